@@ -59,7 +59,7 @@ func TestACallThatMayActIsInTheLogBeforeItBegins(t *testing.T) {
 	h := newHouse(t, scripted.New(orders("slates"), says("The slates are ordered.")), s.with, store.with)
 	h.feed = store.feed
 	if got := h.wait(h.ask(chat.RunRequest{Message: "Please order slates"}).ID); got.step("shop__order").Status != chat.StatusComplete || s.orders.Load() != 1 {
-		t.Errorf("it ended as %+v after %d orders", got.done(), s.orders.Load())
+		t.Errorf("it ended as %+v after %d orders, want 1", got.done(), s.orders.Load())
 	}
 }
 
@@ -80,6 +80,7 @@ func TestAStepWhoseEndIsLostEndsWithItsRun(t *testing.T) {
 	h.feed = store.feed
 	got := h.wait(h.ask(chat.RunRequest{Message: "Please order slates"}).ID)
 	if got.done().Status != chat.RunFailed || got.step("shop__order").Status != chat.StatusCancelled {
-		t.Errorf("it ended as %+v, its step as %+v", got.done(), got.step("shop__order"))
+		t.Errorf("it ended as %+v, its step as %+v; want Status %v and %v",
+			got.done(), got.step("shop__order"), chat.RunFailed, chat.StatusCancelled)
 	}
 }

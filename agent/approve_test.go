@@ -43,7 +43,7 @@ func TestACallWaitsUntilItIsApproved(t *testing.T) {
 	other := chat.Scope{User: "mallory"}
 	for what, err := range map[string]error{"Approve": h.runs.Approve(t.Context(), other, run.ID, id, nil), "Deny": h.runs.Deny(t.Context(), other, run.ID, id)} {
 		if err == nil || chat.CodeOf(err) != chat.CodeNotFound {
-			t.Errorf("%s by another user = %v", what, err)
+			t.Errorf("%s by another user = %v, want %v", what, err, chat.CodeNotFound)
 		}
 	}
 	if err := h.runs.Approve(t.Context(), chat.Local, run.ID, "c99", nil); chat.CodeOf(orEmpty(err)) != chat.CodeNotFound {
@@ -60,7 +60,7 @@ func TestACallWaitsUntilItIsApproved(t *testing.T) {
 		t.Errorf("a decision after the end = %v", err)
 	}
 	if s := got.step("web_search"); s.Status != chat.StatusComplete || len(got.answer().Citations) != 1 {
-		t.Errorf("step = %+v", s)
+		t.Errorf("step = %+v, want Status %v", s, chat.StatusComplete)
 	}
 	var states []chat.Status
 	for _, s := range all[chat.Step](got) {
@@ -69,7 +69,7 @@ func TestACallWaitsUntilItIsApproved(t *testing.T) {
 		}
 	}
 	if len(states) != 3 || states[0] != chat.StatusPending || states[1] != chat.StatusRunning {
-		t.Errorf("states = %v", states)
+		t.Errorf("states = %v; want 3 states, %v, %v", states, chat.StatusPending, chat.StatusRunning)
 	}
 }
 
@@ -84,12 +84,12 @@ func TestAnEditedInputIsWhatRunsAndTheModelIsTold(t *testing.T) {
 	}
 	s := h.wait(run.ID).step("web_search")
 	if !strings.Contains(string(s.ToolInput), "Wales") || s.Status != chat.StatusComplete || !strings.Contains(s.Message, "Found 1 page") {
-		t.Errorf("step = %+v %s", s, s.ToolInput)
+		t.Errorf("step = %+v %s; want Status %v and %q in it", s, s.ToolInput, chat.StatusComplete, "Found 1 page")
 	}
 	requests := model.Requests()
 	last := requests[len(requests)-1].Messages
 	if text := last[len(last)-1].Text; !strings.Contains(text, "The user changed the input") || !strings.Contains(text, "Wales") {
-		t.Errorf("the model was told %s", text)
+		t.Errorf("the model was told %s; want %q in it and %q in it", text, "The user changed the input", "Wales")
 	}
 }
 
@@ -109,10 +109,11 @@ func TestADeniedCallIsAnObservation(t *testing.T) {
 	}
 	got := h.wait(run.ID)
 	if s := got.step("web_search"); s.Status != chat.StatusSkipped || !strings.Contains(string(s.ToolOutput), "The user denied this call") || in.searches.Load() != 0 {
-		t.Errorf("step = %+v %s, %d searches", s, s.ToolOutput, in.searches.Load())
+		t.Errorf("step = %+v %s, %d searches; want Status %v and 0",
+			s, s.ToolOutput, in.searches.Load(), chat.StatusSkipped)
 	}
 	if a := got.answer(); len(a.Citations) != 1 {
-		t.Errorf("answer = %+v", a)
+		t.Errorf("answer = %+v, want 1 citation", a)
 	}
 }
 
@@ -129,12 +130,13 @@ func TestACallThatNobodyDecidesEndsWithItsRun(t *testing.T) {
 	}
 	got := h.wait(run.ID)
 	if s := got.step("web_search"); s.Status != chat.StatusCancelled || got.done().Status != chat.RunCancelled {
-		t.Errorf("step = %+v", s)
+		t.Errorf("step = %+v, want Status %v", s, chat.StatusCancelled)
 	}
 	h.hire(scripted.New(webCall(), says("I could not look.")), in.withWeb(true), func(c *Config) { c.Budget.Seconds = 1 })
 	got = h.answer(onTheWeb("How long does a slate roof last?"))
 	if s := got.step("web_search"); s.Status != chat.StatusSkipped || !strings.Contains(string(s.ToolOutput), "in time") || got.done().Status != chat.RunCompleted {
-		t.Errorf("step = %+v, done = %+v", s, got.done())
+		t.Errorf("step = %+v, done = %+v; want Status %v and Status %v",
+			s, got.done(), chat.StatusSkipped, chat.RunCompleted)
 	}
 	if in.searches.Load() != 0 {
 		t.Error("a call ran that nobody approved")
@@ -171,7 +173,8 @@ func TestACallGoesOnWaitingAfterARestart(t *testing.T) {
 	}
 	got := h.wait(run.ID)
 	if s := got.step("web_search"); s.Status != chat.StatusComplete || s.CallID != id || in.searches.Load() != 1 || got.done().Status != chat.RunCompleted {
-		t.Errorf("step = %+v, %d searches, done = %+v", s, in.searches.Load(), got.done())
+		t.Errorf("step = %+v, %d searches, done = %+v; want Status %v, CallID %v, 1, Status %v",
+			s, in.searches.Load(), got.done(), chat.StatusComplete, id, chat.RunCompleted)
 	}
 	stop()
 	wg.Wait()

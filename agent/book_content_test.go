@@ -34,7 +34,8 @@ func TestBookContentIsText(t *testing.T) {
 		Results []tools.DocumentationChunk
 	}
 	if err := json.Unmarshal(got.step("retrieve_book_content").ToolOutput, &out); err != nil || out.Text == "" || len(out.Results) == 0 {
-		t.Errorf("the step's output has the text %q and %d results (%v)", out.Text, len(out.Results), err)
+		t.Errorf("the step's output has the text %q and %d results (%v); want something and some results",
+			out.Text, len(out.Results), err)
 	}
 }
 

@@ -22,13 +22,13 @@ func TestCapturedPagesGoWithTheirConversation(t *testing.T) {
 	}
 	purge()
 	if _, err := h.library.Document(t.Context(), chat.Local, cite.DocumentID); err != nil {
-		t.Fatalf("the page of a conversation that is there: %v", err)
+		t.Fatalf("the page of a conversation that is there: %v, want no error", err)
 	}
 	if err := h.store.DeleteSession(t.Context(), chat.Local, run.SessionID); err != nil {
 		t.Fatal(err)
 	}
 	purge()
 	if _, err := h.library.Document(t.Context(), chat.Local, cite.DocumentID); err == nil || chat.CodeOf(err) != chat.CodeNotFound {
-		t.Errorf("the page of one that was removed: %v", err)
+		t.Errorf("the page of one that was removed: %v, want %v", err, chat.CodeNotFound)
 	}
 }

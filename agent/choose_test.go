@@ -64,14 +64,15 @@ func TestShortPaths(t *testing.T) {
 			h.hire(model)
 			got := h.answer(req)
 			if a := got.answer(); a.Markdown != tt.answer {
-				t.Errorf("answer %q", a.Markdown)
+				t.Errorf("answer %q, want %q", a.Markdown, tt.answer)
 			}
 			s := got.step("choose")
 			if s.Details["path"] != tt.name || s.Details["confidence"].(float64) < 0.7 || !slices.Equal(got.tools(), tt.tools) {
-				t.Errorf("path %v with the tools %q", s.Details, got.tools())
+				t.Errorf("path %v with the tools %q; want %v, at least 0.7, %q",
+					s.Details, got.tools(), tt.name, tt.tools)
 			}
 			if seen := model.Requests(); len(seen) != 1 || !seen[0].NoTools {
-				t.Errorf("the model was asked %d times", len(seen))
+				t.Errorf("the model was asked %d times, want 1", len(seen))
 			}
 			for _, s := range got.ended() {
 				if s.ToolName == "search_documents" && strings.Contains(string(s.ToolOutput), "Survey.md") {
@@ -108,10 +109,10 @@ func TestAShortPathThatDoesNotSufficeIsLeftToTheModel(t *testing.T) {
 	h := newHouse(t, model)
 	got := h.answer(asks("What does Survey.md say about paid holiday?"))
 	if a := got.answer(); !strings.HasPrefix(a.Markdown, goodAnswer[:20]) || got.text() != a.Markdown {
-		t.Errorf("answer %q", a.Markdown)
+		t.Errorf("answer %q, want %q at its beginning", a.Markdown, goodAnswer[:20])
 	}
 	if seen := model.Requests(); len(seen) != 3 || seen[1].NoTools {
-		t.Errorf("the model was asked %d times", len(seen))
+		t.Errorf("the model was asked %d times, want 3", len(seen))
 	}
 }
 
@@ -155,10 +156,10 @@ func TestSelectionSaysWhoChooses(t *testing.T) {
 				return
 			}
 			if s := got.step("choose"); s.Details["by"] != tt.by || s.Details["why"] == "" || s.Details["confidence"].(float64) <= 0 {
-				t.Errorf("choice %v", s.Details)
+				t.Errorf("choice %v; want %v, something, more than 0", s.Details, tt.by)
 			}
 			if !slices.Contains(got.tools(), "search_documents") {
-				t.Errorf("tools %q", got.tools())
+				t.Errorf("tools %q, want %q in it", got.tools(), "search_documents")
 			}
 		})
 	}
@@ -166,7 +167,7 @@ func TestSelectionSaysWhoChooses(t *testing.T) {
 		t.Error("an unknown selection is taken")
 	}
 	if err := (run.Features{Without: []string{"sleep"}}).Check(); err == nil || !strings.Contains(err.Error(), "cached_decisions") {
-		t.Errorf("an unknown feature: %v", err)
+		t.Errorf("an unknown feature: %v, want %q in it", err, "cached_decisions")
 	}
 }
 
@@ -178,10 +179,10 @@ func TestEarlyStopSparesTheReading(t *testing.T) {
 		return h.answer(asks("Is every employee entitled to paid holiday?"))
 	}
 	if got := ask(run.Features{Selection: tools.SelectRules}); !got.has("enough") || slices.Contains(got.tools(), "read_document") {
-		t.Errorf("tools %q:%s", got.tools(), dump(got.log))
+		t.Errorf("tools %q:%s, want no %q in it", got.tools(), dump(got.log), "read_document")
 	}
 	if got := ask(run.Features{Selection: tools.SelectRules, Without: []string{"early_stop"}}); got.has("enough") || !slices.Contains(got.tools(), "read_document") {
-		t.Errorf("without it: tools %q", got.tools())
+		t.Errorf("without it: tools %q, want %q in it", got.tools(), "read_document")
 	}
 }
 
@@ -196,12 +197,12 @@ func TestTheModelsChoiceIsUsedAgainForASimilarQuestion(t *testing.T) {
 	h := newHouse(t, model, thinking(run.Features{Selection: tools.SelectAuto}))
 	h.answer(asks("Why and how are employees entitled to paid holidays?")).answer()
 	if n := len(model.Requests()); n != 2 {
-		t.Fatalf("%d turns", n)
+		t.Fatalf("%d turns, want 2", n)
 	}
 	got := h.answer(asks("How are employees entitled to a paid holiday, and why?"))
 	got.answer()
 	if s := got.step("choose"); s.Details["by"] != "cache" || len(model.Requests()) != 3 {
-		t.Errorf("choice %v after %d turns", s.Details, len(model.Requests()))
+		t.Errorf("choice %v after %d turns; want %q and 3", s.Details, len(model.Requests()), "cache")
 	}
 	if s := got.step("search_documents"); !strings.Contains(string(s.ToolInput), `"query":"How are employees entitled to a paid holiday, and why?"`) {
 		t.Errorf("input %s: not the new question's words", s.ToolInput)
@@ -266,13 +267,13 @@ func TestASearchThatFoundNothingIsMadeInOtherWords(t *testing.T) {
 	h := newHouse(t, script())
 	got := h.answer(asks("How many days of paid holiday are there?"))
 	if a := got.answer(); a.Markdown != goodAnswer || len(a.Coverage.EmptySearches) != 1 {
-		t.Errorf("answer %q, empty %q", a.Markdown, a.Coverage.EmptySearches)
+		t.Errorf("answer %q, empty %q; want %q and 1 empty search", a.Markdown, a.Coverage.EmptySearches, goodAnswer)
 	}
 	if s := got.step("refine"); s.Details["query"] != "days paid holiday" {
-		t.Errorf("step %v", s.Details)
+		t.Errorf("step %v, want %q", s.Details, "days paid holiday")
 	}
 	if want := []string{"search_documents", "search_documents"}; !slices.Equal(got.tools(), want) {
-		t.Errorf("tools %q", got.tools())
+		t.Errorf("tools %q, want %q", got.tools(), want)
 	}
 	h.hire(scripted.New(calls(search("zzyzx qwertz")), says(ground.Refusal)), thinking(run.Features{Without: []string{"refine"}}))
 	if h.answer(asks("How many days of paid holiday are there?")).has("refine") {
@@ -295,10 +296,10 @@ func TestAModelThatDoesNotUseItsToolsIsRescued(t *testing.T) {
 			h := newHouse(t, scripted.New(tt.replies...))
 			got := h.answer(asks("How many days of paid holiday are there?"))
 			if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
-				t.Errorf("answer %q", a.Markdown)
+				t.Errorf("answer %q, want %q", a.Markdown, goodAnswer)
 			}
 			if s := got.step("choose"); s.Details["by"] != "pipeline" {
-				t.Errorf("choice %v", s.Details)
+				t.Errorf("choice %v, want %q", s.Details, "pipeline")
 			}
 			h.hire(scripted.New(append(slices.Clone(tt.replies[:len(tt.replies)-1]), says("28, really."))...), thinking(run.Features{NoRescue: true}))
 			if got := h.answer(asks("How many days of paid holiday are there?")); got.has("choose") {

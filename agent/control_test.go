@@ -67,20 +67,20 @@ func TestAStoppedRunKeepsItsTextAndEndsCancelled(t *testing.T) {
 	h.follow(run.ID, isDelta)
 	stranger := chat.Scope{User: "mallory"}
 	if err := h.runs.Cancel(t.Context(), stranger, run.ID); err == nil || chat.CodeOf(err) != chat.CodeNotFound {
-		t.Errorf("a stranger's Cancel = %v", err)
+		t.Errorf("a stranger's Cancel = %v, want %v", err, chat.CodeNotFound)
 	}
 	if err := h.runs.Cancel(t.Context(), chat.Local, run.ID); err != nil {
 		t.Fatal(err)
 	}
 	got := h.wait(run.ID)
 	if d := got.done(); d.Status != chat.RunCancelled || got.text() != "There are" {
-		t.Errorf("done = %+v, text %q", d, got.text())
+		t.Errorf("done = %+v, text %q; want Status %v and %q", d, got.text(), chat.RunCancelled, "There are")
 	}
 	if err := h.runs.Cancel(t.Context(), chat.Local, run.ID); err == nil || chat.CodeOf(err) != chat.CodeConflict {
-		t.Errorf("Cancel of a finished run = %v", err)
+		t.Errorf("Cancel of a finished run = %v, want %v", err, chat.CodeConflict)
 	}
 	if err := h.runs.AnswerNow(t.Context(), chat.Local, chat.NewID()); err == nil || chat.CodeOf(err) != chat.CodeNotFound {
-		t.Errorf("AnswerNow of no run = %v", err)
+		t.Errorf("AnswerNow of no run = %v, want %v", err, chat.CodeNotFound)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestAnswerNowMakesTheModelAnswerFromWhatThereIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a := h.wait(run.ID).answer(); a.StopReason != chat.StopAnswerNow || len(a.Citations) != 1 {
-		t.Errorf("answer = %+v", a)
+		t.Errorf("answer = %+v; want StopReason %v and 1 citation", a, chat.StopAnswerNow)
 	}
 }
 
@@ -108,10 +108,10 @@ func TestStopInterruptsRunsAndLetsNoneBegin(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := h.wait(run.ID).done(); d.Status != chat.RunInterrupted || !d.Error.Retryable {
-		t.Errorf("done = %+v", d)
+		t.Errorf("done = %+v; want Status %v and Error.Retryable true", d, chat.RunInterrupted)
 	}
 	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser, asks("More")); err == nil || chat.CodeOf(err) != chat.CodeUnavailable {
-		t.Errorf("Start = %v", err)
+		t.Errorf("Start = %v, want %v", err, chat.CodeUnavailable)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestAPanicEndsTheRunAsFailed(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, relay{func(context.Context, llm.Request) iter.Seq2[llm.Part, error] { panic("a bug") }})
 	if d := h.answer(asks("Hm?")).done(); d.Status != chat.RunFailed || d.Error.Code != chat.CodeInternal || strings.Contains(d.Error.Message, "bug") {
-		t.Errorf("done = %+v", d)
+		t.Errorf("done = %+v; want Status %v, Error.Code %v, no %q in it", d, chat.RunFailed, chat.CodeInternal, "bug")
 	}
 }
 
@@ -132,7 +132,7 @@ func TestTheSameIdempotencyKeyIsOneRun(t *testing.T) {
 	first := h.ask(req)
 	second, fresh, err := h.runs.Start(t.Context(), chat.LocalUser, req)
 	if err != nil || fresh || second.ID != first.ID {
-		t.Errorf("second = %s fresh %v, %v; first %s", second.ID, fresh, err, first.ID)
+		t.Errorf("second = %s fresh %v, %v; first %s; want %s", second.ID, fresh, err, first.ID, first.ID)
 	}
 	h.wait(first.ID).done()
 }
@@ -158,11 +158,11 @@ func TestARepeatAfterItsDocumentWasDeletedIsTheEarlierRun(t *testing.T) {
 	other := req
 	other.Message = "Is the roof old?"
 	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser, other); err == nil || chat.CodeOf(err) != chat.CodeKeyReused {
-		t.Errorf("another question under the key = %v", err)
+		t.Errorf("another question under the key = %v, want %v", err, chat.CodeKeyReused)
 	}
 	other.IdempotencyKey = "new"
 	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser, other); err == nil || chat.CodeOf(err) != chat.CodeNotFound {
-		t.Errorf("a new question about the deleted document = %v", err)
+		t.Errorf("a new question about the deleted document = %v, want %v", err, chat.CodeNotFound)
 	}
 }
 
@@ -196,20 +196,22 @@ func TestAKilledRunGoesOnFromItsLastFinishedStep(t *testing.T) {
 	got := h.carriedOn(run.ID)
 	a := got.answer()
 	if a.Markdown != "There are 28 days of paid holiday a year [1]." || got.text() != a.Markdown || len(a.Citations) != 1 || a.Citations[0].ChunkID != p.ID {
-		t.Errorf("answer = %+v, shown %q", a, got.text())
+		t.Errorf("answer = %+v, shown %q; want Markdown %q, %q, 1 citation, Citations[0].ChunkID %v",
+			a, got.text(), "There are 28 days of paid holiday a year [1].", a.Markdown, p.ID)
 	}
 	if s := got.step("read_document"); s.Status != chat.StatusComplete || s.CallID != "c3" {
-		t.Errorf("the cut call is %+v", s)
+		t.Errorf("the cut call is %+v; want Status %v and CallID %q", s, chat.StatusComplete, "c3")
 	}
 	if n := len(all[chat.RunStarted](got)); n != 1 {
-		t.Errorf("%d run_started", n)
+		t.Errorf("%d run_started, want 1", n)
 	}
 	msgs := model.Requests()[0].Messages
 	if len(msgs) != 6 || msgs[2].Calls[0].Name != "search_documents" || msgs[3].CallID != msgs[2].Calls[0].ID || msgs[5].CallID != msgs[4].Calls[0].ID {
 		t.Fatalf("history = %+v", msgs[1:])
 	}
 	if !strings.Contains(msgs[3].Text, `"n":4`) || strings.Contains(msgs[3].Text, "chunk_id") || !strings.Contains(msgs[5].Text, "paid holiday") {
-		t.Errorf("results = %s, %s", msgs[3].Text, msgs[5].Text)
+		t.Errorf("results = %s, %s; want %q in it, no %q in it, %q in it",
+			msgs[3].Text, msgs[5].Text, `"n":4`, "chunk_id", "paid holiday")
 	}
 }
 
@@ -232,7 +234,7 @@ func TestARunThatIsOldOrKeepsDyingIsInterrupted(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- h.runs.Run(runCtx) }()
 	if d := h.wait(run.ID).done(); d.Status != chat.RunInterrupted {
-		t.Errorf("done = %+v", d)
+		t.Errorf("done = %+v, want Status %v", d, chat.RunInterrupted)
 	}
 	stop()
 	if err := <-ended; err != nil {

@@ -58,7 +58,7 @@ func TestOfTheCallsThatWereCutOffThoseThatOnlyReadAreMadeAgain(t *testing.T) {
 	}
 	got := h.carriedOn(run.ID)
 	if a := got.answer(); len(a.Citations) != 1 {
-		t.Errorf("answer = %+v", a)
+		t.Errorf("answer = %+v, want 1 citation", a)
 	}
 	want := map[string]chat.Status{"c2": chat.StatusComplete, "c3": chat.StatusComplete, "c4": chat.StatusComplete, "c5": chat.StatusCancelled}
 	for _, s := range got.ended() {
@@ -71,13 +71,13 @@ func TestOfTheCallsThatWereCutOffThoseThatOnlyReadAreMadeAgain(t *testing.T) {
 		t.Errorf("without an end: %v", want)
 	}
 	if n := s.orders.Load(); n != 0 {
-		t.Errorf("%d orders", n)
+		t.Errorf("%d orders, want 0", n)
 	}
 	for _, m := range model.Requests()[0].Messages {
 		switch m.CallID {
 		case "c4":
 			if !strings.Contains(m.Text, "28 days") {
-				t.Errorf("the model sees of the search: %s", m.Text)
+				t.Errorf("the model sees of the search: %s, want %q in it", m.Text, "28 days")
 			}
 		case "c5":
 			if !strings.Contains(m.Text, "The server was stopped during this call. Nobody knows whether it took effect") {

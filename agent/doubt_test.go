@@ -19,7 +19,7 @@ func shownToTheJudge(t *testing.T, model *scripted.Model) string {
 	requests := model.Requests()
 	messages := requests[len(requests)-1].Messages
 	if !strings.Contains(messages[0].Text, "You judge an answer") {
-		t.Fatalf("the last request is none to judge: %q", messages[0].Text)
+		t.Fatalf("the last request is none to judge: %q, want %q in it", messages[0].Text, "You judge an answer")
 	}
 	return messages[len(messages)-1].Text
 }

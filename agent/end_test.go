@@ -24,7 +24,8 @@ func TestALoneBacktickLosesNoAnswer(t *testing.T) {
 		got := h.answer(asks("How many days of holiday are there?"))
 		a := got.answer()
 		if len(a.Citations) != 2 || a.Confidence != 1 || len(a.Unsupported) != 0 || got.text() != a.Markdown || !strings.Contains(a.Markdown, "`") {
-			t.Errorf("answer = %+v, shown %q", a, got.text())
+			t.Errorf("answer = %+v, shown %q; want 2 citations, Confidence 1, none, %q, %q in it",
+				a, got.text(), a.Markdown, "`")
 		}
 		if n := len(model.Requests()); n != 2 {
 			t.Errorf("the model was asked %d times, want 2", n)
@@ -38,7 +39,7 @@ func TestAnEndThatNoStoreCanTakeIsSaidAtOnce(t *testing.T) {
 	h := newHouse(t, model, func(c *Config) { c.Prices = map[string]run.Price{c.Model.Name(): {In: math.NaN(), Out: math.NaN()}} })
 	d := h.answer(asks("Hello!")).done()
 	if d.Status != chat.RunFailed || d.Error == nil || !strings.Contains(d.Error.Message, "can't be stored") {
-		t.Errorf("done = %+v, error = %+v", d, d.Error)
+		t.Errorf("done = %+v, error = %+v; want Status %v and %q in it", d, d.Error, chat.RunFailed, "can't be stored")
 	}
 	if n := len(model.Requests()); n != 1 {
 		t.Errorf("the model was asked %d times, want once", n)

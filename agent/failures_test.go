@@ -36,10 +36,10 @@ func TestAModelThatFailsIsReplacedVisibly(t *testing.T) {
 			h := newHouse(t, scripted.New(tt.replies...), withFallback)
 			got := h.answer(asks("How many days of paid holiday does an employee get?"))
 			if a := got.answer(); !strings.Contains(a.Markdown, "28 days") || len(a.Citations) == 0 || strings.Contains(got.text(), "some days") {
-				t.Errorf("answer = %+v", a)
+				t.Errorf("answer = %+v; want %q in it and some citations", a, "28 days")
 			}
 			if s := got.step("fallback"); s.Error == nil || s.Status != chat.StatusError || !strings.Contains(s.Message, "offline") {
-				t.Errorf("fallback step = %+v", s)
+				t.Errorf("fallback step = %+v; want Status %v and %q in it", s, chat.StatusError, "offline")
 			}
 		})
 	}
@@ -50,7 +50,8 @@ func TestWithoutAFallbackARunFailsWithAReason(t *testing.T) {
 	h := newHouse(t, scripted.New(fails(llm.KindAuth)))
 	got := h.answer(asks("How many days of holiday?"))
 	if d := got.done(); d.Status != chat.RunFailed || d.Error.Code != chat.CodeModelFailed || !strings.Contains(d.Error.Message, "refused this server's key") {
-		t.Errorf("done = %+v", d)
+		t.Errorf("done = %+v; want Status %v, Error.Code %v, %q in it",
+			d, chat.RunFailed, chat.CodeModelFailed, "refused this server's key")
 	}
 }
 
@@ -77,11 +78,11 @@ func TestCallsThatCanNotRunAreMendedOrTheModelMustAnswer(t *testing.T) {
 			got.answer()
 			bad := got.ended()[1]
 			if bad.Status != chat.StatusError || !strings.Contains(string(bad.ToolOutput), tt.want) {
-				t.Errorf("step = %+v, output %s", bad, bad.ToolOutput)
+				t.Errorf("step = %+v, output %s, want Status %v", bad, bad.ToolOutput, chat.StatusError)
 			}
 			msgs := model.Requests()[1].Messages
 			if told := msgs[len(msgs)-1]; told.Role != llm.RoleTool || !strings.Contains(told.Text, tt.want) {
-				t.Errorf("the model was told %q", told.Text)
+				t.Errorf("the model was told %q, want %q in it", told.Text, tt.want)
 			}
 		})
 	}
@@ -103,10 +104,11 @@ func TestTheSameCallIsCachedThenRefused(t *testing.T) {
 	h := newHouse(t, model)
 	steps := h.answer(asks("How many days of holiday are there?")).ended()
 	if steps[1].Cached || !steps[2].Cached || steps[2].Status != chat.StatusComplete {
-		t.Errorf("first cached = %v, second = %+v", steps[1].Cached, steps[2])
+		t.Errorf("first cached = %v, second = %+v; want Cached true and Status %v",
+			steps[1].Cached, steps[2], chat.StatusComplete)
 	}
 	if steps[3].Status != chat.StatusSkipped || !strings.Contains(string(steps[3].ToolOutput), "twice already") {
-		t.Errorf("third = %+v", steps[3])
+		t.Errorf("third = %+v, want Status %v", steps[3], chat.StatusSkipped)
 	}
 }
 
@@ -132,7 +134,8 @@ func TestASpentBudgetForcesAnAnswer(t *testing.T) {
 			h := newHouse(t, model)
 			a := h.answer(chat.RunRequest{Message: "How many days of holiday?", Config: tt.config}).answer()
 			if a.StopReason != tt.want || len(a.Citations) != 1 || a.StepsUsed != 2 {
-				t.Errorf("stop = %s after %d steps, %d citations", a.StopReason, a.StepsUsed, len(a.Citations))
+				t.Errorf("stop = %s after %d steps, %d citations; want %s, 1 citation, 2",
+					a.StopReason, a.StepsUsed, len(a.Citations), tt.want)
 			}
 		})
 	}
@@ -170,11 +173,12 @@ func TestAnAnswerWithoutFootnotesIsAskedForThem(t *testing.T) {
 	h := newHouse(t, scripted.New(calls(search("holiday")), says("There are 28 days of holiday."), says(goodAnswer)))
 	got := h.answer(asks("How many days of holiday are there?"))
 	if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 || got.text() != goodAnswer {
-		t.Errorf("answer = %q, shown %q", a.Markdown, got.text())
+		t.Errorf("answer = %q, shown %q; want %q and %q", a.Markdown, got.text(), goodAnswer, goodAnswer)
 	}
 	h.hire(scripted.New(calls(search("holiday")), says("The canteen closes at noon."), says("The canteen still closes at noon.")))
 	if got := h.answer(asks("How many days of holiday are there?")); got.done().Status != chat.RunCitationValidationFailed || got.text() != "" {
-		t.Errorf("it ended %+v and shows %q", got.done(), got.text())
+		t.Errorf("it ended %+v and shows %q; want Status %v and nothing",
+			got.done(), got.text(), chat.RunCitationValidationFailed)
 	}
 }
 
@@ -183,7 +187,7 @@ func TestAClaimThatItsPassageDoesNotHoldIsUnsupported(t *testing.T) {
 	h := newHouse(t, scripted.New(calls(search("holiday")), says("There are 28 days of paid holiday a year [1]. The canteen serves 400 lunches on Fridays [1].")))
 	a := h.answer(asks("How many days of holiday are there?")).answer()
 	if len(a.Unsupported) != 1 || !strings.HasPrefix(a.Unsupported[0], "The canteen") {
-		t.Errorf("unsupported = %q", a.Unsupported)
+		t.Errorf("unsupported = %q; want 1 and %q at its beginning", a.Unsupported, "The canteen")
 	}
 }
 
@@ -193,7 +197,8 @@ func TestAnAnswerFromNowhereIsRefused(t *testing.T) {
 	got := h.answer(asks("What is the capital of France?"))
 	a := got.answer()
 	if a.StopReason != chat.StopRefused || !strings.HasPrefix(a.Markdown, ground.Refusal) || got.text() != a.Markdown || len(a.Coverage.EmptySearches) != 2 { // the second in other words
-		t.Errorf("answer = %+v, shown %q", a, got.text())
+		t.Errorf("answer = %+v, shown %q; want StopReason %v, %q at its beginning, %q, 2 empty searches",
+			a, got.text(), chat.StopRefused, ground.Refusal, a.Markdown)
 	}
 }
 
@@ -202,7 +207,8 @@ func TestARefusalIsWrittenExactlyAndHasNoFootnotes(t *testing.T) {
 	h := newHouse(t, scripted.New(calls(search("holiday lunch")), says("I couldn’t find relevant information about that in your documents. I looked for lunches [1].")))
 	a := h.answer(asks("What is for lunch?")).answer()
 	if a.StopReason != chat.StopRefused || len(a.Citations) != 0 || a.Markdown != ground.Refusal+" I looked for lunches." {
-		t.Errorf("answer = %+v", a)
+		t.Errorf("answer = %+v; want StopReason %v, no citations, Markdown %v",
+			a, chat.StopRefused, ground.Refusal+" I looked for lunches.")
 	}
 }
 
@@ -213,14 +219,14 @@ func TestAnAnswerFromGivenTextNeedsNoSearch(t *testing.T) {
 	req := chat.RunRequest{Message: "What is the code?", ContextText: "The door code is 4711.\n\nThe alarm is off."}
 	got := h.answer(req)
 	if a := got.answer(); a.Markdown != "The code is 4711." || len(a.Citations) != 0 || len(model.Requests()[0].Tools) != 0 {
-		t.Errorf("answer = %+v", a)
+		t.Errorf("answer = %+v; want Markdown %q and no citations", a, "The code is 4711.")
 	}
 	if s := all[chat.RunStarted](got)[0]; s.Mode != chat.ModeContextConstrained {
-		t.Errorf("mode = %s", s.Mode)
+		t.Errorf("mode = %s, want %s", s.Mode, chat.ModeContextConstrained)
 	}
 	h.hire(offline.New())
 	if a := h.answer(req).answer(); !strings.Contains(a.Markdown, "4711") || strings.Contains(a.Markdown, "[") {
-		t.Errorf("offline answer = %q", a.Markdown)
+		t.Errorf("offline answer = %q; want %q in it and no %q in it", a.Markdown, "4711", "[")
 	}
 }
 
@@ -238,7 +244,7 @@ func TestCutTurnsRunNoCall(t *testing.T) {
 		}
 	}
 	if tools != 1 {
-		t.Errorf("%d calls ran", tools)
+		t.Errorf("%d calls ran, want 1", tools)
 	}
 }
 
@@ -246,7 +252,7 @@ func TestAProvidersRefusalIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(scripted.Reply{Text: "I can", Finish: llm.FinishFilter}))
 	if d := h.answer(asks("How?")).done(); d.Status != chat.RunGuardrailTriggered || d.Error.Code != chat.CodeGuardrail {
-		t.Errorf("done = %+v", d)
+		t.Errorf("done = %+v; want Status %v and Error.Code %v", d, chat.RunGuardrailTriggered, chat.CodeGuardrail)
 	}
 }
 
@@ -286,7 +292,7 @@ func TestTooManyRunsAtOnceAreRefused(t *testing.T) {
 	h := newHouse(t, hanging{}, func(c *Config) { c.MaxRuns = 1 })
 	run := h.ask(asks("Wait"))
 	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser, asks("Me too")); err == nil || chat.CodeOf(err) != chat.CodeTooMany {
-		t.Errorf("err = %v", err)
+		t.Errorf("err = %v, want %v", err, chat.CodeTooMany)
 	}
 	if err := h.runs.Cancel(t.Context(), chat.Local, run.ID); err != nil {
 		t.Fatal(err)

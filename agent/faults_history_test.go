@@ -53,15 +53,16 @@ func TestAProviderGetsAWholeHistoryAfterARestart(t *testing.T) {
 			stop()
 			wg.Wait()
 			if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 || asked.Load() != 2 {
-				t.Errorf("answer %q with %d citations after %d requests:%s", a.Markdown, len(a.Citations), asked.Load(), dump(got.log))
+				t.Errorf("answer %q with %d citations after %d requests:%s; want %q, 1 citation, 2",
+					a.Markdown, len(a.Citations), asked.Load(), dump(got.log), goodAnswer)
 			}
 			for _, s := range got.ended() {
 				if s.Step == "fallback" || s.ToolName == "search_documents" && s.Status != chat.StatusComplete || s.ToolName == "web_search" && s.Status == chat.StatusRunning {
-					t.Errorf("step %s ended as %s: %s", s.Step, s.Status, s.Message)
+					t.Errorf("step %s ended as %s: %s, want other than %q", s.Step, s.Status, s.Message, "fallback")
 				}
 			}
 			if strings.Contains(got.text(), "result") {
-				t.Errorf("the user sees %q", got.text())
+				t.Errorf("the user sees %q, want no %q in it", got.text(), "result")
 			}
 			h.checkStored(got)
 		})

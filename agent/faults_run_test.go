@@ -264,15 +264,16 @@ func checkFault(t *testing.T, row faultRow, step int) {
 	switch row.ends {
 	case mended:
 		if a := got.answer(); a.Markdown != cmp.Or(row.says, goodAnswer) || len(a.Citations) != 1 {
-			t.Errorf("answer %q with %d citations", a.Markdown, len(a.Citations))
+			t.Errorf("answer %q with %d citations, want 1 citation", a.Markdown, len(a.Citations))
 		}
 	case replaced:
 		if a := got.answer(); !strings.Contains(a.Markdown, "28 days") || len(a.Citations) == 0 {
-			t.Errorf("answer %q with %d citations", a.Markdown, len(a.Citations))
+			t.Errorf("answer %q with %d citations; want %q in it and some citations",
+				a.Markdown, len(a.Citations), "28 days")
 		}
 	default:
 		if d := got.done(); string(d.Status) != row.ends || d.Error == nil || len(all[chat.Answer](got)) != 0 {
-			t.Errorf("it ended %+v", d)
+			t.Errorf("it ended %+v, want %v", d, row.ends)
 		}
 	}
 }

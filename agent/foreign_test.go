@@ -88,7 +88,7 @@ func TestAnotherUsersDocumentIsLikeOneThatNeverWas(t *testing.T) {
 				steps := h.used(unplanned(req), cs...)
 				s := steps[len(steps)-1]
 				if s.ToolName != tt.tool {
-					t.Fatalf("%s was called", s.ToolName)
+					t.Fatalf("%s was called, want %s", s.ToolName, tt.tool)
 				}
 				all, err := json.Marshal([]any{s.Status, s.Message, s.Summary, s.Error, s.ToolOutput, s.Details})
 				if err != nil {
@@ -116,12 +116,12 @@ func TestAnotherUsersDocumentIsLikeOneThatNeverWas(t *testing.T) {
 		req.DocumentIDs = []string{only}
 		_, _, err := h.runs.Start(t.Context(), chat.LocalUser, req)
 		if err == nil || chat.CodeOf(err) != chat.CodeNotFound {
-			t.Errorf("narrowed to %s: %v", only, err)
+			t.Errorf("narrowed to %s: %v, want %v", only, err, chat.CodeNotFound)
 			return ""
 		}
 		return strings.ReplaceAll(chat.MessageOf(err), only, "X")
 	}
 	if theirs, nobodys := narrowed(id), narrowed(chat.NewID()); theirs != nobodys {
-		t.Errorf("narrowed to another user's: %s, to none: %s", theirs, nobodys)
+		t.Errorf("narrowed to another user's: %s, to none: %s, want %s", theirs, nobodys, nobodys)
 	}
 }

@@ -23,7 +23,7 @@ var frameworks = map[string]run.Framework{"simple": nil}
 func others(t *testing.T, each func(t *testing.T, drive run.Framework)) {
 	t.Helper()
 	if len(frameworks) < 2 {
-		t.Fatal("there is no other framework")
+		t.Fatalf("there is no other framework: got %v, want at least 2 frameworks", len(frameworks))
 	}
 	for name, drive := range frameworks {
 		if drive != nil {
@@ -105,7 +105,7 @@ func TestEveryFrameworkDrivesTheSameRun(t *testing.T) {
 					t.Errorf("(-simple +other):\n%s", diff)
 				}
 				if asked != again {
-					t.Errorf("the model was asked %d times, not %d", again, asked)
+					t.Errorf("the model was asked %d times, not %d, want %d", again, asked, again)
 				}
 			})
 		})
@@ -122,7 +122,7 @@ func TestARunOfEveryFrameworkCanBeCancelledAndHurried(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d := h.wait(run.ID).done(); d.Status != chat.RunCancelled {
-			t.Errorf("it ended %+v", d)
+			t.Errorf("it ended %+v, want Status %v", d, chat.RunCancelled)
 		}
 		h.hire(scripted.NewScript(func(r scripted.Request) scripted.Reply {
 			switch {
@@ -144,7 +144,7 @@ func TestARunOfEveryFrameworkCanBeCancelledAndHurried(t *testing.T) {
 			t.Fatal(err)
 		}
 		if a := h.wait(run.ID).answer(); a.StopReason != chat.StopAnswerNow || a.Markdown != goodAnswer {
-			t.Errorf("answer = %+v", a)
+			t.Errorf("answer = %+v; want StopReason %v and Markdown %v", a, chat.StopAnswerNow, goodAnswer)
 		}
 	})
 }
@@ -177,7 +177,8 @@ func TestAFrameworkThatBreaksTheOrderFailsItsRunOnly(t *testing.T) {
 			h := newHouse(t, scripted.New(calls(search("holiday")), says(goodAnswer)), drivenBy(drive))
 			d := h.answer(asks("How many days of holiday are there?")).done()
 			if d.Status != chat.RunFailed || d.Error.Code != chat.CodeInternal || strings.Contains(d.Error.Message, "broken") {
-				t.Errorf("it ended %+v %+v", d, d.Error)
+				t.Errorf("it ended %+v %+v; want Status %v, Error.Code %v, no %q in it",
+					d, d.Error, chat.RunFailed, chat.CodeInternal, "broken")
 			}
 			h.hire(scripted.New(calls(search("holiday")), says(goodAnswer)))
 			h.answer(asks("How many days of holiday are there?")).answer()

@@ -22,7 +22,8 @@ func TestGatherReturnsWhatTheModelChoseToFind(t *testing.T) {
 	h := newHouse(t, model)
 	got, err := h.runs.Gather(t.Context(), chat.LocalUser, chat.RunRequest{Message: "Why is the roof of the house in poor condition?"}, 2)
 	if err != nil || len(got.Results) != 2 || !strings.Contains(got.Results[0].Passage.Text, "poor condition") || got.Results[0].Score <= got.Results[1].Score {
-		t.Errorf("found %+v, %v", got.Results, err)
+		t.Errorf("found %+v, %v; want 2 results, %q in it, more than %v",
+			got.Results, err, "poor condition", got.Results[1].Score)
 	}
 	var tools []string
 	for _, s := range got.Steps {
@@ -30,11 +31,11 @@ func TestGatherReturnsWhatTheModelChoseToFind(t *testing.T) {
 			tools = append(tools, s.ToolName)
 		}
 		if s.Status != chat.StatusComplete {
-			t.Errorf("step %s is %s", s.Step, s.Status)
+			t.Errorf("step %s is %s, want %s", s.Step, s.Status, chat.StatusComplete)
 		}
 	}
 	if want := []string{"hybrid_search", "hybrid_search", "read_document"}; !slices.Equal(tools, want) || len(model.Requests()) != 3 {
-		t.Errorf("tools %q", tools)
+		t.Errorf("tools %q, want %q", tools, want)
 	}
 	seen := map[string]bool{}
 	for _, r := range got.Results {
@@ -44,7 +45,7 @@ func TestGatherReturnsWhatTheModelChoseToFind(t *testing.T) {
 		seen[r.Passage.ID] = true
 	}
 	if sessions, _, err := h.store.Sessions(t.Context(), chat.Local, chat.SessionQuery{}); err != nil || len(sessions) != 0 {
-		t.Errorf("%d sessions are stored, %v", len(sessions), err)
+		t.Errorf("%d sessions are stored, %v; want no sessions", len(sessions), err)
 	}
 }
 
@@ -56,7 +57,7 @@ func TestGatherStopsAtItsBoundsAndFallsBack(t *testing.T) {
 	h := newHouse(t, endless)
 	req := chat.RunRequest{Message: "Why is the roof of the house in poor condition?"}
 	if _, err := h.runs.Gather(t.Context(), chat.LocalUser, req, 5); err != nil || len(endless.Requests()) != 3 {
-		t.Errorf("%d turns, %v", len(endless.Requests()), err)
+		t.Errorf("%d turns, %v; want 3", len(endless.Requests()), err)
 	}
 	broken := scripted.NewScript(func(scripted.Request) scripted.Reply {
 		return scripted.Reply{Err: &llm.Error{Kind: llm.KindAuth, Message: "the key is wrong"}}
@@ -64,7 +65,8 @@ func TestGatherStopsAtItsBoundsAndFallsBack(t *testing.T) {
 	h.hire(broken, withFallback)
 	got, err := h.runs.Gather(t.Context(), chat.LocalUser, req, 5)
 	if err != nil || len(got.Results) == 0 || len(got.Notes) != 1 {
-		t.Errorf("the fallback found %d, notes %q, %v", len(got.Results), got.Notes, err)
+		t.Errorf("the fallback found %d, notes %q, %v; want some results and 1 note",
+			len(got.Results), got.Notes, err)
 	}
 	h.hire(broken)
 	if _, err := h.runs.Gather(t.Context(), chat.LocalUser, req, 5); err == nil {
@@ -125,11 +127,12 @@ func TestRunsAreCounted(t *testing.T) {
 	h.stop()
 	got := h.runs.Stats()
 	if got.Running != 0 || got.Ended[chat.RunCompleted].Times != 1 || got.Ended[chat.RunFailed].Times != 1 || got.Tokens.In != 200 {
-		t.Errorf("counted %+v", got)
+		t.Errorf("counted %+v; want Running 0, Ended[chat.RunCompleted].Times 1, Ended[chat.RunFailed].Times 1, Tokens.In 200",
+			got)
 	}
 	if got.Tools[chat.ToolEnd{Tool: "search_documents", Status: chat.StatusComplete}].Times != 1 ||
 		got.Tools[chat.ToolEnd{Tool: "unknown", Status: chat.StatusError}].Times != 1 {
-		t.Errorf("tools %+v", got.Tools)
+		t.Errorf("tools %+v; want 1 and 1", got.Tools)
 	}
 }
 

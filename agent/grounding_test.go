@@ -62,7 +62,8 @@ func TestNoToolVouchesForWhatItDidNotReturn(t *testing.T) {
 			h := newHouse(t, stubborn(tt.first, tt.said), s.with)
 			got := h.wait(h.ask(chat.RunRequest{Message: tt.asks, Config: chat.RunConfig{EnabledTools: tt.tools}}).ID)
 			if d := got.done(); d.Status != chat.RunCitationValidationFailed || d.Error == nil || d.Error.Code != chat.CodeGuardrail || got.text() != "" {
-				t.Errorf("it ended %+v and shows %q:%s", d, got.text(), dump(got.log))
+				t.Errorf("it ended %+v and shows %q:%s; want Status %v, Error.Code %v, nothing",
+					d, got.text(), dump(got.log), chat.RunCitationValidationFailed, chat.CodeGuardrail)
 			}
 		})
 	}
@@ -190,7 +191,8 @@ func TestOfflineSaysOnlyWhatWasDone(t *testing.T) {
 	h.hire(offline.New(), func(c *Config) { c.Library = searchless{c.Library} })
 	a = h.answer(asks("What lives in the cellar?")).answer()
 	if !strings.Contains(a.Markdown, "failed, so they may still hold it") || strings.Contains(a.Markdown, "found nothing") || a.Coverage.Searched != 0 {
-		t.Errorf("after a search that failed: %q, coverage %+v", a.Markdown, a.Coverage)
+		t.Errorf("after a search that failed: %q, coverage %+v; want %q in it, no %q in it, Searched 0",
+			a.Markdown, a.Coverage, "failed, so they may still hold it", "found nothing")
 	}
 }
 
@@ -218,7 +220,7 @@ func TestWhatNothingHeldVouchesForNoLaterAnswer(t *testing.T) {
 	h := newHouse(t, scripted.New(says("Hello! "+invented), says(invented)))
 	first := h.ask(asks("Hello!"))
 	if a := h.wait(first.ID).answer(); !slices.Equal(a.Unsupported, []string{invented}) || a.Confidence != 0 {
-		t.Fatalf("the first answer: unsupported %q, confidence %v", a.Unsupported, a.Confidence)
+		t.Fatalf("the first answer: unsupported %q, confidence %v, want 0", a.Unsupported, a.Confidence)
 	}
 	a := h.answer(chat.RunRequest{SessionID: first.SessionID, Message: "Explain that in simple terms"}).answer()
 	if !slices.Equal(a.Unsupported, []string{invented}) || a.Confidence != 0 {

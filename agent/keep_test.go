@@ -59,19 +59,19 @@ func TestAHundredQuestionsInAnyTwentyFourHours(t *testing.T) {
 		}
 		for i := range 100 {
 			if err := ask(); err != nil {
-				t.Fatalf("question %d: %v", i+1, err)
+				t.Fatalf("question %d: %v, want no error", i+1, err)
 			}
 			time.Sleep(time.Minute)
 		}
 		if err := ask(); err == nil || chat.CodeOf(err) != chat.CodeTooMany {
-			t.Fatalf("one more: %v", err)
+			t.Fatalf("one more: %v, want %v", err, chat.CodeTooMany)
 		}
 		time.Sleep(24*time.Hour - 100*time.Minute + time.Second) // the first of them is a day old and makes room for one
 		if err := ask(); err != nil {
-			t.Errorf("a day later: %v", err)
+			t.Errorf("a day later: %v, want no error", err)
 		}
 		if err := ask(); err == nil || chat.CodeOf(err) != chat.CodeTooMany {
-			t.Errorf("and another: %v", err)
+			t.Errorf("and another: %v, want %v", err, chat.CodeTooMany)
 		}
 	})
 }

@@ -47,7 +47,8 @@ func TestARunOfADeadServerIsTakenOverWithin35Seconds(t *testing.T) {
 				}
 			}
 			if took := time.Since(died); run.Status != chat.RunCompleted || took < 30*time.Second || took > 35*time.Second {
-				t.Errorf("%d s after a look: %s after %v", after, run.Status, took)
+				t.Errorf("%d s after a look: %s after %v; want %s, at least %v, at most %v",
+					after, run.Status, took, chat.RunCompleted, 30*time.Second, 35*time.Second)
 			}
 			times := 0
 			for _, s := range h.wait(run.ID).ended() {
@@ -56,7 +57,7 @@ func TestARunOfADeadServerIsTakenOverWithin35Seconds(t *testing.T) {
 				}
 			}
 			if times != 1 {
-				t.Errorf("%d s after a look: taken over %d times", after, times)
+				t.Errorf("%d s after a look: taken over %d times, want 1", after, times)
 			}
 		})
 	}

@@ -198,7 +198,7 @@ func (t transcript) done() chat.RunDone {
 	t.Helper()
 	dones := all[chat.RunDone](t)
 	if len(dones) != 1 {
-		t.Fatalf("run_done came %d times:%s", len(dones), dump(t.log))
+		t.Fatalf("run_done came %d times:%s, want 1 done", len(dones), dump(t.log))
 	}
 	if _, last := t.log[len(t.log)-1].(chat.RunDone); !last {
 		t.Errorf("run_done is not the last event:%s", dump(t.log))
@@ -209,11 +209,11 @@ func (t transcript) done() chat.RunDone {
 func (t transcript) answer() chat.Answer {
 	t.Helper()
 	if d := t.done(); d.Status != chat.RunCompleted {
-		t.Fatalf("run ended %v %+v:%s", d.Status, d.Error, dump(t.log))
+		t.Fatalf("run ended %v %+v:%s, want %v", d.Status, d.Error, dump(t.log), chat.RunCompleted)
 	}
 	answers := all[chat.Answer](t)
 	if len(answers) != 1 {
-		t.Fatalf("%d answers:%s", len(answers), dump(t.log))
+		t.Fatalf("%d answers:%s, want 1 answer", len(answers), dump(t.log))
 	}
 	return answers[0]
 }

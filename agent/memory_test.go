@@ -28,7 +28,8 @@ func TestPassagesOfEarlierAnswersAreKnownAndCited(t *testing.T) {
 	got := h.answer(req)
 	a := got.answer()
 	if a.Markdown != strings.Replace(more, "501", "1", 1) || len(a.Citations) != 1 || len(a.Unsupported) != 0 || len(got.tools()) != 0 {
-		t.Errorf("answer %q with %d citations after %q", a.Markdown, len(a.Citations), got.tools())
+		t.Errorf("answer %q with %d citations after %q; want 1 citation and none",
+			a.Markdown, len(a.Citations), got.tools())
 	}
 	system := model.Requests()[0].Messages[0].Text
 	if !strings.Contains(system, "[501] (Staff handbook") || strings.Count(system, "Every employee is entitled") != 1 {
@@ -51,13 +52,14 @@ func TestAnAnswerFromTheConversationSaysWhatWasSaid(t *testing.T) {
 	const again = "Every employee is entitled to 28 days of paid holiday in each calendar year."
 	h.hire(scripted.New(says(again), says(again)))
 	if a := h.answer(req).answer(); a.Markdown != again {
-		t.Errorf("what was said before: %q", a.Markdown)
+		t.Errorf("what was said before: %q, want %q", a.Markdown, again)
 	}
 	const invented = "Ada Brown hid 900 gold coins below the kitchen floor."
 	h.hire(scripted.New(says(invented), says(invented), says(invented), says(invented), says(invented)))
 	got := h.answer(req)
 	if got.done().Status != chat.RunCitationValidationFailed || strings.Contains(got.text(), "gold") {
-		t.Errorf("what nobody said before ended as %s: %q", got.done().Status, got.text())
+		t.Errorf("what nobody said before ended as %s: %q; want %s and no %q in it",
+			got.done().Status, got.text(), chat.RunCitationValidationFailed, "gold")
 	}
 }
 
@@ -86,10 +88,10 @@ func TestAConversationIsToldInItsBounds(t *testing.T) {
 		}
 	}
 	if want := []string{"Question 2", "Question 3", "Question 4", "Question 5"}; !slices.Equal(said, want) {
-		t.Errorf("the model was told %q", said)
+		t.Errorf("the model was told %q, want %q", said, want)
 	}
 	if n := strings.Count(last[0].Text, "(Staff handbook, doc_id"); n != 1 {
-		t.Errorf("%d passages are remembered", n)
+		t.Errorf("%d passages are remembered, want 1", n)
 	}
 }
 
@@ -103,14 +105,14 @@ func TestLongRunsAreCompacted(t *testing.T) {
 	got.answer()
 	s := got.step("compact")
 	if !strings.HasPrefix(s.Message, "Shortened") || s.Details["freed"].(float64) <= 0 {
-		t.Errorf("step %+v", s)
+		t.Errorf("step %+v; want %q at its beginning and more than 0", s, "Shortened")
 	}
 	last := model.Requests()[3].Messages
 	if len(last[3].Text) > 1200 || !strings.Contains(last[3].Text, "shortened to save room") || strings.Count(last[3].Text, strings.Fields(last[3].Text)[2]) != 2 {
-		t.Errorf("the first result is %s", last[3].Text)
+		t.Errorf("the first result is %s; want at most 1200 and %q in it", last[3].Text, "shortened to save room")
 	}
 	if len(last[len(last)-1].Text) < 2000 {
-		t.Errorf("the last result was shortened: %s", last[len(last)-1].Text)
+		t.Errorf("the last result was shortened: %s, want at least 2000", last[len(last)-1].Text)
 	}
 	got2 := h.answer(asks("Hello"))
 	if got2.has("compact") {

@@ -54,7 +54,7 @@ func TestDocumentsAreFoundByTheirOwnDateAndProperties(t *testing.T) {
 				}
 			}
 			if got := strings.Join(files, " "); s.Status != tt.status || got != tt.found && (got != "" || !strings.Contains(string(s.ToolOutput), tt.found)) {
-				t.Errorf("%s %s: %s, found %q, %s", tool, tt.filters, s.Status, got, s.ToolOutput)
+				t.Errorf("%s %s: %s, found %q, %s; want %s", tool, tt.filters, s.Status, got, s.ToolOutput, tt.status)
 			}
 		}
 	}

@@ -28,6 +28,6 @@ func TestAPersonsInputThatDoesNotFitNamesTheFieldAndItsRange(t *testing.T) {
 	h.wait(run.ID)
 	_, _, err := h.runs.Rerun(t.Context(), chat.Local, run.ID, id, json.RawMessage(`{"query":"x","max_results":0}`), "")
 	if want := "web_search does not take this input: “max_results” must be a whole number from 1 to 10."; err == nil || chat.MessageOf(err) != want {
-		t.Errorf("another input for a call that was made = %v", err)
+		t.Errorf("another input for a call that was made = %v, want %v", err, want)
 	}
 }

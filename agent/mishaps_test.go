@@ -20,14 +20,14 @@ func TestACallThatItsServerCouldNotReadIsMended(t *testing.T) {
 		h := newHouse(t, model)
 		got := h.answer(asks("How many days of holiday are there?"))
 		if a := got.answer(); a.Markdown != goodAnswer {
-			t.Errorf("answer %q", a.Markdown)
+			t.Errorf("answer %q, want %q", a.Markdown, goodAnswer)
 		}
 		second := model.Requests()[1]
 		if last := second.Messages[len(second.Messages)-1]; !last.Aside || !strings.Contains(last.Text, "unexpected <function") || second.NoTools {
-			t.Errorf("the second request ends with %+v", last)
+			t.Errorf("the second request ends with %+v; want Aside true and %q in it", last, "unexpected <function")
 		}
 		if s := got.step("review"); s.Status != chat.StatusError || s.Error == nil {
-			t.Errorf("step = %+v", s)
+			t.Errorf("step = %+v, want Status %v", s, chat.StatusError)
 		}
 	})
 	t.Run("twice", func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestACallThatItsServerCouldNotReadIsMended(t *testing.T) {
 		model := scripted.New(calls(search("holiday")), bad, bad, says(goodAnswer))
 		h := newHouse(t, model)
 		if a := h.answer(asks("How many days of holiday are there?")).answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
-			t.Errorf("answer %+v", a)
+			t.Errorf("answer %+v; want Markdown %v and 1 citation", a, goodAnswer)
 		}
 		if last := model.Requests()[3]; !last.NoTools {
 			t.Error("the model could call tools a third time")
@@ -46,7 +46,7 @@ func TestACallThatItsServerCouldNotReadIsMended(t *testing.T) {
 		h := newHouse(t, scripted.NewScript(func(scripted.Request) scripted.Reply { return bad }), withFallback)
 		got := h.answer(asks("How many days of paid holiday are there?"))
 		if a := got.answer(); !strings.Contains(a.Markdown, "28 days") {
-			t.Errorf("answer %q", a.Markdown)
+			t.Errorf("answer %q, want %q in it", a.Markdown, "28 days")
 		}
 		got.step("fallback")
 	})
@@ -73,7 +73,7 @@ func TestADroppedPromptIsNoticed(t *testing.T) {
 				if s.Step == "notice" {
 					n++
 					if !strings.Contains(s.Message, "4096") {
-						t.Errorf("message %q", s.Message)
+						t.Errorf("message %q, want %q in it", s.Message, "4096")
 					}
 				}
 			}
@@ -92,11 +92,11 @@ func TestAHistoryThatIsTooLongIsShortenedOnce(t *testing.T) {
 	h := newHouse(t, model, withFallback)
 	got := h.answer(asks("How many days of paid holiday are there?"))
 	if a := got.answer(); a.Markdown != goodAnswer {
-		t.Errorf("answer %q", a.Markdown)
+		t.Errorf("answer %q, want %q", a.Markdown, goodAnswer)
 	}
 	before, after := size(model.Requests()[2]), size(model.Requests()[3])
 	if after >= before {
-		t.Errorf("%d runes before, %d after", before, after)
+		t.Errorf("%d runes before, %d after; want less than %d", before, after, before)
 	}
 }
 

@@ -38,7 +38,7 @@ func TestARequestMayNameAnAllowedModel(t *testing.T) {
 	got := h.answer(chat.RunRequest{Message: "How many days of holiday are there?", Config: chat.RunConfig{Model: "small"}})
 	a := got.answer()
 	if all[chat.RunStarted](got)[0].Model != "small" || a.Markdown != goodAnswer || len(large.Requests()) != 0 {
-		t.Errorf("answer %+v", a)
+		t.Errorf("answer %+v, want Markdown %v", a, goodAnswer)
 	}
 	want := (float64(a.Tokens.In)*0.5 + float64(a.Tokens.Out)*2) / 1e6
 	if a.Cost == nil || math.Abs(*a.Cost-want) > 1e-12 || want == 0 {
@@ -67,7 +67,7 @@ func TestWhatMayBeChosen(t *testing.T) {
 	}
 	got := h.answer(chat.RunRequest{Message: "How many days of paid holiday does an employee get?", Toolset: "cursor", Config: chat.RunConfig{Model: "offline"}})
 	if a := got.answer(); all[chat.RunStarted](got)[0].Model != "offline" || len(a.Citations) == 0 || len(large.Requests()) != 0 {
-		t.Errorf("answer %+v after %d requests to the model", a, len(large.Requests()))
+		t.Errorf("answer %+v after %d requests to the model; want some citations and none", a, len(large.Requests()))
 	}
 }
 
@@ -83,7 +83,7 @@ func TestAStepOfAModelThatIsGoneIsRunAgainByTheUsualOne(t *testing.T) {
 	}
 	got := transcript{t, run.ID, h.follow(run.ID, isDone)}
 	if started := all[chat.RunStarted](got)[0]; started.Model != "large" || got.answer().Markdown != goodAnswer {
-		t.Errorf("started %+v", started)
+		t.Errorf("started %+v, want Model %q", started, "large")
 	}
 }
 
@@ -95,20 +95,20 @@ func TestAModelBelowTheLeastOneGetsTheFixedPipeline(t *testing.T) {
 	})
 	got := h.answer(chat.RunRequest{Message: "How many days of paid holiday does an employee get?", Config: chat.RunConfig{Model: "small"}})
 	if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
-		t.Errorf("answer %+v", a)
+		t.Errorf("answer %+v; want Markdown %v and 1 citation", a, goodAnswer)
 	}
 	if s := got.step("choose"); s.Details["by"] != "pipeline" {
-		t.Errorf("choice %+v", s)
+		t.Errorf("choice %+v, want %q", s, "pipeline")
 	}
 	if s := got.step("search_documents"); !strings.Contains(s.Thought, "fixed pipeline") || s.Status != chat.StatusComplete {
-		t.Errorf("step %+v", s)
+		t.Errorf("step %+v; want %q in it and Status %v", s, "fixed pipeline", chat.StatusComplete)
 	}
 	if seen := small.Requests(); len(seen) != 1 || !seen[0].NoTools {
-		t.Errorf("the small model was asked %d times", len(seen))
+		t.Errorf("the small model was asked %d times, want 1", len(seen))
 	}
 	h.answer(asks("How many days of holiday are there?")).answer()
 	if seen := large.Requests(); len(seen) != 2 || seen[0].NoTools {
-		t.Errorf("the large model was asked %d times", len(seen))
+		t.Errorf("the large model was asked %d times, want 2", len(seen))
 	}
 }
 
@@ -127,10 +127,10 @@ func TestPlansAreMadeByTheCheaperModel(t *testing.T) {
 	h := newHouse(t, main, func(c *Config) { c.Select = named{cheap, "cheap"} })
 	h.answer(chat.RunRequest{Message: "How many days of holiday are there, and how long is the notice?", Config: chat.RunConfig{EnableQueryDecomposition: new(true), EnableSelfEvaluation: new(false)}}).answer()
 	if asked := cheap.Requests(); len(asked) != 2 || !asked[0].NoTools || asked[1].NoTools {
-		t.Errorf("the cheaper model was asked %d times", len(asked))
+		t.Errorf("the cheaper model was asked %d times, want 2", len(asked))
 	}
 	if asked := main.Requests(); len(asked) != 1 || !asked[0].NoTools {
-		t.Errorf("the main model was asked %d times", len(asked))
+		t.Errorf("the main model was asked %d times, want 1", len(asked))
 	}
 }
 
@@ -150,7 +150,7 @@ func TestACostIsOfAllModelsOrNotGiven(t *testing.T) {
 		})
 		got := h.answer(asks("How many days of holiday are there?"))
 		if len(cheap.Requests()) == 0 || len(main.Requests()) == 0 {
-			t.Fatalf("asked %d and %d times", len(cheap.Requests()), len(main.Requests()))
+			t.Fatalf("asked %d and %d times; want some and some", len(cheap.Requests()), len(main.Requests()))
 		}
 		if a := got.answer(); (a.Cost != nil) != tt.given {
 			t.Errorf("prices %v: cost %v", tt.prices, a.Cost)

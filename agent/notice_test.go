@@ -52,7 +52,7 @@ func TestAnOptionThatTheModelDoesNotTakeIsSaid(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 		if a := got.answer(); a.Markdown != goodAnswer {
-			t.Errorf("%s: answer %q", tt.name, a.Markdown)
+			t.Errorf("%s: answer %q, want %q", tt.name, a.Markdown, goodAnswer)
 		}
 	}
 }

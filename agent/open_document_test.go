@@ -24,7 +24,7 @@ func TestOpenDocumentLeadsToTheQuotedWords(t *testing.T) {
 	}
 	last := steps[len(steps)-1]
 	if err := json.Unmarshal(last.ToolOutput, &opened); err != nil {
-		t.Fatalf("output of open_document = %s: %v", last.ToolOutput, err)
+		t.Fatalf("output of open_document = %s: %v, want no error", last.ToolOutput, err)
 	}
 	address, err := url.Parse(opened.URL)
 	if err != nil {

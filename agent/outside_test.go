@@ -74,7 +74,8 @@ func TestAModelUsesAToolOfAnotherServer(t *testing.T) {
 	got := h.wait(h.ask(chat.RunRequest{Message: "Please order slates"}).ID)
 	step := got.step("shop__order")
 	if step.Status != chat.StatusComplete || step.Message != "Called shop: order" || !strings.Contains(string(step.ToolOutput), "Ordered   slates ") {
-		t.Errorf("step = %+v %s", step, step.ToolOutput)
+		t.Errorf("step = %+v %s; want Status %v and Message %q",
+			step, step.ToolOutput, chat.StatusComplete, "Called shop: order")
 	}
 	requests := model.Requests()
 	var offered string
@@ -84,14 +85,15 @@ func TestAModelUsesAToolOfAnotherServer(t *testing.T) {
 		}
 	}
 	if !strings.Contains(offered, "Orders a thing.") || !strings.Contains(offered, `"what"`) {
-		t.Errorf("offered = %s", offered)
+		t.Errorf("offered = %s; want %q in it and %q in it", offered, "Orders a thing.", `"what"`)
 	}
 	last := requests[len(requests)-1].Messages
 	if text := last[len(last)-1].Text; !strings.HasPrefix(text, "===== data ") || !strings.Contains(text, "order gold") {
-		t.Errorf("the result is not fenced: %s", text)
+		t.Errorf("the result is not fenced: %s; want %q at its beginning and %q in it",
+			text, "===== data ", "order gold")
 	}
 	if a := got.answer(); a.Markdown != "The slates are ordered." || s.orders.Load() != 1 {
-		t.Errorf("answer = %q after %d orders", a.Markdown, s.orders.Load())
+		t.Errorf("answer = %q after %d orders; want %q and 1", a.Markdown, s.orders.Load(), "The slates are ordered.")
 	}
 }
 
@@ -109,7 +111,7 @@ func TestAToolOfAnotherServerWaitsForApprovalUnlessItIsFree(t *testing.T) {
 		t.Fatal(err)
 	}
 	if step := h.wait(run.ID).step("shop__order"); step.Status != chat.StatusSkipped || s.orders.Load() != 0 {
-		t.Errorf("step = %+v after %d orders", step, s.orders.Load())
+		t.Errorf("step = %+v after %d orders; want Status %v and 0", step, s.orders.Load(), chat.StatusSkipped)
 	}
 }
 
@@ -119,13 +121,14 @@ func TestWhatGoesWrongElsewhereIsAnObservation(t *testing.T) {
 	h := newHouse(t, scripted.New(orders("nothing"), says("It can't be ordered.")), s.with)
 	if step := h.wait(h.ask(chat.RunRequest{Message: "Please order nothing"}).ID).step("shop__order"); step.Status != chat.StatusError ||
 		!strings.Contains(string(step.ToolOutput), "nothing can't be ordered") {
-		t.Errorf("a tool that failed = %+v %s", step, step.ToolOutput)
+		t.Errorf("a tool that failed = %+v %s, want Status %v", step, step.ToolOutput, chat.StatusError)
 	}
 	s.closed.Store(true)
 	h.hire(scripted.New(orders("slates"), says("The shop is closed."), says("The shop is closed.")), s.with)
 	got := h.wait(h.ask(chat.RunRequest{Message: "Please order slates", Config: chat.RunConfig{EnabledTools: []string{"shop__order"}}}).ID)
 	if step := got.step("shop__order"); step.Status != chat.StatusError || step.Error.Code != chat.CodeUnavailable || got.done().Status != chat.RunCompleted {
-		t.Errorf("a server that is gone = %+v, run %+v", step, got.done().Error)
+		t.Errorf("a server that is gone = %+v, run %+v; want Status %v and Error.Code %v",
+			step, got.done().Error, chat.StatusError, chat.CodeUnavailable)
 	}
 }
 
@@ -158,7 +161,7 @@ func TestToolsOfOtherServersAreChosenByName(t *testing.T) {
 		set = h.runs.engine.Registry.WithMCPTools(t.Context(), set)
 		names := set.Names()
 		if names[len(names)-1] != tt.tools || len(set.Absent) != tt.absent {
-			t.Errorf("%s %v = %v without %v", tt.set, tt.names, names, set.Absent)
+			t.Errorf("%s %v = %v without %v; want %v and %v", tt.set, tt.names, names, set.Absent, tt.tools, tt.absent)
 		}
 	}
 }

@@ -37,15 +37,16 @@ func TestFootnotesArePlacedForAModelThatWritesNone(t *testing.T) {
 				t.Errorf("answer = %q\nshown %q\nwant %q", a.Markdown, got.text(), tt.want)
 			}
 			if len(a.Unsupported) != tt.unsupported || len(a.Citations) != tt.citations {
-				t.Errorf("%d citations, unsupported %q", len(a.Citations), a.Unsupported)
+				t.Errorf("%d citations, unsupported %q; want %v and %d citations",
+					len(a.Citations), a.Unsupported, tt.unsupported, tt.citations)
 			}
 			for _, c := range a.Citations {
 				if c.Check != chat.CheckVerified {
-					t.Errorf("%q is %s", c.Quote, c.Check)
+					t.Errorf("%q is %s, want %s", c.Quote, c.Check, chat.CheckVerified)
 				}
 			}
 			if step := got.step("review"); !strings.Contains(step.Message, "footnote") {
-				t.Errorf("the step says %q", step.Message)
+				t.Errorf("the step says %q, want %q in it", step.Message, "footnote")
 			}
 		})
 	}
@@ -58,7 +59,8 @@ func TestAnAnswerThatIsMostlyFromElsewhereIsHeldBackAllTheSame(t *testing.T) {
 		"A year has holiday weather in paid hotels.", "Holiday."} {
 		h := newHouse(t, scripted.New(calls(search("holiday")), says(says2), says(says2)))
 		if got := h.answer(asks("How many days of holiday are there?")); got.done().Status != chat.RunCitationValidationFailed || got.text() != "" {
-			t.Errorf("%q ended as %s and shows %q", says2, got.done().Status, got.text())
+			t.Errorf("%q ended as %s and shows %q; want %s and nothing",
+				says2, got.done().Status, got.text(), chat.RunCitationValidationFailed)
 		}
 	}
 }

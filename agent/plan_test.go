@@ -23,7 +23,7 @@ func partsOf(t *testing.T, s chat.Step) []string {
 		Parts []chat.PlanPart `json:"sub_queries"`
 	}
 	if err := json.Unmarshal(s.ToolOutput, &out); err != nil {
-		t.Fatalf("plan = %s, %v", s.ToolOutput, err)
+		t.Fatalf("plan = %s, %v; want no error", s.ToolOutput, err)
 	}
 	var list []string
 	for _, p := range out.Parts {
@@ -47,13 +47,14 @@ func TestAComplexQuestionIsTakenApartAndTicksOff(t *testing.T) {
 	got := h.answer(asks("Compare the roof condition and paid holiday"))
 	a := got.answer()
 	if len(a.Citations) < 2 || !strings.Contains(a.Markdown, "28 days") || !strings.Contains(a.Markdown, "poor condition") {
-		t.Errorf("answer = %q", a.Markdown)
+		t.Errorf("answer = %q; want %q in it and %q in it", a.Markdown, "28 days", "poor condition")
 	}
 	var states []string
 	for _, s := range got.plans() {
 		states = append(states, strings.Join(partsOf(t, s), ", "))
 		if s.ActionType != chat.ActionPlanning || s.ToolName != "" || s.Status != chat.StatusComplete || s.Message != "Planned the answer" {
-			t.Errorf("step = %+v", s)
+			t.Errorf("step = %+v; want ActionType %v, ToolName nothing, Status %v, Message %q",
+				s, chat.ActionPlanning, chat.StatusComplete, "Planned the answer")
 		}
 	}
 	want := []string{
@@ -65,10 +66,11 @@ func TestAComplexQuestionIsTakenApartAndTicksOff(t *testing.T) {
 		t.Errorf("states (-want +got):\n%s", diff)
 	}
 	if last := got.step("plan"); last.Summary != "2 of 2 parts done" {
-		t.Errorf("summary = %q", last.Summary)
+		t.Errorf("summary = %q, want %q", last.Summary, "2 of 2 parts done")
 	}
 	if p := got.step("parallel"); p.Message != "2 searches in parallel" || !strings.Contains(p.Thought, "the roof condition; paid holiday") {
-		t.Errorf("parallel = %q, %q", p.Message, p.Thought)
+		t.Errorf("parallel = %q, %q; want %q and %q in it",
+			p.Message, p.Thought, "2 searches in parallel", "the roof condition; paid holiday")
 	}
 }
 
@@ -87,7 +89,7 @@ func TestWhoIsNotAskedMakesNoPlan(t *testing.T) {
 	} {
 		h := newHouse(t, offline.New())
 		if plans := h.answer(tt.req).plans(); len(plans) > 0 {
-			t.Errorf("%s: %+v", tt.name, plans)
+			t.Errorf("%s: %+v, want none", tt.name, plans)
 		}
 	}
 }
@@ -105,7 +107,8 @@ func TestAModelPlansWhenTheRequestWantsIt(t *testing.T) {
 	got.answer()
 	reqs := model.Requests()
 	if len(reqs[0].Tools) != 0 || !reqs[0].NoTools || !strings.Contains(reqs[0].Messages[0].Text, "Break the user's question down") {
-		t.Errorf("planning request = %+v", reqs[0])
+		t.Errorf("planning request = %+v; want no tools, NoTools true, %q in it",
+			reqs[0], "Break the user's question down")
 	}
 	plan := got.step("plan")
 	want := []string{"Who renewed the roof?: complete", "paid holiday: complete", "What else did they say about guarantee?: complete"}
@@ -113,18 +116,19 @@ func TestAModelPlansWhenTheRequestWantsIt(t *testing.T) {
 		t.Errorf("plan by %v (-want +got):\n%s", plan.Details["planned_by"], diff)
 	}
 	if first := got.plans()[0]; first.Tokens == nil || first.Tokens.Out == 0 || !strings.Contains(string(first.ToolOutput), `"reasoning":"names the firm","depends_on":[]`) {
-		t.Errorf("first state = %+v, %s", first.Tokens, first.ToolOutput)
+		t.Errorf("first state = %+v, %s; want other than 0", first.Tokens, first.ToolOutput)
 	}
 	// the two independent parts run together, the third after both, with the words that "they" stands for
 	msgs := reqs[1].Messages
 	if n := len(msgs[2].Calls); n != 2 {
-		t.Fatalf("%d calls in the first wave", n)
+		t.Fatalf("%d calls in the first wave, want 2", n)
 	}
 	if last := msgs[5].Calls; len(last) != 1 || !strings.Contains(string(last[0].Arguments), "guarantee? renewed roof") {
-		t.Errorf("second wave = %+v", last)
+		t.Errorf("second wave = %+v, want 1", last)
 	}
 	if a := got.answer(); a.StepsUsed != 1 || a.Tokens.In != 200 {
-		t.Errorf("steps %d, tokens %+v: planning is charged, searching by plan is no turn", a.StepsUsed, a.Tokens)
+		t.Errorf("steps %d, tokens %+v: planning is charged, searching by plan is no turn; want 1 and In 200",
+			a.StepsUsed, a.Tokens)
 	}
 	var begun []string
 	for _, s := range all[chat.Step](got) {
@@ -152,14 +156,14 @@ func TestAPlanThatCanNotBeUsedIsTheQuestionItself(t *testing.T) {
 		h := newHouse(t, scripted.New(tt.reply, says(goodAnswer)))
 		got := h.answer(decomposed(q))
 		if a := got.answer(); len(a.Citations) != 1 {
-			t.Errorf("%s: answer = %+v", tt.name, a)
+			t.Errorf("%s: answer = %+v, want 1 citation", tt.name, a)
 		}
 		s := got.step("plan")
 		if !strings.Contains(string(s.ToolOutput), tt.note) {
 			t.Errorf("%s: the page does not show why: %s", tt.name, s.ToolOutput)
 		}
 		if note, _ := s.Details["note"].(string); !strings.Contains(note, tt.note) || !slices.Equal(partsOf(t, s), []string{q + ": complete"}) {
-			t.Errorf("%s: %q, %v", tt.name, note, partsOf(t, s))
+			t.Errorf("%s: %q, %v; want %q in it", tt.name, note, partsOf(t, s), tt.note)
 		}
 	}
 }
@@ -195,7 +199,7 @@ func TestWithoutBeingAskedAModelGetsThePartsAndNoFurtherCall(t *testing.T) {
 	got := h.answer(asks("Compare paid holiday and roof guarantee"))
 	got.answer()
 	if first := model.Requests()[0]; len(first.Messages) != 2 || !strings.Contains(first.Messages[0].Text, "- paid holiday\n- roof guarantee\n") {
-		t.Errorf("first request = %+v", first.Messages)
+		t.Errorf("first request = %+v, want 2 messages", first.Messages)
 	}
 	if diff := cmp.Diff([]string{"paid holiday: complete", "roof guarantee: skipped"}, partsOf(t, got.step("plan"))); diff != "" {
 		t.Errorf("parts (-want +got):\n%s", diff)

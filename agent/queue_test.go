@@ -65,10 +65,10 @@ func TestWaitingQuestionsAreSentInOrderWhenTheRunEnds(t *testing.T) {
 	}
 	runs, err := h.store.Runs(t.Context(), chat.Local, "s")
 	if err != nil || len(runs) != 3 || runs[1].ParentID != run.ID || runs[2].ParentID != runs[1].ID || runs[1].Request.Message != "one" {
-		t.Errorf("runs = %+v, %v", runs, err)
+		t.Errorf("runs = %+v, %v; want 3 runs, %v, %v, %q", runs, err, run.ID, runs[1].ID, "one")
 	}
 	if left, err := h.store.Queue(t.Context(), chat.Local, "s"); err != nil || len(left) != 0 {
-		t.Errorf("left = %+v, %v", left, err)
+		t.Errorf("left = %+v, %v; want none", left, err)
 	}
 }
 
@@ -127,13 +127,13 @@ func TestSendNowEndsTheRunAndGoesFirst(t *testing.T) {
 	h.queue("s", "one")
 	two := h.queue("s", "two")
 	if err := h.runs.SendNow(t.Context(), chat.Scope{User: "mallory"}, "s", two.ID, false); err == nil || chat.CodeOf(err) != chat.CodeNotFound {
-		t.Errorf("a stranger's SendNow = %v", err)
+		t.Errorf("a stranger's SendNow = %v, want %v", err, chat.CodeNotFound)
 	}
 	if err := h.runs.SendNow(t.Context(), chat.Local, "s", two.ID, false); err != nil {
 		t.Fatal(err)
 	}
 	if d := h.wait(run.ID).done(); d.Status != chat.RunCancelled {
-		t.Errorf("the run ended as %v", d.Status)
+		t.Errorf("the run ended as %v, want %v", d.Status, chat.RunCancelled)
 	}
 	second := h.started("s", "two")
 	left := h.left("s", func(left []chat.Queued) bool { return len(left) == 1 && left[0].Request.Message == "one" })
@@ -141,7 +141,7 @@ func TestSendNowEndsTheRunAndGoesFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := h.wait(second).done(); d.Status != chat.RunCompleted {
-		t.Errorf("answered now, it ended as %v", d.Status)
+		t.Errorf("answered now, it ended as %v, want %v", d.Status, chat.RunCompleted)
 	}
 	if err := h.runs.Cancel(t.Context(), chat.Local, h.started("s", "one")); err != nil {
 		t.Fatal(err)
@@ -155,7 +155,7 @@ func TestAQuestionIsSentAtOnceWhenNothingIsUnderWay(t *testing.T) {
 	h.queue("s", "What is the condition of the roof?")
 	h.next("s", "What is the condition of the roof?").answer()
 	if _, err := h.runs.Enqueue(t.Context(), chat.Local, chat.RunRequest{SessionID: "s", Message: " "}); err == nil || chat.CodeOf(err) != chat.CodeInvalid {
-		t.Errorf("an empty one: %v", err)
+		t.Errorf("an empty one: %v, want %v", err, chat.CodeInvalid)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestWaitingQuestionsSurviveARestart(t *testing.T) {
 	}
 	h.wait(run.ID)
 	if left, err := h.store.Queue(t.Context(), chat.Local, "s"); err != nil || len(left) != 1 {
-		t.Fatalf("left = %+v, %v", left, err)
+		t.Fatalf("left = %+v, %v; want 1", left, err)
 	}
 	h.hire(offline.New())
 	ctx, cancel = context.WithCancel(t.Context())
@@ -196,10 +196,10 @@ func TestAQuestionTooManyDoesNotWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := h.runs.Enqueue(t.Context(), chat.Local, chat.RunRequest{SessionID: "s", Message: "one too many"}); err == nil || chat.CodeOf(err) != chat.CodeTurnLimit {
-		t.Errorf("one too many = %v", err)
+		t.Errorf("one too many = %v, want %v", err, chat.CodeTurnLimit)
 	}
 	if again, err := h.runs.Enqueue(t.Context(), chat.Local, last); err != nil || again.ID != q.ID {
-		t.Errorf("the last one sent again = %+v, %v", again, err)
+		t.Errorf("the last one sent again = %+v, %v; want ID %v", again, err, q.ID)
 	}
 	h.left("s", func(left []chat.Queued) bool { return len(left) == 1 && left[0].Problem == "" })
 }
@@ -226,10 +226,10 @@ func TestAWaitingQuestionWhoseDocumentWasDeletedIsNotSent(t *testing.T) {
 	h.runs.Resend(t.Context(), chat.Local, "s")
 	left, err := h.store.Queue(t.Context(), chat.Local, "s")
 	if err != nil || len(left) != 1 || !strings.Contains(left[0].Problem, "may have been deleted") {
-		t.Errorf("left = %+v, %v", left, err)
+		t.Errorf("left = %+v, %v; want 1 and %q in it", left, err, "may have been deleted")
 	}
 	if runs, err := h.store.Runs(t.Context(), chat.Local, "s"); err != nil || len(runs) != 1 {
-		t.Errorf("%d runs, %v", len(runs), err)
+		t.Errorf("%d runs, %v; want 1 run", len(runs), err)
 	}
 }
 
@@ -252,12 +252,12 @@ func TestARepeatOfAWaitingQuestionFindsItWhateverBecameOfItsDocument(t *testing.
 	refuses := func(when string) {
 		t.Helper()
 		if _, err := h.runs.Enqueue(t.Context(), chat.Local, other); err == nil || chat.CodeOf(err) != chat.CodeKeyReused {
-			t.Errorf("%s, another question under the key = %v", when, err)
+			t.Errorf("%s, another question under the key = %v, want %v", when, err, chat.CodeKeyReused)
 		}
 		unknown := req
 		unknown.IdempotencyKey = "new"
 		if _, err := h.runs.Enqueue(t.Context(), chat.Local, unknown); err == nil || chat.CodeOf(err) != chat.CodeNotFound {
-			t.Errorf("%s, another key = %v", when, err)
+			t.Errorf("%s, another key = %v, want %v", when, err, chat.CodeNotFound)
 		}
 	}
 	remove := func() {
@@ -284,7 +284,7 @@ func TestARepeatOfAWaitingQuestionFindsItWhateverBecameOfItsDocument(t *testing.
 		t.Errorf("once it is sent, the repeat = %+v, %v; want %s", again, err, sent)
 	}
 	if left, err := h.store.Queue(t.Context(), chat.Local, "s"); err != nil || len(left) != 0 {
-		t.Errorf("left = %+v, %v", left, err)
+		t.Errorf("left = %+v, %v; want none", left, err)
 	}
 	refuses("once it is sent")
 }

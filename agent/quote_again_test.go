@@ -29,13 +29,13 @@ func TestWithoutAModelTheLastAnswersQuotesAreSaidAgain(t *testing.T) {
 			t.Errorf("%s: answer = %q with %d citations, unsupported %q; want %q", message, a.Markdown, len(a.Citations), a.Unsupported, want)
 		}
 		if tools := got.tools(); len(tools) != 0 {
-			t.Errorf("%s: %q were called", message, tools)
+			t.Errorf("%s: %q were called, want none", message, tools)
 		}
 	}
 	h.hire(offline.New())
 	for _, message := range []string{"shorter please", "why?"} {
 		if a := h.answer(asks(message)).answer(); strings.Contains(a.Markdown, quotesOnly) {
-			t.Errorf("%s, as a first question: %q", message, a.Markdown)
+			t.Errorf("%s, as a first question: %q, want no %q in it", message, a.Markdown, quotesOnly)
 		}
 	}
 }

@@ -60,7 +60,8 @@ func TestEveryToolOfReactAndStrategyShowsWhatItDid(t *testing.T) {
 		steps := h.used(req, append(cs, tt.call)...)
 		s := steps[len(steps)-1]
 		if s.Status != tt.status || !strings.HasPrefix(s.Message, tt.message) || !strings.Contains(s.Summary, tt.summary) || !strings.Contains(string(s.ToolOutput), tt.output) {
-			t.Errorf("%s: %s, %q, %q, %s", tt.name, s.Status, s.Message, s.Summary, s.ToolOutput)
+			t.Errorf("%s: %s, %q, %q, %s; want %s, %q at its beginning, %q in it",
+				tt.name, s.Status, s.Message, s.Summary, s.ToolOutput, tt.status, tt.message, tt.summary)
 		}
 	}
 }
@@ -85,7 +86,7 @@ func TestRetrieveMoreGoesOnWhereTheSearchEnded(t *testing.T) {
 		}
 		r := out.Results[0]
 		if seen[r.ChunkID] || r.N != i+1 {
-			t.Errorf("search %d showed %s as %d", i, r.ChunkID, r.N)
+			t.Errorf("search %d showed %s as %d, want %d", i, r.ChunkID, r.N, i+1)
 		}
 		seen[r.ChunkID] = true
 		if i > 0 && s.Status != chat.StatusComplete {
@@ -107,7 +108,8 @@ func TestFinishEndsTheRunWithItsAnswer(t *testing.T) {
 	got := h.answer(react("How many days of holiday are there?"))
 	a := got.answer()
 	if want := "There are 28 days of paid holiday a year [1]."; a.Markdown != want || got.text() != want || len(a.Citations) != 1 || a.StopReason != chat.StopAnswered {
-		t.Errorf("answer = %+v, shown %q", a, got.text())
+		t.Errorf("answer = %+v, shown %q; want Markdown %v, %q, 1 citation, StopReason %v",
+			a, got.text(), want, want, chat.StopAnswered)
 	}
 	var ends []chat.Step
 	for _, s := range got.ended() {
@@ -116,10 +118,11 @@ func TestFinishEndsTheRunWithItsAnswer(t *testing.T) {
 		}
 	}
 	if len(ends) != 2 || ends[0].Status != chat.StatusSkipped || ends[1].Status != chat.StatusComplete || ends[1].Thought != "I have what I need." {
-		t.Fatalf("finish steps = %+v", ends)
+		t.Fatalf("finish steps = %+v; want 2 ends, %v, %v, %q",
+			ends, chat.StatusSkipped, chat.StatusComplete, "I have what I need.")
 	}
 	if resets := all[chat.AnswerReset](got); len(resets) != 1 || resets[0].CallID != ends[1].CallID {
-		t.Errorf("resets = %+v", resets)
+		t.Errorf("resets = %+v; want 1 reset and %v", resets, ends[1].CallID)
 	}
 }
 
@@ -139,7 +142,7 @@ func TestFinishIsHeldToTheSameRulesAsText(t *testing.T) {
 		h := newHouse(t, model)
 		got := h.answer(react("How many days of holiday are there?"))
 		if a := got.answer(); a.Markdown != tt.want || got.text() != tt.want {
-			t.Errorf("%s: answer = %q, shown %q", tt.name, a.Markdown, got.text())
+			t.Errorf("%s: answer = %q, shown %q; want %q and %q", tt.name, a.Markdown, got.text(), tt.want, tt.want)
 		}
 	}
 }
@@ -167,7 +170,7 @@ func TestGenerateAnswerMakesTheNextTurnTheAnswer(t *testing.T) {
 	req.Config.EnabledTools = []string{"search_documents", "generate_answer"}
 	got := h.answer(req)
 	if a := got.answer(); a.Markdown != goodAnswer || a.StopReason != chat.StopAnswered {
-		t.Errorf("answer = %+v", a)
+		t.Errorf("answer = %+v; want Markdown %v and StopReason %v", a, goodAnswer, chat.StopAnswered)
 	}
 	var forced []bool
 	for _, r := range model.Requests() {
@@ -177,6 +180,6 @@ func TestGenerateAnswerMakesTheNextTurnTheAnswer(t *testing.T) {
 		t.Errorf("text alone was wanted (-want +got):\n%s", diff)
 	}
 	if s := got.step("generate_answer"); s.Status != chat.StatusError || !strings.Contains(string(s.ToolOutput), "Search first") {
-		t.Errorf("with nothing found = %+v", s)
+		t.Errorf("with nothing found = %+v, want Status %v", s, chat.StatusError)
 	}
 }

@@ -76,10 +76,12 @@ func TestTheModelIsToldWhatItsAnswerLacks(t *testing.T) {
 	asked := model.Requests()[3]
 	last := asked.Messages[len(asked.Messages)-1]
 	if asked.NoTools || !last.Aside || !strings.Contains(last.Text, "confidence of 0.20") || !strings.Contains(last.Text, "===== data") || !strings.Contains(last.Text, "The roof is missing.") {
-		t.Errorf("the model was told %+v, tools off: %v", last, asked.NoTools)
+		t.Errorf("the model was told %+v, tools off: %v; want Aside true, %q in it, %q in it, %q in it",
+			last, asked.NoTools, "confidence of 0.20", "===== data", "The roof is missing.")
 	}
 	if s := got.step("refine"); s.Message != "Judged at 0.20: searching for what is missing" || s.Summary != "The roof is missing." || s.Thought != goodAnswer {
-		t.Errorf("step = %+v", s)
+		t.Errorf("step = %+v; want Message %q, Summary %q, Thought %v",
+			s, "Judged at 0.20: searching for what is missing", "The roof is missing.", goodAnswer)
 	}
 }
 
@@ -116,6 +118,6 @@ func TestTheToolsetStrategyPlansAndReflectsWithItsModel(t *testing.T) {
 	req := asks("How many days of paid holiday are there?")
 	req.Toolset = "strategy"
 	if a := h.answer(req).answer(); !strings.Contains(a.SelfEvaluation, "backed") {
-		t.Errorf("without a model: %q", a.SelfEvaluation)
+		t.Errorf("without a model: %q, want %q in it", a.SelfEvaluation, "backed")
 	}
 }

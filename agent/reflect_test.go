@@ -44,7 +44,8 @@ func TestTheAnswerIsJudgedByRulesOrByTheModelThatIsAskedTo(t *testing.T) {
 			t.Errorf("%s: %q, confidence %v; want %q…, %v", tt.name, a.SelfEvaluation, a.Confidence, tt.want, tt.sure)
 		}
 		if a.Markdown != goodAnswer || got.text() != goodAnswer {
-			t.Errorf("%s: answer = %q, shown %q", tt.name, a.Markdown, got.text())
+			t.Errorf("%s: answer = %q, shown %q; want %q and %q",
+				tt.name, a.Markdown, got.text(), goodAnswer, goodAnswer)
 		}
 		var status chat.Status
 		for _, s := range got.ended() {
@@ -58,7 +59,8 @@ func TestTheAnswerIsJudgedByRulesOrByTheModelThatIsAskedTo(t *testing.T) {
 		if tt.reply != nil {
 			asked := model.Requests()[2]
 			if shown := asked.Messages[1].Text; !asked.NoTools || len(asked.Tools) > 0 || !strings.Contains(shown, "28 days of paid holiday a year, including") || !strings.HasPrefix(shown, "===== data") {
-				t.Errorf("%s: the model was asked %q", tt.name, shown)
+				t.Errorf("%s: the model was asked %q; want %q in it and %q at its beginning",
+					tt.name, shown, "28 days of paid holiday a year, including", "===== data")
 			}
 		}
 	}
@@ -71,10 +73,10 @@ func TestNobodyAsksTheModelToJudgeARefusal(t *testing.T) {
 	h := newHouse(t, model)
 	req := chat.RunRequest{Message: "Who won the football world cup?", Config: chat.RunConfig{EnableSelfEvaluation: &on}}
 	if a := h.answer(req).answer(); a.StopReason != chat.StopRefused || len(model.Requests()) != 2 {
-		t.Errorf("answer = %+v after %d requests", a, len(model.Requests()))
+		t.Errorf("answer = %+v after %d requests; want StopReason %v and 2", a, len(model.Requests()), chat.StopRefused)
 	}
 	h.hire(offline.New())
 	if a := h.answer(chat.RunRequest{Message: "How many days of paid holiday are there?", Config: req.Config}).answer(); !strings.Contains(a.SelfEvaluation, "backed") {
-		t.Errorf("without a model: %q", a.SelfEvaluation)
+		t.Errorf("without a model: %q, want %q in it", a.SelfEvaluation, "backed")
 	}
 }

@@ -221,7 +221,7 @@ func TestAnotherServerRefusesWhatTheOwnOneWould(t *testing.T) {
 	}
 	h.works(h.runs)
 	if s := h.wait(run.ID).step("web_search"); s.Status != chat.StatusSkipped || in.searches.Load() != 0 {
-		t.Errorf("step = %+v, %d searches", s, in.searches.Load())
+		t.Errorf("step = %+v, %d searches; want Status %v and 0", s, in.searches.Load(), chat.StatusSkipped)
 	}
 }
 
@@ -245,7 +245,7 @@ func TestACommandOutlivesTheServerThatItReached(t *testing.T) {
 	h.dies(h.runs, asked.ID)
 	h.works(two)
 	if a := h.wait(asked.ID).answer(); a.StopReason != chat.StopAnswerNow {
-		t.Errorf("answer = %+v", a)
+		t.Errorf("answer = %+v, want StopReason %v", a, chat.StopAnswerNow)
 	}
 }
 
@@ -301,13 +301,13 @@ func TestAStoppedServerLeavesItsRunsToTheOthers(t *testing.T) {
 	}
 	got := h.wait(run.ID)
 	if a := got.answer(); a.Markdown != goodAnswer || got.text() != goodAnswer {
-		t.Errorf("answer %q, shown %q", a.Markdown, got.text())
+		t.Errorf("answer %q, shown %q; want %q and %q", a.Markdown, got.text(), goodAnswer, goodAnswer)
 	}
 	if n := searches.Load(); n != 1 {
-		t.Errorf("it searched %d times", n)
+		t.Errorf("it searched %d times, want 1", n)
 	}
 	if s := got.step("search_documents"); s.Status != chat.StatusComplete {
-		t.Errorf("the call that was under way: %+v", s)
+		t.Errorf("the call that was under way: %+v, want Status %v", s, chat.StatusComplete)
 	}
 	for name, want := range map[string]int{"handover": 4, "takeover": 4, "restart": 0} {
 		n := 0
@@ -337,10 +337,11 @@ func TestAServerThatStopsLeavesWaitingCallsAndThoseThatDoNotEnd(t *testing.T) {
 	h.works(two)
 	got := h.wait(run.ID)
 	if s := got.step("web_search"); s.Status != chat.StatusComplete || s.CallID != id || in.searches.Load() != 1 {
-		t.Errorf("step = %+v, %d searches", s, in.searches.Load())
+		t.Errorf("step = %+v, %d searches; want Status %v, CallID %v, 1",
+			s, in.searches.Load(), chat.StatusComplete, id)
 	}
 	if i := slices.IndexFunc(got.ended(), func(s chat.Step) bool { return s.Step == "takeover" }); i < 0 {
-		t.Error("nobody took it over")
+		t.Errorf("nobody took it over: got %v, want at least 0", i)
 	}
 }
 
@@ -360,7 +361,7 @@ func TestAStopIsNoCrash(t *testing.T) {
 	}
 	h.works(h.runs)
 	if a := h.wait(run.ID).answer(); a.Markdown != goodAnswer {
-		t.Errorf("answer = %+v", a)
+		t.Errorf("answer = %+v, want Markdown %v", a, goodAnswer)
 	}
 }
 

@@ -73,6 +73,6 @@ func TestRerankingGoesOnWithoutVectorsThatDoNotAnswer(t *testing.T) {
 	req.Config.RerankResults = &on
 	s := h.used(req, call("retrieve", `{"query":"cost of clearing the gutter"}`))[0]
 	if file, _ := firstFile(t, s); file != "Together.md" || !strings.Contains(string(s.ToolOutput), "found by words") {
-		t.Errorf("%s first: %s", file, s.ToolOutput)
+		t.Errorf("%s first: %s, want %q", file, s.ToolOutput, "Together.md")
 	}
 }

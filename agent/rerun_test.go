@@ -29,24 +29,24 @@ func validHistory(t *testing.T, messages []llm.Message) {
 	for i, m := range messages {
 		if m.Role == llm.RoleTool {
 			if len(open) == 0 || open[0] != m.CallID {
-				t.Errorf("message %d answers %q, waiting are %q", i, m.CallID, open)
+				t.Errorf("message %d answers %q, waiting are %q; want some and %v", i, m.CallID, open, m.CallID)
 				return
 			}
 			open = open[1:]
 			continue
 		}
 		if len(open) > 0 {
-			t.Errorf("message %d comes before the results of %q", i, open)
+			t.Errorf("message %d comes before the results of %q, want none", i, open)
 		}
 		for _, c := range m.Calls {
 			if !json.Valid(c.Arguments) || c.ID == "" {
-				t.Errorf("call %+v", c)
+				t.Errorf("call %+v, want something", c)
 			}
 			open = append(open, c.ID)
 		}
 	}
 	if len(open) > 0 {
-		t.Errorf("no results for %q", open)
+		t.Errorf("no results for %q, want none", open)
 	}
 }
 
@@ -84,7 +84,7 @@ func TestAStepCanBeRunAgainWithAnotherInput(t *testing.T) {
 		t.Error("the model was told that the call was interrupted")
 	}
 	if len(after.Citations) == 0 || !strings.Contains(after.Citations[0].Quote, "28 days") {
-		t.Errorf("citations = %+v", after.Citations)
+		t.Errorf("citations = %+v; want some citations and %q in it", after.Citations, "28 days")
 	}
 	old, again := first.step("search_documents"), second.step("search_documents")
 	if again.CallID != old.CallID || !again.Cached || again.Tokens != nil || string(again.ToolOutput) != string(old.ToolOutput) || again.Thought != old.Thought ||
@@ -93,7 +93,8 @@ func TestAStepCanBeRunAgainWithAnotherInput(t *testing.T) {
 	}
 	read := second.step("read_document")
 	if read.CallID != edited.CallID || read.Message != "Read Handbook.md" || read.Details["edited"] != true || string(read.ToolInput) == string(edited.ToolInput) || read.ParentID != edited.ParentID {
-		t.Errorf("edited step = %+v", read)
+		t.Errorf("edited step = %+v; want CallID %v, Message %q, true, other than %v, ParentID %v",
+			read, edited.CallID, "Read Handbook.md", string(edited.ToolInput), edited.ParentID)
 	}
 	for _, s := range second.ended() {
 		if s.Status == chat.StatusRunning {
@@ -106,10 +107,11 @@ func TestAStepCanBeRunAgainWithAnotherInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	if run.Request.Sibling != first.runID || run.ParentID != "" || run.Request.Message != "What is the condition of the roof?" {
-		t.Errorf("run = %+v", run)
+		t.Errorf("run = %+v; want Request.Sibling %v, ParentID nothing, Request.Message %q",
+			run, first.runID, "What is the condition of the roof?")
 	}
 	if kept := h.wait(first.runID).answer(); kept.Markdown != before.Markdown {
-		t.Errorf("the first version changed to %q", kept.Markdown)
+		t.Errorf("the first version changed to %q, want %q", kept.Markdown, before.Markdown)
 	}
 	// and the new one can be gone on from
 	third := h.rerun(second.runID, again.CallID, `{"query":"holiday"}`)
@@ -144,7 +146,7 @@ func TestTheOfflineEngineGoesOnFromAnEditedStep(t *testing.T) {
 		t.Errorf("the search found %s", s.ToolOutput)
 	}
 	if s := second.step("read_document"); s.Details["repeated_from"] != nil {
-		t.Errorf("the step after the edited one was repeated: %+v", s)
+		t.Errorf("the step after the edited one was repeated: %+v, want none", s)
 	}
 }
 
@@ -182,7 +184,7 @@ func TestWhatCannotBeRunAgainIsRefused(t *testing.T) {
 	searched := transcript{t, run.ID, log}.step("search_documents")
 	_, _, err := busy.runs.Rerun(t.Context(), chat.Local, run.ID, searched.CallID, json.RawMessage(`{"query":"x"}`), "")
 	if err == nil || chat.CodeOf(err) != chat.CodeConflict {
-		t.Errorf("of a run under way: %v", err)
+		t.Errorf("of a run under way: %v, want %v", err, chat.CodeConflict)
 	}
 }
 
@@ -220,7 +222,7 @@ func TestARunFromAStepIsCarriedOnAfterARestart(t *testing.T) {
 	got := h.wait(run.ID)
 	got.answer()
 	if s := got.step("search_documents"); s.Status != chat.StatusComplete || !strings.Contains(string(s.ToolOutput), "Handbook") {
-		t.Errorf("the call came to %+v", s)
+		t.Errorf("the call came to %+v, want Status %v", s, chat.StatusComplete)
 	}
 	validHistory(t, model.Requests()[2].Messages)
 }

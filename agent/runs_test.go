@@ -23,11 +23,12 @@ func TestARunSearchesReadsAndAnswersWithFootnotes(t *testing.T) {
 	got := h.answer(asks("What is the condition of the roof?"))
 	a := got.answer()
 	if a.StopReason != chat.StopAnswered || len(a.Citations) != 1 {
-		t.Fatalf("answer = %+v", a)
+		t.Fatalf("answer = %+v; want StopReason %v and 1 citation", a, chat.StopAnswered)
 	}
 	c := a.Citations[0]
 	if c.Quote != "The roof covering is in poor condition." || c.Check != chat.CheckVerified || c.Title != "Building survey of 12 Mill Lane" {
-		t.Errorf("citation = %+v", c)
+		t.Errorf("citation = %+v; want Quote %q, Check %v, Title %q",
+			c, "The roof covering is in poor condition.", chat.CheckVerified, "Building survey of 12 Mill Lane")
 	}
 	if want := "/d/" + c.DocumentID + "?c=" + got.runID + ".1"; c.URL != want {
 		t.Errorf("url = %s, want %s", c.URL, want)
@@ -37,7 +38,7 @@ func TestARunSearchesReadsAndAnswersWithFootnotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if stored := string([]rune(whole)[c.Start:c.End]); stored != c.Quote {
-		t.Errorf("stored text[start:end] = %q, quote = %q", stored, c.Quote)
+		t.Errorf("stored text[start:end] = %q, quote = %q, want %q", stored, c.Quote, c.Quote)
 	}
 	blocks, err := h.library.Blocks(t.Context(), chat.Local, c.DocumentID)
 	if err != nil {
@@ -53,17 +54,18 @@ func TestARunSearchesReadsAndAnswersWithFootnotes(t *testing.T) {
 	}
 	search, read := got.step("search_documents"), got.step("read_document")
 	if search.Message != "Found 1 document" || search.Status != chat.StatusComplete || search.ToolStatus != search.Status {
-		t.Errorf("search step = %+v", search)
+		t.Errorf("search step = %+v; want Message %q, Status %v, ToolStatus %v",
+			search, "Found 1 document", chat.StatusComplete, search.Status)
 	}
 	if read.Message != "Read Survey.md" || read.ActionType != chat.ActionReading {
-		t.Errorf("read step = %+v", read)
+		t.Errorf("read step = %+v; want Message %q and ActionType %v", read, "Read Survey.md", chat.ActionReading)
 	}
 	begun := all[chat.Step](got)
 	if begun[1].Message != "Searching for: roof condition" || begun[1].Status != chat.StatusRunning || begun[0].Step != "analyse" {
 		t.Errorf("first steps = %+v", begun[:2])
 	}
 	if len(a.Sources) != 1 || !a.Sources[0].Cited || a.Coverage.Searched != 2 || a.Coverage.Opened != 1 {
-		t.Errorf("sources = %+v, coverage = %+v", a.Sources, a.Coverage)
+		t.Errorf("sources = %+v, coverage = %+v; want 1 source, Searched 2, Opened 1", a.Sources, a.Coverage)
 	}
 }
 
@@ -106,7 +108,7 @@ func TestParallelCallsStandUnderOneStep(t *testing.T) {
 	got := h.answer(asks("Compare holidays and roofs"))
 	parent := got.step("parallel")
 	if parent.Message != "2 searches in parallel" || parent.Status != chat.StatusComplete {
-		t.Errorf("parent = %+v", parent)
+		t.Errorf("parent = %+v; want Message %q and Status %v", parent, "2 searches in parallel", chat.StatusComplete)
 	}
 	children := 0
 	for _, s := range got.ended() {
@@ -115,10 +117,10 @@ func TestParallelCallsStandUnderOneStep(t *testing.T) {
 		}
 	}
 	if children != 2 {
-		t.Errorf("%d children:%s", children, dump(got.log))
+		t.Errorf("%d children:%s, want 2", children, dump(got.log))
 	}
 	if got.answer().Citations[0].Number != 1 {
-		t.Errorf("citations = %+v", got.answer().Citations)
+		t.Errorf("citations = %+v, want 1", got.answer().Citations)
 	}
 }
 
@@ -132,10 +134,11 @@ func TestTextBeforeACallIsAThought(t *testing.T) {
 	got := h.answer(asks("How many days of holiday are there?"))
 	resets := all[chat.AnswerReset](got)
 	if len(resets) != 1 || resets[0].CallID != got.step("search_documents").CallID {
-		t.Fatalf("resets = %+v:%s", resets, dump(got.log))
+		t.Fatalf("resets = %+v:%s, want 1 reset", resets, dump(got.log))
 	}
 	if got.step("search_documents").Thought != "Let me look that up first." || strings.Contains(got.text(), "Let me") {
-		t.Errorf("thought = %q, text = %q", got.step("search_documents").Thought, got.text())
+		t.Errorf("thought = %q, text = %q; want %q and no %q in it",
+			got.step("search_documents").Thought, got.text(), "Let me look that up first.", "Let me")
 	}
 }
 
@@ -145,14 +148,15 @@ func TestTheOfflineModelAnswersFromTheSameTools(t *testing.T) {
 	got := h.answer(asks("How many days of paid holiday does an employee get?"))
 	a := got.answer()
 	if len(a.Citations) == 0 || !strings.Contains(a.Markdown, "28 days") || len(a.Unsupported) > 0 {
-		t.Errorf("answer = %+v", a)
+		t.Errorf("answer = %+v; want some citations, %q in it, none", a, "28 days")
 	}
 	if a.Confidence < 0.9 || a.SelfEvaluation == "" {
-		t.Errorf("confidence = %v, %q", a.Confidence, a.SelfEvaluation)
+		t.Errorf("confidence = %v, %q; want at least 0.9 and something", a.Confidence, a.SelfEvaluation)
 	}
 	refusal := h.answer(asks("Who won the football world cup in Argentina?")).answer()
 	if refusal.StopReason != chat.StopRefused || len(refusal.Citations) != 0 || !strings.HasPrefix(refusal.Markdown, ground.Refusal) {
-		t.Errorf("refusal = %+v", refusal)
+		t.Errorf("refusal = %+v; want StopReason %v, no citations, %q at its beginning",
+			refusal, chat.StopRefused, ground.Refusal)
 	}
 }
 
@@ -174,7 +178,8 @@ func TestAFollowUpQuestionKnowsWhatWasSaid(t *testing.T) {
 		t.Fatalf("history = %+v", msgs[1:])
 	}
 	if !strings.Contains(msgs[0].Text, "1. Building survey of 12 Mill Lane") {
-		t.Errorf("the system prompt does not name the last sources: %s", msgs[0].Text)
+		t.Errorf("the system prompt does not name the last sources: %s, want %q in it",
+			msgs[0].Text, "1. Building survey of 12 Mill Lane")
 	}
 }
 

@@ -56,13 +56,14 @@ func TestSemanticSearchFallsBackToWordsWhileItDoesNotAnswer(t *testing.T) {
 		s := h.used(req, call(c.name, c.args))[0]
 		if s.Status != chat.StatusComplete || !strings.Contains(string(s.ToolOutput), "did not answer: these passages are found by words") ||
 			!strings.Contains(string(s.ToolOutput), "poor condition") {
-			t.Errorf("%s while the server is down: %s, %s", c.name, s.Status, s.ToolOutput)
+			t.Errorf("%s while the server is down: %s, %s; want %s",
+				c.name, s.Status, s.ToolOutput, chat.StatusComplete)
 		}
 	}
 	h.hire(offline.New())
 	req.Config.EnabledTools = []string{"semantic_search", "read_document"}
 	if got := h.answer(req).answer(); !strings.Contains(got.Markdown, "poor condition") {
-		t.Errorf("the offline answer while the server is down: %s", got.Markdown)
+		t.Errorf("the offline answer while the server is down: %s, want %q in it", got.Markdown, "poor condition")
 	}
 	h.hire(scripted.New(calls(find), says(ground.Refusal), calls(find), says(ground.Refusal)), func(c *Config) {
 		c.Features = run.Features{Selection: tools.SelectModel, Without: []string{"refine"}}

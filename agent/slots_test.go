@@ -62,21 +62,21 @@ func TestOneUserLeavesPlacesToOthers(t *testing.T) {
 	h.lend("bert", "handbook.md", runtest.Handbook, "holiday")
 	for i := range 2 {
 		if _, err := h.begin("anna", ""); err != nil {
-			t.Fatalf("anna's question %d: %v", i+1, err)
+			t.Fatalf("anna's question %d: %v, want no error", i+1, err)
 		}
 	}
 	if _, err := h.begin("anna", ""); err == nil || chat.CodeOf(err) != chat.CodeTooMany {
 		t.Errorf("anna's third question of four places: %v, want it refused", err)
 	}
 	if _, err := h.begin("bert", ""); err != nil {
-		t.Errorf("bert's first question: %v", err)
+		t.Errorf("bert's first question: %v, want no error", err)
 	}
 	if _, err := h.begin("bert", ""); err == nil || chat.CodeOf(err) != chat.CodeTooMany {
 		t.Errorf("bert's second question, with one place left: %v, want it refused", err)
 	}
 	shared = false
 	if _, err := h.begin("anna", ""); err != nil {
-		t.Errorf("the last place, where nobody shares: %v", err)
+		t.Errorf("the last place, where nobody shares: %v, want no error", err)
 	}
 	if _, err := h.begin("carl", ""); err == nil || chat.CodeOf(err) != chat.CodeTooMany {
 		t.Errorf("a fifth question: %v, want it refused", err)
@@ -146,7 +146,7 @@ func TestAWaitingQuestionWaitsWhileItsUserHasAllRunsAtOnce(t *testing.T) {
 		t.Fatalf("waiting = %+v, %v; want one question without a problem", list, err)
 	}
 	if err := h.store.EditQueued(t.Context(), anna, "b", q.ID, "And how many are unused?"); err != nil {
-		t.Errorf("it can't be changed while it waits: %v", err)
+		t.Errorf("it can't be changed while it waits: %v, want no error", err)
 	}
 	cancel(run)
 	var runs []chat.Run
@@ -200,6 +200,6 @@ func TestTheTokensOfAnAnswerCountAgainstItsUser(t *testing.T) {
 		t.Errorf("another question: %v, want it refused", err)
 	}
 	if _, err := h.begin("bert", ""); err != nil {
-		t.Errorf("another user's: %v", err)
+		t.Errorf("another user's: %v, want no error", err)
 	}
 }

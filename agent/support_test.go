@@ -62,11 +62,12 @@ func TestEachSentenceIsJudgedByItsOwnFootnotes(t *testing.T) {
 			got := h.answer(asks("What does the survey say about the roof?"))
 			if tt.confidence == 0 { // nothing in it is sure, but a part of it is
 				if got.done().Error != nil {
-					t.Fatalf("it was held back: %+v", got.done())
+					t.Fatalf("it was held back: %+v, want none", got.done())
 				}
 			}
 			if a := got.answer(); !slices.Equal(a.Unsupported, tt.unsupported) || a.Confidence != tt.confidence {
-				t.Errorf("%q: unsupported %q, confidence %v: %s", a.Markdown, a.Unsupported, a.Confidence, a.SelfEvaluation)
+				t.Errorf("%q: unsupported %q, confidence %v: %s; want %q and %v",
+					a.Markdown, a.Unsupported, a.Confidence, a.SelfEvaluation, tt.unsupported, tt.confidence)
 			}
 		})
 	}

@@ -52,11 +52,12 @@ func TestAToolThatFailsIsAnObservation(t *testing.T) {
 		h.hire(scripted.New(calls(search("holiday")), calls(call("read_document", `{"doc_id":"Handbook.md"}`)), says(goodAnswer)), fails)
 		got := h.answer(asks("How many days of holiday are there?"))
 		if a := got.answer(); len(a.Citations) != 1 {
-			t.Errorf("%s: answer = %+v", tt.name, a)
+			t.Errorf("%s: answer = %+v, want 1 citation", tt.name, a)
 		}
 		s := got.step("search_documents")
 		if s.Status != chat.StatusError || s.Error.Code != tt.code || !strings.Contains(string(s.ToolOutput), tt.says) || strings.Contains(dump(got.log), "secret") {
-			t.Errorf("%s: step = %+v, %s", tt.name, s, s.ToolOutput)
+			t.Errorf("%s: step = %+v, %s; want Status %v and Error.Code %v",
+				tt.name, s, s.ToolOutput, chat.StatusError, tt.code)
 		}
 	}
 }
@@ -82,11 +83,11 @@ func TestASlowCallIsShownWhileItRunsAndStopsWithItsRun(t *testing.T) {
 	got := h.wait(run.ID)
 	stopped.Wait()
 	if got.done().Status != chat.RunCancelled {
-		t.Errorf("done = %+v", got.done())
+		t.Errorf("done = %+v, want Status %v", got.done(), chat.RunCancelled)
 	}
 	for _, s := range got.ended() {
 		if s.Status == chat.StatusRunning || s.ToolName != "" && s.Status != chat.StatusCancelled {
-			t.Errorf("step %s was left %s", s.Step, s.Status)
+			t.Errorf("step %s was left %s, want other than %s", s.Step, s.Status, chat.StatusRunning)
 		}
 	}
 	stopped.Add(1)
@@ -98,7 +99,8 @@ func TestASlowCallIsShownWhileItRunsAndStopsWithItsRun(t *testing.T) {
 	}
 	got = h.wait(run.ID)
 	if s := got.step("search_documents"); s.Status != chat.StatusCancelled || got.answer().StopReason != chat.StopRefused {
-		t.Errorf("step = %+v, answer = %+v", s, got.answer())
+		t.Errorf("step = %+v, answer = %+v; want Status %v and StopReason %v",
+			s, got.answer(), chat.StatusCancelled, chat.StopRefused)
 	}
 }
 
@@ -164,12 +166,12 @@ func TestARunWhoseLeaseWasLostSaysNothingMore(t *testing.T) {
 	defer stop()
 	other := chat.Lease{Owner: "other", Until: time.Now().Add(time.Hour)}
 	if taken, err := h.store.TakeOver(ctx, other, time.Now().Add(time.Hour)); err != nil || len(taken) != 1 {
-		t.Fatalf("TakeOver = %v, %v", taken, err)
+		t.Fatalf("TakeOver = %v, %v; want 1", taken, err)
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if err := h.runs.Run(ctx); err != nil {
-			t.Errorf("Run: %v", err)
+			t.Errorf("Run: %v, want no error", err)
 		}
 	})
 	for held := true; held; {

@@ -76,10 +76,11 @@ func TestEveryToolShowsWhatItDid(t *testing.T) {
 		steps := h.used(asks("What about the "+tt.name+"?"), append(cs, tt.call)...)
 		s := steps[len(steps)-1]
 		if s.Status != tt.status || !strings.HasPrefix(s.Message, tt.message) || !strings.Contains(s.Summary, tt.summary) || !strings.Contains(string(s.ToolOutput), tt.output) {
-			t.Errorf("%s: %s, %q, %q, %s", tt.name, s.Status, s.Message, s.Summary, s.ToolOutput)
+			t.Errorf("%s: %s, %q, %q, %s; want %s, %q at its beginning, %q in it",
+				tt.name, s.Status, s.Message, s.Summary, s.ToolOutput, tt.status, tt.message, tt.summary)
 		}
 		if !json.Valid(s.ToolInput) || s.OutputSize == 0 || (s.Error != nil) != (s.Status == chat.StatusError) {
-			t.Errorf("%s: step = %+v", tt.name, s)
+			t.Errorf("%s: step = %+v, want other than 0", tt.name, s)
 		}
 	}
 }
@@ -100,7 +101,7 @@ func TestToolsReachOnlyWhatTheQuestionMay(t *testing.T) {
 	check := func(name string, steps []chat.Step) {
 		t.Helper()
 		if len(steps) != len(everything) {
-			t.Fatalf("%s: %d steps", name, len(steps))
+			t.Fatalf("%s: %d steps, want %d steps", name, len(steps), len(everything))
 		}
 		for _, s := range steps {
 			if strings.Contains(string(s.ToolOutput), "28 days") || strings.Contains(string(s.ToolOutput), "Staff") {
@@ -131,15 +132,16 @@ func TestALongOutputIsCutInTheEventAndKeptBesideIt(t *testing.T) {
 	got := h.answer(asks("How long is it?"))
 	s := got.step("read_document")
 	if n := utf8.RuneCount(s.ToolOutput); !s.Truncated || n > tools.MaxOutput || !json.Valid(s.ToolOutput) {
-		t.Fatalf("%d characters, truncated %v", n, s.Truncated)
+		t.Fatalf("%d characters, truncated %v, want at most %d", n, s.Truncated, tools.MaxOutput)
 	}
 	whole, err := h.store.StepOutput(t.Context(), chat.Local, got.runID, s.CallID)
 	if err != nil || len(whole) != s.OutputSize || len(whole) <= tools.MaxOutput {
-		t.Errorf("whole output has %d bytes, said %d, %v", len(whole), s.OutputSize, err)
+		t.Errorf("whole output has %d bytes, said %d, %v; want %d and more than %d",
+			len(whole), s.OutputSize, err, s.OutputSize, tools.MaxOutput)
 	}
 	var out tools.ReadDocumentOutput
 	if err := json.Unmarshal(s.ToolOutput, &out); err != nil || len(out.Passages) < 5 || out.Passages[0].ChunkID == "" || out.Content == "" || out.Pages < 2 {
-		t.Errorf("cut output = %+v, %v", out, err)
+		t.Errorf("cut output = %+v, %v; want at least 5 passages, something, something, Pages at least 2", out, err)
 	}
 }
 
@@ -157,7 +159,7 @@ func TestClipHoldsTheLimitForAnything(t *testing.T) {
 		}
 		short, err := tools.Clip(v, whole)
 		if err != nil || utf8.RuneCount(short) > tools.MaxOutput || !json.Valid(short) || short[0] != '{' {
-			t.Errorf("%s: %d characters, %v", name, utf8.RuneCount(short), err)
+			t.Errorf("%s: %d characters, %v; want at most %d", name, utf8.RuneCount(short), err, tools.MaxOutput)
 		}
 	}
 }

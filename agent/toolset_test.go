@@ -53,7 +53,8 @@ func TestWhatAModelIsToldBesideTheQuestionIsSet(t *testing.T) {
 	req = unplanned(req)
 	h.answer(req).answer()
 	if first := model.Requests()[0]; *first.Temperature != 0.1 || first.MaxTokens != 0 || strings.Contains(first.Messages[0].Text, "{{") || strings.Contains(first.Messages[0].Text, "say besides") {
-		t.Errorf("without settings: temperature %v, %d tokens, %s", *first.Temperature, first.MaxTokens, first.Messages[0].Text)
+		t.Errorf("without settings: temperature %v, %d tokens, %s; want 0.1, 0, no %q in it, no %q in it",
+			*first.Temperature, first.MaxTokens, first.Messages[0].Text, "{{", "say besides")
 	}
 	model, cool, own := scripted.New(script...), 0.6, 0.9
 	h.hire(model, func(c *Config) {
@@ -62,7 +63,7 @@ func TestWhatAModelIsToldBesideTheQuestionIsSet(t *testing.T) {
 	h.answer(req).answer()
 	first := model.Requests()[0]
 	if *first.Temperature != cool || first.MaxTokens != 900 {
-		t.Errorf("with settings: temperature %v, %d tokens", *first.Temperature, first.MaxTokens)
+		t.Errorf("with settings: temperature %v, %d tokens; want %v and 900", *first.Temperature, first.MaxTokens, cool)
 	}
 	if said := first.Messages[0].Text; !strings.Contains(said, "You are the {{date}} librarian of the mill.") || !strings.Contains(said, "After each claim write the number") {
 		t.Errorf("the model was told:\n%s", said)
@@ -80,7 +81,8 @@ func TestWhatAModelIsToldBesideTheQuestionIsSet(t *testing.T) {
 	req.ContextText = "There are 28 days of paid holiday."
 	h.answer(req)
 	if first := model.Requests()[0]; *first.Temperature != own || !strings.Contains(first.Messages[0].Text, "Speak like a miller.") {
-		t.Errorf("of a request with a text: temperature %v, %s", *first.Temperature, first.Messages[0].Text)
+		t.Errorf("of a request with a text: temperature %v, %s; want %v and %q in it",
+			*first.Temperature, first.Messages[0].Text, own, "Speak like a miller.")
 	}
 }
 
@@ -104,10 +106,12 @@ func TestTheOfflineModelAnswersWithEveryToolset(t *testing.T) {
 		got := h.answer(req)
 		a := got.answer()
 		if len(a.Citations) == 0 || !strings.Contains(a.Citations[0].Quote, "28 days") || !strings.Contains(a.Markdown, "28 days of paid holiday a year, including public holidays. [1]") && !strings.Contains(a.Markdown, "[1]") {
-			t.Errorf("%s: answer = %q, citations %+v", tt.name, a.Markdown, a.Citations)
+			t.Errorf("%s: answer = %q, citations %+v; want some citations and %q in it",
+				tt.name, a.Markdown, a.Citations, "28 days")
 		}
 		if a.StopReason != chat.StopAnswered || a.Confidence < 0.9 {
-			t.Errorf("%s: stopped %s, confidence %v", tt.name, a.StopReason, a.Confidence)
+			t.Errorf("%s: stopped %s, confidence %v; want %s and at least 0.9",
+				tt.name, a.StopReason, a.Confidence, chat.StopAnswered)
 		}
 		var used []string
 		for _, s := range got.ended() {
@@ -120,7 +124,7 @@ func TestTheOfflineModelAnswersWithEveryToolset(t *testing.T) {
 		}
 		refusal := h.answer(chat.RunRequest{Message: "Who won the football world cup in Argentina?", Toolset: tt.Set, Config: req.Config}).answer()
 		if refusal.StopReason != chat.StopRefused || len(refusal.Citations) != 0 {
-			t.Errorf("%s: refusal = %+v", tt.name, refusal)
+			t.Errorf("%s: refusal = %+v; want StopReason %v and no citations", tt.name, refusal, chat.StopRefused)
 		}
 	}
 }
@@ -140,7 +144,7 @@ func TestToolsThatAreNotThereAreNamed(t *testing.T) {
 		tt.req.Message = "Anything"
 		_, _, err := h.runs.Start(t.Context(), chat.LocalUser, tt.req)
 		if err == nil || chat.CodeOf(err) != chat.CodeInvalid {
-			t.Errorf("%s: %v", tt.name, err)
+			t.Errorf("%s: %v, want %v", tt.name, err, chat.CodeInvalid)
 			continue
 		}
 		for _, want := range tt.want {
@@ -151,7 +155,7 @@ func TestToolsThatAreNotThereAreNamed(t *testing.T) {
 	}
 	cfg := run.Config{Store: h.store, Feed: h.feed, Library: h.library, Model: offline.New(), Tools: []string{"saw"}}
 	if _, err := NewRuns(Config{Config: cfg}); err == nil || chat.CodeOf(err) != chat.CodeInvalid {
-		t.Errorf("NewRuns with an unknown tool = %v", err)
+		t.Errorf("NewRuns with an unknown tool = %v, want %v", err, chat.CodeInvalid)
 	}
 }
 
@@ -270,13 +274,14 @@ func TestRetrieveDocumentationKeepsItsAgreedForms(t *testing.T) {
 	}
 	if first["page_title"] != "Staff handbook" || first["rank"] != 1.0 || !strings.Contains(first["chunk_text"].(string), "28 days") ||
 		!strings.HasPrefix(first["source_url"].(string), "/d/") || first["section_heading"] != "Leave" {
-		t.Errorf("result = %v", first)
+		t.Errorf("result = %v; want %q, 1.0, %q in it, %q at its beginning, %q",
+			first, "Staff handbook", "28 days", "/d/", "Leave")
 	}
 	var failed map[string]string
 	if err := json.Unmarshal(steps[1].ToolOutput, &failed); err != nil || len(failed) != 2 || failed["query"] != "paid holiday" || !strings.Contains(failed["error"], "top_k") {
 		t.Errorf("error form = %s, %v", steps[1].ToolOutput, err)
 	}
 	if !strings.Contains(string(steps[2].ToolOutput), `"results":[]`) || steps[2].Message != "Found 0 passages" {
-		t.Errorf("nothing found = %q, %s", steps[2].Message, steps[2].ToolOutput)
+		t.Errorf("nothing found = %q, %s; want %q", steps[2].Message, steps[2].ToolOutput, "Found 0 passages")
 	}
 }

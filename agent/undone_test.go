@@ -56,13 +56,15 @@ func TestAnActionThatWasDeniedIsSaidNotToBeDone(t *testing.T) {
 			got := h.deny(chat.RunRequest{Message: "How many slates can be ordered? Order them."}, "shop__order")
 			a := got.answer()
 			if a.Markdown != want || got.done().Status != chat.RunCompleted || a.StopReason != chat.StopAnswered {
-				t.Fatalf("answer = %q, done = %+v:%s", a.Markdown, got.done(), dump(got.log))
+				t.Fatalf("answer = %q, done = %+v:%s; want %q and Status %v",
+					a.Markdown, got.done(), dump(got.log), want, chat.RunCompleted)
 			}
 			if a.Confidence != 1 || len(a.Unsupported) != 0 || len(a.Citations) != 0 || a.SelfEvaluation != "The answer says only what was not done." {
-				t.Errorf("answer = %+v", a)
+				t.Errorf("answer = %+v; want Confidence 1, none, no citations, SelfEvaluation %q",
+					a, "The answer says only what was not done.")
 			}
 			if n := len(model.Requests()); n != 2 || s.orders.Load() != 0 {
-				t.Errorf("%d requests, %d orders", n, s.orders.Load())
+				t.Errorf("%d requests, %d orders; want 2 and 0", n, s.orders.Load())
 			}
 			if got.step("review").Thought == "" {
 				t.Error("the model's own words are in no step")
@@ -77,7 +79,7 @@ func TestADeniedSearchOfTheWebLeavesTheDocuments(t *testing.T) {
 	h := newHouse(t, scripted.New(webCall(), says("I may not look."), calls(search("holiday")), says(goodAnswer)), in.withWeb(true))
 	got := h.deny(onTheWeb("How many days of holiday are there?"), "web_search")
 	if a := got.answer(); len(a.Citations) != 1 || !strings.HasPrefix(a.Markdown, "There are 28 days") {
-		t.Errorf("answer = %+v:%s", a, dump(got.log))
+		t.Errorf("answer = %+v:%s; want 1 citation and %q at its beginning", a, dump(got.log), "There are 28 days")
 	}
 	h.hire(scripted.New(webCall(), says("I may not look."), says("I may not look.")), in.withWeb(true))
 	got = h.deny(onTheWeb("How long does a slate roof last?"), "web_search")
@@ -87,7 +89,8 @@ func TestADeniedSearchOfTheWebLeavesTheDocuments(t *testing.T) {
 	h.hire(scripted.New(webCall(), calls(search("roof")), says("The roof is fine."), says("The roof is fine.")), in.withWeb(true))
 	got = h.deny(onTheWeb("How long does a slate roof last?"), "web_search")
 	if a := got.answer(); !strings.HasSuffix(a.Markdown, "because you denied it.") || got.done().Status != chat.RunCompleted {
-		t.Errorf("a model that gives no footnotes: answer = %+v, done = %+v:%s", a, got.done(), dump(got.log))
+		t.Errorf("a model that gives no footnotes: answer = %+v, done = %+v:%s; want %q at its end and Status %v",
+			a, got.done(), dump(got.log), "because you denied it.", chat.RunCompleted)
 	}
 }
 
@@ -97,7 +100,8 @@ func TestWhatNobodyAllowedInTimeIsSaidNotToBeDone(t *testing.T) {
 	h := newHouse(t, scripted.New(orders("slates"), says("It is ordered.")), s.with, func(c *Config) { c.Budget.Seconds = 1 })
 	got := h.wait(h.ask(chat.RunRequest{Message: "How many slates can be ordered? Order them."}).ID)
 	if a := got.answer(); a.Markdown != "“Calling shop: order” was not done: nobody approved it in time." {
-		t.Errorf("answer = %+v:%s", a, dump(got.log))
+		t.Errorf("answer = %+v:%s, want Markdown %q",
+			a, dump(got.log), "“Calling shop: order” was not done: nobody approved it in time.")
 	}
 	h.hire(scripted.New(orders("slates"), says("It is ordered.")), s.with)
 	run := h.ask(chat.RunRequest{Message: "How many slates can be ordered? Order them."})
@@ -107,7 +111,7 @@ func TestWhatNobodyAllowedInTimeIsSaidNotToBeDone(t *testing.T) {
 	}
 	got = h.wait(run.ID)
 	if a := got.answer(); a.Markdown != "“Calling shop: order” was not done: you wanted the answer before it was approved." || a.StopReason != chat.StopAnswerNow {
-		t.Errorf("answer = %+v:%s", a, dump(got.log))
+		t.Errorf("answer = %+v:%s, want StopReason %v", a, dump(got.log), chat.StopAnswerNow)
 	}
 }
 
@@ -138,10 +142,11 @@ func TestADenialIsKnownAfterARestart(t *testing.T) {
 	wg.Go(func() { _ = h.runs.Run(ctx) })
 	got := h.wait(run.ID)
 	if a := got.answer(); a.Markdown != "“Calling shop: order” was not done, because you denied it." {
-		t.Errorf("answer = %+v:%s", a, dump(got.log))
+		t.Errorf("answer = %+v:%s, want Markdown %q",
+			a, dump(got.log), "“Calling shop: order” was not done, because you denied it.")
 	}
 	if m := second.Requests()[0].Messages; m[len(m)-1].Role != llm.RoleTool || !strings.Contains(m[len(m)-1].Text, "denied") {
-		t.Errorf("the model was told %+v", m[len(m)-1])
+		t.Errorf("the model was told %+v; want %v and %q in it", m[len(m)-1], llm.RoleTool, "denied")
 	}
 	stop()
 	wg.Wait()

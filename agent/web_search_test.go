@@ -72,11 +72,12 @@ func TestAPageOfTheWebIsCitedLikeADocument(t *testing.T) {
 	got := h.answer(onTheWeb("How long does a slate roof last, says the web?"))
 	a := got.answer()
 	if len(a.Citations) != 1 || len(a.Unsupported) != 0 {
-		t.Fatalf("answer = %+v:%s", a, dump(got.log))
+		t.Fatalf("answer = %+v:%s; want 1 citation and none", a, dump(got.log))
 	}
 	c := a.Citations[0]
 	if c.SourceURL != in.URL+"/slate" || c.Check != chat.CheckVerified || !strings.Contains(c.Quote, "hundred years") || a.Sources[0].SourceURL != c.SourceURL {
-		t.Errorf("citation = %+v, sources = %+v", c, a.Sources)
+		t.Errorf("citation = %+v, sources = %+v; want SourceURL %v, Check %v, %q in it, %v",
+			c, a.Sources, in.URL+"/slate", chat.CheckVerified, "hundred years", c.SourceURL)
 	}
 	text, err := h.library.Text(t.Context(), chat.Local, c.DocumentID)
 	if err != nil || string([]rune(text)[c.Start:c.End]) != c.Quote {
@@ -84,10 +85,10 @@ func TestAPageOfTheWebIsCitedLikeADocument(t *testing.T) {
 	}
 	d, err := h.library.Document(t.Context(), chat.Local, c.DocumentID)
 	if err != nil || d.Meta[corpus.MetaURL] != c.SourceURL || d.Meta[corpus.MetaFetchedAt] == "" {
-		t.Errorf("document = %+v, %v", d, err)
+		t.Errorf("document = %+v, %v; want Meta[corpus.MetaURL] %v and something", d, err, c.SourceURL)
 	}
 	if docs, _, err := h.library.List(t.Context(), chat.Local, corpus.Filter{}); err != nil || len(docs) != 2 {
-		t.Errorf("%d documents are listed, %v: the captured page is among them", len(docs), err)
+		t.Errorf("%d documents are listed, %v: the captured page is among them; want 2 docs", len(docs), err)
 	}
 	out := string(got.step("web_search").ToolOutput)
 	for _, want := range []string{`"why":"This address is not on the public internet, so it is not read."`, `answered 404`, `Only the first pages are read.`} {
@@ -102,7 +103,7 @@ func TestWithoutAProviderThereIsNoWebSearch(t *testing.T) {
 	h := newHouse(t, scripted.New())
 	_, _, err := h.runs.Start(t.Context(), chat.LocalUser, onTheWeb("x"))
 	if err == nil || chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(chat.MessageOf(err), "no web search provider is set up") {
-		t.Errorf("Start = %v", err)
+		t.Errorf("Start = %v, want %v", err, chat.CodeInvalid)
 	}
 	if set := h.runs.engine.Registry.Toolsets["react"]; set.Find("web_search") != nil || len(set.Absent) != 1 {
 		t.Errorf("react has %v", set.Names())
@@ -124,15 +125,15 @@ func TestAModelThatObeysAPageHasNoEffect(t *testing.T) {
 	}
 	got := h.answer(onTheWeb("How long does a slate roof last?"))
 	if a := got.answer(); len(a.Citations) != 1 {
-		t.Errorf("answer = %+v", a)
+		t.Errorf("answer = %+v, want 1 citation", a)
 	}
 	for _, name := range []string{"open_document", "delete_everything"} {
 		if s := got.step(name); s.Status != chat.StatusError || !strings.Contains(string(s.ToolOutput), "There is no tool") {
-			t.Errorf("%s = %s, %s", name, s.Status, s.ToolOutput)
+			t.Errorf("%s = %s, %s; want %s", name, s.Status, s.ToolOutput, chat.StatusError)
 		}
 	}
 	if after, err := h.library.Count(t.Context(), chat.Local); err != nil || after != before {
-		t.Errorf("documents went from %+v to %+v, %v", before, after, err)
+		t.Errorf("documents went from %+v to %+v, %v; want %+v", before, after, err, before)
 	}
 }
 

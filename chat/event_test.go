@@ -74,7 +74,7 @@ func TestEveryKindSurvivesARoundTrip(t *testing.T) {
 		})
 	}
 	if len(examples) != len(Kinds) {
-		t.Errorf("%d examples for %d kinds", len(examples), len(Kinds))
+		t.Errorf("%d examples for %d kinds, want %d examples", len(examples), len(Kinds), len(Kinds))
 	}
 }
 
@@ -93,7 +93,7 @@ func TestTheJSONStartsWithTypeRunAndNumber(t *testing.T) {
 		}
 		var all, body map[string]any
 		if err := errors.Join(json.Unmarshal([]byte(raw[len("before "):]), &all), json.Unmarshal(event.Body, &body)); err != nil {
-			t.Fatalf("%s: %v", raw, err)
+			t.Fatalf("%s: %v, want no error", raw, err)
 		}
 		body["type"], body["run_id"], body["seq"] = string(kind), "run", 12.0
 		if diff := cmp.Diff(body, all); diff != "" {
@@ -139,9 +139,11 @@ func TestCodesAndMessagesComeFromTheChain(t *testing.T) {
 	cause := errors.New("secret")
 	err := fmt.Errorf("outer: %w", &Error{Code: CodeDiskFull, Message: "Full.", Err: cause})
 	if CodeOf(err) != CodeDiskFull || MessageOf(err) != "Full." || !errors.Is(err, cause) {
-		t.Errorf("CodeOf, MessageOf = %s, %q", CodeOf(err), MessageOf(err))
+		t.Errorf("CodeOf, MessageOf = %s, %q; want %s, %q, %v",
+			CodeOf(err), MessageOf(err), CodeDiskFull, "Full.", cause)
 	}
 	if CodeOf(cause) != CodeInternal || strings.Contains(MessageOf(cause), "secret") {
-		t.Errorf("an unknown error: %s, %q", CodeOf(cause), MessageOf(cause))
+		t.Errorf("an unknown error: %s, %q; want %s and no %q in it",
+			CodeOf(cause), MessageOf(cause), CodeInternal, "secret")
 	}
 }

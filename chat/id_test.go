@@ -30,7 +30,8 @@ func TestNewIDsSortByTheMillisecond(t *testing.T) {
 			time.Sleep(time.Millisecond)
 			id := NewID()
 			if id <= last {
-				t.Fatalf("%s was made a millisecond before %s, but does not sort before it", last, id)
+				t.Fatalf("%s was made a millisecond before %s, but does not sort before it, want more than %s",
+					last, id, last)
 			}
 			last = id
 		}

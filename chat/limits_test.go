@@ -44,11 +44,11 @@ func TestTheTableOfLimitsIsWhole(t *testing.T) {
 	seen := map[LimitName]bool{}
 	for _, l := range AllLimits() {
 		if seen[l.Name] || l.About == "" || l.Default < 0 || l.code == "" || l.over == "" || l.again == "" || (l.Spends == "") != (l.Window == 0) {
-			t.Errorf("limit %q: %+v", l.Name, l)
+			t.Errorf("limit %q: %+v; want something, Default at least 0, something, something, something", l.Name, l)
 		}
 		seen[l.Name] = true
 		if most, holds := (Limits{l.Name: 3}).Of(l.Name); !holds || most < 3 || most%3 != 0 {
-			t.Errorf("3 of the limit %s: %d, %v", l.Name, most, holds)
+			t.Errorf("3 of the limit %s: %d, %v; want at least 3", l.Name, most, holds)
 		}
 		if _, holds := (Limits{}).Of(l.Name); holds {
 			t.Errorf("the limit %s holds without a number", l.Name)

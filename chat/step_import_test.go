@@ -20,7 +20,7 @@ func TestOldStepsGetAResult(t *testing.T) {
 	for i, body := range steps {
 		payload, err := Event{RunID: "run", Seq: int64(i + 1), Type: KindReasoningStep, Body: body}.Payload()
 		if err != nil {
-			t.Fatalf("step %d: %v", i, err)
+			t.Fatalf("step %d: %v, want no error", i, err)
 		}
 		got = append(got, payload.(Step).Result)
 	}
@@ -83,6 +83,6 @@ func readJSON(t *testing.T, path string, v any) {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal(raw, v); err != nil {
-		t.Fatalf("%s: %v", path, err)
+		t.Fatalf("%s: %v, want no error", path, err)
 	}
 }

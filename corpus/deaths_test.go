@@ -69,7 +69,7 @@ func TestVectorsThatEndTheServerThreeTimesFailAndTheWordsStay(t *testing.T) {
 		t.Errorf("what is left to do is queued again: %d jobs for vectors, %v; want none", *q.embeds, err)
 	}
 	if err := sh.Retry(t.Context(), chat.Local, d.ID); err != nil {
-		t.Errorf("Retry: %v", err)
+		t.Errorf("Retry: %v, want no error", err)
 	}
 	if got := do(corpus.Job{Kind: corpus.JobEmbed, Attempt: 1}); got.Semantic != corpus.SemanticReady || *q.embeds != 1 {
 		t.Errorf("tried again: vectors %s after %d jobs, want them ready after 1", got.Semantic, *q.embeds)

@@ -46,7 +46,8 @@ func TestVectorsOfALargeDocumentAreMadeInBatches(t *testing.T) {
 		}
 		if now.Semantic == corpus.SemanticReady {
 			if now.Passages <= 2*corpus.MaxBatch {
-				t.Fatalf("the document has %d passages, too few to tell", now.Passages)
+				t.Fatalf("the document has %d passages, too few to tell, want more than %d",
+					now.Passages, 2*corpus.MaxBatch)
 			}
 			break
 		}

@@ -75,7 +75,7 @@ func TestImagesForgetTheOneNotUsedLongest(t *testing.T) {
 		t.Error("an image that was used lately is gone")
 	}
 	if c.bytes > imageBytes {
-		t.Errorf("%d bytes are kept", c.bytes)
+		t.Errorf("%d bytes are kept, want at most %d", c.bytes, imageBytes)
 	}
 }
 

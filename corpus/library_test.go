@@ -70,12 +70,13 @@ func TestAddReadsAFileIn(t *testing.T) {
 	sh := openShelf(t, t.TempDir(), nil)
 	d := sh.add(t, "survey.md", "# Roof survey\n\nThe slates are sound.\n")
 	if d.State != corpus.StateQueued || d.MIME != "text/markdown" || d.Filename != "survey.md" {
-		t.Errorf("added as %s %s %q", d.State, d.MIME, d.Filename)
+		t.Errorf("added as %s %s %q; want %s, %q, %q",
+			d.State, d.MIME, d.Filename, corpus.StateQueued, "text/markdown", "survey.md")
 	}
 	sh.start(t)
 	d = sh.settled(t, d.ID, corpus.StateReady)
 	if d.Title != "Roof survey" || d.Passages != 1 {
-		t.Errorf("ready with title %q and %d passages", d.Title, d.Passages)
+		t.Errorf("ready with title %q and %d passages; want %q and 1", d.Title, d.Passages, "Roof survey")
 	}
 	again, duplicate, err := sh.Add(t.Context(), corpus.Upload{User: chat.LocalUser, Filename: "copy.md",
 		Body: strings.NewReader("# Roof survey\n\nThe slates are sound.\n")})
@@ -89,7 +90,7 @@ func TestAddReadsAFileIn(t *testing.T) {
 	sh.wait(t)
 	text, err := sh.Text(t.Context(), chat.Local, d.ID)
 	if err != nil || !strings.Contains(text, "broken") {
-		t.Errorf("after the change the text is %q, %v", text, err)
+		t.Errorf("after the change the text is %q, %v; want %q in it", text, err, "broken")
 	}
 }
 
@@ -115,7 +116,7 @@ func TestAddRefuses(t *testing.T) {
 		})
 	}
 	if n, err := sh.Count(t.Context(), chat.Local); err != nil || n.Documents != 0 {
-		t.Errorf("%d documents after refusals, %v", n.Documents, err)
+		t.Errorf("%d documents after refusals, %v; want 0", n.Documents, err)
 	}
 }
 
@@ -141,7 +142,7 @@ func TestAddTellsKindsApartByTheirBytes(t *testing.T) {
 	} {
 		if tt.want == "" {
 			if _, _, err := sh.Add(t.Context(), corpus.Upload{User: chat.LocalUser, Filename: tt.file, Body: strings.NewReader(tt.body)}); err == nil || chat.CodeOf(err) != chat.CodeUnsupported {
-				t.Errorf("%s is taken: %v", tt.file, err)
+				t.Errorf("%s is taken: %v, want %v", tt.file, err, chat.CodeUnsupported)
 			}
 			continue
 		}
@@ -255,11 +256,12 @@ func TestVectorsAreMade(t *testing.T) {
 	sh.wait(t)
 	d, err := sh.Document(t.Context(), chat.Local, d.ID)
 	if err != nil || d.Semantic != corpus.SemanticReady || d.State != corpus.StateReady {
-		t.Fatalf("%s, vectors %s, %v", d.State, d.Semantic, err)
+		t.Fatalf("%s, vectors %s, %v; want %s and %s",
+			d.State, d.Semantic, err, corpus.SemanticReady, corpus.StateReady)
 	}
 	found := sh.search(t, corpus.Query{Text: "striped zebra", Mode: corpus.ModeSemantic})
 	if len(found.Results) != 1 || found.Results[0].Score <= 0 || found.Results[0].Score > 1 {
-		t.Errorf("semantic search found %+v", found.Results)
+		t.Errorf("semantic search found %+v; want 1 result, more than 0, at most 1", found.Results)
 	}
 }
 
@@ -277,7 +279,7 @@ func (sh *shelf) search(t testing.TB, q corpus.Query) corpus.Results {
 	t.Helper()
 	found, err := sh.Search(t.Context(), chat.Local, q)
 	if err != nil {
-		t.Fatalf("Search(%+v): %v", q, err)
+		t.Fatalf("Search(%+v): %v, want no error", q, err)
 	}
 	return found
 }
@@ -301,7 +303,7 @@ func TestOriginalIsTheFile(t *testing.T) {
 	}
 	defer body.Close()
 	if b, err := io.ReadAll(body); err != nil || !bytes.Equal(b, []byte("caf\xe9")) {
-		t.Errorf("original = %q, %v", b, err)
+		t.Errorf("original = %q, %v; want %q", b, err, []byte("caf\xe9"))
 	}
 }
 
@@ -337,14 +339,15 @@ func TestTheKnownVersionIsTheOneThatADatabaseHasOnceItIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	if known, stored := versions(); known != stored {
-		t.Errorf("after a delete here the known version is %d, the stored one %d", known, stored)
+		t.Errorf("after a delete here the known version is %d, the stored one %d, want %d", known, stored, stored)
 	}
 	if err := sh.DB.Documents().Restore(ctx, chat.Local, d.ID); err != nil { // as another process would, past the library
 		t.Fatal(err)
 	}
 	sh.Changed("*")
 	if known, stored := versions(); known != stored {
-		t.Errorf("after what another process did the known version is %d, the stored one %d", known, stored)
+		t.Errorf("after what another process did the known version is %d, the stored one %d, want %d",
+			known, stored, stored)
 	}
 }
 

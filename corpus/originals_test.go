@@ -18,7 +18,7 @@ func TestADeletedDocumentGoesForGood(t *testing.T) {
 	other, _, err := sh.Add(t.Context(), corpus.Upload{User: chat.LocalUser, Namespace: "other", Filename: "b.txt",
 		Body: strings.NewReader("The quick zebra jumps.")})
 	if err != nil || other.ID == d.ID {
-		t.Fatalf("the same bytes in another namespace: %s, %v", other.ID, err)
+		t.Fatalf("the same bytes in another namespace: %s, %v; want other than %s", other.ID, err, d.ID)
 	}
 	sh.wait(t)
 	if err := sh.Delete(t.Context(), chat.Local, d.ID); err != nil {
@@ -28,7 +28,7 @@ func TestADeletedDocumentGoesForGood(t *testing.T) {
 		t.Fatal(err)
 	}
 	if found := titles(sh.search(t, corpus.Query{Text: "zebra"})); len(found) == 0 {
-		t.Error("a restored document is not found")
+		t.Errorf("a restored document is not found: got %v, want some", len(found))
 	}
 	gone := func(d corpus.Document) bool {
 		if err := sh.Delete(t.Context(), chat.Local, d.ID); err != nil {
@@ -109,7 +109,7 @@ func TestAnUploadNeverLosesItsOriginalToAPurge(t *testing.T) {
 		}
 		body, err := sh.Blobs.Open(t.Context(), d.SHA256)
 		if err != nil {
-			t.Fatalf("a document that was taken has no original: %v", err)
+			t.Fatalf("a document that was taken has no original: %v, want no error", err)
 		}
 		_ = body.Close()
 		if err := sh.Delete(t.Context(), chat.Local, d.ID); err != nil {

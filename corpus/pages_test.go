@@ -44,7 +44,7 @@ func TestPagesOfAPDF(t *testing.T) {
 	}
 	for range 2 {
 		if png, err := sh.PageImage(t.Context(), chat.Local, d.ID, 2, 800); err != nil || string(png) != "page 2, 800 wide" {
-			t.Errorf("page image = %q, %v", png, err)
+			t.Errorf("page image = %q, %v; want %q", png, err, "page 2, 800 wide")
 		}
 	}
 	if *p.drawn != 1 {
@@ -64,6 +64,6 @@ func TestPagesOfAPDF(t *testing.T) {
 	}
 	found := sh.search(t, corpus.Query{Text: "blue roof"})
 	if len(found.Results) != 1 {
-		t.Fatalf("%d results", len(found.Results))
+		t.Fatalf("%d results, want 1 result", len(found.Results))
 	}
 }

@@ -89,14 +89,15 @@ func checkPassages(t *testing.T, e corpus.Extracted, passages []corpus.Passage) 
 	runes, ids, end := []rune(e.Text), map[string]bool{}, 0
 	for i, p := range passages {
 		if p.Ordinal != i || p.DocumentID != "doc" || len(p.ID) != 22 || ids[p.ID] {
-			t.Errorf("passage %d is %+v", i, p)
+			t.Errorf("passage %d is %+v; want Ordinal %v, DocumentID %q, 22", i, p, i, "doc")
 		}
 		ids[p.ID] = true
 		if p.Start < end || p.End > len(runes) || p.Start >= p.End {
-			t.Fatalf("passage %d covers [%d, %d) after %d", i, p.Start, p.End, end)
+			t.Fatalf("passage %d covers [%d, %d) after %d; want at least %d, at most %d, less than %d",
+				i, p.Start, p.End, end, end, len(runes), p.End)
 		}
 		if strings.TrimSpace(string(runes[end:p.Start])) != "" {
-			t.Errorf("%q is in no passage", string(runes[end:p.Start]))
+			t.Errorf("%q is in no passage, want nothing", string(runes[end:p.Start]))
 		}
 		if p.Text != string(runes[p.Start:p.End]) {
 			t.Errorf("passage %d is not the text at its place", i)
@@ -105,12 +106,12 @@ func checkPassages(t *testing.T, e corpus.Extracted, passages []corpus.Passage) 
 			t.Errorf("passage %d counts %d tokens, want 490 at most", i, p.Tokens)
 		}
 		if n := text.Tokens(p.Text); n > 500 {
-			t.Errorf("passage %d has %d tokens", i, n)
+			t.Errorf("passage %d has %d tokens, want at most 500", i, n)
 		}
 		end = p.End
 	}
 	if strings.TrimSpace(string(runes[end:])) != "" {
-		t.Errorf("%q is in no passage", string(runes[end:]))
+		t.Errorf("%q is in no passage, want nothing", string(runes[end:]))
 	}
 }
 

@@ -55,6 +55,6 @@ func TestCosinesAreThoseOfASearchByMeaning(t *testing.T) {
 	}
 	found := sh.search(t, corpus.Query{Text: query, Mode: corpus.ModeLexical, MinScore: 0.9})
 	if len(found.Notes) != 1 || !strings.Contains(found.Notes[0], "a search by words does not look at") {
-		t.Errorf("notes %q", found.Notes)
+		t.Errorf("notes %q; want 1 note and %q in it", found.Notes, "a search by words does not look at")
 	}
 }

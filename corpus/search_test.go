@@ -85,7 +85,7 @@ func TestSearchFindsTheRightDocumentFirst(t *testing.T) {
 					continue
 				}
 				if s := found.Results[0].Score; s <= 0 || s > 1 {
-					t.Errorf("%s score of %q is %f", mode, tt.query, s)
+					t.Errorf("%s score of %q is %f; want more than 0 and at most 1", mode, tt.query, s)
 				}
 			}
 		})
@@ -102,7 +102,7 @@ func TestSearchDetails(t *testing.T) {
 			t.Errorf("found %q, want only lease.md", got)
 		}
 		if got := titles(sh.search(t, corpus.Query{Text: `"fire doors"`})); got != nil {
-			t.Errorf("another form of the phrase found %q", got)
+			t.Errorf("another form of the phrase found %q, want none", got)
 		}
 		if got := titles(sh.search(t, corpus.Query{Text: `"首都是北京"`})); !slices.Equal(got, []string{"china.md"}) {
 			t.Errorf("found %q, want only china.md", got)
@@ -111,26 +111,28 @@ func TestSearchDetails(t *testing.T) {
 	t.Run("a typing error is said", func(t *testing.T) {
 		found := sh.search(t, corpus.Query{Text: "elefant memory"})
 		if found.Corrected["elefant"] != "Elephants" || len(found.Notes) == 0 || !strings.Contains(found.Notes[0], "elefant") {
-			t.Errorf("corrected %v, notes %q", found.Corrected, found.Notes)
+			t.Errorf("corrected %v, notes %q; want %q, some notes, %q in it",
+				found.Corrected, found.Notes, "Elephants", "elefant")
 		}
 		if found := sh.search(t, corpus.Query{Text: "slates window"}); len(found.Corrected) != 0 || len(found.Notes) != 0 {
-			t.Errorf("known words: corrected %v, notes %q", found.Corrected, found.Notes)
+			t.Errorf("known words: corrected %v, notes %q; want none and no notes", found.Corrected, found.Notes)
 		}
 	})
 	t.Run("words that nothing is like find nothing", func(t *testing.T) {
 		if found := sh.search(t, corpus.Query{Text: "chromodynamics"}); len(found.Results) != 0 || len(found.Corrected) != 0 {
-			t.Errorf("found %q, corrected %v", titles(found), found.Corrected)
+			t.Errorf("found %q, corrected %v, want none", titles(found), found.Corrected)
 		}
 	})
 	t.Run("semantic search that is off says so where it was asked for", func(t *testing.T) {
 		if found := sh.search(t, corpus.Query{Text: "slates", Mode: corpus.ModeSemantic}); len(found.Notes) != 1 || len(found.Results) == 0 {
-			t.Errorf("notes %q, %d results", found.Notes, len(found.Results))
+			t.Errorf("notes %q, %d results; want 1 note and some results", found.Notes, len(found.Results))
 		}
 		if found := sh.search(t, corpus.Query{Text: "slates"}); len(found.Notes) != 0 {
-			t.Errorf("notes %q", found.Notes)
+			t.Errorf("notes %q, want none", found.Notes)
 		}
 		if found := sh.search(t, corpus.Query{Text: "slates", MinScore: 0.9}); len(found.Notes) != 1 || len(found.Results) == 0 {
-			t.Errorf("with a minimum score: notes %q, %d results", found.Notes, len(found.Results))
+			t.Errorf("with a minimum score: notes %q, %d results; want 1 note and some results",
+				found.Notes, len(found.Results))
 		}
 	})
 	t.Run("the filter and the list of documents both hold", func(t *testing.T) {
@@ -143,7 +145,7 @@ func TestSearchDetails(t *testing.T) {
 		}
 		found := sh.search(t, corpus.Query{Text: "slates rent", Documents: []string{lease.ID}, Filter: &corpus.Filter{Text: "survey"}})
 		if len(found.Results) != 0 || len(found.Notes) != 1 {
-			t.Errorf("found %q with notes %q", titles(found), found.Notes)
+			t.Errorf("found %q with notes %q, want 1 note", titles(found), found.Notes)
 		}
 		if got := titles(sh.search(t, corpus.Query{Text: "slates rent", Filter: &corpus.Filter{Text: "survey"}})); !slices.Equal(got, []string{"survey.md"}) {
 			t.Errorf("with a filter found %q", got)
@@ -163,14 +165,14 @@ func TestSearchDetails(t *testing.T) {
 	t.Run("bad queries are refused", func(t *testing.T) {
 		for _, q := range []corpus.Query{{Text: " "}, {Text: "x", Limit: 51}, {Text: "x", Mode: "fuzzy"}, {Text: "x", MinScore: 2}} {
 			if _, err := sh.Search(t.Context(), chat.Local, q); chat.CodeOf(err) != chat.CodeInvalid || err == nil {
-				t.Errorf("Search(%+v) = %v", q, err)
+				t.Errorf("Search(%+v) = %v, want %v", q, err, chat.CodeInvalid)
 			}
 		}
 	})
 	t.Run("the same search twice is the same", func(t *testing.T) {
 		q := corpus.Query{Text: "the door and the roof of the house", Limit: 10}
 		if a, b := titles(sh.search(t, q)), titles(sh.search(t, q)); !slices.Equal(a, b) {
-			t.Errorf("%q, then %q", a, b)
+			t.Errorf("%q, then %q, want %q", a, b, b)
 		}
 	})
 	t.Run("nobody finds another user's documents", func(t *testing.T) {
@@ -187,7 +189,8 @@ func TestMinScoreHoldsWithVectors(t *testing.T) {
 	all := sh.search(t, corpus.Query{Text: "slates on the north slope", Mode: corpus.ModeSemantic, Limit: 50})
 	for i, r := range all.Results[1:] {
 		if r.Score > all.Results[i].Score {
-			t.Fatalf("scores are not in order: %f after %f", r.Score, all.Results[i].Score)
+			t.Fatalf("scores are not in order: %f after %f, want at most %f",
+				r.Score, all.Results[i].Score, all.Results[i].Score)
 		}
 	}
 	cut := all.Results[1].Score
@@ -223,7 +226,7 @@ func TestRead(t *testing.T) {
 			n += len([]rune(p.Text))
 		}
 		if n > 12000 {
-			t.Errorf("page %d has %d runes", page+1, n)
+			t.Errorf("page %d has %d runes, want at most 12000", page+1, n)
 		}
 	}
 	text, err := sh.Text(t.Context(), chat.Local, d.ID)
@@ -231,7 +234,7 @@ func TestRead(t *testing.T) {
 		t.Errorf("the pages together are not the text, %v", err)
 	}
 	if len(first.Outline) != 41 || first.Outline[1].Title != "Chapter 1" || first.Focused {
-		t.Errorf("outline of %d: %+v", len(first.Outline), first.Outline[:2])
+		t.Errorf("outline of %d: %+v, want 41", len(first.Outline), first.Outline[:2])
 	}
 
 	focused := read(t, sh, corpus.ReadRequest{Document: "Handbook.md", Focus: "Where does the wombat sleep?", MaxRunes: 3000})
@@ -243,14 +246,14 @@ func TestRead(t *testing.T) {
 		}
 	}
 	if !focused.Focused || !strings.Contains(joined, "wombat") {
-		t.Errorf("focused %v on %q", focused.Focused, joined)
+		t.Errorf("focused %v on %q, want %q in it", focused.Focused, joined, "wombat")
 	}
 	if r := read(t, sh, corpus.ReadRequest{Document: d.ID, Focus: "xylophone"}); r.Focused || r.Passages[0].Ordinal != 0 {
 		t.Error("a focus that finds nothing must read from the start")
 	}
 	_, err = sh.Read(t.Context(), chat.Local, corpus.ReadRequest{Document: d.ID, Page: 99})
 	if chat.CodeOf(err) != chat.CodeNotFound {
-		t.Errorf("page 99 = %v", err)
+		t.Errorf("page 99 = %v, want %v", err, chat.CodeNotFound)
 	}
 }
 
@@ -258,7 +261,7 @@ func read(t *testing.T, sh *shelf, r corpus.ReadRequest) corpus.Reading {
 	t.Helper()
 	got, err := sh.Read(t.Context(), chat.Local, r)
 	if err != nil {
-		t.Fatalf("Read(%+v): %v", r, err)
+		t.Fatalf("Read(%+v): %v, want no error", r, err)
 	}
 	return got
 }
@@ -298,31 +301,32 @@ func TestGrep(t *testing.T) {
 		t.Helper()
 		out, err := sh.Grep(t.Context(), chat.Local, g)
 		if err != nil {
-			t.Fatalf("Grep(%+v): %v", g, err)
+			t.Fatalf("Grep(%+v): %v, want no error", g, err)
 		}
 		return out
 	}
 	found := grep(corpus.GrepRequest{Pattern: `e\d{4}`})
 	if len(found.Matches) != 1 || found.Literal || found.More || found.Documents != len(shelfOf) {
-		t.Fatalf("grep e\\d{4}: %+v", found)
+		t.Fatalf("grep e\\d{4}: %+v; want 1 match, Literal false, More false, Documents %v", found, len(shelfOf))
 	}
 	m := found.Matches[0]
 	text, err := sh.Text(t.Context(), chat.Local, m.Document.ID)
 	if err != nil || string([]rune(text)[m.Start:m.End]) != "E1234" || m.Section != "Roof survey › Gutters" || m.PassageID == "" || m.BlockID == "" ||
 		!strings.Contains(m.Line, "Fault E1234 was logged") {
-		t.Errorf("match %+v, %v", m, err)
+		t.Errorf("match %+v, %v; want Section %q, something, something, %q in it",
+			m, err, "Roof survey › Gutters", "Fault E1234 was logged")
 	}
 	if found := grep(corpus.GrepRequest{Pattern: "the ( door"}); !found.Literal || len(found.Matches) != 0 {
-		t.Errorf("a broken pattern: %+v", found)
+		t.Errorf("a broken pattern: %+v; want Literal true and no matches", found)
 	}
 	if found := grep(corpus.GrepRequest{Pattern: "首都"}); len(found.Matches) != 2 {
 		t.Errorf("首都: %d matches, want 2", len(found.Matches))
 	}
 	if found := grep(corpus.GrepRequest{Pattern: "a", Max: 3}); len(found.Matches) != 3 || !found.More {
-		t.Errorf("at most 3: %d, more %v", len(found.Matches), found.More)
+		t.Errorf("at most 3: %d, more %v, want 3 matches", len(found.Matches), found.More)
 	}
 	if found := grep(corpus.GrepRequest{Pattern: "x*", Max: 100}); found.Literal {
-		t.Errorf("a pattern that may be empty: %+v", found)
+		t.Errorf("a pattern that may be empty: %+v, want Literal false", found)
 	}
 	for _, bad := range []string{" ", strings.Repeat("a", 1001), "((a{1,100}){1,100}){1,9}"} {
 		if _, err := sh.Grep(t.Context(), chat.Local, corpus.GrepRequest{Pattern: bad}); err != nil && chat.CodeOf(err) != chat.CodeInvalid {
@@ -360,10 +364,12 @@ func TestSearchWhileTheEmbeddingServerIsDown(t *testing.T) {
 	server.down.Store(true)
 	_, err := sh.Search(t.Context(), chat.Local, corpus.Query{Text: "slates", Mode: corpus.ModeSemantic})
 	if chat.CodeOf(err) != chat.CodeUnavailable || !strings.Contains(chat.MessageOf(err), "does not answer") {
-		t.Errorf("semantic search = %v, %q", err, chat.MessageOf(err))
+		t.Errorf("semantic search = %v, %q; want %v and %q in it",
+			err, chat.MessageOf(err), chat.CodeUnavailable, "does not answer")
 	}
 	found := sh.search(t, corpus.Query{Text: "slates"})
 	if len(found.Results) == 0 || !found.Partial || len(found.Notes) != 1 {
-		t.Errorf("hybrid search: %d results, partial %v, notes %q", len(found.Results), found.Partial, found.Notes)
+		t.Errorf("hybrid search: %d results, partial %v, notes %q; want some results and 1 note",
+			len(found.Results), found.Partial, found.Notes)
 	}
 }

@@ -49,7 +49,7 @@ func TestWhoAsksForTheVersionAtOnceSharesAReadingThatBeganLater(t *testing.T) {
 		}
 		leave()
 		if got := <-left; !errors.Is(got.err, context.Canceled) {
-			t.Errorf("who left got %+v", got)
+			t.Errorf("who left got %+v, want %v", got, context.Canceled)
 		}
 		documents.end <- nil
 		if got := <-first; got != (outcome{1, nil}) {
@@ -66,13 +66,13 @@ func TestWhoAsksForTheVersionAtOnceSharesAReadingThatBeganLater(t *testing.T) {
 		lost := errors.New("lost")
 		documents.end <- lost
 		if got := <-last; !errors.Is(got.err, lost) {
-			t.Errorf("the last got %+v", got)
+			t.Errorf("the last got %+v, want %v", got, lost)
 		}
 		if documents.begun != 3 {
 			t.Errorf("%d readings, want 3", documents.begun)
 		}
 		if v, ok := l.versions.known(chat.LocalUser); v != 2 || !ok {
-			t.Errorf("known is %d, %v", v, ok)
+			t.Errorf("known is %d, %v; want 2", v, ok)
 		}
 	})
 }

@@ -22,7 +22,7 @@ func TestWordBoxesSurviveTheirPacking(t *testing.T) {
 	}
 	packed := PackWords(words)
 	if got, err := packed.Unpack(); err != nil || !slices.Equal(got, words) {
-		t.Errorf("%d words came back, %v", len(got), err)
+		t.Errorf("%d words came back, %v; want %v", len(got), err, words)
 	}
 	if _, err := packed[:len(packed)-1].Unpack(); err == nil {
 		t.Error("half a word was read")
@@ -45,7 +45,8 @@ func TestWordPiecesHoldEveryWordOnce(t *testing.T) {
 	for piece, err := range WordPieces(blocks, 4) {
 		words, bad := piece.Words.Unpack()
 		if err != nil || bad != nil || len(words) == 0 || len(words) > 4 || piece.Start != words[0].Start || piece.End != words[len(words)-1].End {
-			t.Errorf("%d words in [%d, %d): %v, %v", len(words), piece.Start, piece.End, err, bad)
+			t.Errorf("%d words in [%d, %d): %v, %v; want some words, at most 4 words, %d, %d",
+				len(words), piece.Start, piece.End, err, bad, words[0].Start, words[len(words)-1].End)
 		}
 		got = append(got, words...)
 	}

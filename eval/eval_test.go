@@ -41,11 +41,11 @@ func TestEmbeddedQuestionsCanBeAnswered(t *testing.T) {
 	}
 	for _, kind := range []string{"simple", "comparison", "multi-hop", "follow-up", "named document", "metadata", "arithmetic", "unanswerable"} {
 		if kinds[kind] < 6 {
-			t.Errorf("there are %d questions of the kind %s", kinds[kind], kind)
+			t.Errorf("there are %d questions of the kind %s, want at least 6", kinds[kind], kind)
 		}
 	}
 	if len(questions) < 60 {
-		t.Errorf("there are %d questions", len(questions))
+		t.Errorf("there are %d questions, want at least 60 questions", len(questions))
 	}
 }
 
@@ -53,12 +53,12 @@ func TestParse(t *testing.T) {
 	t.Parallel()
 	got, err := eval.Parse(strings.NewReader("# a note\n\nhop\ta.md + b/c.md\tred + blue sky\t12 | twelve\tFirst? → Second?\r\nno\t-\t-\t-\tWho?\n"))
 	if err != nil || len(got) != 2 {
-		t.Fatalf("%+v, %v", got, err)
+		t.Fatalf("%+v, %v; want 2", got, err)
 	}
 	q := got[0]
 	if q.Kind != "hop" || !slices.Equal(q.Before, []string{"First?"}) || q.Text != "Second?" || !slices.Equal(q.Words, []string{"12 | twelve"}) ||
 		!slices.Equal(q.Passages, []eval.Passage{{Document: "a.md", Words: "red"}, {Document: "b/c.md", Words: "blue sky"}}) || q.Refuse() {
-		t.Errorf("first: %+v", q)
+		t.Errorf("first: %+v; want Kind %q and Text %q", q, "hop", "Second?")
 	}
 	if !got[1].Refuse() {
 		t.Errorf("second: %+v", got[1])
@@ -110,11 +110,12 @@ func TestJudge(t *testing.T) {
 	} {
 		v := eval.Judge(row.question, row.answer, paths)
 		if v.Right != row.right || v.Document != row.document || v.Passage != row.passage || v.Words != row.words || v.Refusal != row.refused {
-			t.Errorf("%s: %+v", name, v)
+			t.Errorf("%s: %+v; want Right %v, Document %v, Passage %v, Words %v, Refusal %v",
+				name, v, row.right, row.document, row.passage, row.words, row.refused)
 		}
 	}
 	if v := eval.Lost(none, "gone"); v.Right || v.Failed != "gone" || v.Refusal != eval.Miss {
-		t.Errorf("a run without an answer: %+v", v)
+		t.Errorf("a run without an answer: %+v; want Right false, Failed %q, Refusal %v", v, "gone", eval.Miss)
 	}
 }
 
@@ -128,10 +129,10 @@ func TestReport(t *testing.T) {
 	r := eval.NewReport("m", 3, verdicts)
 	one := r.Kinds[0]
 	if len(r.Kinds) != 2 || one.Right != 19 || one.Document != (eval.Part{Hit: 20, Due: 20}) || one.Withheld != 1 || one.Steps != 2.5 || one.Median != 90 || one.P95 != 99 {
-		t.Errorf("%+v", one)
+		t.Errorf("%+v; want Right 19, Withheld 1, Steps 2.5, Median 90, P95 99", one)
 	}
 	if r.Total.Questions != 22 || r.Total.Right != 19 || r.Total.Refusal != (eval.Part{Due: 2}) || r.Kinds[1].Steps != 1 {
-		t.Errorf("%+v", r.Total)
+		t.Errorf("%+v; want Questions 22 and Right 19", r.Total)
 	}
 	var out strings.Builder
 	r.Print(&out)

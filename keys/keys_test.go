@@ -28,7 +28,7 @@ func TestAKeyLetsItsUserInUntilItIsRevoked(t *testing.T) {
 	}
 	name, valid, err := f.User(anna)
 	if name != "anna" || err != nil {
-		t.Fatalf("%q, %v", name, err)
+		t.Fatalf("%q, %v; want %q", name, err, "anna")
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -39,23 +39,23 @@ func TestAKeyLetsItsUserInUntilItIsRevoked(t *testing.T) {
 	}
 	for _, wrong := range []string{"", "anna", anna + " ", anna[:len(anna)-1], strings.ToUpper(anna)} {
 		if _, _, err := f.User(wrong); chat.CodeOf(err) != chat.CodeUnauthorized {
-			t.Errorf("%q: %v", wrong, err)
+			t.Errorf("%q: %v, want %v", wrong, err, chat.CodeUnauthorized)
 		}
 	}
 	if n, err := Revoke(path, "anna"); n != 1 || err != nil {
-		t.Fatalf("%d, %v", n, err)
+		t.Fatalf("%d, %v; want 1", n, err)
 	}
 	if _, _, err := f.User(anna); chat.CodeOf(err) != chat.CodeUnauthorized {
-		t.Errorf("revoked: %v", err)
+		t.Errorf("revoked: %v, want %v", err, chat.CodeUnauthorized)
 	}
 	if valid.Err() == nil {
 		t.Error("what is open under a revoked key goes on")
 	}
 	if name, valid, err := f.User(bert); name != "bert" || err != nil || valid.Err() != nil {
-		t.Errorf("%q, %v", name, err)
+		t.Errorf("%q, %v; want %q", name, err, "bert")
 	}
 	if names, err := List(path); len(names) != 1 || names[0] != "bert" || err != nil {
-		t.Errorf("%q, %v", names, err)
+		t.Errorf("%q, %v; want 1 name and %q", names, err, "bert")
 	}
 	if _, err := Revoke(path, "bert"); err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestAFileThatGoesOrBreaksLetsNobodyIn(t *testing.T) {
 			}
 			for range 2 {
 				if _, _, err := f.User(key); chat.CodeOf(err) != chat.CodeUnavailable {
-					t.Errorf("User: %v", err)
+					t.Errorf("User: %v, want %v", err, chat.CodeUnavailable)
 				}
 				if needed, _ := f.Needed(); !needed {
 					t.Error("no key is needed any more")
@@ -106,11 +106,11 @@ func TestNamesOfUsers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys")
 	for _, bad := range []string{"", "Anna", "a b", "#a", "a\nb", "-a", strings.Repeat("a", 65)} {
 		if _, err := New(path, bad); chat.CodeOf(err) != chat.CodeInvalid {
-			t.Errorf("%q: %v", bad, err)
+			t.Errorf("%q: %v, want %v", bad, err, chat.CodeInvalid)
 		}
 	}
 	if n, err := Revoke(path, "nobody"); n != 0 || err != nil {
-		t.Errorf("%d, %v", n, err)
+		t.Errorf("%d, %v; want 0", n, err)
 	}
 }
 

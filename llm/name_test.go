@@ -16,6 +16,6 @@ func TestTheToolThatAModelMeans(t *testing.T) {
 		}
 	}
 	if got := ToolNamed("a_b", []string{"a-b", "ab"}); got != "" {
-		t.Errorf("a name that may be two is %q", got)
+		t.Errorf("a name that may be two is %q, want nothing", got)
 	}
 }

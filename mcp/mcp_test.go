@@ -131,7 +131,7 @@ func TestAProgramsToolsAreListedAndCalled(t *testing.T) {
 	c, log := connected(t, map[string]Server{"shop": server})
 	greet := find(t, c, "shop__greet")
 	if greet.Approve || greet.Description != "Greets somebody." || !strings.Contains(string(greet.Schema), "whom to greet") {
-		t.Errorf("greet = %+v %s", greet, greet.Schema)
+		t.Errorf("greet = %+v %s; want Approve false and Description %q", greet, greet.Schema, "Greets somebody.")
 	}
 	if names := find(t, c, "shop__env_names"); !names.Approve {
 		t.Error("a tool that is held needs no approval")
@@ -147,15 +147,16 @@ func TestAProgramsToolsAreListedAndCalled(t *testing.T) {
 	} {
 		got, err := c.Call(t.Context(), find(t, c, tt.tool), json.RawMessage(tt.args))
 		if err != nil || got.Text != tt.want.Text || got.Failed != tt.want.Failed || got.Cut != tt.want.Cut {
-			t.Errorf("%s %s = %.80q %v %v, %v", tt.tool, tt.args, got.Text, got.Failed, got.Cut, err)
+			t.Errorf("%s %s = %.80q %v %v, %v; want %.80q, %v, %v",
+				tt.tool, tt.args, got.Text, got.Failed, got.Cut, err, tt.want.Text, tt.want.Failed, tt.want.Cut)
 		}
 	}
 	seen, err := c.Call(t.Context(), find(t, c, "shop__env_names"), json.RawMessage(`{}`))
 	if err != nil || strings.Contains(seen.Text, "sk-not-yours") || !strings.Contains(seen.Text, "TOKEN=[set]") {
-		t.Errorf("the program saw %v %v", seen.Text, err)
+		t.Errorf("the program saw %v %v; want no %q in it and %q in it", seen.Text, err, "sk-not-yours", "TOKEN=[set]")
 	}
 	if got, err := c.Call(t.Context(), &Tool{Server: "shop", Remote: "unknown"}, json.RawMessage(`{}`)); err != nil || !got.Failed {
-		t.Errorf("an unknown tool = %+v, %v", got, err)
+		t.Errorf("an unknown tool = %+v, %v; want Failed true", got, err)
 	}
 	if strings.Contains(log.String(), token) || !strings.Contains(log.String(), "my token is [set]") {
 		t.Errorf("log:\n%s", log)
@@ -167,7 +168,7 @@ func TestAProgramThatDiesIsStartedAgain(t *testing.T) {
 	c, _ := connected(t, map[string]Server{"shop": program(t)})
 	_, err := c.Call(t.Context(), find(t, c, "shop__die"), json.RawMessage(`{}`))
 	if err == nil || chat.CodeOf(err) != chat.CodeUnavailable {
-		t.Fatalf("the call that killed it = %v", err)
+		t.Fatalf("the call that killed it = %v, want %v", err, chat.CodeUnavailable)
 	}
 	greet := find(t, c, "shop__greet") // still listed
 	for {
@@ -176,7 +177,7 @@ func TestAProgramThatDiesIsStartedAgain(t *testing.T) {
 			return
 		}
 		if chat.CodeOf(err) != chat.CodeUnavailable || t.Context().Err() != nil {
-			t.Fatalf("while it is away = %+v, %v", got, err)
+			t.Fatalf("while it is away = %+v, %v; want %v", got, err, chat.CodeUnavailable)
 		}
 		<-time.After(10 * time.Millisecond)
 	}
@@ -188,10 +189,10 @@ func TestACallIsGivenUpWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := c.Call(ctx, find(t, c, "shop__wait"), json.RawMessage(`{}`)); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("err = %v", err)
+		t.Errorf("err = %v, want %v", err, context.DeadlineExceeded)
 	}
 	if got, err := c.Call(t.Context(), find(t, c, "shop__greet"), json.RawMessage(`{"name":"Ada"}`)); err != nil || got.Text == "" {
-		t.Errorf("the next call = %+v, %v", got, err)
+		t.Errorf("the next call = %+v, %v; want something", got, err)
 	}
 }
 
@@ -220,13 +221,13 @@ func TestAServerWithHTTPGetsItsHeadersAndComesBack(t *testing.T) {
 		"unknown": {URL: web.URL},
 	})
 	if tools := c.Tools(); len(tools) != 1 || tools[0].Name != "known__greet" || !c.Knows("unknown__greet") || c.Knows("other__greet") {
-		t.Fatalf("tools = %+v", tools)
+		t.Fatalf("tools = %+v; want 1 tool and %q", tools, "known__greet")
 	}
 	greet := find(t, c, "known__greet")
 	set := func(off bool) { mu.Lock(); down = off; mu.Unlock() }
 	set(true)
 	if _, err := c.Call(t.Context(), greet, json.RawMessage(`{"name":"Ada"}`)); err == nil || chat.CodeOf(err) != chat.CodeUnavailable || strings.Contains(err.Error(), token) {
-		t.Errorf("while it is down = %v", err)
+		t.Errorf("while it is down = %v; want %v and no %q in it", err, chat.CodeUnavailable, token)
 	}
 	set(false)
 	for {
@@ -260,7 +261,7 @@ func TestSettingsAreChecked(t *testing.T) {
 		"headers": {Command: "x", Headers: map[string]string{"A": token}}, "args": {URL: "http://x", Args: []string{"y"}}, "slow": {Command: "x", Timeout: time.Hour},
 	} {
 		if _, err := New(Config{Servers: map[string]Server{name: s}}); err == nil || strings.Contains(err.Error(), token) {
-			t.Errorf("%s: err = %v", name, err)
+			t.Errorf("%s: err = %v, want no %q in it", name, err, token)
 		}
 	}
 }
@@ -270,9 +271,9 @@ func TestNamesFitEveryModel(t *testing.T) {
 	long := strings.Repeat("x", 80)
 	a, b := modelName("shop", long+"a"), modelName("shop", long+"b")
 	if a == b || len(a) != maxName || strange.MatchString(a) {
-		t.Errorf("names = %q, %q", a, b)
+		t.Errorf("names = %q, %q; want other than %q and %v", a, b, b, maxName)
 	}
 	if got := modelName("shop", "files.read/all"); got != "shop__files_read_all" {
-		t.Errorf("name = %q", got)
+		t.Errorf("name = %q, want %q", got, "shop__files_read_all")
 	}
 }

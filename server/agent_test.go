@@ -27,7 +27,8 @@ func TestAgentChatAnswersWithSources(t *testing.T) {
 			if got.status != 200 || answer.Status != "success" || answer.Response != tt.want || answer.RetrievalMode != chat.ModeFullBook ||
 				len(answer.Citations) != 1 || answer.Confidence != 0.9 || answer.Tokens != (chat.Tokens{In: 10, Out: 5}) || answer.LatencyMS != 12 ||
 				answer.Cost == nil || *answer.Cost != 0.25 {
-				t.Errorf("got %d %+v", got.status, answer)
+				t.Errorf("got %d %+v; want 200, Status %q, Response %v, RetrievalMode %v, 1 citation, Confidence 0.9, LatencyMS 12",
+					got.status, answer, "success", tt.want, chat.ModeFullBook)
 			}
 		})
 	}
@@ -52,12 +53,13 @@ func TestAgentChatAnswersWithSources(t *testing.T) {
 		result, _ := step.Observation.Result.(map[string]any)
 		if step.StepNumber != i+1 || step.Action.Tool != "read_document" || string(step.Action.ToolInput) != string(step.ToolInput) ||
 			!step.Observation.Success || step.Observation.Error != nil || result["text"] != hostile[i] {
-			t.Errorf("step %d = %+v", i, step)
+			t.Errorf("step %d = %+v; want StepNumber %v, Action.Tool %q, %v, Observation.Success true",
+				i, step, i+1, "read_document", string(step.ToolInput))
 		}
 	}
 	run, err := b.store.Run(t.Context(), chat.Local, response.ID)
 	if err != nil || len(run.Request.History) != 1 || run.Request.AddedContext == "" || run.Request.ContextText != "" {
-		t.Errorf("stored request: %+v, %v", run.Request, err)
+		t.Errorf("stored request: %+v, %v; want 1, something, ContextText nothing", run.Request, err)
 	}
 }
 
@@ -97,7 +99,7 @@ func TestTheTraceIsTheLogFolded(t *testing.T) {
 	var early runlog.Trace
 	b.send("GET", "/agent/runs/"+run.ID, "").decode(t, &early)
 	if early.Text != "" || early.Status != chat.RunRunning || early.Answer != nil || early.EndedAt != nil {
-		t.Errorf("after the reset: %+v", early)
+		t.Errorf("after the reset: %+v; want Text nothing and Status %v", early, chat.RunRunning)
 	}
 	if early.Tokens != (chat.Tokens{In: 7, Out: 3}) || early.Cost == nil || *early.Cost != 0.125 || early.LatencyMS < 0 {
 		t.Errorf("what it came to so far: %+v, cost %v", early.Tokens, early.Cost)
@@ -107,7 +109,7 @@ func TestTheTraceIsTheLogFolded(t *testing.T) {
 	var tr runlog.Trace
 	got.decode(t, &tr)
 	if tr.Tokens != (chat.Tokens{In: 10, Out: 5}) || tr.Cost == nil || *tr.Cost != 0.25 || tr.LatencyMS != 12 {
-		t.Errorf("what it came to: %+v, cost %v, %d ms", tr.Tokens, tr.Cost, tr.LatencyMS)
+		t.Errorf("what it came to: %+v, cost %v, %d ms; want 12", tr.Tokens, tr.Cost, tr.LatencyMS)
 	}
 	if tr.Status != chat.RunCompleted || tr.Text != "It is sound [1]." || tr.Answer == nil || tr.LastSeq != int64(len(all)+2) || tr.EndedAt == nil {
 		t.Errorf("trace = %s", got.body)
@@ -124,7 +126,7 @@ func TestTheTraceIsTheLogFolded(t *testing.T) {
 			t.Fatal(err)
 		}
 		if step.Status != chat.StatusComplete || in.Text != hostile[i] || out.Text != hostile[i] {
-			t.Errorf("step %d = %+v", i, step)
+			t.Errorf("step %d = %+v, want Status %v", i, step, chat.StatusComplete)
 		}
 	}
 	output := b.send("GET", "/agent/runs/"+run.ID+"/steps/c1/output", "")
@@ -132,7 +134,7 @@ func TestTheTraceIsTheLogFolded(t *testing.T) {
 		t.Error(diff)
 	}
 	if got := b.send("GET", "/agent/runs/"+run.ID+"/steps/none/output", ""); got.status != 404 {
-		t.Errorf("an unknown step: %d", got.status)
+		t.Errorf("an unknown step: %d, want 404", got.status)
 	}
 }
 
@@ -141,13 +143,13 @@ func TestRunsCanBeSteered(t *testing.T) {
 	for _, how := range []string{"cancel", "answer-now"} {
 		run := b.begin("Is the roof sound?")
 		if got := b.send("POST", "/agent/runs/"+run.ID+"/"+how, ""); got.status != 202 {
-			t.Errorf("%s: %d %s", how, got.status, got.body)
+			t.Errorf("%s: %d %s, want 202", how, got.status, got.body)
 		}
 		if got := b.send("POST", "/agent/runs/"+run.ID+"/"+how, ""); got.status != 409 {
-			t.Errorf("%s of an ended run: %d", how, got.status)
+			t.Errorf("%s of an ended run: %d, want 409", how, got.status)
 		}
 		if got := b.send("POST", "/agent/runs/"+chat.NewID()+"/"+how, ""); got.status != 404 {
-			t.Errorf("%s of an unknown run: %d", how, got.status)
+			t.Errorf("%s of an unknown run: %d, want 404", how, got.status)
 		}
 	}
 }

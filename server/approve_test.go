@@ -22,14 +22,15 @@ func TestTheWholeOfALongThoughtIsOneClickAway(t *testing.T) {
 	address := "/runs/" + run.ID + "/steps/c3/thought"
 	page := b.send("GET", "/c/"+run.SessionID, "", "Accept", "text/html")
 	if !strings.Contains(page.body, `data-load="`+address+`"`) || !strings.Contains(page.body, "Show all (15,013 characters)") || strings.Contains(page.body, "&lt;b&gt;Slate.") {
-		t.Errorf("the page does not lead to the whole thought: %.500s", page.body)
+		t.Errorf("the page does not lead to the whole thought: %.500s; want %q in it, %q in it, no %q in it",
+			page.body, `data-load="`+address+`"`, "Show all (15,013 characters)", "&lt;b&gt;Slate.")
 	}
 	got := b.send("GET", address, "")
 	if got.status != http.StatusOK || got.body != thought || !strings.HasPrefix(got.header.Get("Content-Type"), "text/plain") {
 		t.Errorf("%d %s, %d bytes, want %d", got.status, got.header.Get("Content-Type"), len(got.body), len(thought))
 	}
 	if got := b.send("GET", "/runs/"+run.ID+"/steps/c4/thought", ""); got.status != http.StatusNotFound {
-		t.Errorf("a step that is not there: %d", got.status)
+		t.Errorf("a step that is not there: %d, want %d", got.status, http.StatusNotFound)
 	}
 }
 

@@ -23,22 +23,23 @@ func TestAQuestionIsAnsweredInTheFormTheClientAsksFor(t *testing.T) {
 	got.decode(t, &ok)
 	want := api.Accepted{RunID: ok.RunID, SessionID: "s1", Stream: "/runs/" + ok.RunID + "/stream", Events: "/agent/runs/" + ok.RunID + "/events"}
 	if got.status != http.StatusAccepted || ok != want || ok.RunID == "" {
-		t.Errorf("JSON: %d %s", got.status, got.body)
+		t.Errorf("JSON: %d %s, want %d", got.status, got.body, http.StatusAccepted)
 	}
 
 	got = b.send("POST", "/chat", `{"message":"Is the roof sound?"}`, "Accept", "text/event-stream")
 	if events := ssetest.NewReader(strings.NewReader(got.body)).All(t); got.status != 200 || len(events) != len(script()) {
-		t.Errorf("stream: %d with %d events", got.status, len(events))
+		t.Errorf("stream: %d with %d events, want 200", got.status, len(events))
 	}
 
 	form := url.Values{"message": {"Two\r\nlines?"}, "session_id": {"s2"}, "context_text": {""}}.Encode()
 	got = b.send("POST", "/chat", form, "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html")
 	runs, err := b.store.Runs(t.Context(), chat.Local, "s2")
 	if got.status != http.StatusSeeOther || len(runs) == 0 || got.header.Get("Location") != "/c/s2?asked="+runs[0].ID {
-		t.Errorf("form: %d to %q", got.status, got.header.Get("Location"))
+		t.Errorf("form: %d to %q; want %d and %q",
+			got.status, got.header.Get("Location"), http.StatusSeeOther, "/c/s2?asked="+runs[0].ID)
 	}
 	if err != nil || len(runs) != 1 || runs[0].Request.Message != "Two\nlines?" || runs[0].Request.ContextText != "" {
-		t.Errorf("stored: %+v, %v", runs, err)
+		t.Errorf("stored: %+v, %v; want 1 run and nothing", runs, err)
 	}
 }
 
@@ -84,20 +85,20 @@ func TestBadQuestionsGetOneSentence(t *testing.T) {
 		})
 	}
 	if got := b.send("POST", "/agent/chat", "message=a", "Content-Type", "application/x-www-form-urlencoded"); got.status != 415 {
-		t.Errorf("a form where JSON is needed: %d", got.status)
+		t.Errorf("a form where JSON is needed: %d, want 415", got.status)
 	}
 	if got := b.send("POST", "/chat", "hello", "Content-Type", "text/plain"); got.status != 415 {
-		t.Errorf("plain text: %d", got.status)
+		t.Errorf("plain text: %d, want 415", got.status)
 	}
 	if sessions, _, err := b.store.Sessions(t.Context(), chat.Local, chat.SessionQuery{}); err != nil || len(sessions) != 0 {
-		t.Errorf("bad input left %d sessions, %v", len(sessions), err)
+		t.Errorf("bad input left %d sessions, %v; want no sessions", len(sessions), err)
 	}
 }
 
 func TestTheLongestQuestionIsTaken(t *testing.T) {
 	b := newBench(t)
 	if got := b.send("POST", "/chat", `{"message":"`+strings.Repeat("é", 32_000)+`"}`); got.status != http.StatusAccepted {
-		t.Errorf("got %d %s", got.status, got.body)
+		t.Errorf("got %d %s, want %d", got.status, got.body, http.StatusAccepted)
 	}
 }
 
@@ -115,20 +116,20 @@ func TestOneKeyIsOneRun(t *testing.T) {
 	wg.Wait()
 	for _, id := range ids {
 		if id == "" || id != ids[0] {
-			t.Fatalf("one key made the runs %q and %q", ids[0], id)
+			t.Fatalf("one key made the runs %q and %q; want something and %q", ids[0], id, ids[0])
 		}
 	}
 	form := url.Values{"message": {"Is the roof sound?"}, "session_id": {"s1"}, "idempotency_key": {"k1"}}.Encode()
 	b.send("POST", "/chat", form, "Content-Type", "application/x-www-form-urlencoded")
 	if runs, err := b.store.Runs(t.Context(), chat.Local, "s1"); err != nil || len(runs) != 1 {
-		t.Errorf("the form's field made another run: %d, %v", len(runs), err)
+		t.Errorf("the form's field made another run: %d, %v; want 1 run", len(runs), err)
 	}
 	got := b.send("POST", "/chat", `{"message":"Another question"}`, "Idempotency-Key", "k1")
 	if p := got.problem(t); got.status != 422 || p.Code != chat.CodeKeyReused {
-		t.Errorf("another body under the key: %d %s", got.status, got.body)
+		t.Errorf("another body under the key: %d %s, want 422", got.status, got.body)
 	}
 	if got := b.send("POST", "/chat", `{"message":"a"}`, "Idempotency-Key", strings.Repeat("k", 256)); got.status != 400 {
-		t.Errorf("a key that is too long: %d", got.status)
+		t.Errorf("a key that is too long: %d, want 400", got.status)
 	}
 }
 
@@ -137,18 +138,18 @@ func TestAskingAgainLooksInTheSameDocuments(t *testing.T) {
 	form := func(fields url.Values) {
 		t.Helper()
 		if got := b.send("POST", "/chat", fields.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"); got.status >= 400 {
-			t.Fatalf("got %d %s", got.status, got.body)
+			t.Fatalf("got %d %s, want less than 400", got.status, got.body)
 		}
 	}
 	form(url.Values{"message": {"Is the roof sound?"}, "session_id": {"s1"}, "document_ids": {"d1", "d2"}})
 	first, err := b.store.Runs(t.Context(), chat.Local, "s1")
 	if err != nil || len(first) != 1 {
-		t.Fatalf("%d runs, %v", len(first), err)
+		t.Fatalf("%d runs, %v; want 1", len(first), err)
 	}
 	form(url.Values{"message": {"Is the roof dry?"}, "session_id": {"s1"}, "sibling": {first[0].ID}})
 	runs, err := b.store.Runs(t.Context(), chat.Local, "s1")
 	if err != nil || len(runs) != 2 {
-		t.Fatalf("%d runs, %v", len(runs), err)
+		t.Fatalf("%d runs, %v; want 2 runs", len(runs), err)
 	}
 	if diff := cmp.Diff([]string{"d1", "d2"}, runs[1].Request.DocumentIDs); diff != "" {
 		t.Errorf("documents of the new version (-want +got):\n%s", diff)

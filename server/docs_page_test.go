@@ -13,7 +13,7 @@ func TestTheAPICanBeReadAsAPage(t *testing.T) {
 	b := newBench(t)
 	got := b.send("GET", "/docs", "", "Accept", "text/html")
 	if got.status != 200 || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
-		t.Fatalf("%d %s", got.status, got.header.Get("Content-Type"))
+		t.Fatalf("%d %s; want 200 and %q at its beginning", got.status, got.header.Get("Content-Type"), "text/html")
 	}
 	doc, err := html.Parse(strings.NewReader(got.body))
 	if err != nil {
@@ -39,7 +39,7 @@ func TestTheAPICanBeReadAsAPage(t *testing.T) {
 	}
 	for _, n := range elements(doc, func(n *html.Node) bool { return n.Data == "script" }) {
 		if src := attribute(n, "src"); !strings.HasPrefix(src, "/static/") {
-			t.Errorf("a script from %q", src)
+			t.Errorf("a script from %q, want %q at its beginning", src, "/static/")
 		}
 	}
 	if strings.Contains(got.body, "X-API-Key)") {

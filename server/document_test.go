@@ -74,35 +74,37 @@ func TestUploadedFilesCanBeListedReadAndFound(t *testing.T) {
 	b := newBench(t)
 	got, res := b.uploadFiles("namespace=house", `meta={"author":"Ann"}`, "@reports/survey.md="+survey, "@broken.pdf=%PDF-1.7 but nothing else", "@copy.md="+survey)
 	if got.status != 202 || len(res.Documents)+len(res.Rejected) != 3 {
-		t.Fatalf("upload: %d %s", got.status, got.body)
+		t.Fatalf("upload: %d %s, want 202", got.status, got.body)
 	}
 	first := res.Documents[0]
 	if first.Filename != "survey.md" || first.DuplicateOf != "" {
-		t.Errorf("first = %+v", first)
+		t.Errorf("first = %+v; want Filename %q and DuplicateOf nothing", first, "survey.md")
 	}
 	if last := res.Documents[len(res.Documents)-1]; last.DuplicateOf != first.ID || last.ID != first.ID {
-		t.Errorf("the same bytes again = %+v", last)
+		t.Errorf("the same bytes again = %+v; want DuplicateOf %v and ID %v", last, first.ID, first.ID)
 	}
 	info := b.settled(first.ID)
 	if info.State != corpus.StateReady || info.Path != "reports/survey.md" || info.Namespace != "house" || info.Meta["author"] != "Ann" {
-		t.Fatalf("document = %+v", info)
+		t.Fatalf("document = %+v; want State %v, Path %q, Namespace %q, %q",
+			info, corpus.StateReady, "reports/survey.md", "house", "Ann")
 	}
 
 	var list struct{ Documents []api.DocumentInfo }
 	b.send("GET", "/documents?namespace=house&state=ready&q=survey", "").decode(t, &list)
 	if len(list.Documents) != 1 || list.Documents[0].ID != first.ID {
-		t.Errorf("list = %+v", list.Documents)
+		t.Errorf("list = %+v; want 1 document and %v", list.Documents, first.ID)
 	}
 	if text := b.send("GET", "/documents/"+first.ID+"/text", ""); !strings.Contains(text.body, "The gutters leak") ||
 		text.header.Get("Content-Type") != "text/plain; charset=utf-8" {
-		t.Errorf("text = %q", text.body)
+		t.Errorf("text = %q, want %q in it", text.body, "The gutters leak")
 	}
 	file := b.send("GET", "/documents/"+first.ID+"/file", "")
 	if file.body != survey || file.header.Get("Content-Security-Policy") != api.Inert || !strings.HasPrefix(file.header.Get("Content-Disposition"), "attachment") {
-		t.Errorf("file = %v %q", file.header, file.body)
+		t.Errorf("file = %v %q; want %q, %v, %q at its beginning",
+			file.header, file.body, survey, api.Inert, "attachment")
 	}
 	if part := b.send("GET", "/documents/"+first.ID+"/file", "", "Range", "bytes=0-5"); part.status != 206 || part.body != survey[:6] {
-		t.Errorf("range = %d %q", part.status, part.body)
+		t.Errorf("range = %d %q; want 206 and %q", part.status, part.body, survey[:6])
 	}
 
 	var found struct {
@@ -112,16 +114,17 @@ func TestUploadedFilesCanBeListedReadAndFound(t *testing.T) {
 	}
 	b.send("POST", "/search", `{"query":"leaking gutters","namespace":"house"}`).decode(t, &found)
 	if found.TotalResults != 1 || found.Results[0].Metadata.DocumentID != first.ID || found.Results[0].Rank != 1 || found.Results[0].Score <= 0 {
-		t.Errorf("search = %+v", found)
+		t.Errorf("search = %+v; want TotalResults 1, Results[0].Metadata.DocumentID %v, Results[0].Rank 1, Results[0].Score more than 0",
+			found, first.ID)
 	}
 	b.send("POST", "/search", `{"query":"leaking gutters","namespace":"default"}`).decode(t, &found)
 	if found.TotalResults != 0 || found.Results == nil {
-		t.Errorf("search elsewhere = %+v", found)
+		t.Errorf("search elsewhere = %+v, want TotalResults 0", found)
 	}
 	var retrieved api.RetrieveResponse
 	b.send("POST", "/agent/retrieve", `{"query":"gutters","top_k":3,"filters":{"document_ids":["`+first.ID+`"]}}`).decode(t, &retrieved)
 	if len(retrieved.Chunks) != 1 || retrieved.Strategy != "lexical" || len(retrieved.AgentTrace.Steps) != 1 {
-		t.Errorf("retrieve = %+v", retrieved)
+		t.Errorf("retrieve = %+v; want 1 chunk, Strategy %q, 1 step", retrieved, "lexical")
 	}
 }
 
@@ -175,10 +178,10 @@ func TestUploadsThatCantBeTaken(t *testing.T) {
 		})
 	}
 	if got := b.send("POST", "/documents", `{"files":[]}`); got.status != 415 {
-		t.Errorf("JSON instead of a form: %d", got.status)
+		t.Errorf("JSON instead of a form: %d, want 415", got.status)
 	}
 	if got := b.send("POST", "/documents", "--x\r\nContent-Disp", "Content-Type", "multipart/form-data; boundary=x"); got.status != 400 {
-		t.Errorf("a form that breaks off: %d %s", got.status, got.body)
+		t.Errorf("a form that breaks off: %d %s, want 400", got.status, got.body)
 	}
 }
 
@@ -190,7 +193,7 @@ func TestAnUnreadableNameKeepsTheFilesBeforeIt(t *testing.T) {
 	}
 	got := b.send("POST", "/documents", body.String()+"--edge--\r\n", "Content-Type", "multipart/form-data; boundary=edge")
 	if got.status != http.StatusAccepted {
-		t.Fatalf("status %d: %s", got.status, got.body)
+		t.Fatalf("status %d: %s, want %d", got.status, got.body, http.StatusAccepted)
 	}
 	var res api.Uploaded
 	got.decode(t, &res)
@@ -207,16 +210,17 @@ func TestHostileNamesStayNames(t *testing.T) {
 	} {
 		got, res := b.uploadFiles(fmt.Sprintf("@%s=text number %d", name, i))
 		if got.status != 202 || len(res.Documents) != 1 {
-			t.Errorf("%q: %d %s", name, got.status, got.body)
+			t.Errorf("%q: %d %s, want 202", name, got.status, got.body)
 			continue
 		}
 		info := b.settled(res.Documents[0].ID)
 		if strings.HasPrefix(info.Path, "/") || strings.Contains(info.Path, "..") || strings.ContainsAny(info.Path, "\\\u202e") || len(info.Filename) > 255 {
-			t.Errorf("%q became %q", name, info.Path)
+			t.Errorf("%q became %q, want no %q in it", name, info.Path, "..")
 		}
 		file := b.send("GET", "/documents/"+info.ID+"/file", "")
 		if file.status != 200 || !strings.HasPrefix(file.header.Get("Content-Disposition"), "attachment") {
-			t.Errorf("%q is sent as %q", name, file.header.Get("Content-Disposition"))
+			t.Errorf("%q is sent as %q, want %q at its beginning",
+				name, file.header.Get("Content-Disposition"), "attachment")
 		}
 	}
 }
@@ -249,7 +253,7 @@ func TestAPageOfAPDFIsAPictureOfTheWidthAskedFor(t *testing.T) {
 	_, res := b.uploadFiles("@roof.pdf=" + onePage())
 	info := b.settled(res.Documents[0].ID)
 	if info.State != corpus.StateReady || info.Pages != 1 {
-		t.Fatalf("document = %+v, %+v", info, info.Error)
+		t.Fatalf("document = %+v, %+v; want State %v and Pages 1", info, info.Error, corpus.StateReady)
 	}
 	path := "/documents/" + info.ID + "/pages/1.png"
 	for _, tt := range []struct {
@@ -266,7 +270,7 @@ func TestAPageOfAPDFIsAPictureOfTheWidthAskedFor(t *testing.T) {
 	} {
 		got := b.send("GET", path+tt.query, "")
 		if got.status != tt.status {
-			t.Errorf("%s = %d %s", tt.query, got.status, got.body)
+			t.Errorf("%s = %d %s, want %d", tt.query, got.status, got.body, tt.status)
 			continue
 		}
 		if tt.status != 200 {
@@ -274,14 +278,15 @@ func TestAPageOfAPDFIsAPictureOfTheWidthAskedFor(t *testing.T) {
 		}
 		img, err := png.DecodeConfig(strings.NewReader(got.body))
 		if err != nil || img.Width != tt.width || !strings.HasPrefix(got.header.Get("Cache-Control"), tt.cachePrefix) {
-			t.Errorf("%s: width %d, %q, %v", tt.query, img.Width, got.header.Get("Cache-Control"), err)
+			t.Errorf("%s: width %d, %q, %v; want %d and %q at its beginning",
+				tt.query, img.Width, got.header.Get("Cache-Control"), err, tt.width, tt.cachePrefix)
 		}
 		if again := b.send("GET", path+tt.query, "", "If-None-Match", got.header.Get("ETag")); again.status != 304 {
 			t.Errorf("%s again = %d, want 304", tt.query, again.status)
 		}
 	}
 	if got := b.send("GET", "/documents/"+info.ID+"/pages/2.png", ""); got.status != 404 {
-		t.Errorf("page 2 of 1 = %d", got.status)
+		t.Errorf("page 2 of 1 = %d, want 404", got.status)
 	}
 }
 
@@ -290,10 +295,10 @@ func TestAFileThatCantBeReadSaysWhyOnItsStream(t *testing.T) {
 	_, res := b.uploadFiles("@broken.pdf=%PDF-1.7 but nothing else")
 	info := b.settled(res.Documents[0].ID)
 	if info.State != corpus.StateFailed || info.Error == nil || info.Error.Detail == "" {
-		t.Errorf("document = %+v", info)
+		t.Errorf("document = %+v; want State %v and something", info, corpus.StateFailed)
 	}
 	if got := b.send("POST", "/documents/"+info.ID+"/retry", ""); got.status != 200 {
-		t.Errorf("retry = %d %s", got.status, got.body)
+		t.Errorf("retry = %d %s, want 200", got.status, got.body)
 	}
 	b.settled(info.ID)
 }
@@ -311,7 +316,8 @@ func TestSearchReranks(t *testing.T) {
 		var found api.SearchResponse
 		b.send("POST", "/search", `{"query":"cost of clearing the gutter","rerank":`+rerank+`}`).decode(t, &found)
 		if len(found.Results) != 2 || found.Results[0].Metadata.Filename != want || found.Results[0].Score < found.Results[1].Score || len(found.Notes) != 0 {
-			t.Errorf("rerank %s: %+v", rerank, found)
+			t.Errorf("rerank %s: %+v; want 2 results, Results[0].Metadata.Filename %v, Results[0].Score at least %v, no notes",
+				rerank, found, want, found.Results[1].Score)
 		}
 	}
 }

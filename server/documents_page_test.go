@@ -30,7 +30,7 @@ func TestTheListOfDocumentsIsSearchedFilteredAndSorted(t *testing.T) {
 	b.added("beta.txt", "Beta\n\nTwo.\n")
 	_, res := b.uploadFiles("namespace=east", "@gamma.pdf=%PDF-1.4 broken")
 	if d := b.settled(res.Documents[0].ID); d.State != corpus.StateFailed {
-		t.Fatalf("a broken file is %s", d.State)
+		t.Fatalf("a broken file is %s, want %s", d.State, corpus.StateFailed)
 	}
 	for query, want := range map[string]string{
 		"":                       "gamma.pdf: failed|beta.txt: ready|Alpha: ready",
@@ -70,20 +70,21 @@ func TestFormsOfTheListWorkWithoutAScriptAndComeBackToIt(t *testing.T) {
 		t.Fatalf("delete = %d to %q, want 303 to %q", got.status, got.header.Get("Location"), want)
 	}
 	if rows := b.rows(""); len(rows) != 0 {
-		t.Errorf("after the delete there is %v", rows)
+		t.Errorf("after the delete there is %v, want none", rows)
 	}
 	after := b.send("GET", got.header.Get("Location"), "", "Accept", "text/html").body
 	if !strings.Contains(after, `action="/documents/`+d.ID+`/restore"`) {
 		t.Error("the page offers no way back")
 	}
 	if got := post("restore"); got.status != http.StatusSeeOther || got.header.Get("Location") != "/documents" {
-		t.Errorf("restore = %d to %q", got.status, got.header.Get("Location"))
+		t.Errorf("restore = %d to %q; want %d and %q",
+			got.status, got.header.Get("Location"), http.StatusSeeOther, "/documents")
 	}
 	if rows := b.rows(""); len(rows) != 1 {
-		t.Errorf("after the restore there is %v", rows)
+		t.Errorf("after the restore there is %v, want 1 row", rows)
 	}
 	if got := post("retry"); got.status != http.StatusConflict || !strings.Contains(got.body, "can be tried again") {
-		t.Errorf("retry of a ready document = %d", got.status)
+		t.Errorf("retry of a ready document = %d, want %d", got.status, http.StatusConflict)
 	}
 	if got := b.send("POST", "/documents/"+d.ID+"/delete", "", "HX-Request", "true"); got.status != http.StatusNoContent {
 		t.Errorf("delete by the script = %d, want 204", got.status)

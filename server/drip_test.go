@@ -53,7 +53,7 @@ func TestABodyThatDripsIsCutOff(t *testing.T) {
 			defer close(done)
 			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			if err != nil {
-				t.Fatalf("no answer while the body drips: %v", err)
+				t.Fatalf("no answer while the body drips: %v, want no error", err)
 			}
 			defer res.Body.Close()
 			if res.StatusCode != http.StatusBadRequest {

@@ -34,14 +34,14 @@ func TestAFailedRunCanBeLookedUp(t *testing.T) {
 		}
 		got.decode(t, &told)
 		if got.status != 500 || told.SessionID != "s1" || told.Detail != "The model is gone." || got.header.Get("Content-Type") != "application/problem+json" {
-			t.Errorf("%s: %d %s", path, got.status, got.body)
+			t.Errorf("%s: %d %s, want 500", path, got.status, got.body)
 		}
 		if trace := b.send("GET", "/agent/runs/"+told.RunID, ""); trace.status != 200 {
-			t.Errorf("%s: its run: %d %s", path, trace.status, trace.body)
+			t.Errorf("%s: its run: %d %s, want 200", path, trace.status, trace.body)
 		}
 	}
 	if got := b.send("POST", "/agent/chat", `{"message":" "}`); strings.Contains(got.body, "run_id") {
-		t.Errorf("a question that began no run: %s", got.body)
+		t.Errorf("a question that began no run: %s, want no %q in it", got.body, "run_id")
 	}
 }
 
@@ -77,7 +77,8 @@ func TestTheAnswerOfAStreamIsInTheStyleAskedFor(t *testing.T) {
 		var run runlog.Trace
 		b.send("GET", "/agent/runs/"+answer.RunID, "").decode(t, &run)
 		if run.Text != answer.Answer || run.Answer == nil || run.Answer.Markdown != answer.Answer {
-			t.Errorf("style %q: the run says %q and %+v, the stream %q", style, run.Text, run.Answer, answer.Answer)
+			t.Errorf("style %q: the run says %q and %+v, the stream %q; want %q and Markdown %v",
+				style, run.Text, run.Answer, answer.Answer, answer.Answer, answer.Answer)
 		}
 		for _, tools := range []string{"", "?tools=true"} {
 			var history api.SessionHistory
@@ -108,7 +109,7 @@ func TestDatesAndTimesOfFilters(t *testing.T) {
 	for _, value := range []string{`"last week"`, `"2020-13-01"`, `5`, `{}`} {
 		got := b.send("POST", "/search", `{"query":"gutters","filters":{"added_before":`+value+`}}`)
 		if p := got.problem(t); got.status != 400 || !strings.Contains(p.Detail, "filters.added_before") {
-			t.Errorf("added_before %s: %d %s", value, got.status, got.body)
+			t.Errorf("added_before %s: %d %s, want 400", value, got.status, got.body)
 		}
 	}
 }
@@ -165,11 +166,12 @@ func TestEveryEntranceHoldsNamespacesToTheSameForm(t *testing.T) {
 			"/agent/retrieve": `{"query":"why"`, "/v1/chat/completions": `{"model":"footnote","messages":[{"role":"user","content":"Why?"}]`,
 		} {
 			if got := b.send("POST", path, body+`,"namespace":"`+name+`"}`); got.status != 400 || !strings.Contains(got.body, "A namespace has at most 128") {
-				t.Errorf("%s %.10s: %d %s", path, name, got.status, got.body)
+				t.Errorf("%s %.10s: %d %s; want 400 and %q in it",
+					path, name, got.status, got.body, "A namespace has at most 128")
 			}
 		}
 		if got := b.send("GET", "/documents?namespace="+strings.ReplaceAll(name, " ", "%20"), ""); got.status != 400 {
-			t.Errorf("GET /documents %.10s: %d %s", name, got.status, got.body)
+			t.Errorf("GET /documents %.10s: %d %s, want 400", name, got.status, got.body)
 		}
 	}
 }
@@ -187,10 +189,10 @@ func TestWhatTheAgentDidIsToldWhenItFoundNothing(t *testing.T) {
 			var got api.RetrieveResponse
 			b.send("POST", "/agent/retrieve", `{"query":"gutters"}`).decode(t, &got)
 			if len(got.Chunks) != 1 || len(got.AgentTrace.Steps) != 2 || len(got.AgentTrace.ToolCalls) != 2 || got.AgentTrace.Steps[0].CallID != "c1" {
-				t.Errorf("trace = %+v", got.AgentTrace)
+				t.Errorf("trace = %+v; want 2 steps, 2 tool calls, Steps[0].CallID %q", got.AgentTrace, "c1")
 			}
 			if len(got.Notes) != 2 || got.Notes[0] != "A note." || !strings.Contains(got.Notes[1], "a search found") {
-				t.Errorf("notes = %q", got.Notes)
+				t.Errorf("notes = %q; want 2 notes, %q, %q in it", got.Notes, "A note.", "a search found")
 			}
 		})
 	}
@@ -214,11 +216,11 @@ func TestABodyOverTheLimitIsReadBeforeItIsRefused(t *testing.T) {
 			head, body = "Transfer-Encoding: chunked", fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", size, body)
 		}
 		if _, err := fmt.Fprintf(conn, "POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n%s\r\n\r\n%s", head, body); err != nil {
-			t.Fatalf("chunked %v: the body was not taken: %v", chunked, err)
+			t.Fatalf("chunked %v: the body was not taken: %v, want no error", chunked, err)
 		}
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil || res.StatusCode != http.StatusRequestEntityTooLarge {
-			t.Errorf("chunked %v: %+v, %v", chunked, res, err)
+			t.Errorf("chunked %v: %+v, %v; want StatusCode %d", chunked, res, err, http.StatusRequestEntityTooLarge)
 		}
 		if err == nil {
 			_ = res.Body.Close()
@@ -241,7 +243,7 @@ func TestTheRestOfABodyIsWaitedForOnlySoLong(t *testing.T) {
 	}
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil || res.StatusCode != http.StatusRequestEntityTooLarge {
-		t.Fatalf("%+v, %v", res, err)
+		t.Fatalf("%+v, %v; want StatusCode %d", res, err, http.StatusRequestEntityTooLarge)
 	}
 	_ = res.Body.Close()
 }

@@ -29,7 +29,7 @@ func TestEveryEntranceRefusesTextThatNobodyCouldRead(t *testing.T) {
 	refused := func(name string, got reply, part string) {
 		t.Helper()
 		if got.status != 400 || !strings.Contains(got.body, part) {
-			t.Errorf("%s: %d %s", name, got.status, got.body)
+			t.Errorf("%s: %d %s; want 400 and %q in it", name, got.status, got.body, part)
 		}
 	}
 	for route, body := range bodies {
@@ -54,9 +54,9 @@ func TestEveryEntranceRefusesTextThatNobodyCouldRead(t *testing.T) {
 		refused(path, b.send("GET", path, ""), "question mark")
 	}
 	if sessions, _, err := b.store.Sessions(t.Context(), chat.Local, chat.SessionQuery{}); err != nil || len(sessions) != 1 || sessions[0].Title != "Is the roof sound?" {
-		t.Errorf("something was kept: %+v, %v", sessions, err)
+		t.Errorf("something was kept: %+v, %v; want 1 session and %q", sessions, err, "Is the roof sound?")
 	}
 	if got := b.send("POST", "/chat", `{"message":"\ud83d\ude00 grün \u00e9"}`); got.status != 202 {
-		t.Errorf("text that can be read: %d %s", got.status, got.body)
+		t.Errorf("text that can be read: %d %s, want 202", got.status, got.body)
 	}
 }

@@ -46,10 +46,10 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 				t.Errorf("got %d %+v, want %+v", got.status, p, want)
 			}
 			if got.header.Get("Content-Type") != "application/problem+json" {
-				t.Errorf("Content-Type = %q", got.header.Get("Content-Type"))
+				t.Errorf("Content-Type = %q, want %q", got.header.Get("Content-Type"), "application/problem+json")
 			}
 			if strings.Contains(got.body, "secret") {
-				t.Errorf("the body shows something internal: %s", got.body)
+				t.Errorf("the body shows something internal: %s, want no %q in it", got.body, "secret")
 			}
 			if retry := got.header.Get("Retry-After"); (retry != "") != (tt.status == 429 || tt.status == 503 || tt.status == 507) {
 				t.Errorf("Retry-After = %q", retry)
@@ -63,10 +63,10 @@ func TestAPanicIsAnErrorAndTheServerGoesOn(t *testing.T) {
 	b.echo.GET("/test/panic", func(echo.Context) error { panic("secret") })
 	got := b.send("GET", "/test/panic", "")
 	if p := got.problem(t); got.status != 500 || p.Code != chat.CodeInternal || strings.Contains(got.body, "secret") {
-		t.Errorf("got %d %s", got.status, got.body)
+		t.Errorf("got %d %s; want 500 and no %q in it", got.status, got.body, "secret")
 	}
 	if got := b.send("GET", "/readyz", ""); got.status != 200 {
-		t.Errorf("after a panic /readyz is %d", got.status)
+		t.Errorf("after a panic /readyz is %d, want 200", got.status)
 	}
 }
 
@@ -109,7 +109,8 @@ func TestErrorsTakeTheFormTheClientReads(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got := b.send("GET", tt.path, "", tt.headers...)
 			if got.status != 404 || !strings.HasPrefix(got.header.Get("Content-Type"), tt.kind) || (got.body == "") != tt.empty {
-				t.Errorf("got %d %q %q", got.status, got.header.Get("Content-Type"), got.body)
+				t.Errorf("got %d %q %q; want 404 and %q at its beginning",
+					got.status, got.header.Get("Content-Type"), got.body, tt.kind)
 			}
 		})
 	}

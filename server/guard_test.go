@@ -25,7 +25,7 @@ func TestEveryRouteSendsTheSecurityHeaders(t *testing.T) {
 	param := regexp.MustCompile(`:[a-z_]+|\*`)
 	routes := b.echo.Routes()
 	if len(routes) < 30 {
-		t.Fatalf("only %d routes are registered", len(routes))
+		t.Fatalf("only %d routes are registered, want at least 30 routes", len(routes))
 	}
 	for _, route := range routes {
 		t.Run(route.Method+" "+route.Path, func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestHeadAndOptions(t *testing.T) {
 func TestAHeaderThatNeverEndsIsCutOff(t *testing.T) {
 	b := newBench(t)
 	if b.http.ReadHeaderTimeout <= 0 || b.http.ReadHeaderTimeout > 30*time.Second {
-		t.Errorf("ReadHeaderTimeout = %v", b.http.ReadHeaderTimeout)
+		t.Errorf("ReadHeaderTimeout = %v; want more than 0 and at most %v", b.http.ReadHeaderTimeout, 30*time.Second)
 	}
 	if got := b.send("GET", "/readyz", "", "X-Big", strings.Repeat("x", 100<<10)); got.status != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("status = %d, want 431", got.status)
@@ -171,7 +171,7 @@ func TestABodyThatDoesNotComeIsNotWaitedFor(t *testing.T) {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusBadRequest {
-		t.Errorf("status = %d", res.StatusCode)
+		t.Errorf("status = %d, want %d", res.StatusCode, http.StatusBadRequest)
 	}
 }
 
@@ -192,10 +192,10 @@ func TestAQuietClientWithABodyKeepsItsStream(t *testing.T) {
 	<-passed.C
 	runs, err := b.store.Runs(t.Context(), chat.Local, "s1")
 	if err != nil || len(runs) != 1 {
-		t.Fatalf("runs: %v, %v", runs, err)
+		t.Fatalf("runs: %v, %v; want 1 run", runs, err)
 	}
 	b.append(runs[0].ID, chat.RunDone{Status: chat.RunCompleted})
 	if events := ssetest.NewReader(res.Body).All(t); len(events) != 1 {
-		t.Errorf("events = %q", events)
+		t.Errorf("events = %q, want 1 event", events)
 	}
 }

@@ -38,7 +38,7 @@ func TestHealthTellsWhatItDependsOn(t *testing.T) {
 			}
 			got.decode(t, &body)
 			if got.status != tt.status || body.Status != tt.want {
-				t.Errorf("got %d %s", got.status, got.body)
+				t.Errorf("got %d %s, want %d", got.status, got.body, tt.status)
 			}
 			for name, want := range tt.detail {
 				if body.Checks[name] != want {
@@ -51,7 +51,7 @@ func TestHealthTellsWhatItDependsOn(t *testing.T) {
 
 func TestSamplesAreAddedOnce(t *testing.T) {
 	if got := newBench(t).send("POST", "/documents/samples", ""); got.status != 404 {
-		t.Errorf("a server without samples: %d", got.status)
+		t.Errorf("a server without samples: %d, want 404", got.status)
 	}
 	b := newBench(t, func(c *Config) {
 		c.Samples = fstest.MapFS{"handbook/start.md": {Data: []byte(survey)}, "handbook/more.md": {Data: []byte("# More\n\nMore text.")}}
@@ -61,7 +61,7 @@ func TestSamplesAreAddedOnce(t *testing.T) {
 		var res api.Uploaded
 		got.decode(t, &res)
 		if got.status != 202 || len(res.Documents) != 2 || (res.Documents[0].DuplicateOf != "") != (i == 1) {
-			t.Errorf("time %d: %d %s", i+1, got.status, got.body)
+			t.Errorf("time %d: %d %s, want 202", i+1, got.status, got.body)
 		}
 	}
 }

@@ -29,10 +29,11 @@ func TestLeavingNamesTheAddressAndNeverRedirects(t *testing.T) {
 			t.Errorf("%s: status %d, want %d, Location %q", tt.name, got.status, tt.status, got.header.Get("Location"))
 		}
 		if !strings.Contains(got.body, tt.host) || !strings.Contains(got.body, tt.link) || strings.Contains(got.body, "<script>alert") || strings.Contains(got.body, `http-equiv="refresh"`) {
-			t.Errorf("%s: the page does not name %q and %q, or does more: %s", tt.name, tt.host, tt.link, got.body)
+			t.Errorf("%s: the page does not name %q and %q, or does more: %s; want %q in it, %q in it, no %q in it, no %q in it",
+				tt.name, tt.host, tt.link, got.body, tt.host, tt.link, "<script>alert", `http-equiv="refresh"`)
 		}
 		if strings.Contains(got.header.Get("Content-Security-Policy"), "unsafe") {
-			t.Errorf("%s: policy %s", tt.name, got.header.Get("Content-Security-Policy"))
+			t.Errorf("%s: policy %s, want no %q in it", tt.name, got.header.Get("Content-Security-Policy"), "unsafe")
 		}
 	}
 }

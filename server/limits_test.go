@@ -42,7 +42,7 @@ func TestQuestionsCountAtEveryEntrance(t *testing.T) {
 	anna := []string{"X-API-Key", given["anna"]}
 	first := b.send("POST", "/chat", `{"message":"Why?","session_id":"s"}`, anna...)
 	if first.status != 202 {
-		t.Fatalf("%d %s", first.status, first.body)
+		t.Fatalf("%d %s, want 202", first.status, first.body)
 	}
 	var run api.Accepted
 	first.decode(t, &run)
@@ -60,7 +60,8 @@ func TestQuestionsCountAtEveryEntrance(t *testing.T) {
 	for i, e := range entrances {
 		b.stage.store.SetLimits(chat.Limits{chat.QuestionsPerMinute: int64(i) + 2})
 		if got := b.send("POST", e.path, e.body, anna...); got.status >= 300 || strings.Contains(got.body, `"isError":true`) {
-			t.Errorf("%s at the limit: %d %s", e.path, got.status, got.body)
+			t.Errorf("%s at the limit: %d %s; want less than 300 and no %q in it",
+				e.path, got.status, got.body, `"isError":true`)
 		}
 		for _, over := range entrances {
 			got := b.send("POST", over.path, over.body, anna...)
@@ -68,11 +69,13 @@ func TestQuestionsCountAtEveryEntrance(t *testing.T) {
 			case over.path == "/mcp":
 				if !strings.Contains(got.body, `"isError":true`) || !strings.Contains(got.body, "questions in a minute") ||
 					!strings.Contains(got.body, `"limit":"questions_per_minute"`) || !strings.Contains(got.body, `"retry_after_seconds":`) || !strings.Contains(got.body, `"retry_at":"`) {
-					t.Errorf("/mcp over the limit: %s", got.body)
+					t.Errorf("/mcp over the limit: %s; want %q in it, %q in it, %q in it, %q in it, %q in it",
+						got.body, `"isError":true`, "questions in a minute", `"limit":"questions_per_minute"`, `"retry_after_seconds":`, `"retry_at":"`)
 				}
 			case strings.HasPrefix(over.path, "/v1/"):
 				if got.status != 429 || got.header.Get("Retry-After") == "" || !strings.Contains(got.body, `"code":"too_many"`) {
-					t.Errorf("%s over the limit: %d %s", over.path, got.status, got.body)
+					t.Errorf("%s over the limit: %d %s; want 429 and %q in it",
+						over.path, got.status, got.body, `"code":"too_many"`)
 				}
 			default:
 				got.wantOver(t, over.path, 429, chat.QuestionsPerMinute)
@@ -101,7 +104,7 @@ func TestParallelQuestionsStartAsManyRunsAsTheLimitAllows(t *testing.T) {
 		t.Errorf("%d of 50 questions were taken, want 4", taken.Load())
 	}
 	if got := b.send("POST", "/chat", `{"message":"Why?"}`, "X-API-Key", given["bert"]); got.status != 202 {
-		t.Errorf("another user: %d %s", got.status, got.body)
+		t.Errorf("another user: %d %s, want 202", got.status, got.body)
 	}
 }
 
@@ -110,21 +113,21 @@ func TestSearchesCountAtEveryEntrance(t *testing.T) {
 	b.stage.store.SetLimits(chat.Limits{chat.SearchesPerMinute: 3})
 	ask := func(user, path, body string) reply { return b.send("POST", path, body, "X-API-Key", given[user]) }
 	if got := ask("anna", "/search", `{"query":" "}`); got.status != 400 {
-		t.Errorf("an empty search: %d", got.status)
+		t.Errorf("an empty search: %d, want 400", got.status)
 	}
 	search, retrieve, mcp := `{"query":"roof"}`, `{"query":"roof"}`, tool("search", `{"query":"roof"}`)
 	for path, body := range map[string]string{"/search": search, "/agent/retrieve": retrieve, "/mcp": mcp} {
 		if got := ask("anna", path, body); got.status != 200 || strings.Contains(got.body, `"isError":true`) {
-			t.Errorf("%s at the limit: %d %s", path, got.status, got.body)
+			t.Errorf("%s at the limit: %d %s; want 200 and no %q in it", path, got.status, got.body, `"isError":true`)
 		}
 	}
 	ask("anna", "/search", search).wantOver(t, "/search", 429, chat.SearchesPerMinute)
 	ask("anna", "/agent/retrieve", retrieve).wantOver(t, "/agent/retrieve", 429, chat.SearchesPerMinute)
 	if got := ask("anna", "/mcp", mcp); !strings.Contains(got.body, "You searched 3 times in a minute") {
-		t.Errorf("/mcp over the limit: %s", got.body)
+		t.Errorf("/mcp over the limit: %s, want %q in it", got.body, "You searched 3 times in a minute")
 	}
 	if got := ask("bert", "/search", search); got.status != 200 {
-		t.Errorf("another user: %d", got.status)
+		t.Errorf("another user: %d, want 200", got.status)
 	}
 }
 
@@ -157,7 +160,7 @@ func TestAUserHasSoManyStreams(t *testing.T) {
 	}
 	_, other := b.open("/agent/runs/"+theirs.ID+"/events", "X-API-Key", given["bert"])
 	if _, err := other.Line(); err != nil {
-		t.Errorf("another user: %v", err)
+		t.Errorf("another user: %v, want no error", err)
 	}
 	b.append(run.ID, chat.RunDone{Status: chat.RunCompleted})
 	b.append(theirs.ID, chat.RunDone{Status: chat.RunCompleted})
@@ -197,7 +200,7 @@ func TestUploadsCount(t *testing.T) {
 	got := b.upload(given["anna"], 100, 200, 300)
 	got.decode(t, &some)
 	if got.status != 202 || len(some.Documents) != 2 || len(some.Rejected) != 1 || some.Rejected[0].Code != chat.CodeTooMany || !strings.Contains(some.Rejected[0].Detail, "2 files in 24 hours") {
-		t.Errorf("three files: %d %s", got.status, got.body)
+		t.Errorf("three files: %d %s, want 202", got.status, got.body)
 	}
 	b.upload(given["anna"], 400).wantOver(t, "a fourth", 429, chat.FilesPerDay)
 	// A file that its limit has no room for leaves nothing behind, and the next one that fits is taken.
@@ -208,6 +211,7 @@ func TestUploadsCount(t *testing.T) {
 		t.Errorf("a large file and a small one: %d %s", got.status, got.body)
 	}
 	if got = b.upload(given["carl"], 2<<20); got.status != http.StatusInsufficientStorage || got.header.Get("Retry-After") != "60" || !strings.Contains(got.body, `"disk_full"`) || !strings.Contains(got.body, "Delete some first") {
-		t.Errorf("more than the disk's share: %d %s", got.status, got.body)
+		t.Errorf("more than the disk's share: %d %s; want %d, %q in it, %q in it",
+			got.status, got.body, http.StatusInsufficientStorage, `"disk_full"`, "Delete some first")
 	}
 }

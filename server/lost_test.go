@@ -39,7 +39,7 @@ func TestAReaderIsToldWhenTheLogLosesItsEnd(t *testing.T) {
 	for _, name := range []string{path, "/runs/" + run.ID + "/stream"} {
 		res, r := b.open(name)
 		if res.StatusCode != http.StatusOK {
-			t.Fatalf("%s: %d", name, res.StatusCode)
+			t.Fatalf("%s: %d, want %d", name, res.StatusCode, http.StatusOK)
 		}
 		take(t, r, 4)
 		readers[name] = r
@@ -47,7 +47,7 @@ func TestAReaderIsToldWhenTheLogLosesItsEnd(t *testing.T) {
 	b.loseAfter(2)
 	for name, r := range readers {
 		if told := take(t, r, 3); told[0].Name != "reset" || told[1].ID != "1" || told[2].ID != "2" {
-			t.Errorf("%s: told %v", name, told)
+			t.Errorf("%s: told %v; want %q, %q, %q", name, told, "reset", "1", "2")
 		}
 	}
 	b.append(run.ID, step("c2", "other words"), step("c3", "and others"), step("c4", "and more"), chat.RunDone{Status: chat.RunCompleted})

@@ -67,21 +67,23 @@ func TestToolsForOtherModels(t *testing.T) {
 	}
 	text, found, _ := use[mcpserver.Found](t, session, &sdk.CallToolParams{Name: "search", Arguments: map[string]any{"query": "slates renewed"}})
 	if len(found.Results) != 1 || !strings.HasPrefix(found.Results[0].Metadata.URL, b.url+"/d/"+doc) || !strings.Contains(text, "renewed in 2019") || !strings.Contains(text, b.url) {
-		t.Errorf("search = %s %+v", text, found)
+		t.Errorf("search = %s %+v; want 1 result, %q at its beginning, %q in it, %q in it",
+			text, found, b.url+"/d/"+doc, "renewed in 2019", b.url)
 	}
 	text, part, _ := use[mcpserver.Part](t, session, &sdk.CallToolParams{Name: "read", Arguments: map[string]any{"document": "Survey.md"}})
 	if part.DocumentID != doc || part.Parts != 1 || !strings.Contains(part.Text, "renewed in 2019") || !strings.Contains(text, "part 1 of 1") {
-		t.Errorf("read = %s %+v", text, part)
+		t.Errorf("read = %s %+v; want DocumentID %v, Parts 1, %q in it, %q in it",
+			text, part, doc, "renewed in 2019", "part 1 of 1")
 	}
 	text, docs, _ := use[mcpserver.Documents](t, session, &sdk.CallToolParams{Name: "list_documents"})
 	if len(docs.Documents) != 1 || docs.Documents[0].ID != doc || !strings.Contains(text, "Survey.md") {
-		t.Errorf("list_documents = %s %+v", text, docs)
+		t.Errorf("list_documents = %s %+v; want 1 document, Documents[0].ID %v, %q in it", text, docs, doc, "Survey.md")
 	}
 	for tool, args := range map[string]map[string]any{
 		"search": {"query": " "}, "read": {"document": "nothing of that name"}, "list_documents": {"limit": 1000}, "ask": {"question": ""},
 	} {
 		if text, _, failed := use[map[string]any](t, session, &sdk.CallToolParams{Name: tool, Arguments: args}); !failed || strings.Contains(text, "sql") {
-			t.Errorf("%s %v = %q, failed %v", tool, args, text, failed)
+			t.Errorf("%s %v = %q, failed %v, want no %q in it", tool, args, text, failed, "sql")
 		}
 	}
 }
@@ -108,18 +110,20 @@ func TestAQuestionOverTheProtocolIsARunLikeAnyOther(t *testing.T) {
 	params.SetProgressToken("p1")
 	text, answer, failed := use[mcpserver.Answer](t, session, params)
 	if failed || answer.Answer != "It is [1]." || answer.Status != "success" || len(answer.Citations) != 1 || answer.Citations[0].URL != b.url+"/d/d1?c=1" {
-		t.Errorf("answer = %+v", answer)
+		t.Errorf("answer = %+v; want Answer %q, Status %q, 1 citation, Citations[0].URL %v",
+			answer, "It is [1].", "success", b.url+"/d/d1?c=1")
 	}
 	if answer.URL != b.url+"/c/"+answer.SessionID+"#turn-"+answer.RunID || !strings.Contains(text, "It is [Source 1].") || !strings.Contains(text, answer.URL) {
-		t.Errorf("text = %s", text)
+		t.Errorf("text = %s; want %q in it and %q in it", text, "It is [Source 1].", answer.URL)
 	}
 	if stored := b.send("GET", "/agent/runs/"+answer.RunID, ""); stored.status != http.StatusOK || !strings.Contains(stored.body, "The roof is sound.") {
-		t.Errorf("the run = %d %s", stored.status, stored.body)
+		t.Errorf("the run = %d %s; want %d and %q in it",
+			stored.status, stored.body, http.StatusOK, "The roof is sound.")
 	}
 	mu.Lock()
 	defer mu.Unlock()
 	if !slices.Contains(progress, "Searching for: roof") {
-		t.Errorf("progress = %q", progress)
+		t.Errorf("progress = %q, want %q in it", progress, "Searching for: roof")
 	}
 }
 
@@ -171,13 +175,14 @@ func TestWhatIsNoMessageIsRefusedAsEverywhere(t *testing.T) {
 		got := b.send("POST", "/mcp", tt.body, tt.headers...)
 		var p httpio.Problem
 		if err := json.Unmarshal([]byte(got.body), &p); err != nil {
-			t.Errorf("%s: %v in %s", tt.name, err, got.body)
+			t.Errorf("%s: %v in %s, want no error", tt.name, err, got.body)
 		}
 		if kind := got.header.Get("Content-Type"); kind != "application/problem+json" || got.status != tt.status || p.Status != tt.status {
-			t.Errorf("%s: %d, %s, %+v", tt.name, got.status, kind, p)
+			t.Errorf("%s: %d, %s, %+v; want %q, %d, Status %v",
+				tt.name, got.status, kind, p, "application/problem+json", tt.status, tt.status)
 		}
 		if p.Code != tt.code || !strings.Contains(p.Detail, tt.detail) || len(p.Detail) > 500 || p.RequestID == "" {
-			t.Errorf("%s: %+v", tt.name, p)
+			t.Errorf("%s: %+v; want Code %v, %q in it, at most 500, something", tt.name, p, tt.code, tt.detail)
 		}
 	}
 }
@@ -206,11 +211,12 @@ func TestACallThatDoesNotFitIsToldInOneSentence(t *testing.T) {
 		}
 	}
 	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "axe"}); err == nil || !strings.Contains(err.Error(), `There is no tool "axe". There are: ask, list_documents, read, search.`) {
-		t.Errorf("a tool that is not there: %v", err)
+		t.Errorf("a tool that is not there: %v, want %q in it",
+			err, `There is no tool "axe". There are: ask, list_documents, read, search.`)
 	}
 	_, part, failed := use[mcpserver.Part](t, session, &sdk.CallToolParams{Name: "read", Arguments: map[string]any{"document_id": doc}})
 	if failed || part.DocumentID != doc {
-		t.Errorf("read by document_id = %+v", part)
+		t.Errorf("read by document_id = %+v, want DocumentID %v", part, doc)
 	}
 	list, err := session.ListTools(t.Context(), nil)
 	if err != nil {

@@ -9,7 +9,7 @@ func TestWholeNumbersOfBodiesMayHaveAPoint(t *testing.T) {
 		`{"query":"roof","filters":{"document_ids":[null]}}`: 400,
 	} {
 		if got := b.send("POST", "/search", body); got.status != want {
-			t.Errorf("%s: %d %s", body, got.status, got.body)
+			t.Errorf("%s: %d %s, want %d", body, got.status, got.body, want)
 		}
 	}
 }

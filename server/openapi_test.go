@@ -79,7 +79,7 @@ func (d described) check(t *testing.T, schema json.RawMessage, value string, clo
 	}
 	var v any
 	if err := json.Unmarshal([]byte(value), &v); err != nil {
-		t.Fatalf("%v in %s", err, value)
+		t.Fatalf("%v in %s, want no error", err, value)
 	}
 	return resolved.Validate(v)
 }
@@ -88,7 +88,7 @@ func TestEveryRouteForProgramsIsDescribed(t *testing.T) {
 	b := newBench(t)
 	d := b.description()
 	if d.OpenAPI != "3.1.0" {
-		t.Errorf("openapi = %q", d.OpenAPI)
+		t.Errorf("openapi = %q, want %q", d.OpenAPI, "3.1.0")
 	}
 	pages := echo.New()
 	b.pageRoutes(pages)
@@ -124,7 +124,7 @@ func TestEveryRouteForProgramsIsDescribed(t *testing.T) {
 				}
 			}
 			if len(op.Responses) < 3 {
-				t.Errorf("%s %s has %d responses", method, path, len(op.Responses))
+				t.Errorf("%s %s has %d responses, want at least 3 responses", method, path, len(op.Responses))
 			}
 		}
 	}
@@ -195,7 +195,7 @@ func TestExamplesAreTrue(t *testing.T) {
 					return
 				}
 				if got := b.send(strings.ToUpper(method), path, string(body.Example)); got.status >= 300 {
-					t.Errorf("%d %s", got.status, got.body)
+					t.Errorf("%d %s, want less than 300", got.status, got.body)
 				}
 			})
 		}
@@ -294,7 +294,7 @@ func TestRealAnswersFitTheirDescription(t *testing.T) {
 			}
 			got := b.send(tt.method, path, tt.body)
 			if got.status != tt.status {
-				t.Fatalf("%d %s", got.status, got.body)
+				t.Fatalf("%d %s, want %d", got.status, got.body, tt.status)
 			}
 			kind, _, _ := strings.Cut(got.header.Get("Content-Type"), ";")
 			content, ok := d.Paths[tt.route][strings.ToLower(tt.method)].Responses[strconv.Itoa(tt.status)].Content[kind]

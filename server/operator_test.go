@@ -35,25 +35,28 @@ func TestNoAnswerHoldsAHint(t *testing.T) {
 	}
 	for _, accept := range []string{echo.MIMEApplicationJSON, echo.MIMETextHTML} {
 		if got := detail(chat.LocalUser, accept, down); !strings.Contains(got, "footnote doctor") || strings.Contains(got, "DATABASE_URL") || strings.Contains(got, "secret cause") {
-			t.Errorf("the local user reads %s", got)
+			t.Errorf("the local user reads %s; want %q in it, no %q in it, no %q in it",
+				got, "footnote doctor", "DATABASE_URL", "secret cause")
 		}
 		for _, user := range []string{"anna", ""} {
 			if got := detail(user, accept, down); !strings.Contains(got, "The database is not there.") || strings.Contains(got, "DATABASE_URL") || strings.Contains(got, "/srv") || strings.Contains(got, "footnote doctor") {
-				t.Errorf("user %q reads %s", user, got)
+				t.Errorf("user %q reads %s; want %q in it, no %q in it, no %q in it, no %q in it",
+					user, got, "The database is not there.", "DATABASE_URL", "/srv", "footnote doctor")
 			}
 		}
 		if got := detail("anna", accept, errors.New("open /srv/data/x: FOOTNOTE_DATA")); strings.Contains(got, "/srv") || strings.Contains(got, "FOOTNOTE_") {
-			t.Errorf("an error of ours reads %s", got)
+			t.Errorf("an error of ours reads %s; want no %q in it and no %q in it", got, "/srv", "FOOTNOTE_")
 		}
 	}
 	health := func() string { return b.send("GET", "/health", "").body }
 	if got := health(); strings.Contains(got, "DATABASE_URL") || !strings.Contains(got, "footnote doctor") {
-		t.Errorf("/health without keys: %s", got)
+		t.Errorf("/health without keys: %s; want no %q in it and %q in it", got, "DATABASE_URL", "footnote doctor")
 	}
 	if _, err := keys.New(path, "anna"); err != nil {
 		t.Fatal(err)
 	}
 	if got := health(); !strings.Contains(got, "The database is not there.") || strings.Contains(got, "DATABASE_URL") || !json.Valid([]byte(got)) {
-		t.Errorf("/health with keys: %s", got)
+		t.Errorf("/health with keys: %s; want %q in it and no %q in it",
+			got, "The database is not there.", "DATABASE_URL")
 	}
 }

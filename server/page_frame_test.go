@@ -47,7 +47,8 @@ func TestThePagesScriptsAreFetchedInOneWave(t *testing.T) {
 		}
 		got := b.send("GET", address, "")
 		if got.status != 200 || !strings.Contains(got.header.Get("Cache-Control"), "immutable") {
-			t.Errorf("%s: %d, Cache-Control %q", address, got.status, got.header.Get("Cache-Control"))
+			t.Errorf("%s: %d, Cache-Control %q; want 200 and %q in it",
+				address, got.status, got.header.Get("Cache-Control"), "immutable")
 		}
 		for _, m := range imports.FindAllStringSubmatch(got.body, -1) {
 			waiting = append(waiting, path.Join(path.Dir(address), m[1]+m[2]))
@@ -59,7 +60,7 @@ func TestThePagesScriptsAreFetchedInOneWave(t *testing.T) {
 		}
 	}
 	if len(known) < 2 {
-		t.Errorf("the page has %d scripts", len(known))
+		t.Errorf("the page has %d scripts, want at least 2", len(known))
 	}
 	size := 0
 	for _, address := range append(files, "/") {
@@ -67,7 +68,7 @@ func TestThePagesScriptsAreFetchedInOneWave(t *testing.T) {
 	}
 	t.Logf("the first page is %d bytes in %d files", size, len(files)+1)
 	if size > 80<<10 {
-		t.Errorf("the first page is %d bytes with all that it needs", size)
+		t.Errorf("the first page is %d bytes with all that it needs, want at most %d", size, 80<<10)
 	}
 }
 

@@ -122,7 +122,7 @@ func TestTheQuestionBoxOffersWhatThereIsToChoose(t *testing.T) {
 	b.inNamespaces("default")
 	page := b.page("/")
 	if got := chosenOn(t, page); len(got.Offered) > 0 || !slices.Equal(got.Hidden, []string{"model", "toolset", "namespace"}) || strings.Contains(page, `id="options"`) {
-		t.Errorf("without a choice: %+v", got)
+		t.Errorf("without a choice: %+v, want none", got)
 	}
 }
 
@@ -133,21 +133,21 @@ func TestAConversationKeepsWhatWasChosen(t *testing.T) {
 		t.Helper()
 		fields.Set("session_id", "s1")
 		if got := b.post("/chat", fields); got.status != http.StatusSeeOther {
-			t.Fatalf("got %d %s", got.status, got.body)
+			t.Fatalf("got %d %s, want %d", got.status, got.body, http.StatusSeeOther)
 		}
 		return b.lastRun("s1").Request
 	}
 	options := func(r chat.RunRequest) [3]string { return [3]string{r.Config.Model, r.Toolset, r.Namespace} }
 	all := [3]string{"small", "react", "leases"}
 	if got := options(ask(url.Values{"message": {"Is it sound?"}, "model": {"small"}, "toolset": {"react"}, "namespace": {"leases"}})); got != all {
-		t.Errorf("asked with %v", got)
+		t.Errorf("asked with %v, want %v", got, all)
 	}
 	want := map[string]string{"model": "small", "toolset": "react", "namespace": "leases"}
 	if diff := cmp.Diff(want, chosenOn(t, b.page("/c/s1")).Now); diff != "" {
 		t.Errorf("the conversation (-want +got):\n%s", diff)
 	}
 	if got := options(ask(url.Values{"message": {"And the gutter?"}})); got != all { // as a link of the page asks without a script
-		t.Errorf("a follow-up is asked with %v", got)
+		t.Errorf("a follow-up is asked with %v, want %v", got, all)
 	}
 	if got := options(ask(url.Values{"message": {"And the door?"}, "model": {""}, "toolset": {""}, "namespace": {""}})); got != [3]string{} {
 		t.Errorf("with the usual again: %v", got)
@@ -164,7 +164,7 @@ func TestAConversationKeepsItsDocuments(t *testing.T) {
 		t.Helper()
 		fields.Set("session_id", "s1")
 		if got := b.post("/chat", fields); got.status != http.StatusSeeOther {
-			t.Fatalf("got %d %s", got.status, got.body)
+			t.Fatalf("got %d %s, want %d", got.status, got.body, http.StatusSeeOther)
 		}
 		return b.lastRun("s1").Request.DocumentIDs
 	}
@@ -201,14 +201,15 @@ func TestAModelThatIsNoLongerOfferedIsReplacedByTheUsualOne(t *testing.T) {
 	const says, with = "gone is no longer offered. Asking again uses large.", `<input type="hidden" name="model" value="">`
 	for where, body := range map[string]string{"page": b.page("/c/s1"), "stream": b.send("GET", "/runs/"+run.ID+"/stream", "", "Accept", "text/event-stream").body} {
 		if !strings.Contains(body, says) || strings.Count(body, with) != 2 { // Regenerate and Edit question
-			t.Errorf("the %s does not offer the usual model: %s", where, body)
+			t.Errorf("the %s does not offer the usual model: %s, want %q in it", where, body, says)
 		}
 	}
 	for _, fields := range []url.Values{ // a link of the page first: it follows the run whose model is gone
 		{"message": {"And the door?"}, "session_id": {"s1"}}, {"message": {"Is it sound?"}, "session_id": {"s1"}, "sibling": {run.ID}, "model": {""}},
 	} {
 		if got := b.post("/chat", fields); got.status != http.StatusSeeOther || b.lastRun("s1").Request.Config.Model != "" {
-			t.Errorf("%v: %d, asked with the model %q", fields, got.status, b.lastRun("s1").Request.Config.Model)
+			t.Errorf("%v: %d, asked with the model %q; want %d and nothing",
+				fields, got.status, b.lastRun("s1").Request.Config.Model, http.StatusSeeOther)
 		}
 	}
 	if page := b.page("/c/" + b.begin("Is it dry?").SessionID); strings.Contains(page, "no longer offered") {
@@ -230,14 +231,14 @@ func TestAskingAgainIsAskingInTheSameWay(t *testing.T) {
 	want := run.Request
 	want.Message, want.Sibling, want.From = "Is it dry?", run.ID, nil
 	if got := b.post("/chat", url.Values{"message": {"Is it dry?"}, "session_id": {"s1"}, "sibling": {run.ID}}); got.status != http.StatusSeeOther {
-		t.Fatalf("got %d %s", got.status, got.body)
+		t.Fatalf("got %d %s, want %d", got.status, got.body, http.StatusSeeOther)
 	}
 	if diff := cmp.Diff(want, b.lastRun("s1").Request); diff != "" {
 		t.Errorf("the new version (-want +got):\n%s", diff)
 	}
 	b.post("/chat", url.Values{"message": {"Is it dry?"}, "session_id": {"s1"}, "sibling": {run.ID}, "toolset": {"cursor"}})
 	if got := b.lastRun("s1").Request; got.Toolset != "cursor" || got.Config.Model != "small" {
-		t.Errorf("with other tools: %+v", got)
+		t.Errorf("with other tools: %+v; want Toolset %q and Config.Model %q", got, "cursor", "small")
 	}
 }
 
@@ -257,7 +258,8 @@ func TestARefusedFormKeepsItsWords(t *testing.T) {
 		got := b.post("/chat", fields)
 		box := chosenOn(t, got.body)
 		if got.status != 400 || box.Draft != long || box.Now["model"] != "small" || box.Now["toolset"] != "react" {
-			t.Errorf("%s: %d, %d characters, %v", tt.name, got.status, len(box.Draft), box.Now)
+			t.Errorf("%s: %d, %d characters, %v; want 400, %v, %q, %q",
+				tt.name, got.status, len(box.Draft), box.Now, long, "small", "react")
 		}
 		if tt.session != "no/such" && !strings.HasSuffix(box.Why, "Shorten it, or upload the long part as a document.") {
 			t.Errorf("%s: the reason is %q", tt.name, box.Why)
@@ -267,7 +269,7 @@ func TestARefusedFormKeepsItsWords(t *testing.T) {
 		}
 	}
 	if got := b.send("POST", "/chat", fields.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html", "HX-Request", "true"); got.status != 400 || strings.Contains(got.body, "<html") {
-		t.Errorf("a script gets the sentence alone: %d %s", got.status, got.body)
+		t.Errorf("a script gets the sentence alone: %d %s; want 400 and no %q in it", got.status, got.body, "<html")
 	}
 }
 

@@ -177,7 +177,7 @@ func TestNobodyReadsOrChangesWhatIsAnothers(t *testing.T) {
 		for _, path := range []string{"/agent/runs/{run}", "/agent/session/{session}", "/sessions/{session}/queue", "/feedback", "/documents/{doc}", "/sessions"} {
 			got := b.send("GET", fill.Replace(path), "", "X-API-Key", given["anna"])
 			if got.status != 200 || !strings.Contains(got.body, secret) && path != "/agent/runs/{run}" {
-				t.Fatalf("%s: %d %s", path, got.status, got.body)
+				t.Fatalf("%s: %d %s, want 200", path, got.status, got.body)
 			}
 			all.WriteString(got.body)
 		}
@@ -249,7 +249,7 @@ func TestAnotherUsersSessionIDIsFree(t *testing.T) {
 		t.Errorf("her session was\n%s\nand is\n%s", hers, now)
 	}
 	if got := b.send("GET", "/agent/session/owned", "", "X-API-Key", given["bert"]); got.status != 200 || leaks(got.body) || strings.Contains(got.body, secret) {
-		t.Errorf("his session: %d %s", got.status, got.body)
+		t.Errorf("his session: %d %s; want 200 and no %q in it", got.status, got.body, secret)
 	}
 }
 

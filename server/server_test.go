@@ -178,7 +178,7 @@ func (b *bench) send(method, path, body string, headers ...string) reply {
 func (r reply) decode(t testing.TB, v any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(r.body), v); err != nil {
-		t.Fatalf("body %q: %v", r.body, err)
+		t.Fatalf("body %q: %v, want no error", r.body, err)
 	}
 }
 

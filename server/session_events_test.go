@@ -36,10 +36,10 @@ func TestAStreamOfASessionTellsOfRunsThatBeganElsewhere(t *testing.T) {
 	}
 	defer again.Body.Close()
 	if event, err := ssetest.NewReader(again.Body).Next(); err != nil || event.Name != "head" {
-		t.Errorf("a page that missed a run: %+v, %v", event, err)
+		t.Errorf("a page that missed a run: %+v, %v; want Name %q", event, err, "head")
 	}
 	if got := b.send("GET", "/c/nowhere/events", ""); got.status != http.StatusNotFound {
-		t.Errorf("a session that is not there: %d", got.status)
+		t.Errorf("a session that is not there: %d, want %d", got.status, http.StatusNotFound)
 	}
 }
 
@@ -90,7 +90,7 @@ func TestAPageOfAnotherVersionIsGivenTheTurnsThatAreShownNow(t *testing.T) {
 	}
 	defer res.Body.Close()
 	if got := b.send("POST", "/sessions/"+first.SessionID+"/head", `{"run_id":"`+third.ID+`"}`, "Content-Type", "application/json"); got.status != http.StatusNoContent {
-		t.Fatalf("choose a version: %d %s", got.status, got.body)
+		t.Fatalf("choose a version: %d %s, want %d", got.status, got.body, http.StatusNoContent)
 	}
 	if event, err := ssetest.NewReader(res.Body).Next(); err != nil || event.Name != "head" || event.Data != third.ID {
 		t.Errorf("event = %+v, %v, want head %s", event, err, third.ID)

@@ -24,22 +24,25 @@ func TestTheHistoryHasAtMostTheLastFiftyMessages(t *testing.T) {
 	}
 	for i := range 30 {
 		if got := b.send("POST", "/chat", fmt.Sprintf(`{"message":"Question %d","session_id":"user_7_conv_9"}`, i)); got.status != 202 {
-			t.Fatalf("question %d: %d %s", i, got.status, got.body)
+			t.Fatalf("question %d: %d %s, want 202", i, got.status, got.body)
 		}
 	}
 	got := b.send("GET", "/agent/session/user_7_conv_9", "")
 	var body api.SessionHistory
 	got.decode(t, &body)
 	if got.status != 200 || len(body.Messages) != 50 || body.TurnCount != 30 || body.StartedAt.IsZero() {
-		t.Fatalf("got %d with %d messages, %d turns", got.status, len(body.Messages), body.TurnCount)
+		t.Fatalf("got %d with %d messages, %d turns; want 200, 50 messages, 30",
+			got.status, len(body.Messages), body.TurnCount)
 	}
 	first, last := body.Messages[0], body.Messages[49]
 	if first.Role != "user" || first.Content != "Question 5" || last.Role != "assistant" || last.Content != "Yes." || last.Timestamp.IsZero() {
-		t.Errorf("from %+v to %+v", first, last)
+		t.Errorf("from %+v to %+v; want Role %q, Content %q, Role %q, Content %q",
+			first, last, "user", "Question 5", "assistant", "Yes.")
 	}
 	want := api.Retrieval{ToolName: "search_documents", Query: "roof", ResultsCount: 3, AvgSimilarity: 0.75, Timestamp: time.UnixMicro(1_500_000).UTC()}
 	if len(body.RetrievalHistory) != 25 || body.RetrievalHistory[0] != want {
-		t.Errorf("%d retrievals, the first %+v", len(body.RetrievalHistory), body.RetrievalHistory[0])
+		t.Errorf("%d retrievals, the first %+v; want 25 and %+v",
+			len(body.RetrievalHistory), body.RetrievalHistory[0], want)
 	}
 }
 
@@ -60,7 +63,7 @@ func TestTheHistoryHasTheToolsWhenTheyAreAskedFor(t *testing.T) {
 	var plain, body api.SessionHistory
 	b.send("GET", "/agent/session/s1?tools=false", "").decode(t, &plain)
 	if len(plain.Messages) != 2 || plain.RetrievalHistory[0].ResultsCount != 2 {
-		t.Errorf("without tools: %+v", plain)
+		t.Errorf("without tools: %+v; want 2 messages and RetrievalHistory[0].ResultsCount 2", plain)
 	}
 	b.send("GET", "/agent/session/s1?tools=true", "").decode(t, &body)
 	var roles []string
@@ -68,28 +71,30 @@ func TestTheHistoryHasTheToolsWhenTheyAreAskedFor(t *testing.T) {
 		roles = append(roles, m.Role)
 	}
 	if got := strings.Join(roles, " "); got != "system user assistant tool assistant" {
-		t.Fatalf("roles: %s", got)
+		t.Fatalf("roles: %s, want %q", got, "system user assistant tool assistant")
 	}
 	if rules := body.Messages[0]; rules.Content != "Search before you answer, 4 times." || !rules.Timestamp.Equal(body.StartedAt) || rules.RunID != "" {
-		t.Errorf("rules: %+v", rules)
+		t.Errorf("rules: %+v; want Content %q and RunID nothing", rules, "Search before you answer, 4 times.")
 	}
 	asked, told := body.Messages[2], body.Messages[3]
 	if asked.Content != "I look." || len(asked.ToolCalls) != 1 || asked.ToolCalls[0].ID != "c1" || string(asked.ToolCalls[0].Arguments) != `{"query":"roof"}` {
-		t.Errorf("asked: %+v", asked)
+		t.Errorf("asked: %+v; want Content %q, 1 tool call, ToolCalls[0].ID %q, %q",
+			asked, "I look.", "c1", `{"query":"roof"}`)
 	}
 	if told.Name != "web_search" || told.CallID != "c1" || !strings.Contains(told.Content, `"title":"b"`) || !told.Timestamp.Equal(time.UnixMicro(1_500_000)) {
-		t.Errorf("told: %+v", told)
+		t.Errorf("told: %+v; want Name %q, CallID %q, %q in it", told, "web_search", "c1", `"title":"b"`)
 	}
 	for i := range 20 {
 		b.send("POST", "/chat", fmt.Sprintf(`{"message":"Question %d","session_id":"s1"}`, i))
 	}
 	b.send("GET", "/agent/session/s1?tools=true", "").decode(t, &body)
 	if len(body.Messages) != api.HistoryMessages || body.Messages[0].Role != api.RoleSystem || body.Messages[api.HistoryMessages-1].Content != "Yes." || body.Messages[api.HistoryMessages-4].Content != "Question 19" {
-		t.Errorf("%d messages from %+v", len(body.Messages), body.Messages[0])
+		t.Errorf("%d messages from %+v; want %d messages and Role %v",
+			len(body.Messages), body.Messages[0], api.HistoryMessages, api.RoleSystem)
 	}
 	for _, value := range []string{"maybe", ""} {
 		if got := b.send("GET", "/agent/session/s1?tools="+value, ""); got.status != 400 {
-			t.Errorf("tools=%s: %d", value, got.status)
+			t.Errorf("tools=%s: %d, want 400", value, got.status)
 		}
 	}
 }
@@ -139,11 +144,11 @@ func TestSessionsAreListedRenamedHiddenAndRestored(t *testing.T) {
 	var history api.SessionHistory
 	b.send("GET", "/agent/session/s1", "").decode(t, &history)
 	if len(history.Messages) != 1 || history.Messages[0].Content != "Is the roof sound?" {
-		t.Errorf("the branch shown is %+v", history.Messages)
+		t.Errorf("the branch shown is %+v; want 1 message and %q", history.Messages, "Is the roof sound?")
 	}
 	var list struct{ Sessions []api.SessionInfo }
 	b.send("GET", "/sessions?q=roof", "").decode(t, &list)
 	if len(list.Sessions) != 1 || list.Sessions[0].Title != "The roof" || list.Sessions[0].SessionID != "s1" {
-		t.Errorf("sessions = %+v", list.Sessions)
+		t.Errorf("sessions = %+v; want 1 session, %q, %q", list.Sessions, "The roof", "s1")
 	}
 }

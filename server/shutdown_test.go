@@ -25,7 +25,7 @@ func TestWhileItDrainsNothingNewBeginsAndStreamsEndWithAHint(t *testing.T) {
 	take(t, r, 3)
 	b.Drain()
 	if events := r.All(t); len(events) != 0 || r.Retry == "" {
-		t.Errorf("at the end: events %q, retry %q", events, r.Retry)
+		t.Errorf("at the end: events %q, retry %q; want no events and something", events, r.Retry)
 	}
 	for path, want := range map[string]int{"/readyz": 503, "/agent/runs/" + run.ID: 200} {
 		if got := b.send("GET", path, ""); got.status != want {
@@ -35,7 +35,7 @@ func TestWhileItDrainsNothingNewBeginsAndStreamsEndWithAHint(t *testing.T) {
 	for _, path := range []string{"/chat", "/agent/chat"} {
 		got := b.send("POST", path, `{"message":"Is the roof sound?"}`)
 		if got.status != 503 || got.header.Get("Retry-After") == "" {
-			t.Errorf("%s = %d %s", path, got.status, got.body)
+			t.Errorf("%s = %d %s, want 503", path, got.status, got.body)
 		}
 	}
 }
@@ -54,7 +54,7 @@ func TestARequestThatWaitsForAnAnswerIsToldOfTheRestart(t *testing.T) {
 	}
 	b.Drain()
 	if got := <-answered; got.status != 503 {
-		t.Errorf("got %d %s", got.status, got.body)
+		t.Errorf("got %d %s, want 503", got.status, got.body)
 	}
 }
 
@@ -84,10 +84,10 @@ func TestAStreamGoesOnAfterARestart(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
 			if err := s.Shutdown(ctx); err != nil {
-				t.Errorf("shutdown: %v", err)
+				t.Errorf("shutdown: %v, want no error", err)
 			}
 			if err := <-served; err != nil {
-				t.Errorf("serve: %v", err)
+				t.Errorf("serve: %v, want no error", err)
 			}
 			if _, err := http.Get("http://" + ln.Addr().String() + "/readyz"); err == nil {
 				t.Error("a server that is shut down still answers")

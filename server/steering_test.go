@@ -27,34 +27,35 @@ func TestFeedbackIsGivenChangedListedAndWithdrawn(t *testing.T) {
 	run := b.finished("=1+1, is the roof sound?")
 	at := "/agent/runs/" + run.ID + "/feedback"
 	if got := b.send("POST", at, `{"rating":"up"}`); got.status != 200 || !strings.Contains(got.body, `"rating":"up"`) {
-		t.Fatalf("%d %s", got.status, got.body)
+		t.Fatalf("%d %s; want 200 and %q in it", got.status, got.body, `"rating":"up"`)
 	}
 	if got := b.send("POST", at, `{"rating":"down","reason":"wrong","comment":"=HYPERLINK(\"x\"),\n\"no\""}`); got.status != 200 {
-		t.Fatalf("%d %s", got.status, got.body)
+		t.Fatalf("%d %s, want 200", got.status, got.body)
 	}
 	var page api.FeedbackList
 	b.send("GET", "/feedback?rating=down&limit=1", "").decode(t, &page)
 	if len(page.Feedback) != 1 || page.Feedback[0].Reason != "wrong" || page.Feedback[0].Question != "=1+1, is the roof sound?" {
-		t.Errorf("list = %+v", page)
+		t.Errorf("list = %+v; want 1, Feedback[0].Reason %q, Feedback[0].Question %q",
+			page, "wrong", "=1+1, is the roof sound?")
 	}
 	if got := b.send("GET", "/feedback?format=&rating=", ""); got.status != 200 { // as the description has it: empty is the same as none
-		t.Errorf("empty choices: %d %s", got.status, got.body)
+		t.Errorf("empty choices: %d %s, want 200", got.status, got.body)
 	}
 	if got := b.send("GET", "/feedback?format=csv&limit=", ""); got.status != 400 || !strings.Contains(got.body, "limit must be a whole number") {
-		t.Errorf("an empty number: %d %s", got.status, got.body)
+		t.Errorf("an empty number: %d %s; want 400 and %q in it", got.status, got.body, "limit must be a whole number")
 	}
 	file := b.send("GET", "/feedback?format=csv", "")
 	rows, err := csv.NewReader(strings.NewReader(file.body)).ReadAll()
 	if err != nil || len(rows) != 2 || rows[1][4] != "'=HYPERLINK(\"x\"),\n\"no\"" || !strings.HasPrefix(rows[1][5], "'=") {
-		t.Errorf("csv = %q, %v", rows, err)
+		t.Errorf("csv = %q, %v; want 2 rows and %q at its beginning", rows, err, "'=")
 	}
 	if d := file.header.Get("Content-Disposition"); !strings.HasPrefix(d, "attachment") {
-		t.Errorf("Content-Disposition = %q", d)
+		t.Errorf("Content-Disposition = %q, want %q at its beginning", d, "attachment")
 	}
 	var line chat.Feedback
 	b.send("GET", "/feedback?format=jsonl", "").decode(t, &line)
 	if line.RunID != run.ID {
-		t.Errorf("jsonl = %+v", line)
+		t.Errorf("jsonl = %+v, want RunID %v", line, run.ID)
 	}
 	html := b.send("GET", "/c/"+run.SessionID, "", "Accept", "text/html")
 	if !strings.Contains(html.body, `aria-pressed="true"`) || !strings.Contains(html.body, "&#34;no&#34;") {
@@ -62,14 +63,14 @@ func TestFeedbackIsGivenChangedListedAndWithdrawn(t *testing.T) {
 	}
 	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"}
 	if got := b.send("POST", at, "rating=none", form...); got.status != 303 || got.header.Get("Location") != "/c/"+run.SessionID+"#turn-"+run.ID {
-		t.Errorf("form: %d %v", got.status, got.header)
+		t.Errorf("form: %d %v; want 303 and %v", got.status, got.header, "/c/"+run.SessionID+"#turn-"+run.ID)
 	}
 	if got := b.send("DELETE", at, ""); got.status != 204 {
-		t.Errorf("DELETE: %d", got.status)
+		t.Errorf("DELETE: %d, want 204", got.status)
 	}
 	b.send("GET", "/feedback", "").decode(t, &page)
 	if len(page.Feedback) != 0 {
-		t.Errorf("withdrawn, but %+v", page)
+		t.Errorf("withdrawn, but %+v, want none", page)
 	}
 }
 
@@ -118,25 +119,26 @@ func TestQuestionsWaitAreChangedAndRemoved(t *testing.T) {
 	b.send("POST", at, `{"message":"one <b>"}`).decode(t, &one)
 	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"}
 	if got := b.send("POST", "/c/"+run.SessionID+"/queue", "message=two", form...); got.status != 303 {
-		t.Fatalf("form: %d %s", got.status, got.body)
+		t.Fatalf("form: %d %s, want 303", got.status, got.body)
 	}
 	fragment := b.send("POST", "/c/"+run.SessionID+"/queue/"+one.ID+"/edit", "message=one,+mended", append(form, "HX-Request", "true")...)
 	if fragment.status != 200 || !strings.Contains(fragment.body, `id="queue"`) || !strings.Contains(fragment.body, "one, mended") {
-		t.Errorf("fragment: %d %s", fragment.status, fragment.body)
+		t.Errorf("fragment: %d %s; want 200, %q in it, %q in it",
+			fragment.status, fragment.body, `id="queue"`, "one, mended")
 	}
 	var list api.WaitingList
 	b.send("GET", at, "").decode(t, &list)
 	if len(list.Queue) != 2 || list.Queue[0].Message != "one, mended" || list.Queue[1].Message != "two" {
-		t.Errorf("queue = %+v", list)
+		t.Errorf("queue = %+v; want 2, Queue[0].Message %q, Queue[1].Message %q", list, "one, mended", "two")
 	}
 	if got := b.send("POST", at+"/"+list.Queue[1].ID+"/send", `{"finish":"answer_now"}`); got.status != 204 {
-		t.Errorf("send: %d %s", got.status, got.body)
+		t.Errorf("send: %d %s, want 204", got.status, got.body)
 	}
 	if page := b.send("GET", "/c/"+run.SessionID, "", "Accept", "text/html"); strings.Index(page.body, ">two<") > strings.Index(page.body, ">one, mended<") {
 		t.Error("the page shows another order")
 	}
 	if got := b.send("DELETE", at+"/"+one.ID, ""); got.status != 204 {
-		t.Errorf("DELETE: %d", got.status)
+		t.Errorf("DELETE: %d, want 204", got.status)
 	}
 	b.append(run.ID, chat.RunDone{Status: chat.RunCompleted})
 	next, _, err := b.stage.Start(t.Context(), chat.LocalUser, chat.RunRequest{SessionID: run.SessionID, Message: "two"})
@@ -162,14 +164,14 @@ func TestARunFromAStepIsASibling(t *testing.T) {
 	reply := b.send("POST", at, `{"input":{"query":"walls"}}`)
 	reply.decode(t, &got)
 	if reply.status != 202 || got.SessionID != run.SessionID || got.RunID == run.ID {
-		t.Fatalf("%d %s", reply.status, reply.body)
+		t.Fatalf("%d %s, want 202", reply.status, reply.body)
 	}
 	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"}
 	if bad := b.send("POST", at, "input=%7Bquery", form...); bad.status != 400 || !strings.Contains(bad.body, "must be a JSON object") {
-		t.Errorf("bad JSON: %d", bad.status)
+		t.Errorf("bad JSON: %d, want 400", bad.status)
 	}
 	if again := b.send("POST", at, "input=%7B%22query%22%3A%22x%22%7D", form...); again.status != 303 {
-		t.Errorf("form: %d %s", again.status, again.body)
+		t.Errorf("form: %d %s, want 303", again.status, again.body)
 	}
 	page := b.send("GET", "/c/"+run.SessionID, "", "Accept", "text/html")
 	if !strings.Contains(page.body, "3/3") {

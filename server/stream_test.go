@@ -75,7 +75,7 @@ func take(t testing.TB, r *ssetest.Reader, n int) []ssetest.Event {
 	for range n {
 		ev, err := r.Next()
 		if err != nil {
-			t.Fatalf("after %d of %d events: %v", len(events), n, err)
+			t.Fatalf("after %d of %d events: %v, want no error", len(events), n, err)
 		}
 		events = append(events, ev)
 	}
@@ -134,7 +134,7 @@ func TestThePositionBeyondTheEndStartsOver(t *testing.T) {
 	events := ssetest.NewReader(strings.NewReader(got.body)).All(t)
 	want := b.logged(run.ID)
 	if len(events) != len(want)+1 || events[0].Name != "reset" || events[0].ID != "" {
-		t.Fatalf("events = %q", events)
+		t.Fatalf("events = %q; want %v events, %q, nothing", events, len(want)+1, "reset")
 	}
 	var reset struct {
 		Type string `json:"type"`
@@ -179,7 +179,7 @@ func TestTheFirstByteComesBeforeAnyEvent(t *testing.T) {
 	res, r := b.open("/agent/runs/"+run.ID+"/events", "Accept-Encoding", "gzip")
 	line, err := r.Line() // the run has no event yet: without a flush this would wait for ever
 	if err != nil || !strings.HasPrefix(line, ":") {
-		t.Fatalf("first line = %q, %v", line, err)
+		t.Fatalf("first line = %q, %v; want %q at its beginning", line, err, ":")
 	}
 	want := map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no", "Content-Encoding": ""}
 	for name, value := range want {
@@ -189,7 +189,7 @@ func TestTheFirstByteComesBeforeAnyEvent(t *testing.T) {
 	}
 	b.append(run.ID, chat.RunDone{Status: chat.RunCompleted})
 	if events := r.All(t); len(events) != 1 {
-		t.Errorf("events = %q", events)
+		t.Errorf("events = %q, want 1 event", events)
 	}
 }
 
@@ -268,7 +268,7 @@ func TestAQuietStreamSaysThatItLives(t *testing.T) {
 	}
 	b.append(run.ID, chat.RunDone{Status: chat.RunCompleted})
 	if events := r.All(t); len(events) != 1 {
-		t.Errorf("events after the comments = %q", events)
+		t.Errorf("events after the comments = %q, want 1 event", events)
 	}
 }
 
@@ -281,7 +281,7 @@ func TestStreamsAreCapped(t *testing.T) {
 	}
 	got := b.send("GET", "/agent/runs/"+run.ID+"/events", "")
 	if got.status != http.StatusTooManyRequests || got.header.Get("Retry-After") == "" {
-		t.Errorf("got %d %v", got.status, got.header)
+		t.Errorf("got %d %v; want %d and something", got.status, got.header, http.StatusTooManyRequests)
 	}
 	b.append(run.ID, chat.RunDone{Status: chat.RunCompleted})
 	r.All(t)
@@ -289,7 +289,7 @@ func TestStreamsAreCapped(t *testing.T) {
 		b.send("GET", "/readyz", "")
 	}
 	if got := b.send("GET", "/agent/runs/"+run.ID+"/events", ""); got.status != http.StatusOK {
-		t.Errorf("after the first has ended: %d", got.status)
+		t.Errorf("after the first has ended: %d, want %d", got.status, http.StatusOK)
 	}
 }
 
@@ -308,10 +308,10 @@ func TestAKeptConnectionSurvivesTheStreamBeforeIt(t *testing.T) {
 		}
 		res, err := http.ReadResponse(ssetest.NewReader(conn).Buffer, nil)
 		if err != nil {
-			t.Fatalf("request %d on the connection: %v", i, err)
+			t.Fatalf("request %d on the connection: %v, want no error", i, err)
 		}
 		if _, err := io.Copy(io.Discard, res.Body); err != nil {
-			t.Fatalf("request %d on the connection: %v", i, err)
+			t.Fatalf("request %d on the connection: %v, want no error", i, err)
 		}
 		expired := time.NewTimer(60 * time.Millisecond) // the deadline of the last write passes
 		<-expired.C

@@ -34,7 +34,8 @@ func TestARefusedUploadLeavesNothingOfItBehind(t *testing.T) {
 	} {
 		got, _ := b.uploadFiles(tt.parts...)
 		if got.status != tt.status || !strings.Contains(got.body, "Nothing of this upload was kept") {
-			t.Errorf("%s: %d %s", tt.name, got.status, got.body)
+			t.Errorf("%s: %d %s; want %d and %q in it",
+				tt.name, got.status, got.body, tt.status, "Nothing of this upload was kept")
 		}
 		if n := count(); n != 1 {
 			t.Errorf("%s: %d documents, want the one of before", tt.name, n)
@@ -42,10 +43,10 @@ func TestARefusedUploadLeavesNothingOfItBehind(t *testing.T) {
 	}
 	got, res := b.uploadFiles("@u1.txt=words of u1")
 	if got.status != 202 || len(res.Documents) != 1 {
-		t.Fatalf("the file alone: %d %s", got.status, got.body)
+		t.Fatalf("the file alone: %d %s, want 202", got.status, got.body)
 	}
 	if info := b.settled(res.Documents[0].ID); info.State != corpus.StateReady || count() != 2 {
-		t.Errorf("the file alone = %+v, %d documents", info, count())
+		t.Errorf("the file alone = %+v, %d documents; want State %v and 2", info, count(), corpus.StateReady)
 	}
 }
 
@@ -55,7 +56,7 @@ func TestANewVersionOfARefusedUploadStaysAndIsNamed(t *testing.T) {
 	b.settled(res.Documents[0].ID)
 	got, _ := b.uploadFiles("@a.md=Other words.", "foo=1")
 	if got.status != 400 || !strings.Contains(got.body, "a.md") || !strings.Contains(got.body, "stays") {
-		t.Errorf("%d %s", got.status, got.body)
+		t.Errorf("%d %s; want 400, %q in it, %q in it", got.status, got.body, "a.md", "stays")
 	}
 }
 
@@ -66,17 +67,17 @@ func TestTheSameFileWithOtherMetaGetsThatMeta(t *testing.T) {
 	b.settled(id)
 	_, res = b.uploadFiles(`meta={"author":"Zed"}`, "@a.md="+survey)
 	if len(res.Documents) != 1 || res.Documents[0].DuplicateOf != id {
-		t.Fatalf("again = %+v", res)
+		t.Fatalf("again = %+v; want 1 document and Documents[0].DuplicateOf %v", res, id)
 	}
 	var info api.DocumentInfo
 	b.send("GET", "/documents/"+id, "").decode(t, &info)
 	if info.Meta["author"] != "Zed" {
-		t.Errorf("meta = %v", info.Meta)
+		t.Errorf("meta = %v, want %q", info.Meta, "Zed")
 	}
 	var found api.SearchResponse
 	b.send("POST", "/search", `{"query":"gutters","filters":{"meta":{"author":"Zed"}}}`).decode(t, &found)
 	if found.TotalResults == 0 {
-		t.Error("a search for the new author finds nothing")
+		t.Errorf("a search for the new author finds nothing: got %v, want other than 0", found.TotalResults)
 	}
 }
 
@@ -120,6 +121,7 @@ func TestAnUploadOfWhichNothingIsTakenHasTheStatusOfItsReason(t *testing.T) {
 	}
 	body, kind := form(t, fine)
 	if got := b.send("POST", "/documents", body, "Content-Type", kind, "Accept", "text/html"); got.status != 303 || got.header.Get("Location") != "/documents" {
-		t.Errorf("a form of which all was taken: %d %q", got.status, got.header.Get("Location"))
+		t.Errorf("a form of which all was taken: %d %q; want 303 and %q",
+			got.status, got.header.Get("Location"), "/documents")
 	}
 }

@@ -71,17 +71,17 @@ func TestWithoutAKeyEverybodyIsTheLocalUserUntilTheFirstIsMade(t *testing.T) {
 	b, path, _ := keyed(t)
 	b.begin("Is the roof sound?")
 	if got := b.send("GET", "/sessions", ""); got.status != 200 || !strings.Contains(got.body, "roof") {
-		t.Fatalf("%d %s", got.status, got.body)
+		t.Fatalf("%d %s; want 200 and %q in it", got.status, got.body, "roof")
 	}
 	local, err := keys.New(path, chat.LocalUser)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := b.send("GET", "/sessions", ""); got.status != 401 {
-		t.Errorf("without a key: %d", got.status)
+		t.Errorf("without a key: %d, want 401", got.status)
 	}
 	if got := b.send("GET", "/sessions", "", "X-API-Key", local); got.status != 200 || !strings.Contains(got.body, "roof") {
-		t.Errorf("what was there before: %d %s", got.status, got.body)
+		t.Errorf("what was there before: %d %s; want 200 and %q in it", got.status, got.body, "roof")
 	}
 }
 
@@ -112,7 +112,7 @@ func TestARevokedKeyEndsWhatIsOpen(t *testing.T) {
 	}
 	ssetest.NewReader(res.Body).All(t) // ends although the run does not
 	if got := b.send("GET", "/agent/runs/"+run.ID+"/events", "", "X-API-Key", given["anna"]); got.status != 401 {
-		t.Errorf("after: %d", got.status)
+		t.Errorf("after: %d, want 401", got.status)
 	}
 }
 
@@ -120,41 +120,43 @@ func TestABrowserSignsIn(t *testing.T) {
 	b, _, given := keyed(t, "anna")
 	page := b.send("GET", "/documents?q=a", "", "Accept", "text/html")
 	if page.status != 401 || !strings.Contains(page.body, `type="password"`) || !strings.Contains(page.body, `value="/documents?q=a"`) {
-		t.Fatalf("%d %s", page.status, page.body)
+		t.Fatalf("%d %s; want 401, %q in it, %q in it",
+			page.status, page.body, `type="password"`, `value="/documents?q=a"`)
 	}
 	post := func(key, to string) reply {
 		form := url.Values{"key": {key}, "to": {to}}.Encode()
 		return b.send("POST", "/signin", form, "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html")
 	}
 	if got := post("wrong", "/documents?q=a"); !strings.Contains(got.body, `value="/documents?q=a"`) {
-		t.Errorf("after a wrong key the way is lost: %s", got.body)
+		t.Errorf("after a wrong key the way is lost: %s, want %q in it", got.body, `value="/documents?q=a"`)
 	}
 	if got := post("wrong", "/"); got.status != 401 || got.header.Get("Set-Cookie") != "" || !strings.Contains(got.body, "not valid") || strings.Contains(got.body, "wrong") {
-		t.Errorf("%d %v", got.status, got.header)
+		t.Errorf("%d %v; want 401 and nothing", got.status, got.header)
 	}
 	in := post(given["anna"], "/documents?q=a")
 	kept := in.header.Get("Set-Cookie")
 	if in.status != 303 || in.header.Get("Location") != "/documents?q=a" || !strings.Contains(kept, "HttpOnly") || !strings.Contains(kept, "SameSite=Lax") {
-		t.Fatalf("%d %v", in.status, in.header)
+		t.Fatalf("%d %v; want 303 and %q", in.status, in.header, "/documents?q=a")
 	}
 	cookie, _, _ := strings.Cut(kept, ";")
 	if got := b.send("GET", "/", "", "Accept", "text/html", "Cookie", cookie); got.status != 200 || !strings.Contains(got.body, `action="/signout"`) || !strings.Contains(got.body, "anna") {
-		t.Errorf("signed in: %d", got.status)
+		t.Errorf("signed in: %d, want 200", got.status)
 	}
 	if got := b.send("GET", "/c/not-there", "", "Accept", "text/html", "Cookie", cookie); got.status != 404 || !strings.Contains(got.body, "There is no such session.") {
-		t.Errorf("a page that is not there: %d %q", got.status, got.body)
+		t.Errorf("a page that is not there: %d %q; want 404 and %q in it",
+			got.status, got.body, "There is no such session.")
 	}
 	for _, away := range []string{"https://evil.example/", "//evil.example", `/\evil.example`, "evil", "", "/signin"} {
 		if got := post(given["anna"], away); got.header.Get("Location") != "/" {
-			t.Errorf("to %q: %q", away, got.header.Get("Location"))
+			t.Errorf("to %q: %q, want %q", away, got.header.Get("Location"), "/")
 		}
 	}
 	out := b.send("POST", "/signout", "", "Cookie", cookie)
 	if out.status != 303 || !strings.Contains(out.header.Get("Set-Cookie"), "Max-Age=0") {
-		t.Errorf("%d %v", out.status, out.header)
+		t.Errorf("%d %v; want 303 and %q in it", out.status, out.header, "Max-Age=0")
 	}
 	if got := b.send("POST", "/signin", "key=x", "Content-Type", "application/x-www-form-urlencoded", "Origin", "https://evil.example"); got.status != 403 {
-		t.Errorf("another site's form: %d", got.status)
+		t.Errorf("another site's form: %d, want 403", got.status)
 	}
 }
 
@@ -166,16 +168,16 @@ func TestADayOfQuestions(t *testing.T) {
 	}
 	for range 2 {
 		if got := ask("anna"); got.status != 202 {
-			t.Fatalf("%d %s", got.status, got.body)
+			t.Fatalf("%d %s, want 202", got.status, got.body)
 		}
 	}
 	got := ask("anna")
 	wait, err := strconv.Atoi(got.header.Get("Retry-After"))
 	if got.status != 429 || err != nil || wait < 86_000 || wait > 86_400 || !strings.Contains(got.problem(t).Detail, "2 questions in 24 hours") || got.problem(t).Limit != chat.QuestionsPerDay ||
 		got.problem(t).RetryAt == nil {
-		t.Errorf("%d, again in %d s: %s", got.status, wait, got.body)
+		t.Errorf("%d, again in %d s: %s; want 429, at least 86_000, at most 86_400", got.status, wait, got.body)
 	}
 	if got := ask("bert"); got.status != 202 {
-		t.Errorf("another user: %d", got.status)
+		t.Errorf("another user: %d, want 202", got.status)
 	}
 }

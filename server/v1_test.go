@@ -51,10 +51,10 @@ func TestTheOfficialClientGetsAnAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if run.Request.Instructions != "Answer like a pirate." {
-		t.Errorf("instructions = %q", run.Request.Instructions)
+		t.Errorf("instructions = %q, want %q", run.Request.Instructions, "Answer like a pirate.")
 	}
 	if diff := cmp.Diff([][2]string{{"Hello?", "Hello."}}, run.Request.History); diff != "" || run.Request.Message != "Is the roof sound?" {
-		t.Errorf("asked %q after %s", run.Request.Message, diff)
+		t.Errorf("asked %q after %s; want nothing and %q", run.Request.Message, diff, "Is the roof sound?")
 	}
 }
 
@@ -85,7 +85,7 @@ func TestTheOfficialClientStreamsAnAnswer(t *testing.T) {
 		t.Errorf("got %+v", whole.ChatCompletion)
 	}
 	if !strings.Contains(thoughts, "Reading") {
-		t.Errorf("thoughts = %s", thoughts)
+		t.Errorf("thoughts = %s, want %q in it", thoughts, "Reading")
 	}
 }
 
@@ -94,10 +94,10 @@ func TestTheOfficialClientReadsErrorsAndModels(t *testing.T) {
 	client := b.sdk()
 	list, err := client.Models.List(t.Context())
 	if err != nil || len(list.Data) != 1 || list.Data[0].ID != v1.ModelName {
-		t.Fatalf("models: %+v, %v", list, err)
+		t.Fatalf("models: %+v, %v; want 1 and Data[0].ID %v", list, err, v1.ModelName)
 	}
 	if model, err := client.Models.Get(t.Context(), v1.ModelName); err != nil || model.ID != v1.ModelName {
-		t.Errorf("model: %+v, %v", model, err)
+		t.Errorf("model: %+v, %v; want ID %v", model, err, v1.ModelName)
 	}
 	params := completion("Why?")
 	params.Model = "gpt-4o"
@@ -124,7 +124,7 @@ func pieces(t *testing.T, body string) (content []string, cites []v1.Annotation,
 			Error *v1.Error `json:"error"`
 		}
 		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
-			t.Fatalf("%v in %q", err, data)
+			t.Fatalf("%v in %q, want no error", err, data)
 		}
 		if failed = chunk.Error; failed != nil {
 			continue
@@ -168,17 +168,17 @@ func TestAStreamNeverTakesTextBack(t *testing.T) {
 			got := b.send("POST", "/v1/chat/completions", `{"model":"footnote","stream":true,"messages":[{"role":"user","content":"Why?"}]}`)
 			content, cites, failed, end := pieces(t, got.body)
 			if diff := cmp.Diff(tt.want, content); diff != "" || failed != nil || end != "[DONE]" {
-				t.Errorf("content %s; error %v; end %q", diff, failed, end)
+				t.Errorf("content %s; error %v; end %q; want nothing and %q", diff, failed, end, "[DONE]")
 			}
 			var marks [][2]int
 			for _, mark := range cites {
 				marks = append(marks, [2]int{mark.URLCitation.StartIndex, mark.URLCitation.EndIndex})
 			}
 			if diff := cmp.Diff(tt.marks, marks); diff != "" {
-				t.Errorf("footnotes: %s", diff)
+				t.Errorf("footnotes: %s, want nothing", diff)
 			}
 			if got.header.Get("Content-Encoding") != "" || !strings.HasPrefix(got.header.Get("Content-Type"), "text/event-stream") {
-				t.Errorf("headers: %v", got.header)
+				t.Errorf("headers: %v; want nothing and %q at its beginning", got.header, "text/event-stream")
 			}
 		})
 	}
@@ -246,14 +246,14 @@ func TestWhatCannotBeAskedOnV1(t *testing.T) {
 			var body v1.Failed
 			got.decode(t, &body)
 			if got.status != tt.status || body.Error.Type != tt.kind || body.Error.Code != tt.code || (body.Error.Message == "") != (tt.status == 200) {
-				t.Errorf("got %d %s", got.status, got.body)
+				t.Errorf("got %d %s, want %d", got.status, got.body, tt.status)
 			}
 			if strings.Contains(body.Error.Message, "config.") { // a field of other routes
-				t.Errorf("it names a field that nobody sent: %s", body.Error.Message)
+				t.Errorf("it names a field that nobody sent: %s, want no %q in it", body.Error.Message, "config.")
 			}
 			if tt.status < 500 && tt.play == nil {
 				if sessions, _, err := b.store.Sessions(t.Context(), chat.Local, chat.SessionQuery{}); err != nil || len(sessions) != 0 {
-					t.Errorf("stored %v, %v", sessions, err)
+					t.Errorf("stored %v, %v; want no sessions", sessions, err)
 				}
 			}
 			if tt.play != nil && tt.status >= 400 { // the same failure in a stream
@@ -271,7 +271,7 @@ func TestWhatCannotBeAskedOnV1(t *testing.T) {
 		var body v1.Failed
 		got.decode(t, &body)
 		if got.status != want || body.Error.Message == "" {
-			t.Errorf("%s: %d %s", path, got.status, got.body)
+			t.Errorf("%s: %d %s, want %d", path, got.status, got.body, want)
 		}
 	}
 }
@@ -287,6 +287,6 @@ func TestASessionOfTheClientGoesOn(t *testing.T) {
 	}
 	runs, err := b.store.Runs(t.Context(), chat.Local, "s1")
 	if err != nil || len(runs) != 2 || runs[1].ParentID != runs[0].ID || runs[1].Request.History != nil {
-		t.Errorf("runs = %+v, %v", runs, err)
+		t.Errorf("runs = %+v, %v; want 2 runs and %v", runs, err, runs[0].ID)
 	}
 }

@@ -152,7 +152,7 @@ func TestAPageWithTooManyWordsIsDrawnWithoutThem(t *testing.T) {
 				words = marked(root, "mark", "quote")
 			}
 			if words != tt.quote {
-				t.Errorf("the words of %q that are marked are %q", tt.quote, words)
+				t.Errorf("the words of %q that are marked are %q, want %q", tt.quote, words, tt.quote)
 			}
 			if n := len(elements(root, func(n *html.Node) bool { return hasClass(n, "sheet") })); n != 3 {
 				t.Errorf("%q: %d pages are shown, want 3", tt.quote, n)

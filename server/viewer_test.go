@@ -171,7 +171,7 @@ func TestADocumentsContentCanNotAct(t *testing.T) {
 			}
 			for _, a := range n.Attr {
 				if strings.HasPrefix(a.Key, "on") || a.Key == "style" || strings.HasPrefix(strings.ToLower(a.Val), "javascript:") {
-					t.Errorf("%s: <%s %s=%q>", address, n.Data, a.Key, a.Val)
+					t.Errorf("%s: <%s %s=%q>, want other than %q", address, n.Data, a.Key, a.Val, "style")
 				}
 			}
 			if n.Data == "img" && !strings.HasPrefix(attribute(n, "src"), "/documents/") {
@@ -203,7 +203,7 @@ func TestWordsThatAreNotThereAreShownBesideTheDocumentAndNothingIsMarked(t *test
 				t.Errorf("shown beside = %q, want %q", got, tt.shown)
 			}
 			if n := elements(root, func(n *html.Node) bool { return attribute(n, "data-check") == string(chat.CheckNotFound) }); len(n) == 0 {
-				t.Error("it is not said that the words were not found")
+				t.Errorf("it is not said that the words were not found: got %v, want some", len(n))
 			}
 		})
 	}
@@ -262,7 +262,8 @@ func TestAPageOfAPDFHasTheQuoteInItsTextAndInItsMarks(t *testing.T) {
 	for _, n := range elements(b.panel("/d/"+d.ID+"?page=4"), func(n *html.Node) bool { return n.Data == "img" }) {
 		address := attribute(n, "src") + attribute(n, "data-src")
 		if got := b.send("GET", address, ""); got.status != 200 || !strings.Contains(got.header.Get("Cache-Control"), "immutable") {
-			t.Errorf("GET %s = %d, Cache-Control %q", address, got.status, got.header.Get("Cache-Control"))
+			t.Errorf("GET %s = %d, Cache-Control %q; want 200 and %q in it",
+				address, got.status, got.header.Get("Cache-Control"), "immutable")
 		}
 	}
 }
@@ -275,11 +276,11 @@ func TestCitationsThatAreGoneOpenTheDocumentWithoutMarks(t *testing.T) {
 	for _, query := range []string{"c=nothing", "c=01a1fd38-0000-7000-8000-000000000000.1", "c=.", "c=x.99999999999999999999", "p=unknown", foreign} {
 		body := b.send("GET", "/d/"+d.ID+"?"+query, "", "Accept", "text/html")
 		if body.status != 200 || !strings.Contains(body.body, "Nothing is marked.") || strings.Contains(body.body, "<mark") {
-			t.Errorf("?%s: %d, no word of it or something marked", query, body.status)
+			t.Errorf("?%s: %d, no word of it or something marked, want 200", query, body.status)
 		}
 	}
 	if got := b.send("GET", "/d/none", "", "Accept", "text/html"); got.status != 404 || !strings.Contains(got.body, "<html") {
-		t.Errorf("an unknown document: %d %.80s", got.status, got.body)
+		t.Errorf("an unknown document: %d %.80s; want 404 and %q in it", got.status, got.body, "<html")
 	}
 }
 
@@ -293,7 +294,7 @@ func TestALongDocumentIsShownInPartsThatLeadToEachOther(t *testing.T) {
 	seen, address := map[string]bool{}, "/d/"+d.ID
 	for steps := 0; address != ""; steps++ {
 		if steps > 10 {
-			t.Fatal("the parts do not end")
+			t.Fatalf("the parts do not end: got %v, want at most 10", steps)
 		}
 		root := parsed(t, b.send("GET", address, "", "Accept", "text/html").body)
 		address = ""

@@ -100,7 +100,8 @@ func TestATextBeyondTheBudgetIsShownAsItWasWritten(t *testing.T) {
 	}
 	cut := m.Whole(strings.Repeat("ü", maxPlain), nil, citeOne)
 	if got := cut[0].HTML; len(got) > maxPlain+1000 || !strings.Contains(got, txtTooLargeCut) || strings.Contains(got, "\uFFFD") {
-		t.Errorf("a text of twice the bound: %d bytes, %.300s", len(got), got)
+		t.Errorf("a text of twice the bound: %d bytes, %.300s; want at most %d, %q in it, no %q in it",
+			len(got), got, maxPlain+1000, txtTooLargeCut, "\uFFFD")
 	}
 }
 
@@ -140,14 +141,14 @@ func TestAGrowingAnswerIsNotDrawnAgainWithEveryDelta(t *testing.T) {
 func TestADraftThatBecomesTooLargeReplacesItsBlocks(t *testing.T) {
 	d := NewDraft(NewMarkdown(), func(int) (chat.Citation, bool) { return chat.Citation{}, false })
 	if changed, all := d.Add("First.\n\nSecond.\n\n"); all || len(changed) != 2 {
-		t.Fatalf("two paragraphs: %d blocks changed, all = %t", len(changed), all)
+		t.Fatalf("two paragraphs: %d blocks changed, all = %t, want 2", len(changed), all)
 	}
 	changed, all := d.Add(table(500, 500))
 	if !all || len(changed) != 1 || !strings.Contains(changed[0].HTML, "First.\n\nSecond.\n\n|a|a|") {
-		t.Errorf("a table too large: %d blocks changed, all = %t, %.200s", len(changed), all, changed[0].HTML)
+		t.Errorf("a table too large: %d blocks changed, all = %t, %.200s; want 1", len(changed), all, changed[0].HTML)
 	}
 	if changed, all = d.Add(strings.Repeat("more ", 2000)); all || len(changed) != 1 || changed[0].N != 1 {
-		t.Errorf("more behind it: %d blocks changed, all = %t", len(changed), all)
+		t.Errorf("more behind it: %d blocks changed, all = %t, want 1", len(changed), all)
 	}
 }
 

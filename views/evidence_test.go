@@ -47,11 +47,12 @@ func TestEvidenceIsReadAsItWasWrittenWhateverIsInIt(t *testing.T) {
 			for name, form := range map[string][]byte{"as it is": file, "with CRLF": bytes.ReplaceAll(file, []byte("\n"), []byte("\r\n"))} {
 				got, problems, err := ReadEvidence(form)
 				if err != nil || len(problems) > 0 {
-					t.Errorf("%s of %q, %s: %v, %v", format, hostile, name, problems, err)
+					t.Errorf("%s of %q, %s: %v, %v; want no problems", format, hostile, name, problems, err)
 					continue
 				}
 				if got.Digest != e.Digest || got.Citations[0].Quote != e.Citations[0].Quote {
-					t.Errorf("%s of %q came back as %+v", format, hostile, got)
+					t.Errorf("%s of %q came back as %+v; want Digest %v and Citations[0].Quote %v",
+						format, hostile, got, e.Digest, e.Citations[0].Quote)
 				}
 			}
 			if format == "json" {
@@ -101,12 +102,12 @@ func TestWhatWasChangedInAnEvidenceFileIsNoticed(t *testing.T) {
 			t.Errorf("%s: something was added and nothing is said", format)
 		}
 		if _, _, err := ReadEvidence(file[:len(file)-20]); err == nil {
-			t.Errorf("%s: it is cut off and nothing is said", format)
+			t.Errorf("%s: it is cut off and nothing is said, want an error", format)
 		}
 	}
 	twice := e
 	twice.Citations = append(twice.Citations, e.Citations[0])
 	if sealed, err := twice.Sealed(); err != nil || len(sealed.Problems()) != 1 {
-		t.Errorf("a number that stands for two quotes: %v, %v", sealed.Problems(), err)
+		t.Errorf("a number that stands for two quotes: %v, %v; want 1", sealed.Problems(), err)
 	}
 }

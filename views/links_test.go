@@ -47,7 +47,7 @@ func TestALinkIsTheModelsWhateverIsMarkedAroundIt(t *testing.T) {
 				t.Errorf("Whole(%q) leads to %q, want %q:\n%s", tt.src, addresses, tt.address, drawn)
 			}
 			if strings.ContainsAny(read, "\uE002\uE003") || strings.Contains(drawn, "<fn-") {
-				t.Errorf("Whole(%q) shows marks of ours: %s", tt.src, drawn)
+				t.Errorf("Whole(%q) shows marks of ours: %s, want no %q in it", tt.src, drawn, "<fn-")
 			}
 		})
 	}

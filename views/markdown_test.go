@@ -101,7 +101,7 @@ func TestMarkdownOfAnswers(t *testing.T) {
 func TestTheCitationsOfUnsupportedSentencesAreDoubted(t *testing.T) {
 	got := Doubted("The roof leaks [1]. Two is here [2] and there.[3] Three [4].", []string{"Two is here and there.", "Not there."})
 	if len(got) != 2 || !got[2] || !got[3] {
-		t.Errorf("doubted: %v", got)
+		t.Errorf("doubted: %v, want 2", got)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestATableIsShownWhenItIsOne(t *testing.T) {
 		blocks := drawn.blocks
 		got := blocks[len(blocks)-1].HTML
 		if tt.want == "" && (len(blocks) != 1 || strings.Contains(got, "|")) || !strings.Contains(got, tt.want) {
-			t.Errorf("the open end %q is drawn as %q", tt.src, got)
+			t.Errorf("the open end %q is drawn as %q, want %q in it", tt.src, got, tt.want)
 		}
 	}
 }
@@ -188,7 +188,7 @@ func TestASourceWhoseSentenceIsNotSupportedSaysSo(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := strings.Contains(b.String(), txtDoubted); got != (unsupported != nil) || !strings.Contains(b.String(), "Verified") {
-			t.Errorf("with %q: %s", unsupported, b.String())
+			t.Errorf("with %q: %s, want %q in it", unsupported, b.String(), "Verified")
 		}
 	}
 }

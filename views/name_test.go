@@ -22,15 +22,16 @@ func TestNamesInListsAndHeadingsAreCutAndCanNotTurnTheirLine(t *testing.T) {
 		t.Errorf("a name with marks that turn the line = %q, want %q", got, want)
 	}
 	if n := len(citeLabel(chat.Citation{Number: 1, Title: long})); n > maxName+100 {
-		t.Errorf("a chip's label has %d bytes", n)
+		t.Errorf("a chip's label has %d bytes, want at most %d", n, maxName+100)
 	}
 	failed := &Turn{Error: &chat.StepError{Message: "\u202e" + long}}
 	if got := failed.reason(""); utf8.RuneCountInString(got) > 2000 || strings.Contains(got, "\u202e") {
-		t.Errorf("a reason of %d characters, %.20q", utf8.RuneCountInString(got), got)
+		t.Errorf("a reason of %d characters, %.20q; want at most 2000 and no %q in it",
+			utf8.RuneCountInString(got), got, "\u202e")
 	}
 	step := &Step{Step: chat.Step{Thought: strings.Repeat(long, 10)}}
 	var b strings.Builder
 	if err := stepBody(step).Render(t.Context(), &b); err != nil || b.Len() > 2*maxShown {
-		t.Errorf("a thought of 100,000 characters: %d bytes, %v", b.Len(), err)
+		t.Errorf("a thought of 100,000 characters: %d bytes, %v; want at most %d", b.Len(), err, 2*maxShown)
 	}
 }

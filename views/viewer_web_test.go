@@ -61,7 +61,7 @@ func TestADocumentIsLinkedToWhereItIsPublished(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := b.String(); strings.Contains(got, `data-testid="source-url"`) != (want != "") || strings.Contains(got, "javascript:") {
-			t.Errorf("the list of sources shows %q for %q", got, address)
+			t.Errorf("the list of sources shows %q for %q, want no %q in it", got, address, "javascript:")
 		}
 	}
 }

@@ -48,7 +48,7 @@ func TestPagesAreReadWithinLimits(t *testing.T) {
 	send := func(kind, encoding string, body []byte) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Cookie") != "" || r.Header.Get("Referer") != "" || r.Header.Get("Authorization") != "" {
-				t.Errorf("%s was told %v", r.URL, r.Header)
+				t.Errorf("%s was told %v; want nothing, nothing, nothing", r.URL, r.Header)
 			}
 			http.SetCookie(w, &http.Cookie{Name: "id", Value: "1"})
 			w.Header().Set("Content-Type", kind)
@@ -105,7 +105,8 @@ func TestPagesAreReadWithinLimits(t *testing.T) {
 			continue
 		}
 		if err != nil || page.URL != server.URL+tt.url || page.Filename != tt.filename || string(page.Body) != tt.body || time.Since(page.FetchedAt) > time.Minute {
-			t.Errorf("%s = %q %q %q, %v", tt.path, page.URL, page.Filename, page.Body, err)
+			t.Errorf("%s = %q %q %q, %v; want %q, %q, %v",
+				tt.path, page.URL, page.Filename, page.Body, err, server.URL+tt.url, tt.filename, tt.body)
 		}
 	}
 }
@@ -125,7 +126,7 @@ func TestAPageThatNeverEndsIsGivenUp(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	if _, err := f.fetch(ctx, server.URL); err == nil || chat.CodeOf(err) != chat.CodeTimeout {
-		t.Errorf("fetch = %v", err)
+		t.Errorf("fetch = %v, want %v", err, chat.CodeTimeout)
 	}
 	<-left
 }

@@ -99,11 +99,11 @@ func TestNoSpellingOfAnInsideAddressIsConnectedTo(t *testing.T) {
 				address := fmt.Sprintf(form, host)
 				tried++
 				if _, err := f.fetch(t.Context(), address); err == nil {
-					t.Errorf("%s was read", address)
+					t.Errorf("%s was read, want an error", address)
 				}
 				target.Store(&address)
 				if _, err := f.fetch(t.Context(), public.URL); err == nil {
-					t.Errorf("%s was read after a redirect", address)
+					t.Errorf("%s was read after a redirect, want an error", address)
 				}
 			}
 		}
@@ -117,7 +117,7 @@ func TestNoSpellingOfAnInsideAddressIsConnectedTo(t *testing.T) {
 		tried++
 		for _, form := range []string{"http://%s/", "http://%s:" + port + "/"} {
 			if _, err := f.fetch(t.Context(), fmt.Sprintf(form, host)); err == nil {
-				t.Errorf("%s was read", host)
+				t.Errorf("%s was read, want an error", host)
 			}
 		}
 	}
@@ -127,18 +127,20 @@ func TestNoSpellingOfAnInsideAddressIsConnectedTo(t *testing.T) {
 	} {
 		tried++
 		if _, err := f.fetch(t.Context(), address); err == nil {
-			t.Errorf("%s was read", address)
+			t.Errorf("%s was read, want an error", address)
 		}
 		target.Store(&address)
 		if _, err := f.fetch(t.Context(), public.URL); err == nil {
-			t.Errorf("%s was read after a redirect", address)
+			t.Errorf("%s was read after a redirect, want an error", address)
 		}
 	}
 	if tried < 120 || w.asked.Load() < 120 {
-		t.Errorf("only %d addresses were tried, %d dials were judged", tried, w.asked.Load())
+		t.Errorf("only %d addresses were tried, %d dials were judged; want at least 120 and at least 120",
+			tried, w.asked.Load())
 	}
 	if w.through.Load() > 0 || visits.Load() > 0 {
-		t.Errorf("%d dials were let through, %d requests arrived inside", w.through.Load(), visits.Load())
+		t.Errorf("%d dials were let through, %d requests arrived inside; want at most 0 and at most 0",
+			w.through.Load(), visits.Load())
 	}
 }
 
@@ -156,14 +158,15 @@ func TestAnAddressIsJudgedAgainAtEachDial(t *testing.T) {
 	f := newFetcher(w.control, names.resolver())
 	_, err := f.fetch(t.Context(), "http://rebinding.example:"+strconv.Itoa(int(public.Port()))+"/")
 	if err == nil || chat.CodeOf(err) != chat.CodeForbidden || visits.Load() > 0 || w.through.Load() > 0 {
-		t.Errorf("a name that changed its mind: %v, %d visits", err, visits.Load())
+		t.Errorf("a name that changed its mind: %v, %d visits; want %v and at most 0",
+			err, visits.Load(), chat.CodeForbidden)
 	}
 	names.answer(netip.MustParseAddr("127.0.0.9"), netip.MustParseAddr("10.0.0.1"))
 	if _, err = f.fetch(t.Context(), "http://many.example:"+strconv.Itoa(int(public.Port()))+"/"); err == nil || w.through.Load() > 0 {
 		t.Errorf("a name of several inside addresses: %v", err)
 	}
 	if asked := names.asked.Load(); asked == 0 {
-		t.Error("the fake name server was never asked")
+		t.Errorf("the fake name server was never asked: got %v, want other than 0", asked)
 	}
 }
 
@@ -172,14 +175,14 @@ func TestOnlyListedAddressesAreExceptions(t *testing.T) {
 	port, visits := secret(t)
 	listed := netip.MustParseAddrPort("127.0.0.1:" + port)
 	if _, err := newFetcher(publicOnly(nil), nil).fetch(t.Context(), "http://"+listed.String()); err == nil || chat.CodeOf(err) != chat.CodeForbidden {
-		t.Errorf("unlisted: %v", err)
+		t.Errorf("unlisted: %v, want %v", err, chat.CodeForbidden)
 	}
 	if strings.Contains(fmt.Sprint(chat.MessageOf(errorOf(newFetcher(publicOnly(nil), nil).fetch(t.Context(), "http://"+listed.String())))), "127.") {
 		t.Error("the refusal tells the address")
 	}
 	page, err := newFetcher(publicOnly([]netip.AddrPort{listed}), nil).fetch(t.Context(), "http://"+listed.String())
 	if err != nil || visits.Load() != 1 || string(page.Body) != "the metadata" {
-		t.Errorf("listed: %+v, %v", page, err)
+		t.Errorf("listed: %+v, %v; want %q", page, err, "the metadata")
 	}
 	other := netip.AddrPortFrom(listed.Addr(), listed.Port()+1)
 	if _, err := newFetcher(publicOnly([]netip.AddrPort{listed}), nil).fetch(t.Context(), (&url.URL{Scheme: "http", Host: other.String()}).String()); err == nil {

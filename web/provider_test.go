@@ -70,10 +70,10 @@ func TestProvidersFindPages(t *testing.T) {
 			t.Errorf("%s: Search = %+v, %v; want %+v", name, found, err, want)
 		}
 		if found, err = w.Search(t.Context(), "roof", 1); err != nil || len(found) != 1 {
-			t.Errorf("%s: Search for one = %+v, %v", name, found, err)
+			t.Errorf("%s: Search for one = %+v, %v; want 1", name, found, err)
 		}
 		if _, err := w.Search(t.Context(), "busy", 5); err == nil || chat.CodeOf(err) != chat.CodeTooMany {
-			t.Errorf("%s: a busy service gives %v", name, err)
+			t.Errorf("%s: a busy service gives %v, want %v", name, err, chat.CodeTooMany)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func TestAProviderThatFailsIsNamedWithoutItsKey(t *testing.T) {
 		}
 		_, err = w.Search(t.Context(), "roof", 5)
 		if err == nil || chat.CodeOf(err) != chat.CodeUnavailable || strings.Contains(err.Error(), key) {
-			t.Errorf("%s: a wrong key gives %v", name, err)
+			t.Errorf("%s: a wrong key gives %v; want %v and no %q in it", name, err, chat.CodeUnavailable, key)
 		}
 	}
 	w, err := New(Config{Provider: "searxng", URL: "http://127.0.0.1:1"})
@@ -99,7 +99,7 @@ func TestAProviderThatFailsIsNamedWithoutItsKey(t *testing.T) {
 		t.Errorf("a service that is down gives %v", err)
 	}
 	if got := fmt.Sprintf("%v %+v %#v", Config{APIKey: key}, Config{APIKey: key}, Config{APIKey: key}); strings.Contains(got, key) {
-		t.Errorf("a configuration prints its key: %s", got)
+		t.Errorf("a configuration prints its key: %s, want no %q in it", got, key)
 	}
 }
 

@@ -127,11 +127,12 @@ func heldToMarkdown(t *testing.T, said string) {
 			}
 		}
 		if slices.Sort(read); !slices.Equal(written, read) {
-			t.Errorf("%q became %q: the writer wrote footnotes %v, and %v are read in it", said, text, written, read)
+			t.Errorf("%q became %q: the writer wrote footnotes %v, and %v are read in it, want %v",
+				said, text, written, read, read)
 		}
 		confidence, _, _ := NewEvidence(cite.sources, cite, chat.RunRequest{Message: "Does the roof leak?"}).Evaluate(text)
 		if math.IsNaN(confidence) || confidence < 0 || confidence > 1 {
-			t.Errorf("%q became %q with confidence %v", said, text, confidence)
+			t.Errorf("%q became %q with confidence %v; want at least 0 and at most 1", said, text, confidence)
 		}
 	}
 }

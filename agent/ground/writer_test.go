@@ -105,7 +105,7 @@ func spoken(t *testing.T, chunks []string) (text string, cites []chat.Citation) 
 		}
 	}
 	if whole != text {
-		t.Errorf("the whole is %q, stored was %q", whole, text)
+		t.Errorf("the whole is %q, stored was %q, want %q", whole, text, text)
 	}
 	return text, cites
 }
@@ -140,7 +140,7 @@ func TestMarkersAreRenumberedWhileTheTextStreams(t *testing.T) {
 				for i, c := range cites {
 					quotes = append(quotes, c.Quote)
 					if c.Number != i+1 || c.Check != chat.CheckVerified {
-						t.Errorf("citation %d = %+v", i, c)
+						t.Errorf("citation %d = %+v; want Number %v and Check %v", i, c, i+1, chat.CheckVerified)
 					}
 				}
 				if text != tt.want {
@@ -163,7 +163,7 @@ func FuzzMarkersDoNotDependOnTheChunks(f *testing.F) {
 		whole, _ := spoken(t, []string{s})
 		pieces, _ := spoken(t, strings.Split(s, ""))
 		if whole != pieces {
-			t.Errorf("at once %q, in pieces %q", whole, pieces)
+			t.Errorf("at once %q, in pieces %q, want %q", whole, pieces, pieces)
 		}
 	})
 }
@@ -231,7 +231,7 @@ func TestAFailedStoreOfTheTimerEndsTheWriting(t *testing.T) {
 		_ = w.Write(t.Context(), " two")
 		time.Sleep(time.Second)
 		if err := w.Write(t.Context(), " three"); !errors.Is(err, full) {
-			t.Errorf("err = %v", err)
+			t.Errorf("err = %v, want %v", err, full)
 		}
 	})
 }

@@ -43,7 +43,7 @@ func TestAnalyse(t *testing.T) {
 		}
 	}
 	if got := Analyse("How many days of holiday are there?", false); got.Complexity != "simple" {
-		t.Errorf("a question for a number is %s", got.Complexity)
+		t.Errorf("a question for a number is %s, want %q", got.Complexity, "simple")
 	}
 	a := Analyse(`What did Ada Brown write about "lead flashing" in Survey.pdf on 2024-03-03?`, false)
 	for _, want := range []string{"lead flashing", "Survey.pdf", "2024-03-03", "Ada Brown"} {
@@ -61,10 +61,10 @@ func TestAnalyse(t *testing.T) {
 		t.Errorf("entities = %q, want the names and no verb that begins a sentence", got)
 	}
 	if !slices.Contains(a.Keywords, "flashing") || slices.Contains(a.Keywords, "what") {
-		t.Errorf("keywords = %q", a.Keywords)
+		t.Errorf("keywords = %q; want %q in it and no %q in it", a.Keywords, "flashing", "what")
 	}
 	if s := a.Step("c1", 1); s.Message == "" || s.Details["complexity"] != "simple" {
-		t.Errorf("step = %+v", s)
+		t.Errorf("step = %+v; want something and %q", s, "simple")
 	}
 }
 

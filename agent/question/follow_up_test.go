@@ -23,11 +23,12 @@ func TestQuestionsThatLeanOnTheLastAnswer(t *testing.T) {
 			t.Logf("missed: %q", question)
 		}
 		if first := Analyse(question, false); first.Reference != byItself || first.Type == FollowUp {
-			t.Errorf("analyse(%q) as a first question = %s, reference %d", question, first.Type, first.Reference)
+			t.Errorf("analyse(%q) as a first question = %s, reference %d; want %d and other than %s",
+				question, first.Type, first.Reference, byItself, FollowUp)
 		}
 	}
 	if missed > 0 {
-		t.Errorf("%d questions about the last answer were missed", missed)
+		t.Errorf("%d questions about the last answer were missed, want at most 0", missed)
 	}
 }
 
@@ -38,7 +39,8 @@ func TestAPointingQuestionIsStillSearchedFor(t *testing.T) {
 		"for tenants", "Translate this: The roof is good", "Shorten this\nThe roof is good", "Tell me more about that", "Search for it", "Look for it in the survey", "Find it in the survey", "Wer hat es gemacht?", "¿Cuánto cuesta eso?", "Combien ça coûte ?",
 	} {
 		if a := Analyse(question, true); a.Reference == Rework || a.Reference == AsksWhy {
-			t.Errorf("analyse(%q): reference = %d: it is not about the last answer alone", question, a.Reference)
+			t.Errorf("analyse(%q): reference = %d: it is not about the last answer alone; want other than %d and other than %d",
+				question, a.Reference, Rework, AsksWhy)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func TestSplit(t *testing.T) {
 	}
 	long := "Compare " + strings.Repeat("this and ", 1000) + "that"
 	if got := Split(long, Analyse(long, false)); len(got) != 1 || len(got[0].Query) > 1100 {
-		t.Errorf("a long question = %d parts", len(got))
+		t.Errorf("a long question = %d parts, want 1", len(got))
 	}
 }
 
@@ -128,7 +128,7 @@ func TestNoPartBreaksOff(t *testing.T) {
 		}
 	}
 	if divided == 0 {
-		t.Error("no question was divided")
+		t.Errorf("no question was divided: got %v, want other than 0", divided)
 	}
 }
 

@@ -12,6 +12,6 @@ func TestAModelIsShownNothingThatAReaderCannotSee(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(message.Text, `"The roof is dry."`) {
-		t.Errorf("the model is shown %+q", message.Text)
+		t.Errorf("the model is shown %+q, want %q in it", message.Text, `"The roof is dry."`)
 	}
 }

@@ -45,7 +45,7 @@ func TestReadPlan(t *testing.T) {
 		}
 		for _, p := range parts {
 			if p.DependsOn == nil || p.Status != "pending" {
-				t.Errorf("%s: part = %+v", tt.name, p)
+				t.Errorf("%s: part = %+v, want Status %q", tt.name, p, "pending")
 			}
 		}
 	}

@@ -87,7 +87,7 @@ func turnOver(t *testing.T, s *wireTo, cfg Config) (took time.Duration) {
 	w.log.writer = ground.NewWriter(w.log.emit, ground.NewCiter(ground.NewSources(), nil, "r"), true)
 	begun := time.Now()
 	if r, err := w.model.turn(t.Context()); err == nil {
-		t.Fatalf("the turn succeeded: %+v", r)
+		t.Fatalf("the turn succeeded: %+v, want an error", r)
 	}
 	return time.Since(begun)
 }
@@ -169,13 +169,14 @@ func TestARateLimitIsWaitedForVisibly(t *testing.T) {
 		begin := time.Now()
 		r, err := w.model.turn(t.Context())
 		if err != nil || r.text != "Done." {
-			t.Fatalf("turn = %+v, %v", r, err)
+			t.Fatalf("turn = %+v, %v; want text %q", r, err, "Done.")
 		}
 		if took := time.Since(begin); took < 22*time.Second || took > 23*time.Second {
 			t.Errorf("waited %v, want 5 + 10 + 7 s and a little", took)
 		}
 		if first := stored[0].(chat.Step); first.Step != "rate_limit" || first.Message != "The model's server is busy: trying again in 5 s" {
-			t.Errorf("step = %+v", first)
+			t.Errorf("step = %+v; want Step %q and Message %q",
+				first, "rate_limit", "The model's server is busy: trying again in 5 s")
 		}
 	})
 }

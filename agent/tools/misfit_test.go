@@ -49,6 +49,6 @@ func TestAToolWithoutFieldsSaysThatItHasNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := tool.Normalise(json.RawMessage(`{"context":"x"}`), nil); err == nil || err.Error() != "there is no field “context”; there are none" {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %q", err, "there is no field “context”; there are none")
 	}
 }

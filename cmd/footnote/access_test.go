@@ -12,7 +12,7 @@ func newKey(t testing.TB, dir, name string, env ...string) string {
 	t.Helper()
 	made := command(t, "", env, "key", "new", name, "--data="+dir)
 	if made.code != 0 {
-		t.Fatalf("key new: exit code %d: %s", made.code, made.stderr)
+		t.Fatalf("key new: exit code %d: %s, want 0", made.code, made.stderr)
 	}
 	return strings.TrimSpace(made.stdout)
 }

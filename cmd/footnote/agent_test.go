@@ -50,7 +50,7 @@ func TestAgentGuardrailsAre422(t *testing.T) {
 			said = answer
 		}
 		if r.status != http.StatusUnprocessableEntity || got["status"] != row.status || strings.Contains(r.body, "400 lunches [1]") && row.path != "/agent/query" || !plainSentence(said) {
-			t.Errorf("%s %s: %d %s", row.path, row.body, r.status, r.body)
+			t.Errorf("%s %s: %d %s, want %d", row.path, row.body, r.status, r.body, http.StatusUnprocessableEntity)
 		}
 	}
 	stopped := s.run("What is the secret?")
@@ -75,7 +75,7 @@ func TestAgentConversationsOfSixtyTurnsStayWhole(t *testing.T) {
 	for i := range 60 {
 		r := s.send("POST", "/agent/chat", fmt.Sprintf(`{"message":"Question %d: how many days of paid holiday are there?","session_id":%q}`, i, session))
 		if r.status != http.StatusOK || !strings.Contains(r.body, "28 days") {
-			t.Fatalf("turn %d: %d %s", i, r.status, r.body)
+			t.Fatalf("turn %d: %d %s; want %d and %q in it", i, r.status, r.body, http.StatusOK, "28 days")
 		}
 	}
 	got := loose[struct {
@@ -83,17 +83,20 @@ func TestAgentConversationsOfSixtyTurnsStayWhole(t *testing.T) {
 		Turns    int                              `json:"turn_count"`
 	}](t, s.send("GET", "/agent/session/"+session, nil).body)
 	if got.Turns != 60 || len(got.Messages) != 50 || !strings.HasPrefix(got.Messages[48].Content, "Question 59") {
-		t.Errorf("%d turns, %d messages, the last question %q", got.Turns, len(got.Messages), got.Messages[48].Content)
+		t.Errorf("%d turns, %d messages, the last question %q; want 60, 50 messages, %q at its beginning",
+			got.Turns, len(got.Messages), got.Messages[48].Content, "Question 59")
 	}
 	m.mu.Lock()
 	last := m.requests[len(m.requests)-1]
 	m.mu.Unlock()
 	if !strings.Contains(last, "Question 50") || strings.Contains(last, "Question 48:") || !strings.Contains(last, "[501]") {
-		t.Errorf("the model was told %s", last)
+		t.Errorf("the model was told %s; want %q in it, no %q in it, %q in it",
+			last, "Question 50", "Question 48:", "[501]")
 	}
 	r := s.send("POST", "/agent/chat", fmt.Sprintf(`{"message":"One more?","session_id":%q}`, session))
 	if r.status != http.StatusConflict || !strings.Contains(r.body, `"code":"turn_limit"`) {
-		t.Errorf("the turn after the last: %d %s", r.status, r.body)
+		t.Errorf("the turn after the last: %d %s; want %d and %q in it",
+			r.status, r.body, http.StatusConflict, `"code":"turn_limit"`)
 	}
 }
 
@@ -118,7 +121,7 @@ func TestAgentSettingsDecideWhoChooses(t *testing.T) {
 			s.add(file{"handbook.md", holidays})
 			log := s.run("Which employee gets paid holiday?")
 			if log.answer == nil || log.answer.Markdown != answer || len(m.requests) != row.asks {
-				t.Fatalf("it ended %+v after %d requests", log.done, len(m.requests))
+				t.Fatalf("it ended %+v after %d requests, want %d requests", log.done, len(m.requests), row.asks)
 			}
 			by := ""
 			for _, step := range log.steps {
@@ -127,7 +130,7 @@ func TestAgentSettingsDecideWhoChooses(t *testing.T) {
 				}
 			}
 			if by != row.by {
-				t.Errorf("%q chose", by)
+				t.Errorf("%q chose, want %q", by, row.by)
 			}
 		})
 	}
@@ -135,7 +138,7 @@ func TestAgentSettingsDecideWhoChooses(t *testing.T) {
 	s := serve(t, newDir(t), append(m.env(), "FOOTNOTE_AGENT_FALLBACK_TO_FIXED_PIPELINE=false")...)
 	s.add(file{"handbook.md", holidays})
 	if log := s.run("Which employee gets paid holiday?"); log.done.Status != chat.RunFailed {
-		t.Errorf("without the fallback it ended %+v", log.done)
+		t.Errorf("without the fallback it ended %+v, want Status %v", log.done, chat.RunFailed)
 	}
 }
 
@@ -160,7 +163,7 @@ func TestGroundingAModelThatObeysDocumentsHasNoEffect(t *testing.T) {
 	ids := s.add(file{"notes.md", evil}, file{"handbook.md", holidays})
 	log := s.run("How many stones has the mill?")
 	if log.done.Status != chat.RunCompleted || len(log.answer.Citations) != 1 {
-		t.Fatalf("it ended %+v", log.done)
+		t.Fatalf("it ended %+v, want Status %v", log.done, chat.RunCompleted)
 	}
 	for _, step := range log.steps {
 		if step.ToolName != "" && step.ToolName != "search_documents" && step.Status != chat.StatusError {
@@ -172,7 +175,7 @@ func TestGroundingAModelThatObeysDocumentsHasNoEffect(t *testing.T) {
 	}
 	for _, id := range ids {
 		if r := s.send("GET", "/documents/"+id, nil); r.status != http.StatusOK {
-			t.Errorf("document %s: %d", id, r.status)
+			t.Errorf("document %s: %d, want %d", id, r.status, http.StatusOK)
 		}
 	}
 	page := s.send("GET", "/c/"+log.start.SessionID, nil, header{"Accept", "text/html"})
@@ -182,7 +185,7 @@ func TestGroundingAModelThatObeysDocumentsHasNoEffect(t *testing.T) {
 	stranger.mu.Lock()
 	defer stranger.mu.Unlock()
 	if len(stranger.requests) != 0 {
-		t.Errorf("%d requests went elsewhere", len(stranger.requests))
+		t.Errorf("%d requests went elsewhere, want none", len(stranger.requests))
 	}
 }
 
@@ -227,23 +230,24 @@ func TestAgentRetrieveLetsTheModelChoose(t *testing.T) {
 	r := s.send("POST", "/agent/retrieve", `{"query":"`+query+`","top_k":1}`)
 	got := loose[retrieved](t, r.body)
 	if r.status != http.StatusOK || got.Strategy != "agentic" || len(got.Chunks) != 1 || !strings.Contains(got.Chunks[0].Text, "28 days") || got.Chunks[0].Score <= 0 {
-		t.Errorf("%d %s", r.status, r.body)
+		t.Errorf("%d %s, want %d", r.status, r.body, http.StatusOK)
 	}
 	if last := got.Trace.Steps[len(got.Trace.Steps)-1]; last.ToolName != "hybrid_search" || last.Status != chat.StatusComplete {
-		t.Errorf("the last step is %+v", last)
+		t.Errorf("the last step is %+v; want ToolName %q and Status %v", last, "hybrid_search", chat.StatusComplete)
 	}
 	for _, tr := range []trace{got.Trace, got.Chunks[0].Trace} {
 		if tr.Query != query || tr.Iterations != 1 || len(tr.Calls) != 1 || tr.Calls[0].Tool != "hybrid_search" || tr.Calls[0].Parameters["query"] != "paid holiday" || tr.Calls[0].Iteration != 1 ||
 			len(tr.Results) != 1 || tr.Results[0].Tool != "hybrid_search" || !tr.Results[0].Success || tr.Results[0].Found != 1 || !strings.Contains(tr.Plan.Reasoning, "question about") {
-			t.Errorf("trace %+v", tr)
+			t.Errorf("trace %+v; want Query %v, Iterations 1, 1 call, Calls[0].Tool %q, %q, Calls[0].Iteration 1, 1 result, Results[0].Tool %q, Results[0].Success true, Results[0].Found 1, %q in it",
+				tr, query, "hybrid_search", "paid holiday", "hybrid_search", "question about")
 		}
 	}
 	plain := loose[retrieved](t, s.send("POST", "/agent/retrieve", `{"query":"holiday","mode":"lexical"}`).body)
 	if plain.Strategy != "lexical" || len(plain.Chunks) == 0 || plain.Trace.Iterations != 1 || len(plain.Trace.Calls) != 1 {
-		t.Errorf("a certain search: %+v", plain)
+		t.Errorf("a certain search: %+v; want Strategy %q, some chunks, Trace.Iterations 1, 1 call", plain, "lexical")
 	}
 	if nothing := s.send("POST", "/agent/retrieve", `{"query":"Why zzyzx qwertz?"}`); nothing.status != http.StatusOK || !strings.Contains(nothing.body, `"chunks":[`) {
-		t.Errorf("nothing: %d %s", nothing.status, nothing.body)
+		t.Errorf("nothing: %d %s; want %d and %q in it", nothing.status, nothing.body, http.StatusOK, `"chunks":[`)
 	}
 }
 
@@ -254,7 +258,7 @@ func TestAgentMetricsCountWhatRunsDo(t *testing.T) {
 	s.add(file{"handbook.md", holidays})
 	s.run("How many days of paid holiday are there?")
 	if r := s.send("POST", "/agent/chat", `{"message":"Why, and how, is every employee entitled to paid holiday?","config":{"selection":"auto"}}`); r.status != http.StatusOK {
-		t.Errorf("%d %s", r.status, r.body)
+		t.Errorf("%d %s, want %d", r.status, r.body, http.StatusOK)
 	}
 	for _, want := range []string{
 		`footnote_runs_ended_total{status="completed"} 2`, `footnote_tool_calls_total{status="complete",tool="search_documents"} 2`, "footnote_model_cost_total ",

@@ -153,7 +153,8 @@ func TestFilesStaySmall(t *testing.T) {
 			t.Fatal(err)
 		}
 		if lines := bytes.Count(raw, []byte("\n")); lines > most {
-			t.Errorf("%s has %d lines, over %d: which is the second thing it does?", file, lines, most)
+			t.Errorf("%s has %d lines, over %d: which is the second thing it does?, want at most %d",
+				file, lines, most, most)
 		}
 	}
 }

@@ -145,7 +145,7 @@ func TestABackupOfABusyServerBringsEverythingBack(t *testing.T) {
 	close(stop)
 	busy.Wait()
 	if names, err := os.ReadDir(dir); err != nil || len(names) != 3 {
-		t.Errorf("beside the backups there is more: %v %v", names, err)
+		t.Errorf("beside the backups there is more: %v %v, want 3 names", names, err)
 	}
 	s.kill()
 
@@ -175,10 +175,11 @@ func TestABackupOfABusyServerBringsEverythingBack(t *testing.T) {
 		}
 	}
 	if len(list.Documents) <= len(books) || came == 0 {
-		t.Errorf("nothing of what went on is in the backup: %d documents, %d of %d runs", len(list.Documents), came, len(begun))
+		t.Errorf("nothing of what went on is in the backup: %d documents, %d of %d runs; want more than %d documents and other than 0",
+			len(list.Documents), came, len(begun), len(books))
 	}
 	if log := again.run("What is the rent?"); log.done.Status != chat.RunCompleted || !strings.Contains(log.answer.Markdown, "900 pounds") {
-		t.Errorf("a new question ended as %+v", log.done)
+		t.Errorf("a new question ended as %+v, want Status %v", log.done, chat.RunCompleted)
 	}
 }
 
@@ -190,7 +191,7 @@ func heavy(t *testing.T) *server {
 	for i := range 3 {
 		r := s.upload(file{fmt.Sprintf("scan-%d.pdf", i), "%PDF-1.7\n" + strings.Repeat(fmt.Sprintf("nothing %d ", i), 1<<20)})
 		if r.status != http.StatusAccepted {
-			t.Fatalf("upload: %d %s", r.status, r.body)
+			t.Fatalf("upload: %d %s, want %d", r.status, r.body, http.StatusAccepted)
 		}
 		s.settled(decode[uploadAnswer](t, r.body).Documents[0].ID)
 	}
@@ -236,11 +237,11 @@ func TestAKilledBackupLeavesNothingUnderItsName(t *testing.T) {
 		}
 	}
 	if got := command(t, "", nil, "backup", name, "--data="+s.dir); got.code != 0 {
-		t.Fatalf("after the kills: %d %s", got.code, got.stderr)
+		t.Fatalf("after the kills: %d %s, want 0", got.code, got.stderr)
 	}
 	restores(t, name)
 	if names, err := os.ReadDir(dir); err != nil || len(names) != 1 {
-		t.Errorf("what the kills left is still there: %v %v", names, err)
+		t.Errorf("what the kills left is still there: %v %v, want 1 name", names, err)
 	}
 }
 
@@ -248,7 +249,7 @@ func TestAKilledBackupLeavesNothingUnderItsName(t *testing.T) {
 func restores(t *testing.T, backup string) {
 	t.Helper()
 	if got := command(t, "", nil, "restore", backup, "--data="+newDir(t)); got.code != 0 {
-		t.Errorf("restore: %d %s", got.code, got.stderr)
+		t.Errorf("restore: %d %s, want 0", got.code, got.stderr)
 	}
 }
 
@@ -334,7 +335,7 @@ func TestABackupOnAFullDiskSaysSoAndLeavesNothing(t *testing.T) {
 			t.Errorf("with room for %s blocks: %v %s", blocks, err, out)
 		}
 		if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
-			t.Errorf("with room for %s blocks it left %v, %v", blocks, names, err)
+			t.Errorf("with room for %s blocks it left %v, %v; want no names", blocks, names, err)
 		}
 	}
 	if s.search("slates").TotalResults == 0 {
@@ -353,18 +354,19 @@ func TestARestoreTouchesNothingUnlessItIsTold(t *testing.T) {
 		t.Fatal(got.stderr)
 	}
 	if got := command(t, "", env, "backup", backup); got.code != 1 || !strings.Contains(got.stderr, "is there already") {
-		t.Errorf("a second backup under the name: %d %s", got.code, got.stderr)
+		t.Errorf("a second backup under the name: %d %s; want 1 and %q in it", got.code, got.stderr, "is there already")
 	}
 	if got := command(t, "", env, "restore", backup, "--force"); got.code != 1 || !strings.Contains(got.stderr, "in use by the Footnote at") {
-		t.Errorf("restore below a server: %d %s", got.code, got.stderr)
+		t.Errorf("restore below a server: %d %s; want 1 and %q in it",
+			got.code, got.stderr, "in use by the Footnote at")
 	}
 	s.add(books[1])
 	s.end(os.Interrupt)
 	if got := command(t, "", env, "restore", backup); got.code != 1 || !strings.Contains(got.stderr, "holds data") {
-		t.Errorf("restore over data: %d %s", got.code, got.stderr)
+		t.Errorf("restore over data: %d %s; want 1 and %q in it", got.code, got.stderr, "holds data")
 	}
 	if got := command(t, "", env, "restore", backup, "--force"); got.code != 0 || !strings.Contains(got.stdout, "before-restore-") {
-		t.Fatalf("restore --force: %d %s%s", got.code, got.stdout, got.stderr)
+		t.Fatalf("restore --force: %d %s%s; want 0 and %q in it", got.code, got.stdout, got.stderr, "before-restore-")
 	}
 	again := s.restart()
 	again.mustHave(k)
@@ -372,14 +374,14 @@ func TestARestoreTouchesNothingUnlessItIsTold(t *testing.T) {
 		t.Error("what came after the backup is still there")
 	}
 	if aside, err := filepath.Glob(filepath.Join(s.dir, "before-restore-*", "footnote.db")); err != nil || len(aside) != 1 {
-		t.Errorf("what was there is not put aside: %v %v", aside, err)
+		t.Errorf("what was there is not put aside: %v %v, want 1", aside, err)
 	}
 	for _, args := range [][]string{{"backup", "x.tar"}, {"restore", backup}} {
 		if got := command(t, "", []string{"DATABASE_URL=postgres://x/y"}, args...); got.code != 1 || !strings.Contains(got.stderr, "pg_dump") {
-			t.Errorf("%s with DATABASE_URL: %d %s", args[0], got.code, got.stderr)
+			t.Errorf("%s with DATABASE_URL: %d %s; want 1 and %q in it", args[0], got.code, got.stderr, "pg_dump")
 		}
 	}
 	if got := command(t, "", nil, "backup", filepath.Join(t.TempDir(), "x.tar"), "--data="+t.TempDir()); got.code != 1 || !strings.Contains(got.stderr, "There is no database at") {
-		t.Errorf("a backup of nothing: %d %s", got.code, got.stderr)
+		t.Errorf("a backup of nothing: %d %s; want 1 and %q in it", got.code, got.stderr, "There is no database at")
 	}
 }

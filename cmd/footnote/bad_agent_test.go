@@ -47,11 +47,11 @@ func TestBadAgentRequestsAreRefusedAndLeaveNothing(t *testing.T) {
 		r := s.send("POST", row.path, row.body)
 		p := loose[problem](t, r.body)
 		if r.status != http.StatusBadRequest || !plainSentence(p.Detail) || !strings.Contains(p.Detail, row.says) {
-			t.Errorf("%s: %d %s", row.name, r.status, r.body)
+			t.Errorf("%s: %d %s, want %d", row.name, r.status, r.body, http.StatusBadRequest)
 		}
 	}
 	if list := s.send("GET", "/sessions", nil); list.status != http.StatusOK || strings.Contains(list.body, `"id"`) {
-		t.Errorf("sessions are left: %s", list.body)
+		t.Errorf("sessions are left: %s, want no %q in it", list.body, `"id"`)
 	}
 }
 
@@ -89,7 +89,8 @@ func TestBadAgentCallsAreToldToTheModel(t *testing.T) {
 	for i, row := range rows {
 		log := s.run(fmt.Sprintf("Row %d: how many days of paid holiday are there?", i))
 		if log.done.Status != chat.RunCompleted || log.answer.Markdown != answer {
-			t.Errorf("%s %.60s: it ended %+v with %+v", row.name, row.args, log.done, log.answer)
+			t.Errorf("%s %.60s: it ended %+v with %+v; want Status %v and Markdown %v",
+				row.name, row.args, log.done, log.answer, chat.RunCompleted, answer)
 		}
 		told := false
 		for _, step := range log.steps {
@@ -132,7 +133,7 @@ func TestBadAgentPlansFallBackToTheQuestion(t *testing.T) {
 			}
 		}
 		if got.Status != "success" || !plainSentence(note) {
-			t.Errorf("%s: %s, the plan says %q", name, got.Status, note)
+			t.Errorf("%s: %s, the plan says %q, want %q", name, got.Status, note, "success")
 		}
 	}
 }

@@ -49,7 +49,7 @@ func TestBadFilesFailAloneAndSayWhatToDo(t *testing.T) {
 			word := fmt.Sprintf("goodword%c", 'a'+i)
 			r := row.server.upload(row.file, file{word + ".md", "# Good\n\nThis good file says " + word + " once.\n"})
 			if r.status != http.StatusAccepted {
-				t.Fatalf("upload: %d %s", r.status, r.body)
+				t.Fatalf("upload: %d %s, want %d", r.status, r.body, http.StatusAccepted)
 			}
 			answer := decode[uploadAnswer](t, r.body)
 			good := answer.Documents[len(answer.Documents)-1]
@@ -60,7 +60,7 @@ func TestBadFilesFailAloneAndSayWhatToDo(t *testing.T) {
 				}
 				d := row.server.settled(answer.Documents[0].ID)
 				if d.State != "failed" || d.Error == nil {
-					t.Fatalf("it became %+v", d)
+					t.Fatalf("it became %+v, want State %q", d, "failed")
 				}
 				code, detail = d.Error.Code, d.Error.Detail
 			} else {
@@ -73,13 +73,13 @@ func TestBadFilesFailAloneAndSayWhatToDo(t *testing.T) {
 				t.Errorf("%s: %q, want %s with %q", code, detail, row.code, row.says)
 			}
 			if d := row.server.settled(good.ID); d.State != "ready" || !row.server.holds(good.ID, word) {
-				t.Errorf("the good file beside it: %+v", d)
+				t.Errorf("the good file beside it: %+v, want State %q", d, "ready")
 			}
 		})
 	}
 	left, err := filepath.Glob(filepath.Join(s.dir, "blobs", "incoming", "*"))
 	if err != nil || len(left) > 0 {
-		t.Errorf("refused files left %v, %v", left, err)
+		t.Errorf("refused files left %v, %v; want none", left, err)
 	}
 }
 
@@ -145,7 +145,7 @@ func TestOtherEncodingsAreDecoded(t *testing.T) {
 				t.Errorf("%q is not found", row.word)
 			}
 			if r := s.send("DELETE", "/documents/"+id, nil); r.status != http.StatusNoContent { // the next has the same text
-				t.Errorf("deleting number %d: %d %s", i, r.status, r.body)
+				t.Errorf("deleting number %d: %d %s, want %d", i, r.status, r.body, http.StatusNoContent)
 			}
 		})
 	}
@@ -186,28 +186,28 @@ func TestHostileFileNamesStayNames(t *testing.T) {
 		answer := decode[uploadAnswer](t, r.body)
 		if len(answer.Rejected) == 1 {
 			if rejected := answer.Rejected[0]; rejected.Code != "invalid" || !plainSentence(rejected.Detail) || r.status != http.StatusBadRequest {
-				t.Errorf("%q was refused as %+v", name, rejected)
+				t.Errorf("%q was refused as %+v, want Code %q", name, rejected, "invalid")
 			}
 			continue
 		}
 		d := s.settled(answer.Documents[0].ID)
 		if d.State != "ready" || !s.holds(d.ID, word) {
-			t.Errorf("%q became %+v", name, d)
+			t.Errorf("%q became %+v, want State %q", name, d, "ready")
 		}
 		checkName(t, name, d.Filename, false)
 		checkName(t, name, d.Path, true)
 		got := s.send("GET", "/documents/"+d.ID+"/file", nil)
 		if disposition := got.header.Get("Content-Disposition"); !strings.HasPrefix(disposition, "attachment") || strings.ContainsAny(disposition, "\r\n\x00") {
-			t.Errorf("%q is offered as %q", name, disposition)
+			t.Errorf("%q is offered as %q, want %q at its beginning", name, disposition, "attachment")
 		}
 		page := s.send("GET", "/d/"+d.ID, nil, header{"Accept", "text/html"})
 		if page.status != http.StatusOK || strings.Contains(page.body, "<script>alert(1)") || strings.Contains(page.body, "<img src=x") {
-			t.Errorf("%q on its page: %d", name, page.status)
+			t.Errorf("%q on its page: %d, want %d", name, page.status, http.StatusOK)
 		}
 	}
 	list := s.send("GET", "/documents?limit=1000", nil, header{"Accept", "text/html"})
 	if list.status != http.StatusOK || strings.Contains(list.body, "<script>alert(1)") || strings.Contains(list.body, "<img src=x") {
-		t.Errorf("the list: %d, or it holds a file's name as markup", list.status)
+		t.Errorf("the list: %d, or it holds a file's name as markup, want %d", list.status, http.StatusOK)
 	}
 	if err := filepath.WalkDir(filepath.Dir(dir), func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || name == filepath.Dir(dir) {
@@ -235,7 +235,7 @@ func checkName(t *testing.T, given, name string, path bool) {
 		return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == utf8.RuneError
 	}
 	if name == "" || !utf8.ValidString(name) || strings.ContainsFunc(name, bad) || strings.Contains(name, "\\") || utf8.RuneCountInString(name) > 1000 {
-		t.Errorf("%q became %q", given, name)
+		t.Errorf("%q became %q; want something and no %q in it", given, name, "\\")
 	}
 	if !path && strings.Contains(name, "/") || strings.HasPrefix(name, "/") {
 		t.Errorf("%q became %q", given, name)

@@ -56,7 +56,7 @@ func TestAFailingModelIsNamedAndTheOfflineModelAnswers(t *testing.T) {
 				t.Fatalf("it ended as %+v with %+v\n%s", log.done, log.answer, s.log)
 			}
 			if strings.Contains(log.answer.Markdown, "gold") || !strings.Contains(log.answer.Markdown, "poor condition") {
-				t.Errorf("answer %q", log.answer.Markdown)
+				t.Errorf("answer %q; want no %q in it and %q in it", log.answer.Markdown, "gold", "poor condition")
 			}
 			named := false
 			for _, step := range log.steps {
@@ -73,7 +73,7 @@ func TestAFailingModelIsNamedAndTheOfflineModelAnswers(t *testing.T) {
 			}
 			for _, ev := range log.raw {
 				if strings.Contains(ev.data, "test-key") {
-					t.Errorf("the key is in %s", ev.data)
+					t.Errorf("the key is in %s, want no %q in it", ev.data, "test-key")
 				}
 			}
 		})
@@ -87,11 +87,11 @@ func TestADeadModelLeavesTheRestWorking(t *testing.T) {
 	s.add(books...)
 	before := s.run("What is the rent?")
 	if got := s.send("GET", "/health", nil); got.status != http.StatusOK || !strings.Contains(got.body, `"status":"ok"`) {
-		t.Errorf("/health = %d %s", got.status, got.body)
+		t.Errorf("/health = %d %s; want %d and %q in it", got.status, got.body, http.StatusOK, `"status":"ok"`)
 	}
 	strict := serve(t, newDir(t), append(model.env(), "FOOTNOTE_AGENT_FALLBACK_TO_FIXED_PIPELINE=false")...)
 	if got := strict.send("GET", "/health", nil); got.status != http.StatusOK {
-		t.Errorf("/health = %d %s", got.status, got.body)
+		t.Errorf("/health = %d %s, want %d", got.status, got.body, http.StatusOK)
 	}
 	model.web.CloseClientConnections()
 	_ = model.web.Listener.Close()
@@ -99,7 +99,7 @@ func TestADeadModelLeavesTheRestWorking(t *testing.T) {
 	strict.run("What is the rent?")
 	health := s.send("GET", "/health", nil)
 	if health.status != http.StatusOK || !strings.Contains(health.body, `"degraded"`) {
-		t.Errorf("/health = %d %s", health.status, health.body)
+		t.Errorf("/health = %d %s; want %d and %q in it", health.status, health.body, http.StatusOK, `"degraded"`)
 	}
 	if got := strict.send("GET", "/health", nil); got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, `"down"`) {
 		t.Errorf("/health after a run failed, with nothing in the model's place = %d %s, want 503 and down", got.status, got.body)
@@ -112,12 +112,13 @@ func TestADeadModelLeavesTheRestWorking(t *testing.T) {
 	again.Start()
 	strict.run("What is the rent?")
 	if got := strict.send("GET", "/health", nil); got.status != http.StatusOK || !strings.Contains(got.body, `"status":"ok"`) {
-		t.Errorf("/health after a run succeeded = %d %s", got.status, got.body)
+		t.Errorf("/health after a run succeeded = %d %s; want %d and %q in it",
+			got.status, got.body, http.StatusOK, `"status":"ok"`)
 	}
 	again.CloseClientConnections()
 	again.Close()
 	if got := s.search("slates"); got.TotalResults == 0 {
-		t.Error("search does not work")
+		t.Errorf("search does not work: got %v, want other than 0", got.TotalResults)
 	}
 	alone := serve(t, newDir(t), append(model.env(), "FOOTNOTE_AGENT_FALLBACK_TO_FIXED_PIPELINE=false")...)
 	if got := alone.send("GET", "/health", nil); got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, `"down"`) || !strings.Contains(got.body, "footnote doctor") {
@@ -132,7 +133,7 @@ func TestADeadModelLeavesTheRestWorking(t *testing.T) {
 		t.Errorf("/health with keys = %d %s, want 503 without settings", got.status, got.body)
 	}
 	if got := s.send("GET", "/agent/session/"+before.start.SessionID, nil); got.status != http.StatusOK || !strings.Contains(got.body, "900 pounds") {
-		t.Errorf("history: %d %s", got.status, got.body)
+		t.Errorf("history: %d %s; want %d and %q in it", got.status, got.body, http.StatusOK, "900 pounds")
 	}
 }
 
@@ -178,15 +179,15 @@ func TestAHangingModelCanBeStopped(t *testing.T) {
 	s.add(books...)
 	hanging := s.begin("Please hang.").RunID
 	if log := s.run("What is the rent?"); log.done.Status != chat.RunCompleted || !strings.Contains(log.answer.Markdown, "900 pounds") {
-		t.Errorf("the run beside it: %+v", log.answer)
+		t.Errorf("the run beside it: %+v, want %q in it", log.answer, "900 pounds")
 	}
 	if got := s.send("POST", "/agent/runs/"+hanging+"/cancel", nil); got.status != http.StatusAccepted {
-		t.Errorf("cancel = %d %s", got.status, got.body)
+		t.Errorf("cancel = %d %s, want %d", got.status, got.body, http.StatusAccepted)
 	}
 	if log := s.follow(hanging); log.done.Status != chat.RunCancelled {
-		t.Errorf("it ended as %+v", log.done)
+		t.Errorf("it ended as %+v, want Status %v", log.done, chat.RunCancelled)
 	}
 	if code := s.end(os.Interrupt); code != 0 {
-		t.Errorf("exit code %d", code)
+		t.Errorf("exit code %d, want 0", code)
 	}
 }

@@ -98,25 +98,26 @@ func TestBadRequestsAreRefusedWithASentenceAndDisturbNothing(t *testing.T) {
 			}()
 			r := s.send(row.method, row.path, row.body, row.headers...)
 			if g := <-good; g.status != http.StatusOK || !strings.Contains(g.body, "slates") {
-				t.Errorf("a good request beside it: %d %s", g.status, g.body)
+				t.Errorf("a good request beside it: %d %s; want %d and %q in it",
+					g.status, g.body, http.StatusOK, "slates")
 			}
 			if r.status != row.status {
 				t.Fatalf("status %d %s, want %d", r.status, r.body, row.status)
 			}
 			if kind := r.header.Get("Content-Type"); kind != "application/problem+json" {
-				t.Errorf("content type %q", kind)
+				t.Errorf("content type %q, want %q", kind, "application/problem+json")
 			}
 			p := decode[problem](t, r.body)
 			if p.Code != row.code || p.Status != row.status || p.RequestID == "" || p.Title == "" || p.Type == "" {
 				t.Errorf("%+v, want the code %s", p, row.code)
 			}
 			if !plainSentence(p.Detail) || !strings.Contains(p.Detail, row.says) {
-				t.Errorf("the sentence %q does not say %q", p.Detail, row.says)
+				t.Errorf("the sentence %q does not say %q, want %q in it", p.Detail, row.says, row.says)
 			}
 		})
 	}
 	if log := s.run("What is the condition of the roof?"); len(log.answer.Citations) == 0 {
-		t.Errorf("after all that, the answer is %+v", log.answer)
+		t.Errorf("after all that, the answer is %+v, want some", log.answer)
 	}
 }
 
@@ -125,7 +126,7 @@ func TestTheLongestQuestionIsTaken(t *testing.T) {
 	s := serve(t, newDir(t))
 	question := strings.Repeat("ö", 32_000)
 	if log := s.run(question); utf8.RuneCountInString(log.start.Question) != 32_000 {
-		t.Errorf("the question has %d characters", utf8.RuneCountInString(log.start.Question))
+		t.Errorf("the question has %d characters, want 32_000", utf8.RuneCountInString(log.start.Question))
 	}
 }
 
@@ -141,14 +142,14 @@ func TestAPositionBeyondTheEndStartsOver(t *testing.T) {
 	defer st.close()
 	first, err := st.next()
 	if err != nil || first.name != "reset" || first.id != 0 || !strings.Contains(first.data, fmt.Sprintf(`"last":%d`, len(log.raw))) {
-		t.Fatalf("first comes %+v, %v", first, err)
+		t.Fatalf("first comes %+v, %v; want name %q and id 0", first, err, "reset")
 	}
 	rest, _ := st.rest() // its end is checked by what it holds
 	if len(rest) != len(log.raw) {
 		t.Errorf("then come %d events, want all %d", len(rest), len(log.raw))
 	}
 	if r := s.send("GET", "/agent/runs/"+id+"/events", nil, header{"Last-Event-ID", fmt.Sprint(len(log.raw))}); r.status != http.StatusNoContent {
-		t.Errorf("a reader that has all gets %d", r.status)
+		t.Errorf("a reader that has all gets %d, want %d", r.status, http.StatusNoContent)
 	}
 }
 
@@ -175,7 +176,7 @@ func TestAKeyMakesOneRun(t *testing.T) {
 	}
 	wg.Wait()
 	if len(runs) != 1 || statuses[http.StatusAccepted] != 100 {
-		t.Errorf("100 posts made %d runs with the statuses %v", len(runs), statuses)
+		t.Errorf("100 posts made %d runs with the statuses %v; want 1 run and 100", len(runs), statuses)
 	}
 	for id := range runs {
 		s.follow(id)
@@ -185,6 +186,6 @@ func TestAKeyMakesOneRun(t *testing.T) {
 	}
 	r := s.send("POST", "/chat", ask("Something else?"), header{"Idempotency-Key", "k1"})
 	if p := loose[problem](t, r.body); r.status != 422 || p.Code != "key_reused" || !plainSentence(p.Detail) {
-		t.Errorf("the key with another body: %d %s", r.status, r.body)
+		t.Errorf("the key with another body: %d %s, want 422", r.status, r.body)
 	}
 }

@@ -104,12 +104,12 @@ func TestAStartThatCannotBeSaysWhy(t *testing.T) {
 				}
 			}
 			if got.stdout != "" {
-				t.Errorf("on stdout: %s", got.stdout)
+				t.Errorf("on stdout: %s, want nothing", got.stdout)
 			}
 		})
 	}
 	if got := running.send("GET", "/readyz", nil); got.status != 200 {
-		t.Errorf("the running server answers %d", got.status)
+		t.Errorf("the running server answers %d, want 200", got.status)
 	}
 }
 

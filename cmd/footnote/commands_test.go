@@ -26,7 +26,7 @@ func TestHelpExplainsEachCommand(t *testing.T) {
 	} {
 		got := command(t, "", nil, row.args...)
 		if got.code != 0 || got.stderr != "" {
-			t.Errorf("%v: code %d, %s", row.args, got.code, got.stderr)
+			t.Errorf("%v: code %d, %s; want 0 and nothing", row.args, got.code, got.stderr)
 		}
 		for _, word := range row.says {
 			if !strings.Contains(got.stdout, word) {
@@ -38,7 +38,7 @@ func TestHelpExplainsEachCommand(t *testing.T) {
 		}
 	}
 	if got := command(t, "", nil, "--version"); got.code != 0 || strings.TrimSpace(got.stdout) == "" {
-		t.Errorf("--version: %+v", got)
+		t.Errorf("--version: %+v; want code 0 and something", got)
 	}
 }
 
@@ -75,7 +75,8 @@ func TestIngestAndAsk(t *testing.T) {
 
 			first := run("ingest", dir)
 			if first.code != 0 || !strings.Contains(first.stderr, "4 added, 0 already there, 0 failed") || !strings.Contains(first.stderr, "/4 ") {
-				t.Errorf("first time: %+v", first)
+				t.Errorf("first time: %+v; want code 0, %q in it, %q in it",
+					first, "4 added, 0 already there, 0 failed", "/4 ")
 			}
 			if !strings.Contains(first.stderr, "\n1 left out, of kinds that can't be read: 1 .png\n") {
 				t.Errorf("what was left out is not told: %s", first.stderr)
@@ -89,24 +90,26 @@ func TestIngestAndAsk(t *testing.T) {
 				last = max(last, done)
 			}
 			if second := run("ingest", dir); second.code != 0 || !strings.Contains(second.stderr, "0 added, 4 already there, 0 failed") {
-				t.Errorf("second time: %+v", second)
+				t.Errorf("second time: %+v; want code 0 and %q in it", second, "0 added, 4 already there, 0 failed")
 			}
 			if err := os.WriteFile(filepath.Join(dir, "lease.md"), []byte("# Lease\n\nThe rent of the mill is 1200 pounds a month.\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			if third := run("ingest", dir); third.code != 0 || !strings.Contains(third.stderr, "1 added, 3 already there, 0 failed") {
-				t.Errorf("with a changed file: %+v", third)
+				t.Errorf("with a changed file: %+v; want code 0 and %q in it",
+					third, "1 added, 3 already there, 0 failed")
 			}
 			bad := run("ingest", folder(t, file{"zip.pdf", "PK\x03\x04xxxx"}, file{"locked.pdf", lockedPDF()}, file{"good.md", "# Mill\n\nThe mill has three floors.\n"}))
 			for _, says := range []string{"1 added, 0 already there, 2 failed", "zip.pdf: ", "locked.pdf: This PDF needs a password", "2 of 3 files"} {
 				if bad.code != 1 || !strings.Contains(bad.stderr, says) {
-					t.Errorf("with bad files, code %d, without %q: %s", bad.code, says, bad.stderr)
+					t.Errorf("with bad files, code %d, without %q: %s; want 1 and %q in it",
+						bad.code, says, bad.stderr, says)
 				}
 			}
 
 			asked := run("ask", "What is the rent of the mill?")
 			if asked.code != 0 {
-				t.Fatalf("ask: %+v", asked)
+				t.Fatalf("ask: %+v, want code 0", asked)
 			}
 			for _, says := range []string{"1200 pounds a month", "[1] Lease", "“", "(verified)"} {
 				if !strings.Contains(asked.stdout, says) {
@@ -135,10 +138,11 @@ func TestIngestAndAsk(t *testing.T) {
 				list = append(list, event{head.Seq, head.Type, lines.Text()})
 			}
 			if log := readTranscript(t, list); events.code != 0 || !strings.Contains(log.answer.Markdown, "Ada Brown") || log.answer.Citations[0].Page != 1 {
-				t.Errorf("the answer as JSON: code %d, %+v", events.code, log.answer)
+				t.Errorf("the answer as JSON: code %d, %+v; want 0, %q in it, Citations[0].Page 1",
+					events.code, log.answer, "Ada Brown")
 			}
 			if in := run("ask", "--session=../x", "Hello?"); in.code != 1 || !strings.Contains(in.stderr, "128") {
-				t.Errorf("a bad session: %+v", in)
+				t.Errorf("a bad session: %+v; want code 1 and %q in it", in, "128")
 			}
 			if left, err := os.ReadFile(filepath.Join(data, "server.json")); !served && err == nil {
 				t.Errorf("the commands left %s", left)
@@ -154,7 +158,7 @@ func TestAskFailsWithTheRun(t *testing.T) {
 	}})
 	got := command(t, "", model.env(), "ask", "Hello, what can you do?", "--data="+newDir(t))
 	if got.code != 1 || !strings.Contains(got.stderr, "refused") {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v; want code 1 and %q in it", got, "refused")
 	}
 }
 

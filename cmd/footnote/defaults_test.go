@@ -26,7 +26,7 @@ func (m *modelServer) told(t *testing.T, n int) (tools []string, temperature *fl
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.requests) <= n {
-		t.Fatalf("the model was asked %d times", len(m.requests))
+		t.Fatalf("the model was asked %d times, want more than %d requests", len(m.requests), n)
 	}
 	asked := loose[struct {
 		Temperature *float64
@@ -202,11 +202,11 @@ func TestASummaryIsNotMadeOfTheTableOfContents(t *testing.T) {
 		}
 	}
 	if len(key) < 3 {
-		t.Errorf("key sentences %q: %s", key, r.body)
+		t.Errorf("key sentences %q: %s, want at least 3", key, r.body)
 	}
 	for _, sentence := range key {
 		if strings.Contains(sentence, ". . .") || sentence[0] >= '0' && sentence[0] <= '9' {
-			t.Errorf("%q is a line of the table of contents", sentence)
+			t.Errorf("%q is a line of the table of contents, want no %q in it", sentence, ". . .")
 		}
 	}
 }

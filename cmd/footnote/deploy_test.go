@@ -48,7 +48,7 @@ func documentsOf(t *testing.T, name string) (list []map[string]any) {
 			return list
 		}
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: %v, want no error", name, err)
 		}
 		list = append(list, tree)
 	}
@@ -97,7 +97,7 @@ func TestTheComposeFileFitsTheProgram(t *testing.T) {
 		}
 	}
 	if n := at(services, "footnote", "deploy", "replicas"); n != 2 {
-		t.Errorf("%v replicas", n)
+		t.Errorf("%v replicas, want 2", n)
 	}
 	env, _ := at(services, "footnote", "environment").(map[string]any)
 	for name := range env {
@@ -140,7 +140,8 @@ func TestTheKubernetesFilesFitTheProgram(t *testing.T) {
 	spec := at(kinds["Deployment"], "spec", "template", "spec")
 	container := at(spec, "containers", 0)
 	if grace, _ := at(spec, "terminationGracePeriodSeconds").(int); grace < 30 || at(container, "lifecycle", "preStop") == nil {
-		t.Errorf("a pod has %d seconds to end, and preStop is %v", grace, at(container, "lifecycle", "preStop"))
+		t.Errorf("a pod has %d seconds to end, and preStop is %v, want at least 30",
+			grace, at(container, "lifecycle", "preStop"))
 	}
 	for probe, path := range map[string]string{"startupProbe": "/health", "readinessProbe": "/readyz", "livenessProbe": "/readyz"} {
 		if got := at(container, probe, "httpGet", "path"); got != path {

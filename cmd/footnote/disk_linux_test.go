@@ -34,17 +34,17 @@ func TestAFullDiskRefusesWhatIsNewKeepsTheRestAndHeals(t *testing.T) {
 	refused := r.body
 	if answer := decode[uploadAnswer](t, r.body); r.status != http.StatusInsufficientStorage || r.header.Get("Retry-After") == "" ||
 		len(answer.Rejected) != 1 || answer.Rejected[0].Code != "disk_full" || !strings.Contains(answer.Rejected[0].Detail, "Free some space") {
-		t.Errorf("upload: %d %s", r.status, refused)
+		t.Errorf("upload: %d %s, want %d", r.status, refused, http.StatusInsufficientStorage)
 	}
 	r = s.send("POST", "/chat", ask("What is the condition of the roof?"))
 	if p := loose[problem](t, r.body); r.status != http.StatusInsufficientStorage || p.Code != "disk_full" || !plainSentence(p.Detail) || r.header.Get("Retry-After") == "" {
-		t.Errorf("question: %d %s", r.status, r.body)
+		t.Errorf("question: %d %s, want %d", r.status, r.body, http.StatusInsufficientStorage)
 	}
 	if s.search("slates").TotalResults == 0 {
 		t.Error("search does not work")
 	}
 	if got := s.send("GET", "/agent/session/"+before.start.SessionID, nil); got.status != http.StatusOK || !strings.Contains(got.body, "900 pounds") {
-		t.Errorf("history: %d %s", got.status, got.body)
+		t.Errorf("history: %d %s; want %d and %q in it", got.status, got.body, http.StatusOK, "900 pounds")
 	}
 
 	s.limitFiles(^uint64(0))

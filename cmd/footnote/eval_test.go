@@ -42,33 +42,35 @@ func TestEvalAgentCountsRightAndWrong(t *testing.T) {
 	got := run("eval", "agent", "--questions", questions, "--documents", documents, "--with", "offline,settings", "--json")
 	var out struct{ Reports []eval.Report }
 	if err := json.Unmarshal([]byte(got.stdout), &out); err != nil || got.code != 0 || len(out.Reports) != 2 {
-		t.Fatalf("%v: %+v", err, got)
+		t.Fatalf("%v: %+v, want code 0", err, got)
 	}
 	for i, model := range []string{"offline", "settings"} {
 		report := out.Reports[i]
 		if report.Model != model || report.Documents != 2 || len(report.Questions) != len(rows) || report.Kinds[0].Right != 3 || report.Kinds[1].Right != 0 {
-			t.Fatalf("%s: %+v", model, report)
+			t.Fatalf("%s: %+v; want Model %v, Documents 2, %v questions, Kinds[0].Right 3, Kinds[1].Right 0",
+				model, report, model, len(rows))
 		}
 		for n, v := range report.Questions {
 			if v.Right != rows[n].right || v.Failed != "" || v.Steps == 0 {
-				t.Errorf("%s, %q: %+v", model, rows[n].line, v)
+				t.Errorf("%s, %q: %+v; want Right %v, Failed nothing, other than 0",
+					model, rows[n].line, v, rows[n].right)
 			}
 		}
 	}
 	if left, err := filepath.Glob(filepath.Join(data, "*.db")); err != nil || len(left) > 0 {
-		t.Errorf("the user's data directory was used: %v, %v", left, err)
+		t.Errorf("the user's data directory was used: %v, %v; want none", left, err)
 	}
 	table := run("eval", "agent", "--questions", questions, "--documents", documents)
 	if table.code != 0 || !strings.Contains(table.stdout, "| wrong | 5 ") || !strings.Contains(table.stdout, "✕ wrong: When was the weir built? (an expected document is not cited)") {
-		t.Errorf("the table: %+v", table)
+		t.Errorf("the table: %+v; want code 0 and %q in it", table, "| wrong | 5 ")
 	}
 	if printed := run("eval", "agent", "--print-questions"); printed.code != 0 || printed.stdout != eval.Embedded {
-		t.Errorf("--print-questions: %+v", printed)
+		t.Errorf("--print-questions: %+v; want code 0 and stdout %v", printed, eval.Embedded)
 	}
 	if got := run("eval", "agent", "--documents", documents); got.code != 1 || !strings.Contains(got.stderr, "needs --questions") {
-		t.Errorf("without questions: %+v", got)
+		t.Errorf("without questions: %+v; want code 1 and %q in it", got, "needs --questions")
 	}
 	if got := run("eval", "agent", "--questions", filepath.Join(documents, "weir.md"), "--documents", documents); got.code != 1 || !strings.Contains(got.stderr, "line 3 of the questions") {
-		t.Errorf("a file that has no questions: %+v", got)
+		t.Errorf("a file that has no questions: %+v; want code 1 and %q in it", got, "line 3 of the questions")
 	}
 }

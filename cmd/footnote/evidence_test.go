@@ -16,22 +16,22 @@ func TestExportAndVerify(t *testing.T) {
 	originals := folder(t, books[0], books[1], file{"plan.pdf", pdfOf("The plan of the weir is drawn by Ada Brown.")})
 	run := func(args ...string) result { return command(t, "", nil, append(args, "--data="+data)...) }
 	if got := run("ingest", originals); got.code != 0 {
-		t.Fatalf("ingest: %+v", got)
+		t.Fatalf("ingest: %+v, want code 0", got)
 	}
 	asked := run("ask", "--json", "Who drew the plan of the weir?")
 	id := regexp.MustCompile(`"run_id":"([0-9a-f-]{36})"`).FindStringSubmatch(asked.stdout)
 	if asked.code != 0 || id == nil {
-		t.Fatalf("ask: %+v", asked)
+		t.Fatalf("ask: %+v, want code 0", asked)
 	}
 	out := t.TempDir()
 	for _, format := range []string{"md", "html", "json"} {
 		name := filepath.Join(out, "answer."+format)
 		if got := run("export", id[1], "--format", format, "-o", name); got.code != 0 {
-			t.Fatalf("export: %+v", got)
+			t.Fatalf("export: %+v, want code 0", got)
 		}
 		for _, how := range [][]string{{"verify", name}, {"verify", name, "--documents", originals}} {
 			if got := run(how...); got.code != 0 || !strings.Contains(got.stdout, "verified") {
-				t.Errorf("%v: %+v", how, got)
+				t.Errorf("%v: %+v; want code 0 and %q in it", how, got, "verified")
 			}
 		}
 		raw, err := os.ReadFile(name)
@@ -47,7 +47,7 @@ func TestExportAndVerify(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := run("verify", altered, "--documents", originals); got.code != 1 || !strings.Contains(got.stdout, "✕") {
-			t.Errorf("%s, altered: %+v", format, got)
+			t.Errorf("%s, altered: %+v; want code 1 and %q in it", format, got, "✕")
 		}
 	}
 	name := filepath.Join(out, "answer.json")
@@ -59,7 +59,7 @@ func TestExportAndVerify(t *testing.T) {
 		}
 		got := s.send("POST", "/evidence/verify", string(raw))
 		if got.status != 200 || loose[struct{ OK bool }](t, got.body).OK != ok {
-			t.Errorf("%s as a body: %d %s", file, got.status, got.body)
+			t.Errorf("%s as a body: %d %s, want 200", file, got.status, got.body)
 		}
 	}
 	s.end(os.Interrupt)
@@ -70,18 +70,18 @@ func TestExportAndVerify(t *testing.T) {
 		Citations []struct{ State string }
 	}
 	if err := json.Unmarshal([]byte(missing.stdout), &report); err != nil || missing.code != 1 || report.OK || report.Citations[0].State != "missing" {
-		t.Errorf("without the document: %+v, %v", missing, err)
+		t.Errorf("without the document: %+v, %v; want code 1", missing, err)
 	}
 	if err := os.WriteFile(filepath.Join(none, "plan.pdf"), []byte(pdfOf("The plan of the weir is drawn by Eve Brown.")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got := run("verify", name, "--documents", none); got.code != 1 || !strings.Contains(got.stdout, "changed") {
-		t.Errorf("with another version: %+v", got)
+		t.Errorf("with another version: %+v; want code 1 and %q in it", got, "changed")
 	}
 	if got := run("verify", filepath.Join(originals, books[0].name)); got.code != 1 || !strings.Contains(got.stderr, "no evidence") {
-		t.Errorf("a file without evidence: %+v", got)
+		t.Errorf("a file without evidence: %+v; want code 1 and %q in it", got, "no evidence")
 	}
 	if got := run("export", "feedback"); got.code != 0 || !strings.HasPrefix(got.stdout, "run_id,") {
-		t.Errorf("export feedback: %+v", got)
+		t.Errorf("export feedback: %+v; want code 0 and %q at its beginning", got, "run_id,")
 	}
 }

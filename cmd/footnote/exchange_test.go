@@ -35,7 +35,7 @@ func decode[T any](t testing.TB, body string) T {
 	d := json.NewDecoder(strings.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&v); err != nil {
-		t.Fatalf("%v in %.2000s", err, body)
+		t.Fatalf("%v in %.2000s, want no error", err, body)
 	}
 	return v
 }
@@ -45,7 +45,7 @@ func loose[T any](t testing.TB, body string) T {
 	t.Helper()
 	var v T
 	if err := json.Unmarshal([]byte(body), &v); err != nil {
-		t.Fatalf("%v in %.2000s", err, body)
+		t.Fatalf("%v in %.2000s, want no error", err, body)
 	}
 	return v
 }
@@ -275,7 +275,7 @@ func readTranscript(t testing.TB, events []event) transcript {
 	log := transcript{raw: events}
 	for i, ev := range events {
 		if ev.id != int64(i+1) {
-			t.Fatalf("event %d has the number %d", i+1, ev.id)
+			t.Fatalf("event %d has the number %d, want %d", i+1, ev.id, int64(i+1))
 		}
 		if log.done != nil {
 			t.Fatalf("%s %d comes after run_done", ev.name, ev.id)

@@ -64,7 +64,7 @@ func (a *asking) printed(t *testing.T) (raw []string, run string) {
 			RunID string `json:"run_id"`
 		}
 		if err := json.Unmarshal(lines.Bytes(), &head); err != nil {
-			t.Errorf("it printed %q: %v", lines.Text(), err)
+			t.Errorf("it printed %q: %v, want no error", lines.Text(), err)
 		}
 		raw, run = append(raw, lines.Text()), head.RunID
 	}
@@ -176,7 +176,7 @@ func TestAskReadsEachEventOnceHoweverOftenItsConnectionBreaks(t *testing.T) {
 	}
 	r := s.send("GET", "/sessions", nil)
 	if n := strings.Count(r.body, `"running"`); r.status != http.StatusOK || n != 1 {
-		t.Errorf("the question made %d sessions: %s", n, r.body)
+		t.Errorf("the question made %d sessions: %s, want 1", n, r.body)
 	}
 }
 
@@ -193,7 +193,7 @@ func TestAskGoesOnTryingWhenTheServerGoesAwayBeforeTheFirstEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {
-		t.Errorf("it asked: %v", err)
+		t.Errorf("it asked: %v, want no error", err)
 	}
 	for _, end := range []io.Closer{l, conn} { // from now on nobody listens
 		if err := end.Close(); err != nil {
@@ -213,10 +213,11 @@ func TestAskEndsWhenThereIsNobody(t *testing.T) {
 	t.Parallel()
 	nobody := "http://" + freeAddr(t)
 	if got := command(t, "", []string{"FOOTNOTE_SERVER=" + nobody}, "ask", "Hello?"); got.code != 1 || !strings.Contains(got.stderr, nobody+" does not answer") || strings.Contains(got.stderr, "going on") {
-		t.Errorf("nobody there: %d %s%s", got.code, got.stdout, got.stderr)
+		t.Errorf("nobody there: %d %s%s; want 1, %q in it, no %q in it",
+			got.code, got.stdout, got.stderr, nobody+" does not answer", "going on")
 	}
 	if got := command(t, "", []string{"FOOTNOTE_SERVER=footnote"}, "ask", "Hello?"); got.code != 2 || !strings.Contains(got.stderr, "FOOTNOTE_SERVER") {
-		t.Errorf("no URL: %d %s", got.code, got.stderr)
+		t.Errorf("no URL: %d %s; want 2 and %q in it", got.code, got.stderr, "FOOTNOTE_SERVER")
 	}
 	model := slow(t)
 	s := serve(t, newDir(t), model.env()...)

@@ -196,13 +196,14 @@ func checkCitations(t *testing.T, s *server, log transcript) {
 			continue
 		}
 		if text.status != http.StatusOK || c.Start < 0 || c.End > len(runes) || c.Start >= c.End || string(runes[c.Start:c.End]) != c.Quote {
-			t.Errorf("%q: footnote %d is not at %d–%d: %q", log.start.Question, c.Number, c.Start, c.End, c.Quote)
+			t.Errorf("%q: footnote %d is not at %d–%d: %q; want at least 0, at most %d, less than %d",
+				log.start.Question, c.Number, c.Start, c.End, c.Quote, len(runes), c.End)
 		}
 		if c.Number != i+1 || !strings.Contains(log.answer.Markdown, "["+string(rune('0'+c.Number))+"]") {
-			t.Errorf("%q: footnote %d of %q", log.start.Question, c.Number, log.answer.Markdown)
+			t.Errorf("%q: footnote %d of %q, want %d", log.start.Question, c.Number, log.answer.Markdown, i+1)
 		}
 		if page := s.send("GET", c.URL, nil, header{"Accept", "text/html"}); page.status != http.StatusOK {
-			t.Errorf("%q: the link %s = %d", log.start.Question, c.URL, page.status)
+			t.Errorf("%q: the link %s = %d, want %d", log.start.Question, c.URL, page.status, http.StatusOK)
 		}
 	}
 }
@@ -211,13 +212,16 @@ func checkRefusal(t *testing.T, question string, log transcript) {
 	t.Helper()
 	const sentence = "I couldn't find relevant information about that in your documents."
 	if !strings.HasPrefix(log.answer.Markdown, sentence) || len(log.answer.Citations) > 0 || len(log.citations) > 0 || strings.Contains(log.answer.Markdown, "[1]") {
-		t.Errorf("%q: the refusal is %+v", question, log.answer)
+		t.Errorf("%q: the refusal is %+v; want %q at its beginning, no citations, no %q in it",
+			question, log.answer, sentence, "[1]")
 	}
 	if log.done.Status != chat.RunCompleted || log.answer.Coverage.Searched == 0 {
-		t.Errorf("%q: done %+v, coverage %+v", question, log.done, log.answer.Coverage)
+		t.Errorf("%q: done %+v, coverage %+v; want Status %v and other than 0",
+			question, log.done, log.answer.Coverage, chat.RunCompleted)
 	}
 	searched := slices.ContainsFunc(log.steps, func(s chat.Step) bool { return s.ActionType == chat.ActionSearching && s.ToolName != "" })
 	if !searched || !strings.Contains(log.answer.Markdown, "searched for") {
-		t.Errorf("%q: it does not say what was searched: %q", question, log.answer.Markdown)
+		t.Errorf("%q: it does not say what was searched: %q, want %q in it",
+			question, log.answer.Markdown, "searched for")
 	}
 }

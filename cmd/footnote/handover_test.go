@@ -145,12 +145,12 @@ func TestWhatOneReplicaIsToldReachesTheOneThatHasTheRun(t *testing.T) {
 			}
 			began := time.Now()
 			if r := two.send("POST", "/agent/runs/"+run.RunID+"/"+path, row.body); r.status != http.StatusAccepted {
-				t.Fatalf("%d %s", r.status, r.body)
+				t.Fatalf("%d %s, want %d", r.status, r.body, http.StatusAccepted)
 			}
 			log := two.follow(run.RunID)
 			t.Logf("it was over after %v", time.Since(began).Round(time.Millisecond))
 			if log.done.Status != row.status {
-				t.Errorf("it ended as %+v", log.done)
+				t.Errorf("it ended as %+v, want Status %v", log.done, row.status)
 			}
 			var step chat.Status
 			for _, s := range log.steps {
@@ -165,12 +165,12 @@ func TestWhatOneReplicaIsToldReachesTheOneThatHasTheRun(t *testing.T) {
 				t.Errorf("%q was ordered %d times", row.ordered, n)
 			}
 			if r := two.send("POST", "/agent/runs/"+run.RunID+"/"+path, row.body); r.status != http.StatusConflict {
-				t.Errorf("after the end: %d %s", r.status, r.body)
+				t.Errorf("after the end: %d %s, want %d", r.status, r.body, http.StatusConflict)
 			}
 		})
 	}
 	if got := stock.ordered(); len(got) != 2 {
-		t.Errorf("ordered: %v", got)
+		t.Errorf("ordered: %v, want 2", got)
 	}
 }
 
@@ -189,16 +189,16 @@ func TestADecisionOutlivesTheReplicaThatHadTheRun(t *testing.T) {
 	}
 	at := "/agent/runs/" + run.RunID + "/steps/" + id
 	if r := two.send("POST", at+"/approve", ""); r.status != http.StatusAccepted {
-		t.Fatalf("%d %s", r.status, r.body)
+		t.Fatalf("%d %s, want %d", r.status, r.body, http.StatusAccepted)
 	}
 	if r := two.send("POST", at+"/deny", ""); r.status != http.StatusConflict {
-		t.Errorf("a second decision: %d %s", r.status, r.body)
+		t.Errorf("a second decision: %d %s, want %d", r.status, r.body, http.StatusConflict)
 	}
 	one.kill()
 	log := two.follow(run.RunID)
 	checkEnd(t, log)
 	if got := stock.ordered(); log.done.Status != chat.RunCompleted || got["gutter"] != 1 || len(got) != 1 {
-		t.Errorf("it ended as %+v, ordered %v", log.done, got)
+		t.Errorf("it ended as %+v, ordered %v; want Status %v, 1, 1", log.done, got, chat.RunCompleted)
 	}
 }
 
@@ -240,16 +240,17 @@ func TestTheRunsOfAKilledReplicaGoOnElsewhereOnce(t *testing.T) {
 			}
 		}
 		if log.done.Status != chat.RunCompleted || times > 1 {
-			t.Errorf("it was taken over %d times and ended as %+v", times, log.done)
+			t.Errorf("it was taken over %d times and ended as %+v; want Status %v and at most 1",
+				times, log.done, chat.RunCompleted)
 		}
 		taken += times
 	}
 	if taken == 0 {
-		t.Error("no run was under way")
+		t.Errorf("no run was under way: got %v, want other than 0", taken)
 	}
 	for item, n := range stock.ordered() {
 		if n != 1 {
-			t.Errorf("%s was ordered %d times", item, n)
+			t.Errorf("%s was ordered %d times, want 1", item, n)
 		}
 	}
 }
@@ -289,7 +290,7 @@ func TestReplicasThatAreStoppedHandTheirRunsOver(t *testing.T) {
 		checkEnd(t, log)
 		checkNothingTwice(t, log)
 		if log.done.Status != chat.RunCompleted {
-			t.Errorf("it ended as %+v", log.done)
+			t.Errorf("it ended as %+v, want Status %v", log.done, chat.RunCompleted)
 		}
 		left := 0.0
 		for _, s := range log.steps {
@@ -306,16 +307,16 @@ func TestReplicasThatAreStoppedHandTheirRunsOver(t *testing.T) {
 	}
 	t.Logf("%d hand-overs of %d runs, the slowest took %.3f s", handed, len(runs), slowest)
 	if handed < len(runs)/2 {
-		t.Errorf("only %d runs were handed over", handed)
+		t.Errorf("only %d runs were handed over, want at least %d", handed, len(runs)/2)
 	}
 	got := stock.ordered()
 	for item, n := range got {
 		if n != 1 {
-			t.Errorf("%s was ordered %d times", item, n)
+			t.Errorf("%s was ordered %d times, want 1", item, n)
 		}
 	}
 	if len(got) != len(runs) {
-		t.Errorf("%d orders of %d", len(got), len(runs))
+		t.Errorf("%d orders of %d, want %d", len(got), len(runs), len(runs))
 	}
 	for i, body := range model.asked() {
 		if err := checkHistory(body); err != nil {
@@ -341,6 +342,6 @@ func TestTheLastReplicaLeavesItsRunToTheNextStart(t *testing.T) {
 	checkNothingTwice(t, log)
 	raw, _ := json.Marshal(log.steps) // steps came from JSON
 	if log.done.Status != chat.RunCompleted || !strings.Contains(string(raw), `"takeover"`) || stock.ordered()["tile"] != 1 {
-		t.Errorf("it ended as %+v after %s", log.done, raw)
+		t.Errorf("it ended as %+v after %s, want Status %v", log.done, raw, chat.RunCompleted)
 	}
 }

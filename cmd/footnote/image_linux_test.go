@@ -104,7 +104,7 @@ func TestTheImagesProgramNeedsNothingButItsVolumes(t *testing.T) {
 	env := []string{"FOOTNOTE_DATA=/data", "FOOTNOTE_KEYS=/data/keys", "FOOTNOTE_BLOBS=file:///blobs"} // and no PATH, HOME or TMPDIR
 	settings := regexp.MustCompile(`(?m)^ENV FOOTNOTE_ADDR=(\S+):8080 (FOOTNOTE_DATA=\S+) (FOOTNOTE_KEYS=\S+)$`).FindStringSubmatch(string(mustRead(t, "../../Dockerfile")))
 	if settings == nil || settings[2] != env[0] || settings[3] != env[1] {
-		t.Fatalf("the Dockerfile sets %v", settings)
+		t.Fatalf("the Dockerfile sets %v; want %v and %v", settings, env[0], env[1])
 	}
 	s := launch(t, inside(t, root, env, "serve", "--addr="+settings[1]+":0"), filepath.Join(root, "data"), env...)
 	if got := s.send("GET", "/documents", nil); got.status != 401 {
@@ -112,13 +112,14 @@ func TestTheImagesProgramNeedsNothingButItsVolumes(t *testing.T) {
 	}
 	made, err := inside(t, root, env, "key", "new", "anna").Output()
 	if err != nil {
-		t.Fatalf("make the first key: %v", err)
+		t.Fatalf("make the first key: %v, want no error", err)
 	}
 	s.key = strings.TrimSpace(string(made))
 	s.add(file{"plan.pdf", pdfOf("The plan of the weir is drawn by Ada Brown.")}, books[1])
 	log := s.run("Who drew the plan of the weir?")
 	if log.answer == nil || !strings.Contains(log.answer.Markdown, "Ada Brown") || len(log.answer.Citations) == 0 || log.answer.Citations[0].Page != 1 {
-		t.Errorf("the answer from a PDF: %+v", log.answer)
+		t.Errorf("the answer from a PDF: %+v; want %q in it, some citations, Citations[0].Page 1",
+			log.answer, "Ada Brown")
 	}
 	health := append(env, "FOOTNOTE_ADDR="+strings.Replace(strings.TrimPrefix(s.url, "http://"), "localhost", settings[1], 1))
 	if out, err := inside(t, root, health, "doctor", "--health").CombinedOutput(); err != nil {
@@ -135,7 +136,7 @@ func TestTheImagesProgramNeedsNothingButItsVolumes(t *testing.T) {
 	}
 	for _, name := range []string{"data/footnote.db", "blobs"} {
 		if info, err := os.Stat(filepath.Join(root, name)); err != nil || info.Sys().(*syscall.Stat_t).Uid != nobody {
-			t.Errorf("%s: %v, %v", name, info, err)
+			t.Errorf("%s: %v, %v; want %v", name, info, err, nobody)
 		}
 	}
 	if out, err := inside(t, root, []string{"FOOTNOTE_DATA=/elsewhere"}, "serve", "--addr=127.0.0.1:0").CombinedOutput(); err == nil || !strings.Contains(string(out), "The data directory /elsewhere can't be made") {

@@ -41,6 +41,6 @@ func TestAnInterruptedCommandEndsCleanly(t *testing.T) {
 		} `json:"sessions"`
 	}](t, s.send("GET", "/sessions", nil).body)
 	if len(sessions.Sessions) != 1 || sessions.Sessions[0].Running {
-		t.Fatalf("sessions: %+v", sessions)
+		t.Fatalf("sessions: %+v; want 1 session and Sessions[0].Running false", sessions)
 	}
 }

@@ -131,7 +131,7 @@ func TestAPoliteSumIsCalculatedOffline(t *testing.T) {
 	for question, want := range map[string]string{"Please calculate 391*17 + 2 for me": "6649", "Could you calculate 2^10, please?": "1024"} {
 		log := s.run(question)
 		if log.answer == nil || !strings.Contains(log.answer.Markdown, want) || len(log.answer.Citations) > 0 {
-			t.Errorf("%s: %+v", question, log.answer)
+			t.Errorf("%s: %+v; want %q in it and no citations", question, log.answer, want)
 		}
 		for _, step := range log.steps {
 			if step.ToolName != "" && step.ToolName != "calculate" {

@@ -88,7 +88,7 @@ func killIngest(t *testing.T, s *server, old string, n int, rng *rand.Rand) {
 	}
 	r := s.upload(files...)
 	if r.status != http.StatusAccepted {
-		t.Fatalf("upload: %d %s", r.status, r.body)
+		t.Fatalf("upload: %d %s, want %d", r.status, r.body, http.StatusAccepted)
 	}
 	answer := decode[uploadAnswer](t, r.body)
 	if len(answer.Documents) != len(files) || answer.Documents[0].ID != old {
@@ -113,7 +113,7 @@ func killIngest(t *testing.T, s *server, old string, n int, rng *rand.Rand) {
 		name := fmt.Sprintf("book%d", i)
 		again.whole(t, doc.ID, name, false)
 		if state := again.settled(doc.ID); state.State != "ready" {
-			t.Errorf("%s became %+v", name, state)
+			t.Errorf("%s became %+v, want State %q", name, state, "ready")
 		}
 		again.whole(t, doc.ID, name, true)
 	}

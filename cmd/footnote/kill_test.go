@@ -136,7 +136,8 @@ func TestAKilledRunGoesOnOrEnds(t *testing.T) {
 	}
 	t.Logf("%d of %d runs were cut off and went on", resumed, tried)
 	if resumed < tried/2 {
-		t.Errorf("only %d of %d runs were cut off in the middle: the fail points miss them", resumed, tried)
+		t.Errorf("only %d of %d runs were cut off in the middle: the fail points miss them, want at least %d",
+			resumed, tried, tried/2)
 	}
 }
 
@@ -151,7 +152,7 @@ func killAndGoOn(t *testing.T, template string, point failPoint, rng *rand.Rand)
 	body := ask("What is the condition of the roof, and what is the rent?")
 	r, err := k.s.try("POST", "/chat", body, header{"Idempotency-Key", "the-key"})
 	if err != nil || r.status != http.StatusAccepted {
-		t.Fatalf("POST /chat: %v %+v", err, r)
+		t.Fatalf("POST /chat: %v %+v, want status %d", err, r, http.StatusAccepted)
 	}
 	run := decode[started](t, r.body)
 	k.watch(t, run)
@@ -175,7 +176,7 @@ func killAndGoOn(t *testing.T, template string, point failPoint, rng *rand.Rand)
 		}
 	}
 	if key := decode[started](t, again.send("POST", "/chat", body, header{"Idempotency-Key", "the-key"}).body); key.RunID != run.RunID {
-		t.Errorf("the same key made another run: %s, not %s", key.RunID, run.RunID)
+		t.Errorf("the same key made another run: %s, not %s, want %s", key.RunID, run.RunID, run.RunID)
 	}
 	return slices.ContainsFunc(log.steps, func(s chat.Step) bool { return s.Step == "restart" })
 }
@@ -215,7 +216,7 @@ func checkEnd(t *testing.T, log transcript) {
 		return
 	}
 	if log.done.Status != chat.RunCompleted || log.answer == nil {
-		t.Fatalf("it ended as %+v, with the answer %+v", log.done, log.answer)
+		t.Fatalf("it ended as %+v, with the answer %+v, want Status %v", log.done, log.answer, chat.RunCompleted)
 	}
 	if log.text != log.answer.Markdown {
 		t.Errorf("the pieces make\n%q\nthe answer is\n%q", log.text, log.answer.Markdown)

@@ -27,7 +27,7 @@ func askedAtOnce(t *testing.T, n int, limit string, servers ...*server) map[int]
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
-				t.Errorf("POST /chat: %v", err)
+				t.Errorf("POST /chat: %v, want no error", err)
 				return
 			}
 			statuses[r.status]++

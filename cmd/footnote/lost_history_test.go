@@ -41,7 +41,7 @@ func TestAConversationThatCannotBeReadIsAnsweredWithoutIt(t *testing.T) {
 			body := `{"message": "What is the rent of the mill?", "session_id": "s"}`
 			first := s.send("POST", "/agent/chat", body)
 			if first.status != http.StatusOK || !strings.Contains(first.body, `"notes":[]`) {
-				t.Fatalf("before: %d %s", first.status, first.body)
+				t.Fatalf("before: %d %s; want %d and %q in it", first.status, first.body, http.StatusOK, `"notes":[]`)
 			}
 			if err := tt.spoil(t, s.dir); err != nil {
 				t.Fatal(err)
@@ -52,12 +52,13 @@ func TestAConversationThatCannotBeReadIsAnsweredWithoutIt(t *testing.T) {
 			}
 			got := s.send("POST", "/agent/chat", body)
 			if got.status != http.StatusOK || !strings.Contains(got.body, "900 pounds") || !strings.Contains(got.body, `"notes":["The conversation so far can't be read: answering without it."]`) {
-				t.Errorf("after: %d %s", got.status, got.body)
+				t.Errorf("after: %d %s; want %d and %q in it", got.status, got.body, http.StatusOK, "900 pounds")
 			}
 			run := loose[started](t, got.body)
 			page := s.send("GET", "/runs/"+run.RunID+"/stream", nil, header{"Accept", "text/event-stream"})
 			if page.status != http.StatusOK || !strings.Contains(page.body, "so far can") || !strings.Contains(page.body, "answering without it") {
-				t.Errorf("the page's stream: %d %.3000s", page.status, page.body)
+				t.Errorf("the page's stream: %d %.3000s; want %d, %q in it, %q in it",
+					page.status, page.body, http.StatusOK, "so far can", "answering without it")
 			}
 		})
 	}
@@ -110,18 +111,20 @@ func TestDamagedTurnsAreCountedAndTheOthersShown(t *testing.T) {
 			history := s.send("GET", "/agent/session/s", nil)
 			if history.status != http.StatusOK || !strings.Contains(history.body, `"notes":["3 turns of this conversation can't be read."]`) ||
 				!strings.Contains(history.body, "blocked gutter") || strings.Contains(history.body, "900 pounds") || strings.Contains(history.body, "Who repairs the roof?") || strings.Contains(history.body, "renewed the roof") {
-				t.Errorf("GET /agent/session/s: %d %s", history.status, history.body)
+				t.Errorf("GET /agent/session/s: %d %s; want %d, %q in it, %q in it, no %q in it, no %q in it, no %q in it",
+					history.status, history.body, http.StatusOK, `"notes":["3 turns of this conversation can't be read."]`, "blocked gutter", "900 pounds", "Who repairs the roof?", "renewed the roof")
 			}
 			page := s.send("GET", "/c/s", nil, header{"Accept", "text/html"})
 			if page.status != http.StatusOK || !strings.Contains(page.body, "3 turns of this conversation can&#39;t be read.") || !strings.Contains(page.body, "blocked gutter") {
-				t.Errorf("GET /c/s: %d %.3000s", page.status, page.body)
+				t.Errorf("GET /c/s: %d %.3000s; want %d, %q in it, %q in it",
+					page.status, page.body, http.StatusOK, "3 turns of this conversation can&#39;t be read.", "blocked gutter")
 			}
 			waiting := s.send("POST", "/sessions/s/queue", `{"message": "What is the rent?"}`)
 			if waiting.status >= 500 {
-				t.Errorf("a waiting question: %d %s", waiting.status, waiting.body)
+				t.Errorf("a waiting question: %d %s, want less than 500", waiting.status, waiting.body)
 			}
 			if got := ask("And the roof?"); got.status != http.StatusOK || !strings.Contains(got.body, `"notes":["3 turns of this conversation can't be read: answering without them."]`) {
-				t.Errorf("the next question: %d %s", got.status, got.body)
+				t.Errorf("the next question: %d %s, want %d", got.status, got.body, http.StatusOK)
 			}
 		})
 	}

@@ -65,7 +65,7 @@ func TestToolsOfAServerFromTheSettingsFile(t *testing.T) {
 	} {
 		got := command(t, "", []string{"FOOTNOTE_MCP_SERVERS=" + text}, "serve", "--data="+newDir(t), "--addr=127.0.0.1:0")
 		if got.code != 2 || !strings.Contains(got.stderr, says) || strings.Contains(got.stderr, key) {
-			t.Errorf("%s: code %d, %s", text, got.code, got.stderr)
+			t.Errorf("%s: code %d, %s; want 2, %q in it, no %q in it", text, got.code, got.stderr, says, key)
 		}
 	}
 }

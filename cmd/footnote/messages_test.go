@@ -49,7 +49,8 @@ func TestMessagesOfServerFailuresNameNoSettings(t *testing.T) {
 				}
 				found++
 				if bad := namesSetting.FindString(message); bad != "" {
-					t.Errorf("%s: the message names %q: put that sentence into Hint", files.Position(literal.Pos()), bad)
+					t.Errorf("%s: the message names %q: put that sentence into Hint, want nothing",
+						files.Position(literal.Pos()), bad)
 				}
 				return true
 			})
@@ -60,7 +61,7 @@ func TestMessagesOfServerFailuresNameNoSettings(t *testing.T) {
 		}
 	}
 	if found < 20 {
-		t.Errorf("only %d messages were looked at", found)
+		t.Errorf("only %d messages were looked at, want at least 20", found)
 	}
 }
 

@@ -35,7 +35,7 @@ func library(t *testing.T) (dir string, k kept, found map[string][]string) {
 	s.add(file{"survey.md", strings.Replace(books[0].body, "poor", "good", 1)}) // a second version: the citations keep the first
 	gone := ids[5]
 	if r := s.send("DELETE", "/documents/"+gone, nil); r.status != http.StatusNoContent {
-		t.Fatalf("DELETE: %d %s", r.status, r.body)
+		t.Fatalf("DELETE: %d %s, want %d", r.status, r.body, http.StatusNoContent)
 	}
 	k = s.everything(slices.DeleteFunc(ids, func(id string) bool { return id == gone }), runs)
 	found = s.tops()
@@ -114,12 +114,13 @@ func TestEverythingIsCopiedThroughKillsAndIsTheSame(t *testing.T) {
 		if killed == 2 {
 			got := command(t, "", env, "serve", "--addr=127.0.0.1:0", "--data="+newDir(t))
 			if got.code != 1 || !strings.Contains(got.stderr, "half filled") {
-				t.Errorf("a server on the half filled database: %d %s", got.code, got.stderr)
+				t.Errorf("a server on the half filled database: %d %s; want 1 and %q in it",
+					got.code, got.stderr, "half filled")
 			}
 		}
 	}
 	if killed < 6 {
-		t.Errorf("only %d of the kills came in time", killed)
+		t.Errorf("only %d of the kills came in time, want at least 6", killed)
 	}
 	got := command(t, "", env, "migrate")
 	if got.code != 0 || strings.Contains(got.stdout, "DIFFERENT") || !strings.Contains(got.stdout, "originals") {
@@ -127,13 +128,13 @@ func TestEverythingIsCopiedThroughKillsAndIsTheSame(t *testing.T) {
 	}
 	t.Log(got.stdout)
 	if after := hashOf(t, database, database+"-wal"); after != before {
-		t.Error("the source was changed")
+		t.Errorf("the source was changed: got %v, want %v", after, before)
 	}
 	if got := command(t, "", env, "migrate"); got.code != 0 || !strings.Contains(got.stdout, "nothing to do") {
-		t.Errorf("once more: %d %s%s", got.code, got.stdout, got.stderr)
+		t.Errorf("once more: %d %s%s; want 0 and %q in it", got.code, got.stdout, got.stderr, "nothing to do")
 	}
 	if got := command(t, "", env, "migrate", "--again"); got.code != 1 || !strings.Contains(got.stderr, "may be in use") {
-		t.Errorf("--again after all: %d %s%s", got.code, got.stdout, got.stderr)
+		t.Errorf("--again after all: %d %s%s; want 1 and %q in it", got.code, got.stdout, got.stderr, "may be in use")
 	}
 	s := serve(t, newDir(t), env[1:]...)
 	s.mustHave(k)
@@ -144,7 +145,7 @@ func TestEverythingIsCopiedThroughKillsAndIsTheSame(t *testing.T) {
 		delete(found, query)
 	}
 	if len(found) > 0 {
-		t.Errorf("nothing is found for %v", found)
+		t.Errorf("nothing is found for %v, want none", found)
 	}
 	eventually(t, "the document that waited is ready", func() bool { return s.search("queue while the power fails").TotalResults > 0 })
 	s.add(file{"new.md", "# New\n\nIt comes after the move, under a new number.\n"})
@@ -160,25 +161,25 @@ func TestMigrateRefusesWhatItShould(t *testing.T) {
 	url := postgrestest.Shared(t).Schema(t)
 	env := []string{"FOOTNOTE_DATA=" + s.dir, "DATABASE_URL=" + url}
 	if got := command(t, "", env, "migrate"); got.code != 1 || !strings.Contains(got.stderr, "in use by the Footnote at") {
-		t.Errorf("below a server: %d %s", got.code, got.stderr)
+		t.Errorf("below a server: %d %s; want 1 and %q in it", got.code, got.stderr, "in use by the Footnote at")
 	}
 	s.end(os.Interrupt)
 	if got := command(t, "", env[:1], "migrate"); got.code != 1 || !strings.Contains(got.stderr, "set DATABASE_URL") {
-		t.Errorf("without a target: %d %s", got.code, got.stderr)
+		t.Errorf("without a target: %d %s; want 1 and %q in it", got.code, got.stderr, "set DATABASE_URL")
 	}
 	if got := command(t, "", []string{"FOOTNOTE_DATA=" + t.TempDir(), env[1]}, "migrate"); got.code != 1 || !strings.Contains(got.stderr, "There is no database in") {
-		t.Errorf("without a source: %d %s", got.code, got.stderr)
+		t.Errorf("without a source: %d %s; want 1 and %q in it", got.code, got.stderr, "There is no database in")
 	}
 	other := serve(t, newDir(t), env[1], "FOOTNOTE_BLOBS=file://"+t.TempDir())
 	id := other.add(books[1])[0]
 	if got := command(t, "", env, "migrate"); got.code != 1 || !strings.Contains(got.stderr, "holds other data") {
-		t.Errorf("into a database in use: %d %s", got.code, got.stderr)
+		t.Errorf("into a database in use: %d %s; want 1 and %q in it", got.code, got.stderr, "holds other data")
 	}
 	if r := other.send("GET", "/documents/"+id+"/text", nil); r.status != http.StatusOK {
-		t.Errorf("the other library's document: %d %s", r.status, r.body)
+		t.Errorf("the other library's document: %d %s, want %d", r.status, r.body, http.StatusOK)
 	}
 	if got := command(t, "", nil, "migrate", "--help"); got.code != 0 || !strings.Contains(got.stdout, "goes on where it was") {
-		t.Errorf("--help: %d %s", got.code, got.stdout)
+		t.Errorf("--help: %d %s; want 0 and %q in it", got.code, got.stdout, "goes on where it was")
 	}
 }
 
@@ -193,14 +194,14 @@ func TestADifferenceIsFoundAndMendedByStartingOver(t *testing.T) {
 	env := []string{"FOOTNOTE_DATA=" + s.dir, "DATABASE_URL=" + postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}
 	for lines := 20; !migrateUntil(t, lines, env); lines -= 3 {
 		if lines < 3 {
-			t.Fatal("every kill came too late")
+			t.Fatalf("every kill came too late: got %v, want at least 3", lines)
 		}
 		env[1] = "DATABASE_URL=" + postgrestest.Shared(t).Schema(t)
 	}
 	s = s.restart()
 	r := s.send("PATCH", "/sessions/"+run.SessionID, `{"title": "Another name"}`)
 	if r.status >= 300 {
-		t.Fatalf("rename: %d %s", r.status, r.body)
+		t.Fatalf("rename: %d %s, want less than 300", r.status, r.body)
 	}
 	s.end(os.Interrupt)
 	got := command(t, "", env, "migrate")

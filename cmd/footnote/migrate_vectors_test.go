@@ -74,7 +74,7 @@ func TestVectorsAreCopiedToMilvusThroughKillsAndAreNotMadeAnew(t *testing.T) {
 			s.add(file{"survey.md", strings.Replace(books[0].body, "poor", "good", 1)}) // vectors of its first version are gone
 			s.semantic()
 			if r := s.send("DELETE", "/documents/"+ids[1], nil); r.status != http.StatusNoContent {
-				t.Fatalf("DELETE: %d %s", r.status, r.body)
+				t.Fatalf("DELETE: %d %s, want %d", r.status, r.body, http.StatusNoContent)
 			}
 			found := map[string]map[string]int{}
 			for _, query := range meanings {
@@ -108,7 +108,8 @@ func TestVectorsAreCopiedToMilvusThroughKillsAndAreNotMadeAnew(t *testing.T) {
 				}
 			}
 			if n := made.Load(); n > int64(len(meanings)) {
-				t.Errorf("%d requests for embeddings, with %d questions", n, len(meanings))
+				t.Errorf("%d requests for embeddings, with %d questions, want at most %d",
+					n, len(meanings), int64(len(meanings)))
 			}
 			moved.add(file{"new.md", "# New\n\nIt comes after the move.\n"})
 			moved.semantic()

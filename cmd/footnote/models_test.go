@@ -46,7 +46,7 @@ func TestAModelWithoutToolCallsAnswers(t *testing.T) {
 		}
 	}
 	if notices == 0 || searches == 0 {
-		t.Errorf("%d notices and %d searches: %+v", notices, searches, log.steps)
+		t.Errorf("%d notices and %d searches: %+v; want other than 0 and other than 0", notices, searches, log.steps)
 	}
 }
 
@@ -83,7 +83,8 @@ func TestAnthropicsModelAnswersWithToolsAndThinking(t *testing.T) {
 		t.Errorf("thought shown: %v, signature sent back: %v", thought, signed)
 	}
 	if got := s.send("POST", "/agent/chat", `{"message":"Hi","config":{"model":"gpt-9"}}`, header{"Content-Type", "application/json"}); got.status != http.StatusBadRequest || !strings.Contains(got.body, "claude-haiku") {
-		t.Errorf("a model that is not allowed: %d %s", got.status, got.body)
+		t.Errorf("a model that is not allowed: %d %s; want %d and %q in it",
+			got.status, got.body, http.StatusBadRequest, "claude-haiku")
 	}
 }
 
@@ -115,11 +116,11 @@ func TestTheSettingSaysWhatDrivesRuns(t *testing.T) {
 					tools++
 				}
 				if step.Step == "fallback" {
-					t.Errorf("the offline model took over: %+v", step)
+					t.Errorf("the offline model took over: %+v, want other than %q", step, "fallback")
 				}
 			}
 			if tools == 0 {
-				t.Error("no tool was called")
+				t.Errorf("no tool was called: got %v, want other than 0", tools)
 			}
 		})
 	}

@@ -205,7 +205,7 @@ func TestMilvusMayComeAndGo(t *testing.T) {
 		eventually(t, "/health says "+status, func() bool {
 			r := s.send("GET", "/health", nil)
 			if r.status != http.StatusOK {
-				t.Fatalf("/health: %d %s", r.status, r.body)
+				t.Fatalf("/health: %d %s, want %d", r.status, r.body, http.StatusOK)
 			}
 			return loose[struct {
 				Status string `json:"status"`
@@ -216,10 +216,10 @@ func TestMilvusMayComeAndGo(t *testing.T) {
 		t.Helper()
 		r := s.send("POST", "/search", `{"query": "slate roof"}`)
 		if r.status != http.StatusOK || !strings.Contains(r.body, "1987") || !json.Valid([]byte(r.body)) {
-			t.Errorf("%s, a search answers %d %s", when, r.status, r.body)
+			t.Errorf("%s, a search answers %d %s; want %d and %q in it", when, r.status, r.body, http.StatusOK, "1987")
 		}
 		if status, body := s.meaning("slate roof"); status != http.StatusServiceUnavailable {
-			t.Errorf("%s, a semantic search answers %d %s", when, status, body)
+			t.Errorf("%s, a semantic search answers %d %s, want %d", when, status, body, http.StatusServiceUnavailable)
 		}
 	}
 	found := func(when string) {

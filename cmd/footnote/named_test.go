@@ -15,7 +15,7 @@ func keyFor(t *testing.T, data, user string) header {
 	t.Helper()
 	made := command(t, "", nil, "key", "new", user, "--data", data)
 	if made.code != 0 {
-		t.Fatalf("%+v", made)
+		t.Fatalf("%+v, want code 0", made)
 	}
 	return header{"X-API-Key", strings.TrimSpace(made.stdout)}
 }
@@ -44,10 +44,10 @@ func TestWhatAQuestionNamesMustBeThere(t *testing.T) {
 	}
 	own, deleted, theirs := add(anna, "house", holidays), add(anna, "", "# Gone\n\nIt was here.\n"), add(ben, "secret", "# Ben\n\nThe code is blue.\n")
 	if r := s.send("DELETE", "/documents/"+deleted, nil, anna); r.status != 204 {
-		t.Fatalf("%d %s", r.status, r.body)
+		t.Fatalf("%d %s, want 204", r.status, r.body)
 	}
 	if r := s.send("POST", "/agent/chat", `{"message":"How many days of paid holiday?","session_id":"there","namespace":"house","document_ids":["`+own+`"]}`, anna); r.status != 200 {
-		t.Fatalf("%d %s", r.status, r.body)
+		t.Fatalf("%d %s, want 200", r.status, r.body)
 	}
 	const unknown = "0192a1b2-0000-7000-8000-000000000000"
 	mcp := func(tool, arguments string) string {
@@ -73,7 +73,8 @@ func TestWhatAQuestionNamesMustBeThere(t *testing.T) {
 				status = 200
 			}
 			if r.status != status || !strings.Contains(r.body, part) || strings.Contains(r.body, "blue") {
-				t.Errorf("POST %s %s: %d %s", entrance.path, body, r.status, r.body)
+				t.Errorf("POST %s %s: %d %s; want %d, %q in it, no %q in it",
+					entrance.path, body, r.status, r.body, status, part, "blue")
 			}
 			return unlike.ReplaceAllString(strings.ReplaceAll(r.body, named, "X"), "")
 		}
@@ -83,32 +84,36 @@ func TestWhatAQuestionNamesMustBeThere(t *testing.T) {
 				words = append(words, refused(strings.ReplaceAll(entrance.ids, "IDS", `["`+own+`","`+id+`"]`), id, "One of the chosen documents is not there"))
 			}
 			if words[0] != words[1] || words[0] != words[2] {
-				t.Errorf("POST %s tells unknown documents from others: %q", entrance.path, words)
+				t.Errorf("POST %s tells unknown documents from others: %q; want %v and %v",
+					entrance.path, words, words[1], words[2])
 			}
 		}
 		none := refused(strings.ReplaceAll(entrance.namespace, "NAME", "nobodys"), "nobodys", "There are no documents in the namespace")
 		if other := refused(strings.ReplaceAll(entrance.namespace, "NAME", "secret"), "secret", "There are no documents in the namespace"); other != none {
-			t.Errorf("POST %s tells an unknown namespace from another's: %q, %q", entrance.path, none, other)
+			t.Errorf("POST %s tells an unknown namespace from another's: %q, %q; want %q",
+				entrance.path, none, other, none)
 		}
 	}
 	fields := url.Values{"message": {"a"}, "document_ids": {own, theirs}}.Encode()
 	kind := header{"Content-Type", "application/x-www-form-urlencoded"}
 	if r := s.send("POST", "/chat", fields, anna, kind, header{"Accept", "text/html"}); r.status != 404 || !strings.Contains(r.body, "One of the chosen documents is not there") || !strings.Contains(r.body, "<main") {
-		t.Errorf("the page without scripts: %d %s", r.status, r.body)
+		t.Errorf("the page without scripts: %d %s; want 404, %q in it, %q in it",
+			r.status, r.body, "One of the chosen documents is not there", "<main")
 	}
 	if r := s.send("POST", "/chat", fields, anna, kind, header{"HX-Request", "true"}); r.status != 404 || !strings.Contains(r.body, "One of the chosen documents is not there") || strings.Contains(r.body, "<main") {
-		t.Errorf("the page's script: %d %s", r.status, r.body)
+		t.Errorf("the page's script: %d %s; want 404, %q in it, no %q in it",
+			r.status, r.body, "One of the chosen documents is not there", "<main")
 	}
 	both := `{"message":"a","namespace":"default","document_ids":["` + own + `"]}`
 	if r := s.send("POST", "/agent/chat", both, anna); r.status != 404 || !strings.Contains(r.body, "in the namespace") {
-		t.Errorf("a document of another namespace: %d %s", r.status, r.body)
+		t.Errorf("a document of another namespace: %d %s; want 404 and %q in it", r.status, r.body, "in the namespace")
 	}
 	if r := s.send("POST", "/search", `{"query":"a","namespace":"default"}`, anna); r.status != 200 {
-		t.Errorf("the namespace that is always there: %d %s", r.status, r.body)
+		t.Errorf("the namespace that is always there: %d %s, want 200", r.status, r.body)
 	}
 	kept := s.send("GET", "/sessions", nil, anna)
 	if n := strings.Count(kept.body, `"session_id":`); n != 1 || !strings.Contains(kept.body, `"there"`) {
-		t.Errorf("something was kept: %s", kept.body)
+		t.Errorf("something was kept: %s, want %q in it", kept.body, `"there"`)
 	}
 	if history := s.send("GET", "/agent/session/there", nil, anna); strings.Count(history.body, `"role":"user"`) != 1 {
 		t.Errorf("something was kept: %s", history.body)

@@ -19,7 +19,7 @@ func TestFilesOfOneNameInAnUploadAreAllKept(t *testing.T) {
 				name += " from " + d.RenamedFrom
 			}
 			if state := s.settled(d.ID); state.Filename != d.Filename || state.State != "ready" {
-				t.Errorf("%s is %+v", d.Filename, state)
+				t.Errorf("%s is %+v; want Filename %v and State %q", d.Filename, state, d.Filename, "ready")
 			}
 			names, ids = append(names, name), append(ids, d.ID)
 		}

@@ -26,6 +26,7 @@ func TestOfflineGoesOnFromWhatWasSaid(t *testing.T) {
 	}
 	r := s.send("POST", "/agent/chat", `{"message": "Explain this in simple terms", "session_id": "test_session_2", "context_text": "The ZMP is the point where forces balance..."}`)
 	if r.status != http.StatusOK || !strings.Contains(r.body, "This is what it says: The ZMP is the point where forces balance...") {
-		t.Errorf("a given text: %d %s", r.status, r.body)
+		t.Errorf("a given text: %d %s; want %d and %q in it",
+			r.status, r.body, http.StatusOK, "This is what it says: The ZMP is the point where forces balance...")
 	}
 }

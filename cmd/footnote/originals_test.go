@@ -71,7 +71,7 @@ func TestABucketThatIsAwayLeavesNoBackupAndNoHalfRestore(t *testing.T) {
 		t.Errorf("backup without the bucket: %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
-		t.Errorf("it left %v, %v", names, err)
+		t.Errorf("it left %v, %v; want no names", names, err)
 	}
 	storage.Heal()
 	if got := command(t, "", bucket(storage), "backup", backup, "--data="+s.dir); got.code != 0 {
@@ -107,14 +107,14 @@ func TestHealthAndDoctorTellOfTheOriginals(t *testing.T) {
 	storage := s3test.New(t)
 	s := serve(t, newDir(t), append(bucket(storage), "DATABASE_URL="+postgrestest.Shared(t).Schema(t))...)
 	if status, r := health(s); status != http.StatusOK || r.Status != "ok" || r.Checks["originals"].Status != "ok" {
-		t.Errorf("/health = %d %+v", status, r)
+		t.Errorf("/health = %d %+v; want %d, Status %q, %q", status, r, http.StatusOK, "ok", "ok")
 	}
 	calls := storage.Calls()
 	for range 20 {
 		health(s)
 	}
 	if n := storage.Calls() - calls; n >= 20 { // each answer is kept for ten seconds
-		t.Errorf("20 looks at /health asked the storage %d times", n)
+		t.Errorf("20 looks at /health asked the storage %d times, want less than 20", n)
 	}
 	storage.Fail(s3test.HangUp)
 	eventually(t, "/health says that the originals are away", func() bool {
@@ -136,7 +136,7 @@ func TestHealthAndDoctorTellOfTheOriginals(t *testing.T) {
 	shared := filepath.Join(t.TempDir(), "shared")
 	files := serve(t, newDir(t), "FOOTNOTE_BLOBS=file://"+shared)
 	if _, r := health(files); r.Checks["originals"].Status != "ok" {
-		t.Errorf("/health with a directory = %+v", r)
+		t.Errorf("/health with a directory = %+v, want %q", r, "ok")
 	}
 	if err := os.Rename(shared, shared+"-away"); err != nil {
 		t.Fatal(err)

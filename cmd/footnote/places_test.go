@@ -42,7 +42,7 @@ func TestPlacesAreThoseOfTheWords(t *testing.T) {
 			Results, Chunks []hit
 		}
 		if err := json.Unmarshal([]byte(r.body), &got); err != nil {
-			t.Fatalf("%s: %v in %s", path, err, r.body)
+			t.Fatalf("%s: %v in %s, want no error", path, err, r.body)
 		}
 		hits := append(got.Results, got.Chunks...)
 		if len(hits) != 1 || hits[0].Metadata.Page != 2 || !strings.HasSuffix(hits[0].Metadata.URL, "&page=2") {
@@ -52,7 +52,7 @@ func TestPlacesAreThoseOfTheWords(t *testing.T) {
 
 	log := s.run("How is the drawbridge painted?")
 	if log.answer == nil || len(log.answer.Citations) != 1 {
-		t.Fatalf("answered %+v", log.answer)
+		t.Fatalf("answered %+v, want 1 citation", log.answer)
 	}
 	if c := log.answer.Citations[0]; c.Page != 2 || c.BlockID != "b2" || len(c.Boxes) != 1 || c.Boxes[0][0] != 2 {
 		t.Errorf("the citation stands on page %d, block %s, boxes %v, want page 2, b2", c.Page, c.BlockID, c.Boxes)

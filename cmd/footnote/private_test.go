@@ -101,14 +101,15 @@ func TestAnEmptyDatabaseBesideOriginalsIsDamaged(t *testing.T) {
 		t.Fatalf("backup: %s", got.stderr)
 	}
 	if r := s.send("GET", "/health", nil); r.status != 200 || !strings.Contains(r.body, `"database file":{"status":"ok"`) {
-		t.Errorf("/health: %d %s", r.status, r.body)
+		t.Errorf("/health: %d %s; want 200 and %q in it", r.status, r.body, `"database file":{"status":"ok"`)
 	}
 	database := filepath.Join(dir, "footnote.db")
 	if err := os.Truncate(database, 0); err != nil {
 		t.Fatal(err)
 	}
 	if r := s.send("GET", "/health", nil); r.status != 503 || !strings.Contains(r.body, "damaged") || !strings.Contains(r.body, "restore a backup") {
-		t.Errorf("/health with an emptied database: %d %s", r.status, r.body)
+		t.Errorf("/health with an emptied database: %d %s; want 503, %q in it, %q in it",
+			r.status, r.body, "damaged", "restore a backup")
 	}
 	s.kill()
 	for how, spoil := range map[string]func() error{
@@ -135,6 +136,6 @@ func TestAnEmptyDatabaseBesideOriginalsIsDamaged(t *testing.T) {
 	}
 	back := serve(t, dir)
 	if r := back.send("GET", "/documents", nil); !strings.Contains(r.body, books[1].name) {
-		t.Errorf("after the restore: %s", r.body)
+		t.Errorf("after the restore: %s, want %q in it", r.body, books[1].name)
 	}
 }

@@ -67,7 +67,7 @@ var providerFaults = []struct {
 
 func TestEveryProviderFaultHasItsTest(t *testing.T) {
 	if len(providerFaults) != 50 {
-		t.Fatalf("%d faults", len(providerFaults))
+		t.Fatalf("%d faults, want 50 provider faults", len(providerFaults))
 	}
 	texts := map[string]string{}
 	for _, row := range providerFaults {

@@ -184,7 +184,7 @@ func passesUnbuffered(t *testing.T, front func(*testing.T, ...*server) *server) 
 		}
 	}
 	if r := proxy.send("GET", "/agent/runs/"+run.RunID, nil); !strings.Contains(r.body, `"running"`) {
-		t.Errorf("the run is over already: %.300s", r.body)
+		t.Errorf("the run is over already: %.300s, want %q in it", r.body, `"running"`)
 	}
 	if got := st.res.Header.Get("X-Accel-Buffering"); got != "" && got != "no" {
 		t.Errorf("X-Accel-Buffering is %q", got)
@@ -253,11 +253,11 @@ func TestReplicasBehindTheProxyAreReplacedOneByOneAndNoRunIsLost(t *testing.T) {
 		log := proxy.follow(run)
 		ends[log.done.Status]++
 		if log.done.Status != chat.RunCompleted {
-			t.Errorf("run %d ended as %+v", i, log.done)
+			t.Errorf("run %d ended as %+v, want Status %v", i, log.done, chat.RunCompleted)
 		}
 	}
 	t.Logf("%d runs: %v", len(runs), ends)
 	if ends[chat.RunCompleted] == 0 {
-		t.Error("no run was completed")
+		t.Errorf("no run was completed: got %v, want other than 0", ends[chat.RunCompleted])
 	}
 }

@@ -82,11 +82,12 @@ func TestTheContextOfAQueryAddsToTheDocuments(t *testing.T) {
 	}
 	for _, asked := range m.inner.Requests() {
 		if len(asked.Tools) == 0 || !strings.Contains(asked.Messages[0].Text, "Her desk stands on the second floor.") || !strings.Contains(asked.Messages[0].Text, "Search before you answer") {
-			t.Errorf("a request without tools, the rules or the context: %d tools, %s", len(asked.Tools), asked.Messages[0].Text)
+			t.Errorf("a request without tools, the rules or the context: %d tools, %s; want some tools, %q in it, %q in it",
+				len(asked.Tools), asked.Messages[0].Text, "Her desk stands on the second floor.", "Search before you answer")
 		}
 	}
 	if r := s.send("POST", "/agent/query", `{"question":"a","context":" "}`); r.status != 400 || !strings.Contains(r.body, "context is empty") {
-		t.Errorf("an empty context: %d %s", r.status, r.body)
+		t.Errorf("an empty context: %d %s; want 400 and %q in it", r.status, r.body, "context is empty")
 	}
 }
 
@@ -122,7 +123,7 @@ func TestTheStreamOfAQueryEndsWithTheWholeResponse(t *testing.T) {
 	defer st.close()
 	events, err := st.rest()
 	if !errors.Is(err, io.EOF) || len(events) < 3 {
-		t.Fatalf("%d events, then %v", len(events), err)
+		t.Fatalf("%d events, then %v; want %v and at least 3 events", len(events), err, io.EOF)
 	}
 	last := events[len(events)-1]
 	if before := events[len(events)-2]; before.name != "run_done" || last.name != "response" || last.id != 0 {
@@ -138,7 +139,8 @@ func TestTheStreamOfAQueryEndsWithTheWholeResponse(t *testing.T) {
 			continue
 		}
 		if !strings.HasPrefix(ev.data, `{"type":"reasoning_step","run_id":"`+got.ID+`","seq":`) {
-			t.Errorf("a step begins %.90s", ev.data)
+			t.Errorf("a step begins %.90s, want %q at its beginning",
+				ev.data, `{"type":"reasoning_step","run_id":"`+got.ID+`","seq":`)
 		}
 		step := loose[struct {
 			Step, Status string
@@ -206,7 +208,7 @@ func TestAQueryPlansAndJudgesUnlessItSaysNot(t *testing.T) {
 		before := len(m.inner.Requests())
 		r := s.send("POST", row.path, `{"`+row.field+`":"How many days of paid holiday are there?"`+row.rest+`}`)
 		if r.status != 200 {
-			t.Errorf("%s: %d %s", row.name, r.status, r.body)
+			t.Errorf("%s: %d %s, want 200", row.name, r.status, r.body)
 		}
 		beside := 0
 		for _, asked := range m.inner.Requests()[before:] {
@@ -226,6 +228,7 @@ func TestAQueryPlansAndJudgesUnlessItSaysNot(t *testing.T) {
 		}
 	}
 	if !slices.Equal(phases, []string{"plan", "reflect"}) || !strings.HasPrefix(got.SelfEvaluation, "It answers the question.") {
-		t.Errorf("the steps beside its turns are %q, the judgement %q", phases, got.SelfEvaluation)
+		t.Errorf("the steps beside its turns are %q, the judgement %q, want %q at its beginning",
+			phases, got.SelfEvaluation, "It answers the question.")
 	}
 }

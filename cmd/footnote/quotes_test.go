@@ -90,7 +90,8 @@ func TestAFootnoteShowsTheSentenceThatItStandsBehind(t *testing.T) {
 				t.Errorf("%q: before [%s] stands\n\t%q, want\n\t%q", question, f.number, got, want)
 			}
 			if c.Check != chat.CheckVerified || string(texts[c.DocumentID][c.Start:c.End]) != c.Quote {
-				t.Errorf("%q: [%s] is %s, and at %d–%d stands %q", question, f.number, c.Check, c.Start, c.End, c.Quote)
+				t.Errorf("%q: [%s] is %s, and at %d–%d stands %q, want %s",
+					question, f.number, c.Check, c.Start, c.End, c.Quote, chat.CheckVerified)
 			}
 			r := s.send("GET", c.URL, nil)
 			if marks := marksOf(t, r.body, c); r.status != http.StatusOK || !strings.HasPrefix(squeezed(c.Quote), marks) { // the rest may be on the next page
@@ -100,7 +101,7 @@ func TestAFootnoteShowsTheSentenceThatItStandsBehind(t *testing.T) {
 	}
 	t.Logf("%d questions, %d footnotes", len(questions), footnotes)
 	if footnotes < 2*len(questions)/3 {
-		t.Errorf("%d questions got %d footnotes", len(questions), footnotes)
+		t.Errorf("%d questions got %d footnotes, want at least %d", len(questions), footnotes, 2*len(questions)/3)
 	}
 }
 

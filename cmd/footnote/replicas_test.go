@@ -27,19 +27,22 @@ func TestReplicasShareABucketAndTheWork(t *testing.T) {
 	ids := one.add(files...)
 	for _, id := range ids {
 		if d := two.settled(id); d.State != "ready" {
-			t.Errorf("a document became %+v", d)
+			t.Errorf("a document became %+v, want State %q", d, "ready")
 		}
 	}
 	if r := two.send("GET", "/documents/"+ids[0]+"/file", nil); r.status != http.StatusOK || r.body != files[0].body {
-		t.Errorf("the other replica's original: %d %.200s", r.status, r.body)
+		t.Errorf("the other replica's original: %d %.200s; want %d and %.200s",
+			r.status, r.body, http.StatusOK, files[0].body)
 	}
 	storage.Fail(s3test.HangUp)
 	r := one.upload(file{"late.md", "# Late\n\nIt comes too late.\n"})
 	if r.status != http.StatusServiceUnavailable && !strings.Contains(r.body, `"unavailable"`) || !strings.Contains(r.body, "storage of the originals does not answer") {
-		t.Errorf("an upload without storage: %d %s", r.status, r.body)
+		t.Errorf("an upload without storage: %d %s, want %q in it",
+			r.status, r.body, "storage of the originals does not answer")
 	}
 	if r := two.send("GET", "/documents/"+ids[0]+"/text", nil); r.status != http.StatusOK || !strings.Contains(r.body, "book0begins") {
-		t.Errorf("the text without storage: %d %.200s", r.status, r.body)
+		t.Errorf("the text without storage: %d %.200s; want %d and %q in it",
+			r.status, r.body, http.StatusOK, "book0begins")
 	}
 	if log := one.log.String() + two.log.String(); strings.Contains(log, "canary") || strings.Contains(log, "this replica's data directory only") {
 		t.Errorf("the log holds a key, or warns of originals that are not shared:\n%s", log)
@@ -74,18 +77,20 @@ func TestAnyReplicaServesWhatAnotherDid(t *testing.T) {
 	}
 	id := one.add(file{"survey.md", "# Survey\n\nThe roof of the house was renewed in 1987 with slate tiles.\n\n## Garden\n\nThe fence leans.\n"})[0]
 	if d := two.settled(id); d.State != "ready" || d.Title != "Survey" {
-		t.Errorf("the other replica has the document as %+v", d)
+		t.Errorf("the other replica has the document as %+v; want State %q and Title %q", d, "ready", "Survey")
 	}
 	if r := two.send("GET", "/documents/"+id+"/file", nil); r.status != http.StatusOK || !strings.Contains(r.body, "renewed in 1987") {
-		t.Errorf("the other replica's original: %d %.200s", r.status, r.body)
+		t.Errorf("the other replica's original: %d %.200s; want %d and %q in it",
+			r.status, r.body, http.StatusOK, "renewed in 1987")
 	}
 	run := one.begin("When was the roof renewed?")
 	elsewhere := two.follow(run.RunID) // while it runs
 	if elsewhere.done.Status != chat.RunCompleted || elsewhere.answer == nil || !strings.Contains(elsewhere.answer.Markdown, "1987") {
-		t.Errorf("the run ended as %+v with %+v", elsewhere.done, elsewhere.answer)
+		t.Errorf("the run ended as %+v with %+v; want Status %v and %q in it",
+			elsewhere.done, elsewhere.answer, chat.RunCompleted, "1987")
 	}
 	if len(elsewhere.citations) == 0 || elsewhere.citations[0].DocumentID != id {
-		t.Errorf("citations %+v", elsewhere.citations)
+		t.Errorf("citations %+v; want some citations and %v", elsewhere.citations, id)
 	}
 	for _, s := range both {
 		if again := s.follow(run.RunID); !slices.Equal(again.raw, elsewhere.raw) {
@@ -107,7 +112,8 @@ func TestAnyReplicaServesWhatAnotherDid(t *testing.T) {
 		t.Errorf("the first replica ended with %d:\n%s", code, one.log)
 	}
 	if log := two.run("When was the roof renewed?"); log.done.Status != chat.RunCompleted || len(log.citations) == 0 {
-		t.Errorf("alone, the other replica's run ended as %+v with %d citations", log.done, len(log.citations))
+		t.Errorf("alone, the other replica's run ended as %+v with %d citations; want Status %v and some citations",
+			log.done, len(log.citations), chat.RunCompleted)
 	}
 }
 

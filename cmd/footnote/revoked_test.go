@@ -43,14 +43,14 @@ func TestARevokedKeyEndsItsWorkOnAllReplicas(t *testing.T) {
 	begin := func(s *server, session string) started {
 		r := s.send("POST", "/chat", `{"message": "How is the harbour?", "session_id": "`+session+`"}`)
 		if r.status != http.StatusAccepted {
-			t.Fatalf("POST /chat: %d %s", r.status, r.body)
+			t.Fatalf("POST /chat: %d %s, want %d", r.status, r.body, http.StatusAccepted)
 		}
 		return loose[started](t, r.body)
 	}
 	as(one, anna).add(books[0])
 	first, second, other := begin(as(one, anna), "a"), begin(as(two, anna), "b"), begin(as(two, bert), "c")
 	if r := as(two, anna).send("POST", "/sessions/a/queue", `{"message": "And the lamp?"}`); r.status != http.StatusAccepted {
-		t.Fatalf("POST queue: %d %s", r.status, r.body)
+		t.Fatalf("POST queue: %d %s, want %d", r.status, r.body, http.StatusAccepted)
 	}
 	asked := as(one, anna)
 	ended := make(chan string, 2)
@@ -69,7 +69,7 @@ func TestARevokedKeyEndsItsWorkOnAllReplicas(t *testing.T) {
 	}
 	for range 2 {
 		if body := <-ended; strings.Contains(body, "Sources") {
-			t.Errorf("POST /mcp answered %s", body)
+			t.Errorf("POST /mcp answered %s, want no %q in it", body, "Sources")
 		}
 	}
 	eventually(t, "anna's four requests to the model are given up", func() bool { return gone() == 4 })
@@ -77,15 +77,17 @@ func TestARevokedKeyEndsItsWorkOnAllReplicas(t *testing.T) {
 	for _, run := range []started{first, second} {
 		log := as(one, again).follow(run.RunID)
 		if log.done.Status != chat.RunCancelled || log.done.Error == nil || !strings.Contains(log.done.Error.Message, "Your key was revoked") {
-			t.Errorf("a run of anna's ended as %+v", log.done)
+			t.Errorf("a run of anna's ended as %+v; want Status %v and %q in it",
+				log.done, chat.RunCancelled, "Your key was revoked")
 		}
 	}
 	r := as(two, again).send("GET", "/sessions/a/queue", nil)
 	if !strings.Contains(r.body, "Your key was revoked before this question was asked.") {
-		t.Errorf("the waiting question: %s", r.body)
+		t.Errorf("the waiting question: %s, want %q in it",
+			r.body, "Your key was revoked before this question was asked.")
 	}
 	if r := as(two, bert).send("GET", "/agent/runs/"+other.RunID, nil); !strings.Contains(r.body, `"running"`) {
-		t.Errorf("bert's run: %.300s", r.body)
+		t.Errorf("bert's run: %.300s, want %q in it", r.body, `"running"`)
 	}
 	if n := len(model.asked()); n != 5 {
 		t.Errorf("the model was asked %d questions, want 5", n)

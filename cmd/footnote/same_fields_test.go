@@ -20,7 +20,7 @@ func TestFieldsThatAreTheSameHoldTheSame(t *testing.T) {
 	} {
 		r := s.send("POST", ask.path, ask.body)
 		if r.status != 200 {
-			t.Fatalf("%s: %d %s", ask.path, r.status, r.body)
+			t.Fatalf("%s: %d %s, want 200", ask.path, r.status, r.body)
 		}
 		answers[component] = loose[map[string]any](t, r.body)
 	}

@@ -17,7 +17,7 @@ func fields(t *testing.T, body string) []string {
 	t.Helper()
 	var v any
 	if err := json.Unmarshal([]byte(body), &v); err != nil {
-		t.Fatalf("%v in %s", err, body)
+		t.Fatalf("%v in %s, want no error", err, body)
 	}
 	var names []string
 	var walk func(prefix string, v any)
@@ -44,12 +44,12 @@ func fields(t *testing.T, body string) []string {
 func wantFields(t *testing.T, what string, r reply, names ...string) {
 	t.Helper()
 	if r.status >= 300 {
-		t.Fatalf("%s: %d %s", what, r.status, r.body)
+		t.Fatalf("%s: %d %s, want less than 300", what, r.status, r.body)
 	}
 	got := fields(t, r.body)
 	for _, name := range names {
 		if !slices.Contains(got, name) {
-			t.Errorf("%s lacks %s: it has %v", what, name, got)
+			t.Errorf("%s lacks %s: it has %v, want %v in it", what, name, got, name)
 		}
 	}
 }
@@ -59,7 +59,7 @@ func TestAnswersHaveTheShapesThatAreDocumented(t *testing.T) {
 	s := serve(t, newDir(t), newModel(t, scripted.Config{}).env()...)
 	up := s.upload(file{"survey.md", books[0].body}, file{"bad.pdf", "PK\x03\x04xxxx"})
 	if up.status != http.StatusAccepted {
-		t.Errorf("upload = %d", up.status)
+		t.Errorf("upload = %d, want %d", up.status, http.StatusAccepted)
 	}
 	wantFields(t, "POST /documents", up, "documents[].id", "documents[].filename", "documents[].state", "rejected[].filename", "rejected[].code", "rejected[].detail")
 	id := decode[uploadAnswer](t, up.body).Documents[0].ID
@@ -90,11 +90,12 @@ func TestAnswersHaveTheShapesThatAreDocumented(t *testing.T) {
 		"tokens.in", "tokens.out", "latency_ms")
 	got := loose[struct{ Status, Response, RetrievalMode, RunID, SessionID string }](t, strings.NewReplacer("retrieval_mode", "RetrievalMode", "run_id", "RunID", "session_id", "SessionID").Replace(answer.body))
 	if got.Status != "success" || got.RetrievalMode != "full_book" || got.SessionID != "shapes" || !strings.Contains(got.Response, "[Source 1]") || !strings.Contains(got.Response, "Sources:") {
-		t.Errorf("POST /agent/chat: %+v", got)
+		t.Errorf("POST /agent/chat: %+v; want Status %q, RetrievalMode %q, SessionID %q, %q in it, %q in it",
+			got, "success", "full_book", "shapes", "[Source 1]", "Sources:")
 	}
 	numeric := s.send("POST", "/agent/chat", `{"message":"What is the condition of the roof?","citation_style":"numeric"}`)
 	if strings.Contains(numeric.body, "[Source") || !strings.Contains(numeric.body, "[1]") {
-		t.Errorf("numeric citations: %s", numeric.body)
+		t.Errorf("numeric citations: %s; want no %q in it and %q in it", numeric.body, "[Source", "[1]")
 	}
 	wantFields(t, "POST /agent/chat/structured", s.send("POST", "/agent/chat/structured", `{"message":"What is the condition of the roof?"}`), "status", "answer", "sources[].quote", "confidence")
 	wantFields(t, "GET /agent/runs/{id}", s.send("GET", "/agent/runs/"+got.RunID, nil), "run_id", "session_id", "status", "question", "steps[].call_id", "answer.answer", "citations[].number", "tokens.in", "last_seq")
@@ -103,7 +104,8 @@ func TestAnswersHaveTheShapesThatAreDocumented(t *testing.T) {
 		Messages []struct{ Role, Content string }
 	}](t, s.send("GET", "/agent/session/shapes?tools=true", nil).body)
 	if first := whole.Messages[0]; first.Role != "system" || !strings.Contains(first.Content, "every claim you make carries a footnote") || strings.Contains(first.Content, "{{") {
-		t.Errorf("GET /agent/session/{id}?tools=true begins with %+v", first)
+		t.Errorf("GET /agent/session/{id}?tools=true begins with %+v; want Role %q, %q in it, no %q in it",
+			first, "system", "every claim you make carries a footnote", "{{")
 	}
 	wantFields(t, "POST /agent/retrieve", s.send("POST", "/agent/retrieve", `{"query":"roof"}`), "query", "chunks[].text", "chunks[].strategy", "chunks[].agent_trace.iterations",
 		"chunks[].agent_trace.tool_calls[].tool", "strategy", "agent_trace.query", "agent_trace.iterations", "agent_trace.tool_calls[].tool", "agent_trace.tool_calls[].parameters", "agent_trace.tool_calls[].iteration",
@@ -116,14 +118,14 @@ func TestAnswersHaveTheShapesThatAreDocumented(t *testing.T) {
 		t.Errorf("no footnote_ metrics:\n%s", metrics.body)
 	}
 	if gone := s.send("DELETE", "/agent/session/shapes", nil); gone.status != http.StatusNoContent || s.send("GET", "/agent/session/shapes", nil).status != http.StatusNotFound {
-		t.Errorf("DELETE of a session: %d", gone.status)
+		t.Errorf("DELETE of a session: %d, want %d", gone.status, http.StatusNoContent)
 	}
 	if gone := s.send("DELETE", "/documents/"+id, nil); gone.status != http.StatusNoContent || s.search("slates").TotalResults != 0 {
-		t.Errorf("DELETE of a document: %d", gone.status)
+		t.Errorf("DELETE of a document: %d, want %d", gone.status, http.StatusNoContent)
 	}
 	for path, want := range map[string]int{"/": 200, "/documents": 200} {
 		if got := s.send("GET", path, nil, header{"Accept", "text/html,*/*"}); got.status != want {
-			t.Errorf("GET %s = %d %.200s", path, got.status, got.body)
+			t.Errorf("GET %s = %d %.200s, want %d", path, got.status, got.body, want)
 		}
 	}
 }
@@ -140,11 +142,11 @@ func TestAStreamIsReadableAsText(t *testing.T) {
 		}
 	}
 	if control := r.header.Get("Cache-Control"); !strings.Contains(control, "no-store") {
-		t.Errorf("Cache-Control: %q", control)
+		t.Errorf("Cache-Control: %q, want %q in it", control, "no-store")
 	}
 	frames := strings.Split(strings.TrimSuffix(r.body, "\n\n"), "\n\n")
 	if !strings.HasPrefix(frames[0], ": ") {
-		t.Errorf("it begins with %q", frames[0])
+		t.Errorf("it begins with %q, want %q at its beginning", frames[0], ": ")
 	}
 	var kinds []string
 	for i, frame := range frames[1:] {
@@ -163,14 +165,14 @@ func TestAStreamIsReadableAsText(t *testing.T) {
 	}
 	for _, kind := range []string{"run_started", "reasoning_step", "answer_delta", "citation", "answer", "run_done"} {
 		if !slices.Contains(kinds, kind) {
-			t.Errorf("there is no %s among %v", kind, kinds)
+			t.Errorf("there is no %s among %v, want %v in it", kind, kinds, kind)
 		}
 	}
 	if first, last := slices.Index(kinds, "citation"), slices.Index(kinds, "run_done"); first > last || kinds[0] != "run_started" || last != len(kinds)-1 {
-		t.Errorf("the order is %v", kinds)
+		t.Errorf("the order is %v, want %q", kinds, "run_started")
 	}
 	page := s.send("GET", "/", nil, header{"Accept", "text/html"}, header{"Accept-Encoding", "identity"})
 	if page.status != http.StatusOK || !strings.Contains(page.body, "<html") || os.Getenv("HOME") != "" && strings.Contains(page.body, s.dir) {
-		t.Errorf("the page: %d", page.status)
+		t.Errorf("the page: %d, want %d", page.status, http.StatusOK)
 	}
 }

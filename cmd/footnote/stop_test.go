@@ -46,12 +46,12 @@ func TestATerminatedServerStopsInOrderAndTheRunIsMarked(t *testing.T) {
 		t.Errorf("it ended with code %d:\n%s", code, s.log)
 	}
 	if took := time.Since(began); took > 30*time.Second {
-		t.Errorf("it took %v to stop", took)
+		t.Errorf("it took %v to stop, want at most %v", took, 30*time.Second)
 	}
 	for _, reader := range []*stream{st, idle} {
 		events, err := reader.rest()
 		if !errors.Is(err, io.EOF) {
-			t.Errorf("a stream ended with %v", err)
+			t.Errorf("a stream ended with %v, want %v", err, io.EOF)
 		}
 		over := len(events) > 0 && events[len(events)-1].name == string(chat.KindRunDone)
 		if reader.retry == "" && !over {
@@ -60,7 +60,7 @@ func TestATerminatedServerStopsInOrderAndTheRunIsMarked(t *testing.T) {
 	}
 	log := s.restart().follow(run.RunID)
 	if log.done.Status != chat.RunInterrupted || log.done.Error == nil || !log.done.Error.Retryable {
-		t.Errorf("the run ended as %+v", log.done)
+		t.Errorf("the run ended as %+v; want Status %v and Error.Retryable true", log.done, chat.RunInterrupted)
 	}
 }
 
@@ -69,7 +69,7 @@ func TestAServerThatStopsIsNotReady(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	if got := s.send("GET", "/readyz", nil); got.status != http.StatusOK {
-		t.Fatalf("/readyz = %d %s", got.status, got.body)
+		t.Fatalf("/readyz = %d %s, want %d", got.status, got.body, http.StatusOK)
 	}
 	upload, upstream := io.Pipe() // an upload that is under way holds the server up
 	body, contentType := form(t, file{"late.md", "# Late\n\nThis file came while the server was being stopped.\n" + strings.Repeat("More of it came.\n", 1000)})
@@ -95,7 +95,7 @@ func TestAServerThatStopsIsNotReady(t *testing.T) {
 	}
 	_ = upstream.Close()
 	if r := <-finished; r.status != http.StatusAccepted {
-		t.Errorf("the upload that was under way: %d %s", r.status, r.body)
+		t.Errorf("the upload that was under way: %d %s, want %d", r.status, r.body, http.StatusAccepted)
 	}
 	<-s.ended
 	if code := s.cmd.ProcessState.ExitCode(); code != 0 {

@@ -73,7 +73,7 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 	} {
 		path, body := row.path, row.body
 		if got := s.send("POST", path, body); got.status != http.StatusOK {
-			t.Errorf("POST %s %s: %d %s", path, body, got.status, got.body)
+			t.Errorf("POST %s %s: %d %s, want %d", path, body, got.status, got.body, http.StatusOK)
 		}
 	}
 }

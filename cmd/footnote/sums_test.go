@@ -20,7 +20,7 @@ func TestSumsRestOnCitedFigures(t *testing.T) {
 			"--with", "offline", "--json", "--data="+newDir(t))
 		var out struct{ Reports []eval.Report }
 		if err := json.Unmarshal([]byte(got.stdout), &out); err != nil || got.code != 0 || len(out.Reports) != 1 {
-			t.Fatalf("%s: %v: %+v", name, err, got)
+			t.Fatalf("%s: %v: %+v, want code 0", name, err, got)
 		}
 		right := 0
 		for _, v := range out.Reports[0].Questions {

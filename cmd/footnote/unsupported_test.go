@@ -32,7 +32,7 @@ func TestUnsupportedSentencesAreMarkedOnThePage(t *testing.T) {
 	for i, row := range rows {
 		log := s.run("How many days of paid holiday are there, question " + string(rune('a'+i)) + "?")
 		if log.answer == nil || len(log.answer.Unsupported) != 1 || log.answer.Unsupported[0] != row.unsupported {
-			t.Errorf("%q: the answer is %+v", row.says, log.answer)
+			t.Errorf("%q: the answer is %+v; want 1 and Unsupported[0] %v", row.says, log.answer, row.unsupported)
 			continue
 		}
 		page := s.send("GET", "/c/"+log.start.SessionID, nil, header{"Accept", "text/html"}).body

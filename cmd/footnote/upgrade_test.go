@@ -32,7 +32,7 @@ func git(t *testing.T, args ...string) []byte {
 	cmd.Dir = "../.."
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("git %s: %v", strings.Join(args, " "), err)
+		t.Fatalf("git %s: %v, want no error", strings.Join(args, " "), err)
 	}
 	return out
 }
@@ -171,7 +171,8 @@ func TestAnOlderVersionGoesOnBesideThisOne(t *testing.T) {
 	current := serve(t, newDir(t), env...) // it brings the schema up to date below the old one's work
 	current.seesEvent(held, "0", begins)
 	if r := current.send("GET", "/documents/"+first+"/file", nil); r.status != http.StatusOK || r.body != books[0].body {
-		t.Errorf("what the old one keeps, at this one: %d %.200s", r.status, r.body)
+		t.Errorf("what the old one keeps, at this one: %d %.200s; want %d and %.200s",
+			r.status, r.body, http.StatusOK, books[0].body)
 	}
 	found(current, "slates missing")
 
@@ -182,19 +183,19 @@ func TestAnOlderVersionGoesOnBesideThisOne(t *testing.T) {
 	for _, s := range []*server{old, current} {
 		for id, body := range map[string]string{second: books[1].body, third: books[2].body} {
 			if r := s.send("GET", "/documents/"+id+"/file", nil); r.status != http.StatusOK || r.body != body {
-				t.Errorf("%s at %s: %d %.200s", id, s.url, r.status, r.body)
+				t.Errorf("%s at %s: %d %.200s; want %d and %.200s", id, s.url, r.status, r.body, http.StatusOK, body)
 			}
 		}
 	}
 
 	if r := old.send("POST", "/agent/runs/"+stopped.RunID+"/cancel", ""); r.status >= 300 {
-		t.Errorf("stop a run of the old one's: %d %s", r.status, r.body)
+		t.Errorf("stop a run of the old one's: %d %s, want less than 300", r.status, r.body)
 	}
 	current.seesEvent(stopped, "1", done(chat.RunCancelled))
 	mine := current.begin("What did the miller write on Monday?")
 	old.seesEvent(mine, "0", begins)
 	if r := current.send("POST", "/agent/runs/"+mine.RunID+"/cancel", ""); r.status >= 300 {
-		t.Errorf("stop a run of this one's: %d %s", r.status, r.body)
+		t.Errorf("stop a run of this one's: %d %s, want less than 300", r.status, r.body)
 	}
 	old.seesEvent(mine, "1", done(chat.RunCancelled))
 
@@ -211,7 +212,7 @@ func TestAnOlderVersionGoesOnBesideThisOne(t *testing.T) {
 	open()
 	current.seesEvent(left, "1", done(chat.RunCompleted))
 	if r := current.send("DELETE", "/documents/"+third, nil); r.status != http.StatusNoContent {
-		t.Errorf("DELETE: %d %s", r.status, r.body)
+		t.Errorf("DELETE: %d %s, want %d", r.status, r.body, http.StatusNoContent)
 	}
 	if code := current.end(syscall.SIGTERM); code != 0 {
 		t.Errorf("it ended with %d:\n%s", code, current.log)
@@ -219,11 +220,11 @@ func TestAnOlderVersionGoesOnBesideThisOne(t *testing.T) {
 
 	back := serveOld() // the way back
 	if r := back.send("GET", "/documents/"+third+"/file", nil); r.status != http.StatusNotFound {
-		t.Errorf("a document that was deleted at the newer one: %d", r.status)
+		t.Errorf("a document that was deleted at the newer one: %d, want %d", r.status, http.StatusNotFound)
 	}
 	found(back, "900 pounds")
 	if log := back.run("What is the rent of the mill?"); log.done.Status != chat.RunCompleted {
-		t.Errorf("a question after the way back ended as %+v", log.done)
+		t.Errorf("a question after the way back ended as %+v, want Status %v", log.done, chat.RunCompleted)
 	}
 }
 
@@ -247,7 +248,8 @@ func testReplacing(t *testing.T, before string) {
 		}
 	}
 	if r := current.send("GET", "/documents/"+id+"/file", nil); r.status != http.StatusOK || r.body != books[0].body {
-		t.Errorf("what the older version kept: %d %.200s", r.status, r.body)
+		t.Errorf("what the older version kept: %d %.200s; want %d and %.200s",
+			r.status, r.body, http.StatusOK, books[0].body)
 	}
 	again := exec.Command(before, "serve", "--addr", "127.0.0.1:0", "--data", dir)
 	again.Env = append(os.Environ(), env...)

@@ -36,23 +36,25 @@ func TestAnInventionAfterASumIsHeldBackAndItsUseIsTold(t *testing.T) {
 		r := s.send("POST", route.path, body, header{"Content-Type", "application/json"})
 		u := loose[used](t, r.body)
 		if r.status != 422 || u.Status != "citation_validation_failed" || strings.Contains(r.body, "dragons in the cellar\",\"cit") {
-			t.Errorf("%s: status %d, %s", route.path, r.status, r.body)
+			t.Errorf("%s: status %d, %s; want 422 and no %q in it",
+				route.path, r.status, r.body, "dragons in the cellar\",\"cit")
 		}
 		if u.Tokens.In+u.LLMTokensUsed == 0 || route.field == "question" && (u.StepsUsed == 0 || u.TotalRetrievalCalls == 0 || u.TotalRetrievalCalls > 5) {
-			t.Errorf("%s: what was used is %+v", route.path, u)
+			t.Errorf("%s: what was used is %+v, want other than 0", route.path, u)
 		}
 	}
 	if body := s.send("GET", "/agent/session/smessage", nil).body; strings.Contains(body, `"content":"`+invention) {
-		t.Errorf("the conversation shows the invention: %s", body)
+		t.Errorf("the conversation shows the invention: %s, want no %q in it", body, `"content":"`+invention)
 	}
 	run := s.begin("How many days of paid holiday do dragons have?").RunID
 	log := s.follow(run)
 	if log.done.Status != chat.RunCitationValidationFailed || log.done.Tokens == nil || log.done.Tokens.In == 0 || log.done.StepsUsed == 0 {
-		t.Errorf("run_done = %+v", log.done)
+		t.Errorf("run_done = %+v; want Status %v, other than 0, other than 0",
+			log.done, chat.RunCitationValidationFailed)
 	}
 	trace := loose[used](t, s.send("GET", "/agent/runs/"+run, nil).body)
 	if trace.Tokens != *log.done.Tokens {
-		t.Errorf("the trace says %+v, run_done %+v", trace.Tokens, log.done.Tokens)
+		t.Errorf("the trace says %+v, run_done %+v, want %+v", trace.Tokens, log.done.Tokens, *log.done.Tokens)
 	}
 }
 
@@ -62,6 +64,6 @@ func TestOfflineRunsUseNoTokens(t *testing.T) {
 	s.add(file{"handbook.md", holidays})
 	log := s.run("How many days of paid holiday are there?")
 	if log.answer == nil || log.answer.Tokens != (chat.Tokens{}) || len(log.answer.Citations) == 0 {
-		t.Errorf("answer = %+v", log.answer)
+		t.Errorf("answer = %+v, want some citations", log.answer)
 	}
 }

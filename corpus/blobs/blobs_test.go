@@ -17,7 +17,7 @@ func openNew(t *testing.T, dir string) corpus.Blobs {
 	t.Helper()
 	bs, err := Open(dir)
 	if err != nil {
-		t.Fatalf("Open(%q): %v", dir, err)
+		t.Fatalf("Open(%q): %v, want no error", dir, err)
 	}
 	return bs
 }
@@ -63,7 +63,7 @@ func TestAnOpenedBlobKnowsItsPath(t *testing.T) {
 		t.Errorf("Name = %q, want %q", got, want)
 	}
 	if body, err := os.ReadFile(named.Name()); err != nil || string(body) != "bytes" {
-		t.Errorf("ReadFile = %q, %v", body, err)
+		t.Errorf("ReadFile = %q, %v; want %q", body, err, "bytes")
 	}
 }
 
@@ -75,7 +75,7 @@ func TestWhatIsRefusedLeavesNoFile(t *testing.T) {
 		t.Error("100 bytes of 99 were taken")
 	}
 	if left := files(t, dir); len(left) > 0 {
-		t.Errorf("files left: %q", left)
+		t.Errorf("files left: %q, want none", left)
 	}
 }
 

@@ -73,7 +73,7 @@ func TestAStrayZeroByteIsLeftOut(t *testing.T) {
 		}
 	}
 	if got, err := decode([]byte(strings.Repeat("ab\x00\x01cd", 50)), ""); err == nil {
-		t.Errorf("binary data became %q", got)
+		t.Errorf("binary data became %q, want an error", got)
 	}
 }
 
@@ -111,6 +111,6 @@ func TestNothingIsReplacedThatTheSourceDidNotReplace(t *testing.T) {
 		}
 	}
 	if got, err := decode([]byte("kept \ufffd"), ""); err != nil || got != "kept \ufffd" {
-		t.Errorf("a replacement character of the source became %q, %v", got, err)
+		t.Errorf("a replacement character of the source became %q, %v; want %q", got, err, "kept \ufffd")
 	}
 }

@@ -39,10 +39,10 @@ func mustExtract(t testing.TB, name, src string) corpus.Extracted {
 	t.Helper()
 	x, err := extractBytes(t, name, "text/plain", []byte(src))
 	if err != nil {
-		t.Fatalf("Extract(%q): %v", src, err)
+		t.Fatalf("Extract(%q): %v, want no error", src, err)
 	}
 	if err := doctext.Check(x); err != nil {
-		t.Fatalf("Extract(%q) breaks a promise: %v", src, err)
+		t.Fatalf("Extract(%q) breaks a promise: %v, want no error", src, err)
 	}
 	return x
 }
@@ -126,7 +126,8 @@ func TestFrontMatterBecomesMeta(t *testing.T) {
 		t.Errorf("Meta (-want +got):\n%s", diff)
 	}
 	if x.Title != "The house" || x.Language != "en" || strings.Contains(x.Text, "---") {
-		t.Errorf("title %q, language %q, text %q", x.Title, x.Language, x.Text)
+		t.Errorf("title %q, language %q, text %q; want %q, %q, no %q in it",
+			x.Title, x.Language, x.Text, "The house", "en", "---")
 	}
 	if x = mustExtract(t, "a.md", "---\nnot: [closed\n---\n\nText."); !strings.Contains(x.Text, "not: [closed") {
 		t.Errorf("text = %q, want what is not YAML to stay", x.Text)
@@ -190,10 +191,11 @@ func TestAnArticleIsReadWithoutWhatIsAroundIt(t *testing.T) {
 		<article><h1>Roof survey</h1>` + body + `</article><div class="comments">First! Nice roof.</div></body></html>`
 	x := mustExtract(t, "a.html", src)
 	if strings.Contains(x.Text, "Buy our slates") || strings.Contains(x.Text, "Nice roof") {
-		t.Errorf("the text holds what is around the article: %q", x.Text)
+		t.Errorf("the text holds what is around the article: %q; want no %q in it and no %q in it",
+			x.Text, "Buy our slates", "Nice roof")
 	}
 	if got := describe(x)[0]; got != "heading1: Roof survey" || len(x.Blocks) != 13 {
-		t.Errorf("%d blocks, the first is %q", len(x.Blocks), got)
+		t.Errorf("%d blocks, the first is %q; want %q and 13 blocks", len(x.Blocks), got, "heading1: Roof survey")
 	}
 	want := map[string]any{"author": "A. Smith", "date": "2024-02-29"}
 	if diff := cmp.Diff(want, x.Meta); diff != "" || x.Title != "Roof survey" || x.Language != "en" {
@@ -243,7 +245,7 @@ func TestHugeNestingIsReadAsText(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if x := mustExtract(t, tt.file, tt.src); !strings.HasSuffix(x.Text, "deep") {
-				t.Errorf("the text ends with %q", x.Text[max(0, len(x.Text)-40):])
+				t.Errorf("the text ends with %q, want %q at its end", x.Text[max(0, len(x.Text)-40):], "deep")
 			}
 		})
 	}
@@ -268,7 +270,7 @@ func FuzzExtract(f *testing.F) {
 			return
 		}
 		if err := doctext.Check(x); err != nil {
-			t.Fatalf("%q: %v", data, err)
+			t.Fatalf("%q: %v, want no error", data, err)
 		}
 		if strings.ContainsRune(x.Text, '\ufffd') && !strings.Contains(string(data), "\ufffd") && !strings.Contains(string(data), "&#") && len(data) > 0 && data[0] < 0x80 {
 			t.Logf("%q became %q", data, x.Text)

@@ -37,7 +37,7 @@ func TestAnIdleConnectionIsKept(t *testing.T) {
 				time.Sleep(pause)
 				ctx, cancel := context.WithTimeout(t.Context(), callTime)
 				if _, err := grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{}); err != nil {
-					t.Errorf("a call after a pause of %v: %v", pause, err)
+					t.Errorf("a call after a pause of %v: %v, want no error", pause, err)
 				}
 				cancel()
 			}
@@ -83,7 +83,7 @@ func TestAConnectionThatLeadsNowhereIsGivenUp(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		if err := check(); err != nil {
-			t.Errorf("the next call: %v", err)
+			t.Errorf("the next call: %v, want no error", err)
 		}
 		if len(links) != 2 {
 			t.Errorf("%d connections were made, want 2", len(links))

@@ -31,7 +31,7 @@ func open(t testing.TB, cfg Config) *Store {
 	}
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
-			t.Errorf("Close: %v", err)
+			t.Errorf("Close: %v, want no error", err)
 		}
 	})
 	return s

@@ -22,7 +22,7 @@ func vector(passage, document string, values ...float32) corpus.Vector {
 func mustDo(t testing.TB, what string, err error) {
 	t.Helper()
 	if err != nil {
-		t.Fatalf("%s: %v", what, err)
+		t.Fatalf("%s: %v, want no error", what, err)
 	}
 }
 
@@ -48,7 +48,7 @@ func TestAnotherModelHasItsOwnCollection(t *testing.T) {
 			cfg.Model = "new"
 			fresh := open(t, cfg)
 			if counts, err := fresh.CountVectors(t.Context(), []string{"d"}); err != nil || len(counts) > 0 {
-				t.Fatalf("the new model counts %v, %v before anything is embedded", counts, err)
+				t.Fatalf("the new model counts %v, %v before anything is embedded; want no counts", counts, err)
 			}
 			mustDo(t, "Upsert", fresh.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0, 0)}))
 			if counts, err := fresh.CountVectors(t.Context(), []string{"d", "e"}); err != nil || !maps.Equal(counts, map[string]int{"d": 1}) {
@@ -76,7 +76,7 @@ func TestAnotherModelHasItsOwnCollection(t *testing.T) {
 				err = old.Complete(t.Context())
 			}
 			if chat.CodeOf(err) != chat.CodeConflict {
-				t.Errorf("a Footnote that is left with the old model goes on: %v", err)
+				t.Errorf("a Footnote that is left with the old model goes on: %v, want %v", err, chat.CodeConflict)
 			}
 		})
 	}
@@ -91,10 +91,10 @@ func TestAServerThatSaysNothingCostsThreeSeconds(t *testing.T) {
 	for range 2 { // the second one fails at once
 		_, err := s.SearchVectors(t.Context(), scope, []float32{1, 0}, nil, 1)
 		if chat.CodeOf(err) != chat.CodeUnavailable {
-			t.Errorf("a search while it is stopped: %v", err)
+			t.Errorf("a search while it is stopped: %v, want %v", err, chat.CodeUnavailable)
 		}
 		if !errors.Is(err, errSlow) {
-			t.Errorf("our own timer did not end it: %v", err)
+			t.Errorf("our own timer did not end it: %v, want %v", err, errSlow)
 		}
 	}
 	mustDo(t, "Resume", server.Resume())
@@ -111,7 +111,7 @@ func TestARestartedServerIsFoundAgain(t *testing.T) {
 	mustDo(t, "Upsert", s.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0)}))
 	mustDo(t, "Kill", server.Kill())
 	if _, err := s.SearchVectors(t.Context(), scope, []float32{1, 0}, nil, 1); chat.CodeOf(err) != chat.CodeUnavailable {
-		t.Errorf("a search while it is down: %v", err)
+		t.Errorf("a search while it is down: %v, want %v", err, chat.CodeUnavailable)
 	}
 	mustDo(t, "Run", server.Run(t.Context()))
 	await(t, "it finds what it had", func() bool {
@@ -133,7 +133,7 @@ func TestARestartedServerIsFoundAgain(t *testing.T) {
 		t.Error("nobody was told that the collection is gone")
 	}
 	if n := hits(t, s, 1, 0); n != 0 {
-		t.Errorf("%d hits without a collection", n)
+		t.Errorf("%d hits without a collection, want 0", n)
 	}
 	mustDo(t, "Upsert", s.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0)}))
 	if n := hits(t, s, 1, 0); n != 1 {

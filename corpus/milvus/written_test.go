@@ -59,7 +59,7 @@ func TestWhatWasWrittenIsForgottenBeforeItIsTooMuch(t *testing.T) {
 	w := newWritten()
 	vs := []corpus.Vector{vector("a", "d"), vector("b", "d")}
 	if known := w.add(vs); len(known) > 0 {
-		t.Errorf("new ids count as known: %v", known)
+		t.Errorf("new ids count as known: %v, want none", known)
 	}
 	if known := w.add(vs[1:]); len(known) != 1 || known[0] != "b" {
 		t.Errorf("known = %v, want b", known)
@@ -69,7 +69,7 @@ func TestWhatWasWrittenIsForgottenBeforeItIsTooMuch(t *testing.T) {
 	}
 	w.add([]corpus.Vector{vector("c", "d")})
 	if known := w.add([]corpus.Vector{vector("new", "d")}); len(known) != 1 || w.ids != nil {
-		t.Errorf("after too many ids any may be there: %v", known)
+		t.Errorf("after too many ids any may be there: %v, want 1", known)
 	}
 }
 
@@ -79,6 +79,6 @@ func TestASearchDoesNotWaitForTheFirstCollection(t *testing.T) {
 	mustDo(t, "startMaking", s.startMaking(t.Context()))
 	s.setCreating(true)
 	if n := hits(t, s, 1, 0); n != 0 {
-		t.Errorf("%d hits in a collection that is not there yet", n)
+		t.Errorf("%d hits in a collection that is not there yet, want 0", n)
 	}
 }

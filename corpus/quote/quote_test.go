@@ -52,7 +52,7 @@ func TestFindStaysInItsRange(t *testing.T) {
 		t.Errorf("found [%d, %d) %s, want [14, 21)", a, b, check)
 	}
 	if _, _, check := quote.Find(r, "one two", 15, 20); check != chat.CheckNotFound {
-		t.Errorf("found outside of its range: %s", check)
+		t.Errorf("found outside of its range: %s, want %s", check, chat.CheckNotFound)
 	}
 }
 
@@ -67,7 +67,8 @@ func FuzzFind(f *testing.F) {
 		r := []rune(s)
 		a, b, check := quote.Find(r, quoted, 0, 0)
 		if a < 0 || a > b || b > len(r) || (check == chat.CheckNotFound) != (a == b) {
-			t.Fatalf("Find(%q, %q) = %d, %d, %s", s, quoted, a, b, check)
+			t.Fatalf("Find(%q, %q) = %d, %d, %s; want at least 0, at most %d, at most %d",
+				s, quoted, a, b, check, b, len(r))
 		}
 	})
 }

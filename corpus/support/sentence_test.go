@@ -18,11 +18,12 @@ func FuzzSentences(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s, claim string) {
 		start, end, score := support.BestSentence(s, claim)
 		if start < 0 || start > end || end > utf8.RuneCountInString(s) || score < 0 || score > 1 {
-			t.Fatalf("BestSentence(%q, %q) = %d, %d, %f", s, claim, start, end, score)
+			t.Fatalf("BestSentence(%q, %q) = %d, %d, %f; want at least 0, at most %d, at least 0, at most 1",
+				s, claim, start, end, score, end)
 		}
 		support.Supports(s, claim)
 		if start, end, _ := support.NewJudge().Quote(s, claim); start < 0 || start > end || end > utf8.RuneCountInString(s) {
-			t.Fatalf("Quote(%q, %q) = %d, %d", s, claim, start, end)
+			t.Fatalf("Quote(%q, %q) = %d, %d; want at least 0 and at most %d", s, claim, start, end, end)
 		}
 	})
 }
@@ -67,7 +68,7 @@ func TestAHeadingIsQuotedOnlyForItself(t *testing.T) {
 		}
 	}
 	if a, b, _ := support.NewJudge().Quote("Drains", "dragons"); a != 0 || b != 6 {
-		t.Errorf("of a passage that is a heading alone: %d, %d", a, b)
+		t.Errorf("of a passage that is a heading alone: %d, %d; want 0 and 6", a, b)
 	}
 }
 

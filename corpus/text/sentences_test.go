@@ -48,7 +48,8 @@ func FuzzSentences(f *testing.F) {
 		last, n := 0, utf8.RuneCountInString(s)
 		for _, r := range text.Sentences(s) {
 			if r[0] < last || r[0] >= r[1] || r[1] > n {
-				t.Fatalf("Sentences(%q): range %v after %d of %d", s, r, last, n)
+				t.Fatalf("Sentences(%q): range %v after %d of %d; want at least %v, less than %v, at most %v",
+					s, r, last, n, last, r[1], n)
 			}
 			last = r[1]
 		}

@@ -164,13 +164,14 @@ func FuzzTerms(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s, lang string) {
 		for _, term := range text.Terms(s, lang) {
 			if term == "" || len(term) > 600 || !utf8.ValidString(term) || strings.ContainsAny(term, " \t\n\"',") {
-				t.Fatalf("Terms(%q, %q) has the term %q", s, lang, term)
+				t.Fatalf("Terms(%q, %q) has the term %q; want something and at most 600", s, lang, term)
 			}
 		}
 		n := utf8.RuneCountInString(s)
 		for _, span := range text.NewAnalyser(lang).Spans(s) {
 			if span.Start < 0 || span.Start >= span.End || span.End > n {
-				t.Fatalf("Spans(%q, %q) has %v", s, lang, span)
+				t.Fatalf("Spans(%q, %q) has %v; want Start at least 0, Start less than %v, End at most %v",
+					s, lang, span, span.End, n)
 			}
 		}
 		text.QueryTerms(s, []string{lang, "de"})

@@ -26,7 +26,7 @@ var given = []string{"POSTGRES_PASSWORD=secret"}
 func TestComposeStartsTwoReplicasBehindAProxy(t *testing.T) {
 	t.Parallel()
 	if _, err := load(t, nil); err == nil || !strings.Contains(err.Error(), "set POSTGRES_PASSWORD") {
-		t.Errorf("without a password: %v", err)
+		t.Errorf("without a password: %v, want %q in it", err, "set POSTGRES_PASSWORD")
 	}
 	plain, err := load(t, given)
 	if err != nil {
@@ -44,7 +44,7 @@ func TestComposeStartsTwoReplicasBehindAProxy(t *testing.T) {
 	}
 	footnote := semantic.Services["footnote"]
 	if footnote.Deploy == nil || footnote.Deploy.Replicas == nil || *footnote.Deploy.Replicas != 2 || !footnote.ReadOnly || len(footnote.CapDrop) != 1 || len(footnote.Ports) > 0 {
-		t.Errorf("the service footnote: %+v", footnote)
+		t.Errorf("the service footnote: %+v; want ReadOnly true, 1, no ports", footnote)
 	}
 	for name, want := range map[string]string{"DATABASE_URL": "postgres://footnote:secret@postgres:5432/footnote", "MILVUS_ADDRESS": "milvus:19530", "OPENAI_EMBEDDING_MODEL": "m"} {
 		if got := footnote.Environment[name]; got == nil || *got != want {
@@ -59,13 +59,13 @@ func TestComposeStartsTwoReplicasBehindAProxy(t *testing.T) {
 	for name, want := range map[string]string{"FOOTNOTE_BLOBS": "file:///blobs", "FOOTNOTE_KEYS": "/keys/keys"} {
 		got := footnote.Environment[name]
 		if got == nil || *got != want || mounted["/"+strings.Split(strings.TrimPrefix(want, "file://"), "/")[1]] == "" {
-			t.Errorf("%s = %v, mounted %v", name, got, mounted)
+			t.Errorf("%s = %v, mounted %v, want something", name, got, mounted)
 		}
 	}
 	for service, needs := range map[string][]string{"proxy": {"footnote"}, "footnote": {"postgres"}, "milvus": {"etcd", "minio"}} {
 		for _, need := range needs {
 			if got := semantic.Services[service].DependsOn[need].Condition; got != types.ServiceConditionHealthy {
-				t.Errorf("%s waits for %s until %q", service, need, got)
+				t.Errorf("%s waits for %s until %q, want %q", service, need, got, types.ServiceConditionHealthy)
 			}
 		}
 	}
@@ -75,11 +75,12 @@ func TestComposeStartsTwoReplicasBehindAProxy(t *testing.T) {
 		}
 		for _, port := range service.Ports {
 			if port.HostIP != "127.0.0.1" {
-				t.Errorf("%s is open to others at %s:%s", name, port.HostIP, port.Published)
+				t.Errorf("%s is open to others at %s:%s, want %q", name, port.HostIP, port.Published, "127.0.0.1")
 			}
 		}
 	}
 	if proxy := semantic.Services["proxy"]; len(proxy.Ports) != 1 || len(proxy.Volumes) != 1 || !proxy.Volumes[0].ReadOnly || !strings.HasSuffix(proxy.Volumes[0].Source, "/deploy/nginx.conf") {
-		t.Errorf("the proxy: %+v", proxy)
+		t.Errorf("the proxy: %+v; want 1 port, 1 volume, Volumes[0].ReadOnly true, %q at its end",
+			proxy, "/deploy/nginx.conf")
 	}
 }

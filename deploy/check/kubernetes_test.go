@@ -49,7 +49,7 @@ func objects(t *testing.T) (list []runtime.Object) {
 			}
 			object, kind, err := decoder.Decode(document, nil, nil)
 			if err != nil {
-				t.Errorf("%s: %v: %v", name, kind, err)
+				t.Errorf("%s: %v: %v, want no error", name, kind, err)
 				continue
 			}
 			list = append(list, object)
@@ -89,13 +89,15 @@ func TestKubernetesTakesTheManifests(t *testing.T) {
 	pod := deployment.Spec.Template.Spec
 	container := pod.Containers[0]
 	if *deployment.Spec.Replicas < 2 || int32(budget.Spec.MinAvailable.IntValue()) >= *deployment.Spec.Replicas {
-		t.Errorf("%d replicas, of which %v must be there", *deployment.Spec.Replicas, budget.Spec.MinAvailable)
+		t.Errorf("%d replicas, of which %v must be there, want at least 2",
+			*deployment.Spec.Replicas, budget.Spec.MinAvailable)
 	}
 	if !*pod.SecurityContext.RunAsNonRoot || *pod.SecurityContext.RunAsUser != 65532 || !*container.SecurityContext.ReadOnlyRootFilesystem || *container.SecurityContext.AllowPrivilegeEscalation {
 		t.Errorf("the pod may do too much: %+v %+v", pod.SecurityContext, container.SecurityContext)
 	}
 	if pause := container.Lifecycle.PreStop.Sleep; pause == nil || *pod.TerminationGracePeriodSeconds < pause.Seconds+30 {
-		t.Errorf("a pod has %d seconds to end, after %v", *pod.TerminationGracePeriodSeconds, pause)
+		t.Errorf("a pod has %d seconds to end, after %v, want at least %d",
+			*pod.TerminationGracePeriodSeconds, pause, pause.Seconds+30)
 	}
 	volumes := map[string]bool{}
 	for _, volume := range pod.Volumes {
@@ -123,17 +125,19 @@ func TestKubernetesTakesTheManifests(t *testing.T) {
 		t.Errorf("originals and keys do not lie in the volume at %q: %v", shared, container.Env)
 	}
 	if len(claim.Spec.AccessModes) != 1 || claim.Spec.AccessModes[0] != corev1.ReadWriteMany {
-		t.Errorf("replicas can't share a volume that is %v", claim.Spec.AccessModes)
+		t.Errorf("replicas can't share a volume that is %v; want 1 access mode and %v",
+			claim.Spec.AccessModes, corev1.ReadWriteMany)
 	}
 	port := container.Ports[0].Name
 	for name, probe := range map[string]*corev1.Probe{"startup": container.StartupProbe, "readiness": container.ReadinessProbe, "liveness": container.LivenessProbe} {
 		if probe.HTTPGet.Port.StrVal != port {
-			t.Errorf("the probe of %s asks port %v", name, probe.HTTPGet.Port)
+			t.Errorf("the probe of %s asks port %v, want StrVal %v", name, probe.HTTPGet.Port, port)
 		}
 	}
 	backend := ingress.Spec.Rules[0].HTTP.Paths[0].Backend.Service
 	if service.Spec.Ports[0].TargetPort.StrVal != port || backend.Name != service.Name || backend.Port.Name != service.Spec.Ports[0].Name {
-		t.Errorf("the way from %v over %v to %s is broken", backend, service.Spec.Ports, port)
+		t.Errorf("the way from %v over %v to %s is broken; want %v, Name %v, Port.Name %v",
+			backend, service.Spec.Ports, port, port, service.Name, service.Spec.Ports[0].Name)
 	}
 	for key, value := range service.Spec.Selector {
 		if deployment.Spec.Template.Labels[key] != value || deployment.Spec.Selector.MatchLabels[key] != value || budget.Spec.Selector.MatchLabels[key] != value {

@@ -47,7 +47,7 @@ func TestASampleOfTheFaultsLosesNothing(t *testing.T) {
 	}
 	var table strings.Builder
 	if failed := report(&table, cells); failed > 0 {
-		t.Errorf("%d cells failed", failed)
+		t.Errorf("%d cells failed, want at most 0", failed)
 	}
 	t.Logf("\n%s", &table)
 }

@@ -47,7 +47,7 @@ func passes(t *testing.T, binary string, withPostgres bool, sample []string) {
 	}
 	results, err := tryCells(t.Context(), binary, withPostgres, chosen, t.Logf)
 	if err != nil {
-		t.Errorf("the sample ended early: %v", err)
+		t.Errorf("the sample ended early: %v, want no error", err)
 	}
 	var table strings.Builder
 	if failed := report(&table, results); failed > 0 {

@@ -57,7 +57,8 @@ func TestLibrarianSearchesReadsAndAnswers(t *testing.T) {
 	}
 	none := llm.Message{Role: llm.RoleTool, CallID: "a", Text: `{"documents":[],"total_found":0}`}
 	if _, text := librarian(question, called, none); !strings.HasPrefix(text, "I couldn't find relevant information about that in your documents.") {
-		t.Errorf("with nothing found it says %q", text)
+		t.Errorf("with nothing found it says %q, want %q at its beginning",
+			text, "I couldn't find relevant information about that in your documents.")
 	}
 }
 
@@ -65,13 +66,14 @@ func TestServerStreamsExactlyAsManyPiecesAsAsked(t *testing.T) {
 	s := scripted.NewServer(scripted.Config{Tokens: 200})
 	code, body := post(t, s, "/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}`)
 	if pieces := strings.Count(body, `"content":`); code != http.StatusOK || pieces != 200 || !strings.HasSuffix(body, "data: [DONE]\n\n") {
-		t.Errorf("status %d, %d pieces, ends with %q", code, pieces, body[len(body)-20:])
+		t.Errorf("status %d, %d pieces, ends with %q; want %d and 200",
+			code, pieces, body[len(body)-20:], http.StatusOK)
 	}
 }
 
 func TestServerRefusesWhatItCannotRead(t *testing.T) {
 	if code, body := post(t, scripted.NewServer(scripted.Config{}), "/chat/completions", `{`); code != http.StatusBadRequest || !strings.Contains(body, `"error"`) {
-		t.Errorf("status %d, body %s", code, body)
+		t.Errorf("status %d, body %s; want %d and %q in it", code, body, http.StatusBadRequest, `"error"`)
 	}
 }
 
@@ -90,7 +92,7 @@ func TestServerSendsTheDelay(t *testing.T) {
 		t.Fatal(err)
 	}
 	if took := time.Since(start); took < 4*5*time.Millisecond {
-		t.Errorf("four pieces took %v", took)
+		t.Errorf("four pieces took %v, want at least %v", took, 4*5*time.Millisecond)
 	}
 }
 
@@ -101,7 +103,7 @@ func TestVectorsOfTextsThatShareWordsAreAlike(t *testing.T) {
 		Data []struct{ Embedding []float64 }
 	}
 	if err := json.Unmarshal([]byte(body), &answer); err != nil || len(answer.Data) != 3 {
-		t.Fatalf("%d vectors, %v", len(answer.Data), err)
+		t.Fatalf("%d vectors, %v; want 3", len(answer.Data), err)
 	}
 	dot := func(i, j int) (sum float64) {
 		for k, x := range answer.Data[i].Embedding {
@@ -110,7 +112,7 @@ func TestVectorsOfTextsThatShareWordsAreAlike(t *testing.T) {
 		return sum
 	}
 	if near, far := dot(0, 1), dot(0, 2); near < far+0.3 || dot(0, 0) < 0.999 {
-		t.Errorf("alike texts have %v, others %v", near, far)
+		t.Errorf("alike texts have %v, others %v, want at least %v", near, far, far+0.3)
 	}
 }
 
@@ -144,11 +146,11 @@ func TestLibrarianMakesTheCallsThatAreSpelledOut(t *testing.T) {
 	asked := scripted.Request{Request: llm.Request{Messages: []llm.Message{question}}}
 	got := scripted.Librarian(asked).Calls
 	if len(got) != 2 || got[0].Name != "shop__order" || string(got[0].Arguments) != `{"n": 2}` || got[1].Name != "shop__pay" {
-		t.Fatalf("calls = %+v", got)
+		t.Fatalf("calls = %+v; want 2, %q, %q, %q", got, "shop__order", `{"n": 2}`, "shop__pay")
 	}
 	asked.Messages = append(asked.Messages, llm.Message{Role: llm.RoleAssistant, Calls: got},
 		llm.Message{Role: llm.RoleTool, Text: "== {\"text\":\"Ordered.\"} =="}, llm.Message{Role: llm.RoleTool, Text: `{"error":"Denied."}`})
 	if reply := scripted.Librarian(asked); reply.Text != "Ordered. Denied." || len(reply.Calls) > 0 {
-		t.Errorf("reply = %+v", reply)
+		t.Errorf("reply = %+v; want Text %q and no calls", reply, "Ordered. Denied.")
 	}
 }

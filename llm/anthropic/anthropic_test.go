@@ -101,7 +101,7 @@ func TestAModelThatTakesNoTemperatureIsAskedWithout(t *testing.T) {
 		}
 	}
 	if seen := server.Requests(); len(seen) != 3 || seen[0].Temperature == nil || seen[1].Temperature != nil || seen[2].Temperature != nil {
-		t.Errorf("%d requests: %+v", len(seen), seen)
+		t.Errorf("%d requests: %+v, want 3", len(seen), seen)
 	}
 }
 
@@ -133,10 +133,10 @@ func TestSendsTheWholeRequest(t *testing.T) {
 	req.Messages[2].Signature = "" // a history from before a restart: no thinking in this turn
 	_, _ = hear(t, m, req)
 	if seen := server.Requests()[1].Request; seen.MaxTokens != 99 || seen.Temperature == nil || *seen.Temperature != 1 {
-		t.Errorf("without a signature: %+v", seen)
+		t.Errorf("without a signature: %+v, want MaxTokens 99", seen)
 	}
 	if tools := server.Requests()[0].Tools; len(tools) != 1 || !strings.Contains(string(tools[0].Schema), `"required":["query"]`) || !strings.Contains(string(tools[0].Schema), `"type":"object"`) {
-		t.Errorf("tools %+v", tools)
+		t.Errorf("tools %+v, want 1 tool", tools)
 	}
 }
 
@@ -278,7 +278,8 @@ func TestFailuresHaveTheirKind(t *testing.T) {
 		m, server := serve(t, Config{}, scripted.Reply{Text: "x", Fault: tt.fault})
 		_, failed := hear(t, m, hello)
 		if failed == nil || failed.Kind != tt.want || server.Count() != tt.tries || strings.Contains(failed.Error(), "sk-ant") {
-			t.Errorf("%+v is %v after %d tries", tt.fault, failed, server.Count())
+			t.Errorf("%+v is %v after %d tries; want Kind %v, %d, no %q in it",
+				tt.fault, failed, server.Count(), tt.want, tt.tries, "sk-ant")
 		}
 		if tt.want == llm.KindRateLimited && failed.RetryAfter != 30*time.Second {
 			t.Errorf("RetryAfter = %v", failed.RetryAfter)
@@ -293,7 +294,7 @@ func TestSilenceEndsInATimeout(t *testing.T) {
 	t.Parallel()
 	m, _ := serve(t, Config{FirstToken: time.Minute, Idle: 50 * time.Millisecond, RetryFor: time.Millisecond}, scripted.Reply{Text: "one two three", Fault: scripted.Fault{StallAfter: 4}})
 	if got, failed := hear(t, m, hello); got.Err != llm.KindTimeout || !failed.Shown {
-		t.Errorf("got %+v, %v", got, failed)
+		t.Errorf("got %+v, %v; want Err %v and Shown true", got, failed, llm.KindTimeout)
 	}
 }
 
@@ -301,7 +302,7 @@ func TestTheProbeFindsToolCalls(t *testing.T) {
 	t.Parallel()
 	m, _ := serve(t, Config{}, scripted.Reply{Calls: []llm.Call{{Name: "search_documents", Arguments: []byte(`{"query":"roof"}`)}}})
 	if h := m.Probe(t.Context()); !h.Tools || h.Err != nil {
-		t.Errorf("%+v", h)
+		t.Errorf("%+v, want Tools true", h)
 	}
 }
 
@@ -326,7 +327,7 @@ func TestReachSaysWhetherTheServerTakesTheKey(t *testing.T) {
 		}
 	}
 	if asked != 1 {
-		t.Errorf("the server was asked %d times", asked)
+		t.Errorf("the server was asked %d times, want 1", asked)
 	}
 	if err := newModel(t, Config{BaseURL: server.URL, APIKey: "wrong"}).Reach(t.Context()); llm.KindOf(err) != llm.KindAuth {
 		t.Errorf("a wrong key: %v", err)

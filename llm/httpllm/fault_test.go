@@ -98,10 +98,10 @@ func TestRetryAfterIsReadInAllItsForms(t *testing.T) {
 	}
 	slow := http.Header{"Retry-After": {at.Format(http.TimeFormat)}, "Date": {now.Format(http.TimeFormat)}}
 	if got := RetryAfter(slow, now.Add(time.Hour)); got != 90*time.Second {
-		t.Errorf("by the server's own clock: %v", got)
+		t.Errorf("by the server's own clock: %v, want %v", got, 90*time.Second)
 	}
 	if got := newServer().Classify(429, nil, http.Header{"Retry-After": {"10800"}}); !strings.Contains(got.Message, "3h0m0s") {
-		t.Errorf("a long wait is not told: %s", got.Message)
+		t.Errorf("a long wait is not told: %s, want %q in it", got.Message, "3h0m0s")
 	}
 }
 
@@ -117,10 +117,10 @@ func TestAModelThatIsNotThereIsToldFromAWrongAddress(t *testing.T) {
 		`{"detail":"Not Found"}`: "usually ends with /v1",
 	} {
 		if got := s.Classify(404, []byte(body), nil); got.Kind != llm.KindInvalid || !strings.Contains(got.Message, want) {
-			t.Errorf("%s: %s %q", body, got.Kind, got.Message)
+			t.Errorf("%s: %s %q; want %s and %q in it", body, got.Kind, got.Message, llm.KindInvalid, want)
 		}
 	}
 	if got := s.Classify(0, []byte(`{"error":"Unexpected endpoint or method. (POST /chat/completions)"}`), nil); !strings.Contains(got.Message, "usually ends with /v1") {
-		t.Errorf("an unexpected endpoint: %q", got.Message)
+		t.Errorf("an unexpected endpoint: %q, want %q in it", got.Message, "usually ends with /v1")
 	}
 }

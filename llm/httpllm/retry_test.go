@@ -49,7 +49,7 @@ func TestAFailureIsTriedThreeTimesAtMost(t *testing.T) {
 					t.Errorf("%d tries, want %d: %v", f.tries, tt.tries, err)
 				}
 				if took := time.Since(begin); took > 30*time.Second {
-					t.Errorf("it took %v", took)
+					t.Errorf("it took %v, want at most %v", took, 30*time.Second)
 				}
 			})
 		})
@@ -63,20 +63,20 @@ func TestADeadServerIsLeftAlone(t *testing.T) {
 		_ = s.Retry(t.Context(), false, f.try)
 		_ = s.Retry(t.Context(), false, f.try)
 		if err := s.Retry(t.Context(), false, f.try); f.tries != 5 || err.Code != CodeLeftAlone || err.Kind != llm.KindUnreachable {
-			t.Fatalf("after %d tries: %v", f.tries, err)
+			t.Fatalf("after %d tries: %v; want 5, Code %v, Kind %v", f.tries, err, CodeLeftAlone, llm.KindUnreachable)
 		}
 		time.Sleep(16 * time.Second)
 		if err := s.Retry(t.Context(), false, f.try); f.tries != 6 || err.Code != CodeLeftAlone {
-			t.Errorf("the half-open server was tried %d times: %v", f.tries-5, err)
+			t.Errorf("the half-open server was tried %d times: %v, want Code %v", f.tries-5, err, CodeLeftAlone)
 		}
 		time.Sleep(16 * time.Second)
 		for range 3 {
 			if err := s.Retry(t.Context(), false, func() (bool, *llm.Error) { f.tries++; return true, nil }); err != nil {
-				t.Errorf("it answers again, but: %v", err)
+				t.Errorf("it answers again, but: %v, want no error", err)
 			}
 		}
 		if f.tries != 9 {
-			t.Errorf("%d tries", f.tries)
+			t.Errorf("%d tries, want 9", f.tries)
 		}
 	})
 }
@@ -90,7 +90,7 @@ func TestRefusalsDoNotMakeAServerDead(t *testing.T) {
 				_ = s.Retry(t.Context(), false, f.try)
 			}
 			if f.tries != 8 {
-				t.Errorf("%s: %d tries of 8", e.Kind, f.tries)
+				t.Errorf("%s: %d tries of 8, want 8", e.Kind, f.tries)
 			}
 		}
 		s, stopped := newServer(), failing{err: llm.Error{Kind: llm.KindUnreachable}}
@@ -100,7 +100,7 @@ func TestRefusalsDoNotMakeAServerDead(t *testing.T) {
 			_ = s.Retry(ctx, false, stopped.try)
 		}
 		if err := s.Retry(t.Context(), false, func() (bool, *llm.Error) { return true, nil }); err != nil {
-			t.Errorf("requests that were stopped made it dead: %v", err)
+			t.Errorf("requests that were stopped made it dead: %v, want no error", err)
 		}
 	})
 }

@@ -19,7 +19,8 @@ func TestTheListOfDocumentsAnswersWhatItHolds(t *testing.T) {
 		"Which documents are Markdown files?":            "You have 4 documents:", // the desk knows no types
 	} {
 		if got, calls := ask(t, question); !strings.HasPrefix(got, want) || len(calls) != 1 || calls[0].Name != "list_documents" {
-			t.Errorf("%s: %q after %v", question, got, calls)
+			t.Errorf("%s: %q after %v; want %q at its beginning, 1 call, %q",
+				question, got, calls, want, "list_documents")
 		}
 	}
 }
@@ -31,7 +32,7 @@ func TestWhatIsNoTitleIsLookedForInTheDocuments(t *testing.T) {
 		"What is the title of the tenant's novel?":            Refusal,
 	} {
 		if got, _ := ask(t, question); !strings.Contains(got, want) {
-			t.Errorf("%s: %q", question, got)
+			t.Errorf("%s: %q, want %q in it", question, got, want)
 		}
 	}
 }

@@ -14,12 +14,13 @@ func TestAComparisonNeedsBothHalves(t *testing.T) {
 	} {
 		got, _ := ask(t, c.question)
 		if !strings.HasPrefix(got, Refusal) || !strings.HasSuffix(got, "Nothing that I found is about “"+c.missing+"”, so there is nothing to compare with.") {
-			t.Errorf("%s: %q", c.question, got)
+			t.Errorf("%s: %q, want %q at its beginning", c.question, got, Refusal)
 		}
 	}
 	for _, question := range []string{"Who won the cup, Brazil or Italy?", "Compare the carpet with the curtains."} {
 		if got, _ := ask(t, question); !strings.HasPrefix(got, Refusal) || strings.Contains(got, "to compare with") {
-			t.Errorf("nothing of it is there: %s: %q", question, got)
+			t.Errorf("nothing of it is there: %s: %q; want %q at its beginning and no %q in it",
+				question, got, Refusal, "to compare with")
 		}
 	}
 }
@@ -33,7 +34,7 @@ func TestAComparisonQuotesBothHalves(t *testing.T) {
 		got, _ := ask(t, question)
 		for _, words := range want {
 			if !strings.Contains(got, words) {
-				t.Errorf("%s: %q is not in %q", question, words, got)
+				t.Errorf("%s: %q is not in %q, want %q in it", question, words, got, words)
 			}
 		}
 	}

@@ -203,7 +203,7 @@ func oneReply(t *testing.T, history []llm.Message) llm.Message {
 			msg.Text += string(part)
 		case llm.Quoted:
 			if shown := shownAs(part.Words); !strings.HasSuffix(msg.Text, shown+" ") {
-				t.Errorf("the footnote quotes %q behind %q", part.Words, msg.Text)
+				t.Errorf("the footnote quotes %q behind %q, want %q at its end", part.Words, msg.Text, shown+" ")
 			}
 			if !standsIn(history, part.Words) {
 				t.Errorf("the footnote quotes %q, which no passage holds", part.Words)
@@ -218,7 +218,7 @@ func oneReply(t *testing.T, history []llm.Message) llm.Message {
 		}
 	}
 	if done != 1 {
-		t.Fatalf("the reply has %d ends", done)
+		t.Fatalf("the reply has %d ends, want 1", done)
 	}
 	if (msg.Reasoning == "") != (len(msg.Calls) == 0) {
 		t.Fatalf("the thought %q with %d calls", msg.Reasoning, len(msg.Calls))

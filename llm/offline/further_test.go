@@ -25,11 +25,13 @@ func TestMoreIsWhatWasNotSaidYet(t *testing.T) {
 	}
 	twice, calls := ask(t, "When was the roof renewed?", "Tell me more", "Go on")
 	if len(calls) < 2 || strings.Contains(twice, "1987") || strings.Contains(twice, "guarantee") || !strings.Contains(twice, "The roof covering is in poor condition.") {
-		t.Errorf("the third time it says %q after %v", twice, calls)
+		t.Errorf("the third time it says %q after %v; want at least 2 calls, no %q in it, no %q in it, %q in it",
+			twice, calls, "1987", "guarantee", "The roof covering is in poor condition.")
 	}
 	one := []paper{{"d9", "note.txt", "Note", []passage{{Text: "The gate is locked at noon."}}}}
 	if got, _ := askIn(t, one, "When is the gate locked?", "Tell me more"); !strings.HasPrefix(got, Refusal) || !strings.HasSuffix(got, "What they say about it was said already.") {
-		t.Errorf("with nothing left it says %q", got)
+		t.Errorf("with nothing left it says %q; want %q at its beginning and %q at its end",
+			got, Refusal, "What they say about it was said already.")
 	}
 }
 

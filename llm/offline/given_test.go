@@ -17,7 +17,8 @@ func TestAGivenTextIsRetoldInItsOwnWords(t *testing.T) {
 	}
 	for _, q := range []string{"Explain this in simple terms", "Summarise the text", "What does this mean?", "Please rewrite this passage in plain language"} {
 		if got := reply(q); !strings.HasPrefix(got, unable) || !strings.HasSuffix(got, "The ZMP is the point where forces balance... It matters when walking.") {
-			t.Errorf("%s: %q", q, got)
+			t.Errorf("%s: %q; want %q at its beginning and %q at its end",
+				q, got, unable, "The ZMP is the point where forces balance... It matters when walking.")
 		}
 	}
 	if got := reply("Explain the rent"); strings.HasPrefix(got, unable) {
@@ -29,7 +30,7 @@ func TestATextOfOnesOwnIsNotSearchedFor(t *testing.T) {
 	for _, q := range []string{"Translate this: The roof is good", "Rewrite the following text in simple words:\nThe roof is good.", "Summarise the following text: The ZMP is the point where forces balance.",
 		"Summarise: The ZMP is the point where forces balance. It is used for walking robots.", "Please translate into German: The roof of the house is old and has to be renewed."} {
 		if got, calls := ask(t, q); len(calls) > 0 || !strings.HasPrefix(got, unable) {
-			t.Errorf("%s: %q after %v", q, got, calls)
+			t.Errorf("%s: %q after %v; want no calls and %q at its beginning", q, got, calls, unable)
 		}
 	}
 	for _, q := range []string{"Summarise: survey.md", "Summarise the survey of the house: its roof, its heating and its damp walls", "Summarise: what the survey says about the roof and the damp"} {

@@ -57,7 +57,8 @@ func TestAnswers(t *testing.T) {
 func TestSaysWhatItIs(t *testing.T) {
 	got, calls := ask(t, "Hello there!")
 	if !strings.Contains(got, "offline mode") || len(calls) > 0 {
-		t.Errorf("a greeting is answered with %q and %d calls", got, len(calls))
+		t.Errorf("a greeting is answered with %q and %d calls; want %q in it and no calls",
+			got, len(calls), "offline mode")
 	}
 }
 
@@ -65,7 +66,8 @@ func TestSearchesAndReadsBeforeItAnswers(t *testing.T) {
 	for _, q := range []string{"When was the boiler installed?", "How many days of holiday do I get?", "Is remote work allowed?"} {
 		answer, calls := ask(t, q)
 		if len(calls) < 2 || calls[0].Name != "search_documents" || calls[1].Name != "read_document" || !strings.Contains(answer, "[") {
-			t.Errorf("%s: answered %q after %v", q, answer, calls)
+			t.Errorf("%s: answered %q after %v; want at least 2 calls, %q, %q, %q in it",
+				q, answer, calls, "search_documents", "read_document", "[")
 		}
 	}
 }
@@ -152,7 +154,8 @@ func TestFailedToolsEndInARefusal(t *testing.T) {
 			}
 		}
 		if !strings.HasPrefix(text, Refusal) || !strings.Contains(text, "“rent lease” failed, so they may still hold it") || strings.Contains(text, "nothing that fits") {
-			t.Errorf("after %q it says %q", broken, text)
+			t.Errorf("after %q it says %q; want %q at its beginning, %q in it, no %q in it",
+				broken, text, Refusal, "“rent lease” failed, so they may still hold it", "nothing that fits")
 		}
 	}
 }
@@ -172,7 +175,7 @@ func TestPointsBackToTheDocumentsOfTheLastAnswer(t *testing.T) {
 	for question, want := range map[string]string{"Summarise it": `{"doc_id":"d1"}`, "Summarise the second document": `{"doc_id":"d2"}`} {
 		msg := oneReply(t, []llm.Message{system, {Role: llm.RoleUser, Text: "Who?"}, {Role: llm.RoleAssistant, Text: "Two."}, {Role: llm.RoleUser, Text: question}})
 		if len(msg.Calls) != 1 || msg.Calls[0].Name != "get_document_summary" || string(msg.Calls[0].Arguments) != want {
-			t.Errorf("%s: %+v", question, msg.Calls)
+			t.Errorf("%s: %+v; want 1 call, %q, %v", question, msg.Calls, "get_document_summary", want)
 		}
 	}
 }
@@ -182,6 +185,6 @@ func TestAnAsideOfTheProgramIsNoQuestion(t *testing.T) {
 		{Role: llm.RoleUser, Text: "What is the rent?"}, {Role: llm.RoleAssistant, Text: "980."}, {Role: llm.RoleUser, Text: "Search first.", Aside: true},
 	})
 	if len(msg.Calls) != 1 || string(msg.Calls[0].Arguments) != `{"query":"rent"}` {
-		t.Errorf("got %+v", msg)
+		t.Errorf("got %+v; want 1 call and %q", msg, `{"query":"rent"}`)
 	}
 }

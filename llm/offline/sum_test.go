@@ -12,11 +12,11 @@ func TestATotalIsOfTwoQuotedAmounts(t *testing.T) {
 	got, calls := ask(t, "What do the gutter clearing and the rewiring of the garage cost together?")
 	last := calls[len(calls)-1]
 	if last.Name != "calculate" || !strings.Contains(string(last.Arguments), `"180 + 2,150"`) {
-		t.Errorf("calculated %s %s", last.Name, last.Arguments)
+		t.Errorf("calculated %s %s, want %q", last.Name, last.Arguments, "calculate")
 	}
 	for _, words := range []string{"Gutter clearing £180 [", "Rewiring of the garage £2,150 [", "£180 + £2,150 = £187.5"} { // the desk has one result for all
 		if !strings.Contains(got, words) {
-			t.Errorf("%q is not in %q", words, got)
+			t.Errorf("%q is not in %q, want %q in it", words, got, words)
 		}
 	}
 	for _, question := range []string{
@@ -24,7 +24,7 @@ func TestATotalIsOfTwoQuotedAmounts(t *testing.T) {
 		"What do the gutter clearing and the monthly Miete cost altogether?", // no amount of one currency
 	} {
 		if got, calls := ask(t, question); !strings.HasPrefix(got, Refusal) || calls[len(calls)-1].Name == "calculate" {
-			t.Errorf("%s: %q", question, got)
+			t.Errorf("%s: %q, want %q at its beginning", question, got, Refusal)
 		}
 	}
 }
@@ -110,10 +110,10 @@ func TestFiguresThatAreNotCalculatedWith(t *testing.T) {
 		{"How many loaves does the oven bake in six days?", "The oven bakes 48 loaves an hour."},
 	} {
 		if got, answer := calculated(t, tt.question, tt.text); got != "" {
-			t.Errorf("%s %s calculated %s: %s", tt.text, tt.question, got, answer)
+			t.Errorf("%s %s calculated %s: %s, want nothing", tt.text, tt.question, got, answer)
 		}
 	}
 	if got, answer := calculated(t, lifts, "A lift costs €95. The crane is red.", "A lift costs €80. The crane is blue."); got != "" {
-		t.Errorf("two documents that differ: %s: %s", got, answer)
+		t.Errorf("two documents that differ: %s: %s, want nothing", got, answer)
 	}
 }

@@ -28,7 +28,7 @@ func TestNearMissesAreRefused(t *testing.T) {
 		"Wie heißt der Mieter?",
 	} {
 		if got, _ := ask(t, question); !strings.HasPrefix(got, Refusal) {
-			t.Errorf("%s: %q", question, got)
+			t.Errorf("%s: %q, want %q at its beginning", question, got, Refusal)
 		}
 	}
 }

@@ -19,6 +19,6 @@ func TestWordsOfDocumentsAreEscapedAndQuotedAsTheyAre(t *testing.T) {
 
 func TestACalculationIsShownAsItWasWritten(t *testing.T) {
 	if got, _ := ask(t, "What is 2*3*4?"); !strings.HasPrefix(got, `2\*3\*4 = `) {
-		t.Errorf("answer = %q", got)
+		t.Errorf("answer = %q, want %q at its beginning", got, `2\*3\*4 = `)
 	}
 }

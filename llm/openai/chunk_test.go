@@ -38,7 +38,7 @@ func FuzzTextIsReadAsItWasWritten(f *testing.F) {
 		}
 		c, ok := p.parse(event)
 		if !ok || string(c.content) != want.Choices[0].Delta.Content {
-			t.Errorf("%q is read as %q (%v)", event, c.content, ok)
+			t.Errorf("%q is read as %q (%v), want %v", event, c.content, ok, want.Choices[0].Delta.Content)
 		}
 	})
 }

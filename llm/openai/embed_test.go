@@ -22,7 +22,7 @@ func TestEmbed(t *testing.T) {
 	texts[5] = "" // must not fail
 	got, err := m.Embed(t.Context(), texts)
 	if err != nil || len(got) != len(texts) {
-		t.Fatalf("%d vectors, %v", len(got), err)
+		t.Fatalf("%d vectors, %v; want %d", len(got), err, len(texts))
 	}
 	for i, v := range got {
 		var sum float64
@@ -78,13 +78,14 @@ func TestProbe(t *testing.T) {
 	m, _ := serve(t, Config{EmbeddingModel: "e"}, scripted.Reply{Calls: []llm.Call{{Name: "search_documents", Arguments: []byte(`{"query":"roof"}`)}}})
 	h := m.Probe(t.Context())
 	if !h.Reachable || !h.KeyRight || !h.ModelHere || !h.Answers || !h.Tools || !h.Usage || !h.Embeds || h.Err != nil || strings.Join(h.Models, " ") != "scripted" {
-		t.Errorf("a good server: %+v", h)
+		t.Errorf("a good server: %+v; want Reachable true, KeyRight true, ModelHere true, Answers true, Tools true, Usage true, Embeds true",
+			h)
 	}
 	m, _ = serve(t, Config{APIKey: "bad"}, scripted.Reply{Fault: scripted.Fault{Status: 401}})
 	if h := m.Probe(t.Context()); !h.Reachable || h.KeyRight || h.ModelHere || h.Err == nil {
-		t.Errorf("a refused key: %+v", h)
+		t.Errorf("a refused key: %+v; want Reachable true, KeyRight false, ModelHere false", h)
 	}
 	if h := newTestModel(t, Config{}).Probe(t.Context()); h.Reachable || h.Err == nil {
-		t.Errorf("no server: %+v", h)
+		t.Errorf("no server: %+v, want Reachable false", h)
 	}
 }

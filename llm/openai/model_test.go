@@ -149,7 +149,7 @@ func TestSilenceEndsInATimeout(t *testing.T) {
 		m, _ := serve(t, Config{FirstToken: tt.firstToken, Idle: tt.idle, RetryFor: time.Millisecond}, scripted.Reply{Text: "one two three", Fault: scripted.Fault{StallAfter: tt.stall}})
 		got, failed := ask(t, m, hello)
 		if got.Err != llm.KindTimeout || failed.Shown != (tt.stall > 0) {
-			t.Errorf("%s: got %+v, %v", name, got, failed)
+			t.Errorf("%s: got %+v, %v; want Err %v and Shown %v", name, got, failed, llm.KindTimeout, (tt.stall > 0))
 		}
 	}
 }
@@ -225,13 +225,13 @@ func TestLearnsWhatTheServerRefuses(t *testing.T) {
 	temperature := 0.0
 	req := llm.Request{Messages: hello.Messages, Temperature: &temperature, MaxTokens: 10}
 	if got, err := ask(t, m, req); err != nil || got.Text == "" || requests.Load() != 4 {
-		t.Fatalf("got %+v, %v after %d requests", got, err, requests.Load())
+		t.Fatalf("got %+v, %v after %d requests; want something and 4", got, err, requests.Load())
 	}
 	if _, _ = ask(t, m, req); requests.Load() != 5 {
 		t.Errorf("the second reply took %d requests, want 1", requests.Load()-4)
 	}
 	if body := last.Load().(string); !strings.Contains(body, `"max_completion_tokens":10`) {
-		t.Errorf("the other name of the token limit is not used: %s", body)
+		t.Errorf("the other name of the token limit is not used: %s, want %q in it", body, `"max_completion_tokens":10`)
 	}
 }
 
@@ -290,11 +290,11 @@ func TestTheKeyNeverPrints(t *testing.T) {
 	var log strings.Builder
 	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "key", c.APIKey, "config", c)
 	if printed := fmt.Sprintf("%v %+v %#v %s", c, c, c, c.APIKey) + log.String(); strings.Contains(printed, "sk-secret") {
-		t.Errorf("the key is printed: %s", printed)
+		t.Errorf("the key is printed: %s, want no %q in it", printed, "sk-secret")
 	}
 	m, _ := serve(t, Config{APIKey: "sk-secret"}, scripted.Reply{Fault: scripted.Fault{Status: 401, Body: `{"error":{"message":"Incorrect API key provided: sk-secret"}}`}})
 	if _, err := ask(t, m, hello); err == nil || strings.Contains(err.Error(), "sk-secret") {
-		t.Errorf("the key is in the error: %v", err)
+		t.Errorf("the key is in the error: %v, want no %q in it", err, "sk-secret")
 	}
 }
 
@@ -308,7 +308,7 @@ func TestKeysFromTheEnvironmentAreNotSent(t *testing.T) {
 	t.Cleanup(web.Close)
 	_, _ = ask(t, newTestModel(t, Config{BaseURL: web.URL}), hello)
 	if got, _ := sent.Load().(string); got == "" || strings.Contains(got, "sk-environment") {
-		t.Errorf("the headers are %s", got)
+		t.Errorf("the headers are %s; want something and no %q in it", got, "sk-environment")
 	}
 }
 

@@ -54,7 +54,7 @@ func TestReasoningIsSentBackWhereItIsWanted(t *testing.T) {
 				{Role: llm.RoleAssistant, Reasoning: "hm <b>", Calls: []llm.Call{okCall("c", "x", "{}")}}, {Role: llm.RoleTool, CallID: "c", Text: "{}"}}}
 			for range 2 {
 				if got, err := ask(t, m, req); err != nil || got.Text == "" {
-					t.Fatalf("got %+v, %v", got, err)
+					t.Fatalf("got %+v, %v; want something", got, err)
 				}
 			}
 			if n := tries.Load(); n != tt.tries+1 {

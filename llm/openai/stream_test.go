@@ -53,7 +53,7 @@ func play(t *testing.T, r io.Reader, req llm.Request) played {
 	if err := reply.run(ctx); err != nil {
 		got.Err, got.Code, got.Usage = err.Kind, err.Code, err.Usage
 		if err.Shown != (got.Text != "") {
-			t.Errorf("Shown = %v with text %q", err.Shown, got.Text)
+			t.Errorf("Shown = %v with text %q, want %v", err.Shown, got.Text, (got.Text != ""))
 		}
 	}
 	return got

@@ -73,7 +73,8 @@ func TestStreamFaultsOverHTTP(t *testing.T) {
 				if failed != nil {
 					got.Code, got.Usage = failed.Code, failed.Usage
 					if failed.Shown != (got.Text != "") {
-						t.Errorf("%s: Shown = %v with text %q", way.name, failed.Shown, got.Text)
+						t.Errorf("%s: Shown = %v with text %q, want %v",
+							way.name, failed.Shown, got.Text, (got.Text != ""))
 					}
 				}
 				want := tt.want
@@ -101,10 +102,10 @@ func TestACutReplyIsNeverComplete(t *testing.T) {
 		call(`{"index":0,"id":"a","function":{"name":"x","arguments":"{\"q\":"}}`), call(`{"index":0,"function":{"arguments":"1}"}}`), fin("tool_calls"))
 	for cut := range len(wire) {
 		if got := play(t, strings.NewReader(wire[:cut]), hello); got.Finish != "" || len(got.Calls) > 0 || got.Err == "" {
-			t.Errorf("cut at %d of %d: %+v", cut, len(wire), got)
+			t.Errorf("cut at %d of %d: %+v; want Finish nothing, no calls, something", cut, len(wire), got)
 		}
 	}
 	if got := play(t, strings.NewReader(wire), hello); got.Finish != llm.FinishCalls || len(got.Calls) != 1 {
-		t.Errorf("whole: %+v", got)
+		t.Errorf("whole: %+v; want Finish %v and 1 call", got, llm.FinishCalls)
 	}
 }

@@ -105,10 +105,11 @@ func TestEveryDialectIsTheSameCall(t *testing.T) {
 			m.verdict.inFavour()
 			got := hear(t, m, askLibrary)
 			if len(got.Calls) != 1 || !strings.HasPrefix(got.Calls[0], `search_documents{`) || !strings.Contains(got.Calls[0], `"query":"holiday"`) || got.Finish != llm.FinishCalls || got.Err != "" {
-				t.Errorf("%s, %s: %+v", tt.name, way, got)
+				t.Errorf("%s, %s: %+v; want 1 call, %q at its beginning, %q in it, Finish %v, Err nothing",
+					tt.name, way, got, `search_documents{`, `"query":"holiday"`, llm.FinishCalls)
 			}
 			if strings.ContainsAny(got.Text, "<>{}`✿") || strings.Contains(got.Text, "holiday") || strings.Contains(got.Text, "99") {
-				t.Errorf("%s, %s: shown %q", tt.name, way, got.Text)
+				t.Errorf("%s, %s: shown %q; want no %q in it and no %q in it", tt.name, way, got.Text, "holiday", "99")
 			}
 		}
 	}
@@ -163,14 +164,14 @@ func TestAWrappedAnswerIsTheAnswer(t *testing.T) {
 		m.verdict.inFavour()
 		got := hear(t, m, askLibrary)
 		if said := strings.TrimSpace(got.Text); said != answer && said != "There are 28 days [1]" || got.Finish != llm.FinishStop {
-			t.Errorf("%s: %+v", name, got)
+			t.Errorf("%s: %+v, want Finish %v", name, got, llm.FinishStop)
 		}
 	}
 	for _, honest := range []string{`{"name": "mill", "answer": "x"}`, "It holds:\n{\"answer\": \"x\"}"} {
 		m := New(scripted.New(scripted.Reply{Text: honest}), Auto)
 		m.verdict.inFavour()
 		if got := hear(t, m, askLibrary); got.Text != honest {
-			t.Errorf("%s: %+v", honest, got)
+			t.Errorf("%s: %+v, want Text %v", honest, got, honest)
 		}
 	}
 }

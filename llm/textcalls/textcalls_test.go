@@ -128,11 +128,13 @@ func TestAServerThatRefusesToolsGetsThemInThePrompt(t *testing.T) {
 	}
 	seen := inner.Requests()
 	if len(seen) != 3 || !strings.Contains(seen[1].Messages[0].Text, "### search_documents") {
-		t.Errorf("%d requests, the second with %q", len(seen), seen[1].Messages[0].Text)
+		t.Errorf("%d requests, the second with %q; want 3 and %q in it",
+			len(seen), seen[1].Messages[0].Text, "### search_documents")
 	}
 	last := seen[2].Messages
 	if last[2].Text != `{"tool":"search_documents","input":{"query":"roof"}}` || last[3].Role != llm.RoleUser || last[3].Text != "Result of search_documents:\npassage 1" {
-		t.Errorf("history %+v", last)
+		t.Errorf("history %+v; want %q and %v",
+			last, `{"tool":"search_documents","input":{"query":"roof"}}`, llm.RoleUser)
 	}
 }
 
@@ -196,7 +198,8 @@ func TestTheJSONWay(t *testing.T) {
 	}
 	cut := New(scripted.New(scripted.Reply{Text: `{"tool": "search_documents", "input": {}}`, Finish: llm.FinishLength}), JSON)
 	if got := hear(t, cut, ask); got.Finish != llm.FinishLength || got.Calls[0] != "malformed search_documents{}" {
-		t.Errorf("a cut reply: %+v", got)
+		t.Errorf("a cut reply: %+v; want Finish %v and Calls[0] %q",
+			got, llm.FinishLength, "malformed search_documents{}")
 	}
 }
 
@@ -231,7 +234,7 @@ func FuzzWhateverAModelWrites(f *testing.F) {
 			b += pieces.next(text[i : i+1])
 		}
 		if a+whole.rest() != text || b+pieces.rest() != text {
-			t.Fatalf("lost: %q and %q of %q", a+whole.rest(), b+pieces.rest(), text)
+			t.Fatalf("lost: %q and %q of %q; want %q and %q", a+whole.rest(), b+pieces.rest(), text, text, text)
 		}
 	})
 }
@@ -259,11 +262,11 @@ func FuzzNoCallIsMadeOfAReplyWithoutItsEnd(f *testing.F) {
 		}
 		broken := hear(t, reply(scripted.Reply{Err: &llm.Error{Kind: llm.KindIncomplete, Message: "cut"}}), ask)
 		if broken.Err != llm.KindIncomplete || broken.Finish != "" || len(broken.Calls) > 0 {
-			t.Fatalf("broken after %q: %+v", text, broken)
+			t.Fatalf("broken after %q: %+v; want Err %v, Finish nothing, no calls", text, broken, llm.KindIncomplete)
 		}
 		for _, call := range hear(t, reply(scripted.Reply{Finish: llm.FinishLength}), ask).Calls {
 			if !strings.HasPrefix(call, "malformed ") {
-				t.Fatalf("cut after %q: %s may run", text, call)
+				t.Fatalf("cut after %q: %s may run, want %q at its beginning", text, call, "malformed ")
 			}
 		}
 		whole := hear(t, reply(scripted.Reply{}), ask)

@@ -92,14 +92,14 @@ func TestAModelThatDoesNotOpenItsThoughtsIsKnown(t *testing.T) {
 	}
 	shown = append(shown, f.next("", true)...)
 	if len(shown) == 0 || shown[0] != llm.Reasoning("Is it?\n") || !f.learnt {
-		t.Errorf("shown %q, learnt %v", shown, f.learnt)
+		t.Errorf("shown %q, learnt %v, want some", shown, f.learnt)
 	}
 	said, thought := utter(strings.Split("The roof is poor [1].", ""), true)
 	if diff := cmp.Diff([]string{"The roof is poor [1].", ""}, []string{said, thought}); diff != "" {
-		t.Errorf("a reply without a thought: %s", diff)
+		t.Errorf("a reply without a thought: %s, want nothing", diff)
 	}
 	if said, thought := utter(strings.Split("<think>a</think>b", ""), true); said != "b" || thought != "a" {
-		t.Errorf("a reply that opens its thought: said %q, thought %q", said, thought)
+		t.Errorf("a reply that opens its thought: said %q, thought %q; want %q and %q", said, thought, "b", "a")
 	}
 }
 
@@ -116,7 +116,8 @@ func FuzzWhatIsThoughtIsNotSaid(f *testing.F) {
 		said, thought := utter([]string{text}, unopened)
 		said2, thought2 := utter(strings.Split(text, ""), unopened)
 		if said != said2 || thought != thought2 {
-			t.Fatalf("%q: said %q and %q, thought %q and %q", text, said, said2, thought, thought2)
+			t.Fatalf("%q: said %q and %q, thought %q and %q; want %q and %q",
+				text, said, said2, thought, thought2, said2, thought2)
 		}
 		if !strings.ContainsAny(text, "<[:") && (said != text && strings.TrimSpace(text) != "" || thought != "") {
 			t.Fatalf("%q: said %q, thought %q", text, said, thought)

@@ -46,6 +46,6 @@ func TestATraceTellsTurnsCallsAndTheirEnds(t *testing.T) {
 		t.Error(diff)
 	}
 	if len(got.Steps) != len(steps) {
-		t.Errorf("%d steps", len(got.Steps))
+		t.Errorf("%d steps, want %d steps", len(got.Steps), len(steps))
 	}
 }

@@ -28,7 +28,7 @@ func FuzzNothingInDataEndsAnEventOrStartsAField(f *testing.F) {
 		events := reader.All(t)
 		want := []ssetest.Event{{ID: "41", Name: "before", Data: "x"}, {ID: "42", Name: "kind", Data: lines.Replace(data)}, {ID: "43", Name: "after", Data: "y"}}
 		if len(events) != 3 || events[0] != want[0] || events[1] != want[1] || events[2] != want[2] {
-			t.Errorf("%q came through as %q", data, events)
+			t.Errorf("%q came through as %q; want 3 events, %v, %v, %v", data, events, want[0], want[1], want[2])
 		}
 		if reader.Comments > 0 || reader.Retry != "" {
 			t.Errorf("%q made a comment or a retry hint", data)
@@ -41,6 +41,6 @@ func TestAnUnnumberedEventLeavesThePositionAlone(t *testing.T) {
 	wire = AppendFrame(wire, 0, "reset", []byte("2"))
 	events := ssetest.NewReader(strings.NewReader(string(wire))).All(t)
 	if len(events) != 2 || events[1].ID != strconv.Itoa(5) {
-		t.Errorf("events = %q", events)
+		t.Errorf("events = %q, want 2 events", events)
 	}
 }

@@ -10,7 +10,7 @@ func TestPlacesOfStreamsComeBack(t *testing.T) {
 	s := NewStreams(Limits{Streams: 3}, chat.Limits{chat.StreamsAtOnce: 2})
 	for _, user := range []string{"anna", "anna", "bert"} {
 		if err := s.Enter(user); err != nil {
-			t.Fatalf("a stream of %s: %v", user, err)
+			t.Fatalf("a stream of %s: %v, want no error", user, err)
 		}
 	}
 	if err := s.Check("carl"); chat.CodeOf(err) != chat.CodeTooMany {

@@ -289,7 +289,8 @@ func TestTheFoldKnowsHowARunWent(t *testing.T) {
 		t.Errorf("steps differ (-want +got):\n%s", diff)
 	}
 	if turn.Status != chat.RunCompleted || turn.Question != "How is the roof?" || turn.Worked != 14*time.Second {
-		t.Errorf("status %q, question %q, worked %s", turn.Status, turn.Question, turn.Worked)
+		t.Errorf("status %q, question %q, worked %s; want %q, %q, %s",
+			turn.Status, turn.Question, turn.Worked, chat.RunCompleted, "How is the roof?", 14*time.Second)
 	}
 }
 
@@ -303,7 +304,8 @@ func TestADeltaRedrawsOnlyTheOpenBlock(t *testing.T) {
 		sizes = append(sizes, len(drawEntry(t, f, entry)))
 	}
 	if sizes[1] < 900 || sizes[2] > 600 || sizes[3] > 400 {
-		t.Errorf("bytes drawn for each delta = %v: a block that is over must be drawn once more at most", sizes)
+		t.Errorf("bytes drawn for each delta = %v: a block that is over must be drawn once more at most; want at least 900, at most 600, at most 400",
+			sizes)
 	}
 	if got := len(f.turn.Blocks); got != 3 {
 		t.Errorf("%d blocks, want 3", got)

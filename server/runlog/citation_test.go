@@ -30,7 +30,7 @@ func TestCitationStyles(t *testing.T) {
 		t.Errorf("apply = %q, want %q", got, want)
 	}
 	if got := StyleSource.Apply("No idea [1].", nil, "http://h"); got != "No idea [1]." {
-		t.Errorf("without citations: %q", got)
+		t.Errorf("without citations: %q, want %q", got, "No idea [1].")
 	}
 }
 

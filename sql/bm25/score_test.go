@@ -40,7 +40,7 @@ func TestScoresAreBM25(t *testing.T) {
 	}
 	got := d.Sum([][]Scored{d.ScoreTerm(slices.Clone(weights[0])), d.ScoreTerm(slices.Clone(weights[1]))})
 	if len(got) != len(want) || !slices.IsSortedFunc(got, func(a, b Scored) int { return int(a.Row) - int(b.Row) }) {
-		t.Fatalf("%+v", got)
+		t.Fatalf("%+v, want %v", got, len(want))
 	}
 	for _, s := range got {
 		if math.Abs(float64(s.Score)-want[s.Row]) > 1e-5 {

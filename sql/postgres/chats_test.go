@@ -40,10 +40,10 @@ func TestPurgeForgetsOldKeys(t *testing.T) {
 	start := func() (fresh bool) {
 		_, fresh, err := chats.StartRun(t.Context(), chat.LocalUser, req, chat.Lease{Owner: "server"})
 		if err != nil {
-			t.Fatalf("StartRun: %v", err)
+			t.Fatalf("StartRun: %v, want no error", err)
 		}
 		if _, err := chats.Purge(t.Context(), time.Time{}, time.Time{}); err != nil {
-			t.Fatalf("Purge: %v", err)
+			t.Fatalf("Purge: %v, want no error", err)
 		}
 		return fresh
 	}

@@ -46,7 +46,7 @@ func TestStepsOnlyAddOrSayWhomTheyBreak(t *testing.T) {
 			t.Errorf("%s has %q: older programs break, so it needs a line \"-- min_compatible: %d\", or another way", step.Name, found, step.Number)
 		}
 		if least > step.Number {
-			t.Errorf("%s asks for version %d, which is not there yet", step.Name, least)
+			t.Errorf("%s asks for version %d, which is not there yet, want at most %d", step.Name, least, step.Number)
 		}
 	}
 	for script, broken := range map[string]bool{

@@ -41,7 +41,7 @@ func TestADatabaseThatIsDownIsUnavailableAndHeals(t *testing.T) {
 			fault.end(r)
 			mustAppend(t, db, run.ID, chat.AnswerDelta{Text: "a"})
 			if got, err := db.Chats().Run(t.Context(), chat.Local, run.ID); err != nil || got.Status != chat.RunRunning {
-				t.Errorf("Run = %+v, %v", got, err)
+				t.Errorf("Run = %+v, %v; want Status %v", got, err, chat.RunRunning)
 			}
 		})
 	}
@@ -65,7 +65,7 @@ func TestAnAppendWaitsForADatabaseThatComesBack(t *testing.T) {
 	}
 	r.open()
 	if err := <-done; err != nil {
-		t.Errorf("Append: %v", err)
+		t.Errorf("Append: %v, want no error", err)
 	}
 	if events, err := db.Chats().Events(t.Context(), chat.Local, run.ID, 0, 0); err != nil || len(events) != 1 {
 		t.Errorf("%d events, %v; want one", len(events), err)
@@ -114,10 +114,10 @@ func TestAFullDiskIsSaidAndHeals(t *testing.T) {
 	_, _, err = db.Documents().Put(t.Context(), corpus.Document{User: chat.LocalUser, Path: "a", SHA256: "a"})
 	wantFull(t, "Put", err)
 	if events, err := db.Chats().Events(t.Context(), chat.Local, run.ID, 0, 0); err != nil || len(events) != 1 {
-		t.Errorf("%d events, %v; reads go on, and only one was stored", len(events), err)
+		t.Errorf("%d events, %v; reads go on, and only one was stored; want 1 event", len(events), err)
 	}
 	if _, err := db.Chats().Session(t.Context(), chat.Local, "s"); chat.CodeOf(err) != chat.CodeNotFound {
-		t.Errorf("a session of a run that failed to start: %v", err)
+		t.Errorf("a session of a run that failed to start: %v, want %v", err, chat.CodeNotFound)
 	}
 	exec(t, db, `DROP FUNCTION full_disk CASCADE`)
 	mustAppend(t, db, run.ID, chat.RunDone{Status: chat.RunCompleted})
@@ -164,17 +164,17 @@ func TestTextThatNoDatabaseTakesIsHarmless(t *testing.T) {
 	}
 	s := chat.Scope{User: bad}
 	if _, err := db.Chats().Append(t.Context(), bad, run.ID, chat.Step{CallID: bad, Message: bad, Truncated: true, Full: []byte(`{}`)}, chat.Answer{Markdown: bad}); err != nil {
-		t.Errorf("Append: %v", err)
+		t.Errorf("Append: %v, want no error", err)
 	}
 	if got, err := db.Chats().Run(t.Context(), s, run.ID); err != nil || got.Answer != bad {
-		t.Errorf("Run = %+v, %v", got, err)
+		t.Errorf("Run = %+v, %v; want Answer %v", got, err, bad)
 	}
 	if sessions, _, err := db.Chats().Sessions(t.Context(), s, chat.SessionQuery{Text: bad}); err != nil || len(sessions) != 1 {
-		t.Errorf("Sessions = %v, %v", sessions, err)
+		t.Errorf("Sessions = %v, %v; want 1 session", sessions, err)
 	}
 	_, err = db.Chats().Run(t.Context(), s, bad)
 	if chat.CodeOf(err) != chat.CodeNotFound {
-		t.Errorf("Run of a bad id: %v", err)
+		t.Errorf("Run of a bad id: %v, want %v", err, chat.CodeNotFound)
 	}
 	ds := db.Documents()
 	d, _, err := ds.Put(t.Context(), corpus.Document{User: bad, Path: bad, SHA256: bad, Meta: map[string]any{bad: []any{bad, map[string]any{"n": 1}}}})
@@ -184,13 +184,13 @@ func TestTextThatNoDatabaseTakesIsHarmless(t *testing.T) {
 	err = ds.PutContent(t.Context(), d.ID, corpus.Content{SHA256: d.SHA256, Extracted: corpus.Extracted{Title: bad, Text: bad, Blocks: []corpus.Block{{ID: bad}}},
 		Passages: []corpus.Passage{{ID: bad, Text: bad, Section: bad}}, Terms: []corpus.Terms{{Title: bad, Body: "roof " + bad}}})
 	if err != nil {
-		t.Errorf("PutContent: %v", err)
+		t.Errorf("PutContent: %v, want no error", err)
 	}
 	if hits, err := db.Lexical().SearchLexical(t.Context(), s, corpus.LexicalQuery{Terms: []string{"roof", bad}, Phrases: [][]string{{"roof"}}}, 5); err != nil || len(hits) != 1 {
-		t.Errorf("SearchLexical = %v, %v", hits, err)
+		t.Errorf("SearchLexical = %v, %v; want 1 hit", hits, err)
 	}
 	if list, _, err := ds.List(t.Context(), s, corpus.Filter{Text: bad, Meta: map[string]any{bad: []any{bad, map[string]any{"n": 1}}}}); err != nil || len(list) != 1 {
-		t.Errorf("List = %v, %v", list, err)
+		t.Errorf("List = %v, %v; want 1", list, err)
 	}
 }
 
@@ -244,12 +244,12 @@ func TestPutContentThatFailsAtAnyWriteLeavesTheOldVersionServing(t *testing.T) {
 			exec(t, db, `CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'broken'; END $$`)
 			exec(t, db, `CREATE TRIGGER broken `+write+` EXECUTE FUNCTION broken()`)
 			if err := put("new", 100); err == nil || !strings.Contains(err.Error(), "broken") {
-				t.Fatalf("PutContent: %v", err)
+				t.Fatalf("PutContent: %v, want %q in it", err, "broken")
 			}
 			check("old", 50)
 			exec(t, db, `DROP FUNCTION broken CASCADE`)
 			if err := put("new", 100); err != nil {
-				t.Fatalf("PutContent, mended: %v", err)
+				t.Fatalf("PutContent, mended: %v, want no error", err)
 			}
 			check("new", 100)
 		})
@@ -288,9 +288,9 @@ func TestALogThatLostItsEndIsNotAddedToByWhoRemembersIt(t *testing.T) {
 	}
 	runs, err := db.Chats().TakeOver(t.Context(), chat.Lease{Owner: "next", Until: time.Now().Add(time.Minute)}, time.Now().Add(time.Hour))
 	if err != nil || len(runs) != 1 {
-		t.Fatalf("TakeOver = %v, %v", runs, err)
+		t.Fatalf("TakeOver = %v, %v; want 1 run", runs, err)
 	}
 	if _, err := db.Chats().Append(t.Context(), "next", run.ID, chat.RunDone{Status: chat.RunCompleted}); err != nil {
-		t.Errorf("who takes it over can't end it: %v", err)
+		t.Errorf("who takes it over can't end it: %v, want no error", err)
 	}
 }

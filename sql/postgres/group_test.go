@@ -75,7 +75,7 @@ func TestAppendsToManyRunsShareAStatement(t *testing.T) {
 		count.n.Store(0)
 		for i, err := range together(t, db, "server", ids) {
 			if err != nil {
-				t.Fatalf("append to run %d: %v", i, err)
+				t.Fatalf("append to run %d: %v, want no error", i, err)
 			}
 		}
 		if n := count.n.Load(); n != 2 {
@@ -89,7 +89,8 @@ func TestAppendsToManyRunsShareAStatement(t *testing.T) {
 			events, err := db.Chats().Events(t.Context(), chat.Local, id, int64(2*round), 0)
 			if err != nil || len(events) != 2 || events[0].Seq != int64(2*round+1) || string(events[0].Body) != fmt.Sprintf(`{"text":"delta %d"}`, i) ||
 				events[1].Seq != int64(2*round+2) || events[1].At.IsZero() || !told[id] {
-				t.Fatalf("run %d has %+v, %v; told %v", i, events, err, told[id])
+				t.Fatalf("run %d has %+v, %v; told %v; want 2 events, %v, %v",
+					i, events, err, told[id], int64(2*round+1), int64(2*round+2))
 			}
 		}
 	}
@@ -151,7 +152,7 @@ func TestSeveralAppendsToOneRunAreGroupedOneByOne(t *testing.T) {
 	id := startRunOn(t, db).ID
 	for i, err := range together(t, db, "server", []string{id, id, id}) {
 		if err != nil {
-			t.Errorf("append %d: %v", i, err)
+			t.Errorf("append %d: %v, want no error", i, err)
 		}
 	}
 	if last, stored := lastOf(t, db, id); last != 6 || stored != 6 {
@@ -187,7 +188,7 @@ func TestAGroupWaitsForNoRunThatIsHeld(t *testing.T) {
 	close(release)
 	for i, err := range <-done {
 		if err != nil {
-			t.Errorf("append to run %d: %v", i, err)
+			t.Errorf("append to run %d: %v, want no error", i, err)
 		}
 	}
 	wg.Wait()

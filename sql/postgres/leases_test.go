@@ -41,7 +41,7 @@ func TestLeasesAreKeptByTheDatabasesClock(t *testing.T) {
 			takes("two", 0)
 			clock(t, db, off+20*time.Second)
 			if lost, err := db.Chats().Renew(ctx, lease("one"), []string{run.ID}); err != nil || len(lost) != 0 {
-				t.Errorf("Renew = %v, %v", lost, err)
+				t.Errorf("Renew = %v, %v; want none", lost, err)
 			}
 			clock(t, db, off+40*time.Second)
 			takes("two", 0)

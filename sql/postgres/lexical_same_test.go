@@ -52,7 +52,7 @@ func TestSearchesFindTheSameAsInTheEmbeddedMode(t *testing.T) {
 		found += len(got)
 	}
 	if found < 1000 {
-		t.Errorf("only %d passages were found in all", found)
+		t.Errorf("only %d passages were found in all, want at least 1000", found)
 	}
 }
 

@@ -190,7 +190,7 @@ func TestAReaderOnOneReplicaFollowsARunOnAnother(t *testing.T) {
 		}
 		for _, e := range page.Entries {
 			if at++; e.Seq != at {
-				t.Fatalf("event %d where %d belongs", e.Seq, at)
+				t.Fatalf("event %d where %d belongs, want %d", e.Seq, at, at)
 			}
 		}
 		if page.Over {

@@ -20,11 +20,11 @@ func openURL(t testing.TB, url string) *DB {
 	t.Helper()
 	db, err := Open(t.Context(), url, slog.New(slog.DiscardHandler))
 	if err != nil {
-		t.Fatalf("Open: %v", err)
+		t.Fatalf("Open: %v, want no error", err)
 	}
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
-			t.Errorf("Close: %v", err)
+			t.Errorf("Close: %v, want no error", err)
 		}
 	})
 	return db

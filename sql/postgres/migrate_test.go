@@ -17,12 +17,12 @@ func TestReplicasThatStartTogetherMigrateOnce(t *testing.T) {
 		wg.Go(func() {
 			db, err := Open(t.Context(), url, slog.New(slog.DiscardHandler))
 			if err != nil {
-				t.Errorf("Open: %v", err)
+				t.Errorf("Open: %v, want no error", err)
 				return
 			}
 			defer db.Close()
 			if err := db.Ping(t.Context()); err != nil {
-				t.Errorf("Ping: %v", err)
+				t.Errorf("Ping: %v, want no error", err)
 			}
 		})
 	}
@@ -47,13 +47,13 @@ func TestAStepThatFailsLeavesNothing(t *testing.T) {
 	n := migrations.Newest(all)
 	all = append(all, migrations.Migration{Number: n + 1, Name: "good", Script: `CREATE TABLE good (n int)`}, migrations.Migration{Number: n + 2, Name: "bad", Script: `CREATE TABLE bad (n int); SELECT 1/0`})
 	if err := db.migrateTo(t.Context(), all); err == nil || !strings.Contains(err.Error(), "bad") {
-		t.Fatalf("migrateTo: %v", err)
+		t.Fatalf("migrateTo: %v, want %q in it", err, "bad")
 	}
 	var left int
 	if err := db.queryRow(t.Context(), longTime, `SELECT count(*) FROM pg_class WHERE relname IN ('good', 'bad') AND relnamespace = current_schema()::regnamespace`, nil, &left); err != nil || left != 0 {
-		t.Errorf("%d tables are left, %v", left, err)
+		t.Errorf("%d tables are left, %v; want 0", left, err)
 	}
 	if err := db.migrateTo(t.Context(), all[:len(all)-1]); err != nil {
-		t.Errorf("the good step alone: %v", err)
+		t.Errorf("the good step alone: %v, want no error", err)
 	}
 }

@@ -49,7 +49,8 @@ func TestALargeDocumentIsPacked(t *testing.T) {
 		err = db.queryRow(t.Context(), longTime, `SELECT (SELECT sum(length(body) + length(blocks)) FROM contents) + (SELECT sum(length(body)) FROM passages),
 			(SELECT sum(length(packed) + length(packed_blocks)) FROM contents) + (SELECT sum(length(packed)) FROM passages)`, nil, &plain, &packed)
 		if large := n > 1000; err != nil || large != (packed > 0) || large != (plain < 100) || packed > len(text)/4 {
-			t.Errorf("%d bytes are stored as %d plain and %d packed, %v", len(text), plain, packed, err)
+			t.Errorf("%d bytes are stored as %d plain and %d packed, %v; want at most %d",
+				len(text), plain, packed, err, len(text)/4)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func TestPurgeHidesWhatTheRunsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, err := chats.Purge(t.Context(), time.Now().Add(time.Minute), time.Time{}); n != 1 || err != nil {
-		t.Fatalf("Purge = %d, %v", n, err)
+		t.Fatalf("Purge = %d, %v; want 1", n, err)
 	}
 	gone, err := docs.Purge(t.Context(), time.Now().Add(time.Minute))
 	if err != nil || len(gone) != 1 || gone[0].ID != mine.ID {

@@ -37,7 +37,7 @@ func TestAJobOfADeadReplicaIsDoneByAnother(t *testing.T) {
 			return nil
 		}}})
 		if err != nil {
-			t.Errorf("Work: %v", err)
+			t.Errorf("Work: %v, want no error", err)
 		}
 	})
 	if job := <-jobs; job.DocumentID != "dead" || job.Attempt != 2 {
@@ -46,7 +46,7 @@ func TestAJobOfADeadReplicaIsDoneByAnother(t *testing.T) {
 	cancel()
 	wg.Wait()
 	if n, err := q.Waiting(t.Context()); err != nil || n != 1 || len(jobs) > 0 {
-		t.Errorf("%d jobs are left, %v; the other replica's lease had not ended", n, err)
+		t.Errorf("%d jobs are left, %v; the other replica's lease had not ended; want 1", n, err)
 	}
 }
 
@@ -70,7 +70,7 @@ func TestAJobIsFreshForTheFirstOnly(t *testing.T) {
 			return work.Err()
 		}}})
 		if err != nil {
-			t.Fatalf("Work: %v", err)
+			t.Fatalf("Work: %v, want no error", err)
 		}
 	}
 	if !slices.Equal(told, []bool{true, false, false}) {
@@ -113,7 +113,7 @@ func TestOtherReplicasHearOfADocumentsProgress(t *testing.T) {
 	defer wg.Wait()
 	defer cancel()
 	if id := <-heard; id != "" {
-		t.Fatalf("heard of %q first", id)
+		t.Fatalf("heard of %q first, want nothing", id)
 	}
 	if err := one.Documents().SetState(t.Context(), d.ID, "a", corpus.StateParsing, corpus.Progress{Stage: "parsing"}, nil); err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func TestAJobThatAWrongClockPutOffIsDone(t *testing.T) {
 			return nil
 		}}})
 		if err != nil {
-			t.Errorf("Work: %v", err)
+			t.Errorf("Work: %v, want no error", err)
 		}
 	})
 	select {

@@ -44,7 +44,7 @@ func TestTheDatabaseOfTheVersionBeforeIsTakenOver(t *testing.T) {
 		replicas.Go(func() {
 			var err error
 			if dbs[i], err = Open(t.Context(), url, slog.New(slog.DiscardHandler)); err != nil {
-				t.Errorf("Open: %v", err)
+				t.Errorf("Open: %v, want no error", err)
 			}
 		})
 	}
@@ -104,7 +104,7 @@ func schemaOf(t *testing.T, db *DB) (list []string) {
 		UNION ALL SELECT proname::text || ' ' || prosrc || provolatile::text FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
 		ORDER BY 1`)
 	if err != nil || len(list) < 100 {
-		t.Fatalf("the schema has %d parts, %v", len(list), err)
+		t.Fatalf("the schema has %d parts, %v; want at least 100", len(list), err)
 	}
 	return list
 }
@@ -142,12 +142,12 @@ func TestReplicasThatAddTogetherLoseNothing(t *testing.T) {
 						Terms: []corpus.Terms{{Body: fmt.Sprintf("roof own%d word%s", r, name)}}})
 				}
 				if err != nil {
-					t.Errorf("put %s: %v", name, err)
+					t.Errorf("put %s: %v, want no error", name, err)
 					return
 				}
 				hits, err := lexical.SearchLexical(t.Context(), chat.Local, corpus.LexicalQuery{Terms: []string{fmt.Sprint("own", r)}}, 1000)
 				if err != nil || len(hits) != i+1 {
-					t.Errorf("replica %d finds %d of its %d documents, %v", r, len(hits), i+1, err)
+					t.Errorf("replica %d finds %d of its %d documents, %v; want %d hits", r, len(hits), i+1, err, i+1)
 				}
 			}
 		})

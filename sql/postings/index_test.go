@@ -18,7 +18,7 @@ func search(t *testing.T, x *Index, s chat.Scope, words ...string) (texts []stri
 	t.Helper()
 	hits, err := x.SearchLexical(t.Context(), s, corpus.LexicalQuery{Terms: words}, 1000)
 	if err != nil {
-		t.Fatalf("SearchLexical(%q): %v", words, err)
+		t.Fatalf("SearchLexical(%q): %v, want no error", words, err)
 	}
 	for _, h := range hits {
 		texts = append(texts, h.PassageID)

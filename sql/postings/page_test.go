@@ -50,7 +50,7 @@ func held(t *testing.T, pages []Page) map[string][]bm25.Scored {
 		term := string(c.term)
 		list, err := c.postings(nil)
 		if err != nil {
-			t.Fatalf("%q: %v", term, err)
+			t.Fatalf("%q: %v, want no error", term, err)
 		}
 		all[term] = list
 	}
@@ -157,7 +157,7 @@ func FuzzPages(f *testing.F) {
 			}
 			again, err := readList(nil, base, relist(base, list))
 			if err != nil || !slices.Equal(again, list) {
-				t.Fatalf("%v reads again as %v, %v", list, again, err)
+				t.Fatalf("%v reads again as %v, %v; want %v", list, again, err, list)
 			}
 		}
 	})

@@ -64,7 +64,7 @@ func (s *shelf) check(t *testing.T, name string, n int) {
 	t.Helper()
 	text, err := s.ds.Text(t.Context(), chat.Local, s.id)
 	if err != nil || text != strings.Repeat(name+" ", bytesPerWrite/2) {
-		t.Errorf("Text: %d bytes, %v", len(text), err)
+		t.Errorf("Text: %d bytes, %v; want %v", len(text), err, strings.Repeat(name+" ", bytesPerWrite/2))
 	}
 	passages, err := s.ds.Passages(t.Context(), chat.Local, s.id, 0, -1)
 	if err != nil || len(passages) != n {
@@ -129,18 +129,18 @@ func TestPutContentThatFailsAtAnyWriteLeavesTheOldVersionServing(t *testing.T) {
 			s.version(t, "new")
 			s.exec(t, `CREATE TRIGGER broken `+write+` BEGIN SELECT raise(ABORT, 'broken'); END`)
 			if err := s.put(t, "new", 200); err == nil || !strings.Contains(err.Error(), "broken") {
-				t.Fatalf("PutContent: %v", err)
+				t.Fatalf("PutContent: %v, want %q in it", err, "broken")
 			}
 			s.check(t, "old", 100)
 			if contents, passages, texts := s.count(t, "contents"), s.count(t, "passages"), s.count(t, "content_texts"); contents != 1 || passages != 100 || texts != 4 && texts != 2 {
-				t.Errorf("%d contents, %d passages and %d texts are left", contents, passages, texts)
+				t.Errorf("%d contents, %d passages and %d texts are left; want 1 and 100", contents, passages, texts)
 			}
 			again := &shelf{db: openAt(t, path), id: s.id}
 			again.ds, again.lexical = again.db.Documents(), again.db.Lexical()
 			again.check(t, "old", 100)
 			s.exec(t, `DROP TRIGGER broken`)
 			if err := s.put(t, "new", 200); err != nil {
-				t.Fatalf("PutContent, mended: %v", err)
+				t.Fatalf("PutContent, mended: %v, want no error", err)
 			}
 			s.check(t, "new", 200)
 			again.check(t, "new", 200)
@@ -160,13 +160,13 @@ func TestWhatACrashLeftBehindStaysUnseenAndIsPurged(t *testing.T) {
 	}
 	s.check(t, "old", 100)
 	if n := s.count(t, "passages"); n <= 100 {
-		t.Fatalf("%d passages: nothing was left behind", n)
+		t.Fatalf("%d passages: nothing was left behind, want more than 100", n)
 	}
 	s.exec(t, `DROP TRIGGER crashed`)
 	purge := func() {
 		t.Helper()
 		if _, err := s.ds.Purge(t.Context(), time.Now()); err != nil {
-			t.Fatalf("Purge: %v", err)
+			t.Fatalf("Purge: %v, want no error", err)
 		}
 	}
 	if purge(); s.count(t, "contents") != 2 {
@@ -174,7 +174,8 @@ func TestWhatACrashLeftBehindStaysUnseenAndIsPurged(t *testing.T) {
 	}
 	s.exec(t, fmt.Sprintf(`UPDATE contents SET started_at = started_at - %d WHERE live = 0`, 2*abandonedAfter.Microseconds()))
 	if purge(); s.count(t, "contents") != 1 || s.count(t, "passages") != 100 {
-		t.Errorf("%d contents and %d passages are left", s.count(t, "contents"), s.count(t, "passages"))
+		t.Errorf("%d contents and %d passages are left; want 1 and 100",
+			s.count(t, "contents"), s.count(t, "passages"))
 	}
 	s.check(t, "old", 100)
 }
@@ -185,18 +186,18 @@ func TestOldContentThatCannotBeRemovedIsUnseenAndPurgedLater(t *testing.T) {
 	s.version(t, "new")
 	s.exec(t, `CREATE TRIGGER stuck BEFORE DELETE ON passages BEGIN SELECT raise(ABORT, 'stuck'); END`)
 	if err := s.put(t, "new", 200); err != nil {
-		t.Fatalf("PutContent: %v", err)
+		t.Fatalf("PutContent: %v, want no error", err)
 	}
 	s.check(t, "new", 200)
 	if found, err := s.ds.PassagesByID(t.Context(), chat.Local, []string{"old-0"}); err != nil || len(found) > 0 {
-		t.Errorf("PassagesByID = %v, %v", found, err)
+		t.Errorf("PassagesByID = %v, %v; want none", found, err)
 	}
 	s.exec(t, `DROP TRIGGER stuck`)
 	if _, err := s.ds.Purge(t.Context(), time.Now()); err != nil {
-		t.Fatalf("Purge: %v", err)
+		t.Fatalf("Purge: %v, want no error", err)
 	}
 	if contents, passages := s.count(t, "contents"), s.count(t, "passages"); contents != 1 || passages != 200 {
-		t.Errorf("%d contents and %d passages are left", contents, passages)
+		t.Errorf("%d contents and %d passages are left; want 1 and 200", contents, passages)
 	}
 	s.check(t, "new", 200)
 }
@@ -227,7 +228,7 @@ func TestAFullDatabaseKeepsTheOldContent(t *testing.T) {
 	}
 	s.check(t, "new", 200)
 	if failed < 2 {
-		t.Errorf("only %d sizes of the database failed", failed)
+		t.Errorf("only %d sizes of the database failed, want at least 2", failed)
 	}
 }
 
@@ -239,10 +240,10 @@ func TestACancelledPutContentLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.put(t, "new", 200); !errors.Is(err, errOtherVersion) {
-		t.Errorf("PutContent: %v", err)
+		t.Errorf("PutContent: %v, want %v", err, errOtherVersion)
 	}
 	s.check(t, "old", 100)
 	if n := s.count(t, "contents"); n != 1 {
-		t.Errorf("%d contents", n)
+		t.Errorf("%d contents, want 1", n)
 	}
 }

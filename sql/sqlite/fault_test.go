@@ -51,7 +51,7 @@ func (w *workload) check(t *testing.T, db *DB) {
 		}
 		for i, e := range events {
 			if e.Seq != int64(i)+1 {
-				t.Errorf("run %s: event %d where %d belongs", run, e.Seq, i+1)
+				t.Errorf("run %s: event %d where %d belongs, want %d", run, e.Seq, i+1, int64(i)+1)
 			}
 		}
 	}
@@ -75,10 +75,10 @@ func failAt(t *testing.T, breakIt, mendIt func(*DB)) (failed bool) {
 	}
 	w.check(t, db)
 	if again := w.whole(t); again != nil {
-		t.Errorf("with space again, but without a restart: %v", again)
+		t.Errorf("with space again, but without a restart: %v, want none", again)
 	}
 	if err := db.Close(); err != nil {
-		t.Errorf("Close: %v", err)
+		t.Errorf("Close: %v, want no error", err)
 	}
 	w.check(t, openAt(t, path))
 	return err != nil
@@ -104,6 +104,6 @@ func TestAFullDatabaseFailsCleanlyAndHeals(t *testing.T) {
 		extra++
 	}
 	if extra < 5 {
-		t.Errorf("only %d sizes of the database failed", extra)
+		t.Errorf("only %d sizes of the database failed, want at least 5", extra)
 	}
 }

@@ -39,7 +39,7 @@ func TestEveryFailedWriteOfAFileIsCleanAndHeals(t *testing.T) {
 		n++
 	}
 	if n < 10 {
-		t.Errorf("only %d limits made a write fail", n)
+		t.Errorf("only %d limits made a write fail, want at least 10", n)
 	}
 	t.Logf("%d limits made a write fail", n)
 }

@@ -53,7 +53,7 @@ func TestALogIsByteEqualAfterReopening(t *testing.T) {
 		}
 		for i, e := range after.Entries[:events-1-k] {
 			if was := before.Entries[k+i]; !bytes.Equal(e.JSON, was.JSON) || !e.At.Equal(was.At) {
-				t.Errorf("event %d was %s, is %s", e.Seq, was.JSON, e.JSON)
+				t.Errorf("event %d was %s, is %s, want %s", e.Seq, was.JSON, e.JSON, was.JSON)
 			}
 		}
 	}

@@ -106,7 +106,7 @@ func checkLogs(t *testing.T, path string, acknowledged map[string]int64) {
 	t.Helper()
 	db, err := Open(t.Context(), path, slog.New(slog.DiscardHandler))
 	if err != nil {
-		t.Fatalf("reopen: %v", err)
+		t.Fatalf("reopen: %v, want no error", err)
 	}
 	checkIntegrity(t, db)
 	chats := db.Chats()
@@ -118,28 +118,29 @@ func checkLogs(t *testing.T, path string, acknowledged map[string]int64) {
 		}
 		for i, e := range events {
 			if _, err := e.Payload(); err != nil || e.Seq != int64(i)+1 {
-				t.Errorf("run %s: event %d where %d belongs, %v", run, e.Seq, i+1, err)
+				t.Errorf("run %s: event %d where %d belongs, %v; want %d", run, e.Seq, i+1, err, int64(i)+1)
 			}
 		}
 		got, err := chats.Run(t.Context(), chat.Local, run)
 		over := len(events) > 0 && events[len(events)-1].Type == chat.KindRunDone
 		if err != nil || over != (got.Status == chat.RunCompleted) || over != (got.Answer == "a") {
-			t.Errorf("run %s is %s with answer %q, %v; its log is over: %v", run, got.Status, got.Answer, err, over)
+			t.Errorf("run %s is %s with answer %q, %v; its log is over: %v; want %v and %v",
+				run, got.Status, got.Answer, err, over, (got.Status == chat.RunCompleted), (got.Answer == "a"))
 		}
 	}
 	// The next server takes over what was under way, once.
 	runs, err := chats.TakeOver(t.Context(), chat.Lease{Owner: "next", Until: time.Now().Add(time.Hour)}, time.Now())
 	if err != nil {
-		t.Fatalf("TakeOver: %v", err)
+		t.Fatalf("TakeOver: %v, want no error", err)
 	}
 	for _, run := range runs {
 		if _, err := chats.Append(t.Context(), "next", run.ID, chat.RunDone{Status: chat.RunInterrupted}); err != nil {
-			t.Errorf("end run %s: %v", run.ID, err)
+			t.Errorf("end run %s: %v, want no error", run.ID, err)
 		}
 		delete(acknowledged, run.ID) // its state is no longer the child's
 	}
 	if err := db.Close(); err != nil {
-		t.Errorf("Close: %v", err)
+		t.Errorf("Close: %v, want no error", err)
 	}
 }
 
@@ -148,10 +149,10 @@ func checkIntegrity(t *testing.T, db *DB) {
 	t.Helper()
 	var verdict string
 	if err := db.readers.QueryRowContext(t.Context(), `PRAGMA integrity_check`).Scan(&verdict); err != nil || verdict != "ok" {
-		t.Errorf("integrity_check: %s, %v", verdict, err)
+		t.Errorf("integrity_check: %s, %v; want %q", verdict, err, "ok")
 	}
 	var broken int
 	if err := db.readers.QueryRowContext(t.Context(), `SELECT count(*) FROM pragma_foreign_key_check`).Scan(&broken); err != nil || broken != 0 {
-		t.Errorf("foreign_key_check: %d rows, %v", broken, err)
+		t.Errorf("foreign_key_check: %d rows, %v; want 0", broken, err)
 	}
 }

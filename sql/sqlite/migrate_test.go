@@ -46,7 +46,7 @@ func TestAFailedMigrationLeavesTheVersionBefore(t *testing.T) {
 	mended := migrations.Migration{Number: 2, Name: "002_mended", Script: `CREATE TABLE b (x)`}
 	for range 2 { // the second time there is nothing left to do
 		if err := migrateTo(t.Context(), conn, log, []migrations.Migration{good, mended}); err != nil {
-			t.Fatalf("migrateTo after mending: %v", err)
+			t.Fatalf("migrateTo after mending: %v, want no error", err)
 		}
 	}
 	var rows, version int
@@ -74,6 +74,6 @@ func TestProcessesThatOpenOneNewFileMigrateItOnce(t *testing.T) {
 	}
 	wg.Wait()
 	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
-		t.Errorf("Open %d: %v", i, errs[i])
+		t.Errorf("Open %d: %v, want less than 0", i, errs[i])
 	}
 }

@@ -13,11 +13,11 @@ func openAt(t testing.TB, path string) *DB {
 	t.Helper()
 	db, err := Open(t.Context(), path, slog.New(slog.DiscardHandler))
 	if err != nil {
-		t.Fatalf("Open(%q): %v", path, err)
+		t.Fatalf("Open(%q): %v, want no error", path, err)
 	}
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
-			t.Errorf("Close: %v", err)
+			t.Errorf("Close: %v, want no error", err)
 		}
 	})
 	return db
@@ -34,7 +34,7 @@ func TestOpenTakesEveryPath(t *testing.T) {
 		path := filepath.Join(t.TempDir(), name)
 		openAt(t, path)
 		if found, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.db")); err != nil || len(found) != 1 || found[0] != path {
-			t.Errorf("Open(%q) made %q, %v", path, found, err)
+			t.Errorf("Open(%q) made %q, %v; want 1 and %v", path, found, err, path)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func TestTheTextOfALargeDocumentIsPacked(t *testing.T) {
 		}
 		got, err := s.ds.Text(t.Context(), chat.Local, s.id)
 		if err != nil || got != c.Extracted.Text {
-			t.Errorf("%d bytes come back as %d, %v", len(c.Extracted.Text), len(got), err)
+			t.Errorf("%d bytes come back as %d, %v; want %v", len(c.Extracted.Text), len(got), err, c.Extracted.Text)
 		}
 		var same bool
 		var kept int

@@ -27,7 +27,7 @@ func TestTheDataDirectoryOfTheVersionBeforeIsTakenOver(t *testing.T) {
 	exec := func(statement string, args ...any) {
 		t.Helper()
 		if _, err := conn.ExecContext(t.Context(), statement, args...); err != nil {
-			t.Fatalf("%s: %v", statement, err)
+			t.Fatalf("%s: %v, want no error", statement, err)
 		}
 	}
 	exec(string(script))
@@ -89,7 +89,7 @@ func schemaOf(t *testing.T, db *DB) (list []string) {
 		return row.Scan(&list[len(list)-1])
 	})
 	if err != nil || len(list) < 100 {
-		t.Fatalf("the schema has %d parts, %v", len(list), err)
+		t.Fatalf("the schema has %d parts, %v; want at least 100", len(list), err)
 	}
 	return list
 }

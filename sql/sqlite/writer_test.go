@@ -22,7 +22,7 @@ func hold(t *testing.T, db *DB) (release func()) {
 	release = sync.OnceFunc(func() {
 		close(proceed)
 		if err := <-done; err != nil {
-			t.Errorf("the holding write: %v", err)
+			t.Errorf("the holding write: %v, want no error", err)
 		}
 	})
 	t.Cleanup(release)
@@ -111,7 +111,7 @@ func TestMoreWritesThanABatchHoldsAllGoThrough(t *testing.T) {
 	for i := range n {
 		wg.Go(func() {
 			if err := db.write(t.Context(), i%5 == 0, func(tx *tx) error { return insertEvent(tx, i) }); err != nil {
-				t.Errorf("write %d: %v", i, err)
+				t.Errorf("write %d: %v, want no error", i, err)
 			}
 		})
 	}
@@ -230,11 +230,11 @@ func TestCloseFinishesWhatWasAccepted(t *testing.T) {
 	release()
 	for range cap(results) {
 		if err := <-results; err != nil {
-			t.Errorf("an accepted write: %v", err)
+			t.Errorf("an accepted write: %v, want no error", err)
 		}
 	}
 	if err := <-closing; err != nil {
-		t.Errorf("close: %v", err)
+		t.Errorf("close: %v, want no error", err)
 	}
 	if got := storedIDs(t, db); len(got) != cap(results) {
 		t.Errorf("%d rows, want %d", len(got), cap(results))

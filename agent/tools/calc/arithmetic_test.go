@@ -76,7 +76,7 @@ func TestEvaluate(t *testing.T) {
 	} {
 		v, err := Evaluate(tt.in)
 		if err != nil {
-			t.Errorf("%s: %v", tt.in, err)
+			t.Errorf("%s: %v, want no error", tt.in, err)
 			continue
 		}
 		if got, _ := v.Decimal(); !strings.HasPrefix(got, tt.want) || strings.Contains(tt.want, ".") == false && got != tt.want {
@@ -98,7 +98,7 @@ func TestEvaluateRefusesWithASentence(t *testing.T) {
 			got, _ := v.Decimal()
 			t.Errorf("%s = %s, want an error", text.Shorten(in, 30), got)
 		} else if !strings.HasSuffix(err.Error(), ".") {
-			t.Errorf("%s: %q is no sentence", text.Shorten(in, 30), err)
+			t.Errorf("%s: %q is no sentence, want %q at its end", text.Shorten(in, 30), err, ".")
 		}
 	}
 }

@@ -52,7 +52,7 @@ func TestALargeFileIsSentInParts(t *testing.T) {
 	body := bytes.Repeat([]byte("0123456789abcdef"), 12<<16) // 12 MiB
 	hash, size, err := bs.Put(t.Context(), bytes.NewReader(body), 1<<30)
 	if err != nil || size != int64(len(body)) {
-		t.Fatalf("Put = %d, %v", size, err)
+		t.Fatalf("Put = %d, %v; want %d", size, err, int64(len(body)))
 	}
 	f, err := bs.Open(t.Context(), hash)
 	if err != nil {
@@ -115,15 +115,15 @@ func TestAStorageThatFailsIsSaidAndHeals(t *testing.T) {
 					t.Errorf("Open: %v, want %s", err, row.code)
 				}
 				if err := bs.Reach(t.Context()); chat.CodeOf(err) != chat.CodeUnavailable {
-					t.Errorf("Reach: %v", err)
+					t.Errorf("Reach: %v, want %v", err, chat.CodeUnavailable)
 				}
 			}
 			s.Heal()
 			if _, _, err := bs.Put(t.Context(), strings.NewReader("bytes"), 100); err != nil {
-				t.Errorf("Put after it healed: %v", err)
+				t.Errorf("Put after it healed: %v, want no error", err)
 			}
 			if err := bs.Reach(t.Context()); err != nil {
-				t.Errorf("Reach after it healed: %v", err)
+				t.Errorf("Reach after it healed: %v, want no error", err)
 			}
 		})
 	}
@@ -136,11 +136,11 @@ func TestARequestThatFailsOnceIsSentAgain(t *testing.T) {
 	s.Fail(func(w http.ResponseWriter, _ *http.Request) { s.Heal(); w.WriteHeader(http.StatusServiceUnavailable) })
 	hash, _, err := bs.Put(t.Context(), strings.NewReader("bytes"), 100)
 	if err != nil {
-		t.Fatalf("Put: %v", err)
+		t.Fatalf("Put: %v, want no error", err)
 	}
 	before := s.Calls()
 	if again, _, err := bs.Put(t.Context(), strings.NewReader("bytes"), 100); err != nil || again != hash {
-		t.Errorf("Put again = %s, %v", again, err)
+		t.Errorf("Put again = %s, %v; want %s", again, err, hash)
 	}
 	if n := s.Calls() - before; n != 1 {
 		t.Errorf("the same bytes took %d requests, want the question alone", n)
@@ -164,7 +164,7 @@ func TestABadAddressIsSaid(t *testing.T) {
 	for _, address := range []string{"s3://", "http://bucket", "s3://bucket?use_path_style=perhaps", "s3://bucket?unknown=1", "s3://key:canary@bucket", ":"} {
 		_, err := s3.Open(t.Context(), address)
 		if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(chat.MessageOf(err), "FOOTNOTE_BLOBS") || strings.Contains(chat.MessageOf(err), "canary") {
-			t.Errorf("Open(%q): %v", address, err)
+			t.Errorf("Open(%q): %v, want %v", address, err, chat.CodeInvalid)
 		}
 	}
 }

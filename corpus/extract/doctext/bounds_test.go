@@ -30,7 +30,7 @@ func TestManyShortBlocksAreJoined(t *testing.T) {
 		}
 	})
 	if got := strings.Count(x.Text, "a") + strings.Count(x.Text, "b"); got != n {
-		t.Errorf("%d of %d words are left", got, n)
+		t.Errorf("%d of %d words are left, want %d", got, n, n)
 	}
 	if most := fewBlocks + len(x.Text)/runesPer + 100; len(x.Blocks) > most {
 		t.Errorf("%d blocks, want at most %d", len(x.Blocks), most)
@@ -42,7 +42,7 @@ func TestManyShortBlocksAreJoined(t *testing.T) {
 		}
 	})
 	if len(book.Blocks) != n {
-		t.Errorf("a book of %d paragraphs has %d blocks", n, len(book.Blocks))
+		t.Errorf("a book of %d paragraphs has %d blocks, want %d blocks", n, len(book.Blocks), n)
 	}
 }
 
@@ -53,11 +53,11 @@ func TestALongBlockIsCut(t *testing.T) {
 			w.Text(strings.Repeat("word\n", 50_000))
 		})
 		if got := strings.Count(x.Text, "word"); got != 50_000 {
-			t.Errorf("%s: %d words are left", kind, got)
+			t.Errorf("%s: %d words are left, want 50_000", kind, got)
 		}
 		for _, b := range x.Blocks {
 			if b.End-b.Start > maxBlock+maxWord {
-				t.Errorf("%s: a block of %d runes", kind, b.End-b.Start)
+				t.Errorf("%s: a block of %d runes, want at most %d", kind, b.End-b.Start, maxBlock+maxWord)
 			}
 		}
 	}
@@ -85,7 +85,8 @@ func TestALargeTableGoesOnAsText(t *testing.T) {
 		t.Errorf("%d of %d values are left, %d of them in cells, want at most %d", got, rows*columns, cells, MaxCells)
 	}
 	if last := x.Blocks[len(x.Blocks)-1]; last.Kind != corpus.BlockParagraph || !strings.HasSuffix(x.Text, "\n"+strings.Repeat("x | ", columns-1)+"x") {
-		t.Errorf("the last rows are a %s: %q", last.Kind, x.Text[len(x.Text)-20:])
+		t.Errorf("the last rows are a %s: %q; want %s and %q at its end",
+			last.Kind, x.Text[len(x.Text)-20:], corpus.BlockParagraph, "\n"+strings.Repeat("x | ", columns-1)+"x")
 	}
 }
 
@@ -109,7 +110,7 @@ func TestMarksAndTitlesAreBounded(t *testing.T) {
 		}
 		for _, title := range b.Headings {
 			if len(title) > maxTitle+len("…") {
-				t.Fatalf("a title of %d bytes is repeated", len(title))
+				t.Fatalf("a title of %d bytes is repeated, want at most %d", len(title), maxTitle+len("…"))
 			}
 		}
 	}
@@ -128,6 +129,6 @@ func TestHiddenTextIsDropped(t *testing.T) {
 		t.Errorf("text = %+q, want %+q", x.Text, want)
 	}
 	if got := Line("A" + tags + "B"); got != "AB" {
-		t.Errorf("Line = %+q", got)
+		t.Errorf("Line = %+q, want %q", got, "AB")
 	}
 }

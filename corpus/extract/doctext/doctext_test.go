@@ -65,10 +65,10 @@ func TestTheWriterKeepsItsPromises(t *testing.T) {
 	runes := []rune(x.Text)
 	words := unpacked(t, b)
 	if got := string(runes[b.Marks[0].Start:b.Marks[0].End]); got != "née" {
-		t.Errorf("the mark covers %q", got)
+		t.Errorf("the mark covers %q, want %q", got, "née")
 	}
 	if got := string(runes[words[0].Start:words[0].End]); got != "dry" || b.Headings[0] != "The roof" {
-		t.Errorf("the word covers %q, headings %q", got, b.Headings)
+		t.Errorf("the word covers %q, headings %q; want %q and %q", got, b.Headings, "dry", "The roof")
 	}
 }
 

@@ -106,7 +106,7 @@ func TestDamagedFilesAreAnsweredOrRefused(t *testing.T) {
 		x, err := reader.Extract(t.Context(), pdftest.Write(t, data), nil)
 		if err == nil {
 			if err := doctext.Check(x); err != nil {
-				t.Fatalf("extracted text breaks a promise: %v", err)
+				t.Fatalf("extracted text breaks a promise: %v, want no error", err)
 			}
 		} else if _, ok := errors.AsType[*corpus.Failure](err); !ok {
 			t.Fatalf("error = %v, want a *corpus.Failure", err)

@@ -18,11 +18,11 @@ func drawPage(t *testing.T, r *worker.Pool, f corpus.File, n, width int) image.I
 	t.Helper()
 	data, err := r.Render(t.Context(), f, n, width)
 	if err != nil {
-		t.Fatalf("Render: %v", err)
+		t.Fatalf("Render: %v, want no error", err)
 	}
 	img, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
-		t.Fatalf("decode the picture: %v", err)
+		t.Fatalf("decode the picture: %v, want no error", err)
 	}
 	return img
 }
@@ -91,7 +91,7 @@ func TestWordBoxesLieOverTheWords(t *testing.T) {
 					}
 				}
 				if outside > 60 {
-					t.Errorf("%d dark pixels lie outside of all boxes", outside)
+					t.Errorf("%d dark pixels lie outside of all boxes, want at most 60", outside)
 				}
 			})
 		}

@@ -109,7 +109,7 @@ func TestHeadersAndFootersAreDropped(t *testing.T) {
 		t.Errorf("blocks (-want +got):\n%s", diff)
 	}
 	if x.Pages != 6 || x.Blocks[5].Page != 6 || x.Sizes[0] != [2]float64{600, 800} {
-		t.Errorf("%d pages of %v points, last block on page %d", x.Pages, x.Sizes[0], x.Blocks[5].Page)
+		t.Errorf("%d pages of %v points, last block on page %d; want 6 and 6", x.Pages, x.Sizes[0], x.Blocks[5].Page)
 	}
 }
 
@@ -124,7 +124,7 @@ func TestWhatADocumentSaysAboutItself(t *testing.T) {
 		pdftest.Para(50, 660, "The roof is new and the walls are dry, which is more than", "one could have hoped for.")})
 	x := mustExtract(t, newReader(t, nil), data)
 	if x.Title != "The house" || x.Meta["author"] != "A. Smith" || x.Meta["date"] != "2024-02-29" {
-		t.Errorf("title %q, meta %v", x.Title, x.Meta)
+		t.Errorf("title %q, meta %v; want %q, %q, %q", x.Title, x.Meta, "The house", "A. Smith", "2024-02-29")
 	}
 	if got := outlineOf(x)[0]; got != "heading1: What we found" {
 		t.Errorf("first block = %q, want the heading that the outline names", got)

@@ -51,10 +51,10 @@ func mustExtract(t testing.TB, r *worker.Pool, data []byte) corpus.Extracted {
 	t.Helper()
 	x, err := r.Extract(t.Context(), pdftest.Write(t, data), nil)
 	if err != nil {
-		t.Fatalf("Extract: %v", err)
+		t.Fatalf("Extract: %v, want no error", err)
 	}
 	if err := doctext.Check(x); err != nil {
-		t.Fatalf("extracted text breaks a promise: %v", err)
+		t.Fatalf("extracted text breaks a promise: %v, want no error", err)
 	}
 	return x
 }

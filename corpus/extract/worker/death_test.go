@@ -87,7 +87,7 @@ func TestTheWorkerSeesNoSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	if all := strings.Join(env, "\n"); strings.Contains(all, "canary") {
-		t.Errorf("the worker's environment holds a key: %s", all)
+		t.Errorf("the worker's environment holds a key: %s, want no %q in it", all, "canary")
 	}
 }
 
@@ -104,7 +104,7 @@ func TestTheWorkerEndsWithItsParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("the worker ended with %v", err)
+		t.Errorf("the worker ended with %v, want no error", err)
 	}
 }
 

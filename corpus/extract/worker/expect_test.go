@@ -84,7 +84,7 @@ func TestPDFiumIsCompiledOnce(t *testing.T) {
 	all.Wait()
 	come(reader)
 	if loaded, tokens := reader.Loaded(); !loaded || tokens != 1 {
-		t.Errorf("loaded %v, tokens %d", loaded, tokens)
+		t.Errorf("loaded %v, tokens %d, want 1", loaded, tokens)
 	}
 }
 

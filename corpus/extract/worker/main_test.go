@@ -57,10 +57,10 @@ func mustRead(t testing.TB, r *worker.Pool, f corpus.File) corpus.Extracted {
 	t.Helper()
 	x, err := r.Extract(t.Context(), f, nil)
 	if err != nil {
-		t.Fatalf("Extract: %v", err)
+		t.Fatalf("Extract: %v, want no error", err)
 	}
 	if err := doctext.Check(x); err != nil {
-		t.Fatalf("extracted text breaks a promise: %v", err)
+		t.Fatalf("extracted text breaks a promise: %v, want no error", err)
 	}
 	return x
 }
@@ -79,10 +79,10 @@ func drawPage(t *testing.T, r *worker.Pool, f corpus.File, n, width int) {
 	t.Helper()
 	data, err := r.Render(t.Context(), f, n, width)
 	if err != nil {
-		t.Fatalf("Render: %v", err)
+		t.Fatalf("Render: %v, want no error", err)
 	}
 	if _, err := png.Decode(bytes.NewReader(data)); err != nil {
-		t.Fatalf("decode the picture: %v", err)
+		t.Fatalf("decode the picture: %v, want no error", err)
 	}
 }
 
