@@ -1,0 +1,265 @@
+package support
+
+import "slices"
+
+// fit is a part of a claim as it was placed in a sentence.
+type fit struct {
+	said    []token
+	part    part
+	negated []bool // by segment of the claim
+	at      []int  // by word: which of the sentence it is; -1 for one that needs no passage
+	s       *sentence
+	main    int // the part of the sentence
+}
+
+func (f *fit) taken(k int) bool { return slices.Contains(f.at, k) }
+
+func (f *fit) agrees(follows, coordinate bool) bool {
+	return f.sameClause() && f.sameStart(follows, coordinate) && f.sameBonds() && f.sameOrder()
+}
+
+// factive are subordinating words whose clauses are true by themselves. Of those in conceding nothing else hangs on
+// the word, so that it may also be added.
+var (
+	factive   = wordSet("because weil parce porque although obwohl aunque while")
+	conceding = wordSet("although obwohl aunque while")
+)
+
+// sameClause reports whether what holds for the whole part holds for the sentence's: its label, negation, modals and
+// quantifiers.
+func (f *fit) sameClause() bool {
+	there := f.s.parts[f.main]
+	if f.part.label != there.label && (f.part.label != "" && !conceding[f.part.label] ||
+		there.label != "" && !factive[there.label]) {
+		return false
+	}
+	if f.turnedBy() {
+		return false
+	}
+	switch {
+	case there.modals&possible != 0 && f.part.modals&possible == 0,
+		f.part.modals&possible != 0 && there.modals&necessary != 0:
+		return false
+	}
+	if f.part.quant&^there.quant != 0 {
+		return false
+	}
+	return there.quant&(partial|frequent|major|mostly|least)&^f.part.quant == 0
+}
+
+// turnedBy reports whether the segments of the claim's words and those of the sentence's own words have an odd number
+// of negations together.
+func (f *fit) turnedBy() bool {
+	odd := false
+	last, lastThere := -1, -1
+	for i, t := range f.said {
+		if t.segment != last {
+			last, odd = t.segment, odd != f.negated[t.segment]
+		}
+		if f.at[i] < 0 {
+			continue
+		}
+		if w := f.s.tokens[f.at[i]]; w.part == f.main && w.segment > lastThere {
+			lastThere, odd = w.segment, odd != f.s.negated[w.segment]
+		}
+	}
+	return odd
+}
+
+// sameStart reports whether nothing stands before the part's words in the sentence that they may depend on, and
+// whether words of a part before may go with them.
+func (f *fit) sameStart(follows, coordinate bool) bool {
+	if f.part.exists {
+		return true
+	}
+	first, borrowed, own := -1, 0, 0
+	for i, k := range f.at {
+		switch {
+		case k < 0:
+		case f.s.tokens[k].part == f.main:
+			if own++; first < 0 || k < first {
+				first = k
+			}
+		default:
+			if borrowed++; i != borrowed-1 && own > 0 && !f.wholly() {
+				return false
+			}
+		}
+	}
+	if first < 0 {
+		return false
+	}
+	if borrowed > 0 {
+		if !f.startsAt(first) && !f.wholly() {
+			return false
+		}
+		first = slices.Min(slices.DeleteFunc(slices.Clone(f.at), func(k int) bool { return k < 0 }))
+	} else if coordinate && f.main > f.s.first && !follows {
+		return false
+	}
+	if coordinate && borrowed == 0 && !f.startsAt(first) {
+		return false
+	}
+	for k := first - 1; k >= 0; k-- {
+		w, to := f.s.tokens[k], f.s.tokens[first]
+		if w.part != to.part || w.segment != to.segment {
+			break
+		}
+		if w.chunk != to.chunk && w.prep == "" {
+			return f.turned()
+		}
+	}
+	return true
+}
+
+// startsAt reports whether a word of the sentence is the first one of its part, but for what stands behind
+// prepositions.
+func (f *fit) startsAt(k int) bool {
+	for i := k - 1; i >= 0 && f.s.tokens[i].part == f.s.tokens[k].part; i-- {
+		if f.s.tokens[i].prep == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// wholly reports whether all of the sentence's part is taken.
+func (f *fit) wholly() bool {
+	for k, w := range f.s.tokens {
+		if w.part == f.main && !f.taken(k) {
+			return false
+		}
+	}
+	return true
+}
+
+// turned reports whether the part is passive where the sentence is active.
+func (f *fit) turned() bool {
+	for i, k := range f.at {
+		if k >= 0 && f.said[i].passive && !f.s.tokens[k].passive {
+			return true
+		}
+	}
+	return false
+}
+
+// sameBonds reports whether words stand behind the same prepositions, and nothing was left out that they belong to.
+func (f *fit) sameBonds() bool {
+	before := -1
+	for i, u := range f.said {
+		k := f.at[i]
+		if k < 0 {
+			continue
+		}
+		w := f.s.tokens[k]
+		if !f.samePrep(i, u, w) || u.unit != "" && w.unit != "" && u.unit != w.unit ||
+			w.hyphen && !f.taken(k-1) || w.owns && !u.owns && u.prep != "of" && !f.taken(k+1) {
+			return false
+		}
+		if before >= 0 && k > before+1 {
+			next, prev := f.s.tokens[before+1], f.s.tokens[before]
+			if next.chunk == prev.chunk && w.part == prev.part && w.chunk != next.chunk && !f.taken(before+1) {
+				return false
+			}
+		}
+		before = k
+	}
+	return true
+}
+
+// samePrep reports whether a word of the claim stands behind the same preposition as in the sentence. One that makes
+// a genitive of it may go or come if the word it belongs to stays, and the one of an agent if the verb turns.
+func (f *fit) samePrep(i int, u, w token) bool {
+	first := i == 0 || f.said[i-1].chunk != u.chunk
+	switch {
+	case u.prep == w.prep, u.prep == w.carried && w.prep == "", w.prep != "" && w.prep == u.carried:
+		return true
+	case !first && (w.prep == "" || !f.leads(f.at[i])):
+		return true // the preposition belongs to the first of its chunk
+	case w.prep == "of" && u.prep == "", u.prep == "of" && w.prep == "":
+		return f.beside(i)
+	case w.prep == "by" && u.prep == "", u.prep == "by" && w.prep == "":
+		return f.turns(i)
+	case i == 0 && f.part.exists, u.count && (u.prep == "about" || w.prep == "about"):
+		return true
+	}
+	return false
+}
+
+// leads reports whether a word of the sentence is the first of its chunk.
+func (f *fit) leads(k int) bool { return k == 0 || f.s.tokens[k-1].chunk != f.s.tokens[k].chunk }
+
+// beside reports whether a word of the claim stands beside another in it that it stands beside in the sentence too,
+// in whatever order.
+func (f *fit) beside(i int) bool {
+	for _, j := range []int{i - 1, i + 1} {
+		if j >= 0 && j < len(f.at) && f.at[j] >= 0 {
+			a, b := f.s.tokens[f.at[i]], f.s.tokens[f.at[j]]
+			if d := a.chunk - b.chunk; d >= -1 && d <= 1 || a.chunk-b.chunk == 2 || b.chunk-a.chunk == 2 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// turns reports whether a word stands on the other side of a verb in the sentence, which is passive in one of both.
+func (f *fit) turns(i int) bool {
+	for j, k := range f.at {
+		if j != i && k >= 0 && f.said[j].passive != f.s.tokens[k].passive && (j < i) != (k < f.at[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameOrder reports whether the words stand in the order of the sentence, but for those that moved with their
+// preposition, genitives, and what a passive turns around.
+func (f *fit) sameOrder() bool {
+	for i, u := range f.said {
+		for j := i + 1; j < len(f.said); j++ {
+			v := f.said[j]
+			if f.at[i] < 0 || f.at[j] < 0 {
+				continue
+			}
+			tu, tv := f.s.tokens[f.at[i]], f.s.tokens[f.at[j]]
+			if f.at[i] < f.at[j] {
+				if j == i+1 && u.chunk != v.chunk && v.passive && !tv.passive && tv.prep == "" && f.object(f.at[j]) {
+					return false
+				}
+				continue
+			}
+			mobile := u.prep != "" && u.prep == tu.prep && u.prep != "of" ||
+				v.prep != "" && v.prep == tv.prep && v.prep != "of"
+			genitive := v.chunk-u.chunk <= 2 && (v.prep == "of" && near(tu, tv) || tu.prep == "of" && near(u, v))
+			if !mobile && !genitive && !f.turnedAround(i, j) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// near reports whether two words stand in one chunk, or in one and its genitive.
+func near(a, b token) bool { return a.chunk-b.chunk >= -1 && a.chunk-b.chunk <= 1 }
+
+// object reports whether something without a preposition stands behind a verb of the sentence.
+func (f *fit) object(k int) bool {
+	return k+1 < len(f.s.tokens) && f.s.tokens[k+1].part == f.s.tokens[k].part && f.s.tokens[k+1].prep == "" &&
+		!f.taken(k+1)
+}
+
+// turnedAround reports whether a verb from one to the other of two words is passive in the claim or in the sentence
+// only.
+func (f *fit) turnedAround(i, j int) bool {
+	for k := i; k <= j; k++ {
+		if f.at[k] < 0 {
+			continue
+		}
+		w := f.s.tokens[f.at[k]]
+		if f.said[k].passive != w.passive && f.at[k] >= f.at[j] && f.at[k] <= f.at[i] {
+			return true
+		}
+	}
+	return false
+}
