@@ -27,10 +27,16 @@ type Holder func(said string) (by string, foreign bool)
 // Compare asks of each sentence that states something what holds it.
 func (e *Evidence) Compare(markdown string, holds Holder) comparison {
 	c := comparison{Unsupported: []string{}}
+	for _, s := range e.ClaimsOf(markdown) {
+		if !IsFactualClaim(s.Text) && e.isDenied(s.Text) {
+			c.stated++
+			c.Unsupported = append(c.Unsupported, s.Text)
+		}
+	}
 	for _, s := range e.FactualClaims(markdown) {
 		c.stated++
 		switch by, foreign := holds(s.Text); {
-		case e.isDoubted(s.Text):
+		case e.isDoubted(s.Text) || e.isDenied(s.Text):
 			c.Unsupported = append(c.Unsupported, s.Text)
 		case foreign:
 			c.foreign++

@@ -22,6 +22,7 @@ type Evidence struct {
 	question string   // as it was asked
 	given    string   // the text that the whole answer comes from; empty: it comes from documents
 	Added    []string // paragraphs of the text that came with the question besides the documents
+	InReach  int      // how many documents searches look into
 	Listing  bool     // the question is about the library's list, so that its words prove nothing
 	Results  ToolResults
 	// sentences of the answer that the model which judged it found in none of the texts it was shown, and those that it
@@ -55,6 +56,8 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 	said := map[string]bool{} // what is backed once may be said again
 	for _, c := range e.ClaimsOf(markdown) {
 		switch {
+		case e.isDenied(c.Text):
+			without++
 		case len(c.Numbers) > 0:
 			if cited++; !e.isDoubted(c.Text) && (e.IsSupported(c) || c.leads()) {
 				backed++

@@ -34,6 +34,7 @@ type Sources struct {
 	queries   []string            // of every search that was completed, each once
 	searches  int
 	shows     bool                     // a document was opened for the reader
+	web       bool                     // the web was searched
 	latest    string                   // the last search for passages
 	scores    map[string]float64       // the best one of each passage that searches found
 	hits      map[string]corpus.Result // the last hit of each
@@ -224,6 +225,20 @@ func (s *Sources) addEmpty(query string, found int) {
 	if found == 0 && !slices.Contains(s.empty, query) {
 		s.empty = append(s.empty, query)
 	}
+}
+
+// NoteWebSearch notes that the web was searched.
+func (s *Sources) NoteWebSearch() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.web = true
+}
+
+// SearchedWeb reports whether it was.
+func (s *Sources) SearchedWeb() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.web
 }
 
 // NoteLatestSearch remembers the search that retrieve_more goes on with.

@@ -166,6 +166,7 @@ func (w *Runner) prepare(ctx context.Context) (err error) {
 	} else if err := w.findTitled(ctx); err != nil {
 		return err
 	}
+	w.found.evidence.InReach = w.documentsInReach
 	w.found.evidence.Listing = w.asked.Type == question.Metadata
 	w.asked.Tools = w.set.Available(w.asked.Tools)
 	w.messages.list = prompt(

@@ -207,6 +207,9 @@ func (t *Tool) Note(s *ground.Sources, r chat.StepResult) {
 			s.NoteLatestSearch(r.Query)
 		}
 	}
+	if t.Name == webSearchName {
+		s.NoteWebSearch()
+	}
 	for _, opened := range r.Opened {
 		if doc, ok := s.Document(opened.DocumentID); ok {
 			s.NoteReading(doc, opened.Part)

@@ -28,6 +28,8 @@ const webSearchSchema = `{
 }`
 
 const (
+	webSearchName = "web_search"
+
 	pagesRead = 3 // of those found; the others are named
 	pageHits  = 4 // passages shown of each page, on average
 )
@@ -88,7 +90,7 @@ func (o webSearchOutput) clip(limit int) any {
 func webSearch(w *web.Web, approve bool) func() (*Tool, error) {
 	return func() (*Tool, error) {
 		t, err := definition[webSearchInput]{
-			name: "web_search", action: chat.ActionSearching, capability: chat.CapabilitySearch, unique: true,
+			name: webSearchName, action: chat.ActionSearching, capability: chat.CapabilitySearch, unique: true,
 			modelView: viewOf[webSearchOutput], retrieval: true, doc: webSearchDoc, schema: webSearchSchema,
 			describe: func(_ *Context, in webSearchInput) string {
 				return "Searching the web for: " + text.Shorten(in.Query, 120)
