@@ -63,6 +63,6 @@ func saysAbsent(said string) bool { return unfound.MatchString(said) || noneOf.M
 func speaksOfDocuments(s string) bool {
 	return slices.ContainsFunc(strings.Fields(strings.ToLower(s)), func(word string) bool {
 		word = strings.Trim(word, ".,;:!?*_\"'”’)")
-		return strings.Contains(TalkWords, " "+strings.TrimSuffix(word, "s")+" ")
+		return strings.Contains(MetaWords, " "+strings.TrimSuffix(word, "s")+" ")
 	})
 }
