@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"footnote/chat"
 	"footnote/corpus/support"
 )
 
@@ -35,7 +36,20 @@ func (e *Evidence) ClaimsOf(markdown string) []Claim {
 
 // IsSupported reports whether the passages behind a sentence's footnotes hold its words: each part's own ones. A part
 // that only speaks of documents ("According to the document [1], …") needs none, and supports nothing.
-func (e *Evidence) IsSupported(c Claim) bool { return e.supports(c, e.judgeOf(c.Text)) }
+func (e *Evidence) IsSupported(c Claim) bool { return e.quotes(c) || e.supports(c, e.judgeOf(c.Text)) }
+
+// quotes reports whether a sentence is nothing but what its footnotes quote word for word, one quote behind the other.
+// Lines without a stop may run into one sentence of the answer.
+func (e *Evidence) quotes(c Claim) bool {
+	quoted := ""
+	for _, n := range c.Numbers {
+		if n < 1 || n > len(e.citer.Citations) || e.citer.Citations[n-1].Check != chat.CheckVerified {
+			return false
+		}
+		quoted += " " + e.citer.Citations[n-1].Quote
+	}
+	return quoted != "" && slices.Equal(strings.Fields(quoted), strings.Fields(c.Text))
+}
 
 func (e *Evidence) supports(c Claim, by judging) bool {
 	holds := func(p part) bool { return e.holds(p.text, p.numbers, by) }
