@@ -10,27 +10,31 @@ import (
 )
 
 func TestFuse(t *testing.T) {
-	hits := func(ids ...string) (out []Hit) {
+	ranked := func(weight float64, ids ...string) ranking {
+		r := ranking{weight: weight}
 		for _, id := range ids {
-			out = append(out, Hit{PassageID: id})
+			r.hits = append(r.hits, Hit{PassageID: id})
 		}
-		return out
+		return r
 	}
 	for _, tt := range []struct {
-		name  string
-		lists [][]Hit
-		want  []string
-		first float64 // score
+		name     string
+		rankings []ranking
+		want     []string
+		first    float64 // score
 	}{
-		{"first in every list is the best possible", [][]Hit{hits("a", "b"), hits("a", "c")}, []string{"a", "b", "c"}, 1},
-		{"twice second beats once first", [][]Hit{hits("x", "b"), hits("y", "b")}, []string{"b", "x", "y"}, 61.0 / 62},
-		{"one list keeps its order", [][]Hit{hits("c", "a", "b")}, []string{"c", "a", "b"}, 1},
-		{"ties go to the smaller id", [][]Hit{hits("b"), hits("a")}, []string{"a", "b"}, 0.5},
-		{"nothing gives nothing", [][]Hit{nil, nil}, nil, 0},
+		{"first everywhere is the best possible", []ranking{ranked(2, "a", "b"), ranked(1, "a", "c")}, []string{"a", "b", "c"}, 1},
+		{"twice second beats once first", []ranking{ranked(1, "x", "b"), ranked(1, "y", "b")}, []string{"b", "x", "y"}, 4.0 / 5},
+		{"the heavier ranking goes first", []ranking{ranked(1, "a"), ranked(2, "b")}, []string{"b", "a"}, 2.0 / 3},
+		{"first by words stays before second by words and first by meaning", // 2/4 + 1/5 against 2/5 + 1/4
+			[]ranking{ranked(2, "a", "b"), ranked(1, "b", "a")}, []string{"a", "b"}, (2.0/4 + 1.0/5) / (3.0 / 4)},
+		{"one ranking keeps its order", []ranking{ranked(1, "c", "a", "b")}, []string{"c", "a", "b"}, 1},
+		{"ties go to the smaller id", []ranking{ranked(1, "b"), ranked(1, "a")}, []string{"a", "b"}, 0.5},
+		{"nothing gives nothing", []ranking{ranked(2), ranked(1)}, nil, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			out := fuse(tt.lists...)
+			out := fuse(tt.rankings...)
 			for _, f := range out {
 				got = append(got, f.PassageID)
 			}
@@ -38,7 +42,7 @@ func TestFuse(t *testing.T) {
 				t.Errorf("order (-want +got):\n%s", d)
 			}
 			if len(out) > 0 && math.Abs(out[0].score-tt.first) > 1e-9 {
-				t.Errorf("first score %f, want %f", out[0].score, tt.first)
+				t.Errorf("got first score %f, want %f", out[0].score, tt.first)
 			}
 		})
 	}

@@ -229,11 +229,11 @@ func unanswered(err error) error {
 func (se *search) rank(byWord, byVector []Hit, byWords, byMeaning bool) []fused {
 	switch {
 	case byWords && byMeaning:
-		return se.threshold(fuse(byWord, byVector))
+		return se.threshold(fuse(ranking{byWord, wordsWeight}, ranking{byVector, meaningWeight}))
 	case byMeaning:
-		return se.threshold(fuse(byVector))
+		return se.threshold(fuse(ranking{byVector, meaningWeight}))
 	default:
-		return fuse(byWord)
+		return fuse(ranking{byWord, wordsWeight})
 	}
 }
 

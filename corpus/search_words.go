@@ -20,7 +20,7 @@ func (se *search) lexical(ctx context.Context, depth int) ([]Hit, error) {
 	if len(se.phrases) == 0 {
 		return se.ask(ctx, q, depth)
 	}
-	var lists [][]Hit
+	var lists []ranking
 	var asked []string
 	for _, lang := range append([]string{""}, se.langs...) {
 		q.Phrases = nil
@@ -39,7 +39,7 @@ func (se *search) lexical(ctx context.Context, depth int) ([]Hit, error) {
 		if err != nil {
 			return nil, err
 		}
-		lists = append(lists, hits)
+		lists = append(lists, ranking{hits, wordsWeight})
 	}
 	var hits []Hit
 	for _, f := range fuse(lists...) {
