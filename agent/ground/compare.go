@@ -16,13 +16,15 @@ const partSize = 1600
 type comparison struct {
 	// sentences that state something, those of them that are held, and those in another language than the texts
 	stated, supported, foreign int
-	by                         []string // what holds them, each once
-	Unsupported                []string
+	// those that resemble a text without being said in its words
+	reworded    int
+	by          []string // what holds them, each once
+	Unsupported []string
 }
 
-// Holder names what holds a sentence, and nothing if nothing does. foreign means that it can't be compared for its
-// language.
-type Holder func(said string) (by string, foreign bool)
+// Holder names what holds a sentence, and nothing if nothing does; words are compared by the judging. foreign means
+// that the sentence can't be compared for its language.
+type Holder func(said string, by Judging) (held string, foreign bool)
 
 // Compare asks of each sentence that states something what holds it.
 func (e *Evidence) Compare(markdown string, holds Holder) comparison {
@@ -35,7 +37,7 @@ func (e *Evidence) Compare(markdown string, holds Holder) comparison {
 	}
 	for _, s := range e.FactualClaims(markdown) {
 		c.stated++
-		switch by, foreign := holds(s.Text); {
+		switch by, foreign := holds(s.Text, e.judgeOf(s.Text)); {
 		case e.isDoubted(s.Text) || e.isDenied(s.Text):
 			c.Unsupported = append(c.Unsupported, s.Text)
 		case foreign:
@@ -44,6 +46,11 @@ func (e *Evidence) Compare(markdown string, holds Holder) comparison {
 			c.supported++
 			c.by = text.AppendNew(c.by, by)
 		default:
+			if by, _ := holds(s.Text, e.citer.Judge.Resembles); by != "" {
+				c.reworded++
+				c.by = text.AppendNew(c.by, by)
+				continue
+			}
 			c.Unsupported = append(c.Unsupported, s.Text)
 		}
 	}
@@ -53,22 +60,18 @@ func (e *Evidence) Compare(markdown string, holds Holder) comparison {
 // IsFaultless reports whether every sentence that states something is held, or none states anything.
 func (c comparison) IsFaultless() bool { return c.supported == c.stated }
 
-// Confidence is that in an answer without quotes. Of a sentence that could not be compared nothing is known: it
-// counts half.
+// Confidence is that in an answer without quotes. Of a sentence that could not be compared, or is in other words,
+// nothing is known: it counts half.
 func (c comparison) Confidence() float64 {
 	if c.stated == 0 {
 		return UncheckedConfidence
 	}
-	return Hundredths(UncheckedConfidence * (float64(c.supported) + float64(c.foreign)/2) / float64(c.stated))
+	return Hundredths(UncheckedConfidence * (float64(c.supported) + float64(c.foreign+c.reworded)/2) / float64(c.stated))
 }
 
 // Against returns a Holder that looks for a sentence in the texts, judged as passages behind footnotes are. name is
 // what readers are told that holds it.
 func (e *Evidence) Against(name string, texts []string) Holder {
-	return e.against(name, texts, e.judgeOf)
-}
-
-func (e *Evidence) against(name string, texts []string, judgeOf func(string) judging) Holder {
 	parts, languages := []string{}, map[string]bool{}
 	for _, t := range texts {
 		parts = append(parts, piecesOf(t)...)
@@ -76,11 +79,10 @@ func (e *Evidence) against(name string, texts []string, judgeOf func(string) jud
 			languages[lang] = true
 		}
 	}
-	return func(said string) (held string, foreign bool) {
+	return func(said string, by Judging) (held string, foreign bool) {
 		if lang := text.Detect(said); lang != "" && len(languages) > 0 && !languages[lang] {
 			return "", true
 		}
-		by := judgeOf(said)
 		if slices.ContainsFunc(parts, func(p string) bool { return by(said, MetaWords, p) }) {
 			return name, false
 		}
@@ -121,17 +123,17 @@ const (
 )
 
 // ByTools names the tools that returned what a sentence says, if they did.
-func (e *Evidence) ByTools(said string) string {
-	if !e.StatedByTools(said) {
+func (e *Evidence) ByTools(said string, by Judging) string {
+	if !e.returned(said, by) {
 		return ""
 	}
 	return e.Results.DisplayName()
 }
 
 // InPassages reports whether a passage that was shown holds a sentence.
-func (e *Evidence) InPassages(said string) bool {
+func (e *Evidence) InPassages(said string, by Judging) bool {
 	return slices.ContainsFunc(e.sources.All(), func(s Source) bool {
-		return e.judgeOf(said)(said, MetaWords+aboutSource(s), s.Passage.Text)
+		return by(said, MetaWords+aboutSource(s), s.Passage.Text)
 	})
 }
 
@@ -146,10 +148,22 @@ func (c comparison) Explain(with string) string {
 	said := fmt.Sprintf("%d of %s %s held by %s.", c.supported, english.Count(c.stated, "sentence"), english.Choose(
 		c.stated == 1, "is", "are",
 	), with)
+	if c.reworded > 0 {
+		said += " " + inOtherWords(c.reworded) + "."
+	}
 	if c.foreign > 0 {
 		said += fmt.Sprintf(" %s in another language, so it could not be compared.", english.Choose(
 			c.foreign == 1, "1 sentence is", fmt.Sprintf("%d sentences are", c.foreign),
 		))
 	}
 	return strings.Replace(said, "are in another language, so it", "are in another language, so they", 1)
+}
+
+// inOtherWords says how many sentences only resemble what stands behind them.
+func inOtherWords(sentences int) string {
+	return fmt.Sprintf(
+		"%s in other words than the source: compare %s", english.Choose(
+			sentences == 1, "1 sentence is", fmt.Sprintf("%d sentences are", sentences),
+		), english.Choose(sentences == 1, "it", "them"),
+	)
 }

@@ -22,13 +22,13 @@ func (e *Evidence) TextsBehind(footnote int) []string {
 // rest on something that the model is not shown.
 func (e *Evidence) Doubtable(markdown string, shown Shown) []string {
 	var out []string
-	holds := e.against(theGivenText, shown.Texts, func(string) judging { return e.citer.Judge.Resembles })
+	holds := e.Against(theGivenText, shown.Texts)
 	inShown := func(footnotes []int) bool {
 		return len(footnotes) > 0 &&
 			!slices.ContainsFunc(footnotes, func(n int) bool { return !slices.Contains(shown.Footnotes, n) })
 	}
 	for _, c := range e.FactualClaims(markdown) {
-		by, foreign := holds(c.Text)
+		by, foreign := holds(c.Text, e.citer.Judge.Resembles)
 		if by != "" || foreign || inShown(c.Numbers) && e.supports(c, e.citer.Judge.Resembles) ||
 			inShown(c.Nearby) && e.holds(c.Text, c.Nearby, e.citer.Judge.Resembles) {
 			out = append(out, c.Text)

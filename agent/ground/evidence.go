@@ -49,10 +49,11 @@ const UncheckedConfidence = 0.8
 
 // Evaluate compares each sentence with the passages behind its footnotes, and those that carry none with the
 // footnotes that follow in their paragraph. Confidence is the share of borne out sentences among those that state
-// something, lowered by quotes that are not word for word.
+// something, lowered by quotes that are not word for word. A sentence that resembles its passages without being in
+// their words may contradict them: it counts half, and is not listed as unsupported.
 func (e *Evidence) Evaluate(markdown string) (confidence float64, explained string, unsupported []string) {
 	unsupported = []string{}
-	cited, backed, without, covered := 0, 0, 0, 0
+	cited, backed, without, covered, reworded := 0, 0, 0, 0, 0
 	said := map[string]bool{} // what is backed once may be said again
 	for _, c := range e.ClaimsOf(markdown) {
 		switch {
@@ -68,11 +69,21 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 				cited--
 				continue
 			}
+			if !e.isDoubted(c.Text) && e.supports(c, e.citer.Judge.Resembles) {
+				reworded++
+				continue
+			}
 		case !IsFactualClaim(c.Text):
 			continue
 		default:
 			if without++; said[c.Text] || !e.isDoubted(c.Text) && e.IsCovered(c) {
 				covered++
+				continue
+			}
+			if !e.isDoubted(c.Text) && e.covers(c, e.citer.Judge.Resembles) {
+				without--
+				cited++
+				reworded++
 				continue
 			}
 		}
@@ -87,12 +98,15 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 			exact++
 		}
 	}
-	confidence = float64(backed+covered) / float64(cited+without) * (0.8 +
+	confidence = (float64(backed+covered) + float64(reworded)/2) / float64(cited+without) * (0.8 +
 		0.2*float64(exact)/float64(len(e.citer.Citations)))
 	explained = fmt.Sprintf(
 		"%d of %s with footnotes %s backed by %s; ", backed, english.Count(cited, "sentence"),
 		english.Choose(cited == 1, "is", "are"), english.Choose(cited == 1, "its passages", "their passages"),
 	)
+	if reworded > 0 {
+		explained += inOtherWords(reworded) + "; "
+	}
 	if bare := without - covered; bare > 0 {
 		explained += fmt.Sprintf(
 			"%s without a source %s in no passage; ", english.Count(bare, "sentence"),
@@ -122,10 +136,8 @@ func (e *Evidence) AnyResembles(text string) bool {
 	return !cited
 }
 
-// inAddedContext reports whether a paragraph of the added context bears a sentence out.
-func (e *Evidence) inAddedContext(said string) bool { return e.isAdded(said, e.judgeOf(said)) }
-
-func (e *Evidence) isAdded(said string, by judging) bool {
+// isAdded reports whether a paragraph of the added context bears a sentence out.
+func (e *Evidence) isAdded(said string, by Judging) bool {
 	return slices.ContainsFunc(e.Added, func(p string) bool { return by(said, ContextMetaWords, p) })
 }
 
@@ -134,8 +146,8 @@ const ContextMetaWords = MetaWords + " given provided context "
 
 // CompareAdded compares an answer with the paragraphs of the added context.
 func (e *Evidence) CompareAdded(markdown string) comparison {
-	return e.Compare(markdown, func(said string) (string, bool) {
-		if e.inAddedContext(said) {
+	return e.Compare(markdown, func(said string, by Judging) (string, bool) {
+		if e.isAdded(said, by) {
 			return theGivenText, false
 		}
 		return "", false

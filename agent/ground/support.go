@@ -51,18 +51,18 @@ func (e *Evidence) quotes(c Claim) bool {
 	return quoted != "" && slices.Equal(strings.Fields(quoted), strings.Fields(c.Text))
 }
 
-func (e *Evidence) supports(c Claim, by judging) bool {
+func (e *Evidence) supports(c Claim, by Judging) bool {
 	holds := func(p part) bool { return e.holds(p.text, p.numbers, by) }
 	return slices.ContainsFunc(c.parts, holds) && !slices.ContainsFunc(
 		c.parts, func(p part) bool { return !e.isMetaText(p.text, p.numbers) && !holds(p) },
 	)
 }
 
-// judging is how words are compared: (*support.Judge).Backed or Resembles.
-type judging func(claim, about string, passages ...string) bool
+// Judging is how words are compared: (*support.Judge).Backed or Resembles.
+type Judging func(claim, about string, passages ...string) bool
 
 // judgeOf returns how a sentence is compared: one that a model found in what it was shown need only resemble it.
-func (e *Evidence) judgeOf(said string) judging {
+func (e *Evidence) judgeOf(said string) Judging {
 	if slices.Contains(e.Confirmed, said) {
 		return e.citer.Judge.Resembles
 	}
@@ -118,8 +118,12 @@ func (e *Evidence) sourceOf(footnote int) (Source, bool) {
 // IsCovered reports whether a sentence without footnotes is borne out by those that follow it, by what a tool
 // returned, or by the text that came with the question.
 func (e *Evidence) IsCovered(c Claim) bool {
-	return len(c.Nearby) > 0 && (e.isMetaText(c.Text, c.Nearby) || e.holds(c.Text, c.Nearby, e.judgeOf(c.Text))) || e.StatedByTools(c.Text) ||
-		e.inAddedContext(c.Text)
+	return e.covers(c, e.judgeOf(c.Text))
+}
+
+func (e *Evidence) covers(c Claim, by Judging) bool {
+	return len(c.Nearby) > 0 && (e.isMetaText(c.Text, c.Nearby) || e.holds(c.Text, c.Nearby, by)) ||
+		e.returned(c.Text, by) || e.isAdded(c.Text, by)
 }
 
 // judged joins the parts of a sentence that are too short to be judged by themselves to those beside them.
@@ -164,7 +168,7 @@ func aboutSource(src Source) string {
 }
 
 // holds reports whether one of the passages behind footnotes, or all of them together, hold the words of a text.
-func (e *Evidence) holds(said string, numbers []int, by judging) bool {
+func (e *Evidence) holds(said string, numbers []int, by Judging) bool {
 	if e.isMetaText(said, numbers) {
 		return false
 	}

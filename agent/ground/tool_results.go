@@ -109,20 +109,18 @@ func sortedKeys(m map[string]any) []string {
 // text is all of it.
 func (r *ToolResults) text() string { return strings.Join(r.prose, "\n\n") + "\n\n" + r.Facts }
 
-// StatedByTools reports whether a sentence says what tools returned: what another server's tool says, the result of a
+// returned reports whether a sentence says what tools returned: what another server's tool says, the result of a
 // calculation in words of the question or of a passage, or something of the library's list about a document that it
 // names.
-func (e *Evidence) StatedByTools(said string) bool { return e.returned(said, e.judgeOf(said)) }
-
-// ResemblesTools reports whether a sentence may be a paraphrase of what tools returned.
-func (e *Evidence) ResemblesTools(said string) bool { return e.returned(said, e.citer.Judge.Resembles) }
-
-func (e *Evidence) returned(said string, by judging) bool {
+func (e *Evidence) returned(said string, by Judging) bool {
 	if slices.ContainsFunc(e.Results.prose, func(p string) bool { return by(said, MetaWords, p) }) {
 		return true
 	}
 	return e.isResult(said) || e.isListed(said)
 }
+
+// ResemblesTools reports whether a sentence may be a paraphrase of what tools returned.
+func (e *Evidence) ResemblesTools(said string) bool { return e.returned(said, e.citer.Judge.Resembles) }
 
 // isResult reports whether a sentence says the result of a calculation.
 func (e *Evidence) isResult(said string) bool {

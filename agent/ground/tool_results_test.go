@@ -31,7 +31,7 @@ func TestResultsAndListsBackOnlySentencesAboutThem(t *testing.T) {
 	} {
 		e := NewEvidence(NewSources(), NewCiter(nil, nil, ""), chat.RunRequest{Message: "How many pounds of rent is it?"})
 		e.Results.Keep(tt.tool, false, nil, []byte(tt.output), "")
-		if got := e.StatedByTools(tt.said); got != tt.want {
+		if got := e.returned(tt.said, e.judgeOf(tt.said)); got != tt.want {
 			t.Errorf("after %s, %q is stated: got %v, want %v", tt.tool, tt.said, got, tt.want)
 		}
 	}

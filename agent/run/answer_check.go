@@ -74,9 +74,9 @@ func (ac *answerCheck) evaluateWithout(markdown string) evaluation {
 	case !ac.asked.NeedsDocuments():
 		return ac.evaluateTalk(markdown)
 	case !ac.mustCite():
-		c := ac.found.evidence.Compare(markdown, func(said string) (string, bool) {
-			if by := ac.found.evidence.ByTools(said); by != "" || !ac.found.evidence.InPassages(said) {
-				return by, false
+		c := ac.found.evidence.Compare(markdown, func(said string, by ground.Judging) (string, bool) {
+			if held := ac.found.evidence.ByTools(said, by); held != "" || !ac.found.evidence.InPassages(said, by) {
+				return held, false
 			}
 			return ground.ThePassages, false
 		})
@@ -86,7 +86,7 @@ func (ac *answerCheck) evaluateWithout(markdown string) evaluation {
 	case !ac.found.evidence.Results.IsEmpty():
 		c := ac.found.evidence.Compare(
 			markdown,
-			func(said string) (string, bool) { return ac.found.evidence.ByTools(said), false },
+			func(said string, by ground.Judging) (string, bool) { return ac.found.evidence.ByTools(said, by), false },
 		)
 		return evaluation{c.Confidence(), c.Explain(ac.found.evidence.Results.DisplayName()) +
 			" No passage of a document stands behind it.", c.Unsupported, c.IsFaultless()}
@@ -101,14 +101,14 @@ func (ac *answerCheck) evaluateTalk(markdown string) evaluation {
 		texts = append(texts, systemPrompt) // what it is and what it can do
 	}
 	against := ac.found.evidence.Against(ground.TheConversation, texts)
-	c := ac.found.evidence.Compare(markdown, func(said string) (by string, foreign bool) {
-		if by = ac.found.evidence.ByTools(said); by != "" {
-			return by, false
+	c := ac.found.evidence.Compare(markdown, func(said string, by ground.Judging) (held string, foreign bool) {
+		if held = ac.found.evidence.ByTools(said, by); held != "" {
+			return held, false
 		}
 		if ac.found.statesResult(said) {
 			return ground.TheCalculation, false
 		}
-		return against(said)
+		return against(said, by)
 	})
 	return evaluation{
 		c.Confidence(), "The answer needs no documents. " + c.Explain(ground.TheConversation), c.Unsupported,

@@ -38,8 +38,8 @@ func TestAnUnknownEmbeddingModelIsSaid(t *testing.T) {
 		Checks map[string]struct{ Status, Detail string }
 	}](t, body)
 	if health.Status != "degraded" || health.Checks["model"].Status != "ok" || health.Checks["embeddings"].Status == "ok" ||
-		!strings.Contains(health.Checks["embeddings"].Detail, "OPENAI_EMBEDDING_MODEL") {
-		t.Errorf("health: %s", body)
+		!strings.Contains(health.Checks["embeddings"].Detail, "footnote doctor") || strings.Contains(body, "OPENAI_") {
+		t.Errorf("got health %s, want degraded by the embeddings, the doctor named and no setting", body)
 	}
 	if got := command(t, "", []string{"FOOTNOTE_MODELS_SELECT=foo"}, "doctor", "--data="+newDir(t)); got.code != 0 || !strings.Contains(got.stdout, "FOOTNOTE_MODELS_SELECT has no effect") {
 		t.Errorf("doctor without a model: %d\n%s", got.code, got.stdout)

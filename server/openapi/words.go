@@ -261,7 +261,7 @@ var words = map[string]string{
 	"truncated":                  "The output is cut; GET /agent/runs/{id}/steps/{call}/output has all of it.",
 	"turn_count":                 "Questions asked.",
 	"type":                       "What this is.",
-	"unsupported":                "Sentences of the answer that their footnotes do not back, those that state something without one, and those that the model finds in none of the texts it rests on when it judges its answer.",
+	"unsupported":                "Sentences of the answer that their footnotes do not back, those that state something without one, and those that the model finds in none of the texts it rests on when it judges its answer. Sentences in other words than their passages are not among them: they count half in confidence.",
 	"updated_at":                 "When it last changed.",
 	"url":                        "Where to read it.",
 	"url_citation":               "Where a footnote stands and what it points to.",
