@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
+	"time"
 
 	"footnote/server/mcpserver"
 
@@ -99,12 +99,9 @@ func TestAQuestionOverTheProtocolIsARunLikeAnyOther(t *testing.T) {
 		chat.Answer{Markdown: "It is [1].", Citations: []chat.Citation{cite}, Confidence: 0.9, StopReason: chat.StopAnswered},
 		chat.RunDone{Status: chat.RunCompleted},
 	}
-	var mu sync.Mutex
-	var progress []string
+	progress := make(chan string, 100) // the SDK may hand a notification on after the answer
 	session := b.connect(&sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
-		mu.Lock()
-		defer mu.Unlock()
-		progress = append(progress, req.Params.Message)
+		progress <- req.Params.Message
 	}})
 	params := &sdk.CallToolParams{Name: "ask", Arguments: map[string]any{"question": "Is the roof sound?"}}
 	params.SetProgressToken("p1")
@@ -120,10 +117,15 @@ func TestAQuestionOverTheProtocolIsARunLikeAnyOther(t *testing.T) {
 		t.Errorf("the run = %d %s; want %d and %q in it",
 			stored.status, stored.body, http.StatusOK, "The roof is sound.")
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	if !slices.Contains(progress, "Searching for: roof") {
-		t.Errorf("progress = %q, want %q in it", progress, "Searching for: roof")
+	const want = "Searching for: roof"
+	timeout := time.After(10 * time.Second)
+	for got := []string{}; !slices.Contains(got, want); {
+		select {
+		case said := <-progress:
+			got = append(got, said)
+		case <-timeout:
+			t.Fatalf("got progress %q, want %q in it", got, want)
+		}
 	}
 }
 
