@@ -1,11 +1,13 @@
 package ground
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 
 	"footnote/chat"
+	"footnote/corpus"
 )
 
 // A sentence in other words than the given text may contradict it: it counts half, and is said to be so. A model that
@@ -45,5 +47,31 @@ func TestASentenceInOtherWordsCountsHalf(t *testing.T) {
 				t.Errorf("got %q, want %q in it", explained, tt.explained)
 			}
 		})
+	}
+}
+
+// A sentence in other words that has no footnote of its own is not counted among those that have one.
+func TestASentenceWithoutAFootnoteIsNotCountedAsOneThatHasIt(t *testing.T) {
+	t.Parallel()
+	const (
+		passage = "The committee accepted the proposal of the mayor in 1904. The bridge was opened by Anna Berg."
+		said    = "The mayor accepted the proposal of the committee in 1904. The bridge was opened by Anna Berg. [1]"
+		want    = "1 of 1 sentence with footnotes is backed by its passages; 1 sentence is in other words than the source: " +
+			"compare it; "
+	)
+	sources := NewSources()
+	sources.Number(corpus.Passage{ID: "p1", DocumentID: "d1", Text: passage}, corpus.Document{ID: "d1"})
+	cite := NewCiter(sources, NewTexts(noPages{}, chat.Scope{}), "r")
+	w := NewWriter(func(context.Context, ...chat.Payload) error { return nil }, cite, false)
+	if err := w.Write(t.Context(), said); err != nil {
+		t.Fatal(err)
+	}
+	text, err := w.Finish(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, explained, unsupported := NewEvidence(sources, cite, chat.RunRequest{Message: "Who?"}).Evaluate(text)
+	if !strings.HasPrefix(explained, want) || len(unsupported) > 0 {
+		t.Errorf("%q: got %q, unsupported %q; want %q before the rest and none", text, explained, unsupported, want)
 	}
 }

@@ -25,7 +25,6 @@ func (e *Evidence) isDenied(said string) bool {
 	}
 	opened, pages, _, searches := e.sources.Readings()
 	readAll := e.InReach > 0 && len(opened) >= e.InReach
-	shown := e.sources.All()
 	if firstPerson.MatchString(said) && !strings.HasSuffix(said, "?") {
 		if theWeb.MatchString(said) && !e.sources.SearchedWeb() {
 			return true
@@ -35,25 +34,26 @@ func (e *Evidence) isDenied(said string) bool {
 				return true
 			}
 		}
-		counted := []int{e.InReach, len(opened), pages, searches, len(shown)}
-		known := e.question + " " + e.sources.SearchedFor() + " " + e.Results.text()
-		for _, src := range shown {
-			known += " " + src.Passage.Text + aboutSource(src)
-		}
-		numbers := Numeral.FindAllString(known, -1)
-		for _, n := range Numeral.FindAllString(said, -1) {
-			if !slices.Contains(numbers, n) && !slices.ContainsFunc(counted, func(c int) bool { return strconv.Itoa(c) == n }) {
+		if numbers := Numeral.FindAllString(said, -1); len(numbers) > 0 {
+			known := append(e.knownNumbers(), strconv.Itoa(len(opened)), strconv.Itoa(pages), strconv.Itoa(searches))
+			if slices.ContainsFunc(numbers, func(n string) bool { return !slices.Contains(known, n) }) {
 				return true
 			}
 		}
 	}
-	if !saysAbsent(said) || readAll {
-		return false
+	return saysAbsent(said) && !readAll && searches == 0 && (len(opened) == 0 || noneOf.MatchString(said))
+}
+
+// knownNumbers are the numbers in the question, in what was searched for, and in what was returned and shown, and how
+// many documents are in reach and passages were shown.
+func (e *Evidence) knownNumbers() []string {
+	shown := e.sources.All()
+	var known strings.Builder
+	known.WriteString(e.question + " " + e.sources.SearchedFor() + " " + e.Results.text())
+	for _, src := range shown {
+		known.WriteString(" " + src.Passage.Text + aboutSource(src))
 	}
-	if searches == 0 && len(opened) == 0 {
-		return true
-	}
-	return noneOf.MatchString(said) && searches == 0
+	return append(Numeral.FindAllString(known.String(), -1), strconv.Itoa(e.InReach), strconv.Itoa(len(shown)))
 }
 
 // saysAbsent reports whether a sentence says that something is not in the documents.

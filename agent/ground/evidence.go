@@ -53,8 +53,9 @@ const UncheckedConfidence = 0.8
 // their words may contradict them: it counts half, and is not listed as unsupported.
 func (e *Evidence) Evaluate(markdown string) (confidence float64, explained string, unsupported []string) {
 	unsupported = []string{}
-	cited, backed, without, covered, reworded := 0, 0, 0, 0, 0
-	said := map[string]bool{} // what is backed once may be said again
+	cited, backed, without, covered := 0, 0, 0, 0
+	reworded, bareReworded := 0, 0 // in other words than the passages; of these, without a footnote of their own
+	said := map[string]bool{}      // what is backed once may be said again
 	for _, c := range e.ClaimsOf(markdown) {
 		switch {
 		case e.isDenied(c.Text):
@@ -81,9 +82,8 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 				continue
 			}
 			if !e.isDoubted(c.Text) && e.covers(c, e.citer.Judge.Resembles) {
-				without--
-				cited++
 				reworded++
+				bareReworded++
 				continue
 			}
 		}
@@ -107,7 +107,7 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 	if reworded > 0 {
 		explained += inOtherWords(reworded) + "; "
 	}
-	if bare := without - covered; bare > 0 {
+	if bare := without - covered - bareReworded; bare > 0 {
 		explained += fmt.Sprintf(
 			"%s without a source %s in no passage; ", english.Count(bare, "sentence"),
 			english.Choose(bare == 1, "stands", "stand"),
