@@ -89,6 +89,8 @@ type Step struct {
 
 	// Capability is what the tool is for; empty for a phase and for tools of other servers.
 	Capability Capability `json:"capability,omitempty"`
+	// Label says what the tool does; nil where the message does.
+	Label *Label `json:"label,omitempty"`
 	// Result is what the call came to, once it is over.
 	Result *StepResult `json:"result,omitempty"`
 

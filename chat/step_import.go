@@ -21,6 +21,19 @@ var importedTools = map[string]Capability{
 	"list_documents": CapabilityList, "metadata_search": CapabilityList,
 	"get_document_summary": CapabilitySummarise, "summarize": CapabilitySummarise,
 	"calculate": CapabilityCalculate, "cite_source": CapabilityCite, "open_document": CapabilityOpen,
+	"finish": CapabilityAnswer,
+}
+
+// importedLabels are for the tools that wrote steps before steps had labels.
+var importedLabels = map[Capability]Label{
+	CapabilitySearch:    {"Searching for", "Searched for", "search", "query", LabelQuote},
+	CapabilityRead:      {"Reading", "Read", "reading", "doc_id", LabelTitle},
+	CapabilityList:      {"Listing documents", "Listed documents", "listing", "", ""},
+	CapabilitySummarise: {"Summarising", "Summarised", "summary", "doc_id", LabelTitle},
+	CapabilityCalculate: {"Calculating", "Calculated", "calculation", "expression", LabelCode},
+	CapabilityCite:      {"Checking the quote", "Checked the quote", "quote check", "cited_text", LabelQuote},
+	CapabilityOpen:      {"Opening", "Opened", "", "doc_id", LabelTitle},
+	CapabilityAnswer:    {"Finishing", "Finished", "", "", ""},
 }
 
 // oldHit has the names that tools gave to the parts of a hit.
@@ -61,11 +74,14 @@ type oldInput struct {
 	CitedText  string          `json:"cited_text"`
 }
 
-// importStep gives a step that was stored before steps had a result one made from the tool's output. Nothing else
-// reads the outputs of tools by their fields.
+// importStep gives a step that was stored before steps had a label and a result the label of its capability, and a
+// result made from the tool's output. Nothing else knows tools by their names, or their outputs by their fields.
 func importStep(s *Step) {
 	if s.Capability == "" {
 		s.Capability = importedTools[s.ToolName]
+	}
+	if label, ok := importedLabels[s.Capability]; ok && s.Label == nil {
+		s.Label = &label
 	}
 	if s.Result != nil || len(s.ToolOutput) == 0 {
 		return

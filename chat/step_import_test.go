@@ -53,6 +53,31 @@ func TestOutputsThatAreNoneOfOursGetAResultToo(t *testing.T) {
 	}
 }
 
+func TestOldStepsGetTheLabelOfTheirCapability(t *testing.T) {
+	t.Parallel()
+	own := Label{Doing: "Seeking", Done: "Sought"}
+	for _, tt := range []struct {
+		step Step
+		want string
+	}{
+		{Step{ToolName: "grep_documents"}, "Searched for"},
+		{Step{ToolName: "unknown", Capability: CapabilityRead}, "Read"},
+		{Step{ToolName: "finish"}, "Finished"},
+		{Step{ToolName: "search_documents", Label: &own}, "Sought"},
+		{Step{ToolName: "weather"}, ""},
+		{Step{Step: "planning"}, ""},
+	} {
+		importStep(&tt.step)
+		var got string
+		if tt.step.Label != nil {
+			got = tt.step.Label.Done
+		}
+		if got != tt.want {
+			t.Errorf("step of %q reads %q, want %q", tt.step.ToolName, got, tt.want)
+		}
+	}
+}
+
 func TestAResultIsBounded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 1000)

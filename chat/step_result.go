@@ -14,12 +14,33 @@ const (
 	CapabilityCalculate Capability = "calculate"
 	CapabilityCite      Capability = "cite"
 	CapabilityOpen      Capability = "open"
+	CapabilityAnswer    Capability = "answer" // its argument is the answer
 )
 
 // Retrieves reports whether tools of this kind search, read or list documents.
 func (c Capability) Retrieves() bool {
 	return c == CapabilitySearch || c == CapabilityRead || c == CapabilityList
 }
+
+// Label says for people what a tool does, in whichever tense the step's status asks for, and what with.
+type Label struct {
+	Doing    string    `json:"doing"`              // "Searching for"
+	Done     string    `json:"done"`               // "Searched for"
+	Noun     string    `json:"noun,omitempty"`     // for calls that are counted: "search"
+	Argument string    `json:"argument,omitempty"` // the tool's argument that names the object
+	Form     LabelForm `json:"form,omitempty"`     // empty: the words have no object
+}
+
+// LabelForm is what the object of a label is, and so how it is set.
+type LabelForm string
+
+// The forms of objects.
+const (
+	LabelQuote LabelForm = "quote" // words in quotes
+	LabelCode  LabelForm = "code"  // a pattern or a formula
+	// a document: its title from the result, else what the message says after the verb, else the argument
+	LabelTitle LabelForm = "title"
+)
 
 // Bounds of a result, so that an event stays small.
 const (

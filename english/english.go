@@ -13,6 +13,8 @@ func Count[N int | int64](n N, noun string) string {
 		return "1 " + noun
 	case strings.HasSuffix(noun, "ch"):
 		return Digits(n) + " " + noun + "es"
+	case strings.HasSuffix(noun, "ary"):
+		return Digits(n) + " " + strings.TrimSuffix(noun, "y") + "ies"
 	default:
 		return Digits(n) + " " + noun + "s"
 	}

@@ -17,59 +17,42 @@ type activity struct {
 	Style  string // how the object is set: "quote", "code" or plain
 }
 
-// verbs of a tool: while it runs, when it is done, and the input field that names its object.
-type verbs struct{ doing, done, field, style string }
-
-var toolVerbs = map[string]verbs{
-	"search_documents":        {"Searching for", "Searched for", "query", "quote"},
-	"retrieve":                {"Searching for", "Searched for", "query", "quote"},
-	"retrieve_more":           {"Searching on for", "Searched on for", "query", "quote"},
-	"semantic_search":         {"Searching for", "Searched for", "query", "quote"},
-	"hybrid_search":           {"Searching for", "Searched for", "query", "quote"},
-	"retrieve_book_content":   {"Searching for", "Searched for", "query", "quote"},
-	"retrieve_documentation":  {"Searching for", "Searched for", "query", "quote"},
-	"lookup":                  {"Looking into", "Looked into", "", ""},
-	"summarize":               {"Summarising", "Summarised", "", ""},
-	"finish":                  {"Finishing", "Finished", "", ""},
-	"grep_documents":          {"Looking for", "Looked for", "pattern", "code"},
-	"calculate":               {"Calculating", "Calculated", "expression", "code"},
-	"read_document":           {"Reading", "Read", "", ""},
-	"read_multiple_documents": {"Reading", "Read", "", ""},
-	"get_document_summary":    {"Summarising", "Summarised", "", ""},
-	"open_document":           {"Opening", "Opened", "", ""},
-	"rerank_documents":        {"Ranking by", "Ranked by", "query", "quote"},
-	"metadata_search":         {"Filtering documents", "Filtered documents", "", ""},
-	"list_documents":          {"Listing documents", "Listed documents", "", ""},
-	"cite_source":             {"Checking the quote", "Checked the quote", "cited_text", "quote"},
-}
-
 func (s *Step) activity() activity {
 	if s.Made || len(s.Children) > 1 && s.Step.Step == "parallel" {
 		return groupActivity(s)
 	}
-	v, known := toolVerbs[s.ToolName]
-	if !known {
+	if s.Label == nil {
 		return s.plainActivity()
 	}
-	a := activity{Verb: v.doing, Style: v.style}
-	if s.Status == chat.StatusComplete || s.Status == chat.StatusCancelled {
-		a.Verb = v.done
+	a := activity{Verb: s.Label.Doing}
+	switch s.Status {
+	case chat.StatusComplete:
+		a.Verb = s.Label.Done
+	case chat.StatusError:
+		a.Verb = "Failed: " + lowerFirst(s.Label.Doing)
 	}
-	input := s.input()
-	switch {
-	case v.field != "":
-		a.Object = plainValue(input[v.field])
-	case s.ToolName == "metadata_search" || s.ToolName == "list_documents" || s.ToolName == "finish":
-	default:
-		a.Object, a.Style = s.documentName(input), ""
-	}
-	if s.Status == chat.StatusError {
-		a.Verb = "Failed: " + lowerFirst(v.doing)
-	}
-	if s.Status == chat.StatusCancelled {
-		a.Verb = v.doing
+	a.Object = s.object()
+	if s.aboutWords() {
+		a.Style = string(s.Label.Form)
 	}
 	return a
+}
+
+// aboutWords reports whether the step is about words, a pattern or a formula.
+func (s *Step) aboutWords() bool {
+	return s.Label != nil && (s.Label.Form == chat.LabelQuote || s.Label.Form == chat.LabelCode)
+}
+
+// object is what the step works on.
+func (s *Step) object() string {
+	switch {
+	case s.aboutWords():
+		return firstOf(plainValue(s.input()[s.Label.Argument]), s.output().Query)
+	case s.Label != nil && s.Label.Form == chat.LabelTitle:
+		return s.documentName()
+	default:
+		return ""
+	}
 }
 
 // plainActivity splits a phase's own words where the first is a verb.
@@ -92,26 +75,16 @@ func (s *Step) plainActivity() activity {
 }
 
 // documentName is the title of the document a step works on: from its output, its message or its input.
-func (s *Step) documentName(input map[string]any) string {
+func (s *Step) documentName() string {
 	if title := s.output().Title; title != "" {
 		return title
 	}
-	for _, verb := range []string{
-		"Reading ", "Read ", "Summarising ", "Summarised ", "Opening ", "Opened ", "Looking into ", "Looked into ",
-	} {
-		if rest, ok := strings.CutPrefix(s.Message, verb); ok {
+	for _, verb := range []string{s.Label.Doing, s.Label.Done} {
+		if rest, ok := strings.CutPrefix(s.Message, verb+" "); ok {
 			return rest
 		}
 	}
-	for _, field := range []string{"doc_id", "document_id", "title", "citation_number"} {
-		if name := plainValue(input[field]); name != "" {
-			return name
-		}
-	}
-	if s.Message != "" {
-		return lowerFirst(s.Message)
-	}
-	return ""
+	return firstOf(plainValue(s.input()[s.Label.Argument]), lowerFirst(s.Message))
 }
 
 // result is the short outcome at the end of the row.
@@ -126,7 +99,7 @@ func (s *Step) result() string {
 		return groupResult(s)
 	}
 	text := s.Summary
-	if text == "" && toolVerbs[s.ToolName].field != "" {
+	if text == "" && s.aboutWords() {
 		text = s.Message
 	}
 	if value := s.output().Value; value != "" {
@@ -235,37 +208,28 @@ func lowerFirst(s string) string {
 	return strings.ToLower(s[:1]) + s[1:]
 }
 
-// nouns name calls of a tool that are counted.
-var nouns = map[string]string{
-	"search_documents": "search", "grep_documents": "search", "metadata_search": "search",
-	"rerank_documents": "ranking",
-	"retrieve":         "search", "retrieve_more": "search", "semantic_search": "search", "hybrid_search": "search",
-	"retrieve_documentation": "search", "retrieve_book_content": "search",
-	"calculate": "calculation", "cite_source": "quote check", "list_documents": "listing",
-}
-
 // groupActivity says what calls have in common that were made together, or one after the other.
 func groupActivity(s *Step) activity {
 	how := " in parallel"
 	if s.Repeat {
 		how = ""
 	}
-	n, tool := len(s.Children), s.Children[0].ToolName
+	n, tool, label := len(s.Children), s.Children[0].ToolName, s.Children[0].Label
 	documents, opening := map[string]bool{}, true
 	for _, c := range s.Children {
 		if c.ToolName != tool {
-			tool = ""
+			tool, label = "", nil
 		}
 		opening = opening && (c.ActionType == chat.ActionReading || c.ActionType == chat.ActionSummarising)
-		documents[c.documentName(c.input())] = true
+		documents[c.object()] = true
 	}
-	switch v := toolVerbs[tool]; {
-	case opening && tool != "" && s.over():
-		return activity{Verb: v.done, Object: times(n, len(documents)) + how}
-	case opening && tool != "":
-		return activity{Verb: v.doing, Object: times(n, len(documents)) + how}
-	case nouns[tool] != "":
-		return activity{Verb: english.Count(n, nouns[tool]) + how}
+	switch {
+	case opening && label != nil && s.over():
+		return activity{Verb: label.Done, Object: times(n, len(documents)) + how}
+	case opening && label != nil:
+		return activity{Verb: label.Doing, Object: times(n, len(documents)) + how}
+	case label != nil && label.Noun != "":
+		return activity{Verb: english.Count(n, label.Noun) + how}
 	case s.Repeat:
 		return activity{Verb: english.Count(n, "call"), Object: "of " + tool}
 	default:

@@ -29,13 +29,20 @@ func TestTimesReadAsPeopleSayThem(t *testing.T) {
 }
 
 func TestAGroupSaysWhatItsCallsHaveInCommon(t *testing.T) {
-	call := func(tool string, action chat.Action, status chat.Status, title string) *Step {
+	call := func(label chat.Label, action chat.Action, status chat.Status, title string) *Step {
 		s := &Step{}
-		s.Step = chat.Step{ToolName: tool, ActionType: action, Status: status, Result: &chat.StepResult{Title: title}}
+		s.Step = chat.Step{
+			ToolName: label.Doing, Label: &label, ActionType: action, Status: status,
+			Result: &chat.StepResult{Title: title},
+		}
 		return s
 	}
-	read := func(title string) *Step { return call("read_document", chat.ActionReading, chat.StatusComplete, title) }
-	search := call("search_documents", chat.ActionSearching, chat.StatusError, "")
+	reading := chat.Label{Doing: "Reading", Done: "Read", Argument: "doc_id", Form: chat.LabelTitle}
+	searching := chat.Label{
+		Doing: "Searching for", Done: "Searched for", Noun: "search", Argument: "query", Form: chat.LabelQuote,
+	}
+	read := func(title string) *Step { return call(reading, chat.ActionReading, chat.StatusComplete, title) }
+	search := call(searching, chat.ActionSearching, chat.StatusError, "")
 	for _, tt := range []struct {
 		name   string
 		repeat bool
@@ -47,7 +54,7 @@ func TestAGroupSaysWhatItsCallsHaveInCommon(t *testing.T) {
 		{"documents read one after the other", true, chat.StatusComplete, []*Step{read("A"), read("B"), read("C")}, "Read 3 documents", ""},
 		{"documents being read together", false, chat.StatusRunning, []*Step{read("A"), read("B")}, "Reading 2 documents in parallel", ""},
 		{"a document read twice", true, chat.StatusComplete, []*Step{read("A"), read("A"), read("B")}, "Read 2 documents, 3 times", ""},
-		{"searches, one of them failed", false, chat.StatusComplete, []*Step{search, call("search_documents", chat.ActionSearching, chat.StatusComplete, "")}, "2 searches in parallel", "1 failed"},
+		{"searches, one of them failed", false, chat.StatusComplete, []*Step{search, call(searching, chat.ActionSearching, chat.StatusComplete, "")}, "2 searches in parallel", "1 failed"},
 		{"calls of different tools", false, chat.StatusComplete, []*Step{read("A"), search}, "2 steps in parallel", "1 failed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -60,6 +67,51 @@ func TestAGroupSaysWhatItsCallsHaveInCommon(t *testing.T) {
 			}
 			if got != tt.want || tt.status == chat.StatusComplete && group.result() != tt.result {
 				t.Errorf("got %q, %q, want %q, %q", got, group.result(), tt.want, tt.result)
+			}
+		})
+	}
+}
+
+func TestAStepIsDrawnInTheWordsOfItsTool(t *testing.T) {
+	quoted := chat.Label{Doing: "Seeking", Done: "Sought", Argument: "what", Form: chat.LabelQuote}
+	titled := chat.Label{Doing: "Leafing through", Done: "Leafed through", Argument: "id", Form: chat.LabelTitle}
+	bare := chat.Label{Doing: "Tidying up", Done: "Tidied up"}
+	for _, tt := range []struct {
+		name   string
+		step   chat.Step
+		want   activity
+		result string
+	}{
+		{"words, under way", chat.Step{Label: &quoted, Status: chat.StatusRunning, Message: "Seeking roof"},
+			activity{"Seeking", "roof", "quote"}, ""},
+		{"words, over", chat.Step{Label: &quoted, Status: chat.StatusComplete, Message: "Found 3 documents"},
+			activity{"Sought", "roof", "quote"}, "Found 3 documents"},
+		{"words, failed", chat.Step{Label: &quoted, Status: chat.StatusError},
+			activity{"Failed: seeking", "roof", "quote"}, ""},
+		{"words of an argument that has gone", chat.Step{
+			Label:  &chat.Label{Doing: "Seeking", Done: "Sought", Argument: "gone", Form: chat.LabelCode},
+			Status: chat.StatusComplete, Result: &chat.StepResult{Query: "slate"},
+		}, activity{"Sought", "slate", "code"}, ""},
+		{"a document by its result", chat.Step{
+			Label: &titled, Status: chat.StatusComplete, Message: "Done", Result: &chat.StepResult{Title: "Survey"},
+		}, activity{"Leafed through", "Survey", ""}, ""},
+		{"a document by the message", chat.Step{Label: &titled, Message: "Leafing through Survey.pdf"},
+			activity{"Leafing through", "Survey.pdf", ""}, ""},
+		{"a document by the argument", chat.Step{Label: &titled, Message: "A moment"},
+			activity{"Leafing through", "d1", ""}, ""},
+		{"nothing", chat.Step{Label: &bare, Status: chat.StatusComplete, Message: "Tidied up the shelf"},
+			activity{"Tidied up", "", ""}, ""},
+		{"a tool without words", chat.Step{Status: chat.StatusComplete, Message: "Called weather: today"},
+			activity{"Called", "weather: today", ""}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.step.ToolName, tt.step.ToolInput = "of_tomorrow", []byte(`{"what":"roof","id":"d1"}`)
+			s := &Step{Step: tt.step}
+			if got := s.activity(); got != tt.want {
+				t.Errorf("activity = %+v, want %+v", got, tt.want)
+			}
+			if got := s.result(); got != tt.result {
+				t.Errorf("result = %q, want %q", got, tt.result)
 			}
 		})
 	}

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -86,7 +85,8 @@ func (c *toolCaller) prepareCall(r reply, place int, version int64) *toolCall {
 			"There is no tool %q. There are: %s.", text.Shorten(call.Name, 64), strings.Join(c.set.Names(), ", "),
 		), nil)
 	}
-	a.step.ActionType, a.step.Capability, a.step.Acts = a.tool.Action, a.tool.Capability, a.tool.HasEffects
+	a.tool.Mark(&a.step)
+	a.step.Acts = a.tool.HasEffects
 	if call.Malformed != "" {
 		return a.refuse(chat.StatusError, "The arguments are not a JSON object, so the call did not run: "+text.Shorten(
 			call.Malformed, 800,
@@ -181,22 +181,13 @@ func (c *toolCaller) refuseCutTurn(ctx context.Context, r reply) error {
 	return c.log.takeAnswerBack(ctx, step)
 }
 
-// capabilityNouns are the words for calls of tools of one capability.
-var capabilityNouns = map[chat.Capability]string{
-	chat.CapabilitySearch: "search", chat.CapabilityRead: "reading", chat.CapabilityList: "listing",
-	chat.CapabilityCalculate: "calculation",
-	chat.CapabilityCite:      "quote check",
-}
-
 // describeParallel describes parallel calls: "3 searches in parallel".
 func (c *toolCaller) describeParallel(calls []llm.Call) string {
 	t := c.set.Find(calls[0].Name)
 	same := !slices.ContainsFunc(calls, func(other llm.Call) bool { return other.Name != calls[0].Name })
-	switch {
-	case t == nil || !same:
-		return english.Count(len(calls), "call") + " in parallel"
-	case t.Capability == chat.CapabilitySummarise:
-		return fmt.Sprintf("%d summaries in parallel", len(calls))
+	noun := "call"
+	if same && t != nil && t.Label != nil && t.Label.Noun != "" {
+		noun = t.Label.Noun
 	}
-	return english.Count(len(calls), cmp.Or(capabilityNouns[t.Capability], "call")) + " in parallel"
+	return english.Count(len(calls), noun) + " in parallel"
 }

@@ -156,7 +156,8 @@ func (rc *recovery) editedCall(old chat.Step, from *chat.From) chat.Step {
 		Details:   map[string]any{"edited": true, "repeated_from": from.RunID},
 	}
 	if t := rc.set.Find(from.Tool); t != nil {
-		s.ActionType, s.Capability, s.Message = t.Action, t.Capability, t.Describe(rc.toolContext, from.Input)
+		t.Mark(&s)
+		s.Message = t.Describe(rc.toolContext, from.Input)
 	}
 	return rc.log.trackStep(s)
 }

@@ -307,7 +307,7 @@ func (r *replayed) addStep(s chat.Step, groups map[string]int) {
 		r.turns, r.thoughts = append(r.turns, nil), append(r.thoughts, s.Thought)
 	case s.ToolName == "" && s.Step == "plan":
 		r.plan = &s
-	case s.ToolName == "", s.ToolName == "finish": // what it said begins anew
+	case s.ToolName == "", s.Capability == chat.CapabilityAnswer: // what it said begins anew
 	case grouped && s.ParentID != "":
 		r.turns[turn] = append(r.turns[turn], s)
 	default:

@@ -29,6 +29,9 @@ func calculate() (*Tool, error) {
 			_, err := calc.Evaluate(in.Expression)
 			return err
 		},
+		label: chat.Label{
+			Doing: "Calculating", Done: "Calculated", Noun: "calculation", Argument: "expression", Form: chat.LabelCode,
+		},
 		describe: func(_ *Context, in calculateInput) string { return "Calculating " + text.Shorten(in.Expression, 120) },
 		run: func(_ context.Context, _ *Context, in calculateInput) (Result, error) {
 			v, err := calc.Evaluate(in.Expression)

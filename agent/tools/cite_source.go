@@ -68,6 +68,10 @@ func citeSource() (*Tool, error) {
 	return definition[citeSourceInput]{
 		name: "cite_source", action: chat.ActionAnalysing, capability: chat.CapabilityCite,
 		modelView: viewOf[citeSourceOutput], doc: citeSourceDoc, schema: citeSourceSchema,
+		label: chat.Label{
+			Doing: "Checking the quote", Done: "Checked the quote", Noun: "quote check", Argument: "cited_text",
+			Form: chat.LabelQuote,
+		},
 		describe: func(d *Context, in citeSourceInput) string {
 			if src, ok := d.Sources.At(in.CitationNumber); ok {
 				return "Checking a quote from " + src.Document.DisplayName()

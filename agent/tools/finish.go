@@ -23,7 +23,8 @@ type finishInput struct {
 // finish ends a run. The loop takes the answer out of the call; the call itself does nothing.
 func finish() (*Tool, error) {
 	return definition[finishInput]{
-		name: "finish", action: chat.ActionThinking, endsRun: true, doc: finishDoc, schema: finishSchema,
+		name: "finish", action: chat.ActionThinking, capability: chat.CapabilityAnswer, endsRun: true, doc: finishDoc, schema: finishSchema,
+		label:    chat.Label{Doing: "Finishing", Done: "Finished"},
 		describe: func(*Context, finishInput) string { return "Finishing with an answer" },
 		run: func(context.Context, *Context, finishInput) (Result, error) {
 			return refuse("The answer could not be taken from this call. Write it as text.")

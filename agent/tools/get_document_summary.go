@@ -56,6 +56,9 @@ func documentSummary() (*Tool, error) {
 		name: "get_document_summary", action: chat.ActionSummarising, capability: chat.CapabilitySummarise,
 		modelView: viewOf[documentSummaryOutput], retrieval: true, cached: true,
 		doc: documentSummaryDoc, schema: documentSummarySchema, aliases: map[string]string{"document_id": "doc_id"},
+		label: chat.Label{
+			Doing: "Summarising", Done: "Summarised", Noun: "summary", Argument: "doc_id", Form: chat.LabelTitle,
+		},
 		describe: func(d *Context, in documentSummaryInput) string { return "Summarising " + d.name(in.DocID) },
 		run: func(ctx context.Context, d *Context, in documentSummaryInput) (Result, error) {
 			doc, why, err := d.Find(ctx, in.DocID)

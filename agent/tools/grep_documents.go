@@ -80,6 +80,9 @@ func grepDocuments() (*Tool, error) {
 		modelView: viewOf[grepDocumentsOutput], retrieval: true, cached: true,
 		doc: grepDocumentsDoc, schema: grepDocumentsSchema,
 		aliases: map[string]string{"document_ids": "doc_ids", "query": "pattern"},
+		label: chat.Label{
+			Doing: "Looking for", Done: "Looked for", Noun: "search", Argument: "pattern", Form: chat.LabelCode,
+		},
 		describe: func(_ *Context, in grepDocumentsInput) string {
 			return "Looking for the exact text: " + text.Shorten(in.Pattern, 100)
 		},

@@ -25,6 +25,7 @@ func hybridSearch() (*Tool, error) {
 		resumable: true, modelView: viewOf[FoundPassages],
 		retrieval: true, cached: true, maxTopK: 50,
 		doc: hybridSearchDoc, schema: hybridSearchSchema,
+		label:    searchLabel(),
 		describe: func(_ *Context, in retrieveInput) string { return searchingFor(in.Query) },
 		run: func(ctx context.Context, d *Context, in retrieveInput) (Result, error) {
 			found, err := d.search(ctx, corpus.Query{Text: in.Query, Limit: in.TopK, Mode: corpus.ModeHybrid})

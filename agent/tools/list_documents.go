@@ -32,6 +32,7 @@ func listDocuments() (*Tool, error) {
 		name: "list_documents", action: chat.ActionExploring, capability: chat.CapabilityList, retrieval: true,
 		cached: true, withoutPassages: true,
 		doc: listDocumentsDoc, schema: listDocumentsSchema,
+		label: chat.Label{Doing: "Listing documents", Done: "Listed documents", Noun: "listing"},
 		describe: func(_ *Context, in listDocumentsInput) string {
 			if len(in.Filters) == 0 {
 				return "Listing the documents"

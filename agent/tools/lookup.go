@@ -35,6 +35,9 @@ func lookup() (*Tool, error) {
 	return definition[lookupInput]{
 		name: "lookup", action: chat.ActionReading, capability: chat.CapabilityRead, preference: 2, modelView: viewOf[ReadDocumentOutput], retrieval: true, cached: true, doc: lookupDoc, schema: lookupSchema,
 		aliases: map[string]string{"document_id": "doc_id", "document": "doc_id", "title": "doc_id", "focus_query": "query"},
+		label: chat.Label{
+			Doing: "Looking into", Done: "Looked into", Noun: "reading", Argument: "doc_id", Form: chat.LabelTitle,
+		},
 		describe: func(d *Context, in lookupInput) string {
 			if in.Query != "" {
 				return "Looking into " + d.name(in.DocID) + " for: " + text.Shorten(in.Query, 100)

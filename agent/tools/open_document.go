@@ -55,6 +55,7 @@ func openDocument() (*Tool, error) {
 	return definition[openDocumentInput]{
 		name: "open_document", action: chat.ActionOpening, capability: chat.CapabilityOpen, doc: openDocumentDoc,
 		schema: openDocumentSchema, aliases: map[string]string{"document_id": "doc_id"},
+		label: chat.Label{Doing: "Opening", Done: "Opened", Argument: "doc_id", Form: chat.LabelTitle},
 		describe: func(d *Context, in openDocumentInput) string {
 			if src, ok := d.Sources.At(in.CitationNumber); ok {
 				return "Opening " + src.Document.DisplayName()

@@ -53,6 +53,9 @@ func readDocument() (*Tool, error) {
 		name: "read_document", action: chat.ActionReading, capability: chat.CapabilityRead, preference: 1,
 		modelView: viewOf[ReadDocumentOutput], retrieval: true, cached: true,
 		doc: readDocumentDoc, schema: readDocumentSchema, aliases: map[string]string{"document_id": "doc_id"},
+		label: chat.Label{
+			Doing: "Reading", Done: "Read", Noun: "reading", Argument: "doc_id", Form: chat.LabelTitle,
+		},
 		describe: func(d *Context, in readDocumentInput) string { return "Reading " + d.name(in.DocID) },
 		run: func(ctx context.Context, d *Context, in readDocumentInput) (Result, error) {
 			doc, why, err := d.Find(ctx, in.DocID)

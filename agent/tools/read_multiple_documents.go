@@ -54,6 +54,7 @@ func readMultipleDocuments() (*Tool, error) {
 		modelView: viewOf[ReadMultipleDocumentsOutput], retrieval: true, cached: true,
 		doc: readMultipleDocumentsDoc, schema: readMultipleDocumentsSchema,
 		aliases: map[string]string{"document_ids": "doc_ids"},
+		label:   chat.Label{Doing: "Reading", Done: "Read", Noun: "reading", Form: chat.LabelTitle},
 		describe: func(_ *Context, in readMultipleDocumentsInput) string {
 			return "Reading " + english.Count(len(in.DocIDs), "document")
 		},

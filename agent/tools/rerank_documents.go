@@ -40,6 +40,9 @@ func rerankDocuments() (*Tool, error) {
 	return definition[rerankDocumentsInput]{
 		name: "rerank_documents", action: chat.ActionAnalysing, retrieval: true, cached: true,
 		doc: rerankDocumentsDoc, schema: rerankDocumentsSchema, aliases: map[string]string{"document_ids": "doc_ids"},
+		label: chat.Label{
+			Doing: "Ranking by", Done: "Ranked by", Noun: "ranking", Argument: "query", Form: chat.LabelQuote,
+		},
 		describe: func(_ *Context, in rerankDocumentsInput) string {
 			return "Ranking " + english.Count(len(in.DocIDs), "document") + " for: " + text.Shorten(in.Query, 100)
 		},

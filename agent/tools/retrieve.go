@@ -32,6 +32,7 @@ func retrieve() (*Tool, error) {
 		resumable: true, modelView: viewOf[FoundPassages],
 		retrieval: true, cached: true, maxTopK: 50,
 		doc: retrieveDoc, schema: retrieveSchema,
+		label:    searchLabel(),
 		describe: func(_ *Context, in retrieveInput) string { return searchingFor(in.Query) },
 		run: func(ctx context.Context, d *Context, in retrieveInput) (Result, error) {
 			found, err := d.search(ctx, corpus.Query{Text: in.Query, Limit: in.TopK})
@@ -41,6 +42,12 @@ func retrieve() (*Tool, error) {
 			return passagesFound(in.Query, found), nil
 		},
 	}.build()
+}
+
+func searchLabel() chat.Label {
+	return chat.Label{
+		Doing: "Searching for", Done: "Searched for", Noun: "search", Argument: "query", Form: chat.LabelQuote,
+	}
 }
 
 func searchingFor(query string) string { return "Searching for: " + text.Shorten(query, 120) }

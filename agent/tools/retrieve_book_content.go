@@ -40,6 +40,7 @@ func retrieveBookContent() (*Tool, error) {
 		resumable: true,
 		modelView: viewOf[bookContent], retrieval: true, cached: true, maxTopK: 20,
 		doc: retrieveBookContentDoc, schema: retrieveBookContentSchema,
+		label:    searchLabel(),
 		describe: func(_ *Context, in retrieveInput) string { return searchingFor(in.Query) },
 		run: func(ctx context.Context, d *Context, in retrieveInput) (Result, error) {
 			res, err := d.documented(ctx, retrieveDocumentationInput{Query: in.Query, TopK: in.TopK})

@@ -74,6 +74,7 @@ func retrieveDocumentation() (*Tool, error) {
 		resumable: true,
 		modelView: viewOf[retrieveDocumentationOutput], retrieval: true, cached: true, maxTopK: 20, echoedArg: "query",
 		doc: retrieveDocumentationDoc, schema: retrieveDocumentationSchema,
+		label:    searchLabel(),
 		describe: func(_ *Context, in retrieveDocumentationInput) string { return searchingFor(in.Query) },
 		run: func(ctx context.Context, d *Context, in retrieveDocumentationInput) (Result, error) {
 			return d.documented(ctx, in)

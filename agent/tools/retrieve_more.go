@@ -27,6 +27,9 @@ func retrieveMore() (*Tool, error) {
 		modelView: viewOf[FoundPassages],
 		retrieval: true, continues: true, maxTopK: 50,
 		doc: retrieveMoreDoc, schema: retrieveMoreSchema,
+		label: chat.Label{
+			Doing: "Searching on for", Done: "Searched on for", Noun: "search", Argument: "query", Form: chat.LabelQuote,
+		},
 		describe: func(d *Context, in retrieveInput) string {
 			return "Searching on for: " + text.Shorten(d.Sources.QueryOrLatest(in.Query), 120)
 		},

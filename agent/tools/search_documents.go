@@ -69,6 +69,7 @@ func searchDocuments() (*Tool, error) {
 		cached:    true,
 		modelView: viewOf[searchDocumentsOutput],
 		doc:       searchDocumentsDoc, schema: searchDocumentsSchema,
+		label:    searchLabel(),
 		describe: func(_ *Context, in searchDocumentsInput) string { return searchingFor(in.Query) },
 		run: func(ctx context.Context, d *Context, in searchDocumentsInput) (Result, error) {
 			found, err := d.search(ctx, corpus.Query{Text: in.Query, Limit: min(50, max(d.TopK, 2*in.MaxResults))})

@@ -35,6 +35,7 @@ func semanticSearch() (*Tool, error) {
 		resumable: true, modelView: viewOf[FoundPassages],
 		retrieval: true, cached: true, maxTopK: 50,
 		doc: semanticSearchDoc, schema: semanticSearchSchema,
+		label:    searchLabel(),
 		describe: func(_ *Context, in semanticSearchInput) string { return searchingFor(in.Query) },
 		run: func(ctx context.Context, d *Context, in semanticSearchInput) (Result, error) {
 			found, err := d.byMeaning(ctx, in.Query, in.TopK, in.MinScore)

@@ -44,6 +44,7 @@ func summarize() (*Tool, error) {
 		name: "summarize", action: chat.ActionSummarising, capability: chat.CapabilitySummarise, preference: 1,
 		doc: summarizeDoc, schema: summarizeSchema,
 		aliases: map[string]string{"passages": "texts"},
+		label:   chat.Label{Doing: "Summarising", Done: "Summarised", Noun: "summary", Form: chat.LabelTitle},
 		describe: func(_ *Context, in summarizeInput) string {
 			if in.Focus != "" {
 				return "Summarising " + english.Count(len(in.Texts), "passage") + " for: " + text.Shorten(in.Focus, 100)

@@ -56,6 +56,7 @@ type Tool struct {
 	Name       string
 	Action     chat.Action
 	Capability chat.Capability
+	Label      *chat.Label // nil: its messages say it
 	// among tools of a capability, one with a lower number stands in first; 0: it stands in for no other
 	Preference      int
 	Unique          bool // no other tool stands in for it
@@ -88,6 +89,7 @@ type definition[In any] struct {
 	name            string
 	action          chat.Action
 	capability      chat.Capability
+	label           chat.Label
 	preference      int
 	unique          bool
 	resumable       bool
@@ -122,7 +124,7 @@ func (k definition[In]) build() (*Tool, error) {
 	if err := json.Compact(&compact, []byte(k.schema)); err != nil {
 		return nil, fmt.Errorf("schema of tool %s: %w", k.name, err)
 	}
-	return &Tool{
+	t := &Tool{
 		Name: k.name, Action: k.action, Capability: k.capability, Preference: k.preference, Unique: k.unique,
 		Resumable: k.resumable, modelView: k.modelView, Retrieval: k.retrieval, Cached: k.cached,
 		WithoutPassages: k.withoutPassages, Continues: k.continues, EndsRun: k.endsRun, AnswersNext: k.answersNext,
@@ -149,7 +151,16 @@ func (k definition[In]) build() (*Tool, error) {
 			}
 			return k.run(ctx, d, in)
 		},
-	}, nil
+	}
+	if k.label.Doing != "" {
+		t.Label = &k.label
+	}
+	return t, nil
+}
+
+// Mark notes on a step what the call is, for whoever shows it.
+func (t *Tool) Mark(s *chat.Step) {
+	s.ActionType, s.Capability, s.Label = t.Action, t.Capability, t.Label
 }
 
 // Normalise checks arguments against the schema and returns them in one form: known names, no nulls, trimmed strings,

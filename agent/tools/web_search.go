@@ -92,6 +92,10 @@ func webSearch(w *web.Web, approve bool) func() (*Tool, error) {
 		t, err := definition[webSearchInput]{
 			name: webSearchName, action: chat.ActionSearching, capability: chat.CapabilitySearch, unique: true,
 			modelView: viewOf[webSearchOutput], retrieval: true, doc: webSearchDoc, schema: webSearchSchema,
+			label: chat.Label{
+				Doing: "Searching the web for", Done: "Searched the web for", Noun: "web search", Argument: "query",
+				Form: chat.LabelQuote,
+			},
 			describe: func(_ *Context, in webSearchInput) string {
 				return "Searching the web for: " + text.Shorten(in.Query, 120)
 			},
