@@ -1,5 +1,7 @@
 package corpus
 
+import "footnote/corpus/search"
+
 // SearchMode says which indexes answer a query.
 type SearchMode string
 
@@ -42,17 +44,9 @@ type Result struct {
 	// vectors, and, unless Query.Cosines or Query.Rerank asked for all of them, for a passage that was found by its
 	// words alone.
 	Cosine  *float64
-	Snippet Snippet
+	Snippet search.Snippet
 	Page    int    // that the best words of the passage stand on; 0 in a document without pages
 	Block   string // that they stand in
-}
-
-// Snippet is the part of a passage that matches best, for people.
-type Snippet struct {
-	Text    string
-	Matches [][2]int // rune ranges in Text
-
-	Start, End int // the best words, rune offsets in the passage
 }
 
 // ReadRequest asks for a part of a document.

@@ -6,20 +6,12 @@ import (
 	"math"
 	"slices"
 
-	"footnote/corpus/support"
+	"footnote/corpus/search"
 	"footnote/corpus/text"
 )
 
-// What the parts of a second look at a passage weigh.
-const (
-	weightWords    = 0.4 // the query's words in the passage, its heading and its document's title
-	weightTogether = 0.3 // the query's words in one sentence
-	weightRank     = 0.3 // what the search thought
-	weightMeaning  = 0.6 // the cosine against all of these, where there are vectors
-)
-
 // rerank runs a search that looks a second time at twice as many results as are wanted, and keeps the best of them.
-func (se *search) rerank(ctx context.Context) (Results, error) {
+func (se *activeSearch) rerank(ctx context.Context) (Results, error) {
 	limit := se.query.Limit
 	se.query.Limit = min(maxLimit, 2*limit)
 	found, err := se.run(ctx)
@@ -35,7 +27,7 @@ func (se *search) rerank(ctx context.Context) (Results, error) {
 }
 
 // addCosines gives every result its cosine, where the index of vectors answers and has the passage.
-func (se *search) addCosines(ctx context.Context, found *Results) error {
+func (se *activeSearch) addCosines(ctx context.Context, found *Results) error {
 	if !se.library.Semantic() || se.partial {
 		return nil
 	}
@@ -76,19 +68,12 @@ func (se *search) addCosines(ctx context.Context, found *Results) error {
 // far from the query in meaning.
 func Rerank(query string, hits []Result) []Result {
 	out := slices.Clone(hits)
-	judge := support.NewJudge()
-	words := text.QueryWords(query, []string{cmp.Or(text.Detect(query), "en")})
+	look := search.NewLook(query)
 	meaning := slices.ContainsFunc(hits, func(r Result) bool { return r.Cosine != nil })
 	for i := range out {
-		_, _, together := judge.BestSentence(out[i].Passage.Text, query)
-		score := weightWords*ShareOfWords(words, out[i]) + weightTogether*min(1, max(0, together)) +
-			weightRank*out[i].Score
+		score := look.Score(out[i].Passage.Text, out[i].heading(), out[i].Score)
 		if meaning {
-			near := 0.0
-			if c := out[i].Cosine; c != nil {
-				near = min(1, max(0, *c))
-			}
-			score = weightMeaning*near + (1-weightMeaning)*score
+			score = search.WithMeaning(score, out[i].Cosine)
 		}
 		out[i].Score = math.Round(score*1e4) / 1e4
 	}
@@ -96,23 +81,10 @@ func Rerank(query string, hits []Result) []Result {
 	return out
 }
 
-// ShareOfWords is how much of a query stands in a passage, its heading or its document's title, 0–1.
-func ShareOfWords(words []text.Word, hit Result) float64 {
-	if len(words) == 0 {
-		return 0
-	}
-	lang := text.Detect(hit.Passage.Text)
-	terms := map[string]bool{}
-	for _, t := range append(
-		text.Terms(hit.Passage.Text, lang), text.Terms(hit.Passage.Section+" "+hit.Document.Title, lang)...,
-	) {
-		terms[t] = true
-	}
-	held := 0
-	for _, w := range words {
-		if slices.ContainsFunc(w.Terms, func(t string) bool { return terms[t] }) {
-			held++
-		}
-	}
-	return float64(held) / float64(len(words))
+// heading is what stands over a passage.
+func (r Result) heading() string { return r.Passage.Section + " " + r.Document.Title }
+
+// ShareOf is how much of a query stands in the passage, its heading or its document's title, 0–1.
+func (r Result) ShareOf(words []text.Word) float64 {
+	return search.ShareOfWords(words, r.Passage.Text, r.heading())
 }

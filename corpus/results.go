@@ -3,16 +3,16 @@ package corpus
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
+	"footnote/corpus/search"
 	"footnote/corpus/text"
 )
 
 // results looks the best hits up and makes them readable. Hits of documents that are hidden or gone are dropped, and
 // so is a passage that repeats another one's text, and one without a quoted phrase.
-func (se *search) results(ctx context.Context, ranked []fused) ([]Result, error) {
+func (se *activeSearch) results(ctx context.Context, ranked []fused) ([]Result, error) {
 	analysers := make(map[string]*text.Analyser)
 	defer func() {
 		for lang, a := range analysers {
@@ -33,7 +33,7 @@ func (se *search) results(ctx context.Context, ranked []fused) ([]Result, error)
 			if !ok || !has || seen[p.Text] || len(out) == se.query.Limit {
 				continue
 			}
-			if !hasPhrases(p.Text, se.phrases) {
+			if !search.HasPhrases(p.Text, se.phrases) {
 				continue
 			}
 			seen[p.Text] = true
@@ -42,7 +42,7 @@ func (se *search) results(ctx context.Context, ranked []fused) ([]Result, error)
 				a = se.library.analysers.Get(d.Language)
 				analysers[d.Language] = a
 			}
-			r := Result{Passage: p, Document: d, Score: f.score, Snippet: snippet(a, p.Text, se.words, se.seen)}
+			r := Result{Passage: p, Document: d, Score: f.score, Snippet: search.Snip(a, p.Text, se.words, se.seen)}
 			if f.Cosine != 0 {
 				r.Cosine = &f.Cosine
 			}
@@ -59,7 +59,7 @@ func (se *search) results(ctx context.Context, ranked []fused) ([]Result, error)
 }
 
 // lookUp reads passages and their documents, with a statement for each, side by side.
-func (se *search) lookUp(ctx context.Context, hits []fused) (map[string]Passage, map[string]Document, error) {
+func (se *activeSearch) lookUp(ctx context.Context, hits []fused) (map[string]Passage, map[string]Document, error) {
 	ids := make([]string, len(hits))
 	var docIDs []string
 	for i, h := range hits {
@@ -89,27 +89,4 @@ func (se *search) lookUp(ctx context.Context, hits []fused) (map[string]Passage,
 		return nil
 	})
 	return byID, docs, g.Wait()
-}
-
-// hasPhrases reports whether a text holds every phrase word for word, case and diacritics apart.
-func hasPhrases(s string, phrases []string) bool {
-	if len(phrases) == 0 {
-		return true
-	}
-	terms := text.Terms(s, "")
-	for _, p := range phrases {
-		if !containsRun(terms, text.Terms(p, "")) {
-			return false
-		}
-	}
-	return true
-}
-
-func containsRun(list, run []string) bool {
-	for i := 0; i+len(run) <= len(list); i++ {
-		if slices.Equal(list[i:i+len(run)], run) {
-			return true
-		}
-	}
-	return len(run) == 0
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/corpus/search"
 	"footnote/corpus/text"
 )
 
@@ -28,7 +29,7 @@ func (l *Library) Search(ctx context.Context, s chat.Scope, q Query) (Results, e
 	if err != nil {
 		return Results{}, err
 	}
-	se := &search{library: l, scope: s, query: q, seen: make(map[string]bool)}
+	se := &activeSearch{library: l, scope: s, query: q, seen: make(map[string]bool)}
 	if q.Filter != nil {
 		if q.Documents, err = l.selected(ctx, s, q); err != nil {
 			return Results{}, err
@@ -122,8 +123,8 @@ func both(a, b []string) []string {
 	return out
 }
 
-// search is one search under way.
-type search struct {
+// activeSearch is one search under way.
+type activeSearch struct {
 	library *Library
 	scope   chat.Scope
 	query   Query
@@ -140,7 +141,7 @@ type search struct {
 	vectorErr error
 }
 
-func (se *search) run(ctx context.Context) (Results, error) {
+func (se *activeSearch) run(ctx context.Context) (Results, error) {
 	byMeaning := se.query.Mode != ModeLexical && se.library.Semantic()
 	if se.query.Mode == ModeSemantic && !byMeaning {
 		se.note("Semantic search is off: these results are found by words. Set an embedding model to turn it on.")
@@ -201,7 +202,7 @@ func (se *search) run(ctx context.Context) (Results, error) {
 }
 
 // unscored says why there are no cosines to hold against the minimum score.
-func (se *search) unscored() string {
+func (se *activeSearch) unscored() string {
 	switch {
 	case se.partial:
 		return "The minimum score was ignored: it needs semantic search, which did not answer."
@@ -226,21 +227,54 @@ func unanswered(err error) error {
 }
 
 // rank fuses what the indexes found.
-func (se *search) rank(byWord, byVector []Hit, byWords, byMeaning bool) []fused {
+func (se *activeSearch) rank(byWord, byVector []Hit, byWords, byMeaning bool) []fused {
 	switch {
 	case byWords && byMeaning:
-		return se.threshold(fuse(ranking{byWord, wordsWeight}, ranking{byVector, meaningWeight}))
+		return se.threshold(fuse(ranking{byWord, search.WordsWeight}, ranking{byVector, search.MeaningWeight}))
 	case byMeaning:
-		return se.threshold(fuse(ranking{byVector, meaningWeight}))
+		return se.threshold(fuse(ranking{byVector, search.MeaningWeight}))
 	default:
-		return fuse(ranking{byWord, wordsWeight})
+		return fuse(ranking{byWord, search.WordsWeight})
 	}
 }
 
-func (se *search) note(s string) { se.notes = append(se.notes, s) }
+// ranking is what one way of searching found, best first, and what that counts for.
+type ranking struct {
+	hits   []Hit
+	weight float64
+}
+
+// fused is a hit with its score over several rankings, 0–1.
+type fused struct {
+	Hit
+	score float64
+}
+
+// fuse ranks the hits of several rankings. A hit keeps the cosine that any of them gives it.
+func fuse(rankings ...ranking) []fused {
+	hits := make(map[string]Hit)
+	lists := make([]search.List, len(rankings))
+	for i, r := range rankings {
+		lists[i].Weight = r.weight
+		for _, h := range r.hits {
+			lists[i].IDs = append(lists[i].IDs, h.PassageID)
+			if _, known := hits[h.PassageID]; !known || h.Cosine != 0 {
+				hits[h.PassageID] = h
+			}
+		}
+	}
+	ranked := search.Fuse(lists...)
+	out := make([]fused, len(ranked))
+	for i, r := range ranked {
+		out[i] = fused{hits[r.ID], r.Score}
+	}
+	return out
+}
+
+func (se *activeSearch) note(s string) { se.notes = append(se.notes, s) }
 
 // threshold sets the scores of semantic mode and drops what lies under MinScore.
-func (se *search) threshold(ranked []fused) []fused {
+func (se *activeSearch) threshold(ranked []fused) []fused {
 	kept := ranked[:0]
 	for _, f := range ranked {
 		if se.query.Mode == ModeSemantic {
@@ -258,12 +292,12 @@ type vectorHits struct {
 	err  error
 }
 
-func (se *search) vector(ctx context.Context, depth int) vectorHits {
+func (se *activeSearch) vector(ctx context.Context, depth int) vectorHits {
 	return se.vectorIn(ctx, se.query.Documents, depth)
 }
 
 // vectorIn finds by meaning in documents; in all of the scope if there are none.
-func (se *search) vectorIn(ctx context.Context, documents []string, depth int) vectorHits {
+func (se *activeSearch) vectorIn(ctx context.Context, documents []string, depth int) vectorHits {
 	ctx, cancel := context.WithTimeout(ctx, vectorTimeout)
 	defer cancel()
 	values, err := se.embedded(ctx)
@@ -275,7 +309,7 @@ func (se *search) vectorIn(ctx context.Context, documents []string, depth int) v
 }
 
 // embedded returns the query's vector, made once: what failed once is not tried again.
-func (se *search) embedded(ctx context.Context) ([]float32, error) {
+func (se *activeSearch) embedded(ctx context.Context) ([]float32, error) {
 	se.embed.Do(func() {
 		ctx, cancel := context.WithTimeout(ctx, vectorTimeout)
 		defer cancel()

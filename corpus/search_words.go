@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"footnote/corpus/search"
 	"footnote/corpus/text"
 )
 
 // lexical finds passages by the query's words and the terms that correct them. A phrase is looked for as documents of
 // each language would hold it.
-func (se *search) lexical(ctx context.Context, depth int) ([]Hit, error) {
+func (se *activeSearch) lexical(ctx context.Context, depth int) ([]Hit, error) {
 	q := LexicalQuery{Documents: se.query.Documents, Terms: se.terms()}
 	if len(q.Terms) == 0 {
 		return nil, nil
@@ -39,7 +39,7 @@ func (se *search) lexical(ctx context.Context, depth int) ([]Hit, error) {
 		if err != nil {
 			return nil, err
 		}
-		lists = append(lists, ranking{hits, wordsWeight})
+		lists = append(lists, ranking{hits, search.WordsWeight})
 	}
 	var hits []Hit
 	for _, f := range fuse(lists...) {
@@ -49,14 +49,14 @@ func (se *search) lexical(ctx context.Context, depth int) ([]Hit, error) {
 }
 
 // terms are those of the query's words, and those that correct them.
-func (se *search) terms() (terms []string) {
+func (se *activeSearch) terms() (terms []string) {
 	for _, w := range se.words {
 		terms = appendNew(terms, w.Terms...)
 	}
 	return appendNew(terms, se.extra...)
 }
 
-func (se *search) ask(ctx context.Context, q LexicalQuery, k int) ([]Hit, error) {
+func (se *activeSearch) ask(ctx context.Context, q LexicalQuery, k int) ([]Hit, error) {
 	hits, err := se.library.cfg.Lexical.SearchLexical(ctx, se.scope, q, k)
 	if err != nil {
 		return nil, fmt.Errorf("lexical search: %w", err)
@@ -78,14 +78,14 @@ const maxCorrected = 6
 
 // correct returns the words of the query that no document has, with the indexed words that were likely meant. A word
 // that was seen in a result needs no look.
-func (se *search) correct(ctx context.Context) (map[string]string, error) {
+func (se *activeSearch) correct(ctx context.Context) (map[string]string, error) {
 	if len(se.phrases) > 0 {
 		return nil, nil // what is quoted is meant
 	}
 	var out map[string]string
 	looked := 0
 	for _, w := range se.words {
-		if w.Gram || se.seen[w.Text] || !correctable(w.Text) {
+		if w.Gram || se.seen[w.Text] || !search.Correctable(w.Text) {
 			continue
 		}
 		if looked++; looked > maxCorrected {
@@ -112,9 +112,4 @@ func (se *search) correct(ctx context.Context) (map[string]string, error) {
 		}
 	}
 	return out, nil
-}
-
-// correctable reports whether a word can be a typing error of another: long enough, and of letters only.
-func correctable(w string) bool {
-	return utf8.RuneCountInString(w) >= 4 && !strings.ContainsAny(w, "0123456789_.")
 }

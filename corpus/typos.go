@@ -8,6 +8,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"footnote/corpus/search"
 	"footnote/corpus/text"
 )
 
@@ -22,7 +23,7 @@ type candidate struct{ term, word string }
 
 // meant returns what a word that no document has was likely meant to be. Stems are too short to tell: the words as
 // documents have them are compared, by the typing errors between them and the word typed.
-func (se *search) meant(ctx context.Context, w text.Word) (candidate, error) {
+func (se *activeSearch) meant(ctx context.Context, w text.Word) (candidate, error) {
 	typed := text.Fold(w.Text)
 	allowed := 1
 	if utf8.RuneCountInString(typed) >= 7 {
@@ -35,7 +36,7 @@ func (se *search) meant(ctx context.Context, w text.Word) (candidate, error) {
 			return candidate{}, fmt.Errorf("similar words: %w", err)
 		}
 		for _, f := range found {
-			if d := typos(t, f, allowed+1); d <= allowed+1 {
+			if d := search.Typos(t, f, allowed+1); d <= allowed+1 {
 				edits[f] = min(d, cmp.Or(edits[f], d))
 			}
 		}
@@ -49,8 +50,8 @@ func (se *search) meant(ctx context.Context, w text.Word) (candidate, error) {
 	}
 	var best candidate
 	for _, c := range words {
-		for _, word := range forms(text.Fold(c.word)) {
-			if d := typos(typed, word, allowed); d <= allowed {
+		for _, word := range search.Forms(text.Fold(c.word)) {
+			if d := search.Typos(typed, word, allowed); d <= allowed {
 				best, allowed = c, d-1
 			}
 		}
@@ -58,18 +59,8 @@ func (se *search) meant(ctx context.Context, w text.Word) (candidate, error) {
 	return best, nil
 }
 
-// forms returns a word with and without the last letters, which may be another ending than the typed word's.
-func forms(word string) []string {
-	out := []string{word}
-	for r := []rune(word); len(r) > 5 && len(out) < 3; {
-		r = r[:len(r)-1]
-		out = append(out, string(r))
-	}
-	return out
-}
-
 // wordsOf finds for each term a word of a document that has it.
-func (se *search) wordsOf(ctx context.Context, terms []string) ([]candidate, error) {
+func (se *activeSearch) wordsOf(ctx context.Context, terms []string) ([]candidate, error) {
 	var ids []string
 	of := make(map[string][]string) // passage → terms to find in it
 	for _, t := range terms {
@@ -101,7 +92,7 @@ func (se *search) wordsOf(ctx context.Context, terms []string) ([]candidate, err
 }
 
 // wordOf returns the first word of a passage or its section that has a term, whatever language it was analysed in.
-func (se *search) wordOf(p Passage, term string) string {
+func (se *activeSearch) wordOf(p Passage, term string) string {
 	for _, lang := range append([]string{""}, se.langs...) {
 		a := se.library.analysers.Get(lang)
 		defer se.library.analysers.Put(lang, a)
@@ -114,32 +105,4 @@ func (se *search) wordOf(p Passage, term string) string {
 		}
 	}
 	return ""
-}
-
-// typos counts the letters added, left out, replaced or swapped between two words; it gives up beyond limit.
-func typos(a, b string, limit int) int {
-	x, y := []rune(a), []rune(b)
-	if len(x)-len(y) > limit || len(y)-len(x) > limit {
-		return limit + 1
-	}
-	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range x {
-		row[0] = i + 1
-		for j := range y {
-			d := last[j]
-			if x[i] != y[j] {
-				d++
-			}
-			d = min(d, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
-				d = min(d, before[j-1]+1)
-			}
-			row[j+1] = d
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(y)]
 }

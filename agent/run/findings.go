@@ -49,7 +49,7 @@ func (f *findings) suffices() bool {
 		return false
 	}
 	return slices.ContainsFunc(f.toolContext.Sources.All(), func(s ground.Source) bool {
-		return corpus.ShareOfWords(words, corpus.Result{Passage: s.Passage, Document: s.Document}) == 1
+		return corpus.Result{Passage: s.Passage, Document: s.Document}.ShareOf(words) == 1
 	})
 }
 
@@ -111,7 +111,7 @@ func (f *findings) speaksOf(answer, part string) bool {
 				said.Passage.Section += " " + cited.Section
 			}
 		}
-		return corpus.ShareOfWords(words, said) > 0.5
+		return said.ShareOf(words) > 0.5
 	})
 }
 

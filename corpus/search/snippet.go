@@ -1,4 +1,4 @@
-package corpus
+package search
 
 import (
 	"math/bits"
@@ -10,9 +10,17 @@ import (
 
 const snippetRunes = 260
 
-// snippet returns the part of a passage that holds most of the words looked for, and marks in seen all that the
-// passage holds.
-func snippet(a *text.Analyser, passage string, words []text.Word, seen map[string]bool) Snippet {
+// Snippet is the part of a passage that matches best, for people.
+type Snippet struct {
+	Text    string
+	Matches [][2]int // rune ranges in Text
+
+	Start, End int // the best words, rune offsets in the passage
+}
+
+// Snip returns the part of a passage that holds most of the words looked for, and marks in seen all that the passage
+// holds.
+func Snip(a *text.Analyser, passage string, words []text.Word, seen map[string]bool) Snippet {
 	of := make(map[string]int) // term → word
 	for i, w := range words {
 		for _, t := range w.Terms {
