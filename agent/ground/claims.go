@@ -17,7 +17,9 @@ type Claim struct {
 	parts   []part // as its footnotes divide it, each long enough to be judged by itself
 	Nearby  []int  // the footnotes that follow in its paragraph or list, and those of the line that leads to it
 	group   int    // of the paragraph or list
-	heading bool   // it is one that states something
+	heading int    // its level if it is a heading, else 0
+	section string // of a heading: what stands under it
+	wordy   bool   // a heading of which words can't tell whether it states something
 }
 
 // part is a piece of a sentence up to its footnotes. What stands behind the last ones has none.
@@ -58,7 +60,7 @@ func claims(markdown string) []Claim {
 				}
 				continue
 			}
-			c := Claim{Text: said, group: p.group, heading: p.kind == headingLine}
+			c := Claim{Text: said, group: p.group, heading: p.heading}
 			from := span[0]
 			for k, m := range own {
 				if at := min(max(m.at, from), span[1]); at > from || k == 0 {
@@ -76,24 +78,19 @@ func claims(markdown string) []Claim {
 		}
 	}
 	surround(out)
-	cover(out)
+	fillSections(out)
 	for i := range out {
 		out[i].parts = out[i].judged()
 	}
 	return out
 }
 
-// WithoutSentences is an answer without its footnotes and without some of its sentences, as Claim.Text has them. Its
-// headings and its code come last.
+// WithoutSentences is an answer without its footnotes, its headings and some of its sentences, as Claim.Text has them.
+// Its code comes last.
 func WithoutSentences(markdown string, left []string) string {
 	var kept []string
-	for _, c := range claims(markdown) {
-		if !slices.Contains(left, c.Text) {
-			kept = append(kept, c.Text)
-		}
-	}
-	for _, c := range linesOf(markdown, headingLine, codeLine) {
-		if !slices.Contains(left, c.Text) && !statesMore(headingText(c.Text)) {
+	for _, c := range append(claims(markdown), linesOf(markdown, codeLine)...) {
+		if c.heading == 0 && !slices.Contains(left, c.Text) {
 			kept = append(kept, c.Text)
 		}
 	}
@@ -177,12 +174,13 @@ func liftFootnotes(s string) (plain string, marks []mark) {
 // paragraph is a piece of an answer that stands by itself: a paragraph, an item of a list, a row of a table. A list
 // is one group with the line that leads to it.
 type paragraph struct {
-	text  string
-	group int
-	kind  lineKind
+	text    string
+	group   int
+	kind    lineKind
+	heading int // its level, 0 if it is none
 }
 
-// paragraphs leaves out what makes no claims: headings that name a topic, code, the heads of tables.
+// paragraphs leaves out what makes no claims: code, the heads of tables.
 func paragraphs(markdown string) []paragraph {
 	var out []paragraph
 	group, apart := 0, true // apart: the next line does not belong to the one before
@@ -196,6 +194,10 @@ func paragraphs(markdown string) []paragraph {
 			continue
 		case ruleLine:
 			isRow := strings.Contains(b.text, "|")
+			if last >= 0 && !apart && out[last].kind == textLine && underlines(b.text) {
+				out[last].kind, out[last].heading = headingLine, 1
+				group++
+			}
 			if last >= 0 && out[last].kind == rowLine && isRow {
 				out = out[:last]
 			}
@@ -203,10 +205,9 @@ func paragraphs(markdown string) []paragraph {
 			continue
 		case headingLine:
 			group, apart = group+1, true
-			if statesMore(headingText(b.text)) {
-				out = append(out, paragraph{strings.Trim(b.text, "#*_ \n"), group, b.kind})
-				group++
-			}
+			_, _, line := unquote(b.text, len(b.text))
+			out = append(out, paragraph{strings.Trim(line, "#*_ \n"), group, b.kind, headingLevel(line)})
+			group++
 			continue
 		case textLine, itemLine, rowLine:
 		}
@@ -220,10 +221,16 @@ func paragraphs(markdown string) []paragraph {
 		if !belongs {
 			group++
 		}
-		out = append(out, paragraph{strings.Join(lines, "\n"), group, b.kind})
+		out = append(out, paragraph{strings.Join(lines, "\n"), group, b.kind, 0})
 		apart = false
 	}
 	return out
+}
+
+// underlines reports whether a line makes a heading of the paragraph above it.
+func underlines(line string) bool {
+	line = strings.TrimSpace(line)
+	return line != "" && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "")
 }
 
 // leadsOn reports whether a text ends with the colon before a list.

@@ -46,9 +46,11 @@ func (e *Evidence) Compare(markdown string, holds Holder) comparison {
 			c.supported++
 			c.by = text.AppendNew(c.by, by)
 		default:
-			if by, _ := holds(s.Text, e.citer.Judge.Resembles); by != "" {
+			if by, _ := holds(s.Text, e.citer.Judge.Resembles); by != "" || s.wordy {
 				c.reworded++
-				c.by = text.AppendNew(c.by, by)
+				if by != "" {
+					c.by = text.AppendNew(c.by, by)
+				}
 				continue
 			}
 			c.Unsupported = append(c.Unsupported, s.Text)

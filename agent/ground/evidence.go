@@ -70,7 +70,7 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 				cited--
 				continue
 			}
-			if !e.isDoubted(c.Text) && e.supports(c, e.citer.Judge.Resembles) {
+			if !e.isDoubted(c.Text) && (c.wordy || e.supports(c, e.citer.Judge.Resembles)) {
 				reworded++
 				continue
 			}
@@ -81,7 +81,7 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 				covered++
 				continue
 			}
-			if !e.isDoubted(c.Text) && e.covers(c, e.citer.Judge.Resembles) {
+			if !e.isDoubted(c.Text) && (c.wordy || e.covers(c, e.citer.Judge.Resembles)) {
 				reworded++
 				bareReworded++
 				continue

@@ -26,10 +26,10 @@ const SumMetaWords = support.SumMetaWords
 // Numeral finds the numbers in a text.
 var Numeral = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
 
-// ClaimsOf is claims, remembered: an answer is looked at more than once.
+// ClaimsOf is claims without headings that name a topic, remembered: an answer is looked at more than once.
 func (e *Evidence) ClaimsOf(markdown string) []Claim {
 	if e.claimed == nil || e.claimedOf != markdown {
-		e.claimed, e.claimedOf = claims(markdown), markdown
+		e.claimed, e.claimedOf = e.withoutTopics(claims(markdown)), markdown
 	}
 	return e.claimed
 }

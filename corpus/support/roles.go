@@ -35,7 +35,7 @@ var roles = func() map[string]map[string]role {
 		},
 		"es": {
 			"no nunca ningún ninguna ninguno nadie nada", "sin excepto salvo", "y e o pero sino mientras",
-			"el la los las un una su sus", "es son era fue ha han",
+			"el la los las un una su sus", "es son era fue está están estaba estaban ha han",
 		},
 		"it": {
 			"non mai nessun nessuno nessuna niente", "senza tranne salvo", "e o ma mentre", "il lo la i gli le un una",

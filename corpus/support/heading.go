@@ -1,0 +1,114 @@
+package support
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"footnote/corpus/text"
+)
+
+// Adds is what a heading adds to the texts that it stands over.
+type Adds int
+
+// What a heading may add.
+const (
+	AddsNothing Adds = iota // it names a topic
+	AddsWords               // it has so many words of its own that it may state something
+	AddsClaim               // it has the form of a statement
+)
+
+const (
+	minWordy  = 3 // words of its own of a heading that may state something
+	minStated = 2 // content words of a heading that states something
+)
+
+// openings are words, by language, that begin a clause that depends on another or asks: its verb does not make a
+// statement of a heading. They are a closed class.
+var openings = map[string]map[string]bool{
+	"en": wordSet("that which who whom whose where when what how why if whether"),
+	"de": wordSet("dass was wer wen wem wo wann wie warum wieso ob welche welcher welches wenn"),
+	"fr": wordSet("que qui quoi où quand comment pourquoi quel quelle quels quelles si dont"),
+	"es": wordSet("que qué quién quiénes cuál cuáles dónde cuándo cómo donde cuando como quien si"),
+}
+
+// enumeration is the number of a heading, alone or behind the word for what is counted: "1.2", "Step 1:", "第1章".
+var enumeration = regexp.MustCompile(`^\s*(?:\d+(?:\.\d+)*[.):：]?(?:\s|$)|\p{L}+\s*\d+(?:\.\d+)*\p{Han}?\s*(?:[.:：–—-]|$|\s*$))`)
+
+// HeadingAdds tells what a heading adds to the texts around it, such as the question and its own section. A statement
+// has a stop, a number or a negation of its own, an auxiliary in a main clause, or more content words in a row than
+// the name of a topic. Where the language has no grammar here, its words are only counted.
+func (j *Judge) HeadingAdds(heading, around string) Adds {
+	said := enumeration.ReplaceAllString(plainClaim(heading), "")
+	lang := text.Detect(said + "\n" + around)
+	r := readerOf(lang)
+	read, known := r.read(said), r.read(around)
+	words, own, run, longest, isNumber, grams := 0, 0, 0, 0, false, 0
+	for i, t := range read.tokens {
+		if t.relation {
+			continue
+		}
+		words++
+		if before := i - 1; before < 0 || t.segment != read.tokens[before].segment || t.part != read.tokens[before].part ||
+			t.chunk != read.tokens[before].chunk && t.prep != "" {
+			run = 0
+		}
+		if known.terms.hasAny(t.terms) {
+			continue
+		}
+		if t.gram {
+			grams++
+			continue
+		}
+		own++
+		isNumber = isNumber || t.count
+		run++
+		longest = max(longest, run)
+	}
+	// an article before it or a word of the texts tells what the words in a row speak of
+	isBound := words > own+grams || r.beginsWithArticle(said)
+	differs := slices.Contains(read.negated, true) && (own+grams > 0 || !slices.Contains(known.negated, true))
+	switch {
+	case words > 0 && (differs || r.asserts(said)), words >= minStated && (isNumber || endsLikeSentence(said)),
+		longest >= minWordy && isBound:
+		return AddsClaim
+	case own+grams/2 >= minWordy:
+		return AddsWords
+	}
+	return AddsNothing
+}
+
+func endsLikeSentence(s string) bool {
+	return strings.HasSuffix(s, ".") || strings.HasSuffix(s, "!") || strings.HasSuffix(s, "。")
+}
+
+func (r *reader) beginsWithArticle(s string) bool {
+	first, _, _ := strings.Cut(s, " ")
+	return r.look(first, false).role == silent
+}
+
+// asserts reports whether a main clause of a text has an auxiliary behind its first word: "is", "can", "there is".
+func (r *reader) asserts(s string) bool {
+	for i, word := range wordsIn(s) {
+		l := r.look(word, false)
+		switch helps := l.role == auxiliary || l.relation.grammar == modal || l.relation.grammar == passive; {
+		case openings[cmp.Or(r.lang, "en")][l.lower]:
+			return false
+		case helps && i > 0, l.relation.grammar == existential && i == 0:
+			return true
+		}
+	}
+	return false
+}
+
+func wordsIn(s string) []string {
+	a := judging.Get("")
+	defer judging.Put("", a)
+	runes := []rune(s)
+	var out []string
+	for _, span := range a.Spans(s) {
+		out = append(out, string(runes[span.Start:span.End]))
+	}
+	return out
+}
