@@ -71,10 +71,10 @@ func TestARunThatHasNotBegunIsLeftAsItIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := run.NewControl(t.Context(), chat.LocalUser)
+	ctx, c := run.NewControl(t.Context(), chat.LocalUser)
 	defer c.Close()
 	c.LeaveAtOnce()
-	h.runs.engine.NewRunner(begun, h.runs.engine.DefaultTools(), c).Execute(nil, nil)
+	h.runs.engine.NewRunner(begun, h.runs.engine.DefaultTools(), c).Execute(ctx, nil, nil)
 	if log := h.log(begun.ID); len(log) != 0 {
 		t.Errorf("log = %s, want none", dump(log))
 	}

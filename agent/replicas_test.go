@@ -234,7 +234,7 @@ func TestACommandOutlivesTheServerThatItReached(t *testing.T) {
 	h.follow(asked.ID, isSearched)
 	h.runs.mu.Lock()
 	working := h.runs.active[asked.ID]
-	h.runs.active[asked.ID] = run.NewControl(t.Context(), chat.LocalUser) // the run dies before it acts
+	_, h.runs.active[asked.ID] = run.NewControl(t.Context(), chat.LocalUser) // the run dies before it acts
 	h.runs.mu.Unlock()
 	if err := h.runs.AnswerNow(t.Context(), chat.Local, asked.ID); err != nil {
 		t.Fatal(err)

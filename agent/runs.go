@@ -152,7 +152,7 @@ func (r *Runs) lease() chat.Lease {
 
 // launch gives a run its goroutine. log is what it did before a restart, nil for a new run.
 func (r *Runs) launch(ctx context.Context, begun chat.Run, set tools.Set, log []chat.Event) {
-	c := run.NewControl(ctx, begun.User)
+	runCtx, c := run.NewControl(ctx, begun.User)
 	r.mu.Lock()
 	if r.stopping {
 		r.dismiss(c)
@@ -164,7 +164,7 @@ func (r *Runs) launch(ctx context.Context, begun chat.Run, set tools.Set, log []
 	r.wg.Go(func() {
 		defer c.Close()
 		runner := r.engine.NewRunner(begun, set, c)
-		end := runner.Execute(log, unstored)
+		end := runner.Execute(runCtx, log, unstored)
 		r.countTokens(context.WithoutCancel(ctx), begun.User, end.Tokens)
 		r.mu.Lock()
 		if end.Unstored != nil {

@@ -24,14 +24,12 @@ func (s *Step) activity() activity {
 	if s.Label == nil {
 		return s.plainActivity()
 	}
-	a := activity{Verb: s.Label.Doing}
-	switch s.Status {
-	case chat.StatusComplete:
+	a := activity{Verb: s.Label.Doing, Object: s.object()}
+	if s.Status == chat.StatusComplete {
 		a.Verb = s.Label.Done
-	case chat.StatusError:
+	} else if s.Status == chat.StatusError {
 		a.Verb = "Failed: " + lowerFirst(s.Label.Doing)
 	}
-	a.Object = s.object()
 	if s.aboutWords() {
 		a.Style = string(s.Label.Form)
 	}

@@ -187,10 +187,10 @@ func (h *house) execute(req chat.RunRequest) chat.Run {
 		h.Fatal(err)
 	}
 	h.cfg.Feed.Begin(run)
-	c := NewControl(h.Context(), run.User)
+	ctx, c := NewControl(h.Context(), run.User)
 	defer c.Close()
 	r := h.NewRunner(run, h.DefaultTools(), c)
-	if end := r.Execute(nil, nil); !end.Over {
+	if end := r.Execute(ctx, nil, nil); !end.Over {
 		h.Fatalf("the run's end = %+v, want it stored", end)
 	}
 	r.Wait()

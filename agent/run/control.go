@@ -35,13 +35,14 @@ type Control struct {
 	end, endNow, endLeaving context.CancelCauseFunc
 }
 
-// NewControl makes the control of a user's run. The caller calls Close when the run is over.
-func NewControl(ctx context.Context, user string) *Control {
+// NewControl makes the control of a user's run, and the context to execute the run in. The caller calls Close when the
+// run is over.
+func NewControl(ctx context.Context, user string) (context.Context, *Control) {
 	c := &Control{user: user, approvals: approvals{waiting: map[string]*approval{}, early: map[string]verdict{}}}
 	c.ctx, c.end = context.WithCancelCause(ctx)
 	c.now, c.endNow = context.WithCancelCause(c.ctx)
 	c.leaving, c.endLeaving = context.WithCancelCause(context.WithoutCancel(ctx))
-	return c
+	return c.ctx, c
 }
 
 // Close frees what the contexts hold.

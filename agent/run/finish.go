@@ -119,8 +119,7 @@ func (w *Runner) storeEnd(ctx context.Context, last []chat.Payload) ending {
 			last = append(w.log.storableSteps(), done)
 			continue
 		}
-		switch chat.CodeOf(err) {
-		case chat.CodeConflict, chat.CodeNotFound:
+		if code := chat.CodeOf(err); code == chat.CodeConflict || code == chat.CodeNotFound {
 			w.cfg.Log.WarnContext(ctx, "run ended elsewhere", "run", w.run.ID, "error", err)
 			return ending{Over: true}
 		}

@@ -30,7 +30,7 @@ type Gathered struct {
 // Gather lets a run choose how to search for its question, and returns what it found instead of an answer. Nothing is
 // stored. It fails when the model does and there is no fallback; what was found until then comes with the error.
 func (e *Engine) Gather(ctx context.Context, run chat.Run, set tools.Set, most int) (out Gathered, err error) {
-	c := NewControl(ctx, run.User)
+	ctx, c := NewControl(ctx, run.User)
 	w := e.NewRunner(run, set, c)
 	defer w.Wait()
 	defer c.Close()
@@ -50,7 +50,7 @@ func (e *Engine) Gather(ctx context.Context, run chat.Run, set tools.Set, most i
 		}
 		return nil
 	}
-	err = w.gather(c.ctx)
+	err = w.gather(ctx)
 	out.Results, out.Notes, out.Tokens = w.found.rankedResults(most), []string{}, w.budget.tokens
 	for _, s := range out.Steps {
 		if s.Step == "fallback" {

@@ -50,7 +50,7 @@ func (h *house) runner(run chat.Run) *Runner {
 func bareRunner(t *testing.T, cfg Config, run chat.Run) *Runner {
 	t.Helper()
 	cfg.Log = slog.New(slog.DiscardHandler)
-	c := NewControl(t.Context(), chat.LocalUser)
+	_, c := NewControl(t.Context(), chat.LocalUser)
 	t.Cleanup(c.Close)
 	r := (&Engine{cfg: cfg}).NewRunner(run, tools.Set{}, c)
 	r.log.store = func(context.Context, ...chat.Payload) error { return nil }

@@ -281,10 +281,9 @@ func replay(steps []chat.Step) *replayed {
 			r.ids = max(r.ids, n)
 		}
 		r.addStep(s, groups)
-		switch s.Status {
-		case chat.StatusRunning:
+		if s.Status == chat.StatusRunning {
 			r.running = append(r.running, s)
-		case chat.StatusPending:
+		} else if s.Status == chat.StatusPending {
 			r.waiting = append(r.waiting, s)
 		}
 	}

@@ -71,10 +71,9 @@ func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 }
 
 // Execute carries a run from where its log ends to its end, and stores all of it. log is nil for a new run; unstored
-// is why an earlier end of it could not be stored here, nil for none.
-func (w *Runner) Execute(log []chat.Event, unstored error) ending {
+// is why an earlier end of it could not be stored here, nil for none. ctx is that of the run's control.
+func (w *Runner) Execute(ctx context.Context, log []chat.Event, unstored error) ending {
 	w.log.length, w.unstored = len(log), unstored
-	ctx := w.control.ctx
 	return w.finish(ctx, func() ([]chat.Payload, error) { return w.carryOut(ctx, log) })
 }
 

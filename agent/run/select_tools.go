@@ -182,6 +182,7 @@ func (s *toolSelector) byRules() (choice, bool) {
 		c.confidence = 0.5
 	case question.FollowUp, question.Exploratory, question.Comparison:
 		c.confidence = 0.5
+	case question.Factual, question.SpecificDocument: // what searching is for
 	}
 	if s.asked.Complexity != "simple" {
 		c.confidence = min(c.confidence, 0.5)

@@ -195,6 +195,7 @@ func (p *parse) now() *part { return &p.parts[len(p.parts)-1] }
 // relate reads what a word says of others.
 func (p *parse) relate(i int, l lexeme) {
 	switch l.relation.grammar {
+	case ungrammatical: // a word of its own
 	case preposition:
 		p.prep, p.passive = l.relation.name, false
 	case subordinating:

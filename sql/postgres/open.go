@@ -120,7 +120,7 @@ func openAtStep(
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, db.Close())
+			db.pool.Close()
 		}
 	}()
 	var version int

@@ -1,6 +1,6 @@
 package runtest
 
-// Survey and Handbook are the documents of every store.
+// Survey and Handbook are the documents of every store: a house, and the rules of its staff.
 const Survey = `# Building survey of 12 Mill Lane
 
 The survey was made by Ada Brown on 3 March 2024.
@@ -20,6 +20,7 @@ The roof was last renewed in 1987 by Harper & Sons. No guarantee is available fo
 High moisture readings were found in the rear wall of the kitchen. The cause is most likely the blocked gutter above.
 `
 
+// Handbook is the other document.
 const Handbook = `# Staff handbook
 
 ## Leave

@@ -82,7 +82,7 @@ func TestDrawingDoesNotWaitForReading(t *testing.T) {
 
 func TestTheWorkerSeesNoSecrets(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "canary")
-	env, err := worker.Environment([]string{os.Args[0], "extract-worker"})
+	env, err := worker.Environment(t.Context(), []string{os.Args[0], "extract-worker"})
 	if err != nil {
 		t.Fatal(err)
 	}

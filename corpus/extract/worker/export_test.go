@@ -1,6 +1,9 @@
 package worker
 
-import "os"
+import (
+	"context"
+	"os"
+)
 
 // KillBusy kills the processes that read.
 func (p *Pool) KillBusy() {
@@ -52,8 +55,8 @@ func (p *Pool) HasOneReady() bool {
 func (p *Pool) Loaded() (bool, int) { return p.loaded.Load(), len(p.first) }
 
 // Environment returns what a process that is started gets to see.
-func Environment(command []string) ([]string, error) {
-	p, err := start(command)
+func Environment(ctx context.Context, command []string) ([]string, error) {
+	p, err := start(ctx, command)
 	if err != nil {
 		return nil, err
 	}

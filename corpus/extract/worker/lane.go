@@ -52,7 +52,7 @@ func (l *lane) ready() *process {
 }
 
 // take returns a worker that waits, rather one that has what the request takes, or a new one.
-func (l *lane) take(req Request) (*process, error) {
+func (l *lane) take(ctx context.Context, req Request) (*process, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -68,7 +68,7 @@ func (l *lane) take(req Request) (*process, error) {
 		l.busy[p] = true
 		return p, nil
 	}
-	p, err := start(l.cfg.Command)
+	p, err := start(ctx, l.cfg.Command)
 	if err == nil {
 		l.busy[p] = true
 	}

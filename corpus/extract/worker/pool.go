@@ -140,7 +140,7 @@ func (p *Pool) do(ctx context.Context, l *lane, req Request, report func(done, t
 	defer l.leave()
 	req.CacheDir = p.cfg.CacheDir
 	for {
-		w, err := l.take(req)
+		w, err := l.take(ctx, req)
 		if err != nil {
 			return reply{}, Start{}, err
 		}

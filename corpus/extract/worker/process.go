@@ -70,10 +70,10 @@ func (t *said) outOfMemory() bool {
 }
 
 // start runs the command with nothing of our environment but what a process needs to run: no keys.
-func start(command []string) (*process, error) {
+func start(ctx context.Context, command []string) (*process, error) {
 	p := &process{said: &said{}}
 	// It outlives the file it is started for; stop ends it.
-	p.cmd = exec.CommandContext(context.Background(), command[0], command[1:]...)
+	p.cmd = exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...)
 	p.cmd.Env = []string{}
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "SystemRoot", "TEMP", "TMP", "GOCOVERDIR"} {
 		if value, ok := os.LookupEnv(name); ok {

@@ -129,7 +129,7 @@ func (s *Server) Run(ctx context.Context) (err error) {
 	// The shell ends the server when its input closes: so it can't outlive this process, however that ends. A signal
 	// to the whole group, like Ctrl-C, does not end the shell before the server. Only Kill has its files kept.
 	script := `trap "" HUP INT QUIT TERM; dir=$1; shift; "$@" </dev/null >&2 & echo $!; read -r keep; kill -KILL $!; wait $!; [ -n "$keep" ] || rm -rf "$dir"`
-	s.shell = exec.CommandContext(context.Background(), "/bin/sh", append([]string{"-c", script, "sh", s.dir}, args...)...)
+	s.shell = exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", append([]string{"-c", script, "sh", s.dir}, args...)...)
 	s.shell.Stderr, s.shell.Dir = log, s.dir
 	if s.stdin, err = s.shell.StdinPipe(); err != nil {
 		return err
