@@ -19,6 +19,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"footnote/chat"
+	words "footnote/corpus/text"
 )
 
 // Markdown turns answers into HTML that can do no harm: raw HTML is dropped, links keep to http, https and mailto,
@@ -226,6 +227,9 @@ func (chipParser) Trigger() []byte { return []byte{'['} }
 
 var chipText = regexp.MustCompile(`^\[(\d{1,3})\](?:[^(\[:]|$)`)
 
+// maxBefore is how many bytes before a "[" tell whether it stands in running text.
+const maxBefore = 2048
+
 // Parse implements parser.InlineParser.
 func (chipParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	line, at := block.PeekLine()
@@ -234,6 +238,9 @@ func (chipParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Nod
 		if found = chipRow.FindSubmatch(line); found == nil {
 			return nil
 		}
+	}
+	if !words.IsRunning(string(block.Source()[max(0, at.Start-maxBefore):at.Start])) {
+		return nil
 	}
 	block.Advance(len(found[1]) + 2)
 	n, _ := strconv.Atoi(string(found[1]))

@@ -105,6 +105,17 @@ func TestTheCitationsOfUnsupportedSentencesAreDoubted(t *testing.T) {
 	}
 }
 
+func TestOnlyAMarkInRunningTextIsAFootnote(t *testing.T) {
+	for src, want := range map[string]int{
+		"It leaks [1], says the survey[2].": 2, "See https://x.org/a[2] [1].": 1, "[a](http://x.org/[2]) [1]": 1, `[a](http://x.org "b [2]") [1]`: 1,
+		"Set a[1] and max_size[2].": 0, "`a [1]` [2]": 1, "So:\n\n    b [1]\n\nIt leaks [2].": 1, "<https://x.org/[2]> [1]": 1, "![a](b[2]) [1]": 1,
+	} {
+		if got := strings.Count(whole(t, src), `class="cite"`); got != want {
+			t.Errorf("%q has %d footnotes on the page, want %d", src, got, want)
+		}
+	}
+}
+
 func TestUnsupportedSentencesAreMarked(t *testing.T) {
 	for _, tt := range []struct{ name, src, sentence, want string }{
 		{"a plain sentence is underlined and flagged", "One. Two is here.", "Two is here.", `<span class="unsupported">Two is here.</span><span class="flag">`},

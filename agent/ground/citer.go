@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -145,7 +144,7 @@ func claimBefore(text string) string {
 		}
 		text = text[cut:]
 	}
-	if at := Footnote.FindAllStringIndex(text, -1); at != nil {
+	if at := footnotesIn(text); at != nil {
 		if own := text[at[len(at)-1][1]:]; CountContentWords(own) >= minPart && !strings.ContainsAny(own, "\n") {
 			text = own
 		}
@@ -167,9 +166,6 @@ func claimBefore(text string) string {
 	}
 	return strings.TrimLeft(strings.TrimSpace(string(runes[start:])), "#-*> |")
 }
-
-// Footnote finds footnotes as the writer writes them: [3].
-var Footnote = regexp.MustCompile(`\[\d{1,3}\]`)
 
 func isStop(r rune) bool { return strings.ContainsRune(".!?:;。！？", r) }
 

@@ -3,7 +3,6 @@ package ground
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -141,34 +140,6 @@ func surround(all []Claim) {
 		all[i].Nearby = append(all[i].Nearby, later...)
 		later = append(later, all[i].Numbers...)
 	}
-}
-
-// liftFootnotes takes the footnotes, and the spaces before them, out of a text. Code keeps what looks like one, and
-// links do. The text is one block.
-func liftFootnotes(s string) (plain string, marks []mark) {
-	var b strings.Builder
-	runes, done := 0, 0
-	put := func(piece string) {
-		b.WriteString(piece)
-		runes += len([]rune(piece))
-	}
-	spans := codeSpans(s)
-	for _, at := range Footnote.FindAllStringIndex(s, -1) {
-		for len(spans) > 0 && spans[0][1] <= at[0] {
-			spans = spans[1:]
-		}
-		if len(spans) > 0 && spans[0][0] < at[0] || strings.HasPrefix(s[at[1]:], "(") {
-			continue
-		}
-		put(strings.TrimRight(s[done:at[0]], " \t\n"))
-		n, _ := strconv.Atoi(s[at[0]+1 : at[1]-1])
-		marks = append(marks, mark{runes, n})
-		if done = at[1]; done < len(s) && isWordRune([]rune(s[done:])[0]) {
-			put(" ")
-		}
-	}
-	put(s[done:])
-	return b.String(), marks
 }
 
 // paragraph is a piece of an answer that stands by itself: a paragraph, an item of a list, a row of a table. A list

@@ -21,7 +21,7 @@ func TestAFootnoteBelongsToTheSentenceItStandsInOrBehind(t *testing.T) {
 		{"# Roof [1]\n\n**Roof**\n\nIt leaks [1].\n\n```\nx[1]\n```", []string{"Roof", "Roof", "It leaks."}, [][]int{{1}, nil, {1}}},
 		{"Roof\n====\nIt leaks [1].", []string{"Roof", "It leaks."}, [][]int{nil, {1}}},
 		{"| Item | Cost |\n|---|---|\n| Roof | £5 [1] |", []string{"Roof | £5 |"}, [][]int{{1}}},
-		{"Use `a[1]` for this [2], see [3](http://x).", []string{"Use `a` for this, see(http://x)."}, [][]int{{2}}},
+		{"Use `a[1]` for this [2], see [3](http://x).", []string{"Use `a[1]` for this, see(http://x)."}, [][]int{{2}}},
 		{"The roof, which was renewed by Harper & Sons,\nis in poor condition [1].", []string{"The roof, which was renewed by Harper & Sons, is in poor condition."}, [][]int{{1}}},
 	} {
 		var said []string

@@ -8,13 +8,14 @@ import (
 type lineKind int
 
 const (
-	textLine    lineKind = iota // continues a paragraph or a list item, or begins a paragraph
+	noLine      lineKind = iota // before the first one
+	textLine                    // continues a paragraph or a list item, or begins a paragraph
 	itemLine                    // begins a list item
 	rowLine                     // a row of a table
 	headingLine                 // a heading, or a line that is bold from end to end
 	ruleLine                    // a rule, or the line below the head of a table
 	blankLine
-	codeLine // inside a fenced code block, its fences included
+	codeLine // inside a code block, its fences included
 )
 
 // maxOpenItems is how many list items in one another are followed: views draw no more levels either. Each further
@@ -29,7 +30,7 @@ type openFence struct {
 	column int  // at which the content of the list item that it stands in begins
 }
 
-// lineReader tells the kinds of lines that it reads one after another, by the rules of CommonMark for fenced code. A
+// lineReader tells the kinds of lines that it reads one after another, by the rules of CommonMark for code. A
 // copy reads on independently, so that lines can be looked at in advance. The zero value reads from the beginning of
 // a text.
 type lineReader struct {
@@ -65,6 +66,9 @@ func (r *lineReader) kindOf(line string) lineKind {
 	if rest == "" {
 		return blankLine
 	}
+	if r.isIndented(column) {
+		return codeLine
+	}
 	kind := kindOfText(rest)
 	for len(r.items) < maxOpenItems {
 		content, inner := cutListMarker(column, rest)
@@ -89,6 +93,19 @@ func (r *lineReader) kindOf(line string) lineKind {
 		r.items = r.within(column)
 	}
 	return kind
+}
+
+// isIndented reports whether a line whose text begins at a column is indented code: four columns further than what it
+// stands in, and no paragraph goes on there.
+func (r *lineReader) isIndented(column int) bool {
+	if r.last != noLine && r.last != blankLine && r.last != headingLine && r.last != ruleLine && r.last != codeLine {
+		return false
+	}
+	base := 0
+	if items := r.within(column); len(items) > 0 {
+		base = items[len(items)-1]
+	}
+	return column >= base+4
 }
 
 // within returns the list items that a block at a column stands in.

@@ -41,6 +41,15 @@ func TestCodeIsReadAsCommonMarkSays(t *testing.T) {
 		{"that the item ends", "- ```\n  [1]\n\n[2]", "2"},
 		{"in a quote", "> ```\n> [1]\n> ```\n> [2]", "2"},
 		{"that the quote ends", "> ```\n> [1]\n[2]", "2"},
+		{"indented code", "a\n\n    [1]\n\n[2]", "2"},
+		{"at the beginning", "    [1]\n\n[2]", "2"},
+		{"by a tab, over a blank line", "a\n\n\t[1]\n\n\n    [2]\n[3]", "3"},
+		{"a paragraph goes on indented", "a\n    [1]", "1"},
+		{"an item goes on indented", "- a\n\n    [1]", "1"},
+		{"code in an item", "- a\n\n      [1]\n\n  [2]", "2"},
+		{"behind a heading", "# a\n    [1]\n[2]", "2"},
+		{"behind fenced code", "```\na\n```\n    [1]", ""},
+		{"in a quote, indented", "> a\n>\n>     [1]\n> [2]", "2"},
 		{"a quote mark in code is code", "```\n> ```\n[1]\n```\n[2]", "2"},
 	} {
 		if got := outside(tt.markdown); got != tt.outside {

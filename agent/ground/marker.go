@@ -3,6 +3,8 @@ package ground
 import (
 	"strings"
 	"unicode/utf8"
+
+	"footnote/corpus/text"
 )
 
 // maxMarker is the longest text that is taken for a marker, in bytes.
@@ -112,22 +114,24 @@ func leadingNumber(s string) (number int, rest string, ok bool) {
 }
 
 // WithoutMarkers returns a text without its footnotes.
-func WithoutMarkers(text string) string {
+func WithoutMarkers(said string) string {
 	var b strings.Builder
-	for {
-		i := strings.IndexAny(text, "[【")
+	done := 0
+	for from := 0; from < len(said); {
+		i := strings.IndexAny(said[from:], "[【")
 		if i < 0 {
-			b.WriteString(text)
-			return b.String()
+			break
 		}
-		m := readMarker(text[i:])
-		if m.size == 0 {
-			_, n := utf8.DecodeRuneInString(text[i:])
-			b.WriteString(text[:i+n])
-			text = text[i+n:]
+		i += from
+		m := readMarker(said[i:])
+		if m.size == 0 || !text.IsRunning(said[:i]) {
+			_, n := utf8.DecodeRuneInString(said[i:])
+			from = i + n
 			continue
 		}
-		b.WriteString(strings.TrimRight(text[:i], " "))
-		text = text[i+m.size:]
+		b.WriteString(strings.TrimRight(said[done:i], " "))
+		from = i + m.size
+		done = from
 	}
+	return b.String() + said[done:]
 }

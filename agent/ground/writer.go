@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"footnote/chat"
+	"footnote/corpus/text"
 )
 
 // Refusal is how an answer begins when the documents do not hold one.
@@ -220,7 +221,7 @@ func (w *Writer) rewrite(ctx context.Context, final bool) error {
 // bracket deals with a "[" at i. held means that more text must come first.
 func (w *Writer) bracket(ctx context.Context, i int, code, final bool) (held bool, err error) {
 	_, open := utf8.DecodeRuneInString(w.raw[i:])
-	if code {
+	if code || !text.IsRunning(w.text.String()[w.line:]+w.raw[:i]) {
 		w.move(i + open)
 		return false, nil
 	}

@@ -79,8 +79,8 @@ func spoken(t *testing.T, chunks []string) (text string, cites []chat.Citation) 
 				cites = append(cites, p)
 			case chat.AnswerDelta:
 				text += p.Text
-				for _, m := range Footnote.FindAllString(p.Text, -1) {
-					if n := int(m[1] - '0'); n > len(cites) && !strings.ContainsAny(text, "`(") {
+				for _, digit := range outside(text) {
+					if n := int(digit - '0'); n > len(cites) {
 						t.Errorf("%q came before citation %d", p.Text, n)
 					}
 				}
@@ -125,6 +125,10 @@ func TestMarkersAreRenumberedWhileTheTextStreams(t *testing.T) {
 		{"words alone are no markers", "See [doc], [no 2], [n] and [reference 2].", "See [doc], [no 2], [n] and [reference 2].", nil},
 		{"unknown numbers go with their space", "A claim [9]. Another [8] one.", "A claim. Another one.", nil},
 		{"links are no markers", "See [1](http://x) and [text].", "See [1](http://x) and [text].", nil},
+		{"addresses have none", "The wall is damp, see https://x.org/a[2] [2].", "The wall is damp, see https://x.org/a[2] [1].", []string{"The wall is damp."}},
+		{"nor have targets and titles", "[a](http://x/[2]) [a](x \"b [2]\") <https://x/[2]> ![a](b[2]) The wall is damp [2].", "[a](http://x/[2]) [a](x \"b [2]\") <https://x/[2]> ![a](b[2]) The wall is damp [1].", []string{"The wall is damp."}},
+		{"nor have names of code", "Set a[1] and max_size[2] = b[3].", "Set a[1] and max_size[2] = b[3].", nil},
+		{"nor has indented code", "So:\n\n    b[2]  [2]\n\tx [1]\n\nThe wall is damp [2].", "So:\n\n    b[2]  [2]\n\tx [1]\n\nThe wall is damp [1].", []string{"The wall is damp."}},
 		{"years are no markers", "In [2019] it was.", "In [2019] it was.", nil},
 		{"code is left alone", "Use `a[1]` or\n```\nb[2]\n```\nThe wall is damp [2].", "Use `a[1]` or\n```\nb[2]\n```\nThe wall is damp [1].", []string{"The wall is damp."}},
 		{"after the full stop", "The wall is damp. [2] The roof leaks. [1]", "The wall is damp. [1] The roof leaks. [2]", []string{"The wall is damp.", "The roof leaks."}},

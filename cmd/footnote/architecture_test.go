@@ -40,7 +40,7 @@ var allowed = map[string][]string{
 	"agent/question":   {"chat", "corpus/text"},
 	"agent/tools":      {"agent/ground", "agent/tools/calc", "chat", "corpus", "corpus/extract", "corpus/text", "llm", "mcp", "schema", "web"},
 	"agent/tools/calc": {"corpus/text"},
-	"views":            {"chat", "corpus", "corpus/extract"},
+	"views":            {"chat", "corpus", "corpus/extract", "corpus/text"},
 	"static":           {},
 	"docs":             {},
 	"english":          {},

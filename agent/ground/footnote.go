@@ -1,0 +1,48 @@
+package ground
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"footnote/corpus/text"
+)
+
+// Footnote finds what footnotes look like as the writer writes them: [3]. Only in running text is it one.
+var Footnote = regexp.MustCompile(`\[\d{1,3}\]`)
+
+// footnotesIn returns where the footnotes of a block are, in bytes: not those in code, in addresses or in links.
+func footnotesIn(s string) [][]int {
+	var out [][]int
+	spans := codeSpans(s)
+	for _, at := range Footnote.FindAllStringIndex(s, -1) {
+		for len(spans) > 0 && spans[0][1] <= at[0] {
+			spans = spans[1:]
+		}
+		if len(spans) > 0 && spans[0][0] < at[0] || strings.HasPrefix(s[at[1]:], "(") || !text.IsRunning(s[:at[0]]) {
+			continue
+		}
+		out = append(out, at)
+	}
+	return out
+}
+
+// liftFootnotes takes the footnotes, and the spaces before them, out of a text, which is one block.
+func liftFootnotes(s string) (plain string, marks []mark) {
+	var b strings.Builder
+	runes, done := 0, 0
+	put := func(piece string) {
+		b.WriteString(piece)
+		runes += len([]rune(piece))
+	}
+	for _, at := range footnotesIn(s) {
+		put(strings.TrimRight(s[done:at[0]], " \t\n"))
+		n, _ := strconv.Atoi(s[at[0]+1 : at[1]-1])
+		marks = append(marks, mark{runes, n})
+		if done = at[1]; done < len(s) && isWordRune([]rune(s[done:])[0]) {
+			put(" ")
+		}
+	}
+	put(s[done:])
+	return b.String(), marks
+}
