@@ -18,6 +18,7 @@ type Claim struct {
 	group   int    // of the paragraph or list
 	heading int    // its level if it is a heading, else 0
 	section string // of a heading: what stands under it
+	isCode  bool   // a line of code
 	wordy   bool   // a heading of which words can't tell whether it states something
 }
 
@@ -39,6 +40,10 @@ var (
 func claims(markdown string) []Claim {
 	var out []Claim
 	for _, p := range paragraphs(markdown) {
+		if p.kind == codeLine {
+			out = append(out, Claim{Text: p.text, group: p.group, isCode: true})
+			continue
+		}
 		plain, marks := liftFootnotes(p.text)
 		runes := []rune(plain)
 		spans := text.Sentences(plain)
@@ -85,11 +90,10 @@ func claims(markdown string) []Claim {
 }
 
 // WithoutSentences is an answer without its footnotes, its headings and some of its sentences, as Claim.Text has them.
-// Its code comes last.
 func WithoutSentences(markdown string, left []string) string {
 	var kept []string
-	for _, c := range append(claims(markdown), linesOf(markdown, codeLine)...) {
-		if c.heading == 0 && !slices.Contains(left, c.Text) {
+	for _, c := range claims(markdown) {
+		if c.heading == 0 && !slices.Contains(left, c.Text) && !(c.isCode && slices.Contains(left, proseIn(c.Text))) {
 			kept = append(kept, c.Text)
 		}
 	}
@@ -151,51 +155,78 @@ type paragraph struct {
 	heading int // its level, 0 if it is none
 }
 
-// paragraphs leaves out what makes no claims: code, the heads of tables.
+// paragraphs are those of an answer, and its headings, the names of its tables' columns and its lines of code.
 func paragraphs(markdown string) []paragraph {
 	var out []paragraph
-	group, apart := 0, true // apart: the next line does not belong to the one before
-	for _, b := range blocks(markdown) {
-		last := len(out) - 1
-		switch b.kind {
-		case codeLine:
-			continue
-		case blankLine:
-			apart = true
-			continue
-		case ruleLine:
-			isRow := strings.Contains(b.text, "|")
-			if last >= 0 && !apart && out[last].kind == textLine && underlines(b.text) {
-				out[last].kind, out[last].heading = headingLine, 1
-				group++
-			}
-			if last >= 0 && out[last].kind == rowLine && isRow {
-				out = out[:last]
-			}
-			apart = !isRow
-			continue
-		case headingLine:
-			group, apart = group+1, true
-			_, _, line := unquote(b.text, len(b.text))
-			out = append(out, paragraph{strings.Trim(line, "#*_ \n"), group, b.kind, headingLevel(line)})
+	group, apart, inTable := 0, true, false // apart: the next line does not belong to the one before
+	before := -1                            // the last paragraph that a list or a table may belong to
+	put := func(text string, kind lineKind) {
+		if belongs := before >= 0 && out[before].group == group && kind != textLine &&
+			(!apart || out[before].kind == kind || leadsOn(out[before].text)); !belongs {
 			group++
-			continue
-		case textLine, itemLine, rowLine:
 		}
+		before = len(out)
+		out = append(out, paragraph{text, group, kind, 0})
+		apart = false
+	}
+	for _, b := range blocks(markdown) {
 		var lines []string
 		for line := range strings.Lines(b.text) {
 			_, _, line = unquote(line, len(line))
 			lines = append(lines, strings.TrimSpace(line))
 		}
-		belongs := last >= 0 && out[last].group == group && b.kind != textLine &&
-			(!apart || out[last].kind == b.kind || leadsOn(out[last].text))
-		if !belongs {
+		said := strings.Join(lines, "\n")
+		switch b.kind {
+		case noLine, fenceLine:
+		case codeLine:
+			out = append(out, paragraph{said, group, b.kind, 0})
+		case blankLine:
+			apart, inTable = true, false
+		case ruleLine:
+			inTable = strings.Contains(b.text, "|")
+			if !apart && before == len(out)-1 {
+				out = headed(out, inTable, underlines(said))
+			}
+			apart = !inTable
+		case headingLine:
+			group, apart = group+1, true
+			out = append(out, paragraph{strings.Trim(said, "#*_ \n"), group, b.kind, headingLevel(said)})
 			group++
+		case textLine, itemLine, rowLine:
+			if !inTable {
+				put(said, b.kind)
+				continue
+			}
+			for _, row := range lines {
+				put(row, rowLine)
+			}
 		}
-		out = append(out, paragraph{strings.Join(lines, "\n"), group, b.kind, 0})
-		apart = false
 	}
 	return out
+}
+
+// headed makes headings of what stands above a rule: of the cells of its last line above the rule of a table, or of all
+// of it if the rule underlines it.
+func headed(all []paragraph, isTable, isUnderlined bool) []paragraph {
+	last := len(all) - 1
+	if last < 0 {
+		return all
+	}
+	p := all[last]
+	switch cut := strings.LastIndexByte(p.text, '\n') + 1; {
+	case isTable && strings.Contains(p.text[cut:], "|"):
+		if all = all[:last]; cut > 0 {
+			all = append(all, paragraph{p.text[:cut], p.group, p.kind, 0})
+		}
+		for cell := range strings.SplitSeq(p.text[cut:], "|") {
+			if cell = strings.Trim(cell, "*_ "); cell != "" {
+				all = append(all, paragraph{cell, p.group, headingLine, lowestHeading + 1})
+			}
+		}
+	case isUnderlined && p.kind == textLine:
+		all[last].kind, all[last].heading = headingLine, 1
+	}
+	return all
 }
 
 // underlines reports whether a line makes a heading of the paragraph above it.

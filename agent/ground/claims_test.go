@@ -18,9 +18,9 @@ func TestAFootnoteBelongsToTheSentenceItStandsInOrBehind(t *testing.T) {
 		{"[1] The roof leaks.", []string{"The roof leaks."}, [][]int{{1}}},
 		{"The roof leaks.\n\n[1]", []string{"The roof leaks."}, [][]int{{1}}},
 		{"- The roof leaks [1].\n- **It is old [2].**\n1. It is cold.", []string{"The roof leaks.", "It is old.", "1. It is cold."}, [][]int{{1}, {2}, nil}},
-		{"# Roof [1]\n\n**Roof**\n\nIt leaks [1].\n\n```\nx[1]\n```", []string{"Roof", "Roof", "It leaks."}, [][]int{{1}, nil, {1}}},
+		{"# Roof [1]\n\n**Roof**\n\nIt leaks [1].\n\n```\nx[1]\n```", []string{"Roof", "Roof", "It leaks.", "x[1]"}, [][]int{{1}, nil, {1}, nil}},
 		{"Roof\n====\nIt leaks [1].", []string{"Roof", "It leaks."}, [][]int{nil, {1}}},
-		{"| Item | Cost |\n|---|---|\n| Roof | £5 [1] |", []string{"Roof | £5 |"}, [][]int{{1}}},
+		{"| Item | Cost |\n|---|---|\n| Roof | £5 [1] |", []string{"Item", "Cost", "Roof | £5 |"}, [][]int{nil, nil, {1}}},
 		{"Use `a[1]` for this [2], see [3](http://x).", []string{"Use `a[1]` for this, see(http://x)."}, [][]int{{2}}},
 		{"The roof, which was renewed by Harper & Sons,\nis in poor condition [1].", []string{"The roof, which was renewed by Harper & Sons, is in poor condition."}, [][]int{{1}}},
 	} {

@@ -19,6 +19,7 @@ type comparison struct {
 	// those that resemble a text without being said in its words
 	reworded    int
 	by          []string // what holds them, each once
+	unchecked   int      // lines of code
 	Unsupported []string
 }
 
@@ -29,13 +30,17 @@ type Holder func(said string, by Judging) (held string, foreign bool)
 // Compare asks of each sentence that states something what holds it.
 func (e *Evidence) Compare(markdown string, holds Holder) comparison {
 	c := comparison{Unsupported: []string{}}
+	factual := e.statements(markdown)
 	for _, s := range e.ClaimsOf(markdown) {
 		if !IsFactualClaim(s.Text) && e.isDenied(s.Text) {
 			c.stated++
 			c.Unsupported = append(c.Unsupported, s.Text)
 		}
 	}
-	for _, s := range e.FactualClaims(markdown) {
+	if c.unchecked = e.unchecked; len(factual) == 0 { // then all of its lines are compared
+		factual, c.unchecked = allLines(markdown), 0
+	}
+	for _, s := range factual {
 		c.stated++
 		switch by, foreign := holds(s.Text, e.judgeOf(s.Text)); {
 		case e.isDoubted(s.Text) || e.isDenied(s.Text):
@@ -153,12 +158,20 @@ func (c comparison) Explain(with string) string {
 	if c.reworded > 0 {
 		said += " " + inOtherWords(c.reworded) + "."
 	}
+	if c.unchecked > 0 {
+		said += " " + uncheckedCode(c.unchecked) + "."
+	}
 	if c.foreign > 0 {
 		said += fmt.Sprintf(" %s in another language, so it could not be compared.", english.Choose(
 			c.foreign == 1, "1 sentence is", fmt.Sprintf("%d sentences are", c.foreign),
 		))
 	}
 	return strings.Replace(said, "are in another language, so it", "are in another language, so they", 1)
+}
+
+// uncheckedCode says how many lines of code were not checked.
+func uncheckedCode(lines int) string {
+	return fmt.Sprintf("%s of code %s not checked", english.Count(lines, "line"), english.Choose(lines == 1, "was", "were"))
 }
 
 // inOtherWords says how many sentences only resemble what stands behind them.

@@ -31,6 +31,7 @@ type Evidence struct {
 
 	claimed   []Claim // of the answer that was looked at last
 	claimedOf string
+	unchecked int // lines of its code whose words can't be judged and stand in no text
 }
 
 // NewEvidence makes that of one run, of which nothing is known yet but its request.
@@ -112,6 +113,9 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 			"%s without a source %s in no passage; ", english.Count(bare, "sentence"),
 			english.Choose(bare == 1, "stands", "stand"),
 		)
+	}
+	if e.unchecked > 0 {
+		explained += uncheckedCode(e.unchecked) + "; "
 	}
 	explained += fmt.Sprintf(
 		"%d of %s %s word for word in the documents.", exact, english.Count(len(e.citer.Citations), "quote"),

@@ -64,11 +64,22 @@ func (e *Evidence) headingAdds(c Claim) support.Adds {
 	return e.citer.Judge.HeadingAdds(c.Text, around)
 }
 
-// withoutTopics leaves out the headings that only name a topic.
-func (e *Evidence) withoutTopics(all []Claim) []Claim {
-	out := make([]Claim, 0, len(all))
+// stating are the claims of an answer that state something: without headings that only name a topic, and without code
+// that is no prose. unchecked is how many lines of that are in no text.
+func (e *Evidence) stating(all []Claim) (out []Claim, unchecked int) {
+	out = make([]Claim, 0, len(all))
 	for _, c := range all {
-		if c.heading > 0 {
+		switch {
+		case c.isCode:
+			claim, isClaim, isUnchecked := e.readCode(c)
+			if isUnchecked {
+				unchecked++
+			}
+			if !isClaim {
+				continue
+			}
+			c = claim
+		case c.heading > 0:
 			adds := e.headingAdds(c)
 			if adds == support.AddsNothing {
 				continue
@@ -77,5 +88,5 @@ func (e *Evidence) withoutTopics(all []Claim) []Claim {
 		}
 		out = append(out, c)
 	}
-	return out
+	return out, unchecked
 }

@@ -15,7 +15,8 @@ const (
 	headingLine                 // a heading, or a line that is bold from end to end
 	ruleLine                    // a rule, or the line below the head of a table
 	blankLine
-	codeLine // inside a code block, its fences included
+	fenceLine // begins or ends a code block
+	codeLine  // inside one
 )
 
 // maxOpenItems is how many list items in one another are followed: views draw no more levels either. Each further
@@ -54,6 +55,7 @@ func (r *lineReader) kindOf(line string) lineKind {
 		if !left {
 			if column < r.fence.column+4 && r.fence.closedBy(rest) {
 				r.fence = openFence{}
+				return fenceLine
 			}
 			return codeLine
 		}
@@ -86,7 +88,7 @@ func (r *lineReader) kindOf(line string) lineKind {
 		if column < open.column+4 {
 			open.quotes = quotes
 			r.fence, r.items = open, items
-			return codeLine
+			return fenceLine
 		}
 	}
 	if r.last == blankLine && kind == textLine {
@@ -98,7 +100,7 @@ func (r *lineReader) kindOf(line string) lineKind {
 // isIndented reports whether a line whose text begins at a column is indented code: four columns further than what it
 // stands in, and no paragraph goes on there.
 func (r *lineReader) isIndented(column int) bool {
-	if r.last != noLine && r.last != blankLine && r.last != headingLine && r.last != ruleLine && r.last != codeLine {
+	if r.last == textLine || r.last == itemLine || r.last == rowLine {
 		return false
 	}
 	base := 0
@@ -227,6 +229,8 @@ func blocks(markdown string) []block {
 	}
 	return out
 }
+
+func (k lineKind) isCode() bool { return k == codeLine || k == fenceLine }
 
 // continues reports whether a line belongs to the block of the line before it.
 func (k lineKind) continues(before lineKind) bool {

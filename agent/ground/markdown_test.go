@@ -65,7 +65,7 @@ func TestCodeIsReadAsCommonMarkSays(t *testing.T) {
 func outside(markdown string) string {
 	found := ""
 	for _, b := range blocks(markdown) {
-		if b.kind != codeLine {
+		if !b.kind.isCode() {
 			_, marks := liftFootnotes(b.text)
 			for _, m := range marks {
 				found += strconv.Itoa(m.number)

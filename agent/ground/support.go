@@ -26,10 +26,11 @@ const SumMetaWords = support.SumMetaWords
 // Numeral finds the numbers in a text.
 var Numeral = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
 
-// ClaimsOf is claims without headings that name a topic, remembered: an answer is looked at more than once.
+// ClaimsOf are the claims of an answer that state something, remembered: an answer is looked at more than once.
 func (e *Evidence) ClaimsOf(markdown string) []Claim {
 	if e.claimed == nil || e.claimedOf != markdown {
-		e.claimed, e.claimedOf = e.withoutTopics(claims(markdown)), markdown
+		e.claimed, e.unchecked = e.stating(claims(markdown))
+		e.claimedOf = markdown
 	}
 	return e.claimed
 }
@@ -123,7 +124,7 @@ func (e *Evidence) IsCovered(c Claim) bool {
 
 func (e *Evidence) covers(c Claim, by Judging) bool {
 	return len(c.Nearby) > 0 && (e.isMetaText(c.Text, c.Nearby) || e.holds(c.Text, c.Nearby, by)) ||
-		e.returned(c.Text, by) || e.isAdded(c.Text, by)
+		e.returned(c.Text, by) || e.isAdded(c.Text, by) || c.isCode && e.InPassages(c.Text, by)
 }
 
 // judged joins the parts of a sentence that are too short to be judged by themselves to those beside them.

@@ -179,17 +179,25 @@ func (e *Evidence) hasResult(said string) bool {
 // FactualClaims are the sentences of an answer that state something. Where there are none, what stands in its
 // headings and its code states it.
 func (e *Evidence) FactualClaims(markdown string) []Claim {
+	if out := e.statements(markdown); len(out) > 0 {
+		return out
+	}
+	return allLines(markdown)
+}
+
+// statements are the sentences of an answer that state something.
+func (e *Evidence) statements(markdown string) []Claim {
 	var out []Claim
 	for _, c := range e.ClaimsOf(markdown) {
 		if IsFactualClaim(c.Text) {
 			out = append(out, c)
 		}
 	}
-	if len(out) > 0 {
-		return out
-	}
-	return linesOf(markdown, codeLine, headingLine, rowLine)
+	return out
 }
+
+// allLines are what may state something in an answer without a sentence that does.
+func allLines(markdown string) []Claim { return linesOf(markdown, codeLine, headingLine, rowLine) }
 
 // linesOf are the blocks of some kinds that have content words, as claims.
 func linesOf(markdown string, kinds ...lineKind) []Claim {

@@ -6,7 +6,7 @@ import "strings"
 // line may still become a fence.
 func (w *Writer) inCodeBlock(final bool) (code, known bool) {
 	if w.known {
-		return w.kind == codeLine, true
+		return w.kind.isCode(), true
 	}
 	end := strings.IndexByte(w.raw, '\n')
 	whole := end >= 0 || final
@@ -19,7 +19,7 @@ func (w *Writer) inCodeBlock(final bool) (code, known bool) {
 	}
 	reader := w.lines
 	w.kind, w.known = reader.read(line), true
-	return w.kind == codeLine, true
+	return w.kind.isCode(), true
 }
 
 // mayBecomeFence reports whether the beginning of a line may be that of a line that opens or closes fenced code:
