@@ -20,7 +20,8 @@ COPY --from=browser /src/static/vendor ./static/vendor
 ARG VERSION=dev
 # TAGS=grpcnotrace,retrynotrace,eino puts the agent framework Eino in (see the Makefile).
 ARG TAGS=grpcnotrace,retrynotrace
-RUN go build -tags "$TAGS" -ldflags "-s -w -X main.version=$VERSION" -o bin/footnote ./cmd/footnote
+RUN go build -tags "$TAGS" -gcflags=github.com/openai/openai-go/v3/...=-l \
+    -gcflags=github.com/anthropics/anthropic-sdk-go/...=-l -ldflags "-s -w -X main.version=$VERSION" -o bin/footnote ./cmd/footnote
 RUN mkdir -p /empty/data /empty/blobs /empty/keys /empty/tmp && chmod 1777 /empty/tmp
 
 FROM scratch

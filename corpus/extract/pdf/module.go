@@ -1,8 +1,11 @@
 package pdf
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/rand"
+	_ "embed"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,9 +14,7 @@ import (
 	"os"
 	"unicode/utf16"
 	"unicode/utf8"
-	_ "unsafe" // for go:linkname
 
-	_ "github.com/klippa-app/go-pdfium/webassembly" // pdfiumWasm
 	"github.com/klippa-app/go-pdfium/webassembly/imports"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -48,11 +49,26 @@ func (t *texts) one(runes []rune) string {
 	return s
 }
 
-// pdfiumWasm is PDFium as the library ships it. It does not export it, and its own pool can't be told where memory
-// comes from.
+// pdfiumWasm is PDFium as the library ships it, compressed: `make pdfium` makes the file. The library does not export
+// it, and its own pool can't be told where memory comes from.
 //
-//go:linkname pdfiumWasm github.com/klippa-app/go-pdfium/webassembly.pdfiumWasm
+//go:embed pdfium.wasm.gz
 var pdfiumWasm []byte
+
+// unpacked returns PDFium, in memory of its own: 5 MB, which a compiled module keeps.
+func unpacked() ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(pdfiumWasm))
+	if err != nil {
+		return nil, err
+	}
+	// a gzip file ends with the size of what is in it
+	b := make([]byte, binary.LittleEndian.Uint32(pdfiumWasm[len(pdfiumWasm)-4:]))
+	if _, err := io.ReadFull(r, b); err != nil {
+		return nil, err
+	}
+	_, err = io.Copy(io.Discard, r) // checks the sum
+	return b, err
+}
 
 // library is PDFium, compiled once for a process. Nothing of the disk or the network is visible to it.
 type library struct {
@@ -64,6 +80,10 @@ type library struct {
 // load compiles PDFium, or takes it from cacheDir where an earlier process left it.
 func load(ctx context.Context, cacheDir string) (_ *library, err error) {
 	rc := wazero.NewRuntimeConfig().WithMemoryLimitPages(memoryLimit / wasmPage)
+	wasm, err := unpacked()
+	if err != nil {
+		return nil, fmt.Errorf("unpack PDFium: %w", err)
+	}
 	var l library
 	if cacheDir != "" {
 		cache, err := wazero.NewCompilationCacheWithDir(cacheDir)
@@ -74,7 +94,7 @@ func load(ctx context.Context, cacheDir string) (_ *library, err error) {
 	}
 	l.runtime = wazero.NewRuntimeWithConfig(ctx, rc)
 	if _, err = wasi_snapshot_preview1.Instantiate(ctx, l.runtime); err == nil {
-		l.compiled, err = l.runtime.CompileModule(ctx, pdfiumWasm)
+		l.compiled, err = l.runtime.CompileModule(ctx, wasm)
 	}
 	if err == nil {
 		_, err = imports.Instantiate(ctx, l.runtime, l.compiled)

@@ -1,0 +1,47 @@
+package pdf
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"testing"
+	_ "unsafe" // for go:linkname
+
+	_ "github.com/klippa-app/go-pdfium/webassembly" // shipped
+)
+
+//go:linkname shipped github.com/klippa-app/go-pdfium/webassembly.pdfiumWasm
+var shipped []byte
+
+// With FOOTNOTE_WRITE_PDFIUM set, the file is made instead.
+func TestPDFiumIsTheOneOfTheLibrary(t *testing.T) {
+	if os.Getenv("FOOTNOTE_WRITE_PDFIUM") != "" {
+		var packed bytes.Buffer
+		w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(shipped); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile("pdfium.wasm.gz", packed.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := unpacked()
+	if err != nil || !bytes.Equal(got, shipped) {
+		t.Errorf("pdfium.wasm.gz holds %d bytes, %v; want the library's %d: run make pdfium", len(got), err, len(shipped))
+	}
+}
+
+func BenchmarkUnpack(b *testing.B) {
+	for b.Loop() {
+		if _, err := unpacked(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
