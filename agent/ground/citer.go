@@ -135,7 +135,7 @@ func (c *Citer) quote(ctx context.Context, src Source, claim string) (found Quot
 }
 
 // claimBefore returns the sentence that a marker at the end of text belongs to: the unfinished one, or the one that
-// just ended. If that sentence has earlier footnotes, only the words after them count, unless they are just a few.
+// just ended. What a few words behind a colon say begins before it. If that sentence has earlier footnotes, only the words after them count, unless they are just a few.
 func claimBefore(text string) string {
 	if len(text) > 800 {
 		cut := len(text) - 800
@@ -159,7 +159,8 @@ func claimBefore(text string) string {
 	for start > 0 {
 		r := runes[start-1]
 		if r == '\n' || strings.ContainsRune("。！？", r) ||
-			isStop(r) && start < end && unicode.IsSpace(runes[start]) && !abbreviated(runes[:start-1]) {
+			isStop(r) && start < end && unicode.IsSpace(runes[start]) && !abbreviated(runes[:start-1]) &&
+				(!strings.ContainsRune(":;", r) || CountContentWords(string(runes[start:end])) >= minTail) {
 			break
 		}
 		start--

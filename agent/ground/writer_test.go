@@ -249,6 +249,8 @@ func TestClaimBefore(t *testing.T) {
 		{"- a point\n- **the roof** leaks", "the roof** leaks"},
 		{"A claim [1]. Another [2], and more ", "Another, and more"},
 		{"See p. 4 of it", "See p. 4 of it"},
+		{"One. The release: unstable ", "The release: unstable"},
+		{"Note this: the roof leaks badly ", "the roof leaks badly"},
 		{"", ""},
 	} {
 		if got := claimBefore(tt.text); got != tt.want {

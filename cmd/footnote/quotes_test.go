@@ -20,7 +20,7 @@ import (
 )
 
 // manuals are the documents that `make documents` takes out of Debian packages, exactly the files that were looked at.
-func manuals(t *testing.T) []file {
+func manuals(t testing.TB) []file {
 	t.Helper()
 	list, err := os.ReadFile(filepath.Join("testdata", "documents.sha256"))
 	if err != nil {

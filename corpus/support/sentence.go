@@ -159,6 +159,9 @@ func (j *Judge) Quote(passage, claim string) (start, end int, score float64) {
 	}
 	words := j.wordsOf(claim, p.lang)
 	best, score := p.best(words, nil)
+	if copied := p.copied(claim); copied >= 0 && len(words) > 1 {
+		return p.ranges[copied][0], p.ranges[copied][1], 1
+	}
 	names := headingsIn(passage, p.ranges)
 	heading := names[best] && !asksOrLists(p.texts[best])
 	for i, s := range p.texts {
@@ -172,6 +175,23 @@ func (j *Judge) Quote(passage, claim string) (start, end int, score float64) {
 		best, score = stating, held
 	}
 	return p.ranges[best][0], p.ranges[best][1], score
+}
+
+// copied returns the shortest sentence that states something and has a claim in it, character for character but for
+// white space and the stop at its end; -1 if there is none.
+func (p *judged) copied(claim string) int {
+	plain := func(s string) string { return strings.TrimRight(strings.Join(strings.Fields(s), " "), ".!?。！？ ") }
+	claim = plain(claim)
+	best, length := -1, 0
+	for i, s := range p.texts {
+		if asksOrLists(s) || len(s) < len(claim) || best >= 0 && len(s) >= length || claim == "" {
+			continue
+		}
+		if strings.Contains(plain(s), claim) {
+			best, length = i, len(s)
+		}
+	}
+	return best
 }
 
 // asksOrLists reports whether a sentence is a question or a line of a table of contents. Neither states anything.

@@ -211,3 +211,18 @@ func BenchmarkBestSentence(b *testing.B) {
 		support.BestSentence(survey, "Flashing replacement is estimated at 1250 dollars")
 	}
 }
+
+func TestACopiedSentenceIsItsOwnQuote(t *testing.T) {
+	t.Parallel()
+	const passage = "dpkg --get-selections \\* > selections.txt\n\ndpkg --set-selections < selections.txt\n\nThe selections are kept\nin a file. Purge packages by hand."
+	for claim, want := range map[string]string{
+		"dpkg --get-selections \\* > selections.txt": "dpkg --get-selections \\* > selections.txt",
+		"The selections are kept in a file":          "The selections are kept\nin a file.",
+		"by hand":                                    "Purge packages by hand.",
+	} {
+		start, end, _ := support.NewJudge().Quote(passage, claim)
+		if got := string([]rune(passage)[start:end]); got != want {
+			t.Errorf("Quote(%q) = %q, want %q", claim, got, want)
+		}
+	}
+}
