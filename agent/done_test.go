@@ -29,7 +29,15 @@ func TestWhatAnAnswerSaysWasDoneIsHeldAgainstTheLog(t *testing.T) {
 		{"I read all documents, which do not mention more.", searched, true},
 		{"I read all documents, which do not mention more.", both, false},
 		{"None of the other documents mention this.", nothing, true},
-		{"The documents do not say who decided it.", searched, false},
+		{"The documents do not say who decided it.", searched, true},
+		{"The documents do not say how holiday is counted.", searched, false},
+		{"The documents do not mention dragons.", searched, true},
+		{"I could not find any further details.", searched, false},
+		{"There is no information about who keeps the dragons.", searched, true},
+		{"There is no information about holiday in other years.", searched, false},
+		{"The staff handbook does not mention dragons.", nothing, false},
+		{"The documents do not mention dragons.", both, false},
+		{"Die Dokumente enthalten keine Angaben zu Drachen.", searched, false}, // the words can't be compared
 	} {
 		h := newHouse(t, scripted.New(append(slices.Clone(tt.done), says(goodAnswer+" "+tt.said))...))
 		a := h.answer(asks("How many days of holiday are there?")).answer()

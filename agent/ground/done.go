@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"footnote/corpus"
+	"footnote/corpus/text"
 )
 
 // The grammar of sentences that speak of the run: the first person, words for all of something, and the web.
@@ -17,8 +20,8 @@ var (
 )
 
 // isDenied reports whether a sentence says of the run what its log does not: a web that was not searched, all documents
-// though some were not looked into, a number that nothing counted, or that something is in no document though nothing
-// was searched for it.
+// though some were not looked into, a number that nothing counted, or that something is in no document though it was
+// not looked for.
 func (e *Evidence) isDenied(said string) bool {
 	if e.given != "" {
 		return false
@@ -41,7 +44,55 @@ func (e *Evidence) isDenied(said string) bool {
 			}
 		}
 	}
-	return saysAbsent(said) && !readAll && searches == 0 && (len(opened) == 0 || noneOf.MatchString(said))
+	switch {
+	case !saysAbsent(said) || readAll:
+		return false
+	case searches == 0 && (len(opened) == 0 || noneOf.MatchString(said)):
+		return true
+	}
+	return !e.wasLookedFor(said, opened) && !e.isInPassages(said)
+}
+
+// isInPassages reports whether a passage in the language of a sentence says it: "The policy does not describe …".
+func (e *Evidence) isInPassages(said string) bool {
+	lang := text.Detect(said)
+	return slices.ContainsFunc(e.sources.All(), func(s Source) bool {
+		spoken := text.Detect(s.Passage.Text)
+		return (lang == "" || spoken == "" || lang == spoken) &&
+			e.citer.Judge.Backed(said, MetaWords+aboutSource(s), s.Passage.Text)
+	})
+}
+
+// absenceMetaWords are words with which answers say that something was not found. They name nothing that was looked for.
+const absenceMetaWords = MetaWords + ` passage library answer question find found search look information detail mention
+	know determine confirm contain specific further additional relevant more other anything nothing
+	angaben informationen hinweise einzelheiten finden enthalten weitere genaue dokumente unterlagen
+	information précision détail réponse trouver mentionner información detalle respuesta documento encontrar menciona `
+
+// wasLookedFor reports whether the run looked for what a sentence says is absent: half of the words of that stand in
+// its queries or in the question, which it searched for, or the sentence names a document that was read. Where the
+// pattern leaves no words of it, one of the whole sentence is enough. Words of another language can't be compared: the
+// sentence is not counted then.
+func (e *Evidence) wasLookedFor(said string, opened []corpus.Document) bool {
+	count := func(said, texts string) (words, known int) {
+		words, known, ok := e.citer.Judge.CountKnown(said, absenceMetaWords, texts)
+		if !ok {
+			return 0, 0
+		}
+		return words, known
+	}
+	for _, doc := range opened {
+		if _, known := count(said, doc.DisplayTitle()+" "+doc.Filename); known > 0 {
+			return true
+		}
+	}
+	looked := e.sources.SearchedFor() + "\n" + e.question
+	words, known := count(noneOf.ReplaceAllString(unfound.ReplaceAllString(said, " "), " "), looked)
+	if words > 0 {
+		return 2*known >= words
+	}
+	words, known = count(said, looked)
+	return words == 0 || known > 0
 }
 
 // knownNumbers are the numbers in the question, in what was searched for, and in what was returned and shown, and how
@@ -57,7 +108,7 @@ func (e *Evidence) knownNumbers() []string {
 }
 
 // saysAbsent reports whether a sentence says that something is not in the documents.
-func saysAbsent(said string) bool { return unfound.MatchString(said) || noneOf.MatchString(said) }
+func saysAbsent(said string) bool { return saysUnfound(said) || noneOf.MatchString(said) }
 
 // speaksOfDocuments reports whether a text has a word with which answers speak of documents.
 func speaksOfDocuments(s string) bool {

@@ -48,9 +48,14 @@ func IsFactualClaim(sentence string) bool {
 	if CountContentWords(s) == 0 || IsRefusal(s) || opensPolitely(s) && politeness.MatchString(s) {
 		return false
 	}
+	return !saysUnfound(s) || turnsOn.MatchString(s)
+}
+
+// saysUnfound reports whether a sentence speaks of what was searched, or of what the documents do not say.
+func saysUnfound(s string) bool {
 	lower := strings.ToLower(s)
-	return !slices.ContainsFunc(denials, func(d string) bool { return strings.Contains(lower, d) }) ||
-		!unfound.MatchString(s) || turnsOn.MatchString(s)
+	return slices.ContainsFunc(denials, func(d string) bool { return strings.Contains(lower, d) }) &&
+		unfound.MatchString(s)
 }
 
 // denials are parts of words, one of which stands in whatever unfound finds: the expression is slow.

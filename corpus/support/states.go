@@ -1,6 +1,11 @@
 package support
 
-import "regexp"
+import (
+	"cmp"
+	"regexp"
+
+	"footnote/corpus/text"
+)
 
 // SumMetaWords are words with which answers speak of calculations. They need not stand in one.
 const SumMetaWords = MetaWords + " result equal come amount make answer calculate calculation value "
@@ -31,6 +36,26 @@ func (j *Judge) States(claim, about, names, facts string) bool {
 		}
 	}
 	return stated || mentioned && !talk
+}
+
+// CountKnown returns how many content words a claim has besides numbers and those of about, and how many of these stand in other
+// texts. ok is false if the claim is in another language than they are, so that words can't be compared.
+func (j *Judge) CountKnown(claim, about, texts string) (words, known int, ok bool) {
+	lang, spoken := text.Detect(texts), text.Detect(claim)
+	if lang != "" && spoken != "" && lang != spoken {
+		return 0, 0, false
+	}
+	r := readerOf(cmp.Or(spoken, lang))
+	there, talk := r.read(texts).terms, r.known(about)
+	for _, t := range r.read(plainClaim(claim)).tokens {
+		if t.relation || t.count || talk.hasAny(t.terms) {
+			continue
+		}
+		if words++; there.hasAny(t.terms) {
+			known++
+		}
+	}
+	return words, known, true
 }
 
 // countedThing is a number with the word right behind it.
