@@ -61,6 +61,7 @@ check:
 	$(GO) vet ./...
 	$(GO) vet -tags $(TAGS),eino ./cmd/footnote
 	$(GO) tool templ generate && git diff --exit-code -- '*_templ.go'
+	$(MAKE) --no-print-directory lint
 
 # The linter is built once for each version, which takes a minute on two processors. Its name holds the version.
 GOLANGCI := .cache/bin/golangci-lint-2.12.0

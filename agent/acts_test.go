@@ -46,11 +46,13 @@ func TestACallThatMayActIsInTheLogBeforeItBegins(t *testing.T) {
 	s := newShop(t, true)
 	store := &watchedStore{}
 	store.before = func(ps []chat.Payload) error {
-		if hasStep(ps, "shop__order", chat.StatusRunning) && (hasStep(ps, "shop__order", chat.StatusComplete) || s.orders.Load() > 0) {
+		if hasStep(ps, "shop__order", chat.StatusRunning) &&
+			(hasStep(ps, "shop__order", chat.StatusComplete) || s.orders.Load() > 0) {
 			t.Errorf("that it began is stored after %d orders", s.orders.Load())
 		}
 		for _, p := range ps {
-			if step, ok := p.(chat.Step); ok && step.ToolName == "shop__order" && step.Status == chat.StatusRunning && !step.Begins() {
+			if step, ok := p.(chat.Step); ok && step.ToolName == "shop__order" && step.Status == chat.StatusRunning &&
+				!step.Begins() {
 				t.Error("that it began may be lost")
 			}
 		}
@@ -58,7 +60,9 @@ func TestACallThatMayActIsInTheLogBeforeItBegins(t *testing.T) {
 	}
 	h := newHouse(t, scripted.New(orders("slates"), says("The slates are ordered.")), s.with, store.with)
 	h.feed = store.feed
-	if got := h.wait(h.ask(chat.RunRequest{Message: "Please order slates"}).ID); got.step("shop__order").Status != chat.StatusComplete || s.orders.Load() != 1 {
+	if got := h.wait(
+		h.ask(chat.RunRequest{Message: "Please order slates"}).ID,
+	); got.step("shop__order").Status != chat.StatusComplete || s.orders.Load() != 1 {
 		t.Errorf("it ended as %+v after %d orders, want 1", got.done(), s.orders.Load())
 	}
 }

@@ -22,8 +22,8 @@ func (r *Runs) Deny(ctx context.Context, s chat.Scope, runID, callID string) err
 	return r.decide(ctx, s, chat.Command{RunID: runID, Kind: chat.CommandDeny, CallID: callID})
 }
 
-// decide settles on one verdict about a call. With other servers beside this one, the stored command decides between two
-// that come at once.
+// decide settles on one verdict about a call. With other servers beside this one, the stored command decides between
+// two that come at once.
 func (r *Runs) decide(ctx context.Context, s chat.Scope, w chat.Command) error {
 	c, err := r.reach(ctx, s, w.RunID)
 	if err != nil {

@@ -41,15 +41,20 @@ func TestACallWaitsUntilItIsApproved(t *testing.T) {
 		t.Error("the call ran before it was approved")
 	}
 	other := chat.Scope{User: "mallory"}
-	for what, err := range map[string]error{"Approve": h.runs.Approve(t.Context(), other, run.ID, id, nil), "Deny": h.runs.Deny(t.Context(), other, run.ID, id)} {
+	for what, err := range map[string]error{
+		"Approve": h.runs.Approve(t.Context(), other, run.ID, id, nil), "Deny": h.runs.Deny(t.Context(), other,
+			run.ID, id),
+	} {
 		if err == nil || chat.CodeOf(err) != chat.CodeNotFound {
 			t.Errorf("%s by another user = %v, want %v", what, err, chat.CodeNotFound)
 		}
 	}
-	if err := h.runs.Approve(t.Context(), chat.Local, run.ID, "c99", nil); chat.CodeOf(orEmpty(err)) != chat.CodeNotFound {
+	if err := h.runs.Approve(t.Context(), chat.Local, run.ID, "c99",
+		nil); chat.CodeOf(orEmpty(err)) != chat.CodeNotFound {
 		t.Errorf("an unknown step = %v", err)
 	}
-	if err := h.runs.Approve(t.Context(), chat.Local, run.ID, id, json.RawMessage(`{"query":7}`)); chat.CodeOf(orEmpty(err)) != chat.CodeInvalid {
+	if err := h.runs.Approve(t.Context(), chat.Local, run.ID, id,
+		json.RawMessage(`{"query":7}`)); chat.CodeOf(orEmpty(err)) != chat.CodeInvalid {
 		t.Errorf("an input that does not fit = %v", err)
 	}
 	if err := h.runs.Approve(t.Context(), chat.Local, run.ID, id, nil); err != nil {
@@ -79,16 +84,19 @@ func TestAnEditedInputIsWhatRunsAndTheModelIsTold(t *testing.T) {
 	model := scripted.New(webCall(), says(slateAnswer))
 	h := newHouse(t, model, in.withWeb(true))
 	run, id := h.waits()
-	if err := h.runs.Approve(t.Context(), chat.Local, run.ID, id, json.RawMessage(`{"query":"slate roof Wales","max_results":1}`)); err != nil {
+	if err := h.runs.Approve(t.Context(), chat.Local, run.ID, id,
+		json.RawMessage(`{"query":"slate roof Wales","max_results":1}`)); err != nil {
 		t.Fatal(err)
 	}
 	s := h.wait(run.ID).step("web_search")
-	if !strings.Contains(string(s.ToolInput), "Wales") || s.Status != chat.StatusComplete || !strings.Contains(s.Message, "Found 1 page") {
+	if !strings.Contains(string(s.ToolInput), "Wales") || s.Status != chat.StatusComplete ||
+		!strings.Contains(s.Message, "Found 1 page") {
 		t.Errorf("step = %+v %s; want Status %v and %q in it", s, s.ToolInput, chat.StatusComplete, "Found 1 page")
 	}
 	requests := model.Requests()
 	last := requests[len(requests)-1].Messages
-	if text := last[len(last)-1].Text; !strings.Contains(text, "The user changed the input") || !strings.Contains(text, "Wales") {
+	if text := last[len(last)-1].Text; !strings.Contains(text, "The user changed the input") ||
+		!strings.Contains(text, "Wales") {
 		t.Errorf("the model was told %s; want %q in it and %q in it", text, "The user changed the input", "Wales")
 	}
 }
@@ -96,7 +104,8 @@ func TestAnEditedInputIsWhatRunsAndTheModelIsTold(t *testing.T) {
 func TestADeniedCallIsAnObservation(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
-	h := newHouse(t, scripted.New(calls(call("web_search", `{"query":"slate"}`), search("holiday")), says(goodAnswer)), in.withWeb(true))
+	h := newHouse(t, scripted.New(calls(call("web_search", `{"query":"slate"}`), search("holiday")), says(goodAnswer)),
+		in.withWeb(true))
 	run := h.ask(onTheWeb("How many days of holiday are there?"))
 	var id string
 	for _, p := range h.follow(run.ID, isWaiting) {
@@ -108,7 +117,8 @@ func TestADeniedCallIsAnObservation(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := h.wait(run.ID)
-	if s := got.step("web_search"); s.Status != chat.StatusSkipped || !strings.Contains(string(s.ToolOutput), "The user denied this call") || in.searches.Load() != 0 {
+	if s := got.step("web_search"); s.Status != chat.StatusSkipped ||
+		!strings.Contains(string(s.ToolOutput), "The user denied this call") || in.searches.Load() != 0 {
 		t.Errorf("step = %+v %s, %d searches; want Status %v and 0",
 			s, s.ToolOutput, in.searches.Load(), chat.StatusSkipped)
 	}
@@ -132,9 +142,11 @@ func TestACallThatNobodyDecidesEndsWithItsRun(t *testing.T) {
 	if s := got.step("web_search"); s.Status != chat.StatusCancelled || got.done().Status != chat.RunCancelled {
 		t.Errorf("step = %+v, want Status %v", s, chat.StatusCancelled)
 	}
-	h.hire(scripted.New(webCall(), says("I could not look.")), in.withWeb(true), func(c *Config) { c.Budget.Seconds = 1 })
+	h.hire(scripted.New(webCall(), says("I could not look.")), in.withWeb(true),
+		func(c *Config) { c.Budget.Seconds = 1 })
 	got = h.answer(onTheWeb("How long does a slate roof last?"))
-	if s := got.step("web_search"); s.Status != chat.StatusSkipped || !strings.Contains(string(s.ToolOutput), "in time") || got.done().Status != chat.RunCompleted {
+	if s := got.step("web_search"); s.Status != chat.StatusSkipped ||
+		!strings.Contains(string(s.ToolOutput), "in time") || got.done().Status != chat.RunCompleted {
 		t.Errorf("step = %+v, done = %+v; want Status %v and Status %v",
 			s, got.done(), chat.StatusSkipped, chat.RunCompleted)
 	}
@@ -146,7 +158,8 @@ func TestACallThatNobodyDecidesEndsWithItsRun(t *testing.T) {
 func TestACallGoesOnWaitingAfterARestart(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
-	h := newHouse(t, scripted.New(calls(call("web_search", `{"query":"slate roof"}`), search("holiday"))), in.withWeb(true))
+	h := newHouse(t, scripted.New(calls(call("web_search", `{"query":"slate roof"}`), search("holiday"))),
+		in.withWeb(true))
 	run, id := h.waits()
 	h.follow(run.ID, func(p chat.Payload) bool {
 		s, ok := p.(chat.Step)
@@ -172,7 +185,8 @@ func TestACallGoesOnWaitingAfterARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := h.wait(run.ID)
-	if s := got.step("web_search"); s.Status != chat.StatusComplete || s.CallID != id || in.searches.Load() != 1 || got.done().Status != chat.RunCompleted {
+	if s := got.step("web_search"); s.Status != chat.StatusComplete || s.CallID != id || in.searches.Load() != 1 ||
+		got.done().Status != chat.RunCompleted {
 		t.Errorf("step = %+v, %d searches, done = %+v; want Status %v, CallID %v, 1, Status %v",
 			s, in.searches.Load(), got.done(), chat.StatusComplete, id, chat.RunCompleted)
 	}

@@ -50,8 +50,10 @@ func BenchmarkStepOverhead(b *testing.B) {
 type benched struct{ *house }
 
 func benchHouse(b *testing.B) benched {
-	answer := scripted.Words("Every employee is entitled to 28 days of paid holiday a year [1]. Unused days may be carried over until 31 March of the following year [1]. " +
-		"A doctor's certificate is needed from the fourth day [2]. " + strings.Repeat("So much about that for now. ", 40))[:200]
+	answer := scripted.Words("Every employee is entitled to 28 days of paid holiday a year [1]. Unused days may be " +
+		"carried over until 31 March of the following year [1]. " +
+		"A doctor's certificate is needed from the fourth day [2]. " +
+		strings.Repeat("So much about that for now. ", 40))[:200]
 	model := scripted.NewScript(func(r scripted.Request) scripted.Reply {
 		switch r.Turn() {
 		case 0:

@@ -24,7 +24,10 @@ func TestBookContentIsText(t *testing.T) {
 	requests := model.Requests()
 	messages := requests[len(requests)-1].Messages
 	told := messages[len(messages)-1].Text
-	for _, part := range []string{"\n[1] Staff handbook, Leave\nURL: /d/", "\nRelevance: ", "\nContent: ", "Every employee is entitled to 28 days"} {
+	for _, part := range []string{
+		"\n[1] Staff handbook, Leave\nURL: /d/", "\nRelevance: ", "\nContent: ",
+		"Every employee is entitled to 28 days",
+	} {
 		if !strings.Contains(told, part) {
 			t.Errorf("the model was told %q, want %q in it", told, part)
 		}
@@ -33,15 +36,22 @@ func TestBookContentIsText(t *testing.T) {
 		Text    string
 		Results []tools.DocumentationChunk
 	}
-	if err := json.Unmarshal(got.step("retrieve_book_content").ToolOutput, &out); err != nil || out.Text == "" || len(out.Results) == 0 {
+	if err := json.Unmarshal(got.step("retrieve_book_content").ToolOutput, &out); err != nil || out.Text == "" ||
+		len(out.Results) == 0 {
 		t.Errorf("the step's output has the text %q and %d results (%v); want something and some results",
 			out.Text, len(out.Results), err)
 	}
 }
 
 func TestSourceURLIsALinkOfTheWeb(t *testing.T) {
-	for given, want := range map[string]string{"https://example.org/book": "https://example.org/book", "javascript:alert(1)": "", "": ""} {
-		doc := corpus.Document{Namespace: "default", Meta: map[string]any{corpus.MetaSourceURL: given, corpus.MetaURL: "https://elsewhere.example/"}}
+	for given, want := range map[string]string{
+		"https://example.org/book": "https://example.org/book", "javascript:alert(1)": "", "": "",
+	} {
+		doc := corpus.Document{
+			Namespace: "default", Meta: map[string]any{
+				corpus.MetaSourceURL: given, corpus.MetaURL: "https://elsewhere.example/",
+			},
+		}
 		if got := doc.SourceURL(); got != want {
 			t.Errorf("meta.source_url %q is given out as %q, want %q", given, got, want)
 		}

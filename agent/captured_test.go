@@ -28,7 +28,8 @@ func TestCapturedPagesGoWithTheirConversation(t *testing.T) {
 		t.Fatal(err)
 	}
 	purge()
-	if _, err := h.library.Document(t.Context(), chat.Local, cite.DocumentID); err == nil || chat.CodeOf(err) != chat.CodeNotFound {
+	if _, err := h.library.Document(t.Context(), chat.Local, cite.DocumentID); err == nil ||
+		chat.CodeOf(err) != chat.CodeNotFound {
 		t.Errorf("the page of one that was removed: %v, want %v", err, chat.CodeNotFound)
 	}
 }

@@ -45,12 +45,15 @@ func TestShortPaths(t *testing.T) {
 		tools          []string
 	}{
 		{"talk", "Hello there!", false, "Hello! Ask me about your documents.", []string{}},
-		{"transform", "Please translate the following text into French:\nThe roof was renewed in 1987.", false, "Le toit a été refait en 1987.", []string{}},
+		{"transform", "Please translate the following text into French:\nThe roof was renewed in 1987.", false,
+			"Le toit a été refait en 1987.", []string{}},
 		{"transform", "Shorten your last answer", true, "28 days.", []string{}},
 		{"citation", "What exactly does [1] say?", true, goodAnswer, []string{"read_document"}},
 		{"citation", "Can you show me more of footnote 1?", true, goodAnswer, []string{"read_document"}},
-		{"document", "What does Handbook.md say about paid holiday?", false, goodAnswer, []string{"search_documents", "read_document"}},
-		{"document", "What does the staff handbook say about paid holiday?", false, goodAnswer, []string{"search_documents", "read_document"}},
+		{"document", "What does Handbook.md say about paid holiday?", false, goodAnswer,
+			[]string{"search_documents", "read_document"}},
+		{"document", "What does the staff handbook say about paid holiday?", false, goodAnswer,
+			[]string{"search_documents", "read_document"}},
 		{"document", "Read the Staff handbook", false, goodAnswer, []string{"search_documents", "read_document"}},
 	} {
 		t.Run(tt.name+" "+tt.question, func(t *testing.T) {
@@ -67,7 +70,8 @@ func TestShortPaths(t *testing.T) {
 				t.Errorf("answer %q, want %q", a.Markdown, tt.answer)
 			}
 			s := got.step("choose")
-			if s.Details["path"] != tt.name || s.Details["confidence"].(float64) < 0.7 || !slices.Equal(got.tools(), tt.tools) {
+			if s.Details["path"] != tt.name || s.Details["confidence"].(float64) < 0.7 ||
+				!slices.Equal(got.tools(), tt.tools) {
 				t.Errorf("path %v with the tools %q; want %v, at least 0.7, %q",
 					s.Details, got.tools(), tt.name, tt.tools)
 			}
@@ -136,7 +140,8 @@ func TestSelectionSaysWhoChooses(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			const answer = "The survey was made by Ada Brown on 3 March 2024; the roof covering is in poor condition [1][2][3]."
+			const answer = "The survey was made by Ada Brown on 3 March 2024; the roof covering is in poor condition " +
+				"[1][2][3]."
 			model := scripted.NewScript(func(r scripted.Request) scripted.Reply {
 				if !r.NoTools && r.Turn() == 0 {
 					return calls(search("survey"))
@@ -155,7 +160,8 @@ func TestSelectionSaysWhoChooses(t *testing.T) {
 				}
 				return
 			}
-			if s := got.step("choose"); s.Details["by"] != tt.by || s.Details["why"] == "" || s.Details["confidence"].(float64) <= 0 {
+			if s := got.step("choose"); s.Details["by"] != tt.by || s.Details["why"] == "" ||
+				s.Details["confidence"].(float64) <= 0 {
 				t.Errorf("choice %v; want %v, something, more than 0", s.Details, tt.by)
 			}
 			if !slices.Contains(got.tools(), "search_documents") {
@@ -166,7 +172,8 @@ func TestSelectionSaysWhoChooses(t *testing.T) {
 	if _, err := newHouse(t, scripted.New()).library, (run.Features{Selection: "dice"}).Check(); err == nil {
 		t.Error("an unknown selection is taken")
 	}
-	if err := (run.Features{Without: []string{"sleep"}}).Check(); err == nil || !strings.Contains(err.Error(), "cached_decisions") {
+	if err := (run.Features{Without: []string{"sleep"}}).Check(); err == nil ||
+		!strings.Contains(err.Error(), "cached_decisions") {
 		t.Errorf("an unknown feature: %v, want %q in it", err, "cached_decisions")
 	}
 }
@@ -178,10 +185,12 @@ func TestEarlyStopSparesTheReading(t *testing.T) {
 		h.hire(scripted.New(says(goodAnswer)), thinking(set))
 		return h.answer(asks("Is every employee entitled to paid holiday?"))
 	}
-	if got := ask(run.Features{Selection: tools.SelectRules}); !got.has("enough") || slices.Contains(got.tools(), "read_document") {
+	if got := ask(run.Features{Selection: tools.SelectRules}); !got.has("enough") ||
+		slices.Contains(got.tools(), "read_document") {
 		t.Errorf("tools %q:%s, want no %q in it", got.tools(), dump(got.log), "read_document")
 	}
-	if got := ask(run.Features{Selection: tools.SelectRules, Without: []string{"early_stop"}}); got.has("enough") || !slices.Contains(got.tools(), "read_document") {
+	if got := ask(run.Features{Selection: tools.SelectRules, Without: []string{"early_stop"}}); got.has("enough") ||
+		!slices.Contains(got.tools(), "read_document") {
 		t.Errorf("without it: tools %q, want %q in it", got.tools(), "read_document")
 	}
 }
@@ -204,7 +213,8 @@ func TestTheModelsChoiceIsUsedAgainForASimilarQuestion(t *testing.T) {
 	if s := got.step("choose"); s.Details["by"] != "cache" || len(model.Requests()) != 3 {
 		t.Errorf("choice %v after %d turns; want %q and 3", s.Details, len(model.Requests()), "cache")
 	}
-	if s := got.step("search_documents"); !strings.Contains(string(s.ToolInput), `"query":"How are employees entitled to a paid holiday, and why?"`) {
+	if s := got.step("search_documents"); !strings.Contains(string(s.ToolInput),
+		`"query":"How are employees entitled to a paid holiday, and why?"`) {
 		t.Errorf("input %s: not the new question's words", s.ToolInput)
 	}
 	got = h.answer(asks("why and how are employees entitled to paid  holidays?"))
@@ -233,8 +243,15 @@ func TestOnlyTheToolsOfASimilarQuestionAreUsedAgain(t *testing.T) {
 		first []llm.Call
 		want  []string // of the second run; nil: the model chooses
 	}{
-		{"two searches become one", []llm.Call{search("entitled"), {ID: "b", Name: "search_documents", Arguments: []byte(`{"query":"holiday","max_results":3}`)}}, []string{`{"max_results":10,"query":"How are employees entitled to a paid holiday, and why?"}`}},
-		{"a document that was named", []llm.Call{search("entitled"), {ID: "b", Name: "read_document", Arguments: []byte(`{"doc_id":"Handbook.md"}`)}}, nil},
+		{"two searches become one",
+			[]llm.Call{
+				search("entitled"),
+				{ID: "b", Name: "search_documents", Arguments: []byte(`{"query":"holiday","max_results":3}`)},
+			}, []string{`{"max_results":10,"query":"How are employees entitled to a paid holiday, and why?"}`}},
+		{"a document that was named",
+			[]llm.Call{
+				search("entitled"), {ID: "b", Name: "read_document", Arguments: []byte(`{"doc_id":"Handbook.md"}`)},
+			}, nil},
 	} {
 		model := scripted.NewScript(func(r scripted.Request) scripted.Reply {
 			if !r.NoTools && r.Turn() == 0 {
@@ -275,7 +292,8 @@ func TestASearchThatFoundNothingIsMadeInOtherWords(t *testing.T) {
 	if want := []string{"search_documents", "search_documents"}; !slices.Equal(got.tools(), want) {
 		t.Errorf("tools %q, want %q", got.tools(), want)
 	}
-	h.hire(scripted.New(calls(search("zzyzx qwertz")), says(ground.Refusal)), thinking(run.Features{Without: []string{"refine"}}))
+	h.hire(scripted.New(calls(search("zzyzx qwertz")), says(ground.Refusal)),
+		thinking(run.Features{Without: []string{"refine"}}))
 	if h.answer(asks("How many days of paid holiday are there?")).has("refine") {
 		t.Error("it can't be switched off")
 	}
@@ -301,7 +319,8 @@ func TestAModelThatDoesNotUseItsToolsIsRescued(t *testing.T) {
 			if s := got.step("choose"); s.Details["by"] != "pipeline" {
 				t.Errorf("choice %v, want %q", s.Details, "pipeline")
 			}
-			h.hire(scripted.New(append(slices.Clone(tt.replies[:len(tt.replies)-1]), says("28, really."))...), thinking(run.Features{NoRescue: true}))
+			h.hire(scripted.New(append(slices.Clone(tt.replies[:len(tt.replies)-1]), says("28, really."))...),
+				thinking(run.Features{NoRescue: true}))
 			if got := h.answer(asks("How many days of paid holiday are there?")); got.has("choose") {
 				t.Error("it can't be switched off")
 			}
@@ -312,12 +331,19 @@ func TestAModelThatDoesNotUseItsToolsIsRescued(t *testing.T) {
 func TestChosenCallsAreThoseOfTheToolset(t *testing.T) {
 	t.Parallel()
 	for set, want := range map[string][]string{
-		"cursor": {"search_documents", "read_document"}, "react": {"retrieve", "lookup"}, "strategy": {"hybrid_search", "read_document"},
+		"cursor": {"search_documents", "read_document"}, "react": {"retrieve", "lookup"},
+		"strategy":      {"hybrid_search", "read_document"},
 		"documentation": {"retrieve_documentation"},
 	} {
-		h := newHouse(t, scripted.NewScript(func(scripted.Request) scripted.Reply { return says("The survey was made by Ada Brown [1].") }),
+		h := newHouse(t,
+			scripted.NewScript(func(scripted.Request) scripted.Reply {
+				return says("The survey was made by Ada Brown [1].")
+			}),
 			thinking(run.Features{Without: []string{"early_stop"}}))
-		got := h.answer(chat.RunRequest{Message: "Who was it that made this survey of ours?", Toolset: set, Config: chat.RunConfig{Selection: "rules"}})
+		got := h.answer(chat.RunRequest{
+			Message: "Who was it that made this survey of ours?", Toolset: set,
+			Config: chat.RunConfig{Selection: "rules"},
+		})
 		got.answer()
 		if tools := slices.Compact(got.tools()); !slices.Equal(tools, want) {
 			t.Errorf("%s: %q, want %q", set, tools, want)

@@ -79,7 +79,8 @@ func TestAStoppedRunKeepsItsTextAndEndsCancelled(t *testing.T) {
 	if err := h.runs.Cancel(t.Context(), chat.Local, run.ID); err == nil || chat.CodeOf(err) != chat.CodeConflict {
 		t.Errorf("Cancel of a finished run = %v, want %v", err, chat.CodeConflict)
 	}
-	if err := h.runs.AnswerNow(t.Context(), chat.Local, chat.NewID()); err == nil || chat.CodeOf(err) != chat.CodeNotFound {
+	if err := h.runs.AnswerNow(t.Context(), chat.Local, chat.NewID()); err == nil ||
+		chat.CodeOf(err) != chat.CodeNotFound {
 		t.Errorf("AnswerNow of no run = %v, want %v", err, chat.CodeNotFound)
 	}
 }
@@ -110,7 +111,8 @@ func TestStopInterruptsRunsAndLetsNoneBegin(t *testing.T) {
 	if d := h.wait(run.ID).done(); d.Status != chat.RunInterrupted || !d.Error.Retryable {
 		t.Errorf("done = %+v; want Status %v and Error.Retryable true", d, chat.RunInterrupted)
 	}
-	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser, asks("More")); err == nil || chat.CodeOf(err) != chat.CodeUnavailable {
+	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser, asks("More")); err == nil ||
+		chat.CodeOf(err) != chat.CodeUnavailable {
 		t.Errorf("Start = %v, want %v", err, chat.CodeUnavailable)
 	}
 }
@@ -119,7 +121,8 @@ func TestStopInterruptsRunsAndLetsNoneBegin(t *testing.T) {
 func TestAPanicEndsTheRunAsFailed(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, relay{func(context.Context, llm.Request) iter.Seq2[llm.Part, error] { panic("a bug") }})
-	if d := h.answer(asks("Hm?")).done(); d.Status != chat.RunFailed || d.Error.Code != chat.CodeInternal || strings.Contains(d.Error.Message, "bug") {
+	if d := h.answer(asks("Hm?")).done(); d.Status != chat.RunFailed || d.Error.Code != chat.CodeInternal ||
+		strings.Contains(d.Error.Message, "bug") {
 		t.Errorf("done = %+v; want Status %v, Error.Code %v, no %q in it", d, chat.RunFailed, chat.CodeInternal, "bug")
 	}
 }
@@ -157,11 +160,13 @@ func TestARepeatAfterItsDocumentWasDeletedIsTheEarlierRun(t *testing.T) {
 	}
 	other := req
 	other.Message = "Is the roof old?"
-	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser, other); err == nil || chat.CodeOf(err) != chat.CodeKeyReused {
+	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser, other); err == nil ||
+		chat.CodeOf(err) != chat.CodeKeyReused {
 		t.Errorf("another question under the key = %v, want %v", err, chat.CodeKeyReused)
 	}
 	other.IdempotencyKey = "new"
-	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser, other); err == nil || chat.CodeOf(err) != chat.CodeNotFound {
+	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser, other); err == nil ||
+		chat.CodeOf(err) != chat.CodeNotFound {
 		t.Errorf("a new question about the deleted document = %v, want %v", err, chat.CodeNotFound)
 	}
 }
@@ -182,20 +187,30 @@ func TestAKilledRunGoesOnFromItsLastFinishedStep(t *testing.T) {
 	}
 	p := found.Results[0].Passage
 	done := chat.Step{
-		CallID: "c2", Step: "search_documents", ToolName: "search_documents", Thought: "I search.", Status: chat.StatusComplete, ToolStatus: chat.StatusComplete,
-		ToolInput:  []byte(`{"max_results":10,"query":"paid holiday"}`),
-		ToolOutput: []byte(`{"documents":[{"doc_id":"` + p.DocumentID + `","passages":[{"n":4,"block_id":"b1","text":"x","chunk_id":"` + p.ID + `"}]}],"total_found":1}`),
-		Details:    map[string]any{},
+		CallID: "c2", Step: "search_documents", ToolName: "search_documents", Thought: "I search.",
+		Status: chat.StatusComplete, ToolStatus: chat.StatusComplete,
+		ToolInput: []byte(`{"max_results":10,"query":"paid holiday"}`),
+		ToolOutput: []byte(
+			`{"documents":[{"doc_id":"` + p.DocumentID +
+				`","passages":[{"n":4,"block_id":"b1","text":"x","chunk_id":"` + p.ID + `"}]}],"total_found":1}`,
+		),
+		Details: map[string]any{},
 	}
-	cut := chat.Step{CallID: "c3", Step: "read_document", ToolName: "read_document", Status: chat.StatusRunning, ToolStatus: chat.StatusRunning, ToolInput: []byte(`{"doc_id":"` + p.DocumentID + `","page":1}`), Details: map[string]any{}}
-	if err := h.feed.Append(ctx, "dead", run.ID, chat.RunStarted{Question: run.Request.Message}, done, chat.AnswerDelta{Text: "There"}, cut); err != nil {
+	cut := chat.Step{
+		CallID: "c3", Step: "read_document", ToolName: "read_document", Status: chat.StatusRunning,
+		ToolStatus: chat.StatusRunning, ToolInput: []byte(`{"doc_id":"` + p.DocumentID + `","page":1}`),
+		Details: map[string]any{},
+	}
+	if err := h.feed.Append(ctx, "dead", run.ID, chat.RunStarted{Question: run.Request.Message}, done,
+		chat.AnswerDelta{Text: "There"}, cut); err != nil {
 		t.Fatal(err)
 	}
 	model := scripted.New(says("There are 28 days of paid holiday a year [4]."))
 	h.hire(model)
 	got := h.carriedOn(run.ID)
 	a := got.answer()
-	if a.Markdown != "There are 28 days of paid holiday a year [1]." || got.text() != a.Markdown || len(a.Citations) != 1 || a.Citations[0].ChunkID != p.ID {
+	if a.Markdown != "There are 28 days of paid holiday a year [1]." || got.text() != a.Markdown ||
+		len(a.Citations) != 1 || a.Citations[0].ChunkID != p.ID {
 		t.Errorf("answer = %+v, shown %q; want Markdown %q, %q, 1 citation, Citations[0].ChunkID %v",
 			a, got.text(), "There are 28 days of paid holiday a year [1].", a.Markdown, p.ID)
 	}
@@ -206,10 +221,12 @@ func TestAKilledRunGoesOnFromItsLastFinishedStep(t *testing.T) {
 		t.Errorf("%d run_started, want 1", n)
 	}
 	msgs := model.Requests()[0].Messages
-	if len(msgs) != 6 || msgs[2].Calls[0].Name != "search_documents" || msgs[3].CallID != msgs[2].Calls[0].ID || msgs[5].CallID != msgs[4].Calls[0].ID {
+	if len(msgs) != 6 || msgs[2].Calls[0].Name != "search_documents" || msgs[3].CallID != msgs[2].Calls[0].ID ||
+		msgs[5].CallID != msgs[4].Calls[0].ID {
 		t.Fatalf("history = %+v", msgs[1:])
 	}
-	if !strings.Contains(msgs[3].Text, `"n":4`) || strings.Contains(msgs[3].Text, "chunk_id") || !strings.Contains(msgs[5].Text, "paid holiday") {
+	if !strings.Contains(msgs[3].Text, `"n":4`) || strings.Contains(msgs[3].Text, "chunk_id") ||
+		!strings.Contains(msgs[5].Text, "paid holiday") {
 		t.Errorf("results = %s, %s; want %q in it, no %q in it, %q in it",
 			msgs[3].Text, msgs[5].Text, `"n":4`, "chunk_id", "paid holiday")
 	}
@@ -219,11 +236,14 @@ func TestARunThatIsOldOrKeepsDyingIsInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	h := newHouse(t, offline.New())
-	run, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("How many days?"), chat.Lease{Owner: "dead", Until: time.Now()})
+	run, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("How many days?"),
+		chat.Lease{Owner: "dead", Until: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := chat.Step{Step: "restart", Status: chat.StatusComplete, ToolStatus: chat.StatusComplete, Details: map[string]any{}}
+	again := chat.Step{
+		Step: "restart", Status: chat.StatusComplete, ToolStatus: chat.StatusComplete, Details: map[string]any{},
+	}
 	first, second := again, again
 	first.CallID, second.CallID = "c1", "c2"
 	if err := h.feed.Append(ctx, "dead", run.ID, chat.RunStarted{}, first, second); err != nil {

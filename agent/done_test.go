@@ -13,8 +13,12 @@ func TestWhatAnAnswerSaysWasDoneIsHeldAgainstTheLog(t *testing.T) {
 	read := func(id string) scripted.Reply { return calls(call("read_document", `{"doc_id":"`+id+`"}`)) }
 	both := []scripted.Reply{calls(search("holiday")), read("Staff handbook"), read("Building survey of 12 Mill Lane")}
 	searched, nothing := []scripted.Reply{calls(search("holiday"))}, []scripted.Reply{read("Staff handbook")}
-	sums := newHouse(t, stubborn(calls(call("calculate", `{"expression":"3400*0.12"}`)), "12% of 3400 is 408. I searched the web."))
-	if a := sums.answer(asks("What is 12% of 3400?")).answer(); !slices.Equal(a.Unsupported, []string{"I searched the web."}) || a.Confidence != 0.4 {
+	sums := newHouse(
+		t, stubborn(calls(call("calculate", `{"expression":"3400*0.12"}`)), "12% of 3400 is 408. I searched the web."),
+	)
+	if a := sums.answer(
+		asks("What is 12% of 3400?"),
+	).answer(); !slices.Equal(a.Unsupported, []string{"I searched the web."}) || a.Confidence != 0.4 {
 		t.Errorf("beside a sum: unsupported %q, confidence %v, want the sentence and 0.4", a.Unsupported, a.Confidence)
 	}
 	for _, tt := range []struct {
@@ -42,7 +46,8 @@ func TestWhatAnAnswerSaysWasDoneIsHeldAgainstTheLog(t *testing.T) {
 		h := newHouse(t, scripted.New(append(slices.Clone(tt.done), says(goodAnswer+" "+tt.said))...))
 		a := h.answer(asks("How many days of holiday are there?")).answer()
 		if got := slices.Contains(a.Unsupported, tt.said); got != tt.denied || (a.Confidence == 1) == tt.denied {
-			t.Errorf("%q after %d calls: unsupported %q, confidence %v in %q; want it unsupported: %v", tt.said, len(tt.done), a.Unsupported, a.Confidence, a.Markdown, tt.denied)
+			t.Errorf("%q after %d calls: unsupported %q, confidence %v in %q; want it unsupported: %v", tt.said,
+				len(tt.done), a.Unsupported, a.Confidence, a.Markdown, tt.denied)
 		}
 	}
 }

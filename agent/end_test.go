@@ -16,14 +16,17 @@ import (
 func TestALoneBacktickLosesNoAnswer(t *testing.T) {
 	t.Parallel()
 	for _, says2 := range []string{
-		"There are 28` days of paid holiday a year [1]. Unused days may be carried over until 31 March of the following year [1].",
-		"``There are 28 days of paid holiday a year [1]. Unused days may be carried over until 31 March of the following year [1].",
+		"There are 28` days of paid holiday a year [1]. Unused days may be carried over until 31 March of the " +
+			"following year [1].",
+		"``There are 28 days of paid holiday a year [1]. Unused days may be carried over until 31 March of the " +
+			"following year [1].",
 	} {
 		model := scripted.New(calls(search("holiday")), says(says2))
 		h := newHouse(t, model)
 		got := h.answer(asks("How many days of holiday are there?"))
 		a := got.answer()
-		if len(a.Citations) != 2 || a.Confidence != 1 || len(a.Unsupported) != 0 || got.text() != a.Markdown || !strings.Contains(a.Markdown, "`") {
+		if len(a.Citations) != 2 || a.Confidence != 1 || len(a.Unsupported) != 0 || got.text() != a.Markdown ||
+			!strings.Contains(a.Markdown, "`") {
 			t.Errorf("answer = %+v, shown %q; want 2 citations, Confidence 1, none, %q, %q in it",
 				a, got.text(), a.Markdown, "`")
 		}
@@ -36,7 +39,9 @@ func TestALoneBacktickLosesNoAnswer(t *testing.T) {
 func TestAnEndThatNoStoreCanTakeIsSaidAtOnce(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says("Hello."))
-	h := newHouse(t, model, func(c *Config) { c.Prices = map[string]run.Price{c.Model.Name(): {In: math.NaN(), Out: math.NaN()}} })
+	h := newHouse(t, model, func(c *Config) {
+		c.Prices = map[string]run.Price{c.Model.Name(): {In: math.NaN(), Out: math.NaN()}}
+	})
 	d := h.answer(asks("Hello!")).done()
 	if d.Status != chat.RunFailed || d.Error == nil || !strings.Contains(d.Error.Message, "can't be stored") {
 		t.Errorf("done = %+v, error = %+v; want Status %v and %q in it", d, d.Error, chat.RunFailed, "can't be stored")
@@ -50,19 +55,25 @@ func TestARunWhoseEndIsNeverStoredFailsWithItsReason(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	h := newHouse(t, offline.New())
-	run, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("How many days?"), chat.Lease{Owner: "dead", Until: time.Now()})
+	run, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("How many days?"),
+		chat.Lease{Owner: "dead", Until: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := chat.Step{Step: "restart", Status: chat.StatusComplete, ToolStatus: chat.StatusComplete, Details: map[string]any{}}
+	again := chat.Step{
+		Step: "restart", Status: chat.StatusComplete, ToolStatus: chat.StatusComplete, Details: map[string]any{},
+	}
 	first, second := again, again
 	first.CallID, second.CallID = "c1", "c2"
 	if err := h.feed.Append(ctx, "dead", run.ID, chat.RunStarted{}, first, second); err != nil {
 		t.Fatal(err)
 	}
-	h.runs.unstored[run.ID] = &chat.Error{Code: chat.CodeDiskFull, Message: "The disk is full. Free some space and try again."}
+	h.runs.unstored[run.ID] = &chat.Error{
+		Code: chat.CodeDiskFull, Message: "The disk is full. Free some space and try again.",
+	}
 	d := h.carriedOn(run.ID).done()
-	const want = "The answer was written 3 times and could not be stored. The disk is full. Free some space and try again."
+	const want = "The answer was written 3 times and could not be stored. The disk is full. Free some space and " +
+		"try again."
 	if d.Status != chat.RunFailed || d.Error == nil || d.Error.Code != chat.CodeDiskFull || d.Error.Message != want {
 		t.Errorf("done = %+v, error = %+v; want failed, %q", d, d.Error, want)
 	}

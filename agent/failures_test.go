@@ -28,17 +28,24 @@ func TestAModelThatFailsIsReplacedVisibly(t *testing.T) {
 	}{
 		{"at its first word", []scripted.Reply{fails(llm.KindUnreachable)}},
 		{"after a search", []scripted.Reply{calls(search("holiday")), fails(llm.KindServer)}},
-		{"after text was shown", []scripted.Reply{calls(search("holiday")), {Text: "There are some days of", Err: &llm.Error{Kind: llm.KindIncomplete, Message: "cut", Shown: true}}}},
+		{"after text was shown",
+			[]scripted.Reply{
+				calls(search("holiday")),
+				{Text: "There are some days of",
+					Err: &llm.Error{Kind: llm.KindIncomplete, Message: "cut", Shown: true}},
+			}},
 		{"by saying nothing twice", []scripted.Reply{calls(search("holiday")), says(""), says(" ")}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t, scripted.New(tt.replies...), withFallback)
 			got := h.answer(asks("How many days of paid holiday does an employee get?"))
-			if a := got.answer(); !strings.Contains(a.Markdown, "28 days") || len(a.Citations) == 0 || strings.Contains(got.text(), "some days") {
+			if a := got.answer(); !strings.Contains(a.Markdown, "28 days") || len(a.Citations) == 0 ||
+				strings.Contains(got.text(), "some days") {
 				t.Errorf("answer = %+v; want %q in it and some citations", a, "28 days")
 			}
-			if s := got.step("fallback"); s.Error == nil || s.Status != chat.StatusError || !strings.Contains(s.Message, "offline") {
+			if s := got.step("fallback"); s.Error == nil || s.Status != chat.StatusError ||
+				!strings.Contains(s.Message, "offline") {
 				t.Errorf("fallback step = %+v; want Status %v and %q in it", s, chat.StatusError, "offline")
 			}
 		})
@@ -49,7 +56,8 @@ func TestWithoutAFallbackARunFailsWithAReason(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(fails(llm.KindAuth)))
 	got := h.answer(asks("How many days of holiday?"))
-	if d := got.done(); d.Status != chat.RunFailed || d.Error.Code != chat.CodeModelFailed || !strings.Contains(d.Error.Message, "refused this server's key") {
+	if d := got.done(); d.Status != chat.RunFailed || d.Error.Code != chat.CodeModelFailed ||
+		!strings.Contains(d.Error.Message, "refused this server's key") {
 		t.Errorf("done = %+v; want Status %v, Error.Code %v, %q in it",
 			d, chat.RunFailed, chat.CodeModelFailed, "refused this server's key")
 	}
@@ -63,12 +71,15 @@ func TestCallsThatCanNotRunAreMendedOrTheModelMustAnswer(t *testing.T) {
 		want string
 	}{
 		{"an unknown tool", call("delete_everything", `{}`), "There is no tool"},
-		{"a token of the model's format in the name", call("searchh<|channel|>commentary", `{}`), `There is no tool \"searchh\"`},
+		{"a token of the model's format in the name", call("searchh<|channel|>commentary", `{}`),
+			`There is no tool \"searchh\"`},
 		{"an argument out of range", call("search_documents", `{"query":"holiday","max_results":500}`), "maximum"},
 		{"an unknown argument", call("search_documents", `{"query":"holiday","colour":"red"}`), "colour"},
 		{"a missing argument", call("search_documents", `{}`), "query"},
 		{"an argument of the wrong kind", call("search_documents", `{"query":7}`), "type"},
-		{"malformed arguments", llm.Call{Name: "search_documents", Arguments: []byte(`{"query":`), Malformed: "unexpected end"}, "unexpected end"},
+		{"malformed arguments",
+			llm.Call{Name: "search_documents", Arguments: []byte(`{"query":`), Malformed: "unexpected end"},
+			"unexpected end"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -100,7 +111,9 @@ func TestCallsThatCanNotRunAreMendedOrTheModelMustAnswer(t *testing.T) {
 
 func TestTheSameCallIsCachedThenRefused(t *testing.T) {
 	t.Parallel()
-	model := scripted.New(calls(search("holiday")), calls(call("search_documents", `{"query":" holiday ","max_results":10}`)), calls(search("holiday")), says(goodAnswer))
+	model := scripted.New(calls(search("holiday")),
+		calls(call("search_documents", `{"query":" holiday ","max_results":10}`)), calls(search("holiday")),
+		says(goodAnswer))
 	h := newHouse(t, model)
 	steps := h.answer(asks("How many days of holiday are there?")).ended()
 	if steps[1].Cached || !steps[2].Cached || steps[2].Status != chat.StatusComplete {
@@ -149,8 +162,11 @@ func TestTheReasonToStopIsTheBudgetThatIsSpent(t *testing.T) {
 		reply scripted.Reply
 		want  chat.StopReason
 	}{
-		{"tokens", scripted.Reply{Calls: []llm.Call{search("holiday")}, Usage: &llm.Usage{In: 300_000, Out: 10}}, chat.StopMaxTokens},
-		{"calls that can't be read", scripted.Reply{Calls: []llm.Call{{Name: "search_documents", Malformed: "{", Arguments: []byte("{}")}}}, chat.StopUnusableCalls},
+		{"tokens", scripted.Reply{Calls: []llm.Call{search("holiday")}, Usage: &llm.Usage{In: 300_000, Out: 10}},
+			chat.StopMaxTokens},
+		{"calls that can't be read",
+			scripted.Reply{Calls: []llm.Call{{Name: "search_documents", Malformed: "{", Arguments: []byte("{}")}}},
+			chat.StopUnusableCalls},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -160,9 +176,12 @@ func TestTheReasonToStopIsTheBudgetThatIsSpent(t *testing.T) {
 				}
 				return tt.reply
 			})
-			a := newHouse(t, model).answer(chat.RunRequest{Message: "How many days of holiday?", Config: chat.RunConfig{MaxSteps: &ten}}).answer()
+			a := newHouse(t, model).answer(chat.RunRequest{
+				Message: "How many days of holiday?", Config: chat.RunConfig{MaxSteps: &ten},
+			}).answer()
 			if a.StopReason != tt.want || a.StepsUsed >= ten {
-				t.Errorf("stop reason = %s after %d of %d steps, want %s after fewer", a.StopReason, a.StepsUsed, ten, tt.want)
+				t.Errorf("stop reason = %s after %d of %d steps, want %s after fewer", a.StopReason, a.StepsUsed,
+					ten, tt.want)
 			}
 		})
 	}
@@ -175,8 +194,13 @@ func TestAnAnswerWithoutFootnotesIsAskedForThem(t *testing.T) {
 	if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 || got.text() != goodAnswer {
 		t.Errorf("answer = %q, shown %q; want %q and %q", a.Markdown, got.text(), goodAnswer, goodAnswer)
 	}
-	h.hire(scripted.New(calls(search("holiday")), says("The canteen closes at noon."), says("The canteen still closes at noon.")))
-	if got := h.answer(asks("How many days of holiday are there?")); got.done().Status != chat.RunCitationValidationFailed || got.text() != "" {
+	h.hire(
+		scripted.New(calls(search("holiday")), says("The canteen closes at noon."),
+			says("The canteen still closes at noon.")),
+	)
+	if got := h.answer(
+		asks("How many days of holiday are there?"),
+	); got.done().Status != chat.RunCitationValidationFailed || got.text() != "" {
 		t.Errorf("it ended %+v and shows %q; want Status %v and nothing",
 			got.done(), got.text(), chat.RunCitationValidationFailed)
 	}
@@ -184,7 +208,10 @@ func TestAnAnswerWithoutFootnotesIsAskedForThem(t *testing.T) {
 
 func TestAClaimThatItsPassageDoesNotHoldIsUnsupported(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New(calls(search("holiday")), says("There are 28 days of paid holiday a year [1]. The canteen serves 400 lunches on Fridays [1].")))
+	h := newHouse(
+		t, scripted.New(calls(search("holiday")),
+			says("There are 28 days of paid holiday a year [1]. The canteen serves 400 lunches on Fridays [1].")),
+	)
 	a := h.answer(asks("How many days of holiday are there?")).answer()
 	if len(a.Unsupported) != 1 || !strings.HasPrefix(a.Unsupported[0], "The canteen") {
 		t.Errorf("unsupported = %q; want 1 and %q at its beginning", a.Unsupported, "The canteen")
@@ -196,7 +223,9 @@ func TestAnAnswerFromNowhereIsRefused(t *testing.T) {
 	h := newHouse(t, scripted.New(calls(search("zzyzx")), says("Paris is the capital of France.")))
 	got := h.answer(asks("What is the capital of France?"))
 	a := got.answer()
-	if a.StopReason != chat.StopRefused || !strings.HasPrefix(a.Markdown, ground.Refusal) || got.text() != a.Markdown || len(a.Coverage.EmptySearches) != 2 { // the second in other words
+	// the second in other words
+	if a.StopReason != chat.StopRefused || !strings.HasPrefix(a.Markdown, ground.Refusal) || got.text() != a.Markdown ||
+		len(a.Coverage.EmptySearches) != 2 {
 		t.Errorf("answer = %+v, shown %q; want StopReason %v, %q at its beginning, %q, 2 empty searches",
 			a, got.text(), chat.StopRefused, ground.Refusal, a.Markdown)
 	}
@@ -204,9 +233,13 @@ func TestAnAnswerFromNowhereIsRefused(t *testing.T) {
 
 func TestARefusalIsWrittenExactlyAndHasNoFootnotes(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New(calls(search("holiday lunch")), says("I couldn’t find relevant information about that in your documents. I looked for lunches [1].")))
+	h := newHouse(
+		t, scripted.New(calls(search("holiday lunch")),
+			says("I couldn’t find relevant information about that in your documents. I looked for lunches [1].")),
+	)
 	a := h.answer(asks("What is for lunch?")).answer()
-	if a.StopReason != chat.StopRefused || len(a.Citations) != 0 || a.Markdown != ground.Refusal+" I looked for lunches." {
+	if a.StopReason != chat.StopRefused || len(a.Citations) != 0 ||
+		a.Markdown != ground.Refusal+" I looked for lunches." {
 		t.Errorf("answer = %+v; want StopReason %v, no citations, Markdown %v",
 			a, chat.StopRefused, ground.Refusal+" I looked for lunches.")
 	}
@@ -218,7 +251,8 @@ func TestAnAnswerFromGivenTextNeedsNoSearch(t *testing.T) {
 	h := newHouse(t, model)
 	req := chat.RunRequest{Message: "What is the code?", ContextText: "The door code is 4711.\n\nThe alarm is off."}
 	got := h.answer(req)
-	if a := got.answer(); a.Markdown != "The code is 4711." || len(a.Citations) != 0 || len(model.Requests()[0].Tools) != 0 {
+	if a := got.answer(); a.Markdown != "The code is 4711." || len(a.Citations) != 0 ||
+		len(model.Requests()[0].Tools) != 0 {
 		t.Errorf("answer = %+v; want Markdown %q and no citations", a, "The code is 4711.")
 	}
 	if s := all[chat.RunStarted](got)[0]; s.Mode != chat.ModeContextConstrained {
@@ -251,7 +285,8 @@ func TestCutTurnsRunNoCall(t *testing.T) {
 func TestAProvidersRefusalIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(scripted.Reply{Text: "I can", Finish: llm.FinishFilter}))
-	if d := h.answer(asks("How?")).done(); d.Status != chat.RunGuardrailTriggered || d.Error.Code != chat.CodeGuardrail {
+	if d := h.answer(asks("How?")).done(); d.Status != chat.RunGuardrailTriggered ||
+		d.Error.Code != chat.CodeGuardrail {
 		t.Errorf("done = %+v; want Status %v and Error.Code %v", d, chat.RunGuardrailTriggered, chat.CodeGuardrail)
 	}
 }
@@ -271,11 +306,14 @@ func TestBadQuestionsAreRefusedWithASentence(t *testing.T) {
 		{"no steps", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{MaxSteps: &none}}},
 		{"a temperature over 2", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{Temperature: &hot}}},
 		{"a temperature under 0", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{Temperature: &cold}}},
-		{"a temperature that is no number", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{Temperature: new(math.NaN())}}},
-		{"a temperature over 1 with documentation", chat.RunRequest{Message: "Hi", Toolset: "documentation", Config: chat.RunConfig{Temperature: &warm}}},
+		{"a temperature that is no number",
+			chat.RunRequest{Message: "Hi", Config: chat.RunConfig{Temperature: new(math.NaN())}}},
+		{"a temperature over 1 with documentation",
+			chat.RunRequest{Message: "Hi", Toolset: "documentation", Config: chat.RunConfig{Temperature: &warm}}},
 		{"too many steps", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{MaxSteps: &many}}},
 		{"no retrieval calls", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{MaxRetrievalCalls: &none}}},
-		{"more passages than documentation gives", chat.RunRequest{Message: "Hi", Toolset: "documentation", Config: chat.RunConfig{RetrievalTopK: &beyond}}},
+		{"more passages than documentation gives",
+			chat.RunRequest{Message: "Hi", Toolset: "documentation", Config: chat.RunConfig{RetrievalTopK: &beyond}}},
 		{"no passages", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{RetrievalTopK: &none}}},
 		{"too many passages", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{RetrievalTopK: &many}}},
 		{"a session id with a slash", chat.RunRequest{Message: "Hi", SessionID: "../etc"}},
@@ -291,7 +329,8 @@ func TestTooManyRunsAtOnceAreRefused(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, hanging{}, func(c *Config) { c.MaxRuns = 1 })
 	run := h.ask(asks("Wait"))
-	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser, asks("Me too")); err == nil || chat.CodeOf(err) != chat.CodeTooMany {
+	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser, asks("Me too")); err == nil ||
+		chat.CodeOf(err) != chat.CodeTooMany {
 		t.Errorf("err = %v, want %v", err, chat.CodeTooMany)
 	}
 	if err := h.runs.Cancel(t.Context(), chat.Local, run.ID); err != nil {

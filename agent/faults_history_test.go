@@ -10,12 +10,19 @@ import (
 	"footnote/llm/textcalls"
 )
 
-// A process dies while one call of a turn waits for a person and the next one has its result. Whoever carries the run on hears of the
-// first call last: for a strict provider, a result without its call and a call without its result.
+// A process dies while one call of a turn waits for a person and the next one has its result. Whoever carries the run
+// on hears of the first call last: for a strict provider, a result without its call and a call without its result.
 func TestAProviderGetsAWholeHistoryAfterARestart(t *testing.T) {
 	t.Parallel()
-	both := wired{body: events(toolCalls(`{"index":0,"id":"w1","function":{"name":"web_search","arguments":"{\"query\":\"slate roof\"}"}}`),
-		toolCalls(`{"index":1,"id":"s1","function":{"name":"search_documents","arguments":"{\"query\":\"holiday\"}"}}`), ends("tool_calls"), theEnd)}
+	both := wired{
+		body: events(toolCalls(
+			`{"index":0,"id":"w1","function":{"name":"web_search","arguments":"{\"query\":\"slate roof\"}"}}`,
+		),
+			toolCalls(
+				`{"index":1,"id":"s1","function":{"name":"search_documents","arguments":"{\"query\":\"holiday\"}"}}`,
+			),
+			ends("tool_calls"), theEnd),
+	}
 	for _, way := range []struct {
 		name string
 		step int // bytes
@@ -57,7 +64,8 @@ func TestAProviderGetsAWholeHistoryAfterARestart(t *testing.T) {
 					a.Markdown, len(a.Citations), asked.Load(), dump(got.log), goodAnswer)
 			}
 			for _, s := range got.ended() {
-				if s.Step == "fallback" || s.ToolName == "search_documents" && s.Status != chat.StatusComplete || s.ToolName == "web_search" && s.Status == chat.StatusRunning {
+				if s.Step == "fallback" || s.ToolName == "search_documents" && s.Status != chat.StatusComplete ||
+					s.ToolName == "web_search" && s.Status == chat.StatusRunning {
 					t.Errorf("step %s ended as %s: %s, want other than %q", s.Step, s.Status, s.Message, "fallback")
 				}
 			}

@@ -44,9 +44,12 @@ func (h *house) lend(user, name, body, words string) (id, passage string) {
 func TestAnotherUsersDocumentIsLikeOneThatNeverWas(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
-	id, passage := h.lend("ben", "Quokka.md", "# Quokka ledger\n\nThe quokka account holds 977 marsupial coins.\n", "quokka account")
-	foreign := strings.NewReplacer("ID", id, "PASSAGE", passage, "FILE", "Quokka.md", "TITLE", "Quokka ledger", "WORD", "quokka")
-	unknown := strings.NewReplacer("ID", chat.NewID(), "PASSAGE", strings.Repeat("x", len(passage)), "FILE", "Zyzzyv.md", "TITLE", "Zyzzyv ledger", "WORD", "zyzzyv")
+	id, passage := h.lend("ben", "Quokka.md", "# Quokka ledger\n\nThe quokka account holds 977 marsupial coins.\n",
+		"quokka account")
+	foreign := strings.NewReplacer("ID", id, "PASSAGE", passage, "FILE", "Quokka.md", "TITLE", "Quokka ledger",
+		"WORD", "quokka")
+	unknown := strings.NewReplacer("ID", chat.NewID(), "PASSAGE", strings.Repeat("x", len(passage)), "FILE",
+		"Zyzzyv.md", "TITLE", "Zyzzyv ledger", "WORD", "zyzzyv")
 	read := call("read_document", `{"doc_id":"Survey.md"}`)
 	for _, tt := range []struct {
 		Set, tool, args string
@@ -67,8 +70,10 @@ func TestAnotherUsersDocumentIsLikeOneThatNeverWas(t *testing.T) {
 		{"cursor", "metadata_search", `{"filters":{"title":"TITLE"}}`},
 		{"cursor", "metadata_search", `{"filters":{"id":"ID"}}`},
 		{"cursor", "list_documents", `{"filters":{"title":"WORD"}}`},
-		{"cursor", "cite_source", `{"cited_text":"The WORD account holds 977 marsupial coins","block_id":"PASSAGE","citation_number":3}`},
-		{"cursor", "cite_source", `{"cited_text":"The WORD account holds 977 marsupial coins","block_id":"b1","citation_number":1}`},
+		{"cursor", "cite_source",
+			`{"cited_text":"The WORD account holds 977 marsupial coins","block_id":"PASSAGE","citation_number":3}`},
+		{"cursor", "cite_source",
+			`{"cited_text":"The WORD account holds 977 marsupial coins","block_id":"b1","citation_number":1}`},
 		{"cursor", "open_document", `{"citation_number":9,"reason":"TITLE"}`},
 		{"react", "retrieve", `{"query":"WORD marsupial coins"}`},
 		{"react", "lookup", `{"doc_id":"ID","query":"coins"}`},
@@ -97,7 +102,8 @@ func TestAnotherUsersDocumentIsLikeOneThatNeverWas(t *testing.T) {
 				return string(all)
 			}
 			blank := func(text string) string {
-				for _, pair := range [][2]string{{"Quokka.md", "Zyzzyv.md"}, {"Quokka", "Zyzzyv"}, {"quokka", "zyzzyv"}, {id, unknown.Replace("ID")}, {passage, unknown.Replace("PASSAGE")}} {
+				for _, pair := range [][2]string{{"Quokka.md", "Zyzzyv.md"}, {"Quokka", "Zyzzyv"}, {"quokka", "zyzzyv"},
+					{id, unknown.Replace("ID")}, {passage, unknown.Replace("PASSAGE")}} {
 					text = strings.ReplaceAll(text, pair[0], pair[1])
 				}
 				return text

@@ -34,9 +34,12 @@ func others(t *testing.T, each func(t *testing.T, drive run.Framework)) {
 
 func drivenBy(drive run.Framework) func(*Config) { return func(c *Config) { c.Framework = drive } }
 
-var changing = regexp.MustCompile(`"(run_id|timestamp|duration_ms|latency_ms|document_id|doc_id|chunk_id|session_id|url|id)":("[^"]*"|[0-9.e+]+)`)
+var changing = regexp.MustCompile(
+	`"(run_id|timestamp|duration_ms|latency_ms|document_id|doc_id|chunk_id|session_id|url|id)":("[^"]*"|[0-9.e+]+)`,
+)
 
-// shape is a run's log without what differs from run to run: times, ids, how deltas were cut, and how much was shown of what is taken back.
+// shape is a run's log without what differs from run to run: times, ids, how deltas were cut, and how much was shown of
+// what is taken back.
 func shape(t *testing.T, got transcript) []string {
 	t.Helper()
 	var out []string
@@ -66,7 +69,8 @@ func shape(t *testing.T, got transcript) []string {
 	return out
 }
 
-// The same script is the same run whatever drives it: steps, errors told to the model, citations, answer and what the model was asked.
+// The same script is the same run whatever drives it: steps, errors told to the model, citations, answer and what the
+// model was asked.
 func TestEveryFrameworkDrivesTheSameRun(t *testing.T) {
 	t.Parallel()
 	cut := calls(search("holiday"))
@@ -76,20 +80,46 @@ func TestEveryFrameworkDrivesTheSameRun(t *testing.T) {
 		req     chat.RunRequest
 		replies []scripted.Reply
 	}{
-		"one search":             {asks("How many days of holiday are there?"), []scripted.Reply{calls(search("holiday")), says(goodAnswer)}},
-		"text before a call":     {asks("How many days of holiday are there?"), []scripted.Reply{{Text: "Let me look.", Calls: []llm.Call{search("holiday")}}, says(goodAnswer)}},
-		"calls in parallel":      {asks("How many days of holiday, and how is the roof?"), []scripted.Reply{calls(search("holiday"), search("roof"), call("grep_documents", `{"pattern":"slates"}`)), says(goodAnswer)}},
-		"calls that can't run":   {asks("How many days of holiday are there?"), []scripted.Reply{calls(call("hammer", `{}`), llm.Call{Name: "search_documents", Malformed: "cut", Arguments: json.RawMessage(`{`)}, call("search_documents", `{"max_results":"many"}`)), calls(search("holiday")), says(goodAnswer)}},
-		"a cut turn":             {asks("How many days of holiday are there?"), []scripted.Reply{cut, calls(search("holiday")), says(goodAnswer)}},
-		"an empty reply":         {asks("How many days of holiday are there?"), []scripted.Reply{calls(search("holiday")), says(""), says(goodAnswer)}},
-		"no footnotes at first":  {asks("How many days of holiday are there?"), []scripted.Reply{calls(search("holiday")), says("There are 28 days of holiday."), says(goodAnswer)}},
-		"nothing found":          {asks("What is the capital of France?"), []scripted.Reply{calls(search("zzyzx")), says("Paris is the capital of France.")}},
-		"the same call again":    {asks("How many days of holiday are there?"), []scripted.Reply{calls(search("holiday")), calls(search("holiday")), calls(search("holiday")), says(goodAnswer)}},
-		"a budget of turns":      {chat.RunRequest{Message: "How many days of holiday?", Config: chat.RunConfig{MaxSteps: &two}}, []scripted.Reply{calls(search("holiday")), calls(search("leave")), says(goodAnswer)}},
-		"a budget of retrievals": {chat.RunRequest{Message: "How many days of holiday?", Config: chat.RunConfig{MaxRetrievalCalls: &one}}, []scripted.Reply{calls(search("holiday")), calls(search("leave")), says(goodAnswer)}},
-		"a model that fails":     {asks("How many days of holiday are there?"), []scripted.Reply{calls(search("holiday")), fails(llm.KindAuth)}},
-		"a refusing provider":    {asks("How?"), []scripted.Reply{{Text: "I can", Finish: llm.FinishFilter}}},
-		"given text":             {chat.RunRequest{Message: "What is the code?", ContextText: "The door code is 4711."}, []scripted.Reply{says("The code is 4711 [1].")}},
+		"one search": {asks("How many days of holiday are there?"),
+			[]scripted.Reply{calls(search("holiday")), says(goodAnswer)}},
+		"text before a call": {asks("How many days of holiday are there?"),
+			[]scripted.Reply{{Text: "Let me look.", Calls: []llm.Call{search("holiday")}}, says(goodAnswer)}},
+		"calls in parallel": {asks("How many days of holiday, and how is the roof?"),
+			[]scripted.Reply{
+				calls(search("holiday"), search("roof"), call("grep_documents", `{"pattern":"slates"}`)),
+				says(goodAnswer),
+			}},
+		"calls that can't run": {asks("How many days of holiday are there?"),
+			[]scripted.Reply{
+				calls(
+					call("hammer", `{}`),
+					llm.Call{Name: "search_documents", Malformed: "cut", Arguments: json.RawMessage(`{`)},
+					call("search_documents", `{"max_results":"many"}`),
+				), calls(search("holiday")), says(goodAnswer),
+			}},
+		"a cut turn": {asks("How many days of holiday are there?"),
+			[]scripted.Reply{cut, calls(search("holiday")), says(goodAnswer)}},
+		"an empty reply": {asks("How many days of holiday are there?"),
+			[]scripted.Reply{calls(search("holiday")), says(""), says(goodAnswer)}},
+		"no footnotes at first": {asks("How many days of holiday are there?"),
+			[]scripted.Reply{calls(search("holiday")), says("There are 28 days of holiday."), says(goodAnswer)}},
+		"nothing found": {asks("What is the capital of France?"),
+			[]scripted.Reply{calls(search("zzyzx")), says("Paris is the capital of France.")}},
+		"the same call again": {asks("How many days of holiday are there?"),
+			[]scripted.Reply{
+				calls(search("holiday")), calls(search("holiday")), calls(search("holiday")), says(goodAnswer),
+			}},
+		"a budget of turns": {chat.RunRequest{
+			Message: "How many days of holiday?", Config: chat.RunConfig{MaxSteps: &two},
+		}, []scripted.Reply{calls(search("holiday")), calls(search("leave")), says(goodAnswer)}},
+		"a budget of retrievals": {chat.RunRequest{
+			Message: "How many days of holiday?", Config: chat.RunConfig{MaxRetrievalCalls: &one},
+		}, []scripted.Reply{calls(search("holiday")), calls(search("leave")), says(goodAnswer)}},
+		"a model that fails": {asks("How many days of holiday are there?"),
+			[]scripted.Reply{calls(search("holiday")), fails(llm.KindAuth)}},
+		"a refusing provider": {asks("How?"), []scripted.Reply{{Text: "I can", Finish: llm.FinishFilter}}},
+		"given text": {chat.RunRequest{Message: "What is the code?", ContextText: "The door code is 4711."},
+			[]scripted.Reply{says("The code is 4711 [1].")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -153,14 +183,31 @@ func TestAFrameworkThatBreaksTheOrderFailsItsRunOnly(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	for name, drive := range map[string]run.Framework{
-		"it does nothing":              func(context.Context, run.Rounds) error { return nil },
-		"it fails":                     func(context.Context, run.Rounds) error { return broken },
-		"it panics":                    func(context.Context, run.Rounds) error { panic("broken") },
-		"it calls before a turn":       func(ctx context.Context, r run.Rounds) error { _, err := r.Call(ctx, 0); return err },
-		"it makes no calls":            func(ctx context.Context, r run.Rounds) error { _, _ = r.Turn(ctx); _, err := r.Turn(ctx); return err },
-		"it hides a failure":           func(ctx context.Context, r run.Rounds) error { _, _ = r.Turn(ctx); _, _ = r.Call(ctx, 7); return nil },
-		"it leaves a turn behind":      func(ctx context.Context, r run.Rounds) error { go func() { _, _ = r.Turn(ctx) }(); return broken },
-		"it ends before the last turn": func(ctx context.Context, r run.Rounds) error { _, err := r.Turn(ctx); return err },
+		"it does nothing": func(context.Context, run.Rounds) error { return nil },
+		"it fails":        func(context.Context, run.Rounds) error { return broken },
+		"it panics":       func(context.Context, run.Rounds) error { panic("broken") },
+		"it calls before a turn": func(ctx context.Context, r run.Rounds) error {
+			_, err := r.Call(ctx, 0)
+			return err
+		},
+		"it makes no calls": func(ctx context.Context, r run.Rounds) error {
+			_, _ = r.Turn(ctx)
+			_, err := r.Turn(ctx)
+			return err
+		},
+		"it hides a failure": func(ctx context.Context, r run.Rounds) error {
+			_, _ = r.Turn(ctx)
+			_, _ = r.Call(ctx, 7)
+			return nil
+		},
+		"it leaves a turn behind": func(ctx context.Context, r run.Rounds) error {
+			go func() { _, _ = r.Turn(ctx) }()
+			return broken
+		},
+		"it ends before the last turn": func(ctx context.Context, r run.Rounds) error {
+			_, err := r.Turn(ctx)
+			return err
+		},
 		"it makes a call that is none": func(ctx context.Context, r run.Rounds) error {
 			_, _ = r.Turn(ctx)
 			_, err := r.Call(ctx, -1)
@@ -176,7 +223,8 @@ func TestAFrameworkThatBreaksTheOrderFailsItsRunOnly(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t, scripted.New(calls(search("holiday")), says(goodAnswer)), drivenBy(drive))
 			d := h.answer(asks("How many days of holiday are there?")).done()
-			if d.Status != chat.RunFailed || d.Error.Code != chat.CodeInternal || strings.Contains(d.Error.Message, "broken") {
+			if d.Status != chat.RunFailed || d.Error.Code != chat.CodeInternal ||
+				strings.Contains(d.Error.Message, "broken") {
 				t.Errorf("it ended %+v %+v; want Status %v, Error.Code %v, no %q in it",
 					d, d.Error, chat.RunFailed, chat.CodeInternal, "broken")
 			}
@@ -186,5 +234,6 @@ func TestAFrameworkThatBreaksTheOrderFailsItsRunOnly(t *testing.T) {
 	}
 }
 
-// AddFramework has a framework of a package above this one tested here. FOOTNOTE_TEST_FRAMEWORK has all tests driven by it.
+// AddFramework has a framework of a package above this one tested here. FOOTNOTE_TEST_FRAMEWORK has all tests driven by
+// it.
 func AddFramework(name string, drive run.Framework) { frameworks[name] = drive }

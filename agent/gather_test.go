@@ -20,8 +20,10 @@ func TestGatherReturnsWhatTheModelChoseToFind(t *testing.T) {
 		calls(call("read_document", `{"doc_id":"Survey.md"}`)), says("DONE"),
 	)
 	h := newHouse(t, model)
-	got, err := h.runs.Gather(t.Context(), chat.LocalUser, chat.RunRequest{Message: "Why is the roof of the house in poor condition?"}, 2)
-	if err != nil || len(got.Results) != 2 || !strings.Contains(got.Results[0].Passage.Text, "poor condition") || got.Results[0].Score <= got.Results[1].Score {
+	got, err := h.runs.Gather(t.Context(), chat.LocalUser,
+		chat.RunRequest{Message: "Why is the roof of the house in poor condition?"}, 2)
+	if err != nil || len(got.Results) != 2 || !strings.Contains(got.Results[0].Passage.Text, "poor condition") ||
+		got.Results[0].Score <= got.Results[1].Score {
 		t.Errorf("found %+v, %v; want 2 results, %q in it, more than %v",
 			got.Results, err, "poor condition", got.Results[1].Score)
 	}
@@ -34,7 +36,8 @@ func TestGatherReturnsWhatTheModelChoseToFind(t *testing.T) {
 			t.Errorf("step %s is %s, want %s", s.Step, s.Status, chat.StatusComplete)
 		}
 	}
-	if want := []string{"hybrid_search", "hybrid_search", "read_document"}; !slices.Equal(tools, want) || len(model.Requests()) != 3 {
+	if want := []string{"hybrid_search", "hybrid_search", "read_document"}; !slices.Equal(tools, want) ||
+		len(model.Requests()) != 3 {
 		t.Errorf("tools %q, want %q", tools, want)
 	}
 	seen := map[string]bool{}
@@ -44,7 +47,8 @@ func TestGatherReturnsWhatTheModelChoseToFind(t *testing.T) {
 		}
 		seen[r.Passage.ID] = true
 	}
-	if sessions, _, err := h.store.Sessions(t.Context(), chat.Local, chat.SessionQuery{}); err != nil || len(sessions) != 0 {
+	if sessions, _, err := h.store.Sessions(t.Context(), chat.Local, chat.SessionQuery{}); err != nil ||
+		len(sessions) != 0 {
 		t.Errorf("%d sessions are stored, %v; want no sessions", len(sessions), err)
 	}
 }
@@ -105,14 +109,19 @@ func TestVerboseLoggingWritesTheStepsOfItsRunAlone(t *testing.T) {
 	quiet := h.ask(asks("How many days of paid holiday are there?"))
 	h.wait(quiet.ID)
 	yes := true
-	loud := h.ask(chat.RunRequest{Message: "How many days of paid holiday are there?", Config: chat.RunConfig{VerboseLogging: &yes}})
+	loud := h.ask(chat.RunRequest{
+		Message: "How many days of paid holiday are there?", Config: chat.RunConfig{VerboseLogging: &yes},
+	})
 	h.wait(loud.ID)
 	h.stop()
 	log := out.String()
 	if strings.Contains(log, quiet.ID) {
 		t.Errorf("a run that did not ask for it is logged:\n%s", log)
 	}
-	for _, want := range []string{"step=analyse", "step=search_documents status=running", "step=search_documents status=complete", `\"query\":\"paid holiday\"`, "run over", "retrieval_calls=1"} {
+	for _, want := range []string{
+		"step=analyse", "step=search_documents status=running", "step=search_documents status=complete",
+		`\"query\":\"paid holiday\"`, "run over", "retrieval_calls=1",
+	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("%q is not in the log:\n%s", want, log)
 		}
@@ -126,8 +135,10 @@ func TestRunsAreCounted(t *testing.T) {
 	h.answer(asks("And once more?")).done()
 	h.stop()
 	got := h.runs.Stats()
-	if got.Running != 0 || got.Ended[chat.RunCompleted].Times != 1 || got.Ended[chat.RunFailed].Times != 1 || got.Tokens.In != 200 {
-		t.Errorf("counted %+v; want Running 0, Ended[chat.RunCompleted].Times 1, Ended[chat.RunFailed].Times 1, Tokens.In 200",
+	if got.Running != 0 || got.Ended[chat.RunCompleted].Times != 1 || got.Ended[chat.RunFailed].Times != 1 ||
+		got.Tokens.In != 200 {
+		t.Errorf("counted %+v; want Running 0, Ended[chat.RunCompleted].Times 1, Ended[chat.RunFailed].Times 1, "+
+			"Tokens.In 200",
 			got)
 	}
 	if got.Tools[chat.ToolEnd{Tool: "search_documents", Status: chat.StatusComplete}].Times != 1 ||

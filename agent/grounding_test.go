@@ -45,23 +45,36 @@ func TestNoToolVouchesForWhatItDidNotReturn(t *testing.T) {
 		said  string
 		tools []string
 	}{
-		{"a sum", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("calculate", `{"expression":"1+1"}`)), invented, nil},
-		{"a result of something else", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("calculate", `{"expression":"2*3"}`)), "There are 6 dragons.", nil},
-		{"the library's list", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("list_documents", `{}`)), invented, nil},
-		{"the list, by the name of a document", "Does the cellar of 12 Mill Lane flood?", calls(call("list_documents", `{}`)), "According to the Building survey of 12 Mill Lane, the cellar floods every winter.", nil},
-		{"a search of the list", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("metadata_search", `{"filters":{"filename":"Survey.md"}}`)), invented, nil},
-		{"nothing but a sum is allowed", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("calculate", `{"expression":"1+1"}`)), invented, []string{"calculate"}},
-		{"in code", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("calculate", `{"expression":"1+1"}`)), "```\n" + invented + "\n```", []string{"calculate"}},
-		{"in a heading", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("calculate", `{"expression":"1+1"}`)), "# " + invented, []string{"calculate"}},
-		{"another server's tool", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("shop__order", `{"what":"slates"}`)), invented, []string{"shop__order"}},
-		{"a summary", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("get_document_summary", `{"doc_id":"Staff handbook"}`)), invented, nil},
-		{"a search for a pattern", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("grep_documents", `{"pattern":"holiday"}`)), invented, nil},
+		{"a sum", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("calculate", `{"expression":"1+1"}`)),
+			invented, nil},
+		{"a result of something else", "Who keeps what in the cellar of 12 Mill Lane?",
+			calls(call("calculate", `{"expression":"2*3"}`)), "There are 6 dragons.", nil},
+		{"the library's list", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("list_documents", `{}`)),
+			invented, nil},
+		{"the list, by the name of a document", "Does the cellar of 12 Mill Lane flood?",
+			calls(call("list_documents", `{}`)),
+			"According to the Building survey of 12 Mill Lane, the cellar floods every winter.", nil},
+		{"a search of the list", "Who keeps what in the cellar of 12 Mill Lane?",
+			calls(call("metadata_search", `{"filters":{"filename":"Survey.md"}}`)), invented, nil},
+		{"nothing but a sum is allowed", "Who keeps what in the cellar of 12 Mill Lane?",
+			calls(call("calculate", `{"expression":"1+1"}`)), invented, []string{"calculate"}},
+		{"in code", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("calculate", `{"expression":"1+1"}`)),
+			"```\n" + invented + "\n```", []string{"calculate"}},
+		{"in a heading", "Who keeps what in the cellar of 12 Mill Lane?",
+			calls(call("calculate", `{"expression":"1+1"}`)), "# " + invented, []string{"calculate"}},
+		{"another server's tool", "Who keeps what in the cellar of 12 Mill Lane?",
+			calls(call("shop__order", `{"what":"slates"}`)), invented, []string{"shop__order"}},
+		{"a summary", "Who keeps what in the cellar of 12 Mill Lane?",
+			calls(call("get_document_summary", `{"doc_id":"Staff handbook"}`)), invented, nil},
+		{"a search for a pattern", "Who keeps what in the cellar of 12 Mill Lane?",
+			calls(call("grep_documents", `{"pattern":"holiday"}`)), invented, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t, stubborn(tt.first, tt.said), s.with)
 			got := h.wait(h.ask(chat.RunRequest{Message: tt.asks, Config: chat.RunConfig{EnabledTools: tt.tools}}).ID)
-			if d := got.done(); d.Status != chat.RunCitationValidationFailed || d.Error == nil || d.Error.Code != chat.CodeGuardrail || got.text() != "" {
+			if d := got.done(); d.Status != chat.RunCitationValidationFailed || d.Error == nil ||
+				d.Error.Code != chat.CodeGuardrail || got.text() != "" {
 				t.Errorf("it ended %+v and shows %q:%s; want Status %v, Error.Code %v, nothing",
 					d, got.text(), dump(got.log), chat.RunCitationValidationFailed, chat.CodeGuardrail)
 			}
@@ -78,22 +91,33 @@ func TestWhatToolsReturnedMayBeSaidWithoutFootnotes(t *testing.T) {
 		unsupported []string
 		confidence  float64
 	}{
-		{"a sum", "What is 12% of 3400?", calls(call("calculate", `{"expression":"3400*0.12"}`)), "12% of 3400 is 408.", nil, 0.8},
-		{"a sum in other words", "I pay 3400 pounds twice. How much is it?", calls(call("calculate", `{"expression":"3400*2"}`)), "You pay 6800 pounds in all.", nil, 0.8},
-		{"a result alone", "Double three, please, for the sum I have to hand in.", calls(call("calculate", `{"expression":"2*3"}`)), "The result is 6.", nil, 0.8},
-		{"the list", "Which documents do I have?", calls(call("list_documents", `{}`)), "You have two documents:\n\n- Staff handbook\n- Building survey of 12 Mill Lane", nil, 0.8},
-		{"the list, for another kind of question", "Is there a handbook?", calls(call("list_documents", `{}`)), "There is a document with the title Staff handbook.", nil, 0.8},
-		{"a sum and an invention", "What is 12% of 3400?", calls(call("calculate", `{"expression":"3400*0.12"}`)), "12% of 3400 is 408. " + invented, []string{invented}, 0.4},
-		{"a sum under an invention", "What is 12% of 3400?", calls(call("calculate", `{"expression":"3400*0.12"}`)), "# The king keeps seven dragons in the cellar\n\n12% of 3400 is 408.", []string{"The king keeps seven dragons in the cellar"}, 0.4},
-		{"a sum under a topic", "What is 12% of 3400?", calls(call("calculate", `{"expression":"3400*0.12"}`)), "# Calculation of the share\n\n12% of 3400 is 408.", nil, 0.8},
+		{"a sum", "What is 12% of 3400?", calls(call("calculate", `{"expression":"3400*0.12"}`)),
+			"12% of 3400 is 408.", nil, 0.8},
+		{"a sum in other words", "I pay 3400 pounds twice. How much is it?",
+			calls(call("calculate", `{"expression":"3400*2"}`)), "You pay 6800 pounds in all.", nil, 0.8},
+		{"a result alone", "Double three, please, for the sum I have to hand in.",
+			calls(call("calculate", `{"expression":"2*3"}`)), "The result is 6.", nil, 0.8},
+		{"the list", "Which documents do I have?", calls(call("list_documents", `{}`)),
+			"You have two documents:\n\n- Staff handbook\n- Building survey of 12 Mill Lane", nil, 0.8},
+		{"the list, for another kind of question", "Is there a handbook?", calls(call("list_documents", `{}`)),
+			"There is a document with the title Staff handbook.", nil, 0.8},
+		{"a sum and an invention", "What is 12% of 3400?", calls(call("calculate", `{"expression":"3400*0.12"}`)),
+			"12% of 3400 is 408. " + invented, []string{invented}, 0.4},
+		{"a sum under an invention", "What is 12% of 3400?", calls(call("calculate", `{"expression":"3400*0.12"}`)),
+			"# The king keeps seven dragons in the cellar\n\n12% of 3400 is 408.",
+			[]string{"The king keeps seven dragons in the cellar"}, 0.4},
+		{"a sum under a topic", "What is 12% of 3400?", calls(call("calculate", `{"expression":"3400*0.12"}`)),
+			"# Calculation of the share\n\n12% of 3400 is 408.", nil, 0.8},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			model := stubborn(tt.first, tt.said)
 			h := newHouse(t, model)
 			a := h.answer(asks(tt.asks)).answer()
-			if a.Markdown != tt.said || !slices.Equal(a.Unsupported, tt.unsupported) || a.Confidence != tt.confidence || a.Coverage.Searched != 0 {
-				t.Errorf("answer = %+v, want unsupported %q, confidence %v, 0 searched", a, tt.unsupported, tt.confidence)
+			if a.Markdown != tt.said || !slices.Equal(a.Unsupported, tt.unsupported) || a.Confidence != tt.confidence ||
+				a.Coverage.Searched != 0 {
+				t.Errorf("answer = %+v, want unsupported %q, confidence %v, 0 searched", a, tt.unsupported,
+					tt.confidence)
 			}
 			if n := len(model.Requests()); n != 2 {
 				t.Errorf("the model was asked %d times, want 2", n)
@@ -113,31 +137,54 @@ func TestAnswersThatNeedNoFootnotesAreCheckedAllTheSame(t *testing.T) {
 		confidence  float64
 		explained   string
 	}{
-		{"a given text holds it", chat.RunRequest{Message: "What colour is the sky?", ContextText: "The sky is green on Mars."}, []scripted.Reply{says("The sky is green.")}, nil, 0.8,
+		{"a given text holds it",
+			chat.RunRequest{Message: "What colour is the sky?", ContextText: "The sky is green on Mars."},
+			[]scripted.Reply{says("The sky is green.")}, nil, 0.8,
 			"1 of 1 sentence is held by the given text."},
-		{"a given text does not", chat.RunRequest{Message: "What colour is the sky?", ContextText: "The sky is green on Mars."}, []scripted.Reply{says("The ocean is blue on Venus.")},
+		{"a given text does not",
+			chat.RunRequest{Message: "What colour is the sky?", ContextText: "The sky is green on Mars."},
+			[]scripted.Reply{says("The ocean is blue on Venus.")},
 			[]string{"The ocean is blue on Venus."}, 0, "0 of 1 sentence is held by the given text."},
-		{"half of it", chat.RunRequest{Message: "What colour is the sky?", ContextText: "The sky is green on Mars."}, []scripted.Reply{says("The sky is green on Mars. " + invented)},
+		{"half of it", chat.RunRequest{Message: "What colour is the sky?", ContextText: "The sky is green on Mars."},
+			[]scripted.Reply{says("The sky is green on Mars. " + invented)},
 			[]string{invented}, 0.4, "1 of 2 sentences are held by the given text."},
-		{"in another language", chat.RunRequest{Message: "Was steht da?", ContextText: "The sky is green on Mars and the clouds are yellow in the evening."},
+		{"in another language",
+			chat.RunRequest{
+				Message:     "Was steht da?",
+				ContextText: "The sky is green on Mars and the clouds are yellow in the evening.",
+			},
 			[]scripted.Reply{says("Der Himmel ist grün auf dem Mars, und die Wolken sind am Abend gelb.")}, nil, 0.4,
-			"0 of 1 sentence is held by the given text. 1 sentence is in another language, so it could not be compared."},
-		{"a text to work on", chat.RunRequest{Message: "Shorten this text: The roof covering is in poor condition, and several slates are missing."}, []scripted.Reply{says(invented)},
+			"0 of 1 sentence is held by the given text. 1 sentence is in another language, so it could not be " +
+				"compared."},
+		{"a text to work on",
+			chat.RunRequest{
+				Message: "Shorten this text: The roof covering is in poor condition, and several slates are missing.",
+			}, []scripted.Reply{says(invented)},
 			[]string{invented}, 0, "The answer needs no documents. 0 of 1 sentence is held by the conversation."},
-		{"talk", asks("Hello!"), []scripted.Reply{says("Hello! How can I help?")}, nil, 0.8, "The answer needs no documents. No sentence states anything to compare with the conversation."},
-		{"talk that goes on", asks("Hello!"), []scripted.Reply{says("Hello! " + invented)}, []string{invented}, 0, "The answer needs no documents. 0 of 1 sentence is held by the conversation."},
-		{"a sum in the head", asks("What is 3 + 4?"), []scripted.Reply{says("3 + 4 = 7")}, nil, 0.8, "The answer needs no documents. 1 of 1 sentence is held by the calculation."},
-		{"a wrong sum", asks("What is 3 + 4?"), []scripted.Reply{says("3 + 4 = 9")}, []string{"3 + 4 = 9"}, 0, "The answer needs no documents. 0 of 1 sentence is held by the conversation."},
-		{"no footnotes wanted", chat.RunRequest{Message: "How many days of holiday are there?", Config: chat.RunConfig{RequireCitations: &no}},
-			[]scripted.Reply{calls(search("holiday")), says("There are 28 days of paid holiday a year. " + invented)}, []string{invented}, 0.4,
+		{"talk", asks("Hello!"), []scripted.Reply{says("Hello! How can I help?")}, nil, 0.8,
+			"The answer needs no documents. No sentence states anything to compare with the conversation."},
+		{"talk that goes on", asks("Hello!"), []scripted.Reply{says("Hello! " + invented)}, []string{invented}, 0,
+			"The answer needs no documents. 0 of 1 sentence is held by the conversation."},
+		{"a sum in the head", asks("What is 3 + 4?"), []scripted.Reply{says("3 + 4 = 7")}, nil, 0.8,
+			"The answer needs no documents. 1 of 1 sentence is held by the calculation."},
+		{"a wrong sum", asks("What is 3 + 4?"), []scripted.Reply{says("3 + 4 = 9")}, []string{"3 + 4 = 9"}, 0,
+			"The answer needs no documents. 0 of 1 sentence is held by the conversation."},
+		{"no footnotes wanted",
+			chat.RunRequest{
+				Message: "How many days of holiday are there?", Config: chat.RunConfig{RequireCitations: &no},
+			},
+			[]scripted.Reply{calls(search("holiday")), says("There are 28 days of paid holiday a year. " + invented)},
+			[]string{invented}, 0.4,
 			"No footnotes were asked for. 1 of 2 sentences are held by the passages."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t, scripted.New(tt.replies...))
 			a := h.answer(tt.req).answer()
-			if !slices.Equal(a.Unsupported, tt.unsupported) || a.Confidence != tt.confidence || a.SelfEvaluation != tt.explained {
-				t.Errorf("%q: unsupported %q, confidence %v, %q; want %q, %v, %q", a.Markdown, a.Unsupported, a.Confidence, a.SelfEvaluation, tt.unsupported, tt.confidence, tt.explained)
+			if !slices.Equal(a.Unsupported, tt.unsupported) || a.Confidence != tt.confidence ||
+				a.SelfEvaluation != tt.explained {
+				t.Errorf("%q: unsupported %q, confidence %v, %q; want %q, %v, %q", a.Markdown, a.Unsupported,
+					a.Confidence, a.SelfEvaluation, tt.unsupported, tt.confidence, tt.explained)
 			}
 		})
 	}
@@ -154,28 +201,48 @@ func TestARefusalSaysOnlyWhatWasDone(t *testing.T) {
 		change []func(*Config)
 		want   string
 	}{
-		{"nothing was searched, as nothing could be", chat.RunRequest{Message: "What lives in the cellar?", Config: calculates}, scripted.New(says(lie)), nil,
+		{"nothing was searched, as nothing could be",
+			chat.RunRequest{Message: "What lives in the cellar?", Config: calculates}, scripted.New(says(lie)), nil,
 			ground.Refusal + " Nothing was searched, because none of the tools that were allowed searches documents."},
-		{"all turns went into sums", chat.RunRequest{Message: "What lives in the cellar?", Config: calculates}, scripted.New(calls(call("calculate", `{"expression":"1+1"}`)), says("I searched for dragons and found nothing."), says("I searched for dragons and found nothing.")), nil,
+		{"all turns went into sums", chat.RunRequest{Message: "What lives in the cellar?", Config: calculates},
+			scripted.New(calls(call("calculate", `{"expression":"1+1"}`)),
+				says("I searched for dragons and found nothing."), says("I searched for dragons and found nothing.")),
+			nil,
 			ground.Refusal + " Nothing was searched, because none of the tools that were allowed searches documents."},
-		{"the model did not", asks("What lives in the cellar?"), scripted.New(says(lie)), nil, ground.Refusal + " Nothing was searched."},
+		{"the model did not", asks("What lives in the cellar?"), scripted.New(says(lie)), nil,
+			ground.Refusal + " Nothing was searched."},
 		{"it did", asks("What lives in the cellar?"), scripted.New(calls(search("dragons")), says(lie)), nil, lie},
-		{"it did, but told of other searches", asks("What lives in the cellar?"), scripted.New(calls(search("zzyzx")), says(lie+" I read 14 registers of Atlantis.")), nil, ground.Refusal + " I searched for: zzyzx; lives cellar."},
-		{"it did, and invented an answer", asks("How many days of holiday are there?"), scripted.New(calls(search("holiday")), says(ground.Refusal+" However, dragons have 99 days of holiday.")), nil,
+		{"it did, but told of other searches", asks("What lives in the cellar?"),
+			scripted.New(calls(search("zzyzx")), says(lie+" I read 14 registers of Atlantis.")), nil,
+			ground.Refusal + " I searched for: zzyzx; lives cellar."},
+		{"it did, and invented an answer", asks("How many days of holiday are there?"),
+			scripted.New(calls(search("holiday")), says(ground.Refusal+" However, dragons have 99 days of holiday.")),
+			nil,
 			ground.Refusal + " I searched for: holiday."},
-		{"it did, and added words of the question", asks("How many days of holiday have dragons?"), scripted.New(calls(search("holiday")), says(ground.Refusal+" I searched for the holiday of dragons.")), nil,
+		{"it did, and added words of the question", asks("How many days of holiday have dragons?"),
+			scripted.New(calls(search("holiday")), says(ground.Refusal+" I searched for the holiday of dragons.")), nil,
 			ground.Refusal + " I searched for: holiday."},
-		{"the text was given", chat.RunRequest{Message: "How many days of holiday are there?", ContextText: "The sky is green."}, scripted.New(says(ground.Refusal + " However, dragons have 99 days of holiday.")), nil, ground.Refusal},
-		{"it was talk", asks("Hello!"), scripted.New(says(ground.Refusal+" However, dragons have 99 days of holiday."), says(ground.Refusal+" However, dragons have 99 days of holiday.")), nil, ground.Refusal + " Nothing was searched."},
-		{"the search failed", asks("What lives in the cellar?"), scripted.New(calls(search("dragons")), says(lie)), []func(*Config){func(c *Config) { c.Library = searchless{c.Library} }},
+		{"the text was given",
+			chat.RunRequest{Message: "How many days of holiday are there?", ContextText: "The sky is green."},
+			scripted.New(says(ground.Refusal + " However, dragons have 99 days of holiday.")), nil, ground.Refusal},
+		{"it was talk", asks("Hello!"),
+			scripted.New(says(ground.Refusal+" However, dragons have 99 days of holiday."),
+				says(ground.Refusal+" However, dragons have 99 days of holiday.")), nil,
+			ground.Refusal + " Nothing was searched."},
+		{"the search failed", asks("What lives in the cellar?"), scripted.New(calls(search("dragons")), says(lie)),
+			[]func(*Config){func(c *Config) { c.Library = searchless{c.Library} }},
 			ground.Refusal + " “Searching for: dragons” failed, so your documents may still hold it."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t, tt.model, tt.change...)
 			got := h.answer(tt.req)
-			if a := got.answer(); a.Markdown != tt.want || got.text() != tt.want || a.StopReason != chat.StopRefused || strings.Contains(a.SelfEvaluation, "not known") == (strings.Contains(tt.name, "it did") || tt.req.ContextText != "") || (a.Coverage.Searched > 0) != strings.Contains(tt.name, "it did") {
-				t.Errorf("answer = %q, stopped %s, coverage %+v; want %q", a.Markdown, a.StopReason, a.Coverage, tt.want)
+			if a := got.answer(); a.Markdown != tt.want || got.text() != tt.want || a.StopReason != chat.StopRefused ||
+				strings.Contains(a.SelfEvaluation,
+					"not known") == (strings.Contains(tt.name, "it did") || tt.req.ContextText != "") ||
+				(a.Coverage.Searched > 0) != strings.Contains(tt.name, "it did") {
+				t.Errorf("answer = %q, stopped %s, coverage %+v; want %q", a.Markdown, a.StopReason,
+					a.Coverage, tt.want)
 			}
 		})
 	}
@@ -184,13 +251,18 @@ func TestARefusalSaysOnlyWhatWasDone(t *testing.T) {
 func TestOfflineSaysOnlyWhatWasDone(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New())
-	a := h.answer(chat.RunRequest{Message: "What lives in the cellar?", Config: chat.RunConfig{EnabledTools: []string{"calculate"}}}).answer()
-	if want := ground.Refusal + " Nothing was searched, because none of the tools that were allowed searches documents."; a.Markdown != want || a.Coverage.Searched != 0 {
+	a := h.answer(chat.RunRequest{
+		Message: "What lives in the cellar?", Config: chat.RunConfig{EnabledTools: []string{"calculate"}},
+	}).answer()
+	if want := ground.Refusal +
+		" Nothing was searched, because none of the tools that were allowed searches documents."; a.Markdown != want ||
+		a.Coverage.Searched != 0 {
 		t.Errorf("answer = %q, coverage %+v; want %q", a.Markdown, a.Coverage, want)
 	}
 	h.hire(offline.New(), func(c *Config) { c.Library = searchless{c.Library} })
 	a = h.answer(asks("What lives in the cellar?")).answer()
-	if !strings.Contains(a.Markdown, "failed, so they may still hold it") || strings.Contains(a.Markdown, "found nothing") || a.Coverage.Searched != 0 {
+	if !strings.Contains(a.Markdown, "failed, so they may still hold it") ||
+		strings.Contains(a.Markdown, "found nothing") || a.Coverage.Searched != 0 {
 		t.Errorf("after a search that failed: %q, coverage %+v; want %q in it, no %q in it, Searched 0",
 			a.Markdown, a.Coverage, "failed, so they may still hold it", "found nothing")
 	}
@@ -210,7 +282,8 @@ func TestAModelThatIsSilentUntilTheDeadlineIsSaid(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, mute{scripted.New()}, withFallback, func(c *Config) { c.Budget.Seconds = 1 })
 	a := h.answer(asks("What lives in the cellar?")).answer()
-	if want := ground.Refusal + " Nothing was searched. The time for this question was used up."; a.Markdown != want || a.Coverage.Searched != 0 {
+	if want := ground.Refusal + " Nothing was searched. The time for this question was used up."; a.Markdown != want ||
+		a.Coverage.Searched != 0 {
 		t.Errorf("answer = %q, coverage %+v; want %q", a.Markdown, a.Coverage, want)
 	}
 }
@@ -224,7 +297,8 @@ func TestWhatNothingHeldVouchesForNoLaterAnswer(t *testing.T) {
 	}
 	a := h.answer(chat.RunRequest{SessionID: first.SessionID, Message: "Explain that in simple terms"}).answer()
 	if !slices.Equal(a.Unsupported, []string{invented}) || a.Confidence != 0 {
-		t.Errorf("%q: unsupported %q, confidence %v, %q; want it unsupported", a.Markdown, a.Unsupported, a.Confidence, a.SelfEvaluation)
+		t.Errorf("%q: unsupported %q, confidence %v, %q; want it unsupported", a.Markdown, a.Unsupported, a.Confidence,
+			a.SelfEvaluation)
 	}
 }
 
@@ -232,7 +306,10 @@ func TestAHeadingThatStatesSomethingIsChecked(t *testing.T) {
 	t.Parallel()
 	const heading, held = "Seven dragons live in the cellar", "28 days of paid holiday a year"
 	said := "There are 28 days of paid holiday a year [1]."
-	h := newHouse(t, scripted.New(calls(search("holiday")), says("## "+heading+"\n\n"+said), calls(search("holiday")), says("## "+held+"\n\n"+said)))
+	h := newHouse(
+		t, scripted.New(calls(search("holiday")), says("## "+heading+"\n\n"+said), calls(search("holiday")),
+			says("## "+held+"\n\n"+said)),
+	)
 	for _, want := range [][]string{{heading}, nil} {
 		a := h.answer(asks("How many days of paid holiday are there?")).answer()
 		if !slices.Equal(a.Unsupported, want) || (a.Confidence < 1) != (want != nil) {
@@ -253,9 +330,12 @@ func (f falling) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part
 
 func TestAModelThatFallsSilentAfterASearchIsSaid(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, falling{scripted.New(calls(search("holiday")))}, withFallback, func(c *Config) { c.Budget.Seconds = 1 })
+	h := newHouse(t, falling{scripted.New(calls(search("holiday")))}, withFallback,
+		func(c *Config) { c.Budget.Seconds = 1 })
 	a := h.answer(asks("Which dragons live in the cellar?")).answer()
-	if want := ground.Refusal + " I searched for: holiday. The time for this question was used up."; a.Markdown != want || a.StopReason != chat.StopRefused {
+	if want := ground.Refusal +
+		" I searched for: holiday. The time for this question was used up."; a.Markdown != want ||
+		a.StopReason != chat.StopRefused {
 		t.Errorf("answer = %q, stopped %s; want %q", a.Markdown, a.StopReason, want)
 	}
 }
@@ -270,7 +350,9 @@ func TestAnEmptyReplyIsCounted(t *testing.T) {
 		want chat.Tokens
 	}{{"a turn", nil, chat.Tokens{In: 100, Out: 20}}, {"a plan and a turn", &yes, chat.Tokens{In: 200, Out: 40}}} {
 		h := newHouse(t, scripted.New(empty, empty), withFallback)
-		a := h.answer(chat.RunRequest{Message: "How many days of holiday are there?", Config: chat.RunConfig{EnableQueryDecomposition: tt.plan}}).answer()
+		a := h.answer(chat.RunRequest{
+			Message: "How many days of holiday are there?", Config: chat.RunConfig{EnableQueryDecomposition: tt.plan},
+		}).answer()
 		if a.Tokens != tt.want {
 			t.Errorf("%s: tokens = %+v, want %+v", tt.name, a.Tokens, tt.want)
 		}

@@ -14,9 +14,10 @@ func TestAConversationGoesWhenItWasLeftAloneForThirtyDays(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, scripted.NewScript(func(scripted.Request) scripted.Reply { return says(ground.Refusal) }), func(c *Config) {
-			c.KeepSessions, c.Lease = 30*day, 12*time.Hour
-		})
+		h := newHouse(t, scripted.NewScript(func(scripted.Request) scripted.Reply { return says(ground.Refusal) }),
+			func(c *Config) {
+				c.KeepSessions, c.Lease = 30*day, 12*time.Hour
+			})
 		begun, end := make(chan error, 1), t.Context()
 		go func() { begun <- h.runs.Run(end) }()
 		ask := func(session string) {
@@ -54,7 +55,8 @@ func TestAHundredQuestionsInAnyTwentyFourHours(t *testing.T) {
 		h := newHouse(t, scripted.New())
 		h.store.SetLimits(chat.Limits{chat.QuestionsPerDay: 100})
 		ask := func() error {
-			_, _, err := h.store.StartRun(t.Context(), "anna", asks("Why?"), chat.Lease{Owner: "one", Until: time.Now().Add(time.Minute)})
+			_, _, err := h.store.StartRun(t.Context(), "anna", asks("Why?"),
+				chat.Lease{Owner: "one", Until: time.Now().Add(time.Minute)})
 			return err
 		}
 		for i := range 100 {
@@ -66,7 +68,8 @@ func TestAHundredQuestionsInAnyTwentyFourHours(t *testing.T) {
 		if err := ask(); err == nil || chat.CodeOf(err) != chat.CodeTooMany {
 			t.Fatalf("one more: %v, want %v", err, chat.CodeTooMany)
 		}
-		time.Sleep(24*time.Hour - 100*time.Minute + time.Second) // the first of them is a day old and makes room for one
+		// the first of them is a day old and makes room for one
+		time.Sleep(24*time.Hour - 100*time.Minute + time.Second)
 		if err := ask(); err != nil {
 			t.Errorf("a day later: %v, want no error", err)
 		}

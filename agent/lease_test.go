@@ -12,7 +12,8 @@ import (
 	"footnote/e2e/scripted"
 )
 
-// Whenever a server dies, another one has its run within 35 s: when the lease has ended, and at the next look. It happens once.
+// Whenever a server dies, another one has its run within 35 s: when the lease has ended, and at the next look. It
+// happens once.
 func TestARunOfADeadServerIsTakenOverWithin35Seconds(t *testing.T) {
 	t.Parallel()
 	for after := range 12 { // seconds from the others' first look to the death
@@ -33,7 +34,8 @@ func TestARunOfADeadServerIsTakenOverWithin35Seconds(t *testing.T) {
 			time.Sleep(time.Duration(after)*time.Second + time.Millisecond)
 			died := time.Now()
 			dead := chat.Lease{Owner: "dead", Until: died.Add(30 * time.Second)}
-			run, _, err := h.store.StartRun(t.Context(), chat.LocalUser, asks("How many days of holiday are there?"), dead)
+			run, _, err := h.store.StartRun(t.Context(), chat.LocalUser,
+				asks("How many days of holiday are there?"), dead)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,7 +48,8 @@ func TestARunOfADeadServerIsTakenOverWithin35Seconds(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if took := time.Since(died); run.Status != chat.RunCompleted || took < 30*time.Second || took > 35*time.Second {
+			if took := time.Since(died); run.Status != chat.RunCompleted || took < 30*time.Second ||
+				took > 35*time.Second {
 				t.Errorf("%d s after a look: %s after %v; want %s, at least %v, at most %v",
 					after, run.Status, took, chat.RunCompleted, 30*time.Second, 35*time.Second)
 			}
@@ -67,7 +70,8 @@ func TestARunThatHasNotBegunIsLeftAsItIs(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(), among("one"))
 	two := h.another("two", scripted.New(calls(search("holiday")), says(goodAnswer)))
-	begun, _, err := h.store.StartRun(t.Context(), chat.LocalUser, asks("How many days of holiday are there?"), h.runs.lease())
+	begun, _, err := h.store.StartRun(t.Context(), chat.LocalUser, asks("How many days of holiday are there?"),
+		h.runs.lease())
 	if err != nil {
 		t.Fatal(err)
 	}

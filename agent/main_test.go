@@ -81,7 +81,8 @@ func (h *house) open() {
 func (h *house) hire(model llm.Model, change ...func(*Config)) {
 	h.Helper()
 	cfg := Config{Config: run.Config{
-		Store: h.store, Feed: h.feed, Library: h.library, Model: model, Framework: frameworks[os.Getenv("FOOTNOTE_TEST_FRAMEWORK")],
+		Store: h.store, Feed: h.feed, Library: h.library, Model: model,
+		Framework: frameworks[os.Getenv("FOOTNOTE_TEST_FRAMEWORK")],
 	}, Exclusive: true}
 	for _, c := range change {
 		c(&cfg)

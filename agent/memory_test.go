@@ -27,7 +27,8 @@ func TestPassagesOfEarlierAnswersAreKnownAndCited(t *testing.T) {
 	h.hire(model)
 	got := h.answer(req)
 	a := got.answer()
-	if a.Markdown != strings.Replace(more, "501", "1", 1) || len(a.Citations) != 1 || len(a.Unsupported) != 0 || len(got.tools()) != 0 {
+	if a.Markdown != strings.Replace(more, "501", "1", 1) || len(a.Citations) != 1 || len(a.Unsupported) != 0 ||
+		len(got.tools()) != 0 {
 		t.Errorf("answer %q with %d citations after %q; want 1 citation and none",
 			a.Markdown, len(a.Citations), got.tools())
 	}
@@ -42,7 +43,8 @@ func TestPassagesOfEarlierAnswersAreKnownAndCited(t *testing.T) {
 	}
 }
 
-// A second question is held to the documents like the first: only what was said before may be said again without a footnote.
+// A second question is held to the documents like the first: only what was said before may be said again without a
+// footnote.
 func TestAnAnswerFromTheConversationSaysWhatWasSaid(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
@@ -75,7 +77,9 @@ func TestAConversationIsToldInItsBounds(t *testing.T) {
 	h := newHouse(t, model, remembering(run.Memory{Turns: 3, Tokens: 200, Passages: 1}))
 	session := ""
 	for turn = range 6 {
-		run := h.ask(chat.RunRequest{SessionID: session, Message: fmt.Sprintf("Question %d: how many days of paid holiday are there?", turn)})
+		run := h.ask(chat.RunRequest{
+			SessionID: session, Message: fmt.Sprintf("Question %d: how many days of paid holiday are there?", turn),
+		})
 		h.wait(run.ID).answer()
 		session = run.SessionID
 	}
@@ -97,10 +101,14 @@ func TestAConversationIsToldInItsBounds(t *testing.T) {
 
 func TestLongRunsAreCompacted(t *testing.T) {
 	t.Parallel()
-	model := scripted.New(calls(call("read_document", `{"doc_id":"Long.md"}`)), calls(search("paid holiday")), calls(call("read_document", `{"doc_id":"Long.md","focus_query":"length"}`)),
+	model := scripted.New(calls(call("read_document", `{"doc_id":"Long.md"}`)), calls(search("paid holiday")),
+		calls(call("read_document", `{"doc_id":"Long.md","focus_query":"length"}`)),
 		says("The paid holiday of the long document is told at great length [1]."))
 	h := newHouse(t, model, thinking(run.Features{ContextTokens: 1200}))
-	h.add("Long.md", "# Holidays\n\n"+strings.Repeat("The paid holiday of the long document is told at great length, again and again. ", 100))
+	h.add(
+		"Long.md", "# Holidays\n\n"+
+			strings.Repeat("The paid holiday of the long document is told at great length, again and again. ", 100),
+	)
 	got := h.answer(asks("How many days of paid holiday are there?"))
 	got.answer()
 	s := got.step("compact")
@@ -108,7 +116,8 @@ func TestLongRunsAreCompacted(t *testing.T) {
 		t.Errorf("step %+v; want %q at its beginning and more than 0", s, "Shortened")
 	}
 	last := model.Requests()[3].Messages
-	if len(last[3].Text) > 1200 || !strings.Contains(last[3].Text, "shortened to save room") || strings.Count(last[3].Text, strings.Fields(last[3].Text)[2]) != 2 {
+	if len(last[3].Text) > 1200 || !strings.Contains(last[3].Text, "shortened to save room") ||
+		strings.Count(last[3].Text, strings.Fields(last[3].Text)[2]) != 2 {
 		t.Errorf("the first result is %s; want at most 1200 and %q in it", last[3].Text, "shortened to save room")
 	}
 	if len(last[len(last)-1].Text) < 2000 {

@@ -11,8 +11,15 @@ import (
 func TestDocumentsAreFoundByTheirOwnDateAndProperties(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
-	h.add("Valuation.md", "---\ndate: 2024-03-01\nauthor: Ada Brown\ntags: [roof, value]\n---\n# Valuation\n\nThe house is worth £400,000.\n")
-	h.add("Minutes.md", "---\ndate: \"2024\"\nauthor: Ben Smith\ntags: [meeting]\n---\n# Minutes\n\nThe meeting was short.\n")
+	h.add(
+		"Valuation.md",
+		"---\ndate: 2024-03-01\nauthor: Ada Brown\ntags: [roof, value]\n---\n# Valuation\n\nThe house is worth "+
+			"£400,000.\n",
+	)
+	h.add(
+		"Minutes.md",
+		"---\ndate: \"2024\"\nauthor: Ben Smith\ntags: [meeting]\n---\n# Minutes\n\nThe meeting was short.\n",
+	)
 	h.add("Old.md", "---\nyear: 2019\nauthor: [Cleo Hart, Zoë Núñez-Brown]\n---\n# Old\n\nNothing to report.\n")
 	for _, tt := range []struct {
 		filters string
@@ -42,8 +49,10 @@ func TestDocumentsAreFoundByTheirOwnDateAndProperties(t *testing.T) {
 		{`{"year":2024,"date_to":"2019"}`, chat.StatusError, "No date is both 2024 or later and 2019 or earlier"},
 		{`{"tags":["meeting","roof"]}`, chat.StatusComplete, "Minutes.md Valuation.md"},
 		{`{"tags":["garden"]}`, chat.StatusComplete, `"notes":[]`},
-		{`{"colour":"red"}`, chat.StatusComplete, "No document has the property “colour”. There are: author, date, tags, year."},
-		{`{"author":{"name":"Ada"}}`, chat.StatusError, "“filters.author” must be a text, or a number, or true or false, or a list"},
+		{`{"colour":"red"}`, chat.StatusComplete,
+			"No document has the property “colour”. There are: author, date, tags, year."},
+		{`{"author":{"name":"Ada"}}`, chat.StatusError,
+			"“filters.author” must be a text, or a number, or true or false, or a list"},
 	} {
 		for _, tool := range []string{"metadata_search", "list_documents"} {
 			s := h.used(asks("Which documents are there?"), call(tool, `{"filters":`+tt.filters+`}`))[0]
@@ -53,7 +62,8 @@ func TestDocumentsAreFoundByTheirOwnDateAndProperties(t *testing.T) {
 					files = append(files, name)
 				}
 			}
-			if got := strings.Join(files, " "); s.Status != tt.status || got != tt.found && (got != "" || !strings.Contains(string(s.ToolOutput), tt.found)) {
+			if got := strings.Join(files, " "); s.Status != tt.status ||
+				got != tt.found && (got != "" || !strings.Contains(string(s.ToolOutput), tt.found)) {
 				t.Errorf("%s %s: %s, found %q, %s; want %s", tool, tt.filters, s.Status, got, s.ToolOutput, tt.status)
 			}
 		}

@@ -13,7 +13,12 @@ import (
 // Rows 39 and 49: a call that the server could not read is asked for again with its error, then the model must answer.
 func TestACallThatItsServerCouldNotReadIsMended(t *testing.T) {
 	t.Parallel()
-	bad := scripted.Reply{Err: &llm.Error{Kind: llm.KindBadCall, Message: "The model wrote a tool call that its server could not read.", Err: errors.New("unexpected <function")}}
+	bad := scripted.Reply{
+		Err: &llm.Error{
+			Kind: llm.KindBadCall, Message: "The model wrote a tool call that its server could not read.",
+			Err: errors.New("unexpected <function"),
+		},
+	}
 	t.Run("once", func(t *testing.T) {
 		t.Parallel()
 		model := scripted.New(bad, calls(search("holiday")), says(goodAnswer))
@@ -23,7 +28,8 @@ func TestACallThatItsServerCouldNotReadIsMended(t *testing.T) {
 			t.Errorf("answer %q, want %q", a.Markdown, goodAnswer)
 		}
 		second := model.Requests()[1]
-		if last := second.Messages[len(second.Messages)-1]; !last.Aside || !strings.Contains(last.Text, "unexpected <function") || second.NoTools {
+		if last := second.Messages[len(second.Messages)-1]; !last.Aside ||
+			!strings.Contains(last.Text, "unexpected <function") || second.NoTools {
 			t.Errorf("the second request ends with %+v; want Aside true and %q in it", last, "unexpected <function")
 		}
 		if s := got.step("review"); s.Status != chat.StatusError || s.Error == nil {
@@ -34,7 +40,8 @@ func TestACallThatItsServerCouldNotReadIsMended(t *testing.T) {
 		t.Parallel()
 		model := scripted.New(calls(search("holiday")), bad, bad, says(goodAnswer))
 		h := newHouse(t, model)
-		if a := h.answer(asks("How many days of holiday are there?")).answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
+		if a := h.answer(asks("How many days of holiday are there?")).answer(); a.Markdown != goodAnswer ||
+			len(a.Citations) != 1 {
 			t.Errorf("answer %+v; want Markdown %v and 1 citation", a, goodAnswer)
 		}
 		if last := model.Requests()[3]; !last.NoTools {
@@ -60,7 +67,10 @@ func TestADroppedPromptIsNoticed(t *testing.T) {
 		name  string
 		usage llm.Usage
 		want  int
-	}{{"less than half", llm.Usage{In: 4096, Out: 5}, 1}, {"all of it", llm.Usage{In: 11_000, Out: 5}, 0}, {"a count of the new part alone", llm.Usage{In: 40, Out: 5}, 0}} {
+	}{
+		{"less than half", llm.Usage{In: 4096, Out: 5}, 1}, {"all of it", llm.Usage{In: 11_000, Out: 5}, 0},
+		{"a count of the new part alone", llm.Usage{In: 40, Out: 5}, 0},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			reply := says("The wheel turns slowly.")
@@ -87,7 +97,9 @@ func TestADroppedPromptIsNoticed(t *testing.T) {
 // Row 47: a history that does not fit is shortened once, and the run goes on.
 func TestAHistoryThatIsTooLongIsShortenedOnce(t *testing.T) {
 	t.Parallel()
-	long := scripted.Reply{Err: &llm.Error{Kind: llm.KindTooLong, Message: "The conversation is too long for the model."}}
+	long := scripted.Reply{
+		Err: &llm.Error{Kind: llm.KindTooLong, Message: "The conversation is too long for the model."},
+	}
 	model := scripted.New(calls(search("holiday")), calls(search("notice period")), long, says(goodAnswer))
 	h := newHouse(t, model, withFallback)
 	got := h.answer(asks("How many days of paid holiday are there?"))

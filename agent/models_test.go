@@ -35,7 +35,9 @@ func TestARequestMayNameAnAllowedModel(t *testing.T) {
 		c.Models = []llm.Model{named{small, "small"}, named{large, "large"}}
 		c.Prices = map[string]run.Price{"small": {In: 0.5, Out: 2}}
 	})
-	got := h.answer(chat.RunRequest{Message: "How many days of holiday are there?", Config: chat.RunConfig{Model: "small"}})
+	got := h.answer(chat.RunRequest{
+		Message: "How many days of holiday are there?", Config: chat.RunConfig{Model: "small"},
+	})
 	a := got.answer()
 	if all[chat.RunStarted](got)[0].Model != "small" || a.Markdown != goodAnswer || len(large.Requests()) != 0 {
 		t.Errorf("answer %+v, want Markdown %v", a, goodAnswer)
@@ -47,8 +49,11 @@ func TestARequestMayNameAnAllowedModel(t *testing.T) {
 	if s := got.step("search_documents"); s.Cost == nil || *s.Cost <= 0 || *s.Cost >= *a.Cost {
 		t.Errorf("the step costs %v", s.Cost)
 	}
-	_, _, err := h.runs.Start(t.Context(), chat.LocalUser, chat.RunRequest{Message: "Hi", Config: chat.RunConfig{Model: "huge"}})
-	if chat.CodeOf(orEmpty(err)) != chat.CodeInvalid || !strings.Contains(chat.MessageOf(err), "Allowed: large, small.") {
+	_, _, err := h.runs.Start(t.Context(), chat.LocalUser, chat.RunRequest{
+		Message: "Hi", Config: chat.RunConfig{Model: "huge"},
+	})
+	if chat.CodeOf(orEmpty(err)) != chat.CodeInvalid ||
+		!strings.Contains(chat.MessageOf(err), "Allowed: large, small.") {
 		t.Errorf("err = %v", err)
 	}
 }
@@ -65,8 +70,12 @@ func TestWhatMayBeChosen(t *testing.T) {
 	if diff := cmp.Diff([]string{"react", "cursor", "documentation", "strategy"}, h.runs.Toolsets()); diff != "" {
 		t.Errorf("toolsets (-want +got):\n%s", diff)
 	}
-	got := h.answer(chat.RunRequest{Message: "How many days of paid holiday does an employee get?", Toolset: "cursor", Config: chat.RunConfig{Model: "offline"}})
-	if a := got.answer(); all[chat.RunStarted](got)[0].Model != "offline" || len(a.Citations) == 0 || len(large.Requests()) != 0 {
+	got := h.answer(chat.RunRequest{
+		Message: "How many days of paid holiday does an employee get?", Toolset: "cursor",
+		Config: chat.RunConfig{Model: "offline"},
+	})
+	if a := got.answer(); all[chat.RunStarted](got)[0].Model != "offline" || len(a.Citations) == 0 ||
+		len(large.Requests()) != 0 {
 		t.Errorf("answer %+v after %d requests to the model; want some citations and none", a, len(large.Requests()))
 	}
 }
@@ -75,9 +84,12 @@ func TestAStepOfAModelThatIsGoneIsRunAgainByTheUsualOne(t *testing.T) {
 	t.Parallel()
 	small, large := scripted.New(calls(search("holiday")), says(goodAnswer)), scripted.New(says(goodAnswer))
 	h := newHouse(t, named{large, "large"}, func(c *Config) { c.Models = []llm.Model{named{small, "small"}} })
-	first := h.answer(chat.RunRequest{Message: "How many days of holiday are there?", Config: chat.RunConfig{Model: "small"}})
+	first := h.answer(chat.RunRequest{
+		Message: "How many days of holiday are there?", Config: chat.RunConfig{Model: "small"},
+	})
 	h.hire(named{large, "large"})
-	run, _, err := h.runs.Rerun(t.Context(), chat.Local, first.runID, first.step("search_documents").CallID, []byte(`{"query":"paid holiday"}`), "")
+	run, _, err := h.runs.Rerun(t.Context(), chat.Local, first.runID, first.step("search_documents").CallID,
+		[]byte(`{"query":"paid holiday"}`), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,14 +105,17 @@ func TestAModelBelowTheLeastOneGetsTheFixedPipeline(t *testing.T) {
 	h := newHouse(t, named{large, "large"}, func(c *Config) {
 		c.Models, c.LeastModel = []llm.Model{named{small, "small"}, named{large, "large"}}, "large"
 	})
-	got := h.answer(chat.RunRequest{Message: "How many days of paid holiday does an employee get?", Config: chat.RunConfig{Model: "small"}})
+	got := h.answer(chat.RunRequest{
+		Message: "How many days of paid holiday does an employee get?", Config: chat.RunConfig{Model: "small"},
+	})
 	if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
 		t.Errorf("answer %+v; want Markdown %v and 1 citation", a, goodAnswer)
 	}
 	if s := got.step("choose"); s.Details["by"] != "pipeline" {
 		t.Errorf("choice %+v, want %q", s, "pipeline")
 	}
-	if s := got.step("search_documents"); !strings.Contains(s.Thought, "fixed pipeline") || s.Status != chat.StatusComplete {
+	if s := got.step("search_documents"); !strings.Contains(s.Thought, "fixed pipeline") ||
+		s.Status != chat.StatusComplete {
 		t.Errorf("step %+v; want %q in it and Status %v", s, "fixed pipeline", chat.StatusComplete)
 	}
 	if seen := small.Requests(); len(seen) != 1 || !seen[0].NoTools {
@@ -125,7 +140,10 @@ func TestPlansAreMadeByTheCheaperModel(t *testing.T) {
 	cheap := scripted.New(says(`["days of holiday", "the notice period"]`), says("That is enough."))
 	main := scripted.New(says(goodAnswer))
 	h := newHouse(t, main, func(c *Config) { c.Select = named{cheap, "cheap"} })
-	h.answer(chat.RunRequest{Message: "How many days of holiday are there, and how long is the notice?", Config: chat.RunConfig{EnableQueryDecomposition: new(true), EnableSelfEvaluation: new(false)}}).answer()
+	h.answer(chat.RunRequest{
+		Message: "How many days of holiday are there, and how long is the notice?",
+		Config:  chat.RunConfig{EnableQueryDecomposition: new(true), EnableSelfEvaluation: new(false)},
+	}).answer()
 	if asked := cheap.Requests(); len(asked) != 2 || !asked[0].NoTools || asked[1].NoTools {
 		t.Errorf("the cheaper model was asked %d times, want 2", len(asked))
 	}
@@ -146,7 +164,9 @@ func TestACostIsOfAllModelsOrNotGiven(t *testing.T) {
 	} {
 		cheap, main := scripted.New(calls(search("holiday")), says("That is enough.")), scripted.New(says(goodAnswer))
 		h := newHouse(t, named{main, "large"}, func(c *Config) {
-			c.Select, c.Prices, c.Features = named{cheap, "cheap"}, tt.prices, run.Features{Selection: tools.SelectModel}
+			c.Select, c.Prices, c.Features = named{cheap, "cheap"}, tt.prices, run.Features{
+				Selection: tools.SelectModel,
+			}
 		})
 		got := h.answer(asks("How many days of holiday are there?"))
 		if len(cheap.Requests()) == 0 || len(main.Requests()) == 0 {

@@ -22,7 +22,9 @@ func TestAnOptionThatTheModelDoesNotTakeIsSaid(t *testing.T) {
 		return says(goodAnswer)
 	}}))
 	t.Cleanup(server.Close)
-	model, err := anthropic.New(anthropic.Config{BaseURL: server.URL, APIKey: "sk-ant", Model: "claude", Log: slog.New(slog.DiscardHandler)})
+	model, err := anthropic.New(anthropic.Config{
+		BaseURL: server.URL, APIKey: "sk-ant", Model: "claude", Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +39,10 @@ func TestAnOptionThatTheModelDoesNotTakeIsSaid(t *testing.T) {
 		{"nothing asked for", chat.RunConfig{}, nil},
 		{"a temperature that it takes", chat.RunConfig{Temperature: &mild}, nil},
 		{"a seed and a high temperature", chat.RunConfig{Seed: &seed, Temperature: &warm},
-			[]string{"claude takes no seed: the same seed does not give the same answer with it", "claude takes a temperature of 1 at most: it got 1"}},
+			[]string{
+				"claude takes no seed: the same seed does not give the same answer with it",
+				"claude takes a temperature of 1 at most: it got 1",
+			}},
 	} {
 		req := asks("How many days of paid holiday does an employee get?")
 		req.Config = tt.config

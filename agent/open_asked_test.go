@@ -30,15 +30,19 @@ func TestWhatIsAskedForIsOpened(t *testing.T) {
 			{"Open survey.md", "Opened Survey.md.", "/d/"},
 			{"Open the Staff handbook", "Opened Handbook.md.", "/d/" + cited.DocumentID},
 			{"Open footnote 7", "There is no footnote 7 in the last answer. It has 1 (Handbook.md).", ""},
-			{"Open the document Treaty", "There is no document called “Treaty”. There are Handbook.md and Survey.md.", ""},
-			{"open treaty_of_1815.pdf", `There is no document called “treaty_of_1815.pdf”. There are Handbook.md and Survey.md.`, ""},
+			{"Open the document Treaty",
+				"There is no document called “Treaty”. There are Handbook.md and Survey.md.", ""},
+			{"open treaty_of_1815.pdf",
+				`There is no document called “treaty_of_1815.pdf”. There are Handbook.md and Survey.md.`, ""},
 		} {
 			req := asks(tt.ask)
 			req.SessionID = session
 			got := h.answer(req)
 			a := got.answer()
-			if a.Markdown != tt.said || a.StopReason != chat.StopAnswered || a.Confidence != 1 || len(a.Unsupported) != 0 {
-				t.Errorf("%s: %q is answered %q (%s, %v), want %q", name, tt.ask, a.Markdown, a.StopReason, a.Confidence, tt.said)
+			if a.Markdown != tt.said || a.StopReason != chat.StopAnswered || a.Confidence != 1 ||
+				len(a.Unsupported) != 0 {
+				t.Errorf("%s: %q is answered %q (%s, %v), want %q", name, tt.ask, a.Markdown, a.StopReason,
+					a.Confidence, tt.said)
 			}
 			opened := ""
 			for _, s := range got.ended() {
@@ -56,7 +60,8 @@ func TestWhatIsAskedForIsOpened(t *testing.T) {
 
 func TestOtherQuestionsWithOpenAreAnswered(t *testing.T) {
 	for _, q := range []string{
-		"Open questions of the survey", "What does footnote 1 say?", "Open the document that mentions the roof", "Open [1] and compare it with [2]",
+		"Open questions of the survey", "What does footnote 1 say?", "Open the document that mentions the roof",
+		"Open [1] and compare it with [2]",
 		"How do I open a bank account?", "Which sources are open?", "Open the window before you light the boiler",
 	} {
 		_, cited := question.CitationToOpen(q)
@@ -70,7 +75,9 @@ func TestNothingToOpenYet(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	h.hire(scripted.New())
-	if a := h.answer(asks("Open citation 1")).answer(); a.Markdown != "There is no footnote to open yet: ask a question about your documents first." {
+	if a := h.answer(
+		asks("Open citation 1"),
+	).answer(); a.Markdown != "There is no footnote to open yet: ask a question about your documents first." {
 		t.Errorf("answered %q", a.Markdown)
 	}
 }

@@ -16,7 +16,8 @@ func TestOpenDocumentLeadsToTheQuotedWords(t *testing.T) {
 	const words = "Tell your line manager before 9:30"
 	h.add("rules.md", "Rules for everybody.\n\nThey hold on every day.\n\n"+words+" on the first day.\n")
 	steps := h.used(asks("What must I do when I am ill?"), call("read_document", `{"doc_id":"rules.md"}`),
-		call("cite_source", `{"cited_text":"`+words+`","block_id":"b1","citation_number":1}`), call("open_document", `{"citation_number":1,"reason":"It says so"}`))
+		call("cite_source", `{"cited_text":"`+words+`","block_id":"b1","citation_number":1}`),
+		call("open_document", `{"citation_number":1,"reason":"It says so"}`))
 	var opened struct {
 		URL     string
 		DocID   string `json:"doc_id"`

@@ -18,22 +18,34 @@ func TestFootnotesArePlacedForAModelThatWritesNone(t *testing.T) {
 		unsupported      int
 		citations        int
 	}{
-		{"a sentence", "There are 28 days of paid holiday a year.", "There are 28 days of paid holiday a year [N].", 0, 1},
-		{"without a full stop", "There are 28 days of paid holiday a year", "There are 28 days of paid holiday a year [N]", 0, 1},
-		{"what no passage holds stays without one", "There are 28 days of paid holiday a year. The canteen closes at noon on Fridays.",
+		{"a sentence", "There are 28 days of paid holiday a year.",
+			"There are 28 days of paid holiday a year [N].", 0, 1},
+		{"without a full stop", "There are 28 days of paid holiday a year",
+			"There are 28 days of paid holiday a year [N]", 0, 1},
+		{"what no passage holds stays without one",
+			"There are 28 days of paid holiday a year. The canteen closes at noon on Fridays.",
 			"There are 28 days of paid holiday a year [N]. The canteen closes at noon on Fridays.", 1, 1},
-		{"a list that is led to", "The handbook says:\n\n- There are 28 days of paid holiday a year.\n- Unused days may be carried over until 31 March.",
-			"The handbook says:\n\n- There are 28 days of paid holiday a year [N].\n- Unused days may be carried over until 31 March [N].", 0, 2},
-		{"a heading, code and a table", "## Paid holiday a year\n\n```\nThere are 28 days of paid holiday a year.\n```\n\n| What | Days |\n|---|---|\n| Paid holiday a year | 28 days |\n\nUnused days may be carried over until 31 March.",
-			"## Paid holiday a year\n\n```\nThere are 28 days of paid holiday a year.\n```\n\n| What | Days |\n|---|---|\n| Paid holiday a year | 28 days [N] |\n\nUnused days may be carried over until 31 March [N].", 0, 2},
-		{"a wrong number is put right", "There are 28 days of paid holiday a year [77].", "There are 28 days of paid holiday a year [N].", 0, 1},
+		{"a list that is led to",
+			"The handbook says:\n\n- There are 28 days of paid holiday a year.\n- Unused days may be carried over " +
+				"until 31 March.",
+			"The handbook says:\n\n- There are 28 days of paid holiday a year [N].\n- Unused days may be carried " +
+				"over until 31 March [N].", 0, 2},
+		{"a heading, code and a table",
+			"## Paid holiday a year\n\n```\nThere are 28 days of paid holiday a year.\n```\n\n| What | Days " +
+				"|\n|---|---|\n| Paid holiday a year | 28 days |\n\nUnused days may be carried over until 31 March.",
+			"## Paid holiday a year\n\n```\nThere are 28 days of paid holiday a year.\n```\n\n| What | Days " +
+				"|\n|---|---|\n| Paid holiday a year | 28 days [N] |\n\nUnused days may be carried over until 31 " +
+				"March [N].", 0, 2},
+		{"a wrong number is put right", "There are 28 days of paid holiday a year [77].",
+			"There are 28 days of paid holiday a year [N].", 0, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t, scripted.New(read, says(tt.says), says(tt.says)))
 			got := h.answer(asks("How many days of holiday are there?"))
 			a := got.answer()
-			if plain := ground.Footnote.ReplaceAllString(a.Markdown, "[N]"); plain != tt.want || got.text() != a.Markdown {
+			if plain := ground.Footnote.ReplaceAllString(a.Markdown, "[N]"); plain != tt.want ||
+				got.text() != a.Markdown {
 				t.Errorf("answer = %q\nshown %q\nwant %q", a.Markdown, got.text(), tt.want)
 			}
 			if len(a.Unsupported) != tt.unsupported || len(a.Citations) != tt.citations {
@@ -54,11 +66,17 @@ func TestFootnotesArePlacedForAModelThatWritesNone(t *testing.T) {
 
 func TestAnAnswerThatIsMostlyFromElsewhereIsHeldBackAllTheSame(t *testing.T) {
 	t.Parallel()
-	const mostly = "There are 28 days of paid holiday a year. The canteen closes at noon on Fridays. Ada Brown hid 900 gold coins below the kitchen floor."
-	for _, says2 := range []string{mostly, "There are 29 days of paid holiday a year.", "Employees are not entitled to 28 days of paid holiday a year.",
-		"A year has holiday weather in paid hotels.", "Holiday."} {
+	const mostly = "There are 28 days of paid holiday a year. The canteen closes at noon on Fridays. Ada Brown hid " +
+		"900 gold coins below the kitchen floor."
+	for _, says2 := range []string{
+		mostly, "There are 29 days of paid holiday a year.",
+		"Employees are not entitled to 28 days of paid holiday a year.",
+		"A year has holiday weather in paid hotels.", "Holiday.",
+	} {
 		h := newHouse(t, scripted.New(calls(search("holiday")), says(says2), says(says2)))
-		if got := h.answer(asks("How many days of holiday are there?")); got.done().Status != chat.RunCitationValidationFailed || got.text() != "" {
+		if got := h.answer(
+			asks("How many days of holiday are there?"),
+		); got.done().Status != chat.RunCitationValidationFailed || got.text() != "" {
 			t.Errorf("%q ended as %s and shows %q; want %s and nothing",
 				says2, got.done().Status, got.text(), chat.RunCitationValidationFailed)
 		}

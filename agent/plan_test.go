@@ -46,13 +46,15 @@ func TestAComplexQuestionIsTakenApartAndTicksOff(t *testing.T) {
 	h := newHouse(t, offline.New())
 	got := h.answer(asks("Compare the roof condition and paid holiday"))
 	a := got.answer()
-	if len(a.Citations) < 2 || !strings.Contains(a.Markdown, "28 days") || !strings.Contains(a.Markdown, "poor condition") {
+	if len(a.Citations) < 2 || !strings.Contains(a.Markdown, "28 days") ||
+		!strings.Contains(a.Markdown, "poor condition") {
 		t.Errorf("answer = %q; want %q in it and %q in it", a.Markdown, "28 days", "poor condition")
 	}
 	var states []string
 	for _, s := range got.plans() {
 		states = append(states, strings.Join(partsOf(t, s), ", "))
-		if s.ActionType != chat.ActionPlanning || s.ToolName != "" || s.Status != chat.StatusComplete || s.Message != "Planned the answer" {
+		if s.ActionType != chat.ActionPlanning || s.ToolName != "" || s.Status != chat.StatusComplete ||
+			s.Message != "Planned the answer" {
 			t.Errorf("step = %+v; want ActionType %v, ToolName nothing, Status %v, Message %q",
 				s, chat.ActionPlanning, chat.StatusComplete, "Planned the answer")
 		}
@@ -68,7 +70,8 @@ func TestAComplexQuestionIsTakenApartAndTicksOff(t *testing.T) {
 	if last := got.step("plan"); last.Summary != "2 of 2 parts done" {
 		t.Errorf("summary = %q, want %q", last.Summary, "2 of 2 parts done")
 	}
-	if p := got.step("parallel"); p.Message != "2 searches in parallel" || !strings.Contains(p.Thought, "the roof condition; paid holiday") {
+	if p := got.step("parallel"); p.Message != "2 searches in parallel" ||
+		!strings.Contains(p.Thought, "the roof condition; paid holiday") {
 		t.Errorf("parallel = %q, %q; want %q and %q in it",
 			p.Message, p.Thought, "2 searches in parallel", "the roof condition; paid holiday")
 	}
@@ -82,10 +85,20 @@ func TestWhoIsNotAskedMakesNoPlan(t *testing.T) {
 		req  chat.RunRequest
 	}{
 		{"a simple question", asks("How many days of paid holiday are there?")},
-		{"a complex one, switched off", chat.RunRequest{Message: "Compare the roof and holidays", Config: chat.RunConfig{EnableQueryDecomposition: &off}}},
+		{"a complex one, switched off",
+			chat.RunRequest{
+				Message: "Compare the roof and holidays", Config: chat.RunConfig{EnableQueryDecomposition: &off},
+			}},
 		{"talk", decomposed("Hello there!")},
-		{"a given text", chat.RunRequest{Message: "Compare the roof and holidays", ContextText: "The roof is red.", Config: decomposed("").Config}},
-		{"no tool to search with", chat.RunRequest{Message: "Compare the roof and holidays", Config: chat.RunConfig{EnabledTools: []string{"calculate"}}}},
+		{"a given text",
+			chat.RunRequest{
+				Message: "Compare the roof and holidays", ContextText: "The roof is red.",
+				Config: decomposed("").Config,
+			}},
+		{"no tool to search with",
+			chat.RunRequest{
+				Message: "Compare the roof and holidays", Config: chat.RunConfig{EnabledTools: []string{"calculate"}},
+			}},
 	} {
 		h := newHouse(t, offline.New())
 		if plans := h.answer(tt.req).plans(); len(plans) > 0 {
@@ -106,16 +119,21 @@ func TestAModelPlansWhenTheRequestWantsIt(t *testing.T) {
 	got := h.answer(decomposed("Who renewed the roof, and how long is the holiday, and what about the guarantee?"))
 	got.answer()
 	reqs := model.Requests()
-	if len(reqs[0].Tools) != 0 || !reqs[0].NoTools || !strings.Contains(reqs[0].Messages[0].Text, "Break the user's question down") {
+	if len(reqs[0].Tools) != 0 || !reqs[0].NoTools ||
+		!strings.Contains(reqs[0].Messages[0].Text, "Break the user's question down") {
 		t.Errorf("planning request = %+v; want no tools, NoTools true, %q in it",
 			reqs[0], "Break the user's question down")
 	}
 	plan := got.step("plan")
-	want := []string{"Who renewed the roof?: complete", "paid holiday: complete", "What else did they say about guarantee?: complete"}
+	want := []string{
+		"Who renewed the roof?: complete", "paid holiday: complete",
+		"What else did they say about guarantee?: complete",
+	}
 	if diff := cmp.Diff(want, partsOf(t, plan)); diff != "" || plan.Details["planned_by"] != "model" {
 		t.Errorf("plan by %v (-want +got):\n%s", plan.Details["planned_by"], diff)
 	}
-	if first := got.plans()[0]; first.Tokens == nil || first.Tokens.Out == 0 || !strings.Contains(string(first.ToolOutput), `"reasoning":"names the firm","depends_on":[]`) {
+	if first := got.plans()[0]; first.Tokens == nil || first.Tokens.Out == 0 ||
+		!strings.Contains(string(first.ToolOutput), `"reasoning":"names the firm","depends_on":[]`) {
 		t.Errorf("first state = %+v, %s; want other than 0", first.Tokens, first.ToolOutput)
 	}
 	// the two independent parts run together, the third after both, with the words that "they" stands for
@@ -123,7 +141,8 @@ func TestAModelPlansWhenTheRequestWantsIt(t *testing.T) {
 	if n := len(msgs[2].Calls); n != 2 {
 		t.Fatalf("%d calls in the first wave, want 2", n)
 	}
-	if last := msgs[5].Calls; len(last) != 1 || !strings.Contains(string(last[0].Arguments), "guarantee? renewed roof") {
+	if last := msgs[5].Calls; len(last) != 1 ||
+		!strings.Contains(string(last[0].Arguments), "guarantee? renewed roof") {
 		t.Errorf("second wave = %+v, want 1", last)
 	}
 	if a := got.answer(); a.StepsUsed != 1 || a.Tokens.In != 200 {
@@ -136,7 +155,8 @@ func TestAModelPlansWhenTheRequestWantsIt(t *testing.T) {
 			begun = append(begun, string(s.Status))
 		}
 	}
-	if diff := cmp.Diff([]string{"running", "running", "complete", "complete", "running", "complete"}, begun); diff != "" {
+	if diff := cmp.Diff([]string{"running", "running", "complete", "complete", "running", "complete"},
+		begun); diff != "" {
 		t.Errorf("order of calls (-want +got):\n%s", diff)
 	}
 }
@@ -162,7 +182,8 @@ func TestAPlanThatCanNotBeUsedIsTheQuestionItself(t *testing.T) {
 		if !strings.Contains(string(s.ToolOutput), tt.note) {
 			t.Errorf("%s: the page does not show why: %s", tt.name, s.ToolOutput)
 		}
-		if note, _ := s.Details["note"].(string); !strings.Contains(note, tt.note) || !slices.Equal(partsOf(t, s), []string{q + ": complete"}) {
+		if note, _ := s.Details["note"].(string); !strings.Contains(note, tt.note) ||
+			!slices.Equal(partsOf(t, s), []string{q + ": complete"}) {
 			t.Errorf("%s: %q, %v; want %q in it", tt.name, note, partsOf(t, s), tt.note)
 		}
 	}
@@ -170,10 +191,13 @@ func TestAPlanThatCanNotBeUsedIsTheQuestionItself(t *testing.T) {
 
 func TestAfterAMalformedPlanTheQuestionItselfIsSearchedFor(t *testing.T) {
 	t.Parallel()
-	const simple, complex = "How many days of paid holiday are there?", "Compare the roof condition and paid holiday, and why is it?"
+	const simple, complex = "How many days of paid holiday are there?",
+		"Compare the roof condition and paid holiday, and why is it?"
 	for _, set := range []string{"cursor", "react", "strategy"} {
 		for _, q := range []string{simple, complex} {
-			for _, plan := range []string{"First I would look for holidays.", `{"sub_queries":[{"query":"a"`, `{"plan":"paid holiday"}`} {
+			for _, plan := range []string{
+				"First I would look for holidays.", `{"sub_queries":[{"query":"a"`, `{"plan":"paid holiday"}`,
+			} {
 				h := newHouse(t, scripted.New(says(plan), says(goodAnswer)))
 				req := decomposed(q)
 				req.Toolset = set
@@ -198,10 +222,12 @@ func TestWithoutBeingAskedAModelGetsThePartsAndNoFurtherCall(t *testing.T) {
 	h := newHouse(t, model)
 	got := h.answer(asks("Compare paid holiday and roof guarantee"))
 	got.answer()
-	if first := model.Requests()[0]; len(first.Messages) != 2 || !strings.Contains(first.Messages[0].Text, "- paid holiday\n- roof guarantee\n") {
+	if first := model.Requests()[0]; len(first.Messages) != 2 ||
+		!strings.Contains(first.Messages[0].Text, "- paid holiday\n- roof guarantee\n") {
 		t.Errorf("first request = %+v, want 2 messages", first.Messages)
 	}
-	if diff := cmp.Diff([]string{"paid holiday: complete", "roof guarantee: skipped"}, partsOf(t, got.step("plan"))); diff != "" {
+	if diff := cmp.Diff([]string{"paid holiday: complete", "roof guarantee: skipped"},
+		partsOf(t, got.step("plan"))); diff != "" {
 		t.Errorf("parts (-want +got):\n%s", diff)
 	}
 }
@@ -212,10 +238,15 @@ func TestPartsThatTheAnswerSpeaksOfAreComplete(t *testing.T) {
 		name, searched, answer string
 		want                   []string
 	}{
-		{"found in other words", "leave per year", "There are 28 days of paid holiday a year [1].", []string{"paid holiday: complete", "sick note: skipped"}},
-		{"named by the quote alone", "leave per year", "It is 28 days a year [1].", []string{"paid holiday: complete", "sick note: skipped"}},
-		{"spoken of without a footnote", "leave per year", "It is 28 days a year [1].\n\nThere is no word about a sick note.", []string{"paid holiday: complete", "sick note: skipped"}},
-		{"not answered at all", "leave per year", ground.Refusal, []string{"paid holiday: skipped", "sick note: skipped"}},
+		{"found in other words", "leave per year", "There are 28 days of paid holiday a year [1].",
+			[]string{"paid holiday: complete", "sick note: skipped"}},
+		{"named by the quote alone", "leave per year", "It is 28 days a year [1].",
+			[]string{"paid holiday: complete", "sick note: skipped"}},
+		{"spoken of without a footnote", "leave per year",
+			"It is 28 days a year [1].\n\nThere is no word about a sick note.",
+			[]string{"paid holiday: complete", "sick note: skipped"}},
+		{"not answered at all", "leave per year", ground.Refusal,
+			[]string{"paid holiday: skipped", "sick note: skipped"}},
 	} {
 		h := newHouse(t, scripted.New(calls(search(tt.searched)), says(tt.answer)))
 		got := h.answer(asks("Compare paid holiday and sick note"))
@@ -234,7 +265,8 @@ func TestAPlanKeepsToTheBudgetOfSearches(t *testing.T) {
 	req.Config.MaxRetrievalCalls = &one
 	got := h.answer(req)
 	got.answer()
-	if diff := cmp.Diff([]string{"the roof condition: complete", "paid holiday: skipped"}, partsOf(t, got.step("plan"))); diff != "" {
+	if diff := cmp.Diff([]string{"the roof condition: complete", "paid holiday: skipped"},
+		partsOf(t, got.step("plan"))); diff != "" {
 		t.Errorf("parts (-want +got):\n%s", diff)
 	}
 }
@@ -249,8 +281,12 @@ func TestAKilledRunGoesOnWithItsPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	planned := chat.Step{
-		CallID: "c2", Step: "plan", ActionType: chat.ActionPlanning, Status: chat.StatusComplete, ToolStatus: chat.StatusComplete, Details: map[string]any{},
-		ToolOutput: []byte(`{"sub_queries":[{"query":"the roof condition","reasoning":"r","depends_on":[],"status":"complete"},{"query":"paid holiday","reasoning":"r","depends_on":[],"status":"running"}]}`),
+		CallID: "c2", Step: "plan", ActionType: chat.ActionPlanning, Status: chat.StatusComplete,
+		ToolStatus: chat.StatusComplete, Details: map[string]any{},
+		ToolOutput: []byte(
+			`{"sub_queries":[{"query":"the roof condition","reasoning":"r","depends_on":[],"status":"complete"},` +
+				`{"query":"paid holiday","reasoning":"r","depends_on":[],"status":"running"}]}`,
+		),
 	}
 	if err := h.feed.Append(ctx, "dead", run.ID, chat.RunStarted{Question: run.Request.Message}, planned); err != nil {
 		t.Fatal(err)
@@ -258,7 +294,8 @@ func TestAKilledRunGoesOnWithItsPlan(t *testing.T) {
 	h.hire(offline.New())
 	got := h.carriedOn(run.ID)
 	last := got.step("plan")
-	if diff := cmp.Diff([]string{"the roof condition: complete", "paid holiday: complete"}, partsOf(t, last)); diff != "" || last.CallID != "c2" {
+	if diff := cmp.Diff([]string{"the roof condition: complete", "paid holiday: complete"},
+		partsOf(t, last)); diff != "" || last.CallID != "c2" {
 		t.Errorf("parts of %s (-want +got):\n%s", last.CallID, diff)
 	}
 	for _, s := range got.ended() {

@@ -64,7 +64,8 @@ func TestWaitingQuestionsAreSentInOrderWhenTheRunEnds(t *testing.T) {
 		h.wait(started)
 	}
 	runs, err := h.store.Runs(t.Context(), chat.Local, "s")
-	if err != nil || len(runs) != 3 || runs[1].ParentID != run.ID || runs[2].ParentID != runs[1].ID || runs[1].Request.Message != "one" {
+	if err != nil || len(runs) != 3 || runs[1].ParentID != run.ID || runs[2].ParentID != runs[1].ID ||
+		runs[1].Request.Message != "one" {
 		t.Errorf("runs = %+v, %v; want 3 runs, %v, %v, %q", runs, err, run.ID, runs[1].ID, "one")
 	}
 	if left, err := h.store.Queue(t.Context(), chat.Local, "s"); err != nil || len(left) != 0 {
@@ -97,7 +98,8 @@ func (h *house) started(session, text string) string {
 	}
 }
 
-// left waits until what waits in a session is as it should be: a question goes out of the queue a moment after its run began.
+// left waits until what waits in a session is as it should be: a question goes out of the queue a moment after its run
+// began.
 func (h *house) left(session string, ok func([]chat.Queued) bool) []chat.Queued {
 	h.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -126,7 +128,8 @@ func TestSendNowEndsTheRunAndGoesFirst(t *testing.T) {
 	h.follow(run.ID, func(p chat.Payload) bool { return p.Kind() == chat.KindRunStarted })
 	h.queue("s", "one")
 	two := h.queue("s", "two")
-	if err := h.runs.SendNow(t.Context(), chat.Scope{User: "mallory"}, "s", two.ID, false); err == nil || chat.CodeOf(err) != chat.CodeNotFound {
+	if err := h.runs.SendNow(t.Context(), chat.Scope{User: "mallory"}, "s", two.ID, false); err == nil ||
+		chat.CodeOf(err) != chat.CodeNotFound {
 		t.Errorf("a stranger's SendNow = %v, want %v", err, chat.CodeNotFound)
 	}
 	if err := h.runs.SendNow(t.Context(), chat.Local, "s", two.ID, false); err != nil {
@@ -154,7 +157,8 @@ func TestAQuestionIsSentAtOnceWhenNothingIsUnderWay(t *testing.T) {
 	h.answer(chat.RunRequest{SessionID: "s", Message: "How many days of holiday are there?"})
 	h.queue("s", "What is the condition of the roof?")
 	h.next("s", "What is the condition of the roof?").answer()
-	if _, err := h.runs.Enqueue(t.Context(), chat.Local, chat.RunRequest{SessionID: "s", Message: " "}); err == nil || chat.CodeOf(err) != chat.CodeInvalid {
+	if _, err := h.runs.Enqueue(t.Context(), chat.Local, chat.RunRequest{SessionID: "s", Message: " "}); err == nil ||
+		chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("an empty one: %v, want %v", err, chat.CodeInvalid)
 	}
 }
@@ -195,7 +199,9 @@ func TestAQuestionTooManyDoesNotWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.runs.Enqueue(t.Context(), chat.Local, chat.RunRequest{SessionID: "s", Message: "one too many"}); err == nil || chat.CodeOf(err) != chat.CodeTurnLimit {
+	if _, err := h.runs.Enqueue(t.Context(), chat.Local, chat.RunRequest{
+		SessionID: "s", Message: "one too many",
+	}); err == nil || chat.CodeOf(err) != chat.CodeTurnLimit {
 		t.Errorf("one too many = %v, want %v", err, chat.CodeTurnLimit)
 	}
 	if again, err := h.runs.Enqueue(t.Context(), chat.Local, last); err != nil || again.ID != q.ID {
@@ -213,7 +219,9 @@ func TestAWaitingQuestionWhoseDocumentWasDeletedIsNotSent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.runs.Enqueue(t.Context(), chat.Local, chat.RunRequest{SessionID: "s", Message: "one", DocumentIDs: []string{doc.ID}}); err != nil {
+	if _, err := h.runs.Enqueue(t.Context(), chat.Local, chat.RunRequest{
+		SessionID: "s", Message: "one", DocumentIDs: []string{doc.ID},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.library.Delete(t.Context(), chat.Local, doc.ID); err != nil {
@@ -251,12 +259,14 @@ func TestARepeatOfAWaitingQuestionFindsItWhateverBecameOfItsDocument(t *testing.
 	}
 	refuses := func(when string) {
 		t.Helper()
-		if _, err := h.runs.Enqueue(t.Context(), chat.Local, other); err == nil || chat.CodeOf(err) != chat.CodeKeyReused {
+		if _, err := h.runs.Enqueue(t.Context(), chat.Local, other); err == nil ||
+			chat.CodeOf(err) != chat.CodeKeyReused {
 			t.Errorf("%s, another question under the key = %v, want %v", when, err, chat.CodeKeyReused)
 		}
 		unknown := req
 		unknown.IdempotencyKey = "new"
-		if _, err := h.runs.Enqueue(t.Context(), chat.Local, unknown); err == nil || chat.CodeOf(err) != chat.CodeNotFound {
+		if _, err := h.runs.Enqueue(t.Context(), chat.Local, unknown); err == nil ||
+			chat.CodeOf(err) != chat.CodeNotFound {
 			t.Errorf("%s, another key = %v, want %v", when, err, chat.CodeNotFound)
 		}
 	}

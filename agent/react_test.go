@@ -38,18 +38,32 @@ func TestEveryToolOfReactAndStrategyShowsWhatItDid(t *testing.T) {
 		message, summary string
 		output           string // part of it
 	}{
-		{"retrieve", nil, call("retrieve", `{"query":"roof condition"}`), chat.StatusComplete, "Found 1 passage", "1 passage in 1 document", `"n":1`},
-		{"retrieve nothing", nil, call("retrieve", `{"query":"zzyzx"}`), chat.StatusComplete, "Found 0 passages", "nothing found", `"results":[]`},
-		{"retrieve more before anything", nil, call("retrieve_more", `{}`), chat.StatusError, "Searching on for: ", "", "use retrieve first"},
-		{"retrieve more than there is", &found, call("retrieve_more", `{}`), chat.StatusComplete, "Found 0 passages", "", "no further passages"},
-		{"look up", nil, call("lookup", `{"title":"Staff handbook","query":"sickness"}`), chat.StatusComplete, "Looked into Handbook.md", "passage", `"passages":[{"n":1`},
-		{"look up what is not there", nil, call("lookup", `{"doc_id":"qqqq-wwww-zzzz"}`), chat.StatusError, "Looking into qqqq-wwww-zzzz", "", "There is no document"},
-		{"summarise passages by number", &found, call("summarize", `{"texts":["[1]"],"focus":"guarantee"}`), chat.StatusComplete, "Summarised 1 passage", "key sentence", `guarantee is available for that work. [`},
-		{"summarise words", nil, call("summarize", `{"texts":["The boiler was installed in March 2016 by the owner."]}`), chat.StatusComplete, "Summarised 1 passage", "1 key sentence", `"summary":"The boiler was`},
-		{"summarise what was not shown", nil, call("summarize", `{"texts":["[9]"]}`), chat.StatusError, "Summarising 1 passage", "", "number 9"},
-		{"summarise too little", nil, call("summarize", `{"texts":["Yes."]}`), chat.StatusComplete, "Summarised 1 passage", "1 key sentence", `"summary":"Yes.","notes":["The texts are so short that this is all of them."]`},
-		{"search by meaning without vectors", nil, call("semantic_search", `{"query":"roof"}`), chat.StatusComplete, "Found 1 passage", "", "Semantic search is off"},
-		{"search both ways", nil, call("hybrid_search", `{"query":"roof","top_k":1}`), chat.StatusComplete, "Found 1 passage", "1 passage in 1 document", `"total_results":1`},
+		{"retrieve", nil, call("retrieve", `{"query":"roof condition"}`), chat.StatusComplete, "Found 1 passage",
+			"1 passage in 1 document", `"n":1`},
+		{"retrieve nothing", nil, call("retrieve", `{"query":"zzyzx"}`), chat.StatusComplete, "Found 0 passages",
+			"nothing found", `"results":[]`},
+		{"retrieve more before anything", nil, call("retrieve_more", `{}`), chat.StatusError, "Searching on for: ", "",
+			"use retrieve first"},
+		{"retrieve more than there is", &found, call("retrieve_more", `{}`), chat.StatusComplete, "Found 0 passages",
+			"", "no further passages"},
+		{"look up", nil, call("lookup", `{"title":"Staff handbook","query":"sickness"}`), chat.StatusComplete,
+			"Looked into Handbook.md", "passage", `"passages":[{"n":1`},
+		{"look up what is not there", nil, call("lookup", `{"doc_id":"qqqq-wwww-zzzz"}`), chat.StatusError,
+			"Looking into qqqq-wwww-zzzz", "", "There is no document"},
+		{"summarise passages by number", &found, call("summarize", `{"texts":["[1]"],"focus":"guarantee"}`),
+			chat.StatusComplete, "Summarised 1 passage", "key sentence", `guarantee is available for that work. [`},
+		{"summarise words", nil,
+			call("summarize", `{"texts":["The boiler was installed in March 2016 by the owner."]}`),
+			chat.StatusComplete, "Summarised 1 passage", "1 key sentence", `"summary":"The boiler was`},
+		{"summarise what was not shown", nil, call("summarize", `{"texts":["[9]"]}`), chat.StatusError,
+			"Summarising 1 passage", "", "number 9"},
+		{"summarise too little", nil, call("summarize", `{"texts":["Yes."]}`), chat.StatusComplete,
+			"Summarised 1 passage", "1 key sentence",
+			`"summary":"Yes.","notes":["The texts are so short that this is all of them."]`},
+		{"search by meaning without vectors", nil, call("semantic_search", `{"query":"roof"}`), chat.StatusComplete,
+			"Found 1 passage", "", "Semantic search is off"},
+		{"search both ways", nil, call("hybrid_search", `{"query":"roof","top_k":1}`), chat.StatusComplete,
+			"Found 1 passage", "1 passage in 1 document", `"total_results":1`},
 	} {
 		var cs []llm.Call
 		if tt.first != nil {
@@ -59,7 +73,8 @@ func TestEveryToolOfReactAndStrategyShowsWhatItDid(t *testing.T) {
 		req.Config.EnabledTools = all
 		steps := h.used(req, append(cs, tt.call)...)
 		s := steps[len(steps)-1]
-		if s.Status != tt.status || !strings.HasPrefix(s.Message, tt.message) || !strings.Contains(s.Summary, tt.summary) || !strings.Contains(string(s.ToolOutput), tt.output) {
+		if s.Status != tt.status || !strings.HasPrefix(s.Message, tt.message) ||
+			!strings.Contains(s.Summary, tt.summary) || !strings.Contains(string(s.ToolOutput), tt.output) {
 			t.Errorf("%s: %s, %q, %q, %s; want %s, %q at its beginning, %q in it",
 				tt.name, s.Status, s.Message, s.Summary, s.ToolOutput, tt.status, tt.message, tt.summary)
 		}
@@ -70,7 +85,8 @@ func TestRetrieveMoreGoesOnWhereTheSearchEnded(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(
 		calls(call("retrieve", `{"query":"the roof, holiday and sickness","top_k":1}`)),
-		calls(call("retrieve_more", `{"top_k":1}`)), calls(call("retrieve_more", `{"top_k":1}`)), calls(call("retrieve_more", `{"top_k":1}`)),
+		calls(call("retrieve_more", `{"top_k":1}`)), calls(call("retrieve_more", `{"top_k":1}`)),
+		calls(call("retrieve_more", `{"top_k":1}`)),
 		says("The roof was last renewed in 1987 by Harper & Sons [1][2][3]."),
 	)
 	h := newHouse(t, model)
@@ -102,12 +118,17 @@ func TestFinishEndsTheRunWithItsAnswer(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(
 		calls(call("retrieve", `{"query":"paid holiday"}`), call("finish", `{"answer":"Too early."}`)),
-		scripted.Reply{Text: "I have what I need.", Calls: []llm.Call{call("finish", `{"answer":"There are 28 days of paid holiday a year [1]."}`)}},
+		scripted.Reply{
+			Text: "I have what I need.", Calls: []llm.Call{
+				call("finish", `{"answer":"There are 28 days of paid holiday a year [1]."}`),
+			},
+		},
 	)
 	h := newHouse(t, model)
 	got := h.answer(react("How many days of holiday are there?"))
 	a := got.answer()
-	if want := "There are 28 days of paid holiday a year [1]."; a.Markdown != want || got.text() != want || len(a.Citations) != 1 || a.StopReason != chat.StopAnswered {
+	if want := "There are 28 days of paid holiday a year [1]."; a.Markdown != want || got.text() != want ||
+		len(a.Citations) != 1 || a.StopReason != chat.StopAnswered {
 		t.Errorf("answer = %+v, shown %q; want Markdown %v, %q, 1 citation, StopReason %v",
 			a, got.text(), want, want, chat.StopAnswered)
 	}
@@ -117,7 +138,8 @@ func TestFinishEndsTheRunWithItsAnswer(t *testing.T) {
 			ends = append(ends, s)
 		}
 	}
-	if len(ends) != 2 || ends[0].Status != chat.StatusSkipped || ends[1].Status != chat.StatusComplete || ends[1].Thought != "I have what I need." {
+	if len(ends) != 2 || ends[0].Status != chat.StatusSkipped || ends[1].Status != chat.StatusComplete ||
+		ends[1].Thought != "I have what I need." {
 		t.Fatalf("finish steps = %+v; want 2 ends, %v, %v, %q",
 			ends, chat.StatusSkipped, chat.StatusComplete, "I have what I need.")
 	}
@@ -134,11 +156,13 @@ func TestFinishIsHeldToTheSameRulesAsText(t *testing.T) {
 		want string
 	}{
 		{"without footnotes it is asked for them", []scripted.Reply{
-			calls(call("finish", `{"answer":"There are 28 days of paid holiday."}`)), calls(call("finish", `{"answer":"There are 28 days of paid holiday a year [1]."}`)),
+			calls(call("finish", `{"answer":"There are 28 days of paid holiday."}`)),
+			calls(call("finish", `{"answer":"There are 28 days of paid holiday a year [1]."}`)),
 		}, "There are 28 days of paid holiday a year [1]."},
 		{"without an answer it is no end", []scripted.Reply{calls(call("finish", `{}`)), says(goodAnswer)}, goodAnswer},
 	} {
-		model := scripted.New(append([]scripted.Reply{calls(call("retrieve", `{"query":"paid holiday"}`))}, tt.last...)...)
+		model := scripted.New(append([]scripted.Reply{calls(call("retrieve", `{"query":"paid holiday"}`))},
+			tt.last...)...)
 		h := newHouse(t, model)
 		got := h.answer(react("How many days of holiday are there?"))
 		if a := got.answer(); a.Markdown != tt.want || got.text() != tt.want {
@@ -154,7 +178,8 @@ func TestAThresholdThatNothingReachesSaysHowNearTheBestCame(t *testing.T) {
 	req.Toolset = "strategy"
 	steps := h.used(req, call("semantic_search", `{"query":"slates missing on the north slope","min_score":0.99}`),
 		call("semantic_search", `{"query":"slates missing on the north slope","min_score":0.05,"top_k":1}`))
-	if !strings.Contains(string(steps[0].ToolOutput), "No passage reaches a score of 0.99; the best has 0.") || !strings.Contains(string(steps[0].ToolOutput), `"results":[]`) {
+	if !strings.Contains(string(steps[0].ToolOutput), "No passage reaches a score of 0.99; the best has 0.") ||
+		!strings.Contains(string(steps[0].ToolOutput), `"results":[]`) {
 		t.Errorf("output = %s", steps[0].ToolOutput)
 	}
 	if !strings.Contains(string(steps[1].ToolOutput), "Several slates are missing") {
@@ -164,7 +189,8 @@ func TestAThresholdThatNothingReachesSaysHowNearTheBestCame(t *testing.T) {
 
 func TestGenerateAnswerMakesTheNextTurnTheAnswer(t *testing.T) {
 	t.Parallel()
-	model := scripted.New(calls(call("generate_answer", `{}`)), calls(search("paid holiday")), calls(call("generate_answer", `{}`)), says(goodAnswer))
+	model := scripted.New(calls(call("generate_answer", `{}`)), calls(search("paid holiday")),
+		calls(call("generate_answer", `{}`)), says(goodAnswer))
 	h := newHouse(t, model)
 	req := asks("How many days of holiday are there?")
 	req.Config.EnabledTools = []string{"search_documents", "generate_answer"}
@@ -179,7 +205,8 @@ func TestGenerateAnswerMakesTheNextTurnTheAnswer(t *testing.T) {
 	if diff := cmp.Diff([]bool{false, false, false, true}, forced); diff != "" {
 		t.Errorf("text alone was wanted (-want +got):\n%s", diff)
 	}
-	if s := got.step("generate_answer"); s.Status != chat.StatusError || !strings.Contains(string(s.ToolOutput), "Search first") {
+	if s := got.step("generate_answer"); s.Status != chat.StatusError ||
+		!strings.Contains(string(s.ToolOutput), "Search first") {
 		t.Errorf("with nothing found = %+v, want Status %v", s, chat.StatusError)
 	}
 }

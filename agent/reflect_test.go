@@ -25,12 +25,21 @@ func TestTheAnswerIsJudgedByRulesOrByTheModelThatIsAskedTo(t *testing.T) {
 	}{
 		{"left out: by rules", nil, nil, ruled, 1, ""},
 		{"switched off: not at all", &off, nil, "", 1, ""},
-		{"by the model, in four sentences", &on, &scripted.Reply{Text: `{"evaluation":"It is short. It is right. It lacks a date. It could say more.","confidence":0.6}`}, "It is short. It is right. It lacks a date. The model's confidence is 0.60. " + ruled, 0.6, chat.StatusComplete},
-		{"by the model, without a number", &on, &scripted.Reply{Text: "It answers the whole question. It is good."}, "It answers the whole question. It is good. " + ruled, 1, chat.StatusComplete},
-		{"by the model, less sure than the rules", &on, &scripted.Reply{Text: `{"evaluation":"It lacks a source.","confidence":0.6}`}, "It lacks a source. The model's confidence is 0.60. " + ruled, 0.6, chat.StatusComplete},
-		{"by the model, out of range", &on, &scripted.Reply{Text: `{"evaluation":"It is complete.","confidence":7}`}, "It is complete. " + ruled, 1, chat.StatusComplete},
+		{"by the model, in four sentences", &on,
+			&scripted.Reply{
+				Text: `{"evaluation":"It is short. It is right. It lacks a date. It could say more.","confidence":0.6}`,
+			}, "It is short. It is right. It lacks a date. The model's confidence is 0.60. " + ruled, 0.6,
+			chat.StatusComplete},
+		{"by the model, without a number", &on, &scripted.Reply{Text: "It answers the whole question. It is good."},
+			"It answers the whole question. It is good. " + ruled, 1, chat.StatusComplete},
+		{"by the model, less sure than the rules", &on,
+			&scripted.Reply{Text: `{"evaluation":"It lacks a source.","confidence":0.6}`},
+			"It lacks a source. The model's confidence is 0.60. " + ruled, 0.6, chat.StatusComplete},
+		{"by the model, out of range", &on, &scripted.Reply{Text: `{"evaluation":"It is complete.","confidence":7}`},
+			"It is complete. " + ruled, 1, chat.StatusComplete},
 		{"by a model that says nothing", &on, &scripted.Reply{Text: " … "}, ruled, 1, chat.StatusSkipped},
-		{"by a model that fails", &on, &scripted.Reply{Err: &llm.Error{Kind: llm.KindServer, Message: "down"}}, ruled, 1, chat.StatusSkipped},
+		{"by a model that fails", &on, &scripted.Reply{Err: &llm.Error{Kind: llm.KindServer, Message: "down"}}, ruled,
+			1, chat.StatusSkipped},
 	} {
 		replies := []scripted.Reply{calls(search("paid holiday")), says(goodAnswer)}
 		if tt.reply != nil {
@@ -38,9 +47,12 @@ func TestTheAnswerIsJudgedByRulesOrByTheModelThatIsAskedTo(t *testing.T) {
 		}
 		model := scripted.New(replies...)
 		h := newHouse(t, model)
-		got := h.answer(chat.RunRequest{Message: "How many days of holiday are there?", Config: chat.RunConfig{EnableSelfEvaluation: tt.wanted}})
+		got := h.answer(chat.RunRequest{
+			Message: "How many days of holiday are there?", Config: chat.RunConfig{EnableSelfEvaluation: tt.wanted},
+		})
 		a := got.answer()
-		if tt.want == "" && a.SelfEvaluation != "" || !strings.HasPrefix(a.SelfEvaluation, tt.want) || a.Confidence != tt.sure {
+		if tt.want == "" && a.SelfEvaluation != "" || !strings.HasPrefix(a.SelfEvaluation, tt.want) ||
+			a.Confidence != tt.sure {
 			t.Errorf("%s: %q, confidence %v; want %q…, %v", tt.name, a.SelfEvaluation, a.Confidence, tt.want, tt.sure)
 		}
 		if a.Markdown != goodAnswer || got.text() != goodAnswer {
@@ -54,11 +66,14 @@ func TestTheAnswerIsJudgedByRulesOrByTheModelThatIsAskedTo(t *testing.T) {
 			}
 		}
 		if status != tt.status || len(model.Requests()) != len(replies) {
-			t.Errorf("%s: step %q, want %q; %d requests, want %d", tt.name, status, tt.status, len(model.Requests()), len(replies))
+			t.Errorf("%s: step %q, want %q; %d requests, want %d", tt.name, status, tt.status, len(model.Requests()),
+				len(replies))
 		}
 		if tt.reply != nil {
 			asked := model.Requests()[2]
-			if shown := asked.Messages[1].Text; !asked.NoTools || len(asked.Tools) > 0 || !strings.Contains(shown, "28 days of paid holiday a year, including") || !strings.HasPrefix(shown, "===== data") {
+			if shown := asked.Messages[1].Text; !asked.NoTools || len(asked.Tools) > 0 ||
+				!strings.Contains(shown, "28 days of paid holiday a year, including") ||
+				!strings.HasPrefix(shown, "===== data") {
 				t.Errorf("%s: the model was asked %q; want %q in it and %q at its beginning",
 					tt.name, shown, "28 days of paid holiday a year, including", "===== data")
 			}
@@ -71,12 +86,16 @@ func TestNobodyAsksTheModelToJudgeARefusal(t *testing.T) {
 	on := true
 	model := scripted.New(calls(search("football")), says(ground.Refusal))
 	h := newHouse(t, model)
-	req := chat.RunRequest{Message: "Who won the football world cup?", Config: chat.RunConfig{EnableSelfEvaluation: &on}}
+	req := chat.RunRequest{
+		Message: "Who won the football world cup?", Config: chat.RunConfig{EnableSelfEvaluation: &on},
+	}
 	if a := h.answer(req).answer(); a.StopReason != chat.StopRefused || len(model.Requests()) != 2 {
 		t.Errorf("answer = %+v after %d requests; want StopReason %v and 2", a, len(model.Requests()), chat.StopRefused)
 	}
 	h.hire(offline.New())
-	if a := h.answer(chat.RunRequest{Message: "How many days of paid holiday are there?", Config: req.Config}).answer(); !strings.Contains(a.SelfEvaluation, "backed") {
+	if a := h.answer(chat.RunRequest{
+		Message: "How many days of paid holiday are there?", Config: req.Config,
+	}).answer(); !strings.Contains(a.SelfEvaluation, "backed") {
 		t.Errorf("without a model: %q, want %q in it", a.SelfEvaluation, "backed")
 	}
 }

@@ -3,11 +3,8 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,7 +29,8 @@ func (h *house) another(name string, model llm.Model, change ...func(*Config)) *
 	return second
 }
 
-// works lets servers do their background work until the test ends. What one of them stores wakes the others, as a database would.
+// works lets servers do their background work until the test ends. What one of them stores wakes the others, as a
+// database would.
 func (h *house) works(servers ...*Runs) {
 	h.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(h.Context()))
@@ -114,70 +112,80 @@ func TestACommandReachesTheServerThatWorksOnTheRun(t *testing.T) {
 		command func(r *Runs, run, call string) error
 		check   func(*house, transcript)
 	}{
-		{"cancel", func() llm.Model { return hanging{} }, false, func(r *Runs, run, _ string) error { return r.Cancel(t.Context(), chat.Local, run) }, func(h *house, got transcript) {
-			if d := got.done(); d.Status != chat.RunCancelled {
-				h.Errorf("done = %+v", d)
-			}
-		}},
-		{"answer now", thenHangs, false, func(r *Runs, run, _ string) error { return r.AnswerNow(t.Context(), chat.Local, run) }, func(h *house, got transcript) {
-			if a := got.answer(); a.StopReason != chat.StopAnswerNow || len(a.Citations) != 1 {
-				h.Errorf("answer = %+v", a)
-			}
-		}},
-		{"approve", script(webCall(), says(slateAnswer)), true, func(r *Runs, run, call string) error { return r.Approve(t.Context(), chat.Local, run, call, nil) }, func(h *house, got transcript) {
-			if s := got.step("web_search"); s.Status != chat.StatusComplete || s.Details["proposed"] != nil {
-				h.Errorf("step = %+v", s)
-			}
-		}},
+		{"cancel", func() llm.Model { return hanging{} }, false,
+			func(r *Runs, run, _ string) error { return r.Cancel(t.Context(), chat.Local, run) },
+			func(h *house, got transcript) {
+				if d := got.done(); d.Status != chat.RunCancelled {
+					h.Errorf("done = %+v", d)
+				}
+			}},
+		{"answer now", thenHangs, false,
+			func(r *Runs, run, _ string) error { return r.AnswerNow(t.Context(), chat.Local, run) },
+			func(h *house, got transcript) {
+				if a := got.answer(); a.StopReason != chat.StopAnswerNow || len(a.Citations) != 1 {
+					h.Errorf("answer = %+v", a)
+				}
+			}},
+		{"approve", script(webCall(), says(slateAnswer)), true,
+			func(r *Runs, run, call string) error { return r.Approve(t.Context(), chat.Local, run, call, nil) },
+			func(h *house, got transcript) {
+				if s := got.step("web_search"); s.Status != chat.StatusComplete || s.Details["proposed"] != nil {
+					h.Errorf("step = %+v", s)
+				}
+			}},
 		{"edit", script(webCall(), says(slateAnswer)), true, func(r *Runs, run, call string) error {
 			return r.Approve(t.Context(), chat.Local, run, call, json.RawMessage(`{"query":" slate roof Wales "}`))
 		}, func(h *house, got transcript) {
-			if s := got.step("web_search"); s.Status != chat.StatusComplete || !strings.Contains(string(s.ToolInput), `"slate roof Wales"`) {
+			if s := got.step("web_search"); s.Status != chat.StatusComplete ||
+				!strings.Contains(string(s.ToolInput), `"slate roof Wales"`) {
 				h.Errorf("step = %+v %s", s, s.ToolInput)
 			}
 		}},
-		{"deny", script(webCall(), says("I could not look.")), true, func(r *Runs, run, call string) error { return r.Deny(t.Context(), chat.Local, run, call) }, func(h *house, got transcript) {
-			if s := got.step("web_search"); s.Status != chat.StatusSkipped || s.Summary != "denied by you" {
-				h.Errorf("step = %+v", s)
-			}
-		}},
+		{"deny", script(webCall(), says("I could not look.")), true,
+			func(r *Runs, run, call string) error { return r.Deny(t.Context(), chat.Local, run, call) },
+			func(h *house, got transcript) {
+				if s := got.step("web_search"); s.Status != chat.StatusSkipped || s.Summary != "denied by you" {
+					h.Errorf("step = %+v", s)
+				}
+			}},
 	} {
 		for _, dies := range []bool{false, true} {
-			t.Run(map[bool]string{false: row.name, true: row.name + ", its server dies first"}[dies], func(t *testing.T) {
-				t.Parallel()
-				model := row.model()
-				h := newHouse(t, model, in.withWeb(true), among("one"))
-				two := h.another("two", model, in.withWeb(true))
-				var run chat.Run
-				call := ""
-				if row.waits {
-					run, call = h.waits()
-				} else {
-					run = h.ask(asks("How many days of holiday are there?"))
-					h.follow(run.ID, func(p chat.Payload) bool {
-						return p.Kind() == chat.KindRunStarted && row.name == "cancel" || isSearched(p)
-					})
-				}
-				if err := row.command(two, run.ID, call); err != nil {
-					t.Fatal(err)
-				}
-				if dies { // without having looked
-					h.dies(h.runs, run.ID)
-					if err := two.takeOver(t.Context(), time.Now()); err != nil {
+			t.Run(map[bool]string{false: row.name, true: row.name + ", its server dies first"}[dies],
+				func(t *testing.T) {
+					t.Parallel()
+					model := row.model()
+					h := newHouse(t, model, in.withWeb(true), among("one"))
+					two := h.another("two", model, in.withWeb(true))
+					var run chat.Run
+					call := ""
+					if row.waits {
+						run, call = h.waits()
+					} else {
+						run = h.ask(asks("How many days of holiday are there?"))
+						h.follow(run.ID, func(p chat.Payload) bool {
+							return p.Kind() == chat.KindRunStarted && row.name == "cancel" || isSearched(p)
+						})
+					}
+					if err := row.command(two, run.ID, call); err != nil {
 						t.Fatal(err)
 					}
-					two.applyCommands(t.Context()) // once, before the call waits again
-				} else {
-					h.works(h.runs)
-				}
-				got := h.wait(run.ID)
-				row.check(h, got)
-				h.rests(h.runs)
-				h.rests(two)
-				if err := row.command(two, run.ID, call); chat.CodeOf(orEmpty(err)) != chat.CodeConflict {
-					t.Errorf("after the end: %v", err)
-				}
-			})
+					if dies { // without having looked
+						h.dies(h.runs, run.ID)
+						if err := two.takeOver(t.Context(), time.Now()); err != nil {
+							t.Fatal(err)
+						}
+						two.applyCommands(t.Context()) // once, before the call waits again
+					} else {
+						h.works(h.runs)
+					}
+					got := h.wait(run.ID)
+					row.check(h, got)
+					h.rests(h.runs)
+					h.rests(two)
+					if err := row.command(two, run.ID, call); chat.CodeOf(orEmpty(err)) != chat.CodeConflict {
+						t.Errorf("after the end: %v", err)
+					}
+				})
 		}
 	}
 }
@@ -185,7 +193,10 @@ func TestACommandReachesTheServerThatWorksOnTheRun(t *testing.T) {
 func TestAnotherServerRefusesWhatTheOwnOneWould(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
-	h := newHouse(t, scripted.New(calls(search("holiday"), call("web_search", `{"query":"slate roof"}`)), says(slateAnswer)), in.withWeb(true), among("one"))
+	h := newHouse(
+		t, scripted.New(calls(search("holiday"), call("web_search", `{"query":"slate roof"}`)), says(slateAnswer)),
+		in.withWeb(true), among("one"),
+	)
 	two := h.another("two", scripted.New(), in.withWeb(true))
 	run, id := h.waits()
 	searched := ""
@@ -204,7 +215,8 @@ func TestAnotherServerRefusesWhatTheOwnOneWould(t *testing.T) {
 		{"a stranger's Cancel", two.Cancel(t.Context(), stranger, run.ID), chat.CodeNotFound},
 		{"a step that is not there", two.Approve(t.Context(), chat.Local, run.ID, "c99", nil), chat.CodeNotFound},
 		{"a step that never waited", two.Approve(t.Context(), chat.Local, run.ID, searched, nil), chat.CodeNotFound},
-		{"an input that does not fit", two.Approve(t.Context(), chat.Local, run.ID, id, json.RawMessage(`{"query":7}`)), chat.CodeInvalid},
+		{"an input that does not fit", two.Approve(t.Context(), chat.Local, run.ID, id, json.RawMessage(`{"query":7}`)),
+			chat.CodeInvalid},
 	} {
 		if chat.CodeOf(orEmpty(row.err)) != row.want {
 			t.Errorf("%s: %v, want %s", row.what, row.err, row.want)
@@ -246,122 +258,6 @@ func TestACommandOutlivesTheServerThatItReached(t *testing.T) {
 	h.works(two)
 	if a := h.wait(asked.ID).answer(); a.StopReason != chat.StopAnswerNow {
 		t.Errorf("answer = %+v, want StopReason %v", a, chat.StopAnswerNow)
-	}
-}
-
-func TestAStoppedServerLeavesItsRunsToTheOthers(t *testing.T) {
-	t.Parallel()
-	var searches atomic.Int64
-	begun, free := make(chan struct{}), make(chan struct{})
-	h := newHouse(t, scripted.New())
-	slowly := func(c *Config) {
-		c.Library = faulty{h.library, func(ctx context.Context) error {
-			if searches.Add(1) == 1 {
-				close(begun)
-				select {
-				case <-free:
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-			}
-			return nil
-		}}
-	}
-	h.hire(scripted.New(calls(search("holiday"))), slowly, among("one"))
-	two := h.another("two", hanging{text: "There"}, slowly)
-	run := h.ask(asks("How many days of holiday are there?"))
-	<-begun
-	stopped := make(chan error, 1)
-	go func() { stopped <- h.runs.Stop(context.WithoutCancel(t.Context())) }()
-	waitFor(t, func() bool { h.runs.mu.Lock(); defer h.runs.mu.Unlock(); return h.runs.stopping })
-	h.works(h.runs, two)
-	close(free) // a call that is under way ends, and counts
-	if err := <-stopped; err != nil {
-		t.Fatal(err)
-	}
-	h.follow(run.ID, isDelta)
-
-	// a text that was begun is taken back, again and again: a stop is no crash
-	servers := []*Runs{two, h.another("three", hanging{text: "There are"}), h.another("four", hanging{text: "There"}), h.another("five", scripted.New(says(goodAnswer)))}
-	for i, r := range servers[:3] {
-		h.works(servers[i+1])
-		if err := r.Stop(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		left := 0
-		h.follow(run.ID, func(p chat.Payload) bool {
-			switch {
-			case p.Kind() == chat.KindRunStarted:
-				left = 0
-			case isStep("takeover")(p):
-				left++
-			}
-			return left == i+2 && (i == 2 || isDelta(p))
-		})
-	}
-	got := h.wait(run.ID)
-	if a := got.answer(); a.Markdown != goodAnswer || got.text() != goodAnswer {
-		t.Errorf("answer %q, shown %q; want %q and %q", a.Markdown, got.text(), goodAnswer, goodAnswer)
-	}
-	if n := searches.Load(); n != 1 {
-		t.Errorf("it searched %d times, want 1", n)
-	}
-	if s := got.step("search_documents"); s.Status != chat.StatusComplete {
-		t.Errorf("the call that was under way: %+v, want Status %v", s, chat.StatusComplete)
-	}
-	for name, want := range map[string]int{"handover": 4, "takeover": 4, "restart": 0} {
-		n := 0
-		for _, s := range all[chat.Step](got) {
-			if s.Step == name {
-				n++
-			}
-		}
-		if n != want {
-			t.Errorf("%d steps %s, want %d", n, name, want)
-		}
-	}
-}
-
-func TestAServerThatStopsLeavesWaitingCallsAndThoseThatDoNotEnd(t *testing.T) {
-	t.Parallel()
-	in := newInternet(t)
-	h := newHouse(t, scripted.New(calls(search("holiday"), call("web_search", `{"query":"slate roof"}`))), in.withWeb(true), among("one"))
-	two := h.another("two", scripted.New(says(slateAnswer)), in.withWeb(true))
-	run, id := h.waits()
-	if err := h.runs.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := two.Approve(t.Context(), chat.Local, run.ID, id, nil); err != nil { // nobody works on it at the moment
-		t.Fatal(err)
-	}
-	h.works(two)
-	got := h.wait(run.ID)
-	if s := got.step("web_search"); s.Status != chat.StatusComplete || s.CallID != id || in.searches.Load() != 1 {
-		t.Errorf("step = %+v, %d searches; want Status %v, CallID %v, 1",
-			s, in.searches.Load(), chat.StatusComplete, id)
-	}
-	if i := slices.IndexFunc(got.ended(), func(s chat.Step) bool { return s.Step == "takeover" }); i < 0 {
-		t.Errorf("nobody took it over: got %v, want at least 0", i)
-	}
-}
-
-func TestAStopIsNoCrash(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t, scripted.New(calls(search("holiday")), says(goodAnswer)), among("one"))
-	run, _, err := h.store.StartRun(t.Context(), chat.LocalUser, asks("How many days of holiday are there?"), chat.Lease{Owner: "stopped"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	log := []chat.Payload{chat.RunStarted{}}
-	for i, name := range []string{"restart", "restart", "handover"} {
-		log = append(log, chat.Step{CallID: "c" + strconv.Itoa(i+1), Step: name, Status: chat.StatusComplete, ToolStatus: chat.StatusComplete, Details: map[string]any{}})
-	}
-	if err := h.feed.Append(t.Context(), "stopped", run.ID, log...); err != nil {
-		t.Fatal(err)
-	}
-	h.works(h.runs)
-	if a := h.wait(run.ID).answer(); a.Markdown != goodAnswer {
-		t.Errorf("answer = %+v, want Markdown %v", a, goodAnswer)
 	}
 }
 

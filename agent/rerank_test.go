@@ -13,9 +13,12 @@ import (
 
 // scattered has the words of the question often, but apart; gathered has them in one sentence of a long passage.
 const (
-	scattered = "# Overview\n\nCost, cost and cost again. The gutter is old. Gutter! Snow clearing is done by the town. Clearing is done weekly.\n"
-	gathered  = "# Works\n\nThe house was visited on a dry day in spring and all its rooms were seen from the inside. The neighbour was at home and told of a storm two years ago that took a tree down. " +
-		"The cost of clearing the gutter is 180 pounds. The ladder was lent by the owner, who also opened the loft, the cellar, the shed and the summer house behind the pond for us to look around.\n"
+	scattered = "# Overview\n\nCost, cost and cost again. The gutter is old. Gutter! Snow clearing is done by the " +
+		"town. Clearing is done weekly.\n"
+	gathered = "# Works\n\nThe house was visited on a dry day in spring and all its rooms were seen from the " +
+		"inside. The neighbour was at home and told of a storm two years ago that took a tree down. " +
+		"The cost of clearing the gutter is 180 pounds. The ladder was lent by the owner, who also opened the loft, " +
+		"the cellar, the shed and the summer house behind the pond for us to look around.\n"
 )
 
 func firstFile(t *testing.T, s chat.Step) (file string, found int) {

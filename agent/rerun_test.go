@@ -53,7 +53,9 @@ func validHistory(t *testing.T, messages []llm.Message) {
 func TestAStepCanBeRunAgainWithAnotherInput(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(
-		scripted.Reply{Text: "First the roof.", Calls: []llm.Call{call("search_documents", `{"query":"roof condition"}`)}},
+		scripted.Reply{
+			Text: "First the roof.", Calls: []llm.Call{call("search_documents", `{"query":"roof condition"}`)},
+		},
 		calls(call("read_document", `{"doc_id":"Survey.md"}`), call("search_documents", `{"query":"moisture"}`)),
 		says("The roof covering is in poor condition [1]."),
 		says("Employees have 28 days of paid holiday a year [4]."),
@@ -87,12 +89,14 @@ func TestAStepCanBeRunAgainWithAnotherInput(t *testing.T) {
 		t.Errorf("citations = %+v; want some citations and %q in it", after.Citations, "28 days")
 	}
 	old, again := first.step("search_documents"), second.step("search_documents")
-	if again.CallID != old.CallID || !again.Cached || again.Tokens != nil || string(again.ToolOutput) != string(old.ToolOutput) || again.Thought != old.Thought ||
+	if again.CallID != old.CallID || !again.Cached || again.Tokens != nil ||
+		string(again.ToolOutput) != string(old.ToolOutput) || again.Thought != old.Thought ||
 		again.Details["repeated_from"] != first.runID || again.Timestamp != old.Timestamp {
 		t.Errorf("repeated step = %+v\nof %+v", again, old)
 	}
 	read := second.step("read_document")
-	if read.CallID != edited.CallID || read.Message != "Read Handbook.md" || read.Details["edited"] != true || string(read.ToolInput) == string(edited.ToolInput) || read.ParentID != edited.ParentID {
+	if read.CallID != edited.CallID || read.Message != "Read Handbook.md" || read.Details["edited"] != true ||
+		string(read.ToolInput) == string(edited.ToolInput) || read.ParentID != edited.ParentID {
 		t.Errorf("edited step = %+v; want CallID %v, Message %q, true, other than %v, ParentID %v",
 			read, edited.CallID, "Read Handbook.md", string(edited.ToolInput), edited.ParentID)
 	}
@@ -106,7 +110,8 @@ func TestAStepCanBeRunAgainWithAnotherInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if run.Request.Sibling != first.runID || run.ParentID != "" || run.Request.Message != "What is the condition of the roof?" {
+	if run.Request.Sibling != first.runID || run.ParentID != "" ||
+		run.Request.Message != "What is the condition of the roof?" {
 		t.Errorf("run = %+v; want Request.Sibling %v, ParentID nothing, Request.Message %q",
 			run, first.runID, "What is the condition of the roof?")
 	}
@@ -115,7 +120,8 @@ func TestAStepCanBeRunAgainWithAnotherInput(t *testing.T) {
 	}
 	// and the new one can be gone on from
 	third := h.rerun(second.runID, again.CallID, `{"query":"holiday"}`)
-	if s := third.step("search_documents"); s.Details["edited"] != true || !strings.Contains(string(s.ToolOutput), "Handbook") {
+	if s := third.step("search_documents"); s.Details["edited"] != true ||
+		!strings.Contains(string(s.ToolOutput), "Handbook") {
 		t.Errorf("third run: %s", dump(third.log))
 	}
 }
@@ -142,7 +148,8 @@ func TestTheOfflineEngineGoesOnFromAnEditedStep(t *testing.T) {
 	first := h.answer(asks("What is the condition of the roof?"))
 	second := h.rerun(first.runID, first.step("search_documents").CallID, `{"query":"paid holiday days"}`)
 	second.answer()
-	if s := second.step("search_documents"); !strings.Contains(string(s.ToolOutput), "Handbook") || strings.Contains(string(s.ToolOutput), "Survey") {
+	if s := second.step("search_documents"); !strings.Contains(string(s.ToolOutput), "Handbook") ||
+		strings.Contains(string(s.ToolOutput), "Survey") {
 		t.Errorf("the search found %s", s.ToolOutput)
 	}
 	if s := second.step("read_document"); s.Details["repeated_from"] != nil {
@@ -152,7 +159,10 @@ func TestTheOfflineEngineGoesOnFromAnEditedStep(t *testing.T) {
 
 func TestWhatCannotBeRunAgainIsRefused(t *testing.T) {
 	t.Parallel()
-	model := scripted.New(calls(call("search_documents", `{"query":"roof condition"}`), call("calculate", `{"expression":"2+2"}`)), says("The roof covering is in poor condition [1]."))
+	model := scripted.New(
+		calls(call("search_documents", `{"query":"roof condition"}`), call("calculate", `{"expression":"2+2"}`)),
+		says("The roof covering is in poor condition [1]."),
+	)
 	h := newHouse(t, model)
 	first := h.answer(asks("What is the condition of the roof?"))
 	search, sum := first.step("search_documents").CallID, first.step("calculate").CallID
@@ -167,8 +177,11 @@ func TestWhatCannotBeRunAgainIsRefused(t *testing.T) {
 		{"a missing argument", search, `{}`, chat.Local, chat.CodeInvalid, "query"},
 		{"what is no JSON", search, `{`, chat.Local, chat.CodeInvalid, "JSON"},
 		{"a list", search, `[]`, chat.Local, chat.CodeInvalid, "JSON"},
-		{"a calculation without an end", sum, `{"expression":"9**9**9"}`, chat.Local, chat.CodeInvalid, "The result is too large to calculate."},
-		{"100 KB of brackets", sum, `{"expression":"` + strings.Repeat("(", 50_000) + "1" + strings.Repeat(")", 50_000) + `"}`, chat.Local, chat.CodeInvalid, "of 1 to 1,000 characters"},
+		{"a calculation without an end", sum, `{"expression":"9**9**9"}`, chat.Local, chat.CodeInvalid,
+			"The result is too large to calculate."},
+		{"100 KB of brackets", sum,
+			`{"expression":"` + strings.Repeat("(", 50_000) + "1" + strings.Repeat(")", 50_000) + `"}`, chat.Local,
+			chat.CodeInvalid, "of 1 to 1,000 characters"},
 		{"a phase", first.step("analyse").CallID, `{}`, chat.Local, chat.CodeNotFound, ""},
 		{"no step", "c99", `{}`, chat.Local, chat.CodeNotFound, ""},
 		{"another user's", search, `{"query":"x"}`, chat.Scope{User: "mallory"}, chat.CodeNotFound, ""},
@@ -199,7 +212,10 @@ func TestARunFromAStepIsCarriedOnAfterARestart(t *testing.T) {
 	h := newHouse(t, model)
 	first := h.answer(asks("What is the condition of the roof?"))
 	search := first.step("search_documents")
-	from := &chat.From{RunID: first.runID, CallID: search.CallID, Tool: "search_documents", Input: json.RawMessage(`{"max_results":10,"query":"holiday"}`)}
+	from := &chat.From{
+		RunID: first.runID, CallID: search.CallID, Tool: "search_documents",
+		Input: json.RawMessage(`{"max_results":10,"query":"holiday"}`),
+	}
 	old, err := h.store.Run(t.Context(), chat.Local, first.runID)
 	if err != nil {
 		t.Fatal(err)
@@ -212,8 +228,10 @@ func TestARunFromAStepIsCarriedOnAfterARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	begun := search
-	begun.Status, begun.ToolStatus, begun.ToolInput, begun.ToolOutput = chat.StatusRunning, chat.StatusRunning, from.Input, nil
-	if err := h.feed.Append(t.Context(), "dead", run.ID, chat.RunStarted{Question: req.Message}, first.step("analyse"), begun); err != nil {
+	begun.Status, begun.ToolStatus, begun.ToolInput, begun.ToolOutput = chat.StatusRunning, chat.StatusRunning,
+		from.Input, nil
+	if err := h.feed.Append(t.Context(), "dead", run.ID, chat.RunStarted{Question: req.Message}, first.step("analyse"),
+		begun); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.runs.takeOver(t.Context(), time.Now()); err != nil {
@@ -221,7 +239,8 @@ func TestARunFromAStepIsCarriedOnAfterARestart(t *testing.T) {
 	}
 	got := h.wait(run.ID)
 	got.answer()
-	if s := got.step("search_documents"); s.Status != chat.StatusComplete || !strings.Contains(string(s.ToolOutput), "Handbook") {
+	if s := got.step("search_documents"); s.Status != chat.StatusComplete ||
+		!strings.Contains(string(s.ToolOutput), "Handbook") {
 		t.Errorf("the call came to %+v, want Status %v", s, chat.StatusComplete)
 	}
 	validHistory(t, model.Requests()[2].Messages)

@@ -26,7 +26,8 @@ func TestARunSearchesReadsAndAnswersWithFootnotes(t *testing.T) {
 		t.Fatalf("answer = %+v; want StopReason %v and 1 citation", a, chat.StopAnswered)
 	}
 	c := a.Citations[0]
-	if c.Quote != "The roof covering is in poor condition." || c.Check != chat.CheckVerified || c.Title != "Building survey of 12 Mill Lane" {
+	if c.Quote != "The roof covering is in poor condition." || c.Check != chat.CheckVerified ||
+		c.Title != "Building survey of 12 Mill Lane" {
 		t.Errorf("citation = %+v; want Quote %q, Check %v, Title %q",
 			c, "The roof covering is in poor condition.", chat.CheckVerified, "Building survey of 12 Mill Lane")
 	}
@@ -49,11 +50,13 @@ func TestARunSearchesReadsAndAnswersWithFootnotes(t *testing.T) {
 			t.Errorf("block = %s, want %s", c.BlockID, b.ID)
 		}
 	}
-	if want := "The roof covering is in poor condition [1]. It was last renewed in 1987 by Harper & Sons."; a.Markdown != want || got.text() != want {
+	if want := "The roof covering is in poor condition [1]. It was last renewed in 1987 by Harper " +
+		"& Sons."; a.Markdown != want || got.text() != want {
 		t.Errorf("answer = %q, deltas = %q, want %q", a.Markdown, got.text(), want)
 	}
 	search, read := got.step("search_documents"), got.step("read_document")
-	if search.Message != "Found 1 document" || search.Status != chat.StatusComplete || search.ToolStatus != search.Status {
+	if search.Message != "Found 1 document" || search.Status != chat.StatusComplete ||
+		search.ToolStatus != search.Status {
 		t.Errorf("search step = %+v; want Message %q, Status %v, ToolStatus %v",
 			search, "Found 1 document", chat.StatusComplete, search.Status)
 	}
@@ -61,7 +64,8 @@ func TestARunSearchesReadsAndAnswersWithFootnotes(t *testing.T) {
 		t.Errorf("read step = %+v; want Message %q and ActionType %v", read, "Read Survey.md", chat.ActionReading)
 	}
 	begun := all[chat.Step](got)
-	if begun[1].Message != "Searching for: roof condition" || begun[1].Status != chat.StatusRunning || begun[0].Step != "analyse" {
+	if begun[1].Message != "Searching for: roof condition" || begun[1].Status != chat.StatusRunning ||
+		begun[0].Step != "analyse" {
 		t.Errorf("first steps = %+v", begun[:2])
 	}
 	if len(a.Sources) != 1 || !a.Sources[0].Cited || a.Coverage.Searched != 2 || a.Coverage.Opened != 1 {
@@ -73,7 +77,9 @@ func TestACitationPrecedesTheDeltaThatHoldsItsBracket(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(
 		calls(call("read_document", `{"doc_id":"Survey.md"}`)),
-		scripted.Reply{Chunks: []string{"The slates are missing ", "[", "1", ", ", "2]", " and the wall is damp", "【", "3】", "."}},
+		scripted.Reply{
+			Chunks: []string{"The slates are missing ", "[", "1", ", ", "2]", " and the wall is damp", "【", "3】", "."},
+		},
 	)
 	h := newHouse(t, model)
 	got := h.answer(asks("What is wrong with the roof and the walls?"))
@@ -127,7 +133,9 @@ func TestParallelCallsStandUnderOneStep(t *testing.T) {
 func TestTextBeforeACallIsAThought(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(
-		scripted.Reply{Text: "Let me look that up first.", Calls: []llm.Call{call("search_documents", `{"query":"holiday"}`)}},
+		scripted.Reply{
+			Text: "Let me look that up first.", Calls: []llm.Call{call("search_documents", `{"query":"holiday"}`)},
+		},
 		says("There are 28 days of paid holiday a year [1]."),
 	)
 	h := newHouse(t, model)
@@ -154,7 +162,8 @@ func TestTheOfflineModelAnswersFromTheSameTools(t *testing.T) {
 		t.Errorf("confidence = %v, %q; want at least 0.9 and something", a.Confidence, a.SelfEvaluation)
 	}
 	refusal := h.answer(asks("Who won the football world cup in Argentina?")).answer()
-	if refusal.StopReason != chat.StopRefused || len(refusal.Citations) != 0 || !strings.HasPrefix(refusal.Markdown, ground.Refusal) {
+	if refusal.StopReason != chat.StopRefused || len(refusal.Citations) != 0 ||
+		!strings.HasPrefix(refusal.Markdown, ground.Refusal) {
 		t.Errorf("refusal = %+v; want StopReason %v, no citations, %q at its beginning",
 			refusal, chat.StopRefused, ground.Refusal)
 	}
@@ -174,7 +183,8 @@ func TestAFollowUpQuestionKnowsWhatWasSaid(t *testing.T) {
 	h.answer(chat.RunRequest{SessionID: first.SessionID, Message: "And who did it?"}).answer()
 	requests := model.Requests()
 	msgs := requests[2].Messages
-	if len(msgs) != 4 || msgs[1].Text != "When was the roof renewed?" || msgs[2].Text != "The roof was last renewed in 1987 by Harper & Sons." {
+	if len(msgs) != 4 || msgs[1].Text != "When was the roof renewed?" ||
+		msgs[2].Text != "The roof was last renewed in 1987 by Harper & Sons." {
 		t.Fatalf("history = %+v", msgs[1:])
 	}
 	if !strings.Contains(msgs[0].Text, "1. Building survey of 12 Mill Lane") {
@@ -220,7 +230,8 @@ func TestADocumentCanNotGiveOrders(t *testing.T) {
 	result := msgs[len(msgs)-1].Text
 	lines := strings.Split(result, "\n")
 	mark := strings.Fields(lines[0])[2]
-	if len(mark) != 16 || !strings.Contains(lines[len(lines)-1], mark) || !strings.Contains(msgs[0].Text, mark) || strings.Count(result, mark) != 2 {
+	if len(mark) != 16 || !strings.Contains(lines[len(lines)-1], mark) || !strings.Contains(msgs[0].Text, mark) ||
+		strings.Count(result, mark) != 2 {
 		t.Errorf("the result is not fenced:\n%s", result)
 	}
 }

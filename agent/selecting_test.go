@@ -26,7 +26,8 @@ func TestACheaperModelChoosesToolsAndTheRunsOwnAnswers(t *testing.T) {
 	h := newHouse(t, named{large, "large"}, cheaper(small))
 	got := h.answer(asks("How many days of holiday are there?"))
 	a := got.answer()
-	if a.Markdown != goodAnswer || len(a.Citations) != 1 || !slices.Contains(got.tools(), "search_documents") || a.StepsUsed != 2 {
+	if a.Markdown != goodAnswer || len(a.Citations) != 1 || !slices.Contains(got.tools(), "search_documents") ||
+		a.StepsUsed != 2 {
 		t.Errorf("answer %+v after %v; want Markdown %v, 1 citation, %q in it, StepsUsed 2",
 			a, got.tools(), goodAnswer, "search_documents")
 	}
@@ -57,7 +58,8 @@ func TestARunsOwnModelChoosesWhenTheCheaperOneFails(t *testing.T) {
 	if a := got.answer(); a.Markdown != goodAnswer {
 		t.Errorf("answer %+v, want Markdown %v", a, goodAnswer)
 	}
-	if s := got.step("choose"); s.Status != chat.StatusError || s.Error == nil || !strings.Contains(s.Message, "large chooses itself") {
+	if s := got.step("choose"); s.Status != chat.StatusError || s.Error == nil ||
+		!strings.Contains(s.Message, "large chooses itself") {
 		t.Errorf("step %+v; want Status %v and %q in it", s, chat.StatusError, "large chooses itself")
 	}
 	if n := len(small.Requests()); n != 1 {
@@ -74,7 +76,11 @@ func TestACheaperModelThatSearchesNothingIsAskedToOnce(t *testing.T) {
 	if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
 		t.Errorf("answer %+v; want Markdown %v and 1 citation", a, goodAnswer)
 	}
-	if asked := small.Requests(); len(asked) != 3 || asked[1].Messages[len(asked[1].Messages)-1].Text != "You have not searched the documents. Search them before you answer; if they do not hold the answer, say so with the agreed sentence." {
+	if asked := small.Requests(); len(asked) != 3 ||
+		asked[1].Messages[len(
+			asked[1].Messages,
+		)-1].Text != "You have not searched the documents. Search them before you answer; if they do not hold the "+
+			"answer, say so with the agreed sentence." {
 		t.Errorf("the cheaper model was asked %d times, want 3", len(asked))
 	}
 }
@@ -98,13 +104,15 @@ func TestWithoutAnalysisARunWorks(t *testing.T) {
 					t.Errorf("there is a step of the analysis: %+v, want other than %q", s, "analyse")
 				}
 			}
-			if system := model.Requests()[0].Messages[0].Text; strings.Contains(system, "suggested_tools") || strings.Contains(system, "simple rules") {
+			if system := model.Requests()[0].Messages[0].Text; strings.Contains(system, "suggested_tools") ||
+				strings.Contains(system, "simple rules") {
 				t.Errorf("the model is told of the analysis: %s; want no %q in it and no %q in it",
 					system, "suggested_tools", "simple rules")
 			}
 		})
 	}
-	h := newHouse(t, scripted.New(says("Hello! Ask me about your documents.")), thinking(run.Features{Without: []string{"analyse", "short_paths"}}))
+	h := newHouse(t, scripted.New(says("Hello! Ask me about your documents.")),
+		thinking(run.Features{Without: []string{"analyse", "short_paths"}}))
 	if a := h.answer(asks("Hello!")).answer(); a.StopReason != chat.StopAnswered || len(a.Citations) != 0 {
 		t.Errorf("talk: %+v; want StopReason %v and no citations", a, chat.StopAnswered)
 	}

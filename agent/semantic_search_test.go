@@ -54,7 +54,8 @@ func TestSemanticSearchFallsBackToWordsWhileItDoesNotAnswer(t *testing.T) {
 		{"retrieve_documentation", `{"query":"roof condition","similarity_threshold":0.5}`},
 	} {
 		s := h.used(req, call(c.name, c.args))[0]
-		if s.Status != chat.StatusComplete || !strings.Contains(string(s.ToolOutput), "did not answer: these passages are found by words") ||
+		if s.Status != chat.StatusComplete ||
+			!strings.Contains(string(s.ToolOutput), "did not answer: these passages are found by words") ||
 			!strings.Contains(string(s.ToolOutput), "poor condition") {
 			t.Errorf("%s while the server is down: %s, %s; want %s",
 				c.name, s.Status, s.ToolOutput, chat.StatusComplete)
@@ -72,7 +73,8 @@ func TestSemanticSearchFallsBackToWordsWhileItDoesNotAnswer(t *testing.T) {
 		t.Errorf("while it is down: %s", s.ToolOutput)
 	}
 	server.down.Store(false)
-	if s := h.answer(req).step("semantic_search"); s.Cached || strings.Contains(string(s.ToolOutput), "found by words") {
+	if s := h.answer(req).step("semantic_search"); s.Cached ||
+		strings.Contains(string(s.ToolOutput), "found by words") {
 		t.Errorf("once it is up again: cached %v, %s", s.Cached, s.ToolOutput)
 	}
 }
@@ -82,7 +84,9 @@ func TestSimilarityIsTheCosineWhereThereAreVectors(t *testing.T) {
 	h := newSemanticHouse(t, scripted.New())
 	similar := func(rerank bool, name, args string) map[string]float64 {
 		req := asks("What is the condition of the roof?")
-		req.Config.EnabledTools, req.Config.RerankResults = []string{"retrieve_documentation", "hybrid_search", "read_document"}, &rerank
+		req.Config.EnabledTools, req.Config.RerankResults = []string{
+			"retrieve_documentation", "hybrid_search", "read_document",
+		}, &rerank
 		var out struct {
 			Results []struct {
 				ChunkID    string  `json:"chunk_id"`

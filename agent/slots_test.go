@@ -16,7 +16,9 @@ import (
 // begin starts a run of a user.
 func (h *house) begin(user, session string) (chat.Run, error) {
 	h.Helper()
-	run, _, err := h.runs.Start(h.Context(), user, chat.RunRequest{SessionID: session, Message: "How many days of holiday are there?"})
+	run, _, err := h.runs.Start(h.Context(), user, chat.RunRequest{
+		SessionID: session, Message: "How many days of holiday are there?",
+	})
 	return run, err
 }
 
@@ -91,7 +93,8 @@ func TestPlacesAreGivenBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := h.runs.Cancel(t.Context(), chat.Scope{User: "anna"}, run.ID); err != nil && chat.CodeOf(err) != chat.CodeConflict {
+		if err := h.runs.Cancel(t.Context(), chat.Scope{User: "anna"}, run.ID); err != nil &&
+			chat.CodeOf(err) != chat.CodeConflict {
 			t.Fatal(err)
 		}
 		h.ended("anna", run.ID)

@@ -68,8 +68,8 @@ func (r *Runs) reach(ctx context.Context, s chat.Scope, runID string) (*run.Cont
 	return nil, nil
 }
 
-// applyCommand applies a command to a run that is here, and reports whether that changed anything. It may be asked for the
-// same again.
+// applyCommand applies a command to a run that is here, and reports whether that changed anything. It may be asked for
+// the same again.
 func applyCommand(c *run.Control, w chat.Command) bool {
 	switch w.Kind {
 	case chat.CommandCancel:

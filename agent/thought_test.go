@@ -7,11 +7,16 @@ import (
 	"footnote/llm/offline"
 )
 
-// A step is a thought, an action and an observation, without a language model too. Calls that are made together have their thought in common.
+// A step is a thought, an action and an observation, without a language model too. Calls that are made together have
+// their thought in common.
 func TestEachCallOfTheOfflineModelHasAThought(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New())
-	for _, asked := range []string{"What is the condition of the roof?", "How many days of holiday are there, and when was the roof renewed?", "What is 12 * 7?", "Which documents do I have?", "What does the moon cost?", "Compare the roof condition and paid holiday"} {
+	for _, asked := range []string{
+		"What is the condition of the roof?", "How many days of holiday are there, and when was the roof renewed?",
+		"What is 12 * 7?", "Which documents do I have?", "What does the moon cost?",
+		"Compare the roof condition and paid holiday",
+	} {
 		steps := map[string]chat.Step{}
 		got := h.answer(asks(asked))
 		for _, s := range all[chat.Step](got) {

@@ -44,18 +44,24 @@ func TestAToolThatFailsIsAnObservation(t *testing.T) {
 		code   chat.Code
 		says   string
 	}{
-		{"by an error", func(context.Context) error { return errors.New("secret: disk on fire") }, time.Minute, chat.CodeInternal, "Something went wrong"},
+		{"by an error", func(context.Context) error { return errors.New("secret: disk on fire") }, time.Minute,
+			chat.CodeInternal, "Something went wrong"},
 		{"by taking too long", untilStopped, 3 * time.Second, chat.CodeTimeout, "longer than"},
-		{"by a panic", func(context.Context) error { panic("a bug") }, time.Minute, chat.CodeInternal, "Go on without it"},
+		{"by a panic", func(context.Context) error { panic("a bug") }, time.Minute, chat.CodeInternal,
+			"Go on without it"},
 	} {
 		fails := func(c *Config) { c.Library, c.ToolTimeout = faulty{h.library, tt.search}, tt.limit }
-		h.hire(scripted.New(calls(search("holiday")), calls(call("read_document", `{"doc_id":"Handbook.md"}`)), says(goodAnswer)), fails)
+		h.hire(
+			scripted.New(calls(search("holiday")), calls(call("read_document", `{"doc_id":"Handbook.md"}`)),
+				says(goodAnswer)), fails,
+		)
 		got := h.answer(asks("How many days of holiday are there?"))
 		if a := got.answer(); len(a.Citations) != 1 {
 			t.Errorf("%s: answer = %+v, want 1 citation", tt.name, a)
 		}
 		s := got.step("search_documents")
-		if s.Status != chat.StatusError || s.Error.Code != tt.code || !strings.Contains(string(s.ToolOutput), tt.says) || strings.Contains(dump(got.log), "secret") {
+		if s.Status != chat.StatusError || s.Error.Code != tt.code ||
+			!strings.Contains(string(s.ToolOutput), tt.says) || strings.Contains(dump(got.log), "secret") {
 			t.Errorf("%s: step = %+v, %s; want Status %v and Error.Code %v",
 				tt.name, s, s.ToolOutput, chat.StatusError, tt.code)
 		}
@@ -71,7 +77,9 @@ func TestASlowCallIsShownWhileItRunsAndStopsWithItsRun(t *testing.T) {
 	}
 	var stopped sync.WaitGroup
 	slow := func(c *Config) {
-		c.Library = faulty{h.library, func(ctx context.Context) error { defer stopped.Done(); return untilStopped(ctx) }}
+		c.Library = faulty{
+			h.library, func(ctx context.Context) error { defer stopped.Done(); return untilStopped(ctx) },
+		}
 	}
 	stopped.Add(2)
 	h.hire(scripted.New(calls(search("holiday"), search("leave"))), slow)
@@ -98,7 +106,8 @@ func TestASlowCallIsShownWhileItRunsAndStopsWithItsRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = h.wait(run.ID)
-	if s := got.step("search_documents"); s.Status != chat.StatusCancelled || got.answer().StopReason != chat.StopRefused {
+	if s := got.step("search_documents"); s.Status != chat.StatusCancelled ||
+		got.answer().StopReason != chat.StopRefused {
 		t.Errorf("step = %+v, answer = %+v; want Status %v and StopReason %v",
 			s, got.answer(), chat.StatusCancelled, chat.StopRefused)
 	}
@@ -148,7 +157,8 @@ func TestParallelCallsOverlap(t *testing.T) {
 			return ctx.Err()
 		}
 	}
-	h.hire(scripted.New(calls(search("holiday"), search("leave")), says(goodAnswer)), func(c *Config) { c.Library = faulty{h.library, meet} })
+	h.hire(scripted.New(calls(search("holiday"), search("leave")), says(goodAnswer)),
+		func(c *Config) { c.Library = faulty{h.library, meet} })
 	for _, s := range h.answer(asks("How many days of holiday are there?")).ended() {
 		if s.ToolName != "" && s.Status != chat.StatusComplete {
 			t.Errorf("step = %+v", s)

@@ -47,27 +47,55 @@ func TestEveryToolShowsWhatItDid(t *testing.T) {
 		message, summary string
 		output           string // part of it
 	}{
-		{"search", nil, search("roof condition"), chat.StatusComplete, "Found 1 document", "in 1 document", `"total_found":1`},
-		{"search for nothing", nil, search("zzyzx"), chat.StatusComplete, "Found 0 documents", "nothing found", `"documents":[]`},
-		{"read by title", nil, call("read_document", `{"doc_id":"Staff handbook"}`), chat.StatusComplete, "Read Handbook.md", "passage", `"content":"[1] (b`},
-		{"read what is not there", nil, call("read_document", `{"doc_id":"qqqq-wwww-zzzz"}`), chat.StatusError, "Reading qqqq-wwww-zzzz", "", "There is no document"},
-		{"read a page too far", nil, call("read_document", `{"doc_id":"Survey.md","page":9}`), chat.StatusError, "Reading Survey.md", "", "no part 9: its last one is 1"},
-		{"read several", nil, call("read_multiple_documents", `{"doc_ids":["Survey.md","Handbook.md","Survey.md"]}`), chat.StatusComplete, "Read 2 documents", "in 2 documents", `"filename":"Handbook.md"`},
-		{"summarise", nil, call("get_document_summary", `{"doc_id":"Survey.md"}`), chat.StatusComplete, "Summarised Survey.md", "key sentence", `"outline":["Building survey`},
-		{"rank", nil, call("rerank_documents", `{"doc_ids":["Survey.md","Handbook.md"],"query":"holiday"}`), chat.StatusComplete, "Ranked 2 documents", "Handbook.md first", `"score":0`},
-		{"by metadata", nil, call("metadata_search", `{"filters":{"title":"survey","type":"markdown"}}`), chat.StatusComplete, "Found 1 document", "title: survey, type: markdown", `"Survey.md"`},
-		{"by a bad date", nil, call("metadata_search", `{"filters":{"added_after":"last week"}}`), chat.StatusError, "Looking for documents with added after: last week", "", "2026-01-31"},
-		{"list", nil, call("list_documents", `{}`), chat.StatusComplete, "Listed 2 documents", "page 1", `"more":false`},
-		{"list a page too far", nil, call("list_documents", `{"page":3}`), chat.StatusError, "Listing the documents", "", "1 page only"},
-		{"grep", nil, call("grep_documents", `{"pattern":"£3,\\d+"}`), chat.StatusComplete, "Found 1 match", "1 match in 1 document", `"n":1`},
-		{"grep what does not compile", nil, call("grep_documents", `{"pattern":"1987 by ("}`), chat.StatusComplete, "Found 0 matches", "", `"literal":true`},
-		{"calculate", nil, call("calculate", `{"expression":"3,400 * 2"}`), chat.StatusComplete, "3,400 * 2 = 6800", "6800", `"exact":true`},
-		{"calculate nonsense", nil, call("calculate", `{"expression":"9**9**9"}`), chat.StatusError, "Calculating 9**9**9", "", "too large"},
-		{"cite", &read, call("cite_source", `{"cited_text":"the roof was last renewed in 1987","block_id":"b1","citation_number":2}`), chat.StatusComplete, "Quote found", "", `"quote":"The roof was last renewed in 1987`},
-		{"cite words that are not there", &read, call("cite_source", `{"cited_text":"The roof is made of gold and diamonds","block_id":"b1","citation_number":1}`), chat.StatusError, "Checking a quote from Survey.md", "", "do not stand"},
-		{"cite an unknown passage", nil, call("cite_source", `{"cited_text":"x","block_id":"b1","citation_number":7}`), chat.StatusError, "Checking a quote", "", "no passage with the number 7"},
-		{"open", &read, call("open_document", `{"citation_number":1,"reason":"You asked to see it"}`), chat.StatusComplete, "Opened Survey.md", "You asked to see it", `"opened":true`},
-		{"open an unknown passage", nil, call("open_document", `{"citation_number":1,"reason":"x"}`), chat.StatusError, "Opening a document", "", "no passage"},
+		{"search", nil, search("roof condition"), chat.StatusComplete, "Found 1 document", "in 1 document",
+			`"total_found":1`},
+		{"search for nothing", nil, search("zzyzx"), chat.StatusComplete, "Found 0 documents", "nothing found",
+			`"documents":[]`},
+		{"read by title", nil, call("read_document", `{"doc_id":"Staff handbook"}`), chat.StatusComplete,
+			"Read Handbook.md", "passage", `"content":"[1] (b`},
+		{"read what is not there", nil, call("read_document", `{"doc_id":"qqqq-wwww-zzzz"}`), chat.StatusError,
+			"Reading qqqq-wwww-zzzz", "", "There is no document"},
+		{"read a page too far", nil, call("read_document", `{"doc_id":"Survey.md","page":9}`), chat.StatusError,
+			"Reading Survey.md", "", "no part 9: its last one is 1"},
+		{"read several", nil, call("read_multiple_documents", `{"doc_ids":["Survey.md","Handbook.md","Survey.md"]}`),
+			chat.StatusComplete, "Read 2 documents", "in 2 documents", `"filename":"Handbook.md"`},
+		{"summarise", nil, call("get_document_summary", `{"doc_id":"Survey.md"}`), chat.StatusComplete,
+			"Summarised Survey.md", "key sentence", `"outline":["Building survey`},
+		{"rank", nil, call("rerank_documents", `{"doc_ids":["Survey.md","Handbook.md"],"query":"holiday"}`),
+			chat.StatusComplete, "Ranked 2 documents", "Handbook.md first", `"score":0`},
+		{"by metadata", nil, call("metadata_search", `{"filters":{"title":"survey","type":"markdown"}}`),
+			chat.StatusComplete, "Found 1 document", "title: survey, type: markdown", `"Survey.md"`},
+		{"by a bad date", nil, call("metadata_search", `{"filters":{"added_after":"last week"}}`), chat.StatusError,
+			"Looking for documents with added after: last week", "", "2026-01-31"},
+		{"list", nil, call("list_documents", `{}`), chat.StatusComplete, "Listed 2 documents", "page 1",
+			`"more":false`},
+		{"list a page too far", nil, call("list_documents", `{"page":3}`), chat.StatusError, "Listing the documents",
+			"", "1 page only"},
+		{"grep", nil, call("grep_documents", `{"pattern":"£3,\\d+"}`), chat.StatusComplete, "Found 1 match",
+			"1 match in 1 document", `"n":1`},
+		{"grep what does not compile", nil, call("grep_documents", `{"pattern":"1987 by ("}`), chat.StatusComplete,
+			"Found 0 matches", "", `"literal":true`},
+		{"calculate", nil, call("calculate", `{"expression":"3,400 * 2"}`), chat.StatusComplete, "3,400 * 2 = 6800",
+			"6800", `"exact":true`},
+		{"calculate nonsense", nil, call("calculate", `{"expression":"9**9**9"}`), chat.StatusError,
+			"Calculating 9**9**9", "", "too large"},
+		{
+			"cite", &read,
+			call(
+				"cite_source", `{"cited_text":"the roof was last renewed in 1987","block_id":"b1","citation_number":2}`,
+			), chat.StatusComplete, "Quote found", "", `"quote":"The roof was last renewed in 1987`,
+		},
+		{"cite words that are not there", &read,
+			call(
+				"cite_source",
+				`{"cited_text":"The roof is made of gold and diamonds","block_id":"b1","citation_number":1}`,
+			), chat.StatusError, "Checking a quote from Survey.md", "", "do not stand"},
+		{"cite an unknown passage", nil, call("cite_source", `{"cited_text":"x","block_id":"b1","citation_number":7}`),
+			chat.StatusError, "Checking a quote", "", "no passage with the number 7"},
+		{"open", &read, call("open_document", `{"citation_number":1,"reason":"You asked to see it"}`),
+			chat.StatusComplete, "Opened Survey.md", "You asked to see it", `"opened":true`},
+		{"open an unknown passage", nil, call("open_document", `{"citation_number":1,"reason":"x"}`), chat.StatusError,
+			"Opening a document", "", "no passage"},
 	} {
 		var cs []llm.Call
 		if tt.first != nil {
@@ -75,7 +103,8 @@ func TestEveryToolShowsWhatItDid(t *testing.T) {
 		}
 		steps := h.used(asks("What about the "+tt.name+"?"), append(cs, tt.call)...)
 		s := steps[len(steps)-1]
-		if s.Status != tt.status || !strings.HasPrefix(s.Message, tt.message) || !strings.Contains(s.Summary, tt.summary) || !strings.Contains(string(s.ToolOutput), tt.output) {
+		if s.Status != tt.status || !strings.HasPrefix(s.Message, tt.message) ||
+			!strings.Contains(s.Summary, tt.summary) || !strings.Contains(string(s.ToolOutput), tt.output) {
 			t.Errorf("%s: %s, %q, %q, %s; want %s, %q at its beginning, %q in it",
 				tt.name, s.Status, s.Message, s.Summary, s.ToolOutput, tt.status, tt.message, tt.summary)
 		}
@@ -94,9 +123,12 @@ func TestToolsReachOnlyWhatTheQuestionMay(t *testing.T) {
 	}
 	surveyID, handbookID := docs[0].ID, docs[1].ID
 	everything := []llm.Call{
-		search("holiday"), call("read_document", `{"doc_id":"`+handbookID+`"}`), call("read_multiple_documents", `{"doc_ids":["`+handbookID+`"]}`),
-		call("get_document_summary", `{"doc_id":"`+handbookID+`"}`), call("rerank_documents", `{"doc_ids":["`+handbookID+`"],"query":"holiday"}`),
-		call("grep_documents", `{"pattern":"holiday"}`), call("metadata_search", `{"filters":{"title":"handbook"}}`), call("list_documents", `{}`),
+		search("holiday"), call("read_document", `{"doc_id":"`+handbookID+`"}`),
+		call("read_multiple_documents", `{"doc_ids":["`+handbookID+`"]}`),
+		call("get_document_summary", `{"doc_id":"`+handbookID+`"}`),
+		call("rerank_documents", `{"doc_ids":["`+handbookID+`"],"query":"holiday"}`),
+		call("grep_documents", `{"pattern":"holiday"}`), call("metadata_search", `{"filters":{"title":"handbook"}}`),
+		call("list_documents", `{}`),
 	}
 	check := func(name string, steps []chat.Step) {
 		t.Helper()
@@ -109,11 +141,19 @@ func TestToolsReachOnlyWhatTheQuestionMay(t *testing.T) {
 			}
 		}
 	}
-	check("narrowed to another document", h.used(chat.RunRequest{Message: "How many days of holiday?", DocumentIDs: []string{surveyID}}, everything...))
-	if _, _, err := h.library.Add(t.Context(), corpus.Upload{User: chat.LocalUser, Namespace: "elsewhere", Filename: "a.md", Body: strings.NewReader("# Else\n")}); err != nil {
+	check(
+		"narrowed to another document",
+		h.used(chat.RunRequest{Message: "How many days of holiday?", DocumentIDs: []string{surveyID}}, everything...),
+	)
+	if _, _, err := h.library.Add(t.Context(), corpus.Upload{
+		User: chat.LocalUser, Namespace: "elsewhere", Filename: "a.md", Body: strings.NewReader("# Else\n"),
+	}); err != nil {
 		t.Fatal(err)
 	}
-	check("in another namespace", h.used(chat.RunRequest{Message: "How many days of holiday?", Namespace: "elsewhere"}, everything...))
+	check(
+		"in another namespace", h.used(chat.RunRequest{Message: "How many days of holiday?", Namespace: "elsewhere"},
+			everything...),
+	)
 }
 
 func TestALongOutputIsCutInTheEventAndKeptBesideIt(t *testing.T) {
@@ -121,7 +161,8 @@ func TestALongOutputIsCutInTheEventAndKeptBesideIt(t *testing.T) {
 	h := newHouse(t, scripted.New())
 	var long strings.Builder
 	for i := range 60 {
-		fmt.Fprintf(&long, "## Part %d\n\nThe length of part %d is measured in 日本語 and other words. %s\n\n", i, i, strings.Repeat("It goes on and on without an end. ", 12))
+		fmt.Fprintf(&long, "## Part %d\n\nThe length of part %d is measured in 日本語 and other words. %s\n\n", i, i,
+			strings.Repeat("It goes on and on without an end. ", 12))
 	}
 	p, err := h.db.Documents().Count(t.Context(), chat.Local)
 	if err != nil || p.Documents != 2 {
@@ -140,7 +181,8 @@ func TestALongOutputIsCutInTheEventAndKeptBesideIt(t *testing.T) {
 			len(whole), s.OutputSize, err, s.OutputSize, tools.MaxOutput)
 	}
 	var out tools.ReadDocumentOutput
-	if err := json.Unmarshal(s.ToolOutput, &out); err != nil || len(out.Passages) < 5 || out.Passages[0].ChunkID == "" || out.Content == "" || out.Pages < 2 {
+	if err := json.Unmarshal(s.ToolOutput, &out); err != nil || len(out.Passages) < 5 ||
+		out.Passages[0].ChunkID == "" || out.Content == "" || out.Pages < 2 {
 		t.Errorf("cut output = %+v, %v; want at least 5 passages, something, something, Pages at least 2", out, err)
 	}
 }

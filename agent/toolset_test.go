@@ -26,14 +26,18 @@ func TestTheTableOfToolsets(t *testing.T) {
 	}
 	got := map[string]string{}
 	for name, set := range box.Toolsets {
-		b, err := json.Marshal([]any{set.Budget.Steps, set.Budget.RetrievalCalls, set.MaxQuestions, set.DefaultTemperature})
+		b, err := json.Marshal([]any{
+			set.Budget.Steps, set.Budget.RetrievalCalls, set.MaxQuestions, set.DefaultTemperature,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		got[name] = string(b) + " " + strings.Join(set.Names(), " ")
 	}
 	want := map[string]string{
-		"cursor":        "[10,10,200,0] search_documents read_document read_multiple_documents get_document_summary rerank_documents metadata_search list_documents grep_documents calculate cite_source open_document generate_answer",
+		"cursor": "[10,10,200,0] search_documents read_document read_multiple_documents get_document_summary " +
+			"rerank_documents metadata_search list_documents grep_documents calculate cite_source open_document " +
+			"generate_answer",
 		"react":         "[10,5,200,0.1] retrieve retrieve_more calculate lookup summarize finish",
 		"strategy":      "[3,5,200,0.3] semantic_search read_document metadata_search hybrid_search",
 		"documentation": "[10,5,20,0] retrieve_documentation retrieve_book_content",
@@ -52,7 +56,8 @@ func TestWhatAModelIsToldBesideTheQuestionIsSet(t *testing.T) {
 	req.Toolset = "react"
 	req = unplanned(req)
 	h.answer(req).answer()
-	if first := model.Requests()[0]; *first.Temperature != 0.1 || first.MaxTokens != 0 || strings.Contains(first.Messages[0].Text, "{{") || strings.Contains(first.Messages[0].Text, "say besides") {
+	if first := model.Requests()[0]; *first.Temperature != 0.1 || first.MaxTokens != 0 ||
+		strings.Contains(first.Messages[0].Text, "{{") || strings.Contains(first.Messages[0].Text, "say besides") {
 		t.Errorf("without settings: temperature %v, %d tokens, %s; want 0.1, 0, no %q in it, no %q in it",
 			*first.Temperature, first.MaxTokens, first.Messages[0].Text, "{{", "say besides")
 	}
@@ -65,7 +70,8 @@ func TestWhatAModelIsToldBesideTheQuestionIsSet(t *testing.T) {
 	if *first.Temperature != cool || first.MaxTokens != 900 {
 		t.Errorf("with settings: temperature %v, %d tokens; want %v and 900", *first.Temperature, first.MaxTokens, cool)
 	}
-	if said := first.Messages[0].Text; !strings.Contains(said, "You are the {{date}} librarian of the mill.") || !strings.Contains(said, "After each claim write the number") {
+	if said := first.Messages[0].Text; !strings.Contains(said, "You are the {{date}} librarian of the mill.") ||
+		!strings.Contains(said, "After each claim write the number") {
 		t.Errorf("the model was told:\n%s", said)
 	}
 	model = scripted.New(script...)
@@ -73,14 +79,16 @@ func TestWhatAModelIsToldBesideTheQuestionIsSet(t *testing.T) {
 	req.Config.Temperature = &own
 	req.Instructions = "Answer in {{date}} rhymes."
 	h.answer(req).answer()
-	if said := model.Requests()[0].Messages[0].Text; !strings.Contains(said, "Speak like a miller.") || !strings.Contains(said, "Answer in {{date}} rhymes.\n\n") {
+	if said := model.Requests()[0].Messages[0].Text; !strings.Contains(said, "Speak like a miller.") ||
+		!strings.Contains(said, "Answer in {{date}} rhymes.\n\n") {
 		t.Errorf("with instructions of the request, the model was told:\n%s", said)
 	}
 	model = scripted.New(script...)
 	h.hire(model, func(c *Config) { c.Temperature, c.SystemPrompt = &cool, "Speak like a miller." })
 	req.ContextText = "There are 28 days of paid holiday."
 	h.answer(req)
-	if first := model.Requests()[0]; *first.Temperature != own || !strings.Contains(first.Messages[0].Text, "Speak like a miller.") {
+	if first := model.Requests()[0]; *first.Temperature != own ||
+		!strings.Contains(first.Messages[0].Text, "Speak like a miller.") {
 		t.Errorf("of a request with a text: temperature %v, %s; want %v and %q in it",
 			*first.Temperature, first.Messages[0].Text, own, "Speak like a miller.")
 	}
@@ -100,12 +108,18 @@ func TestTheOfflineModelAnswersWithEveryToolset(t *testing.T) {
 		{"strategy, which stops when a simple question has enough", "strategy", nil, []string{"hybrid_search"}},
 		{"documentation", "documentation", nil, []string{"retrieve_documentation"}},
 		{"by meaning alone", "strategy", []string{"semantic_search"}, []string{"semantic_search"}},
-		{"a mix of sets", "react", []string{"hybrid_search", "lookup", "calculate"}, []string{"hybrid_search", "lookup"}},
+		{"a mix of sets", "react", []string{"hybrid_search", "lookup", "calculate"},
+			[]string{"hybrid_search", "lookup"}},
 	} {
-		req := chat.RunRequest{Message: "How many days of paid holiday does an employee get?", Toolset: tt.Set, Config: chat.RunConfig{EnabledTools: tt.tools}}
+		req := chat.RunRequest{
+			Message: "How many days of paid holiday does an employee get?", Toolset: tt.Set,
+			Config: chat.RunConfig{EnabledTools: tt.tools},
+		}
 		got := h.answer(req)
 		a := got.answer()
-		if len(a.Citations) == 0 || !strings.Contains(a.Citations[0].Quote, "28 days") || !strings.Contains(a.Markdown, "28 days of paid holiday a year, including public holidays. [1]") && !strings.Contains(a.Markdown, "[1]") {
+		if len(a.Citations) == 0 || !strings.Contains(a.Citations[0].Quote, "28 days") ||
+			!strings.Contains(a.Markdown, "28 days of paid holiday a year, including public holidays. [1]") &&
+				!strings.Contains(a.Markdown, "[1]") {
 			t.Errorf("%s: answer = %q, citations %+v; want some citations and %q in it",
 				tt.name, a.Markdown, a.Citations, "28 days")
 		}
@@ -122,7 +136,9 @@ func TestTheOfflineModelAnswersWithEveryToolset(t *testing.T) {
 		if diff := cmp.Diff(tt.used, used); diff != "" {
 			t.Errorf("%s: tools used (-want +got):\n%s", tt.name, diff)
 		}
-		refusal := h.answer(chat.RunRequest{Message: "Who won the football world cup in Argentina?", Toolset: tt.Set, Config: req.Config}).answer()
+		refusal := h.answer(chat.RunRequest{
+			Message: "Who won the football world cup in Argentina?", Toolset: tt.Set, Config: req.Config,
+		}).answer()
 		if refusal.StopReason != chat.StopRefused || len(refusal.Citations) != 0 {
 			t.Errorf("%s: refusal = %+v; want StopReason %v and no citations", tt.name, refusal, chat.StopRefused)
 		}
@@ -137,9 +153,13 @@ func TestToolsThatAreNotThereAreNamed(t *testing.T) {
 		req  chat.RunRequest
 		want []string
 	}{
-		{"an unknown toolset", chat.RunRequest{Toolset: "axe"}, []string{"axe", "cursor, documentation, react, strategy"}},
-		{"an unknown tool", chat.RunRequest{Config: chat.RunConfig{EnabledTools: []string{"retrieve", "saw"}}}, []string{"saw", "search_documents", "finish", "retrieve_documentation"}},
-		{"a tool that is not set up", chat.RunRequest{Toolset: "react", Config: chat.RunConfig{EnabledTools: []string{"web_search"}}}, []string{"web_search", "provider"}},
+		{"an unknown toolset", chat.RunRequest{Toolset: "axe"},
+			[]string{"axe", "cursor, documentation, react, strategy"}},
+		{"an unknown tool", chat.RunRequest{Config: chat.RunConfig{EnabledTools: []string{"retrieve", "saw"}}},
+			[]string{"saw", "search_documents", "finish", "retrieve_documentation"}},
+		{"a tool that is not set up",
+			chat.RunRequest{Toolset: "react", Config: chat.RunConfig{EnabledTools: []string{"web_search"}}},
+			[]string{"web_search", "provider"}},
 	} {
 		tt.req.Message = "Anything"
 		_, _, err := h.runs.Start(t.Context(), chat.LocalUser, tt.req)
@@ -164,7 +184,9 @@ func TestAToolThatIsNotSetUpIsLeftOutWithItsReason(t *testing.T) {
 	model := scripted.New(says(ground.Refusal))
 	h := newHouse(t, model)
 	got := h.answer(react("What is new on the web?"))
-	if why, _ := got.step("analyse").Details["left_out"].(string); why != "web_search: no web search provider is set up" {
+	if why, _ := got.step(
+		"analyse",
+	).Details["left_out"].(string); why != "web_search: no web search provider is set up" {
 		t.Errorf("details = %v", got.step("analyse").Details)
 	}
 	req := model.Requests()[0]
@@ -192,7 +214,8 @@ func TestSettingsDecideWhichToolsThereAre(t *testing.T) {
 		got = append(got, strings.Join(names, " "))
 	}
 	got = slices.Compact(got) // a nudge asks again with the same tools
-	if diff := cmp.Diff([]string{"retrieve calculate", "lookup", "retrieve_documentation retrieve_book_content"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"retrieve calculate", "lookup", "retrieve_documentation retrieve_book_content"},
+		got); diff != "" {
 		t.Errorf("offered (-want +got):\n%s", diff)
 	}
 }
@@ -222,7 +245,8 @@ func TestSearchToolsRefuseWhatTheyCanNotDo(t *testing.T) {
 		{"hybrid_search", `{"query":"roof","top_k":null}`, `{"query":"roof","top_k":5}`},
 		{"hybrid_search", `{"query":""}`, "!query"},
 		{"retrieve_documentation", `{"query":"roof"}`, `{"query":"roof","similarity_threshold":0,"top_k":5}`},
-		{"retrieve_documentation", `{"query":"roof","top_k":20,"similarity_threshold":1}`, `{"query":"roof","similarity_threshold":1,"top_k":20}`},
+		{"retrieve_documentation", `{"query":"roof","top_k":20,"similarity_threshold":1}`,
+			`{"query":"roof","similarity_threshold":1,"top_k":20}`},
 		{"retrieve_documentation", `{"query":"roof","top_k":0}`, "!top_k"},
 		{"retrieve_documentation", `{"query":"roof","top_k":21}`, "!top_k"},
 		{"retrieve_documentation", `{"query":"roof","similarity_threshold":1.1}`, "!similarity_threshold"},
@@ -258,7 +282,8 @@ func TestRetrieveDocumentationKeepsItsAgreedForms(t *testing.T) {
 	h := newHouse(t, scripted.New())
 	req := chat.RunRequest{Message: "How many days of holiday?", Toolset: "documentation"}
 	steps := h.used(req,
-		call("retrieve_documentation", `{"query":"paid holiday","top_k":1}`), call("retrieve_documentation", `{"query":"paid holiday","top_k":21}`),
+		call("retrieve_documentation", `{"query":"paid holiday","top_k":1}`),
+		call("retrieve_documentation", `{"query":"paid holiday","top_k":21}`),
 		call("retrieve_documentation", `{"query":"zzyzx"}`))
 	var out map[string]any
 	if err := json.Unmarshal(steps[0].ToolOutput, &out); err != nil {
@@ -268,17 +293,22 @@ func TestRetrieveDocumentationKeepsItsAgreedForms(t *testing.T) {
 		t.Errorf("output = %s", steps[0].ToolOutput)
 	}
 	first := out["results"].([]any)[0].(map[string]any)
-	want := []string{"chunk_id", "chunk_text", "doc_id", "n", "page_title", "rank", "section_heading", "similarity_score", "source_url"}
+	want := []string{
+		"chunk_id", "chunk_text", "doc_id", "n", "page_title", "rank", "section_heading", "similarity_score",
+		"source_url",
+	}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(first))); diff != "" {
 		t.Errorf("fields (-want +got):\n%s", diff)
 	}
-	if first["page_title"] != "Staff handbook" || first["rank"] != 1.0 || !strings.Contains(first["chunk_text"].(string), "28 days") ||
+	if first["page_title"] != "Staff handbook" || first["rank"] != 1.0 ||
+		!strings.Contains(first["chunk_text"].(string), "28 days") ||
 		!strings.HasPrefix(first["source_url"].(string), "/d/") || first["section_heading"] != "Leave" {
 		t.Errorf("result = %v; want %q, 1.0, %q in it, %q at its beginning, %q",
 			first, "Staff handbook", "28 days", "/d/", "Leave")
 	}
 	var failed map[string]string
-	if err := json.Unmarshal(steps[1].ToolOutput, &failed); err != nil || len(failed) != 2 || failed["query"] != "paid holiday" || !strings.Contains(failed["error"], "top_k") {
+	if err := json.Unmarshal(steps[1].ToolOutput, &failed); err != nil || len(failed) != 2 ||
+		failed["query"] != "paid holiday" || !strings.Contains(failed["error"], "top_k") {
 		t.Errorf("error form = %s, %v", steps[1].ToolOutput, err)
 	}
 	if !strings.Contains(string(steps[2].ToolOutput), `"results":[]`) || steps[2].Message != "Found 0 passages" {

@@ -31,16 +31,21 @@ func TestASessionAtItsLimitOffersANewOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = ask(chat.RunRequest{SessionID: "talk", Message: "A third question"})
-	if err == nil || chat.CodeOf(err) != chat.CodeTurnLimit || !strings.Contains(chat.MessageOf(err), "limit of 2 questions. Ask in a new one: a request without session_id") {
+	if err == nil || chat.CodeOf(err) != chat.CodeTurnLimit ||
+		!strings.Contains(chat.MessageOf(err), "limit of 2 questions. Ask in a new one: a request without session_id") {
 		t.Errorf("the third question = %v, want %v", err, chat.CodeTurnLimit)
 	}
-	if _, err := ask(chat.RunRequest{SessionID: "talk", Message: "Another third question", IdempotencyKey: "other"}); err == nil {
+	if _, err := ask(chat.RunRequest{
+		SessionID: "talk", Message: "Another third question", IdempotencyKey: "other",
+	}); err == nil {
 		t.Error("a key opened the session again")
 	}
 	if run, err := ask(again); err != nil || run.ID != second.ID {
 		t.Errorf("the last question sent again = %s, %v; want %s", run.ID, err, second.ID)
 	}
-	if _, err := ask(chat.RunRequest{SessionID: "talk", Message: "How many days of leave?", Sibling: first.ID}); err != nil {
+	if _, err := ask(chat.RunRequest{
+		SessionID: "talk", Message: "How many days of leave?", Sibling: first.ID,
+	}); err != nil {
 		t.Errorf("an edited question = %v, want no error", err)
 	}
 	if _, err := ask(chat.RunRequest{Message: "How many days of leave?"}); err != nil {

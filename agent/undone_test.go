@@ -45,8 +45,10 @@ func TestAnActionThatWasDeniedIsSaidNotToBeDone(t *testing.T) {
 		{"by a model's own tool call", orders("slates"), "I am sorry, that was not possible.", nil},
 		{"when the model says that it was done", orders("slates"), "The slates are ordered.", nil},
 		{"when the model makes up a footnote", orders("slates"), "The slates are ordered [1].", nil},
-		{"by a call written as JSON", says(`{"tool":"shop__order","input":{"what":"slates"}}`), "Not allowed.", []func(*Config){asText}},
-		{"by a call and an answer written as JSON", says(`{"tool":"shop__order","input":{"what":"slates"}}`), `{"answer":"It was refused."}`, []func(*Config){asText}},
+		{"by a call written as JSON", says(`{"tool":"shop__order","input":{"what":"slates"}}`), "Not allowed.",
+			[]func(*Config){asText}},
+		{"by a call and an answer written as JSON", says(`{"tool":"shop__order","input":{"what":"slates"}}`),
+			`{"answer":"It was refused."}`, []func(*Config){asText}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +61,8 @@ func TestAnActionThatWasDeniedIsSaidNotToBeDone(t *testing.T) {
 				t.Fatalf("answer = %q, done = %+v:%s; want %q and Status %v",
 					a.Markdown, got.done(), dump(got.log), want, chat.RunCompleted)
 			}
-			if a.Confidence != 1 || len(a.Unsupported) != 0 || len(a.Citations) != 0 || a.SelfEvaluation != "The answer says only what was not done." {
+			if a.Confidence != 1 || len(a.Unsupported) != 0 || len(a.Citations) != 0 ||
+				a.SelfEvaluation != "The answer says only what was not done." {
 				t.Errorf("answer = %+v; want Confidence 1, none, no citations, SelfEvaluation %q",
 					a, "The answer says only what was not done.")
 			}
@@ -76,7 +79,8 @@ func TestAnActionThatWasDeniedIsSaidNotToBeDone(t *testing.T) {
 func TestADeniedSearchOfTheWebLeavesTheDocuments(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
-	h := newHouse(t, scripted.New(webCall(), says("I may not look."), calls(search("holiday")), says(goodAnswer)), in.withWeb(true))
+	h := newHouse(t, scripted.New(webCall(), says("I may not look."), calls(search("holiday")), says(goodAnswer)),
+		in.withWeb(true))
 	got := h.deny(onTheWeb("How many days of holiday are there?"), "web_search")
 	if a := got.answer(); len(a.Citations) != 1 || !strings.HasPrefix(a.Markdown, "There are 28 days") {
 		t.Errorf("answer = %+v:%s; want 1 citation and %q at its beginning", a, dump(got.log), "There are 28 days")
@@ -86,9 +90,11 @@ func TestADeniedSearchOfTheWebLeavesTheDocuments(t *testing.T) {
 	if a := got.answer(); a.Markdown != "“Searching the web for: slate roof” was not done, because you denied it." {
 		t.Errorf("a model that does not search the documents: answer = %+v:%s", a, dump(got.log))
 	}
-	h.hire(scripted.New(webCall(), calls(search("roof")), says("The roof is fine."), says("The roof is fine.")), in.withWeb(true))
+	h.hire(scripted.New(webCall(), calls(search("roof")), says("The roof is fine."), says("The roof is fine.")),
+		in.withWeb(true))
 	got = h.deny(onTheWeb("How long does a slate roof last?"), "web_search")
-	if a := got.answer(); !strings.HasSuffix(a.Markdown, "because you denied it.") || got.done().Status != chat.RunCompleted {
+	if a := got.answer(); !strings.HasSuffix(a.Markdown, "because you denied it.") ||
+		got.done().Status != chat.RunCompleted {
 		t.Errorf("a model that gives no footnotes: answer = %+v, done = %+v:%s; want %q at its end and Status %v",
 			a, got.done(), dump(got.log), "because you denied it.", chat.RunCompleted)
 	}
@@ -97,7 +103,8 @@ func TestADeniedSearchOfTheWebLeavesTheDocuments(t *testing.T) {
 func TestWhatNobodyAllowedInTimeIsSaidNotToBeDone(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, false)
-	h := newHouse(t, scripted.New(orders("slates"), says("It is ordered.")), s.with, func(c *Config) { c.Budget.Seconds = 1 })
+	h := newHouse(t, scripted.New(orders("slates"), says("It is ordered.")), s.with,
+		func(c *Config) { c.Budget.Seconds = 1 })
 	got := h.wait(h.ask(chat.RunRequest{Message: "How many slates can be ordered? Order them."}).ID)
 	if a := got.answer(); a.Markdown != "“Calling shop: order” was not done: nobody approved it in time." {
 		t.Errorf("answer = %+v:%s, want Markdown %q",
@@ -110,7 +117,9 @@ func TestWhatNobodyAllowedInTimeIsSaidNotToBeDone(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = h.wait(run.ID)
-	if a := got.answer(); a.Markdown != "“Calling shop: order” was not done: you wanted the answer before it was approved." || a.StopReason != chat.StopAnswerNow {
+	if a := got.answer(); a.Markdown !=
+		"“Calling shop: order” was not done: you wanted the answer before it was approved." ||
+		a.StopReason != chat.StopAnswerNow {
 		t.Errorf("answer = %+v:%s, want StopReason %v", a, dump(got.log), chat.StopAnswerNow)
 	}
 }
@@ -145,7 +154,8 @@ func TestADenialIsKnownAfterARestart(t *testing.T) {
 		t.Errorf("answer = %+v:%s, want Markdown %q",
 			a, dump(got.log), "“Calling shop: order” was not done, because you denied it.")
 	}
-	if m := second.Requests()[0].Messages; m[len(m)-1].Role != llm.RoleTool || !strings.Contains(m[len(m)-1].Text, "denied") {
+	if m := second.Requests()[0].Messages; m[len(m)-1].Role != llm.RoleTool ||
+		!strings.Contains(m[len(m)-1].Text, "denied") {
 		t.Errorf("the model was told %+v; want %v and %q in it", m[len(m)-1], llm.RoleTool, "denied")
 	}
 	stop()

@@ -24,18 +24,21 @@ func TestWorkOfAUserWithoutAKeyEnds(t *testing.T) {
 	revoked.Store(true)
 	h.runs.endRevoked()
 	done := h.wait(run.ID).done()
-	if done.Status != chat.RunCancelled || done.Error == nil || done.Error.Code != chat.CodeUnauthorized || done.Error.Message != "Your key was revoked before the answer was done." {
+	if done.Status != chat.RunCancelled || done.Error == nil || done.Error.Code != chat.CodeUnauthorized ||
+		done.Error.Message != "Your key was revoked before the answer was done." {
 		t.Errorf("ended as %+v; want Status %v, Error.Code %v, Error.Message %q",
 			done, chat.RunCancelled, chat.CodeUnauthorized, "Your key was revoked before the answer was done.")
 	}
 	h.left("s", func(list []chat.Queued) bool {
-		return len(list) == 2 && list[0].Problem == "Your key was revoked before this question was asked." && list[1].Problem == ""
+		return len(list) == 2 && list[0].Problem == "Your key was revoked before this question was asked." &&
+			list[1].Problem == ""
 	})
 	h.runs.sendWaiting(t.Context())
 	if runs, err := h.store.Runs(t.Context(), chat.Local, "s"); err != nil || len(runs) != 1 {
 		t.Errorf("%d runs, %v; want 1", len(runs), err)
 	}
-	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser, asks("Again?")); chat.CodeOf(err) != chat.CodeUnauthorized {
+	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser,
+		asks("Again?")); chat.CodeOf(err) != chat.CodeUnauthorized {
 		t.Errorf("Start: %v, want unauthorized", err)
 	}
 }

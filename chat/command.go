@@ -27,7 +27,8 @@ type Command struct {
 // Decides reports whether the command approves or denies a call.
 func (c Command) Decides() bool { return c.Kind == CommandApprove || c.Kind == CommandDeny }
 
-// About is the subject of a command: a run has at most one command for each. A call is one subject, whatever is decided.
+// About is the subject of a command: a run has at most one command for each. A call is one subject, whatever is
+// decided.
 func (c Command) About() string {
 	if c.Decides() {
 		return "call " + c.CallID
@@ -38,8 +39,9 @@ func (c Command) About() string {
 // CommandStore keeps commands to running runs. Its promises are those of Store. A command stays until its run is over,
 // so that a server which takes the run over finds it too: commands may be delivered more than once.
 type CommandStore interface {
-	// AddCommand stores a command and wakes the run's server. It survives power loss. Adding the same command again is a
-	// no-op. Of two decisions about one call the later fails with CodeConflict, as does any command to a run that is over.
+	// AddCommand stores a command and wakes the run's server. It survives power loss. Adding the same command again is
+	// a no-op. Of two decisions about one call the later fails with CodeConflict, as does any command to a run that is
+	// over.
 	AddCommand(ctx context.Context, s Scope, c Command) error
 
 	// Commands returns the commands to the running runs that owner holds, oldest first.

@@ -15,7 +15,8 @@ func TestLinkNamesWhatIsMarkedAndWhereItOpens(t *testing.T) {
 		{"words from the first rune on", Link{Document: "d1", Start: 0, End: 5}, "/d/d1?end=5&start=0"},
 		{"no words", Link{Document: "d1", Start: 5, End: 5}, "/d/d1"},
 		{"a block", Link{Document: "d1", Block: "b7"}, "/d/d1?b=b7"},
-		{"another part with the same mark", Link{Document: "d1", Passage: "p1", At: "b9", Fragment: "b8"}, "/d/d1?at=b9&p=p1#b8"},
+		{"another part with the same mark", Link{Document: "d1", Passage: "p1", At: "b9", Fragment: "b8"},
+			"/d/d1?at=b9&p=p1#b8"},
 		{"ids that are no words", Link{Document: "a/b?c#d e", Passage: "x&y"}, "/d/a%2Fb%3Fc%23d%20e?p=x%26y"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// testdata/old_steps.json has steps of every tool as a version without results stored them; old_results.json what they came to.
+// testdata/old_steps.json has steps of every tool as a version without results stored them; old_results.json what they
+// came to.
 func TestOldStepsGetAResult(t *testing.T) {
 	t.Parallel()
 	var steps []json.RawMessage
@@ -37,9 +38,11 @@ func TestOutputsThatAreNoneOfOursGetAResultToo(t *testing.T) {
 	}{
 		{"no object", `"words"`, nil},
 		{"an empty object", `{}`, &StepResult{}},
-		{"fields of other types", `{"documents":7,"passages":{"a":1},"notes":"one","total_found":"x","error":null,"page":"iv"}`,
+		{"fields of other types",
+			`{"documents":7,"passages":{"a":1},"notes":"one","total_found":"x","error":null,"page":"iv"}`,
 			&StepResult{Notes: []string{"one"}, Facts: []Fact{{"page", "iv"}, {"total_found", "x"}}}},
-		{"a list with something else in it", `{"results":[{"title":7},3],"matches":[{"doc_id":"d","block_id":"b2","filename":"a.md","line":"A line"}]}`,
+		{"a list with something else in it",
+			`{"results":[{"title":7},3],"matches":[{"doc_id":"d","block_id":"b2","filename":"a.md","line":"A line"}]}`,
 			&StepResult{Found: 1, Hits: []Hit{{DocumentID: "d", BlockID: "b2", Title: "a.md", Snippet: "A line"}}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -83,7 +86,9 @@ func TestAResultIsBounded(t *testing.T) {
 	long := strings.Repeat("é", 1000)
 	r := StepResult{Text: strings.Repeat("x", 20_000)}
 	for i := range 60 {
-		r.Hits = append(r.Hits, Hit{N: i + 1, DocumentID: "d", ChunkID: "p", Title: "T", Snippet: long, Matches: [][2]int{{0, 4}, {230, 250}}})
+		r.Hits = append(r.Hits, Hit{
+			N: i + 1, DocumentID: "d", ChunkID: "p", Title: "T", Snippet: long, Matches: [][2]int{{0, 4}, {230, 250}},
+		})
 	}
 	got := r.Bounded()
 	first, last := got.Hits[0], got.Hits[59]

@@ -37,11 +37,19 @@ func mustFold(t *testing.T, payloads ...Payload) *Transcript {
 func TestAStepKeepsWhatALaterStateLeavesOut(t *testing.T) {
 	t.Parallel()
 	got := mustFold(t,
-		Step{CallID: "c1", Title: "Look", Thought: "maybe here", ParentID: "g", ToolInput: json.RawMessage(`{"query":"roof"}`), Status: StatusPending},
+		Step{
+			CallID: "c1", Title: "Look", Thought: "maybe here", ParentID: "g",
+			ToolInput: json.RawMessage(`{"query":"roof"}`), Status: StatusPending,
+		},
 		Step{CallID: "c2", Status: StatusRunning, Tokens: &Tokens{In: 1, Out: 2}},
-		Step{CallID: "c1", Message: "Found 3", Status: StatusComplete, Tokens: &Tokens{In: 10, Out: 20}, Cost: new(0.5)})
-	want := Step{CallID: "c1", Title: "Look", Thought: "maybe here", ParentID: "g", ToolInput: json.RawMessage(`{"query":"roof"}`), Message: "Found 3",
-		Status: StatusComplete, Tokens: &Tokens{In: 10, Out: 20}, Cost: new(0.5)}
+		Step{
+			CallID: "c1", Message: "Found 3", Status: StatusComplete, Tokens: &Tokens{In: 10, Out: 20}, Cost: new(0.5),
+		})
+	want := Step{
+		CallID: "c1", Title: "Look", Thought: "maybe here", ParentID: "g",
+		ToolInput: json.RawMessage(`{"query":"roof"}`), Message: "Found 3",
+		Status: StatusComplete, Tokens: &Tokens{In: 10, Out: 20}, Cost: new(0.5),
+	}
 	if step, ok := got.Step("c1"); !ok || !cmp.Equal(want, step) {
 		t.Errorf("step c1 (-want +got):\n%s", cmp.Diff(want, step))
 	}
@@ -63,9 +71,16 @@ func TestTextThatIsResetBecomesAThought(t *testing.T) {
 		log  []Payload
 		want string
 	}{
-		{"of a step that comes later", []Payload{AnswerDelta{Text: "Let me "}, AnswerDelta{Text: "look."}, AnswerReset{CallID: "c1"}, Step{CallID: "c1"}}, "Let me look."},
-		{"of a step that is there", []Payload{Step{CallID: "c1"}, AnswerDelta{Text: "Let me look."}, AnswerReset{CallID: "c1"}}, "Let me look."},
-		{"unless the step has its own", []Payload{AnswerDelta{Text: "Let me look."}, AnswerReset{CallID: "c1"}, Step{CallID: "c1", Thought: "own"}}, "own"},
+		{"of a step that comes later",
+			[]Payload{
+				AnswerDelta{Text: "Let me "}, AnswerDelta{Text: "look."}, AnswerReset{CallID: "c1"}, Step{CallID: "c1"},
+			}, "Let me look."},
+		{"of a step that is there",
+			[]Payload{Step{CallID: "c1"}, AnswerDelta{Text: "Let me look."}, AnswerReset{CallID: "c1"}},
+			"Let me look."},
+		{"unless the step has its own",
+			[]Payload{AnswerDelta{Text: "Let me look."}, AnswerReset{CallID: "c1"}, Step{CallID: "c1", Thought: "own"}},
+			"own"},
 		{"and nothing is no thought", []Payload{AnswerReset{CallID: "c1"}, Step{CallID: "c1"}}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -80,14 +95,17 @@ func TestTextThatIsResetBecomesAThought(t *testing.T) {
 
 func TestCitationsGoWithTheirText(t *testing.T) {
 	t.Parallel()
-	first, better, second := Citation{Number: 1, Quote: "a"}, Citation{Number: 1, Quote: "b"}, Citation{Number: 2, Quote: "c"}
+	first, better, second := Citation{Number: 1, Quote: "a"}, Citation{Number: 1, Quote: "b"},
+		Citation{Number: 2, Quote: "c"}
 	got := mustFold(t, first, AnswerReset{CallID: "c1"}, first, second, better, AnswerDelta{Text: "A [1] [2]."})
 	if want := []Citation{better, second}; !cmp.Equal(want, got.Citations) {
 		t.Errorf("citations (-want +got):\n%s", cmp.Diff(want, got.Citations))
 	}
-	got = mustFold(t, first, AnswerDelta{Text: "A [1]"}, Answer{Markdown: "A [1].", Citations: []Citation{better}}, RunDone{Status: RunCompleted})
+	got = mustFold(t, first, AnswerDelta{Text: "A [1]"}, Answer{Markdown: "A [1].", Citations: []Citation{better}},
+		RunDone{Status: RunCompleted})
 	if got.Text() != "A [1]." || !cmp.Equal([]Citation{better}, got.Citations) || got.Answer == nil || got.Done == nil {
-		t.Errorf("text = %q, citations = %+v, answer = %v, done = %v, want those of the whole answer", got.Text(), got.Citations, got.Answer, got.Done)
+		t.Errorf("text = %q, citations = %+v, answer = %v, done = %v, want those of the whole answer", got.Text(),
+			got.Citations, got.Answer, got.Done)
 	}
 }
 
@@ -101,7 +119,8 @@ func TestEventsAreAppliedOnce(t *testing.T) {
 		}
 	}
 	if got.Text() != "Deep." || got.LastSeq != 2 || got.Started.Question != "How deep?" {
-		t.Errorf("text = %q, last = %d, question = %q, want each event once", got.Text(), got.LastSeq, got.Started.Question)
+		t.Errorf("text = %q, last = %d, question = %q, want each event once", got.Text(), got.LastSeq,
+			got.Started.Question)
 	}
 	if took := got.LastAt.Sub(got.StartedAt); took != time.Second {
 		t.Errorf("last event %s after the first, want 1s", took)

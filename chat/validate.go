@@ -97,7 +97,8 @@ func CheckNamespace(name string) error {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' && r != '_' && r != '-'
 	}) {
 		return Invalid(
-			"A namespace has at most 128 letters, digits, points, underscores and hyphens, and does not begin with a point.",
+			"A namespace has at most 128 letters, digits, points, underscores and hyphens, and does not begin with " +
+				"a point.",
 		)
 	}
 	return nil

@@ -15,7 +15,8 @@ import (
 	"footnote/corpus"
 )
 
-// bookshelf fills a library with n passages of made-up prose whose words are as unevenly frequent as those of real prose.
+// bookshelf fills a library with n passages of made-up prose whose words are as unevenly frequent as those of real
+// prose.
 func bookshelf(b *testing.B, sh *shelf, n int) {
 	b.Helper()
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -48,7 +49,12 @@ func bookshelf(b *testing.B, sh *shelf, n int) {
 func spelled(n uint64) string {
 	var s strings.Builder
 	for ; n > 0 || s.Len() < 4; n /= 20 {
-		s.WriteString([]string{"ba", "ke", "li", "mo", "nu", "pra", "ste", "to", "rin", "sul", "dar", "fen", "gol", "hup", "jav", "vex", "wim", "yod", "zan", "cra"}[n%20])
+		s.WriteString(
+			[]string{
+				"ba", "ke", "li", "mo", "nu", "pra", "ste", "to", "rin", "sul", "dar", "fen", "gol", "hup", "jav",
+				"vex", "wim", "yod", "zan", "cra",
+			}[n%20],
+		)
 	}
 	return s.String()
 }

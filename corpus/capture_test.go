@@ -12,8 +12,12 @@ func TestACapturedPageIsReadAtOnceAndFoundByItsNamespaceOnly(t *testing.T) {
 	t.Parallel()
 	l := openShelf(t, t.TempDir(), nil)
 	page := corpus.Upload{
-		User: chat.LocalUser, Namespace: chat.WebNamespace("r1"), Filename: "example.org-roofs.html", Meta: map[string]any{corpus.MetaURL: "https://example.org/roofs"},
-		Body: strings.NewReader("<html><title>Roofs</title><body><h1>Roofs</h1><p>Slate lasts a hundred years.</p><script>alert(1)</script></body></html>"),
+		User: chat.LocalUser, Namespace: chat.WebNamespace("r1"), Filename: "example.org-roofs.html",
+		Meta: map[string]any{corpus.MetaURL: "https://example.org/roofs"},
+		Body: strings.NewReader(
+			"<html><title>Roofs</title><body><h1>Roofs</h1><p>Slate lasts a hundred " +
+				"years.</p><script>alert(1)</script></body></html>",
+		),
 	}
 	d, err := l.Capture(t.Context(), page)
 	if err != nil || d.State != corpus.StateReady || d.Meta[corpus.MetaURL] != "https://example.org/roofs" {

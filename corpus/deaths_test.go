@@ -59,19 +59,23 @@ func TestVectorsThatEndTheServerThreeTimesFailAndTheWordsStay(t *testing.T) {
 		return now
 	}
 	do(corpus.Job{Kind: corpus.JobIngest, Attempt: 1})
-	if got := do(corpus.Job{Kind: corpus.JobEmbed, Attempt: 1, Deaths: 3}); got.State != corpus.StateReady || got.Semantic != corpus.SemanticFailed || got.Progress.Stage != "ready" {
-		t.Errorf("after three deaths: %s, vectors %s, %s; want it ready without vectors", got.State, got.Semantic, got.Progress.Stage)
+	if got := do(corpus.Job{Kind: corpus.JobEmbed, Attempt: 1, Deaths: 3}); got.State != corpus.StateReady ||
+		got.Semantic != corpus.SemanticFailed || got.Progress.Stage != "ready" {
+		t.Errorf("after three deaths: %s, vectors %s, %s; want it ready without vectors", got.State, got.Semantic,
+			got.Progress.Stage)
 	}
 	if found := sh.search(t, corpus.Query{Text: "roof", Mode: corpus.ModeLexical}); len(found.Results) != 1 {
 		t.Errorf("%d passages are found by words, want 1", len(found.Results))
 	}
-	if err := errors.Join(sh.Delete(t.Context(), chat.Local, d.ID), sh.Restore(t.Context(), chat.Local, d.ID)); err != nil || *q.embeds != 0 {
+	if err := errors.Join(sh.Delete(t.Context(), chat.Local, d.ID),
+		sh.Restore(t.Context(), chat.Local, d.ID)); err != nil || *q.embeds != 0 {
 		t.Errorf("what is left to do is queued again: %d jobs for vectors, %v; want none", *q.embeds, err)
 	}
 	if err := sh.Retry(t.Context(), chat.Local, d.ID); err != nil {
 		t.Errorf("Retry: %v, want no error", err)
 	}
-	if got := do(corpus.Job{Kind: corpus.JobEmbed, Attempt: 1}); got.Semantic != corpus.SemanticReady || *q.embeds != 1 {
+	if got := do(corpus.Job{Kind: corpus.JobEmbed, Attempt: 1}); got.Semantic != corpus.SemanticReady ||
+		*q.embeds != 1 {
 		t.Errorf("tried again: vectors %s after %d jobs, want them ready after 1", got.Semantic, *q.embeds)
 	}
 }
@@ -91,7 +95,8 @@ func TestAFileThatEndsItsProcessThreeTimesFails(t *testing.T) {
 		read int // how often the file is opened
 	}{
 		{"the process that reads it", []corpus.Job{{Attempt: 1}, {Attempt: 2, Deaths: 1}, {Attempt: 3, Deaths: 2}}, 3},
-		{"the process that reads it, after other failures", []corpus.Job{{Attempt: 7}, {Attempt: 8, Deaths: 1}, {Attempt: 9, Deaths: 2}}, 3},
+		{"the process that reads it, after other failures",
+			[]corpus.Job{{Attempt: 7}, {Attempt: 8, Deaths: 1}, {Attempt: 9, Deaths: 2}}, 3},
 		{"the server", []corpus.Job{{Attempt: 1, Deaths: 3}}, 0},
 		{"the server, then the process that reads it", []corpus.Job{{Attempt: 1, Deaths: 2}}, 1},
 	} {
@@ -116,8 +121,10 @@ func TestAFileThatEndsItsProcessThreeTimesFails(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d.State != corpus.StateFailed || d.Error == nil || !strings.Contains(d.Error.Detail, "failed three times") || read != tt.read {
-				t.Errorf("the document is %s (%v) after %d readings, want it failed after %d", d.State, d.Error, read, tt.read)
+			if d.State != corpus.StateFailed || d.Error == nil ||
+				!strings.Contains(d.Error.Detail, "failed three times") || read != tt.read {
+				t.Errorf("the document is %s (%v) after %d readings, want it failed after %d", d.State, d.Error,
+					read, tt.read)
 			}
 		})
 	}

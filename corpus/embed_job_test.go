@@ -61,8 +61,12 @@ func TestVectorsOfALargeDocumentAreMadeInBatches(t *testing.T) {
 		t.Errorf("%d passages were read at once, want at most %d", most, corpus.MaxBatch)
 	}
 	for _, i := range []int{0, corpus.MaxBatch, 2 * corpus.MaxBatch} {
-		found := sh.search(t, corpus.Query{Text: fmt.Sprintf("words of section number%d", i), Mode: corpus.ModeSemantic, Limit: 20})
-		if !slices.ContainsFunc(found.Results, func(r corpus.Result) bool { return strings.Contains(r.Passage.Text, fmt.Sprintf("number%d.", i)) }) {
+		found := sh.search(t, corpus.Query{
+			Text: fmt.Sprintf("words of section number%d", i), Mode: corpus.ModeSemantic, Limit: 20,
+		})
+		if !slices.ContainsFunc(found.Results, func(r corpus.Result) bool {
+			return strings.Contains(r.Passage.Text, fmt.Sprintf("number%d.", i))
+		}) {
 			t.Errorf("section %d is not among the %d found by their vectors", i, len(found.Results))
 		}
 	}

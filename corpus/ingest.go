@@ -22,7 +22,8 @@ const (
 )
 
 var failedThrice = &Failure{Code: "internal",
-	Detail: "Reading this file failed three times: each time the process that read it was ended. Split the file and add the parts, or try again when the computer has more free memory."}
+	Detail: "Reading this file failed three times: each time the process that read it was ended. Split the file and " +
+		"add the parts, or try again when the computer has more free memory."}
 
 // ingest makes a document's content and makes it ready.
 func (l *Library) ingest(ctx context.Context, job Job) error {
@@ -52,8 +53,9 @@ func (l *Library) ingest(ctx context.Context, job Job) error {
 	passages := Split(d.ID, d.SHA256, e)
 	if len(passages) == 0 {
 		return &Failure{
-			Code:   "no_text",
-			Detail: "There is no text in this file. If it is a scan, run it through text recognition (OCR) and add it again.",
+			Code: "no_text",
+			Detail: "There is no text in this file. If it is a scan, run it through text recognition (OCR) and add " +
+				"it again.",
 		}
 	}
 	if err := l.progress(ctx, job, StateIndexing, Progress{Stage: "indexing", Total: len(passages)}); err != nil {

@@ -17,10 +17,16 @@ func TestTheLanguagesOfOtherReplicasDocumentsAreKnownSoon(t *testing.T) {
 	if r := here.search(t, query); len(r.Results) != 0 {
 		t.Fatalf("found %q in nothing", titles(r))
 	}
-	there.add(t, "haus.md", "# Das Haus\n\nDie Eigentümer haben mehrere Versicherungen für das Haus und den Garten abgeschlossen, und sie bezahlen sie jedes Jahr im Januar.\n")
+	there.add(
+		t, "haus.md",
+		"# Das Haus\n\nDie Eigentümer haben mehrere Versicherungen für das Haus und den Garten abgeschlossen, und "+
+			"sie bezahlen sie jedes Jahr im Januar.\n",
+	)
 	there.wait(t)
 	here.Changed("*") // as PostgreSQL tells
-	for deadline := time.Now().Add(30 * time.Second); len(here.search(t, query).Results) == 0; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(
+		30 * time.Second,
+	); len(here.search(t, query).Results) == 0; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("a word in another form is not found")
 		}

@@ -103,13 +103,17 @@ func TestAddRefuses(t *testing.T) {
 	}{
 		{"an empty file", "a.txt", "", chat.CodeInvalid, "empty"},
 		{"a zip named .pdf", "a.pdf", "PK\x03\x04rest of the archive", chat.CodeUnsupported, "not a PDF"},
-		{"a picture", "a.md", "\x89PNG\r\n\x1a\n\x00\x00", chat.CodeUnsupported, "is a picture, which can't be read. Turn it"},
-		{"a program", "a.txt", "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00", chat.CodeUnsupported, "is a program, which can't be read"},
+		{"a picture", "a.md", "\x89PNG\r\n\x1a\n\x00\x00", chat.CodeUnsupported,
+			"is a picture, which can't be read. Turn it"},
+		{"a program", "a.txt", "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00", chat.CodeUnsupported,
+			"is a program, which can't be read"},
 		{"a file over the limit", "a.txt", strings.Repeat("long ", 2000), chat.CodeTooLarge, "5.0 KiB"},
 		{"a file without a name", "..", "text", chat.CodeInvalid, "name"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, _, err := sh.Add(t.Context(), corpus.Upload{User: chat.LocalUser, Filename: tt.file, Body: strings.NewReader(tt.body)})
+			_, _, err := sh.Add(t.Context(), corpus.Upload{
+				User: chat.LocalUser, Filename: tt.file, Body: strings.NewReader(tt.body),
+			})
 			if err == nil || chat.CodeOf(err) != tt.code || !strings.Contains(chat.MessageOf(err), tt.says) {
 				t.Errorf("Add = %v, want %s with %q", err, tt.code, tt.says)
 			}
@@ -141,7 +145,9 @@ func TestAddTellsKindsApartByTheirBytes(t *testing.T) {
 		{"sjis.txt", "\x93\x8c\x8b\x9e", "text/plain"},
 	} {
 		if tt.want == "" {
-			if _, _, err := sh.Add(t.Context(), corpus.Upload{User: chat.LocalUser, Filename: tt.file, Body: strings.NewReader(tt.body)}); err == nil || chat.CodeOf(err) != chat.CodeUnsupported {
+			if _, _, err := sh.Add(t.Context(), corpus.Upload{
+				User: chat.LocalUser, Filename: tt.file, Body: strings.NewReader(tt.body),
+			}); err == nil || chat.CodeOf(err) != chat.CodeUnsupported {
 				t.Errorf("%s is taken: %v, want %v", tt.file, err, chat.CodeUnsupported)
 			}
 			continue
@@ -166,7 +172,8 @@ func TestNamesStayNames(t *testing.T) {
 		d, _, err := sh.Add(t.Context(), corpus.Upload{User: chat.LocalUser, Filename: tt.filename, Path: tt.path,
 			Body: strings.NewReader(strings.Repeat("x", i+1))})
 		if err != nil || d.Filename != tt.wantName || d.Path != tt.wantPath {
-			t.Errorf("Add(%q, %q) = %q at %q, %v; want %q at %q", tt.filename, tt.path, d.Filename, d.Path, err, tt.wantName, tt.wantPath)
+			t.Errorf("Add(%q, %q) = %q at %q, %v; want %q at %q", tt.filename, tt.path, d.Filename, d.Path, err,
+				tt.wantName, tt.wantPath)
 		}
 	}
 }
@@ -311,7 +318,9 @@ func TestTheKnownVersionIsTheOneThatADatabaseHasOnceItIsTold(t *testing.T) {
 	t.Parallel()
 	ctx, dir := t.Context(), t.TempDir()
 	asked := 0
-	sh := openShelf(t, dir, func(cfg *corpus.Config, _ *sqlite.DB) { cfg.Documents = countedVersions{cfg.Documents, &asked} })
+	sh := openShelf(t, dir, func(cfg *corpus.Config, _ *sqlite.DB) {
+		cfg.Documents = countedVersions{cfg.Documents, &asked}
+	})
 	versions := func() (known, stored int64) {
 		t.Helper()
 		known, err := sh.KnownVersion(ctx, chat.Local)
@@ -323,7 +332,9 @@ func TestTheKnownVersionIsTheOneThatADatabaseHasOnceItIsTold(t *testing.T) {
 		}
 		return known, stored
 	}
-	d, _, err := sh.Add(ctx, corpus.Upload{User: chat.LocalUser, Filename: "a.md", Body: strings.NewReader("# A\n\nThe roof is long.\n")})
+	d, _, err := sh.Add(ctx, corpus.Upload{
+		User: chat.LocalUser, Filename: "a.md", Body: strings.NewReader("# A\n\nThe roof is long.\n"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +352,8 @@ func TestTheKnownVersionIsTheOneThatADatabaseHasOnceItIsTold(t *testing.T) {
 	if known, stored := versions(); known != stored {
 		t.Errorf("after a delete here the known version is %d, the stored one %d, want %d", known, stored, stored)
 	}
-	if err := sh.DB.Documents().Restore(ctx, chat.Local, d.ID); err != nil { // as another process would, past the library
+	// as another process would, past the library
+	if err := sh.DB.Documents().Restore(ctx, chat.Local, d.ID); err != nil {
 		t.Fatal(err)
 	}
 	sh.Changed("*")

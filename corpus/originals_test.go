@@ -65,7 +65,9 @@ func TestTheOriginalOfAReplacedVersionGoes(t *testing.T) {
 		return err == nil
 	}
 	first := sh.settled(t, sh.add(t, "a.txt", "The first version.").ID, corpus.StateReady)
-	shared, _, err := sh.Add(t.Context(), corpus.Upload{User: chat.LocalUser, Namespace: "other", Filename: "a.txt", Body: strings.NewReader("The second version.")})
+	shared, _, err := sh.Add(t.Context(), corpus.Upload{
+		User: chat.LocalUser, Namespace: "other", Filename: "a.txt", Body: strings.NewReader("The second version."),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +102,9 @@ func TestAnUploadNeverLosesItsOriginalToAPurge(t *testing.T) {
 		}
 	}()
 	for range 150 {
-		d, _, err := sh.Add(t.Context(), corpus.Upload{User: chat.LocalUser, Filename: "a.txt", Body: strings.NewReader("the same bytes")})
+		d, _, err := sh.Add(t.Context(), corpus.Upload{
+			User: chat.LocalUser, Filename: "a.txt", Body: strings.NewReader("the same bytes"),
+		})
 		if chat.CodeOf(err) == chat.CodeUnavailable && err != nil {
 			continue // it says so
 		}

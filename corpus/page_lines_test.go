@@ -16,7 +16,9 @@ func TestLinesJoinTheWordsOfALine(t *testing.T) {
 		word(1, 0.6, 0.14, 0.7, 0.16),  // the next column
 		word(2, 0.71, 0.14, 0.8, 0.16), // the next page
 	})
-	want := []chat.Box{{1, 0.1, 0.10, 0.3, 0.125}, {1, 0.1, 0.14, 0.2, 0.16}, {1, 0.6, 0.14, 0.7, 0.16}, {2, 0.71, 0.14, 0.8, 0.16}}
+	want := []chat.Box{
+		{1, 0.1, 0.10, 0.3, 0.125}, {1, 0.1, 0.14, 0.2, 0.16}, {1, 0.6, 0.14, 0.7, 0.16}, {2, 0.71, 0.14, 0.8, 0.16},
+	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("lines (-want +got):\n%s", d)
 	}

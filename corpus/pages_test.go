@@ -11,17 +11,22 @@ import (
 	"footnote/sql/sqlite"
 )
 
-// paper stands for the PDF reader's process: it reads every file as two pages of one line each and draws by writing what it was asked.
+// paper stands for the PDF reader's process: it reads every file as two pages of one line each and draws by writing
+// what it was asked.
 type paper struct{ drawn *int }
 
 func (paper) Extract(context.Context, corpus.File, func(int, int)) (corpus.Extracted, error) {
 	word := func(start, end int, page, x float64) corpus.WordBox {
 		return corpus.WordBox{Start: start, End: end, Box: chat.Box{page, x, 0.1, x + 0.1, 0.12}}
 	}
-	return corpus.Extracted{Text: "red door\n\nblue roof", Pages: 2, Sizes: [][2]float64{{595, 842}, {595, 842}}, Blocks: []corpus.Block{
-		{ID: "b1", Kind: corpus.BlockParagraph, Page: 1, Start: 0, End: 8, Words: corpus.PackWords([]corpus.WordBox{word(0, 3, 1, 0.1), word(4, 8, 1, 0.21)})},
-		{ID: "b2", Kind: corpus.BlockParagraph, Page: 2, Start: 10, End: 19, Words: corpus.PackWords([]corpus.WordBox{word(10, 14, 2, 0.1), word(15, 19, 2, 0.21)})},
-	}}, nil
+	return corpus.Extracted{
+		Text: "red door\n\nblue roof", Pages: 2, Sizes: [][2]float64{{595, 842}, {595, 842}}, Blocks: []corpus.Block{
+			{ID: "b1", Kind: corpus.BlockParagraph, Page: 1, Start: 0, End: 8,
+				Words: corpus.PackWords([]corpus.WordBox{word(0, 3, 1, 0.1), word(4, 8, 1, 0.21)})},
+			{ID: "b2", Kind: corpus.BlockParagraph, Page: 2, Start: 10, End: 19,
+				Words: corpus.PackWords([]corpus.WordBox{word(10, 14, 2, 0.1), word(15, 19, 2, 0.21)})},
+		},
+	}, nil
 }
 
 func (p paper) Render(_ context.Context, f corpus.File, n, width int) ([]byte, error) {
@@ -43,7 +48,8 @@ func TestPagesOfAPDF(t *testing.T) {
 		t.Fatalf("%d pages, want 2", d.Pages)
 	}
 	for range 2 {
-		if png, err := sh.PageImage(t.Context(), chat.Local, d.ID, 2, 800); err != nil || string(png) != "page 2, 800 wide" {
+		if png, err := sh.PageImage(t.Context(), chat.Local, d.ID, 2, 800); err != nil ||
+			string(png) != "page 2, 800 wide" {
 			t.Errorf("page image = %q, %v; want %q", png, err, "page 2, 800 wide")
 		}
 	}
@@ -53,8 +59,12 @@ func TestPagesOfAPDF(t *testing.T) {
 	for _, tt := range []struct {
 		n, width int
 		code     chat.Code
-	}{{0, 800, chat.CodeNotFound}, {3, 800, chat.CodeNotFound}, {1, 99, chat.CodeInvalid}, {1, 4001, chat.CodeInvalid}} {
-		if _, err := sh.PageImage(t.Context(), chat.Local, d.ID, tt.n, tt.width); err == nil || chat.CodeOf(err) != tt.code {
+	}{
+		{0, 800, chat.CodeNotFound}, {3, 800, chat.CodeNotFound}, {1, 99, chat.CodeInvalid},
+		{1, 4001, chat.CodeInvalid},
+	} {
+		if _, err := sh.PageImage(t.Context(), chat.Local, d.ID, tt.n, tt.width); err == nil ||
+			chat.CodeOf(err) != tt.code {
 			t.Errorf("page %d at %d: %v, want %s", tt.n, tt.width, err, tt.code)
 		}
 	}

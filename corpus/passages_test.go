@@ -11,8 +11,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// document builds an extraction from lines: "# Title" and "## Title" are headings, "T …" a table with rows divided by "/",
-// everything else a paragraph.
+// document builds an extraction from lines: "# Title" and "## Title" are headings, "T …" a table with rows divided by
+// "/", everything else a paragraph.
 func document(lines ...string) corpus.Extracted {
 	var e corpus.Extracted
 	var path []string
@@ -62,8 +62,10 @@ func TestSplit(t *testing.T) {
 		{"a full passage ends before the next block", []string{words(260), words(260), words(200)},
 			[]shape{{"b1", "b1", ""}, {"b2", "b2", ""}, {"b3", "b3", ""}}},
 		{"a scrap joins the passage before it", []string{words(260), words(20)}, []shape{{"b1", "b2", ""}}},
-		{"a scrap of the next section does not", []string{words(260), "## B", words(20)}, []shape{{"b1", "b1", ""}, {"b2", "b3", "B"}}},
-		{"headings without text are passages", []string{"## A", "## B", words(5)}, []shape{{"b1", "b1", "A"}, {"b2", "b3", "B"}}},
+		{"a scrap of the next section does not", []string{words(260), "## B", words(20)},
+			[]shape{{"b1", "b1", ""}, {"b2", "b3", "B"}}},
+		{"headings without text are passages", []string{"## A", "## B", words(5)},
+			[]shape{{"b1", "b1", "A"}, {"b2", "b3", "B"}}},
 		{"a long block is cut between sentences", []string{"# A", long}, []shape{{"b1", "b2", "A"}, {"b2", "b2", "A"}}},
 		{"the rest of a table keeps its header", []string{"T Item | Price/" + strings.Repeat("door | 40/", 200)},
 			[]shape{{"b1", "b1", ""}, {"b1", "b1", "Item | Price"}, {"b1", "b1", "Item | Price"}}},
@@ -134,7 +136,8 @@ func FuzzSplit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		var lines []string
 		for _, l := range strings.Split(strings.ToValidUTF8(s, "?"), "\n") {
-			if l = strings.TrimSpace(l); strings.Trim(l, "# T/") != "" && strings.TrimSpace(strings.TrimLeft(l, "#")) != "" {
+			if l = strings.TrimSpace(l); strings.Trim(l, "# T/") != "" &&
+				strings.TrimSpace(strings.TrimLeft(l, "#")) != "" {
 				lines = append(lines, l)
 			}
 		}
@@ -146,7 +149,8 @@ func FuzzSplit(f *testing.F) {
 func BenchmarkSplitAndAnalyse(b *testing.B) {
 	var lines []string
 	for i := range 100 {
-		lines = append(lines, "## Section "+fmt.Sprint(i), strings.Repeat("The surveyor found that the slates on the north slope are sound. ", 16))
+		lines = append(lines, "## Section "+fmt.Sprint(i),
+			strings.Repeat("The surveyor found that the slates on the north slope are sound. ", 16))
 	}
 	e := document(lines...)
 	var n int

@@ -75,7 +75,9 @@ func TestAFailureOfAPurgeKeepsNothingElse(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			map[string]*once{"documents": &docs.once, "vectors": &vectors.once, "blobs": &bodies.once}[what].err = errAway
+			map[string]*once{
+				"documents": &docs.once, "vectors": &vectors.once, "blobs": &bodies.once,
+			}[what].err = errAway
 			if err := sh.PurgeBefore(t.Context(), time.Now().Add(time.Second)); !errors.Is(err, errAway) {
 				t.Errorf("purge = %v, want %v", err, errAway)
 			}

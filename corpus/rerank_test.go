@@ -10,16 +10,26 @@ import (
 func TestRerankLooksASecondTime(t *testing.T) {
 	sh := openShelf(t, t.TempDir(), nil)
 	sh.start(t)
-	sh.add(t, "Scattered.md", "# Overview\n\nCost, cost and cost again. The gutter is old. Gutter! Snow clearing is done by the town. Clearing is done weekly.\n")
-	sh.add(t, "Together.md", "# Works\n\nThe house was visited on a dry day in spring and all its rooms were seen from the inside. The neighbour told of a storm two years ago. "+
-		"The cost of clearing the gutter is 180 pounds. The ladder was lent by the owner, who also opened the loft, the cellar, the shed and the summer house for us to look around.\n")
+	sh.add(
+		t, "Scattered.md",
+		"# Overview\n\nCost, cost and cost again. The gutter is old. Gutter! Snow clearing is done by the town. "+
+			"Clearing is done weekly.\n",
+	)
+	sh.add(t, "Together.md",
+		"# Works\n\nThe house was visited on a dry day in spring and all its rooms were seen from the inside. The "+
+			"neighbour told of a storm two years ago. "+
+			"The cost of clearing the gutter is 180 pounds. The ladder was lent by the owner, who also opened "+
+			"the loft, "+
+			"the cellar, the shed and the summer house for us to look around.\n")
 	sh.wait(t)
 	for _, tt := range []struct {
 		rerank bool
 		want   string
 	}{{false, "Scattered.md"}, {true, "Together.md"}} {
 		for _, mode := range []corpus.SearchMode{corpus.ModeHybrid, corpus.ModeLexical, corpus.ModeSemantic} {
-			found := sh.search(t, corpus.Query{Text: "cost of clearing the gutter", Limit: 1, Mode: mode, Rerank: tt.rerank})
+			found := sh.search(t, corpus.Query{
+				Text: "cost of clearing the gutter", Limit: 1, Mode: mode, Rerank: tt.rerank,
+			})
 			if got := titles(found); len(got) != 1 || got[0] != tt.want {
 				t.Errorf("%s, rerank %v: %q, want %s", mode, tt.rerank, got, tt.want)
 			}

@@ -207,7 +207,8 @@ func (se *activeSearch) unscored() string {
 	case se.partial:
 		return "The minimum score was ignored: it needs semantic search, which did not answer."
 	case se.library.Semantic():
-		return "The minimum score was ignored: it is on the nearness in meaning, which a search by words does not look at."
+		return "The minimum score was ignored: it is on the nearness in meaning, which a search by words does not " +
+			"look at."
 	default:
 		return "The minimum score was ignored: it needs semantic search, which is off."
 	}
@@ -220,9 +221,10 @@ func unanswered(err error) error {
 		return fmt.Errorf("semantic search: %w", err)
 	}
 	return &chat.Error{
-		Code:    chat.CodeUnavailable,
-		Message: "The embedding model that semantic search needs does not answer. Try again in a moment, or search by words.",
-		Err:     err,
+		Code: chat.CodeUnavailable,
+		Message: "The embedding model that semantic search needs does not answer. Try again in a moment, or search " +
+			"by words.",
+		Err: err,
 	}
 }
 

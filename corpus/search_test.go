@@ -3,7 +3,6 @@ package corpus_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -17,17 +16,26 @@ import (
 
 // shelfOf holds documents whose top hits are known.
 var shelfOf = map[string]string{
-	"survey.md":   "# Roof survey\n\n## Slates\n\nThe slates on the north slope are sound. Three slates slipped above the bay window.\n\n## Gutters\n\nThe gutters leak and need replacing. Fault E1234 was logged by foo_bar v2.1.",
-	"lease.md":    "# Lease agreement\n\n## Rent\n\nThe monthly rent is $1,250, payable in advance. The fire door must be kept shut. The tenant pays for repairs.",
-	"policy.md":   "# Insurance policy\n\n## Exclusions\n\nDamage by floods is excluded. Shut the door in a fire. Earthquakes are covered up to 2,000,000.",
-	"dach.md":     "# Gutachten zum Dach\n\n## Zustand\n\nDie Dächer der Häuser sind in gutem Zustand. Die Straße ist nass, und die Wärmedämmung fehlt in der Küche des Nachbarn.",
-	"ecole.md":    "# L'école primaire\n\n## Élèves\n\nLes élèves de l'école ont réparé la fenêtre brisée. Le château est fermé, mais la bibliothèque reste ouverte aux familles.",
-	"china.md":    "# 中国\n\n## 地理\n\n中国的首都是北京。长江是中国最长的河流，流经许多城市。",
-	"japan.md":    "# 日本\n\n## 地理\n\n日本の首都は東京です。富士山は日本で一番高い山です。",
-	"thai.md":     "# ประเทศไทย\n\n## ภูมิศาสตร์\n\nกรุงเทพมหานครเป็นเมืองหลวงของประเทศไทย อาหารไทยมีชื่อเสียงไปทั่วโลก",
-	"korea.md":    "# 한국\n\n## 지리\n\n한국의 수도는 서울이다. 한강은 서울을 가로질러 흐른다.",
-	"crisis.md":   "# Крыша дома\n\n## Осмотр\n\nКрыша дома была осмотрена весной. Трубы находятся в хорошем состоянии, окна нужно заменить.",
-	"elephant.md": "# Animals\n\n## Elephants\n\nElephants are the largest animals on land. They remember waterholes over decades.",
+	"survey.md": "# Roof survey\n\n## Slates\n\nThe slates on the north slope are sound. Three slates slipped " +
+		"above the bay window.\n\n## Gutters\n\nThe gutters leak and need replacing. Fault E1234 was logged by " +
+		"foo_bar v2.1.",
+	"lease.md": "# Lease agreement\n\n## Rent\n\nThe monthly rent is $1,250, payable in advance. The fire door " +
+		"must be kept shut. The tenant pays for repairs.",
+	"policy.md": "# Insurance policy\n\n## Exclusions\n\nDamage by floods is excluded. Shut the door in a fire. " +
+		"Earthquakes are covered up to 2,000,000.",
+	"dach.md": "# Gutachten zum Dach\n\n## Zustand\n\nDie Dächer der Häuser sind in gutem Zustand. Die Straße " +
+		"ist nass, und die Wärmedämmung fehlt in der Küche des Nachbarn.",
+	"ecole.md": "# L'école primaire\n\n## Élèves\n\nLes élèves de l'école ont réparé la fenêtre brisée. Le " +
+		"château est fermé, mais la bibliothèque reste ouverte aux familles.",
+	"china.md": "# 中国\n\n## 地理\n\n中国的首都是北京。长江是中国最长的河流，流经许多城市。",
+	"japan.md": "# 日本\n\n## 地理\n\n日本の首都は東京です。富士山は日本で一番高い山です。",
+	"thai.md": "# ประเทศไทย\n\n## ภูมิศาสตร์\n\nกรุงเทพมหานครเป็นเมืองหลวงของประเทศไทย " +
+		"อาหารไทยมีชื่อเสียงไปทั่วโลก",
+	"korea.md": "# 한국\n\n## 지리\n\n한국의 수도는 서울이다. 한강은 서울을 가로질러 흐른다.",
+	"crisis.md": "# Крыша дома\n\n## Осмотр\n\nКрыша дома была осмотрена весной. Трубы находятся в хорошем " +
+		"состоянии, окна нужно заменить.",
+	"elephant.md": "# Animals\n\n## Elephants\n\nElephants are the largest animals on land. They remember waterholes " +
+		"over decades.",
 }
 
 func fill(t testing.TB, sh *shelf) {
@@ -110,27 +118,32 @@ func TestSearchDetails(t *testing.T) {
 	})
 	t.Run("a typing error is said", func(t *testing.T) {
 		found := sh.search(t, corpus.Query{Text: "elefant memory"})
-		if found.Corrected["elefant"] != "Elephants" || len(found.Notes) == 0 || !strings.Contains(found.Notes[0], "elefant") {
+		if found.Corrected["elefant"] != "Elephants" || len(found.Notes) == 0 ||
+			!strings.Contains(found.Notes[0], "elefant") {
 			t.Errorf("corrected %v, notes %q; want %q, some notes, %q in it",
 				found.Corrected, found.Notes, "Elephants", "elefant")
 		}
-		if found := sh.search(t, corpus.Query{Text: "slates window"}); len(found.Corrected) != 0 || len(found.Notes) != 0 {
+		if found := sh.search(t, corpus.Query{Text: "slates window"}); len(found.Corrected) != 0 ||
+			len(found.Notes) != 0 {
 			t.Errorf("known words: corrected %v, notes %q; want none and no notes", found.Corrected, found.Notes)
 		}
 	})
 	t.Run("words that nothing is like find nothing", func(t *testing.T) {
-		if found := sh.search(t, corpus.Query{Text: "chromodynamics"}); len(found.Results) != 0 || len(found.Corrected) != 0 {
+		if found := sh.search(t, corpus.Query{Text: "chromodynamics"}); len(found.Results) != 0 ||
+			len(found.Corrected) != 0 {
 			t.Errorf("found %q, corrected %v, want none", titles(found), found.Corrected)
 		}
 	})
 	t.Run("semantic search that is off says so where it was asked for", func(t *testing.T) {
-		if found := sh.search(t, corpus.Query{Text: "slates", Mode: corpus.ModeSemantic}); len(found.Notes) != 1 || len(found.Results) == 0 {
+		if found := sh.search(t, corpus.Query{Text: "slates", Mode: corpus.ModeSemantic}); len(found.Notes) != 1 ||
+			len(found.Results) == 0 {
 			t.Errorf("notes %q, %d results; want 1 note and some results", found.Notes, len(found.Results))
 		}
 		if found := sh.search(t, corpus.Query{Text: "slates"}); len(found.Notes) != 0 {
 			t.Errorf("notes %q, want none", found.Notes)
 		}
-		if found := sh.search(t, corpus.Query{Text: "slates", MinScore: 0.9}); len(found.Notes) != 1 || len(found.Results) == 0 {
+		if found := sh.search(t, corpus.Query{Text: "slates", MinScore: 0.9}); len(found.Notes) != 1 ||
+			len(found.Results) == 0 {
 			t.Errorf("with a minimum score: notes %q, %d results; want 1 note and some results",
 				found.Notes, len(found.Results))
 		}
@@ -140,14 +153,20 @@ func TestSearchDetails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := titles(sh.search(t, corpus.Query{Text: "slates rent", Documents: []string{lease.ID}})); !slices.Equal(got, []string{"lease.md"}) {
+		if got := titles(
+			sh.search(t, corpus.Query{Text: "slates rent", Documents: []string{lease.ID}}),
+		); !slices.Equal(got, []string{"lease.md"}) {
 			t.Errorf("in one document found %q", got)
 		}
-		found := sh.search(t, corpus.Query{Text: "slates rent", Documents: []string{lease.ID}, Filter: &corpus.Filter{Text: "survey"}})
+		found := sh.search(t, corpus.Query{
+			Text: "slates rent", Documents: []string{lease.ID}, Filter: &corpus.Filter{Text: "survey"},
+		})
 		if len(found.Results) != 0 || len(found.Notes) != 1 {
 			t.Errorf("found %q with notes %q, want 1 note", titles(found), found.Notes)
 		}
-		if got := titles(sh.search(t, corpus.Query{Text: "slates rent", Filter: &corpus.Filter{Text: "survey"}})); !slices.Equal(got, []string{"survey.md"}) {
+		if got := titles(
+			sh.search(t, corpus.Query{Text: "slates rent", Filter: &corpus.Filter{Text: "survey"}}),
+		); !slices.Equal(got, []string{"survey.md"}) {
 			t.Errorf("with a filter found %q", got)
 		}
 	})
@@ -163,7 +182,9 @@ func TestSearchDetails(t *testing.T) {
 		}
 	})
 	t.Run("bad queries are refused", func(t *testing.T) {
-		for _, q := range []corpus.Query{{Text: " "}, {Text: "x", Limit: 51}, {Text: "x", Mode: "fuzzy"}, {Text: "x", MinScore: 2}} {
+		for _, q := range []corpus.Query{
+			{Text: " "}, {Text: "x", Limit: 51}, {Text: "x", Mode: "fuzzy"}, {Text: "x", MinScore: 2},
+		} {
 			if _, err := sh.Search(t.Context(), chat.Local, q); chat.CodeOf(err) != chat.CodeInvalid || err == nil {
 				t.Errorf("Search(%+v) = %v, want %v", q, err, chat.CodeInvalid)
 			}
@@ -202,139 +223,6 @@ func TestMinScoreHoldsWithVectors(t *testing.T) {
 	}
 }
 
-func TestRead(t *testing.T) {
-	sh := openShelf(t, t.TempDir(), nil)
-	sh.start(t)
-	var b strings.Builder
-	b.WriteString("# Handbook\n\n")
-	for i := range 40 {
-		fmt.Fprintf(&b, "## Chapter %d\n\n%s\n\n", i+1, strings.Repeat("Ordinary filler about nothing. ", 30))
-		if i == 24 {
-			b.WriteString("The wombat sleeps in its burrow.\n\n")
-		}
-	}
-	d := sh.add(t, "handbook.md", b.String())
-	sh.settled(t, d.ID, corpus.StateReady)
-
-	var whole strings.Builder
-	first := read(t, sh, corpus.ReadRequest{Document: "handbook"})
-	for page := range first.Pages {
-		r := read(t, sh, corpus.ReadRequest{Document: d.ID, Page: page + 1})
-		n := 0
-		for _, p := range r.Passages {
-			whole.WriteString(p.Text)
-			n += len([]rune(p.Text))
-		}
-		if n > 12000 {
-			t.Errorf("page %d has %d runes, want at most 12000", page+1, n)
-		}
-	}
-	text, err := sh.Text(t.Context(), chat.Local, d.ID)
-	if err != nil || strings.Join(strings.Fields(whole.String()), "") != strings.Join(strings.Fields(text), "") {
-		t.Errorf("the pages together are not the text, %v", err)
-	}
-	if len(first.Outline) != 41 || first.Outline[1].Title != "Chapter 1" || first.Focused {
-		t.Errorf("outline of %d: %+v, want 41", len(first.Outline), first.Outline[:2])
-	}
-
-	focused := read(t, sh, corpus.ReadRequest{Document: "Handbook.md", Focus: "Where does the wombat sleep?", MaxRunes: 3000})
-	joined := ""
-	for i, p := range focused.Passages {
-		joined += p.Text
-		if i > 0 && p.Ordinal <= focused.Passages[i-1].Ordinal {
-			t.Error("passages are not in document order")
-		}
-	}
-	if !focused.Focused || !strings.Contains(joined, "wombat") {
-		t.Errorf("focused %v on %q, want %q in it", focused.Focused, joined, "wombat")
-	}
-	if r := read(t, sh, corpus.ReadRequest{Document: d.ID, Focus: "xylophone"}); r.Focused || r.Passages[0].Ordinal != 0 {
-		t.Error("a focus that finds nothing must read from the start")
-	}
-	_, err = sh.Read(t.Context(), chat.Local, corpus.ReadRequest{Document: d.ID, Page: 99})
-	if chat.CodeOf(err) != chat.CodeNotFound {
-		t.Errorf("page 99 = %v, want %v", err, chat.CodeNotFound)
-	}
-}
-
-func read(t *testing.T, sh *shelf, r corpus.ReadRequest) corpus.Reading {
-	t.Helper()
-	got, err := sh.Read(t.Context(), chat.Local, r)
-	if err != nil {
-		t.Fatalf("Read(%+v): %v, want no error", r, err)
-	}
-	return got
-}
-
-func TestFind(t *testing.T) {
-	sh := openShelf(t, t.TempDir(), nil)
-	sh.start(t)
-	fill(t, sh)
-	for _, tt := range []struct{ name, ask, want string }{
-		{"a title", "Lease agreement", "lease.md"},
-		{"a title in another case", "ROOF SURVEY", "survey.md"},
-		{"a file name", "policy.md", "policy.md"},
-		{"a file name without its extension", "policy", "policy.md"},
-		{"a title in quotes", "“Insurance policy”", "policy.md"},
-		{"almost a title", "the lease agrement", "lease.md"},
-		{"accents left out", "l'ecole primaire", "ecole.md"},
-		{"Chinese", "中国", "china.md"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			d, err := sh.Find(t.Context(), chat.Local, tt.ask)
-			if err != nil || d.Filename != tt.want {
-				t.Errorf("Find(%q) = %q, %v; want %q", tt.ask, d.Filename, err, tt.want)
-			}
-		})
-	}
-	_, err := sh.Find(t.Context(), chat.Local, "roof lease policy")
-	if chat.CodeOf(err) != chat.CodeNotFound || !strings.Contains(chat.MessageOf(err), "“Roof survey”") {
-		t.Errorf("Find of nothing = %v, want a hint", err)
-	}
-}
-
-func TestGrep(t *testing.T) {
-	sh := openShelf(t, t.TempDir(), nil)
-	sh.start(t)
-	fill(t, sh)
-	grep := func(g corpus.GrepRequest) corpus.Grepped {
-		t.Helper()
-		out, err := sh.Grep(t.Context(), chat.Local, g)
-		if err != nil {
-			t.Fatalf("Grep(%+v): %v, want no error", g, err)
-		}
-		return out
-	}
-	found := grep(corpus.GrepRequest{Pattern: `e\d{4}`})
-	if len(found.Matches) != 1 || found.Literal || found.More || found.Documents != len(shelfOf) {
-		t.Fatalf("grep e\\d{4}: %+v; want 1 match, Literal false, More false, Documents %v", found, len(shelfOf))
-	}
-	m := found.Matches[0]
-	text, err := sh.Text(t.Context(), chat.Local, m.Document.ID)
-	if err != nil || string([]rune(text)[m.Start:m.End]) != "E1234" || m.Section != "Roof survey › Gutters" || m.PassageID == "" || m.BlockID == "" ||
-		!strings.Contains(m.Line, "Fault E1234 was logged") {
-		t.Errorf("match %+v, %v; want Section %q, something, something, %q in it",
-			m, err, "Roof survey › Gutters", "Fault E1234 was logged")
-	}
-	if found := grep(corpus.GrepRequest{Pattern: "the ( door"}); !found.Literal || len(found.Matches) != 0 {
-		t.Errorf("a broken pattern: %+v; want Literal true and no matches", found)
-	}
-	if found := grep(corpus.GrepRequest{Pattern: "首都"}); len(found.Matches) != 2 {
-		t.Errorf("首都: %d matches, want 2", len(found.Matches))
-	}
-	if found := grep(corpus.GrepRequest{Pattern: "a", Max: 3}); len(found.Matches) != 3 || !found.More {
-		t.Errorf("at most 3: %d, more %v, want 3 matches", len(found.Matches), found.More)
-	}
-	if found := grep(corpus.GrepRequest{Pattern: "x*", Max: 100}); found.Literal {
-		t.Errorf("a pattern that may be empty: %+v, want Literal false", found)
-	}
-	for _, bad := range []string{" ", strings.Repeat("a", 1001), "((a{1,100}){1,100}){1,9}"} {
-		if _, err := sh.Grep(t.Context(), chat.Local, corpus.GrepRequest{Pattern: bad}); err != nil && chat.CodeOf(err) != chat.CodeInvalid {
-			t.Errorf("Grep(%.20q) = %v", bad, err)
-		}
-	}
-}
-
 // embeddingServer is one that makes vectors while it is up.
 type embeddingServer struct {
 	embedtest.Hashing
@@ -358,7 +246,9 @@ func (e *embeddingServer) EmbedQuery(ctx context.Context, query string) ([]float
 
 func TestSearchWhileTheEmbeddingServerIsDown(t *testing.T) {
 	server := &embeddingServer{}
-	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) { c.Embedder, c.Vectors = server, db.Vectors() })
+	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+		c.Embedder, c.Vectors = server, db.Vectors()
+	})
 	sh.start(t)
 	fill(t, sh)
 	server.down.Store(true)

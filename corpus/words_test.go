@@ -44,7 +44,8 @@ func TestWordPiecesHoldEveryWordOnce(t *testing.T) {
 	var got []WordBox
 	for piece, err := range WordPieces(blocks, 4) {
 		words, bad := piece.Words.Unpack()
-		if err != nil || bad != nil || len(words) == 0 || len(words) > 4 || piece.Start != words[0].Start || piece.End != words[len(words)-1].End {
+		if err != nil || bad != nil || len(words) == 0 || len(words) > 4 || piece.Start != words[0].Start ||
+			piece.End != words[len(words)-1].End {
 			t.Errorf("%d words in [%d, %d): %v, %v; want some words, at most 4 words, %d, %d",
 				len(words), piece.Start, piece.End, err, bad, words[0].Start, words[len(words)-1].End)
 		}

@@ -7,8 +7,10 @@ func TestOneIsSingularAndLongNumbersAreGrouped(t *testing.T) {
 		n          int
 		noun, want string
 	}{
-		{0, "question", "0 questions"}, {1, "question", "1 question"}, {2, "question", "2 questions"}, {1, "search", "1 search"}, {3, "match", "3 matches"}, {2, "summary", "2 summaries"},
-		{999, "file", "999 files"}, {1000, "file", "1,000 files"}, {1_234_567, "token", "1,234,567 tokens"}, {-100, "step", "-100 steps"}, {-1000, "step", "-1,000 steps"},
+		{0, "question", "0 questions"}, {1, "question", "1 question"}, {2, "question", "2 questions"},
+		{1, "search", "1 search"}, {3, "match", "3 matches"}, {2, "summary", "2 summaries"},
+		{999, "file", "999 files"}, {1000, "file", "1,000 files"}, {1_234_567, "token", "1,234,567 tokens"},
+		{-100, "step", "-100 steps"}, {-1000, "step", "-1,000 steps"},
 	} {
 		if got := Count(tt.n, tt.noun); got != tt.want {
 			t.Errorf("Count(%d, %q) = %q, want %q", tt.n, tt.noun, got, tt.want)

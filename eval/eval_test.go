@@ -34,12 +34,15 @@ func TestEmbeddedQuestionsCanBeAnswered(t *testing.T) {
 			}
 			if err != nil {
 				t.Errorf("%q: there is no document %s", q.Text, p.Document)
-			} else if !strings.Contains(strings.ToLower(strings.Join(strings.Fields(string(text)), " ")), strings.ToLower(p.Words)) {
+			} else if !strings.Contains(strings.ToLower(strings.Join(strings.Fields(string(text)), " ")),
+				strings.ToLower(p.Words)) {
 				t.Errorf("%q: %s does not say %q", q.Text, p.Document, p.Words)
 			}
 		}
 	}
-	for _, kind := range []string{"simple", "comparison", "multi-hop", "follow-up", "named document", "metadata", "arithmetic", "unanswerable"} {
+	for _, kind := range []string{
+		"simple", "comparison", "multi-hop", "follow-up", "named document", "metadata", "arithmetic", "unanswerable",
+	} {
 		if kinds[kind] < 6 {
 			t.Errorf("there are %d questions of the kind %s, want at least 6", kinds[kind], kind)
 		}
@@ -51,13 +54,20 @@ func TestEmbeddedQuestionsCanBeAnswered(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	t.Parallel()
-	got, err := eval.Parse(strings.NewReader("# a note\n\nhop\ta.md + b/c.md\tred + blue sky\t12 | twelve\tFirst? → Second?\r\nno\t-\t-\t-\tWho?\n"))
+	got, err := eval.Parse(
+		strings.NewReader(
+			"# a note\n\nhop\ta.md + b/c.md\tred + blue sky\t12 | twelve\tFirst? → Second?\r\nno\t-\t-\t-\tWho?\n",
+		),
+	)
 	if err != nil || len(got) != 2 {
 		t.Fatalf("%+v, %v; want 2", got, err)
 	}
 	q := got[0]
-	if q.Kind != "hop" || !slices.Equal(q.Before, []string{"First?"}) || q.Text != "Second?" || !slices.Equal(q.Words, []string{"12 | twelve"}) ||
-		!slices.Equal(q.Passages, []eval.Passage{{Document: "a.md", Words: "red"}, {Document: "b/c.md", Words: "blue sky"}}) || q.Refuse() {
+	if q.Kind != "hop" || !slices.Equal(q.Before, []string{"First?"}) || q.Text != "Second?" ||
+		!slices.Equal(q.Words, []string{"12 | twelve"}) ||
+		!slices.Equal(q.Passages, []eval.Passage{
+			{Document: "a.md", Words: "red"}, {Document: "b/c.md", Words: "blue sky"},
+		}) || q.Refuse() {
 		t.Errorf("first: %+v; want Kind %q and Text %q", q, "hop", "Second?")
 	}
 	if !got[1].Refuse() {
@@ -88,7 +98,10 @@ func TestJudge(t *testing.T) {
 	}
 	unfound := cite("1", "The sky\n is RED")
 	unfound.Check = chat.CheckNotFound
-	q := eval.Question{Kind: "k", Text: "?", Passages: []eval.Passage{{Document: "a.md", Words: "sky is red"}}, Words: []string{"12 | twelve"}}
+	q := eval.Question{
+		Kind: "k", Text: "?", Passages: []eval.Passage{{Document: "a.md", Words: "sky is red"}},
+		Words: []string{"12 | twelve"},
+	}
 	none := eval.Question{Kind: "k", Text: "?"}
 	refusal := chat.Answer{Markdown: "Nothing.", StopReason: chat.StopRefused}
 	for name, row := range map[string]struct {
@@ -97,19 +110,33 @@ func TestJudge(t *testing.T) {
 		right                             bool
 		document, passage, words, refused eval.Mark
 	}{
-		"all there":          {q, chat.Answer{Markdown: "Twelve.", Citations: []chat.Citation{cite("2", "x"), cite("1", "The sky\n is RED.")}}, true, eval.Hit, eval.Hit, eval.Hit, eval.NotDue},
-		"another document":   {q, chat.Answer{Markdown: "12", Citations: []chat.Citation{cite("2", "The sky is red.")}}, false, eval.Miss, eval.Miss, eval.Hit, eval.NotDue},
-		"another passage":    {q, chat.Answer{Markdown: "12", Citations: []chat.Citation{cite("1", "The sea is red.")}}, false, eval.Hit, eval.Miss, eval.Hit, eval.NotDue},
-		"words across two":   {q, chat.Answer{Markdown: "12", Citations: []chat.Citation{cite("1", "The sky"), cite("1", "is red")}}, false, eval.Hit, eval.Miss, eval.Hit, eval.NotDue},
-		"a quote not found":  {q, chat.Answer{Markdown: "12", Citations: []chat.Citation{unfound}}, false, eval.Miss, eval.Miss, eval.Hit, eval.NotDue},
-		"other words":        {q, chat.Answer{Markdown: "13", Citations: []chat.Citation{cite("1", "The sky is red.")}}, false, eval.Hit, eval.Hit, eval.Miss, eval.NotDue},
-		"refused wrongly":    {q, refusal, false, eval.Miss, eval.Miss, eval.Miss, eval.NotDue},
-		"refused rightly":    {none, refusal, true, eval.NotDue, eval.NotDue, eval.NotDue, eval.Hit},
-		"answered wrongly":   {none, chat.Answer{Markdown: "12", StopReason: chat.StopAnswered}, false, eval.NotDue, eval.NotDue, eval.NotDue, eval.Miss},
-		"one of two is left": {eval.Question{Passages: []eval.Passage{{Document: "a.md", Words: "x"}, {Document: "b.md", Words: "x"}}}, chat.Answer{Citations: []chat.Citation{cite("1", "x")}}, false, eval.Miss, eval.Miss, eval.NotDue, eval.NotDue},
+		"all there": {q,
+			chat.Answer{
+				Markdown: "Twelve.", Citations: []chat.Citation{cite("2", "x"), cite("1", "The sky\n is RED.")},
+			}, true, eval.Hit, eval.Hit, eval.Hit, eval.NotDue},
+		"another document": {q, chat.Answer{Markdown: "12", Citations: []chat.Citation{cite("2", "The sky is red.")}},
+			false, eval.Miss, eval.Miss, eval.Hit, eval.NotDue},
+		"another passage": {q, chat.Answer{Markdown: "12", Citations: []chat.Citation{cite("1", "The sea is red.")}},
+			false, eval.Hit, eval.Miss, eval.Hit, eval.NotDue},
+		"words across two": {q,
+			chat.Answer{Markdown: "12", Citations: []chat.Citation{cite("1", "The sky"), cite("1", "is red")}}, false,
+			eval.Hit, eval.Miss, eval.Hit, eval.NotDue},
+		"a quote not found": {q, chat.Answer{Markdown: "12", Citations: []chat.Citation{unfound}}, false, eval.Miss,
+			eval.Miss, eval.Hit, eval.NotDue},
+		"other words": {q, chat.Answer{Markdown: "13", Citations: []chat.Citation{cite("1", "The sky is red.")}},
+			false, eval.Hit, eval.Hit, eval.Miss, eval.NotDue},
+		"refused wrongly": {q, refusal, false, eval.Miss, eval.Miss, eval.Miss, eval.NotDue},
+		"refused rightly": {none, refusal, true, eval.NotDue, eval.NotDue, eval.NotDue, eval.Hit},
+		"answered wrongly": {none, chat.Answer{Markdown: "12", StopReason: chat.StopAnswered}, false, eval.NotDue,
+			eval.NotDue, eval.NotDue, eval.Miss},
+		"one of two is left": {eval.Question{
+			Passages: []eval.Passage{{Document: "a.md", Words: "x"}, {Document: "b.md", Words: "x"}},
+		}, chat.Answer{Citations: []chat.Citation{cite("1", "x")}}, false, eval.Miss, eval.Miss, eval.NotDue,
+			eval.NotDue},
 	} {
 		v := eval.Judge(row.question, row.answer, paths)
-		if v.Right != row.right || v.Document != row.document || v.Passage != row.passage || v.Words != row.words || v.Refusal != row.refused {
+		if v.Right != row.right || v.Document != row.document || v.Passage != row.passage || v.Words != row.words ||
+			v.Refusal != row.refused {
 			t.Errorf("%s: %+v; want Right %v, Document %v, Passage %v, Words %v, Refusal %v",
 				name, v, row.right, row.document, row.passage, row.words, row.refused)
 		}
@@ -123,15 +150,21 @@ func TestReport(t *testing.T) {
 	t.Parallel()
 	var verdicts []eval.Verdict
 	for i := range 20 {
-		verdicts = append(verdicts, eval.Verdict{Kind: "one", Right: i > 0, Document: eval.Hit, Steps: 2 + i%2, Millis: int64(100 - i), Refused: i == 0, Question: "First?"})
+		verdicts = append(verdicts, eval.Verdict{
+			Kind: "one", Right: i > 0, Document: eval.Hit, Steps: 2 + i%2, Millis: int64(100 - i), Refused: i == 0,
+			Question: "First?",
+		})
 	}
-	verdicts = append(verdicts, eval.Verdict{Kind: "two", Refusal: eval.Miss, Question: "Second?", Steps: 1}, eval.Verdict{Kind: "two", Refusal: eval.Miss, Failed: "gone", Question: "Third?"})
+	verdicts = append(verdicts, eval.Verdict{Kind: "two", Refusal: eval.Miss, Question: "Second?", Steps: 1},
+		eval.Verdict{Kind: "two", Refusal: eval.Miss, Failed: "gone", Question: "Third?"})
 	r := eval.NewReport("m", 3, verdicts)
 	one := r.Kinds[0]
-	if len(r.Kinds) != 2 || one.Right != 19 || one.Document != (eval.Part{Hit: 20, Due: 20}) || one.Withheld != 1 || one.Steps != 2.5 || one.Median != 90 || one.P95 != 99 {
+	if len(r.Kinds) != 2 || one.Right != 19 || one.Document != (eval.Part{Hit: 20, Due: 20}) || one.Withheld != 1 ||
+		one.Steps != 2.5 || one.Median != 90 || one.P95 != 99 {
 		t.Errorf("%+v; want Right 19, Withheld 1, Steps 2.5, Median 90, P95 99", one)
 	}
-	if r.Total.Questions != 22 || r.Total.Right != 19 || r.Total.Refusal != (eval.Part{Due: 2}) || r.Kinds[1].Steps != 1 {
+	if r.Total.Questions != 22 || r.Total.Right != 19 || r.Total.Refusal != (eval.Part{Due: 2}) ||
+		r.Kinds[1].Steps != 1 {
 		t.Errorf("%+v; want Questions 22 and Right 19", r.Total)
 	}
 	var out strings.Builder
@@ -139,7 +172,8 @@ func TestReport(t *testing.T) {
 	for _, line := range []string{
 		"Model m: 22 questions, 3 documents",
 		"| one  | 20        | 19    | 20/20    | –       | –     | –       | 1        | 2.5   | 90     | 99     |",
-		"✕ one: First? (refused, though a document answers)", "✕ two: Second? (answered, though no document does)", "✕ two: Third? (no answer: gone)",
+		"✕ one: First? (refused, though a document answers)", "✕ two: Second? (answered, though no document does)",
+		"✕ two: Third? (no answer: gone)",
 	} {
 		if !strings.Contains(out.String(), line+"\n") {
 			t.Errorf("it does not print %q:\n%s", line, out.String())

@@ -38,29 +38,37 @@ type greeting struct {
 // workshop is a server with a tool for each way a call can go.
 func workshop() *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "workshop", Version: "1"}, nil)
-	sdk.AddTool(s, &sdk.Tool{Name: "greet", Description: "Greets somebody."}, func(_ context.Context, _ *sdk.CallToolRequest, in greeting) (*sdk.CallToolResult, any, error) {
-		if in.Name == "nobody" {
-			return nil, nil, errors.New("there is nobody")
-		}
-		return text("Good day, " + in.Name), nil, nil
-	})
-	sdk.AddTool(s, &sdk.Tool{Name: "env.names"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
-		return text(strings.Join(os.Environ(), "\n")), nil, nil
-	})
-	sdk.AddTool(s, &sdk.Tool{Name: "long"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
-		return text(strings.Repeat("é", maxText)), nil, nil
-	})
-	sdk.AddTool(s, &sdk.Tool{Name: "picture"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
-		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.ImageContent{MIMEType: "image/png", Data: []byte("1234")}}}, nil, nil
-	})
-	sdk.AddTool(s, &sdk.Tool{Name: "wait"}, func(ctx context.Context, _ *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
-		<-ctx.Done()
-		return nil, nil, ctx.Err()
-	})
-	sdk.AddTool(s, &sdk.Tool{Name: "die"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
-		os.Exit(3)
-		return nil, nil, nil
-	})
+	sdk.AddTool(s, &sdk.Tool{Name: "greet", Description: "Greets somebody."},
+		func(_ context.Context, _ *sdk.CallToolRequest, in greeting) (*sdk.CallToolResult, any, error) {
+			if in.Name == "nobody" {
+				return nil, nil, errors.New("there is nobody")
+			}
+			return text("Good day, " + in.Name), nil, nil
+		})
+	sdk.AddTool(s, &sdk.Tool{Name: "env.names"},
+		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+			return text(strings.Join(os.Environ(), "\n")), nil, nil
+		})
+	sdk.AddTool(s, &sdk.Tool{Name: "long"},
+		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+			return text(strings.Repeat("é", maxText)), nil, nil
+		})
+	sdk.AddTool(s, &sdk.Tool{Name: "picture"},
+		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+			return &sdk.CallToolResult{
+				Content: []sdk.Content{&sdk.ImageContent{MIMEType: "image/png", Data: []byte("1234")}},
+			}, nil, nil
+		})
+	sdk.AddTool(s, &sdk.Tool{Name: "wait"},
+		func(ctx context.Context, _ *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+			<-ctx.Done()
+			return nil, nil, ctx.Err()
+		})
+	sdk.AddTool(s, &sdk.Tool{Name: "die"},
+		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+			os.Exit(3)
+			return nil, nil, nil
+		})
 	return s
 }
 
@@ -82,7 +90,9 @@ func program(t *testing.T) Server {
 func connected(t *testing.T, servers map[string]Server) (*Client, *logged) {
 	t.Helper()
 	log := &logged{}
-	c, err := New(Config{Servers: servers, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	c, err := New(Config{
+		Servers: servers, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +140,8 @@ func TestAProgramsToolsAreListedAndCalled(t *testing.T) {
 	server.Free, server.Held = true, []string{"env.names"}
 	c, log := connected(t, map[string]Server{"shop": server})
 	greet := find(t, c, "shop__greet")
-	if greet.Approve || greet.Description != "Greets somebody." || !strings.Contains(string(greet.Schema), "whom to greet") {
+	if greet.Approve || greet.Description != "Greets somebody." ||
+		!strings.Contains(string(greet.Schema), "whom to greet") {
 		t.Errorf("greet = %+v %s; want Approve false and Description %q", greet, greet.Schema, "Greets somebody.")
 	}
 	if names := find(t, c, "shop__env_names"); !names.Approve {
@@ -155,7 +166,8 @@ func TestAProgramsToolsAreListedAndCalled(t *testing.T) {
 	if err != nil || strings.Contains(seen.Text, "sk-not-yours") || !strings.Contains(seen.Text, "TOKEN=[set]") {
 		t.Errorf("the program saw %v %v; want no %q in it and %q in it", seen.Text, err, "sk-not-yours", "TOKEN=[set]")
 	}
-	if got, err := c.Call(t.Context(), &Tool{Server: "shop", Remote: "unknown"}, json.RawMessage(`{}`)); err != nil || !got.Failed {
+	if got, err := c.Call(t.Context(), &Tool{Server: "shop", Remote: "unknown"}, json.RawMessage(`{}`)); err != nil ||
+		!got.Failed {
 		t.Errorf("an unknown tool = %+v, %v; want Failed true", got, err)
 	}
 	if strings.Contains(log.String(), token) || !strings.Contains(log.String(), "my token is [set]") {
@@ -188,10 +200,12 @@ func TestACallIsGivenUpWithItsContext(t *testing.T) {
 	c, _ := connected(t, map[string]Server{"shop": program(t)})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := c.Call(ctx, find(t, c, "shop__wait"), json.RawMessage(`{}`)); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := c.Call(ctx, find(t, c, "shop__wait"), json.RawMessage(`{}`)); !errors.Is(err,
+		context.DeadlineExceeded) {
 		t.Errorf("err = %v, want %v", err, context.DeadlineExceeded)
 	}
-	if got, err := c.Call(t.Context(), find(t, c, "shop__greet"), json.RawMessage(`{"name":"Ada"}`)); err != nil || got.Text == "" {
+	if got, err := c.Call(t.Context(), find(t, c, "shop__greet"), json.RawMessage(`{"name":"Ada"}`)); err != nil ||
+		got.Text == "" {
 		t.Errorf("the next call = %+v, %v; want something", got, err)
 	}
 }
@@ -217,16 +231,19 @@ func TestAServerWithHTTPGetsItsHeadersAndComesBack(t *testing.T) {
 	t.Cleanup(web.Close)
 	t.Cleanup(web.CloseClientConnections)
 	c, log := connected(t, map[string]Server{
-		"known":   {URL: web.URL, Headers: map[string]string{"Authorization": "Bearer " + token}, Tools: []string{"greet"}},
+		"known": {URL: web.URL, Headers: map[string]string{"Authorization": "Bearer " + token},
+			Tools: []string{"greet"}},
 		"unknown": {URL: web.URL},
 	})
-	if tools := c.Tools(); len(tools) != 1 || tools[0].Name != "known__greet" || !c.Knows("unknown__greet") || c.Knows("other__greet") {
+	if tools := c.Tools(); len(tools) != 1 || tools[0].Name != "known__greet" || !c.Knows("unknown__greet") ||
+		c.Knows("other__greet") {
 		t.Fatalf("tools = %+v; want 1 tool and %q", tools, "known__greet")
 	}
 	greet := find(t, c, "known__greet")
 	set := func(off bool) { mu.Lock(); down = off; mu.Unlock() }
 	set(true)
-	if _, err := c.Call(t.Context(), greet, json.RawMessage(`{"name":"Ada"}`)); err == nil || chat.CodeOf(err) != chat.CodeUnavailable || strings.Contains(err.Error(), token) {
+	if _, err := c.Call(t.Context(), greet, json.RawMessage(`{"name":"Ada"}`)); err == nil ||
+		chat.CodeOf(err) != chat.CodeUnavailable || strings.Contains(err.Error(), token) {
 		t.Errorf("while it is down = %v; want %v and no %q in it", err, chat.CodeUnavailable, token)
 	}
 	set(false)
@@ -257,10 +274,13 @@ func TestAServerThatIsNotThereHoldsNothingUp(t *testing.T) {
 func TestSettingsAreChecked(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]Server{
-		"a b": {Command: "x"}, "a__b": {Command: "x"}, "none": {}, "both": {Command: "x", URL: "http://x"}, "scheme": {URL: "file:///x?" + token},
-		"headers": {Command: "x", Headers: map[string]string{"A": token}}, "args": {URL: "http://x", Args: []string{"y"}}, "slow": {Command: "x", Timeout: time.Hour},
+		"a b": {Command: "x"}, "a__b": {Command: "x"}, "none": {}, "both": {Command: "x", URL: "http://x"},
+		"scheme":  {URL: "file:///x?" + token},
+		"headers": {Command: "x", Headers: map[string]string{"A": token}},
+		"args":    {URL: "http://x", Args: []string{"y"}}, "slow": {Command: "x", Timeout: time.Hour},
 	} {
-		if _, err := New(Config{Servers: map[string]Server{name: s}}); err == nil || strings.Contains(err.Error(), token) {
+		if _, err := New(Config{Servers: map[string]Server{name: s}}); err == nil ||
+			strings.Contains(err.Error(), token) {
 			t.Errorf("%s: err = %v, want no %q in it", name, err, token)
 		}
 	}

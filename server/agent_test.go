@@ -17,17 +17,21 @@ func TestAgentChatAnswersWithSources(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = script()
 	for _, tt := range []struct{ name, style, want string }{
-		{"by default markers name sources and a list follows", ``, "It is sound [Source 1].\n\nSources:\n[Source 1] Survey.pdf, Roof, p. 2: " + b.url + "/d/d1?c=r.1"},
+		{"by default markers name sources and a list follows", ``,
+			"It is sound [Source 1].\n\nSources:\n[Source 1] Survey.pdf, Roof, p. 2: " + b.url + "/d/d1?c=r.1"},
 		{"numeric leaves the answer as it is", `,"citation_style":"numeric"`, "It is sound [1]."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := b.send("POST", "/agent/chat", `{"message":"Is the roof sound?"`+tt.style+`}`)
 			var answer api.AgentAnswer
 			got.decode(t, &answer)
-			if got.status != 200 || answer.Status != "success" || answer.Response != tt.want || answer.RetrievalMode != chat.ModeFullBook ||
-				len(answer.Citations) != 1 || answer.Confidence != 0.9 || answer.Tokens != (chat.Tokens{In: 10, Out: 5}) || answer.LatencyMS != 12 ||
+			if got.status != 200 || answer.Status != "success" || answer.Response != tt.want ||
+				answer.RetrievalMode != chat.ModeFullBook ||
+				len(answer.Citations) != 1 || answer.Confidence != 0.9 ||
+				answer.Tokens != (chat.Tokens{In: 10, Out: 5}) || answer.LatencyMS != 12 ||
 				answer.Cost == nil || *answer.Cost != 0.25 {
-				t.Errorf("got %d %+v; want 200, Status %q, Response %v, RetrievalMode %v, 1 citation, Confidence 0.9, LatencyMS 12",
+				t.Errorf("got %d %+v; want 200, Status %q, Response %v, RetrievalMode %v, 1 citation, Confidence "+
+					"0.9, LatencyMS 12",
 					got.status, answer, "success", tt.want, chat.ModeFullBook)
 			}
 		})
@@ -39,19 +43,26 @@ func TestAgentChatAnswersWithSources(t *testing.T) {
 	got = b.send("POST", "/agent/chat/structured", `{"message":"Is the roof sound?"}`)
 	var grounded api.GroundedResponse
 	got.decode(t, &grounded)
-	if grounded.Answer != "It is sound [Source 1]." || len(grounded.Sources) != 1 || grounded.Sources[0].Quote != "sound" || grounded.RetrievalMode != "full_book" {
+	if grounded.Answer != "It is sound [Source 1]." || len(grounded.Sources) != 1 ||
+		grounded.Sources[0].Quote != "sound" || grounded.RetrievalMode != "full_book" {
 		t.Errorf("structured: %s", got.body)
 	}
-	got = b.send("POST", "/agent/query", `{"question":"Is the roof sound?","history":[["Hello?","Hello."]],"context":"The roof is sound."}`)
+	got = b.send(
+		"POST", "/agent/query",
+		`{"question":"Is the roof sound?","history":[["Hello?","Hello."]],"context":"The roof is sound."}`,
+	)
 	var response api.AgentResponse
 	got.decode(t, &response)
-	if response.TotalSteps != len(hostile) || response.StepsUsed != 2 || response.TotalRetrievalCalls != len(hostile) || response.LLMTokensUsed != 15 ||
-		len(response.Citations) != 1 || response.Citations[0].ContentSnippet != "sound" || response.TotalLatencyMS != 12 || response.Cost == nil {
+	if response.TotalSteps != len(hostile) || response.StepsUsed != 2 || response.TotalRetrievalCalls != len(hostile) ||
+		response.LLMTokensUsed != 15 ||
+		len(response.Citations) != 1 || response.Citations[0].ContentSnippet != "sound" ||
+		response.TotalLatencyMS != 12 || response.Cost == nil {
 		t.Errorf("query: %s", got.body)
 	}
 	for i, step := range response.Steps {
 		result, _ := step.Observation.Result.(map[string]any)
-		if step.StepNumber != i+1 || step.Action.Tool != "read_document" || string(step.Action.ToolInput) != string(step.ToolInput) ||
+		if step.StepNumber != i+1 || step.Action.Tool != "read_document" ||
+			string(step.Action.ToolInput) != string(step.ToolInput) ||
 			!step.Observation.Success || step.Observation.Error != nil || result["text"] != hostile[i] {
 			t.Errorf("step %d = %+v; want StepNumber %v, Action.Tool %q, %v, Observation.Success true",
 				i, step, i+1, "read_document", string(step.ToolInput))
@@ -65,19 +76,35 @@ func TestAgentChatAnswersWithSources(t *testing.T) {
 
 func TestHowARunEndedIsHowAgentChatAnswers(t *testing.T) {
 	refusal := "I couldn't find relevant information about that in your documents."
-	failed := &chat.StepError{Code: chat.CodeModelFailed, Message: "The model's server refused the key. Check OPENAI_API_KEY."}
+	failed := &chat.StepError{
+		Code: chat.CodeModelFailed, Message: "The model's server refused the key. Check OPENAI_API_KEY.",
+	}
 	for _, tt := range []struct {
 		name   string
 		play   []chat.Payload
 		status int
 		part   string
 	}{
-		{"a refusal is a success without sources", []chat.Payload{chat.Answer{Markdown: refusal, StopReason: chat.StopRefused}, chat.RunDone{Status: chat.RunCompleted}}, 200, `"response":"` + refusal + `","citations":[],"sources":[]`},
-		{"an input guardrail is 422", []chat.Payload{chat.RunDone{Status: chat.RunGuardrailTriggered, Error: &chat.StepError{Code: chat.CodeGuardrail, Message: "Ask about the documents."}}}, 422, `"status":"guardrail_triggered"`},
-		{"an output guardrail is 422", []chat.Payload{chat.RunDone{Status: chat.RunCitationValidationFailed}}, 422, `"status":"citation_validation_failed"`},
-		{"a failed model is 500 with its sentence", []chat.Payload{chat.RunDone{Status: chat.RunFailed, Error: failed}}, 500, failed.Message},
+		{"a refusal is a success without sources",
+			[]chat.Payload{
+				chat.Answer{Markdown: refusal, StopReason: chat.StopRefused}, chat.RunDone{Status: chat.RunCompleted},
+			}, 200, `"response":"` + refusal + `","citations":[],"sources":[]`},
+		{"an input guardrail is 422",
+			[]chat.Payload{
+				chat.RunDone{
+					Status: chat.RunGuardrailTriggered, Error: &chat.StepError{
+						Code: chat.CodeGuardrail, Message: "Ask about the documents.",
+					},
+				},
+			}, 422, `"status":"guardrail_triggered"`},
+		{"an output guardrail is 422", []chat.Payload{chat.RunDone{Status: chat.RunCitationValidationFailed}}, 422,
+			`"status":"citation_validation_failed"`},
+		{"a failed model is 500 with its sentence", []chat.Payload{chat.RunDone{Status: chat.RunFailed, Error: failed}},
+			500, failed.Message},
 		{"an interrupted run is 503", []chat.Payload{chat.RunDone{Status: chat.RunInterrupted}}, 503, "Ask it again"},
-		{"a cancelled run hands over what there is", []chat.Payload{chat.AnswerDelta{Text: "So far"}, chat.RunDone{Status: chat.RunCancelled}}, 200, `"status":"cancelled","response":"So far"`},
+		{"a cancelled run hands over what there is",
+			[]chat.Payload{chat.AnswerDelta{Text: "So far"}, chat.RunDone{Status: chat.RunCancelled}}, 200,
+			`"status":"cancelled","response":"So far"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t)
@@ -101,7 +128,8 @@ func TestTheTraceIsTheLogFolded(t *testing.T) {
 	if early.Text != "" || early.Status != chat.RunRunning || early.Answer != nil || early.EndedAt != nil {
 		t.Errorf("after the reset: %+v; want Text nothing and Status %v", early, chat.RunRunning)
 	}
-	if early.Tokens != (chat.Tokens{In: 7, Out: 3}) || early.Cost == nil || *early.Cost != 0.125 || early.LatencyMS < 0 {
+	if early.Tokens != (chat.Tokens{In: 7, Out: 3}) || early.Cost == nil || *early.Cost != 0.125 ||
+		early.LatencyMS < 0 {
 		t.Errorf("what it came to so far: %+v, cost %v", early.Tokens, early.Cost)
 	}
 	b.append(run.ID, all[3:]...)
@@ -111,7 +139,8 @@ func TestTheTraceIsTheLogFolded(t *testing.T) {
 	if tr.Tokens != (chat.Tokens{In: 10, Out: 5}) || tr.Cost == nil || *tr.Cost != 0.25 || tr.LatencyMS != 12 {
 		t.Errorf("what it came to: %+v, cost %v, %d ms; want 12", tr.Tokens, tr.Cost, tr.LatencyMS)
 	}
-	if tr.Status != chat.RunCompleted || tr.Text != "It is sound [1]." || tr.Answer == nil || tr.LastSeq != int64(len(all)+2) || tr.EndedAt == nil {
+	if tr.Status != chat.RunCompleted || tr.Text != "It is sound [1]." || tr.Answer == nil ||
+		tr.LastSeq != int64(len(all)+2) || tr.EndedAt == nil {
 		t.Errorf("trace = %s", got.body)
 	}
 	if len(tr.Steps) != len(hostile) {

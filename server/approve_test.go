@@ -14,19 +14,22 @@ func TestTheWholeOfALongThoughtIsOneClickAway(t *testing.T) {
 	b := newBench(t)
 	thought := strings.Repeat("Slate or tile? ", 1000) + "<b>Slate.</b>"
 	b.stage.play = []chat.Payload{chat.Step{
-		CallID: "c3", Step: "search_documents", ToolName: "search_documents", ActionType: chat.ActionSearching, Message: "Searched", Thought: thought,
+		CallID: "c3", Step: "search_documents", ToolName: "search_documents", ActionType: chat.ActionSearching,
+		Message: "Searched", Thought: thought,
 		Status: chat.StatusComplete, Details: map[string]any{},
 	}}
 	run := b.begin("How long does slate last?")
 	b.append(run.ID, b.stage.play...)
 	address := "/runs/" + run.ID + "/steps/c3/thought"
 	page := b.send("GET", "/c/"+run.SessionID, "", "Accept", "text/html")
-	if !strings.Contains(page.body, `data-load="`+address+`"`) || !strings.Contains(page.body, "Show all (15,013 characters)") || strings.Contains(page.body, "&lt;b&gt;Slate.") {
+	if !strings.Contains(page.body, `data-load="`+address+`"`) ||
+		!strings.Contains(page.body, "Show all (15,013 characters)") || strings.Contains(page.body, "&lt;b&gt;Slate.") {
 		t.Errorf("the page does not lead to the whole thought: %.500s; want %q in it, %q in it, no %q in it",
 			page.body, `data-load="`+address+`"`, "Show all (15,013 characters)", "&lt;b&gt;Slate.")
 	}
 	got := b.send("GET", address, "")
-	if got.status != http.StatusOK || got.body != thought || !strings.HasPrefix(got.header.Get("Content-Type"), "text/plain") {
+	if got.status != http.StatusOK || got.body != thought ||
+		!strings.HasPrefix(got.header.Get("Content-Type"), "text/plain") {
 		t.Errorf("%d %s, %d bytes, want %d", got.status, got.header.Get("Content-Type"), len(got.body), len(thought))
 	}
 	if got := b.send("GET", "/runs/"+run.ID+"/steps/c4/thought", ""); got.status != http.StatusNotFound {
@@ -38,7 +41,8 @@ func TestACallIsApprovedAndDeniedByJSONAndByForm(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.stage.play = []chat.Payload{chat.Step{
-		CallID: "c3", Step: "web_search", ToolName: "web_search", ActionType: chat.ActionSearching, Message: "Searching the web for: slate", ToolInput: []byte(`{"query":"slate"}`),
+		CallID: "c3", Step: "web_search", ToolName: "web_search", ActionType: chat.ActionSearching,
+		Message: "Searching the web for: slate", ToolInput: []byte(`{"query":"slate"}`),
 		Status: chat.StatusPending, ToolStatus: chat.StatusPending, Details: map[string]any{},
 	}}
 	run := b.begin("How long does slate last?")
@@ -50,17 +54,20 @@ func TestACallIsApprovedAndDeniedByJSONAndByForm(t *testing.T) {
 		decided          string
 	}{
 		{"approve", "", "", http.StatusAccepted, "approve " + run.ID + " c3 "},
-		{"approve", "application/json", `{"input":{"query":"tiles"}}`, http.StatusAccepted, "approve " + run.ID + ` c3 {"query":"tiles"}`},
+		{"approve", "application/json", `{"input":{"query":"tiles"}}`, http.StatusAccepted,
+			"approve " + run.ID + ` c3 {"query":"tiles"}`},
 		{"approve", "application/json", `{"input":null}`, http.StatusAccepted, "approve " + run.ID + " c3 "},
 		{"approve", "application/json", `{}`, http.StatusAccepted, "approve " + run.ID + " c3 "},
-		{"approve", "application/x-www-form-urlencoded", `input=%7B%22query%22%3A%22tiles%22%7D`, http.StatusAccepted, "approve " + run.ID + ` c3 {"query":"tiles"}`},
+		{"approve", "application/x-www-form-urlencoded", `input=%7B%22query%22%3A%22tiles%22%7D`, http.StatusAccepted,
+			"approve " + run.ID + ` c3 {"query":"tiles"}`},
 		{"deny", "", "", http.StatusAccepted, "deny " + run.ID + " c3"},
 		{"approve", "application/json", `{"input":[1]}`, http.StatusBadRequest, ""},
 		{"approve", "application/x-www-form-urlencoded", `input=%7Bquery`, http.StatusBadRequest, ""},
 		{"approve", "application/json", `{"other":1}`, http.StatusBadRequest, ""},
 	} {
 		b.stage.decided = nil
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+base+tt.path, strings.NewReader(tt.body))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+base+tt.path,
+			strings.NewReader(tt.body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,11 +85,13 @@ func TestACallIsApprovedAndDeniedByJSONAndByForm(t *testing.T) {
 			want = nil
 		}
 		if resp.StatusCode != tt.status || !slices.Equal(b.stage.decided, want) {
-			t.Errorf("%s %s = %d, decided %q; want %d, %q", tt.path, tt.body, resp.StatusCode, b.stage.decided, tt.status, want)
+			t.Errorf("%s %s = %d, decided %q; want %d, %q", tt.path, tt.body, resp.StatusCode, b.stage.decided,
+				tt.status, want)
 		}
 	}
 	page := b.send("GET", "/c/"+run.SessionID, "", "Accept", "text/html").body
-	for _, want := range []string{`data-testid="approval"`, `action="` + base + `approve"`, `action="` + base + `deny"`, "Waits for your approval", "&#34;query&#34;: &#34;slate&#34;"} {
+	for _, want := range []string{`data-testid="approval"`, `action="` + base + `approve"`, `action="` + base + `deny"`,
+		"Waits for your approval", "&#34;query&#34;: &#34;slate&#34;"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %s", want)
 		}

@@ -21,13 +21,17 @@ func TestAQuestionIsAnsweredInTheFormTheClientAsksFor(t *testing.T) {
 	got := b.send("POST", "/chat", `{"message":"Is the roof sound?","session_id":"s1","context_text":null}`)
 	var ok api.Accepted
 	got.decode(t, &ok)
-	want := api.Accepted{RunID: ok.RunID, SessionID: "s1", Stream: "/runs/" + ok.RunID + "/stream", Events: "/agent/runs/" + ok.RunID + "/events"}
+	want := api.Accepted{
+		RunID: ok.RunID, SessionID: "s1", Stream: "/runs/" + ok.RunID + "/stream",
+		Events: "/agent/runs/" + ok.RunID + "/events",
+	}
 	if got.status != http.StatusAccepted || ok != want || ok.RunID == "" {
 		t.Errorf("JSON: %d %s, want %d", got.status, got.body, http.StatusAccepted)
 	}
 
 	got = b.send("POST", "/chat", `{"message":"Is the roof sound?"}`, "Accept", "text/event-stream")
-	if events := ssetest.NewReader(strings.NewReader(got.body)).All(t); got.status != 200 || len(events) != len(script()) {
+	if events := ssetest.NewReader(strings.NewReader(got.body)).All(t); got.status != 200 ||
+		len(events) != len(script()) {
 		t.Errorf("stream: %d with %d events, want 200", got.status, len(events))
 	}
 
@@ -65,12 +69,15 @@ func TestBadQuestionsGetOneSentence(t *testing.T) {
 		{"broken off", "/chat", `{"message":"a"`, 400, "breaks off"},
 		{"not JSON", "/chat", `{message}`, 400, "byte 2"},
 		{"two objects", "/chat", `{"message":"a"}{}`, 400, "nothing after it"},
-		{"a session id that is a number", "/agent/chat", `{"message":"a","session_id":5}`, 400, `The field "session_id" can't be`},
+		{"a session id that is a number", "/agent/chat", `{"message":"a","session_id":5}`, 400,
+			`The field "session_id" can't be`},
 		{"a session id that can't be", "/chat", `{"message":"a","session_id":"a b"}`, 400, "session id"},
 		{"an empty context", "/agent/chat", `{"message":"a","context_text":""}`, 400, "context_text"},
 		{"a setting out of range", "/agent/query", `{"question":"a","config":{"max_steps":51}}`, 400, "max_steps"},
-		{"a temperature out of range", "/agent/chat", `{"message":"a","config":{"temperature":-1}}`, 400, "temperature"},
-		{"a citation style that is none", "/agent/chat", `{"message":"a","citation_style":"apa"}`, 400, "citation_style"},
+		{"a temperature out of range", "/agent/chat", `{"message":"a","config":{"temperature":-1}}`, 400,
+			"temperature"},
+		{"a citation style that is none", "/agent/chat", `{"message":"a","citation_style":"apa"}`, 400,
+			"citation_style"},
 		{"a search without words", "/search", `{"query":" "}`, 400, "query"},
 		{"a search for too many", "/search", `{"query":"a","top_k":51}`, 400, "top_k"},
 		{"a search for none", "/search", `{"query":"a","top_k":0}`, 400, "top_k"},
@@ -84,20 +91,24 @@ func TestBadQuestionsGetOneSentence(t *testing.T) {
 			}
 		})
 	}
-	if got := b.send("POST", "/agent/chat", "message=a", "Content-Type", "application/x-www-form-urlencoded"); got.status != 415 {
+	if got := b.send("POST", "/agent/chat", "message=a", "Content-Type",
+		"application/x-www-form-urlencoded"); got.status != 415 {
 		t.Errorf("a form where JSON is needed: %d, want 415", got.status)
 	}
 	if got := b.send("POST", "/chat", "hello", "Content-Type", "text/plain"); got.status != 415 {
 		t.Errorf("plain text: %d, want 415", got.status)
 	}
-	if sessions, _, err := b.store.Sessions(t.Context(), chat.Local, chat.SessionQuery{}); err != nil || len(sessions) != 0 {
+	if sessions, _, err := b.store.Sessions(t.Context(), chat.Local, chat.SessionQuery{}); err != nil ||
+		len(sessions) != 0 {
 		t.Errorf("bad input left %d sessions, %v; want no sessions", len(sessions), err)
 	}
 }
 
 func TestTheLongestQuestionIsTaken(t *testing.T) {
 	b := newBench(t)
-	if got := b.send("POST", "/chat", `{"message":"`+strings.Repeat("é", 32_000)+`"}`); got.status != http.StatusAccepted {
+	if got := b.send(
+		"POST", "/chat", `{"message":"`+strings.Repeat("é", 32_000)+`"}`,
+	); got.status != http.StatusAccepted {
 		t.Errorf("got %d %s, want %d", got.status, got.body, http.StatusAccepted)
 	}
 }
@@ -109,7 +120,8 @@ func TestOneKeyIsOneRun(t *testing.T) {
 	for i := range ids {
 		wg.Go(func() {
 			var ok api.Accepted
-			b.send("POST", "/chat", `{"message":"Is the roof sound?","session_id":"s1"}`, "Idempotency-Key", "k1").decode(t, &ok)
+			b.send("POST", "/chat", `{"message":"Is the roof sound?","session_id":"s1"}`, "Idempotency-Key",
+				"k1").decode(t, &ok)
 			ids[i] = ok.RunID
 		})
 	}
@@ -128,7 +140,8 @@ func TestOneKeyIsOneRun(t *testing.T) {
 	if p := got.problem(t); got.status != 422 || p.Code != chat.CodeKeyReused {
 		t.Errorf("another body under the key: %d %s, want 422", got.status, got.body)
 	}
-	if got := b.send("POST", "/chat", `{"message":"a"}`, "Idempotency-Key", strings.Repeat("k", 256)); got.status != 400 {
+	if got := b.send("POST", "/chat", `{"message":"a"}`, "Idempotency-Key",
+		strings.Repeat("k", 256)); got.status != 400 {
 		t.Errorf("a key that is too long: %d, want 400", got.status)
 	}
 }
@@ -137,7 +150,8 @@ func TestAskingAgainLooksInTheSameDocuments(t *testing.T) {
 	b := newBench(t)
 	form := func(fields url.Values) {
 		t.Helper()
-		if got := b.send("POST", "/chat", fields.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"); got.status >= 400 {
+		if got := b.send("POST", "/chat", fields.Encode(), "Content-Type", "application/x-www-form-urlencoded",
+			"Accept", "text/html"); got.status >= 400 {
 			t.Fatalf("got %d %s, want less than 400", got.status, got.body)
 		}
 	}

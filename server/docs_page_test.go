@@ -45,7 +45,11 @@ func TestTheAPICanBeReadAsAPage(t *testing.T) {
 	if strings.Contains(got.body, "X-API-Key)") {
 		t.Error("a server without keys asks for one")
 	}
-	for _, want := range []string{"curl -X POST " + b.url + "/agent/chat ", "1 to 50; default 5", "list of Citation", "needed", "hybrid, lexical, semantic", `data-try="DELETE"`, "The same as AgentResponse.answer, GroundedResponse.answer.", "curl " + b.url + "/health"} {
+	for _, want := range []string{
+		"curl -X POST " + b.url + "/agent/chat ", "1 to 50; default 5", "list of Citation", "needed",
+		"hybrid, lexical, semantic", `data-try="DELETE"`, "The same as AgentResponse.answer, GroundedResponse.answer.",
+		"curl " + b.url + "/health",
+	} {
 		if !strings.Contains(got.body, want) {
 			t.Errorf("the page lacks %q", want)
 		}

@@ -25,7 +25,8 @@ func form(t testing.TB, parts ...string) (body, contentType string) {
 		var err error
 		if file, ok := strings.CutPrefix(name, "@"); ok {
 			out, createErr := w.CreatePart(map[string][]string{
-				"Content-Disposition": {fmt.Sprintf(`form-data; name="files"; filename=%q`, file)}, "Content-Type": {"application/octet-stream"},
+				"Content-Disposition": {fmt.Sprintf(`form-data; name="files"; filename=%q`, file)},
+				"Content-Type":        {"application/octet-stream"},
 			})
 			if createErr != nil {
 				t.Fatal(createErr)
@@ -72,7 +73,8 @@ const survey = "# Roof survey\n\nThe roof is sound. The gutters leak at the nort
 
 func TestUploadedFilesCanBeListedReadAndFound(t *testing.T) {
 	b := newBench(t)
-	got, res := b.uploadFiles("namespace=house", `meta={"author":"Ann"}`, "@reports/survey.md="+survey, "@broken.pdf=%PDF-1.7 but nothing else", "@copy.md="+survey)
+	got, res := b.uploadFiles("namespace=house", `meta={"author":"Ann"}`, "@reports/survey.md="+survey,
+		"@broken.pdf=%PDF-1.7 but nothing else", "@copy.md="+survey)
 	if got.status != 202 || len(res.Documents)+len(res.Rejected) != 3 {
 		t.Fatalf("upload: %d %s, want 202", got.status, got.body)
 	}
@@ -84,7 +86,8 @@ func TestUploadedFilesCanBeListedReadAndFound(t *testing.T) {
 		t.Errorf("the same bytes again = %+v; want DuplicateOf %v and ID %v", last, first.ID, first.ID)
 	}
 	info := b.settled(first.ID)
-	if info.State != corpus.StateReady || info.Path != "reports/survey.md" || info.Namespace != "house" || info.Meta["author"] != "Ann" {
+	if info.State != corpus.StateReady || info.Path != "reports/survey.md" || info.Namespace != "house" ||
+		info.Meta["author"] != "Ann" {
 		t.Fatalf("document = %+v; want State %v, Path %q, Namespace %q, %q",
 			info, corpus.StateReady, "reports/survey.md", "house", "Ann")
 	}
@@ -99,11 +102,13 @@ func TestUploadedFilesCanBeListedReadAndFound(t *testing.T) {
 		t.Errorf("text = %q, want %q in it", text.body, "The gutters leak")
 	}
 	file := b.send("GET", "/documents/"+first.ID+"/file", "")
-	if file.body != survey || file.header.Get("Content-Security-Policy") != api.Inert || !strings.HasPrefix(file.header.Get("Content-Disposition"), "attachment") {
+	if file.body != survey || file.header.Get("Content-Security-Policy") != api.Inert ||
+		!strings.HasPrefix(file.header.Get("Content-Disposition"), "attachment") {
 		t.Errorf("file = %v %q; want %q, %v, %q at its beginning",
 			file.header, file.body, survey, api.Inert, "attachment")
 	}
-	if part := b.send("GET", "/documents/"+first.ID+"/file", "", "Range", "bytes=0-5"); part.status != 206 || part.body != survey[:6] {
+	if part := b.send("GET", "/documents/"+first.ID+"/file", "", "Range", "bytes=0-5"); part.status != 206 ||
+		part.body != survey[:6] {
 		t.Errorf("range = %d %q; want 206 and %q", part.status, part.body, survey[:6])
 	}
 
@@ -113,8 +118,10 @@ func TestUploadedFilesCanBeListedReadAndFound(t *testing.T) {
 		Results      []find.SearchResult `json:"results"`
 	}
 	b.send("POST", "/search", `{"query":"leaking gutters","namespace":"house"}`).decode(t, &found)
-	if found.TotalResults != 1 || found.Results[0].Metadata.DocumentID != first.ID || found.Results[0].Rank != 1 || found.Results[0].Score <= 0 {
-		t.Errorf("search = %+v; want TotalResults 1, Results[0].Metadata.DocumentID %v, Results[0].Rank 1, Results[0].Score more than 0",
+	if found.TotalResults != 1 || found.Results[0].Metadata.DocumentID != first.ID || found.Results[0].Rank != 1 ||
+		found.Results[0].Score <= 0 {
+		t.Errorf("search = %+v; want TotalResults 1, Results[0].Metadata.DocumentID %v, Results[0].Rank 1, "+
+			"Results[0].Score more than 0",
 			found, first.ID)
 	}
 	b.send("POST", "/search", `{"query":"leaking gutters","namespace":"default"}`).decode(t, &found)
@@ -122,7 +129,9 @@ func TestUploadedFilesCanBeListedReadAndFound(t *testing.T) {
 		t.Errorf("search elsewhere = %+v, want TotalResults 0", found)
 	}
 	var retrieved api.RetrieveResponse
-	b.send("POST", "/agent/retrieve", `{"query":"gutters","top_k":3,"filters":{"document_ids":["`+first.ID+`"]}}`).decode(t, &retrieved)
+	b.send(
+		"POST", "/agent/retrieve", `{"query":"gutters","top_k":3,"filters":{"document_ids":["`+first.ID+`"]}}`,
+	).decode(t, &retrieved)
 	if len(retrieved.Chunks) != 1 || retrieved.Strategy != "lexical" || len(retrieved.AgentTrace.Steps) != 1 {
 		t.Errorf("retrieve = %+v; want 1 chunk, Strategy %q, 1 step", retrieved, "lexical")
 	}
@@ -137,11 +146,16 @@ func TestADeletedDocumentIsGoneUntilItIsRestored(t *testing.T) {
 		method, path string
 		want         int
 	}{
-		{"DELETE", "/documents/" + id, 204}, {"GET", "/documents/" + id, 404}, {"GET", "/documents/" + id + "/text", 404},
-		{"GET", "/documents/" + id + "/file", 404}, {"GET", "/documents/" + id + "/events", 404}, {"DELETE", "/documents/" + id, 404},
-		{"POST", "/documents/" + id + "/restore", 200}, {"GET", "/documents/" + id, 200}, {"GET", "/documents/none", 404},
-		{"GET", "/documents/" + id + "/pages/1.png", 404}, {"GET", "/documents/" + id + "/pages/x.png", 404}, {"POST", "/documents/none/cancel", 404},
-		{"POST", "/documents/none/retry", 404}, {"GET", "/documents?state=lost", 400}, {"GET", "/documents?limit=0", 400},
+		{"DELETE", "/documents/" + id, 204}, {"GET", "/documents/" + id, 404},
+		{"GET", "/documents/" + id + "/text", 404},
+		{"GET", "/documents/" + id + "/file", 404}, {"GET", "/documents/" + id + "/events", 404},
+		{"DELETE", "/documents/" + id, 404},
+		{"POST", "/documents/" + id + "/restore", 200}, {"GET", "/documents/" + id, 200},
+		{"GET", "/documents/none", 404},
+		{"GET", "/documents/" + id + "/pages/1.png", 404}, {"GET", "/documents/" + id + "/pages/x.png", 404},
+		{"POST", "/documents/none/cancel", 404},
+		{"POST", "/documents/none/retry", 404}, {"GET", "/documents?state=lost", 400},
+		{"GET", "/documents?limit=0", 400},
 	} {
 		if got := b.send(tt.method, tt.path, ""); got.status != tt.want {
 			t.Errorf("%s %s = %d %s, want %d", tt.method, tt.path, got.status, got.body, tt.want)
@@ -157,7 +171,8 @@ func TestUploadsThatCantBeTaken(t *testing.T) {
 		status int
 		part   string // of the answer
 	}{
-		{"a file over the limit goes, the others stay", []string{"@big.md=" + strings.Repeat("x ", 600), "@ok.md=" + survey}, 202, "the limit for one file"},
+		{"a file over the limit goes, the others stay",
+			[]string{"@big.md=" + strings.Repeat("x ", 600), "@ok.md=" + survey}, 202, "the limit for one file"},
 		{"no file", []string{"namespace=a"}, 400, "no file"},
 		{"an unknown field", []string{"folder=a", "@a.md=x"}, 400, `"folder`},
 		{"a field after its files", []string{"@late.md=late text", "namespace=a"}, 400, "before the files"},
@@ -170,7 +185,8 @@ func TestUploadsThatCantBeTaken(t *testing.T) {
 			got, _ := b.uploadFiles(tt.parts...)
 			ok := false
 			for part := range strings.SplitSeq(tt.part, "|") {
-				ok = ok || strings.Contains(got.body, part) || strings.Contains(got.body, strings.ReplaceAll(part, `"`, `\"`))
+				ok = ok || strings.Contains(got.body, part) ||
+					strings.Contains(got.body, strings.ReplaceAll(part, `"`, `\"`))
 			}
 			if got.status != tt.status || !ok {
 				t.Errorf("got %d %s, want %d with %q", got.status, got.body, tt.status, tt.part)
@@ -180,7 +196,8 @@ func TestUploadsThatCantBeTaken(t *testing.T) {
 	if got := b.send("POST", "/documents", `{"files":[]}`); got.status != 415 {
 		t.Errorf("JSON instead of a form: %d, want 415", got.status)
 	}
-	if got := b.send("POST", "/documents", "--x\r\nContent-Disp", "Content-Type", "multipart/form-data; boundary=x"); got.status != 400 {
+	if got := b.send("POST", "/documents", "--x\r\nContent-Disp", "Content-Type",
+		"multipart/form-data; boundary=x"); got.status != 400 {
 		t.Errorf("a form that breaks off: %d %s, want 400", got.status, got.body)
 	}
 }
@@ -189,15 +206,19 @@ func TestAnUnreadableNameKeepsTheFilesBeforeIt(t *testing.T) {
 	b := newBench(t)
 	var body strings.Builder
 	for _, name := range []string{"before.md", "ro\x01of.md", "after.md"} {
-		fmt.Fprintf(&body, "--edge\r\nContent-Disposition: form-data; name=\"files\"; filename=\"%s\"\r\n\r\nWords of %s.\r\n", name, name)
+		fmt.Fprintf(&body,
+			"--edge\r\nContent-Disposition: form-data; name=\"files\"; filename=\"%s\"\r\n\r\nWords of %s.\r\n",
+			name, name)
 	}
-	got := b.send("POST", "/documents", body.String()+"--edge--\r\n", "Content-Type", "multipart/form-data; boundary=edge")
+	got := b.send("POST", "/documents", body.String()+"--edge--\r\n", "Content-Type",
+		"multipart/form-data; boundary=edge")
 	if got.status != http.StatusAccepted {
 		t.Fatalf("status %d: %s, want %d", got.status, got.body, http.StatusAccepted)
 	}
 	var res api.Uploaded
 	got.decode(t, &res)
-	if len(res.Documents) != 1 || res.Documents[0].Filename != "before.md" || len(res.Rejected) != 1 || !strings.Contains(res.Rejected[0].Detail, "Rename") {
+	if len(res.Documents) != 1 || res.Documents[0].Filename != "before.md" || len(res.Rejected) != 1 ||
+		!strings.Contains(res.Rejected[0].Detail, "Rename") {
 		t.Errorf("%s", got.body)
 	}
 }
@@ -205,7 +226,8 @@ func TestAnUnreadableNameKeepsTheFilesBeforeIt(t *testing.T) {
 func TestHostileNamesStayNames(t *testing.T) {
 	b := newBench(t)
 	for i, name := range []string{
-		"../../etc/passwd.md", `C:\Users\x\..\a.md`, "/abs/olute.md", "a/./b//c.md", "x\u202egpj.md", "CON.md", strings.Repeat("n", 300) + ".md",
+		"../../etc/passwd.md", `C:\Users\x\..\a.md`, "/abs/olute.md", "a/./b//c.md", "x\u202egpj.md", "CON.md",
+		strings.Repeat("n", 300) + ".md",
 		"semi;colon.md", "<script>.md", "…/ü/日本.md",
 	} {
 		got, res := b.uploadFiles(fmt.Sprintf("@%s=text number %d", name, i))
@@ -214,7 +236,8 @@ func TestHostileNamesStayNames(t *testing.T) {
 			continue
 		}
 		info := b.settled(res.Documents[0].ID)
-		if strings.HasPrefix(info.Path, "/") || strings.Contains(info.Path, "..") || strings.ContainsAny(info.Path, "\\\u202e") || len(info.Filename) > 255 {
+		if strings.HasPrefix(info.Path, "/") || strings.Contains(info.Path, "..") ||
+			strings.ContainsAny(info.Path, "\\\u202e") || len(info.Filename) > 255 {
 			t.Errorf("%q became %q, want no %q in it", name, info.Path, "..")
 		}
 		file := b.send("GET", "/documents/"+info.ID+"/file", "")
@@ -233,8 +256,10 @@ func onePage() string {
 	content := "BT /F1 24 Tf 72 700 Td (The roof is sound) Tj ET"
 	for i, object := range []string{
 		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
-		fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(content), content), "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R " +
+			">> >> >>",
+		fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(content), content),
+		"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
 	} {
 		offsets = append(offsets, b.Len())
 		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, object)
@@ -306,17 +331,22 @@ func TestAFileThatCantBeReadSaysWhyOnItsStream(t *testing.T) {
 func TestSearchReranks(t *testing.T) {
 	b := newBench(t)
 	for name, body := range map[string]string{
-		"scattered.md": "# Overview\n\nCost, cost and cost again. The gutter is old. Gutter! Snow clearing is done by the town. Clearing is done weekly.\n",
-		"together.md": "# Works\n\nThe house was visited on a dry day in spring and all its rooms were seen from the inside. The neighbour told of a storm two years ago. " +
-			"The cost of clearing the gutter is 180 pounds. The ladder was lent by the owner, who also opened the loft, the cellar, the shed and the summer house for us to look around.\n",
+		"scattered.md": "# Overview\n\nCost, cost and cost again. The gutter is old. Gutter! Snow clearing is done " +
+			"by the town. Clearing is done weekly.\n",
+		"together.md": "# Works\n\nThe house was visited on a dry day in spring and all its rooms were seen from the " +
+			"inside. The neighbour told of a storm two years ago. " +
+			"The cost of clearing the gutter is 180 pounds. The ladder was lent by the owner, who also opened the " +
+			"loft, the cellar, the shed and the summer house for us to look around.\n",
 	} {
 		b.added(name, body)
 	}
 	for rerank, want := range map[string]string{"false": "scattered.md", "true": "together.md"} {
 		var found api.SearchResponse
 		b.send("POST", "/search", `{"query":"cost of clearing the gutter","rerank":`+rerank+`}`).decode(t, &found)
-		if len(found.Results) != 2 || found.Results[0].Metadata.Filename != want || found.Results[0].Score < found.Results[1].Score || len(found.Notes) != 0 {
-			t.Errorf("rerank %s: %+v; want 2 results, Results[0].Metadata.Filename %v, Results[0].Score at least %v, no notes",
+		if len(found.Results) != 2 || found.Results[0].Metadata.Filename != want ||
+			found.Results[0].Score < found.Results[1].Score || len(found.Notes) != 0 {
+			t.Errorf("rerank %s: %+v; want 2 results, Results[0].Metadata.Filename %v, Results[0].Score at least %v, "+
+				"no notes",
 				rerank, found, want, found.Results[1].Score)
 		}
 	}

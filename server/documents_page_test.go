@@ -16,8 +16,12 @@ import (
 func (b *bench) rows(query string) []string {
 	b.t.Helper()
 	var out []string
-	for _, row := range elements(b.panel("/documents"+query), func(n *html.Node) bool { return attribute(n, "data-testid") == "document" }) {
-		for _, link := range elements(row, func(n *html.Node) bool { return n.Data == "a" && strings.HasPrefix(attribute(n, "href"), "/d/") }) {
+	for _, row := range elements(b.panel("/documents"+query), func(n *html.Node) bool {
+		return attribute(n, "data-testid") == "document"
+	}) {
+		for _, link := range elements(row, func(n *html.Node) bool {
+			return n.Data == "a" && strings.HasPrefix(attribute(n, "href"), "/d/")
+		}) {
 			out = append(out, link.FirstChild.Data+": "+attribute(row, "data-state"))
 		}
 	}
@@ -63,10 +67,12 @@ func TestFormsOfTheListWorkWithoutAScriptAndComeBackToIt(t *testing.T) {
 	b := newBench(t)
 	d := b.added("alpha.md", "# Alpha\n\nOne.\n")
 	post := func(what string) reply {
-		return b.send("POST", "/documents/"+d.ID+"/"+what, "", "Accept", "text/html", "Content-Type", "application/x-www-form-urlencoded")
+		return b.send("POST", "/documents/"+d.ID+"/"+what, "", "Accept", "text/html", "Content-Type",
+			"application/x-www-form-urlencoded")
 	}
 	got := post("delete?state=ready&evil=1")
-	if want := "/documents?deleted=" + d.ID + "&state=ready"; got.status != http.StatusSeeOther || got.header.Get("Location") != want {
+	if want := "/documents?deleted=" + d.ID + "&state=ready"; got.status != http.StatusSeeOther ||
+		got.header.Get("Location") != want {
 		t.Fatalf("delete = %d to %q, want 303 to %q", got.status, got.header.Get("Location"), want)
 	}
 	if rows := b.rows(""); len(rows) != 0 {
@@ -86,7 +92,8 @@ func TestFormsOfTheListWorkWithoutAScriptAndComeBackToIt(t *testing.T) {
 	if got := post("retry"); got.status != http.StatusConflict || !strings.Contains(got.body, "can be tried again") {
 		t.Errorf("retry of a ready document = %d, want %d", got.status, http.StatusConflict)
 	}
-	if got := b.send("POST", "/documents/"+d.ID+"/delete", "", "HX-Request", "true"); got.status != http.StatusNoContent {
+	if got := b.send("POST", "/documents/"+d.ID+"/delete", "", "HX-Request",
+		"true"); got.status != http.StatusNoContent {
 		t.Errorf("delete by the script = %d, want 204", got.status)
 	}
 	if got := b.send("POST", "/documents/none/delete", "", "HX-Request", "true"); got.status != http.StatusNotFound {
@@ -95,13 +102,18 @@ func TestFormsOfTheListWorkWithoutAScriptAndComeBackToIt(t *testing.T) {
 }
 
 func TestARunningDocumentShowsHowFarItIs(t *testing.T) {
-	d := corpus.Document{ID: "d1", Filename: "a.pdf", State: corpus.StateParsing, Namespace: chat.DefaultNamespace, Progress: corpus.Progress{Stage: "parsing", Done: 12, Total: 80}}
+	d := corpus.Document{
+		ID: "d1", Filename: "a.pdf", State: corpus.StateParsing, Namespace: chat.DefaultNamespace,
+		Progress: corpus.Progress{Stage: "parsing", Done: 12, Total: 80},
+	}
 	list := views.DocumentsPage{Documents: []corpus.Document{d}, Counts: corpus.Counts{Documents: 1, Working: 1}}
 	var b strings.Builder
 	if err := views.DocumentsList(list).Render(t.Context(), &b); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Reading page 12 of 80", `max="80" value="12"`, "/documents/d1/cancel", `data-working="1"`} {
+	for _, want := range []string{
+		"Reading page 12 of 80", `max="80" value="12"`, "/documents/d1/cancel", `data-working="1"`,
+	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the list does not hold %q: %s", want, b.String())
 		}

@@ -27,7 +27,8 @@ func (b *bench) dial(request string) net.Conn {
 func TestABodyThatDripsIsCutOff(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Limits.ReadTimeout = 100 * time.Millisecond })
 	for name, head := range map[string]string{
-		"with a length": "Content-Length: 1000000\r\n\r\n{", "in chunks": "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+		"with a length": "Content-Length: 1000000\r\n\r\n{",
+		"in chunks":     "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn := b.dial("POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" + head)

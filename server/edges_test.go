@@ -21,10 +21,15 @@ import (
 
 func TestAFailedRunCanBeLookedUp(t *testing.T) {
 	b := newBench(t)
-	b.stage.play = []chat.Payload{chat.RunDone{Status: chat.RunFailed, Error: &chat.StepError{Code: chat.CodeModelFailed, Message: "The model is gone."}}}
+	b.stage.play = []chat.Payload{
+		chat.RunDone{
+			Status: chat.RunFailed, Error: &chat.StepError{Code: chat.CodeModelFailed, Message: "The model is gone."},
+		},
+	}
 	for path, body := range map[string]string{
-		"/agent/chat": `{"message":"Why?","session_id":"s1"}`, "/agent/chat/structured": `{"message":"Why?","session_id":"s1"}`,
-		"/agent/query": `{"question":"Why?","session_id":"s1"}`,
+		"/agent/chat":            `{"message":"Why?","session_id":"s1"}`,
+		"/agent/chat/structured": `{"message":"Why?","session_id":"s1"}`,
+		"/agent/query":           `{"question":"Why?","session_id":"s1"}`,
 	} {
 		got := b.send("POST", path, body)
 		var told struct {
@@ -33,7 +38,8 @@ func TestAFailedRunCanBeLookedUp(t *testing.T) {
 			Detail    string `json:"detail"`
 		}
 		got.decode(t, &told)
-		if got.status != 500 || told.SessionID != "s1" || told.Detail != "The model is gone." || got.header.Get("Content-Type") != "application/problem+json" {
+		if got.status != 500 || told.SessionID != "s1" || told.Detail != "The model is gone." ||
+			got.header.Get("Content-Type") != "application/problem+json" {
 			t.Errorf("%s: %d %s, want 500", path, got.status, got.body)
 		}
 		if trace := b.send("GET", "/agent/runs/"+told.RunID, ""); trace.status != 200 {
@@ -70,7 +76,11 @@ func TestTheAnswerOfAStreamIsInTheStyleAskedFor(t *testing.T) {
 				}
 			}
 		}
-		again := ssetest.NewReader(strings.NewReader(b.send("GET", "/agent/runs/"+answer.RunID+"/events", "", "Accept", "text/event-stream").body)).All(t)
+		again := ssetest.NewReader(
+			strings.NewReader(
+				b.send("GET", "/agent/runs/"+answer.RunID+"/events", "", "Accept", "text/event-stream").body,
+			),
+		).All(t)
 		if first := ssetest.NewReader(strings.NewReader(got.body)).All(t); !slices.Equal(again, first) {
 			t.Errorf("style %q: read again it is\n%v\nand was\n%v", style, again, first)
 		}
@@ -87,7 +97,8 @@ func TestTheAnswerOfAStreamIsInTheStyleAskedFor(t *testing.T) {
 				t.Errorf("style %q: the conversation has %q, want %q", style, last.Content, answer.Answer)
 			}
 		}
-		if !strings.HasPrefix(answer.Answer, want) || strings.Contains(want, "Sources") && !strings.Contains(answer.Answer, b.url) {
+		if !strings.HasPrefix(answer.Answer, want) ||
+			strings.Contains(want, "Sources") && !strings.Contains(answer.Answer, b.url) {
 			t.Errorf("style %q: %q, want %q", style, answer.Answer, want)
 		}
 	}
@@ -97,7 +108,8 @@ func TestDatesAndTimesOfFilters(t *testing.T) {
 	b := newBench(t)
 	b.added("Survey.md", survey)
 	for value, want := range map[string]int{
-		`"2020-01-01"`: 1, `"2020-01-01T00:00:00Z"`: 1, `"2120-01-01"`: 0, `"2120-01-01T00:00:00+02:00"`: 0, `""`: 1, `null`: 1,
+		`"2020-01-01"`: 1, `"2020-01-01T00:00:00Z"`: 1, `"2120-01-01"`: 0, `"2120-01-01T00:00:00+02:00"`: 0,
+		`""`: 1, `null`: 1,
 	} {
 		got := b.send("POST", "/search", `{"query":"gutters","filters":{"added_after":`+value+`}}`)
 		var found api.SearchResponse
@@ -120,9 +132,11 @@ func TestASearchGoesByTheDocumentsOwnDates(t *testing.T) {
 	b.added("New.md", "---\ndate: 2024-03-01\n---\n"+strings.ReplaceAll(survey, "gutters", "gutters there"))
 	b.added("Undated.md", strings.ReplaceAll(survey, "gutters", "gutters here"))
 	for filters, want := range map[string]string{
-		`{"year":2024}`: "New.md", `{"year":"2019"}`: "Old.md", `{"year":2020}`: "", `{"year":null,"date_from":"","date_to":null}`: "New.md Old.md Undated.md",
-		`{"date_from":"2019-07"}`: "New.md", `{"date_to":"2019-06-05"}`: "Old.md", `{"date_from":"2019","date_to":"2024"}`: "New.md Old.md",
-		`{"date_from":"2019","title":"new"}`: "New.md",
+		`{"year":2024}`: "New.md", `{"year":"2019"}`: "Old.md", `{"year":2020}`: "",
+		`{"year":null,"date_from":"","date_to":null}`: "New.md Old.md Undated.md",
+		`{"date_from":"2019-07"}`:                     "New.md", `{"date_to":"2019-06-05"}`: "Old.md",
+		`{"date_from":"2019","date_to":"2024"}`: "New.md Old.md",
+		`{"date_from":"2019","title":"new"}`:    "New.md",
 	} {
 		for _, path := range []string{"/search", "/agent/retrieve"} {
 			got := b.send("POST", path, `{"query":"gutters","top_k":50,"mode":"lexical","filters":`+filters+`}`)
@@ -138,7 +152,8 @@ func TestASearchGoesByTheDocumentsOwnDates(t *testing.T) {
 		}
 	}
 	for filters, want := range map[string]string{
-		`{"year":"last"}`:                           `filters.year must be a date like 2026-01-31, 2026-01 or 2026, not "last".`,
+		`{"year":"last"}`: `filters.year must be a date like 2026-01-31, 2026-01 or 2026, ` +
+			`not "last".`,
 		`{"year":2024.5}`:                           `filters.year must be a date`,
 		`{"year":true}`:                             `The field "filters.year" can't be`,
 		`{"date_from":2024}`:                        `The field "filters.date_from" can't be a number`,
@@ -162,10 +177,13 @@ func TestEveryEntranceHoldsNamespacesToTheSameForm(t *testing.T) {
 	b.stage.play = script() // a question that is let in gets an answer, and the test does not wait for one
 	for _, name := range []string{"a/b c", strings.Repeat("n", 5000), ".web.x"} {
 		for path, body := range map[string]string{
-			"/chat": `{"message":"Why?"`, "/agent/chat": `{"message":"Why?"`, "/agent/query": `{"question":"Why?"`, "/search": `{"query":"why"`,
-			"/agent/retrieve": `{"query":"why"`, "/v1/chat/completions": `{"model":"footnote","messages":[{"role":"user","content":"Why?"}]`,
+			"/chat": `{"message":"Why?"`, "/agent/chat": `{"message":"Why?"`, "/agent/query": `{"question":"Why?"`,
+			"/search":              `{"query":"why"`,
+			"/agent/retrieve":      `{"query":"why"`,
+			"/v1/chat/completions": `{"model":"footnote","messages":[{"role":"user","content":"Why?"}]`,
 		} {
-			if got := b.send("POST", path, body+`,"namespace":"`+name+`"}`); got.status != 400 || !strings.Contains(got.body, "A namespace has at most 128") {
+			if got := b.send("POST", path, body+`,"namespace":"`+name+`"}`); got.status != 400 ||
+				!strings.Contains(got.body, "A namespace has at most 128") {
 				t.Errorf("%s %.10s: %d %s; want 400 and %q in it",
 					path, name, got.status, got.body, "A namespace has at most 128")
 			}
@@ -177,18 +195,24 @@ func TestEveryEntranceHoldsNamespacesToTheSameForm(t *testing.T) {
 }
 
 func TestWhatTheAgentDidIsToldWhenItFoundNothing(t *testing.T) {
-	steps := []chat.Step{{CallID: "c1", Step: "semantic_search", ToolName: "semantic_search", Status: chat.StatusError, Message: "The search failed", ActionType: chat.ActionSearching}}
+	steps := []chat.Step{
+		{CallID: "c1", Step: "semantic_search", ToolName: "semantic_search", Status: chat.StatusError,
+			Message: "The search failed", ActionType: chat.ActionSearching},
+	}
 	for name, failed := range map[string]error{"nothing": nil, "a failure": errors.New("the model is gone")} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, func(c *Config) {
-				c.Gather = func(context.Context, string, chat.RunRequest, int) ([]corpus.Result, []chat.Step, []string, error) {
+				c.Gather = func(
+					context.Context, string, chat.RunRequest, int,
+				) ([]corpus.Result, []chat.Step, []string, error) {
 					return nil, steps, []string{"A note."}, failed
 				}
 			})
 			b.added("Survey.md", survey)
 			var got api.RetrieveResponse
 			b.send("POST", "/agent/retrieve", `{"query":"gutters"}`).decode(t, &got)
-			if len(got.Chunks) != 1 || len(got.AgentTrace.Steps) != 2 || len(got.AgentTrace.ToolCalls) != 2 || got.AgentTrace.Steps[0].CallID != "c1" {
+			if len(got.Chunks) != 1 || len(got.AgentTrace.Steps) != 2 || len(got.AgentTrace.ToolCalls) != 2 ||
+				got.AgentTrace.Steps[0].CallID != "c1" {
 				t.Errorf("trace = %+v; want 2 steps, 2 tool calls, Steps[0].CallID %q", got.AgentTrace, "c1")
 			}
 			if len(got.Notes) != 2 || got.Notes[0] != "A note." || !strings.Contains(got.Notes[1], "a search found") {
@@ -215,7 +239,9 @@ func TestABodyOverTheLimitIsReadBeforeItIsRefused(t *testing.T) {
 		if chunked {
 			head, body = "Transfer-Encoding: chunked", fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", size, body)
 		}
-		if _, err := fmt.Fprintf(conn, "POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n%s\r\n\r\n%s", head, body); err != nil {
+		if _, err := fmt.Fprintf(conn,
+			"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n%s\r\n\r\n%s", head,
+			body); err != nil {
 			t.Fatalf("chunked %v: the body was not taken: %v, want no error", chunked, err)
 		}
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -235,10 +261,13 @@ func TestTheRestOfABodyIsWaitedForOnlySoLong(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if _, err := fmt.Fprintf(conn, "POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\nxxx", 6<<20); err != nil {
+	if _, err := fmt.Fprintf(conn,
+		"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\nxxx",
+		6<<20); err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.SetReadDeadline(time.Now().Add(25 * time.Second)); err != nil { // the server's own patience with a body is longer
+	// the server's own patience with a body is longer
+	if err := conn.SetReadDeadline(time.Now().Add(25 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)

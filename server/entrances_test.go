@@ -14,9 +14,13 @@ func TestEveryEntranceRefusesTextThatNobodyCouldRead(t *testing.T) {
 	id, session := run.ID, run.SessionID
 	const form = "application/x-www-form-urlencoded"
 	bodies := map[string]string{
-		"POST /chat": `{"message":"TEXT"}`, "POST /agent/chat": `{"message":"a","context_text":"TEXT"}`, "POST /agent/chat/structured": `{"message":"TEXT"}`,
-		"POST /agent/query": `{"question":"a","history":[["TEXT","b"]]}`, "POST /agent/retrieve": `{"query":"TEXT"}`, "POST /search": `{"query":"a","filters":{"meta":{"b":"TEXT"}}}`,
-		"POST /v1/chat/completions":                   `{"model":"footnote","messages":[{"role":"user","content":[{"type":"text","text":"TEXT"}]}]}`,
+		"POST /chat": `{"message":"TEXT"}`, "POST /agent/chat": `{"message":"a","context_text":"TEXT"}`,
+		"POST /agent/chat/structured": `{"message":"TEXT"}`,
+		"POST /agent/query":           `{"question":"a","history":[["TEXT","b"]]}`,
+		"POST /agent/retrieve":        `{"query":"TEXT"}`,
+		"POST /search":                `{"query":"a","filters":{"meta":{"b":"TEXT"}}}`,
+		"POST /v1/chat/completions": `{"model":"footnote","messages":[{"role":"user",` +
+			`"content":[{"type":"text","text":"TEXT"}]}]}`,
 		"PATCH /sessions/" + session:                  `{"title":"TEXT"}`,
 		"POST /sessions/" + session + "/queue":        `{"message":"TEXT"}`,
 		"PATCH /sessions/" + session + "/queue/x":     `{"message":"TEXT"}`,
@@ -24,7 +28,8 @@ func TestEveryEntranceRefusesTextThatNobodyCouldRead(t *testing.T) {
 		"POST /agent/runs/" + id + "/steps/x/approve": `{"input":{"a":"TEXT"}}`,
 		"POST /agent/runs/" + id + "/steps/x/rerun":   `{"input":{"a":"TEXT"}}`,
 		"POST /evidence/verify":                       `{"file":"TEXT"}`,
-		"POST /mcp":                                   `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"question":"TEXT"}}}`,
+		"POST /mcp": `{"jsonrpc":"2.0","id":1,"method":"tools/call",` +
+			`"params":{"name":"ask","arguments":{"question":"TEXT"}}}`,
 	}
 	refused := func(name string, got reply, part string) {
 		t.Helper()
@@ -38,22 +43,33 @@ func TestEveryEntranceRefusesTextThatNobodyCouldRead(t *testing.T) {
 		refused(route, b.send(method, path, strings.Replace(body, "TEXT", `a \ud800 b`, 1)), "half of a character")
 	}
 	for path, fields := range map[string]url.Values{
-		"/chat": {"message": {"a \xff"}}, "/sessions/" + session + "/queue": {"message": {"a"}, "context_text": {"\xff"}}, "/c/" + session + "/rename": {"title": {"\xff"}},
-		"/agent/runs/" + id + "/feedback": {"rating": {"down"}, "comment": {"\xff"}}, "/agent/runs/" + id + "/steps/x/rerun": {"input": {"{\"a\":\"\xff\"}"}},
+		"/chat": {"message": {"a \xff"}}, "/sessions/" + session + "/queue": {"message": {"a"},
+			"context_text": {"\xff"}}, "/c/" + session + "/rename": {"title": {"\xff"}},
+		"/agent/runs/" + id + "/feedback":      {"rating": {"down"}, "comment": {"\xff"}},
+		"/agent/runs/" + id + "/steps/x/rerun": {"input": {"{\"a\":\"\xff\"}"}},
 	} {
-		refused("form to "+path, b.send("POST", path, fields.Encode(), "Content-Type", form), "bytes that are not UTF-8")
+		refused("form to "+path, b.send("POST", path, fields.Encode(), "Content-Type", form),
+			"bytes that are not UTF-8")
 	}
-	refused("a form's JSON", b.send("POST", "/agent/runs/"+id+"/steps/x/rerun", url.Values{"input": {`{"a":"\udc00"}`}}.Encode(), "Content-Type", form), "half of a character")
-	refused("meta", b.send("POST", "/documents", "--b\r\nContent-Disposition: form-data; name=\"meta\"\r\n\r\n{\"a\":\"\\ud800\"}\r\n--b--\r\n",
+	refused(
+		"a form's JSON",
+		b.send("POST", "/agent/runs/"+id+"/steps/x/rerun", url.Values{"input": {`{"a":"\udc00"}`}}.Encode(),
+			"Content-Type", form), "half of a character",
+	)
+	refused("meta", b.send("POST", "/documents",
+		"--b\r\nContent-Disposition: form-data; name=\"meta\"\r\n\r\n{\"a\":\"\\ud800\"}\r\n--b--\r\n",
 		"Content-Type", "multipart/form-data; boundary=b"), "half of a character")
 	refused("a key", b.send("POST", "/chat", `{"message":"a"}`, "Idempotency-Key", "a\xff"), "bytes that are not UTF-8")
-	for _, path := range []string{"/sessions?q=%FF", "/documents?q=%FF", "/documents?%FF=1", "/feedback?cursor=%FF", "/choose?q=%FF", "/?q=%FF"} {
+	for _, path := range []string{
+		"/sessions?q=%FF", "/documents?q=%FF", "/documents?%FF=1", "/feedback?cursor=%FF", "/choose?q=%FF", "/?q=%FF",
+	} {
 		refused(path, b.send("GET", path, ""), "not UTF-8")
 	}
 	for _, path := range []string{"/documents?cursor=%%%", "/sessions?limit=5&q=%zz", "/documents?q=a;b=c"} {
 		refused(path, b.send("GET", path, ""), "question mark")
 	}
-	if sessions, _, err := b.store.Sessions(t.Context(), chat.Local, chat.SessionQuery{}); err != nil || len(sessions) != 1 || sessions[0].Title != "Is the roof sound?" {
+	if sessions, _, err := b.store.Sessions(t.Context(), chat.Local, chat.SessionQuery{}); err != nil ||
+		len(sessions) != 1 || sessions[0].Title != "Is the roof sound?" {
 		t.Errorf("something was kept: %+v, %v; want 1 session and %q", sessions, err, "Is the roof sound?")
 	}
 	if got := b.send("POST", "/chat", `{"message":"\ud83d\ude00 grün \u00e9"}`); got.status != 202 {

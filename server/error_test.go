@@ -24,23 +24,32 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 		code   chat.Code
 		detail string
 	}{
-		{"a wrapped error keeps its code and sentence", fmt.Errorf("read run: %w", &chat.Error{Code: chat.CodeNotFound, Message: "Gone.", Err: errors.New("secret")}), 404, chat.CodeNotFound, "Gone."},
+		{"a wrapped error keeps its code and sentence",
+			fmt.Errorf("read run: %w", &chat.Error{
+				Code: chat.CodeNotFound, Message: "Gone.", Err: errors.New("secret"),
+			}), 404, chat.CodeNotFound, "Gone."},
 		{"a conflict", &chat.Error{Code: chat.CodeConflict, Message: "Over."}, 409, chat.CodeConflict, "Over."},
 		{"a reused key", &chat.Error{Code: chat.CodeKeyReused, Message: "Used."}, 422, chat.CodeKeyReused, "Used."},
 		{"a full disk", &chat.Error{Code: chat.CodeDiskFull, Message: "Full."}, 507, chat.CodeDiskFull, "Full."},
-		{"a store that is down", &chat.Error{Code: chat.CodeUnavailable, Message: "Down."}, 503, chat.CodeUnavailable, "Down."},
+		{"a store that is down", &chat.Error{Code: chat.CodeUnavailable, Message: "Down."}, 503,
+			chat.CodeUnavailable, "Down."},
 		{"a cap", &chat.Error{Code: chat.CodeTooMany, Message: "Full."}, 429, chat.CodeTooMany, "Full."},
-		{"a failed model is our 500", &chat.Error{Code: chat.CodeModelFailed, Message: "No."}, 500, chat.CodeModelFailed, "No."},
-		{"anything else is 500 and shows nothing", errors.New("secret: disk /dev/sda1"), 500, chat.CodeInternal, chat.MessageOf(errors.New("x"))},
-		{"Echo's default 422 of a bind is 400", echo.NewHTTPError(422, "secret"), 400, chat.CodeInvalid, "The request could not be read. Check its form and try again."},
-		{"Echo's 415", echo.ErrUnsupportedMediaType, 415, chat.CodeUnsupported, "This kind of body is not understood here. Send JSON with the header Content-Type: application/json."},
+		{"a failed model is our 500", &chat.Error{Code: chat.CodeModelFailed, Message: "No."}, 500,
+			chat.CodeModelFailed, "No."},
+		{"anything else is 500 and shows nothing", errors.New("secret: disk /dev/sda1"), 500, chat.CodeInternal,
+			chat.MessageOf(errors.New("x"))},
+		{"Echo's default 422 of a bind is 400", echo.NewHTTPError(422, "secret"), 400, chat.CodeInvalid,
+			"The request could not be read. Check its form and try again."},
+		{"Echo's 415", echo.ErrUnsupportedMediaType, 415, chat.CodeUnsupported,
+			"This kind of body is not understood here. Send JSON with the header Content-Type: application/json."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			next = tt.err
 			got := b.send("GET", "/test/fail", "")
 			p := got.problem(t)
 			want := httpio.Problem{
-				Type: "about:blank", Title: http.StatusText(tt.status), Status: tt.status, Code: tt.code, Detail: tt.detail, RequestID: got.header.Get("X-Request-Id"),
+				Type: "about:blank", Title: http.StatusText(tt.status), Status: tt.status, Code: tt.code,
+				Detail: tt.detail, RequestID: got.header.Get("X-Request-Id"),
 			}
 			if got.status != tt.status || p != want {
 				t.Errorf("got %d %+v, want %+v", got.status, p, want)
@@ -51,7 +60,9 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 			if strings.Contains(got.body, "secret") {
 				t.Errorf("the body shows something internal: %s, want no %q in it", got.body, "secret")
 			}
-			if retry := got.header.Get("Retry-After"); (retry != "") != (tt.status == 429 || tt.status == 503 || tt.status == 507) {
+			if retry := got.header.Get(
+				"Retry-After",
+			); (retry != "") != (tt.status == 429 || tt.status == 503 || tt.status == 507) {
 				t.Errorf("Retry-After = %q", retry)
 			}
 		})
@@ -102,13 +113,16 @@ func TestErrorsTakeTheFormTheClientReads(t *testing.T) {
 		empty   bool
 	}{
 		{"a program gets problem+json", "/nothing/here", nil, "application/problem+json", false},
-		{"a browser gets a page", "/nothing/here", []string{"Accept", "text/html,application/xhtml+xml,*/*;q=0.8"}, "text/html", false},
+		{"a browser gets a page", "/nothing/here", []string{"Accept", "text/html,application/xhtml+xml,*/*;q=0.8"},
+			"text/html", false},
 		{"htmx gets a fragment", "/nothing/here", []string{"HX-Request", "true"}, "text/html", false},
-		{"an htmx stream gets no body, which would be swapped in", "/runs/" + chat.NewID() + "/stream", []string{"HX-Request", "true", "Accept", "text/event-stream"}, "", true},
+		{"an htmx stream gets no body, which would be swapped in", "/runs/" + chat.NewID() + "/stream",
+			[]string{"HX-Request", "true", "Accept", "text/event-stream"}, "", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := b.send("GET", tt.path, "", tt.headers...)
-			if got.status != 404 || !strings.HasPrefix(got.header.Get("Content-Type"), tt.kind) || (got.body == "") != tt.empty {
+			if got.status != 404 || !strings.HasPrefix(got.header.Get("Content-Type"), tt.kind) ||
+				(got.body == "") != tt.empty {
 				t.Errorf("got %d %q %q; want 404 and %q at its beginning",
 					got.status, got.header.Get("Content-Type"), got.body, tt.kind)
 			}

@@ -18,8 +18,8 @@ import (
 	"footnote/server/httpio/ssetest"
 )
 
-// Every route gives a row of TestEveryRouteSendsTheSecurityHeaders: a new one is tested without being asked for, since the rows are
-// made from the router.
+// Every route gives a row of TestEveryRouteSendsTheSecurityHeaders: a new one is tested without being asked for, since
+// the rows are made from the router.
 func TestEveryRouteSendsTheSecurityHeaders(t *testing.T) {
 	b := newBench(t)
 	param := regexp.MustCompile(`:[a-z_]+|\*`)
@@ -104,7 +104,9 @@ func TestAServerOnEveryAddressKnowsItsNamesUntilKeysAreNeeded(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.url = "http://127.0.0.1:" + port
-	for host, want := range map[string]int{"intranet.example": 403, "10.0.0.1": 403, "localhost": 200, "127.0.0.1": 200} {
+	for host, want := range map[string]int{
+		"intranet.example": 403, "10.0.0.1": 403, "localhost": 200, "127.0.0.1": 200,
+	} {
 		if got := b.send("GET", "/readyz", "", "Host", host); got.status != want {
 			t.Errorf("without keys, Host %s: status = %d, want %d", host, got.status, want)
 		}
@@ -150,7 +152,8 @@ func TestAHeaderThatNeverEndsIsCutOff(t *testing.T) {
 	if b.http.ReadHeaderTimeout <= 0 || b.http.ReadHeaderTimeout > 30*time.Second {
 		t.Errorf("ReadHeaderTimeout = %v; want more than 0 and at most %v", b.http.ReadHeaderTimeout, 30*time.Second)
 	}
-	if got := b.send("GET", "/readyz", "", "X-Big", strings.Repeat("x", 100<<10)); got.status != http.StatusRequestHeaderFieldsTooLarge {
+	if got := b.send("GET", "/readyz", "", "X-Big",
+		strings.Repeat("x", 100<<10)); got.status != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("status = %d, want 431", got.status)
 	}
 }
@@ -162,7 +165,10 @@ func TestABodyThatDoesNotComeIsNotWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if _, err := io.WriteString(conn, "POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"); err != nil {
+	if _, err := io.WriteString(
+		conn,
+		"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+	); err != nil {
 		t.Fatal(err)
 	}
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -177,7 +183,8 @@ func TestABodyThatDoesNotComeIsNotWaitedFor(t *testing.T) {
 
 func TestAQuietClientWithABodyKeepsItsStream(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Limits.ReadTimeout = 20 * time.Millisecond })
-	req, err := http.NewRequestWithContext(t.Context(), "POST", b.url+"/chat", strings.NewReader(`{"message":"Why?","session_id":"s1"}`))
+	req, err := http.NewRequestWithContext(t.Context(), "POST", b.url+"/chat",
+		strings.NewReader(`{"message":"Why?","session_id":"s1"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

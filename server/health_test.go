@@ -12,7 +12,11 @@ import (
 
 func TestHealthTellsWhatItDependsOn(t *testing.T) {
 	fails := func(err error) func(context.Context) error { return func(context.Context) error { return err } }
-	model := api.Check{Name: "model", Probe: fails(&chat.Error{Code: chat.CodeUnavailable, Message: "The model's server is not there."})}
+	model := api.Check{
+		Name: "model", Probe: fails(&chat.Error{
+			Code: chat.CodeUnavailable, Message: "The model's server is not there.",
+		}),
+	}
 	disk := api.Check{Name: "disk", Critical: true, Probe: fails(errors.New("secret /dev/sda1"))}
 	for _, tt := range []struct {
 		name   string
@@ -21,13 +25,21 @@ func TestHealthTellsWhatItDependsOn(t *testing.T) {
 		want   string
 		detail map[string]api.CheckResult
 	}{
-		{"all is well", nil, 200, "ok", map[string]api.CheckResult{"database": {Status: "ok"}, "index": {Status: "ok"}}},
-		{"a model that is down only degrades", []api.Check{model}, 200, "degraded", map[string]api.CheckResult{"model": {Status: "failed", Detail: "The model's server is not there."}}},
+		{"all is well", nil, 200, "ok",
+			map[string]api.CheckResult{"database": {Status: "ok"}, "index": {Status: "ok"}}},
+		{"a model that is down only degrades", []api.Check{model}, 200, "degraded",
+			map[string]api.CheckResult{"model": {Status: "failed", Detail: "The model's server is not there."}}},
 		{"what serves everything takes it down, and nothing internal is shown", []api.Check{model, disk}, 503, "down",
-			map[string]api.CheckResult{"disk": {Status: "failed", Detail: "It can't be used now; the log has the details."}}},
-		{"what is well may say more", []api.Check{{Name: "vectors", Probe: fails(nil), Says: func(context.Context) string { return "a fast one" }}}, 200, "ok",
+			map[string]api.CheckResult{
+				"disk": {Status: "failed", Detail: "It can't be used now; the log has the details."},
+			}},
+		{"what is well may say more",
+			[]api.Check{
+				{Name: "vectors", Probe: fails(nil), Says: func(context.Context) string { return "a fast one" }},
+			}, 200, "ok",
 			map[string]api.CheckResult{"vectors": {Status: "ok", Detail: "a fast one"}}},
-		{"slow is failed", []api.Check{{Name: "slow", Probe: fails(context.DeadlineExceeded)}}, 200, "degraded", map[string]api.CheckResult{"slow": {Status: "failed", Detail: "It did not answer within 2 seconds."}}},
+		{"slow is failed", []api.Check{{Name: "slow", Probe: fails(context.DeadlineExceeded)}}, 200, "degraded",
+			map[string]api.CheckResult{"slow": {Status: "failed", Detail: "It did not answer within 2 seconds."}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t, func(c *Config) { c.Checks = tt.checks })
@@ -54,7 +66,9 @@ func TestSamplesAreAddedOnce(t *testing.T) {
 		t.Errorf("a server without samples: %d, want 404", got.status)
 	}
 	b := newBench(t, func(c *Config) {
-		c.Samples = fstest.MapFS{"handbook/start.md": {Data: []byte(survey)}, "handbook/more.md": {Data: []byte("# More\n\nMore text.")}}
+		c.Samples = fstest.MapFS{
+			"handbook/start.md": {Data: []byte(survey)}, "handbook/more.md": {Data: []byte("# More\n\nMore text.")},
+		}
 	})
 	for i := range 2 {
 		got := b.send("POST", "/documents/samples", "")

@@ -61,7 +61,8 @@ func TestAQuestionAskedWhileSignedOutIsInTheBoxAfterSigningIn(t *testing.T) {
 		{"of a conversation that is not there", "/chat", "gone", "", words},
 	} {
 		sent := url.Values{"message": {tt.message}, "session_id": {tt.session}}
-		got := b.send("POST", tt.path, sent.Encode(), append(asHTML, "Cookie", tt.cookie, "Referer", b.url+"/c/"+tt.session)...)
+		got := b.send("POST", tt.path, sent.Encode(),
+			append(asHTML, "Cookie", tt.cookie, "Referer", b.url+"/c/"+tt.session)...)
 		if got.status != 401 || !strings.Contains(got.body, "Your question was not sent") {
 			t.Fatalf("%s: %d %.300s; want 401 and %q in it",
 				tt.name, got.status, got.body, "Your question was not sent")
@@ -92,25 +93,31 @@ func TestAQuestionAskedWhileSignedOutIsInTheBoxAfterSigningIn(t *testing.T) {
 func TestAQuestionAskedWithoutDocumentsIsKeptUntilThereAreSome(t *testing.T) {
 	b, _, given := keyed(t, "anna")
 	sent := url.Values{"message": {"Is the roof sound?"}, "key": {given["anna"]}}
-	got := b.send("POST", "/signin", sent.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html")
-	if box := fieldsOf(t, got.body, "/chat"); box.Get("message") != "Is the roof sound?" || !strings.Contains(got.body, "Your question is kept here.") {
+	got := b.send("POST", "/signin", sent.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Accept",
+		"text/html")
+	if box := fieldsOf(t, got.body, "/chat"); box.Get("message") != "Is the roof sound?" ||
+		!strings.Contains(got.body, "Your question is kept here.") {
 		t.Errorf("after signing in: %d, the box holds %q: %.500s; want %q and %q in it",
 			got.status, box.Get("message"), got.body, "Is the roof sound?", "Your question is kept here.")
 	}
 	long := url.Values{"message": {strings.Repeat("Is the roof sound? ", 2000)}}
-	got = b.send("POST", "/chat", long.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html", "X-API-Key", given["anna"])
-	if box := fieldsOf(t, got.body, "/chat"); got.status != 400 || box.Get("message") != long.Get("message") || !strings.Contains(got.body, "The question is longer than 32,000 characters.") {
+	got = b.send("POST", "/chat", long.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Accept",
+		"text/html", "X-API-Key", given["anna"])
+	if box := fieldsOf(t, got.body, "/chat"); got.status != 400 || box.Get("message") != long.Get("message") ||
+		!strings.Contains(got.body, "The question is longer than 32,000 characters.") {
 		t.Errorf("a question that is too long: %d, the box holds %.100q, want 400", got.status, box.Get("message"))
 	}
 }
 
 func TestAScriptThatIsSignedOutIsToldWhereToSignIn(t *testing.T) {
 	b, _, _ := keyed(t, "anna")
-	got := b.send("POST", "/chat", "message=Why", "Content-Type", "application/x-www-form-urlencoded", "HX-Request", "true", "Referer", b.url+"/c/abc?x=1")
+	got := b.send("POST", "/chat", "message=Why", "Content-Type", "application/x-www-form-urlencoded", "HX-Request",
+		"true", "Referer", b.url+"/c/abc?x=1")
 	if got.status != 401 || !strings.Contains(got.body, `href="/signin?to=%2Fc%2Fabc%3Fx%3D1"`) {
 		t.Errorf("%d %s; want 401 and %q in it", got.status, got.body, `href="/signin?to=%2Fc%2Fabc%3Fx%3D1"`)
 	}
-	got = b.send("POST", "/chat", "message=Why", "Content-Type", "application/x-www-form-urlencoded", "HX-Request", "true", "Referer", "https://evil.example/c/abc")
+	got = b.send("POST", "/chat", "message=Why", "Content-Type", "application/x-www-form-urlencoded", "HX-Request",
+		"true", "Referer", "https://evil.example/c/abc")
 	if !strings.Contains(got.body, `href="/signin?to=%2F"`) {
 		t.Errorf("from elsewhere: %s, want %q in it", got.body, `href="/signin?to=%2F"`)
 	}

@@ -29,7 +29,9 @@ func TestMain(m *testing.M) {
 // newLibrary is a library at work over a real database and real files, until the test ends.
 func newLibrary(t testing.TB, db *sqlite.DB) *corpus.Library {
 	t.Helper()
-	reader, err := worker.New(worker.Config{Command: []string{os.Args[0], "extract-worker"}, CacheDir: filepath.Join(os.TempDir(), "footnote-test-wasm")})
+	reader, err := worker.New(worker.Config{
+		Command: []string{os.Args[0], "extract-worker"}, CacheDir: filepath.Join(os.TempDir(), "footnote-test-wasm"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +40,9 @@ func newLibrary(t testing.TB, db *sqlite.DB) *corpus.Library {
 			t.Error(err)
 		}
 	})
-	library := librarytest.Over(t, db, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.Extractor, c.Renderer = reader, reader })
+	library := librarytest.Over(t, db, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) {
+		c.Extractor, c.Renderer = reader, reader
+	})
 	library.Start(t)
 	return library.Library
 }

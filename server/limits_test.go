@@ -22,17 +22,20 @@ func (r reply) wantOver(t *testing.T, what string, status int, limit chat.LimitN
 	t.Helper()
 	wait, err := strconv.Atoi(r.header.Get("Retry-After"))
 	if r.status != status || err != nil || wait < 1 {
-		t.Errorf("%s: status %d, Retry-After %q, want %d and seconds: %s", what, r.status, r.header.Get("Retry-After"), status, r.body)
+		t.Errorf("%s: status %d, Retry-After %q, want %d and seconds: %s", what, r.status, r.header.Get("Retry-After"),
+			status, r.body)
 		return
 	}
 	p := r.problem(t)
-	if p.Limit != limit || (p.Code != chat.CodeTooMany && p.Code != chat.CodeDiskFull) || !strings.HasSuffix(p.Detail, ".") {
+	if p.Limit != limit || (p.Code != chat.CodeTooMany && p.Code != chat.CodeDiskFull) ||
+		!strings.HasSuffix(p.Detail, ".") {
 		t.Errorf("%s: %+v, want the limit %s and a sentence", what, p, limit)
 	}
 }
 
 func tool(name, arguments string) string {
-	return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + `}}`
+	return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + name + `","arguments":` +
+		arguments + `}}`
 }
 
 func TestQuestionsCountAtEveryEntrance(t *testing.T) {
@@ -59,7 +62,8 @@ func TestQuestionsCountAtEveryEntrance(t *testing.T) {
 	}
 	for i, e := range entrances {
 		b.stage.store.SetLimits(chat.Limits{chat.QuestionsPerMinute: int64(i) + 2})
-		if got := b.send("POST", e.path, e.body, anna...); got.status >= 300 || strings.Contains(got.body, `"isError":true`) {
+		if got := b.send("POST", e.path, e.body, anna...); got.status >= 300 ||
+			strings.Contains(got.body, `"isError":true`) {
 			t.Errorf("%s at the limit: %d %s; want less than 300 and no %q in it",
 				e.path, got.status, got.body, `"isError":true`)
 		}
@@ -67,13 +71,18 @@ func TestQuestionsCountAtEveryEntrance(t *testing.T) {
 			got := b.send("POST", over.path, over.body, anna...)
 			switch {
 			case over.path == "/mcp":
-				if !strings.Contains(got.body, `"isError":true`) || !strings.Contains(got.body, "questions in a minute") ||
-					!strings.Contains(got.body, `"limit":"questions_per_minute"`) || !strings.Contains(got.body, `"retry_after_seconds":`) || !strings.Contains(got.body, `"retry_at":"`) {
+				if !strings.Contains(got.body, `"isError":true`) ||
+					!strings.Contains(got.body, "questions in a minute") ||
+					!strings.Contains(got.body, `"limit":"questions_per_minute"`) ||
+					!strings.Contains(got.body, `"retry_after_seconds":`) ||
+					!strings.Contains(got.body, `"retry_at":"`) {
 					t.Errorf("/mcp over the limit: %s; want %q in it, %q in it, %q in it, %q in it, %q in it",
-						got.body, `"isError":true`, "questions in a minute", `"limit":"questions_per_minute"`, `"retry_after_seconds":`, `"retry_at":"`)
+						got.body, `"isError":true`, "questions in a minute", `"limit":"questions_per_minute"`,
+						`"retry_after_seconds":`, `"retry_at":"`)
 				}
 			case strings.HasPrefix(over.path, "/v1/"):
-				if got.status != 429 || got.header.Get("Retry-After") == "" || !strings.Contains(got.body, `"code":"too_many"`) {
+				if got.status != 429 || got.header.Get("Retry-After") == "" ||
+					!strings.Contains(got.body, `"code":"too_many"`) {
 					t.Errorf("%s over the limit: %d %s; want 429 and %q in it",
 						over.path, got.status, got.body, `"code":"too_many"`)
 				}
@@ -149,7 +158,8 @@ func TestAUserHasSoManyStreams(t *testing.T) {
 		open = append(open, r)
 	}
 	b.send("GET", events, "", "X-API-Key", given["anna"]).wantOver(t, "a third", 429, chat.StreamsAtOnce)
-	b.send("POST", "/chat", `{"message":"Why?"}`, "X-API-Key", given["anna"], "Accept", "text/event-stream").wantOver(t, "a question with its stream", 429, chat.StreamsAtOnce)
+	b.send("POST", "/chat", `{"message":"Why?"}`, "X-API-Key", given["anna"], "Accept", "text/event-stream").wantOver(t,
+		"a question with its stream", 429, chat.StreamsAtOnce)
 	list, _, err := b.store.Sessions(t.Context(), chat.Scope{User: "anna"}, chat.SessionQuery{})
 	if err != nil || len(list) != 1 {
 		t.Errorf("%d conversations, %v; want 1: a question whose stream has no place is not asked", len(list), err)
@@ -199,7 +209,8 @@ func TestUploadsCount(t *testing.T) {
 	var some api.Uploaded
 	got := b.upload(given["anna"], 100, 200, 300)
 	got.decode(t, &some)
-	if got.status != 202 || len(some.Documents) != 2 || len(some.Rejected) != 1 || some.Rejected[0].Code != chat.CodeTooMany || !strings.Contains(some.Rejected[0].Detail, "2 files in 24 hours") {
+	if got.status != 202 || len(some.Documents) != 2 || len(some.Rejected) != 1 ||
+		some.Rejected[0].Code != chat.CodeTooMany || !strings.Contains(some.Rejected[0].Detail, "2 files in 24 hours") {
 		t.Errorf("three files: %d %s, want 202", got.status, got.body)
 	}
 	b.upload(given["anna"], 400).wantOver(t, "a fourth", 429, chat.FilesPerDay)
@@ -210,7 +221,9 @@ func TestUploadsCount(t *testing.T) {
 	if len(some.Documents) != 1 || len(some.Rejected) != 1 || !strings.Contains(some.Rejected[0].Detail, "MiB") {
 		t.Errorf("a large file and a small one: %d %s", got.status, got.body)
 	}
-	if got = b.upload(given["carl"], 2<<20); got.status != http.StatusInsufficientStorage || got.header.Get("Retry-After") != "60" || !strings.Contains(got.body, `"disk_full"`) || !strings.Contains(got.body, "Delete some first") {
+	if got = b.upload(given["carl"], 2<<20); got.status != http.StatusInsufficientStorage ||
+		got.header.Get("Retry-After") != "60" || !strings.Contains(got.body, `"disk_full"`) ||
+		!strings.Contains(got.body, "Delete some first") {
 		t.Errorf("more than the disk's share: %d %s; want %d, %q in it, %q in it",
 			got.status, got.body, http.StatusInsufficientStorage, `"disk_full"`, "Delete some first")
 	}

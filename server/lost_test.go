@@ -32,9 +32,12 @@ func TestAReaderIsToldWhenTheLogLosesItsEnd(t *testing.T) {
 	run := b.begin("Is the roof sound?")
 	path := "/agent/runs/" + run.ID + "/events"
 	step := func(id, says string) chat.Step {
-		return chat.Step{CallID: id, Step: "analyse", Message: says, Status: chat.StatusComplete, ToolStatus: chat.StatusComplete}
+		return chat.Step{
+			CallID: id, Step: "analyse", Message: says, Status: chat.StatusComplete, ToolStatus: chat.StatusComplete,
+		}
 	}
-	b.append(run.ID, chat.RunStarted{Question: "Is the roof sound?"}, step("c1", "one"), step("c2", "two"), step("c3", "three"))
+	b.append(run.ID, chat.RunStarted{Question: "Is the roof sound?"}, step("c1", "one"), step("c2", "two"),
+		step("c3", "three"))
 	readers := map[string]*ssetest.Reader{}
 	for _, name := range []string{path, "/runs/" + run.ID + "/stream"} {
 		res, r := b.open(name)
@@ -50,7 +53,8 @@ func TestAReaderIsToldWhenTheLogLosesItsEnd(t *testing.T) {
 			t.Errorf("%s: told %v; want %q, %q, %q", name, told, "reset", "1", "2")
 		}
 	}
-	b.append(run.ID, step("c2", "other words"), step("c3", "and others"), step("c4", "and more"), chat.RunDone{Status: chat.RunCompleted})
+	b.append(run.ID, step("c2", "other words"), step("c3", "and others"), step("c4", "and more"),
+		chat.RunDone{Status: chat.RunCompleted})
 	want := b.logged(run.ID)
 	if diff := cmp.Diff(want[2:], take(t, readers[path], len(want)-2)); diff != "" {
 		t.Errorf("what follows (-want +got):\n%s", diff)

@@ -34,7 +34,9 @@ func (b *bench) connect(opts *sdk.ClientOptions) *sdk.ClientSession {
 }
 
 // use calls a tool and returns its text and its data.
-func use[Out any](t *testing.T, session *sdk.ClientSession, params *sdk.CallToolParams) (text string, out Out, failed bool) {
+func use[Out any](
+	t *testing.T, session *sdk.ClientSession, params *sdk.CallToolParams,
+) (text string, out Out, failed bool) {
 	t.Helper()
 	res, err := session.CallTool(t.Context(), params)
 	if err != nil {
@@ -65,13 +67,19 @@ func TestToolsForOtherModels(t *testing.T) {
 	if want := []string{"ask", "list_documents", "read", "search"}; !slices.Equal(names, want) {
 		t.Errorf("tools = %v, want %v", names, want)
 	}
-	text, found, _ := use[mcpserver.Found](t, session, &sdk.CallToolParams{Name: "search", Arguments: map[string]any{"query": "slates renewed"}})
-	if len(found.Results) != 1 || !strings.HasPrefix(found.Results[0].Metadata.URL, b.url+"/d/"+doc) || !strings.Contains(text, "renewed in 2019") || !strings.Contains(text, b.url) {
+	text, found, _ := use[mcpserver.Found](t, session, &sdk.CallToolParams{
+		Name: "search", Arguments: map[string]any{"query": "slates renewed"},
+	})
+	if len(found.Results) != 1 || !strings.HasPrefix(found.Results[0].Metadata.URL, b.url+"/d/"+doc) ||
+		!strings.Contains(text, "renewed in 2019") || !strings.Contains(text, b.url) {
 		t.Errorf("search = %s %+v; want 1 result, %q at its beginning, %q in it, %q in it",
 			text, found, b.url+"/d/"+doc, "renewed in 2019", b.url)
 	}
-	text, part, _ := use[mcpserver.Part](t, session, &sdk.CallToolParams{Name: "read", Arguments: map[string]any{"document": "Survey.md"}})
-	if part.DocumentID != doc || part.Parts != 1 || !strings.Contains(part.Text, "renewed in 2019") || !strings.Contains(text, "part 1 of 1") {
+	text, part, _ := use[mcpserver.Part](t, session, &sdk.CallToolParams{
+		Name: "read", Arguments: map[string]any{"document": "Survey.md"},
+	})
+	if part.DocumentID != doc || part.Parts != 1 || !strings.Contains(part.Text, "renewed in 2019") ||
+		!strings.Contains(text, "part 1 of 1") {
 		t.Errorf("read = %s %+v; want DocumentID %v, Parts 1, %q in it, %q in it",
 			text, part, doc, "renewed in 2019", "part 1 of 1")
 	}
@@ -80,9 +88,12 @@ func TestToolsForOtherModels(t *testing.T) {
 		t.Errorf("list_documents = %s %+v; want 1 document, Documents[0].ID %v, %q in it", text, docs, doc, "Survey.md")
 	}
 	for tool, args := range map[string]map[string]any{
-		"search": {"query": " "}, "read": {"document": "nothing of that name"}, "list_documents": {"limit": 1000}, "ask": {"question": ""},
+		"search": {"query": " "}, "read": {"document": "nothing of that name"}, "list_documents": {"limit": 1000},
+		"ask": {"question": ""},
 	} {
-		if text, _, failed := use[map[string]any](t, session, &sdk.CallToolParams{Name: tool, Arguments: args}); !failed || strings.Contains(text, "sql") {
+		if text, _, failed := use[map[string]any](t, session, &sdk.CallToolParams{
+			Name: tool, Arguments: args,
+		}); !failed || strings.Contains(text, "sql") {
 			t.Errorf("%s %v = %q, failed %v, want no %q in it", tool, args, text, failed, "sql")
 		}
 	}
@@ -90,30 +101,43 @@ func TestToolsForOtherModels(t *testing.T) {
 
 func TestAQuestionOverTheProtocolIsARunLikeAnyOther(t *testing.T) {
 	b := newBench(t)
-	cite := chat.Citation{Number: 1, DocumentID: "d1", ChunkID: "p1", Title: "Survey", URL: "/d/d1?c=1", Quote: "The roof is sound.", Check: chat.CheckVerified}
+	cite := chat.Citation{
+		Number: 1, DocumentID: "d1", ChunkID: "p1", Title: "Survey", URL: "/d/d1?c=1", Quote: "The roof is sound.",
+		Check: chat.CheckVerified,
+	}
 	b.stage.play = []chat.Payload{
 		chat.RunStarted{Question: "Is the roof sound?", Model: "scripted"},
-		chat.Step{CallID: "c1", Step: "search_documents", ToolName: "search_documents", Message: "Searching for: roof", Status: chat.StatusComplete, ToolStatus: chat.StatusComplete},
+		chat.Step{
+			CallID: "c1", Step: "search_documents", ToolName: "search_documents", Message: "Searching for: roof",
+			Status: chat.StatusComplete, ToolStatus: chat.StatusComplete,
+		},
 		cite,
 		chat.AnswerDelta{Text: "It is [1]."},
-		chat.Answer{Markdown: "It is [1].", Citations: []chat.Citation{cite}, Confidence: 0.9, StopReason: chat.StopAnswered},
+		chat.Answer{
+			Markdown: "It is [1].", Citations: []chat.Citation{cite}, Confidence: 0.9, StopReason: chat.StopAnswered,
+		},
 		chat.RunDone{Status: chat.RunCompleted},
 	}
 	progress := make(chan string, 100) // the SDK may hand a notification on after the answer
-	session := b.connect(&sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
-		progress <- req.Params.Message
-	}})
+	session := b.connect(&sdk.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
+			progress <- req.Params.Message
+		},
+	})
 	params := &sdk.CallToolParams{Name: "ask", Arguments: map[string]any{"question": "Is the roof sound?"}}
 	params.SetProgressToken("p1")
 	text, answer, failed := use[mcpserver.Answer](t, session, params)
-	if failed || answer.Answer != "It is [1]." || answer.Status != "success" || len(answer.Citations) != 1 || answer.Citations[0].URL != b.url+"/d/d1?c=1" {
+	if failed || answer.Answer != "It is [1]." || answer.Status != "success" || len(answer.Citations) != 1 ||
+		answer.Citations[0].URL != b.url+"/d/d1?c=1" {
 		t.Errorf("answer = %+v; want Answer %q, Status %q, 1 citation, Citations[0].URL %v",
 			answer, "It is [1].", "success", b.url+"/d/d1?c=1")
 	}
-	if answer.URL != b.url+"/c/"+answer.SessionID+"#turn-"+answer.RunID || !strings.Contains(text, "It is [Source 1].") || !strings.Contains(text, answer.URL) {
+	if answer.URL != b.url+"/c/"+answer.SessionID+"#turn-"+answer.RunID ||
+		!strings.Contains(text, "It is [Source 1].") || !strings.Contains(text, answer.URL) {
 		t.Errorf("text = %s; want %q in it and %q in it", text, "It is [Source 1].", answer.URL)
 	}
-	if stored := b.send("GET", "/agent/runs/"+answer.RunID, ""); stored.status != http.StatusOK || !strings.Contains(stored.body, "The roof is sound.") {
+	if stored := b.send("GET", "/agent/runs/"+answer.RunID, ""); stored.status != http.StatusOK ||
+		!strings.Contains(stored.body, "The roof is sound.") {
 		t.Errorf("the run = %d %s; want %d and %q in it",
 			stored.status, stored.body, http.StatusOK, "The roof is sound.")
 	}
@@ -143,10 +167,12 @@ func TestTheProtocolIsGuardedLikeEveryRoute(t *testing.T) {
 		{"by another name that is ours", "POST", list, []string{"Host", "ask.example.org"}, 200},
 		{"a foreign page may not", "POST", list, []string{"Origin", "https://evil.example"}, 403},
 		{"nor a foreign name", "POST", list, []string{"Host", "evil.example"}, 403},
-		{"a body has a limit", "POST", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("x", 2000) + `"}`, nil, 413},
+		{"a body has a limit", "POST",
+			`{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("x", 2000) + `"}`, nil, 413},
 		{"there are no sessions to listen to", "GET", "", nil, 405},
 	} {
-		if got := b.send(tt.method, "/mcp", tt.body, append(slices.Clone(headers), tt.more...)...); got.status != tt.want {
+		if got := b.send(tt.method, "/mcp", tt.body,
+			append(slices.Clone(headers), tt.more...)...); got.status != tt.want {
 			t.Errorf("%s: status = %d, want %d: %s", tt.name, got.status, tt.want, got.body)
 		}
 	}
@@ -166,20 +192,27 @@ func TestWhatIsNoMessageIsRefusedAsEverywhere(t *testing.T) {
 		{"nothing", "", kind, 400, chat.CodeInvalid, "one JSON-RPC message"},
 		{"no JSON", "{", kind, 400, chat.CodeInvalid, "one JSON-RPC message"},
 		{"brackets that do not match", "[}", kind, 400, chat.CodeInvalid, "one JSON-RPC message"},
-		{"many at once", "[" + strings.Repeat(`{"method":"a"},`, 50) + `{"method":"a"}]`, kind, 400, chat.CodeInvalid, "at most 50 messages"},
-		{"a method of another kind", `{"jsonrpc":"2.0","id":1,"method":{}}`, kind, 400, chat.CodeInvalid, "of the wrong type"},
-		{"params that are no object", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":5}`, kind, 400, chat.CodeInvalid, "must be an object such as"},
-		{"a name that is no text", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":5}}`, kind, 400, chat.CodeInvalid, "must be an object such as"},
+		{"many at once", "[" + strings.Repeat(`{"method":"a"},`, 50) + `{"method":"a"}]`, kind, 400, chat.CodeInvalid,
+			"at most 50 messages"},
+		{"a method of another kind", `{"jsonrpc":"2.0","id":1,"method":{}}`, kind, 400, chat.CodeInvalid,
+			"of the wrong type"},
+		{"params that are no object", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":5}`, kind, 400,
+			chat.CodeInvalid, "must be an object such as"},
+		{"a name that is no text", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":5}}`, kind, 400,
+			chat.CodeInvalid, "must be an object such as"},
 		{"a method that is not known", `{"jsonrpc":"2.0","id":1,"method":"x/y"}`, kind, 400, chat.CodeInvalid, `"x/y"`},
-		{"a method that is long", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("é", 450) + `"}`, kind, 400, chat.CodeInvalid, "éé"},
-		{"too much", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("x", 2000) + `"}`, kind, 413, chat.CodeTooLarge, "larger than"},
+		{"a method that is long", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("é", 450) + `"}`, kind, 400,
+			chat.CodeInvalid, "éé"},
+		{"too much", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("x", 2000) + `"}`, kind, 413,
+			chat.CodeTooLarge, "larger than"},
 	} {
 		got := b.send("POST", "/mcp", tt.body, tt.headers...)
 		var p httpio.Problem
 		if err := json.Unmarshal([]byte(got.body), &p); err != nil {
 			t.Errorf("%s: %v in %s, want no error", tt.name, err, got.body)
 		}
-		if kind := got.header.Get("Content-Type"); kind != "application/problem+json" || got.status != tt.status || p.Status != tt.status {
+		if kind := got.header.Get("Content-Type"); kind != "application/problem+json" || got.status != tt.status ||
+			p.Status != tt.status {
 			t.Errorf("%s: %d, %s, %+v; want %q, %d, Status %v",
 				tt.name, got.status, kind, p, "application/problem+json", tt.status, tt.status)
 		}
@@ -198,25 +231,40 @@ func TestACallThatDoesNotFitIsToldInOneSentence(t *testing.T) {
 		args map[string]any
 		want string
 	}{
-		{"search", map[string]any{"query": "roof", "k": 3}, "search does not take these arguments: there is no field “k”; there are “document_ids”, “namespace”, “query”, “top_k”."},
-		{"search", map[string]any{"query": "roof", "top_k": 51}, "search does not take these arguments: “top_k” must be a whole number from 1 to 50, or null."},
+		{"search", map[string]any{"query": "roof", "k": 3},
+			"search does not take these arguments: there is no field “k”; there are “document_ids”, “namespace”, " +
+				"“query”, “top_k”."},
+		{"search", map[string]any{"query": "roof", "top_k": 51},
+			"search does not take these arguments: “top_k” must be a whole number from 1 to 50, or null."},
 		{"search", map[string]any{"query": 5}, "search does not take these arguments: “query” must be a text."},
 		{"search", nil, "search does not take these arguments: “query” is missing; it must be a text."},
-		{"read", map[string]any{"part": 1}, "Name a document by its document_id, or as document by its id, title or file name, and a part from 1."},
-		{"read", map[string]any{"document": "Survey.md", "part": 0}, "read does not take these arguments: “part” must be a whole number of at least 1."},
-		{"list_documents", map[string]any{"limit": 201}, "list_documents does not take these arguments: “limit” must be a whole number from 1 to 200."},
-		{"list_documents", map[string]any{"namespace": "a/b"}, "A namespace has at most 128 letters, digits, points, underscores and hyphens, and does not begin with a point."},
-		{"ask", map[string]any{"question": "Why?", "style": "x"}, "ask does not take these arguments: there is no field “style”; there are “document_ids”, “namespace”, “question”, “session_id”."},
+		{"read", map[string]any{"part": 1},
+			"Name a document by its document_id, or as document by its id, title or file name, and a part from 1."},
+		{"read", map[string]any{"document": "Survey.md", "part": 0},
+			"read does not take these arguments: “part” must be a whole number of at least 1."},
+		{"list_documents", map[string]any{"limit": 201},
+			"list_documents does not take these arguments: “limit” must be a whole number from 1 to 200."},
+		{"list_documents", map[string]any{"namespace": "a/b"},
+			"A namespace has at most 128 letters, digits, points, underscores and hyphens, and does not begin with " +
+				"a point."},
+		{"ask", map[string]any{"question": "Why?", "style": "x"},
+			"ask does not take these arguments: there is no field “style”; there are “document_ids”, “namespace”, " +
+				"“question”, “session_id”."},
 	} {
-		if text, _, failed := use[map[string]any](t, session, &sdk.CallToolParams{Name: tt.tool, Arguments: tt.args}); !failed || text != tt.want {
+		if text, _, failed := use[map[string]any](t, session, &sdk.CallToolParams{
+			Name: tt.tool, Arguments: tt.args,
+		}); !failed || text != tt.want {
 			t.Errorf("%s %v = %q, want %q", tt.tool, tt.args, text, tt.want)
 		}
 	}
-	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "axe"}); err == nil || !strings.Contains(err.Error(), `There is no tool "axe". There are: ask, list_documents, read, search.`) {
+	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "axe"}); err == nil ||
+		!strings.Contains(err.Error(), `There is no tool "axe". There are: ask, list_documents, read, search.`) {
 		t.Errorf("a tool that is not there: %v, want %q in it",
 			err, `There is no tool "axe". There are: ask, list_documents, read, search.`)
 	}
-	_, part, failed := use[mcpserver.Part](t, session, &sdk.CallToolParams{Name: "read", Arguments: map[string]any{"document_id": doc}})
+	_, part, failed := use[mcpserver.Part](t, session, &sdk.CallToolParams{
+		Name: "read", Arguments: map[string]any{"document_id": doc},
+	})
 	if failed || part.DocumentID != doc {
 		t.Errorf("read by document_id = %+v, want DocumentID %v", part, doc)
 	}
@@ -229,7 +277,9 @@ func TestACallThatDoesNotFitIsToldInOneSentence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, want := range map[string]string{"search": `"maximum":50`, "read": `"minimum":1`, "list_documents": `"maximum":200`} {
+		for name, want := range map[string]string{
+			"search": `"maximum":50`, "read": `"minimum":1`, "list_documents": `"maximum":200`,
+		} {
 			if tool.Name == name && !strings.Contains(string(raw), want) {
 				t.Errorf("%s takes %s, want %s", name, raw, want)
 			}

@@ -54,7 +54,8 @@ func (b *bench) description() described {
 	return d
 }
 
-// check validates a JSON value against a schema of the description. With closed, a field that is not described is a mistake.
+// check validates a JSON value against a schema of the description. With closed, a field that is not described is a
+// mistake.
 func (d described) check(t *testing.T, schema json.RawMessage, value string, closed bool) error {
 	t.Helper()
 	defs, err := json.Marshal(d.Components.Schemas)
@@ -63,7 +64,8 @@ func (d described) check(t *testing.T, schema json.RawMessage, value string, clo
 	}
 	whole := []byte(`{"allOf":[` + string(schema) + `],"$defs":` + string(defs) + `}`)
 	var root jsonschema.Schema
-	if err := json.Unmarshal(bytes.ReplaceAll(whole, []byte("#/components/schemas/"), []byte("#/$defs/")), &root); err != nil {
+	if err := json.Unmarshal(bytes.ReplaceAll(whole, []byte("#/components/schemas/"), []byte("#/$defs/")),
+		&root); err != nil {
 		t.Fatal(err)
 	}
 	if closed {
@@ -119,7 +121,8 @@ func TestEveryRouteForProgramsIsDescribed(t *testing.T) {
 			ids[op.OperationID] = true
 			for _, name := range strings.Split(path, "/") {
 				name = strings.Trim(name, "{}")
-				if strings.Contains(path, "{"+name+"}") && !strings.Contains(string(mustJSON(t, op.Parameters)), `"Name":"`+name+`","In":"path"`) {
+				if strings.Contains(path, "{"+name+"}") &&
+					!strings.Contains(string(mustJSON(t, op.Parameters)), `"Name":"`+name+`","In":"path"`) {
 					t.Errorf("%s %s does not describe %s", method, path, name)
 				}
 			}
@@ -215,14 +218,17 @@ func TestRangesHold(t *testing.T) {
 		}
 		form, ok := bodies[component]
 		var s jsonschema.Schema
-		if !ok || json.Unmarshal(d.Components.Schemas[component], &s) != nil || f.Min == nil || f.Max == nil || s.Properties[tag].Maximum == nil {
+		if !ok || json.Unmarshal(d.Components.Schemas[component], &s) != nil || f.Min == nil || f.Max == nil ||
+			s.Properties[tag].Maximum == nil {
 			continue
 		}
 		for _, at := range []struct {
 			value float64
 			fails bool
 		}{{*f.Min - 1, true}, {*f.Min, false}, {*f.Max, false}, {*f.Max + 1, true}} {
-			path, body, _ := strings.Cut(strings.ReplaceAll(form, "%s", `"`+tag+`":`+strconv.FormatFloat(at.value, 'g', -1, 64)), " ")
+			path, body, _ := strings.Cut(
+				strings.ReplaceAll(form, "%s", `"`+tag+`":`+strconv.FormatFloat(at.value, 'g', -1, 64)), " ",
+			)
 			if got := b.send("POST", path, body); (got.status == 400) != at.fails || !at.fails && got.status != 200 {
 				t.Errorf("%s = %v: %d %s", name, at.value, got.status, got.body)
 			}
@@ -242,8 +248,14 @@ func TestRealAnswersFitTheirDescription(t *testing.T) {
 	b.stage.play = nil
 	open := b.begin("Is it running?")
 	const why = `{"message":"Why?"}`
-	guard := []chat.Payload{chat.RunDone{Status: chat.RunGuardrailTriggered, Error: &chat.StepError{Code: chat.CodeGuardrail, Message: "No."}}}
-	failed := []chat.Payload{chat.RunDone{Status: chat.RunFailed, Error: &chat.StepError{Code: chat.CodeModelFailed, Message: "No."}}}
+	guard := []chat.Payload{
+		chat.RunDone{
+			Status: chat.RunGuardrailTriggered, Error: &chat.StepError{Code: chat.CodeGuardrail, Message: "No."},
+		},
+	}
+	failed := []chat.Payload{
+		chat.RunDone{Status: chat.RunFailed, Error: &chat.StepError{Code: chat.CodeModelFailed, Message: "No."}},
+	}
 	const chatBody = `{"model":"footnote","messages":[{"role":"user","content":"Why?"}]}`
 	for _, tt := range []struct {
 		method, route, path, body string
@@ -266,10 +278,12 @@ func TestRealAnswersFitTheirDescription(t *testing.T) {
 		{"GET", "/agent/runs/{id}", "/agent/runs/" + asked.RunID, "", 200, nil},
 		{"GET", "/agent/runs/{id}", "/agent/runs/" + open.ID, "", 200, nil},
 		{"GET", "/agent/runs/{id}", "/agent/runs/x", "", 404, nil},
-		{"GET", "/agent/runs/{id}/steps/{call}/output", "/agent/runs/" + asked.RunID + "/steps/c1/output", "", 200, nil},
+		{"GET", "/agent/runs/{id}/steps/{call}/output", "/agent/runs/" + asked.RunID + "/steps/c1/output",
+			"", 200, nil},
 		{"POST", "/agent/runs/{id}/cancel", "/agent/runs/" + asked.RunID + "/cancel", "", 409, nil},
 		{"POST", "/agent/runs/{id}/answer-now", "/agent/runs/" + open.ID + "/answer-now", "", 202, nil},
-		{"POST", "/agent/runs/{id}/steps/{call}/approve", "/agent/runs/" + open.ID + "/steps/c1/approve", `{"input":{"query":"roof"}}`, 202, nil},
+		{"POST", "/agent/runs/{id}/steps/{call}/approve", "/agent/runs/" + open.ID + "/steps/c1/approve",
+			`{"input":{"query":"roof"}}`, 202, nil},
 		{"POST", "/agent/runs/{id}/steps/{call}/deny", "/agent/runs/" + open.ID + "/steps/c1/deny", "", 202, nil},
 		{"GET", "/agent/session/{id}", "/agent/session/s1", "", 200, nil},
 		{"GET", "/agent/session/{id}", "/agent/session/none", "", 404, nil},
@@ -297,7 +311,9 @@ func TestRealAnswersFitTheirDescription(t *testing.T) {
 				t.Fatalf("%d %s, want %d", got.status, got.body, tt.status)
 			}
 			kind, _, _ := strings.Cut(got.header.Get("Content-Type"), ";")
-			content, ok := d.Paths[tt.route][strings.ToLower(tt.method)].Responses[strconv.Itoa(tt.status)].Content[kind]
+			content, ok := d.Paths[tt.route][strings.ToLower(
+				tt.method,
+			)].Responses[strconv.Itoa(tt.status)].Content[kind]
 			if !ok {
 				t.Fatalf("%d %s is not described", tt.status, kind)
 			}
@@ -307,7 +323,9 @@ func TestRealAnswersFitTheirDescription(t *testing.T) {
 		})
 	}
 	t.Run("events", func(t *testing.T) {
-		for _, ev := range ssetest.NewReader(strings.NewReader(b.send("GET", "/agent/runs/"+asked.RunID+"/events", "").body)).All(t) {
+		for _, ev := range ssetest.NewReader(
+			strings.NewReader(b.send("GET", "/agent/runs/"+asked.RunID+"/events", "").body),
+		).All(t) {
 			if err := d.check(t, d.Components.Schemas["Event_"+ev.Name], ev.Data, true); err != nil {
 				t.Errorf("%v\n%s", err, ev.Data)
 			}
@@ -319,7 +337,10 @@ func TestAFieldThatIsLeftOutOfADescriptionIsNoticed(t *testing.T) {
 	b := newBench(t)
 	d := b.description()
 	schema := json.RawMessage(`{"$ref":"#/components/schemas/Readiness"}`)
-	for value, fits := range map[string]bool{`{"status":"ready"}`: true, `{"status":"asleep"}`: false, `{}`: false, `{"status":"ready","more":1}`: false, `{"status":null}`: false} {
+	for value, fits := range map[string]bool{
+		`{"status":"ready"}`: true, `{"status":"asleep"}`: false, `{}`: false, `{"status":"ready","more":1}`: false,
+		`{"status":null}`: false,
+	} {
 		if err := d.check(t, schema, value, true); (err == nil) != fits {
 			t.Errorf("%s: %v", value, err)
 		}

@@ -19,7 +19,10 @@ import (
 // What names settings and paths is for the log and the terminal: nobody reads it in any form of an answer. The local
 // user, who runs the server, reads where it is said.
 func TestNoAnswerHoldsAHint(t *testing.T) {
-	down := &chat.Error{Code: chat.CodeUnavailable, Message: "The database is not there.", Hint: "Look at DATABASE_URL and /srv/data.", Err: errors.New("secret cause")}
+	down := &chat.Error{
+		Code: chat.CodeUnavailable, Message: "The database is not there.", Hint: "Look at DATABASE_URL and /srv/data.",
+		Err: errors.New("secret cause"),
+	}
 	b, path, _ := keyedWith(t, nil, func(c *Config) {
 		c.Checks = []api.Check{{Name: "originals", Probe: func(context.Context) error { return down }}}
 	})
@@ -34,17 +37,22 @@ func TestNoAnswerHoldsAHint(t *testing.T) {
 		return rec.Body.String()
 	}
 	for _, accept := range []string{echo.MIMEApplicationJSON, echo.MIMETextHTML} {
-		if got := detail(chat.LocalUser, accept, down); !strings.Contains(got, "footnote doctor") || strings.Contains(got, "DATABASE_URL") || strings.Contains(got, "secret cause") {
+		if got := detail(chat.LocalUser, accept, down); !strings.Contains(got, "footnote doctor") ||
+			strings.Contains(got, "DATABASE_URL") || strings.Contains(got, "secret cause") {
 			t.Errorf("the local user reads %s; want %q in it, no %q in it, no %q in it",
 				got, "footnote doctor", "DATABASE_URL", "secret cause")
 		}
 		for _, user := range []string{"anna", ""} {
-			if got := detail(user, accept, down); !strings.Contains(got, "The database is not there.") || strings.Contains(got, "DATABASE_URL") || strings.Contains(got, "/srv") || strings.Contains(got, "footnote doctor") {
+			if got := detail(user, accept, down); !strings.Contains(got, "The database is not there.") ||
+				strings.Contains(got, "DATABASE_URL") || strings.Contains(got, "/srv") ||
+				strings.Contains(got, "footnote doctor") {
 				t.Errorf("user %q reads %s; want %q in it, no %q in it, no %q in it, no %q in it",
 					user, got, "The database is not there.", "DATABASE_URL", "/srv", "footnote doctor")
 			}
 		}
-		if got := detail("anna", accept, errors.New("open /srv/data/x: FOOTNOTE_DATA")); strings.Contains(got, "/srv") || strings.Contains(got, "FOOTNOTE_") {
+		if got := detail(
+			"anna", accept, errors.New("open /srv/data/x: FOOTNOTE_DATA"),
+		); strings.Contains(got, "/srv") || strings.Contains(got, "FOOTNOTE_") {
 			t.Errorf("an error of ours reads %s; want no %q in it and no %q in it", got, "/srv", "FOOTNOTE_")
 		}
 	}
@@ -55,7 +63,8 @@ func TestNoAnswerHoldsAHint(t *testing.T) {
 	if _, err := keys.New(path, "anna"); err != nil {
 		t.Fatal(err)
 	}
-	if got := health(); !strings.Contains(got, "The database is not there.") || strings.Contains(got, "DATABASE_URL") || !json.Valid([]byte(got)) {
+	if got := health(); !strings.Contains(got, "The database is not there.") || strings.Contains(got, "DATABASE_URL") ||
+		!json.Valid([]byte(got)) {
 		t.Errorf("/health with keys: %s; want %q in it and no %q in it",
 			got, "The database is not there.", "DATABASE_URL")
 	}

@@ -11,17 +11,21 @@ import (
 	"footnote/chat"
 )
 
-var imports = regexp.MustCompile(`(?m)^(?:import|export)\b(?:[^'"\n]*\bfrom)?\s*['"](\.{1,2}/[^'"]+)|\bimport\(['"](\.{1,2}/[^'"]+)`)
+var imports = regexp.MustCompile(
+	`(?m)^(?:import|export)\b(?:[^'"\n]*\bfrom)?\s*['"](\.{1,2}/[^'"]+)|\bimport\(['"](\.{1,2}/[^'"]+)`,
+)
 
-// Every script that the page's scripts import is named in the page, so that no browser has to read one to learn of the next; nothing else
-// is, and all of it may be kept for good. The first page with all that it needs is small.
+// Every script that the page's scripts import is named in the page, so that no browser has to read one to learn of the
+// next; nothing else is, and all of it may be kept for good. The first page with all that it needs is small.
 func TestThePagesScriptsAreFetchedInOneWave(t *testing.T) {
 	b := newBench(t)
 	b.Server.page.Assets.Script = true
 	page := b.send("GET", "/", "", "Accept", "text/html")
 	preloaded := map[string]bool{}
 	var files, waiting []string
-	for _, n := range elements(parsed(t, page.body), func(n *html.Node) bool { return n.Data == "link" || n.Data == "script" }) {
+	for _, n := range elements(parsed(t, page.body), func(n *html.Node) bool {
+		return n.Data == "link" || n.Data == "script"
+	}) {
 		switch {
 		case attribute(n, "rel") == "modulepreload":
 			preloaded[attribute(n, "href")] = true
@@ -81,9 +85,16 @@ func TestTheStreamBringsWhatARunMayUse(t *testing.T) {
 	if !strings.Contains(page, `<div id="composer-use"></div>`) {
 		t.Fatal("the page knows the budget before the run began")
 	}
-	b.append(run.ID, chat.RunStarted{SessionID: run.SessionID, Question: "How is the roof?", Budget: chat.Budget{Steps: 7, Seconds: 90}}, chat.RunDone{Status: chat.RunCompleted})
+	b.append(
+		run.ID, chat.RunStarted{
+			SessionID: run.SessionID, Question: "How is the roof?", Budget: chat.Budget{Steps: 7, Seconds: 90},
+		}, chat.RunDone{Status: chat.RunCompleted},
+	)
 	stream := b.send("GET", "/runs/"+run.ID+"/stream", "").body
-	for _, want := range []string{`<div id="composer-use"><dl class="budget"`, `data-use="steps" data-limit="7"`, `data-use="time" data-limit="90"`} {
+	for _, want := range []string{
+		`<div id="composer-use"><dl class="budget"`, `data-use="steps" data-limit="7"`,
+		`data-use="time" data-limit="90"`,
+	} {
 		if !strings.Contains(stream, want) {
 			t.Errorf("%s is not in the stream:\n%s", want, stream)
 		}

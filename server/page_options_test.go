@@ -73,7 +73,8 @@ func chosenOn(t *testing.T, page string) chosen {
 }
 
 func withChoices(cfg *Config) {
-	cfg.ModelName, cfg.Models, cfg.Toolsets = "large", []string{"large", "small", "offline"}, []string{"cursor", "react"}
+	cfg.ModelName, cfg.Models, cfg.Toolsets = "large", []string{"large", "small", "offline"},
+		[]string{"cursor", "react"}
 }
 
 // inNamespaces adds a document to each and waits until it is ready.
@@ -90,7 +91,8 @@ func (b *bench) inNamespaces(names ...string) {
 
 func (b *bench) post(path string, fields url.Values) reply {
 	b.t.Helper()
-	return b.send("POST", path, fields.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html")
+	return b.send("POST", path, fields.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Accept",
+		"text/html")
 }
 
 func (b *bench) page(path string) string {
@@ -111,8 +113,10 @@ func TestTheQuestionBoxOffersWhatThereIsToChoose(t *testing.T) {
 	b := newBench(t, withChoices)
 	b.inNamespaces("leases", "default")
 	want := chosen{
-		Offered: map[string][]string{"model": {"", "small", "offline"}, "toolset": {"", "react"}, "namespace": {"", "default", "leases"}},
-		Now:     map[string]string{"toolset": ""},
+		Offered: map[string][]string{
+			"model": {"", "small", "offline"}, "toolset": {"", "react"}, "namespace": {"", "default", "leases"},
+		},
+		Now: map[string]string{"toolset": ""},
 	}
 	if diff := cmp.Diff(want, chosenOn(t, b.page("/"))); diff != "" {
 		t.Errorf("the first page (-want +got):\n%s", diff)
@@ -121,7 +125,8 @@ func TestTheQuestionBoxOffersWhatThereIsToChoose(t *testing.T) {
 	b = newBench(t)
 	b.inNamespaces("default")
 	page := b.page("/")
-	if got := chosenOn(t, page); len(got.Offered) > 0 || !slices.Equal(got.Hidden, []string{"model", "toolset", "namespace"}) || strings.Contains(page, `id="options"`) {
+	if got := chosenOn(t, page); len(got.Offered) > 0 ||
+		!slices.Equal(got.Hidden, []string{"model", "toolset", "namespace"}) || strings.Contains(page, `id="options"`) {
 		t.Errorf("without a choice: %+v, want none", got)
 	}
 }
@@ -139,17 +144,22 @@ func TestAConversationKeepsWhatWasChosen(t *testing.T) {
 	}
 	options := func(r chat.RunRequest) [3]string { return [3]string{r.Config.Model, r.Toolset, r.Namespace} }
 	all := [3]string{"small", "react", "leases"}
-	if got := options(ask(url.Values{"message": {"Is it sound?"}, "model": {"small"}, "toolset": {"react"}, "namespace": {"leases"}})); got != all {
+	if got := options(
+		ask(url.Values{"message": {"Is it sound?"}, "model": {"small"}, "toolset": {"react"}, "namespace": {"leases"}}),
+	); got != all {
 		t.Errorf("asked with %v, want %v", got, all)
 	}
 	want := map[string]string{"model": "small", "toolset": "react", "namespace": "leases"}
 	if diff := cmp.Diff(want, chosenOn(t, b.page("/c/s1")).Now); diff != "" {
 		t.Errorf("the conversation (-want +got):\n%s", diff)
 	}
-	if got := options(ask(url.Values{"message": {"And the gutter?"}})); got != all { // as a link of the page asks without a script
+	// as a link of the page asks without a script
+	if got := options(ask(url.Values{"message": {"And the gutter?"}})); got != all {
 		t.Errorf("a follow-up is asked with %v, want %v", got, all)
 	}
-	if got := options(ask(url.Values{"message": {"And the door?"}, "model": {""}, "toolset": {""}, "namespace": {""}})); got != [3]string{} {
+	if got := options(
+		ask(url.Values{"message": {"And the door?"}, "model": {""}, "toolset": {""}, "namespace": {""}}),
+	); got != [3]string{} {
 		t.Errorf("with the usual again: %v", got)
 	}
 	if diff := cmp.Diff(map[string]string{"toolset": ""}, chosenOn(t, b.page("/c/s1")).Now); diff != "" {
@@ -176,7 +186,8 @@ func TestAConversationKeepsItsDocuments(t *testing.T) {
 		{"one ticked", url.Values{"message": {"Is it sound?"}, "document_ids": {"", one}}, []string{one}},
 		{"a link of the page", url.Values{"message": {"And the gutter?"}}, []string{one}},
 		{"the other ticked", url.Values{"message": {"And the door?"}, "document_ids": {"", two}}, []string{two}},
-		{"a link with the options of the box", url.Values{"message": {"And the wall?"}, "model": {""}, "toolset": {""}, "namespace": {""}}, []string{two}},
+		{"a link with the options of the box",
+			url.Values{"message": {"And the wall?"}, "model": {""}, "toolset": {""}, "namespace": {""}}, []string{two}},
 		{"none ticked", url.Values{"message": {"And the floor?"}, "document_ids": {""}}, nil},
 		{"a link after that", url.Values{"message": {"And the wall?"}}, nil},
 	} {
@@ -192,22 +203,31 @@ func TestAConversationKeepsItsDocuments(t *testing.T) {
 func TestAModelThatIsNoLongerOfferedIsReplacedByTheUsualOne(t *testing.T) {
 	b := newBench(t, withChoices)
 	b.inNamespaces("default")
-	run, _, err := b.stage.Start(t.Context(), chat.LocalUser, chat.RunRequest{SessionID: "s1", Message: "Is it sound?", Config: chat.RunConfig{Model: "gone"}})
+	run, _, err := b.stage.Start(t.Context(), chat.LocalUser, chat.RunRequest{
+		SessionID: "s1", Message: "Is it sound?", Config: chat.RunConfig{Model: "gone"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.append(run.ID, chat.RunStarted{SessionID: "s1", Question: "Is it sound?", Model: "gone", Toolset: "cursor"},
-		chat.Answer{Markdown: "It is.", StopReason: chat.StopAnswered, FollowUps: []string{"And the door?"}}, chat.RunDone{Status: chat.RunCompleted})
-	const says, with = "gone is no longer offered. Asking again uses large.", `<input type="hidden" name="model" value="">`
-	for where, body := range map[string]string{"page": b.page("/c/s1"), "stream": b.send("GET", "/runs/"+run.ID+"/stream", "", "Accept", "text/event-stream").body} {
+		chat.Answer{Markdown: "It is.", StopReason: chat.StopAnswered, FollowUps: []string{"And the door?"}},
+		chat.RunDone{Status: chat.RunCompleted})
+	const says, with = "gone is no longer offered. Asking again uses large.",
+		`<input type="hidden" name="model" value="">`
+	for where, body := range map[string]string{
+		"page": b.page("/c/s1"), "stream": b.send("GET", "/runs/"+run.ID+"/stream", "", "Accept",
+			"text/event-stream").body,
+	} {
 		if !strings.Contains(body, says) || strings.Count(body, with) != 2 { // Regenerate and Edit question
 			t.Errorf("the %s does not offer the usual model: %s, want %q in it", where, body, says)
 		}
 	}
 	for _, fields := range []url.Values{ // a link of the page first: it follows the run whose model is gone
-		{"message": {"And the door?"}, "session_id": {"s1"}}, {"message": {"Is it sound?"}, "session_id": {"s1"}, "sibling": {run.ID}, "model": {""}},
+		{"message": {"And the door?"}, "session_id": {"s1"}}, {"message": {"Is it sound?"}, "session_id": {"s1"},
+			"sibling": {run.ID}, "model": {""}},
 	} {
-		if got := b.post("/chat", fields); got.status != http.StatusSeeOther || b.lastRun("s1").Request.Config.Model != "" {
+		if got := b.post("/chat", fields); got.status != http.StatusSeeOther ||
+			b.lastRun("s1").Request.Config.Model != "" {
 			t.Errorf("%v: %d, asked with the model %q; want %d and nothing",
 				fields, got.status, b.lastRun("s1").Request.Config.Model, http.StatusSeeOther)
 		}
@@ -221,7 +241,8 @@ func TestAskingAgainIsAskingInTheSameWay(t *testing.T) {
 	b := newBench(t, withChoices)
 	temperature := 0.5
 	run, _, err := b.stage.Start(t.Context(), chat.LocalUser, chat.RunRequest{
-		SessionID: "s1", Message: "Is it sound?", ContextText: "The roof is sound.", AddedContext: "It was renewed.", Namespace: "leases", Toolset: "react", Instructions: "Be brief.", History: [][2]string{{"Hello", "Hi"}},
+		SessionID: "s1", Message: "Is it sound?", ContextText: "The roof is sound.", AddedContext: "It was renewed.",
+		Namespace: "leases", Toolset: "react", Instructions: "Be brief.", History: [][2]string{{"Hello", "Hi"}},
 		Config: chat.RunConfig{Model: "small", EnabledTools: []string{"retrieve"}, Temperature: &temperature},
 		From:   &chat.From{RunID: "r", CallID: "c", Tool: "retrieve", Input: []byte(`{}`)},
 	})
@@ -230,13 +251,17 @@ func TestAskingAgainIsAskingInTheSameWay(t *testing.T) {
 	}
 	want := run.Request
 	want.Message, want.Sibling, want.From = "Is it dry?", run.ID, nil
-	if got := b.post("/chat", url.Values{"message": {"Is it dry?"}, "session_id": {"s1"}, "sibling": {run.ID}}); got.status != http.StatusSeeOther {
+	if got := b.post("/chat", url.Values{
+		"message": {"Is it dry?"}, "session_id": {"s1"}, "sibling": {run.ID},
+	}); got.status != http.StatusSeeOther {
 		t.Fatalf("got %d %s, want %d", got.status, got.body, http.StatusSeeOther)
 	}
 	if diff := cmp.Diff(want, b.lastRun("s1").Request); diff != "" {
 		t.Errorf("the new version (-want +got):\n%s", diff)
 	}
-	b.post("/chat", url.Values{"message": {"Is it dry?"}, "session_id": {"s1"}, "sibling": {run.ID}, "toolset": {"cursor"}})
+	b.post("/chat", url.Values{
+		"message": {"Is it dry?"}, "session_id": {"s1"}, "sibling": {run.ID}, "toolset": {"cursor"},
+	})
 	if got := b.lastRun("s1").Request; got.Toolset != "cursor" || got.Config.Model != "small" {
 		t.Errorf("with other tools: %+v; want Toolset %q and Config.Model %q", got, "cursor", "small")
 	}
@@ -246,13 +271,16 @@ func TestARefusedFormKeepsItsWords(t *testing.T) {
 	b := newBench(t, withChoices)
 	long := strings.Repeat("long ", 7000)
 	fields := url.Values{"message": {long}, "model": {"small"}, "toolset": {"react"}}
-	if got := b.post("/chat", fields); got.status != 400 || !strings.Contains(got.body, "Shorten it") || !strings.Contains(got.body, ">"+long+"</textarea>") {
-		t.Errorf("without documents: %d, %d characters of page, want 400 with the reason and the words still in the box", got.status, len(got.body))
+	if got := b.post("/chat", fields); got.status != 400 || !strings.Contains(got.body, "Shorten it") ||
+		!strings.Contains(got.body, ">"+long+"</textarea>") {
+		t.Errorf("without documents: %d, %d characters of page, want 400 with the reason and the words still in "+
+			"the box", got.status, len(got.body))
 	}
 	b.inNamespaces("default")
 	run := b.begin("Is it sound?")
 	for _, tt := range []struct{ name, session, turns string }{
-		{"the first page", "", ""}, {"a conversation", run.SessionID, run.ID}, {"a conversation that is not there", "gone", ""}, {"a conversation that can't be", "no/such", ""},
+		{"the first page", "", ""}, {"a conversation", run.SessionID, run.ID},
+		{"a conversation that is not there", "gone", ""}, {"a conversation that can't be", "no/such", ""},
 	} {
 		fields.Set("session_id", tt.session)
 		got := b.post("/chat", fields)
@@ -261,26 +289,35 @@ func TestARefusedFormKeepsItsWords(t *testing.T) {
 			t.Errorf("%s: %d, %d characters, %v; want 400, %v, %q, %q",
 				tt.name, got.status, len(box.Draft), box.Now, long, "small", "react")
 		}
-		if tt.session != "no/such" && !strings.HasSuffix(box.Why, "Shorten it, or upload the long part as a document.") {
+		if tt.session != "no/such" &&
+			!strings.HasSuffix(box.Why, "Shorten it, or upload the long part as a document.") {
 			t.Errorf("%s: the reason is %q", tt.name, box.Why)
 		}
-		if tt.turns != "" && (!strings.Contains(got.body, "turn-"+tt.turns) || strings.Contains(got.body, `http-equiv="refresh"`)) {
+		if tt.turns != "" &&
+			(!strings.Contains(got.body, "turn-"+tt.turns) || strings.Contains(got.body, `http-equiv="refresh"`)) {
 			t.Errorf("%s: it is not the page of the conversation, or it goes away by itself", tt.name)
 		}
 	}
-	if got := b.send("POST", "/chat", fields.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html", "HX-Request", "true"); got.status != 400 || strings.Contains(got.body, "<html") {
+	if got := b.send("POST", "/chat", fields.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Accept",
+		"text/html", "HX-Request", "true"); got.status != 400 || strings.Contains(got.body, "<html") {
 		t.Errorf("a script gets the sentence alone: %d %s; want 400 and no %q in it", got.status, got.body, "<html")
 	}
 }
 
 func TestAnAnswerNamesTheModelThatIsNotTheUsual(t *testing.T) {
-	for _, tt := range []struct{ model, want string }{{"large", ""}, {"small", "Answered by small"}, {"offline", "Answered by Offline mode"}} {
+	for _, tt := range []struct {
+		model, want string
+	}{{"large", ""}, {"small", "Answered by small"}, {"offline", "Answered by Offline mode"}} {
 		b := newBench(t, withChoices)
 		b.inNamespaces("default")
 		run := b.begin("Is it sound?")
-		b.append(run.ID, chat.RunStarted{SessionID: run.SessionID, Question: "Is it sound?", Model: tt.model, Toolset: "cursor"},
+		b.append(run.ID,
+			chat.RunStarted{SessionID: run.SessionID, Question: "Is it sound?", Model: tt.model, Toolset: "cursor"},
 			chat.Answer{Markdown: "It is.", StopReason: chat.StopAnswered}, chat.RunDone{Status: chat.RunCompleted})
-		for where, body := range map[string]string{"page": b.page("/c/" + run.SessionID), "stream": b.send("GET", "/runs/"+run.ID+"/stream", "", "Accept", "text/event-stream").body} {
+		for where, body := range map[string]string{
+			"page": b.page("/c/" + run.SessionID), "stream": b.send("GET", "/runs/"+run.ID+"/stream", "", "Accept",
+				"text/event-stream").body,
+		} {
 			if strings.Contains(body, "Answered by") != (tt.want != "") || !strings.Contains(body, tt.want) {
 				t.Errorf("%s of an answer by %s does not say %q", where, tt.model, tt.want)
 			}

@@ -17,8 +17,8 @@ import (
 // secret is in everything that the owner has: it must not come out to anybody else.
 const secret = "zirconium"
 
-// right says how a route is asked for what another user has, and what becomes of it: 404, unless the route names nothing of theirs. Then
-// it answers as it would without them.
+// right says how a route is asked for what another user has, and what becomes of it: 404, unless the route names
+// nothing of theirs. Then it answers as it would without them.
 type right struct {
 	body   string
 	want   int
@@ -29,14 +29,16 @@ const formKind = "application/x-www-form-urlencoded"
 
 // rights has a row for each route. In bodies, {session}, {run}, {doc}, {item} and {call} are the owner's.
 var rights = map[string]right{
-	"POST /chat":                               {body: `{"message":"Why?","session_id":"{session}"}`, want: 202},
-	"POST /agent/chat":                         {body: `{"message":"Why?","session_id":"{session}"}`, want: 200},
-	"POST /agent/chat/structured":              {body: `{"message":"Why?","session_id":"{session}"}`, want: 200},
-	"POST /agent/query":                        {body: `{"question":"Why?","session_id":"{session}"}`, want: 200},
-	"POST /agent/retrieve":                     {body: `{"query":"` + secret + `"}`, want: 200},
-	"POST /mcp":                                {body: `{"jsonrpc":"2.0","id":1,"method":"ping"}`, want: 200},
-	"POST /search":                             {body: `{"query":"` + secret + `"}`, want: 200},
-	"POST /v1/chat/completions":                {body: `{"model":"footnote","messages":[{"role":"user","content":"Why?"}],"session_id":"{session}"}`, want: 200},
+	"POST /chat":                  {body: `{"message":"Why?","session_id":"{session}"}`, want: 202},
+	"POST /agent/chat":            {body: `{"message":"Why?","session_id":"{session}"}`, want: 200},
+	"POST /agent/chat/structured": {body: `{"message":"Why?","session_id":"{session}"}`, want: 200},
+	"POST /agent/query":           {body: `{"question":"Why?","session_id":"{session}"}`, want: 200},
+	"POST /agent/retrieve":        {body: `{"query":"` + secret + `"}`, want: 200},
+	"POST /mcp":                   {body: `{"jsonrpc":"2.0","id":1,"method":"ping"}`, want: 200},
+	"POST /search":                {body: `{"query":"` + secret + `"}`, want: 200},
+	"POST /v1/chat/completions": {
+		body: `{"model":"footnote","messages":[{"role":"user","content":"Why?"}],"session_id":"{session}"}`, want: 200,
+	},
 	"GET /v1/models":                           {want: 200},
 	"GET /v1/models/:model":                    {},
 	"GET /agent/runs/:id":                      {},
@@ -126,15 +128,20 @@ func (b *bench) owned(user, key string) *strings.Replacer {
 	doc := res.Documents[0].ID
 	b.send("GET", "/documents/"+doc+"/events", "", "X-API-Key", key) // until it is ready
 	b.stage.play = nil
-	run, _, err := b.stage.Start(b.t.Context(), user, chat.RunRequest{SessionID: "owned", Message: "Where is " + secret + "?"})
+	run, _, err := b.stage.Start(b.t.Context(), user, chat.RunRequest{
+		SessionID: "owned", Message: "Where is " + secret + "?",
+	})
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	b.append(run.ID, script()...)
-	if _, err := b.store.SetFeedback(b.t.Context(), chat.Scope{User: user}, chat.Feedback{RunID: run.ID, Rating: "up", Comment: secret}); err != nil {
+	if _, err := b.store.SetFeedback(b.t.Context(), chat.Scope{User: user},
+		chat.Feedback{RunID: run.ID, Rating: "up", Comment: secret}); err != nil {
 		b.t.Fatal(err)
 	}
-	item, err := b.store.Enqueue(b.t.Context(), chat.Scope{User: user}, chat.RunRequest{SessionID: "owned", Message: secret})
+	item, err := b.store.Enqueue(b.t.Context(), chat.Scope{User: user}, chat.RunRequest{
+		SessionID: "owned", Message: secret,
+	})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -143,12 +150,14 @@ func (b *bench) owned(user, key string) *strings.Replacer {
 
 // address fills a route's places.
 func address(route string) string {
-	path := strings.NewReplacer(":item", "{item}", ":call", "{call}", ":page", "1.png", ":model", "x", ":version", "x", "*", "x").Replace(route)
+	path := strings.NewReplacer(":item", "{item}", ":call", "{call}", ":page", "1.png", ":model", "x", ":version", "x",
+		"*", "x").Replace(route)
 	id := "{run}"
 	switch {
 	case strings.HasPrefix(path, "/documents/"), strings.HasPrefix(path, "/d/"):
 		id = "{doc}"
-	case strings.HasPrefix(path, "/sessions/"), strings.HasPrefix(path, "/agent/session/"), strings.HasPrefix(path, "/c/"):
+	case strings.HasPrefix(path, "/sessions/"), strings.HasPrefix(path, "/agent/session/"),
+		strings.HasPrefix(path, "/c/"):
 		id = "{session}"
 	}
 	return strings.Replace(path, ":id", id, 1)
@@ -174,7 +183,10 @@ func TestNobodyReadsOrChangesWhatIsAnothers(t *testing.T) {
 	}
 	hers := func() string { // all that can change
 		var all strings.Builder
-		for _, path := range []string{"/agent/runs/{run}", "/agent/session/{session}", "/sessions/{session}/queue", "/feedback", "/documents/{doc}", "/sessions"} {
+		for _, path := range []string{
+			"/agent/runs/{run}", "/agent/session/{session}", "/sessions/{session}/queue", "/feedback",
+			"/documents/{doc}", "/sessions",
+		} {
 			got := b.send("GET", fill.Replace(path), "", "X-API-Key", given["anna"])
 			if got.status != 200 || !strings.Contains(got.body, secret) && path != "/agent/runs/{run}" {
 				t.Fatalf("%s: %d %s, want 200", path, got.status, got.body)
@@ -222,24 +234,32 @@ func TestNobodyReadsOrChangesWhatIsAnothers(t *testing.T) {
 	}
 }
 
-// A conversation's id is its user's own: whoever asks with one that another user has begins a conversation, as with any unknown id.
+// A conversation's id is its user's own: whoever asks with one that another user has begins a conversation, as with any
+// unknown id.
 func TestAnotherUsersSessionIDIsFree(t *testing.T) {
 	b, _, given := keyed(t, "anna", "bert")
 	fill := b.owned("anna", given["anna"])
 	b.stage.play = []chat.Payload{chat.Answer{Markdown: "So it is."}, chat.RunDone{Status: chat.RunCompleted}}
 	hers := b.send("GET", "/agent/session/owned", "", "X-API-Key", given["anna"]).body
-	bodies := map[string]string{"/mcp": `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"question":"Why?","session_id":"{session}"}}}`}
-	for _, route := range []string{"/chat", "/agent/chat", "/agent/chat/structured", "/agent/query", "/v1/chat/completions"} {
+	bodies := map[string]string{
+		"/mcp": `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"question":"Why?",` +
+			`"session_id":"{session}"}}}`,
+	}
+	for _, route := range []string{
+		"/chat", "/agent/chat", "/agent/chat/structured", "/agent/query", "/v1/chat/completions",
+	} {
 		bodies[route] = rights["POST "+route].body
 	}
 	his := chat.Scope{User: "bert"}
 	asked := 0
 	for route, body := range bodies {
-		free := b.send("POST", route, strings.ReplaceAll(body, "{session}", "unknown-"+strconv.Itoa(asked)), "X-API-Key", given["bert"], "Accept", mcpAccept(route))
+		free := b.send("POST", route, strings.ReplaceAll(body, "{session}", "unknown-"+strconv.Itoa(asked)),
+			"X-API-Key", given["bert"], "Accept", mcpAccept(route))
 		taken := b.send("POST", route, fill.Replace(body), "X-API-Key", given["bert"], "Accept", mcpAccept(route))
 		asked++
 		if taken.status != free.status || taken.status >= 300 || strings.Contains(taken.body, `"isError":true`) {
-			t.Errorf("POST %s: status = %d, want %d as for an unknown id: %s", route, taken.status, free.status, taken.body)
+			t.Errorf("POST %s: status = %d, want %d as for an unknown id: %s", route, taken.status, free.status,
+				taken.body)
 		}
 		if runs, err := b.store.Runs(t.Context(), his, "owned"); err != nil || len(runs) != asked {
 			t.Errorf("after POST %s his session has %d runs, want %d: %v", route, len(runs), asked, err)
@@ -248,7 +268,8 @@ func TestAnotherUsersSessionIDIsFree(t *testing.T) {
 	if now := b.send("GET", "/agent/session/owned", "", "X-API-Key", given["anna"]).body; now != hers {
 		t.Errorf("her session was\n%s\nand is\n%s", hers, now)
 	}
-	if got := b.send("GET", "/agent/session/owned", "", "X-API-Key", given["bert"]); got.status != 200 || leaks(got.body) || strings.Contains(got.body, secret) {
+	if got := b.send("GET", "/agent/session/owned", "", "X-API-Key", given["bert"]); got.status != 200 ||
+		leaks(got.body) || strings.Contains(got.body, secret) {
 		t.Errorf("his session: %d %s; want 200 and no %q in it", got.status, got.body, secret)
 	}
 }
@@ -256,7 +277,8 @@ func TestAnotherUsersSessionIDIsFree(t *testing.T) {
 // forget removes a user's session for good, if there is one.
 func (b *bench) forget(user, session string) {
 	b.t.Helper()
-	if err := b.store.DeleteSession(b.t.Context(), chat.Scope{User: user}, session); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+	if err := b.store.DeleteSession(b.t.Context(), chat.Scope{User: user}, session); err != nil &&
+		chat.CodeOf(err) != chat.CodeNotFound {
 		b.t.Fatal(err)
 	}
 	if _, err := b.store.Purge(b.t.Context(), time.Now().Add(time.Hour), time.Time{}); err != nil {

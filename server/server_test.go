@@ -53,10 +53,13 @@ func (r *stage) Deny(_ context.Context, _ chat.Scope, runID, callID string) erro
 }
 
 func (r *stage) AnswerNow(ctx context.Context, _ chat.Scope, runID string) error {
-	return r.feed.Append(ctx, testOwner, runID, chat.Answer{Markdown: "So far.", StopReason: chat.StopAnswerNow}, chat.RunDone{Status: chat.RunCompleted})
+	return r.feed.Append(ctx, testOwner, runID, chat.Answer{Markdown: "So far.", StopReason: chat.StopAnswerNow},
+		chat.RunDone{Status: chat.RunCompleted})
 }
 
-func (r *stage) Rerun(ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage, key string) (chat.Run, bool, error) {
+func (r *stage) Rerun(
+	ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage, key string,
+) (chat.Run, bool, error) {
 	old, err := r.store.Run(ctx, s, runID)
 	if err != nil {
 		return old, false, err
@@ -119,7 +122,10 @@ func newBench(t testing.TB, adjust ...func(*Config)) *bench {
 		s.Drain()
 		ts.Close()
 	})
-	return &bench{Server: s, t: t, url: ts.URL, stage: runs, store: store, feed: feed, library: cfg.Library, keys: cfg.Keys, path: path}
+	return &bench{
+		Server: s, t: t, url: ts.URL, stage: runs, store: store, feed: feed, library: cfg.Library, keys: cfg.Keys,
+		path: path,
+	}
 }
 
 // begin stores a run without asking over HTTP.

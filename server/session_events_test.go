@@ -20,7 +20,9 @@ func TestAStreamOfASessionTellsOfRunsThatBeganElsewhere(t *testing.T) {
 	defer res.Body.Close()
 	reader := ssetest.NewReader(res.Body)
 	for range 2 { // one that is asked here, one of which only a notification of another process is known
-		run, _, err := b.stage.Start(t.Context(), chat.LocalUser, chat.RunRequest{Message: "And the wall?", SessionID: first.SessionID})
+		run, _, err := b.stage.Start(t.Context(), chat.LocalUser, chat.RunRequest{
+			Message: "And the wall?", SessionID: first.SessionID,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +48,9 @@ func TestAStreamOfASessionTellsOfRunsThatBeganElsewhere(t *testing.T) {
 func TestAPageOfAnotherVersionIsGivenTheTurnsThatAreShownNow(t *testing.T) {
 	b := newBench(t)
 	ask := func(session, sibling string) chat.Run {
-		run, _, err := b.stage.Start(t.Context(), chat.LocalUser, chat.RunRequest{Message: "Is the roof sound?", SessionID: session, Sibling: sibling})
+		run, _, err := b.stage.Start(t.Context(), chat.LocalUser, chat.RunRequest{
+			Message: "Is the roof sound?", SessionID: session, Sibling: sibling,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +82,8 @@ func TestAPageOfAnotherVersionIsGivenTheTurnsThatAreShownNow(t *testing.T) {
 			t.Errorf("%s: turns %v, want %v", tt.name, got, tt.want)
 		}
 	}
-	if err := b.stage.store.SetHead(t.Context(), chat.Scope{User: chat.LocalUser}, first.SessionID, first.ID); err != nil {
+	if err := b.stage.store.SetHead(t.Context(), chat.Scope{User: chat.LocalUser}, first.SessionID,
+		first.ID); err != nil {
 		t.Fatal(err)
 	}
 	if got := next(again.ID); !slices.Equal(got, []string{first.ID}) {
@@ -89,7 +94,8 @@ func TestAPageOfAnotherVersionIsGivenTheTurnsThatAreShownNow(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	if got := b.send("POST", "/sessions/"+first.SessionID+"/head", `{"run_id":"`+third.ID+`"}`, "Content-Type", "application/json"); got.status != http.StatusNoContent {
+	if got := b.send("POST", "/sessions/"+first.SessionID+"/head", `{"run_id":"`+third.ID+`"}`, "Content-Type",
+		"application/json"); got.status != http.StatusNoContent {
 		t.Fatalf("choose a version: %d %s, want %d", got.status, got.body, http.StatusNoContent)
 	}
 	if event, err := ssetest.NewReader(res.Body).Next(); err != nil || event.Name != "head" || event.Data != third.ID {

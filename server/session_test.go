@@ -13,17 +13,26 @@ import (
 
 func TestTheHistoryHasAtMostTheLastFiftyMessages(t *testing.T) {
 	b := newBench(t)
-	output, err := json.Marshal(map[string]any{"total_found": 3, "documents": []map[string]any{{"score": 0.9, "similarity_score": 0.5}, {"score": 1, "similarity_score": 1}, {"score": 0.2}}})
+	output, err := json.Marshal(map[string]any{
+		"total_found": 3, "documents": []map[string]any{
+			{"score": 0.9, "similarity_score": 0.5}, {"score": 1, "similarity_score": 1}, {"score": 0.2},
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.stage.play = []chat.Payload{
-		chat.Step{CallID: "c1", Step: "search_documents", ToolName: "search_documents", ActionType: chat.ActionSearching, Status: chat.StatusComplete,
-			ToolInput: json.RawMessage(`{"query":"roof"}`), ToolOutput: output, Timestamp: 1.5},
+		chat.Step{
+			CallID: "c1", Step: "search_documents", ToolName: "search_documents", ActionType: chat.ActionSearching,
+			Status:    chat.StatusComplete,
+			ToolInput: json.RawMessage(`{"query":"roof"}`), ToolOutput: output, Timestamp: 1.5,
+		},
 		chat.Answer{Markdown: "Yes."}, chat.RunDone{Status: chat.RunCompleted},
 	}
 	for i := range 30 {
-		if got := b.send("POST", "/chat", fmt.Sprintf(`{"message":"Question %d","session_id":"user_7_conv_9"}`, i)); got.status != 202 {
+		if got := b.send(
+			"POST", "/chat", fmt.Sprintf(`{"message":"Question %d","session_id":"user_7_conv_9"}`, i),
+		); got.status != 202 {
 			t.Fatalf("question %d: %d %s, want 202", i, got.status, got.body)
 		}
 	}
@@ -35,11 +44,15 @@ func TestTheHistoryHasAtMostTheLastFiftyMessages(t *testing.T) {
 			got.status, len(body.Messages), body.TurnCount)
 	}
 	first, last := body.Messages[0], body.Messages[49]
-	if first.Role != "user" || first.Content != "Question 5" || last.Role != "assistant" || last.Content != "Yes." || last.Timestamp.IsZero() {
+	if first.Role != "user" || first.Content != "Question 5" || last.Role != "assistant" || last.Content != "Yes." ||
+		last.Timestamp.IsZero() {
 		t.Errorf("from %+v to %+v; want Role %q, Content %q, Role %q, Content %q",
 			first, last, "user", "Question 5", "assistant", "Yes.")
 	}
-	want := api.Retrieval{ToolName: "search_documents", Query: "roof", ResultsCount: 3, AvgSimilarity: 0.75, Timestamp: time.UnixMicro(1_500_000).UTC()}
+	want := api.Retrieval{
+		ToolName: "search_documents", Query: "roof", ResultsCount: 3, AvgSimilarity: 0.75,
+		Timestamp: time.UnixMicro(1_500_000).UTC(),
+	}
 	if len(body.RetrievalHistory) != 25 || body.RetrievalHistory[0] != want {
 		t.Errorf("%d retrievals, the first %+v; want 25 and %+v",
 			len(body.RetrievalHistory), body.RetrievalHistory[0], want)
@@ -54,8 +67,12 @@ func TestTheHistoryHasTheToolsWhenTheyAreAskedFor(t *testing.T) {
 	})
 	b.stage.play = []chat.Payload{
 		chat.RunStarted{SessionID: "s1", Question: "Is it sound?", Budget: chat.Budget{Steps: 3, RetrievalCalls: 4}},
-		chat.Step{CallID: "c1", Step: "web_search", ToolName: "web_search", ActionType: chat.ActionSearching, Status: chat.StatusComplete, Thought: "I look.",
-			ToolInput: json.RawMessage(`{"query":"roof"}`), ToolOutput: json.RawMessage(`{"pages":[{"title":"a"},{"title":"b"}]}`), Timestamp: 1.5},
+		chat.Step{
+			CallID: "c1", Step: "web_search", ToolName: "web_search", ActionType: chat.ActionSearching,
+			Status: chat.StatusComplete, Thought: "I look.",
+			ToolInput:  json.RawMessage(`{"query":"roof"}`),
+			ToolOutput: json.RawMessage(`{"pages":[{"title":"a"},{"title":"b"}]}`), Timestamp: 1.5,
+		},
 		chat.Step{CallID: "c2", Step: "enough", ActionType: chat.ActionAnalysing, Status: chat.StatusComplete},
 		chat.Answer{Markdown: "Yes."}, chat.RunDone{Status: chat.RunCompleted},
 	}
@@ -73,22 +90,27 @@ func TestTheHistoryHasTheToolsWhenTheyAreAskedFor(t *testing.T) {
 	if got := strings.Join(roles, " "); got != "system user assistant tool assistant" {
 		t.Fatalf("roles: %s, want %q", got, "system user assistant tool assistant")
 	}
-	if rules := body.Messages[0]; rules.Content != "Search before you answer, 4 times." || !rules.Timestamp.Equal(body.StartedAt) || rules.RunID != "" {
+	if rules := body.Messages[0]; rules.Content != "Search before you answer, 4 times." ||
+		!rules.Timestamp.Equal(body.StartedAt) || rules.RunID != "" {
 		t.Errorf("rules: %+v; want Content %q and RunID nothing", rules, "Search before you answer, 4 times.")
 	}
 	asked, told := body.Messages[2], body.Messages[3]
-	if asked.Content != "I look." || len(asked.ToolCalls) != 1 || asked.ToolCalls[0].ID != "c1" || string(asked.ToolCalls[0].Arguments) != `{"query":"roof"}` {
+	if asked.Content != "I look." || len(asked.ToolCalls) != 1 || asked.ToolCalls[0].ID != "c1" ||
+		string(asked.ToolCalls[0].Arguments) != `{"query":"roof"}` {
 		t.Errorf("asked: %+v; want Content %q, 1 tool call, ToolCalls[0].ID %q, %q",
 			asked, "I look.", "c1", `{"query":"roof"}`)
 	}
-	if told.Name != "web_search" || told.CallID != "c1" || !strings.Contains(told.Content, `"title":"b"`) || !told.Timestamp.Equal(time.UnixMicro(1_500_000)) {
+	if told.Name != "web_search" || told.CallID != "c1" || !strings.Contains(told.Content, `"title":"b"`) ||
+		!told.Timestamp.Equal(time.UnixMicro(1_500_000)) {
 		t.Errorf("told: %+v; want Name %q, CallID %q, %q in it", told, "web_search", "c1", `"title":"b"`)
 	}
 	for i := range 20 {
 		b.send("POST", "/chat", fmt.Sprintf(`{"message":"Question %d","session_id":"s1"}`, i))
 	}
 	b.send("GET", "/agent/session/s1?tools=true", "").decode(t, &body)
-	if len(body.Messages) != api.HistoryMessages || body.Messages[0].Role != api.RoleSystem || body.Messages[api.HistoryMessages-1].Content != "Yes." || body.Messages[api.HistoryMessages-4].Content != "Question 19" {
+	if len(body.Messages) != api.HistoryMessages || body.Messages[0].Role != api.RoleSystem ||
+		body.Messages[api.HistoryMessages-1].Content != "Yes." ||
+		body.Messages[api.HistoryMessages-4].Content != "Question 19" {
 		t.Errorf("%d messages from %+v; want %d messages and Role %v",
 			len(body.Messages), body.Messages[0], api.HistoryMessages, api.RoleSystem)
 	}
@@ -105,7 +127,8 @@ func TestAParameterStandsInAnAddressOnce(t *testing.T) {
 		"/sessions?limit=&limit=5": 400, "/feedback?rating=up&rating=down": 400, "/documents?q=a&q=b": 400,
 		"/sessions?limit=5&q=x": 200, "/health?x=1&x=2": 200,
 	} {
-		if got := b.send("GET", path, ""); got.status != want || want == 400 && got.problem(t).Code != chat.CodeInvalid {
+		if got := b.send("GET", path, ""); got.status != want ||
+			want == 400 && got.problem(t).Code != chat.CodeInvalid {
 			t.Errorf("%s = %d %s, want %d", path, got.status, got.body, want)
 		}
 	}

@@ -80,22 +80,24 @@ func TestAStreamGoesOnAfterARestart(t *testing.T) {
 		}
 		served := make(chan error, 1)
 		go func() { served <- s.Serve(ln) }()
-		return &bench{Server: s, t: t, url: "http://" + ln.Addr().String(), stage: runs, store: store, feed: feed}, func() {
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-			defer cancel()
-			if err := s.Shutdown(ctx); err != nil {
-				t.Errorf("shutdown: %v, want no error", err)
+		return &bench{
+				Server: s, t: t, url: "http://" + ln.Addr().String(), stage: runs, store: store, feed: feed,
+			}, func() {
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				defer cancel()
+				if err := s.Shutdown(ctx); err != nil {
+					t.Errorf("shutdown: %v, want no error", err)
+				}
+				if err := <-served; err != nil {
+					t.Errorf("serve: %v, want no error", err)
+				}
+				if _, err := http.Get("http://" + ln.Addr().String() + "/readyz"); err == nil {
+					t.Error("a server that is shut down still answers")
+				}
+				if err := db.Close(); err != nil {
+					t.Error(err)
+				}
 			}
-			if err := <-served; err != nil {
-				t.Errorf("serve: %v, want no error", err)
-			}
-			if _, err := http.Get("http://" + ln.Addr().String() + "/readyz"); err == nil {
-				t.Error("a server that is shut down still answers")
-			}
-			if err := db.Close(); err != nil {
-				t.Error(err)
-			}
-		}
 	}
 	b, stop := begin()
 	run := b.begin("Is the roof sound?")

@@ -15,9 +15,18 @@ func (b *bench) finished(message string) chat.Run {
 	b.t.Helper()
 	run := b.begin(message)
 	b.append(run.ID, chat.RunStarted{SessionID: run.SessionID, Question: message, Model: "m"},
-		chat.Step{CallID: "c1", Step: "search_documents", ToolName: "search_documents", Message: "Found 1 document", ToolInput: json.RawMessage(`{"query":"roof"}`),
-			Status: chat.StatusComplete, ToolStatus: chat.StatusComplete, Timestamp: 1.5, DurationMS: 7, Summary: "1 passage"},
-		chat.Answer{Markdown: "Yes [1].", Citations: []chat.Citation{{Number: 1, DocumentID: "none", Title: "T", Quote: "Yes", End: 3, SHA256: "ab", Check: chat.CheckVerified}}},
+		chat.Step{
+			CallID: "c1", Step: "search_documents", ToolName: "search_documents", Message: "Found 1 document",
+			ToolInput: json.RawMessage(`{"query":"roof"}`),
+			Status:    chat.StatusComplete, ToolStatus: chat.StatusComplete, Timestamp: 1.5, DurationMS: 7,
+			Summary: "1 passage",
+		},
+		chat.Answer{
+			Markdown: "Yes [1].", Citations: []chat.Citation{
+				{Number: 1, DocumentID: "none", Title: "T", Quote: "Yes", End: 3, SHA256: "ab",
+					Check: chat.CheckVerified},
+			},
+		},
 		chat.RunDone{Status: chat.RunCompleted})
 	return run
 }
@@ -29,24 +38,30 @@ func TestFeedbackIsGivenChangedListedAndWithdrawn(t *testing.T) {
 	if got := b.send("POST", at, `{"rating":"up"}`); got.status != 200 || !strings.Contains(got.body, `"rating":"up"`) {
 		t.Fatalf("%d %s; want 200 and %q in it", got.status, got.body, `"rating":"up"`)
 	}
-	if got := b.send("POST", at, `{"rating":"down","reason":"wrong","comment":"=HYPERLINK(\"x\"),\n\"no\""}`); got.status != 200 {
+	if got := b.send(
+		"POST", at, `{"rating":"down","reason":"wrong","comment":"=HYPERLINK(\"x\"),\n\"no\""}`,
+	); got.status != 200 {
 		t.Fatalf("%d %s, want 200", got.status, got.body)
 	}
 	var page api.FeedbackList
 	b.send("GET", "/feedback?rating=down&limit=1", "").decode(t, &page)
-	if len(page.Feedback) != 1 || page.Feedback[0].Reason != "wrong" || page.Feedback[0].Question != "=1+1, is the roof sound?" {
+	if len(page.Feedback) != 1 || page.Feedback[0].Reason != "wrong" ||
+		page.Feedback[0].Question != "=1+1, is the roof sound?" {
 		t.Errorf("list = %+v; want 1, Feedback[0].Reason %q, Feedback[0].Question %q",
 			page, "wrong", "=1+1, is the roof sound?")
 	}
-	if got := b.send("GET", "/feedback?format=&rating=", ""); got.status != 200 { // as the description has it: empty is the same as none
+	// as the description has it: empty is the same as none
+	if got := b.send("GET", "/feedback?format=&rating=", ""); got.status != 200 {
 		t.Errorf("empty choices: %d %s, want 200", got.status, got.body)
 	}
-	if got := b.send("GET", "/feedback?format=csv&limit=", ""); got.status != 400 || !strings.Contains(got.body, "limit must be a whole number") {
+	if got := b.send("GET", "/feedback?format=csv&limit=", ""); got.status != 400 ||
+		!strings.Contains(got.body, "limit must be a whole number") {
 		t.Errorf("an empty number: %d %s; want 400 and %q in it", got.status, got.body, "limit must be a whole number")
 	}
 	file := b.send("GET", "/feedback?format=csv", "")
 	rows, err := csv.NewReader(strings.NewReader(file.body)).ReadAll()
-	if err != nil || len(rows) != 2 || rows[1][4] != "'=HYPERLINK(\"x\"),\n\"no\"" || !strings.HasPrefix(rows[1][5], "'=") {
+	if err != nil || len(rows) != 2 || rows[1][4] != "'=HYPERLINK(\"x\"),\n\"no\"" ||
+		!strings.HasPrefix(rows[1][5], "'=") {
 		t.Errorf("csv = %q, %v; want 2 rows and %q at its beginning", rows, err, "'=")
 	}
 	if d := file.header.Get("Content-Disposition"); !strings.HasPrefix(d, "attachment") {
@@ -62,7 +77,8 @@ func TestFeedbackIsGivenChangedListedAndWithdrawn(t *testing.T) {
 		t.Error("the page does not show it")
 	}
 	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"}
-	if got := b.send("POST", at, "rating=none", form...); got.status != 303 || got.header.Get("Location") != "/c/"+run.SessionID+"#turn-"+run.ID {
+	if got := b.send("POST", at, "rating=none", form...); got.status != 303 ||
+		got.header.Get("Location") != "/c/"+run.SessionID+"#turn-"+run.ID {
 		t.Errorf("form: %d %v; want 303 and %v", got.status, got.header, "/c/"+run.SessionID+"#turn-"+run.ID)
 	}
 	if got := b.send("DELETE", at, ""); got.status != 204 {
@@ -83,8 +99,10 @@ func TestSteeringRefusesWhatCannotBe(t *testing.T) {
 		want                     int
 	}{
 		{"no rating", "POST", "/agent/runs/" + done.ID + "/feedback", `{}`, 400},
-		{"a reason of the other rating", "POST", "/agent/runs/" + done.ID + "/feedback", `{"rating":"up","reason":"wrong"}`, 400},
-		{"a long comment", "POST", "/agent/runs/" + done.ID + "/feedback", `{"rating":"up","comment":"` + long + `"}`, 400},
+		{"a reason of the other rating", "POST", "/agent/runs/" + done.ID + "/feedback",
+			`{"rating":"up","reason":"wrong"}`, 400},
+		{"a long comment", "POST", "/agent/runs/" + done.ID + "/feedback",
+			`{"rating":"up","comment":"` + long + `"}`, 400},
 		{"an unknown field", "POST", "/agent/runs/" + done.ID + "/feedback", `{"rating":"up","stars":5}`, 400},
 		{"feedback on a run under way", "POST", "/agent/runs/" + busy.ID + "/feedback", `{"rating":"up"}`, 409},
 		{"feedback on no run", "POST", "/agent/runs/" + chat.NewID() + "/feedback", `{"rating":"up"}`, 404},
@@ -99,7 +117,8 @@ func TestSteeringRefusesWhatCannotBe(t *testing.T) {
 		{"a queue of no session", "GET", "/sessions/none/queue", "", 404},
 		{"a question in no session's queue", "POST", "/sessions/none/queue", `{"message":"x"}`, 404},
 		{"an empty question", "POST", "/sessions/" + busy.SessionID + "/queue", `{"message":" "}`, 400},
-		{"another session in the body", "POST", "/sessions/" + busy.SessionID + "/queue", `{"message":"x","session_id":"other"}`, 400},
+		{"another session in the body", "POST", "/sessions/" + busy.SessionID + "/queue",
+			`{"message":"x","session_id":"other"}`, 400},
 		{"no such waiting question", "DELETE", "/sessions/" + busy.SessionID + "/queue/none", "", 404},
 		{"an odd way to end", "POST", "/sessions/" + busy.SessionID + "/queue/none/send", `{"finish":"kill"}`, 400},
 	} {
@@ -121,8 +140,10 @@ func TestQuestionsWaitAreChangedAndRemoved(t *testing.T) {
 	if got := b.send("POST", "/c/"+run.SessionID+"/queue", "message=two", form...); got.status != 303 {
 		t.Fatalf("form: %d %s, want 303", got.status, got.body)
 	}
-	fragment := b.send("POST", "/c/"+run.SessionID+"/queue/"+one.ID+"/edit", "message=one,+mended", append(form, "HX-Request", "true")...)
-	if fragment.status != 200 || !strings.Contains(fragment.body, `id="queue"`) || !strings.Contains(fragment.body, "one, mended") {
+	fragment := b.send("POST", "/c/"+run.SessionID+"/queue/"+one.ID+"/edit", "message=one,+mended",
+		append(form, "HX-Request", "true")...)
+	if fragment.status != 200 || !strings.Contains(fragment.body, `id="queue"`) ||
+		!strings.Contains(fragment.body, "one, mended") {
 		t.Errorf("fragment: %d %s; want 200, %q in it, %q in it",
 			fragment.status, fragment.body, `id="queue"`, "one, mended")
 	}
@@ -134,14 +155,17 @@ func TestQuestionsWaitAreChangedAndRemoved(t *testing.T) {
 	if got := b.send("POST", at+"/"+list.Queue[1].ID+"/send", `{"finish":"answer_now"}`); got.status != 204 {
 		t.Errorf("send: %d %s, want 204", got.status, got.body)
 	}
-	if page := b.send("GET", "/c/"+run.SessionID, "", "Accept", "text/html"); strings.Index(page.body, ">two<") > strings.Index(page.body, ">one, mended<") {
+	if page := b.send("GET", "/c/"+run.SessionID, "", "Accept",
+		"text/html"); strings.Index(page.body, ">two<") > strings.Index(page.body, ">one, mended<") {
 		t.Error("the page shows another order")
 	}
 	if got := b.send("DELETE", at+"/"+one.ID, ""); got.status != 204 {
 		t.Errorf("DELETE: %d, want 204", got.status)
 	}
 	b.append(run.ID, chat.RunDone{Status: chat.RunCompleted})
-	next, _, err := b.stage.Start(t.Context(), chat.LocalUser, chat.RunRequest{SessionID: run.SessionID, Message: "two"})
+	next, _, err := b.stage.Start(t.Context(), chat.LocalUser, chat.RunRequest{
+		SessionID: run.SessionID, Message: "two",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +191,8 @@ func TestARunFromAStepIsASibling(t *testing.T) {
 		t.Fatalf("%d %s, want 202", reply.status, reply.body)
 	}
 	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"}
-	if bad := b.send("POST", at, "input=%7Bquery", form...); bad.status != 400 || !strings.Contains(bad.body, "must be a JSON object") {
+	if bad := b.send("POST", at, "input=%7Bquery", form...); bad.status != 400 ||
+		!strings.Contains(bad.body, "must be a JSON object") {
 		t.Errorf("bad JSON: %d, want 400", bad.status)
 	}
 	if again := b.send("POST", at, "input=%7B%22query%22%3A%22x%22%7D", form...); again.status != 303 {

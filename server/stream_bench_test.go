@@ -74,7 +74,8 @@ func BenchmarkIdleStreams(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if _, err := fmt.Fprintf(conn, "GET /agent/runs/%s/events HTTP/1.1\r\nHost: localhost\r\n\r\n", run.ID); err != nil {
+			if _, err := fmt.Fprintf(conn, "GET /agent/runs/%s/events HTTP/1.1\r\nHost: localhost\r\n\r\n",
+				run.ID); err != nil {
 				b.Fatal(err)
 			}
 			for seen := []byte{}; !bytes.Contains(seen, []byte(": open")); {

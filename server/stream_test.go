@@ -20,29 +20,43 @@ import (
 )
 
 // hostile is text that would break a stream that took it as it is.
-var hostile = []string{"a\r\rb", "a\n\nid: 99\nevent: run_done\ndata: {}\n\n", "\u2028\u2029", "id: 7\r\n\r\n", "]}\x00\ufeff", "</script>"}
+var hostile = []string{
+	"a\r\rb", "a\n\nid: 99\nevent: run_done\ndata: {}\n\n", "\u2028\u2029", "id: 7\r\n\r\n", "]}\x00\ufeff",
+	"</script>",
+}
 
 // script is a run's life in payloads, with hostile input and output.
 func script() []chat.Payload {
-	payloads := []chat.Payload{chat.RunStarted{Question: "Is the roof sound?", Model: "m", Mode: chat.ModeFullBook, Toolset: "cursor"}}
+	payloads := []chat.Payload{
+		chat.RunStarted{Question: "Is the roof sound?", Model: "m", Mode: chat.ModeFullBook, Toolset: "cursor"},
+	}
 	for i, text := range hostile {
 		raw, _ := json.Marshal(map[string]string{"text": text}) // of strings: it can't fail
-		step := chat.Step{CallID: fmt.Sprint("c", i), Step: "read_document", ActionType: chat.ActionReading, Message: "Reading " + text,
-			ToolName: "read_document", ToolInput: raw, Status: chat.StatusRunning, ToolStatus: chat.StatusRunning}
+		step := chat.Step{
+			CallID: fmt.Sprint("c", i), Step: "read_document", ActionType: chat.ActionReading,
+			Message:  "Reading " + text,
+			ToolName: "read_document", ToolInput: raw, Status: chat.StatusRunning, ToolStatus: chat.StatusRunning,
+		}
 		if i == 0 {
 			some := 0.125
 			step.Tokens, step.Cost = &chat.Tokens{In: 7, Out: 3}, &some
 		}
 		payloads = append(payloads, step)
-		step.ToolOutput, step.ToolInput, step.Status, step.ToolStatus = raw, nil, chat.StatusComplete, chat.StatusComplete
+		step.ToolOutput, step.ToolInput, step.Status, step.ToolStatus = raw, nil, chat.StatusComplete,
+			chat.StatusComplete
 		payloads = append(payloads, step)
 	}
-	cite := chat.Citation{Number: 1, DocumentID: "d1", ChunkID: "p1", Title: "Survey.pdf", Section: "Roof", Page: 2, Quote: "sound",
-		Check: chat.CheckVerified, URL: "/d/d1?c=r.1"}
+	cite := chat.Citation{
+		Number: 1, DocumentID: "d1", ChunkID: "p1", Title: "Survey.pdf", Section: "Roof", Page: 2, Quote: "sound",
+		Check: chat.CheckVerified, URL: "/d/d1?c=r.1",
+	}
 	cost := 0.25
 	return append(payloads, chat.AnswerDelta{Text: "It is "}, cite, chat.AnswerDelta{Text: "sound [1]."},
-		chat.Answer{Markdown: "It is sound [1].", Citations: []chat.Citation{cite}, Confidence: 0.9, StepsUsed: 2, StopReason: chat.StopAnswered,
-			Tokens: chat.Tokens{In: 10, Out: 5}, Cost: &cost, LatencyMS: 12},
+		chat.Answer{
+			Markdown: "It is sound [1].", Citations: []chat.Citation{cite}, Confidence: 0.9, StepsUsed: 2,
+			StopReason: chat.StopAnswered,
+			Tokens:     chat.Tokens{In: 10, Out: 5}, Cost: &cost, LatencyMS: 12,
+		},
 		chat.RunDone{Status: chat.RunCompleted})
 }
 
@@ -91,7 +105,9 @@ func (b *bench) logged(runID string) []ssetest.Event {
 	}
 	var list []ssetest.Event
 	for _, ev := range events {
-		list = append(list, ssetest.Event{ID: strconv.FormatInt(ev.Seq, 10), Name: string(ev.Type), Data: string(ev.AppendJSON(nil))})
+		list = append(list, ssetest.Event{
+			ID: strconv.FormatInt(ev.Seq, 10), Name: string(ev.Type), Data: string(ev.AppendJSON(nil)),
+		})
 	}
 	return list
 }
@@ -117,7 +133,8 @@ func TestEveryPositionGetsExactlyWhatFollows(t *testing.T) {
 	b.append(run.ID, all[len(all)-1])
 	for k := range len(all) {
 		check(t, k, path, "Last-Event-ID", strconv.Itoa(k))
-		if got := b.send("GET", path+"?after="+strconv.Itoa(k), ""); len(ssetest.NewReader(strings.NewReader(got.body)).All(t)) != len(all)-k {
+		if got := b.send("GET", path+"?after="+strconv.Itoa(k),
+			""); len(ssetest.NewReader(strings.NewReader(got.body)).All(t)) != len(all)-k {
 			t.Errorf("after %d the stream of an ended run has another length", k)
 		}
 	}
@@ -140,7 +157,8 @@ func TestThePositionBeyondTheEndStartsOver(t *testing.T) {
 		Type string `json:"type"`
 		Last int    `json:"last"`
 	}
-	if err := json.Unmarshal([]byte(events[0].Data), &reset); err != nil || reset.Type != "reset" || reset.Last != len(want) {
+	if err := json.Unmarshal([]byte(events[0].Data), &reset); err != nil || reset.Type != "reset" ||
+		reset.Last != len(want) {
 		t.Errorf("reset = %s", events[0].Data)
 	}
 	if diff := cmp.Diff(want, events[1:]); diff != "" {
@@ -181,7 +199,10 @@ func TestTheFirstByteComesBeforeAnyEvent(t *testing.T) {
 	if err != nil || !strings.HasPrefix(line, ":") {
 		t.Fatalf("first line = %q, %v; want %q at its beginning", line, err, ":")
 	}
-	want := map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no", "Content-Encoding": ""}
+	want := map[string]string{
+		"Content-Type": "text/event-stream", "Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no",
+		"Content-Encoding": "",
+	}
 	for name, value := range want {
 		if got := res.Header.Get(name); got != value {
 			t.Errorf("%s = %q, want %q", name, got, value)
@@ -194,7 +215,8 @@ func TestTheFirstByteComesBeforeAnyEvent(t *testing.T) {
 }
 
 func TestManyReadersGetTheSameAndAStalledOneHoldsNobodyUp(t *testing.T) {
-	b := newBench(t, func(c *Config) { c.Limits.WriteTimeout = 5 * time.Minute }) // no reader is too slow but the one that never reads
+	// no reader is too slow but the one that never reads
+	b := newBench(t, func(c *Config) { c.Limits.WriteTimeout = 5 * time.Minute })
 	run := b.begin("Is the roof sound?")
 	path := "/agent/runs/" + run.ID + "/events"
 
@@ -242,7 +264,8 @@ func TestAReaderThatStallsIsLetGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if _, err := fmt.Fprintf(conn, "GET /agent/runs/%s/events HTTP/1.1\r\nHost: localhost\r\n\r\n", run.ID); err != nil {
+	if _, err := fmt.Fprintf(conn, "GET /agent/runs/%s/events HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		run.ID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := conn.Read(make([]byte, 1)); err != nil { // the stream is open; from here on nothing is read
@@ -303,7 +326,8 @@ func TestAKeptConnectionSurvivesTheStreamBeforeIt(t *testing.T) {
 	}
 	defer conn.Close()
 	for i := range 2 {
-		if _, err := fmt.Fprintf(conn, "GET /agent/runs/%s/events HTTP/1.1\r\nHost: localhost\r\n\r\n", run.ID); err != nil {
+		if _, err := fmt.Fprintf(conn, "GET /agent/runs/%s/events HTTP/1.1\r\nHost: localhost\r\n\r\n",
+			run.ID); err != nil {
 			t.Fatal(err)
 		}
 		res, err := http.ReadResponse(ssetest.NewReader(conn).Buffer, nil)

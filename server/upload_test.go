@@ -83,7 +83,8 @@ func TestTheSameFileWithOtherMetaGetsThatMeta(t *testing.T) {
 
 func TestAnUploadOfWhichNothingIsTakenHasTheStatusOfItsReason(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Limits.Upload = 100 })
-	large, unsupported, fine := "@large.md="+strings.Repeat("large ", 100), "@a.exe=MZ\x90\x00\x03\x00\x00\x00", "@fine.md=Fine words."
+	large, unsupported, fine := "@large.md="+strings.Repeat("large ", 100), "@a.exe=MZ\x90\x00\x03\x00\x00\x00",
+		"@fine.md=Fine words."
 	for _, tt := range []struct {
 		name   string
 		parts  []string
@@ -101,7 +102,8 @@ func TestAnUploadOfWhichNothingIsTakenHasTheStatusOfItsReason(t *testing.T) {
 		for _, r := range res.Rejected {
 			codes = append(codes, r.Code)
 		}
-		if got.status != tt.status || !slices.Equal(codes, tt.codes) || !strings.Contains(got.body, `"documents":[`) || got.header.Get("Content-Type") != "application/json" {
+		if got.status != tt.status || !slices.Equal(codes, tt.codes) || !strings.Contains(got.body, `"documents":[`) ||
+			got.header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s: %d %v %s, want %d %v", tt.name, got.status, codes, got.body, tt.status, tt.codes)
 		}
 		body, kind := form(t, tt.parts...)
@@ -120,7 +122,8 @@ func TestAnUploadOfWhichNothingIsTakenHasTheStatusOfItsReason(t *testing.T) {
 		}
 	}
 	body, kind := form(t, fine)
-	if got := b.send("POST", "/documents", body, "Content-Type", kind, "Accept", "text/html"); got.status != 303 || got.header.Get("Location") != "/documents" {
+	if got := b.send("POST", "/documents", body, "Content-Type", kind, "Accept", "text/html"); got.status != 303 ||
+		got.header.Get("Location") != "/documents" {
 		t.Errorf("a form of which all was taken: %d %q; want 303 and %q",
 			got.status, got.header.Get("Location"), "/documents")
 	}

@@ -60,7 +60,9 @@ func TestAKeyIsTakenFromEveryPlaceItCanBeIn(t *testing.T) {
 			if got.status != tt.want {
 				t.Fatalf("status = %d, want %d: %s", got.status, tt.want, got.body)
 			}
-			if tt.want == 401 && (got.problem(t).Code != chat.CodeUnauthorized || !strings.HasPrefix(got.header.Get("WWW-Authenticate"), "Bearer")) {
+			if tt.want == 401 &&
+				(got.problem(t).Code != chat.CodeUnauthorized ||
+					!strings.HasPrefix(got.header.Get("WWW-Authenticate"), "Bearer")) {
 				t.Errorf("%s %q", got.body, got.header.Get("WWW-Authenticate"))
 			}
 		})
@@ -80,7 +82,8 @@ func TestWithoutAKeyEverybodyIsTheLocalUserUntilTheFirstIsMade(t *testing.T) {
 	if got := b.send("GET", "/sessions", ""); got.status != 401 {
 		t.Errorf("without a key: %d, want 401", got.status)
 	}
-	if got := b.send("GET", "/sessions", "", "X-API-Key", local); got.status != 200 || !strings.Contains(got.body, "roof") {
+	if got := b.send("GET", "/sessions", "", "X-API-Key", local); got.status != 200 ||
+		!strings.Contains(got.body, "roof") {
 		t.Errorf("what was there before: %d %s; want 200 and %q in it", got.status, got.body, "roof")
 	}
 }
@@ -119,30 +122,36 @@ func TestARevokedKeyEndsWhatIsOpen(t *testing.T) {
 func TestABrowserSignsIn(t *testing.T) {
 	b, _, given := keyed(t, "anna")
 	page := b.send("GET", "/documents?q=a", "", "Accept", "text/html")
-	if page.status != 401 || !strings.Contains(page.body, `type="password"`) || !strings.Contains(page.body, `value="/documents?q=a"`) {
+	if page.status != 401 || !strings.Contains(page.body, `type="password"`) ||
+		!strings.Contains(page.body, `value="/documents?q=a"`) {
 		t.Fatalf("%d %s; want 401, %q in it, %q in it",
 			page.status, page.body, `type="password"`, `value="/documents?q=a"`)
 	}
 	post := func(key, to string) reply {
 		form := url.Values{"key": {key}, "to": {to}}.Encode()
-		return b.send("POST", "/signin", form, "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html")
+		return b.send("POST", "/signin", form, "Content-Type", "application/x-www-form-urlencoded", "Accept",
+			"text/html")
 	}
 	if got := post("wrong", "/documents?q=a"); !strings.Contains(got.body, `value="/documents?q=a"`) {
 		t.Errorf("after a wrong key the way is lost: %s, want %q in it", got.body, `value="/documents?q=a"`)
 	}
-	if got := post("wrong", "/"); got.status != 401 || got.header.Get("Set-Cookie") != "" || !strings.Contains(got.body, "not valid") || strings.Contains(got.body, "wrong") {
+	if got := post("wrong", "/"); got.status != 401 || got.header.Get("Set-Cookie") != "" ||
+		!strings.Contains(got.body, "not valid") || strings.Contains(got.body, "wrong") {
 		t.Errorf("%d %v; want 401 and nothing", got.status, got.header)
 	}
 	in := post(given["anna"], "/documents?q=a")
 	kept := in.header.Get("Set-Cookie")
-	if in.status != 303 || in.header.Get("Location") != "/documents?q=a" || !strings.Contains(kept, "HttpOnly") || !strings.Contains(kept, "SameSite=Lax") {
+	if in.status != 303 || in.header.Get("Location") != "/documents?q=a" || !strings.Contains(kept, "HttpOnly") ||
+		!strings.Contains(kept, "SameSite=Lax") {
 		t.Fatalf("%d %v; want 303 and %q", in.status, in.header, "/documents?q=a")
 	}
 	cookie, _, _ := strings.Cut(kept, ";")
-	if got := b.send("GET", "/", "", "Accept", "text/html", "Cookie", cookie); got.status != 200 || !strings.Contains(got.body, `action="/signout"`) || !strings.Contains(got.body, "anna") {
+	if got := b.send("GET", "/", "", "Accept", "text/html", "Cookie", cookie); got.status != 200 ||
+		!strings.Contains(got.body, `action="/signout"`) || !strings.Contains(got.body, "anna") {
 		t.Errorf("signed in: %d, want 200", got.status)
 	}
-	if got := b.send("GET", "/c/not-there", "", "Accept", "text/html", "Cookie", cookie); got.status != 404 || !strings.Contains(got.body, "There is no such session.") {
+	if got := b.send("GET", "/c/not-there", "", "Accept", "text/html", "Cookie", cookie); got.status != 404 ||
+		!strings.Contains(got.body, "There is no such session.") {
 		t.Errorf("a page that is not there: %d %q; want 404 and %q in it",
 			got.status, got.body, "There is no such session.")
 	}
@@ -155,7 +164,8 @@ func TestABrowserSignsIn(t *testing.T) {
 	if out.status != 303 || !strings.Contains(out.header.Get("Set-Cookie"), "Max-Age=0") {
 		t.Errorf("%d %v; want 303 and %q in it", out.status, out.header, "Max-Age=0")
 	}
-	if got := b.send("POST", "/signin", "key=x", "Content-Type", "application/x-www-form-urlencoded", "Origin", "https://evil.example"); got.status != 403 {
+	if got := b.send("POST", "/signin", "key=x", "Content-Type", "application/x-www-form-urlencoded", "Origin",
+		"https://evil.example"); got.status != 403 {
 		t.Errorf("another site's form: %d, want 403", got.status)
 	}
 }
@@ -173,7 +183,9 @@ func TestADayOfQuestions(t *testing.T) {
 	}
 	got := ask("anna")
 	wait, err := strconv.Atoi(got.header.Get("Retry-After"))
-	if got.status != 429 || err != nil || wait < 86_000 || wait > 86_400 || !strings.Contains(got.problem(t).Detail, "2 questions in 24 hours") || got.problem(t).Limit != chat.QuestionsPerDay ||
+	if got.status != 429 || err != nil || wait < 86_000 || wait > 86_400 ||
+		!strings.Contains(got.problem(t).Detail, "2 questions in 24 hours") ||
+		got.problem(t).Limit != chat.QuestionsPerDay ||
 		got.problem(t).RetryAt == nil {
 		t.Errorf("%d, again in %d s: %s; want 429, at least 86_000, at most 86_400", got.status, wait, got.body)
 	}

@@ -22,7 +22,8 @@ func (b *bench) sdk() openai.Client {
 
 func completion(question string) openai.ChatCompletionNewParams {
 	return openai.ChatCompletionNewParams{Model: v1.ModelName, Messages: []openai.ChatCompletionMessageParamUnion{
-		openai.SystemMessage("Answer like a pirate."), openai.UserMessage("Hello?"), openai.AssistantMessage("Hello [1]."), openai.UserMessage(question),
+		openai.SystemMessage("Answer like a pirate."), openai.UserMessage("Hello?"),
+		openai.AssistantMessage("Hello [1]."), openai.UserMessage(question),
 	}}
 }
 
@@ -35,15 +36,19 @@ func TestTheOfficialClientGetsAnAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	choice := got.Choices[0]
-	if choice.Message.Content != "It is sound [1]." || choice.FinishReason != "stop" || got.Model != v1.ModelName || got.Created == 0 || got.Usage.TotalTokens != 15 {
+	if choice.Message.Content != "It is sound [1]." || choice.FinishReason != "stop" || got.Model != v1.ModelName ||
+		got.Created == 0 || got.Usage.TotalTokens != 15 {
 		t.Errorf("got %s", got.RawJSON())
 	}
-	want := openai.ChatCompletionMessageAnnotationURLCitation{StartIndex: 12, EndIndex: 15, Title: "Survey.pdf", URL: b.url + "/d/d1?c=r.1"}
+	want := openai.ChatCompletionMessageAnnotationURLCitation{
+		StartIndex: 12, EndIndex: 15, Title: "Survey.pdf", URL: b.url + "/d/d1?c=r.1",
+	}
 	if len(choice.Message.Annotations) != 1 {
 		t.Fatalf("annotations: %s", got.RawJSON())
 	}
 	cite := choice.Message.Annotations[0].URLCitation
-	if cite.StartIndex != want.StartIndex || cite.EndIndex != want.EndIndex || cite.Title != want.Title || cite.URL != want.URL {
+	if cite.StartIndex != want.StartIndex || cite.EndIndex != want.EndIndex || cite.Title != want.Title ||
+		cite.URL != want.URL {
 		t.Errorf("citation = %s, want %+v", cite.RawJSON(), want)
 	}
 	run, err := b.store.Run(t.Context(), chat.Local, strings.TrimPrefix(got.ID, "chatcmpl-"))
@@ -53,7 +58,8 @@ func TestTheOfficialClientGetsAnAnswer(t *testing.T) {
 	if run.Request.Instructions != "Answer like a pirate." {
 		t.Errorf("instructions = %q, want %q", run.Request.Instructions, "Answer like a pirate.")
 	}
-	if diff := cmp.Diff([][2]string{{"Hello?", "Hello."}}, run.Request.History); diff != "" || run.Request.Message != "Is the roof sound?" {
+	if diff := cmp.Diff([][2]string{{"Hello?", "Hello."}}, run.Request.History); diff != "" ||
+		run.Request.Message != "Is the roof sound?" {
 		t.Errorf("asked %q after %s; want nothing and %q", run.Request.Message, diff, "Is the roof sound?")
 	}
 }
@@ -81,7 +87,8 @@ func TestTheOfficialClientStreamsAnAnswer(t *testing.T) {
 	if err := stream.Err(); err != nil {
 		t.Fatal(err)
 	}
-	if len(whole.Choices) != 1 || whole.Choices[0].Message.Content != "It is sound [1]." || whole.Choices[0].FinishReason != "stop" || whole.Usage.TotalTokens != 15 {
+	if len(whole.Choices) != 1 || whole.Choices[0].Message.Content != "It is sound [1]." ||
+		whole.Choices[0].FinishReason != "stop" || whole.Usage.TotalTokens != 15 {
 		t.Errorf("got %+v", whole.ChatCompletion)
 	}
 	if !strings.Contains(thoughts, "Reading") {
@@ -103,7 +110,8 @@ func TestTheOfficialClientReadsErrorsAndModels(t *testing.T) {
 	params.Model = "gpt-4o"
 	_, err = client.Chat.Completions.New(t.Context(), params)
 	failed, ok := errors.AsType[*openai.Error](err)
-	if !ok || failed.StatusCode != http.StatusNotFound || failed.Type != "invalid_request_error" || failed.Code != "not_found" || !strings.Contains(failed.Message, "footnote") {
+	if !ok || failed.StatusCode != http.StatusNotFound || failed.Type != "invalid_request_error" ||
+		failed.Code != "not_found" || !strings.Contains(failed.Message, "footnote") {
 		t.Errorf("err = %v", err)
 	}
 }
@@ -142,7 +150,9 @@ func pieces(t *testing.T, body string) (content []string, cites []v1.Annotation,
 func TestAStreamNeverTakesTextBack(t *testing.T) {
 	cite := chat.Citation{Number: 1, Title: "A", URL: "/d/a"}
 	answer := func(text string) []chat.Payload {
-		return []chat.Payload{chat.Answer{Markdown: text, Citations: []chat.Citation{cite}}, chat.RunDone{Status: chat.RunCompleted}}
+		return []chat.Payload{
+			chat.Answer{Markdown: text, Citations: []chat.Citation{cite}}, chat.RunDone{Status: chat.RunCompleted},
+		}
 	}
 	for _, tt := range []struct {
 		name  string
@@ -150,22 +160,32 @@ func TestAStreamNeverTakesTextBack(t *testing.T) {
 		want  []string
 		marks [][2]int
 	}{
-		{"a thought before a tool call is never sent", append([]chat.Payload{chat.AnswerDelta{Text: "Let me look."}, chat.AnswerReset{CallID: "c"},
-			chat.AnswerDelta{Text: "É: "}, cite, chat.AnswerDelta{Text: "yes [1]"}, chat.AnswerDelta{Text: ", so."}}, answer("É: yes [1], so.")...),
+		{"a thought before a tool call is never sent",
+			append([]chat.Payload{chat.AnswerDelta{Text: "Let me look."}, chat.AnswerReset{CallID: "c"},
+				chat.AnswerDelta{Text: "É: "}, cite, chat.AnswerDelta{Text: "yes [1]"},
+				chat.AnswerDelta{Text: ", so."}},
+				answer("É: yes [1], so.")...),
 			[]string{"É: ", "yes [1]", ", so."}, [][2]int{{7, 10}}},
-		{"a thought with a footnote stays as a paragraph of its own", append([]chat.Payload{cite, chat.AnswerDelta{Text: "See [1]"}, chat.AnswerReset{CallID: "c"}},
-			answer("Yes [1].")...), []string{"See [1]", "\n\n", "Yes [1]."}, [][2]int{{13, 16}}},
-		{"an answer that was cut at its end is not sent twice", append([]chat.Payload{cite, chat.AnswerDelta{Text: "Yes [1]. \n"}}, answer("Yes [1].")...),
+		{"a thought with a footnote stays as a paragraph of its own",
+			append([]chat.Payload{cite, chat.AnswerDelta{Text: "See [1]"}, chat.AnswerReset{CallID: "c"}},
+				answer("Yes [1].")...), []string{"See [1]", "\n\n", "Yes [1]."}, [][2]int{{13, 16}}},
+		{"an answer that was cut at its end is not sent twice",
+			append([]chat.Payload{cite, chat.AnswerDelta{Text: "Yes [1]. \n"}}, answer("Yes [1].")...),
 			[]string{"Yes [1]. \n"}, [][2]int{{4, 7}}},
-		{"an answer that was written anew follows what was sent", append([]chat.Payload{cite, chat.AnswerDelta{Text: "Maybe [1]"}}, answer("No [1].")...),
+		{"an answer that was written anew follows what was sent",
+			append([]chat.Payload{cite, chat.AnswerDelta{Text: "Maybe [1]"}}, answer("No [1].")...),
 			[]string{"Maybe [1]", "\n\n", "No [1]."}, [][2]int{{14, 17}}},
-		{"an answer without footnotes comes at its end", append([]chat.Payload{chat.AnswerDelta{Text: "4"}}, answer("42")...), []string{"42"}, nil},
-		{"a stopped run hands over what there is", []chat.Payload{chat.AnswerDelta{Text: "So far"}, chat.RunDone{Status: chat.RunCancelled}}, []string{"So far"}, nil},
+		{"an answer without footnotes comes at its end",
+			append([]chat.Payload{chat.AnswerDelta{Text: "4"}}, answer("42")...), []string{"42"}, nil},
+		{"a stopped run hands over what there is",
+			[]chat.Payload{chat.AnswerDelta{Text: "So far"}, chat.RunDone{Status: chat.RunCancelled}},
+			[]string{"So far"}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t)
 			b.stage.play = tt.play
-			got := b.send("POST", "/v1/chat/completions", `{"model":"footnote","stream":true,"messages":[{"role":"user","content":"Why?"}]}`)
+			got := b.send("POST", "/v1/chat/completions",
+				`{"model":"footnote","stream":true,"messages":[{"role":"user","content":"Why?"}]}`)
 			content, cites, failed, end := pieces(t, got.body)
 			if diff := cmp.Diff(tt.want, content); diff != "" || failed != nil || end != "[DONE]" {
 				t.Errorf("content %s; error %v; end %q; want nothing and %q", diff, failed, end, "[DONE]")
@@ -177,7 +197,8 @@ func TestAStreamNeverTakesTextBack(t *testing.T) {
 			if diff := cmp.Diff(tt.marks, marks); diff != "" {
 				t.Errorf("footnotes: %s, want nothing", diff)
 			}
-			if got.header.Get("Content-Encoding") != "" || !strings.HasPrefix(got.header.Get("Content-Type"), "text/event-stream") {
+			if got.header.Get("Content-Encoding") != "" ||
+				!strings.HasPrefix(got.header.Get("Content-Type"), "text/event-stream") {
 				t.Errorf("headers: %v; want nothing and %q at its beginning", got.header, "text/event-stream")
 			}
 		})
@@ -201,7 +222,11 @@ func TestChunksArriveWhileTheRunIsUnderWay(t *testing.T) {
 }
 
 func TestWhatCannotBeAskedOnV1(t *testing.T) {
-	failed := []chat.Payload{chat.RunDone{Status: chat.RunFailed, Error: &chat.StepError{Code: chat.CodeModelFailed, Message: "The model is gone."}}}
+	failed := []chat.Payload{
+		chat.RunDone{
+			Status: chat.RunFailed, Error: &chat.StepError{Code: chat.CodeModelFailed, Message: "The model is gone."},
+		},
+	}
 	guarded := []chat.Payload{chat.RunDone{Status: chat.RunGuardrailTriggered}}
 	const why = `{"model":"footnote","messages":[{"role":"user","content":"Why?"}]`
 	for _, tt := range []struct {
@@ -212,32 +237,56 @@ func TestWhatCannotBeAskedOnV1(t *testing.T) {
 		code       chat.Code
 	}{
 		{"no model", `{"messages":[{"role":"user","content":"Why?"}]}`, nil, 400, "invalid_request_error", "invalid"},
-		{"another model", `{"model":"gpt-4o","messages":[{"role":"user","content":"Why?"}]}`, nil, 404, "invalid_request_error", "not_found"},
+		{"another model", `{"model":"gpt-4o","messages":[{"role":"user","content":"Why?"}]}`, nil, 404,
+			"invalid_request_error", "not_found"},
 		{"no messages", `{"model":"footnote","messages":[]}`, nil, 400, "invalid_request_error", "invalid"},
-		{"nothing but rules", `{"model":"footnote","messages":[{"role":"system","content":"Why?"}]}`, nil, 400, "invalid_request_error", "invalid"},
-		{"an answer as the last message", `{"model":"footnote","messages":[{"role":"user","content":"Why?"},{"role":"assistant","content":"So"}]}`, nil, 400, "invalid_request_error", "invalid"},
-		{"an empty question", `{"model":"footnote","messages":[{"role":"user","content":" "}]}`, nil, 400, "invalid_request_error", "invalid"},
-		{"a picture", `{"model":"footnote","messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, nil, 400, "invalid_request_error", "invalid"},
-		{"a role that is none", `{"model":"footnote","messages":[{"role":"boss","content":"Why?"}]}`, nil, 400, "invalid_request_error", "invalid"},
-		{"content of another type", `{"model":"footnote","messages":[{"role":"user","content":5}]}`, nil, 400, "invalid_request_error", "invalid"},
-		{"messages of another type", `{"model":"footnote","messages":"Why?"}`, nil, 400, "invalid_request_error", "invalid"},
+		{"nothing but rules", `{"model":"footnote","messages":[{"role":"system","content":"Why?"}]}`, nil, 400,
+			"invalid_request_error", "invalid"},
+		{"an answer as the last message",
+			`{"model":"footnote","messages":[{"role":"user","content":"Why?"},{"role":"assistant","content":"So"}]}`,
+			nil, 400, "invalid_request_error", "invalid"},
+		{"an empty question", `{"model":"footnote","messages":[{"role":"user","content":" "}]}`, nil, 400,
+			"invalid_request_error", "invalid"},
+		{"a picture", `{"model":"footnote","messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, nil, 400,
+			"invalid_request_error", "invalid"},
+		{"a role that is none", `{"model":"footnote","messages":[{"role":"boss","content":"Why?"}]}`, nil, 400,
+			"invalid_request_error", "invalid"},
+		{"content of another type", `{"model":"footnote","messages":[{"role":"user","content":5}]}`, nil, 400,
+			"invalid_request_error", "invalid"},
+		{"messages of another type", `{"model":"footnote","messages":"Why?"}`, nil, 400, "invalid_request_error",
+			"invalid"},
 		{"two answers", why + `,"n":2}`, nil, 400, "invalid_request_error", "invalid"},
 		{"a temperature over 2", why + `,"temperature":3}`, nil, 400, "invalid_request_error", "invalid"},
-		{"JSON as the form of the answer", why + `,"response_format":{"type":"json_object"}}`, nil, 400, "invalid_request_error", "invalid"},
+		{"JSON as the form of the answer", why + `,"response_format":{"type":"json_object"}}`, nil, 400,
+			"invalid_request_error", "invalid"},
 		{"a session that can't be", why + `,"session_id":"a/b"}`, nil, 400, "invalid_request_error", "invalid"},
 		{"a negative max_tokens", why + `,"max_tokens":-1}`, nil, 400, "invalid_request_error", "invalid"},
 		{"no max_completion_tokens", why + `,"max_completion_tokens":0}`, nil, 400, "invalid_request_error", "invalid"},
-		{"tools", why + `,"tools":[{"type":"function","function":{"name":"f"}}]}`, nil, 400, "invalid_request_error", "invalid"},
-		{"a tool that must be called", why + `,"tool_choice":"required"}`, nil, 400, "invalid_request_error", "invalid"},
-		{"two questions in a row", `{"model":"footnote","messages":[{"role":"user","content":"a"},{"role":"user","content":"Why?"}]}`, nil, 400, "invalid_request_error", "invalid"},
-		{"two answers in a row", `{"model":"footnote","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"system","content":"c"},{"role":"assistant","content":"d"},{"role":"user","content":"Why?"}]}`, nil, 400, "invalid_request_error", "invalid"},
-		{"instructions without an end", `{"model":"footnote","messages":[{"role":"system","content":"` + strings.Repeat("x", 8001) + `"},{"role":"user","content":"Why?"}]}`, nil, 400, "invalid_request_error", "invalid"},
-		{"answers around the result of a tool", `{"model":"footnote","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"tool","content":"c"},{"role":"assistant","content":"d"},{"role":"user","content":"Why?"}]}`, script(), 200, "", ""},
+		{"tools", why + `,"tools":[{"type":"function","function":{"name":"f"}}]}`, nil, 400, "invalid_request_error",
+			"invalid"},
+		{"a tool that must be called", why + `,"tool_choice":"required"}`, nil, 400, "invalid_request_error",
+			"invalid"},
+		{"two questions in a row",
+			`{"model":"footnote","messages":[{"role":"user","content":"a"},{"role":"user","content":"Why?"}]}`, nil,
+			400, "invalid_request_error", "invalid"},
+		{"two answers in a row",
+			`{"model":"footnote","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},` +
+				`{"role":"system","content":"c"},{"role":"assistant","content":"d"},{"role":"user","content":"Why?"}]}`,
+			nil, 400, "invalid_request_error", "invalid"},
+		{"instructions without an end",
+			`{"model":"footnote","messages":[{"role":"system","content":"` + strings.Repeat("x", 8001) +
+				`"},{"role":"user","content":"Why?"}]}`, nil, 400, "invalid_request_error", "invalid"},
+		{"answers around the result of a tool",
+			`{"model":"footnote","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},` +
+				`{"role":"tool","content":"c"},{"role":"assistant","content":"d"},{"role":"user","content":"Why?"}]}`,
+			script(), 200, "", ""},
 		{"half a body", `{"model":`, nil, 400, "invalid_request_error", "invalid"},
 		{"a model that failed", why + `}`, failed, 500, "server_error", "model_failed"},
 		{"a guardrail", why + `}`, guarded, 422, "invalid_request_error", "guardrail"},
-		{"fields that are not known here are let in", why + `,"max_tokens":5,"tools":[],"tool_choice":"auto","whatever":{"a":1}}`, script(), 200, "", ""},
-		{"parts of text", `{"model":"footnote","messages":[{"role":"user","content":[{"type":"text","text":"Why?"}]}]}`, script(), 200, "", ""},
+		{"fields that are not known here are let in",
+			why + `,"max_tokens":5,"tools":[],"tool_choice":"auto","whatever":{"a":1}}`, script(), 200, "", ""},
+		{"parts of text", `{"model":"footnote","messages":[{"role":"user","content":[{"type":"text","text":"Why?"}]}]}`,
+			script(), 200, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t)
@@ -245,14 +294,16 @@ func TestWhatCannotBeAskedOnV1(t *testing.T) {
 			got := b.send("POST", "/v1/chat/completions", tt.body)
 			var body v1.Failed
 			got.decode(t, &body)
-			if got.status != tt.status || body.Error.Type != tt.kind || body.Error.Code != tt.code || (body.Error.Message == "") != (tt.status == 200) {
+			if got.status != tt.status || body.Error.Type != tt.kind || body.Error.Code != tt.code ||
+				(body.Error.Message == "") != (tt.status == 200) {
 				t.Errorf("got %d %s, want %d", got.status, got.body, tt.status)
 			}
 			if strings.Contains(body.Error.Message, "config.") { // a field of other routes
 				t.Errorf("it names a field that nobody sent: %s, want no %q in it", body.Error.Message, "config.")
 			}
 			if tt.status < 500 && tt.play == nil {
-				if sessions, _, err := b.store.Sessions(t.Context(), chat.Local, chat.SessionQuery{}); err != nil || len(sessions) != 0 {
+				if sessions, _, err := b.store.Sessions(t.Context(), chat.Local, chat.SessionQuery{}); err != nil ||
+					len(sessions) != 0 {
 					t.Errorf("stored %v, %v; want no sessions", sessions, err)
 				}
 			}
@@ -280,7 +331,9 @@ func TestASessionOfTheClientGoesOn(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = script()
 	for range 2 {
-		got := b.send("POST", "/v1/chat/completions", `{"model":"footnote","session_id":"s1","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]}`)
+		got := b.send("POST", "/v1/chat/completions",
+			`{"model":"footnote","session_id":"s1","messages":[{"role":"user","content":"a"},{"role":"assistant",`+
+				`"content":"b"},{"role":"user","content":"c"}]}`)
 		if got.status != 200 {
 			t.Fatal(got.body)
 		}

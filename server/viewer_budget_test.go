@@ -56,7 +56,9 @@ func TestALargeTableIsDrawnWithinTheBudget(t *testing.T) {
 			from := strings.Index(text, tt.first)
 			quote := text[from : from+strings.Index(text[from:], tt.last)+len(tt.last)]
 			c := b.cited(d, quote, nil)
-			for _, root := range []*html.Node{b.panel(c.URL), parsed(t, b.send("GET", c.URL, "", "Accept", "text/html").body)} {
+			for _, root := range []*html.Node{
+				b.panel(c.URL), parsed(t, b.send("GET", c.URL, "", "Accept", "text/html").body),
+			} {
 				if n := len(elements(root, func(*html.Node) bool { return true })); n > views.MaxBlockNodes {
 					t.Errorf("%d elements are drawn, want at most %d", n, views.MaxBlockNodes)
 				}
@@ -70,7 +72,8 @@ func TestALargeTableIsDrawnWithinTheBudget(t *testing.T) {
 				if n := len(elements(root, func(n *html.Node) bool { return attribute(n, "id") == "cited" })); n != 1 {
 					t.Errorf("%d elements have the id that the address names, want 1", n)
 				}
-				if got := marked(root, "pre", "plain"); tt.plain && (!strings.Contains(got, quote) || strings.Count(got, "\n") < 20) {
+				if got := marked(root, "pre", "plain"); tt.plain &&
+					(!strings.Contains(got, quote) || strings.Count(got, "\n") < 20) {
 					t.Errorf("the table's text has %d lines, want its rows with %q", strings.Count(got, "\n")+1, quote)
 				}
 			}
@@ -99,7 +102,9 @@ func TestManyTablesAreShownInPartsWithinTheBudget(t *testing.T) {
 			for _, n := range elements(root, func(n *html.Node) bool { return hasClass(n, "block") }) {
 				seen[attribute(n, "id")] = true
 			}
-			for _, n := range elements(root, func(n *html.Node) bool { return n.Data == "a" && n.FirstChild != nil && n.FirstChild.Data == link }) {
+			for _, n := range elements(root, func(n *html.Node) bool {
+				return n.Data == "a" && n.FirstChild != nil && n.FirstChild.Data == link
+			}) {
 				address, _, _ = strings.Cut(attribute(n, "href"), "#")
 			}
 		}
@@ -117,7 +122,8 @@ func TestManyTablesAreShownInPartsWithinTheBudget(t *testing.T) {
 	}
 }
 
-// scattered is a page of a PDF with words that stand so far apart that each is a line: rows × columns of them, each another word.
+// scattered is a page of a PDF with words that stand so far apart that each is a line: rows × columns of them, each
+// another word.
 func scattered(page string, rows, columns int) pdftest.Sheet {
 	var b strings.Builder
 	b.WriteString(pdftest.At(20, 780, 10, "F", "Page "+page+" begins."))
@@ -131,17 +137,25 @@ func scattered(page string, rows, columns int) pdftest.Sheet {
 
 func TestAPageWithTooManyWordsIsDrawnWithoutThem(t *testing.T) {
 	b := newBench(t)
-	d := b.added("words.pdf", string(pdftest.Document("", scattered("one", 4, 4), scattered("two", 250, 45), scattered("three", 4, 4))))
+	d := b.added(
+		"words.pdf", string(
+			pdftest.Document("", scattered("one", 4, 4), scattered("two", 250, 45), scattered("three", 4, 4)),
+		),
+	)
 	for _, tt := range []struct {
 		quote string
 		plain bool
 	}{{"Page one begins", false}, {"twor70c30", true}, {"threer2c2", false}} {
 		c := b.cited(d, tt.quote, nil)
-		for _, root := range []*html.Node{b.panel(c.URL), parsed(t, b.send("GET", c.URL, "", "Accept", "text/html").body)} {
+		for _, root := range []*html.Node{
+			b.panel(c.URL), parsed(t, b.send("GET", c.URL, "", "Accept", "text/html").body),
+		} {
 			if n := len(elements(root, func(*html.Node) bool { return true })); n > views.MaxBlockNodes {
 				t.Errorf("%q: %d elements are drawn, want at most %d", tt.quote, n, views.MaxBlockNodes)
 			}
-			if n := len(elements(root, func(n *html.Node) bool { return n.Data == "rect" && hasClass(n, "quote") })); n != 1 {
+			if n := len(
+				elements(root, func(n *html.Node) bool { return n.Data == "rect" && hasClass(n, "quote") }),
+			); n != 1 {
 				t.Errorf("%q: %d rectangles mark it, want 1", tt.quote, n)
 			}
 			if n := len(elements(root, func(n *html.Node) bool { return attribute(n, "id") == "cited" })); n != 1 {
@@ -159,7 +173,8 @@ func TestAPageWithTooManyWordsIsDrawnWithoutThem(t *testing.T) {
 			}
 			plain := marked(root, "pre", "plain")
 			if !strings.Contains(plain, "twor249c44") || strings.Contains(plain, "threer1c1") {
-				t.Errorf("%q: the text of the page with too many words has %d bytes, want all of it and no more", tt.quote, len(plain))
+				t.Errorf("%q: the text of the page with too many words has %d bytes, want all of it and no more",
+					tt.quote, len(plain))
 			}
 		}
 	}
@@ -189,7 +204,9 @@ func TestPagesWithManyWordsAreShownInPartsWithinTheBudget(t *testing.T) {
 				t.Fatalf("%s shows no other page", address)
 			}
 			address = ""
-			for _, n := range elements(root, func(n *html.Node) bool { return n.Data == "a" && n.FirstChild != nil && n.FirstChild.Data == way.link }) {
+			for _, n := range elements(root, func(n *html.Node) bool {
+				return n.Data == "a" && n.FirstChild != nil && n.FirstChild.Data == way.link
+			}) {
 				address, _, _ = strings.Cut(attribute(n, "href"), "#")
 			}
 		}

@@ -39,7 +39,9 @@ func TestLinksToWordsAndBlocksOpenALongDocumentThere(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.link.Document = d.ID
 			for _, inPanel := range []string{"false", "true"} {
-				root := parsed(t, b.send("GET", tt.link.String(), "", "Accept", "text/html", "HX-Request", inPanel).body)
+				root := parsed(
+					t, b.send("GET", tt.link.String(), "", "Accept", "text/html", "HX-Request", inPanel).body,
+				)
 				if got := marked(root, "mark", tt.class); got != tt.want {
 					t.Errorf("panel %s: marked = %q, want %q", inPanel, got, tt.want)
 				}
@@ -74,7 +76,9 @@ func TestLinksToWordsOpenAPDFOnTheirPage(t *testing.T) {
 		t.Errorf("marked words of the last page = %q, want %q", got, want)
 	}
 	root = b.panel(chat.Link{Document: d.ID, Block: last.ID}.String())
-	if got := elements(root, func(n *html.Node) bool { return n.Data == "rect" && hasClass(n, "passage") }); len(got) == 0 {
+	if got := elements(root, func(n *html.Node) bool {
+		return n.Data == "rect" && hasClass(n, "passage")
+	}); len(got) == 0 {
 		t.Errorf("rectangles on the last block = 0, want some")
 	}
 }
@@ -82,9 +86,12 @@ func TestLinksToWordsOpenAPDFOnTheirPage(t *testing.T) {
 func TestLinksToWhatIsNotThereMarkNothing(t *testing.T) {
 	b := newBench(t)
 	d := b.added("notes.md", "# Notes\n\nThe gable is wet.\n")
-	for _, query := range []string{"b=b99", "start=3&end=999", "start=5&end=5", "start=7&end=3", "p=unknown&start=0&end=5"} {
+	for _, query := range []string{
+		"b=b99", "start=3&end=999", "start=5&end=5", "start=7&end=3", "p=unknown&start=0&end=5",
+	} {
 		body := b.send("GET", "/d/"+d.ID+"?"+query, "", "Accept", "text/html")
-		if want := "Nothing is marked."; body.status != 200 || !strings.Contains(body.body, want) || strings.Contains(body.body, "<mark") {
+		if want := "Nothing is marked."; body.status != 200 || !strings.Contains(body.body, want) ||
+			strings.Contains(body.body, "<mark") {
 			t.Errorf("?%s: status = %d, want 200 with %q and no mark", query, body.status, want)
 		}
 	}

@@ -90,13 +90,18 @@ func (b *bench) cited(d api.DocumentInfo, quote string, change func(*chat.Citati
 	start := len([]rune(text[:at]))
 	run := b.begin("What does it say?")
 	c := chat.Citation{
-		Number: 1, DocumentID: d.ID, Title: d.Title, Quote: quote, Start: start, End: start + len([]rune(quote)), Check: chat.CheckVerified,
-		URL: "/d/" + d.ID + "?c=" + run.ID + ".1", SHA256: d.SHA256,
+		Number: 1, DocumentID: d.ID, Title: d.Title, Quote: quote, Start: start, End: start + len([]rune(quote)),
+		Check: chat.CheckVerified,
+		URL:   "/d/" + d.ID + "?c=" + run.ID + ".1", SHA256: d.SHA256,
 	}
 	if change != nil {
 		change(&c)
 	}
-	b.append(run.ID, c, chat.Answer{Markdown: "So it says [1].", Citations: []chat.Citation{c}, StopReason: chat.StopAnswered}, chat.RunDone{Status: chat.RunCompleted})
+	b.append(
+		run.ID, c, chat.Answer{
+			Markdown: "So it says [1].", Citations: []chat.Citation{c}, StopReason: chat.StopAnswered,
+		}, chat.RunDone{Status: chat.RunCompleted},
+	)
 	return c
 }
 
@@ -147,7 +152,9 @@ func TestMarksHoldExactlyTheQuoteWhateverItCrosses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := b.cited(d, quote, nil)
-			for _, root := range []*html.Node{b.panel(c.URL), parsed(t, b.send("GET", c.URL, "", "Accept", "text/html").body)} {
+			for _, root := range []*html.Node{
+				b.panel(c.URL), parsed(t, b.send("GET", c.URL, "", "Accept", "text/html").body),
+			} {
 				if got := marked(root, "mark", "quote"); got != quote {
 					t.Errorf("the marks hold %q, want %q", got, quote)
 				}
@@ -170,7 +177,8 @@ func TestADocumentsContentCanNotAct(t *testing.T) {
 				t.Errorf("%s has a script of its own: %v", address, n.Attr)
 			}
 			for _, a := range n.Attr {
-				if strings.HasPrefix(a.Key, "on") || a.Key == "style" || strings.HasPrefix(strings.ToLower(a.Val), "javascript:") {
+				if strings.HasPrefix(a.Key, "on") || a.Key == "style" ||
+					strings.HasPrefix(strings.ToLower(a.Val), "javascript:") {
 					t.Errorf("%s: <%s %s=%q>, want other than %q", address, n.Data, a.Key, a.Val, "style")
 				}
 			}
@@ -192,7 +200,8 @@ func TestWordsThatAreNotThereAreShownBesideTheDocumentAndNothingIsMarked(t *test
 		{"the check said so", func(c *chat.Citation) {
 			c.Check, c.Quote, c.Claimed, c.Start, c.End = chat.CheckNotFound, "", "The gable is dry.", 0, 0
 		}, "The gable is dry."},
-		{"the stored range holds other words", func(c *chat.Citation) { c.Quote = "The cellar is wet." }, "The cellar is wet."},
+		{"the stored range holds other words", func(c *chat.Citation) { c.Quote = "The cellar is wet." },
+			"The cellar is wet."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			root := b.panel(b.cited(d, "The gable is wet.", tt.change).URL)
@@ -202,7 +211,9 @@ func TestWordsThatAreNotThereAreShownBesideTheDocumentAndNothingIsMarked(t *test
 			if got := marked(root, "q", "source-quote"); got != tt.shown {
 				t.Errorf("shown beside = %q, want %q", got, tt.shown)
 			}
-			if n := elements(root, func(n *html.Node) bool { return attribute(n, "data-check") == string(chat.CheckNotFound) }); len(n) == 0 {
+			if n := elements(root, func(n *html.Node) bool {
+				return attribute(n, "data-check") == string(chat.CheckNotFound)
+			}); len(n) == 0 {
 				t.Errorf("it is not said that the words were not found: got %v, want some", len(n))
 			}
 		})
@@ -250,18 +261,23 @@ func TestAPageOfAPDFHasTheQuoteInItsTextAndInItsMarks(t *testing.T) {
 	for _, quote := range []string{string(runes[400:900]), "password", string(runes[3000:3007])} {
 		quote = strings.TrimSpace(quote)
 		c := b.cited(d, quote, nil)
-		for _, root := range []*html.Node{b.panel(c.URL), parsed(t, b.send("GET", c.URL, "", "Accept", "text/html").body)} {
+		for _, root := range []*html.Node{
+			b.panel(c.URL), parsed(t, b.send("GET", c.URL, "", "Accept", "text/html").body),
+		} {
 			if got := marked(root, "tspan", "quote"); got != quote {
 				t.Errorf("the words of class quote are %q, want %q", got, quote)
 			}
-			if n := elements(root, func(n *html.Node) bool { return n.Data == "rect" && hasClass(n, "quote") }); len(n) == 0 {
+			if n := elements(root, func(n *html.Node) bool {
+				return n.Data == "rect" && hasClass(n, "quote")
+			}); len(n) == 0 {
 				t.Errorf("%q: nothing is marked on the page", quote)
 			}
 		}
 	}
 	for _, n := range elements(b.panel("/d/"+d.ID+"?page=4"), func(n *html.Node) bool { return n.Data == "img" }) {
 		address := attribute(n, "src") + attribute(n, "data-src")
-		if got := b.send("GET", address, ""); got.status != 200 || !strings.Contains(got.header.Get("Cache-Control"), "immutable") {
+		if got := b.send("GET", address, ""); got.status != 200 ||
+			!strings.Contains(got.header.Get("Cache-Control"), "immutable") {
 			t.Errorf("GET %s = %d, Cache-Control %q; want 200 and %q in it",
 				address, got.status, got.header.Get("Cache-Control"), "immutable")
 		}
@@ -273,13 +289,18 @@ func TestCitationsThatAreGoneOpenTheDocumentWithoutMarks(t *testing.T) {
 	d, other := b.added("notes.md", "# Notes\n\nThe gable is wet.\n"), b.added("other.md", "# Other\n\nIt is dry.\n")
 	c := b.cited(other, "It is dry.", nil)
 	_, foreign, _ := strings.Cut(c.URL, "?")
-	for _, query := range []string{"c=nothing", "c=01a1fd38-0000-7000-8000-000000000000.1", "c=.", "c=x.99999999999999999999", "p=unknown", foreign} {
+	for _, query := range []string{
+		"c=nothing", "c=01a1fd38-0000-7000-8000-000000000000.1", "c=.", "c=x.99999999999999999999",
+		"p=unknown", foreign,
+	} {
 		body := b.send("GET", "/d/"+d.ID+"?"+query, "", "Accept", "text/html")
-		if body.status != 200 || !strings.Contains(body.body, "Nothing is marked.") || strings.Contains(body.body, "<mark") {
+		if body.status != 200 || !strings.Contains(body.body, "Nothing is marked.") ||
+			strings.Contains(body.body, "<mark") {
 			t.Errorf("?%s: %d, no word of it or something marked, want 200", query, body.status)
 		}
 	}
-	if got := b.send("GET", "/d/none", "", "Accept", "text/html"); got.status != 404 || !strings.Contains(got.body, "<html") {
+	if got := b.send("GET", "/d/none", "", "Accept", "text/html"); got.status != 404 ||
+		!strings.Contains(got.body, "<html") {
 		t.Errorf("an unknown document: %d %.80s; want 404 and %q in it", got.status, got.body, "<html")
 	}
 }

@@ -27,21 +27,30 @@ func costly(n int) map[string]string {
 		"a table":          table(n/7, n/7),
 		"tables in quotes": "> " + strings.ReplaceAll(table(n/14, n/14), "\n", "\n> ") + "\n\n" + table(n/14, n/14),
 		"quotations":       r(">", n), "quotations and lines": r(r("> ", 90)+"a\n", n/180) + r("a\n", n/4),
-		"nested lists": r("* ", n/4) + "a" + r("\n\n", n/4) + "b", "nested items": nested.String(), "nested lists, blank lines": r("* ", 45) + "a" + r("\n", n) + "b",
-		"brackets": r("[", n), "pairs of brackets": r("[", n/2) + r("]", n/2), "open links": r("[a](", n/4), "images": r("![", n/2), "links": r("[a](b)", n/6),
-		"stars": r("*", n), "openers": r("*a ", n/3), "two kinds": r("*a_ ", n/4), "closers": r("a* ", n/3), "within words": r("a**b", n/4), "strikes": r("~~a ", n/4),
+		"nested lists": r("* ", n/4) + "a" + r("\n\n", n/4) + "b", "nested items": nested.String(),
+		"nested lists, blank lines": r("* ", 45) + "a" + r("\n", n) + "b",
+		"brackets":                  r("[", n), "pairs of brackets": r("[", n/2) + r("]", n/2),
+		"open links": r("[a](", n/4),
+		"images":     r("![", n/2), "links": r("[a](b)", n/6),
+		"stars": r("*", n), "openers": r("*a ", n/3), "two kinds": r("*a_ ", n/4), "closers": r("a* ", n/3),
+		"within words": r("a**b", n/4), "strikes": r("~~a ", n/4),
 		"code spans": ticks.String(), "one code span": "`" + r("a ", n/2) + "`",
-		"comments": r("<!-- ", n/5), "instructions": r("<? ", n/3), "tags": r("<a ", n/3), "attributes": "x " + r("<a b='", n/6),
-		"references": references.String(), "footnote definitions": r("[^1]: a\n", n/8), "one address, many links": "[a]: http://e.example/" + r("x", n/2) + "\n\n" + r("[a] ", n/8),
-		"mail addresses": r("a_b@", n/4), "marks before a long word": r("_a", n/4) + r("a", n/2), "addresses": r(" http://a.b/", n/12), "lines with brackets": r("[a]\n", n/4),
-		"chips": r("[1]", n/3), "lines": r("a\n", n/2), "rules": r("---\n\n", n/5), "headings": r("# a\n", n/4), "underlined headings": r("a\n=\n", n/4), "fences": r("```\n\n", n/5), "items": r("- a\n", n/4),
+		"comments": r("<!-- ", n/5), "instructions": r("<? ", n/3), "tags": r("<a ", n/3),
+		"attributes": "x " + r("<a b='", n/6),
+		"references": references.String(), "footnote definitions": r("[^1]: a\n", n/8),
+		"one address, many links": "[a]: http://e.example/" + r("x", n/2) + "\n\n" + r("[a] ", n/8),
+		"mail addresses":          r("a_b@", n/4), "marks before a long word": r("_a", n/4) + r("a", n/2),
+		"addresses": r(" http://a.b/", n/12), "lines with brackets": r("[a]\n", n/4),
+		"chips": r("[1]", n/3), "lines": r("a\n", n/2), "rules": r("---\n\n", n/5), "headings": r("# a\n", n/4),
+		"underlined headings": r("a\n=\n", n/4), "fences": r("```\n\n", n/5), "items": r("- a\n", n/4),
 		"escaped bars": "|a|\n|-|\n|" + r("`\\|`", n/4) + "|\n",
 	}
 }
 
 // table is a Markdown table with only its head written out.
 func table(columns, rows int) string {
-	return "|" + strings.Repeat("a|", columns) + "\n|" + strings.Repeat("-|", columns) + "\n" + strings.Repeat("|\n", rows)
+	return "|" + strings.Repeat("a|", columns) + "\n|" + strings.Repeat("-|", columns) + "\n" +
+		strings.Repeat("|\n", rows)
 }
 
 // allocated is how much memory f takes in all.
@@ -99,7 +108,8 @@ func TestATextBeyondTheBudgetIsShownAsItWasWritten(t *testing.T) {
 		}
 	}
 	cut := m.Whole(strings.Repeat("ü", maxPlain), nil, citeOne)
-	if got := cut[0].HTML; len(got) > maxPlain+1000 || !strings.Contains(got, txtTooLargeCut) || strings.Contains(got, "\uFFFD") {
+	if got := cut[0].HTML; len(got) > maxPlain+1000 || !strings.Contains(got, txtTooLargeCut) ||
+		strings.Contains(got, "\uFFFD") {
 		t.Errorf("a text of twice the bound: %d bytes, %.300s; want at most %d, %q in it, no %q in it",
 			len(got), got, maxPlain+1000, txtTooLargeCut, "\uFFFD")
 	}
@@ -130,7 +140,8 @@ func TestAGrowingAnswerIsNotDrawnAgainWithEveryDelta(t *testing.T) {
 			whole += len(b.HTML)
 		}
 		if most := (2*growth + 4) * (whole + drawnAtOnce); drawn > most {
-			t.Errorf("%s: %d bytes drawn in %d deltas, want at most %d for an answer of %d", name, drawn, deltas, most, whole)
+			t.Errorf("%s: %d bytes drawn in %d deltas, want at most %d for an answer of %d", name, drawn, deltas,
+				most, whole)
 		}
 		if want := m.Whole(src, nil, citeOne); len(got) != len(want) || got[len(got)-1] != want[len(want)-1] {
 			t.Errorf("%s: %d blocks at the end of the draft, want the %d of the whole", name, len(got), len(want))
@@ -154,7 +165,10 @@ func TestADraftThatBecomesTooLargeReplacesItsBlocks(t *testing.T) {
 
 func BenchmarkAWholeAnswer(b *testing.B) {
 	m := NewMarkdown()
-	src := strings.Repeat("## Roof\n\nThe roof is *sound* and **the wall** is dry [1]. It was [surveyed](https://example.org/a) in `2024`.\n\n- one [2]\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n", 8)
+	src := strings.Repeat(
+		"## Roof\n\nThe roof is *sound* and **the wall** is dry [1]. It was [surveyed](https://example.org/a) in "+
+			"`2024`.\n\n- one [2]\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n", 8,
+	)
 	for b.Loop() {
 		m.Whole(src, []string{"The roof is sound and the wall is dry."}, citeOne)
 	}

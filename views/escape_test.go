@@ -47,10 +47,13 @@ func shows(t testing.TB, md *Markdown, s string) {
 	}
 	escaped := text.EscapeMarkdown(s)
 	for _, form := range []struct{ src, want string }{
-		{escaped, want}, {"- " + escaped, want}, {"Before: " + escaped, "Before: " + want}, {escaped + " " + escaped, want + " " + want},
-		{escaped + "\n\n" + escaped, want + " " + want}, {"**" + "Title" + "** " + escaped + " [7]", "Title " + want + " [7]"},
+		{escaped, want}, {"- " + escaped, want}, {"Before: " + escaped, "Before: " + want},
+		{escaped + " " + escaped, want + " " + want},
+		{escaped + "\n\n" + escaped, want + " " + want},
+		{"**" + "Title" + "** " + escaped + " [7]", "Title " + want + " [7]"},
 	} {
-		if got := readable(t, md, form.src); got != form.want && strings.ReplaceAll(got, " ", "") != strings.ReplaceAll(form.want, " ", "") {
+		if got := readable(t, md, form.src); got != form.want &&
+			strings.ReplaceAll(got, " ", "") != strings.ReplaceAll(form.want, " ", "") {
 			t.Fatalf("EscapeMarkdown(%q) = %q is shown in %q as\n%q, want\n%q", s, escaped, form.src, got, form.want)
 		}
 	}
@@ -59,10 +62,15 @@ func shows(t testing.TB, md *Markdown, s string) {
 func TestWordsOfADocumentAreShownAsTheyAre(t *testing.T) {
 	md := NewMarkdown()
 	for _, s := range []string{
-		`("\")`, `He said ("\"), then left.`, "# not a heading", "#hash", "1. not an item", "12) not one", "- no item", "+ no item", "> no quotation", "---", "***", "___", "===", "=",
-		"a * b", "*a*", "2 * 3 * 4", "snake_case_name and _private_", "__init__", "~/a ~b~ ~~c~~", "`code`", "``", "[a](http://e.example)", "[1]", "[^1]", "[a]: http://e.example", "![x](y)",
-		"<b>bold</b>", "a < b > c", "<!-- x -->", "<http://e.example>", "&amp; &copy; &#65; & &x", "a\\", "\\ a", "\\* a", "C:\\temp\\new", "https://e.example/a_b/~c*d?e=f&g=h", "www.e.example/*", "me@e.example",
-		"| a | b |", "| - | - |", "[ ] task", "[x] done", "a  b\nc", "5 $ and $x_1$", "\uE000\uE001\uE002", "\u202Etxt", "日本語 \\ 文", "*", "_", "~", "\\", "!", "#", "&lt;fn-chip n=\"1\"&gt;", "http://a*b.example", `"https://e.example/_x_"`,
+		`("\")`, `He said ("\"), then left.`, "# not a heading", "#hash", "1. not an item", "12) not one", "- no item",
+		"+ no item", "> no quotation", "---", "***", "___", "===", "=",
+		"a * b", "*a*", "2 * 3 * 4", "snake_case_name and _private_", "__init__", "~/a ~b~ ~~c~~", "`code`", "``",
+		"[a](http://e.example)", "[1]", "[^1]", "[a]: http://e.example", "![x](y)",
+		"<b>bold</b>", "a < b > c", "<!-- x -->", "<http://e.example>", "&amp; &copy; &#65; & &x", "a\\", "\\ a",
+		"\\* a", "C:\\temp\\new", "https://e.example/a_b/~c*d?e=f&g=h", "www.e.example/*", "me@e.example",
+		"| a | b |", "| - | - |", "[ ] task", "[x] done", "a  b\nc", "5 $ and $x_1$", "\uE000\uE001\uE002", "\u202Etxt",
+		"日本語 \\ 文", "*", "_", "~", "\\", "!", "#", "&lt;fn-chip n=\"1\"&gt;", "http://a*b.example",
+		`"https://e.example/_x_"`,
 	} {
 		shows(t, md, s)
 	}
@@ -70,7 +78,10 @@ func TestWordsOfADocumentAreShownAsTheyAre(t *testing.T) {
 
 func TestRandomWordsOfADocumentAreShownAsTheyAre(t *testing.T) {
 	md := NewMarkdown()
-	pieces := strings.Split("\\ ` * _ [ ] ( ) < > & ~ # - + = | ! : . ; / \" ' $ ^ { } @ % 1 12 a b ab é 日 \u00A0 \t \n http:// https:// www. e.example ** __ ~~ ``` --- &amp; &#65; <b> </b> <!-- --> [1] ](x) [x]: \uE000 1. 2) # \\* ?", " ")
+	pieces := strings.Split(
+		"\\ ` * _ [ ] ( ) < > & ~ # - + = | ! : . ; / \" ' $ ^ { } @ % 1 12 a b ab é 日 \u00A0 \t \n http:// https:// "+
+			"www. e.example ** __ ~~ ``` --- &amp; &#65; <b> </b> <!-- --> [1] ](x) [x]: \uE000 1. 2) # \\* ?", " ",
+	)
 	pieces = append(pieces, " ", " ", " ", " ", "word", "The roof", "is sound.")
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
@@ -83,7 +94,10 @@ func TestRandomWordsOfADocumentAreShownAsTheyAre(t *testing.T) {
 }
 
 func TestPlainSentencesAreNotEscaped(t *testing.T) {
-	for _, s := range []string{"The roof is sound (see p. 4), 2 * 3 = 6; a < b & c.", "file_name_2.txt costs £5 - or more: 10 % off!", "See https://example.org/a_b?c=d&e=f."} {
+	for _, s := range []string{
+		"The roof is sound (see p. 4), 2 * 3 = 6; a < b & c.", "file_name_2.txt costs £5 - or more: 10 % off!",
+		"See https://example.org/a_b?c=d&e=f.",
+	} {
 		if got := text.EscapeMarkdown(s); got != s {
 			t.Errorf("EscapeMarkdown(%q) = %q, want it as it is", s, got)
 		}

@@ -91,7 +91,8 @@ func ReadEvidence(file []byte) (e chat.Evidence, problems []string, err error) {
 	}
 	if line, same := firstDifference(again, file); !same || len(bytes.TrimSpace(behind)) > 0 {
 		problems = append(problems, fmt.Sprintf(
-			"What the file shows is not what its data says, from line %d on: it was changed, or written by another version of Footnote.",
+			"What the file shows is not what its data says, from line %d on: it was changed, or written by another "+
+				"version of Footnote.",
 			line,
 		))
 	}
@@ -269,10 +270,16 @@ func evidenceAnswer(e chat.Evidence) string {
 }
 
 // evidenceStyle is all of an evidence page's style.
-const evidenceStyle = `body{margin:0;font:1rem/1.6 system-ui,sans-serif}main{max-width:44rem;margin:auto;padding:2rem 1rem;overflow-wrap:anywhere}` +
-	`h1{font-size:1.375rem;line-height:1.35}h2{margin-top:2.5rem;font-size:1.125rem}h3{margin-bottom:.5rem;font-size:1rem}` +
+const evidenceStyle = `body{margin:0;font:1rem/1.6 ` +
+	`system-ui,sans-serif}main{max-width:44rem;margin:auto;padding:2rem 1rem;overflow-wrap:anywhere}` +
+	`h1{font-size:1.375rem;line-height:1.35}h2{margin-top:2.5rem;font-size:1.125rem}h3{margin-bottom:.5rem;` +
+	`font-size:1rem}` +
 	`blockquote{margin:0;padding-inline-start:.75rem;border-inline-start:3px solid #c99b1d;white-space:pre-line}` +
-	`.quiet,dt{color:light-dark(#5c5c56,#a5a59d)}dl{margin:.5rem 0;font-size:.8125rem}dl div{display:flex;gap:.75rem}dt{flex:none;width:9rem}dd{margin:0}` +
-	`pre{overflow:auto;margin:.25rem 0;padding:.5rem;background:light-dark(#f2f2ee,#252523);font-size:.8125rem;white-space:pre-wrap}` +
-	`table{border-collapse:collapse}td,th{padding:.25rem .75rem;border-bottom:1px solid #8888;text-align:start}a.cite{color:light-dark(#2450be,#96b4ff)}` +
-	`.vh{font-size:inherit}article:target{outline:2px solid #c99b1d;outline-offset:.5rem}ol,ul{padding-inline-start:1.5rem}`
+	`.quiet,dt{color:light-dark(#5c5c56,#a5a59d)}dl{margin:.5rem 0;font-size:.8125rem}dl ` +
+	`div{display:flex;gap:.75rem}dt{flex:none;width:9rem}dd{margin:0}` +
+	`pre{overflow:auto;margin:.25rem ` +
+	`0;padding:.5rem;background:light-dark(#f2f2ee,#252523);font-size:.8125rem;white-space:pre-wrap}` +
+	`table{border-collapse:collapse}td,th{padding:.25rem .75rem;border-bottom:1px solid ` +
+	`#8888;text-align:start}a.cite{color:light-dark(#2450be,#96b4ff)}` +
+	`.vh{font-size:inherit}article:target{outline:2px solid ` +
+	`#c99b1d;outline-offset:.5rem}ol,ul{padding-inline-start:1.5rem}`

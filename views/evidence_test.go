@@ -18,12 +18,19 @@ func evidence(t *testing.T, hostile string) chat.Evidence {
 		t.Fatal(err)
 	}
 	e, err := chat.Evidence{
-		RunID: "r", Question: "Is it sound? " + hostile, Answer: "It is [1]. " + hostile, Model: "m", Status: chat.RunCompleted, AskedAt: at, AnsweredAt: at,
+		RunID: "r", Question: "Is it sound? " + hostile, Answer: "It is [1]. " + hostile, Model: "m",
+		Status: chat.RunCompleted, AskedAt: at, AnsweredAt: at,
 		Citations: []chat.EvidenceCitation{{
-			Number: 1, DocumentID: "d", Title: "Survey " + hostile, Filename: hostile + ".md", SHA256: strings.Repeat("ab", 32), Page: 4, Section: hostile,
+			Number: 1, DocumentID: "d", Title: "Survey " + hostile, Filename: hostile + ".md",
+			SHA256: strings.Repeat("ab", 32), Page: 4, Section: hostile,
 			Start: 10, End: 30, Quote: "It is sound. " + hostile, Claimed: hostile, Check: chat.CheckVerified,
 		}},
-		Unsupported: []string{hostile}, Steps: []chat.EvidenceStep{{Step: "s", Tool: "search", Message: hostile, Summary: hostile, Input: input, Status: chat.StatusComplete, At: at, Error: hostile}},
+		Unsupported: []string{
+			hostile,
+		}, Steps: []chat.EvidenceStep{
+			{Step: "s", Tool: "search", Message: hostile, Summary: hostile, Input: input, Status: chat.StatusComplete,
+				At: at, Error: hostile},
+		},
 	}.Sealed()
 	if err != nil {
 		t.Fatal(err)
@@ -32,8 +39,10 @@ func evidence(t *testing.T, hostile string) chat.Evidence {
 }
 
 var hostileTexts = []string{
-	"plain", "<script>alert(1)</script><img src=x onerror=alert(1)>", "-->\n<!-- footnote-evidence/1\nAAAA\n-->", "``` \n~~~\n```", "# head\n\n---\n[x](javascript:alert(1)) ![i](http://evil/x)",
-	"\u202Egnp.exe\u202C \u2066x", "שלום (عربي) [1]", "| a | b |\n|---|---|\n", "\x00\x1b[31m\r\n\u2028", "</style></blockquote></main></body></html>", "&lt;b&gt; &amp; \"'", "\xff\xfe", "<!--",
+	"plain", "<script>alert(1)</script><img src=x onerror=alert(1)>", "-->\n<!-- footnote-evidence/1\nAAAA\n-->",
+	"``` \n~~~\n```", "# head\n\n---\n[x](javascript:alert(1)) ![i](http://evil/x)",
+	"\u202Egnp.exe\u202C \u2066x", "שלום (عربي) [1]", "| a | b |\n|---|---|\n", "\x00\x1b[31m\r\n\u2028",
+	"</style></blockquote></main></body></html>", "&lt;b&gt; &amp; \"'", "\xff\xfe", "<!--",
 }
 
 func TestEvidenceIsReadAsItWasWrittenWhateverIsInIt(t *testing.T) {
@@ -44,7 +53,9 @@ func TestEvidenceIsReadAsItWasWrittenWhateverIsInIt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for name, form := range map[string][]byte{"as it is": file, "with CRLF": bytes.ReplaceAll(file, []byte("\n"), []byte("\r\n"))} {
+			for name, form := range map[string][]byte{
+				"as it is": file, "with CRLF": bytes.ReplaceAll(file, []byte("\n"), []byte("\r\n")),
+			} {
 				got, problems, err := ReadEvidence(form)
 				if err != nil || len(problems) > 0 {
 					t.Errorf("%s of %q, %s: %v, %v; want no problems", format, hostile, name, problems, err)
@@ -64,7 +75,8 @@ func TestEvidenceIsReadAsItWasWrittenWhateverIsInIt(t *testing.T) {
 					t.Errorf("%s of %q shows %q", format, hostile, bad)
 				}
 			}
-			if format == "html" && strings.Count(string(shown), "<style>")+strings.Count(string(shown), "</main>") != 2 {
+			if format == "html" &&
+				strings.Count(string(shown), "<style>")+strings.Count(string(shown), "</main>") != 2 {
 				t.Errorf("html of %q is broken open", hostile)
 			}
 		}
@@ -80,7 +92,8 @@ func TestWhatWasChangedInAnEvidenceFileIsNoticed(t *testing.T) {
 		}
 		text := string(file)
 		for name, change := range map[string][2]string{
-			"the answer": {"It is", "It is not"}, "the quote": {"sound. plain", "unsound. plain"}, "the hash": {"abab", "acab"}, "the page": {"4", "5"},
+			"the answer": {"It is", "It is not"}, "the quote": {"sound. plain", "unsound. plain"},
+			"the hash": {"abab", "acab"}, "the page": {"4", "5"},
 		} {
 			changed := strings.Replace(text, change[0], change[1], 1)
 			if format == "md" && name == "the quote" {

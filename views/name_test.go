@@ -12,13 +12,15 @@ import (
 func TestNamesInListsAndHeadingsAreCutAndCanNotTurnTheirLine(t *testing.T) {
 	long := strings.Repeat("x", 10_000)
 	for name, got := range map[string]string{
-		"session": sessionTitle(chat.Session{Title: long}), "document": documentTitle(corpus.Document{Title: long}), "file": documentTitle(corpus.Document{Filename: long}),
+		"session": sessionTitle(chat.Session{Title: long}), "document": documentTitle(corpus.Document{Title: long}),
+		"file": documentTitle(corpus.Document{Filename: long}),
 	} {
 		if n := utf8.RuneCountInString(got); n > maxName {
 			t.Errorf("%s: %d characters, want at most %d", name, n, maxName)
 		}
 	}
-	if got, want := documentTitle(corpus.Document{Filename: "a\u202efdp.exe\u2066b"}), "a\uFFFDfdp.exe\uFFFDb"; got != want {
+	if got, want := documentTitle(corpus.Document{Filename: "a\u202efdp.exe\u2066b"}),
+		"a\uFFFDfdp.exe\uFFFDb"; got != want {
 		t.Errorf("a name with marks that turn the line = %q, want %q", got, want)
 	}
 	if n := len(citeLabel(chat.Citation{Number: 1, Title: long})); n > maxName+100 {

@@ -140,7 +140,8 @@ func dayName(t, now time.Time) string {
 
 // htmxConfig keeps streams open in hidden tabs, finds a restarted server soon, leaves it to the reader what is
 // unfolded, and injects no styles, so the content security policy holds.
-const htmxConfig = `{"includeIndicatorCSS":false,"history":false,"morphIgnore":["data-htmx-powered","data-touched","open"],"sse":{"pauseOnBackground":false,"reconnectMaxDelay":3000}}`
+const htmxConfig = `{"includeIndicatorCSS":false,"history":false,"morphIgnore":["data-htmx-powered","data-touched",` +
+	`"open"],"sse":{"pauseOnBackground":false,"reconnectMaxDelay":3000}}`
 
 // keyEntry is a line of the sheet of keys.
 type keyEntry struct {

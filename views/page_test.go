@@ -8,9 +8,12 @@ import (
 )
 
 func TestAPageWithoutScriptsLoadsItselfAgain(t *testing.T) {
-	for session, want := range map[string]string{"s1": `content="2; url=/c/s1"`, "": `content="2"`} { // without: the documents, while they are read in
+	// without: the documents, while they are read in
+	for session, want := range map[string]string{"s1": `content="2; url=/c/s1"`, "": `content="2"`} {
 		var b strings.Builder
-		page := Page{Running: true, Session: session, Assets: Assets{Path: func(name string) string { return "/" + name }}}
+		page := Page{
+			Running: true, Session: session, Assets: Assets{Path: func(name string) string { return "/" + name }},
+		}
 		if err := Layout(page, templ.NopComponent, nil).Render(t.Context(), &b); err != nil {
 			t.Fatal(err)
 		}

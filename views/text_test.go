@@ -51,11 +51,17 @@ func TestAGroupSaysWhatItsCallsHaveInCommon(t *testing.T) {
 		want   string
 		result string
 	}{
-		{"documents read one after the other", true, chat.StatusComplete, []*Step{read("A"), read("B"), read("C")}, "Read 3 documents", ""},
-		{"documents being read together", false, chat.StatusRunning, []*Step{read("A"), read("B")}, "Reading 2 documents in parallel", ""},
-		{"a document read twice", true, chat.StatusComplete, []*Step{read("A"), read("A"), read("B")}, "Read 2 documents, 3 times", ""},
-		{"searches, one of them failed", false, chat.StatusComplete, []*Step{search, call(searching, chat.ActionSearching, chat.StatusComplete, "")}, "2 searches in parallel", "1 failed"},
-		{"calls of different tools", false, chat.StatusComplete, []*Step{read("A"), search}, "2 steps in parallel", "1 failed"},
+		{"documents read one after the other", true, chat.StatusComplete, []*Step{read("A"), read("B"), read("C")},
+			"Read 3 documents", ""},
+		{"documents being read together", false, chat.StatusRunning, []*Step{read("A"), read("B")},
+			"Reading 2 documents in parallel", ""},
+		{"a document read twice", true, chat.StatusComplete, []*Step{read("A"), read("A"), read("B")},
+			"Read 2 documents, 3 times", ""},
+		{"searches, one of them failed", false, chat.StatusComplete,
+			[]*Step{search, call(searching, chat.ActionSearching, chat.StatusComplete, "")}, "2 searches in parallel",
+			"1 failed"},
+		{"calls of different tools", false, chat.StatusComplete, []*Step{read("A"), search}, "2 steps in parallel",
+			"1 failed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			group := &Step{Made: true, Repeat: tt.repeat, Children: tt.calls}
@@ -127,7 +133,9 @@ func TestOnlyAPassageThatWasOpenedOpens(t *testing.T) {
 	if got, want := s.opens(), "/d/d1?p=p1#b2"; got != want {
 		t.Errorf("opens = %q, want %q", got, want)
 	}
-	for _, result := range []*chat.StepResult{{Failure: "There is no passage."}, opened(chat.Hit{URL: "https://elsewhere.example/"}), nil} {
+	for _, result := range []*chat.StepResult{
+		{Failure: "There is no passage."}, opened(chat.Hit{URL: "https://elsewhere.example/"}), nil,
+	} {
 		other := &Step{Step: s.Step}
 		other.Result = result
 		if got := other.opens(); got != "" {

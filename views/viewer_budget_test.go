@@ -20,7 +20,8 @@ func TestABlockWithTooManyMarksIsShownAsItsText(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := out.String()
-		if n := strings.Count(got, "<strong>"); n != 0 || !strings.Contains(got, `data-testid="too-large"`) || !strings.Contains(got, `<mark class="quote" id="cited">w w</mark>`) {
+		if n := strings.Count(got, "<strong>"); n != 0 || !strings.Contains(got, `data-testid="too-large"`) ||
+			!strings.Contains(got, `<mark class="quote" id="cited">w w</mark>`) {
 			t.Errorf("%s: %d bold words, %.300s; want a notice and plain text with the quote marked", kind, n, got)
 		}
 		if n := BlockNodes(b); n > 10 {

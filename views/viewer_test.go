@@ -11,7 +11,8 @@ func TestInlineText(t *testing.T) {
 	text := "Bold link tail <b>"
 	strong := corpus.Mark{Kind: "strong", Start: 0, End: 9}
 	link := func(url string) corpus.Mark { return corpus.Mark{Kind: "link", Start: 5, End: 9, URL: url} }
-	const web = `<a href="/leave?to=https%3A%2F%2Fexample.org%2F" title="example.org" target="_blank" rel="noopener noreferrer nofollow">`
+	const web = `<a href="/leave?to=https%3A%2F%2Fexample.org%2F" title="example.org" target="_blank" rel="noopener ` +
+		`noreferrer nofollow">`
 	for _, tt := range []struct {
 		name           string
 		marks          []corpus.Mark
@@ -26,13 +27,18 @@ func TestInlineText(t *testing.T) {
 		{"a quote that ends inside a link splits it", []corpus.Mark{link("https://example.org/")}, Span{}, Span{0, 7},
 			`<mark class="quote" id="cited">Bold ` + web + `li</a></mark>` + web + "nk</a> tail &lt;b&gt;"},
 		{"the quote lies dark in the light passage", nil, Span{0, 14}, Span{5, 9},
-			`<mark class="passage">Bold </mark><mark class="quote" id="cited">link</mark><mark class="passage"> tail</mark> &lt;b&gt;`},
-		{"a link that runs a script is text", []corpus.Mark{link("javascript:alert(1)")}, Span{}, Span{}, "Bold link tail &lt;b&gt;"},
-		{"a link with data is text", []corpus.Mark{link("data:text/html,x")}, Span{}, Span{}, "Bold link tail &lt;b&gt;"},
+			`<mark class="passage">Bold </mark><mark class="quote" id="cited">link</mark><mark class="passage"> ` +
+				`tail</mark> &lt;b&gt;`},
+		{"a link that runs a script is text", []corpus.Mark{link("javascript:alert(1)")}, Span{}, Span{},
+			"Bold link tail &lt;b&gt;"},
+		{"a link with data is text", []corpus.Mark{link("data:text/html,x")}, Span{}, Span{},
+			"Bold link tail &lt;b&gt;"},
 		{"a link to nowhere is text", []corpus.Mark{link("https:///x")}, Span{}, Span{}, "Bold link tail &lt;b&gt;"},
 		{"a quotation mark in a link stays in it", []corpus.Mark{link(`http://h/"x`)}, Span{}, Span{},
-			`Bold <a href="/leave?to=http%3A%2F%2Fh%2F%22x" title="h" target="_blank" rel="noopener noreferrer nofollow">link</a> tail &lt;b&gt;`},
-		{"an unknown kind of mark is text", []corpus.Mark{{Kind: "script", Start: 0, End: 4}}, Span{}, Span{}, "Bold link tail &lt;b&gt;"},
+			`Bold <a href="/leave?to=http%3A%2F%2Fh%2F%22x" title="h" target="_blank" rel="noopener noreferrer ` +
+				`nofollow">link</a> tail &lt;b&gt;`},
+		{"an unknown kind of mark is text", []corpus.Mark{{Kind: "script", Start: 0, End: 4}}, Span{}, Span{},
+			"Bold link tail &lt;b&gt;"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := &Viewer{Text: []rune(text), Passage: tt.passage, Quote: tt.quote}

@@ -75,7 +75,9 @@ func TestPagesAreReadWithinLimits(t *testing.T) {
 	mux.HandleFunc("/moved", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/page", http.StatusMovedPermanently)
 	})
-	mux.HandleFunc("/round", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/round", http.StatusFound) })
+	mux.HandleFunc("/round", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/round", http.StatusFound)
+	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	f := newFetcher(publicOnly([]netip.AddrPort{server.Listener.Addr().(*net.TCPAddr).AddrPort()}), nil)
@@ -104,7 +106,8 @@ func TestPagesAreReadWithinLimits(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || page.URL != server.URL+tt.url || page.Filename != tt.filename || string(page.Body) != tt.body || time.Since(page.FetchedAt) > time.Minute {
+		if err != nil || page.URL != server.URL+tt.url || page.Filename != tt.filename ||
+			string(page.Body) != tt.body || time.Since(page.FetchedAt) > time.Minute {
 			t.Errorf("%s = %q %q %q, %v; want %q, %q, %v",
 				tt.path, page.URL, page.Filename, page.Body, err, server.URL+tt.url, tt.filename, tt.body)
 		}

@@ -20,12 +20,14 @@ import (
 
 // inside are addresses that no page may be read from.
 var inside = []string{
-	"127.0.0.1", "127.0.0.53", "127.255.255.254", "10.0.0.1", "172.16.0.1", "172.31.255.254", "192.168.1.1", "169.254.169.254", "169.254.170.2",
+	"127.0.0.1", "127.0.0.53", "127.255.255.254", "10.0.0.1", "172.16.0.1", "172.31.255.254", "192.168.1.1",
+	"169.254.169.254", "169.254.170.2",
 	"100.100.100.200", "0.0.0.0", "192.0.0.192", "198.18.0.1", "224.0.0.1", "255.255.255.255",
 }
 
 var inside6 = []string{
-	"::1", "::", "::127.0.0.1", "::7f00:1", "fe80::1", "fe80::1%25lo", "fec0::1", "fc00::1", "fd00:ec2::254", "ff02::1", "64:ff9b:1::7f00:1", "100::1",
+	"::1", "::", "::127.0.0.1", "::7f00:1", "fe80::1", "fe80::1%25lo", "fec0::1", "fc00::1", "fd00:ec2::254", "ff02::1",
+	"64:ff9b:1::7f00:1", "100::1",
 	"2001:db8::1", "2001::7f00:1", "2002:7f00:1::1", "3fff::1", "::ffff:0:127.0.0.1",
 }
 
@@ -35,15 +37,21 @@ func spellings(ip string) []string {
 	n := uint32(a[0])<<24 | uint32(a[1])<<16 | uint32(a[2])<<8 | uint32(a[3])
 	return []string{
 		ip, ip + ".", strconv.FormatUint(uint64(n), 10), fmt.Sprintf("0x%x", n), fmt.Sprintf("0%o", n),
-		fmt.Sprintf("0%o.0%o.0%o.0%o", a[0], a[1], a[2], a[3]), fmt.Sprintf("0x%x.0x%x.0x%x.0x%x", a[0], a[1], a[2], a[3]),
-		fmt.Sprintf("%d.%d", a[0], n&0xffffff), fmt.Sprintf("%d.%d.%d", a[0], a[1], n&0xffff), fmt.Sprintf("000%o.%d.%d.%d", a[0], a[1], a[2], a[3]),
-		"[::ffff:" + ip + "]", fmt.Sprintf("[::ffff:%x:%x]", n>>16, n&0xffff), fmt.Sprintf("[0:0:0:0:0:ffff:%x:%x]", n>>16, n&0xffff),
-		fmt.Sprintf("[64:ff9b::%x:%x]", n>>16, n&0xffff), fmt.Sprintf("[2002:%x:%x::1]", n>>16, n&0xffff), fmt.Sprintf("[::%s]", ip),
-		"%31" + ip[1:], "example.org@" + ip, "example.org:80@" + ip, strings.ReplaceAll(ip, ".", "。"), ip + ".nip.example", "LOCALHOST", "localhost.localdomain",
+		fmt.Sprintf("0%o.0%o.0%o.0%o", a[0], a[1], a[2], a[3]),
+		fmt.Sprintf("0x%x.0x%x.0x%x.0x%x", a[0], a[1], a[2], a[3]),
+		fmt.Sprintf("%d.%d", a[0], n&0xffffff), fmt.Sprintf("%d.%d.%d", a[0], a[1], n&0xffff),
+		fmt.Sprintf("000%o.%d.%d.%d", a[0], a[1], a[2], a[3]),
+		"[::ffff:" + ip + "]", fmt.Sprintf("[::ffff:%x:%x]", n>>16, n&0xffff),
+		fmt.Sprintf("[0:0:0:0:0:ffff:%x:%x]", n>>16, n&0xffff),
+		fmt.Sprintf("[64:ff9b::%x:%x]", n>>16, n&0xffff), fmt.Sprintf("[2002:%x:%x::1]", n>>16, n&0xffff),
+		fmt.Sprintf("[::%s]", ip),
+		"%31" + ip[1:], "example.org@" + ip, "example.org:80@" + ip, strings.ReplaceAll(ip, ".", "。"),
+		ip + ".nip.example", "LOCALHOST", "localhost.localdomain",
 	}
 }
 
-// watched is a guard on any port that counts what it lets through, but for one address that stands for the public internet.
+// watched is a guard on any port that counts what it lets through, but for one address that stands for the public
+// internet.
 type watched struct {
 	guard   control
 	public  netip.AddrPort
@@ -122,8 +130,10 @@ func TestNoSpellingOfAnInsideAddressIsConnectedTo(t *testing.T) {
 		}
 	}
 	for _, address := range []string{
-		"file:///etc/passwd", "gopher://127.0.0.1:" + port, "ftp://127.0.0.1/", "//127.0.0.1:" + port, "http:127.0.0.1", "http://", "http:///x",
-		"jar:http://127.0.0.1!/", "unix:///var/run/docker.sock", "data:text/html,x", "http://user:pw@127.0.0.1:" + port + "/", " http://127.0.0.1:" + port,
+		"file:///etc/passwd", "gopher://127.0.0.1:" + port, "ftp://127.0.0.1/", "//127.0.0.1:" + port, "http:127.0.0.1",
+		"http://", "http:///x",
+		"jar:http://127.0.0.1!/", "unix:///var/run/docker.sock", "data:text/html,x",
+		"http://user:pw@127.0.0.1:" + port + "/", " http://127.0.0.1:" + port,
 	} {
 		tried++
 		if _, err := f.fetch(t.Context(), address); err == nil {
@@ -162,7 +172,8 @@ func TestAnAddressIsJudgedAgainAtEachDial(t *testing.T) {
 			err, visits.Load(), chat.CodeForbidden)
 	}
 	names.answer(netip.MustParseAddr("127.0.0.9"), netip.MustParseAddr("10.0.0.1"))
-	if _, err = f.fetch(t.Context(), "http://many.example:"+strconv.Itoa(int(public.Port()))+"/"); err == nil || w.through.Load() > 0 {
+	if _, err = f.fetch(t.Context(), "http://many.example:"+strconv.Itoa(int(public.Port()))+"/"); err == nil ||
+		w.through.Load() > 0 {
 		t.Errorf("a name of several inside addresses: %v", err)
 	}
 	if asked := names.asked.Load(); asked == 0 {
@@ -174,10 +185,15 @@ func TestOnlyListedAddressesAreExceptions(t *testing.T) {
 	t.Parallel()
 	port, visits := secret(t)
 	listed := netip.MustParseAddrPort("127.0.0.1:" + port)
-	if _, err := newFetcher(publicOnly(nil), nil).fetch(t.Context(), "http://"+listed.String()); err == nil || chat.CodeOf(err) != chat.CodeForbidden {
+	if _, err := newFetcher(publicOnly(nil), nil).fetch(t.Context(), "http://"+listed.String()); err == nil ||
+		chat.CodeOf(err) != chat.CodeForbidden {
 		t.Errorf("unlisted: %v, want %v", err, chat.CodeForbidden)
 	}
-	if strings.Contains(fmt.Sprint(chat.MessageOf(errorOf(newFetcher(publicOnly(nil), nil).fetch(t.Context(), "http://"+listed.String())))), "127.") {
+	if strings.Contains(
+		fmt.Sprint(
+			chat.MessageOf(errorOf(newFetcher(publicOnly(nil), nil).fetch(t.Context(), "http://"+listed.String()))),
+		), "127.",
+	) {
 		t.Error("the refusal tells the address")
 	}
 	page, err := newFetcher(publicOnly([]netip.AddrPort{listed}), nil).fetch(t.Context(), "http://"+listed.String())
@@ -185,7 +201,8 @@ func TestOnlyListedAddressesAreExceptions(t *testing.T) {
 		t.Errorf("listed: %+v, %v; want %q", page, err, "the metadata")
 	}
 	other := netip.AddrPortFrom(listed.Addr(), listed.Port()+1)
-	if _, err := newFetcher(publicOnly([]netip.AddrPort{listed}), nil).fetch(t.Context(), (&url.URL{Scheme: "http", Host: other.String()}).String()); err == nil {
+	if _, err := newFetcher(publicOnly([]netip.AddrPort{listed}), nil).fetch(t.Context(),
+		(&url.URL{Scheme: "http", Host: other.String()}).String()); err == nil {
 		t.Error("another port of a listed address was dialled")
 	}
 }

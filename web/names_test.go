@@ -58,9 +58,13 @@ func (n *names) serve() {
 			header := dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, Type: q.Type}
 			switch {
 			case a.Is4() && q.Type == dnsmessage.TypeA:
-				m.Answers = append(m.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AResource{A: a.As4()}})
+				m.Answers = append(m.Answers, dnsmessage.Resource{
+					Header: header, Body: &dnsmessage.AResource{A: a.As4()},
+				})
 			case a.Is6() && q.Type == dnsmessage.TypeAAAA:
-				m.Answers = append(m.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AAAAResource{AAAA: a.As16()}})
+				m.Answers = append(m.Answers, dnsmessage.Resource{
+					Header: header, Body: &dnsmessage.AAAAResource{AAAA: a.As16()},
+				})
 			}
 		}
 		reply, err := m.Pack()

@@ -37,7 +37,8 @@ func services(t *testing.T) *httptest.Server {
 		}
 	}
 	mux.HandleFunc("GET /search", func(w http.ResponseWriter, r *http.Request) {
-		reply(w, r, r.URL.Query().Get("format") == "json" && r.URL.Query().Get("q") != "", map[string]any{"query": r.URL.Query().Get("q"), "results": hit("content")})
+		reply(w, r, r.URL.Query().Get("format") == "json" && r.URL.Query().Get("q") != "",
+			map[string]any{"query": r.URL.Query().Get("q"), "results": hit("content")})
 	})
 	mux.HandleFunc("POST /search", func(w http.ResponseWriter, r *http.Request) {
 		var in struct {
@@ -49,7 +50,9 @@ func services(t *testing.T) *httptest.Server {
 		reply(w, r, ok && r.Header.Get("Authorization") == "Bearer "+key, map[string]any{"results": hit("content")})
 	})
 	mux.HandleFunc("GET /res/v1/web/search", func(w http.ResponseWriter, r *http.Request) {
-		reply(w, r, r.Header.Get("X-Subscription-Token") == key, map[string]any{"web": map[string]any{"results": hit("description")}})
+		reply(w, r, r.Header.Get("X-Subscription-Token") == key, map[string]any{
+			"web": map[string]any{"results": hit("description")},
+		})
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
@@ -65,7 +68,9 @@ func TestProvidersFindPages(t *testing.T) {
 			t.Fatal(err)
 		}
 		found, err := w.Search(t.Context(), "roof & tiles", 5)
-		want := []Found{{"https://example.org/roof", "Roofs", "About roofs."}, {"https://example.net/", "Another", "More."}}
+		want := []Found{
+			{"https://example.org/roof", "Roofs", "About roofs."}, {"https://example.net/", "Another", "More."},
+		}
 		if err != nil || len(found) != 2 || found[0] != want[0] || found[1] != want[1] {
 			t.Errorf("%s: Search = %+v, %v; want %+v", name, found, err, want)
 		}
@@ -95,10 +100,12 @@ func TestAProviderThatFailsIsNamedWithoutItsKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Search(t.Context(), "roof", 5); err == nil || !strings.Contains(chat.MessageOf(err), "can't be reached") {
+	if _, err := w.Search(t.Context(), "roof", 5); err == nil ||
+		!strings.Contains(chat.MessageOf(err), "can't be reached") {
 		t.Errorf("a service that is down gives %v", err)
 	}
-	if got := fmt.Sprintf("%v %+v %#v", Config{APIKey: key}, Config{APIKey: key}, Config{APIKey: key}); strings.Contains(got, key) {
+	if got := fmt.Sprintf("%v %+v %#v", Config{APIKey: key}, Config{APIKey: key},
+		Config{APIKey: key}); strings.Contains(got, key) {
 		t.Errorf("a configuration prints its key: %s, want no %q in it", got, key)
 	}
 }

@@ -135,7 +135,8 @@ func (c *Citer) quote(ctx context.Context, src Source, claim string) (found Quot
 }
 
 // claimBefore returns the sentence that a marker at the end of text belongs to: the unfinished one, or the one that
-// just ended. What a few words behind a colon say begins before it. If that sentence has earlier footnotes, only the words after them count, unless they are just a few.
+// just ended. What a few words behind a colon say begins before it. If that sentence has earlier footnotes, only the
+// words after them count, unless they are just a few.
 func claimBefore(text string) string {
 	if len(text) > 800 {
 		cut := len(text) - 800

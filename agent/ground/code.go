@@ -29,7 +29,9 @@ func proseIn(line string) string {
 	said := strings.TrimLeftFunc(strings.Join(fields[from:], " "), func(r rune) bool { return !isWordRune(r) })
 	plain, unspaced, letters, function := 0, 0, 0, false
 	for _, f := range fields[from:] {
-		word := strings.TrimFunc(f, func(r rune) bool { return !isWordRune(r) && !strings.ContainsRune("$={}[]<>\\/", r) })
+		word := strings.TrimFunc(f, func(r rune) bool {
+			return !isWordRune(r) && !strings.ContainsRune("$={}[]<>\\/", r)
+		})
 		if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
 			return !isWordRune(r) && !unicode.IsMark(r) && !strings.ContainsRune("-'’,.", r)
 		}) {
@@ -48,7 +50,8 @@ func proseIn(line string) string {
 	first, _ := utf8.DecodeRuneInString(said)
 	switch {
 	case unspaced >= minUnspaced && 2*unspaced >= letters:
-	case float64(plain) < plainShare*float64(len(fields)-from), unicode.IsLower(first), CountContentWords(said) < minPart,
+	case float64(plain) < plainShare*float64(len(fields)-from), unicode.IsLower(first),
+		CountContentWords(said) < minPart,
 		!function && !endsSentence(said):
 		return ""
 	}

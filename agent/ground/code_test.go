@@ -31,18 +31,19 @@ const (
 func TestWhatThePageDrawsIsCheckedWhereverItStands(t *testing.T) {
 	t.Parallel()
 	for name, drawn := range map[string]string{
-		"fenced code":           "```\n" + dragons + "\n```",
-		"fenced by tildes":      "~~~text\n" + dragons + "\n~~~",
-		"indented code":         "    " + dragons,
-		"a comment":             "```sh\n# " + dragons + "\napt-get update\n```",
-		"another comment":       "```go\nx := 1 // " + dragons + "\n```",
-		"a code span":           "`" + dragons + "`",
-		"a quotation":           "> " + dragons,
-		"code in a quotation":   "> ```\n> " + dragons + "\n> ```",
-		"a list":                "- " + dragons,
-		"code in a list":        "- a:\n\n  ```\n  " + dragons + "\n  ```",
-		"a row":                 "| What | Where |\n|---|---|\n| " + dragons + " | - |",
-		"the head of a table":   "| " + strings.TrimSuffix(dragons, ".") + " | Size |\n|---|---|\n| package | 40 kB [1] |",
+		"fenced code":         "```\n" + dragons + "\n```",
+		"fenced by tildes":    "~~~text\n" + dragons + "\n~~~",
+		"indented code":       "    " + dragons,
+		"a comment":           "```sh\n# " + dragons + "\napt-get update\n```",
+		"another comment":     "```go\nx := 1 // " + dragons + "\n```",
+		"a code span":         "`" + dragons + "`",
+		"a quotation":         "> " + dragons,
+		"code in a quotation": "> ```\n> " + dragons + "\n> ```",
+		"a list":              "- " + dragons,
+		"code in a list":      "- a:\n\n  ```\n  " + dragons + "\n  ```",
+		"a row":               "| What | Where |\n|---|---|\n| " + dragons + " | - |",
+		"the head of a table": "| " + strings.TrimSuffix(dragons, ".") +
+			" | Size |\n|---|---|\n| package | 40 kB [1] |",
 		"a head without bars":   strings.TrimSuffix(dragons, ".") + " | Size\n--- | ---\npackage | 40 kB [1]",
 		"the text of a picture": "![" + dragons + "](x.png)",
 		"the text of a link":    "[" + dragons + "](https://x.org/a)",
@@ -55,7 +56,8 @@ func TestWhatThePageDrawsIsCheckedWhereverItStands(t *testing.T) {
 		confidence, _, unsupported := evaluated(t, aptText, aptSaid+"\n\n"+drawn+"\n")
 		if len(unsupported) != 1 || !strings.Contains(unsupported[0], "dragons in") &&
 			!strings.Contains(unsupported[0], "Drachen") || confidence > 0.7 {
-			t.Errorf("%s: unsupported = %q, confidence %v; want the sentence, at most 0.7", name, unsupported, confidence)
+			t.Errorf("%s: unsupported = %q, confidence %v; want the sentence, at most 0.7", name, unsupported,
+				confidence)
 		}
 	}
 }
@@ -79,7 +81,8 @@ func TestProgramCodeIsNotJudgedByItsWords(t *testing.T) {
 		{"# Update the package", "1 line of code was not checked"},
 	} {
 		confidence, explained, unsupported := evaluated(t, aptText, aptSaid+"\n\n```\n"+tt.code+"\n```\n")
-		if len(unsupported) > 0 || confidence != 1 || strings.Contains(explained, "not checked") != (tt.unchecked != "") ||
+		if len(unsupported) > 0 || confidence != 1 ||
+			strings.Contains(explained, "not checked") != (tt.unchecked != "") ||
 			!strings.Contains(explained, tt.unchecked) {
 			t.Errorf("%q: unsupported = %q, confidence %v, %q; want none, 1, %q in it",
 				tt.code, unsupported, confidence, explained, tt.unchecked)

@@ -73,7 +73,9 @@ func (c comparison) Confidence() float64 {
 	if c.stated == 0 {
 		return UncheckedConfidence
 	}
-	return Hundredths(UncheckedConfidence * (float64(c.supported) + float64(c.foreign+c.reworded)/2) / float64(c.stated))
+	return Hundredths(
+		UncheckedConfidence * (float64(c.supported) + float64(c.foreign+c.reworded)/2) / float64(c.stated),
+	)
 }
 
 // Against returns a Holder that looks for a sentence in the texts, judged as passages behind footnotes are. name is
@@ -171,7 +173,8 @@ func (c comparison) Explain(with string) string {
 
 // uncheckedCode says how many lines of code were not checked.
 func uncheckedCode(lines int) string {
-	return fmt.Sprintf("%s of code %s not checked", english.Count(lines, "line"), english.Choose(lines == 1, "was", "were"))
+	return fmt.Sprintf("%s of code %s not checked", english.Count(lines, "line"),
+		english.Choose(lines == 1, "was", "were"))
 }
 
 // inOtherWords says how many sentences only resemble what stands behind them.

@@ -56,7 +56,8 @@ func TestASentenceWithoutAFootnoteIsNotCountedAsOneThatHasIt(t *testing.T) {
 	const (
 		passage = "The committee accepted the proposal of the mayor in 1904. The bridge was opened by Anna Berg."
 		said    = "The mayor accepted the proposal of the committee in 1904. The bridge was opened by Anna Berg. [1]"
-		want    = "1 of 1 sentence with footnotes is backed by its passages; 1 sentence is in other words than the source: " +
+		want    = "1 of 1 sentence with footnotes is backed by its passages; 1 sentence is in other words than the " +
+			"source: " +
 			"compare it; "
 	)
 	sources := NewSources()

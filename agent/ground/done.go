@@ -16,7 +16,9 @@ var (
 	wholeOf     = regexp.MustCompile(`(?i)\b(?:all|every|each|whole|entire)\b(?:\s+[^\s,;:]+){0,3}`)
 	searchWords = regexp.MustCompile(`(?i)\b(?:search|look)`)
 	theWeb      = regexp.MustCompile(`(?i)\b(?:web|internet|online)\b`)
-	noneOf      = regexp.MustCompile(`(?i)^(?:none|neither) of (?:the|your|these|those)(?: other)? (?:documents|files|sources)\b`)
+	noneOf      = regexp.MustCompile(
+		`(?i)^(?:none|neither) of (?:the|your|these|those)(?: other)? (?:documents|files|sources)\b`,
+	)
 )
 
 // isDenied reports whether a sentence says of the run what its log does not: a web that was not searched, all documents

@@ -11,23 +11,38 @@ import (
 )
 
 // politeness are sentences that only speak to the reader.
-var politeness = regexp.MustCompile(`(?i)^(?:(?:hello|hi|hey|sure|certainly|of course|yes|no|maybe|ok|okay|thanks?|thank you|(?:great|good) question|you['’]re welcome|sorry|i['’]m sorry|` +
-	`hallo|guten tag|gern|gerne|natürlich|ja|nein|danke|bitte|bonjour|bien sûr|oui|non|merci|hola|claro|sí|gracias)(?: (?:there|you))?[\s,.!–-]*)+$|` +
-	`^(?:(?:i )?hope (?:this|that|it) helps|let me know\b|feel free to\b|if you (?:want|like|need|wish|have|would|['’]d)\b.*\b(?:i can|let me know|ask)\b|(?:i['’]m |i am )?happy to\b)|` +
-	`^here(?: is|['’]s| are) (?:what|the|a|an|my|your) (?:i found|(?:short |brief |quick )?(?:summary|overview|answer|comparison|list|findings|result|results))\b[^,;]*$`)
+var politeness = regexp.MustCompile(`(?i)^(?:(?:hello|hi|hey|sure|certainly|of ` +
+	`course|yes|no|maybe|ok|okay|thanks?|thank you|(?:great|good) question|you['’]re welcome|sorry|i['’]m sorry|` +
+	`hallo|guten tag|gern|gerne|natürlich|ja|nein|danke|bitte|bonjour|bien ` +
+	`sûr|oui|non|merci|hola|claro|sí|gracias)(?: (?:there|you))?[\s,.!–-]*)+$|` +
+	`^(?:(?:i )?hope (?:this|that|it) helps|let me know\b|feel free to\b|if you ` +
+	`(?:want|like|need|wish|have|would|['’]d)\b.*\b(?:i can|let me know|ask)\b|(?:i['’]m |i am )?happy to\b)|` +
+	`^here(?: is|['’]s| are) (?:what|the|a|an|my|your) (?:i found|(?:short |brief |quick ` +
+	`)?(?:summary|overview|answer|comparison|list|findings|result|results))\b[^,;]*$`)
 
 // unfound are sentences about what was searched, or what the documents do not say.
-var unfound = regexp.MustCompile(`(?i)\b(?:i|we)(?:\s+(?:could|can|did|do|have|had|was|were|am|are)\s*(?:n['’]t|not)|\s+cannot|['’]m not)\s+(?:been able|able|find|found|see|seen|locate|located|know|have|tell|say|answer|determine|confirm)\b|` +
+var unfound = regexp.MustCompile(`(?i)\b(?:i|we)(?:\s+(?:could|can|did|do|have|had|was|were|am|are)\s*(?:n['’]t|not)|` +
+	`\s+cannot|['’]m not)\s+(?:been able|able|find|found|see|seen|locate|located|know|have|tell|say|answer|determine|` +
+	`confirm)\b|` +
 	`\b(?:i|we)(?:\s+have|['’]ve)?\s+(?:searched|looked)\b|^(?:searched|looked) for\b|` +
-	`\b(?:do|does|did)\s*(?:n['’]t|not)\s+(?:\w+ly\s+)?(?:say|state|mention|hold|contain|specify|provide|tell|indicate|address|describe|explain|answer|discuss|give|name)\b|` +
-	`\b(?:is|are|was|were)\s*(?:n['’]t|not)\s+(?:\w+ly\s+)?(?:stated|mentioned|specified|indicated|found in|described in|given in|named in|part of (?:the|your|these) documents|in (?:the|your|these) (?:documents?|passages?|sources?|library))\b|` +
-	`^(?:there (?:is|are|was|were)\s+)?no\s+(?:other |further |more |specific |relevant )*(?:information|mention|details?|passages?|indication)\b|` +
+	`\b(?:do|does|did)\s*(?:n['’]t|not)\s+(?:\w+ly\s+)?(?:say|state|mention|hold|contain|specify|provide|tell|` +
+	`indicate|address|describe|explain|answer|discuss|give|name)\b|` +
+	`\b(?:is|are|was|were)\s*(?:n['’]t|not)\s+(?:\w+ly\s+)?(?:stated|mentioned|specified|indicated|found ` +
+	`in|described in|given in|named in|part of (?:the|your|these) documents|in (?:the|your|these) ` +
+	`(?:documents?|passages?|sources?|library))\b|` +
+	`^(?:there (?:is|are|was|were)\s+)?no\s+(?:other |further |more |specific |relevant ` +
+	`)*(?:information|mention|details?|passages?|indication)\b|` +
 	`^(?:there (?:is|was)\s+)?nothing\s+(?:that i found|else was found|was found|in (?:the|your|these)|about\b|on\b)|` +
-	`\b(?:missing|absent) (?:from|in) (?:the|your|these) (?:documents?|passages?|sources?|library)\b|^what is missing\b|` +
-	`\b(?:dokumente?n?|unterlagen|quellen|passagen|textstellen?)\b.*\b(?:nicht|nichts|keine?[nrms]?)\b|\bkeine? (?:angaben?|informationen?|hinweise?)\b|\bnichts? (?:gefunden|erwähnt|genannt)\b|\bnicht finden\b|` +
-	`\b(?:documents?|sources?|passages?|extraits?)\b.*\b(?:ne|n['’]).*\b(?:pas|aucune?|rien)\b|\baucune? (?:information|mention|précision)\b|\bje n['’]ai (?:pas|rien) trouvé|` +
-	`\bno se (?:menciona|indica|especifica|dice|encontr)|\bno (?:he encontrado|encontré|hay información|mencionan?|indican?|especifican?)\b|` +
-	`(?:記載|記述|情報|言及|説明).*(?:ありません|見つかりません|ない)|見つかりません|(?:没有|沒有|未)(?:找到|提到|提及|说明|记载|相关)|не (?:наш|найд|указ|упомин|сказано|говорится)`)
+	`\b(?:missing|absent) (?:from|in) (?:the|your|these) (?:documents?|passages?|sources?|library)\b|^what is ` +
+	`missing\b|` +
+	`\b(?:dokumente?n?|unterlagen|quellen|passagen|textstellen?)\b.*\b(?:nicht|nichts|keine?[nrms]?)\b|\bkeine? ` +
+	`(?:angaben?|informationen?|hinweise?)\b|\bnichts? (?:gefunden|erwähnt|genannt)\b|\bnicht finden\b|` +
+	`\b(?:documents?|sources?|passages?|extraits?)\b.*\b(?:ne|n['’]).*\b(?:pas|aucune?|rien)\b|\baucune? ` +
+	`(?:information|mention|précision)\b|\bje n['’]ai (?:pas|rien) trouvé|` +
+	`\bno se (?:menciona|indica|especifica|dice|encontr)|\bno (?:he encontrado|encontré|hay ` +
+	`información|mencionan?|indican?|especifican?)\b|` +
+	`(?:記載|記述|情報|言及|説明).*(?:ありません|見つかりません|ない)|見つかりません|(?:没有|沒有|未)(?:找到|提到|提及|说明|记载|相关)|не ` +
+	`(?:наш|найд|указ|упомин|сказано|говорится)`)
 
 // turnsOn is where a sentence that says what was not found begins to say something else.
 var turnsOn = regexp.MustCompile(
@@ -73,7 +88,8 @@ func opensPolitely(s string) bool {
 	return slices.Contains(polite, strings.ToLower(s[:end]))
 }
 
-var polite = strings.Fields("hello hi hey sure certainly of yes no maybe ok okay thank thanks great good you sorry i hallo guten gern gerne natürlich ja nein danke bitte bonjour bien " +
+var polite = strings.Fields("hello hi hey sure certainly of yes no maybe ok okay thank thanks great good you sorry i " +
+	"hallo guten gern gerne natürlich ja nein danke bitte bonjour bien " +
 	"oui non merci hola claro sí gracias hope let feel if happy here")
 
 // plainStop knows the words without content of several languages: a few words don't tell theirs.

@@ -48,7 +48,8 @@ func fillSections(all []Claim) {
 	}
 }
 
-// headingAdds is what a heading adds to the question, to its section, and to what stands behind the section's footnotes.
+// headingAdds is what a heading adds to the question, to its section, and to what stands behind the section's
+// footnotes.
 func (e *Evidence) headingAdds(c Claim) support.Adds {
 	if !IsFactualClaim(c.Text) {
 		return support.AddsNothing

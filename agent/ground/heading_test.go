@@ -53,8 +53,10 @@ var ordinaryHeadings = []struct{ question, heading, passage string }{
 	{"Wie ist der Zustand des Daches?", "## Zustand des Daches", "Das Dach ist undicht, und mehrere Ziegel fehlen."},
 	{"Wie ist der Zustand des Daches?", "## Vor- und Nachteile", "Das Dach ist undicht, und mehrere Ziegel fehlen."},
 	{"Wie ist der Zustand des Daches?", "## Was undicht ist", "Das Dach ist undicht, und mehrere Ziegel fehlen."},
-	{"Quel est l'état du toit ?", "## Avantages et inconvénients", "Le toit est en mauvais état et des ardoises manquent."},
-	{"Quel est l'état du toit ?", "## Ce qui est en mauvais état", "Le toit est en mauvais état et des ardoises manquent."},
+	{"Quel est l'état du toit ?", "## Avantages et inconvénients",
+		"Le toit est en mauvais état et des ardoises manquent."},
+	{"Quel est l'état du toit ?", "## Ce qui est en mauvais état",
+		"Le toit est en mauvais état et des ardoises manquent."},
 	{"¿Cuál es el horario?", "## Horario de apertura", "La oficina abre de 9 a 17 horas."},
 	{"水車の直径は？", "## 概要", "水車の直径は四メートルである。"},
 	{"水车的直径是多少？", "## 主要内容", "水车的直径是四米。"},
@@ -73,8 +75,10 @@ var statingHeadings = []struct{ question, heading, passage string }{
 	{refundAsked, "## Refunds Are Unlimited", refundText},
 	{refundAsked, "## No refunds", refundText},
 	{refundAsked, "## There is a fee", refundText},
-	{"Wie ist der Zustand des Daches?", "## Der König hält Drachen im Keller", "Das Dach ist undicht, und mehrere Ziegel fehlen."},
-	{"Quel est l'état du toit ?", "## Le toit est en parfait état", "Le toit est en mauvais état et des ardoises manquent."},
+	{"Wie ist der Zustand des Daches?", "## Der König hält Drachen im Keller",
+		"Das Dach ist undicht, und mehrere Ziegel fehlen."},
+	{"Quel est l'état du toit ?", "## Le toit est en parfait état",
+		"Le toit est en mauvais état et des ardoises manquent."},
 	{"¿Cuál es el horario?", "## El rey guarda dragones en el sótano", "La oficina abre de 9 a 17 horas."},
 	{"水车的直径是多少？", "## 国王不在家里养龙", "水车的直径是四米。"},
 }
@@ -82,10 +86,12 @@ var statingHeadings = []struct{ question, heading, passage string }{
 // undecidedHeadings resemble their sections, or have many words of their own: words can't tell whether that is so.
 var undecidedHeadings = []struct{ question, heading, passage string }{
 	{roofAsked, "## Slates must be replaced", roofText},
-	{"Wie ist der Zustand des Daches?", "## Das Dach ist in gutem Zustand", "Das Dach ist undicht, und mehrere Ziegel fehlen."},
+	{"Wie ist der Zustand des Daches?", "## Das Dach ist in gutem Zustand",
+		"Das Dach ist undicht, und mehrere Ziegel fehlen."},
 	{"¿Cuál es el horario?", "## La oficina está cerrada", "La oficina abre de 9 a 17 horas."},
 	{roofAsked, "## Dragons live under the mill house", roofText},
-	{"Quel est l'état du toit ?", "## Le roi garde des dragons dans la cave", "Le toit est en mauvais état et des ardoises manquent."},
+	{"Quel est l'état du toit ?", "## Le roi garde des dragons dans la cave",
+		"Le toit est en mauvais état et des ardoises manquent."},
 	{"水车的直径是多少？", "## 国王在地下室里养了很多龙", "水车的直径是四米。"},
 }
 

@@ -79,17 +79,18 @@ func outside(markdown string) string {
 func outsideByGoldmark(markdown string) string {
 	source := []byte(markdown)
 	shown := ""
-	_ = ast.Walk(goldmark.DefaultParser().Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		switch n := n.(type) {
-		case *ast.CodeSpan, *ast.FencedCodeBlock, *ast.CodeBlock:
-			return ast.WalkSkipChildren, nil
-		case *ast.Text:
-			if entering {
-				shown += string(n.Segment.Value(source))
+	_ = ast.Walk(goldmark.DefaultParser().Parse(text.NewReader(source)),
+		func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+			switch n := n.(type) {
+			case *ast.CodeSpan, *ast.FencedCodeBlock, *ast.CodeBlock:
+				return ast.WalkSkipChildren, nil
+			case *ast.Text:
+				if entering {
+					shown += string(n.Segment.Value(source))
+				}
 			}
-		}
-		return ast.WalkContinue, nil
-	})
+			return ast.WalkContinue, nil
+		})
 	found := ""
 	for _, m := range Footnote.FindAllString(shown, -1) {
 		found += strings.Trim(m, "[]")
@@ -100,8 +101,10 @@ func outsideByGoldmark(markdown string) string {
 // someMarkdown puts together what makes code and what looks like it.
 func someMarkdown(r *rand.Rand) string {
 	pieces := []string{
-		"`", "``", "```", "````", "~~~", "\n", "\n", "\n\n", "\n```\n", "\n~~~\n", "\n```go\n", " [1]", "[2]", " [3].", "[9]", " [1, 2]", "[2](http://x)", "\\", "\\`", " word", " The roof leaks",
-		" `code`", " `a[1]`", "\n- ", "\n1. ", "\n> ", "\n   ```\n", "\n| a | ", "\n# ", "\n**b**\n", " ", ".", "[", "]", "1", "\n  - ", "\n---\n",
+		"`", "``", "```", "````", "~~~", "\n", "\n", "\n\n", "\n```\n", "\n~~~\n", "\n```go\n", " [1]", "[2]", " [3].",
+		"[9]", " [1, 2]", "[2](http://x)", "\\", "\\`", " word", " The roof leaks",
+		" `code`", " `a[1]`", "\n- ", "\n1. ", "\n> ", "\n   ```\n", "\n| a | ", "\n# ", "\n**b**\n", " ", ".", "[",
+		"]", "1", "\n  - ", "\n---\n",
 	}
 	var b strings.Builder
 	for range 1 + r.IntN(14) {
@@ -110,8 +113,8 @@ func someMarkdown(r *rand.Rand) string {
 	return b.String()
 }
 
-// heldToMarkdown checks that all who read an answer's code read it alike: what the writer takes for footnotes are the ones that claims has,
-// and what comes of them can be stored.
+// heldToMarkdown checks that all who read an answer's code read it alike: what the writer takes for footnotes are the
+// ones that claims has, and what comes of them can be stored.
 func heldToMarkdown(t *testing.T, said string) {
 	t.Helper()
 	for _, chunks := range [][]string{{said}, strings.Split(said, "")} {
@@ -139,7 +142,9 @@ func heldToMarkdown(t *testing.T, said string) {
 			t.Errorf("%q became %q: the writer wrote footnotes %v, and %v are read in it, want %v",
 				said, text, written, read, read)
 		}
-		confidence, _, _ := NewEvidence(cite.sources, cite, chat.RunRequest{Message: "Does the roof leak?"}).Evaluate(text)
+		confidence, _, _ := NewEvidence(cite.sources, cite, chat.RunRequest{
+			Message: "Does the roof leak?",
+		}).Evaluate(text)
 		if math.IsNaN(confidence) || confidence < 0 || confidence > 1 {
 			t.Errorf("%q became %q with confidence %v; want at least 0 and at most 1", said, text, confidence)
 		}
@@ -149,7 +154,8 @@ func heldToMarkdown(t *testing.T, said string) {
 func TestWriterAndClaimsReadTheSameFootnotes(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{
-		"The roof leaks, see ` the survey [1]. It is old [1].", "``` [1]", "a ` b\n\nc [1] ` d", "[9]```\n[1]", "[[9]1] [2]", "- `a\n- b` [1]", "~~~\n[1]\n~~~\n[2]", "```\n[1]\n    ```\n[2]",
+		"The roof leaks, see ` the survey [1]. It is old [1].", "``` [1]", "a ` b\n\nc [1] ` d", "[9]```\n[1]",
+		"[[9]1] [2]", "- `a\n- b` [1]", "~~~\n[1]\n~~~\n[2]", "```\n[1]\n    ```\n[2]",
 	} {
 		heldToMarkdown(t, said)
 	}

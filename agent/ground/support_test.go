@@ -22,7 +22,8 @@ func TestWhatIsOnlyQuotesIsSupported(t *testing.T) {
 	} {
 		cite := NewCiter(sources, nil, "")
 		cite.Citations = []chat.Citation{
-			{Number: 1, Quote: "THE TEST …", Check: tt.check}, {Number: 2, Quote: "After some time\nit becomes frozen.", Check: tt.check},
+			{Number: 1, Quote: "THE TEST …", Check: tt.check}, {Number: 2, Quote: "After some time\nit becomes frozen.",
+				Check: tt.check},
 		}
 		e := NewEvidence(sources, cite, chat.RunRequest{})
 		all := e.ClaimsOf(tt.said)

@@ -9,8 +9,9 @@ import (
 func TestResultsAndListsBackOnlySentencesAboutThem(t *testing.T) {
 	t.Parallel()
 	const (
-		list = `{"documents":[{"doc_id":"d1","title":"Robot house","filename":"robots.pdf","pages":3,"created":"2004-05-01"}],"total":1}`
-		sum  = `{"result":2004}`
+		list = `{"documents":[{"doc_id":"d1","title":"Robot house","filename":"robots.pdf","pages":3,` +
+			`"created":"2004-05-01"}],"total":1}`
+		sum = `{"result":2004}`
 	)
 	for _, tt := range []struct {
 		tool, output, said string
@@ -29,7 +30,9 @@ func TestResultsAndListsBackOnlySentencesAboutThem(t *testing.T) {
 		{Calculator, sum, "The fee comes to 2004 pounds.", false},
 		{Calculator, sum, "The rent comes to 2005 pounds.", false},
 	} {
-		e := NewEvidence(NewSources(), NewCiter(nil, nil, ""), chat.RunRequest{Message: "How many pounds of rent is it?"})
+		e := NewEvidence(NewSources(), NewCiter(nil, nil, ""), chat.RunRequest{
+			Message: "How many pounds of rent is it?",
+		})
 		e.Results.Keep(tt.tool, false, nil, []byte(tt.output), "")
 		if got := e.returned(tt.said, e.judgeOf(tt.said)); got != tt.want {
 			t.Errorf("after %s, %q is stated: got %v, want %v", tt.tool, tt.said, got, tt.want)

@@ -116,25 +116,39 @@ func TestMarkersAreRenumberedWhileTheTextStreams(t *testing.T) {
 		name, in, want string
 		quotes         []string
 	}{
-		{"in order of first appearance", "The wall is damp [2]. The roof leaks [1].", "The wall is damp [1]. The roof leaks [2].", []string{"The wall is damp.", "The roof leaks."}},
-		{"the same words keep their number", "It leaks: the roof leaks [1]. Yes, the roof leaks [1].", "It leaks: the roof leaks [1]. Yes, the roof leaks [1].", []string{"The roof leaks."}},
-		{"another sentence of the same passage is another footnote", "The roof leaks [1]. It is old [1].", "The roof leaks [1]. It is old [2].", []string{"The roof leaks.", "It is old."}},
+		{"in order of first appearance", "The wall is damp [2]. The roof leaks [1].",
+			"The wall is damp [1]. The roof leaks [2].", []string{"The wall is damp.", "The roof leaks."}},
+		{"the same words keep their number", "It leaks: the roof leaks [1]. Yes, the roof leaks [1].",
+			"It leaks: the roof leaks [1]. Yes, the roof leaks [1].", []string{"The roof leaks."}},
+		{"another sentence of the same passage is another footnote", "The roof leaks [1]. It is old [1].",
+			"The roof leaks [1]. It is old [2].", []string{"The roof leaks.", "It is old."}},
 		{"several in one", "Damp walls [2, 1]", "Damp walls [1][2]", []string{"The wall is damp.", "The roof leaks."}},
 		{"other brackets", "The wall is damp【2】.", "The wall is damp[1].", []string{"The wall is damp."}},
-		{"with a word", "Damp [doc2], damp [Document 2], damp [n=2], damp [ref. 2], damp [n: 2], damp【2:0†source】.", "Damp [1], damp [1], damp [1], damp [1], damp [1], damp[1].", []string{"The wall is damp."}},
-		{"words alone are no markers", "See [doc], [no 2], [n] and [reference 2].", "See [doc], [no 2], [n] and [reference 2].", nil},
+		{"with a word", "Damp [doc2], damp [Document 2], damp [n=2], damp [ref. 2], damp [n: 2], damp【2:0†source】.",
+			"Damp [1], damp [1], damp [1], damp [1], damp [1], damp[1].", []string{"The wall is damp."}},
+		{"words alone are no markers", "See [doc], [no 2], [n] and [reference 2].",
+			"See [doc], [no 2], [n] and [reference 2].", nil},
 		{"unknown numbers go with their space", "A claim [9]. Another [8] one.", "A claim. Another one.", nil},
 		{"links are no markers", "See [1](http://x) and [text].", "See [1](http://x) and [text].", nil},
-		{"addresses have none", "The wall is damp, see https://x.org/a[2] [2].", "The wall is damp, see https://x.org/a[2] [1].", []string{"The wall is damp."}},
-		{"nor have targets and titles", "[a](http://x/[2]) [a](x \"b [2]\") <https://x/[2]> ![a](b[2]) The wall is damp [2].", "[a](http://x/[2]) [a](x \"b [2]\") <https://x/[2]> ![a](b[2]) The wall is damp [1].", []string{"The wall is damp."}},
+		{"addresses have none", "The wall is damp, see https://x.org/a[2] [2].",
+			"The wall is damp, see https://x.org/a[2] [1].", []string{"The wall is damp."}},
+		{"nor have targets and titles",
+			"[a](http://x/[2]) [a](x \"b [2]\") <https://x/[2]> ![a](b[2]) The wall is damp [2].",
+			"[a](http://x/[2]) [a](x \"b [2]\") <https://x/[2]> ![a](b[2]) The wall is damp [1].",
+			[]string{"The wall is damp."}},
 		{"nor have names of code", "Set a[1] and max_size[2] = b[3].", "Set a[1] and max_size[2] = b[3].", nil},
-		{"nor has indented code", "So:\n\n    b[2]  [2]\n\tx [1]\n\nThe wall is damp [2].", "So:\n\n    b[2]  [2]\n\tx [1]\n\nThe wall is damp [1].", []string{"The wall is damp."}},
+		{"nor has indented code", "So:\n\n    b[2]  [2]\n\tx [1]\n\nThe wall is damp [2].",
+			"So:\n\n    b[2]  [2]\n\tx [1]\n\nThe wall is damp [1].", []string{"The wall is damp."}},
 		{"years are no markers", "In [2019] it was.", "In [2019] it was.", nil},
-		{"code is left alone", "Use `a[1]` or\n```\nb[2]\n```\nThe wall is damp [2].", "Use `a[1]` or\n```\nb[2]\n```\nThe wall is damp [1].", []string{"The wall is damp."}},
-		{"after the full stop", "The wall is damp. [2] The roof leaks. [1]", "The wall is damp. [1] The roof leaks. [2]", []string{"The wall is damp.", "The roof leaks."}},
+		{"code is left alone", "Use `a[1]` or\n```\nb[2]\n```\nThe wall is damp [2].",
+			"Use `a[1]` or\n```\nb[2]\n```\nThe wall is damp [1].", []string{"The wall is damp."}},
+		{"after the full stop", "The wall is damp. [2] The roof leaks. [1]",
+			"The wall is damp. [1] The roof leaks. [2]", []string{"The wall is damp.", "The roof leaks."}},
 		{"an open bracket at the end stays", "Odd [1", "Odd [1", nil},
-		{"a refusal has no footnotes", "I couldn’t find relevant information about that in your documents. [1] Sorry.", Refusal + " Sorry.", nil},
-		{"not quite a refusal", "I couldn't find much, but the wall is damp [2].", "I couldn't find much, but the wall is damp [1].", []string{"The wall is damp."}},
+		{"a refusal has no footnotes", "I couldn’t find relevant information about that in your documents. [1] Sorry.",
+			Refusal + " Sorry.", nil},
+		{"not quite a refusal", "I couldn't find much, but the wall is damp [2].",
+			"I couldn't find much, but the wall is damp [1].", []string{"The wall is damp."}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -159,7 +173,9 @@ func TestMarkersAreRenumberedWhileTheTextStreams(t *testing.T) {
 }
 
 func FuzzMarkersDoNotDependOnTheChunks(f *testing.F) {
-	for _, s := range []string{"The wall [2]. `a[1]` 【3】", "[1, 2][3]\n```\n[1]\n```", "I couldn’t find", " [9] [8", "[Sources 1-3] é[2]"} {
+	for _, s := range []string{
+		"The wall [2]. `a[1]` 【3】", "[1, 2][3]\n```\n[1]\n```", "I couldn’t find", " [9] [8", "[Sources 1-3] é[2]",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

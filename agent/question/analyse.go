@@ -54,37 +54,55 @@ var (
 		`^[\s\d.,()+\-*/^%×÷=?]*$|^(?i:what is|what's|calculate|compute|how much is)\s+[\d(.][\s\d.,()+\-*/^%×÷=?]*$`,
 	)
 	talk = regexp.MustCompile(
-		`^(?i:hi|hello|hey|hallo|good (?:morning|afternoon|evening)|thanks?(?: you)?(?: very much| a lot)?|thank you|who are you|what can you do|how are you|bye|goodbye|ok(?:ay)?|great|danke)(?: there)?[\s!.?]*$`,
+		`^(?i:hi|hello|hey|hallo|good (?:morning|afternoon|evening)|thanks?(?: you)?(?: very much| a lot)?|thank ` +
+			`you|who are you|what can you do|how are you|bye|goodbye|ok(?:ay)?|great|danke)(?: there)?[\s!.?]*$`,
 	)
 	transform = regexp.MustCompile(
-		`^(?i:(?:please |can you |could you )*(?:translate|rewrite|rephrase|shorten|simplify|summari[sz]e|expand|reformat|turn)\s+(?:it|this|that|your (?:last )?answer|the (?:last |previous )?answer)\b)`,
+		`^(?i:(?:please |can you |could you ` +
+			`)*(?:translate|rewrite|rephrase|shorten|simplify|summari[sz]e|expand|reformat|turn)\s+(?:it|this|that|` +
+			`your (?:last )?answer|the (?:last |previous )?answer)\b)`,
 	)
 	refersBack = regexp.MustCompile(
-		`(?i)\b(?:it|its|they|them|that one|those|these|the (?:first|second|third|last|other|former|latter)(?: one)?|tell me more|more about (?:it|that|this)|what about|and (?:what|how|why|who|when|where))\b`,
+		`(?i)\b(?:it|its|they|them|that one|those|these|the (?:first|second|third|last|other|former|latter)(?: ` +
+			`one)?|tell me more|more about (?:it|that|this)|what about|and (?:what|how|why|who|when|where))\b`,
 	)
 	compares = regexp.MustCompile(
-		`(?i)\b(?:compare|compared|comparison|difference|differences|differ|versus|vs|both|better than|more than|less than|which of)\b`,
+		`(?i)\b(?:compare|compared|comparison|difference|differences|differ|versus|vs|both|better than|more ` +
+			`than|less than|which of)\b`,
 	)
 	aboutFiles = regexp.MustCompile(
-		`(?i)\b(?:which|what|how many|list|show)\b.{0,30}\b(?:documents?|files?|pdfs?)\b|\b(?:uploaded|added|written by|author of|tagged)\b`,
+		`(?i)\b(?:which|what|how many|list|show)\b.{0,30}\b(?:documents?|files?|pdfs?)\b|\b(?:uploaded|added|written ` +
+			`by|author of|tagged)\b`,
 	)
 	filesOf = regexp.MustCompile(
-		`(?i)^(?:please |can you |could you )*(?:find|show|list|get|give|search for|look for|which|what|are there|do (?:i|we) have|how many)(?: me| us)?(?: all| any)?(?: of)?(?: the| my| our)?(?: [\p{L}-]+){0,2}? (?:documents?|files?|pdfs?|papers?|articles?|reports?|books?|notes|letters?|contracts?|e-?mails?|invoices?|publications?|works?)(?: (?:that|which))?(?: (?:is|are|was|were|have|has|do i have))?(?: (?:written|published|dated|made|created|authored|signed|sent|added))? (?:(?:from|in|of|since|before|after|until|on)(?: the)?(?: year| \p{L}+)? (?:19|20)\d{2}\b|(?-i:by (?:the )?\p{Lu})|tagged\b|with the tags?\b)`,
+		`(?i)^(?:please |can you |could you )*(?:find|show|list|get|give|search for|look for|which|what|are there|do ` +
+			`(?:i|we) have|how many)(?: me| us)?(?: all| any)?(?: of)?(?: the| my| our)?(?: [\p{L}-]+){0,2}? ` +
+			`(?:documents?|files?|pdfs?|papers?|articles?|reports?|books?|notes|letters?|contracts?|e-?mails?|` +
+			`invoices?|publications?|works?)(?: (?:that|which))?(?: (?:is|are|was|were|have|has|do i have))?(?: ` +
+			`(?:written|published|dated|made|created|authored|signed|sent|added))? ` +
+			`(?:(?:from|in|of|since|before|after|until|on)(?: the)?(?: year| \p{L}+)? (?:19|20)\d{2}\b|(?-i:by ` +
+			`(?:the )?\p{Lu})|tagged\b|with the tags?\b)`,
 	)
 	commanding = regexp.MustCompile(
-		`^(?i:hello|hallo|hi|hey|please|compare|translate|rewrite|rephrase|shorten|simplify|find|list|show|give|tell|say|search|look|name|calculate|compute|open|read|check|count|answer|thanks?)$`,
+		`^(?i:hello|hallo|hi|hey|please|compare|translate|rewrite|rephrase|shorten|simplify|find|list|show|give|tell|` +
+			`say|search|look|name|calculate|compute|open|read|check|count|answer|thanks?)$`,
 	)
 	measured = regexp.MustCompile(
 		`(?i)^how (?:many|much|long|old|often|far|big|large|high|tall|wide|deep|heavy|fast|soon|late|early)\b`,
 	)
 	exploratory = regexp.MustCompile(
-		`(?i)^(?:why|how|explain|describe|tell me about|give me an overview|overview|summari[sz]e|what are the (?:main|key)|discuss|outline)\b`,
+		`(?i)^(?:why|how|explain|describe|tell me about|give me an overview|overview|summari[sz]e|what are the ` +
+			`(?:main|key)|discuss|outline)\b`,
 	)
 )
 
 // ofText is an order about a text that stands in the question.
 var ofText = regexp.MustCompile(
-	`(?is)^\s*(?:please |can you |could you )*(?:translate|rewrite|rephrase|paraphrase|shorten|simplify|summari[sz]e|expand|reformat|proofread|correct)\s+(?:this|(?:the )?following)(?:\s+(?:text|sentence|paragraph|passage|message|e-?mail|letter|note))?(?:\s+(?:into|to|in|for|as)\s+[\w ]{1,30})?\s*[:\n]\s*\S.{15,}`,
+	`(?is)^\s*(?:please |can you |could you ` +
+		`)*(?:translate|rewrite|rephrase|paraphrase|shorten|simplify|summari[sz]e|expand|reformat|proofread|` +
+		`correct)\s+(?:this|(?:the ` +
+		`)?following)(?:\s+(?:text|sentence|paragraph|passage|message|e-?mail|letter|note))?(?:\s+(?:into|to|in|for|` +
+		`as)\s+[\w ]{1,30})?\s*[:\n]\s*\S.{15,}`,
 )
 
 // Analyse reads a question. followsUp says that there were questions before it in its conversation.

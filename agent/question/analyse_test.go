@@ -57,7 +57,8 @@ func TestAnalyse(t *testing.T) {
 	if got := Analyse("Where do I sign?", false).Entities; len(got) > 0 {
 		t.Errorf("entities = %q, want none: the asker is no entity", got)
 	}
-	if got := Analyse("Compare the value of Highlands with Oak House. Translate into German: This is it.", false).Entities; !slices.Equal(got, []string{"Highlands", "Oak House", "German"}) {
+	if got := Analyse("Compare the value of Highlands with Oak House. Translate into German: This is it.",
+		false).Entities; !slices.Equal(got, []string{"Highlands", "Oak House", "German"}) {
 		t.Errorf("entities = %q, want the names and no verb that begins a sentence", got)
 	}
 	if !slices.Contains(a.Keywords, "flashing") || slices.Contains(a.Keywords, "what") {

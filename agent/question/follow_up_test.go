@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestQuestionsThatLeanOnTheLastAnswer reads questions with whether a person takes them for one about the last answer. None of the others
-// may be taken for one, and no question at all where nothing was said before.
+// TestQuestionsThatLeanOnTheLastAnswer reads questions with whether a person takes them for one about the last answer.
+// None of the others may be taken for one, and no question at all where nothing was said before.
 func TestQuestionsThatLeanOnTheLastAnswer(t *testing.T) {
 	t.Parallel()
 	missed := 0
@@ -35,11 +35,15 @@ func TestQuestionsThatLeanOnTheLastAnswer(t *testing.T) {
 func TestAPointingQuestionIsStillSearchedFor(t *testing.T) {
 	t.Parallel()
 	for _, question := range []string{
-		"When was it built?", "Is it insulated?", "Does it leak?", "Who signed it?", "Is it in Berlin?", "Do you recommend it?", "Explain that boiler", "And in Berlin?",
-		"for tenants", "Translate this: The roof is good", "Shorten this\nThe roof is good", "Tell me more about that", "Search for it", "Look for it in the survey", "Find it in the survey", "Wer hat es gemacht?", "¿Cuánto cuesta eso?", "Combien ça coûte ?",
+		"When was it built?", "Is it insulated?", "Does it leak?", "Who signed it?", "Is it in Berlin?",
+		"Do you recommend it?", "Explain that boiler", "And in Berlin?",
+		"for tenants", "Translate this: The roof is good", "Shorten this\nThe roof is good", "Tell me more about that",
+		"Search for it", "Look for it in the survey", "Find it in the survey", "Wer hat es gemacht?",
+		"¿Cuánto cuesta eso?", "Combien ça coûte ?",
 	} {
 		if a := Analyse(question, true); a.Reference == Rework || a.Reference == AsksWhy {
-			t.Errorf("analyse(%q): reference = %d: it is not about the last answer alone; want other than %d and other than %d",
+			t.Errorf("analyse(%q): reference = %d: it is not about the last answer alone; want other than %d and "+
+				"other than %d",
 				question, a.Reference, Rework, AsksWhy)
 		}
 	}

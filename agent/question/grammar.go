@@ -42,7 +42,8 @@ var grammars = []grammar{
 	{
 		language: "de", conjunctions: words("und aber oder sowie"),
 		questions: words(
-			"was wer wen wem wessen wann wo woher wohin womit wofür wodurch warum wieso weshalb wie wieviel welche welcher welches welchen welchem",
+			"was wer wen wem wessen wann wo woher wohin womit wofür wodurch warum wieso weshalb wie wieviel welche " +
+				"welcher welches welchen welchem",
 		),
 		reasons:  words("was warum wieso weshalb"),
 		back:     words("das dies es sie ihn davon dazu damit darüber daraus"),

@@ -9,10 +9,15 @@ import (
 )
 
 var (
-	opensCited = regexp.MustCompile(`(?i)^(?:please |bitte |now |can you |could you )*(?:open|show(?: me)?|view|display|go to|jump to|öffne|zeig(?:e)?(?: mir)?|ouvre|abre)(?: up)?(?: the| that| die| das)?` +
-		`(?: (?:source|document|file|page|passage|place|text|quote|original|quelle|dokument|seite|stelle)(?: (?:of|behind|for|from|at|to|von|zu|hinter))?(?: the| der)?)?\s*$`)
+	opensCited = regexp.MustCompile(`(?i)^(?:please |bitte |now |can you |could you )*(?:open|show(?: ` +
+		`me)?|view|display|go to|jump to|öffne|zeig(?:e)?(?: mir)?|ouvre|abre)(?: up)?(?: the| that| die| das)?` +
+		`(?: (?:source|document|file|page|passage|place|text|quote|original|quelle|dokument|seite|stelle)(?: ` +
+		`(?:of|behind|for|from|at|to|von|zu|hinter))?(?: the| der)?)?\s*$`)
 	opensNamed = regexp.MustCompile(
-		`(?i)^(?:please |bitte |now |can you |could you )*(?:open|öffne|ouvre|abre)(?: up)?(?: (?:the|my|our|das|die|le|la|el))?( (?:document|file|pdf|paper|report|book|dokument|datei|fichier|documento))?(?: (?:called|named|with (?:the )?id))? (["“„«]?[\p{L}\p{N}].{0,200}?["”“»]?)(?:,? (?:please|bitte|for me))?[\s.!?]*$`,
+		`(?i)^(?:please |bitte |now |can you |could you )*(?:open|öffne|ouvre|abre)(?: up)?(?: ` +
+			`(?:the|my|our|das|die|le|la|el))?( ` +
+			`(?:document|file|pdf|paper|report|book|dokument|datei|fichier|documento))?(?: (?:called|named|with ` +
+			`(?:the )?id))? (["“„«]?[\p{L}\p{N}].{0,200}?["”“»]?)(?:,? (?:please|bitte|for me))?[\s.!?]*$`,
 	)
 	politeEnd = regexp.MustCompile(`(?i)^[\s.!?]*(?:please|bitte|for me|now)?[\s.!?]*$`)
 )

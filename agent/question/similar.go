@@ -26,7 +26,8 @@ var countable = words("many much viel viele vielen")
 
 // request is how a question begins that is an order: “Can you …”.
 var request = regexp.MustCompile(
-	`(?i)^(?:(?:hey|hi|hello|please|bitte)\W+)*(?:(?:can|could|would|will) you|(?:kannst|könntest) du|(?:können|könnten) sie|(?:peux|pourrais)-tu|puedes|puoi)\s+`,
+	`(?i)^(?:(?:hey|hi|hello|please|bitte)\W+)*(?:(?:can|could|would|will) you|(?:kannst|könntest) ` +
+		`du|(?:können|könnten) sie|(?:peux|pourrais)-tu|puedes|puoi)\s+`,
 )
 
 // IntentOf reads a question. What it does not understand makes it differ from others: a model that chooses once more

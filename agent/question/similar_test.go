@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestSimilarQuestions reads pairs of questions with whether the same tools and words answer both, and prints how many are told rightly. A
-// pair that is taken for the same and is not would lead to tools that do not fit: none may be. FOOTNOTE_TEST_PAIRS names another file of pairs,
-// of which only the counts are printed.
+// TestSimilarQuestions reads pairs of questions with whether the same tools and words answer both, and prints how many
+// are told rightly. A pair that is taken for the same and is not would lead to tools that do not fit: none may be.
+// FOOTNOTE_TEST_PAIRS names another file of pairs, of which only the counts are printed.
 func TestSimilarQuestions(t *testing.T) {
 	t.Parallel()
 	other := os.Getenv("FOOTNOTE_TEST_PAIRS")
@@ -42,7 +42,8 @@ func TestSimilarQuestions(t *testing.T) {
 			apart++
 		}
 	}
-	t.Logf("%d pairs: %d rightly the same, %d wrongly the same, %d missed, %d rightly apart", len(pairs), right, wrong, missed, apart)
+	t.Logf("%d pairs: %d rightly the same, %d wrongly the same, %d missed, %d rightly apart", len(pairs), right, wrong,
+		missed, apart)
 	if other == "" && right < 15 {
 		t.Errorf("%d pairs rightly taken for the same, want 15", right)
 	}

@@ -23,16 +23,19 @@ func Undivided(question string) []chat.PlanPart {
 var (
 	compared = []*regexp.Regexp{
 		regexp.MustCompile(
-			`(?i)^(?:please |can you |could you )*(?:compare|contrast)\s+(.+?)\s+(?:and|with|to|against|versus|vs\.?)\s+(.+?)[\s?.!]*$`,
+			`(?i)^(?:please |can you |could you ` +
+				`)*(?:compare|contrast)\s+(.+?)\s+(?:and|with|to|against|versus|vs\.?)\s+(.+?)[\s?.!]*$`,
 		),
 		regexp.MustCompile(`(?i)\b(?:differences?|distinction|comparison)\s+between\s+(.+?)\s+and\s+(.+?)[\s?.!]*$`),
 		regexp.MustCompile(
-			`(?i)^(?:how (?:does|do|did)\s+)?(.+?)\s+(?:versus|vs\.?|(?:compare|compares|compared|differ|differs) (?:to|with|from))\s+(.+?)[\s?.!]*$`,
+			`(?i)^(?:how (?:does|do|did)\s+)?(.+?)\s+(?:versus|vs\.?|(?:compare|compares|compared|differ|differs) ` +
+				`(?:to|with|from))\s+(.+?)[\s?.!]*$`,
 		),
 	}
 	lastRelation = regexp.MustCompile(`(?i)^.*\b(?:of|for|in|from|by|at|on)\s+`)
 	tailRelation = regexp.MustCompile(
-		`(?i)\s+(?:in|for|regarding|concerning|with regard to|with respect to|in terms of|when it comes to|according to)\s+.+$`,
+		`(?i)\s+(?:in|for|regarding|concerning|with regard to|with respect to|in terms of|when it comes to|according ` +
+			`to)\s+.+$`,
 	)
 	pronoun = regexp.MustCompile(
 		`(?i)\b(?:it|its|they|them|their|he|him|his|she|her|that|this|those|these|there|then)\b`,

@@ -36,16 +36,23 @@ func TestSplit(t *testing.T) {
 	}{
 		{"Compare holidays and roofs", []string{"holidays", "roofs"}},
 		{"Compare the valuations of 2023 and 2024", []string{"the valuations of 2023", "the valuations of 2024"}},
-		{"Please compare the rent of the flat with the house", []string{"the rent of the flat", "the rent of the house"}},
-		{"What is the difference between leave and sickness in the handbook?", []string{"leave in the handbook", "sickness in the handbook"}},
+		{"Please compare the rent of the flat with the house",
+			[]string{"the rent of the flat", "the rent of the house"}},
+		{"What is the difference between leave and sickness in the handbook?",
+			[]string{"leave in the handbook", "sickness in the handbook"}},
 		{"Compare the boiler, the roof and the walls", []string{"the boiler", "the roof", "the walls"}},
 		{"Slate versus lead?", []string{"Slate", "lead"}},
 		{"How does slate differ from lead?", []string{"slate", "lead"}},
-		{"Who renewed the roof and when did they finish it?", []string{"Who renewed the roof", "when did they finish it <- [0]"}},
+		{"Who renewed the roof and when did they finish it?",
+			[]string{"Who renewed the roof", "when did they finish it <- [0]"}},
 		{"Who renewed the roof and when did they do it?", nil}, // “when did they do it” says nothing by itself
-		{"How many days of leave are there? What must I do when sick?", []string{"How many days of leave are there", "What must I do when sick"}},
-		{"How many days of leave are there; who grants them; and why?", []string{"How many days of leave are there", "who grants them; and why <- [0]"}}, // "why" alone says nothing
-		{"Is the roof slate or tile and who checked it in 2020?", []string{"Is the roof slate or tile", "who checked it in 2020 <- [0]"}},
+		{"How many days of leave are there? What must I do when sick?",
+			[]string{"How many days of leave are there", "What must I do when sick"}},
+		// "why" alone says nothing
+		{"How many days of leave are there; who grants them; and why?",
+			[]string{"How many days of leave are there", "who grants them; and why <- [0]"}},
+		{"Is the roof slate or tile and who checked it in 2020?",
+			[]string{"Is the roof slate or tile", "who checked it in 2020 <- [0]"}},
 		{"Compare the old and the new tariff", nil},                       // “the old” of what?
 		{"Find a flat with a balcony and which costs less than 500", nil}, // a relative clause
 		{"Is there a tenant who signed and who paid?", nil},               // clauses of the same kind
@@ -72,8 +79,9 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestQuestionsAreDividedWhereEachPartIsAQuestion reads questions with how many parts a person sees in each. A question that stays whole
-// where it could be divided is searched for as it is; a wrong part finds passages that nobody asked for.
+// TestQuestionsAreDividedWhereEachPartIsAQuestion reads questions with how many parts a person sees in each. A question
+// that stays whole where it could be divided is searched for as it is; a wrong part finds passages that nobody asked
+// for.
 func TestQuestionsAreDividedWhereEachPartIsAQuestion(t *testing.T) {
 	t.Parallel()
 	divided, whole := 0, 0
@@ -95,22 +103,32 @@ func TestQuestionsAreDividedWhereEachPartIsAQuestion(t *testing.T) {
 		}
 		for _, p := range parts {
 			said := wordsAt(p.Query)
-			if a := languageFrom(said); len(parts) > 1 && (contentOf(p.Query) == 0 || slices.Contains(a.conjunctions, said[0].word) || slices.Contains(a.conjunctions, said[len(said)-1].word)) {
+			if a := languageFrom(said); len(parts) > 1 &&
+				(contentOf(p.Query) == 0 || slices.Contains(a.conjunctions, said[0].word) ||
+					slices.Contains(a.conjunctions, said[len(said)-1].word)) {
 				t.Errorf("split(%q): the part %q is no question", question, p.Query)
 			}
 		}
 	}
-	if divided < 26 || whole > 34 { // of 28 and 32; the two that stay whole join verbs instead of question words, or have a single content word
+	// of 28 and 32; the two that stay whole join verbs instead of question words, or have a single content word
+	if divided < 26 || whole > 34 {
 		t.Errorf("%d questions divided, %d whole; want 26 and 34", divided, whole)
 	}
 }
 
-// TestNoPartBreaksOff puts many phrases on both sides of a conjunction: no part may end in a preposition, an article or a conjunction, or
-// lack content words.
+// TestNoPartBreaksOff puts many phrases on both sides of a conjunction: no part may end in a preposition, an article or
+// a conjunction, or lack content words.
 func TestNoPartBreaksOff(t *testing.T) {
 	t.Parallel()
-	lefts := []string{"What is the notice period", "Who signed it", "Why would the cellar of", "What is the", "Where does the rent for", "Who and", "How", "What is the roof made of", "When did the boiler fail in", "Which of the", "What do you know about the", "Compare the roof and"}
-	rights := []string{"how does it", "why", "what is the", "which of", "who signed for the", "when was the roof renewed", "how much", "where is it", "in which year", "why would the"}
+	lefts := []string{
+		"What is the notice period", "Who signed it", "Why would the cellar of", "What is the",
+		"Where does the rent for", "Who and", "How", "What is the roof made of", "When did the boiler fail in",
+		"Which of the", "What do you know about the", "Compare the roof and",
+	}
+	rights := []string{
+		"how does it", "why", "what is the", "which of", "who signed for the", "when was the roof renewed", "how much",
+		"where is it", "in which year", "why would the",
+	}
 	divided := 0
 	for _, left := range lefts {
 		for _, right := range rights {
@@ -120,7 +138,8 @@ func TestNoPartBreaksOff(t *testing.T) {
 				divided += len(parts) - 1
 				for _, p := range parts {
 					last := p.Query[strings.LastIndexByte(p.Query, ' ')+1:]
-					if len(parts) > 1 && (contentOf(p.Query) == 0 || text.IsStop(last, "en") && !pronoun.MatchString(last)) {
+					if len(parts) > 1 &&
+						(contentOf(p.Query) == 0 || text.IsStop(last, "en") && !pronoun.MatchString(last)) {
 						t.Errorf("split(%q): the part %q breaks off", q, p.Query)
 					}
 				}

@@ -7,7 +7,10 @@ import (
 
 // opening is a question whose words after the first may be a document's title.
 var opening = regexp.MustCompile(
-	`(?i)^(?:please |can you |could you )*(?:open|read|view|show(?: me| us)?|display|summari[sz]e|look (?:at|into)|go through|what(?:'s| is| stands)? (?:written )?in|what does|according to)(?: (?:the|my|our))?(?: (?:document|file|paper|report|book))? (.{3,200}?)(?:,.*| (?:say|says|state|states|mention|mentions|contain|contains)\b.*| (?:for me|please))?[\s?.!]*$`,
+	`(?i)^(?:please |can you |could you )*(?:open|read|view|show(?: me| us)?|display|summari[sz]e|look ` +
+		`(?:at|into)|go through|what(?:'s| is| stands)? (?:written )?in|what does|according to)(?: ` +
+		`(?:the|my|our))?(?: (?:document|file|paper|report|book))? (.{3,200}?)(?:,.*| ` +
+		`(?:say|says|state|states|mention|mentions|contain|contains)\b.*| (?:for me|please))?[\s?.!]*$`,
 )
 
 // PossibleTitles returns what may be a title: what is quoted, and what follows a word like open.

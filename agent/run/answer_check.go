@@ -81,7 +81,8 @@ func (ac *answerCheck) evaluateWithout(markdown string) evaluation {
 			return ground.ThePassages, false
 		})
 		return evaluation{
-			c.Confidence(), "No footnotes were asked for. " + c.Explain(ground.ThePassages), c.Unsupported, c.IsFaultless(),
+			c.Confidence(), "No footnotes were asked for. " + c.Explain(ground.ThePassages), c.Unsupported,
+			c.IsFaultless(),
 		}
 	case !ac.found.evidence.Results.IsEmpty():
 		c := ac.found.evidence.Compare(

@@ -103,7 +103,8 @@ func (c *toolCaller) awaitVerdict(ctx context.Context, a *toolCall, late <-chan 
 
 // acceptApproval makes an approved call ready to run, with the person's input if there is one.
 func (c *toolCaller) acceptApproval(a *toolCall, v verdict) {
-	a.step.Status, a.step.ToolStatus, a.step.Timestamp, a.step.Summary = chat.StatusRunning, chat.StatusRunning, stamp(), ""
+	a.step.Status, a.step.ToolStatus, a.step.Timestamp, a.step.Summary = chat.StatusRunning, chat.StatusRunning,
+		stamp(), ""
 	a.step.Details = map[string]any{"approved": true}
 	if v.input != nil && string(v.input) != string(a.args) {
 		a.step.Details["proposed"] = a.args

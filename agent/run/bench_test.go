@@ -28,8 +28,10 @@ func quantiles(b *testing.B, took []time.Duration, of ...string) {
 
 // askedToDecide are questions of all kinds.
 var askedToDecide = []string{
-	"Who made the building survey?", "What does Handbook.md say about paid holiday?", "Compare the roof and the damp in the survey", "What is 17 * 23?",
-	"Why is the roof in poor condition, and what does it cost to repair the flashing around the chimney?", "Hello there",
+	"Who made the building survey?", "What does Handbook.md say about paid holiday?",
+	"Compare the roof and the damp in the survey", "What is 17 * 23?",
+	"Why is the roof in poor condition, and what does it cost to repair the flashing around the chimney?",
+	"Hello there",
 }
 
 // BenchmarkRulesDecide is what rules take from a question to the tools that it begins with.
@@ -54,13 +56,15 @@ func BenchmarkRunNothingStored(b *testing.B) {
 	h := newHouse(b, answeringModel())
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := h.forgetful(asks("How many days of paid holiday are there?")).carryOut(b.Context(), nil); err != nil {
+		if _, err := h.forgetful(asks("How many days of paid holiday are there?")).carryOut(b.Context(),
+			nil); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
-// timed is a model whose every reply is made before any of it is handed on, so that what is measured is the model's own time.
+// timed is a model whose every reply is made before any of it is handed on, so that what is measured is the model's own
+// time.
 type timed struct {
 	llm.Model
 	chose, answered *[]time.Duration
@@ -90,8 +94,8 @@ func (m timed) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, 
 	}
 }
 
-// BenchmarkOfflineDecides is what the model made of rules takes for each of its turns in whole runs: those in which it chooses tools,
-// and those in which it weighs what was read and writes the answer.
+// BenchmarkOfflineDecides is what the model made of rules takes for each of its turns in whole runs: those in which it
+// chooses tools, and those in which it weighs what was read and writes the answer.
 func BenchmarkOfflineDecides(b *testing.B) {
 	var chose, answered []time.Duration
 	h := newHouse(b, timed{offline.New(), &chose, &answered})
@@ -116,7 +120,8 @@ func (s slow) Search(ctx context.Context, scope chat.Scope, q corpus.Query) (cor
 	begun := time.Now()
 	time.Sleep(s.each)
 	found, err := s.Library.Search(ctx, scope, q)
-	for took, most := int64(time.Since(begun)), s.most.Load(); took > most && !s.most.CompareAndSwap(most, took); most = s.most.Load() {
+	for took, most := int64(time.Since(begun)), s.most.Load(); took > most &&
+		!s.most.CompareAndSwap(most, took); most = s.most.Load() {
 	}
 	return found, err
 }
@@ -154,14 +159,22 @@ func BenchmarkRecollect(b *testing.B) {
 				if r.Turn() == 0 && !r.NoTools {
 					return calls(search("paid holiday"))
 				}
-				return scripted.Reply{Chunks: scripted.Words(goodAnswer + strings.Repeat(" So much about that for now.", 40))}
+				return scripted.Reply{
+					Chunks: scripted.Words(goodAnswer + strings.Repeat(" So much about that for now.", 40)),
+				}
 			})
 			h := newHouse(b, model)
 			var run chat.Run
 			for i := range 25 {
-				run = h.execute(chat.RunRequest{SessionID: run.SessionID, Message: fmt.Sprintf("How many days of paid holiday are there in year %d?", i)})
+				run = h.execute(chat.RunRequest{
+					SessionID: run.SessionID,
+					Message:   fmt.Sprintf("How many days of paid holiday are there in year %d?", i),
+				})
 			}
-			next := chat.Run{ID: "next", User: chat.LocalUser, SessionID: run.SessionID, ParentID: run.ID, Request: asks("And unused days?")}
+			next := chat.Run{
+				ID: "next", User: chat.LocalUser, SessionID: run.SessionID, ParentID: run.ID,
+				Request: asks("And unused days?"),
+			}
 			var worst time.Duration
 			for b.Loop() {
 				if !kept {
@@ -182,7 +195,8 @@ func BenchmarkRecollect(b *testing.B) {
 // execute stores a run of a question and carries it to its end.
 func (h *house) execute(req chat.RunRequest) chat.Run {
 	h.Helper()
-	run, _, err := h.cfg.Store.StartRun(h.Context(), chat.LocalUser, req, chat.Lease{Owner: h.cfg.Owner, Until: time.Now().Add(time.Minute)})
+	run, _, err := h.cfg.Store.StartRun(h.Context(), chat.LocalUser, req,
+		chat.Lease{Owner: h.cfg.Owner, Until: time.Now().Add(time.Minute)})
 	if err != nil {
 		h.Fatal(err)
 	}

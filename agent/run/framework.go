@@ -64,7 +64,8 @@ type rounds struct {
 
 func (r *rounds) catalog() Rounds {
 	return Rounds{
-		Question: r.w.run.Request.Message, Tools: r.w.model.nextRequest().Tools, Most: r.w.budget.limits.Steps + moreRounds,
+		Question: r.w.run.Request.Message, Tools: r.w.model.nextRequest().Tools,
+		Most: r.w.budget.limits.Steps + moreRounds,
 		Turn: func(ctx context.Context) (calls []llm.Call, err error) {
 			err = r.inOrder(func() error { calls, err = r.takeTurn(ctx); return err })
 			return calls, err

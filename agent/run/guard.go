@@ -23,7 +23,8 @@ type Guard struct {
 // "rules" say that they are a document's.
 func DefaultGuard() []string {
 	const (
-		begin  = `(?:^|[.!?\n])[\s>#*"'“-]*(?:(?:please|now|just|kindly|first|then|ok|okay|so|also|from\s+now\s+on)[\s,]+|you\s+(?:must|should|are\s+to|have\s+to)\s+|i\s+(?:want|need)\s+you\s+to\s+)*`
+		begin = `(?:^|[.!?\n])[\s>#*"'“-]*(?:(?:please|now|just|kindly|first|then|ok|okay|so|also|` +
+			`from\s+now\s+on)[\s,]+|you\s+(?:must|should|are\s+to|have\s+to)\s+|i\s+(?:want|need)\s+you\s+to\s+)*`
 		ignore = `(?:ignore|disregard|forget|override|bypass)\s+`
 		rules  = `(?:instructions?|rules?|prompts?|guidelines?|restrictions?)`
 		all    = `(?:(?:all|any)\s+)?(?:of\s+)?`
@@ -35,13 +36,17 @@ func DefaultGuard() []string {
 			`your\s+(?:(?:own|previous|prior|current|original|initial|internal|hidden|safety|system|other)\s+)*(?:` +
 			rules + `|training|programming)\b(?:$|[^'’])`,
 		begin + ignore +
-			`(?:(?:all|any)\s+(?:of\s+)?(?:(?:the|these|those|my)\s+)?|(?:the|these|those|my)\s+)(?:(?:system|safety)\s+)?` +
+			`(?:(?:all|any)\s+(?:of\s+)?(?:(?:the|these|those|my)\s+)?|(?:the|these|those|my)\s+)(?:(?:system|` +
+			`safety)\s+)?` +
 			rules + end,
 		begin + ignore + all +
-			`(?:the\s+)?system\s+(?:prompt|instructions?|rules?|guidelines?)(?:\s*(?:[.,;:!?]|$)|\s+(?:and|then|but|so)\b)`,
+			`(?:the\s+)?system\s+(?:prompt|instructions?|rules?|guidelines?)(?:\s*(?:[.,;:!?]|$)|\s+(?:and|then|but|` +
+			`so)\b)`,
 		begin + ignore + `(?:(?:everything|all)\s+(?:the\s+)?above` + end +
 			`|(?:everything|all|what(?:ever)?)\s+(?:that\s+)?you\s+(?:were|have\s+been)\s+(?:told|given|instructed))`,
-		`(?:^|[.!?\n]\s*)(?:please\s+|now\s+)*(?:reveal|show|print|repeat|output|tell)\s+(?:me\s+)?(?:all\s+(?:of\s+)?)?your\s+(?:system|hidden|initial|secret)\s+(?:prompt|instructions?|message)`,
+		`(?:^|[.!?\n]\s*)(?:please\s+|now\s+)*(?:reveal|show|print|repeat|output|` +
+			`tell)\s+(?:me\s+)?(?:all\s+(?:of\s+)?)?your\s+(?:system|hidden|initial|secret)\s+(?:prompt|` +
+			`instructions?|message)`,
 	}
 }
 
@@ -92,9 +97,11 @@ func (g guard) refusalReason(question string) string {
 		switch {
 		case !rule.re.MatchString(question):
 		case rule.own:
-			return "A rule of this server stops questions like this one. Ask in other words, or about something else in your documents."
+			return "A rule of this server stops questions like this one. Ask in other words, or about something else " +
+				"in your documents."
 		default:
-			return "This reads like an order to the program and not like a question about your documents. Ask about the documents."
+			return "This reads like an order to the program and not like a question about your documents. Ask about " +
+				"the documents."
 		}
 	}
 	return ""

@@ -2,7 +2,8 @@ package run
 
 import "testing"
 
-// TestOrdersToTheProgramAreTold holds DefaultGuard to orders in many words, and to questions about documents that come close to them.
+// TestOrdersToTheProgramAreTold holds DefaultGuard to orders in many words, and to questions about documents that come
+// close to them.
 func TestOrdersToTheProgramAreTold(t *testing.T) {
 	t.Parallel()
 	g, err := newGuard(Guard{})

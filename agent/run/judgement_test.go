@@ -12,7 +12,8 @@ func TestJudgementsAreRead(t *testing.T) {
 		said, text string
 		score      float64 // -1: none
 	}{
-		{`{"evaluation":"Good. Very good. Quite whole. And so on.","confidence":0.7}`, "Good. Very good. Quite whole.", 0.7},
+		{`{"evaluation":"Good. Very good. Quite whole. And so on.","confidence":0.7}`,
+			"Good. Very good. Quite whole.", 0.7},
 		{"Here it is:\n```json\n{\"confidence\": \"80%\", \"evaluation\": \"Good.\"}\n```", "Good.", 0.8},
 		{`{"evaluation":"Good.","confidence":"0.5"}`, "Good.", 0.5},
 		{`{"evaluation":"Good.","confidence":-1}`, "Good.", -1},

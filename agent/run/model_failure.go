@@ -146,10 +146,12 @@ func explainFailure(e *llm.Error, user string) (reason, advice string) {
 // second time it must answer from what there is.
 func (m *modelCaller) repairCall(ctx context.Context, e *llm.Error) error {
 	m.badCalls++
-	message, told := "The model's tool call could not be read: asking for it again", "Your last tool call could not be read: write it again, as the tool's schema says."
+	message, told := "The model's tool call could not be read: asking for it again",
+		"Your last tool call could not be read: write it again, as the tool's schema says."
 	if m.badCalls == maxBadCalls {
 		m.answerNext()
-		message, told = "The model's tool call could not be read again: asking for the answer", "Your tool calls can't be read. Answer now, in plain text, from what you have."
+		message, told = "The model's tool call could not be read again: asking for the answer",
+			"Your tool calls can't be read. Answer now, in plain text, from what you have."
 	}
 	if e.Err != nil {
 		told += " The server said: " + text.Shorten(strings.TrimSpace(e.Err.Error()), 300)
@@ -190,7 +192,8 @@ func (m *modelCaller) checkPrompt(ctx context.Context, u *llm.Usage) error {
 		u.In,
 	)
 	return m.log.emit(ctx, m.log.newStep("notice", chat.ActionThinking, chat.StatusError, fmt.Sprintf(
-		"The model's server read only about %d of %d tokens: its context is set too small, and the answer may miss something. With Ollama, OLLAMA_CONTEXT_LENGTH sets it",
+		"The model's server read only about %d of %d tokens: its context is set too small, and the answer may miss "+
+			"something. With Ollama, OLLAMA_CONTEXT_LENGTH sets it",
 		u.In,
 		sent,
 	)))

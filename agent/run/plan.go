@@ -136,7 +136,8 @@ func (p *plan) promptText(searched bool) string {
 	}
 	if searched {
 		b.WriteString(
-			"Each was searched for already: the results follow the question. Search on where they do not suffice. Answer every part.",
+			"Each was searched for already: the results follow the question. Search on where they do not suffice. " +
+				"Answer every part.",
 		)
 	} else {
 		b.WriteString("Search for each, for independent ones in one turn. Answer every part.")

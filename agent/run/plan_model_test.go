@@ -18,9 +18,14 @@ func TestReadPlan(t *testing.T) {
 		want       []string
 		why        string // part of it
 	}{
-		{"as agreed", `{"sub_queries":[{"query":"a","reasoning":"r","depends_on":[]},{"query":"b","reasoning":"r","depends_on":[0]}]}`, []string{"a", "b <- [0]"}, ""},
+		{
+			"as agreed",
+			`{"sub_queries":[{"query":"a","reasoning":"r","depends_on":[]},{"query":"b","reasoning":"r",` +
+				`"depends_on":[0]}]}`, []string{"a", "b <- [0]"}, "",
+		},
 		{"a bare list", `[{"query":"a"},{"query":"b"}]`, []string{"a", "b"}, ""},
-		{"in a fence, with words around", "Here is the plan:\n```json\n[{\"query\":\"a\"}]\n```\nGood luck!", []string{"a"}, ""},
+		{"in a fence, with words around", "Here is the plan:\n```json\n[{\"query\":\"a\"}]\n```\nGood luck!",
+			[]string{"a"}, ""},
 		{"another name for the list", `{"queries":[{"query":"a"}]}`, []string{"a"}, ""},
 		{"a single part", `{"query":"a","reasoning":"r","depends_on":[]}`, []string{"a"}, ""},
 		{"plain strings", `{"sub_queries":["a","b"]}`, []string{"a", "b"}, ""},
@@ -36,11 +41,14 @@ func TestReadPlan(t *testing.T) {
 		{"a part that is not there", `[{"query":"a","depends_on":[3]}]`, self, "not there"},
 		{"a negative place", `[{"query":"a","depends_on":[-1]}]`, self, "not there"},
 		{"a circle of one", `[{"query":"a","depends_on":[0]}]`, self, "circle"},
-		{"a circle of three", `[{"query":"a","depends_on":[2]},{"query":"b","depends_on":[0]},{"query":"c","depends_on":[1]}]`, self, "circle"},
+		{"a circle of three",
+			`[{"query":"a","depends_on":[2]},{"query":"b","depends_on":[0]},{"query":"c","depends_on":[1]}]`,
+			self, "circle"},
 		{"far too many", "[" + strings.TrimSuffix(strings.Repeat(`{"query":"a"},`, 11), ",") + "]", self, "11 parts"},
 	} {
 		parts, why := readPlan(tt.said, "the question")
-		if diff := cmp.Diff(tt.want, partsInShort(parts)); diff != "" || !strings.Contains(why, tt.why) || (why == "") != (tt.why == "") {
+		if diff := cmp.Diff(tt.want, partsInShort(parts)); diff != "" || !strings.Contains(why, tt.why) ||
+			(why == "") != (tt.why == "") {
 			t.Errorf("%s: %q (-want +got):\n%s", tt.name, why, diff)
 		}
 		for _, p := range parts {

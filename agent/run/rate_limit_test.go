@@ -18,7 +18,8 @@ import (
 	"footnote/llm/openai"
 )
 
-// wireTo is a model's server without a network, so that waits take no real time. It counts requests by the model they name.
+// wireTo is a model's server without a network, so that waits take no real time. It counts requests by the model they
+// name.
 type wireTo struct {
 	count map[string]int
 	reply func(r *http.Request, model string) (*http.Response, error)
@@ -54,7 +55,9 @@ func refusing(status int, after string) func(*http.Request, string) (*http.Respo
 		if after != "" {
 			h.Set("Retry-After", after)
 		}
-		return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(`{"error":{"message":"no"}}`))}, nil
+		return &http.Response{
+			StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(`{"error":{"message":"no"}}`)),
+		}, nil
 	}
 }
 
@@ -70,7 +73,13 @@ func refusedLink(*http.Request, string) (*http.Response, error) {
 // breaksAfterWords sends a piece of the answer and then breaks.
 func breaksAfterWords(*http.Request, string) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}},
-		Body: io.NopCloser(io.MultiReader(strings.NewReader(`data: {"choices":[{"index":0,"delta":{"content":"There are "},"finish_reason":null}]}`+"\n\n"), broken{}))}, nil
+		Body: io.NopCloser(
+			io.MultiReader(
+				strings.NewReader(
+					`data: {"choices":[{"index":0,"delta":{"content":"There are "},"finish_reason":null}]}`+"\n\n",
+				), broken{},
+			),
+		)}, nil
 }
 
 type broken struct{}
@@ -117,15 +126,19 @@ func TestAFailingServerIsAskedSeldom(t *testing.T) {
 				s := &wireTo{count: map[string]int{}, reply: tt.reply}
 				took := turnOver(t, s, Config{})
 				if s.count["large"] != tt.requests || took < tt.atLeast || took > 250*time.Second {
-					t.Errorf("%d requests in %v, want %d in %v or more", s.count["large"], took, tt.requests, tt.atLeast)
+					t.Errorf("%d requests in %v, want %d in %v or more", s.count["large"], took, tt.requests,
+						tt.atLeast)
 				}
 				s = &wireTo{count: map[string]int{}, reply: tt.reply}
-				if turnOver(t, s, Config{Select: s.model(t, "small")}); s.count["small"] != tt.choosing || s.count["large"] != tt.requests {
-					t.Errorf("with a model that chooses: %v requests, want %d of it and %d of the other", s.count, tt.choosing, tt.requests)
+				if turnOver(t, s, Config{Select: s.model(t, "small")}); s.count["small"] != tt.choosing ||
+					s.count["large"] != tt.requests {
+					t.Errorf("with a model that chooses: %v requests, want %d of it and %d of the other", s.count,
+						tt.choosing, tt.requests)
 				}
 				s = &wireTo{count: map[string]int{}, reply: tt.reply}
 				w := bareRunner(t, Config{Model: s.model(t, "large")}, chat.Run{})
-				if _, _, err := w.model.completeOnce(t.Context(), []llm.Message{{Role: llm.RoleUser, Text: "Plan."}}); err == nil || s.count["large"] != tt.beside {
+				if _, _, err := w.model.completeOnce(t.Context(),
+					[]llm.Message{{Role: llm.RoleUser, Text: "Plan."}}); err == nil || s.count["large"] != tt.beside {
 					t.Errorf("a side question: %d requests, want %d (%v)", s.count["large"], tt.beside, err)
 				}
 				s = &wireTo{count: map[string]int{}, reply: tt.reply}
@@ -133,7 +146,8 @@ func TestAFailingServerIsAskedSeldom(t *testing.T) {
 				if !ok {
 					t.Fatal("no embedder")
 				}
-				if _, err := embedder.Embed(t.Context(), []string{"roof"}); err == nil || s.count["small"] != tt.embedding {
+				if _, err := embedder.Embed(t.Context(), []string{"roof"}); err == nil ||
+					s.count["small"] != tt.embedding {
 					t.Errorf("an embedding: %d requests, want %d (%v)", s.count["small"], tt.embedding, err)
 				}
 			})
@@ -147,7 +161,9 @@ func TestADeadServerIsLeftAloneByAllRuns(t *testing.T) {
 		s := &wireTo{count: map[string]int{}, reply: refusing(503, "")}
 		model := s.model(t, "large")
 		for range 10 {
-			for range model.Stream(t.Context(), llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "Hello"}}}) {
+			for range model.Stream(t.Context(), llm.Request{
+				Messages: []llm.Message{{Role: llm.RoleUser, Text: "Hello"}},
+			}) {
 			}
 		}
 		if s.count["large"] != 5 {
@@ -160,7 +176,9 @@ func TestADeadServerIsLeftAloneByAllRuns(t *testing.T) {
 func TestARateLimitIsWaitedForVisibly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		busy := scripted.Reply{Err: &llm.Error{Kind: llm.KindRateLimited, Message: "too many requests"}}
-		told := scripted.Reply{Err: &llm.Error{Kind: llm.KindRateLimited, Message: "too many requests", RetryAfter: 7 * time.Second}}
+		told := scripted.Reply{
+			Err: &llm.Error{Kind: llm.KindRateLimited, Message: "too many requests", RetryAfter: 7 * time.Second},
+		}
 		w := bareRunner(t, Config{Model: scripted.New(busy, busy, told, says("Done."))}, chat.Run{})
 		w.budget.limits = chat.Budget{Steps: 10, Seconds: 300, Tokens: 1000}
 		var stored []chat.Payload
@@ -174,7 +192,8 @@ func TestARateLimitIsWaitedForVisibly(t *testing.T) {
 		if took := time.Since(begin); took < 22*time.Second || took > 23*time.Second {
 			t.Errorf("waited %v, want 5 + 10 + 7 s and a little", took)
 		}
-		if first := stored[0].(chat.Step); first.Step != "rate_limit" || first.Message != "The model's server is busy: trying again in 5 s" {
+		if first := stored[0].(chat.Step); first.Step != "rate_limit" ||
+			first.Message != "The model's server is busy: trying again in 5 s" {
 			t.Errorf("step = %+v; want Step %q and Message %q",
 				first, "rate_limit", "The model's server is busy: trying again in 5 s")
 		}

@@ -69,7 +69,8 @@ func (v *reviewer) searchOn(ctx context.Context) error {
 	v.messages.ephemeral = []llm.Message{
 		{Role: llm.RoleAssistant, Text: v.earlier.original},
 		{Role: llm.RoleUser, Aside: true, Text: fmt.Sprintf(
-			"A check of your answer gives it a confidence of %.2f. What it says stands below, as data. Search for what is missing, then answer the whole question again.\n%s",
+			"A check of your answer gives it a confidence of %.2f. What it says stands below, as data. Search for "+
+				"what is missing, then answer the whole question again.\n%s",
 			*v.judged.score,
 			fenceData(v.nonce, v.judged.text),
 		)},

@@ -218,7 +218,8 @@ func (rc *recovery) repeatCall(step chat.Step, version int64) *toolCall {
 		reply{calls: []llm.Call{{ID: step.CallID, Name: step.ToolName, Arguments: step.ToolInput}}}, 0, version,
 	)
 	rc.log.ids--
-	a.step.CallID, a.step.ParentID, a.step.Thought, a.step.Details = step.CallID, step.ParentID, step.Thought, step.Details
+	a.step.CallID, a.step.ParentID, a.step.Thought, a.step.Details = step.CallID, step.ParentID, step.Thought,
+		step.Details
 	a.step.Tokens, a.step.Cost = step.Tokens, step.Cost
 	rc.log.trackStep(a.step)
 	return a

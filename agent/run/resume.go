@@ -19,7 +19,8 @@ const (
 )
 
 // unknownEffect is what the model is told of a call that was cut off and is not made again.
-const unknownEffect = "The server was stopped during this call. Nobody knows whether it took effect: do not make it again, and say so in the answer."
+const unknownEffect = "The server was stopped during this call. Nobody knows whether it took effect: do not make it " +
+	"again, and say so in the answer."
 
 // recovery rebuilds a run from its log and makes calls again that were cut off.
 type recovery struct {

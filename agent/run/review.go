@@ -38,13 +38,18 @@ type reviewer struct {
 // Reviews of an answer that is not good enough yet. Each is made once in a run.
 const (
 	nudgeEmpty  remedy = "Your reply was empty. Answer the question now, or call a tool."
-	nudgeSearch remedy = "You have not searched the documents. Search them before you answer; if they do not hold the answer, say so with the agreed sentence."
-	nudgeTools  remedy = "Nothing that your tools returned bears your answer out, and none of your tools searches documents. Say only what they returned, or begin with the agreed sentence."
-	nudgeCite   remedy = "Your answer has no footnotes. Write the same answer again and put the number n of the passage behind each claim, like [3]. Leave out what no passage supports."
+	nudgeSearch remedy = "You have not searched the documents. Search them before you answer; if they do not hold " +
+		"the answer, say so with the agreed sentence."
+	nudgeTools remedy = "Nothing that your tools returned bears your answer out, and none of your tools searches " +
+		"documents. Say only what they returned, or begin with the agreed sentence."
+	nudgeCite remedy = "Your answer has no footnotes. Write the same answer again and put the number n of the " +
+		"passage behind each claim, like [3]. Leave out what no passage supports."
 )
 
-const nudgeSupport remedy = "None of your sentences is supported by the passages behind its footnotes. Write the answer again from the words of the passages alone, " +
-	"with the right number behind each claim. If the passages do not hold the answer, begin with the agreed sentence instead."
+const nudgeSupport remedy = "None of your sentences is supported by the passages behind its footnotes. Write the " +
+	"answer again from the words of the passages alone, " +
+	"with the right number behind each claim. If the passages do not hold the answer, begin with the agreed sentence " +
+	"instead."
 
 // errUnsupported is why an answer is held back: nothing in it rests on the documents.
 var errUnsupported = errors.New("no claim of the answer is supported")
@@ -188,7 +193,8 @@ func (v *reviewer) holdBack(ctx context.Context) error {
 	)
 	failed := &chat.Error{
 		Code: chat.CodeGuardrail, Err: errUnsupported,
-		Message: "An answer whose footnotes hold could not be written. Ask in other words, or about one thing at a time.",
+		Message: "An answer whose footnotes hold could not be written. Ask in other words, or about one thing at " +
+			"a time.",
 	}
 	step.Error = &chat.StepError{Code: failed.Code, Message: failed.Message}
 	if err := v.log.takeAnswerBack(ctx, step); err != nil {

@@ -118,7 +118,8 @@ func (w *Runner) promptEarlierPassages(ctx context.Context) error {
 		)
 	}
 	if shown.Len() > 0 {
-		w.messages.list[0].Text += "\nWhat tools showed earlier in this conversation. Cite these passages by their numbers; search again only for what they do not hold:\n" +
+		w.messages.list[0].Text += "\nWhat tools showed earlier in this conversation. Cite these passages by their " +
+			"numbers; search again only for what they do not hold:\n" +
 			fenceData(
 				w.nonce,
 				strings.TrimSpace(shown.String()),

@@ -131,7 +131,8 @@ func (s *toolSelector) chooseTools(ctx context.Context) (c choice, ok bool, err 
 			return choice{
 				by: "cache", confidence: 0.9, opening: calls, read: true,
 				message: "Chose as for a similar question before: " + strings.Join(namesOf(calls), ", "),
-				why:     "The same was asked before with the same words in some form, and these tools led to an answer.",
+				why: "The same was asked before with the same words in some form, and these tools led to an " +
+					"answer.",
 			}, true, nil
 		}
 	}
@@ -147,9 +148,11 @@ func (s *toolSelector) chooseTools(ctx context.Context) (c choice, ok bool, err 
 	}
 	switch {
 	case s.cfg.Features.Pipeline:
-		c.by, c.why, c.message = "pipeline", "By the fixed pipeline: the agent is switched off.", "Following the fixed pipeline: search, read, answer"
+		c.by, c.why, c.message = "pipeline", "By the fixed pipeline: the agent is switched off.",
+			"Following the fixed pipeline: search, read, answer"
 	case s.engine.usesPipeline(s.model.model):
-		c.by, c.why, c.message = "pipeline", "By the fixed pipeline: "+s.model.model.Name()+" does not choose tools.", "Following the fixed pipeline: search, read, answer"
+		c.by, c.why, c.message = "pipeline", "By the fixed pipeline: "+s.model.model.Name()+" does not choose tools.",
+			"Following the fixed pipeline: search, read, answer"
 	}
 	return c, ok, nil
 }
@@ -220,7 +223,8 @@ func (s *toolSelector) byProperties(c choice) (choice, bool) {
 	if tool := s.set.SearchTool(); tool != nil {
 		if search, ok := s.calls.programCall(tool.Name, map[string]any{"query": s.searchWords()}, 1); ok {
 			c.opening, c.read = append(c.opening, search), s.reader() != nil
-			c.message, c.why = "Chose metadata_search and "+tool.Name+" by rules", "It asks for documents by what is known about them, and for what stands in them."
+			c.message, c.why = "Chose metadata_search and "+tool.Name+" by rules",
+				"It asks for documents by what is known about them, and for what stands in them."
 		}
 	}
 	c.confidence = 0.5

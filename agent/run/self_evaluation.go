@@ -204,7 +204,9 @@ func (e *selfEvaluator) shortenGiven(answer string, limit int) string {
 	stated := e.found.evidence.FactualClaims(answer)
 	take(func(p string) bool {
 		return slices.ContainsFunc(
-			stated, func(c ground.Claim) bool { return e.found.cite.Judge.Resembles(c.Text, ground.ContextMetaWords, p) },
+			stated, func(c ground.Claim) bool {
+				return e.found.cite.Judge.Resembles(c.Text, ground.ContextMetaWords, p)
+			},
 		)
 	})
 	take(func(string) bool { return true })
@@ -252,7 +254,9 @@ func readDoubts(raw json.RawMessage, sentences []string) (doubted, confirmed []s
 		}
 		doubted = text.AppendNew(doubted, sentences[n-1])
 	}
-	return doubted, slices.DeleteFunc(slices.Clone(sentences), func(s string) bool { return slices.Contains(doubted, s) })
+	return doubted, slices.DeleteFunc(slices.Clone(sentences), func(s string) bool {
+		return slices.Contains(doubted, s)
+	})
 }
 
 // readShare reads a share of 1: 0.8, "0.8" or "80%". Anything else is none.

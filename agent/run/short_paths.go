@@ -24,10 +24,12 @@ func (s *toolSelector) shortPath(ctx context.Context) (choice, bool, error) {
 		c.path, c.message, c.why = "talk", "General talk: nothing to search for", "No document can answer this."
 		return c, true, nil
 	case s.asked.Reference == question.Rework:
-		c.path, c.message, c.why = "transform", "Working on the last answer: nothing to search for", "The question wants the last answer in another form."
+		c.path, c.message, c.why = "transform", "Working on the last answer: nothing to search for",
+			"The question wants the last answer in another form."
 		return c, true, nil
 	case s.asked.Type == question.General:
-		c.path, c.message, c.why = "transform", "Working on the given text: nothing to search for", "The text to work on is given."
+		c.path, c.message, c.why = "transform", "Working on the given text: nothing to search for",
+			"The text to work on is given."
 		return c, true, nil
 	case s.set.SearchTool() == nil && s.reader() == nil:
 		return choice{}, false, nil
@@ -104,7 +106,8 @@ func (s *toolSelector) namedPath(ctx context.Context, c choice) (choice, bool, e
 const mostQuoted = 5
 
 // onlyQuotes leads to the quotes that are all the rules have to say about an answer.
-const onlyQuotes = "Without a language model I can't put it in other words, only quote again what the last answer rests on:"
+const onlyQuotes = "Without a language model I can't put it in other words, only quote again what the last answer " +
+	"rests on:"
 
 // quoteAgain answers a question about the last answer alone, when there is no language model, with what that answer
 // quoted. It searches nothing. ok is false when that is not so, or when nothing is left of what was quoted.

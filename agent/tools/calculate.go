@@ -15,7 +15,8 @@ var calculateDoc string
 
 const calculateSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["expression"],
-	"properties": {"expression": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Like (1250 * 1.19 - 300) / 12"}}
+	"properties": {"expression": {"type": "string", "minLength": 1, "maxLength": 1000,
+		"description": "Like (1250 * 1.19 - 300) / 12"}}
 }`
 
 type calculateInput struct {
@@ -24,7 +25,8 @@ type calculateInput struct {
 
 func calculate() (*Tool, error) {
 	return definition[calculateInput]{
-		name: ground.Calculator, action: chat.ActionCalculating, capability: chat.CapabilityCalculate, withoutPassages: true, doc: calculateDoc, schema: calculateSchema,
+		name: ground.Calculator, action: chat.ActionCalculating, capability: chat.CapabilityCalculate,
+		withoutPassages: true, doc: calculateDoc, schema: calculateSchema,
 		whyImpossible: func(in calculateInput) error {
 			_, err := calc.Evaluate(in.Expression)
 			return err
@@ -32,7 +34,9 @@ func calculate() (*Tool, error) {
 		label: chat.Label{
 			Doing: "Calculating", Done: "Calculated", Noun: "calculation", Argument: "expression", Form: chat.LabelCode,
 		},
-		describe: func(_ *Context, in calculateInput) string { return "Calculating " + text.Shorten(in.Expression, 120) },
+		describe: func(_ *Context, in calculateInput) string {
+			return "Calculating " + text.Shorten(in.Expression, 120)
+		},
 		run: func(_ context.Context, _ *Context, in calculateInput) (Result, error) {
 			v, err := calc.Evaluate(in.Expression)
 			if err != nil {

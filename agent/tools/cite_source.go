@@ -15,7 +15,8 @@ var citeSourceDoc string
 const citeSourceSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["cited_text", "block_id", "citation_number"],
 	"properties": {
-		"cited_text": {"type": "string", "minLength": 1, "maxLength": 4000, "description": "The words, exactly as they stand in the document"},
+		"cited_text": {"type": "string", "minLength": 1, "maxLength": 4000,
+			"description": "The words, exactly as they stand in the document"},
 		"block_id": {"type": "string", "maxLength": 40, "description": "The block they stand in, like b12"},
 		"citation_number": {"type": "integer", "minimum": 1, "maximum": 999, "description": "The passage's number n"}
 	}

@@ -17,14 +17,18 @@ import (
 // filtersSchema is the schema of the argument that selects documents. Unknown names are properties of the document.
 var filtersSchema = fmt.Sprintf(`{
 	"type": "object", "maxProperties": 20,
-	"additionalProperties": {"type": ["string", "number", "boolean", "array"], "maxItems": 20, "items": {"type": ["string", "number", "boolean"]}},
-	"description": "Which documents. Further names are the documents' own properties, like author or tags; of a list of values one has to fit",
+	"additionalProperties": {"type": ["string", "number", "boolean", "array"], "maxItems": 20,
+		"items": {"type": ["string", "number", "boolean"]}},
+	"description": "Which documents. Further names are the documents' own properties, like author or tags; of a list `+
+	`of values one has to fit",
 	"properties": {
 		"title": {"type": "string", "maxLength": 500, "description": "Part of the title or file name"},
 		"type": {"type": "string", "description": "%s, or a MIME type"},
 		"year": {"type": ["string", "number"], "description": "The year of the document's own date, like 2024"},
-		"date_from": {"type": "string", "description": "The document's own date is this or later: 2026-01-31, 2026-01 or 2026"},
-		"date_to": {"type": "string", "description": "The document's own date is this or earlier: 2026-01-31, 2026-01 or 2026"},
+		"date_from": {"type": "string",
+			"description": "The document's own date is this or later: 2026-01-31, 2026-01 or 2026"},
+		"date_to": {"type": "string",
+			"description": "The document's own date is this or earlier: 2026-01-31, 2026-01 or 2026"},
 		"added_after": {"type": "string", "description": "When it was uploaded. Date, like 2026-01-31"},
 		"added_before": {"type": "string", "description": "When it was uploaded. Date, like 2026-01-31"},
 		"sort": {"type": "string", "enum": ["newest", "oldest", "title"]}

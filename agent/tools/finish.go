@@ -13,7 +13,8 @@ var finishDoc string
 
 const finishSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["answer"],
-	"properties": {"answer": {"type": "string", "minLength": 1, "maxLength": 100000, "description": "The final answer to the question"}}
+	"properties": {"answer": {"type": "string", "minLength": 1, "maxLength": 100000,
+		"description": "The final answer to the question"}}
 }`
 
 type finishInput struct {
@@ -23,7 +24,8 @@ type finishInput struct {
 // finish ends a run. The loop takes the answer out of the call; the call itself does nothing.
 func finish() (*Tool, error) {
 	return definition[finishInput]{
-		name: "finish", action: chat.ActionThinking, capability: chat.CapabilityAnswer, endsRun: true, doc: finishDoc, schema: finishSchema,
+		name: "finish", action: chat.ActionThinking, capability: chat.CapabilityAnswer, endsRun: true, doc: finishDoc,
+		schema:   finishSchema,
 		label:    chat.Label{Doing: "Finishing", Done: "Finished"},
 		describe: func(*Context, finishInput) string { return "Finishing with an answer" },
 		run: func(context.Context, *Context, finishInput) (Result, error) {

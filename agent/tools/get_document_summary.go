@@ -19,7 +19,8 @@ var documentSummaryDoc string
 
 const documentSummarySchema = `{
 	"type": "object", "additionalProperties": false, "required": ["doc_id"],
-	"properties": {"doc_id": {"type": "string", "minLength": 1, "maxLength": 500, "description": "The document's id, title or file name"}}
+	"properties": {"doc_id": {"type": "string", "minLength": 1, "maxLength": 500,
+		"description": "The document's id, title or file name"}}
 }`
 
 // The size of a summary.

@@ -19,7 +19,8 @@ const grepDocumentsSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["pattern"],
 	"properties": {
 		"pattern": {"type": "string", "minLength": 1, "maxLength": 500, "description": "RE2 expression or plain text"},
-		"doc_ids": {"type": "array", "maxItems": 50, "items": {"type": "string", "minLength": 1, "maxLength": 500}, "description": "Only in these; all documents if left out"},
+		"doc_ids": {"type": "array", "maxItems": 50, "items": {"type": "string", "minLength": 1, "maxLength": 500},
+			"description": "Only in these; all documents if left out"},
 		"max_results": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}
 	}
 }`

@@ -14,8 +14,10 @@ var hybridSearchDoc string
 const hybridSearchSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["query"],
 	"properties": {
-		"query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "What to search for: keywords or a short question"},
-		"top_k": {"type": "integer", "minimum": 1, "maximum": 50, "default": 5, "description": "Number of results to return"}
+		"query": {"type": "string", "minLength": 1, "maxLength": 1000,
+			"description": "What to search for: keywords or a short question"},
+		"top_k": {"type": "integer", "minimum": 1, "maximum": 50, "default": 5,
+			"description": "Number of results to return"}
 	}
 }`
 

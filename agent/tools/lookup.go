@@ -18,8 +18,10 @@ var lookupDoc string
 const lookupSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["doc_id"],
 	"properties": {
-		"doc_id": {"type": "string", "minLength": 1, "maxLength": 500, "description": "The document's id, title or file name"},
-		"query": {"type": "string", "maxLength": 1000, "description": "What to look for in it; its beginning if left out"}
+		"doc_id": {"type": "string", "minLength": 1, "maxLength": 500,
+			"description": "The document's id, title or file name"},
+		"query": {"type": "string", "maxLength": 1000,
+			"description": "What to look for in it; its beginning if left out"}
 	}
 }`
 
@@ -33,8 +35,11 @@ type lookupInput struct {
 
 func lookup() (*Tool, error) {
 	return definition[lookupInput]{
-		name: "lookup", action: chat.ActionReading, capability: chat.CapabilityRead, preference: 2, modelView: viewOf[ReadDocumentOutput], retrieval: true, cached: true, doc: lookupDoc, schema: lookupSchema,
-		aliases: map[string]string{"document_id": "doc_id", "document": "doc_id", "title": "doc_id", "focus_query": "query"},
+		name: "lookup", action: chat.ActionReading, capability: chat.CapabilityRead, preference: 2,
+		modelView: viewOf[ReadDocumentOutput], retrieval: true, cached: true, doc: lookupDoc, schema: lookupSchema,
+		aliases: map[string]string{
+			"document_id": "doc_id", "document": "doc_id", "title": "doc_id", "focus_query": "query",
+		},
 		label: chat.Label{
 			Doing: "Looking into", Done: "Looked into", Noun: "reading", Argument: "doc_id", Form: chat.LabelTitle,
 		},
@@ -52,13 +57,17 @@ func lookup() (*Tool, error) {
 			if why != "" {
 				return refuse("%s", why)
 			}
-			r, err := d.Library.Read(ctx, d.ReadScope(), corpus.ReadRequest{Document: doc.ID, Focus: in.Query, MaxRunes: lookupRunes})
+			r, err := d.Library.Read(ctx, d.ReadScope(), corpus.ReadRequest{
+				Document: doc.ID, Focus: in.Query, MaxRunes: lookupRunes,
+			})
 			if err != nil {
 				return unread(doc, err)
 			}
 			return Result{
 				Message: "Looked into " + doc.DisplayName(), Summary: english.Count(len(r.Passages), "passage"),
-				Output:  func(number Numberer) (any, chat.StepResult) { return readResult(number, r, cmp.Or(in.Query, in.DocID)) },
+				Output: func(number Numberer) (any, chat.StepResult) {
+					return readResult(number, r, cmp.Or(in.Query, in.DocID))
+				},
 				Effects: Effects{Documents: []corpus.Document{r.Document}},
 			}, nil
 		},

@@ -4,7 +4,9 @@ import "testing"
 
 func TestAForeignSchemaThatIsNotUnderstoodChecksNothing(t *testing.T) {
 	t.Parallel()
-	for _, raw := range []string{`{"type":"object","properties":{"a":{"$ref":"https://example.org/x.json"}}}`, `{"type":"object","required":7}`} {
+	for _, raw := range []string{
+		`{"type":"object","properties":{"a":{"$ref":"https://example.org/x.json"}}}`, `{"type":"object","required":7}`,
+	} {
 		if err := resolved([]byte(raw)).Validate(map[string]any{"a": 1}); err != nil {
 			t.Errorf("%s: %v, want no error", raw, err)
 		}

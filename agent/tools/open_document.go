@@ -15,8 +15,11 @@ var openDocumentDoc string
 const openDocumentSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["reason"],
 	"properties": {
-		"citation_number": {"type": "integer", "minimum": 1, "maximum": 999, "description": "The passage's number n: opens its document at the passage, or at the words that you quoted from it"},
-		"doc_id": {"type": "string", "minLength": 1, "maxLength": 500, "description": "Instead of a number: the document's id, title or file name"},
+		"citation_number": {"type": "integer", "minimum": 1, "maximum": 999,
+			"description": "The passage's number n: opens its document at the passage, or at the words that you ` +
+	`quoted from it"},
+		"doc_id": {"type": "string", "minLength": 1, "maxLength": 500,
+			"description": "Instead of a number: the document's id, title or file name"},
 		"reason": {"type": "string", "minLength": 1, "maxLength": 300, "description": "Why, for the user"}
 	}
 }`
@@ -119,7 +122,8 @@ func (d *Context) placeToOpen(
 		URL: chat.Link{Document: src.Document.ID, Passage: src.Passage.ID, Fragment: src.Passage.FirstBlock}.String(),
 	}
 	if c := src.EarlierCitation; c != nil {
-		out.Page, out.Section, out.BlockID, out.Start, out.End, out.URL = c.Page, c.Section, c.BlockID, c.Start, c.End, c.URL
+		out.Page, out.Section, out.BlockID, out.Start, out.End, out.URL = c.Page, c.Section, c.BlockID, c.Start,
+			c.End, c.URL
 		return out, "", nil
 	}
 	for _, words := range src.Quotes {

@@ -11,7 +11,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// people are the properties that hold names of people, which are asked for by any of their words: “Doe” and “Doe, John” are John Doe.
+// people are the properties that hold names of people, which are asked for by any of their words: “Doe” and “Doe, John”
+// are John Doe.
 var people = []string{"author", "authors"}
 
 // named has a filter ask for the names as documents write them.
@@ -50,7 +51,9 @@ func (d *Context) named(ctx context.Context, f corpus.Filter) (corpus.Filter, er
 
 // nameWords are the words of a name without case and accents.
 func nameWords(name string) []string {
-	return strings.FieldsFunc(text.Fold(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsNumber(r) })
+	return strings.FieldsFunc(text.Fold(name), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsNumber(r)
+	})
 }
 
 // isNamed reports whether a name has all words that are asked for.

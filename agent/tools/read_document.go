@@ -18,9 +18,11 @@ var readDocumentDoc string
 const readDocumentSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["doc_id"],
 	"properties": {
-		"doc_id": {"type": "string", "minLength": 1, "maxLength": 500, "description": "The document's id, title or file name"},
+		"doc_id": {"type": "string", "minLength": 1, "maxLength": 500,
+			"description": "The document's id, title or file name"},
 		"focus_query": {"type": "string", "maxLength": 1000, "description": "Read the parts about this first"},
-		"page": {"type": "integer", "minimum": 1, "maximum": 100000, "default": 1, "description": "Which reading page of a long document"}
+		"page": {"type": "integer", "minimum": 1, "maximum": 100000, "default": 1,
+			"description": "Which reading page of a long document"}
 	}
 }`
 

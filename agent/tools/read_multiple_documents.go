@@ -20,7 +20,8 @@ var readMultipleDocumentsDoc string
 const readMultipleDocumentsSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["doc_ids"],
 	"properties": {
-		"doc_ids": {"type": "array", "minItems": 1, "maxItems": 10, "items": {"type": "string", "minLength": 1, "maxLength": 500}, "description": "Ids, titles or file names"},
+		"doc_ids": {"type": "array", "minItems": 1, "maxItems": 10, "items": {"type": "string", "minLength": 1,
+			"maxLength": 500}, "description": "Ids, titles or file names"},
 		"focus_query": {"type": "string", "maxLength": 1000, "description": "Read the parts about this"}
 	}
 }`

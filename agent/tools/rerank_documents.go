@@ -18,7 +18,8 @@ var rerankDocumentsDoc string
 const rerankDocumentsSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["doc_ids", "query"],
 	"properties": {
-		"doc_ids": {"type": "array", "minItems": 1, "maxItems": 50, "items": {"type": "string", "minLength": 1, "maxLength": 500}, "description": "Ids, titles or file names"},
+		"doc_ids": {"type": "array", "minItems": 1, "maxItems": 50, "items": {"type": "string", "minLength": 1,
+			"maxLength": 500}, "description": "Ids, titles or file names"},
 		"query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "What they should be about"}
 	}
 }`

@@ -16,7 +16,8 @@ const retrieveSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["query"],
 	"properties": {
 		"query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "The search query"},
-		"top_k": {"type": "integer", "minimum": 1, "maximum": 50, "default": 5, "description": "Number of results to return"}
+		"top_k": {"type": "integer", "minimum": 1, "maximum": 50, "default": 5,
+			"description": "Number of results to return"}
 	}
 }`
 

@@ -16,7 +16,8 @@ const retrieveBookContentSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["query"],
 	"properties": {
 		"query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "The user's question"},
-		"top_k": {"type": "integer", "minimum": 1, "maximum": 20, "default": 5, "description": "Number of passages to retrieve"}
+		"top_k": {"type": "integer", "minimum": 1, "maximum": 20, "default": 5,
+			"description": "Number of passages to retrieve"}
 	}
 }`
 

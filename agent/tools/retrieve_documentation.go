@@ -15,9 +15,12 @@ var retrieveDocumentationDoc string
 const retrieveDocumentationSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["query"],
 	"properties": {
-		"query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "The question or topic to search for in the documentation"},
-		"top_k": {"type": "integer", "minimum": 1, "maximum": 20, "default": 5, "description": "Number of most relevant chunks to retrieve (default: 5)"},
-		"similarity_threshold": {"type": "number", "minimum": 0, "maximum": 1, "default": 0, "description": "Minimum similarity score for results (0.0-1.0, default: 0.0)"}
+		"query": {"type": "string", "minLength": 1, "maxLength": 1000,
+			"description": "The question or topic to search for in the documentation"},
+		"top_k": {"type": "integer", "minimum": 1, "maximum": 20, "default": 5,
+			"description": "Number of most relevant chunks to retrieve (default: 5)"},
+		"similarity_threshold": {"type": "number", "minimum": 0, "maximum": 1, "default": 0,
+			"description": "Minimum similarity score for results (0.0-1.0, default: 0.0)"}
 	}
 }`
 

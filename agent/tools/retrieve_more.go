@@ -16,8 +16,10 @@ var retrieveMoreDoc string
 const retrieveMoreSchema = `{
 	"type": "object", "additionalProperties": false,
 	"properties": {
-		"query": {"type": "string", "maxLength": 1000, "description": "The search to go on with; the last one if left out"},
-		"top_k": {"type": "integer", "minimum": 1, "maximum": 50, "default": 5, "description": "Number of further results"}
+		"query": {"type": "string", "maxLength": 1000,
+			"description": "The search to go on with; the last one if left out"},
+		"top_k": {"type": "integer", "minimum": 1, "maximum": 50, "default": 5,
+			"description": "Number of further results"}
 	}
 }`
 
@@ -28,7 +30,8 @@ func retrieveMore() (*Tool, error) {
 		retrieval: true, continues: true, maxTopK: 50,
 		doc: retrieveMoreDoc, schema: retrieveMoreSchema,
 		label: chat.Label{
-			Doing: "Searching on for", Done: "Searched on for", Noun: "search", Argument: "query", Form: chat.LabelQuote,
+			Doing: "Searching on for", Done: "Searched on for", Noun: "search", Argument: "query",
+			Form: chat.LabelQuote,
 		},
 		describe: func(d *Context, in retrieveInput) string {
 			return "Searching on for: " + text.Shorten(d.Sources.QueryOrLatest(in.Query), 120)

@@ -16,8 +16,10 @@ var searchDocumentsDoc string
 const searchDocumentsSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["query"],
 	"properties": {
-		"query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "What to search for: keywords or a short question"},
-		"max_results": {"type": "integer", "minimum": 1, "maximum": 50, "default": 10, "description": "How many documents to return at most"}
+		"query": {"type": "string", "minLength": 1, "maxLength": 1000,
+			"description": "What to search for: keywords or a short question"},
+		"max_results": {"type": "integer", "minimum": 1, "maximum": 50, "default": 10,
+			"description": "How many documents to return at most"}
 	}
 }`
 

@@ -17,9 +17,12 @@ var semanticSearchDoc string
 const semanticSearchSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["query"],
 	"properties": {
-		"query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "The search query to find relevant passages"},
-		"top_k": {"type": "integer", "minimum": 1, "maximum": 50, "default": 5, "description": "Number of results to return"},
-		"min_score": {"type": "number", "minimum": 0, "maximum": 1, "default": 0.7, "description": "Minimum similarity score, 0 to 1"}
+		"query": {"type": "string", "minLength": 1, "maxLength": 1000,
+			"description": "The search query to find relevant passages"},
+		"top_k": {"type": "integer", "minimum": 1, "maximum": 50, "default": 5,
+			"description": "Number of results to return"},
+		"min_score": {"type": "number", "minimum": 0, "maximum": 1, "default": 0.7,
+			"description": "Minimum similarity score, 0 to 1"}
 	}
 }`
 

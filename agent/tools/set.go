@@ -91,7 +91,8 @@ func NewRegistry(cfg Config) (Registry, error) {
 	}{
 		{
 			"cursor", 10, 10, 200, 2, 0,
-			"search_documents read_document read_multiple_documents get_document_summary rerank_documents metadata_search list_documents grep_documents calculate cite_source open_document generate_answer",
+			"search_documents read_document read_multiple_documents get_document_summary rerank_documents " +
+				"metadata_search list_documents grep_documents calculate cite_source open_document generate_answer",
 		},
 		{"react", 10, 5, 200, 2, 0.1, "retrieve retrieve_more calculate web_search lookup summarize finish"},
 		{"strategy", 3, 5, 200, 2, 0.3, "semantic_search read_document metadata_search hybrid_search"},

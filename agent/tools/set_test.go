@@ -17,7 +17,8 @@ func TestToolsOfACapabilityStandInForEachOther(t *testing.T) {
 	for _, tt := range []struct{ set, names, want string }{
 		{"cursor", "search_documents read_document grep_documents", "search_documents read_document grep_documents"},
 		{"react", "search_documents read_multiple_documents get_document_summary", "retrieve lookup summarize"},
-		{"strategy", "search_documents read_multiple_documents list_documents", "hybrid_search read_document metadata_search"},
+		{"strategy", "search_documents read_multiple_documents list_documents",
+			"hybrid_search read_document metadata_search"},
 		{"documentation", "search_documents read_document", "retrieve_documentation"},
 		{"strategy", "grep_documents web_search calculate rerank_documents unknown", ""},
 		{"react", "read_document read_multiple_documents", "lookup"},

@@ -20,7 +20,8 @@ var summarizeDoc string
 const summarizeSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["texts"],
 	"properties": {
-		"texts": {"type": "array", "minItems": 1, "maxItems": 50, "items": {"type": "string", "minLength": 1, "maxLength": 20000}, "description": "List of text passages to summarize, or their numbers, like [3]"},
+		"texts": {"type": "array", "minItems": 1, "maxItems": 50, "items": {"type": "string", "minLength": 1,
+			"maxLength": 20000}, "description": "List of text passages to summarize, or their numbers, like [3]"},
 		"focus": {"type": "string", "maxLength": 500, "description": "What aspect to focus the summary on"}
 	}
 }`

@@ -23,7 +23,8 @@ const webSearchSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["query"],
 	"properties": {
 		"query": {"type": "string", "minLength": 1, "maxLength": 400, "description": "What to search the web for"},
-		"max_results": {"type": "integer", "minimum": 1, "maximum": 10, "default": 5, "description": "How many pages to look at"}
+		"max_results": {"type": "integer", "minimum": 1, "maximum": 10, "default": 5,
+			"description": "How many pages to look at"}
 	}
 }`
 

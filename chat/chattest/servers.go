@@ -81,26 +81,27 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 	})
-	withFeed(t, open, "WakeAll shows what happened elsewhere to any run, and loses nothing of those that go on here", func(
-		t *testing.T, d desk,
-	) {
-		theirs, ours := d.ask("", "q"), d.ask("", "q")
-		_, stop := d.Watch(theirs.ID)
-		defer stop()
-		wake, stopOurs := d.Watch(ours.ID)
-		defer stopOurs()
-		d.say(theirs.ID, deltas(3)...)
-		d.say(ours.ID, deltas(3)...)
-		news := wake()
-		appendBy(d, owner, theirs.ID, deltas(2)...) // as another process would, past the feed
-		d.WakeAll()
-		if !closed(news) {
-			t.Error("WakeAll woke nobody")
-		}
-		d.wantFrom("after WakeAll", theirs.ID, 5, false)
-		d.say(ours.ID, deltas(2)...)
-		d.wantFrom("the run that goes on here", ours.ID, 5, false)
-	})
+	withFeed(t, open, "WakeAll shows what happened elsewhere to any run, and loses nothing of those that go on here",
+		func(
+			t *testing.T, d desk,
+		) {
+			theirs, ours := d.ask("", "q"), d.ask("", "q")
+			_, stop := d.Watch(theirs.ID)
+			defer stop()
+			wake, stopOurs := d.Watch(ours.ID)
+			defer stopOurs()
+			d.say(theirs.ID, deltas(3)...)
+			d.say(ours.ID, deltas(3)...)
+			news := wake()
+			appendBy(d, owner, theirs.ID, deltas(2)...) // as another process would, past the feed
+			d.WakeAll()
+			if !closed(news) {
+				t.Error("WakeAll woke nobody")
+			}
+			d.wantFrom("after WakeAll", theirs.ID, 5, false)
+			d.say(ours.ID, deltas(2)...)
+			d.wantFrom("the run that goes on here", ours.ID, 5, false)
+		})
 	withFeed(t, open, "a run that came back shows what happened elsewhere", func(t *testing.T, d desk) {
 		run := d.ask("", "q")
 		_, stop := d.Watch(run.ID)

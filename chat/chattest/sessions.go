@@ -15,8 +15,10 @@ func testSessions(t *testing.T, open func(*testing.T) chat.Store) {
 		b.finish(first.ID)
 		second := b.ask("s", "And how wide?")
 		got := b.mustSession("s")
-		want := chat.Session{ID: "s", User: anna.User, Title: "How long is it?", HeadID: second.ID, TurnCount: 2, Running: true,
-			CreatedAt: first.CreatedAt, UpdatedAt: second.CreatedAt}
+		want := chat.Session{
+			ID: "s", User: anna.User, Title: "How long is it?", HeadID: second.ID, TurnCount: 2, Running: true,
+			CreatedAt: first.CreatedAt, UpdatedAt: second.CreatedAt,
+		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("while running (-want +got):\n%s", diff)
 		}

@@ -38,9 +38,14 @@ func (a access) check() error {
 	if !a.network || a.needsKey || a.open {
 		return nil
 	}
-	return &chat.Error{Code: chat.CodeForbidden, Message: fmt.Sprintf("Other machines can reach %s, and no key is needed yet: everyone there could read and delete everything. "+
-		"Make a key with 'footnote key new NAME' and start again; or, on a network that you trust, set FOOTNOTE_OPEN_TO_NETWORK=true; or listen on this machine only, like --addr 127.0.0.1:8080",
-		a.addr)}
+	return &chat.Error{
+		Code: chat.CodeForbidden,
+		Message: fmt.Sprintf("Other machines can reach %s, and no key is needed yet: everyone there could read and "+
+			"delete everything. "+
+			"Make a key with 'footnote key new NAME' and start again; or, on a network that you trust, set "+
+			"FOOTNOTE_OPEN_TO_NETWORK=true; or listen on this machine only, like --addr 127.0.0.1:8080",
+			a.addr),
+	}
 }
 
 // log tells the operator of a server that nobody or everybody can use.
@@ -50,7 +55,8 @@ func (a access) log(log *slog.Logger) {
 		log.Warn("a key is needed, and nobody has one: make the first with 'footnote key new NAME'")
 	case a.network && !a.needsKey:
 		log.Warn(
-			"everyone who reaches this address can read, change and delete everything: no key is needed, and FOOTNOTE_OPEN_TO_NETWORK is set",
+			"everyone who reaches this address can read, change and delete everything: no key is needed, and "+
+				"FOOTNOTE_OPEN_TO_NETWORK is set",
 			"addr", a.addr,
 		)
 	}

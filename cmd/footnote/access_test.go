@@ -44,7 +44,9 @@ func TestWithoutKeysTheNetworkIsRefused(t *testing.T) {
 			if got.code != 1 {
 				t.Errorf("%s on %q: exit code %d, want 1:\n%s", name, host, got.code, text)
 			}
-			for _, want := range []string{"footnote key new", "FOOTNOTE_OPEN_TO_NETWORK=true", "--addr 127.0.0.1:8080"} {
+			for _, want := range []string{
+				"footnote key new", "FOOTNOTE_OPEN_TO_NETWORK=true", "--addr 127.0.0.1:8080",
+			} {
 				if !strings.Contains(text, want) {
 					t.Errorf("%s on %q does not say %q:\n%s", name, host, want, text)
 				}
@@ -70,7 +72,8 @@ func TestAnOpenServerOnTheNetworkWarnsAndKnowsItsNames(t *testing.T) {
 	env := []string{"FOOTNOTE_OPEN_TO_NETWORK=true", "FOOTNOTE_ALLOWED_HOSTS=Intranet.example"}
 	dir := newDir(t)
 	s := serveAt(t, "0.0.0.0:0", dir, env...)
-	if log := s.log.String(); !strings.Contains(log, "FOOTNOTE_OPEN_TO_NETWORK") || !strings.Contains(log, "level=WARN") {
+	if log := s.log.String(); !strings.Contains(log, "FOOTNOTE_OPEN_TO_NETWORK") ||
+		!strings.Contains(log, "level=WARN") {
 		t.Errorf("it does not warn:\n%s", log)
 	}
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(s.url, "http://"))
@@ -93,14 +96,16 @@ func TestAnOpenServerOnTheNetworkWarnsAndKnowsItsNames(t *testing.T) {
 			t.Errorf("at its own address %s: status = %d, want 200", host, got.status)
 		}
 	}
-	if got := command(t, "", append(env, "FOOTNOTE_ADDR=0.0.0.0:"+port), "doctor", "--data="+dir); got.code != 0 || !strings.Contains(got.stdout, "everyone who reaches") {
+	if got := command(t, "", append(env, "FOOTNOTE_ADDR=0.0.0.0:"+port), "doctor", "--data="+dir); got.code != 0 ||
+		!strings.Contains(got.stdout, "everyone who reaches") {
 		t.Errorf("doctor: exit code %d:\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	key := newKey(t, dir, "anna")
 	if got := s.send("GET", "/documents", nil, header{"Host", "intranet.example"}); got.status != 401 {
 		t.Errorf("with the first key made, a request without one: status = %d, want 401", got.status)
 	}
-	if got := s.send("GET", "/documents", nil, header{"Host", "intranet.example"}, header{"X-API-Key", key}); got.status != 200 {
+	if got := s.send("GET", "/documents", nil, header{"Host", "intranet.example"},
+		header{"X-API-Key", key}); got.status != 200 {
 		t.Errorf("with the first key: status = %d, want 200", got.status)
 	}
 }
@@ -118,14 +123,17 @@ func TestAServerWithAKeysFileStartsLocked(t *testing.T) {
 			t.Errorf("%s before the first key: status = %d, want %d", path, got.status, want)
 		}
 	}
-	if got := command(t, "", env, "doctor", "--data="+dir); got.code != 1 || !strings.Contains(got.stdout, "nobody has one") {
+	if got := command(t, "", env, "doctor", "--data="+dir); got.code != 1 ||
+		!strings.Contains(got.stdout, "nobody has one") {
 		t.Errorf("doctor: exit code %d:\n%s", got.code, got.stdout)
 	}
 	key := newKey(t, dir, "anna", env...)
-	if got := s.send("GET", "/documents", nil, header{"X-API-Key", key}, header{"Host", "any.example"}); got.status != 200 {
+	if got := s.send("GET", "/documents", nil, header{"X-API-Key", key},
+		header{"Host", "any.example"}); got.status != 200 {
 		t.Errorf("with the first key: status = %d, want 200", got.status)
 	}
-	if got := command(t, "", env, "doctor", "--data="+dir); got.code != 0 || !strings.Contains(got.stdout, "a key is needed; 1 can be used") {
+	if got := command(t, "", env, "doctor", "--data="+dir); got.code != 0 ||
+		!strings.Contains(got.stdout, "a key is needed; 1 can be used") {
 		t.Errorf("doctor: exit code %d:\n%s", got.code, got.stdout)
 	}
 }

@@ -15,30 +15,34 @@ import (
 
 const root = "../.."
 
-// allowed says which packages of this module a package may import, by the longest prefix that fits; a trailing "/" stands
-// for everything below. cmd may import everything but e2e, and e2e everything; test files may import what they like.
+// allowed says which packages of this module a package may import, by the longest prefix that fits; a trailing "/"
+// stands for everything below. cmd may import everything but e2e, and e2e everything; test files may import what they
+// like.
 var allowed = map[string][]string{
-	"chat":             {"corpus/text"},
-	"chat/chattest":    {"chat"},
-	"eval":             {"chat"},
-	"llm":              {},
-	"llm/":             {"llm", "llm/"},
-	"llm/offline":      {"llm", "corpus/text"},
-	"corpus/text":      {},
-	"corpus":           {"chat", "corpus/text", "corpus/quote", "corpus/search", "corpus/support"},
-	"corpus/search":    {"corpus/text", "corpus/support"},
-	"corpus/quote":     {"chat", "corpus/text"},
-	"corpus/support":   {"corpus/text"},
-	"corpus/":          {"chat", "corpus", "corpus/"},
-	"sql/":             {"chat", "corpus", "corpus/text", "sql/bm25", "sql/cursor", "sql/dbcopy", "sql/migrations", "sql/pack", "sql/postings"},
-	"web":              {"chat"},
-	"mcp":              {"chat"},
-	"agent":            {"agent/run", "agent/tools", "chat", "corpus/text"},
-	"agent/run":        {"agent/ground", "agent/question", "agent/tools", "agent/tools/calc", "chat", "corpus", "corpus/text", "corpus/quote", "corpus/support", "llm", "mcp", "web"},
-	"agent/run/eino":   {"agent/run", "llm"},
-	"agent/ground":     {"chat", "corpus", "corpus/text", "corpus/quote", "corpus/support"},
-	"agent/question":   {"chat", "corpus/text"},
-	"agent/tools":      {"agent/ground", "agent/tools/calc", "chat", "corpus", "corpus/extract", "corpus/text", "llm", "mcp", "schema", "web"},
+	"chat":           {"corpus/text"},
+	"chat/chattest":  {"chat"},
+	"eval":           {"chat"},
+	"llm":            {},
+	"llm/":           {"llm", "llm/"},
+	"llm/offline":    {"llm", "corpus/text"},
+	"corpus/text":    {},
+	"corpus":         {"chat", "corpus/text", "corpus/quote", "corpus/search", "corpus/support"},
+	"corpus/search":  {"corpus/text", "corpus/support"},
+	"corpus/quote":   {"chat", "corpus/text"},
+	"corpus/support": {"corpus/text"},
+	"corpus/":        {"chat", "corpus", "corpus/"},
+	"sql/": {"chat", "corpus", "corpus/text", "sql/bm25", "sql/cursor", "sql/dbcopy", "sql/migrations",
+		"sql/pack", "sql/postings"},
+	"web":   {"chat"},
+	"mcp":   {"chat"},
+	"agent": {"agent/run", "agent/tools", "chat", "corpus/text"},
+	"agent/run": {"agent/ground", "agent/question", "agent/tools", "agent/tools/calc", "chat", "corpus",
+		"corpus/text", "corpus/quote", "corpus/support", "llm", "mcp", "web"},
+	"agent/run/eino": {"agent/run", "llm"},
+	"agent/ground":   {"chat", "corpus", "corpus/text", "corpus/quote", "corpus/support"},
+	"agent/question": {"chat", "corpus/text"},
+	"agent/tools": {"agent/ground", "agent/tools/calc", "chat", "corpus", "corpus/extract", "corpus/text", "llm",
+		"mcp", "schema", "web"},
 	"agent/tools/calc": {"corpus/text"},
 	"views":            {"chat", "corpus", "corpus/extract", "corpus/text"},
 	"static":           {},
@@ -48,12 +52,16 @@ var allowed = map[string][]string{
 	"keys":             {"chat"},
 	"schema":           {},
 	"server": {
-		"chat", "corpus", "keys", "server/api", "server/ask", "server/find", "server/httpio", "server/mcpserver", "server/openapi", "server/page",
+		"chat", "corpus", "keys", "server/api", "server/ask", "server/find", "server/httpio", "server/mcpserver",
+		"server/openapi", "server/page",
 		"server/runlog", "server/v1",
 	},
-	"server/openapi":   {"chat", "corpus", "corpus/extract", "views", "server/api", "server/ask", "server/find", "server/httpio", "server/mcpserver", "server/runlog", "server/v1"},
-	"server/api":       {"chat", "corpus", "corpus/extract", "views", "server/ask", "server/find", "server/httpio", "server/runlog"},
-	"server/page":      {"chat", "corpus", "corpus/extract", "corpus/quote", "keys", "static", "views", "server/ask", "server/httpio", "server/runlog"},
+	"server/openapi": {"chat", "corpus", "corpus/extract", "views", "server/api", "server/ask", "server/find",
+		"server/httpio", "server/mcpserver", "server/runlog", "server/v1"},
+	"server/api": {"chat", "corpus", "corpus/extract", "views", "server/ask", "server/find", "server/httpio",
+		"server/runlog"},
+	"server/page": {"chat", "corpus", "corpus/extract", "corpus/quote", "keys", "static", "views", "server/ask",
+		"server/httpio", "server/runlog"},
 	"server/mcpserver": {"chat", "corpus", "schema", "server/ask", "server/find", "server/httpio", "server/runlog"},
 	"server/v1":        {"chat", "server/ask", "server/httpio", "server/runlog"},
 	"server/ask":       {"chat", "corpus", "server/httpio"},
@@ -161,7 +169,10 @@ func TestFilesStaySmall(t *testing.T) {
 }
 
 func TestNoDrawerPackages(t *testing.T) {
-	banned := map[string]bool{"utils": true, "util": true, "helpers": true, "common": true, "models": true, "types": true, "internal": true, "pkg": true, "misc": true}
+	banned := map[string]bool{
+		"utils": true, "util": true, "helpers": true, "common": true, "models": true, "types": true, "internal": true,
+		"pkg": true, "misc": true,
+	}
 	for _, file := range goFiles(t) {
 		for part := range strings.SplitSeq(path.Dir(file), "/") {
 			if banned[part] {
@@ -180,7 +191,9 @@ func sources(t *testing.T, extensions ...string) []string {
 		if err != nil {
 			return err
 		}
-		if entry.IsDir() && (strings.HasPrefix(entry.Name(), ".") && name != "." || entry.Name() == "node_modules" || name == "static/vendor" || name == "footnote-data") {
+		if entry.IsDir() &&
+			(strings.HasPrefix(entry.Name(), ".") && name != "." || entry.Name() == "node_modules" ||
+				name == "static/vendor" || name == "footnote-data") {
 			return fs.SkipDir
 		}
 		for _, extension := range extensions {

@@ -19,13 +19,20 @@ func TestArgumentsAreReadAsKongReadsThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
-		"", "serve", "serve --addr=127.0.0.1:1", "--addr 127.0.0.1:1", "--data=x ask why", "ask why --json --session s --namespace=n", "ask", "ask a b", "ask --json",
-		"ingest", "ingest a b c --namespace=n", "ingest --namespace=n", "doctor", "doctor --health", "doctor --nope", "backup", "backup x.tar", "restore x.tar",
-		"migrate", "export", "export r", "export r --format=html -o out", "export r --format=pdf", "export run r", "export feedback --rating=up", "export feedback --rating=well",
-		"verify", "verify file", "eval", "eval agent", "eval agent --with=offline", "eval agent --with=offline,magic", "eval agent --questions=" + file, "eval agent --questions=/nowhere",
-		"key", "key new", "key new anna", "key list", "key list x", "key revoke anna", "extract-worker", "sevre", "serve x", "--prot=1", "serve --model=magic", "serve --model=offline",
-		"serve --max-runs=many", "serve --run-timeout=3m", "serve --run-timeout=long", "serve --agent-tools=a,b", "serve --web-approve=always", "serve --web-approve=", "--max-runs", "-x",
-		"--help", "-h", "--version", "ask --help", "key --help", "key new --help", "eval --help", "--version --help", "ask --help --nope", "sevre --help", "export --help",
+		"", "serve", "serve --addr=127.0.0.1:1", "--addr 127.0.0.1:1", "--data=x ask why",
+		"ask why --json --session s --namespace=n", "ask", "ask a b", "ask --json",
+		"ingest", "ingest a b c --namespace=n", "ingest --namespace=n", "doctor", "doctor --health", "doctor --nope",
+		"backup", "backup x.tar", "restore x.tar",
+		"migrate", "export", "export r", "export r --format=html -o out", "export r --format=pdf", "export run r",
+		"export feedback --rating=up", "export feedback --rating=well",
+		"verify", "verify file", "eval", "eval agent", "eval agent --with=offline", "eval agent --with=offline,magic",
+		"eval agent --questions=" + file, "eval agent --questions=/nowhere",
+		"key", "key new", "key new anna", "key list", "key list x", "key revoke anna", "extract-worker", "sevre",
+		"serve x", "--prot=1", "serve --model=magic", "serve --model=offline",
+		"serve --max-runs=many", "serve --run-timeout=3m", "serve --run-timeout=long", "serve --agent-tools=a,b",
+		"serve --web-approve=always", "serve --web-approve=", "--max-runs", "-x",
+		"--help", "-h", "--version", "ask --help", "key --help", "key new --help", "eval --help", "--version --help",
+		"ask --help --nope", "sevre --help", "export --help",
 	} {
 		t.Run(line, func(t *testing.T) {
 			args := strings.Fields(line)

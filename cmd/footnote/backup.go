@@ -24,14 +24,16 @@ type backupCommand struct {
 
 // Help is what 'footnote backup --help' adds.
 func (backupCommand) Help() string {
-	return `Writes the database and the originals, also those of a bucket, to one tar file, as they are at one moment. A server may go on using them meanwhile.
+	return `Writes the database and the originals, also those of a bucket, to one tar file, as they are at one ` +
+		`moment. A server may go on using them meanwhile.
 The file appears under its name when it is whole and on the disk. 'footnote restore FILE' brings it back.`
 }
 
 // errShared says why a command of the embedded mode does not apply.
 func errShared(command string) error {
 	return chat.Invalid(
-		"With DATABASE_URL there is no data directory for 'footnote %s': use pg_dump and a copy of FOOTNOTE_BLOBS, see docs/operation.md",
+		"With DATABASE_URL there is no data directory for 'footnote %s': use pg_dump and a copy of FOOTNOTE_BLOBS, "+
+			"see docs/operation.md",
 		command,
 	)
 }

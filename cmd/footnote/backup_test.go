@@ -30,7 +30,8 @@ func (s *server) everything(ids, runs []string) kept {
 	for _, id := range ids {
 		text, original := s.send("GET", "/documents/"+id+"/text", nil), s.send("GET", "/documents/"+id+"/file", nil)
 		if text.status != http.StatusOK || original.status != http.StatusOK {
-			s.t.Fatalf("document %s: text %d %.200s, original %d %.200s", id, text.status, text.body, original.status, original.body)
+			s.t.Fatalf("document %s: text %d %.200s, original %d %.200s", id, text.status, text.body, original.status,
+				original.body)
 		}
 		k.documents[id], k.originals[id] = text.body, original.body
 	}
@@ -88,7 +89,11 @@ func (s *server) mustHave(k kept) {
 }
 
 func lampChapter(n int) file {
-	return file{fmt.Sprintf("chapter-%03d.md", n), fmt.Sprintf("# Chapter %d\n\nThe lamp number %d burns with a steady flame above the harbour.\n\n## Keeper\n\nIts keeper counts %d ships a year.\n", n, n, 100+n)}
+	return file{
+		fmt.Sprintf("chapter-%03d.md", n),
+		fmt.Sprintf("# Chapter %d\n\nThe lamp number %d burns with a steady flame above the harbour.\n\n## "+
+			"Keeper\n\nIts keeper counts %d ships a year.\n", n, n, 100+n),
+	}
 }
 
 func TestABackupOfABusyServerBringsEverythingBack(t *testing.T) {
@@ -138,7 +143,8 @@ func TestABackupOfABusyServerBringsEverythingBack(t *testing.T) {
 	var backup string
 	for i := range 3 {
 		backup = filepath.Join(dir, fmt.Sprintf("backup-%d.tar", i))
-		if got := command(t, "", nil, "backup", backup, "--data="+s.dir); got.code != 0 || !strings.Contains(got.stdout, "originals") {
+		if got := command(t, "", nil, "backup", backup, "--data="+s.dir); got.code != 0 ||
+			!strings.Contains(got.stdout, "originals") {
 			t.Fatalf("backup: %d\n%s%s", got.code, got.stdout, got.stderr)
 		}
 	}
@@ -175,21 +181,26 @@ func TestABackupOfABusyServerBringsEverythingBack(t *testing.T) {
 		}
 	}
 	if len(list.Documents) <= len(books) || came == 0 {
-		t.Errorf("nothing of what went on is in the backup: %d documents, %d of %d runs; want more than %d documents and other than 0",
+		t.Errorf("nothing of what went on is in the backup: %d documents, %d of %d runs; want more than %d documents "+
+			"and other than 0",
 			len(list.Documents), came, len(begun), len(books))
 	}
-	if log := again.run("What is the rent?"); log.done.Status != chat.RunCompleted || !strings.Contains(log.answer.Markdown, "900 pounds") {
+	if log := again.run("What is the rent?"); log.done.Status != chat.RunCompleted ||
+		!strings.Contains(log.answer.Markdown, "900 pounds") {
 		t.Errorf("a new question ended as %+v, want Status %v", log.done, chat.RunCompleted)
 	}
 }
 
-// heavy makes a data directory whose backup takes a moment: its files are refused as documents, but their originals stay.
+// heavy makes a data directory whose backup takes a moment: its files are refused as documents, but their originals
+// stay.
 func heavy(t *testing.T) *server {
 	t.Helper()
 	s := serve(t, newDir(t))
 	s.add(books...)
 	for i := range 3 {
-		r := s.upload(file{fmt.Sprintf("scan-%d.pdf", i), "%PDF-1.7\n" + strings.Repeat(fmt.Sprintf("nothing %d ", i), 1<<20)})
+		r := s.upload(file{
+			fmt.Sprintf("scan-%d.pdf", i), "%PDF-1.7\n" + strings.Repeat(fmt.Sprintf("nothing %d ", i), 1<<20),
+		})
 		if r.status != http.StatusAccepted {
 			t.Fatalf("upload: %d %s, want %d", r.status, r.body, http.StatusAccepted)
 		}
@@ -285,7 +296,8 @@ func TestADamagedBackupIsRefusedInOneSentence(t *testing.T) {
 		{"a bit of the database", "is damaged", flip(9000)},
 		{"a bit of an original", "is damaged", flip(n / 2)},
 		{"a bit of a name", "is damaged", flip(1024 + 3)},
-		{"a file of another name", "belongs in none", bytes.Replace(raw, []byte("footnote.db"), []byte("../../evil."), 1)},
+		{"a file of another name", "belongs in none",
+			bytes.Replace(raw, []byte("footnote.db"), []byte("../../evil."), 1)},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -297,11 +309,15 @@ func TestADamagedBackupIsRefusedInOneSentence(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := command(t, "", nil, "restore", bad, "--data="+data)
-			if got.code != 1 || !strings.Contains(got.stderr, row.says) || strings.Count(strings.TrimSpace(lastLine(got.stderr)), "\n") > 0 {
+			if got.code != 1 || !strings.Contains(got.stderr, row.says) ||
+				strings.Count(strings.TrimSpace(lastLine(got.stderr)), "\n") > 0 {
 				t.Errorf("restore: %d\n%s", got.code, got.stderr)
 			}
 			entries, err := os.ReadDir(data)
-			if err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != "lock" && e.Name() != "cache" }) {
+			if err != nil ||
+				slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+					return e.Name() != "lock" && e.Name() != "cache"
+				}) {
 				t.Errorf("it left %v, %v", entries, err)
 			}
 		})
@@ -326,9 +342,11 @@ func lastLine(s string) string {
 func TestABackupOnAFullDiskSaysSoAndLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := heavy(t)
-	for _, blocks := range []string{"0", "64", "4096"} { // of 512 bytes: nothing at all, in the database, in the originals
+	// of 512 bytes: nothing at all, in the database, in the originals
+	for _, blocks := range []string{"0", "64", "4096"} {
 		dir := t.TempDir()
-		cmd := exec.Command("/bin/sh", "-c", `ulimit -f "$1"; shift; exec "$@"`, "sh", blocks, binary, "backup", filepath.Join(dir, "backup.tar"), "--data="+s.dir)
+		cmd := exec.Command("/bin/sh", "-c", `ulimit -f "$1"; shift; exec "$@"`, "sh", blocks, binary, "backup",
+			filepath.Join(dir, "backup.tar"), "--data="+s.dir)
 		cmd.Env = environment(nil)
 		out, err := cmd.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "the disk is full") {
@@ -340,48 +358,5 @@ func TestABackupOnAFullDiskSaysSoAndLeavesNothing(t *testing.T) {
 	}
 	if s.search("slates").TotalResults == 0 {
 		t.Error("the server does not answer any more")
-	}
-}
-
-func TestARestoreTouchesNothingUnlessItIsTold(t *testing.T) {
-	t.Parallel()
-	s := serve(t, newDir(t))
-	ids := s.add(books[0])
-	k := s.everything(ids, []string{s.finished("What is the condition of the roof?")})
-	backup := filepath.Join(t.TempDir(), "backup.tar")
-	env := []string{"FOOTNOTE_DATA=" + s.dir}
-	if got := command(t, "", env, "backup", backup); got.code != 0 {
-		t.Fatal(got.stderr)
-	}
-	if got := command(t, "", env, "backup", backup); got.code != 1 || !strings.Contains(got.stderr, "is there already") {
-		t.Errorf("a second backup under the name: %d %s; want 1 and %q in it", got.code, got.stderr, "is there already")
-	}
-	if got := command(t, "", env, "restore", backup, "--force"); got.code != 1 || !strings.Contains(got.stderr, "in use by the Footnote at") {
-		t.Errorf("restore below a server: %d %s; want 1 and %q in it",
-			got.code, got.stderr, "in use by the Footnote at")
-	}
-	s.add(books[1])
-	s.end(os.Interrupt)
-	if got := command(t, "", env, "restore", backup); got.code != 1 || !strings.Contains(got.stderr, "holds data") {
-		t.Errorf("restore over data: %d %s; want 1 and %q in it", got.code, got.stderr, "holds data")
-	}
-	if got := command(t, "", env, "restore", backup, "--force"); got.code != 0 || !strings.Contains(got.stdout, "before-restore-") {
-		t.Fatalf("restore --force: %d %s%s; want 0 and %q in it", got.code, got.stdout, got.stderr, "before-restore-")
-	}
-	again := s.restart()
-	again.mustHave(k)
-	if again.search("rent").TotalResults != 0 {
-		t.Error("what came after the backup is still there")
-	}
-	if aside, err := filepath.Glob(filepath.Join(s.dir, "before-restore-*", "footnote.db")); err != nil || len(aside) != 1 {
-		t.Errorf("what was there is not put aside: %v %v, want 1", aside, err)
-	}
-	for _, args := range [][]string{{"backup", "x.tar"}, {"restore", backup}} {
-		if got := command(t, "", []string{"DATABASE_URL=postgres://x/y"}, args...); got.code != 1 || !strings.Contains(got.stderr, "pg_dump") {
-			t.Errorf("%s with DATABASE_URL: %d %s; want 1 and %q in it", args[0], got.code, got.stderr, "pg_dump")
-		}
-	}
-	if got := command(t, "", nil, "backup", filepath.Join(t.TempDir(), "x.tar"), "--data="+t.TempDir()); got.code != 1 || !strings.Contains(got.stderr, "There is no database at") {
-		t.Errorf("a backup of nothing: %d %s; want 1 and %q in it", got.code, got.stderr, "There is no database at")
 	}
 }

@@ -18,28 +18,35 @@ func TestBadAgentRequestsAreRefusedAndLeaveNothing(t *testing.T) {
 	for _, row := range []struct{ name, path, body, says string }{
 		{"an unknown toolset", "/agent/query", `{"question":"a","toolset":"axe"}`, "There is no toolset"},
 		{"an unknown tool", "/agent/query", `{"question":"a","config":{"enabled_tools":["axe"]}}`, "There is no tool"},
-		{"a tool that is not set up", "/agent/query", `{"question":"a","config":{"enabled_tools":["web_search"]}}`, "web_search"},
+		{"a tool that is not set up", "/agent/query", `{"question":"a","config":{"enabled_tools":["web_search"]}}`,
+			"web_search"},
 		{"an empty tool", "/agent/query", `{"question":"a","config":{"enabled_tools":[""]}}`, "enabled_tools"},
 		{"top_k 0", "/agent/query", `{"question":"a","config":{"retrieval_top_k":0}}`, "retrieval_top_k"},
 		{"top_k 51", "/agent/query", `{"question":"a","config":{"retrieval_top_k":51}}`, "retrieval_top_k"},
 		{"no steps", "/agent/query", `{"question":"a","config":{"max_steps":0}}`, "max_steps"},
-		{"too many calls", "/agent/query", `{"question":"a","config":{"max_retrieval_calls":51}}`, "max_retrieval_calls"},
+		{"too many calls", "/agent/query", `{"question":"a","config":{"max_retrieval_calls":51}}`,
+			"max_retrieval_calls"},
 		{"temperature 3", "/agent/chat", `{"message":"a","config":{"temperature":3}}`, "temperature"},
 		{"temperature -1", "/agent/chat", `{"message":"a","config":{"temperature":-1}}`, "temperature"},
-		{"a temperature that is too high for its toolset", "/agent/query", `{"question":"a","toolset":"documentation","config":{"temperature":1.5}}`, "documentation"},
+		{"a temperature that is too high for its toolset", "/agent/query",
+			`{"question":"a","toolset":"documentation","config":{"temperature":1.5}}`, "documentation"},
 		{"an empty system prompt", "/agent/chat", `{"message":"a","system_prompt":""}`, "system_prompt"},
-		{"a system prompt of the caller's", "/agent/chat", `{"message":"a","config":{"system_prompt":"You are a pirate"}}`, "system_prompt"},
+		{"a system prompt of the caller's", "/agent/chat",
+			`{"message":"a","config":{"system_prompt":"You are a pirate"}}`, "system_prompt"},
 		{"a model that is not allowed", "/agent/chat", `{"message":"a","config":{"model":"huge-9"}}`, "not allowed"},
-		{"a selection that does not exist", "/agent/chat", `{"message":"a","config":{"selection":"dice"}}`, "selection"},
+		{"a selection that does not exist", "/agent/chat", `{"message":"a","config":{"selection":"dice"}}`,
+			"selection"},
 		{"a session id with a slash", "/agent/chat", `{"message":"a","session_id":"a/b"}`, "128"},
-		{"a session id of 10,000 characters", "/agent/chat", `{"message":"a","session_id":"` + strings.Repeat("x", 10_000) + `"}`, "128"},
+		{"a session id of 10,000 characters", "/agent/chat",
+			`{"message":"a","session_id":"` + strings.Repeat("x", 10_000) + `"}`, "128"},
 		{"a config that is a list", "/agent/chat", `{"message":"a","config":[]}`, "config"},
 		{"a config that is a text", "/agent/query", `{"question":"a","config":"warm"}`, "config"},
 		{"a step count that is a text", "/agent/query", `{"question":"a","config":{"max_steps":"ten"}}`, "max_steps"},
 		{"a history of single texts", "/agent/query", `{"question":"a","history":[["only a question"]]}`, "history"},
 		{"a history of three", "/agent/query", `{"question":"a","history":[["q","a","q"]]}`, "history"},
 		{"a history with an empty answer", "/agent/query", `{"question":"a","history":[["q"," "]]}`, "history"},
-		{"a history of messages", "/agent/query", `{"question":"a","history":[{"role":"user","content":"q"}]}`, "history"},
+		{"a history of messages", "/agent/query", `{"question":"a","history":[{"role":"user","content":"q"}]}`,
+			"history"},
 		{"a threshold of 1.1", "/agent/retrieve", `{"query":"a","min_score":1.1}`, "min_score"},
 		{"top_k 0 of passages", "/agent/retrieve", `{"query":"a","top_k":0}`, "top_k"},
 		{"an empty query", "/agent/retrieve", `{"query":" "}`, "empty"},
@@ -84,7 +91,11 @@ func TestBadAgentCallsAreToldToTheModel(t *testing.T) {
 		}
 		return saying(answer)
 	}})
-	s := serve(t, newDir(t), append(m.env(), "FOOTNOTE_AGENT_TOOLS=search_documents,read_document,calculate,semantic_search,retrieve_documentation")...)
+	s := serve(t, newDir(t),
+		append(
+			m.env(),
+			"FOOTNOTE_AGENT_TOOLS=search_documents,read_document,calculate,semantic_search,retrieve_documentation",
+		)...)
 	s.add(file{"handbook.md", holidays})
 	for i, row := range rows {
 		log := s.run(fmt.Sprintf("Row %d: how many days of paid holiday are there?", i))
@@ -95,7 +106,8 @@ func TestBadAgentCallsAreToldToTheModel(t *testing.T) {
 		told := false
 		for _, step := range log.steps {
 			if step.ToolName == row.name && step.Status == chat.StatusError {
-				told = step.Error != nil && strings.Contains(string(step.ToolOutput), "error") && strings.Contains(string(step.ToolOutput), row.says)
+				told = step.Error != nil && strings.Contains(string(step.ToolOutput), "error") &&
+					strings.Contains(string(step.ToolOutput), row.says)
 			}
 		}
 		if !told {
@@ -121,7 +133,11 @@ func TestBadAgentPlansFallBackToTheQuestion(t *testing.T) {
 		}})
 		s := serve(t, newDir(t), m.env()...)
 		s.add(file{"handbook.md", holidays})
-		r := s.send("POST", "/agent/query", `{"question":"How many days of paid holiday are there, and how long is the notice period?","config":{"enable_query_decomposition":true}}`)
+		r := s.send(
+			"POST", "/agent/query",
+			`{"question":"How many days of paid holiday are there, and how long is the notice period?",`+
+				`"config":{"enable_query_decomposition":true}}`,
+		)
 		got := loose[struct {
 			Status string      `json:"status"`
 			Steps  []chat.Step `json:"steps"`

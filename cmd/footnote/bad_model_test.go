@@ -33,9 +33,19 @@ func TestAFailingModelIsNamedAndTheOfflineModelAnswers(t *testing.T) {
 		url    string
 		says   string
 	}{
-		{"a wrong key", fault(scripted.Fault{Status: 401, Body: `{"error":{"message":"Incorrect API key provided: test-key","code":"invalid_api_key"}}`}), "", "key"},
+		{
+			"a wrong key",
+			fault(scripted.Fault{
+				Status: 401,
+				Body:   `{"error":{"message":"Incorrect API key provided: test-key","code":"invalid_api_key"}}`,
+			}), "", "key",
+		},
 		{"an unknown model", fault(scripted.Fault{Status: 404}), "", "refused the request"},
-		{"a spent quota", fault(scripted.Fault{Status: 429, Body: `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`}), "", "used up"},
+		{"a spent quota",
+			fault(scripted.Fault{
+				Status: 429,
+				Body:   `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`,
+			}), "", "used up"},
 		{"a server that is not there", nil, gone, "can't be reached"},
 		{"an answer that is cut off", fault(scripted.Fault{CutAfter: 6}), "", ""},
 		{"a connection that is cut before the first word", fault(scripted.Fault{CutAfter: -1}), "", ""},
@@ -55,14 +65,17 @@ func TestAFailingModelIsNamedAndTheOfflineModelAnswers(t *testing.T) {
 			if log.done.Status != chat.RunCompleted || log.answer == nil || len(log.answer.Citations) == 0 {
 				t.Fatalf("it ended as %+v with %+v\n%s", log.done, log.answer, s.log)
 			}
-			if strings.Contains(log.answer.Markdown, "gold") || !strings.Contains(log.answer.Markdown, "poor condition") {
+			if strings.Contains(log.answer.Markdown, "gold") ||
+				!strings.Contains(log.answer.Markdown, "poor condition") {
 				t.Errorf("answer %q; want no %q in it and %q in it", log.answer.Markdown, "gold", "poor condition")
 			}
 			named := false
 			for _, step := range log.steps {
 				if step.Step == "fallback" {
-					named = step.Error != nil && plainSentence(step.Error.Message) && strings.Contains(step.Error.Message, row.says) &&
-						strings.Contains(step.Error.Message, "footnote doctor") && !strings.Contains(step.Error.Message, "OPENAI_")
+					named = step.Error != nil && plainSentence(step.Error.Message) &&
+						strings.Contains(step.Error.Message, row.says) &&
+						strings.Contains(step.Error.Message, "footnote doctor") &&
+						!strings.Contains(step.Error.Message, "OPENAI_")
 					if !named {
 						t.Errorf("the step %+v with the error %+v does not say %q", step, step.Error, row.says)
 					}
@@ -86,7 +99,8 @@ func TestADeadModelLeavesTheRestWorking(t *testing.T) {
 	s := serve(t, newDir(t), model.env()...)
 	s.add(books...)
 	before := s.run("What is the rent?")
-	if got := s.send("GET", "/health", nil); got.status != http.StatusOK || !strings.Contains(got.body, `"status":"ok"`) {
+	if got := s.send("GET", "/health", nil); got.status != http.StatusOK ||
+		!strings.Contains(got.body, `"status":"ok"`) {
 		t.Errorf("/health = %d %s; want %d and %q in it", got.status, got.body, http.StatusOK, `"status":"ok"`)
 	}
 	strict := serve(t, newDir(t), append(model.env(), "FOOTNOTE_AGENT_FALLBACK_TO_FIXED_PIPELINE=false")...)
@@ -101,8 +115,10 @@ func TestADeadModelLeavesTheRestWorking(t *testing.T) {
 	if health.status != http.StatusOK || !strings.Contains(health.body, `"degraded"`) {
 		t.Errorf("/health = %d %s; want %d and %q in it", health.status, health.body, http.StatusOK, `"degraded"`)
 	}
-	if got := strict.send("GET", "/health", nil); got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, `"down"`) {
-		t.Errorf("/health after a run failed, with nothing in the model's place = %d %s, want 503 and down", got.status, got.body)
+	if got := strict.send("GET", "/health", nil); got.status != http.StatusServiceUnavailable ||
+		!strings.Contains(got.body, `"down"`) {
+		t.Errorf("/health after a run failed, with nothing in the model's place = %d %s, want 503 and down",
+			got.status, got.body)
 	}
 	back, err := net.Listen("tcp", model.web.Listener.Addr().String())
 	if err != nil {
@@ -111,7 +127,8 @@ func TestADeadModelLeavesTheRestWorking(t *testing.T) {
 	again := &httptest.Server{Listener: back, Config: &http.Server{Handler: model}}
 	again.Start()
 	strict.run("What is the rent?")
-	if got := strict.send("GET", "/health", nil); got.status != http.StatusOK || !strings.Contains(got.body, `"status":"ok"`) {
+	if got := strict.send("GET", "/health", nil); got.status != http.StatusOK ||
+		!strings.Contains(got.body, `"status":"ok"`) {
 		t.Errorf("/health after a run succeeded = %d %s; want %d and %q in it",
 			got.status, got.body, http.StatusOK, `"status":"ok"`)
 	}
@@ -121,7 +138,8 @@ func TestADeadModelLeavesTheRestWorking(t *testing.T) {
 		t.Errorf("search does not work: got %v, want other than 0", got.TotalResults)
 	}
 	alone := serve(t, newDir(t), append(model.env(), "FOOTNOTE_AGENT_FALLBACK_TO_FIXED_PIPELINE=false")...)
-	if got := alone.send("GET", "/health", nil); got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, `"down"`) || !strings.Contains(got.body, "footnote doctor") {
+	if got := alone.send("GET", "/health", nil); got.status != http.StatusServiceUnavailable ||
+		!strings.Contains(got.body, `"down"`) || !strings.Contains(got.body, "footnote doctor") {
 		t.Errorf("/health with nothing in the model's place = %d %s, want 503 and down", got.status, got.body)
 	}
 	if got := alone.send("GET", "/readyz", nil); got.status != http.StatusOK {
@@ -129,10 +147,12 @@ func TestADeadModelLeavesTheRestWorking(t *testing.T) {
 	}
 	wantNoSettings(t, alone)
 	newKey(t, alone.dir, "anna")
-	if got := alone.send("GET", "/health", nil); got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, "The model can't be used now.") || strings.Contains(got.body, "OPENAI_") {
+	if got := alone.send("GET", "/health", nil); got.status != http.StatusServiceUnavailable ||
+		!strings.Contains(got.body, "The model can't be used now.") || strings.Contains(got.body, "OPENAI_") {
 		t.Errorf("/health with keys = %d %s, want 503 without settings", got.status, got.body)
 	}
-	if got := s.send("GET", "/agent/session/"+before.start.SessionID, nil); got.status != http.StatusOK || !strings.Contains(got.body, "900 pounds") {
+	if got := s.send("GET", "/agent/session/"+before.start.SessionID, nil); got.status != http.StatusOK ||
+		!strings.Contains(got.body, "900 pounds") {
 		t.Errorf("history: %d %s; want %d and %q in it", got.status, got.body, http.StatusOK, "900 pounds")
 	}
 }
@@ -144,7 +164,8 @@ func wantNoSettings(t *testing.T, s *server) {
 	setting := regexp.MustCompile(`[A-Z]{2,}_[A-Z_]{2,}`)
 	failed := 0
 	for _, ask := range [][2]string{
-		{"/agent/chat", `{"message":"What is the rent?"}`}, {"/agent/chat/structured", `{"message":"What is the rent?"}`},
+		{"/agent/chat", `{"message":"What is the rent?"}`},
+		{"/agent/chat/structured", `{"message":"What is the rent?"}`},
 		{"/agent/query", `{"question":"What is the rent?"}`},
 		{"/v1/chat/completions", `{"model":"footnote","messages":[{"role":"user","content":"What is the rent?"}]}`},
 		{"/health", ""},
@@ -178,7 +199,8 @@ func TestAHangingModelCanBeStopped(t *testing.T) {
 	s := serve(t, newDir(t), model.env()...)
 	s.add(books...)
 	hanging := s.begin("Please hang.").RunID
-	if log := s.run("What is the rent?"); log.done.Status != chat.RunCompleted || !strings.Contains(log.answer.Markdown, "900 pounds") {
+	if log := s.run("What is the rent?"); log.done.Status != chat.RunCompleted ||
+		!strings.Contains(log.answer.Markdown, "900 pounds") {
 		t.Errorf("the run beside it: %+v, want %q in it", log.answer, "900 pounds")
 	}
 	if got := s.send("POST", "/agent/runs/"+hanging+"/cancel", nil); got.status != http.StatusAccepted {

@@ -15,7 +15,9 @@ const nowhere = "018f0000-0000-7000-8000-000000000000"
 
 // plainSentence reports whether a text for people gives nothing internal away and ends as a sentence.
 func plainSentence(text string) bool {
-	for _, inside := range []string{"panic", "goroutine", ".go:", "sql:", "SQLITE", "/tmp/", "json:", "nil pointer", "strconv"} {
+	for _, inside := range []string{
+		"panic", "goroutine", ".go:", "sql:", "SQLITE", "/tmp/", "json:", "nil pointer", "strconv",
+	} {
 		if strings.Contains(text, inside) {
 			return false
 		}
@@ -44,50 +46,75 @@ func TestBadRequestsAreRefusedWithASentenceAndDisturbNothing(t *testing.T) {
 	}{
 		{"an empty question", "POST", "/chat", `{"message":""}`, nil, 400, "invalid", "Write one"},
 		{"a question of white space", "POST", "/chat", ask(" \n\t\u00a0 "), nil, 400, "invalid", "Write one"},
-		{"a question of a MiB", "POST", "/chat", ask(strings.Repeat("roof ", 1<<20/5)), nil, 413, "too_large", "1.0 MiB"},
-		{"a question of 32,001 characters", "POST", "/chat", ask(strings.Repeat("ö", 32_001)), nil, 400, "invalid", "32,000"},
+		{"a question of a MiB", "POST", "/chat", ask(strings.Repeat("roof ", 1<<20/5)), nil, 413, "too_large",
+			"1.0 MiB"},
+		{"a question of 32,001 characters", "POST", "/chat", ask(strings.Repeat("ö", 32_001)), nil, 400,
+			"invalid", "32,000"},
 		{"malformed JSON", "POST", "/chat", `{"message":"a`, nil, 400, "invalid", "not valid JSON"},
 		{"two JSON values", "POST", "/chat", `{"message":"a"}{}`, nil, 400, "invalid", "one JSON object"},
 		{"a list", "POST", "/chat", `[]`, nil, 400, "invalid", "JSON object"},
 		{"a number as message", "POST", "/chat", `{"message":7}`, nil, 400, "invalid", `"message"`},
 		{"an unknown field", "POST", "/chat", `{"message":"a","mesage":"b"}`, nil, 400, "invalid", `"mesage"`},
-		{"an unknown field inside", "POST", "/chat", `{"message":"a","config":{"max_stepps":3}}`, nil, 400, "invalid", `"max_stepps"`},
+		{"an unknown field inside", "POST", "/chat", `{"message":"a","config":{"max_stepps":3}}`, nil, 400, "invalid",
+			`"max_stepps"`},
 		{"no body", "POST", "/search", "", nil, 400, "invalid", "empty"},
-		{"a wrong content type", "POST", "/chat", "hello", []header{{"Content-Type", "text/plain"}}, 415, "unsupported", "application/json"},
-		{"a wrong content type for search", "POST", "/search", "query=a", []header{{"Content-Type", "application/x-www-form-urlencoded"}}, 415, "unsupported", "application/json"},
+		{"a wrong content type", "POST", "/chat", "hello", []header{{"Content-Type", "text/plain"}}, 415, "unsupported",
+			"application/json"},
+		{"a wrong content type for search", "POST", "/search", "query=a",
+			[]header{{"Content-Type", "application/x-www-form-urlencoded"}}, 415, "unsupported", "application/json"},
 		{"a malformed session id", "POST", "/chat", `{"message":"a","session_id":"../x"}`, nil, 400, "invalid", "128"},
-		{"a session id that is too long", "GET", "/agent/session/" + strings.Repeat("x", 129), nil, nil, 400, "invalid", "128"},
+		{"a session id that is too long", "GET", "/agent/session/" + strings.Repeat("x", 129), nil, nil, 400,
+			"invalid", "128"},
 		{"an unknown session", "GET", "/agent/session/unknown", nil, nil, 404, "not_found", ""},
 		{"an unknown session to delete", "DELETE", "/agent/session/unknown", nil, nil, 404, "not_found", ""},
 		{"an unknown run", "GET", "/agent/runs/" + nowhere, nil, nil, 404, "not_found", ""},
 		{"a run of another store", "GET", "/agent/runs/" + foreign, nil, nil, 404, "not_found", ""},
-		{"a run of another store to follow", "GET", "/agent/runs/" + foreign + "/events", nil, nil, 404, "not_found", ""},
-		{"a run of another store to stop", "POST", "/agent/runs/" + foreign + "/cancel", nil, nil, 404, "not_found", ""},
+		{"a run of another store to follow", "GET", "/agent/runs/" + foreign + "/events", nil, nil, 404,
+			"not_found", ""},
+		{"a run of another store to stop", "POST", "/agent/runs/" + foreign + "/cancel", nil, nil, 404,
+			"not_found", ""},
 		{"a run that can't be", "GET", "/agent/runs/..%2f..%2fetc", nil, nil, 404, "not_found", ""},
 		{"a finished run to stop", "POST", "/agent/runs/" + mine + "/cancel", nil, nil, 409, "conflict", "finished"},
-		{"a position that is no number", "GET", "/agent/runs/" + mine + "/events?after=x", nil, nil, 400, "invalid", "?after="},
+		{"a position that is no number", "GET", "/agent/runs/" + mine + "/events?after=x", nil, nil, 400, "invalid",
+			"?after="},
 		{"a negative position", "GET", "/agent/runs/" + mine + "/events?after=-1", nil, nil, 400, "invalid", "?after="},
 		{"an unknown document", "GET", "/documents/" + nowhere, nil, nil, 404, "not_found", ""},
 		{"the text of an unknown document", "GET", "/documents/" + nowhere + "/text", nil, nil, 404, "not_found", ""},
 		{"too many results", "POST", "/search", `{"query":"roof","top_k":51}`, nil, 400, "invalid", "50"},
 		{"no results asked for", "POST", "/search", `{"query":"roof","top_k":0}`, nil, 400, "invalid", "50"},
 		{"an empty search", "POST", "/search", `{"query":" "}`, nil, 400, "invalid", "words"},
-		{"a search mode that does not exist", "POST", "/search", `{"query":"roof","mode":"magic"}`, nil, 400, "invalid", "lexical"},
-		{"an upload that is no form", "POST", "/documents", "abc", []header{{"Content-Type", "text/plain"}}, 415, "unsupported", "multipart/form-data"},
-		{"an upload without a file", "POST", "/documents", "--x--\r\n", []header{{"Content-Type", "multipart/form-data; boundary=x"}}, 400, "invalid", "files"},
-		{"an upload that breaks off", "POST", "/documents", "--x\r\nContent-Disposition: form-data; name=\"files\"; filename=\"a.md\"\r\n\r\nabc", []header{{"Content-Type", "multipart/form-data; boundary=x"}}, 400, "invalid", "again"},
-		{"an unknown upload field", "POST", "/documents", "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.md\"\r\n\r\nabc\r\n--x--\r\n", []header{{"Content-Type", "multipart/form-data; boundary=x"}}, 400, "invalid", `"file"`},
-		{"a key that is too long", "POST", "/chat", ask("a"), []header{{"Idempotency-Key", strings.Repeat("k", 256)}}, 400, "invalid", "255"},
-		{"another site's page", "POST", "/chat", ask("a"), []header{{"Origin", "https://evil.example"}}, 403, "forbidden", "page"},
-		{"another site's fetch", "POST", "/chat", ask("a"), []header{{"Sec-Fetch-Site", "cross-site"}}, 403, "forbidden", "page"},
-		{"another site's delete", "DELETE", "/agent/session/s", nil, []header{{"Origin", "https://evil.example"}}, 403, "forbidden", "page"},
-		{"a foreign host name", "GET", "/documents", nil, []header{{"Host", "evil.example"}}, 403, "forbidden", "localhost"},
+		{"a search mode that does not exist", "POST", "/search", `{"query":"roof","mode":"magic"}`, nil, 400, "invalid",
+			"lexical"},
+		{"an upload that is no form", "POST", "/documents", "abc", []header{{"Content-Type", "text/plain"}}, 415,
+			"unsupported", "multipart/form-data"},
+		{"an upload without a file", "POST", "/documents", "--x--\r\n",
+			[]header{{"Content-Type", "multipart/form-data; boundary=x"}}, 400, "invalid", "files"},
+		{"an upload that breaks off", "POST", "/documents",
+			"--x\r\nContent-Disposition: form-data; name=\"files\"; filename=\"a.md\"\r\n\r\nabc",
+			[]header{{"Content-Type", "multipart/form-data; boundary=x"}}, 400, "invalid", "again"},
+		{"an unknown upload field", "POST", "/documents",
+			"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.md\"\r\n\r\nabc\r\n--x--\r\n",
+			[]header{{"Content-Type", "multipart/form-data; boundary=x"}}, 400, "invalid", `"file"`},
+		{"a key that is too long", "POST", "/chat", ask("a"), []header{{"Idempotency-Key", strings.Repeat("k", 256)}},
+			400, "invalid", "255"},
+		{"another site's page", "POST", "/chat", ask("a"), []header{{"Origin", "https://evil.example"}}, 403,
+			"forbidden", "page"},
+		{"another site's fetch", "POST", "/chat", ask("a"), []header{{"Sec-Fetch-Site", "cross-site"}}, 403,
+			"forbidden", "page"},
+		{"another site's delete", "DELETE", "/agent/session/s", nil, []header{{"Origin", "https://evil.example"}}, 403,
+			"forbidden", "page"},
+		{"a foreign host name", "GET", "/documents", nil, []header{{"Host", "evil.example"}}, 403, "forbidden",
+			"localhost"},
 		{"an address that does not exist", "GET", "/nothing/here", nil, nil, 404, "not_found", ""},
 		{"a method that is not answered", "PUT", "/chat", ask("a"), nil, 405, "method_not_allowed", "Allow"},
-		{"a temperature out of range", "POST", "/agent/chat", `{"message":"a","config":{"temperature":9}}`, nil, 400, "invalid", "temperature"},
-		{"a citation style that does not exist", "POST", "/agent/chat", `{"message":"a","citation_style":"roman"}`, nil, 400, "invalid", "citation_style"},
-		{"an empty context", "POST", "/agent/chat", `{"message":"a","context_text":" "}`, nil, 400, "invalid", "context_text"},
-		{"a toolset that does not exist", "POST", "/chat", `{"message":"a","toolset":"axe"}`, nil, 400, "invalid", "toolset"},
+		{"a temperature out of range", "POST", "/agent/chat", `{"message":"a","config":{"temperature":9}}`, nil, 400,
+			"invalid", "temperature"},
+		{"a citation style that does not exist", "POST", "/agent/chat", `{"message":"a","citation_style":"roman"}`, nil,
+			400, "invalid", "citation_style"},
+		{"an empty context", "POST", "/agent/chat", `{"message":"a","context_text":" "}`, nil, 400, "invalid",
+			"context_text"},
+		{"a toolset that does not exist", "POST", "/chat", `{"message":"a","toolset":"axe"}`, nil, 400, "invalid",
+			"toolset"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -141,14 +168,17 @@ func TestAPositionBeyondTheEndStartsOver(t *testing.T) {
 	}
 	defer st.close()
 	first, err := st.next()
-	if err != nil || first.name != "reset" || first.id != 0 || !strings.Contains(first.data, fmt.Sprintf(`"last":%d`, len(log.raw))) {
+	if err != nil || first.name != "reset" || first.id != 0 ||
+		!strings.Contains(first.data, fmt.Sprintf(`"last":%d`, len(log.raw))) {
 		t.Fatalf("first comes %+v, %v; want name %q and id 0", first, err, "reset")
 	}
 	rest, _ := st.rest() // its end is checked by what it holds
 	if len(rest) != len(log.raw) {
 		t.Errorf("then come %d events, want all %d", len(rest), len(log.raw))
 	}
-	if r := s.send("GET", "/agent/runs/"+id+"/events", nil, header{"Last-Event-ID", fmt.Sprint(len(log.raw))}); r.status != http.StatusNoContent {
+	if r := s.send("GET", "/agent/runs/"+id+"/events", nil, header{
+		"Last-Event-ID", fmt.Sprint(len(log.raw)),
+	}); r.status != http.StatusNoContent {
 		t.Errorf("a reader that has all gets %d, want %d", r.status, http.StatusNoContent)
 	}
 }

@@ -41,7 +41,8 @@ func neighbours(t *testing.T, n int) (addrs []string) {
 	return nil
 }
 
-// names answers every question for an address with those of servers, as the DNS of Docker and Kubernetes does for a service. It returns its own.
+// names answers every question for an address with those of servers, as the DNS of Docker and Kubernetes does for a
+// service. It returns its own.
 func names(t *testing.T, servers ...*server) string {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -68,9 +69,12 @@ func names(t *testing.T, servers ...*server) string {
 			m.Response, m.Authoritative, m.Additionals = true, true, nil
 			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
 				for _, s := range servers {
-					addr := netip.MustParseAddrPort(strings.Replace(strings.TrimPrefix(s.url, "http://"), "localhost", "127.0.0.1", 1))
+					addr := netip.MustParseAddrPort(
+						strings.Replace(strings.TrimPrefix(s.url, "http://"), "localhost", "127.0.0.1", 1),
+					)
 					m.Answers = append(m.Answers, dnsmessage.Resource{
-						Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 1}, Body: &dnsmessage.AResource{A: addr.Addr().As4()},
+						Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 1},
+						Body:   &dnsmessage.AResource{A: addr.Addr().As4()},
 					})
 				}
 			}
@@ -82,8 +86,8 @@ func names(t *testing.T, servers ...*server) string {
 	return conn.LocalAddr().String()
 }
 
-// behindCaddy runs Caddy with deploy/Caddyfile in front of servers that have one port. FOOTNOTE_TEST_CADDY names another Caddy than that of the
-// machine. Its url is all that may be used of what it returns.
+// behindCaddy runs Caddy with deploy/Caddyfile in front of servers that have one port. FOOTNOTE_TEST_CADDY names
+// another Caddy than that of the machine. Its url is all that may be used of what it returns.
 func behindCaddy(t *testing.T, servers ...*server) *server {
 	t.Helper()
 	program := os.Getenv("FOOTNOTE_TEST_CADDY")

@@ -18,7 +18,8 @@ func TestHelpExplainsEachCommand(t *testing.T) {
 		args []string
 		says []string
 	}{
-		{[]string{"--help"}, []string{"serve", "ingest", "ask", "doctor", "FOOTNOTE_DATA", "OPENAI_API_KEY", "FOOTNOTE_MODEL"}},
+		{[]string{"--help"},
+			[]string{"serve", "ingest", "ask", "doctor", "FOOTNOTE_DATA", "OPENAI_API_KEY", "FOOTNOTE_MODEL"}},
 		{[]string{"serve", "--help"}, []string{"--addr", "FOOTNOTE_ADDR"}},
 		{[]string{"ingest", "--help"}, []string{"--namespace", "<path>"}},
 		{[]string{"ask", "--help"}, []string{"--json", "--session", "<question>"}},
@@ -69,12 +70,15 @@ func TestIngestAndAsk(t *testing.T) {
 			if served {
 				serve(t, data)
 			}
-			dir := folder(t, books[0], books[1], file{"sub/page.html", "<h1>Weir</h1><p>The weir was built in 1911.</p>"},
-				file{"sub/plan.pdf", pdfOf("The plan of the weir is drawn by Ada Brown.")}, file{".hidden.md", "hidden"}, file{"picture.png", "\x89PNG"})
+			dir := folder(t, books[0], books[1],
+				file{"sub/page.html", "<h1>Weir</h1><p>The weir was built in 1911.</p>"},
+				file{"sub/plan.pdf", pdfOf("The plan of the weir is drawn by Ada Brown.")},
+				file{".hidden.md", "hidden"}, file{"picture.png", "\x89PNG"})
 			run := func(args ...string) result { return command(t, "", nil, append(args, "--data="+data)...) }
 
 			first := run("ingest", dir)
-			if first.code != 0 || !strings.Contains(first.stderr, "4 added, 0 already there, 0 failed") || !strings.Contains(first.stderr, "/4 ") {
+			if first.code != 0 || !strings.Contains(first.stderr, "4 added, 0 already there, 0 failed") ||
+				!strings.Contains(first.stderr, "/4 ") {
 				t.Errorf("first time: %+v; want code 0, %q in it, %q in it",
 					first, "4 added, 0 already there, 0 failed", "/4 ")
 			}
@@ -89,18 +93,28 @@ func TestIngestAndAsk(t *testing.T) {
 				}
 				last = max(last, done)
 			}
-			if second := run("ingest", dir); second.code != 0 || !strings.Contains(second.stderr, "0 added, 4 already there, 0 failed") {
+			if second := run("ingest", dir); second.code != 0 ||
+				!strings.Contains(second.stderr, "0 added, 4 already there, 0 failed") {
 				t.Errorf("second time: %+v; want code 0 and %q in it", second, "0 added, 4 already there, 0 failed")
 			}
-			if err := os.WriteFile(filepath.Join(dir, "lease.md"), []byte("# Lease\n\nThe rent of the mill is 1200 pounds a month.\n"), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, "lease.md"),
+				[]byte("# Lease\n\nThe rent of the mill is 1200 pounds a month.\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if third := run("ingest", dir); third.code != 0 || !strings.Contains(third.stderr, "1 added, 3 already there, 0 failed") {
+			if third := run("ingest", dir); third.code != 0 ||
+				!strings.Contains(third.stderr, "1 added, 3 already there, 0 failed") {
 				t.Errorf("with a changed file: %+v; want code 0 and %q in it",
 					third, "1 added, 3 already there, 0 failed")
 			}
-			bad := run("ingest", folder(t, file{"zip.pdf", "PK\x03\x04xxxx"}, file{"locked.pdf", lockedPDF()}, file{"good.md", "# Mill\n\nThe mill has three floors.\n"}))
-			for _, says := range []string{"1 added, 0 already there, 2 failed", "zip.pdf: ", "locked.pdf: This PDF needs a password", "2 of 3 files"} {
+			bad := run(
+				"ingest",
+				folder(t, file{"zip.pdf", "PK\x03\x04xxxx"}, file{"locked.pdf", lockedPDF()},
+					file{"good.md", "# Mill\n\nThe mill has three floors.\n"}),
+			)
+			for _, says := range []string{
+				"1 added, 0 already there, 2 failed", "zip.pdf: ", "locked.pdf: This PDF needs a password",
+				"2 of 3 files",
+			} {
 				if bad.code != 1 || !strings.Contains(bad.stderr, says) {
 					t.Errorf("with bad files, code %d, without %q: %s; want 1 and %q in it",
 						bad.code, says, bad.stderr, says)
@@ -137,7 +151,8 @@ func TestIngestAndAsk(t *testing.T) {
 				}](t, lines.Text())
 				list = append(list, event{head.Seq, head.Type, lines.Text()})
 			}
-			if log := readTranscript(t, list); events.code != 0 || !strings.Contains(log.answer.Markdown, "Ada Brown") || log.answer.Citations[0].Page != 1 {
+			if log := readTranscript(t, list); events.code != 0 ||
+				!strings.Contains(log.answer.Markdown, "Ada Brown") || log.answer.Citations[0].Page != 1 {
 				t.Errorf("the answer as JSON: code %d, %+v; want 0, %q in it, Citations[0].Page 1",
 					events.code, log.answer, "Ada Brown")
 			}
@@ -170,13 +185,16 @@ func TestDoctorSaysWhatIsFineAndWhatIsNot(t *testing.T) {
 		}
 		return scripted.Reply{Text: "ready"}
 	}})
-	mute := newModel(t, scripted.Config{Script: func(scripted.Request) scripted.Reply { return scripted.Reply{Text: "I have no tools."} }})
+	mute := newModel(t, scripted.Config{
+		Script: func(scripted.Request) scripted.Reply { return scripted.Reply{Text: "I have no tools."} },
+	})
 	refusing := newModel(t, scripted.Config{Script: func(scripted.Request) scripted.Reply {
 		return scripted.Reply{Fault: scripted.Fault{Status: 401}}
 	}})
 	running := serve(t, newDir(t))
 	damaged := newDir(t)
-	if err := os.WriteFile(filepath.Join(damaged, "footnote.db"), []byte(strings.Repeat("this is no database ", 500)), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(damaged, "footnote.db"), []byte(strings.Repeat("this is no database ", 500)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range []struct {
@@ -186,13 +204,20 @@ func TestDoctorSaysWhatIsFineAndWhatIsNot(t *testing.T) {
 		code int
 		says []string
 	}{
-		{"all is fine", newDir(t), nil, 0, []string{"✓ settings", "✓ data directory", "✓ disk", "✓ database", "✓ PDF reader", "✓ model", "offline", "✓ semantic search"}},
-		{"with a model", newDir(t), append(good.env(), "OPENAI_EMBEDDING_MODEL=hash"), 0, []string{"✓ model", "scripted answers", "✓ tool calls", "✓ semantic search", "hash works"}},
+		{"all is fine", newDir(t), nil, 0,
+			[]string{
+				"✓ settings", "✓ data directory", "✓ disk", "✓ database", "✓ PDF reader", "✓ model", "offline",
+				"✓ semantic search",
+			}},
+		{"with a model", newDir(t), append(good.env(), "OPENAI_EMBEDDING_MODEL=hash"), 0,
+			[]string{"✓ model", "scripted answers", "✓ tool calls", "✓ semantic search", "hash works"}},
 		{"beside a server", running.dir, nil, 0, []string{"in use by the Footnote at " + running.url}},
 		{"a model that calls no tools", newDir(t), mute.env(), 1, []string{"✕ tool calls", "OPENAI_MODEL"}},
-		{"a model without tool calls", newDir(t), newModel(t, scripted.Config{Script: toolless}).env(), 0, []string{"✓ model", "✓ tool calls", "JSON"}},
+		{"a model without tool calls", newDir(t), newModel(t, scripted.Config{Script: toolless}).env(), 0,
+			[]string{"✓ model", "✓ tool calls", "JSON"}},
 		{"a wrong key", newDir(t), refusing.env(), 1, []string{"✕ model", "OPENAI_API_KEY"}},
-		{"no model server", newDir(t), []string{"OPENAI_BASE_URL=http://127.0.0.1:1/v1"}, 1, []string{"✕ model", "OPENAI_BASE_URL"}},
+		{"no model server", newDir(t), []string{"OPENAI_BASE_URL=http://127.0.0.1:1/v1"}, 1,
+			[]string{"✕ model", "OPENAI_BASE_URL"}},
 		{"a damaged database", damaged, nil, 1, []string{"✕ database", "damaged"}},
 		{"a data directory that can't be", "/dev/null/data", nil, 1, []string{"✕ data directory", "--data"}},
 	} {

@@ -49,7 +49,8 @@ func claim(path string) (*directory, error) {
 	}
 	if err := tighten(path); err != nil {
 		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
-			"The rights of the data directory %s can't be narrowed to this user; mend them or choose another with --data",
+			"The rights of the data directory %s can't be narrowed to this user; mend them or choose another "+
+				"with --data",
 			path,
 		), Err: err}
 	}

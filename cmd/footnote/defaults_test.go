@@ -15,9 +15,21 @@ import (
 
 // dated are documents with what is known about them.
 var dated = []file{
-	{"value-2023.md", "---\nauthor: Ann Lee\ndate: 2023-02-10\ntags: [value]\n---\n# Valuation of 2023\n\nThe market value of Highlands was £2,150,000 in February.\n"},
-	{"value-2024.md", "---\nauthor: John Doe\ndate: 2024-02-12\ntags: [value]\n---\n# Valuation of 2024\n\nThe market value of Highlands was £2,300,000 in February.\n"},
-	{"survey.md", "---\nauthor: Ann Lee\ndate: 2022-06-01\ntags: [survey]\n---\n# Building survey\n\nThe roof of Highlands is in good condition.\n"},
+	{
+		"value-2023.md",
+		"---\nauthor: Ann Lee\ndate: 2023-02-10\ntags: [value]\n---\n# Valuation of 2023\n\nThe market value of " +
+			"Highlands was £2,150,000 in February.\n",
+	},
+	{
+		"value-2024.md",
+		"---\nauthor: John Doe\ndate: 2024-02-12\ntags: [value]\n---\n# Valuation of 2024\n\nThe market value of " +
+			"Highlands was £2,300,000 in February.\n",
+	},
+	{
+		"survey.md",
+		"---\nauthor: Ann Lee\ndate: 2022-06-01\ntags: [survey]\n---\n# Building survey\n\nThe roof of Highlands is " +
+			"in good condition.\n",
+	},
 }
 
 // told is what a request to the model offered.
@@ -38,12 +50,15 @@ func (m *modelServer) told(t *testing.T, n int) (tools []string, temperature *fl
 	return tools, asked.Temperature
 }
 
-// A query that says no more than its question has the tools, the limits and the temperature of its interface; so has a search by the agent.
-// Tools that the settings name hold for both.
+// A query that says no more than its question has the tools, the limits and the temperature of its interface; so has a
+// search by the agent. Tools that the settings name hold for both.
 func TestEachRouteHasItsOwnToolsAndLimits(t *testing.T) {
 	t.Parallel()
 	settings := filepath.Join(t.TempDir(), "footnote.yaml")
-	if err := os.WriteFile(settings, []byte("strategies:\n  agentic:\n    tools: [semantic_search, read_document, metadata_search]\n"), 0o600); err != nil {
+	if err := os.WriteFile(
+		settings, []byte("strategies:\n  agentic:\n    tools: [semantic_search, read_document, metadata_search]\n"),
+		0o600,
+	); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
@@ -54,12 +69,21 @@ func TestEachRouteHasItsOwnToolsAndLimits(t *testing.T) {
 		temperature float64
 		calls       int
 	}{
-		{"a query", "", "/agent/query", `{"question":"Why is the roof good?",` + without + `}`, "retrieve retrieve_more calculate lookup summarize finish", 0.1, 5},
-		{"a query with another toolset", "", "/agent/query", `{"question":"Why is the roof good?","toolset":"strategy",` + without + `}`, "semantic_search read_document metadata_search hybrid_search", 0.3, 5},
-		{"a query where the settings name a toolset", "FOOTNOTE_AGENT_TOOLSET=documentation", "/agent/query", `{"question":"Why is the roof good?",` + without + `}`, "retrieve_documentation retrieve_book_content", 0, 5},
-		{"a query where the settings name tools", "FOOTNOTE_CONFIG=" + settings, "/agent/query", `{"question":"Why is the roof good?",` + without + `}`, "semantic_search read_document metadata_search", 0.1, 5},
-		{"a search by the agent", "", "/agent/retrieve", `{"query":"Why is the roof good?"}`, "semantic_search read_document metadata_search hybrid_search", 0.3, 0},
-		{"a search where the settings name tools", "FOOTNOTE_CONFIG=" + settings, "/agent/retrieve", `{"query":"Why is the roof good?"}`, "semantic_search read_document metadata_search", 0.3, 0},
+		{"a query", "", "/agent/query", `{"question":"Why is the roof good?",` + without + `}`,
+			"retrieve retrieve_more calculate lookup summarize finish", 0.1, 5},
+		{"a query with another toolset", "", "/agent/query",
+			`{"question":"Why is the roof good?","toolset":"strategy",` + without + `}`,
+			"semantic_search read_document metadata_search hybrid_search", 0.3, 5},
+		{"a query where the settings name a toolset", "FOOTNOTE_AGENT_TOOLSET=documentation", "/agent/query",
+			`{"question":"Why is the roof good?",` + without + `}`,
+			"retrieve_documentation retrieve_book_content", 0, 5},
+		{"a query where the settings name tools", "FOOTNOTE_CONFIG=" + settings, "/agent/query",
+			`{"question":"Why is the roof good?",` + without + `}`,
+			"semantic_search read_document metadata_search", 0.1, 5},
+		{"a search by the agent", "", "/agent/retrieve", `{"query":"Why is the roof good?"}`,
+			"semantic_search read_document metadata_search hybrid_search", 0.3, 0},
+		{"a search where the settings name tools", "FOOTNOTE_CONFIG=" + settings, "/agent/retrieve",
+			`{"query":"Why is the roof good?"}`, "semantic_search read_document metadata_search", 0.3, 0},
 		{"a chat", "", "/agent/chat", `{"message":"Why is the roof good?"}`, "", 0, 10},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -78,7 +102,8 @@ func TestEachRouteHasItsOwnToolsAndLimits(t *testing.T) {
 			s.add(dated...)
 			r := s.send("POST", tt.path, tt.body)
 			tools, temperature := m.told(t, 0)
-			if got := strings.Join(tools, " "); r.status != 200 || tt.tools != "" && got != tt.tools || temperature == nil || *temperature != tt.temperature {
+			if got := strings.Join(tools, " "); r.status != 200 || tt.tools != "" && got != tt.tools ||
+				temperature == nil || *temperature != tt.temperature {
 				t.Errorf("%d, tools %s at %v; want %s at %v", r.status, got, temperature, tt.tools, tt.temperature)
 			}
 			if tt.calls == 0 {
@@ -107,14 +132,21 @@ func TestRulesChooseByWhatTheQuestionAsksFor(t *testing.T) {
 	for _, tt := range []struct{ question, toolset, want string }{
 		{"Which documents were written by John Doe?", "strategy", `metadata_search {"filters":{"author":"John Doe"}}`},
 		{"Find documents from 2024", "strategy", `metadata_search {"filters":{"year":"2024"}}`},
-		{"Show papers by Ann Lee since 2023", "cursor", `metadata_search {"filters":{"author":"Ann Lee","date_from":"2023"}}`},
+		{"Show papers by Ann Lee since 2023", "cursor",
+			`metadata_search {"filters":{"author":"Ann Lee","date_from":"2023"}}`},
 		{"Find all documents tagged survey", "cursor", `metadata_search {"filters":{"tags":"survey"}}`},
-		{"Find reports by Ann Lee about the roof", "strategy", `metadata_search {"filters":{"author":"Ann Lee"}}, hybrid_search`},
-		{"Which documents about the roof were written by Ann Lee?", "strategy", `metadata_search {"filters":{"author":"Ann Lee"}}, hybrid_search`},
+		{"Find reports by Ann Lee about the roof", "strategy",
+			`metadata_search {"filters":{"author":"Ann Lee"}}, hybrid_search`},
+		{"Which documents about the roof were written by Ann Lee?", "strategy",
+			`metadata_search {"filters":{"author":"Ann Lee"}}, hybrid_search`},
 		{"What's in document ID " + ids[2] + "?", "strategy", "hybrid_search, read_document"},
 		{"Which document mentions the roof?", "strategy", "hybrid_search"},
 	} {
-		body, err := json.Marshal(map[string]any{"message": tt.question, "toolset": tt.toolset, "config": map[string]any{"selection": "rules", "enable_query_decomposition": false, "enable_self_evaluation": false}})
+		body, err := json.Marshal(map[string]any{
+			"message": tt.question, "toolset": tt.toolset, "config": map[string]any{
+				"selection": "rules", "enable_query_decomposition": false, "enable_self_evaluation": false,
+			},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +171,8 @@ func TestRulesChooseByWhatTheQuestionAsksFor(t *testing.T) {
 				got = append(got, step.ToolName)
 			}
 		}
-		if got := strings.Join(slices.Compact(got), ", "); !strings.HasPrefix(got, tt.want) { // what the model does after that is its own
+		// what the model does after that is its own
+		if got := strings.Join(slices.Compact(got), ", "); !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.question, got, tt.want)
 		}
 	}
@@ -150,7 +183,10 @@ func TestTheLibraryIsListedWithTheToolsThereAre(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	s.add(dated...)
-	for toolset, want := range map[string]string{"cursor": "You have 3 documents", "strategy": "You have 3 documents", "react": "I couldn't find relevant information about that in your documents."} {
+	for toolset, want := range map[string]string{
+		"cursor": "You have 3 documents", "strategy": "You have 3 documents",
+		"react": "I couldn't find relevant information about that in your documents.",
+	} {
 		r := s.send("POST", "/agent/chat", `{"message":"How many documents are there?","toolset":"`+toolset+`"}`)
 		if got := loose[struct{ Response string }](t, r.body).Response; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %d %q, want %q", toolset, r.status, got, want)

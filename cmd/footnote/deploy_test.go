@@ -105,7 +105,10 @@ func TestTheComposeFileFitsTheProgram(t *testing.T) {
 			t.Errorf("compose.yaml sets %s, which is no setting", name)
 		}
 	}
-	for setting, want := range map[string]string{"FOOTNOTE_ADDR": ":8080", "DATABASE_URL": "@postgres:5432/", "FOOTNOTE_BLOBS": "file:///blobs", "FOOTNOTE_KEYS": "/keys/", "MILVUS_ADDRESS": "${MILVUS_ADDRESS:-}"} {
+	for setting, want := range map[string]string{
+		"FOOTNOTE_ADDR": ":8080", "DATABASE_URL": "@postgres:5432/", "FOOTNOTE_BLOBS": "file:///blobs",
+		"FOOTNOTE_KEYS": "/keys/", "MILVUS_ADDRESS": "${MILVUS_ADDRESS:-}",
+	} {
 		if value, _ := env[setting].(string); !strings.Contains(value, want) {
 			t.Errorf("%s is %q, want %q in it", setting, value, want)
 		}
@@ -139,16 +142,20 @@ func TestTheKubernetesFilesFitTheProgram(t *testing.T) {
 	}
 	spec := at(kinds["Deployment"], "spec", "template", "spec")
 	container := at(spec, "containers", 0)
-	if grace, _ := at(spec, "terminationGracePeriodSeconds").(int); grace < 30 || at(container, "lifecycle", "preStop") == nil {
+	if grace, _ := at(spec, "terminationGracePeriodSeconds").(int); grace < 30 ||
+		at(container, "lifecycle", "preStop") == nil {
 		t.Errorf("a pod has %d seconds to end, and preStop is %v, want at least 30",
 			grace, at(container, "lifecycle", "preStop"))
 	}
-	for probe, path := range map[string]string{"startupProbe": "/health", "readinessProbe": "/readyz", "livenessProbe": "/readyz"} {
+	for probe, path := range map[string]string{
+		"startupProbe": "/health", "readinessProbe": "/readyz", "livenessProbe": "/readyz",
+	} {
 		if got := at(container, probe, "httpGet", "path"); got != path {
 			t.Errorf("%s asks %v, want %s", probe, got, path)
 		}
 	}
-	if at(container, "securityContext", "readOnlyRootFilesystem") != true || at(spec, "securityContext", "runAsNonRoot") != true {
+	if at(container, "securityContext", "readOnlyRootFilesystem") != true ||
+		at(spec, "securityContext", "runAsNonRoot") != true {
 		t.Error("a pod may write where it should not")
 	}
 	env, _ := at(container, "env").([]any)
@@ -159,14 +166,19 @@ func TestTheKubernetesFilesFitTheProgram(t *testing.T) {
 			t.Errorf("the Deployment sets %s, which is no setting", name)
 		}
 	}
-	for _, name := range []string{"DATABASE_URL", "FOOTNOTE_BLOBS", "FOOTNOTE_KEYS", "OPENAI_API_KEY", "OPENAI_EMBEDDING_MODEL", "MILVUS_ADDRESS"} {
+	for _, name := range []string{
+		"DATABASE_URL", "FOOTNOTE_BLOBS", "FOOTNOTE_KEYS", "OPENAI_API_KEY", "OPENAI_EMBEDDING_MODEL", "MILVUS_ADDRESS",
+	} {
 		if !set[name] {
 			t.Errorf("the Deployment does not set %s", name)
 		}
 	}
 	labels := at(kinds["Deployment"], "spec", "template", "metadata", "labels", "app")
-	for _, selector := range []any{at(kinds["Deployment"], "spec", "selector", "matchLabels", "app"), at(kinds["Service"], "spec", "selector", "app"),
-		at(kinds["PodDisruptionBudget"], "spec", "selector", "matchLabels", "app")} {
+	for _, selector := range []any{
+		at(kinds["Deployment"], "spec", "selector", "matchLabels", "app"),
+		at(kinds["Service"], "spec", "selector", "app"),
+		at(kinds["PodDisruptionBudget"], "spec", "selector", "matchLabels", "app"),
+	} {
 		if selector != labels || labels == nil {
 			t.Errorf("a selector wants %v, the pods are %v", selector, labels)
 		}
@@ -183,7 +195,10 @@ func TestTheDockerfileBuildsAsTheMakefileDoes(t *testing.T) {
 		t.Fatal("the Makefile does not build ./cmd/footnote")
 	}
 	build := strings.NewReplacer("$(GO)", "go", "$(VERSION)", "$VERSION", "$(TAGS)", "$TAGS").Replace(line[1])
-	for _, want := range []string{"RUN " + build + "\n", "\nARG TAGS=grpcnotrace,retrynotrace\n", "npm run vendor", "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false", "USER 65532", "VOLUME", "HEALTHCHECK", `"doctor", "--health"`, "FROM scratch"} {
+	for _, want := range []string{
+		"RUN " + build + "\n", "\nARG TAGS=grpcnotrace,retrynotrace\n", "npm run vendor", "CGO_ENABLED=0",
+		"GOFLAGS=-buildvcs=false", "USER 65532", "VOLUME", "HEALTHCHECK", `"doctor", "--health"`, "FROM scratch",
+	} {
 		if !strings.Contains(dockerfile, want) {
 			t.Errorf("the Dockerfile has no %q", want)
 		}
@@ -195,7 +210,9 @@ func TestTheDockerfileBuildsAsTheMakefileDoes(t *testing.T) {
 	if version == nil || !strings.Contains(dockerfile, "golang:"+version[1]+"-") {
 		t.Errorf("the Dockerfile does not use Go %v", version)
 	}
-	env := regexp.MustCompile(`([A-Z_]+)=\S+`).FindAllStringSubmatch(regexp.MustCompile(`(?m)^ENV FOOTNOTE.*$`).FindString(dockerfile), -1)
+	env := regexp.MustCompile(
+		`([A-Z_]+)=\S+`,
+	).FindAllStringSubmatch(regexp.MustCompile(`(?m)^ENV FOOTNOTE.*$`).FindString(dockerfile), -1)
 	for _, set := range env {
 		if !knownSettings(t)[set[1]] {
 			t.Errorf("the Dockerfile sets %s, which is no setting", set[1])
@@ -212,9 +229,12 @@ func TestTheDockerfileBuildsAsTheMakefileDoes(t *testing.T) {
 // The examples need keys, so each says in two commands how to start and how to make the first one.
 func TestTheExamplesSayHowToMakeTheFirstKey(t *testing.T) {
 	for name, want := range map[string][]string{
-		"Dockerfile":                      {"docker run -d --name footnote ", "docker exec footnote /footnote key new "},
-		"compose.yaml":                    {"docker compose up -d --build --wait\n", "docker compose exec footnote /footnote key new "},
-		"deploy/kubernetes/footnote.yaml": {"kubectl apply -f deploy/kubernetes\n", "kubectl exec deploy/footnote -- /footnote key new "},
+		"Dockerfile": {"docker run -d --name footnote ",
+			"docker exec footnote /footnote key new "},
+		"compose.yaml": {"docker compose up -d --build --wait\n",
+			"docker compose exec footnote /footnote key new "},
+		"deploy/kubernetes/footnote.yaml": {"kubectl apply -f deploy/kubernetes\n",
+			"kubectl exec deploy/footnote -- /footnote key new "},
 	} {
 		text, docs := rootFile(t, name), rootFile(t, "docs/operation.md")
 		for _, command := range want {

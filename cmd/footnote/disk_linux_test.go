@@ -32,18 +32,22 @@ func TestAFullDiskRefusesWhatIsNewKeepsTheRestAndHeals(t *testing.T) {
 	s.limitFiles(1)
 	r := s.upload(file{"new.md", "# New\n\nThis file comes while the disk is full.\n"})
 	refused := r.body
-	if answer := decode[uploadAnswer](t, r.body); r.status != http.StatusInsufficientStorage || r.header.Get("Retry-After") == "" ||
-		len(answer.Rejected) != 1 || answer.Rejected[0].Code != "disk_full" || !strings.Contains(answer.Rejected[0].Detail, "Free some space") {
+	if answer := decode[uploadAnswer](t, r.body); r.status != http.StatusInsufficientStorage ||
+		r.header.Get("Retry-After") == "" ||
+		len(answer.Rejected) != 1 || answer.Rejected[0].Code != "disk_full" ||
+		!strings.Contains(answer.Rejected[0].Detail, "Free some space") {
 		t.Errorf("upload: %d %s, want %d", r.status, refused, http.StatusInsufficientStorage)
 	}
 	r = s.send("POST", "/chat", ask("What is the condition of the roof?"))
-	if p := loose[problem](t, r.body); r.status != http.StatusInsufficientStorage || p.Code != "disk_full" || !plainSentence(p.Detail) || r.header.Get("Retry-After") == "" {
+	if p := loose[problem](t, r.body); r.status != http.StatusInsufficientStorage || p.Code != "disk_full" ||
+		!plainSentence(p.Detail) || r.header.Get("Retry-After") == "" {
 		t.Errorf("question: %d %s, want %d", r.status, r.body, http.StatusInsufficientStorage)
 	}
 	if s.search("slates").TotalResults == 0 {
 		t.Error("search does not work")
 	}
-	if got := s.send("GET", "/agent/session/"+before.start.SessionID, nil); got.status != http.StatusOK || !strings.Contains(got.body, "900 pounds") {
+	if got := s.send("GET", "/agent/session/"+before.start.SessionID, nil); got.status != http.StatusOK ||
+		!strings.Contains(got.body, "900 pounds") {
 		t.Errorf("history: %d %s; want %d and %q in it", got.status, got.body, http.StatusOK, "900 pounds")
 	}
 
@@ -72,13 +76,17 @@ func TestTheReserveOfDiskIsKeptForQuestions(t *testing.T) {
 	r := s.upload(file{"new.md", "# New\n\nThis file comes while the disk is nearly full.\n"})
 	answer := decode[uploadAnswer](t, r.body)
 	if r.status != http.StatusInsufficientStorage || r.header.Get("Retry-After") == "" {
-		t.Errorf("upload: status = %d, Retry-After = %q, want 507 and seconds: %s", r.status, r.header.Get("Retry-After"), r.body)
+		t.Errorf("upload: status = %d, Retry-After = %q, want 507 and seconds: %s", r.status,
+			r.header.Get("Retry-After"), r.body)
 	}
-	if len(answer.Rejected) != 1 || answer.Rejected[0].Code != "disk_full" || !strings.Contains(answer.Rejected[0].Detail, "are kept for questions") {
+	if len(answer.Rejected) != 1 || answer.Rejected[0].Code != "disk_full" ||
+		!strings.Contains(answer.Rejected[0].Detail, "are kept for questions") {
 		t.Errorf("upload: rejected = %+v, want one file with disk_full and the reason", answer.Rejected)
 	}
-	if log := s.follow(s.begin("What is the rent?").RunID); log.done.Status != chat.RunCompleted || len(log.answer.Citations) == 0 {
-		t.Errorf("question: status = %s with %d citations, want completed with some", log.done.Status, len(log.answer.Citations))
+	if log := s.follow(s.begin("What is the rent?").RunID); log.done.Status != chat.RunCompleted ||
+		len(log.answer.Citations) == 0 {
+		t.Errorf("question: status = %s with %d citations, want completed with some", log.done.Status,
+			len(log.answer.Citations))
 	}
 }
 

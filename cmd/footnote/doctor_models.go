@@ -14,7 +14,8 @@ func writtenCalls(ctx context.Context, model *openai.Model) finding {
 	f := finding{what: "tool calls", fine: "by JSON in the text: the model has no tool calls of its own"}
 	if !textcalls.New(model, textcalls.JSON).CallsTools(ctx) {
 		f.err = fmt.Errorf(
-			"%s did not call the tool it was told to call, neither by itself nor by JSON in the text; choose another model with OPENAI_MODEL",
+			"%s did not call the tool it was told to call, neither by itself nor by JSON in the text; choose another "+
+				"model with OPENAI_MODEL",
 			model.Name(),
 		)
 	}

@@ -49,14 +49,16 @@ func TestAModelInAFolderFindsByMeaningWithoutAServer(t *testing.T) {
 	if health := s.send("GET", "/health", nil).body; !strings.Contains(health, `"status":"ok"`) {
 		t.Errorf("got health %s, want ok", health)
 	}
-	if got := command(t, "", []string{env}, "doctor", "--data="+newDir(t)); got.code != 0 || !strings.Contains(got.stdout, "all-MiniLM-L6-v2@") {
+	if got := command(t, "", []string{env}, "doctor", "--data="+newDir(t)); got.code != 0 ||
+		!strings.Contains(got.stdout, "all-MiniLM-L6-v2@") {
 		t.Errorf("got doctor %d\n%s, want the name of the model", got.code, got.stdout)
 	}
 }
 
 func TestAnEmbeddingModelOfAServerGoesBeforeOneInAFolder(t *testing.T) {
 	t.Parallel()
-	env := append(newModel(t, scripted.Config{}).env(), "OPENAI_EMBEDDING_MODEL=hash", "FOOTNOTE_EMBEDDING_DIR="+fetchedModel(t))
+	env := append(newModel(t, scripted.Config{}).env(), "OPENAI_EMBEDDING_MODEL=hash",
+		"FOOTNOTE_EMBEDDING_DIR="+fetchedModel(t))
 	if got := command(t, "", env, "doctor", "--data="+newDir(t)); !strings.Contains(got.stdout, "hash works") {
 		t.Errorf("got doctor %d\n%s, want hash", got.code, got.stdout)
 	}
@@ -65,10 +67,12 @@ func TestAnEmbeddingModelOfAServerGoesBeforeOneInAFolder(t *testing.T) {
 func TestAFolderWithoutAModelIsSaid(t *testing.T) {
 	t.Parallel()
 	env := []string{"FOOTNOTE_EMBEDDING_DIR=" + t.TempDir()}
-	if got := command(t, "", env, "doctor", "--data="+newDir(t)); got.code != 1 || !strings.Contains(got.stdout, "✕ semantic search") || !strings.Contains(got.stdout, "FOOTNOTE_EMBEDDING_DIR") {
+	if got := command(t, "", env, "doctor", "--data="+newDir(t)); got.code != 1 ||
+		!strings.Contains(got.stdout, "✕ semantic search") || !strings.Contains(got.stdout, "FOOTNOTE_EMBEDDING_DIR") {
 		t.Errorf("got doctor %d\n%s, want what is wrong with the folder", got.code, got.stdout)
 	}
-	if got := command(t, "", env, "serve", "--data="+newDir(t), "--addr=127.0.0.1:0"); got.code == 0 || !strings.Contains(got.stderr, "FOOTNOTE_EMBEDDING_DIR") {
+	if got := command(t, "", env, "serve", "--data="+newDir(t), "--addr=127.0.0.1:0"); got.code == 0 ||
+		!strings.Contains(got.stderr, "FOOTNOTE_EMBEDDING_DIR") {
 		t.Errorf("got serve %d\n%s, want what is wrong with the folder", got.code, got.stderr)
 	}
 }

@@ -23,12 +23,17 @@ func TestAnUnknownEmbeddingModelIsSaid(t *testing.T) {
 		inner.ServeHTTP(w, r)
 	}))
 	t.Cleanup(web.Close)
-	env := []string{"OPENAI_BASE_URL=" + web.URL + "/v1", "OPENAI_API_KEY=test-key", "OPENAI_MODEL=scripted", "OPENAI_EMBEDDING_MODEL=nosuch"}
-	if got := command(t, "", env, "doctor", "--data="+newDir(t)); got.code != 1 || !strings.Contains(got.stdout, "✕ semantic search") || !strings.Contains(got.stdout, "OPENAI_EMBEDDING_MODEL") {
+	env := []string{
+		"OPENAI_BASE_URL=" + web.URL + "/v1", "OPENAI_API_KEY=test-key", "OPENAI_MODEL=scripted",
+		"OPENAI_EMBEDDING_MODEL=nosuch",
+	}
+	if got := command(t, "", env, "doctor", "--data="+newDir(t)); got.code != 1 ||
+		!strings.Contains(got.stdout, "✕ semantic search") || !strings.Contains(got.stdout, "OPENAI_EMBEDDING_MODEL") {
 		t.Errorf("doctor: %d\n%s", got.code, got.stdout)
 	}
 	anthropic := append(env, "FOOTNOTE_MODEL=anthropic", "ANTHROPIC_API_KEY=test-key", "ANTHROPIC_BASE_URL="+web.URL)
-	if got := command(t, "", anthropic, "doctor", "--data="+newDir(t)); !strings.Contains(got.stdout, "✕ semantic search") {
+	if got := command(t, "", anthropic, "doctor", "--data="+newDir(t)); !strings.Contains(got.stdout,
+		"✕ semantic search") {
 		t.Errorf("doctor beside Anthropic's model: %d\n%s", got.code, got.stdout)
 	}
 	s := serve(t, newDir(t), env...)
@@ -37,11 +42,13 @@ func TestAnUnknownEmbeddingModelIsSaid(t *testing.T) {
 		Status string `json:"status"`
 		Checks map[string]struct{ Status, Detail string }
 	}](t, body)
-	if health.Status != "degraded" || health.Checks["model"].Status != "ok" || health.Checks["embeddings"].Status == "ok" ||
+	if health.Status != "degraded" || health.Checks["model"].Status != "ok" ||
+		health.Checks["embeddings"].Status == "ok" ||
 		!strings.Contains(health.Checks["embeddings"].Detail, "footnote doctor") || strings.Contains(body, "OPENAI_") {
 		t.Errorf("got health %s, want degraded by the embeddings, the doctor named and no setting", body)
 	}
-	if got := command(t, "", []string{"FOOTNOTE_MODELS_SELECT=foo"}, "doctor", "--data="+newDir(t)); got.code != 0 || !strings.Contains(got.stdout, "FOOTNOTE_MODELS_SELECT has no effect") {
+	if got := command(t, "", []string{"FOOTNOTE_MODELS_SELECT=foo"}, "doctor", "--data="+newDir(t)); got.code != 0 ||
+		!strings.Contains(got.stdout, "FOOTNOTE_MODELS_SELECT has no effect") {
 		t.Errorf("doctor without a model: %d\n%s", got.code, got.stdout)
 	}
 }

@@ -154,7 +154,8 @@ func evalSettings(given *settings, who, data string) *settings {
 	}
 	if who == "settings" {
 		set.Model, set.modelSettings = given.Model, given.modelSettings
-		set.OpenAIAPIKey, set.OpenAIBaseURL, set.OpenAIModel = given.OpenAIAPIKey, given.OpenAIBaseURL, given.OpenAIModel
+		set.OpenAIAPIKey, set.OpenAIBaseURL, set.OpenAIModel = given.OpenAIAPIKey, given.OpenAIBaseURL,
+			given.OpenAIModel
 		set.OpenAIEmbeddingModel = given.OpenAIEmbeddingModel
 	}
 	return set

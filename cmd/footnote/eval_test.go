@@ -11,10 +11,12 @@ import (
 	"footnote/eval"
 )
 
-// A sample of questions over a folder of one's own: what is expected wrongly is counted wrong, in both ways of answering.
+// A sample of questions over a folder of one's own: what is expected wrongly is counted wrong, in both ways of
+// answering.
 func TestEvalAgentCountsRightAndWrong(t *testing.T) {
 	t.Parallel()
-	documents := folder(t, file{"weir.md", "# The weir\n\nThe weir was built in 1911 by Ada Brown.\n"}, file{"sub/lock.txt", "The lock has four oak gates and a keeper, Tom Reed.\n"})
+	documents := folder(t, file{"weir.md", "# The weir\n\nThe weir was built in 1911 by Ada Brown.\n"},
+		file{"sub/lock.txt", "The lock has four oak gates and a keeper, Tom Reed.\n"})
 	rows := []struct {
 		line  string
 		right bool
@@ -39,14 +41,16 @@ func TestEvalAgentCountsRightAndWrong(t *testing.T) {
 	data := newDir(t)
 	model := newModel(t, scripted.Config{})
 	run := func(args ...string) result { return command(t, "", model.env(), append(args, "--data="+data)...) }
-	got := run("eval", "agent", "--questions", questions, "--documents", documents, "--with", "offline,settings", "--json")
+	got := run("eval", "agent", "--questions", questions, "--documents", documents, "--with",
+		"offline,settings", "--json")
 	var out struct{ Reports []eval.Report }
 	if err := json.Unmarshal([]byte(got.stdout), &out); err != nil || got.code != 0 || len(out.Reports) != 2 {
 		t.Fatalf("%v: %+v, want code 0", err, got)
 	}
 	for i, model := range []string{"offline", "settings"} {
 		report := out.Reports[i]
-		if report.Model != model || report.Documents != 2 || len(report.Questions) != len(rows) || report.Kinds[0].Right != 3 || report.Kinds[1].Right != 0 {
+		if report.Model != model || report.Documents != 2 || len(report.Questions) != len(rows) ||
+			report.Kinds[0].Right != 3 || report.Kinds[1].Right != 0 {
 			t.Fatalf("%s: %+v; want Model %v, Documents 2, %v questions, Kinds[0].Right 3, Kinds[1].Right 0",
 				model, report, model, len(rows))
 		}
@@ -61,16 +65,19 @@ func TestEvalAgentCountsRightAndWrong(t *testing.T) {
 		t.Errorf("the user's data directory was used: %v, %v; want none", left, err)
 	}
 	table := run("eval", "agent", "--questions", questions, "--documents", documents)
-	if table.code != 0 || !strings.Contains(table.stdout, "| wrong | 5 ") || !strings.Contains(table.stdout, "✕ wrong: When was the weir built? (an expected document is not cited)") {
+	if table.code != 0 || !strings.Contains(table.stdout, "| wrong | 5 ") ||
+		!strings.Contains(table.stdout, "✕ wrong: When was the weir built? (an expected document is not cited)") {
 		t.Errorf("the table: %+v; want code 0 and %q in it", table, "| wrong | 5 ")
 	}
 	if printed := run("eval", "agent", "--print-questions"); printed.code != 0 || printed.stdout != eval.Embedded {
 		t.Errorf("--print-questions: %+v; want code 0 and stdout %v", printed, eval.Embedded)
 	}
-	if got := run("eval", "agent", "--documents", documents); got.code != 1 || !strings.Contains(got.stderr, "needs --questions") {
+	if got := run("eval", "agent", "--documents", documents); got.code != 1 ||
+		!strings.Contains(got.stderr, "needs --questions") {
 		t.Errorf("without questions: %+v; want code 1 and %q in it", got, "needs --questions")
 	}
-	if got := run("eval", "agent", "--questions", filepath.Join(documents, "weir.md"), "--documents", documents); got.code != 1 || !strings.Contains(got.stderr, "line 3 of the questions") {
+	if got := run("eval", "agent", "--questions", filepath.Join(documents, "weir.md"), "--documents",
+		documents); got.code != 1 || !strings.Contains(got.stderr, "line 3 of the questions") {
 		t.Errorf("a file that has no questions: %+v; want code 1 and %q in it", got, "line 3 of the questions")
 	}
 }

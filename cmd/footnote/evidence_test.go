@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// An answer is asked for, exported in each form, and checked against the library and against the originals; whatever is altered is caught.
+// An answer is asked for, exported in each form, and checked against the library and against the originals; whatever is
+// altered is caught.
 func TestExportAndVerify(t *testing.T) {
 	t.Parallel()
 	data := newDir(t)
@@ -46,13 +47,15 @@ func TestExportAndVerify(t *testing.T) {
 		if err := os.WriteFile(altered, []byte(changed), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := run("verify", altered, "--documents", originals); got.code != 1 || !strings.Contains(got.stdout, "✕") {
+		if got := run("verify", altered, "--documents", originals); got.code != 1 ||
+			!strings.Contains(got.stdout, "✕") {
 			t.Errorf("%s, altered: %+v; want code 1 and %q in it", format, got, "✕")
 		}
 	}
 	name := filepath.Join(out, "answer.json")
 	s := serve(t, data)
-	for file, ok := range map[string]bool{name: true, filepath.Join(out, "altered.json"): false} { // as it is, without anything around it
+	// as it is, without anything around it
+	for file, ok := range map[string]bool{name: true, filepath.Join(out, "altered.json"): false} {
 		raw, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -69,16 +72,19 @@ func TestExportAndVerify(t *testing.T) {
 		OK        bool
 		Citations []struct{ State string }
 	}
-	if err := json.Unmarshal([]byte(missing.stdout), &report); err != nil || missing.code != 1 || report.OK || report.Citations[0].State != "missing" {
+	if err := json.Unmarshal([]byte(missing.stdout), &report); err != nil || missing.code != 1 || report.OK ||
+		report.Citations[0].State != "missing" {
 		t.Errorf("without the document: %+v, %v; want code 1", missing, err)
 	}
-	if err := os.WriteFile(filepath.Join(none, "plan.pdf"), []byte(pdfOf("The plan of the weir is drawn by Eve Brown.")), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(none, "plan.pdf"),
+		[]byte(pdfOf("The plan of the weir is drawn by Eve Brown.")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got := run("verify", name, "--documents", none); got.code != 1 || !strings.Contains(got.stdout, "changed") {
 		t.Errorf("with another version: %+v; want code 1 and %q in it", got, "changed")
 	}
-	if got := run("verify", filepath.Join(originals, books[0].name)); got.code != 1 || !strings.Contains(got.stderr, "no evidence") {
+	if got := run("verify", filepath.Join(originals, books[0].name)); got.code != 1 ||
+		!strings.Contains(got.stderr, "no evidence") {
 		t.Errorf("a file without evidence: %+v; want code 1 and %q in it", got, "no evidence")
 	}
 	if got := run("export", "feedback"); got.code != 0 || !strings.HasPrefix(got.stdout, "run_id,") {

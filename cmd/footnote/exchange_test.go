@@ -78,7 +78,9 @@ func form(t testing.TB, files ...file) (body *bytes.Buffer, contentType string) 
 	w := multipart.NewWriter(body)
 	for _, f := range files {
 		quoted := strings.NewReplacer("\\", "\\\\", `"`, `\"`, "\r", "%0D", "\n", "%0A").Replace(f.name)
-		part, err := w.CreatePart(textproto.MIMEHeader{"Content-Disposition": {`form-data; name="files"; filename="` + quoted + `"`}})
+		part, err := w.CreatePart(textproto.MIMEHeader{
+			"Content-Disposition": {`form-data; name="files"; filename="` + quoted + `"`},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -268,8 +270,8 @@ type transcript struct {
 	done      *chat.RunDone
 }
 
-// readTranscript decodes a whole log. It fails the test unless the numbers run from 1 without gaps and run_done is the only
-// last event.
+// readTranscript decodes a whole log. It fails the test unless the numbers run from 1 without gaps and run_done is the
+// only last event.
 func readTranscript(t testing.TB, events []event) transcript {
 	t.Helper()
 	log := transcript{raw: events}

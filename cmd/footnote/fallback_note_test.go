@@ -17,7 +17,8 @@ func TestAnAnswerSaysThatAnotherModelGaveIt(t *testing.T) {
 	s.add(books[0])
 	for _, path := range []string{"/agent/chat", "/agent/chat/structured"} {
 		r := s.send("POST", path, `{"message":"What is the condition of the roof?"}`)
-		if notes := loose[struct{ Notes []string }](t, r.body).Notes; r.status != http.StatusOK || len(notes) != 1 || !strings.HasSuffix(notes[0], "going on with offline instead.") {
+		if notes := loose[struct{ Notes []string }](t, r.body).Notes; r.status != http.StatusOK || len(notes) != 1 ||
+			!strings.HasSuffix(notes[0], "going on with offline instead.") {
 			t.Errorf("%s: %d %s, want %d", path, r.status, r.body, http.StatusOK)
 		}
 	}

@@ -29,7 +29,8 @@ func startAsking(t *testing.T, url, question string, more ...string) *asking {
 	t.Helper()
 	a := &asking{out: &output{}, steps: &output{}, ended: make(chan struct{})}
 	a.cmd = exec.Command(binary, append([]string{"ask", question}, more...)...)
-	a.cmd.Env, a.cmd.Dir, a.cmd.Stdout, a.cmd.Stderr = environment([]string{"FOOTNOTE_SERVER=" + url}), t.TempDir(), a.out, a.steps
+	a.cmd.Env, a.cmd.Dir, a.cmd.Stdout, a.cmd.Stderr = environment([]string{"FOOTNOTE_SERVER=" + url}), t.TempDir(),
+		a.out, a.steps
 	if err := a.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,8 @@ func TestAskGoesOnAtAnotherReplicaAndPrintsNothingTwice(t *testing.T) {
 	at := func(i int) *server { return serveAt(t, addrs[i], newDir(t), env...) }
 	both := []*server{at(0), at(1)}
 	proxy := proxied(t, both...)
-	asJSON, asText := startAsking(t, proxy.url, "Tell me about the roof.", "--json"), startAsking(t, proxy.url, "Tell me about the gutter.")
+	asJSON, asText := startAsking(t, proxy.url, "Tell me about the roof.", "--json"), startAsking(t, proxy.url,
+		"Tell me about the gutter.")
 	eventually(t, "both are being answered", func() bool {
 		return strings.Contains(asJSON.out.String(), `"run_started"`) && len(model.asked()) >= 2
 	})
@@ -111,9 +113,11 @@ func TestAskGoesOnAtAnotherReplicaAndPrintsNothingTwice(t *testing.T) {
 	asText.end(t)
 	printed, run := asJSON.printed(t)
 	if want := both[1].logged(run); !slices.Equal(printed, want) {
-		t.Errorf("it printed %d events of run %s, which has %d:\n%s", len(printed), run, len(want), strings.Join(printed, "\n"))
+		t.Errorf("it printed %d events of run %s, which has %d:\n%s", len(printed), run, len(want),
+			strings.Join(printed, "\n"))
 	}
-	if n := strings.Count(asText.out.String(), "I couldn't find relevant information"); n != 1 || len(printed) == 0 { // there are no documents
+	// there are no documents
+	if n := strings.Count(asText.out.String(), "I couldn't find relevant information"); n != 1 || len(printed) == 0 {
 		t.Errorf("the answer was printed %d times:\n%s", n, asText.out)
 	}
 	for _, a := range []*asking{asJSON, asText} {
@@ -123,7 +127,8 @@ func TestAskGoesOnAtAnotherReplicaAndPrintsNothingTwice(t *testing.T) {
 	}
 }
 
-// cuts is a way to a server that breaks each connection after so many bytes of answers, in the midst of whatever they are; every time a few more.
+// cuts is a way to a server that breaks each connection after so many bytes of answers, in the midst of whatever they
+// are; every time a few more.
 func cuts(t *testing.T, url string, first, more int64) (address string, broken *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -172,7 +177,8 @@ func TestAskReadsEachEventOnceHoweverOftenItsConnectionBreaks(t *testing.T) {
 	asked.end(t)
 	printed, run := asked.printed(t)
 	if want := s.logged(run); !slices.Equal(printed, want) || broken.Load() < 3 {
-		t.Errorf("through %d breaks it printed %d events of run %s, which has %d:\n%s\n%s", broken.Load(), len(printed), run, len(want), strings.Join(printed, "\n"), asked.steps)
+		t.Errorf("through %d breaks it printed %d events of run %s, which has %d:\n%s\n%s", broken.Load(), len(printed),
+			run, len(want), strings.Join(printed, "\n"), asked.steps)
 	}
 	r := s.send("GET", "/sessions", nil)
 	if n := strings.Count(r.body, `"running"`); r.status != http.StatusOK || n != 1 {
@@ -200,23 +206,28 @@ func TestAskGoesOnTryingWhenTheServerGoesAwayBeforeTheFirstEvent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "it tries again and finds nobody", func() bool { return strings.Count(asked.steps.String(), "asking it again") > 1 })
+	eventually(t, "it tries again and finds nobody", func() bool {
+		return strings.Count(asked.steps.String(), "asking it again") > 1
+	})
 	s := serveAt(t, addr, newDir(t))
 	asked.end(t)
 	printed, run := asked.printed(t)
 	if want := s.logged(run); !slices.Equal(printed, want) {
-		t.Errorf("it printed %d events of run %s, which has %d:\n%s\n%s", len(printed), run, len(want), strings.Join(printed, "\n"), asked.steps)
+		t.Errorf("it printed %d events of run %s, which has %d:\n%s\n%s", len(printed), run, len(want),
+			strings.Join(printed, "\n"), asked.steps)
 	}
 }
 
 func TestAskEndsWhenThereIsNobody(t *testing.T) {
 	t.Parallel()
 	nobody := "http://" + freeAddr(t)
-	if got := command(t, "", []string{"FOOTNOTE_SERVER=" + nobody}, "ask", "Hello?"); got.code != 1 || !strings.Contains(got.stderr, nobody+" does not answer") || strings.Contains(got.stderr, "going on") {
+	if got := command(t, "", []string{"FOOTNOTE_SERVER=" + nobody}, "ask", "Hello?"); got.code != 1 ||
+		!strings.Contains(got.stderr, nobody+" does not answer") || strings.Contains(got.stderr, "going on") {
 		t.Errorf("nobody there: %d %s%s; want 1, %q in it, no %q in it",
 			got.code, got.stdout, got.stderr, nobody+" does not answer", "going on")
 	}
-	if got := command(t, "", []string{"FOOTNOTE_SERVER=footnote"}, "ask", "Hello?"); got.code != 2 || !strings.Contains(got.stderr, "FOOTNOTE_SERVER") {
+	if got := command(t, "", []string{"FOOTNOTE_SERVER=footnote"}, "ask", "Hello?"); got.code != 2 ||
+		!strings.Contains(got.stderr, "FOOTNOTE_SERVER") {
 		t.Errorf("no URL: %d %s; want 2 and %q in it", got.code, got.stderr, "FOOTNOTE_SERVER")
 	}
 	model := slow(t)
@@ -229,7 +240,8 @@ func TestAskEndsWhenThereIsNobody(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatalf("it goes on without a server:\n%s", asked.steps)
 	}
-	if n := strings.Count(asked.steps.String(), "going on with it"); asked.cmd.ProcessState.ExitCode() != 1 || n < 2 || !strings.Contains(asked.steps.String(), "does not answer") {
+	if n := strings.Count(asked.steps.String(), "going on with it"); asked.cmd.ProcessState.ExitCode() != 1 || n < 2 ||
+		!strings.Contains(asked.steps.String(), "does not answer") {
 		t.Errorf("after its server was killed: %d\n%s", asked.cmd.ProcessState.ExitCode(), asked.steps)
 	}
 }

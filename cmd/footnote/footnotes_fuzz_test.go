@@ -68,7 +68,10 @@ func compose(seed uint64, shown map[int][]string) composed {
 			c.invented = append(c.invented, invented)
 		case 8:
 			invented := inventions[r.IntN(len(inventions))]
-			wraps := []string{"\n```\n%s\n```\n", "\n# %s\n", "\n\n**%s**\n\n", "\n\n> %s\n\n", "`%s`", "\n\n| %s | x |\n|---|---|\n| a | b |\n\n", "\n\n    %s\n\n", "[%s](https://x.org/a[2])", "![%s](x)"}
+			wraps := []string{
+				"\n```\n%s\n```\n", "\n# %s\n", "\n\n**%s**\n\n", "\n\n> %s\n\n", "`%s`",
+				"\n\n| %s | x |\n|---|---|\n| a | b |\n\n", "\n\n    %s\n\n", "[%s](https://x.org/a[2])", "![%s](x)",
+			}
 			fmt.Fprintf(&b, wraps[r.IntN(len(wraps))], invented)
 			c.invented = append(c.invented, invented)
 		case 9:
@@ -89,7 +92,8 @@ func compose(seed uint64, shown map[int][]string) composed {
 		default:
 			at := r.IntN(len(words) + 1)
 			odd := []string{"*", "_", "\\", "`", "[", "]", "(", "<b>", "\"", "「", "】", "|", "~~", "\n> "}
-			fmt.Fprintf(&b, "%s %s%s [%d]", strings.Join(words[:at], " "), odd[r.IntN(len(odd))], strings.Join(words[at:], " "), n)
+			fmt.Fprintf(&b, "%s %s%s [%d]", strings.Join(words[:at], " "), odd[r.IntN(len(odd))],
+				strings.Join(words[at:], " "), n)
 		}
 		b.WriteString([]string{"\n\n", " ", "\n"}[r.IntN(3)*r.IntN(2)])
 	}
@@ -143,7 +147,10 @@ func FuzzFootnotesShowTheirSentences(f *testing.F) {
 		seed, _ := strconv.ParseUint(match[1], 10, 64)
 		shown := shownTo(r)
 		if len(shown) == 0 {
-			query := []string{"priorities of packages", "package removal", "stable testing unstable", "filesystem /var/log", "install kernel"}
+			query := []string{
+				"priorities of packages", "package removal", "stable testing unstable", "filesystem /var/log",
+				"install kernel",
+			}
 			return calling("search_documents", `{"query":"`+query[seed%uint64(len(query))]+`"}`)
 		}
 		mu.Lock()
@@ -176,12 +183,15 @@ func FuzzFootnotesShowTheirSentences(f *testing.F) {
 		page := s.send("GET", "/c/"+run.SessionID, nil).body
 		heldToItsFootnotes(t, c, answer, sentencesShown(t, page))
 		for _, cite := range answer.Citations {
-			if stored := texts[cite.DocumentID]; cite.Check != chat.CheckVerified || string(stored[cite.Start:cite.End]) != cite.Quote {
+			if stored := texts[cite.DocumentID]; cite.Check != chat.CheckVerified ||
+				string(stored[cite.Start:cite.End]) != cite.Quote {
 				t.Errorf("%q: [%d] is %s, and at %d–%d stands %q, want %q",
-					c.markdown, cite.Number, cite.Check, cite.Start, cite.End, string(stored[cite.Start:cite.End]), cite.Quote)
+					c.markdown, cite.Number, cite.Check, cite.Start, cite.End, string(stored[cite.Start:cite.End]),
+					cite.Quote)
 			}
 			r := s.send("GET", cite.URL, nil)
-			if marks := marksOf(t, r.body, cite); r.status != http.StatusOK || !strings.HasPrefix(squeezed(cite.Quote), marks) {
+			if marks := marksOf(t, r.body, cite); r.status != http.StatusOK ||
+				!strings.HasPrefix(squeezed(cite.Quote), marks) {
 				t.Errorf("%q: %s marks %q, want %q", c.markdown, cite.URL, marks, squeezed(cite.Quote))
 			}
 		}
@@ -192,7 +202,9 @@ func FuzzFootnotesShowTheirSentences(f *testing.F) {
 func heldToItsFootnotes(t *testing.T, c composed, answer *chat.Answer, shown []shownNote) {
 	t.Helper()
 	for _, note := range shown {
-		if !slices.ContainsFunc(answer.Citations, func(c chat.Citation) bool { return strconv.Itoa(c.Number) == note.number }) {
+		if !slices.ContainsFunc(answer.Citations, func(c chat.Citation) bool {
+			return strconv.Itoa(c.Number) == note.number
+		}) {
 			t.Errorf("%q: the page shows [%s] behind %q, which is no citation", answer.Markdown, note.number, note.text)
 		}
 	}
@@ -220,7 +232,8 @@ func heldToItsFootnotes(t *testing.T, c composed, answer *chat.Answer, shown []s
 		if !slices.ContainsFunc(answer.Unsupported, func(u string) bool {
 			return strings.Contains(squeezed(u), strings.TrimSuffix(squeezed(s), "."))
 		}) && (answer.Confidence == 1 || !strings.Contains(answer.SelfEvaluation, "in other words")) {
-			t.Errorf("%q is not called unsupported in %q (confidence %v): %q", s, answer.Markdown, answer.Confidence, answer.Unsupported)
+			t.Errorf("%q is not called unsupported in %q (confidence %v): %q", s, answer.Markdown, answer.Confidence,
+				answer.Unsupported)
 		}
 	}
 }

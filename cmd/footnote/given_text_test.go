@@ -8,7 +8,8 @@ import (
 	"footnote/e2e/scripted"
 )
 
-// An answer from a given text is compared with it: a sentence with the same words that says something else is listed, and lowers the confidence.
+// An answer from a given text is compared with it: a sentence with the same words that says something else is listed,
+// and lowers the confidence.
 func TestAnAnswerThatContradictsAGivenTextIsUnsupported(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -22,14 +23,19 @@ func TestAnAnswerThatContradictsAGivenTextIsUnsupported(t *testing.T) {
 	} {
 		m := newModel(t, scripted.Config{Script: func(scripted.Request) scripted.Reply { return saying(tt.said) }})
 		s := serve(t, newDir(t), m.env()...)
-		r := s.send("POST", "/agent/chat", `{"message":"What colour is the sky on Mars?","context_text":"The sky is green on Mars"}`)
+		r := s.send(
+			"POST", "/agent/chat",
+			`{"message":"What colour is the sky on Mars?","context_text":"The sky is green on Mars"}`,
+		)
 		got := loose[struct {
 			Response    string
 			Unsupported []string
 			Confidence  float64
 		}](t, r.body)
-		if r.status != http.StatusOK || !slices.Equal(got.Unsupported, tt.unsupported) || got.Confidence != tt.confidence {
-			t.Errorf("%q: %d, unsupported %q, confidence %v; want %q, %v: %s", tt.said, r.status, got.Unsupported, got.Confidence, tt.unsupported, tt.confidence, r.body)
+		if r.status != http.StatusOK || !slices.Equal(got.Unsupported, tt.unsupported) ||
+			got.Confidence != tt.confidence {
+			t.Errorf("%q: %d, unsupported %q, confidence %v; want %q, %v: %s", tt.said, r.status, got.Unsupported,
+				got.Confidence, tt.unsupported, tt.confidence, r.body)
 		}
 	}
 }

@@ -82,8 +82,12 @@ func TestAnswersRestOnTheDocuments(t *testing.T) {
 		}
 		files = append(files, file{filepath.Base(path), string(raw)})
 	}
-	files = append(files, file{"plan.pdf", pdfOf("The first sheet shows the river and the weir.", "The drawbridge is painted dark green and has two oak beams.")})
-	chapters, err := filepath.Glob(filepath.Join("testdata", "handbook", "*.md")) // as it was when the questions were written
+	files = append(files, file{
+		"plan.pdf", pdfOf("The first sheet shows the river and the weir.",
+			"The drawbridge is painted dark green and has two oak beams."),
+	})
+	// as it was when the questions were written
+	chapters, err := filepath.Glob(filepath.Join("testdata", "handbook", "*.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +103,10 @@ func TestAnswersRestOnTheDocuments(t *testing.T) {
 		names[id] = files[i].name
 	}
 
-	sets := map[string][]asked{"tuned": readAsked(t, "tuned.tsv"), "held": readAsked(t, "held.tsv"), "facts": readAsked(t, "facts.tsv"), "facts held": readAsked(t, "facts-held.tsv")}
+	sets := map[string][]asked{
+		"tuned": readAsked(t, "tuned.tsv"), "held": readAsked(t, "held.tsv"), "facts": readAsked(t, "facts.tsv"),
+		"facts held": readAsked(t, "facts-held.tsv"),
+	}
 	for _, q := range questions {
 		sets["known"] = append(sets["known"], asked{"answer", q.file, q.says, q.ask})
 	}
@@ -117,14 +124,15 @@ func TestAnswersRestOnTheDocuments(t *testing.T) {
 		for class, n := range all {
 			t.Logf("%s: %d of %d with class %s", set, good[class], n, class)
 			if least := leastGood[set][class]; good[class] < least {
-				t.Errorf("the score of class %s of the %s questions fell: %d of %d, want at least %d", class, set, good[class], n, least)
+				t.Errorf("the score of class %s of the %s questions fell: %d of %d, want at least %d", class, set,
+					good[class], n, least)
 			}
 		}
 	}
 }
 
-// asked is a question of testdata/questions: of the classes answer and paraphrase, which words of which document answer it; those
-// of off-topic and near-miss have no answer.
+// asked is a question of testdata/questions: of the classes answer and paraphrase, which words of which document answer
+// it; those of off-topic and near-miss have no answer.
 type asked struct{ class, file, says, question string }
 
 // leastGood is how many questions of each class must be answered, or refused, as they should.
@@ -156,7 +164,8 @@ func readAsked(t *testing.T, name string) []asked {
 	return out
 }
 
-// answeredWell reports whether a question was answered from its document with the words, or refused if it has no answer.
+// answeredWell reports whether a question was answered from its document with the words, or refused if it has no
+// answer.
 func answeredWell(t *testing.T, s *server, names map[string]string, q asked) bool {
 	t.Helper()
 	log := s.run(q.question)
@@ -172,9 +181,13 @@ func answeredWell(t *testing.T, s *server, names map[string]string, q asked) boo
 	}
 	good := refused
 	if q.says != "" && q.class != "off-topic" && q.class != "near-miss" {
-		cited := slices.ContainsFunc(log.answer.Citations, func(c chat.Citation) bool { return names[c.DocumentID] == q.file })
+		cited := slices.ContainsFunc(log.answer.Citations, func(c chat.Citation) bool {
+			return names[c.DocumentID] == q.file
+		})
 		good = !refused && cited && (strings.Contains(log.answer.Markdown, q.says) ||
-			slices.ContainsFunc(log.answer.Citations, func(c chat.Citation) bool { return strings.Contains(c.Quote, q.says) }))
+			slices.ContainsFunc(log.answer.Citations, func(c chat.Citation) bool {
+				return strings.Contains(c.Quote, q.says)
+			}))
 	}
 	if !good {
 		t.Logf("%s: %q\n\t%s", q.class, q.question, log.answer.Markdown)
@@ -195,7 +208,8 @@ func checkCitations(t *testing.T, s *server, log transcript) {
 			t.Errorf("%q: footnote %d quotes nothing", log.start.Question, c.Number)
 			continue
 		}
-		if text.status != http.StatusOK || c.Start < 0 || c.End > len(runes) || c.Start >= c.End || string(runes[c.Start:c.End]) != c.Quote {
+		if text.status != http.StatusOK || c.Start < 0 || c.End > len(runes) || c.Start >= c.End ||
+			string(runes[c.Start:c.End]) != c.Quote {
 			t.Errorf("%q: footnote %d is not at %d–%d: %q; want at least 0, at most %d, less than %d",
 				log.start.Question, c.Number, c.Start, c.End, c.Quote, len(runes), c.End)
 		}
@@ -211,7 +225,8 @@ func checkCitations(t *testing.T, s *server, log transcript) {
 func checkRefusal(t *testing.T, question string, log transcript) {
 	t.Helper()
 	const sentence = "I couldn't find relevant information about that in your documents."
-	if !strings.HasPrefix(log.answer.Markdown, sentence) || len(log.answer.Citations) > 0 || len(log.citations) > 0 || strings.Contains(log.answer.Markdown, "[1]") {
+	if !strings.HasPrefix(log.answer.Markdown, sentence) || len(log.answer.Citations) > 0 || len(log.citations) > 0 ||
+		strings.Contains(log.answer.Markdown, "[1]") {
 		t.Errorf("%q: the refusal is %+v; want %q at its beginning, no citations, no %q in it",
 			question, log.answer, sentence, "[1]")
 	}
@@ -219,7 +234,9 @@ func checkRefusal(t *testing.T, question string, log transcript) {
 		t.Errorf("%q: done %+v, coverage %+v; want Status %v and other than 0",
 			question, log.done, log.answer.Coverage, chat.RunCompleted)
 	}
-	searched := slices.ContainsFunc(log.steps, func(s chat.Step) bool { return s.ActionType == chat.ActionSearching && s.ToolName != "" })
+	searched := slices.ContainsFunc(log.steps, func(s chat.Step) bool {
+		return s.ActionType == chat.ActionSearching && s.ToolName != ""
+	})
 	if !searched || !strings.Contains(log.answer.Markdown, "searched for") {
 		t.Errorf("%q: it does not say what was searched: %q, want %q in it",
 			question, log.answer.Markdown, "searched for")

@@ -37,19 +37,20 @@ func newWarehouse(t *testing.T, takes time.Duration) *warehouse {
 	type order struct {
 		Item string `json:"item"`
 	}
-	sdk.AddTool(tools, &sdk.Tool{Name: "order"}, func(ctx context.Context, _ *sdk.CallToolRequest, o order) (*sdk.CallToolResult, any, error) {
-		h.mu.Lock()
-		h.orders[o.Item]++
-		h.mu.Unlock()
-		timer := time.NewTimer(takes)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			return nil, nil, ctx.Err()
-		}
-		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "Ordered " + o.Item}}}, nil, nil
-	})
+	sdk.AddTool(tools, &sdk.Tool{Name: "order"},
+		func(ctx context.Context, _ *sdk.CallToolRequest, o order) (*sdk.CallToolResult, any, error) {
+			h.mu.Lock()
+			h.orders[o.Item]++
+			h.mu.Unlock()
+			timer := time.NewTimer(takes)
+			defer timer.Stop()
+			select {
+			case <-timer.C:
+			case <-ctx.Done():
+				return nil, nil, ctx.Err()
+			}
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "Ordered " + o.Item}}}, nil, nil
+		})
 	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return tools }, nil)
 	web := httptest.NewServer(handler)
 	t.Cleanup(web.Close)
@@ -85,7 +86,9 @@ func orders(r scripted.Request) scripted.Reply {
 	}
 	switch r.Turn() {
 	case 0:
-		return scripted.Reply{Text: "I look first.", Calls: calling("search_documents", `{"query":"roof condition"}`).Calls}
+		return scripted.Reply{
+			Text: "I look first.", Calls: calling("search_documents", `{"query":"roof condition"}`).Calls,
+		}
 	case 1:
 		return calling("warehouse__order", fmt.Sprintf(`{"item":%q}`, item))
 	}
@@ -132,7 +135,8 @@ func TestWhatOneReplicaIsToldReachesTheOneThatHasTheRun(t *testing.T) {
 		{"cancel", "cancel", "", false, chat.RunCancelled, "", ""},
 		{"answer now", "answer-now", "", true, chat.RunCompleted, chat.StatusCancelled, ""},
 		{"approve", "steps/%s/approve", "", true, chat.RunCompleted, chat.StatusComplete, "approve"},
-		{"edit", "steps/%s/approve", `{"input":{"item":"slate"}}`, true, chat.RunCompleted, chat.StatusComplete, "slate"},
+		{"edit", "steps/%s/approve", `{"input":{"item":"slate"}}`, true, chat.RunCompleted,
+			chat.StatusComplete, "slate"},
 		{"deny", "steps/%s/deny", "", true, chat.RunCompleted, chat.StatusSkipped, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -202,8 +206,8 @@ func TestADecisionOutlivesTheReplicaThatHadTheRun(t *testing.T) {
 	}
 }
 
-// shortLease has a replica that died missed after three seconds. That the true lease of 30 s ends in time is held by a test of the agent
-// and by "make faults".
+// shortLease has a replica that died missed after three seconds. That the true lease of 30 s ends in time is held by a
+// test of the agent and by "make faults".
 const shortLease = "FOOTNOTE_RUN_LEASE=3s"
 
 // What a replica worked on when it was killed goes on at another one, once each.
@@ -255,12 +259,14 @@ func TestTheRunsOfAKilledReplicaGoOnElsewhereOnce(t *testing.T) {
 	}
 }
 
-// Replicas are stopped and replaced one by one while questions are answered: each run goes on elsewhere, and ends once, with its answer.
+// Replicas are stopped and replaced one by one while questions are answered: each run goes on elsewhere, and ends once,
+// with its answer.
 func TestReplicasThatAreStoppedHandTheirRunsOver(t *testing.T) {
 	t.Parallel()
 	stock := newWarehouse(t, 300*time.Millisecond)
 	model := newModel(t, scripted.Config{Script: orders, Delay: 30 * time.Millisecond})
-	env := append(model.env(), "DATABASE_URL="+postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir(), stock.env("never"))
+	env := append(model.env(), "DATABASE_URL="+postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir(),
+		stock.env("never"))
 	at := func() *server { return serve(t, newDir(t), env...) }
 	list := []*server{at(), at(), at()}
 	list[0].add(books...)
@@ -341,7 +347,8 @@ func TestTheLastReplicaLeavesItsRunToTheNextStart(t *testing.T) {
 	checkEnd(t, log)
 	checkNothingTwice(t, log)
 	raw, _ := json.Marshal(log.steps) // steps came from JSON
-	if log.done.Status != chat.RunCompleted || !strings.Contains(string(raw), `"takeover"`) || stock.ordered()["tile"] != 1 {
+	if log.done.Status != chat.RunCompleted || !strings.Contains(string(raw), `"takeover"`) ||
+		stock.ordered()["tile"] != 1 {
 		t.Errorf("it ended as %+v after %s, want Status %v", log.done, raw, chat.RunCompleted)
 	}
 }

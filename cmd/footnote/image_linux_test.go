@@ -15,8 +15,8 @@ import (
 // nobody is the user of the image.
 const nobody = 65532
 
-// emptyRoot is what the image holds, in a directory: the program, and what nobody may write to. As in a container there are /dev/null and
-// /proc/self/exe, and nothing else of /dev and /proc.
+// emptyRoot is what the image holds, in a directory: the program, and what nobody may write to. As in a container there
+// are /dev/null and /proc/self/exe, and nothing else of /dev and /proc.
 func emptyRoot(t *testing.T) string {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "root")
@@ -90,7 +90,8 @@ func outside(t *testing.T, root string) (names []string) {
 	return names
 }
 
-// What the image is, without a container: the same static program in a root of its own, as the same user, with nothing else to run or to write to.
+// What the image is, without a container: the same static program in a root of its own, as the same user, with nothing
+// else to run or to write to.
 func TestTheImagesProgramNeedsNothingButItsVolumes(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
@@ -101,8 +102,11 @@ func TestTheImagesProgramNeedsNothingButItsVolumes(t *testing.T) {
 	}
 	root := emptyRoot(t)
 	before := outside(t, root)
-	env := []string{"FOOTNOTE_DATA=/data", "FOOTNOTE_KEYS=/data/keys", "FOOTNOTE_BLOBS=file:///blobs"} // and no PATH, HOME or TMPDIR
-	settings := regexp.MustCompile(`(?m)^ENV FOOTNOTE_ADDR=(\S+):8080 (FOOTNOTE_DATA=\S+) (FOOTNOTE_KEYS=\S+)$`).FindStringSubmatch(string(mustRead(t, "../../Dockerfile")))
+	// and no PATH, HOME or TMPDIR
+	env := []string{"FOOTNOTE_DATA=/data", "FOOTNOTE_KEYS=/data/keys", "FOOTNOTE_BLOBS=file:///blobs"}
+	settings := regexp.MustCompile(
+		`(?m)^ENV FOOTNOTE_ADDR=(\S+):8080 (FOOTNOTE_DATA=\S+) (FOOTNOTE_KEYS=\S+)$`,
+	).FindStringSubmatch(string(mustRead(t, "../../Dockerfile")))
 	if settings == nil || settings[2] != env[0] || settings[3] != env[1] {
 		t.Fatalf("the Dockerfile sets %v; want %v and %v", settings, env[0], env[1])
 	}
@@ -117,11 +121,14 @@ func TestTheImagesProgramNeedsNothingButItsVolumes(t *testing.T) {
 	s.key = strings.TrimSpace(string(made))
 	s.add(file{"plan.pdf", pdfOf("The plan of the weir is drawn by Ada Brown.")}, books[1])
 	log := s.run("Who drew the plan of the weir?")
-	if log.answer == nil || !strings.Contains(log.answer.Markdown, "Ada Brown") || len(log.answer.Citations) == 0 || log.answer.Citations[0].Page != 1 {
+	if log.answer == nil || !strings.Contains(log.answer.Markdown, "Ada Brown") || len(log.answer.Citations) == 0 ||
+		log.answer.Citations[0].Page != 1 {
 		t.Errorf("the answer from a PDF: %+v; want %q in it, some citations, Citations[0].Page 1",
 			log.answer, "Ada Brown")
 	}
-	health := append(env, "FOOTNOTE_ADDR="+strings.Replace(strings.TrimPrefix(s.url, "http://"), "localhost", settings[1], 1))
+	health := append(
+		env, "FOOTNOTE_ADDR="+strings.Replace(strings.TrimPrefix(s.url, "http://"), "localhost", settings[1], 1),
+	)
 	if out, err := inside(t, root, health, "doctor", "--health").CombinedOutput(); err != nil {
 		t.Errorf("the health check: %v\n%s", err, out)
 	}
@@ -139,7 +146,9 @@ func TestTheImagesProgramNeedsNothingButItsVolumes(t *testing.T) {
 			t.Errorf("%s: %v, %v; want %v", name, info, err, nobody)
 		}
 	}
-	if out, err := inside(t, root, []string{"FOOTNOTE_DATA=/elsewhere"}, "serve", "--addr=127.0.0.1:0").CombinedOutput(); err == nil || !strings.Contains(string(out), "The data directory /elsewhere can't be made") {
+	if out, err := inside(t, root, []string{"FOOTNOTE_DATA=/elsewhere"}, "serve",
+		"--addr=127.0.0.1:0").CombinedOutput(); err == nil ||
+		!strings.Contains(string(out), "The data directory /elsewhere can't be made") {
 		t.Errorf("a data directory in the read-only root: %v\n%s", err, out)
 	}
 }

@@ -28,15 +28,24 @@ func (s *server) judgedBy(question string) map[string]judgedAnswer {
 	}
 	q, out := string(quoted), map[string]judgedAnswer{}
 	for path, body := range map[string]string{
-		"/agent/chat": `{"message":` + q + `}`, "/agent/chat/structured": `{"message":` + q + `}`, "/agent/query": `{"question":` + q + `,` + without + `}`,
+		"/agent/chat": `{"message":` + q + `}`, "/agent/chat/structured": `{"message":` + q + `}`,
+		"/agent/query": `{"question":` + q + `,` + without + `}`,
 	} {
 		r := s.send("POST", path, body)
 		out[path] = loose[judgedAnswer](s.t, r.body)
 	}
-	v1 := loose[struct{ Footnote judgedAnswer }](s.t, s.send("POST", "/v1/chat/completions", `{"model":"footnote","messages":[{"role":"user","content":`+q+`}]}`).body)
+	v1 := loose[struct {
+		Footnote judgedAnswer
+	}](
+		s.t, s.send("POST", "/v1/chat/completions",
+			`{"model":"footnote","messages":[{"role":"user","content":`+q+`}]}`).body,
+	)
 	v1.Footnote.Status = "success"
 	out["/v1"] = v1.Footnote
-	called := s.send("POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"question":`+q+`}}}`)
+	called := s.send(
+		"POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"question":`+
+			q+`}}}`,
+	)
 	out["MCP"] = loose[struct {
 		Result struct{ StructuredContent judgedAnswer }
 	}](s.t, called.body).Result.StructuredContent
@@ -64,7 +73,10 @@ func TestEveryRouteSaysWhyAnAnswerIsDoubted(t *testing.T) {
 		case "How many holidays are there?":
 			return searching("paid holiday", "Every employee is entitled to 28 days of paid holiday a year [99].")(r)
 		case "How many days are there?":
-			return searching("paid holiday", "Every employee is entitled to 28 days of paid holiday a year [1]. Pigs fly over the moon [99].")(r)
+			return searching(
+				"paid holiday",
+				"Every employee is entitled to 28 days of paid holiday a year [1]. Pigs fly over the moon [99].",
+			)(r)
 		}
 		return saying("no such question")
 	}})
@@ -77,20 +89,26 @@ func TestEveryRouteSaysWhyAnAnswerIsDoubted(t *testing.T) {
 		evaluation  string // a part of it
 		note        string // a part of one of the notes; empty: there are none
 	}{
-		{"What is 2*3?", true, []string{"There are 6 dragons in the cellar."}, "held by the conversation", "1 sentence of the answer"},
+		{"What is 2*3?", true, []string{"There are 6 dragons in the cellar."}, "held by the conversation",
+			"1 sentence of the answer"},
 		{"What is 2 * 3?", true, []string{"2*3 = 7"}, "held by the conversation", "“2*3 = 7” is wrong: it is 6."},
 		{"What is 23*17?", false, []string{}, "1 of 1 sentence is held by the calculation.", ""},
-		{"How many holidays are there?", false, []string{}, "1 of 1 sentence with footnotes", "the footnote [99], but no passage has that number"},
-		{"How many days are there?", false, []string{"Pigs fly over the moon."}, "without a source", "the footnote [99], but no passage has that number"},
+		{"How many holidays are there?", false, []string{}, "1 of 1 sentence with footnotes",
+			"the footnote [99], but no passage has that number"},
+		{"How many days are there?", false, []string{"Pigs fly over the moon."}, "without a source",
+			"the footnote [99], but no passage has that number"},
 	} {
 		for route, got := range s.judgedBy(row.question) {
-			if got.Status != "success" || got.Confidence == nil || (*got.Confidence == 0) != row.doubted || !slices.Equal(got.Unsupported, row.unsupported) || got.Unsupported == nil {
+			if got.Status != "success" || got.Confidence == nil || (*got.Confidence == 0) != row.doubted ||
+				!slices.Equal(got.Unsupported, row.unsupported) || got.Unsupported == nil {
 				t.Errorf("%s on %s: %+v; want the unsupported sentences %q", row.question, route, got, row.unsupported)
 			}
-			if got.Notes == nil || (len(got.Notes) > 0) != (row.note != "") || !strings.Contains(strings.Join(got.Notes, " "), row.note) {
+			if got.Notes == nil || (len(got.Notes) > 0) != (row.note != "") ||
+				!strings.Contains(strings.Join(got.Notes, " "), row.note) {
 				t.Errorf("%s on %s: the notes are %q, want %q", row.question, route, got.Notes, row.note)
 			}
-			if route != "/agent/query" && !strings.Contains(got.SelfEvaluation, row.evaluation) { // where it is switched off
+			// where it is switched off
+			if route != "/agent/query" && !strings.Contains(got.SelfEvaluation, row.evaluation) {
 				t.Errorf("%s on %s: it says %q, want %q", row.question, route, got.SelfEvaluation, row.evaluation)
 			}
 		}
@@ -112,12 +130,19 @@ func TestTheJudgeOfAnAnswerSeesTheGivenText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, field := range map[string]string{"/agent/query": `"question":"How much does Anna work?","context"`, "/agent/chat": `"message":"How much does Anna work?","context_text"`} {
+	for path, field := range map[string]string{
+		"/agent/query": `"question":"How much does Anna work?","context"`,
+		"/agent/chat":  `"message":"How much does Anna work?","context_text"`,
+	} {
 		before := len(m.inner.Requests())
-		r := s.send("POST", path, `{`+field+`:`+string(body)+`,"config":{"enable_query_decomposition":false,"enable_self_evaluation":true}}`)
+		r := s.send(
+			"POST", path,
+			`{`+field+`:`+string(body)+`,"config":{"enable_query_decomposition":false,"enable_self_evaluation":true}}`,
+		)
 		asked := m.inner.Requests()[before:]
 		last := asked[len(asked)-1].Messages
-		if r.status != 200 || !strings.Contains(last[len(last)-1].Text, "Answer:") || !strings.Contains(last[len(last)-1].Text, "Her desk stands on the second floor.") {
+		if r.status != 200 || !strings.Contains(last[len(last)-1].Text, "Answer:") ||
+			!strings.Contains(last[len(last)-1].Text, "Her desk stands on the second floor.") {
 			t.Errorf("%s: %d %s\nthe judge was asked %s", path, r.status, r.body, last[len(last)-1].Text)
 		}
 	}
@@ -128,7 +153,9 @@ func TestAPoliteSumIsCalculatedOffline(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	s.add(file{"handbook.md", holidays})
-	for question, want := range map[string]string{"Please calculate 391*17 + 2 for me": "6649", "Could you calculate 2^10, please?": "1024"} {
+	for question, want := range map[string]string{
+		"Please calculate 391*17 + 2 for me": "6649", "Could you calculate 2^10, please?": "1024",
+	} {
 		log := s.run(question)
 		if log.answer == nil || !strings.Contains(log.answer.Markdown, want) || len(log.answer.Citations) > 0 {
 			t.Errorf("%s: %+v; want %q in it and no citations", question, log.answer, want)

@@ -40,8 +40,10 @@ type keyCommand struct {
 
 // Help is what 'footnote key --help' adds.
 func (keyCommand) Help() string {
-	return `As long as no key was ever made and FOOTNOTE_KEYS is not set, everybody who reaches the server is the one local user; the server then
-listens on this machine only, unless FOOTNOTE_OPEN_TO_NETWORK is set. From the first key on, the page and the API need one, and each user has
+	return `As long as no key was ever made and FOOTNOTE_KEYS is not set, everybody who reaches the server is the ` +
+		`one local user; the server then
+listens on this machine only, unless FOOTNOTE_OPEN_TO_NETWORK is set. From the first key on, the page and the API ` +
+		`need one, and each user has
 chats and documents of their own. The user "local" has those from before. Only a hash of each key is kept.`
 }
 

@@ -23,7 +23,9 @@ func chapter(name string, n int) string {
 		case n - 1:
 			word = name + "ends"
 		}
-		fmt.Fprintf(&b, "## Section %d\n\nThis %s section %d tells how the miller, the tenant and the surveyor met at the weir of number %d and what they said.\n\n", i, word, i, i*7)
+		fmt.Fprintf(&b,
+			"## Section %d\n\nThis %s section %d tells how the miller, the tenant and the surveyor met at the weir "+
+				"of number %d and what they said.\n\n", i, word, i, i*7)
 	}
 	return b.String()
 }
@@ -61,7 +63,8 @@ func (s *server) holds(id, word string) bool {
 	return false
 }
 
-// A process that is killed while it takes documents in leaves each one whole or not yet there, and the next one finishes them.
+// A process that is killed while it takes documents in leaves each one whole or not yet there, and the next one
+// finishes them.
 func TestAKilledIngestIsFinishedAndNeverHalfDone(t *testing.T) {
 	t.Parallel()
 	template := newDir(t)
@@ -83,8 +86,10 @@ func TestAKilledIngestIsFinishedAndNeverHalfDone(t *testing.T) {
 func killIngest(t *testing.T, s *server, old string, n int, rng *rand.Rand) {
 	size := 20 + rng.IntN(300)
 	files := []file{
-		{"book0.md", chapter("book0", size)}, {"book1.md", chapter("book1", 2*size)}, {"book2.txt", chapter("book2", 10)},
-		{"book3.pdf", pdfOf("The words book3begins and book3ends stand on this page of the survey.", "A second page has other words.")},
+		{"book0.md", chapter("book0", size)}, {"book1.md", chapter("book1", 2*size)},
+		{"book2.txt", chapter("book2", 10)},
+		{"book3.pdf", pdfOf("The words book3begins and book3ends stand on this page of the survey.",
+			"A second page has other words.")},
 	}
 	r := s.upload(files...)
 	if r.status != http.StatusAccepted {

@@ -19,7 +19,8 @@ import (
 	"footnote/llm"
 )
 
-// faultSeeds is how often each fail point is tried: once, or FOOTNOTE_FAULTS times. "make faults" kills replicas, and one process, in e2e/faults.
+// faultSeeds is how often each fail point is tried: once, or FOOTNOTE_FAULTS times. "make faults" kills replicas, and
+// one process, in e2e/faults.
 func faultSeeds(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("FOOTNOTE_FAULTS")
@@ -35,19 +36,31 @@ func faultSeeds(t *testing.T) int {
 
 // books are what the killed runs search and read.
 var books = []file{
-	{"survey.md", "# Survey\n\n## Roof\n\nThe roof of the mill is in poor condition. Several slates are missing on its north slope.\n\n## Damp\n\nThe damp in the kitchen comes from a blocked gutter above the rear wall.\n"},
-	{"lease.md", "# Lease\n\n## Rent\n\nThe rent of the mill is 900 pounds a month, due on the first day.\n\n## Repairs\n\nThe tenant repairs the roof and the gutters.\n"},
+	{
+		"survey.md",
+		"# Survey\n\n## Roof\n\nThe roof of the mill is in poor condition. Several slates are missing on its north " +
+			"slope.\n\n## Damp\n\nThe damp in the kitchen comes from a blocked gutter above the rear wall.\n",
+	},
+	{
+		"lease.md",
+		"# Lease\n\n## Rent\n\nThe rent of the mill is 900 pounds a month, due on the first day.\n\n## " +
+			"Repairs\n\nThe tenant repairs the roof and the gutters.\n",
+	},
 	{"diary.txt", "The miller wrote on Monday that the roof leaked again and that the rent was late.\n"},
 }
 
-// carefulModel works in four turns: two searches at once, two readings at once, a sum, and a long answer with footnotes.
+// carefulModel works in four turns: two searches at once, two readings at once, a sum, and a long answer with
+// footnotes.
 func carefulModel(r scripted.Request) scripted.Reply {
 	search := func(q string) llm.Call {
 		return llm.Call{Name: "search_documents", Arguments: []byte(`{"query":"` + q + `"}`)}
 	}
 	switch r.Turn() {
 	case 0:
-		return scripted.Reply{Text: "I look at the roof and the rent first.", Calls: []llm.Call{search("roof condition"), search("rent of the mill")}}
+		return scripted.Reply{
+			Text:  "I look at the roof and the rent first.",
+			Calls: []llm.Call{search("roof condition"), search("rent of the mill")},
+		}
 	case 1:
 		reply := scripted.Librarian(scripted.Request{Request: llm.Request{Messages: r.Messages, Tools: r.Tools}})
 		if len(reply.Calls) > 0 {
@@ -57,7 +70,8 @@ func carefulModel(r scripted.Request) scripted.Reply {
 	case 2:
 		return scripted.Reply{Calls: []llm.Call{{Name: "calculate", Arguments: []byte(`{"expression":"900*12"}`)}}}
 	}
-	const sentence = "The roof of the mill is in poor condition [1]. The tenant repairs the roof and the gutters, and the rent is 900 pounds a month [2]. "
+	const sentence = "The roof of the mill is in poor condition [1]. The tenant repairs the roof and the gutters, " +
+		"and the rent is 900 pounds a month [2]. "
 	return scripted.Reply{Text: strings.Repeat(sentence, 6)}
 }
 
@@ -78,18 +92,22 @@ type killed struct {
 func failPoints() []failPoint {
 	points := []failPoint{{"as soon as the run was accepted", func(k *killed, _ *rand.Rand) { k.after = 0 }}}
 	for _, n := range []int{1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20} {
-		points = append(points, failPoint{fmt.Sprintf("when event %d was seen", n), func(k *killed, _ *rand.Rand) { k.after = n }})
+		points = append(points, failPoint{
+			fmt.Sprintf("when event %d was seen", n), func(k *killed, _ *rand.Rand) { k.after = n },
+		})
 	}
 	for i, window := range [][2]int{{1, 300}, {300, 2000}, {2000, 4000}, {4000, 9000}, {9000, 20000}, {20000, 40000}} {
-		points = append(points, failPoint{fmt.Sprintf("in the model's stream, window %d", i+1), func(k *killed, rng *rand.Rand) {
-			at := window[0] + rng.IntN(window[1]-window[0])
-			k.after = -1
-			k.model.onBytes = func(n int) {
-				if n >= at {
-					_ = k.s.cmd.Process.Kill() // it may have ended
+		points = append(points, failPoint{
+			fmt.Sprintf("in the model's stream, window %d", i+1), func(k *killed, rng *rand.Rand) {
+				at := window[0] + rng.IntN(window[1]-window[0])
+				k.after = -1
+				k.model.onBytes = func(n int) {
+					if n >= at {
+						_ = k.s.cmd.Process.Kill() // it may have ended
+					}
 				}
-			}
-		}})
+			},
+		})
 	}
 	points = append(points, failPoint{"while tools run", func(k *killed, _ *rand.Rand) {
 		k.after = -1
@@ -175,7 +193,9 @@ func killAndGoOn(t *testing.T, template string, point failPoint, rng *rand.Rand)
 			t.Errorf("request %d: %v\n%s", i, err, body)
 		}
 	}
-	if key := decode[started](t, again.send("POST", "/chat", body, header{"Idempotency-Key", "the-key"}).body); key.RunID != run.RunID {
+	if key := decode[started](
+		t, again.send("POST", "/chat", body, header{"Idempotency-Key", "the-key"}).body,
+	); key.RunID != run.RunID {
 		t.Errorf("the same key made another run: %s, not %s, want %s", key.RunID, run.RunID, run.RunID)
 	}
 	return slices.ContainsFunc(log.steps, func(s chat.Step) bool { return s.Step == "restart" })
@@ -221,7 +241,10 @@ func checkEnd(t *testing.T, log transcript) {
 	if log.text != log.answer.Markdown {
 		t.Errorf("the pieces make\n%q\nthe answer is\n%q", log.text, log.answer.Markdown)
 	}
-	if len(log.answer.Citations) == 0 || !slices.EqualFunc(log.citations, log.answer.Citations, func(a, b chat.Citation) bool { return a.Number == b.Number && a.Quote == b.Quote }) {
+	if len(log.answer.Citations) == 0 ||
+		!slices.EqualFunc(log.citations, log.answer.Citations, func(a, b chat.Citation) bool {
+			return a.Number == b.Number && a.Quote == b.Quote
+		}) {
 		t.Errorf("citations: %+v\nin the answer: %+v\nof\n%s", log.citations, log.answer.Citations, log.tale())
 	}
 	open := map[string]bool{}

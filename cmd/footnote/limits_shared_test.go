@@ -15,7 +15,8 @@ import (
 // asUser is a server as the user of a key sees it.
 func asUser(s *server, key string) *server { who := *s; who.key = key; return &who }
 
-// askedAtOnce asks n questions at each server, all at once, and counts the statuses. Answers with 429 must name the limit.
+// askedAtOnce asks n questions at each server, all at once, and counts the statuses. Answers with 429 must name the
+// limit.
 func askedAtOnce(t *testing.T, n int, limit string, servers ...*server) map[int]int {
 	t.Helper()
 	var mu sync.Mutex
@@ -23,7 +24,8 @@ func askedAtOnce(t *testing.T, n int, limit string, servers ...*server) map[int]
 	var group sync.WaitGroup
 	for i := range n * len(servers) {
 		group.Go(func() {
-			r, err := servers[i%len(servers)].try("POST", "/chat", fmt.Sprintf(`{"message": "How is mill number %d?", "context_text": "Each mill turns."}`, i))
+			r, err := servers[i%len(servers)].try("POST", "/chat",
+				fmt.Sprintf(`{"message": "How is mill number %d?", "context_text": "Each mill turns."}`, i))
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -43,12 +45,14 @@ func askedAtOnce(t *testing.T, n int, limit string, servers ...*server) map[int]
 func TestServersOnOneStoreShareTheLimitsOfAUser(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ limit, setting string }{
-		{"runs_at_once", "FOOTNOTE_LIMITS_RUNS_AT_ONCE=3"}, {"questions_per_minute", "FOOTNOTE_LIMITS_QUESTIONS_PER_MINUTE=3"},
+		{"runs_at_once", "FOOTNOTE_LIMITS_RUNS_AT_ONCE=3"},
+		{"questions_per_minute", "FOOTNOTE_LIMITS_QUESTIONS_PER_MINUTE=3"},
 	} {
 		t.Run(tt.limit, func(t *testing.T) {
 			t.Parallel()
 			model, _ := silentModel(t)
-			env := append(model.env(), "DATABASE_URL="+postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir(),
+			env := append(model.env(), "DATABASE_URL="+postgrestest.Shared(t).Schema(t),
+				"FOOTNOTE_BLOBS=file://"+t.TempDir(),
 				"FOOTNOTE_KEYS="+filepath.Join(t.TempDir(), "keys"), tt.setting)
 			one, two := serve(t, newDir(t), env...), serve(t, newDir(t), env...)
 			anna, bert := newKey(t, one.dir, "anna", env...), newKey(t, one.dir, "bert", env...)
@@ -70,13 +74,17 @@ func TestWhatAUserHasSpentIsCopied(t *testing.T) {
 	old := serve(t, dir, limit)
 	asUser(old, key).run("How is the mill?")
 	old.end(os.Interrupt)
-	env := []string{"FOOTNOTE_DATA=" + dir, "DATABASE_URL=" + postgrestest.Shared(t).Schema(t), "FOOTNOTE_KEYS=" + filepath.Join(dir, "keys"), limit}
+	env := []string{
+		"FOOTNOTE_DATA=" + dir, "DATABASE_URL=" + postgrestest.Shared(t).Schema(t),
+		"FOOTNOTE_KEYS=" + filepath.Join(dir, "keys"), limit,
+	}
 	if got := command(t, "", env, "migrate"); got.code != 0 || strings.Contains(got.stdout, "DIFFERENT") {
 		t.Fatalf("migrate: %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	s := asUser(serve(t, newDir(t), env[1:]...), key)
 	s.run("How is the weir?")
-	if r := s.send("POST", "/chat", `{"message": "How is the lamp?"}`); r.status != http.StatusTooManyRequests || !strings.Contains(r.body, "questions_per_day") {
+	if r := s.send("POST", "/chat", `{"message": "How is the lamp?"}`); r.status != http.StatusTooManyRequests ||
+		!strings.Contains(r.body, "questions_per_day") {
 		t.Errorf("the third question of the day: %d %s, want it refused", r.status, r.body)
 	}
 }

@@ -29,10 +29,11 @@ func TestAConversationThatCannotBeReadIsAnsweredWithoutIt(t *testing.T) {
 			_, err = db.ExecContext(t.Context(), `UPDATE run_texts SET request = '{broken'`)
 			return err
 		}},
-		"PostgreSQL": {[]string{"DATABASE_URL=" + schema, "FOOTNOTE_BLOBS=file://" + t.TempDir()}, func(t *testing.T, _ string) error {
-			_, err := database.Rows(t.Context(), schema, `UPDATE run_texts SET request = '{broken'`)
-			return err
-		}},
+		"PostgreSQL": {[]string{"DATABASE_URL=" + schema, "FOOTNOTE_BLOBS=file://" + t.TempDir()},
+			func(t *testing.T, _ string) error {
+				_, err := database.Rows(t.Context(), schema, `UPDATE run_texts SET request = '{broken'`)
+				return err
+			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -47,16 +48,22 @@ func TestAConversationThatCannotBeReadIsAnsweredWithoutIt(t *testing.T) {
 				t.Fatal(err)
 			}
 			shown := s.send("GET", "/c/s", nil, header{"Accept", "text/html"})
-			if shown.status != http.StatusOK || !strings.Contains(shown.body, `data-testid="turns-lost"`) || !strings.Contains(shown.body, `name="message"`) {
-				t.Errorf("the conversation's page: %d %.2000s; want a sentence and the question box", shown.status, shown.body)
+			if shown.status != http.StatusOK || !strings.Contains(shown.body, `data-testid="turns-lost"`) ||
+				!strings.Contains(shown.body, `name="message"`) {
+				t.Errorf("the conversation's page: %d %.2000s; want a sentence and the question box", shown.status,
+					shown.body)
 			}
 			got := s.send("POST", "/agent/chat", body)
-			if got.status != http.StatusOK || !strings.Contains(got.body, "900 pounds") || !strings.Contains(got.body, `"notes":["The conversation so far can't be read: answering without it."]`) {
+			if got.status != http.StatusOK || !strings.Contains(got.body, "900 pounds") ||
+				!strings.Contains(
+					got.body, `"notes":["The conversation so far can't be read: answering without it."]`,
+				) {
 				t.Errorf("after: %d %s; want %d and %q in it", got.status, got.body, http.StatusOK, "900 pounds")
 			}
 			run := loose[started](t, got.body)
 			page := s.send("GET", "/runs/"+run.RunID+"/stream", nil, header{"Accept", "text/event-stream"})
-			if page.status != http.StatusOK || !strings.Contains(page.body, "so far can") || !strings.Contains(page.body, "answering without it") {
+			if page.status != http.StatusOK || !strings.Contains(page.body, "so far can") ||
+				!strings.Contains(page.body, "answering without it") {
 				t.Errorf("the page's stream: %d %.3000s; want %d, %q in it, %q in it",
 					page.status, page.body, http.StatusOK, "so far can", "answering without it")
 			}
@@ -82,11 +89,14 @@ func TestDamagedTurnsAreCountedAndTheOthersShown(t *testing.T) {
 			defer db.Close()
 			_, err = db.ExecContext(t.Context(), statement)
 			return err
-		}, `UPDATE events SET body = CAST('{broken' AS BLOB) WHERE id >> 20 = (SELECT n FROM runs ORDER BY n LIMIT 1 OFFSET 1)`},
-		"PostgreSQL": {[]string{"DATABASE_URL=" + schema, "FOOTNOTE_BLOBS=file://" + t.TempDir()}, func(t *testing.T, _, statement string) error {
-			_, err := database.Rows(t.Context(), schema, statement)
-			return err
-		}, `UPDATE events SET body = '{broken' WHERE run = (SELECT n FROM runs ORDER BY n LIMIT 1 OFFSET 1)`},
+		},
+			`UPDATE events SET body = CAST('{broken' AS BLOB) WHERE id >> 20 = (SELECT n FROM runs ORDER BY n LIMIT ` +
+				`1 OFFSET 1)`},
+		"PostgreSQL": {[]string{"DATABASE_URL=" + schema, "FOOTNOTE_BLOBS=file://" + t.TempDir()},
+			func(t *testing.T, _, statement string) error {
+				_, err := database.Rows(t.Context(), schema, statement)
+				return err
+			}, `UPDATE events SET body = '{broken' WHERE run = (SELECT n FROM runs ORDER BY n LIMIT 1 OFFSET 1)`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -100,7 +110,8 @@ func TestDamagedTurnsAreCountedAndTheOthersShown(t *testing.T) {
 			ask("Who renewed the roof?")
 			ask("Where does the damp come from?")
 			s.end(os.Interrupt) // what was read is remembered
-			const request = `UPDATE run_texts SET request = '{broken' WHERE run = (SELECT n FROM runs ORDER BY n LIMIT 1)`
+			const request = `UPDATE run_texts SET request = '{broken' WHERE run = (SELECT n FROM runs ORDER BY n ` +
+				`LIMIT 1)`
 			const missing = `DELETE FROM run_texts WHERE run = (SELECT n FROM runs ORDER BY n LIMIT 1 OFFSET 2)`
 			for _, statement := range []string{request, missing, tt.events} {
 				if err := tt.spoil(t, s.dir, statement); err != nil {
@@ -109,21 +120,33 @@ func TestDamagedTurnsAreCountedAndTheOthersShown(t *testing.T) {
 			}
 			s = s.restart()
 			history := s.send("GET", "/agent/session/s", nil)
-			if history.status != http.StatusOK || !strings.Contains(history.body, `"notes":["3 turns of this conversation can't be read."]`) ||
-				!strings.Contains(history.body, "blocked gutter") || strings.Contains(history.body, "900 pounds") || strings.Contains(history.body, "Who repairs the roof?") || strings.Contains(history.body, "renewed the roof") {
-				t.Errorf("GET /agent/session/s: %d %s; want %d, %q in it, %q in it, no %q in it, no %q in it, no %q in it",
-					history.status, history.body, http.StatusOK, `"notes":["3 turns of this conversation can't be read."]`, "blocked gutter", "900 pounds", "Who repairs the roof?", "renewed the roof")
+			if history.status != http.StatusOK ||
+				!strings.Contains(history.body, `"notes":["3 turns of this conversation can't be read."]`) ||
+				!strings.Contains(history.body, "blocked gutter") || strings.Contains(history.body, "900 pounds") ||
+				strings.Contains(history.body, "Who repairs the roof?") ||
+				strings.Contains(history.body, "renewed the roof") {
+				t.Errorf("GET /agent/session/s: %d %s; want %d, %q in it, %q in it, no %q in it, no %q in it, no "+
+					"%q in it",
+					history.status, history.body, http.StatusOK,
+					`"notes":["3 turns of this conversation can't be read."]`, "blocked gutter", "900 pounds",
+					"Who repairs the roof?", "renewed the roof")
 			}
 			page := s.send("GET", "/c/s", nil, header{"Accept", "text/html"})
-			if page.status != http.StatusOK || !strings.Contains(page.body, "3 turns of this conversation can&#39;t be read.") || !strings.Contains(page.body, "blocked gutter") {
+			if page.status != http.StatusOK ||
+				!strings.Contains(page.body, "3 turns of this conversation can&#39;t be read.") ||
+				!strings.Contains(page.body, "blocked gutter") {
 				t.Errorf("GET /c/s: %d %.3000s; want %d, %q in it, %q in it",
-					page.status, page.body, http.StatusOK, "3 turns of this conversation can&#39;t be read.", "blocked gutter")
+					page.status, page.body, http.StatusOK, "3 turns of this conversation can&#39;t be read.",
+					"blocked gutter")
 			}
 			waiting := s.send("POST", "/sessions/s/queue", `{"message": "What is the rent?"}`)
 			if waiting.status >= 500 {
 				t.Errorf("a waiting question: %d %s, want less than 500", waiting.status, waiting.body)
 			}
-			if got := ask("And the roof?"); got.status != http.StatusOK || !strings.Contains(got.body, `"notes":["3 turns of this conversation can't be read: answering without them."]`) {
+			if got := ask("And the roof?"); got.status != http.StatusOK ||
+				!strings.Contains(
+					got.body, `"notes":["3 turns of this conversation can't be read: answering without them."]`,
+				) {
 				t.Errorf("the next question: %d %s, want %d", got.status, got.body, http.StatusOK)
 			}
 		})

@@ -19,7 +19,10 @@ var namesSetting = regexp.MustCompile(`[A-Z]{2,}_[A-Z_]{2,}|'footnote |--[a-z]{3
 var serverCodes = []string{"CodeUnavailable", "CodeInternal", "CodeModelFailed", "CodeDiskFull", "CodeTimeout"}
 
 // atStart are the messages that only a terminal shows: the server does not start.
-var atStart = []string{"sql/postgres/copy.go", "sql/postgres/migrate.go", "sql/postgres/open.go", "sql/sqlite/migrate.go", "sql/sqlite/copy.go", "sql/sqlite/snapshot.go"}
+var atStart = []string{
+	"sql/postgres/copy.go", "sql/postgres/migrate.go", "sql/postgres/open.go", "sql/sqlite/migrate.go",
+	"sql/sqlite/copy.go", "sql/sqlite/snapshot.go",
+}
 
 // A failure of the server's names settings and paths in its Hint alone: its Message is read by users with keys.
 func TestMessagesOfServerFailuresNameNoSettings(t *testing.T) {

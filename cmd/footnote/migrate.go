@@ -27,10 +27,14 @@ type migrateCommand struct {
 
 // Help is what 'footnote migrate --help' adds.
 func (migrateCommand) Help() string {
-	return `Copies conversations, runs with their events, feedback, documents and the index of words from the data directory (--data) into an empty PostgreSQL
-(--database-url or DATABASE_URL), and the originals to FOOTNOTE_BLOBS when that is set. The data directory is only read; no server may use it meanwhile.
-Stop it at any moment: the same command goes on where it was. At the end both sides are counted and hashed; exit 1 when they differ. With MILVUS_ADDRESS
-and the embedding model that made them the vectors are copied to Milvus; else a server with a vector store makes them anew.`
+	return `Copies conversations, runs with their events, feedback, documents and the index of words from the data ` +
+		`directory (--data) into an empty PostgreSQL
+(--database-url or DATABASE_URL), and the originals to FOOTNOTE_BLOBS when that is set. The data directory is only ` +
+		`read; no server may use it meanwhile.
+Stop it at any moment: the same command goes on where it was. At the end both sides are counted and hashed; exit 1 ` +
+		`when they differ. With MILVUS_ADDRESS
+and the embedding model that made them the vectors are copied to Milvus; else a server with a vector store makes ` +
+		`them anew.`
 }
 
 // Run copies everything, compares it, and prints what both sides have.

@@ -17,7 +17,10 @@ import (
 )
 
 // searches are asked before and after everything was copied.
-var searches = []string{"roof", "rent of the mill", "slates missing", "gutter damp kitchen", "the miller wrote", "harbour lamp", "keeper counts ships", "\"steady flame\"", "harbor", "tenant repairs"}
+var searches = []string{
+	"roof", "rent of the mill", "slates missing", "gutter damp kitchen", "the miller wrote", "harbour lamp",
+	"keeper counts ships", "\"steady flame\"", "harbor", "tenant repairs",
+}
 
 // library is a data directory with documents and runs, and what a server said about it.
 func library(t *testing.T) (dir string, k kept, found map[string][]string) {
@@ -29,10 +32,14 @@ func library(t *testing.T) (dir string, k kept, found map[string][]string) {
 	}
 	ids := s.add(files...)
 	var runs []string
-	for _, question := range []string{"What is the condition of the roof?", "What is the rent?", "Who counts the ships at chapter 7?", "Compare the roof and the gutter."} {
+	for _, question := range []string{
+		"What is the condition of the roof?", "What is the rent?", "Who counts the ships at chapter 7?",
+		"Compare the roof and the gutter.",
+	} {
 		runs = append(runs, s.finished(question))
 	}
-	s.add(file{"survey.md", strings.Replace(books[0].body, "poor", "good", 1)}) // a second version: the citations keep the first
+	// a second version: the citations keep the first
+	s.add(file{"survey.md", strings.Replace(books[0].body, "poor", "good", 1)})
 	gone := ids[5]
 	if r := s.send("DELETE", "/documents/"+gone, nil); r.status != http.StatusNoContent {
 		t.Fatalf("DELETE: %d %s, want %d", r.status, r.body, http.StatusNoContent)
@@ -77,7 +84,8 @@ func hashOf(t *testing.T, names ...string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// migrateUntil runs the command and kills it when it has printed so many lines of progress. It reports whether the command was killed.
+// migrateUntil runs the command and kills it when it has printed so many lines of progress. It reports whether the
+// command was killed.
 func migrateUntil(t *testing.T, lines int, env []string) bool {
 	t.Helper()
 	cmd := exec.Command(binary, "migrate", "--from", "sqlite", "--to", "postgres")
@@ -103,7 +111,9 @@ func TestEverythingIsCopiedThroughKillsAndIsTheSame(t *testing.T) {
 	database := filepath.Join(dir, "footnote.db")
 	before := hashOf(t, database, database+"-wal")
 	shared := t.TempDir()
-	env := []string{"FOOTNOTE_DATA=" + dir, "DATABASE_URL=" + postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://" + shared}
+	env := []string{
+		"FOOTNOTE_DATA=" + dir, "DATABASE_URL=" + postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://" + shared,
+	}
 	killed := 0
 	for _, lines := range []int{1, 3, 6, 9, 12, 15, 18, 21, 24, 28} {
 		if migrateUntil(t, lines, env) {
@@ -133,7 +143,8 @@ func TestEverythingIsCopiedThroughKillsAndIsTheSame(t *testing.T) {
 	if got := command(t, "", env, "migrate"); got.code != 0 || !strings.Contains(got.stdout, "nothing to do") {
 		t.Errorf("once more: %d %s%s; want 0 and %q in it", got.code, got.stdout, got.stderr, "nothing to do")
 	}
-	if got := command(t, "", env, "migrate", "--again"); got.code != 1 || !strings.Contains(got.stderr, "may be in use") {
+	if got := command(t, "", env, "migrate", "--again"); got.code != 1 ||
+		!strings.Contains(got.stderr, "may be in use") {
 		t.Errorf("--again after all: %d %s%s; want 1 and %q in it", got.code, got.stdout, got.stderr, "may be in use")
 	}
 	s := serve(t, newDir(t), env[1:]...)
@@ -147,7 +158,9 @@ func TestEverythingIsCopiedThroughKillsAndIsTheSame(t *testing.T) {
 	if len(found) > 0 {
 		t.Errorf("nothing is found for %v, want none", found)
 	}
-	eventually(t, "the document that waited is ready", func() bool { return s.search("queue while the power fails").TotalResults > 0 })
+	eventually(t, "the document that waited is ready", func() bool {
+		return s.search("queue while the power fails").TotalResults > 0
+	})
 	s.add(file{"new.md", "# New\n\nIt comes after the move, under a new number.\n"})
 	if log := s.run("What is the rent?"); log.answer == nil || !strings.Contains(log.answer.Markdown, "900 pounds") {
 		t.Errorf("a new question ended as %+v", log.done)
@@ -160,14 +173,16 @@ func TestMigrateRefusesWhatItShould(t *testing.T) {
 	s.add(books[0])
 	url := postgrestest.Shared(t).Schema(t)
 	env := []string{"FOOTNOTE_DATA=" + s.dir, "DATABASE_URL=" + url}
-	if got := command(t, "", env, "migrate"); got.code != 1 || !strings.Contains(got.stderr, "in use by the Footnote at") {
+	if got := command(t, "", env, "migrate"); got.code != 1 ||
+		!strings.Contains(got.stderr, "in use by the Footnote at") {
 		t.Errorf("below a server: %d %s; want 1 and %q in it", got.code, got.stderr, "in use by the Footnote at")
 	}
 	s.end(os.Interrupt)
 	if got := command(t, "", env[:1], "migrate"); got.code != 1 || !strings.Contains(got.stderr, "set DATABASE_URL") {
 		t.Errorf("without a target: %d %s; want 1 and %q in it", got.code, got.stderr, "set DATABASE_URL")
 	}
-	if got := command(t, "", []string{"FOOTNOTE_DATA=" + t.TempDir(), env[1]}, "migrate"); got.code != 1 || !strings.Contains(got.stderr, "There is no database in") {
+	if got := command(t, "", []string{"FOOTNOTE_DATA=" + t.TempDir(), env[1]}, "migrate"); got.code != 1 ||
+		!strings.Contains(got.stderr, "There is no database in") {
 		t.Errorf("without a source: %d %s; want 1 and %q in it", got.code, got.stderr, "There is no database in")
 	}
 	other := serve(t, newDir(t), env[1], "FOOTNOTE_BLOBS=file://"+t.TempDir())
@@ -178,7 +193,8 @@ func TestMigrateRefusesWhatItShould(t *testing.T) {
 	if r := other.send("GET", "/documents/"+id+"/text", nil); r.status != http.StatusOK {
 		t.Errorf("the other library's document: %d %s, want %d", r.status, r.body, http.StatusOK)
 	}
-	if got := command(t, "", nil, "migrate", "--help"); got.code != 0 || !strings.Contains(got.stdout, "goes on where it was") {
+	if got := command(t, "", nil, "migrate", "--help"); got.code != 0 ||
+		!strings.Contains(got.stdout, "goes on where it was") {
 		t.Errorf("--help: %d %s; want 0 and %q in it", got.code, got.stdout, "goes on where it was")
 	}
 }
@@ -191,7 +207,10 @@ func TestADifferenceIsFoundAndMendedByStartingOver(t *testing.T) {
 	run := s.begin("What is the condition of the roof?")
 	s.follow(run.RunID)
 	s.end(os.Interrupt)
-	env := []string{"FOOTNOTE_DATA=" + s.dir, "DATABASE_URL=" + postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}
+	env := []string{
+		"FOOTNOTE_DATA=" + s.dir, "DATABASE_URL=" + postgrestest.Shared(t).Schema(t),
+		"FOOTNOTE_BLOBS=file://" + t.TempDir(),
+	}
 	for lines := 20; !migrateUntil(t, lines, env); lines -= 3 {
 		if lines < 3 {
 			t.Fatalf("every kill came too late: got %v, want at least 3", lines)

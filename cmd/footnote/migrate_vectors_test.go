@@ -25,7 +25,8 @@ func logbook(passages int) file {
 	var b strings.Builder
 	b.WriteString("# Log\n")
 	for n := range passages {
-		fmt.Fprintf(&b, "\n## Day %d\n\nEntry %d of the log: %d ships, wind from the %s.\n", n, n, n*7%31, []string{"north", "east", "south", "west"}[n%4])
+		fmt.Fprintf(&b, "\n## Day %d\n\nEntry %d of the log: %d ships, wind from the %s.\n", n, n, n*7%31,
+			[]string{"north", "east", "south", "west"}[n%4])
 	}
 	return file{"log.md", b.String()}
 }
@@ -71,7 +72,8 @@ func TestVectorsAreCopiedToMilvusThroughKillsAndAreNotMadeAnew(t *testing.T) {
 			s := serve(t, newDir(t), embed...)
 			ids := s.add(append(append([]file{logbook(1200), lampChapter(17)}, libraryFiles(t)...), books...)...)
 			s.semantic()
-			s.add(file{"survey.md", strings.Replace(books[0].body, "poor", "good", 1)}) // vectors of its first version are gone
+			// vectors of its first version are gone
+			s.add(file{"survey.md", strings.Replace(books[0].body, "poor", "good", 1)})
 			s.semantic()
 			if r := s.send("DELETE", "/documents/"+ids[1], nil); r.status != http.StatusNoContent {
 				t.Fatalf("DELETE: %d %s, want %d", r.status, r.body, http.StatusNoContent)
@@ -83,8 +85,10 @@ func TestVectorsAreCopiedToMilvusThroughKillsAndAreNotMadeAnew(t *testing.T) {
 			s.kill()
 
 			address := milvustest.Shared(t, kind)
-			there := append([]string{"MILVUS_ADDRESS=" + address, "MILVUS_COLLECTION=" + milvustest.Collection(t, address),
-				"DATABASE_URL=" + postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}, embed...)
+			there := append([]string{
+				"MILVUS_ADDRESS=" + address, "MILVUS_COLLECTION=" + milvustest.Collection(t, address),
+				"DATABASE_URL=" + postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir(),
+			}, embed...)
 			env := append([]string{"FOOTNOTE_DATA=" + s.dir}, there...)
 			killedAmong(t, env, 1)
 			killedAmong(t, env, 700)
@@ -126,17 +130,26 @@ func TestWhenVectorsAreNotCopiedItIsSaid(t *testing.T) {
 	s.semantic()
 	s.kill()
 	migrate := func(env ...string) result {
-		return command(t, "", append(env, "FOOTNOTE_DATA="+s.dir, "DATABASE_URL="+postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir()), "migrate")
+		return command(
+			t, "", append(env, "FOOTNOTE_DATA="+s.dir, "DATABASE_URL="+postgrestest.Shared(t).Schema(t),
+				"FOOTNOTE_BLOBS=file://"+t.TempDir()), "migrate",
+		)
 	}
-	if got := migrate(embed...); got.code != 0 || !strings.Contains(got.stdout, "Vectors are not copied: MILVUS_ADDRESS is not set. A server with a vector store makes them anew\n") {
+	if got := migrate(embed...); got.code != 0 ||
+		!strings.Contains(
+			got.stdout,
+			"Vectors are not copied: MILVUS_ADDRESS is not set. A server with a vector store makes them anew\n",
+		) {
 		t.Errorf("without Milvus: %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	address := milvustest.Shared(t, milvustest.Lite)
 	there := []string{"MILVUS_ADDRESS=" + address, "MILVUS_COLLECTION=" + milvustest.Collection(t, address)}
-	if got := migrate(append(model.env(), there...)...); got.code != 0 || !strings.Contains(got.stdout, "OPENAI_EMBEDDING_MODEL is not set") {
+	if got := migrate(append(model.env(), there...)...); got.code != 0 ||
+		!strings.Contains(got.stdout, "OPENAI_EMBEDDING_MODEL is not set") {
 		t.Errorf("without an embedding model: %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
-	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // the same dimensions, another meaning
+	// the same dimensions, another meaning
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var asked struct{ Input []string }
 		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
 			w.WriteHeader(http.StatusBadRequest)
@@ -154,11 +167,13 @@ func TestWhenVectorsAreNotCopiedItIsSaid(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": list}) // the client may be gone
 	}))
 	t.Cleanup(other.Close)
-	if got := migrate(append(there, "OPENAI_BASE_URL="+other.URL+"/v1", "OPENAI_API_KEY=k", "OPENAI_EMBEDDING_MODEL=other")...); got.code != 0 ||
+	if got := migrate(append(there, "OPENAI_BASE_URL="+other.URL+"/v1", "OPENAI_API_KEY=k",
+		"OPENAI_EMBEDDING_MODEL=other")...); got.code != 0 ||
 		!strings.Contains(got.stdout, "not of the model other") || strings.Contains(got.stdout, "\nvectors ") {
 		t.Errorf("with another embedding model: %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
-	if got := migrate(append(embed, "MILVUS_ADDRESS=127.0.0.1:1")...); got.code != 1 || !strings.Contains(got.stderr, "127.0.0.1:1") || strings.Contains(got.stdout, "sessions") {
+	if got := migrate(append(embed, "MILVUS_ADDRESS=127.0.0.1:1")...); got.code != 1 ||
+		!strings.Contains(got.stderr, "127.0.0.1:1") || strings.Contains(got.stdout, "sessions") {
 		t.Errorf("with a Milvus that is away: %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 }

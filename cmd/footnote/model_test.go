@@ -110,8 +110,8 @@ type wire struct {
 	} `json:"messages"`
 }
 
-// checkHistory fails unless a provider would take the request: each call has exactly one result, right behind it, and no result is
-// without its call.
+// checkHistory fails unless a provider would take the request: each call has exactly one result, right behind it, and
+// no result is without its call.
 func checkHistory(body string) error {
 	var req wire
 	if err := json.Unmarshal([]byte(body), &req); err != nil {

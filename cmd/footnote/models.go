@@ -46,17 +46,20 @@ func (s *settings) checkModels() error {
 	}
 	if s.OpenAIAPIKey != "" && s.OpenAIBaseURL == "" && !openAIKey.MatchString(string(s.OpenAIAPIKey)) {
 		errs = append(errs, errors.New(
-			"OPENAI_API_KEY is no key of OpenAI: those begin with sk- and have at least 40 characters; name another server by OPENAI_BASE_URL",
+			"OPENAI_API_KEY is no key of OpenAI: those begin with sk- and have at least 40 characters; name another "+
+				"server by OPENAI_BASE_URL",
 		))
 	}
 	if s.AnthropicAPIKey != "" && s.AnthropicBaseURL == "" && !strings.HasPrefix(string(s.AnthropicAPIKey), "sk-ant-") {
 		errs = append(errs, errors.New(
-			"ANTHROPIC_API_KEY is no key of Anthropic: those begin with sk-ant-; name another server by ANTHROPIC_BASE_URL",
+			"ANTHROPIC_API_KEY is no key of Anthropic: those begin with sk-ant-; name another server by "+
+				"ANTHROPIC_BASE_URL",
 		))
 	}
 	if s.AgentFramework == "anthropic" && !s.usesAnthropic() {
 		errs = append(errs, errors.New(
-			"FOOTNOTE_AGENT_FRAMEWORK is anthropic, which needs ANTHROPIC_API_KEY, and FOOTNOTE_MODEL anthropic or auto",
+			"FOOTNOTE_AGENT_FRAMEWORK is anthropic, which needs ANTHROPIC_API_KEY, and FOOTNOTE_MODEL anthropic "+
+				"or auto",
 		))
 	}
 	if s.AnthropicThinking != 0 && s.AnthropicThinking < 1024 {

@@ -15,7 +15,11 @@ import (
 // toolless is a librarian behind a server that refuses tools and writes its calls as JSON.
 func toolless(r scripted.Request) scripted.Reply {
 	if len(r.Tools) > 0 {
-		return scripted.Reply{Fault: scripted.Fault{Status: 400, Body: `{"error":{"message":"registry.ollama.ai/library/gemma does not support tools"}}`}}
+		return scripted.Reply{
+			Fault: scripted.Fault{
+				Status: 400, Body: `{"error":{"message":"registry.ollama.ai/library/gemma does not support tools"}}`,
+			},
+		}
 	}
 	switch last := r.Messages[len(r.Messages)-1].Text; {
 	case strings.Contains(last, "Result of search_documents"):
@@ -31,7 +35,8 @@ func TestAModelWithoutToolCallsAnswers(t *testing.T) {
 	s := serve(t, newDir(t), newModel(t, scripted.Config{Script: toolless}).env()...)
 	s.add(books...)
 	log := s.run("What is the condition of the roof?")
-	if log.done.Status != chat.RunCompleted || log.answer == nil || len(log.answer.Citations) == 0 || strings.Contains(log.answer.Markdown, "{") {
+	if log.done.Status != chat.RunCompleted || log.answer == nil || len(log.answer.Citations) == 0 ||
+		strings.Contains(log.answer.Markdown, "{") {
 		t.Fatalf("it ended as %+v with %+v\n%s", log.done, log.answer, s.log)
 	}
 	notices, searches := 0, 0
@@ -60,13 +65,20 @@ func TestAnthropicsModelAnswersWithToolsAndThinking(t *testing.T) {
 		return reply
 	}})
 	file := filepath.Join(t.TempDir(), "footnote.yaml")
-	if err := os.WriteFile(file, []byte("prices:\n  claude-sonnet-4-5: {in: 3, out: 15}\nagent:\n  models_allowed: [claude-haiku]\n  min_model_for_agent: claude-haiku\n"), 0o600); err != nil {
+	if err := os.WriteFile(
+		file, []byte(
+			"prices:\n  claude-sonnet-4-5: {in: 3, out: 15}\nagent:\n  models_allowed: [claude-haiku]\n  "+
+				"min_model_for_agent: claude-haiku\n",
+		), 0o600,
+	); err != nil {
 		t.Fatal(err)
 	}
-	s := serve(t, newDir(t), "FOOTNOTE_CONFIG="+file, "FOOTNOTE_MODEL=anthropic", "ANTHROPIC_API_KEY=test-key", "ANTHROPIC_THINKING=2048", "ANTHROPIC_BASE_URL="+strings.TrimSuffix(model.url, "/v1"))
+	s := serve(t, newDir(t), "FOOTNOTE_CONFIG="+file, "FOOTNOTE_MODEL=anthropic", "ANTHROPIC_API_KEY=test-key",
+		"ANTHROPIC_THINKING=2048", "ANTHROPIC_BASE_URL="+strings.TrimSuffix(model.url, "/v1"))
 	s.add(books...)
 	log := s.run("What is the condition of the roof?")
-	if log.done.Status != chat.RunCompleted || log.answer == nil || len(log.answer.Citations) == 0 || log.answer.Cost == nil || *log.answer.Cost <= 0 {
+	if log.done.Status != chat.RunCompleted || log.answer == nil || len(log.answer.Citations) == 0 ||
+		log.answer.Cost == nil || *log.answer.Cost <= 0 {
 		t.Fatalf("it ended as %+v with %+v\n%s", log.done, log.answer, s.log)
 	}
 	thought := false
@@ -82,7 +94,9 @@ func TestAnthropicsModelAnswersWithToolsAndThinking(t *testing.T) {
 	if !thought || !signed {
 		t.Errorf("thought shown: %v, signature sent back: %v", thought, signed)
 	}
-	if got := s.send("POST", "/agent/chat", `{"message":"Hi","config":{"model":"gpt-9"}}`, header{"Content-Type", "application/json"}); got.status != http.StatusBadRequest || !strings.Contains(got.body, "claude-haiku") {
+	if got := s.send("POST", "/agent/chat", `{"message":"Hi","config":{"model":"gpt-9"}}`,
+		header{"Content-Type", "application/json"}); got.status != http.StatusBadRequest ||
+		!strings.Contains(got.body, "claude-haiku") {
 		t.Errorf("a model that is not allowed: %d %s; want %d and %q in it",
 			got.status, got.body, http.StatusBadRequest, "claude-haiku")
 	}
@@ -92,8 +106,9 @@ func TestTheSettingSaysWhatDrivesRuns(t *testing.T) {
 	t.Parallel()
 	model := newModel(t, scripted.Config{Record: 10})
 	for name, env := range map[string][]string{
-		"eino":      append(model.env(), "FOOTNOTE_AGENT_FRAMEWORK=eino"),
-		"anthropic": {"FOOTNOTE_AGENT_FRAMEWORK=anthropic", "OPENAI_BASE_URL=http://127.0.0.1:1/v1", "ANTHROPIC_API_KEY=test-key", "ANTHROPIC_BASE_URL=" + strings.TrimSuffix(model.url, "/v1")},
+		"eino": append(model.env(), "FOOTNOTE_AGENT_FRAMEWORK=eino"),
+		"anthropic": {"FOOTNOTE_AGENT_FRAMEWORK=anthropic", "OPENAI_BASE_URL=http://127.0.0.1:1/v1",
+			"ANTHROPIC_API_KEY=test-key", "ANTHROPIC_BASE_URL=" + strings.TrimSuffix(model.url, "/v1")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -55,8 +55,8 @@ func (s *server) meaning(query string) (status int, body string) {
 	return r.status, r.body
 }
 
-// best returns the passages that a search finds, by their place, with their scores in thousandths, but for those that share the last score:
-// which of them are in is chance.
+// best returns the passages that a search finds, by their place, with their scores in thousandths, but for those that
+// share the last score: which of them are in is chance.
 func (s *server) best(query, mode string) map[string]int {
 	s.t.Helper()
 	answer := loose[struct {
@@ -77,8 +77,9 @@ func (s *server) best(query, mode string) map[string]int {
 	return found
 }
 
-// documents are the files of found passages, the best one first, the others by name. Passages that are equally good are ordered by ids that
-// differ between libraries, so their scores, which are made of ranks, are a little different; those under 0.55 are from one index only.
+// documents are the files of found passages, the best one first, the others by name. Passages that are equally good are
+// ordered by ids that differ between libraries, so their scores, which are made of ranks, are a little different; those
+// under 0.55 are from one index only.
 func documents(found map[string]int) (files []string) {
 	best := ""
 	for place, score := range found {

@@ -15,17 +15,27 @@ func TestOfflineGoesOnFromWhatWasSaid(t *testing.T) {
 	for _, turn := range [][2]string{
 		{"What is the condition of the roof?", "The roof of the mill is in poor condition. [1]"},
 		{"Tell me more", "Several slates are missing on its north slope. [1]"},
-		{"What does footnote 1 say?", "The roof of the mill is in poor condition. [1] Several slates are missing on its north slope. [2]"},
+		{"What does footnote 1 say?",
+			"The roof of the mill is in poor condition. [1] Several slates are missing on its north slope. [2]"},
 		{"Show me the survey.md document", "The roof of the mill is in poor condition. [1]"},
 		{"Translate this: The roof is good", "I can't put a text in other words: that needs a language model"},
 	} {
-		r := s.send("POST", "/agent/chat", fmt.Sprintf(`{"message":%q,"session_id":"offline-talk","citation_style":"numeric"}`, turn[0]))
-		if got := loose[struct{ Response string }](t, r.body); r.status != http.StatusOK || !strings.HasPrefix(got.Response, turn[1]) {
+		r := s.send(
+			"POST", "/agent/chat",
+			fmt.Sprintf(`{"message":%q,"session_id":"offline-talk","citation_style":"numeric"}`, turn[0]),
+		)
+		if got := loose[struct{ Response string }](t, r.body); r.status != http.StatusOK ||
+			!strings.HasPrefix(got.Response, turn[1]) {
 			t.Errorf("%s: %d %q, want %q", turn[0], r.status, got.Response, turn[1])
 		}
 	}
-	r := s.send("POST", "/agent/chat", `{"message": "Explain this in simple terms", "session_id": "test_session_2", "context_text": "The ZMP is the point where forces balance..."}`)
-	if r.status != http.StatusOK || !strings.Contains(r.body, "This is what it says: The ZMP is the point where forces balance...") {
+	r := s.send(
+		"POST", "/agent/chat",
+		`{"message": "Explain this in simple terms", "session_id": "test_session_2", `+
+			`"context_text": "The ZMP is the point where forces balance..."}`,
+	)
+	if r.status != http.StatusOK ||
+		!strings.Contains(r.body, "This is what it says: The ZMP is the point where forces balance...") {
 		t.Errorf("a given text: %d %s; want %d and %q in it",
 			r.status, r.body, http.StatusOK, "This is what it says: The ZMP is the point where forces balance...")
 	}

@@ -34,25 +34,30 @@ func TestABackupHoldsTheOriginalsOfABucketAndGoesAnywhere(t *testing.T) {
 	ids := s.add(append([]file{big}, books...)...)
 	before := s.everything(ids, []string{s.finished("What is the rent?")})
 	backup := filepath.Join(t.TempDir(), "backup.tar")
-	if got := command(t, "", bucket(storage), "backup", backup, "--data="+s.dir); got.code != 0 || !strings.Contains(got.stdout, "4 originals") || strings.Contains(got.stdout, "not there") {
+	if got := command(t, "", bucket(storage), "backup", backup, "--data="+s.dir); got.code != 0 ||
+		!strings.Contains(got.stdout, "4 originals") || strings.Contains(got.stdout, "not there") {
 		t.Fatalf("backup: %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	s.kill()
 
 	plain := newDir(t)
-	if got := command(t, "", nil, "restore", backup, "--data="+plain); got.code != 0 || filesBelow(t, filepath.Join(plain, "blobs")) != 4 {
-		t.Fatalf("restore to files: %d, %d files\n%s", got.code, filesBelow(t, filepath.Join(plain, "blobs")), got.stderr)
+	if got := command(t, "", nil, "restore", backup, "--data="+plain); got.code != 0 ||
+		filesBelow(t, filepath.Join(plain, "blobs")) != 4 {
+		t.Fatalf("restore to files: %d, %d files\n%s", got.code, filesBelow(t, filepath.Join(plain, "blobs")),
+			got.stderr)
 	}
 	serve(t, plain).mustHave(before)
 
 	other, there := s3test.New(t), newDir(t)
-	if got := command(t, "", bucket(other), "restore", backup, "--data="+there); got.code != 0 || !strings.Contains(got.stdout, "s3://originals/footnote") || filesBelow(t, filepath.Join(there, "blobs")) != 0 {
+	if got := command(t, "", bucket(other), "restore", backup, "--data="+there); got.code != 0 ||
+		!strings.Contains(got.stdout, "s3://originals/footnote") || filesBelow(t, filepath.Join(there, "blobs")) != 0 {
 		t.Fatalf("restore to a bucket: %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	serve(t, there, bucket(other)...).mustHave(before)
 
 	shared, third := filepath.Join(t.TempDir(), "shared"), newDir(t)
-	if got := command(t, "", []string{"FOOTNOTE_BLOBS=file://" + shared}, "restore", backup, "--data="+third); got.code != 0 || filesBelow(t, shared) != 4 {
+	if got := command(t, "", []string{"FOOTNOTE_BLOBS=file://" + shared}, "restore", backup,
+		"--data="+third); got.code != 0 || filesBelow(t, shared) != 4 {
 		t.Fatalf("restore to a shared directory: %d\n%s", got.code, got.stderr)
 	}
 	serve(t, third, "FOOTNOTE_BLOBS=file://"+shared).mustHave(before)
@@ -67,7 +72,8 @@ func TestABucketThatIsAwayLeavesNoBackupAndNoHalfRestore(t *testing.T) {
 	dir := t.TempDir()
 	backup := filepath.Join(dir, "backup.tar")
 	storage.Fail(s3test.HangUp)
-	if got := command(t, "", bucket(storage), "backup", backup, "--data="+s.dir); got.code != 1 || !strings.Contains(lastLine(got.stderr), "The storage of the originals does not answer") {
+	if got := command(t, "", bucket(storage), "backup", backup, "--data="+s.dir); got.code != 1 ||
+		!strings.Contains(lastLine(got.stderr), "The storage of the originals does not answer") {
 		t.Errorf("backup without the bucket: %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
@@ -79,7 +85,8 @@ func TestABucketThatIsAwayLeavesNoBackupAndNoHalfRestore(t *testing.T) {
 	}
 	storage.Fail(s3test.HangUp)
 	there := newDir(t)
-	if got := command(t, "", bucket(storage), "restore", backup, "--data="+there); got.code != 1 || !strings.Contains(lastLine(got.stderr), "The storage of the originals does not answer") {
+	if got := command(t, "", bucket(storage), "restore", backup, "--data="+there); got.code != 1 ||
+		!strings.Contains(lastLine(got.stderr), "The storage of the originals does not answer") {
 		t.Errorf("restore without the bucket: %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	if _, err := os.Stat(filepath.Join(there, "footnote.db")); err == nil {
@@ -119,9 +126,11 @@ func TestHealthAndDoctorTellOfTheOriginals(t *testing.T) {
 	storage.Fail(s3test.HangUp)
 	eventually(t, "/health says that the originals are away", func() bool {
 		status, r := health(s)
-		return status == http.StatusOK && r.Status == "degraded" && r.Checks["originals"].Status == "failed" && strings.Contains(r.Checks["originals"].Detail, "does not answer")
+		return status == http.StatusOK && r.Status == "degraded" && r.Checks["originals"].Status == "failed" &&
+			strings.Contains(r.Checks["originals"].Detail, "does not answer")
 	})
-	if got := command(t, "", bucket(storage), "doctor", "--data="+newDir(t)); got.code != 1 || !strings.Contains(got.stdout, "✕ originals") {
+	if got := command(t, "", bucket(storage), "doctor", "--data="+newDir(t)); got.code != 1 ||
+		!strings.Contains(got.stdout, "✕ originals") {
 		t.Errorf("doctor while it is away: %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	storage.Heal()
@@ -129,7 +138,8 @@ func TestHealthAndDoctorTellOfTheOriginals(t *testing.T) {
 		_, r := health(s)
 		return r.Status == "ok" && r.Checks["originals"].Status == "ok"
 	})
-	if got := command(t, "", bucket(storage), "doctor", "--data="+newDir(t)); got.code != 0 || !strings.Contains(got.stdout, "✓ originals") || strings.Contains(got.stdout, "endpoint") {
+	if got := command(t, "", bucket(storage), "doctor", "--data="+newDir(t)); got.code != 0 ||
+		!strings.Contains(got.stdout, "✓ originals") || strings.Contains(got.stdout, "endpoint") {
 		t.Errorf("doctor: %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 
@@ -143,6 +153,7 @@ func TestHealthAndDoctorTellOfTheOriginals(t *testing.T) {
 	}
 	eventually(t, "/health says that the directory is away", func() bool {
 		_, r := health(files)
-		return r.Status == "degraded" && strings.Contains(r.Checks["originals"].Detail, "directory of the originals is not there")
+		return r.Status == "degraded" &&
+			strings.Contains(r.Checks["originals"].Detail, "directory of the originals is not there")
 	})
 }

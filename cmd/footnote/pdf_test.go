@@ -27,7 +27,8 @@ func (m *pdfMaker) document(contents ...string) string {
 	var kids strings.Builder
 	for _, content := range contents {
 		stream := m.add("<</Length %d>>\nstream\n%s\nendstream", len(content), content)
-		page := m.add("<</Type /Page /Parent %d 0 R /MediaBox [0 0 600 800] /Resources %s /Contents %d 0 R>>", parent, font, stream)
+		page := m.add("<</Type /Page /Parent %d 0 R /MediaBox [0 0 600 800] /Resources %s /Contents %d 0 R>>", parent,
+			font, stream)
 		fmt.Fprintf(&kids, "%d 0 R ", page)
 	}
 	m.add("<</Type /Pages /Count %d /Kids [%s]>>", len(contents), kids.String())
@@ -44,7 +45,8 @@ func (m *pdfMaker) document(contents ...string) string {
 	for _, offset := range offsets {
 		fmt.Fprintf(&b, "%010d 00000 n \n", offset)
 	}
-	fmt.Fprintf(&b, "trailer\n<</Size %d /Root %d 0 R %s>>\nstartxref\n%d\n%%%%EOF\n", len(m.objects)+1, root, m.trailer, at)
+	fmt.Fprintf(&b, "trailer\n<</Size %d /Root %d 0 R %s>>\nstartxref\n%d\n%%%%EOF\n", len(m.objects)+1, root,
+		m.trailer, at)
 	return b.String()
 }
 
@@ -76,6 +78,9 @@ func lockedPDF() string {
 	owner := lock(sum[:5], padded)
 	id := []byte("0123456789abcdef")
 	sum = md5.Sum(bytes.Join([][]byte{padded, owner, {0xfc, 0xff, 0xff, 0xff}, id}, nil))
-	m := pdfMaker{trailer: fmt.Sprintf("/ID [<%x> <%x>] /Encrypt <</Filter /Standard /V 1 /R 2 /P -4 /O <%x> /U <%x>>>", id, id, owner, lock(sum[:5], pad))}
+	m := pdfMaker{
+		trailer: fmt.Sprintf("/ID [<%x> <%x>] /Encrypt <</Filter /Standard /V 1 /R 2 /P -4 /O <%x> /U <%x>>>", id, id,
+			owner, lock(sum[:5], pad)),
+	}
 	return m.document("BT /F 12 Tf 1 0 0 1 50 700 Tm (hidden words) Tj ET\n")
 }

@@ -8,7 +8,8 @@ import (
 	"footnote/e2e/scripted"
 )
 
-// A passage that begins on the first page and ends on the second: whatever says where words stand says it of the words, not of the passage.
+// A passage that begins on the first page and ends on the second: whatever says where words stand says it of the words,
+// not of the passage.
 func TestPlacesAreThoseOfTheWords(t *testing.T) {
 	t.Parallel()
 	const words = "The drawbridge is painted dark green"
@@ -58,7 +59,8 @@ func TestPlacesAreThoseOfTheWords(t *testing.T) {
 		t.Errorf("the citation stands on page %d, block %s, boxes %v, want page 2, b2", c.Page, c.BlockID, c.Boxes)
 	}
 	want := map[string]string{
-		"search_documents": `"block_id":"b2","page":2,`, "cite_source": `"block_id":"b2","page":2,`, "open_document": `"block_id":"b2","page":2,`,
+		"search_documents": `"block_id":"b2","page":2,`, "cite_source": `"block_id":"b2","page":2,`,
+		"open_document":  `"block_id":"b2","page":2,`,
 		"grep_documents": `"block_id":"b2","page":2`, "read_document": `(b1–b2, p. 1–2`,
 	}
 	for _, step := range log.steps {
@@ -73,7 +75,8 @@ func TestPlacesAreThoseOfTheWords(t *testing.T) {
 		t.Errorf("these tools said nothing: %v", want)
 	}
 	asked := m.asked()
-	if last := asked[len(asked)-1]; !strings.Contains(last, `\"block_id\":\"b1\",\"last_block_id\":\"b2\",\"page\":1,\"last_page\":2`) {
+	if last := asked[len(asked)-1]; !strings.Contains(last,
+		`\"block_id\":\"b1\",\"last_block_id\":\"b2\",\"page\":1,\"last_page\":2`) {
 		t.Errorf("the model was not told which blocks and pages a passage has: %s", last)
 	}
 	if r := s.send("GET", log.answer.Citations[0].URL, nil); !strings.Contains(r.body, `data-page="2"`) {

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// open lists what below a path, or the path itself, others than its owner have rights on. Links and what lies behind them do not count.
+// open lists what below a path, or the path itself, others than its owner have rights on. Links and what lies behind
+// them do not count.
 func open(t *testing.T, path string) (wide []string) {
 	t.Helper()
 	err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
@@ -100,14 +101,16 @@ func TestAnEmptyDatabaseBesideOriginalsIsDamaged(t *testing.T) {
 	if got := command(t, "", nil, "backup", backup, "--data="+dir); got.code != 0 {
 		t.Fatalf("backup: %s", got.stderr)
 	}
-	if r := s.send("GET", "/health", nil); r.status != 200 || !strings.Contains(r.body, `"database file":{"status":"ok"`) {
+	if r := s.send("GET", "/health", nil); r.status != 200 ||
+		!strings.Contains(r.body, `"database file":{"status":"ok"`) {
 		t.Errorf("/health: %d %s; want 200 and %q in it", r.status, r.body, `"database file":{"status":"ok"`)
 	}
 	database := filepath.Join(dir, "footnote.db")
 	if err := os.Truncate(database, 0); err != nil {
 		t.Fatal(err)
 	}
-	if r := s.send("GET", "/health", nil); r.status != 503 || !strings.Contains(r.body, "damaged") || !strings.Contains(r.body, "restore a backup") {
+	if r := s.send("GET", "/health", nil); r.status != 503 || !strings.Contains(r.body, "damaged") ||
+		!strings.Contains(r.body, "restore a backup") {
 		t.Errorf("/health with an emptied database: %d %s; want 503, %q in it, %q in it",
 			r.status, r.body, "damaged", "restore a backup")
 	}
@@ -126,7 +129,9 @@ func TestAnEmptyDatabaseBesideOriginalsIsDamaged(t *testing.T) {
 		}
 		for _, name := range []string{"serve", "doctor"} {
 			got := command(t, "", nil, name, "--data="+dir, "--addr=127.0.0.1:0")
-			if text := got.stdout + got.stderr; got.code != 1 || !strings.Contains(text, "damaged") || !strings.Contains(text, "footnote restore FILE --force") || !strings.Contains(text, filepath.Join(dir, "blobs")) {
+			if text := got.stdout + got.stderr; got.code != 1 || !strings.Contains(text, "damaged") ||
+				!strings.Contains(text, "footnote restore FILE --force") ||
+				!strings.Contains(text, filepath.Join(dir, "blobs")) {
 				t.Errorf("%s with a database that was %s: exit code %d\n%s", name, how, got.code, text)
 			}
 		}

@@ -24,8 +24,8 @@ import (
 	"footnote/sql/postgres/postgrestest"
 )
 
-// binary is the program under test, and compiled the directory of what its PDF reader compiles: both are set by TestMain and only
-// read after.
+// binary is the program under test, and compiled the directory of what its PDF reader compiles: both are set by
+// TestMain and only read after.
 var binary, compiled string
 
 // patience is how long a test waits for what a busy machine may take long for. Nothing is asserted by it.
@@ -57,7 +57,8 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// overlap has three tests at once for each processor, unless -parallel says otherwise: most of their time they wait for other processes.
+// overlap has three tests at once for each processor, unless -parallel says otherwise: most of their time they wait for
+// other processes.
 func overlap() error {
 	flag.Parse()
 	chosen := false
@@ -217,14 +218,16 @@ func (s *server) kill() {
 
 // started adds the processes that the server has started to those that the end of the test waits for.
 func (s *server) started() {
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", s.cmd.Process.Pid)) // none where there is no such thing
+	// none where there is no such thing
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", s.cmd.Process.Pid))
 	for _, list := range lists {
 		text, _ := os.ReadFile(list) // the thread may have ended
 		s.children = append(s.children, strings.Fields(string(text))...)
 	}
 }
 
-// clear ends the process and waits for those that it started, which may be writing to its directory: they end when they notice.
+// clear ends the process and waits for those that it started, which may be writing to its directory: they end when they
+// notice.
 func (s *server) clear() {
 	s.started()
 	s.kill()

@@ -20,8 +20,8 @@ import (
 	"footnote/sql/postgres/postgrestest"
 )
 
-// freePorts are tried one after the other, from a place of each run's own. They are below those that the system gives out by itself (32768 and up), so
-// that nobody gets one before its server listens, or while that is being restarted.
+// freePorts are tried one after the other, from a place of each run's own. They are below those that the system gives
+// out by itself (32768 and up), so that nobody gets one before its server listens, or while that is being restarted.
 var freePorts atomic.Int64
 
 const firstPort, lastPort = 20_000, 32_767
@@ -124,7 +124,9 @@ func steadyModel(t *testing.T, delay time.Duration, tokens int) *modelServer {
 // replicasWith starts n servers on one database, with more settings.
 func replicasWith(t *testing.T, n int, more ...string) []*server {
 	t.Helper()
-	env := append([]string{"DATABASE_URL=" + postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}, more...)
+	env := append([]string{
+		"DATABASE_URL=" + postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir(),
+	}, more...)
 	list := make([]*server, n)
 	for i := range list {
 		list[i] = serve(t, newDir(t), env...)
@@ -145,7 +147,8 @@ func TestAStreamPassesTheProxyUnbufferedAndGoesOnAtTheOtherReplica(t *testing.T)
 func passesUnbuffered(t *testing.T, front func(*testing.T, ...*server) *server) {
 	t.Helper()
 	model := slow(t)
-	stuck := make(chan struct{}) // after a few words the model says nothing more: no later event pushes what a buffer holds back
+	// after a few words the model says nothing more: no later event pushes what a buffer holds back
+	stuck := make(chan struct{})
 	t.Cleanup(func() { close(stuck) })
 	model.onBytes = func(n int) {
 		if n > 3000 {

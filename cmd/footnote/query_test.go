@@ -37,11 +37,13 @@ const annasHours = "Anna works 80 percent of full time since March.\n\nHer desk 
 // without sends both settings that cost a further call of the model.
 const without = `"config":{"enable_query_decomposition":false,"enable_self_evaluation":false}`
 
-// The context of a query is added to what is found: the run searches, and what rests on the context alone needs no footnote.
+// The context of a query is added to what is found: the run searches, and what rests on the context alone needs no
+// footnote.
 func TestTheContextOfAQueryAddsToTheDocuments(t *testing.T) {
 	t.Parallel()
 	said := map[string]string{
-		"both":     "Every employee is entitled to 28 days of paid holiday a year [1]. According to the given text, Anna works 80 percent of full time.",
+		"both": "Every employee is entitled to 28 days of paid holiday a year [1]. According to the given text, " +
+			"Anna works 80 percent of full time.",
 		"context":  "Anna works 80 percent of full time.",
 		"invented": "The canteen serves 400 lunches on Fridays.",
 	}
@@ -55,8 +57,11 @@ func TestTheContextOfAQueryAddsToTheDocuments(t *testing.T) {
 	s := serve(t, newDir(t), m.env()...)
 	s.add(file{"handbook.md", holidays})
 	ask := func(kind string) (reply, queried) {
-		body, err := json.Marshal(map[string]any{"question": kind + ": how many days of paid holiday does Anna have?", "context": annasHours, "toolset": "cursor",
-			"config": map[string]bool{"enable_query_decomposition": false, "enable_self_evaluation": false}})
+		body, err := json.Marshal(map[string]any{
+			"question": kind + ": how many days of paid holiday does Anna have?", "context": annasHours,
+			"toolset": "cursor",
+			"config":  map[string]bool{"enable_query_decomposition": false, "enable_self_evaluation": false},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +69,8 @@ func TestTheContextOfAQueryAddsToTheDocuments(t *testing.T) {
 		return r, loose[queried](t, r.body)
 	}
 	r, got := ask("both")
-	if got.Status != "success" || got.Answer != said["both"] || len(got.Citations) != 1 || got.TotalRetrievalCalls != 1 || got.Confidence < 0.9 {
+	if got.Status != "success" || got.Answer != said["both"] || len(got.Citations) != 1 ||
+		got.TotalRetrievalCalls != 1 || got.Confidence < 0.9 {
 		t.Errorf("an answer from both: %d %s", r.status, r.body)
 	}
 	trace := loose[struct {
@@ -74,19 +80,24 @@ func TestTheContextOfAQueryAddsToTheDocuments(t *testing.T) {
 	if trace.Mode != "full_book" || len(trace.Answer.Unsupported) != 0 {
 		t.Errorf("its run: mode %s, unsupported %q; want full_book and none", trace.Mode, trace.Answer.Unsupported)
 	}
-	if r, got = ask("context"); got.Status != "success" || got.Answer != said["context"] || len(got.Citations) != 0 || got.Confidence != 0.8 {
+	if r, got = ask("context"); got.Status != "success" || got.Answer != said["context"] || len(got.Citations) != 0 ||
+		got.Confidence != 0.8 {
 		t.Errorf("an answer from the context alone: %d %s", r.status, r.body)
 	}
 	if r, got = ask("invented"); got.Status == "success" && !strings.HasPrefix(got.Answer, "I couldn't find") {
 		t.Errorf("an answer that neither holds: %d %s", r.status, r.body)
 	}
 	for _, asked := range m.inner.Requests() {
-		if len(asked.Tools) == 0 || !strings.Contains(asked.Messages[0].Text, "Her desk stands on the second floor.") || !strings.Contains(asked.Messages[0].Text, "Search before you answer") {
-			t.Errorf("a request without tools, the rules or the context: %d tools, %s; want some tools, %q in it, %q in it",
-				len(asked.Tools), asked.Messages[0].Text, "Her desk stands on the second floor.", "Search before you answer")
+		if len(asked.Tools) == 0 || !strings.Contains(asked.Messages[0].Text, "Her desk stands on the second floor.") ||
+			!strings.Contains(asked.Messages[0].Text, "Search before you answer") {
+			t.Errorf("a request without tools, the rules or the context: %d tools, %s; want some tools, %q in it, "+
+				"%q in it",
+				len(asked.Tools), asked.Messages[0].Text, "Her desk stands on the second floor.",
+				"Search before you answer")
 		}
 	}
-	if r := s.send("POST", "/agent/query", `{"question":"a","context":" "}`); r.status != 400 || !strings.Contains(r.body, "context is empty") {
+	if r := s.send("POST", "/agent/query", `{"question":"a","context":" "}`); r.status != 400 ||
+		!strings.Contains(r.body, "context is empty") {
 		t.Errorf("an empty context: %d %s; want 400 and %q in it", r.status, r.body, "context is empty")
 	}
 }
@@ -99,8 +110,11 @@ func TestTheContextOfAQueryIsQuotedOffline(t *testing.T) {
 		answer    string
 		citations int
 	}{
-		"How many percent does Anna work?":                          {"Anna works 80 percent of full time since March.", 0},
-		"How many days of paid holiday is an employee entitled to?": {"Every employee is entitled to 28 days of paid holiday a year. [1]", 1},
+		"How many percent does Anna work?": {"Anna works 80 percent of full time since March.",
+			0},
+		"How many days of paid holiday is an employee entitled to?": {
+			"Every employee is entitled to 28 days of paid holiday a year. [1]", 1,
+		},
 	} {
 		r := s.send("POST", "/agent/query", `{"question":"`+question+`","context":`+strconv.Quote(annasHours)+`}`)
 		got := loose[queried](t, r.body)
@@ -113,10 +127,15 @@ func TestTheContextOfAQueryIsQuotedOffline(t *testing.T) {
 // The stream of a query has each step with its action and observation, and ends with what the JSON answer holds.
 func TestTheStreamOfAQueryEndsWithTheWholeResponse(t *testing.T) {
 	t.Parallel()
-	m := newModel(t, scripted.Config{Script: searching("paid holiday", "Every employee is entitled to 28 days of paid holiday a year [1].")})
+	m := newModel(t, scripted.Config{
+		Script: searching("paid holiday", "Every employee is entitled to 28 days of paid holiday a year [1]."),
+	})
 	s := serve(t, newDir(t), m.env()...)
 	s.add(file{"handbook.md", holidays})
-	st, err := s.open("POST", "/agent/query", `{"question":"How many days of paid holiday are there?","toolset":"cursor",`+without+`}`)
+	st, err := s.open(
+		"POST", "/agent/query",
+		`{"question":"How many days of paid holiday are there?","toolset":"cursor",`+without+`}`,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,10 +146,12 @@ func TestTheStreamOfAQueryEndsWithTheWholeResponse(t *testing.T) {
 	}
 	last := events[len(events)-1]
 	if before := events[len(events)-2]; before.name != "run_done" || last.name != "response" || last.id != 0 {
-		t.Errorf("it ends with %s %d and %s %d, want run_done and response without a number of its own", before.name, before.id, last.name, last.id)
+		t.Errorf("it ends with %s %d and %s %d, want run_done and response without a number of its own", before.name,
+			before.id, last.name, last.id)
 	}
 	got := loose[queried](t, last.data)
-	if got.Status != "success" || len(got.Citations) != 1 || got.Answer != "Every employee is entitled to 28 days of paid holiday a year [1]." {
+	if got.Status != "success" || len(got.Citations) != 1 ||
+		got.Answer != "Every employee is entitled to 28 days of paid holiday a year [1]." {
 		t.Errorf("the response is %s", last.data)
 	}
 	numbers := map[int]bool{}
@@ -154,10 +175,13 @@ func TestTheStreamOfAQueryEndsWithTheWholeResponse(t *testing.T) {
 				Result  any
 			}
 		}](t, ev.data)
-		if step.Action == nil || step.Observation == nil || step.StepNumber < 1 || step.Action.Tool != step.Step || step.Observation.Success != (step.Status == "complete") {
+		if step.Action == nil || step.Observation == nil || step.StepNumber < 1 || step.Action.Tool != step.Step ||
+			step.Observation.Success != (step.Status == "complete") {
 			t.Fatalf("a step without its action or observation: %s", ev.data)
 		}
-		if step.Step == "search_documents" && (step.Action.ToolInput["query"] != "paid holiday" || (step.Status == "complete") != (step.Observation.Result != nil)) {
+		if step.Step == "search_documents" &&
+			(step.Action.ToolInput["query"] != "paid holiday" ||
+				(step.Status == "complete") != (step.Observation.Result != nil)) {
 			t.Errorf("the search: %s", ev.data)
 		}
 		numbers[step.StepNumber] = true
@@ -175,7 +199,8 @@ func TestTheStreamOfAQueryEndsWithTheWholeResponse(t *testing.T) {
 	}
 }
 
-// What is left out of a query's config is as the source documents have it: a model plans and judges, unless it is switched off.
+// What is left out of a query's config is as the source documents have it: a model plans and judges, unless it is
+// switched off.
 func TestAQueryPlansAndJudgesUnlessItSaysNot(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, scripted.Config{Record: 100, Script: func(r scripted.Request) scripted.Reply {
@@ -195,7 +220,8 @@ func TestAQueryPlansAndJudgesUnlessItSaysNot(t *testing.T) {
 		beside                  int // calls of the model without tools: for the plan and for the judgement
 	}{
 		{"a query", "/agent/query", "question", "", 2},
-		{"a query with null", "/agent/query", "question", `,"config":{"enable_query_decomposition":null,"enable_self_evaluation":null}`, 2},
+		{"a query with null", "/agent/query", "question",
+			`,"config":{"enable_query_decomposition":null,"enable_self_evaluation":null}`, 2},
 		{"a query without a plan", "/agent/query", "question", `,"config":{"enable_query_decomposition":false}`, 1},
 		{"a query without a judgement", "/agent/query", "question", `,"config":{"enable_self_evaluation":false}`, 1},
 		{"a query without either", "/agent/query", "question", "," + without, 0},
@@ -220,14 +246,17 @@ func TestAQueryPlansAndJudgesUnlessItSaysNot(t *testing.T) {
 			t.Errorf("%s: %d calls of the model beside its turns, want %d", row.name, beside, row.beside)
 		}
 	}
-	got := loose[queried](t, s.send("POST", "/agent/query", `{"question":"How many days of paid holiday are there?"}`).body)
+	got := loose[queried](
+		t, s.send("POST", "/agent/query", `{"question":"How many days of paid holiday are there?"}`).body,
+	)
 	var phases []string
 	for _, step := range got.Steps {
 		if step.Step == "plan" || step.Step == "reflect" {
 			phases = append(phases, step.Step)
 		}
 	}
-	if !slices.Equal(phases, []string{"plan", "reflect"}) || !strings.HasPrefix(got.SelfEvaluation, "It answers the question.") {
+	if !slices.Equal(phases, []string{"plan", "reflect"}) ||
+		!strings.HasPrefix(got.SelfEvaluation, "It answers the question.") {
 		t.Errorf("the steps beside its turns are %q, the judgement %q, want %q at its beginning",
 			phases, got.SelfEvaluation, "It answers the question.")
 	}

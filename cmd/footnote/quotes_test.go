@@ -46,14 +46,17 @@ func manuals(t testing.TB) []file {
 
 var contentsQuestion = regexp.MustCompile(`\d+(?:\.\d+)+ ([^.?\n]{8,}\?)`)
 
-// What stands before a footnote on the page, the citation's quote, and what its link marks in the document are the same words of the stored
-// text, for each question that the table of contents of a manual asks.
+// What stands before a footnote on the page, the citation's quote, and what its link marks in the document are the same
+// words of the stored text, for each question that the table of contents of a manual asks.
 func TestAFootnoteShowsTheSentenceThatItStandsBehind(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	ids := s.add(manuals(t)...)
 	texts := map[string][]rune{}
-	questions := []string{"How do I become a Debian developer?", "What is /usr/share for?", "Which files belong in /var/log?", "What may a package in main not depend on?", "Show me the priorities of packages"}
+	questions := []string{
+		"How do I become a Debian developer?", "What is /usr/share for?", "Which files belong in /var/log?",
+		"What may a package in main not depend on?", "Show me the priorities of packages",
+	}
 	for _, id := range ids {
 		text := s.send("GET", "/documents/"+id+"/text", nil).body
 		texts[id] = []rune(text)
@@ -79,7 +82,9 @@ func TestAFootnoteShowsTheSentenceThatItStandsBehind(t *testing.T) {
 			t.Errorf("%q: %d footnotes are on the page, want %d or more", question, len(shown), len(answer.Citations))
 		}
 		for _, f := range shown {
-			i := slices.IndexFunc(answer.Citations, func(c chat.Citation) bool { return fmt.Sprint(c.Number) == f.number })
+			i := slices.IndexFunc(answer.Citations, func(c chat.Citation) bool {
+				return fmt.Sprint(c.Number) == f.number
+			})
 			if i < 0 {
 				t.Errorf("%q: there is no citation %s", question, f.number)
 				continue
@@ -94,7 +99,9 @@ func TestAFootnoteShowsTheSentenceThatItStandsBehind(t *testing.T) {
 					question, f.number, c.Check, c.Start, c.End, c.Quote, chat.CheckVerified)
 			}
 			r := s.send("GET", c.URL, nil)
-			if marks := marksOf(t, r.body, c); r.status != http.StatusOK || !strings.HasPrefix(squeezed(c.Quote), marks) { // the rest may be on the next page
+			// the rest may be on the next page
+			if marks := marksOf(t, r.body, c); r.status != http.StatusOK ||
+				!strings.HasPrefix(squeezed(c.Quote), marks) {
 				t.Errorf("%q: %s marks %q, want %q", question, c.URL, marks, squeezed(c.Quote))
 			}
 		}
@@ -115,7 +122,8 @@ func squeezed(s string) string {
 	}, s)
 }
 
-// shownNote is a footnote on the page with the text between it and the one before, or the beginning of its paragraph or item.
+// shownNote is a footnote on the page with the text between it and the one before, or the beginning of its paragraph or
+// item.
 type shownNote struct{ number, text string }
 
 func sentencesShown(t *testing.T, page string) []shownNote {

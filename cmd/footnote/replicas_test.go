@@ -36,15 +36,18 @@ func TestReplicasShareABucketAndTheWork(t *testing.T) {
 	}
 	storage.Fail(s3test.HangUp)
 	r := one.upload(file{"late.md", "# Late\n\nIt comes too late.\n"})
-	if r.status != http.StatusServiceUnavailable && !strings.Contains(r.body, `"unavailable"`) || !strings.Contains(r.body, "storage of the originals does not answer") {
+	if r.status != http.StatusServiceUnavailable && !strings.Contains(r.body, `"unavailable"`) ||
+		!strings.Contains(r.body, "storage of the originals does not answer") {
 		t.Errorf("an upload without storage: %d %s, want %q in it",
 			r.status, r.body, "storage of the originals does not answer")
 	}
-	if r := two.send("GET", "/documents/"+ids[0]+"/text", nil); r.status != http.StatusOK || !strings.Contains(r.body, "book0begins") {
+	if r := two.send("GET", "/documents/"+ids[0]+"/text", nil); r.status != http.StatusOK ||
+		!strings.Contains(r.body, "book0begins") {
 		t.Errorf("the text without storage: %d %.200s; want %d and %q in it",
 			r.status, r.body, http.StatusOK, "book0begins")
 	}
-	if log := one.log.String() + two.log.String(); strings.Contains(log, "canary") || strings.Contains(log, "this replica's data directory only") {
+	if log := one.log.String() + two.log.String(); strings.Contains(log, "canary") ||
+		strings.Contains(log, "this replica's data directory only") {
 		t.Errorf("the log holds a key, or warns of originals that are not shared:\n%s", log)
 	}
 }
@@ -75,17 +78,22 @@ func TestAnyReplicaServesWhatAnotherDid(t *testing.T) {
 	if !strings.Contains(one.log.String(), "semantic search is off") {
 		t.Errorf("serve does not say that semantic search is off:\n%s", one.log)
 	}
-	id := one.add(file{"survey.md", "# Survey\n\nThe roof of the house was renewed in 1987 with slate tiles.\n\n## Garden\n\nThe fence leans.\n"})[0]
+	id := one.add(file{
+		"survey.md", "# Survey\n\nThe roof of the house was renewed in 1987 with slate tiles.\n\n## Garden\n\nThe " +
+			"fence leans.\n",
+	})[0]
 	if d := two.settled(id); d.State != "ready" || d.Title != "Survey" {
 		t.Errorf("the other replica has the document as %+v; want State %q and Title %q", d, "ready", "Survey")
 	}
-	if r := two.send("GET", "/documents/"+id+"/file", nil); r.status != http.StatusOK || !strings.Contains(r.body, "renewed in 1987") {
+	if r := two.send("GET", "/documents/"+id+"/file", nil); r.status != http.StatusOK ||
+		!strings.Contains(r.body, "renewed in 1987") {
 		t.Errorf("the other replica's original: %d %.200s; want %d and %q in it",
 			r.status, r.body, http.StatusOK, "renewed in 1987")
 	}
 	run := one.begin("When was the roof renewed?")
 	elsewhere := two.follow(run.RunID) // while it runs
-	if elsewhere.done.Status != chat.RunCompleted || elsewhere.answer == nil || !strings.Contains(elsewhere.answer.Markdown, "1987") {
+	if elsewhere.done.Status != chat.RunCompleted || elsewhere.answer == nil ||
+		!strings.Contains(elsewhere.answer.Markdown, "1987") {
 		t.Errorf("the run ended as %+v with %+v; want Status %v and %q in it",
 			elsewhere.done, elsewhere.answer, chat.RunCompleted, "1987")
 	}
@@ -125,13 +133,16 @@ func TestAWrongDatabaseIsSaid(t *testing.T) {
 		says      string
 	}{
 		{"no URL of a database", "mysql://root:canary@localhost/x", 2, "DATABASE_URL is not a URL like postgres://"},
-		{"a URL with a broken port", "postgres://root:canary@localhost:nowhere/x", 2, "DATABASE_URL is not a URL like postgres://"},
+		{"a URL with a broken port", "postgres://root:canary@localhost:nowhere/x", 2,
+			"DATABASE_URL is not a URL like postgres://"},
 		{"no server there", "postgres://root:canary@127.0.0.1:1/x", 1, "The database does not answer"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			got := command(t, "", []string{"DATABASE_URL=" + row.url}, "serve", "--addr=127.0.0.1:0", "--data="+newDir(t))
-			if got.code != row.code || !strings.Contains(got.stderr, row.says) || strings.Contains(got.stderr+got.stdout, "canary") {
+			got := command(t, "", []string{"DATABASE_URL=" + row.url}, "serve", "--addr=127.0.0.1:0",
+				"--data="+newDir(t))
+			if got.code != row.code || !strings.Contains(got.stderr, row.says) ||
+				strings.Contains(got.stderr+got.stdout, "canary") {
 				t.Errorf("exit %d, want %d and %q:\n%s", got.code, row.code, row.says, got.stderr)
 			}
 		})

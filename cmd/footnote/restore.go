@@ -25,8 +25,10 @@ type restoreCommand struct {
 
 // Help is what 'footnote restore --help' adds.
 func (restoreCommand) Help() string {
-	return `Checks the backup while it is unpacked inside the data directory, and puts it into place only when every byte is as it was saved.
-No server may use the directory. A directory that holds something is refused; with --force that is moved to before-restore-… inside it.
+	return `Checks the backup while it is unpacked inside the data directory, and puts it into place only when every ` +
+		`byte is as it was saved.
+No server may use the directory. A directory that holds something is refused; with --force that is moved to ` +
+		`before-restore-… inside it.
 The originals come into the data directory, or to where FOOTNOTE_BLOBS says.`
 }
 

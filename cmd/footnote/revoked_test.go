@@ -34,7 +34,8 @@ func silentModel(t *testing.T) (m *modelServer, gone func() int) {
 func TestARevokedKeyEndsItsWorkOnAllReplicas(t *testing.T) {
 	t.Parallel()
 	model, gone := silentModel(t)
-	env := append(model.env(), "DATABASE_URL="+postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir(), "FOOTNOTE_KEYS="+filepath.Join(t.TempDir(), "keys"))
+	env := append(model.env(), "DATABASE_URL="+postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir(),
+		"FOOTNOTE_KEYS="+filepath.Join(t.TempDir(), "keys"))
 	one, two := serve(t, newDir(t), env...), serve(t, newDir(t), env...)
 	anna, bert := newKey(t, one.dir, "anna", env...), newKey(t, one.dir, "bert", env...)
 	as := func(s *server, key string) *server { who := *s; who.key = key; return &who }
@@ -49,14 +50,19 @@ func TestARevokedKeyEndsItsWorkOnAllReplicas(t *testing.T) {
 	}
 	as(one, anna).add(books[0])
 	first, second, other := begin(as(one, anna), "a"), begin(as(two, anna), "b"), begin(as(two, bert), "c")
-	if r := as(two, anna).send("POST", "/sessions/a/queue", `{"message": "And the lamp?"}`); r.status != http.StatusAccepted {
+	if r := as(two, anna).send("POST", "/sessions/a/queue",
+		`{"message": "And the lamp?"}`); r.status != http.StatusAccepted {
 		t.Fatalf("POST queue: %d %s, want %d", r.status, r.body, http.StatusAccepted)
 	}
 	asked := as(one, anna)
 	ended := make(chan string, 2)
 	for _, accept := range []string{"application/json", "text/event-stream"} {
 		go func() {
-			r, err := asked.try("POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"question":"How is the mill?"}}}`, header{"Accept", accept})
+			r, err := asked.try(
+				"POST", "/mcp",
+				`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask",`+
+					`"arguments":{"question":"How is the mill?"}}}`, header{"Accept", accept},
+			)
 			if err != nil {
 				r.body = err.Error()
 			}
@@ -76,7 +82,8 @@ func TestARevokedKeyEndsItsWorkOnAllReplicas(t *testing.T) {
 	again := newKey(t, one.dir, "anna", env...)
 	for _, run := range []started{first, second} {
 		log := as(one, again).follow(run.RunID)
-		if log.done.Status != chat.RunCancelled || log.done.Error == nil || !strings.Contains(log.done.Error.Message, "Your key was revoked") {
+		if log.done.Status != chat.RunCancelled || log.done.Error == nil ||
+			!strings.Contains(log.done.Error.Message, "Your key was revoked") {
 			t.Errorf("a run of anna's ended as %+v; want Status %v and %q in it",
 				log.done, chat.RunCancelled, "Your key was revoked")
 		}

@@ -39,7 +39,8 @@ func TestFieldsThatAreTheSameHoldTheSame(t *testing.T) {
 		for name, field := range schema.Properties {
 			for _, same := range field.Same {
 				other, otherName, _ := strings.Cut(same, ".")
-				if back := described[other].Properties[otherName].Same; !strings.Contains(strings.Join(back, " "), component+"."+name) {
+				if back := described[other].Properties[otherName].Same; !strings.Contains(strings.Join(back, " "),
+					component+"."+name) {
 					t.Errorf("%s.%s is the same as %s, which does not say so: %q", component, name, same, back)
 				}
 				if !strings.Contains(field.Description, same) {
@@ -61,8 +62,8 @@ func TestFieldsThatAreTheSameHoldTheSame(t *testing.T) {
 	}
 }
 
-// content is what a field of an answer says, without what differs from run to run and from one interface to another: of footnotes, their numbers,
-// documents and quoted words; of times and ids, that there is one.
+// content is what a field of an answer says, without what differs from run to run and from one interface to another: of
+// footnotes, their numbers, documents and quoted words; of times and ids, that there is one.
 func content(t *testing.T, v any) string {
 	t.Helper()
 	list, ok := v.([]any)

@@ -10,26 +10,37 @@ import (
 	"footnote/e2e/scripted"
 )
 
-// Keys are nowhere but in the environment and in the requests to the model: not in the log at debug level, not in events, answers,
-// or files.
+// Keys are nowhere but in the environment and in the requests to the model: not in the log at debug level, not in
+// events, answers, or files.
 func TestKeysStaySecret(t *testing.T) {
 	t.Parallel()
 	const canary = "sk-canary-7f3a9e52d1"
 	echo := func(r scripted.Request) scripted.Reply {
 		if strings.Contains(r.Question(), "wrong key") {
-			return scripted.Reply{Fault: scripted.Fault{Status: 401, Body: `{"error":{"message":"Incorrect API key provided: ` + canary + `","type":"x","code":"` + canary + `"}}`}}
+			return scripted.Reply{
+				Fault: scripted.Fault{
+					Status: 401,
+					Body: `{"error":{"message":"Incorrect API key provided: ` + canary + `","type":"x","code":"` +
+						canary + `"}}`,
+				},
+			}
 		}
 		if strings.Contains(r.Question(), "error in the stream") {
-			return scripted.Reply{Text: "one two", Fault: scripted.Fault{Error: "the key " + canary + " is not allowed"}}
+			return scripted.Reply{
+				Text: "one two", Fault: scripted.Fault{Error: "the key " + canary + " is not allowed"},
+			}
 		}
 		return scripted.Librarian(r)
 	}
 	model := newModel(t, scripted.Config{Script: echo})
 	data := newDir(t)
-	s := serve(t, data, "OPENAI_BASE_URL="+model.url, "OPENAI_API_KEY="+canary, "OPENAI_MODEL=scripted", "OPENAI_EMBEDDING_MODEL=hash", "FOOTNOTE_LOG_LEVEL=debug")
+	s := serve(t, data, "OPENAI_BASE_URL="+model.url, "OPENAI_API_KEY="+canary, "OPENAI_MODEL=scripted",
+		"OPENAI_EMBEDDING_MODEL=hash", "FOOTNOTE_LOG_LEVEL=debug")
 	s.add(append(books, file{"p.pdf", pdfOf("A page for the worker.")})...)
 	var seen strings.Builder
-	for _, question := range []string{"What is the rent?", "Do you have a wrong key?", "Is there an error in the stream?"} {
+	for _, question := range []string{
+		"What is the rent?", "Do you have a wrong key?", "Is there an error in the stream?",
+	} {
 		for _, ev := range s.run(question).raw {
 			seen.WriteString(ev.data)
 		}
@@ -47,7 +58,8 @@ func TestKeysStaySecret(t *testing.T) {
 	for _, ev := range s.run("And when the model is gone?").raw {
 		seen.WriteString(ev.data)
 	}
-	doctor := command(t, "", []string{"OPENAI_BASE_URL=" + model.url, "OPENAI_API_KEY=" + canary}, "doctor", "--data="+newDir(t), "--log-level=debug")
+	doctor := command(t, "", []string{"OPENAI_BASE_URL=" + model.url, "OPENAI_API_KEY=" + canary}, "doctor",
+		"--data="+newDir(t), "--log-level=debug")
 	seen.WriteString(doctor.stdout + doctor.stderr)
 	wrong := command(t, "", []string{"OPENAI_API_KEY=" + canary}, "serve", "--addr=x", "--data="+newDir(t))
 	seen.WriteString(wrong.stdout + wrong.stderr)

@@ -37,9 +37,12 @@ func settingsPage(t *testing.T) string {
 	var page strings.Builder
 	page.WriteString(`# Settings
 
-Every setting is an environment variable, a flag and a key of the settings file (` + "`footnote.yaml`, or the file that `FOOTNOTE_CONFIG` names" + `).
-Flags win over the environment, the environment over the file. In the file, ` + "`max_upload_mib: 50`" + ` is ` + "`--max-upload-mib=50`" + `, and a name may be
-cut at any underscore: ` + "`agent: {max_calls: 5}`" + `. ` + "`footnote doctor`" + ` says what is wrong with the settings.
+Every setting is an environment variable, a flag and a key of the settings file (` +
+		"`footnote.yaml`, or the file that `FOOTNOTE_CONFIG` names" + `).
+Flags win over the environment, the environment over the file. In the file, ` + "`max_upload_mib: 50`" + ` is ` +
+		"`--max-upload-mib=50`" + `, and a name may be
+cut at any underscore: ` + "`agent: {max_calls: 5}`" + `. ` + "`footnote doctor`" +
+		` says what is wrong with the settings.
 
 This page is made from the program's ` + "`--help`" + ` by ` + "`make settings`" + `.
 

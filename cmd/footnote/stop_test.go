@@ -16,9 +16,11 @@ import (
 
 // slow is a model that never finishes its answer in time.
 func slow(t *testing.T) *modelServer {
-	return newModel(t, scripted.Config{Delay: 200 * time.Millisecond, Tokens: 10_000, Script: func(scripted.Request) scripted.Reply {
-		return scripted.Reply{Text: "one two three four five six seven eight nine ten"}
-	}})
+	return newModel(t, scripted.Config{
+		Delay: 200 * time.Millisecond, Tokens: 10_000, Script: func(scripted.Request) scripted.Reply {
+			return scripted.Reply{Text: "one two three four five six seven eight nine ten"}
+		},
+	})
 }
 
 func TestATerminatedServerStopsInOrderAndTheRunIsMarked(t *testing.T) {
@@ -72,11 +74,15 @@ func TestAServerThatStopsIsNotReady(t *testing.T) {
 		t.Fatalf("/readyz = %d %s, want %d", got.status, got.body, http.StatusOK)
 	}
 	upload, upstream := io.Pipe() // an upload that is under way holds the server up
-	body, contentType := form(t, file{"late.md", "# Late\n\nThis file came while the server was being stopped.\n" + strings.Repeat("More of it came.\n", 1000)})
+	body, contentType := form(t, file{
+		"late.md", "# Late\n\nThis file came while the server was being stopped.\n" +
+			strings.Repeat("More of it came.\n", 1000),
+	})
 	raw := body.String()
 	finished := make(chan reply, 1)
 	go func() {
-		r, _ := s.try("POST", "/documents", upload, header{"Content-Type", contentType}) // a failed request has no status
+		// a failed request has no status
+		r, _ := s.try("POST", "/documents", upload, header{"Content-Type", contentType})
 		finished <- r
 	}()
 	if _, err := io.WriteString(upstream, raw[:len(raw)/2]); err != nil {
@@ -122,7 +128,10 @@ func TestASecondInterruptEndsAtOnce(t *testing.T) {
 	go func() {
 		_, _ = s.try("POST", "/documents", upload, header{"Content-Type", "multipart/form-data; boundary=x"})
 	}() // it is cut off
-	if _, err := io.WriteString(upstream, "--x\r\nContent-Disposition: form-data; name=\"files\"; filename=\"a.md\"\r\n\r\n"+strings.Repeat("abc ", 4000)); err != nil {
+	if _, err := io.WriteString(
+		upstream, "--x\r\nContent-Disposition: form-data; name=\"files\"; filename=\"a.md\"\r\n\r\n"+
+			strings.Repeat("abc ", 4000),
+	); err != nil {
 		t.Fatal(err)
 	}
 	s.receiving()

@@ -77,9 +77,12 @@ func checkLost(ctx context.Context, dir *directory) error {
 	if err != nil || len(kept) == 0 {
 		return err
 	}
-	return &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf("The database %s is damaged: it is empty, but %d originals lie beside it. "+
-		"Bring a backup back with 'footnote restore FILE --force'; or, to begin anew, move %s away",
-		dir.file(databaseFile), len(kept), dir.file("blobs"))}
+	return &chat.Error{
+		Code: chat.CodeUnavailable,
+		Message: fmt.Sprintf("The database %s is damaged: it is empty, but %d originals lie beside it. "+
+			"Bring a backup back with 'footnote restore FILE --force'; or, to begin anew, move %s away",
+			dir.file(databaseFile), len(kept), dir.file("blobs")),
+	}
 }
 
 func openShared(ctx context.Context, set *settings, log *slog.Logger) (*stores, error) {
@@ -90,13 +93,15 @@ func openShared(ctx context.Context, set *settings, log *slog.Logger) (*stores, 
 	if set.MilvusAddress == "" {
 		log.InfoContext(
 			ctx,
-			"semantic search is off: with DATABASE_URL it needs a vector store, and MILVUS_ADDRESS is not set; keyword search works",
+			"semantic search is off: with DATABASE_URL it needs a vector store, and MILVUS_ADDRESS is not set; "+
+				"keyword search works",
 		)
 	}
 	if set.Blobs == "" {
 		log.WarnContext(
 			ctx,
-			"originals are kept in this replica's data directory only; set FOOTNOTE_BLOBS to a directory or a bucket that all replicas share",
+			"originals are kept in this replica's data directory only; set FOOTNOTE_BLOBS to a directory or a bucket "+
+				"that all replicas share",
 			"data", set.Data,
 		)
 	}

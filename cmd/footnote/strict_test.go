@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// What of a body would be dropped or folded without a word is refused, with the name of the field, wherever questions are asked.
+// What of a body would be dropped or folded without a word is refused, with the name of the field, wherever questions
+// are asked.
 func TestBodiesAreReadStrictly(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
@@ -33,7 +34,8 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 		{"/search", json, `{"query":"a\u0000"}`, `"query" holds a NUL`},
 
 		{"/chat", json, `{"message":"\u200b\u2060\u00ad\u3164"}`, "question is empty"},
-		{"/chat", "application/x-www-form-urlencoded", "message=" + url.QueryEscape("\u200b \ufe0f"), "question is empty"},
+		{"/chat", "application/x-www-form-urlencoded", "message=" + url.QueryEscape("\u200b \ufe0f"),
+			"question is empty"},
 		{"/agent/chat", json, `{"message":"\u200b"}`, "question is empty"},
 		{"/agent/chat/structured", json, `{"message":"\u200b"}`, "question is empty"},
 		{"/agent/query", json, `{"question":"\u200b"}`, "question is empty"},

@@ -16,7 +16,8 @@ func TestSumsRestOnCitedFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, least := range map[string]int{"sums.tsv": 12, "sums-held.tsv": 10} { // held: 9 when they were first asked
-		got := command(t, "", nil, "eval", "agent", "--questions", filepath.Join(here, "questions", name), "--documents", filepath.Join(here, "sums"),
+		got := command(t, "", nil, "eval", "agent", "--questions", filepath.Join(here, "questions", name),
+			"--documents", filepath.Join(here, "sums"),
 			"--with", "offline", "--json", "--data="+newDir(t))
 		var out struct{ Reports []eval.Report }
 		if err := json.Unmarshal([]byte(got.stdout), &out); err != nil || got.code != 0 || len(out.Reports) != 1 {

@@ -13,7 +13,8 @@ import (
 
 const switchedAnswer = "Every employee is entitled to 28 days of paid holiday a year [1]."
 
-// stepsOf asks a server what shows each feature at work, all with a setting in their config, and returns the features that the steps show.
+// stepsOf asks a server what shows each feature at work, all with a setting in their config, and returns the features
+// that the steps show.
 func stepsOf(t *testing.T, config string, without ...string) []string {
 	t.Helper()
 	m := newModel(t, scripted.Config{Script: func(r scripted.Request) scripted.Reply {
@@ -78,11 +79,13 @@ func stepsOf(t *testing.T, config string, without ...string) []string {
 
 func TestEachFeatureIsSwitchedOffAlone(t *testing.T) {
 	t.Parallel()
-	needs := map[string][]string{"analyse": {"early_stop", "short_paths"}} // nobody says then that a question is simple, or what it names
+	// nobody says then that a question is simple, or what it names
+	needs := map[string][]string{"analyse": {"early_stop", "short_paths"}}
 	check := func(name, config string, gone []string, without ...string) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			want := slices.DeleteFunc(slices.Sorted(slices.Values(agentrun.FeatureNames())), func(f string) bool { return slices.Contains(gone, f) })
+			want := slices.DeleteFunc(slices.Sorted(slices.Values(agentrun.FeatureNames())),
+				func(f string) bool { return slices.Contains(gone, f) })
 			if got := stepsOf(t, config, without...); !slices.Equal(got, want) {
 				t.Errorf("steps of %q, want %q", got, want)
 			}
@@ -98,9 +101,12 @@ func TestEachFeatureIsSwitchedOffAlone(t *testing.T) {
 
 // Whose words are apart, and in one sentence far down.
 const (
-	wordsApart    = "# Overview\n\nCost, cost and cost again. The gutter is old. Gutter! Snow clearing is done by the town. Clearing is done weekly.\n"
-	wordsTogether = "# Works\n\nThe house was visited on a dry day in spring and all its rooms were seen from the inside. The neighbour was at home and told of a storm " +
-		"two years ago that took a tree down. The garden was not part of the visit. Clearing the gutter has a cost of 400 euros. The cellar was dry on that day and " +
+	wordsApart = "# Overview\n\nCost, cost and cost again. The gutter is old. Gutter! Snow clearing is done by " +
+		"the town. Clearing is done weekly.\n"
+	wordsTogether = "# Works\n\nThe house was visited on a dry day in spring and all its rooms were seen from the " +
+		"inside. The neighbour was at home and told of a storm " +
+		"two years ago that took a tree down. The garden was not part of the visit. Clearing the gutter has a cost " +
+		"of 400 euros. The cellar was dry on that day and " +
 		"smelled of apples. The stairs are steep and the handrail is loose. The windows were painted by the owner.\n"
 )
 

@@ -84,7 +84,8 @@ func (s agentSettings) checkAgent() error {
 	}
 	if s.AgentFramework == "eino" && drivenByEino == nil {
 		errs = append(errs, errors.New(
-			"FOOTNOTE_AGENT_FRAMEWORK is eino, but this footnote was built without Eino: build it with 'make build EINO=1', or 'make run' with this setting, which does so by itself",
+			"FOOTNOTE_AGENT_FRAMEWORK is eino, but this footnote was built without Eino: build it with 'make build "+
+				"EINO=1', or 'make run' with this setting, which does so by itself",
 		))
 	}
 	if p := s.AgentSystemPrompt; p != nil && strings.TrimSpace(*p) == "" {

@@ -37,14 +37,16 @@ func git(t *testing.T, args ...string) []byte {
 	return out
 }
 
-// olderProgram builds the last version that knows one step of the schema less, from this repository's history. Its modules are those of today, so
-// that nothing is fetched. replaced is true if that step says that it can't go on beside it.
+// olderProgram builds the last version that knows one step of the schema less, from this repository's history. Its
+// modules are those of today, so that nothing is fetched. replaced is true if that step says that it can't go on beside
+// it.
 func olderProgram(t *testing.T) (program string, replaced bool) {
 	t.Helper()
 	added := strings.TrimSpace(string(git(t, "log", "-1", "--diff-filter=A", "--format=%H", "--", steps+"/*.sql")))
 	step := git(t, "show", added, "--format=", "--", steps)
 	replaced = bytes.Contains(step, []byte("\n+-- min_compatible: "))
-	if shallow := strings.TrimSpace(string(git(t, "rev-parse", "--is-shallow-repository"))); added == "" || shallow == "true" {
+	if shallow := strings.TrimSpace(string(git(t, "rev-parse", "--is-shallow-repository"))); added == "" ||
+		shallow == "true" {
 		t.Fatal("the history of this repository is not here: fetch all of it")
 	}
 	dir := t.TempDir()
@@ -86,7 +88,8 @@ func olderProgram(t *testing.T) (program string, replaced bool) {
 	}
 	const replacement = "corpus/milvus/grpcretry" // go.mod names it
 	if _, err := os.Stat(filepath.Join(dir, replacement)); errors.Is(err, os.ErrNotExist) {
-		if err := os.CopyFS(filepath.Join(dir, replacement), os.DirFS(filepath.Join("../..", replacement))); err != nil {
+		if err := os.CopyFS(filepath.Join(dir, replacement),
+			os.DirFS(filepath.Join("../..", replacement))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -176,7 +179,8 @@ func TestAnOlderVersionGoesOnBesideThisOne(t *testing.T) {
 
 	current := serve(t, newDir(t), env...) // it brings the schema up to date below the old one's work
 	current.seesEvent(held, "0", begins)
-	if r := current.send("GET", "/documents/"+first+"/file", nil); r.status != http.StatusOK || r.body != books[0].body {
+	if r := current.send("GET", "/documents/"+first+"/file", nil); r.status != http.StatusOK ||
+		r.body != books[0].body {
 		t.Errorf("what the old one keeps, at this one: %d %.200s; want %d and %.200s",
 			r.status, r.body, http.StatusOK, books[0].body)
 	}
@@ -207,7 +211,8 @@ func TestAnOlderVersionGoesOnBesideThisOne(t *testing.T) {
 
 	open()
 	current.seesEvent(held, "1", done(chat.RunCompleted))
-	if there, here := old.follow(held.RunID).raw, current.follow(held.RunID).raw; !slices.Equal(there, here) || len(here) < 3 {
+	if there, here := old.follow(held.RunID).raw, current.follow(held.RunID).raw; !slices.Equal(there, here) ||
+		len(here) < 3 {
 		t.Errorf("the old one's log of a run has\n%v\nand this one's\n%v", there, here)
 	}
 
@@ -234,7 +239,8 @@ func TestAnOlderVersionGoesOnBesideThisOne(t *testing.T) {
 	}
 }
 
-// testReplacing stops an older version, starts this one on what it left, and checks that the older one does not come back.
+// testReplacing stops an older version, starts this one on what it left, and checks that the older one does not come
+// back.
 func testReplacing(t *testing.T, before string) {
 	t.Helper()
 	env := []string{"DATABASE_URL=" + postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}

@@ -32,14 +32,17 @@ func TestAnInventionAfterASumIsHeldBackAndItsUseIsTold(t *testing.T) {
 	s := serve(t, newDir(t), m.env()...)
 	s.add(file{"handbook.md", holidays})
 	for _, route := range []struct{ path, field string }{{"/agent/chat", "message"}, {"/agent/query", "question"}} {
-		body := `{"` + route.field + `":"How many days of paid holiday do dragons have?","session_id":"s` + route.field + `","config":{"max_retrieval_calls":5,"enable_query_decomposition":false}}`
+		body := `{"` + route.field + `":"How many days of paid holiday do dragons have?","session_id":"s` +
+			route.field + `","config":{"max_retrieval_calls":5,"enable_query_decomposition":false}}`
 		r := s.send("POST", route.path, body, header{"Content-Type", "application/json"})
 		u := loose[used](t, r.body)
-		if r.status != 422 || u.Status != "citation_validation_failed" || strings.Contains(r.body, "dragons in the cellar\",\"cit") {
+		if r.status != 422 || u.Status != "citation_validation_failed" ||
+			strings.Contains(r.body, "dragons in the cellar\",\"cit") {
 			t.Errorf("%s: status %d, %s; want 422 and no %q in it",
 				route.path, r.status, r.body, "dragons in the cellar\",\"cit")
 		}
-		if u.Tokens.In+u.LLMTokensUsed == 0 || route.field == "question" && (u.StepsUsed == 0 || u.TotalRetrievalCalls == 0 || u.TotalRetrievalCalls > 5) {
+		if u.Tokens.In+u.LLMTokensUsed == 0 ||
+			route.field == "question" && (u.StepsUsed == 0 || u.TotalRetrievalCalls == 0 || u.TotalRetrievalCalls > 5) {
 			t.Errorf("%s: what was used is %+v, want other than 0", route.path, u)
 		}
 	}
@@ -48,7 +51,8 @@ func TestAnInventionAfterASumIsHeldBackAndItsUseIsTold(t *testing.T) {
 	}
 	run := s.begin("How many days of paid holiday do dragons have?").RunID
 	log := s.follow(run)
-	if log.done.Status != chat.RunCitationValidationFailed || log.done.Tokens == nil || log.done.Tokens.In == 0 || log.done.StepsUsed == 0 {
+	if log.done.Status != chat.RunCitationValidationFailed || log.done.Tokens == nil || log.done.Tokens.In == 0 ||
+		log.done.StepsUsed == 0 {
 		t.Errorf("run_done = %+v; want Status %v, other than 0, other than 0",
 			log.done, chat.RunCitationValidationFailed)
 	}

@@ -58,7 +58,8 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 			err = errors.Join(err, a.close())
 		}
 	}()
-	if a.files, err = newWorkers(dir, log); err != nil { //nolint:contextcheck // workers outlive the start; close ends them
+	a.files, err = newWorkers(dir, log) //nolint:contextcheck // workers outlive the start; close ends them
+	if err != nil {
 		return nil, err
 	}
 	if a.stores, err = openStores(ctx, set, dir, log); err != nil {
@@ -159,8 +160,9 @@ func newWorkers(dir *directory, log *slog.Logger) (*worker.Pool, error) {
 func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err error) {
 	cfg := corpus.Config{
 		Documents: a.stores.documents, Lexical: a.stores.lexical, Blobs: a.stores.blobs, Queue: a.stores.queue,
-		Formats: extract.Formats, Extractor: a.files, Renderer: a.files, MaxBytes: int64(set.MaxUploadMiB) << 20, Reserve: set.diskReserve(dir),
-		Log: log,
+		Formats: extract.Formats, Extractor: a.files, Renderer: a.files, MaxBytes: int64(set.MaxUploadMiB) << 20,
+		Reserve: set.diskReserve(dir),
+		Log:     log,
 	}
 	if set.withOpenAI() {
 		a.remote, err = openai.New(set.openai(set.OpenAIModel, log))

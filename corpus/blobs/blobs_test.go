@@ -24,7 +24,9 @@ func openNew(t *testing.T, dir string) corpus.Blobs {
 
 func TestBlobs(t *testing.T) {
 	t.Parallel()
-	corpustest.TestBlobs(t, func(t *testing.T) corpus.Blobs { return openNew(t, filepath.Join(t.TempDir(), "data", "blobs")) })
+	corpustest.TestBlobs(t, func(t *testing.T) corpus.Blobs {
+		return openNew(t, filepath.Join(t.TempDir(), "data", "blobs"))
+	})
 }
 
 // files lists everything in a directory but directories.
@@ -110,7 +112,8 @@ func TestAFullDiskSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer full.Close()
-	if _, _, err := Write(t.Context(), full, strings.NewReader("bytes"), 10); err == nil || chat.CodeOf(err) != chat.CodeDiskFull {
+	if _, _, err := Write(t.Context(), full, strings.NewReader("bytes"), 10); err == nil ||
+		chat.CodeOf(err) != chat.CodeDiskFull {
 		t.Errorf("Write: %v, want code %s", err, chat.CodeDiskFull)
 	}
 }

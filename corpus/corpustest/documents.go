@@ -33,7 +33,8 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		in.Meta = map[string]any{"author": "Ada", "year": 1843.0, "tags": []any{"a", "b"}}
 		got := mustPut(t, ds, in)
 		want := in
-		want.ID, want.Title, want.State, want.Semantic, want.Progress.Stage = got.ID, "roof.md", corpus.StateQueued, corpus.SemanticOff, "queued"
+		want.ID, want.Title, want.State, want.Semantic, want.Progress.Stage = got.ID, "roof.md", corpus.StateQueued,
+			corpus.SemanticOff, "queued"
 		want.Fresh = true
 		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(corpus.Document{}, "CreatedAt", "UpdatedAt")); diff != "" ||
 			got.ID == "" {

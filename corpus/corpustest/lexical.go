@@ -119,8 +119,11 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 		t.Parallel()
 		st := open(t)
 		ingest(t, st.Documents, file("a.md", ""), "roof tiles")
-		for _, term := range []string{`" OR 1=1 NEAR(`, `roof"`, `"`, `*`, `roof*`, `b:roof`, `^roof`, `roof OR tiles`, "AND", "NOT", "\x00", "roof\x00",
-			"\xff\xfe", "", " ", `'; DROP TABLE passages; --`, `\`, "roof & tiles", "!roof", "roof:*", "<->"} {
+		for _, term := range []string{
+			`" OR 1=1 NEAR(`, `roof"`, `"`, `*`, `roof*`, `b:roof`, `^roof`, `roof OR tiles`, "AND", "NOT", "\x00",
+			"roof\x00",
+			"\xff\xfe", "", " ", `'; DROP TABLE passages; --`, `\`, "roof & tiles", "!roof", "roof:*", "<->",
+		} {
 			wantStrings(t, fmt.Sprintf("term %q", term), st.found(t, alice, terms(term), 10), nil)
 			wantStrings(t, fmt.Sprintf("phrase %q", term), st.found(
 				t, alice, corpus.LexicalQuery{Phrases: [][]string{{term}}}, 10,

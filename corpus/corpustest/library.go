@@ -28,10 +28,12 @@ func hashOf(bytes string) string {
 
 // file is a document of alice's as it comes in.
 func file(path, bytes string) corpus.Document {
-	return corpus.Document{User: alice.User, Namespace: chat.DefaultNamespace, Path: path, Filename: path[strings.LastIndexByte(
-		path, '/',
-	)+1:],
-		MIME: "text/markdown", SHA256: hashOf(bytes), Bytes: int64(len(bytes))}
+	return corpus.Document{
+		User: alice.User, Namespace: chat.DefaultNamespace, Path: path, Filename: path[strings.LastIndexByte(
+			path, '/',
+		)+1:],
+		MIME: "text/markdown", SHA256: hashOf(bytes), Bytes: int64(len(bytes)),
+	}
 }
 
 // contentOf makes content of one paragraph and one passage for each text. Terms are the words in lower case.

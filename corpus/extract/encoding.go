@@ -35,7 +35,8 @@ func decode(data []byte, declared string) (string, error) {
 	if enc == nil {
 		if binary(data) {
 			return "", &corpus.Failure{Code: "unsupported",
-				Detail: "This file holds binary data, not text. Save it as PDF, HTML, Markdown or plain text and add that."}
+				Detail: "This file holds binary data, not text. Save it as PDF, HTML, Markdown or plain text and " +
+					"add that."}
 		}
 		if skip > 0 || utf8.Valid(data) {
 			return newlines(patched(data)), nil

@@ -29,15 +29,18 @@ func TestTextInAnyEncodingIsDecoded(t *testing.T) {
 		{"UTF-16 with a mark, big end first", japaneseText, unicode.UTF16(unicode.BigEndian, unicode.UseBOM)},
 		{"UTF-16 without a mark, little end first", german, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)},
 		{"UTF-16 without a mark, big end first", german, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)},
-		{"Japanese UTF-16 without a mark", strings.Repeat(japaneseText+"\n", 5), unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)},
-		{"Russian UTF-16 without a mark", "Крыша дома была осмотрена в прошлом году.", unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)},
+		{"Japanese UTF-16 without a mark", strings.Repeat(japaneseText+"\n", 5),
+			unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)},
+		{"Russian UTF-16 without a mark", "Крыша дома была осмотрена в прошлом году.",
+			unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)},
 		{"UTF-32", german, utf32.UTF32(utf32.LittleEndian, utf32.UseBOM)},
 		{"German Windows-1252", german, charmap.Windows1252},
 		{"French Latin-1", french, charmap.ISO8859_1},
 		{"one accent in Latin-1", "The café is closed.", charmap.ISO8859_1},
 		{"curly quotes in Windows-1252", "He said “yes” – and left… It’s true.", charmap.Windows1252},
 		{"Spanish Windows-1252", "¿Dónde está el niño? Mañana por la mañana, señor.", charmap.Windows1252},
-		{"Polish Windows-1250", "Dach został wymieniony w zeszłym roku, ściany są suche, źródło: właściciel.", charmap.Windows1250},
+		{"Polish Windows-1250", "Dach został wymieniony w zeszłym roku, ściany są suche, źródło: właściciel.",
+			charmap.Windows1250},
 		{"Shift-JIS", japaneseText, japanese.ShiftJIS},
 		{"Shift-JIS katakana", "カタカナのテキストファイル", japanese.ShiftJIS},
 		{"Shift-JIS among English", "The word for roof is 屋根 and it is read やね in this text.", japanese.ShiftJIS},
@@ -66,7 +69,10 @@ func TestTextInAnyEncodingIsDecoded(t *testing.T) {
 }
 
 func TestAStrayZeroByteIsLeftOut(t *testing.T) {
-	for _, text := range []string{"The roof\x00 is new.", "The roof\x00 is new!.", "\x00Dach für 5 €\n", strings.Repeat("A line of words that goes on.\n", 50) + "\x00"} {
+	for _, text := range []string{
+		"The roof\x00 is new.", "The roof\x00 is new!.", "\x00Dach für 5 €\n",
+		strings.Repeat("A line of words that goes on.\n", 50) + "\x00",
+	} {
 		got, err := decode([]byte(text), "")
 		if want := strings.ReplaceAll(text, "\x00", ""); err != nil || got != want {
 			t.Errorf("decode(%q) = %q, %v, want %q", text, got, err, want)
@@ -81,7 +87,9 @@ func TestADeclaredEncodingCounts(t *testing.T) {
 	text := "Dach wymieniony"
 	for _, tt := range []struct{ name, page, want string }{
 		{"meta charset", `<meta charset="windows-1250"><p>` + text + " \xb3", text + " ł"},
-		{"meta http-equiv", `<meta http-equiv="Content-Type" content="text/html; charset=iso-8859-2"><p>` + text + " \xb1", text + " ą"},
+		{"meta http-equiv",
+			`<meta http-equiv="Content-Type" content="text/html; charset=iso-8859-2"><p>` + text + " \xb1",
+			text + " ą"},
 		{"UTF-8 that is none", `<meta charset="utf-8"><p>caf` + "\xe9", "café"},
 		{"a name that does not exist", `<meta charset="klingon"><p>caf` + "\xe9", "café"},
 	} {

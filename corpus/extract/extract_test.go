@@ -32,7 +32,9 @@ func extractBytes(t testing.TB, name, mime string, data []byte) (corpus.Extracte
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return New(noPDF{}).Extract(t.Context(), corpus.File{Path: path, Filename: name, MIME: mime, Bytes: int64(len(data))}, nil)
+	return New(
+		noPDF{},
+	).Extract(t.Context(), corpus.File{Path: path, Filename: name, MIME: mime, Bytes: int64(len(data))}, nil)
 }
 
 func mustExtract(t testing.TB, name, src string) corpus.Extracted {
@@ -95,20 +97,26 @@ func TestMarkdown(t *testing.T) {
 		want      []string
 	}{
 		{"headings hold what is below them", "# House\n\nDry.\n\n## Roof\n\nNew *slates*.\n\n# Garden\nWet.", []string{
-			"heading1: House", "paragraph in House: Dry.", "heading2 in House: Roof", "paragraph in House/Roof: New slates. {em slates}",
+			"heading1: House", "paragraph in House: Dry.", "heading2 in House: Roof",
+			"paragraph in House/Roof: New slates. {em slates}",
 			"heading1: Garden", "paragraph in Garden: Wet."}},
-		{"marks are beside the text", "a **b** `c` [d](https://e.f) [g](javascript:alert(1)) \\*h\\* &amp; &lt;", []string{
-			"paragraph: a b c d g *h* & < {strong b} {code c} {link dhttps://e.f}"}},
+		{"marks are beside the text",
+			"a **b** `c` [d](https://e.f) [g](javascript:alert(1)) \\*h\\* &amp; &lt;", []string{
+				"paragraph: a b c d g *h* & < {strong b} {code c} {link dhttps://e.f}"}},
 		{"soft breaks are spaces, hard ones are kept", "one\ntwo  \nthree", []string{"paragraph: one two\nthree"}},
 		{"list items know their depth and number", "3. three\n4. four\n   - inner\n\n   more", []string{
 			"list1#3: three", "list1#4: four", "list2: inner", "paragraph: more"}},
 		{"tables keep their cells", "| a | b |\n|---|---|\n| 1 | |\n| é | **2** |", []string{
 			"table: a | b\n1 | \né | 2 {strong 2} [a;b] [1;] [é;2]"}},
-		{"code keeps its lines and its language", "```go\nfunc f() {\n\n\treturn\n}\n```", []string{"code go: func f() {\n\n\treturn\n}"}},
+		{"code keeps its lines and its language", "```go\nfunc f() {\n\n\treturn\n}\n```",
+			[]string{"code go: func f() {\n\n\treturn\n}"}},
 		{"quotations are marked", "> so\n> he said\n\nyes", []string{"paragraph quote: so he said", "paragraph: yes"}},
-		{"footnotes follow", "Dry[^1].\n\n[^1]: As measured.", []string{"paragraph: Dry[1].", "paragraph: [1] As measured."}},
-		{"the text of raw HTML is kept without its markup", "<div><p>Kept <b>bold</b></p><script>alert(1)</script></div>\n\na <span onclick=x>b</span><script>c</script> d<br>e", []string{
-			"paragraph: Kept bold {strong bold}", "paragraph: a b d\ne"}},
+		{"footnotes follow", "Dry[^1].\n\n[^1]: As measured.",
+			[]string{"paragraph: Dry[1].", "paragraph: [1] As measured."}},
+		{"the text of raw HTML is kept without its markup",
+			"<div><p>Kept <b>bold</b></p><script>alert(1)</script></div>\n\na <span " +
+				"onclick=x>b</span><script>c</script> d<br>e", []string{
+				"paragraph: Kept bold {strong bold}", "paragraph: a b d\ne"}},
 		{"task lists show their state", "- [x] done\n- [ ] open", []string{"list1: [x] done", "list1: [ ] open"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -120,7 +128,11 @@ func TestMarkdown(t *testing.T) {
 }
 
 func TestFrontMatterBecomesMeta(t *testing.T) {
-	x := mustExtract(t, "a.md", "---\ntitle: The house\nauthor: A. Smith\ndate: 2024-02-29\ntags: [roof, wall]\nlang: en-GB\n---\n# Heading\n\nText.")
+	x := mustExtract(
+		t, "a.md",
+		"---\ntitle: The house\nauthor: A. Smith\ndate: 2024-02-29\ntags: [roof, wall]\nlang: en-GB\n---\n# "+
+			"Heading\n\nText.",
+	)
 	want := map[string]any{"author": "A. Smith", "date": "2024-02-29", "tags": []any{"roof", "wall"}}
 	if diff := cmp.Diff(want, x.Meta); diff != "" {
 		t.Errorf("Meta (-want +got):\n%s", diff)
@@ -141,14 +153,18 @@ func TestPlainText(t *testing.T) {
 		want      []string
 	}{
 		{"blank lines end paragraphs", "one\n\n\n two\n", []string{"paragraph: one", "paragraph: two"}},
-		{"wrapped lines are joined", long + "\nusual in older times, and goes on here. The end of it comes a bit\nlater.", []string{
-			"paragraph: " + long + " usual in older times, and goes on here. The end of it comes a bit later."}},
-		{"short lines are kept apart", "Jane Doe\n12 High Street\nLeeds", []string{"paragraph: Jane Doe\n12 High Street\nLeeds"}},
+		{"wrapped lines are joined",
+			long + "\nusual in older times, and goes on here. The end of it comes a bit\nlater.", []string{
+				"paragraph: " + long + " usual in older times, and goes on here. The end of it comes a bit later."}},
+		{"short lines are kept apart", "Jane Doe\n12 High Street\nLeeds",
+			[]string{"paragraph: Jane Doe\n12 High Street\nLeeds"}},
 		{"underlined lines are headings", "House\n=====\n\nDry.\n\nRoof\n----\nNew.", []string{
 			"heading1: House", "paragraph in House: Dry.", "heading2 in House: Roof", "paragraph in House/Roof: New."}},
 		{"a short line alone is no heading", "HELLO\n\nworld", []string{"paragraph: HELLO", "paragraph: world"}},
-		{"marked lines are list items", "- one\n- two\n1. three", []string{"list1: one", "list1: two", "list1#1: three"}},
-		{"Japanese lines are joined without a space", strings.Repeat("屋", 45) + "\n根は新しい。", []string{"paragraph: " + strings.Repeat("屋", 45) + "根は新しい。"}},
+		{"marked lines are list items", "- one\n- two\n1. three",
+			[]string{"list1: one", "list1: two", "list1#1: three"}},
+		{"Japanese lines are joined without a space", strings.Repeat("屋", 45) + "\n根は新しい。",
+			[]string{"paragraph: " + strings.Repeat("屋", 45) + "根は新しい。"}},
 		{"control characters go", "a\x01b\u200bc\ufeffd", []string{"paragraph: ab\u200bcd"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -164,17 +180,25 @@ func TestHTML(t *testing.T) {
 		name, src string
 		want      []string
 	}{
-		{"blocks, marks and lists", "<h1>House</h1><p>Dry <b>walls</b>,<br>new roof.<ul><li>one<ul><li>inner</ul><li>two</ul><ol start=3><li>three</ol>", []string{
-			"heading1: House", "paragraph in House: Dry walls,\nnew roof. {strong walls}", "list1 in House: one", "list2 in House: inner",
-			"list1 in House: two", "list1#3 in House: three"}},
-		{"what is not seen is dropped", "<style>a{}</style><p>seen<script>b()</script><span hidden>c</span><span style='display: none'>d</span><nav>e</nav><!-- f -->", []string{"paragraph: seen"}},
-		{"tables keep their cells", "<table><caption>Prices</caption><thead><tr><th>a<th>b</thead><tr><td>1<td><p>2</p><p>3</p></table>", []string{
-			"paragraph: Prices", "table: a | b\n1 | 2 3 [a;b] [1;2 3]"}},
+		{"blocks, marks and lists",
+			"<h1>House</h1><p>Dry <b>walls</b>,<br>new roof.<ul><li>one<ul><li>inner</ul><li>two</ul><ol " +
+				"start=3><li>three</ol>", []string{
+				"heading1: House", "paragraph in House: Dry walls,\nnew roof. {strong walls}", "list1 in House: one",
+				"list2 in House: inner",
+				"list1 in House: two", "list1#3 in House: three"}},
+		{"what is not seen is dropped",
+			"<style>a{}</style><p>seen<script>b()</script><span hidden>c</span><span style='display: " +
+				"none'>d</span><nav>e</nav><!-- f -->", []string{"paragraph: seen"}},
+		{"tables keep their cells",
+			"<table><caption>Prices</caption><thead><tr><th>a<th>b</thead><tr><td>1<td><p>2</p><p>3</p></table>",
+			[]string{
+				"paragraph: Prices", "table: a | b\n1 | 2 3 [a;b] [1;2 3]"}},
 		{"tables that lay out a page are no tables", "<table><tr><td><h2>Left</h2>text<td>right</table>", []string{
 			"heading2: Left", "paragraph in Left: text", "paragraph in Left: right"}},
 		{"code keeps its lines", "<pre><code class='language-go'>a\n  b</code></pre>", []string{"code go: a\n  b"}},
 		{"quotations are marked", "<blockquote><p>so</blockquote>", []string{"paragraph quote: so"}},
-		{"links keep safe addresses", "<p><a href='https://a.b'>c</a> <a href='javascript:d'>e</a>", []string{"paragraph: c e {link chttps://a.b}"}},
+		{"links keep safe addresses", "<p><a href='https://a.b'>c</a> <a href='javascript:d'>e</a>",
+			[]string{"paragraph: c e {link chttps://a.b}"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, describe(mustExtract(t, "a.html", tt.src))); diff != "" {
@@ -185,9 +209,13 @@ func TestHTML(t *testing.T) {
 }
 
 func TestAnArticleIsReadWithoutWhatIsAroundIt(t *testing.T) {
-	body := strings.Repeat("<p>The roof of the house was looked at, and it was found to be dry, sound, and in good order, which is rare in houses of this age.</p>", 12)
+	body := strings.Repeat(
+		"<p>The roof of the house was looked at, and it was found to be dry, sound, and in good order, which is rare "+
+			"in houses of this age.</p>", 12,
+	)
 	src := `<!doctype html><html lang="en-GB"><head><title>Roof survey</title><meta name="author" content="A. Smith">
-		<meta property="article:published_time" content="2024-02-29"></head><body><div class="sidebar"><a href="/1">Buy our slates now</a></div>
+		<meta property="article:published_time" content="2024-02-29"></head><body><div class="sidebar"><a ` +
+		`href="/1">Buy our slates now</a></div>
 		<article><h1>Roof survey</h1>` + body + `</article><div class="comments">First! Nice roof.</div></body></html>`
 	x := mustExtract(t, "a.html", src)
 	if strings.Contains(x.Text, "Buy our slates") || strings.Contains(x.Text, "Nice roof") {
@@ -253,7 +281,8 @@ func TestHugeNestingIsReadAsText(t *testing.T) {
 
 func FuzzExtract(f *testing.F) {
 	for _, seed := range []string{
-		"# a\n\n- b\n  - c\n\n> d\n\n|e|f|\n|-|-|\n|g|h|", "<table><tr><td>a<td>b</table><pre> c\n\n</pre><ul><li>d", "---\na: b\n---\nc[^1]\n\n[^1]: d",
+		"# a\n\n- b\n  - c\n\n> d\n\n|e|f|\n|-|-|\n|g|h|", "<table><tr><td>a<td>b</table><pre> c\n\n</pre><ul><li>d",
+		"---\na: b\n---\nc[^1]\n\n[^1]: d",
 		"a\r\nb\r\rc\x00", "\xff\xfea\x00", "a<br><br>b", "| | |\n|-|-|\n| | |", "`a` **b** [c](http://d)",
 	} {
 		for kind := range 3 {
@@ -272,7 +301,8 @@ func FuzzExtract(f *testing.F) {
 		if err := doctext.Check(x); err != nil {
 			t.Fatalf("%q: %v, want no error", data, err)
 		}
-		if strings.ContainsRune(x.Text, '\ufffd') && !strings.Contains(string(data), "\ufffd") && !strings.Contains(string(data), "&#") && len(data) > 0 && data[0] < 0x80 {
+		if strings.ContainsRune(x.Text, '\ufffd') && !strings.Contains(string(data), "\ufffd") &&
+			!strings.Contains(string(data), "&#") && len(data) > 0 && data[0] < 0x80 {
 			t.Logf("%q became %q", data, x.Text)
 		}
 	})

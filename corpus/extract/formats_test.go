@@ -19,9 +19,11 @@ func TestEveryFormatIsWholeAndLikeNoOther(t *testing.T) {
 		if last := i == len(Formats)-1; last && (f.text == nil || f.bare != nil) {
 			t.Errorf("%s stands last and takes any text: want one without markup", f.Name)
 		}
-		for _, key := range append(append([]string{f.Name, f.MIME}, f.Aliases...), append(f.Extensions, f.Words...)...) {
+		for _, key := range append(append([]string{f.Name, f.MIME}, f.Aliases...),
+			append(f.Extensions, f.Words...)...) {
 			if before, twice := of[key]; twice || key != strings.ToLower(key) {
-				t.Errorf("%q of %s: got it in %q too, or in capitals; want it once, in small letters", key, f.Name, before)
+				t.Errorf("%q of %s: got it in %q too, or in capitals; want it once, in small letters", key,
+					f.Name, before)
 			}
 			of[key] = f.Name
 		}
@@ -46,19 +48,25 @@ func TestSniffNamesTheMIMEType(t *testing.T) {
 		got, err := Formats.Sniff([]byte(tt.head), tt.name)
 		if got != tt.want || (tt.says == "") != (err == nil) {
 			t.Errorf("Sniff(%q, %q) = %q, %v; want %q", tt.head, tt.name, got, err, tt.want)
-		} else if err != nil && (chat.CodeOf(err) != chat.CodeUnsupported || !strings.Contains(chat.MessageOf(err), tt.says)) {
-			t.Errorf("Sniff(%q, %q) fails with %q, want %s and %q", tt.head, tt.name, chat.MessageOf(err), chat.CodeUnsupported, tt.says)
+		} else if err != nil &&
+			(chat.CodeOf(err) != chat.CodeUnsupported || !strings.Contains(chat.MessageOf(err), tt.says)) {
+			t.Errorf("Sniff(%q, %q) fails with %q, want %s and %q", tt.head, tt.name, chat.MessageOf(err),
+				chat.CodeUnsupported, tt.says)
 		}
 	}
 }
 
 func TestWordsForFormats(t *testing.T) {
-	for word, want := range map[string]string{".MD": "md", "markdown": "md", "Web page": "html", "htm": "html", "plain text": "txt", "PDF": "pdf", "docx": ""} {
+	for word, want := range map[string]string{
+		".MD": "md", "markdown": "md", "Web page": "html", "htm": "html", "plain text": "txt", "PDF": "pdf", "docx": "",
+	} {
 		if f, _ := Formats.ByWord(word); f.Name != want {
 			t.Errorf("ByWord(%q) = %q, want %q", word, f.Name, want)
 		}
 	}
-	for file, want := range map[string]string{"a.markdown": "MD", "a.htm": "HTML", "a.log": "LOG", "a.d": "D", "a.2024": "TXT", ".hidden": "TXT", "a": "TXT"} {
+	for file, want := range map[string]string{
+		"a.markdown": "MD", "a.htm": "HTML", "a.log": "LOG", "a.d": "D", "a.2024": "TXT", ".hidden": "TXT", "a": "TXT",
+	} {
 		if got := Formats.Badge(file, "text/plain; charset=utf-8"); got != want {
 			t.Errorf("Badge(%q) = %q, want %q", file, got, want)
 		}

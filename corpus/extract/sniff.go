@@ -26,8 +26,8 @@ func (r Registry) Sniff(head []byte, name string) (mime string, err error) {
 	return f.MIME, nil
 }
 
-// recognise finds the format of a file that begins with head: text if it is nothing else that is known. The detail of a failure is a sentence without its
-// subject.
+// recognise finds the format of a file that begins with head: text if it is nothing else that is known. The detail of a
+// failure is a sentence without its subject.
 func (r Registry) recognise(head []byte, name string) (Format, *corpus.Failure) {
 	for _, f := range r {
 		if f.Magic != nil && f.Magic(head) {

@@ -40,7 +40,8 @@ func (s *Store) claimAlias(ctx context.Context, name string) error {
 	moved := s.served && serving != "" && s.dimensionOf(serving) == 0
 	if moved {
 		s.gone = &chat.Error{Code: chat.CodeConflict, Err: errMoved,
-			Message: "Semantic search is off here: another Footnote with another embedding model has taken over this Milvus collection."}
+			Message: "Semantic search is off here: another Footnote with another embedding model has taken over this " +
+				"Milvus collection."}
 	}
 	if serving == name {
 		s.served = true

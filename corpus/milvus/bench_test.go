@@ -27,8 +27,8 @@ var (
 	benchSearches = map[milvustest.Kind]int{milvustest.Standalone: 500, milvustest.Lite: 50}
 )
 
-// BenchmarkBesideTheClient compares the store with the bare client on the same server, in one run. They take turns in being first,
-// since the server is still busy with what came before.
+// BenchmarkBesideTheClient compares the store with the bare client on the same server, in one run. They take turns in
+// being first, since the server is still busy with what came before.
 func BenchmarkBesideTheClient(b *testing.B) {
 	for _, kind := range kinds {
 		b.Run(string(kind), func(b *testing.B) {
@@ -40,11 +40,15 @@ func BenchmarkBesideTheClient(b *testing.B) {
 }
 
 func besideTheClient(b *testing.B, kind milvustest.Kind) {
-	alone, shared, again, bare := openNew(b, kind, true), openNew(b, kind, false), openNew(b, kind, false), openNew(b, kind, false)
+	alone, shared, again, bare := openNew(b, kind, true), openNew(b, kind, false), openNew(b, kind, false),
+		openNew(b, kind, false)
 	ctx, random := b.Context(), rand.New(rand.NewPCG(1, 2))
 	all := make([]corpus.Vector, benchVectors[kind])
 	for i := range all {
-		all[i] = corpus.Vector{PassageID: fmt.Sprintf("p%06d", i), DocumentID: fmt.Sprintf("d%04d", i/20), Namespace: "default", User: "alice", Values: unit(random)}
+		all[i] = corpus.Vector{
+			PassageID: fmt.Sprintf("p%06d", i), DocumentID: fmt.Sprintf("d%04d", i/20), Namespace: "default",
+			User: "alice", Values: unit(random),
+		}
 	}
 	must := func(err error) {
 		b.Helper()
@@ -53,7 +57,11 @@ func besideTheClient(b *testing.B, kind milvustest.Kind) {
 		}
 	}
 	for _, s := range []*Store{alone, shared, again, bare} { // all collections are there and loaded
-		must(s.Upsert(ctx, []corpus.Vector{{PassageID: "first", DocumentID: "first", Namespace: "default", User: "bob", Values: unit(random)}}))
+		must(
+			s.Upsert(ctx, []corpus.Vector{
+				{PassageID: "first", DocumentID: "first", Namespace: "default", User: "bob", Values: unit(random)},
+			}),
+		)
 	}
 	conn, err := bare.connection(ctx)
 	must(err)
@@ -61,7 +69,8 @@ func besideTheClient(b *testing.B, kind milvustest.Kind) {
 	must(err)
 
 	part := min(1000, len(all)/5)
-	var stored [4][]time.Duration // of each part: now and then one takes many times as long, whoever stores it, so medians are compared
+	// of each part: now and then one takes many times as long, whoever stores it, so medians are compared
+	var stored [4][]time.Duration
 	for from := 0; from < len(all); from += part {
 		rows := all[from : from+part]
 		var one [4]time.Duration
@@ -120,7 +129,8 @@ func besideTheClient(b *testing.B, kind milvustest.Kind) {
 		must(err)
 		return len(hits)
 	}, func(query []float32) int {
-		rows, err := conn.Search(ctx, ix.name, nil, expression, []string{fieldDocument}, []entity.Vector{entity.FloatVector(query)}, fieldMeaning,
+		rows, err := conn.Search(ctx, ix.name, nil, expression, []string{fieldDocument},
+			[]entity.Vector{entity.FloatVector(query)}, fieldMeaning,
 			entity.COSINE, benchHits, effort, client.WithSearchQueryConsistencyLevel(entity.ClSession))
 		must(err)
 		return rows[0].ResultCount
@@ -140,12 +150,15 @@ func inTurn(took []time.Duration, first int, do func(who int)) {
 // insert is the client's own way in.
 func insert(ctx context.Context, conn client.Client, ix *index, rows []corpus.Vector) error {
 	n := len(rows)
-	ids, documents, users, namespaces, values := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([][]float32, n)
+	ids, documents, users, namespaces, values := make([]string, n), make([]string, n), make([]string, n),
+		make([]string, n), make([][]float32, n)
 	for i, v := range rows {
-		ids[i], documents[i], users[i], namespaces[i], values[i] = v.PassageID, v.DocumentID, v.User, v.Namespace, v.Values
+		ids[i], documents[i], users[i], namespaces[i], values[i] = v.PassageID, v.DocumentID, v.User,
+			v.Namespace, v.Values
 	}
 	columns := []entity.Column{entity.NewColumnVarChar(fieldID, ids), entity.NewColumnVarChar(fieldDocument, documents),
-		entity.NewColumnVarChar(fieldUser, users), entity.NewColumnVarChar(fieldNamespace, namespaces), entity.NewColumnFloatVector(fieldMeaning, benchDimension, values)}
+		entity.NewColumnVarChar(fieldUser, users), entity.NewColumnVarChar(fieldNamespace, namespaces),
+		entity.NewColumnFloatVector(fieldMeaning, benchDimension, values)}
 	_, err := conn.Insert(ctx, ix.name, "", columns...)
 	return err
 }

@@ -23,20 +23,24 @@ func TestAnIdleConnectionIsKept(t *testing.T) {
 		go func() { _ = server.Serve(listener) }()
 		defer server.Stop()
 		dialed := 0
-		conn, err := grpc.NewClient("passthrough:///pipe", append(dialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()),
-			grpc.WithIdleTimeout(0), grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
-				dialed++
-				return listener.DialContext(ctx)
-			}))...)
+		conn, err := grpc.NewClient("passthrough:///pipe",
+			append(dialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()),
+				grpc.WithIdleTimeout(0), grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+					dialed++
+					return listener.DialContext(ctx)
+				}))...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		for _, pause := range []time.Duration{0, time.Second, 30 * time.Second, 90 * time.Second, 15 * time.Second, time.Hour} {
+		for _, pause := range []time.Duration{
+			0, time.Second, 30 * time.Second, 90 * time.Second, 15 * time.Second, time.Hour,
+		} {
 			for range 5 {
 				time.Sleep(pause)
 				ctx, cancel := context.WithTimeout(t.Context(), callTime)
-				if _, err := grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{}); err != nil {
+				if _, err := grpc_health_v1.NewHealthClient(conn).Check(ctx,
+					&grpc_health_v1.HealthCheckRequest{}); err != nil {
 					t.Errorf("a call after a pause of %v: %v, want no error", pause, err)
 				}
 				cancel()
@@ -48,7 +52,8 @@ func TestAnIdleConnectionIsKept(t *testing.T) {
 	})
 }
 
-// What is sent leads nowhere, and nobody says so: the call ends in time, and the next one is made on another connection.
+// What is sent leads nowhere, and nobody says so: the call ends in time, and the next one is made on another
+// connection.
 func TestAConnectionThatLeadsNowhereIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, listener := grpc.NewServer(), bufconn.Listen(1<<20)
@@ -56,7 +61,8 @@ func TestAConnectionThatLeadsNowhereIsGivenUp(t *testing.T) {
 		go func() { _ = server.Serve(listener) }()
 		defer server.Stop()
 		var links []*deadEnd
-		conn, err := grpc.NewClient("passthrough:///pipe", append(dialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()),
+		conn, err := grpc.NewClient("passthrough:///pipe", append(dialOptions(),
+			grpc.WithTransportCredentials(insecure.NewCredentials()),
 			grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
 				c, err := listener.DialContext(ctx)
 				link := &deadEnd{Conn: c}

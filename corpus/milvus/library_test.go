@@ -17,7 +17,9 @@ import (
 // newLibrary makes a library on a database in dir.
 func newLibrary(t testing.TB, dir string, vectors corpus.Vectors) *librarytest.Library {
 	t.Helper()
-	return librarytest.Open(t, dir, func(c *corpus.Config, _ *sqlite.DB) { c.Vectors, c.Embedder = vectors, embedtest.Hashing{} })
+	return librarytest.Open(t, dir, func(c *corpus.Config, _ *sqlite.DB) {
+		c.Vectors, c.Embedder = vectors, embedtest.Hashing{}
+	})
 }
 
 // openLibrary opens a running library on a database in dir.
@@ -35,7 +37,9 @@ func openLibrary(t testing.TB, dir string, vectors corpus.Vectors) (library *cor
 
 func add(t testing.TB, library *corpus.Library, name, body string) {
 	t.Helper()
-	_, _, err := library.Add(t.Context(), corpus.Upload{User: scope.User, Filename: name, Body: strings.NewReader(body)})
+	_, _, err := library.Add(t.Context(), corpus.Upload{
+		User: scope.User, Filename: name, Body: strings.NewReader(body),
+	})
 	mustDo(t, "Add "+name, err)
 }
 
@@ -43,13 +47,20 @@ func add(t testing.TB, library *corpus.Library, name, body string) {
 func topics() map[string]string {
 	files := make(map[string]string)
 	things := []string{"roof", "cellar", "garden", "kitchen", "window", "chimney", "gutter", "fence"}
-	states := []string{"is sound and dry", "leaks after heavy rain", "was renewed in spring by a craftsman from the village", "needs paint"}
+	states := []string{
+		"is sound and dry", "leaks after heavy rain", "was renewed in spring by a craftsman from the village",
+		"needs paint",
+	}
 	for i, thing := range things {
 		var b strings.Builder
 		fmt.Fprintf(&b, "# Report on the %s\n\n", thing)
 		for j, state := range states {
 			other := things[(i+j+1)%len(things)]
-			fmt.Fprintf(&b, "## Part %d\n\n%s\n\n", j, strings.Repeat(fmt.Sprintf("The %s %s. Beside it the %s counts little. Number %d%d. ", thing, state, other, i, j), 1+(i+j)%3))
+			fmt.Fprintf(&b, "## Part %d\n\n%s\n\n", j,
+				strings.Repeat(
+					fmt.Sprintf("The %s %s. Beside it the %s counts little. Number %d%d. ", thing, state, other, i,
+						j), 1+(i+j)%3,
+				))
 		}
 		files[thing+".md"] = b.String()
 	}
@@ -78,13 +89,16 @@ func TestALibraryFindsByWordsWhileMilvusIsAway(t *testing.T) {
 	query := corpus.Query{Text: "Is the roof sound?"}
 	await(t, "everything has its vectors", func() bool {
 		docs, _, err := library.List(t.Context(), scope, corpus.Filter{})
-		return err == nil && !slices.ContainsFunc(docs, func(d corpus.Document) bool { return d.Semantic != corpus.SemanticReady })
+		return err == nil &&
+			!slices.ContainsFunc(docs, func(d corpus.Document) bool { return d.Semantic != corpus.SemanticReady })
 	})
-	if got, results := found(t, library, query); len(got) == 0 || !strings.HasPrefix(got[0], "roof.md") || len(results.Notes) != 0 {
+	if got, results := found(t, library, query); len(got) == 0 || !strings.HasPrefix(got[0], "roof.md") ||
+		len(results.Notes) != 0 {
 		t.Errorf("found %q with notes %q, want roof.md first and no notes", got, results.Notes)
 	}
 	mustDo(t, "Pause", server.Pause())
-	if got, results := found(t, library, query); len(got) == 0 || !strings.HasPrefix(got[0], "roof.md") || len(results.Notes) != 1 {
+	if got, results := found(t, library, query); len(got) == 0 || !strings.HasPrefix(got[0], "roof.md") ||
+		len(results.Notes) != 1 {
 		t.Errorf("while Milvus is away: found %q with notes %q, want roof.md first and one note", got, results.Notes)
 	}
 	mustDo(t, "Resume", server.Resume())

@@ -16,7 +16,9 @@ import (
 var scope = chat.Scope{User: "alice"}
 
 func vector(passage, document string, values ...float32) corpus.Vector {
-	return corpus.Vector{PassageID: passage, DocumentID: document, Namespace: chat.DefaultNamespace, User: scope.User, Values: values}
+	return corpus.Vector{
+		PassageID: passage, DocumentID: document, Namespace: chat.DefaultNamespace, User: scope.User, Values: values,
+	}
 }
 
 func mustDo(t testing.TB, what string, err error) {
@@ -42,7 +44,9 @@ func TestAnotherModelHasItsOwnCollection(t *testing.T) {
 			address := milvustest.Shared(t, kind)
 			cfg := Config{Address: address, Collection: milvustest.Collection(t, address), Model: "old"}
 			old := open(t, cfg)
-			mustDo(t, "Upsert", old.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0), vector("b", "d", 0, 1)}))
+			mustDo(
+				t, "Upsert", old.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0), vector("b", "d", 0, 1)}),
+			)
 			mustDo(t, "Complete", old.Complete(t.Context()))
 
 			cfg.Model = "new"
@@ -51,7 +55,8 @@ func TestAnotherModelHasItsOwnCollection(t *testing.T) {
 				t.Fatalf("the new model counts %v, %v before anything is embedded; want no counts", counts, err)
 			}
 			mustDo(t, "Upsert", fresh.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0, 0)}))
-			if counts, err := fresh.CountVectors(t.Context(), []string{"d", "e"}); err != nil || !maps.Equal(counts, map[string]int{"d": 1}) {
+			if counts, err := fresh.CountVectors(t.Context(), []string{"d", "e"}); err != nil ||
+				!maps.Equal(counts, map[string]int{"d": 1}) {
 				t.Errorf("the new model counts %v, %v", counts, err)
 			}
 			if n := hits(t, old, 1, 0); n != 2 {
@@ -110,7 +115,8 @@ func TestARestartedServerIsFoundAgain(t *testing.T) {
 	s := open(t, Config{Address: server.Address, Model: "test"})
 	mustDo(t, "Upsert", s.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0)}))
 	mustDo(t, "Kill", server.Kill())
-	if _, err := s.SearchVectors(t.Context(), scope, []float32{1, 0}, nil, 1); chat.CodeOf(err) != chat.CodeUnavailable {
+	if _, err := s.SearchVectors(t.Context(), scope, []float32{1, 0}, nil,
+		1); chat.CodeOf(err) != chat.CodeUnavailable {
 		t.Errorf("a search while it is down: %v, want %v", err, chat.CodeUnavailable)
 	}
 	mustDo(t, "Run", server.Run(t.Context()))
@@ -156,7 +162,8 @@ func await(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// Earlier versions kept the words of passages in collections of other names. Theirs goes once every document has its vectors in ours.
+// Earlier versions kept the words of passages in collections of other names. Theirs goes once every document has its
+// vectors in ours.
 func TestAnEarlierVersionsCollectionServesUntilOursIsComplete(t *testing.T) {
 	t.Parallel()
 	address := milvustest.Shared(t, milvustest.Lite)
@@ -173,7 +180,10 @@ func TestAnEarlierVersionsCollectionServesUntilOursIsComplete(t *testing.T) {
 	mustDo(t, "NewIndexHNSW", err)
 	mustDo(t, "CreateIndex", conn.CreateIndex(t.Context(), old, fieldMeaning, graph, false))
 	mustDo(t, "LoadCollection", conn.LoadCollection(t.Context(), old, false))
-	mustDo(t, "insert", s.write(t.Context(), &index{name: old, dimension: 3}, []corpus.Vector{vector("a", "d", 1, 0, 0)}, true))
+	mustDo(
+		t, "insert", s.write(t.Context(), &index{name: old, dimension: 3},
+			[]corpus.Vector{vector("a", "d", 1, 0, 0)}, true),
+	)
 	mustDo(t, "CreateAlias", conn.CreateAlias(t.Context(), old, s.cfg.Collection))
 
 	if counts, err := s.CountVectors(t.Context(), []string{"d"}); err != nil || len(counts) > 0 {

@@ -179,5 +179,6 @@ var (
 	errClosed    = errors.New("the store is closed")
 	errSlow      = fmt.Errorf("no answer within %s", callTime)
 	errDimension = &chat.Error{Code: chat.CodeInvalid,
-		Message: "The vectors have another number of dimensions than those in the index. Restart Footnote after changing the embedding model."}
+		Message: "The vectors have another number of dimensions than those in the index. Restart Footnote after " +
+			"changing the embedding model."}
 )

@@ -7,7 +7,8 @@ import (
 	"footnote/corpus/milvus/milvustest"
 )
 
-// A collection that this process did not make may hold what another one stored: it must be replaced, not stored a second time.
+// A collection that this process did not make may hold what another one stored: it must be replaced, not stored a
+// second time.
 func TestWhatAnotherProcessStoredIsReplaced(t *testing.T) {
 	t.Parallel()
 	for _, kind := range kinds {

@@ -10,20 +10,24 @@ import (
 
 func TestFind(t *testing.T) {
 	const text = "The roof’s north slope is sound — mostly. It cost $1,250 in 2019–2020, a profit of -5 million. " +
-		"The policy does not cover flood damage to the base-\nment “at all”. Cafe\u0301 owners agree; 15 million apply. 首都は東京です。"
+		"The policy does not cover flood damage to the base-\nment “at all”. Cafe\u0301 owners agree; 15 million " +
+		"apply. 首都は東京です。"
 	for _, tt := range []struct {
 		name, quote, want string
 		check             chat.Check
 	}{
 		{"word for word", "north slope is sound", "north slope is sound", chat.CheckVerified},
-		{"other apostrophe and dash", "roof's north slope is sound - mostly", "roof’s north slope is sound — mostly", chat.CheckVerified},
-		{"other white space and quotation marks", "the base-ment  \"at all\"", "the base-\nment “at all", chat.CheckVerified},
+		{"other apostrophe and dash", "roof's north slope is sound - mostly", "roof’s north slope is sound — mostly",
+			chat.CheckVerified},
+		{"other white space and quotation marks", "the base-ment  \"at all\"", "the base-\nment “at all",
+			chat.CheckVerified},
 		{"a hyphen at the line's end", "damage to the basement", "damage to the base-\nment", chat.CheckVerified},
 		{"marks around the quote", "“The roof's north slope…”", "The roof’s north slope", chat.CheckVerified},
 		{"a full stop that the text does not have", "It cost $1,250.", "It cost $1,250", chat.CheckVerified},
 		{"composed letters", "Café owners", "Cafe\u0301 owners", chat.CheckVerified},
 		{"Japanese", "首都は東京", "首都は東京", chat.CheckVerified},
-		{"a few letters differ", "The roofs north slopes is sounds", "The roof’s north slope is sound", chat.CheckApproximate},
+		{"a few letters differ", "The roofs north slopes is sounds", "The roof’s north slope is sound",
+			chat.CheckApproximate},
 		{"part of a number is no match", "5 million apply", "", chat.CheckNotFound},
 		{"part of a number with a comma is no match", "cost $1", "", chat.CheckNotFound},
 		{"a sign is not dropped", "a profit of 5 million", "", chat.CheckNotFound},
@@ -31,7 +35,8 @@ func TestFind(t *testing.T) {
 		{"part of a hyphenated word", "ment \"at all\"", "ment “at all", chat.CheckVerified},
 		{"part of a word is no match", "lope is sound", "slope is sound", chat.CheckApproximate},
 		{"another number is not alike", "It cost $1,350 in 2019–2020", "", chat.CheckNotFound},
-		{"a missing negation is not alike", "The policy does cover flood damage to the basement", "", chat.CheckNotFound},
+		{"a missing negation is not alike", "The policy does cover flood damage to the basement", "",
+			chat.CheckNotFound},
 		{"two runs are not one", "The roof is sound. It cost a profit of million apply", "", chat.CheckNotFound},
 		{"short and only alike", "north slop", "", chat.CheckNotFound},
 		{"empty", " “” ", "", chat.CheckNotFound},
@@ -56,8 +61,10 @@ func TestFindStaysInItsRange(t *testing.T) {
 	}
 }
 
-const survey = "Roof survey. The slates on the north slope are sound. Three of them have slipped above the bay window. " +
-	"Replacing the flashing costs about $1,250. Mr. Miller of Acme Roofing inspected it on 14 March 2021.\n\nItem\tPrice\nGutter\t$300\nChimney\t$900"
+const survey = "Roof survey. The slates on the north slope are sound. Three of them have slipped above the bay " +
+	"window. " +
+	"Replacing the flashing costs about $1,250. Mr. Miller of Acme Roofing inspected it on 14 March " +
+	"2021.\n\nItem\tPrice\nGutter\t$300\nChimney\t$900"
 
 func FuzzFind(f *testing.F) {
 	f.Add("The roof’s north slope is sound", "roofs north slope")

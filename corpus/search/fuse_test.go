@@ -15,8 +15,10 @@ func TestFuse(t *testing.T) {
 		want  []string
 		first float64 // score
 	}{
-		{"first everywhere is the best possible", []List{ranked(2, "a", "b"), ranked(1, "a", "c")}, []string{"a", "b", "c"}, 1},
-		{"twice second beats once first", []List{ranked(1, "x", "b"), ranked(1, "y", "b")}, []string{"b", "x", "y"}, 4.0 / 5},
+		{"first everywhere is the best possible", []List{ranked(2, "a", "b"), ranked(1, "a", "c")},
+			[]string{"a", "b", "c"}, 1},
+		{"twice second beats once first", []List{ranked(1, "x", "b"), ranked(1, "y", "b")},
+			[]string{"b", "x", "y"}, 4.0 / 5},
 		{"the heavier ranking goes first", []List{ranked(1, "a"), ranked(2, "b")}, []string{"b", "a"}, 2.0 / 3},
 		{"first by words stays before second by words and first by meaning", // 2/4 + 1/5 against 2/5 + 1/4
 			[]List{ranked(2, "a", "b"), ranked(1, "b", "a")}, []string{"a", "b"}, (2.0/4 + 1.0/5) / (3.0 / 4)},

@@ -34,7 +34,9 @@ var openings = map[string]map[string]bool{
 }
 
 // enumeration is the number of a heading, alone or behind the word for what is counted: "1.2", "Step 1:", "第1章".
-var enumeration = regexp.MustCompile(`^\s*(?:\d+(?:\.\d+)*[.):：]?(?:\s|$)|\p{L}+\s*\d+(?:\.\d+)*\p{Han}?\s*(?:[.:：–—-]|$|\s*$))`)
+var enumeration = regexp.MustCompile(
+	`^\s*(?:\d+(?:\.\d+)*[.):：]?(?:\s|$)|\p{L}+\s*\d+(?:\.\d+)*\p{Han}?\s*(?:[.:：–—-]|$|\s*$))`,
+)
 
 // HeadingAdds tells what a heading adds to the texts around it, such as the question and its own section. A statement
 // has a stop, a number or a negation of its own, an auxiliary in a main clause, or more content words in a row than
@@ -50,7 +52,8 @@ func (j *Judge) HeadingAdds(heading, around string) Adds {
 			continue
 		}
 		words++
-		if before := i - 1; before < 0 || t.segment != read.tokens[before].segment || t.part != read.tokens[before].part ||
+		if before := i - 1; before < 0 || t.segment != read.tokens[before].segment ||
+			t.part != read.tokens[before].part ||
 			t.chunk != read.tokens[before].chunk && t.prep != "" {
 			run = 0
 		}

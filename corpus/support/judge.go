@@ -100,14 +100,16 @@ func (j *Judge) Supports(claim, passage string) bool { return j.Backed(claim, ""
 // claim has to be an extract of a sentence, a shorter form of it, or one turned from active to passive (stated); where
 // words can't decide, the claim counts as unsupported. Before that it has to resemble the passages, which goes by this:
 //
-//   - A claim is judged clause by clause. Each is aligned, word by word, with the sentence that holds most of it, with two neighbours where two words or a
-//     name or number more are held by both, or with the row of a table and its head. The claim's share of held words has to be enough; a word
-//     that stands elsewhere in the passages counts half. All numbers have to stand in the passages, and half of the names.
-//   - An answer that repeats a passage does so throughout: where one clause is held nearly whole and another not at all, the other is added.
+//   - A claim is judged clause by clause. Each is aligned, word by word, with the sentence that holds most of it, with
+//     two neighbours where two words or a name or number more are held by both, or with the row of a table and its
+//     head. The claim's share of held words has to be enough; a word that stands elsewhere in the passages counts half.
+//     All numbers have to stand in the passages, and half of the names.
+//   - An answer that repeats a passage does so throughout: where one clause is held nearly whole and another not at
+//     all, the other is added.
 //   - Names, numbers, units and the words beside them have to be bound to one another as in the passage (misbound).
-//   - The nearer a clause is to its sentence, the more the rest decides: a single word where the sentence has another says something else
-//     (replaced), and so does a negation on one side only (turned). Both together cancel out: "is not open", "is closed". Further away, such differences are
-//     those of a paraphrase.
+//   - The nearer a clause is to its sentence, the more the rest decides: a single word where the sentence has another
+//     says something else (replaced), and so does a negation on one side only (turned). Both together cancel out: "is
+//     not open", "is closed". Further away, such differences are those of a paraphrase.
 //
 // The words of about (titles of documents, headings) need not stand in the passages. A claim without content words is
 // supported. Words can't be compared across languages: there numbers and names decide.

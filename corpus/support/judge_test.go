@@ -36,9 +36,9 @@ func pairsIn(t *testing.T, file string) (pairs []pair) {
 	return pairs
 }
 
-// TestJudgedPairs reads pairs of a passage and a claim with what the passage says of it, and prints how many claims of each label are taken for
-// supported, and how many resemble the passage. The counts may only get better. FOOTNOTE_TEST_SUPPORT names another file, of which only the counts
-// are printed.
+// TestJudgedPairs reads pairs of a passage and a claim with what the passage says of it, and prints how many claims of
+// each label are taken for supported, and how many resemble the passage. The counts may only get better.
+// FOOTNOTE_TEST_SUPPORT names another file, of which only the counts are printed.
 func TestJudgedPairs(t *testing.T) {
 	t.Parallel()
 	type counts struct{ supported, other int }
@@ -67,15 +67,19 @@ func TestJudgedPairs(t *testing.T) {
 			}
 		}
 		for _, label := range slices.Sorted(maps.Keys(all)) {
-			t.Logf("%s: of %d %s, %d are taken for supported and %d resemble it", filepath.Base(file), all[label], label, backed[label], alike[label])
+			t.Logf("%s: of %d %s, %d are taken for supported and %d resemble it", filepath.Base(file), all[label],
+				label, backed[label], alike[label])
 		}
-		if want, ok := least[filepath.Base(file)]; ok && other == "" && (got.supported < want.supported || got.other > want.other) {
-			t.Errorf("%s: got %d supported and %d others, want at least %d and at most %d", file, got.supported, got.other, want.supported, want.other)
+		if want, ok := least[filepath.Base(file)]; ok && other == "" &&
+			(got.supported < want.supported || got.other > want.other) {
+			t.Errorf("%s: got %d supported and %d others, want at least %d and at most %d", file, got.supported,
+				got.other, want.supported, want.other)
 		}
 	}
 }
 
-// Each claim has the words of its passage, bound to one another in another way, or one of them replaced, or a clause more.
+// Each claim has the words of its passage, bound to one another in another way, or one of them replaced, or a clause
+// more.
 func TestTheWordsOfAPassageDoNotMakeAClaimTrue(t *testing.T) {
 	t.Parallel()
 	const (
@@ -109,10 +113,12 @@ func TestTheWordsOfAPassageDoNotMakeAClaimTrue(t *testing.T) {
 		{"The landlord must notify the tenant.", "The tenant must notify the landlord.", false},
 		{"The sky is green on Mars.", "On Mars, the sky is blue.", false},
 		{"The sky is green on Mars.", "On Mars, the sky is green.", true},
-		{"Every employee is entitled to 28 days of paid holiday.", "Every employee is entitled to 28 days of paid holiday, and the moon is made of cheese.", false},
+		{"Every employee is entitled to 28 days of paid holiday.",
+			"Every employee is entitled to 28 days of paid holiday, and the moon is made of cheese.", false},
 		{"The committee accepted the mayor's proposal.", "The mayor accepted the proposal of the committee.", false},
 		{"The committee accepted the mayor's proposal.", "The committee accepted the proposal of the mayor.", true},
-		{"The committee accepted the mayor's proposal.", "The proposal of the mayor was accepted by the committee.", true},
+		{"The committee accepted the mayor's proposal.",
+			"The proposal of the mayor was accepted by the committee.", true},
 		{"The committee accepted the mayor's proposal.", "The committee was accepted by the mayor's proposal.", false},
 		{"The committee failed to accept the proposal.", "The committee accepted the proposal.", false},
 		{stations, "The north station has a blue roof.", false},
@@ -146,7 +152,8 @@ func TestTheWordsOfAPassageDoNotMakeAClaimTrue(t *testing.T) {
 		{"Most visitors come in May.", "Visitors come in May.", false},
 		{"Packages are signed.", "Only packages are signed.", false},
 		{"If it rains, the terrace is closed.", "The terrace is closed.", false},
-		{"The library closes at six and the museum opens at ten.", "The library closes at six and opens at ten.", false},
+		{"The library closes at six and the museum opens at ten.",
+			"The library closes at six and opens at ten.", false},
 		{"The library closes at six and the museum opens at ten.", "The library opens at ten.", false},
 		{"The shop opened in May and closed in June.", "The shop closed in June.", true},
 		{"Ms Okafor proposed the motion, and Mr Lindqvist seconded it.", "Mr Lindqvist proposed the motion.", false},
@@ -170,12 +177,17 @@ func BenchmarkBackedByALongPassage(b *testing.B) {
 	long := strings.Repeat(hours+" "+survey+" ", 32)
 	var claims []string
 	for _, s := range strings.Split(hours, ". ") {
-		for _, claim := range []string{s, "In May, " + s + ", and the gate is shut", "The " + strings.ReplaceAll(s, "museum", "library"), "On Mondays " + s, "Miller says that " + s} {
+		for _, claim := range []string{
+			s, "In May, " + s + ", and the gate is shut", "The " + strings.ReplaceAll(s, "museum", "library"),
+			"On Mondays " + s, "Miller says that " + s,
+		} {
 			claims = append(claims, claim)
 		}
 	}
 	claims = append(claims, claims...)[:200]
-	for name, passage := range map[string]string{"sentences": long, "one": strings.NewReplacer(".", "", "\n", " ", "?", "").Replace(long)} {
+	for name, passage := range map[string]string{
+		"sentences": long, "one": strings.NewReplacer(".", "", "\n", " ", "?", "").Replace(long),
+	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				j := support.NewJudge()

@@ -7,16 +7,26 @@ import (
 )
 
 // hours is about the days of a small museum.
-const hours = `The museum is open on Mondays. The shop opened in May and closed in June. Ticket prices increased in spring. The minimum stay is two nights.
-Dogs are allowed in the garden. The lease begins on 1 May 2024. The rent is due on the first working day of each month. Take the pills before meals.
-Logging is enabled by default. Breakfast is included in the price. The committee accepted the plan of the architect. The lamp passed the test of the insurer.
-The tower is higher than the church. The tap water is cold at night. The cellar is dry. High moisture readings were found in the kitchen wall.
-The survey was made before the sale. The café is not open on Sundays. Visitors may enter the hall, except the upper gallery, which is closed in winter.
-The north slope has few slates. The key must be removed before the cover is opened. The archive holds at least 300 letters. Bicycles are forbidden in the yard.
-The pump costs more than the filter. If it rains, the terrace is closed at noon. The tram stops before the bridge. The hall holds more chairs than tables.
-The library closes at six, and the reading room opens at ten. Is the pool open in August? The gate is locked at night. The door is shut at eight in summer.
-Wasser wird vor dem Essen gereicht. Das Bad ist am Montag geschlossen. Rauchen ist im Treppenhaus verboten. The lift is out of order in the left wing.
-The discount applies only after the third order. A lower limit applies to small flats. The upper limit of the loan is 900.`
+const hours = `The museum is open on Mondays. The shop opened in May and closed in June. Ticket prices increased in ` +
+	`spring. The minimum stay is two nights.
+Dogs are allowed in the garden. The lease begins on 1 May 2024. The rent is due on the first working day of each ` +
+	`month. Take the pills before meals.
+Logging is enabled by default. Breakfast is included in the price. The committee accepted the plan of the architect. ` +
+	`The lamp passed the test of the insurer.
+The tower is higher than the church. The tap water is cold at night. The cellar is dry. High moisture readings were ` +
+	`found in the kitchen wall.
+The survey was made before the sale. The café is not open on Sundays. Visitors may enter the hall, except the upper ` +
+	`gallery, which is closed in winter.
+The north slope has few slates. The key must be removed before the cover is opened. The archive holds at least 300 ` +
+	`letters. Bicycles are forbidden in the yard.
+The pump costs more than the filter. If it rains, the terrace is closed at noon. The tram stops before the bridge. ` +
+	`The hall holds more chairs than tables.
+The library closes at six, and the reading room opens at ten. Is the pool open in August? The gate is locked at ` +
+	`night. The door is shut at eight in summer.
+Wasser wird vor dem Essen gereicht. Das Bad ist am Montag geschlossen. Rauchen ist im Treppenhaus verboten. The lift ` +
+	`is out of order in the left wing.
+The discount applies only after the third order. A lower limit applies to small flats. The upper limit of the loan ` +
+	`is 900.`
 
 func TestOppositesContradict(t *testing.T) {
 	for _, claim := range []string{
@@ -98,7 +108,8 @@ func TestWhatWordsCannotDecideIsNotSupported(t *testing.T) {
 	} {
 		j := support.NewJudge()
 		if !j.Resembles(claim, "", hours) || j.Backed(claim, "", hours) {
-			t.Errorf("%q: resembles %v, backed %v, want true, false", claim, j.Resembles(claim, "", hours), j.Backed(claim, "", hours))
+			t.Errorf("%q: resembles %v, backed %v, want true, false", claim, j.Resembles(claim, "", hours),
+				j.Backed(claim, "", hours))
 		}
 	}
 }
@@ -107,8 +118,10 @@ func BenchmarkBacked(b *testing.B) {
 	for b.Loop() {
 		j := support.NewJudge()
 		for _, claim := range []string{
-			"The museum opens on Mondays, and its shop did so in May.", "Two nights are the least that guests stay.", "The lease runs from 1 May 2024.",
-			"The kitchen wall had high moisture readings.", "Pills are to be taken before meals.", "Nobody may bring a bicycle into the yard.",
+			"The museum opens on Mondays, and its shop did so in May.", "Two nights are the least that guests stay.",
+			"The lease runs from 1 May 2024.",
+			"The kitchen wall had high moisture readings.", "Pills are to be taken before meals.",
+			"Nobody may bring a bicycle into the yard.",
 		} {
 			j.Backed(claim, "The museum", hours, survey)
 		}
@@ -119,7 +132,10 @@ func BenchmarkBacked(b *testing.B) {
 func BenchmarkBackedPlainly(b *testing.B) {
 	for b.Loop() {
 		j := support.NewJudge()
-		for _, claim := range []string{"The flashing around the chimney is cracked.", "Mr Miller of Acme Roofing looked at the slates.", "The estimate of the repair is $1,250."} {
+		for _, claim := range []string{
+			"The flashing around the chimney is cracked.", "Mr Miller of Acme Roofing looked at the slates.",
+			"The estimate of the repair is $1,250.",
+		} {
 			j.Backed(claim, "The house", survey)
 		}
 	}

@@ -209,7 +209,8 @@ func (p *parse) relate(i int, l lexeme) {
 	case existential:
 		p.now().exists = true
 	case pronoun:
-		p.leans = p.leans || len(p.parts) == 1 && !slices.ContainsFunc(p.tokens, func(t token) bool { return t.prep == "" })
+		p.leans = p.leans ||
+			len(p.parts) == 1 && !slices.ContainsFunc(p.tokens, func(t token) bool { return t.prep == "" })
 	}
 	switch {
 	case l.role == joining && l.relation.grammar == ungrammatical:

@@ -23,10 +23,13 @@ const (
 var roles = func() map[string]map[string]role {
 	out := map[string]map[string]role{}
 	for lang, lists := range map[string][5]string{ // negating, excepting, joining, articles, auxiliaries
-		"en": {"not never cannot no none neither nor nobody nothing nowhere hardly scarcely barely seldom rarely", "without except excepting unless", "and or but while whereas although though because since so yet",
+		"en": {"not never cannot no none neither nor nobody nothing nowhere hardly scarcely barely seldom rarely",
+			"without except excepting unless", "and or but while whereas although though because since so yet",
 			"the a an this that these those his her its their our your my",
-			"is are was were be been being am has have had do does did will would shall should can could may might must"},
-		"de": {"nicht niemals nie kein keine keinen keinem keiner keines niemand nichts", "ohne außer", "und oder aber sondern weil während",
+			"is are was were be been being am has have had do does did will would shall should can could may " +
+				"might must"},
+		"de": {"nicht niemals nie kein keine keinen keinem keiner keines niemand nichts", "ohne außer",
+			"und oder aber sondern weil während",
 			"der die das den dem des ein eine einen einem einer eines",
 			"ist sind war waren wird werden wurde wurden hat haben"},
 		"fr": {
@@ -109,12 +112,15 @@ var synonyms = func() map[string]string {
 }()
 
 // telling are words of the lists of stop words that say something of what they stand by. They count as content.
-var telling = wordSet(`before after above below over under more less fewer most least all every each everybody everyone some somebody only both
-	vor nach über unter mehr weniger alle jeder nur avant après plus moins tous toutes antes después más menos todos todas`)
+var telling = wordSet(`before after above below over under more less fewer most least all every each everybody ` +
+	`everyone some somebody only both
+	vor nach über unter mehr weniger alle jeder nur avant après plus moins tous toutes antes después más menos todos ` +
+	`todas`)
 
 // notNegating are what makes "not" a way of counting: "not only", "no later than".
 var notNegating = wordSet(
-	"only just merely necessarily later more less fewer longer earlier sooner least exceeding nur mehr später seulement solo",
+	"only just merely necessarily later more less fewer longer earlier sooner least exceeding nur mehr später " +
+		"seulement solo",
 )
 
 // concord are the languages in which two negations are one.

@@ -8,8 +8,10 @@ import (
 	"footnote/corpus/support"
 )
 
-const survey = "Roof survey. The slates on the north slope are sound. Three of them have slipped above the bay window. " +
-	"Replacing the flashing costs about $1,250. Mr. Miller of Acme Roofing inspected it on 14 March 2021.\n\nItem\tPrice\nGutter\t$300\nChimney\t$900"
+const survey = "Roof survey. The slates on the north slope are sound. Three of them have slipped above the bay " +
+	"window. " +
+	"Replacing the flashing costs about $1,250. Mr. Miller of Acme Roofing inspected it on 14 March " +
+	"2021.\n\nItem\tPrice\nGutter\t$300\nChimney\t$900"
 
 func FuzzSentences(f *testing.F) {
 	f.Add("The roof’s north slope is sound", "roofs north slope")
@@ -22,7 +24,8 @@ func FuzzSentences(f *testing.F) {
 				s, claim, start, end, score, end)
 		}
 		support.Supports(s, claim)
-		if start, end, _ := support.NewJudge().Quote(s, claim); start < 0 || start > end || end > utf8.RuneCountInString(s) {
+		if start, end, _ := support.NewJudge().Quote(s, claim); start < 0 || start > end ||
+			end > utf8.RuneCountInString(s) {
 			t.Fatalf("Quote(%q, %q) = %d, %d; want at least 0 and at most %d", s, claim, start, end, end)
 		}
 	})
@@ -30,8 +33,10 @@ func FuzzSentences(f *testing.F) {
 
 func TestBestSentence(t *testing.T) {
 	for _, tt := range []struct{ name, claim, want string }{
-		{"by its words", "The north slope's slates are in sound condition [1].", "The slates on the north slope are sound."},
-		{"by its number", "Flashing replacement is estimated at 1250 dollars", "Replacing the flashing costs about $1,250."},
+		{"by its words", "The north slope's slates are in sound condition [1].",
+			"The slates on the north slope are sound."},
+		{"by its number", "Flashing replacement is estimated at 1250 dollars",
+			"Replacing the flashing costs about $1,250."},
 		{"by a numeral", "3 slates slipped", "Three of them have slipped above the bay window."},
 		{"a table's row", "The gutter costs $300", "Gutter\t$300"},
 		{"by a name", "It was inspected by Miller", "Mr. Miller of Acme Roofing inspected it on 14 March 2021."},
@@ -51,7 +56,8 @@ func TestBestSentence(t *testing.T) {
 }
 
 func TestAHeadingIsQuotedOnlyForItself(t *testing.T) {
-	const drains = "Drains\n\nThe pipes under the yard date from 1980. They were cleaned by Acme in May.\n\nWater\n\nThe tap drips."
+	const drains = "Drains\n\nThe pipes under the yard date from 1980. They were cleaned by Acme in " +
+		"May.\n\nWater\n\nThe tap drips."
 	for _, tt := range []struct {
 		claim, want string
 		some        bool
@@ -73,10 +79,12 @@ func TestAHeadingIsQuotedOnlyForItself(t *testing.T) {
 }
 
 func TestAContentsLineIsQuotedOnlyForWordsThatStandNowhereElse(t *testing.T) {
-	const passage = "13.1 How can I become a developer? . . . . . . . . 57\n13.2 Where are the keys kept? . . . . . . . 58\n\n13.1 How can I become a developer?\n\n" +
+	const passage = "13.1 How can I become a developer? . . . . . . . . 57\n13.2 Where are the keys kept? . . . . . " +
+		". . 58\n\n13.1 How can I become a developer?\n\n" +
 		"The New Members' Corner describes how somebody becomes a developer. Wait for a sponsor."
 	for _, tt := range []struct{ claim, want string }{
-		{"One becomes a developer as the New Members' Corner describes", "The New Members' Corner describes how somebody becomes a developer."},
+		{"One becomes a developer as the New Members' Corner describes",
+			"The New Members' Corner describes how somebody becomes a developer."},
 		{"How can one become a developer", "The New Members' Corner describes how somebody becomes a developer."},
 		{"The keys are kept on page 58", "13.2 Where are the keys kept? . . . . . . . 58"},
 	} {
@@ -93,7 +101,8 @@ func TestAQuestionIsQuotedOnlyForWordsThatStandNowhereElse(t *testing.T) {
 		"To file the tax return online, open the portal and sign with your card."
 	for _, tt := range []struct{ claim, want string }{
 		{"The tax return is filed online.", "To file the tax return online, open the portal and sign with your card."},
-		{"The tax return is filed online through the portal.", "To file the tax return online, open the portal and sign with your card."},
+		{"The tax return is filed online through the portal.",
+			"To file the tax return online, open the portal and sign with your card."},
 		{"The tax return is due in July.", "The return is due in July."},
 	} {
 		start, end, _ := support.NewJudge().Quote(passage, tt.claim)
@@ -104,7 +113,9 @@ func TestAQuestionIsQuotedOnlyForWordsThatStandNowhereElse(t *testing.T) {
 }
 
 func TestAPassageSupportsItsOwnRows(t *testing.T) {
-	const passage = "setting | default | what it does\nFOOTNOTE_SESSION_KEEP_DAYS | 30 | a conversation is removed so many days after its last question; 0: never\nFOOTNOTE_WEB_ALLOW | | addresses (IP:PORT) that pages may be read from"
+	const passage = "setting | default | what it does\nFOOTNOTE_SESSION_KEEP_DAYS | 30 | a conversation is removed " +
+		"so many days after its last question; 0: never\nFOOTNOTE_WEB_ALLOW | | addresses (IP:PORT) that pages may " +
+		"be read from"
 	for _, row := range strings.Split(passage, "\n") {
 		if !support.Supports(row, passage) {
 			t.Errorf("%q is not supported by the passage that it is of", row)
@@ -129,8 +140,10 @@ func TestSupports(t *testing.T) {
 		{"a name with underscores", "Set FOOTNOTE_DATA for _every_ **survey**", false},
 		{"in emphasis", "_Three_ of **them** have `slipped`", true},
 		{"nothing said", "Yes, it is.", true},
-		{"another language with the right numbers", "Das Dach wurde am 14. März 2021 von der Firma Acme geprüft und ist in Ordnung.", true},
-		{"another language with another number", "Das Dach wurde am 15. März 2021 von der Firma Acme geprüft und ist in Ordnung.", false},
+		{"another language with the right numbers",
+			"Das Dach wurde am 14. März 2021 von der Firma Acme geprüft und ist in Ordnung.", true},
+		{"another language with another number",
+			"Das Dach wurde am 15. März 2021 von der Firma Acme geprüft und ist in Ordnung.", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := support.Supports(tt.claim, survey); got != tt.want {
@@ -140,10 +153,14 @@ func TestSupports(t *testing.T) {
 	}
 }
 
-const rules = "Rules. The roof was replaced in 2019. The roof was renewed in 1987. The wiring was renewed in 2005. It was checked again in 2010. " +
-	"The boiler is serviced twice a year. The filter is cleaned every six months. The maker guarantees the slates for 30 years against splitting. " +
-	"The policy does not cover flood damage to the basement. The tenant may keep one cat. Dogs are not allowed without the landlord's written consent. " +
-	"A residual current device is missing. There was no rain, and the walls were dry. No guarantee is available for that work. The rent is £1,150 a month. " +
+const rules = "Rules. The roof was replaced in 2019. The roof was renewed in 1987. The wiring was renewed in 2005. " +
+	"It was checked again in 2010. " +
+	"The boiler is serviced twice a year. The filter is cleaned every six months. The maker guarantees the slates " +
+	"for 30 years against splitting. " +
+	"The policy does not cover flood damage to the basement. The tenant may keep one cat. Dogs are not allowed " +
+	"without the landlord's written consent. " +
+	"A residual current device is missing. There was no rain, and the walls were dry. No guarantee is available for " +
+	"that work. The rent is £1,150 a month. " +
 	"The cover ends no later than 3 May 2031. Der Filter wird nicht gereinigt. The employee gets three months' notice."
 
 func TestWhatSaysTheOppositeDoesNotSupport(t *testing.T) {
@@ -198,10 +215,12 @@ func TestAClaimMayRestOnSeveralPassages(t *testing.T) {
 		t.Error("a name with underscores is taken apart")
 	}
 	const rent, deposit = "The monthly rent is £1,150.", "A deposit of £2,300 is held."
-	if claim := "The rent is £1,150 and the deposit £2,300."; j.Backed(claim, "", rent) || j.Backed(claim, "") || !j.Backed(claim, "", rent, deposit) {
+	if claim := "The rent is £1,150 and the deposit £2,300."; j.Backed(claim, "", rent) || j.Backed(claim, "") ||
+		!j.Backed(claim, "", rent, deposit) {
 		t.Error("the passages are not taken together")
 	}
-	if claim := "The lease of Mill Lane ends in May."; j.Backed(claim, "", "It ends in May.") || !j.Backed(claim, "Lease agreement for 12 Mill Lane", "It ends in May.") {
+	if claim := "The lease of Mill Lane ends in May."; j.Backed(claim, "", "It ends in May.") ||
+		!j.Backed(claim, "Lease agreement for 12 Mill Lane", "It ends in May.") {
 		t.Error("words of the title count")
 	}
 }
@@ -214,7 +233,8 @@ func BenchmarkBestSentence(b *testing.B) {
 
 func TestACopiedSentenceIsItsOwnQuote(t *testing.T) {
 	t.Parallel()
-	const passage = "dpkg --get-selections \\* > selections.txt\n\ndpkg --set-selections < selections.txt\n\nThe selections are kept\nin a file. Purge packages by hand."
+	const passage = "dpkg --get-selections \\* > selections.txt\n\ndpkg --set-selections < selections.txt\n\nThe " +
+		"selections are kept\nin a file. Purge packages by hand."
 	for claim, want := range map[string]string{
 		"dpkg --get-selections \\* > selections.txt": "dpkg --get-selections \\* > selections.txt",
 		"The selections are kept in a file":          "The selections are kept\nin a file.",

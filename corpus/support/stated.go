@@ -5,7 +5,8 @@ import (
 )
 
 // MetaWords are words with which answers speak of documents. They need no passage.
-const MetaWords = " source text say page section chapter document file according state mention describe list note report explain specify indicate provide total together sum altogether "
+const MetaWords = " source text say page section chapter document file according state mention describe list note " +
+	"report explain specify indicate provide total together sum altogether "
 
 // sentence is what a claim is read against: a sentence of a passage, behind the one before where it begins with a
 // pronoun and so speaks of the same.

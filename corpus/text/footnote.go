@@ -5,5 +5,6 @@ import "regexp"
 // Footnote finds the footnotes that a question speaks of by number, as "[2]" or as "footnote 2", in English and
 // German. The number is the first or the second group.
 var Footnote = regexp.MustCompile(
-	`(?i)\[(\d{1,3})\]|\b(?:citation|footnote|source|reference|fußnote|quelle)s?\s*(?:no\.?|nr\.?|number|#)?\s*(\d{1,3})\b`,
+	`(?i)\[(\d{1,3})\]|\b(?:citation|footnote|source|reference|fußnote|quelle)s?\s*(?:no\.?|nr\.?|number|` +
+		`#)?\s*(\d{1,3})\b`,
 )

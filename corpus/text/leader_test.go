@@ -32,8 +32,12 @@ func TestLeader(t *testing.T) {
 }
 
 func TestAContentsLineIsOneSentence(t *testing.T) {
-	const contents = "12.2 Wiki . . . . . . . . 55\n12.3 How do I join? . . . . . . 56\n12.4 Rules ........ 57\nThe wiki is open. It is read."
-	want := []string{"12.2 Wiki . . . . . . . . 55", "12.3 How do I join? . . . . . . 56", "12.4 Rules ........ 57", "The wiki is open.", "It is read."}
+	const contents = "12.2 Wiki . . . . . . . . 55\n12.3 How do I join? . . . . . . 56\n12.4 Rules ........ 57\nThe " +
+		"wiki is open. It is read."
+	want := []string{
+		"12.2 Wiki . . . . . . . . 55", "12.3 How do I join? . . . . . . 56", "12.4 Rules ........ 57",
+		"The wiki is open.", "It is read.",
+	}
 	var got []string
 	for _, r := range text.Sentences(contents) {
 		got = append(got, contents[r[0]:r[1]])

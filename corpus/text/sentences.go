@@ -164,8 +164,10 @@ var abbreviations = set(`dr mr mrs ms prof st vs e.g i.e eg ie cf approx gen col
 	z.b u.a d.h bzw vgl evtl ggf inkl zzgl hr fr mm mme mlle p.ex c.-à-d sra srta ud uds p.ej т.е г стр рис см`)
 
 // counted are abbreviations in front of a number.
-var counted = set(`no nos vol pp p ch chap fig figs sec sect art eq abs nr s núm pág min max ext tel jan feb mar apr jun jul aug sep sept oct
+var counted = set(`no nos vol pp p ch chap fig figs sec sect art eq abs nr s núm pág min max ext tel jan feb mar apr ` +
+	`jun jul aug sep sept oct
 	nov dec ст п`)
 
-var months = set(`januar februar marz april mai juni juli august september oktober november dezember january february march may june july october
+var months = set(`januar februar marz april mai juni juli august september oktober november dezember january ` +
+	`february march may june july october
 	december`)

@@ -15,9 +15,11 @@ func TestSentences(t *testing.T) {
 		want     []string
 	}{
 		{"plain sentences", "One is here. Two is there! Three?", []string{"One is here.", "Two is there!", "Three?"}},
-		{"titles and initials", "Dr. Smith met J. R. Tolkien. They talked.", []string{"Dr. Smith met J. R. Tolkien.", "They talked."}},
+		{"titles and initials", "Dr. Smith met J. R. Tolkien. They talked.",
+			[]string{"Dr. Smith met J. R. Tolkien.", "They talked."}},
 		{"Latin abbreviations", "Use salt, e.g. NaCl. Stir.", []string{"Use salt, e.g. NaCl.", "Stir."}},
-		{"a figure's number", "See Fig. 3 for it. The answer is no. Go on.", []string{"See Fig. 3 for it.", "The answer is no.", "Go on."}},
+		{"a figure's number", "See Fig. 3 for it. The answer is no. Go on.",
+			[]string{"See Fig. 3 for it.", "The answer is no.", "Go on."}},
 		{"a numbered item", "1. Open the door.\n2. Close it.", []string{"1. Open the door.", "2. Close it."}},
 		{"decimals", "It is 3.5 m. Good.", []string{"It is 3.5 m.", "Good."}},
 		{"a German date", "Am 3. Mai begann es. Es endete nie.", []string{"Am 3. Mai begann es.", "Es endete nie."}},
@@ -41,7 +43,9 @@ func TestSentences(t *testing.T) {
 }
 
 func FuzzSentences(f *testing.F) {
-	for _, s := range []string{"", "A. B. C.", "1.\n2.\n\n", "\xff. X", "e.g.\u00a0A", strings.Repeat(" ", 50) + "A. A. A. "} {
+	for _, s := range []string{
+		"", "A. B. C.", "1.\n2.\n\n", "\xff. X", "e.g.\u00a0A", strings.Repeat(" ", 50) + "A. A. A. ",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

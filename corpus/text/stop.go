@@ -11,17 +11,24 @@ func germanStop(w string) bool {
 	return ok
 }
 
-var germanStops = set(`aber alle allem allen aller alles als also am an ander andere anderen auch auf aus bei bin bis bist da damit dann das dass dein
-deine dem den denn der des dessen die dies diese diesem diesen dieser dieses doch dort du durch ein eine einem einen einer eines er es etwas euch
-euer für gegen gewesen hab habe haben hat hatte hatten hier hin hinter ich ihm ihn ihnen ihr ihre im in indem ins ist jede jedem jeden jeder jedes
-jene jetzt kann kein keine können könnte machen man manche mein meine mich mir mit muss musste nach nicht nichts noch nun nur ob oder ohne sehr
-sein seine seinem seinen seiner sich sie sind so solche soll sollte sondern sonst über um und uns unser unter viel vom von vor war waren warum was
-weil welche welchem welchen welcher welches wenn wer werde werden wie wieder wieviel will wir wird wirst wo wollen wurde wurden während würde zu zum
+var germanStops = set(`aber alle allem allen aller alles als also am an ander andere anderen auch auf aus bei bin ` +
+	`bis bist da damit dann das dass dein
+deine dem den denn der des dessen die dies diese diesem diesen dieser dieses doch dort du durch ein eine einem einen ` +
+	`einer eines er es etwas euch
+euer für gegen gewesen hab habe haben hat hatte hatten hier hin hinter ich ihm ihn ihnen ihr ihre im in indem ins ` +
+	`ist jede jedem jeden jeder jedes
+jene jetzt kann kein keine können könnte machen man manche mein meine mich mir mit muss musste nach nicht nichts ` +
+	`noch nun nur ob oder ohne sehr
+sein seine seinem seinen seiner sich sie sind so solche soll sollte sondern sonst über um und uns unser unter viel ` +
+	`vom von vor war waren warum was
+weil welche welchem welchen welcher welches wenn wer werde werden wie wieder wieviel will wir wird wirst wo wollen ` +
+	`wurde wurden während würde zu zum
 zur zwar zwischen`)
 
 // asking are words of questions that the stemmers' lists leave out, by language.
 var asking = map[string]map[string]struct{}{
-	"en": set(`could would shall may might must much many also us tell please yes does let show give explain describe say says said get got
+	"en": set(`could would shall may might must much many also us tell please yes does let show give explain ` +
+		`describe say says said get got
 		according document documents mean`),
 	"fr": set(
 		`quel quelle quels quelles comment quand où pourquoi combien quoi est-ce fait sont plus cette ces cela dont`,

@@ -15,11 +15,13 @@ func TestTerms(t *testing.T) {
 		want           string // separated by spaces
 	}{
 		{"case and endings go in English", "The Roofs were Leaking", "en", "the roof were leak"},
-		{"error codes, names and versions stay whole", "E1234 in foo_bar, v2.1 of 3.14", "en", "e1234 in foo_bar v2.1 of 3.14"},
+		{"error codes, names and versions stay whole", "E1234 in foo_bar, v2.1 of 3.14", "en",
+			"e1234 in foo_bar v2.1 of 3.14"},
 		{"a thousands comma does not split a number", "cost 1,250,000 or 1,000.", "en", "cost 1250000 or 1000"},
 		{"a decimal comma is a point", "3,5 kg", "de", "3.5 kg"},
 		{"numbers in a list stay apart", "1, 2,3,4", "en", "1 2 3 4"},
-		{"elisions and endings beside an apostrophe go", "l'école don’t the dog's O'Brien", "", "ecole don the dog brien"},
+		{"elisions and endings beside an apostrophe go", "l'école don’t the dog's O'Brien", "",
+			"ecole don the dog brien"},
 		{"German umlauts and plurals meet", "Dächer DACH Straße", "de", "dach dach strass"},
 		{"French accents are folded after the stem", "réparée réparer", "fr", "repar repar"},
 		{"Russian keeps its short i", "йогурт ёлка", "", "йогурт елка"},
@@ -85,8 +87,10 @@ func TestQueryWordsAreContentWords(t *testing.T) {
 		want        string
 	}{
 		{"English stop words go", "What is the condition of the roof?", []string{"en"}, "condition roof"},
-		{"German stop words go with a German question", "Wie ist der Zustand des Daches?", []string{"en", "de"}, "Zustand Daches"},
-		{"a German stop word is content in an English question", "how do batteries die", []string{"en", "de"}, "batteries die"},
+		{"German stop words go with a German question", "Wie ist der Zustand des Daches?", []string{"en", "de"},
+			"Zustand Daches"},
+		{"a German stop word is content in an English question", "how do batteries die", []string{"en", "de"},
+			"batteries die"},
 		{"stop words alone stay", "to be or not to be", []string{"en"}, "to be or not"},
 		{"Japanese grammar goes", "東京について", []string{"ja"}, "東京 京に"},
 		{"Chinese particles go", "中国的首都是什么", []string{"zh"}, "中国 首都"},
@@ -132,8 +136,9 @@ func TestDetect(t *testing.T) {
 		"zh": "屋顶在三月检查过，状况良好。",
 		"ko": "지붕은 3월에 점검되었으며 상태가 양호합니다.",
 		"th": "หลังคาได้รับการตรวจสอบในเดือนมีนาคม",
-		"it": "Il tetto è stato ispezionato a marzo ed è in buone condizioni, ma le grondaie devono essere sostituite entro l'anno dal proprietario della casa.",
-		"":   "x = 3; y = 4",
+		"it": "Il tetto è stato ispezionato a marzo ed è in buone condizioni, ma le grondaie devono essere " +
+			"sostituite entro l'anno dal proprietario della casa.",
+		"": "x = 3; y = 4",
 	} {
 		if got := text.Detect(in); got != want {
 			t.Errorf("Detect(%q) = %q, want %q", in, got, want)
@@ -142,7 +147,9 @@ func TestDetect(t *testing.T) {
 }
 
 func TestFold(t *testing.T) {
-	for in, want := range map[string]string{"Crème BRÛLÉE": "creme brulee", "Łódź": "lodz", "ﬁne": "fine", "が": "が", "한글": "한글", "Й": "й"} {
+	for in, want := range map[string]string{
+		"Crème BRÛLÉE": "creme brulee", "Łódź": "lodz", "ﬁne": "fine", "が": "が", "한글": "한글", "Й": "й",
+	} {
 		if got := text.Fold(in); got != want {
 			t.Errorf("Fold(%q) = %q, want %q", in, got, want)
 		}
@@ -158,7 +165,9 @@ func TestTokensCountsSignsWhole(t *testing.T) {
 }
 
 func FuzzTerms(f *testing.F) {
-	for _, s := range []string{"", "a'", "l’été 3,5 1,000", "\xff\xfe首都", "co\u00ad", "ไทย1.2.", "ﷺ ㈱ İ", "a\u0301\u0301b"} {
+	for _, s := range []string{
+		"", "a'", "l’été 3,5 1,000", "\xff\xfe首都", "co\u00ad", "ไทย1.2.", "ﷺ ㈱ İ", "a\u0301\u0301b",
+	} {
 		f.Add(s, "fr")
 	}
 	f.Fuzz(func(t *testing.T, s, lang string) {
@@ -184,8 +193,10 @@ func FuzzTerms(f *testing.F) {
 	})
 }
 
-const prose = `The surveyor's report of 14 March 2021 found that the slates on the north slope are sound, although three of them
-have slipped and water enters above the bay window. Replacing the flashing would cost about $1,250. Dr. Smith disagreed: in his view the whole
+const prose = `The surveyor's report of 14 March 2021 found that the slates on the north slope are sound, although ` +
+	`three of them
+have slipped and water enters above the bay window. Replacing the flashing would cost about $1,250. Dr. Smith ` +
+	`disagreed: in his view the whole
 roof needs to be renewed within five years, and he names section 4.2 of the standard EN 1991-1 as the reason. `
 
 func BenchmarkLine(b *testing.B) {

@@ -1,4 +1,5 @@
-// Package check holds compose.yaml and deploy/kubernetes to the definitions of Compose and of Kubernetes: 'make check-deploy'.
+// Package check holds compose.yaml and deploy/kubernetes to the definitions of Compose and of Kubernetes: 'make
+// check-deploy'.
 package check
 
 import (
@@ -14,7 +15,8 @@ const root = "../.."
 // load reads compose.yaml as 'docker compose' does.
 func load(t *testing.T, env []string, profiles ...string) (*types.Project, error) {
 	t.Helper()
-	options, err := cli.NewProjectOptions([]string{root + "/compose.yaml"}, cli.WithWorkingDirectory(root), cli.WithEnv(env), cli.WithProfiles(profiles))
+	options, err := cli.NewProjectOptions([]string{root + "/compose.yaml"}, cli.WithWorkingDirectory(root),
+		cli.WithEnv(env), cli.WithProfiles(profiles))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,10 +45,14 @@ func TestComposeStartsTwoReplicasBehindAProxy(t *testing.T) {
 		t.Errorf("services for search by meaning: %v", got)
 	}
 	footnote := semantic.Services["footnote"]
-	if footnote.Deploy == nil || footnote.Deploy.Replicas == nil || *footnote.Deploy.Replicas != 2 || !footnote.ReadOnly || len(footnote.CapDrop) != 1 || len(footnote.Ports) > 0 {
+	if footnote.Deploy == nil || footnote.Deploy.Replicas == nil || *footnote.Deploy.Replicas != 2 ||
+		!footnote.ReadOnly || len(footnote.CapDrop) != 1 || len(footnote.Ports) > 0 {
 		t.Errorf("the service footnote: %+v; want ReadOnly true, 1, no ports", footnote)
 	}
-	for name, want := range map[string]string{"DATABASE_URL": "postgres://footnote:secret@postgres:5432/footnote", "MILVUS_ADDRESS": "milvus:19530", "OPENAI_EMBEDDING_MODEL": "m"} {
+	for name, want := range map[string]string{
+		"DATABASE_URL": "postgres://footnote:secret@postgres:5432/footnote", "MILVUS_ADDRESS": "milvus:19530",
+		"OPENAI_EMBEDDING_MODEL": "m",
+	} {
 		if got := footnote.Environment[name]; got == nil || *got != want {
 			t.Errorf("%s = %v, want %s", name, got, want)
 		}
@@ -62,7 +68,9 @@ func TestComposeStartsTwoReplicasBehindAProxy(t *testing.T) {
 			t.Errorf("%s = %v, mounted %v, want something", name, got, mounted)
 		}
 	}
-	for service, needs := range map[string][]string{"proxy": {"footnote"}, "footnote": {"postgres"}, "milvus": {"etcd", "minio"}} {
+	for service, needs := range map[string][]string{
+		"proxy": {"footnote"}, "footnote": {"postgres"}, "milvus": {"etcd", "minio"},
+	} {
 		for _, need := range needs {
 			if got := semantic.Services[service].DependsOn[need].Condition; got != types.ServiceConditionHealthy {
 				t.Errorf("%s waits for %s until %q, want %q", service, need, got, types.ServiceConditionHealthy)
@@ -79,7 +87,8 @@ func TestComposeStartsTwoReplicasBehindAProxy(t *testing.T) {
 			}
 		}
 	}
-	if proxy := semantic.Services["proxy"]; len(proxy.Ports) != 1 || len(proxy.Volumes) != 1 || !proxy.Volumes[0].ReadOnly || !strings.HasSuffix(proxy.Volumes[0].Source, "/deploy/nginx.conf") {
+	if proxy := semantic.Services["proxy"]; len(proxy.Ports) != 1 || len(proxy.Volumes) != 1 ||
+		!proxy.Volumes[0].ReadOnly || !strings.HasSuffix(proxy.Volumes[0].Source, "/deploy/nginx.conf") {
 		t.Errorf("the proxy: %+v; want 1 port, 1 volume, Volumes[0].ReadOnly true, %q at its end",
 			proxy, "/deploy/nginx.conf")
 	}

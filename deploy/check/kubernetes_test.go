@@ -18,16 +18,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// objects reads the manifests into the types of Kubernetes: a field that is unknown, twice there or of another type is a mistake.
+// objects reads the manifests into the types of Kubernetes: a field that is unknown, twice there or of another type is
+// a mistake.
 func objects(t *testing.T) (list []runtime.Object) {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{appsv1.AddToScheme, corev1.AddToScheme, networkingv1.AddToScheme, policyv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		appsv1.AddToScheme, corev1.AddToScheme, networkingv1.AddToScheme, policyv1.AddToScheme,
+	} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
 	}
-	decoder := json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme, scheme, json.SerializerOptions{Yaml: true, Strict: true})
+	decoder := json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme, scheme,
+		json.SerializerOptions{Yaml: true, Strict: true})
 	files, err := filepath.Glob(root + "/deploy/kubernetes/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
@@ -92,10 +96,12 @@ func TestKubernetesTakesTheManifests(t *testing.T) {
 		t.Errorf("%d replicas, of which %v must be there, want at least 2",
 			*deployment.Spec.Replicas, budget.Spec.MinAvailable)
 	}
-	if !*pod.SecurityContext.RunAsNonRoot || *pod.SecurityContext.RunAsUser != 65532 || !*container.SecurityContext.ReadOnlyRootFilesystem || *container.SecurityContext.AllowPrivilegeEscalation {
+	if !*pod.SecurityContext.RunAsNonRoot || *pod.SecurityContext.RunAsUser != 65532 ||
+		!*container.SecurityContext.ReadOnlyRootFilesystem || *container.SecurityContext.AllowPrivilegeEscalation {
 		t.Errorf("the pod may do too much: %+v %+v", pod.SecurityContext, container.SecurityContext)
 	}
-	if pause := container.Lifecycle.PreStop.Sleep; pause == nil || *pod.TerminationGracePeriodSeconds < pause.Seconds+30 {
+	if pause := container.Lifecycle.PreStop.Sleep; pause == nil ||
+		*pod.TerminationGracePeriodSeconds < pause.Seconds+30 {
 		t.Errorf("a pod has %d seconds to end, after %v, want at least %d",
 			*pod.TerminationGracePeriodSeconds, pause, pause.Seconds+30)
 	}
@@ -117,7 +123,8 @@ func TestKubernetesTakesTheManifests(t *testing.T) {
 	}
 	kept := 0
 	for _, env := range container.Env {
-		if shared != "" && (env.Name == "FOOTNOTE_BLOBS" || env.Name == "FOOTNOTE_KEYS") && strings.HasPrefix(strings.TrimPrefix(env.Value, "file://"), shared) {
+		if shared != "" && (env.Name == "FOOTNOTE_BLOBS" || env.Name == "FOOTNOTE_KEYS") &&
+			strings.HasPrefix(strings.TrimPrefix(env.Value, "file://"), shared) {
 			kept++
 		}
 	}
@@ -129,18 +136,22 @@ func TestKubernetesTakesTheManifests(t *testing.T) {
 			claim.Spec.AccessModes, corev1.ReadWriteMany)
 	}
 	port := container.Ports[0].Name
-	for name, probe := range map[string]*corev1.Probe{"startup": container.StartupProbe, "readiness": container.ReadinessProbe, "liveness": container.LivenessProbe} {
+	for name, probe := range map[string]*corev1.Probe{
+		"startup": container.StartupProbe, "readiness": container.ReadinessProbe, "liveness": container.LivenessProbe,
+	} {
 		if probe.HTTPGet.Port.StrVal != port {
 			t.Errorf("the probe of %s asks port %v, want StrVal %v", name, probe.HTTPGet.Port, port)
 		}
 	}
 	backend := ingress.Spec.Rules[0].HTTP.Paths[0].Backend.Service
-	if service.Spec.Ports[0].TargetPort.StrVal != port || backend.Name != service.Name || backend.Port.Name != service.Spec.Ports[0].Name {
+	if service.Spec.Ports[0].TargetPort.StrVal != port || backend.Name != service.Name ||
+		backend.Port.Name != service.Spec.Ports[0].Name {
 		t.Errorf("the way from %v over %v to %s is broken; want %v, Name %v, Port.Name %v",
 			backend, service.Spec.Ports, port, port, service.Name, service.Spec.Ports[0].Name)
 	}
 	for key, value := range service.Spec.Selector {
-		if deployment.Spec.Template.Labels[key] != value || deployment.Spec.Selector.MatchLabels[key] != value || budget.Spec.Selector.MatchLabels[key] != value {
+		if deployment.Spec.Template.Labels[key] != value || deployment.Spec.Selector.MatchLabels[key] != value ||
+			budget.Spec.Selector.MatchLabels[key] != value {
 			t.Errorf("the service wants %s=%s", key, value)
 		}
 	}

@@ -15,10 +15,14 @@ import (
 )
 
 const head = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Footnote handbook</title><style>
-@page { size: A4; margin: 24mm 22mm } body { font: 11pt/1.5 "DejaVu Serif", serif } h1 { break-before: page; font-size: 22pt }
-h1:first-of-type { break-before: avoid } h2 { font-size: 14pt; break-after: avoid } code, pre { font: 9pt "DejaVu Sans Mono", monospace }
-pre { background: #f4f4f0; padding: 3mm; white-space: pre-wrap } pre { overflow-wrap: anywhere } table { border-collapse: collapse; width: 100% } td, th { border: 1px solid #bbb; padding: 1.5mm 2mm;
-text-align: left; vertical-align: top; font-size: 9pt } td:first-child { font-size: 7.5pt } tr { break-inside: avoid }</style>`
+@page { size: A4; margin: 24mm 22mm } body { font: 11pt/1.5 "DejaVu Serif", serif } h1 { break-before: page; ` +
+	`font-size: 22pt }
+h1:first-of-type { break-before: avoid } h2 { font-size: 14pt; break-after: avoid } code, pre { font: 9pt "DejaVu ` +
+	`Sans Mono", monospace }
+pre { background: #f4f4f0; padding: 3mm; white-space: pre-wrap } pre { overflow-wrap: anywhere } table { ` +
+	`border-collapse: collapse; width: 100% } td, th { border: 1px solid #bbb; padding: 1.5mm 2mm;
+text-align: left; vertical-align: top; font-size: 9pt } td:first-child { font-size: 7.5pt } tr { break-inside: avoid ` +
+	`}</style>`
 
 func main() {
 	if err := write(); err != nil {

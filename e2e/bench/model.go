@@ -64,17 +64,20 @@ func serveModel(args []string) error {
 	return http.ListenAndServe(args[0], mux) //nolint:gosec // a fake on loopback, ended by its parent
 }
 
-const chunk = `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"bench","choices":[{"index":0,"delta":`
+const chunk = `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"bench","choices":[{"index":0,` +
+	`"delta":`
 
 func toolCall(w io.Writer, name, arguments string) {
 	fmt.Fprintf(
 		w,
-		chunk+`{"role":"assistant","tool_calls":[{"index":0,"id":"call_%s","type":"function","function":{"name":"%s","arguments":"%s"}}]},"finish_reason":null}]}`+"\n\n",
+		chunk+`{"role":"assistant","tool_calls":[{"index":0,"id":"call_%s","type":"function","function":{"name":"%s",`+
+			`"arguments":"%s"}}]},"finish_reason":null}]}`+"\n\n",
 		name, name, arguments,
 	)
 	fmt.Fprint(
 		w,
-		chunk+`{},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":900,"completion_tokens":20,"total_tokens":920}}`+"\n\ndata: [DONE]\n\n",
+		chunk+`{},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":900,"completion_tokens":20,`+
+			`"total_tokens":920}}`+"\n\ndata: [DONE]\n\n",
 	)
 }
 
@@ -107,7 +110,8 @@ func answer(w http.ResponseWriter, r *http.Request, pace time.Duration) {
 	}
 	fmt.Fprint(
 		w,
-		chunk+`{},"finish_reason":"stop"}],"usage":{"prompt_tokens":2000,"completion_tokens":200,"total_tokens":2200}}`+"\n\ndata: [DONE]\n\n",
+		chunk+`{},"finish_reason":"stop"}],"usage":{"prompt_tokens":2000,"completion_tokens":200,"total_tokens":2200}}`+
+			"\n\ndata: [DONE]\n\n",
 	)
 }
 

@@ -120,7 +120,8 @@ func pages(n int, seed uint64) []byte {
 	object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
 	for i := range n {
 		object(fmt.Sprintf(
-			"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> /Contents %d 0 R >>",
+			"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> /Contents "+
+				"%d 0 R >>",
 			5+2*i,
 		))
 		var text bytes.Buffer

@@ -110,11 +110,12 @@ func followed(ctx context.Context, b *bench) (rows []row, err error) {
 		{"the same, of runs of another replica", "", fmt.Sprintf(
 			"%s (%s)", ms(quantile(away, .99)), ms(quantile(away, .5)),
 		), true},
-		{"the same, events delivered a second; cores of the replicas, of PostgreSQL", "", fmt.Sprintf("%.0f; %.2f, %.2f", float64(
-			len(all),
-		)/took.Seconds(),
-			(replicasAfter-replicasBefore).Seconds()/took.Seconds(),
-			(postgresAfter-postgresBefore).Seconds()/took.Seconds()), true},
+		{"the same, events delivered a second; cores of the replicas, of PostgreSQL", "",
+			fmt.Sprintf("%.0f; %.2f, %.2f", float64(
+				len(all),
+			)/took.Seconds(),
+				(replicasAfter-replicasBefore).Seconds()/took.Seconds(),
+				(postgresAfter-postgresBefore).Seconds()/took.Seconds()), true},
 	}, nil
 }
 

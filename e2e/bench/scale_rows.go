@@ -44,8 +44,9 @@ func (f *figures) rows(name string) []row {
 		rows = append(rows, one)
 	}
 	if f.atRest != nil {
-		rows = append(rows, line("hybrid search with Milvus' index built, p95 (p50)", fmt.Sprintf("%s (%s), %.1f s after a flush",
-			ms(quantile(f.atRest, .95)), ms(quantile(f.atRest, .5)), f.indexTime.Seconds())))
+		rows = append(rows,
+			line("hybrid search with Milvus' index built, p95 (p50)", fmt.Sprintf("%s (%s), %.1f s after a flush",
+				ms(quantile(f.atRest, .95)), ms(quantile(f.atRest, .5)), f.indexTime.Seconds())))
 	}
 	return append(rows,
 		line("run with two tools, p95 (p50)", fmt.Sprintf(

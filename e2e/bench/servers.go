@@ -56,7 +56,8 @@ func (s *servers) chats(ctx context.Context) (f chatFigures, err error) {
 	case <-ctx.Done():
 		return f, ctx.Err()
 	}
-	rows, err := s.postgres.Rows(ctx, s.postgres.URL, `SELECT xact_commit, (SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c WHERE relkind = 'r'
+	rows, err := s.postgres.Rows(ctx, s.postgres.URL,
+		`SELECT xact_commit, (SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c WHERE relkind = 'r'
 		AND relname IN ('sessions', 'runs', 'run_texts', 'events', 'step_outputs', 'idempotency_keys'))
 		FROM pg_stat_database WHERE datname = current_database()`)
 	if err != nil {

@@ -18,9 +18,13 @@ import (
 // whose wall clock can be off from some moment on. Its monotonic clock stays right, as it does on a machine whose
 // clock is set.
 const (
-	clockBefore = "	sec, nsec, mono := runtimeNow()\n	if mono == 0 {\n		return Time{uint64(nsec), sec + unixToInternal, Local}"
-	clockAfter  = "	sec, nsec, mono := runtimeNow()\n	if mono-startNano > offFrom {\n		sec += offBy\n	}\n	if mono == 0 {\n		return Time{uint64(nsec), sec + unixToInternal, Local}"
-	clockRest   = `
+	clockBefore = "	sec, nsec, mono := runtimeNow()\n	if mono == 0 {\n		return Time{uint64(nsec), sec + " +
+		"unixToInternal, Local}"
+	clockAfter = "	sec, nsec, mono := runtimeNow()\n	if mono-startNano > offFrom {\n		sec += " +
+		"offBy\n	}\n	if " +
+		"mono == " +
+		"0 {\n		return Time{uint64(nsec), sec + unixToInternal, Local}"
+	clockRest = `
 // FAULTS_CLOCK is OFF@FROM: by how many seconds the clock is off, and from which second of the program's life on.
 var offBy, offFrom = func() (by, from int64) {
 	setting, _ := syscall.Getenv("FAULTS_CLOCK")

@@ -181,8 +181,10 @@ func (g *rig) passages(ctx context.Context, space, query, mode string) (starts [
 
 // books are what runs search and read.
 var library = map[string]string{
-	"survey.md": "# Survey\n\n## Roof\n\nThe roof of the mill is in poor condition. Several slates are missing on its north slope.\n\n## Damp\n\nThe damp in the kitchen comes from a blocked gutter above the rear wall.\n",
-	"lease.md":  "# Lease\n\n## Rent\n\nThe rent of the mill is 900 pounds a month, due on the first day.\n\n## Repairs\n\nThe tenant repairs the roof and the gutters.\n",
+	"survey.md": "# Survey\n\n## Roof\n\nThe roof of the mill is in poor condition. Several slates are missing on " +
+		"its north slope.\n\n## Damp\n\nThe damp in the kitchen comes from a blocked gutter above the rear wall.\n",
+	"lease.md": "# Lease\n\n## Rent\n\nThe rent of the mill is 900 pounds a month, due on the first day.\n\n## " +
+		"Repairs\n\nThe tenant repairs the roof and the gutters.\n",
 	"diary.txt": "The miller wrote on Monday that the roof leaked again and that the rent was late.\n",
 }
 

@@ -30,7 +30,8 @@ func TestASampleOfTheFaultsLosesNothing(t *testing.T) {
 	for _, p := range append(dependencies(), grid()...) {
 		switch p.name {
 		case "SIGTERM, one replica after the other", "PostgreSQL restarted",
-			"link to PostgreSQL: reset, during the answer", "link to Milvus: bandwidth 0, during a tool", "link to the model: slice, first turn":
+			"link to PostgreSQL: reset, during the answer", "link to Milvus: bandwidth 0, during a tool",
+			"link to the model: slice, first turn":
 			plans = append(plans, p)
 		}
 	}
@@ -38,7 +39,8 @@ func TestASampleOfTheFaultsLosesNothing(t *testing.T) {
 		t.Fatalf("%d cells, want 6", len(plans))
 	}
 	cells, err := try(t.Context(), binary, milvustest.Lite, plans, t.Logf, "FOOTNOTE_RUN_LEASE=4s")
-	missing := errors.Is(err, milvustest.ErrMissing) || errors.Is(err, postgrestest.ErrMissing) || errors.Is(err, os.ErrNotExist)
+	missing := errors.Is(err, milvustest.ErrMissing) || errors.Is(err, postgrestest.ErrMissing) ||
+		errors.Is(err, os.ErrNotExist)
 	if missing && os.Getenv("CI") == "" {
 		t.Skip(err)
 	}

@@ -20,7 +20,9 @@ func floodCells() []cell {
 	return []cell{
 		{"flood: 100 slow questions of one user", true, func(ctx context.Context, s *site, r *result) (string, error) {
 			return s.flood(ctx, 100, func(ctx context.Context, n int) (answer, error) {
-				return s.post(ctx, s.attack, "/agent/chat", map[string]any{"message": fmt.Sprintf("Tell me slowly, %d.", n), "context_text": warranty})
+				return s.post(ctx, s.attack, "/agent/chat", map[string]any{
+					"message": fmt.Sprintf("Tell me slowly, %d.", n), "context_text": warranty,
+				})
 			})
 		}},
 		{"flood: 1,000 searches of one user", true, func(ctx context.Context, s *site, r *result) (string, error) {
@@ -30,7 +32,8 @@ func floodCells() []cell {
 		}},
 		{"flood: 600 small files of one user", true, func(ctx context.Context, s *site, r *result) (string, error) {
 			return s.flood(ctx, 600, func(ctx context.Context, n int) (answer, error) {
-				return s.put(ctx, s.attack, fmt.Sprintf("note-%d.md", n), fmt.Appendf(nil, "# Note %d\n\nThe %d. note of many.\n", n, n))
+				return s.put(ctx, s.attack, fmt.Sprintf("note-%d.md", n),
+					fmt.Appendf(nil, "# Note %d\n\nThe %d. note of many.\n", n, n))
 			})
 		}},
 		{"flood: 1,000 keys that are none", true, func(ctx context.Context, s *site, r *result) (string, error) {
@@ -41,15 +44,22 @@ func floodCells() []cell {
 		{"flood: 300 streams of one run", true, func(ctx context.Context, s *site, r *result) (string, error) {
 			return s.flood(ctx, 300, func(ctx context.Context, n int) (answer, error) {
 				return s.send(ctx, s.attack, http.MethodPost, "/chat", "text/event-stream", "application/json",
-					strings.NewReader(`{"message": "Tell me slowly again.", "context_text": "The warranty covers the boiler for twelve years."}`))
+					strings.NewReader(
+						`{"message": "Tell me slowly again.", `+
+							`"context_text": "The warranty covers the boiler for twelve years."}`,
+					))
 			})
 		}},
-		{"flood: 300 connections that send a byte a second", true, func(ctx context.Context, s *site, r *result) (string, error) { return s.drip(ctx, 300, time.Minute) }},
+		{"flood: 300 connections that send a byte a second", true,
+			func(ctx context.Context, s *site, r *result) (string, error) { return s.drip(ctx, 300, time.Minute) }},
 	}
 }
 
-// flood makes n requests, 32 at a time, counts the statuses, and says how long the answers took that refused one over a limit.
-func (s *site) flood(ctx context.Context, n int, request func(ctx context.Context, n int) (answer, error)) (string, error) {
+// flood makes n requests, 32 at a time, counts the statuses, and says how long the answers took that refused one over a
+// limit.
+func (s *site) flood(
+	ctx context.Context, n int, request func(ctx context.Context, n int) (answer, error),
+) (string, error) {
 	var mu sync.Mutex
 	statuses := map[string]int{}
 	var noRetryAfter int
@@ -91,7 +101,8 @@ func (s *site) flood(ctx context.Context, n int, request func(ctx context.Contex
 	outcome := strings.Join(said, ", ")
 	if n := len(refused); n > 0 {
 		slices.Sort(refused)
-		outcome += fmt.Sprintf("; 429 in %d ms (median), %d ms (worst)", refused[n/2].Milliseconds(), refused[n-1].Milliseconds())
+		outcome += fmt.Sprintf("; 429 in %d ms (median), %d ms (worst)", refused[n/2].Milliseconds(),
+			refused[n-1].Milliseconds())
 	}
 	if noRetryAfter > 0 {
 		return outcome, fmt.Errorf("%d answers with status 429 had no Retry-After", noRetryAfter)
@@ -133,7 +144,9 @@ func (s *site) dripOne(ctx context.Context, host string, most time.Duration) boo
 		return true
 	}
 	defer conn.Close()
-	fmt.Fprintf(conn, "POST /search HTTP/1.1\r\nHost: %s\r\nX-API-Key: %s\r\nContent-Type: application/json\r\nContent-Length: 10000\r\n\r\n{", host, s.attack)
+	fmt.Fprintf(conn,
+		"POST /search HTTP/1.1\r\nHost: %s\r\nX-API-Key: %s\r\nContent-Type: application/json\r\nContent-Length: "+
+			"10000\r\n\r\n{", host, s.attack)
 	ended := make(chan struct{})
 	go func() { // ends when the connection does
 		defer close(ended)

@@ -108,7 +108,8 @@ func tryCells(
 func report(w io.Writer, results []*result) (failed int) {
 	fmt.Fprintln(
 		w,
-		"| cell | input, MiB | server above idle, MiB | largest worker, MiB | disk, MiB | worst /health, ms | worst question, ms | seconds | what happened |",
+		"| cell | input, MiB | server above idle, MiB | largest worker, MiB | disk, MiB | worst /health, ms | worst "+
+			"question, ms | seconds | what happened |",
 	)
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|")
 	for _, r := range results {

@@ -90,7 +90,8 @@ func hostilePDFs() []hostileFile {
 			}
 			return pdfFile([]string{
 				"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-				"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 2000 2000] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >>",
+				"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 2000 2000] /Contents 4 0 R /Resources << /Font << /F 5 " +
+					"0 R >> >> >>",
 				deflated("", content.String()), helvetica,
 			})
 		}},
@@ -104,15 +105,19 @@ func hostilePDFs() []hostileFile {
 				fmt.Fprintf(&kids, "%d 0 R ", 5+i)
 				objects = append(
 					objects,
-					"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 3 0 R /Resources << /Font << /F 4 0 R >> >> >>",
+					"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 3 0 R /Resources << /Font << /F "+
+						"4 0 R >> >> >>",
 				)
 			}
 			objects[1] = fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d >>", &kids, n)
 			return pdfFile(objects)
 		}},
 		{"PDF, pages that are their own parents", "cycle.pdf", func() []byte {
-			return pdfFile([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [2 0 R 2 0 R 3 0 R] /Count 3 /Parent 2 0 R >>",
-				"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] >>"})
+			return pdfFile([]string{
+				"<< /Type /Catalog /Pages 2 0 R >>",
+				"<< /Type /Pages /Kids [2 0 R 2 0 R 3 0 R] /Count 3 /Parent 2 0 R >>",
+				"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] >>",
+			})
 		}},
 		{"PDF, arrays in arrays, 100,000 deep", "deep.pdf", func() []byte {
 			return pdfFile([]string{"<< /Type /Catalog /Pages 2 0 R /A " + strings.Repeat("[", 100_000) +
@@ -124,7 +129,8 @@ func hostilePDFs() []hostileFile {
 				"", "BT /F 12 Tf 72 700 Td (An image.) Tj ET q 600 0 0 700 0 0 cm /I Do Q",
 			), "/XObject << /I 6 0 R >>",
 				deflated(
-					"/Type /XObject /Subtype /Image /Width 60000 /Height 60000 /BitsPerComponent 8 /ColorSpace /DeviceRGB",
+					"/Type /XObject /Subtype /Image /Width 60000 /Height 60000 /BitsPerComponent 8 /ColorSpace "+
+						"/DeviceRGB",
 					strings.Repeat("\x00", 8*mib),
 				))
 		}},

@@ -213,7 +213,8 @@ func sentences(text string) []string {
 	return out
 }
 
-var stopWords = strings.Fields("a an and are as at be by can did do does for from had has have how i in is it its me my of on or that the " +
+var stopWords = strings.Fields("a an and are as at be by can did do does for from had has have how i in is it its me " +
+	"my of on or that the " +
 	"their there this to was we were what when where which who why will with would you your about tell give please")
 
 // keywords returns a question's content words.

@@ -35,28 +35,48 @@ func librarian(messages ...llm.Message) (calls []string, text string) {
 func TestLibrarianSearchesReadsAndAnswers(t *testing.T) {
 	question := llm.Message{Role: llm.RoleUser, Text: "What is the condition of the roof?"}
 	called := llm.Message{Role: llm.RoleAssistant, Calls: []llm.Call{{ID: "a", Name: "search_documents"}}}
-	found := llm.Message{Role: llm.RoleTool, CallID: "a", Text: "<<1f>>\n" + `{"documents":[{"doc_id":"d1","passages":[]},{"doc_id":"d2"},{"doc_id":"d3"}],"total_found":3}` + "\n<<1f>>"}
-	read := llm.Message{Role: llm.RoleTool, CallID: "b", Text: `{"doc_id":"d1","passages":[{"n":3,"text":"# Roof\nThe roof is in poor condition. It rains in."},{"n":4,"text":"The garden is large."}]}`}
+	found := llm.Message{
+		Role: llm.RoleTool, CallID: "a",
+		Text: "<<1f>>\n" +
+			`{"documents":[{"doc_id":"d1","passages":[]},{"doc_id":"d2"},{"doc_id":"d3"}],"total_found":3}` +
+			"\n<<1f>>",
+	}
+	read := llm.Message{
+		Role: llm.RoleTool, CallID: "b",
+		Text: `{"doc_id":"d1","passages":[{"n":3,"text":"# Roof\nThe roof is in poor condition. It rains in."},` +
+			`{"n":4,"text":"The garden is large."}]}`,
+	}
 
 	calls, _ := librarian(question)
 	if diff := cmp.Diff([]string{`search_documents {"query":"condition roof"}`}, calls); diff != "" {
 		t.Error(diff)
 	}
 	calls, _ = librarian(question, called, found)
-	if diff := cmp.Diff([]string{`read_document {"doc_id":"d1","focus_query":"condition roof"}`, `read_document {"doc_id":"d2","focus_query":"condition roof"}`}, calls); diff != "" {
+	if diff := cmp.Diff(
+		[]string{
+			`read_document {"doc_id":"d1","focus_query":"condition roof"}`,
+			`read_document {"doc_id":"d2","focus_query":"condition roof"}`,
+		}, calls,
+	); diff != "" {
 		t.Error(diff)
 	}
 	_, text := librarian(question, called, found, called, read)
 	if want := "The roof is in poor condition. [3] It rains in. [3] The garden is large. [4]"; text != want {
 		t.Errorf("the answer is %q, want %q", text, want)
 	}
-	hurry := llm.Message{Role: llm.RoleTool, CallID: "a", Text: `{"documents":[{"doc_id":"d1","passages":[{"n":2,"text":"The roof leaks badly."}]}],"total_found":1}`}
-	reply := scripted.Librarian(scripted.Request{Request: llm.Request{Messages: []llm.Message{question, called, hurry}, NoTools: true}})
+	hurry := llm.Message{
+		Role: llm.RoleTool, CallID: "a",
+		Text: `{"documents":[{"doc_id":"d1","passages":[{"n":2,"text":"The roof leaks badly."}]}],"total_found":1}`,
+	}
+	reply := scripted.Librarian(scripted.Request{
+		Request: llm.Request{Messages: []llm.Message{question, called, hurry}, NoTools: true},
+	})
 	if want := "The roof leaks badly. [2]"; reply.Text != want {
 		t.Errorf("before it has read anything the answer is %q, want %q", reply.Text, want)
 	}
 	none := llm.Message{Role: llm.RoleTool, CallID: "a", Text: `{"documents":[],"total_found":0}`}
-	if _, text := librarian(question, called, none); !strings.HasPrefix(text, "I couldn't find relevant information about that in your documents.") {
+	if _, text := librarian(question, called, none); !strings.HasPrefix(text,
+		"I couldn't find relevant information about that in your documents.") {
 		t.Errorf("with nothing found it says %q, want %q at its beginning",
 			text, "I couldn't find relevant information about that in your documents.")
 	}
@@ -64,23 +84,28 @@ func TestLibrarianSearchesReadsAndAnswers(t *testing.T) {
 
 func TestServerStreamsExactlyAsManyPiecesAsAsked(t *testing.T) {
 	s := scripted.NewServer(scripted.Config{Tokens: 200})
-	code, body := post(t, s, "/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}`)
-	if pieces := strings.Count(body, `"content":`); code != http.StatusOK || pieces != 200 || !strings.HasSuffix(body, "data: [DONE]\n\n") {
+	code, body := post(t, s, "/v1/chat/completions",
+		`{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}`)
+	if pieces := strings.Count(body, `"content":`); code != http.StatusOK || pieces != 200 ||
+		!strings.HasSuffix(body, "data: [DONE]\n\n") {
 		t.Errorf("status %d, %d pieces, ends with %q; want %d and 200",
 			code, pieces, body[len(body)-20:], http.StatusOK)
 	}
 }
 
 func TestServerRefusesWhatItCannotRead(t *testing.T) {
-	if code, body := post(t, scripted.NewServer(scripted.Config{}), "/chat/completions", `{`); code != http.StatusBadRequest || !strings.Contains(body, `"error"`) {
+	if code, body := post(t, scripted.NewServer(scripted.Config{}), "/chat/completions",
+		`{`); code != http.StatusBadRequest || !strings.Contains(body, `"error"`) {
 		t.Errorf("status %d, body %s; want %d and %q in it", code, body, http.StatusBadRequest, `"error"`)
 	}
 }
 
 func TestServerSendsTheDelay(t *testing.T) {
-	web := httptest.NewServer(scripted.NewServer(scripted.Config{Delay: 5 * time.Millisecond, Script: func(scripted.Request) scripted.Reply {
-		return scripted.Reply{Chunks: []string{"a", "b", "c", "d"}}
-	}}))
+	web := httptest.NewServer(scripted.NewServer(scripted.Config{
+		Delay: 5 * time.Millisecond, Script: func(scripted.Request) scripted.Reply {
+			return scripted.Reply{Chunks: []string{"a", "b", "c", "d"}}
+		},
+	}))
 	t.Cleanup(web.Close)
 	start := time.Now()
 	res, err := http.Post(web.URL+"/v1/chat/completions", "application/json", strings.NewReader(`{}`))
@@ -98,7 +123,9 @@ func TestServerSendsTheDelay(t *testing.T) {
 
 func TestVectorsOfTextsThatShareWordsAreAlike(t *testing.T) {
 	s := scripted.NewServer(scripted.Config{})
-	_, body := post(t, s, "/v1/embeddings", `{"model":"e","input":["the roof is damaged","a damaged roof","three green apples"]}`)
+	_, body := post(
+		t, s, "/v1/embeddings", `{"model":"e","input":["the roof is damaged","a damaged roof","three green apples"]}`,
+	)
 	var answer struct {
 		Data []struct{ Embedding []float64 }
 	}
@@ -121,7 +148,9 @@ func TestModelGivesItsRepliesInOrder(t *testing.T) {
 	m := scripted.New(scripted.Reply{Calls: []llm.Call{{Name: "x"}}}, scripted.Reply{Text: "one two", Err: boom})
 	var got []any
 	for range 3 {
-		for part, err := range m.Stream(t.Context(), llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "q"}}}) {
+		for part, err := range m.Stream(t.Context(), llm.Request{
+			Messages: []llm.Message{{Role: llm.RoleUser, Text: "q"}},
+		}) {
 			if err != nil {
 				got = append(got, llm.KindOf(err))
 				continue
@@ -130,7 +159,8 @@ func TestModelGivesItsRepliesInOrder(t *testing.T) {
 		}
 	}
 	want := []any{
-		llm.Call{ID: "call_0_0", Name: "x", Arguments: []byte("{}")}, llm.Done{Finish: llm.FinishCalls, Usage: &llm.Usage{In: 100, Out: 20}},
+		llm.Call{ID: "call_0_0", Name: "x", Arguments: []byte("{}")},
+		llm.Done{Finish: llm.FinishCalls, Usage: &llm.Usage{In: 100, Out: 20}},
 		llm.Text("one"), llm.Text(" two"), llm.KindServer, llm.KindInvalid,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -142,14 +172,18 @@ func TestModelGivesItsRepliesInOrder(t *testing.T) {
 }
 
 func TestLibrarianMakesTheCallsThatAreSpelledOut(t *testing.T) {
-	question := llm.Message{Role: llm.RoleUser, Text: `Please. #call shop__order {"n": 2} #call shop__pay {} #call shop__broken {"n"`}
+	question := llm.Message{
+		Role: llm.RoleUser, Text: `Please. #call shop__order {"n": 2} #call shop__pay {} #call shop__broken {"n"`,
+	}
 	asked := scripted.Request{Request: llm.Request{Messages: []llm.Message{question}}}
 	got := scripted.Librarian(asked).Calls
-	if len(got) != 2 || got[0].Name != "shop__order" || string(got[0].Arguments) != `{"n": 2}` || got[1].Name != "shop__pay" {
+	if len(got) != 2 || got[0].Name != "shop__order" || string(got[0].Arguments) != `{"n": 2}` ||
+		got[1].Name != "shop__pay" {
 		t.Fatalf("calls = %+v; want 2, %q, %q, %q", got, "shop__order", `{"n": 2}`, "shop__pay")
 	}
 	asked.Messages = append(asked.Messages, llm.Message{Role: llm.RoleAssistant, Calls: got},
-		llm.Message{Role: llm.RoleTool, Text: "== {\"text\":\"Ordered.\"} =="}, llm.Message{Role: llm.RoleTool, Text: `{"error":"Denied."}`})
+		llm.Message{Role: llm.RoleTool, Text: "== {\"text\":\"Ordered.\"} =="},
+		llm.Message{Role: llm.RoleTool, Text: `{"error":"Denied."}`})
 	if reply := scripted.Librarian(asked); reply.Text != "Ordered. Denied." || len(reply.Calls) > 0 {
 		t.Errorf("reply = %+v; want Text %q and no calls", reply, "Ordered. Denied.")
 	}

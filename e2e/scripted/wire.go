@@ -74,7 +74,8 @@ type sender struct {
 }
 
 const (
-	eventHead = `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"scripted","choices":[{"index":0,"delta":`
+	eventHead = `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"scripted",` +
+		`"choices":[{"index":0,"delta":`
 	eventTail = `,"finish_reason":null}]}` + "\n\n"
 )
 
@@ -103,7 +104,8 @@ func (s *sender) reply(reply Reply) {
 	}
 	s.buf = append(
 		s.buf,
-		`data: {"id":"chatcmpl-1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":`...,
+		`data: {"id":"chatcmpl-1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},`+
+			`"finish_reason":`...,
 	)
 	s.buf = appendString(s.buf, string(reply.Finish))
 	s.buf = append(s.buf, "}]}\n\n"...)

@@ -21,26 +21,36 @@ func (c canned) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// Whatever bytes come: no panic, and no reply that counts as complete unless its bytes hold an event with a reason to stop.
+// Whatever bytes come: no panic, and no reply that counts as complete unless its bytes hold an event with a reason to
+// stop.
 func FuzzNoStreamIsCompleteWithoutProof(f *testing.F) {
 	start := "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":3}}}\n\n"
 	block := func(b, delta string) string {
-		return "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":" + b + "}\n\n" +
-			"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":" + delta + "}\n\n" +
+		return "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":" +
+			b + "}\n\n" +
+			"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":" +
+			delta + "}\n\n" +
 			"event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n"
 	}
 	text := block(`{"type":"text","text":""}`, `{"type":"text_delta","text":"Hello"}`)
-	tool := block(`{"type":"tool_use","id":"c","name":"x","input":{}}`, `{"type":"input_json_delta","partial_json":"{\"q\":1}"}`)
+	tool := block(`{"type":"tool_use","id":"c","name":"x","input":{}}`,
+		`{"type":"input_json_delta","partial_json":"{\"q\":1}"}`)
 	thought := block(`{"type":"thinking","thinking":"","signature":""}`, `{"type":"thinking_delta","thinking":"hm"}`)
 	stop := func(reason string) string {
-		return "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"" + reason + "\"},\"usage\":{\"output_tokens\":4}}\n\n"
+		return "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"" + reason +
+			"\"},\"usage\":{\"output_tokens\":4}}\n\n"
 	}
 	const mark = "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
 	for _, seed := range []string{
-		"", start, start + text, start + text + stop("end_turn") + mark, start + text + stop("end_turn"), start + text + mark, start + tool + stop("tool_use") + mark,
-		start + thought + text + stop("max_tokens") + mark, start + tool + stop("max_tokens"), start + text + stop("refusal") + mark, stop("end_turn"), text + stop(""),
-		"event: ping\ndata: {\"type\":\"ping\"}\n\n: note\n\n", "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n",
-		start + text[:len(text)/2], strings.ReplaceAll(start+text+stop("end_turn")+mark, "\n", "\r\n"), "<html>hello</html>",
+		"", start, start + text, start + text + stop("end_turn") + mark, start + text + stop("end_turn"),
+		start + text + mark, start + tool + stop("tool_use") + mark,
+		start + thought + text + stop("max_tokens") + mark, start + tool + stop("max_tokens"),
+		start + text + stop("refusal") + mark, stop("end_turn"), text + stop(""),
+		"event: ping\ndata: {\"type\":\"ping\"}\n\n: note\n\n",
+		"event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"," +
+			"\"message\":\"Overloaded\"}}\n\n",
+		start + text[:len(text)/2], strings.ReplaceAll(start+text+stop("end_turn")+mark, "\n", "\r\n"),
+		"<html>hello</html>",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -86,7 +96,8 @@ func proved(wire []byte) bool {
 				Reason any `json:"stop_reason"`
 			}
 		}
-		if json.Unmarshal(data, &event) == nil && event.Type == "message_delta" && event.Delta.Reason != nil && event.Delta.Reason != "" {
+		if json.Unmarshal(data, &event) == nil && event.Type == "message_delta" && event.Delta.Reason != nil &&
+			event.Delta.Reason != "" {
 			return true
 		}
 		data = nil

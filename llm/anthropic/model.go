@@ -84,8 +84,10 @@ func New(c Config) (*Model, error) {
 	if m.http == nil {
 		m.http = httpllm.NewHTTPClient()
 	}
-	m.server = &httpllm.Server{Name: c.Model, Key: c.APIKey, KeySetting: "ANTHROPIC_API_KEY", ModelSetting: "ANTHROPIC_MODEL",
-		AddressSetting: "ANTHROPIC_BASE_URL", Log: m.log, RetryFor: cmp.Or(c.RetryFor, 30*time.Second)}
+	m.server = &httpllm.Server{
+		Name: c.Model, Key: c.APIKey, KeySetting: "ANTHROPIC_API_KEY", ModelSetting: "ANTHROPIC_MODEL",
+		AddressSetting: "ANTHROPIC_BASE_URL", Log: m.log, RetryFor: cmp.Or(c.RetryFor, 30*time.Second),
+	}
 	// The service is made without the SDK's defaults, which would read keys and addresses from the environment.
 	m.messages = sdk.NewMessageService(option.WithBaseURL(base), option.WithAPIKey(c.APIKey), option.WithHTTPClient(
 		m.http,

@@ -33,13 +33,19 @@ var (
 
 var (
 	tooLong = regexp.MustCompile(
-		`(?i)context[_ ]?length|context[_ ](window|size|limit)|maximum (context|(model|prompt) length)|exceeds? the (available )?context|(prompt|input|request)( is)? too (long|large for|many tokens)|too many (input )?tokens|(input|prompt|input and output) tokens? .*exceed|(input|prompt) token count .*exceed|exceeds? .*(input|prompt|model) tokens?|exceeded model token limit|range of input length|reduce the length|tokens.{0,30}must be <=|request_too_large`,
+		`(?i)context[_ ]?length|context[_ ](window|size|limit)|maximum (context|(model|prompt) length)|exceeds? the ` +
+			`(available )?context|(prompt|input|request)( is)? too (long|large for|many tokens)|too many (input ` +
+			`)?tokens|(input|prompt|input and output) tokens? .*exceed|(input|prompt) token count .*exceed|exceeds? ` +
+			`.*(input|prompt|model) tokens?|exceeded model token limit|range of input length|reduce the ` +
+			`length|tokens.{0,30}must be <=|request_too_large`,
 	)
 	quota = regexp.MustCompile(
-		`(?i)insufficient[_ ](quota|balance|credits)|credit balance|exceeded your current quota|billing|out of credits|payment required`,
+		`(?i)insufficient[_ ](quota|balance|credits)|credit balance|exceeded your current quota|billing|out of ` +
+			`credits|payment required`,
 	)
 	badCall = regexp.MustCompile(
-		`(?i)tool_use_failed|failed to (call a function|parse (the )?(input|tool|function|model output|messages))|(parse|parsing|invalid|malformed) tool[_ ]?calls?`,
+		`(?i)tool_use_failed|failed to (call a function|parse (the )?(input|tool|function|model ` +
+			`output|messages))|(parse|parsing|invalid|malformed) tool[_ ]?calls?`,
 	)
 	noEndpoint = regexp.MustCompile(`(?i)unexpected endpoint`) // LM Studio, with status 200
 	maxOnly    = regexp.MustCompile(
@@ -100,17 +106,23 @@ func (s *Server) Classify(status int, raw []byte, header http.Header) *llm.Error
 	case badCall.MatchString(text):
 		e.Kind, e.Message = llm.KindBadCall, "The model wrote a tool call that its server could not read."
 	case tooLong.MatchString(text) && !maxOnly.MatchString(text):
-		e.Kind, e.Message = llm.KindTooLong, "The conversation is too long for the model. Start a new one, or ask for less at once."
+		e.Kind, e.Message = llm.KindTooLong,
+			"The conversation is too long for the model. Start a new one, or ask for less at once."
 	case status == http.StatusPaymentRequired, quota.MatchString(text):
-		e.Kind, e.Message = llm.KindQuota, "The model provider says that your quota is spent. Check your plan and billing there."
+		e.Kind, e.Message = llm.KindQuota,
+			"The model provider says that your quota is spent. Check your plan and billing there."
 	case status == http.StatusTooManyRequests, strings.Contains(code, "rate_limit"):
-		e.Kind, e.Message = llm.KindRateLimited, "The model provider limits how many requests you may send. Try again in a moment."
+		e.Kind, e.Message = llm.KindRateLimited,
+			"The model provider limits how many requests you may send. Try again in a moment."
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, code == "invalid_api_key":
 		e.Kind, e.Message = llm.KindAuth, "The model provider refused the key. Check "+s.KeySetting+"."
 	case status == http.StatusNotFound && strings.Contains(strings.ToLower(message), "model"):
-		e.Kind, e.Message = llm.KindInvalid, "The model server does not have the model "+s.Name+". Get it there, with Ollama by “ollama pull "+s.Name+"”, or set "+s.ModelSetting+" to one that it has."
+		e.Kind, e.Message = llm.KindInvalid,
+			"The model server does not have the model "+s.Name+". Get it there, with Ollama by “ollama pull "+s.Name+
+				"”, or set "+s.ModelSetting+" to one that it has."
 	case status == http.StatusNotFound, noEndpoint.MatchString(text):
-		e.Kind, e.Message = llm.KindInvalid, "The model provider does not know the model or the address. Check "+s.ModelSetting+" and "+s.AddressSetting+s.usualEnd()+"."
+		e.Kind, e.Message = llm.KindInvalid, "The model provider does not know the model or the address. Check "+
+			s.ModelSetting+" and "+s.AddressSetting+s.usualEnd()+"."
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500, status == 0:
 		e.Kind, e.Message = llm.KindServer, "The model server failed. Try again in a moment."
 	default:
@@ -178,9 +190,11 @@ func (s *Server) Transport(ctx context.Context, err error) *llm.Error {
 	case errors.Is(err, ErrEventTooLong):
 		return &llm.Error{Kind: llm.KindProtocol, Message: "The model server sent a piece that is too large.", Err: err}
 	}
-	return &llm.Error{Kind: llm.KindUnreachable, Message: "The model server can't be reached. Check that it runs and that " +
-		s.AddressSetting + " is right.",
-		Err: errors.New(s.Redact(err.Error()))}
+	return &llm.Error{
+		Kind: llm.KindUnreachable, Message: "The model server can't be reached. Check that it runs and that " +
+			s.AddressSetting + " is right.",
+		Err: errors.New(s.Redact(err.Error())),
+	}
 }
 
 // Clip shortens a text to n bytes, between runes.

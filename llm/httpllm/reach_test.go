@@ -41,7 +41,8 @@ func TestReachForgetsWhatItFoundForACallerWhoHasGone(t *testing.T) {
 	defer stop()
 	later := now.Add(time.Minute)
 	_ = r.Ask(slow, later, func(ctx context.Context) error { return ctx.Err() })
-	if err := r.Ask(t.Context(), later, func(context.Context) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
+	if err := r.Ask(t.Context(), later, func(context.Context) error { return nil }); !errors.Is(err,
+		context.DeadlineExceeded) {
 		t.Fatalf("a server that did not answer in time is asked again at once: %v, want %v",
 			err, context.DeadlineExceeded)
 	}

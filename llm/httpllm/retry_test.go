@@ -62,7 +62,8 @@ func TestADeadServerIsLeftAlone(t *testing.T) {
 		s, f := newServer(), failing{err: llm.Error{Kind: llm.KindServer, Status: 500}}
 		_ = s.Retry(t.Context(), false, f.try)
 		_ = s.Retry(t.Context(), false, f.try)
-		if err := s.Retry(t.Context(), false, f.try); f.tries != 5 || err.Code != CodeLeftAlone || err.Kind != llm.KindUnreachable {
+		if err := s.Retry(t.Context(), false, f.try); f.tries != 5 || err.Code != CodeLeftAlone ||
+			err.Kind != llm.KindUnreachable {
 			t.Fatalf("after %d tries: %v; want 5, Code %v, Kind %v", f.tries, err, CodeLeftAlone, llm.KindUnreachable)
 		}
 		time.Sleep(16 * time.Second)
@@ -71,7 +72,10 @@ func TestADeadServerIsLeftAlone(t *testing.T) {
 		}
 		time.Sleep(16 * time.Second)
 		for range 3 {
-			if err := s.Retry(t.Context(), false, func() (bool, *llm.Error) { f.tries++; return true, nil }); err != nil {
+			if err := s.Retry(t.Context(), false, func() (bool, *llm.Error) {
+				f.tries++
+				return true, nil
+			}); err != nil {
 				t.Errorf("it answers again, but: %v, want no error", err)
 			}
 		}
@@ -84,7 +88,10 @@ func TestADeadServerIsLeftAlone(t *testing.T) {
 // What says nothing about the server's health does not count.
 func TestRefusalsDoNotMakeAServerDead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, e := range []llm.Error{{Kind: llm.KindRateLimited, Status: 429, RetryAfter: time.Minute}, {Kind: llm.KindInvalid, Status: 400}, {Kind: llm.KindBadCall, Status: 500}, {Kind: llm.KindTooLong, Status: 500}} {
+		for _, e := range []llm.Error{
+			{Kind: llm.KindRateLimited, Status: 429, RetryAfter: time.Minute}, {Kind: llm.KindInvalid, Status: 400},
+			{Kind: llm.KindBadCall, Status: 500}, {Kind: llm.KindTooLong, Status: 500},
+		} {
 			s, f := newServer(), failing{err: e}
 			for range 8 {
 				_ = s.Retry(t.Context(), false, f.try)

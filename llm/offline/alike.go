@@ -43,21 +43,30 @@ var alike = [][]string{
 }
 
 // irregular are forms of one word that their stems do not join.
-var irregular = strings.Fields(`pay,paid keep,kept leave,left hold,held build,built begin,began,begun write,wrote,written find,found send,sent buy,bought
-	bring,brought sell,sold tell,told lose,lost break,broke,broken choose,chose,chosen grow,grew,grown catch,caught drive,drove,driven speak,spoke,spoken
-	steal,stole,stolen wear,wore,worn win,won die,dead,death sink,sank,sunk freeze,froze,frozen teach,taught feed,fed fall,fell,fallen
-	forget,forgot,forgotten spend,spent lend,lent know,knew,known draw,drew,drawn fly,flew,flown eat,ate,eaten rise,rose,risen
-	lead,led stand,stood run,ran meet,met strike,struck shoot,shot swim,swam,swum sing,sang,sung sew,sewn ride,rode,ridden hide,hid,hidden
-	leader,led builder,built maker,made seller,sold buyer,bought writer,wrote,written driver,drove,driven winner,won teacher,taught holder,held
+var irregular = strings.Fields(`pay,paid keep,kept leave,left hold,held build,built begin,began,begun ` +
+	`write,wrote,written find,found send,sent buy,bought
+	bring,brought sell,sold tell,told lose,lost break,broke,broken choose,chose,chosen grow,grew,grown catch,caught ` +
+	`drive,drove,driven speak,spoke,spoken
+	steal,stole,stolen wear,wore,worn win,won die,dead,death sink,sank,sunk freeze,froze,frozen teach,taught ` +
+	`feed,fed fall,fell,fallen
+	forget,forgot,forgotten spend,spent lend,lent know,knew,known draw,drew,drawn fly,flew,flown eat,ate,eaten ` +
+	`rise,rose,risen
+	lead,led stand,stood run,ran meet,met strike,struck shoot,shot swim,swam,swum sing,sang,sung sew,sewn ` +
+	`ride,rode,ridden hide,hid,hidden
+	leader,led builder,built maker,made seller,sold buyer,bought writer,wrote,written driver,drove,driven winner,won ` +
+	`teacher,taught holder,held
 	keeper,kept add,added,adding man,men woman,women child,children foot,feet tooth,teeth`)
 
 // light are words that a question needs more than its answer does: it says "get" where the answer says "is entitled
 // to". They add to a sentence's worth, but hardly count where they are missing.
 var light = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
-	for _, word := range strings.Fields(`get give take make do go come need use put let have become look like thing people person everyone everybody someone
-		anyone kind type sort way manner company firm place part possible permit permitted allow allowed require required necessary able must current
-		currently exist missing lack new big large other whole total made done taken given used exactly usually normally same file files document documents
+	for _, word := range strings.Fields(`get give take make do go come need use put let have become look like thing ` +
+		`people person everyone everybody someone
+		anyone kind type sort way manner company firm place part possible permit permitted allow allowed require ` +
+		`required necessary able must current
+		currently exist missing lack new big large other whole total made done taken given used exactly usually ` +
+		`normally same file files document documents
 		human several certain
 		haben machen geben nehmen brauchen benutzen können müssen dürfen
 		avoir donner prendre faut peut hacer tomar`) {

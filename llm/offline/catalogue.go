@@ -13,21 +13,31 @@ const aFile = `["“]?([\p{L}\p{N}_.-]+\.(?:pdf|md|markdown|txt|html?|docx?|csv|
 
 // What is asked about the library itself, beside lists of it.
 var (
-	fieldOf = lazily(`(?i)^(?:please )?(?:what(?:'s| is)|tell me|give me|show me) the (title|type|format|number of pages|page count) of (?:the )?(?:document |file )?` +
+	fieldOf = lazily(`(?i)^(?:please )?(?:what(?:'s| is)|tell me|give me|show me) the (title|type|format|number of ` +
+		`pages|page count) of (?:the )?(?:document |file )?` +
 		aFile + `[?.! ]*$`)
 	pagesOf = lazily(`(?i)^how many pages (?:does|do|has|have|are (?:there )?in) (?:the )?(?:document |file )?` +
 		aFile + `(?: (?:have|contain|hold))?[?.! ]*$`)
 	nameOf = lazily(
-		`(?i)^(?:which|what) (?:file|document|pdf) (?:holds|is|has) (?:the |my |our )?(.+?)[?.! ]*$|^(?:what(?:'s| is)|tell me) the file ?name of (?:the |my |our )?(.+?)[?.! ]*$`,
+		`(?i)^(?:which|what) (?:file|document|pdf) (?:holds|is|has) (?:the |my |our )?(.+?)[?.! ]*$|^(?:what(?:'s| ` +
+			`is)|tell me) the file ?name of (?:the |my |our )?(.+?)[?.! ]*$`,
 	)
 	titled = lazily(
-		`(?i)^(?:please )?(?:list|show|find|which|what)\b.*\b(?:documents?|files?|pdfs?)\b.*\b(?:titles?|names?|called|titled|named)\b(?: that| which)?(?: contains?| containing| includes?| including| has| have| with| holds?)?(?: the)?(?: words?)? ["“]?([\p{L}\p{N}][^"”?]*?)["”]?[?.! ]*$`,
+		`(?i)^(?:please )?(?:list|show|find|which|what)\b.*\b(?:documents?|files?|pdfs?)\b.*\b(?:titles?|names?|` +
+			`called|titled|named)\b(?: that| which)?(?: contains?| containing| includes?| including| has| have| ` +
+			`with| holds?)?(?: the)?(?: words?)? ["“]?([\p{L}\p{N}][^"”?]*?)["”]?[?.! ]*$`,
 	)
 	within = lazily(
-		`(?i)^(?:please )?(?:list|show|find|which|what)\b.*\b(?:documents?|files?|pdfs?)\b.*\b(?:have|has|with|hold|contain)(?: the)?(?: words?)? ["“]?([\p{L}\p{N}][^"”?]*?)["”]? in (?:their|its|the) (?:titles?|names?|file ?names?)[?.! ]*$`,
+		`(?i)^(?:please )?(?:list|show|find|which|what)\b.*\b(?:documents?|files?|pdfs?)\b.*\b(?:have|has|with|hold|` +
+			`contain)(?: the)?(?: words?)? ["“]?([\p{L}\p{N}][^"”?]*?)["”]? in (?:their|its|the) ` +
+			`(?:titles?|names?|file ?names?)[?.! ]*$`,
 	)
 	byAge = lazily(
-		`(?i)^(?:which|what)(?:'s| is| was)?(?: the| my| our)* (?:(newest|latest|most recent|oldest) (?:document|file|pdf)\b|(?:document|file|pdf) (?:is|was|did i|have i|did we|have we)(?: the)?(?: add(?:ed)?| upload(?:ed)?)? ?(newest|latest|most recent(?:ly)?|oldest|last|first)\b)(?: (?:one|document|file|added|uploaded|in (?:the|my|our) library|here|that (?:i|we) (?:have|added|uploaded)))*[?.! ]*$`,
+		`(?i)^(?:which|what)(?:'s| is| was)?(?: the| my| our)* (?:(newest|latest|most recent|oldest) ` +
+			`(?:document|file|pdf)\b|(?:document|file|pdf) (?:is|was|did i|have i|did we|have we)(?: the)?(?: ` +
+			`add(?:ed)?| upload(?:ed)?)? ?(newest|latest|most recent(?:ly)?|oldest|last|first)\b)(?: ` +
+			`(?:one|document|file|added|uploaded|in (?:the|my|our) library|here|that (?:i|we) ` +
+			`(?:have|added|uploaded)))*[?.! ]*$`,
 	)
 	ageLast = lazily(`(?i)oldest|first`)
 )

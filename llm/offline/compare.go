@@ -5,17 +5,27 @@ import (
 	"strings"
 )
 
-// comparisons find the two halves of a question that compares: what they have in common stands before or inside the first.
+// comparisons find the two halves of a question that compares: what they have in common stands before or inside the
+// first.
 var comparisons = []pattern{
 	lazily(`(?i)^(?:please )?compare what (.+?),? and (.+?) (?:say|tell|state|promise)s? (?:about|on|of)\b`),
 	lazily(`(?i)^(?:please )?(?:compare|vergleiche|vergleichen sie) (.+?),? (?:with|and|to|against|mit|und) (.+)$`),
 	lazily(`(?i)\b(?:difference|differences|unterschiede?) (?:between|zwischen) (.+?),? (?:and|und) (.+)$`),
-	lazily(`(?i)^(?:which|what|who|was|welche[rs]?|wer)\b[^,:]* (?:\p{L}{3,}er|more|less|most|least|best|worst)\b[^,:]*[,:] (.+?),? (?:or|oder) (.+)$`),
-	lazily(`(?i)^(?:is|are|was|were|does|do|did|ist|sind) (.+?) (?:\p{L}{2,}er|more \p{L}+|less \p{L}+) (?:than|als) (.+)$`),
+	lazily(
+		`(?i)^(?:which|what|who|was|welche[rs]?|wer)\b[^,:]* ` +
+			`(?:\p{L}{3,}er|more|less|most|least|best|worst)\b[^,:]*[,:] (.+?),? (?:or|oder) (.+)$`,
+	),
+	lazily(
+		`(?i)^(?:is|are|was|were|does|do|did|ist|sind) (.+?) (?:\p{L}{2,}er|more \p{L}+|less \p{L}+) (?:than|als) ` +
+			`(.+)$`,
+	),
 }
 
-// sameAgain begins a half that leaves the thing out which the other names: "the guarantee of the slates and that of the windows".
-var sameAgain = lazily(`(?i)^(?:with |to |for |of )?(?:that|those|the ones?|de[rnm]|die|das|dem|denen|for|of|für|von|in|on|at)\b`)
+// sameAgain begins a half that leaves the thing out which the other names: "the guarantee of the slates and that of the
+// windows".
+var sameAgain = lazily(
+	`(?i)^(?:with |to |for |of )?(?:that|those|the ones?|de[rnm]|die|das|dem|denen|for|of|für|von|in|on|at)\b`,
+)
 
 // half is one of two things that are compared.
 type half struct {
@@ -28,7 +38,8 @@ type half struct {
 // comparative is a word that a comparison is asked with: answers have the figures, and none of them says which is more.
 var comparative = lazily(`(?i)^(?:\p{L}{3,}er|more|less|most|least|best|worst|lasts?)$`)
 
-// compared returns the two halves of a question, none if it compares nothing or they can't be told apart by their words.
+// compared returns the two halves of a question, none if it compares nothing or they can't be told apart by their
+// words.
 func compared(question string, words []word) []half { return halvesOf(question, words, comparisons) }
 
 func halvesOf(question string, words []word, shapes []pattern) []half {
@@ -60,7 +71,8 @@ func halvesOf(question string, words []word, shapes []pattern) []half {
 			first = first && !in[0]
 		}
 		for i := range halves {
-			if named := slices.DeleteFunc(slices.Clone(halves[i].own), func(k int) bool { return !words[k].name }); len(named) > 0 {
+			if named := slices.DeleteFunc(slices.Clone(halves[i].own),
+				func(k int) bool { return !words[k].name }); len(named) > 0 {
 				halves[i].own = named
 			}
 			if len(halves[i].own) == 0 {
@@ -74,12 +86,14 @@ func halvesOf(question string, words []word, shapes []pattern) []half {
 
 // mentions reports whether a text has a word, whatever its case.
 func mentions(text, word string) bool {
-	return slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,;:“”\"'’()", r) }),
+	return slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool {
+		return strings.ContainsRune(" ,;:“”\"'’()", r)
+	}),
 		func(f string) bool { return strings.EqualFold(f, word) })
 }
 
-// worth is how well a sentence speaks of a half: 0 if it does not hold half of what is its own, or nothing of what both share
-// stands near it, unless nothing that was read has any of that.
+// worth is how well a sentence speaks of a half: 0 if it does not hold half of what is its own, or nothing of what both
+// share stands near it, unless nothing that was read has any of that.
 func (h half) worth(c candidate, words []word) float64 {
 	var held, asked, score float64
 	for _, k := range h.own {
@@ -106,8 +120,11 @@ func (h half) worth(c candidate, words []word) float64 {
 	return score
 }
 
-// each picks the best sentence for each half; missing is the half for which there is none, when there is one for the other.
-func each(halves []half, cands []candidate, words []word, want expected, question string) (picked []candidate, missing string) {
+// each picks the best sentence for each half; missing is the half for which there is none, when there is one for the
+// other.
+func each(
+	halves []half, cands []candidate, words []word, want expected, question string,
+) (picked []candidate, missing string) {
 	for i, h := range halves {
 		best, most := -1, 0.0
 		for j, c := range cands {
@@ -123,7 +140,9 @@ func each(halves []half, cands []candidate, words []word, want expected, questio
 			missing = halves[i].said
 			continue
 		}
-		if !slices.ContainsFunc(picked, func(p candidate) bool { return p.source == cands[best].source && p.place == cands[best].place }) {
+		if !slices.ContainsFunc(picked, func(p candidate) bool {
+			return p.source == cands[best].source && p.place == cands[best].place
+		}) {
 			picked = append(picked, cands[best])
 		}
 	}
@@ -136,7 +155,9 @@ func each(halves []half, cands []candidate, words []word, want expected, questio
 // covers reports whether the best sentence for each half is among those picked.
 func covers(picked, both []candidate) bool {
 	return !slices.ContainsFunc(both, func(b candidate) bool {
-		return !slices.ContainsFunc(picked, func(p candidate) bool { return p.source == b.source && p.place == b.place })
+		return !slices.ContainsFunc(picked, func(p candidate) bool {
+			return p.source == b.source && p.place == b.place
+		})
 	})
 }
 

@@ -13,7 +13,10 @@ func TestAComparisonNeedsBothHalves(t *testing.T) {
 		{"Is the expected life of the boiler longer than that of the carpet?", "carpet"},
 	} {
 		got, _ := ask(t, c.question)
-		if !strings.HasPrefix(got, Refusal) || !strings.HasSuffix(got, "Nothing that I found is about “"+c.missing+"”, so there is nothing to compare with.") {
+		if !strings.HasPrefix(got, Refusal) ||
+			!strings.HasSuffix(
+				got, "Nothing that I found is about “"+c.missing+"”, so there is nothing to compare with.",
+			) {
 			t.Errorf("%s: %q, want %q at its beginning", c.question, got, Refusal)
 		}
 	}

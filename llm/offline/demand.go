@@ -20,28 +20,45 @@ type demand struct {
 }
 
 const (
-	numberWords = `one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|dozen|half|` +
+	numberWords = `one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|` +
+		`seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|` +
+		`dozen|half|` +
 		`eine?[nmrs]?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|zwanzig|dreißig|hundert|tausend|` +
-		`une?|deux|trois|quatre|cinq|sept|huit|neuf|dix|onze|douze|quinze|vingt|trente|quarante|cinquante|soixante|cent|mille|demi|` +
+		`une?|deux|trois|quatre|cinq|sept|huit|neuf|dix|onze|douze|quinze|vingt|trente|quarante|cinquante|soixante|` +
+		`cent|mille|demi|` +
 		`un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|treinta|cien|mil`
-	numberSign   = `\d|[一二三四五六七八九十百千万零]`
-	timeUnits    = `seconds?|minutes?|hours?|days?|weeks?|months?|years?|decades?|nights?|sekunden?|minuten?|stunden?|tagen?|tage?s?|wochen?|monate?n?|jahre?n?|secondes?|heures?|jours?|semaines?|mois|ans?|années?|segundos?|minutos?|horas?|días?|meses|mes|años?`
-	measures     = `bytes?|[kmgt]i?b|(?:kilo|mega|giga)bytes?|(?:kilo|centi|milli)?met(?:re|er)s?|km|cm|mm|m²|feet|foot|ft|inch(?:es)?|yards?|miles?|acres?|hectares?|square|cubic|(?:kilo)?gram(?:me)?s?|kg|tons?|tonnes?|pounds?|lit(?:re|er)s?|degrees?|knots?|percent|per|times|stor(?:ey|ie)s?|floors?|rooms?|pages?|people|persons?|members?|employees?|grad|meter\w*|kilo\w*|tonnen|liter|prozent|personen|etagen`
-	calendar     = `(?i)\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may \d+|\d+ may|may (?:1\d|20)\d\d|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)\b|\b(?:1\d|20)\d\d-\d\d|\b\d{1,2}[./]\d{1,2}[./]|[月日]|(?:января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря)`
-	measureAsked = `\bhow (?:far|tall|high|wide|large|big|deep|heavy|fast|hot|cold)\b|\bwie ?(?:hoch|groß|weit|tief|schwer|schnell|breit)\b|何(?:メートル|キロ)`
-	numberAsked  = `\bhow (?:many|much)\b|\bwie ?viele?\b|\bcombien\b|\bcuánt[oa]s?\b|何(?:人|個|年|回)|多少`
-	begins       = `(?i)^(?:and |but |so |und |et |y |,)*`
+	numberSign = `\d|[一二三四五六七八九十百千万零]`
+	timeUnits  = `seconds?|minutes?|hours?|days?|weeks?|months?|years?|decades?|nights?|sekunden?|minuten?|` +
+		`stunden?|tagen?|tage?s?|wochen?|monate?n?|jahre?n?|secondes?|heures?|jours?|semaines?|mois|ans?|années?|` +
+		`segundos?|minutos?|horas?|días?|meses|mes|años?`
+	measures = `bytes?|[kmgt]i?b|(?:kilo|mega|giga)bytes?|(?:kilo|centi|milli)?met(?:re|er)s?|km|cm|mm|m²|feet|` +
+		`foot|ft|inch(?:es)?|yards?|miles?|acres?|hectares?|square|cubic|(?:kilo)?gram(?:me)?s?|kg|tons?|tonnes?|` +
+		`pounds?|lit(?:re|er)s?|degrees?|knots?|percent|per|times|stor(?:ey|ie)s?|floors?|rooms?|pages?|people|` +
+		`persons?|members?|employees?|grad|meter\w*|kilo\w*|tonnen|liter|prozent|personen|etagen`
+	calendar = `(?i)\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may \d+|\d+ may|may ` +
+		`(?:1\d|20)\d\d|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|januar|` +
+		`februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|` +
+		`novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|` +
+		`diciembre)\b|\b(?:1\d|20)\d\d-\d\d|\b\d{1,2}[./]\d{1,2}[./]|[月日]|(?:января|февраля|марта|апреля|мая|июня|` +
+		`июля|августа|сентября|октября|ноября|декабря)`
+	measureAsked = `\bhow (?:far|tall|high|wide|large|big|deep|heavy|fast|hot|cold)\b|\bwie ` +
+		`?(?:hoch|groß|weit|tief|schwer|schnell|breit)\b|何(?:メートル|キロ)`
+	numberAsked = `\bhow (?:many|much)\b|\bwie ?viele?\b|\bcombien\b|\bcuánt[oa]s?\b|何(?:人|個|年|回)|多少`
+	begins      = `(?i)^(?:and |but |so |und |et |y |,)*`
 )
 
 // demands are tried in order; the first whose question fits is taken.
 var demands = []struct{ question, stands, form pattern }{
 	{ // money
 		lazily(
-			`(?i)\bhow (?:much|expensive)\b.*\b(?:costs?|charged?|pays?|paid|price|fee|spend|expensive)\b|^(?:and )?(?:what|which)\b[^,]*\b(?:price|costs?|fee|charge)\b|\bwie ?viel kostet|\bwas kostet|\bwie teuer|\bcombien coûte|\bprix d|\bcuánto cuesta|\bprecio d|\bсколько стоит|いくら|費|多少钱`,
+			`(?i)\bhow (?:much|expensive)\b.*\b(?:costs?|charged?|pays?|paid|price|fee|spend|expensive)\b|^(?:and ` +
+				`)?(?:what|which)\b[^,]*\b(?:price|costs?|fee|charge)\b|\bwie ?viel kostet|\bwas kostet|\bwie ` +
+				`teuer|\bcombien coûte|\bprix d|\bcuánto cuesta|\bprecio d|\bсколько стоит|いくら|費|多少钱`,
 		),
 		lazily(`(?i)^(?:costs?|price|fee|charge|expensive|spend|kostet|teuer|coûtent?|prix|cuestan?|precio|стоит)$`),
 		lazily(
-			`(?i)[$€£¥]|\b(?:eur|usd|gbp|euros?|dollars?|pounds?|pence|cents?|francs?|yen)\b|\d\s?(?:円|元|руб)|рубл|[万千百十]円|\bfree\b|\bno charge\b|\bkostenlos|\bgratuit|\bgratis|\bcost`,
+			`(?i)[$€£¥]|\b(?:eur|usd|gbp|euros?|dollars?|pounds?|pence|cents?|francs?|yen)\b|\d\s?(?:円|元|руб)|рубл|` +
+				`[万千百十]円|\bfree\b|\bno charge\b|\bkostenlos|\bgratuit|\bgratis|\bcost`,
 		)},
 	{ // how long a ship is: a name has a length, not a duration
 		lazily(begins + `how long (?:is|was|are|were) (?-i:(?:the )?\p{Lu}[\p{L}'-]+)\s*\?*$`), nil,
@@ -51,12 +68,15 @@ var demands = []struct{ question, stands, form pattern }{
 		lazily(`(?i)^(?:temps|tiempo|lange?)$`),
 		lazily(`(?i)(?:\d|\b(?:` + numberWords + `|an?|several|few|some|mehrere))[\s-]+(?:[\p{L}-]+\s)?(?:` +
 			timeUnits +
-			`)\b|\bdemi-heure|\buntil\b|\bforever\b|\bpermanent|\bindefinite|\bunlimited\b|\bbis\b|\bjusqu|\bhasta\b|\bfor (?:good|life|ever)\b|\b(?:1\d|20)\d\d\b.*\b(?:1\d|20)\d\d\b`)},
+			`)\b|\bdemi-heure|\buntil\b|\bforever\b|\bpermanent|\bindefinite|\bunlimited\b|\bbis\b|\bjusqu|\bhasta\b|` +
+			`\bfor (?:good|life|ever)\b|\b(?:1\d|20)\d\d\b.*\b(?:1\d|20)\d\d\b`)},
 	{ // frequency
 		lazily(`(?i)\bhow often\b|\bhow frequently\b|\bwie oft\b|\bcombien de fois\b|\bcuántas veces\b`),
 		lazily(`(?i)^(?:often|frequently|fois|veces)$`),
 		lazily(`(?i)` + numberSign + `|\b(?:` + numberWords +
-			`|once|twice|daily|weekly|monthly|yearly|annual\w*|each|every|always|never|regular\w*|times?|alle|jede\w*|einmal|zweimal|täglich|wöchentlich|monatlich|jährlich|nie|immer|chaque|tous|toutes|fois|jamais|cada|vez|veces|nunca)\b`)},
+			`|once|twice|daily|weekly|monthly|yearly|annual\w*|each|every|always|never|regular\w*|times?|alle|` +
+			`jede\w*|einmal|zweimal|täglich|wöchentlich|monatlich|jährlich|nie|immer|chaque|tous|toutes|fois|jamais|` +
+			`cada|vez|veces|nunca)\b`)},
 	{ // a measure: a number alone may count something else
 		lazily(`(?i)` + measureAsked),
 		lazily(
@@ -83,20 +103,32 @@ var demands = []struct{ question, stands, form pattern }{
 		lazily(`\b(?:1\d|20)\d\d\b|年`)},
 	{ // a month or a day of the calendar
 		lazily(
-			`(?i)\b(?:what|which) (?:date|month)s?\b|\bwelche[mnsr]? (?:monat|datum)|\b(?:quel mois|quelle date)\b|\bqué (?:mes|fecha)\b`,
+			`(?i)\b(?:what|which) (?:date|month)s?\b|\bwelche[mnsr]? (?:monat|datum)|\b(?:quel mois|quelle ` +
+				`date)\b|\bqué (?:mes|fecha)\b`,
 		),
 		lazily(`(?i)^(?:dates?|months?|datum|monat|mois|mes|fecha)$`),
 		lazily(calendar)},
 	{ // when something was, not when it is
 		lazily(begins + `(?:(?:since|until|till|by|from) )?when (?:was|were|did|had)\b`), nil,
 		lazily(calendar +
-			`|(?i)\b(?:1\d|20)\d\d\b|\d:\d\d|\b(?:ago|yesterday|before|after|during|while|as soon as|spring|summer|autumn|winter|century|noon|midnight|morning|evening|\p{L}+day|(?:the|same|next|following|previous|last|first|that|this) (?:day|week|month|year))\b`)},
+			`|(?i)\b(?:1\d|20)\d\d\b|\d:\d\d|\b(?:ago|yesterday|before|after|during|while|as soon ` +
+			`as|spring|summer|autumn|winter|century|noon|midnight|morning|evening|\p{L}+day|(?:the|same|next|` +
+			`following|previous|last|first|that|this) (?:day|week|month|year))\b`)},
 	{ // a time
 		lazily(begins +
-			`(?:(?:since|until|till|by|from) )?when\b|\b(?:what|which) (?:year|date|day|month|time)\b|\b(?:seit|bis|ab)? ?wann\b|\bquand\b|\bcuándo\b|いつ|什么时候|何時`),
+			`(?:(?:since|until|till|by|from) )?when\b|\b(?:what|which) ` +
+			`(?:year|date|day|month|time)\b|\b(?:seit|bis|ab)? ?wann\b|\bquand\b|\bcuándo\b|いつ|什么时候|何時`),
 		lazily(`(?i)^(?:year|date|time)$`),
 		lazily(`(?i)` + numberSign +
-			`|[年月日時时]|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|day\b|\b(?:weeks?|months?|years?|spring|summer|autumn|winter|morning|evening|noon|night|daily|before|after|as soon as|once|until|till|from|when|whenever|while|during|if|immediately|at once|now|today|first|last|never|always|later|then)\b|tags?\b|\b(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|januar|februar|märz|april|mai|juni|juli|august|oktober|dezember|woche|jahr|monat|vor|nach|bis|ab|sobald|wenn|sofort|janvier|février|mars|avril|juin|juillet|août|avant|après|dès|jusqu|pendant|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|antes|después|hasta|lunes|martes|miércoles|jueves|viernes|sábado|domingo)\b`)},
+			`|[年月日時时]|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|day\b|\b(?:weeks?|months?|years?|` +
+			`spring|summer|autumn|winter|morning|evening|noon|night|daily|before|after|as soon ` +
+			`as|once|until|till|from|when|whenever|while|during|if|immediately|at ` +
+			`once|now|today|first|last|never|always|later|then)\b|tags?\b|\b(?:montag|dienstag|mittwoch|donnerstag|` +
+			`freitag|samstag|sonntag|januar|februar|märz|april|mai|juni|juli|august|oktober|dezember|woche|jahr|` +
+			`monat|vor|nach|bis|ab|sobald|wenn|sofort|janvier|février|mars|avril|juin|juillet|août|avant|après|dès|` +
+			`jusqu|pendant|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|enero|febrero|marzo|abril|mayo|junio|` +
+			`julio|agosto|septiembre|octubre|noviembre|diciembre|antes|después|hasta|lunes|martes|miércoles|jueves|` +
+			`viernes|sábado|domingo)\b`)},
 	{ // a place
 		lazily(begins + `(?:in|from|to|at|near) (?:which|what) (?:city|town|village|country|harbour|port|street)\b`),
 		lazily(`(?i)^(?:city|town|village|country|harbour|port|street)$`),
@@ -105,7 +137,9 @@ var demands = []struct{ question, stands, form pattern }{
 		lazily(`(?i)\b(?:what|which) colou?rs?\b|\bcolou?r of\b|\bwelche farbe|\bquelle couleur|\bqué color|何色|什么颜色`),
 		lazily(`(?i)^(?:colou?rs?|farbe|couleur|何?色)$`),
 		lazily(
-			`(?i)\b(?:red|green|blue|yellow|white|black|grey|gray|brown|orange|purple|pink|beige|cream|gold|silver|rot|grün|blau|gelb|weiß|schwarz|grau|braun|rouge|verte?|bleue?|jaune|blanc|blanche|noire?|grise?|brune?|rojo|verde|azul|amarillo|blanco|negro|gris)\b|[赤青緑绿黄白黒黑灰茶红]色?`,
+			`(?i)\b(?:red|green|blue|yellow|white|black|grey|gray|brown|orange|purple|pink|beige|cream|gold|silver|` +
+				`rot|grün|blau|gelb|weiß|schwarz|grau|braun|rouge|verte?|bleue?|jaune|blanc|blanche|noire?|grise?|` +
+				`brune?|rojo|verde|azul|amarillo|blanco|negro|gris)\b|[赤青緑绿黄白黒黑灰茶红]色?`,
 		)},
 }
 
@@ -116,34 +150,51 @@ var (
 	)
 	// after "how much"
 	noCount = lazily(
-		`(?i)^(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|shall|should|will|would|of|the|an?|it|in|at|for|to|per|time|money|more|less|longer|later|earlier|higher|lower)$`,
+		`(?i)^(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|shall|should|will|would|of|the|` +
+			`an?|it|in|at|for|to|per|time|money|more|less|longer|later|earlier|higher|lower)$`,
 	)
 	wantsName = lazily(
-		`(?i)\bnames? of\b|\b(?:what|how) (?:is|are|was|were)\b.*\bcalled\b|\bwie (?:heißt|hieß)\b|\bs'appelle|\bcómo se llama|名前|叫什么`,
+		`(?i)\bnames? of\b|\b(?:what|how) (?:is|are|was|were)\b.*\bcalled\b|\bwie ` +
+			`(?:heißt|hieß)\b|\bs'appelle|\bcómo se llama|名前|叫什么`,
 	)
 	nameWord    = lazily(`(?i)^(?:names?|called|heißt|hieß|appelle|llama)$`)
 	properName  = lazily("[\\p{L},;:)(]\\s+[(\"“„«`]?(\\p{Lu}[\\p{L}\\d'’.-]+)|[\"“„«`](\\p{L}[^\"”“»`]+)[\"”“»`]")
 	wantsPerson = lazily(begins +
-		`(?:(?:from |to |by |for |with )?who(?:m|se)?|(?:von |an |bei |mit |für )?we(?:r|n|m|ssen)|(?:à |de |par |pour )?qui|¿? ?(?:a |de |por |para )?quién(?:es)?)\b`)
+		`(?:(?:from |to |by |for |with )?who(?:m|se)?|(?:von |an |bei |mit |für )?we(?:r|n|m|ssen)|(?:à |de |par ` +
+		`|pour )?qui|¿? ?(?:a |de |por |para )?quién(?:es)?)\b`)
 	people = lazily(
-		`(?i)\b(?:i|you|we|he|she|they|them|one (?:may|can|must|should|has)|anyone|anybody|everyone|everybody|nobody|somebody|someone|people|persons?|users?|readers?|members?|staff|crew|team|department|company|firm|office|employees?|employers?|workers?|managers?|directors?|owners?|tenants?|landlords?|customers?|clients?|suppliers?|contractors?|makers?|manufacturers?|engineers?|inspectors?|surveyors?|doctors?|captain|president|chair\w*|head|authors?|founders?|teachers?|students?|children|parents?|lawyers?|agents?|administrators?|officers?|guests?|neighbou?rs?|partners?|board|court|police|bank|council|ministry|authority|insurer|ltd|inc|gmbh)\b`,
+		`(?i)\b(?:i|you|we|he|she|they|them|one ` +
+			`(?:may|can|must|should|has)|anyone|anybody|everyone|everybody|nobody|somebody|someone|people|persons?|` +
+			`users?|readers?|members?|staff|crew|team|department|company|firm|office|employees?|employers?|workers?|` +
+			`managers?|directors?|owners?|tenants?|landlords?|customers?|clients?|suppliers?|contractors?|makers?|` +
+			`manufacturers?|engineers?|inspectors?|surveyors?|doctors?|captain|president|chair\w*|head|authors?|` +
+			`founders?|teachers?|students?|children|parents?|lawyers?|agents?|administrators?|officers?|guests?|` +
+			`neighbou?rs?|partners?|board|court|police|bank|council|ministry|authority|insurer|ltd|inc|gmbh)\b`,
 	)
 	leute = lazily(
-		`(?i)\b(?:sie|wir|ich|man|jede[rm]?|niemand|herrn?|frau|familie|\p{L}*(?:person(?:en)?|leute|mitarbeiter\p{L}*|betriebe?s?|firma|hersteller\p{L}*|händler\p{L}*|kunden?|käufer\p{L}*|mieter\p{L}*|eigentümer\p{L}*|besitzer\p{L}*|verwalt(?:er|ung)\p{L}*|meister\p{L}*|handwerker\p{L}*|monteur\p{L}*|installateur\p{L}*|techniker\p{L}*|ingenieur\p{L}*|arzt|ärzt\p{L}*|leiter\p{L}*|chef\p{L}*|vorstand|behörde|gericht|versicherung|polizei|präsident\p{L}*|autor\p{L}*))\b`,
+		`(?i)\b(?:sie|wir|ich|man|jede[rm]?|niemand|herrn?|frau|familie|\p{L}*(?:person(?:en)?|leute|mitarbeiter\p{L}` +
+			`*|betriebe?s?|firma|hersteller\p{L}*|händler\p{L}*|kunden?|käufer\p{L}*|mieter\p{L}*|eigentümer\p{L}*|` +
+			`besitzer\p{L}*|verwalt(?:er|ung)\p{L}*|meister\p{L}*|handwerker\p{L}*|monteur\p{L}*|installateur\p{L}*|` +
+			`techniker\p{L}*|ingenieur\p{L}*|arzt|ärzt\p{L}*|leiter\p{L}*|chef\p{L}*|vorstand|behörde|gericht|` +
+			`versicherung|polizei|präsident\p{L}*|autor\p{L}*))\b`,
 	)
 	gens = lazily(
-		`(?i)\b(?:personne|locataires?|propriétaires?|employée?s?|directeur|directrice|médecin|maire|auteur|sociét[ée]|entreprise|client\w*|vecin\w*|empresa|inquilin\w*|propietari\w*|emplead\w*|directora?s?|presidenta|médic\w*|autora?s?|alcalde\w*)\b`,
+		`(?i)\b(?:personne|locataires?|propriétaires?|employée?s?|directeur|directrice|médecin|maire|auteur|` +
+			`sociét[ée]|entreprise|client\w*|vecin\w*|empresa|inquilin\w*|propietari\w*|emplead\w*|directora?s?|` +
+			`presidenta|médic\w*|autora?s?|alcalde\w*)\b`,
 	)
 	german   = lazily(begins + `(?:(?:von |an |bei |mit |für )?we(?:r|n|m|ssen)|wie (?:heißt|hieß))\b`)
 	fullName = lazily(`(\p{Lu}\p{Ll}+) \p{Lu}\p{Ll}+`)
 	opener   = lazily(
-		`^(?:De[rnms]|Die|Das|Eine?[nmrs]?|Keine?[nmrs]?|Im|In|Am|An|Auf|Bei|Mit|Nach|Vor|Zu[mr]?|Für|Von|Vom|Aus|Ab|Bis|Jede[rnms]?|Diese[rnms]?|Alle|Ihre?|Seine?|Wenn|Als|Ist|Sind)$`,
+		`^(?:De[rnms]|Die|Das|Eine?[nmrs]?|Keine?[nmrs]?|Im|In|Am|An|Auf|Bei|Mit|Nach|Vor|Zu[mr]?|Für|Von|Vom|Aus|Ab|` +
+			`Bis|Jede[rnms]?|Diese[rnms]?|Alle|Ihre?|Seine?|Wenn|Als|Ist|Sind)$`,
 	)
 	wholeName   = lazily(`^\p{Lu}[\p{Ll}'-]+ \p{Lu}\p{Ll}+`)
 	wantsReason = lazily(begins + `why\b`)
 	negation    = lazily(`(?i)\b(?:not|never|no|cannot|without)\b|n['’]t\b`)
 	givesReason = lazily(
-		`(?i)\b(?:because|since|caus\w+|due to|so that|in order to|reasons?|therefore|as a result|owing to|to (?:avoid|prevent|protect|keep|ensure))\b`,
+		`(?i)\b(?:because|since|caus\w+|due to|so that|in order to|reasons?|therefore|as a result|owing to|to ` +
+			`(?:avoid|prevent|protect|keep|ensure))\b`,
 	)
 	number = lazily(`\d[\d.,]*`)
 )

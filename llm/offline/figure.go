@@ -28,7 +28,8 @@ const (
 )
 
 const (
-	monthNames = `jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?`
+	monthNames = `jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|` +
+		`oct(?:ober)?|nov(?:ember)?|dec(?:ember)?`
 	plainDigit = `\d+(?:[.,]\d+)*`
 	scales     = `(?: (?:thousand|million|billion)\b)?`
 )
@@ -40,50 +41,63 @@ var (
 	yearAlone  = lazily(`(?i)\b(?:in|from|of|since|until|by|year|for|(?:` + monthNames +
 		`)\.?) ((?:1[5-9]|20)\d\d)\b`)
 	yearEnds = lazily(
-		`^(?:[.,;:)!?]|$| (?:and|but|by|with|to|when|for|from|as|at|in|on|the|it|was|were|is|after|before|because|or|under)\b)`,
+		`^(?:[.,;:)!?]|$| (?:and|but|by|with|to|when|for|from|as|at|in|on|the|it|was|were|is|after|before|because|or|` +
+			`under)\b)`,
 	)
 	signed     = lazily(`([\p{L}]*[£$€¥]) ?(` + plainDigit + `)(` + scales + `)`)
 	currencies = lazily(`(?i)\b(` + plainDigit + `)(` + scales +
-		`) ?(€|euros?\b|eur\b|usd\b|dollars?\b|gbp\b|chf\b|(?:swiss )?francs?\b|(?:norwegian |danish |swedish )?(?:crowns?|kroner?|kronor)\b|yen\b)`)
+		`) ?(€|euros?\b|eur\b|usd\b|dollars?\b|gbp\b|chf\b|(?:swiss )?francs?\b|(?:norwegian |danish |swedish ` +
+		`)?(?:crowns?|kroner?|kronor)\b|yen\b)`)
 	countedFigure = lazily(`(?i)\b(` + plainDigit + scales + `|(?:` + englishNumbers +
 		`)\b)[ -]?((?:(?:square|cubic) )?\p{L}[\p{L}²³]*)`)
 	wholeValue  = lazily(`^(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?$`)
 	twoReadings = lazily(`^[1-9]\d{0,2}\.\d{3}$`)
 	hedged      = lazily(
-		`(?i)(?:\b(?:about|around|nearly|almost|roughly|approximately|some|over|under|above|below|(?:more|less|fewer) than|at least|between|circa|ca\.?|another|extra|additional|further|plus|minus|or|to)|[~≈<>–—/+-])\s*$`,
+		`(?i)(?:\b(?:about|around|nearly|almost|roughly|approximately|some|over|under|above|below|(?:more|less|` +
+			`fewer) than|at least|between|circa|ca\.?|another|extra|additional|further|plus|minus|or|to)|[~≈<>` +
+			`–—/+-])\s*$`,
 	)
 	startsAt = lazily(`(?i)\bfrom\s*$`)
 	limited  = lazily(`(?i)\b(?:up to|at most|(?:a )?maximum of|(?:no|not) more than)\s*$`)
 	rangeOn  = lazily(`(?i)^(?:\s?[-–—/+]\s?|\s(?:to|or)\s(?:about\s)?)[£$€¥]?\d`)
 	spaced   = lazily(`^[\s ]\d{3}\b`)
 	perOne   = lazily(
-		`(?i)^(?: of [\p{L}-]+(?: [\p{L}-]+)?)?,? ?(?:/ ?|(?:for )?(?:each|every|per|an?|one)\s)((?:square |cubic )?[\p{L}]+)`,
+		`(?i)^(?: of [\p{L}-]+(?: [\p{L}-]+)?)?,? ?(?:/ ?|(?:for )?(?:each|every|per|an?|one)\s)((?:square |cubic ` +
+			`)?[\p{L}]+)`,
 	)
 	perTime    = lazily(`(?i)\b(hourly|daily|weekly|monthly|quarterly|yearly|annual|annually)\b`)
 	scaled     = lazily(`(?i) (?:thousand|million|billion)\b`)
-	relativeTo = lazily(`(?i)^ (?:more|less|fewer|off|extra|cheaper|dearer|higher|lower|above|below|over|under|too|for (?:\d|(?:` +
+	relativeTo = lazily(`(?i)^ (?:more|less|fewer|off|extra|cheaper|dearer|higher|lower|above|below|over|under|too|` +
+		`for (?:\d|(?:` +
 		englishNumbers + `)\b))`)
 	// a figure beside them is another one
 	changes = lazily(
-		`(?i)\b(?:discount\w*|rebates?|refund\w*|sav(?:e[sd]?|ings?)|reduc\w+|increas\w+|rais(?:e[sd]?|ing)|(?:rose|fell|rises|falls|dropped|drops|up|down) by|moved|postponed|delayed|planned|last year|penalt\w+|fines?)\b`,
+		`(?i)\b(?:discount\w*|rebates?|refund\w*|sav(?:e[sd]?|ings?)|reduc\w+|increas\w+|rais(?:e[sd]?|ing)|(?:rose|` +
+			`fell|rises|falls|dropped|drops|up|down) by|moved|postponed|delayed|planned|last year|penalt\w+|fines?)\b`,
 	)
 	otherMoney = lazily(`^(?:(?:swiss )?franc|(?:norwegian |danish |swedish )?(?:crown|kron)|chf|yen)`)
 	hissing    = lazily(`(?:ch|sh|x|ss)es$`)
 	noUnit     = lazily(`(?i)^(?:` + englishNumbers +
-		`|hundred|thousand|million|billion|dozen|large|small|big|long|short|heavy|full|whole|paid|working|extra|public|different|good|old|young|main|great|little|high|low|wide|red|white|black|green|blue|and|or|of|to|at|in|on|by|for|from|per|an?|the|is|are|was|were|times|more|less|fewer|other|further|additional|new|percent|to|until|with|than|each|every|(?:` +
+		`|hundred|thousand|million|billion|dozen|large|small|big|long|short|heavy|full|whole|paid|working|extra|` +
+		`public|different|good|old|young|main|great|little|high|low|wide|red|white|black|green|blue|and|or|of|to|at|` +
+		`in|on|by|for|from|per|an?|the|is|are|was|were|times|more|less|fewer|other|further|additional|new|percent|to|` +
+		`until|with|than|each|every|(?:` +
 		monthNames + `))$`)
 	refusing = lazily(
-		`(?i)\b(?:not|never|no longer|nor|without|instead of|rather than|used to|formerly|previously|originally|would have|if|provided|unless|except)\b|n['’]t\b`,
+		`(?i)\b(?:not|never|no longer|nor|without|instead of|rather than|used ` +
+			`to|formerly|previously|originally|would have|if|provided|unless|except)\b|n['’]t\b`,
 	)
 )
 
 // englishNumbers are the number words that a sum reads; "one" is left out, as it is said of many things.
-const englishNumbers = `two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|(?:a|one) hundred`
+const englishNumbers = `two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|` +
+	`seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|(?:a|one) hundred`
 
 var numberValues = func() map[string]string {
 	m := map[string]string{"a": "1", "an": "1", "one": "1", "a hundred": "100", "one hundred": "100"}
 	for i, word := range strings.Split(
-		"two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty",
+		"two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "+
+			"eighteen nineteen twenty",
 		" ",
 	) {
 		m[word] = fmt.Sprint(i + 2)

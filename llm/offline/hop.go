@@ -44,7 +44,8 @@ func halfway(hops []hop, picked []candidate, words []word, p pile) bool {
 var (
 	wherePlain = lazily(`(?i)^where (?:is|are|was|were)\s*$`)
 	atPlace    = lazily(
-		`\b(?:is|are|was|were|lies|lay|stands|stood|sits|located|based|situated|found|lives|lived|office)\b[^.]*\b(?:in|at|on|near|off|behind|beside|opposite)\s+(?:the )?\p{Lu}`,
+		`\b(?:is|are|was|were|lies|lay|stands|stood|sits|located|based|situated|found|lives|lived|` +
+			`office)\b[^.]*\b(?:in|at|on|near|off|behind|beside|opposite)\s+(?:the )?\p{Lu}`,
 	)
 )
 

@@ -17,7 +17,8 @@ type named struct {
 
 var (
 	dated = lazily(
-		`(?i)^(?:january|february|march|april|may|june|july|august|september|october|november|december|mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?)$`,
+		`(?i)^(?:january|february|march|april|may|june|july|august|september|october|november|december|mondays?|` +
+			`tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?)$`,
 	)
 	copula = lazily(`(?i)^(?:is|was|are|were|:)$`)
 	parts  = lazily(`(?i)^(?:and|while|whereas|but)$`)

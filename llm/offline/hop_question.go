@@ -31,11 +31,14 @@ func (h hop) ask(name string) string {
 
 var (
 	relative = lazily(
-		`(?i)^(.+) (?:the|an?) ((?:[\p{L}\d'’-]+ ){0,3}?[\p{L}\d'’-]+),? (?:(?:in|on|at|for|by|from|with|of|to) which|that|which|who|where) (.+)$`,
+		`(?i)^(.+) (?:the|an?) ((?:[\p{L}\d'’-]+ ){0,3}?[\p{L}\d'’-]+),? (?:(?:in|on|at|for|by|from|with|of|to) ` +
+			`which|that|which|who|where) (.+)$`,
 	)
 	roleOf = lazily(`(?i)^(.+) the ([\p{L}-]+) of (.+)$`)
 	holder = lazily(
-		`(?i)^(?:\p{L}{3,}(?:er|or|ist|ian|man|woman)|captain|director|head|boss|chief|landlord|landlady|tenant|architect|chair|president|doctor|company|firm|host|guide|cook|pilot|mayor|king|queen|husband|wife|father|mother|brother|sister|son|daughter|parent)$`,
+		`(?i)^(?:\p{L}{3,}(?:er|or|ist|ian|man|woman)|captain|director|head|boss|chief|landlord|landlady|tenant|` +
+			`architect|chair|president|doctor|company|firm|host|guide|cook|pilot|mayor|king|queen|husband|wife|` +
+			`father|mother|brother|sister|son|daughter|parent)$`,
 	)
 	asksWith = lazily(
 		`(?i)\b(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|shall|should|will|would)\b`,

@@ -21,7 +21,10 @@ func papersIn(t *testing.T, folder string) []paper {
 			t.Fatal(err)
 		}
 		parts := strings.Split(string(raw), "\n## ")
-		p := paper{id: filepath.Base(path), file: filepath.Base(path), title: strings.TrimSpace(strings.TrimPrefix(parts[0], "# "))}
+		p := paper{
+			id: filepath.Base(path), file: filepath.Base(path),
+			title: strings.TrimSpace(strings.TrimPrefix(parts[0], "# ")),
+		}
 		for _, part := range parts[1:] {
 			section, body, _ := strings.Cut(part, "\n")
 			p.passages = append(p.passages, passage{Section: section, Text: strings.TrimSpace(body)})
@@ -31,10 +34,14 @@ func papersIn(t *testing.T, folder string) []paper {
 	return out
 }
 
-// Questions of two steps are answered with a sentence for each, and refused where either is missing or the first leads to two things.
+// Questions of two steps are answered with a sentence for each, and refused where either is missing or the first leads
+// to two things.
 func TestQuestionsOfTwoSteps(t *testing.T) {
 	papers := papersIn(t, filepath.Join("testdata", "hops"))
-	least := map[string]map[string]int{"hops.tsv": {"two-hop": 9, "near-miss": 7}, "hops-held.tsv": {"two-hop": 7, "near-miss": 7}} // held: 4 when they were first asked
+	// held: 4 when they were first asked
+	least := map[string]map[string]int{
+		"hops.tsv": {"two-hop": 9, "near-miss": 7}, "hops-held.tsv": {"two-hop": 7, "near-miss": 7},
+	}
 	for file, want := range least {
 		raw, err := os.ReadFile(filepath.Join("testdata", file))
 		if err != nil {

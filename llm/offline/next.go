@@ -46,7 +46,8 @@ func smallTalk(q string) string {
 	if gratitude().MatchString(q) {
 		return "You're welcome. Ask another question about your documents whenever you like."
 	}
-	return "Hello! Footnote is in offline mode, without a language model: I search your documents, read what fits, and answer with sentences " +
+	return "Hello! Footnote is in offline mode, without a language model: I search your documents, read what fits, " +
+		"and answer with sentences " +
 		"taken word for word from them, each with its footnote. Ask a question about your documents."
 }
 

@@ -3,13 +3,18 @@ package offline
 // Questions that ask for what a document holds. A file is known by its ending; what open, read and view are said of
 // is tried as a title.
 var (
-	opensFile = lazily(`(?i)^(?:please |can you |could you )*(?:open|read|view|show(?: me)?|display|look (?:at|into)|what(?:'s| is| stands)? (?:written )?in|what does|what are the contents of)(?: (?:the|my|our))?(?: (?:contents? of )?(?:document|file))? ` +
+	opensFile = lazily(`(?i)^(?:please |can you |could you )*(?:open|read|view|show(?: me)?|display|look ` +
+		`(?:at|into)|what(?:'s| is| stands)? (?:written )?in|what does|what are the contents of)(?: ` +
+		`(?:the|my|our))?(?: (?:contents? of )?(?:document|file))? ` +
 		aFile + `(?: (?:document|file))?(?: say| contain| hold)?[?.! ]*$`)
 	opensID = lazily(
-		`(?i)^(?:please |can you |could you )*(?:open|read|view|show(?: me)?|display|look (?:at|into)|what(?:'s| is| stands)? (?:written )?in|what does)(?: (?:the|my|our))? document (?:with (?:the )?)?id ["“]?([\w-]{1,128})["”]?(?: say| contain| hold)?[?.! ]*$`,
+		`(?i)^(?:please |can you |could you )*(?:open|read|view|show(?: me)?|display|look (?:at|into)|what(?:'s| is| ` +
+			`stands)? (?:written )?in|what does)(?: (?:the|my|our))? document (?:with (?:the )?)?id ` +
+			`["“]?([\w-]{1,128})["”]?(?: say| contain| hold)?[?.! ]*$`,
 	)
 	opensTitle = lazily(
-		`(?i)^(?:please |can you |could you )*(?:open|read|view)(?: (?:the|my|our))?(?: (?:document|file))? ["“]?([\p{L}\p{N}][^"”?]{2,200}?)["”]?[?.! ]*$`,
+		`(?i)^(?:please |can you |could you )*(?:open|read|view)(?: (?:the|my|our))?(?: (?:document|file))? ` +
+			`["“]?([\p{L}\p{N}][^"”?]{2,200}?)["”]?[?.! ]*$`,
 	)
 )
 

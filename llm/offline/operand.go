@@ -26,7 +26,10 @@ type stated struct {
 
 // figureWords are words of questions that a figure stands for, so that its sentence need not have them.
 var figureWords = lazily(
-	`(?i)^(?:costs?|prices?|priced|pays?|paid|payable|charged?|spend|spent|amounts?|sum|take[ns]?|took|used?|makes?|made|come|comes|goes|went|go|are|date|there|by|which|must|have|has|had|be|did|does|do|can|could|will|would|may|get|gets|total|altogether|most|much|many|new|more|long|away|pass|passed|elapsed?|lie|lay|exactly|whole|full|weighs?|hold|holds|contain|contains|fit|fits|yield)$`,
+	`(?i)^(?:costs?|prices?|priced|pays?|paid|payable|charged?|spend|spent|amounts?|sum|take[ns]?|took|used?|makes?|` +
+		`made|come|comes|goes|went|go|are|date|there|by|which|must|have|has|had|be|did|does|do|can|could|will|would|` +
+		`may|get|gets|total|altogether|most|much|many|new|more|long|away|pass|passed|elapsed?|lie|lay|exactly|whole|` +
+		`full|weighs?|hold|holds|contain|contains|fit|fits|yield)$`,
 )
 
 // wordsOf are the words of an operand that its sentence must have.
@@ -191,7 +194,9 @@ var (
 	article  = lazily(`(?i)^(?:the|an?|its|his|her|their|our|this|that)$`)
 	helping  = lazily(`(?i)^(?:is|are|was|were|has|have|had|be|must|may|can|could|will|would|shall|should)$`)
 	function = lazily(
-		`(?i)^(?:of|for|with|without|in|on|at|near|inside|behind|beside|under|above|from|to|by|within|after|before|until|since|between|through|over|into|and|or|but|that|which|who|as|than|if|when|the|an?|its|his|her|their|our|this|each|every|per|only)$`,
+		`(?i)^(?:of|for|with|without|in|on|at|near|inside|behind|beside|under|above|from|to|by|within|after|before|` +
+			`until|since|between|through|over|into|and|or|but|that|which|who|as|than|if|when|the|an?|its|his|her|` +
+			`their|our|this|each|every|per|only)$`,
 	)
 )
 

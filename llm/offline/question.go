@@ -25,21 +25,31 @@ const (
 
 var (
 	talk = lazily(
-		`(?i)^(hello|hi|hey|hallo|hola|bonjour|ciao|good (morning|afternoon|evening|day)|guten (tag|morgen)|thanks?|thank you|thx|danke|merci|gracias|bye|goodbye|ok|okay|great|cool|nice|who are you|what are you|what can you do|help)( (there|you|very much|a lot|so much|again|footnote|everyone))*[\s!.?,:)]*$`,
+		`(?i)^(hello|hi|hey|hallo|hola|bonjour|ciao|good (morning|afternoon|evening|day)|guten ` +
+			`(tag|morgen)|thanks?|thank you|thx|danke|merci|gracias|bye|goodbye|ok|okay|great|cool|nice|who are ` +
+			`you|what are you|what can you do|help)( (there|you|very much|a lot|so ` +
+			`much|again|footnote|everyone))*[\s!.?,:)]*$`,
 	)
 	gratitude = lazily(`(?i)^(thank|thx|danke|merci|gracias|ok|great|cool|nice|bye|goodbye)`)
 
 	summarise = lazily(
-		`(?i)^(?:please |can you |could you |give me )*(?:summari[sz]e|tl;?dr|sum up|(?:an?|the|a short|a brief)? ?(?:summary|overview|gist|outline) (?:of|for|about)|what(?:'s| is| does) (?:the )?(.+?) about[?.! ]*$|fasse|résume[rz]?|resume)\s*(.*)$`,
+		`(?i)^(?:please |can you |could you |give me )*(?:summari[sz]e|tl;?dr|sum up|(?:an?|the|a short|a brief)? ` +
+			`?(?:summary|overview|gist|outline) (?:of|for|about)|what(?:'s| is| does) (?:the )?(.+?) about[?.! ` +
+			`]*$|fasse|résume[rz]?|resume)\s*(.*)$`,
 	)
 	listing = lazily(
-		`(?i)^(?:please |can you |could you )*(?:list|show|find|which|what|how many)(?: me)?(?: all)?(?: of)?(?: the| my| our)?(?: (pdf|markdown|html|text))? (?:documents?|files?|pdfs?|library|papers?)\b(.*)$`,
+		`(?i)^(?:please |can you |could you )*(?:list|show|find|which|what|how many)(?: me)?(?: all)?(?: of)?(?: ` +
+			`the| my| our)?(?: (pdf|markdown|html|text))? (?:documents?|files?|pdfs?|library|papers?)\b(.*)$`,
 	)
 	ownership = lazily(
-		`(?i)^\s*(?:(?:are|is) (?:of (?:the )?(?:type|format) )?(?:an? )?(?:pdf|markdown|html|text)s?(?: files?| documents?)?|do (?:i|we|you) have|have i|are (?:there|available|here|in (?:the |my |our )?(?:library|collection|footnote))|can you (?:see|read|use)|(?:i|we) (?:have|added|uploaded)|is there|exist|in (?:the |my |our )?library)?[\s?.!]*$`,
+		`(?i)^\s*(?:(?:are|is) (?:of (?:the )?(?:type|format) )?(?:an? )?(?:pdf|markdown|html|text)s?(?: files?| ` +
+			`documents?)?|do (?:i|we|you) have|have i|are (?:there|available|here|in (?:the |my |our ` +
+			`)?(?:library|collection|footnote))|can you (?:see|read|use)|(?:i|we) (?:have|added|uploaded)|is ` +
+			`there|exist|in (?:the |my |our )?library)?[\s?.!]*$`,
 	)
 	byYear = lazily(
-		`(?i)^\s*(?:are |were |is )?(?:written |published |dated )?(?:from|in|of)(?: the year)? ((?:19|20)\d{2})[\s?.!]*$`,
+		`(?i)^\s*(?:are |were |is )?(?:written |published |dated )?(?:from|in|of)(?: the year)? ` +
+			`((?:19|20)\d{2})[\s?.!]*$`,
 	)
 	byAuthor = lazily(`(?i)^\s*(?:are |were |is )?(?:written |authored )?by ([\p{L}][\p{L} .'-]+?)[\s?.!]*$`)
 
@@ -49,7 +59,8 @@ var (
 	)
 	percentOf = lazily(`(?i)(\d+(?:\.\d+)?) ?(?:%|percent) of (\d+(?:\.\d+)?)`)
 	sumLead   = lazily(
-		`(?i)^(?:please |can you |could you )*(?:what(?:'s| is| does)|how much (?:is|are)|calculate|compute|evaluate|work out)?\s*`,
+		`(?i)^(?:please |can you |could you )*(?:what(?:'s| is| does)|how much ` +
+			`(?:is|are)|calculate|compute|evaluate|work out)?\s*`,
 	)
 	sumAside = lazily(`(?i)(?:,? (?:for me|please))+$`)
 	sumShape = lazily(
@@ -112,7 +123,9 @@ func expression(q string) string {
 }
 
 var fillers = lazily(
-	`(?i)^(?:me |the |this |that |my |our |it\b|for me |document |file |report named |contents? of |zusammen |all (?:the |my )?)+|\b(?:for me|please|in (?:a few|three|two|five|\d+) (?:words|sentences|lines|points)|document|zusammen)\b|[?.!"“”„]+$|^["“„]`,
+	`(?i)^(?:me |the |this |that |my |our |it\b|for me |document |file |report named |contents? of |zusammen |all ` +
+		`(?:the |my )?)+|\b(?:for me|please|in (?:a few|three|two|five|\d+) ` +
+		`(?:words|sentences|lines|points)|document|zusammen)\b|[?.!"“”„]+$|^["“„]`,
 )
 
 // subject takes the words around a document's name away.
@@ -125,13 +138,16 @@ func subject(s string) string {
 
 var (
 	pointsBack = lazily(
-		`(?i)\b(it|its|they|them|their|those|these|this|that|he|she|his|her|there|one|ones|same|both|former|latter|more|else|also|davon|dazu|darüber|mehr|es|sie|diese[rs]?|elle|ils?|celui|ello|eso)\b`,
+		`(?i)\b(it|its|they|them|their|those|these|this|that|he|she|his|her|there|one|ones|same|both|former|latter|` +
+			`more|else|also|davon|dazu|darüber|mehr|es|sie|diese[rs]?|elle|ils?|celui|ello|eso)\b`,
 	)
 	onward = lazily(
 		`(?i)^(and|what about|how about|why|how so|tell me more|more|go on|continue|explain|und|et|y|warum|pourquoi)\b`,
 	)
 	ordinal = lazily(
-		`(?i)\b(first|1st|second|2nd|third|3rd|fourth|4th|fifth|5th|last)(?: (?:one|document|file|point|item|option|result|step|answer|sentence|part|of (?:them|these|those))\b|\s*[?.!]*$)`,
+		`(?i)\b(first|1st|second|2nd|third|3rd|fourth|4th|fifth|5th|last)(?: ` +
+			`(?:one|document|file|point|item|option|result|step|answer|sentence|part|of ` +
+			`(?:them|these|those))\b|\s*[?.!]*$)`,
 	)
 	ordinals = map[string]int{
 		"first": 0, "1st": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3, "4th": 3, "fifth": 4, "5th": 4,

@@ -32,7 +32,8 @@ var (
 	ruleLine = lazily(`^[\s|:+=_-]+$`)
 	// meant for models, not for readers
 	commands = lazily(
-		`(?i)\b(ignore|disregard|forget|override)\b.{0,30}\b(previous|prior|above|earlier|preceding|all|your)\b.{0,20}\b(instructions?|prompts?|rules|messages?|context)\b|\bsystem prompt\b|\byou are now\b`,
+		`(?i)\b(ignore|disregard|forget|override)\b.{0,30}\b(previous|prior|above|earlier|preceding|all|` +
+			`your)\b.{0,20}\b(instructions?|prompts?|rules|messages?|context)\b|\bsystem prompt\b|\byou are now\b`,
 	)
 )
 

@@ -34,8 +34,14 @@ func TestNearMissesAreRefused(t *testing.T) {
 }
 
 func TestATitleIsNoAnswerWhateverItsDigits(t *testing.T) {
-	src := source{passage: passage{Section: "3.1 Roof › Cost in 2024", Text: "Building survey of 12 Mill Lane\n\n3.1 Roof\n\nCost in 2024\n\nThe roof of 12 Mill Lane costs £3,400.\n\nDeposit £2,300"},
-		document: document{Title: "Building survey of 12 Mill Lane"}}
+	src := source{
+		passage: passage{
+			Section: "3.1 Roof › Cost in 2024",
+			Text: "Building survey of 12 Mill Lane\n\n3.1 Roof\n\nCost in 2024\n\nThe roof of 12 Mill Lane costs " +
+				"£3,400.\n\nDeposit £2,300",
+		},
+		document: document{Title: "Building survey of 12 Mill Lane"},
+	}
 	var said []string
 	for _, s := range pileOf([]source{src}).sentences {
 		if !s.heading {
@@ -56,8 +62,13 @@ func BenchmarkAnswer(b *testing.B) {
 			passages = append(passages, passage)
 		}
 	}
-	t := newTurn(llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "When was the roof renewed?"}}, Tools: tools})
-	t.results = []result{{tool: "read_document", out: output{document: document{DocID: "d1", Title: "Building survey", Passages: passages}}}}
+	t := newTurn(llm.Request{
+		Messages: []llm.Message{{Role: llm.RoleUser, Text: "When was the roof renewed?"}}, Tools: tools,
+	})
+	t.results = []result{
+		{tool: "read_document",
+			out: output{document: document{DocID: "d1", Title: "Building survey", Passages: passages}}},
+	}
 	q := understand(t)
 	for b.Loop() {
 		if !compose(t, q, nil).supported {

@@ -12,11 +12,15 @@ import (
 // idle are words of questions that say nothing about the subject.
 var idle = func() map[string]bool {
 	m := map[string]bool{}
-	for _, w := range strings.Fields(`document documents file files say says said tell told mention mentions mentioned according describe describes described
+	for _, w := range strings.Fields(`document documents file files say says said tell told mention mentions ` +
+		`mentioned according describe describes described
 		explain explains information info detail details please know find show give list happen happens much many
-		mean means exactly question answer want need second first third last one more else also compare difference between versus vs
-		dokument dokumente sagen steht document fichier dit documento dice wann wo wer was wie warum welche welcher welches gilt gelten beträgt
-		muss kann darf quand combien comment pourquoi quel quelle quels quelles qui quoi cuándo cuánto cuánta cuántos cuántas dónde cómo cuál quién quiénes qué cuesta fue
+		mean means exactly question answer want need second first third last one more else also compare difference ` +
+		`between versus vs
+		dokument dokumente sagen steht document fichier dit documento dice wann wo wer was wie warum welche welcher ` +
+		`welches gilt gelten beträgt
+		muss kann darf quand combien comment pourquoi quel quelle quels quelles qui quoi cuándo cuánto cuánta ` +
+		`cuántos cuántas dónde cómo cuál quién quiénes qué cuesta fue
 		кто что где когда куда как какой какая какие какое почему сколько чей`) {
 		m[w] = true
 	}
@@ -25,7 +29,8 @@ var idle = func() map[string]bool {
 
 // measure asks for a number; the word after "how" is no part of the subject.
 var measure = lazily(
-	`(?i)\b(how|wie) ?(much|many|often|long|far|tall|high|wide|large|big|old|deep|heavy|fast|hot|cold|hoch|lange?|viele?|oft|groß|alt|weit|schwer|teuer)\b`,
+	`(?i)\b(how|wie) ?(much|many|often|long|far|tall|high|wide|large|big|old|deep|heavy|fast|hot|cold|hoch|lange?|` +
+		`viele?|oft|groß|alt|weit|schwer|teuer)\b`,
 )
 
 // particles are what Chinese and Japanese questions are asked with, and the kana between their words.

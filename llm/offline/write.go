@@ -10,7 +10,8 @@ const mostItems = 8 // of a list that a picked sentence introduces
 
 // leansBack are the first words of sentences that need the one before.
 var leansBack = lazily(
-	`^(It|This|These|Those|They|That|He|She|Such|However|But|And|Otherwise|Then|Therefore|Dies|Diese[rs]?|Er|Sie|Cela|Il|Elle)\b`,
+	`^(It|This|These|Those|They|That|He|She|Such|However|But|And|Otherwise|Then|Therefore|Dies|Diese[rs]?|Er|Sie|` +
+		`Cela|Il|Elle)\b`,
 )
 
 // arrange puts the picked sentences in the order of the text, passages by their best sentence, and adds what they

@@ -23,10 +23,15 @@ import (
 func reply200(tb testing.TB) []byte {
 	tb.Helper()
 	server := scripted.NewServer(scripted.Config{Tokens: 200, Script: func(scripted.Request) scripted.Reply {
-		return scripted.Reply{Text: "The roof covering is in poor condition, and several slates are missing on the north slope."}
+		return scripted.Reply{
+			Text: "The roof covering is in poor condition, and several slates are missing on the north slope.",
+		}
 	}})
 	w := httptest.NewRecorder()
-	server.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/v1/chat/completions", strings.NewReader(`{"model":"m","messages":[]}`)))
+	server.ServeHTTP(
+		w, httptest.NewRequest(http.MethodPost, "/v1/chat/completions",
+			strings.NewReader(`{"model":"m","messages":[]}`)),
+	)
 	return w.Body.Bytes()
 }
 
@@ -84,7 +89,9 @@ func BenchmarkDecode(b *testing.B) {
 	b.Run("SDK", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			res := &http.Response{Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(bytes.NewReader(wire))}
+			res := &http.Response{
+				Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(bytes.NewReader(wire)),
+			}
 			stream := ssestream.NewStream[sdk.ChatCompletionChunk](ssestream.NewDecoder(res), nil)
 			text := 0
 			for stream.Next() {
@@ -104,12 +111,18 @@ func longRequest() llm.Request {
 	page := strings.Repeat("The roof covering is in poor condition, and several slates are missing. ", 80)
 	req := llm.Request{Messages: []llm.Message{
 		{Role: llm.RoleSystem, Text: page}, {Role: llm.RoleUser, Text: "What is wrong with the roof?"},
-		{Role: llm.RoleAssistant, Calls: []llm.Call{okCall("a", "search_documents", `{"query":"roof"}`)}}, {Role: llm.RoleTool, CallID: "a", Text: page},
-		{Role: llm.RoleAssistant, Calls: []llm.Call{okCall("b", "read_document", `{"doc_id":"d1"}`)}}, {Role: llm.RoleTool, CallID: "b", Text: page + page},
+		{Role: llm.RoleAssistant, Calls: []llm.Call{okCall("a", "search_documents", `{"query":"roof"}`)}},
+		{Role: llm.RoleTool, CallID: "a", Text: page},
+		{Role: llm.RoleAssistant, Calls: []llm.Call{okCall("b", "read_document", `{"doc_id":"d1"}`)}},
+		{Role: llm.RoleTool, CallID: "b", Text: page + page},
 	}}
 	for i := range 11 {
 		req.Tools = append(req.Tools, llm.ToolSpec{Name: fmt.Sprintf("tool_%d", i), Description: page[:300],
-			Schema: []byte(`{"type":"object","additionalProperties":false,"required":["query"],"properties":{"query":{"type":"string","description":"What to search for"},"max_results":{"type":"integer","minimum":1,"maximum":50}}}`)})
+			Schema: []byte(
+				`{"type":"object","additionalProperties":false,"required":["query"],` +
+					`"properties":{"query":{"type":"string","description":"What to search for"},` +
+					`"max_results":{"type":"integer","minimum":1,"maximum":50}}}`,
+			)})
 	}
 	return req
 }

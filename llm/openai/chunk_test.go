@@ -6,8 +6,13 @@ import (
 )
 
 func FuzzEveryJSONObjectIsRead(f *testing.F) {
-	for _, seed := range []string{`{}`, `{"a":[1,{"b":"\"}"}],"choices":[{"delta":{"content":"x"}}]}`, `{"choices":[[],{}],"usage":{"prompt_tokens":-1.5e3}}`,
-		`{"error":{"a":[]},"choices":{"delta":1}}`, `{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":{"a":1}}}]}}]}`, `{"choices":[{"delta":{"content":[{"text":"a"},3]}}]}`} {
+	for _, seed := range []string{
+		`{}`, `{"a":[1,{"b":"\"}"}],"choices":[{"delta":{"content":"x"}}]}`,
+		`{"choices":[[],{}],"usage":{"prompt_tokens":-1.5e3}}`,
+		`{"error":{"a":[]},"choices":{"delta":1}}`,
+		`{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":{"a":1}}}]}}]}`,
+		`{"choices":[{"delta":{"content":[{"text":"a"},3]}}]}`,
+	} {
 		f.Add([]byte(seed))
 	}
 	var p chunkParser
@@ -26,7 +31,9 @@ func FuzzTextIsReadAsItWasWritten(f *testing.F) {
 	}
 	var p chunkParser
 	f.Fuzz(func(t *testing.T, text string) {
-		event, err := json.Marshal(map[string]any{"choices": []any{map[string]any{"delta": map[string]any{"content": text, "role": text}}}})
+		event, err := json.Marshal(map[string]any{
+			"choices": []any{map[string]any{"delta": map[string]any{"content": text, "role": text}}},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

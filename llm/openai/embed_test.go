@@ -46,8 +46,10 @@ func TestEmbeddingAnswers(t *testing.T) {
 		name, answer string
 		want         string // of two vectors; empty: refused
 	}{
-		{"floats in another order", `{"data":[{"index":1,"embedding":[0,2]},{"index":0,"embedding":[3,4]}]}`, "[[0.6 0.8] [0 1]]"},
-		{"base64", `{"data":[{"index":0,"embedding":"AAAAAAAAgD8="},{"index":1,"embedding":"AACAPwAAAAA="}]}`, "[[0 1] [1 0]]"},
+		{"floats in another order", `{"data":[{"index":1,"embedding":[0,2]},{"index":0,"embedding":[3,4]}]}`,
+			"[[0.6 0.8] [0 1]]"},
+		{"base64", `{"data":[{"index":0,"embedding":"AAAAAAAAgD8="},{"index":1,"embedding":"AACAPwAAAAA="}]}`,
+			"[[0 1] [1 0]]"},
 		{"no indexes", `{"data":[{"embedding":[1,0]},{"embedding":[0,1]}]}`, "[[1 0] [0 1]]"},
 		{"too few", `{"data":[{"index":0,"embedding":[1,0]}]}`, ""},
 		{"one index twice", `{"data":[{"index":0,"embedding":[1,0]},{"index":0,"embedding":[1,0]}]}`, ""},
@@ -75,10 +77,14 @@ func TestEmbeddingAnswers(t *testing.T) {
 }
 
 func TestProbe(t *testing.T) {
-	m, _ := serve(t, Config{EmbeddingModel: "e"}, scripted.Reply{Calls: []llm.Call{{Name: "search_documents", Arguments: []byte(`{"query":"roof"}`)}}})
+	m, _ := serve(t, Config{EmbeddingModel: "e"}, scripted.Reply{
+		Calls: []llm.Call{{Name: "search_documents", Arguments: []byte(`{"query":"roof"}`)}},
+	})
 	h := m.Probe(t.Context())
-	if !h.Reachable || !h.KeyRight || !h.ModelHere || !h.Answers || !h.Tools || !h.Usage || !h.Embeds || h.Err != nil || strings.Join(h.Models, " ") != "scripted" {
-		t.Errorf("a good server: %+v; want Reachable true, KeyRight true, ModelHere true, Answers true, Tools true, Usage true, Embeds true",
+	if !h.Reachable || !h.KeyRight || !h.ModelHere || !h.Answers || !h.Tools || !h.Usage || !h.Embeds || h.Err != nil ||
+		strings.Join(h.Models, " ") != "scripted" {
+		t.Errorf("a good server: %+v; want Reachable true, KeyRight true, ModelHere true, Answers true, Tools true, "+
+			"Usage true, Embeds true",
 			h)
 	}
 	m, _ = serve(t, Config{APIKey: "bad"}, scripted.Reply{Fault: scripted.Fault{Status: 401}})

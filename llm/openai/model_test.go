@@ -53,9 +53,15 @@ func ask(t *testing.T, m *Model, req llm.Request) (got played, failed *llm.Error
 var hello = llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "Hello?"}}}
 
 func TestStreamsARealReply(t *testing.T) {
-	m, _ := serve(t, Config{APIKey: "sk-1"}, scripted.Reply{Reasoning: "hm", Text: "The roof is “fine”, 100 %.", Calls: []llm.Call{{ID: "c", Name: "x", Arguments: []byte(`{"q":"ü"}`)}}})
+	m, _ := serve(t, Config{APIKey: "sk-1"}, scripted.Reply{
+		Reasoning: "hm", Text: "The roof is “fine”, 100 %.",
+		Calls: []llm.Call{{ID: "c", Name: "x", Arguments: []byte(`{"q":"ü"}`)}},
+	})
 	got, _ := ask(t, m, hello)
-	want := played{Text: "The roof is “fine”, 100 %.", Reasoning: "hm", Calls: []llm.Call{okCall("c", "x", `{"q":"ü"}`)}, Finish: llm.FinishCalls, Usage: &llm.Usage{In: 100, Out: 26}}
+	want := played{
+		Text: "The roof is “fine”, 100 %.", Reasoning: "hm", Calls: []llm.Call{okCall("c", "x", `{"q":"ü"}`)},
+		Finish: llm.FinishCalls, Usage: &llm.Usage{In: 100, Out: 26},
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -70,7 +76,10 @@ func TestSendsTheWholeRequest(t *testing.T) {
 			{Role: llm.RoleAssistant, Text: "I look.", Calls: []llm.Call{okCall("c", "search", `{"query":"roof"}`)}},
 			{Role: llm.RoleTool, CallID: "c", Text: `{"documents":[]}`},
 		},
-		Tools:       []llm.ToolSpec{{Name: "search", Description: "Search.", Schema: json.RawMessage(`{"properties":{"query":{"type":"string"}},"type":"object"}`)}},
+		Tools: []llm.ToolSpec{
+			{Name: "search", Description: "Search.",
+				Schema: json.RawMessage(`{"properties":{"query":{"type":"string"}},"type":"object"}`)},
+		},
 		NoTools:     true,
 		Temperature: &temperature, Seed: &seed, MaxTokens: 99,
 	}
@@ -88,13 +97,20 @@ func TestRepairsHistory(t *testing.T) {
 		name     string
 		in, want []llm.Message
 	}{
-		{"a whole history stays", []llm.Message{user, calls, result("1", "r"), result("2", "s"), answer}, []llm.Message{user, calls, result("1", "r"), result("2", "s"), answer}},
-		{"a call without a result gets one", []llm.Message{user, calls, result("2", "s"), user}, []llm.Message{user, calls, result("1", httpllm.NoResult), result("2", "s"), user}},
-		{"results in another order", []llm.Message{user, calls, result("2", "s"), result("1", "r")}, []llm.Message{user, calls, result("1", "r"), result("2", "s")}},
-		{"a result behind another message", []llm.Message{calls, user, result("1", "r"), result("2", "s")}, []llm.Message{calls, result("1", "r"), result("2", "s"), user}},
+		{"a whole history stays", []llm.Message{user, calls, result("1", "r"), result("2", "s"), answer},
+			[]llm.Message{user, calls, result("1", "r"), result("2", "s"), answer}},
+		{"a call without a result gets one", []llm.Message{user, calls, result("2", "s"), user},
+			[]llm.Message{user, calls, result("1", httpllm.NoResult), result("2", "s"), user}},
+		{"results in another order", []llm.Message{user, calls, result("2", "s"), result("1", "r")},
+			[]llm.Message{user, calls, result("1", "r"), result("2", "s")}},
+		{"a result behind another message", []llm.Message{calls, user, result("1", "r"), result("2", "s")},
+			[]llm.Message{calls, result("1", "r"), result("2", "s"), user}},
 		{"a result without a call goes", []llm.Message{user, result("9", "r"), answer}, []llm.Message{user, answer}},
-		{"a second result of one call goes", []llm.Message{calls, result("1", "r"), result("1", "again"), result("2", "s")}, []llm.Message{calls, result("1", "r"), result("2", "s")}},
-		{"an empty assistant message goes", []llm.Message{user, {Role: llm.RoleAssistant}, user}, []llm.Message{user, user}},
+		{"a second result of one call goes",
+			[]llm.Message{calls, result("1", "r"), result("1", "again"), result("2", "s")},
+			[]llm.Message{calls, result("1", "r"), result("2", "s")}},
+		{"an empty assistant message goes", []llm.Message{user, {Role: llm.RoleAssistant}, user},
+			[]llm.Message{user, user}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, httpllm.Repair(tt.in)); diff != "" {
@@ -114,24 +130,42 @@ func TestRetries(t *testing.T) {
 		want    llm.ErrorKind
 	}{
 		{"a failed server is tried again", []scripted.Reply{fault(scripted.Fault{Status: 503}), ok}, 2, ""},
-		{"a reply that breaks before its first piece is tried again", []scripted.Reply{fault(scripted.Fault{CutAfter: -1}), ok}, 2, ""},
-		{"never after the first piece", []scripted.Reply{fault(scripted.Fault{CutAfter: 2}), ok}, 1, llm.KindIncomplete},
+		{"a reply that breaks before its first piece is tried again",
+			[]scripted.Reply{fault(scripted.Fault{CutAfter: -1}), ok}, 2, ""},
+		{"never after the first piece", []scripted.Reply{fault(scripted.Fault{CutAfter: 2}), ok}, 1,
+			llm.KindIncomplete},
 		{"three tries are all", []scripted.Reply{fault(scripted.Fault{Status: 500})}, 3, llm.KindServer},
-		{"a limit is the caller's matter", []scripted.Reply{fault(scripted.Fault{Status: 429, RetryAfter: "90"}), ok}, 1, llm.KindRateLimited},
+		{"a limit is the caller's matter", []scripted.Reply{fault(scripted.Fault{Status: 429, RetryAfter: "90"}), ok},
+			1, llm.KindRateLimited},
 		{"a refused key is final", []scripted.Reply{fault(scripted.Fault{Status: 401}), ok}, 1, llm.KindAuth},
-		{"a spent quota is final", []scripted.Reply{fault(scripted.Fault{Status: 429, Body: `{"error":{"code":"insufficient_quota","message":"You exceeded your current quota"}}`}), ok}, 1, llm.KindQuota},
+		{"a spent quota is final",
+			[]scripted.Reply{
+				fault(scripted.Fault{
+					Status: 429,
+					Body:   `{"error":{"code":"insufficient_quota","message":"You exceeded your current quota"}}`,
+				}), ok,
+			}, 1, llm.KindQuota},
 		{"a bad request is final", []scripted.Reply{fault(scripted.Fault{Status: 400}), ok}, 1, llm.KindInvalid},
-		{"a page of a proxy is a failed server", []scripted.Reply{fault(scripted.Fault{Status: 502, Body: "<html>Bad gateway</html>"}), ok}, 2, ""},
+		{"a page of a proxy is a failed server",
+			[]scripted.Reply{fault(scripted.Fault{Status: 502, Body: "<html>Bad gateway</html>"}), ok}, 2, ""},
 		{"an empty reply is not tried again", []scripted.Reply{{Chunks: []string{}}, ok}, 1, llm.KindEmpty},
-		{"a page instead of a stream is final", []scripted.Reply{fault(scripted.Fault{Raw: []byte("<html>hi</html>"), RawType: "text/html"}), ok}, 1, llm.KindProtocol},
-		{"an error as JSON at status 200", []scripted.Reply{fault(scripted.Fault{Raw: []byte(`{"error":{"message":"no","code":401}}`), RawType: "application/json"}), ok}, 1, llm.KindAuth},
+		{"a page instead of a stream is final",
+			[]scripted.Reply{fault(scripted.Fault{Raw: []byte("<html>hi</html>"), RawType: "text/html"}), ok}, 1,
+			llm.KindProtocol},
+		{"an error as JSON at status 200",
+			[]scripted.Reply{
+				fault(scripted.Fault{
+					Raw: []byte(`{"error":{"message":"no","code":401}}`), RawType: "application/json",
+				}), ok,
+			}, 1, llm.KindAuth},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			m, server := serve(t, Config{APIKey: "sk-1"}, tt.replies...)
 			got, failed := ask(t, m, hello)
 			if got.Err != tt.want || server.Count() != tt.tries {
-				t.Errorf("error %q after %d tries, want %q after %d (%v)", got.Err, server.Count(), tt.want, tt.tries, failed)
+				t.Errorf("error %q after %d tries, want %q after %d (%v)", got.Err, server.Count(), tt.want,
+					tt.tries, failed)
 			}
 			if tt.want == llm.KindRateLimited && failed.RetryAfter != 90*time.Second {
 				t.Errorf("RetryAfter = %v, want 90s", failed.RetryAfter)
@@ -146,7 +180,8 @@ func TestSilenceEndsInATimeout(t *testing.T) {
 		stall            int
 		firstToken, idle time.Duration
 	}{"before the first piece": {-1, short, long}, "after it": {1, long, short}} {
-		m, _ := serve(t, Config{FirstToken: tt.firstToken, Idle: tt.idle, RetryFor: time.Millisecond}, scripted.Reply{Text: "one two three", Fault: scripted.Fault{StallAfter: tt.stall}})
+		m, _ := serve(t, Config{FirstToken: tt.firstToken, Idle: tt.idle, RetryFor: time.Millisecond},
+			scripted.Reply{Text: "one two three", Fault: scripted.Fault{StallAfter: tt.stall}})
 		got, failed := ask(t, m, hello)
 		if got.Err != llm.KindTimeout || failed.Shown != (tt.stall > 0) {
 			t.Errorf("%s: got %+v, %v; want Err %v and Shown %v", name, got, failed, llm.KindTimeout, (tt.stall > 0))
@@ -261,8 +296,12 @@ func TestWhatTheServerDoesNotTakeIsSaid(t *testing.T) {
 		want []llm.Notice
 	}{
 		{llm.Request{Messages: hello.Messages, Temperature: &temperature, Seed: &seed},
-			[]llm.Notice{"m takes no seed: the same seed does not give the same answer with it", "m takes no temperature: it was left out"}},
-		{llm.Request{Messages: hello.Messages, Temperature: &temperature}, []llm.Notice{"m takes no temperature: it was left out"}},
+			[]llm.Notice{
+				"m takes no seed: the same seed does not give the same answer with it",
+				"m takes no temperature: it was left out",
+			}},
+		{llm.Request{Messages: hello.Messages, Temperature: &temperature},
+			[]llm.Notice{"m takes no temperature: it was left out"}},
 		{hello, nil},
 	} {
 		var said []llm.Notice
@@ -289,10 +328,13 @@ func TestTheKeyNeverPrints(t *testing.T) {
 	c := Config{APIKey: "sk-secret", Model: "m"}
 	var log strings.Builder
 	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "key", c.APIKey, "config", c)
-	if printed := fmt.Sprintf("%v %+v %#v %s", c, c, c, c.APIKey) + log.String(); strings.Contains(printed, "sk-secret") {
+	if printed := fmt.Sprintf("%v %+v %#v %s", c, c, c, c.APIKey) + log.String(); strings.Contains(printed,
+		"sk-secret") {
 		t.Errorf("the key is printed: %s, want no %q in it", printed, "sk-secret")
 	}
-	m, _ := serve(t, Config{APIKey: "sk-secret"}, scripted.Reply{Fault: scripted.Fault{Status: 401, Body: `{"error":{"message":"Incorrect API key provided: sk-secret"}}`}})
+	m, _ := serve(t, Config{APIKey: "sk-secret"}, scripted.Reply{
+		Fault: scripted.Fault{Status: 401, Body: `{"error":{"message":"Incorrect API key provided: sk-secret"}}`},
+	})
 	if _, err := ask(t, m, hello); err == nil || strings.Contains(err.Error(), "sk-secret") {
 		t.Errorf("the key is in the error: %v, want no %q in it", err, "sk-secret")
 	}

@@ -13,7 +13,8 @@ import (
 	"footnote/llm"
 )
 
-// Row 40: reasoning goes back as the server wants it: by rule where that is known, else by one change after its refusal.
+// Row 40: reasoning goes back as the server wants it: by rule where that is known, else by one change after its
+// refusal.
 func TestReasoningIsSentBackWhereItIsWanted(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -24,9 +25,11 @@ func TestReasoningIsSentBackWhereItIsWanted(t *testing.T) {
 		sent    bool
 	}{
 		{"nobody asks for it", "/v1", func(string) bool { return false }, 1, false},
-		{"the server misses it", "/v1", func(body string) bool { return !strings.Contains(body, "reasoning_content") }, 2, true},
+		{"the server misses it", "/v1",
+			func(body string) bool { return !strings.Contains(body, "reasoning_content") }, 2, true},
 		{"a server that is known to want it", "/api.deepseek.com/v1", func(string) bool { return false }, 1, true},
-		{"it changed its mind", "/api.deepseek.com/v1", func(body string) bool { return strings.Contains(body, "reasoning_content") }, 2, false},
+		{"it changed its mind", "/api.deepseek.com/v1",
+			func(body string) bool { return strings.Contains(body, "reasoning_content") }, 2, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -51,7 +54,8 @@ func TestReasoningIsSentBackWhereItIsWanted(t *testing.T) {
 			t.Cleanup(web.Close)
 			m := newTestModel(t, Config{BaseURL: web.URL + tt.path})
 			req := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "Roof?"},
-				{Role: llm.RoleAssistant, Reasoning: "hm <b>", Calls: []llm.Call{okCall("c", "x", "{}")}}, {Role: llm.RoleTool, CallID: "c", Text: "{}"}}}
+				{Role: llm.RoleAssistant, Reasoning: "hm <b>", Calls: []llm.Call{okCall("c", "x", "{}")}},
+				{Role: llm.RoleTool, CallID: "c", Text: "{}"}}}
 			for range 2 {
 				if got, err := ask(t, m, req); err != nil || got.Text == "" {
 					t.Fatalf("got %+v, %v; want something", got, err)

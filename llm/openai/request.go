@@ -31,7 +31,8 @@ var (
 	// servers whose models think on in a turn with tools
 	wantsReasoning = regexp.MustCompile(`deepseek\.com|moonshot\.(ai|cn)`)
 	refusedField   = regexp.MustCompile(
-		`(?i)unsupported|unrecognized|unknown|not support|not permitted|extra|invalid|unexpected|must be passed|missing|required|only the default`,
+		`(?i)unsupported|unrecognized|unknown|not support|not permitted|extra|invalid|unexpected|must be ` +
+			`passed|missing|required|only the default`,
 	)
 )
 

@@ -61,10 +61,16 @@ func TestStreamFaultsOverHTTP(t *testing.T) {
 				name     string
 				bytewise bool
 				through  http.RoundTripper
-			}{{"whole", false, http.DefaultTransport}, {"sent a byte at a time", true, http.DefaultTransport}, {"read a byte at a time", true, narrow{http.DefaultTransport}}} {
+			}{
+				{"whole", false, http.DefaultTransport}, {"sent a byte at a time", true, http.DefaultTransport},
+				{"read a byte at a time", true, narrow{http.DefaultTransport}},
+			} {
 				server := httptest.NewServer(replay(tt.wire, tt.end != nil, way.bytewise))
 				defer server.Close()
-				m := newTestModel(t, Config{BaseURL: server.URL + "/v1", HTTPClient: &http.Client{Transport: way.through}, RetryFor: 1}) // one try
+				// one try
+				m := newTestModel(t, Config{
+					BaseURL: server.URL + "/v1", HTTPClient: &http.Client{Transport: way.through}, RetryFor: 1,
+				})
 				req := tt.req
 				if len(req.Messages) == 0 {
 					req.Messages = hello.Messages
@@ -78,7 +84,8 @@ func TestStreamFaultsOverHTTP(t *testing.T) {
 					}
 				}
 				want := tt.want
-				if len(want.Calls) > 0 && len(tt.req.Messages) == 0 { // a call without an id is named by its place in the history
+				// a call without an id is named by its place in the history
+				if len(want.Calls) > 0 && len(tt.req.Messages) == 0 {
 					want.Calls = nil
 					for _, c := range tt.want.Calls {
 						if len(c.ID) > len("call_0") && c.ID[:len("call_0")] == "call_0" {
@@ -95,13 +102,16 @@ func TestStreamFaultsOverHTTP(t *testing.T) {
 	}
 }
 
-// A stream whose every event is right is not complete until its end is there: cut anywhere, an error comes last and no call at all.
+// A stream whose every event is right is not complete until its end is there: cut anywhere, an error comes last and no
+// call at all.
 func TestACutReplyIsNeverComplete(t *testing.T) {
 	t.Parallel()
 	wire := data(`{"choices":[{"delta":{"reasoning_content":"hm"}}]}`, text("日本 Hel"), text("lo"),
-		call(`{"index":0,"id":"a","function":{"name":"x","arguments":"{\"q\":"}}`), call(`{"index":0,"function":{"arguments":"1}"}}`), fin("tool_calls"))
+		call(`{"index":0,"id":"a","function":{"name":"x","arguments":"{\"q\":"}}`),
+		call(`{"index":0,"function":{"arguments":"1}"}}`), fin("tool_calls"))
 	for cut := range len(wire) {
-		if got := play(t, strings.NewReader(wire[:cut]), hello); got.Finish != "" || len(got.Calls) > 0 || got.Err == "" {
+		if got := play(t, strings.NewReader(wire[:cut]), hello); got.Finish != "" || len(got.Calls) > 0 ||
+			got.Err == "" {
 			t.Errorf("cut at %d of %d: %+v; want Finish nothing, no calls, something", cut, len(wire), got)
 		}
 	}

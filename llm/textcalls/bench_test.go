@@ -25,15 +25,21 @@ func (m told) Stream(context.Context, llm.Request) iter.Seq2[llm.Part, error] {
 	}
 }
 
-// BenchmarkStream reads an answer of 300 pieces, one of 20 of them a footnote's bracket: what looking for thoughts and calls in it costs.
+// BenchmarkStream reads an answer of 300 pieces, one of 20 of them a footnote's bracket: what looking for thoughts and
+// calls in it costs.
 func BenchmarkStream(b *testing.B) {
-	words := []string{"The", " roof", " covering", " is", " in", " poor", " condition", " [", "1", "]", ".", " Sev", "eral", " slates", " are", " missing", " on", " the", " north", " slope"}
+	words := []string{
+		"The", " roof", " covering", " is", " in", " poor", " condition", " [", "1", "]", ".", " Sev", "eral",
+		" slates", " are", " missing", " on", " the", " north", " slope",
+	}
 	var parts []llm.Part
 	for i := range 300 {
 		parts = append(parts, llm.Text(words[i%len(words)]))
 	}
 	var tools []llm.ToolSpec
-	for _, name := range []string{"search_documents", "read_document", "list_documents", "calculate", "get_document_summary"} {
+	for _, name := range []string{
+		"search_documents", "read_document", "list_documents", "calculate", "get_document_summary",
+	} {
 		tools = append(tools, llm.ToolSpec{Name: name, Schema: json.RawMessage(`{"type":"object"}`)})
 	}
 	for _, way := range []Way{Native, Auto} {

@@ -7,10 +7,13 @@ import (
 
 var (
 	specialToken = regexp.MustCompile(
-		`(?:function)?<[|｜]tool▁sep[|｜]>[\w.-]+|<[|｜][^|｜<>\n]{1,40}[|｜]>(?:\s*(?:analysis|commentary|final|assistant|json)\b)?|to=functions\.[\w.-]+|>>>\s*[\w.-]+\s*\n|✿(?:FUNCTION|ARGS|RESULT|RETURN)✿:?`,
+		`(?:function)?<[|｜]tool▁sep[|｜]>[\w.-]+|<[|｜][^|｜<>\n]{1,40}[|｜]>(?:\s*(?:analysis|commentary|final|` +
+			`assistant|json)\b)?|to=functions\.[\w.-]+|>>>\s*[\w.-]+\s*\n|✿(?:FUNCTION|ARGS|RESULT|RETURN)✿:?`,
 	)
 	callTag = regexp.MustCompile(
-		`</?(?:seed:)?(?:tool_calls?|tools?|tool_use|function_calls?|function|invoke|start_function_call|end_function_call)\b[^<>\n]{0,80}>|\[/?TOOL_(?:CALLS|REQUEST)\](?:\s*[\w.-]+\[ARGS\])?|\[END_TOOL_REQUEST\]`,
+		`</?(?:seed:)?(?:tool_calls?|tools?|tool_use|function_calls?|function|invoke|start_function_call|` +
+			`end_function_call)\b[^<>\n]{0,80}>|\[/?TOOL_(?:CALLS|REQUEST)\](?:\s*[\w.-]+\[ARGS\])?|` +
+			`\[END_TOOL_REQUEST\]`,
 	)
 	emptyFence = regexp.MustCompile("(?i)```(?:json|tool_code|tool_call|tool|python|xml|text)?\\s*```")
 	emptyCode  = regexp.MustCompile(`(?m)^\s*(?:print\(\s*\)|\[[\s,]*\]|[;,\]})]+|\**Action\**:\**)\s*$`)

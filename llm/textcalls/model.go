@@ -76,7 +76,8 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 				unopened: m.unopened.Load(),
 			}, heldCalls: newCallBuffer(req.Tools)}
 			if !yield(llm.Notice(
-				m.Name()+" has no tool calls of its own: tools are described in the prompt and called by JSON in the reply",
+				m.Name()+
+					" has no tool calls of its own: tools are described in the prompt and called by JSON in the reply",
 			), nil) {
 				return
 			}

@@ -8,7 +8,8 @@ import (
 
 // thoughts are the tags between which models think when their server does not part that from the reply.
 var thoughts = []struct{ opening, closing string }{
-	{"<think>", "</think>"}, {"<thinking>", "</thinking>"}, {"<thought>", "</thought>"}, {"<reasoning>", "</reasoning>"},
+	{"<think>", "</think>"}, {"<thinking>", "</thinking>"}, {"<thought>", "</thought>"},
+	{"<reasoning>", "</reasoning>"},
 	{"<seed:think>", "</seed:think>"}, {"[THINK]", "[/THINK]"}, {"<|begin_of_thought|>", "<|end_of_thought|>"},
 	{"<|START_THINKING|>", "<|END_THINKING|>"}, {"<|channel>thought", "<channel|>"},
 }
@@ -19,23 +20,27 @@ var wrappers = []struct{ opening, closing string }{
 	{"<|START_RESPONSE|>", "<|END_RESPONSE|>"}, {"```markdown\n", "```"}, {"```md\n", "```"},
 }
 
-// endings are the tokens with which a model ends its turn; openers begin a turn, its own at the start of a reply and another's behind one.
+// endings are the tokens with which a model ends its turn; openers begin a turn, its own at the start of a reply and
+// another's behind one.
 var (
 	endings = []string{
-		"<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>", "<|end|>", "<|return|>", "<|END_OF_TURN_TOKEN|>",
+		"<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>", "<|end|>", "<|return|>",
+		"<|END_OF_TURN_TOKEN|>",
 		"<end_of_turn>", "<｜end▁of▁sentence｜>", "</s>", "<eos>",
 	}
 	openers = []string{
-		"<|start_header_id|>assistant<|end_header_id|>", "<|im_start|>assistant", "<start_of_turn>model", "<|assistant|>", "<s>", "[/INST]",
-		"<|start_header_id|>", "<|im_start|>", "<start_of_turn>", "<|user|>", "<|system|>", "[INST]", "<｜User｜>", "<｜Assistant｜>",
+		"<|start_header_id|>assistant<|end_header_id|>", "<|im_start|>assistant", "<start_of_turn>model",
+		"<|assistant|>", "<s>", "[/INST]",
+		"<|start_header_id|>", "<|im_start|>", "<start_of_turn>", "<|user|>", "<|system|>", "[INST]", "<｜User｜>",
+		"<｜Assistant｜>",
 	}
 )
 
 // callInThought ends a thought: some models forget to close it before they call a tool.
 const callInThought = "\n<tool_call>"
 
-// thinkingFilter tells what a model says from what it thinks, as the text comes, and drops the tokens that its format ends and begins with. What
-// stands in code is never one of them, nor what stands in the middle of a line.
+// thinkingFilter tells what a model says from what it thinks, as the text comes, and drops the tokens that its format
+// ends and begins with. What stands in code is never one of them, nor what stands in the middle of a line.
 type thinkingFilter struct {
 	text    string // not told apart yet
 	closing string // of the thought that is under way
@@ -76,7 +81,8 @@ func (f *thinkingFilter) next(piece string, final bool) (parts []llm.Part) {
 	return parts
 }
 
-// passes reports whether a piece is said as it is, as nearly every one is: in the middle of a reply, with nothing that begins a token.
+// passes reports whether a piece is said as it is, as nearly every one is: in the middle of a reply, with nothing that
+// begins a token.
 func (f *thinkingFilter) passes(piece string) bool {
 	if !f.said || f.text != "" || f.closing != "" || f.over || f.unopened || strings.ContainsAny(piece, "<[`\n") {
 		return false
@@ -207,7 +213,8 @@ func (f *thinkingFilter) saying(parts []llm.Part, final bool) []llm.Part {
 			continue
 		case '`':
 			n := len(rest) - len(strings.TrimLeft(rest, "`"))
-			last := f.wrapped == "```" && n == 3 && !f.code.line && strings.TrimSpace(rest[n:]) == "" // of the block that the whole reply is
+			// of the block that the whole reply is
+			last := f.wrapped == "```" && n == 3 && !f.code.line && strings.TrimSpace(rest[n:]) == ""
 			if (n == len(rest) || last) && !final {
 				say(i)
 				f.text = f.text[i:]
@@ -290,7 +297,8 @@ func (f *thinkingFilter) tag(rest string, final bool) (act tagAct, size int) {
 		case !hasToken(after, openers) && !hasToken(after, endings):
 			return tagNone, 0
 		}
-		if next := strings.TrimLeft(after, " \r\n"); next == "" && !final || !final && mayBecome(next) && !hasToken(next, openers) && !hasToken(next, endings) {
+		if next := strings.TrimLeft(after, " \r\n"); next == "" && !final ||
+			!final && mayBecome(next) && !hasToken(next, openers) && !hasToken(next, endings) {
 			return tagWait, 0
 		} else if hasToken(next, openers) {
 			return tagOver, 0
@@ -322,76 +330,4 @@ func (f *thinkingFilter) tag(rest string, final bool) (act tagAct, size int) {
 		return tagWait, 0
 	}
 	return tagNone, 0
-}
-
-// unopenedEnd finds where a thought without an opening tag ends: a closing tag alone on its line.
-func unopenedEnd(text string, final bool) (at, end int) {
-	for _, t := range thoughts {
-		for from := 0; ; {
-			i := strings.Index(text[from:], t.closing)
-			if i < 0 {
-				break
-			}
-			at, end = from+i, from+i+len(t.closing)
-			after := strings.TrimLeft(text[end:], " \t\r")
-			before := strings.TrimRight(text[:at], " \t")
-			if (before == "" || before[len(before)-1] == '\n') && (after == "" && final || after != "" && after[0] == '\n') {
-				return at, end
-			}
-			from = end
-		}
-	}
-	return -1, -1
-}
-
-// reasons adds a piece of a thought.
-func reasons(parts []llm.Part, text string) []llm.Part {
-	if text == "" {
-		return parts
-	}
-	return append(parts, llm.Reasoning(text))
-}
-
-func hasToken(text string, tokens []string) bool {
-	for _, token := range tokens {
-		if strings.HasPrefix(text, token) {
-			return true
-		}
-	}
-	return false
-}
-
-// mayBecome reports whether a text is the begin of a tag or a token.
-func mayBecome(text string) bool {
-	if text == "" || len(text) > 48 {
-		return false
-	}
-	for _, t := range thoughts {
-		if strings.HasPrefix(t.opening, text) || strings.HasPrefix(t.closing, text) {
-			return true
-		}
-	}
-	for _, w := range wrappers {
-		if strings.HasPrefix(w.opening, text) || strings.HasPrefix(w.closing, text) {
-			return true
-		}
-	}
-	for _, tokens := range [][]string{endings, openers} {
-		for _, token := range tokens {
-			if strings.HasPrefix(token, text) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// tailOf is how many bytes at the end of a text begin a tag.
-func tailOf(text, tag string) int {
-	for n := min(len(text), len(tag)-1); n > 0; n-- {
-		if strings.HasSuffix(text, tag[:n]) {
-			return n
-		}
-	}
-	return 0
 }

@@ -9,7 +9,8 @@ import (
 	"footnote/llm"
 )
 
-// What a model says and thinks, in the ways in which servers leave thoughts and tokens in the text; whole and a byte at a time.
+// What a model says and thinks, in the ways in which servers leave thoughts and tokens in the text; whole and a byte at
+// a time.
 func TestWhatIsThoughtIsNotSaid(t *testing.T) {
 	t.Parallel()
 	const answer = "The roof is poor [1]."
@@ -23,10 +24,17 @@ func TestWhatIsThoughtIsNotSaid(t *testing.T) {
 		{"closed twice", "<think>a</think>\n</think>\n" + answer, answer, "a"},
 		{"closed again later", "<think>a</think>\nOne.\n</think>\nTwo.", "One.\n\nTwo.", "a"},
 		{"between paragraphs", "One.\n<think>Really?</think>\nTwo.", "One.\n\nTwo.", "Really?"},
-		{"a call before it closes", "<think>\nSearch.\n<tool_call>{}</tool_call>", "<tool_call>{}</tool_call>", "\nSearch.\n"},
-		{"other tags", "<thinking>a</thinking><reasoning>b</reasoning><seed:think>c</seed:think>[THINK]d[/THINK]" + answer, answer, "abcd"},
+		{"a call before it closes", "<think>\nSearch.\n<tool_call>{}</tool_call>", "<tool_call>{}</tool_call>",
+			"\nSearch.\n"},
+		{
+			"other tags",
+			"<thinking>a</thinking><reasoning>b</reasoning><seed:think>c</seed:think>[THINK]d[/THINK]" + answer,
+			answer, "abcd",
+		},
 		{"a channel", "<|channel>thought\na\n<channel|>" + answer, answer, "\na\n"},
-		{"with a solution", "<|begin_of_thought|>a<|end_of_thought|><|begin_of_solution|>" + answer + "<|end_of_solution|>", answer, "a"},
+		{"with a solution",
+			"<|begin_of_thought|>a<|end_of_thought|><|begin_of_solution|>" + answer + "<|end_of_solution|>",
+			answer, "a"},
 		{"a wrapped answer", "<think>a</think><answer>" + answer + "</answer>", answer, "a"},
 		{"steps", "Thought: I know it.\nFinal Answer: " + answer, answer, "I know it."},
 		{"steps in bold", "**Thought:** I know it.\n\n**Final Answer:** " + answer, answer, "I know it."},
@@ -39,21 +47,30 @@ func TestWhatIsThoughtIsNotSaid(t *testing.T) {
 		{"mistral", "[/INST] " + answer + "</s>", answer, ""},
 		{"deepseek", answer + "<｜end▁of▁sentence｜>", answer, ""},
 		{"several", answer + "<|end|><|endoftext|>", answer, ""},
-		{"command-r", "<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>" + answer + "<|END_RESPONSE|>", answer, "a"},
+		{"command-r", "<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>" + answer + "<|END_RESPONSE|>",
+			answer, "a"},
 
 		// Honest text wins.
-		{"tags in code", "A thought stands between `<think>` and `</think>`.", "A thought stands between `<think>` and `</think>`.", ""},
-		{"tags in a block", "See:\n```\n<think>\nx\n</think>\n<|im_end|>\n```\n" + answer, "See:\n```\n<think>\nx\n</think>\n<|im_end|>\n```\n" + answer, ""},
-		{"tags in a line", "The tag <think> opens and </think> closes.", "The tag <think> opens and </think> closes.", ""},
+		{"tags in code", "A thought stands between `<think>` and `</think>`.",
+			"A thought stands between `<think>` and `</think>`.", ""},
+		{"tags in a block", "See:\n```\n<think>\nx\n</think>\n<|im_end|>\n```\n" + answer,
+			"See:\n```\n<think>\nx\n</think>\n<|im_end|>\n```\n" + answer, ""},
+		{"tags in a line", "The tag <think> opens and </think> closes.",
+			"The tag <think> opens and </think> closes.", ""},
 		{"a tag that never closes", "Write:\n<think>\nand go on.", "Write:\n<think>\nand go on.", ""},
-		{"tokens in a line", "A turn ends with <|im_end|> or </s> there.", "A turn ends with <|im_end|> or </s> there.", ""},
-		{"a thought as a word", "Thought: the last frontier, by A. Brown.", "Thought: the last frontier, by A. Brown.", ""},
+		{"tokens in a line", "A turn ends with <|im_end|> or </s> there.",
+			"A turn ends with <|im_end|> or </s> there.", ""},
+		{"a thought as a word", "Thought: the last frontier, by A. Brown.",
+			"Thought: the last frontier, by A. Brown.", ""},
 		{"brackets", "[1] and <b> and a < b, [INST] too.", "[1] and <b> and a < b, [INST] too.", ""},
 		{"spaces", "  indented\n\n\ttext \n", "  indented\n\n\ttext \n", ""},
 	} {
-		for way, chunks := range map[string][]string{"whole": {tt.text}, "a byte at a time": strings.Split(tt.text, "")} {
+		for way, chunks := range map[string][]string{
+			"whole": {tt.text}, "a byte at a time": strings.Split(tt.text, ""),
+		} {
 			if said, thought := utter(chunks, false); said != tt.said || thought != tt.thought {
-				t.Errorf("%s, %s: said %q, want %q; thought %q, want %q", tt.name, way, said, tt.said, thought, tt.thought)
+				t.Errorf("%s, %s: said %q, want %q; thought %q, want %q", tt.name, way, said, tt.said, thought,
+					tt.thought)
 			}
 		}
 	}
@@ -105,7 +122,10 @@ func TestAModelThatDoesNotOpenItsThoughtsIsKnown(t *testing.T) {
 
 // Whatever comes, the same is said and thought whole and in pieces, and what has no tag is said as it is.
 func FuzzWhatIsThoughtIsNotSaid(f *testing.F) {
-	for _, seed := range []string{"", "x", "<think>a</think>b", "a\n</think>\nb", "a<|im_end|>\n<|im_start|>user", "```\n<think>\n```", "Thought: a\nFinal Answer: b", "<answer>a</answer>", "[THINK]", "a\n<think>b", "`</s>`</s>"} {
+	for _, seed := range []string{
+		"", "x", "<think>a</think>b", "a\n</think>\nb", "a<|im_end|>\n<|im_start|>user", "```\n<think>\n```",
+		"Thought: a\nFinal Answer: b", "<answer>a</answer>", "[THINK]", "a\n<think>b", "`</s>`</s>",
+	} {
 		f.Add(seed, false)
 		f.Add(seed, true)
 	}

@@ -11,7 +11,8 @@ import (
 	"footnote/llm"
 )
 
-// odd is a model whose answers to probes are scripted: it can call tools, cannot, or its server fails. It counts what it is asked.
+// odd is a model whose answers to probes are scripted: it can call tools, cannot, or its server fails. It counts what
+// it is asked.
 type odd struct {
 	can            bool
 	err            error
@@ -81,7 +82,12 @@ func TestARunThatBeganByJSONGoesOnSo(t *testing.T) {
 		o.can = true
 		time.Sleep(firstBelief)
 		later := ask
-		later.Messages = append(later.Messages[:2:2], llm.Message{Role: llm.RoleAssistant, Calls: []llm.Call{{ID: agreed + "1", Name: "search_documents", Arguments: json.RawMessage(`{"query":"roof"}`)}}},
+		later.Messages = append(later.Messages[:2:2],
+			llm.Message{
+				Role: llm.RoleAssistant, Calls: []llm.Call{
+					{ID: agreed + "1", Name: "search_documents", Arguments: json.RawMessage(`{"query":"roof"}`)},
+				},
+			},
 			llm.Message{Role: llm.RoleTool, CallID: agreed + "1", Text: "passage 1"})
 		if hear(t, m, later); o.probes != 1 || o.described != 1 {
 			t.Errorf("in the middle of a run: %d probes, %d requests by JSON, want 1 and 1", o.probes, o.described)
@@ -102,12 +108,19 @@ func TestOneRefusalIsNotBelievedOfAGoodModel(t *testing.T) {
 		m := New(scripted.NewScript(func(r scripted.Request) scripted.Reply {
 			if len(r.Tools) > 0 && refusals > 0 {
 				refusals--
-				return scripted.Reply{Err: &llm.Error{Kind: llm.KindInvalid, Status: 400, Message: "refused", Err: errText("this model does not support tools")}}
+				return scripted.Reply{
+					Err: &llm.Error{
+						Kind: llm.KindInvalid, Status: 400, Message: "refused",
+						Err: errText("this model does not support tools"),
+					},
+				}
 			}
 			if len(r.Tools) == 0 {
 				return scripted.Reply{Text: `{"tool":"search_documents","input":{"query":"roof"}}`}
 			}
-			return scripted.Reply{Calls: []llm.Call{{Name: "search_documents", Arguments: json.RawMessage(`{"query":"roof"}`)}}}
+			return scripted.Reply{
+				Calls: []llm.Call{{Name: "search_documents", Arguments: json.RawMessage(`{"query":"roof"}`)}},
+			}
 		}), Auto)
 		hear(t, m, ask)
 		refusals = 1

@@ -16,11 +16,15 @@ func TestATraceTellsTurnsCallsAndTheirEnds(t *testing.T) {
 		if name == "read_document" {
 			action = chat.ActionReading
 		}
-		return chat.Step{Step: name, ToolName: name, ParentID: parent, ActionType: action, ToolInput: json.RawMessage(input), Result: &chat.StepResult{Found: found}, Status: status, DurationMS: 250}
+		return chat.Step{
+			Step: name, ToolName: name, ParentID: parent, ActionType: action, ToolInput: json.RawMessage(input),
+			Result: &chat.StepResult{Found: found}, Status: status, DurationMS: 250,
+		}
 	}
 	steps := []chat.Step{
 		{Step: "analyse", ActionType: chat.ActionPlanning, Message: "A factual question about: roof"},
-		{Step: "choose", ActionType: chat.ActionPlanning, Message: "Rules chose", Summary: "its words are plain", Cost: &cent},
+		{Step: "choose", ActionType: chat.ActionPlanning, Message: "Rules chose", Summary: "its words are plain",
+			Cost: &cent},
 		{Step: "plan", ActionType: chat.ActionPlanning, Message: "Planned 2 parts", Cost: &cent},
 		{CallID: "c3", Step: "parallel", ActionType: chat.ActionSearching},
 		step("semantic_search", "c3", `{"query":"roof"}`, 3, chat.StatusComplete),
@@ -34,12 +38,16 @@ func TestATraceTellsTurnsCallsAndTheirEnds(t *testing.T) {
 		Query: "roof?", Iterations: 3,
 		ToolCalls: []tracedCall{
 			{"semantic_search", json.RawMessage(`{"query":"roof"}`), 1}, {"metadata_search", json.RawMessage(`{}`), 1},
-			{"read_document", json.RawMessage(`{"doc_id":"d"}`), 2}, {"hybrid_search", json.RawMessage(`{"query":"slates"}`), 3},
+			{"read_document", json.RawMessage(`{"doc_id":"d"}`), 2},
+			{"hybrid_search", json.RawMessage(`{"query":"slates"}`), 3},
 		},
 		ToolResults: []tracedEnd{
-			{"semantic_search", true, 0.25, 3}, {"metadata_search", false, 0.25, 0}, {"read_document", true, 0.25, 1}, {"hybrid_search", true, 0.25, 0},
+			{"semantic_search", true, 0.25, 3}, {"metadata_search", false, 0.25, 0}, {"read_document", true, 0.25, 1},
+			{"hybrid_search", true, 0.25, 0},
 		},
-		Plan: tracedPlan{Reasoning: "A factual question about: roof\nRules chose\nits words are plain\nPlanned 2 parts", Cost: &sum},
+		Plan: tracedPlan{
+			Reasoning: "A factual question about: roof\nRules chose\nits words are plain\nPlanned 2 parts", Cost: &sum,
+		},
 	}
 	got := newAgentTrace("roof?", steps)
 	if diff := cmp.Diff(want, got.searchTrace); diff != "" {

@@ -129,7 +129,8 @@ func (a *Handlers) takeParts(c echo.Context, parts *multipart.Reader, up *upload
 		if broken, ok := errors.AsType[textproto.ProtocolError](err); ok && len(res.Documents)+len(res.Rejected) > 0 {
 			a.Log.InfoContext(c.Request().Context(), "upload cut", "err", broken)
 			res.Rejected = append(res.Rejected, rejectedFile{Filename: "?", Code: chat.CodeInvalid,
-				Detail: "A file's name holds a character that can't be sent. Rename that file, and add it and those after it again."})
+				Detail: "A file's name holds a character that can't be sent. Rename that file, and add it and those " +
+					"after it again."})
 			return nil
 		}
 		if err != nil {

@@ -109,13 +109,16 @@ func fromEcho(he *echo.HTTPError) *chat.Error {
 	e := &chat.Error{Err: he}
 	switch he.Code {
 	case http.StatusNotFound:
-		e.Code, e.Message = chat.CodeNotFound, "There is nothing at this address. Check it, or start from the first page."
+		e.Code, e.Message = chat.CodeNotFound,
+			"There is nothing at this address. Check it, or start from the first page."
 	case http.StatusMethodNotAllowed:
-		e.Code, e.Message = codeMethod, "This address does not answer that method. The Allow header names those it does."
+		e.Code, e.Message = codeMethod,
+			"This address does not answer that method. The Allow header names those it does."
 	case http.StatusRequestEntityTooLarge:
 		e.Code, e.Message = chat.CodeTooLarge, "The request is too large for this address. Send less at once."
 	case http.StatusUnsupportedMediaType:
-		e.Code, e.Message = chat.CodeUnsupported, "This kind of body is not understood here. Send JSON with the header Content-Type: application/json."
+		e.Code, e.Message = chat.CodeUnsupported,
+			"This kind of body is not understood here. Send JSON with the header Content-Type: application/json."
 	case http.StatusUnauthorized:
 		e.Code, e.Message = chat.CodeUnauthorized, "A valid key is needed. Send it in the header X-API-Key."
 	case http.StatusForbidden:

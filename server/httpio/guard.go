@@ -40,8 +40,9 @@ func (g *Guard) CheckHost(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if !g.hostAllowed(c.Request()) {
 			return &chat.Error{
-				Code:    chat.CodeForbidden,
-				Message: "This server is not known under that name. Open it as http://localhost with its port, or add the name to FOOTNOTE_ALLOWED_HOSTS.",
+				Code: chat.CodeForbidden,
+				Message: "This server is not known under that name. Open it as http://localhost with its port, or " +
+					"add the name to FOOTNOTE_ALLOWED_HOSTS.",
 			}
 		}
 		return next(c)

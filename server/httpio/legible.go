@@ -14,7 +14,8 @@ import (
 // place without a word; here whoever sends them is told.
 const (
 	notUTF8  = "The body holds bytes that are not UTF-8. Encode its text as UTF-8 and send it again."
-	halfPair = `The body holds half of a character: \ud800 to \udfff stand in pairs in JSON. Send both halves, or the character itself.`
+	halfPair = `The body holds half of a character: \ud800 to \udfff stand in pairs in JSON. Send both halves, or ` +
+		`the character itself.`
 )
 
 // LegibleJSON refuses a body with text that nobody could read.
@@ -74,9 +75,10 @@ func legibleQuery(raw string) error {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
 		return &chat.Error{
-			Code:    chat.CodeInvalid,
-			Message: "The address can't be read after its question mark. Write a percent sign there as %25 and a semicolon as %3B.",
-			Err:     err,
+			Code: chat.CodeInvalid,
+			Message: "The address can't be read after its question mark. Write a percent sign there as %25 and a " +
+				"semicolon as %3B.",
+			Err: err,
 		}
 	}
 	return legibleValues(

@@ -12,7 +12,8 @@ import (
 var SecurityHeaders = [][2]string{
 	{
 		"Content-Security-Policy",
-		"default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+		"default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; " +
+			"frame-ancestors 'none'",
 	},
 	{"X-Content-Type-Options", "nosniff"},
 	{"X-Frame-Options", "DENY"},
@@ -130,8 +131,8 @@ type pacedBody struct {
 	ended   bool // nothing is left to read, or what is left has its last deadline
 }
 
-// boundRest gives what nobody reads of a body a deadline. Before it sends a response, net/http reads on for up to 256 KiB
-// by itself: who sends a byte a second would hold the connection, and needs no key for it. On nil it does nothing.
+// boundRest gives what nobody reads of a body a deadline. Before it sends a response, net/http reads on for up to 256
+// KiB by itself: who sends a byte a second would hold the connection, and needs no key for it. On nil it does nothing.
 func (b *pacedBody) boundRest() {
 	if b != nil && !b.ended {
 		_ = b.control.SetReadDeadline(b.pace.deadline(time.Now()))

@@ -35,7 +35,8 @@ func TestThePaceOfTransfers(t *testing.T) {
 		} {
 			ended, sent := transfer(tt.bytes, tt.pause)
 			if ended.Round(time.Second) != tt.ended || (sent >= 100<<10) != tt.whole {
-				t.Errorf("%s: ended after %v with %d bytes, want %v, whole: %v", tt.name, ended, sent, tt.ended, tt.whole)
+				t.Errorf("%s: ended after %v with %d bytes, want %v, whole: %v", tt.name, ended, sent,
+					tt.ended, tt.whole)
 			}
 		}
 	})
@@ -63,8 +64,12 @@ func (w *slowConn) Write(p []byte) (int, error) {
 func TestASlowReaderIsCutOffUnlessItReadsAStream(t *testing.T) {
 	for kind, whole := range map[string]bool{"application/json": false, "text/event-stream": true} {
 		synctest.Test(t, func(t *testing.T) {
-			conn := &slowConn{ResponseWriter: discardResponse{http.Header{"Content-Type": {kind}}}, pause: 5 * time.Second}
-			w := &pacedWriter{ResponseWriter: conn, control: http.NewResponseController(conn), pace: pace{timeout: 20 * time.Second}}
+			conn := &slowConn{
+				ResponseWriter: discardResponse{http.Header{"Content-Type": {kind}}}, pause: 5 * time.Second,
+			}
+			w := &pacedWriter{
+				ResponseWriter: conn, control: http.NewResponseController(conn), pace: pace{timeout: 20 * time.Second},
+			}
 			w.WriteHeader(http.StatusOK)
 			var err error
 			for range 100 {

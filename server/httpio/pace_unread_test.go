@@ -14,8 +14,10 @@ import (
 func TestABodyThatNobodyReadsHoldsNoConnection(t *testing.T) {
 	t.Parallel()
 	for name, handle := range map[string]http.HandlerFunc{
-		"nothing is written":    func(http.ResponseWriter, *http.Request) {},
-		"a refusal is written":  func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no key", http.StatusUnauthorized) },
+		"nothing is written": func(http.ResponseWriter, *http.Request) {},
+		"a refusal is written": func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "no key", http.StatusUnauthorized)
+		},
 		"much is written":       func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 100<<10)) },
 		"a part of it was read": func(_ http.ResponseWriter, r *http.Request) { _, _ = r.Body.Read(make([]byte, 1)) },
 	} {
@@ -32,7 +34,9 @@ func TestABodyThatNobodyReadsHoldsNoConnection(t *testing.T) {
 			if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := fmt.Fprint(conn, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\nx"); err != nil {
+			if _, err := fmt.Fprint(
+				conn, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\nx",
+			); err != nil {
 				t.Fatal(err)
 			}
 			got, err := io.ReadAll(conn)

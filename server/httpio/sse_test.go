@@ -11,7 +11,8 @@ import (
 
 func FuzzNothingInDataEndsAnEventOrStartsAField(f *testing.F) {
 	for _, seed := range []string{
-		"", "plain", "\n", "\r", "\r\n", "a\n\nb", "a\r\rb", "id: 99\nevent: run_done", "\n\nid: 7\ndata: x\n\n", "retry: 1\r\n", ": comment\n",
+		"", "plain", "\n", "\r", "\r\n", "a\n\nb", "a\r\rb", "id: 99\nevent: run_done", "\n\nid: 7\ndata: x\n\n",
+		"retry: 1\r\n", ": comment\n",
 		"\u2028\u2029", "\x00", "\ufeffdata", "end\n", "data: \r\n\r\n",
 	} {
 		f.Add(seed)
@@ -26,7 +27,10 @@ func FuzzNothingInDataEndsAnEventOrStartsAField(f *testing.F) {
 		wire = AppendFrame(wire, 43, "after", []byte("y"))
 		reader := ssetest.NewReader(strings.NewReader(string(wire)))
 		events := reader.All(t)
-		want := []ssetest.Event{{ID: "41", Name: "before", Data: "x"}, {ID: "42", Name: "kind", Data: lines.Replace(data)}, {ID: "43", Name: "after", Data: "y"}}
+		want := []ssetest.Event{
+			{ID: "41", Name: "before", Data: "x"}, {ID: "42", Name: "kind", Data: lines.Replace(data)},
+			{ID: "43", Name: "after", Data: "y"},
+		}
 		if len(events) != 3 || events[0] != want[0] || events[1] != want[1] || events[2] != want[2] {
 			t.Errorf("%q came through as %q; want 3 events, %v, %v, %v", data, events, want[0], want[1], want[2])
 		}

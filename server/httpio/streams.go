@@ -102,8 +102,9 @@ func (s *Streams) Count() int {
 	return s.open
 }
 
-// Open opens a stream of server-sent events for a request, in one of the places for streams; leave gives the place back.
-// Without an error out is nil when there is nothing to send: the headers alone were asked for, or the reader has left.
+// Open opens a stream of server-sent events for a request, in one of the places for streams; leave gives the place
+// back. Without an error out is nil when there is nothing to send: the headers alone were asked for, or the reader has
+// left.
 func (s *Streams) Open(c echo.Context) (out *EventStream, leave func(), err error) {
 	if IsHead(c.Request()) {
 		SetStreamHeaders(c.Response().Header())

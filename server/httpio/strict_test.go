@@ -22,8 +22,14 @@ type benchBody struct {
 // Reading a body strictly must cost little beside decoding it.
 func BenchmarkBody(b *testing.B) {
 	for name, body := range map[string][]byte{
-		"short": []byte(`{"message":"What is the condition of the roof?","session_id":"s-1","config":{"max_steps":5,"enable_self_evaluation":true},"citation_style":"numeric"}`),
-		"long":  []byte(`{"message":"What is the condition of the roof?","context_text":"` + strings.Repeat(`The roof of the mill is in poor condition.\n`, 2000) + `"}`),
+		"short": []byte(
+			`{"message":"What is the condition of the roof?","session_id":"s-1","config":{"max_steps":5,` +
+				`"enable_self_evaluation":true},"citation_style":"numeric"}`,
+		),
+		"long": []byte(
+			`{"message":"What is the condition of the roof?","context_text":"` +
+				strings.Repeat(`The roof of the mill is in poor condition.\n`, 2000) + `"}`,
+		),
 	} {
 		b.Run(name+"/decode", func(b *testing.B) {
 			for b.Loop() {
@@ -47,7 +53,9 @@ func BenchmarkBody(b *testing.B) {
 
 // Whatever a body holds, looking at it ends: some routes look before they decode it.
 func FuzzCheckStrict(f *testing.F) {
-	for _, body := range []string{"[}", `{"a":[}]}`, "[[}", `{"a":}`, `[,}`, `[1}`, `["a}`, `{"a" "b"}`, "}", "", `[{"a":1}]`} {
+	for _, body := range []string{
+		"[}", `{"a":[}]}`, "[[}", `{"a":}`, `[,}`, `[1}`, `["a}`, `{"a" "b"}`, "}", "", `[{"a":1}]`,
+	} {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

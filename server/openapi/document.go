@@ -118,11 +118,16 @@ type (
 	}
 )
 
-const apiAbout = "Ask questions about your documents and get answers with footnotes that are checked against the documents' words. " +
-	"Bodies are JSON; a field that is not described is refused with 400 and its name, except under /v1. null means that a field is absent. " +
-	"A field that stands twice in one object or is written in another case, and text with a NUL character, are refused with 400 and the field's name. " +
-	"Errors are problem+json: code is stable, detail is a sentence for people. Browsers that ask for text/html get pages. " +
-	"Each user with a key has limits, which x-limits lists; over one the answer is 429 (507 for room on the disk) with Retry-After, the limit's name and, " +
+const apiAbout = "Ask questions about your documents and get answers with footnotes that are checked against the " +
+	"documents' words. " +
+	"Bodies are JSON; a field that is not described is refused with 400 and its name, except under /v1. null means " +
+	"that a field is absent. " +
+	"A field that stands twice in one object or is written in another case, and text with a NUL character, are " +
+	"refused with 400 and the field's name. " +
+	"Errors are problem+json: code is stable, detail is a sentence for people. Browsers that ask for text/html get " +
+	"pages. " +
+	"Each user with a key has limits, which x-limits lists; over one the answer is 429 (507 for room on the disk) " +
+	"with Retry-After, the limit's name and, " +
 	"where it is known, retry_at."
 
 // Describe makes the description of the whole API.

@@ -43,7 +43,11 @@ func documentOperations() []Operation {
 	return []Operation{
 		{
 			Method: "POST", Path: "/documents", group: "Documents", summary: "Add files",
-			about: "Each file is taken or listed with the reason why not; the others go on. When none is taken, the status is that of the reason, the highest one if there are several. Ask at once: a document counts as soon as it is ready. namespace and meta come before the files they are meant for. A request that is refused leaves no new document behind. A file whose bytes are there already is that document (duplicate_of), which takes over the meta if meta is given.",
+			about: "Each file is taken or listed with the reason why not; the others go on. When none is taken, the " +
+				"status is that of the reason, the highest one if there are several. Ask at once: a document counts " +
+				"as soon as it is ready. namespace and meta come before the files they are meant for. A request that " +
+				"is refused leaves no new document behind. A file whose bytes are there already is that document " +
+				"(duplicate_of), which takes over the meta if meta is given.",
 			form: []parameter{
 				{name: "namespace", schema: patterned(
 					`^[\w.-]{0,128}$`,
@@ -71,7 +75,8 @@ func documentOperations() []Operation {
 				{in: "query", name: "state", schema: patterned(
 					`^(?:(?:queued|parsing|indexing|ready|failed|cancelled)?(?:,|$))*$`,
 				),
-					about: "Only in these states, separated by commas: queued, parsing, indexing, ready, failed, cancelled."},
+					about: "Only in these states, separated by commas: queued, parsing, indexing, ready, failed, " +
+						"cancelled."},
 				{in: "query", name: "sort", schema: oneOrNone("newest", "oldest", "title"), about: "The order."},
 			}, pageParams("Part of a title or file name.", 1000, "50")...),
 			fails:    []chat.Code{chat.CodeInvalid},
@@ -106,7 +111,8 @@ func documentOperations() []Operation {
 		},
 		{
 			Method: "GET", Path: "/documents/:id/events", group: "Documents", summary: "Follow a document", params: one,
-			about:    "A document event with the document at each change, and document_done, the last, when it is ready, failed or cancelled.",
+			about: "A document event with the document at each change, and document_done, the last, when it is " +
+				"ready, failed or cancelled.",
 			fails:    []chat.Code{chat.CodeNotFound, chat.CodeTooMany},
 			outcomes: []outcome{{status: http.StatusOK, about: "The events.", kind: eventsKind}},
 		},
@@ -153,8 +159,10 @@ func v1Operations() []Operation {
 	return []Operation{
 		{
 			Method: "POST", Path: "/v1/chat/completions", group: "OpenAI-compatible", summary: "Ask as one asks OpenAI",
-			about: "Footnotes are in the content as [N] and as annotations of type url_citation, whose indexes count characters. While a run works, a stream has what it does as reasoning_content. " +
-				"Fields that are not described are let in and have no effect; rules in system messages are not followed, since answers come from the documents alone.",
+			about: "Footnotes are in the content as [N] and as annotations of type url_citation, whose indexes count " +
+				"characters. While a run works, a stream has what it does as reasoning_content. " +
+				"Fields that are not described are let in and have no effect; rules in system messages are not " +
+				"followed, since answers come from the documents alone.",
 			body: v1.Question{}, open: true, params: []parameter{onceParam},
 			fails: slices.Concat(waitFails, []chat.Code{chat.CodeGuardrail}),
 			example: map[string]any{"model": v1.ModelName, "messages": []any{
@@ -164,8 +172,9 @@ func v1Operations() []Operation {
 				{status: http.StatusOK, about: "The answer.", body: v1.Completion{}},
 				{
 					status: http.StatusOK,
-					about:  "With stream: chunks (V1Chunk) as server-sent events, ended by [DONE]; a failure comes as {error}.",
-					kind:   eventsKind,
+					about: "With stream: chunks (V1Chunk) as server-sent events, ended by [DONE]; a failure comes " +
+						"as {error}.",
+					kind: eventsKind,
 				},
 			},
 		},
@@ -189,8 +198,9 @@ func serviceOperations() []Operation {
 		{
 			Method: "POST", Path: "/mcp", group: "Service",
 			summary: "Use search, read, list_documents and ask as tools of the Model Context Protocol",
-			about:   "For programs that bring their own model: streamable HTTP, without sessions. The protocol describes its messages; tools/list describes the tools.",
-			body:    mcpserver.Message{}, open: true,
+			about: "For programs that bring their own model: streamable HTTP, without sessions. The protocol " +
+				"describes its messages; tools/list describes the tools.",
+			body: mcpserver.Message{}, open: true,
 			example: map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": map[string]any{}},
 			fails:   bodyFails,
 			outcomes: []outcome{
@@ -216,7 +226,8 @@ func serviceOperations() []Operation {
 		},
 		{
 			Method: "GET", Path: "/health", group: "Service", summary: "Ask whether everything works",
-			about: "Each thing that the server depends on is asked. A model or a vector store that is down only degrades: search by words still works.",
+			about: "Each thing that the server depends on is asked. A model or a vector store that is down only " +
+				"degrades: search by words still works.",
 			outcomes: []outcome{
 				{status: http.StatusOK, about: "It serves: ok or degraded.", body: api.HealthReport{}},
 				{status: http.StatusServiceUnavailable, about: "It can't serve: down.", body: api.HealthReport{}},

@@ -20,17 +20,21 @@ const (
 	runForm       = `^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`
 )
 
-const stepResultAbout = "What the call came to, in one form for all tools; null while it runs. tool_output is what the tool itself says of it."
+const stepResultAbout = "What the call came to, in one form for all tools; null while it runs. tool_output is what " +
+	"the tool itself says of it."
 
 // DescribedFields says of the fields what their types do not.
 func DescribedFields() map[string]field {
 	answerNotes := field{
-		about: "What there is to know about the answer, in sentences: that another model answered instead, that footnotes named no passage, that a sum is wrong or was not calculated, that sentences are unsupported, why the confidence is 0.",
+		about: "What there is to know about the answer, in sentences: that another model answered instead, that " +
+			"footnotes named no passage, that a sum is wrong or was not calculated, that sentences are unsupported, " +
+			"why the confidence is 0.",
 	}
 	message := field{about: "The question.", need: true, pattern: notBlank, Min: to(1), Max: to(chat.MaxQuestion)}
 	given := field{pattern: notBlank, Min: to(1), Max: to(chat.MaxContext)}
 	session := field{
-		about:   "The conversation to go on with; an unknown id begins one, none makes a new id. Ids are unique per user.",
+		about: "The conversation to go on with; an unknown id begins one, none makes a new id. Ids are unique " +
+			"per user.",
 		pattern: maybeForm,
 	}
 	named := field{
@@ -64,10 +68,14 @@ func DescribedFields() map[string]field {
 		"AgentQuery.session_id":      session,
 		"AgentQuery.context":         given,
 		"AgentQuery.toolset": {
-			about: "The set of tools that the model has, with its limits and its temperature; none: react, unless the settings name another than cursor.",
+			about: "The set of tools that the model has, with its limits and its temperature; none: react, unless " +
+				"the settings name another than cursor.",
 		},
 		"AgentQuestion.citation_style": {
-			about: "How footnotes are written: [Source N] with a list of sources at the end (source, also without this field), or [N] (numeric). In a stream the pieces have [N] and the answer event the style, source only if it is named. What names a style is read again in it: the run, its events and the conversation.",
+			about: "How footnotes are written: [Source N] with a list of sources at the end (source, also without " +
+				"this field), or [N] (numeric). In a stream the pieces have [N] and the answer event the style, " +
+				"source only if it is named. What names a style is read again in it: the run, its events and the " +
+				"conversation.",
 		},
 
 		"RunConfig.temperature":         {Min: to(0), Max: to(2)},
@@ -91,7 +99,8 @@ func DescribedFields() map[string]field {
 		"SearchFilters.mime":    {about: "A media type, or its beginning, such as text/."},
 		"SearchFilters.meta":    {about: "Fields of meta with the values they must have."},
 		"SearchFilters.year": {
-			about: "The year of the document's own date, which its meta has as date, year or published; a month or a day of it as well.",
+			about: "The year of the document's own date, which its meta has as date, year or published; a month or a " +
+				"day of it as well.",
 		},
 		"SearchFilters.date_from": {
 			about: "The document's own date is this or later: 2026-01-31, 2026-01 or 2026.", pattern: dateForm,
@@ -100,14 +109,16 @@ func DescribedFields() map[string]field {
 			about: "The document's own date is this or earlier; as date_from.", pattern: dateForm,
 		},
 		"SessionHistory.notes": {
-			about: "What there is to know about the conversation, in sentences: how many of its turns can't be read, because their stored rows are damaged.",
+			about: "What there is to know about the conversation, in sentences: how many of its turns can't be read, " +
+				"because their stored rows are damaged.",
 		},
 		"SessionTitle.title": {about: "The new title.", need: true, pattern: notBlank, Min: to(1), Max: to(200)},
 		"Judgement.rating": {
 			about: "What the reader thinks of the answer.", need: true, values: []string{"up", "down"},
 		},
 		"Judgement.reason": {
-			about: "With up: accurate, complete, well_sourced, clear; with down: wrong, incomplete, wrong_sources, off_topic, unclear.",
+			about: "With up: accurate, complete, well_sourced, clear; with down: wrong, incomplete, wrong_sources, " +
+				"off_topic, unclear.",
 		},
 		"Judgement.comment": {about: "In the reader's own words.", Max: to(chat.MaxComment)},
 		"OtherInput.input":  {about: "The tool's arguments.", need: true},
@@ -135,7 +146,8 @@ func DescribedFields() map[string]field {
 		"WaitingQuestion.problem": {about: "Why it could not be sent. It waits until it is changed or removed."},
 		"McpMessage.jsonrpc":      {about: "Always 2.0.", need: true, values: []string{"2.0"}},
 		"McpMessage.method": {
-			about: "What is asked for: tools/list, tools/call, initialize, … A message without one answers a request of ours, and we make none.",
+			about: "What is asked for: tools/list, tools/call, initialize, … A message without one answers a request " +
+				"of ours, and we make none.",
 		},
 		"EvidenceFile.file":  {about: "The whole text of an exported file.", need: true},
 		"SessionHead.run_id": {about: "The run at the end of the branch to show.", need: true, pattern: runForm},
@@ -153,12 +165,14 @@ func DescribedFields() map[string]field {
 		"V1Question.temperature": {Min: to(0), Max: to(2)},
 		"V1Question.n":           {about: "How many answers: 1.", Min: to(1), Max: to(1)},
 		"V1Question.session_id": {
-			about:   "Go on with this conversation of the server; then only the last message is used. Without it each request is a conversation.",
+			about: "Go on with this conversation of the server; then only the last message is used. Without it " +
+				"each request is a conversation.",
 			pattern: maybeForm,
 		},
 		"V1Message.role": {
 			need: true, values: []string{"user", "assistant", "system", "developer", "tool", "function"},
-			about: "user and assistant make the conversation and take turns; system and developer are told to the model besides its rules, 8,000 characters in all; the others are let in and have no effect.",
+			about: "user and assistant make the conversation and take turns; system and developer are told to the " +
+				"model besides its rules, 8,000 characters in all; the others are let in and have no effect.",
 		},
 		"V1Message.content": {about: "The text, or parts of it."},
 		"V1Question.tools": {
@@ -229,7 +243,8 @@ func DescribedFields() map[string]field {
 		"Trace.answer":             {about: "The whole answer; null until there is one."},
 		"Trace.steps":              {about: "The last state of each step, in the order they began."},
 		"AnswerReset.call_id": {
-			about: "The step that takes the text over: it was a thought. Drop the text since the last reset; its numbers are free again.",
+			about: "The step that takes the text over: it was a thought. Drop the text since the last reset; its " +
+				"numbers are free again.",
 		},
 		"AnswerDelta.text": {about: "The next piece of the answer."},
 		"Budget.steps":     {about: "Turns of the model."},
@@ -242,7 +257,8 @@ func DescribedFields() map[string]field {
 		"Retrieval.query":     {about: "What was searched for, or which document was read."},
 		"Retrieval.tool_name": {about: "The tool that searched or read."},
 		"RetrieveResponse.strategy": {
-			about: "Who searched how: agentic (the steps say with which tools), or hybrid, lexical, semantic for a plain search.",
+			about: "Who searched how: agentic (the steps say with which tools), or hybrid, lexical, semantic for a " +
+				"plain search.",
 		},
 		"RejectedFile.detail": {about: "Why it was not taken, as a sentence."},
 	}

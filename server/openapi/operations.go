@@ -23,7 +23,8 @@ var groups = []group{
 	{"Documents", "What answers are made from."},
 	{
 		"OpenAI-compatible",
-		"For programs made for OpenAI's API: set their base address to this server's /v1 and the model to footnote. Any key will do.",
+		"For programs made for OpenAI's API: set their base address to this server's /v1 and the model to footnote. " +
+			"Any key will do.",
 	},
 	{"Service", "How the server is, and what it can do."},
 }
@@ -38,7 +39,8 @@ func Operations() []Operation {
 
 const (
 	eventsKind = "text/event-stream"
-	askAbout   = "The session is made if it is not there. With Accept: text/event-stream the answer is the run's events as server-sent " +
+	askAbout   = "The session is made if it is not there. With Accept: text/event-stream the answer is the run's " +
+		"events as server-sent " +
 		"events, named like the schemas Event_*; the run goes on when the reader leaves. "
 )
 
@@ -74,8 +76,9 @@ func askOperations() []Operation {
 		return []outcome{
 			{
 				status: http.StatusOK,
-				about:  "The answer. That the documents hold none is one as well: it begins with a fixed sentence and has no citations.",
-				body:   body,
+				about: "The answer. That the documents hold none is one as well: it begins with a fixed sentence " +
+					"and has no citations.",
+				body: body,
 			},
 			{status: http.StatusOK, about: "The run's events, when they were asked for.", kind: eventsKind},
 			{
@@ -88,7 +91,8 @@ func askOperations() []Operation {
 		{
 			Method: "POST", Path: "/chat", group: "Questions", summary: "Ask, and follow the answer",
 			about: askAbout +
-				"With Accept: application/json the answer is where to follow the run. A form is answered with the page.",
+				"With Accept: application/json the answer is where to follow the run. A form is answered with " +
+				"the page.",
 			body: ask.Question{}, example: map[string]any{"message": "When was the roof last repaired?"},
 			form: []parameter{
 				{name: "message", need: true, schema: patterned(notBlank), about: "The question."},
@@ -96,7 +100,8 @@ func askOperations() []Operation {
 				{name: "context_text", schema: textSchema(), about: "Answer from this text alone."},
 				{
 					name: "model", schema: textSchema(),
-					about: "The model that answers, one of those allowed; without the field that of the question before.",
+					about: "The model that answers, one of those allowed; without the field that of the question " +
+						"before.",
 				},
 				{
 					name: "toolset", schema: textSchema(),
@@ -135,7 +140,8 @@ func askOperations() []Operation {
 			Method: "POST", Path: "/agent/query", group: "Questions",
 			summary: "Ask with a history of one's own, and get the answer with every step",
 			about: askAbout +
-				"Each reasoning_step of this stream has step_number, action and observation as well, and behind run_done comes one event more, response: the body " +
+				"Each reasoning_step of this stream has step_number, action and observation as well, and behind " +
+				"run_done comes one event more, response: the body " +
 				"of the JSON answer. It is not in the run's log, so GET /agent/runs/{id}/events does not repeat it. ",
 			body: api.AgentQuery{}, params: []parameter{onceParam}, fails: waitFails,
 			outcomes: answer(api.AgentResponse{}),
@@ -184,7 +190,8 @@ func runOperations() []Operation {
 		},
 		{
 			Method: "GET", Path: "/agent/runs/:id/events", group: "Runs", summary: "Follow a run",
-			about:  "Server-sent events named like the schemas Event_*, with their numbers as ids; run_done is the last. What was sent once is sent again byte for byte.",
+			about: "Server-sent events named like the schemas Event_*, with their numbers as ids; run_done is the " +
+				"last. What was sent once is sent again byte for byte.",
 			params: append([]parameter{runParam}, afterParams...),
 			fails:  []chat.Code{chat.CodeInvalid, chat.CodeNotFound, chat.CodeTooMany},
 			outcomes: []outcome{
@@ -212,7 +219,8 @@ func runOperations() []Operation {
 		{
 			Method: "POST", Path: "/agent/runs/:id/steps/:call/approve", group: "Runs",
 			summary: "Let a call that waits for approval run",
-			about:   "Without a body, or without an input in it, the call runs as the model asked for it; else it runs with the input, and the model is told.",
+			about: "Without a body, or without an input in it, the call runs as the model asked for it; else it " +
+				"runs with the input, and the model is told.",
 			params: []parameter{
 				runParam, {in: "path", name: "call", need: true, schema: textSchema(), about: "The step's call_id."},
 			}, body: api.Approval{},
@@ -239,7 +247,8 @@ func sessionOperations() []Operation {
 			summary: "Get a conversation's last 50 messages",
 			params: []parameter{sessionParam, {
 				in: "query", name: "tools", schema: oneOf("false", "true"),
-				about: "true: with the rules that models are told as the first message, and with the calls of tools and what they gave between question and answer.",
+				about: "true: with the rules that models are told as the first message, and with the calls of tools " +
+					"and what they gave between question and answer.",
 			}}, fails: broken,
 			outcomes: []outcome{{
 				status: http.StatusOK, about: "The messages of the branch that is shown, oldest first.",

@@ -64,8 +64,9 @@ func (b *schemas) event(kind chat.Kind) {
 	}
 	body.Properties["run_id"] = &jsonschema.Schema{Type: "string", Description: words["run_id"]}
 	body.Properties["seq"] = &jsonschema.Schema{
-		Type:        "integer",
-		Description: "The event's number in its run, from 1 without gaps; also the id of the server-sent event. 0 for a reset.",
+		Type: "integer",
+		Description: "The event's number in its run, from 1 without gaps; also the id of the server-sent event. 0 " +
+			"for a reset.",
 	}
 	body.PropertyOrder = append([]string{"type", "run_id", "seq"}, body.PropertyOrder...)
 	body.Required = append([]string{"type", "run_id", "seq"}, body.Required...)

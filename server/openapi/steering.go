@@ -23,7 +23,8 @@ func steeringOperations() []Operation {
 		{
 			Method: "POST", Path: "/agent/runs/:id/steps/:call/rerun", group: "Runs",
 			summary: "Go through a run again from a tool call with another input",
-			about: "Makes a new version of the answer: the steps before the call come from the log, the call is made with the input given, which must fit the tool's " +
+			about: "Makes a new version of the answer: the steps before the call come from the log, the call is made " +
+				"with the input given, which must fit the tool's " +
 				"schema, and the model goes on from there. Both versions are kept.",
 			params: []parameter{runParam, {
 				in: "path", name: "call", need: true, schema: textSchema(), about: "The step's call_id.",
@@ -79,7 +80,8 @@ func steeringOperations() []Operation {
 		{
 			Method: "GET", Path: "/agent/runs/:id/export", group: "Runs",
 			summary: "Get an answer with all it rests on as a file",
-			about:   "Question, answer, quotes with their document's hash and place, and the steps. Its data can be checked again with POST /evidence/verify or footnote verify.",
+			about: "Question, answer, quotes with their document's hash and place, and the steps. Its data can be " +
+				"checked again with POST /evidence/verify or footnote verify.",
 			params: []parameter{runParam, {
 				in: "query", name: "format", schema: oneOrNone("md", "html", "json"),
 				about: "Which kind of file; json without it.",
@@ -94,8 +96,9 @@ func steeringOperations() []Operation {
 		{
 			Method: "POST", Path: "/evidence/verify", group: "Runs",
 			summary: "Check an exported answer against the documents as they are now",
-			about:   "The body is the text of an exported file of any kind in the field file. An exported JSON file is taken as it is, too.",
-			body:    api.EvidenceFile{}, example: map[string]any{"file": EvidenceExample}, fails: bodyFails,
+			about: "The body is the text of an exported file of any kind in the field file. An exported JSON file " +
+				"is taken as it is, too.",
+			body: api.EvidenceFile{}, example: map[string]any{"file": EvidenceExample}, fails: bodyFails,
 			outcomes: []outcome{
 				{status: http.StatusOK, about: "What became of each quote.", body: chat.EvidenceReport{}},
 			},
@@ -110,7 +113,8 @@ func steeringOperations() []Operation {
 		{
 			Method: "POST", Path: "/sessions/:id/queue", group: "Conversations",
 			summary: "Let a question wait until the run under way is over",
-			about: "The server sends it then, whoever looks; at once if nothing is under way. At most 10 wait. A repeat with the same Idempotency-Key gets the " +
+			about: "The server sends it then, whoever looks; at once if nothing is under way. At most 10 wait. A " +
+				"repeat with the same Idempotency-Key gets the " +
 				"question that waits, or its run's id once it was sent, whatever became of its documents.",
 			params: []parameter{sessionParam, onceParam},
 			body:   ask.Question{}, example: map[string]any{"message": "And the walls?"},
@@ -144,4 +148,8 @@ func steeringOperations() []Operation {
 }
 
 // EvidenceExample is the smallest file that can be checked.
-const EvidenceExample = `{"format":"footnote-evidence/1","digest":"1876ac35de75e7d89ba938fddcd3b45dd8fc5db0b5314364649da0e0fe14a1bd","run_id":"0193e4a0-0000-7000-8000-000000000000","question":"Is the roof sound?","answer":"Yes.","model":"offline","status":"completed","asked_at":"2026-11-21T09:00:00Z","answered_at":"2026-11-21T09:00:00Z","citations":[],"unsupported":[],"steps":[]}`
+const EvidenceExample = `{"format":"footnote-evidence/1",` +
+	`"digest":"1876ac35de75e7d89ba938fddcd3b45dd8fc5db0b5314364649da0e0fe14a1bd",` +
+	`"run_id":"0193e4a0-0000-7000-8000-000000000000","question":"Is the roof sound?","answer":"Yes.",` +
+	`"model":"offline","status":"completed","asked_at":"2026-11-21T09:00:00Z","answered_at":"2026-11-21T09:00:00Z",` +
+	`"citations":[],"unsupported":[],"steps":[]}`

@@ -24,8 +24,10 @@ const drawnRunID = "01999999-0000-7000-8000-000000000001"
 
 func roofSearch(call, parent string, status chat.Status, output string) chat.Step {
 	s := chat.Step{
-		CallID: call, ParentID: parent, Step: "search_documents", ToolName: "search_documents", ActionType: chat.ActionSearching,
-		Message: "Searching for: roof", Status: status, ToolStatus: status, ToolInput: json.RawMessage(`{"query":"roof","max_results":5}`),
+		CallID: call, ParentID: parent, Step: "search_documents", ToolName: "search_documents",
+		ActionType: chat.ActionSearching,
+		Message:    "Searching for: roof", Status: status, ToolStatus: status,
+		ToolInput: json.RawMessage(`{"query":"roof","max_results":5}`),
 	}
 	if output != "" {
 		s.ToolOutput = json.RawMessage(output)
@@ -33,12 +35,17 @@ func roofSearch(call, parent string, status chat.Status, output string) chat.Ste
 	return s
 }
 
-const searchOutput = `{"documents":[{"doc_id":"d1","filename":"survey.pdf","title":"Survey","score":0.9,"snippet":"The roof is sound.",
-	"passages":[{"n":1,"page":4,"section":"Roof","text":"The roof is sound.","chunk_id":"c1"},{"n":2,"page":5,"text":"So is the wall.","chunk_id":"c2"}]}],"total_found":1,"notes":[]}`
+const searchOutput = `{"documents":[{"doc_id":"d1","filename":"survey.pdf","title":"Survey","score":0.9,` +
+	`"snippet":"The roof is sound.",
+	"passages":[{"n":1,"page":4,"section":"Roof","text":"The roof is sound.","chunk_id":"c1"},{"n":2,"page":5,` +
+	`"text":"So is the wall.","chunk_id":"c2"}]}],"total_found":1,"notes":[]}`
 
 // wholeLog has every kind of event that a log can hold.
 func wholeLog() []chat.Payload {
-	cite := chat.Citation{Number: 1, DocumentID: "d1", ChunkID: "c1", Title: "Survey", Page: 4, Quote: "The roof is sound.", URL: "/d/d1?c=" + drawnRunID + ".1", Check: chat.CheckVerified}
+	cite := chat.Citation{
+		Number: 1, DocumentID: "d1", ChunkID: "c1", Title: "Survey", Page: 4, Quote: "The roof is sound.",
+		URL: "/d/d1?c=" + drawnRunID + ".1", Check: chat.CheckVerified,
+	}
 	return []chat.Payload{
 		chat.RunStarted{SessionID: "s1", Question: "How is the roof?", Budget: chat.Budget{Steps: 10, Seconds: 60}},
 		chat.AnswerDelta{Text: "Let me look."},
@@ -58,9 +65,11 @@ func wholeLog() []chat.Payload {
 		chat.AnswerDelta{Text: "sound [1].\n\n"},
 		chat.AnswerDelta{Text: "## More\n\nNothing else is known."},
 		chat.Answer{
-			Markdown: "The roof is sound [1].\n\n## More\n\nNothing else is known.", Citations: []chat.Citation{cite}, StopReason: chat.StopAnswered,
+			Markdown: "The roof is sound [1].\n\n## More\n\nNothing else is known.", Citations: []chat.Citation{cite},
+			StopReason:  chat.StopAnswered,
 			Sources:     []chat.Source{{Number: 1, DocumentID: "d1", Title: "Survey", URL: cite.URL, Cited: true}},
-			Unsupported: []string{"Nothing else is known."}, Coverage: chat.Coverage{Searched: 3, Opened: 1}, FollowUps: []string{"And the wall?"},
+			Unsupported: []string{"Nothing else is known."}, Coverage: chat.Coverage{Searched: 3, Opened: 1},
+			FollowUps: []string{"And the wall?"},
 		},
 		chat.RunDone{Status: chat.RunCompleted},
 	}
@@ -94,7 +103,8 @@ func newLive(t testing.TB) *live {
 
 func (l *live) apply(fragment string, first bool) {
 	l.t.Helper()
-	nodes, err := html.ParseFragment(strings.NewReader("<template>"+fragment+"</template>"), &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body})
+	nodes, err := html.ParseFragment(strings.NewReader("<template>"+fragment+"</template>"),
+		&html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -130,7 +140,8 @@ func (l *live) put(node *html.Node, first bool) {
 	}
 	into := byID(l.root, attr(node, "data-in"))
 	if into == nil {
-		l.t.Fatalf("element %q of a fragment has no place: neither its id nor its data-in %q is on the page", id, attr(node, "data-in"))
+		l.t.Fatalf("element %q of a fragment has no place: neither its id nor its data-in %q is on the page", id,
+			attr(node, "data-in"))
 	}
 	into.AppendChild(node)
 }
@@ -195,16 +206,21 @@ func sameLive(t *testing.T, name string, entries []*chat.Entry) {
 	}
 	loaded := newLive(t)
 	loaded.apply(drawString(t, views.TurnBody(turn).Render), false)
-	// Whether the timeline is unfolded is the reader's, and the seconds that run on are the script's: streaming leaves them alone.
+	// Whether the timeline is unfolded is the reader's, and the seconds that run on are the script's: streaming leaves
+	// them alone.
 	same := func(s string) string { return runningTime.ReplaceAllString(strings.Replace(s, ` open=""`, "", 1), "") }
 	if diff := cmp.Diff(same(loaded.html()), same(page.html())); diff != "" {
-		t.Fatalf("%s, after event %d (%s): the live page differs from the loaded one (-loaded +live):\n%.3000s", name, len(entries), entries[len(entries)-1].Type, diff)
+		t.Fatalf("%s, after event %d (%s): the live page differs from the loaded one (-loaded +live):\n%.3000s", name,
+			len(entries), entries[len(entries)-1].Type, diff)
 	}
 }
 
 func TestATableTooLargeTakesLittleToDraw(t *testing.T) {
 	table := "|" + strings.Repeat("a|", 2000) + "\n|" + strings.Repeat("-|", 2000) + "\n" + strings.Repeat("|\n", 2000)
-	entries := entriesOf(t, []chat.Payload{chat.RunStarted{Question: "A table?"}, chat.AnswerDelta{Text: table}, chat.Answer{Markdown: table}, chat.RunDone{Status: chat.RunCompleted}})
+	entries := entriesOf(t, []chat.Payload{
+		chat.RunStarted{Question: "A table?"}, chat.AnswerDelta{Text: table}, chat.Answer{Markdown: table},
+		chat.RunDone{Status: chat.RunCompleted},
+	})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	sameLive(t, "a table of 2,000 columns and rows", entries)
@@ -282,8 +298,10 @@ func TestTheFoldKnowsHowARunWent(t *testing.T) {
 	}
 	want := []row{
 		{"a", chat.StatusComplete, "Let me look.", 0}, {"p", chat.StatusComplete, "", 2},
-		{"b", chat.StatusError, "", 0}, {"r1", chat.StatusComplete, "", 0}, {"r2", chat.StatusComplete, "", 0}, {"r3", chat.StatusError, "", 0},
-		{"repeat:r1", chat.StatusComplete, "", 4}, {"c", chat.StatusCancelled, "", 0}, // the run ended while it was under way
+		{"b", chat.StatusError, "", 0}, {"r1", chat.StatusComplete, "", 0}, {"r2", chat.StatusComplete, "", 0},
+		{"r3", chat.StatusError, "", 0},
+		// the run ended while it was under way
+		{"repeat:r1", chat.StatusComplete, "", 4}, {"c", chat.StatusCancelled, "", 0},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("steps differ (-want +got):\n%s", diff)
@@ -299,12 +317,14 @@ func TestADeltaRedrawsOnlyTheOpenBlock(t *testing.T) {
 	var sizes []int
 	for _, entry := range entriesOf(t, []chat.Payload{
 		chat.AnswerDelta{Text: strings.Repeat("A long first paragraph. ", 40) + "\n\n"},
-		chat.AnswerDelta{Text: "A second one.\n\n"}, chat.AnswerDelta{Text: "Third."}, chat.AnswerDelta{Text: " Still third."},
+		chat.AnswerDelta{Text: "A second one.\n\n"}, chat.AnswerDelta{Text: "Third."},
+		chat.AnswerDelta{Text: " Still third."},
 	}) {
 		sizes = append(sizes, len(drawEntry(t, f, entry)))
 	}
 	if sizes[1] < 900 || sizes[2] > 600 || sizes[3] > 400 {
-		t.Errorf("bytes drawn for each delta = %v: a block that is over must be drawn once more at most; want at least 900, at most 600, at most 400",
+		t.Errorf("bytes drawn for each delta = %v: a block that is over must be drawn once more at most; want at "+
+			"least 900, at most 600, at most 400",
 			sizes)
 	}
 	if got := len(f.turn.Blocks); got != 3 {

@@ -72,7 +72,8 @@ func (t *Trace) Spoken() (string, []chat.Citation) {
 	case t.Status == chat.RunGuardrailTriggered:
 		return "Your question is outside of what can be answered here. Ask about your documents.", []chat.Citation{}
 	}
-	return "An answer whose footnotes all hold could not be written. Ask in other words, or about one thing at a time.", []chat.Citation{}
+	return "An answer whose footnotes all hold could not be written. Ask in other words, or about one thing at a time.",
+		[]chat.Citation{}
 }
 
 // latency is how long the run took, or has taken so far, in milliseconds.

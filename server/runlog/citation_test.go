@@ -7,7 +7,9 @@ import (
 )
 
 func TestCitationStyles(t *testing.T) {
-	cites := []chat.Citation{{Number: 1, Title: "A", URL: "/d/a"}, {Number: 12, Title: "B\nb", URL: "https://b.example"}}
+	cites := []chat.Citation{
+		{Number: 1, Title: "A", URL: "/d/a"}, {Number: 12, Title: "B\nb", URL: "https://b.example"},
+	}
 	for _, tt := range []struct{ name, in, want string }{
 		{"neighbours", "x [1][12].", "x [Source 1][Source 12]."},
 		{"a number that is no citation", "in [2024] he [1]", "in [2024] he [Source 1]"},
@@ -35,7 +37,10 @@ func TestCitationStyles(t *testing.T) {
 }
 
 func TestTheListOfSourcesLeadsToWhereADocumentIsPublished(t *testing.T) {
-	got := StyleSource.Apply("x [1]", []chat.Citation{{Number: 1, Title: "Book", URL: "/d/a?c=r.1", SourceURL: "https://example.org/book"}}, "http://h")
+	got := StyleSource.Apply(
+		"x [1]", []chat.Citation{{Number: 1, Title: "Book", URL: "/d/a?c=r.1", SourceURL: "https://example.org/book"}},
+		"http://h",
+	)
 	if want := "x [Source 1]\n\nSources:\n[Source 1] Book: https://example.org/book · http://h/d/a?c=r.1"; got != want {
 		t.Errorf("apply = %q, want %q", got, want)
 	}

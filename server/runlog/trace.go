@@ -218,8 +218,9 @@ func (r *Reader) Listen(
 			return ctx.Err()
 		case <-r.Streams.Draining:
 			return &chat.Error{
-				Code:    chat.CodeUnavailable,
-				Message: "The server is restarting. The question is stored: follow its run, or ask again in a few seconds.",
+				Code: chat.CodeUnavailable,
+				Message: "The server is restarting. The question is stored: follow its run, or ask again in a few " +
+					"seconds.",
 			}
 		}
 	}

@@ -245,7 +245,8 @@ func (body Question) question() (ask.Question, error) {
 	q.Instructions = strings.Join(rules, "\n\n")
 	if utf8.RuneCountInString(q.Instructions) > maxInstructions {
 		return q, httpio.Invalid(fmt.Sprintf(
-			"messages has more than %s characters with the role system or developer. Shorten them, or upload the long part as a document.",
+			"messages has more than %s characters with the role system or developer. Shorten them, or upload the "+
+				"long part as a document.",
 			english.Digits(maxInstructions),
 		))
 	}

@@ -14,10 +14,19 @@ func TestAConversationBecomesTurns(t *testing.T) {
 		want [][2]string
 	}{
 		{"nothing", nil, nil},
-		{"rules and results of tools are no turns", []Message{message("system", "x"), message("user", "a"), message("tool", "y"), message("assistant", "b [2].")}, [][2]string{{"a", "b."}}},
-		{"a question without an answer stays", []Message{message("user", "a"), message("user", "b"), message("assistant", "c")}, [][2]string{{"a", unanswered}, {"b", "c"}}},
-		{"two answers are one", []Message{message("user", "a"), message("assistant", "b"), message("assistant", ""), message("assistant", "c")}, [][2]string{{"a", "b\n\nc"}}},
-		{"a greeting answers nothing", []Message{message("assistant", "Hi!"), message("user", "a")}, [][2]string{{"a", unanswered}}},
+		{"rules and results of tools are no turns",
+			[]Message{
+				message("system", "x"), message("user", "a"), message("tool", "y"), message("assistant", "b [2]."),
+			}, [][2]string{{"a", "b."}}},
+		{"a question without an answer stays",
+			[]Message{message("user", "a"), message("user", "b"), message("assistant", "c")},
+			[][2]string{{"a", unanswered}, {"b", "c"}}},
+		{"two answers are one",
+			[]Message{
+				message("user", "a"), message("assistant", "b"), message("assistant", ""), message("assistant", "c"),
+			}, [][2]string{{"a", "b\n\nc"}}},
+		{"a greeting answers nothing", []Message{message("assistant", "Hi!"), message("user", "a")},
+			[][2]string{{"a", unanswered}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, conversation(tt.in)); diff != "" {

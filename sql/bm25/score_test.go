@@ -71,7 +71,9 @@ func TestBestAndHitsOrderAsSortingAllWould(t *testing.T) {
 		})
 		var want []corpus.Hit
 		for _, s := range inside[:min(k, len(inside))] {
-			want = append(want, corpus.Hit{PassageID: ids[s.Row], DocumentID: map[bool]string{true: "a", false: "b"}[s.Row < 700]})
+			want = append(want, corpus.Hit{
+				PassageID: ids[s.Row], DocumentID: map[bool]string{true: "a", false: "b"}[s.Row < 700],
+			})
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("k = %d (-want +got):\n%s", k, diff)

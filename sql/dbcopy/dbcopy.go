@@ -136,6 +136,7 @@ func compare(ctx context.Context, from Source, to Target, t Table, report Progre
 
 // ErrDifferent says that the comparison failed.
 var ErrDifferent = &chat.Error{
-	Code:    chat.CodeConflict,
-	Message: "The copy differs from the data directory; nothing was switched. Was the directory used meanwhile? Start over with --again",
+	Code: chat.CodeConflict,
+	Message: "The copy differs from the data directory; nothing was switched. Was the directory used meanwhile? " +
+		"Start over with --again",
 }

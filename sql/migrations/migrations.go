@@ -89,9 +89,11 @@ func After(all []Migration, version int) ([]Migration, error) {
 	default:
 		return nil, &chat.Error{
 			Code: chat.CodeUnavailable,
-			Message: fmt.Sprintf("This data was written by an early Footnote (version %d). This one takes over version %d and later.",
+			Message: fmt.Sprintf("This data was written by an early Footnote (version %d). This one takes over "+
+				"version %d and later.",
 				version, first.Number-1),
-			Hint: fmt.Sprintf("Start a Footnote of version %d on it once, or begin with an empty data directory and add the documents again.",
+			Hint: fmt.Sprintf("Start a Footnote of version %d on it once, or begin with an empty data directory and "+
+				"add the documents again.",
 				first.Number-1),
 		}
 	}

@@ -15,11 +15,16 @@ func TestMigrationsAreNumberedWithoutGaps(t *testing.T) {
 		files []string
 		fault string // empty: none
 	}{
-		{"in order of number, not of name", []string{"001_a.sql", "002_b.sql", "010_j.sql", "003_c.sql", "4_d.sql", "05_e.sql", "006_f.sql", "007_g.sql", "008_h.sql", "009_i.sql"}, ""},
+		{"in order of number, not of name",
+			[]string{
+				"001_a.sql", "002_b.sql", "010_j.sql", "003_c.sql", "4_d.sql", "05_e.sql", "006_f.sql", "007_g.sql",
+				"008_h.sql", "009_i.sql",
+			}, ""},
 		{"a gap", []string{"001_a.sql", "003_c.sql"}, "003_c should have the number 2"},
 		{"one number twice", []string{"001_a.sql", "001_b.sql"}, "should have the number 2"},
 		{"from a later number on", []string{"014_schema.sql", "014_upgrade.sql", "015_b.sql"}, ""},
-		{"an upgrade to a later step", []string{"014_schema.sql", "015_b.sql", "015_upgrade.sql"}, "should have the number of the first"},
+		{"an upgrade to a later step", []string{"014_schema.sql", "015_b.sql", "015_upgrade.sql"},
+			"should have the number of the first"},
 		{"no number", []string{"first.sql"}, "does not begin with a number"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -50,8 +55,12 @@ func upgrades(files []string) (list []string) {
 
 func TestADatabaseGetsTheStepsThatItNeeds(t *testing.T) {
 	t.Parallel()
-	all := []Migration{{Number: 14, Script: "schema", Upgrade: "upgrade"}, {Number: 15, Script: "b"}, {Number: 16, Script: "c"}}
-	for version, want := range map[int]string{0: "schema b c", 12: "version 13 and later", 13: "upgrade b c", 14: "b c", 15: "c", 16: "", 17: ""} {
+	all := []Migration{
+		{Number: 14, Script: "schema", Upgrade: "upgrade"}, {Number: 15, Script: "b"}, {Number: 16, Script: "c"},
+	}
+	for version, want := range map[int]string{
+		0: "schema b c", 12: "version 13 and later", 13: "upgrade b c", 14: "b c", 15: "c", 16: "", 17: "",
+	} {
 		left, err := After(all, version)
 		var scripts []string
 		for _, m := range left {

@@ -24,7 +24,8 @@ const plainAppend = `
 		WHERE id = $1 AND owner = $2 AND status = 'running' AND last + cardinality($3::text[]) <= $7 AND last >= $8
 		RETURNING n, last - cardinality($3::text[]) AS base),
 	stored AS (INSERT INTO events (run, seq, at, type, body)
-		SELECT run.n, run.base + e.i, clock.now, e.type, e.body FROM run, clock, unnest($3::text[], $4::bytea[]) WITH ORDINALITY AS e (type, body, i)),
+		SELECT run.n, run.base + e.i, clock.now, e.type, e.body
+		FROM run, clock, unnest($3::text[], $4::bytea[]) WITH ORDINALITY AS e (type, body, i)),
 	told AS (SELECT pg_notify($5, $6) FROM run)
 	SELECT run.base, clock.now FROM run, clock, told`
 
@@ -33,18 +34,23 @@ const plainAppend = `
 // would make all such commits wait for the disk one by one.
 const fullAppend = `
 	WITH clock AS MATERIALIZED (SELECT now_micros() AS now,
-		set_config('synchronous_commit', CASE WHEN $11 THEN current_setting('synchronous_commit') ELSE 'off' END, true)),
-	run AS (UPDATE runs SET last = last + cardinality($3::text[]), tokens_in = coalesce($12, tokens_in), tokens_out = coalesce($13, tokens_out),
-		status = coalesce($14, status), ended_at = CASE WHEN $14::text IS NULL THEN ended_at ELSE (SELECT now FROM clock) END
+		set_config('synchronous_commit', CASE WHEN $11 THEN current_setting('synchronous_commit') ELSE 'off'
+			END, true)),
+	run AS (UPDATE runs SET last = last + cardinality($3::text[]), tokens_in = coalesce($12, tokens_in),
+		tokens_out = coalesce($13, tokens_out),
+		status = coalesce($14, status), ended_at = CASE WHEN $14::text IS NULL THEN ended_at ELSE (SELECT now
+			FROM clock) END
 		WHERE id = $1 AND owner = $2 AND status = 'running' AND last + cardinality($3::text[]) <= $7 AND last >= $15
 		RETURNING n, session, last - cardinality($3::text[]) AS base),
 	stored AS (INSERT INTO events (run, seq, at, type, body)
-		SELECT run.n, run.base + e.i, clock.now, e.type, e.body FROM run, clock, unnest($3::text[], $4::bytea[]) WITH ORDINALITY AS e (type, body, i)),
+		SELECT run.n, run.base + e.i, clock.now, e.type, e.body FROM run, clock, unnest($3::text[], $4::bytea[]) WITH
+		ORDINALITY AS e (type, body, i)),
 	outputs AS (INSERT INTO step_outputs (run, call_id, body)
 		SELECT run.n, o.call_id, o.body FROM run, unnest($8::text[], $9::bytea[]) AS o (call_id, body)
 		ON CONFLICT (run, call_id) DO UPDATE SET body = excluded.body),
 	answered AS (UPDATE run_texts SET answer = $10 FROM run WHERE run_texts.run = run.n AND $10::bytea IS NOT NULL),
-	ended AS (UPDATE sessions SET updated_at = greatest(updated_at, clock.now) FROM run, clock WHERE sessions.n = run.session AND $14::text IS NOT NULL),
+	ended AS (UPDATE sessions SET updated_at = greatest(updated_at, clock.now) FROM run, clock
+		WHERE sessions.n = run.session AND $14::text IS NOT NULL),
 	told AS (SELECT pg_notify($5, $6) FROM run WHERE NOT $11)
 	SELECT run.base, clock.now FROM run CROSS JOIN clock LEFT JOIN told ON true`
 

@@ -42,7 +42,8 @@ func cpu(b *testing.B) time.Duration {
 // serverCPU is the processor time of the server's processes so far, in steps of 10 ms; 0 where that can't be read.
 func serverCPU(b *testing.B, db *DB) (sum time.Duration) {
 	var postmaster string
-	if err := db.queryRow(b.Context(), longTime, `SELECT split_part(pg_read_file('postmaster.pid'), E'\n', 1)`, nil, &postmaster); err != nil {
+	if err := db.queryRow(b.Context(), longTime, `SELECT split_part(pg_read_file('postmaster.pid'), E'\n', 1)`, nil,
+		&postmaster); err != nil {
 		b.Fatal(err)
 	}
 	entries, _ := os.ReadDir("/proc") // elsewhere there is none
@@ -59,7 +60,8 @@ func serverCPU(b *testing.B, db *DB) (sum time.Duration) {
 	return sum
 }
 
-// measure runs work b.N times in all, on each of parallel goroutines together, and reports the processor time and the statements of one.
+// measure runs work b.N times in all, on each of parallel goroutines together, and reports the processor time and the
+// statements of one.
 func measure(b *testing.B, parallel int, work func(db *DB, worker int)) {
 	b.Helper()
 	count := &tally{}
@@ -94,12 +96,16 @@ func BenchmarkStart(b *testing.B) {
 		b.Run("user="+user, func(b *testing.B) {
 			measure(b, 1, func(db *DB, _ int) {
 				chats := db.Chats()
-				chats.SetLimits(chat.Limits{chat.RunsAtOnce: 4, chat.QuestionsPerMinute: 1 << 30, chat.QuestionsPerDay: 1 << 30})
-				run, _, err := chats.StartRun(b.Context(), user, chat.RunRequest{Message: "How long is the roof?"}, chat.Lease{Owner: "server", Until: time.Now().Add(time.Hour)})
+				chats.SetLimits(chat.Limits{
+					chat.RunsAtOnce: 4, chat.QuestionsPerMinute: 1 << 30, chat.QuestionsPerDay: 1 << 30,
+				})
+				run, _, err := chats.StartRun(b.Context(), user, chat.RunRequest{Message: "How long is the roof?"},
+					chat.Lease{Owner: "server", Until: time.Now().Add(time.Hour)})
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := chats.Append(b.Context(), "server", run.ID, chat.RunDone{Status: chat.RunCompleted}); err != nil {
+				if _, err := chats.Append(b.Context(), "server", run.ID,
+					chat.RunDone{Status: chat.RunCompleted}); err != nil {
 					b.Fatal(err)
 				}
 			})
@@ -158,8 +164,11 @@ func benchRun(b *testing.B, db *DB, feed *chat.Feed) {
 		}
 		at = page.Last
 	}
-	step := chat.Step{CallID: "c1", Step: "search_documents", ActionType: chat.ActionSearching, Message: "Searching for: roof",
-		ToolName: "search_documents", ToolInput: json.RawMessage(`{"query":"roof"}`), Status: chat.StatusRunning, ToolStatus: chat.StatusRunning}
+	step := chat.Step{
+		CallID: "c1", Step: "search_documents", ActionType: chat.ActionSearching, Message: "Searching for: roof",
+		ToolName: "search_documents", ToolInput: json.RawMessage(`{"query":"roof"}`), Status: chat.StatusRunning,
+		ToolStatus: chat.StatusRunning,
+	}
 	done := step
 	done.ToolOutput = json.RawMessage(`{"results":"` + strings.Repeat("passage ", 250) + `"}`)
 	say(chat.RunStarted{SessionID: run.SessionID, Question: "How long is the roof?"}, step)

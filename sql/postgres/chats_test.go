@@ -24,7 +24,8 @@ func TestADamagedRunHidesNoOthers(t *testing.T) {
 		db := openNew(t)
 		spoil := func(statement string) chattest.Spoil {
 			return func(runID string) {
-				if _, err := db.exec(t.Context(), longTime, statement+` WHERE run = (SELECT n FROM runs WHERE id = $1)`, runID); err != nil {
+				if _, err := db.exec(t.Context(), longTime, statement+` WHERE run = (SELECT n FROM runs WHERE id = $1)`,
+					runID); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -50,7 +51,8 @@ func TestPurgeForgetsOldKeys(t *testing.T) {
 	if start(); start() {
 		t.Error("a key of today was forgotten")
 	}
-	if _, err := db.exec(t.Context(), longTime, `UPDATE idempotency_keys SET created_at = created_at - $1::bigint`, (keyLifetime + time.Minute).Microseconds()); err != nil {
+	if _, err := db.exec(t.Context(), longTime, `UPDATE idempotency_keys SET created_at = created_at - $1::bigint`,
+		(keyLifetime + time.Minute).Microseconds()); err != nil {
 		t.Fatal(err)
 	}
 	start() // still finds it, and purges it

@@ -11,8 +11,12 @@ import (
 	"footnote/sql/migrations"
 )
 
-// breaking is what takes away something that an older program, still running beside this one, may use or not know that it must fill.
-var breaking = regexp.MustCompile(`(?is)\bDROP\s+(TABLE|COLUMN|FUNCTION|SCHEMA|VIEW)\b|\bRENAME\b|\bALTER\s+COLUMN\s+\w+\s+(SET\s+DATA\s+)?TYPE\b|\bSET\s+NOT\s+NULL\b|\bTRUNCATE\b`)
+// breaking is what takes away something that an older program, still running beside this one, may use or not know that
+// it must fill.
+var breaking = regexp.MustCompile(
+	`(?is)\bDROP\s+(TABLE|COLUMN|FUNCTION|SCHEMA|VIEW)\b|\bRENAME\b|\bALTER\s+COLUMN\s+\w+\s+(SET\s+DATA\s+)?TYPE\b|` +
+		`\bSET\s+NOT\s+NULL\b|\bTRUNCATE\b`,
+)
 
 var (
 	added       = regexp.MustCompile(`(?is)\bADD\s+(COLUMN\s+)?(IF\s+NOT\s+EXISTS\s+)?\w+\s+[^;,]*?NOT\s+NULL[^;,]*`)
@@ -43,7 +47,8 @@ func TestStepsOnlyAddOrSayWhomTheyBreak(t *testing.T) {
 	for _, step := range all {
 		least := leastVersion(step.Script)
 		if found := breaks(step.Script); found != "" && least < step.Number {
-			t.Errorf("%s has %q: older programs break, so it needs a line \"-- min_compatible: %d\", or another way", step.Name, found, step.Number)
+			t.Errorf("%s has %q: older programs break, so it needs a line \"-- min_compatible: %d\", or another way",
+				step.Name, found, step.Number)
 		}
 		if least > step.Number {
 			t.Errorf("%s asks for version %d, which is not there yet, want at most %d", step.Name, least, step.Number)
@@ -77,8 +82,11 @@ func TestAnOlderProgramServesANewerSchemaUnlessToldNotTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := migrations.Newest(all)
-	future := append(all, migrations.Migration{Number: n + 1, Name: "additive", Script: `CREATE TABLE of_the_future (n int);
-		ALTER TABLE sessions ADD COLUMN of_the_future text NOT NULL DEFAULT 'x'; ALTER TABLE documents ADD COLUMN of_the_future int`})
+	future := append(all, migrations.Migration{
+		Number: n + 1, Name: "additive", Script: `CREATE TABLE of_the_future (n int);
+		ALTER TABLE sessions ADD COLUMN of_the_future text NOT NULL DEFAULT 'x'; ALTER TABLE documents ADD COLUMN ` +
+			`of_the_future int`,
+	})
 	if err := newer.migrateTo(t.Context(), future); err != nil {
 		t.Fatal(err)
 	}

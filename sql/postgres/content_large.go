@@ -26,9 +26,12 @@ func (w *contentWrite) isLarge() bool {
 }
 
 // insertLarge stores a content whose text and blocks, both packed, the database puts together of pieces.
-const insertLarge = `INSERT INTO contents (document, first_row, passages, lengths, sizes, body, blocks, packed, packed_blocks, sha256, filename, mime, bytes)
-	SELECT n, $2, $3, $4, $5, '', '', (SELECT coalesce(string_agg(piece, '' ORDER BY place), '') FROM large_pieces WHERE what = 'body'),
-		(SELECT string_agg(piece, '' ORDER BY place) FROM large_pieces WHERE what = 'blocks'), sha256, filename, mime, bytes FROM documents WHERE id = $1 RETURNING n`
+const insertLarge = `INSERT INTO contents (document, first_row, passages, lengths, sizes, body, blocks, packed,
+	packed_blocks, sha256, filename, mime, bytes)
+	SELECT n, $2, $3, $4, $5, '', '', (SELECT coalesce(string_agg(piece, '' ORDER BY place), '') FROM large_pieces
+		WHERE what = 'body'),
+		(SELECT string_agg(piece, '' ORDER BY place) FROM large_pieces WHERE what = 'blocks'), sha256, filename, mime,
+		bytes FROM documents WHERE id = $1 RETURNING n`
 
 // insertPieces stores a large text and its blocks. The pieces are in a table of the transaction's own.
 func (w *contentWrite) insertPieces(t *tx) (content int64, err error) {

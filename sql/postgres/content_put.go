@@ -109,7 +109,8 @@ func (w *contentWrite) insert(t *tx) (content int64, err error) {
 	if w.isLarge() {
 		return w.insertPieces(t)
 	}
-	err = t.queryRow(`INSERT INTO contents (document, first_row, passages, lengths, sizes, body, blocks, sha256, filename, mime, bytes)
+	err = t.queryRow(`INSERT INTO contents (document, first_row, passages, lengths, sizes, body, blocks, sha256,
+		filename, mime, bytes)
 		SELECT n, $2, $3, $4, $5, $6, $7, sha256, filename, mime, bytes FROM documents WHERE id = $1 RETURNING n`,
 		[]any{w.id, w.firstRow, len(w.c.Passages), w.lengths, w.sizes, w.c.Extracted.Text, w.blocks}, &content)
 	return content, err
@@ -123,15 +124,18 @@ func (w *contentWrite) write(t *tx) error {
 	if err := w.copyWords(t, content); err != nil {
 		return err
 	}
-	if err := t.copyFrom("passages", []string{"row", "id", "content", "ordinal", "start_off", "end_off", "first_block", "last_block", "page", "section",
-		"tokens", "body", "packed"}, len(w.c.Passages), func(i int) ([]any, error) {
-		p := &w.c.Passages[i]
-		body, packed, err := w.packed(p.Text)
-		return []any{
-			w.firstRow + int64(i), p.ID, content, i, p.Start, p.End, p.FirstBlock, p.LastBlock, p.Page, p.Section,
-			p.Tokens, body, packed,
-		}, err
-	}); err != nil {
+	if err := t.copyFrom("passages",
+		[]string{
+			"row", "id", "content", "ordinal", "start_off", "end_off", "first_block", "last_block", "page", "section",
+			"tokens", "body", "packed",
+		}, len(w.c.Passages), func(i int) ([]any, error) {
+			p := &w.c.Passages[i]
+			body, packed, err := w.packed(p.Text)
+			return []any{
+				w.firstRow + int64(i), p.ID, content, i, p.Start, p.End, p.FirstBlock, p.LastBlock, p.Page, p.Section,
+				p.Tokens, body, packed,
+			}, err
+		}); err != nil {
 		return err
 	}
 	var segment int64
@@ -223,8 +227,10 @@ func (w *contentWrite) publish(t *tx, content, segment int64) error {
 	); err != nil {
 		return err
 	}
-	_, err = t.exec(`UPDATE documents SET content = $2, state = 'ready', failure = '', progress = $3, title = $4, title_fold = $5, search_fold = $6,
-		pages = $7, language = $8, meta = $9, passages = $10, changed = $11 WHERE n = $1`, n, content, progress, title, strings.ToLower(title),
+	_, err = t.exec(`UPDATE documents SET content = $2, state = 'ready', failure = '', progress = $3, title = $4,
+		title_fold = $5, search_fold = $6,
+		pages = $7, language = $8, meta = $9, passages = $10, changed = $11 WHERE n = $1`, n, content, progress, title,
+		strings.ToLower(title),
 		searchFold(title, filename), w.c.Extracted.Pages, w.c.Extracted.Language, meta, len(w.c.Passages), change)
 	return err
 }
@@ -246,7 +252,8 @@ func mergeMeta(extracted map[string]any, given string) (string, error) {
 // removeContents takes contents away with all that was made of them. Numbers of none do nothing.
 func removeContents(t *tx, contents []int64) error {
 	for _, statement := range []string{
-		`DELETE FROM passages USING contents c WHERE c.n = ANY ($1) AND row >= c.first_row AND row < c.first_row + c.passages`,
+		`DELETE FROM passages USING contents c WHERE c.n = ANY ($1) AND row >= c.first_row
+			AND row < c.first_row + c.passages`,
 		`DELETE FROM content_words WHERE content = ANY ($1)`,
 		`DELETE FROM unindexed WHERE content = ANY ($1)`,
 		`DELETE FROM contents WHERE n = ANY ($1)`,

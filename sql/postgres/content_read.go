@@ -16,7 +16,8 @@ func pieces[T any](
 	ctx context.Context, ds *Documents, s chat.Scope, id, columns, from, order string, read func(scanner) (T, error),
 	args ...any,
 ) ([]T, error) {
-	list, err := query(ctx, ds.db, longTime, read, `SELECT `+columns+` FROM documents d JOIN `+from+` WHERE d.id = $3 AND`+inScope+`ORDER BY `+order,
+	list, err := query(ctx, ds.db, longTime, read, `SELECT `+columns+` FROM documents d JOIN `+from+`
+		WHERE d.id = $3 AND`+inScope+`ORDER BY `+order,
 		append(scopeArgs(s, id), args...)...)
 	if err == nil && len(list) == 0 {
 		_, err = ds.Get(ctx, s, id)
@@ -73,7 +74,8 @@ func (ds *Documents) decode(ctx context.Context, s chat.Scope, id, name, packed 
 
 // Words returns word boxes that overlap a range; see corpus.Documents.
 func (ds *Documents) Words(ctx context.Context, s chat.Scope, id string, start, end int) ([]corpus.WordBox, error) {
-	bodies, err := pieces(ctx, ds, s, id, `w.body`, `content_words w ON w.content = d.content AND w.start_off < $4 AND w.end_off > $5`, `w.piece`,
+	bodies, err := pieces(ctx, ds, s, id, `w.body`, `content_words w ON w.content = d.content AND w.start_off < $4
+		AND w.end_off > $5`, `w.piece`,
 		value[[]byte], end, start)
 	var found []corpus.WordBox
 	for _, body := range bodies {
@@ -91,7 +93,8 @@ func (ds *Documents) Words(ctx context.Context, s chat.Scope, id string, start, 
 }
 
 // passageColumns are what scanPassage reads of documents (d) and passages (p).
-const passageColumns = `d.id, p.id, p.ordinal, p.start_off, p.end_off, p.first_block, p.last_block, p.page, p.section, p.tokens, p.body, p.packed`
+const passageColumns = `d.id, p.id, p.ordinal, p.start_off, p.end_off, p.first_block, p.last_block, p.page, p.section,
+	p.tokens, p.body, p.packed`
 
 func scanPassage(row scanner) (p corpus.Passage, err error) {
 	var packed []byte
@@ -112,7 +115,8 @@ func (ds *Documents) Passages(ctx context.Context, s chat.Scope, id string, from
 		to = math.MaxInt32
 	}
 	return pieces(ctx, ds, s, id, passageColumns, `contents c ON c.n = d.content JOIN passages p
-		ON p.row >= c.first_row + $4 AND p.row < c.first_row + least($5::bigint, c.passages)`, `p.row`, scanPassage, from, to)
+		ON p.row >= c.first_row + $4 AND p.row < c.first_row + least($5::bigint, c.passages)`, `p.row`,
+		scanPassage, from, to)
 }
 
 // PassagesByID returns passages in the order of ids; see corpus.Documents.
@@ -120,7 +124,8 @@ func (ds *Documents) PassagesByID(ctx context.Context, s chat.Scope, ids []strin
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	list, err := query(ctx, ds.db, longTime, scanPassage, `SELECT `+passageColumns+` FROM unnest($3::text[]) WITH ORDINALITY AS wanted (id, place)
+	list, err := query(ctx, ds.db, longTime, scanPassage,
+		`SELECT `+passageColumns+` FROM unnest($3::text[]) WITH ORDINALITY AS wanted (id, place)
 		JOIN passages p ON p.id = wanted.id JOIN contents c ON c.n = p.content JOIN documents d ON d.n = c.document
 		WHERE`+inScope+`ORDER BY wanted.place`, scopeArgs(s, ids)...)
 	if err != nil {

@@ -54,8 +54,9 @@ func (db *DB) whole(ctx context.Context) error {
 	begun, over, _, err := db.copied(ctx)
 	if err == nil && begun && !over {
 		err = &chat.Error{
-			Code:    chat.CodeUnavailable,
-			Message: "This database is half filled: run 'footnote migrate' again and let it finish, then start the servers.",
+			Code: chat.CodeUnavailable,
+			Message: "This database is half filled: run 'footnote migrate' again and let it finish, then start the " +
+				"servers.",
 		}
 	}
 	return err
@@ -236,7 +237,8 @@ func (t *Target) Rows(ctx context.Context, table dbcopy.Table, each func(dbcopy.
 
 // Settle implements dbcopy.Target: numbers go on after the highest.
 func (t *Target) Settle(ctx context.Context) error {
-	identities, err := query(ctx, t.db, longTime, value[string], `SELECT table_name::text FROM information_schema.columns
+	identities, err := query(ctx, t.db, longTime, value[string],
+		`SELECT table_name::text FROM information_schema.columns
 		WHERE table_schema = current_schema() AND is_identity = 'YES' AND column_name = 'n'`)
 	if err != nil {
 		return err

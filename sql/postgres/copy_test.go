@@ -7,7 +7,8 @@ import (
 	"footnote/sql/dbcopy"
 )
 
-// Whoever adds a table or a column decides whether 'footnote migrate' fills it: in dbcopy.Tables, or in made with the reason.
+// Whoever adds a table or a column decides whether 'footnote migrate' fills it: in dbcopy.Tables, or in made with the
+// reason.
 func TestEveryTableAndColumnIsFilledOrMadeForAReason(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
@@ -17,8 +18,10 @@ func TestEveryTableAndColumnIsFilledOrMadeForAReason(t *testing.T) {
 			filled[table.Name+"."+column.Name] = true
 		}
 	}
-	there, err := query(t.Context(), db, longTime, value[string], `SELECT table_name || '.' || column_name FROM information_schema.columns
-		JOIN information_schema.tables USING (table_schema, table_name) WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'`)
+	there, err := query(t.Context(), db, longTime, value[string],
+		`SELECT table_name || '.' || column_name FROM information_schema.columns
+		JOIN information_schema.tables USING (table_schema, table_name) WHERE table_schema = current_schema() AND `+
+			`table_type = 'BASE TABLE'`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,8 @@ func BenchmarkCorpus(b *testing.B) {
 		b.ReportMetric(benchDocuments*benchPassages/took.Seconds(), "passages/s")
 		var index, all int64
 		if err := db.queryRow(b.Context(), longTime, `SELECT pg_total_relation_size('segment_pages'),
-			(SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace)`,
+			(SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c WHERE relkind = 'r' AND relnamespace = `+
+			`current_schema()::regnamespace)`,
 			nil, &index, &all); err != nil {
 			b.Fatal(err)
 		}

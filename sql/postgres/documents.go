@@ -33,15 +33,18 @@ var errNoDocument = &chat.Error{
 }
 
 // documentColumns are what scanDocument reads of documents (d).
-const documentColumns = ` d.id, d.user_id, d.namespace, d.path, d.filename, d.title, d.mime, d.sha256, d.bytes, d.pages, d.language, d.meta::text,
+const documentColumns = ` d.id, d.user_id, d.namespace, d.path, d.filename, d.title, d.mime, d.sha256, d.bytes, d.pages,
+	d.language, d.meta::text,
 	d.state, d.semantic, d.progress, d.failure, d.passages, d.created_at, d.updated_at, d.deleted_at `
 
 func scanDocument(row scanner, more ...any) (d corpus.Document, err error) {
 	var meta, progress, broken string
 	var created, updated, deleted int64
-	err = row.Scan(append([]any{&d.ID, &d.User, &d.Namespace, &d.Path, &d.Filename, &d.Title, &d.MIME, &d.SHA256, &d.Bytes, &d.Pages,
+	err = row.Scan(append([]any{
+		&d.ID, &d.User, &d.Namespace, &d.Path, &d.Filename, &d.Title, &d.MIME, &d.SHA256, &d.Bytes, &d.Pages,
 		&d.Language, &meta, &d.State, &d.Semantic, &progress, &broken, &d.Passages, &created, &updated,
-		&deleted}, more...)...)
+		&deleted,
+	}, more...)...)
 	if err != nil {
 		return d, err
 	}
@@ -153,7 +156,8 @@ func putDocument(t *tx, d corpus.Document, meta string) (was placed, err error) 
 		return was, err
 	}
 	now := time.Now().UnixMicro()
-	err = t.queryRow(`UPDATE documents SET filename = $4, mime = $5, sha256 = $6, bytes = $7, given_meta = $8, meta = $8, semantic = $9,
+	err = t.queryRow(`UPDATE documents SET filename = $4, mime = $5, sha256 = $6, bytes = $7, given_meta = $8,
+		meta = $8, semantic = $9,
 		state = 'queued', progress = $10, failure = '', updated_at = $11
 		WHERE user_id = $1 AND namespace = $2 AND path = $3 AND deleted_at = 0 RETURNING id`,
 		[]any{d.User, d.Namespace, d.Path, d.Filename, d.MIME, d.SHA256, d.Bytes, meta, string(
@@ -168,7 +172,8 @@ func putDocument(t *tx, d corpus.Document, meta string) (was placed, err error) 
 		return was, err
 	}
 	was = placed{id: chat.NewID(), fresh: true, bytes: d.Bytes}
-	_, err = t.exec(`INSERT INTO documents (id, user_id, namespace, path, filename, title, title_fold, search_fold, mime, sha256, bytes, pages,
+	_, err = t.exec(`INSERT INTO documents (id, user_id, namespace, path, filename, title, title_fold, search_fold,
+		mime, sha256, bytes, pages,
 		language, given_meta, meta, state, semantic, progress, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, 'queued', $15, $16, $17, $17)`,
 		was.id, d.User, d.Namespace, d.Path, d.Filename, d.Title, strings.ToLower(d.Title),
@@ -182,7 +187,8 @@ func putDocument(t *tx, d corpus.Document, meta string) (was placed, err error) 
 func replaceMeta(t *tx, id, given string) error {
 	var user, before, present string
 	var same bool
-	err := t.queryRow(`SELECT user_id, given_meta::text, meta::text, given_meta = $2::jsonb FROM documents WHERE id = $1 FOR UPDATE`, []any{
+	err := t.queryRow(`SELECT user_id, given_meta::text, meta::text, given_meta = $2::jsonb FROM documents
+		WHERE id = $1 FOR UPDATE`, []any{
 		id, given,
 	},
 		&user, &before, &present, &same)
@@ -211,7 +217,8 @@ func searchFold(title, filename string) string { return strings.ToLower(title + 
 // sameBytes finds a document with d's bytes that is not deleted. One that failed or was cancelled is queued again.
 func sameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err error) {
 	var state corpus.State
-	err = t.queryRow(`SELECT id, state FROM documents WHERE user_id = $1 AND namespace = $2 AND sha256 = $3 AND deleted_at = 0
+	err = t.queryRow(`SELECT id, state FROM documents WHERE user_id = $1 AND namespace = $2 AND sha256 = $3
+		AND deleted_at = 0
 		ORDER BY path = $4 DESC, n LIMIT 1 FOR UPDATE`, []any{d.User, d.Namespace, d.SHA256, d.Path}, &id, &state)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", false, nil
@@ -235,8 +242,10 @@ func restoreSameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err 
 	var n int64
 	var path string
 	var state corpus.State
-	err = t.queryRow(`SELECT n, id, path, state FROM documents WHERE user_id = $1 AND namespace = $2 AND sha256 = $3 AND deleted_at > 0
-		ORDER BY path = $4 DESC, deleted_at DESC, n LIMIT 1 FOR UPDATE SKIP LOCKED`, []any{d.User, d.Namespace, d.SHA256, d.Path}, &n, &id, &path, &state)
+	err = t.queryRow(`SELECT n, id, path, state FROM documents WHERE user_id = $1 AND namespace = $2 AND sha256 = $3
+		AND deleted_at > 0
+		ORDER BY path = $4 DESC, deleted_at DESC, n LIMIT 1 FOR UPDATE SKIP LOCKED`,
+		[]any{d.User, d.Namespace, d.SHA256, d.Path}, &n, &id, &path, &state)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", false, nil
 	}
@@ -263,7 +272,8 @@ func restoreSameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err 
 }
 
 func pathTaken(t *tx, user, namespace, path string) (taken bool, err error) {
-	err = t.queryRow(`SELECT EXISTS (SELECT FROM documents WHERE user_id = $1 AND namespace = $2 AND path = $3 AND deleted_at = 0)`,
+	err = t.queryRow(`SELECT EXISTS (SELECT FROM documents WHERE user_id = $1 AND namespace = $2 AND path = $3
+		AND deleted_at = 0)`,
 		[]any{user, namespace, path}, &taken)
 	return taken, err
 }
@@ -293,7 +303,8 @@ func nextChange(t *tx, user string) (change int64, err error) {
 
 // bumpVersion also tells the other replicas, which keep the version they know.
 func bumpVersion(t *tx, user string) error {
-	_, err := t.exec(`WITH bumped AS (INSERT INTO corpus_versions AS v VALUES ($1, 1) ON CONFLICT (user_id) DO UPDATE SET version = v.version + 1)
+	_, err := t.exec(`WITH bumped AS (INSERT INTO corpus_versions AS v VALUES ($1, 1) ON CONFLICT (user_id) DO UPDATE
+		SET version = v.version + 1)
 		SELECT pg_notify($2, $3)`, user, t.db.channel, t.db.message(ofDocument+someDocument))
 	return err
 }

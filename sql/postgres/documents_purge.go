@@ -54,7 +54,8 @@ func purgeDocuments(t *tx, before int64, limit int) ([]corpus.Document, error) {
 		d.Document, err = scanDocument(row, &d.content)
 		return d, err
 	}
-	rows, err := rowsOf(t.ctx, t.pgx, read, `SELECT`+documentColumns+`, d.content FROM documents d WHERE deleted_at > 0 AND deleted_at < $1
+	rows, err := rowsOf(t.ctx, t.pgx, read, `SELECT`+documentColumns+`, d.content FROM documents d WHERE deleted_at > 0
+		AND deleted_at < $1
 		ORDER BY n LIMIT $2 FOR UPDATE SKIP LOCKED`, []any{before, limit})
 	if err != nil || len(rows) == 0 {
 		return nil, err

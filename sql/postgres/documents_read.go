@@ -89,8 +89,9 @@ func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([
 		r.Document, err = scanDocument(from, &r.n, &r.fold)
 		return r, err
 	}
-	rows, err := query(ctx, ds.db, shortTime, read, `SELECT`+documentColumns+`, d.n, d.title_fold FROM documents d WHERE`+where.text.String()+
-		` ORDER BY `+on.Order+` LIMIT `+strconv.Itoa(on.Limit+1), where.args...)
+	rows, err := query(ctx, ds.db, shortTime, read,
+		`SELECT`+documentColumns+`, d.n, d.title_fold FROM documents d WHERE`+where.text.String()+
+			` ORDER BY `+on.Order+` LIMIT `+strconv.Itoa(on.Limit+1), where.args...)
 	if err != nil {
 		return nil, "", fmt.Errorf("list documents: %w", err)
 	}
@@ -142,9 +143,12 @@ func documentFilter(s chat.Scope, f corpus.Filter) (*condition, error) {
 		where.and(`d.meta -> ?::text IS NOT NULL`, f.HasMeta)
 	}
 	if f.DatedFrom != "" || f.DatedTo != "" {
-		where.and(`EXISTS (SELECT FROM jsonb_each_text(CASE jsonb_typeof(d.meta) WHEN 'object' THEN d.meta ELSE '{}' END) AS m (key, day)
-			WHERE key IN ('date', 'year', 'published') AND day ~ '^[0-9]{4}' AND left(?::text, length(day)) COLLATE "C" <= day
-			AND left(day, length(?::text)) COLLATE "C" <= ?::text)`, f.DatedFrom, cmp.Or(f.DatedTo, "9999"), cmp.Or(f.DatedTo, "9999"))
+		where.and(`EXISTS (SELECT
+			FROM jsonb_each_text(CASE jsonb_typeof(d.meta) WHEN 'object' THEN d.meta ELSE '{}' END) AS m (key, day)
+			WHERE key IN ('date', 'year', 'published') AND day ~ '^[0-9]{4}'
+			AND left(?::text, length(day)) COLLATE "C" <= day
+			AND left(day, length(?::text)) COLLATE "C" <= ?::text)`, f.DatedFrom, cmp.Or(f.DatedTo, "9999"),
+			cmp.Or(f.DatedTo, "9999"))
 	}
 	for key, values := range f.MetaAny {
 		wanted, err := toJSONB(values)
@@ -152,8 +156,10 @@ func documentFilter(s chat.Scope, f corpus.Filter) (*condition, error) {
 			return nil, err
 		}
 		// What is wanted is read once for all documents, not for each.
-		where.and(`(d.meta -> ?::text IN (SELECT jsonb_array_elements(?::jsonb)) OR EXISTS (SELECT FROM jsonb_array_elements(
-			CASE jsonb_typeof(d.meta -> ?::text) WHEN 'array' THEN d.meta -> ?::text ELSE '[]' END) e WHERE e IN (SELECT jsonb_array_elements(?::jsonb))))`,
+		where.and(`(d.meta -> ?::text IN (SELECT jsonb_array_elements(?::jsonb))
+			OR EXISTS (SELECT FROM jsonb_array_elements(
+			CASE jsonb_typeof(d.meta -> ?::text) WHEN 'array' THEN d.meta -> ?::text ELSE '[]' END) e
+			WHERE e IN (SELECT jsonb_array_elements(?::jsonb))))`,
 			key, wanted, key, key, wanted)
 	}
 	for key, value := range f.Meta {
@@ -161,7 +167,8 @@ func documentFilter(s chat.Scope, f corpus.Filter) (*condition, error) {
 		if err != nil {
 			return nil, err
 		}
-		where.and(`(d.meta -> ?::text = ?::jsonb OR EXISTS (SELECT 1 FROM jsonb_array_elements(CASE jsonb_typeof(d.meta -> ?::text)
+		where.and(`(d.meta -> ?::text = ?::jsonb
+			OR EXISTS (SELECT 1 FROM jsonb_array_elements(CASE jsonb_typeof(d.meta -> ?::text)
 			WHEN 'array' THEN d.meta -> ?::text ELSE '[]' END) e WHERE e = ?::jsonb))`, key, wanted, key, key, wanted)
 	}
 	return where, nil
@@ -169,16 +176,21 @@ func documentFilter(s chat.Scope, f corpus.Filter) (*condition, error) {
 
 // Count says how much is in scope; see corpus.Documents.
 func (ds *Documents) Count(ctx context.Context, s chat.Scope) (c corpus.Counts, err error) {
-	err = ds.db.queryRow(ctx, shortTime, `SELECT count(*), count(*) FILTER (WHERE state = 'ready'), count(*) FILTER (WHERE state = 'failed'),
-		count(*) FILTER (WHERE state IN ('queued', 'parsing', 'indexing')), coalesce(sum(passages), 0), coalesce(sum(pages), 0)
-		FROM documents d WHERE`+inScope+notHidden(s), scopeArgs(s), &c.Documents, &c.Ready, &c.Failed, &c.Working, &c.Passages, &c.Pages)
+	err = ds.db.queryRow(ctx, shortTime,
+		`SELECT count(*), count(*) FILTER (WHERE state = 'ready'), count(*) FILTER (WHERE state = 'failed'),
+		count(*) FILTER (WHERE state IN ('queued', 'parsing', 'indexing')), coalesce(sum(passages), 0),
+		coalesce(sum(pages), 0)
+		FROM documents d WHERE`+inScope+notHidden(s), scopeArgs(s), &c.Documents, &c.Ready, &c.Failed, &c.Working,
+		&c.Passages, &c.Pages)
 	return c, err
 }
 
 // MetaTexts returns what documents have under a key; see corpus.Documents.
 func (ds *Documents) MetaTexts(ctx context.Context, s chat.Scope, key string) ([]string, error) {
-	return query(ctx, ds.db, shortTime, value[string], `SELECT DISTINCT (v #>> '{}') COLLATE "C" FROM documents d, LATERAL jsonb_array_elements(
-		CASE jsonb_typeof(d.meta -> $3::text) WHEN 'array' THEN d.meta -> $3::text ELSE jsonb_build_array(d.meta -> $3::text) END) v
+	return query(ctx, ds.db, shortTime, value[string],
+		`SELECT DISTINCT (v #>> '{}') COLLATE "C" FROM documents d, LATERAL jsonb_array_elements(
+		CASE jsonb_typeof(d.meta -> $3::text) WHEN 'array' THEN d.meta -> $3::text ELSE jsonb_build_array(d.meta ->
+			$3::text) END) v
 		WHERE`+inScope+notHidden(s)+`AND jsonb_typeof(v) = 'string' ORDER BY 1`, scopeArgs(s, key)...)
 }
 
@@ -200,7 +212,8 @@ func (ds *Documents) Version(ctx context.Context, s chat.Scope) (v int64, err er
 // BytesInUse reports whether a document has these bytes; see corpus.Documents. While an older version serves, a
 // document has the bytes of both.
 func (ds *Documents) BytesInUse(ctx context.Context, sha256 string) (used bool, err error) {
-	err = ds.db.queryRow(ctx, shortTime, `SELECT EXISTS (SELECT FROM documents WHERE sha256 = $1) OR EXISTS (SELECT FROM contents WHERE sha256 = $1)`,
+	err = ds.db.queryRow(ctx, shortTime, `SELECT EXISTS (SELECT FROM documents WHERE sha256 = $1)
+		OR EXISTS (SELECT FROM contents WHERE sha256 = $1)`,
 		[]any{sha256}, &used)
 	return used, err
 }

@@ -84,7 +84,8 @@ func (ds *Documents) SetSemantic(ctx context.Context, id, sha256 string, s corpu
 // scopedInTx locks a document in scope, whether hidden or not.
 func scopedInTx(t *tx, s chat.Scope, id string) (n int64, d corpus.Document, err error) {
 	s = legibleScope(s)
-	d, err = scanDocument(t.pgx.QueryRow(t.ctx, `SELECT`+documentColumns+`, d.n FROM documents d WHERE id = $1 AND user_id = $2 FOR UPDATE`,
+	d, err = scanDocument(t.pgx.QueryRow(t.ctx, `SELECT`+documentColumns+`, d.n FROM documents d WHERE id = $1
+		AND user_id = $2 FOR UPDATE`,
 		legible(id), s.User), &n)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && !s.Holds(d.Namespace) {
 		return 0, d, errNoDocument
@@ -150,8 +151,10 @@ func (ds *Documents) Cancel(ctx context.Context, s chat.Scope, id string) error 
 			}
 		case corpus.StateQueued, corpus.StateParsing, corpus.StateIndexing:
 		}
-		back, err := t.exec(`UPDATE documents d SET state = 'ready', sha256 = c.sha256, filename = c.filename, mime = c.mime, bytes = c.bytes,
-			progress = '{"stage":"ready","done":0,"total":0}', failure = '' FROM contents c WHERE d.n = $1 AND c.n = d.content`, n)
+		back, err := t.exec(`UPDATE documents d SET state = 'ready', sha256 = c.sha256, filename = c.filename,
+			mime = c.mime, bytes = c.bytes,
+			progress = '{"stage":"ready","done":0,"total":0}', failure = '' FROM contents c WHERE d.n = $1
+			AND c.n = d.content`, n)
 		if err == nil && back == 0 {
 			_, err = t.exec(`UPDATE documents SET state = 'cancelled' WHERE n = $1`, n)
 		}

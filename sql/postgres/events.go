@@ -11,7 +11,8 @@ import (
 
 // runNumber returns the number of a run in scope.
 func (c *Chats) runNumber(ctx context.Context, s chat.Scope, runID string) (n int64, err error) {
-	err = c.db.queryRow(ctx, shortTime, `SELECT r.n FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = $1 AND s.user_id = $2 AND s.deleted_at = 0`,
+	err = c.db.queryRow(ctx, shortTime, `SELECT r.n FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = $1
+		AND s.user_id = $2 AND s.deleted_at = 0`,
 		[]any{runID, s.User}, &n)
 	return n, notFound(err, "find run", "run")
 }

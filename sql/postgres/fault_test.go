@@ -25,11 +25,15 @@ func TestADatabaseThatIsDownIsUnavailableAndHeals(t *testing.T) {
 			fault.begin(r)
 			for what, call := range map[string]func() error{
 				"StartRun": func() error {
-					_, _, err := db.Chats().StartRun(t.Context(), chat.LocalUser, chat.RunRequest{Message: "q"}, chat.Lease{Owner: "server"})
+					_, _, err := db.Chats().StartRun(t.Context(), chat.LocalUser, chat.RunRequest{Message: "q"},
+						chat.Lease{Owner: "server"})
 					return err
 				},
-				"Run":  func() error { _, err := db.Chats().Run(t.Context(), chat.Local, run.ID); return err },
-				"List": func() error { _, _, err := db.Documents().List(t.Context(), chat.Local, corpus.Filter{}); return err },
+				"Run": func() error { _, err := db.Chats().Run(t.Context(), chat.Local, run.ID); return err },
+				"List": func() error {
+					_, _, err := db.Documents().List(t.Context(), chat.Local, corpus.Filter{})
+					return err
+				},
 				"Ping": func() error { return db.Ping(t.Context()) },
 			} {
 				start := time.Now()
@@ -40,7 +44,8 @@ func TestADatabaseThatIsDownIsUnavailableAndHeals(t *testing.T) {
 			}
 			fault.end(r)
 			mustAppend(t, db, run.ID, chat.AnswerDelta{Text: "a"})
-			if got, err := db.Chats().Run(t.Context(), chat.Local, run.ID); err != nil || got.Status != chat.RunRunning {
+			if got, err := db.Chats().Run(t.Context(), chat.Local, run.ID); err != nil ||
+				got.Status != chat.RunRunning {
 				t.Errorf("Run = %+v, %v; want Status %v", got, err, chat.RunRunning)
 			}
 		})
@@ -77,7 +82,11 @@ func TestAConnectionThatTheServerEndedIsReplaced(t *testing.T) {
 	db := openNew(t)
 	run := startRunOn(t, db)
 	for range 5 {
-		server.Exec(t, fmt.Sprintf(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'footnote' AND query LIKE '%%%s%%'`, mark(t, db)))
+		server.Exec(
+			t,
+			fmt.Sprintf(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'footnote' `+
+				`AND query LIKE '%%%s%%'`, mark(t, db)),
+		)
 		mustAppend(t, db, run.ID, chat.AnswerDelta{Text: "a"})
 	}
 	if events, err := db.Chats().Events(t.Context(), chat.Local, run.ID, 0, 0); err != nil || len(events) != 5 {
@@ -103,13 +112,19 @@ func TestAFullDiskIsSaidAndHeals(t *testing.T) {
 	db := openNew(t)
 	run := startRunOn(t, db)
 	mustAppend(t, db, run.ID, chat.AnswerDelta{Text: "a"})
-	exec(t, db, `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no space' USING ERRCODE = 'disk_full'; END $$`)
+	exec(
+		t, db,
+		`CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no space' USING ERRCODE = `+
+			`'disk_full'; END $$`,
+	)
 	for _, table := range []string{"events", "runs", "documents"} {
 		exec(t, db, `CREATE TRIGGER full_disk BEFORE INSERT ON `+table+` FOR EACH ROW EXECUTE FUNCTION full_disk()`)
 	}
-	_, err := db.Chats().Append(t.Context(), "server", run.ID, chat.AnswerDelta{Text: "b"}, chat.RunDone{Status: chat.RunCompleted})
+	_, err := db.Chats().Append(t.Context(), "server", run.ID, chat.AnswerDelta{Text: "b"},
+		chat.RunDone{Status: chat.RunCompleted})
 	wantFull(t, "Append", err)
-	_, _, err = db.Chats().StartRun(t.Context(), chat.LocalUser, chat.RunRequest{SessionID: "s", Message: "q"}, chat.Lease{Owner: "server"})
+	_, _, err = db.Chats().StartRun(t.Context(), chat.LocalUser, chat.RunRequest{SessionID: "s", Message: "q"},
+		chat.Lease{Owner: "server"})
 	wantFull(t, "StartRun", err)
 	_, _, err = db.Documents().Put(t.Context(), corpus.Document{User: chat.LocalUser, Path: "a", SHA256: "a"})
 	wantFull(t, "Put", err)
@@ -141,14 +156,18 @@ func TestAnswersAndEndsAreOnDiskWhenAppendReturns(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	run := startRunOn(t, db)
-	for _, p := range []chat.Payload{chat.Answer{Markdown: strings.Repeat("a", 1000)}, chat.RunDone{Status: chat.RunCompleted}} {
+	for _, p := range []chat.Payload{
+		chat.Answer{Markdown: strings.Repeat("a", 1000)}, chat.RunDone{Status: chat.RunCompleted},
+	} {
 		var before string
-		if err := db.queryRow(t.Context(), longTime, `SELECT pg_current_wal_insert_lsn()::text`, nil, &before); err != nil {
+		if err := db.queryRow(t.Context(), longTime, `SELECT pg_current_wal_insert_lsn()::text`, nil,
+			&before); err != nil {
 			t.Fatal(err)
 		}
 		mustAppend(t, db, run.ID, p)
 		var flushed bool
-		if err := db.queryRow(t.Context(), longTime, `SELECT pg_current_wal_flush_lsn() > $1::pg_lsn`, []any{before}, &flushed); err != nil || !flushed {
+		if err := db.queryRow(t.Context(), longTime, `SELECT pg_current_wal_flush_lsn() > $1::pg_lsn`, []any{before},
+			&flushed); err != nil || !flushed {
 			t.Errorf("%s: on disk %v, %v", p.Kind(), flushed, err)
 		}
 	}
@@ -158,18 +177,22 @@ func TestTextThatNoDatabaseTakesIsHarmless(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	const bad = "a\x00b\xffc"
-	run, _, err := db.Chats().StartRun(t.Context(), bad, chat.RunRequest{Message: bad, IdempotencyKey: bad}, chat.Lease{Owner: bad, Until: time.Now().Add(time.Hour)})
+	run, _, err := db.Chats().StartRun(t.Context(), bad, chat.RunRequest{Message: bad, IdempotencyKey: bad},
+		chat.Lease{Owner: bad, Until: time.Now().Add(time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := chat.Scope{User: bad}
-	if _, err := db.Chats().Append(t.Context(), bad, run.ID, chat.Step{CallID: bad, Message: bad, Truncated: true, Full: []byte(`{}`)}, chat.Answer{Markdown: bad}); err != nil {
+	if _, err := db.Chats().Append(t.Context(), bad, run.ID,
+		chat.Step{CallID: bad, Message: bad, Truncated: true, Full: []byte(`{}`)},
+		chat.Answer{Markdown: bad}); err != nil {
 		t.Errorf("Append: %v, want no error", err)
 	}
 	if got, err := db.Chats().Run(t.Context(), s, run.ID); err != nil || got.Answer != bad {
 		t.Errorf("Run = %+v, %v; want Answer %v", got, err, bad)
 	}
-	if sessions, _, err := db.Chats().Sessions(t.Context(), s, chat.SessionQuery{Text: bad}); err != nil || len(sessions) != 1 {
+	if sessions, _, err := db.Chats().Sessions(t.Context(), s, chat.SessionQuery{Text: bad}); err != nil ||
+		len(sessions) != 1 {
 		t.Errorf("Sessions = %v, %v; want 1 session", sessions, err)
 	}
 	_, err = db.Chats().Run(t.Context(), s, bad)
@@ -177,19 +200,28 @@ func TestTextThatNoDatabaseTakesIsHarmless(t *testing.T) {
 		t.Errorf("Run of a bad id: %v, want %v", err, chat.CodeNotFound)
 	}
 	ds := db.Documents()
-	d, _, err := ds.Put(t.Context(), corpus.Document{User: bad, Path: bad, SHA256: bad, Meta: map[string]any{bad: []any{bad, map[string]any{"n": 1}}}})
+	d, _, err := ds.Put(t.Context(), corpus.Document{
+		User: bad, Path: bad, SHA256: bad, Meta: map[string]any{bad: []any{bad, map[string]any{"n": 1}}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = ds.PutContent(t.Context(), d.ID, corpus.Content{SHA256: d.SHA256, Extracted: corpus.Extracted{Title: bad, Text: bad, Blocks: []corpus.Block{{ID: bad}}},
-		Passages: []corpus.Passage{{ID: bad, Text: bad, Section: bad}}, Terms: []corpus.Terms{{Title: bad, Body: "roof " + bad}}})
+	err = ds.PutContent(t.Context(), d.ID, corpus.Content{
+		SHA256: d.SHA256, Extracted: corpus.Extracted{Title: bad, Text: bad, Blocks: []corpus.Block{{ID: bad}}},
+		Passages: []corpus.Passage{{ID: bad, Text: bad, Section: bad}},
+		Terms:    []corpus.Terms{{Title: bad, Body: "roof " + bad}},
+	})
 	if err != nil {
 		t.Errorf("PutContent: %v, want no error", err)
 	}
-	if hits, err := db.Lexical().SearchLexical(t.Context(), s, corpus.LexicalQuery{Terms: []string{"roof", bad}, Phrases: [][]string{{"roof"}}}, 5); err != nil || len(hits) != 1 {
+	if hits, err := db.Lexical().SearchLexical(t.Context(), s,
+		corpus.LexicalQuery{Terms: []string{"roof", bad}, Phrases: [][]string{{"roof"}}}, 5); err != nil ||
+		len(hits) != 1 {
 		t.Errorf("SearchLexical = %v, %v; want 1 hit", hits, err)
 	}
-	if list, _, err := ds.List(t.Context(), s, corpus.Filter{Text: bad, Meta: map[string]any{bad: []any{bad, map[string]any{"n": 1}}}}); err != nil || len(list) != 1 {
+	if list, _, err := ds.List(t.Context(), s, corpus.Filter{
+		Text: bad, Meta: map[string]any{bad: []any{bad, map[string]any{"n": 1}}},
+	}); err != nil || len(list) != 1 {
 		t.Errorf("List = %v, %v; want 1", list, err)
 	}
 }
@@ -197,9 +229,12 @@ func TestTextThatNoDatabaseTakesIsHarmless(t *testing.T) {
 func TestPutContentThatFailsAtAnyWriteLeavesTheOldVersionServing(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]string{
-		"the first": `BEFORE INSERT ON contents`, "the words": `BEFORE INSERT ON content_words`, "the last passage": `BEFORE INSERT ON passages FOR EACH ROW WHEN (NEW.ordinal = 99)`,
-		"the index": `BEFORE INSERT ON segment_pages`, "the segment": `BEFORE INSERT ON segments`, "the segment shown": `BEFORE UPDATE OF live ON segments`, "removing the old": `BEFORE DELETE ON passages`, "the switch": `BEFORE UPDATE OF content ON documents`,
-		"the count": `BEFORE UPDATE OF changes ON corpus_state`,
+		"the first": `BEFORE INSERT ON contents`, "the words": `BEFORE INSERT ON content_words`,
+		"the last passage": `BEFORE INSERT ON passages FOR EACH ROW WHEN (NEW.ordinal = 99)`,
+		"the index":        `BEFORE INSERT ON segment_pages`, "the segment": `BEFORE INSERT ON segments`,
+		"the segment shown": `BEFORE UPDATE OF live ON segments`, "removing the old": `BEFORE DELETE ON passages`,
+		"the switch": `BEFORE UPDATE OF content ON documents`,
+		"the count":  `BEFORE UPDATE OF changes ON corpus_state`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -210,7 +245,13 @@ func TestPutContentThatFailsAtAnyWriteLeavesTheOldVersionServing(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				c := corpus.Content{SHA256: version, Extracted: corpus.Extracted{Text: version, Blocks: []corpus.Block{{Words: corpus.PackWords([]corpus.WordBox{{End: 1, Box: chat.Box{1}}})}}}}
+				c := corpus.Content{
+					SHA256: version, Extracted: corpus.Extracted{
+						Text: version, Blocks: []corpus.Block{
+							{Words: corpus.PackWords([]corpus.WordBox{{End: 1, Box: chat.Box{1}}})},
+						},
+					},
+				}
 				for i := range n {
 					c.Passages = append(c.Passages, corpus.Passage{ID: fmt.Sprint(version, i), Text: version})
 					c.Terms = append(c.Terms, corpus.Terms{Body: fmt.Sprintf("%s %s%d", version, version, i)})
@@ -224,14 +265,18 @@ func TestPutContentThatFailsAtAnyWriteLeavesTheOldVersionServing(t *testing.T) {
 					if word == version {
 						want = n
 					}
-					if hits, err := lexical.SearchLexical(t.Context(), chat.Local, corpus.LexicalQuery{Terms: []string{word}}, 1000); err != nil || len(hits) != want {
+					if hits, err := lexical.SearchLexical(t.Context(), chat.Local,
+						corpus.LexicalQuery{Terms: []string{word}}, 1000); err != nil || len(hits) != want {
 						t.Errorf("%q is found in %d passages, %v; want %d", word, len(hits), err, want)
 					}
 				}
 				var passages, contents, unseen int
-				if err := db.queryRow(t.Context(), longTime, `SELECT (SELECT count(*) FROM passages), (SELECT count(*) FROM contents), (SELECT count(*) FROM segments WHERE NOT live)`,
+				if err := db.queryRow(t.Context(), longTime,
+					`SELECT (SELECT count(*) FROM passages), (SELECT count(*) FROM contents), (SELECT count(*) FROM `+
+						`segments WHERE NOT live)`,
 					nil, &passages, &contents, &unseen); err != nil || passages != n || contents != 1 || unseen != 0 {
-					t.Errorf("%d passages, %d contents, %d unseen segments, %v; want %d, 1 and 0", passages, contents, unseen, err, n)
+					t.Errorf("%d passages, %d contents, %d unseen segments, %v; want %d, 1 and 0", passages, contents,
+						unseen, err, n)
 				}
 			}
 			if err := put("old", 50); err != nil {
@@ -270,7 +315,8 @@ func TestAClosedDatabaseIsUnavailable(t *testing.T) {
 	}
 }
 
-// After a crash of PostgreSQL, a log may end before events that were appended. Nobody adds to such a log as if they were there.
+// After a crash of PostgreSQL, a log may end before events that were appended. Nobody adds to such a log as if they
+// were there.
 func TestALogThatLostItsEndIsNotAddedToByWhoRemembersIt(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
@@ -286,7 +332,8 @@ func TestALogThatLostItsEndIsNotAddedToByWhoRemembersIt(t *testing.T) {
 		}
 		db.tails.Store(run.ID, int64(3)) // as it was
 	}
-	runs, err := db.Chats().TakeOver(t.Context(), chat.Lease{Owner: "next", Until: time.Now().Add(time.Minute)}, time.Now().Add(time.Hour))
+	runs, err := db.Chats().TakeOver(t.Context(), chat.Lease{Owner: "next", Until: time.Now().Add(time.Minute)},
+		time.Now().Add(time.Hour))
 	if err != nil || len(runs) != 1 {
 		t.Fatalf("TakeOver = %v, %v; want 1 run", runs, err)
 	}

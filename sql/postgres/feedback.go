@@ -45,7 +45,8 @@ func (c *Chats) SetFeedback(ctx context.Context, s chat.Scope, f chat.Feedback) 
 		INSERT INTO feedback (run, user_id, rating, reason, comment, created_at, updated_at)
 		SELECT r.n, s.user_id, $1, $2, $3, now, now FROM clock, runs r JOIN sessions s ON s.n = r.session
 		WHERE r.id = $4 AND s.user_id = $5 AND s.deleted_at = 0
-		ON CONFLICT (run, user_id) DO UPDATE SET rating = excluded.rating, reason = excluded.reason, comment = excluded.comment, updated_at = excluded.updated_at`,
+		ON CONFLICT (run, user_id) DO UPDATE SET rating = excluded.rating, reason = excluded.reason,
+		comment = excluded.comment, updated_at = excluded.updated_at`,
 		string(f.Rating), f.Reason, f.Comment, f.RunID, s.User)
 	if err := changedOne(n, err, "store feedback", "run"); err != nil {
 		return f, err
@@ -84,7 +85,8 @@ func (c *Chats) Feedback(ctx context.Context, s chat.Scope, q chat.FeedbackQuery
 	}
 	limit := cursor.Limit(q.Limit, chat.DefaultPage, chat.MaxPage)
 	found, err := query(ctx, c.db, shortTime, scanFeedback, selectFeedback+`
-		WHERE f.user_id = $1 AND s.user_id = $1 AND s.deleted_at = 0 AND (f.updated_at, f.n) < ($2, $3) AND ($4 = '' OR f.rating = $4) AND ($5 = '' OR s.name = $5)
+		WHERE f.user_id = $1 AND s.user_id = $1 AND s.deleted_at = 0 AND (f.updated_at, f.n) < ($2, $3)
+		AND ($4 = '' OR f.rating = $4) AND ($5 = '' OR s.name = $5)
 		ORDER BY f.updated_at DESC, f.n DESC LIMIT $6`, s.User, from.At, from.N, string(q.Rating), q.SessionID, limit+1)
 	if err != nil {
 		return nil, "", fmt.Errorf("list feedback: %w", err)

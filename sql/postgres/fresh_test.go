@@ -61,7 +61,9 @@ func TestOnlyTheFirstVectorsOfADocumentAreInserted(t *testing.T) {
 		{"# Roof\n\nThe roof is sound.\n", []string{"insert"}},
 		{"# Roof\n\nThe roof leaks.\n", []string{"upsert", "delete"}},
 	} {
-		d, _, err := library.Add(t.Context(), corpus.Upload{User: chat.LocalUser, Filename: "roof.md", Body: strings.NewReader(version.text)})
+		d, _, err := library.Add(t.Context(), corpus.Upload{
+			User: chat.LocalUser, Filename: "roof.md", Body: strings.NewReader(version.text),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,16 +48,22 @@ type pending struct {
 // costs the database and every replica the same.
 const appendMany = `
 	WITH clock AS MATERIALIZED (SELECT now_micros() AS now, set_config('synchronous_commit', 'off', true)),
-	held AS MATERIALIZED (SELECT r.n, w.id, w.more FROM unnest($1::text[], $2::text[], $3::int[], $4::bigint[]) AS w (id, owner, more, tail)
-		CROSS JOIN LATERAL (SELECT n FROM runs WHERE id = w.id AND owner = w.owner AND status = 'running' AND last + w.more <= $5 AND last >= w.tail
+	held AS MATERIALIZED (SELECT r.n, w.id, w.more FROM unnest($1::text[], $2::text[], $3::int[], $4::bigint[]) AS w
+		(id, owner, more, tail)
+		CROSS JOIN LATERAL (SELECT n FROM runs WHERE id = w.id AND owner = w.owner AND status = 'running'
+			AND last + w.more <= $5 AND last >= w.tail
 			FOR NO KEY UPDATE SKIP LOCKED) r),
-	run AS (UPDATE runs SET last = last + held.more FROM held WHERE runs.n = held.n RETURNING runs.n, held.id, last - held.more AS base),
+	run AS (UPDATE runs SET last = last + held.more FROM held WHERE runs.n = held.n
+		RETURNING runs.n, held.id, last - held.more AS base),
 	stored AS (INSERT INTO events (run, seq, at, type, body)
 		SELECT run.n, run.base + e.i, clock.now, e.type, e.body
-		FROM clock CROSS JOIN unnest($6::text[], $7::int[], $8::text[], $9::bytea[]) AS e (id, i, type, body) JOIN run ON run.id = e.id),
+		FROM clock CROSS JOIN unnest($6::text[], $7::int[], $8::text[], $9::bytea[]) AS e (id, i, type, body) JOIN run
+		ON run.id = e.id),
 	told AS (SELECT pg_notify($10, $11::text || ' ' || string_agg(id, ' '))
-		FROM (SELECT id, row_number() OVER () / 100 AS part FROM (SELECT id FROM run UNION ALL SELECT unnest($12::text[])) AS about (id)) AS parts GROUP BY part)
-	SELECT coalesce(run.id, ''), coalesce(run.base, 0), clock.now, messages.n FROM clock CROSS JOIN (SELECT count(*) AS n FROM told) messages LEFT JOIN run ON true`
+		FROM (SELECT id, row_number() OVER () / 100 AS part FROM (SELECT id FROM run UNION ALL
+			SELECT unnest($12::text[])) AS about (id)) AS parts GROUP BY part)
+	SELECT coalesce(run.id, ''), coalesce(run.base, 0), clock.now, messages.n FROM clock CROSS
+	JOIN (SELECT count(*) AS n FROM told) messages LEFT JOIN run ON true`
 
 // appendGrouped stores an append with others. stored is false if the run was not to be had: then nothing was done.
 func (db *DB) appendGrouped(
@@ -233,7 +239,8 @@ func (db *DB) sayEnded(ctx context.Context, runIDs []string) {
 	if len(runIDs) == 0 {
 		return
 	}
-	_, err := db.exec(ctx, shortTime, `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2::text || ' ' || string_agg(id, ' '))
+	_, err := db.exec(ctx, shortTime,
+		`SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2::text || ' ' || string_agg(id, ' '))
 		FROM unnest($3::text[]) WITH ORDINALITY AS about (id, i) GROUP BY i / 100`, db.channel, db.instance, runIDs)
 	if err != nil {
 		db.log.WarnContext(

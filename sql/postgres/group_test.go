@@ -17,7 +17,8 @@ import (
 	"footnote/chat"
 )
 
-// together appends one event to each run at the same time, in as few groups as there can be, and returns what came of each.
+// together appends one event to each run at the same time, in as few groups as there can be, and returns what came of
+// each.
 func together(t *testing.T, db *DB, owner string, runIDs []string) []error {
 	t.Helper()
 	db.group.wait(db)
@@ -28,7 +29,8 @@ func together(t *testing.T, db *DB, owner string, runIDs []string) []error {
 	var wg sync.WaitGroup
 	for i, id := range runIDs {
 		wg.Go(func() {
-			_, errs[i] = db.Chats().Append(t.Context(), owner, id, chat.AnswerDelta{Text: fmt.Sprint("delta ", i)}, chat.AnswerDelta{Text: "more"})
+			_, errs[i] = db.Chats().Append(t.Context(), owner, id, chat.AnswerDelta{Text: fmt.Sprint("delta ", i)},
+				chat.AnswerDelta{Text: "more"})
 		})
 	}
 	for waiting := 0; waiting < len(runIDs); runtime.Gosched() {
@@ -53,7 +55,10 @@ func startRuns(t *testing.T, db *DB, n int) (ids []string) {
 
 func lastOf(t *testing.T, db *DB, runID string) (last, stored int) {
 	t.Helper()
-	err := db.queryRow(t.Context(), longTime, `SELECT last, (SELECT count(*) FROM events WHERE run = runs.n) FROM runs WHERE id = $1`, []any{runID}, &last, &stored)
+	err := db.queryRow(
+		t.Context(), longTime, `SELECT last, (SELECT count(*) FROM events WHERE run = runs.n) FROM runs WHERE id = $1`,
+		[]any{runID}, &last, &stored,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +92,8 @@ func TestAppendsToManyRunsShareAStatement(t *testing.T) {
 		}
 		for i, id := range ids {
 			events, err := db.Chats().Events(t.Context(), chat.Local, id, int64(2*round), 0)
-			if err != nil || len(events) != 2 || events[0].Seq != int64(2*round+1) || string(events[0].Body) != fmt.Sprintf(`{"text":"delta %d"}`, i) ||
+			if err != nil || len(events) != 2 || events[0].Seq != int64(2*round+1) ||
+				string(events[0].Body) != fmt.Sprintf(`{"text":"delta %d"}`, i) ||
 				events[1].Seq != int64(2*round+2) || events[1].At.IsZero() || !told[id] {
 				t.Fatalf("run %d has %+v, %v; told %v; want 2 events, %v, %v",
 					i, events, err, told[id], int64(2*round+1), int64(2*round+2))
@@ -221,8 +227,10 @@ func TestWhatIsWrongWithOneRunOfAGroupIsItsOwn(t *testing.T) {
 	}
 	check("refused", [5]chat.Code{chat.CodeConflict, chat.CodeConflict, "", "", chat.CodeNotFound})
 	for _, statement := range []string{
-		`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no space' USING ERRCODE = '53100'; END $$`,
-		`CREATE TRIGGER refuse BEFORE INSERT ON events FOR EACH ROW WHEN (convert_from(NEW.body, 'UTF8') LIKE '%delta 2%') EXECUTE FUNCTION refuse()`,
+		`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no space' USING ERRCODE = ` +
+			`'53100'; END $$`,
+		`CREATE TRIGGER refuse BEFORE INSERT ON events FOR EACH ROW WHEN (convert_from(NEW.body, 'UTF8') LIKE ` +
+			`'%delta 2%') EXECUTE FUNCTION refuse()`,
 	} {
 		if _, err := db.exec(t.Context(), longTime, statement); err != nil {
 			t.Fatal(err)

@@ -15,7 +15,8 @@ import (
 func (c *Chats) Renew(ctx context.Context, lease chat.Lease, runIDs []string) (lost []string, err error) {
 	held, err := query(ctx, c.db, longTime, value[string], `
 		WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
-		UPDATE runs SET lease_until = now_micros() + $1 FROM quick WHERE id = ANY($2) AND owner = $3 AND status = 'running' RETURNING id`,
+		UPDATE runs SET lease_until = now_micros() + $1 FROM quick WHERE id = ANY($2) AND owner = $3
+		AND status = 'running' RETURNING id`,
 		time.Until(lease.Until).Microseconds(), runIDs, lease.Owner)
 	if err != nil {
 		return nil, fmt.Errorf("renew leases: %w", err)
@@ -36,9 +37,12 @@ func (c *Chats) Renew(ctx context.Context, lease chat.Lease, runIDs []string) (l
 // TakeOver implements chat.Store. A run whose row another statement is changing at this moment waits for the next call.
 func (c *Chats) TakeOver(ctx context.Context, lease chat.Lease, before time.Time) ([]chat.Run, error) {
 	runs, err := query(ctx, c.db, longTime, scanRun, `
-		WITH left_behind AS (SELECT n FROM runs WHERE status = 'running' AND lease_until < (SELECT now_micros()) + $1 ORDER BY n FOR UPDATE SKIP LOCKED),
-		r AS (UPDATE runs SET owner = $2, lease_until = now_micros() + $3 FROM left_behind WHERE runs.n = left_behind.n RETURNING runs.*)
-		SELECT`+runColumns+`FROM r JOIN sessions s ON s.n = r.session LEFT JOIN run_texts t ON t.run = r.n ORDER BY r.n`,
+		WITH left_behind AS (SELECT n FROM runs WHERE status = 'running' AND lease_until < (SELECT now_micros()) + $1
+			ORDER BY n FOR UPDATE SKIP LOCKED),
+		r AS (UPDATE runs SET owner = $2, lease_until = now_micros() + $3 FROM left_behind WHERE runs.n = left_behind.n
+			RETURNING runs.*)
+		SELECT`+runColumns+`FROM r JOIN sessions s ON s.n = r.session LEFT JOIN run_texts t ON t.run = r.n
+			ORDER BY r.n`,
 		time.Until(before).Microseconds(), lease.Owner, time.Until(lease.Until).Microseconds())
 	if err != nil {
 		return nil, fmt.Errorf("take over runs: %w", err)

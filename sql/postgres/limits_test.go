@@ -25,7 +25,8 @@ func TestReplicasShareALimitToTheLastOne(t *testing.T) {
 		want int64
 	}{
 		{"questions", func(c *Chats) error {
-			_, _, err := c.StartRun(t.Context(), "anna", chat.RunRequest{Message: "q"}, chat.Lease{Owner: "one", Until: time.Now().Add(time.Hour)})
+			_, _, err := c.StartRun(t.Context(), "anna", chat.RunRequest{Message: "q"},
+				chat.Lease{Owner: "one", Until: time.Now().Add(time.Hour)})
 			return err
 		}, 20},
 		{"searches", func(c *Chats) error { return c.Spend(t.Context(), "anna", chat.ResourceSearches, 1) }, 30},

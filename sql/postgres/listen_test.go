@@ -42,7 +42,8 @@ func hear(t *testing.T, heard <-chan string, want string) {
 
 func startRunOn(t testing.TB, db *DB) chat.Run {
 	t.Helper()
-	run, _, err := db.Chats().StartRun(t.Context(), chat.LocalUser, chat.RunRequest{Message: "q"}, chat.Lease{Owner: "server", Until: time.Now().Add(time.Hour)})
+	run, _, err := db.Chats().StartRun(t.Context(), chat.LocalUser, chat.RunRequest{Message: "q"},
+		chat.Lease{Owner: "server", Until: time.Now().Add(time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +140,9 @@ func TestListenComesBackAfterItsConnectionBroke(t *testing.T) {
 	one, two := openURL(t, url), openURL(t, url)
 	heard := listening(t, two)
 	run := startRunOn(t, one)
-	if _, err := one.exec(t.Context(), longTime, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'LISTEN "' || $1 || '"'`, one.channel); err != nil {
+	if _, err := one.exec(t.Context(), longTime,
+		`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'LISTEN "' || $1 || '"'`,
+		one.channel); err != nil {
 		t.Fatal(err)
 	}
 	hear(t, heard, "")

@@ -27,7 +27,8 @@ func (db *DB) migrateTo(ctx context.Context, all []migrations.Migration) error {
 		}
 		if _, err := t.pgx.Exec(
 			t.ctx,
-			`CREATE TABLE IF NOT EXISTS migrations (number int PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`,
+			`CREATE TABLE IF NOT EXISTS migrations (number int PRIMARY KEY, name text NOT NULL,
+				applied_at timestamptz NOT NULL DEFAULT now())`,
 		); err != nil {
 			return err
 		}
@@ -45,7 +46,8 @@ func (db *DB) migrateTo(ctx context.Context, all []migrations.Migration) error {
 		newest := migrations.Newest(all)
 		if least > newest {
 			return &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
-				"This database was written by a newer Footnote (version %d) that needs at least version %d beside it; this one is %d: start the newer program.",
+				"This database was written by a newer Footnote (version %d) that needs at least version %d beside "+
+					"it; this one is %d: start the newer program.",
 				version, least, newest)}
 		}
 		left, err := migrations.After(all, version)

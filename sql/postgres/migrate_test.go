@@ -32,7 +32,8 @@ func TestReplicasThatStartTogetherMigrateOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	var n int
-	if err := openURL(t, url).queryRow(t.Context(), longTime, `SELECT count(*) FROM migrations`, nil, &n); err != nil || n != len(all) {
+	if err := openURL(t, url).queryRow(t.Context(), longTime, `SELECT count(*) FROM migrations`, nil, &n); err != nil ||
+		n != len(all) {
 		t.Errorf("%d steps, %v; want %d", n, err, len(all))
 	}
 }
@@ -45,12 +46,15 @@ func TestAStepThatFailsLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := migrations.Newest(all)
-	all = append(all, migrations.Migration{Number: n + 1, Name: "good", Script: `CREATE TABLE good (n int)`}, migrations.Migration{Number: n + 2, Name: "bad", Script: `CREATE TABLE bad (n int); SELECT 1/0`})
+	all = append(all, migrations.Migration{Number: n + 1, Name: "good", Script: `CREATE TABLE good (n int)`},
+		migrations.Migration{Number: n + 2, Name: "bad", Script: `CREATE TABLE bad (n int); SELECT 1/0`})
 	if err := db.migrateTo(t.Context(), all); err == nil || !strings.Contains(err.Error(), "bad") {
 		t.Fatalf("migrateTo: %v, want %q in it", err, "bad")
 	}
 	var left int
-	if err := db.queryRow(t.Context(), longTime, `SELECT count(*) FROM pg_class WHERE relname IN ('good', 'bad') AND relnamespace = current_schema()::regnamespace`, nil, &left); err != nil || left != 0 {
+	if err := db.queryRow(t.Context(), longTime,
+		`SELECT count(*) FROM pg_class WHERE relname IN ('good', 'bad') AND relnamespace = `+
+			`current_schema()::regnamespace`, nil, &left); err != nil || left != 0 {
 		t.Errorf("%d tables are left, %v; want 0", left, err)
 	}
 	if err := db.migrateTo(t.Context(), all[:len(all)-1]); err != nil {

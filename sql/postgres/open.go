@@ -125,7 +125,8 @@ func openAtStep(
 	}()
 	var version int
 	var encoding, schema string
-	if err := db.queryRow(ctx, shortTime, `SELECT current_setting('server_version_num')::int, current_setting('server_encoding'),
+	if err := db.queryRow(ctx, shortTime,
+		`SELECT current_setting('server_version_num')::int, current_setting('server_encoding'),
 		coalesce(current_schema(), '')`, nil, &version, &encoding, &schema); err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
@@ -136,7 +137,8 @@ func openAtStep(
 	}
 	if encoding != "UTF8" {
 		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
-			"The database's encoding is %s; make one with UTF-8: CREATE DATABASE footnote ENCODING 'UTF8' TEMPLATE template0",
+			"The database's encoding is %s; make one with UTF-8: CREATE DATABASE footnote ENCODING 'UTF8' TEMPLATE "+
+				"template0",
 			encoding)}
 	}
 	if schema == "" {

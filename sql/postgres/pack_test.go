@@ -12,7 +12,8 @@ import (
 	"footnote/sql/pack"
 )
 
-// Text, blocks and passages of a large document are packed and come back as they were; those of a small one are stored as they are.
+// Text, blocks and passages of a large document are packed and come back as they were; those of a small one are stored
+// as they are.
 func TestALargeDocumentIsPacked(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
@@ -25,10 +26,15 @@ func TestALargeDocumentIsPacked(t *testing.T) {
 		}
 		c := corpus.Content{SHA256: d.SHA256, Extracted: corpus.Extracted{Text: strings.Repeat(words, n)}}
 		for i := range 3000 {
-			c.Extracted.Blocks = append(c.Extracted.Blocks, corpus.Block{ID: fmt.Sprintf("b%d", i+1), Kind: corpus.BlockParagraph, Start: 10 * i, End: 10*i + 8})
+			c.Extracted.Blocks = append(c.Extracted.Blocks, corpus.Block{
+				ID: fmt.Sprintf("b%d", i+1), Kind: corpus.BlockParagraph, Start: 10 * i, End: 10*i + 8,
+			})
 		}
-		for i, text := range []string{strings.Repeat(words, 60), "é", ""} { // one that becomes shorter, and two that don't
-			c.Passages = append(c.Passages, corpus.Passage{ID: fmt.Sprint(n, "-", i), DocumentID: d.ID, Ordinal: i, Start: i, End: i + 1, Text: text})
+		// one that becomes shorter, and two that don't
+		for i, text := range []string{strings.Repeat(words, 60), "é", ""} {
+			c.Passages = append(c.Passages, corpus.Passage{
+				ID: fmt.Sprint(n, "-", i), DocumentID: d.ID, Ordinal: i, Start: i, End: i + 1, Text: text,
+			})
 		}
 		if err := ds.PutContent(t.Context(), d.ID, c); err != nil {
 			t.Fatal(err)
@@ -46,8 +52,11 @@ func TestALargeDocumentIsPacked(t *testing.T) {
 			t.Errorf("passages: %v (-want +got):\n%s", err, diff)
 		}
 		var plain, packed int
-		err = db.queryRow(t.Context(), longTime, `SELECT (SELECT sum(length(body) + length(blocks)) FROM contents) + (SELECT sum(length(body)) FROM passages),
-			(SELECT sum(length(packed) + length(packed_blocks)) FROM contents) + (SELECT sum(length(packed)) FROM passages)`, nil, &plain, &packed)
+		err = db.queryRow(t.Context(), longTime,
+			`SELECT (SELECT sum(length(body) + length(blocks)) FROM contents) + (SELECT sum(length(body)) FROM `+
+				`passages),
+			(SELECT sum(length(packed) + length(packed_blocks)) FROM contents) + (SELECT sum(length(packed)) FROM `+
+				`passages)`, nil, &plain, &packed)
 		if large := n > 1000; err != nil || large != (packed > 0) || large != (plain < 100) || packed > len(text)/4 {
 			t.Errorf("%d bytes are stored as %d plain and %d packed, %v; want at most %d",
 				len(text), plain, packed, err, len(text)/4)

@@ -48,7 +48,8 @@ func (s postingStore) Spans(ctx context.Context, after int64) ([]bm25.Span, erro
 		}
 		return span, err
 	}
-	return query(ctx, s.db, longTime, read, `SELECT d.n, d.id, d.user_id, d.namespace, d.deleted_at = 0, coalesce(c.first_row, 0), coalesce(c.lengths, '')
+	return query(ctx, s.db, longTime, read,
+		`SELECT d.n, d.id, d.user_id, d.namespace, d.deleted_at = 0, coalesce(c.first_row, 0), coalesce(c.lengths, '')
 		FROM documents d LEFT JOIN contents c ON c.n = d.content WHERE d.changed > $1`, after)
 }
 
@@ -57,7 +58,8 @@ func (s postingStore) Contents(ctx context.Context, first, last uint32) ([]posti
 		err = row.Scan(&r.First, &r.Count)
 		return r, err
 	}
-	return query(ctx, s.db, longTime, read, `SELECT first_row, passages FROM contents WHERE first_row <= $2 AND first_row + passages > $1 ORDER BY first_row`,
+	return query(ctx, s.db, longTime, read, `SELECT first_row, passages FROM contents WHERE first_row <= $2
+		AND first_row + passages > $1 ORDER BY first_row`,
 		int64(first), int64(last))
 }
 
@@ -89,7 +91,8 @@ func (s postingStore) Texts(ctx context.Context, rows []uint32) ([]postings.Text
 		}
 		return t, err
 	}
-	return query(ctx, s.db, longTime, read, `SELECT p.row, d.title, d.language, p.section, p.body, p.packed FROM passages p
+	return query(ctx, s.db, longTime, read, `SELECT p.row, d.title, d.language, p.section, p.body, p.packed
+		FROM passages p
 		JOIN contents c ON c.n = p.content JOIN documents d ON d.n = c.document WHERE p.row = ANY ($1)`, numbers(rows))
 }
 
@@ -131,9 +134,12 @@ func (s postingStore) Find(ctx context.Context, places []postings.Place, each fu
 		err = row.Scan(&f.place, &f.Key, &f.Body)
 		return f, err
 	}
-	list, err := query(ctx, s.db, longTime, read, `SELECT w.place, p.key, p.body FROM unnest($1::bigint[], $2::bytea[]) WITH ORDINALITY AS w (segment, term, place)
+	list, err := query(ctx, s.db, longTime, read,
+		`SELECT w.place, p.key, p.body FROM unnest($1::bigint[], $2::bytea[]) WITH ORDINALITY AS w (segment,
+			term, place)
 		JOIN segments s ON s.n = w.segment AND s.live
-		CROSS JOIN LATERAL (SELECT key, body FROM segment_pages WHERE segment = w.segment AND key <= w.term ORDER BY key DESC LIMIT 1) p`, segments, terms)
+		CROSS JOIN LATERAL (SELECT key, body FROM segment_pages WHERE segment = w.segment AND key <= w.term
+			ORDER BY key DESC LIMIT 1) p`, segments, terms)
 	for _, f := range list {
 		if err == nil {
 			err = each(f.place-1, f.Page)
@@ -149,7 +155,8 @@ func (s postingStore) Pages(
 		err = row.Scan(&p.Key, &p.Body)
 		return p, err
 	}
-	return query(ctx, s.db, longTime, read, `SELECT key, body FROM segment_pages WHERE segment = $1 AND key >= $2 AND key < $3 ORDER BY key LIMIT $4`,
+	return query(ctx, s.db, longTime, read, `SELECT key, body FROM segment_pages WHERE segment = $1 AND key >= $2
+		AND key < $3 ORDER BY key LIMIT $4`,
 		segment, from, before, limit)
 }
 
@@ -247,7 +254,8 @@ func (s postingStore) Unindexed(ctx context.Context) ([]postings.Unindexed, erro
 		err = row.Scan(&u.Content, &u.Owner, &u.Changed, &u.Rows.First, &u.Rows.Count)
 		return u, err
 	}
-	return query(ctx, s.db, longTime, read, `SELECT c.n, d.user_id, d.changed, c.first_row, c.passages FROM unindexed u JOIN contents c ON c.n = u.content
+	return query(ctx, s.db, longTime, read, `SELECT c.n, d.user_id, d.changed, c.first_row, c.passages FROM unindexed u
+		JOIN contents c ON c.n = u.content
 		JOIN documents d ON d.n = c.document ORDER BY d.user_id, c.n`)
 }
 

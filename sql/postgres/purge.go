@@ -51,8 +51,10 @@ func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) 
 // purgeSome removes up to purgeBatch sessions. Their runs, texts, outputs and keys go by foreign keys; events, which
 // have none, by their run, whose row is locked first: so no append comes in between.
 func purgeSome(t *tx, hidden, idle int64) (int, error) {
-	gone, err := rowsOf(t.ctx, t.pgx, value[int64], `SELECT n FROM sessions s WHERE deleted_at <> 0 AND deleted_at < $1 OR deleted_at = 0 AND updated_at < $2
-		AND NOT EXISTS (SELECT FROM runs r WHERE r.session = s.n AND r.status = 'running') ORDER BY n LIMIT $3 FOR UPDATE SKIP LOCKED`,
+	gone, err := rowsOf(t.ctx, t.pgx, value[int64], `SELECT n FROM sessions s WHERE deleted_at <> 0 AND deleted_at < $1
+		OR deleted_at = 0 AND updated_at < $2
+		AND NOT EXISTS (SELECT FROM runs r WHERE r.session = s.n AND r.status = 'running') ORDER BY n
+		LIMIT $3 FOR UPDATE SKIP LOCKED`,
 		[]any{hidden, idle, purgeBatch})
 	if err != nil || len(gone) == 0 {
 		return 0, err
@@ -84,7 +86,8 @@ func hideCaptured(t *tx, runs []int64) error {
 		return p, err
 	}
 	pages, err := rowsOf(t.ctx, t.pgx, read, `SELECT d.n, d.user_id FROM runs r JOIN sessions o ON o.n = r.session
-		JOIN documents d ON d.user_id = o.user_id AND d.namespace = $2 || r.id WHERE r.n = ANY($1) AND d.deleted_at = 0`, []any{runs, chat.WebNamespace("")})
+		JOIN documents d ON d.user_id = o.user_id AND d.namespace = $2 || r.id WHERE r.n = ANY($1)
+		AND d.deleted_at = 0`, []any{runs, chat.WebNamespace("")})
 	if err != nil {
 		return err
 	}

@@ -12,12 +12,16 @@ func TestPurgeHidesWhatTheRunsRead(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	chats, docs := db.Chats(), db.Documents()
-	run, _, err := chats.StartRun(t.Context(), chat.LocalUser, chat.RunRequest{Message: "q"}, chat.Lease{Owner: "server"})
+	run, _, err := chats.StartRun(t.Context(), chat.LocalUser, chat.RunRequest{Message: "q"},
+		chat.Lease{Owner: "server"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	put := func(namespace string) corpus.Document {
-		d, _, err := docs.Put(t.Context(), corpus.Document{ID: chat.NewID(), User: chat.LocalUser, Namespace: namespace, Path: "p.html", Filename: "p.html", Title: "p", SHA256: "ff", State: corpus.StateReady})
+		d, _, err := docs.Put(t.Context(), corpus.Document{
+			ID: chat.NewID(), User: chat.LocalUser, Namespace: namespace, Path: "p.html", Filename: "p.html",
+			Title: "p", SHA256: "ff", State: corpus.StateReady,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -80,14 +80,17 @@ func (q *Queue) add(ctx context.Context, job corpus.Job, states string) error {
 		}
 		var waiting bool
 		if err := t.queryRow(`SELECT EXISTS (SELECT FROM river_job WHERE args @> $2::text::jsonb AND queue = $1
-			AND state IN `+states+`), `+nextTurn, []any{queue, same, args.User}, &waiting, &args.Turn); err != nil || waiting {
+			AND state IN `+states+`), `+nextTurn, []any{queue, same, args.User}, &waiting,
+			&args.Turn); err != nil || waiting {
 			return err
 		}
 		made, err := q.river.InsertTx(t.ctx, t.pgx, args, &river.InsertOpts{Queue: queue, MaxAttempts: maxTries})
 		if err != nil {
 			return err
 		}
-		_, err = t.exec(`UPDATE river_job SET scheduled_at = now(), args = CASE WHEN $2 THEN args || jsonb_build_object('fresh', `+life+`) ELSE args END
+		_, err = t.exec(`UPDATE river_job
+			SET scheduled_at = now(), args = CASE WHEN $2 THEN args || jsonb_build_object('fresh', `+life+`)
+				ELSE args END
 			WHERE id = $1`, made.Job.ID, job.Fresh) // River took this replica's clock
 		return err
 	})

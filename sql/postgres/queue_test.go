@@ -14,7 +14,11 @@ import (
 // take moves the next job to work as a replica would that dies right after.
 func take(t *testing.T, db *DB) {
 	t.Helper()
-	exec(t, db, `UPDATE river_job SET state = 'running', attempt = attempt + 1, attempted_at = now(), attempted_by = ARRAY['the dead one']`)
+	exec(
+		t, db,
+		`UPDATE river_job SET state = 'running', attempt = attempt + 1, attempted_at = now(), attempted_by = `+
+			`ARRAY['the dead one']`,
+	)
 }
 
 func TestAJobOfADeadReplicaIsDoneByAnother(t *testing.T) {
@@ -22,7 +26,9 @@ func TestAJobOfADeadReplicaIsDoneByAnother(t *testing.T) {
 	db := openNew(t)
 	q := db.Queue()
 	for _, id := range []string{"dead", "alive"} {
-		if err := q.Enqueue(t.Context(), corpus.Job{Kind: corpus.JobIngest, DocumentID: id, User: "u", SHA256: "x"}); err != nil {
+		if err := q.Enqueue(t.Context(), corpus.Job{
+			Kind: corpus.JobIngest, DocumentID: id, User: "u", SHA256: "x",
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -32,10 +38,12 @@ func TestAJobOfADeadReplicaIsDoneByAnother(t *testing.T) {
 	jobs := make(chan corpus.Job, 2)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		err := q.Work(ctx, map[corpus.JobKind]corpus.Worker{corpus.JobIngest: {Jobs: 2, Do: func(_ context.Context, job corpus.Job) error {
-			jobs <- job
-			return nil
-		}}})
+		err := q.Work(ctx, map[corpus.JobKind]corpus.Worker{
+			corpus.JobIngest: {Jobs: 2, Do: func(_ context.Context, job corpus.Job) error {
+				jobs <- job
+				return nil
+			}},
+		})
 		if err != nil {
 			t.Errorf("Work: %v, want no error", err)
 		}
@@ -54,21 +62,26 @@ func TestAJobIsFreshForTheFirstOnly(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	q := db.Queue()
-	if err := q.Ensure(t.Context(), corpus.Job{Kind: corpus.JobEmbed, DocumentID: "d", User: "u", SHA256: "x", Fresh: true}); err != nil {
+	if err := q.Ensure(t.Context(), corpus.Job{
+		Kind: corpus.JobEmbed, DocumentID: "d", User: "u", SHA256: "x", Fresh: true,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	var told []bool
-	for round := range 3 { // stopped in the middle, which does not count as an attempt, and done by another replica at last
+	// stopped in the middle, which does not count as an attempt, and done by another replica at last
+	for round := range 3 {
 		ctx, cancel := context.WithCancel(t.Context())
-		err := q.Work(ctx, map[corpus.JobKind]corpus.Worker{corpus.JobEmbed: {Jobs: 1, Do: func(work context.Context, job corpus.Job) error {
-			told = append(told, job.Fresh)
-			cancel()
-			if round == 2 {
-				return nil
-			}
-			<-work.Done()
-			return work.Err()
-		}}})
+		err := q.Work(ctx, map[corpus.JobKind]corpus.Worker{
+			corpus.JobEmbed: {Jobs: 1, Do: func(work context.Context, job corpus.Job) error {
+				told = append(told, job.Fresh)
+				cancel()
+				if round == 2 {
+					return nil
+				}
+				<-work.Done()
+				return work.Err()
+			}},
+		})
 		if err != nil {
 			t.Fatalf("Work: %v, want no error", err)
 		}
@@ -82,17 +95,23 @@ func TestNoJobOfABackupIsFresh(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	q := db.Queue()
-	if err := q.Ensure(t.Context(), corpus.Job{Kind: corpus.JobEmbed, DocumentID: "d", User: "u", SHA256: "x", Fresh: true}); err != nil {
+	if err := q.Ensure(
+		t.Context(), corpus.Job{Kind: corpus.JobEmbed, DocumentID: "d", User: "u", SHA256: "x", Fresh: true},
+	); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, db, `CREATE TABLE copied AS TABLE river_job; TRUNCATE river_job; INSERT INTO river_job SELECT * FROM copied`)
+	exec(
+		t, db, `CREATE TABLE copied AS TABLE river_job; TRUNCATE river_job; INSERT INTO river_job SELECT * FROM copied`,
+	)
 	ctx, cancel := context.WithCancel(t.Context())
 	fresh := true
-	err := q.Work(ctx, map[corpus.JobKind]corpus.Worker{corpus.JobEmbed: {Jobs: 1, Do: func(_ context.Context, job corpus.Job) error {
-		fresh = job.Fresh
-		cancel()
-		return nil
-	}}})
+	err := q.Work(ctx, map[corpus.JobKind]corpus.Worker{
+		corpus.JobEmbed: {Jobs: 1, Do: func(_ context.Context, job corpus.Job) error {
+			fresh = job.Fresh
+			cancel()
+			return nil
+		}},
+	})
 	if err != nil || fresh {
 		t.Errorf("a job that was brought back is called fresh: %v; %v", fresh, err)
 	}
@@ -115,7 +134,8 @@ func TestOtherReplicasHearOfADocumentsProgress(t *testing.T) {
 	if id := <-heard; id != "" {
 		t.Fatalf("heard of %q first, want nothing", id)
 	}
-	if err := one.Documents().SetState(t.Context(), d.ID, "a", corpus.StateParsing, corpus.Progress{Stage: "parsing"}, nil); err != nil {
+	if err := one.Documents().SetState(t.Context(), d.ID, "a", corpus.StateParsing, corpus.Progress{Stage: "parsing"},
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	if id := <-heard; id != d.ID {
@@ -128,17 +148,21 @@ func TestAJobThatAWrongClockPutOffIsDone(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	q := db.Queue()
-	if err := q.Enqueue(t.Context(), corpus.Job{Kind: corpus.JobIngest, DocumentID: "d", User: "u", SHA256: "x"}); err != nil {
+	if err := q.Enqueue(t.Context(), corpus.Job{
+		Kind: corpus.JobIngest, DocumentID: "d", User: "u", SHA256: "x",
+	}); err != nil {
 		t.Fatal(err)
 	}
 	exec(t, db, `UPDATE river_job SET scheduled_at = now() + interval '59 minutes'`)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		err := q.Work(ctx, map[corpus.JobKind]corpus.Worker{corpus.JobIngest: {Jobs: 1, Do: func(context.Context, corpus.Job) error {
-			cancel()
-			return nil
-		}}})
+		err := q.Work(ctx, map[corpus.JobKind]corpus.Worker{
+			corpus.JobIngest: {Jobs: 1, Do: func(context.Context, corpus.Job) error {
+				cancel()
+				return nil
+			}},
+		})
 		if err != nil {
 			t.Errorf("Work: %v, want no error", err)
 		}

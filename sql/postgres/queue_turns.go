@@ -13,9 +13,11 @@ import (
 // for when it is added, one after its user's last, or after the turn that is served now for a user who has none
 // waiting. The lowest turn is served first.
 const nextTurn = `1 + greatest(
-	(SELECT max((args->>'turn')::bigint) FROM river_job WHERE queue = $1 AND args->>'user' = $3 AND state IN ` + unfinished + `),
+	(SELECT max((args->>'turn')::bigint) FROM river_job WHERE queue = $1 AND args->>'user' = $3 AND state IN ` +
+	unfinished + `),
 	coalesce((SELECT max((args->>'turn')::bigint) FROM river_job WHERE queue = $1 AND state = 'running'),
-		(SELECT min((args->>'turn')::bigint) FROM river_job WHERE queue = $1 AND state = 'available' AND scheduled_at <= now())), 0)`
+		(SELECT min((args->>'turn')::bigint) FROM river_job WHERE queue = $1 AND state = 'available'
+			AND scheduled_at <= now())), 0)`
 
 // takeTurns moves jobs to work as River's own statement does, in the order of turns, and counts what begins. Jobs
 // that are to be done alone come first, those last that were blamed most: while any waits or is at work here, no
@@ -23,7 +25,8 @@ const nextTurn = `1 + greatest(
 const takeTurns = `
 	WITH here AS (SELECT count(*) AS jobs, count(*) FILTER (WHERE args ? 'alone') AS alone FROM river_job
 		WHERE queue = $1 AND state = 'running' AND attempted_by = ARRAY[$3::text]),
-	suspects AS (SELECT EXISTS (SELECT FROM river_job WHERE queue = $1 AND state = 'available' AND scheduled_at <= now() AND args @> '{"alone": true}') AS wait),
+	suspects AS (SELECT EXISTS (SELECT FROM river_job WHERE queue = $1 AND state = 'available' AND scheduled_at <= now()
+		AND args @> '{"alone": true}') AS wait),
 	next AS (SELECT id FROM river_job, here, suspects WHERE queue = $1 AND state = 'available' AND scheduled_at <= now()
 			AND here.alone = 0 AND (NOT suspects.wait OR here.jobs = 0 AND args ? 'alone')
 		ORDER BY CASE WHEN suspects.wait THEN coalesce((args->>'deaths')::int, 0) END, (args->>'turn')::bigint, id

@@ -129,13 +129,15 @@ func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 }
 
 // ended subtracts an attempt from the count of those that have begun, because the job comes again. byItself says that
-// the attempt was not interrupted, so that the job need not be done alone; died says that the process that read the file
-// was ended.
+// the attempt was not interrupted, so that the job need not be done alone; died says that the process that read the
+// file was ended.
 func (w *riverWorker) ended(ctx context.Context, id int64, byItself, died bool) {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortTime)
 	defer cancel()
-	_, err := w.db.exec(last, shortTime, `UPDATE river_job SET args = CASE WHEN $2 THEN args - 'alone' ELSE args END || jsonb_build_object(
-			'begun', (args->>'begun')::int - 1, 'deaths', coalesce((args->>'deaths')::int, 0) + CASE WHEN $2 AND $3 THEN 1 ELSE 0 END)
+	_, err := w.db.exec(last, shortTime,
+		`UPDATE river_job SET args = CASE WHEN $2 THEN args - 'alone' ELSE args END || jsonb_build_object(
+			'begun', (args->>'begun')::int - 1, 'deaths', coalesce((args->>'deaths')::int, 0) + CASE WHEN $2
+			AND $3 THEN 1 ELSE 0 END)
 		WHERE id = $1 AND (args->>'begun')::int > 0`, id, byItself, died)
 	if err != nil {
 		w.db.log.WarnContext(last, "how an attempt ended is not recorded", "job", id, "error", err)
@@ -145,7 +147,8 @@ func (w *riverWorker) ended(ctx context.Context, id int64, byItself, died bool) 
 // first reports whether nobody was told before that a job is fresh. It tells nobody twice: a failure means no.
 func (w *riverWorker) first(ctx context.Context, id int64) bool {
 	var is bool
-	err := w.db.queryRow(ctx, longTime, `WITH told AS (UPDATE river_job job SET args = job.args - 'fresh' FROM river_job was
+	err := w.db.queryRow(ctx, longTime,
+		`WITH told AS (UPDATE river_job job SET args = job.args - 'fresh' FROM river_job was
 		WHERE job.id = $1 AND was.id = job.id AND job.args ? 'fresh' RETURNING was.args->>'fresh' = `+life+` AS same)
 		SELECT coalesce((SELECT same FROM told), false)`, []any{id}, &is)
 	return err == nil && is
@@ -204,13 +207,17 @@ func (q *Queue) rescueDead(ctx context.Context) {
 // putBack puts back jobs whose lease has ended. Leases of one replica end one after the other: those that are still
 // at work there are marked, so that none of them is blamed when it is the last one.
 const putBack = `
-	WITH dead AS (SELECT id, queue, attempted_by FROM river_job WHERE state = 'running' AND attempted_at < now() - make_interval(secs => $1)
+	WITH dead AS (SELECT id, queue, attempted_by FROM river_job WHERE state = 'running'
+		AND attempted_at < now() - make_interval(secs => $1)
 		ORDER BY id LIMIT 100 FOR UPDATE SKIP LOCKED),
 	replicas AS (SELECT job.queue, job.attempted_by, count(*) AS jobs FROM river_job job
-		WHERE state = 'running' AND EXISTS (SELECT FROM dead WHERE dead.queue = job.queue AND dead.attempted_by = job.attempted_by) GROUP BY 1, 2),
-	others AS (UPDATE river_job SET args = args || '{"others": true}' WHERE id IN (SELECT job.id FROM river_job job JOIN replicas USING (queue, attempted_by)
+		WHERE state = 'running' AND EXISTS (SELECT FROM dead WHERE dead.queue = job.queue
+			AND dead.attempted_by = job.attempted_by) GROUP BY 1, 2),
+	others AS (UPDATE river_job SET args = args || '{"others": true}' WHERE id IN (SELECT job.id FROM river_job job
+		JOIN replicas USING (queue, attempted_by)
 		WHERE state = 'running' AND job.id NOT IN (SELECT id FROM dead) FOR UPDATE OF job SKIP LOCKED))
-	UPDATE river_job job SET state = 'available', scheduled_at = now(), args = job.args || jsonb_build_object('alone', true, 'deaths',
+	UPDATE river_job job SET state = 'available', scheduled_at = now(), args = job.args || jsonb_build_object('alone',
+		true, 'deaths',
 		coalesce((job.args->>'deaths')::int, 0) + CASE WHEN replicas.jobs > 1 OR job.args ? 'others' THEN 0 ELSE 1 END)
 	FROM dead JOIN replicas USING (queue, attempted_by) WHERE job.id = dead.id`
 
@@ -219,7 +226,8 @@ func (q *Queue) rescue(ctx context.Context) (n int64, err error) {
 	if n, err = q.db.exec(ctx, shortTime, putBack, corpus.JobLease.Seconds()); err != nil {
 		return n, err
 	}
-	late, err := q.db.exec(ctx, shortTime, `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE id IN (SELECT id FROM river_job
+	late, err := q.db.exec(ctx, shortTime, `UPDATE river_job SET state = 'available', scheduled_at = now()
+		WHERE id IN (SELECT id FROM river_job
 		WHERE state IN ('available', 'retryable', 'scheduled') AND scheduled_at > now() + make_interval(secs => $1)
 		ORDER BY id LIMIT 100 FOR UPDATE SKIP LOCKED)`, (corpus.JobBackoff(math.MaxInt) + time.Minute).Seconds())
 	return n + late, err

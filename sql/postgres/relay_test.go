@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A relay stands between a DB and the server's socket. It can be shut, which breaks every connection and refuses new ones,
-// or stalled, which takes bytes and passes none on.
+// A relay stands between a DB and the server's socket. It can be shut, which breaks every connection and refuses new
+// ones, or stalled, which takes bytes and passes none on.
 type relay struct {
 	t      *testing.T
 	url    string // through the relay

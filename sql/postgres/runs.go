@@ -15,7 +15,8 @@ import (
 )
 
 // runColumns are what scanRun reads of runs (r), sessions (s) and run_texts (t).
-const runColumns = ` r.id, s.name, s.user_id, r.parent, t.request, r.status, t.answer, r.created_at, r.ended_at, r.tokens_in, r.tokens_out `
+const runColumns = ` r.id, s.name, s.user_id, r.parent, t.request, r.status, t.answer, r.created_at, r.ended_at,
+	r.tokens_in, r.tokens_out `
 
 // selectRun reads a run whose texts are missing too: it is damaged, and not gone.
 const selectRun = `SELECT` + runColumns +
@@ -48,16 +49,20 @@ func scanRun(row scanner) (chat.Run, error) {
 // sessionIDOnce.
 const startRun = `
 	WITH clock AS MATERIALIZED (SELECT now_micros() AS now),
-	sibling AS (SELECT r.parent, r.depth, s.name AS session, s.user_id FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = $8),
+	sibling AS (SELECT r.parent, r.depth, s.name AS session, s.user_id FROM runs r JOIN sessions s ON s.n = r.session
+		WHERE r.id = $8),
 	session AS (INSERT INTO sessions AS s (id, user_id, title, title_fold, head, turns, created_at, updated_at)
-		SELECT CASE WHEN EXISTS (SELECT FROM sessions WHERE id = $1 AND user_id <> $2) THEN $1 || '/' || $5 ELSE $1 END, $2, $3, $4, $5, 1, now, now
+		SELECT CASE WHEN EXISTS (SELECT FROM sessions WHERE id = $1 AND user_id <> $2) THEN $1 || '/' || $5 ELSE $1 END,
+		$2, $3, $4, $5, 1, now, now
 		FROM clock WHERE $8 = '' OR EXISTS (SELECT FROM sibling WHERE session = $1 AND user_id = $2)
-		ON CONFLICT (user_id, name) DO UPDATE SET previous = s.head, head = excluded.head, updated_at = excluded.updated_at,
+		ON CONFLICT (user_id, name) DO UPDATE SET previous = s.head, head = excluded.head,
+		updated_at = excluded.updated_at,
 			turns = coalesce((SELECT depth FROM sibling), s.turns + 1)
 		WHERE s.deleted_at = 0
 		RETURNING n, turns, coalesce((SELECT parent FROM sibling), previous) AS parent),
 	run AS (INSERT INTO runs (id, session, parent, depth, status, owner, lease_until, created_at, charged)
-		SELECT $5, session.n, session.parent, session.turns, 'running', $6, clock.now + $7, clock.now, $13 FROM session, clock RETURNING n),
+		SELECT $5, session.n, session.parent, session.turns, 'running', $6, clock.now + $7, clock.now, $13
+		FROM session, clock RETURNING n),
 	texts AS (INSERT INTO run_texts (run, request, question_fold) SELECT n, $9, $10 FROM run),
 	key AS (INSERT INTO idempotency_keys (user_id, key, request, run, created_at)
 		SELECT $2, $11::bytea, $12, run.n, clock.now FROM run, clock WHERE $11::bytea IS NOT NULL)

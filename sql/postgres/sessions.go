@@ -53,8 +53,10 @@ func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery)
 	}
 	limit := cursor.Limit(q.Limit, chat.DefaultPage, chat.MaxPage)
 	found, err := query(ctx, c.db, shortTime, scanSession, selectSession+`
-		WHERE s.user_id = $1 AND s.deleted_at = 0 AND (s.updated_at, s.n) < ($2, $3) AND ($4 = '' OR strpos(s.title_fold, $4) > 0 OR EXISTS (
-			SELECT FROM runs r JOIN run_texts t ON t.run = r.n WHERE r.session = s.n AND strpos(t.question_fold, $4) > 0))
+		WHERE s.user_id = $1 AND s.deleted_at = 0 AND (s.updated_at, s.n) < ($2, $3)
+		AND ($4 = '' OR strpos(s.title_fold, $4) > 0 OR EXISTS (
+			SELECT FROM runs r JOIN run_texts t ON t.run = r.n WHERE r.session = s.n
+			AND strpos(t.question_fold, $4) > 0))
 		ORDER BY s.updated_at DESC, s.n DESC LIMIT $5`, s.User, from.At, from.N, strings.ToLower(q.Text), limit+1)
 	if err != nil {
 		return nil, "", fmt.Errorf("list sessions: %w", err)
@@ -76,7 +78,8 @@ func (c *Chats) RenameSession(ctx context.Context, s chat.Scope, id, title strin
 	if err := chat.CheckTitle(title); err != nil {
 		return err
 	}
-	return c.changeSession(ctx, "rename session", `UPDATE sessions SET title = $1, title_fold = $2 WHERE name = $3 AND user_id = $4 AND deleted_at = 0`,
+	return c.changeSession(ctx, "rename session", `UPDATE sessions SET title = $1, title_fold = $2 WHERE name = $3
+		AND user_id = $4 AND deleted_at = 0`,
 		title, strings.ToLower(title), id, s.User)
 }
 
@@ -84,14 +87,16 @@ func (c *Chats) RenameSession(ctx context.Context, s chat.Scope, id, title strin
 func (c *Chats) SetHead(ctx context.Context, s chat.Scope, sessionID, runID string) error {
 	n, err := c.db.exec(ctx, shortTime, `
 		WITH moved AS (UPDATE sessions SET head = r.id, turns = r.depth FROM runs r
-			WHERE r.id = $1 AND r.session = sessions.n AND sessions.name = $2 AND user_id = $3 AND deleted_at = 0 RETURNING 1)
+			WHERE r.id = $1 AND r.session = sessions.n AND sessions.name = $2 AND user_id = $3 AND deleted_at = 0
+			RETURNING 1)
 		SELECT pg_notify($4, $5) FROM moved`, runID, sessionID, s.User, c.db.channel, c.db.message(headMoved))
 	return changedOne(n, err, "set head", "session or run")
 }
 
 // DeleteSession implements chat.Store.
 func (c *Chats) DeleteSession(ctx context.Context, s chat.Scope, id string) error {
-	return c.changeSession(ctx, "delete session", `UPDATE sessions SET deleted_at = $1 WHERE name = $2 AND user_id = $3 AND deleted_at = 0`,
+	return c.changeSession(ctx, "delete session", `UPDATE sessions SET deleted_at = $1 WHERE name = $2 AND user_id = $3
+		AND deleted_at = 0`,
 		time.Now().UnixMicro(), id, s.User)
 }
 

@@ -9,10 +9,12 @@ import (
 	"footnote/chat"
 )
 
-const selectQueued = `SELECT q.id, s.name, s.user_id, q.key, q.request, q.problem, q.created_at FROM queued q JOIN sessions s ON s.n = q.session `
+const selectQueued = `SELECT q.id, s.name, s.user_id, q.key, q.request, q.problem, q.created_at FROM queued q
+	JOIN sessions s ON s.n = q.session `
 
 // ready are the conditions under which the first question of session s can be sent.
-const ready = ` s.deleted_at = 0 AND q.problem = '' AND NOT EXISTS (SELECT FROM runs r WHERE r.session = s.n AND r.status = 'running')
+const ready = ` s.deleted_at = 0 AND q.problem = '' AND NOT EXISTS (SELECT FROM runs r WHERE r.session = s.n
+	AND r.status = 'running')
 	AND q.n = (SELECT first.n FROM queued first WHERE first.session = s.n ORDER BY first.place LIMIT 1) `
 
 func scanQueued(row scanner) (q chat.Queued, err error) {
@@ -63,7 +65,8 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 		}
 		var now int64
 		err = t.queryRow(`INSERT INTO queued (id, session, place, key, request, created_at)
-			SELECT $1, $2, coalesce((SELECT max(place) FROM queued WHERE session = $2), 0) + 1, $3, $4, now_micros() RETURNING created_at`,
+			SELECT $1, $2, coalesce((SELECT max(place) FROM queued WHERE session = $2), 0) + 1, $3, $4, now_micros()
+			RETURNING created_at`,
 			[]any{q.ID, session, key, request}, &now)
 		q.CreatedAt = timeOf(now)
 		return err
@@ -84,7 +87,8 @@ func (c *Chats) Queue(ctx context.Context, s chat.Scope, sessionID string) ([]ch
 }
 
 // own is a question that its user may still change.
-const own = ` id = $1 AND NOT taken AND session = (SELECT n FROM sessions WHERE name = $2 AND user_id = $3 AND deleted_at = 0)`
+const own = ` id = $1 AND NOT taken AND session = (SELECT n FROM sessions WHERE name = $2 AND user_id = $3
+	AND deleted_at = 0)`
 
 // EditQueued implements chat.Store.
 func (c *Chats) EditQueued(ctx context.Context, s chat.Scope, sessionID, id, message string) error {
@@ -113,7 +117,8 @@ func (c *Chats) EditQueued(ctx context.Context, s chat.Scope, sessionID, id, mes
 // FirstQueued implements chat.Store.
 func (c *Chats) FirstQueued(ctx context.Context, s chat.Scope, sessionID, id string) error {
 	return c.changeQueued(ctx, `UPDATE queued SET problem = '',
-		place = (SELECT min(first.place) - 1 FROM queued first WHERE first.session = queued.session) WHERE`+own, id, sessionID, s.User)
+		place = (SELECT min(first.place) - 1 FROM queued first WHERE first.session = queued.session) WHERE`+own, id,
+		sessionID, s.User)
 }
 
 // DropQueued implements chat.Store.
@@ -129,8 +134,10 @@ func (c *Chats) changeQueued(ctx context.Context, statement string, args ...any)
 // TakeQueued implements chat.Store. Two replicas may take the same one: its key makes it one run.
 func (c *Chats) TakeQueued(ctx context.Context, session chat.SessionKey) (q chat.Queued, ok bool, err error) {
 	list, err := query(ctx, c.db, shortTime, scanQueued, `WITH q AS (
-			UPDATE queued SET taken = true WHERE n = (SELECT q.n FROM queued q JOIN sessions s ON s.n = q.session WHERE s.name = $1 AND s.user_id = $2 AND`+ready+`) RETURNING *)
-		SELECT q.id, s.name, s.user_id, q.key, q.request, q.problem, q.created_at FROM q JOIN sessions s ON s.n = q.session`, session.ID, session.User)
+			UPDATE queued SET taken = true WHERE n = (SELECT q.n FROM queued q JOIN sessions s ON s.n = q.session
+				WHERE s.name = $1 AND s.user_id = $2 AND`+ready+`) RETURNING *)
+		SELECT q.id, s.name, s.user_id, q.key, q.request, q.problem, q.created_at FROM q JOIN sessions s
+		ON s.n = q.session`, session.ID, session.User)
 	if err != nil || len(list) == 0 {
 		return q, false, err
 	}

@@ -21,7 +21,10 @@ func zipf(random *rand.Rand, from, to float64) int {
 }
 
 // syllables make words that look like words, so that trigrams are shared as in a language.
-var syllables = strings.Fields("ba be bi bo bu da de di do du fa fe fi fo fu ga ge gi go gu ka ke ki ko ku la le li lo lu ma me mi mo mu na ne ni no nu ra re ri ro ru sa se si so su ta te ti to tu")
+var syllables = strings.Fields(
+	"ba be bi bo bu da de di do du fa fe fi fo fu ga ge gi go gu ka ke ki ko ku la le li lo lu ma me mi mo mu na ne " +
+		"ni no nu ra re ri ro ru sa se si so su ta te ti to tu",
+)
 
 func benchWord(rank int) string {
 	var word strings.Builder
@@ -42,7 +45,10 @@ func benchContent(random *rand.Rand, d corpus.Document, passages int) corpus.Con
 		}
 		body, start := strings.Join(words, " "), text.Len()
 		text.WriteString(body)
-		c.Passages = append(c.Passages, corpus.Passage{ID: fmt.Sprintf("%s-%04d", d.ID, i), DocumentID: d.ID, Ordinal: i, Start: start, End: text.Len(), Text: body})
+		c.Passages = append(c.Passages, corpus.Passage{
+			ID: fmt.Sprintf("%s-%04d", d.ID, i), DocumentID: d.ID, Ordinal: i, Start: start, End: text.Len(),
+			Text: body,
+		})
 		c.Terms = append(c.Terms, corpus.Terms{Title: strings.Join(words[:4], " "), Body: body})
 		text.WriteString("\n\n")
 	}

@@ -19,8 +19,8 @@ const (
 	maxPut    = 512 << 10
 )
 
-// Compact merges an owner's segments where there are enough of one size, so that n passages are in O(log n) segments and
-// each is written O(log n) times. With removals it also writes segments anew of which a large share is gone.
+// Compact merges an owner's segments where there are enough of one size, so that n passages are in O(log n) segments
+// and each is written O(log n) times. With removals it also writes segments anew of which a large share is gone.
 // Several calls may run at once: one of them wins. A call may be interrupted: no reader sees a half-written segment.
 func Compact(ctx context.Context, store Store, owner string, removals bool) error {
 	for {

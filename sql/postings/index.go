@@ -48,8 +48,8 @@ func (x *Index) SearchLexical(ctx context.Context, s chat.Scope, q corpus.Lexica
 	return hits, nil
 }
 
-// readConsistently calls fn with the user's directory and segments, again if segments were merged or documents replaced under
-// it.
+// readConsistently calls fn with the user's directory and segments, again if segments were merged or documents replaced
+// under it.
 func (x *Index) readConsistently(ctx context.Context, user string, fn func(*reading) error) error {
 	for attempt := 1; ; attempt++ {
 		dir, err := x.directory.current(ctx, x.store)

@@ -158,7 +158,8 @@ func TestSimilarTermsAreTheUsersOwn(t *testing.T) {
 	similar(anna, "insurence", "insured")
 }
 
-// Phrases are looked for beyond the first batch of candidates, and passages as good as the last one are told apart by their names.
+// Phrases are looked for beyond the first batch of candidates, and passages as good as the last one are told apart by
+// their names.
 func TestPhrasesAreVerifiedOnTheText(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
@@ -171,7 +172,9 @@ func TestPhrasesAreVerifiedOnTheText(t *testing.T) {
 		must(t, m.add(i+1, "anna", "docs", text))
 	}
 	q := corpus.LexicalQuery{Phrases: [][]string{{"red", "roof"}}}
-	for k, want := range map[int][]string{1: {"red roof number700"}, 10: {"red roof number700", "red roof number800", "red roof number900"}} {
+	for k, want := range map[int][]string{
+		1: {"red roof number700"}, 10: {"red roof number700", "red roof number800", "red roof number900"},
+	} {
 		hits, err := x.SearchLexical(t.Context(), anna, q, k)
 		var got []string
 		for _, h := range hits {
@@ -204,7 +207,9 @@ func TestWordsBehindAFrequentOneAreNotFoundInItsBlocks(t *testing.T) {
 		if blocks == 0 {
 			t.Fatal("got no list in blocks, want some")
 		}
-		for word, want := range map[string]int{"aardvark": 0, "able": 1000, "ably": 0, "boiler": 0, "roof": 1000, "roofs": 0, "zebra": 0} {
+		for word, want := range map[string]int{
+			"aardvark": 0, "able": 1000, "ably": 0, "boiler": 0, "roof": 1000, "roofs": 0, "zebra": 0,
+		} {
 			if got := search(t, x, anna, word); len(got) != want {
 				t.Errorf("weight %d: %q is found in %d passages, want %d", weight, word, len(got), want)
 			}

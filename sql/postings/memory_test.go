@@ -31,7 +31,10 @@ type document struct {
 }
 
 func newMemory() *memory {
-	return &memory{segments: make(map[int64]*Segment), pages: make(map[int64][]Page), docs: make(map[uint32]document), fail: func(string) error { return nil }}
+	return &memory{
+		segments: make(map[int64]*Segment), pages: make(map[int64][]Page), docs: make(map[uint32]document),
+		fail: func(string) error { return nil },
+	}
 }
 
 // add stores a document at a row, as a segment of its own.
@@ -72,7 +75,10 @@ func (m *memory) Spans(_ context.Context, after int64) (spans []bm25.Span, err e
 	for row, d := range m.docs {
 		if d.changed > after {
 			n := len(strings.Fields(d.text))
-			spans = append(spans, bm25.Span{First: row, Lengths: []byte{byte(n), 0}, Content: int64(row), Document: &bm25.Document{ID: d.text, User: d.user, Namespace: d.namespace}})
+			spans = append(spans, bm25.Span{
+				First: row, Lengths: []byte{byte(n), 0}, Content: int64(row),
+				Document: &bm25.Document{ID: d.text, User: d.user, Namespace: d.namespace},
+			})
 		}
 	}
 	return spans, nil

@@ -56,7 +56,8 @@ func held(t *testing.T, pages []Page) map[string][]bm25.Scored {
 	}
 }
 
-// A document with frequent, rare and long terms, in one run and in many: its pages hold what was added, and no page is too large.
+// A document with frequent, rare and long terms, in one run and in many: its pages hold what was added, and no page is
+// too large.
 func TestABuilderWritesWhatItWasGiven(t *testing.T) {
 	t.Parallel()
 	for _, passages := range []int{0, 1, 50, 9000} {
@@ -70,7 +71,8 @@ func TestABuilderWritesWhatItWasGiven(t *testing.T) {
 				for range random.IntN(120) {
 					words = append(words, fmt.Sprintf("w%d", random.IntN(1+random.IntN(600_000))))
 				}
-				words = append(words, "always", "wärme", strings.Repeat("x", 300), strings.Repeat("x", 1+random.IntN(299)))
+				words = append(words, "always", "wärme", strings.Repeat("x", 300),
+					strings.Repeat("x", 1+random.IntN(299)))
 				terms := corpus.Terms{Title: "Title always", Body: strings.Join(words, " ")}
 				if got, n := b.Add(terms), len(words)+2; got != n {
 					t.Fatalf("Add = %d, want %d", got, n)
@@ -87,7 +89,8 @@ func TestABuilderWritesWhatItWasGiven(t *testing.T) {
 			if passages == 9000 && len(b.runs) < 2 {
 				t.Errorf("%d runs, want several", len(b.runs))
 			}
-			if rows, err := readRows(pages[0]); err != nil || len(rows) != 1 || rows[0] != (RowRange{1000, uint32(passages)}) {
+			if rows, err := readRows(pages[0]); err != nil || len(rows) != 1 ||
+				rows[0] != (RowRange{1000, uint32(passages)}) {
 				t.Errorf("rows = %v, %v; want one run of %d", rows, err, passages)
 			}
 			for _, p := range pages {
@@ -113,15 +116,18 @@ func TestABuilderWritesWhatItWasGiven(t *testing.T) {
 
 func TestFold(t *testing.T) {
 	t.Parallel()
-	for term, want := range map[string]string{"roof": "roof", "ROOF": "roof", "Größe": "größe", "ÄB": "Äb", "a b": "", "a\x00": "", "\x7f": "", "": "",
-		strings.Repeat("x", maxTerm+1): ""} {
+	for term, want := range map[string]string{
+		"roof": "roof", "ROOF": "roof", "Größe": "größe", "ÄB": "Äb", "a b": "", "a\x00": "", "\x7f": "", "": "",
+		strings.Repeat("x", maxTerm+1): "",
+	} {
 		if got := Fold(term); got != want {
 			t.Errorf("Fold(%.20q) = %q, want %q", term, got, want)
 		}
 	}
 }
 
-// Whatever a page holds, reading it ends, without a panic, with entries or with an error; and what was read is written so that it reads the same.
+// Whatever a page holds, reading it ends, without a panic, with entries or with an error; and what was read is written
+// so that it reads the same.
 func FuzzPages(f *testing.F) {
 	b := NewBuilder(7)
 	b.Add(corpus.Terms{Title: "roof", Body: "a red roof and a blue door"})

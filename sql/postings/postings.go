@@ -19,7 +19,8 @@
 //
 //	row·4            one passage, which holds the term once, in its body
 //	row·4 + 1        one passage; a number follows: weight·2, and 1 more if it is in the body
-//	n·8 + b·4 + 2    n passages, b is 1 if one has the term in its body; the length of a list in bytes and the list follow
+//	n·8 + b·4 + 2    n passages, b is 1 if one has the term in its body; the length of a list in bytes and the list
+//	                 follow
 //	n·8 + b·4 + 3    n passages, whose lists are in blocks; it is the last entry of its page
 //
 // A list has for each passage 2·d, d rows on from the one before, or 2·d + 1 and its weight if that is not 1. Rows

@@ -56,13 +56,17 @@ func BenchmarkStart(b *testing.B) {
 	for _, user := range []string{chat.LocalUser, "anna"} {
 		b.Run("user="+user, func(b *testing.B) {
 			chats := openNew(b).Chats()
-			chats.SetLimits(chat.Limits{chat.RunsAtOnce: 4, chat.QuestionsPerMinute: 1 << 30, chat.QuestionsPerDay: 1 << 30})
+			chats.SetLimits(chat.Limits{
+				chat.RunsAtOnce: 4, chat.QuestionsPerMinute: 1 << 30, chat.QuestionsPerDay: 1 << 30,
+			})
 			measure(b, 1, func(int) {
-				run, _, err := chats.StartRun(b.Context(), user, chat.RunRequest{Message: "How long is the roof?"}, chat.Lease{Owner: "server", Until: time.Now().Add(time.Hour)})
+				run, _, err := chats.StartRun(b.Context(), user, chat.RunRequest{Message: "How long is the roof?"},
+					chat.Lease{Owner: "server", Until: time.Now().Add(time.Hour)})
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := chats.Append(b.Context(), "server", run.ID, chat.RunDone{Status: chat.RunCompleted}); err != nil {
+				if _, err := chats.Append(b.Context(), "server", run.ID,
+					chat.RunDone{Status: chat.RunCompleted}); err != nil {
 					b.Fatal(err)
 				}
 			})
@@ -119,8 +123,11 @@ func benchRun(b *testing.B, chats *Chats, feed *chat.Feed) {
 		}
 		at = page.Last
 	}
-	step := chat.Step{CallID: "c1", Step: "search_documents", ActionType: chat.ActionSearching, Message: "Searching for: roof",
-		ToolName: "search_documents", ToolInput: json.RawMessage(`{"query":"roof"}`), Status: chat.StatusRunning, ToolStatus: chat.StatusRunning}
+	step := chat.Step{
+		CallID: "c1", Step: "search_documents", ActionType: chat.ActionSearching, Message: "Searching for: roof",
+		ToolName: "search_documents", ToolInput: json.RawMessage(`{"query":"roof"}`), Status: chat.StatusRunning,
+		ToolStatus: chat.StatusRunning,
+	}
 	done := step
 	done.ToolOutput = json.RawMessage(`{"results":"` + strings.Repeat("passage ", 250) + `"}`)
 	say(chat.RunStarted{SessionID: run.SessionID, Question: "How long is the roof?"}, step)

@@ -49,7 +49,8 @@ func TestPurgeForgetsOldKeys(t *testing.T) {
 		t.Error("a key of today was forgotten")
 	}
 	if err := db.write(t.Context(), false, func(tx *tx) error {
-		_, err := tx.exec(`UPDATE idempotency_keys SET created_at = ?`, time.Now().Add(-keyLifetime-time.Minute).UnixMicro())
+		_, err := tx.exec(`UPDATE idempotency_keys SET created_at = ?`,
+			time.Now().Add(-keyLifetime-time.Minute).UnixMicro())
 		return err
 	}); err != nil {
 		t.Fatal(err)

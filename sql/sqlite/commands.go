@@ -14,7 +14,8 @@ func (c *Chats) AddCommand(ctx context.Context, s chat.Scope, w chat.Command) er
 	return c.db.write(ctx, true, func(tx *tx) error {
 		var run int64
 		var status string
-		err := tx.queryRow(`SELECT r.n, r.status FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = ? AND s.user = ? AND s.deleted_at = 0`,
+		err := tx.queryRow(`SELECT r.n, r.status FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = ?
+			AND s.user = ? AND s.deleted_at = 0`,
 			[]any{w.RunID, s.User}, &run, &status)
 		if err != nil {
 			return notFound(err, "keep a command", "run")
@@ -22,7 +23,8 @@ func (c *Chats) AddCommand(ctx context.Context, s chat.Scope, w chat.Command) er
 		if chat.RunStatus(status) != chat.RunRunning {
 			return &chat.Error{Code: chat.CodeConflict, Message: "This answer is finished already."}
 		}
-		n, err := tx.exec(`INSERT INTO commands (run, about, kind, call, input) VALUES (?, ?, ?, ?, ?) ON CONFLICT (run, about) DO NOTHING`,
+		n, err := tx.exec(`INSERT INTO commands (run, about, kind, call, input) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (run, about) DO NOTHING`,
 			run, w.About(), string(w.Kind), w.CallID, sql.NullString{String: string(w.Input), Valid: w.Input != nil})
 		if err != nil {
 			return fmt.Errorf("keep a command: %w", err)

@@ -275,7 +275,8 @@ func (w *contentWrite) begin(t *tx) error {
 		[]any{len(w.c.Passages), len(w.c.Passages)}, &w.firstRow); err != nil {
 		return err
 	}
-	err = t.queryRow(`INSERT INTO contents (document, first_row, passages, lengths, sizes, sha256, filename, mime, bytes, started_at)
+	err = t.queryRow(`INSERT INTO contents (document, first_row, passages, lengths, sizes, sha256, filename, mime,
+		bytes, started_at)
 		SELECT n, ?, ?, ?, ?, sha256, filename, mime, bytes, ? FROM documents WHERE id = ? RETURNING n, document`,
 		[]any{w.firstRow, len(w.c.Passages), []byte{}, sizes, time.Now().UnixMicro(), w.id}, &w.content, &w.document)
 	if err != nil {
@@ -301,7 +302,8 @@ func (w *contentWrite) putPassage(t *tx, i int) error {
 			body, packed = "", short
 		}
 	}
-	_, err := t.exec(`INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, row, p.ID, w.content, i, p.Start, p.End,
+	_, err := t.exec(`INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, row, p.ID, w.content, i,
+		p.Start, p.End,
 		p.FirstBlock, p.LastBlock, p.Page, p.Section, p.Tokens, body, packed)
 	return err
 }
@@ -342,8 +344,10 @@ func (w *contentWrite) publish(t *tx) (old int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	_, err = t.exec(`UPDATE documents SET content = ?, state = 'ready', failure = '', progress = ?, title = ?, title_fold = ?, search_fold = ?,
-		pages = ?, language = ?, meta = ?, passages = ? WHERE n = ?`, w.content, progress, title, strings.ToLower(title),
+	_, err = t.exec(`UPDATE documents SET content = ?, state = 'ready', failure = '', progress = ?, title = ?,
+		title_fold = ?, search_fold = ?,
+		pages = ?, language = ?, meta = ?, passages = ? WHERE n = ?`, w.content, progress, title,
+		strings.ToLower(title),
 		searchFold(title, filename), w.c.Extracted.Pages, w.c.Extracted.Language, meta, len(w.c.Passages), w.document)
 	return old, err
 }

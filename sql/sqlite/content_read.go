@@ -22,7 +22,8 @@ func (ds *Documents) pieces(
 	if err != nil {
 		return err
 	}
-	n, err := ds.readPieces(ctx, `SELECT `+columns+` FROM documents d JOIN `+from+` WHERE d.id = ? AND`+inScope+`ORDER BY `+order,
+	n, err := ds.readPieces(ctx, `SELECT `+columns+` FROM documents d JOIN `+from+`
+		WHERE d.id = ? AND`+inScope+`ORDER BY `+order,
 		append(append(args, id), scope...), each)
 	if err != nil {
 		return fmt.Errorf("content of document %s: %w", id, err)
@@ -53,23 +54,24 @@ func (ds *Documents) readPieces(
 func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string, error) {
 	var text strings.Builder
 	const last = `(SELECT max(y.piece) FROM content_texts y WHERE y.content = d.content)`
-	err := ds.pieces(ctx, s, id, `x.body, x.packed, `+last, `content_texts x ON x.content = d.content`, `x.piece`, nil, func(
-		row scanner,
-	) error {
-		var body, packed sql.RawBytes
-		var last int
-		if err := row.Scan(&body, &packed, &last); err != nil {
-			return err
-		}
-		if last > 0 && text.Len() == 0 { // else a large text is copied as it grows
-			text.Grow((last + 1) * bytesPerWrite)
-		}
-		if len(packed) > 0 {
-			return pack.Unpack(&text, packed)
-		}
-		text.Write(body)
-		return nil
-	})
+	err := ds.pieces(ctx, s, id, `x.body, x.packed, `+last, `content_texts x ON x.content = d.content`,
+		`x.piece`, nil, func(
+			row scanner,
+		) error {
+			var body, packed sql.RawBytes
+			var last int
+			if err := row.Scan(&body, &packed, &last); err != nil {
+				return err
+			}
+			if last > 0 && text.Len() == 0 { // else a large text is copied as it grows
+				text.Grow((last + 1) * bytesPerWrite)
+			}
+			if len(packed) > 0 {
+				return pack.Unpack(&text, packed)
+			}
+			text.Write(body)
+			return nil
+		})
 	return text.String(), err
 }
 
@@ -77,33 +79,35 @@ func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string,
 func (ds *Documents) Blocks(ctx context.Context, s chat.Scope, id string) (blocks []corpus.Block, err error) {
 	const last = `(SELECT max(y.piece) FROM content_blocks y WHERE y.content = d.content)`
 	var piece []corpus.Block // used again for each
-	err = ds.pieces(ctx, s, id, `x.body, x.packed, `+last, `content_blocks x ON x.content = d.content`, `x.piece`, nil, func(
-		row scanner,
-	) error {
-		var body, packed sql.RawBytes
-		var last int
-		if err := row.Scan(&body, &packed, &last); err != nil {
+	err = ds.pieces(ctx, s, id, `x.body, x.packed, `+last, `content_blocks x ON x.content = d.content`,
+		`x.piece`, nil, func(
+			row scanner,
+		) error {
+			var body, packed sql.RawBytes
+			var last int
+			if err := row.Scan(&body, &packed, &last); err != nil {
+				return err
+			}
+			plain, err := pack.Unpacked(body, packed)
+			if err != nil {
+				return err
+			}
+			clear(piece[:cap(piece)])
+			err = json.Unmarshal(plain, &piece)
+			if last > 0 && blocks == nil { // else many blocks are copied again and again as they grow
+				blocks = make([]corpus.Block, 0, (last+1)*len(piece))
+			}
+			blocks = append(blocks, piece...)
 			return err
-		}
-		plain, err := pack.Unpacked(body, packed)
-		if err != nil {
-			return err
-		}
-		clear(piece[:cap(piece)])
-		err = json.Unmarshal(plain, &piece)
-		if last > 0 && blocks == nil { // else many blocks are copied again and again as they grow
-			blocks = make([]corpus.Block, 0, (last+1)*len(piece))
-		}
-		blocks = append(blocks, piece...)
-		return err
-	})
+		})
 	return blocks, err
 }
 
 // Words returns word boxes that overlap a range; see corpus.Documents.
 func (ds *Documents) Words(ctx context.Context, s chat.Scope, id string, start, end int) ([]corpus.WordBox, error) {
 	var found []corpus.WordBox
-	err := ds.pieces(ctx, s, id, `x.body`, `content_words x ON x.content = d.content AND x.start_off < ? AND x.end_off > ?`, `x.piece`,
+	err := ds.pieces(ctx, s, id, `x.body`, `content_words x ON x.content = d.content AND x.start_off < ?
+		AND x.end_off > ?`, `x.piece`,
 		[]any{end, start}, func(row scanner) error {
 			var body []byte
 			if err := row.Scan(&body); err != nil {
@@ -133,7 +137,8 @@ func (ds *Documents) PageSizes(ctx context.Context, s chat.Scope, id string) (si
 }
 
 // passageColumns are what scanPassage reads of passages (as p).
-const passageColumns = `p.id, p.ordinal, p.start_off, p.end_off, p.first_block, p.last_block, p.page, p.section, p.tokens, p.text, p.packed`
+const passageColumns = `p.id, p.ordinal, p.start_off, p.end_off, p.first_block, p.last_block, p.page, p.section,
+	p.tokens, p.text, p.packed`
 
 func scanPassage(row scanner, p *corpus.Passage, more ...any) error {
 	var packed []byte
@@ -158,12 +163,13 @@ func (ds *Documents) Passages(ctx context.Context, s chat.Scope, id string, from
 	}
 	var list []corpus.Passage
 	err := ds.pieces(ctx, s, id, passageColumns, `contents c ON c.n = d.content JOIN passages p
-		ON p.row >= c.first_row + ? AND p.row < c.first_row + min(?, c.passages)`, `p.row`, []any{from, to}, func(row scanner) error {
-		p := corpus.Passage{DocumentID: id}
-		err := scanPassage(row, &p)
-		list = append(list, p)
-		return err
-	})
+		ON p.row >= c.first_row + ? AND p.row < c.first_row + min(?, c.passages)`, `p.row`, []any{from, to},
+		func(row scanner) error {
+			p := corpus.Passage{DocumentID: id}
+			err := scanPassage(row, &p)
+			list = append(list, p)
+			return err
+		})
 	return list, err
 }
 
@@ -181,8 +187,10 @@ func (ds *Documents) PassagesByID(ctx context.Context, s chat.Scope, ids []strin
 		return nil, err
 	}
 	var list []corpus.Passage
-	_, err = ds.readPieces(ctx, `SELECT `+passageColumns+`, d.id FROM json_each(?) wanted CROSS JOIN passages p ON p.id = wanted.value
-		JOIN contents c ON c.n = p.content AND c.live = 1 JOIN documents d ON d.n = c.document AND`+inScope+`ORDER BY wanted.key`,
+	_, err = ds.readPieces(ctx, `SELECT `+passageColumns+`, d.id FROM json_each(?) wanted CROSS JOIN passages p
+		ON p.id = wanted.value
+		JOIN contents c ON c.n = p.content AND c.live = 1 JOIN documents d
+		ON d.n = c.document AND`+inScope+`ORDER BY wanted.key`,
 		append([]any{wanted}, args...), func(row scanner) error {
 			var p corpus.Passage
 			err := scanPassage(row, &p, &p.DocumentID)

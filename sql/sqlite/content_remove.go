@@ -114,7 +114,8 @@ func (ds *Documents) beginPurge(ctx context.Context, before time.Time) (hidden [
 		hidden = nil
 		for _, statement := range []string{
 			`UPDATE documents SET purging = 1 WHERE deleted_at > 0 AND deleted_at < ? AND purging = 0`,
-			`UPDATE contents SET live = 0 WHERE document IN (SELECT n FROM documents WHERE deleted_at > 0 AND deleted_at < ? AND purging = 1)`,
+			`UPDATE contents SET live = 0 WHERE document IN (SELECT n FROM documents WHERE deleted_at > 0
+				AND deleted_at < ? AND purging = 1)`,
 		} {
 			if _, err := t.exec(statement, before.UnixMicro()); err != nil {
 				return err

@@ -132,7 +132,8 @@ func TestPutContentThatFailsAtAnyWriteLeavesTheOldVersionServing(t *testing.T) {
 				t.Fatalf("PutContent: %v, want %q in it", err, "broken")
 			}
 			s.check(t, "old", 100)
-			if contents, passages, texts := s.count(t, "contents"), s.count(t, "passages"), s.count(t, "content_texts"); contents != 1 || passages != 100 || texts != 4 && texts != 2 {
+			if contents, passages, texts := s.count(t, "contents"), s.count(t, "passages"),
+				s.count(t, "content_texts"); contents != 1 || passages != 100 || texts != 4 && texts != 2 {
 				t.Errorf("%d contents, %d passages and %d texts are left; want 1 and 100", contents, passages, texts)
 			}
 			again := &shelf{db: openAt(t, path), id: s.id}
@@ -153,7 +154,11 @@ func TestWhatACrashLeftBehindStaysUnseenAndIsPurged(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t, filepath.Join(t.TempDir(), "footnote.db"))
 	s.version(t, "new")
-	s.exec(t, `CREATE TRIGGER broken BEFORE INSERT ON passages WHEN NEW.ordinal = 199 BEGIN SELECT raise(ABORT, 'broken'); END`)
+	s.exec(
+		t,
+		`CREATE TRIGGER broken BEFORE INSERT ON passages WHEN NEW.ordinal = 199 BEGIN SELECT raise(ABORT, `+
+			`'broken'); END`,
+	)
 	s.exec(t, `CREATE TRIGGER crashed BEFORE DELETE ON passages BEGIN SELECT raise(ABORT, 'crashed'); END`)
 	if err := s.put(t, "new", 200); err == nil {
 		t.Fatal("PutContent succeeded")
@@ -172,7 +177,10 @@ func TestWhatACrashLeftBehindStaysUnseenAndIsPurged(t *testing.T) {
 	if purge(); s.count(t, "contents") != 2 {
 		t.Error("Purge took content that may still be being written")
 	}
-	s.exec(t, fmt.Sprintf(`UPDATE contents SET started_at = started_at - %d WHERE live = 0`, 2*abandonedAfter.Microseconds()))
+	s.exec(
+		t, fmt.Sprintf(`UPDATE contents SET started_at = started_at - %d WHERE live = 0`,
+			2*abandonedAfter.Microseconds()),
+	)
 	if purge(); s.count(t, "contents") != 1 || s.count(t, "passages") != 100 {
 		t.Errorf("%d contents and %d passages are left; want 1 and 100",
 			s.count(t, "contents"), s.count(t, "passages"))

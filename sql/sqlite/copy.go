@@ -14,10 +14,13 @@ import (
 // order of the keys. What a document's purge has begun to take away stays behind; a content belongs to the document
 // that it serves.
 var copied = map[string]struct{ columns, from, where, order string }{
-	"sessions": {`n, id, user, title, title_fold, coalesce((SELECT r.id FROM runs r WHERE r.n = head), ''), coalesce((SELECT r.depth FROM runs r WHERE r.n = head), 0), '',
+	"sessions": {`n, id, user, title, title_fold, coalesce((SELECT r.id FROM runs r WHERE r.n = head), ''),
+		coalesce((SELECT r.depth FROM runs r WHERE r.n = head), 0), '',
 		created_at, updated_at, deleted_at`, `sessions`, `n > ?1`, `n`},
-	"runs": {`n, id, session, coalesce((SELECT p.id FROM runs p WHERE p.n = r.parent), ''), depth, status, owner, lease_until,
-		coalesce((SELECT max(e.id) & 1048575 FROM events e WHERE e.id > r.n << 20 AND e.id < (r.n + 1) << 20), 0), tokens_in, tokens_out, created_at, ended_at`,
+	"runs": {`n, id, session, coalesce((SELECT p.id FROM runs p WHERE p.n = r.parent), ''), depth, status, owner,
+		lease_until,
+		coalesce((SELECT max(e.id) & 1048575 FROM events e WHERE e.id > r.n << 20 AND e.id < (r.n + 1) << 20), 0),
+		tokens_in, tokens_out, created_at, ended_at`,
 		`runs r`, `n > ?1`, `n`},
 	"run_texts":    {`run, request, question_fold, answer`, `run_texts`, `run > ?1`, `run`},
 	"events":       {`id >> 20, id & 1048575, at, type, body`, `events`, `id > (?1 << 20 | ?2)`, `id`},
@@ -28,18 +31,24 @@ var copied = map[string]struct{ columns, from, where, order string }{
 	},
 	"feedback": {`n, run, user, rating, reason, comment, created_at, updated_at`, `feedback`, `n > ?1`, `n`},
 	"queued":   {`n, id, session, place, key, request, problem, taken, created_at`, `queued`, `n > ?1`, `n`},
-	"documents": {`n, id, user, namespace, path, filename, title, title_fold, search_fold, mime, sha256, bytes, pages, language, given_meta, meta, state, 'off', progress,
-		failure, passages, CASE purging WHEN 0 THEN content ELSE 0 END, coalesce((SELECT c.changed FROM contents c WHERE c.n = d.content), 0),
+	"documents": {`n, id, user, namespace, path, filename, title, title_fold, search_fold, mime, sha256, bytes, pages,
+		language, given_meta, meta, state, 'off', progress,
+		failure, passages, CASE purging WHEN 0 THEN content ELSE 0 END, coalesce((SELECT c.changed FROM contents c
+			WHERE c.n = d.content), 0),
 		created_at, updated_at, deleted_at`, `documents d`, `n > ?1`, `n`},
 	"contents": {`n, document, first_row, passages, lengths, sizes,
-		coalesce((SELECT group_concat(unpacked(x.body, x.packed), '' ORDER BY x.piece) FROM content_texts x WHERE x.content = c.n), ''),
-		coalesce((SELECT '[' || group_concat(substr(x.body, 2, length(x.body) - 2), ',' ORDER BY x.piece) || ']' FROM (SELECT content, piece, unpacked(body, packed) AS body FROM content_blocks) x WHERE x.content = c.n), 'null'),
+		coalesce((SELECT group_concat(unpacked(x.body, x.packed), '' ORDER BY x.piece) FROM content_texts x
+			WHERE x.content = c.n), ''),
+		coalesce((SELECT '[' || group_concat(substr(x.body, 2, length(x.body) - 2), ',' ORDER BY x.piece) || ']'
+			FROM (SELECT content, piece, unpacked(body, packed) AS body FROM content_blocks) x
+			WHERE x.content = c.n), 'null'),
 		sha256, filename, mime, bytes, x''`, `contents c`, `n > ?1 AND ` + serves("n"), `n`},
 	"content_words": {
 		`content, piece, start_off, end_off, body`, `content_words`,
 		`(content, piece) > (?1, ?2) AND ` + serves("content"), `content, piece`,
 	},
-	"passages": {`row, id, content, ordinal, start_off, end_off, first_block, last_block, page, section, tokens, text, coalesce(packed, x'')`, `passages`,
+	"passages": {`row, id, content, ordinal, start_off, end_off, first_block, last_block, page, section, tokens, text,
+		coalesce(packed, x'')`, `passages`,
 		`row > ?1 AND ` + serves("content"), `row`},
 	"segments": {`n, owner, changed, passages, live`, `segments`, `live = 1 AND n > ?1`, `n`},
 	"segment_pages": {
@@ -91,14 +100,16 @@ func OpenSource(ctx context.Context, path string) (_ *Source, err error) {
 	var version int
 	err = pool.QueryRowContext(
 		ctx,
-		`SELECT max(number), (SELECT number || ' ' || applied_at FROM migrations ORDER BY number LIMIT 1) FROM migrations`,
+		`SELECT max(number), (SELECT number || ' ' || applied_at FROM migrations ORDER BY number LIMIT 1)
+			FROM migrations`,
 	).Scan(&version, &s.name)
 	if err != nil {
 		return nil, closing(pool, failure(err))
 	}
 	if version != migrations.Newest(all) {
 		return nil, closing(pool, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
-			"The data directory is of version %d, this program's is %d: start 'footnote serve' of this version on it once, or use a newer program",
+			"The data directory is of version %d, this program's is %d: start 'footnote serve' of this version on it "+
+				"once, or use a newer program",
 			version, migrations.Newest(all))})
 	}
 	return s, nil

@@ -15,7 +15,8 @@ func TestEveryTableAndColumnIsCopiedOrLeftForAReason(t *testing.T) {
 	if err := migrate(t.Context(), conn, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := conn.QueryContext(t.Context(), `SELECT t.name, c.name FROM pragma_table_list t JOIN pragma_table_info(t.name) c
+	rows, err := conn.QueryContext(t.Context(),
+		`SELECT t.name, c.name FROM pragma_table_list t JOIN pragma_table_info(t.name) c
 		WHERE t.schema = 'main' AND t.type <> 'shadow' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY 1, 2`)
 	if err != nil {
 		t.Fatal(err)

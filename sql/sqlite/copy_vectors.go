@@ -15,14 +15,16 @@ type Embedded struct {
 	Title, Language string
 }
 
-const embedded = ` FROM passages p JOIN documents d ON d.content = p.content AND d.purging = 0 JOIN vectors v ON v.passage_id = p.id AND v.document = d.id`
+const embedded = ` FROM passages p JOIN documents d ON d.content = p.content AND d.purging = 0 JOIN vectors v
+	ON v.passage_id = p.id AND v.document = d.id`
 
 // Embedded yields the passages that have vectors, those of a document after one another. Vectors of passages that are
 // gone are left out.
 func (s *Source) Embedded(ctx context.Context, each func(Embedded) error) error {
 	rows, err := s.pool.QueryContext(
 		ctx,
-		`SELECT p.id, d.id, d.user, d.namespace, p.section, unpacked(p.text, p.packed), d.title, d.language, v.body`+embedded+` ORDER BY p.row`,
+		`SELECT p.id, d.id, d.user, d.namespace, p.section, unpacked(p.text, p.packed), d.title, d.language,
+			v.body`+embedded+` ORDER BY p.row`,
 	)
 	if err != nil {
 		return failure(err)
@@ -31,7 +33,8 @@ func (s *Source) Embedded(ctx context.Context, each func(Embedded) error) error 
 	for rows.Next() {
 		var e Embedded
 		var body []byte
-		if err := rows.Scan(&e.Vector.PassageID, &e.Vector.DocumentID, &e.Vector.User, &e.Vector.Namespace, &e.Passage.Section, &e.Passage.Text,
+		if err := rows.Scan(&e.Vector.PassageID, &e.Vector.DocumentID, &e.Vector.User, &e.Vector.Namespace,
+			&e.Passage.Section, &e.Passage.Text,
 			&e.Title, &e.Language, &body); err != nil {
 			return failure(err)
 		}

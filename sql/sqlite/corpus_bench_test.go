@@ -30,7 +30,10 @@ func zipf(random *rand.Rand, from, to float64) int {
 }
 
 // syllables make words that look like words, so that trigrams are shared as in a language.
-var syllables = strings.Fields("ba be bi bo bu da de di do du fa fe fi fo fu ga ge gi go gu ka ke ki ko ku la le li lo lu ma me mi mo mu na ne ni no nu ra re ri ro ru sa se si so su ta te ti to tu")
+var syllables = strings.Fields(
+	"ba be bi bo bu da de di do du fa fe fi fo fu ga ge gi go gu ka ke ki ko ku la le li lo lu ma me mi mo mu na ne " +
+		"ni no nu ra re ri ro ru sa se si so su ta te ti to tu",
+)
 
 func benchWord(rank int) string {
 	var word strings.Builder
@@ -51,7 +54,10 @@ func benchContent(random *rand.Rand, d corpus.Document, passages int) corpus.Con
 		}
 		body, start := strings.Join(words, " "), text.Len()
 		text.WriteString(body)
-		c.Passages = append(c.Passages, corpus.Passage{ID: fmt.Sprintf("%s-%04d", d.ID, i), DocumentID: d.ID, Ordinal: i, Start: start, End: text.Len(), Text: body})
+		c.Passages = append(c.Passages, corpus.Passage{
+			ID: fmt.Sprintf("%s-%04d", d.ID, i), DocumentID: d.ID, Ordinal: i, Start: start, End: text.Len(),
+			Text: body,
+		})
 		c.Terms = append(c.Terms, corpus.Terms{Title: strings.Join(words[:4], " "), Body: body})
 		text.WriteString("\n\n")
 	}
@@ -202,8 +208,10 @@ func BenchmarkVectors(b *testing.B) {
 	for i := 0; i < benchDocuments*benchPassages; i += 1000 {
 		var batch []corpus.Vector
 		for j := i; j < i+1000; j++ {
-			batch = append(batch, corpus.Vector{PassageID: fmt.Sprint("p", j), DocumentID: fmt.Sprint("d", j/benchPassages),
-				User: chat.LocalUser, Namespace: chat.DefaultNamespace, Values: unit()})
+			batch = append(batch, corpus.Vector{
+				PassageID: fmt.Sprint("p", j), DocumentID: fmt.Sprint("d", j/benchPassages),
+				User: chat.LocalUser, Namespace: chat.DefaultNamespace, Values: unit(),
+			})
 		}
 		if err := vs.Upsert(context.Background(), batch); err != nil {
 			b.Fatal(err)
@@ -247,7 +255,8 @@ func BenchmarkBigDocument(b *testing.B) {
 				b.ReportMetric(20_000/time.Since(start).Seconds(), "passages/s")
 			default:
 				began := time.Now()
-				if err := ds.SetSemantic(b.Context(), d.ID, d.SHA256, corpus.Semantic(fmt.Sprint(len(took)))); err != nil {
+				if err := ds.SetSemantic(b.Context(), d.ID, d.SHA256,
+					corpus.Semantic(fmt.Sprint(len(took)))); err != nil {
 					b.Fatal(err)
 				}
 				took = append(took, time.Since(began))

@@ -31,7 +31,8 @@ var errNoDocument = &chat.Error{
 }
 
 // documentColumns are what scanDocument reads.
-const documentColumns = `id, user, namespace, path, filename, title, mime, sha256, bytes, pages, language, meta, state, semantic,
+const documentColumns = `id, user, namespace, path, filename, title, mime, sha256, bytes, pages, language, meta,
+	state, semantic,
 	progress, failure, passages, created_at, updated_at, deleted_at`
 
 // scanner is a *sql.Row or *sql.Rows.
@@ -40,9 +41,11 @@ type scanner interface{ Scan(dest ...any) error }
 func scanDocument(row scanner, more ...any) (d corpus.Document, err error) {
 	var meta, progress, broken string
 	var created, updated, deleted int64
-	err = row.Scan(append([]any{&d.ID, &d.User, &d.Namespace, &d.Path, &d.Filename, &d.Title, &d.MIME, &d.SHA256, &d.Bytes, &d.Pages,
+	err = row.Scan(append([]any{
+		&d.ID, &d.User, &d.Namespace, &d.Path, &d.Filename, &d.Title, &d.MIME, &d.SHA256, &d.Bytes, &d.Pages,
 		&d.Language, &meta, &d.State, &d.Semantic, &progress, &broken, &d.Passages, &created, &updated,
-		&deleted}, more...)...)
+		&deleted,
+	}, more...)...)
 	if err != nil {
 		return d, failure(err)
 	}
@@ -128,7 +131,8 @@ func putDocument(t *tx, d corpus.Document, meta string) (was placed, err error) 
 		[]any{d.User, d.Namespace, d.Path}, &was.id)
 	if err == nil {
 		was.bytes = d.Bytes
-		_, err = t.exec(`UPDATE documents SET filename = ?, mime = ?, sha256 = ?, bytes = ?, given_meta = ?, meta = ?, semantic = ?,
+		_, err = t.exec(`UPDATE documents SET filename = ?, mime = ?, sha256 = ?, bytes = ?, given_meta = ?, meta = ?,
+			semantic = ?,
 			state = 'queued', progress = ?, failure = '', updated_at = ? WHERE id = ?`,
 			d.Filename, d.MIME, d.SHA256, d.Bytes, meta, meta, d.Semantic, progressQueued, now, was.id)
 		return was, err
@@ -141,7 +145,8 @@ func putDocument(t *tx, d corpus.Document, meta string) (was placed, err error) 
 		return was, err
 	}
 	was = placed{id: chat.NewID(), fresh: true, bytes: d.Bytes}
-	_, err = t.exec(`INSERT INTO documents (id, user, namespace, path, filename, title, title_fold, search_fold, mime, sha256, bytes, pages,
+	_, err = t.exec(`INSERT INTO documents (id, user, namespace, path, filename, title, title_fold, search_fold, mime,
+		sha256, bytes, pages,
 		language, given_meta, meta, state, semantic, progress, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)`,
 		was.id, d.User, d.Namespace, d.Path, d.Filename, d.Title, strings.ToLower(d.Title),
@@ -202,8 +207,10 @@ func restoreSameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err 
 	var n int64
 	var path string
 	var state corpus.State
-	err = t.queryRow(`SELECT n, id, path, state FROM documents WHERE user = ? AND namespace = ? AND sha256 = ? AND deleted_at > 0 AND purging = 0
-		ORDER BY path = ? DESC, deleted_at DESC, n LIMIT 1`, []any{d.User, d.Namespace, d.SHA256, d.Path}, &n, &id, &path, &state)
+	err = t.queryRow(`SELECT n, id, path, state FROM documents WHERE user = ? AND namespace = ? AND sha256 = ?
+		AND deleted_at > 0 AND purging = 0
+		ORDER BY path = ? DESC, deleted_at DESC, n LIMIT 1`, []any{d.User, d.Namespace, d.SHA256, d.Path}, &n, &id,
+		&path, &state)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", false, nil
 	}
@@ -230,7 +237,8 @@ func restoreSameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err 
 }
 
 func pathTaken(t *tx, user, namespace, path string) (taken bool, err error) {
-	err = t.queryRow(`SELECT EXISTS (SELECT 1 FROM documents WHERE user = ? AND namespace = ? AND path = ? AND deleted_at = 0)`,
+	err = t.queryRow(`SELECT EXISTS (SELECT 1 FROM documents WHERE user = ? AND namespace = ? AND path = ?
+		AND deleted_at = 0)`,
 		[]any{user, namespace, path}, &taken)
 	return taken, err
 }

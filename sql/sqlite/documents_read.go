@@ -81,7 +81,8 @@ func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([
 	}
 	rows, err := query(
 		ctx,
-		`SELECT `+documentColumns+`, n, title_fold FROM `+from+`documents d WHERE `+where+` ORDER BY `+on.Order+` LIMIT +?`,
+		`SELECT `+documentColumns+`, n, title_fold FROM `+from+`documents d WHERE `+where+`
+			ORDER BY `+on.Order+` LIMIT +?`,
 		append(args, on.Limit+1)...,
 	)
 	if err != nil {
@@ -144,8 +145,10 @@ func documentFilter(s chat.Scope, f corpus.Filter) (string, []any, error) {
 		and(`EXISTS (SELECT 1 FROM json_each(d.meta) m WHERE m.key = ?)`, f.HasMeta)
 	}
 	if f.DatedFrom != "" || f.DatedTo != "" {
-		and(`EXISTS (SELECT 1 FROM (SELECT key, CAST(value AS TEXT) AS day FROM json_each(d.meta)) WHERE key IN ('date', 'year', 'published')
-			AND day GLOB '[0-9][0-9][0-9][0-9]*' AND substr(?, 1, length(day)) <= day AND substr(day, 1, length(?)) <= ?)`,
+		and(`EXISTS (SELECT 1 FROM (SELECT key, CAST(value AS TEXT) AS day FROM json_each(d.meta))
+			WHERE key IN ('date', 'year', 'published')
+			AND day GLOB '[0-9][0-9][0-9][0-9]*' AND substr(?, 1, length(day)) <= day
+			AND substr(day, 1, length(?)) <= ?)`,
 			f.DatedFrom, cmp.Or(f.DatedTo, "9999"), cmp.Or(f.DatedTo, "9999"))
 	}
 	wanted := maps.Clone(f.MetaAny)
@@ -177,8 +180,10 @@ func (ds *Documents) Count(ctx context.Context, s chat.Scope) (c corpus.Counts, 
 		return c, err
 	}
 	err = ds.db.queryRow(ctx, `SELECT count(*), coalesce(sum(state = 'ready'), 0), coalesce(sum(state = 'failed'), 0),
-		coalesce(sum(state IN ('queued', 'parsing', 'indexing')), 0), coalesce(sum(passages), 0), coalesce(sum(pages), 0)
-		FROM documents d WHERE`+inScope+notHidden(s), args, &c.Documents, &c.Ready, &c.Failed, &c.Working, &c.Passages, &c.Pages)
+		coalesce(sum(state IN ('queued', 'parsing', 'indexing')), 0), coalesce(sum(passages), 0),
+		coalesce(sum(pages), 0)
+		FROM documents d WHERE`+inScope+notHidden(s), args, &c.Documents, &c.Ready, &c.Failed, &c.Working,
+		&c.Passages, &c.Pages)
 	return c, err
 }
 

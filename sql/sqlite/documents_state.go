@@ -146,7 +146,8 @@ func (ds *Documents) Cancel(ctx context.Context, s chat.Scope, id string) error 
 		case corpus.StateQueued, corpus.StateParsing, corpus.StateIndexing:
 		}
 		back, err := t.exec(`UPDATE documents SET (state, sha256, filename, mime, bytes, progress, failure) =
-			(SELECT 'ready', sha256, filename, mime, bytes, '{"stage":"ready","done":0,"total":0}', '' FROM contents WHERE contents.n = documents.content)
+			(SELECT 'ready', sha256, filename, mime, bytes, '{"stage":"ready","done":0,"total":0}', '' FROM contents
+				WHERE contents.n = documents.content)
 			WHERE n = ? AND content > 0`, n)
 		if err != nil || back > 0 {
 			return err

@@ -51,7 +51,8 @@ func appendEvents(tx *tx, owner, runID string, events []chat.Event, payloads []c
 	var run, last int64
 	var status, holder string
 	err := tx.queryRow(`
-		SELECT n, status, owner, coalesce((SELECT max(id) FROM events WHERE id BETWEEN n << 20 AND n << 20 | 1048575), n << 20)
+		SELECT n, status, owner, coalesce((SELECT max(id) FROM events WHERE id BETWEEN n << 20
+			AND n << 20 | 1048575), n << 20)
 		FROM runs WHERE id = ?`, []any{runID}, &run, &status, &holder, &last)
 	switch {
 	case err != nil:
@@ -89,7 +90,8 @@ func applyPayload(tx *tx, run, now int64, p chat.Payload) error {
 		if !p.Truncated || len(p.Full) == 0 {
 			return nil
 		}
-		_, err := tx.exec(`INSERT INTO step_outputs (run, call_id, body) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET body = excluded.body`,
+		_, err := tx.exec(`INSERT INTO step_outputs (run, call_id, body) VALUES (?, ?, ?) ON CONFLICT DO UPDATE
+			SET body = excluded.body`,
 			run, p.CallID, []byte(p.Full))
 		return err
 	case chat.Answer:
@@ -121,7 +123,8 @@ func applyPayload(tx *tx, run, now int64, p chat.Payload) error {
 
 // runNumber returns the number of a run in scope.
 func (c *Chats) runNumber(ctx context.Context, s chat.Scope, runID string) (n int64, err error) {
-	err = c.db.queryRow(ctx, `SELECT r.n FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = ? AND s.user = ? AND s.deleted_at = 0`,
+	err = c.db.queryRow(ctx, `SELECT r.n FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = ? AND s.user = ?
+		AND s.deleted_at = 0`,
 		[]any{runID, s.User}, &n)
 	return n, notFound(err, "find run", "run")
 }

@@ -20,16 +20,24 @@ type workload struct {
 
 // whole does one run and returns its first error.
 func (w *workload) whole(t *testing.T) error {
-	run, _, err := w.chats.StartRun(t.Context(), chat.LocalUser, chat.RunRequest{Message: strings.Repeat("why? ", 100), IdempotencyKey: chat.NewID()},
+	run, _, err := w.chats.StartRun(t.Context(), chat.LocalUser,
+		chat.RunRequest{Message: strings.Repeat("why? ", 100), IdempotencyKey: chat.NewID()},
 		chat.Lease{Owner: "server", Until: time.Now().Add(time.Hour)})
 	if err != nil {
 		return err
 	}
 	w.runs = append(w.runs, run.ID)
 	for i := range 12 {
-		payloads := []chat.Payload{chat.Step{CallID: "c", Message: strings.Repeat("m", 2000), Truncated: true, Full: []byte(`"` + strings.Repeat("f", 3000) + `"`)}}
+		payloads := []chat.Payload{
+			chat.Step{
+				CallID: "c", Message: strings.Repeat("m", 2000), Truncated: true,
+				Full: []byte(`"` + strings.Repeat("f", 3000) + `"`),
+			},
+		}
 		if i == 11 {
-			payloads = []chat.Payload{chat.Answer{Markdown: strings.Repeat("a", 500)}, chat.RunDone{Status: chat.RunCompleted}}
+			payloads = []chat.Payload{
+				chat.Answer{Markdown: strings.Repeat("a", 500)}, chat.RunDone{Status: chat.RunCompleted},
+			}
 		}
 		events, err := w.chats.Append(t.Context(), "server", run.ID, payloads...)
 		if err != nil {

@@ -29,13 +29,16 @@ func TestEveryFailedWriteOfAFileIsCleanAndHeals(t *testing.T) {
 		t.Fatal(err)
 	}
 	limit := func(bytes uint64) {
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: min(bytes, unlimited.Max), Max: unlimited.Max}); err != nil {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{
+			Cur: min(bytes, unlimited.Max), Max: unlimited.Max,
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	const frame = 4096 + 24 // what one page takes in the log
 	n := 0
-	for failAt(t, func(db *DB) { checkpointOften(t, db); limit(uint64(n) * frame) }, func(*DB) { limit(unlimited.Cur) }) {
+	for failAt(t, func(db *DB) { checkpointOften(t, db); limit(uint64(n) * frame) },
+		func(*DB) { limit(unlimited.Cur) }) {
 		n++
 	}
 	if n < 10 {

@@ -49,7 +49,8 @@ func TestALogIsByteEqualAfterReopening(t *testing.T) {
 	for k := range events {
 		after, err := chat.NewFeed(chats).Read(t.Context(), chat.Local, run.ID, int64(k))
 		if err != nil || len(after.Entries) != events-k || !after.Over {
-			t.Fatalf("after %d: %d entries, over %v, %v; want %d, over", k, len(after.Entries), after.Over, err, events-k)
+			t.Fatalf("after %d: %d entries, over %v, %v; want %d, over", k, len(after.Entries), after.Over,
+				err, events-k)
 		}
 		for i, e := range after.Entries[:events-1-k] {
 			if was := before.Entries[k+i]; !bytes.Equal(e.JSON, was.JSON) || !e.At.Equal(was.At) {

@@ -40,8 +40,10 @@ func (c *Chats) SetFeedback(ctx context.Context, s chat.Scope, f chat.Feedback) 
 	err := c.db.write(ctx, true, func(tx *tx) error {
 		now := time.Now().UnixMicro()
 		n, err := tx.exec(`INSERT INTO feedback (run, user, rating, reason, comment, created_at, updated_at)
-			SELECT r.n, s.user, ?, ?, ?, ?4, ?4 FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = ? AND s.user = ? AND s.deleted_at = 0
-			ON CONFLICT (run, user) DO UPDATE SET rating = excluded.rating, reason = excluded.reason, comment = excluded.comment, updated_at = excluded.updated_at`,
+			SELECT r.n, s.user, ?, ?, ?, ?4, ?4 FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = ?
+			AND s.user = ? AND s.deleted_at = 0
+			ON CONFLICT (run, user) DO UPDATE SET rating = excluded.rating, reason = excluded.reason,
+			comment = excluded.comment, updated_at = excluded.updated_at`,
 			string(f.Rating), f.Reason, f.Comment, now, f.RunID, s.User)
 		if err := changedOne(n, err, "store feedback", "run"); err != nil {
 			return err
@@ -66,7 +68,8 @@ func (c *Chats) DropFeedback(ctx context.Context, s chat.Scope, runID string) er
 	return c.db.write(ctx, true, func(tx *tx) error {
 		var run int64
 		err := tx.queryRow(
-			`SELECT r.n FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = ? AND s.user = ? AND s.deleted_at = 0`,
+			`SELECT r.n FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = ? AND s.user = ?
+				AND s.deleted_at = 0`,
 			[]any{runID, s.User}, &run,
 		)
 		if err != nil {
@@ -85,8 +88,10 @@ func (c *Chats) Feedback(ctx context.Context, s chat.Scope, q chat.FeedbackQuery
 	}
 	limit := cursor.Limit(q.Limit, chat.DefaultPage, chat.MaxPage)
 	rows, err := c.db.query(ctx, selectFeedback+`
-		WHERE f.user = ? AND s.user = ? AND s.deleted_at = 0 AND (f.updated_at, f.n) < (?, ?) AND (? = '' OR f.rating = ?) AND (? = '' OR s.name = ?)
-		ORDER BY f.updated_at DESC, f.n DESC LIMIT +?`, s.User, s.User, from.At, from.N, string(q.Rating), string(q.Rating), q.SessionID, q.SessionID, limit+1)
+		WHERE f.user = ? AND s.user = ? AND s.deleted_at = 0 AND (f.updated_at, f.n) < (?, ?)
+		AND (? = '' OR f.rating = ?) AND (? = '' OR s.name = ?)
+		ORDER BY f.updated_at DESC, f.n DESC LIMIT +?`, s.User, s.User, from.At, from.N, string(q.Rating),
+		string(q.Rating), q.SessionID, q.SessionID, limit+1)
 	if err != nil {
 		return nil, "", fmt.Errorf("list feedback: %w", err)
 	}

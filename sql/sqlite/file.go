@@ -65,6 +65,8 @@ func (db *DB) CheckFile() error {
 	if err == nil && os.SameFile(now, db.opened) && now.Size() > 0 {
 		return nil
 	}
-	return &chat.Error{Code: chat.CodeUnavailable, Err: err, Hint: "It was removed, replaced or emptied while the server runs.",
-		Message: "The database file is damaged. Stop the server and restore a backup."}
+	return &chat.Error{
+		Code: chat.CodeUnavailable, Err: err, Hint: "It was removed, replaced or emptied while the server runs.",
+		Message: "The database file is damaged. Stop the server and restore a backup.",
+	}
 }

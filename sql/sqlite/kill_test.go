@@ -19,7 +19,8 @@ import (
 	"footnote/chat"
 )
 
-// appendForEver is the child process: three runs at once, each stored write acknowledged on standard output as "run last".
+// appendForEver is the child process: three runs at once, each stored write acknowledged on standard output as "run
+// last".
 func appendForEver(path string) {
 	ctx := context.Background()
 	db, err := Open(ctx, path, slog.New(slog.DiscardHandler))
@@ -37,13 +38,16 @@ func appendForEver(path string) {
 	for range 3 {
 		wg.Go(func() {
 			for {
-				run, _, err := chats.StartRun(ctx, chat.LocalUser, chat.RunRequest{Message: "q"}, chat.Lease{Owner: "child"})
+				run, _, err := chats.StartRun(ctx, chat.LocalUser, chat.RunRequest{Message: "q"},
+					chat.Lease{Owner: "child"})
 				if err != nil {
 					log.Fatal(err)
 				}
 				acknowledge(run.ID, 0)
 				for i := range 15 {
-					payloads := []chat.Payload{chat.AnswerDelta{Text: strings.Repeat("x", 300)}, chat.Step{CallID: "c", Message: "m"}}
+					payloads := []chat.Payload{
+						chat.AnswerDelta{Text: strings.Repeat("x", 300)}, chat.Step{CallID: "c", Message: "m"},
+					}
 					if i == 14 {
 						payloads = []chat.Payload{chat.Answer{Markdown: "a"}, chat.RunDone{Status: chat.RunCompleted}}
 					}
@@ -148,11 +152,13 @@ func checkLogs(t *testing.T, path string, acknowledged map[string]int64) {
 func checkIntegrity(t *testing.T, db *DB) {
 	t.Helper()
 	var verdict string
-	if err := db.readers.QueryRowContext(t.Context(), `PRAGMA integrity_check`).Scan(&verdict); err != nil || verdict != "ok" {
+	if err := db.readers.QueryRowContext(t.Context(), `PRAGMA integrity_check`).Scan(&verdict); err != nil ||
+		verdict != "ok" {
 		t.Errorf("integrity_check: %s, %v; want %q", verdict, err, "ok")
 	}
 	var broken int
-	if err := db.readers.QueryRowContext(t.Context(), `SELECT count(*) FROM pragma_foreign_key_check`).Scan(&broken); err != nil || broken != 0 {
+	if err := db.readers.QueryRowContext(t.Context(),
+		`SELECT count(*) FROM pragma_foreign_key_check`).Scan(&broken); err != nil || broken != 0 {
 		t.Errorf("foreign_key_check: %d rows, %v; want 0", broken, err)
 	}
 }

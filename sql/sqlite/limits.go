@@ -51,7 +51,8 @@ func (c *Chats) Room(ctx context.Context, user string, what chat.Resource) error
 func fullSince(read func(query string, args []any, dest ...any) error, user string) chat.FullSince {
 	return func(what chat.Resource, since time.Time, room int64) (time.Time, error) {
 		var at int64
-		err := read(`SELECT coalesce((SELECT at FROM (SELECT at, sum(amount) OVER (ORDER BY at DESC) AS total FROM spent WHERE user = ?1 AND what = ?2 AND at > ?3)
+		err := read(`SELECT coalesce((SELECT at FROM (SELECT at, sum(amount) OVER (ORDER BY at DESC) AS total FROM spent
+			WHERE user = ?1 AND what = ?2 AND at > ?3)
 			WHERE total > ?4 ORDER BY at DESC LIMIT 1), 0)`, []any{user, string(what), micros(since), room}, &at)
 		return timeOf(at), err
 	}
@@ -71,7 +72,8 @@ func (t *tx) charge(limits chat.Limits, user string, what chat.Resource, n int64
 	if len(windows) == 0 {
 		return nil
 	}
-	_, err := t.exec(`INSERT INTO spent (user, what, at, amount) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET amount = amount + excluded.amount`,
+	_, err := t.exec(`INSERT INTO spent (user, what, at, amount) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE
+		SET amount = amount + excluded.amount`,
 		user, string(what), micros(now), n)
 	if err != nil {
 		return err

@@ -26,7 +26,8 @@ func migrate(ctx context.Context, conn *sql.Conn, log *slog.Logger) error {
 }
 
 func migrateTo(ctx context.Context, conn *sql.Conn, log *slog.Logger, all []migrations.Migration) error {
-	const table = `CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT`
+	const table = `CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL,
+		applied_at INTEGER NOT NULL) STRICT`
 	if _, err := conn.ExecContext(ctx, table); err != nil {
 		return fmt.Errorf("migrate: %w", failure(err))
 	}

@@ -39,8 +39,12 @@ func TestAFailedMigrationLeavesTheVersionBefore(t *testing.T) {
 	t.Parallel()
 	conn, log := openConn(t, filepath.Join(t.TempDir(), "x.db")), slog.New(slog.DiscardHandler)
 	good := migrations.Migration{Number: 1, Name: "001_good", Script: `CREATE TABLE a (x); INSERT INTO a VALUES (1)`}
-	bad := migrations.Migration{Number: 2, Name: "002_bad", Script: `INSERT INTO a VALUES (2); CREATE TABLE b (x); SELECT nonsense FROM nowhere`}
-	if err := migrateTo(t.Context(), conn, log, []migrations.Migration{good, bad}); err == nil || !strings.Contains(err.Error(), "002_bad") {
+	bad := migrations.Migration{
+		Number: 2, Name: "002_bad",
+		Script: `INSERT INTO a VALUES (2); CREATE TABLE b (x); SELECT nonsense FROM nowhere`,
+	}
+	if err := migrateTo(t.Context(), conn, log, []migrations.Migration{good, bad}); err == nil ||
+		!strings.Contains(err.Error(), "002_bad") {
 		t.Fatalf("migrateTo = %v, want an error that names 002_bad", err)
 	}
 	mended := migrations.Migration{Number: 2, Name: "002_mended", Script: `CREATE TABLE b (x)`}
@@ -50,7 +54,9 @@ func TestAFailedMigrationLeavesTheVersionBefore(t *testing.T) {
 		}
 	}
 	var rows, version int
-	if err := conn.QueryRowContext(t.Context(), `SELECT (SELECT count(*) FROM a), max(number) FROM migrations`).Scan(&rows, &version); err != nil {
+	if err := conn.QueryRowContext(
+		t.Context(), `SELECT (SELECT count(*) FROM a), max(number) FROM migrations`,
+	).Scan(&rows, &version); err != nil {
 		t.Fatal(err)
 	}
 	if rows != 1 || version != 2 {

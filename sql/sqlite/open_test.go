@@ -33,7 +33,8 @@ func TestOpenTakesEveryPath(t *testing.T) {
 	for _, name := range []string{"plain.db", "with space.db", "what?.db", "50%.db", "a#b.db", "ü&x=1.db"} {
 		path := filepath.Join(t.TempDir(), name)
 		openAt(t, path)
-		if found, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.db")); err != nil || len(found) != 1 || found[0] != path {
+		if found, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.db")); err != nil || len(found) != 1 ||
+			found[0] != path {
 			t.Errorf("Open(%q) made %q, %v; want 1 and %v", path, found, err, path)
 		}
 	}

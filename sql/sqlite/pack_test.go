@@ -21,7 +21,9 @@ func TestTheBlocksOfALargeDocumentArePacked(t *testing.T) {
 		s.version(t, name)
 		c := corpus.Content{SHA256: name}
 		for i := range n {
-			c.Extracted.Blocks = append(c.Extracted.Blocks, corpus.Block{ID: fmt.Sprintf("b%d", i+1), Kind: corpus.BlockParagraph, Start: 10 * i, End: 10*i + 8})
+			c.Extracted.Blocks = append(c.Extracted.Blocks, corpus.Block{
+				ID: fmt.Sprintf("b%d", i+1), Kind: corpus.BlockParagraph, Start: 10 * i, End: 10*i + 8,
+			})
 		}
 		if err := s.ds.PutContent(t.Context(), s.id, c); err != nil {
 			t.Fatal(err)
@@ -34,12 +36,14 @@ func TestTheBlocksOfALargeDocumentArePacked(t *testing.T) {
 			t.Errorf("%d blocks (-want +got):\n%s", n, diff)
 		}
 		var plain, kept int // bytes, as JSON and in the file
-		err = s.db.queryRow(t.Context(), `SELECT sum(length(unpacked(x.body, x.packed))), sum(length(x.body) + coalesce(length(x.packed), 0))
+		err = s.db.queryRow(t.Context(),
+			`SELECT sum(length(unpacked(x.body, x.packed))), sum(length(x.body) + coalesce(length(x.packed), 0))
 			FROM content_blocks x JOIN documents d ON d.content = x.content WHERE d.id = ?`, []any{s.id}, &plain, &kept)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want, err := toJSON(got); err != nil || plain < len(want)-2 || plain > len(want)+2 { // pieces have brackets of their own
+		// pieces have brackets of their own
+		if want, err := toJSON(got); err != nil || plain < len(want)-2 || plain > len(want)+2 {
 			t.Errorf("%d blocks are %d bytes of JSON, want %d; %v", n, plain, len(want), err)
 		}
 		if small := kept == plain; small != (n == 20) || !small && kept*4 > plain {
@@ -64,8 +68,11 @@ func TestTheTextOfALargeDocumentIsPacked(t *testing.T) {
 		}
 		var same bool
 		var kept int
-		err = s.db.queryRow(t.Context(), `SELECT group_concat(unpacked(x.body, x.packed), '' ORDER BY x.piece) = ?, sum(length(x.body) + coalesce(length(x.packed), 0))
-			FROM content_texts x JOIN documents d ON d.content = x.content WHERE d.id = ?`, []any{c.Extracted.Text, s.id}, &same, &kept)
+		err = s.db.queryRow(t.Context(),
+			`SELECT group_concat(unpacked(x.body, x.packed), '' ORDER BY x.piece) = ?, sum(length(x.body) + `+
+				`coalesce(length(x.packed), 0))
+			FROM content_texts x JOIN documents d ON d.content = x.content WHERE d.id = ?`,
+			[]any{c.Extracted.Text, s.id}, &same, &kept)
 		if err != nil || !same {
 			t.Errorf("the text that is copied is the same: %v, %v", same, err)
 		}
@@ -82,8 +89,11 @@ func TestThePassagesOfALargeDocumentArePacked(t *testing.T) {
 		name := fmt.Sprint(n)
 		s.version(t, name)
 		c := corpus.Content{SHA256: name, Extracted: corpus.Extracted{Text: strings.Repeat("x", n)}}
-		for i, text := range []string{strings.Repeat("Words of a text – ", 60), "é", ""} { // one that becomes shorter, and two that don't
-			c.Passages = append(c.Passages, corpus.Passage{ID: fmt.Sprint(name, "-", i), DocumentID: s.id, Ordinal: i, Start: i, End: i + 1, Text: text})
+		// one that becomes shorter, and two that don't
+		for i, text := range []string{strings.Repeat("Words of a text – ", 60), "é", ""} {
+			c.Passages = append(c.Passages, corpus.Passage{
+				ID: fmt.Sprint(name, "-", i), DocumentID: s.id, Ordinal: i, Start: i, End: i + 1, Text: text,
+			})
 		}
 		if err := s.ds.PutContent(t.Context(), s.id, c); err != nil {
 			t.Fatal(err)
@@ -94,7 +104,9 @@ func TestThePassagesOfALargeDocumentArePacked(t *testing.T) {
 		}
 		var kept int
 		var same bool
-		err = s.db.queryRow(t.Context(), `SELECT sum(length(text) + coalesce(length(packed), 0)), max(unpacked(text, packed)) = ? FROM passages WHERE id GLOB ?`,
+		err = s.db.queryRow(t.Context(),
+			`SELECT sum(length(text) + coalesce(length(packed), 0)), max(unpacked(text, packed)) = ? FROM passages `+
+				`WHERE id GLOB ?`,
 			[]any{c.Passages[1].Text, name + "-*"}, &kept, &same)
 		if err != nil || !same {
 			t.Errorf("the passages that are copied are the same: %v, %v", same, err)

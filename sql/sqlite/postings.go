@@ -44,24 +44,26 @@ func (s postingStore) State(ctx context.Context) (changes, removals int64, err e
 
 func (s postingStore) Spans(ctx context.Context, after int64) (spans []bm25.Span, err error) {
 	err = s.db.each(ctx, `SELECT c.n, c.first_row, c.lengths, c.live AND d.deleted_at = 0, d.id, d.user, d.namespace
-		FROM contents c JOIN documents d ON d.n = c.document WHERE c.changed > ?`, []any{after}, func(row scanner) error {
-		span := bm25.Span{Document: &bm25.Document{}}
-		var visible bool
-		err := row.Scan(
-			&span.Content, &span.First, &span.Lengths, &visible, &span.Document.ID, &span.Document.User,
-			&span.Document.Namespace,
-		)
-		if !visible {
-			span.Lengths = nil
-		}
-		spans = append(spans, span)
-		return err
-	})
+		FROM contents c JOIN documents d ON d.n = c.document WHERE c.changed > ?`, []any{after},
+		func(row scanner) error {
+			span := bm25.Span{Document: &bm25.Document{}}
+			var visible bool
+			err := row.Scan(
+				&span.Content, &span.First, &span.Lengths, &visible, &span.Document.ID, &span.Document.User,
+				&span.Document.Namespace,
+			)
+			if !visible {
+				span.Lengths = nil
+			}
+			spans = append(spans, span)
+			return err
+		})
 	return spans, err
 }
 
 func (s postingStore) Contents(ctx context.Context, first, last uint32) (runs []postings.RowRange, err error) {
-	err = s.db.each(ctx, `SELECT first_row, passages FROM contents WHERE first_row <= ?2 AND first_row + passages > ?1 ORDER BY first_row`, []any{
+	err = s.db.each(ctx, `SELECT first_row, passages FROM contents WHERE first_row <= ?2 AND first_row + passages > ?1
+		ORDER BY first_row`, []any{
 		first, last,
 	},
 		func(row scanner) error {
@@ -96,13 +98,15 @@ func (s postingStore) Texts(ctx context.Context, rows []uint32) (texts []posting
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.each(ctx, `SELECT p.row, d.title, d.language, p.section, unpacked(p.text, p.packed) FROM json_each(?) wanted JOIN passages p ON p.row = wanted.value
-		JOIN contents c ON c.n = p.content JOIN documents d ON d.n = c.document`, []any{wanted}, func(row scanner) error {
-		var t postings.Text
-		err := row.Scan(&t.Row, &t.Title, &t.Language, &t.Section, &t.Text)
-		texts = append(texts, t)
-		return err
-	})
+	err = s.db.each(ctx, `SELECT p.row, d.title, d.language, p.section, unpacked(p.text, p.packed)
+		FROM json_each(?) wanted JOIN passages p ON p.row = wanted.value
+		JOIN contents c ON c.n = p.content JOIN documents d ON d.n = c.document`, []any{wanted},
+		func(row scanner) error {
+			var t postings.Text
+			err := row.Scan(&t.Row, &t.Title, &t.Language, &t.Section, &t.Text)
+			texts = append(texts, t)
+			return err
+		})
 	return texts, err
 }
 
@@ -137,21 +141,24 @@ func (s postingStore) Find(ctx context.Context, places []postings.Place, each fu
 	if err != nil {
 		return err
 	}
-	return s.db.each(ctx, `SELECT w.key, p.key, p.body FROM json_each(?) w CROSS JOIN segments s ON s.n = w.value ->> 0 AND s.live = 1 CROSS JOIN segment_pages p ON p.n = (SELECT n FROM segment_pages
-		WHERE segment = s.n AND key <= CAST(w.value ->> 1 AS BLOB) ORDER BY key DESC LIMIT 1)`, []any{wanted}, func(row scanner) error {
-		var place int
-		var p postings.Page
-		if err := row.Scan(&place, &p.Key, &p.Body); err != nil {
-			return err
-		}
-		return each(place, p)
-	})
+	return s.db.each(ctx, `SELECT w.key, p.key, p.body FROM json_each(?) w CROSS JOIN segments s ON s.n = w.value ->> 0
+		AND s.live = 1 CROSS JOIN segment_pages p ON p.n = (SELECT n FROM segment_pages
+		WHERE segment = s.n AND key <= CAST(w.value ->> 1 AS BLOB) ORDER BY key DESC LIMIT 1)`, []any{wanted},
+		func(row scanner) error {
+			var place int
+			var p postings.Page
+			if err := row.Scan(&place, &p.Key, &p.Body); err != nil {
+				return err
+			}
+			return each(place, p)
+		})
 }
 
 func (s postingStore) Pages(
 	ctx context.Context, segment int64, from, before []byte, limit int,
 ) (pages []postings.Page, err error) {
-	err = s.db.each(ctx, `SELECT key, body FROM segment_pages WHERE segment = ?1 AND key >= ?2 AND key < ?3 ORDER BY key LIMIT +?4`,
+	err = s.db.each(ctx, `SELECT key, body FROM segment_pages WHERE segment = ?1 AND key >= ?2 AND key < ?3 ORDER BY key
+		LIMIT +?4`,
 		[]any{segment, from, before, limit}, func(row scanner) error {
 			var p postings.Page
 			err := row.Scan(&p.Key, &p.Body)
@@ -270,7 +277,8 @@ func (ds *Documents) sweepIndex(ctx context.Context) error {
 
 // Unindexed implements postings.Rebuilt.
 func (s postingStore) Unindexed(ctx context.Context) (list []postings.Unindexed, err error) {
-	err = s.db.each(ctx, `SELECT c.n, d.user, c.changed, c.first_row, c.passages FROM unindexed u JOIN contents c ON c.n = u.content
+	err = s.db.each(ctx, `SELECT c.n, d.user, c.changed, c.first_row, c.passages FROM unindexed u JOIN contents c
+		ON c.n = u.content
 		JOIN documents d ON d.n = c.document ORDER BY d.user, c.n`, nil, func(row scanner) error {
 		var u postings.Unindexed
 		err := row.Scan(&u.Content, &u.Owner, &u.Changed, &u.Rows.First, &u.Rows.Count)

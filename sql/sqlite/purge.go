@@ -50,7 +50,8 @@ func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) 
 // purgeSome removes up to purgeBatch sessions. Their runs, texts, outputs and keys go by foreign keys; events, which
 // have none, go by the range of their run.
 func purgeSome(tx *tx, hidden, idle int64) (int64, error) {
-	const gone = `SELECT n FROM sessions s WHERE deleted_at <> 0 AND deleted_at < ?1 OR deleted_at = 0 AND updated_at < ?2
+	const gone = `SELECT n FROM sessions s WHERE deleted_at <> 0 AND deleted_at < ?1 OR deleted_at = 0
+		AND updated_at < ?2
 		AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.session = s.n AND r.status = 'running') ORDER BY n LIMIT +?3`
 	rows, err := tx.query(`SELECT n FROM runs WHERE session IN (`+gone+`)`, hidden, idle, purgeBatch)
 	if err != nil {
@@ -79,7 +80,8 @@ func purgeSome(tx *tx, hidden, idle int64) (int64, error) {
 
 // hideCaptured hides the web pages that the sessions' runs have read; the library removes what is hidden.
 func hideCaptured(tx *tx, gone string, hidden, idle int64) error {
-	rows, err := tx.query(`SELECT d.n, d.user FROM runs r JOIN sessions o ON o.n = r.session JOIN documents d ON d.user = o.user AND d.namespace = '`+chat.WebNamespace(
+	rows, err := tx.query(`SELECT d.n, d.user FROM runs r JOIN sessions o ON o.n = r.session JOIN documents d
+		ON d.user = o.user AND d.namespace = '`+chat.WebNamespace(
 		"",
 	)+`' || r.id
 		WHERE r.session IN (`+gone+`) AND d.deleted_at = 0`, hidden, idle, purgeBatch)

@@ -90,8 +90,10 @@ func (q *Queue) add(ctx context.Context, job corpus.Job, orAtWork bool) error {
 	err := q.db.write(ctx, true, func(t *tx) error {
 		_, err := t.exec(`INSERT INTO jobs (kind, document, sha256, user, turn) SELECT ?1, ?2, ?3, ?4, 1 + max(
 				coalesce((SELECT max(turn) FROM jobs WHERE kind = ?1 AND user = ?4), 0),
-				coalesce((SELECT max(turn) FROM jobs WHERE kind = ?1 AND leased = 1), (SELECT min(turn) FROM jobs WHERE kind = ?1 AND ready_at <= ?5), 0))
-			WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE document = ?2 AND kind = ?1 AND sha256 = ?3 AND (leased = 0 OR ready_at <= ?5 OR ?6))`,
+				coalesce((SELECT max(turn) FROM jobs WHERE kind = ?1 AND leased = 1), (SELECT min(turn) FROM jobs
+					WHERE kind = ?1 AND ready_at <= ?5), 0))
+			WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE document = ?2 AND kind = ?1 AND sha256 = ?3
+				AND (leased = 0 OR ready_at <= ?5 OR ?6))`,
 			job.Kind, job.DocumentID, job.SHA256, job.User, time.Now().UnixMicro(), orAtWork)
 		return err
 	})
@@ -134,7 +136,8 @@ func (q *Queue) take(
 		err = q.db.write(ctx, false, func(t *tx) error {
 			var busy, suspects bool
 			err := t.queryRow(`SELECT EXISTS (SELECT 1 FROM jobs WHERE kind = ?1 AND leased = 1 AND ready_at > ?2),
-				EXISTS (SELECT 1 FROM jobs WHERE kind = ?1 AND alone = 1 AND (leased = 1 OR ready_at <= ?2))`, []any{kind, at}, &busy, &suspects)
+				EXISTS (SELECT 1 FROM jobs WHERE kind = ?1 AND alone = 1 AND (leased = 1 OR ready_at <= ?2))`,
+				[]any{kind, at}, &busy, &suspects)
 			if err != nil {
 				return err
 			}
@@ -165,7 +168,8 @@ func (q *Queue) take(
 func (q *Queue) free(ctx context.Context) error {
 	return q.db.write(ctx, false, func(t *tx) error {
 		for _, statement := range []string{
-			`UPDATE jobs SET deaths = deaths + 1 WHERE n IN (SELECT max(n) FROM jobs WHERE leased = 1 GROUP BY kind HAVING count(*) = 1)`,
+			`UPDATE jobs SET deaths = deaths + 1 WHERE n IN (SELECT max(n) FROM jobs WHERE leased = 1
+				GROUP BY kind HAVING count(*) = 1)`,
 			`UPDATE jobs SET leased = 0, ready_at = 0, attempt = attempt - 1, alone = 1 WHERE leased = 1`,
 		} {
 			if _, err := t.exec(statement); err != nil {

@@ -15,8 +15,10 @@ import (
 
 // selectRun reads a run whose texts are missing too: it is damaged, and not gone.
 const selectRun = `
-	SELECT r.id, s.name, s.user, coalesce(p.id, ''), t.request, r.status, coalesce(t.answer, ''), r.created_at, r.ended_at, r.tokens_in, r.tokens_out
-	FROM runs r JOIN sessions s ON s.n = r.session LEFT JOIN run_texts t ON t.run = r.n LEFT JOIN runs p ON p.n = r.parent `
+	SELECT r.id, s.name, s.user, coalesce(p.id, ''), t.request, r.status, coalesce(t.answer, ''), r.created_at,
+	r.ended_at, r.tokens_in, r.tokens_out
+	FROM runs r JOIN sessions s ON s.n = r.session LEFT JOIN run_texts t ON t.run = r.n LEFT JOIN runs p
+	ON p.n = r.parent `
 
 // scanRun reads a row of selectRun.
 func scanRun(scan func(...any) error) (chat.Run, error) {
@@ -179,7 +181,8 @@ func (s *newRun) session(tx *tx, now int64) (n, head int64, err error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		title := chat.TitleOf(s.Run.Request.Message)
 		err = tx.queryRow(`INSERT INTO sessions (id, user, title, title_fold, created_at, updated_at)
-			VALUES (iif(EXISTS (SELECT 1 FROM sessions WHERE id = ?1), ?1 || '/' || ?2, ?1), ?3, ?4, ?5, ?6, ?6) RETURNING n`,
+			VALUES (iif(EXISTS (SELECT 1 FROM sessions WHERE id = ?1), ?1 || '/' || ?2, ?1), ?3, ?4, ?5, ?6, ?6)
+			RETURNING n`,
 			[]any{s.Run.SessionID, s.Run.ID, s.Run.User, title, strings.ToLower(title), now}, &n)
 		return n, 0, err
 	}

@@ -43,7 +43,8 @@ func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery)
 	}
 	limit, text := cursor.Limit(q.Limit, chat.DefaultPage, chat.MaxPage), strings.ToLower(q.Text)
 	rows, err := c.db.query(ctx, selectSession+`
-		WHERE s.user = ? AND s.deleted_at = 0 AND (s.updated_at, s.n) < (?, ?) AND (? = '' OR instr(s.title_fold, ?) OR EXISTS (
+		WHERE s.user = ? AND s.deleted_at = 0 AND (s.updated_at, s.n) < (?, ?) AND (? = '' OR instr(s.title_fold, ?)
+			OR EXISTS (
 			SELECT 1 FROM runs r JOIN run_texts t ON t.run = r.n WHERE r.session = s.n AND instr(t.question_fold, ?)))
 		ORDER BY s.updated_at DESC, s.n DESC LIMIT +?`, s.User, from.At, from.N, text, text, text, limit+1)
 	if err != nil {
@@ -75,7 +76,8 @@ func (c *Chats) RenameSession(ctx context.Context, s chat.Scope, id, title strin
 	if err := chat.CheckTitle(title); err != nil {
 		return err
 	}
-	return c.changeSession(ctx, "rename session", `UPDATE sessions SET title = ?, title_fold = ? WHERE name = ? AND user = ? AND deleted_at = 0`,
+	return c.changeSession(ctx, "rename session", `UPDATE sessions SET title = ?, title_fold = ? WHERE name = ?
+		AND user = ? AND deleted_at = 0`,
 		title, strings.ToLower(title), id, s.User)
 }
 
@@ -83,14 +85,16 @@ func (c *Chats) RenameSession(ctx context.Context, s chat.Scope, id, title strin
 func (c *Chats) SetHead(ctx context.Context, s chat.Scope, sessionID, runID string) error {
 	return c.db.write(ctx, false, func(tx *tx) error {
 		n, err := tx.exec(`UPDATE sessions SET head = r.n FROM (SELECT n, session FROM runs WHERE id = ?) r
-			WHERE sessions.n = r.session AND sessions.name = ? AND user = ? AND deleted_at = 0`, runID, sessionID, s.User)
+			WHERE sessions.n = r.session AND sessions.name = ? AND user = ? AND deleted_at = 0`, runID,
+			sessionID, s.User)
 		return changedOne(n, err, "set head", "session or run")
 	})
 }
 
 // DeleteSession implements chat.Store.
 func (c *Chats) DeleteSession(ctx context.Context, s chat.Scope, id string) error {
-	return c.changeSession(ctx, "delete session", `UPDATE sessions SET deleted_at = ? WHERE name = ? AND user = ? AND deleted_at = 0`,
+	return c.changeSession(ctx, "delete session", `UPDATE sessions SET deleted_at = ? WHERE name = ? AND user = ?
+		AND deleted_at = 0`,
 		time.Now().UnixMicro(), id, s.User)
 }
 

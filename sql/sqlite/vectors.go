@@ -26,7 +26,8 @@ func (db *DB) Vectors() *Vectors { return &Vectors{db: db} }
 const vectorsPerWrite = 128
 
 var errDimension = &chat.Error{Code: chat.CodeInvalid,
-	Message: "The vectors have another number of dimensions than those in the index. Index the documents again after changing the embedding model."}
+	Message: "The vectors have another number of dimensions than those in the index. Index the documents again after " +
+		"changing the embedding model."}
 
 // Upsert stores vectors; see corpus.Vectors. It fails with nothing stored if one has another number of dimensions. Many
 // vectors are stored in several transactions, so after other failures some may be there.
@@ -70,7 +71,8 @@ func putVectors(t *tx, vs []corpus.Vector) error {
 			return err
 		}
 	}
-	_, err := t.exec(`UPDATE corpus_state SET vector_changes = vector_changes + 1, vector_removals = vector_removals + ?, vector_dimension = ?`,
+	_, err := t.exec(`UPDATE corpus_state SET vector_changes = vector_changes + 1, vector_removals = vector_removals +
+		?, vector_dimension = ?`,
 		replaced, len(vs[0].Values))
 	return err
 }
@@ -92,7 +94,8 @@ func (v *Vectors) DeleteVectors(ctx context.Context, documentID string, keep []s
 		if err != nil || n == 0 {
 			return err
 		}
-		_, err = t.exec(`UPDATE corpus_state SET vector_changes = vector_changes + 1, vector_removals = vector_removals + ?,
+		_, err = t.exec(`UPDATE corpus_state SET vector_changes = vector_changes + 1,
+			vector_removals = vector_removals + ?,
 			vector_dimension = vector_dimension * EXISTS (SELECT 1 FROM vectors)`, n)
 		return err
 	})

@@ -10,10 +10,12 @@ import (
 	"footnote/chat"
 )
 
-const selectQueued = `SELECT q.id, s.name, s.user, q.key, q.request, q.problem, q.created_at FROM queued q JOIN sessions s ON s.n = q.session `
+const selectQueued = `SELECT q.id, s.name, s.user, q.key, q.request, q.problem, q.created_at FROM queued q
+	JOIN sessions s ON s.n = q.session `
 
 // ready are the conditions under which the first question of session s can be sent.
-const ready = ` s.deleted_at = 0 AND q.problem = '' AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.session = s.n AND r.status = 'running')
+const ready = ` s.deleted_at = 0 AND q.problem = '' AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.session = s.n
+	AND r.status = 'running')
 	AND q.n = (SELECT first.n FROM queued first WHERE first.session = s.n ORDER BY first.place LIMIT 1) `
 
 // scanQueued reads all rows of selectQueued and closes them.
@@ -98,18 +100,21 @@ func (c *Chats) Queue(ctx context.Context, s chat.Scope, sessionID string) ([]ch
 }
 
 // own is a question that its user may still change.
-const own = ` id = ? AND taken = 0 AND session = (SELECT n FROM sessions WHERE name = ? AND user = ? AND deleted_at = 0)`
+const own = ` id = ? AND taken = 0 AND session = (SELECT n FROM sessions WHERE name = ? AND user = ?
+	AND deleted_at = 0)`
 
 // EditQueued implements chat.Store.
 func (c *Chats) EditQueued(ctx context.Context, s chat.Scope, sessionID, id, message string) error {
-	return c.changeQueued(ctx, `UPDATE queued SET request = json_set(request, '$.message', ?), key = 'queued:' || ?, problem = '' WHERE`+own,
+	return c.changeQueued(ctx,
+		`UPDATE queued SET request = json_set(request, '$.message', ?), key = 'queued:' || ?, problem = '' WHERE`+own,
 		message, chat.NewID(), id, sessionID, s.User)
 }
 
 // FirstQueued implements chat.Store.
 func (c *Chats) FirstQueued(ctx context.Context, s chat.Scope, sessionID, id string) error {
 	return c.changeQueued(ctx, `UPDATE queued SET problem = '',
-		place = (SELECT min(first.place) - 1 FROM queued first WHERE first.session = queued.session) WHERE`+own, id, sessionID, s.User)
+		place = (SELECT min(first.place) - 1 FROM queued first WHERE first.session = queued.session) WHERE`+own, id,
+		sessionID, s.User)
 }
 
 // DropQueued implements chat.Store.

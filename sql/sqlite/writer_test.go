@@ -16,7 +16,8 @@ func hold(t *testing.T, db *DB) (release func()) {
 	t.Helper()
 	entered, proceed, done := make(chan struct{}), make(chan struct{}), make(chan error)
 	go func() {
-		done <- db.write(context.WithoutCancel(t.Context()), false, func(*tx) error { close(entered); <-proceed; return nil })
+		done <- db.write(context.WithoutCancel(t.Context()), false,
+			func(*tx) error { close(entered); <-proceed; return nil })
 	}()
 	<-entered
 	release = sync.OnceFunc(func() {
@@ -136,7 +137,8 @@ func TestACancelledWriteThatWaitsIsDropped(t *testing.T) {
 		t.Errorf("write = %v, want %v", err, context.Canceled)
 	}
 	release()
-	if err := db.write(ctx, false, func(tx *tx) error { return insertEvent(tx, 2) }); !errors.Is(err, context.Canceled) {
+	if err := db.write(ctx, false, func(tx *tx) error { return insertEvent(tx, 2) }); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("write after the end of its context = %v, want %v", err, context.Canceled)
 	}
 	if got := storedIDs(t, db); len(got) != 0 {

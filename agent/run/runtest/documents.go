@@ -9,7 +9,8 @@ The survey was made by Ada Brown on 3 March 2024.
 
 ### Condition
 
-The roof covering is in poor condition. Several slates are missing on the north slope, and the lead flashing around the chimney is cracked. We recommend replacing the flashing within twelve months at an estimated cost of £3,400.
+The roof covering is in poor condition. Several slates are missing on the north slope, and the lead flashing around ` +
+	`the chimney is cracked. We recommend replacing the flashing within twelve months at an estimated cost of £3,400.
 
 ### History
 
@@ -25,7 +26,8 @@ const Handbook = `# Staff handbook
 
 ## Leave
 
-Every employee is entitled to 28 days of paid holiday a year, including public holidays. Unused days may be carried over until 31 March of the following year.
+Every employee is entitled to 28 days of paid holiday a year, including public holidays. Unused days may be carried ` +
+	`over until 31 March of the following year.
 
 ## Sickness
 

@@ -38,11 +38,12 @@ func Open(t testing.TB, path string, embedder corpus.Embedder) *Store {
 	t.Cleanup(func() { _ = db.Close() })
 	s := &Store{DB: db, Chats: db.Chats()}
 	s.Feed = chat.NewFeed(s.Chats)
-	s.Library = librarytest.Over(t, db, filepath.Join(filepath.Dir(path), "blobs"), func(c *corpus.Config, db *sqlite.DB) {
-		if embedder != nil {
-			c.Vectors, c.Embedder = db.Vectors(), embedder
-		}
-	}).Library
+	s.Library = librarytest.Over(t, db, filepath.Join(filepath.Dir(path), "blobs"),
+		func(c *corpus.Config, db *sqlite.DB) {
+			if embedder != nil {
+				c.Vectors, c.Embedder = db.Vectors(), embedder
+			}
+		}).Library
 	return s
 }
 

@@ -187,7 +187,8 @@ func apply(name string, args []Amount) (Amount, error) {
 	}[name]
 	if !ok {
 		return Amount{}, fmt.Errorf(
-			"The function %s is not known. There are sqrt, pow, log, log10, sin, cos, tan, abs, round, min, max, sum, days and years.",
+			"The function %s is not known. There are sqrt, pow, log, log10, sin, cos, tan, abs, round, min, max, "+
+				"sum, days and years.",
 			text.Shorten(name, 40),
 		) //nolint:staticcheck // shown as it is
 	}

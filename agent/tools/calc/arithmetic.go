@@ -277,7 +277,8 @@ func (p *parser) named(name string, depth int) (Amount, error) {
 	}
 	if p.kind != tokenSign || p.text != "(" {
 		return Amount{}, fmt.Errorf(
-			"“%s” is not known. There are sqrt, pow, log, log10, sin, cos, tan, abs, round, min, max, sum, days, years, pi and e.",
+			"“%s” is not known. There are sqrt, pow, log, log10, sin, cos, tan, abs, round, min, max, sum, days, "+
+				"years, pi and e.",
 			text.Shorten(name, 40),
 		) //nolint:staticcheck // shown as it is
 	}

@@ -104,7 +104,8 @@ func Open(_ context.Context, address string) (*Store, error) {
 }
 
 var errBadURL = &chat.Error{Code: chat.CodeInvalid,
-	Message: "FOOTNOTE_BLOBS is not a URL like s3://bucket?region=eu-central-1, with &endpoint=https://host:9000 for a storage other than Amazon's"}
+	Message: "FOOTNOTE_BLOBS is not a URL like s3://bucket?region=eu-central-1, with &endpoint=https://host:9000 for " +
+		"a storage other than Amazon's"}
 
 // Close gives connections back.
 func (s *Store) Close() error {

@@ -107,7 +107,8 @@ func TestAStorageThatFailsIsSaidAndHeals(t *testing.T) {
 			}
 			s.Fail(row.fault)
 			_, _, err = bs.Put(t.Context(), strings.NewReader("bytes"), 100)
-			if err == nil || chat.CodeOf(err) != row.code || !strings.Contains(chat.MessageOf(err), row.says) || strings.Contains(chat.MessageOf(err), "canary") {
+			if err == nil || chat.CodeOf(err) != row.code || !strings.Contains(chat.MessageOf(err), row.says) ||
+				strings.Contains(chat.MessageOf(err), "canary") {
 				t.Errorf("Put: %v, want %s with %q", err, row.code, row.says)
 			}
 			if name != "full" && name != "keys" {
@@ -161,9 +162,13 @@ func TestASilentStorageDoesNotOutlastItsCaller(t *testing.T) {
 
 func TestABadAddressIsSaid(t *testing.T) {
 	t.Parallel()
-	for _, address := range []string{"s3://", "http://bucket", "s3://bucket?use_path_style=perhaps", "s3://bucket?unknown=1", "s3://key:canary@bucket", ":"} {
+	for _, address := range []string{
+		"s3://", "http://bucket", "s3://bucket?use_path_style=perhaps", "s3://bucket?unknown=1",
+		"s3://key:canary@bucket", ":",
+	} {
 		_, err := s3.Open(t.Context(), address)
-		if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(chat.MessageOf(err), "FOOTNOTE_BLOBS") || strings.Contains(chat.MessageOf(err), "canary") {
+		if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(chat.MessageOf(err), "FOOTNOTE_BLOBS") ||
+			strings.Contains(chat.MessageOf(err), "canary") {
 			t.Errorf("Open(%q): %v, want %v", address, err, chat.CodeInvalid)
 		}
 	}

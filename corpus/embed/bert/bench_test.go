@@ -37,7 +37,9 @@ func BenchmarkQuery(b *testing.B) {
 	}
 	before := processorTime(b)
 	for b.Loop() {
-		if _, err := e.EmbedQuery(b.Context(), "When does the lease of the house end if the tenant stays?"); err != nil {
+		if _, err := e.EmbedQuery(
+			b.Context(), "When does the lease of the house end if the tenant stays?",
+		); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -275,7 +275,8 @@ var errChanged = errors.New("the weights could not be read: was their file chang
 
 // mean returns the mean of the windows' vectors, of unit length. turn is called now and then; its error ends it.
 func (m *model) mean(windows [][]int32, first bool, turn func() error) (_ []float32, err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a mapped file that was cut ends the text, not the program
+	// a mapped file that was cut ends the text, not the program
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		switch fault := recover().(type) {
 		case nil:

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-const long = "The tenant keeps the garden in order. The landlord repairs the roof and the pipes within a month of a notice. "
+const long = "The tenant keeps the garden in order. The landlord repairs the roof and the pipes within a month of a " +
+	"notice. "
 
 func TestAPassageLongerThanTheWindowHasTheMeanOfItsWindows(t *testing.T) {
 	t.Parallel()
@@ -28,7 +29,8 @@ func TestAPassageLongerThanTheWindowHasTheMeanOfItsWindows(t *testing.T) {
 	for i, ids := range windows {
 		tokens += len(ids) - 2
 		if len(ids) > e.folder.window || ids[0] != m.tokenizer.start || ids[len(ids)-1] != m.tokenizer.end {
-			t.Errorf("got window %d with %d tokens from %d to %d, want at most %d within the marks", i, len(ids), ids[0], ids[len(ids)-1], e.folder.window)
+			t.Errorf("got window %d with %d tokens from %d to %d, want at most %d within the marks", i, len(ids),
+				ids[0], ids[len(ids)-1], e.folder.window)
 		}
 	}
 	if all := len(m.tokenizer.encode(text)); len(windows) != 3 || tokens != all {
@@ -59,7 +61,8 @@ func TestAPassageLongerThanTheWindowHasTheMeanOfItsWindows(t *testing.T) {
 		t.Fatal(err)
 	}
 	if near := cosine(t, whole[0], last[0]); near > 0.99999 {
-		t.Errorf("got a cosine of %.7f with what has one more sentence behind the first window, want less: it counts", near)
+		t.Errorf("got a cosine of %.7f with what has one more sentence behind the first window, want less: it counts",
+			near)
 	}
 }
 

@@ -35,14 +35,17 @@ func TestHostileWeightsAreRefused(t *testing.T) {
 		{"header within the file but too large", `{}`, maxHeader + 1, "its header has"},
 		{"no JSON", `{"w":`, 0, "its header"},
 		{"a list", `[]`, 0, "its header"},
-		{"offsets beyond the data", of(`{"dtype":"F32","shape":[2,2],"data_offsets":[4,20]}`), 0, "lies at [4 20] of 16"},
+		{"offsets beyond the data", of(`{"dtype":"F32","shape":[2,2],"data_offsets":[4,20]}`), 0,
+			"lies at [4 20] of 16"},
 		{"offsets before the data", of(`{"dtype":"F32","shape":[2,2],"data_offsets":[-8,8]}`), 0, "lies at"},
 		{"offsets backwards", of(`{"dtype":"F32","shape":[2,2],"data_offsets":[16,0]}`), 0, "lies at"},
 		{"one offset", of(`{"dtype":"F32","shape":[2,2],"data_offsets":[0]}`), 0, "lies at"},
 		{"offset that no integer holds", of(`{"dtype":"F32","shape":[2,2],"data_offsets":[0,1e30]}`), 0, "tensor"},
-		{"fewer bytes than the shape", of(`{"dtype":"F32","shape":[2,2],"data_offsets":[0,8]}`), 0, "8 bytes instead of 16"},
+		{"fewer bytes than the shape", of(`{"dtype":"F32","shape":[2,2],"data_offsets":[0,8]}`), 0,
+			"8 bytes instead of 16"},
 		{"another shape", of(`{"dtype":"F32","shape":[4],"data_offsets":[0,16]}`), 0, "shape [4] instead of [2 2]"},
-		{"a shape whose product overflows", of(`{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,16]}`), 0, "shape"},
+		{"a shape whose product overflows", of(`{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,16]}`),
+			0, "shape"},
 		{"half precision", of(`{"dtype":"F16","shape":[2,2],"data_offsets":[0,8]}`), 0, "only F32"},
 		{"missing", `{}`, 0, `"w" is missing`},
 		{"right", of(`{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}`), 0, ""},
@@ -87,7 +90,8 @@ func errorText(err error) string {
 
 func TestFoldersOfOtherModelsAreRefused(t *testing.T) {
 	t.Parallel()
-	const bert = `{"model_type":"bert","hidden_act":"gelu","hidden_size":4,"intermediate_size":8,"num_attention_heads":2,"num_hidden_layers":1,"max_position_embeddings":16,"vocab_size":6}`
+	const bert = `{"model_type":"bert","hidden_act":"gelu","hidden_size":4,"intermediate_size":8,` +
+		`"num_attention_heads":2,"num_hidden_layers":1,"max_position_embeddings":16,"vocab_size":6}`
 	for _, tt := range []struct {
 		name  string
 		files map[string]string
@@ -97,13 +101,23 @@ func TestFoldersOfOtherModelsAreRefused(t *testing.T) {
 		{"another type", map[string]string{"config.json": `{"model_type":"xlm-roberta"}`}, "xlm-roberta"},
 		{"another activation", map[string]string{"config.json": strings.Replace(bert, "gelu", "relu", 1)}, "relu"},
 		{"negative size", map[string]string{"config.json": strings.Replace(bert, ":4", ":-4", 1)}, "hidden_size is -4"},
-		{"enormous size", map[string]string{"config.json": strings.Replace(bert, ":8", ":800000000", 1)}, "intermediate_size"},
+		{"enormous size", map[string]string{"config.json": strings.Replace(bert, ":8", ":800000000", 1)},
+			"intermediate_size"},
 		{"heads", map[string]string{"config.json": strings.Replace(bert, "heads\":2", "heads\":3", 1)}, "3 heads"},
-		{"another pooling", map[string]string{"config.json": bert, "modules.json": `[{"path":"1_Pooling","type":"sentence_transformers.models.Pooling"}]`, "1_Pooling/config.json": `{"pooling_mode_max_tokens":true}`}, "max_tokens"},
-		{"a pooling outside", map[string]string{"config.json": bert, "modules.json": `[{"path":"../..","type":"x.Pooling"}]`}, "not in the folder"},
-		{"a further module", map[string]string{"config.json": bert, "modules.json": `[{"path":"2_Dense","type":"x.Dense"}]`}, "Dense"},
+		{"another pooling",
+			map[string]string{
+				"config.json":           bert,
+				"modules.json":          `[{"path":"1_Pooling","type":"sentence_transformers.models.Pooling"}]`,
+				"1_Pooling/config.json": `{"pooling_mode_max_tokens":true}`,
+			}, "max_tokens"},
+		{"a pooling outside",
+			map[string]string{"config.json": bert, "modules.json": `[{"path":"../..","type":"x.Pooling"}]`},
+			"not in the folder"},
+		{"a further module",
+			map[string]string{"config.json": bert, "modules.json": `[{"path":"2_Dense","type":"x.Dense"}]`}, "Dense"},
 		{"no weights", map[string]string{"config.json": bert}, weightsFile},
-		{"no tensors", map[string]string{"config.json": bert, weightsFile: "\x02\x00\x00\x00\x00\x00\x00\x00{}"}, "is missing"},
+		{"no tensors", map[string]string{"config.json": bert, weightsFile: "\x02\x00\x00\x00\x00\x00\x00\x00{}"},
+			"is missing"},
 	} {
 		dir := t.TempDir()
 		for name, body := range tt.files {
@@ -123,8 +137,10 @@ func TestFoldersOfOtherModelsAreRefused(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"model":{"type":"Unigram","vocab":[["a",-1.5]]}}`: "Unigram",
 		`{`: "JSON",
-		`{"normalizer":{"type":"BertNormalizer"},"pre_tokenizer":{"type":"BertPreTokenizer"},"model":{"vocab":{"[UNK]":-7}}}`: "-7",
-		`{"normalizer":{"type":"BertNormalizer"},"pre_tokenizer":{"type":"BertPreTokenizer"},"model":{"vocab":{"[UNK]":0}}}`:  "[",
+		`{"normalizer":{"type":"BertNormalizer"},"pre_tokenizer":{"type":"BertPreTokenizer"},` +
+			`"model":{"vocab":{"[UNK]":-7}}}`: "-7",
+		`{"normalizer":{"type":"BertNormalizer"},"pre_tokenizer":{"type":"BertPreTokenizer"},` +
+			`"model":{"vocab":{"[UNK]":0}}}`: "[",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, "tokenizer.json"), []byte(body), 0o600); err != nil {
 			t.Fatal(err)

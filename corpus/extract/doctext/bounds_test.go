@@ -47,7 +47,9 @@ func TestManyShortBlocksAreJoined(t *testing.T) {
 }
 
 func TestALongBlockIsCut(t *testing.T) {
-	for _, kind := range []corpus.BlockKind{corpus.BlockParagraph, corpus.BlockCode, corpus.BlockList, corpus.BlockHeading} {
+	for _, kind := range []corpus.BlockKind{
+		corpus.BlockParagraph, corpus.BlockCode, corpus.BlockList, corpus.BlockHeading,
+	} {
 		x := made(t, func(w *Writer) {
 			w.Begin(corpus.Block{Kind: kind, Level: 1})
 			w.Text(strings.Repeat("word\n", 50_000))
@@ -84,7 +86,8 @@ func TestALargeTableGoesOnAsText(t *testing.T) {
 	if got := strings.Count(x.Text, "x"); got != rows*columns || cells > MaxCells || cells < MaxCells*9/10 {
 		t.Errorf("%d of %d values are left, %d of them in cells, want at most %d", got, rows*columns, cells, MaxCells)
 	}
-	if last := x.Blocks[len(x.Blocks)-1]; last.Kind != corpus.BlockParagraph || !strings.HasSuffix(x.Text, "\n"+strings.Repeat("x | ", columns-1)+"x") {
+	if last := x.Blocks[len(x.Blocks)-1]; last.Kind != corpus.BlockParagraph ||
+		!strings.HasSuffix(x.Text, "\n"+strings.Repeat("x | ", columns-1)+"x") {
 		t.Errorf("the last rows are a %s: %q; want %s and %q at its end",
 			last.Kind, x.Text[len(x.Text)-20:], corpus.BlockParagraph, "\n"+strings.Repeat("x | ", columns-1)+"x")
 	}

@@ -27,7 +27,9 @@ func wantFailure(t *testing.T, err error, code string) {
 
 func TestBadFilesFailWithTheirReason(t *testing.T) {
 	reader := newReader(t, nil)
-	good := pdftest.Document("", pdftest.Sheet{Content: pdftest.Para(50, 700, "Some words that can be read by everyone.")})
+	good := pdftest.Document("", pdftest.Sheet{
+		Content: pdftest.Para(50, 700, "Some words that can be read by everyone."),
+	})
 	picture := "q 500 0 0 700 50 50 cm BI /W 2 /H 2 /BPC 8 /CS /G ID \x00\xff\xff\x00 EI Q"
 	for _, tt := range []struct {
 		name, code string
@@ -57,7 +59,8 @@ func TestHostileFilesHurtOnlyThemselves(t *testing.T) {
 	var bomb pdftest.Maker
 	spaces := pdftest.Deflate(pdftest.Blanks(200))
 	bomb.Stream("/Filter [/FlateDecode /FlateDecode]", spaces)
-	bomb.Add("<</Type /Page /Parent 3 0 R /MediaBox [0 0 600 800] /Resources %s /Contents [%s]>>", pdftest.Fonts, strings.Repeat("1 0 R ", 50))
+	bomb.Add("<</Type /Page /Parent 3 0 R /MediaBox [0 0 600 800] /Resources %s /Contents [%s]>>", pdftest.Fonts,
+		strings.Repeat("1 0 R ", 50))
 	bomb.Add("<</Type /Pages /Count 1 /Kids [2 0 R]>>")
 	bombRoot := bomb.Add("<</Type /Catalog /Pages 3 0 R>>")
 	for _, tt := range []struct {
@@ -66,8 +69,10 @@ func TestHostileFilesHurtOnlyThemselves(t *testing.T) {
 	}{
 		{"a page tree in circles", cycle.Bytes(root)},
 		{"a stream that unpacks to gigabytes", bomb.Bytes(bombRoot)},
-		{"a page of a billion points", []byte(strings.Replace(string(pdftest.Many(1)), "[0 0 600 800]", "[0 0 9e9 9e9]", 1))},
-		{"deeply nested arrays", []byte(strings.Replace(string(pdftest.Many(1)), "/Rotate 0", "/X "+strings.Repeat("[", 100_000), 1))},
+		{"a page of a billion points",
+			[]byte(strings.Replace(string(pdftest.Many(1)), "[0 0 600 800]", "[0 0 9e9 9e9]", 1))},
+		{"deeply nested arrays",
+			[]byte(strings.Replace(string(pdftest.Many(1)), "/Rotate 0", "/X "+strings.Repeat("[", 100_000), 1))},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			file := pdftest.Write(t, tt.data)
@@ -88,7 +93,10 @@ func TestHostileFilesHurtOnlyThemselves(t *testing.T) {
 
 func TestDamagedFilesAreAnsweredOrRefused(t *testing.T) {
 	reader := newReader(t, func(c *worker.Config) { c.BatchLimit = 10 * time.Second })
-	base := pdftest.Document("", pdftest.Sheet{Content: pdftest.Para(50, 700, "Some words that can be read.", "And more of them.")}, pdftest.Sheet{Content: pdftest.At(50, 700, 30, "B", "Title")})
+	base := pdftest.Document(
+		"", pdftest.Sheet{Content: pdftest.Para(50, 700, "Some words that can be read.", "And more of them.")},
+		pdftest.Sheet{Content: pdftest.At(50, 700, 30, "B", "Title")},
+	)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 100 {
 		data := append([]byte(nil), base...)
@@ -118,7 +126,9 @@ func BenchmarkExtract(b *testing.B) {
 	reader := newReader(b, nil)
 	var lines []string
 	for i := range 45 {
-		lines = append(lines, fmt.Sprintf("Line %d of a page full of words that stand close to each other, as in a book", i))
+		lines = append(
+			lines, fmt.Sprintf("Line %d of a page full of words that stand close to each other, as in a book", i),
+		)
 	}
 	sheets := make([]pdftest.Sheet, 300)
 	for i := range sheets {

@@ -53,8 +53,10 @@ func dark(img image.Image, boxes []chat.Box) (inside []float64, outside int) {
 }
 
 func TestWordBoxesLieOverTheWords(t *testing.T) {
-	text := pdftest.Para(100, 600, "Words stand where their boxes are,", "in every turn of the page.") + pdftest.At(150, 500, 30, "B", "Large ones too") +
-		pdftest.Para(100, 400, "Everything that the program keeps lies in one directory,") + pdftest.At(100, 386, 10, "C", "FOOTNOTE_DATA.")
+	text := pdftest.Para(100, 600, "Words stand where their boxes are,", "in every turn of the page.") +
+		pdftest.At(150, 500, 30, "B", "Large ones too") +
+		pdftest.Para(100, 400, "Everything that the program keeps lies in one directory,") +
+		pdftest.At(100, 386, 10, "C", "FOOTNOTE_DATA.")
 	reader := newReader(t, nil)
 	for _, turn := range []int{0, 90, 180, 270} {
 		for _, crop := range []string{"", "40 100 500 700"} {
@@ -77,11 +79,17 @@ func TestWordBoxesLieOverTheWords(t *testing.T) {
 				if len(boxes) != 25 {
 					t.Fatalf("%d words, want 25: %q", len(boxes), words)
 				}
-				if last := x.Blocks[len(x.Blocks)-1]; turn == 0 && (last.Kind != corpus.BlockParagraph || string(runes[last.Start:last.End]) != "Everything that the program keeps lies in one directory, FOOTNOTE_DATA.") {
-					t.Errorf("the line of code is no part of its paragraph: %s %q", last.Kind, string(runes[last.Start:last.End]))
+				if last := x.Blocks[len(x.Blocks)-1]; turn == 0 &&
+					(last.Kind != corpus.BlockParagraph ||
+						string(
+							runes[last.Start:last.End],
+						) != "Everything that the program keeps lies in one directory, FOOTNOTE_DATA.") {
+					t.Errorf("the line of code is no part of its paragraph: %s %q", last.Kind,
+						string(runes[last.Start:last.End]))
 				}
 				img := drawPage(t, reader, pdftest.Write(t, data), 1, 1200)
-				if got, want := img.Bounds().Dy()*1000/img.Bounds().Dx(), int(x.Sizes[0][1]*1000/x.Sizes[0][0]); got < want-5 || got > want+5 {
+				if got, want := img.Bounds().Dy()*1000/img.Bounds().Dx(),
+					int(x.Sizes[0][1]*1000/x.Sizes[0][0]); got < want-5 || got > want+5 {
 					t.Errorf("the picture is %v, the page %v", img.Bounds(), x.Sizes[0])
 				}
 				inside, outside := dark(img, boxes)

@@ -79,7 +79,8 @@ func unreadable(pages []page, letters, garbage int) *corpus.Failure {
 		return noText
 	case garbage*2 > visible || letters*4 < visible:
 		return &corpus.Failure{Code: "no_text",
-			Detail: "This PDF's fonts don't say which letters they show. Run text recognition (OCR) on it and add the result."}
+			Detail: "This PDF's fonts don't say which letters they show. Run text recognition (OCR) on it and add " +
+				"the result."}
 	}
 	return nil
 }
@@ -212,5 +213,6 @@ var (
 	broken = &corpus.Failure{Code: "broken",
 		Detail: "This PDF is damaged and can't be read. Open it in a PDF viewer, save it again and add the new file."}
 	outOfMemory = &corpus.Failure{Code: "memory",
-		Detail: "Reading this PDF takes more than 512 MB of memory. Split it, or save it with smaller pictures, and add that."}
+		Detail: "Reading this PDF takes more than 512 MB of memory. Split it, or save it with smaller pictures, and " +
+			"add that."}
 )

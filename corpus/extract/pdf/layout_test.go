@@ -19,70 +19,145 @@ func TestLayout(t *testing.T) {
 		{"the lines of a paragraph are joined, a gap begins the next", []pdftest.Sheet{{Content: pdftest.Para(50, 700,
 			"The roof was replaced in the spring of last year and",
 			"has a warranty of thirty years.") + pdftest.Para(50, 640, "The walls are dry.")}},
-			[]string{"paragraph: The roof was replaced in the spring of last year and has a warranty of thirty years.", "paragraph: The walls are dry."}},
+			[]string{
+				"paragraph: The roof was replaced in the spring of last year and has a warranty of thirty years.",
+				"paragraph: The walls are dry.",
+			}},
 		{"an indented line begins a paragraph without a gap", []pdftest.Sheet{{Content: pdftest.Para(50, 700,
 			"The first paragraph runs over more than one line of text",
 			"and ends somewhere in the middle of the line, as they do.") +
 			pdftest.At(70, 672, 12, "F", "The second one begins with an indented first line and goes") +
 			pdftest.Para(50, 658, "on at the left edge of the page.")}},
-			[]string{"paragraph: The first paragraph runs over more than one line of text and ends somewhere in the middle of the line, as they do.",
-				"paragraph: The second one begins with an indented first line and goes on at the left edge of the page."}},
-		{"larger and bold lines are headings by size", []pdftest.Sheet{{Content: pdftest.At(50, 740, 24, "F", "Survey of the house") +
-			pdftest.At(50, 700, 16, "F", "Condition") + pdftest.Para(50, 670, "All parts of the house were looked at and found to be dry.", "Nothing is missing at all.") +
-			pdftest.At(50, 630, 12, "B", "Findings in short") + pdftest.Para(50, 610, "There are none that a reader of this survey should know.")}},
+			[]string{
+				"paragraph: The first paragraph runs over more than one line of text and ends somewhere in the " +
+					"middle of the line, as they do.",
+				"paragraph: The second one begins with an indented first line and goes on at the left edge of " +
+					"the page.",
+			}},
+		{"larger and bold lines are headings by size",
+			[]pdftest.Sheet{{Content: pdftest.At(50, 740, 24, "F", "Survey of the house") +
+				pdftest.At(50, 700, 16, "F", "Condition") +
+				pdftest.Para(50, 670, "All parts of the house were looked at and found to be dry.",
+					"Nothing is missing at all.") +
+				pdftest.At(50, 630, 12, "B", "Findings in short") +
+				pdftest.Para(50, 610, "There are none that a reader of this survey should know.")}},
 			[]string{"heading1: Survey of the house", "heading2: Condition",
 				"paragraph: All parts of the house were looked at and found to be dry. Nothing is missing at all.",
 				"heading3: Findings in short", "paragraph: There are none that a reader of this survey should know."}},
-		{"a word cut at the end of a line is whole again, a compound keeps its hyphen", []pdftest.Sheet{{Content: pdftest.Para(50, 700,
-			"The surveyor says that the ex-", "amination was thorough, for Mr Smith-", "Jones looked at all of it.")}},
-			[]string{"paragraph: The surveyor says that the examination was thorough, for Mr Smith-Jones looked at all of it."}},
+		{"a word cut at the end of a line is whole again, a compound keeps its hyphen",
+			[]pdftest.Sheet{{Content: pdftest.Para(50, 700,
+				"The surveyor says that the ex-", "amination was thorough, for Mr Smith-",
+				"Jones looked at all of it.")}},
+			[]string{
+				"paragraph: The surveyor says that the examination was thorough, for Mr Smith-Jones looked at " +
+					"all of it.",
+			}},
 		{"columns are read one after the other", []pdftest.Sheet{{Content: pdftest.Para(50, 700,
 			"This is the text of the left", "column, which comes first,", "and here it ends.") +
 			pdftest.Para(320, 700, "This is the right column and", "it comes second, as one would", "expect of it.")}},
 			[]string{"paragraph: This is the text of the left column, which comes first, and here it ends.",
 				"paragraph: This is the right column and it comes second, as one would expect of it."}},
-		{"columns that the file holds line by line are read one after the other", []pdftest.Sheet{{Content: func() string {
-			var b strings.Builder
-			left := []string{"The text of the left column is", "woven into that of the right", "one, line by line, as some old", "programs do it for no reason.", "It ends here, at the bottom."}
-			right := []string{"while the right column goes its", "own way and has nothing to do", "with the left one, not even the", "number of letters in its lines", "is the same, as you can see."}
-			for i := range left {
-				b.WriteString(pdftest.At(50, 700-14*i, 12, "F", left[i]) + pdftest.At(320, 700-14*i, 12, "F", right[i]))
-			}
-			return b.String()
-		}()}},
-			[]string{"paragraph: The text of the left column is woven into that of the right one, line by line, as some old programs do it for no reason. It ends here, at the bottom.",
-				"paragraph: while the right column goes its own way and has nothing to do with the left one, not even the number of letters in its lines is the same, as you can see."}},
-		{"a table has rows and cells, empty ones too", []pdftest.Sheet{{Content: pdftest.Para(50, 740, "Prices of the parts that we sell in our shop:") +
-			pdftest.At(50, 700, 12, "B", "Part") + pdftest.At(200, 700, 12, "B", "Price") + pdftest.At(300, 700, 12, "B", "Stock") +
-			pdftest.At(50, 684, 12, "F", "Roof tile") + pdftest.At(200, 684, 12, "F", "2.40") + pdftest.At(300, 684, 12, "F", "1200") +
-			pdftest.At(50, 668, 12, "F", "Nail") + pdftest.At(300, 668, 12, "F", "9")}},
-			[]string{"paragraph: Prices of the parts that we sell in our shop:", "table: Part | Price | Stock\nRoof tile | 2.40 | 1200\nNail |  | 9"}},
-		{"a stretched paragraph is no table", []pdftest.Sheet{{Content: pdftest.At(50, 700, 12, "F", "The gaps are usually so wide") +
-			pdftest.At(50, 686, 12, "F", "yet") + pdftest.At(110, 686, 12, "F", "below") + pdftest.At(183, 686, 12, "F", "they") +
-			pdftest.At(50, 672, 12, "F", "are") + pdftest.At(110, 672, 12, "F", "quite") + pdftest.At(181, 672, 12, "F", "wide")}},
+		{"columns that the file holds line by line are read one after the other",
+			[]pdftest.Sheet{{Content: func() string {
+				var b strings.Builder
+				left := []string{
+					"The text of the left column is", "woven into that of the right", "one, line by line, as some old",
+					"programs do it for no reason.", "It ends here, at the bottom.",
+				}
+				right := []string{
+					"while the right column goes its", "own way and has nothing to do",
+					"with the left one, not even the", "number of letters in its lines", "is the same, as you can see.",
+				}
+				for i := range left {
+					b.WriteString(
+						pdftest.At(50, 700-14*i, 12, "F", left[i]) + pdftest.At(320, 700-14*i, 12, "F", right[i]),
+					)
+				}
+				return b.String()
+			}()}},
+			[]string{
+				"paragraph: The text of the left column is woven into that of the right one, line by line, as some " +
+					"old programs do it for no reason. It ends here, at the bottom.",
+				"paragraph: while the right column goes its own way and has nothing to do with the left one, not " +
+					"even the number of letters in its lines is the same, as you can see.",
+			}},
+		{"a table has rows and cells, empty ones too",
+			[]pdftest.Sheet{{Content: pdftest.Para(50, 740, "Prices of the parts that we sell in our shop:") +
+				pdftest.At(50, 700, 12, "B", "Part") + pdftest.At(200, 700, 12, "B", "Price") +
+				pdftest.At(300, 700, 12, "B", "Stock") +
+				pdftest.At(50, 684, 12, "F", "Roof tile") + pdftest.At(200, 684, 12, "F", "2.40") +
+				pdftest.At(300, 684, 12, "F", "1200") +
+				pdftest.At(50, 668, 12, "F", "Nail") + pdftest.At(300, 668, 12, "F", "9")}},
+			[]string{
+				"paragraph: Prices of the parts that we sell in our shop:",
+				"table: Part | Price | Stock\nRoof tile | 2.40 | 1200\nNail |  | 9",
+			}},
+		{"a stretched paragraph is no table",
+			[]pdftest.Sheet{{Content: pdftest.At(50, 700, 12, "F", "The gaps are usually so wide") +
+				pdftest.At(50, 686, 12, "F", "yet") + pdftest.At(110, 686, 12, "F", "below") +
+				pdftest.At(183, 686, 12, "F", "they") +
+				pdftest.At(50, 672, 12, "F", "are") + pdftest.At(110, 672, 12, "F", "quite") +
+				pdftest.At(181, 672, 12, "F", "wide")}},
 			[]string{"paragraph: The gaps are usually so wide yet below they are quite wide"}},
-		{"list items are told apart", []pdftest.Sheet{{Content: pdftest.Para(50, 740, "The surveyor looked at these parts of the house:") +
-			pdftest.At(60, 716, 12, "F", "1. The roof, which is new and") + pdftest.At(75, 702, 12, "F", "has no holes") +
-			pdftest.At(60, 688, 12, "F", "2. The cellar")}},
-			[]string{"paragraph: The surveyor looked at these parts of the house:", "list1: The roof, which is new and has no holes", "list1: The cellar"}},
-		{"text in a fixed-width font is code and keeps its lines", []pdftest.Sheet{{Content: pdftest.Para(50, 740, "Run this to see the answer of the program:") +
-			pdftest.At(50, 700, 10, "C", "for x in a:") + pdftest.At(74, 688, 10, "C", "print x")}},
+		{"list items are told apart",
+			[]pdftest.Sheet{{Content: pdftest.Para(50, 740, "The surveyor looked at these parts of the house:") +
+				pdftest.At(60, 716, 12, "F", "1. The roof, which is new and") +
+				pdftest.At(75, 702, 12, "F", "has no holes") +
+				pdftest.At(60, 688, 12, "F", "2. The cellar")}},
+			[]string{
+				"paragraph: The surveyor looked at these parts of the house:",
+				"list1: The roof, which is new and has no holes", "list1: The cellar",
+			}},
+		{"text in a fixed-width font is code and keeps its lines",
+			[]pdftest.Sheet{{Content: pdftest.Para(50, 740, "Run this to see the answer of the program:") +
+				pdftest.At(50, 700, 10, "C", "for x in a:") + pdftest.At(74, 688, 10, "C", "print x")}},
 			[]string{"paragraph: Run this to see the answer of the program:", "code: for x in a:\n    print x"}},
-		{"a line that is all inline code belongs to its paragraph, at its end and inside", []pdftest.Sheet{{Content: pdftest.Para(50, 740,
-			"Everything that the program keeps lies in one directory,") + pdftest.At(50, 726, 10, "C", "/var/lib/footnote/documents/originals,") +
-			pdftest.At(50, 712, 12, "F", "unless another one was chosen before it was started, with") + pdftest.At(50, 698, 10, "C", "FOOTNOTE_DATA.")}},
-			[]string{"paragraph: Everything that the program keeps lies in one directory, /var/lib/footnote/documents/originals, unless another one was chosen before it was started, with FOOTNOTE_DATA."}},
-		{"a line that is mostly code, set smaller, begins a paragraph", []pdftest.Sheet{{Content: pdftest.At(50, 740, 9, "C", "POST /search with a body, limit and mode") +
-			pdftest.At(275, 740, 11, "F", "returns") + pdftest.At(50, 726, 11, "F", "passages with their score and the section that they stand in,") +
-			pdftest.At(50, 712, 11, "F", "and nothing else that a program would have to leave out.")}},
-			[]string{"paragraph: POST /search with a body, limit and mode returns passages with their score and the section that they stand in, and nothing else that a program would have to leave out."}},
-		{"the entries of a table of contents keep their lines", []pdftest.Sheet{{Content: pdftest.Para(50, 740, "1.1 How do I become a member? . . . . . . . . . . . . . . . . 57",
-			"1.2 Where are the rules? . . . . . . . . . . . . . . . . . . . 58", "1.3 Who wrote all this? . . . . . . . . . . . . . . . . . . . 59")}},
-			[]string{"paragraph: 1.1 How do I become a member? . . . . . . . . . . . . . . . . 57\n1.2 Where are the rules? . . . . . . . . . . . . . . . . . . . 58\n1.3 Who wrote all this? . . . . . . . . . . . . . . . . . . . 59"}},
-		{"code after a short line or the end of a sentence is a block of its own", []pdftest.Sheet{{Content: pdftest.Para(50, 740, "Type this") + pdftest.At(50, 726, 10, "C", "footnote serve") +
-			pdftest.Para(50, 680, "The program then shows where the page is to be found.") + pdftest.At(50, 666, 10, "C", "http://localhost:8080")}},
-			[]string{"paragraph: Type this", "code: footnote serve", "paragraph: The program then shows where the page is to be found.", "code: http://localhost:8080"}},
-		{"what lies outside the crop box is left out", []pdftest.Sheet{{Crop: "0 0 600 720", Content: pdftest.At(50, 750, 12, "F", "Proof 17") + pdftest.Para(50, 700, "Inside.")}},
+		{"a line that is all inline code belongs to its paragraph, at its end and inside",
+			[]pdftest.Sheet{{Content: pdftest.Para(50, 740,
+				"Everything that the program keeps lies in one directory,") +
+				pdftest.At(50, 726, 10, "C", "/var/lib/footnote/documents/originals,") +
+				pdftest.At(50, 712, 12, "F", "unless another one was chosen before it was started, with") +
+				pdftest.At(50, 698, 10, "C", "FOOTNOTE_DATA.")}},
+			[]string{
+				"paragraph: Everything that the program keeps lies in one directory, " +
+					"/var/lib/footnote/documents/originals, unless another one was chosen before it was started, " +
+					"with FOOTNOTE_DATA.",
+			}},
+		{"a line that is mostly code, set smaller, begins a paragraph",
+			[]pdftest.Sheet{{Content: pdftest.At(50, 740, 9, "C", "POST /search with a body, limit and mode") +
+				pdftest.At(275, 740, 11, "F", "returns") +
+				pdftest.At(50, 726, 11, "F", "passages with their score and the section that they stand in,") +
+				pdftest.At(50, 712, 11, "F", "and nothing else that a program would have to leave out.")}},
+			[]string{
+				"paragraph: POST /search with a body, limit and mode returns passages with their score and the " +
+					"section that they stand in, and nothing else that a program would have to leave out.",
+			}},
+		{"the entries of a table of contents keep their lines",
+			[]pdftest.Sheet{
+				{Content: pdftest.Para(50, 740, "1.1 How do I become a member? . . . . . . . . . . . . . . . . 57",
+					"1.2 Where are the rules? . . . . . . . . . . . . . . . . . . . 58",
+					"1.3 Who wrote all this? . . . . . . . . . . . . . . . . . . . 59")},
+			},
+			[]string{
+				"paragraph: 1.1 How do I become a member? . . . . . . . . . . . . . . . . 57\n1.2 Where are the " +
+					"rules? . . . . . . . . . . . . . . . . . . . 58\n1.3 Who wrote all this? . . . . . . . . . . . " +
+					". . . . . . . . 59",
+			}},
+		{"code after a short line or the end of a sentence is a block of its own",
+			[]pdftest.Sheet{
+				{Content: pdftest.Para(50, 740, "Type this") + pdftest.At(50, 726, 10, "C", "footnote serve") +
+					pdftest.Para(50, 680, "The program then shows where the page is to be found.") +
+					pdftest.At(50, 666, 10, "C", "http://localhost:8080")},
+			},
+			[]string{
+				"paragraph: Type this", "code: footnote serve",
+				"paragraph: The program then shows where the page is to be found.", "code: http://localhost:8080",
+			}},
+		{"what lies outside the crop box is left out",
+			[]pdftest.Sheet{
+				{Crop: "0 0 600 720",
+					Content: pdftest.At(50, 750, 12, "F", "Proof 17") + pdftest.Para(50, 700, "Inside.")},
+			},
 			[]string{"paragraph: Inside."}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -97,8 +172,11 @@ func TestLayout(t *testing.T) {
 func TestHeadersAndFootersAreDropped(t *testing.T) {
 	var pages []pdftest.Sheet
 	for i := range 6 {
-		pages = append(pages, pdftest.Sheet{Content: pdftest.At(50, 770, 9, "F", "Survey of the house") + pdftest.Para(50, 600, fmt.Sprintf("Words of page %d that count, numbered %d.", i+1, i+1)) +
-			pdftest.At(290, 30, 9, "F", fmt.Sprintf("Page %d of 6", i+1))})
+		pages = append(pages, pdftest.Sheet{
+			Content: pdftest.At(50, 770, 9, "F", "Survey of the house") +
+				pdftest.Para(50, 600, fmt.Sprintf("Words of page %d that count, numbered %d.", i+1, i+1)) +
+				pdftest.At(290, 30, 9, "F", fmt.Sprintf("Page %d of 6", i+1)),
+		})
 	}
 	x := mustExtract(t, newReader(t, nil), pdftest.Document("", pages...))
 	var want []string
@@ -120,8 +198,11 @@ func TestWhatADocumentSaysAboutItself(t *testing.T) {
 	outline := m.Add("<</Type /Outlines /First 2 0 R /Last 2 0 R /Count 1>>")
 	m.Add("<</Title (What we found) /Parent 1 0 R /Next 2 0 R /First 1 0 R /Dest [5 0 R /Fit]>>")
 	m.Add("<</Title (The house) /Author (A. Smith) /CreationDate (D:20240229120000Z)>>")
-	data := m.Document(fmt.Sprintf("/Outlines %d 0 R", outline), pdftest.Sheet{Content: pdftest.At(50, 700, 12, "F", "What we found") +
-		pdftest.Para(50, 660, "The roof is new and the walls are dry, which is more than", "one could have hoped for.")})
+	data := m.Document(fmt.Sprintf("/Outlines %d 0 R", outline), pdftest.Sheet{
+		Content: pdftest.At(50, 700, 12, "F", "What we found") +
+			pdftest.Para(50, 660, "The roof is new and the walls are dry, which is more than",
+				"one could have hoped for."),
+	})
 	x := mustExtract(t, newReader(t, nil), data)
 	if x.Title != "The house" || x.Meta["author"] != "A. Smith" || x.Meta["date"] != "2024-02-29" {
 		t.Errorf("title %q, meta %v; want %q, %q, %q", x.Title, x.Meta, "The house", "A. Smith", "2024-02-29")

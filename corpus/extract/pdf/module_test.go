@@ -34,7 +34,8 @@ func TestPDFiumIsTheOneOfTheLibrary(t *testing.T) {
 	}
 	got, err := unpacked()
 	if err != nil || !bytes.Equal(got, shipped) {
-		t.Errorf("pdfium.wasm.gz holds %d bytes, %v; want the library's %d: run make pdfium", len(got), err, len(shipped))
+		t.Errorf("pdfium.wasm.gz holds %d bytes, %v; want the library's %d: run make pdfium", len(got), err,
+			len(shipped))
 	}
 }
 

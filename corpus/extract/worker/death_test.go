@@ -116,7 +116,8 @@ func TestWorkersTakeHalfOfTheMemory(t *testing.T) {
 		{0, 2, 1}, {64 << 30, 2, 1}, {3 << 30, 2, 1}, {2 << 30, 1, 1}, {1 << 30, 1, 0}, {256 << 20, 1, 0},
 	} {
 		if reading, drawing := worker.Lanes(tt.memory); reading != tt.reading || drawing != tt.drawing {
-			t.Errorf("with %d MiB %d read and %d draw, want %d and %d", tt.memory>>20, reading, drawing, tt.reading, tt.drawing)
+			t.Errorf("with %d MiB %d read and %d draw, want %d and %d", tt.memory>>20, reading, drawing, tt.reading,
+				tt.drawing)
 		}
 	}
 	reader := newReader(t, func(c *worker.Config) { c.Memory = 1 << 30 })

@@ -19,7 +19,8 @@ import (
 // plainName is the name of the program that plainWorker builds.
 const plainName = "plainworker"
 
-// peaks notes the most resident memory, as the kernel counts it, of each child of this process, until stop returns it in bytes by process.
+// peaks notes the most resident memory, as the kernel counts it, of each child of this process, until stop returns it
+// in bytes by process.
 func peaks(t *testing.T) (stop func() map[int]int64) {
 	t.Helper()
 	seen, done := map[int]int64{}, make(chan struct{})
@@ -79,7 +80,8 @@ func TestHostileFilesStayInTheirMemory(t *testing.T) {
 		{"50 MB without a space", file(t, "x.txt", strings.Repeat("a", 50<<20)), ""},
 		{"50 MB of underlined titles", file(t, "u.txt", strings.Repeat("ab\n===\n", 50<<20/7)), ""},
 		{"elements 100,000 deep", file(t, "d.html", strings.Repeat("<div>", 100_000)+"a"), ""},
-		{"formatting that is opened again in each paragraph", file(t, "f.html", fonts(400)+strings.Repeat("<p>a", 20_000)), ""},
+		{"formatting that is opened again in each paragraph",
+			file(t, "f.html", fonts(400)+strings.Repeat("<p>a", 20_000)), ""},
 		{"attributes", file(t, "a.html", "<p"+strings.Repeat(" a", 4_000_000)+">text"), ""},
 		{"cells without a table", file(t, "c.html", "<table><tr>"+strings.Repeat("<td>", 2_000_000)+"a"), ""},
 		{"50 MB of cells", file(t, "c.html", "<table><tr>"+strings.Repeat("<td>a", 10<<20)), ""},
@@ -108,7 +110,8 @@ func TestHostileFilesStayInTheirMemory(t *testing.T) {
 	}
 }
 
-// plainWorker builds this test's worker without the race detector, which takes several times the memory, and returns the command that runs it.
+// plainWorker builds this test's worker without the race detector, which takes several times the memory, and returns
+// the command that runs it.
 func plainWorker(t *testing.T) []string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), plainName)

@@ -32,7 +32,10 @@ func TestMain(m *testing.M) {
 
 func newReader(t testing.TB, change func(*worker.Config)) *worker.Pool {
 	t.Helper()
-	cfg := worker.Config{Command: []string{os.Args[0], "extract-worker"}, CacheDir: filepath.Join(os.TempDir(), "footnote-test-wasm"), Memory: 8 << 30}
+	cfg := worker.Config{
+		Command: []string{os.Args[0], "extract-worker"}, CacheDir: filepath.Join(os.TempDir(), "footnote-test-wasm"),
+		Memory: 8 << 30,
+	}
 	if change != nil {
 		change(&cfg)
 	}

@@ -28,7 +28,8 @@ import (
 // A Kind is one of the servers that tests use.
 type Kind string
 
-// Standalone is Milvus 2.3, the oldest one that is supported. Lite is a small server with the interface of Milvus from 2.4 on.
+// Standalone is Milvus 2.3, the oldest one that is supported. Lite is a small server with the interface of Milvus from
+// 2.4 on.
 const (
 	Standalone Kind = "Milvus 2.3"
 	Lite       Kind = "Milvus Lite"
@@ -128,8 +129,10 @@ func (s *Server) Run(ctx context.Context) (err error) {
 	defer log.Close()
 	// The shell ends the server when its input closes: so it can't outlive this process, however that ends. A signal
 	// to the whole group, like Ctrl-C, does not end the shell before the server. Only Kill has its files kept.
-	script := `trap "" HUP INT QUIT TERM; dir=$1; shift; "$@" </dev/null >&2 & echo $!; read -r keep; kill -KILL $!; wait $!; [ -n "$keep" ] || rm -rf "$dir"`
-	s.shell = exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", append([]string{"-c", script, "sh", s.dir}, args...)...)
+	script := `trap "" HUP INT QUIT TERM; dir=$1; shift; "$@" </dev/null >&2 & echo $!; read -r keep; kill -KILL $!; ` +
+		`wait $!; [ -n "$keep" ] || rm -rf "$dir"`
+	s.shell = exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh",
+		append([]string{"-c", script, "sh", s.dir}, args...)...)
 	s.shell.Stderr, s.shell.Dir = log, s.dir
 	if s.stdin, err = s.shell.StdinPipe(); err != nil {
 		return err

@@ -52,7 +52,8 @@ type Statement struct {
 // Statements returns what was called in the database called name since Forget, most called first. What functions call
 // is not among it.
 func (s *Server) Statements(ctx context.Context, name string) (list []Statement, err error) {
-	rows, err := s.Rows(ctx, s.URL, `SELECT query, calls, total_exec_time FROM pg_stat_statements JOIN pg_database d ON d.oid = dbid
+	rows, err := s.Rows(ctx, s.URL, `SELECT query, calls, total_exec_time FROM pg_stat_statements JOIN pg_database d
+		ON d.oid = dbid
 		WHERE toplevel AND datname = $1 ORDER BY calls DESC`, name)
 	for _, row := range rows {
 		list = append(list, Statement{

@@ -62,7 +62,8 @@ func (m *Maker) Bytes(root int) []byte {
 }
 
 // Fonts are the resources of a page: Helvetica as F, bold as B, Courier as C.
-const Fonts = "<</Font <</F <</Type /Font /Subtype /Type1 /BaseFont /Helvetica>> /B <</Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold>> " +
+const Fonts = "<</Font <</F <</Type /Font /Subtype /Type1 /BaseFont /Helvetica>> /B <</Type /Font /Subtype /Type1 " +
+	"/BaseFont /Helvetica-Bold>> " +
 	"/C <</Type /Font /Subtype /Type1 /BaseFont /Courier>> >> >>"
 
 // Document makes a PDF of A4-like pages. extra is added to the catalogue.
@@ -81,7 +82,8 @@ func (m *Maker) Document(extra string, sheets ...Sheet) []byte {
 		if s.Crop != "" {
 			crop = "/CropBox [" + s.Crop + "]"
 		}
-		pg := m.Add("<</Type /Page /Parent %d 0 R /MediaBox [0 0 600 800] %s /Rotate %d /Resources %s /Contents %d 0 R>>",
+		pg := m.Add("<</Type /Page /Parent %d 0 R /MediaBox [0 0 600 800] %s /Rotate %d /Resources %s /Contents "+
+			"%d 0 R>>",
 			parent, crop, s.Rotate, Fonts, content)
 		kids = append(kids, fmt.Sprintf("%d 0 R", pg))
 	}
@@ -130,7 +132,8 @@ func Nested(levels, times int) []byte {
 	}
 	content := m.Stream("", []byte("/X Do"))
 	page := m.Add(
-		"<</Type /Page /Parent %d 0 R /MediaBox [0 0 600 800] /Resources <</XObject <</X %d 0 R>> >> /Contents %d 0 R>>",
+		"<</Type /Page /Parent %d 0 R /MediaBox [0 0 600 800] /Resources <</XObject <</X %d 0 R>> >> /Contents "+
+			"%d 0 R>>",
 		content+2, inner, content,
 	)
 	parent := m.Add("<</Type /Pages /Count 1 /Kids [%d 0 R]>>", page)
