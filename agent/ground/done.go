@@ -65,7 +65,8 @@ func (e *Evidence) isInPassages(said string) bool {
 	})
 }
 
-// absenceMetaWords are words with which answers say that something was not found. They name nothing that was looked for.
+// absenceMetaWords are words with which answers say that something was not found. They name nothing that was looked
+// for.
 const absenceMetaWords = MetaWords + ` passage library answer question find found search look information detail mention
 	know determine confirm contain specific further additional relevant more other anything nothing
 	angaben informationen hinweise einzelheiten finden enthalten weitere genaue dokumente unterlagen

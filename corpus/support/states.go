@@ -38,8 +38,8 @@ func (j *Judge) States(claim, about, names, facts string) bool {
 	return stated || mentioned && !talk
 }
 
-// CountKnown returns how many content words a claim has besides numbers and those of about, and how many of these stand in other
-// texts. ok is false if the claim is in another language than they are, so that words can't be compared.
+// CountKnown returns how many content words a claim has besides numbers and those of about, and how many of these stand
+// in other texts. ok is false if the claim is in another language than they are, so that words can't be compared.
 func (j *Judge) CountKnown(claim, about, texts string) (words, known int, ok bool) {
 	lang, spoken := text.Detect(texts), text.Detect(claim)
 	if lang != "" && spoken != "" && lang != spoken {
