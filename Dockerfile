@@ -11,7 +11,7 @@ RUN npm run vendor
 
 FROM golang:1.26-bookworm AS build
 WORKDIR /src
-ENV CGO_ENABLED=0 GOFLAGS=-buildvcs=false
+ENV CGO_ENABLED=0 GOFLAGS="-buildvcs=false -gcflags=github.com/openai/openai-go/v3/...=-l -gcflags=github.com/anthropics/anthropic-sdk-go/...=-l"
 COPY go.mod go.sum ./
 COPY corpus/milvus/grpcretry ./corpus/milvus/grpcretry
 RUN go mod download
@@ -20,8 +20,7 @@ COPY --from=browser /src/static/vendor ./static/vendor
 ARG VERSION=dev
 # TAGS=grpcnotrace,retrynotrace,eino puts the agent framework Eino in (see the Makefile).
 ARG TAGS=grpcnotrace,retrynotrace
-RUN go build -tags "$TAGS" -gcflags=github.com/openai/openai-go/v3/...=-l \
-    -gcflags=github.com/anthropics/anthropic-sdk-go/...=-l -ldflags "-s -w -X main.version=$VERSION" -o bin/footnote ./cmd/footnote
+RUN go build -tags "$TAGS" -ldflags "-s -w -X main.version=$VERSION" -o bin/footnote ./cmd/footnote
 RUN mkdir -p /empty/data /empty/blobs /empty/keys /empty/tmp && chmod 1777 /empty/tmp
 
 FROM scratch

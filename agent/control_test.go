@@ -129,7 +129,7 @@ func TestAPanicEndsTheRunAsFailed(t *testing.T) {
 
 func TestTheSameIdempotencyKeyIsOneRun(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New())
+	h := newHouse(t, offline.New(nil))
 	req := asks("How many days of holiday are there?")
 	req.IdempotencyKey = "k"
 	first := h.ask(req)
@@ -142,7 +142,7 @@ func TestTheSameIdempotencyKeyIsOneRun(t *testing.T) {
 
 func TestARepeatAfterItsDocumentWasDeletedIsTheEarlierRun(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New())
+	h := newHouse(t, offline.New(nil))
 	doc, err := h.library.Find(t.Context(), chat.Local, "Survey.md")
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +174,7 @@ func TestARepeatAfterItsDocumentWasDeletedIsTheEarlierRun(t *testing.T) {
 func TestAKilledRunGoesOnFromItsLastFinishedStep(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	h := newHouse(t, offline.New())
+	h := newHouse(t, offline.New(nil))
 	// what a killed server leaves behind: a search that ended, a reading that did not, and a piece of text
 	dead := chat.Lease{Owner: "dead", Until: time.Now().Add(time.Hour)}
 	run, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("How many days of paid holiday are there?"), dead)
@@ -235,7 +235,7 @@ func TestAKilledRunGoesOnFromItsLastFinishedStep(t *testing.T) {
 func TestARunThatIsOldOrKeepsDyingIsInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	h := newHouse(t, offline.New())
+	h := newHouse(t, offline.New(nil))
 	run, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("How many days?"),
 		chat.Lease{Owner: "dead", Until: time.Now()})
 	if err != nil {

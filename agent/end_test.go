@@ -54,7 +54,7 @@ func TestAnEndThatNoStoreCanTakeIsSaidAtOnce(t *testing.T) {
 func TestARunWhoseEndIsNeverStoredFailsWithItsReason(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	h := newHouse(t, offline.New())
+	h := newHouse(t, offline.New(nil))
 	run, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("How many days?"),
 		chat.Lease{Owner: "dead", Until: time.Now()})
 	if err != nil {

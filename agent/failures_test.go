@@ -258,7 +258,7 @@ func TestAnAnswerFromGivenTextNeedsNoSearch(t *testing.T) {
 	if s := all[chat.RunStarted](got)[0]; s.Mode != chat.ModeContextConstrained {
 		t.Errorf("mode = %s, want %s", s.Mode, chat.ModeContextConstrained)
 	}
-	h.hire(offline.New())
+	h.hire(offline.New(nil))
 	if a := h.answer(req).answer(); !strings.Contains(a.Markdown, "4711") || strings.Contains(a.Markdown, "[") {
 		t.Errorf("offline answer = %q; want %q in it and no %q in it", a.Markdown, "4711", "[")
 	}
@@ -293,7 +293,7 @@ func TestAProvidersRefusalIsNoAnswer(t *testing.T) {
 
 func TestBadQuestionsAreRefusedWithASentence(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New(), func(c *Config) { c.MaxRuns = 1 })
+	h := newHouse(t, offline.New(nil), func(c *Config) { c.MaxRuns = 1 })
 	hot, cold, warm, none, many, beyond := 3.0, -0.1, 1.1, 0, 51, 21
 	for _, tt := range []struct {
 		name string

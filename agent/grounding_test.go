@@ -250,7 +250,7 @@ func TestARefusalSaysOnlyWhatWasDone(t *testing.T) {
 
 func TestOfflineSaysOnlyWhatWasDone(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New())
+	h := newHouse(t, offline.New(nil))
 	a := h.answer(chat.RunRequest{
 		Message: "What lives in the cellar?", Config: chat.RunConfig{EnabledTools: []string{"calculate"}},
 	}).answer()
@@ -259,7 +259,7 @@ func TestOfflineSaysOnlyWhatWasDone(t *testing.T) {
 		a.Coverage.Searched != 0 {
 		t.Errorf("answer = %q, coverage %+v; want %q", a.Markdown, a.Coverage, want)
 	}
-	h.hire(offline.New(), func(c *Config) { c.Library = searchless{c.Library} })
+	h.hire(offline.New(nil), func(c *Config) { c.Library = searchless{c.Library} })
 	a = h.answer(asks("What lives in the cellar?")).answer()
 	if !strings.Contains(a.Markdown, "failed, so they may still hold it") ||
 		strings.Contains(a.Markdown, "found nothing") || a.Coverage.Searched != 0 {

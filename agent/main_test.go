@@ -101,7 +101,7 @@ func (h *house) hire(model llm.Model, change ...func(*Config)) {
 	})
 }
 
-func withFallback(c *Config) { c.Fallback = offline.New() }
+func withFallback(c *Config) { c.Fallback = offline.New(nil) }
 
 // ask starts a run and returns it.
 func (h *house) ask(req chat.RunRequest) chat.Run {

@@ -16,7 +16,7 @@ import (
 func TestWhatIsAskedForIsOpened(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
-	for name, model := range map[string]llm.Model{"offline": offline.New(), "scripted": scripted.New()} {
+	for name, model := range map[string]llm.Model{"offline": offline.New(nil), "scripted": scripted.New()} {
 		h.hire(scripted.New(calls(search("paid holiday")), says(goodAnswer)))
 		first := h.ask(asks("How many days of paid holiday are there?"))
 		session, cited := first.SessionID, h.wait(first.ID).answer().Citations[0]

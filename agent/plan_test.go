@@ -43,7 +43,7 @@ func decomposed(text string) chat.RunRequest {
 
 func TestAComplexQuestionIsTakenApartAndTicksOff(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New())
+	h := newHouse(t, offline.New(nil))
 	got := h.answer(asks("Compare the roof condition and paid holiday"))
 	a := got.answer()
 	if len(a.Citations) < 2 || !strings.Contains(a.Markdown, "28 days") ||
@@ -100,7 +100,7 @@ func TestWhoIsNotAskedMakesNoPlan(t *testing.T) {
 				Message: "Compare the roof and holidays", Config: chat.RunConfig{EnabledTools: []string{"calculate"}},
 			}},
 	} {
-		h := newHouse(t, offline.New())
+		h := newHouse(t, offline.New(nil))
 		if plans := h.answer(tt.req).plans(); len(plans) > 0 {
 			t.Errorf("%s: %+v, want none", tt.name, plans)
 		}
@@ -260,7 +260,7 @@ func TestPartsThatTheAnswerSpeaksOfAreComplete(t *testing.T) {
 func TestAPlanKeepsToTheBudgetOfSearches(t *testing.T) {
 	t.Parallel()
 	one := 1
-	h := newHouse(t, offline.New())
+	h := newHouse(t, offline.New(nil))
 	req := decomposed("Compare the roof condition and paid holiday")
 	req.Config.MaxRetrievalCalls = &one
 	got := h.answer(req)
@@ -274,7 +274,7 @@ func TestAPlanKeepsToTheBudgetOfSearches(t *testing.T) {
 func TestAKilledRunGoesOnWithItsPlan(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	h := newHouse(t, offline.New())
+	h := newHouse(t, offline.New(nil))
 	dead := chat.Lease{Owner: "dead", Until: time.Now().Add(time.Hour)}
 	run, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("Compare the roof condition and paid holiday"), dead)
 	if err != nil {
@@ -291,7 +291,7 @@ func TestAKilledRunGoesOnWithItsPlan(t *testing.T) {
 	if err := h.feed.Append(ctx, "dead", run.ID, chat.RunStarted{Question: run.Request.Message}, planned); err != nil {
 		t.Fatal(err)
 	}
-	h.hire(offline.New())
+	h.hire(offline.New(nil))
 	got := h.carriedOn(run.ID)
 	last := got.step("plan")
 	if diff := cmp.Diff([]string{"the roof condition: complete", "paid holiday: complete"},

@@ -153,7 +153,7 @@ func TestSendNowEndsTheRunAndGoesFirst(t *testing.T) {
 
 func TestAQuestionIsSentAtOnceWhenNothingIsUnderWay(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New())
+	h := newHouse(t, offline.New(nil))
 	h.answer(chat.RunRequest{SessionID: "s", Message: "How many days of holiday are there?"})
 	h.queue("s", "What is the condition of the roof?")
 	h.next("s", "What is the condition of the roof?").answer()
@@ -178,7 +178,7 @@ func TestWaitingQuestionsSurviveARestart(t *testing.T) {
 	if left, err := h.store.Queue(t.Context(), chat.Local, "s"); err != nil || len(left) != 1 {
 		t.Fatalf("left = %+v, %v; want 1", left, err)
 	}
-	h.hire(offline.New())
+	h.hire(offline.New(nil))
 	ctx, cancel = context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- h.runs.Run(ctx) }() // ends by ctx

@@ -24,7 +24,7 @@ func TestWithoutAModelTheLastAnswersQuotesAreSaidAgain(t *testing.T) {
 		"Explain that in simple terms", "shorter please", "as a list", "say that in German", "why?",
 		"what do you mean by that?", "Shorten your last answer",
 	} {
-		h.hire(offline.New())
+		h.hire(offline.New(nil))
 		req := asks(message)
 		req.SessionID = session
 		got := h.answer(req)
@@ -38,7 +38,7 @@ func TestWithoutAModelTheLastAnswersQuotesAreSaidAgain(t *testing.T) {
 			t.Errorf("%s: %q were called, want none", message, tools)
 		}
 	}
-	h.hire(offline.New())
+	h.hire(offline.New(nil))
 	for _, message := range []string{"shorter please", "why?"} {
 		if a := h.answer(asks(message)).answer(); strings.Contains(a.Markdown, quotesOnly) {
 			t.Errorf("%s, as a first question: %q, want no %q in it", message, a.Markdown, quotesOnly)

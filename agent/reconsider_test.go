@@ -61,7 +61,7 @@ func TestALowJudgementLeadsToAnotherSearch(t *testing.T) {
 		{"the model fails meanwhile", []scripted.Reply{judges(half, 0.2), fails(llm.KindServer)}, nil, chat.RunConfig{},
 			lacking, 0.2, half, 4},
 		{"the model fails and another goes on", []scripted.Reply{judges(half, 0.2), fails(llm.KindServer)},
-			offline.New(), chat.RunConfig{}, lacking, 0.2, half, 4},
+			offline.New(nil), chat.RunConfig{}, lacking, 0.2, half, 4},
 		{"no search is left", []scripted.Reply{judges(half, 0.2)}, nil, chat.RunConfig{MaxRetrievalCalls: new(1)},
 			lacking, 0.2, half, 3},
 		{"no turn is left", []scripted.Reply{judges(half, 0.2)}, nil, chat.RunConfig{MaxSteps: new(2)}, lacking,
@@ -152,7 +152,7 @@ func TestTheToolsetStrategyPlansAndReflectsWithItsModel(t *testing.T) {
 				tt.planned, a.SelfEvaluation, len(model.Requests()), len(tt.replies))
 		}
 	}
-	h := newHouse(t, offline.New())
+	h := newHouse(t, offline.New(nil))
 	req := asks("How many days of paid holiday are there?")
 	req.Toolset = "strategy"
 	if a := h.answer(req).answer(); !strings.Contains(a.SelfEvaluation, "backed") {

@@ -92,7 +92,7 @@ func TestNobodyAsksTheModelToJudgeARefusal(t *testing.T) {
 	if a := h.answer(req).answer(); a.StopReason != chat.StopRefused || len(model.Requests()) != 2 {
 		t.Errorf("answer = %+v after %d requests; want StopReason %v and 2", a, len(model.Requests()), chat.StopRefused)
 	}
-	h.hire(offline.New())
+	h.hire(offline.New(nil))
 	if a := h.answer(chat.RunRequest{
 		Message: "How many days of paid holiday are there?", Config: req.Config,
 	}).answer(); !strings.Contains(a.SelfEvaluation, "backed") {

@@ -144,7 +144,7 @@ func TestNumbersOfPassagesGoOnWhereTheRepeatedStepsEnd(t *testing.T) {
 
 func TestTheOfflineEngineGoesOnFromAnEditedStep(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New())
+	h := newHouse(t, offline.New(nil))
 	first := h.answer(asks("What is the condition of the roof?"))
 	second := h.rerun(first.runID, first.step("search_documents").CallID, `{"query":"paid holiday days"}`)
 	second.answer()

@@ -152,14 +152,14 @@ func TestTextBeforeACallIsAThought(t *testing.T) {
 
 func TestTheOfflineModelAnswersFromTheSameTools(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New())
+	h := newHouse(t, offline.New(nil))
 	got := h.answer(asks("How many days of paid holiday does an employee get?"))
 	a := got.answer()
 	if len(a.Citations) == 0 || !strings.Contains(a.Markdown, "28 days") || len(a.Unsupported) > 0 {
 		t.Errorf("answer = %+v; want some citations, %q in it, none", a, "28 days")
 	}
-	if a.Confidence < 0.9 || a.SelfEvaluation == "" {
-		t.Errorf("confidence = %v, %q; want at least 0.9 and something", a.Confidence, a.SelfEvaluation)
+	if a.Confidence <= 0.5 || a.SelfEvaluation == "" {
+		t.Errorf("confidence = %v, %q; want more than 0.5 and something", a.Confidence, a.SelfEvaluation)
 	}
 	refusal := h.answer(asks("Who won the football world cup in Argentina?")).answer()
 	if refusal.StopReason != chat.StopRefused || len(refusal.Citations) != 0 ||

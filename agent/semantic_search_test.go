@@ -61,7 +61,7 @@ func TestSemanticSearchFallsBackToWordsWhileItDoesNotAnswer(t *testing.T) {
 				c.name, s.Status, s.ToolOutput, chat.StatusComplete)
 		}
 	}
-	h.hire(offline.New())
+	h.hire(offline.New(nil))
 	req.Config.EnabledTools = []string{"semantic_search", "read_document"}
 	if got := h.answer(req).answer(); !strings.Contains(got.Markdown, "poor condition") {
 		t.Errorf("the offline answer while the server is down: %s, want %q in it", got.Markdown, "poor condition")

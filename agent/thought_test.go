@@ -11,7 +11,7 @@ import (
 // their thought in common.
 func TestEachCallOfTheOfflineModelHasAThought(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New())
+	h := newHouse(t, offline.New(nil))
 	for _, asked := range []string{
 		"What is the condition of the roof?", "How many days of holiday are there, and when was the roof renewed?",
 		"What is 12 * 7?", "Which documents do I have?", "What does the moon cost?",

@@ -96,7 +96,7 @@ func TestWhatAModelIsToldBesideTheQuestionIsSet(t *testing.T) {
 
 func TestTheOfflineModelAnswersWithEveryToolset(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New())
+	h := newHouse(t, offline.New(nil))
 	for _, tt := range []struct {
 		name  string
 		Set   string
@@ -123,8 +123,8 @@ func TestTheOfflineModelAnswersWithEveryToolset(t *testing.T) {
 			t.Errorf("%s: answer = %q, citations %+v; want some citations and %q in it",
 				tt.name, a.Markdown, a.Citations, "28 days")
 		}
-		if a.StopReason != chat.StopAnswered || a.Confidence < 0.9 {
-			t.Errorf("%s: stopped %s, confidence %v; want %s and at least 0.9",
+		if a.StopReason != chat.StopAnswered || a.Confidence <= 0.5 {
+			t.Errorf("%s: stopped %s, confidence %v; want %s and more than 0.5",
 				tt.name, a.StopReason, a.Confidence, chat.StopAnswered)
 		}
 		var used []string
@@ -147,7 +147,7 @@ func TestTheOfflineModelAnswersWithEveryToolset(t *testing.T) {
 
 func TestToolsThatAreNotThereAreNamed(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New())
+	h := newHouse(t, offline.New(nil))
 	for _, tt := range []struct {
 		name string
 		req  chat.RunRequest
@@ -173,7 +173,7 @@ func TestToolsThatAreNotThereAreNamed(t *testing.T) {
 			}
 		}
 	}
-	cfg := run.Config{Store: h.store, Feed: h.feed, Library: h.library, Model: offline.New(), Tools: []string{"saw"}}
+	cfg := run.Config{Store: h.store, Feed: h.feed, Library: h.library, Model: offline.New(nil), Tools: []string{"saw"}}
 	if _, err := NewRuns(Config{Config: cfg}); err == nil || chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("NewRuns with an unknown tool = %v, want %v", err, chat.CodeInvalid)
 	}

@@ -12,7 +12,7 @@ import (
 
 func TestASessionAtItsLimitOffersANewOne(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New(), func(c *Config) { c.MaxTurns = 2 })
+	h := newHouse(t, offline.New(nil), func(c *Config) { c.MaxTurns = 2 })
 	ask := func(req chat.RunRequest) (chat.Run, error) {
 		t.Helper()
 		run, _, err := h.runs.Start(t.Context(), chat.LocalUser, req)

@@ -145,24 +145,26 @@ type Box [5]float64
 
 // Citation ties a number of the answer to words of a document. It precedes the delta that holds its "[".
 type Citation struct {
-	Number     int     `json:"number"`
-	DocumentID string  `json:"document_id"`
-	ChunkID    string  `json:"chunk_id"`
-	BlockID    string  `json:"block_id"`
-	Title      string  `json:"title"`
-	Filename   string  `json:"filename,omitempty"`
-	SourceURL  string  `json:"source_url,omitempty"` // where the document is on the web
-	Section    string  `json:"section"`              // heading path, joined by " › "
-	Page       int     `json:"page,omitempty"`
-	Quote      string  `json:"quote"`             // always the stored slice text[start:end]
-	Claimed    string  `json:"claimed,omitempty"` // the model's wording, when it gave one
-	Start      int     `json:"start"`             // rune offsets in the document's text
-	End        int     `json:"end"`
-	Boxes      []Box   `json:"boxes"`
-	URL        string  `json:"url"` // /d/{id}?c={run}.{number}
-	Check      Check   `json:"check"`
-	Score      float64 `json:"score"`  // 0–1
-	SHA256     string  `json:"sha256"` // of the document version the offsets belong to
+	Number     int    `json:"number"`
+	DocumentID string `json:"document_id"`
+	ChunkID    string `json:"chunk_id"`
+	BlockID    string `json:"block_id"`
+	Title      string `json:"title"`
+	Filename   string `json:"filename,omitempty"`
+	SourceURL  string `json:"source_url,omitempty"` // where the document is on the web
+	Section    string `json:"section"`              // heading path, joined by " › "
+	Page       int    `json:"page,omitempty"`
+	Quote      string `json:"quote"`             // always the stored slice text[start:end]
+	Claimed    string `json:"claimed,omitempty"` // the model's wording, when it gave one
+	// Matched are words of the quote that the question asks with, as they stand there; only of answers that are quotes.
+	Matched []string `json:"matched,omitempty"`
+	Start   int      `json:"start"` // rune offsets in the document's text
+	End     int      `json:"end"`
+	Boxes   []Box    `json:"boxes"`
+	URL     string   `json:"url"` // /d/{id}?c={run}.{number}
+	Check   Check    `json:"check"`
+	Score   float64  `json:"score"`  // 0–1
+	SHA256  string   `json:"sha256"` // of the document version the offsets belong to
 }
 
 // Source is one document behind an answer, cited or only read.
@@ -219,9 +221,20 @@ type Answer struct {
 	Cost           *float64   `json:"cost,omitempty"`
 	LatencyMS      int64      `json:"latency_ms"`
 	StopReason     StopReason `json:"stop_reason"`
-	Notes          []string   `json:"notes,omitempty"`      // what there is to know about the answer, in sentences
-	FollowUps      []string   `json:"follow_ups,omitempty"` // up to 3 questions made from what was read
+	// Finding says of an answer made of quotes alone whether they are likely to answer; empty of other answers.
+	Finding   Finding  `json:"finding,omitempty"`
+	Notes     []string `json:"notes,omitempty"`      // what there is to know about the answer, in sentences
+	FollowUps []string `json:"follow_ups,omitempty"` // up to 3 questions made from what was read
 }
+
+// Finding says what the quotes of an answer are.
+type Finding string
+
+// The findings.
+const (
+	FindingFound   Finding = "found"   // they are likely to hold what was asked
+	FindingClosest Finding = "closest" // they are the closest there is, and may not answer
+)
 
 // Reset tells a reader that its position is beyond the end: start over. Last is the log's last number.
 type Reset struct {

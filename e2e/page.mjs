@@ -45,7 +45,7 @@ export const words = markdown => markdown.replaceAll('\u2060', '').replace(/\\(?
 export async function shown(turn) {
   return words(await turn.getByTestId('answer').evaluate(answer => [...answer.querySelectorAll('.md')].map(block => {
     const copy = block.cloneNode(true)
-    for (const flag of copy.querySelectorAll('.flag, .host')) flag.remove() // what the page says of a sentence or a link is not the answer's
+    for (const flag of copy.querySelectorAll('.flag, .host, .place')) flag.remove() // what the page says of a sentence, a link or a quote is not the answer's
     return copy.textContent
   }).join('\n')))
 }

@@ -127,6 +127,10 @@ func TestJudge(t *testing.T) {
 			false, eval.Hit, eval.Hit, eval.Miss, eval.NotDue},
 		"refused wrongly": {q, refusal, false, eval.Miss, eval.Miss, eval.Miss, eval.NotDue},
 		"refused rightly": {none, refusal, true, eval.NotDue, eval.NotDue, eval.NotDue, eval.Hit},
+		"only the closest": {none, chat.Answer{Markdown: "> x [1]", Finding: chat.FindingClosest}, true, eval.NotDue,
+			eval.NotDue, eval.NotDue, eval.Hit},
+		"called found": {none, chat.Answer{Markdown: "> x [1]", Finding: chat.FindingFound}, false, eval.NotDue,
+			eval.NotDue, eval.NotDue, eval.Miss},
 		"answered wrongly": {none, chat.Answer{Markdown: "12", StopReason: chat.StopAnswered}, false, eval.NotDue,
 			eval.NotDue, eval.NotDue, eval.Miss},
 		"one of two is left": {eval.Question{
@@ -140,6 +144,14 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%s: %+v; want Right %v, Document %v, Passage %v, Words %v, Refusal %v",
 				name, v, row.right, row.document, row.passage, row.words, row.refused)
 		}
+	}
+	quotes := chat.Answer{
+		Finding:   chat.FindingClosest,
+		Citations: []chat.Citation{cite("2", "x"), cite("1", "The sky is red.")},
+	}
+	v := eval.Judge(eval.Question{Passages: []eval.Passage{{Document: "a.md", Words: "red"}}}, quotes, paths)
+	if v.First != eval.Miss || v.Found != eval.Miss || v.Passage != eval.Hit {
+		t.Errorf("the second quote answers: %+v; want First %v, Found %v, Passage %v", v, eval.Miss, eval.Miss, eval.Hit)
 	}
 	if v := eval.Lost(none, "gone"); v.Right || v.Failed != "gone" || v.Refusal != eval.Miss {
 		t.Errorf("a run without an answer: %+v; want Right false, Failed %q, Refusal %v", v, "gone", eval.Miss)
@@ -171,7 +183,7 @@ func TestReport(t *testing.T) {
 	r.Print(&out)
 	for _, line := range []string{
 		"Model m: 22 questions, 3 documents",
-		"| one  | 20        | 19    | 20/20    | –       | –     | –       | 1        | 2.5   | 90     | 99     |",
+		"| one  | 20        | 19    | 20/20    | –       | –     | –     | –     | –       | 1        | 2.5   | 90     | 99     |",
 		"✕ one: First? (refused, though a document answers)", "✕ two: Second? (answered, though no document does)",
 		"✕ two: Third? (no answer: gone)",
 	} {

@@ -24,8 +24,10 @@ type Verdict struct {
 	Right    bool   `json:"right"`              // everything that was due was there
 	Document Mark   `json:"document,omitempty"` // every expected document was cited
 	Passage  Mark   `json:"passage,omitempty"`  // and a quote from each holds the expected words
+	First    Mark   `json:"first,omitempty"`    // the first quote alone holds all of them
 	Words    Mark   `json:"words,omitempty"`    // the answer has the expected words
-	Refusal  Mark   `json:"refusal,omitempty"`  // the answer was refused, as it should be
+	Found    Mark   `json:"found,omitempty"`    // quotes that hold the expected words are called found
+	Refusal  Mark   `json:"refusal,omitempty"`  // refused, or only said to be the closest there is, as it should be
 	Refused  bool   `json:"refused"`            // due or not
 	Failed   string `json:"failed,omitempty"`   // why there is no answer
 	Answer   string `json:"answer"`
@@ -40,12 +42,19 @@ func Judge(q Question, answer chat.Answer, paths map[string]string) Verdict {
 		Refused: answer.StopReason == chat.StopRefused,
 	}
 	if q.Refuse() {
-		v.Refusal, v.Right = mark(v.Refused), v.Refused
+		v.Right = v.Refused || answer.Finding == chat.FindingClosest
+		v.Refusal = mark(v.Right)
 		return v
 	}
 	if len(q.Passages) > 0 {
 		v.Document = mark(all(q.Passages, func(p Passage) bool { return cites(answer, paths, p.Document, "") }))
 		v.Passage = mark(all(q.Passages, func(p Passage) bool { return cites(answer, paths, p.Document, p.Words) }))
+		first := answer
+		first.Citations = answer.Citations[:min(1, len(answer.Citations))]
+		v.First = mark(all(q.Passages, func(p Passage) bool { return cites(first, paths, p.Document, p.Words) }))
+		if v.Passage == Hit && answer.Finding != "" {
+			v.Found = mark(answer.Finding == chat.FindingFound)
+		}
 	}
 	if len(q.Words) > 0 {
 		v.Words = mark(all(q.Words, func(words string) bool {

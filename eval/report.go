@@ -25,6 +25,8 @@ type Score struct {
 	Right     int     `json:"right"`
 	Document  Part    `json:"document"`
 	Passage   Part    `json:"passage"`
+	First     Part    `json:"first"`
+	Found     Part    `json:"found"`
 	Words     Part    `json:"words"`
 	Refusal   Part    `json:"refusal"`
 	Withheld  int     `json:"withheld"` // refused although a document answers
@@ -86,6 +88,8 @@ func score(kind string, verdicts []Verdict) Score {
 		}
 		s.Document.add(v.Document)
 		s.Passage.add(v.Passage)
+		s.First.add(v.First)
+		s.Found.add(v.Found)
 		s.Words.add(v.Words)
 		s.Refusal.add(v.Refusal)
 		if v.Failed == "" {
@@ -109,13 +113,13 @@ func (r Report) Print(w io.Writer) {
 		r.Documents, "document",
 	))
 	rows := [][]string{{
-		"kind", "questions", "right", "document", "passage", "words", "refusal", "withheld", "steps", "ms p50",
+		"kind", "questions", "right", "document", "passage", "first", "found", "words", "refusal", "withheld", "steps", "ms p50",
 		"ms p95",
 	}}
 	for _, s := range append(slices.Clone(r.Kinds), r.Total) {
 		rows = append(rows, []string{
 			s.Kind, fmt.Sprint(s.Questions), fmt.Sprint(s.Right), s.Document.String(), s.Passage.String(),
-			s.Words.String(), s.Refusal.String(),
+			s.First.String(), s.Found.String(), s.Words.String(), s.Refusal.String(),
 			fmt.Sprint(s.Withheld), fmt.Sprintf("%.1f", s.Steps), fmt.Sprint(s.Median), fmt.Sprint(s.P95),
 		})
 	}

@@ -79,8 +79,9 @@ type Text string
 // Quoted is a footnote in the visible reply, from a model that knows which words of a passage the text before it
 // shows. Other models write footnotes as text, and their words are looked for.
 type Quoted struct {
-	Passage int    // its number n
-	Words   string // exactly as they stand in the passage
+	Passage int      // its number n
+	Words   string   // exactly as they stand in the passage
+	Matched []string // words among them that the question asks with, as they stand there
 }
 
 // Marker is the footnote as models write it in text.
@@ -116,6 +117,13 @@ const (
 type Done struct {
 	Finish Finish
 	Usage  *Usage // nil when the provider did not say
+	Found  *Found // of a model that only quotes; nil: the reply is no set of quotes
+}
+
+// Found is what a model that only quotes knows of its quotes.
+type Found struct {
+	Sure   float64 // 0–1: the share of such replies whose quotes hold what was asked, as it was measured
+	Likely bool    // they are likely to hold it; else they are the closest that there is
 }
 
 // Usage counts tokens as the provider reports them.

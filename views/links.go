@@ -54,7 +54,7 @@ func saysAddress(label, address, place string) bool {
 	address = strings.TrimSuffix(address, "/")
 	_, bare, _ := strings.Cut(address, ":")
 	bare = strings.TrimPrefix(bare, "//")
-	return strings.HasPrefix(bare, place) && (label == address || label == bare || label == place)
+	return strings.HasPrefix(strings.ToLower(bare), place) && (label == address || label == bare || label == place)
 }
 
 // ShownHost is the host of an http or https address as it may be shown: in ASCII, so that letters that look like

@@ -168,6 +168,14 @@ func (m *Markdown) finish(unsafe []byte, cite func(int) (chat.Citation, bool)) s
 				txtCopy+`</button></div><pre tabindex="0"><code>`)
 		s = strings.ReplaceAll(s, "</pre>", "</pre></div>")
 	}
+	if strings.HasPrefix(s, "<blockquote>") {
+		if last := chipMark.FindAllStringSubmatch(s, -1); len(last) > 0 {
+			n, _ := strconv.Atoi(last[len(last)-1][1])
+			if c, ok := cite(n); ok {
+				s = quoteBlock(s, c)
+			}
+		}
+	}
 	if strings.Contains(s, chipOpen) {
 		s = chipMark.ReplaceAllStringFunc(s, func(mark string) string {
 			n, _ := strconv.Atoi(chipMark.FindStringSubmatch(mark)[1])

@@ -16,7 +16,7 @@ func evaluated(t *testing.T, passage, answer string) (confidence float64, explai
 	s.Number(corpus.Passage{ID: "p", DocumentID: "d", Text: passage}, corpus.Document{ID: "d", Title: "Handbook"})
 	cite := NewCiter(s, NewTexts(noPages{}, chat.Scope{}), "r")
 	w := NewWriter(nil, cite, false)
-	if err := w.Quote(t.Context(), 1, passage); err != nil {
+	if err := w.Quote(t.Context(), 1, passage, nil); err != nil {
 		t.Fatal(err)
 	}
 	return NewEvidence(s, cite, chat.RunRequest{Message: "How do I install a package?"}).Evaluate(answer)

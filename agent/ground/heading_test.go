@@ -16,7 +16,7 @@ func underHeading(t *testing.T, question, heading, passage string) (unsupported 
 	s.Number(corpus.Passage{ID: "p", DocumentID: "d", Text: passage}, corpus.Document{ID: "d", Title: "Handbook"})
 	cite := NewCiter(s, NewTexts(noPages{}, chat.Scope{}), "r")
 	w := NewWriter(nil, cite, false)
-	if err := w.Quote(t.Context(), 1, passage); err != nil {
+	if err := w.Quote(t.Context(), 1, passage, nil); err != nil {
 		t.Fatal(err)
 	}
 	e := NewEvidence(s, cite, chat.RunRequest{Message: question})

@@ -237,11 +237,12 @@ func (w *Writer) bracket(ctx context.Context, i int, code, final bool) (held boo
 	}
 	w.move(i)
 	w.raw = w.raw[m.size:]
-	return false, w.mark(ctx, m.numbers, "")
+	return false, w.mark(ctx, m.numbers, "", nil)
 }
 
-// Quote adds a footnote to a passage, by its number, whose words the model names.
-func (w *Writer) Quote(ctx context.Context, passage int, words string) error {
+// Quote adds a footnote to a passage, by its number, whose words the model names; matched are those of them that the
+// question asks with.
+func (w *Writer) Quote(ctx context.Context, passage int, words string, matched []string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
@@ -250,7 +251,7 @@ func (w *Writer) Quote(ctx context.Context, passage int, words string) error {
 	if err := w.rewrite(ctx, true); err != nil { // text before a footnote can't go on as a marker
 		return err
 	}
-	return w.mark(ctx, []int{passage}, words)
+	return w.mark(ctx, []int{passage}, words, matched)
 }
 
 var openNumber = regexp.MustCompile(`\[\d{0,2}$`)
@@ -263,7 +264,7 @@ func joins(before, after string) bool {
 
 // mark writes the footnotes of one marker: for the words, or, without any, for the sentence before it. Numbers
 // without a passage are dropped, and the space before them.
-func (w *Writer) mark(ctx context.Context, numbers []int, words string) error {
+func (w *Writer) mark(ctx context.Context, numbers []int, words string, matched []string) error {
 	claim, seen, written := "", map[int]bool{}, false
 	for _, n := range numbers {
 		if w.plain || w.refusal {
@@ -280,6 +281,7 @@ func (w *Writer) mark(ctx context.Context, numbers []int, words string) error {
 			continue
 		}
 		if fresh != nil {
+			fresh.Matched = matched
 			w.queued = append(w.queued, *fresh)
 		}
 		seen[number], written = true, true

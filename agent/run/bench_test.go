@@ -98,7 +98,7 @@ func (m timed) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, 
 // chooses tools, and those in which it weighs what was read and writes the answer.
 func BenchmarkOfflineDecides(b *testing.B) {
 	var chose, answered []time.Duration
-	h := newHouse(b, timed{offline.New(), &chose, &answered})
+	h := newHouse(b, timed{offline.New(nil), &chose, &answered})
 	for i := 0; b.Loop(); i++ {
 		w := h.forgetful(chat.RunRequest{Message: askedToDecide[i%len(askedToDecide)]})
 		if _, err := w.carryOut(b.Context(), nil); err != nil {

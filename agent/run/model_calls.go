@@ -42,6 +42,7 @@ type modelCaller struct {
 	found    *findings
 
 	remedies remedies
+	quoted   *llm.Found // what the model's last reply said of its quotes; nil: it is more than quotes
 
 	phase    phase
 	model    llm.Model
@@ -191,7 +192,7 @@ func (m *modelCaller) readParts(
 			if r.chooses {
 				continue
 			}
-			if err := m.log.writer.Quote(ctx, p.Passage, p.Words); err != nil {
+			if err := m.log.writer.Quote(ctx, p.Passage, p.Words, p.Matched); err != nil {
 				return nil, err
 			}
 		case llm.Reasoning:
@@ -222,7 +223,7 @@ func (m *modelCaller) readParts(
 				return nil, err
 			}
 		case llm.Done:
-			done = &p
+			done, m.quoted = &p, p.Found
 		}
 	}
 	r.text, r.reasoning = text.String(), reasoning.String()

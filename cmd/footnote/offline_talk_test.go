@@ -13,10 +13,11 @@ func TestOfflineGoesOnFromWhatWasSaid(t *testing.T) {
 	s := serve(t, newDir(t))
 	s.add(books[0])
 	for _, turn := range [][2]string{
-		{"What is the condition of the roof?", "The roof of the mill is in poor condition. [1]"},
-		{"Tell me more", "Several slates are missing on its north slope. [1]"},
-		{"What does footnote 1 say?",
-			"The roof of the mill is in poor condition. [1] Several slates are missing on its north slope. [2]"},
+		{"What is the condition of the roof?",
+			"Found in your documents:\n\n> The roof of the mill is in poor condition. " +
+				"Several slates are missing on its north slope. [1]"},
+		{"Tell me more", "> The damp in the kitchen comes from a blocked gutter above the rear wall. [1]"},
+		{"What does footnote 1 say?", "> The damp in the kitchen comes from a blocked gutter above the rear wall. [1]"},
 		{"Show me the survey.md document", "The roof of the mill is in poor condition. [1]"},
 		{"Translate this: The roof is good", "I can't put a text in other words: that needs a language model"},
 	} {

@@ -110,10 +110,11 @@ func TestTheContextOfAQueryIsQuotedOffline(t *testing.T) {
 		answer    string
 		citations int
 	}{
-		"How many percent does Anna work?": {"Anna works 80 percent of full time since March.",
-			0},
+		"How many percent does Anna work?": {
+			"Found in the given text:\n\n> Anna works 80 percent of full time since March.", 0,
+		},
 		"How many days of paid holiday is an employee entitled to?": {
-			"Every employee is entitled to 28 days of paid holiday a year. [1]", 1,
+			"Found in your documents:\n\n> Every employee is entitled to 28 days of paid holiday a year. [1]", 1,
 		},
 	} {
 		r := s.send("POST", "/agent/query", `{"question":"`+question+`","context":`+strconv.Quote(annasHours)+`}`)

@@ -23,6 +23,7 @@ import (
 	"footnote/keys"
 	"footnote/llm"
 	"footnote/llm/anthropic"
+	"footnote/llm/offline"
 	"footnote/llm/openai"
 	"footnote/mcp"
 	"footnote/server"
@@ -40,8 +41,9 @@ type app struct {
 	stores  *stores
 	feed    *chat.Feed
 	files   *worker.Pool
-	remote  *openai.Model  // nil without an OpenAI-compatible server
-	embeds  *bert.Embedder // nil unless a model in this process makes the vectors
+	remote  *openai.Model      // nil without an OpenAI-compatible server
+	embeds  *bert.Embedder     // nil unless a model in this process makes the vectors
+	similar offline.Similarity // nil without vectors
 	models  modelSet
 	library *corpus.Library
 	tools   *mcp.Client // nil without servers of tools
@@ -70,7 +72,7 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 	}
 	a.stores.chats.SetLimits(set.limits())
 	a.feed = chat.NewFeed(a.stores.chats)
-	if a.models, err = buildModels(set, a.remote, log); err != nil {
+	if a.models, err = buildModels(set, a.remote, a.similar, log); err != nil {
 		return nil, err
 	}
 	a.model = a.models.main.Name()
@@ -179,6 +181,7 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 		}
 		cfg.Vectors, cfg.Embedder = a.stores.vectors, a.embeds
 	}
+	a.similar = similarity(cfg.Embedder)
 	a.library, err = corpus.NewLibrary(cfg)
 	return err
 }

@@ -3,7 +3,6 @@ package offline
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"footnote/corpus/text"
 )
@@ -15,16 +14,12 @@ const mostFurther = 4
 // its footnotes.
 var (
 	further = lazily(`(?i)^(?:please |can you |could you |and |ok(?:ay)?,? |yes,? )*(?:` +
-		`(?:tell|show|give) me (?:some |any |a (?:bit|little) )?more(?: (?:details?|information|info))?(?: ` +
-		`(?:about|on) (?:it|this|that|them|these|those))?|` +
-		`(?:is there )?(?:what |any|any |some)?(?:thing )?(?:else|more)(?: (?:details?|information|info))?(?: ` +
-		`(?:about|on|to say about) (?:it|this|that|them))?|` +
-		`(?:go on|continue|elaborate|expand)(?: on (?:it|this|that))?|explain (?:it |this |that )?(?:further|more|in ` +
-		`(?:more )?detail)|` +
+		`(?:tell|show|give) me (?:some |any |a (?:bit|little) )?more(?: (?:details?|information|info))?(?: (?:about|on) (?:it|this|that|them|these|those))?|` +
+		`(?:is there )?(?:what |any|any |some)?(?:thing )?(?:else|more)(?: (?:details?|information|info))?(?: (?:about|on|to say about) (?:it|this|that|them))?|` +
+		`(?:go on|continue|elaborate|expand)(?: on (?:it|this|that))?|explain (?:it |this |that )?(?:further|more|in (?:more )?detail)|` +
 		`(?:(?:erzähl|sag)e? mir )?(?:bitte )?mehr(?: (?:dazu|davon|darüber))?|weiter)(?:,? please)?[\s.!?]*$`)
 	ofSource = lazily(
-		`(?i)^(?:what|where|which|does|did|is|the|was|this|that|it|of|in|for|me|behind|come|comes|from|based|rest|` +
-			`rests|refer|refers|stand|stands|open|quote|read|page|support|supports|back|backs)$`,
+		`(?i)^(?:what|where|which|does|did|is|the|was|this|that|it|of|in|for|me|behind|come|comes|from|based|rest|rests|refer|refers|stand|stands|open|quote|read|page|support|supports|back|backs|say|says|mean|means|explain|show|tell|about)$`,
 	)
 )
 
@@ -36,7 +31,7 @@ func (t turn) subject() (topic turn, said string) {
 		q := t.earlier[i].question
 		if k, _ := classify(q); k == kindFurther || aboutFootnote(q) || text.OwnText.MatchString(q) {
 			continue
-		} else if k == kindDocuments || k == kindSummary || k == kindOpening {
+		} else if k == kindFind || k == kindSummary || k == kindOpening {
 			topic = t
 			topic.question, topic.earlier = q, t.earlier[:i:i]
 		}
@@ -47,48 +42,45 @@ func (t turn) subject() (topic turn, said string) {
 
 // goOn says what the passages of the last answer hold beside what was said: first the rest of those that it came
 // from, then what follows them.
-func goOn(t turn) ([]step, string) {
+func goOn(t turn) move {
 	topic, said := t.subject()
 	if topic.question == "" {
-		return nil, "Ask a question about your documents first. Then I can go on from its answer."
+		return say("Ask a question about your documents first. Then I can go on from its answer.")
 	}
-	q := understand(topic)
+	query := topicOf(topic).query(topic.question)
 	if len(t.searches()) == 0 && t.canSearch() {
-		return t.search(q.text), ""
+		return call(t.search(query))
 	}
-	if reads := toRead(t, t.found()); len(reads) > 0 && len(t.read()) == 0 {
-		return readAll(t, reads, q), ""
+	if reads := toRead(t); len(reads) > 0 && t.readings() == 0 {
+		return call(readAll(t, reads, query)...)
 	}
-	sources := t.shown()
-	left, any := unsaid(sources, said)
+	p := pileOf(t.shown())
+	left, any := p.unsaid(said)
 	switch {
 	case len(left) > 0:
-		return nil, write(left, sources)
+		return say(p.join(left))
 	case any:
-		return nil, refuse(t, q) + " What they say about it was said already."
+		return say(refuse(t) + " What they say about it was said already.")
 	}
-	return nil, refuse(t, q)
+	return say(refuse(t))
 }
 
-// unsaid picks the sentences of passages that the answers so far took some from, or that stand next in the same
-// documents. any is false when the answers took none.
-func unsaid(sources []source, said string) (left []candidate, any bool) {
-	said = strings.Join(strings.Fields(marker().ReplaceAllString(said, "")), " ")
-	was := func(s sentence) bool {
-		return strings.Contains(said, shownAs(s.words))
-	}
-	sentences := pileOf(sources).sentences
+// unsaid picks the units of passages that the answers so far took some from, or that stand next in the same documents.
+// any is false when the answers took none.
+func (p pile) unsaid(said string) (left []unit, any bool) {
+	said = plain(said)
+	was := func(u unit) bool { return strings.Contains(said, plain(escape(u.text))) }
 	from, documents := map[int]bool{}, map[string]bool{}
-	for _, s := range sentences {
-		if !s.heading && utf8.RuneCountInString(s.text) >= shortest && was(s) {
-			from[s.source], documents[sources[s.source].document.DocID] = true, true
+	for _, u := range p.units {
+		if u.quotable() && was(u) {
+			from[u.source], documents[p.sources[u.source].document.DocID] = true, true
 		}
 	}
 	for _, same := range []bool{true, false} {
-		for _, s := range sentences {
-			if len(left) < mostFurther && from[s.source] == same && documents[sources[s.source].document.DocID] &&
-				!s.heading && sayable(s.text) && !was(s) {
-				left = append(left, candidate{sentence: s})
+		for _, u := range p.units {
+			if len(left) < mostFurther && from[u.source] == same && documents[p.sources[u.source].document.DocID] &&
+				u.quotable() && !was(u) {
+				left = append(left, u)
 			}
 		}
 		if len(left) > 0 {
@@ -98,14 +90,30 @@ func unsaid(sources []source, said string) (left []candidate, any bool) {
 	return left, len(from) > 0
 }
 
+// plain is a text without footnotes, marks of quotes and emphasis, its white space collapsed.
+func plain(s string) string {
+	s = marker().ReplaceAllString(strings.NewReplacer("  \n> ", " ").Replace(s), "")
+	return strings.Join(strings.Fields(s), " ")
+}
+
+var marker = lazily(`\s*\[(?:Source )?\d+\]`)
+
+// join writes units of passages one after another, each with its footnote.
+func (p pile) join(units []unit) string {
+	var said []string
+	for _, u := range units {
+		said = append(said, "> "+escape(u.text)+cited(u.text, p.sources[u.source].N, nil))
+	}
+	return strings.Join(said, "\n\n")
+}
+
 // aboutFootnote reports whether a question asks for nothing but what stands behind a footnote.
 func aboutFootnote(q string) bool {
 	if !text.Footnote.MatchString(q) {
 		return false
 	}
-	words, content := contentWords(text.Footnote.ReplaceAllString(q, " "))
-	for _, w := range words {
-		if content && !ofSource().MatchString(w.Text) {
+	for _, w := range strings.Fields(text.Footnote.ReplaceAllString(q, " ")) {
+		if w = strings.Trim(w, "?.!,:;\"“”"); w != "" && !ofSource().MatchString(w) {
 			return false
 		}
 	}
@@ -117,28 +125,28 @@ func behind(t turn) (string, bool) {
 	if !aboutFootnote(t.question) {
 		return "", false
 	}
-	sources := t.shown()
-	sentences := pileOf(sources).sentences
+	p := pileOf(t.shown())
 	for _, r := range t.results {
 		quote, _ := r.input["focus_query"].(string)
 		if !isReading(r.tool) || quote == "" {
 			continue
 		}
-		at := slices.IndexFunc(sentences, func(s sentence) bool {
-			return strings.Contains(s.text, quote) ||
-				len(s.text) >= shortest && strings.Contains(quote, s.text) && !s.heading
+		quote = strings.Join(strings.Fields(quote), " ")
+		at := slices.IndexFunc(p.units, func(u unit) bool {
+			said := strings.Join(strings.Fields(u.text), " ")
+			return strings.Contains(said, quote) || u.quotable() && strings.Contains(quote, said)
 		})
 		if at < 0 {
 			continue
 		}
-		var out []candidate
-		for _, s := range sentences[max(0, at-1):min(len(sentences), at+3)] {
-			if s.source == sentences[at].source && !s.heading && sayable(s.text) {
-				out = append(out, candidate{sentence: s})
+		var out []unit
+		for _, u := range p.units[max(0, at-1):min(len(p.units), at+3)] {
+			if u.source == p.units[at].source && u.quotable() {
+				out = append(out, u)
 			}
 		}
 		if len(out) > 0 {
-			return write(out, sources), true
+			return p.join(out), true
 		}
 	}
 	return "", false

@@ -9,17 +9,10 @@ import (
 // What is asked to be done with a text, and the words that such a request has beside its text.
 var (
 	task = lazily(
-		`(?i)^(?:please |can you |could you ` +
-			`)*(?:explain|summari[sz]e|simplify|rewrite|rephrase|paraphrase|shorten|clarify|translate|sum up|break ` +
-			`(?:it|this|that) down|describe|put (?:it|this|that)|tl;?dr|what (?:does|is) (?:this|it|that|the ` +
-			`(?:text|passage|paragraph))|what's this|erkläre?|fasse|vereinfache|übersetze)\b`,
+		`(?i)^(?:please |can you |could you )*(?:explain|summari[sz]e|simplify|rewrite|rephrase|paraphrase|shorten|clarify|translate|sum up|break (?:it|this|that) down|describe|put (?:it|this|that)|tl;?dr|what (?:does|is) (?:this|it|that|the (?:text|passage|paragraph))|what's this|erkläre?|fasse|vereinfache|übersetze)\b`,
 	)
 	how = lazily(
-		`(?i)^(?:what|does|is|this|that|it|the|simple|simpler|simply|plain|plainly|easy|easier|terms|words?|language|` +
-			`short|shorter|briefly|brief|detail|text|passage|paragraph|sentences?|bullets?|points?|child|beginner|` +
-			`layman|different|own|explain|summari[sz]e|simplify|rewrite|rephrase|paraphrase|shorten|clarify|sum|` +
-			`break|describe|put|tl|dr|understandable|einfach\w*|worten|text|zusammen|german|english|french|spanish|` +
-			`translate|into)$`,
+		`(?i)^(?:what|does|is|this|that|it|the|simple|simpler|simply|plain|plainly|easy|easier|terms|words?|language|short|shorter|briefly|brief|detail|text|passage|paragraph|sentences?|bullets?|points?|child|beginner|layman|different|own|explain|summari[sz]e|simplify|rewrite|rephrase|paraphrase|shorten|clarify|mean|please|sum|break|describe|put|tl|dr|understandable|einfach\w*|worten|text|zusammen|german|english|french|spanish|translate|into)$`,
 	)
 )
 
@@ -41,18 +34,15 @@ func retell(t turn) (string, bool) {
 	if len(parts) == 0 || !task().MatchString(t.question) {
 		return "", false
 	}
-	words, content := contentWords(t.question)
-	for _, w := range words {
-		if content && !how().MatchString(w.Text) {
+	for _, w := range text.QueryWords(t.question, languages(t.question)) {
+		if !how().MatchString(w.Text) {
 			return "", false
 		}
 	}
 	var said []string
-	for _, p := range parts {
-		for _, s := range sentencesOf(p.Text) {
-			if len(said) < mostFurther && !s.heading && sayable(s.text) {
-				said = append(said, shownAs(s.words))
-			}
+	for _, u := range pileOf(t.shown()).units {
+		if len(said) < mostFurther && u.quotable() {
+			said = append(said, escape(u.text))
 		}
 	}
 	if len(said) == 0 {

@@ -1,166 +1,150 @@
 package offline
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+
+	"footnote/english"
+	"footnote/llm"
 )
 
 const (
-	mostReads    = 3 // documents of one turn
-	mostSearches = 2
-	nearBest     = 0.55 // a document with this share of the best one's score is read too
+	mostReads = 3    // documents of one turn
+	nearBest  = 0.55 // a document with this share of the best one's score is read too
 )
 
-// next decides what to do: call tools, or say the text.
-func next(t turn) ([]step, string) {
-	for _, say := range []func(turn) (string, bool){retell, ownText, behind} {
-		if said, ok := say(t); ok {
-			return nil, said
+// move is what to do next: call tools, or say the text. found is what is known of the quotes in it.
+type move struct {
+	steps []step
+	text  string
+	found *llm.Found
+}
+
+func say(text string) move { return move{text: text} }
+
+func call(steps ...step) move { return move{steps: steps} }
+
+// next decides what to do.
+func (m model) next(ctx context.Context, t turn) (move, error) {
+	for _, rule := range []func(turn) (string, bool){retell, ownText, behind} {
+		if said, ok := rule(t); ok {
+			return say(said), nil
 		}
 	}
 	switch k, about := classify(t.question); k {
 	case kindEmpty:
-		return nil, "Ask a question about your documents, and I will search them for the answer."
+		return say("Ask a question about your documents, and I will search them for the answer."), nil
 	case kindTalk:
-		return nil, smallTalk(t.question)
+		return say(smallTalk(t.question)), nil
 	case kindFurther:
-		return goOn(t)
+		return goOn(t), nil
 	case kindArithmetic:
-		return calculate(t, about)
-	case kindSummary:
-		return summary(t, about)
-	case kindOpening:
-		return open(t, about)
+		return calculate(t, about), nil
+	case kindSummary, kindOpening:
+		if next, ok := summary(t, about); ok {
+			return next, nil
+		}
 	case kindListing:
-		return list(t, about)
-	case kindCatalogue:
-		c, _ := catalogue(about)
-		return consult(t, c)
-	default:
-		return documents(t)
+		if tool := t.offered([]string{"list_documents", "metadata_search"}); tool != "" {
+			return list(t, tool), nil
+		}
 	}
+	return m.find(ctx, t)
 }
+
+// find searches, reads the best documents, and quotes what answers; it searches once more when that is unlikely to.
+func (m model) find(ctx context.Context, t turn) (move, error) {
+	q := topicOf(t)
+	if len(t.searches()) == 0 && t.canSearch() && len(t.given()) == 0 {
+		return call(t.search(q.query(t.question))), nil
+	}
+	if reads := toRead(t); len(reads) > 0 && t.readings() < t.rounds() {
+		return call(readAll(t, reads, q.query(t.question))...), nil
+	}
+	a, err := compose(ctx, t, m.similar)
+	if err != nil {
+		return move{}, err
+	}
+	if a.finding != answers {
+		if again, ok := t.again(q, a.pile); ok {
+			return call(again), nil
+		}
+	}
+	if a.finding == none {
+		return say(refuse(t)), nil
+	}
+	return move{text: a.text, found: &llm.Found{Sure: a.sure, Likely: a.finding == answers}}, nil
+}
+
+// query is what is searched for: the question, and the words that it leaves to the question before.
+func (q topic) query(question string) string {
+	said := []string{question}
+	for _, w := range q.borrowed {
+		if !w.Gram {
+			said = append(said, w.Text)
+		}
+	}
+	if len(q.borrowed) > 0 && len(said) == 1 { // a script without spaces: bigrams are no words
+		said = append(said, q.before)
+	}
+	return clip(strings.Join(said, " "), 900)
+}
+
+// again is a second search, for the words of the question that nothing which was found has; for its rarest when
+// everything was found somewhere.
+func (t turn) again(q topic, p pile) (step, bool) {
+	if t.rounds() >= mostSearches || !t.canSearch() || len(t.given()) > 0 {
+		return step{}, false
+	}
+	var missing, others []string
+	for _, w := range q.weigh(p) {
+		if len(w.terms) == 0 {
+			missing = append(missing, w.typed)
+		} else {
+			others = append(others, w.typed)
+		}
+	}
+	query := clip(strings.Join(slices.Concat(missing, others), " "), 900)
+	if query == "" || slices.ContainsFunc(t.searches(), func(r result) bool { return r.input["query"] == query }) {
+		return step{}, false
+	}
+	input := map[string]any{"query": query}
+	if t.offered(searchers()) == "semantic_search" {
+		input["min_score"] = 0
+	}
+	return step{t.offered(searchers()), input}, true
+}
+
+const mostSearches = 2
 
 func smallTalk(q string) string {
 	if gratitude().MatchString(q) {
 		return "You're welcome. Ask another question about your documents whenever you like."
 	}
-	return "Hello! Footnote is in offline mode, without a language model: I search your documents, read what fits, " +
-		"and answer with sentences " +
-		"taken word for word from them, each with its footnote. Ask a question about your documents."
+	return "Hello! Footnote is in offline mode, without a language model: I search your documents, read what fits, and quote what answers, " +
+		"each quote with its footnote. Ask a question about your documents."
 }
 
-func calculate(t turn, expression string) ([]step, string) {
+func calculate(t turn, expression string) move {
 	done := t.of("calculate")
 	if len(done) == 0 {
 		if !t.has("calculate") {
-			return nil, "I can't calculate here."
+			return say("I can't calculate here.")
 		}
-		return []step{{"calculate", map[string]any{"expression": expression}}}, ""
+		return call(step{"calculate", map[string]any{"expression": expression}})
 	}
 	out := done[len(done)-1].out
 	if out.Error != nil {
-		return nil, "This can't be calculated: " + escape(fmt.Sprint(out.Error))
+		return say("This can't be calculated: " + escape(fmt.Sprint(out.Error)))
 	}
-	return nil, escape(expression) + " = " + escape(fmt.Sprint(out.Result))
+	return say(escape(expression) + " = " + escape(fmt.Sprint(out.Result)))
 }
 
-// documents answers a question from what documents say: search, search again if need be, read, answer; in two steps
-// if no sentence answers it.
-func documents(t turn) ([]step, string) {
-	q := understand(t)
-	var two []hop
-	if !q.follows && !asksSum(t.question) {
-		two = hops(t.question)
-	}
-	first, done := t.parted(two)
-	steps, said, missing := inOneStep(first, q, two)
-	if len(steps) > 0 || said != "" {
-		return steps, said
-	}
-	if steps, said = inTwoSteps(t, two, done); len(steps) > 0 || said != "" {
-		return steps, said
-	}
-	if missing != "" {
-		return nil, refuse(t, q) + alone(missing)
-	}
-	if len(two) > 0 && two[0].role { // "the cover of the slates" may be no thing of its own
-		if a := compose(first, q, nil); a.supported {
-			return nil, a.text
-		}
-	}
-	return nil, refuse(t, q)
-}
-
-// inOneStep looks for sentences that answer a question by themselves. Neither steps nor an answer mean that there are
-// none; missing is as in reply.
-func inOneStep(t turn, q query, two []hop) (steps []step, said, missing string) {
-	searches, found := t.searches(), t.found()
-	if len(searches) == 0 && t.canSearch() {
-		return t.search(q.text), "", ""
-	}
-	if len(found) == 0 {
-		if wider := t.again(q); wider != nil {
-			return wider, "", ""
-		}
-	}
-	if reads := toRead(t, found); len(reads) > 0 && len(t.read()) == 0 {
-		return readAll(t, reads, q), "", ""
-	}
-	steps, sum, asked := answerSum(t, q)
-	if len(steps) > 0 || sum != "" {
-		return steps, sum, ""
-	}
-	var a reply
-	if !asked {
-		a = compose(t, q, two)
-	}
-	if a.supported {
-		return nil, a.text, ""
-	}
-	if a.half && two[0].role {
-		return nil, "", ""
-	}
-	if wider := t.again(q); wider != nil {
-		return wider, "", ""
-	}
-	if t.rounds() == mostSearches {
-		if reads := toRead(t, t.lastRound()); len(reads) > 0 && t.readTurns() < 2 {
-			return readAll(t, reads, q), "", ""
-		}
-	}
-	return nil, "", a.missing
-}
-
-// readTurns is 2 after a second search was followed by reading.
-func (t turn) readTurns() int {
-	turns, searched := 0, false
-	for _, r := range t.results {
-		switch {
-		case isSearch(r.tool):
-			searched = true
-		case isReading(r.tool):
-			if searched {
-				turns++
-			}
-			searched = false
-		}
-	}
-	return turns
-}
-
-func readAll(t turn, docs []document, q query) []step {
-	var steps []step
-	for _, d := range docs {
-		steps = append(steps, t.reading(d.DocID, q.text))
-	}
-	return steps
-}
-
-// toRead returns the best of the found documents that were not tried yet.
-func toRead(t turn, found []document) []document {
-	if t.offered(readers()) == "" {
+// toRead returns the best of the found documents that were not read yet.
+func toRead(t turn) []document {
+	if t.offered(readers()) == "" || len(t.searches()) == 0 {
 		return nil
 	}
 	tried := map[any]bool{}
@@ -170,6 +154,7 @@ func toRead(t turn, found []document) []document {
 		}
 	}
 	var out []document
+	found := t.lastRound()
 	for _, d := range found {
 		if len(out) < mostReads && !tried[d.DocID] && d.DocID != "" &&
 			(len(out) == 0 || d.Score >= nearBest*found[0].Score) {
@@ -179,31 +164,40 @@ func toRead(t turn, found []document) []document {
 	return out
 }
 
-// widen makes another query of one that found too little: other words for the same, and only the words that say most.
-func widen(q query, done []result) string {
-	var words []string
-	for _, w := range slices.Concat(q.words, q.borrowed) {
-		if w.Gram {
-			continue
+func readAll(t turn, docs []document, about string) []step {
+	var steps []step
+	for _, d := range docs {
+		steps = append(steps, t.reading(d.DocID, about))
+	}
+	return steps
+}
+
+// list names the documents of the library.
+func list(t turn, tool string) move {
+	done := t.of(tool)
+	if len(done) == 0 {
+		if tool == "metadata_search" { // without a filter it finds all
+			return call(step{tool, map[string]any{"filters": map[string]any{}}})
 		}
-		words = append(words, w.Text)
-		words = append(words, synonyms(w)...)
+		return call(step{tool, map[string]any{}})
 	}
-	if len(words) == len(q.words)+len(q.borrowed) && len(words) > 2 { // no other words are known: drop the shortest
-		slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) })
-		words = words[:(len(words)+1)/2]
+	out := done[0].out
+	if out.Error != nil || len(out.Documents) == 0 {
+		return say("There are no documents yet. Add some, then ask again.")
 	}
-	wider := clip(strings.Join(words, " "), 900)
-	for _, r := range done {
-		if r.input["query"] == wider {
-			return ""
-		}
+	at := ""
+	if out.More {
+		at = "at least "
 	}
-	return wider
+	lines := []string{"You have " + at + english.Count(len(out.Documents), "document") + ":", ""}
+	for _, d := range out.Documents {
+		lines = append(lines, "- "+escape(d.label()))
+	}
+	return say(strings.Join(lines, "\n"))
 }
 
 // refuse says that nothing was found, and what was searched and read.
-func refuse(t turn, q query) string {
+func refuse(t turn) string {
 	var queries, failed, names []string
 	for _, r := range t.searches() {
 		if s, ok := r.input["query"].(string); ok && s != "" {

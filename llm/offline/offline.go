@@ -20,15 +20,15 @@ const Refusal = "I couldn't find relevant information about that in your documen
 const Name = "offline"
 
 // model keeps nothing between requests, so that equal requests get equal replies.
-type model struct{}
+type model struct{ similar Similarity }
 
-// New returns the offline model. It never fails but for a context that ended.
-func New() llm.Model { return model{} }
+// New returns the offline model. similar compares meanings; without it, nil, words alone decide.
+func New(similar Similarity) llm.Model { return model{similar} }
 
 func (model) Name() string { return Name }
 
 // Stream yields the next step: tool calls, or the answer in pieces of a few words.
-func (model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
+func (m model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
 	return func(yield func(llm.Part, error) bool) {
 		stopped := func() bool {
 			if err := context.Cause(ctx); err != nil {
@@ -41,8 +41,13 @@ func (model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, er
 			return
 		}
 		t := newTurn(req)
-		calls, text := next(t)
-		done := llm.Done{Finish: llm.FinishStop}
+		next, err := m.next(ctx, t)
+		if err != nil {
+			yield(nil, &llm.Error{Kind: llm.KindServer, Message: "Comparing meanings failed.", Err: err})
+			return
+		}
+		calls, text := next.steps, next.text
+		done := llm.Done{Finish: llm.FinishStop, Found: next.found}
 		if len(calls) > 0 {
 			done.Finish = llm.FinishCalls
 			if !yield(llm.Reasoning(why(t, calls)), nil) {

@@ -1,5 +1,8 @@
 package offline
 
+// aFile is the name of a file.
+const aFile = `["“]?([\p{L}\p{N}][^"”?\n]{0,200}?\.[A-Za-z0-9]{1,5})["”]?`
+
 // Questions that ask for what a document holds. A file is known by its ending; what open, read and view are said of
 // is tried as a title.
 var (
@@ -30,20 +33,4 @@ func toOpen(q string) string {
 		return m[1]
 	}
 	return ""
-}
-
-// open reads the document that is named and says what matters in it. Without such a document its name is searched for.
-func open(t turn, name string) ([]step, string) {
-	tool := t.offered(append([]string{"get_document_summary"}, readers()...))
-	if tool == "" {
-		return documents(t)
-	}
-	done := t.of(tool)
-	if len(done) == 0 {
-		return []step{{tool, map[string]any{"doc_id": name}}}, ""
-	}
-	if said := summaryText(done[:1]); done[0].out.Error == nil && said != "" {
-		return nil, said
-	}
-	return documents(t)
 }

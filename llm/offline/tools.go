@@ -1,6 +1,9 @@
 package offline
 
-import "slices"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 // searchers find passages by a query and readers read one document; the first that is offered is used.
 func searchers() []string {
@@ -49,29 +52,19 @@ func (t turn) lastRound() []document {
 }
 
 // search is a search for words.
-func (t turn) search(query string) []step {
-	return []step{{t.offered(searchers()), map[string]any{"query": query}}}
+func (t turn) search(query string) step {
+	return step{t.offered(searchers()), map[string]any{"query": query}}
 }
 
-// again is a second search of one that found too little, with other words and without a threshold; nothing if there
-// is none to try.
-func (t turn) again(q query) []step {
-	if t.rounds() >= mostSearches || !t.canSearch() {
-		return nil
+// readings is how many times documents were read: those that were read together are one time.
+func (t turn) readings() int {
+	seen := map[int]bool{}
+	for _, r := range t.results {
+		if isReading(r.tool) {
+			seen[r.round] = true
+		}
 	}
-	wider := widen(q, t.searches())
-	tool := t.offered(searchers())
-	if wider == "" && tool == "semantic_search" {
-		wider = q.text
-	}
-	if wider == "" {
-		return nil
-	}
-	input := map[string]any{"query": wider}
-	if tool == "semantic_search" {
-		input["min_score"] = 0
-	}
-	return []step{{tool, input}}
+	return len(seen)
 }
 
 // reading is a call that reads the parts of a document that bear on a query.
@@ -127,4 +120,14 @@ func (d *document) add(passages []passage) {
 			d.Passages = append(d.Passages, p)
 		}
 	}
+}
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
 }

@@ -92,8 +92,7 @@ func newTurn(req llm.Request) turn {
 			for _, call := range msg.Calls {
 				calls[call.ID], rounds[call.ID] = call, i
 			}
-			// the answer of a turn that is over
-			if len(msg.Calls) == 0 && t.question != "" && !(i+1 < len(req.Messages) && req.Messages[i+1].Aside) {
+			if len(msg.Calls) == 0 && t.question != "" && !(i+1 < len(req.Messages) && req.Messages[i+1].Aside) { // the answer of a turn that is over
 				t.earlier = append(t.earlier, exchange{t.question, msg.Text})
 				t.question, t.results = "", nil
 			}
@@ -120,21 +119,13 @@ const addedDocument = "added_context"
 // pastDocument is a line of the system message that names a document of the last answer.
 var pastDocument = lazily(`(?m)^\d+\. (.+) \(doc_id (\S+)\)$`)
 
-// pastMeant returns the document of the last answer that a question points back to.
-func (t turn) pastMeant() (document, bool) {
-	n := 0
-	if m := ordinal().FindStringSubmatch(t.question); refersToItem(t.question) {
-		n = ordinals[strings.ToLower(m[1])]
-	} else if !pointsBack().MatchString(t.question) {
+// pastMeant returns the document of the last answer that a question points back to: with nothing, or with a pronoun
+// alone.
+func (t turn) pastMeant(name string) (document, bool) {
+	if len(t.past) == 0 || name != "" && strings.TrimSpace(pointsBack().ReplaceAllString(name, "")) != "" {
 		return document{}, false
 	}
-	if n < 0 {
-		n = len(t.past) - 1
-	}
-	if n < 0 || n >= len(t.past) {
-		return document{}, false
-	}
-	return t.past[n], true
+	return t.past[0], true
 }
 
 // readResult reads the first JSON object of a tool's text; lines around it are a fence.
@@ -152,22 +143,6 @@ func (t turn) has(tool string) bool {
 	return !t.noTools && slices.ContainsFunc(t.tools, func(s llm.ToolSpec) bool { return s.Name == tool })
 }
 
-// parted returns the turn as it was before a question was asked in two steps, and the results since.
-func (t turn) parted(two []hop) (first turn, done []result) {
-	if len(two) == 0 {
-		return t, nil
-	}
-	at := slices.IndexFunc(t.results, func(r result) bool {
-		return isSearch(r.tool) && r.input["query"] == two[0].phrase()
-	})
-	if at < 0 {
-		return t, nil
-	}
-	first = t
-	first.results, done = t.results[:at:at], t.results[at:]
-	return first, done
-}
-
 // of returns the results of a tool.
 func (t turn) of(tool string) []result {
 	var out []result
@@ -179,8 +154,8 @@ func (t turn) of(tool string) []result {
 	return out
 }
 
-// found returns the documents that searches found, each once, best first; of searches that were made together, the best
-// of each come before the second best.
+// found returns the documents that searches found, each once, best first; of searches that were made together, the best of each
+// come before the second best.
 func (t turn) found() []document {
 	var out []document
 	for searches := t.searches(); len(searches) > 0; {
@@ -201,17 +176,14 @@ func together(out []document, searches []result) []document {
 		for _, r := range searches {
 			if rank < len(r.out.Documents) {
 				more = true
-				if d := r.out.Documents[rank]; !slices.ContainsFunc(out,
-					func(o document) bool { return o.DocID == d.DocID }) {
+				if d := r.out.Documents[rank]; !slices.ContainsFunc(out, func(o document) bool { return o.DocID == d.DocID }) {
 					out = append(out, d)
 				}
 			}
 			if passages := byDocument(r.out.Results); rank < len(passages) {
 				more = true
 				d := passages[rank]
-				if i := slices.IndexFunc(out, func(o document) bool {
-					return o.DocID == d.DocID && o.Title == d.Title
-				}); i >= 0 {
+				if i := slices.IndexFunc(out, func(o document) bool { return o.DocID == d.DocID && o.Title == d.Title }); i >= 0 {
 					out[i].add(d.Passages)
 				} else {
 					out = append(out, d)

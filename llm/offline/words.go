@@ -1,64 +1,76 @@
 package offline
 
 import (
+	"math"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"footnote/corpus/text"
 )
 
-// idle are words of questions that say nothing about the subject.
-var idle = func() map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(`document documents file files say says said tell told mention mentions ` +
-		`mentioned according describe describes described
-		explain explains information info detail details please know find show give list happen happens much many
-		mean means exactly question answer want need second first third last one more else also compare difference ` +
-		`between versus vs
-		dokument dokumente sagen steht document fichier dit documento dice wann wo wer was wie warum welche welcher ` +
-		`welches gilt gelten beträgt
-		muss kann darf quand combien comment pourquoi quel quelle quels quelles qui quoi cuándo cuánto cuánta ` +
-		`cuántos cuántas dónde cómo cuál quién quiénes qué cuesta fue
-		кто что где когда куда как какой какая какие какое почему сколько чей`) {
-		m[w] = true
-	}
-	return m
-}()
-
-// measure asks for a number; the word after "how" is no part of the subject.
-var measure = lazily(
-	`(?i)\b(how|wie) ?(much|many|often|long|far|tall|high|wide|large|big|old|deep|heavy|fast|hot|cold|hoch|lange?|` +
-		`viele?|oft|groß|alt|weit|schwer|teuer)\b`,
+const (
+	kinWorth      = 0.6 // a word of the same stem, against the word itself
+	borrowedWorth = 0.5 // all words of the question before together, at most, against those of this one
+	absentWorth   = 0.5 // a word that nothing found has, of the weight of the rarest word there is
 )
 
-// particles are what Chinese and Japanese questions are asked with, and the kana between their words.
-var particles = lazily(`什么时候|为什么|什么|怎样|怎么|如何|多少|哪里|哪个|哪些|谁|吗|呢|应该|可以|是|的|[誰何]|いつ|どこ|\p{Hiragana}+`)
+// word is a word of the question.
+type word struct {
+	typed    string
+	terms    map[string]float64 // terms of what was found that stand for it, and how well: 0–1
+	borrowed bool               // from an earlier question, which this one goes on from
+	weight   float64            // more for a word that fewer sentences have
+}
 
-// withoutParticles leaves the words that carry the sense of a question in Chinese characters; other questions stay as
-// they are.
-func withoutParticles(q string) string {
-	if !strings.ContainsFunc(q, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
+// in returns how well a set of terms has the word, 0–1.
+func (w word) in(terms map[string]bool) float64 {
+	best := 0.0
+	for term, worth := range w.terms {
+		if worth > best && terms[term] {
+			best = worth
+		}
+	}
+	return best
+}
+
+// topic is what a question is about.
+type topic struct {
+	own      []text.Word
+	borrowed []text.Word // of earlier questions
+	before   string      // the earlier question that words were borrowed from
+}
+
+// topicOf reads a question. One with few words of its own, or with none but those that point back, goes on from the
+// question before it.
+func topicOf(t turn) topic {
+	q := topic{own: text.QueryWords(t.question, languages(t.question))}
+	if len(t.earlier) == 0 || len(q.own) > fewWords && !pointsBack().MatchString(t.question) {
 		return q
 	}
-	if left := particles().ReplaceAllString(q, " "); strings.ContainsFunc(left, unicode.IsLetter) {
-		return left
+	for i := len(t.earlier) - 1; i >= 0; i-- {
+		if earlier := t.earlier[i].question; !goesOn(earlier) {
+			q.before = earlier
+			break
+		}
+	}
+	for _, w := range text.QueryWords(q.before, languages(q.before)) {
+		if !slices.ContainsFunc(q.own, func(o text.Word) bool { return o.Terms[0] == w.Terms[0] }) {
+			q.borrowed = append(q.borrowed, w)
+		}
 	}
 	return q
 }
 
-// contentWords returns the words of a question that say what it is about; only is false if none does and all are
-// returned.
-func contentWords(q string) (words []text.Word, only bool) {
-	words = text.QueryWords(withoutParticles(measure().ReplaceAllString(q, "")), languages(q))
-	kept := slices.DeleteFunc(
-		slices.Clone(words), func(w text.Word) bool { return idle[strings.ToLower(w.Text)] || idle[w.Terms[0]] },
-	)
-	if len(kept) == 0 {
-		return words, false
+// fewWords is how many words a question has at most that can't stand by itself after another one.
+const fewWords = 2
+
+// asked is the question in words, with the one that it goes on from.
+func (q topic) asked(question string) string {
+	if q.before == "" {
+		return question
 	}
-	return kept, true
+	return q.before + " " + question
 }
 
 // languages returns the languages whose stems a question's words may have.
@@ -70,63 +82,84 @@ func languages(s string) []string {
 	return langs
 }
 
-var hasDigit = lazily(`\d`)
-
-// names returns the words that must be in a text that answers the question: numbers, and words that are written as
-// names.
-func names(q string, words []text.Word) []text.Word {
-	lang := text.Detect(q)
-	capitals := 0
-	for _, w := range words {
-		if capital(w.Text) {
-			capitals++
+// weigh returns the words of a topic with the weight that their rarity in what was found gives them: the logarithm of
+// how many sentences there are for each that has the word.
+func (q topic) weigh(p pile) []word {
+	var out []word
+	vocabulary := p.vocabulary()
+	add := func(words []text.Word, borrowed bool) {
+		for _, w := range words {
+			n := word{typed: w.Text, terms: matching(w, vocabulary, p.langs), borrowed: borrowed}
+			in := 0
+			for _, u := range p.units {
+				if n.in(u.terms) > 0 {
+					in++
+				}
+			}
+			n.weight = math.Log(1 + float64(len(p.units))/(float64(in)+0.5))
+			if len(n.terms) == 0 {
+				n.weight *= absentWorth
+			}
+			out = append(out, n)
 		}
 	}
-	shouting := lang == "de" || len(words) > 2 && capitals == len(words)
-	var out []text.Word
-	for _, w := range words {
-		inside := strings.Index(q, w.Text) > 0
-		if hasDigit().MatchString(w.Text) || capital(w.Text) && inside && !shouting {
-			out = append(out, w)
+	add(q.own, false)
+	own := total(out)
+	add(q.borrowed, true)
+	if all := total(out); own > 0 && all-own > borrowedWorth*own {
+		for k := range out[len(q.own):] {
+			out[len(q.own)+k].weight *= borrowedWorth * own / (all - own)
 		}
 	}
 	return out
 }
 
-func capital(word string) bool {
-	r, _ := utf8.DecodeRuneInString(word)
-	return unicode.IsUpper(r)
+func total(words []word) (sum float64) {
+	for _, w := range words {
+		sum += w.weight
+	}
+	return sum
 }
 
-// searchText is what is given to the search: content words and quoted phrases; the question itself for scripts
-// without spaces.
-func searchText(question string, q query) string {
-	var out []string
-	for _, phrase := range q.quoted {
-		out = append(out, `"`+phrase+`"`)
-	}
-	grams := false
-	for _, w := range slices.Concat(q.words, q.borrowed) {
-		grams = grams || w.Gram
-		if !w.Gram && !slices.Contains(out, w.Text) {
-			out = append(out, w.Text)
+// matching returns the terms of a vocabulary that stand for a word, and how well.
+func matching(w text.Word, vocabulary map[string]bool, langs []string) map[string]float64 {
+	terms := slices.Concat(w.Terms, text.QueryTerms(w.Text, langs))
+	found := map[string]float64{}
+	for _, term := range terms {
+		if vocabulary[term] {
+			found[term] = 1
 		}
 	}
-	if grams {
-		out = []string{question}
-		for _, w := range q.borrowed {
-			out = append(out, w.Text)
+	if w.Gram || len(found) > 0 && strings.ContainsAny(w.Text, "0123456789") {
+		return found
+	}
+	for term := range vocabulary {
+		if found[term] == 0 && slices.ContainsFunc(terms, func(own string) bool { return kin(own, term) }) {
+			found[term] = kinWorth
 		}
 	}
-	return clip(strings.Join(out, " "), 900)
+	return found
 }
 
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
+// kin reports whether two terms are likely forms of one word, or one a part of the other: most of the longer one is
+// the beginning of both, or one ends or begins with the whole other.
+func kin(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
 	}
-	for !utf8.RuneStart(s[n]) {
-		n--
+	n := utf8.RuneCountInString(a)
+	if n < 4 || strings.ContainsAny(b, "0123456789") {
+		return false
 	}
-	return s[:n]
+	if n >= 5 && (strings.HasPrefix(b, a) || strings.HasSuffix(b, a)) {
+		return true
+	}
+	same := 0
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			break
+		}
+		same = i + 1
+	}
+	return 10*same >= 7*len(b)
 }

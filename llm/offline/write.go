@@ -1,77 +1,79 @@
 package offline
 
 import (
-	"cmp"
 	"slices"
+	"strconv"
 	"strings"
+
+	"footnote/corpus/text"
+	"footnote/llm"
 )
 
-const mostItems = 8 // of a list that a picked sentence introduces
+// quoteMark stands around each footnote in an answer that is being put together. No text of a document has it: it is
+// stored without NUL.
+const quoteMark = "\x00"
 
-// leansBack are the first words of sentences that need the one before.
-var leansBack = lazily(
-	`^(It|This|These|Those|They|That|He|She|Such|However|But|And|Otherwise|Then|Therefore|Dies|Diese[rs]?|Er|Sie|` +
-		`Cela|Il|Elle)\b`,
-)
-
-// arrange puts the picked sentences in the order of the text, passages by their best sentence, and adds what they
-// lean on.
-func arrange(picked, all []candidate, want expected) []candidate {
-	rank := map[int]int{}
-	for _, c := range picked {
-		if _, ok := rank[c.source]; !ok {
-			rank[c.source] = len(rank)
-		}
+// cited is the footnote that quotes words of a passage exactly as they stand there, and which of them the question has.
+// A passage without a number, which is text that came with the question, gets none.
+func cited(words string, n int, matched []string) string {
+	if n == 0 {
+		return ""
 	}
-	chosen := slices.Clone(picked)
-	has := func(c candidate) bool {
-		return slices.ContainsFunc(chosen, func(o candidate) bool { return o.source == c.source && o.place == c.place })
-	}
-	for i, c := range all {
-		switch {
-		case !slices.ContainsFunc(picked, func(p candidate) bool { return p.source == c.source && p.place == c.place }):
-		case strings.HasSuffix(c.text, ":"):
-			for _, item := range all[i+1 : min(len(all), i+1+mostItems)] {
-				if item.source != c.source || !item.item {
-					break
-				}
-				if !has(item) && sayable(item.text) {
-					chosen = append(chosen, item)
-				}
-			}
-		case leansBack().MatchString(c.text) && i > 0 && len(chosen) < 5:
-			if b := all[i-1]; b.source == c.source && !b.heading && !b.item && sayable(b.text) &&
-				!strings.HasSuffix(b.text, "?") && !has(b) {
-				chosen = append(chosen, b)
-			}
-		}
-	}
-	slices.SortStableFunc(chosen, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(rank[a.source], rank[b.source]), cmp.Compare(a.place, b.place))
-	})
-	return chosen
+	return " " + quoteMark + strconv.Itoa(n) + ":" + strings.Join(matched, "\x01") + "\x01\x01" + words + quoteMark
 }
 
-// write sets sentences one after another, items and rows each in its line.
-func write(chosen []candidate, sources []source) string {
-	var b strings.Builder
-	inList := false
-	for i, c := range chosen {
-		said := cited(c.words, sources[c.source].N)
-		if c.item {
-			said = "- " + said
-		}
-		switch {
-		case i == 0:
-		case c.item && inList:
-			b.WriteString("\n")
-		case c.item != inList:
-			b.WriteString("\n\n")
-		default:
-			b.WriteString(" ")
-		}
-		b.WriteString(said)
-		inList = c.item
+// quotedBy reads what cited wrote between two marks.
+func quotedBy(s string) llm.Quoted {
+	number, rest, _ := strings.Cut(s, ":")
+	matched, words, _ := strings.Cut(rest, "\x01\x01")
+	n, _ := strconv.Atoi(number) // cited wrote it
+	q := llm.Quoted{Passage: n, Words: words}
+	if matched != "" {
+		q.Matched = strings.Split(matched, "\x01")
 	}
-	return b.String()
+	return q
+}
+
+// escape keeps words of a document from being read as Markdown or as footnotes of ours.
+func escape(s string) string { return text.EscapeMarkdown(s) }
+
+// block writes a quote with its footnote. Lines stay lines.
+func (p pile) block(q quote, words []word) string {
+	raw := p.runes[q.source][q.start:q.end]
+	var lines []string
+	for _, span := range p.lines(q) {
+		lines = append(lines, escape(string(raw[span[0]:span[1]])))
+	}
+	src := p.sources[q.source]
+	matched := matchedWords(string(raw), words, text.Detect(src.Text))
+	return "> " + strings.Join(lines, "  \n> ") + cited(string(raw), src.N, matched)
+}
+
+// matchedWords returns the words of a text that are the question's, as they stand there, each once.
+func matchedWords(s string, words []word, lang string) []string {
+	var out []string
+	runes, spans := []rune(s), text.NewAnalyser(lang).Spans(s)
+	for i := 0; i < len(spans); i++ {
+		if !isOfQuestion(spans[i].Term, words) {
+			continue
+		}
+		start, end := spans[i].Start, spans[i].End
+		for i+1 < len(spans) && spans[i+1].Start < end && isOfQuestion(spans[i+1].Term, words) { // bigrams overlap
+			i++
+			end = spans[i].End
+		}
+		out = text.AppendNew(out, string(runes[start:end]))
+	}
+	return out
+}
+
+func isOfQuestion(term string, words []word) bool {
+	return slices.ContainsFunc(words, func(w word) bool { return w.terms[term] > 0 })
+}
+
+func (d document) label() string {
+	if d.Title == "" || d.Title == d.Filename || d.Filename == "" {
+		return d.name()
+	}
+	return d.Title
 }

@@ -258,6 +258,8 @@ var words = map[string]string{
 	"step":           "The name of the tool or phase.",
 	"steps":          "What was done, in order.",
 	"steps_used":     "Turns of the model.",
+	"finding":        "Of an answer made of quotes alone: found, they are likely to hold what was asked; closest, they may not.",
+	"matched":        "Words of the quote that the question asks with, as they stand there; only of answers that are quotes.",
 	"stop_reason":    "Why the work ended.",
 	"strategy":       "How it was searched.",
 	"stream":         "The address of the run's events as pieces of the page.",

@@ -162,6 +162,33 @@ func (e *Embedder) EmbedQuery(ctx context.Context, query string) ([]float32, err
 	return m.mean(m.windows(e.folder.query, query, e.folder.window)[:1], e.folder.first, ctx.Err)
 }
 
+// EmbedNow is Embed for a reader who waits: it goes before passages, as queries do, on all processors.
+func (e *Embedder) EmbedNow(ctx context.Context, passages []string) ([][]float32, error) {
+	m, release, err := e.use()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	e.gate.enter()
+	defer e.gate.leave()
+	out := make([][]float32, len(passages))
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(cap(e.queries))
+	for i, text := range passages {
+		work.Go(func() (err error) {
+			select {
+			case e.queries <- struct{}{}:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			defer func() { <-e.queries }()
+			out[i], err = m.mean(m.windows(e.folder.passed, text, e.folder.window), e.folder.first, ctx.Err)
+			return err
+		})
+	}
+	return out, work.Wait()
+}
+
 // Close gives the model's memory back when nobody uses it any more. No text can be embedded after it.
 func (e *Embedder) Close() error {
 	e.mu.Lock()

@@ -1,0 +1,123 @@
+package offline
+
+import (
+	"context"
+	"math"
+	"strings"
+)
+
+// finding is what an answer says of its quotes.
+type finding string
+
+// The findings.
+const (
+	answers finding = "Found in your documents:"
+	closest finding = "Closest passages: they may not answer this."
+	none    finding = ""
+)
+
+// inGiven is said instead of answers over a text that came with the question.
+const inGiven = "Found in the given text:"
+
+// answer is quotes with how sure it is that they answer.
+type answer struct {
+	finding finding
+	sure    float64 // 0–1
+	text    string
+	pile    pile
+	quotes  []quote
+}
+
+// compose finds the quotes that answer a question in what was found and read.
+func compose(ctx context.Context, t turn, similar Similarity) (answer, error) {
+	p := pileOf(t.shown())
+	q := topicOf(t)
+	words := q.weigh(p)
+	units, err := rate(ctx, p, words, q.asked(t.question), similar)
+	if err != nil {
+		return answer{}, err
+	}
+	a := answer{pile: p, quotes: choose(p, units, words)}
+	if len(a.quotes) == 0 {
+		return a, nil
+	}
+	a.sure = sureness(signsOf(units, words, a.quotes), similar != nil)
+	switch {
+	case a.sure >= leastFound:
+		a.finding = answers
+	case a.sure >= leastShown:
+		a.finding = closest
+	default:
+		a.quotes = nil
+		return a, nil
+	}
+	said := string(a.finding)
+	if a.finding == answers && (len(t.given()) > 0 || p.sources[a.quotes[0].source].N == 0) {
+		said = inGiven
+	}
+	blocks := []string{said}
+	for _, q := range a.quotes {
+		blocks = append(blocks, p.block(q, words))
+	}
+	a.text = strings.Join(blocks, "\n\n")
+	return a, nil
+}
+
+// How sure quotes are to be called found, and to be shown at all.
+const (
+	leastFound = 0.6
+	leastShown = 0.1
+)
+
+// signs are what tells whether quotes answer, each 0–1.
+type signs struct {
+	meaning float64 // the highest cosine of the first units
+	known   float64 // the share of the question's words that anything found has
+	best    float64 // the share of the question's weight that one quote has, with its headings
+	lack    float64 // the share of it that the heaviest word has which that quote lacks
+}
+
+func signsOf(units []scored, words []word, quotes []quote) signs {
+	s := signs{}
+	for _, u := range units[:min(len(units), mostQuotes)] {
+		s.meaning = max(s.meaning, u.features.meaning)
+	}
+	all := total(words)
+	if all == 0 {
+		return s
+	}
+	for _, w := range words {
+		if len(w.terms) > 0 {
+			s.known += 1 / float64(len(words))
+		}
+	}
+	for _, q := range quotes {
+		held, lack := 0.0, 0.0
+		for k, w := range words {
+			has := 0.0
+			for _, u := range units {
+				if u.at >= q.first && u.at <= q.last {
+					has = max(has, u.has[k])
+				}
+			}
+			held += w.weight * has / all
+			if !w.borrowed {
+				lack = max(lack, w.weight*(1-has)/all)
+			}
+		}
+		if held > s.best {
+			s.best, s.lack = held, lack
+		}
+	}
+	return s
+}
+
+// sureness is the share of answers with such signs whose quotes hold what was asked. Both logistic regressions were
+// fitted to the questions of cmd/footnote/testdata/questions and eval/questions.tsv: docs/quality.md.
+func sureness(s signs, compared bool) float64 {
+	z := -3.39 + 2.50*s.known + 2.94*s.best - 1.72*s.lack
+	if compared {
+		z = -5.59 + 3.99*s.meaning + 2.28*s.known + 2.63*s.best
+	}
+	return 1 / (1 + math.Exp(-z))
+}

@@ -1,0 +1,112 @@
+package offline
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"footnote/corpus/text"
+)
+
+// unit is a sentence, a list item or a row of a table in a passage: the least that can be quoted.
+type unit struct {
+	source     int // of the pile
+	start, end int // runes in the passage
+	text       string
+	terms      map[string]bool
+	names      bool // it is a heading, a question or a line of a table of contents: it names what is said elsewhere
+	heading    int  // the nearest unit before it in its passage that names what follows; -1: none
+}
+
+// pile is everything that was found and read, cut into units.
+type pile struct {
+	sources []source
+	runes   [][]rune // of each source
+	around  []map[string]bool
+	units   []unit
+	langs   []string
+}
+
+const (
+	shortest = 8    // runes of a unit that may be quoted
+	longest  = 1200 // runes of one that may not
+)
+
+func pileOf(sources []source) pile {
+	p := pile{sources: sources}
+	analysers := map[string]*text.Analyser{}
+	for i, src := range sources {
+		lang := text.Detect(src.Text)
+		if analysers[lang] == nil {
+			analysers[lang] = text.NewAnalyser(lang)
+			if lang != "" {
+				p.langs = append(p.langs, lang)
+			}
+		}
+		a, runes, heading := analysers[lang], []rune(src.Text), -1
+		for _, span := range text.Sentences(src.Text) {
+			u := unit{source: i, start: span[0], end: span[1], text: string(runes[span[0]:span[1]]), heading: heading}
+			u.terms = termSet(a, u.text)
+			if u.names = names(u.text, src); u.names && !text.Leader(u.text) {
+				heading = len(p.units)
+			}
+			p.units = append(p.units, u)
+		}
+		p.runes = append(p.runes, runes)
+		p.around = append(p.around, termSet(a, src.Section+" "+src.document.Title+" "+plainName(src.document.Filename)))
+	}
+	return p
+}
+
+// termSet holds the stems of a text, and its words as they are.
+func termSet(a *text.Analyser, s string) map[string]bool {
+	set := map[string]bool{}
+	for _, term := range a.Terms(s) {
+		set[term] = true
+	}
+	return set
+}
+
+func (p pile) vocabulary() map[string]bool {
+	all := map[string]bool{}
+	for _, u := range p.units {
+		for term := range u.terms {
+			all[term] = true
+		}
+	}
+	for _, set := range p.around {
+		for term := range set {
+			all[term] = true
+		}
+	}
+	return all
+}
+
+// names reports whether a line states nothing but names what is said elsewhere: a heading, a question, the title of
+// its document or section, a line of a table of contents.
+func names(line string, src source) bool {
+	line = strings.Join(strings.Fields(line), " ")
+	last, _ := utf8.DecodeLastRuneInString(line)
+	switch {
+	case line == "" || text.Leader(line) || strings.HasPrefix(line, "#") || strings.ContainsRune("?？", last):
+		return true
+	case strings.EqualFold(line, src.document.Title) || strings.EqualFold(line, src.document.Filename):
+		return true
+	}
+	return slices.ContainsFunc(strings.Split(src.Section, "›"), func(part string) bool {
+		part = strings.TrimSpace(part)
+		return part != "" && len(line) <= len(part)+8 && strings.HasSuffix(strings.ToLower(line), strings.ToLower(part))
+	})
+}
+
+// quotable reports whether a unit can stand in an answer: it states something, with letters, at a length to read.
+func (u unit) quotable() bool {
+	n := u.end - u.start
+	return !u.names && n >= shortest && n <= longest && strings.ContainsFunc(u.text, unicode.IsLetter)
+}
+
+// plainName returns the words of a file name.
+func plainName(file string) string {
+	return strings.NewReplacer("_", " ", "-", " ", ".", " ").Replace(file)
+}

@@ -1,0 +1,156 @@
+package offline
+
+import (
+	"slices"
+	"strings"
+)
+
+const (
+	mostQuotes  = 5
+	mostUnits   = 3    // of a quote
+	quoteLength = 600  // runes of a quote of several units
+	leastShare  = 0.4  // of the best quote's score, which a further one has
+	sameShare   = 0.75 // of its terms that a quote has in common with one that says the same
+)
+
+// quote is neighbouring units of a passage as they stand there.
+type quote struct {
+	source     int
+	start, end int // runes in the passage
+	first      int // of the pile's units
+	last       int
+	score      float64
+	best       scored
+}
+
+// choose takes up to five quotes, strongest first. One that has words of the question which those before it lack is
+// preferred, so that both sides of a comparison are quoted; one that says what was quoted is left out.
+func choose(p pile, units []scored, words []word) []quote {
+	var out []quote
+	covered := make([]float64, len(words))
+	left := slices.Clone(units)
+	for len(out) < mostQuotes && len(left) > 0 {
+		best, most := -1, 0.0
+		for i, s := range left {
+			if worth := s.score + newShare*gain(s, covered, words); worth > most {
+				best, most = i, worth
+			}
+		}
+		if best < 0 {
+			break
+		}
+		s := left[best]
+		left = slices.Delete(left, best, best+1)
+		if len(out) > 0 && s.score < leastShare*out[0].best.score {
+			continue
+		}
+		q := p.extend(s, units)
+		if slices.ContainsFunc(out, func(o quote) bool { return p.same(o, q) }) {
+			continue
+		}
+		for k := range words {
+			covered[k] = max(covered[k], s.has[k])
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// newShare is what a unit gains by words of the question that no quote has yet.
+const newShare = 0.3
+
+// gain is the share of the question's weight that a unit adds to what quotes have.
+func gain(s scored, covered []float64, words []word) float64 {
+	added, total := 0.0, total(words)
+	for k, w := range words {
+		added += w.weight * max(0, s.has[k]-covered[k])
+	}
+	if total == 0 {
+		return 0
+	}
+	return added / total
+}
+
+// extend makes a quote of a unit and its neighbours: of the spans of up to three units around it the one that is worth
+// most. A heading ends it.
+func (p pile) extend(s scored, all []scored) quote {
+	worth := map[int]float64{}
+	for _, o := range all {
+		worth[o.at] = o.score
+	}
+	q := quote{source: s.source, start: s.start, end: s.end, first: s.at, last: s.at, score: s.score, best: s}
+	for q.last-q.first+1 < mostUnits {
+		before, after := p.beside(q.first-1, q), p.beside(q.last+1, q)
+		switch {
+		case !before && !after:
+			return q
+		case after && (!before || worth[q.last+1] >= worth[q.first-1]):
+			q.last++
+			q.end = p.units[q.last].end
+		default:
+			q.first--
+			q.start = p.units[q.first].start
+		}
+	}
+	return q
+}
+
+// beside reports whether a unit can be added to a quote.
+func (p pile) beside(i int, q quote) bool {
+	if i < 0 || i >= len(p.units) {
+		return false
+	}
+	u := p.units[i]
+	if u.source != q.source || !u.quotable() || max(q.end, u.end)-min(q.start, u.start) > quoteLength {
+		return false
+	}
+	// a paragraph stands by itself, unless it introduces the next
+	at, before := q.end, u.start
+	if i < q.first {
+		at, before = u.end, q.start
+	}
+	between := string(p.runes[q.source][max(0, at-1):before])
+	return strings.Count(between, "\n") < 2 || strings.HasPrefix(between, ":") || strings.HasPrefix(between, "：")
+}
+
+// same reports whether two quotes overlap, or say the same elsewhere.
+func (p pile) same(a, b quote) bool {
+	if a.source == b.source && a.start < b.end && b.start < a.end {
+		return true
+	}
+	mine, other := p.terms(a), p.terms(b)
+	both := 0
+	for term := range other {
+		if mine[term] {
+			both++
+		}
+	}
+	return float64(both) >= sameShare*float64(min(len(mine), len(other)))
+}
+
+func (p pile) terms(q quote) map[string]bool {
+	all := map[string]bool{}
+	for _, u := range p.units[q.first : q.last+1] {
+		for term := range u.terms {
+			all[term] = true
+		}
+	}
+	return all
+}
+
+// words are a quote's words as they stand in the passage.
+func (p pile) words(q quote) string { return string(p.runes[q.source][q.start:q.end]) }
+
+// lines are the ranges of a quote's units in it, in runes, joined where they stand in one line.
+func (p pile) lines(q quote) [][2]int {
+	var out [][2]int
+	for _, u := range p.units[q.first : q.last+1] {
+		start, end := u.start-q.start, u.end-q.start
+		if n := len(out); n > 0 && !strings.ContainsRune(string(p.runes[q.source][q.start+out[n-1][1]:u.start]), '\n') {
+			out[n-1][1] = end
+			continue
+		}
+		out = append(out, [2]int{start, end})
+	}
+	return out
+}

@@ -1,0 +1,140 @@
+package offline
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"unicode/utf8"
+)
+
+// Similarity returns the cosine of a question's meaning with that of each text, in order.
+type Similarity func(ctx context.Context, question string, texts []string) ([]float64, error)
+
+// mostCompared is how many units are compared by meaning, the best by words: more would keep a reader waiting where
+// the model of meanings runs on a few processors.
+const mostCompared = 32
+
+// What a word counts that a unit does not have itself.
+const (
+	inHeading = 0.6 // its heading or its section has it
+	inTitle   = 0.3 // its document's name
+	beside    = 0.4 // the unit before or after it
+)
+
+// features are what tells a unit that answers from one that does not, each 0–1.
+type features struct {
+	own     float64 // the share of the question's weight that the unit has itself
+	context float64 // the same with its heading, its neighbours and its document's name
+	meaning float64 // the cosine; 0 while it is unknown
+	rank    float64 // how early its passage was found: 1 for the first, 1/2 for the second
+}
+
+// scored is a unit with what it is worth.
+type scored struct {
+	unit
+	at       int // of the pile's units
+	features features
+	has      []float64 // of each word, with its heading
+	score    float64
+}
+
+// rate scores the units that may be quoted, best first.
+func rate(ctx context.Context, p pile, words []word, question string, similar Similarity) ([]scored, error) {
+	total := total(words)
+	ranks := p.ranks()
+	var out []scored
+	for i, u := range p.units {
+		if !u.quotable() {
+			continue
+		}
+		s := scored{unit: u, at: i, has: make([]float64, len(words))}
+		s.features.rank = 1 / float64(1+ranks[u.source])
+		for k, w := range words {
+			own, near := w.in(u.terms), p.near(i, w)
+			s.has[k] = max(own, near)
+			if total > 0 {
+				s.features.own += w.weight * own / total
+				s.features.context += w.weight * max(own, near) / total
+			}
+		}
+		out = append(out, s)
+	}
+	sort(out, weightsOfWords)
+	if similar == nil || len(out) == 0 {
+		return out, nil
+	}
+	few := out[:min(len(out), mostCompared)]
+	texts := make([]string, len(few))
+	for i, s := range few {
+		texts[i] = p.inContext(s.unit)
+	}
+	cosines, err := similar(ctx, question, texts)
+	if ctx.Err() != nil {
+		return nil, err
+	}
+	if err != nil { // the words are there
+		return out, nil
+	}
+	for i := range few {
+		few[i].features.meaning = max(0, cosines[i])
+	}
+	sort(few, weightsOfBoth)
+	return few, nil
+}
+
+func sort(units []scored, w weights) {
+	for i := range units {
+		units[i].score = w.of(units[i].features)
+	}
+	slices.SortStableFunc(units, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+}
+
+// weights say what the features count. They were fitted to questions over real documents: docs/quality.md.
+type weights struct{ own, context, meaning, rank float64 }
+
+var (
+	weightsOfWords = weights{own: 0.44, context: 0.46, rank: 0.1}
+	weightsOfBoth  = weights{own: 0.31, context: 0.31, meaning: 0.34, rank: 0.04}
+)
+
+func (w weights) of(f features) float64 {
+	return w.own*f.own + w.context*f.context + w.meaning*f.meaning + w.rank*f.rank
+}
+
+// near returns how well what stands around a unit has a word.
+func (p pile) near(i int, w word) float64 {
+	u := p.units[i]
+	near := inTitle * w.in(p.around[u.source])
+	if u.heading >= 0 {
+		near = max(near, inHeading*w.in(p.units[u.heading].terms))
+	}
+	for _, k := range []int{i - 1, i + 1} {
+		if k >= 0 && k < len(p.units) && p.units[k].source == u.source {
+			near = max(near, beside*w.in(p.units[k].terms))
+		}
+	}
+	return near
+}
+
+// ranks returns for each source how many documents and passages were found before it.
+func (p pile) ranks() []int {
+	ranks, documents := make([]int, len(p.sources)), map[string]int{}
+	inside := map[string]int{}
+	for i, src := range p.sources {
+		id := src.document.DocID
+		if _, known := documents[id]; !known {
+			documents[id] = len(documents)
+		}
+		ranks[i] = documents[id] + inside[id]
+		inside[id]++
+	}
+	return ranks
+}
+
+// inContext is a unit as it is compared: behind its heading, when it is short.
+func (p pile) inContext(u unit) string {
+	if u.heading >= 0 && utf8.RuneCountInString(u.text) < 200 {
+		return p.units[u.heading].text + ": " + u.text
+	}
+	return u.text
+}

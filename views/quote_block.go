@@ -1,0 +1,80 @@
+package views
+
+import (
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"footnote/chat"
+)
+
+// quoteBlock finishes a block quote that ends with a footnote: the words that the question asks with are marked, and a
+// line says where the quote stands. Its HTML is safe and its footnote not drawn yet.
+func quoteBlock(s string, c chat.Citation) string {
+	end := strings.LastIndex(s, "</blockquote>")
+	if end < 0 {
+		return s
+	}
+	place := shownName(c.Title)
+	if place == "" {
+		place = shownName(c.Filename)
+	}
+	at := locator(c.Page, strings.TrimPrefix(strings.TrimPrefix(c.Section, c.Title), " › "))
+	if at != "" {
+		at = `<span>` + html.EscapeString(at) + `</span>`
+	}
+	return markWords(s[:end], c.Matched) + `<footer class="place"><span>` + html.EscapeString(place) + `</span>` +
+		at + `</footer>` + s[end:]
+}
+
+var tagOrText = regexp.MustCompile(`<[^>]*>|[^<]+`)
+
+// markWords marks words in the text of HTML, as they stand there, where no letter or digit goes on. Words of scripts
+// without spaces may stand anywhere.
+func markWords(s string, words []string) string {
+	if len(words) == 0 {
+		return s
+	}
+	escaped := make([]string, len(words))
+	for i, w := range words {
+		escaped[i] = html.EscapeString(w)
+	}
+	slices.SortFunc(escaped, func(a, b string) int { return len(b) - len(a) })
+	return tagOrText.ReplaceAllStringFunc(s, func(part string) string {
+		if part[0] == '<' {
+			return part
+		}
+		var b strings.Builder
+		for at := 0; at < len(part); {
+			i := slices.IndexFunc(escaped, func(w string) bool { return wordAt(part, at, w) })
+			if i < 0 {
+				_, size := utf8.DecodeRuneInString(part[at:])
+				b.WriteString(part[at : at+size])
+				at += size
+				continue
+			}
+			b.WriteString("<mark>" + escaped[i] + "</mark>")
+			at += len(escaped[i])
+		}
+		return b.String()
+	})
+}
+
+func wordAt(s string, at int, w string) bool {
+	if w == "" || !strings.HasPrefix(s[at:], w) {
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(w)
+	last, _ := utf8.DecodeLastRuneInString(w)
+	before, _ := utf8.DecodeLastRuneInString(s[:at])
+	after, _ := utf8.DecodeRuneInString(s[at+len(w):])
+	return !(isWordRune(first) && isWordRune(before)) && !(isWordRune(last) && isWordRune(after))
+}
+
+// isWordRune reports whether a rune goes on a word of a script with spaces.
+func isWordRune(r rune) bool {
+	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
+}
