@@ -151,7 +151,8 @@ func TestJudge(t *testing.T) {
 	}
 	v := eval.Judge(eval.Question{Passages: []eval.Passage{{Document: "a.md", Words: "red"}}}, quotes, paths)
 	if v.First != eval.Miss || v.Found != eval.Miss || v.Passage != eval.Hit {
-		t.Errorf("the second quote answers: %+v; want First %v, Found %v, Passage %v", v, eval.Miss, eval.Miss, eval.Hit)
+		t.Errorf("the second quote answers: %+v; want First %v, Found %v, Passage %v", v, eval.Miss,
+			eval.Miss, eval.Hit)
 	}
 	if v := eval.Lost(none, "gone"); v.Right || v.Failed != "gone" || v.Refusal != eval.Miss {
 		t.Errorf("a run without an answer: %+v; want Right false, Failed %q, Refusal %v", v, "gone", eval.Miss)
@@ -183,7 +184,8 @@ func TestReport(t *testing.T) {
 	r.Print(&out)
 	for _, line := range []string{
 		"Model m: 22 questions, 3 documents",
-		"| one  | 20        | 19    | 20/20    | –       | –     | –     | –     | –       | 1        | 2.5   | 90     | 99     |",
+		"| one  | 20        | 19    | 20/20    | –       | –     | –     | –     | –       | 1        | 2.5   | 90   " +
+			"  | 99     |",
 		"✕ one: First? (refused, though a document answers)", "✕ two: Second? (answered, though no document does)",
 		"✕ two: Third? (no answer: gone)",
 	} {

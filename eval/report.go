@@ -113,7 +113,8 @@ func (r Report) Print(w io.Writer) {
 		r.Documents, "document",
 	))
 	rows := [][]string{{
-		"kind", "questions", "right", "document", "passage", "first", "found", "words", "refusal", "withheld", "steps", "ms p50",
+		"kind", "questions", "right", "document", "passage", "first", "found", "words", "refusal", "withheld",
+		"steps", "ms p50",
 		"ms p95",
 	}}
 	for _, s := range append(slices.Clone(r.Kinds), r.Total) {

@@ -197,7 +197,8 @@ func TestTheDockerfileBuildsAsTheMakefileDoes(t *testing.T) {
 	build := strings.NewReplacer("$(GO)", "go", "$(VERSION)", "$VERSION", "$(TAGS)", "$TAGS").Replace(line[1])
 	for _, want := range []string{
 		"RUN " + build + "\n", "\nARG TAGS=grpcnotrace,retrynotrace\n", "npm run vendor", "CGO_ENABLED=0",
-		`GOFLAGS="-buildvcs=false -gcflags=github.com/openai/openai-go/v3/...=-l `, "USER 65532", "VOLUME", "HEALTHCHECK", `"doctor", "--health"`, "FROM scratch",
+		`GOFLAGS="-buildvcs=false -gcflags=github.com/openai/openai-go/v3/...=-l `, "USER 65532", "VOLUME",
+		"HEALTHCHECK", `"doctor", "--health"`, "FROM scratch",
 	} {
 		if !strings.Contains(dockerfile, want) {
 			t.Errorf("the Dockerfile has no %q", want)

@@ -14,12 +14,17 @@ const mostFurther = 4
 // its footnotes.
 var (
 	further = lazily(`(?i)^(?:please |can you |could you |and |ok(?:ay)?,? |yes,? )*(?:` +
-		`(?:tell|show|give) me (?:some |any |a (?:bit|little) )?more(?: (?:details?|information|info))?(?: (?:about|on) (?:it|this|that|them|these|those))?|` +
-		`(?:is there )?(?:what |any|any |some)?(?:thing )?(?:else|more)(?: (?:details?|information|info))?(?: (?:about|on|to say about) (?:it|this|that|them))?|` +
-		`(?:go on|continue|elaborate|expand)(?: on (?:it|this|that))?|explain (?:it |this |that )?(?:further|more|in (?:more )?detail)|` +
+		`(?:tell|show|give) me (?:some |any |a (?:bit|little) )?more(?: (?:details?|information|info))?(?: ` +
+		`(?:about|on) (?:it|this|that|them|these|those))?|` +
+		`(?:is there )?(?:what |any|any |some)?(?:thing )?(?:else|more)(?: (?:details?|information|info))?(?: ` +
+		`(?:about|on|to say about) (?:it|this|that|them))?|` +
+		`(?:go on|continue|elaborate|expand)(?: on (?:it|this|that))?|explain (?:it |this |that )?(?:further|more|in ` +
+		`(?:more )?detail)|` +
 		`(?:(?:erzähl|sag)e? mir )?(?:bitte )?mehr(?: (?:dazu|davon|darüber))?|weiter)(?:,? please)?[\s.!?]*$`)
 	ofSource = lazily(
-		`(?i)^(?:what|where|which|does|did|is|the|was|this|that|it|of|in|for|me|behind|come|comes|from|based|rest|rests|refer|refers|stand|stands|open|quote|read|page|support|supports|back|backs|say|says|mean|means|explain|show|tell|about)$`,
+		`(?i)^(?:what|where|which|does|did|is|the|was|this|that|it|of|in|for|me|behind|come|comes|from|based|rest|` +
+			`rests|refer|refers|stand|stands|open|quote|read|page|support|supports|back|backs|say|says|mean|means|` +
+			`explain|show|tell|about)$`,
 	)
 )
 

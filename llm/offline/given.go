@@ -9,10 +9,17 @@ import (
 // What is asked to be done with a text, and the words that such a request has beside its text.
 var (
 	task = lazily(
-		`(?i)^(?:please |can you |could you )*(?:explain|summari[sz]e|simplify|rewrite|rephrase|paraphrase|shorten|clarify|translate|sum up|break (?:it|this|that) down|describe|put (?:it|this|that)|tl;?dr|what (?:does|is) (?:this|it|that|the (?:text|passage|paragraph))|what's this|erkläre?|fasse|vereinfache|übersetze)\b`,
+		`(?i)^(?:please |can you |could you ` +
+			`)*(?:explain|summari[sz]e|simplify|rewrite|rephrase|paraphrase|shorten|clarify|translate|sum up|break ` +
+			`(?:it|this|that) down|describe|put (?:it|this|that)|tl;?dr|what (?:does|is) (?:this|it|that|the ` +
+			`(?:text|passage|paragraph))|what's this|erkläre?|fasse|vereinfache|übersetze)\b`,
 	)
 	how = lazily(
-		`(?i)^(?:what|does|is|this|that|it|the|simple|simpler|simply|plain|plainly|easy|easier|terms|words?|language|short|shorter|briefly|brief|detail|text|passage|paragraph|sentences?|bullets?|points?|child|beginner|layman|different|own|explain|summari[sz]e|simplify|rewrite|rephrase|paraphrase|shorten|clarify|mean|please|sum|break|describe|put|tl|dr|understandable|einfach\w*|worten|text|zusammen|german|english|french|spanish|translate|into)$`,
+		`(?i)^(?:what|does|is|this|that|it|the|simple|simpler|simply|plain|plainly|easy|easier|terms|words?|language|` +
+			`short|shorter|briefly|brief|detail|text|passage|paragraph|sentences?|bullets?|points?|child|beginner|` +
+			`layman|different|own|explain|summari[sz]e|simplify|rewrite|rephrase|paraphrase|shorten|clarify|mean|` +
+			`please|sum|break|describe|put|tl|dr|understandable|einfach\w*|worten|text|zusammen|german|english|` +
+			`french|spanish|translate|into)$`,
 	)
 )
 

@@ -50,6 +50,7 @@ func (m model) next(ctx context.Context, t turn) (move, error) {
 		if tool := t.offered([]string{"list_documents", "metadata_search"}); tool != "" {
 			return list(t, tool), nil
 		}
+	case kindFind:
 	}
 	return m.find(ctx, t)
 }
@@ -123,7 +124,8 @@ func smallTalk(q string) string {
 	if gratitude().MatchString(q) {
 		return "You're welcome. Ask another question about your documents whenever you like."
 	}
-	return "Hello! Footnote is in offline mode, without a language model: I search your documents, read what fits, and quote what answers, " +
+	return "Hello! Footnote is in offline mode, without a language model: I search your documents, read what fits, " +
+		"and quote what answers, " +
 		"each quote with its footnote. Ask a question about your documents."
 }
 

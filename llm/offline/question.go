@@ -21,17 +21,25 @@ const (
 
 var (
 	talk = lazily(
-		`(?i)^(hello|hi|hey|hallo|hola|bonjour|ciao|good (morning|afternoon|evening|day)|guten (tag|morgen)|thanks?|thank you|thx|danke|merci|gracias|bye|goodbye|ok|okay|great|cool|nice|who are you|what are you|what can you do|help)( (there|you|very much|a lot|so much|again|footnote|everyone))*[\s!.?,:)]*$`,
+		`(?i)^(hello|hi|hey|hallo|hola|bonjour|ciao|good (morning|afternoon|evening|day)|guten ` +
+			`(tag|morgen)|thanks?|thank you|thx|danke|merci|gracias|bye|goodbye|ok|okay|great|cool|nice|who are ` +
+			`you|what are you|what can you do|help)( (there|you|very much|a lot|so ` +
+			`much|again|footnote|everyone))*[\s!.?,:)]*$`,
 	)
 	gratitude = lazily(`(?i)^(thank|thx|danke|merci|gracias|ok|great|cool|nice|bye|goodbye)`)
 	summarise = lazily(
-		`(?i)^(?:please |can you |could you |give me )*(?:summari[sz]e|tl;?dr|sum up|(?:an?|the|a short|a brief)? ?(?:summary|overview|gist|outline) (?:of|for|about)|what(?:'s| is| does) (?:the )?(.+?) about[?.! ]*$|fasse|résume[rz]?|resume)\s*(.*)$`,
+		`(?i)^(?:please |can you |could you |give me )*(?:summari[sz]e|tl;?dr|sum up|(?:an?|the|a short|a brief)? ` +
+			`?(?:summary|overview|gist|outline) (?:of|for|about)|what(?:'s| is| does) (?:the )?(.+?) about[?.! ` +
+			`]*$|fasse|résume[rz]?|resume)\s*(.*)$`,
 	)
 	listing = lazily(
-		`(?i)^(?:please |can you |could you )*(?:list|show|which|what|how many)(?: me)?(?: all)?(?: of)?(?: the| my| our)? (?:documents?|files?|library)(?: (?:do (?:i|we|you) have|have i|(?:are|is) (?:there|available|in (?:the |my |our )?library)|can you (?:see|read)))?[\s?.!]*$`,
+		`(?i)^(?:please |can you |could you )*(?:list|show|which|what|how many)(?: me)?(?: all)?(?: of)?(?: the| my| ` +
+			`our)? (?:documents?|files?|library)(?: (?:do (?:i|we|you) have|have i|(?:are|is) (?:there|available|in ` +
+			`(?:the |my |our )?library)|can you (?:see|read)))?[\s?.!]*$`,
 	)
 	pointsBack = lazily(
-		`(?i)\b(it|its|they|them|their|those|these|this|that|he|she|his|her|one|ones|es|sie|ihn|ihm|er|diese[rsnm]?|davon|dazu|elle|ils?|celui|celle|ello|eso|esto)\b`,
+		`(?i)\b(it|its|they|them|their|those|these|this|that|he|she|his|her|one|ones|es|sie|ihn|ihm|er|diese[rsnm]?|` +
+			`davon|dazu|elle|ils?|celui|celle|ello|eso|esto)\b`,
 	)
 
 	sumWords = strings.NewReplacer(
@@ -40,7 +48,8 @@ var (
 	)
 	percentOf = lazily(`(?i)(\d+(?:\.\d+)?) ?(?:%|percent) of (\d+(?:\.\d+)?)`)
 	sumLead   = lazily(
-		`(?i)^(?:please |can you |could you )*(?:what(?:'s| is| does)|how much (?:is|are)|calculate|compute|evaluate|work out)?\s*`,
+		`(?i)^(?:please |can you |could you )*(?:what(?:'s| is| does)|how much ` +
+			`(?:is|are)|calculate|compute|evaluate|work out)?\s*`,
 	)
 	sumAside = lazily(`(?i)(?:,? (?:for me|please))+$`)
 	sumShape = lazily(
@@ -103,7 +112,9 @@ func expression(q string) string {
 }
 
 var fillers = lazily(
-	`(?i)^(?:me |the |this |that |my |our |it\b|for me |document |file |report named |contents? of |all (?:the |my )?)+|\b(?:for me|please|in (?:a few|three|two|five|\d+) (?:words|sentences|lines|points)|document|zusammen)\b|[?.!"“”„]+$|^["“„]`,
+	`(?i)^(?:me |the |this |that |my |our |it\b|for me |document |file |report named |contents? of |all (?:the |my ` +
+		`)?)+|\b(?:for me|please|in (?:a few|three|two|five|\d+) ` +
+		`(?:words|sentences|lines|points)|document|zusammen)\b|[?.!"“”„]+$|^["“„]`,
 )
 
 // documentNamed takes the words around a document's name away.

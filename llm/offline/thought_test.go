@@ -14,11 +14,12 @@ func TestEachCallSaysWhyItIsMade(t *testing.T) {
 		listing = "The question asks which documents there are: I look through the list of them."
 	)
 	for question, want := range map[string][]string{
-		"What is the condition of the roof?":      {first, best},
-		"What does the moon cost?":                {first, best, further},
-		"What is 12 * 7?":                         {"All figures of the sum are known: I calculate it."},
-		"Which documents do I have?":              {listing},
-		"Summarise all documents.":                {listing, "A summary of the documents is asked for: each is summed up from its own sentences."},
+		"What is the condition of the roof?": {first, best},
+		"What does the moon cost?":           {first, best, further},
+		"What is 12 * 7?":                    {"All figures of the sum are known: I calculate it."},
+		"Which documents do I have?":         {listing},
+		"Summarise all documents.": {listing,
+			"A summary of the documents is asked for: each is summed up from its own sentences."},
 		"Give me a summary of the staff handbook": {"The question is about one document: its own sentences sum it up."},
 	} {
 		t.Run(question, func(t *testing.T) {

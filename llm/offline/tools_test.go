@@ -23,7 +23,9 @@ func replyTo(t *testing.T, question string, offered []string, done map[string]st
 		for _, tool := range offered { // in this order
 			for id, out := range done {
 				if strings.HasPrefix(id, tool+":") {
-					asked.Calls = append(asked.Calls, llm.Call{ID: id, Name: tool, Arguments: json.RawMessage(`{"query":"` + id + `"}`)})
+					asked.Calls = append(asked.Calls, llm.Call{
+						ID: id, Name: tool, Arguments: json.RawMessage(`{"query":"` + id + `"}`),
+					})
 					results = append(results, llm.Message{Role: llm.RoleTool, CallID: id, Text: out})
 				}
 			}
@@ -49,8 +51,11 @@ func replyTo(t *testing.T, question string, offered []string, done map[string]st
 func TestTheOfferedToolsAreUsed(t *testing.T) {
 	t.Parallel()
 	const leave = "How many days of paid holiday are there?"
-	passages := `{"results":[{"n":4,"doc_id":"d2","filename":"Handbook.md","title":"Staff handbook","content":"Every employee is entitled to 28 days of paid holiday a year.","score":1}]}`
-	chunks := `{"results":[{"n":2,"page_title":"Staff handbook","section_heading":null,"chunk_text":"Every employee is entitled to 28 days of paid holiday a year.","similarity_score":0.9,"rank":1}]}`
+	passages := `{"results":[{"n":4,"doc_id":"d2","filename":"Handbook.md","title":"Staff handbook",` +
+		`"content":"Every employee is entitled to 28 days of paid holiday a year.","score":1}]}`
+	chunks := `{"results":[{"n":2,"page_title":"Staff handbook","section_heading":null,` +
+		`"chunk_text":"Every employee is entitled to 28 days of paid holiday a year.","similarity_score":0.9,` +
+		`"rank":1}]}`
 	none := `{"results":[],"total_results":0}`
 	for _, tt := range []struct {
 		name    string
@@ -59,12 +64,19 @@ func TestTheOfferedToolsAreUsed(t *testing.T) {
 		want    []string // calls
 		said    string   // else part of the text
 	}{
-		{"retrieve", []string{"finish", "lookup", "retrieve"}, nil, []string{`retrieve {"query":"How many days of paid holiday are there?"}`}, ""},
-		{"hybrid before semantic", []string{"semantic_search", "hybrid_search"}, nil, []string{`hybrid_search {"query":"How many days of paid holiday are there?"}`}, ""},
-		{"lookup reads", []string{"retrieve", "lookup"}, map[string]string{"retrieve:1": passages}, []string{`lookup {"doc_id":"d2","query":"How many days of paid holiday are there?"}`}, ""},
-		{"passages without a reader", []string{"retrieve"}, map[string]string{"retrieve:1": passages}, nil, "a year. [4]"},
-		{"chunks of documentation", []string{"retrieve_documentation"}, map[string]string{"retrieve_documentation:1": chunks}, nil, "a year. [2]"},
-		{"without a threshold when nothing was found", []string{"semantic_search"}, map[string]string{"semantic_search:1": none}, []string{`semantic_search {"min_score":0,"query":"days paid holiday"}`}, ""},
+		{"retrieve", []string{"finish", "lookup", "retrieve"}, nil,
+			[]string{`retrieve {"query":"How many days of paid holiday are there?"}`}, ""},
+		{"hybrid before semantic", []string{"semantic_search", "hybrid_search"}, nil,
+			[]string{`hybrid_search {"query":"How many days of paid holiday are there?"}`}, ""},
+		{"lookup reads", []string{"retrieve", "lookup"}, map[string]string{"retrieve:1": passages},
+			[]string{`lookup {"doc_id":"d2","query":"How many days of paid holiday are there?"}`}, ""},
+		{"passages without a reader", []string{"retrieve"}, map[string]string{"retrieve:1": passages}, nil,
+			"a year. [4]"},
+		{"chunks of documentation", []string{"retrieve_documentation"},
+			map[string]string{"retrieve_documentation:1": chunks}, nil, "a year. [2]"},
+		{"without a threshold when nothing was found", []string{"semantic_search"},
+			map[string]string{"semantic_search:1": none},
+			[]string{`semantic_search {"min_score":0,"query":"days paid holiday"}`}, ""},
 		{"no tool at all", nil, nil, nil, Refusal},
 	} {
 		calls, said := replyTo(t, leave, tt.offered, tt.done)
@@ -92,7 +104,8 @@ func TestSearchesMadeTogetherAreOneAttempt(t *testing.T) {
 	for _, d := range tn.found() {
 		got = append(got, d.DocID)
 	}
-	if diff := cmp.Diff([]string{"a", "d", "b", "c", "e", "f"}, got); diff != "" || tn.rounds() != 2 || len(tn.lastRound()) != 1 {
+	if diff := cmp.Diff([]string{"a", "d", "b", "c", "e", "f"}, got); diff != "" || tn.rounds() != 2 ||
+		len(tn.lastRound()) != 1 {
 		t.Errorf("%d rounds; documents (-want +got):\n%s", tn.rounds(), diff)
 	}
 }

@@ -92,7 +92,8 @@ func newTurn(req llm.Request) turn {
 			for _, call := range msg.Calls {
 				calls[call.ID], rounds[call.ID] = call, i
 			}
-			if len(msg.Calls) == 0 && t.question != "" && !(i+1 < len(req.Messages) && req.Messages[i+1].Aside) { // the answer of a turn that is over
+			// the answer of a turn that is over
+			if len(msg.Calls) == 0 && t.question != "" && !(i+1 < len(req.Messages) && req.Messages[i+1].Aside) {
 				t.earlier = append(t.earlier, exchange{t.question, msg.Text})
 				t.question, t.results = "", nil
 			}
@@ -154,8 +155,8 @@ func (t turn) of(tool string) []result {
 	return out
 }
 
-// found returns the documents that searches found, each once, best first; of searches that were made together, the best of each
-// come before the second best.
+// found returns the documents that searches found, each once, best first; of searches that were made together, the best
+// of each come before the second best.
 func (t turn) found() []document {
 	var out []document
 	for searches := t.searches(); len(searches) > 0; {
@@ -176,14 +177,17 @@ func together(out []document, searches []result) []document {
 		for _, r := range searches {
 			if rank < len(r.out.Documents) {
 				more = true
-				if d := r.out.Documents[rank]; !slices.ContainsFunc(out, func(o document) bool { return o.DocID == d.DocID }) {
+				if d := r.out.Documents[rank]; !slices.ContainsFunc(out,
+					func(o document) bool { return o.DocID == d.DocID }) {
 					out = append(out, d)
 				}
 			}
 			if passages := byDocument(r.out.Results); rank < len(passages) {
 				more = true
 				d := passages[rank]
-				if i := slices.IndexFunc(out, func(o document) bool { return o.DocID == d.DocID && o.Title == d.Title }); i >= 0 {
+				if i := slices.IndexFunc(out, func(o document) bool {
+					return o.DocID == d.DocID && o.Title == d.Title
+				}); i >= 0 {
 					out[i].add(d.Passages)
 				} else {
 					out = append(out, d)
