@@ -206,7 +206,8 @@ fuzz:
 	if [ $(words $(FUZZ)) = 0 ]; then echo "no fuzz target matches $(ONLY)"; exit 1; fi; \
 	if [ "$${total:-0}" -lt $(words $(FUZZ)) ]; then echo "FUZZTIME is like 90s, 10m or 1h, at least a second for each of $(words $(FUZZ)) targets"; exit 1; fi; \
 	for target in $(FUZZ); do \
-	  $(GO) test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -fuzzminimizetime 2s -fuzztime $$((total / $(words $(FUZZ))))s || found="$$found $$target"; done; \
+	  case $$target in cmd/*) at_once=1;; *) at_once=$$(getconf _NPROCESSORS_ONLN);; esac; \
+	  $(GO) test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -parallel $$at_once -fuzzminimizetime 2s -fuzztime $$((total / $(words $(FUZZ))))s || found="$$found $$target"; done; \
 	if [ -n "$$found" ]; then echo "findings:$$found"; exit 1; fi
 
 handbook: chromium
