@@ -226,6 +226,11 @@ func (l *Library) Text(ctx context.Context, s chat.Scope, id string) (string, er
 	return l.cfg.Documents.Text(ctx, s, id)
 }
 
+// TextPart returns a part of that text; see Documents.TextPart.
+func (l *Library) TextPart(ctx context.Context, s chat.Scope, id string, at int) (TextPart, error) {
+	return l.cfg.Documents.TextPart(ctx, s, id, at)
+}
+
 // Blocks returns the blocks of a document's indexed version, without words.
 func (l *Library) Blocks(ctx context.Context, s chat.Scope, id string) ([]Block, error) {
 	return l.cfg.Documents.Blocks(ctx, s, id)

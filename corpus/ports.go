@@ -92,6 +92,10 @@ type Documents interface {
 	Text(ctx context.Context, s chat.Scope, id string) (string, error)
 	Blocks(ctx context.Context, s chat.Scope, id string) ([]Block, error)
 
+	// TextPart returns a part of the canonical text: the first at 0, the others at Next of the one before. Together
+	// they are what Text returns, unless the content is replaced in between, which Version tells.
+	TextPart(ctx context.Context, s chat.Scope, id string, at int) (TextPart, error)
+
 	// Words returns the word boxes of a PDF that overlap [start, end), rune offsets in its text, in order.
 	Words(ctx context.Context, s chat.Scope, id string, start, end int) ([]WordBox, error)
 
@@ -127,6 +131,13 @@ type Hit struct {
 	PassageID  string
 	DocumentID string
 	Cosine     float64 // vectors only: exact, -1 to 1
+}
+
+// TextPart is a part of a document's text.
+type TextPart struct {
+	Text    string // at most 1 MiB; it may end within a rune
+	Next    int    // where the next part is; 0: this is the last
+	Version int64  // of the content, another after each replacement
 }
 
 // Lexical finds passages by words. Documents.PutContent feeds it.

@@ -68,6 +68,7 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 		if text := mustText(t, ds, d.ID); text != c.Extracted.Text {
 			t.Errorf("Text has %d bytes, want %d, the same ones", len(text), len(c.Extracted.Text))
 		}
+		testParts(t, ds, d.ID, c.Extracted.Text)
 		blocks, err := ds.Blocks(t.Context(), alice, d.ID)
 		if diff := cmp.Diff(c.Extracted.Blocks, blocks); err != nil || diff != "" {
 			t.Errorf("Blocks: %v, (-want +got):\n%.2000s", err, diff)
@@ -261,4 +262,27 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("Text = %q", text)
 		}
 	})
+}
+
+// testParts reads a text part by part: together they are the whole, and none of them is large.
+func testParts(t *testing.T, ds corpus.Documents, id, want string) {
+	t.Helper()
+	var got strings.Builder
+	at, parts, version := 0, 0, int64(0)
+	for {
+		part, err := ds.TextPart(t.Context(), alice, id, at)
+		mustDo(t, "TextPart", err)
+		if len(part.Text) > 1<<20 || parts > 0 && part.Version != version {
+			t.Fatalf("part %d has %d bytes of version %d, want at most 1 MiB of %d", parts, len(part.Text), part.Version,
+				version)
+		}
+		got.WriteString(part.Text)
+		parts, version, at = parts+1, part.Version, part.Next
+		if at == 0 {
+			break
+		}
+	}
+	if got.String() != want || len(want) > 1<<20 && parts < 2 {
+		t.Errorf("%d parts have %d bytes, want %d, the same ones", parts, got.Len(), len(want))
+	}
 }

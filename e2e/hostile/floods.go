@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -52,6 +53,8 @@ func floodCells() []cell {
 		}},
 		{"flood: 300 connections that send a byte a second", true,
 			func(ctx context.Context, s *site, r *result) (string, error) { return s.drip(ctx, 300, time.Minute) }},
+		{"flood: 150 readers of a text of 8 MiB that take no byte more", true,
+			func(ctx context.Context, s *site, r *result) (string, error) { return s.crawl(ctx, 150, 8*mib) }},
 	}
 }
 
@@ -170,6 +173,53 @@ func (s *site) dripOne(ctx context.Context, host string, most time.Duration) boo
 			}
 		}
 	}
+}
+
+// crawl uploads a text and opens n connections that ask for it, read the beginning and then nothing for ten seconds.
+func (s *site) crawl(ctx context.Context, n, size int) (string, error) {
+	d, err := s.upload(ctx, s.attack, "long.txt", times("a few words of a line\n", size)())
+	if err != nil {
+		return "", err
+	}
+	var mu sync.Mutex
+	read := 0
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(func() {
+			begun := s.crawlOne(ctx, "/documents/"+d.ID+"/text", 10*time.Second)
+			mu.Lock()
+			defer mu.Unlock()
+			if begun {
+				read++
+			}
+		})
+	}
+	wg.Wait()
+	outcome := fmt.Sprintf("%d of %d were answered", read, n)
+	if read == 0 {
+		return outcome, errors.New("no reader got a byte")
+	}
+	return outcome, ctx.Err()
+}
+
+// crawlOne asks for a page, reads a little of it and keeps the connection for a while. It reports whether anything came.
+func (s *site) crawlOne(ctx context.Context, path string, kept time.Duration) bool {
+	host := strings.TrimPrefix(s.server.url, "http://")
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", host)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nX-API-Key: %s\r\n\r\n", path, host, s.attack)
+	begin := make([]byte, 64)
+	if _, err := io.ReadFull(conn, begin); err != nil || !strings.HasPrefix(string(begin), "HTTP/1.1 200") {
+		return false
+	}
+	select {
+	case <-time.After(kept):
+	case <-ctx.Done():
+	}
+	return true
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -151,16 +151,29 @@ const Inert = "default-src 'none'; sandbox"
 
 // DocumentText answers GET /documents/{id}/text: the document's text, to which all offsets refer.
 func (a *Handlers) DocumentText(c echo.Context) error {
-	text, err := a.Library.Text(c.Request().Context(), httpio.Scope(c), c.Param("id"))
+	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
+	part, err := a.Library.TextPart(ctx, scope, id, 0)
 	if err != nil {
 		return err
 	}
 	h := c.Response().Header()
 	h.Set("Content-Security-Policy", Inert)
 	h.Set("Cache-Control", "private, no-cache")
-	h.Set("Content-Length", strconv.Itoa(len(text)))
-	// in pieces: a copy of it may be large
-	return c.Stream(http.StatusOK, "text/plain; charset=utf-8", struct{ io.Reader }{strings.NewReader(text)})
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	if part.Next == 0 {
+		h.Set("Content-Length", strconv.Itoa(len(part.Text)))
+	}
+	c.Response().WriteHeader(http.StatusOK)
+	// A part at a time: many slow readers of large texts must not hold them all in memory.
+	for version := part.Version; ; {
+		if _, err := io.WriteString(c.Response(), part.Text); err != nil || part.Next == 0 {
+			return nil // a reader who left is no failure
+		}
+		part, err = a.Library.TextPart(ctx, scope, id, part.Next)
+		if err != nil || part.Version != version {
+			panic(http.ErrAbortHandler) // cut off: half of one text and half of another would look whole
+		}
+	}
 }
 
 // DocumentFile answers with the original, always as an attachment.

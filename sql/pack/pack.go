@@ -74,3 +74,35 @@ func Unpack(out io.Writer, packed []byte) error {
 	}
 	return nil
 }
+
+// Part returns up to most bytes of what was packed, from a byte on, and whether there are more behind them. It holds
+// no more than these.
+func Part(packed []byte, from, most int) (part []byte, more bool, err error) {
+	w := &window{from: from, most: most}
+	if err = Unpack(w, packed); errors.Is(err, errFull) {
+		return w.part, true, nil
+	}
+	return w.part, false, err
+}
+
+// errFull ends the unpacking behind a window.
+var errFull = errors.New("the window is full")
+
+// window keeps a part of what is written to it.
+type window struct {
+	from, most int // from: bytes that are still to be skipped
+	part       []byte
+}
+
+func (w *window) Write(p []byte) (int, error) {
+	n := len(p)
+	skipped := min(w.from, len(p))
+	w.from -= skipped
+	p = p[skipped:]
+	kept := min(w.most-len(w.part), len(p))
+	w.part = append(w.part, p[:kept]...)
+	if kept < len(p) {
+		return n - len(p) + kept, errFull
+	}
+	return n, nil
+}

@@ -8,6 +8,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/sql/pack"
 )
 
 // pieces reads rows that belong to the content of a document in scope. The statement starts from documents (d), with
@@ -47,6 +48,36 @@ func (ds *Documents) column(ctx context.Context, s chat.Scope, id, name, packed 
 // Text returns the canonical text; see corpus.Documents.
 func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string, error) {
 	return ds.column(ctx, s, id, `body`, `c.packed`)
+}
+
+// partBytes is how much of a text is read at once for a reader who may be slow.
+const partBytes = 512 << 10
+
+// TextPart returns a part of the canonical text, from a byte on; see corpus.Documents.
+func (ds *Documents) TextPart(ctx context.Context, s chat.Scope, id string, at int) (corpus.TextPart, error) {
+	read := func(row scanner) (part corpus.TextPart, err error) {
+		var body, packed []byte
+		var length int
+		if err := row.Scan(&body, &packed, &length, &part.Version); err != nil {
+			return part, err
+		}
+		more := at+len(body) < length
+		if len(packed) > 0 {
+			if body, more, err = pack.Part(packed, at, partBytes); err != nil {
+				return part, err
+			}
+		}
+		if part.Text = string(body); more {
+			part.Next = at + len(body)
+		}
+		return part, nil
+	}
+	list, err := pieces(ctx, ds, s, id, `substring(convert_to(c.body, 'UTF8') from $4 for $5), c.packed,
+		octet_length(c.body), c.n`, `contents c ON c.n = d.content`, `c.n`, read, at+1, partBytes)
+	if err != nil || len(list) == 0 {
+		return corpus.TextPart{}, err
+	}
+	return list[0], nil
 }
 
 // Blocks returns the blocks without their words; see corpus.Documents.

@@ -75,6 +75,27 @@ func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string,
 	return text.String(), err
 }
 
+// TextPart returns a stored piece of the canonical text; see corpus.Documents.
+func (ds *Documents) TextPart(ctx context.Context, s chat.Scope, id string, at int) (part corpus.TextPart, err error) {
+	err = ds.pieces(ctx, s, id, `x.body, x.packed, d.content,
+		EXISTS (SELECT 1 FROM content_texts y WHERE y.content = d.content AND y.piece > x.piece)`,
+		`content_texts x ON x.content = d.content AND x.piece = ?`, `x.piece`, []any{at},
+		func(row scanner) error {
+			var body, packed sql.RawBytes
+			var more bool
+			if err := row.Scan(&body, &packed, &part.Version, &more); err != nil {
+				return err
+			}
+			plain, err := pack.Unpacked(body, packed)
+			part.Text = string(plain)
+			if more {
+				part.Next = at + 1
+			}
+			return err
+		})
+	return part, err
+}
+
 // Blocks returns the blocks without their words; see corpus.Documents.
 func (ds *Documents) Blocks(ctx context.Context, s chat.Scope, id string) (blocks []corpus.Block, err error) {
 	const last = `(SELECT max(y.piece) FROM content_blocks y WHERE y.content = d.content)`
