@@ -23,7 +23,7 @@ func inBucket(ctx context.Context, g *rig, c *cell) error {
 	}
 	storage := httptest.NewServer(gofakes3.New(backend).Server())
 	defer storage.Close()
-	wire, err := newLink("tcp", "127.0.0.1:0", "tcp", strings.TrimPrefix(storage.URL, "http://"))
+	wire, err := newLink(ctx, "tcp", "127.0.0.1:0", "tcp", strings.TrimPrefix(storage.URL, "http://"))
 	if err != nil {
 		return err
 	}

@@ -47,12 +47,12 @@ func fill(dir string) (free func() error, err error) {
 }
 
 // alone is a rig of one process that keeps everything in its data directory, on a small disk.
-func (g *rig) alone() (*rig, error) {
-	r := &replica{binary: g.binary, dir: filepath.Join(g.dir, "alone", "data"), log: filepath.Join(
+func (g *rig) alone(ctx context.Context) (*rig, error) {
+	r := &replica{life: ctx, binary: g.binary, dir: filepath.Join(g.dir, "alone", "data"), log: filepath.Join(
 		g.dir, "alone.log",
 	), links: map[string]*link{}}
 	var err error
-	if r.addr, err = freeAddr(); err != nil {
+	if r.addr, err = freeAddr(ctx); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(r.dir, 0o700); err != nil {
@@ -74,7 +74,7 @@ func (g *rig) alone() (*rig, error) {
 // byItself does something on one process that keeps everything in its data directory, beside the replicas.
 func byItself(disk bool, do act) act {
 	return func(ctx context.Context, g *rig, c *cell) (err error) {
-		one, err := g.alone()
+		one, err := g.alone(ctx)
 		if err != nil {
 			return err
 		}

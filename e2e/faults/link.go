@@ -32,7 +32,8 @@ const (
 
 // A link is a wire between a replica and what it depends on, which can be disturbed. It is safe for concurrent use.
 type link struct {
-	network, addr     string // where it listens
+	life              context.Context // of its connections
+	network, addr     string          // where it listens
 	toNetwork, target string
 
 	mu       sync.Mutex
@@ -52,8 +53,8 @@ type wire struct {
 }
 
 // newLink listens and passes on to target. An addr of port 0 takes a free one.
-func newLink(network, addr, toNetwork, target string) (*link, error) {
-	l := &link{network: network, addr: addr, toNetwork: toNetwork, target: target, changed: make(
+func newLink(ctx context.Context, network, addr, toNetwork, target string) (*link, error) {
+	l := &link{life: ctx, network: network, addr: addr, toNetwork: toNetwork, target: target, changed: make(
 		chan struct{},
 	), wires: map[*wire]bool{}}
 	return l, l.listen()
@@ -65,7 +66,7 @@ func (l *link) listen() error {
 			return err
 		}
 	}
-	listener, err := new(net.ListenConfig).Listen(context.Background(), l.network, l.addr)
+	listener, err := new(net.ListenConfig).Listen(l.life, l.network, l.addr)
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func (l *link) listen() error {
 }
 
 func (l *link) connect(from net.Conn) {
-	to, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(context.Background(), l.toNetwork, l.target)
+	to, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(l.life, l.toNetwork, l.target)
 	if err != nil {
 		abort(from)
 		return

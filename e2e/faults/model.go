@@ -55,7 +55,7 @@ type outside struct {
 // keyed finds the key of a run in its question.
 var keyed = regexp.MustCompile(`run-[0-9a-z]+-[0-9]+`)
 
-func startOutside() (*outside, error) {
+func startOutside(ctx context.Context) (*outside, error) {
 	o := &outside{effects: map[string]int{}, armed: map[string]map[point]func(){}}
 	o.model = scripted.NewServer(scripted.Config{Script: o.script, Delay: time.Millisecond})
 	tools := sdk.NewServer(&sdk.Implementation{Name: "ledger", Version: "1"}, nil)
@@ -65,7 +65,7 @@ func startOutside() (*outside, error) {
 		func(*http.Request) *sdk.Server { return tools }, &sdk.StreamableHTTPOptions{Stateless: true},
 	))
 	mux.HandleFunc("/", o.serveModel)
-	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}

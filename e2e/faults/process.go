@@ -24,14 +24,17 @@ type process struct {
 	ended chan struct{} // closed when it has
 }
 
-// start runs a program. Its output is appended to a file. With a first line wanted, start returns after it.
-func start(name string, env []string, log string, firstLine bool, args ...string) (*process, error) {
+// start runs a program, which is killed when ctx ends. Its output is appended to a file. With a first line wanted,
+// start returns after it.
+func start(
+	ctx context.Context, name string, env []string, log string, firstLine bool, args ...string,
+) (*process, error) {
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer out.Close()
-	p := &process{cmd: exec.CommandContext(context.Background(), name, args...), ended: make(chan struct{})}
+	p := &process{cmd: exec.CommandContext(ctx, name, args...), ended: make(chan struct{})}
 	p.cmd.Env, p.cmd.Stderr, p.cmd.Dir = env, out, filepath.Dir(log)
 	// it ends with the harness, and Ctrl-C is for that alone
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
@@ -81,6 +84,7 @@ func (p *process) end(ctx context.Context) int {
 
 // replica is one "footnote serve", started again and again on the same address and data directory.
 type replica struct {
+	life                   context.Context // of its programs: they are killed when it ends
 	binary, addr, dir, log string
 	env                    []string
 	links                  map[string]*link
@@ -93,7 +97,7 @@ func (r *replica) url() string { return "http://" + r.addr }
 
 // start serves, and returns once it answers.
 func (r *replica) start() error {
-	p, err := start(r.binary, r.env, r.log, true, "serve", "--addr="+r.addr, "--data="+r.dir)
+	p, err := start(r.life, r.binary, r.env, r.log, true, "serve", "--addr="+r.addr, "--data="+r.dir)
 	if err != nil {
 		return err
 	}
@@ -131,8 +135,8 @@ func (r *replica) strike() {
 	}
 }
 
-func freeAddr() (string, error) {
-	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+func freeAddr(ctx context.Context) (string, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}
@@ -169,12 +173,12 @@ func nginxConf(dir, addr string, replicas []*replica) (string, error) {
 }
 
 // startNginx runs nginx in front of the replicas and returns its URL.
-func startNginx(dir string, replicas []*replica) (*process, string, error) {
+func startNginx(ctx context.Context, dir string, replicas []*replica) (*process, string, error) {
 	program, err := exec.LookPath("nginx")
 	if err != nil {
 		program = "/usr/sbin/nginx"
 	}
-	addr, err := freeAddr()
+	addr, err := freeAddr(ctx)
 	if err != nil {
 		return nil, "", err
 	}
@@ -187,7 +191,7 @@ func startNginx(dir string, replicas []*replica) (*process, string, error) {
 		return nil, "", err
 	}
 	p, err := start(
-		program, os.Environ(), filepath.Join(dir, "nginx.log"), false, "-c", file, "-p", dir, "-e", "stderr",
+		ctx, program, os.Environ(), filepath.Join(dir, "nginx.log"), false, "-c", file, "-p", dir, "-e", "stderr",
 	)
 	if err != nil {
 		return nil, "", fmt.Errorf("nginx (make nginx installs it): %w", err)

@@ -64,7 +64,7 @@ func newRig(
 	if g.milvus, err = milvustest.Start(ctx, kind); err != nil {
 		return nil, err
 	}
-	if g.outside, err = startOutside(); err != nil {
+	if g.outside, err = startOutside(ctx); err != nil {
 		return nil, err
 	}
 	if err := smallDisk(filepath.Join(g.dir, "originals")); err != nil {
@@ -73,7 +73,7 @@ func newRig(
 		g.disk = filepath.Join(g.dir, "originals")
 	}
 	for i := range 3 {
-		r, err := g.newReplica(i)
+		r, err := g.newReplica(ctx, i)
 		if err != nil {
 			return nil, err
 		}
@@ -83,19 +83,19 @@ func newRig(
 			return nil, err
 		}
 	}
-	if g.nginx, g.proxy, err = startNginx(g.dir, g.replicas); err != nil {
+	if g.nginx, g.proxy, err = startNginx(ctx, g.dir, g.replicas); err != nil {
 		return nil, err
 	}
 	return g, nil
 }
 
 // newReplica prepares a replica with its links.
-func (g *rig) newReplica(i int) (*replica, error) {
-	r := &replica{binary: g.binary, dir: filepath.Join(g.dir, fmt.Sprint("data", i)), log: filepath.Join(
+func (g *rig) newReplica(ctx context.Context, i int) (*replica, error) {
+	r := &replica{life: ctx, binary: g.binary, dir: filepath.Join(g.dir, fmt.Sprint("data", i)), log: filepath.Join(
 		g.dir, fmt.Sprintf("replica%d.log", i),
 	), links: map[string]*link{}}
 	var err error
-	if r.addr, err = freeAddr(); err != nil {
+	if r.addr, err = freeAddr(ctx); err != nil {
 		return nil, err
 	}
 	sockets := filepath.Join(g.dir, fmt.Sprint("pg", i))
@@ -107,7 +107,7 @@ func (g *rig) newReplica(i int) (*replica, error) {
 		{onMilvus, "tcp", "127.0.0.1:0", "tcp", g.milvus.Address},
 		{onModel, "tcp", "127.0.0.1:0", "tcp", g.outside.addr},
 	} {
-		made, err := newLink(l.network, l.addr, l.toNetwork, l.target)
+		made, err := newLink(ctx, l.network, l.addr, l.toNetwork, l.target)
 		if err != nil {
 			return nil, err
 		}

@@ -202,7 +202,8 @@ func (s *site) crawl(ctx context.Context, n, size int) (string, error) {
 	return outcome, ctx.Err()
 }
 
-// crawlOne asks for a page, reads a little of it and keeps the connection for a while. It reports whether anything came.
+// crawlOne asks for a page, reads a little of it and keeps the connection for a while. It reports whether anything
+// came.
 func (s *site) crawlOne(ctx context.Context, path string, kept time.Duration) bool {
 	host := strings.TrimPrefix(s.server.url, "http://")
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", host)

@@ -26,15 +26,15 @@ type process struct {
 }
 
 // startServer runs "footnote serve" on a free port and returns once it has said its address.
-func startServer(binary, data, logFile string, env []string) (*process, error) {
+func startServer(ctx context.Context, binary, data, logFile string, env []string) (*process, error) {
 	out, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the server's log: %w", err)
 	}
 	defer out.Close()
 	p := &process{log: logFile, ended: make(chan struct{})}
-	// stop ends it
-	p.cmd = exec.CommandContext(context.Background(), binary, "serve", "--addr=127.0.0.1:0", "--data="+data)
+	// stop ends it, and the end of ctx
+	p.cmd = exec.CommandContext(ctx, binary, "serve", "--addr=127.0.0.1:0", "--data="+data)
 	p.cmd.Env, p.cmd.Stderr, p.cmd.Dir = env, out, filepath.Dir(logFile)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	stdout, err := p.cmd.StdoutPipe()

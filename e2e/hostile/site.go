@@ -80,7 +80,7 @@ func newSite(ctx context.Context, w *tried, keys bool) (s *site, err error) {
 			}
 		}
 	}
-	if err = s.start(); err != nil {
+	if err = s.start(ctx); err != nil {
 		return s, err
 	}
 	if _, err = s.upload(ctx, s.bystand, "warranty.md", []byte(warranty)); err != nil {
@@ -90,7 +90,7 @@ func newSite(ctx context.Context, w *tried, keys bool) (s *site, err error) {
 	if s.disk, err = s.stored(ctx); err != nil {
 		return s, fmt.Errorf("measure the disk: %w", err)
 	}
-	if err = s.start(); err != nil {
+	if err = s.start(ctx); err != nil {
 		return s, err
 	}
 	for range 3 { // what the first question needs is not the attack's
@@ -102,8 +102,8 @@ func newSite(ctx context.Context, w *tried, keys bool) (s *site, err error) {
 	return s, nil
 }
 
-func (s *site) start() (err error) {
-	s.server, err = startServer(s.binary, s.data, filepath.Join(s.dir, "server.log"), s.env)
+func (s *site) start(ctx context.Context) (err error) {
+	s.server, err = startServer(ctx, s.binary, s.data, filepath.Join(s.dir, "server.log"), s.env)
 	return err
 }
 
