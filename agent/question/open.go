@@ -2,6 +2,7 @@ package question
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,11 +20,39 @@ var (
 			`(?:document|file|pdf|paper|report|book|dokument|datei|fichier|documento))?(?: (?:called|named|with ` +
 			`(?:the )?id))? (["“„«]?[\p{L}\p{N}].{0,200}?["”“»]?)(?:,? (?:please|bitte|for me))?[\s.!?]*$`,
 	)
-	politeEnd = regexp.MustCompile(`(?i)^[\s.!?]*(?:please|bitte|for me|now)?[\s.!?]*$`)
+	// the footnote that is meant by its place among them, or as the only one that can be meant: “the last citation”
+	opensInOrder = regexp.MustCompile(`(?i)^(?:please |bitte |now |can you |could you )*(?:open|show(?: me)?|view|` +
+		`display|go to|jump to|öffne|zeig(?:e)?(?: mir)?)(?: up)? (?:the |that |die |das |den )?` +
+		`(?:(` + strings.Join(ordinals, "|") + `|last|letzte[nrs]?) )?` +
+		`(?:citation|footnote|source|reference|quote|fußnote|quelle|zitat)(?:,? (?:please|bitte|for me|now))?[\s.!?]*$`)
+	politeEnd = regexp.MustCompile(`(?i)^[\s.!?,]*(?:please|bitte|for me|now)?[\s.!?]*$`)
 )
 
-// CitationToOpen is the number of the footnote that a question asks to be opened.
+// ordinals are numerals of order in English and German, for 1 to 10.
+var ordinals = []string{
+	"first|1st|erste[nrs]?", "second|2nd|zweite[nrs]?", "third|3rd|dritte[nrs]?", "fourth|4th|vierte[nrs]?",
+	"fifth|5th|fünfte[nrs]?", "sixth|6th|sechste[nrs]?", "seventh|7th|siebte[nrs]?", "eighth|8th|achte[nrs]?",
+	"ninth|9th|neunte[nrs]?", "tenth|10th|zehnte[nrs]?",
+}
+
+// LastCitation is the number of the last footnote, whatever it is.
+const LastCitation = -1
+
+// CitationToOpen is the number of the footnote that a question asks to be opened, or LastCitation. Where it names none,
+// “the source”, the first is meant.
 func CitationToOpen(question string) (number int, ok bool) {
+	if m := opensInOrder.FindStringSubmatch(question); m != nil {
+		at := slices.IndexFunc(ordinals, func(names string) bool {
+			return m[1] != "" && regexp.MustCompile(`(?i)^(?:`+names+`)$`).MatchString(m[1])
+		})
+		switch {
+		case at >= 0:
+			return at + 1, true
+		case m[1] != "":
+			return LastCitation, true
+		}
+		return 1, true
+	}
 	at := text.Footnote.FindStringSubmatchIndex(question)
 	if at == nil || !opensCited.MatchString(question[:at[0]]) || !politeEnd.MatchString(question[at[1]:]) {
 		return 0, false

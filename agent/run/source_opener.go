@@ -57,6 +57,9 @@ func (o *sourceOpener) openCited(ctx context.Context, number int) (said string, 
 	if len(o.conversation.citations) == 0 {
 		return "There is no footnote to open yet: ask a question about your documents first.", nil
 	}
+	if number == question.LastCitation {
+		number = o.conversation.citations[len(o.conversation.citations)-1].Number
+	}
 	for _, c := range o.conversation.citations {
 		if c.Number != number {
 			continue
