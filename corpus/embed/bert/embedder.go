@@ -116,6 +116,20 @@ func (e *Embedder) Model() string { return e.name }
 // window is cut at words into windows, and has their mean. At most half of the processors work, and they wait for
 // queries.
 func (e *Embedder) Embed(ctx context.Context, passages []string) ([][]float32, error) {
+	return e.embed(ctx, passages, e.passages, e.gate.wait)
+}
+
+// EmbedNow is Embed for a reader who waits: it goes before passages, as queries do, on all processors.
+func (e *Embedder) EmbedNow(ctx context.Context, passages []string) ([][]float32, error) {
+	e.gate.enter()
+	defer e.gate.leave()
+	return e.embed(ctx, passages, e.queries, context.Context.Err)
+}
+
+// embed embeds as many passages at once as there are slots. Between their parts wait is called.
+func (e *Embedder) embed(
+	ctx context.Context, passages []string, slots chan struct{}, wait func(context.Context) error,
+) ([][]float32, error) {
 	m, release, err := e.use()
 	if err != nil {
 		return nil, err
@@ -123,17 +137,17 @@ func (e *Embedder) Embed(ctx context.Context, passages []string) ([][]float32, e
 	defer release()
 	out := make([][]float32, len(passages))
 	work, ctx := errgroup.WithContext(ctx)
-	work.SetLimit(cap(e.passages))
+	work.SetLimit(cap(slots))
 	for i, text := range passages {
 		work.Go(func() (err error) {
 			select {
-			case e.passages <- struct{}{}:
+			case slots <- struct{}{}:
 			case <-ctx.Done():
 				return ctx.Err()
 			}
-			defer func() { <-e.passages }()
+			defer func() { <-slots }()
 			windows := m.windows(e.folder.passed, text, e.folder.window)
-			out[i], err = m.mean(windows, e.folder.first, func() error { return e.gate.wait(ctx) })
+			out[i], err = m.mean(windows, e.folder.first, func() error { return wait(ctx) })
 			return err
 		})
 	}
@@ -160,33 +174,6 @@ func (e *Embedder) EmbedQuery(ctx context.Context, query string) ([]float32, err
 	}
 	defer func() { <-e.queries }()
 	return m.mean(m.windows(e.folder.query, query, e.folder.window)[:1], e.folder.first, ctx.Err)
-}
-
-// EmbedNow is Embed for a reader who waits: it goes before passages, as queries do, on all processors.
-func (e *Embedder) EmbedNow(ctx context.Context, passages []string) ([][]float32, error) {
-	m, release, err := e.use()
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	e.gate.enter()
-	defer e.gate.leave()
-	out := make([][]float32, len(passages))
-	work, ctx := errgroup.WithContext(ctx)
-	work.SetLimit(cap(e.queries))
-	for i, text := range passages {
-		work.Go(func() (err error) {
-			select {
-			case e.queries <- struct{}{}:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-			defer func() { <-e.queries }()
-			out[i], err = m.mean(m.windows(e.folder.passed, text, e.folder.window), e.folder.first, ctx.Err)
-			return err
-		})
-	}
-	return out, work.Wait()
 }
 
 // Close gives the model's memory back when nobody uses it any more. No text can be embedded after it.
