@@ -66,7 +66,7 @@ check:
 # The linter is built once for each version, which takes a minute on two processors. Its name holds the version.
 GOLANGCI := .cache/bin/golangci-lint-2.12.0
 lint: $(GOLANGCI)
-	$(GOLANGCI) run --allow-parallel-runners ./...
+	GOLANGCI_LINT_CACHE=$(CURDIR)/.cache/golangci-lint $(GOLANGCI) run --allow-parallel-runners ./...
 
 $(GOLANGCI):
 	@echo "building golangci-lint"; mkdir -p .cache/bin && GOBIN=$(CURDIR)/.cache/bin GOFLAGS= $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(lastword $(subst -, ,$@)) && mv .cache/bin/golangci-lint $@

@@ -161,6 +161,11 @@ func TestTheOfflineModelAnswersFromTheSameTools(t *testing.T) {
 	if a.Confidence <= 0.5 || a.SelfEvaluation == "" {
 		t.Errorf("confidence = %v, %q; want more than 0.5 and something", a.Confidence, a.SelfEvaluation)
 	}
+	closest := h.answer(asks("Who pays for holiday employees get when they are ill abroad?")).answer()
+	if closest.Finding != chat.FindingClosest || len(closest.Unsupported) > 0 || closest.Confidence > 0.6 {
+		t.Errorf("quotes that may not answer: %+v; want %s, nothing unsupported and at most 0.6", closest,
+			chat.FindingClosest)
+	}
 	refusal := h.answer(asks("Who won the football world cup in Argentina?")).answer()
 	if refusal.StopReason != chat.StopRefused || len(refusal.Citations) != 0 ||
 		!strings.HasPrefix(refusal.Markdown, ground.Refusal) {

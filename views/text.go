@@ -64,14 +64,15 @@ const (
 	txtEmptyHead    = "Ask your documents. Check every word."
 	txtEmptyText    = "Footnote searches and reads in front of you, and every claim in its answer opens the page it " +
 		"came from."
-	txtKept        = "Your question is kept here. Add documents, which opens another tab, then send it."
-	txtDrop        = "Drop files or a folder here"
-	txtChoose      = "Choose files"
-	txtUpload      = "Upload"
-	txtSamples     = "Try with the sample documents"
-	txtSamplesText = "Footnote's own handbook, ready in a few seconds. Remove it whenever you like."
-	txtConnect     = "Connect a model"
-	txtConnectText = "For answers in a model's own words, set a key and start again. Any OpenAI-compatible server " +
+	txtKept           = "Your question is kept here. Add documents, which opens another tab, then send it."
+	txtDrop           = "Drop files or a folder here"
+	txtChoose         = "Choose files"
+	txtUpload         = "Upload"
+	txtSamples        = "Try with the sample documents"
+	txtSamplesText    = "Footnote's own handbook, ready in a few seconds. Remove it whenever you like."
+	txtConnect        = "Connect a model"
+	txtConnectWritten = "Connect a model for written answers"
+	txtConnectText    = "For answers in a model's own words, set a key and start again. Any OpenAI-compatible server " +
 		"works, also one on your own machine."
 	txtOfflineNow   = "Offline mode now"
 	txtTerminal     = "Terminal"

@@ -210,6 +210,9 @@ func (t *Turn) stays(sentence string) string {
 	return sentence + " " + txtStays
 }
 
+// offlineOnly reports whether the server has no model, so that the answer is made of quotes.
+func (t *Turn) offlineOnly() bool { return t.Model == offlineModel && t.Usual == offlineModel }
+
 // fellBack reports whether the model failed and another one took over.
 func (t *Turn) fellBack() bool {
 	return slices.ContainsFunc(t.All, func(s *Step) bool { return s.Step.Step == "fallback" })

@@ -273,8 +273,8 @@ func testParts(t *testing.T, ds corpus.Documents, id, want string) {
 		part, err := ds.TextPart(t.Context(), alice, id, at)
 		mustDo(t, "TextPart", err)
 		if len(part.Text) > 1<<20 || parts > 0 && part.Version != version {
-			t.Fatalf("part %d has %d bytes of version %d, want at most 1 MiB of %d", parts, len(part.Text), part.Version,
-				version)
+			t.Fatalf("part %d has %d bytes of version %d, want at most 1 MiB of %d",
+				parts, len(part.Text), part.Version, version)
 		}
 		got.WriteString(part.Text)
 		parts, version, at = parts+1, part.Version, part.Next

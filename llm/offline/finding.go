@@ -12,7 +12,7 @@ type finding string
 // The findings.
 const (
 	answers finding = "Found in your documents:"
-	closest finding = "Closest passages: they may not answer this."
+	closest finding = "Closest passages, which may not answer this:"
 	none    finding = ""
 )
 
