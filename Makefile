@@ -214,7 +214,7 @@ handbook: chromium
 	$(GO) run ./docs/print > /tmp/footnote-handbook.html
 	chromium --headless --no-sandbox --disable-gpu --no-pdf-header-footer --print-to-pdf=docs/handbook/footnote-handbook.pdf /tmp/footnote-handbook.html
 
-picture: build chromium
+picture: build chromium embedding
 	node e2e/picture.mjs
 
 # Asks a server on loopback whatever the description allows and forbids, with schemathesis from PyPI. It has a data directory of its own.

@@ -5,12 +5,13 @@ import { add, footnote } from './footnote.mjs'
 import { survey, warranty } from './fixtures.mjs'
 
 const browser = await launch()
-const server = await footnote()
+// with the embedding model, as `make run` starts it
+const server = await footnote({ FOOTNOTE_EMBEDDING_DIR: resolve(import.meta.dirname, '../.cache/embedding/all-MiniLM-L6-v2') })
 try {
   await add(server, { 'Damp survey, March 2024.pdf': await survey(browser), 'Slate warranty.md': warranty })
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
   await page.goto(server.url)
-  await page.fill('textarea', 'What is the cause of the damp at the north gable, and how long are the slates guaranteed?')
+  await page.fill('textarea', 'Is the roof covering the cause of the damp gable?')
   await page.keyboard.press('Enter')
   const chips = page.locator('.answer a.cite')
   await page.locator('.sources').waitFor()
