@@ -35,6 +35,9 @@ type Config struct {
 const (
 	defaultMaxBytes = 50 << 20
 	defaultWorkers  = 2
+	// textParts is how many parts of texts are read at once: the database has connections left for short questions,
+	// however many readers there are.
+	textParts = 2
 )
 
 // reserved fails while the last of the disk is kept for others than files.
@@ -56,6 +59,7 @@ type Library struct {
 	analysers text.Analysers
 	purgeNow  chan struct{}       // something was deleted
 	room      *semaphore.Weighted // textRoom
+	parts     *semaphore.Weighted // textParts
 }
 
 // NewLibrary checks the wiring. Run does the background work.
@@ -87,7 +91,8 @@ func NewLibrary(cfg Config) (*Library, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Library{
-		cfg: cfg, purgeNow: make(chan struct{}, 1), room: semaphore.NewWeighted(textRoom), images: newImages(),
+		cfg: cfg, purgeNow: make(chan struct{}, 1), room: semaphore.NewWeighted(textRoom),
+		parts: semaphore.NewWeighted(textParts), images: newImages(),
 	}, nil
 }
 
@@ -228,6 +233,10 @@ func (l *Library) Text(ctx context.Context, s chat.Scope, id string) (string, er
 
 // TextPart returns a part of that text; see Documents.TextPart.
 func (l *Library) TextPart(ctx context.Context, s chat.Scope, id string, at int) (TextPart, error) {
+	if err := l.parts.Acquire(ctx, 1); err != nil {
+		return TextPart{}, err
+	}
+	defer l.parts.Release(1)
 	return l.cfg.Documents.TextPart(ctx, s, id, at)
 }
 

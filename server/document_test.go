@@ -351,3 +351,15 @@ func TestSearchReranks(t *testing.T) {
 		}
 	}
 }
+
+// Many slow readers would hold more memory for compressors than for the parts that they are sent.
+func TestATextIsNotCompressed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	_, res := b.uploadFiles("@long.txt=" + strings.Repeat("A line of a text.\n", 500))
+	id := b.settled(res.Documents[0].ID).ID
+	text := b.send("GET", "/documents/"+id+"/text", "", "Accept-Encoding", "gzip")
+	if encoding := text.header.Get("Content-Encoding"); encoding != "" || len(text.body) < 8000 {
+		t.Errorf("the text comes as %d bytes in the encoding %q, want about 9,000 in none", len(text.body), encoding)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -154,10 +155,12 @@ func (s *Server) describedRoutes(e *echo.Echo) {
 	})
 }
 
-// neverCompressed is true for streams, which compression would hold back, and for what is compressed already.
+// neverCompressed is true for streams, which compression would hold back, for what is compressed already, and for texts:
+// each of many slow readers would hold a compressor, which takes more memory than the part that is sent.
 func neverCompressed(c echo.Context) bool {
 	path := c.Path()
-	return httpio.WantsStream(c) || path == "/v1/chat/completions" || path == "/mcp" ||
-		strings.HasSuffix(path, "/events") || strings.HasSuffix(path, "/stream") ||
-		strings.HasSuffix(path, "/file") || strings.HasSuffix(path, "/pages/:page") || path == "/metrics"
+	return httpio.WantsStream(c) || slices.Contains([]string{"/v1/chat/completions", "/mcp", "/metrics"}, path) ||
+		slices.ContainsFunc([]string{"/events", "/stream", "/file", "/text", "/pages/:page"}, func(end string) bool {
+			return strings.HasSuffix(path, end)
+		})
 }

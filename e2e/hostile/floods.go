@@ -3,16 +3,19 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -53,8 +56,8 @@ func floodCells() []cell {
 		}},
 		{"flood: 300 connections that send a byte a second", true,
 			func(ctx context.Context, s *site, r *result) (string, error) { return s.drip(ctx, 300, time.Minute) }},
-		{"flood: 150 readers of a text of 8 MiB that take no byte more", true,
-			func(ctx context.Context, s *site, r *result) (string, error) { return s.crawl(ctx, 150, 8*mib) }},
+		{"flood: 200 slow readers of a text of 20 MiB", true,
+			func(ctx context.Context, s *site, r *result) (string, error) { return s.crawl(ctx, 200, 20*mib) }},
 	}
 }
 
@@ -175,50 +178,58 @@ func (s *site) dripOne(ctx context.Context, host string, most time.Duration) boo
 	}
 }
 
-// crawl uploads a text and opens n connections that ask for it, read the beginning and then nothing for ten seconds.
+// crawl uploads a text and opens n connections that ask for it and read it slowly.
 func (s *site) crawl(ctx context.Context, n, size int) (string, error) {
-	d, err := s.upload(ctx, s.attack, "long.txt", times("a few words of a line\n", size)())
+	var text bytes.Buffer
+	for random := rand.New(rand.NewPCG(1, 2)); text.Len() < size; { // few words, which compression makes little of
+		fmt.Fprintf(&text, "%03d ", random.IntN(1000))
+	}
+	d, err := s.upload(ctx, s.attack, "long.txt", text.Bytes())
 	if err != nil {
 		return "", err
 	}
-	var mu sync.Mutex
-	read := 0
+	var answered atomic.Int64
 	var wg sync.WaitGroup
 	for range n {
 		wg.Go(func() {
-			begun := s.crawlOne(ctx, "/documents/"+d.ID+"/text", 10*time.Second)
-			mu.Lock()
-			defer mu.Unlock()
-			if begun {
-				read++
+			if s.crawlOne(ctx, "/documents/"+d.ID+"/text") {
+				answered.Add(1)
 			}
 		})
 	}
 	wg.Wait()
-	outcome := fmt.Sprintf("%d of %d were answered", read, n)
-	if read == 0 {
-		return outcome, errors.New("no reader got a byte")
+	outcome := fmt.Sprintf("%d of %d were answered", answered.Load(), n)
+	if answered.Load() < int64(n) {
+		return outcome, errors.New("not every reader got its text")
 	}
 	return outcome, ctx.Err()
 }
 
-// crawlOne asks for a page, reads a little of it and keeps the connection for a while. It reports whether anything
-// came.
-func (s *site) crawlOne(ctx context.Context, path string, kept time.Duration) bool {
+// crawlOne asks for a page and reads 64 KiB of it in each of ten seconds. It reports whether anything came.
+func (s *site) crawlOne(ctx context.Context, path string) bool {
 	host := strings.TrimPrefix(s.server.url, "http://")
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", host)
 	if err != nil {
 		return false
 	}
 	defer conn.Close()
-	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nX-API-Key: %s\r\n\r\n", path, host, s.attack)
+	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nX-API-Key: %s\r\nAccept-Encoding: gzip\r\n\r\n", path, host,
+		s.attack)
 	begin := make([]byte, 64)
 	if _, err := io.ReadFull(conn, begin); err != nil || !strings.HasPrefix(string(begin), "HTTP/1.1 200") {
 		return false
 	}
-	select {
-	case <-time.After(kept):
-	case <-ctx.Done():
+	pace := time.NewTicker(time.Second)
+	defer pace.Stop()
+	for range 10 {
+		select {
+		case <-pace.C:
+		case <-ctx.Done():
+			return true
+		}
+		if _, err := io.CopyN(io.Discard, conn, 64<<10); err != nil {
+			return false
+		}
 	}
 	return true
 }

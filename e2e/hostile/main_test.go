@@ -28,7 +28,7 @@ func TestASampleOfTheAttacksHurtsNobodyElse(t *testing.T) {
 		"answer: a table of 2,000 × 2,000",
 		"answer: brackets",
 		"flood: 100 slow questions of one user",
-		"flood: 150 readers of a text of 8 MiB that take no byte more",
+		"flood: 200 slow readers of a text of 20 MiB",
 	}
 	passes(t, binary, false, sample)
 	passes(t, binary, true, []string{"file: text, 20 MiB of different words"}) // the largest index for its size

@@ -57,52 +57,37 @@ func Unpacked(body, packed []byte) ([]byte, error) {
 
 // Unpack writes what was packed: one piece after the other, if there are several.
 func Unpack(out io.Writer, packed []byte) error {
-	r := unpackers.Get().(io.ReadCloser)
-	defer unpackers.Put(r)
 	for from := bytes.NewReader(packed); from.Len() > 0; {
-		err := r.(flate.Resetter).Reset(from, nil)
-		var n int64
-		if err == nil {
-			n, err = io.Copy(out, io.LimitReader(r, maxPacked+1))
-		}
-		if err == nil && n > maxPacked {
-			err = errors.New("too long")
-		}
-		if err != nil {
-			return fmt.Errorf("unpack content: %w", err)
+		if err := unpackOne(out, from); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// Part returns up to most bytes of what was packed, from a byte on, and whether there are more behind them. It holds
-// no more than these.
-func Part(packed []byte, from, most int) (part []byte, more bool, err error) {
-	w := &window{from: from, most: most}
-	if err = Unpack(w, packed); errors.Is(err, errFull) {
-		return w.part, true, nil
+// unpackOne writes one piece. It reads no byte behind it.
+func unpackOne(out io.Writer, from *bytes.Reader) error {
+	r := unpackers.Get().(io.ReadCloser)
+	defer unpackers.Put(r)
+	err := r.(flate.Resetter).Reset(from, nil)
+	var n int64
+	if err == nil {
+		n, err = io.Copy(out, io.LimitReader(r, maxPacked+1))
 	}
-	return w.part, false, err
+	if err == nil && n > maxPacked {
+		err = errors.New("too long")
+	}
+	if err != nil {
+		return fmt.Errorf("unpack content: %w", err)
+	}
+	return nil
 }
 
-// errFull ends the unpacking behind a window.
-var errFull = errors.New("the window is full")
-
-// window keeps a part of what is written to it.
-type window struct {
-	from, most int // from: bytes that are still to be skipped
-	part       []byte
-}
-
-func (w *window) Write(p []byte) (int, error) {
-	n := len(p)
-	skipped := min(w.from, len(p))
-	w.from -= skipped
-	p = p[skipped:]
-	kept := min(w.most-len(w.part), len(p))
-	w.part = append(w.part, p[:kept]...)
-	if kept < len(p) {
-		return n - len(p) + kept, errFull
-	}
-	return n, nil
+// First unpacks the first piece of what was packed, which may be followed by others or by the beginning of one. n is how
+// many bytes of packed it takes.
+func First(packed []byte) (plain []byte, n int, err error) {
+	from := bytes.NewReader(packed)
+	var out bytes.Buffer
+	err = unpackOne(&out, from)
+	return out.Bytes(), len(packed) - from.Len(), err
 }

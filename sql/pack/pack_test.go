@@ -5,25 +5,30 @@ import (
 	"testing"
 )
 
-// A part is what stands in that place, across the pieces that were packed one after the other.
-func TestPart(t *testing.T) {
+// Pieces that were packed one after the other are unpacked one by one, also where the last is cut off.
+func TestFirst(t *testing.T) {
 	t.Parallel()
-	first, second := strings.Repeat("one piece ", 5000), strings.Repeat("and another ", 5000)
+	pieces := []string{strings.Repeat("one piece ", 5000), "", strings.Repeat("and another ", 5000), "x"}
 	var packed []byte
-	for _, piece := range []string{first, second} {
+	for _, piece := range pieces {
 		p, err := Pack(piece)
 		if err != nil {
 			t.Fatalf("Pack: %v", err)
 		}
 		packed = append(packed, p...)
 	}
-	whole := first + second
-	for _, at := range []int{0, 1, len(first) - 3, len(first), len(whole) - 10, len(whole)} {
-		part, more, err := Part(packed, at, 1000)
-		want := whole[at:min(len(whole), at+1000)]
-		if err != nil || string(part) != want || more != (at+1000 < len(whole)) {
-			t.Errorf("Part at %d: %d bytes, more %v, %v; want %d, %v", at, len(part), more, err, len(want),
-				at+1000 < len(whole))
+	at := 0
+	for i, want := range pieces {
+		plain, n, err := First(packed[at:])
+		if err != nil || string(plain) != want {
+			t.Errorf("piece %d: %d bytes, %v; want %d, no error", i, len(plain), err, len(want))
 		}
+		if _, _, err := First(packed[at : at+n-1]); err == nil {
+			t.Errorf("piece %d without its last byte: no error, want one", i)
+		}
+		at += n
+	}
+	if at != len(packed) {
+		t.Errorf("the pieces take %d bytes, want %d", at, len(packed))
 	}
 }

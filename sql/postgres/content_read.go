@@ -50,10 +50,15 @@ func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string,
 	return ds.column(ctx, s, id, `body`, `c.packed`)
 }
 
-// partBytes is how much of a text is read at once for a reader who may be slow.
-const partBytes = 512 << 10
+const (
+	// partBytes is how much of a text is read at once for a reader who may be slow.
+	partBytes = 512 << 10
+	// packedPart is how much of a packed text is read for that: at least a piece, however little shorter it became.
+	packedPart = bytesPerPiece + bytesPerPiece/8
+)
 
-// TextPart returns a part of the canonical text, from a byte on; see corpus.Documents.
+// TextPart returns a part of the canonical text; see corpus.Documents. A part of a packed text begins with the piece at
+// a byte of what is packed, another at a byte of the text.
 func (ds *Documents) TextPart(ctx context.Context, s chat.Scope, id string, at int) (corpus.TextPart, error) {
 	read := func(row scanner) (part corpus.TextPart, err error) {
 		var body, packed []byte
@@ -61,23 +66,38 @@ func (ds *Documents) TextPart(ctx context.Context, s chat.Scope, id string, at i
 		if err := row.Scan(&body, &packed, &length, &part.Version); err != nil {
 			return part, err
 		}
-		more := at+len(body) < length
+		n := len(body)
 		if len(packed) > 0 {
-			if body, more, err = pack.Part(packed, at, partBytes); err != nil {
+			if body, n, err = firstPieces(packed); err != nil {
 				return part, err
 			}
 		}
-		if part.Text = string(body); more {
-			part.Next = at + len(body)
+		if part.Text = string(body); at+n < length {
+			part.Next = at + n
 		}
 		return part, nil
 	}
-	list, err := pieces(ctx, ds, s, id, `substring(convert_to(c.body, 'UTF8') from $4 for $5), c.packed,
-		octet_length(c.body), c.n`, `contents c ON c.n = d.content`, `c.n`, read, at+1, partBytes)
+	list, err := pieces(ctx, ds, s, id, `substring(convert_to(c.body, 'UTF8') from $4 for $5),
+		substring(c.packed from $4 for $6), greatest(octet_length(c.body), octet_length(c.packed)), c.n`,
+		`contents c ON c.n = d.content`, `c.n`, read, at+1, partBytes, packedPart)
 	if err != nil || len(list) == 0 {
 		return corpus.TextPart{}, err
 	}
 	return list[0], nil
+}
+
+// firstPieces unpacks the first piece, and those behind it that are whole and fit into a part. n is how many bytes they
+// take packed.
+func firstPieces(packed []byte) (plain []byte, n int, err error) {
+	plain, n, err = pack.First(packed)
+	for err == nil && n < len(packed) && len(plain)+bytesPerPiece <= partBytes {
+		next, length, err := pack.First(packed[n:])
+		if err != nil { // cut off here: it begins the next part
+			break
+		}
+		plain, n = append(plain, next...), n+length
+	}
+	return plain, n, err
 }
 
 // Blocks returns the blocks without their words; see corpus.Documents.
