@@ -64,7 +64,7 @@ func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool
 	d, duplicate, err = l.keepOriginal(ctx, d)
 	if err != nil {
 		if _, over := errors.AsType[*chat.OverLimit](err); over { // else refused files would fill the disk
-			err = errors.Join(err, l.dropOriginal(context.WithoutCancel(ctx), sha))
+			err = errors.Join(err, l.abandon(context.WithoutCancel(ctx), sha))
 		}
 		return d, false, fmt.Errorf("store document: %w", err)
 	}

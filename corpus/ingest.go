@@ -73,8 +73,13 @@ func (l *Library) ingest(ctx context.Context, job Job) error {
 	}
 	l.languages.add(s.User, e.Language)
 	if before != "" && before != d.SHA256 {
-		if err := l.dropOriginal(ctx, before); err != nil { // the new version serves all the same
-			l.cfg.Log.WarnContext(ctx, "the original of an old version stays", "document", d.ID, "error", err)
+		old := Removal{SHA256: before}
+		err := l.removeOne(ctx, old)
+		if err == nil {
+			err = l.cfg.Documents.Removed(ctx, old)
+		}
+		if err != nil { // the new version serves all the same
+			l.cfg.Log.WarnContext(ctx, "the original of an old version is removed later", "document", d.ID, "error", err)
 		}
 	}
 	return l.wantVectors(ctx, d, before == "")

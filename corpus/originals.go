@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"footnote/chat"
@@ -43,4 +44,13 @@ func (l *Library) dropOriginal(ctx context.Context, sha256 string) error {
 		return fmt.Errorf("remove the original %s: %w", sha256, err)
 	}
 	return nil
+}
+
+// abandon removes an original that no document has, later if that fails now.
+func (l *Library) abandon(ctx context.Context, sha256 string) error {
+	err := l.dropOriginal(ctx, sha256)
+	if err != nil {
+		err = errors.Join(err, l.cfg.Documents.Abandon(ctx, Removal{SHA256: sha256}))
+	}
+	return err
 }

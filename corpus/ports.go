@@ -109,11 +109,18 @@ type Documents interface {
 	PassagesByID(ctx context.Context, s chat.Scope, ids []string) ([]Passage, error)
 
 	// Delete hides a document from everything at once; Restore brings it back; Purge removes what was hidden before the
-	// given time, content and all, and returns the removed documents so that their originals and vectors can go too:
-	// those that it removed before an error come with the error.
+	// given time, content and all. What a document leaves outside the database becomes a Removal in the same
+	// transaction; so does the original of a version that PutContent replaces.
 	Delete(ctx context.Context, s chat.Scope, id string) error
 	Restore(ctx context.Context, s chat.Scope, id string) error
-	Purge(ctx context.Context, before time.Time) ([]Document, error)
+	Purge(ctx context.Context, before time.Time) error
+
+	// Removals returns up to 100 removals that are due at a time, the longest due first. Each comes again 20 s later,
+	// and after twice as long each time up to 5 min, to whoever asks then, until Removed deletes it. Deleting one that
+	// is not there is a no-op. Abandon adds a removal, unless it is there.
+	Removals(ctx context.Context, now time.Time) ([]Removal, error)
+	Removed(ctx context.Context, r Removal) error
+	Abandon(ctx context.Context, r Removal) error
 
 	// BytesInUse reports whether any user's document, hidden ones included, has these original bytes.
 	BytesInUse(ctx context.Context, sha256 string) (bool, error)
@@ -131,6 +138,12 @@ type Hit struct {
 	PassageID  string
 	DocumentID string
 	Cosine     float64 // vectors only: exact, -1 to 1
+}
+
+// Removal is what is to be removed outside the database. It may be tried more than once, and by several replicas.
+type Removal struct {
+	DocumentID string // whose vectors go; empty: nobody's
+	SHA256     string // of an original, which goes unless a document has it
 }
 
 // TextPart is a part of a document's text.

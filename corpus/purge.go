@@ -12,6 +12,7 @@ import (
 const (
 	undoTime   = time.Minute      // how long a deleted document can be restored
 	purgeEvery = 10 * time.Minute // for what other processes and earlier lives deleted
+	retryEvery = 20 * time.Second // while something could not be removed; see Documents.Removals
 )
 
 // purgeDeleted removes deleted documents for good until ctx ends.
@@ -31,33 +32,56 @@ func (l *Library) purgeDeleted(ctx context.Context) {
 			continue
 		case <-timer.C:
 		}
+		wait := purgeEvery
 		if err := l.purge(ctx, time.Now().Add(-undoTime)); err != nil && ctx.Err() == nil {
 			l.cfg.Log.ErrorContext(ctx, "remove deleted documents", "error", err)
+			wait = retryEvery
 		}
-		due = time.Now().Add(purgeEvery)
-		timer.Reset(purgeEvery)
+		due = time.Now().Add(wait)
+		timer.Reset(wait)
 	}
 }
 
-// purge removes what was deleted before a time: content, vectors, and originals that no other document has. The
-// documents' rows go first, so nothing comes back to what fails here: one failure must not keep the rest.
+// purge removes what was deleted before a time for good, and what it left outside the database.
 func (l *Library) purge(ctx context.Context, before time.Time) error {
+	err := l.cfg.Documents.Purge(ctx, before)
+	return errors.Join(err, l.remove(ctx, time.Now()))
+}
+
+// remove does the removals that are due: vectors, and originals that no document has. One that fails is due again
+// later and keeps no other, except that all wait for a server that is away.
+func (l *Library) remove(ctx context.Context, now time.Time) error {
 	if vectors, ok := l.cfg.Vectors.(apart); ok {
-		if err := vectors.Reach(ctx); err != nil { // later: nobody knows the documents' vectors after this
+		if err := vectors.Reach(ctx); err != nil {
 			return fmt.Errorf("reach the vectors: %w", err)
 		}
 	}
-	gone, err := l.cfg.Documents.Purge(ctx, before)
-	errs := []error{err}
-	for _, d := range gone {
-		if l.cfg.Vectors != nil {
-			if err := l.cfg.Vectors.DeleteVectors(ctx, d.ID, nil); err != nil {
-				errs = append(errs, fmt.Errorf("remove vectors of %s: %w", d.ID, err))
+	var errs []error
+	for {
+		due, err := l.cfg.Documents.Removals(ctx, now)
+		if err != nil || len(due) == 0 {
+			return errors.Join(append(errs, err)...)
+		}
+		for _, r := range due {
+			err := l.removeOne(ctx, r)
+			if err == nil {
+				err = l.cfg.Documents.Removed(ctx, r)
+			}
+			errs = append(errs, err)
+			if err != nil && (ctx.Err() != nil || chat.CodeOf(err) == chat.CodeUnavailable) {
+				return errors.Join(errs...)
 			}
 		}
-		errs = append(errs, l.dropOriginal(ctx, d.SHA256))
 	}
-	return errors.Join(errs...)
+}
+
+func (l *Library) removeOne(ctx context.Context, r Removal) error {
+	if r.DocumentID != "" && l.cfg.Vectors != nil {
+		if err := l.cfg.Vectors.DeleteVectors(ctx, r.DocumentID, nil); err != nil {
+			return fmt.Errorf("remove vectors of %s: %w", r.DocumentID, err)
+		}
+	}
+	return l.dropOriginal(ctx, r.SHA256)
 }
 
 // repair queues what an earlier life left unfinished: documents without content, and vectors since an embedder is set.

@@ -2,7 +2,10 @@ package corpus_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,17 +24,6 @@ func (o *once) failure() error {
 	return err
 }
 
-// laterBatch is a database that fails at a batch after those that it has removed.
-type laterBatch struct {
-	corpus.Documents
-	once
-}
-
-func (l *laterBatch) Purge(ctx context.Context, before time.Time) ([]corpus.Document, error) {
-	gone, err := l.Documents.Purge(ctx, before)
-	return gone, errors.Join(err, l.failure())
-}
-
 type blobsFailing struct {
 	corpus.Blobs
 	once
@@ -47,25 +39,28 @@ func (b *blobsFailing) Delete(ctx context.Context, sha256 string) error {
 type vectorsFailing struct {
 	corpus.Vectors
 	once
-	asked map[string]bool // ids of documents whose vectors were to go
+	asked map[string]int // how often a document's vectors were to go
 }
 
 func (v *vectorsFailing) DeleteVectors(ctx context.Context, id string, keep []string) error {
-	v.asked[id] = true
+	v.asked[id]++
 	if err := v.failure(); err != nil {
 		return err
 	}
 	return v.Vectors.DeleteVectors(ctx, id, keep)
 }
 
-func TestAFailureOfAPurgeKeepsNothingElse(t *testing.T) {
+// What can't be removed keeps nothing else, and is removed later, by whatever process: with a deleted document, with a
+// replaced version, and with a file that was refused.
+func TestWhatCannotBeRemovedIsRemovedLater(t *testing.T) {
 	errAway := errors.New("away")
-	for what, originals := range map[string]int{"documents": 0, "vectors": 0, "blobs": 1} {
+	for what, originals := range map[string]int{"vectors": 1, "blobs": 1} {
 		t.Run(what, func(t *testing.T) {
-			docs, bodies, vectors := &laterBatch{}, &blobsFailing{}, &vectorsFailing{asked: map[string]bool{}}
-			sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
-				docs.Documents, bodies.Blobs, vectors.Vectors = c.Documents, c.Blobs, db.Vectors()
-				c.Documents, c.Blobs, c.Vectors, c.Embedder = docs, bodies, vectors, embedtest.Hashing{}
+			dir := t.TempDir()
+			bodies, vectors := &blobsFailing{}, &vectorsFailing{asked: map[string]int{}}
+			sh := openShelf(t, dir, func(c *corpus.Config, db *sqlite.DB) {
+				bodies.Blobs, vectors.Vectors = c.Blobs, db.Vectors()
+				c.Blobs, c.Vectors, c.Embedder = bodies, vectors, embedtest.Hashing{}
 			})
 			var added []corpus.Document
 			for _, name := range []string{"a.txt", "b.txt", "c.txt"} {
@@ -75,24 +70,89 @@ func TestAFailureOfAPurgeKeepsNothingElse(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			map[string]*once{
-				"documents": &docs.once, "vectors": &vectors.once, "blobs": &bodies.once,
-			}[what].err = errAway
+			map[string]*once{"vectors": &vectors.once, "blobs": &bodies.once}[what].err = errAway
 			if err := sh.PurgeBefore(t.Context(), time.Now().Add(time.Second)); !errors.Is(err, errAway) {
 				t.Errorf("purge = %v, want %v", err, errAway)
 			}
-			left := 0
+			if left := sh.originals(t, added); left != originals {
+				t.Errorf("got %d originals left, want %d", left, originals)
+			}
 			for _, d := range added {
-				if !vectors.asked[d.ID] {
-					t.Errorf("the vectors of %s stayed", d.Filename)
-				}
-				if body, err := sh.Blobs.Open(t.Context(), d.SHA256); err == nil {
-					_ = body.Close()
-					left++
+				if vectors.asked[d.ID] == 0 {
+					t.Errorf("the vectors of %s were not to go, want them to", d.Filename)
 				}
 			}
-			if left != originals {
-				t.Errorf("got %d originals left, want %d", left, originals)
+			if err := sh.RemoveAt(t.Context(), time.Now()); err != nil || sh.originals(t, added) != originals {
+				t.Errorf("%d originals left at once, %v; want %d, no error", sh.originals(t, added), err, originals)
+			}
+			if err := sh.RemoveAt(t.Context(), time.Now().Add(20*time.Second)); err != nil {
+				t.Errorf("removing later: %v, want no error", err)
+			}
+			asked := 0
+			for _, n := range vectors.asked {
+				asked += n
+			}
+			if left := sh.originals(t, added); left != 0 || asked != len(added)+1 {
+				t.Errorf("%d originals left, vectors removed %d times; want 0, %d", left, asked, len(added)+1)
+			}
+			if due, err := sh.DB.Documents().Removals(t.Context(), time.Now().Add(time.Hour)); err != nil || len(due) > 0 {
+				t.Errorf("%v are still to be removed, %v; want none", due, err)
+			}
+		})
+	}
+}
+
+// originals counts the documents whose original is there.
+func (sh *shelf) originals(t *testing.T, docs []corpus.Document) (n int) {
+	t.Helper()
+	for _, d := range docs {
+		body, err := sh.Blobs.Open(t.Context(), d.SHA256)
+		if err == nil {
+			_ = body.Close()
+			n++
+		} else if chat.CodeOf(err) != chat.CodeNotFound {
+			t.Fatal(err)
+		}
+	}
+	return n
+}
+
+func TestAnOriginalThatCannotBeRemovedIsRemovedLater(t *testing.T) {
+	for what, leave := range map[string]func(*shelf, func()) (sha256 string){
+		"of a replaced version": func(sh *shelf, fail func()) string {
+			first := sh.settled(t, sh.add(t, "a.txt", "The first version.").ID, corpus.StateReady)
+			fail()
+			sh.add(t, "a.txt", "The second version.")
+			sh.wait(t)
+			return first.SHA256
+		},
+		"of a refused file": func(sh *shelf, fail func()) string {
+			fail()
+			sh.DB.Documents().SetLimits(chat.Limits{chat.DiskMiB: 1})
+			text := strings.Repeat("0123456789abcde\n", 1<<16+1)
+			if _, _, err := sh.Add(t.Context(), corpus.Upload{
+				User: "alice", Filename: "a.txt", Body: strings.NewReader(text),
+			}); err == nil {
+				t.Fatal("a file over the limit was taken, want an error")
+			}
+			return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			bodies := &blobsFailing{}
+			sh := openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) {
+				bodies.Blobs, c.Blobs = c.Blobs, bodies
+			})
+			sh.start(t)
+			left := []corpus.Document{{SHA256: leave(sh, func() { bodies.err = errors.New("away") })}}
+			if n := sh.originals(t, left); n != 1 {
+				t.Fatalf("%d originals left, want 1: nothing failed", n)
+			}
+			if err := sh.RemoveAt(t.Context(), time.Now().Add(time.Minute)); err != nil {
+				t.Errorf("removing later: %v, want no error", err)
+			}
+			if n := sh.originals(t, left); n != 0 {
+				t.Errorf("%d originals left, want 0", n)
 			}
 		})
 	}

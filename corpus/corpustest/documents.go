@@ -22,6 +22,7 @@ func TestDocuments(t *testing.T, open func(*testing.T) corpus.Documents) {
 	t.Run("scope", func(t *testing.T) { t.Parallel(); testScope(t, open) })
 	t.Run("hidden", func(t *testing.T) { t.Parallel(); testHidden(t, open) })
 	t.Run("delete", func(t *testing.T) { t.Parallel(); testDelete(t, open) })
+	t.Run("removals", func(t *testing.T) { t.Parallel(); testRemovals(t, open) })
 	t.Run("version", func(t *testing.T) { t.Parallel(); testVersion(t, open) })
 }
 

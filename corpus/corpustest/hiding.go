@@ -153,9 +153,7 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 		indexed("a new version", v.SHA256)
 		mustDo(t, "Delete", ds.Delete(t.Context(), alice, d.ID))
 		used("a hidden document", v.SHA256, true)
-		if _, err := ds.Purge(t.Context(), time.Now().Add(time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, "Purge", ds.Purge(t.Context(), time.Now().Add(time.Hour)))
 		used("a purged document", v.SHA256, false)
 	})
 	t.Run("a path is free again when its document is deleted", func(t *testing.T) {
@@ -175,13 +173,10 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 		kept := ingest(t, ds, file("kept.md", ""), "other words")
 		ids := passageIDs(t, ds, gone.ID, 0, -1)
 		mustDo(t, "Delete", ds.Delete(t.Context(), alice, gone.ID))
-		if early, err := ds.Purge(t.Context(), time.Now().Add(-time.Hour)); err != nil || len(early) > 0 {
-			t.Fatalf("Purge(an hour ago) = %v, %v", early, err)
-		}
-		purged, err := ds.Purge(t.Context(), time.Now().Add(time.Hour))
-		if err != nil || len(purged) != 1 || purged[0].ID != gone.ID || purged[0].SHA256 != gone.SHA256 {
-			t.Fatalf("Purge = %v, %v; want %s", purged, err, gone.ID)
-		}
+		mustDo(t, "Purge(an hour ago)", ds.Purge(t.Context(), time.Now().Add(-time.Hour)))
+		wantRemovals(t, ds, time.Now())
+		mustDo(t, "Purge", ds.Purge(t.Context(), time.Now().Add(time.Hour)))
+		wantRemovals(t, ds, time.Now(), corpus.Removal{DocumentID: gone.ID, SHA256: gone.SHA256})
 		wantCode(t, "Restore", ds.Restore(t.Context(), alice, gone.ID), chat.CodeNotFound)
 		if found, err := ds.PassagesByID(t.Context(), alice, ids); err != nil || len(found) > 0 {
 			t.Errorf("PassagesByID = %v, %v", found, err)
@@ -189,9 +184,8 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 		if text := mustText(t, ds, kept.ID); text != "other words" {
 			t.Errorf("the other document's text = %q", text)
 		}
-		if again, err := ds.Purge(t.Context(), time.Now().Add(time.Hour)); err != nil || len(again) > 0 {
-			t.Errorf("a second Purge = %v, %v", again, err)
-		}
+		mustDo(t, "a second Purge", ds.Purge(t.Context(), time.Now().Add(time.Hour)))
+		wantRemovals(t, ds, time.Now())
 		mustPut(t, ds, file("gone.md", "back"))
 	})
 }

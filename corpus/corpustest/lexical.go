@@ -250,9 +250,7 @@ func testLexicalFresh(t *testing.T, open func(*testing.T) LexicalStores) {
 		mustPutContent(t, st.Documents, v.ID, contentOf(v, "brand new roof"))
 		roof("brand new roof")
 		mustDo(t, "Delete", st.Documents.Delete(t.Context(), alice, d.ID))
-		if _, err := st.Documents.Purge(t.Context(), time.Now().Add(time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, "Purge", st.Documents.Purge(t.Context(), time.Now().Add(time.Hour)))
 		roof()
 		ingest(t, st.Documents, file("b.md", ""), "another roof")
 		roof("another roof")

@@ -83,9 +83,7 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 		_, _, err = ds.Put(t.Context(), sized("alice", "b.md", 1<<20))
 		wantOver(t, "while it can be restored", err, chat.DiskMiB)
-		if _, err := ds.Purge(t.Context(), first.CreatedAt.AddDate(1, 0, 0)); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, "Purge", ds.Purge(t.Context(), first.CreatedAt.AddDate(1, 0, 0)))
 		mustPut(t, ds, sized("alice", "b.md", 1<<20))
 	})
 	t.Run("a page that a run reads is not an upload", func(t *testing.T) {

@@ -98,6 +98,7 @@ func Tables() []Table {
 		table("segment_pages", 2, 200, ints("segment"), bytes("key", "body")),
 		table("unindexed", 1, 500, ints("content")),
 		table("spent", 3, 2000, texts("user_id", "what"), ints("at", "amount")),
+		table("removals", 2, 500, texts("document", "sha256"), ints("attempts", "due_at")),
 		table("corpus_versions", 1, 500, texts("user_id"), ints("version")),
 		state,
 	}

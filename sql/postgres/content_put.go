@@ -207,6 +207,10 @@ func (w *contentWrite) publish(t *tx, content, segment int64) error {
 	if err != nil {
 		return err
 	}
+	if _, err := t.exec(`INSERT INTO removals (document, sha256) SELECT '', sha256 FROM contents WHERE n = $1
+		AND sha256 <> $2 ON CONFLICT DO NOTHING`, old, w.c.SHA256); err != nil {
+		return err
+	}
 	if err := removeContents(t, []int64{old}); err != nil {
 		return err
 	}

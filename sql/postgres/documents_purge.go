@@ -5,31 +5,30 @@ import (
 	"fmt"
 	"time"
 
-	"footnote/corpus"
 	"footnote/sql/postings"
 )
 
-// Purge removes hidden documents for good; see corpus.Documents. Replicas may purge at the same time: each document is
-// returned to one of them.
-func (ds *Documents) Purge(ctx context.Context, before time.Time) (gone []corpus.Document, err error) {
+// Purge removes hidden documents for good; see corpus.Documents. Replicas may purge at the same time: each document
+// goes once.
+func (ds *Documents) Purge(ctx context.Context, before time.Time) error {
 	const some = 20 // documents in one transaction
 	for {
-		var list []corpus.Document
+		var n int
 		err := ds.db.inTx(ctx, contentTime, func(t *tx) (err error) {
-			list, err = purgeDocuments(t, before.UnixMicro(), some)
+			n, err = purgeDocuments(t, before.UnixMicro(), some)
 			return err
 		})
 		if err != nil {
-			return gone, fmt.Errorf("purge: %w", err)
+			return fmt.Errorf("purge: %w", err)
 		}
-		if gone = append(gone, list...); len(list) < some {
+		if n < some {
 			break
 		}
 	}
 	if err := ds.sweepIndex(ctx); err != nil { // the next purge does
 		ds.db.log.WarnContext(ctx, "the index of words is not swept", "error", err)
 	}
-	return gone, nil
+	return nil
 }
 
 // sweepIndex lets the index go of what was removed since it last did.
@@ -45,36 +44,46 @@ func (ds *Documents) sweepIndex(ctx context.Context) error {
 	return nil
 }
 
-func purgeDocuments(t *tx, before int64, limit int) ([]corpus.Document, error) {
+// purgeDocuments removes up to limit documents and returns how many there were.
+func purgeDocuments(t *tx, before int64, limit int) (int, error) {
 	type doomed struct {
-		corpus.Document
+		id      string
 		content int64
 	}
 	read := func(row scanner) (d doomed, err error) {
-		d.Document, err = scanDocument(row, &d.content)
+		err = row.Scan(&d.id, &d.content)
 		return d, err
 	}
-	rows, err := rowsOf(t.ctx, t.pgx, read, `SELECT`+documentColumns+`, d.content FROM documents d WHERE deleted_at > 0
-		AND deleted_at < $1
+	rows, err := rowsOf(t.ctx, t.pgx, read, `SELECT id, content FROM documents WHERE deleted_at > 0 AND deleted_at < $1
 		ORDER BY n LIMIT $2 FOR UPDATE SKIP LOCKED`, []any{before, limit})
 	if err != nil || len(rows) == 0 {
-		return nil, err
+		return 0, err
 	}
-	var gone []corpus.Document
 	var ids []string
 	var contents []int64
 	for _, d := range rows {
-		gone, ids, contents = append(gone, d.Document), append(ids, d.ID), append(contents, d.content)
+		ids, contents = append(ids, d.id), append(contents, d.content)
+	}
+	if _, err := t.exec(`INSERT INTO removals (document, sha256) SELECT '', c.sha256 FROM contents c
+		JOIN documents d ON d.n = c.document WHERE d.id = ANY ($1) AND c.sha256 <> d.sha256
+		ON CONFLICT DO NOTHING`, ids); err != nil { // of an older version, which served to the end
+		return 0, err
 	}
 	if err := removeContents(t, contents); err != nil {
-		return nil, err
+		return 0, err
 	}
 	if err := removeJobs(t, ids); err != nil {
-		return nil, err
+		return 0, err
 	}
-	if _, err := t.exec(`DELETE FROM documents WHERE id = ANY ($1)`, ids); err != nil {
-		return nil, err
+	for _, statement := range []string{
+		`INSERT INTO removals (document, sha256) SELECT id, sha256 FROM documents WHERE id = ANY ($1)
+			ON CONFLICT DO NOTHING`,
+		`DELETE FROM documents WHERE id = ANY ($1)`,
+	} {
+		if _, err := t.exec(statement, ids); err != nil {
+			return 0, err
+		}
 	}
 	_, err = t.exec(`UPDATE corpus_state SET removals = removals + 1`)
-	return gone, err
+	return len(rows), err
 }

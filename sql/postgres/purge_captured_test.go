@@ -34,8 +34,11 @@ func TestPurgeHidesWhatTheRunsRead(t *testing.T) {
 	if n, err := chats.Purge(t.Context(), time.Now().Add(time.Minute), time.Time{}); n != 1 || err != nil {
 		t.Fatalf("Purge = %d, %v; want 1", n, err)
 	}
-	gone, err := docs.Purge(t.Context(), time.Now().Add(time.Minute))
-	if err != nil || len(gone) != 1 || gone[0].ID != mine.ID {
+	if err := docs.Purge(t.Context(), time.Now().Add(time.Minute)); err != nil {
+		t.Fatalf("Purge: %v, want no error", err)
+	}
+	gone, err := docs.Removals(t.Context(), time.Now())
+	if err != nil || len(gone) != 1 || gone[0].DocumentID != mine.ID {
 		t.Errorf("removed %+v, %v; want %s and not %s", gone, err, mine.ID, other.ID)
 	}
 }

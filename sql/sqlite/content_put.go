@@ -315,6 +315,10 @@ func (w *contentWrite) publish(t *tx) (old int64, err error) {
 		&user, &filename, &given, &old); err != nil {
 		return 0, err
 	}
+	if _, err := t.exec(`INSERT INTO removals (document, sha256) SELECT '', sha256 FROM contents WHERE n = ?
+		AND sha256 <> ? ON CONFLICT DO NOTHING`, old, w.c.SHA256); err != nil {
+		return 0, err
+	}
 	meta, err := mergeMeta(w.c.Extracted.Meta, given)
 	if err != nil {
 		return 0, err

@@ -74,42 +74,45 @@ func removeSomePassages(t *tx, content int64) (more bool, err error) {
 
 // Purge removes hidden documents for good; see corpus.Documents. It also clears away content that an interrupted
 // write or removal left behind.
-func (ds *Documents) Purge(ctx context.Context, before time.Time) ([]corpus.Document, error) {
+func (ds *Documents) Purge(ctx context.Context, before time.Time) error {
 	hidden, err := ds.beginPurge(ctx, before)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	left, err := ds.leftContents(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, content := range left {
 		if err := ds.removeContent(ctx, content); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	err = ds.db.write(ctx, true, func(t *tx) error {
 		for _, d := range hidden {
-			if _, err := t.exec(`DELETE FROM jobs WHERE document = ?`, d.ID); err != nil {
+			if err := abandon(t, d); err != nil {
 				return err
 			}
-			if _, err := t.exec(`DELETE FROM documents WHERE id = ?`, d.ID); err != nil {
+			if _, err := t.exec(`DELETE FROM jobs WHERE document = ?`, d.DocumentID); err != nil {
+				return err
+			}
+			if _, err := t.exec(`DELETE FROM documents WHERE id = ?`, d.DocumentID); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("purge: %w", err)
+		return fmt.Errorf("purge: %w", err)
 	}
 	if err := ds.sweepIndex(ctx); err != nil { // the next purge does
 		ds.db.log.WarnContext(ctx, "the index of words is not swept", "error", err)
 	}
-	return hidden, nil
+	return nil
 }
 
 // beginPurge marks what is to go, so that it can't be restored any more, and takes its content off it.
-func (ds *Documents) beginPurge(ctx context.Context, before time.Time) (hidden []corpus.Document, err error) {
+func (ds *Documents) beginPurge(ctx context.Context, before time.Time) (hidden []corpus.Removal, err error) {
 	err = ds.db.write(ctx, false, func(t *tx) error {
 		hidden = nil
 		for _, statement := range []string{
@@ -121,18 +124,22 @@ func (ds *Documents) beginPurge(ctx context.Context, before time.Time) (hidden [
 				return err
 			}
 		}
-		rows, err := t.query(`SELECT ` + documentColumns +
-			` FROM documents WHERE deleted_at > 0 AND purging = 1 ORDER BY n`)
+		if _, err := t.exec(`INSERT INTO removals (document, sha256) SELECT '', c.sha256 FROM contents c
+			JOIN documents d ON d.n = c.document WHERE d.deleted_at > 0 AND d.purging = 1 AND c.sha256 <> d.sha256
+			ON CONFLICT DO NOTHING`); err != nil { // of an older version, which served to the end
+			return err
+		}
+		rows, err := t.query(`SELECT id, sha256 FROM documents WHERE deleted_at > 0 AND purging = 1 ORDER BY n`)
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
 		for rows.Next() {
-			d, err := scanDocument(rows)
-			if err != nil {
-				return err
+			var r corpus.Removal
+			if err := rows.Scan(&r.DocumentID, &r.SHA256); err != nil {
+				return failure(err)
 			}
-			hidden = append(hidden, d)
+			hidden = append(hidden, r)
 		}
 		return failure(rows.Err())
 	})

@@ -170,7 +170,7 @@ func TestWhatACrashLeftBehindStaysUnseenAndIsPurged(t *testing.T) {
 	s.exec(t, `DROP TRIGGER crashed`)
 	purge := func() {
 		t.Helper()
-		if _, err := s.ds.Purge(t.Context(), time.Now()); err != nil {
+		if err := s.ds.Purge(t.Context(), time.Now()); err != nil {
 			t.Fatalf("Purge: %v, want no error", err)
 		}
 	}
@@ -201,7 +201,7 @@ func TestOldContentThatCannotBeRemovedIsUnseenAndPurgedLater(t *testing.T) {
 		t.Errorf("PassagesByID = %v, %v; want none", found, err)
 	}
 	s.exec(t, `DROP TRIGGER stuck`)
-	if _, err := s.ds.Purge(t.Context(), time.Now()); err != nil {
+	if err := s.ds.Purge(t.Context(), time.Now()); err != nil {
 		t.Fatalf("Purge: %v, want no error", err)
 	}
 	if contents, passages := s.count(t, "contents"), s.count(t, "passages"); contents != 1 || passages != 200 {

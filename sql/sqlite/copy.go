@@ -57,6 +57,7 @@ var copied = map[string]struct{ columns, from, where, order string }{
 	},
 	"unindexed":       {`content`, `unindexed`, `content > ?1`, `content`},
 	"spent":           {`user, what, at, amount`, `spent`, `(user, what, at) > (?1, ?2, ?3)`, `user, what, at`},
+	"removals":        {`document, sha256, attempts, due_at`, `removals`, `(document, sha256) > (?1, ?2)`, `document, sha256`},
 	"corpus_versions": {`user, version`, `corpus_versions`, `user > ?1`, `user`},
 	"corpus_state":    {`n, changes, removals, next_row`, `corpus_state`, `n > ?1`, `n`},
 }
