@@ -25,7 +25,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx documents chromium bench bench-scale eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding clean
+.PHONY: eval-real run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx documents chromium bench bench-scale eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding clean
 
 # The embedding model that was fetched, unless a setting names another.
 run: build embedding
@@ -184,6 +184,24 @@ eval: build
 	bin/footnote eval agent
 	@coproc MODEL { exec bin/scriptedserver; }; trap 'kill $$MODEL_PID; wait $$MODEL_PID' EXIT; read -r url <&$${MODEL[0]}; \
 	FOOTNOTE_MODEL=openai OPENAI_BASE_URL=$$url OPENAI_MODEL=scripted bin/footnote eval agent --with settings
+
+# Questions over manuals, papers and licences of Debian packages in seven languages, by somebody who had not seen the code. Of one half
+# nobody looks at more than the counts: docs/quality.md.
+eval-real: build embedding .cache/real/ready
+	for model in '' $(CURDIR)/$(EMBEDDING); do \
+	  FOOTNOTE_EMBEDDING_DIR=$$model bin/footnote eval agent --questions eval/real/open.tsv --documents .cache/real/documents; \
+	  gunzip -c eval/real/held.tsv.gz > .cache/real/held.tsv; \
+	  FOOTNOTE_EMBEDDING_DIR=$$model bin/footnote eval agent --counts --questions .cache/real/held.tsv --documents .cache/real/documents; \
+	  rm -f .cache/real/held.tsv; done
+
+.cache/real/ready: eval/real/documents.tsv
+	@echo "fetching the documents of Debian packages"; set -e; rm -rf .cache/real; mkdir -p .cache/real/packages .cache/real/documents; cd .cache/real/packages; \
+	apt-get update -qq; apt-get -qq -o APT::Sandbox::User=root download $$(cut -f2 $(CURDIR)/$< | sort -u) >/dev/null; \
+	for package in *.deb; do dpkg-deb -x $$package .; done; \
+	while IFS="$$(printf '\t')" read -r name package path sum; do \
+	  case $$path in *.gz) gunzip -c "./$$path" ;; *) cat "./$$path" ;; esac > "../documents/$$name"; \
+	  echo "$$sum  ../documents/$$name" | sha256sum --quiet -c; done < $(CURDIR)/$<; \
+	cd .. && rm -rf packages && touch ready
 
 # Three replicas behind nginx, on a real PostgreSQL and a real Milvus, and everything that can fail: docs/reliability.md. Replicas are
 # killed at each of twenty points FAULTS times. At most 45 minutes; as root, with disks that run full. The tests do a sample of it.

@@ -241,7 +241,7 @@ var chipText = regexp.MustCompile(`^\[(\d{1,3})\](?:[^(\[:]|$)`)
 const maxBefore = 2048
 
 // Parse implements parser.InlineParser.
-func (chipParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
+func (chipParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	line, at := block.PeekLine()
 	found := chipText.FindSubmatch(line)
 	if found == nil {
@@ -249,7 +249,9 @@ func (chipParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Nod
 			return nil
 		}
 	}
-	if !words.IsRunning(string(block.Source()[max(0, at.Start-maxBefore):at.Start])) {
+	// right behind another one it stands where that one does: what is before it need not be read again
+	if last, ok := parent.LastChild().(*chipNode); (!ok || last.stop != at.Start) &&
+		!words.IsRunning(string(block.Source()[max(0, at.Start-maxBefore):at.Start])) {
 		return nil
 	}
 	block.Advance(len(found[1]) + 2)

@@ -32,6 +32,7 @@ type evalAgentCommand struct {
 	Documents string   `help:"Folder that the questions are about; needs --questions." type:"existingdir" placeholder:"FOLDER"`
 	With      []string `help:"Who answers, one after the other: offline, settings (the model of your settings)." enum:"offline,settings" default:"offline"`
 	JSON      bool     `help:"Print every verdict as JSON instead of tables."`
+	Counts    bool     `help:"Print the table only, and no question: for a set that nobody is to look at."`
 	Print     bool     `name:"print-questions" help:"Print the program's own questions, with a description of the format, and exit."`
 }
 
@@ -74,6 +75,9 @@ func (e *evalAgentCommand) Run(p *program) (err error) {
 	for i, report := range reports {
 		if i > 0 {
 			fmt.Fprintln(p.stdout)
+		}
+		if e.Counts {
+			report.Questions = nil
 		}
 		report.Print(p.stdout)
 	}
