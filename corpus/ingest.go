@@ -79,7 +79,8 @@ func (l *Library) ingest(ctx context.Context, job Job) error {
 			err = l.cfg.Documents.Removed(ctx, old)
 		}
 		if err != nil { // the new version serves all the same
-			l.cfg.Log.WarnContext(ctx, "the original of an old version is removed later", "document", d.ID, "error", err)
+			l.cfg.Log.WarnContext(ctx, "the original of an old version is removed later", "document", d.ID,
+				"error", err)
 		}
 	}
 	return l.wantVectors(ctx, d, before == "")

@@ -95,7 +95,8 @@ func TestWhatCannotBeRemovedIsRemovedLater(t *testing.T) {
 			if left := sh.originals(t, added); left != 0 || asked != len(added)+1 {
 				t.Errorf("%d originals left, vectors removed %d times; want 0, %d", left, asked, len(added)+1)
 			}
-			if due, err := sh.DB.Documents().Removals(t.Context(), time.Now().Add(time.Hour)); err != nil || len(due) > 0 {
+			if due, err := sh.DB.Documents().Removals(t.Context(), time.Now().Add(time.Hour)); err != nil ||
+				len(due) > 0 {
 				t.Errorf("%v are still to be removed, %v; want none", due, err)
 			}
 		})

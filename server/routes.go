@@ -155,8 +155,8 @@ func (s *Server) describedRoutes(e *echo.Echo) {
 	})
 }
 
-// neverCompressed is true for streams, which compression would hold back, for what is compressed already, and for texts:
-// each of many slow readers would hold a compressor, which takes more memory than the part that is sent.
+// neverCompressed is true for streams, which compression would hold back, for what is compressed already, and for
+// texts: each of many slow readers would hold a compressor, which takes more memory than the part that is sent.
 func neverCompressed(c echo.Context) bool {
 	path := c.Path()
 	return httpio.WantsStream(c) || slices.Contains([]string{"/v1/chat/completions", "/mcp", "/metrics"}, path) ||

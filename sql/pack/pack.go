@@ -83,8 +83,8 @@ func unpackOne(out io.Writer, from *bytes.Reader) error {
 	return nil
 }
 
-// First unpacks the first piece of what was packed, which may be followed by others or by the beginning of one. n is how
-// many bytes of packed it takes.
+// First unpacks the first piece of what was packed, which may be followed by others or by the beginning of one. n is
+// how many bytes of packed it takes.
 func First(packed []byte) (plain []byte, n int, err error) {
 	from := bytes.NewReader(packed)
 	var out bytes.Buffer

@@ -39,7 +39,8 @@ func (ds *Documents) Removed(ctx context.Context, r corpus.Removal) error {
 
 // Abandon adds a removal; see corpus.Documents.
 func (ds *Documents) Abandon(ctx context.Context, r corpus.Removal) error {
-	_, err := ds.db.exec(ctx, longTime, `INSERT INTO removals (document, sha256) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+	_, err := ds.db.exec(ctx, longTime, `INSERT INTO removals (document, sha256) VALUES ($1, $2)
+		ON CONFLICT DO NOTHING`,
 		r.DocumentID, r.SHA256)
 	return err
 }

@@ -55,9 +55,10 @@ var copied = map[string]struct{ columns, from, where, order string }{
 		`segment, key, body`, `segment_pages`,
 		`segment IN (SELECT n FROM segments WHERE live = 1) AND (segment, key) > (?1, ?2)`, `segment, key`,
 	},
-	"unindexed":       {`content`, `unindexed`, `content > ?1`, `content`},
-	"spent":           {`user, what, at, amount`, `spent`, `(user, what, at) > (?1, ?2, ?3)`, `user, what, at`},
-	"removals":        {`document, sha256, attempts, due_at`, `removals`, `(document, sha256) > (?1, ?2)`, `document, sha256`},
+	"unindexed": {`content`, `unindexed`, `content > ?1`, `content`},
+	"spent":     {`user, what, at, amount`, `spent`, `(user, what, at) > (?1, ?2, ?3)`, `user, what, at`},
+	"removals": {`document, sha256, attempts, due_at`, `removals`, `(document, sha256) > (?1, ?2)`,
+		`document, sha256`},
 	"corpus_versions": {`user, version`, `corpus_versions`, `user > ?1`, `user`},
 	"corpus_state":    {`n, changes, removals, next_row`, `corpus_state`, `n > ?1`, `n`},
 }
