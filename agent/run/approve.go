@@ -11,6 +11,12 @@ import (
 	"footnote/llm"
 )
 
+// Details of a call that waited for a person.
+const (
+	detailApproved = "approved" // whether it ran
+	detailProposed = "proposed" // the model's input, when a person gave another
+)
+
 // requestApproval makes a call wait for a person, from the next event on.
 func (c *toolCaller) requestApproval(a *toolCall) chat.Step {
 	a.approval = c.control.approvals.wait(a.step.CallID, a.tool)
@@ -105,9 +111,9 @@ func (c *toolCaller) awaitVerdict(ctx context.Context, a *toolCall, late <-chan 
 func (c *toolCaller) acceptApproval(a *toolCall, v verdict) {
 	a.step.Status, a.step.ToolStatus, a.step.Timestamp, a.step.Summary = chat.StatusRunning, chat.StatusRunning,
 		stamp(), ""
-	a.step.Details = map[string]any{"approved": true}
+	a.step.Details = map[string]any{detailApproved: true}
 	if v.input != nil && string(v.input) != string(a.args) {
-		a.step.Details["proposed"] = a.args
+		a.step.Details[detailProposed] = a.args
 		a.args, a.step.ToolInput, a.edited = v.input, v.input, true
 		a.step.Message = a.tool.Describe(c.toolContext, a.args)
 	}
@@ -163,13 +169,13 @@ type rejectedCall struct {
 // rejectCall ends a call before it runs.
 func (c *toolCaller) rejectCall(a *toolCall, why rejection) {
 	a.refuse(why.status, why.modelText, nil)
-	a.step.Summary, a.step.Error, a.step.Details = why.summary, nil, map[string]any{"approved": false}
+	a.step.Summary, a.step.Error, a.step.Details = why.summary, nil, map[string]any{detailApproved: false}
 	c.rejected = append(c.rejected, rejectedCall{a.step.Message, why, a.tool.HasEffects})
 }
 
 // restoreRejected remembers a call of the log that a person kept from running.
 func (c *toolCaller) restoreRejected(s chat.Step) {
-	if allowed, said := s.Details["approved"].(bool); !said || allowed {
+	if allowed, said := s.Details[detailApproved].(bool); !said || allowed {
 		return
 	}
 	for _, why := range []rejection{denied, unfit, unheard, hurried} {

@@ -31,6 +31,7 @@ type reply struct {
 	tokens    chat.Tokens
 	cost      *float64
 	chooses   bool // it came from the model that only chooses tools
+	byProgram bool // it holds calls of the program's own, and is no turn of a model
 }
 
 // modelCaller has the model speak: with retries, with repairs of what can't be read, and with the fallback.

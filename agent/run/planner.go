@@ -121,7 +121,7 @@ func (p *planner) searchParts(ctx context.Context) error {
 		if len(ready) == 0 || room <= 0 || p.budget.stop != "" {
 			return nil
 		}
-		r := reply{finish: llm.FinishCalls}
+		r := reply{finish: llm.FinishCalls, byProgram: true}
 		var queries []string
 		for _, i := range ready[:min(len(ready), room)] {
 			query := p.plan.searchQuery(i)

@@ -19,7 +19,7 @@ func (c *toolCaller) makeCalls(ctx context.Context, calls []llm.Call, why string
 	if len(calls) == 0 || !c.budget.mayCall() {
 		return nil
 	}
-	return c.runCalls(ctx, reply{finish: llm.FinishCalls, text: why, calls: calls})
+	return c.runCalls(ctx, reply{finish: llm.FinishCalls, text: why, calls: calls, byProgram: true})
 }
 
 // programCall makes a call of the program's own. ok is false when the run has no such tool.
@@ -47,7 +47,10 @@ func (c *toolCaller) prepareCalls(r reply, version int64, parent *chat.Step) []*
 	out := make([]*toolCall, len(r.calls))
 	bad := false
 	for i := range r.calls {
-		a := c.prepareCall(r, i, version)
+		a := c.fitCall(r.calls[i], version)
+		if a.status == "" {
+			c.charge(a, i, len(r.calls))
+		}
 		if parent != nil {
 			a.step.ParentID = parent.CallID
 		}
@@ -62,9 +65,8 @@ func (c *toolCaller) prepareCalls(r reply, version int64, parent *chat.Step) []*
 	return out
 }
 
-// prepareCall checks one call of a turn.
-func (c *toolCaller) prepareCall(r reply, place int, version int64) *toolCall {
-	call := r.calls[place]
+// fitCall finds the tool of a call and checks the arguments. It charges nothing.
+func (c *toolCaller) fitCall(call llm.Call, version int64) *toolCall {
 	call.Name, _, _ = strings.Cut(call.Name, "<|") // a token of the model's own format got into the name
 	call.Name = strings.TrimSpace(call.Name)
 	if name := llm.ToolNamed(call.Name, c.set.Names()); name != "" {
@@ -100,38 +102,46 @@ func (c *toolCaller) prepareCall(r reply, place int, version int64) *toolCall {
 	}
 	a.args, a.step.ToolInput = args, args
 	a.step.Message = a.tool.Describe(c.toolContext, args)
-	same := a.tool.Name + string(args)
+	if a.tool.Cached {
+		a.key = c.toolContext.CacheKey(a.tool.Name, string(args), version)
+	}
+	return a
+}
+
+// charge counts a call against the run's budgets, and refuses it when one is used up. place is its place among the
+// calls of its turn, from 0. recovery.recount does the same for the calls of a log.
+func (c *toolCaller) charge(a *toolCall, place, calls int) {
+	same := a.tool.Name + string(a.args)
 	c.made[same]++
 	switch {
-	case a.tool.EndsRun && len(r.calls) > 1:
-		return a.refuse(
+	case a.tool.EndsRun && calls > 1:
+		a.refuse(
 			chat.StatusSkipped, "Call "+a.tool.Name+" alone, when you have seen the results of all other calls.", nil,
 		)
 	case c.made[same] > maxSame && !a.tool.Continues:
-		return a.refuse(
+		a.refuse(
 			chat.StatusSkipped,
 			"You have made this very call twice already and have its result. Try something else, or answer.", nil,
 		)
 	case place >= maxCalls:
-		return a.refuse(chat.StatusSkipped, fmt.Sprintf(
+		a.refuse(chat.StatusSkipped, fmt.Sprintf(
 			"Only %d calls of one turn run. Make this one in the next turn.", maxCalls,
 		), nil)
 	case a.tool.Retrieval && c.budget.retrievals >= c.budget.limits.RetrievalCalls:
 		if c.budget.stop == "" {
 			c.budget.stop = chat.StopMaxRetrievalCalls
 		}
-		return a.refuse(
+		a.refuse(
 			chat.StatusSkipped, "All calls that search or read are used up. Answer now from what you have.", nil,
 		)
-	}
-	if a.tool.Retrieval {
+	case a.tool.Retrieval:
 		c.budget.retrievals++
 	}
-	if a.tool.Cached {
-		a.key = c.toolContext.CacheKey(a.tool.Name, string(args), version)
-	}
-	return a
 }
+
+// detailUnfit marks a call that named no tool or had arguments that don't fit: it is charged to no budget, unlike one
+// that its tool refused.
+const detailUnfit = "unfit"
 
 // refuse ends the call before it runs.
 func (a *toolCall) refuse(status chat.Status, why string, schema json.RawMessage) *toolCall {
@@ -146,6 +156,7 @@ func (a *toolCall) refuse(status chat.Status, why string, schema json.RawMessage
 	}
 	a.step.Summary = text.Shorten(why, 160)
 	if status == chat.StatusError {
+		a.step.Details[detailUnfit] = true
 		a.step.Error = &chat.StepError{Code: chat.CodeInvalid, Message: text.Shorten(why, 300), Retryable: true}
 	}
 	return a

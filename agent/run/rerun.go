@@ -137,7 +137,7 @@ func (rc *recovery) repeatedStep(ctx context.Context, s chat.Step, from *chat.Fr
 		}
 		s.Full = full
 	}
-	s.Tokens, s.Cost, s.Cached = nil, nil, s.ToolName != ""
+	s.Tokens, s.Cost, s.Cached = noTokens(s), nil, s.ToolName != ""
 	s.Details = maps.Clone(s.Details)
 	if s.Details == nil {
 		s.Details = map[string]any{}
@@ -146,14 +146,22 @@ func (rc *recovery) repeatedStep(ctx context.Context, s chat.Step, from *chat.Fr
 	return s, nil
 }
 
+// noTokens is what a step of the earlier run costs here: nothing, but a turn of the model stays one.
+func noTokens(s chat.Step) *chat.Tokens {
+	if s.Tokens == nil {
+		return nil
+	}
+	return &chat.Tokens{}
+}
+
 // editedCall is the call with the other input, beginning.
 func (rc *recovery) editedCall(old chat.Step, from *chat.From) chat.Step {
 	s := chat.Step{
 		CallID: old.CallID, ParentID: old.ParentID, Step: old.Step, ToolName: from.Tool, ActionType: old.ActionType,
 		Thought: old.Thought,
 		Message: old.Message, Timestamp: stamp(), Status: chat.StatusRunning, ToolStatus: chat.StatusRunning,
-		ToolInput: from.Input,
-		Details:   map[string]any{"edited": true, "repeated_from": from.RunID},
+		ToolInput: from.Input, Tokens: noTokens(old),
+		Details: map[string]any{"edited": true, "repeated_from": from.RunID},
 	}
 	if t := rc.set.Find(from.Tool); t != nil {
 		t.Mark(&s)
@@ -181,7 +189,7 @@ func (rc *recovery) repeatCalls(ctx context.Context, steps []chat.Step) error {
 			rc.calls.launch(callCtx, attempts[i])
 		}
 	}
-	for i, a := range attempts {
+	for _, a := range attempts {
 		o, err := a.wait(ctx)
 		if err != nil {
 			return err
@@ -190,8 +198,6 @@ func (rc *recovery) repeatCalls(ctx context.Context, steps []chat.Step) error {
 		if err != nil {
 			return err
 		}
-		ended.Details = maps.Clone(ended.Details)
-		maps.Copy(ended.Details, steps[i].Details)
 		for j, m := range rc.messages.list {
 			if m.Role == llm.RoleTool && m.CallID == a.step.CallID {
 				rc.messages.list[j] = message
@@ -208,15 +214,9 @@ func (rc *recovery) repeatCalls(ctx context.Context, steps []chat.Step) error {
 	return nil
 }
 
-// repeatCall is a call that was allowed once, ready to be made as the step it is.
+// repeatCall is a call that was allowed and charged once, ready to be made as the step it is.
 func (rc *recovery) repeatCall(step chat.Step, version int64) *toolCall {
-	if t := rc.set.Find(step.ToolName); t != nil && t.Retrieval {
-		rc.budget.retrievals-- // it is charged twice else
-	}
-	delete(rc.calls.made, step.ToolName+string(step.ToolInput))
-	a := rc.calls.prepareCall(
-		reply{calls: []llm.Call{{ID: step.CallID, Name: step.ToolName, Arguments: step.ToolInput}}}, 0, version,
-	)
+	a := rc.calls.fitCall(llm.Call{ID: step.CallID, Name: step.ToolName, Arguments: step.ToolInput}, version)
 	rc.log.ids--
 	a.step.CallID, a.step.ParentID, a.step.Thought, a.step.Details = step.CallID, step.ParentID, step.Thought,
 		step.Details

@@ -143,7 +143,9 @@ func (rc *recovery) restore(ctx context.Context, past *replayed) error {
 		if len(turn) == 0 {
 			continue
 		}
-		rc.budget.turns++
+		if past.byModel[i] {
+			rc.budget.turns++
+		}
 		said := llm.Message{Role: llm.RoleAssistant, Text: past.thoughts[i]}
 		var results []llm.Message
 		for _, s := range turn {
@@ -207,18 +209,23 @@ func (rc *recovery) outputOf(ctx context.Context, s chat.Step) (any, error) {
 	return told, nil
 }
 
-// recount charges a call to the budgets again.
+// recount charges a call of the log to the budgets as toolCaller.charge did when it was made.
 func (rc *recovery) recount(s chat.Step) {
 	rc.calls.restoreRejected(s)
 	t := rc.set.Find(s.ToolName)
-	if t == nil || s.Status == chat.StatusSkipped {
+	if unfit, _ := s.Details[detailUnfit].(bool); t == nil || unfit {
 		return
 	}
-	if t.Retrieval {
-		rc.budget.retrievals++
+	args := string(s.ToolInput)
+	if proposed, edited := s.Details[detailProposed]; edited { // what the model asked for, not what a person made of it
+		if raw, err := json.Marshal(proposed); err == nil {
+			args = string(raw)
+		}
 	}
-	if s.Status != chat.StatusRunning && s.Status != chat.StatusPending { // a call that was cut off may be made again
-		rc.calls.made[t.Name+string(s.ToolInput)]++
+	rc.calls.made[t.Name+args]++
+	_, waited := s.Details[detailApproved] // a call that a person kept from running was charged before it waited
+	if t.Retrieval && (s.Status != chat.StatusSkipped || waited) {
+		rc.budget.retrievals++
 	}
 	if s.Status == chat.StatusError && s.Error != nil && s.Error.Code != chat.CodeInvalid {
 		rc.found.noteFailed(t, s)
@@ -264,6 +271,7 @@ func (rc *recovery) resumePending(ctx context.Context, waiting []chat.Step) erro
 type replayed struct {
 	turns      [][]chat.Step // calls of each model turn, in order, as they last were
 	thoughts   []string      // of each turn
+	byModel    []bool        // of each turn: a model chose the calls, not the program
 	running    []chat.Step   // steps that began and did not end
 	waiting    []chat.Step   // calls that wait for a person
 	fellBack   bool          // the fallback had taken over
@@ -304,13 +312,19 @@ func (r *replayed) addStep(s chat.Step, groups map[string]int) {
 		r.handedOver = true
 	case s.ToolName == "" && s.Step == parallelStep:
 		groups[s.CallID] = len(r.turns)
-		r.turns, r.thoughts = append(r.turns, nil), append(r.thoughts, s.Thought)
+		r.addTurn(s)
 	case s.ToolName == "" && s.Step == "plan":
 		r.plan = &s
 	case s.ToolName == "", s.Capability == chat.CapabilityAnswer: // what it said begins anew
 	case grouped && s.ParentID != "":
 		r.turns[turn] = append(r.turns[turn], s)
 	default:
-		r.turns, r.thoughts = append(r.turns, []chat.Step{s}), append(r.thoughts, s.Thought)
+		r.addTurn(s, s)
 	}
+}
+
+// addTurn begins a turn. head is the step that carries what the turn cost.
+func (r *replayed) addTurn(head chat.Step, calls ...chat.Step) {
+	r.turns, r.thoughts = append(r.turns, calls), append(r.thoughts, head.Thought)
+	r.byModel = append(r.byModel, head.Tokens != nil)
 }

@@ -134,7 +134,8 @@ func (o *sourceOpener) callOpen(ctx context.Context, said string, args map[strin
 	if !ok {
 		return "", nil
 	}
-	if err := o.calls.runCalls(ctx, reply{finish: llm.FinishCalls, calls: []llm.Call{call}}); err != nil {
+	opening := reply{finish: llm.FinishCalls, calls: []llm.Call{call}, byProgram: true}
+	if err := o.calls.runCalls(ctx, opening); err != nil {
 		return "", err
 	}
 	if !o.toolContext.Sources.HasOpened() {

@@ -102,10 +102,15 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 		parent = &step
 	}
 	attempts := c.prepareCalls(r, version, parent)
+	head := &attempts[0].step
 	if parent == nil {
-		attempts[0].step.Thought, attempts[0].step.Tokens, attempts[0].step.Cost = thought, &r.tokens, r.cost
+		head.Thought = thought
 	} else {
-		parent.ActionType, parent.Tokens, parent.Cost = attempts[0].step.ActionType, &r.tokens, r.cost
+		parent.ActionType = head.ActionType
+		head = parent
+	}
+	if !r.byProgram {
+		head.Tokens, head.Cost = &r.tokens, r.cost
 	}
 	if stored {
 		takes := attempts[0].step.CallID
@@ -317,9 +322,9 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 		// it was made again
 		c.found.failed = slices.DeleteFunc(c.found.failed, func(message string) bool { return message == step.Message })
 		step.Message, step.Summary = o.result.Message, o.result.Summary
-		if o.result.Details != nil {
-			step.Details = o.result.Details
-		}
+		step.Details = map[string]any{}
+		maps.Copy(step.Details, a.step.Details)
+		maps.Copy(step.Details, o.result.Details)
 		a.tool.Apply(c.toolContext.Sources, o.result.Effects, result)
 		if a.tool.AnswersNext {
 			c.model.answerNext()
