@@ -96,6 +96,8 @@ func storage(ctx context.Context, set *settings) []finding {
 	found = append(found, finding{what: "database", fine: "opens, its version fits", err: err})
 	if err == nil && set.Blobs != "" {
 		found = append(found, trial(ctx, set, s.blobs))
+	} else if err == nil && set.DatabaseURL == "" {
+		found = append(found, compareOriginals(ctx, dir))
 	}
 	if err := dir.release(); err != nil {
 		found = append(found, finding{what: "data directory", err: err})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/url"
@@ -15,8 +16,10 @@ import (
 	"footnote/corpus"
 	"footnote/corpus/blobs"
 	"footnote/corpus/blobs/s3"
+	"footnote/english"
 	"footnote/llm/httpllm"
 	"footnote/server/api"
+	"footnote/sql/sqlite"
 )
 
 // validBlobs reports whether a FOOTNOTE_BLOBS can be the address of a directory or of a bucket.
@@ -114,4 +117,46 @@ func trial(ctx context.Context, set *settings, kept originals) finding {
 func place(set *settings) string {
 	address, _, _ := strings.Cut(set.Blobs, "?")
 	return address
+}
+
+// compareOriginals is what the doctor finds out about the originals in a data directory: whether the database beside
+// them is the one that they belong to. One that was emptied, or put back from an old copy, opens like any other.
+func compareOriginals(ctx context.Context, dir *directory) finding {
+	f := finding{what: "originals"}
+	f.err = func() error {
+		known, err := sqlite.Originals(ctx, dir.file(databaseFile))
+		if err != nil {
+			return err
+		}
+		files, err := fs.Glob(os.DirFS(dir.file("blobs")), "??/*")
+		if err != nil {
+			return err
+		}
+		unknown := make(map[string]bool, len(files))
+		for _, name := range files {
+			unknown[name] = true
+		}
+		missing := 0
+		for _, hash := range known {
+			name, _ := blobs.Name(hash)
+			if !unknown[name] {
+				missing++
+			}
+			delete(unknown, name)
+		}
+		switch {
+		case missing > 0:
+			return fmt.Errorf("%d of %s are missing in %s; 'footnote restore' brings a backup back",
+				missing, english.Count(len(known), "original"), dir.file("blobs"))
+		case len(known) == 0 && len(unknown) > 0:
+			return fmt.Errorf("the database knows no document, though %s holds %s; if documents are missing, "+
+				"'footnote restore' brings a backup back", dir.file("blobs"), english.Count(len(unknown), "original"))
+		}
+		f.fine = english.Count(len(known), "original") + ", none is missing"
+		if len(unknown) > 0 {
+			f.fine += "; " + english.Count(len(unknown), "file") + " that no document needs"
+		}
+		return nil
+	}()
+	return f
 }

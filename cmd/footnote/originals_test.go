@@ -157,3 +157,49 @@ func TestHealthAndDoctorTellOfTheOriginals(t *testing.T) {
 			strings.Contains(r.Checks["originals"].Detail, "directory of the originals is not there")
 	})
 }
+
+func TestTheDoctorComparesTheDatabaseWithTheOriginals(t *testing.T) {
+	t.Parallel()
+	data := newDir(t)
+	doctor := func(code int, want string) {
+		t.Helper()
+		got := command(t, "", nil, "doctor", "--data="+data)
+		if got.code != code || !strings.Contains(got.stdout, want) {
+			t.Errorf("doctor: %d\n%s%s; want %d and %q in it", got.code, got.stdout, got.stderr, code, want)
+		}
+	}
+	if got := command(t, "", nil, "ingest", "--data="+data, folder(t, books[0], books[1])); got.code != 0 {
+		t.Fatalf("ingest: %d\n%s%s, want 0", got.code, got.stdout, got.stderr)
+	}
+	doctor(0, "✓ originals       2 originals, none is missing")
+
+	stray := filepath.Join(data, "blobs", "aa", strings.Repeat("b", 62))
+	for _, err := range []error{os.MkdirAll(filepath.Dir(stray), 0o700), os.WriteFile(stray, []byte("x"), 0o600)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	doctor(0, "1 file that no document needs")
+
+	// the database of a library that is new, with all its tables
+	other := newDir(t)
+	if got := command(t, "", nil, "doctor", "--data="+other); got.code != 0 {
+		t.Fatalf("doctor: %d\n%s%s, want 0", got.code, got.stdout, got.stderr)
+	}
+	full := filepath.Join(data, "footnote.db")
+	if err := os.Rename(full, full+"-full"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(other, "footnote.db"), full); err != nil {
+		t.Fatal(err)
+	}
+	doctor(1, "the database knows no document, though "+filepath.Join(data, "blobs")+" holds 3 originals")
+
+	if err := os.Rename(full+"-full", full); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(data, "blobs")); err != nil {
+		t.Fatal(err)
+	}
+	doctor(1, "2 of 2 originals are missing")
+}
