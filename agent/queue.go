@@ -53,7 +53,7 @@ func waits(list []chat.Queued, req chat.RunRequest) bool {
 // SendNow puts a waiting question first and ends what it waits for: with answer, by an answer from what was found so
 // far, else at once, on whichever server it is.
 func (r *Runs) SendNow(ctx context.Context, s chat.Scope, sessionID, id string, answer bool) error {
-	if err := r.cfg.Store.FirstQueued(ctx, s, sessionID, id); err != nil {
+	if err := r.cfg.Store.MoveQueuedFirst(ctx, s, sessionID, id); err != nil {
 		return err
 	}
 	runs, err := r.cfg.Store.Runs(ctx, s, sessionID)

@@ -51,7 +51,7 @@ type Limit struct {
 	About   string        // what it counts, for people: in --help, the API and the handbook
 	Default int64         // 0: there is none
 	Spends  Resource      // what is spent, empty where things are counted that are there now
-	Window  time.Duration // after which spending is forgotten; 0 for what is counted now
+	Span    time.Duration // after which spending is forgotten; 0 for what is counted now
 	unit    int64         // what 1 of a setting is in the store; 0: 1
 	code    Code          // of the error
 	noun    string        // what is counted, for over
@@ -67,38 +67,38 @@ var limitTable = []Limit{
 	},
 	{
 		Name: QuestionsPerMinute, About: "questions of a user in a minute", Default: 20, Spends: ResourceQuestions,
-		Window: minute,
-		code:   CodeTooMany, noun: "question", over: "You asked %s in a minute, which is the limit here.",
+		Span: minute,
+		code: CodeTooMany, noun: "question", over: "You asked %s in a minute, which is the limit here.",
 		again: "You can ask again %s.",
 	},
 	{
 		Name: QuestionsPerDay, About: "questions of a user in 24 hours", Default: 100, Spends: ResourceQuestions,
-		Window: day,
-		code:   CodeTooMany, noun: "question", over: "You asked %s in 24 hours, which is the limit here.",
+		Span: day,
+		code: CodeTooMany, noun: "question", over: "You asked %s in 24 hours, which is the limit here.",
 		again: "You can ask again %s.",
 	},
 	{
 		Name:   TokensPerDay,
 		About:  "tokens that a user's answers take from the model in 24 hours; a run under way goes on",
-		Spends: ResourceTokens, Window: day,
+		Spends: ResourceTokens, Span: day,
 		code: CodeTooMany, noun: "token", over: "Your answers took %s in 24 hours, which is the limit here.",
 		again: "You can ask again %s.",
 	},
 	{
 		Name: SearchesPerMinute, About: "searches of a user in a minute, those that runs make apart", Default: 120,
-		Spends: ResourceSearches, Window: minute,
+		Spends: ResourceSearches, Span: minute,
 		code: CodeTooMany, noun: "time", over: "You searched %s in a minute, which is the limit here.",
 		again: "You can search again %s.",
 	},
 	{
 		Name: FilesPerDay, About: "files that a user adds or has read in again in 24 hours", Default: 500,
-		Spends: ResourceUploadFiles, Window: day,
+		Spends: ResourceUploadFiles, Span: day,
 		code: CodeTooMany, noun: "file", over: "You added %s in 24 hours, which is the limit here.",
 		again: "You can add more %s.",
 	},
 	{
 		Name: UploadMiBPerDay, About: "MiB of files that a user adds in 24 hours", Default: 1024,
-		Spends: ResourceUploadBytes, Window: day, unit: miB,
+		Spends: ResourceUploadBytes, Span: day, unit: miB,
 		code: CodeTooMany, over: "With this file you would add more than %s in 24 hours, which is the limit here.",
 		again: "You can add it %s.",
 	},
@@ -151,21 +151,21 @@ func (l Limits) Of(name LimitName) (most int64, holds bool) {
 	return most * max(1, LimitOf(name).unit), most > 0
 }
 
-// Window is one limit on what is spent, as a store checks it.
-type Window struct {
+// SpendLimit is one limit on what is spent, as a store checks it.
+type SpendLimit struct {
 	Name LimitName
 	What Resource
 	Span time.Duration
 	Most int64
 }
 
-// Windows returns the limits on a resource, shortest first. There are none where it is not limited: then a store need
-// not count it.
-func (l Limits) Windows(what Resource) []Window {
-	var list []Window
+// SpendLimits returns the limits on a resource, shortest first. There are none where it is not limited: then a store
+// need not count it.
+func (l Limits) SpendLimits(what Resource) []SpendLimit {
+	var list []SpendLimit
 	for _, limit := range limitTable {
 		if most, holds := l.Of(limit.Name); holds && limit.Spends == what {
-			list = append(list, Window{limit.Name, limit.Spends, limit.Window, most})
+			list = append(list, SpendLimit{limit.Name, limit.Spends, limit.Span, most})
 		}
 	}
 	return list
@@ -176,7 +176,7 @@ func (l Limits) Windows(what Resource) []Window {
 type FullSince func(what Resource, since time.Time, room int64) (time.Time, error)
 
 // Check fails with an *OverLimit if one of windows has no room for n more.
-func (l Limits) Check(windows []Window, n int64, now time.Time, full FullSince) error {
+func (l Limits) Check(windows []SpendLimit, n int64, now time.Time, full FullSince) error {
 	for _, w := range windows {
 		if n > w.Most {
 			return l.Over(w.Name, now, time.Time{})
@@ -208,9 +208,9 @@ func (l Limits) Over(name LimitName, now, until time.Time) *Error {
 	cause := &OverLimit{Limit: name, Until: until, Wait: 5 * time.Second}
 	again := limit.again
 	switch {
-	case limit.Window > 0 && until.IsZero():
+	case limit.Span > 0 && until.IsZero():
 		again = "It is more than the limit allows at all."
-	case limit.Window > 0:
+	case limit.Span > 0:
 		cause.Wait = max(until.Sub(now), time.Second)
 		again = fmt.Sprintf(again, when(now, until))
 	case limit.code == CodeDiskFull:

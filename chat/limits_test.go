@@ -75,7 +75,7 @@ func TestTheTableOfLimitsIsWhole(t *testing.T) {
 	seen := map[LimitName]bool{}
 	for _, l := range AllLimits() {
 		if seen[l.Name] || l.About == "" || l.Default < 0 || l.code == "" || l.over == "" || l.again == "" ||
-			(l.Spends == "") != (l.Window == 0) {
+			(l.Spends == "") != (l.Span == 0) {
 			t.Errorf("limit %q: %+v; want something, Default at least 0, something, something, something", l.Name, l)
 		}
 		seen[l.Name] = true

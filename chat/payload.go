@@ -21,12 +21,12 @@ const (
 	ModeContextConstrained Mode = "context_constrained"
 )
 
-// MostSteps is how many turns of the model, and how many calls that search or read, a run may be given.
-const MostSteps = 50
+// MostTurnsOrCalls bounds two budgets of a run: its turns of the model, and its calls that search or read.
+const MostTurnsOrCalls = 50
 
 // Budget bounds a run. A spent budget forces an answer from what there is.
 type Budget struct {
-	Steps          int `json:"steps"`           // model turns
+	Steps          int `json:"steps"`           // turns of the model, not steps of the timeline
 	RetrievalCalls int `json:"retrieval_calls"` // calls of tools that search or read
 	Seconds        int `json:"seconds"`
 	Tokens         int `json:"tokens"`

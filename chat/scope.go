@@ -31,9 +31,9 @@ func (s Scope) Holds(namespace string) bool {
 	return len(s.Namespaces) == 0 || slices.Contains(s.Namespaces, namespace)
 }
 
-// Hidden reports whether a namespace is left out of lists and searches unless a scope names it: those that begin with
-// a point. What is in it is still found by its id.
-func Hidden(namespace string) bool { return len(namespace) > 0 && namespace[0] == '.' }
+// IsInternal reports whether a namespace is left out of lists and searches unless a scope names it: those that begin
+// with a point. What is in it is still found by its id.
+func IsInternal(namespace string) bool { return len(namespace) > 0 && namespace[0] == '.' }
 
 // WebNamespace is where the web pages are kept that a run has read.
 func WebNamespace(runID string) string { return ".web." + runID }

@@ -56,9 +56,9 @@ func (r RunRequest) Digest() ([sha256.Size]byte, error) {
 	return sha256.Sum256(asked), err
 }
 
-// Wait makes the waiting question that a user asks for, and its JSON as a Store writes it. One without a key gets one
-// of its own. It fails with CodeInvalid for a key that is too long.
-func (r RunRequest) Wait(user string) (q Queued, request []byte, err error) {
+// AsQueued makes the waiting question that a user asks for, and its JSON as a Store writes it. One without a key gets
+// one of its own. It fails with CodeInvalid for a key that is too long.
+func (r RunRequest) AsQueued(user string) (q Queued, request []byte, err error) {
 	if len(r.IdempotencyKey) > MaxIdempotencyKey {
 		return q, nil, errLongKey
 	}

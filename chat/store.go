@@ -32,7 +32,7 @@ type SessionQuery struct {
 // with CodeUnavailable.
 type Store interface {
 	FeedbackStore
-	QueueStore
+	WaitingStore
 	CommandStore
 	LimitStore
 

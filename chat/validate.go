@@ -19,8 +19,8 @@ const (
 	MaxIdempotencyKey = 255 // bytes
 )
 
-// Validate is the one check of a request before it becomes a run. It fails with CodeInvalid and a sentence for the
-// user; what depends on the server's settings (models, toolsets, documents) is not its concern.
+// Validate is the check of a request that needs no settings; Engine.CheckRequest in agent/run adds what depends on
+// models, toolsets and documents. It fails with CodeInvalid and a sentence for the user.
 func (r RunRequest) Validate() error {
 	switch {
 	case text.Blank(r.Message):
@@ -72,8 +72,8 @@ func (c RunConfig) validate() error {
 		name  string
 		value *int
 	}{{"max_steps", c.MaxSteps}, {"max_retrieval_calls", c.MaxRetrievalCalls}, {"retrieval_top_k", c.RetrievalTopK}} {
-		if field.value != nil && (*field.value < 1 || *field.value > MostSteps) {
-			return Invalid("config.%s must be between 1 and %d.", field.name, MostSteps)
+		if field.value != nil && (*field.value < 1 || *field.value > MostTurnsOrCalls) {
+			return Invalid("config.%s must be between 1 and %d.", field.name, MostTurnsOrCalls)
 		}
 	}
 	if len(c.EnabledTools) > MaxEnabledTools {
@@ -93,7 +93,7 @@ func CheckNames(field string, names []string) error {
 // CheckNamespace fails with CodeInvalid unless name may name a namespace: 1 to 128 bytes of letters, digits, ".", "_"
 // and "-", and no point at the start, since those namespaces are the program's own. Empty is the default one.
 func CheckNamespace(name string) error {
-	if len(name) > 128 || Hidden(name) || strings.ContainsFunc(name, func(r rune) bool {
+	if len(name) > 128 || IsInternal(name) || strings.ContainsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' && r != '_' && r != '-'
 	}) {
 		return Invalid(

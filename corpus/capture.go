@@ -20,7 +20,7 @@ const (
 // document. It has no vectors. The same bytes in the same namespace return the page that is there. It fails with
 // chat.CodeUnsupported for what can't be read; then nothing is kept.
 func (l *Library) Capture(ctx context.Context, u Upload) (Document, error) {
-	if !chat.Hidden(u.Namespace) {
+	if !chat.IsInternal(u.Namespace) {
 		return Document{}, fmt.Errorf("capture into %q: only hidden namespaces hold captured pages", u.Namespace)
 	}
 	name, body, mime, err := l.look(u)

@@ -16,7 +16,7 @@ func (d Document) DisplayName() string { return cmp.Or(d.Filename, d.Title) }
 // meta.source_url. It is empty unless that is a link to http or https with a host.
 func (d Document) SourceURL() string {
 	key := MetaSourceURL
-	if chat.Hidden(d.Namespace) {
+	if chat.IsInternal(d.Namespace) {
 		key = MetaURL
 	}
 	return chat.WebLink(d.MetaText(key))

@@ -30,7 +30,7 @@ const (
 type Error struct {
 	Kind       ErrorKind
 	Status     int    // HTTP status, 0 if none
-	Code       string // the provider's own code
+	Code       string // the provider's own code, or httpllm.CodeLeftAlone
 	Message    string
 	RetryAfter time.Duration // 0 if the server did not say
 	Usage      *Usage        // of a whole reply that had nothing usable; nil when the provider did not say

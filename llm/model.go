@@ -13,8 +13,7 @@ type Model interface {
 	// Name is the model's name for people, like "gpt-4.1-mini" or "offline".
 	Name() string
 
-	// Stream sends req and yields the reply's parts as they come: Text and Reasoning pieces at once, each Call when
-	// it is whole and its arguments are a JSON object, and exactly one Done last. A stream that ends without Done
+	// Stream sends req and yields the reply's parts as they come, see Part. A stream that ends without Done
 	// yields an error as its last pair, always an *Error: a reply is complete only when its end was proved on the
 	// wire. Cancelling ctx or stopping the iteration closes the connection.
 	Stream(ctx context.Context, req Request) iter.Seq2[Part, error]
@@ -39,10 +38,15 @@ type Message struct {
 	CallID    string // of a tool's result: the call it answers
 	Reasoning string // of an assistant, raw; sent back only where the provider wants it
 	Signature string // of an assistant, what came as one with its reasoning
-	// of a user message: the program says it, not the user, so that it is no question; the reply before it was taken
-	// back
+	// of a user message: the program speaks, not the user, so it is no question; it withdraws the reply before it
 	Aside bool
 }
+
+// Documents that text sent with a question appears as, in a call of the program's own that reads it.
+const (
+	GivenDocument = "context"       // the answer may use nothing else
+	AddedDocument = "added_context" // it stands beside the library
+)
 
 // Call is a tool call. Arguments is a JSON object, or Malformed says why it is not and the call must not run.
 type Call struct {
@@ -65,12 +69,15 @@ type Request struct {
 	Tools       []ToolSpec
 	NoTools     bool // the tools are described, but the reply must be text: a spent budget forces the answer
 	Temperature *float64
-	Unasked     bool // the temperature is a usual one that nobody asked for: a model that takes none needs not say so
-	MaxTokens   int  // 0: the provider's default
-	Seed        *int64
+	// the temperature is a usual one that nobody asked for: a model that takes none needs not say so
+	DefaultTemperature bool
+	MaxTokens          int // 0: the provider's default
+	Seed               *int64
 }
 
-// Part is a piece of a reply: Text, Quoted, Reasoning, Rethought, Call or Done; or a Notice.
+// Part is a piece of a reply: any number of Text, Quoted, Reasoning and Signature as they come, at most one Rethought,
+// each Call when it is whole and its arguments are a JSON object, exactly one Done last, and Notices anywhere before
+// it.
 type Part interface{ part() }
 
 // Text is the next piece of the visible reply.

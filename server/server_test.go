@@ -74,7 +74,7 @@ func (r *stage) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 }
 
 func (r *stage) SendNow(ctx context.Context, s chat.Scope, sessionID, id string, _ bool) error {
-	return r.store.FirstQueued(ctx, s, sessionID, id)
+	return r.store.MoveQueuedFirst(ctx, s, sessionID, id)
 }
 
 func (r *stage) Resend(context.Context, chat.Scope, string) {}

@@ -99,7 +99,7 @@ const (
 
 // webOrigin introduces the link to where a document is on the web.
 func webOrigin(d corpus.Document) string {
-	if chat.Hidden(d.Namespace) {
+	if chat.IsInternal(d.Namespace) {
 		return txtReadFrom
 	}
 	return txtPublishedAt
@@ -108,7 +108,7 @@ func webOrigin(d corpus.Document) string {
 // fetchedAt is when it was read; zero: it was not.
 func fetchedAt(d corpus.Document) time.Time {
 	at, err := time.Parse(time.RFC3339, d.MetaText(corpus.MetaFetchedAt))
-	if err != nil || !chat.Hidden(d.Namespace) {
+	if err != nil || !chat.IsInternal(d.Namespace) {
 		return time.Time{}
 	}
 	return at

@@ -359,7 +359,7 @@ func documentMeta(d corpus.Document) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if d.Namespace != "" && d.Namespace != defaultNamespace && !chat.Hidden(d.Namespace) {
+		if d.Namespace != "" && d.Namespace != defaultNamespace && !chat.IsInternal(d.Namespace) {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<span class=\"tag\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -96,7 +96,7 @@ func (m *modelCaller) turn(ctx context.Context) (reply, error) {
 			m.log.writer.Reset()
 		case !errors.As(err, &e):
 			return reply{}, err // the store, not the model
-		case e.Kind == llm.KindRateLimited && !m.log.writer.Shown() && !m.usesFallback():
+		case e.Kind == llm.KindRateLimited && !m.log.writer.Shown() && !m.answersByRules():
 			wait, again := limit.wait(e.RetryAfter)
 			if !again || time.Since(m.budget.begun)+wait > m.budget.searchTime() {
 				err = m.fallBack(ctx, e)
@@ -107,7 +107,7 @@ func (m *modelCaller) turn(ctx context.Context) (reply, error) {
 				return reply{}, err
 			}
 		case e.Kind == llm.KindTooLong && !m.remedies[resultsDropped] && m.dropOldResults():
-		case e.Kind == llm.KindBadCall && m.badCalls < maxBadCalls && !m.usesFallback():
+		case e.Kind == llm.KindBadCall && m.badCalls < maxBadCalls && !m.answersByRules():
 			if err := m.repairCall(ctx, e); err != nil {
 				return reply{}, err
 			}
@@ -124,7 +124,7 @@ func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	left := m.budget.totalTime() - time.Since(m.budget.begun)
-	if m.usesFallback() {
+	if m.answersByRules() {
 		left = max(left, fallbackTime)
 	}
 	turn, free := context.WithTimeout(ctx, left)
@@ -281,11 +281,12 @@ func (m *modelCaller) completeOnce(
 	defer context.AfterFunc(m.control.now, cancel)()
 	defer context.AfterFunc(m.control.leaving, cancel)()
 	req := llm.Request{
-		Messages: messages, NoTools: true, Temperature: m.temperature(), Unasked: true, Seed: m.run.Request.Config.Seed,
+		Messages: messages, NoTools: true, Temperature: m.temperature(), DefaultTemperature: true,
+		Seed:      m.run.Request.Config.Seed,
 		MaxTokens: completeTokens,
 	}
 	model := m.model
-	if m.cfg.Select != nil && !m.usesFallback() {
+	if m.cfg.Select != nil && !m.answersByRules() {
 		model = m.cfg.Select
 	}
 	var text strings.Builder

@@ -13,7 +13,8 @@ import (
 )
 
 // rateLimit says how long a turn waits for a model's server that refuses it because of its rate limit. This is the
-// only place that tries a rate-limited turn again. The zero value is ready to use.
+// only place that tries a rate-limited turn again: below it, httpllm.Retry waits for the rate limit of embeddings
+// alone. The zero value is ready to use.
 type rateLimit struct {
 	refusals int
 	told     bool // the server named a wait before, and it was too short
@@ -55,7 +56,7 @@ func (m *modelCaller) waitForServer(ctx context.Context, d time.Duration) error 
 	case <-m.control.leaving.Done():
 	case <-ctx.Done():
 	}
-	if cause := m.stopCause(ctx); cause != nil { // before w.control.now, which ends with ctx
+	if cause := m.stopCause(ctx); cause != nil { // before m.control.now, which ends with ctx
 		return cause
 	}
 	step.Status, step.ToolStatus, step.DurationMS, step.Timestamp = chat.StatusComplete, chat.StatusComplete, sinceMS(
@@ -79,7 +80,7 @@ func (m *modelCaller) waitForServer(ctx context.Context, d time.Duration) error 
 func (m *modelCaller) fallBack(ctx context.Context, e *llm.Error) error {
 	reason, _ := explainFailure(e, m.run.User)
 	failed := &chat.Error{Code: chat.CodeModelFailed, Message: m.explainFor(e), Err: e}
-	if m.usesFallback() || m.cfg.Fallback == nil {
+	if m.answersByRules() || m.cfg.Fallback == nil {
 		m.cfg.Log.WarnContext(ctx, "model failed", "run", m.run.ID, "model", m.model.Name(), "kind", e.Kind, "error", e)
 		return failed
 	}
@@ -168,7 +169,7 @@ const leastCounted = 1000
 // checkPrompt says once when the model's server seems to have dropped a part of the prompt without a word, as servers
 // do whose context is set too small.
 func (m *modelCaller) checkPrompt(ctx context.Context, u *llm.Usage) error {
-	if u == nil || m.remedies[promptLossNoted] || m.usesFallback() || u.In < leastCounted {
+	if u == nil || m.remedies[promptLossNoted] || m.answersByRules() || u.In < leastCounted {
 		return nil
 	}
 	sent := 0

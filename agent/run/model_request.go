@@ -15,7 +15,7 @@ import (
 // shown what it says. The run's own model writes the answer.
 func (m *modelCaller) turnModel() (model llm.Model, chooses bool) {
 	s := m.chooser
-	if s == nil || m.usesFallback() || m.givenText() || !m.mayCallTools() ||
+	if s == nil || m.answersByRules() || m.givenText() || !m.mayCallTools() ||
 		s.Name() == m.model.Name() {
 		return m.model, false
 	}
@@ -26,8 +26,9 @@ func (m *modelCaller) turnModel() (model llm.Model, chooses bool) {
 func (m *modelCaller) nextRequest() llm.Request {
 	req := llm.Request{
 		Messages: m.messages.list, NoTools: !m.mayCallTools(), Temperature: m.temperature(),
-		Unasked: m.run.Request.Config.Temperature == nil && m.cfg.Temperature == nil, Seed: m.run.Request.Config.Seed,
-		MaxTokens: m.cfg.MaxTokens,
+		DefaultTemperature: m.run.Request.Config.Temperature == nil && m.cfg.Temperature == nil,
+		Seed:               m.run.Request.Config.Seed,
+		MaxTokens:          m.cfg.MaxTokens,
 	}
 	if len(m.messages.ephemeral) > 0 {
 		req.Messages = append(
@@ -106,18 +107,21 @@ func (m *modelCaller) giveTextToFallback() error {
 		return m.giveContextToFallback()
 	}
 	out := tools.ReadDocumentOutput{
-		DocID: "context", Filename: "the given text", Title: "The given text", Page: 1, Pages: 1,
+		DocID: llm.GivenDocument, Filename: "the given text", Title: "The given text", Page: 1, Pages: 1,
 	}
 	for _, part := range strings.Split(m.run.Request.ContextText, "\n\n") {
 		if part = strings.TrimSpace(part); part != "" {
 			out.Passages = append(out.Passages, tools.ShownPassage{N: len(out.Passages) + 1, Text: part})
 		}
 	}
-	result, err := toolMessage(m.nonce, "context", out)
+	result, err := toolMessage(m.nonce, llm.GivenDocument, out)
 	if err != nil {
 		return err
 	}
-	call := llm.Call{ID: "context", Name: "read_document", Arguments: json.RawMessage(`{"doc_id":"context"}`)}
+	call := llm.Call{
+		ID: llm.GivenDocument, Name: "read_document",
+		Arguments: json.RawMessage(`{"doc_id":"` + llm.GivenDocument + `"}`),
+	}
 	m.messages.list = append(m.messages.list, llm.Message{Role: llm.RoleAssistant, Calls: []llm.Call{call}}, result)
 	return nil
 }
@@ -130,21 +134,19 @@ func (m *modelCaller) giveContextToFallback() error {
 		return nil
 	}
 	out := tools.ReadDocumentOutput{
-		DocID: addedDocument, Filename: "the given text", Title: "The given text", Page: 1, Pages: 1,
+		DocID: llm.AddedDocument, Filename: "the given text", Title: "The given text", Page: 1, Pages: 1,
 	}
 	for _, p := range paragraphs {
 		out.Passages = append(out.Passages, tools.ShownPassage{Text: p})
 	}
-	result, err := toolMessage(m.nonce, addedDocument, out)
+	result, err := toolMessage(m.nonce, llm.AddedDocument, out)
 	if err != nil {
 		return err
 	}
 	call := llm.Call{
-		ID: addedDocument, Name: "read_document", Arguments: json.RawMessage(`{"doc_id":"` + addedDocument + `"}`),
+		ID: llm.AddedDocument, Name: "read_document",
+		Arguments: json.RawMessage(`{"doc_id":"` + llm.AddedDocument + `"}`),
 	}
 	m.messages.list = append(m.messages.list, llm.Message{Role: llm.RoleAssistant, Calls: []llm.Call{call}}, result)
 	return nil
 }
-
-// addedDocument names the added context to the model made of rules, as package offline knows it.
-const addedDocument = "added_context"

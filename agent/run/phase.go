@@ -27,8 +27,8 @@ func (m *modelCaller) answerNext() {
 	}
 }
 
-// usesFallback reports whether the model is made of rules: from the start, or because the other failed.
-func (m *modelCaller) usesFallback() bool { return m.role == fallbackModel }
+// answersByRules reports whether the run's model is the one made of rules: asked for, or because the other failed.
+func (m *modelCaller) answersByRules() bool { return m.role == fallbackModel }
 
 // switchToFallback gives the rest of the run to the fallback.
 func (m *modelCaller) switchToFallback() { m.model, m.role = m.cfg.Fallback, fallbackModel }

@@ -29,7 +29,8 @@ func (v *reviewer) reconsider(ctx context.Context) (again bool, err error) {
 		return false, err
 	}
 	if !v.evaluator.shouldJudge(text) {
-		if v.earlier != nil && (v.model.usesFallback() || ground.IsRefusal(text) || len(v.found.cite.Citations) == 0) {
+		if v.earlier != nil &&
+			(v.model.answersByRules() || ground.IsRefusal(text) || len(v.found.cite.Citations) == 0) {
 			return false, v.restoreEarlier(ctx)
 		}
 		v.adopt(judgement{})

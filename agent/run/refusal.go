@@ -22,7 +22,7 @@ func (f *findings) explainRefusal() string {
 // reviewUnsearched puts what was really done into a refusal of a run that did not look into the documents.
 func (v *reviewer) reviewUnsearched(ctx context.Context) error {
 	_, _, _, searches := v.toolContext.Sources.Readings()
-	if v.model.usesFallback() && (searches > 0 || len(v.found.failed) > 0) {
+	if v.model.answersByRules() && (searches > 0 || len(v.found.failed) > 0) {
 		return nil // it says by itself what it did
 	}
 	return v.refuseInstead(ctx, "Nothing was found because nothing was searched to its end: the answer says so")

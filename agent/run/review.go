@@ -76,15 +76,15 @@ func (v *reviewer) review(ctx context.Context, r reply, text string) (again bool
 	if ground.IsRefusal(text) && !v.givenText() && v.asked.NeedsDocuments() && !v.found.searchedDocuments() {
 		return false, v.reviewUnsearched(ctx)
 	}
-	if ground.IsRefusal(text) && !v.givenText() && v.model.usesFallback() && v.budget.stop == chat.StopTimeout {
+	if ground.IsRefusal(text) && !v.givenText() && v.model.answersByRules() && v.budget.stop == chat.StopTimeout {
 		return false, v.refuseInstead(ctx, "The time was used up before an answer: the refusal says so")
 	}
-	if ground.IsRefusal(text) && !v.model.usesFallback() && v.found.addsUnsupported(text) {
+	if ground.IsRefusal(text) && !v.model.answersByRules() && v.found.addsUnsupported(text) {
 		return false, v.refuseInstead(
 			ctx, "What the model said besides the refusal was borne out by nothing: it says what was done instead",
 		)
 	}
-	if v.givenText() || ground.IsRefusal(text) || v.model.usesFallback() || v.found.evidence.RestsOnContext(text) {
+	if v.givenText() || ground.IsRefusal(text) || v.model.answersByRules() || v.found.evidence.RestsOnContext(text) {
 		return false, nil // the fallback cites what it takes from documents, and needs none for the rest
 	}
 	// another language has other words than the passages

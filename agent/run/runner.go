@@ -184,7 +184,7 @@ func (w *Runner) prepare(ctx context.Context) (err error) {
 	if err := w.promptEarlierPassages(ctx); err != nil {
 		return err
 	}
-	if w.model.usesFallback() {
+	if w.model.answersByRules() {
 		return w.model.giveTextToFallback()
 	}
 	return nil

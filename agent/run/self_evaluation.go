@@ -81,7 +81,7 @@ func (e *selfEvaluator) shouldJudge(answer string) bool {
 	if wanted == nil {
 		wanted = &e.set.Reflective
 	}
-	return *wanted && e.enabled(featureReflect) && !e.model.usesFallback() && e.check.author != reportOfRejected &&
+	return *wanted && e.enabled(featureReflect) && !e.model.answersByRules() && e.check.author != reportOfRejected &&
 		!ground.IsRefusal(answer) &&
 		(e.budget.stop == "" || slices.Contains(judgedStops, e.budget.stop))
 }

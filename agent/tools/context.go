@@ -48,7 +48,7 @@ type Context struct {
 
 // Find resolves what a model calls a document. The returned text is a refusal for the model, empty if it was found.
 func (d *Context) Find(ctx context.Context, ref string) (corpus.Document, string, error) {
-	if doc, ok := d.Sources.Document(ref); ok && chat.Hidden(doc.Namespace) {
+	if doc, ok := d.Sources.Document(ref); ok && chat.IsInternal(doc.Namespace) {
 		return doc, "", nil
 	}
 	doc, err := d.Library.Find(ctx, d.Scope, ref)
@@ -88,7 +88,7 @@ func (d *Context) findAll(ctx context.Context, refs []string) (docs []corpus.Doc
 // InReach reports whether a question may be answered from a document: one of those it was narrowed to, or a page of
 // the web.
 func (d *Context) InReach(doc corpus.Document) bool {
-	return len(d.DocumentIDs) == 0 || slices.Contains(d.DocumentIDs, doc.ID) || chat.Hidden(doc.Namespace)
+	return len(d.DocumentIDs) == 0 || slices.Contains(d.DocumentIDs, doc.ID) || chat.IsInternal(doc.Namespace)
 }
 
 // ReadScope is the scope of what is read by its id: what the question is about, and the pages of the web that the run

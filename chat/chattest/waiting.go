@@ -92,7 +92,7 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 	parallel(t, open, "they can be put first and removed until they are taken", func(t *testing.T, b bench) {
 		run := b.ask("s", "zero")
 		one, two, three := enqueue(b, "s", "one"), enqueue(b, "s", "two"), enqueue(b, "s", "three")
-		if err := b.FirstQueued(t.Context(), anna, "s", three.ID); err != nil {
+		if err := b.MoveQueuedFirst(t.Context(), anna, "s", three.ID); err != nil {
 			t.Fatal(err)
 		}
 		if err := b.DropQueued(t.Context(), anna, "s", one.ID); err != nil {
@@ -105,7 +105,7 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 		take(b, "three")
 		wantCode(t, "DropQueued", b.DropQueued(t.Context(), anna, "s", three.ID), chat.CodeNotFound)
 		wantCode(t, "EditQueued", b.EditQueued(t.Context(), anna, "s", three.ID, "x"), chat.CodeNotFound)
-		wantCode(t, "FirstQueued", b.FirstQueued(t.Context(), anna, "s", three.ID), chat.CodeNotFound)
+		wantCode(t, "MoveQueuedFirst", b.MoveQueuedFirst(t.Context(), anna, "s", three.ID), chat.CodeNotFound)
 		if err := b.DropQueued(t.Context(), anna, "s", two.ID); err != nil {
 			t.Errorf("the other one: %v", err)
 		}
@@ -169,7 +169,7 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 			wantCode(t, "EditQueued", b.EditQueued(
 				t.Context(), where.scope, where.session, one.ID, "x",
 			), chat.CodeNotFound)
-			wantCode(t, "FirstQueued", b.FirstQueued(
+			wantCode(t, "MoveQueuedFirst", b.MoveQueuedFirst(
 				t.Context(), where.scope, where.session, one.ID,
 			), chat.CodeNotFound)
 			wantCode(t, "DropQueued", b.DropQueued(t.Context(), where.scope, where.session, one.ID), chat.CodeNotFound)

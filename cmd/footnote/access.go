@@ -63,8 +63,8 @@ func (a access) log(log *slog.Logger) {
 }
 
 // reach is doctor's finding on who can use the server.
-func reach(set *settings) finding {
-	f := finding{what: "access"}
+func reach(set *settings) checkResult {
+	f := checkResult{what: "access"}
 	addr, err := net.ResolveTCPAddr("tcp", set.Addr)
 	if err != nil {
 		f.err = fmt.Errorf("FOOTNOTE_ADDR: %w", err)

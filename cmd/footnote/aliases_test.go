@@ -110,7 +110,7 @@ func TestAliasesStandForSettings(t *testing.T) {
 		}
 	}
 	for alias, part := range maps.All(switches) {
-		if known["agent-"+alias] || (agentSettings{AgentWithout: []string{part}}).thinking().Check() != nil {
+		if known["agent-"+alias] || (agentSettings{AgentWithout: []string{part}}).features().Check() != nil {
 			t.Errorf("%s switches %s, which is no part, or is a setting itself", alias, part)
 		}
 	}

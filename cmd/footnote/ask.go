@@ -33,7 +33,7 @@ func (a *askCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	show := &transcript{answer: p.stdout, steps: p.stderr}
+	show := &eventPrinter{answer: p.stdout, steps: p.stderr}
 	run := server.follow(body, func(begun bool) {
 		if begun {
 			fmt.Fprintln(p.stderr, "… The stream broke off; going on with it")
@@ -85,13 +85,13 @@ func decodeEvent(raw []byte) (chat.Payload, error) {
 	return chat.Event{Type: head.Type, Body: raw}.Payload()
 }
 
-// transcript prints a run for a person: steps on one writer, the answer on the other.
-type transcript struct {
+// eventPrinter prints a run for a person: steps on one writer, the answer on the other.
+type eventPrinter struct {
 	answer, steps io.Writer
 }
 
 // print shows one event. The answer is printed when it is whole, since its text may still be taken back before.
-func (t *transcript) print(event chat.Payload) {
+func (t *eventPrinter) print(event chat.Payload) {
 	switch e := event.(type) {
 	case chat.Step:
 		t.step(e)
@@ -112,7 +112,7 @@ func (t *transcript) print(event chat.Payload) {
 	}
 }
 
-func (t *transcript) step(s chat.Step) {
+func (t *eventPrinter) step(s chat.Step) {
 	switch s.Status {
 	case chat.StatusRunning:
 		fmt.Fprintf(t.steps, "… %s\n", s.Message)

@@ -22,8 +22,8 @@ type doctorCommand struct {
 	Health bool `help:"Only ask the server at FOOTNOTE_ADDR whether it is well, for a container's health check."`
 }
 
-// finding is what one check found: what is fine, or what is wrong and what to do.
-type finding struct {
+// checkResult is what one check found: what is fine, or what is wrong and what to do.
+type checkResult struct {
 	what string
 	fine string
 	err  error
@@ -36,7 +36,7 @@ func (c doctorCommand) Run(p *program) error {
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, 2*time.Minute)
 	defer cancel()
-	findings := []finding{{what: "settings", fine: "understood", err: checkTools(p.settings)}, reach(p.settings)}
+	findings := []checkResult{{what: "settings", fine: "understood", err: checkTools(p.settings)}, reach(p.settings)}
 	findings = append(findings, storage(ctx, p.settings)...)
 	findings = append(findings, reader(ctx, p.settings))
 	findings = append(findings, vectorStore(ctx, p.settings)...)
@@ -69,45 +69,45 @@ func checkTools(set *settings) error {
 	return agentrun.Config{Toolset: set.AgentToolset, Tools: set.AgentTools, Web: search, MCP: others}.CheckTools()
 }
 
-func storage(ctx context.Context, set *settings) []finding {
+func storage(ctx context.Context, set *settings) []checkResult {
 	dir, err := claim(set.Data)
 	if busy, ok := errors.AsType[*errInUse](err); ok && busy.URL != "" {
-		return []finding{
+		return []checkResult{
 			{what: "data directory", fine: fmt.Sprintf("%s, in use by the Footnote at %s", set.Data, busy.URL)},
 		}
 	}
 	if err != nil {
-		return []finding{{what: "data directory", err: err}}
+		return []checkResult{{what: "data directory", err: err}}
 	}
-	found := []finding{{what: "data directory", fine: set.Data + " can be written"}}
+	found := []checkResult{{what: "data directory", fine: set.Data + " can be written"}}
 	if free, err := freeSpace(set.Data); err != nil {
-		found = append(found, finding{what: "disk", err: err})
+		found = append(found, checkResult{what: "disk", err: err})
 	} else if free < 200<<20 {
-		found = append(found, finding{
+		found = append(found, checkResult{
 			what: "disk", err: fmt.Errorf("only %d MiB are free at %s; make room, uploads need it", free>>20, set.Data),
 		})
 	} else {
-		found = append(found, finding{what: "disk", fine: fmt.Sprintf("%d MiB free", free>>20)})
+		found = append(found, checkResult{what: "disk", fine: fmt.Sprintf("%d MiB free", free>>20)})
 	}
 	s, err := openStores(ctx, set, dir, quiet(io.Discard))
 	if s != nil {
 		err = errors.Join(err, s.close())
 	}
-	found = append(found, finding{what: "database", fine: "opens, its version fits", err: err})
+	found = append(found, checkResult{what: "database", fine: "opens, its version fits", err: err})
 	if err == nil && set.Blobs != "" {
 		found = append(found, trial(ctx, set, s.blobs))
 	} else if err == nil && set.DatabaseURL == "" {
 		found = append(found, compareOriginals(ctx, dir))
 	}
 	if err := dir.release(); err != nil {
-		found = append(found, finding{what: "data directory", err: err})
+		found = append(found, checkResult{what: "data directory", err: err})
 	}
 	return found
 }
 
 // reader has a worker read the handbook.
-func reader(ctx context.Context, set *settings) finding {
-	f := finding{what: "PDF reader"}
+func reader(ctx context.Context, set *settings) checkResult {
+	f := checkResult{what: "PDF reader"}
 	f.err = func() error {
 		raw, err := fs.ReadFile(docs.Handbook, "handbook/footnote-handbook.pdf")
 		if err != nil {
@@ -143,31 +143,31 @@ func reader(ctx context.Context, set *settings) finding {
 	return f
 }
 
-func model(ctx context.Context, set *settings) []finding {
+func model(ctx context.Context, set *settings) []checkResult {
 	if !set.withModel() {
 		fine := "none is set: offline mode answers, word for word from the documents"
 		if set.ModelsSelect != "" {
 			fine += "; FOOTNOTE_MODELS_SELECT has no effect without one"
 		}
-		return []finding{{what: "model", fine: fine}, semantic(set, nil)}
+		return []checkResult{{what: "model", fine: fine}, semantic(set, nil)}
 	}
 	if set.usesAnthropic() {
 		return append(anthropicModel(ctx, set), besideAnthropic(ctx, set)...)
 	}
 	remote, err := openai.New(set.openai(set.OpenAIModel, nil))
 	if err != nil {
-		return []finding{{what: "model", err: err}}
+		return []checkResult{{what: "model", err: err}}
 	}
 	defer remote.Close()
 	health := remote.Probe(ctx)
 	if textcalls.RefusesTools(health.Err) {
 		health.Err = nil // it answers all the same
 	}
-	found := []finding{{what: "model", fine: fmt.Sprintf(
+	found := []checkResult{{what: "model", fine: fmt.Sprintf(
 		"%s answers (%.1f s)", set.OpenAIModel, health.Took.Seconds(),
 	), err: health.Err}}
 	if health.Err == nil {
-		tools := finding{what: "tool calls", fine: "work"}
+		tools := checkResult{what: "tool calls", fine: "work"}
 		if !health.Tools {
 			tools = writtenCalls(ctx, remote)
 		}
@@ -177,8 +177,8 @@ func model(ctx context.Context, set *settings) []finding {
 }
 
 // semantic says whether documents are found by meaning; err is what the embedding model was found to be.
-func semantic(set *settings, err error) finding {
-	f := finding{what: "semantic search", fine: "off: no embedding model is set"}
+func semantic(set *settings, err error) checkResult {
+	f := checkResult{what: "semantic search", fine: "off: no embedding model is set"}
 	if set.DatabaseURL != "" && set.MilvusAddress == "" {
 		f.fine = "off: with DATABASE_URL it needs a vector store; set MILVUS_ADDRESS"
 	} else if set.embedsHere() {

@@ -10,8 +10,8 @@ import (
 )
 
 // writtenCalls tries a model that did not call its tool once more, with the tool in the prompt.
-func writtenCalls(ctx context.Context, model *openai.Model) finding {
-	f := finding{what: "tool calls", fine: "by JSON in the text: the model has no tool calls of its own"}
+func writtenCalls(ctx context.Context, model *openai.Model) checkResult {
+	f := checkResult{what: "tool calls", fine: "by JSON in the text: the model has no tool calls of its own"}
 	if !textcalls.New(model, textcalls.JSON).CallsTools(ctx) {
 		f.err = fmt.Errorf(
 			"%s did not call the tool it was told to call, neither by itself nor by JSON in the text; choose another "+
@@ -23,27 +23,27 @@ func writtenCalls(ctx context.Context, model *openai.Model) finding {
 }
 
 // anthropicModel asks Anthropic's model for a call.
-func anthropicModel(ctx context.Context, set *settings) []finding {
+func anthropicModel(ctx context.Context, set *settings) []checkResult {
 	model, err := anthropic.New(
 		anthropic.Config{APIKey: string(set.AnthropicAPIKey), BaseURL: set.AnthropicBaseURL, Model: set.AnthropicModel},
 	)
 	if err != nil {
-		return []finding{{what: "model", err: err}}
+		return []checkResult{{what: "model", err: err}}
 	}
 	defer model.Close()
 	health := model.Probe(ctx)
-	found := []finding{{what: "model", fine: fmt.Sprintf(
+	found := []checkResult{{what: "model", fine: fmt.Sprintf(
 		"%s answers (%.1f s)", set.AnthropicModel, health.Took.Seconds(),
 	), err: health.Err}}
 	if health.Err == nil {
-		tools := finding{what: "tool calls", fine: "work"}
+		tools := checkResult{what: "tool calls", fine: "work"}
 		if !health.Tools {
 			tools.err = fmt.Errorf(
 				"%s did not call the tool it was told to call; choose another model with ANTHROPIC_MODEL",
 				set.AnthropicModel,
 			)
 		}
-		found = append(found, tools, finding{
+		found = append(found, tools, checkResult{
 			what: "seed", fine: "Anthropic's models take none: a question that gives one is told so",
 		})
 	}
@@ -51,17 +51,17 @@ func anthropicModel(ctx context.Context, set *settings) []finding {
 }
 
 // besideAnthropic asks the embedding model of the other server, whose vectors are used beside Anthropic's model.
-func besideAnthropic(ctx context.Context, set *settings) []finding {
+func besideAnthropic(ctx context.Context, set *settings) []checkResult {
 	if set.embedsHere() {
-		return []finding{semantic(set, nil)}
+		return []checkResult{semantic(set, nil)}
 	}
 	if !set.embedsRemotely() {
 		return nil
 	}
 	model, err := openai.New(set.openai(set.OpenAIModel, nil))
 	if err != nil {
-		return []finding{{what: "semantic search", err: err}}
+		return []checkResult{{what: "semantic search", err: err}}
 	}
 	defer model.Close()
-	return []finding{semantic(set, model.ReachEmbeddings(ctx))}
+	return []checkResult{semantic(set, model.ReachEmbeddings(ctx))}
 }

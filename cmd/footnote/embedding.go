@@ -49,9 +49,9 @@ func (s *settings) embeddingName() (string, error) {
 }
 
 // embeddedHere says whether the model in this process works.
-func embeddedHere(set *settings) finding {
+func embeddedHere(set *settings) checkResult {
 	name, err := set.embeddingName()
-	return finding{what: "semantic search", fine: name + " works in this process", err: err}
+	return checkResult{what: "semantic search", fine: name + " works in this process", err: err}
 }
 
 // similarityTime bounds how long sentences wait to be compared by meaning. Past it, words decide.

@@ -66,25 +66,25 @@ func milvusCheck(vectors *milvus.Store) api.Check {
 }
 
 // vectorStore is what the doctor finds out about it; nothing when there is none.
-func vectorStore(ctx context.Context, set *settings) []finding {
+func vectorStore(ctx context.Context, set *settings) []checkResult {
 	if set.MilvusAddress == "" {
 		return nil
 	}
-	found := finding{what: "Milvus"}
+	found := checkResult{what: "Milvus"}
 	model, err := set.embeddingName()
 	if err != nil {
 		found.err = err
-		return []finding{found}
+		return []checkResult{found}
 	}
 	vectors, err := milvus.New(set.milvusSettings.config(model, quiet(io.Discard)))
 	if err != nil {
 		found.err = err
-		return []finding{found}
+		return []checkResult{found}
 	}
 	err = vectors.Reach(ctx)
 	found.fine = fmt.Sprintf("%s answers: %s", set.MilvusAddress, vectors.About())
 	if err := errors.Join(err, vectors.Close()); err != nil {
 		found.err = fmt.Errorf("%w (MILVUS_ADDRESS is %s); searches find by words meanwhile", err, set.MilvusAddress)
 	}
-	return []finding{found}
+	return []checkResult{found}
 }

@@ -97,8 +97,8 @@ func originalsCheck(kept originals) api.Check {
 }
 
 // trial is what the doctor finds out about the originals: it stores some bytes, reads them back and removes them.
-func trial(ctx context.Context, set *settings, kept originals) finding {
-	found := finding{what: "originals", fine: "can be written and read: " + place(set)}
+func trial(ctx context.Context, set *settings, kept originals) checkResult {
+	found := checkResult{what: "originals", fine: "can be written and read: " + place(set)}
 	found.err = func() error {
 		hash, _, err := kept.Put(ctx, strings.NewReader(rand.Text()), 1<<10)
 		if err != nil {
@@ -121,8 +121,8 @@ func place(set *settings) string {
 
 // compareOriginals is what the doctor finds out about the originals in a data directory: whether the database beside
 // them is the one that they belong to. One that was emptied, or put back from an old copy, opens like any other.
-func compareOriginals(ctx context.Context, dir *directory) finding {
-	f := finding{what: "originals"}
+func compareOriginals(ctx context.Context, dir *directory) checkResult {
+	f := checkResult{what: "originals"}
 	f.err = func() error {
 		known, err := sqlite.Originals(ctx, dir.file(databaseFile))
 		if err != nil {

@@ -81,7 +81,7 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 		return nil, err
 	}
 	fallback := a.models.fallback
-	if !set.AgentFallbackToFixedPipeline {
+	if !set.AgentFallbackToFixedPipeline { // it also keeps rules from searching for a model that can't, see features
 		fallback = nil
 	}
 	search, err := set.web()
@@ -101,7 +101,7 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 			Web: search, ApproveWeb: set.WebApprove == "always", MCP: a.tools,
 			Toolset: set.AgentToolset, Tools: set.AgentTools, Budget: set.budget(), Temperature: set.AgentTemperature,
 			MaxTokens:   set.AgentMaxTokens,
-			ToolTimeout: set.AgentTimeoutPerTool, Features: set.thinking(), Memory: set.memory(),
+			ToolTimeout: set.AgentTimeoutPerTool, Features: set.features(), Memory: set.conversationMemory(),
 			Framework: set.framework(), Guard: set.guard(),
 			SystemPrompt: set.systemPrompt(),
 		},

@@ -34,7 +34,7 @@ func filter(s chat.Scope, documents []string) (expression string, ok bool) {
 		}
 		parts = append(parts, oneOf(fieldNamespace, keys))
 	} else {
-		parts = append(parts, `not (`+fieldNamespace+` like ".%")`) // chat.Hidden
+		parts = append(parts, `not (`+fieldNamespace+` like ".%")`) // chat.IsInternal
 	}
 	if len(documents) > 0 {
 		plain := onlyPlain(documents)

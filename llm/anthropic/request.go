@@ -76,7 +76,7 @@ func (m *Model) leftOut(req llm.Request) (notices []llm.Notice) {
 		)
 	}
 	switch {
-	case req.Temperature == nil || req.Unasked:
+	case req.Temperature == nil || req.DefaultTemperature:
 	case m.thinking > 0 && canThink(httpllm.Repair(req.Messages)):
 		notices = append(
 			notices, llm.Notice(m.name+" thinks before it answers, and then takes no temperature: it was left out"),

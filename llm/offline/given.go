@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"footnote/corpus/text"
+	"footnote/llm"
 )
 
 // What is asked to be done with a text, and the words that such a request has beside its text.
@@ -28,7 +29,7 @@ const unable = "I can't put a text in other words: that needs a language model, 
 
 // given returns the text that came with the question, as its parts.
 func (t turn) given() []passage {
-	if len(t.results) == 0 || t.results[0].input["doc_id"] != "context" {
+	if len(t.results) == 0 || t.results[0].input["doc_id"] != llm.GivenDocument {
 		return nil
 	}
 	return t.results[0].out.Passages

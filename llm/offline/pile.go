@@ -30,7 +30,7 @@ type pile struct {
 
 const (
 	shortest = 8    // runes of a unit that may be quoted
-	longest  = 1200 // runes of one that may not
+	longest  = 1200 // runes of the longest that may
 )
 
 func pileOf(sources []source) pile {

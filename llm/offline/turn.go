@@ -99,7 +99,7 @@ func newTurn(req llm.Request) turn {
 			}
 		case llm.RoleTool:
 			r := readResult(calls[msg.CallID], msg.Text)
-			if r.input["doc_id"] == addedDocument {
+			if r.input["doc_id"] == llm.AddedDocument {
 				t.added = r.out.Passages
 				continue
 			}
@@ -113,9 +113,6 @@ func newTurn(req llm.Request) turn {
 	}
 	return t
 }
-
-// addedDocument is the document that package agent gives text that came with the question as.
-const addedDocument = "added_context"
 
 // pastDocument is a line of the system message that names a document of the last answer.
 var pastDocument = lazily(`(?m)^\d+\. (.+) \(doc_id (\S+)\)$`)
@@ -227,7 +224,7 @@ func (t turn) shown() []source {
 		}
 	}
 	for _, p := range t.added {
-		out = append(out, source{passage: p, document: document{DocID: addedDocument}, read: true})
+		out = append(out, source{passage: p, document: document{DocID: llm.AddedDocument}, read: true})
 	}
 	for _, d := range t.read() {
 		add(d, true)

@@ -70,7 +70,7 @@ func (m *Model) leftOut(req llm.Request) (notices []llm.Notice) {
 			notices, llm.Notice(m.name+" takes no seed: the same seed does not give the same answer with it"),
 		)
 	}
-	if req.Temperature != nil && !req.Unasked && m.habits.noTemperature.Load() {
+	if req.Temperature != nil && !req.DefaultTemperature && m.habits.noTemperature.Load() {
 		notices = append(notices, llm.Notice(m.name+" takes no temperature: it was left out"))
 	}
 	return notices

@@ -141,7 +141,7 @@ func Describe(l httpio.Limits, users chat.Limits, version string) (*Document, er
 	}
 	for _, limit := range chat.AllLimits() {
 		doc.Limits = append(doc.Limits, apiLimit{
-			limit.Name, limit.About, limit.Default, users[limit.Name], int64(limit.Window.Seconds()),
+			limit.Name, limit.About, limit.Default, users[limit.Name], int64(limit.Span.Seconds()),
 		})
 	}
 	for _, g := range groups {

@@ -70,7 +70,7 @@ func (d Directory) InScope(s chat.Scope, documents []string) []Span {
 	spans := make([]Span, 0, len(d.Spans))
 	for _, sp := range d.Spans {
 		named := slices.Contains(s.Namespaces, sp.Document.Namespace) ||
-			len(s.Namespaces) == 0 && !chat.Hidden(sp.Document.Namespace)
+			len(s.Namespaces) == 0 && !chat.IsInternal(sp.Document.Namespace)
 		if sp.Document.User == s.User && named && (len(documents) == 0 || wanted[sp.Document.ID]) {
 			spans = append(spans, sp)
 		}

@@ -49,9 +49,9 @@ func (d Directory) SelectTerms(terms []Counted) []string {
 	return chosen
 }
 
-// ScoreTerm turns the weights of a term in rows (how often it occurs, TitleWeight for each time in the title) into
-// scores that are still to be multiplied by the term's IDF. Rows come ascending; those that are not visible are left
-// out. The result uses list's memory.
+// ScoreTerm turns the weights of a term in rows, which Scored.Score holds until then (how often it occurs, TitleWeight
+// for each time in the title) into scores that are still to be multiplied by the term's IDF. Rows come ascending; those
+// that are not visible are left out. The result uses list's memory.
 func (d Directory) ScoreTerm(list []Scored) []Scored {
 	out, spans := list[:0], d.Spans
 	for _, found := range list {

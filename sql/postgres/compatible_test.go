@@ -45,7 +45,7 @@ func TestStepsOnlyAddOrSayWhomTheyBreak(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, step := range all {
-		least := leastVersion(step.Script)
+		least := leastProgram(step.Script)
 		if found := breaks(step.Script); found != "" && least < step.Number {
 			t.Errorf("%s has %q: older programs break, so it needs a line \"-- min_compatible: %d\", or another way",
 				step.Name, found, step.Number)

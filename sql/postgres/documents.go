@@ -124,7 +124,7 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 			return err
 		}
 		duplicate = was.duplicate
-		if !duplicate && !chat.Hidden(d.Namespace) { // a page that a run reads is none that its user adds
+		if !duplicate && !chat.IsInternal(d.Namespace) { // a page that a run reads is none that its user adds
 			if err := t.admitDocument(ds.db.limits.For(d.User), d.User, was.bytes); err != nil {
 				return err
 			}

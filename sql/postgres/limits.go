@@ -59,7 +59,7 @@ func (l *userLocks) take(ctx context.Context, user string) (release func(), err 
 // spending is a call of the function spend, see migrations/009_schema.sql.
 type spending struct {
 	limits  chat.Limits
-	windows []chat.Window
+	windows []chat.SpendLimit
 	user    string
 	what    chat.Resource
 	n       int64
@@ -104,7 +104,7 @@ func (s spending) in(t *tx) error {
 // Spend implements chat.LimitStore.
 func (c *Chats) Spend(ctx context.Context, user string, what chat.Resource, n int64) error {
 	limits := c.db.limits.For(user)
-	s := spending{limits, limits.Windows(what), user, what, n}
+	s := spending{limits, limits.SpendLimits(what), user, what, n}
 	if len(s.windows) == 0 {
 		return nil
 	}
@@ -125,7 +125,7 @@ func (c *Chats) Spend(ctx context.Context, user string, what chat.Resource, n in
 
 // Charge implements chat.LimitStore.
 func (c *Chats) Charge(ctx context.Context, user string, what chat.Resource, n int64) error {
-	if len(c.db.limits.For(user).Windows(what)) == 0 {
+	if len(c.db.limits.For(user).SpendLimits(what)) == 0 {
 		return nil
 	}
 	_, err := c.db.exec(ctx, longTime, `WITH spared AS (SELECT set_config('synchronous_commit', 'off', true))
@@ -140,7 +140,7 @@ func (c *Chats) Charge(ctx context.Context, user string, what chat.Resource, n i
 // Room implements chat.LimitStore.
 func (c *Chats) Room(ctx context.Context, user string, what chat.Resource) error {
 	limits := c.db.limits.For(user)
-	s := spending{limits, limits.Windows(what), user, what, 1}
+	s := spending{limits, limits.SpendLimits(what), user, what, 1}
 	if len(s.windows) == 0 {
 		return nil
 	}
@@ -159,7 +159,7 @@ func (c *Chats) admitRun(ctx context.Context, limits chat.Limits, user string, s
 	}
 	defer release()
 	question := spending{
-		limits, append(limits.Windows(chat.ResourceTokens), limits.Windows(chat.ResourceQuestions)...), user,
+		limits, append(limits.SpendLimits(chat.ResourceTokens), limits.SpendLimits(chat.ResourceQuestions)...), user,
 		chat.ResourceQuestions, 1,
 	}
 	return c.db.inTx(ctx, shortTime, func(t *tx) error {
@@ -188,12 +188,14 @@ func (t *tx) admitDocument(limits chat.Limits, user string, bytes int64) error {
 	if limits == nil {
 		return nil
 	}
-	if err := (spending{limits, limits.Windows(chat.ResourceUploadFiles), user, chat.ResourceUploadFiles, 1}).in(
+	if err := (spending{limits, limits.SpendLimits(chat.ResourceUploadFiles), user, chat.ResourceUploadFiles, 1}).in(
 		t,
 	); err != nil || bytes == 0 {
 		return err
 	}
-	if err := (spending{limits, limits.Windows(chat.ResourceUploadBytes), user, chat.ResourceUploadBytes, bytes}).in(
+	if err := (spending{
+		limits, limits.SpendLimits(chat.ResourceUploadBytes), user, chat.ResourceUploadBytes, bytes,
+	}).in(
 		t,
 	); err != nil {
 		return err

@@ -18,7 +18,7 @@ const migrateTime = 10 * time.Minute
 
 // migrateTo takes the steps that are missing, all in one transaction, so that a step that fails leaves nothing. An
 // advisory lock, held until that commits, lets replicas take turns. A newer schema is used as it is, as in a rolling
-// upgrade, unless one of its steps says that this program is too old for it: see leastVersion. Each step must leave
+// upgrade, unless one of its steps says that this program is too old for it: see leastProgram. Each step must leave
 // the version before it working, so that replicas can be replaced one by one.
 func (db *DB) migrateTo(ctx context.Context, all []migrations.Migration) error {
 	err := db.inTx(ctx, migrateTime, func(t *tx) error {
@@ -66,7 +66,7 @@ func (db *DB) migrateTo(ctx context.Context, all []migrations.Migration) error {
 			}
 			if _, err := t.exec(
 				`INSERT INTO migrations (number, name, min_compatible) VALUES ($1, $2, $3)`, step.Number, step.Name,
-				leastVersion(step.Script),
+				leastProgram(step.Script),
 			); err != nil {
 				return err
 			}

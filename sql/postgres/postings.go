@@ -71,7 +71,7 @@ func numbers(rows []uint32) []int64 {
 	return list
 }
 
-func (s postingStore) Names(ctx context.Context, rows []uint32) (map[uint32]string, error) {
+func (s postingStore) PassageIDs(ctx context.Context, rows []uint32) (map[uint32]string, error) {
 	ids := make(map[uint32]string, len(rows))
 	read := func(r scanner) (row uint32, err error) {
 		var id string

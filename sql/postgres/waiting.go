@@ -32,7 +32,7 @@ func scanQueued(row scanner) (q chat.Queued, err error) {
 
 // Enqueue implements chat.Store. The session's row is locked, so that two don't take the same place.
 func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (q chat.Queued, err error) {
-	fresh, request, err := req.Wait(s.User)
+	fresh, request, err := req.AsQueued(s.User)
 	if err != nil {
 		return q, fmt.Errorf("enqueue: %w", err)
 	}
@@ -114,8 +114,8 @@ func (c *Chats) EditQueued(ctx context.Context, s chat.Scope, sessionID, id, mes
 	)
 }
 
-// FirstQueued implements chat.Store.
-func (c *Chats) FirstQueued(ctx context.Context, s chat.Scope, sessionID, id string) error {
+// MoveQueuedFirst implements chat.Store.
+func (c *Chats) MoveQueuedFirst(ctx context.Context, s chat.Scope, sessionID, id string) error {
 	return c.changeQueued(ctx, `UPDATE queued SET problem = '',
 		place = (SELECT min(first.place) - 1 FROM queued first WHERE first.session = queued.session) WHERE`+own, id,
 		sessionID, s.User)

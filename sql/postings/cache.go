@@ -5,7 +5,8 @@ import "sync"
 // entryCost is about what an entry of a cache takes beside its passages, in passages of 8 bytes.
 const entryCost = 16
 
-// A cache keeps values that never change, all until it is full and then none. It is safe for concurrent use.
+// A cache keeps values that never change. When it is full it is emptied and begins again. It is safe for concurrent
+// use.
 type cache[K comparable, V any] struct {
 	mu     sync.Mutex
 	values map[K]V

@@ -107,7 +107,7 @@ func (x *Index) search(
 	for i, found := range best {
 		rows[i] = found.Row
 	}
-	ids, err := x.store.Names(ctx, rows)
+	ids, err := x.store.PassageIDs(ctx, rows)
 	if err != nil {
 		return nil, err
 	}

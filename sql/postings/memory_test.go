@@ -95,7 +95,7 @@ func (m *memory) Contents(_ context.Context, first, last uint32) (runs []RowRang
 	return runs, nil
 }
 
-func (m *memory) Names(_ context.Context, rows []uint32) (map[uint32]string, error) {
+func (m *memory) PassageIDs(_ context.Context, rows []uint32) (map[uint32]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	ids := make(map[uint32]string)

@@ -79,8 +79,8 @@ type Store interface {
 	// Contents returns the rows from first to last of all content that is not removed for good, visible or not,
 	// ascending.
 	Contents(ctx context.Context, first, last uint32) ([]RowRange, error)
-	// Names returns the ids of passages.
-	Names(ctx context.Context, rows []uint32) (map[uint32]string, error)
+	// PassageIDs returns the ids of passages.
+	PassageIDs(ctx context.Context, rows []uint32) (map[uint32]string, error)
 	// Texts returns the texts of passages, in any order; those that are gone are left out.
 	Texts(ctx context.Context, rows []uint32) ([]Text, error)
 

@@ -17,7 +17,7 @@ func (ds *Documents) SetLimits(l chat.Limits) { ds.db.limits = l }
 // Spend implements chat.LimitStore.
 func (c *Chats) Spend(ctx context.Context, user string, what chat.Resource, n int64) error {
 	limits := c.db.limits.For(user)
-	if len(limits.Windows(what)) == 0 {
+	if len(limits.SpendLimits(what)) == 0 {
 		return nil
 	}
 	err := c.db.write(ctx, false, func(tx *tx) error { return tx.spend(limits, user, what, n, time.Now()) })
@@ -30,7 +30,7 @@ func (c *Chats) Spend(ctx context.Context, user string, what chat.Resource, n in
 // Charge implements chat.LimitStore.
 func (c *Chats) Charge(ctx context.Context, user string, what chat.Resource, n int64) error {
 	limits := c.db.limits.For(user)
-	if len(limits.Windows(what)) == 0 {
+	if len(limits.SpendLimits(what)) == 0 {
 		return nil
 	}
 	err := c.db.write(ctx, false, func(tx *tx) error { return tx.charge(limits, user, what, n, time.Now()) })
@@ -44,7 +44,7 @@ func (c *Chats) Charge(ctx context.Context, user string, what chat.Resource, n i
 func (c *Chats) Room(ctx context.Context, user string, what chat.Resource) error {
 	read := func(query string, args []any, dest ...any) error { return c.db.queryRow(ctx, query, args, dest...) }
 	limits := c.db.limits.For(user)
-	return limits.Check(limits.Windows(what), 1, time.Now(), fullSince(read, user))
+	return limits.Check(limits.SpendLimits(what), 1, time.Now(), fullSince(read, user))
 }
 
 // fullSince reads for chat.Limits.Check when what fills a limit was spent.
@@ -60,7 +60,7 @@ func fullSince(read func(query string, args []any, dest ...any) error, user stri
 
 // spend counts n if there is room for it.
 func (t *tx) spend(limits chat.Limits, user string, what chat.Resource, n int64, now time.Time) error {
-	if err := limits.Check(limits.Windows(what), n, now, fullSince(t.queryRow, user)); err != nil {
+	if err := limits.Check(limits.SpendLimits(what), n, now, fullSince(t.queryRow, user)); err != nil {
 		return err
 	}
 	return t.charge(limits, user, what, n, now)
@@ -68,7 +68,7 @@ func (t *tx) spend(limits chat.Limits, user string, what chat.Resource, n int64,
 
 // charge counts n and forgets what no limit asks for any more.
 func (t *tx) charge(limits chat.Limits, user string, what chat.Resource, n int64, now time.Time) error {
-	windows := limits.Windows(what)
+	windows := limits.SpendLimits(what)
 	if len(windows) == 0 {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (t *tx) charge(limits chat.Limits, user string, what chat.Resource, n int64
 
 // admitRun counts a question, and fails if a user's limits have no room for its run.
 func (t *tx) admitRun(limits chat.Limits, user string, now time.Time) error {
-	if err := limits.Check(limits.Windows(chat.ResourceTokens), 1, now, fullSince(t.queryRow, user)); err != nil {
+	if err := limits.Check(limits.SpendLimits(chat.ResourceTokens), 1, now, fullSince(t.queryRow, user)); err != nil {
 		return err
 	}
 	if err := t.spend(limits, user, chat.ResourceQuestions, 1, now); err != nil {

@@ -75,7 +75,7 @@ func (s postingStore) Contents(ctx context.Context, first, last uint32) (runs []
 	return runs, err
 }
 
-func (s postingStore) Names(ctx context.Context, rows []uint32) (map[uint32]string, error) {
+func (s postingStore) PassageIDs(ctx context.Context, rows []uint32) (map[uint32]string, error) {
 	wanted, err := toJSON(rows)
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ func scanQueued(rows *sql.Rows) ([]chat.Queued, error) {
 
 // Enqueue implements chat.Store.
 func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (q chat.Queued, err error) {
-	q, request, err := req.Wait(s.User)
+	q, request, err := req.AsQueued(s.User)
 	if err != nil {
 		return q, fmt.Errorf("enqueue: %w", err)
 	}
@@ -110,8 +110,8 @@ func (c *Chats) EditQueued(ctx context.Context, s chat.Scope, sessionID, id, mes
 		message, chat.NewID(), id, sessionID, s.User)
 }
 
-// FirstQueued implements chat.Store.
-func (c *Chats) FirstQueued(ctx context.Context, s chat.Scope, sessionID, id string) error {
+// MoveQueuedFirst implements chat.Store.
+func (c *Chats) MoveQueuedFirst(ctx context.Context, s chat.Scope, sessionID, id string) error {
 	return c.changeQueued(ctx, `UPDATE queued SET problem = '',
 		place = (SELECT min(first.place) - 1 FROM queued first WHERE first.session = queued.session) WHERE`+own, id,
 		sessionID, s.User)

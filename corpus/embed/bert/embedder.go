@@ -67,10 +67,10 @@ func Open(cfg Config) (*Embedder, error) {
 		return nil, fmt.Errorf("embedding model: %w", err)
 	}
 	if cfg.QueryPrefix != nil {
-		f.query = *cfg.QueryPrefix
+		f.queryPrefix = *cfg.QueryPrefix
 	}
 	if cfg.PassagePrefix != nil {
-		f.passed = *cfg.PassagePrefix
+		f.passagePrefix = *cfg.PassagePrefix
 	}
 	w, err := openWeights(filepath.Join(cfg.Dir, weightsFile))
 	if err != nil {
@@ -96,7 +96,7 @@ func Open(cfg Config) (*Embedder, error) {
 func identity(dir string, f folder, w *weights) (string, error) {
 	const samples, bytes = 64, 4096
 	sum := sha256.New()
-	settings, err := json.Marshal([]any{f.config, f.window, f.first, f.passed, len(w.file)})
+	settings, err := json.Marshal([]any{f.config, f.window, f.poolFirst, f.passagePrefix, len(w.file)})
 	if err != nil {
 		return "", err
 	}
@@ -146,8 +146,8 @@ func (e *Embedder) embed(
 				return ctx.Err()
 			}
 			defer func() { <-slots }()
-			windows := m.windows(e.folder.passed, text, e.folder.window)
-			out[i], err = m.mean(windows, e.folder.first, func() error { return wait(ctx) })
+			windows := m.windows(e.folder.passagePrefix, text, e.folder.window)
+			out[i], err = m.mean(windows, e.folder.poolFirst, func() error { return wait(ctx) })
 			return err
 		})
 	}
@@ -173,7 +173,7 @@ func (e *Embedder) EmbedQuery(ctx context.Context, query string) ([]float32, err
 		return nil, ctx.Err()
 	}
 	defer func() { <-e.queries }()
-	return m.mean(m.windows(e.folder.query, query, e.folder.window)[:1], e.folder.first, ctx.Err)
+	return m.mean(m.windows(e.folder.queryPrefix, query, e.folder.window)[:1], e.folder.poolFirst, ctx.Err)
 }
 
 // Close gives the model's memory back when nobody uses it any more. No text can be embedded after it.

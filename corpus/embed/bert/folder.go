@@ -36,9 +36,9 @@ type config struct {
 // folder is what a model's folder says of it, but for the weights.
 type folder struct {
 	config
-	window        int  // tokens of one forward pass, the two around the text among them
-	first         bool // the vector is that of the first token, else the mean of all
-	query, passed string
+	window                     int  // tokens of one forward pass, the two around the text among them
+	poolFirst                  bool // the vector is that of the first token, else the mean of all
+	queryPrefix, passagePrefix string
 }
 
 // readFolder reads and checks the settings in a model's folder.
@@ -62,7 +62,7 @@ func readFolder(dir string) (f folder, err error) {
 	if f.window < 3 {
 		return f, fmt.Errorf("the window of the model in %s has %d tokens", dir, f.window)
 	}
-	if f.first, err = pooling(dir); err != nil {
+	if f.poolFirst, err = pooling(dir); err != nil {
 		return f, err
 	}
 	var prompts struct {
@@ -72,8 +72,8 @@ func readFolder(dir string) (f folder, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return f, err
 	}
-	f.query = prompts.Prompts["query"]
-	f.passed = cmp.Or(prompts.Prompts["passage"], prompts.Prompts["document"])
+	f.queryPrefix = prompts.Prompts["query"]
+	f.passagePrefix = cmp.Or(prompts.Prompts["passage"], prompts.Prompts["document"])
 	return f, nil
 }
 

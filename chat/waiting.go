@@ -21,10 +21,10 @@ type Queued struct {
 // SessionKey names a session among those of all users.
 type SessionKey struct{ User, ID string }
 
-// QueueStore keeps the questions that wait. Its promises are those of Store. Who sends them takes the first of a
+// WaitingStore keeps the questions that wait. Its promises are those of Store. Who sends them takes the first of a
 // session, starts its run and settles it: when that breaks off in between, the next one takes the same again, and the
 // key makes it one run.
-type QueueStore interface {
+type WaitingStore interface {
 	// Enqueue puts a question behind those that wait in req.SessionID, a session that is there. With an
 	// IdempotencyKey that one of these has, that one comes back if it asks the same, else it fails with
 	// CodeKeyReused. It fails with CodeConflict when MaxQueued wait already. It survives power loss.
@@ -37,8 +37,8 @@ type QueueStore interface {
 	// CodeNotFound for one that is taken.
 	EditQueued(ctx context.Context, s Scope, sessionID, id, message string) error
 
-	// FirstQueued puts a waiting question before all others and clears its Problem.
-	FirstQueued(ctx context.Context, s Scope, sessionID, id string) error
+	// MoveQueuedFirst puts a waiting question before all others and clears its Problem.
+	MoveQueuedFirst(ctx context.Context, s Scope, sessionID, id string) error
 
 	// DropQueued removes a waiting question.
 	DropQueued(ctx context.Context, s Scope, sessionID, id string) error

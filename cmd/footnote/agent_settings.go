@@ -76,9 +76,10 @@ func (s agentSettings) checkAgent() error {
 		name  string
 		value int
 	}{{"FOOTNOTE_AGENT_MAX_ITERATIONS", s.AgentMaxIterations}, {"FOOTNOTE_AGENT_MAX_CALLS", s.AgentMaxCalls}} {
-		if limit.value < 0 || limit.value > chat.MostSteps {
+		if limit.value < 0 || limit.value > chat.MostTurnsOrCalls {
 			errs = append(
-				errs, fmt.Errorf("%s goes from 1 to %d, or is 0 for the toolset's own", limit.name, chat.MostSteps),
+				errs, fmt.Errorf("%s goes from 1 to %d, or is 0 for the toolset's own", limit.name,
+					chat.MostTurnsOrCalls),
 			)
 		}
 	}
@@ -105,11 +106,13 @@ func (s agentSettings) checkAgent() error {
 		errs = append(errs, errors.New("FOOTNOTE_AGENT_TIMEOUT_PER_TOOL must be at least 1s"))
 	}
 	return errors.Join(append(
-		errs, of("FOOTNOTE_AGENT_WITHOUT", s.thinking().Check()), of("FOOTNOTE_GUARD_INPUT", s.guard().Check()),
+		errs, of("FOOTNOTE_AGENT_WITHOUT", s.features().Check()), of("FOOTNOTE_GUARD_INPUT", s.guard().Check()),
 	)...)
 }
 
-func (s agentSettings) thinking() agentrun.Features {
+// features says how runs decide. AgentFallbackToFixedPipeline stands for two things: here that rules search for a model
+// that can't use its tools, in wire that the model made of rules takes over when the other fails.
+func (s agentSettings) features() agentrun.Features {
 	return agentrun.Features{
 		Selection: tools.Selection(s.AgentSelection), Without: s.AgentWithout, Pipeline: !s.AgentEnabled,
 		NoRescue: !s.AgentFallbackToFixedPipeline, ContextTokens: s.AgentContextTokens,
@@ -124,8 +127,8 @@ func (s agentSettings) framework() agentrun.Framework {
 	return nil
 }
 
-// memory is what of a conversation runs know; 0 means nothing here.
-func (s agentSettings) memory() agentrun.Memory {
+// conversationMemory is what of a conversation runs know; 0 means nothing here.
+func (s agentSettings) conversationMemory() agentrun.Memory {
 	return agentrun.Memory{
 		Turns: cmp.Or(s.MemoryTurns, -1), Tokens: cmp.Or(s.MemoryTokens, -1), Passages: cmp.Or(s.MemoryPassages, -1),
 	}
