@@ -79,7 +79,7 @@ func TestSemanticSearchFallsBackToWordsWhileItDoesNotAnswer(t *testing.T) {
 	}
 }
 
-func TestSimilarityIsTheCosineWhereThereAreVectors(t *testing.T) {
+func TestSimilarityIsTheSameFromEverySearch(t *testing.T) {
 	t.Parallel()
 	h := newSemanticHouse(t, scripted.New())
 	similar := func(rerank bool, name, args string) map[string]float64 {
@@ -117,7 +117,7 @@ func TestSimilarityIsTheCosineWhereThereAreVectors(t *testing.T) {
 			if w, ok := want[id]; ok {
 				same++
 				if math.Abs(s-w) > 1e-6 {
-					t.Errorf("%s: %s has %v, want its cosine %v", name, id, s, w)
+					t.Errorf("%s: %s has %v, want %v", name, id, s, w)
 				}
 			}
 		}

@@ -84,7 +84,7 @@ type Hit struct {
 	Page       int      `json:"page,omitempty"`       // from 1
 	Section    string   `json:"section,omitempty"`    // heading path
 	Score      *float64 `json:"score,omitempty"`      // of the search
-	Similarity *float64 `json:"similarity,omitempty"` // the cosine, 0–1
+	Similarity *float64 `json:"similarity,omitempty"` // in meaning, 0–1: from 0.7 on a passage probably answers
 	Snippet    string   `json:"snippet,omitempty"`    // at most MaxSnippet runes
 	Matches    [][2]int `json:"matches,omitempty"`    // rune ranges in the snippet that answer the query
 	Note       string   `json:"note,omitempty"`       // why there is nothing to open

@@ -78,7 +78,14 @@ func (l *Library) embed(ctx context.Context, job Job) error {
 	); err != nil {
 		return err
 	}
-	return l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticReady)
+	if err := l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticReady); err != nil {
+		return err
+	}
+	// now, rather than in the first search
+	if _, err := l.similar.of(ctx, l.cfg.Embedder); err != nil && ctx.Err() == nil {
+		l.cfg.Log.DebugContext(ctx, "the embedding model's scores are not measured yet", "error", err)
+	}
+	return nil
 }
 
 func (l *Library) embedBatch(

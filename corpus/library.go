@@ -55,6 +55,7 @@ type Library struct {
 	versions  versions
 	languages languages
 	images    *images
+	similar   *similarities
 	originals sync.RWMutex // read: a document of an original is stored; write: an original that nobody has is removed
 	analysers text.Analysers
 	purgeNow  chan struct{}       // something was deleted
@@ -92,7 +93,7 @@ func NewLibrary(cfg Config) (*Library, error) {
 	}
 	return &Library{
 		cfg: cfg, purgeNow: make(chan struct{}, 1), room: semaphore.NewWeighted(textRoom),
-		parts: semaphore.NewWeighted(textParts), images: newImages(),
+		parts: semaphore.NewWeighted(textParts), images: newImages(), similar: newSimilarities(),
 	}, nil
 }
 

@@ -17,12 +17,12 @@ type Query struct {
 	Text      string
 	Limit     int // passages, 1–50; 0 means 5
 	Mode      SearchMode
-	MinScore  float64  // 0–1, on the cosine; ignored with a note while there are no vectors
+	MinScore  float64  // 0–1, on Result.Similarity; ignored with a note while there are no vectors
 	Documents []string // only in these; empty: anywhere in scope
 	Filter    *Filter  // only documents it selects; nil: all
 	// the results are put in order once more, by a closer look at each; a search by meaning has its order already
 	Rerank  bool
-	Cosines bool // each result has its cosine, where there are vectors
+	Cosines bool // each result has its cosine and its similarity, where there are vectors
 }
 
 // Results are the passages found, best first.
@@ -38,15 +38,19 @@ type Results struct {
 type Result struct {
 	Passage  Passage
 	Document Document
-	// 0–1: the cosine in semantic mode, what the second look came to when reranked, else RRF ÷ the best possible RRF
+	// 0–1: the similarity in semantic mode, what the second look came to when reranked, else RRF ÷ the best possible
+	// RRF
 	Score float64
 	// Cosine is how near the passage is to the query in meaning, -1 to 1. It is nil where that is not known: without
 	// vectors, and, unless Query.Cosines or Query.Rerank asked for all of them, for a passage that was found by its
 	// words alone.
-	Cosine  *float64
-	Snippet search.Snippet
-	Page    int    // that the best words of the passage stand on; 0 in a document without pages
-	Block   string // that they stand in
+	Cosine *float64
+	// Similarity is how probably the passage answers, 0–1, by its cosine and what the embedder's cosines mean: from
+	// 0.7 on it probably does, whatever the embedder. It is there where Cosine is.
+	Similarity *float64
+	Snippet    search.Snippet
+	Page       int    // that the best words of the passage stand on; 0 in a document without pages
+	Block      string // that they stand in
 }
 
 // ReadRequest asks for a part of a document.

@@ -23,6 +23,7 @@ func (se *activeSearch) rerank(ctx context.Context) (Results, error) {
 	}
 	found.Results = Rerank(se.query.Text, found.Results)
 	found.Results = found.Results[:min(limit, len(found.Results))]
+	se.addSimilarities(&found)
 	return found, nil
 }
 

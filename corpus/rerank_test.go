@@ -37,7 +37,7 @@ func TestRerankLooksASecondTime(t *testing.T) {
 	}
 }
 
-func TestCosinesAreThoseOfASearchByMeaning(t *testing.T) {
+func TestSimilaritiesAreThoseOfASearchByMeaning(t *testing.T) {
 	sh := openSemantic(t)
 	fill(t, sh)
 	const query = "slates, rent and elephants"
@@ -55,13 +55,14 @@ func TestCosinesAreThoseOfASearchByMeaning(t *testing.T) {
 			t.Errorf("%s: %q", name, titles(found))
 		}
 		for _, r := range found.Results {
-			if r.Cosine == nil || max(0, *r.Cosine) != want[r.Passage.ID] {
-				t.Errorf("%s: the cosine of %s is not %v", name, r.Document.Filename, want[r.Passage.ID])
+			if r.Similarity == nil || *r.Similarity != want[r.Passage.ID] {
+				t.Errorf("%s: the similarity of %s is not %v", name, r.Document.Filename, want[r.Passage.ID])
 			}
 		}
 	}
-	if r := sh.search(t, corpus.Query{Text: query, Mode: corpus.ModeLexical}).Results[0]; r.Cosine != nil {
-		t.Errorf("a search by words looked at vectors: %v", *r.Cosine)
+	r := sh.search(t, corpus.Query{Text: query, Mode: corpus.ModeLexical}).Results[0]
+	if r.Cosine != nil || r.Similarity != nil {
+		t.Errorf("a search by words looked at vectors: %v", r)
 	}
 	found := sh.search(t, corpus.Query{Text: query, Mode: corpus.ModeLexical, MinScore: 0.9})
 	if len(found.Notes) != 1 || !strings.Contains(found.Notes[0], "a search by words does not look at") {

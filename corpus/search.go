@@ -51,6 +51,7 @@ func (l *Library) Search(ctx context.Context, s chat.Scope, q Query) (Results, e
 	if err == nil && q.Cosines {
 		err = se.addCosines(ctx, &found)
 	}
+	se.addSimilarities(&found)
 	return found, err
 }
 
@@ -139,6 +140,8 @@ type activeSearch struct {
 	embed     sync.Once
 	values    []float32 // the query's vector
 	vectorErr error
+	measure   sync.Once
+	scale     search.Scale // what cosines mean; set with the first hits by meaning
 }
 
 func (se *activeSearch) run(ctx context.Context) (Results, error) {
@@ -279,10 +282,11 @@ func (se *activeSearch) note(s string) { se.notes = append(se.notes, s) }
 func (se *activeSearch) threshold(ranked []fused) []fused {
 	kept := ranked[:0]
 	for _, f := range ranked {
+		similarity := se.scale.Similarity(f.Cosine)
 		if se.query.Mode == ModeSemantic {
-			f.score = min(max(f.Cosine, 0), 1)
+			f.score = similarity
 		}
-		if f.Cosine >= se.query.MinScore || se.query.MinScore == 0 {
+		if se.query.MinScore == 0 || f.Cosine != 0 && similarity >= se.query.MinScore {
 			kept = append(kept, f)
 		}
 	}
@@ -306,7 +310,10 @@ func (se *activeSearch) vectorIn(ctx context.Context, documents []string, depth 
 	if err != nil {
 		return vectorHits{err: err}
 	}
+	var measured sync.WaitGroup
+	measured.Go(func() { se.measureScale(ctx) })
 	hits, err := se.library.cfg.Vectors.SearchVectors(ctx, se.scope, values, documents, depth)
+	measured.Wait()
 	return vectorHits{hits, err}
 }
 

@@ -147,7 +147,8 @@ func (f *findings) rankedResults(most int) []corpus.Result {
 	var hits []corpus.Result
 	for _, s := range f.toolContext.Sources.All() {
 		hit := f.toolContext.Sources.HitOf(s)
-		hit.Score, hit.Cosine = f.toolContext.Sources.ScoreOf(s.Passage.ID), nil
+		hit.Score = f.toolContext.Sources.ScoreOf(s.Passage.ID)
+		hit.Cosine, hit.Similarity = nil, nil
 		hits = append(hits, hit)
 	}
 	hits = corpus.Rerank(f.run.Request.Message, hits)

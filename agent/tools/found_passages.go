@@ -19,7 +19,7 @@ type foundPassage struct {
 	BlockID  string  `json:"block_id"`
 	Content  string  `json:"content"`
 	Score    float64 `json:"score"`
-	// Similarity is the cosine, 0–1, where it is known. It is for programs: models go by Score.
+	// Similarity is corpus.Result.Similarity, where it is known. It is for programs: models go by Score.
 	Similarity *float64 `json:"similarity_score,omitempty"`
 }
 
@@ -67,7 +67,7 @@ func passagesFound(query string, found corpus.Results) Result {
 				out.Results = append(out.Results, foundPassage{
 					N: number(p, doc), ChunkID: p.ID, DocID: doc.ID, Filename: doc.DisplayName(),
 					Title: doc.DisplayTitle(), Section: p.Section,
-					Page: hit.Page, BlockID: hit.Block, Content: p.Text, Score: hit.Score, Similarity: nearness(hit),
+					Page: hit.Page, BlockID: hit.Block, Content: p.Text, Score: hit.Score, Similarity: hit.Similarity,
 				})
 				result.Hits = append(result.Hits, passageHit(number, hit))
 			}
@@ -83,7 +83,7 @@ func passageHit(number Numberer, found corpus.Result) chat.Hit {
 	hit := documentHit(found.Document)
 	hit.N, hit.ChunkID, hit.BlockID = number(found.Passage, found.Document), found.Passage.ID, found.Block
 	hit.Page, hit.Section, hit.Snippet = found.Page, found.Passage.Section, found.Passage.Text
-	hit.Score, hit.Similarity = &found.Score, nearness(found)
+	hit.Score, hit.Similarity = &found.Score, found.Similarity
 	return hit
 }
 

@@ -37,7 +37,7 @@ type DocumentationChunk struct {
 	PageTitle  string  `json:"page_title"`
 	Section    *string `json:"section_heading"` // below the page's title; null without one
 	SourceURL  string  `json:"source_url"`
-	Similarity float64 `json:"similarity_score"` // 0–1: the cosine; the score of the search where there are no vectors
+	Similarity float64 `json:"similarity_score"` // 0–1; the score of the search where there are no vectors
 	Rank       int     `json:"rank"`
 	N          int     `json:"n"`
 	ChunkID    string  `json:"chunk_id,omitempty"`
@@ -125,8 +125,8 @@ func (d *Context) documentation(ctx context.Context, in retrieveDocumentationInp
 
 func chunkOf(number Numberer, hit corpus.Result, rank int) DocumentationChunk {
 	similarity := hit.Score
-	if hit.Cosine != nil {
-		similarity = *hit.Cosine
+	if hit.Similarity != nil {
+		similarity = *hit.Similarity
 	}
 	out := DocumentationChunk{
 		ChunkText: hit.Passage.Text, PageTitle: hit.Document.DisplayTitle(), Similarity: min(1, max(0, similarity)),

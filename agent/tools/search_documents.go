@@ -37,7 +37,7 @@ type foundDocument struct {
 	Filename string  `json:"filename"`
 	Title    string  `json:"title"`
 	Score    float64 `json:"score"`
-	// Similarity is the cosine of the best passage, 0–1, where it is known. It is for programs: models go by Score.
+	// Similarity is that of the best passage, where it is known. It is for programs: models go by Score.
 	Similarity *float64       `json:"similarity_score,omitempty"`
 	Snippet    string         `json:"snippet"`
 	BlockID    string         `json:"block_id,omitempty"` // that the snippet stands in
@@ -115,7 +115,7 @@ func foundIn(number Numberer, hits []corpus.Result, left *int) foundDocument {
 	doc := hits[0].Document
 	out := foundDocument{
 		DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), Score: hits[0].Score,
-		Similarity: nearness(hits[0]), Snippet: hits[0].Snippet.Text,
+		Similarity: hits[0].Similarity, Snippet: hits[0].Snippet.Text,
 		BlockID: hits[0].Block, Page: hits[0].Page, Matches: hits[0].Snippet.Matches, Passages: []ShownPassage{},
 	}
 	for _, hit := range hits {

@@ -16,12 +16,3 @@ func (d *Context) search(ctx context.Context, q corpus.Query) (corpus.Results, e
 	}
 	return found, nil
 }
-
-// nearness is a result's cosine as tools give it, 0–1; nil where it is not known.
-func nearness(hit corpus.Result) *float64 {
-	if hit.Cosine == nil {
-		return nil
-	}
-	near := min(1, max(0, *hit.Cosine))
-	return &near
-}

@@ -51,7 +51,7 @@ func semanticSearch() (*Tool, error) {
 }
 
 // byMeaning searches by meaning, or by words when that does not answer. When a threshold leaves nothing, a note says
-// how near the best passage came: what counts as near differs much between embedding models.
+// how near the best passage came.
 func (d *Context) byMeaning(ctx context.Context, query string, limit int, least float64) (corpus.Results, error) {
 	found, err := d.search(ctx, corpus.Query{Text: query, Limit: limit, Mode: corpus.ModeSemantic, MinScore: least})
 	if err != nil && ctx.Err() == nil && chat.CodeOf(err) == chat.CodeUnavailable {

@@ -12,7 +12,7 @@ type Retrieval struct {
 	ToolName     string `json:"tool_name"`
 	Query        string `json:"query"`
 	ResultsCount int    `json:"results_count"`
-	// of the results whose cosine is known, else of those that have a score; 0 when none has
+	// of the results whose similarity is known, else of those that have a score; 0 when none has
 	AvgSimilarity float64   `json:"avg_similarity"`
 	Timestamp     time.Time `json:"timestamp"`
 }
@@ -44,7 +44,7 @@ func newRetrieval(step chat.Step) Retrieval {
 	return r
 }
 
-// average is that of the cosines that are known, and of the scores where none is: the two are not comparable.
+// average is that of the similarities that are known, and of the scores where none is: the two are not comparable.
 // Passages under a document are not counted beside it.
 func average(hits []chat.Hit) float64 {
 	var near, scores []float64

@@ -27,7 +27,7 @@ type SearchQuery struct {
 	Namespace string            `json:"namespace"`
 	Filters   *SearchFilters    `json:"filters"`
 	Mode      corpus.SearchMode `json:"mode"`
-	MinScore  float64           `json:"min_score"` // 0–1, on the cosine
+	MinScore  float64           `json:"min_score"` // 0–1, on the similarity
 	Rerank    bool              `json:"rerank"`
 }
 

@@ -90,7 +90,7 @@ var words = map[string]string{
 	"agent_trace":  "How the passages were found.",
 	"annotations":  "The footnotes of the content, in order.",
 	"answer":       "The answer, in Markdown with footnotes.",
-	"avg_similarity": "The average cosine of the results whose cosine is known; where there are no " +
+	"avg_similarity": "The average similarity of the results whose similarity is known; where there are no " +
 		"vectors, the average score. 0 when no result has either.",
 	"block_id": "The block of the document that the quote begins in.",
 	"boxes": "Where the quote stands on pages: [page, x0, y0, x1, y1], page from 1, the others " +
@@ -183,8 +183,8 @@ var words = map[string]string{
 	"meta":                "What is known about the document: author, date, tags and so on.",
 	"metadata":            "Where the passage stands.",
 	"mime":                "The file's media type.",
-	"min_score": "Leave out passages whose cosine is below; has no effect in a search by words or " +
-		"while there are no vectors, and says so.",
+	"min_score": "Leave out passages whose similarity is below: from 0.7 on a passage probably answers, " +
+		"whatever the embedding model. Has no effect in a search by words or while there are no vectors, and says so.",
 	"mode":          "Where the answer may come from: every document in scope, or the given text alone.",
 	"model":         "The model's name.",
 	"namespace":     "The namespace; without one documents go to \"default\" and searches go everywhere.",
@@ -327,7 +327,7 @@ var words = map[string]string{
 	"part": "Which part: the number of a reading page from 1, or the first passage of a " +
 		"reading that was about something.",
 	"parts":      "The parts of a plan.",
-	"similarity": "The cosine, 0 to 1, where it is known.",
+	"similarity": "Nearness in meaning, 0 to 1, where it is known: from 0.7 on a passage probably answers.",
 	"snippet":    "The beginning of the text, or the part of it that answers the query.",
 	"sub":        "It stands in the document of the hit before it.",
 	"value":      "The value.",

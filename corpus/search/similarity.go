@@ -1,0 +1,84 @@
+package search
+
+import (
+	_ "embed"
+	"math"
+	"strings"
+)
+
+// leastApart is how far the means of both kinds of cosine are apart at least. Cosines themselves are exact to 1e-6.
+const leastApart = 0.001
+
+// similarityPairs are questions, each with the passage that answers it below: three of each of six documents, so that
+// a passage of the same document, which doesn't answer, is told from the one that does.
+//
+//go:embed similarity_pairs.txt
+var similarityPairs string
+
+// SimilarityPairs returns questions and, in the same order, the passage that answers each and no other. Where an
+// embedder places them says what its cosines mean.
+func SimilarityPairs() (queries, passages []string) {
+	for pair := range strings.SplitSeq(strings.TrimSpace(similarityPairs), "\n\n") {
+		query, passage, _ := strings.Cut(pair, "\n")
+		queries, passages = append(queries, query), append(passages, passage)
+	}
+	return queries, passages
+}
+
+// Scale says what the cosines of one embedder mean. The zero value takes the cosine as it is, as far as it is positive.
+type Scale struct {
+	middle float64 // the cosine that is as likely of a passage that answers as of one that doesn't
+	slope  float64 // of the log of the odds; 0: not measured
+}
+
+// Similarity is how probably a passage with such a cosine answers, 0–1, when one that does was as likely as one that
+// doesn't. It rises with the cosine.
+func (s Scale) Similarity(cosine float64) float64 {
+	if s.slope == 0 {
+		return min(1, max(0, cosine))
+	}
+	return 1 / (1 + math.Exp(s.slope*(s.middle-cosine)))
+}
+
+// MeasureScale returns the scale of the embedder that made the vectors of SimilarityPairs: both kinds of cosine, of a
+// query with the passage that answers it and with the others, are taken as normally distributed with one variance.
+// Then the odds are a logistic function of the cosine. An embedder that does not tell the two apart has no scale of
+// its own.
+func MeasureScale(queries, passages [][]float32) Scale {
+	var answers, others []float64
+	for i, query := range queries {
+		for k, passage := range passages {
+			if i == k {
+				answers = append(answers, cosine(query, passage))
+			} else {
+				others = append(others, cosine(query, passage))
+			}
+		}
+	}
+	near, nearSpread := normal(answers)
+	far, farSpread := normal(others)
+	variance := (nearSpread + farSpread) / 2
+	if !(near-far > leastApart && variance > 0) { // NaN too
+		return Scale{}
+	}
+	return Scale{middle: (near + far) / 2, slope: (near - far) / variance}
+}
+
+// normal returns the mean of some values and their variance around it.
+func normal(values []float64) (mean, variance float64) {
+	for _, v := range values {
+		mean += v / float64(len(values))
+	}
+	for _, v := range values {
+		variance += (v - mean) * (v - mean) / float64(len(values)-1)
+	}
+	return mean, variance
+}
+
+// cosine is that of two vectors of unit length.
+func cosine(a, b []float32) (sum float64) {
+	for i := range min(len(a), len(b)) {
+		sum += float64(a[i]) * float64(b[i])
+	}
+	return sum
+}
