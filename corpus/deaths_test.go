@@ -59,9 +59,9 @@ func TestVectorsThatEndTheServerThreeTimesFailAndTheWordsStay(t *testing.T) {
 		return now
 	}
 	do(corpus.Job{Kind: corpus.JobIngest, Attempt: 1})
-	if got := do(corpus.Job{Kind: corpus.JobEmbed, Attempt: 1, Deaths: 3}); got.State != corpus.StateReady ||
+	if got := do(corpus.Job{Kind: corpus.JobEmbed, Attempt: 1, Blame: corpus.MostBlame}); got.State != corpus.StateReady ||
 		got.Semantic != corpus.SemanticFailed || got.Progress.Stage != "ready" {
-		t.Errorf("after three deaths: %s, vectors %s, %s; want it ready without vectors", got.State, got.Semantic,
+		t.Errorf("after too many deaths: %s, vectors %s, %s; want it ready without vectors", got.State, got.Semantic,
 			got.Progress.Stage)
 	}
 	if found := sh.search(t, corpus.Query{Text: "roof", Mode: corpus.ModeLexical}); len(found.Results) != 1 {
@@ -94,11 +94,11 @@ func TestAFileThatEndsItsProcessThreeTimesFails(t *testing.T) {
 		jobs []corpus.Job
 		read int // how often the file is opened
 	}{
-		{"the process that reads it", []corpus.Job{{Attempt: 1}, {Attempt: 2, Deaths: 1}, {Attempt: 3, Deaths: 2}}, 3},
+		{"the process that reads it", []corpus.Job{{Attempt: 1}, {Attempt: 2, Blame: corpus.ReaderBlame}, {Attempt: 3, Blame: 2 * corpus.ReaderBlame}}, 3},
 		{"the process that reads it, after other failures",
-			[]corpus.Job{{Attempt: 7}, {Attempt: 8, Deaths: 1}, {Attempt: 9, Deaths: 2}}, 3},
-		{"the server", []corpus.Job{{Attempt: 1, Deaths: 3}}, 0},
-		{"the server, then the process that reads it", []corpus.Job{{Attempt: 1, Deaths: 2}}, 1},
+			[]corpus.Job{{Attempt: 7}, {Attempt: 8, Blame: corpus.ReaderBlame}, {Attempt: 9, Blame: 2 * corpus.ReaderBlame}}, 3},
+		{"the server", []corpus.Job{{Attempt: 1, Blame: 6 * corpus.ServerBlame}}, 0},
+		{"the server, then the process that reads it", []corpus.Job{{Attempt: 1, Blame: 4 * corpus.ServerBlame}}, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			read := 0
@@ -122,7 +122,7 @@ func TestAFileThatEndsItsProcessThreeTimesFails(t *testing.T) {
 				t.Fatal(err)
 			}
 			if d.State != corpus.StateFailed || d.Error == nil ||
-				!strings.Contains(d.Error.Detail, "failed three times") || read != tt.read {
+				!strings.Contains(d.Error.Detail, "Reading this file failed ") || read != tt.read {
 				t.Errorf("the document is %s (%v) after %d readings, want it failed after %d", d.State, d.Error,
 					read, tt.read)
 			}

@@ -28,8 +28,8 @@ func (l *Library) embed(ctx context.Context, job Job) error {
 	if d.SHA256 != job.SHA256 || d.State != StateReady || d.Semantic == SemanticReady {
 		return nil
 	}
-	if job.Deaths >= maxDeaths {
-		l.cfg.Log.ErrorContext(ctx, "making vectors failed three times: each time the server died", "document", d.ID)
+	if job.Blame >= MostBlame {
+		l.cfg.Log.ErrorContext(ctx, "making vectors failed: each time the server died", "document", d.ID)
 		if err := l.progress(
 			ctx, job, StateReady, Progress{Stage: "ready", Done: d.Passages, Total: d.Passages},
 		); err != nil {

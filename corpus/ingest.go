@@ -18,12 +18,17 @@ const (
 	progressEvery = 250 * time.Millisecond
 	textRoom      = 128 << 20 // bytes of texts and blocks that may be in memory on their way into the store
 	smallText     = 1 << 20   // bytes of one that does not count
-	maxDeaths     = 3         // of processes over one document, the server's or the one that read the file
 )
 
-var failedThrice = &Failure{Code: "internal",
-	Detail: "Reading this file failed three times: each time the process that read it was ended. Split the file and " +
-		"add the parts, or try again when the computer has more free memory."}
+// The failures of documents that are to blame for the ends of processes.
+var (
+	failedThrice = &Failure{Code: "internal",
+		Detail: "Reading this file failed three times: each time the process that read it was ended. Split the file " +
+			"and add the parts, or try again when the computer has more free memory."}
+	failedWithServer = &Failure{Code: "internal",
+		Detail: "Reading this file failed again and again: the server was ended while it did nothing else. Split the " +
+			"file and add the parts, or try again when the computer has more free memory."}
+)
 
 // ingest makes a document's content and makes it ready.
 func (l *Library) ingest(ctx context.Context, job Job) error {
@@ -38,8 +43,8 @@ func (l *Library) ingest(ctx context.Context, job Job) error {
 	if d.State == StateReady { // what comes after that may have been broken off
 		return l.wantVectors(ctx, d, false)
 	}
-	if job.Deaths >= maxDeaths {
-		return failedThrice
+	if job.Blame >= MostBlame {
+		return failedWithServer
 	}
 	if err := l.reserved(); err != nil { // it waits in the queue: what is made of a file takes as much room again
 		return err

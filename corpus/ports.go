@@ -217,10 +217,10 @@ type Job struct {
 	User       string // who owns the document; empty means chat.LocalUser
 	SHA256     string // of the version to work on
 	Attempt    int    // from 1; 0 when it is queued. Attempts that a process died in do not count.
-	// Deaths is how many attempts before this one the document may be blamed for: the process that read it was ended
-	// (ErrReaderDied), or the process that worked on the queue died while this was the only job of its kind at work
-	// there.
-	Deaths int
+	// Blame adds up what attempts before this one ended with: ReaderBlame for each in which the process that read the
+	// document was ended (ErrReaderDied), ServerBlame for each in which the process that worked on the queue died while
+	// this was the only job of its kind at work there. After the latter the job waits for BlameWait.
+	Blame int
 	// Fresh says that nobody ever worked on the document's vectors. At most one call of Do gets a Fresh job, even if
 	// it fails; a queue may lose the mark.
 	Fresh bool
@@ -247,6 +247,18 @@ type Worker struct {
 
 // JobLease is how long a job rests when the process that worked on it has died. Then another does it.
 const JobLease = 20 * time.Second
+
+// What a document is blamed for the end of a process. A server also dies when somebody kills it, and can't tell that
+// from a crash: it takes more of its deaths to say that the document is the cause.
+const (
+	ReaderBlame = 2
+	ServerBlame = 1
+	MostBlame   = 6 // with this a document is not tried again by itself
+)
+
+// BlameWait is how long a job waits that a server died over, so that one which is the cause leaves it time for others:
+// 4 s after the first death, then 8 s, 16 s …
+func BlameWait(blame int) time.Duration { return JobBackoff(blame + 1) }
 
 // ErrCancelled is the cause of a cancelled job's end.
 var ErrCancelled = errors.New("the job was cancelled")

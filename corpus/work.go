@@ -61,7 +61,7 @@ func (l *Library) settle(ctx context.Context, job Job, err error) error {
 	case code == chat.CodeConflict || code == chat.CodeNotFound: // cancelled, deleted or replaced meanwhile
 		return nil
 	case broken && job.Kind == JobIngest:
-	case errors.Is(err, ErrReaderDied) && job.Deaths+1 >= maxDeaths:
+	case errors.Is(err, ErrReaderDied) && job.Blame+ReaderBlame >= MostBlame:
 		l.cfg.Log.ErrorContext(ctx, "a document failed", "document", job.DocumentID, "error", err)
 		failure = failedThrice
 	case errors.Is(err, ErrReaderDied) || job.Attempt < maxAttempts || code == chat.CodeDiskFull ||

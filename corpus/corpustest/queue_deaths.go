@@ -38,22 +38,22 @@ func testDeaths(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		}
 		return wait(ctx, nil)
 	}, corpus.JobIngest)
-	want := func(after string, job corpus.Job, attempt, deaths int) {
+	want := func(after string, job corpus.Job, attempt, blame int) {
 		t.Helper()
-		if job.Attempt != attempt || job.Deaths != deaths {
-			t.Errorf("after %s the job is %+v, want attempt %d and %d deaths", after, job, attempt, deaths)
+		if job.Attempt != attempt || job.Blame != blame {
+			t.Errorf("after %s the job is %+v, want attempt %d and blame %d", after, job, attempt, blame)
 		}
 	}
-	want("a death of its process", w.next(t), 1, 1)
-	want("an error", w.next(t), 2, 1)
-	want("the death of what read the file", w.next(t), 3, 2)
+	want("a death of its process", w.next(t), 1, corpus.ServerBlame)
+	want("an error", w.next(t), 2, corpus.ServerBlame)
+	want("the death of what read the file", w.next(t), 3, corpus.ServerBlame+corpus.ReaderBlame)
 	w.stop()
-	want("work cut short", startWork(t, q, 1, nil, corpus.JobIngest).next(t), 3, 2)
+	want("work cut short", startWork(t, q, 1, nil, corpus.JobIngest).next(t), 3, corpus.ServerBlame+corpus.ReaderBlame)
 	eventuallyEmpty(t, q)
 }
 
 // testSuspects: of several jobs at work in a process that died none is blamed. They come before others, each alone,
-// so that the next death is the fault of one of them.
+// so that the next death is the fault of one of them, which then waits while others are done.
 func testSuspects(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	t.Parallel()
 	q, _ := open(t)
@@ -65,10 +65,10 @@ func testSuspects(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	enqueue(t, q, corpus.JobIngest, "another", "innocent")
 	gate := make(chan struct{})
 	w := startWork(t, q, 3, func(ctx context.Context, _ corpus.Job) error { return wait(ctx, gate) }, corpus.JobIngest)
-	for i, deaths := range []int{0, 0, 1} { // the one that was blamed comes last
+	for i := range 2 {
 		job := w.next(t)
-		if job.Deaths != deaths || job.Attempt != 1 || job.DocumentID == "innocent" {
-			t.Errorf("job %d is %+v, want a suspect at its first attempt with %d deaths", i, job, deaths)
+		if job.Blame != 0 || job.Attempt != 1 || job.DocumentID == "innocent" {
+			t.Errorf("job %d is %+v, want a suspect at its first attempt that is not blamed", i, job)
 		}
 		for range 20 { // others had time to be taken
 			wantWaiting(t, q, 4-i)
@@ -80,8 +80,12 @@ func testSuspects(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 			gate <- struct{}{}
 		}
 	}
-	if job := w.next(t); job.DocumentID != "innocent" || job.Deaths != 0 {
-		t.Errorf("the last job is %+v, want the one that was not at work", job)
+	if job := w.next(t); job.DocumentID != "innocent" || job.Blame != 0 { // while the one that was blamed waits
+		t.Errorf("the next job is %+v, want the one that was not at work", job)
+	}
+	gate <- struct{}{}
+	if job := w.next(t); job.DocumentID == "innocent" || job.Blame != corpus.ServerBlame {
+		t.Errorf("the last job is %+v, want the one that was blamed", job)
 	}
 	close(gate)
 	eventuallyEmpty(t, q)

@@ -38,7 +38,7 @@ type jobArgs struct {
 	Fresh    string `json:"fresh,omitempty"` // life, when a fresh job was added; taken off when a replica is told
 	// Begun is how many attempts have begun and not ended, this one included: takeTurns adds one, ended takes it off.
 	Begun  int `json:"begun,omitempty"`
-	Deaths int `json:"deaths,omitempty"` // see corpus.Job
+	Blame  int `json:"blame,omitempty"` // see corpus.Job
 	// Two more are known to statements only: "alone", of a job that is done alone in its process until an attempt
 	// ends, since the last process that worked on it died; and "others", of one at work beside a job of the same
 	// process that was put back.

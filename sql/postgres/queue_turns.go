@@ -29,7 +29,7 @@ const takeTurns = `
 		AND args @> '{"alone": true}') AS wait),
 	next AS (SELECT id FROM river_job, here, suspects WHERE queue = $1 AND state = 'available' AND scheduled_at <= now()
 			AND here.alone = 0 AND (NOT suspects.wait OR here.jobs = 0 AND args ? 'alone')
-		ORDER BY CASE WHEN suspects.wait THEN coalesce((args->>'deaths')::int, 0) END, (args->>'turn')::bigint, id
+		ORDER BY CASE WHEN suspects.wait THEN coalesce((args->>'blame')::int, 0) END, (args->>'turn')::bigint, id
 		LIMIT (SELECT CASE WHEN wait THEN 1 ELSE $2::bigint END FROM suspects) FOR UPDATE OF river_job SKIP LOCKED)
 	UPDATE river_job SET state = 'running', attempt = attempt + 1, attempted_at = now(), attempted_by = ARRAY[$3::text],
 		args = args - 'others' || jsonb_build_object('begun', coalesce((args->>'begun')::int, 0) + 1)

@@ -98,7 +98,7 @@ type riverWorker struct {
 func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 	job := corpus.Job{
 		Kind: corpus.JobKind(row.Queue), DocumentID: row.Args.Document, User: row.Args.User, SHA256: row.Args.SHA256,
-		Attempt: row.Args.attempt(row.Attempt), Deaths: row.Args.Deaths,
+		Attempt: row.Args.attempt(row.Attempt), Blame: row.Args.Blame,
 	}
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
@@ -136,9 +136,9 @@ func (w *riverWorker) ended(ctx context.Context, id int64, byItself, died bool) 
 	defer cancel()
 	_, err := w.db.exec(last, shortTime,
 		`UPDATE river_job SET args = CASE WHEN $2 THEN args - 'alone' ELSE args END || jsonb_build_object(
-			'begun', (args->>'begun')::int - 1, 'deaths', coalesce((args->>'deaths')::int, 0) + CASE WHEN $2
-			AND $3 THEN 1 ELSE 0 END)
-		WHERE id = $1 AND (args->>'begun')::int > 0`, id, byItself, died)
+			'begun', (args->>'begun')::int - 1, 'blame', coalesce((args->>'blame')::int, 0) + CASE WHEN $2
+			AND $3 THEN $4 ELSE 0 END)
+		WHERE id = $1 AND (args->>'begun')::int > 0`, id, byItself, died, corpus.ReaderBlame)
 	if err != nil {
 		w.db.log.WarnContext(last, "how an attempt ended is not recorded", "job", id, "error", err)
 	}
@@ -216,14 +216,28 @@ const putBack = `
 	others AS (UPDATE river_job SET args = args || '{"others": true}' WHERE id IN (SELECT job.id FROM river_job job
 		JOIN replicas USING (queue, attempted_by)
 		WHERE state = 'running' AND job.id NOT IN (SELECT id FROM dead) FOR UPDATE OF job SKIP LOCKED))
-	UPDATE river_job job SET state = 'available', scheduled_at = now(), args = job.args || jsonb_build_object('alone',
-		true, 'deaths',
-		coalesce((job.args->>'deaths')::int, 0) + CASE WHEN replicas.jobs > 1 OR job.args ? 'others' THEN 0 ELSE 1 END)
-	FROM dead JOIN replicas USING (queue, attempted_by) WHERE job.id = dead.id`
+	UPDATE river_job job SET state = 'available', scheduled_at = now() + make_interval(secs => blamed.wait),
+		args = job.args || jsonb_build_object('alone', true, 'blame', blamed.sum)
+	FROM dead JOIN replicas USING (queue, attempted_by) JOIN river_job old USING (id),
+		LATERAL (SELECT coalesce((old.args->>'blame')::int, 0) AS before) AS was,
+		LATERAL (SELECT CASE WHEN replicas.jobs > 1 OR old.args ? 'others' THEN was.before ELSE was.before + $2 END AS sum)
+			AS total,
+		LATERAL (SELECT total.sum, CASE WHEN total.sum > was.before THEN ($3::float8[])[least(total.sum, $4)] ELSE 0 END
+			AS wait) AS blamed
+	WHERE job.id = dead.id`
+
+// blameWaits are the seconds of corpus.BlameWait, from a blame of 1.
+var blameWaits = func() (waits [corpus.MostBlame]float64) {
+	for i := range waits {
+		waits[i] = corpus.BlameWait(i + 1).Seconds()
+	}
+	return waits
+}()
 
 // rescue looks once for jobs to put back, and returns how many it found.
 func (q *Queue) rescue(ctx context.Context) (n int64, err error) {
-	if n, err = q.db.exec(ctx, shortTime, putBack, corpus.JobLease.Seconds()); err != nil {
+	if n, err = q.db.exec(ctx, shortTime, putBack, corpus.JobLease.Seconds(), corpus.ServerBlame,
+		blameWaits[:], corpus.MostBlame); err != nil {
 		return n, err
 	}
 	late, err := q.db.exec(ctx, shortTime, `UPDATE river_job SET state = 'available', scheduled_at = now()

@@ -143,15 +143,15 @@ func (q *Queue) take(
 			}
 			next := due + ` ORDER BY turn, n LIMIT 1`
 			if suspects {
-				next = due + ` AND alone = 1 ORDER BY deaths, turn, n LIMIT 1`
+				next = due + ` AND alone = 1 ORDER BY blame, turn, n LIMIT 1`
 				if busy {
 					return sql.ErrNoRows
 				}
 			}
 			return t.queryRow(`UPDATE jobs SET leased = 1, attempt = attempt + 1, ready_at = ? WHERE n = (`+next+`)
-				RETURNING n, kind, document, user, sha256, attempt, deaths`,
+				RETURNING n, kind, document, user, sha256, attempt, blame`,
 				[]any{time.Now().Add(corpus.JobLease).UnixMicro(), kind, at}, &n, &job.Kind, &job.DocumentID,
-				&job.User, &job.SHA256, &job.Attempt, &job.Deaths)
+				&job.User, &job.SHA256, &job.Attempt, &job.Blame)
 		})
 	}
 	if errors.Is(err, sql.ErrNoRows) {
@@ -167,16 +167,28 @@ func (q *Queue) take(
 // one of its kind.
 func (q *Queue) free(ctx context.Context) error {
 	return q.db.write(ctx, false, func(t *tx) error {
-		for _, statement := range []string{
-			`UPDATE jobs SET deaths = deaths + 1 WHERE n IN (SELECT max(n) FROM jobs WHERE leased = 1
-				GROUP BY kind HAVING count(*) = 1)`,
-			`UPDATE jobs SET leased = 0, ready_at = 0, attempt = attempt - 1, alone = 1 WHERE leased = 1`,
-		} {
-			if _, err := t.exec(statement); err != nil {
+		rows, err := t.query(`SELECT n, blame FROM jobs WHERE leased = 1 GROUP BY kind HAVING count(*) = 1`)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var n int64
+			var blame int
+			if err := rows.Scan(&n, &blame); err != nil {
+				return failure(err)
+			}
+			blame += corpus.ServerBlame
+			if _, err := t.exec(`UPDATE jobs SET blame = ?, ready_at = ?, leased = 0, attempt = attempt - 1, alone = 1
+				WHERE n = ?`, blame, time.Now().Add(corpus.BlameWait(blame)).UnixMicro(), n); err != nil {
 				return err
 			}
 		}
-		return nil
+		if err := rows.Err(); err != nil {
+			return failure(err)
+		}
+		_, err = t.exec(`UPDATE jobs SET leased = 0, ready_at = 0, attempt = attempt - 1, alone = 1 WHERE leased = 1`)
+		return err
 	})
 }
 

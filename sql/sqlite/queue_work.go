@@ -94,9 +94,12 @@ func (q *Queue) settle(ctx context.Context, n int64, attempt int, err, cause err
 			time.Now().UnixMicro(), n, attempt,
 		)
 	default:
-		_, err = q.change(ctx, `UPDATE jobs SET leased = 0, ready_at = ?, alone = 0, deaths = deaths + ? WHERE n = ?
-			AND attempt = ?`,
-			time.Now().Add(corpus.JobBackoff(attempt)).UnixMicro(), errors.Is(err, corpus.ErrReaderDied), n, attempt)
+		blame := 0
+		if errors.Is(err, corpus.ErrReaderDied) {
+			blame = corpus.ReaderBlame
+		}
+		_, err = q.change(ctx, `UPDATE jobs SET leased = 0, ready_at = ?, alone = 0, blame = blame + ? WHERE n = ?
+			AND attempt = ?`, time.Now().Add(corpus.JobBackoff(attempt)).UnixMicro(), blame, n, attempt)
 	}
 	q.db.atWork.tell()
 	return err
