@@ -59,7 +59,8 @@ func TestVectorsThatEndTheServerThreeTimesFailAndTheWordsStay(t *testing.T) {
 		return now
 	}
 	do(corpus.Job{Kind: corpus.JobIngest, Attempt: 1})
-	if got := do(corpus.Job{Kind: corpus.JobEmbed, Attempt: 1, Blame: corpus.MostBlame}); got.State != corpus.StateReady ||
+	got := do(corpus.Job{Kind: corpus.JobEmbed, Attempt: 1, Blame: corpus.MostBlame})
+	if got.State != corpus.StateReady ||
 		got.Semantic != corpus.SemanticFailed || got.Progress.Stage != "ready" {
 		t.Errorf("after too many deaths: %s, vectors %s, %s; want it ready without vectors", got.State, got.Semantic,
 			got.Progress.Stage)
@@ -94,9 +95,13 @@ func TestAFileThatEndsItsProcessThreeTimesFails(t *testing.T) {
 		jobs []corpus.Job
 		read int // how often the file is opened
 	}{
-		{"the process that reads it", []corpus.Job{{Attempt: 1}, {Attempt: 2, Blame: corpus.ReaderBlame}, {Attempt: 3, Blame: 2 * corpus.ReaderBlame}}, 3},
+		{"the process that reads it", []corpus.Job{
+			{Attempt: 1}, {Attempt: 2, Blame: corpus.ReaderBlame}, {Attempt: 3, Blame: 2 * corpus.ReaderBlame},
+		}, 3},
 		{"the process that reads it, after other failures",
-			[]corpus.Job{{Attempt: 7}, {Attempt: 8, Blame: corpus.ReaderBlame}, {Attempt: 9, Blame: 2 * corpus.ReaderBlame}}, 3},
+			[]corpus.Job{
+				{Attempt: 7}, {Attempt: 8, Blame: corpus.ReaderBlame}, {Attempt: 9, Blame: 2 * corpus.ReaderBlame},
+			}, 3},
 		{"the server", []corpus.Job{{Attempt: 1, Blame: 6 * corpus.ServerBlame}}, 0},
 		{"the server, then the process that reads it", []corpus.Job{{Attempt: 1, Blame: 4 * corpus.ServerBlame}}, 1},
 	} {

@@ -205,7 +205,8 @@ func (q *Queue) rescueDead(ctx context.Context) {
 }
 
 // putBack puts back jobs whose lease has ended. Leases of one replica end one after the other: those that are still
-// at work there are marked, so that none of them is blamed when it is the last one.
+// at work there are marked, so that none of them is blamed when it is the last one. $2 is corpus.ServerBlame, $3 how
+// long a job waits by its blame, $4 the length of that.
 const putBack = `
 	WITH dead AS (SELECT id, queue, attempted_by FROM river_job WHERE state = 'running'
 		AND attempted_at < now() - make_interval(secs => $1)
@@ -220,8 +221,7 @@ const putBack = `
 		args = job.args || jsonb_build_object('alone', true, 'blame', blamed.sum)
 	FROM dead JOIN replicas USING (queue, attempted_by) JOIN river_job old USING (id),
 		LATERAL (SELECT coalesce((old.args->>'blame')::int, 0) AS before) AS was,
-		LATERAL (SELECT CASE WHEN replicas.jobs > 1 OR old.args ? 'others' THEN was.before ELSE was.before + $2 END AS sum)
-			AS total,
+		LATERAL (SELECT was.before + CASE WHEN replicas.jobs > 1 OR old.args ? 'others' THEN 0 ELSE $2 END AS sum) AS total,
 		LATERAL (SELECT total.sum, CASE WHEN total.sum > was.before THEN ($3::float8[])[least(total.sum, $4)] ELSE 0 END
 			AS wait) AS blamed
 	WHERE job.id = dead.id`
