@@ -37,8 +37,8 @@ type jobArgs struct {
 	Turn     int64  `json:"turn"`            // see queue_turns.go
 	Fresh    string `json:"fresh,omitempty"` // life, when a fresh job was added; taken off when a replica is told
 	// Begun is how many attempts have begun and not ended, this one included: takeTurns adds one, ended takes it off.
-	Begun  int `json:"begun,omitempty"`
-	Blame  int `json:"blame,omitempty"` // see corpus.Job
+	Begun int `json:"begun,omitempty"`
+	Blame int `json:"blame,omitempty"` // see corpus.Job
 	// Two more are known to statements only: "alone", of a job that is done alone in its process until an attempt
 	// ends, since the last process that worked on it died; and "others", of one at work beside a job of the same
 	// process that was put back.
