@@ -124,10 +124,12 @@ const (
 // Block is a piece of a document. Offsets are runes in the document's one canonical text; blocks are in order, do not
 // overlap, and are joined by a blank line.
 type Block struct {
-	ID       string    `json:"id"` // b1, b2, …
-	Kind     BlockKind `json:"kind"`
-	Level    int       `json:"level,omitempty"`    // 1–6 of a heading; nesting from 1 of a list item
-	Ordinal  int       `json:"ordinal,omitempty"`  // of an ordered list's item, from 1
+	ID      string    `json:"id"` // b1, b2, …
+	Kind    BlockKind `json:"kind"`
+	Level   int       `json:"level,omitempty"`   // 1–6 of a heading; nesting from 1 of a list item
+	Ordinal int       `json:"ordinal,omitempty"` // of an ordered list's item, from 1
+	// Numbered: the text begins with the item's number, as the document has it. Earlier versions left it out.
+	Numbered bool      `json:"numbered,omitempty"`
 	Headings []string  `json:"headings,omitempty"` // path of the headings above it
 	Page     int       `json:"page,omitempty"`     // from 1
 	Box      *chat.Box `json:"box,omitempty"`

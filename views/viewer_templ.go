@@ -1117,7 +1117,7 @@ func listItems(v *Viewer, g group) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		for _, b := range g.blocks {
-			if b.Ordinal > 0 {
+			if b.Ordinal > 0 && !b.Numbered {
 				var templ_7745c5c3_Var56 = []any{itemClass(b)}
 				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var56...)
 				if templ_7745c5c3_Err != nil {

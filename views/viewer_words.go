@@ -58,7 +58,10 @@ func laterWord(v *Viewer) string {
 
 func itemClass(b numberedBlock) string {
 	class := "level-" + strconv.Itoa(min(max(b.Level, 1), 6))
-	if b.Ordinal == 0 {
+	switch {
+	case b.Numbered:
+		class += " numbered"
+	case b.Ordinal == 0:
 		class += " bullet"
 	}
 	return class

@@ -105,7 +105,7 @@ func TestMarkdown(t *testing.T) {
 				"paragraph: a b c d g *h* & < {strong b} {code c} {link dhttps://e.f}"}},
 		{"soft breaks are spaces, hard ones are kept", "one\ntwo  \nthree", []string{"paragraph: one two\nthree"}},
 		{"list items know their depth and number", "3. three\n4. four\n   - inner\n\n   more", []string{
-			"list1#3: three", "list1#4: four", "list2: inner", "paragraph: more"}},
+			"list1#3: 3. three", "list1#4: 4. four", "list2: inner", "paragraph: more"}},
 		{"tables keep their cells", "| a | b |\n|---|---|\n| 1 | |\n| é | **2** |", []string{
 			"table: a | b\n1 | \né | 2 {strong 2} [a;b] [1;] [é;2]"}},
 		{"code keeps its lines and its language", "```go\nfunc f() {\n\n\treturn\n}\n```",
@@ -162,7 +162,17 @@ func TestPlainText(t *testing.T) {
 			"heading1: House", "paragraph in House: Dry.", "heading2 in House: Roof", "paragraph in House/Roof: New."}},
 		{"a short line alone is no heading", "HELLO\n\nworld", []string{"paragraph: HELLO", "paragraph: world"}},
 		{"marked lines are list items", "- one\n- two\n1. three",
-			[]string{"list1: one", "list1: two", "list1#1: three"}},
+			[]string{"list1: one", "list1: two", "list1#1: 1. three"}},
+		{"numbers and letters of items are kept as they are written",
+			"(a) one\n(b) two\n\n    iii) three\n    iv) four\n\n12) twelve", []string{
+				"list1#1: (a) one", "list1#2: (b) two", "list1#3: iii) three", "list1#4: iv) four",
+				"list1#12: 12) twelve"}},
+		{"a dash or a number where a line is wrapped begins no item",
+			"In this list an entry stands before those that it can overrule\n- but not always, as the " +
+				"year in which it was written was the\n" +
+				"7. It ends here.\n", []string{
+				"paragraph: In this list an entry stands before those that it can overrule - but not always, as the " +
+					"year in which it was written was the 7. It ends here."}},
 		{"Japanese lines are joined without a space", strings.Repeat("屋", 45) + "\n根は新しい。",
 			[]string{"paragraph: " + strings.Repeat("屋", 45) + "根は新しい。"}},
 		{"control characters go", "a\x01b\u200bc\ufeffd", []string{"paragraph: ab\u200bcd"}},
@@ -185,7 +195,11 @@ func TestHTML(t *testing.T) {
 				"start=3><li>three</ol>", []string{
 				"heading1: House", "paragraph in House: Dry walls,\nnew roof. {strong walls}", "list1 in House: one",
 				"list2 in House: inner",
-				"list1 in House: two", "list1#3 in House: three"}},
+				"list1 in House: two", "list1#3 in House: 3. three"}},
+		{"items have the numbers that a browser draws",
+			"<ol type=a><li>one<li value=5>five</ol><ol type=I start=4><li>four</ol>" +
+				"<ol reversed><li>two<li><p>one</ol>",
+			[]string{"list1#1: a. one", "list1#5: e. five", "list1#4: IV. four", "list1#2: 2. two", "list1#1: 1. one"}},
 		{"what is not seen is dropped",
 			"<style>a{}</style><p>seen<script>b()</script><span hidden>c</span><span style='display: " +
 				"none'>d</span><nav>e</nav><!-- f -->", []string{"paragraph: seen"}},

@@ -1,6 +1,8 @@
 package extract
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -39,9 +41,10 @@ var markOf = map[atom.Atom]string{
 
 // htmlWalk writes the visible text below a node as blocks.
 type htmlWalk struct {
-	w    *doctext.Writer
-	item *corpus.Block // the list item whose first text is awaited
-	flat bool          // inside a heading or a cell: everything is one line
+	w      *doctext.Writer
+	item   *corpus.Block // the list item whose first text is awaited
+	number string        // of that item, "3."; empty in a list without numbers
+	flat   bool          // inside a heading or a cell: everything is one line
 }
 
 func (h *htmlWalk) node(n *html.Node, at place) {
@@ -173,12 +176,15 @@ func (h *htmlWalk) inline(n *html.Node, at place) {
 
 // open begins the block that the next text belongs to, so that a mark can begin with it.
 func (h *htmlWalk) open(at place) {
-	b := corpus.Block{Kind: corpus.BlockParagraph}
-	if h.item != nil {
+	b, item := corpus.Block{Kind: corpus.BlockParagraph}, h.item != nil
+	if item {
 		b, h.item = *h.item, nil
 	}
 	b.Quote = at.quote
 	h.w.Begin(b)
+	if item && h.number != "" {
+		h.w.Number(h.number)
+	}
 }
 
 func hasBlock(n *html.Node) bool {
@@ -201,12 +207,9 @@ func (h *htmlWalk) line(n *html.Node, b corpus.Block, at place) {
 
 func (h *htmlWalk) list(n *html.Node, at place) {
 	at.list++
-	ordinal := 0
+	ordinal, step := 0, 0
 	if n.DataAtom == atom.Ol {
-		ordinal = 1
-		if start, err := strconv.Atoi(attr(n, "start")); err == nil && start > 0 && start < 1e6 {
-			ordinal = start
-		}
+		ordinal, step = numbers(n)
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		if c.DataAtom != atom.Li {
@@ -217,14 +220,40 @@ func (h *htmlWalk) list(n *html.Node, at place) {
 			continue
 		}
 		h.w.End()
-		h.item = &corpus.Block{Kind: corpus.BlockList, Level: at.list, Ordinal: ordinal}
+		if value, ok := ordinalAttr(c, "value"); ok && step != 0 {
+			ordinal = value
+		}
+		h.item, h.number = &corpus.Block{Kind: corpus.BlockList, Level: at.list, Ordinal: max(ordinal, 0)}, ""
+		if step != 0 {
+			h.number = doctext.ItemNumber(ordinal, cmp.Or(attr(c, "type"), attr(n, "type"))) + "."
+		}
 		h.children(c, at)
 		h.w.End()
-		h.item = nil
-		if ordinal > 0 {
-			ordinal++
+		h.item, h.number = nil, ""
+		ordinal += step
+	}
+}
+
+// numbers returns the number of an ordered list's first item and what each next one adds to it.
+func numbers(list *html.Node) (first, step int) {
+	first, step = 1, 1
+	if slices.ContainsFunc(list.Attr, func(a html.Attribute) bool { return a.Key == "reversed" }) {
+		first, step = 0, -1
+		for c := range list.ChildNodes() {
+			if c.DataAtom == atom.Li {
+				first++
+			}
 		}
 	}
+	if start, ok := ordinalAttr(list, "start"); ok {
+		first = start
+	}
+	return first, step
+}
+
+func ordinalAttr(n *html.Node, key string) (int, bool) {
+	v, err := strconv.Atoi(strings.TrimSpace(attr(n, key)))
+	return v, err == nil && v >= 0 && v < 1e6
 }
 
 func codeLanguage(n *html.Node) string {

@@ -177,12 +177,18 @@ func (m *markdownWalk) paragraph(n ast.Node, b corpus.Block) {
 func (m *markdownWalk) list(l *ast.List, at place) {
 	ordinal := 0
 	if l.IsOrdered() {
-		ordinal = max(l.Start, 1)
+		ordinal = l.Start
 	}
 	for item := l.FirstChild(); item != nil; item = item.NextSibling() {
 		n := item.FirstChild()
 		if n != nil && (n.Kind() == ast.KindTextBlock || n.Kind() == ast.KindParagraph) {
-			m.paragraph(n, corpus.Block{Kind: corpus.BlockList, Level: at.list, Ordinal: ordinal, Quote: at.quote})
+			m.w.Begin(corpus.Block{Kind: corpus.BlockList, Level: at.list, Ordinal: ordinal, Quote: at.quote})
+			if l.IsOrdered() {
+				m.w.Number(strconv.Itoa(ordinal) + string(l.Marker))
+			}
+			m.inline(n, 0)
+			m.w.End()
+			m.hidden = ""
 			n = n.NextSibling()
 		}
 		for ; n != nil; n = n.NextSibling() {

@@ -60,9 +60,14 @@ func writeParagraph(w *doctext.Writer, lines []string) {
 		width = max(width, utf8.RuneCountInString(l))
 	}
 	open := false
+	margins := map[int]bool{} // of the paragraph's items
 	for i, l := range lines {
-		if ordinal, item, ok := bullet(l); ok {
+		if ordinal, mark, item, ok := listItem(l); ok && (margins[indent(l)] || beginsItem(lines[:i], l, width)) {
+			margins[indent(l)] = true
 			w.Begin(corpus.Block{Kind: corpus.BlockList, Level: 1, Ordinal: ordinal})
+			if ordinal > 0 {
+				w.Number(mark)
+			}
 			w.Text(item)
 			open = true
 			continue
@@ -92,25 +97,25 @@ func underline(mark, title string) bool {
 	return n <= 100 && len(mark) >= n/2 && len(mark) <= 2*n+2 && strings.IndexFunc(title, unicode.IsLetter) >= 0
 }
 
-// bullet splits a list item from its mark: "-", "*", "•" or a number with a dot or a bracket.
-func bullet(line string) (ordinal int, item string, ok bool) {
-	line = strings.TrimLeftFunc(line, unicode.IsSpace)
-	for _, mark := range []string{"- ", "* ", "• ", "– "} {
-		if item, ok = strings.CutPrefix(line, mark); ok {
-			return 0, item, strings.TrimSpace(item) != ""
-		}
-	}
-	digits := 0
-	for digits < len(line) && digits < 3 && line[digits] >= '0' && line[digits] <= '9' {
-		ordinal = ordinal*10 + int(line[digits]-'0')
-		digits++
-	}
-	rest := line[digits:]
-	if digits == 0 || ordinal == 0 || len(rest) < 3 || rest[0] != '.' && rest[0] != ')' || rest[1] != ' ' {
-		return 0, "", false
-	}
-	return ordinal, strings.TrimSpace(rest[2:]), true
+// listItem splits a list item from its mark.
+func listItem(line string) (ordinal int, mark, item string, ok bool) {
+	mark, item, _ = strings.Cut(strings.TrimLeftFunc(line, unicode.IsSpace), " ")
+	item = strings.TrimSpace(item)
+	ordinal, ok = doctext.ItemMark(mark)
+	return ordinal, mark, item, ok && item != ""
 }
+
+// beginsItem reports whether a line with a mark begins a list item: a dash or a bracket may also be where an editor
+// wrapped a sentence.
+func beginsItem(before []string, l string, width int) bool {
+	if len(before) == 0 {
+		return true
+	}
+	last := before[len(before)-1]
+	return indent(l) != indent(last) || strings.HasSuffix(last, ":") || !wrapped(last, l, width)
+}
+
+func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
 // wrapped reports whether a line break is only where an editor ran out of width: the line before is about as long as
 // the longest, or the next word would not have fitted.

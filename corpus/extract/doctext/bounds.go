@@ -76,7 +76,8 @@ func (w *Writer) join(body string) bool {
 	// The last bound keeps a text of any length below MaxBlocks.
 	w.used.joined = len(w.blocks) >= fewBlocks+w.runes/runesPer || len(w.blocks) >= MaxBlocks*3/4
 	if w.used.joined {
-		w.block.Kind, w.block.Level, w.block.Ordinal, w.block.Marks, w.cells = corpus.BlockParagraph, 0, 0, nil, nil
+		w.block.Kind, w.block.Level, w.block.Ordinal = corpus.BlockParagraph, 0, 0
+		w.block.Numbered, w.block.Marks, w.cells = false, nil, nil
 	}
 	return false
 }

@@ -51,6 +51,15 @@ func (w *Writer) Begin(b corpus.Block) {
 	w.verbose, w.space, w.inCell, w.sieve = b.Kind == corpus.BlockCode, false, false, text.Sieve{}
 }
 
+// Number begins the text of an ordered list's item with its number as the document writes it, such as "3.".
+func (w *Writer) Number(mark string) {
+	w.Numbered()
+	w.Text(mark + " ")
+}
+
+// Numbered says that the text of the open block, a list's item, begins with the item's number.
+func (w *Writer) Numbered() { w.block.Numbered = true }
+
 // Open reports whether a block is open.
 func (w *Writer) Open() bool { return w.open }
 

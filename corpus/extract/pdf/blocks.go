@@ -98,6 +98,9 @@ func (b *builder) part(p *part, heads []float32, body float32, named []string) {
 		block.Kind, block.Level = corpus.BlockHeading, level
 	}
 	b.w.Begin(block)
+	if p.item != nil && p.item.ordinal > 0 {
+		b.w.Numbered()
+	}
 	for i := range p.lines {
 		b.line(p, i)
 	}

@@ -2,12 +2,12 @@ package pdf
 
 import (
 	"math"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"footnote/corpus/extract/doctext"
 )
 
 // part is a block on its way: lines of one page that belong together.
@@ -20,7 +20,7 @@ type part struct {
 // item is a list item's mark.
 type item struct {
 	ordinal int
-	skip    int // words of the mark
+	skip    int // words of the mark that are not part of the text: a bullet
 }
 
 func (p *part) text() string {
@@ -192,23 +192,18 @@ func lastRune(l line) string {
 	return s[len(s)-n:]
 }
 
-var numbered = regexp.MustCompile(`^\(?(\d{1,3}|[a-z])[.)]$`)
-
 // listMark returns the mark of a line that begins a list item, nil if it is none.
 func listMark(l line) *item {
 	if len(l.words) < 2 {
 		return nil
 	}
-	first := l.words[0].text
-	if strings.ContainsAny(first, "•◦▪■●○‣–-*·") && utf8.RuneCountInString(first) == 1 {
-		return &item{skip: 1}
+	switch ordinal, ok := doctext.ItemMark(l.words[0].text); {
+	case !ok || ordinal > 0 && l.bold:
+		return nil
+	case ordinal > 0:
+		return &item{ordinal: ordinal}
 	}
-	if m := numbered.FindStringSubmatch(first); m != nil && !l.bold {
-		if n, err := strconv.Atoi(m[1]); err == nil && n > 0 {
-			return &item{ordinal: n, skip: 1}
-		}
-	}
-	return nil
+	return &item{skip: 1}
 }
 
 // headingSizes returns the font sizes of headings, largest first: those well above the body's that begin a block.

@@ -106,7 +106,7 @@ func TestLayout(t *testing.T) {
 				pdftest.At(60, 688, 12, "F", "2. The cellar")}},
 			[]string{
 				"paragraph: The surveyor looked at these parts of the house:",
-				"list1: The roof, which is new and has no holes", "list1: The cellar",
+				"list1: 1. The roof, which is new and has no holes", "list1: 2. The cellar",
 			}},
 		{"text in a fixed-width font is code and keeps its lines",
 			[]pdftest.Sheet{{Content: pdftest.Para(50, 740, "Run this to see the answer of the program:") +

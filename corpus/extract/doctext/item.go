@@ -1,0 +1,81 @@
+package doctext
+
+import (
+	"strconv"
+	"strings"
+)
+
+// ItemMark reads the mark that a list item begins with: a bullet, whose ordinal is 0, or a number such as "3.", "(3)",
+// "c)" or "(iv)". A letter with a point is an initial, no mark.
+func ItemMark(word string) (ordinal int, ok bool) {
+	switch word {
+	case "•", "◦", "▪", "■", "●", "○", "‣", "–", "-", "*", "·":
+		return 0, true
+	}
+	body, enclosed := strings.CutPrefix(word, "(")
+	body, bracket := strings.CutSuffix(body, ")")
+	if !bracket {
+		var point bool
+		if body, point = strings.CutSuffix(body, "."); !point || enclosed {
+			return 0, false
+		}
+	}
+	if len(body) > 4 || body == "" {
+		return 0, false
+	}
+	if n, err := strconv.Atoi(body); err == nil {
+		return n, n > 0 && n < 1000
+	}
+	if !bracket {
+		return 0, false
+	}
+	if len(body) == 1 && body != "i" && body[0] >= 'a' && body[0] <= 'z' {
+		return int(body[0]-'a') + 1, true
+	}
+	for n := 1; n < 40; n++ {
+		if roman(n) == body {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+// ItemNumber is the number of a list item as HTML's type attribute has it written: "1", "a", "A", "i" or "I".
+func ItemNumber(n int, style string) string {
+	switch style {
+	case "a", "A":
+		s := ""
+		for rest := n; rest > 0; rest = (rest - 1) / 26 {
+			s = string(rune('a'+(rest-1)%26)) + s
+		}
+		return cased(s, style)
+	case "i", "I":
+		if n < 4000 {
+			return cased(roman(n), style)
+		}
+	}
+	return strconv.Itoa(n)
+}
+
+func cased(s, style string) string {
+	if style == strings.ToUpper(style) {
+		return strings.ToUpper(s)
+	}
+	return s
+}
+
+func roman(n int) string {
+	var b strings.Builder
+	for _, part := range []struct {
+		value int
+		sign  string
+	}{
+		{1000, "m"}, {900, "cm"}, {500, "d"}, {400, "cd"}, {100, "c"}, {90, "xc"}, {50, "l"}, {40, "xl"},
+		{10, "x"}, {9, "ix"}, {5, "v"}, {4, "iv"}, {1, "i"},
+	} {
+		for ; n >= part.value; n -= part.value {
+			b.WriteString(part.sign)
+		}
+	}
+	return b.String()
+}
