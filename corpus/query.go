@@ -12,10 +12,13 @@ const (
 	ModeSemantic SearchMode = "semantic"
 )
 
+// MostResults is how many passages a search returns at most.
+const MostResults = 100
+
 // Query is a search. A text may hold exact phrases in double quotes.
 type Query struct {
 	Text      string
-	Limit     int // passages, 1–50; 0 means 5
+	Limit     int // passages, 1–MostResults; 0 means 5
 	Mode      SearchMode
 	MinScore  float64  // 0–1, on Result.Similarity; ignored with a note while there are no vectors
 	Documents []string // only in these; empty: anywhere in scope

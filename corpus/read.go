@@ -84,9 +84,12 @@ func notReady(d Document) error {
 	}
 }
 
+// mostFocused is how many passages that bear on a question are read first.
+const mostFocused = 50
+
 // focus returns the passages that bear on a question, best first, each followed by its neighbours.
 func (l *Library) focus(ctx context.Context, s chat.Scope, id, question string, passages []Passage) ([]Passage, error) {
-	found, err := l.Search(ctx, s, Query{Text: question, Limit: maxLimit, Documents: []string{id}})
+	found, err := l.Search(ctx, s, Query{Text: question, Limit: mostFocused, Documents: []string{id}})
 	if err != nil {
 		return nil, fmt.Errorf("focus: %w", err)
 	}

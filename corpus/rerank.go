@@ -10,10 +10,13 @@ import (
 	"footnote/corpus/text"
 )
 
+// mostReranked is how many passages are looked at a second time.
+const mostReranked = 50
+
 // rerank runs a search that looks a second time at twice as many results as are wanted, and keeps the best of them.
 func (se *activeSearch) rerank(ctx context.Context) (Results, error) {
 	limit := se.query.Limit
-	se.query.Limit = min(maxLimit, 2*limit)
+	se.query.Limit = min(mostReranked, 2*limit)
 	found, err := se.run(ctx)
 	if err != nil || len(found.Results) < 2 {
 		return found, err

@@ -15,7 +15,6 @@ import (
 
 const (
 	defaultLimit  = 5
-	maxLimit      = 50
 	searchDepth   = 60              // hits asked of each index, at least
 	scoreDepth    = 200             // with a MinScore: so many cosines are known
 	vectorTimeout = 3 * time.Second // of our own: keyword search answers without
@@ -67,8 +66,8 @@ func checkQuery(q Query) (Query, error) {
 	switch {
 	case q.Text == "":
 		return q, invalid("The search is empty. Type the words to look for.")
-	case q.Limit < 0 || q.Limit > maxLimit:
-		return q, invalid("A search can return 1 to 50 passages.")
+	case q.Limit < 0 || q.Limit > MostResults:
+		return q, invalid("A search can return 1 to 100 passages.")
 	case q.MinScore < 0 || q.MinScore > 1:
 		return q, invalid("The minimum score must be between 0 and 1.")
 	case q.Limit == 0:

@@ -183,7 +183,8 @@ func TestSearchDetails(t *testing.T) {
 	})
 	t.Run("bad queries are refused", func(t *testing.T) {
 		for _, q := range []corpus.Query{
-			{Text: " "}, {Text: "x", Limit: 51}, {Text: "x", Mode: "fuzzy"}, {Text: "x", MinScore: 2},
+			{Text: " "}, {Text: "x", Limit: corpus.MostResults + 1},
+			{Text: "x", Mode: "fuzzy"}, {Text: "x", MinScore: 2},
 		} {
 			if _, err := sh.Search(t.Context(), chat.Local, q); chat.CodeOf(err) != chat.CodeInvalid || err == nil {
 				t.Errorf("Search(%+v) = %v, want %v", q, err, chat.CodeInvalid)

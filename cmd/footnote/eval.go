@@ -24,7 +24,8 @@ import (
 var evalDocuments embed.FS
 
 type evalCommand struct {
-	Agent evalAgentCommand `cmd:"" help:"Ask a set of questions and count what is cited and refused as it should be, by kind."`
+	Agent     evalAgentCommand     `cmd:"" help:"Ask a set of questions and count what is cited and refused as it should be, by kind."`
+	Retrieval evalRetrievalCommand `cmd:"" help:"Search collections with known answers by words, by meaning and by both, and measure nDCG, recall and MRR."`
 }
 
 type evalAgentCommand struct {

@@ -81,3 +81,46 @@ func TestEvalAgentCountsRightAndWrong(t *testing.T) {
 		t.Errorf("a file that has no questions: %+v; want code 1 and %q in it", got, "line 3 of the questions")
 	}
 }
+
+func TestEvalRetrievalMeasuresEachMode(t *testing.T) {
+	t.Parallel()
+	dir := folder(t,
+		file{"corpus.jsonl", `{"_id":"weir","title":"The weir","text":"It was built in 1911 by Ada Brown."}
+{"_id":"lock","title":"","text":"The lock has four oak gates."}
+{"_id":"copy","title":"","text":"The lock has four oak gates."}
+{"_id":"empty","title":"","text":""}
+`},
+		file{"queries.jsonl", `{"_id":"q1","text":"Who built the weir?"}
+{"_id":"q2","text":"gates of the lock"}
+`},
+		file{"qrels/test.tsv", "query-id\tcorpus-id\tscore\nq1\tweir\t2\nq2\tlock\t1\nq2\tcopy\t1\n"})
+	model := newModel(t, scripted.Config{})
+	runs := filepath.Join(t.TempDir(), "runs")
+	got := command(t, "", append(model.env(), "OPENAI_EMBEDDING_MODEL=scripted"), "eval", "retrieval", dir, "--json",
+		"--runs", runs, "--data="+newDir(t))
+	var out struct {
+		Collections []struct {
+			Documents int
+			IndexMiB  float64 `json:"index_mib"`
+			Modes     []eval.Retrieval
+		}
+	}
+	if err := json.Unmarshal([]byte(got.stdout), &out); err != nil || got.code != 0 || len(out.Collections) != 1 ||
+		len(out.Collections[0].Modes) != 3 {
+		t.Fatalf("%v: %+v, want code 0 and three modes", err, got)
+	}
+	c := out.Collections[0]
+	words := c.Modes[0]
+	if c.Documents != 4 || c.IndexMiB <= 0 || words.Mode != "lexical" || words.Queries != 2 || words.MRR != 1 ||
+		words.Recall5 != 1 || words.AllIn5 != 1 || words.P95 < words.Median {
+		t.Errorf("%+v; want 4 documents and everything found by words", c)
+	}
+	raw, err := os.ReadFile(filepath.Join(runs, filepath.Base(dir)+".hybrid.run"))
+	if err != nil || !strings.HasPrefix(string(raw), "q1 Q0 weir 1 1 footnote-hybrid\n") {
+		t.Errorf("run file %q, %v; want the weir first", raw, err)
+	}
+	if got := command(t, "", nil, "eval", "retrieval", dir, "--data="+newDir(t)); got.code != 0 ||
+		!strings.Contains(got.stdout, "4 documents, 2 queries") || !strings.Contains(got.stdout, "| lexical | 1.000") {
+		t.Errorf("%+v; want code 0 and a table", got)
+	}
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/text"
+	"footnote/eval"
+)
+
+type evalRetrievalCommand struct {
+	Collections []string `arg:"" help:"Directories in BEIR's layout: corpus.jsonl, queries.jsonl and qrels/test.tsv." type:"existingdir" name:"dir"`
+	Runs        string   `help:"Also write each ranking into this folder as a TREC run file, for trec_eval, ranx and others." type:"path" placeholder:"FOLDER"`
+	JSON        bool     `help:"Print JSON instead of tables."`
+}
+
+// measured is what searching one collection came to.
+type measured struct {
+	Collection string           `json:"collection"`
+	Documents  int              `json:"documents"`
+	IndexMiB   float64          `json:"index_mib"` // of the database, with texts and vectors
+	Modes      []eval.Retrieval `json:"modes"`
+}
+
+// Run puts each collection into a library of its own and searches it in every mode.
+func (e *evalRetrievalCommand) Run(p *program) error {
+	var all []measured
+	for _, dir := range e.Collections {
+		c, err := eval.OpenCollection(dir)
+		if err != nil {
+			return err
+		}
+		m, err := e.measure(p, c)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.Name, err)
+		}
+		all = append(all, m)
+	}
+	if e.JSON {
+		return json.NewEncoder(p.stdout).Encode(map[string]any{"collections": all})
+	}
+	for i, m := range all {
+		if i > 0 {
+			fmt.Fprintln(p.stdout)
+		}
+		fmt.Fprintf(p.stdout, "%s: %d documents, %d queries, %.1f MiB\n\n",
+			m.Collection, m.Documents, m.Modes[0].Queries, m.IndexMiB)
+		eval.PrintRetrieval(p.stdout, m.Modes)
+	}
+	return nil
+}
+
+// measure searches one collection, in a data directory that is removed afterwards.
+func (e *evalRetrievalCommand) measure(p *program, c eval.Collection) (m measured, err error) {
+	data, err := os.MkdirTemp("", "footnote-eval-*")
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(data)) }()
+	dir, err := claim(data)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, dir.release()) }()
+	ctx, cancel := context.WithCancel(p.ctx)
+	defer cancel()
+	set := evalSettings(p.settings, "settings", data)
+	set.Model = "offline" // only the embedder of the settings is needed
+	a, err := wire(ctx, set, dir, quiet(p.stderr))
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, a.close()) }()
+	done := make(chan error, 1)
+	go func() { done <- a.library.Run(ctx) }()
+	defer func() { cancel(); err = errors.Join(err, <-done) }()
+	named, err := addCollection(p, a.library, c)
+	if err != nil {
+		return m, err
+	}
+	m = measured{Collection: c.Name, Documents: len(c.Documents)}
+	m.IndexMiB = float64(sizeOf(data, databaseFile)) / (1 << 20)
+	modes := []corpus.SearchMode{corpus.ModeLexical}
+	if a.library.Semantic() {
+		modes = append(modes, corpus.ModeSemantic, corpus.ModeHybrid)
+	}
+	for _, mode := range modes {
+		found, took, err := searchAll(p, a.library, c, mode, named)
+		if err != nil {
+			return m, err
+		}
+		r := eval.Measure(c, found)
+		r.Mode, r.Median, r.P95 = string(mode), took[(len(took)-1)/2], took[(len(took)*95+99)/100-1]
+		m.Modes = append(m.Modes, r)
+		if e.Runs != "" {
+			if err := e.write(c, found, string(mode)); err != nil {
+				return m, err
+			}
+		}
+	}
+	return m, nil
+}
+
+// addCollection puts the documents into the library, waits until they can be searched, and returns the collection's
+// names of them by their ids. Documents with the same words are one.
+func addCollection(p *program, library *corpus.Library, c eval.Collection) (named map[string][]string, err error) {
+	named = map[string][]string{}
+	show := newBar(p.stderr, len(c.Documents))
+	for i, d := range c.Documents {
+		show.draw("adding", i, d.ID)
+		body := text.EscapeMarkdown(d.Text)
+		if d.Title != "" {
+			body = "# " + text.EscapeMarkdown(strings.Join(strings.Fields(d.Title), " ")) + "\n\n" + body
+		}
+		if strings.TrimSpace(body) == "" {
+			continue
+		}
+		doc, _, err := library.Add(p.ctx, corpus.Upload{
+			User: chat.LocalUser, Filename: fmt.Sprintf("%d.md", i+1), Body: strings.NewReader(body),
+		})
+		if err != nil {
+			return nil, fmt.Errorf("add %s: %w", d.ID, err)
+		}
+		named[doc.ID] = append(named[doc.ID], d.ID)
+	}
+	ready := 0
+	for id, names := range named {
+		show.draw("indexing", ready, names[0])
+		ready++
+		for {
+			doc, err := library.Document(p.ctx, chat.Local, id)
+			if err != nil {
+				return nil, err
+			}
+			if doc.State == corpus.StateFailed {
+				return nil, fmt.Errorf("%s can't be read: %s", names[0], doc.Error.Detail)
+			}
+			if doc.State == corpus.StateReady && doc.Semantic != corpus.SemanticPending {
+				break
+			}
+			select {
+			case <-time.After(20 * time.Millisecond):
+			case <-p.ctx.Done():
+				return nil, context.Cause(p.ctx)
+			}
+		}
+	}
+	show.end(fmt.Sprintf("%s: %d documents", c.Name, len(c.Documents)))
+	return named, nil
+}
+
+// searchAll searches for each query, one at a time, and returns the documents in the order of their best passages, and
+// the milliseconds that the searches took, ascending.
+func searchAll(
+	p *program, library *corpus.Library, c eval.Collection, mode corpus.SearchMode, named map[string][]string,
+) (eval.Ranking, []float64, error) {
+	found, took := eval.Ranking{}, make([]float64, 0, len(c.Queries))
+	show := newBar(p.stderr, len(c.Queries))
+	for i, q := range c.Queries {
+		show.draw("searching, "+string(mode), i, q.Text)
+		began := time.Now()
+		got, err := library.Search(p.ctx, chat.Local, corpus.Query{Text: q.Text, Mode: mode, Limit: corpus.MostResults})
+		if err != nil {
+			return nil, nil, fmt.Errorf("search for query %s: %w", q.ID, err)
+		}
+		took = append(took, float64(time.Since(began).Microseconds())/1000)
+		seen := map[string]bool{}
+		for _, hit := range got.Results {
+			if !seen[hit.Document.ID] {
+				seen[hit.Document.ID] = true
+				for _, name := range named[hit.Document.ID] {
+					// one score for each rank: those of a search may be equal
+					score := 1 / float64(len(found[q.ID])+1)
+					found[q.ID] = append(found[q.ID], eval.Ranked{Document: name, Score: score})
+				}
+			}
+		}
+	}
+	show.end("searched, " + string(mode))
+	slices.Sort(took)
+	return found, took, nil
+}
+
+// write writes a run file.
+func (e *evalRetrievalCommand) write(c eval.Collection, found eval.Ranking, mode string) (err error) {
+	if err := os.MkdirAll(e.Runs, 0o755); err != nil {
+		return err
+	}
+	file, err := os.Create(filepath.Join(e.Runs, c.Name+"."+mode+".run"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return c.WriteRun(file, found, "footnote-"+mode)
+}
+
+// sizeOf returns the bytes of the files in a directory whose names begin so.
+func sizeOf(dir, begins string) (bytes int64) {
+	names, _ := filepath.Glob(filepath.Join(dir, begins+"*")) // the pattern is well-formed
+	for _, name := range names {
+		if info, err := os.Stat(name); err == nil && !errors.Is(err, fs.ErrNotExist) {
+			bytes += info.Size()
+		}
+	}
+	return bytes
+}
