@@ -138,6 +138,7 @@ func (l *Library) enqueueRest(ctx context.Context, d Document, enqueue func(cont
 }
 
 func (l *Library) enqueueEmbed(ctx context.Context, d Document, enqueue func(context.Context, Job) error) error {
+	l.waiting.add(d.ID, d.User)
 	if err := enqueue(ctx, Job{Kind: JobEmbed, DocumentID: d.ID, User: d.User, SHA256: d.SHA256}); err != nil {
 		return fmt.Errorf("queue vectors: %w", err)
 	}

@@ -41,7 +41,7 @@ func TestVectorsThatEndTheServerThreeTimesFailAndTheWordsStay(t *testing.T) {
 	q := counting{byHand{work: make(chan map[corpus.JobKind]corpus.Worker, 1)}, new(int)}
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		q.Queue = db.Queue()
-		c.Queue, c.Vectors, c.Embedder = q, db.Vectors(), embedtest.Hashing{}
+		c.Queue, c.Vectors, c.Embedder = q, db.Vectors("hashing"), embedtest.Hashing{}
 	})
 	sh.start(t)
 	d := sh.add(t, "a.txt", "The roof is sound.")

@@ -25,6 +25,9 @@ func (l *Library) embed(ctx context.Context, job Job) error {
 	if err != nil {
 		return err
 	}
+	if d.Semantic == SemanticReady {
+		l.waiting.remove(d.ID)
+	}
 	if d.SHA256 != job.SHA256 || d.State != StateReady || d.Semantic == SemanticReady {
 		return nil
 	}
@@ -35,6 +38,7 @@ func (l *Library) embed(ctx context.Context, job Job) error {
 		); err != nil {
 			return err
 		}
+		l.waiting.remove(d.ID)
 		return l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticFailed)
 	}
 	if err := l.awaitVectors(ctx); err != nil {
@@ -81,6 +85,7 @@ func (l *Library) embed(ctx context.Context, job Job) error {
 	if err := l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticReady); err != nil {
 		return err
 	}
+	l.waiting.remove(d.ID)
 	// now, rather than in the first search
 	if _, err := l.similar.of(ctx, l.cfg.Embedder); err != nil && ctx.Err() == nil {
 		l.cfg.Log.DebugContext(ctx, "the embedding model's scores are not measured yet", "error", err)

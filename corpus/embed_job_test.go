@@ -31,7 +31,7 @@ func TestVectorsOfALargeDocumentAreMadeInBatches(t *testing.T) {
 	docs := &measured{}
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		docs.Documents = c.Documents
-		c.Documents, c.Vectors, c.Embedder = docs, db.Vectors(), embedtest.Hashing{}
+		c.Documents, c.Vectors, c.Embedder = docs, db.Vectors("hashing"), embedtest.Hashing{}
 	})
 	var long strings.Builder
 	for i := range 2*corpus.MaxBatch + 1 {

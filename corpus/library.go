@@ -56,6 +56,7 @@ type Library struct {
 	languages languages
 	images    *images
 	similar   *similarities
+	waiting   unembedded
 	originals sync.RWMutex // read: a document of an original is stored; write: an original that nobody has is removed
 	analysers text.Analysers
 	purgeNow  chan struct{}       // something was deleted
@@ -101,8 +102,8 @@ func NewLibrary(cfg Config) (*Library, error) {
 func (l *Library) Run(ctx context.Context) error {
 	var workers sync.WaitGroup
 	workers.Go(func() { l.purgeDeleted(ctx) })
-	if vectors, ok := l.cfg.Vectors.(apart); ok && l.Semantic() {
-		workers.Go(func() { l.sweep(ctx, vectors) })
+	if l.Semantic() {
+		workers.Go(func() { l.sweep(ctx) })
 	}
 	workers.Go(func() {
 		if err := l.expectPages(ctx); err != nil && ctx.Err() == nil {
@@ -169,6 +170,7 @@ func (l *Library) Delete(ctx context.Context, s chat.Scope, id string) error {
 		return err
 	}
 	l.stopWork(ctx, id)
+	l.waiting.remove(id)
 	l.changes.tell(id)
 	wake(l.purgeNow)
 	return nil

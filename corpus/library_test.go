@@ -276,7 +276,7 @@ func TestVectorsAreMade(t *testing.T) {
 func openSemantic(t testing.TB) *shelf {
 	t.Helper()
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
-		c.Embedder, c.Vectors = embedtest.Hashing{}, db.Vectors()
+		c.Embedder, c.Vectors = embedtest.Hashing{}, db.Vectors("hashing")
 	})
 	sh.start(t)
 	return sh

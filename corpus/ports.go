@@ -179,16 +179,31 @@ type Vector struct {
 	Values     []float32
 }
 
-// Vectors finds passages by meaning. corpustest.TestVectors is this contract as tests. Safe for concurrent use.
+// Vectors finds passages by meaning. A store is of one embedding model, and neither finds nor counts what another
+// model made in the same database or on the same server. corpustest.TestVectors is this contract as tests. Safe for
+// concurrent use.
 type Vectors interface {
 	// Upsert stores vectors under their passage ids. All of an index have the same number of dimensions;
 	// others fail with chat.CodeInvalid.
 	Upsert(ctx context.Context, vs []Vector) error
-	// DeleteVectors removes a document's vectors, but for the passages in keep.
+	// DeleteVectors removes a document's vectors, but for the passages in keep. Those of another model may stay until
+	// Complete.
 	DeleteVectors(ctx context.Context, documentID string, keep []string) error
 	// SearchVectors returns up to k hits by cosine, best first, ties by passage id. It may return hits of documents
 	// that are hidden or gone by now: the library drops them.
 	SearchVectors(ctx context.Context, s chat.Scope, query []float32, documents []string, k int) ([]Hit, error)
+	// CountVectors returns how many vectors each of documents has; those without any are left out.
+	CountVectors(ctx context.Context, documents []string) (map[string]int, error)
+	// Complete says that no vector is missing, so that those of earlier embedding models go. Until then nothing of
+	// them is lost: a store of such a model finds what it has.
+	Complete(ctx context.Context) error
+}
+
+// Embedded is a passage with a vector of it.
+type Embedded struct {
+	Vector  Vector
+	Passage Passage // section and text only
+	Title   string  // of the passage's document, as it is now
 }
 
 // Embedder turns texts into unit vectors. Some models read a query in another way than what it is to find.

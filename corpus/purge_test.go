@@ -59,7 +59,7 @@ func TestWhatCannotBeRemovedIsRemovedLater(t *testing.T) {
 			dir := t.TempDir()
 			bodies, vectors := &blobsFailing{}, &vectorsFailing{asked: map[string]int{}}
 			sh := openShelf(t, dir, func(c *corpus.Config, db *sqlite.DB) {
-				bodies.Blobs, vectors.Vectors = c.Blobs, db.Vectors()
+				bodies.Blobs, vectors.Vectors = c.Blobs, db.Vectors("hashing")
 				c.Blobs, c.Vectors, c.Embedder = bodies, vectors, embedtest.Hashing{}
 			})
 			var added []corpus.Document

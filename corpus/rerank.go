@@ -69,14 +69,14 @@ func (se *activeSearch) addCosines(ctx context.Context, found *Results) error {
 }
 
 // Rerank returns results by a closer look at each, with that as their score. Where some have a cosine, one without is
-// far from the query in meaning.
+// far from the query in meaning, unless its document has no vectors yet.
 func Rerank(query string, hits []Result) []Result {
 	out := slices.Clone(hits)
 	look := search.NewLook(query)
 	meaning := slices.ContainsFunc(hits, func(r Result) bool { return r.Cosine != nil })
 	for i := range out {
 		score := look.Score(out[i].Passage.Text, out[i].heading(), out[i].Score)
-		if meaning {
+		if meaning && (out[i].Cosine != nil || out[i].Document.Semantic == SemanticReady) {
 			score = search.WithMeaning(score, out[i].Cosine)
 		}
 		out[i].Score = math.Round(score*1e4) / 1e4

@@ -1,9 +1,11 @@
 package corpus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -135,6 +137,7 @@ type activeSearch struct {
 	seen    map[string]bool // words that a result holds
 	notes   []string
 	partial bool // an index did not answer
+	early   bool // none of the documents has vectors yet
 
 	embed     sync.Once
 	values    []float32 // the query's vector
@@ -179,6 +182,17 @@ func (se *activeSearch) run(ctx context.Context) (Results, error) {
 			se.note("Semantic search is off: it did not answer. These results are found by words.")
 		}
 	}
+	if byMeaning && se.query.Mode == ModeSemantic && se.library.waiting.anyOf(se.scope.User) {
+		se.partial, se.early = true, len(byVector) == 0
+		if byWords, byMeaning = se.early, !se.early; byWords {
+			se.note("The documents are still being prepared for semantic search: these results are found by words.")
+			if byWord, err = se.lexical(ctx, depth); err != nil {
+				return Results{}, err
+			}
+		} else {
+			se.note("Some documents are still being prepared for semantic search, which does not find them yet.")
+		}
+	}
 	if !byMeaning && se.query.MinScore > 0 {
 		se.note(se.unscored())
 	}
@@ -206,6 +220,8 @@ func (se *activeSearch) run(ctx context.Context) (Results, error) {
 // unscored says why there are no cosines to hold against the minimum score.
 func (se *activeSearch) unscored() string {
 	switch {
+	case se.early:
+		return "The minimum score was ignored: it needs semantic search, which is still being prepared."
 	case se.partial:
 		return "The minimum score was ignored: it needs semantic search, which did not answer."
 	case se.library.Semantic():
@@ -234,7 +250,9 @@ func unanswered(err error) error {
 func (se *activeSearch) rank(byWord, byVector []Hit, byWords, byMeaning bool) []fused {
 	switch {
 	case byWords && byMeaning:
-		return se.threshold(fuse(ranking{byWord, search.WordsWeight}, ranking{byVector, search.MeaningWeight}))
+		return se.threshold(se.fair(fuse(
+			ranking{byWord, search.WordsWeight}, ranking{byVector, search.MeaningWeight},
+		)))
 	case byMeaning:
 		return se.threshold(fuse(ranking{byVector, search.MeaningWeight}))
 	default:
@@ -273,6 +291,21 @@ func fuse(rankings ...ranking) []fused {
 		out[i] = fused{hits[r.ID], r.Score}
 	}
 	return out
+}
+
+// fair gives what was found in documents without vectors yet the score that its rank by words has alone.
+func (se *activeSearch) fair(ranked []fused) []fused {
+	changed := false
+	for i, f := range ranked {
+		if f.Cosine == 0 && se.library.waiting.has(f.DocumentID) {
+			ranked[i].score = min(1, f.score*(search.WordsWeight+search.MeaningWeight)/search.WordsWeight)
+			changed = true
+		}
+	}
+	if changed {
+		slices.SortStableFunc(ranked, func(a, b fused) int { return cmp.Compare(b.score, a.score) })
+	}
+	return ranked
 }
 
 func (se *activeSearch) note(s string) { se.notes = append(se.notes, s) }

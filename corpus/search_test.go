@@ -248,7 +248,7 @@ func (e *embeddingServer) EmbedQuery(ctx context.Context, query string) ([]float
 func TestSearchWhileTheEmbeddingServerIsDown(t *testing.T) {
 	server := &embeddingServer{}
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
-		c.Embedder, c.Vectors = server, db.Vectors()
+		c.Embedder, c.Vectors = server, db.Vectors("hashing")
 	})
 	sh.start(t)
 	fill(t, sh)

@@ -34,7 +34,7 @@ func TestThePassagesThatAnswerReachTheDefaultScore(t *testing.T) {
 		}
 	})
 	sh := &shelf{librarytest.Open(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
-		c.Vectors, c.Embedder = db.Vectors(), e
+		c.Vectors, c.Embedder = db.Vectors(e.Model()), e
 	})}
 	sh.start(t)
 	files, err := filepath.Glob(asked + "open/*")

@@ -48,7 +48,9 @@ func (b *bent) EmbedQuery(ctx context.Context, query string) ([]float32, error) 
 
 func openBent(t *testing.T, e *bent) *shelf {
 	t.Helper()
-	return openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) { c.Embedder, c.Vectors = e, db.Vectors() })
+	return openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+		c.Embedder, c.Vectors = e, db.Vectors(e.Model())
+	})
 }
 
 func TestScoresMeanTheSameWithEveryEmbedder(t *testing.T) {

@@ -16,21 +16,30 @@ const (
 	reachEvery = 2 * time.Second // how often a job asks for a server that is away
 )
 
-// apart is what Vectors have that are kept on a server of their own. It can be away, lose what it had, or start empty
-// for a new embedding model; the database knows what ought to be there.
+// apart is what Vectors have that are kept on a server of their own. It can be away, or lose what it had; the database
+// knows what ought to be there.
 type apart interface {
 	// Reach reports whether the server answers; CodeUnavailable will pass.
 	Reach(ctx context.Context) error
-	// CountVectors returns how many vectors each of documents has; those without any are left out.
-	CountVectors(ctx context.Context, documents []string) (map[string]int, error)
-	// Complete says that no vector is missing, so that those of an earlier embedding model can go.
-	Complete(ctx context.Context) error
 	// Lost yields when something may have gone missing.
 	Lost() <-chan struct{}
 }
 
-// sweep has missing vectors made again until ctx ends.
-func (l *Library) sweep(ctx context.Context, vectors apart) {
+// modelless is what Vectors have that may hold some of an earlier version, which did not note the model.
+type modelless interface {
+	// Unnamed returns up to k of them; none where the store's own model has some.
+	Unnamed(ctx context.Context, k int) ([]Embedded, error)
+	// Name makes them the store's own.
+	Name(ctx context.Context) error
+}
+
+// sweep has missing vectors made, those of a new embedding model and those that were lost, until ctx ends.
+func (l *Library) sweep(ctx context.Context) {
+	var lost <-chan struct{}
+	if vectors, ok := l.cfg.Vectors.(apart); ok {
+		lost = vectors.Lost()
+	}
+	named := false
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	wait := sweepSoon
@@ -38,11 +47,19 @@ func (l *Library) sweep(ctx context.Context, vectors apart) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-vectors.Lost():
+		case <-lost:
 			wait = sweepSoon
 		case <-timer.C:
 		}
-		whole, err := l.sweepOnce(ctx, vectors)
+		var err error
+		if !named {
+			err = l.nameVectors(ctx)
+			named = err == nil
+		}
+		whole := false
+		if err == nil {
+			whole, err = l.sweepOnce(ctx)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -62,34 +79,37 @@ func (l *Library) sweep(ctx context.Context, vectors apart) {
 
 // sweepOnce queues every ready document whose vectors are not all there. whole means that there was none, and none on
 // its way.
-func (l *Library) sweepOnce(ctx context.Context, vectors apart) (whole bool, err error) {
+func (l *Library) sweepOnce(ctx context.Context) (whole bool, err error) {
 	whole = true
+	done := l.waiting.present() // and then those of them that are not met again as waiting
 	f := Filter{Everyone: true, States: []State{StateReady}, Limit: sweepPage, Sort: "oldest"}
 	for {
 		docs, next, err := l.cfg.Documents.List(ctx, chat.Scope{}, f)
 		if err != nil {
 			return false, fmt.Errorf("list documents: %w", err)
 		}
-		var done []Document
+		var ready []Document
 		for _, d := range docs {
 			if d.Semantic == SemanticReady {
-				done = append(done, d)
+				ready = append(ready, d)
 				continue
 			}
 			if d.Semantic == SemanticFailed { // it is tried again when somebody asks for that
 				continue
 			}
 			whole = false
+			delete(done, d.ID)
 			if err := l.enqueueEmbed(ctx, d, l.cfg.Queue.Ensure); err != nil {
 				return false, err
 			}
 		}
-		missing, err := l.unlike(ctx, vectors, done)
+		missing, err := l.unlike(ctx, ready)
 		if err != nil {
 			return false, err
 		}
 		for _, d := range missing {
 			whole = false
+			delete(done, d.ID)
 			if err := l.embedAgain(ctx, d); err != nil {
 				return false, err
 			}
@@ -98,17 +118,20 @@ func (l *Library) sweepOnce(ctx context.Context, vectors apart) (whole bool, err
 			break
 		}
 	}
+	for id := range done {
+		l.waiting.remove(id)
+	}
 	if !whole {
 		return false, nil
 	}
-	if err := vectors.Complete(ctx); err != nil {
+	if err := l.cfg.Vectors.Complete(ctx); err != nil {
 		return false, fmt.Errorf("complete the vectors: %w", err)
 	}
 	return true, nil
 }
 
 // unlike returns those of docs that do not have one vector for each passage.
-func (l *Library) unlike(ctx context.Context, vectors apart, docs []Document) ([]Document, error) {
+func (l *Library) unlike(ctx context.Context, docs []Document) ([]Document, error) {
 	if len(docs) == 0 {
 		return nil, nil
 	}
@@ -116,7 +139,7 @@ func (l *Library) unlike(ctx context.Context, vectors apart, docs []Document) ([
 	for i, d := range docs {
 		ids[i] = d.ID
 	}
-	counts, err := vectors.CountVectors(ctx, ids)
+	counts, err := l.cfg.Vectors.CountVectors(ctx, ids)
 	if err != nil {
 		return nil, fmt.Errorf("count vectors: %w", err)
 	}

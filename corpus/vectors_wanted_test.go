@@ -30,7 +30,7 @@ func TestVectorsThatCouldNotBeQueuedAreQueuedAgain(t *testing.T) {
 	queue := &brokenQueue{}
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		queue.Queue = c.Queue
-		c.Queue, c.Vectors, c.Embedder = queue, db.Vectors(), embedtest.Hashing{}
+		c.Queue, c.Vectors, c.Embedder = queue, db.Vectors("hashing"), embedtest.Hashing{}
 	})
 	d := sh.add(t, "survey.md", "# Roof survey\n\nThe slates are sound.\n")
 	sh.start(t)

@@ -22,11 +22,7 @@ import (
 const (
 	vectorsPerBatch   = 256
 	documentsPerCount = 500
-	// likeness is the least cosine of a stored vector with one that the same model makes of the same text now. Titles
-	// may have changed since.
-	likeness = 0.9
-	likened  = 8 // vectors compared in this way: one that is alike is enough
-	awayFor  = time.Minute
+	awayFor           = time.Minute
 )
 
 // vectorCopy brings vectors to the server that is to keep them. What is there already is not sent again, so it can be
@@ -53,7 +49,7 @@ func openVectorCopy(
 		return nil, "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set", nil
 	}
 	v = &vectorCopy{source: source, number: map[string]int{}}
-	if v.total, err = source.CountEmbedded(ctx); err != nil {
+	if v.total, err = source.CountEmbedded(ctx, set.OpenAIEmbeddingModel); err != nil {
 		return nil, "", err
 	}
 	v.model, err = openai.New(set.openai(set.OpenAIModel, log))
@@ -86,13 +82,14 @@ func (v *vectorCopy) close() error {
 
 var errEnough = errors.New("enough")
 
-// sameModel has some texts embedded: the file does not say which model made its vectors.
+// sameModel has some texts embedded: files of earlier versions do not say which model made their vectors.
 func (v *vectorCopy) sameModel(ctx context.Context) (bool, error) {
-	var some []sqlite.Embedded
-	var texts []string
-	err := v.source.Embedded(ctx, func(e sqlite.Embedded) error {
-		some, texts = append(some, e), append(texts, corpus.EmbeddedText(e.Title, e.Passage))
-		if len(some) < likened {
+	if others, err := v.source.OnlyOthers(ctx, v.model.Model()); err != nil || others {
+		return false, err
+	}
+	var some []corpus.Embedded
+	err := v.source.Embedded(ctx, v.model.Model(), func(e corpus.Embedded) error {
+		if some = append(some, e); len(some) < corpus.Likened {
 			return nil
 		}
 		return errEnough
@@ -100,27 +97,7 @@ func (v *vectorCopy) sameModel(ctx context.Context) (bool, error) {
 	if err != nil && !errors.Is(err, errEnough) {
 		return false, err
 	}
-	if len(some) == 0 {
-		return true, nil
-	}
-	now, err := v.model.Embed(ctx, texts)
-	if err != nil {
-		return false, err
-	}
-	for i, e := range some {
-		if len(now[i]) == len(e.Vector.Values) && cosine(now[i], e.Vector.Values) >= likeness {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// cosine is that of two vectors of unit length.
-func cosine(a, b []float32) (sum float64) {
-	for i := range a {
-		sum += float64(a[i]) * float64(b[i])
-	}
-	return sum
+	return corpus.SameModel(ctx, v.model, some)
 }
 
 // copy stores the vectors that are not there, reads all of them back and compares them. whole are the documents that
@@ -128,7 +105,7 @@ func cosine(a, b []float32) (sum float64) {
 func (v *vectorCopy) copy(ctx context.Context, report dbcopy.Progress) (c dbcopy.Compared, whole []string, err error) {
 	v.report = report
 	c = dbcopy.Compared{Table: "vectors", Same: true}
-	err = v.batches(ctx, "vectors", func(batch []sqlite.Embedded) error {
+	err = v.batches(ctx, "vectors", func(batch []corpus.Embedded) error {
 		for _, e := range batch {
 			v.number[e.Vector.DocumentID]++
 		}
@@ -151,7 +128,7 @@ func (v *vectorCopy) copy(ctx context.Context, report dbcopy.Progress) (c dbcopy
 			stale[id] = nil
 		}
 	}
-	err = v.batches(ctx, "comparing vectors", func(batch []sqlite.Embedded) error {
+	err = v.batches(ctx, "comparing vectors", func(batch []corpus.Embedded) error {
 		var stored map[string][]float32
 		err := patiently(ctx, func() (err error) {
 			stored, err = v.store.Stored(ctx, passages(batch))
@@ -187,7 +164,7 @@ func (v *vectorCopy) copy(ctx context.Context, report dbcopy.Progress) (c dbcopy
 }
 
 // put stores those vectors of a batch that are not there.
-func (v *vectorCopy) put(ctx context.Context, batch []sqlite.Embedded) error {
+func (v *vectorCopy) put(ctx context.Context, batch []corpus.Embedded) error {
 	stored, err := v.store.Stored(ctx, passages(batch))
 	if err != nil {
 		return err
@@ -203,9 +180,9 @@ func (v *vectorCopy) put(ctx context.Context, batch []sqlite.Embedded) error {
 }
 
 // batches gives all vectors in turn, a few at a time.
-func (v *vectorCopy) batches(ctx context.Context, what string, each func([]sqlite.Embedded) error) error {
+func (v *vectorCopy) batches(ctx context.Context, what string, each func([]corpus.Embedded) error) error {
 	var done int64
-	batch := make([]sqlite.Embedded, 0, vectorsPerBatch)
+	batch := make([]corpus.Embedded, 0, vectorsPerBatch)
 	give := func() error {
 		if err := each(batch); err != nil {
 			return err
@@ -215,7 +192,7 @@ func (v *vectorCopy) batches(ctx context.Context, what string, each func([]sqlit
 		v.report(what, done, v.total)
 		return nil
 	}
-	err := v.source.Embedded(ctx, func(e sqlite.Embedded) error {
+	err := v.source.Embedded(ctx, v.model.Model(), func(e corpus.Embedded) error {
 		if batch = append(batch, e); len(batch) < vectorsPerBatch {
 			return nil
 		}
@@ -256,7 +233,7 @@ func patiently(ctx context.Context, do func() error) error {
 	return err
 }
 
-func passages(batch []sqlite.Embedded) []string {
+func passages(batch []corpus.Embedded) []string {
 	ids := make([]string, len(batch))
 	for i, e := range batch {
 		ids[i] = e.Vector.PassageID

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 
+	"footnote/corpus"
 	"footnote/corpus/milvus"
 	"footnote/server/api"
 )
@@ -53,7 +54,7 @@ func (s *stores) openMilvus(set *settings, log *slog.Logger) error {
 		return err
 	}
 	before := s.close
-	s.vectors, s.milvus = remote, remote
+	s.vectors, s.milvus = func(string) corpus.Vectors { return remote }, remote
 	s.close = func() error { return errors.Join(remote.Close(), before()) }
 	return nil
 }

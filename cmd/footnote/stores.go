@@ -21,8 +21,8 @@ type stores struct {
 	chats     chat.Store
 	documents corpus.Documents
 	lexical   corpus.Lexical
-	vectors   corpus.Vectors // nil: semantic search is off
-	milvus    *milvus.Store  // what keeps the vectors, nil if the database does
+	vectors   func(model string) corpus.Vectors // of an embedding model; nil: semantic search is off
+	milvus    *milvus.Store                     // what keeps the vectors, nil if the database does
 	queue     corpus.Queue
 	blobs     originals
 	exclusive bool // no other process can use them
@@ -61,7 +61,8 @@ func openEmbedded(ctx context.Context, dir *directory, log *slog.Logger) (*store
 		return nil, err
 	}
 	return &stores{
-		chats: db.Chats(), documents: db.Documents(), lexical: db.Lexical(), vectors: db.Vectors(), queue: db.Queue(),
+		chats: db.Chats(), documents: db.Documents(), lexical: db.Lexical(), queue: db.Queue(),
+		vectors:   func(model string) corpus.Vectors { return db.Vectors(model) },
 		exclusive: true, close: db.Close, checkFile: db.CheckFile,
 	}, nil
 }

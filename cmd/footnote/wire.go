@@ -172,14 +172,14 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 			return err
 		}
 		if set.embedsRemotely() && a.stores.vectors != nil {
-			cfg.Vectors, cfg.Embedder = a.stores.vectors, a.remote
+			cfg.Vectors, cfg.Embedder = a.stores.vectors(a.remote.Model()), a.remote
 		}
 	}
 	if set.embedsHere() && a.stores.vectors != nil {
 		if a.embeds, err = set.openEmbedder(); err != nil {
 			return err
 		}
-		cfg.Vectors, cfg.Embedder = a.stores.vectors, a.embeds
+		cfg.Vectors, cfg.Embedder = a.stores.vectors(a.embeds.Model()), a.embeds
 	}
 	a.similar = similarity(cfg.Embedder)
 	a.library, err = corpus.NewLibrary(cfg)

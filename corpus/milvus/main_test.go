@@ -45,6 +45,20 @@ func TestVectors(t *testing.T) {
 			corpustest.TestVectors(t, func(t *testing.T) corpus.Vectors { return openNew(t, kind, false) })
 		})
 	}
+	for _, kind := range kinds {
+		t.Run("models on "+string(kind), func(t *testing.T) {
+			t.Parallel()
+			corpustest.TestVectorModels(t, func(t *testing.T) func(string) corpus.Vectors {
+				address := milvustest.Shared(t, kind)
+				cfg := Config{Address: address, Collection: milvustest.Collection(t, address)}
+				return func(model string) corpus.Vectors {
+					cfg := cfg
+					cfg.Model = model
+					return open(t, cfg)
+				}
+			})
+		})
+	}
 	t.Run("alone", func(t *testing.T) {
 		t.Parallel()
 		corpustest.TestVectors(t, func(t *testing.T) corpus.Vectors { return openNew(t, milvustest.Standalone, true) })

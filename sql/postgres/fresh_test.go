@@ -49,7 +49,7 @@ func TestOnlyTheFirstVectorsOfADocumentAreInserted(t *testing.T) {
 	db := openNew(t)
 	vectors := &noting{}
 	library := librarytest.Open(t, t.TempDir(), func(c *corpus.Config, embedded *sqlite.DB) {
-		vectors.Vectors = embedded.Vectors()
+		vectors.Vectors = embedded.Vectors("hashing")
 		c.Documents, c.Lexical, c.Queue = db.Documents(), db.Lexical(), db.Queue()
 		c.Vectors, c.Embedder = vectors, embedtest.Hashing{Dimensions: 16}
 	})

@@ -2,40 +2,43 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"footnote/corpus"
 )
 
-// Embedded is a passage with the vector that the file has of it.
-type Embedded struct {
-	Vector  corpus.Vector  // without words
-	Passage corpus.Passage // section and text only
-	// Of the passage's document, as it is now.
-	Title, Language string
+// embedded are the passages with vectors of a model, or, if there are none of it, of earlier versions, which did not
+// note the model.
+const embedded = ` FROM passages p JOIN documents d ON d.content = p.content AND d.purging = 0 JOIN vectors v
+	ON v.passage_id = p.id AND v.document = d.id
+	AND v.model = (SELECT n FROM vector_models WHERE name IN (?, '') ORDER BY name DESC LIMIT 1)`
+
+// Embedded yields the passages that have vectors of a model, or of one that the file does not name, those of a document
+// after one another. Vectors of passages that are gone are left out.
+func (s *Source) Embedded(ctx context.Context, model string, each func(corpus.Embedded) error) error {
+	return readEmbedded(ctx, s.pool, model, -1, each)
 }
 
-const embedded = ` FROM passages p JOIN documents d ON d.content = p.content AND d.purging = 0 JOIN vectors v
-	ON v.passage_id = p.id AND v.document = d.id`
-
-// Embedded yields the passages that have vectors, those of a document after one another. Vectors of passages that are
-// gone are left out.
-func (s *Source) Embedded(ctx context.Context, each func(Embedded) error) error {
-	rows, err := s.pool.QueryContext(
+// readEmbedded yields the first k of such passages; -1: all.
+func readEmbedded(
+	ctx context.Context, pool *sql.DB, model string, k int, each func(corpus.Embedded) error,
+) error {
+	rows, err := pool.QueryContext(
 		ctx,
-		`SELECT p.id, d.id, d.user, d.namespace, p.section, unpacked(p.text, p.packed), d.title, d.language,
-			v.body`+embedded+` ORDER BY p.row`,
+		`SELECT p.id, d.id, d.user, d.namespace, p.section, unpacked(p.text, p.packed), d.title, v.body`+embedded+`
+			ORDER BY p.row LIMIT ?`, model, k,
 	)
 	if err != nil {
 		return failure(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var e Embedded
+		var e corpus.Embedded
 		var body []byte
 		if err := rows.Scan(&e.Vector.PassageID, &e.Vector.DocumentID, &e.Vector.User, &e.Vector.Namespace,
 			&e.Passage.Section, &e.Passage.Text,
-			&e.Title, &e.Language, &body); err != nil {
+			&e.Title, &body); err != nil {
 			return failure(err)
 		}
 		e.Passage.ID, e.Passage.DocumentID = e.Vector.PassageID, e.Vector.DocumentID
@@ -51,9 +54,16 @@ func (s *Source) Embedded(ctx context.Context, each func(Embedded) error) error 
 }
 
 // CountEmbedded returns how many passages Embedded yields.
-func (s *Source) CountEmbedded(ctx context.Context) (n int64, err error) {
-	err = s.pool.QueryRowContext(ctx, `SELECT count(*)`+embedded).Scan(&n)
+func (s *Source) CountEmbedded(ctx context.Context, model string) (n int64, err error) {
+	err = s.pool.QueryRowContext(ctx, `SELECT count(*)`+embedded, model).Scan(&n)
 	return n, failure(err)
+}
+
+// OnlyOthers reports whether the file has vectors, and all of them are of other models than this one.
+func (s *Source) OnlyOthers(ctx context.Context, model string) (only bool, err error) {
+	err = s.pool.QueryRowContext(ctx,
+		`SELECT count(*) > 0 AND coalesce(sum(name IN (?, '')), 0) = 0 FROM vector_models`, model).Scan(&only)
+	return only, failure(err)
 }
 
 // Semantic returns how many passages each document has whose vectors are all made, wherever they are kept.

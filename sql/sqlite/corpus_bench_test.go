@@ -193,7 +193,7 @@ func BenchmarkCorpus(b *testing.B) {
 
 // BenchmarkVectors measures exact search over 50,000 vectors of 384 dimensions.
 func BenchmarkVectors(b *testing.B) {
-	vs, random := openNew(b).Vectors(), rand.New(rand.NewPCG(5, 6))
+	vs, random := openNew(b).Vectors("hashing"), rand.New(rand.NewPCG(5, 6))
 	unit := func() []float32 {
 		v, sum := make([]float32, benchDimension), 0.0
 		for i := range v {

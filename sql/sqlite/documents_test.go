@@ -23,7 +23,11 @@ func TestLexical(t *testing.T) {
 
 func TestVectors(t *testing.T) {
 	t.Parallel()
-	corpustest.TestVectors(t, func(t *testing.T) corpus.Vectors { return openNew(t).Vectors() })
+	corpustest.TestVectors(t, func(t *testing.T) corpus.Vectors { return openNew(t).Vectors("test") })
+	corpustest.TestVectorModels(t, func(t *testing.T) func(string) corpus.Vectors {
+		db := openNew(t)
+		return func(model string) corpus.Vectors { return db.Vectors(model) }
+	})
 }
 
 func TestQueue(t *testing.T) {

@@ -62,8 +62,10 @@ func TestTheDataDirectoryOfTheVersionBeforeIsTakenOver(t *testing.T) {
 		}
 	}
 	exec(`INSERT INTO unindexed SELECT n FROM contents`)
-	exec(`UPDATE corpus_state SET changes = 2, next_row = ?`, 2*passages+1)
-	for range 2 { // the second time there is nothing left to do
+	exec(`UPDATE corpus_state SET changes = 2, next_row = ?, vector_changes = 1, vector_dimension = 2`, 2*passages+1)
+	exec(`INSERT INTO vectors (passage_id, document, user, namespace, body) VALUES ('p7', 'd1', 'anna', 'default', ?)`,
+		[]byte{0, 0, 128, 63, 0, 0, 0, 0}) // 1, 0
+	for again := range 2 { // the second time there is nothing left to do
 		db := openAt(t, path)
 		for query, want := range map[string]string{"number7": "p8", "number299": "p300"} {
 			hits, err := db.Lexical().SearchLexical(t.Context(), chat.Scope{User: "anna"},
@@ -78,6 +80,7 @@ func TestTheDataDirectoryOfTheVersionBeforeIsTakenOver(t *testing.T) {
 				t.Errorf("%s is found in %d passages, %v; want %d", word, len(hits), err, want)
 			}
 		}
+		nameVectors(t, db.Vectors("model"), 1-again)
 		var left, segments int
 		if err := db.queryRow(t.Context(), `SELECT (SELECT count(*) FROM unindexed), (SELECT count(*) FROM segments)`,
 			nil, &left, &segments); err != nil || left != 0 || segments != 2 {
@@ -90,6 +93,40 @@ func TestTheDataDirectoryOfTheVersionBeforeIsTakenOver(t *testing.T) {
 		if d := cmp.Diff(schemaOf(t, openAt(t, filepath.Join(t.TempDir(), "new.db"))), schemaOf(t, db)); d != "" {
 			t.Errorf("the schema differs from that of a new database (-new +taken over):\n%s", d)
 		}
+	}
+}
+
+// nameVectors checks that so many vectors have no model, as those of an earlier version, and gives them to a model.
+func nameVectors(t *testing.T, vs *Vectors, want int) {
+	t.Helper()
+	found := func() []corpus.Hit {
+		t.Helper()
+		hits, err := vs.SearchVectors(t.Context(), chat.Scope{User: "anna"}, []float32{1, 0}, nil, 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hits
+	}
+	some, err := vs.Unnamed(t.Context(), 8)
+	if err != nil || len(some) != want {
+		t.Fatalf("%d vectors without a model, %v; want %d", len(some), err, want)
+	}
+	if want > 0 {
+		if e := some[0]; e.Title != "House" || e.Passage.Section != "Attic" || len(e.Vector.Values) != 2 {
+			t.Errorf("the vector is %+v, want one of House, Attic", e)
+		}
+		if hits := found(); len(hits) > 0 {
+			t.Errorf("%v found before the vectors have a model, want none", hits)
+		}
+		if err := vs.Name(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if hits := found(); len(hits) != 1 || hits[0].PassageID != "p7" || hits[0].Cosine != 1 {
+		t.Errorf("%v found, want p7 with 1", hits)
+	}
+	if err := vs.Complete(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -10,17 +10,21 @@ import (
 	"footnote/corpus"
 )
 
-// Vectors is the corpus.Vectors of an open database: a table of vectors, searched exactly in memory. Nothing is in
-// memory until the first search. It is safe for concurrent use and lives as long as its DB.
+// Vectors is the corpus.Vectors of an open database and one embedding model: a table of vectors, searched exactly in
+// memory. Nothing is in memory until the first search. It is safe for concurrent use and lives as long as its DB.
 type Vectors struct {
 	db     *DB
+	model  string
 	memory vectorMemory
 }
 
 var _ corpus.Vectors = (*Vectors)(nil)
 
-// Vectors returns the database's vectors. Ask once and share the result: it keeps what it has read.
-func (db *DB) Vectors() *Vectors { return &Vectors{db: db} }
+// Vectors returns the database's vectors of an embedding model, which has a name. Ask once and share the result: it
+// keeps what it has read.
+func (db *DB) Vectors(model string) *Vectors {
+	return &Vectors{db: db, model: model, memory: vectorMemory{model: model}}
+}
 
 // vectorsPerWrite bounds a transaction: 128 vectors of 384 dimensions are 200 KB.
 const vectorsPerWrite = 128
@@ -39,7 +43,7 @@ func (v *Vectors) Upsert(ctx context.Context, vs []corpus.Vector) error {
 	}
 	for len(vs) > 0 {
 		n := min(vectorsPerWrite, len(vs))
-		if err := v.db.writeBulk(ctx, n == len(vs), func(t *tx) error { return putVectors(t, vs[:n]) }); err != nil {
+		if err := v.db.writeBulk(ctx, n == len(vs), func(t *tx) error { return v.put(t, vs[:n]) }); err != nil {
 			return fmt.Errorf("upsert vectors: %w", err)
 		}
 		vs = vs[n:]
@@ -47,17 +51,24 @@ func (v *Vectors) Upsert(ctx context.Context, vs []corpus.Vector) error {
 	return nil
 }
 
-func putVectors(t *tx, vs []corpus.Vector) error {
-	var dimension int
-	if err := t.queryRow(`SELECT vector_dimension FROM corpus_state`, nil, &dimension); err != nil {
+func (v *Vectors) put(t *tx, vs []corpus.Vector) error {
+	if _, err := t.exec(`INSERT INTO vector_models (name, dimension) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+		v.model, len(vs[0].Values)); err != nil {
 		return err
 	}
-	if dimension != 0 && dimension != len(vs[0].Values) {
+	var model int64
+	var dimension int
+	if err := t.queryRow(
+		`SELECT n, dimension FROM vector_models WHERE name = ?`, []any{v.model}, &model, &dimension,
+	); err != nil {
+		return err
+	}
+	if dimension != len(vs[0].Values) {
 		return errDimension
 	}
 	var replaced int64
 	for _, vector := range vs {
-		n, err := t.exec(`DELETE FROM vectors WHERE passage_id = ?`, vector.PassageID)
+		n, err := t.exec(`DELETE FROM vectors WHERE passage_id = ? AND model = ?`, vector.PassageID, model)
 		if err != nil {
 			return err
 		}
@@ -66,18 +77,28 @@ func putVectors(t *tx, vs []corpus.Vector) error {
 		for _, value := range vector.Values {
 			body = binary.LittleEndian.AppendUint32(body, math.Float32bits(value))
 		}
-		if _, err := t.exec(`INSERT INTO vectors (passage_id, document, user, namespace, body) VALUES (?, ?, ?, ?, ?)`,
-			vector.PassageID, vector.DocumentID, vector.User, vector.Namespace, body); err != nil {
+		if _, err := t.exec(
+			`INSERT INTO vectors (model, passage_id, document, user, namespace, body) VALUES (?, ?, ?, ?, ?, ?)`,
+			model, vector.PassageID, vector.DocumentID, vector.User, vector.Namespace, body,
+		); err != nil {
 			return err
 		}
 	}
-	_, err := t.exec(`UPDATE corpus_state SET vector_changes = vector_changes + 1, vector_removals = vector_removals +
-		?, vector_dimension = ?`,
-		replaced, len(vs[0].Values))
+	return vectorsChanged(t, replaced)
+}
+
+// vectorsChanged tells readers that there are other vectors, of which some are gone.
+func vectorsChanged(t *tx, removed int64) error {
+	_, err := t.exec(
+		`UPDATE corpus_state SET vector_changes = vector_changes + 1, vector_removals = vector_removals + ?`, removed,
+	)
 	return err
 }
 
-// DeleteVectors removes a document's vectors; see corpus.Vectors.
+const dropEmptyModels = `DELETE FROM vector_models WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE model =
+	vector_models.n)`
+
+// DeleteVectors removes a document's vectors, of other models too; see corpus.Vectors.
 func (v *Vectors) DeleteVectors(ctx context.Context, documentID string, keep []string) error {
 	if keep == nil {
 		keep = []string{}
@@ -94,10 +115,10 @@ func (v *Vectors) DeleteVectors(ctx context.Context, documentID string, keep []s
 		if err != nil || n == 0 {
 			return err
 		}
-		_, err = t.exec(`UPDATE corpus_state SET vector_changes = vector_changes + 1,
-			vector_removals = vector_removals + ?,
-			vector_dimension = vector_dimension * EXISTS (SELECT 1 FROM vectors)`, n)
-		return err
+		if _, err := t.exec(dropEmptyModels); err != nil {
+			return err
+		}
+		return vectorsChanged(t, n)
 	})
 	if err != nil {
 		return fmt.Errorf("delete vectors of document %s: %w", documentID, err)

@@ -9,9 +9,10 @@ import (
 	"sync"
 )
 
-// vectorMemory is the table of vectors in memory. It is read at the first search and brought up to date at each with
-// what is new; asking costs three small numbers. Another process may write as well.
+// vectorMemory is a model's part of the table of vectors in memory. It is read at the first search and brought up to
+// date at each with what is new; asking costs four small numbers. Another process may write as well.
 type vectorMemory struct {
+	model   string
 	mu      sync.Mutex // held while reading
 	present *vectorSnapshot
 	places  map[vectorPlace]int32 // in present.documents
@@ -20,6 +21,7 @@ type vectorMemory struct {
 // A vectorSnapshot never changes. A newer one may share its memory and have more behind the end.
 type vectorSnapshot struct {
 	changes, removals int64
+	model             int64 // vector_models.n; 0 while there is none
 	last              int64 // vectors.n of the newest row
 	dimension         int
 	values            []float32 // dimension for each row
@@ -47,7 +49,8 @@ func (m *vectorMemory) current(ctx context.Context, db *DB) (*vectorSnapshot, er
 	return next, nil
 }
 
-const vectorState = `SELECT vector_changes, vector_removals, vector_dimension FROM corpus_state`
+const vectorState = `SELECT vector_changes, vector_removals, coalesce(m.n, 0), coalesce(m.dimension, 0)
+	FROM corpus_state LEFT JOIN vector_models m ON m.name = ?`
 
 // next returns the present snapshot if nothing changed, else a newer one.
 func (m *vectorMemory) next(ctx context.Context, db *DB) (*vectorSnapshot, error) {
@@ -55,9 +58,9 @@ func (m *vectorMemory) next(ctx context.Context, db *DB) (*vectorSnapshot, error
 	if m.present != nil {
 		*next = *m.present
 	}
-	var changes, removals int64
+	var changes, removals, model int64
 	var dimension int
-	if err := db.queryRow(ctx, vectorState, nil, &changes, &removals, &dimension); err != nil {
+	if err := db.queryRow(ctx, vectorState, []any{m.model}, &changes, &removals, &model, &dimension); err != nil {
 		return nil, err
 	}
 	if m.present != nil && changes == next.changes {
@@ -69,12 +72,14 @@ func (m *vectorMemory) next(ctx context.Context, db *DB) (*vectorSnapshot, error
 		return nil, failure(err)
 	}
 	defer func() { _ = moment.Rollback() }() // it changed nothing
-	if err := moment.QueryRowContext(ctx, vectorState).Scan(&changes, &removals, &dimension); err != nil {
+	if err := moment.QueryRowContext(
+		ctx, vectorState, m.model,
+	).Scan(&changes, &removals, &model, &dimension); err != nil {
 		return nil, failure(err)
 	}
-	if next.dimension != dimension || m.places == nil {
+	if next.model != model || m.places == nil {
 		m.places = make(map[vectorPlace]int32)
-		*next = vectorSnapshot{dimension: dimension, removals: removals}
+		*next = vectorSnapshot{model: model, dimension: dimension, removals: removals}
 	}
 	if next.removals != removals {
 		if err := next.dropRemoved(ctx, moment); err != nil {
@@ -90,13 +95,16 @@ func (m *vectorMemory) next(ctx context.Context, db *DB) (*vectorSnapshot, error
 func (m *vectorMemory) readNew(ctx context.Context, moment *sql.Tx, s *vectorSnapshot) error {
 	if len(s.rows) == 0 {
 		var n int
-		if err := moment.QueryRowContext(ctx, `SELECT count(*) FROM vectors`).Scan(&n); err != nil {
+		if err := moment.QueryRowContext(
+			ctx, `SELECT count(*) FROM vectors WHERE model = ?`, s.model,
+		).Scan(&n); err != nil {
 			return failure(err)
 		}
 		s.values, s.rows = make([]float32, 0, n*s.dimension), make([]vectorRow, 0, n)
 	}
 	rows, err := moment.QueryContext(
-		ctx, `SELECT n, passage_id, document, user, namespace, body FROM vectors WHERE n > ? ORDER BY n`, s.last,
+		ctx, `SELECT n, passage_id, document, user, namespace, body FROM vectors WHERE +model = ? AND n > ? ORDER BY n`,
+		s.model, s.last,
 	)
 	if err != nil {
 		return failure(err)
@@ -127,7 +135,8 @@ func (m *vectorMemory) readNew(ctx context.Context, moment *sql.Tx, s *vectorSna
 
 // dropRemoved leaves out the rows that are no longer in the database, in fresh memory: searches may still read the old.
 func (s *vectorSnapshot) dropRemoved(ctx context.Context, moment *sql.Tx) error {
-	rows, err := moment.QueryContext(ctx, `SELECT n FROM vectors WHERE n <= ? ORDER BY n`, s.last)
+	rows, err := moment.QueryContext(ctx, `SELECT n FROM vectors WHERE +model = ? AND n <= ? ORDER BY n`, s.model,
+		s.last)
 	if err != nil {
 		return failure(err)
 	}

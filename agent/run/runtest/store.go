@@ -41,7 +41,7 @@ func Open(t testing.TB, path string, embedder corpus.Embedder) *Store {
 	s.Library = librarytest.Over(t, db, filepath.Join(filepath.Dir(path), "blobs"),
 		func(c *corpus.Config, db *sqlite.DB) {
 			if embedder != nil {
-				c.Vectors, c.Embedder = db.Vectors(), embedder
+				c.Vectors, c.Embedder = db.Vectors(embedder.Model()), embedder
 			}
 		}).Library
 	return s

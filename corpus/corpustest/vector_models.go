@@ -1,0 +1,82 @@
+package corpustest
+
+import (
+	"maps"
+	"math"
+	"testing"
+
+	"footnote/corpus"
+)
+
+// TestVectorModels checks what corpus.Vectors promises of several embedding models. open returns what opens the store
+// of a model in a place that is empty at first, once per subtest.
+func TestVectorModels(t *testing.T, open func(*testing.T) func(model string) corpus.Vectors) {
+	axis := []float32{1, 0}
+	finds := func(t *testing.T, who string, vs corpus.Vectors, query []float32, want map[string]float64) {
+		t.Helper()
+		got := map[string]float64{}
+		for _, hit := range mustSearch(t, vs, alice, query, nil, 10) {
+			got[hit.PassageID] = math.Round(hit.Cosine*100) / 100
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%s finds %v, want %v", who, got, want)
+		}
+	}
+	counts := func(t *testing.T, who string, vs corpus.Vectors, want map[string]int) {
+		t.Helper()
+		got, err := vs.CountVectors(t.Context(), []string{"d1", "d2", "unknown"})
+		if err != nil || !maps.Equal(got, want) {
+			t.Errorf("%s counts %v, %v; want %v", who, got, err, want)
+		}
+	}
+	t.Run("vectors are counted by document", func(t *testing.T) {
+		t.Parallel()
+		vs := open(t)("old")
+		counts(t, "an empty store", vs, nil)
+		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{
+			vector("a", "d1", 1, 0), vector("b", "d1", 0, 1), vector("c", "d2", 0, 1), vector("e", "d3", 0, 1),
+		}))
+		counts(t, "the store", vs, map[string]int{"d1": 2, "d2": 1})
+		mustDo(t, "DeleteVectors", vs.DeleteVectors(t.Context(), "d1", []string{"b"}))
+		counts(t, "the store after a removal", vs, map[string]int{"d1": 1, "d2": 1})
+		mustDo(t, "Complete", vs.Complete(t.Context()))
+		counts(t, "the complete store", vs, map[string]int{"d1": 1, "d2": 1})
+	})
+	t.Run("a model of the same dimension has vectors of its own", func(t *testing.T) {
+		t.Parallel()
+		of := open(t)
+		old := of("old")
+		mustDo(t, "Upsert", old.Upsert(
+			t.Context(), []corpus.Vector{vector("a", "d1", 1, 0), vector("b", "d1", 0.6, 0.8), vector("c", "d2", 0, 1)},
+		))
+		mustDo(t, "Complete", old.Complete(t.Context()))
+		fresh := of("new")
+		finds(t, "the new model at first", fresh, axis, map[string]float64{})
+		counts(t, "the new model at first", fresh, nil)
+		mustDo(t, "Upsert", fresh.Upsert(t.Context(), []corpus.Vector{vector("a", "d1", -1, 0)}))
+		finds(t, "the new model", fresh, axis, map[string]float64{"a": -1})
+		counts(t, "the new model", fresh, map[string]int{"d1": 1})
+		back := of("old")
+		finds(t, "the old model, switched back to,", back, axis, map[string]float64{"a": 1, "b": 0.6, "c": 0})
+		counts(t, "the old model, switched back to,", back, map[string]int{"d1": 2, "d2": 1})
+		mustDo(t, "Complete", fresh.Complete(t.Context()))
+		finds(t, "the new model, complete,", fresh, axis, map[string]float64{"a": -1})
+		counts(t, "the new model, complete,", fresh, map[string]int{"d1": 1})
+		late := of("old")
+		finds(t, "the old model after that", late, axis, map[string]float64{})
+		counts(t, "the old model after that", late, nil)
+	})
+	t.Run("a model of another dimension stands beside", func(t *testing.T) {
+		t.Parallel()
+		of := open(t)
+		old, fresh := of("old"), of("new")
+		mustDo(t, "Upsert", old.Upsert(t.Context(), []corpus.Vector{vector("a", "d1", 1, 0)}))
+		mustDo(t, "Upsert", fresh.Upsert(t.Context(), []corpus.Vector{vector("a", "d1", 0, 0, 1)}))
+		finds(t, "the old model", old, axis, map[string]float64{"a": 1})
+		finds(t, "the new model", fresh, []float32{0, 0, 1}, map[string]float64{"a": 1})
+		mustDo(t, "DeleteVectors", fresh.DeleteVectors(t.Context(), "d1", nil))
+		finds(t, "the new model without its document", fresh, []float32{0, 0, 1}, map[string]float64{})
+		mustDo(t, "Upsert", fresh.Upsert(t.Context(), []corpus.Vector{vector("b", "d2", 0, 0, 1)}))
+		finds(t, "the new model with another document", fresh, []float32{0, 0, 1}, map[string]float64{"b": 1})
+	})
+}

@@ -1,0 +1,65 @@
+package corpus
+
+import (
+	"context"
+	"fmt"
+)
+
+// Likened is how many vectors SameModel wants: one that is alike is enough.
+const Likened = 8
+
+// sameEnough is the least cosine of a stored vector with one that the same model makes of the same text now. Titles may
+// have changed since.
+const sameEnough = 0.9
+
+// SameModel reports whether an embedder may have made some vectors, by having it embed their texts again. It may have
+// made none.
+func SameModel(ctx context.Context, e Embedder, some []Embedded) (bool, error) {
+	if len(some) == 0 {
+		return true, nil
+	}
+	texts := make([]string, len(some))
+	for i, s := range some {
+		texts[i] = EmbeddedText(s.Title, s.Passage)
+	}
+	now, err := e.Embed(ctx, texts)
+	if err != nil {
+		return false, fmt.Errorf("embed texts again: %w", err)
+	}
+	for i, s := range some {
+		if len(now[i]) != len(s.Vector.Values) {
+			continue
+		}
+		var cosine float64
+		for k, value := range s.Vector.Values {
+			cosine += float64(value) * float64(now[i][k])
+		}
+		if cosine >= sameEnough {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// nameVectors finds out whether vectors of which an earlier version did not note the model are of this one. Those of
+// another one stay until all documents have new ones.
+func (l *Library) nameVectors(ctx context.Context) error {
+	vectors, ok := l.cfg.Vectors.(modelless)
+	if !ok {
+		return nil
+	}
+	some, err := vectors.Unnamed(ctx, Likened)
+	if err != nil || len(some) == 0 {
+		return err
+	}
+	same, err := SameModel(ctx, l.cfg.Embedder, some)
+	if err != nil {
+		return err
+	}
+	if !same {
+		l.cfg.Log.InfoContext(ctx, "the vectors are of another embedding model and are made anew",
+			"model", l.cfg.Embedder.Model())
+		return nil
+	}
+	return vectors.Name(ctx)
+}

@@ -1,0 +1,54 @@
+package corpus
+
+import (
+	"maps"
+	"sync"
+)
+
+// unembedded are the ready documents whose vectors are on their way, as far as this process knows: a search must not
+// take a document without vectors for one that is far from the query.
+type unembedded struct {
+	mu     sync.Mutex
+	owners map[string]string // users, by document
+}
+
+func (u *unembedded) add(document, user string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.owners == nil {
+		u.owners = make(map[string]string)
+	}
+	u.owners[document] = user
+}
+
+func (u *unembedded) remove(document string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.owners, document)
+}
+
+func (u *unembedded) has(document string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	_, has := u.owners[document]
+	return has
+}
+
+// anyOf reports whether some document of a user is among them.
+func (u *unembedded) anyOf(user string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, owner := range u.owners {
+		if owner == user {
+			return true
+		}
+	}
+	return false
+}
+
+// present returns all of them as they are now.
+func (u *unembedded) present() map[string]string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return maps.Clone(u.owners)
+}
