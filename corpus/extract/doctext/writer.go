@@ -14,22 +14,23 @@ import (
 // Writer collects blocks. Begin and End enclose a block; Text, Break, Mark and Cell fill it. The zero value is ready.
 // It is not safe for concurrent use.
 type Writer struct {
-	text    strings.Builder // it is not bounded here: see worker.MaxText
-	runes   int
-	blocks  []corpus.Block
-	path    []heading
-	open    bool
-	block   corpus.Block
-	words   []corpus.WordBox // of the open block
-	body    []rune
-	verbose bool // keep white space as it is
-	space   bool // a collapsed space waits for the next word
-	serial  int  // of the open block, so that a mark can tell that its block has ended
-	cells   [][][2]int
-	inCell  bool
-	sieve   text.Sieve
-	above   []string // titles of path
-	used    used
+	text     strings.Builder // it is not bounded here: see worker.MaxText
+	runes    int
+	blocks   []corpus.Block
+	path     []heading
+	open     bool
+	block    corpus.Block
+	words    []corpus.WordBox // of the open block
+	body     []rune
+	verbose  bool // keep white space as it is
+	space    bool // a collapsed space waits for the next word
+	serial   int  // of the open block, so that a mark can tell that its block has ended
+	cells    [][][2]int
+	inCell   bool
+	sieve    text.Sieve
+	above    []string // titles of path
+	outlined bool     // the path comes from Section, not from headings
+	used     used
 }
 
 type heading struct {
@@ -296,19 +297,38 @@ func (w *Writer) hasContent() bool {
 	return false
 }
 
+// Section begins a section of an outline. After the first one headings only show where sections begin: the path above
+// blocks has the outline's titles.
+func (w *Writer) Section(level int, title string) {
+	w.End()
+	w.outlined = true
+	w.enter(level, title)
+}
+
+// enter puts a title on the path, in place of those of its level and below.
+func (w *Writer) enter(level int, title string) {
+	w.leave(level)
+	w.path = append(w.path, heading{level, shortened(strings.Join(strings.Fields(title), " "))})
+	w.above = w.titles()
+}
+
+func (w *Writer) leave(level int) {
+	for len(w.path) > 0 && w.path[len(w.path)-1].level >= level {
+		w.path = w.path[:len(w.path)-1]
+	}
+}
+
 // headings returns the titles above b and, when b is a heading, makes it the one below which the next blocks stand.
 func (w *Writer) headings(b corpus.Block, body string) []string {
-	if b.Kind == corpus.BlockHeading {
-		for len(w.path) > 0 && w.path[len(w.path)-1].level >= b.Level {
-			w.path = w.path[:len(w.path)-1]
-		}
-		w.above = w.titles()
+	switch {
+	case b.Kind != corpus.BlockHeading:
+		return w.above
+	case w.outlined:
+		return w.above[:max(0, len(w.above)-1)] // its own title is the last
 	}
-	titles := w.above
-	if b.Kind == corpus.BlockHeading {
-		w.path = append(w.path, heading{b.Level, shortened(strings.Join(strings.Fields(body), " "))})
-		w.above = w.titles()
-	}
+	w.leave(b.Level)
+	titles := w.titles()
+	w.enter(b.Level, body)
 	return titles
 }
 

@@ -12,14 +12,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// outlineEntry is a bookmark: its title and page, from 0.
-type outlineEntry struct {
-	title string
-	page  int
-	depth int // from 1
-}
-
-// assemble makes the canonical text of pages, which are used up.
+// assemble makes the canonical text of pages, which are used up. An outline, if there is one, says what the headings
+// are; without one the size and the weight of letters do. The title is the highest heading by its letters.
 func assemble(pages []page, outline []outlineEntry) corpus.Extracted {
 	sizes := make([][2]float64, len(pages))
 	for i, p := range pages {
@@ -32,19 +26,29 @@ func assemble(pages []page, outline []outlineEntry) corpus.Extracted {
 		grouped[i] = parts(pages[i], lead, body)
 	}
 	heads := headingSizes(grouped, body)
-	named := map[int][]string{} // bookmarks' titles by page
-	for _, e := range outline {
-		named[e.page] = append(named[e.page], squeezed(e.title))
-	}
+	title := titleOf(grouped, heads, body)
+	left := sections(pages, grouped, outline)
+	outlined := len(left) > 0
 	var w doctext.Writer
 	for i := range pages {
 		b := builder{w: &w, page: &pages[i], number: i + 1}
 		for j := range grouped[i] {
-			b.part(&grouped[i][j], heads, body, named[i])
+			p, level := &grouped[i][j], 0
+			if !outlined {
+				level = p.level(heads, body)
+			}
+			for ; len(left) > 0 && left[0].place == (place{i, j}); left = left[1:] {
+				w.Section(left[0].level, left[0].title)
+				if left[0].headed {
+					level = left[0].level
+				}
+			}
+			b.part(p, level)
 		}
 		pages[i].lines, grouped[i] = nil, nil
 	}
 	x := w.Result()
+	x.Title = title
 	x.Pages, x.Sizes = len(pages), sizes
 	return x
 }
@@ -65,7 +69,8 @@ type builder struct {
 	number int
 }
 
-func (b *builder) part(p *part, heads []float32, body float32, named []string) {
+// part writes a part, as a heading if it has a level.
+func (b *builder) part(p *part, level int) {
 	var area rect
 	for _, l := range p.lines {
 		area.join(l.rect)
@@ -79,6 +84,8 @@ func (b *builder) part(p *part, heads []float32, body float32, named []string) {
 		b.table(p.table)
 		b.w.End()
 		return
+	case level > 0:
+		block.Kind, block.Level, p.item = corpus.BlockHeading, level, nil
 	case p.item != nil:
 		block.Kind, block.Level, block.Ordinal = corpus.BlockList, 1, p.item.ordinal
 	case p.lines[0].mono:
@@ -87,15 +94,6 @@ func (b *builder) part(p *part, heads []float32, body float32, named []string) {
 		b.code(p.lines)
 		b.w.End()
 		return
-	}
-	outlined := false
-	if line := squeezed(p.text()); line != "" {
-		for _, title := range named {
-			outlined = outlined || title == line
-		}
-	}
-	if level := p.level(heads, body, outlined); level > 0 && p.item == nil {
-		block.Kind, block.Level = corpus.BlockHeading, level
 	}
 	b.w.Begin(block)
 	if p.item != nil && p.item.ordinal > 0 {

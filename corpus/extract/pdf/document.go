@@ -1,8 +1,11 @@
 package pdf
 
 import (
+	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 
@@ -103,13 +106,16 @@ func (m *module) outline(doc uint64) ([]outlineEntry, error) {
 			if err != nil {
 				return err
 			}
-			page := -1
+			entry := outlineEntry{title: doctext.Line(title), page: -1, depth: depth}
 			if dest != 0 {
-				if page, err = m.count("FPDFDest_GetDestPageIndex", doc, dest); err != nil {
+				if entry.page, err = m.count("FPDFDest_GetDestPageIndex", doc, dest); err != nil {
+					return err
+				}
+				if entry.at, entry.placed, err = m.height(dest); err != nil {
 					return err
 				}
 			}
-			entries = append(entries, outlineEntry{doctext.Line(title), page, depth})
+			entries = append(entries, entry)
 			if depth < maxDepth {
 				if err := walk(at, depth+1); err != nil {
 					return err
@@ -119,6 +125,20 @@ func (m *module) outline(doc uint64) ([]outlineEntry, error) {
 		return err
 	}
 	return entries, walk(0, 1)
+}
+
+// height returns how high a destination stands on its page, in the PDF's own measure. ok is false if it is the page.
+func (m *module) height(dest uint64) (y float64, ok bool, err error) {
+	at := uint64(m.scratch)
+	found, err := m.count("FPDFDest_GetLocationInPage", dest, at, at+4, at+8, at+12, at+16, at+20)
+	if err != nil || found == 0 {
+		return 0, false, err
+	}
+	b, inside := m.mod.Memory().Read(m.scratch, 24)
+	if !inside || binary.LittleEndian.Uint32(b[4:]) == 0 {
+		return 0, false, nil
+	}
+	return float64(math.Float32frombits(binary.LittleEndian.Uint32(b[16:]))), true, nil
 }
 
 // about reads title, author, subject, keywords and date.
@@ -142,7 +162,7 @@ func (m *module) about(doc uint64, x *corpus.Extracted) error {
 		switch {
 		case value == "":
 		case entry.key == "title":
-			x.Title = title(value)
+			x.Title = cmp.Or(title(value), x.Title)
 		default:
 			x.Meta[entry.key] = value
 		}
@@ -162,20 +182,6 @@ func title(s string) string {
 		return ""
 	}
 	return s
-}
-
-// firstHeading is the highest heading of the first two pages.
-func firstHeading(x corpus.Extracted) string {
-	best, text := 7, ""
-	for _, b := range x.Blocks {
-		if b.Page > 2 {
-			break
-		}
-		if b.Kind == corpus.BlockHeading && b.Level < best {
-			best, text = b.Level, doctext.Line(doctext.Slice(x.Text, b.Start, b.End))
-		}
-	}
-	return text
 }
 
 // date turns a PDF's D:20240131… into 2024-01-31, anything else into nothing.

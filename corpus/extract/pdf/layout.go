@@ -242,9 +242,22 @@ func (p *part) titleLike() bool {
 	return n <= 260 && letters >= 2 && letters*3 >= n
 }
 
-// level returns the level of a heading, 0 if the part is none.
-func (p *part) level(sizes []float32, body float32, outlined bool) int {
-	if !p.titleLike() {
+// titleOf is the highest heading of the first two pages.
+func titleOf(grouped [][]part, sizes []float32, body float32) string {
+	best, title := 7, ""
+	for _, parts := range grouped[:min(len(grouped), 2)] {
+		for i := range parts {
+			if level := parts[i].level(sizes, body); level > 0 && level < best {
+				best, title = level, doctext.Line(parts[i].text())
+			}
+		}
+	}
+	return title
+}
+
+// level returns the level of a heading by its letters, 0 if the part is none.
+func (p *part) level(sizes []float32, body float32) int {
+	if !p.titleLike() || p.item != nil {
 		return 0
 	}
 	l := p.lines[0]
@@ -252,11 +265,8 @@ func (p *part) level(sizes []float32, body float32, outlined bool) int {
 		return min(i+1, 6)
 	}
 	small := min(len(sizes)+1, 6)
-	if outlined && len(p.lines) <= 2 && p.item == nil {
-		return small
-	}
 	text := p.text()
-	if l.bold && len(p.lines) <= 2 && len(text) <= 120 && l.size >= body*0.95 && p.item == nil &&
+	if l.bold && len(p.lines) <= 2 && len(text) <= 120 && l.size >= body*0.95 &&
 		!strings.ContainsAny(lastRune(p.lines[len(p.lines)-1]), ".,;:") {
 		return small
 	}

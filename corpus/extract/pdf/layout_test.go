@@ -2,6 +2,7 @@ package pdf_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -194,20 +195,28 @@ func TestHeadersAndFootersAreDropped(t *testing.T) {
 func TestWhatADocumentSaysAboutItself(t *testing.T) {
 	var m pdftest.Maker
 	m.Trailer = "/Info 3 0 R"
-	// The outline names a line that looks like any other, on page 1, and goes round in circles.
+	// The outline names lines that look like any other, on page 1, and goes round in circles.
 	outline := m.Add("<</Type /Outlines /First 2 0 R /Last 2 0 R /Count 1>>")
-	m.Add("<</Title (What we found) /Parent 1 0 R /Next 2 0 R /First 1 0 R /Dest [5 0 R /Fit]>>")
+	m.Add("<</Title (What we found) /Parent 1 0 R /Next 4 0 R /First 1 0 R /Dest [6 0 R /XYZ 0 712 0]>>")
 	m.Add("<</Title (The house) /Author (A. Smith) /CreationDate (D:20240229120000Z)>>")
+	m.Add("<</Title (Chapter 2. The method) /Parent 1 0 R /Next 2 0 R /Dest [6 0 R /XYZ 0 612 0]>>")
 	data := m.Document(fmt.Sprintf("/Outlines %d 0 R", outline), pdftest.Sheet{
 		Content: pdftest.At(50, 700, 12, "F", "What we found") +
 			pdftest.Para(50, 660, "The roof is new and the walls are dry, which is more than",
-				"one could have hoped for."),
-	})
+				"one could have hoped for.") + pdftest.At(50, 630, 14, "B", "A. Smith, surveyor") +
+			pdftest.At(50, 600, 12, "F", "The method") + pdftest.Para(50, 570, "We looked at all of it.")})
 	x := mustExtract(t, newReader(t, nil), data)
 	if x.Title != "The house" || x.Meta["author"] != "A. Smith" || x.Meta["date"] != "2024-02-29" {
 		t.Errorf("title %q, meta %v; want %q, %q, %q", x.Title, x.Meta, "The house", "A. Smith", "2024-02-29")
 	}
-	if got := outlineOf(x)[0]; got != "heading1: What we found" {
-		t.Errorf("first block = %q, want the heading that the outline names", got)
+	if diff := cmp.Diff([]string{
+		"heading1: What we found",
+		"paragraph: The roof is new and the walls are dry, which is more than one could have hoped for.",
+		"paragraph: A. Smith, surveyor", "heading1: The method", "paragraph: We looked at all of it.",
+	}, outlineOf(x)); diff != "" {
+		t.Errorf("blocks (-want +got):\n%s", diff)
+	}
+	if got, want := x.Blocks[4].Headings, []string{"Chapter 2. The method"}; !slices.Equal(got, want) {
+		t.Errorf("headings of the last block = %q, want %q", got, want)
 	}
 }

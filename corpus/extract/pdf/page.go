@@ -60,6 +60,7 @@ func (l *line) text() string {
 
 type page struct {
 	width, height float32 // in points, as shown
+	placed        geometry
 	lines         []line
 	letters       int // letters and digits
 	garbage       int // characters that mean nothing: no glyph's name is known
@@ -133,7 +134,7 @@ func (m *module) readPage(doc uint64, i int) (page, error) {
 		_, err = m.call("FPDF_ClosePage", pg)
 		return page{width: 595, height: 842}, err
 	}
-	p := page{width: float32(g.width), height: float32(g.height)}
+	p := page{width: float32(g.width), height: float32(g.height), placed: g}
 	tp, err := m.call("FPDFText_LoadPage", pg)
 	if err != nil {
 		return page{}, err

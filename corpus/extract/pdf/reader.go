@@ -84,9 +84,6 @@ func (r *Reader) Extract(
 	if x, err = m.extract(f.Path, report); err != nil {
 		return corpus.Extracted{}, explained(err)
 	}
-	if x.Title == "" {
-		x.Title = firstHeading(x)
-	}
 	return x, nil
 }
 

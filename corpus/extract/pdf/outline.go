@@ -1,0 +1,105 @@
+package pdf
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+)
+
+// outlineEntry is a bookmark.
+type outlineEntry struct {
+	title  string
+	page   int     // from 0; -1: it leads nowhere
+	depth  int     // from 1
+	at     float64 // how high on the page, in the PDF's own measure
+	placed bool    // false: at the page's top
+}
+
+// place is a part of a page, both from 0.
+type place struct{ page, part int }
+
+// section begins at a place.
+type section struct {
+	place
+	title  string
+	level  int  // of its heading
+	headed bool // the part at its place is the section's title
+}
+
+// sections puts the outline's entries where they lead, in reading order. There are none if fewer than two lead to
+// different places: such an outline says nothing about the document's structure.
+func sections(pages []page, grouped [][]part, outline []outlineEntry) []section {
+	var out []section
+	for _, e := range outline {
+		if e.page < 0 || e.page >= len(pages) || squeezed(e.title) == "" {
+			continue
+		}
+		s := section{title: e.title, level: min(e.depth, 6)}
+		s.place, s.headed = anchor(pages, grouped, e)
+		out = append(out, s)
+	}
+	slices.SortStableFunc(out, func(a, b section) int {
+		return cmp.Or(cmp.Compare(a.page, b.page), cmp.Compare(a.part, b.part))
+	})
+	if len(out) == 0 || out[0].place == out[len(out)-1].place {
+		return nil
+	}
+	return out
+}
+
+// near is how far from its bookmark a title may stand, as a share of the page.
+const near = 0.15
+
+// anchor returns the part that an entry leads to: the nearest one with its title, else the first one below.
+func anchor(pages []page, grouped [][]part, e outlineEntry) (at place, headed bool) {
+	y := pages[e.page].top(e)
+	parts, title := grouped[e.page], squeezed(e.title)
+	best, least := -1, near*float64(pages[e.page].height)
+	if !e.placed {
+		least = math.Inf(1)
+	}
+	for i := range parts {
+		if d := math.Abs(float64(parts[i].lines[0].y0) - y); d < least && parts[i].table == nil &&
+			entitled(squeezed(parts[i].text()), title) {
+			best, least = i, d
+		}
+	}
+	if best >= 0 {
+		return place{e.page, best}, true
+	}
+	for i := range parts {
+		if last := parts[i].lines[len(parts[i].lines)-1]; float64(last.y1) > y {
+			return place{e.page, i}, false
+		}
+	}
+	for next := e.page + 1; next < len(grouped); next++ {
+		if len(grouped[next]) > 0 {
+			return place{next, 0}, entitled(squeezed(grouped[next][0].text()), title)
+		}
+	}
+	return place{len(grouped), 0}, false
+}
+
+// top is how far below the page's top, as shown, an entry leads.
+func (p *page) top(e outlineEntry) float64 {
+	g := p.placed
+	if !e.placed || g.turn != 0 || g.top <= g.bottom {
+		return 0
+	}
+	return (g.top - e.at) / (g.top - g.bottom) * g.height
+}
+
+// maxNumber is how long the number before a title may be, such as "chapter12" or "a31".
+const maxNumber = 12
+
+// entitled reports whether a line is a title that one of both has a number before.
+func entitled(line, title string) bool {
+	if line == "" {
+		return false
+	}
+	if len(line) < len(title) {
+		line, title = title, line
+	}
+	return strings.HasSuffix(line, title) && len(line)-len(title) <= maxNumber
+}
