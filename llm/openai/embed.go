@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
@@ -8,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
 	"strings"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -18,7 +20,7 @@ import (
 )
 
 const (
-	maxBatch      = 64 // texts of one request
+	maxBatch      = 64 // texts of one request, until a server takes fewer
 	maxDimensions = 16384
 )
 
@@ -26,26 +28,48 @@ const (
 func (m *Model) Model() string { return m.embeddings }
 
 // Embed returns one vector of unit length for each text, in order. All texts of a model have the same number of
-// dimensions; an answer with others fails. Errors are *llm.Error.
+// dimensions; an answer with others fails. A server that refuses the size of a request, or can't answer it in time,
+// gets half as many texts at once from then on. Errors are *llm.Error.
 func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	if m.embeddings == "" {
 		return nil, &llm.Error{Kind: llm.KindInvalid, Message: "No embedding model is set. Set OPENAI_EMBEDDING_MODEL."}
 	}
+	m.embedding.Add(1)
+	defer m.embedding.Add(-1)
 	out := make([][]float32, 0, len(texts))
-	for len(texts) > 0 {
-		n := min(len(texts), maxBatch)
+	for halved := false; len(texts) > 0; {
+		n := min(len(texts), m.batch())
 		var batch [][]float32
 		err := m.embedder.Retry(ctx, true, func() (bool, *llm.Error) {
 			var err *llm.Error
 			batch, err = m.embedBatch(ctx, texts[:n])
 			return false, err
 		})
-		if err != nil {
+		switch {
+		case err == nil:
+			out, texts = append(out, batch...), texts[n:]
+		case n > 1 && ctx.Err() == nil && fewerMayDo(err):
+			m.batchSize.Store(int64(n / 2))
+			halved = true
+			m.log.WarnContext(ctx, "fewer texts are embedded at once", "model", m.embeddings, "texts", n/2, "error", err)
+		default:
+			if halved { // in vain: it was not the size
+				m.batchSize.Store(maxBatch)
+			}
 			return nil, err
 		}
-		out, texts = append(out, batch...), texts[n:]
 	}
 	return out, nil
+}
+
+// batch is how many texts the server gets at once.
+func (m *Model) batch() int { return int(cmp.Or(m.batchSize.Load(), maxBatch)) }
+
+// fewerMayDo reports whether a request of fewer texts may have another end. Servers call one that is too large by many
+// names.
+func fewerMayDo(e *llm.Error) bool {
+	return e.Kind == llm.KindTooLong || e.Kind == llm.KindTimeout || e.Status == http.StatusRequestEntityTooLarge ||
+		e.Kind == llm.KindInvalid && (e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity)
 }
 
 // EmbedQuery returns the vector of a search query, of unit length: these servers read it as they read passages.

@@ -79,6 +79,8 @@ type Model struct {
 	habits     habits
 	tools      sync.Map // name → *definition, encoded once
 	dimensions atomic.Int64
+	batchSize  atomic.Int64 // texts that are embedded at once; 0: maxBatch
+	embedding  atomic.Int32 // calls of Embed under way
 }
 
 // New returns a model. It does not speak to the server yet.

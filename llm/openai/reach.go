@@ -10,10 +10,12 @@ func (m *Model) Reach(ctx context.Context) error {
 
 // ReachEmbeddings reports whether the embedding model makes vectors, which a server can refuse while it answers
 // everything else. It asks for that of one word at most every ten seconds, without trying again, and is safe for
-// concurrent use. The error is an *llm.Error.
+// concurrent use. A server that is busy with the texts of Embed may let it wait until ctx ends: that is no failure. The
+// error is an *llm.Error.
 func (m *Model) ReachEmbeddings(ctx context.Context) error {
 	return m.embedder.Reach.Ask(ctx, m.now(), func(ctx context.Context) error {
-		if _, err := m.embedBatch(ctx, []string{"footnote"}); err != nil {
+		_, err := m.embedBatch(ctx, []string{"footnote"})
+		if busy := m.embedding.Load() > 0; err != nil && !(busy && ctx.Err() == context.DeadlineExceeded) {
 			return err
 		}
 		return nil
