@@ -19,6 +19,7 @@ func assemble(pages []page, outline []outlineEntry) corpus.Extracted {
 	for i, p := range pages {
 		sizes[i] = [2]float64{float64(p.width), float64(p.height)}
 	}
+	dropRunning(pages)
 	dropRepeated(pages)
 	body, lead := bodySize(pages), leading(pages)
 	grouped := make([][]part, len(pages))

@@ -34,8 +34,14 @@ func findTable(lines []line) (t table, ok bool) {
 		return t, false
 	}
 	wide := 0
+	if leads(lines[0]) {
+		return t, false
+	}
 	for n := 1; n <= len(lines); n++ {
 		l := lines[n-1]
+		if leads(l) {
+			break
+		}
 		if n > 1 {
 			prev := lines[n-2]
 			if l.y0 < prev.y0+prev.height()*0.4 || l.y0-prev.y1 > 2.5*max(l.size, prev.size) ||

@@ -1,0 +1,151 @@
+package pdf
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	slotShare = 0.2 // of the pages: how many have their outermost line at the same height, at least
+	clearOf   = 0.6 // of that line's height: what separates a running head from the text
+	mostApart = 0.8 // of a slot's lines are separated so
+	mostTold  = 0.6 // of a slot's lines recur or count the pages
+	slotSteps = 100 // of the page's height: lines at one step, or the next, stand at the same height
+	maxRounds = 3   // lines of a running head
+)
+
+// dropRunning removes running heads and feet that change from section to section. They are the outermost lines at one
+// height in the margin, on many pages, apart from the text on nearly all of them; and most of them recur on another
+// page or hold a number that grows with the pages. The titles of slides stand so too, but differ.
+func dropRunning(pages []page) {
+	for range maxRounds {
+		dropped := false
+		for _, foot := range []bool{false, true} {
+			edges := make([]edge, len(pages))
+			slots := map[int][]int{} // pages by the height of their edge
+			for i := range pages {
+				if edges[i] = edgeOf(&pages[i], i, foot); len(edges[i].pieces) > 0 {
+					slots[edges[i].at] = append(slots[edges[i].at], i)
+				}
+			}
+			for at := range slots {
+				here := slices.Concat(slots[at-1], slots[at], slots[at+1])
+				if !running(edges, here, len(pages)) {
+					continue
+				}
+				dropped = true
+				for _, i := range here {
+					e := edges[i]
+					pages[i].lines = slices.DeleteFunc(pages[i].lines, func(l line) bool { return e.holds(&l) })
+				}
+				for _, near := range []int{at - 1, at, at + 1} {
+					delete(slots, near)
+				}
+			}
+		}
+		if !dropped {
+			return
+		}
+	}
+}
+
+// edge is the outermost line of a page's margin.
+type edge struct {
+	rect
+	pieces []string // at the page's left, middle and right; none: there is no such line
+	at     int      // its height on the page, in steps
+	page   int
+	apart  bool // the text stands clear of it
+}
+
+func (e *edge) holds(l *line) bool {
+	mid := (l.y0 + l.y1) / 2
+	return mid > e.y0 && mid < e.y1
+}
+
+func edgeOf(p *page, number int, foot bool) edge {
+	e := edge{page: number}
+	out := -1
+	for i := range p.lines {
+		if out < 0 || !foot && p.lines[i].y0 < p.lines[out].y0 || foot && p.lines[i].y1 > p.lines[out].y1 {
+			out = i
+		}
+	}
+	if out < 0 {
+		return e
+	}
+	e.rect = p.lines[out].rect
+	mid := (e.y0 + e.y1) / 2 / p.height
+	if !foot && mid > margin || foot && mid < 1-margin {
+		return e
+	}
+	gap := float32(math.MaxFloat32)
+	for i := range p.lines {
+		l := &p.lines[i]
+		switch {
+		case e.holds(l):
+			e.pieces = append(e.pieces, l.pieces()...)
+		case foot:
+			gap = min(gap, e.y0-l.y1)
+		default:
+			gap = min(gap, l.y0-e.y1)
+		}
+	}
+	e.apart, e.at = gap > clearOf*e.height(), int(math.Round(float64(mid)*slotSteps))
+	return e
+}
+
+// pieces are what a line holds between wide gaps.
+func (l *line) pieces() (all []string) {
+	from := 0
+	for i := range l.words {
+		if i+1 == len(l.words) || l.words[i+1].x0-l.words[i].x1 > wideGap*l.size {
+			piece := line{words: l.words[from : i+1]}
+			all, from = append(all, piece.text()), i+1
+		}
+	}
+	return all
+}
+
+// running reports whether the edges of some pages are a running head or foot.
+func running(edges []edge, here []int, pages int) bool {
+	if len(here) < max(repeatMin, int(math.Ceil(slotShare*float64(pages)))) {
+		return false
+	}
+	shapes, offsets := map[string]int{}, map[int]int{}
+	for _, i := range here {
+		for _, piece := range edges[i].pieces {
+			shapes[shape(piece)]++
+		}
+		for _, o := range edges[i].offsets() {
+			offsets[o]++
+		}
+	}
+	apart, told := 0, 0
+	for _, i := range here {
+		if edges[i].apart {
+			apart++
+		}
+		counts := slices.ContainsFunc(edges[i].offsets(), func(o int) bool { return offsets[o] >= repeatMin })
+		recurs := func(piece string) bool { return shapes[shape(piece)] > 1 }
+		if counts || slices.ContainsFunc(edges[i].pieces, recurs) {
+			told++
+		}
+	}
+	all := float64(len(here))
+	return float64(apart) >= mostApart*all && float64(told) >= mostTold*all
+}
+
+// offsets are how far the numbers that an edge begins or ends with are from its page's. A page's own number is as far
+// on all pages.
+func (e *edge) offsets() (all []int) {
+	words := strings.Fields(strings.Join(e.pieces, " "))
+	for _, i := range []int{0, len(words) - 1} {
+		if n, err := strconv.Atoi(words[i]); err == nil {
+			all = append(all, n-e.page)
+		}
+	}
+	return slices.Compact(all)
+}
