@@ -58,7 +58,9 @@ type settings struct {
 	OpenAIBaseURL string `name:"openai-base-url" help:"Base URL of an OpenAI-compatible server: Ollama, vLLM, llama.cpp and the like." env:"OPENAI_BASE_URL" placeholder:"URL"`
 	OpenAIModel   string `name:"openai-model" help:"Model name." env:"OPENAI_MODEL" default:"gpt-4.1-mini"`
 	modelSettings
-	OpenAIEmbeddingModel string `name:"openai-embedding-model" help:"Embedding model of the OpenAI-compatible server; without one, and without FOOTNOTE_EMBEDDING_DIR, semantic search is off." env:"OPENAI_EMBEDDING_MODEL" placeholder:"NAME"`
+	OpenAIEmbeddingBaseURL string `name:"openai-embedding-base-url" help:"Base URL of the server of the embedding model, if it is another one than OPENAI_BASE_URL names." env:"OPENAI_EMBEDDING_BASE_URL" placeholder:"URL"`
+	OpenAIEmbeddingAPIKey  secret `name:"openai-embedding-api-key" help:"Key of that server; without it OPENAI_API_KEY, where both have the same host." env:"OPENAI_EMBEDDING_API_KEY" placeholder:"KEY"`
+	OpenAIEmbeddingModel   string `name:"openai-embedding-model" help:"Embedding model of the OpenAI-compatible server; without one, and without FOOTNOTE_EMBEDDING_DIR, semantic search is off." env:"OPENAI_EMBEDDING_MODEL" placeholder:"NAME"`
 	embeddingSettings
 
 	AgentToolset string   `help:"Tools that a question gets unless it names others: cursor, react, strategy or documentation. POST /agent/query has react where this is cursor, and POST /agent/retrieve has strategy." env:"FOOTNOTE_AGENT_TOOLSET" default:"cursor" placeholder:"NAME"`
@@ -115,12 +117,12 @@ func (c *commands) check() error {
 			"FOOTNOTE_BLOBS is not a URL like file:///srv/footnote/blobs or s3://bucket?region=eu-central-1",
 		))
 	}
-	if c.OpenAIBaseURL != "" {
-		if u, err := url.Parse(c.OpenAIBaseURL); err != nil || u.Host == "" ||
-			u.Scheme != "http" && u.Scheme != "https" {
-			errs = append(
-				errs, fmt.Errorf("OPENAI_BASE_URL %q is not a URL like http://localhost:11434/v1", c.OpenAIBaseURL),
-			)
+	for name, base := range map[string]string{
+		"OPENAI_BASE_URL": c.OpenAIBaseURL, "OPENAI_EMBEDDING_BASE_URL": c.OpenAIEmbeddingBaseURL,
+	} {
+		if u, err := url.Parse(base); base != "" && (err != nil || u.Host == "" ||
+			u.Scheme != "http" && u.Scheme != "https") {
+			errs = append(errs, fmt.Errorf("%s %q is not a URL like http://localhost:11434/v1", name, base))
 		}
 	}
 	if c.Model == "openai" && !c.withOpenAI() {

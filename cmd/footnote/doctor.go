@@ -149,10 +149,10 @@ func model(ctx context.Context, set *settings) []checkResult {
 		if set.ModelsSelect != "" {
 			fine += "; FOOTNOTE_MODELS_SELECT has no effect without one"
 		}
-		return []checkResult{{what: "model", fine: fine}, semantic(set, nil)}
+		return append([]checkResult{{what: "model", fine: fine}}, embeddings(ctx, set)...)
 	}
 	if set.usesAnthropic() {
-		return append(anthropicModel(ctx, set), besideAnthropic(ctx, set)...)
+		return append(anthropicModel(ctx, set), embeddings(ctx, set)...)
 	}
 	remote, err := openai.New(set.openai(set.OpenAIModel, nil))
 	if err != nil {

@@ -50,13 +50,10 @@ func anthropicModel(ctx context.Context, set *settings) []checkResult {
 	return found
 }
 
-// besideAnthropic asks the embedding model of the other server, whose vectors are used beside Anthropic's model.
-func besideAnthropic(ctx context.Context, set *settings) []checkResult {
-	if set.embedsHere() {
-		return []checkResult{semantic(set, nil)}
-	}
+// embeddings asks the embedding model where another server answers, or none.
+func embeddings(ctx context.Context, set *settings) []checkResult {
 	if !set.embedsRemotely() {
-		return nil
+		return []checkResult{semantic(set, nil)}
 	}
 	model, err := openai.New(set.openai(set.OpenAIModel, nil))
 	if err != nil {

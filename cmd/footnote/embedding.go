@@ -19,8 +19,11 @@ type embeddingSettings struct {
 	EmbeddingPassagePrefix *string `help:"What such a model is to read before each passage, like 'passage: ' for e5; without it, what the folder says." env:"FOOTNOTE_EMBEDDING_PASSAGE_PREFIX" placeholder:"TEXT"`
 }
 
-// embedsRemotely reports whether the OpenAI-compatible server makes the vectors.
-func (s *settings) embedsRemotely() bool { return s.withOpenAI() && s.OpenAIEmbeddingModel != "" }
+// embedsRemotely reports whether an OpenAI-compatible server makes the vectors.
+func (s *settings) embedsRemotely() bool {
+	return s.OpenAIEmbeddingModel != "" &&
+		(s.withOpenAI() || s.OpenAIEmbeddingBaseURL != "" || s.OpenAIEmbeddingAPIKey != "")
+}
 
 // embedsHere reports whether a model in this process makes the vectors.
 func (s *settings) embedsHere() bool { return s.EmbeddingDir != "" && !s.embedsRemotely() }

@@ -52,3 +52,40 @@ func TestAnUnknownEmbeddingModelIsSaid(t *testing.T) {
 		t.Errorf("doctor without a model: %d\n%s", got.code, got.stdout)
 	}
 }
+
+// The embedding model may be on a server of its own, whoever answers.
+func TestVectorsMayComeFromAnotherServer(t *testing.T) {
+	t.Parallel()
+	vectors, chat := httptest.NewServer(scripted.NewServer(scripted.Config{})), deadServer(t)
+	t.Cleanup(vectors.Close)
+	for name, env := range map[string][]string{
+		"offline":               nil,
+		"beside another server": {"OPENAI_BASE_URL=" + chat + "/v1", "OPENAI_MODEL=scripted"},
+	} {
+		env = append(env, "OPENAI_EMBEDDING_BASE_URL="+vectors.URL+"/v1", "OPENAI_EMBEDDING_API_KEY=test-key",
+			"OPENAI_EMBEDDING_MODEL=hash")
+		if got := command(t, "", env, "doctor", "--data="+newDir(t)); !strings.Contains(
+			got.stdout, "✓ semantic search hash works",
+		) {
+			t.Errorf("doctor %s: %d\n%s, want the embedding model to work", name, got.code, got.stdout)
+		}
+		s := serve(t, newDir(t), env...)
+		s.add(file{"roof.md", "# Roof\n\nThe slates are sound.\n"})
+		s.semantic()
+		health := s.send("GET", "/health", nil).body
+		if !strings.Contains(health, `"embeddings":{"status":"ok"`) {
+			t.Errorf("%s: health is %s, want the embeddings ok", name, health)
+		}
+		if name == "offline" && strings.Contains(health, `"model"`) {
+			t.Errorf("offline a model is asked: %s", health)
+		}
+	}
+}
+
+// deadServer is the address of a server that is gone.
+func deadServer(t *testing.T) string {
+	t.Helper()
+	web := httptest.NewServer(http.NotFoundHandler())
+	web.Close()
+	return web.URL
+}

@@ -163,7 +163,8 @@ func evalSettings(given *settings, who, data string) *settings {
 		set.Model, set.modelSettings = given.Model, given.modelSettings
 		set.OpenAIAPIKey, set.OpenAIBaseURL, set.OpenAIModel = given.OpenAIAPIKey, given.OpenAIBaseURL,
 			given.OpenAIModel
-		set.OpenAIEmbeddingModel = given.OpenAIEmbeddingModel
+		set.OpenAIEmbeddingBaseURL, set.OpenAIEmbeddingAPIKey, set.OpenAIEmbeddingModel =
+			given.OpenAIEmbeddingBaseURL, given.OpenAIEmbeddingAPIKey, given.OpenAIEmbeddingModel
 	}
 	return set
 }

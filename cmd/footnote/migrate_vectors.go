@@ -45,7 +45,7 @@ func openVectorCopy(
 		return nil, "MILVUS_ADDRESS is not set", nil
 	case set.OpenAIEmbeddingModel == "":
 		return nil, "OPENAI_EMBEDDING_MODEL is not set", nil
-	case !set.withOpenAI():
+	case !set.embedsRemotely():
 		return nil, "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set", nil
 	}
 	v = &vectorCopy{source: source, number: map[string]int{}}

@@ -93,7 +93,8 @@ func (s *settings) withOpenAI() bool { return s.OpenAIAPIKey != "" || s.OpenAIBa
 func (s *settings) openai(model string, log *slog.Logger) openai.Config {
 	return openai.Config{
 		APIKey: openai.Secret(s.OpenAIAPIKey), BaseURL: s.OpenAIBaseURL, Model: model,
-		EmbeddingModel: s.OpenAIEmbeddingModel, Log: log,
+		EmbeddingModel: s.OpenAIEmbeddingModel, EmbeddingBaseURL: s.OpenAIEmbeddingBaseURL,
+		EmbeddingAPIKey: openai.Secret(s.OpenAIEmbeddingAPIKey), Log: log,
 	}
 }
 

@@ -166,7 +166,7 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 		Reserve: set.diskReserve(dir),
 		Log:     log,
 	}
-	if set.withOpenAI() {
+	if set.withOpenAI() || set.embedsRemotely() {
 		a.remote, err = openai.New(set.openai(set.OpenAIModel, log))
 		if err != nil {
 			return err
@@ -203,7 +203,7 @@ func (a *app) checks(set *settings) (checks []api.Check) {
 	var answers *api.Check // what asks the model that answers
 	if direct {
 		answers = new(modelCheck("model", main.Reach))
-	} else if a.remote != nil {
+	} else if set.withOpenAI() {
 		answers = new(modelCheck("model", a.remote.Reach))
 	}
 	if answers != nil {

@@ -51,7 +51,8 @@ func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 		case n > 1 && ctx.Err() == nil && fewerMayDo(err):
 			m.batchSize.Store(int64(n / 2))
 			halved = true
-			m.log.WarnContext(ctx, "fewer texts are embedded at once", "model", m.embeddings, "texts", n/2, "error", err)
+			m.log.WarnContext(ctx, "fewer texts are embedded at once", "model", m.embeddings, "texts", n/2,
+				"error", err)
 		default:
 			if halved { // in vain: it was not the size
 				m.batchSize.Store(maxBatch)

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -47,9 +46,13 @@ type Config struct {
 	APIKey         Secret // may be empty if BaseURL is set
 	BaseURL        string // with its version, like http://localhost:11434/v1; empty: OpenAI
 	Model          string
-	EmbeddingModel string       // empty: Embed is not used
-	HTTPClient     *http.Client // nil: a client of our own
-	Log            *slog.Logger // nil: slog.Default()
+	EmbeddingModel string // empty: Embed is not used
+	// EmbeddingBaseURL and EmbeddingAPIKey are those of the server of the embedding model, if it is another one. Its
+	// key is APIKey only where the host is the same: a key goes to nobody else.
+	EmbeddingBaseURL string
+	EmbeddingAPIKey  Secret
+	HTTPClient       *http.Client // nil: a client of our own
+	Log              *slog.Logger // nil: slog.Default()
 
 	FirstToken time.Duration // 120 s: the longest wait for the first piece of a reply
 	Idle       time.Duration // 60 s: the longest silence after it
@@ -89,7 +92,7 @@ func New(c Config) (*Model, error) {
 	if c.Model == "" {
 		errs = append(errs, errors.New("OPENAI_MODEL is empty: set the model's name"))
 	}
-	if c.APIKey == "" && c.BaseURL == "" {
+	if c.APIKey == "" && c.BaseURL == "" && c.EmbeddingAPIKey == "" && c.EmbeddingBaseURL == "" {
 		errs = append(
 			errs, errors.New("OPENAI_API_KEY is empty: set it, or OPENAI_BASE_URL for a server that needs none"),
 		)
@@ -114,23 +117,21 @@ func New(c Config) (*Model, error) {
 	if m.http == nil {
 		m.http, m.ownClient = httpllm.NewHTTPClient(), true
 	}
-	server := func(name, setting string) *httpllm.Server {
-		return &httpllm.Server{Name: name, Key: string(c.APIKey), KeySetting: "OPENAI_API_KEY", ModelSetting: setting,
-			AddressSetting: "OPENAI_BASE_URL", Log: m.log, RetryFor: cmp.Or(c.RetryFor, 30*time.Second)}
+	replies := endpoint{base, c.APIKey, "OPENAI_BASE_URL", "OPENAI_API_KEY"}
+	vectors, err := replies.embedding(c)
+	if err != nil {
+		return nil, err
 	}
-	m.server, m.embedder = server(c.Model, "OPENAI_MODEL"), server(c.EmbeddingModel, "OPENAI_EMBEDDING_MODEL")
+	server := func(name, setting string, at endpoint) *httpllm.Server {
+		return &httpllm.Server{Name: name, Key: string(at.key), KeySetting: at.keySetting, ModelSetting: setting,
+			AddressSetting: at.baseSetting, Log: m.log, RetryFor: cmp.Or(c.RetryFor, 30*time.Second)}
+	}
+	m.server = server(c.Model, "OPENAI_MODEL", replies)
+	m.embedder = server(c.EmbeddingModel, "OPENAI_EMBEDDING_MODEL", vectors)
 	m.habits.sendReasoning.Store(wantsReasoning.MatchString(base))
 	m.habits.newTokenLimit.Store(strings.Contains(base, "api.openai.com"))
-	// The services are made without the SDK's defaults, which would read keys and headers from the environment.
-	options := []option.RequestOption{option.WithBaseURL(base), option.WithHTTPClient(m.http), option.WithMaxRetries(0)}
-	if string(c.APIKey) != "" {
-		options = append(options, option.WithAPIKey(string(c.APIKey)))
-	}
-	if strings.Contains(base, ".azure.com") && string(c.APIKey) != "" {
-		options = append(options, option.WithHeader("api-key", string(c.APIKey))) // Azure reads the key there
-	}
-	m.embed = sdk.NewEmbeddingService(append(slices.Clone(options), option.WithMiddleware(m.embedder.Respond))...)
-	options = append(options, option.WithMiddleware(m.server.Respond))
+	m.embed = sdk.NewEmbeddingService(append(vectors.options(m.http), option.WithMiddleware(m.embedder.Respond))...)
+	options := append(replies.options(m.http), option.WithMiddleware(m.server.Respond))
 	client := sdk.Client{Options: options}
 	m.post, m.models = client.Post, sdk.NewModelService(options...)
 	return m, nil

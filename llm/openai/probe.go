@@ -34,7 +34,7 @@ func (m *Model) Probe(ctx context.Context) Health {
 	if h.Err == nil {
 		m.probeReply(ctx, &h)
 	}
-	if m.embeddings != "" && h.KeyRight {
+	if m.embeddings != "" && (h.KeyRight || m.embedder.AddressSetting != m.server.AddressSetting) {
 		_, h.EmbedErr = m.Embed(ctx, []string{"footnote"})
 		h.Embeds = h.EmbedErr == nil
 	}

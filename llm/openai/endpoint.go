@@ -1,0 +1,51 @@
+package openai
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/openai/openai-go/v3/option"
+)
+
+// endpoint is where a server is, and the settings that say it.
+type endpoint struct {
+	base                    string
+	key                     Secret
+	baseSetting, keySetting string
+}
+
+// embedding returns the endpoint of the embedding model; e is that of replies.
+func (e endpoint) embedding(c Config) (endpoint, error) {
+	if base := strings.TrimSpace(c.EmbeddingBaseURL); base != "" {
+		here, err := url.Parse(base)
+		if err != nil || here.Host == "" || here.Scheme != "http" && here.Scheme != "https" {
+			return e, errors.New("OPENAI_EMBEDDING_BASE_URL must look like http://localhost:11434/v1")
+		}
+		if there, err := url.Parse(e.base); err != nil || there.Host != here.Host || there.Scheme != here.Scheme {
+			e.key, e.keySetting = "", "OPENAI_EMBEDDING_API_KEY"
+		}
+		e.base, e.baseSetting = base, "OPENAI_EMBEDDING_BASE_URL"
+	}
+	if c.EmbeddingAPIKey != "" {
+		e.key, e.keySetting = c.EmbeddingAPIKey, "OPENAI_EMBEDDING_API_KEY"
+	}
+	return e, nil
+}
+
+// options are those of a service. It is made without the SDK's defaults, which would read keys and headers from the
+// environment.
+func (e endpoint) options(client *http.Client) []option.RequestOption {
+	options := []option.RequestOption{
+		option.WithBaseURL(e.base), option.WithHTTPClient(client), option.WithMaxRetries(0),
+	}
+	if e.key == "" {
+		return options
+	}
+	options = append(options, option.WithAPIKey(string(e.key)))
+	if strings.Contains(e.base, ".azure.com") {
+		options = append(options, option.WithHeader("api-key", string(e.key))) // Azure reads the key there
+	}
+	return options
+}
