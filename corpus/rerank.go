@@ -82,7 +82,15 @@ func Rerank(query string, hits []Result) []Result {
 		out[i].Score = math.Round(score*1e4) / 1e4
 	}
 	slices.SortStableFunc(out, func(a, b Result) int { return cmp.Compare(b.Score, a.Score) })
-	return out
+	var texts, directories []Result
+	for _, r := range out {
+		if text.Directory(r.Passage.Text) {
+			directories = append(directories, r)
+		} else {
+			texts = append(texts, r)
+		}
+	}
+	return behind(texts, directories, len(out))
 }
 
 // heading is what stands over a passage.

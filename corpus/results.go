@@ -20,7 +20,7 @@ func (se *activeSearch) results(ctx context.Context, ranked []fused) ([]Result, 
 		}
 	}()
 	seen := make(map[string]bool)
-	var out []Result
+	var out, directories []Result
 	for from := 0; from < len(ranked) && len(out) < se.query.Limit; {
 		to := min(len(ranked), from+se.query.Limit+8)
 		batch, docs, err := se.lookUp(ctx, ranked[from:to])
@@ -46,16 +46,32 @@ func (se *activeSearch) results(ctx context.Context, ranked []fused) ([]Result, 
 			if f.Cosine != 0 {
 				r.Cosine = &f.Cosine
 			}
-			out = append(out, r)
+			if text.Directory(p.Text) {
+				directories = append(directories, r)
+			} else {
+				out = append(out, r)
+			}
 		}
 		from = to
 	}
+	out = behind(out, directories, se.query.Limit)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(4)
 	for i := range out {
 		g.Go(func() error { return se.library.placeHit(ctx, se.scope, &out[i]) })
 	}
 	return out, g.Wait()
+}
+
+// behind returns up to limit results with pieces of tables of contents and of indexes behind all others.
+func behind(out, directories []Result, limit int) []Result {
+	for _, r := range directories[:min(len(directories), limit-len(out))] {
+		if n := len(out); n > 0 {
+			r.Score = min(r.Score, out[n-1].Score)
+		}
+		out = append(out, r)
+	}
+	return out
 }
 
 // lookUp reads passages and their documents, with a statement for each, side by side.

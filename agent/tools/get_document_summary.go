@@ -30,7 +30,6 @@ const (
 	summaryPassages  = 6
 	summaryPages     = 4  // of a long document that are looked at
 	summaryEnough    = 10 // passages that state something: no further page is read
-	contentsLines    = 3  // of a table of contents, from which on a passage is one
 )
 
 type documentSummaryInput struct {
@@ -113,8 +112,8 @@ func documentSummary() (*Tool, error) {
 	}.build()
 }
 
-// skim reads a document's first pages until enough of their passages state something. Those of a table of contents do
-// not, and are left out unless there are no others.
+// skim reads a document's first pages until enough of their passages state something. Those of a table of contents or
+// an index do not, and are left out unless there are no others.
 func (d *Context) skim(
 	ctx context.Context, doc corpus.Document,
 ) (pages []corpus.Reading, passages []corpus.Passage, err error) {
@@ -125,7 +124,7 @@ func (d *Context) skim(
 		}
 		pages = append(pages, page)
 		for _, p := range page.Passages {
-			if !isContents(p.Text) {
+			if !text.Directory(p.Text) {
 				passages = append(passages, p)
 			}
 		}
@@ -137,17 +136,6 @@ func (d *Context) skim(
 		passages = pages[0].Passages
 	}
 	return pages, passages, nil
-}
-
-// isContents reports whether a passage is a part of a table of contents.
-func isContents(passage string) bool {
-	lines := 0
-	for line := range strings.Lines(passage) {
-		if text.Leader(line) {
-			lines++
-		}
-	}
-	return lines >= contentsLines
 }
 
 func outline(items []corpus.OutlineItem) []string {

@@ -45,10 +45,11 @@ func pileOf(sources []source) pile {
 			}
 		}
 		a, runes, heading := analysers[lang], []rune(src.Text), -1
+		directory := text.Directory(src.Text)
 		for _, span := range text.Sentences(src.Text) {
 			u := unit{source: i, start: span[0], end: span[1], text: string(runes[span[0]:span[1]]), heading: heading}
 			u.terms = termSet(a, u.text)
-			if u.names = names(u.text, src); u.names && !text.Leader(u.text) {
+			if u.names = directory || names(u.text, src); u.names && !directory && !text.Leader(u.text) {
 				heading = len(p.units)
 			}
 			p.units = append(p.units, u)
