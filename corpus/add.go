@@ -57,7 +57,7 @@ func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool
 		Meta: maps.Clone(u.Meta), Semantic: semantic,
 	}
 	if u.Batch != nil || nameless(d.Path) {
-		if d, err = l.apart(ctx, cmp.Or(u.Batch, &Batch{}), d); err != nil {
+		if d, err = l.unusedPath(ctx, cmp.Or(u.Batch, &Batch{}), d); err != nil {
 			return d, false, err
 		}
 	}

@@ -129,11 +129,11 @@ func (l *Library) grepOne(
 	if len(out.Matches) == first {
 		return ctx.Err()
 	}
-	return l.place(ctx, s, d, out.Matches[first:])
+	return l.placeMatches(ctx, s, d, out.Matches[first:])
 }
 
-// place adds to matches where they stand.
-func (l *Library) place(ctx context.Context, s chat.Scope, d Document, matches []Match) error {
+// placeMatches adds to matches where they stand.
+func (l *Library) placeMatches(ctx context.Context, s chat.Scope, d Document, matches []Match) error {
 	passages, err := l.cfg.Documents.Passages(ctx, s, d.ID, 0, -1)
 	if err != nil {
 		return fmt.Errorf("read passages: %w", err)

@@ -41,15 +41,16 @@ const unnamed = "unnamed"
 // goroutine uses it at a time.
 type Batch struct{ taken map[string]string } // path → SHA256
 
-// apart returns the path under which a file of the batch is stored: its own, or, if another file of the batch or the
-// library has that path, its own with a number. A file without a readable name is never the new version of another one.
-func (l *Library) apart(ctx context.Context, b *Batch, d Document) (Document, error) {
+// unusedPath returns the path under which a file of the batch is stored: its own, or, if another file of the batch or
+// the library has that path, its own with a number. A file without a readable name is never the new version of another
+// one.
+func (l *Library) unusedPath(ctx context.Context, b *Batch, d Document) (Document, error) {
 	free := func(p string) (bool, error) {
 		sha, ours := b.taken[p]
 		if ours || !nameless(p) {
 			return !ours || sha == d.SHA256, nil
 		}
-		there, err := l.holds(ctx, d, p)
+		there, err := l.takenByOther(ctx, d, p)
 		return !there, err
 	}
 	base, ext := strings.TrimSuffix(d.Path, path.Ext(d.Path)), path.Ext(d.Path)
@@ -75,8 +76,8 @@ func (l *Library) apart(ctx context.Context, b *Batch, d Document) (Document, er
 // nameless reports whether a path ends in a name that was made for want of one.
 func nameless(p string) bool { return strings.HasPrefix(lastName(p), unnamed) }
 
-// holds reports whether there is a document of other bytes at a path.
-func (l *Library) holds(ctx context.Context, d Document, p string) (bool, error) {
+// takenByOther reports whether there is a document of other bytes at a path.
+func (l *Library) takenByOther(ctx context.Context, d Document, p string) (bool, error) {
 	f := Filter{Text: lastName(p), Limit: 1000}
 	for {
 		docs, next, err := l.cfg.Documents.List(ctx, chat.Scope{User: d.User}.In(d.Namespace), f)

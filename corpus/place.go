@@ -20,7 +20,7 @@ type Place struct {
 
 // Place returns where [start, end), rune offsets in a document's text, stands. blocks are all of the document's.
 func (l *Library) Place(ctx context.Context, s chat.Scope, id string, blocks []Block, start, end int) (Place, error) {
-	i := blockAt(blocks, start)
+	i := blockAtOrAfter(blocks, start)
 	if i < 0 {
 		return Place{}, nil
 	}
@@ -60,8 +60,8 @@ func (p Passage) BlockAt(at int) string {
 	return "b" + strconv.Itoa(first+strings.Count(string(runes[:at]), "\n\n"))
 }
 
-// blockAt returns the index of the block that holds an offset, or of the next one; -1 behind the last.
-func blockAt(blocks []Block, at int) int {
+// blockAtOrAfter returns the index of the block that holds an offset, or of the next one; -1 behind the last.
+func blockAtOrAfter(blocks []Block, at int) int {
 	i := sort.Search(len(blocks), func(i int) bool { return blocks[i].End > at })
 	if i == len(blocks) {
 		return -1
@@ -94,7 +94,7 @@ func (l *Library) pageAt(ctx context.Context, s chat.Scope, id string, page, sta
 func (l *Library) endPages(ctx context.Context, s chat.Scope, id string, blocks []Block, passages []Passage) error {
 	for k := range passages {
 		p := &passages[k]
-		i := blockAt(blocks, p.End-1)
+		i := blockAtOrAfter(blocks, p.End-1)
 		if i < 0 || p.Page == 0 {
 			continue
 		}

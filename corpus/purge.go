@@ -51,7 +51,7 @@ func (l *Library) purge(ctx context.Context, before time.Time) error {
 // remove does the removals that are due: vectors, and originals that no document has. One that fails is due again
 // later and keeps no other, except that all wait for a server that is away.
 func (l *Library) remove(ctx context.Context, now time.Time) error {
-	if vectors, ok := l.cfg.Vectors.(apart); ok {
+	if vectors, ok := l.cfg.Vectors.(remoteVectors); ok {
 		if err := vectors.Reach(ctx); err != nil {
 			return fmt.Errorf("reach the vectors: %w", err)
 		}

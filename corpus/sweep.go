@@ -16,9 +16,9 @@ const (
 	reachEvery = 2 * time.Second // how often a job asks for a server that is away
 )
 
-// apart is what Vectors have that are kept on a server of their own. It can be away, or lose what it had; the database
+// remoteVectors is what Vectors have that are kept on a server of their own. It can be away, or lose what it had; the database
 // knows what ought to be there.
-type apart interface {
+type remoteVectors interface {
 	// Reach reports whether the server answers; CodeUnavailable will pass.
 	Reach(ctx context.Context) error
 	// Lost yields when something may have gone missing.
@@ -36,7 +36,7 @@ type modelless interface {
 // sweep has missing vectors made, those of a new embedding model and those that were lost, until ctx ends.
 func (l *Library) sweep(ctx context.Context) {
 	var lost <-chan struct{}
-	if vectors, ok := l.cfg.Vectors.(apart); ok {
+	if vectors, ok := l.cfg.Vectors.(remoteVectors); ok {
 		lost = vectors.Lost()
 	}
 	named := false
@@ -169,7 +169,7 @@ func (l *Library) embedAgain(ctx context.Context, d Document) error {
 // awaitVectors waits for a server of vectors that is away: nothing is embedded that can't be kept, and the work goes
 // on as soon as it is back.
 func (l *Library) awaitVectors(ctx context.Context) error {
-	vectors, ok := l.cfg.Vectors.(apart)
+	vectors, ok := l.cfg.Vectors.(remoteVectors)
 	if !ok {
 		return nil
 	}

@@ -22,7 +22,7 @@ func (l *Library) workers() map[JobKind]Worker {
 	all := map[JobKind]Worker{JobIngest: {Jobs: l.cfg.Workers, Do: l.doing(l.ingest)}}
 	if l.Semantic() {
 		all[JobEmbed] = Worker{Jobs: 1, Do: l.doing(l.embed)}
-		if _, away := l.cfg.Vectors.(apart); away {
+		if _, away := l.cfg.Vectors.(remoteVectors); away {
 			all[JobEmbed] = Worker{Jobs: embedsApart, Do: l.doing(l.embed)}
 		}
 	}

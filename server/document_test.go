@@ -164,7 +164,9 @@ func TestADeletedDocumentIsGoneUntilItIsRestored(t *testing.T) {
 }
 
 func TestUploadsThatCantBeTaken(t *testing.T) {
-	b := newBench(t, func(c *Config) { c.Limits.Upload, c.Limits.UploadTotal, c.Limits.UploadFiles = 1000, 10_000, 3 })
+	b := newBench(t, func(c *Config) {
+		c.Limits.UploadFile, c.Limits.UploadRequest, c.Limits.UploadFiles = 1000, 10_000, 3
+	})
 	for _, tt := range []struct {
 		name   string
 		parts  []string

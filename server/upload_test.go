@@ -82,7 +82,7 @@ func TestTheSameFileWithOtherMetaGetsThatMeta(t *testing.T) {
 }
 
 func TestAnUploadOfWhichNothingIsTakenHasTheStatusOfItsReason(t *testing.T) {
-	b := newBench(t, func(c *Config) { c.Limits.Upload = 100 })
+	b := newBench(t, func(c *Config) { c.Limits.UploadFile = 100 })
 	large, unsupported, fine := "@large.md="+strings.Repeat("large ", 100), "@a.exe=MZ\x90\x00\x03\x00\x00\x00",
 		"@fine.md=Fine words."
 	for _, tt := range []struct {

@@ -18,7 +18,7 @@ type activity struct {
 }
 
 func (s *Step) activity() activity {
-	if s.Made || len(s.Children) > 1 && s.Step.Step == "parallel" {
+	if s.Grouping || len(s.Children) > 1 && s.Step.Step == "parallel" {
 		return groupActivity(s)
 	}
 	if s.Label == nil {

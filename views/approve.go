@@ -20,24 +20,26 @@ const (
 	txtDeny          = "Deny"
 )
 
-// waits reports whether the step is a call that waits for the reader's word, or holds one.
-func (s *Step) waits() bool {
-	if s.asks() {
+// needsApproval reports whether the step is a call that needsApproval for the reader's word, or holds one.
+func (s *Step) needsApproval() bool {
+	if s.holdsApproval() {
 		return true
 	}
 	for _, child := range s.Children {
-		if child.waits() {
+		if child.needsApproval() {
 			return true
 		}
 	}
 	return false
 }
 
-// Asks reports whether a call of the turn waits for the reader's word.
-func (t *Turn) Asks() bool { return t.Running() && slices.ContainsFunc(t.Steps, (*Step).waits) }
+// NeedsApproval reports whether a call of the turn waits for the reader's word.
+func (t *Turn) NeedsApproval() bool {
+	return t.Running() && slices.ContainsFunc(t.Steps, (*Step).needsApproval)
+}
 
-// asks reports whether the step itself waits.
-func (s *Step) asks() bool { return s.Status == chat.StatusPending && s.ToolName != "" }
+// holdsApproval reports whether the step itself waits.
+func (s *Step) holdsApproval() bool { return s.Status == chat.StatusPending && s.ToolName != "" }
 
 // decide is where a decision is sent.
 func (s *Step) decide(how string) templ.SafeURL {

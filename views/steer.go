@@ -69,7 +69,8 @@ func judgedText(f *chat.Feedback) string {
 // editable reports whether the step is a tool call that could be made again with another input. The server has the
 // last word.
 func (s *Step) editable() bool {
-	return s.ToolName != "" && s.Capability != chat.CapabilityAnswer && !s.Made && !s.Repeat && len(s.ToolInput) > 0 &&
+	return s.ToolName != "" && s.Capability != chat.CapabilityAnswer && !s.Grouping && !s.Repeat &&
+		len(s.ToolInput) > 0 &&
 		s.CallID != ""
 }
 

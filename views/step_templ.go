@@ -122,7 +122,7 @@ func StepRow(s *Step, parent *Step) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if s.waits() {
+		if s.needsApproval() {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, " open")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -651,7 +651,7 @@ func stepBody(s *Step) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if s.asks() {
+		if s.holdsApproval() {
 			templ_7745c5c3_Err = approval(s).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -64,7 +64,7 @@ func TestAGroupSaysWhatItsCallsHaveInCommon(t *testing.T) {
 			"1 failed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			group := &Step{Made: true, Repeat: tt.repeat, Children: tt.calls}
+			group := &Step{Grouping: true, Repeat: tt.repeat, Children: tt.calls}
 			group.Status = tt.status
 			a := group.activity()
 			got := a.Verb

@@ -27,7 +27,7 @@ func (t *Turn) Folded() bool {
 // headline is the present activity, or how long the work took.
 func (t *Turn) headline() string {
 	if t.Running() {
-		if t.Asks() {
+		if t.NeedsApproval() {
 			return txtAsks
 		}
 		if s := t.now(); s != nil && !t.Folded() {

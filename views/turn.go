@@ -55,7 +55,7 @@ type Step struct {
 	RunID    string
 	N        int // order of first appearance in the run, from 1: its element ids are made of it
 	Children []*Step
-	Made     bool // made up to group children whose parent has no event of its own
+	Grouping bool // made up to group children whose parent has no event of its own
 	Repeat   bool // made up: its children are calls of one tool, one after the other
 	Started  time.Time
 	Elapsed  time.Duration // between its first and its last event
@@ -107,7 +107,7 @@ func (t *Turn) Failed() int {
 // count returns how many steps have an event of their own and how many of them are over.
 func (t *Turn) count() (all, over int) {
 	for _, s := range t.All {
-		if s.Made {
+		if s.Grouping {
 			continue
 		}
 		all++
@@ -136,7 +136,7 @@ func (s *Step) Row() string { return s.id("step") }
 // now returns the step that is under way, the latest if there are several; nil if none is.
 func (t *Turn) now() *Step {
 	for i := len(t.All) - 1; i >= 0; i-- {
-		if s := t.All[i]; s.Status == chat.StatusRunning && !s.Made {
+		if s := t.All[i]; s.Status == chat.StatusRunning && !s.Grouping {
 			return s
 		}
 	}

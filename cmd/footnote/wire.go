@@ -128,7 +128,7 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log, Version: version,
 		ModelName: a.model, Models: a.runs.Models(), Toolsets: a.runs.Toolsets(), KeepDays: set.SessionKeepDays,
 		Offline: !set.withModel(), Samples: samples, Hosts: set.AllowedHosts, Checks: a.checks(set),
-		Limits: httpio.Limits{Upload: int64(set.MaxUploadMiB) << 20},
+		Limits: httpio.Limits{UploadFile: int64(set.MaxUploadMiB) << 20},
 	})
 	return a, err
 }

@@ -60,7 +60,7 @@ type upload struct {
 // taken is listed with its reason and the others go on; when all are refused the status says why; a request that is
 // refused leaves no new document behind. The fields namespace and meta (a JSON object) hold for the files after them.
 func (a *Handlers) Upload(c echo.Context) error {
-	if err := httpio.LimitBody(c, a.Limits.UploadTotal); err != nil {
+	if err := httpio.LimitBody(c, a.Limits.UploadRequest); err != nil {
 		return err
 	}
 	parts, err := c.Request().MultipartReader()
@@ -207,7 +207,7 @@ func (a *Handlers) addFile(c echo.Context, part *multipart.Part, settings corpus
 		reject(name, err)
 		return nil
 	}
-	body := &limitedFile{r: part, left: a.Limits.Upload, limit: a.Limits.Upload, name: name}
+	body := &limitedFile{r: part, left: a.Limits.UploadFile, limit: a.Limits.UploadFile, name: name}
 	settings.Path, settings.Filename, settings.Body = whole, name, body
 	d, duplicate, err := a.Library.Add(c.Request().Context(), settings)
 	if body.broken != nil {

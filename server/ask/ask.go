@@ -150,14 +150,14 @@ func AskedPage(run chat.Run) string {
 	return "/c/" + run.SessionID + "?asked=" + run.ID
 }
 
-// keptField is where the question of a form waits in the request's context.
-const keptField = "question"
+// stashKey is where the question of a form waits in the request's context.
+const stashKey = "question"
 
 // StashQuestion keeps a form's question with its request, for the page that says why it was not taken.
-func StashQuestion(c echo.Context, q Question) { c.Set(keptField, q) }
+func StashQuestion(c echo.Context, q Question) { c.Set(stashKey, q) }
 
-// StashedQuestion is the question that Keep has kept, if there is one.
+// StashedQuestion is the question that StashQuestion has kept, if there is one.
 func StashedQuestion(c echo.Context) (Question, bool) {
-	q, ok := c.Get(keptField).(Question)
+	q, ok := c.Get(stashKey).(Question)
 	return q, ok
 }

@@ -4,21 +4,21 @@ import "time"
 
 // Limits bound what a client may send and hold. A zero field means its default.
 type Limits struct {
-	JSONBody     int64         // bytes of a JSON or form body; 1 MiB
-	Upload       int64         // bytes of one file; 50 MiB
-	UploadTotal  int64         // bytes of one upload request; 2 GiB
-	UploadFiles  int           // files of one upload request; 1,000
-	Streams      int           // open at once; 20,000
-	Heartbeat    time.Duration // between comments on a silent stream; 15 s
-	WriteTimeout time.Duration // for each write to a client; 20 s
-	ReadTimeout  time.Duration // for each read of a body; 30 s
+	JSONBody      int64         // bytes of a JSON or form body; 1 MiB
+	UploadFile    int64         // bytes of one file; 50 MiB
+	UploadRequest int64         // bytes of one upload request; 2 GiB
+	UploadFiles   int           // files of one upload request; 1,000
+	Streams       int           // open at once; 20,000
+	Heartbeat     time.Duration // between comments on a silent stream; 15 s
+	WriteTimeout  time.Duration // for each write to a client; 20 s
+	ReadTimeout   time.Duration // for each read of a body; 30 s
 }
 
 // WithDefaults returns the limits with the defaults for those that are zero.
 func (l Limits) WithDefaults() Limits {
 	fill(&l.JSONBody, 1<<20)
-	fill(&l.Upload, 50<<20)
-	fill(&l.UploadTotal, 2<<30)
+	fill(&l.UploadFile, 50<<20)
+	fill(&l.UploadRequest, 2<<30)
 	fill(&l.UploadFiles, 1000)
 	fill(&l.Streams, 20_000)
 	fill(&l.Heartbeat, 15*time.Second)

@@ -99,7 +99,7 @@ func (f *fold) step(p chat.Step, at time.Time) change {
 			c.parent, c.moved = f.repeat(s, p.ToolName)
 			c.whole = c.moved != nil
 		}
-	} else if s.Made { // children came before it
+	} else if s.Grouping { // children came before it
 		s.Started = at
 	}
 	children, n, started := s.Children, s.N, s.Started
@@ -133,7 +133,7 @@ func (f *fold) adopt(s *views.Step, p chat.Step, at time.Time) (parent *views.St
 	parent, known := f.calls[p.ParentID]
 	if !known {
 		parent = f.newStep(p.ParentID, at)
-		parent.Made = true
+		parent.Grouping = true
 		f.turn.Steps = append(f.turn.Steps, parent)
 	}
 	parent.Children = append(parent.Children, s)
@@ -143,7 +143,7 @@ func (f *fold) adopt(s *views.Step, p chat.Step, at time.Time) (parent *views.St
 
 // group gives a made-up parent the state of its children and reports whether that changed it.
 func (f *fold) group(parent *views.Step, at time.Time) bool {
-	if parent == nil || !parent.Made {
+	if parent == nil || !parent.Grouping {
 		return false
 	}
 	before := parent.Status
@@ -212,7 +212,7 @@ func (f *fold) done(p chat.RunDone) []*views.Step {
 		if s.Status != chat.StatusRunning && s.Status != chat.StatusPending {
 			continue
 		}
-		if s.Made {
+		if s.Grouping {
 			s.Status = chat.StatusComplete
 		} else {
 			s.Status, s.ToolStatus = chat.StatusCancelled, chat.StatusCancelled

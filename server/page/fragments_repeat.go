@@ -27,13 +27,13 @@ func (f *fold) repeat(s *views.Step, tool string) (parent *views.Step, moved []*
 		return nil, nil
 	}
 	for _, row := range rows[first:last] {
-		if row.ToolName != tool || row.Made || len(row.Children) > 0 || row.Status != chat.StatusComplete {
+		if row.ToolName != tool || row.Grouping || len(row.Children) > 0 || row.Status != chat.StatusComplete {
 			return nil, nil
 		}
 	}
 	moved = append(moved, rows[first:last]...)
 	parent = f.newStep("repeat:"+moved[0].CallID, moved[0].Started)
-	parent.Made, parent.Repeat = true, true
+	parent.Grouping, parent.Repeat = true, true
 	f.turn.Steps = append(rows[:first:first], parent)
 	for _, row := range moved {
 		f.put(parent, row)

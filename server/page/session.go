@@ -73,7 +73,7 @@ func (h *Handlers) showSession(c echo.Context, status int, id string, no *refuse
 		return err
 	}
 	page.Running = page.Running || len(waiting) > 0 && waiting[0].Problem == ""
-	if n := len(turns); n > 0 && turns[n-1].Asks() {
+	if n := len(turns); n > 0 && turns[n-1].NeedsApproval() {
 		page.Running = false // the next step is the reader's, whose words a reload would take away
 	}
 	if page.Running && (no != nil || c.QueryParams().Has("still")) {

@@ -139,7 +139,7 @@ func (p *viewing) place() (at place, err error) {
 	if p.link.At != "" {
 		at.block = max(p.blockNamed(p.link.At), 0)
 	} else if marked := p.anchor(); marked.End > 0 {
-		at.block = p.blockAt(marked.Start)
+		at.block = p.blockAtOrBefore(marked.Start)
 		if len(p.sizes) > 0 { // the words may stand on the page after the one that their block begins on
 			boxes, err := p.Library.Boxes(p.ctx, p.scope, p.v.Document.ID, marked.Start, marked.End)
 			if err != nil {
@@ -168,8 +168,8 @@ func (p *viewing) anchor() views.Span {
 	return p.v.Passage
 }
 
-// blockAt is the index of the last block that starts at or before a place.
-func (p *viewing) blockAt(at int) int {
+// blockAtOrBefore is the index of the last block that starts at or before a place.
+func (p *viewing) blockAtOrBefore(at int) int {
 	low, high := 0, len(p.blocks)
 	for low < high {
 		if mid := (low + high) / 2; p.blocks[mid].Start <= at {
