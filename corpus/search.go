@@ -342,10 +342,10 @@ func (se *activeSearch) vectorIn(ctx context.Context, documents []string, depth 
 	if err != nil {
 		return vectorHits{err: err}
 	}
-	var measured sync.WaitGroup
-	measured.Go(func() { se.measureScale(ctx) })
 	hits, err := se.library.cfg.Vectors.SearchVectors(ctx, se.scope, values, documents, depth)
-	measured.Wait()
+	if len(hits) > 0 {
+		se.measureScale(ctx)
+	}
 	return vectorHits{hits, err}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/embed/embedtest"
 	"footnote/corpus/search"
@@ -91,12 +92,23 @@ func TestAnEmbedderIsMeasuredOnce(t *testing.T) {
 			t.Errorf("%d texts embedded, want %d", got, want)
 		}
 	}
-	e.most.Store(6)
 	sh.search(t, query)
-	texts(1 + 6)
+	texts(1) // nothing is found that has a score
+	values, err := new(bent).EmbedQuery(t.Context(), "slates")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sh.DB.Vectors(e.Model()).Upsert(t.Context(), []corpus.Vector{{
+		PassageID: "p", DocumentID: "d", Namespace: chat.DefaultNamespace, User: chat.LocalUser, Values: values,
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	e.most.Store(7)
+	sh.search(t, query)
+	texts(2 + 6)
 	e.most.Store(0)
 	sh.search(t, query)
-	texts(2 + len(passages) + len(queries))
-	sh.search(t, query)
 	texts(3 + len(passages) + len(queries))
+	sh.search(t, query)
+	texts(4 + len(passages) + len(queries))
 }
