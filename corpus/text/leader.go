@@ -9,6 +9,9 @@ import (
 // leaderMarks is how many equal marks in a row are a leader: an ellipsis at the end of a sentence has up to four.
 const leaderMarks = 5
 
+// leaderDots is a leader of the usual marks.
+var leaderDots = strings.Repeat(".", leaderMarks)
+
 // Leader reports whether a line ends with a leader, the row of dots in a table of contents, or with one and a page
 // number behind it. Such a line names something that stands elsewhere and states nothing itself.
 func Leader(line string) bool {

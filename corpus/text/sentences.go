@@ -98,7 +98,7 @@ func unfinished(piece, rest string) bool {
 	if !ok {
 		return false
 	}
-	if leadsToNumber(trimmed, rest) {
+	if leadsToNumber(trimmed, rest) || strings.HasSuffix(trimmed, leaderDots) {
 		return true
 	}
 	last := lastWord(body)

@@ -27,6 +27,8 @@ func TestSentences(t *testing.T) {
 		{"rows stay apart", "Item\tPrice\nDoor\t40\nWindow\t90", []string{"Item\tPrice", "Door\t40", "Window\t90"}},
 		{"a blank line ends a sentence", "Heading\n\nText follows", []string{"Heading", "Text follows"}},
 		{"Chinese full stops", "屋顶良好。窗户破了！", []string{"屋顶良好。", "窗户破了！"}},
+		{"a row with a leader", "Paper bill ...... GBP 2.25\nReplacement SIM ...... GBP 9.00",
+			[]string{"Paper bill ...... GBP 2.25", "Replacement SIM ...... GBP 9.00"}},
 		{"white space alone has none", " \n\n ", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

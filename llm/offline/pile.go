@@ -46,7 +46,7 @@ func pileOf(sources []source) pile {
 		}
 		a, runes, heading := analysers[lang], []rune(src.Text), -1
 		directory := text.Directory(src.Text)
-		for _, span := range text.Sentences(src.Text) {
+		for _, span := range withLabels(runes, text.Sentences(src.Text)) {
 			u := unit{source: i, start: span[0], end: span[1], text: string(runes[span[0]:span[1]]), heading: heading}
 			u.terms = termSet(a, u.text)
 			if u.names = directory || names(u.text, src); u.names && !directory && !text.Leader(u.text) {
@@ -58,6 +58,37 @@ func pileOf(sources []source) pile {
 		p.around = append(p.around, termSet(a, src.Section+" "+src.document.Title+" "+plainName(src.document.Filename)))
 	}
 	return p
+}
+
+// labelWords is how many words a label has at most: a day in a diary, “Rule 3.”
+const labelWords = 2
+
+// withLabels joins a piece of a few words to the sentence that it stands before in one block: it says what the
+// sentence is about, and nothing by itself.
+func withLabels(runes []rune, spans [][2]int) [][2]int {
+	var out [][2]int
+	label := false // the last span is one
+	for _, span := range spans {
+		if n := len(out); label && blankLines(runes[out[n-1][1]:span[0]]) == 0 {
+			out[n-1][1] = span[1]
+		} else {
+			out = append(out, span)
+		}
+		last := out[len(out)-1]
+		label = last == span && len(strings.Fields(string(runes[span[0]:span[1]]))) <= labelWords
+	}
+	return out
+}
+
+// blankLines is how many blank lines there are in what stands between two sentences.
+func blankLines(between []rune) int {
+	breaks := 0
+	for _, r := range between {
+		if r == '\n' {
+			breaks++
+		}
+	}
+	return max(0, breaks-1)
 }
 
 // termSet holds the stems of a text, and its words as they are.

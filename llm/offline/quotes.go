@@ -51,6 +51,10 @@ func choose(p pile, units []scored, words []word) []quote {
 		for k := range words {
 			covered[k] = max(covered[k], s.has[k])
 		}
+		if i := slices.IndexFunc(out, func(o quote) bool { return p.adjoin(o, q) }); i >= 0 {
+			out[i] = out[i].with(q)
+			continue
+		}
 		out = append(out, q)
 	}
 	return out
@@ -92,6 +96,20 @@ func (p pile) extend(s scored, all []scored) quote {
 			q.start = p.units[q.first].start
 		}
 	}
+	return q
+}
+
+// adjoin reports whether two quotes stand next to each other and can be one.
+func (p pile) adjoin(a, b quote) bool {
+	next := a.last+1 == b.first || b.last+1 == a.first
+	return next && a.source == b.source && max(a.last, b.last)-min(a.first, b.first) < mostUnits &&
+		max(a.end, b.end)-min(a.start, b.start) <= quoteLength
+}
+
+// with is the quote joined with one that it adjoins.
+func (q quote) with(other quote) quote {
+	q.start, q.end = min(q.start, other.start), max(q.end, other.end)
+	q.first, q.last = min(q.first, other.first), max(q.last, other.last)
 	return q
 }
 

@@ -10,9 +10,9 @@ import (
 // Similarity returns the cosine of a question's meaning with that of each text, in order.
 type Similarity func(ctx context.Context, question string, texts []string) ([]float64, error)
 
-// mostCompared is how many units are compared by meaning, the best by words: more would keep a reader waiting where
-// the model of meanings runs on a few processors.
-const mostCompared = 32
+// mostCompared is how many units are compared by meaning, half of them the best by words, half those of the passages
+// that were found first: more would keep a reader waiting where the model of meanings runs on a few processors.
+const mostCompared = 64
 
 // What a word counts that a unit does not have itself.
 const (
@@ -26,6 +26,7 @@ type features struct {
 	own     float64 // the share of the question's weight that the unit has itself
 	context float64 // the same with its heading, its neighbours and its document's name
 	meaning float64 // the cosine; 0 while it is unknown
+	nearest float64 // the same from 0 for the median of those compared to 1 for the highest
 	rank    float64 // how early its passage was found: 1 for the first, 1/2 for the second
 }
 
@@ -63,6 +64,9 @@ func rate(ctx context.Context, p pile, words []word, question string, similar Si
 	if similar == nil || len(out) == 0 {
 		return out, nil
 	}
+	slices.SortStableFunc(out[min(len(out), mostCompared/2):], func(a, b scored) int {
+		return cmp.Compare(b.features.rank, a.features.rank)
+	})
 	few := out[:min(len(out), mostCompared)]
 	texts := make([]string, len(few))
 	for i, s := range few {
@@ -78,8 +82,25 @@ func rate(ctx context.Context, p pile, words []word, question string, similar Si
 	for i := range few {
 		few[i].features.meaning = max(0, cosines[i])
 	}
+	standOut(few)
 	sort(few, weightsOfBoth)
 	return few, nil
+}
+
+// standOut tells of each cosine how far it stands out among those of the question: what a model gives a fitting
+// sentence differs from question to question.
+func standOut(compared []scored) {
+	var all []float64
+	for _, s := range compared {
+		all = append(all, s.features.meaning)
+	}
+	slices.Sort(all)
+	middle, highest := all[len(all)/2], all[len(all)-1]
+	for i := range compared {
+		if f := &compared[i].features; highest > middle {
+			f.nearest = max(0, (f.meaning-middle)/(highest-middle))
+		}
+	}
 }
 
 func sort(units []scored, w weights) {
@@ -90,15 +111,15 @@ func sort(units []scored, w weights) {
 }
 
 // weights say what the features count. They were fitted to questions over real documents: docs/quality.md.
-type weights struct{ own, context, meaning, rank float64 }
+type weights struct{ own, context, meaning, nearest, rank float64 }
 
 var (
 	weightsOfWords = weights{own: 0.44, context: 0.46, rank: 0.1}
-	weightsOfBoth  = weights{own: 0.31, context: 0.31, meaning: 0.34, rank: 0.04}
+	weightsOfBoth  = weights{own: 0.2, context: 0.3, meaning: 0.2, nearest: 0.15, rank: 0.04}
 )
 
 func (w weights) of(f features) float64 {
-	return w.own*f.own + w.context*f.context + w.meaning*f.meaning + w.rank*f.rank
+	return w.own*f.own + w.context*f.context + w.meaning*f.meaning + w.nearest*f.nearest + w.rank*f.rank
 }
 
 // near returns how well what stands around a unit has a word.

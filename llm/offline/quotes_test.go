@@ -1,0 +1,48 @@
+package offline
+
+import (
+	"slices"
+	"testing"
+)
+
+// pileOfText is what a text is cut into when it is the only passage.
+func pileOfText(s string) pile { return pileOf([]source{{passage: passage{N: 1, Text: s}}}) }
+
+func TestALabelBelongsToWhatItNames(t *testing.T) {
+	for _, tt := range []struct {
+		name, in string
+		want     []string
+	}{
+		{"a day in a diary", "5 nov\nGarlic in, 28 cloves. Water is off now.",
+			[]string{"5 nov\nGarlic in, 28 cloves.", "Water is off now."}},
+		{"a number in the same line", "Rule 3. The gate must be locked.", []string{"Rule 3. The gate must be locked."}},
+		{"a heading above an empty line", "Lost cards\n\nCall us at once.", []string{"Lost cards", "Call us at once."}},
+		{"a label of three words", "Everybody pays it.\nWhat it costs\nNine pounds a month.",
+			[]string{"Everybody pays it.", "What it costs", "Nine pounds a month."}},
+		{"only the nearest", "Nov.\n5 nov\nGarlic in.", []string{"Nov.\n5 nov", "Garlic in."}},
+	} {
+		var got []string
+		for _, u := range pileOfText(tt.in).units {
+			got = append(got, u.text)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: units %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestNeighboursAreOneQuote(t *testing.T) {
+	p := pileOfText("Shift to the smallest sprocket.\n\nTurn the bicycle over.\n\nOpen the axle with a key.\n\n" +
+		"Lift the wheel out.\n\nTighten the axle again.")
+	var units []scored
+	for i, score := range []float64{0.5, 0.8, 0.7, 0.6, 0.9} {
+		units = append(units, scored{unit: p.units[i], at: i, score: score})
+	}
+	var got [][2]int
+	for _, q := range choose(p, units, nil) {
+		got = append(got, [2]int{q.first, q.last})
+	}
+	if want := [][2]int{{3, 4}, {0, 2}}; !slices.Equal(got, want) {
+		t.Errorf("quotes of the units %v, want %v", got, want)
+	}
+}
