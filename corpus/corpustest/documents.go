@@ -158,6 +158,20 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("Text = %q", text)
 		}
 	})
+	t.Run("the same bytes restore a deleted document under another name as that", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		d := ingest(t, ds, file("a.md", ""), "old words")
+		mustDo(t, "Delete", ds.Delete(t.Context(), alice, d.ID))
+		again := file("b.txt", "")
+		again.SHA256, again.MIME = d.SHA256, "text/plain"
+		got, _, err := ds.Put(t.Context(), again)
+		if err != nil || got.Filename != "b.txt" || got.Path != "b.txt" || got.MIME != "text/plain" ||
+			got.State != corpus.StateQueued {
+			t.Errorf("Put = %s %s, %s, %s, %v; want b.txt, text/plain, queued", got.Filename, got.Path, got.MIME,
+				got.State, err)
+		}
+	})
 	t.Run("many puts of the same bytes at once make one document", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)

@@ -236,39 +236,35 @@ func requeue(t *tx, id string) error {
 	return err
 }
 
-// restoreSameBytes brings a deleted document with d's bytes back, under d's path if its own is taken, and queues it
-// again unless it is ready. id is empty if there is none, or if it is just being purged.
+// restoreSameBytes brings a deleted document with d's bytes back, under d's path, and queues it again unless it is
+// ready and has d's name and type, on which its text and its title may rest. id is empty if there is none, or if it
+// is just being purged.
 func restoreSameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err error) {
 	var n int64
-	var path string
+	var same bool
 	var state corpus.State
-	err = t.queryRow(`SELECT n, id, path, state FROM documents WHERE user_id = $1 AND namespace = $2 AND sha256 = $3
-		AND deleted_at > 0
+	err = t.queryRow(`SELECT n, id, state, filename = $5 AND mime = $6 FROM documents
+		WHERE user_id = $1 AND namespace = $2 AND sha256 = $3 AND deleted_at > 0
 		ORDER BY path = $4 DESC, deleted_at DESC, n LIMIT 1 FOR UPDATE SKIP LOCKED`,
-		[]any{d.User, d.Namespace, d.SHA256, d.Path}, &n, &id, &path, &state)
+		[]any{d.User, d.Namespace, d.SHA256, d.Path, d.Filename, d.MIME}, &n, &id, &state, &same)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", false, nil
 	}
 	if err != nil {
 		return "", false, err
 	}
-	taken, err := pathTaken(t, d.User, d.Namespace, path)
-	if err != nil {
+	if _, err := t.exec(
+		`UPDATE documents SET path = $2, filename = $3, mime = $4 WHERE n = $1`, n, d.Path, d.Filename, d.MIME,
+	); err != nil {
 		return "", false, err
 	}
-	if taken {
-		if _, err := t.exec(
-			`UPDATE documents SET path = $2, filename = $3 WHERE n = $1`, n, d.Path, d.Filename,
-		); err != nil {
-			return "", false, err
-		}
-	}
-	if state != corpus.StateReady {
+	ready := same && state == corpus.StateReady
+	if !ready {
 		if err := requeue(t, id); err != nil {
 			return "", false, err
 		}
 	}
-	return id, state == corpus.StateReady, show(t, n, d.User, 0)
+	return id, ready, show(t, n, d.User, 0)
 }
 
 func pathTaken(t *tx, user, namespace, path string) (taken bool, err error) {
