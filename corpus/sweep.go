@@ -16,8 +16,8 @@ const (
 	reachEvery = 2 * time.Second // how often a job asks for a server that is away
 )
 
-// remoteVectors is what Vectors have that are kept on a server of their own. It can be away, or lose what it had; the database
-// knows what ought to be there.
+// remoteVectors is what Vectors have that are kept on a server of their own. It can be away, or lose what it had; the
+// database knows what ought to be there.
 type remoteVectors interface {
 	// Reach reports whether the server answers; CodeUnavailable will pass.
 	Reach(ctx context.Context) error

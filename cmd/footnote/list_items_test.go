@@ -27,8 +27,9 @@ func TestANumberedItemIsFoundAndQuotedByItsNumber(t *testing.T) {
 		{"rules.txt", "Rules of the mill\n=================\n\n" + list + "\n"},
 		{"rules.html", "<!doctype html><title>Rules of the mill</title><h1>Rules of the mill</h1><ol>" +
 			strings.Join(items, "") + "</ol>"},
-		{"rules.pdf", string(pdftest.Document("", pdftest.Sheet{Content: pdftest.At(50, 740, 24, "F", "Rules of the mill") +
-			pdftest.Para(50, 700, lines...)}))},
+		{"rules.pdf", string(pdftest.Document("", pdftest.Sheet{
+			Content: pdftest.At(50, 740, 24, "F", "Rules of the mill") + pdftest.Para(50, 700, lines...),
+		}))},
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()

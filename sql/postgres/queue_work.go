@@ -221,7 +221,8 @@ const putBack = `
 		args = job.args || jsonb_build_object('alone', true, 'blame', blamed.sum)
 	FROM dead JOIN replicas USING (queue, attempted_by) JOIN river_job old USING (id),
 		LATERAL (SELECT coalesce((old.args->>'blame')::int, 0) AS before) AS was,
-		LATERAL (SELECT was.before + CASE WHEN replicas.jobs > 1 OR old.args ? 'others' THEN 0 ELSE $2 END AS sum) AS total,
+		LATERAL (SELECT was.before +
+			CASE WHEN replicas.jobs > 1 OR old.args ? 'others' THEN 0 ELSE $2 END AS sum) AS total,
 		LATERAL (SELECT total.sum, CASE WHEN total.sum > was.before THEN ($3::float8[])[least(total.sum, $4)] ELSE 0 END
 			AS wait) AS blamed
 	WHERE job.id = dead.id`
