@@ -14,7 +14,8 @@ import (
 // left. Programs built for finding races map far more than they use: there it is left alone.
 func limitData() {
 	if !raceDetector {
-		_ = unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: dataLimit, Max: dataLimit})
+		const most = dataLimit + threadStacks
+		_ = unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: most, Max: most})
 	}
 }
 

@@ -1,0 +1,5 @@
+//go:build !cgo
+
+package worker
+
+const threadStacks = 0 // Go's own threads have small ones
