@@ -8,6 +8,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus/support"
+	"footnote/corpus/text"
 )
 
 // Fewer content words than these can't be judged by themselves: they go with what stands beside them.
@@ -37,7 +38,9 @@ func (e *Evidence) ClaimsOf(markdown string) []Claim {
 
 // IsSupported reports whether the passages behind a sentence's footnotes hold its words: each part's own ones. A part
 // that only speaks of documents ("According to the document [1], …") needs none, and supports nothing.
-func (e *Evidence) IsSupported(c Claim) bool { return e.quotes(c) || e.supports(c, e.judgeOf(c.Text)) }
+func (e *Evidence) IsSupported(c Claim) bool {
+	return e.quotes(c) || e.isQuoted(c.Text, c.Numbers) || e.supports(c, e.judgeOf(c.Text))
+}
 
 // quotes reports whether a sentence is nothing but what its footnotes quote word for word, one quote behind the other.
 // Lines without a stop may run into one sentence of the answer.
@@ -50,6 +53,34 @@ func (e *Evidence) quotes(c Claim) bool {
 		quoted += " " + e.citer.Citations[n-1].Quote
 	}
 	return quoted != "" && slices.Equal(strings.Fields(quoted), strings.Fields(c.Text))
+}
+
+// markdownEscape is a backslash of Markdown with what it escapes.
+var markdownEscape = regexp.MustCompile("\\\\([!-/:-@\\[-`{-~])")
+
+// isQuoted reports whether a text is whole sentences of a quote behind one of the footnotes, word for word.
+func (e *Evidence) isQuoted(said string, numbers []int) bool {
+	words := strings.Fields(markdownEscape.ReplaceAllString(said, "$1"))
+	for _, n := range numbers {
+		if n < 1 || n > len(e.citer.Citations) || e.citer.Citations[n-1].Check != chat.CheckVerified {
+			continue
+		}
+		quote := []rune(e.citer.Citations[n-1].Quote)
+		var sentences [][]string
+		for _, span := range text.Sentences(string(quote)) {
+			sentences = append(sentences, strings.Fields(string(quote[span[0]:span[1]])))
+		}
+		for i := range sentences {
+			var run []string
+			for k := i; k < len(sentences) && len(run) < len(words); k++ {
+				run = append(run, sentences[k]...)
+			}
+			if len(words) > 0 && slices.Equal(run, words) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (e *Evidence) supports(c Claim, by Judging) bool {
@@ -123,7 +154,8 @@ func (e *Evidence) IsCovered(c Claim) bool {
 }
 
 func (e *Evidence) covers(c Claim, by Judging) bool {
-	return len(c.Nearby) > 0 && (e.isMetaText(c.Text, c.Nearby) || e.holds(c.Text, c.Nearby, by)) ||
+	return len(c.Nearby) > 0 && (e.isQuoted(c.Text, c.Nearby) || e.isMetaText(c.Text, c.Nearby) ||
+		e.holds(c.Text, c.Nearby, by)) ||
 		e.returned(c.Text, by) || e.isAdded(c.Text, by) || c.isCode && e.InPassages(c.Text, by)
 }
 

@@ -77,8 +77,8 @@ func wrapped(line, rest string) bool {
 	if trimmed == "" || next == "" || next[0] == '\n' || next[0] == '\r' {
 		return false
 	}
-	if strings.ContainsAny(line, "\t|") || strings.IndexByte("-*•|#>+\t", next[0]) >= 0 ||
-		strings.HasPrefix(next, "•") {
+	if strings.ContainsAny(line, "\t|") || strings.Contains(line, leaderDots) ||
+		strings.IndexByte("-*•|#>+\t", next[0]) >= 0 || strings.HasPrefix(next, "•") {
 		return false
 	}
 	first, _ := utf8.DecodeRuneInString(next)
@@ -98,6 +98,7 @@ func unfinished(piece, rest string) bool {
 	if !ok {
 		return false
 	}
+	body = strings.TrimSuffix(body, `\`) // Markdown escapes the number of what is no list
 	if leadsToNumber(trimmed, rest) || strings.HasSuffix(trimmed, leaderDots) {
 		return true
 	}

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -21,6 +22,7 @@ type quote struct {
 	last       int
 	score      float64
 	best       scored
+	byNumber   bool // the question names the item by its number
 }
 
 // choose takes up to five quotes, strongest first. One that has words of the question which those before it lack is
@@ -44,7 +46,7 @@ func choose(p pile, units []scored, words []word) []quote {
 		if len(out) > 0 && s.score < leastShare*out[0].best.score {
 			continue
 		}
-		q := p.extend(s, units)
+		q := p.extend(s, units, words)
 		if slices.ContainsFunc(out, func(o quote) bool { return p.same(o, q) }) {
 			continue
 		}
@@ -76,15 +78,19 @@ func gain(s scored, covered []float64, words []word) float64 {
 }
 
 // extend makes a quote of a unit and its neighbours: of the spans of up to three units around it the one that is worth
-// most. A heading ends it.
-func (p pile) extend(s scored, all []scored) quote {
+// most. A heading ends it, and an item that the question names by its number ends where the next one begins.
+func (p pile) extend(s scored, all []scored, words []word) quote {
 	worth := map[int]float64{}
 	for _, o := range all {
 		worth[o.at] = o.score
 	}
 	q := quote{source: s.source, start: s.start, end: s.end, first: s.at, last: s.at, score: s.score, best: s}
+	q.byNumber = slices.ContainsFunc(words, func(w word) bool { return w.typed == itemNumber(s.text) })
 	for q.last-q.first+1 < mostUnits {
 		before, after := p.beside(q.first-1, q), p.beside(q.last+1, q)
+		if q.byNumber {
+			before, after = false, after && itemNumber(p.units[q.last+1].text) == ""
+		}
 		switch {
 		case !before && !after:
 			return q
@@ -99,9 +105,19 @@ func (p pile) extend(s scored, all []scored) quote {
 	return q
 }
 
+var itemStart = regexp.MustCompile(`^\W{0,2}(\d{1,4})[.)]\s`)
+
+// itemNumber is the number that a list's item begins with; "" for other text.
+func itemNumber(s string) string {
+	if m := itemStart.FindStringSubmatch(s); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
 // adjoin reports whether two quotes stand next to each other and can be one.
 func (p pile) adjoin(a, b quote) bool {
-	next := a.last+1 == b.first || b.last+1 == a.first
+	next := !a.byNumber && !b.byNumber && (a.last+1 == b.first || b.last+1 == a.first)
 	return next && a.source == b.source && max(a.last, b.last)-min(a.first, b.first) < mostUnits &&
 		max(a.end, b.end)-min(a.start, b.start) <= quoteLength
 }
