@@ -15,8 +15,9 @@ type unit struct {
 	start, end int // runes in the passage
 	text       string
 	terms      map[string]bool
-	names      bool // it is a heading, a question or a line of a table of contents: it names what is said elsewhere
-	heading    int  // the nearest unit before it in its passage that names what follows; -1: none
+	sequence   []string // its terms in order
+	names      bool     // it is a heading, a question or a line of a table of contents: it names what is said elsewhere
+	heading    int      // the nearest unit before it in its passage that names what follows; -1: none
 }
 
 // pile is everything that was found and read, cut into units.
@@ -48,14 +49,16 @@ func pileOf(sources []source) pile {
 		directory := text.Directory(src.Text)
 		for _, span := range withLabels(runes, text.Sentences(src.Text)) {
 			u := unit{source: i, start: span[0], end: span[1], text: string(runes[span[0]:span[1]]), heading: heading}
-			u.terms = termSet(a, u.text)
+			u.sequence = a.Terms(u.text)
+			u.terms = setOf(u.sequence)
 			if u.names = directory || names(u.text, src); u.names && !directory && !text.Leader(u.text) {
 				heading = len(p.units)
 			}
 			p.units = append(p.units, u)
 		}
 		p.runes = append(p.runes, runes)
-		p.around = append(p.around, termSet(a, src.Section+" "+src.document.Title+" "+plainName(src.document.Filename)))
+		p.around = append(p.around, setOf(
+			a.Terms(src.Section+" "+src.document.Title+" "+plainName(src.document.Filename))))
 	}
 	return p
 }
@@ -91,10 +94,9 @@ func blankLines(between []rune) int {
 	return max(0, breaks-1)
 }
 
-// termSet holds the stems of a text, and its words as they are.
-func termSet(a *text.Analyser, s string) map[string]bool {
-	set := map[string]bool{}
-	for _, term := range a.Terms(s) {
+func setOf(terms []string) map[string]bool {
+	set := make(map[string]bool, len(terms))
+	for _, term := range terms {
 		set[term] = true
 	}
 	return set

@@ -46,3 +46,17 @@ func TestNeighboursAreOneQuote(t *testing.T) {
 		t.Errorf("quotes of the units %v, want %v", got, want)
 	}
 }
+
+// What stands together in the question stands together in the answer.
+func TestNeighbouringWordsOfAQuestionAreOnePhrase(t *testing.T) {
+	p := pileOfText("Rule 6. Bonfires are allowed after 3 pm.\n\nRule 3. The gate must be locked.")
+	words := topicOf(turn{question: "what does rule 3 say"}).weigh(p)
+	units, err := rate(t.Context(), p, words, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "Rule 3. The gate must be locked."
+	if len(units) != 2 || units[0].text != want || units[0].features.pairs <= units[1].features.pairs {
+		t.Errorf("the best unit of %+v; want %q", units, want)
+	}
+}

@@ -25,6 +25,7 @@ const (
 type features struct {
 	own     float64 // the share of the question's weight that the unit has itself
 	context float64 // the same with its heading, its neighbours and its document's name
+	pairs   float64 // the share of the question's neighbouring words that stand next to each other in the unit, too
 	meaning float64 // the cosine; 0 while it is unknown
 	nearest float64 // the same from 0 for the median of those compared to 1 for the highest
 	rank    float64 // how early its passage was found: 1 for the first, 1/2 for the second
@@ -58,6 +59,7 @@ func rate(ctx context.Context, p pile, words []word, question string, similar Si
 				s.features.context += w.weight * max(own, near) / total
 			}
 		}
+		s.features.pairs = pairs(u.sequence, words)
 		out = append(out, s)
 	}
 	sort(out, weightsOfWords)
@@ -111,15 +113,38 @@ func sort(units []scored, w weights) {
 }
 
 // weights say what the features count. They were fitted to questions over real documents: docs/quality.md.
-type weights struct{ own, context, meaning, nearest, rank float64 }
+type weights struct{ own, context, pairs, meaning, nearest, rank float64 }
 
 var (
-	weightsOfWords = weights{own: 0.44, context: 0.46, rank: 0.1}
-	weightsOfBoth  = weights{own: 0.2, context: 0.3, meaning: 0.2, nearest: 0.15, rank: 0.04}
+	weightsOfWords = weights{own: 0.44, context: 0.46, pairs: 0.1, rank: 0.1}
+	weightsOfBoth  = weights{own: 0.2, context: 0.3, pairs: 0.1, meaning: 0.2, nearest: 0.15, rank: 0.04}
 )
 
 func (w weights) of(f features) float64 {
-	return w.own*f.own + w.context*f.context + w.meaning*f.meaning + w.nearest*f.nearest + w.rank*f.rank
+	return w.own*f.own + w.context*f.context + w.pairs*f.pairs + w.meaning*f.meaning + w.nearest*f.nearest + w.rank*f.rank
+}
+
+// pairs returns which share of the weight of the pairs of neighbouring words of a question stand next to each other in
+// a text: “rule 3” is not “Rule 6 … 3 pm”. (The ordered window of Metzler and Croft's sequential dependence model.)
+func pairs(sequence []string, words []word) float64 {
+	held, all := 0.0, 0.0
+	for k := range words[:max(0, len(words)-1)] {
+		a, b := words[k], words[k+1]
+		if a.borrowed || b.borrowed {
+			continue
+		}
+		weight := min(a.weight, b.weight)
+		all += weight
+		best := 0.0
+		for i := range sequence[:max(0, len(sequence)-1)] {
+			best = max(best, a.terms[sequence[i]]*b.terms[sequence[i+1]])
+		}
+		held += weight * best
+	}
+	if all == 0 {
+		return 0
+	}
+	return held / all
 }
 
 // near returns how well what stands around a unit has a word.
