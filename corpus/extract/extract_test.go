@@ -117,6 +117,8 @@ func TestMarkdown(t *testing.T) {
 			"<div><p>Kept <b>bold</b></p><script>alert(1)</script></div>\n\na <span " +
 				"onclick=x>b</span><script>c</script> d<br>e", []string{
 				"paragraph: Kept bold {strong bold}", "paragraph: a b d\ne"}},
+		{"raised digits are no part of a number", "In 1921<sup>1</sup> it was 4 m<sup>2</sup>, the 2<sup>nd</sup>.",
+			[]string{"paragraph: In 1921¹ it was 4 m², the 2nd."}},
 		{"task lists show their state", "- [x] done\n- [ ] open", []string{"list1: [x] done", "list1: [ ] open"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -196,6 +198,9 @@ func TestHTML(t *testing.T) {
 				"heading1: House", "paragraph in House: Dry walls,\nnew roof. {strong walls}", "list1 in House: one",
 				"list2 in House: inner",
 				"list1 in House: two", "list1#3 in House: 3. three"}},
+		{"raised digits are no part of a number",
+			"<p>In 1921<sup><a href=#n1>1</a></sup> it was 4 m<sup>2</sup>, the 2<sup>nd</sup>.",
+			[]string{"paragraph: In 1921¹ it was 4 m², the 2nd."}},
 		{"items have the numbers that a browser draws",
 			"<ol type=a><li>one<li value=5>five</ol><ol type=I start=4><li>four</ol>" +
 				"<ol reversed><li>two<li><p>one</ol>",

@@ -12,6 +12,7 @@ import (
 
 	"footnote/corpus"
 	"footnote/corpus/extract/doctext"
+	"footnote/corpus/text"
 )
 
 // invisible elements hold nothing that a reader of the page sees as its text.
@@ -45,6 +46,7 @@ type htmlWalk struct {
 	item   *corpus.Block // the list item whose first text is awaited
 	number string        // of that item, "3."; empty in a list without numbers
 	flat   bool          // inside a heading or a cell: everything is one line
+	raised bool          // inside superscript
 }
 
 func (h *htmlWalk) node(n *html.Node, at place) {
@@ -98,6 +100,9 @@ func (h *htmlWalk) text(s string, at place) {
 			return
 		}
 		h.open(at)
+	}
+	if h.raised {
+		s = text.Superscript(s)
 	}
 	h.w.Text(s)
 }
@@ -167,7 +172,10 @@ func (h *htmlWalk) inline(n *html.Node, at place) {
 	if !inlineTag[n.DataAtom] {
 		h.w.Text(" ")
 	}
+	raised := h.raised
+	h.raised = raised || n.DataAtom == atom.Sup
 	h.children(n, at)
+	h.raised = raised
 	end()
 	if !inlineTag[n.DataAtom] {
 		h.w.Text(" ")

@@ -11,11 +11,12 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	extast "github.com/yuin/goldmark/extension/ast"
-	"github.com/yuin/goldmark/text"
+	mdtext "github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
 	"footnote/corpus"
 	"footnote/corpus/extract/doctext"
+	"footnote/corpus/text"
 )
 
 const (
@@ -37,7 +38,7 @@ func markdown(ctx context.Context, src string, f corpus.File) (corpus.Extracted,
 	if !m.lines {
 		extensions = append(extensions, extension.Table)
 	}
-	doc := goldmark.New(goldmark.WithExtensions(extensions...)).Parser().Parse(text.NewReader(source))
+	doc := goldmark.New(goldmark.WithExtensions(extensions...)).Parser().Parse(mdtext.NewReader(source))
 	m.blocks(doc, place{})
 	x := m.w.Result()
 	front.apply(&x)
@@ -124,6 +125,7 @@ type place struct {
 type markdownWalk struct {
 	w      doctext.Writer
 	src    []byte
+	raised bool   // inside a raw superscript
 	hidden string // the raw element (script, style) whose content is being left out
 	lines  bool   // tables are too large to be read as such: they are lines of text
 }
@@ -171,7 +173,7 @@ func (m *markdownWalk) paragraph(n ast.Node, b corpus.Block) {
 	m.w.Begin(b)
 	m.inline(n, 0)
 	m.w.End()
-	m.hidden = ""
+	m.hidden, m.raised = "", false
 }
 
 func (m *markdownWalk) list(l *ast.List, at place) {
@@ -323,6 +325,9 @@ func (m *markdownWalk) span(n ast.Node, depth int) {
 }
 
 func (m *markdownWalk) write(s string) {
+	if m.raised {
+		s = text.Superscript(s)
+	}
 	if m.hidden == "" {
 		m.w.Text(s)
 	}
@@ -337,6 +342,8 @@ func (m *markdownWalk) rawHTML(n *ast.RawHTML) {
 	}
 	name, closing := tagName(b.String())
 	switch {
+	case name == "sup":
+		m.raised = !closing
 	case closing && name == m.hidden:
 		m.hidden = ""
 	case m.hidden != "" || closing:

@@ -24,7 +24,7 @@ func scan(s string, yield func(token) bool) {
 	afterApostrophe := -1 // where a word would have to start to be beside one
 	for i := 0; i < len(s); {
 		class, size := classify(s, i)
-		if class == classOther {
+		if class == classOther || class == classRaised {
 			i += size
 			continue
 		}
@@ -42,7 +42,10 @@ func scan(s string, yield func(token) bool) {
 					continue
 				}
 			}
-			if class == classOther || (class == classGram) != t.grams {
+			if class == classRaised && !t.grams && isUnit(s[t.start:i]) {
+				class = classWord
+			}
+			if class == classOther || class == classRaised || (class == classGram) != t.grams {
 				break
 			}
 			i += size
@@ -65,7 +68,14 @@ const (
 	classOther class = iota
 	classWord
 	classGram
+	classRaised // a superscript digit
 )
+
+// isUnit reports whether a superscript digit belongs to a piece of a word: to a unit or a variable, as in m², km² and
+// x². Behind a number or a longer word it is the mark of a note.
+func isUnit(piece string) bool {
+	return !digit(piece[len(piece)-1]) && utf8.RuneCountInString(piece) <= 3
+}
 
 var asciiClass = func() (table [utf8.RuneSelf]class) {
 	for c := range table {
@@ -82,6 +92,8 @@ func classify(s string, i int) (class, int) {
 	}
 	r, size := utf8.DecodeRuneInString(s[i:])
 	switch {
+	case IsSuperscript(r):
+		return classRaised, size
 	case !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsNumber(r):
 		return classOther, size
 	case unspaced(r) && !unicode.IsNumber(r):

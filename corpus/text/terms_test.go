@@ -32,6 +32,9 @@ func TestTerms(t *testing.T) {
 		{"Hindi keeps its vowel signs", "हिन्दी", "hi", "हिन्दी"},
 		{"a soft hyphen is not there", "co\u00adoperate", "", "cooperate"},
 		{"full-width letters are letters", "ＡＢＣ１２", "", "abc12"},
+		{"marks of notes are no part of words and numbers", "measured in 1921¹ by surveyors²,³ at 10⁶", "en",
+			"measur in 1921 by surveyor at 10"},
+		{"exponents of units and variables are", "20 km², 3 m³ and x²", "en", "20 km2 3 m3 and x2"},
 		{"invalid UTF-8 separates words", "a1\xffb2", "", "a1 b2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -125,6 +125,9 @@ func (p *part) takes(l line, lead, body float32) bool {
 	if step < 0.3*l.size || !overlap(last.x0-l.size, last.x1+l.size, l.x0, l.x1) {
 		return false // another column, or beside it
 	}
+	if l.note() {
+		return false // a footnote is no part of the text above it
+	}
 	tolerance := float32(0.08)
 	if max(l.size, last.size) < 1.1*body {
 		tolerance = 0.2 // a line of inline code in the middle of a paragraph is often set smaller

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 
 	"footnote/corpus/extract/doctext"
 )
@@ -164,6 +165,7 @@ type reader struct {
 	glue bool
 
 	hyphen bool // the last character was a hyphen that may end the line
+	high   rune // the first half of a character beyond U+FFFF; 0 if the last one was none
 }
 
 func (r *reader) read() error {
@@ -176,7 +178,16 @@ func (r *reader) read() error {
 		if err != nil {
 			return err
 		}
-		if err := r.char(i, rune(uint32(u))); err != nil {
+		c := rune(uint32(u))
+		if utf16.IsSurrogate(c) { // PDFium gives characters beyond U+FFFF in two halves
+			if r.high == 0 && c < 0xDC00 {
+				r.high = c
+				continue
+			}
+			c = utf16.DecodeRune(r.high, c)
+		}
+		r.high = 0
+		if err := r.char(i, c); err != nil {
 			return err
 		}
 	}
@@ -211,6 +222,10 @@ func (r *reader) char(i int, c rune) error {
 			r.endLine()
 		}
 		r.hyphen = false
+	}
+	if len(r.runs) > 0 && r.leaves(c, box) {
+		r.endWord()
+		r.glue = true
 	}
 	alone := unspaced(c)
 	if len(r.runs) > 0 && (alone || unspaced(r.runs[len(r.runs)-1])) {
@@ -319,6 +334,7 @@ func (r *reader) endLine() {
 	r.glue = false
 	if len(r.line.words) > 0 {
 		r.line.style()
+		r.line.raise()
 		spare := r.line.words
 		r.line.words = slices.Clone(spare) // a long document has millions of words: none has room to spare
 		r.line.hyphen = r.hyphen

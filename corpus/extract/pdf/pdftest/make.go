@@ -22,6 +22,7 @@ type Sheet struct {
 	Content string
 	Rotate  int
 	Crop    string // "l b r t"
+	Fonts   string // further ones, such as "/U 3 0 R "
 }
 
 // Maker writes a PDF object by object.
@@ -84,7 +85,7 @@ func (m *Maker) Document(extra string, sheets ...Sheet) []byte {
 		}
 		pg := m.Add("<</Type /Page /Parent %d 0 R /MediaBox [0 0 600 800] %s /Rotate %d /Resources %s /Contents "+
 			"%d 0 R>>",
-			parent, crop, s.Rotate, Fonts, content)
+			parent, crop, s.Rotate, strings.Replace(Fonts, "<</Font <<", "<</Font <<"+s.Fonts, 1), content)
 		kids = append(kids, fmt.Sprintf("%d 0 R", pg))
 	}
 	m.Add("<</Type /Pages /Count %d /Kids [%s]>>", len(kids), strings.Join(kids, " "))
