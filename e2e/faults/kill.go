@@ -117,23 +117,42 @@ func (c *cell) killOnce(ctx context.Context, g *rig, r *replica, p failPoint) (h
 			strike()
 		}
 	}
-	a, err := c.ask(ctx, g, r.url(), armed, seen)
-	if err != nil {
-		return false, err
+	type taken struct {
+		*asked
+		err error
 	}
-	if p.at == "" && p.events == 0 {
-		strike()
-	}
+	answered := make(chan taken, 1)
+	go func() { // ends with the question's answer
+		a, err := c.ask(ctx, g, r.url(), armed, seen)
+		answered <- taken{a, err}
+	}()
+	var a taken
 	select {
-	case <-reached:
+	case a = <-answered:
+		if a.err != nil {
+			return false, a.err
+		}
+		if p.at == "" && p.events == 0 {
+			strike()
+		}
+		select {
+		case <-reached:
+			hit = true
+		case <-a.over: // it was over before
+		case <-time.After(30 * time.Second): // another replica has it
+		case <-ctx.Done():
+		}
+	case <-reached: // before the answer: the question is sent again
 		hit = true
-	case <-a.over: // it was over before
-	case <-time.After(30 * time.Second): // another replica has it
-	case <-ctx.Done():
 	}
 	r.kill()
 	if err := r.start(); err != nil {
 		return hit, err
+	}
+	if a.asked == nil {
+		if a = <-answered; a.err != nil {
+			return hit, a.err
+		}
 	}
 	if len(g.replicas) == 1 { // the only one that can carry it on
 		<-a.over
