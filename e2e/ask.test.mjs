@@ -63,6 +63,16 @@ inBothModes({ delay: 20 }, { empty: true }, (at, withModel) => {
     await sameAsAPI(at.server, turn)
   }))
 
+  it('leaves the beginning of a long answer in the window', at.tab(async page => {
+    await page.setViewportSize({ width: 390, height: 380 })
+    await page.goto('/')
+    const turn = await ask(page, aboutPDF)
+    await over(turn)
+    const [top, long] = await turn.locator('.answer').evaluate(answer => [answer.getBoundingClientRect().top, document.documentElement.scrollHeight - innerHeight])
+    assert.ok(long > 300, `the page has ${long} px more than the window`)
+    assert.ok(top > 0 && top < 300, `the answer begins at ${top} px`)
+  }))
+
   it('opens a step and shows what went in and what came out', at.tab(async page => {
     await page.goto('/')
     const turn = await ask(page, aboutText)

@@ -4,7 +4,7 @@ import { chosen } from './choose.js'
 import { options } from './options.js'
 import { forget } from './draft.js'
 import { follow, queue } from './queue.js'
-import { catchUp } from './stream.js'
+import { catchUp, toEnd } from './stream.js'
 
 const form = $('#composer')
 const box = $('#q')
@@ -84,7 +84,7 @@ document.addEventListener('htmx:after:swap', event => {
     const [before, turn] = $$('#thread > .turn').slice(-2)
     if (turn && turn.dataset.after !== before.dataset.run) location.reload() // the conversation went on from another version
     catchUp()
-    window.scrollTo(0, document.documentElement.scrollHeight)
+    toEnd($$('#thread > .turn').at(-1))
   } else {
     $('#thread')?.setAttribute('aria-busy', 'false')
   }

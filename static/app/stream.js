@@ -17,8 +17,18 @@ document.addEventListener('htmx:sse:before:message', event => {
   const follow = atEnd() && message.event !== 'answer' && message.event !== 'run_done'
   apply(message.data)
   after[message.event]?.(at.closest('.turn'), at)
-  if (follow) window.scrollTo(0, document.documentElement.scrollHeight)
+  if (follow) toEnd(at.closest('.turn'))
 })
+
+// toEnd goes on to the end, but stops where the answer's beginning would leave the window: it is read from there. Who
+// has gone beyond that stays at the end.
+export function toEnd(turn) {
+  const answer = $('.answer', turn)
+  const top = at => at.getBoundingClientRect().top + window.scrollY - 64 // under the page's header
+  const begins = answer ? Math.max(top(turn), top(answer) - window.innerHeight / 2) : Infinity
+  const end = document.documentElement.scrollHeight
+  window.scrollTo(0, window.scrollY <= begins ? Math.min(end, begins) : end)
+}
 
 function apply(html) {
   const template = document.createElement('template')
@@ -147,7 +157,8 @@ if (end) {
     endSeen = seen.isIntersecting
     offerJump()
   }, { rootMargin: '0px 0px 200px' }).observe(end)
-  if ($('[data-stream]')) window.scrollTo(0, document.documentElement.scrollHeight)
+  const live = $('[data-stream]')?.closest('.turn')
+  if (live) toEnd(live)
 }
 catchUp()
 
