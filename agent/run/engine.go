@@ -40,6 +40,9 @@ type Config struct {
 	// LeastModel is the first of Models that chooses tools by itself. Those before it get passages that rules found,
 	// and only write the answer. Empty: all choose.
 	LeastModel string
+	// Small says why a model gets the profile for small ones, in a few words; empty: it does not. measuring is called
+	// before it begins to measure, which takes seconds. nil: no model gets it.
+	Small func(ctx context.Context, model string, measuring func()) string
 	// Prices are per million tokens, by model. Runs with other models have no cost.
 	Prices map[string]Price
 

@@ -65,6 +65,9 @@ func (w *Runner) gather(ctx context.Context) error {
 	if err := w.begin(ctx); err != nil {
 		return err
 	}
+	if err := w.findProfile(ctx); err != nil {
+		return err
+	}
 	w.messages.list[0].Text += "\n\n" + strings.TrimSpace(gatherPrompt)
 	if err := w.selector.preselectTools(ctx); err != nil {
 		return err

@@ -83,6 +83,18 @@ func (ms *messages) dropOldResults() bool {
 // tokens estimates how many tokens a text has: about four bytes each.
 func tokens(s string) int { return len(s)/4 + 1 }
 
+// sizeOf estimates the tokens of a request, with its tools.
+func sizeOf(req llm.Request) int {
+	size := 0
+	for _, message := range req.Messages {
+		size += tokens(message.Text)
+	}
+	for _, tool := range req.Tools {
+		size += tokens(tool.Description) + tokens(string(tool.Schema))
+	}
+	return size
+}
+
 func clipTokens(s string, limit int) string {
 	if len(s) <= limit*4 {
 		return s

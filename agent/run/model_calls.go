@@ -144,7 +144,8 @@ func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
 	defer context.AfterFunc(m.control.leaving, func() { cancel(context.Cause(m.control.leaving)) })()
 	model, chooses := m.turnModel()
 	r.chooses = chooses
-	done, err := m.readParts(ctx, model.Stream(turn, m.nextRequest()), &r)
+	req := m.nextRequest()
+	done, err := m.readParts(ctx, model.Stream(turn, req), &r)
 	m.budget.chargeFailed(model, err)
 	switch why := context.Cause(ctx); {
 	case errors.Is(why, errAnswerNow), errors.Is(why, errLate):
@@ -159,8 +160,8 @@ func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
 		}
 	}
 	r.finish = done.Finish
-	m.countTokens(model, done.Usage, &r)
-	return r, m.checkPrompt(ctx, done.Usage)
+	m.countTokens(model, req, done.Usage, &r)
+	return r, m.checkPrompt(ctx, req, done.Usage)
 }
 
 // readParts takes the parts of a reply.
@@ -238,7 +239,7 @@ func (m *modelCaller) thinkingStep(thought string) chat.Step {
 }
 
 // countTokens adds a turn's tokens; a provider that does not count is counted for.
-func (m *modelCaller) countTokens(model llm.Model, u *llm.Usage, r *reply) {
+func (m *modelCaller) countTokens(model llm.Model, req llm.Request, u *llm.Usage, r *reply) {
 	used := chat.Tokens{}
 	if model.Name() == offlineName {
 		r.tokens, r.cost = used, m.budget.charge(model, used) // rules read no tokens
@@ -247,9 +248,7 @@ func (m *modelCaller) countTokens(model llm.Model, u *llm.Usage, r *reply) {
 	if u != nil {
 		used = chat.Tokens{In: u.In, Out: u.Out}
 	} else {
-		for _, message := range m.messages.list {
-			used.In += tokens(message.Text)
-		}
+		used.In = sizeOf(req)
 		used.Out = tokens(r.text + r.reasoning)
 		for _, c := range r.calls {
 			used.Out += tokens(string(c.Arguments))

@@ -168,14 +168,11 @@ const leastCounted = 1000
 
 // checkPrompt says once when the model's server seems to have dropped a part of the prompt without a word, as servers
 // do whose context is set too small.
-func (m *modelCaller) checkPrompt(ctx context.Context, u *llm.Usage) error {
+func (m *modelCaller) checkPrompt(ctx context.Context, req llm.Request, u *llm.Usage) error {
 	if u == nil || m.remedies[promptLossNoted] || m.answersByRules() || u.In < leastCounted {
 		return nil
 	}
-	sent := 0
-	for _, message := range m.messages.list {
-		sent += tokens(message.Text)
-	}
+	sent := sizeOf(req)
 	if u.In*2 >= sent {
 		return nil
 	}

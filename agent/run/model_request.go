@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -30,6 +31,10 @@ func (m *modelCaller) nextRequest() llm.Request {
 		Seed:               m.run.Request.Config.Seed,
 		MaxTokens:          m.cfg.MaxTokens,
 	}
+	if m.isSmall() {
+		req.Messages, req.MaxTokens = m.smallRequest(), cmp.Or(m.cfg.MaxTokens, smallReply)
+		return req
+	}
 	if len(m.messages.ephemeral) > 0 {
 		req.Messages = append(
 			append(make([]llm.Message, 0, len(m.messages.list)+len(m.messages.ephemeral)), m.messages.list...),
@@ -58,7 +63,7 @@ func (m *modelCaller) temperature() *float64 {
 // selection is who chooses this run's first tools.
 func (m *modelCaller) selection() tools.Selection {
 	switch asked := tools.Selection(m.run.Request.Config.Selection); {
-	case m.cfg.Features.Pipeline, m.engine.usesPipeline(m.model):
+	case m.cfg.Features.Pipeline, m.engine.usesPipeline(m.model), m.isSmall():
 		return tools.SelectRules
 	case asked != "":
 		return asked

@@ -18,7 +18,9 @@ const (
 )
 
 // mayCallTools reports whether the next turn may call tools.
-func (m *modelCaller) mayCallTools() bool { return m.phase == gathering && m.budget.stop == "" }
+func (m *modelCaller) mayCallTools() bool {
+	return m.phase == gathering && m.budget.stop == "" && !m.isSmall()
+}
 
 // answerNext makes the next turn the answer.
 func (m *modelCaller) answerNext() {

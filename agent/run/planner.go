@@ -38,7 +38,7 @@ type planner struct {
 func (p *planner) makePlan(ctx context.Context) error {
 	wanted := p.run.Request.Config.EnableQueryDecomposition
 	switch {
-	case p.givenText(), wanted != nil && !*wanted, !p.asked.NeedsDocuments(), p.set.SearchTool() == nil,
+	case p.givenText(), wanted != nil && !*wanted, wanted == nil && p.model.isSmall(), !p.asked.NeedsDocuments(), p.set.SearchTool() == nil,
 		!p.enabled(featurePlan):
 		return nil
 	case wanted == nil && p.asked.Complexity != "complex" && !p.modelPlans():

@@ -89,6 +89,9 @@ func (w *Runner) carryOut(ctx context.Context, log []chat.Event) ([]chat.Payload
 		if err := w.branch(ctx); err != nil {
 			return nil, err
 		}
+		if err := w.findProfile(ctx); err != nil {
+			return nil, err
+		}
 	} else if len(log) == 0 {
 		if err := w.guardInput(ctx); err != nil {
 			return nil, err
@@ -99,6 +102,9 @@ func (w *Runner) carryOut(ctx context.Context, log []chat.Event) ([]chat.Payload
 		if last, ok, err := w.opener.openAsked(ctx); ok || err != nil {
 			return last, err
 		}
+		if err := w.findProfile(ctx); err != nil {
+			return nil, err
+		}
 		if err := w.planner.makePlan(ctx); err != nil {
 			return nil, err
 		}
@@ -106,6 +112,8 @@ func (w *Runner) carryOut(ctx context.Context, log []chat.Event) ([]chat.Payload
 		return nil, err
 	} else if last, ok, err := w.opener.openAsked(ctx); ok || err != nil {
 		return last, err
+	} else if err := w.findProfile(ctx); err != nil {
+		return nil, err
 	}
 	if err := w.planner.searchParts(ctx); err != nil {
 		return nil, err

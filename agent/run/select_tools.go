@@ -150,6 +150,10 @@ func (s *toolSelector) chooseTools(ctx context.Context) (c choice, ok bool, err 
 	case s.cfg.Features.Pipeline:
 		c.by, c.why, c.message = "pipeline", "By the fixed pipeline: the agent is switched off.",
 			"Following the fixed pipeline: search, read, answer"
+	case s.model.isSmall():
+		c.by, c.why, c.message = "pipeline", "By the fixed pipeline, for a small model: "+s.small,
+			"Searching by rules: the model is small"
+		c.read = false
 	case s.engine.usesPipeline(s.model.model):
 		c.by, c.why, c.message = "pipeline", "By the fixed pipeline: "+s.model.model.Name()+" does not choose tools.",
 			"Following the fixed pipeline: search, read, answer"

@@ -79,7 +79,8 @@ type selfEvaluator struct {
 func (e *selfEvaluator) shouldJudge(answer string) bool {
 	wanted := e.run.Request.Config.EnableSelfEvaluation
 	if wanted == nil {
-		wanted = &e.set.Reflective
+		usual := e.set.Reflective && !e.model.isSmall()
+		wanted = &usual
 	}
 	return *wanted && e.enabled(featureReflect) && !e.model.answersByRules() && e.check.author != reportOfRejected &&
 		!ground.IsRefusal(answer) &&

@@ -28,6 +28,7 @@ type task struct {
 	asked            question.Analysis
 	titled           corpus.Document // that the question names by its title; empty: none
 	conversation     conversation
+	small            string // why the run's model has the profile for small ones; empty: it has not
 }
 
 // newToolContext is what the tools of a run work with.

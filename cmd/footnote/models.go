@@ -31,6 +31,7 @@ type modelSettings struct {
 	AgentToolCalls        string            `help:"How a model gets its tools: auto (its own tool calls, by JSON in the text if it has none), native, json." enum:"auto,native,json" env:"FOOTNOTE_AGENT_TOOL_CALLS" default:"auto"`
 	AgentModelsAllowed    []string          `help:"Further models that a request may name, weakest first." env:"FOOTNOTE_AGENT_MODELS_ALLOWED" placeholder:"NAME"`
 	AgentMinModelForAgent string            `help:"The weakest of the allowed models that chooses tools by itself; those before it answer from what rules found." env:"FOOTNOTE_AGENT_MIN_MODEL_FOR_AGENT" placeholder:"NAME"`
+	AgentProfile          string            `help:"How much a model is given: full (tools, and long prompts), small (rules search, and it answers from five passages), or auto: small for a model on this machine or network that reads fewer than 100 tokens a second, has at most 8192 of context, or can't call tools." enum:"auto,small,full" env:"FOOTNOTE_AGENT_PROFILE" default:"auto"`
 	ModelsSelect          string            `help:"A cheaper model that chooses tools, plans and judges; answers are written by the main one." env:"FOOTNOTE_MODELS_SELECT" placeholder:"NAME"`
 	Prices                map[string]string `help:"Price of a million tokens in and out, by model: name=0.4/1.6;other=2/8. In the settings file: prices: {name: {in: 0.4, out: 1.6}}. Answers then say what they cost." env:"FOOTNOTE_PRICES" placeholder:"NAME=IN/OUT"`
 }
@@ -144,7 +145,8 @@ func takePrices(tree map[string]any, values map[string]string) error {
 type modelSet struct {
 	main, fallback, selecting llm.Model // fallback and selecting may be nil
 	allowed                   []llm.Model
-	client                    *http.Client // nil in offline mode
+	client                    *http.Client             // nil in offline mode
+	measured                  map[string]*openai.Model // those that can be measured, by name
 }
 
 // buildModels makes the models that the settings name. known is the client of the OpenAI-compatible server, nil if
@@ -155,7 +157,7 @@ func buildModels(
 	if !set.withModel() {
 		return modelSet{main: offline.New(similar)}, nil
 	}
-	c.fallback, c.client = offline.New(similar), httpllm.NewHTTPClient()
+	c.fallback, c.client, c.measured = offline.New(similar), httpllm.NewHTTPClient(), map[string]*openai.Model{}
 	usual := set.OpenAIModel
 	if set.usesAnthropic() {
 		usual, known = set.AnthropicModel, nil
@@ -193,6 +195,7 @@ func (c *modelSet) named(set *settings, name string, known *openai.Model, log *s
 			return nil, err
 		}
 	}
+	c.measured[name] = known
 	return textcalls.New(known, textcalls.Way(cmp.Or(set.AgentToolCalls, string(textcalls.Auto)))), nil
 }
 

@@ -1,6 +1,7 @@
 package scripted
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -20,6 +21,8 @@ type Config struct {
 	Delay  time.Duration // before each piece, unless the reply has its own
 	Tokens int           // pieces of each text reply; 0: as the script says
 	Model  string        // the name in /v1/models; empty: "scripted"
+	Owner  string        // likewise; empty: "footnote"
+	Room   int           // tokens of context, likewise, as llama.cpp says it; 0: it does not say
 	Record int           // how many requests Requests keeps at most: the last ones
 }
 
@@ -107,7 +110,8 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{
-		map[string]any{"id": s.config.Model, "object": "model", "created": 0, "owned_by": "footnote"},
+		map[string]any{"id": s.config.Model, "object": "model", "created": 0,
+			"owned_by": cmp.Or(s.config.Owner, "footnote"), "meta": map[string]any{"n_ctx": s.config.Room}},
 	}})
 }
 

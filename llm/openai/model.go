@@ -79,6 +79,7 @@ type Model struct {
 	server   *httpllm.Server // for replies
 	embedder *httpllm.Server // for embeddings: their failures say nothing of replies
 
+	near       bool // the server is on this machine or in its network
 	habits     habits
 	tools      sync.Map // name → *definition, encoded once
 	dimensions atomic.Int64
@@ -105,7 +106,7 @@ func New(c Config) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{
-		name: c.Model, embeddings: c.EmbeddingModel, http: c.HTTPClient, log: c.Log, now: time.Now,
+		name: c.Model, embeddings: c.EmbeddingModel, http: c.HTTPClient, log: c.Log, now: time.Now, near: isNear(base),
 		patience: httpllm.Patience{
 			FirstToken: cmp.Or(c.FirstToken, 120*time.Second), Idle: cmp.Or(c.Idle, 60*time.Second),
 			IdleText: cmp.Or(c.IdleText, 180*time.Second),

@@ -1,9 +1,12 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
+
+	sdk "github.com/openai/openai-go/v3"
 
 	"footnote/llm"
 	"footnote/llm/httpllm"
@@ -21,6 +24,7 @@ type Health struct {
 	Usage     bool // and says how many tokens were used
 	Embeds    bool // and the embedding model works; false also when none is set
 	Models    []string
+	Served    Served        // the model that the server really answers with, as far as its list tells
 	Took      time.Duration // until the reply was complete
 	Err       error         // the first failure, an *llm.Error; nil if the model answers
 	EmbedErr  error
@@ -55,8 +59,29 @@ func (m *Model) probeModels(ctx context.Context) (h Health) {
 	h.Reachable, h.KeyRight = true, true
 	for _, model := range page.Data {
 		h.Models = append(h.Models, model.ID)
+		if model.ID == m.name || len(page.Data) == 1 { // one that has a single model answers with it, whatever is asked for
+			h.Served = served(model)
+		}
 	}
 	return h
+}
+
+// Served is what a server's list says of a model. Empty fields: nothing.
+type Served struct {
+	Name    string
+	Owner   string // like llamacpp
+	Context int    // tokens
+}
+
+func served(model sdk.Model) Served {
+	var more struct {
+		MaxModelLen int `json:"max_model_len"` // vLLM
+		Meta        struct {
+			Context int `json:"n_ctx"` // llama.cpp
+		} `json:"meta"`
+	}
+	_ = json.Unmarshal([]byte(model.RawJSON()), &more) // other servers have other fields there
+	return Served{Name: model.ID, Owner: model.OwnedBy, Context: cmp.Or(more.Meta.Context, more.MaxModelLen)}
 }
 
 func (m *Model) probeReply(ctx context.Context, h *Health) {
