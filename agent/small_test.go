@@ -25,8 +25,9 @@ func TestASmallModelAnswersOneShortRequest(t *testing.T) {
 	h := newHouse(t, model, small)
 	long := strings.Repeat("The guests of the house are asked to take part in the cleaning of the hall. ", 12)
 	for i := range 8 {
-		h.add(fmt.Sprintf("leave-%d.md", i), fmt.Sprintf("# Leave %d\n\n%sOffice %d grants days of holiday on paper. %s", i,
-			long, i, long))
+		h.add(fmt.Sprintf("leave-%d.md", i), fmt.Sprintf(
+			"# Leave %d\n\n%sOffice %d grants days of holiday on paper. %s", i, long, i, long,
+		))
 	}
 	const question = "How many days of paid holiday does an employee get?"
 	got := h.answer(asks(question))
@@ -41,8 +42,9 @@ func TestASmallModelAnswersOneShortRequest(t *testing.T) {
 		t.Fatalf("%d requests, the first %+v; want one without tools and at most 800 tokens", len(seen), seen)
 	}
 	last := seen[0].Messages[len(seen[0].Messages)-1].Text
-	if !strings.HasSuffix(last, "Question: "+question+"\nAnswer with [n].") || strings.Count(last, question) != 2 {
-		t.Errorf("the prompt ends %q; want the question again and [n]", last[max(0, len(last)-120):])
+	_, end, again := strings.Cut(last[strings.LastIndex(last, "====="):], "Question: "+question+"\n")
+	if !again || !strings.HasPrefix(end, "Answer the question") || !strings.HasSuffix(end, "[n].") {
+		t.Errorf("the prompt ends %q; want the question again and [n]", end)
 	}
 	if n := strings.Count(last, "\n\n[") + strings.Count(last, "=====\n["); n != 5 {
 		t.Errorf("%d passages are shown, want 5:\n%s", n, last)
@@ -78,7 +80,8 @@ func TestASmallModelPlansAndJudgesOnlyWhenAsked(t *testing.T) {
 	}{{"not asked", nil, 1}, {"asked", new(true), 3}} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			plan, judged := says(`["days of holiday", "the notice period"]`), says(`{"evaluation":"Good.","confidence":1}`)
+			plan := says(`["days of holiday", "the notice period"]`)
+			judged := says(`{"evaluation":"Good.","confidence":1}`)
 			replies := []scripted.Reply{says(goodAnswer)}
 			if tt.asked != nil {
 				replies = []scripted.Reply{plan, says(goodAnswer), judged}
@@ -93,5 +96,18 @@ func TestASmallModelPlansAndJudgesOnlyWhenAsked(t *testing.T) {
 				t.Errorf("the model was asked %d times, want %d", n, tt.turns)
 			}
 		})
+	}
+}
+
+// A small model can't search when rules took its question for one about the list of documents.
+func TestASmallModelIsShownPassagesBesideAList(t *testing.T) {
+	t.Parallel()
+	model := scripted.New(says(goodAnswer))
+	h := newHouse(t, model, small)
+	h.answer(asks("What documents grant paid holiday to an employee?"))
+	last := model.Requests()[0].Messages[1].Text
+	if !strings.Contains(last, "[1] Staff handbook, Staff handbook › Leave: ") ||
+		!strings.Contains(last, `"documents":[`) {
+		t.Errorf("the prompt lacks a passage or the list:\n%s", last)
 	}
 }

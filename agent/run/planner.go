@@ -38,8 +38,8 @@ type planner struct {
 func (p *planner) makePlan(ctx context.Context) error {
 	wanted := p.run.Request.Config.EnableQueryDecomposition
 	switch {
-	case p.givenText(), wanted != nil && !*wanted, wanted == nil && p.model.isSmall(), !p.asked.NeedsDocuments(), p.set.SearchTool() == nil,
-		!p.enabled(featurePlan):
+	case p.givenText(), wanted != nil && !*wanted, wanted == nil && p.model.isSmall(), !p.asked.NeedsDocuments(),
+		p.set.SearchTool() == nil, !p.enabled(featurePlan):
 		return nil
 	case wanted == nil && p.asked.Complexity != "complex" && !p.modelPlans():
 		return nil

@@ -184,6 +184,9 @@ func (s *toolSelector) byRules() (choice, bool) {
 			c.opening, c.confidence, c.why, c.message = []llm.Call{
 				call,
 			}, 0.6, "It asks about the documents themselves.", "Chose list_documents by rules"
+			if search, ok := s.searchCall(1); ok && s.model.isSmall() { // it can't search if the list is beside the point
+				c.opening = append(c.opening, search)
+			}
 			return c, true
 		}
 		c.confidence = 0.5
@@ -233,6 +236,15 @@ func (s *toolSelector) byProperties(c choice) (choice, bool) {
 	}
 	c.confidence = 0.5
 	return c, true
+}
+
+// searchCall searches for the question, as the call of a number.
+func (s *toolSelector) searchCall(n int) (llm.Call, bool) {
+	tool := s.set.SearchTool()
+	if tool == nil {
+		return llm.Call{}, false
+	}
+	return s.calls.programCall(tool.Name, map[string]any{"query": s.searchWords()}, n)
 }
 
 func namesOf(calls []llm.Call) []string {

@@ -31,20 +31,6 @@ const (
 	smallReply      = 800 // tokens, unless a setting says otherwise
 )
 
-// answerMarked asks, by language, for an answer with numbers.
-var answerMarked = map[string]string{
-	"en": "Answer with [n].", "de": "Antworte auf Deutsch, mit [n].", "fr": "Réponds en français, avec [n].",
-	"es": "Responde en español, con [n].", "it": "Rispondi in italiano, con [n].",
-	"pt": "Responde em português, com [n].", "nl": "Antwoord in het Nederlands, met [n].",
-	"sv": "Svara på svenska, med [n].", "da": "Svar på dansk, med [n].", "no": "Svar på norsk, med [n].", "nb": "Svar på norsk, med [n].",
-	"fi": "Vastaa suomeksi, merkinnöin [n].", "pl": "Odpowiedz po polsku, z [n].", "cs": "Odpověz česky, s [n].",
-	"hu": "Válaszolj magyarul, [n] jelöléssel.", "ro": "Răspunde în română, cu [n].",
-	"tr": "Türkçe yanıtla, [n] ile.", "ru": "Ответь по-русски, с [n].", "uk": "Відповідай українською, з [n].",
-	"el": "Απάντησε στα ελληνικά, με [n].", "ar": "أجب بالعربية، مع [n].", "he": "ענה בעברית, עם [n].",
-	"ja": "[n] を付けて日本語で答えてください。", "zh": "请用中文回答，并标注 [n]。", "ko": "[n]을 붙여 한국어로 답하세요.",
-	"hi": "[n] के साथ हिन्दी में उत्तर दें।",
-}
-
 // findProfile decides whether the run's model is a small one.
 func (w *Runner) findProfile(ctx context.Context) (err error) {
 	if w.cfg.Small == nil || w.model.answersByRules() || w.givenText() {
@@ -90,11 +76,7 @@ func (m *modelCaller) smallRequest() []llm.Message {
 	}
 	body := "Question: " + clipTokens(asked, smallRoom)
 	if shown := m.smallSources(); shown != "" {
-		end, ok := answerMarked[text.Detect(asked)]
-		if !ok {
-			end = "Answer in the language of the question, with [n]."
-		}
-		body += "\n\n" + fenceData(m.nonce, shown) + "\n\n" + body + "\n" + end
+		body += "\n\n" + fenceData(m.nonce, shown) + "\n\n" + body + "\n" + markedAnswer(text.Detect(asked))
 	}
 	out = append(out, llm.Message{Role: llm.RoleUser, Text: body})
 	return append(out, m.messages.ephemeral...)
@@ -129,22 +111,39 @@ func (m *modelCaller) smallSources() string {
 		given := "The text that came with the question: " + clipTokens(m.run.Request.AddedContext, smallRoom/2)
 		shown, room = append(shown, given), room-smallRoom/2
 	}
+	if others := m.resultsBesides(); others != "" {
+		limit := room
+		if len(all) > 0 {
+			limit = smallLeast
+		}
+		shown = append(shown, clipTokens(others, limit))
+		room -= limit
+	}
 	for i, src := range all {
 		limit := min(smallMost, room-(len(all)-1-i)*smallLeast)
 		said := m.excerpt(src, limit)
 		room -= roughTokens(said)
 		shown = append(shown, said)
 	}
-	if len(all) == 0 {
-		for _, msg := range m.messages.list {
-			if msg.Role == llm.RoleTool && room > 0 {
-				_, body, _ := strings.Cut(msg.Text, "\n") // without the mark
-				body = clipTokens(body[:max(0, strings.LastIndexByte(body, '\n'))], room)
-				shown, room = append(shown, body), room-roughTokens(body)
-			}
+	return strings.Join(shown, "\n\n")
+}
+
+// resultsBesides are the results of tools that show no passages: lists, sums.
+func (m *modelCaller) resultsBesides() string {
+	retrieves := map[string]bool{} // by the call's id
+	var out []string
+	for _, msg := range m.messages.list {
+		for _, call := range msg.Calls {
+			t := m.set.Find(call.Name)
+			retrieves[call.ID] = t == nil || t.Capability == chat.CapabilitySearch ||
+				t.Capability == chat.CapabilityRead
+		}
+		if msg.Role == llm.RoleTool && !retrieves[msg.CallID] {
+			_, body, _ := strings.Cut(msg.Text, "\n") // without the marks
+			out = append(out, body[:max(0, strings.LastIndexByte(body, '\n'))])
 		}
 	}
-	return strings.Join(shown, "\n\n")
+	return strings.Join(out, "\n")
 }
 
 // excerpt is a passage under its number; of a long one the sentences around the one that fits the question best.

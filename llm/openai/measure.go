@@ -117,9 +117,9 @@ func (m *Model) Measure(ctx context.Context) (Measured, error) {
 	}
 	// No prefix cache holds what begins with this.
 	history := []llm.Message{
-		{Role: llm.RoleSystem, Text: "Conversation " + rand.Text() + ". You answer questions from documents. What you " +
-			"do not know, you search for by the tool, and then you answer in one short sentence from what it returned. " +
-			"You never guess, and you never answer without a search."},
+		{Role: llm.RoleSystem, Text: "Conversation " + rand.Text() + ". You answer questions from documents. What " +
+			"you do not know, you search for by the tool, and then you answer in one short sentence from what it " +
+			"returned. You never guess, and you never answer without a search."},
 		{Role: llm.RoleUser, Text: "Search the documents for the number of the key of the boathouse, and tell me the " +
 			"number."},
 	}

@@ -59,7 +59,8 @@ func (m *Model) probeModels(ctx context.Context) (h Health) {
 	h.Reachable, h.KeyRight = true, true
 	for _, model := range page.Data {
 		h.Models = append(h.Models, model.ID)
-		if model.ID == m.name || len(page.Data) == 1 { // one that has a single model answers with it, whatever is asked for
+		// a server that has a single model answers with it, whatever is asked for
+		if model.ID == m.name || len(page.Data) == 1 {
 			h.Served = served(model)
 		}
 	}
