@@ -99,7 +99,7 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 			Store: a.stores.chats, Feed: a.feed, Library: a.library, Model: a.models.main, Fallback: fallback, Log: log,
 			Select: a.models.selecting, Models: a.models.allowed, LeastModel: set.AgentMinModelForAgent, Prices: prices,
 			Small: set.small(a.models.measured, log),
-			Web: search, ApproveWeb: set.WebApprove == "always", MCP: a.tools,
+			Web:   search, ApproveWeb: set.WebApprove == "always", MCP: a.tools,
 			Toolset: set.AgentToolset, Tools: set.AgentTools, Budget: set.budget(), Temperature: set.AgentTemperature,
 			MaxTokens:   set.AgentMaxTokens,
 			ToolTimeout: set.AgentTimeoutPerTool, Features: set.features(), Memory: set.conversationMemory(),
