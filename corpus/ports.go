@@ -138,6 +138,7 @@ type Hit struct {
 	PassageID  string
 	DocumentID string
 	Cosine     float64 // vectors only: exact, -1 to 1
+	Share      float64 // words only: of what a passage with each word once has, which is 1; more for more of them
 }
 
 // Removal is what is to be removed outside the database. It may be tried more than once, and by several replicas.
@@ -155,8 +156,9 @@ type TextPart struct {
 
 // Lexical finds passages by words. Documents.PutContent feeds it.
 type Lexical interface {
-	// SearchLexical returns up to k hits, best first by BM25 (title weighted twice), ties by passage id. Only the
-	// order means anything. Only documents in scope that are not deleted are found.
+	// SearchLexical returns up to k hits, best first by BM25 (title weighted twice), ties by passage id. A hit's share
+	// is its score over the sum of the words' IDF, which is that of the most frequent of a word's terms, and for a word
+	// that no passage has that of a term nowhere. Only documents in scope that are not deleted are found.
 	SearchLexical(ctx context.Context, s chat.Scope, q LexicalQuery, k int) ([]Hit, error)
 
 	// Similar returns indexed body terms that share trigrams with term, most alike first, at most k: for typing errors.
@@ -165,7 +167,7 @@ type Lexical interface {
 
 // LexicalQuery is a question as analysed terms.
 type LexicalQuery struct {
-	Terms     []string   // any may match; more and rarer is better
+	Words     [][]string // the terms of each word, any of which may match; more and rarer is better
 	Phrases   [][]string // each must occur exactly, in order
 	Documents []string   // only in these; empty: anywhere
 }

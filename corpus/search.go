@@ -1,11 +1,9 @@
 package corpus
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,7 +28,9 @@ func (l *Library) Search(ctx context.Context, s chat.Scope, q Query) (Results, e
 	if err != nil {
 		return Results{}, err
 	}
-	se := &activeSearch{library: l, scope: s, query: q, seen: make(map[string]bool)}
+	se := &activeSearch{
+		library: l, scope: s, query: q, seen: make(map[string]bool), corrected: make(map[string][]string),
+	}
 	if q.Filter != nil {
 		if q.Documents, err = l.selected(ctx, s, q); err != nil {
 			return Results{}, err
@@ -127,17 +127,17 @@ func both(a, b []string) []string {
 
 // activeSearch is one search under way.
 type activeSearch struct {
-	library *Library
-	scope   chat.Scope
-	query   Query
-	langs   []string
-	words   []text.Word
-	phrases []string
-	extra   []string        // terms that correct words
-	seen    map[string]bool // words that a result holds
-	notes   []string
-	partial bool // an index did not answer
-	early   bool // none of the documents has vectors yet
+	library   *Library
+	scope     chat.Scope
+	query     Query
+	langs     []string
+	words     []text.Word
+	phrases   []string
+	corrected map[string][]string // of a word, the terms that correct it
+	seen      map[string]bool     // words that a result holds
+	notes     []string
+	partial   bool // an index did not answer
+	early     bool // none of the documents has vectors yet
 
 	embed     sync.Once
 	values    []float32 // the query's vector
@@ -146,7 +146,22 @@ type activeSearch struct {
 	scale     search.Scale // what cosines mean; set with the first hits by meaning
 }
 
+// run finds what has the quoted phrases, and when nothing has them, what has their words.
 func (se *activeSearch) run(ctx context.Context) (Results, error) {
+	found, err := se.once(ctx)
+	if err != nil || len(found.Results) > 0 || len(se.phrases) == 0 {
+		return found, err
+	}
+	quoted := "“" + strings.Join(se.phrases, "” and “") + "”"
+	se.phrases, se.notes = nil, nil
+	if found, err = se.once(ctx); len(found.Results) > 0 {
+		note := "Nothing found has " + quoted + " word for word: these results have some of the words."
+		found.Notes = append([]string{note}, found.Notes...)
+	}
+	return found, err
+}
+
+func (se *activeSearch) once(ctx context.Context) (Results, error) {
 	byMeaning := se.query.Mode != ModeLexical && se.library.Semantic()
 	if se.query.Mode == ModeSemantic && !byMeaning {
 		se.note("Semantic search is off: these results are found by words. Set an embedding model to turn it on.")
@@ -246,66 +261,50 @@ func unanswered(err error) error {
 	}
 }
 
-// rank fuses what the indexes found.
-func (se *activeSearch) rank(byWord, byVector []Hit, byWords, byMeaning bool) []fused {
-	switch {
-	case byWords && byMeaning:
-		return se.threshold(se.fair(fuse(
-			ranking{byWord, search.WordsWeight}, ranking{byVector, search.MeaningWeight},
-		)))
-	case byMeaning:
-		return se.threshold(fuse(ranking{byVector, search.MeaningWeight}))
-	default:
-		return fuse(ranking{byWord, search.WordsWeight})
-	}
-}
-
-// ranking is what one way of searching found, best first, and what that counts for.
-type ranking struct {
-	hits   []Hit
-	weight float64
-}
-
-// fused is a hit with its score over several rankings, 0–1.
+// fused is a hit with its score, 0–1.
 type fused struct {
 	Hit
 	score float64
 }
 
-// fuse ranks the hits of several rankings. A hit keeps the cosine that any of them gives it.
-func fuse(rankings ...ranking) []fused {
-	hits := make(map[string]Hit)
-	lists := make([]search.List, len(rankings))
-	for i, r := range rankings {
-		lists[i].Weight = r.weight
-		for _, h := range r.hits {
-			lists[i].IDs = append(lists[i].IDs, h.PassageID)
-			if _, known := hits[h.PassageID]; !known || h.Cosine != 0 {
-				hits[h.PassageID] = h
-			}
-		}
+// rank orders what the indexes found, by both, by meaning or by words.
+func (se *activeSearch) rank(byWord, byVector []Hit, byWords, byMeaning bool) []fused {
+	hits := make(map[string]Hit, len(byWord)+len(byVector))
+	for _, h := range byWord {
+		hits[h.PassageID] = h
 	}
-	ranked := search.Fuse(lists...)
-	out := make([]fused, len(ranked))
-	for i, r := range ranked {
-		out[i] = fused{hits[r.ID], r.Score}
+	farthest := 1.0
+	for _, h := range byVector {
+		farthest = min(farthest, h.Cosine)
+		h.Share = hits[h.PassageID].Share
+		hits[h.PassageID] = h
+	}
+	fits := make([]search.Fit, 0, len(hits))
+	for id, h := range hits {
+		cosine := h.Cosine
+		if cosine == 0 { // it is not among the nearest
+			cosine = farthest
+		}
+		fit := search.Fit{ID: id, Words: h.Share}
+		switch {
+		case !byMeaning:
+			fit.Unknown = true
+		case !byWords:
+			fit.Meaning = cosine
+		default:
+			fit.Meaning = se.scale.Nearness(cosine)
+			fit.Unknown = h.Cosine == 0 && (len(byVector) == 0 || se.library.waiting.has(h.DocumentID))
+		}
+		fits = append(fits, fit)
+	}
+	out := make([]fused, 0, len(fits))
+	for _, r := range search.Fuse(fits) {
+		out = append(out, fused{hits[r.ID], r.Score})
+	}
+	if byMeaning {
+		return se.threshold(out)
 	}
 	return out
-}
-
-// fair gives what was found in documents without vectors yet the score that its rank by words has alone.
-func (se *activeSearch) fair(ranked []fused) []fused {
-	changed := false
-	for i, f := range ranked {
-		if f.Cosine == 0 && se.library.waiting.has(f.DocumentID) {
-			ranked[i].score = min(1, f.score*(search.WordsWeight+search.MeaningWeight)/search.WordsWeight)
-			changed = true
-		}
-	}
-	if changed {
-		slices.SortStableFunc(ranked, func(a, b fused) int { return cmp.Compare(b.score, a.score) })
-	}
-	return ranked
 }
 
 func (se *activeSearch) note(s string) { se.notes = append(se.notes, s) }

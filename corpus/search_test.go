@@ -109,8 +109,15 @@ func TestSearchDetails(t *testing.T) {
 		if got := titles(sh.search(t, corpus.Query{Text: `"fire door"`})); !slices.Equal(got, []string{"lease.md"}) {
 			t.Errorf("found %q, want only lease.md", got)
 		}
-		if got := titles(sh.search(t, corpus.Query{Text: `"fire doors"`})); got != nil {
-			t.Errorf("another form of the phrase found %q, want none", got)
+		found := sh.search(t, corpus.Query{Text: `"fire doors"`})
+		const note = "Nothing found has “fire doors” word for word: these results have some of the words."
+		if got := titles(found); !slices.Contains(got, "lease.md") || !slices.Equal(found.Notes, []string{note}) {
+			t.Errorf("another form of the phrase found %q, notes %q; want lease.md with %q", got, found.Notes, note)
+		}
+		if found := sh.search(t, corpus.Query{
+			Text: `"quantum chromodynamics"`,
+		}); len(found.Results)+len(found.Notes) > 0 {
+			t.Errorf("a phrase of unknown words found %q, notes %q; want nothing", titles(found), found.Notes)
 		}
 		if got := titles(sh.search(t, corpus.Query{Text: `"首都是北京"`})); !slices.Equal(got, []string{"china.md"}) {
 			t.Errorf("found %q, want only china.md", got)

@@ -1,8 +1,10 @@
 package corpus
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,14 +15,14 @@ import (
 // lexical finds passages by the query's words and the terms that correct them. A phrase is looked for as documents of
 // each language would hold it.
 func (se *activeSearch) lexical(ctx context.Context, depth int) ([]Hit, error) {
-	q := LexicalQuery{Documents: se.query.Documents, Terms: se.terms()}
-	if len(q.Terms) == 0 {
+	q := LexicalQuery{Documents: se.query.Documents, Words: se.terms()}
+	if len(q.Words) == 0 {
 		return nil, nil
 	}
 	if len(se.phrases) == 0 {
 		return se.ask(ctx, q, depth)
 	}
-	var lists []ranking
+	found := make(map[string]Hit)
 	var asked []string
 	for _, lang := range append([]string{""}, se.langs...) {
 		q.Phrases = nil
@@ -39,21 +41,23 @@ func (se *activeSearch) lexical(ctx context.Context, depth int) ([]Hit, error) {
 		if err != nil {
 			return nil, err
 		}
-		lists = append(lists, ranking{hits, search.WordsWeight})
+		for _, h := range hits {
+			if known, ok := found[h.PassageID]; !ok || h.Share > known.Share {
+				found[h.PassageID] = h
+			}
+		}
 	}
-	var hits []Hit
-	for _, f := range fuse(lists...) {
-		hits = append(hits, f.Hit)
-	}
-	return hits, nil
+	return slices.SortedFunc(maps.Values(found), func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.PassageID, b.PassageID))
+	}), nil
 }
 
-// terms are those of the query's words, and those that correct them.
-func (se *activeSearch) terms() (terms []string) {
+// terms are those of each word of the query, with those that correct it.
+func (se *activeSearch) terms() (words [][]string) {
 	for _, w := range se.words {
-		terms = appendNew(terms, w.Terms...)
+		words = append(words, appendNew(slices.Clip(w.Terms), se.corrected[w.Text]...))
 	}
-	return appendNew(terms, se.extra...)
+	return words
 }
 
 func (se *activeSearch) ask(ctx context.Context, q LexicalQuery, k int) ([]Hit, error) {
@@ -91,7 +95,7 @@ func (se *activeSearch) correct(ctx context.Context) (map[string]string, error) 
 		if looked++; looked > maxCorrected {
 			break
 		}
-		known, err := se.ask(ctx, LexicalQuery{Terms: w.Terms}, 1)
+		known, err := se.ask(ctx, LexicalQuery{Words: [][]string{w.Terms}}, 1)
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +111,7 @@ func (se *activeSearch) correct(ctx context.Context) (map[string]string, error) 
 				out = make(map[string]string)
 			}
 			out[w.Text] = meant.word
-			se.extra = appendNew(se.extra, meant.term)
+			se.corrected[w.Text] = append(se.corrected[w.Text], meant.term)
 			se.note("No document has “" + w.Text + "”: “" + meant.word + "” was looked for as well.")
 		}
 	}

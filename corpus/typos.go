@@ -64,7 +64,7 @@ func (se *activeSearch) wordsOf(ctx context.Context, terms []string) ([]candidat
 	var ids []string
 	of := make(map[string][]string) // passage → terms to find in it
 	for _, t := range terms {
-		hits, err := se.ask(ctx, LexicalQuery{Terms: []string{t}}, 1)
+		hits, err := se.ask(ctx, LexicalQuery{Words: [][]string{{t}}}, 1)
 		if err != nil {
 			return nil, err
 		}

@@ -80,6 +80,11 @@ func cites(answer chat.Answer, paths map[string]string, document, words string) 
 	})
 }
 
+// In reports whether a text of a document, which has these paths, holds the passage's words.
+func (p Passage) In(paths []string, text string) bool {
+	return slices.Contains(paths, p.Document) && holds(text, p.Words)
+}
+
 // holds reports whether words stand in a text, whatever their case and however its lines are broken.
 func holds(text, words string) bool { return strings.Contains(plain(text), plain(words)) }
 

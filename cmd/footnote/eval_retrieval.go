@@ -9,17 +9,17 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/corpus/text"
 	"footnote/eval"
 )
 
 type evalRetrievalCommand struct {
-	Collections []string `arg:"" help:"Directories in BEIR's layout: corpus.jsonl, queries.jsonl and qrels/test.tsv." type:"existingdir" name:"dir"`
+	Collections []string `arg:"" optional:"" help:"Directories in BEIR's layout: corpus.jsonl, queries.jsonl and qrels/test.tsv." type:"existingdir" name:"dir"`
+	Questions   string   `help:"Instead of a collection: a file of questions, as for eval agent, and see at which rank the passages come that hold the expected words. Needs --documents." type:"existingfile" placeholder:"FILE"`
+	Documents   string   `help:"Folder that the questions are about." type:"existingdir" placeholder:"FOLDER"`
 	Runs        string   `help:"Also write each ranking into this folder as a TREC run file, for trec_eval, ranx and others." type:"path" placeholder:"FOLDER"`
 	JSON        bool     `help:"Print JSON instead of tables."`
 }
@@ -35,16 +35,36 @@ type measured struct {
 // Run puts each collection into a library of its own and searches it in every mode.
 func (e *evalRetrievalCommand) Run(p *program) error {
 	var all []measured
-	for _, dir := range e.Collections {
-		c, err := eval.OpenCollection(dir)
+	take := func(s searched) error {
+		m, err := e.measure(p, s)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.collection().Name, err)
+		}
+		all = append(all, m)
+		return nil
+	}
+	switch {
+	case (e.Questions == "") != (e.Documents == ""):
+		return errors.New("--questions and --documents go together")
+	case e.Questions == "" && len(e.Collections) == 0:
+		return errors.New("name a collection's directory, or --questions and --documents")
+	case e.Questions != "":
+		s, err := openQuestions(e.Questions, e.Documents)
+		if err == nil {
+			err = take(s)
+		}
 		if err != nil {
 			return err
 		}
-		m, err := e.measure(p, c)
-		if err != nil {
-			return fmt.Errorf("%s: %w", c.Name, err)
+	}
+	for _, dir := range e.Collections {
+		c, err := eval.OpenCollection(dir)
+		if err == nil {
+			err = take(&collectionSearched{Collection: c})
 		}
-		all = append(all, m)
+		if err != nil {
+			return err
+		}
 	}
 	if e.JSON {
 		return json.NewEncoder(p.stdout).Encode(map[string]any{"collections": all})
@@ -61,7 +81,7 @@ func (e *evalRetrievalCommand) Run(p *program) error {
 }
 
 // measure searches one collection, in a data directory that is removed afterwards.
-func (e *evalRetrievalCommand) measure(p *program, c eval.Collection) (m measured, err error) {
+func (e *evalRetrievalCommand) measure(p *program, s searched) (m measured, err error) {
 	data, err := os.MkdirTemp("", "footnote-eval-*")
 	if err != nil {
 		return m, err
@@ -84,18 +104,18 @@ func (e *evalRetrievalCommand) measure(p *program, c eval.Collection) (m measure
 	done := make(chan error, 1)
 	go func() { done <- a.library.Run(ctx) }()
 	defer func() { cancel(); err = errors.Join(err, <-done) }()
-	named, err := addCollection(p, a.library, c)
-	if err != nil {
+	if m.Documents, err = s.add(p, a.library); err != nil {
 		return m, err
 	}
-	m = measured{Collection: c.Name, Documents: len(c.Documents)}
+	c := s.collection()
+	m.Collection = c.Name
 	m.IndexMiB = float64(sizeOf(data, databaseFile)) / (1 << 20)
 	modes := []corpus.SearchMode{corpus.ModeLexical}
 	if a.library.Semantic() {
 		modes = append(modes, corpus.ModeSemantic, corpus.ModeHybrid)
 	}
 	for _, mode := range modes {
-		found, took, err := searchAll(p, a.library, c, mode, named)
+		found, took, err := searchAll(p, a.library, s, mode)
 		if err != nil {
 			return m, err
 		}
@@ -111,59 +131,12 @@ func (e *evalRetrievalCommand) measure(p *program, c eval.Collection) (m measure
 	return m, nil
 }
 
-// addCollection puts the documents into the library, waits until they can be searched, and returns the collection's
-// names of them by their ids. Documents with the same words are one.
-func addCollection(p *program, library *corpus.Library, c eval.Collection) (named map[string][]string, err error) {
-	named = map[string][]string{}
-	show := newBar(p.stderr, len(c.Documents))
-	for i, d := range c.Documents {
-		show.draw("adding", i, d.ID)
-		body := text.EscapeMarkdown(d.Text)
-		if d.Title != "" {
-			body = "# " + text.EscapeMarkdown(strings.Join(strings.Fields(d.Title), " ")) + "\n\n" + body
-		}
-		if strings.TrimSpace(body) == "" {
-			continue
-		}
-		doc, _, err := library.Add(p.ctx, corpus.Upload{
-			User: chat.LocalUser, Filename: fmt.Sprintf("%d.md", i+1), Body: strings.NewReader(body),
-		})
-		if err != nil {
-			return nil, fmt.Errorf("add %s: %w", d.ID, err)
-		}
-		named[doc.ID] = append(named[doc.ID], d.ID)
-	}
-	ready := 0
-	for id, names := range named {
-		show.draw("indexing", ready, names[0])
-		ready++
-		for {
-			doc, err := library.Document(p.ctx, chat.Local, id)
-			if err != nil {
-				return nil, err
-			}
-			if doc.State == corpus.StateFailed {
-				return nil, fmt.Errorf("%s can't be read: %s", names[0], doc.Error.Detail)
-			}
-			if doc.State == corpus.StateReady && doc.Semantic != corpus.SemanticPending {
-				break
-			}
-			select {
-			case <-time.After(20 * time.Millisecond):
-			case <-p.ctx.Done():
-				return nil, context.Cause(p.ctx)
-			}
-		}
-	}
-	show.end(fmt.Sprintf("%s: %d documents", c.Name, len(c.Documents)))
-	return named, nil
-}
-
-// searchAll searches for each query, one at a time, and returns the documents in the order of their best passages, and
-// the milliseconds that the searches took, ascending.
+// searchAll searches for each query, one at a time, and returns what was found, and the milliseconds that the searches
+// took, ascending.
 func searchAll(
-	p *program, library *corpus.Library, c eval.Collection, mode corpus.SearchMode, named map[string][]string,
+	p *program, library *corpus.Library, s searched, mode corpus.SearchMode,
 ) (eval.Ranking, []float64, error) {
+	c := s.collection()
 	found, took := eval.Ranking{}, make([]float64, 0, len(c.Queries))
 	show := newBar(p.stderr, len(c.Queries))
 	for i, q := range c.Queries {
@@ -174,16 +147,9 @@ func searchAll(
 			return nil, nil, fmt.Errorf("search for query %s: %w", q.ID, err)
 		}
 		took = append(took, float64(time.Since(began).Microseconds())/1000)
-		seen := map[string]bool{}
-		for _, hit := range got.Results {
-			if !seen[hit.Document.ID] {
-				seen[hit.Document.ID] = true
-				for _, name := range named[hit.Document.ID] {
-					// one score for each rank: those of a search may be equal
-					score := 1 / float64(len(found[q.ID])+1)
-					found[q.ID] = append(found[q.ID], eval.Ranked{Document: name, Score: score})
-				}
-			}
+		for rank, name := range s.names(i, got.Results) {
+			// one score for each rank: those of a search may be equal
+			found[q.ID] = append(found[q.ID], eval.Ranked{Document: name, Score: 1 / float64(rank+1)})
 		}
 	}
 	show.end("searched, " + string(mode))

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -122,5 +123,39 @@ func TestEvalRetrievalMeasuresEachMode(t *testing.T) {
 	if got := command(t, "", nil, "eval", "retrieval", dir, "--data="+newDir(t)); got.code != 0 ||
 		!strings.Contains(got.stdout, "4 documents, 2 queries") || !strings.Contains(got.stdout, "| lexical | 1.000") {
 		t.Errorf("%+v; want code 0 and a table", got)
+	}
+}
+
+func TestEvalRetrievalOverAFolderFindsTheExpectedPassages(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, file{"docs/weir.md", "# The weir\n\nIt was built in 1911 by Ada Brown.\n"},
+		file{"docs/lock.md", "# The lock\n\nThe lock has four oak gates.\n"},
+		file{"questions.tsv", "simple\tweir.md\tAda Brown\t-\tWho built the weir?\n" +
+			"hop\tweir.md + lock.md\tin 1911 + four oak gates\t-\tWhen was the weir built, and what gates has the " +
+			"lock?\n" +
+			"wrong\tlock.md\tAda Brown\t-\tWho built the weir of the lock?\nnone\t-\t-\t-\tWhat does it cost?\n"})
+	ask := []string{"eval", "retrieval", "--questions=" + filepath.Join(dir, "questions.tsv"), "--data=" + newDir(t)}
+	got := command(t, "", nil, append(ask, "--documents="+filepath.Join(dir, "docs"), "--json")...)
+	var out struct {
+		Collections []struct {
+			Documents int
+			Modes     []eval.Retrieval
+		}
+	}
+	if err := json.Unmarshal([]byte(got.stdout), &out); err != nil || got.code != 0 || len(out.Collections) != 1 {
+		t.Fatalf("%v: %+v, want code 0 and one collection", err, got)
+	}
+	c := out.Collections[0]
+	const want = 2.0 / 3
+	if m := c.Modes[0]; c.Documents != 2 || m.Queries != 3 || math.Abs(m.MRR-want) > 1e-9 ||
+		math.Abs(m.AllIn5-want) > 1e-9 {
+		t.Errorf("%+v; want 2 documents, 3 queries, and MRR and all in 5 of %v", c, want)
+	}
+	if got := command(t, "", nil, ask...); got.code == 0 || !strings.Contains(got.stderr, "go together") {
+		t.Errorf("without a folder: %+v; want a failure that says what is missing", got)
+	}
+	if got := command(t, "", nil, "eval", "retrieval"); got.code == 0 ||
+		!strings.Contains(got.stderr, "name a collection") {
+		t.Errorf("without anything: %+v; want a failure that says what to name", got)
 	}
 }

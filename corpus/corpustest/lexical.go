@@ -26,7 +26,15 @@ func TestLexical(t *testing.T, open func(*testing.T) LexicalStores) {
 }
 
 // terms asks for any of words.
-func terms(words ...string) corpus.LexicalQuery { return corpus.LexicalQuery{Terms: words} }
+func terms(words ...string) corpus.LexicalQuery { return corpus.LexicalQuery{Words: Words(words...)} }
+
+// Words are terms of a word each.
+func Words(terms ...string) (words [][]string) {
+	for _, term := range terms {
+		words = append(words, []string{term})
+	}
+	return words
+}
 
 // found returns the texts of the passages that a search found, best first.
 func (st LexicalStores) found(t *testing.T, s chat.Scope, q corpus.LexicalQuery, k int) (texts []string) {
@@ -64,6 +72,28 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 			[]string{"roof gutter tiles slate"},
 		)
 		wantStrings(t, "no terms", st.found(t, alice, terms(), 10), nil)
+	})
+	t.Run("a share says how much of the words a passage has", func(t *testing.T) {
+		t.Parallel()
+		st := open(t)
+		ingest(t, st.Documents, file("a.md", ""), "roof gutter tiles slate", "roof house garden fence",
+			"hedge lawn path gate")
+		for _, tt := range []struct {
+			name     string
+			words    [][]string
+			min, max float64 // of the best
+		}{
+			{"each word once", Words("roof", "slate"), 0.99, 1.01},
+			{"the forms of a word are one word", [][]string{{"roof", "gutter"}, {"slate"}}, 1.2, 2},
+			{"a form that nothing has", [][]string{{"roof", "roofs"}}, 0.99, 1.01},
+			{"one of two words, the rarer one", Words("hedge", "roof"), 0.5, 0.99},
+			{"a word that nothing has counts most", Words("roof", "submarine"), 0.01, 0.5},
+		} {
+			hits, err := st.Lexical.SearchLexical(t.Context(), alice, corpus.LexicalQuery{Words: tt.words}, 10)
+			if err != nil || len(hits) == 0 || hits[0].Share < tt.min || hits[0].Share > tt.max {
+				t.Errorf("%s: %+v, %v; want a best share from %v to %v", tt.name, hits, err, tt.min, tt.max)
+			}
+		}
 	})
 	t.Run("the title counts more than the body", func(t *testing.T) {
 		t.Parallel()
@@ -169,11 +199,11 @@ func testPhrases(t *testing.T, open func(*testing.T) LexicalStores) {
 				"a red roof and a blue door",
 			}},
 			{"terms beside a phrase only rank", corpus.LexicalQuery{
-				Terms: []string{"leaks", "blue"}, Phrases: [][]string{{"red", "roof"}},
+				Words: Words("leaks", "blue"), Phrases: [][]string{{"red", "roof"}},
 			},
 				[]string{"a red roof and a blue door", "the red roof leaks"}},
 			{"a phrase that is nowhere", corpus.LexicalQuery{
-				Terms: []string{"roof"}, Phrases: [][]string{{"roof", "red"}},
+				Words: Words("roof"), Phrases: [][]string{{"roof", "red"}},
 			}, nil},
 		} {
 			got := st.found(t, alice, tt.q, 10)
@@ -210,7 +240,7 @@ func testLexicalScope(t *testing.T, open func(*testing.T) LexicalStores) {
 			{"another user's document", alice, []string{third.ID}, nil},
 			{"a document outside the namespace", alice.In(chat.DefaultNamespace), []string{second.ID}, nil},
 		} {
-			got := st.found(t, tt.scope, corpus.LexicalQuery{Terms: []string{"roof"}, Documents: tt.docs}, 10)
+			got := st.found(t, tt.scope, corpus.LexicalQuery{Words: Words("roof"), Documents: tt.docs}, 10)
 			slices.Sort(got)
 			wantStrings(t, tt.name, got, tt.want)
 		}

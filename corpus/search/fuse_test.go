@@ -1,41 +1,42 @@
 package search
 
 import (
-	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestFuse(t *testing.T) {
-	ranked := func(weight float64, ids ...string) List { return List{ids, weight} }
 	for _, tt := range []struct {
 		name  string
-		lists []List
+		fits  []Fit
 		want  []string
 		first float64 // score
 	}{
-		{"first everywhere is the best possible", []List{ranked(2, "a", "b"), ranked(1, "a", "c")},
-			[]string{"a", "b", "c"}, 1},
-		{"twice second beats once first", []List{ranked(1, "x", "b"), ranked(1, "y", "b")},
-			[]string{"b", "x", "y"}, 4.0 / 5},
-		{"the heavier ranking goes first", []List{ranked(1, "a"), ranked(2, "b")}, []string{"b", "a"}, 2.0 / 3},
-		{"first by words stays before second by words and first by meaning", // 2/4 + 1/5 against 2/5 + 1/4
-			[]List{ranked(2, "a", "b"), ranked(1, "b", "a")}, []string{"a", "b"}, (2.0/4 + 1.0/5) / (3.0 / 4)},
-		{"one ranking keeps its order", []List{ranked(1, "c", "a", "b")}, []string{"c", "a", "b"}, 1},
-		{"ties go to the smaller id", []List{ranked(1, "b"), ranked(1, "a")}, []string{"a", "b"}, 0.5},
-		{"nothing gives nothing", []List{ranked(2), ranked(1)}, nil, 0},
+		{"all words and the same meaning are the best possible", []Fit{{ID: "b", Words: 0.9, Meaning: 1},
+			{ID: "a", Words: 1, Meaning: 1}}, []string{"a", "b"}, 1},
+		{"words that fit nothing well leave the order to the meaning", []Fit{{ID: "a", Words: 0.1, Meaning: 0.2},
+			{ID: "b", Words: 0.05, Meaning: 0.9}}, []string{"b", "a"}, 0.3475},
+		{"meaning that tells nothing apart leaves it to the words", []Fit{{ID: "a", Words: 0.3, Meaning: 0.8},
+			{ID: "b", Words: 0.7, Meaning: 0.75}}, []string{"b", "a"}, 0.7175},
+		{"a passage whose meaning is not known fits by its words", []Fit{{ID: "a", Words: 0.6, Meaning: 0.5},
+			{ID: "b", Words: 0.6, Unknown: true}}, []string{"b", "a"}, 0.6},
+		{"more than each word once comes first, and is no better than the best",
+			[]Fit{{ID: "a", Words: 1, Unknown: true}, {ID: "b", Words: 1.3, Unknown: true}}, []string{"b", "a"}, 1},
+		{"ties go to the smaller id", []Fit{{ID: "b", Words: 0.5, Unknown: true},
+			{ID: "a", Words: 0.5, Unknown: true}}, []string{"a", "b"}, 0.5},
+		{"nothing gives nothing", nil, nil, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			out := Fuse(tt.lists...)
+			out := Fuse(tt.fits)
 			for _, f := range out {
 				got = append(got, f.ID)
 			}
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Errorf("order (-want +got):\n%s", d)
 			}
-			if len(out) > 0 && math.Abs(out[0].Score-tt.first) > 1e-9 {
+			if len(out) > 0 && (out[0].Score < tt.first-1e-9 || out[0].Score > tt.first+1e-9) {
 				t.Errorf("got first score %f, want %f", out[0].Score, tt.first)
 			}
 		})

@@ -27,8 +27,9 @@ func SimilarityPairs() (queries, passages []string) {
 
 // Scale says what the cosines of one embedder mean. The zero value takes the cosine as it is, as far as it is positive.
 type Scale struct {
-	middle float64 // the cosine that is as likely of a passage that answers as of one that doesn't
-	slope  float64 // of the log of the odds; 0: not measured
+	far, near float64 // the mean cosine of passages that don't answer, and of those that do
+	middle    float64 // the cosine that is as likely of a passage that answers as of one that doesn't
+	slope     float64 // of the log of the odds; 0: not measured
 }
 
 // Similarity is how probably a passage with such a cosine answers, 0–1, when one that does was as likely as one that
@@ -38,6 +39,15 @@ func (s Scale) Similarity(cosine float64) float64 {
 		return min(1, max(0, cosine))
 	}
 	return 1 / (1 + math.Exp(s.slope*(s.middle-cosine)))
+}
+
+// Nearness is how far a cosine lies from that of passages that don't answer, 0, to that of those that do, 1; more for
+// one that is nearer still. Other than Similarity it tells apart cosines that are all high.
+func (s Scale) Nearness(cosine float64) float64 {
+	if s.slope == 0 {
+		return min(1, max(0, cosine))
+	}
+	return max(0, (cosine-s.far)/(s.near-s.far))
 }
 
 // MeasureScale returns the scale of the embedder that made the vectors of SimilarityPairs: both kinds of cosine, of a
@@ -61,7 +71,7 @@ func MeasureScale(queries, passages [][]float32) Scale {
 	if !(near-far > leastApart && variance > 0) { // NaN too
 		return Scale{}
 	}
-	return Scale{middle: (near + far) / 2, slope: (near - far) / variance}
+	return Scale{far: far, near: near, middle: (near + far) / 2, slope: (near - far) / variance}
 }
 
 // normal returns the mean of some values and their variance around it.

@@ -89,7 +89,8 @@ func DescribedFields() map[string]field {
 		},
 
 		"SearchQuery.query": {
-			about: "What to search for; exact phrases stand in double quotes.", need: true, pattern: notBlank,
+			about: "What to search for; what must stand word for word is in double quotes, and is looked for by its " +
+				"words when nothing has it.", need: true, pattern: notBlank,
 			Min: to(1), Max: to(chat.MaxQuestion),
 		},
 		"SearchQuery.top_k":     {initial: 5, Min: to(1), Max: to(50)},

@@ -179,8 +179,8 @@ func sink(heap []float32) {
 }
 
 // Hits names what Best returned, best first, ties by passage id, at most k. ids gives a row's passage; rows without
-// one and rows outside the spans are left out.
-func Hits(list []Scored, spans []Span, ids map[uint32]string, k int) []corpus.Hit {
+// one and rows outside the spans are left out. each is the score that is a share of 1.
+func Hits(list []Scored, spans []Span, ids map[uint32]string, each float64, k int) []corpus.Hit {
 	type named struct {
 		corpus.Hit
 		score float32
@@ -190,7 +190,11 @@ func Hits(list []Scored, spans []Span, ids map[uint32]string, k int) []corpus.Hi
 		i, inside := slices.BinarySearchFunc(spans, found.Row, Span.position)
 		id, known := ids[found.Row]
 		if inside && known {
-			all = append(all, named{corpus.Hit{PassageID: id, DocumentID: spans[i].Document.ID}, found.Score})
+			hit := corpus.Hit{PassageID: id, DocumentID: spans[i].Document.ID}
+			if each > 0 {
+				hit.Share = float64(found.Score) / each
+			}
+			all = append(all, named{hit, found.Score})
 		}
 	}
 	slices.SortFunc(all, func(a, b named) int {

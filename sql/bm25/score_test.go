@@ -62,7 +62,7 @@ func TestBestAndHitsOrderAsSortingAllWould(t *testing.T) {
 		}
 		k := 1 + random.IntN(40)
 		inside := Within(slices.Clone(list), spans)
-		got := Hits(Best(inside, k), spans, ids, k)
+		got := Hits(Best(inside, k), spans, ids, 2, k)
 		slices.SortFunc(inside, func(a, b Scored) int {
 			if a.Score != b.Score {
 				return int(b.Score - a.Score)
@@ -73,6 +73,7 @@ func TestBestAndHitsOrderAsSortingAllWould(t *testing.T) {
 		for _, s := range inside[:min(k, len(inside))] {
 			want = append(want, corpus.Hit{
 				PassageID: ids[s.Row], DocumentID: map[bool]string{true: "a", false: "b"}[s.Row < 700],
+				Share: float64(s.Score) / 2,
 			})
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

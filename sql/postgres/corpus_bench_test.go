@@ -11,6 +11,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/corpustest"
 )
 
 // The same questions as in the embedded mode's benchmark.
@@ -91,7 +92,9 @@ func BenchmarkCorpus(b *testing.B) {
 	search := func(terms func() []string, s chat.Scope, documents []string) func(*testing.B) {
 		return func(b *testing.B) {
 			timed(b, func() time.Duration {
-				return ask(b, lexical, s, corpus.LexicalQuery{Terms: terms(), Documents: documents})
+				return ask(b, lexical, s, corpus.LexicalQuery{
+					Words: corpustest.Words(terms()...), Documents: documents,
+				})
 			})
 		}
 	}
@@ -108,7 +111,7 @@ func BenchmarkCorpus(b *testing.B) {
 		b.ReportMetric(float64(all>>20), "all-MiB")
 	})
 	start := time.Now()
-	ask(b, lexical, chat.Local, corpus.LexicalQuery{Terms: []string{"nothing"}})
+	ask(b, lexical, chat.Local, corpus.LexicalQuery{Words: corpustest.Words("nothing")})
 	b.Logf("the first search, which reads the directory, took %v", time.Since(start))
 	b.Run("lexical/keywords", search(keywords, chat.Local, nil))
 	b.Run("lexical/question", search(question, chat.Local, nil))
@@ -126,7 +129,7 @@ func BenchmarkCorpus(b *testing.B) {
 			if err := db.Documents().PutContent(b.Context(), d.ID, benchContent(random, d, 1)); err != nil {
 				b.Fatal(err)
 			}
-			return ask(b, lexical, chat.Local, corpus.LexicalQuery{Terms: question()})
+			return ask(b, lexical, chat.Local, corpus.LexicalQuery{Words: corpustest.Words(question()...)})
 		})
 	})
 	b.Run("lexical/phrase", func(b *testing.B) {

@@ -9,6 +9,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/corpustest"
 )
 
 func TestADatabaseThatIsDownIsUnavailableAndHeals(t *testing.T) {
@@ -215,7 +216,7 @@ func TestTextThatNoDatabaseTakesIsHarmless(t *testing.T) {
 		t.Errorf("PutContent: %v, want no error", err)
 	}
 	if hits, err := db.Lexical().SearchLexical(t.Context(), s,
-		corpus.LexicalQuery{Terms: []string{"roof", bad}, Phrases: [][]string{{"roof"}}}, 5); err != nil ||
+		corpus.LexicalQuery{Words: corpustest.Words("roof", bad), Phrases: [][]string{{"roof"}}}, 5); err != nil ||
 		len(hits) != 1 {
 		t.Errorf("SearchLexical = %v, %v; want 1 hit", hits, err)
 	}
@@ -266,7 +267,7 @@ func TestPutContentThatFailsAtAnyWriteLeavesTheOldVersionServing(t *testing.T) {
 						want = n
 					}
 					if hits, err := lexical.SearchLexical(t.Context(), chat.Local,
-						corpus.LexicalQuery{Terms: []string{word}}, 1000); err != nil || len(hits) != want {
+						corpus.LexicalQuery{Words: corpustest.Words(word)}, 1000); err != nil || len(hits) != want {
 						t.Errorf("%q is found in %d passages, %v; want %d", word, len(hits), err, want)
 					}
 				}

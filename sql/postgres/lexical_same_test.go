@@ -40,7 +40,9 @@ func TestSearchesFindTheSameAsInTheEmbeddedMode(t *testing.T) {
 	for range 300 {
 		var q corpus.LexicalQuery
 		for range 1 + random.IntN(5) {
-			q.Terms = append(q.Terms, benchWord(zipf(random, 10, 20_000)))
+			q.Words = append(q.Words, []string{
+				benchWord(zipf(random, 10, 20_000)), benchWord(zipf(random, 10, 20_000)),
+			})
 		}
 		if random.IntN(4) == 0 {
 			q.Phrases = [][]string{{benchWord(zipf(random, 5, 20)), benchWord(zipf(random, 5, 20))}}
@@ -63,7 +65,7 @@ func passagesOf(t *testing.T, l corpus.Lexical, q corpus.LexicalQuery) (ids []st
 		t.Fatal(err)
 	}
 	for _, hit := range hits {
-		ids = append(ids, hit.PassageID)
+		ids = append(ids, fmt.Sprintf("%s with %.4f", hit.PassageID, hit.Share))
 	}
 	return ids
 }

@@ -12,6 +12,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/corpustest"
 	"footnote/sql/migrations"
 )
 
@@ -68,14 +69,14 @@ func TestTheDatabaseOfTheVersionBeforeIsTakenOver(t *testing.T) {
 		defer db.Close()
 		for query, want := range map[string]string{"number7": "p8", "number299": "p300"} {
 			hits, err := db.Lexical().SearchLexical(t.Context(), chat.Scope{User: "anna"},
-				corpus.LexicalQuery{Terms: []string{query}, Phrases: [][]string{{"red", "roof"}}}, 1)
+				corpus.LexicalQuery{Words: corpustest.Words(query), Phrases: [][]string{{"red", "roof"}}}, 1)
 			if err != nil || len(hits) != 1 || hits[0].PassageID != want {
 				t.Errorf("%s finds %v, %v; want %s", query, hits, err, want)
 			}
 		}
 		for word, want := range map[string]int{"attic": passages, "anna": 0, "bert": passages} {
 			if hits, err := db.Lexical().SearchLexical(t.Context(), chat.Scope{User: "bert"},
-				corpus.LexicalQuery{Terms: []string{word}}, 1000); err != nil || len(hits) != want {
+				corpus.LexicalQuery{Words: corpustest.Words(word)}, 1000); err != nil || len(hits) != want {
 				t.Errorf("%s is found in %d passages, %v; want %d", word, len(hits), err, want)
 			}
 		}
@@ -180,7 +181,7 @@ func TestReplicasThatAddTogetherLoseNothing(t *testing.T) {
 					return
 				}
 				hits, err := lexical.SearchLexical(t.Context(), chat.Local,
-					corpus.LexicalQuery{Terms: []string{fmt.Sprint("own", r)}}, 1000)
+					corpus.LexicalQuery{Words: corpustest.Words(fmt.Sprint("own", r))}, 1000)
 				if err != nil || len(hits) != i+1 {
 					t.Errorf("replica %d finds %d of its %d documents, %v; want %d hits", r, len(hits), i+1, err, i+1)
 				}
@@ -190,7 +191,7 @@ func TestReplicasThatAddTogetherLoseNothing(t *testing.T) {
 	replicas.Wait()
 	for r, db := range dbs {
 		hits, err := db.Lexical().SearchLexical(t.Context(), chat.Local,
-			corpus.LexicalQuery{Terms: []string{"roof"}}, 1000)
+			corpus.LexicalQuery{Words: corpustest.Words("roof")}, 1000)
 		if err != nil || len(hits) != 2*each {
 			t.Errorf("replica %d finds %d documents, %v; want %d", r, len(hits), err, 2*each)
 		}

@@ -33,7 +33,7 @@ const attempts = 5
 
 // SearchLexical finds passages by words; see corpus.Lexical.
 func (x *Index) SearchLexical(ctx context.Context, s chat.Scope, q corpus.LexicalQuery, k int) ([]corpus.Hit, error) {
-	if k <= 0 || len(q.Terms) == 0 && len(q.Phrases) == 0 {
+	if k <= 0 || len(q.Words) == 0 && len(q.Phrases) == 0 {
 		return nil, nil
 	}
 	s = x.store.Scope(s)
@@ -81,7 +81,7 @@ func (x *Index) search(
 	if len(spans) == 0 {
 		return nil, nil
 	}
-	all, err := r.find(ctx, folded(append(slices.Concat(q.Phrases...), q.Terms...)))
+	all, err := r.find(ctx, folded(slices.Concat(slices.Concat(q.Phrases...), slices.Concat(q.Words...))))
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,21 @@ func (x *Index) search(
 	if err != nil {
 		return nil, err
 	}
-	return bm25.Hits(best, spans, ids, k), nil
+	return bm25.Hits(best, spans, ids, r.each(all, q.Words), k), nil
+}
+
+// each is the score of a passage of average length that has each word once: the sum of their IDF.
+func (r *reading) each(all []*found, words [][]string) (sum float64) {
+	for _, terms := range words {
+		most := 0 // passages that hold one of the word's terms
+		for _, term := range terms {
+			if i := slices.IndexFunc(all, func(f *found) bool { return f.Term == Fold(term) }); i >= 0 {
+				most = max(most, all[i].Found)
+			}
+		}
+		sum += bm25.IDF(r.Passages, most)
+	}
+	return sum
 }
 
 // folded returns the terms that can be in the index, each once, at most bm25.MaxTerms.

@@ -9,6 +9,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/corpustest"
 )
 
 var anna = chat.Scope{User: "anna"}
@@ -16,7 +17,7 @@ var anna = chat.Scope{User: "anna"}
 // search returns the texts that an index finds for words, sorted.
 func search(t *testing.T, x *Index, s chat.Scope, words ...string) (texts []string) {
 	t.Helper()
-	hits, err := x.SearchLexical(t.Context(), s, corpus.LexicalQuery{Terms: words}, 1000)
+	hits, err := x.SearchLexical(t.Context(), s, corpus.LexicalQuery{Words: corpustest.Words(words...)}, 1000)
 	if err != nil {
 		t.Fatalf("SearchLexical(%q): %v, want no error", words, err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/corpustest"
 )
 
 // shelf is a database with one document whose old content serves.
@@ -75,7 +76,8 @@ func (s *shelf) check(t *testing.T, name string, n int) {
 		if word == name {
 			want = n
 		}
-		hits, err := s.lexical.SearchLexical(t.Context(), chat.Local, corpus.LexicalQuery{Terms: []string{word}}, 10*n)
+		hits, err := s.lexical.SearchLexical(t.Context(), chat.Local,
+			corpus.LexicalQuery{Words: corpustest.Words(word)}, 10*n)
 		if err != nil || len(hits) != want {
 			t.Errorf("%q is found in %d passages, %v; want %d", word, len(hits), err, want)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/corpustest"
 )
 
 const (
@@ -122,7 +123,7 @@ func BenchmarkCorpus(b *testing.B) {
 		return func(b *testing.B) {
 			var took []time.Duration
 			for b.Loop() {
-				q := corpus.LexicalQuery{Terms: terms(), Documents: documents}
+				q := corpus.LexicalQuery{Words: corpustest.Words(terms()...), Documents: documents}
 				start := time.Now()
 				if _, err := lexical.SearchLexical(b.Context(), s, q, 50); err != nil {
 					b.Fatal(err)
@@ -152,7 +153,7 @@ func BenchmarkCorpus(b *testing.B) {
 			if err := db.Documents().PutContent(b.Context(), d.ID, benchContent(random, d, 1)); err != nil {
 				b.Fatal(err)
 			}
-			q := corpus.LexicalQuery{Terms: question()}
+			q := corpus.LexicalQuery{Words: corpustest.Words(question()...)}
 			start := time.Now()
 			if _, err := lexical.SearchLexical(b.Context(), chat.Local, q, 50); err != nil {
 				b.Fatal(err)

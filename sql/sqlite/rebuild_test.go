@@ -13,6 +13,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/corpustest"
 )
 
 // The data directory of the version before the first step opens and keeps what it had. Contents that its index does not
@@ -69,14 +70,14 @@ func TestTheDataDirectoryOfTheVersionBeforeIsTakenOver(t *testing.T) {
 		db := openAt(t, path)
 		for query, want := range map[string]string{"number7": "p8", "number299": "p300"} {
 			hits, err := db.Lexical().SearchLexical(t.Context(), chat.Scope{User: "anna"},
-				corpus.LexicalQuery{Terms: []string{query}, Phrases: [][]string{{"red", "roof"}}}, 1)
+				corpus.LexicalQuery{Words: corpustest.Words(query), Phrases: [][]string{{"red", "roof"}}}, 1)
 			if err != nil || len(hits) != 1 || hits[0].PassageID != want {
 				t.Errorf("%s finds %v, %v; want %s", query, hits, err, want)
 			}
 		}
 		for word, want := range map[string]int{"attic": passages, "anna": 0, "bert": passages} {
 			if hits, err := db.Lexical().SearchLexical(t.Context(), chat.Scope{User: "bert"},
-				corpus.LexicalQuery{Terms: []string{word}}, 1000); err != nil || len(hits) != want {
+				corpus.LexicalQuery{Words: corpustest.Words(word)}, 1000); err != nil || len(hits) != want {
 				t.Errorf("%s is found in %d passages, %v; want %d", word, len(hits), err, want)
 			}
 		}
