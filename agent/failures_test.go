@@ -189,7 +189,7 @@ func TestTheReasonToStopIsTheBudgetThatIsSpent(t *testing.T) {
 
 func TestAnAnswerWithoutFootnotesIsAskedForThem(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New(calls(search("holiday")), says("There are 28 days of holiday."), says(goodAnswer)))
+	h := newHouse(t, scripted.New(calls(search("holiday")), says("Everybody has four weeks off."), says(goodAnswer)))
 	got := h.answer(asks("How many days of holiday are there?"))
 	if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 || got.text() != goodAnswer {
 		t.Errorf("answer = %q, shown %q; want %q and %q", a.Markdown, got.text(), goodAnswer, goodAnswer)
@@ -239,9 +239,8 @@ func TestARefusalIsWrittenExactlyAndHasNoFootnotes(t *testing.T) {
 	)
 	a := h.answer(asks("What is for lunch?")).answer()
 	if a.StopReason != chat.StopRefused || len(a.Citations) != 0 ||
-		a.Markdown != ground.Refusal+" I looked for lunches." {
-		t.Errorf("answer = %+v; want StopReason %v, no citations, Markdown %v",
-			a, chat.StopRefused, ground.Refusal+" I looked for lunches.")
+		a.Markdown != ground.Refusal {
+		t.Errorf("answer = %+v; want StopReason %v, no citations, Markdown %v", a, chat.StopRefused, ground.Refusal)
 	}
 }
 

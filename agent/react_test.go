@@ -156,7 +156,7 @@ func TestFinishIsHeldToTheSameRulesAsText(t *testing.T) {
 		want string
 	}{
 		{"without footnotes it is asked for them", []scripted.Reply{
-			calls(call("finish", `{"answer":"There are 28 days of paid holiday."}`)),
+			calls(call("finish", `{"answer":"Everybody has four weeks off."}`)),
 			calls(call("finish", `{"answer":"There are 28 days of paid holiday a year [1]."}`)),
 		}, "There are 28 days of paid holiday a year [1]."},
 		{"without an answer it is no end", []scripted.Reply{calls(call("finish", `{}`)), says(goodAnswer)}, goodAnswer},

@@ -6,9 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/e2e/scripted"
 	"footnote/llm"
+	"footnote/llm/offline"
 )
 
 func small(c *Config) {
@@ -109,5 +111,87 @@ func TestASmallModelIsShownPassagesBesideAList(t *testing.T) {
 	if !strings.Contains(last, "[1] Staff handbook, Staff handbook › Leave: ") ||
 		!strings.Contains(last, `"documents":[`) {
 		t.Errorf("the prompt lacks a passage or the list:\n%s", last)
+	}
+}
+
+// What stands in its passages gets its footnote from the program: the sentences of a small model are better than its
+// numbers.
+func TestTheNumbersOfASmallModelAreTheProgramsOwn(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{
+		"Every employee is entitled to 28 days of paid holiday a year [2].",
+		"Every employee is entitled to 28 days of paid holiday a year.",
+	} {
+		model := scripted.New(says(said))
+		a := newHouse(t, model, small).answer(asks("How many days of paid holiday does an employee get?")).answer()
+		if len(a.Citations) != 1 || !strings.Contains(a.Citations[0].Quote, "28 days") || len(model.Requests()) != 1 {
+			t.Errorf("%q has the citations %+v after %d requests; want one with its words after 1", said, a.Citations,
+				len(model.Requests()))
+		}
+	}
+}
+
+// Numbers, or the question again, are no answer.
+func TestAnAnswerOfTheQuestionsWordsIsNone(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{"[1]", "[1] [2]", "How many days of paid holiday does an employee get [1]?"} {
+		model := scripted.New(says(said), says(goodAnswer))
+		a := newHouse(t, model, small).answer(asks("How many days of paid holiday does an employee get?")).answer()
+		if a.Markdown != goodAnswer {
+			t.Errorf("after %q the answer is %q, want %q", said, a.Markdown, goodAnswer)
+		}
+	}
+}
+
+// An answer that is held back gives way to quotes.
+func TestQuotesReplaceAnAnswerThatIsHeldBack(t *testing.T) {
+	t.Parallel()
+	const lie = "The canteen serves lobster to every dragon [1]."
+	h := newHouse(t, scripted.New(calls(search("paid holiday")), says(lie), says(lie)), func(c *Config) {
+		c.Fallback = offline.New(nil)
+	})
+	got := h.answer(asks("How many days of paid holiday does an employee get?"))
+	a := got.answer()
+	if len(a.Citations) == 0 || strings.Contains(got.text(), "lobster") || got.step("fallback").Details["kind"] !=
+		"unsupported" {
+		t.Errorf("answer %+v; want quotes of the documents", a)
+	}
+}
+
+// A model that refuses without having looked is shown what rules find.
+func TestARefusalWithoutASearchIsSearchedForByRules(t *testing.T) {
+	t.Parallel()
+	model := scripted.New(says(ground.Refusal), says(goodAnswer))
+	a := newHouse(t, model).answer(asks("How many days of paid holiday does an employee get?")).answer()
+	if a.Markdown != goodAnswer || len(a.Citations) != 1 {
+		t.Errorf("answer %+v, want %q", a, goodAnswer)
+	}
+}
+
+// A model that turns in circles is stopped, and what it said again is not shown.
+func TestARepetitionEndsTheReply(t *testing.T) {
+	t.Parallel()
+	const again = "Unused days may be carried over until 31 March of the following year [1]."
+	for name, reply := range map[string]string{
+		"a sentence": goodAnswer + strings.Repeat(" "+again, 9),
+		"a line":     goodAnswer + strings.Repeat("\n"+again, 9),
+		"in turns":   strings.Repeat(goodAnswer+" "+again+" ", 9),
+	} {
+		h := newHouse(t, scripted.New(calls(search("paid holiday")), says(reply)))
+		a := h.answer(asks("How many days of paid holiday does an employee get?")).answer()
+		if n := strings.Count(a.Markdown, "Unused days"); n < 1 || n > 2 || !strings.HasPrefix(a.Markdown, goodAnswer) {
+			t.Errorf("%s: the answer is %q; want no sentence again and again", name, a.Markdown)
+		}
+	}
+}
+
+// What rules chose is not asked the same once more: the model is told what is wrong with it.
+func TestWhatRulesChoseIsNotAskedTheSameAgain(t *testing.T) {
+	t.Parallel()
+	model := scripted.New(says(ground.Refusal), calls(search("paid holiday")), says(goodAnswer))
+	newHouse(t, model).answer(asks("What does Survey.md say about paid holiday?")).answer()
+	seen := model.Requests()
+	if last := seen[1].Messages[len(seen[1].Messages)-1]; len(seen) != 3 || !last.Aside {
+		t.Errorf("the second of %d requests ends with %+v; want a word on the first", len(seen), last)
 	}
 }

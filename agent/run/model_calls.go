@@ -169,6 +169,7 @@ func (m *modelCaller) readParts(
 	ctx context.Context, parts func(func(llm.Part, error) bool), r *reply,
 ) (done *llm.Done, err error) {
 	var text, reasoning strings.Builder
+	var watch replyWatch
 	thought := false
 	for part, err := range parts {
 		if err != nil {
@@ -182,12 +183,21 @@ func (m *modelCaller) readParts(
 					return nil, err
 				}
 			}
-			text.WriteString(string(p))
-			if r.chooses {
-				continue
+			said, over, repeated := string(p), false, false
+			if !m.answersByRules() {
+				said, over, repeated = watch.take(said)
 			}
-			if err := m.log.writer.Write(ctx, string(p)); err != nil {
-				return nil, err
+			text.WriteString(said)
+			if !r.chooses && said != "" {
+				if err := m.log.writer.Write(ctx, said); err != nil {
+					return nil, err
+				}
+			}
+			if over {
+				if r.text, r.reasoning = text.String(), reasoning.String(); repeated {
+					err = m.noteRepetition(ctx)
+				}
+				return &llm.Done{Finish: llm.FinishStop}, err
 			}
 		case llm.Quoted:
 			text.WriteString(p.Marker())
@@ -202,6 +212,7 @@ func (m *modelCaller) readParts(
 		case llm.Rethought:
 			reasoning.WriteString(text.String())
 			text.Reset()
+			watch = replyWatch{}
 			if !r.chooses {
 				thought = true
 				if err := m.log.takeAnswerBack(ctx, m.thinkingStep("")); err != nil {
@@ -228,8 +239,23 @@ func (m *modelCaller) readParts(
 			done, m.quoted = &p, p.Found
 		}
 	}
+	if rest := watch.rest(); rest != "" {
+		text.WriteString(rest)
+		if !r.chooses {
+			if err := m.log.writer.Write(ctx, rest); err != nil {
+				return nil, err
+			}
+		}
+	}
 	r.text, r.reasoning = text.String(), reasoning.String()
 	return done, nil
+}
+
+// noteRepetition says that a reply was ended because the model said the same again.
+func (m *modelCaller) noteRepetition(ctx context.Context) error {
+	return m.log.emit(ctx, m.log.newStep(
+		"notice", chat.ActionThinking, chat.StatusComplete, "The model said the same again: its reply ends there",
+	))
 }
 
 func (m *modelCaller) thinkingStep(thought string) chat.Step {

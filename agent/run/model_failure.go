@@ -94,12 +94,26 @@ func (m *modelCaller) fallBack(ctx context.Context, e *llm.Error) error {
 		))
 	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: failed.Message, Retryable: e.Retryable()}
 	step.Details = map[string]any{"kind": e.Kind, "instead": m.cfg.Fallback.Name()}
+	return m.goOnWithFallback(ctx, step)
+}
+
+func (m *modelCaller) goOnWithFallback(ctx context.Context, step chat.Step) error {
 	m.switchToFallback()
 	m.messages.ephemeral, m.phase = nil, gathering
 	if err := m.giveTextToFallback(); err != nil {
 		return err
 	}
 	return m.log.takeAnswerBack(ctx, step)
+}
+
+// quoteInstead gives the rest of the run to the fallback when nothing that the model says can be verified.
+func (m *modelCaller) quoteInstead(ctx context.Context) error {
+	step := m.log.newStep(
+		"fallback", chat.ActionThinking, chat.StatusComplete,
+		"No claim of the answer could be verified: quoting the documents instead",
+	)
+	step.Details = map[string]any{"kind": "unsupported", "instead": m.cfg.Fallback.Name()}
+	return m.goOnWithFallback(ctx, step)
 }
 
 // explainFor is what the user of a run is told of a model that failed.

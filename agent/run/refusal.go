@@ -2,11 +2,9 @@ package run
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"footnote/agent/ground"
-	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/corpus/text"
 )
@@ -27,37 +25,6 @@ func (v *reviewer) reviewUnsearched(ctx context.Context) error {
 	}
 	return v.refuseInstead(ctx, "Nothing was found because nothing was searched to its end: the answer says so")
 }
-
-// addsUnsupported reports whether a refusal goes on with something that the run bears out by nothing: a statement that
-// no passage holds which was shown, or other searches than those that were made. A refusal has no footnotes, so nothing
-// else would tell the reader.
-func (f *findings) addsUnsupported(refusal string) bool {
-	passages := []string{f.run.Request.ContextText}
-	for _, src := range f.toolContext.Sources.All() {
-		passages = append(passages, src.Passage.Text)
-	}
-	opened, _, _, _ := f.toolContext.Sources.Readings()
-	looked := f.toolContext.Sources.SearchedFor()
-	for _, doc := range opened {
-		looked += " " + doc.DisplayName()
-	}
-	return slices.ContainsFunc(f.evidence.ClaimsOf(refusal), func(c ground.Claim) bool {
-		switch {
-		case ground.IsRefusal(c.Text):
-			return false
-		case ground.IsFactualClaim(c.Text):
-			return !f.cite.Judge.Backed(c.Text, ground.MetaWords, passages...) && !f.evidence.IsCovered(c)
-		default:
-			return !f.givenText() && slices.ContainsFunc(question.Keywords(c.Text), func(word string) bool {
-				return !f.cite.Judge.Resembles(word, searchMetaWords, looked)
-			})
-		}
-	})
-}
-
-// searchMetaWords are words with which refusals speak of what was done. They need not stand in a query.
-const searchMetaWords = ground.MetaWords +
-	" search look find found read fit relevant information about nothing anything sorry "
 
 // refuseInstead replaces an answer by a refusal that says what was searched.
 func (v *reviewer) refuseInstead(ctx context.Context, why string) error {

@@ -46,6 +46,10 @@ const (
 		"passage behind each claim, like [3]. Leave out what no passage supports."
 )
 
+// nudgeOther goes with what rules chose: the same request again would have the same answer.
+const nudgeOther remedy = "The passages above may not hold the answer. Search in other words, or read on where they " +
+	"stand, then answer."
+
 const nudgeSupport remedy = "None of your sentences is supported by the passages behind its footnotes. Write the " +
 	"answer again from the words of the passages alone, " +
 	"with the right number behind each claim. If the passages do not hold the answer, begin with the agreed sentence " +
@@ -56,13 +60,14 @@ var errUnsupported = errors.New("no claim of the answer is supported")
 
 // review looks at a finished reply. True means that the model has another try; what it said is taken back.
 func (v *reviewer) review(ctx context.Context, r reply, text string) (again bool, err error) {
-	if strings.TrimSpace(text) == "" {
+	if strings.TrimSpace(text) == "" || !v.model.answersByRules() && v.needsFootnotes() &&
+		saysNothing(text, v.run.Request.Message) {
 		if v.remedies[nudgeEmpty] {
 			return true, v.model.fallBack(ctx, &llm.Error{Kind: llm.KindEmpty, Message: "the model's reply was empty"})
 		}
 		return true, v.askAgain(ctx, nudgeEmpty, "The model said nothing: asking again", r)
 	}
-	if v.model.phase == answeringPreselected && v.budget.stop == "" && v.model.selection() != tools.SelectRules &&
+	if v.model.phase == answeringPreselected && !v.remedies[pipelineRun] && v.budget.stop == "" && v.model.selection() != tools.SelectRules &&
 		(ground.IsRefusal(text) ||
 			len(v.found.cite.Citations) == 0 && v.needsFootnotes() && !v.found.evidence.RestsOnContext(text) &&
 				!v.found.restsOnTools(text)) {
@@ -71,18 +76,19 @@ func (v *reviewer) review(ctx context.Context, r reply, text string) (again bool
 			"choose", chat.ActionPlanning, chat.StatusComplete, "What rules chose did not suffice: the model chooses",
 		)
 		step.Details = map[string]any{"selection": v.model.selection(), "by": "model"}
+		v.messages.ephemeral = []llm.Message{{Role: llm.RoleUser, Aside: true, Text: string(nudgeOther)}}
 		return true, v.log.takeAnswerBack(ctx, step)
 	}
 	if ground.IsRefusal(text) && !v.givenText() && v.asked.NeedsDocuments() && !v.found.searchedDocuments() {
+		if v.selector.first == nil { // it called nothing: rules search now
+			if rescued, err := v.selector.fallBackToPipeline(ctx); rescued || err != nil {
+				return rescued, err
+			}
+		}
 		return false, v.reviewUnsearched(ctx)
 	}
 	if ground.IsRefusal(text) && !v.givenText() && v.model.answersByRules() && v.budget.stop == chat.StopTimeout {
 		return false, v.refuseInstead(ctx, "The time was used up before an answer: the refusal says so")
-	}
-	if ground.IsRefusal(text) && !v.model.answersByRules() && v.found.addsUnsupported(text) {
-		return false, v.refuseInstead(
-			ctx, "What the model said besides the refusal was borne out by nothing: it says what was done instead",
-		)
 	}
 	if v.givenText() || ground.IsRefusal(text) || v.model.answersByRules() || v.found.evidence.RestsOnContext(text) {
 		return false, nil // the fallback cites what it takes from documents, and needs none for the rest
@@ -99,8 +105,11 @@ func (v *reviewer) review(ctx context.Context, r reply, text string) (again bool
 	case v.onlyRejectedCalls():
 		return false, v.answerRejectedCalls(ctx)
 	case !v.toolContext.Sources.IsEmpty():
+		if ok, err := v.placeFootnotes(ctx, text); ok || err != nil {
+			return false, err
+		}
 		if v.remedies[nudgeCite] {
-			return false, v.placeOrHoldBack(ctx, text)
+			return v.holdBack(ctx)
 		}
 		return true, v.askAgain(ctx, nudgeCite, "The answer had no footnotes: asking for them", r)
 	case v.set.SearchTool() == nil && v.budget.stop == "" && !v.remedies[nudgeTools]:
@@ -116,7 +125,7 @@ func (v *reviewer) review(ctx context.Context, r reply, text string) (again bool
 				return rescued, err
 			}
 			if v.set.SearchTool() == nil && len(v.found.evidence.FactualClaims(text)) > 0 {
-				return false, v.holdBack(ctx)
+				return v.holdBack(ctx)
 			}
 		}
 		return false, v.refuseInstead(ctx, "The answer rested on no document: taken back")
@@ -144,22 +153,20 @@ func (v *reviewer) askAgain(ctx context.Context, what remedy, message string, r 
 // validate looks at an answer whose footnotes can be checked. One without a single supported claim is written again
 // once, then held back.
 func (v *reviewer) validate(ctx context.Context, r reply, text string) (again bool, err error) {
-	if !v.mustCite() || v.found.evidence.AnyResembles(text) {
+	if !v.mustCite() {
 		return false, nil
 	}
+	held := v.found.evidence.AnyResembles(text)
+	if held && !v.model.isSmall() { // a small model writes right sentences and wrong numbers
+		return false, nil
+	}
+	if ok, err := v.placeFootnotes(ctx, text); ok || held || err != nil {
+		return false, err
+	}
 	if v.remedies[nudgeSupport] {
-		return false, v.placeOrHoldBack(ctx, text)
+		return v.holdBack(ctx)
 	}
 	return true, v.askAgain(ctx, nudgeSupport, "No footnote held: asking for an answer from the passages", r)
-}
-
-// placeOrHoldBack ends with an answer that the model could not found on passages: with the program's own footnotes
-// where they hold, else it is held back.
-func (v *reviewer) placeOrHoldBack(ctx context.Context, answer string) error {
-	if ok, err := v.placeFootnotes(ctx, answer); ok || err != nil {
-		return err
-	}
-	return v.holdBack(ctx)
 }
 
 // placeFootnotes adds footnotes to an answer when the model placed none, or none that holds: it marks each sentence
@@ -182,11 +189,14 @@ func (v *reviewer) placeFootnotes(ctx context.Context, answer string) (ok bool, 
 	return true, v.log.writer.Write(ctx, marked)
 }
 
-// holdBack takes an answer away from the reader and ends the run. When a person kept calls from running, that is the
-// answer instead.
-func (v *reviewer) holdBack(ctx context.Context) error {
+// holdBack takes an answer away from the reader. The documents are quoted instead, which again reports; without a
+// fallback that quotes, the run ends. When a person kept calls from running, that is the answer instead.
+func (v *reviewer) holdBack(ctx context.Context) (again bool, err error) {
 	if len(v.calls.rejected) > 0 {
-		return v.answerRejectedCalls(ctx)
+		return false, v.answerRejectedCalls(ctx)
+	}
+	if v.cfg.Fallback != nil && !v.model.answersByRules() {
+		return true, v.model.quoteInstead(ctx)
 	}
 	step := v.log.newStep(
 		"review", chat.ActionAnalysing, chat.StatusError, "No claim of the answer could be verified: it was held back",
@@ -198,9 +208,9 @@ func (v *reviewer) holdBack(ctx context.Context) error {
 	}
 	step.Error = &chat.StepError{Code: failed.Code, Message: failed.Message}
 	if err := v.log.takeAnswerBack(ctx, step); err != nil {
-		return err
+		return false, err
 	}
-	return failed
+	return false, failed
 }
 
 // onlyRejectedCalls reports whether a reply has no footnotes because a person rejected calls. Then it is useless to ask

@@ -1,0 +1,117 @@
+package run
+
+import (
+	"strings"
+	"unicode"
+
+	"footnote/agent/ground"
+)
+
+// repeatedLeast is how many letters and digits a sentence or line needs for its repetition to say that a model turns in
+// circles: shorter ones stand in tables and lists rightly.
+const repeatedLeast = 20
+
+// replyWatch ends a reply of which nothing more is wanted: after the refusal sentence, and when the model says the same
+// sentence or line again. The zero value is ready; it belongs to one reply.
+type replyWatch struct {
+	said   strings.Builder
+	passed int            // bytes of said that were passed on
+	begun  int            // where the sentence that is not whole begins in said
+	before string         // the sentence before it
+	times  map[string]int // how often each was said
+	fenced bool           // within a code block, where lines may repeat
+}
+
+// take adds a piece and returns what of the reply is to be passed on now. over means that the rest is not wanted;
+// repeated says that this is because of a repetition, of which nothing is passed on.
+func (w *replyWatch) take(piece string) (pass string, over, repeated bool) {
+	w.said.WriteString(piece)
+	all := w.said.String()
+	lead := len(all) - len(strings.TrimLeft(all, " \n"))
+	if plain := strings.ReplaceAll(all[lead:], "’", "'"); strings.HasPrefix(plain, ground.Refusal) {
+		return ground.Refusal, true, false
+	} else if len(plain) < len(ground.Refusal) && strings.HasPrefix(ground.Refusal, plain) {
+		return "", false, false
+	}
+	for {
+		end := sentenceEnd(all[w.begun:])
+		if end < 0 {
+			break
+		}
+		whole := all[w.begun : w.begun+end]
+		if w.repeats(whole) {
+			return all[w.passed:max(w.passed, w.begun)], true, true
+		}
+		w.begun += end
+	}
+	w.passed, pass = len(all), all[w.passed:]
+	return pass, false, false
+}
+
+// rest is what waited for more when the reply ended.
+func (w *replyWatch) rest() string {
+	all := w.said.String()
+	rest := all[w.passed:]
+	w.passed = len(all)
+	return rest
+}
+
+// repeats notes a sentence or line, and reports whether it is said twice in a row, or the third time.
+func (w *replyWatch) repeats(whole string) bool {
+	if strings.HasPrefix(strings.TrimSpace(whole), "```") {
+		w.fenced = !w.fenced
+	}
+	key, letters := strings.Join(strings.Fields(whole), " "), 0
+	for _, r := range key {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			letters++
+		}
+	}
+	if letters == 0 || w.fenced {
+		return false
+	}
+	again := key == w.before
+	w.before = key
+	if letters < repeatedLeast {
+		return false
+	}
+	if w.times == nil {
+		w.times = map[string]int{}
+	}
+	w.times[key]++
+	return again || w.times[key] > 2
+}
+
+// sentenceEnd is where the first whole sentence or line of a text ends; -1 while there is none.
+func sentenceEnd(s string) int {
+	for i, r := range s {
+		switch {
+		case r == '\n', r == '。', r == '！', r == '？':
+			return i + len(string(r))
+		case (r == '.' || r == '!' || r == '?') && i+1 < len(s) && (s[i+1] == ' ' || s[i+1] == '\n'):
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// saysNothing reports whether a reply is no answer: numbers of passages alone, or besides only the question again.
+func saysNothing(reply, asked string) bool {
+	said, question := map[string]bool{}, map[string]bool{}
+	for _, words := range []struct {
+		of   string
+		into map[string]bool
+	}{{ground.WithoutMarkers(reply), said}, {asked, question}} {
+		for _, word := range strings.FieldsFunc(strings.ToLower(words.of), func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		}) {
+			words.into[word] = true
+		}
+	}
+	for word := range said {
+		if !question[word] {
+			return false
+		}
+	}
+	return 2*len(said) > len(question) || len(said) == 0 // else it chooses one of what the question names
+}
