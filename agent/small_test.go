@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 
@@ -193,5 +194,42 @@ func TestWhatRulesChoseIsNotAskedTheSameAgain(t *testing.T) {
 	seen := model.Requests()
 	if last := seen[1].Messages[len(seen[1].Messages)-1]; len(seen) != 3 || !last.Aside {
 		t.Errorf("the second of %d requests ends with %+v; want a word on the first", len(seen), last)
+	}
+}
+
+// A small model overlooks what its passages hold: its refusal gives way to quotes.
+func TestQuotesReplaceTheRefusalOfASmallModel(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New(says(ground.Refusal)), small, withFallback)
+	a := h.answer(asks("How many days of paid holiday does an employee get?")).answer()
+	if len(a.Citations) == 0 || !strings.Contains(a.Citations[0].Quote, "28 days") {
+		t.Errorf("answer %+v; want a quote", a)
+	}
+}
+
+// A reply that is being written ends when it is told to, and what is written is the answer.
+func TestAnswerNowEndsAReplyThatIsBeingWritten(t *testing.T) {
+	t.Parallel()
+	searching := scripted.New(calls(search("paid holiday")))
+	h := newHouse(t, relay{func(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
+		if len(searching.Requests()) == 0 {
+			return searching.Stream(ctx, req)
+		}
+		return func(yield func(llm.Part, error) bool) {
+			if yield(llm.Text(goodAnswer+" Unused"), nil) {
+				<-ctx.Done()
+				yield(nil, &llm.Error{Kind: llm.KindCancelled, Message: "stopped", Err: ctx.Err()})
+			}
+		}
+	}})
+	run := h.ask(asks("How many days of paid holiday does an employee get?"))
+	h.follow(run.ID, func(p chat.Payload) bool { _, ok := p.(chat.AnswerDelta); return ok })
+	if err := h.runs.AnswerNow(t.Context(), chat.Local, run.ID); err != nil {
+		t.Fatal(err)
+	}
+	a := h.wait(run.ID).answer()
+	if a.StopReason != chat.StopAnswerNow || !strings.HasPrefix(a.Markdown, goodAnswer) {
+		t.Errorf("answer %q, stopped %s; want what was written, stopped %s", a.Markdown, a.StopReason,
+			chat.StopAnswerNow)
 	}
 }

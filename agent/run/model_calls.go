@@ -129,18 +129,20 @@ func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
 	}
 	turn, free := context.WithTimeout(ctx, left)
 	defer free()
-	if m.budget.stop == "" { // an answer that is being written is let be
-		hurry := func(why error) func() {
-			return func() {
-				if !m.log.writer.Shown() {
-					cancel(why)
-				}
+	if m.budget.stop == "" {
+		late := time.AfterFunc(m.budget.searchTime()-time.Since(m.budget.begun), func() {
+			if !m.log.writer.Shown() { // an answer that is being written is let be
+				cancel(errLate)
 			}
-		}
-		defer context.AfterFunc(m.control.now, func() { hurry(context.Cause(m.control.now))() })()
-		late := time.AfterFunc(m.budget.searchTime()-time.Since(m.budget.begun), hurry(errLate))
+		})
 		defer late.Stop()
 	}
+	forced := m.budget.stop != ""
+	defer context.AfterFunc(m.control.now, func() {
+		if !forced || m.log.writer.Shown() { // else it is the answer that was asked for
+			cancel(context.Cause(m.control.now))
+		}
+	})()
 	defer context.AfterFunc(m.control.leaving, func() { cancel(context.Cause(m.control.leaving)) })()
 	model, chooses := m.turnModel()
 	r.chooses = chooses
@@ -148,6 +150,10 @@ func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
 	done, err := m.readParts(ctx, model.Stream(turn, req), &r)
 	m.budget.chargeFailed(model, err)
 	switch why := context.Cause(ctx); {
+	case errors.Is(why, errAnswerNow) && m.log.writer.Shown() && len(r.calls) == 0: // what is written is the answer
+		m.budget.stop, r.finish = chat.StopAnswerNow, llm.FinishStop
+		m.countTokens(model, req, nil, &r)
+		return r, nil
 	case errors.Is(why, errAnswerNow), errors.Is(why, errLate):
 		return r, why
 	case err != nil && turn.Err() != nil && ctx.Err() == nil:
@@ -170,6 +176,7 @@ func (m *modelCaller) readParts(
 ) (done *llm.Done, err error) {
 	var text, reasoning strings.Builder
 	var watch replyWatch
+	defer func() { r.text, r.reasoning = text.String(), reasoning.String() }()
 	thought := false
 	for part, err := range parts {
 		if err != nil {
@@ -194,7 +201,7 @@ func (m *modelCaller) readParts(
 				}
 			}
 			if over {
-				if r.text, r.reasoning = text.String(), reasoning.String(); repeated {
+				if repeated {
 					err = m.noteRepetition(ctx)
 				}
 				return &llm.Done{Finish: llm.FinishStop}, err
@@ -247,7 +254,6 @@ func (m *modelCaller) readParts(
 			}
 		}
 	}
-	r.text, r.reasoning = text.String(), reasoning.String()
 	return done, nil
 }
 

@@ -106,12 +106,9 @@ func (m *modelCaller) goOnWithFallback(ctx context.Context, step chat.Step) erro
 	return m.log.takeAnswerBack(ctx, step)
 }
 
-// quoteInstead gives the rest of the run to the fallback when nothing that the model says can be verified.
-func (m *modelCaller) quoteInstead(ctx context.Context) error {
-	step := m.log.newStep(
-		"fallback", chat.ActionThinking, chat.StatusComplete,
-		"No claim of the answer could be verified: quoting the documents instead",
-	)
+// quoteInstead gives the rest of the run to the fallback, because what the model says is no answer.
+func (m *modelCaller) quoteInstead(ctx context.Context, why string) error {
+	step := m.log.newStep("fallback", chat.ActionThinking, chat.StatusComplete, why)
 	step.Details = map[string]any{"kind": "unsupported", "instead": m.cfg.Fallback.Name()}
 	return m.goOnWithFallback(ctx, step)
 }

@@ -90,6 +90,10 @@ func (v *reviewer) review(ctx context.Context, r reply, text string) (again bool
 	if ground.IsRefusal(text) && !v.givenText() && v.model.answersByRules() && v.budget.stop == chat.StopTimeout {
 		return false, v.refuseInstead(ctx, "The time was used up before an answer: the refusal says so")
 	}
+	if ground.IsRefusal(text) && v.model.isSmall() && v.cfg.Fallback != nil && !v.toolContext.Sources.IsEmpty() {
+		// it may have overlooked what its passages hold; quotes say themselves how near they are
+		return true, v.model.quoteInstead(ctx, v.model.model.Name()+" found no answer: quoting what is nearest instead")
+	}
 	if v.givenText() || ground.IsRefusal(text) || v.model.answersByRules() || v.found.evidence.RestsOnContext(text) {
 		return false, nil // the fallback cites what it takes from documents, and needs none for the rest
 	}
@@ -196,7 +200,9 @@ func (v *reviewer) holdBack(ctx context.Context) (again bool, err error) {
 		return false, v.answerRejectedCalls(ctx)
 	}
 	if v.cfg.Fallback != nil && !v.model.answersByRules() {
-		return true, v.model.quoteInstead(ctx)
+		return true, v.model.quoteInstead(
+			ctx, "No claim of the answer could be verified: quoting the documents instead",
+		)
 	}
 	step := v.log.newStep(
 		"review", chat.ActionAnalysing, chat.StatusError, "No claim of the answer could be verified: it was held back",

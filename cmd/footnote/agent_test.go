@@ -34,7 +34,8 @@ func searching(query, text string) scripted.Script {
 func TestAgentGuardrailsAre422(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, scripted.Config{Script: searching("holiday", "The canteen serves 400 lunches [1].")})
-	s := serve(t, newDir(t), append(m.env(), "FOOTNOTE_GUARD_INPUT=forbidden,? word;\\bsecret\\b")...)
+	s := serve(t, newDir(t), append(m.env(), "FOOTNOTE_GUARD_INPUT=forbidden,? word;\\bsecret\\b",
+		"FOOTNOTE_AGENT_FALLBACK_TO_FIXED_PIPELINE=false")...)
 	s.add(file{"handbook.md", holidays})
 	for _, row := range []struct{ path, body, status string }{
 		{"/agent/chat", `{"message":"What is the secret?"}`, "guardrail_triggered"},

@@ -163,15 +163,19 @@ func model(ctx context.Context, set *settings) []checkResult {
 	if textcalls.RefusesTools(health.Err) {
 		health.Err = nil // it answers all the same
 	}
-	found := []checkResult{{what: "model", fine: fmt.Sprintf(
-		"%s answers (%.1f s)", set.OpenAIModel, health.Took.Seconds(),
-	), err: health.Err}}
+	name := set.OpenAIModel
+	if served := health.Served.Name; served != "" && served != name {
+		name = served + ", which the server has instead of " + name + ","
+	}
+	found := []checkResult{{what: "model", fine: fmt.Sprintf("%s answers (%.1f s)", name, health.Took.Seconds()),
+		err: health.Err}}
 	if health.Err == nil {
 		tools := checkResult{what: "tool calls", fine: "work"}
 		if !health.Tools {
 			tools = writtenCalls(ctx, remote)
 		}
 		found = append(found, tools)
+		found = append(found, measure(ctx, set, remote)...)
 	}
 	return append(found, semantic(set, health.EmbedErr))
 }

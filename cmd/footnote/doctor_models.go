@@ -62,3 +62,29 @@ func embeddings(ctx context.Context, set *settings) []checkResult {
 	defer model.Close()
 	return []checkResult{semantic(set, model.ReachEmbeddings(ctx))}
 }
+
+// measure says how fast a model is that is served here, how much room it has, and which profile that makes.
+func measure(ctx context.Context, set *settings, model *openai.Model) []checkResult {
+	if local, _ := model.IsLocal(ctx); !local {
+		return nil
+	}
+	f := checkResult{what: "model's size"}
+	found, err := model.Measure(ctx)
+	profile := "the profile is full"
+	if why := found.Small(); set.AgentProfile == "small" || set.AgentProfile == "auto" && why != "" {
+		profile = "the profile is small: rules search, and it answers from five passages"
+		if why != "" && why != found.String() {
+			profile += "; " + why
+		}
+	}
+	f.fine, f.err = found.String()+"; "+profile, err
+	if room := found.Context; err == nil && room > 0 && room < leastRoom {
+		f.err = fmt.Errorf("a context of %d tokens is too small for a question with its passages: give the server at "+
+			"least %d (llama-server --ctx-size, OLLAMA_CONTEXT_LENGTH)", room, leastRoom)
+	}
+	return []checkResult{f}
+}
+
+// leastRoom is what a question with its passages and its answer takes in the profile for small models, in tokens, with
+// a conversation before it.
+const leastRoom = 3072

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	agentrun "footnote/agent/run"
 	"footnote/llm"
@@ -32,6 +33,7 @@ type modelSettings struct {
 	AgentModelsAllowed    []string          `help:"Further models that a request may name, weakest first." env:"FOOTNOTE_AGENT_MODELS_ALLOWED" placeholder:"NAME"`
 	AgentMinModelForAgent string            `help:"The weakest of the allowed models that chooses tools by itself; those before it answer from what rules found." env:"FOOTNOTE_AGENT_MIN_MODEL_FOR_AGENT" placeholder:"NAME"`
 	AgentProfile          string            `help:"How much a model is given: full (tools, and long prompts), small (rules search, and it answers from five passages), or auto: small for a model on this machine or network that reads fewer than 100 tokens a second, has at most 8192 of context, or can't call tools." enum:"auto,small,full" env:"FOOTNOTE_AGENT_PROFILE" default:"auto"`
+	ModelPatience         time.Duration     `help:"The longest wait for the first word of a reply of the OpenAI-compatible server; 0: 2 minutes, and 10 for a server on this machine or network. One that shows a sign of life gets up to five times as long. FOOTNOTE_RUN_TIMEOUT limits the whole answer." env:"FOOTNOTE_MODEL_PATIENCE" default:"0"`
 	ModelsSelect          string            `help:"A cheaper model that chooses tools, plans and judges; answers are written by the main one." env:"FOOTNOTE_MODELS_SELECT" placeholder:"NAME"`
 	Prices                map[string]string `help:"Price of a million tokens in and out, by model: name=0.4/1.6;other=2/8. In the settings file: prices: {name: {in: 0.4, out: 1.6}}. Answers then say what they cost." env:"FOOTNOTE_PRICES" placeholder:"NAME=IN/OUT"`
 }
@@ -77,6 +79,9 @@ func (s *settings) checkModels() error {
 			"FOOTNOTE_AGENT_MIN_MODEL_FOR_AGENT names %q, which is not among FOOTNOTE_AGENT_MODELS_ALLOWED", least,
 		))
 	}
+	if s.ModelPatience < 0 {
+		errs = append(errs, errors.New("FOOTNOTE_MODEL_PATIENCE can't be negative"))
+	}
 	_, err := s.prices()
 	return errors.Join(append(errs, err)...)
 }
@@ -95,7 +100,7 @@ func (s *settings) openai(model string, log *slog.Logger) openai.Config {
 	return openai.Config{
 		APIKey: openai.Secret(s.OpenAIAPIKey), BaseURL: s.OpenAIBaseURL, Model: model,
 		EmbeddingModel: s.OpenAIEmbeddingModel, EmbeddingBaseURL: s.OpenAIEmbeddingBaseURL,
-		EmbeddingAPIKey: openai.Secret(s.OpenAIEmbeddingAPIKey), Log: log,
+		EmbeddingAPIKey: openai.Secret(s.OpenAIEmbeddingAPIKey), Log: log, FirstToken: s.ModelPatience,
 	}
 }
 

@@ -19,7 +19,8 @@ type used struct {
 	Budget              chat.Budget
 }
 
-// An invention after a call that shows no passages is held back on every route, and what it took is told.
+// An invention after a call that shows no passages is held back on every route, and what it took is told. With the
+// fallback quotes take its place.
 func TestAnInventionAfterASumIsHeldBackAndItsUseIsTold(t *testing.T) {
 	t.Parallel()
 	const invention = "The king keeps seven dragons in the cellar."
@@ -29,7 +30,7 @@ func TestAnInventionAfterASumIsHeldBackAndItsUseIsTold(t *testing.T) {
 		}
 		return saying(invention)
 	}})
-	s := serve(t, newDir(t), m.env()...)
+	s := serve(t, newDir(t), append(m.env(), "FOOTNOTE_AGENT_FALLBACK_TO_FIXED_PIPELINE=false")...)
 	s.add(file{"handbook.md", holidays})
 	for _, route := range []struct{ path, field string }{{"/agent/chat", "message"}, {"/agent/query", "question"}} {
 		body := `{"` + route.field + `":"How many days of paid holiday do dragons have?","session_id":"s` +

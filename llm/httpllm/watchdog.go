@@ -6,14 +6,19 @@ import (
 	"time"
 )
 
-// Patience says how long a reply may take: until its first piece, between bytes after it, and between pieces of it.
+// Patience says how long a reply may take: until its first piece, between bytes after it, and between pieces of it. A
+// server that shows a sign of life before the first piece gets up to aliveFactor times as long for it.
 type Patience struct{ FirstToken, Idle, IdleText time.Duration }
+
+const aliveFactor = 5
 
 // Watchdog ends a request whose reply does not come, or stops coming. Only the goroutine that reads uses it.
 type Watchdog struct {
 	Body     io.Reader // set before the first Read
 	cancel   context.CancelCauseFunc
 	timer    *time.Timer
+	first    time.Duration
+	latest   time.Time // when the first piece must have come, whatever else comes
 	idle     time.Duration
 	idleText time.Duration
 	started  bool      // a piece of the reply came
@@ -25,7 +30,8 @@ type Watchdog struct {
 // follow.
 func Watch(ctx context.Context, p Patience) (context.Context, *Watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	w := &Watchdog{cancel: cancel, idle: p.Idle, idleText: p.IdleText}
+	w := &Watchdog{cancel: cancel, first: p.FirstToken, idle: p.Idle, idleText: p.IdleText}
+	w.latest = time.Now().Add(aliveFactor * p.FirstToken)
 	w.timer = time.AfterFunc(p.FirstToken, func() { cancel(ErrNoFirstToken) })
 	return ctx, w
 }
@@ -33,6 +39,9 @@ func Watch(ctx context.Context, p Patience) (context.Context, *Watchdog) {
 // Read reads the body. Bytes are a sign of life, but pieces of the reply must follow.
 func (w *Watchdog) Read(p []byte) (int, error) {
 	n, err := w.Body.Read(p)
+	if !w.started && n > 0 {
+		w.timer.Reset(min(w.first, time.Until(w.latest)))
+	}
 	if w.started && n > 0 {
 		w.read = time.Now()
 		w.timer.Reset(min(w.idle, w.idleText-w.read.Sub(w.piece)))

@@ -124,7 +124,8 @@ func (m *Model) Measure(ctx context.Context) (Measured, error) {
 			"number."},
 	}
 	req := llm.Request{
-		Messages: history, Tools: []llm.ToolSpec{measuredTool}, Temperature: new(float64), MaxTokens: probeTokens,
+		Messages: history, Tools: []llm.ToolSpec{measuredTool}, Temperature: new(float64), DefaultTemperature: true,
+		MaxTokens: probeTokens,
 	}
 	calls, took, err := m.timed(limit, req)
 	if err != nil && llm.KindOf(err) != llm.KindEmpty {

@@ -54,7 +54,8 @@ type Config struct {
 	HTTPClient       *http.Client // nil: a client of our own
 	Log              *slog.Logger // nil: slog.Default()
 
-	FirstToken time.Duration // 120 s: the longest wait for the first piece of a reply
+	// FirstToken is the longest wait for the first piece of a reply: 120 s, and 10 min on this machine or its network.
+	FirstToken time.Duration
 	Idle       time.Duration // 60 s: the longest silence after it
 	IdleText   time.Duration // 180 s: the longest time without a piece of the reply, though other bytes come
 	RetryFor   time.Duration // 30 s: no further try begins after this
@@ -108,7 +109,7 @@ func New(c Config) (*Model, error) {
 	m := &Model{
 		name: c.Model, embeddings: c.EmbeddingModel, http: c.HTTPClient, log: c.Log, now: time.Now, near: isNear(base),
 		patience: httpllm.Patience{
-			FirstToken: cmp.Or(c.FirstToken, 120*time.Second), Idle: cmp.Or(c.Idle, 60*time.Second),
+			FirstToken: cmp.Or(c.FirstToken, firstToken(base)), Idle: cmp.Or(c.Idle, 60*time.Second),
 			IdleText: cmp.Or(c.IdleText, 180*time.Second),
 		},
 	}
@@ -136,6 +137,13 @@ func New(c Config) (*Model, error) {
 	client := sdk.Client{Options: options}
 	m.post, m.models = client.Post, sdk.NewModelService(options...)
 	return m, nil
+}
+
+func firstToken(base string) time.Duration {
+	if isNear(base) { // nobody pays for it, and a processor reads slowly
+		return 10 * time.Minute
+	}
+	return 2 * time.Minute
 }
 
 // Name is the model's name.

@@ -88,6 +88,7 @@ func served(model sdk.Model) Served {
 func (m *Model) probeReply(ctx context.Context, h *Health) {
 	start := m.now()
 	req := llm.Request{
+		Temperature: new(float64), DefaultTemperature: true, MaxTokens: probeTokens,
 		Messages: []llm.Message{
 			{Role: llm.RoleUser, Text: "Call the tool search_documents with the query \"roof\". Do nothing else."},
 		},

@@ -115,8 +115,13 @@ func (m *Model) calls(ctx context.Context) (called, known bool) {
 		if err != nil {
 			return false, RefusesTools(err)
 		}
-		if _, ok := part.(llm.Call); ok {
+		switch p := part.(type) {
+		case llm.Call:
 			return true, true
+		case llm.Done:
+			if p.Finish == llm.FinishLength {
+				return false, false
+			}
 		}
 	}
 	return false, ctx.Err() == nil
@@ -135,9 +140,13 @@ func (m *Model) CallsTools(ctx context.Context) bool {
 	return false
 }
 
+// probeTokens is how long the reply to a probe may be. One that is cut there says nothing: the model may have thought.
+const probeTokens = 64
+
 // probe is a request that is to be answered by a call.
 func probe() llm.Request {
 	return llm.Request{
+		Temperature: new(float64), DefaultTemperature: true, MaxTokens: probeTokens,
 		Messages: []llm.Message{
 			{Role: llm.RoleUser, Text: "Call the tool search_documents with the query \"roof\". Do nothing else."},
 		},
