@@ -233,3 +233,23 @@ func TestAnswerNowEndsAReplyThatIsBeingWritten(t *testing.T) {
 			chat.StopAnswerNow)
 	}
 }
+
+// What a server has read of one question's prompt serves the next: all that changes stands behind the rules.
+func TestTheRulesStandBeforeWhatChanges(t *testing.T) {
+	t.Parallel()
+	model := scripted.New(calls(search("paid holiday")), says(goodAnswer), calls(search("paid holiday")), says(goodAnswer))
+	h := newHouse(t, model)
+	h.answer(asks("How many days of paid holiday does an employee get?")).answer()
+	h.add("more.md", "# More\n\nMore of it.")
+	h.answer(asks("What does an employee get, in days of paid holiday?")).answer()
+	seen := model.Requests()
+	a, b := seen[0].Messages[0].Text, seen[2].Messages[0].Text
+	same := 0
+	for same < min(len(a), len(b)) && a[same] == b[same] {
+		same++
+	}
+	if rules := h.runs.Rules(chat.Budget{}); same < len(rules) || !strings.HasPrefix(a[same-len("The mark is "):], "The mark is ") {
+		t.Errorf("%d bytes of the prompts are the same, up to %q; want all %d of the rules", same, a[max(0, same-40):same],
+			len(rules))
+	}
+}

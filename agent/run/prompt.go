@@ -87,7 +87,7 @@ func withoutInvisible(messages []llm.Message) []llm.Message {
 // the usual toolset.
 func (e *Engine) Rules(b chat.Budget) string {
 	usual := e.Registry.Toolsets[e.cfg.Toolset].Budget
-	rules, _, _ := strings.Cut(systemPrompt, "\n\nToday is ")
+	rules, _, _ := strings.Cut(systemPrompt, "\n\nThe mark is ")
 	return strings.NewReplacer(
 		"{{nonce}}", "…", "{{refusal}}", ground.Refusal, "{{role}}", "",
 		"{{steps}}", strconv.Itoa(cmp.Or(b.Steps, e.cfg.Budget.Steps, usual.Steps)),
