@@ -237,7 +237,8 @@ func TestAnswerNowEndsAReplyThatIsBeingWritten(t *testing.T) {
 // What a server has read of one question's prompt serves the next: all that changes stands behind the rules.
 func TestTheRulesStandBeforeWhatChanges(t *testing.T) {
 	t.Parallel()
-	model := scripted.New(calls(search("paid holiday")), says(goodAnswer), calls(search("paid holiday")), says(goodAnswer))
+	looks := calls(search("paid holiday"))
+	model := scripted.New(looks, says(goodAnswer), looks, says(goodAnswer))
 	h := newHouse(t, model)
 	h.answer(asks("How many days of paid holiday does an employee get?")).answer()
 	h.add("more.md", "# More\n\nMore of it.")
@@ -248,8 +249,7 @@ func TestTheRulesStandBeforeWhatChanges(t *testing.T) {
 	for same < min(len(a), len(b)) && a[same] == b[same] {
 		same++
 	}
-	if rules := h.runs.Rules(chat.Budget{}); same < len(rules) || !strings.HasPrefix(a[same-len("The mark is "):], "The mark is ") {
-		t.Errorf("%d bytes of the prompts are the same, up to %q; want all %d of the rules", same, a[max(0, same-40):same],
-			len(rules))
+	if !strings.HasSuffix(a[:same], "The mark is ") {
+		t.Errorf("%d bytes of the prompts are the same, up to %q; want all of the rules", same, a[max(0, same-40):same])
 	}
 }

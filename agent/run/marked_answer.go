@@ -12,10 +12,10 @@ func markedAnswer(language string) string {
 var markedAnswers = map[string]string{
 	"en": "Answer the question in one or two full sentences from the passages, and end each sentence with the number " +
 		"of its passage in brackets [n].",
-	"de": "Beantworte die Frage auf Deutsch in ein oder zwei ganzen Sätzen aus den Textstellen, und schreibe ans Ende " +
-		"jedes Satzes die Nummer seiner Textstelle in Klammern [n].",
-	"fr": "Réponds à la question en français, en une ou deux phrases complètes tirées des passages, et termine chaque " +
-		"phrase par le numéro de son passage entre crochets [n].",
+	"de": "Beantworte die Frage auf Deutsch in ein oder zwei ganzen Sätzen aus den Textstellen, und schreibe ans " +
+		"Ende jedes Satzes die Nummer seiner Textstelle in Klammern [n].",
+	"fr": "Réponds à la question en français, en une ou deux phrases complètes tirées des passages, et termine " +
+		"chaque phrase par le numéro de son passage entre crochets [n].",
 	"es": "Responde a la pregunta en español con una o dos frases completas sacadas de los pasajes, y termina cada " +
 		"frase con el número de su pasaje entre corchetes [n].",
 	"it": "Rispondi alla domanda in italiano con una o due frasi complete tratte dai brani, e termina ogni frase con " +
@@ -44,8 +44,8 @@ var markedAnswers = map[string]string{
 		"parantez içindeki numarasıyla bitir [n].",
 	"ru": "Ответь на вопрос по-русски одним или двумя полными предложениями из отрывков и закончи каждое предложение " +
 		"номером его отрывка в скобках [n].",
-	"uk": "Дай відповідь на запитання українською одним або двома повними реченнями з уривків і закінчи кожне речення " +
-		"номером його уривка в дужках [n].",
+	"uk": "Дай відповідь на запитання українською одним або двома повними реченнями з уривків і закінчи кожне " +
+		"речення номером його уривка в дужках [n].",
 	"el": "Απάντησε στην ερώτηση στα ελληνικά με μία ή δύο πλήρεις προτάσεις από τα αποσπάσματα και τελείωσε κάθε " +
 		"πρόταση με τον αριθμό του αποσπάσματός της σε αγκύλες [n].",
 	"ar": "أجب عن السؤال بالعربية بجملة أو جملتين كاملتين من المقاطع، واختم كل جملة برقم مقطعها بين قوسين [n].",

@@ -67,7 +67,8 @@ func (v *reviewer) review(ctx context.Context, r reply, text string) (again bool
 		}
 		return true, v.askAgain(ctx, nudgeEmpty, "The model said nothing: asking again", r)
 	}
-	if v.model.phase == answeringPreselected && !v.remedies[pipelineRun] && v.budget.stop == "" && v.model.selection() != tools.SelectRules &&
+	if v.model.phase == answeringPreselected && !v.remedies[pipelineRun] && v.budget.stop == "" &&
+		v.model.selection() != tools.SelectRules &&
 		(ground.IsRefusal(text) ||
 			len(v.found.cite.Citations) == 0 && v.needsFootnotes() && !v.found.evidence.RestsOnContext(text) &&
 				!v.found.restsOnTools(text)) {

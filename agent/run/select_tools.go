@@ -184,7 +184,8 @@ func (s *toolSelector) byRules() (choice, bool) {
 			c.opening, c.confidence, c.why, c.message = []llm.Call{
 				call,
 			}, 0.6, "It asks about the documents themselves.", "Chose list_documents by rules"
-			if search, ok := s.searchCall(1); ok && s.model.isSmall() { // it can't search if the list is beside the point
+			// a small model can't search if the list is beside the point
+			if search, ok := s.searchCall(1); ok && s.model.isSmall() {
 				c.opening = append(c.opening, search)
 			}
 			return c, true

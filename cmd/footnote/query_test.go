@@ -84,7 +84,7 @@ func TestTheContextOfAQueryAddsToTheDocuments(t *testing.T) {
 		got.Confidence != 0.8 {
 		t.Errorf("an answer from the context alone: %d %s", r.status, r.body)
 	}
-	if r, got = ask("invented"); got.Status == "success" && !strings.HasPrefix(got.Answer, "I couldn't find") {
+	if r, got = ask("invented"); strings.Contains(got.Answer, said["invented"]) {
 		t.Errorf("an answer that neither holds: %d %s", r.status, r.body)
 	}
 	for _, asked := range m.inner.Requests() {
