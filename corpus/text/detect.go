@@ -95,7 +95,7 @@ func byStopWords(s string) string {
 		words++
 		lower := clean(cut(s[t.start:t.end]))
 		for lang, l := range languages {
-			if l.stop(lower) {
+			if l.stop != nil && l.stop(lower) {
 				counts[lang]++
 			}
 		}

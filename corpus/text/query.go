@@ -22,7 +22,7 @@ func QueryWords(q string, langs []string) []Word {
 	var lowers []string
 	seen := make(map[string]bool)
 	add := func(typed, lower string, gram bool) {
-		if lower != "" && !seen[lower] && len(all) < maxQueryWords {
+		if lower != "" && !seen[lower] && len(all) < maxReadWords {
 			seen[lower] = true
 			all, lowers = append(all, Word{Text: typed, Gram: gram}), append(lowers, lower)
 		}
@@ -36,12 +36,12 @@ func QueryWords(q string, langs []string) []Word {
 		default:
 			add(raw, clean(cut(raw)), false)
 		}
-		return len(all) < maxQueryWords
+		return len(all) < maxReadWords
 	})
 	stop := stopsOf(lowers, langs)
 	words := all[:0:0]
 	for i, w := range all {
-		if !stop(lowers[i], w.Gram) {
+		if len(words) < maxQueryWords && !stop(lowers[i], w.Gram) {
 			w.Terms = variants(lowers[i], w.Gram, langs)
 			words = append(words, w)
 		}
@@ -49,14 +49,18 @@ func QueryWords(q string, langs []string) []Word {
 	if len(words) > 0 {
 		return words
 	}
+	all = all[:min(len(all), maxQueryWords)]
 	for i := range all {
 		all[i].Terms = variants(lowers[i], all[i].Gram, langs)
 	}
 	return all
 }
 
-// maxQueryWords bounds how much of a pasted text is searched for.
-const maxQueryWords = 64
+// Bounds of what is searched for of a pasted text: of its different words, and of those that are no stop words.
+const (
+	maxReadWords  = 1000
+	maxQueryWords = 64
+)
 
 // QueryTerms returns the terms of QueryWords, each once.
 func QueryTerms(q string, langs []string) []string {

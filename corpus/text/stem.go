@@ -4,6 +4,15 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/arabic"
+	"github.com/blevesearch/snowballstem/danish"
+	"github.com/blevesearch/snowballstem/dutch"
+	"github.com/blevesearch/snowballstem/finnish"
+	"github.com/blevesearch/snowballstem/italian"
+	"github.com/blevesearch/snowballstem/portuguese"
+	"github.com/blevesearch/snowballstem/romanian"
+	"github.com/blevesearch/snowballstem/turkish"
 	"github.com/kljensen/snowball/english"
 	"github.com/kljensen/snowball/french"
 	"github.com/kljensen/snowball/hungarian"
@@ -16,21 +25,38 @@ import (
 // language is what is known of a language with a stemmer.
 type language struct {
 	stem func(lower string) string
-	stop func(lower string) bool
+	stop func(lower string) bool // nil: no list
 	// foldFirst: the stemmer does not need the diacritics, so that a word typed without them has the same stem.
 	foldFirst bool
 }
 
-// languages by ISO 639-1.
+// languages by ISO 639-1. Those without a list of stop words have the stemmers of snowballstem on folded words: without
+// their diacritics some endings stay, but a word typed without them is found.
 var languages = map[string]language{
+	"ar": {snowball(arabic.Stem), nil, true},
+	"da": {snowball(danish.Stem), nil, true},
 	"de": {germanStem, germanStop, true},
 	"en": {func(w string) string { return english.Stem(w, true) }, english.IsStopWord, true},
 	"es": {func(w string) string { return spanish.Stem(w, true) }, spanish.IsStopWord, false},
+	"fi": {snowball(finnish.Stem), nil, true},
 	"fr": {func(w string) string { return french.Stem(w, true) }, french.IsStopWord, false},
 	"hu": {func(w string) string { return hungarian.Stem(w, true) }, hungarian.IsStopWord, false},
+	"it": {snowball(italian.Stem), nil, true},
+	"nl": {snowball(dutch.Stem), nil, true},
 	"no": {func(w string) string { return norwegian.Stem(w, true) }, norwegian.IsStopWord, true},
+	"pt": {snowball(portuguese.Stem), nil, true},
+	"ro": {snowball(romanian.Stem), nil, true},
 	"ru": {func(w string) string { return russian.Stem(w, true) }, russian.IsStopWord, false},
 	"sv": {func(w string) string { return swedish.Stem(w, true) }, swedish.IsStopWord, true},
+	"tr": {snowball(turkish.Stem), nil, true},
+}
+
+func snowball(stem func(*snowballstem.Env) bool) func(string) string {
+	return func(lower string) string {
+		env := snowballstem.NewEnv(lower)
+		stem(env)
+		return env.Current()
+	}
 }
 
 func languageOf(lang string) (language, bool) {

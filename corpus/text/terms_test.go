@@ -24,6 +24,9 @@ func TestTerms(t *testing.T) {
 			"ecole don the dog brien"},
 		{"German umlauts and plurals meet", "Dächer DACH Straße", "de", "dach dach strass"},
 		{"French accents are folded after the stem", "réparée réparer", "fr", "repar repar"},
+		{"Arabic prefixes and endings meet", "الكتاب كتاب كتابها", "ar", "كتاب كتاب كتاب"},
+		{"Portuguese plurals and accents meet", "ligação ligações ligacao", "pt", "ligaca ligaco ligaca"},
+		{"Dutch plurals meet", "huizen deuren deur", "nl", "huiz deur deur"},
 		{"Russian keeps its short i", "йогурт ёлка", "", "йогурт елка"},
 		{"Chinese is cut in bigrams", "首都是北京", "zh", "首都 都是 是北 北京"},
 		{"a lone sign stays", "火 fire", "zh", "火 fire"},
@@ -111,6 +114,15 @@ func TestQueryWordsAreContentWords(t *testing.T) {
 	}
 	if n := len(text.QueryWords(strings.Repeat("东方红", 500)+strings.Repeat(" w1 w2 w3", 500), nil)); n > 64 {
 		t.Errorf("a pasted text gives %d words, want at most 64", n)
+	}
+	polite := "i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her " +
+		"hers herself it its itself they them their theirs themselves what which who whom this that these " +
+		"those am is are was were be been being have has had having do does did doing a an the and but if or " +
+		"because as until while of at by for with about against between into through during before after " +
+		"above below weir"
+	words := text.QueryWords(polite, []string{"en"})
+	if !slices.ContainsFunc(words, func(w text.Word) bool { return w.Text == "weir" }) {
+		t.Errorf("the %d words of a long question are %+v; want weir among them", len(words), words)
 	}
 }
 

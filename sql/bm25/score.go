@@ -10,7 +10,7 @@ import (
 // Limits of one search. Work grows with the passages that hold the query's terms, so frequent terms don't choose
 // passages as long as rarer ones can.
 const (
-	MaxTerms        = 64    // of one query
+	MaxTerms        = 192   // of one query: 64 words in three forms
 	frequentShare   = 8     // a term in more than one of 8 passages is frequent …
 	frequentAtLeast = 1500  // … unless that is fewer than this
 	maxPostings     = 20000 // of one search, and a tenth of all passages more; rarest terms first
