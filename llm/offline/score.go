@@ -121,7 +121,8 @@ var (
 )
 
 func (w weights) of(f features) float64 {
-	return w.own*f.own + w.context*f.context + w.pairs*f.pairs + w.meaning*f.meaning + w.nearest*f.nearest + w.rank*f.rank
+	return w.own*f.own + w.context*f.context + w.pairs*f.pairs + w.meaning*f.meaning + w.nearest*f.nearest +
+		w.rank*f.rank
 }
 
 // pairs returns which share of the weight of the pairs of neighbouring words of a question stand next to each other in
