@@ -191,6 +191,9 @@ func TestDoctorSaysWhatIsFineAndWhatIsNot(t *testing.T) {
 	refusing := newModel(t, scripted.Config{Script: func(scripted.Request) scripted.Reply {
 		return scripted.Reply{Fault: scripted.Fault{Status: 401}}
 	}})
+	local := func(room int) []string {
+		return newModel(t, scripted.Config{Model: "qwen", Owner: "llamacpp", Room: room, Script: callsThenAnswers}).env()
+	}
 	running := serve(t, newDir(t))
 	damaged := newDir(t)
 	if err := os.WriteFile(filepath.Join(damaged, "footnote.db"), []byte(strings.Repeat("this is no database ", 500)),
@@ -211,6 +214,11 @@ func TestDoctorSaysWhatIsFineAndWhatIsNot(t *testing.T) {
 			}},
 		{"with a model", newDir(t), append(good.env(), "OPENAI_EMBEDDING_MODEL=hash"), 0,
 			[]string{"✓ model", "scripted answers", "✓ tool calls", "✓ semantic search", "hash works"}},
+		{"a model of this machine", newDir(t), local(8192), 0, []string{
+			"qwen, which the server has instead of scripted, answers", "✓ model's size", "a context of 8192 tokens",
+			"the profile is small",
+		}},
+		{"too little context", newDir(t), local(2048), 1, []string{"✕ model's size", "2048", "--ctx-size"}},
 		{"beside a server", running.dir, nil, 0, []string{"in use by the Footnote at " + running.url}},
 		{"a model that calls no tools", newDir(t), mute.env(), 1, []string{"✕ tool calls", "OPENAI_MODEL"}},
 		{"a model without tool calls", newDir(t), newModel(t, scripted.Config{Script: toolless}).env(), 0,
