@@ -76,8 +76,8 @@ type Request struct {
 }
 
 // Part is a piece of a reply: any number of Text, Quoted, Reasoning and Signature as they come, at most one Rethought,
-// each Call when it is whole and its arguments are a JSON object, exactly one Done last, and Notices anywhere before
-// it.
+// each Call when it is whole and its arguments are a JSON object, exactly one Done last, Notices anywhere before it,
+// and Readings before all others.
 type Part interface{ part() }
 
 // Text is the next piece of the visible reply.
@@ -106,6 +106,9 @@ type Signature string
 // Notice tells people what an adapter does about a model's ways. It is no part of the reply and may come at any place
 // before Done.
 type Notice string
+
+// Reading says how much of the request the model has read, 0–1, where its server tells.
+type Reading float64
 
 // Finish says why a reply ended.
 type Finish string
@@ -143,4 +146,5 @@ func (Rethought) part() {}
 func (Call) part()      {}
 func (Done) part()      {}
 func (Notice) part()    {}
+func (Reading) part()   {}
 func (Signature) part() {}

@@ -176,11 +176,22 @@ func (m *modelCaller) readParts(
 ) (done *llm.Done, err error) {
 	var text, reasoning strings.Builder
 	var watch replyWatch
+	progress := readingStep{log: m.log, begun: time.Now()}
+	defer func() {
+		if failed := progress.end(ctx); err == nil {
+			err = failed
+		}
+	}()
 	defer func() { r.text, r.reasoning = text.String(), reasoning.String() }()
 	thought := false
 	for part, err := range parts {
 		if err != nil {
 			return nil, err
+		}
+		if _, reads := part.(llm.Reading); !reads {
+			if err := progress.end(ctx); err != nil {
+				return nil, err
+			}
 		}
 		switch p := part.(type) {
 		case llm.Text:
@@ -232,6 +243,10 @@ func (m *modelCaller) readParts(
 			}
 		case llm.Call:
 			r.calls = append(r.calls, p)
+		case llm.Reading:
+			if err := progress.show(ctx, float64(p)); err != nil {
+				return nil, err
+			}
 		case llm.Notice:
 			if m.noticed[p] { // once is enough
 				continue

@@ -192,7 +192,8 @@ func TestDoctorSaysWhatIsFineAndWhatIsNot(t *testing.T) {
 		return scripted.Reply{Fault: scripted.Fault{Status: 401}}
 	}})
 	local := func(room int) []string {
-		return newModel(t, scripted.Config{Model: "qwen", Owner: "llamacpp", Room: room, Script: callsThenAnswers}).env()
+		c := scripted.Config{Model: "qwen", Owner: "llamacpp", Room: room, Script: callsThenAnswers}
+		return newModel(t, c).env()
 	}
 	running := serve(t, newDir(t))
 	damaged := newDir(t)

@@ -14,6 +14,8 @@ type chunk struct {
 	calls     []callDelta
 	choices   int // how many the event has
 	usage     usage
+	read      int // tokens of the prompt, of toRead; 0: not said
+	toRead    int
 	fault     []byte // the value of a non-null "error", or the whole event if it is an error itself
 }
 
@@ -59,6 +61,8 @@ func (p *chunkParser) parse(data []byte) (c *chunk, ok bool) {
 			p.choices()
 		case "usage":
 			p.usage()
+		case "prompt_progress":
+			p.progress()
 		case "error":
 			if raw := s.raw(); !bytes.Equal(raw, []byte("null")) {
 				p.chunk.fault = raw
@@ -211,6 +215,29 @@ func (p *chunkParser) function(d *callDelta) {
 			} else if raw := s.raw(); !bytes.Equal(raw, []byte("null")) {
 				d.arguments = raw // an object where a string belongs
 			}
+		default:
+			s.skip()
+		}
+	}
+}
+
+// progress reads how much of the prompt llama.cpp has read.
+func (p *chunkParser) progress() {
+	s := &p.s
+	if !s.open('{') {
+		s.skip()
+		return
+	}
+	for first := true; ; {
+		key, more := s.key(&first)
+		if !more {
+			return
+		}
+		switch string(key) {
+		case "total":
+			p.chunk.toRead, _ = s.number()
+		case "processed":
+			p.chunk.read, _ = s.number()
 		default:
 			s.skip()
 		}

@@ -168,7 +168,7 @@ func (m *Model) timed(ctx context.Context, req llm.Request) (out said, s speed, 
 		if err != nil {
 			return out, s, err
 		}
-		if first.IsZero() {
+		if _, reading := part.(llm.Reading); first.IsZero() && !reading {
 			first = m.now()
 		}
 		switch p := part.(type) {

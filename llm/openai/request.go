@@ -24,6 +24,7 @@ type habits struct {
 	noSeed        atomic.Bool
 	noToolChoice  atomic.Bool
 	sendReasoning atomic.Bool // it wants its reasoning back
+	tellsReading  atomic.Bool // it is llama.cpp's, which tells how much it has read when it is asked to
 }
 
 var (
@@ -102,6 +103,7 @@ type wireRequest struct {
 	MaxTokens           int            `json:"max_tokens,omitempty"`
 	MaxCompletionTokens int            `json:"max_completion_tokens,omitempty"`
 	StreamOptions       *streamOptions `json:"stream_options,omitempty"`
+	ReturnProgress      bool           `json:"return_progress,omitempty"`
 }
 
 type streamOptions struct {
@@ -141,6 +143,7 @@ func (m *Model) body(req llm.Request) ([]byte, error) {
 	if len(tools) > 0 && req.NoTools {
 		w.ToolChoice = "none"
 	}
+	w.ReturnProgress = m.habits.tellsReading.Load()
 	if !m.habits.noTemperature.Load() {
 		w.Temperature = req.Temperature
 	}

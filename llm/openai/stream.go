@@ -49,6 +49,9 @@ func (m *Model) once(
 	if err := m.checkType(ctx, res); err != nil {
 		return false, err
 	}
+	if res.Header.Get("Server") == "llama.cpp" {
+		m.habits.tellsReading.Store(true)
+	}
 	dog.Body = res.Body
 	r := &reply{m: m, req: req, yield: yield, dog: dog, events: newEventReader(dog)}
 	failed = r.run(ctx)
@@ -174,6 +177,9 @@ func (r *reply) event(data []byte) *llm.Error {
 }
 
 func (r *reply) pieces(c *chunk) *llm.Error {
+	if c.toRead > 0 && !r.yielded && !r.stopped { // no piece of the reply: it may still be tried again
+		r.stopped = !r.yield(llm.Reading(float64(c.read)/float64(c.toRead)), nil)
+	}
 	if len(c.reasoning) > 0 {
 		r.dog.SawPiece()
 		r.send(llm.Reasoning(c.reasoning))
