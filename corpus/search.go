@@ -267,35 +267,38 @@ type fused struct {
 	score float64
 }
 
-// rank orders what the indexes found, by both, by meaning or by words.
+// rank orders what the indexes found: by both, by meaning, or by words.
 func (se *activeSearch) rank(byWord, byVector []Hit, byWords, byMeaning bool) []fused {
-	hits := make(map[string]Hit, len(byWord)+len(byVector))
+	if !byWords {
+		out := make([]fused, len(byVector))
+		for i, h := range byVector {
+			out[i].Hit = h
+		}
+		return se.threshold(out)
+	}
+	fits := make([]search.Fit, 0, len(byWord)+len(byVector))
+	hits, at := make(map[string]Hit), make(map[string]int)
 	for _, h := range byWord {
-		hits[h.PassageID] = h
+		hits[h.PassageID], at[h.PassageID] = h, len(fits)
+		fits = append(fits, search.Fit{ID: h.PassageID, Words: h.Share, Unknown: true})
 	}
-	farthest := 1.0
-	for _, h := range byVector {
-		farthest = min(farthest, h.Cosine)
-		h.Share = hits[h.PassageID].Share
-		hits[h.PassageID] = h
-	}
-	fits := make([]search.Fit, 0, len(hits))
-	for id, h := range hits {
-		cosine := h.Cosine
-		if cosine == 0 { // it is not among the nearest
-			cosine = farthest
+	if byMeaning {
+		farthest := 0.0
+		for _, h := range byVector {
+			i, known := at[h.PassageID]
+			if !known {
+				i = len(fits)
+				fits = append(fits, search.Fit{ID: h.PassageID})
+			}
+			hits[h.PassageID] = h
+			farthest = se.scale.Nearness(h.Cosine)
+			fits[i].Meaning, fits[i].Unknown = farthest, false
 		}
-		fit := search.Fit{ID: id, Words: h.Share}
-		switch {
-		case !byMeaning:
-			fit.Unknown = true
-		case !byWords:
-			fit.Meaning = cosine
-		default:
-			fit.Meaning = se.scale.Nearness(cosine)
-			fit.Unknown = h.Cosine == 0 && (len(byVector) == 0 || se.library.waiting.has(h.DocumentID))
+		for i, f := range fits { // those that are not among the nearest
+			if f.Unknown && len(byVector) > 0 && !se.library.waiting.has(hits[f.ID].DocumentID) {
+				fits[i].Meaning, fits[i].Unknown = farthest, false
+			}
 		}
-		fits = append(fits, fit)
 	}
 	out := make([]fused, 0, len(fits))
 	for _, r := range search.Fuse(fits) {

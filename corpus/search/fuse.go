@@ -29,7 +29,7 @@ type Ranked struct {
 // possible, not against the best that was found: so words that fit nothing well leave the order to the meaning, and the
 // other way round (the convex combination of Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid
 // Retrieval", ACM TOIS 42, 2023, section 5). A passage whose meaning is not known fits by words alone. Ties go to the
-// smaller id.
+// smaller id. Where the best has more than each word once, scores are shares of its own.
 func Fuse(fits []Fit) []Ranked {
 	out := make([]Ranked, len(fits))
 	for i, f := range fits {
@@ -42,8 +42,10 @@ func Fuse(fits []Fit) []Ranked {
 	slices.SortFunc(out, func(a, b Ranked) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
 	})
-	for i := range out {
-		out[i].Score = min(1, out[i].Score)
+	if len(out) > 0 && out[0].Score > 1 {
+		for i, best := 0, out[0].Score; i < len(out); i++ {
+			out[i].Score /= best
+		}
 	}
 	return out
 }

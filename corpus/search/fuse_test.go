@@ -21,8 +21,8 @@ func TestFuse(t *testing.T) {
 			{ID: "b", Words: 0.7, Meaning: 0.75}}, []string{"b", "a"}, 0.7175},
 		{"a passage whose meaning is not known fits by its words", []Fit{{ID: "a", Words: 0.6, Meaning: 0.5},
 			{ID: "b", Words: 0.6, Unknown: true}}, []string{"b", "a"}, 0.6},
-		{"more than each word once comes first, and is no better than the best",
-			[]Fit{{ID: "a", Words: 1, Unknown: true}, {ID: "b", Words: 1.3, Unknown: true}}, []string{"b", "a"}, 1},
+		{"more than each word once comes first, at 1",
+			[]Fit{{ID: "a", Words: 1, Unknown: true}, {ID: "b", Words: 1.25, Unknown: true}}, []string{"b", "a"}, 1},
 		{"ties go to the smaller id", []Fit{{ID: "b", Words: 0.5, Unknown: true},
 			{ID: "a", Words: 0.5, Unknown: true}}, []string{"a", "b"}, 0.5},
 		{"nothing gives nothing", nil, nil, 0},
@@ -38,6 +38,9 @@ func TestFuse(t *testing.T) {
 			}
 			if len(out) > 0 && (out[0].Score < tt.first-1e-9 || out[0].Score > tt.first+1e-9) {
 				t.Errorf("got first score %f, want %f", out[0].Score, tt.first)
+			}
+			if len(out) > 1 && tt.fits[1].Words > 1 && out[1].Score != 0.8 {
+				t.Errorf("got second score %f, want 0.8: no tie of what is not equal", out[1].Score)
 			}
 		})
 	}
