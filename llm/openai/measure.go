@@ -17,6 +17,9 @@ import (
 // measureTime is how long a measurement may take: a model that takes longer is slow, whatever else it is.
 const measureTime = 60 * time.Second
 
+// listTime is how long a server may take for its list of models.
+const listTime = 3 * time.Second
+
 // probeTokens is how long a reply to a probe may be: long enough for a call.
 const probeTokens = 64
 
@@ -73,6 +76,8 @@ func (m *Model) IsLocal(ctx context.Context) (local, known bool) {
 	if !m.near {
 		return false, true
 	}
+	ctx, cancel := context.WithTimeout(ctx, listTime) // a question waits for it
+	defer cancel()
 	h := m.probeModels(ctx)
 	return slices.Contains(localServers, h.Served.Owner), h.Reachable
 }
