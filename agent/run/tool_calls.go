@@ -212,7 +212,8 @@ func (c *toolCaller) awaitCall(
 ) (outcome, []chat.Payload, error) {
 	select {
 	case o := <-a.ended:
-		return o, queue, nil
+		o, err := o.unlessStopped(ctx)
+		return o, queue, err
 	case <-ctx.Done():
 		return outcome{}, queue, context.Cause(ctx)
 	case <-grace.C:
@@ -225,6 +226,14 @@ func (c *toolCaller) awaitCall(
 	return o, nil, err
 }
 
+// unlessStopped is the outcome of a call; one that failed while its run was stopped did not fail, it was stopped, too.
+func (o outcome) unlessStopped(ctx context.Context) (outcome, error) {
+	if o.err != nil && ctx.Err() != nil {
+		return outcome{}, context.Cause(ctx)
+	}
+	return o, nil
+}
+
 // wait waits for the end of a call that was launched. One that was refused has none.
 func (a *toolCall) wait(ctx context.Context) (outcome, error) {
 	if a.status != "" {
@@ -232,7 +241,7 @@ func (a *toolCall) wait(ctx context.Context) (outcome, error) {
 	}
 	select {
 	case o := <-a.ended:
-		return o, nil
+		return o.unlessStopped(ctx)
 	case <-ctx.Done():
 		return outcome{}, context.Cause(ctx)
 	}

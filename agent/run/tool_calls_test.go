@@ -1,0 +1,22 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+// Which of the two comes first is chance.
+func TestACallThatFailsWhileItsRunStopsIsStopped(t *testing.T) {
+	t.Parallel()
+	why := errors.New("the user stopped it")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(why)
+	for range 100 {
+		a := &toolCall{ended: make(chan outcome, 1)}
+		a.ended <- outcome{err: context.Canceled}
+		if o, err := a.wait(ctx); o.err != nil || !errors.Is(err, why) {
+			t.Fatalf("the call ended with %v, %v; want no outcome, and %v", o.err, err, why)
+		}
+	}
+}
