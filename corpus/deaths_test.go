@@ -134,3 +134,30 @@ func TestAFileThatEndsItsProcessThreeTimesFails(t *testing.T) {
 		})
 	}
 }
+
+// absent is an extractor whose processes don't start.
+type absent struct{}
+
+func (absent) Extract(context.Context, corpus.File, func(int, int)) (corpus.Extracted, error) {
+	return corpus.Extracted{}, &chat.Error{Code: chat.CodeUnavailable, Message: "The process does not start."}
+}
+
+func TestReadersThatDoNotStartFailNoDocument(t *testing.T) {
+	q := byHand{work: make(chan map[corpus.JobKind]corpus.Worker, 1)}
+	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+		q.Queue = db.Queue()
+		c.Queue, c.Extractor = q, absent{}
+	})
+	sh.start(t)
+	d := sh.add(t, "a.txt", "one")
+	do := (<-q.work)[corpus.JobIngest].Do
+	for attempt := range 50 {
+		err := do(t.Context(), corpus.Job{
+			Kind: corpus.JobIngest, DocumentID: d.ID, User: d.User, SHA256: d.SHA256, Attempt: attempt + 1,
+		})
+		if now, getErr := sh.Document(t.Context(), chat.Local, d.ID); err == nil || getErr != nil ||
+			now.State == corpus.StateFailed {
+			t.Fatalf("attempt %d: %v; the document is %s (%v), want it tried again", attempt+1, err, now.State, getErr)
+		}
+	}
+}

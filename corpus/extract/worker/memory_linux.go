@@ -19,6 +19,24 @@ func limitData() {
 	}
 }
 
+var vmstat = "/proc/vmstat" // tests have another
+
+// oomKills returns how many processes the kernel has killed for want of memory, on the whole machine, since that
+// started; 0 if it can't be told.
+func oomKills() int64 {
+	raw, err := os.ReadFile(vmstat)
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(raw)) {
+		if count, ok := strings.CutPrefix(line, "oom_kill "); ok {
+			n, _ := strconv.ParseInt(strings.TrimSpace(count), 10, 64) // 0 if it is none
+			return n
+		}
+	}
+	return 0
+}
+
 // machineMemory returns how much memory this machine, or the cgroup that this process is in, has; 0 if it can't be
 // told.
 func machineMemory() int64 {

@@ -152,7 +152,11 @@ func (p *Pool) do(ctx context.Context, l *lane, req Request, report func(done, t
 				return reply{}, Start{}, rep.Failure
 			}
 			if rep.Internal != "" {
-				return reply{}, Start{}, errors.New("the worker: " + rep.Internal)
+				err = errors.New("the worker: " + rep.Internal)
+				if !rep.began {
+					err = cannotStart(err)
+				}
+				return reply{}, Start{}, err
 			}
 			return rep, Start{}, nil
 		}
@@ -169,7 +173,7 @@ func (p *Pool) do(ctx context.Context, l *lane, req Request, report func(done, t
 		case d.start != nil:
 			return reply{}, *d.start, d.failure()
 		case !seasoned:
-			return reply{}, Start{}, err
+			return reply{}, Start{}, d.beforeStart()
 		}
 	}
 }
@@ -197,6 +201,19 @@ func (d *died) failure() error {
 			Detail: "This " + what + " is damaged and can't be read. Open it, save it again and add the new file.",
 		}
 	}
+}
+
+// beforeStart returns what becomes of a file whose worker died before it began with it, and so had seen at most the
+// file's first bytes. What tells a worker that was killed from one that can't start is how it ended. Somebody killed it
+// if a signal did that others send and that is not ours, while the kernel has killed nothing for want of memory: that
+// counts like any death of a reader, since whoever kills all that read this file may do so for ever. A worker that
+// can't start ends by itself (a missing library, too little address space), by a fault (the wrong processor), by the
+// kernel (no memory), or not at all (a deadline of ours): it would do so with any file, and none is to blame.
+func (d *died) beforeStart() error {
+	if d.killed {
+		return fmt.Errorf("%w: %w", corpus.ErrReaderDied, d)
+	}
+	return cannotStart(d)
 }
 
 // ask is process.ask, but that the first worker that loads PDFium does so alone.

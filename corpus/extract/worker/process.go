@@ -8,11 +8,14 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
+	"footnote/chat"
 	"footnote/corpus"
 )
 
@@ -34,6 +37,8 @@ type process struct {
 	last  bool // ends by itself now
 	idle  *time.Timer
 	ended sync.Once
+	oom   int64       // oomKills when it was started
+	ours  atomic.Bool // it was we who killed it
 }
 
 // said keeps the first and the last bytes that a worker wrote to standard error: what ended it stands before its
@@ -71,7 +76,7 @@ func (t *said) outOfMemory() bool {
 
 // start runs the command with nothing of our environment but what a process needs to run: no keys.
 func start(ctx context.Context, command []string) (*process, error) {
-	p := &process{said: &said{}}
+	p := &process{said: &said{}, oom: oomKills()}
 	// It outlives the file it is started for; stop ends it.
 	p.cmd = exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...)
 	p.cmd.Env = []string{}
@@ -84,14 +89,14 @@ func start(ctx context.Context, command []string) (*process, error) {
 	p.cmd.WaitDelay = exitLimit
 	stdin, err := p.cmd.StdinPipe()
 	if err != nil {
-		return nil, fmt.Errorf("start a worker: %w", err)
+		return nil, cannotStart(err)
 	}
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
-		return nil, fmt.Errorf("start a worker: %w", err)
+		return nil, cannotStart(err)
 	}
 	if err := p.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start a worker: %w", err)
+		return nil, cannotStart(err)
 	}
 	p.stdin, p.enc, p.dec = stdin, gob.NewEncoder(stdin), gob.NewDecoder(stdout)
 	return p, nil
@@ -106,7 +111,10 @@ func (p *process) stop() { p.end(exitLimit) }
 func (p *process) end(patience time.Duration) {
 	p.ended.Do(func() {
 		_ = p.stdin.Close() // it may be gone already, which is as good
-		timer := time.AfterFunc(patience, func() { p.cmd.Process.Kill() })
+		timer := time.AfterFunc(patience, func() {
+			p.ours.Store(true)
+			p.cmd.Process.Kill()
+		})
 		defer timer.Stop()
 		_ = p.cmd.Wait() // how it ended was decided above
 	})
@@ -118,12 +126,33 @@ type died struct {
 	timeout   bool   // it was we who ended it
 	memory    bool   // it came to its limit
 	signalled bool   // somebody else ended it, or the system, short of memory
+	killed    bool   // by a signal that others send, while the system was not short of memory
 	err       error
 }
 
 func (d *died) Error() string { return "the worker ended: " + d.err.Error() }
 
 func (d *died) Unwrap() error { return d.err }
+
+// sentByOthers reports whether the signal that ended a process is one that others send to end it: programs that can't
+// run on a system end with SIGILL, SIGSEGV and the like.
+func sentByOthers(state *os.ProcessState) bool {
+	status, ok := state.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && slices.Contains(
+		[]syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT},
+		status.Signal(),
+	)
+}
+
+// cannotStart returns the failure of a start, which passes: no file is to blame for it.
+func cannotStart(err error) error {
+	return &chat.Error{
+		Code:    chat.CodeUnavailable,
+		Message: "Files can't be read at the moment: the process that reads them does not start. Try again later.",
+		Hint:    "Its program may have been removed, or the computer has too little free memory.",
+		Err:     fmt.Errorf("start a worker: %w", err),
+	}
+}
 
 // hearing is what a worker answers to one request.
 type hearing struct {
@@ -147,7 +176,7 @@ func (p *process) ask(ctx context.Context, req Request, h hearing) (reply, error
 	got := collected{hearing: h, watchdog: watchdog}
 	failed := func(err error) (reply, error) {
 		// A process that ends by itself has closed its output; give it the time to leave its exit status.
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE) {
 			p.stop()
 		} else {
 			p.kill()
@@ -159,6 +188,7 @@ func (p *process) ask(ctx context.Context, req Request, h hearing) (reply, error
 		if state := p.cmd.ProcessState; state != nil {
 			d.memory = !d.timeout && (state.ExitCode() == memoryExit || state.ExitCode() > 0 && p.said.outOfMemory())
 			d.signalled = !d.timeout && !state.Exited()
+			d.killed = d.signalled && !p.ours.Load() && sentByOthers(state) && oomKills() == p.oom
 		}
 		return reply{}, d
 	}
@@ -198,6 +228,7 @@ type collected struct {
 func (c *collected) add(ctx context.Context, r *reply) (done bool, err error) {
 	switch {
 	case r.final():
+		r.began = c.start != nil
 		if r.Extracted == nil {
 			return true, nil
 		}

@@ -52,6 +52,7 @@ type reply struct {
 	Ready       bool
 	Failure     *corpus.Failure
 	Internal    string // what went wrong, for the log, when it was not the file
+	began       bool   // with a final reply: Started came before it; not sent
 	Last        bool   // with a final reply: the process ends after it, to begin the next file with fresh memory
 }
 

@@ -1,0 +1,20 @@
+package worker_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"footnote/corpus/extract/worker"
+)
+
+func TestAWorkerKilledForWantOfMemoryBeforeItBeginsIsNoFilesFault(t *testing.T) {
+	stat := filepath.Join(t.TempDir(), "vmstat")
+	if err := os.WriteFile(stat, []byte("nr_free_pages 1\noom_kill 7\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	worker.ReadVMStat(t, stat)
+	reader := scripted(t, "echo oom_kill 8 > "+stat+"; kill -KILL $$")
+	_, err := reader.Extract(t.Context(), file(t, "a.md", "# One"), nil)
+	wantNotStarted(t, err)
+}
