@@ -2,8 +2,15 @@ package worker
 
 import (
 	"context"
+	"io"
 	"os"
 )
+
+// ServeByItself is Serve as on a system that does not limit a process's memory.
+func ServeByItself(ctx context.Context, in io.Reader, out io.Writer, h Handler) error {
+	limitMemory()
+	return serve(ctx, in, out, h)
+}
 
 // KillBusy kills the processes that read.
 func (p *Pool) KillBusy() {

@@ -32,7 +32,6 @@ func limitMemory() {
 	Outside(0)
 	debug.SetMaxStack(64 << 20) // a parser that calls itself without end fails soon
 	debug.SetTraceback("single")
-	limitData()
 }
 
 // allocated is what the process has taken from the system by now.

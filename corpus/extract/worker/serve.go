@@ -27,6 +27,11 @@ type Handler interface {
 // memory of the whole process.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, h Handler) error {
 	limitMemory()
+	limitData()
+	return serve(ctx, in, out, h)
+}
+
+func serve(ctx context.Context, in io.Reader, out io.Writer, h Handler) error {
 	requests := make(chan Request)
 	gone := make(chan error, 1)
 	go func() { // ends with the process: a read of standard input can't be interrupted
