@@ -55,9 +55,7 @@ func claims(markdown string) []Claim {
 			for len(marks) > 0 && (i == len(spans)-1 || marks[0].at <= spans[i+1][0]) {
 				own, marks = append(own, marks[0]), marks[1:]
 			}
-			said := strings.TrimLeft(
-				strings.Join(strings.Fields(WithoutMarkers(string(runes[span[0]:span[1]]))), " "), "#-*>|+ ",
-			)
+			said := claimText(string(runes[span[0]:span[1]]))
 			if said == "" {
 				if len(out) > 0 {
 					out[len(out)-1].add(own)
@@ -87,6 +85,11 @@ func claims(markdown string) []Claim {
 		out[i].parts = out[i].judged()
 	}
 	return out
+}
+
+// claimText is a sentence as Claim.Text has it: in one line, without markers and what begins a block.
+func claimText(sentence string) string {
+	return strings.TrimLeft(strings.Join(strings.Fields(WithoutMarkers(sentence)), " "), "#-*>|+ ")
 }
 
 // WithoutSentences is an answer without its footnotes, its headings and some of its sentences, as Claim.Text has them.

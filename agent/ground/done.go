@@ -16,43 +16,57 @@ var (
 	wholeOf     = regexp.MustCompile(`(?i)\b(?:all|every|each|whole|entire)\b(?:\s+[^\s,;:]+){0,3}`)
 	searchWords = regexp.MustCompile(`(?i)\b(?:search|look)`)
 	theWeb      = regexp.MustCompile(`(?i)\b(?:web|internet|online)\b`)
+	negation    = regexp.MustCompile(`(?i)\b(?:not|cannot|never|without|unable)\b|n['’]t\b`)
 	noneOf      = regexp.MustCompile(
 		`(?i)^(?:none|neither) of (?:the|your|these|those)(?: other)? (?:documents|files|sources)\b`,
 	)
 )
 
-// isDenied reports whether a sentence says of the run what its log does not: a web that was not searched, all documents
-// though some were not looked into, a number that nothing counted, or that something is in no document though it was
-// not looked for.
+// isDenied reports whether a sentence says of the run what its log does not: see deniesLog; or that something is in no
+// document though it was not looked for.
 func (e *Evidence) isDenied(said string) bool {
 	if e.given != "" {
 		return false
 	}
-	opened, pages, _, searches := e.sources.Readings()
-	readAll := e.InReach > 0 && len(opened) >= e.InReach
-	if firstPerson.MatchString(said) && !strings.HasSuffix(said, "?") {
-		if theWeb.MatchString(said) && !e.sources.SearchedWeb() {
-			return true
-		}
-		for _, whole := range wholeOf.FindAllString(said, -1) {
-			if speaksOfDocuments(whole) && !readAll && (searches == 0 || !searchWords.MatchString(said)) {
-				return true
-			}
-		}
-		if numbers := Numeral.FindAllString(said, -1); len(numbers) > 0 {
-			known := append(e.knownNumbers(), strconv.Itoa(len(opened)), strconv.Itoa(pages), strconv.Itoa(searches))
-			if slices.ContainsFunc(numbers, func(n string) bool { return !slices.Contains(known, n) }) {
-				return true
-			}
-		}
+	if e.deniesLog(said) {
+		return true
 	}
+	opened, _, _, searches := e.sources.Readings()
 	switch {
-	case !saysAbsent(said) || readAll:
+	case !saysAbsent(said) || e.readAll(opened):
 		return false
 	case searches == 0 && (len(opened) == 0 || noneOf.MatchString(said)):
 		return true
 	}
 	return !e.wasLookedFor(said, opened) && !e.isInPassages(said)
+}
+
+// deniesLog reports whether a sentence in the first person says that something was done which the run's log does not
+// hold: a web that was not searched, all documents though some were not looked into, a number that nothing counted.
+func (e *Evidence) deniesLog(said string) bool {
+	if !firstPerson.MatchString(said) || strings.HasSuffix(said, "?") {
+		return false
+	}
+	opened, pages, _, searches := e.sources.Readings()
+	if theWeb.MatchString(said) && !e.sources.SearchedWeb() && !negation.MatchString(said) {
+		return true
+	}
+	for _, whole := range wholeOf.FindAllString(said, -1) {
+		if speaksOfDocuments(whole) && !e.readAll(opened) && (searches == 0 || !searchWords.MatchString(said)) {
+			return true
+		}
+	}
+	numbers := Numeral.FindAllString(said, -1)
+	if len(numbers) == 0 {
+		return false
+	}
+	known := append(e.knownNumbers(), strconv.Itoa(len(opened)), strconv.Itoa(pages), strconv.Itoa(searches))
+	return slices.ContainsFunc(numbers, func(n string) bool { return !slices.Contains(known, n) })
+}
+
+// readAll reports whether the run read every document in reach.
+func (e *Evidence) readAll(opened []corpus.Document) bool {
+	return e.InReach > 0 && len(opened) >= e.InReach
 }
 
 // isInPassages reports whether a passage in the language of a sentence says it: "The policy does not describe …".

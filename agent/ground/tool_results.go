@@ -24,6 +24,8 @@ type ToolResults struct {
 	sums  string   // those of calculations alone
 	names string   // the fields that facts stand in. They prove nothing
 	tools []string // that returned it, each once
+	// words with which answers speak of facts: "The library holds …", "12 times 4"
+	vocabulary string
 
 	titles []string // of the documents of the list, and their file names and ids
 }
@@ -42,21 +44,31 @@ func (r *ToolResults) DisplayName() string {
 	return whatReturned
 }
 
-// Keep keeps what a tool returned that shows no passages, as far as there is room. verbatim says that the tool is
-// another server's, which says what it likes; message is what a reader was told of the call.
-func (r *ToolResults) Keep(tool string, verbatim bool, input, output json.RawMessage, message string) {
+// Returned is what a call of a tool that shows no passages came to.
+type Returned struct {
+	Tool          string
+	Verbatim      bool // the tool is another server's, which says what it likes
+	Input, Output json.RawMessage
+	Message       string // what a reader was told of the call
+	Vocabulary    string // words with which answers speak of the result. They prove nothing
+}
+
+// Keep keeps what a call returned, as far as there is room.
+func (r *ToolResults) Keep(call Returned) {
 	room := maxReturned - r.size
 	if room <= 0 {
 		return
 	}
+	output := call.Output
 	r.size += len(output)
-	r.tools = text.AppendNew(r.tools, tool)
-	if verbatim {
-		said := message + ". " + string(input) + "\n\n" + string(output[:min(room, len(output))])
+	r.tools = text.AppendNew(r.tools, call.Tool)
+	if call.Verbatim {
+		said := call.Message + ". " + string(call.Input) + "\n\n" + string(output[:min(room, len(output))])
 		r.prose = append(r.prose, strings.ToValidUTF8(said, ""))
 		return
 	}
-	if tool == Calculator {
+	r.vocabulary += " " + call.Vocabulary + " "
+	if call.Tool == Calculator {
 		before := len(r.Facts)
 		defer func() { r.sums += r.Facts[before:] }()
 	}
@@ -127,7 +139,7 @@ func (e *Evidence) isResult(said string) bool {
 	if e.Results.sums == "" {
 		return false
 	}
-	about := support.SumMetaWords
+	about := support.SumMetaWords + e.Results.vocabulary
 	if e.hasResult(said) {
 		about += e.question
 		for _, src := range e.sources.All() {
@@ -143,7 +155,7 @@ func (e *Evidence) isListed(said string) bool {
 	if e.Results.Facts == "" {
 		return false
 	}
-	about, rest, named := MetaWords, said, false
+	about, rest, named := MetaWords+e.Results.vocabulary, said, false
 	for _, title := range e.Results.titles {
 		var found bool
 		if rest, found = without(rest, title); found {
@@ -156,7 +168,8 @@ func (e *Evidence) isListed(said string) bool {
 	if e.Listing {
 		about += e.question
 	}
-	return e.citer.Judge.States(rest, about, e.Results.names, e.Results.Facts)
+	return e.citer.Judge.States(rest, about, e.Results.names, e.Results.Facts) ||
+		named && !negation.MatchString(rest) && !e.citer.Judge.HasOwnWords(rest, about, e.Results.Facts)
 }
 
 // without returns a sentence without a title, in whatever case, and whether it had it.

@@ -24,6 +24,9 @@ func TestResultsAndListsBackOnlySentencesAboutThem(t *testing.T) {
 		{"list_documents", list, "There is a document with the title Robot house.", true},
 		{"list_documents", list, "Robot house has 3 pages.", true},
 		{"list_documents", list, "Robot house has 3 dragons.", false},
+		{"list_documents", list, "The library holds Robot house.", true},
+		{"list_documents", list, "The library does not hold Robot house.", false},
+		{"list_documents", list, "The library burns Robot house.", false},
 		{Calculator, sum, "He died in 2004.", false},
 		{Calculator, sum, "The result is 2004.", true},
 		{Calculator, sum, "The rent comes to 2004 pounds.", true},
@@ -33,7 +36,7 @@ func TestResultsAndListsBackOnlySentencesAboutThem(t *testing.T) {
 		e := NewEvidence(NewSources(), NewCiter(nil, nil, ""), chat.RunRequest{
 			Message: "How many pounds of rent is it?",
 		})
-		e.Results.Keep(tt.tool, false, nil, []byte(tt.output), "")
+		e.Results.Keep(Returned{Tool: tt.tool, Output: []byte(tt.output), Vocabulary: "library hold"})
 		if got := e.returned(tt.said, e.judgeOf(tt.said)); got != tt.want {
 			t.Errorf("after %s, %q is stated: got %v, want %v", tt.tool, tt.said, got, tt.want)
 		}

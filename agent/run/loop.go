@@ -76,7 +76,7 @@ func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, e
 		if again {
 			continue
 		}
-		if text, err = w.log.writer.Finish(ctx); err != nil {
+		if text, err = w.reviewer.finishAnswer(ctx); err != nil {
 			return reply{}, nil, err
 		}
 		last, err = w.reviewer.conclusion(text, r.finish)

@@ -2,10 +2,12 @@ package run
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"footnote/agent/ground"
 	"footnote/chat"
+	"footnote/english"
 	"footnote/llm"
 )
 
@@ -14,12 +16,45 @@ func (v *reviewer) lastReply(ctx context.Context, err error) (reply, []chat.Payl
 	if err != nil {
 		return reply{}, nil, err
 	}
-	text, err := v.log.writer.Finish(ctx)
+	text, err := v.finishAnswer(ctx)
 	if err != nil {
 		return reply{}, nil, err
 	}
 	last, err := v.conclusion(text, llm.FinishStop)
 	return reply{text: text, finish: llm.FinishStop}, last, err
+}
+
+// finishAnswer returns the answer that stands, without what it says of the run that the run's log denies: a model that
+// read two files may say that it searched the web and read fourteen. When nothing else is left, the answer is the
+// refusal sentence, which the program writes from the log.
+func (v *reviewer) finishAnswer(ctx context.Context) (string, error) {
+	text, err := v.log.writer.Finish(ctx)
+	if err != nil || v.model.answersByRules() || ground.IsRefusal(text) {
+		return text, err
+	}
+	left, denied := v.found.evidence.WithoutDenied(text)
+	if len(denied) == 0 {
+		return text, nil
+	}
+	v.denied = denied
+	if ground.CountContentWords(left) == 0 {
+		if err := v.refuseInstead(ctx, "The answer only said what the run did not do: taken back"); err != nil {
+			return "", err
+		}
+		return v.log.writer.Finish(ctx)
+	}
+	step := v.log.newStep("review", chat.ActionAnalysing, chat.StatusComplete,
+		"Left out "+english.Count(len(denied), "sentence")+" about the run that its log does not hold")
+	step.Summary = strings.Join(denied, " ")
+	stray := v.found.cite.StrayNumbers
+	if err := v.log.takeAnswerBack(ctx, step); err != nil {
+		return "", err
+	}
+	v.found.cite.StrayNumbers = stray
+	if err := v.log.writer.Write(ctx, left); err != nil {
+		return "", err
+	}
+	return v.log.writer.Finish(ctx)
 }
 
 // conclusion is what ends an answered run's log, but for run_done.
@@ -74,6 +109,9 @@ func (v *reviewer) report(markdown string, finish llm.Finish) []chat.Payload {
 		a.SelfEvaluation = ""
 	}
 	a.Notes = append(v.found.cite.StrayNotes(), v.found.sumNotes(a.Unsupported)...)
+	for _, said := range v.denied {
+		a.Notes = append(a.Notes, "Left out, for the run did no such thing: “"+said+"”")
+	}
 	v.selector.rememberDecision(a)
 	a.FollowUps = ground.FollowUps(v.toolContext.Sources.All(), v.found.cite.SourceNumbers, v.run.Request.Message)
 	return append(ps, a)

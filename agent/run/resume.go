@@ -231,7 +231,7 @@ func (rc *recovery) recount(s chat.Step) {
 		rc.found.noteFailed(t, s)
 	}
 	if t.Tells(s.Status) {
-		rc.found.evidence.Results.Keep(t.Name, t.Verbatim, s.ToolInput, s.ToolOutput, s.Message)
+		rc.found.evidence.Results.Keep(t.Returned(s.ToolInput, s.ToolOutput, s.Message))
 	}
 }
 

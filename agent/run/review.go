@@ -32,6 +32,7 @@ type reviewer struct {
 
 	judged   judgement // the model's, on the answer that stands
 	earlier  *draft    // the best answer so far, while a better one is looked for
+	denied   []string  // sentences about the run that its log denies, left out of the answer
 	remedies remedies
 }
 

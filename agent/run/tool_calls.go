@@ -350,7 +350,7 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 	}
 	step.ToolOutput, step.OutputSize = whole, len(whole)
 	if a.tool != nil && a.tool.Tells(step.Status) {
-		c.found.evidence.Results.Keep(a.tool.Name, a.tool.Verbatim, a.args, whole, step.Message)
+		c.found.evidence.Results.Keep(a.tool.Returned(a.args, whole, step.Message))
 	}
 	if utf8.RuneCount(whole) > tools.MaxOutput {
 		step.Truncated, step.Full = true, whole

@@ -34,6 +34,7 @@ func calculate() (*Tool, error) {
 		label: chat.Label{
 			Doing: "Calculating", Done: "Calculated", Noun: "calculation", Argument: "expression", Form: chat.LabelCode,
 		},
+		vocabulary: func(in calculateInput) string { return calc.SpokenOperators(in.Expression) },
 		describe: func(_ *Context, in calculateInput) string {
 			return "Calculating " + text.Shorten(in.Expression, 120)
 		},

@@ -22,6 +22,9 @@ var listDocumentsSchema = `{
 	}
 }`
 
+// libraryWords are those with which answers say what is in the library.
+const libraryWords = "library collection hold contain have include available upload"
+
 type listDocumentsInput struct {
 	Filters map[string]any `json:"filters"`
 	Page    int            `json:"page"`
@@ -32,7 +35,8 @@ func listDocuments() (*Tool, error) {
 		name: "list_documents", action: chat.ActionExploring, capability: chat.CapabilityList, retrieval: true,
 		cached: true, withoutPassages: true,
 		doc: listDocumentsDoc, schema: listDocumentsSchema,
-		label: chat.Label{Doing: "Listing documents", Done: "Listed documents", Noun: "listing"},
+		label:      chat.Label{Doing: "Listing documents", Done: "Listed documents", Noun: "listing"},
+		vocabulary: func(listDocumentsInput) string { return libraryWords },
 		describe: func(_ *Context, in listDocumentsInput) string {
 			if len(in.Filters) == 0 {
 				return "Listing the documents"

@@ -26,7 +26,8 @@ func metadataSearch() (*Tool, error) {
 		name: "metadata_search", action: chat.ActionSearching, capability: chat.CapabilityList, preference: 1,
 		retrieval: true, cached: true, withoutPassages: true,
 		doc: metadataSearchDoc, schema: metadataSearchSchema,
-		label: chat.Label{Doing: "Filtering documents", Done: "Filtered documents", Noun: "search"},
+		label:      chat.Label{Doing: "Filtering documents", Done: "Filtered documents", Noun: "search"},
+		vocabulary: func(metadataSearchInput) string { return libraryWords },
 		describe: func(_ *Context, in metadataSearchInput) string {
 			if len(in.Filters) == 0 {
 				return "Looking for documents"

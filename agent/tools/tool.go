@@ -82,6 +82,7 @@ type Tool struct {
 	Describe      func(*Context, json.RawMessage) string
 	Run           func(context.Context, *Context, json.RawMessage) (Result, error)
 	modelView     func(json.RawMessage) (ModelView, error) // reads a stored output; nil: the model is told all of it
+	vocabulary    func(json.RawMessage) string             // see definition.vocabulary; nil: none
 }
 
 // definition declares a tool with the Go type of its arguments.
@@ -108,6 +109,8 @@ type definition[In any] struct {
 	describe        func(*Context, In) string
 	run             func(context.Context, *Context, In) (Result, error)
 	modelView       func(json.RawMessage) (ModelView, error)
+	// words with which answers speak of a result without passages, beside those that it holds; nil: none
+	vocabulary func(In) string
 }
 
 // build checks the declaration.
@@ -151,6 +154,15 @@ func (k definition[In]) build() (*Tool, error) {
 			}
 			return k.run(ctx, d, in)
 		},
+	}
+	if k.vocabulary != nil {
+		t.vocabulary = func(args json.RawMessage) string {
+			var in In
+			if json.Unmarshal(args, &in) != nil {
+				return ""
+			}
+			return k.vocabulary(in)
+		}
 	}
 	if k.label.Doing != "" {
 		t.Label = &k.label
@@ -207,6 +219,15 @@ func (t *Tool) Normalise(args json.RawMessage, topK *int) (json.RawMessage, erro
 // tool that shows none, or what another server says of its failure.
 func (t *Tool) Tells(status chat.Status) bool {
 	return t.WithoutPassages && status == chat.StatusComplete || t.Verbatim && status == chat.StatusError
+}
+
+// Returned is what a call came to, for the check of an answer that says it without a footnote: see Tells.
+func (t *Tool) Returned(input, output json.RawMessage, message string) ground.Returned {
+	r := ground.Returned{Tool: t.Name, Verbatim: t.Verbatim, Input: input, Output: output, Message: message}
+	if t.vocabulary != nil {
+		r.Vocabulary = t.vocabulary(input)
+	}
+	return r
 }
 
 // Note notes in the sources of a run what a call of the tool came to: when the call is over, and again when the run

@@ -1,0 +1,23 @@
+package calc
+
+import "strings"
+
+// spoken are the words with which a sentence says what an operator or a function does.
+var spoken = map[string]string{
+	"+": "plus add sum", "-": "minus subtract difference less", "*": "times multiply product",
+	"/": "divide over quotient", "//": "divide quotient whole", "^": "power raise square cube", "%": "percent remainder modulo",
+	"of": "percent", "sqrt": "square root", "√": "square root", "round": "round",
+}
+
+// SpokenOperators returns the words for the operators of an expression, for sentences that tell the calculation in
+// words: "12 times 4". What can't be read has none.
+func SpokenOperators(expression string) string {
+	p := parser{in: expression}
+	var words []string
+	for p.next(); p.kind != tokenEnd && p.kind != tokenBad; p.next() {
+		if said, ok := spoken[p.text]; ok && p.kind != tokenNumber {
+			words = append(words, said)
+		}
+	}
+	return strings.Join(words, " ")
+}
