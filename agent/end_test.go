@@ -51,7 +51,7 @@ func TestAnEndThatNoStoreCanTakeIsSaidAtOnce(t *testing.T) {
 	}
 }
 
-func TestARunWhoseEndIsNeverStoredFailsWithItsReason(t *testing.T) {
+func TestARunWhoseEndWasNotStoredFailsWithItsReasonAtOnce(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	h := newHouse(t, offline.New(nil))
@@ -60,22 +60,17 @@ func TestARunWhoseEndIsNeverStoredFailsWithItsReason(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := chat.Step{
-		Step: "restart", Status: chat.StatusComplete, ToolStatus: chat.StatusComplete, Details: map[string]any{},
-	}
-	first, second := again, again
-	first.CallID, second.CallID = "c1", "c2"
-	if err := h.feed.Append(ctx, "dead", run.ID, chat.RunStarted{}, first, second); err != nil {
+	if err := h.feed.Append(ctx, "dead", run.ID, chat.RunStarted{}); err != nil {
 		t.Fatal(err)
 	}
 	h.runs.unstored[run.ID] = &chat.Error{
 		Code: chat.CodeDiskFull, Message: "The disk is full. Free some space and try again.",
 	}
 	d := h.carriedOn(run.ID).done()
-	const want = "The answer was written 3 times and could not be stored. The disk is full. Free some space and " +
-		"try again."
-	if d.Status != chat.RunFailed || d.Error == nil || d.Error.Code != chat.CodeDiskFull || d.Error.Message != want {
-		t.Errorf("done = %+v, error = %+v; want failed, %q", d, d.Error, want)
+	const want = "The answer was written and could not be stored. The disk is full. Free some space and try again."
+	if d.Status != chat.RunFailed || d.Error == nil || d.Error.Code != chat.CodeDiskFull || d.Error.Message != want ||
+		d.StepsUsed != 0 {
+		t.Errorf("done = %+v, error = %+v; want failed after 0 steps, %q", d, d.Error, want)
 	}
 	if err := h.runs.Stop(ctx); err != nil { // the run's goroutine has ended
 		t.Fatal(err)

@@ -52,8 +52,11 @@ func (w *Runner) resume(ctx context.Context, log []chat.Event) (over bool, err e
 	if transcript.Answer != nil {
 		return true, nil
 	}
+	if w.unstored != nil {
+		return false, w.notStored()
+	}
 	if past.restarts >= maxRestarts && !past.handedOver {
-		return false, w.givenUp()
+		return false, errStopping
 	}
 	if time.Since(log[len(log)-1].At) > maxAway {
 		return false, errStopping
@@ -102,17 +105,13 @@ func (w *Runner) resume(ctx context.Context, log []chat.Event) (over bool, err e
 	return false, nil
 }
 
-// givenUp returns why a run is not carried on any more after it was taken over too often: the server stopped each
-// time, unless it is known here that the run's end could not be stored.
-func (w *Runner) givenUp() error {
-	why := w.unstored
-	if why == nil {
-		return errStopping
+// notStored returns why a run that was written here, and whose end the store did not take, is not written again: the
+// model would be paid twice for what may be lost once more.
+func (w *Runner) notStored() error {
+	return &chat.Error{
+		Code: chat.CodeOf(w.unstored), Err: w.unstored,
+		Message: "The answer was written and could not be stored. " + chat.MessageOf(w.unstored),
 	}
-	return &chat.Error{Code: chat.CodeOf(why), Err: why,
-		Message: fmt.Sprintf(
-			"The answer was written %d times and could not be stored. %s", maxRestarts+1, chat.MessageOf(why),
-		)}
 }
 
 // splitUnfinished returns the calls that the log leaves running and that may be made again, and the groups of calls

@@ -92,6 +92,8 @@ func (w *Runner) carryOut(ctx context.Context, log []chat.Event) ([]chat.Payload
 		if err := w.findProfile(ctx); err != nil {
 			return nil, err
 		}
+	} else if len(log) == 0 && w.unstored != nil {
+		return nil, w.notStored()
 	} else if len(log) == 0 {
 		if err := w.guardInput(ctx); err != nil {
 			return nil, err
