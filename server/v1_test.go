@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +31,13 @@ func completion(question string) openai.ChatCompletionNewParams {
 func TestTheOfficialClientGetsAnAnswer(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = script()
+	for i, p := range b.stage.play {
+		if answer, ok := p.(chat.Answer); ok {
+			answer.Citations = slices.Clone(answer.Citations)
+			answer.Citations[0].SourceURL = "https://example.org/survey"
+			b.stage.play[i] = answer
+		}
+	}
 	client := b.sdk()
 	got, err := client.Chat.Completions.New(t.Context(), completion("Is the roof sound?"))
 	if err != nil {
@@ -48,8 +56,8 @@ func TestTheOfficialClientGetsAnAnswer(t *testing.T) {
 	}
 	cite := choice.Message.Annotations[0].URLCitation
 	if cite.StartIndex != want.StartIndex || cite.EndIndex != want.EndIndex || cite.Title != want.Title ||
-		cite.URL != want.URL {
-		t.Errorf("citation = %s, want %+v", cite.RawJSON(), want)
+		cite.URL != want.URL || !strings.Contains(cite.RawJSON(), `"source_url":"https://example.org/survey"`) {
+		t.Errorf("citation = %s, want %+v and the source's address", cite.RawJSON(), want)
 	}
 	run, err := b.store.Run(t.Context(), chat.Local, strings.TrimPrefix(got.ID, "chatcmpl-"))
 	if err != nil {

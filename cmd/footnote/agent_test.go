@@ -57,6 +57,13 @@ func TestAgentGuardrailsAre422(t *testing.T) {
 			strings.Contains(r.body, "400 lunches [1]") && row.path != "/agent/query" || !plainSentence(said) {
 			t.Errorf("%s %s: %d %s, want %d", row.path, row.body, r.status, r.body, http.StatusUnprocessableEntity)
 		}
+		// what a held-back answer cost is said: the model was called; a question that a rule stopped cost nothing
+		tokens, counted := got["tokens"].(map[string]any)
+		steps, stepsCounted := got["steps_used"].(float64)
+		spent := row.status == "citation_validation_failed"
+		if counted && (tokens["in"] != 0.0) != spent || stepsCounted && (steps > 0) != spent {
+			t.Errorf("%s %s: tokens %v, steps_used %v; want them counted: %v", row.path, row.body, tokens, steps, spent)
+		}
 	}
 	stopped := s.run("What is the secret?")
 	history := s.send("GET", "/agent/session/"+stopped.start.SessionID, nil).body

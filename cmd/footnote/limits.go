@@ -66,8 +66,9 @@ func settingVars() kong.Vars {
 }
 
 // diskReserve makes the function that fails while less of the disks than the reserve is free. Originals in a bucket
-// and a database elsewhere are on disks that are not known here: then it watches the data directory alone.
-func (s *settings) diskReserve(dir *directory) func() error {
+// and a database elsewhere are on disks that are not known here: then it watches the data directory alone. free is how
+// many bytes are free at a path.
+func (s *settings) diskReserve(dir *directory, free func(path string) (int64, error)) func() error {
 	limits := s.limits()
 	least, holds := limits.Of(chat.DiskReserveMiB)
 	if !holds {
@@ -80,7 +81,7 @@ func (s *settings) diskReserve(dir *directory) func() error {
 	return func() error {
 		for _, place := range places {
 			// what can't be measured does not stop uploads
-			if free, err := freeSpace(place); err == nil && free < least {
+			if left, err := free(place); err == nil && left < least {
 				return limits.Over(chat.DiskReserveMiB, time.Now(), time.Time{})
 			}
 		}

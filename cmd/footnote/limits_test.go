@@ -52,6 +52,19 @@ func TestEachLimitOfTheTableIsASettingWithItsDefault(t *testing.T) {
 	}
 }
 
+func TestTheReserveOfDiskHoldsFromOneByteBelowIt(t *testing.T) {
+	set := parsed(t, nil, "--limits-disk-reserve-mib=3")
+	for _, tt := range []struct {
+		free  int64
+		fails bool
+	}{{3<<20 + 1, false}, {3 << 20, false}, {3<<20 - 1, true}, {0, true}} {
+		err := set.diskReserve(&directory{path: t.TempDir()}, func(string) (int64, error) { return tt.free, nil })()
+		if (err != nil) != tt.fails || err != nil && chat.CodeOf(err) != chat.CodeDiskFull {
+			t.Errorf("with %d bytes free: %v, want disk_full: %v", tt.free, err, tt.fails)
+		}
+	}
+}
+
 func TestTheHandbookHasEveryLimit(t *testing.T) {
 	const path = "../../docs/handbook/05-operation.md"
 	raw, err := os.ReadFile(path)

@@ -164,7 +164,7 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 	cfg := corpus.Config{
 		Documents: a.stores.documents, Lexical: a.stores.lexical, Blobs: a.stores.blobs, Queue: a.stores.queue,
 		Formats: extract.Formats, Extractor: a.files, Renderer: a.files, MaxBytes: int64(set.MaxUploadMiB) << 20,
-		Reserve: set.diskReserve(dir),
+		Reserve: set.diskReserve(dir, freeSpace),
 		Log:     log,
 	}
 	if set.withOpenAI() || set.embedsRemotely() {

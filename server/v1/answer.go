@@ -47,7 +47,8 @@ type Citation struct {
 	StartIndex int    `json:"start_index"`
 	EndIndex   int    `json:"end_index"` // behind the last character
 	Title      string `json:"title"`
-	URL        string `json:"url"`
+	URL        string `json:"url"`                  // of the viewer, at the very words
+	SourceURL  string `json:"source_url,omitempty"` // where the document is on the web; OpenAI's shape has none
 }
 
 // Usage counts the tokens of a run.
@@ -100,6 +101,7 @@ func annotations(markdown string, citations []chat.Citation, base string, offset
 		start := offset + utf8.RuneCountInString(markdown[:at[0]])
 		list = append(list, Annotation{Type: "url_citation", URLCitation: Citation{
 			StartIndex: start, EndIndex: start + at[1] - at[0], Title: cite.Title, URL: runlog.Absolute(base, cite.URL),
+			SourceURL: cite.SourceURL,
 		}})
 	}
 	return list
