@@ -47,7 +47,7 @@ func TestShortPaths(t *testing.T) {
 		{"talk", "Hello there!", false, "Hello! Ask me about your documents.", []string{}},
 		{"transform", "Please translate the following text into French:\nThe roof was renewed in 1987.", false,
 			"Le toit a été refait en 1987.", []string{}},
-		{"transform", "Shorten your last answer", true, "28 days.", []string{}},
+		{"transform", "Shorten your last answer", true, "28 days [1].", []string{}}, // the footnote of what it shortens
 		{"citation", "What exactly does [1] say?", true, goodAnswer, []string{"read_document"}},
 		{"citation", "Can you show me more of footnote 1?", true, goodAnswer, []string{"read_document"}},
 		{"document", "What does Handbook.md say about paid holiday?", false, goodAnswer,
@@ -63,7 +63,7 @@ func TestShortPaths(t *testing.T) {
 			if tt.later {
 				req.SessionID = readBefore(h)
 			}
-			model := scripted.New(says(tt.answer))
+			model := scripted.New(says(strings.Replace(tt.answer, "28 days [1].", "28 days.", 1)))
 			h.hire(model)
 			got := h.answer(req)
 			if a := got.answer(); a.Markdown != tt.answer {

@@ -56,6 +56,8 @@ func TestAModelWorksOnItsLastAnswerWithoutSearching(t *testing.T) {
 	}{
 		{"Explain that in simple terms", []scripted.Reply{says("You get 28 days of paid holiday a year [501].")},
 			"You get 28 days of paid holiday a year [1].", nil},
+		{"Explain that in simple terms", []scripted.Reply{says("You get 28 days of paid holiday a year.")},
+			"You get 28 days of paid holiday a year [1].", nil},
 		{"say that in German", []scripted.Reply{says("Es gibt 28 Tage bezahlten Urlaub im Jahr [501].")},
 			"Es gibt 28 Tage bezahlten Urlaub im Jahr [1].", nil},
 		{"why?", []scripted.Reply{says("Every employee is entitled to it [501].")},

@@ -104,6 +104,10 @@ func (v *reviewer) review(ctx context.Context, r reply, text string) (again bool
 		return v.validate(ctx, r, text)
 	}
 	if !v.needsFootnotes() || v.found.restsOnTools(text) {
+		if v.asked.Reference == question.Rework && v.mustCite() { // with the footnotes of what was worked on
+			_, err := v.placeFootnotes(ctx, text)
+			return false, err
+		}
 		return false, nil
 	}
 	_, _, _, searches := v.toolContext.Sources.Readings()
