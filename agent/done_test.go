@@ -70,8 +70,9 @@ func TestOnlyTheSentencesThatTheLogDeniesAreLeftOut(t *testing.T) {
 	for _, tt := range []struct{ question, said, want string }{
 		{"How many days of holiday are there?", "I read all 77 documents [1]. " + fact + " [1].\n\n- Unused days may " +
 			"be carried over until 31 March of the following year [1]. I also searched the web.\n- I searched the " +
-			"web.\n\n| I searched the web |\n|-|\n| " + fact + " [1] |", fact + " [1].\n\n- Unused days may be carried " +
-			"over until 31 March of the following year [2].\n\n| I searched the web |\n|-|\n| " + fact + " [1] |"},
+			"web.\n\n| I searched the web |\n|-|\n| " + fact + " [1] |",
+			fact + " [1].\n\n- Unused days may be carried " +
+				"over until 31 March of the following year [2].\n\n| I searched the web |\n|-|\n| " + fact + " [1] |"},
 		{"Hello!", "I searched the web.", ground.Refusal + " I searched for: holiday."},
 	} {
 		a := newHouse(t, scripted.New(calls(search("holiday")), says(tt.said))).answer(asks(tt.question)).answer()

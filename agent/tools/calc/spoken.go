@@ -5,8 +5,8 @@ import "strings"
 // spoken are the words with which a sentence says what an operator or a function does.
 var spoken = map[string]string{
 	"+": "plus add sum", "-": "minus subtract difference less", "*": "times multiply product",
-	"/": "divide over quotient", "//": "divide quotient whole", "^": "power raise square cube", "%": "percent remainder modulo",
-	"of": "percent", "sqrt": "square root", "√": "square root", "round": "round",
+	"/": "divide over quotient", "//": "divide quotient whole", "^": "power raise square cube",
+	"%": "percent remainder modulo", "of": "percent", "sqrt": "square root", "√": "square root", "round": "round",
 }
 
 // SpokenOperators returns the words for the operators of an expression, for sentences that tell the calculation in
