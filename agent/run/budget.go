@@ -53,9 +53,9 @@ func (b *budget) totalTime() time.Duration { return time.Duration(b.limits.Secon
 
 func (b *budget) searchTime() time.Duration { return b.totalTime() - b.totalTime()/answerReserve }
 
-// charge adds tokens to what the run has used, and returns their cost; nil without a price for the model. A part is
-// not given as the whole: once a model without a price was used, the run has no cost.
-func (b *budget) charge(model llm.Model, used chat.Tokens) *float64 {
+// chargeTokens adds tokens to what the run has used, and returns their cost; nil without a price for the model. A part
+// is not given as the whole: once a model without a price was used, the run has no cost.
+func (b *budget) chargeTokens(model llm.Model, used chat.Tokens) *float64 {
 	b.tokens.In += used.In
 	b.tokens.Out += used.Out
 	cost := b.costOf(model, used)
@@ -74,11 +74,11 @@ func (b *budget) charge(model llm.Model, used chat.Tokens) *float64 {
 	return cost
 }
 
-// chargeFailed charges a reply that failed as far as its server said what it used.
-func (b *budget) chargeFailed(model llm.Model, err error) (used chat.Tokens) {
+// chargeFailedReply charges a reply that failed as far as its server said what it used.
+func (b *budget) chargeFailedReply(model llm.Model, err error) (used chat.Tokens) {
 	if e, ok := errors.AsType[*llm.Error](err); ok && e.Usage != nil {
 		used = chat.Tokens{In: e.Usage.In, Out: e.Usage.Out}
-		b.charge(model, used)
+		b.chargeTokens(model, used)
 	}
 	return used
 }

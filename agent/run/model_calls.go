@@ -148,7 +148,7 @@ func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
 	r.chooses = chooses
 	req := m.nextRequest()
 	done, err := m.readParts(ctx, model.Stream(turn, req), &r)
-	m.budget.chargeFailed(model, err)
+	m.budget.chargeFailedReply(model, err)
 	switch why := context.Cause(ctx); {
 	case errors.Is(why, errAnswerNow) && m.log.writer.Shown() && len(r.calls) == 0: // what is written is the answer
 		m.budget.stop, r.finish = chat.StopAnswerNow, llm.FinishStop
@@ -289,7 +289,7 @@ func (m *modelCaller) thinkingStep(thought string) chat.Step {
 func (m *modelCaller) countTokens(model llm.Model, req llm.Request, u *llm.Usage, r *reply) {
 	used := chat.Tokens{}
 	if model.Name() == offlineName {
-		r.tokens, r.cost = used, m.budget.charge(model, used) // rules read no tokens
+		r.tokens, r.cost = used, m.budget.chargeTokens(model, used) // rules read no tokens
 		return
 	}
 	if u != nil {
@@ -301,7 +301,7 @@ func (m *modelCaller) countTokens(model llm.Model, req llm.Request, u *llm.Usage
 			used.Out += tokens(string(c.Arguments))
 		}
 	}
-	r.tokens, r.cost = used, m.budget.charge(model, used)
+	r.tokens, r.cost = used, m.budget.chargeTokens(model, used)
 }
 
 // The size of a side question to the model.
@@ -340,7 +340,7 @@ func (m *modelCaller) completeOnce(
 	done := false
 	for part, err := range model.Stream(ctx, req) {
 		if err != nil {
-			return "", m.budget.chargeFailed(model, err), err
+			return "", m.budget.chargeFailedReply(model, err), err
 		}
 		switch p := part.(type) {
 		case llm.Text:
@@ -365,6 +365,6 @@ func (m *modelCaller) completeOnce(
 		}
 		used.Out = tokens(text.String())
 	}
-	m.budget.charge(model, used)
+	m.budget.chargeTokens(model, used)
 	return text.String(), used, nil
 }

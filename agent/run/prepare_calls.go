@@ -49,7 +49,7 @@ func (c *toolCaller) prepareCalls(r reply, version int64, parent *chat.Step) []*
 	for i := range r.calls {
 		a := c.fitCall(r.calls[i], version)
 		if a.status == "" {
-			c.charge(a, i, len(r.calls))
+			c.countCall(a, i, len(r.calls))
 		}
 		if parent != nil {
 			a.step.ParentID = parent.CallID
@@ -108,9 +108,9 @@ func (c *toolCaller) fitCall(call llm.Call, version int64) *toolCall {
 	return a
 }
 
-// charge counts a call against the run's budgets, and refuses it when one is used up. place is its place among the
+// countCall counts a call against the run's budgets, and refuses it when one is used up. place is its place among the
 // calls of its turn, from 0. recovery.recount does the same for the calls of a log.
-func (c *toolCaller) charge(a *toolCall, place, calls int) {
+func (c *toolCaller) countCall(a *toolCall, place, calls int) {
 	same := a.tool.Name + string(a.args)
 	c.made[same]++
 	switch {

@@ -65,7 +65,7 @@ func (w *Runner) resume(ctx context.Context, log []chat.Event) (over bool, err e
 		return false, err
 	}
 	used, _ := transcript.StepTokens()
-	w.budget.charge(w.model.model, used)
+	w.budget.chargeTokens(w.model.model, used)
 	if past.fellBack && w.cfg.Fallback != nil {
 		w.model.switchToFallback()
 	}
@@ -167,7 +167,7 @@ func (rc *recovery) restore(ctx context.Context, past *replayed) error {
 			if s.Status != chat.StatusPending { // its result is still to come
 				results = append(results, message)
 			}
-			rc.recount(s)
+			rc.recountCall(s)
 		}
 		rc.messages.list = append(append(rc.messages.list, said), results...)
 	}
@@ -208,8 +208,8 @@ func (rc *recovery) outputOf(ctx context.Context, s chat.Step) (any, error) {
 	return told, nil
 }
 
-// recount charges a call of the log to the budgets as toolCaller.charge did when it was made.
-func (rc *recovery) recount(s chat.Step) {
+// recountCall charges a call of the log to the budgets as toolCaller.charge did when it was made.
+func (rc *recovery) recountCall(s chat.Step) {
 	rc.calls.restoreRejected(s)
 	t := rc.set.Find(s.ToolName)
 	if unfit, _ := s.Details[detailUnfit].(bool); t == nil || unfit {
