@@ -83,7 +83,8 @@ func TestShortPaths(t *testing.T) {
 					t.Errorf("it searched outside of the named document: %s", s.ToolOutput)
 				}
 			}
-			model = scripted.New(says(ground.Refusal), says(ground.Refusal), says(ground.Refusal))
+			model = scripted.New(says(ground.RefusalSentence), says(ground.RefusalSentence),
+				says(ground.RefusalSentence))
 			h.hire(model, thinking(run.Features{Without: []string{"short_paths"}}))
 			got = h.answer(req)
 			if got.has("choose") && got.step("choose").Details["path"] != nil || model.Requests()[0].NoTools {
@@ -110,7 +111,7 @@ func (t transcript) chosenBy() string {
 func TestAShortPathThatDoesNotSufficeIsLeftToTheModel(t *testing.T) {
 	t.Parallel()
 	good := strings.Replace(goodAnswer, "[1]", "[1][2][3][4]", 1) // one of them is it
-	model := scripted.New(says(ground.Refusal), calls(search("paid holiday")), says(good))
+	model := scripted.New(says(ground.RefusalSentence), calls(search("paid holiday")), says(good))
 	h := newHouse(t, model)
 	got := h.answer(asks("What does Survey.md say about paid holiday?"))
 	if a := got.answer(); !strings.HasPrefix(a.Markdown, goodAnswer[:20]) || got.text() != a.Markdown {
@@ -293,7 +294,7 @@ func TestASearchThatFoundNothingIsMadeInOtherWords(t *testing.T) {
 	if want := []string{"search_documents", "search_documents"}; !slices.Equal(got.tools(), want) {
 		t.Errorf("tools %q, want %q", got.tools(), want)
 	}
-	h.hire(scripted.New(calls(search("zzyzx qwertz")), says(ground.Refusal)),
+	h.hire(scripted.New(calls(search("zzyzx qwertz")), says(ground.RefusalSentence)),
 		thinking(run.Features{Without: []string{"refine"}}))
 	if h.answer(asks("How many days of paid holiday are there?")).has("refine") {
 		t.Error("it can't be switched off")

@@ -73,7 +73,7 @@ func TestOnlyTheSentencesThatTheLogDeniesAreLeftOut(t *testing.T) {
 			"web.\n\n| I searched the web |\n|-|\n| " + fact + " [1] |",
 			fact + " [1].\n\n- Unused days may be carried " +
 				"over until 31 March of the following year [2].\n\n| I searched the web |\n|-|\n| " + fact + " [1] |"},
-		{"Hello!", "I searched the web.", ground.Refusal + " I searched for: holiday."},
+		{"Hello!", "I searched the web.", ground.RefusalSentence + " I searched for: holiday."},
 	} {
 		a := newHouse(t, scripted.New(calls(search("holiday")), says(tt.said))).answer(asks(tt.question)).answer()
 		if a.Markdown != tt.want {

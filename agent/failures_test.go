@@ -224,10 +224,11 @@ func TestAnAnswerFromNowhereIsRefused(t *testing.T) {
 	got := h.answer(asks("What is the capital of France?"))
 	a := got.answer()
 	// the second in other words
-	if a.StopReason != chat.StopRefused || !strings.HasPrefix(a.Markdown, ground.Refusal) || got.text() != a.Markdown ||
+	if a.StopReason != chat.StopRefused || !strings.HasPrefix(a.Markdown, ground.RefusalSentence) ||
+		got.text() != a.Markdown ||
 		len(a.Coverage.EmptySearches) != 2 {
 		t.Errorf("answer = %+v, shown %q; want StopReason %v, %q at its beginning, %q, 2 empty searches",
-			a, got.text(), chat.StopRefused, ground.Refusal, a.Markdown)
+			a, got.text(), chat.StopRefused, ground.RefusalSentence, a.Markdown)
 	}
 }
 
@@ -239,8 +240,9 @@ func TestARefusalIsWrittenExactlyAndHasNoFootnotes(t *testing.T) {
 	)
 	a := h.answer(asks("What is for lunch?")).answer()
 	if a.StopReason != chat.StopRefused || len(a.Citations) != 0 ||
-		a.Markdown != ground.Refusal {
-		t.Errorf("answer = %+v; want StopReason %v, no citations, Markdown %v", a, chat.StopRefused, ground.Refusal)
+		a.Markdown != ground.RefusalSentence {
+		t.Errorf("answer = %+v; want StopReason %v, no citations, Markdown %v", a, chat.StopRefused,
+			ground.RefusalSentence)
 	}
 }
 

@@ -208,7 +208,7 @@ func TestAnswersThatNeedNoFootnotesAreCheckedAllTheSame(t *testing.T) {
 
 func TestARefusalSaysOnlyWhatWasDone(t *testing.T) {
 	t.Parallel()
-	const lie = ground.Refusal + " I searched for dragons and found nothing that fits."
+	const lie = ground.RefusalSentence + " I searched for dragons and found nothing that fits."
 	calculates := chat.RunConfig{EnabledTools: []string{"calculate"}}
 	for _, tt := range []struct {
 		name   string
@@ -219,35 +219,40 @@ func TestARefusalSaysOnlyWhatWasDone(t *testing.T) {
 	}{
 		{"nothing was searched, as nothing could be",
 			chat.RunRequest{Message: "What lives in the cellar?", Config: calculates}, scripted.New(says(lie)), nil,
-			ground.Refusal + " Nothing was searched, because none of the tools that were allowed searches documents."},
+			ground.RefusalSentence +
+				" Nothing was searched, because none of the tools that were allowed searches documents."},
 		{"all turns went into sums", chat.RunRequest{Message: "What lives in the cellar?", Config: calculates},
 			scripted.New(calls(call("calculate", `{"expression":"1+1"}`)),
 				says("I searched for dragons and found nothing."), says("I searched for dragons and found nothing.")),
 			nil,
-			ground.Refusal + " Nothing was searched, because none of the tools that were allowed searches documents."},
+			ground.RefusalSentence + " Nothing was searched, because none of the tools that were allowed searches " +
+				"documents."},
 		{"it did by rules, as the model did not", asks("What lives in the cellar?"),
-			scripted.New(says(lie), says(lie)), nil, ground.Refusal},
+			scripted.New(says(lie), says(lie)), nil, ground.RefusalSentence},
 		{"it did", asks("What lives in the cellar?"), scripted.New(calls(search("dragons")), says(lie)), nil,
-			ground.Refusal},
+			ground.RefusalSentence},
 		{"it did, but told of other searches", asks("What lives in the cellar?"),
 			scripted.New(calls(search("zzyzx")), says(lie+" I read 14 registers of Atlantis.")), nil,
-			ground.Refusal},
+			ground.RefusalSentence},
 		{"it did, and invented an answer", asks("How many days of holiday are there?"),
-			scripted.New(calls(search("holiday")), says(ground.Refusal+" However, dragons have 99 days of holiday.")),
-			nil, ground.Refusal},
+			scripted.New(calls(search("holiday")),
+				says(ground.RefusalSentence+" However, dragons have 99 days of holiday.")),
+			nil, ground.RefusalSentence},
 		{"it did, and added words of the question", asks("How many days of holiday have dragons?"),
-			scripted.New(calls(search("holiday")), says(ground.Refusal+" I searched for the holiday of dragons.")), nil,
-			ground.Refusal},
+			scripted.New(calls(search("holiday")),
+				says(ground.RefusalSentence+" I searched for the holiday of dragons.")), nil,
+			ground.RefusalSentence},
 		{"the text was given",
 			chat.RunRequest{Message: "How many days of holiday are there?", ContextText: "The sky is green."},
-			scripted.New(says(ground.Refusal + " However, dragons have 99 days of holiday.")), nil, ground.Refusal},
+			scripted.New(says(ground.RefusalSentence + " However, dragons have 99 days of holiday.")), nil,
+			ground.RefusalSentence},
 		{"it was talk", asks("Hello!"),
-			scripted.New(says(ground.Refusal+" However, dragons have 99 days of holiday."),
-				says(ground.Refusal+" However, dragons have 99 days of holiday.")), nil,
-			ground.Refusal},
+			scripted.New(says(ground.RefusalSentence+" However, dragons have 99 days of holiday."),
+				says(ground.RefusalSentence+" However, dragons have 99 days of holiday.")), nil,
+			ground.RefusalSentence},
 		{"the search failed", asks("What lives in the cellar?"), scripted.New(calls(search("dragons")), says(lie)),
 			[]func(*Config){func(c *Config) { c.Library = searchless{c.Library} }},
-			ground.Refusal + " “Searching for: dragons” failed, so your documents may still hold it."},
+			ground.RefusalSentence + " “Searching for: dragons” failed, so your documents may still hold it."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -270,7 +275,7 @@ func TestOfflineSaysOnlyWhatWasDone(t *testing.T) {
 	a := h.answer(chat.RunRequest{
 		Message: "What lives in the cellar?", Config: chat.RunConfig{EnabledTools: []string{"calculate"}},
 	}).answer()
-	if want := ground.Refusal +
+	if want := ground.RefusalSentence +
 		" Nothing was searched, because none of the tools that were allowed searches documents."; a.Markdown != want ||
 		a.Coverage.Searched != 0 {
 		t.Errorf("answer = %q, coverage %+v; want %q", a.Markdown, a.Coverage, want)
@@ -298,7 +303,8 @@ func TestAModelThatIsSilentUntilTheDeadlineIsSaid(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, mute{scripted.New()}, withFallback, func(c *Config) { c.Budget.Seconds = 1 })
 	a := h.answer(asks("What lives in the cellar?")).answer()
-	if want := ground.Refusal + " Nothing was searched. The time for this question was used up."; a.Markdown != want ||
+	if want := ground.RefusalSentence +
+		" Nothing was searched. The time for this question was used up."; a.Markdown != want ||
 		a.Coverage.Searched != 0 {
 		t.Errorf("answer = %q, coverage %+v; want %q", a.Markdown, a.Coverage, want)
 	}
@@ -349,7 +355,7 @@ func TestAModelThatFallsSilentAfterASearchIsSaid(t *testing.T) {
 	h := newHouse(t, falling{scripted.New(calls(search("holiday")))}, withFallback,
 		func(c *Config) { c.Budget.Seconds = 1 })
 	a := h.answer(asks("Which dragons live in the cellar?")).answer()
-	if want := ground.Refusal +
+	if want := ground.RefusalSentence +
 		" I searched for: holiday. The time for this question was used up."; a.Markdown != want ||
 		a.StopReason != chat.StopRefused {
 		t.Errorf("answer = %q, stopped %s; want %q", a.Markdown, a.StopReason, want)

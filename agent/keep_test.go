@@ -14,7 +14,8 @@ func TestAConversationGoesWhenItWasLeftAloneForThirtyDays(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, scripted.NewScript(func(scripted.Request) scripted.Reply { return says(ground.Refusal) }),
+		h := newHouse(t,
+			scripted.NewScript(func(scripted.Request) scripted.Reply { return says(ground.RefusalSentence) }),
 			func(c *Config) {
 				c.KeepSessions, c.Lease = 30*day, 12*time.Hour
 			})

@@ -36,7 +36,8 @@ func TestPassagesOfEarlierAnswersAreKnownAndCited(t *testing.T) {
 	if !strings.Contains(system, "[501] (Staff handbook") || strings.Count(system, "Every employee is entitled") != 1 {
 		t.Errorf("the model was told:\n%s", system)
 	}
-	h.hire(scripted.New(says(ground.Refusal), says(ground.Refusal)), remembering(run.Memory{Passages: -1}))
+	h.hire(scripted.New(says(ground.RefusalSentence), says(ground.RefusalSentence)),
+		remembering(run.Memory{Passages: -1}))
 	got = h.answer(req)
 	if got.answer(); strings.Contains(dump(got.log), "501") {
 		t.Error("it can't be switched off")

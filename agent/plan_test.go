@@ -245,7 +245,7 @@ func TestPartsThatTheAnswerSpeaksOfAreComplete(t *testing.T) {
 		{"spoken of without a footnote", "leave per year",
 			"It is 28 days a year [1].\n\nThere is no word about a sick note.",
 			[]string{"paid holiday: complete", "sick note: skipped"}},
-		{"not answered at all", "leave per year", ground.Refusal,
+		{"not answered at all", "leave per year", ground.RefusalSentence,
 			[]string{"paid holiday: skipped", "sick note: skipped"}},
 	} {
 		h := newHouse(t, scripted.New(calls(search(tt.searched)), says(tt.answer)))

@@ -33,7 +33,7 @@ func (r *Runs) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (
 	if err != nil {
 		return chat.Queued{}, err
 	}
-	if err := r.admit(ctx, s.User, req, set, len(waiting)); err != nil && !waits(waiting, req) {
+	if err := r.checkAdmission(ctx, s.User, req, set, len(waiting)); err != nil && !waits(waiting, req) {
 		return chat.Queued{}, err
 	}
 	q, err := r.cfg.Store.Enqueue(ctx, s, req)

@@ -63,7 +63,7 @@ func TestAModelWorksOnItsLastAnswerWithoutSearching(t *testing.T) {
 		{"why?", []scripted.Reply{says("Every employee is entitled to it [501].")},
 			"Every employee is entitled to it [1].", nil},
 		{"Explain that in simple terms",
-			[]scripted.Reply{says(ground.Refusal), calls(search("paid holiday")), says(goodAnswer)}, goodAnswer,
+			[]scripted.Reply{says(ground.RefusalSentence), calls(search("paid holiday")), says(goodAnswer)}, goodAnswer,
 			[]string{"search_documents"}},
 	} {
 		h := newHouse(t, scripted.New())

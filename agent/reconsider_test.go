@@ -51,7 +51,8 @@ func TestALowJudgementLeadsToAnotherSearch(t *testing.T) {
 				judges(half, 0.3), calls(search("roof renewed")),
 				says("The roof was last renewed in 1987 by Harper & Sons [3]."), judges("Half.", 0.2),
 			}, nil, chat.RunConfig{}, lacking, 0.3, half + " The model's confidence is 0.30.", 6},
-		{"a refusal does not", []scripted.Reply{judges(half, 0.3), calls(search("football")), says(ground.Refusal)},
+		{"a refusal does not",
+			[]scripted.Reply{judges(half, 0.3), calls(search("football")), says(ground.RefusalSentence)},
 			nil, chat.RunConfig{}, lacking, 0.3, half, 5},
 		{"it goes on while the judgement rises",
 			[]scripted.Reply{

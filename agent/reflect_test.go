@@ -84,7 +84,7 @@ func TestTheAnswerIsJudgedByRulesOrByTheModelThatIsAskedTo(t *testing.T) {
 func TestNobodyAsksTheModelToJudgeARefusal(t *testing.T) {
 	t.Parallel()
 	on := true
-	model := scripted.New(calls(search("football")), says(ground.Refusal))
+	model := scripted.New(calls(search("football")), says(ground.RefusalSentence))
 	h := newHouse(t, model)
 	req := chat.RunRequest{
 		Message: "Who won the football world cup?", Config: chat.RunConfig{EnableSelfEvaluation: &on},

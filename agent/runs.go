@@ -110,7 +110,7 @@ func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run
 		return r.repeated(ctx, user, req, err)
 	}
 	defer r.releaseSlot(user)
-	if err := r.admit(ctx, user, req, set, 0); err != nil {
+	if err := r.checkAdmission(ctx, user, req, set, 0); err != nil {
 		return r.repeated(ctx, user, req, err)
 	}
 	r.starting.RLock()
@@ -124,13 +124,13 @@ func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run
 	return run, true, nil
 }
 
-// admit refuses a request that names unknown documents, or for which there is no room. waiting is how many questions of
-// the conversation wait already.
-func (r *Runs) admit(ctx context.Context, user string, req chat.RunRequest, set tools.Set, waiting int) error {
+// checkAdmission refuses a request that names unknown documents, or for which there is no room. waiting is how many
+// questions of the conversation wait already.
+func (r *Runs) checkAdmission(ctx context.Context, user string, req chat.RunRequest, set tools.Set, waiting int) error {
 	if err := r.cfg.Library.CheckNamed(ctx, chat.Scope{User: user}, req.Namespace, req.DocumentIDs); err != nil {
 		return err
 	}
-	return r.room(ctx, user, req, set, waiting)
+	return r.checkQuestionLimit(ctx, user, req, set, waiting)
 }
 
 // repeated returns the run that a refused request started when it came before, and else why it is refused: what

@@ -168,9 +168,9 @@ func TestTheOfflineModelAnswersFromTheSameTools(t *testing.T) {
 	}
 	refusal := h.answer(asks("Who won the football world cup in Argentina?")).answer()
 	if refusal.StopReason != chat.StopRefused || len(refusal.Citations) != 0 ||
-		!strings.HasPrefix(refusal.Markdown, ground.Refusal) {
+		!strings.HasPrefix(refusal.Markdown, ground.RefusalSentence) {
 		t.Errorf("refusal = %+v; want StopReason %v, no citations, %q at its beginning",
-			refusal, chat.StopRefused, ground.Refusal)
+			refusal, chat.StopRefused, ground.RefusalSentence)
 	}
 }
 

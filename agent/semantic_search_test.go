@@ -66,9 +66,10 @@ func TestSemanticSearchFallsBackToWordsWhileItDoesNotAnswer(t *testing.T) {
 	if got := h.answer(req).answer(); !strings.Contains(got.Markdown, "poor condition") {
 		t.Errorf("the offline answer while the server is down: %s, want %q in it", got.Markdown, "poor condition")
 	}
-	h.hire(scripted.New(calls(find), says(ground.Refusal), calls(find), says(ground.Refusal)), func(c *Config) {
-		c.Features = run.Features{Selection: tools.SelectModel, Without: []string{"refine"}}
-	})
+	h.hire(scripted.New(calls(find), says(ground.RefusalSentence), calls(find), says(ground.RefusalSentence)),
+		func(c *Config) {
+			c.Features = run.Features{Selection: tools.SelectModel, Without: []string{"refine"}}
+		})
 	if s := h.answer(req).step("semantic_search"); !strings.Contains(string(s.ToolOutput), "found by words") {
 		t.Errorf("while it is down: %s", s.ToolOutput)
 	}

@@ -187,7 +187,7 @@ func TestAWaitingQuestionBeyondTheDaysSaysSo(t *testing.T) {
 func TestTheTokensOfAnAnswerCountAgainstItsUser(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.NewScript(func(scripted.Request) scripted.Reply {
-		return scripted.Reply{Text: ground.Refusal, Usage: &llm.Usage{In: 60, Out: 50}}
+		return scripted.Reply{Text: ground.RefusalSentence, Usage: &llm.Usage{In: 60, Out: 50}}
 	}))
 	h.store.SetLimits(chat.Limits{chat.TokensPerDay: 100})
 	run, err := h.begin("anna", "")

@@ -23,7 +23,7 @@ func (h *house) used(req chat.RunRequest, cs ...llm.Call) []chat.Step {
 	for _, c := range cs {
 		replies = append(replies, calls(c))
 	}
-	h.hire(scripted.New(append(replies, says(ground.Refusal))...), func(c *Config) {
+	h.hire(scripted.New(append(replies, says(ground.RefusalSentence))...), func(c *Config) {
 		c.Features = run.Features{Selection: tools.SelectModel, Without: []string{"refine"}} // these calls alone
 	})
 	var out []chat.Step
@@ -169,7 +169,7 @@ func TestALongOutputIsCutInTheEventAndKeptBesideIt(t *testing.T) {
 		t.Fatal(p, err)
 	}
 	h.add("Long.md", long.String())
-	h.hire(scripted.New(calls(call("read_document", `{"doc_id":"Long.md"}`)), says(ground.Refusal)))
+	h.hire(scripted.New(calls(call("read_document", `{"doc_id":"Long.md"}`)), says(ground.RefusalSentence)))
 	got := h.answer(asks("How long is it?"))
 	s := got.step("read_document")
 	if n := utf8.RuneCount(s.ToolOutput); !s.Truncated || n > tools.MaxOutput || !json.Valid(s.ToolOutput) {

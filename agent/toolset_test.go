@@ -181,7 +181,7 @@ func TestToolsThatAreNotThereAreNamed(t *testing.T) {
 
 func TestAToolThatIsNotSetUpIsLeftOutWithItsReason(t *testing.T) {
 	t.Parallel()
-	model := scripted.New(says(ground.Refusal))
+	model := scripted.New(says(ground.RefusalSentence))
 	h := newHouse(t, model)
 	got := h.answer(react("What is new on the web?"))
 	if why, _ := got.step(
@@ -200,7 +200,7 @@ func TestAToolThatIsNotSetUpIsLeftOutWithItsReason(t *testing.T) {
 
 func TestSettingsDecideWhichToolsThereAre(t *testing.T) {
 	t.Parallel()
-	model := scripted.New(says(ground.Refusal), says(ground.Refusal), says(ground.Refusal))
+	model := scripted.New(says(ground.RefusalSentence), says(ground.RefusalSentence), says(ground.RefusalSentence))
 	h := newHouse(t, model, func(c *Config) { c.Toolset, c.Tools = "react", []string{"retrieve", "calculate"} })
 	h.answer(unplanned(asks("What?")))
 	h.answer(unplanned(chat.RunRequest{Message: "What?", Config: chat.RunConfig{EnabledTools: []string{"lookup"}}}))

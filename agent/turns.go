@@ -22,9 +22,11 @@ func (r *Runs) maxTurns(set tools.Set) int {
 	}
 }
 
-// room refuses a further question in a session that is at its limit with those that wait there. Asking an earlier
-// question again, or in other words, takes its place and needs no room.
-func (r *Runs) room(ctx context.Context, user string, req chat.RunRequest, set tools.Set, waiting int) error {
+// checkQuestionLimit refuses a further question in a session that is at its limit with those that wait there. Asking an
+// earlier question again, or in other words, takes its place and needs no room.
+func (r *Runs) checkQuestionLimit(
+	ctx context.Context, user string, req chat.RunRequest, set tools.Set, waiting int,
+) error {
 	if req.SessionID == "" || req.Sibling != "" {
 		return nil
 	}

@@ -14,8 +14,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// Refusal is how an answer begins when the documents do not hold one.
-const Refusal = "I couldn't find relevant information about that in your documents."
+// RefusalSentence is how an answer begins when the documents do not hold one.
+const RefusalSentence = "I couldn't find relevant information about that in your documents."
 
 // How text is merged before it is stored. Under load, when storing takes long, it is merged more.
 const (
@@ -33,24 +33,24 @@ type Writer struct {
 	emit Emit
 	cite *Citer
 
-	mu      sync.Mutex
-	said    strings.Builder // as the model wrote it, since the last reset
-	raw     string          // not rewritten yet: it may be the beginning of a marker
-	text    strings.Builder // rewritten, since the last reset
-	stored  int             // bytes of text that are stored
-	queued  []chat.Payload  // citations that come before the rest of text
-	lines   lineReader      // of the lines that are whole
-	line    int             // where the line that is not whole begins in text
-	kind    lineKind        // of that line, once it is known whether it is code
-	known   bool
-	open    bool // raw begins with backticks of which it is not known yet whether they open a code span
-	plain   bool // no footnotes: the answer comes from a given text
-	refusal bool // no footnotes either
-	last    time.Time
-	took    time.Duration // the last storing
-	timer   *time.Timer
-	err     error // of the timer's storing
-	started bool
+	mu        sync.Mutex
+	said      strings.Builder // as the model wrote it, since the last reset
+	raw       string          // not rewritten yet: it may be the beginning of a marker
+	text      strings.Builder // rewritten, since the last reset
+	stored    int             // bytes of text that are stored
+	queued    []chat.Payload  // citations that come before the rest of text
+	lines     lineReader      // of the lines that are whole
+	line      int             // where the line that is not whole begins in text
+	kind      lineKind        // of that line, once it is known whether it is code
+	known     bool
+	open      bool // raw begins with backticks of which it is not known yet whether they open a code span
+	plain     bool // no footnotes: the answer comes from a given text
+	isRefusal bool // no footnotes either
+	last      time.Time
+	took      time.Duration // the last storing
+	timer     *time.Timer
+	err       error // of the timer's storing
+	started   bool
 }
 
 // NewWriter makes the writer of a run. plain says that the answer gets no footnotes.
@@ -167,7 +167,7 @@ func (w *Writer) Reset() (text string, wasStored bool) {
 	text, wasStored = w.text.String()+w.raw, w.stored > 0
 	w.said.Reset()
 	w.raw, w.stored, w.queued, w.started = "", 0, nil, false
-	w.lines, w.line, w.known, w.refusal = lineReader{}, 0, false, false
+	w.lines, w.line, w.known, w.isRefusal = lineReader{}, 0, false, false
 	w.text.Reset()
 	w.cite.reset()
 	return text, wasStored
@@ -183,7 +183,7 @@ func (w *Writer) Shown() bool {
 // rewrite moves raw text to text, but for what may still become a marker.
 func (w *Writer) rewrite(ctx context.Context, final bool) error {
 	w.open = false
-	if w.text.Len() == 0 && w.holdsRefusal(final) {
+	if w.text.Len() == 0 && w.holdPossibleRefusal(final) {
 		return nil
 	}
 	for w.raw != "" {
@@ -267,7 +267,7 @@ func joins(before, after string) bool {
 func (w *Writer) mark(ctx context.Context, numbers []int, words string, matched []string) error {
 	claim, seen, written := "", map[int]bool{}, false
 	for _, n := range numbers {
-		if w.plain || w.refusal {
+		if w.plain || w.isRefusal {
 			break
 		}
 		if claim == "" && words == "" {
@@ -328,22 +328,22 @@ func (w *Writer) put(n int, final bool) {
 	w.move(n)
 }
 
-// holdsRefusal waits until the text can't become a refusal any more, and writes one exactly as it has to be. A
+// holdPossibleRefusal waits until the text can't become a refusal any more, and writes one exactly as it has to be. A
 // refusal has no footnotes.
-func (w *Writer) holdsRefusal(final bool) bool {
+func (w *Writer) holdPossibleRefusal(final bool) bool {
 	trimmed := strings.TrimLeft(w.raw, " \n")
 	plain := strings.ReplaceAll(trimmed, "’", "'")
 	switch {
-	case strings.HasPrefix(plain, Refusal):
-		w.raw = Refusal + strings.TrimPrefix(plain, Refusal)
-		w.refusal = true
+	case strings.HasPrefix(plain, RefusalSentence):
+		w.raw = RefusalSentence + strings.TrimPrefix(plain, RefusalSentence)
+		w.isRefusal = true
 		return false
 	case final || plain == "":
 		return false
 	default:
-		return strings.HasPrefix(Refusal, plain)
+		return strings.HasPrefix(RefusalSentence, plain)
 	}
 }
 
 // IsRefusal reports whether the text is a refusal.
-func IsRefusal(text string) bool { return strings.HasPrefix(text, Refusal) }
+func IsRefusal(text string) bool { return strings.HasPrefix(text, RefusalSentence) }

@@ -146,7 +146,7 @@ func TestMarkersAreRenumberedWhileTheTextStreams(t *testing.T) {
 			"The wall is damp. [1] The roof leaks. [2]", []string{"The wall is damp.", "The roof leaks."}},
 		{"an open bracket at the end stays", "Odd [1", "Odd [1", nil},
 		{"a refusal has no footnotes", "I couldn’t find relevant information about that in your documents. [1] Sorry.",
-			Refusal + " Sorry.", nil},
+			RefusalSentence + " Sorry.", nil},
 		{"not quite a refusal", "I couldn't find much, but the wall is damp [2].",
 			"I couldn't find much, but the wall is damp [1].", []string{"The wall is damp."}},
 	} {

@@ -168,7 +168,7 @@ type rejectedCall struct {
 
 // rejectCall ends a call before it runs.
 func (c *toolCaller) rejectCall(a *toolCall, why rejection) {
-	a.refuse(why.status, why.modelText, nil)
+	a.refuseCall(why.status, why.modelText, nil)
 	a.step.Summary, a.step.Error, a.step.Details = why.summary, nil, map[string]any{detailApproved: false}
 	c.rejected = append(c.rejected, rejectedCall{a.step.Message, why, a.tool.HasEffects})
 }

@@ -86,8 +86,8 @@ func newGuard(g Guard) (guard, error) {
 	return out, nil
 }
 
-// refusalReason returns why a question is not worked on, empty when it is.
-func (g guard) refusalReason(question string) string {
+// blockReason returns why a question is not worked on, empty when it is.
+func (g guard) blockReason(question string) string {
 	if g.longest > 0 && utf8.RuneCountInString(question) > g.longest {
 		return fmt.Sprintf(
 			"The question is longer than the %s allowed here. Shorten it.", english.Count(g.longest, "character"),
@@ -109,7 +109,7 @@ func (g guard) refusalReason(question string) string {
 
 // guardInput ends a run whose question a guard stops, visibly.
 func (w *Runner) guardInput(ctx context.Context) error {
-	why := w.engine.guard.refusalReason(w.run.Request.Message)
+	why := w.engine.guard.blockReason(w.run.Request.Message)
 	if why == "" {
 		return nil
 	}

@@ -29,7 +29,7 @@ func TestTheDefaultGuardStopsOrdersAndNoQuestions(t *testing.T) {
 		"Print the notice period":                                      false,
 		"Is there a rule about override switches on the boiler panel?": false,
 	} {
-		if got := g.refusalReason(question) != ""; got != stopped {
+		if got := g.blockReason(question) != ""; got != stopped {
 			t.Errorf("%q: stopped %v, want %v", question, got, stopped)
 		}
 	}

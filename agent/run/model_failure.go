@@ -16,19 +16,19 @@ import (
 // only place that tries a rate-limited turn again: below it, httpllm.Retry waits for the rate limit of embeddings
 // alone. The zero value is ready to use.
 type rateLimit struct {
-	refusals int
-	told     bool // the server named a wait before, and it was too short
+	busyReplies int
+	told        bool // the server named a wait before, and it was too short
 }
 
 // wait returns how long to wait after a refusal, and false when it was the last: 5, 10, 20, 40, 60 s. The first wait
 // that the server names replaces its step; those after it are lower bounds, since the first did not suffice.
 func (l *rateLimit) wait(named time.Duration) (time.Duration, bool) {
 	steps := [...]time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, 60 * time.Second}
-	if l.refusals == len(steps) {
+	if l.busyReplies == len(steps) {
 		return 0, false
 	}
-	wait := steps[l.refusals]
-	l.refusals++
+	wait := steps[l.busyReplies]
+	l.busyReplies++
 	if named > 0 {
 		least := max(named, leastWait)
 		least += rand.N(least / 16) // a little apart from others who were told the same

@@ -83,20 +83,21 @@ func (c *toolCaller) fitCall(call llm.Call, version int64) *toolCall {
 		a.call.ID = a.step.CallID
 	}
 	if a.tool = c.set.Find(call.Name); a.tool == nil {
-		return a.refuse(chat.StatusError, fmt.Sprintf(
+		return a.refuseCall(chat.StatusError, fmt.Sprintf(
 			"There is no tool %q. There are: %s.", text.Shorten(call.Name, 64), strings.Join(c.set.Names(), ", "),
 		), nil)
 	}
 	a.tool.Mark(&a.step)
 	a.step.Acts = a.tool.HasEffects
 	if call.Malformed != "" {
-		return a.refuse(chat.StatusError, "The arguments are not a JSON object, so the call did not run: "+text.Shorten(
-			call.Malformed, 800,
-		), a.tool.Spec.Schema)
+		return a.refuseCall(chat.StatusError,
+			"The arguments are not a JSON object, so the call did not run: "+text.Shorten(
+				call.Malformed, 800,
+			), a.tool.Spec.Schema)
 	}
 	args, err := a.tool.Normalise(a.tool.CoerceArgs(call.Arguments), c.run.Request.Config.RetrievalTopK)
 	if err != nil {
-		return a.refuse(chat.StatusError, "The arguments do not fit, so the call did not run: "+text.Shorten(
+		return a.refuseCall(chat.StatusError, "The arguments do not fit, so the call did not run: "+text.Shorten(
 			err.Error(), 800,
 		), a.tool.Spec.Schema)
 	}
@@ -115,23 +116,23 @@ func (c *toolCaller) countCall(a *toolCall, place, calls int) {
 	c.made[same]++
 	switch {
 	case a.tool.EndsRun && calls > 1:
-		a.refuse(
+		a.refuseCall(
 			chat.StatusSkipped, "Call "+a.tool.Name+" alone, when you have seen the results of all other calls.", nil,
 		)
 	case c.made[same] > maxSame && !a.tool.Continues:
-		a.refuse(
+		a.refuseCall(
 			chat.StatusSkipped,
 			"You have made this very call twice already and have its result. Try something else, or answer.", nil,
 		)
 	case place >= maxCalls:
-		a.refuse(chat.StatusSkipped, fmt.Sprintf(
+		a.refuseCall(chat.StatusSkipped, fmt.Sprintf(
 			"Only %d calls of one turn run. Make this one in the next turn.", maxCalls,
 		), nil)
 	case a.tool.Retrieval && c.budget.retrievals >= c.budget.limits.RetrievalCalls:
 		if c.budget.stop == "" {
 			c.budget.stop = chat.StopMaxRetrievalCalls
 		}
-		a.refuse(
+		a.refuseCall(
 			chat.StatusSkipped, "All calls that search or read are used up. Answer now from what you have.", nil,
 		)
 	case a.tool.Retrieval:
@@ -143,8 +144,8 @@ func (c *toolCaller) countCall(a *toolCall, place, calls int) {
 // that its tool refused.
 const detailUnfit = "unfit"
 
-// refuse ends the call before it runs.
-func (a *toolCall) refuse(status chat.Status, why string, schema json.RawMessage) *toolCall {
+// refuseCall ends the call before it runs.
+func (a *toolCall) refuseCall(status chat.Status, why string, schema json.RawMessage) *toolCall {
 	a.status = status
 	told := a.failure(why)
 	if schema != nil && len(told) == 1 {
@@ -178,8 +179,8 @@ func shownArguments(args json.RawMessage) json.RawMessage {
 	return b
 }
 
-// refuseCutTurn answers a turn that ended at the token limit: its calls may be cut as well, so none runs.
-func (c *toolCaller) refuseCutTurn(ctx context.Context, r reply) error {
+// discardCutTurn answers a turn that ended at the token limit: its calls may be cut as well, so none runs.
+func (c *toolCaller) discardCutTurn(ctx context.Context, r reply) error {
 	c.budget.cutTurns++
 	step := c.log.newStep(
 		"review", chat.ActionThinking, chat.StatusError,

@@ -44,7 +44,7 @@ func prompt(
 ) []llm.Message {
 	var system strings.Builder
 	fill := strings.NewReplacer(
-		"{{nonce}}", nonce, "{{refusal}}", ground.Refusal, "{{steps}}", strconv.Itoa(budget.Steps), "{{calls}}",
+		"{{nonce}}", nonce, "{{refusal}}", ground.RefusalSentence, "{{steps}}", strconv.Itoa(budget.Steps), "{{calls}}",
 		strconv.Itoa(budget.RetrievalCalls),
 		"{{role}}", roleOf(role)+instructionsOf(text.Visible(run.Request.Instructions)), "{{date}}",
 		now.UTC().Format(time.DateOnly), "{{documents}}", english.Count(documents, "document"),
@@ -89,7 +89,7 @@ func (e *Engine) Rules(b chat.Budget) string {
 	usual := e.Registry.Toolsets[e.cfg.Toolset].Budget
 	rules, _, _ := strings.Cut(systemPrompt, "\n\nThe mark is ")
 	return strings.NewReplacer(
-		"{{nonce}}", "…", "{{refusal}}", ground.Refusal, "{{role}}", "",
+		"{{nonce}}", "…", "{{refusal}}", ground.RefusalSentence, "{{role}}", "",
 		"{{steps}}", strconv.Itoa(cmp.Or(b.Steps, e.cfg.Budget.Steps, usual.Steps)),
 		"{{calls}}", strconv.Itoa(cmp.Or(b.RetrievalCalls, e.cfg.Budget.RetrievalCalls, usual.RetrievalCalls)),
 	).Replace(rules)

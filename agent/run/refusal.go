@@ -17,25 +17,25 @@ func (f *findings) explainRefusal() string {
 	return "Nothing that was found answers this."
 }
 
-// reviewUnsearched puts what was really done into a refusal of a run that did not look into the documents.
-func (v *reviewer) reviewUnsearched(ctx context.Context) error {
+// rewriteUnsearchedRefusal puts what was really done into a refusal of a run that did not look into the documents.
+func (v *reviewer) rewriteUnsearchedRefusal(ctx context.Context) error {
 	_, _, _, searches := v.toolContext.Sources.Readings()
 	if v.model.answersByRules() && (searches > 0 || len(v.found.failed) > 0) {
 		return nil // it says by itself what it did
 	}
-	return v.refuseInstead(ctx, "Nothing was found because nothing was searched to its end: the answer says so")
+	return v.replaceByRefusal(ctx, "Nothing was found because nothing was searched to its end: the answer says so")
 }
 
-// refuseInstead replaces an answer by a refusal that says what was searched.
-func (v *reviewer) refuseInstead(ctx context.Context, why string) error {
+// replaceByRefusal replaces an answer by a refusal that says what was searched.
+func (v *reviewer) replaceByRefusal(ctx context.Context, why string) error {
 	step := v.log.newStep("review", chat.ActionAnalysing, chat.StatusComplete, why)
 	if err := v.log.takeAnswerBack(ctx, step); err != nil {
 		return err
 	}
 	if v.givenText() {
-		return v.log.writer.Write(ctx, ground.Refusal)
+		return v.log.writer.Write(ctx, ground.RefusalSentence)
 	}
-	return v.log.writer.Write(ctx, ground.Refusal+v.found.describeSearches())
+	return v.log.writer.Write(ctx, ground.RefusalSentence+v.found.describeSearches())
 }
 
 // describeSearches says which searches were completed and which were not, from what the tools returned.

@@ -28,9 +28,9 @@ func (w *replyWatch) take(piece string) (pass string, over, repeated bool) {
 	w.said.WriteString(piece)
 	all := w.said.String()
 	lead := len(all) - len(strings.TrimLeft(all, " \n"))
-	if plain := strings.ReplaceAll(all[lead:], "’", "'"); strings.HasPrefix(plain, ground.Refusal) {
-		return ground.Refusal, true, false
-	} else if len(plain) < len(ground.Refusal) && strings.HasPrefix(ground.Refusal, plain) {
+	if plain := strings.ReplaceAll(all[lead:], "’", "'"); strings.HasPrefix(plain, ground.RefusalSentence) {
+		return ground.RefusalSentence, true, false
+	} else if len(plain) < len(ground.RefusalSentence) && strings.HasPrefix(ground.RefusalSentence, plain) {
 		return "", false, false
 	}
 	for {

@@ -38,7 +38,7 @@ func (v *reviewer) finishAnswer(ctx context.Context) (string, error) {
 	}
 	v.denied = denied
 	if ground.CountContentWords(left) == 0 {
-		if err := v.refuseInstead(ctx, "The answer only said what the run did not do: taken back"); err != nil {
+		if err := v.replaceByRefusal(ctx, "The answer only said what the run did not do: taken back"); err != nil {
 			return "", err
 		}
 		return v.log.writer.Finish(ctx)

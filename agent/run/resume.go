@@ -245,7 +245,7 @@ func (rc *recovery) resumePending(ctx context.Context, waiting []chat.Step) erro
 		}
 		if a.tool = rc.set.Find(s.ToolName); a.tool == nil {
 			a.approval = &approval{}
-			a.refuse(chat.StatusSkipped, "This tool is not there any more.", nil)
+			a.refuseCall(chat.StatusSkipped, "This tool is not there any more.", nil)
 		} else {
 			a.step.Acts = a.tool.HasEffects
 			if err := rc.log.emit(ctx, rc.log.trackStep(rc.calls.requestApproval(a))); err != nil {

@@ -87,10 +87,10 @@ func (v *reviewer) review(ctx context.Context, r reply, text string) (again bool
 				return rescued, err
 			}
 		}
-		return false, v.reviewUnsearched(ctx)
+		return false, v.rewriteUnsearchedRefusal(ctx)
 	}
 	if ground.IsRefusal(text) && !v.givenText() && v.model.answersByRules() && v.budget.stop == chat.StopTimeout {
-		return false, v.refuseInstead(ctx, "The time was used up before an answer: the refusal says so")
+		return false, v.replaceByRefusal(ctx, "The time was used up before an answer: the refusal says so")
 	}
 	if ground.IsRefusal(text) && v.model.isSmall() && v.cfg.Fallback != nil && !v.toolContext.Sources.IsEmpty() {
 		// it may have overlooked what its passages hold; quotes say themselves how near they are
@@ -138,7 +138,7 @@ func (v *reviewer) review(ctx context.Context, r reply, text string) (again bool
 				return v.holdBack(ctx)
 			}
 		}
-		return false, v.refuseInstead(ctx, "The answer rested on no document: taken back")
+		return false, v.replaceByRefusal(ctx, "The answer rested on no document: taken back")
 	}
 }
 

@@ -66,7 +66,7 @@ func (m *modelCaller) isSmall() bool { return m.small != "" && !m.answersByRules
 // smallRequest is the only kind of turn that a small model has. What changes from question to question stands behind
 // the rules, so that a prefix cache holds those.
 func (m *modelCaller) smallRequest() []llm.Message {
-	rules := strings.NewReplacer("{{refusal}}", ground.Refusal, "{{role}}",
+	rules := strings.NewReplacer("{{refusal}}", ground.RefusalSentence, "{{role}}",
 		roleOf(m.cfg.SystemPrompt)+instructionsOf(text.Visible(m.run.Request.Instructions))).Replace(smallPrompt)
 	asked := text.Visible(m.run.Request.Message)
 	out := []llm.Message{{Role: llm.RoleSystem, Text: strings.TrimSpace(rules)}}

@@ -78,7 +78,7 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 		return err
 	}
 	if r.finish == llm.FinishLength {
-		return c.refuseCutTurn(ctx, r)
+		return c.discardCutTurn(ctx, r)
 	}
 	version, err := c.cfg.Library.KnownVersion(ctx, c.toolContext.Scope) // it was asked for when the run began
 	if err != nil {
@@ -294,7 +294,7 @@ func (c *toolCaller) launch(ctx context.Context, a *toolCall) {
 			o.err = &chat.Error{Code: chat.CodeTimeout, Message: fmt.Sprintf(
 				"The tool took longer than %.0f s.", limit.Seconds(),
 			), Err: o.err}
-		case o.err == nil && o.result.Refused == "" && !o.result.Transient && a.key != "":
+		case o.err == nil && o.result.WhyRefused == "" && !o.result.Transient && a.key != "":
 			c.engine.results.Add(a.key, o.result)
 		}
 	})
@@ -320,10 +320,10 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 			Code: chat.CodeOf(o.err), Message: chat.MessageFor(c.run.User, o.err), Retryable: true,
 		}
 		c.found.noteFailed(a.tool, step)
-	case o.result.Refused != "":
-		step.Status, output = chat.StatusError, a.failure(o.result.Refused)
+	case o.result.WhyRefused != "":
+		step.Status, output = chat.StatusError, a.failure(o.result.WhyRefused)
 		step.Error = &chat.StepError{
-			Code: chat.CodeInvalid, Message: text.Shorten(o.result.Refused, 300), Retryable: true,
+			Code: chat.CodeInvalid, Message: text.Shorten(o.result.WhyRefused, 300), Retryable: true,
 		}
 	default:
 		step.Status = chat.StatusComplete

@@ -41,7 +41,7 @@ func calculate() (*Tool, error) {
 		run: func(_ context.Context, _ *Context, in calculateInput) (Result, error) {
 			v, err := calc.Evaluate(in.Expression)
 			if err != nil {
-				return refuse("%s", err.Error())
+				return refusedResult("%s", err.Error())
 			}
 			res, exact := v.Decimal()
 			sign := " = "

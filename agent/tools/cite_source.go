@@ -82,7 +82,7 @@ func citeSource() (*Tool, error) {
 		run: func(ctx context.Context, d *Context, in citeSourceInput) (Result, error) {
 			src, ok := d.Sources.At(in.CitationNumber)
 			if !ok {
-				return refuse(
+				return refusedResult(
 					"There is no passage with the number %d. Use the number n of a passage that you were shown.",
 					in.CitationNumber,
 				)
@@ -92,7 +92,7 @@ func citeSource() (*Tool, error) {
 				return Result{}, fmt.Errorf("find quote: %w", err)
 			}
 			if found.Check == chat.CheckNotFound {
-				return refuse(
+				return refusedResult(
 					"These words do not stand in passage %d of %s. Copy them exactly, or cite another passage.",
 					in.CitationNumber, src.Document.DisplayName(),
 				)

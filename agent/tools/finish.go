@@ -29,7 +29,7 @@ func finish() (*Tool, error) {
 		label:    chat.Label{Doing: "Finishing", Done: "Finished"},
 		describe: func(*Context, finishInput) string { return "Finishing with an answer" },
 		run: func(context.Context, *Context, finishInput) (Result, error) {
-			return refuse("The answer could not be taken from this call. Write it as text.")
+			return refusedResult("The answer could not be taken from this call. Write it as text.")
 		},
 	}.build()
 }

@@ -23,7 +23,7 @@ func generateAnswer() (*Tool, error) {
 		describe: func(*Context, generateAnswerInput) string { return "Preparing the answer" },
 		run: func(_ context.Context, d *Context, _ generateAnswerInput) (Result, error) {
 			if d.Sources.IsEmpty() {
-				return refuse("Nothing was found or read yet that an answer could rest on. Search first.")
+				return refusedResult("Nothing was found or read yet that an answer could rest on. Search first.")
 			}
 			passages := len(d.Sources.All())
 			return Result{

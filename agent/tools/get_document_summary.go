@@ -66,7 +66,7 @@ func documentSummary() (*Tool, error) {
 				return Result{}, fmt.Errorf("find document: %w", err)
 			}
 			if why != "" {
-				return refuse("%s", why)
+				return refusedResult("%s", why)
 			}
 			pages, passages, err := d.skim(ctx, doc)
 			if err != nil {

@@ -95,7 +95,7 @@ func grepDocuments() (*Tool, error) {
 					return Result{}, fmt.Errorf("find documents: %w", err)
 				}
 				if len(docs) == 0 {
-					return refuse("%s", strings.Join(missing, " "))
+					return refusedResult("%s", strings.Join(missing, " "))
 				}
 				only, notes = ids(docs), missing
 			}

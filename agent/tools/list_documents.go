@@ -49,7 +49,7 @@ func listDocuments() (*Tool, error) {
 				return Result{}, err
 			}
 			if why != "" {
-				return refuse("%s", why)
+				return refusedResult("%s", why)
 			}
 			var docs []corpus.Document
 			for page := 1; page <= in.Page; page++ {
@@ -58,7 +58,7 @@ func listDocuments() (*Tool, error) {
 					return Result{}, fmt.Errorf("list documents: %w", err)
 				}
 				if f.Cursor == "" && page < in.Page {
-					return refuse("There are %s only: ask for one of them.", english.Count(page, "page"))
+					return refusedResult("There are %s only: ask for one of them.", english.Count(page, "page"))
 				}
 			}
 			more := f.Cursor != ""

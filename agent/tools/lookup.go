@@ -55,7 +55,7 @@ func lookup() (*Tool, error) {
 				return Result{}, fmt.Errorf("find document: %w", err)
 			}
 			if why != "" {
-				return refuse("%s", why)
+				return refusedResult("%s", why)
 			}
 			r, err := d.Library.Read(ctx, d.ReadScope(), corpus.ReadRequest{
 				Document: doc.ID, Focus: in.Query, MaxRunes: lookupRunes,

@@ -87,7 +87,7 @@ func mcpTool(client *mcp.Client, t *mcp.Tool) *Tool {
 				return Result{}, err
 			}
 			if got.Failed {
-				return refuse("%s failed: %s", name, CutText(got.Text, 4000))
+				return refusedResult("%s failed: %s", name, CutText(got.Text, 4000))
 			}
 			out := mcpOutput{Server: t.Server, Tool: t.Remote, Text: got.Text, Data: got.Data, Truncated: got.Cut}
 			return Result{

@@ -40,7 +40,7 @@ func metadataSearch() (*Tool, error) {
 				return Result{}, err
 			}
 			if why != "" {
-				return refuse("%s", why)
+				return refusedResult("%s", why)
 			}
 			docs, next, err := d.Library.List(ctx, d.Scope, f)
 			if err != nil {

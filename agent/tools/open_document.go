@@ -74,7 +74,7 @@ func openDocument() (*Tool, error) {
 				return Result{}, err
 			}
 			if why != "" {
-				return refuse("%s", why)
+				return refusedResult("%s", why)
 			}
 			where := ""
 			if out.Page > 0 {

@@ -65,7 +65,7 @@ func readDocument() (*Tool, error) {
 				return Result{}, fmt.Errorf("find document: %w", err)
 			}
 			if why != "" {
-				return refuse("%s", why)
+				return refusedResult("%s", why)
 			}
 			r, err := d.Library.Read(
 				ctx, d.ReadScope(), corpus.ReadRequest{Document: doc.ID, Focus: in.FocusQuery, Page: in.Page},
@@ -74,7 +74,8 @@ func readDocument() (*Tool, error) {
 				return unread(doc, err)
 			}
 			if r.Pages > 0 && in.Page > r.Pages {
-				return refuse("%s has %s: ask for one of them.", doc.DisplayName(), english.Count(r.Pages, "page"))
+				return refusedResult("%s has %s: ask for one of them.", doc.DisplayName(),
+					english.Count(r.Pages, "page"))
 			}
 			summary := english.Count(len(r.Passages), "passage")
 			if r.Pages > 1 {
@@ -129,7 +130,7 @@ func readingPage(r corpus.Reading) string {
 func unread(doc corpus.Document, err error) (Result, error) {
 	switch chat.CodeOf(err) {
 	case chat.CodeNotFound, chat.CodeConflict, chat.CodeInvalid:
-		return refuse("%s can't be read: %s", doc.DisplayName(), chat.MessageOf(err))
+		return refusedResult("%s can't be read: %s", doc.DisplayName(), chat.MessageOf(err))
 	default:
 		return Result{}, fmt.Errorf("read document: %w", err)
 	}

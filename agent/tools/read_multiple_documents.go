@@ -65,7 +65,7 @@ func readMultipleDocuments() (*Tool, error) {
 				return Result{}, fmt.Errorf("find documents: %w", err)
 			}
 			if len(docs) == 0 {
-				return refuse("%s", strings.Join(notes, " "))
+				return refusedResult("%s", strings.Join(notes, " "))
 			}
 			readings := make([]corpus.Reading, len(docs))
 			g, ctx := errgroup.WithContext(ctx)

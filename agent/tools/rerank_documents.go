@@ -53,7 +53,7 @@ func rerankDocuments() (*Tool, error) {
 				return Result{}, fmt.Errorf("find documents: %w", err)
 			}
 			if len(docs) == 0 {
-				return refuse("%s", strings.Join(notes, " "))
+				return refusedResult("%s", strings.Join(notes, " "))
 			}
 			found, err := d.Library.Search(ctx, d.Scope, corpus.Query{Text: in.Query, Limit: 50, Documents: ids(docs)})
 			if err != nil {

@@ -39,7 +39,7 @@ func retrieveMore() (*Tool, error) {
 		run: func(ctx context.Context, d *Context, in retrieveInput) (Result, error) {
 			query := d.Sources.QueryOrLatest(in.Query)
 			if query == "" {
-				return refuse("Nothing was searched yet: use retrieve first, or give a query.")
+				return refusedResult("Nothing was searched yet: use retrieve first, or give a query.")
 			}
 			found, err := d.search(ctx, corpus.Query{Text: query, Limit: 50})
 			if err != nil {

@@ -60,7 +60,7 @@ func summarize() (*Tool, error) {
 			}
 			passages, from, why := d.given(in.Texts)
 			if why != "" {
-				return refuse("%s", why)
+				return refusedResult("%s", why)
 			}
 			var whole strings.Builder
 			for _, p := range passages {

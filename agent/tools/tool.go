@@ -27,13 +27,13 @@ type Numberer func(corpus.Passage, corpus.Document) int
 type Result struct {
 	// Output makes the output, an object, and what it comes to. It is called once in each run, in the order of the
 	// calls.
-	Output    func(Numberer) (output any, result chat.StepResult)
-	Message   string // for people: "Found 3 documents"
-	Summary   string // for people: "5 passages in 3 documents"
-	Details   map[string]any
-	Effects   Effects
-	Transient bool   // something did not answer: the same call may give more in a moment, so the result is not kept
-	Refused   string // why nothing was done, for the model; empty when it was
+	Output     func(Numberer) (output any, result chat.StepResult)
+	Message    string // for people: "Found 3 documents"
+	Summary    string // for people: "5 passages in 3 documents"
+	Details    map[string]any
+	Effects    Effects
+	Transient  bool   // something did not answer: the same call may give more in a moment, so the result is not kept
+	WhyRefused string // why nothing was done, for the model; empty when it was
 }
 
 // Effects are what a call changes in its run's sources beside what its chat.StepResult says.
@@ -43,9 +43,9 @@ type Effects struct {
 	EmptySearch string            // the words of a search of the library's list that found nothing
 }
 
-// refuse answers the model with what to do otherwise.
-func refuse(format string, args ...any) (Result, error) {
-	return Result{Refused: fmt.Sprintf(format, args...)}, nil
+// refusedResult answers the model with what to do otherwise.
+func refusedResult(format string, args ...any) (Result, error) {
+	return Result{WhyRefused: fmt.Sprintf(format, args...)}, nil
 }
 
 // ModelView is an output that tells the model less than it shows to people and programs.
@@ -150,7 +150,7 @@ func (k definition[In]) build() (*Tool, error) {
 		Run: func(ctx context.Context, d *Context, args json.RawMessage) (Result, error) {
 			var in In
 			if err := json.Unmarshal(args, &in); err != nil {
-				return refuse("the arguments can't be read: %v", err)
+				return refusedResult("the arguments can't be read: %v", err)
 			}
 			return k.run(ctx, d, in)
 		},
