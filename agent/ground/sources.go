@@ -23,28 +23,28 @@ type Source struct {
 // Sources are the passages of a run by number, and the documents it knows of. A number is given once and never changes.
 // It is safe for concurrent use.
 type Sources struct {
-	mu        sync.Mutex
-	last      int
-	byNumber  map[int]*Source
-	byPassage map[string]*Source
-	documents map[string]corpus.Document
-	opened    []string            // documents read, in order
-	pages     map[string]struct{} // reading pages seen
-	empty     []string            // searches that found nothing
-	queries   []string            // of every search that was completed, each once
-	searches  int
-	shows     bool                     // a document was opened for the reader
-	web       bool                     // the web was searched
-	latest    string                   // the last search for passages
-	scores    map[string]float64       // the best one of each passage that searches found
-	hits      map[string]corpus.Result // the last hit of each
+	mu            sync.Mutex
+	last          int
+	byNumber      map[int]*Source
+	byPassage     map[string]*Source
+	documents     map[string]corpus.Document
+	readDocuments []string            // documents read, in order
+	readParts     map[string]struct{} // reading pages seen
+	empty         []string            // searches that found nothing
+	queries       []string            // of every search that was completed, each once
+	searches      int
+	shownToUser   bool                     // a document was opened for the reader
+	web           bool                     // the web was searched
+	latest        string                   // the last search for passages
+	scores        map[string]float64       // the best one of each passage that searches found
+	hits          map[string]corpus.Result // the last hit of each
 }
 
 // NewSources makes those of a run that was shown nothing yet.
 func NewSources() *Sources {
 	return &Sources{
 		byNumber: map[int]*Source{}, byPassage: map[string]*Source{},
-		documents: map[string]corpus.Document{}, pages: map[string]struct{}{}, scores: map[string]float64{},
+		documents: map[string]corpus.Document{}, readParts: map[string]struct{}{}, scores: map[string]float64{},
 		hits: map[string]corpus.Result{},
 	}
 }
@@ -112,18 +112,18 @@ func (s *Sources) AddCited(c chat.Citation, doc corpus.Document) {
 	s.last = max(s.last, c.Number)
 }
 
-// NoteOpened notes that a document was opened for the reader.
-func (s *Sources) NoteOpened() {
+// NoteShownToUser notes that a document was opened for the reader.
+func (s *Sources) NoteShownToUser() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.shows = true
+	s.shownToUser = true
 }
 
-// HasOpened reports whether one was.
-func (s *Sources) HasOpened() bool {
+// WasShownToUser reports whether one was.
+func (s *Sources) WasShownToUser() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.shows
+	return s.shownToUser
 }
 
 // Unread returns the first documents of which passages were shown in this run and which were not read yet.
@@ -137,7 +137,8 @@ func (s *Sources) Unread(most int) []string {
 	slices.SortFunc(shown, func(a, b *Source) int { return a.N - b.N })
 	var out []string
 	for _, src := range shown {
-		if len(out) < most && !slices.Contains(out, src.Document.ID) && !slices.Contains(s.opened, src.Document.ID) {
+		if len(out) < most && !slices.Contains(out, src.Document.ID) &&
+			!slices.Contains(s.readDocuments, src.Document.ID) {
 			out = append(out, src.Document.ID)
 		}
 	}
@@ -198,10 +199,10 @@ func (s *Sources) NoteReading(doc corpus.Document, page string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.documents[doc.ID] = doc
-	if !slices.Contains(s.opened, doc.ID) {
-		s.opened = append(s.opened, doc.ID)
+	if !slices.Contains(s.readDocuments, doc.ID) {
+		s.readDocuments = append(s.readDocuments, doc.ID)
 	}
-	s.pages[doc.ID+"\x00"+page] = struct{}{}
+	s.readParts[doc.ID+"\x00"+page] = struct{}{}
 }
 
 // NoteSearch notes a search, and its words if nothing was found.
@@ -307,8 +308,8 @@ func (s *Sources) Contains(passageID string) bool {
 func (s *Sources) Readings() (opened []corpus.Document, pages int, empty []string, searches int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, id := range s.opened {
+	for _, id := range s.readDocuments {
 		opened = append(opened, s.documents[id])
 	}
-	return opened, len(s.pages), slices.Clone(s.empty), s.searches
+	return opened, len(s.readParts), slices.Clone(s.empty), s.searches
 }

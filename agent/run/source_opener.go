@@ -138,7 +138,7 @@ func (o *sourceOpener) callOpen(ctx context.Context, said string, args map[strin
 	if err := o.calls.runCalls(ctx, opening); err != nil {
 		return "", err
 	}
-	if !o.toolContext.Sources.HasOpened() {
+	if !o.toolContext.Sources.WasShownToUser() {
 		return "It was not opened.", nil
 	}
 	return said, nil

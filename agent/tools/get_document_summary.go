@@ -102,7 +102,7 @@ func documentSummary() (*Tool, error) {
 						Text: strings.Join(out.KeySentences, "\n\n"),
 					}
 					for _, page := range pages {
-						result.Opened = append(result.Opened, openedPart(page))
+						result.Opened = append(result.Opened, readPartOf(page))
 					}
 					return out, result
 				},

@@ -110,11 +110,11 @@ func readResult(number Numberer, r corpus.Reading, query string) (any, chat.Step
 	out := reading(number, r)
 	return out, chat.StepResult{
 		Query: query, Title: out.Title, Found: len(out.Passages), Hits: passageHits(r.Document, out.Passages),
-		Opened: []chat.OpenedPart{openedPart(r)},
+		Opened: []chat.OpenedPart{readPartOf(r)},
 	}
 }
 
-func openedPart(r corpus.Reading) chat.OpenedPart {
+func readPartOf(r corpus.Reading) chat.OpenedPart {
 	return chat.OpenedPart{DocumentID: r.Document.ID, Part: readingPage(r)}
 }
 

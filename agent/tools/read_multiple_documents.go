@@ -100,7 +100,7 @@ func readMultipleDocuments() (*Tool, error) {
 						result.Hits = append(result.Hits, withPassages(
 							documentHit(r.Document), r.Document, out.Documents[i].Passages,
 						)...)
-						result.Opened = append(result.Opened, openedPart(r))
+						result.Opened = append(result.Opened, readPartOf(r))
 					}
 					return out, result
 				},

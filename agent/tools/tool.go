@@ -251,7 +251,7 @@ func (t *Tool) Note(s *ground.Sources, r chat.StepResult) {
 		s.AddQuote(r.Quote.N, r.Quote.Words)
 	}
 	if t.Capability == chat.CapabilityOpen {
-		s.NoteOpened()
+		s.NoteShownToUser()
 	}
 }
 
