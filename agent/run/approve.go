@@ -161,16 +161,16 @@ var (
 
 // rejectedCall is a call that a person kept from running.
 type rejectedCall struct {
-	message string // what it was about to do
-	why     rejection
-	acts    bool // it would have changed something elsewhere: there may be nothing else to say
+	message        string // what it was about to do
+	why            rejection
+	hasSideEffects bool // it would have changed something elsewhere: there may be nothing else to say
 }
 
 // rejectCall ends a call before it runs.
 func (c *toolCaller) rejectCall(a *toolCall, why rejection) {
 	a.refuseCall(why.status, why.modelText, nil)
 	a.step.Summary, a.step.Error, a.step.Details = why.summary, nil, map[string]any{detailApproved: false}
-	c.rejected = append(c.rejected, rejectedCall{a.step.Message, why, a.tool.HasEffects})
+	c.rejected = append(c.rejected, rejectedCall{a.step.Message, why, a.tool.HasSideEffects})
 }
 
 // restoreRejected remembers a call of the log that a person kept from running.
@@ -180,7 +180,7 @@ func (c *toolCaller) restoreRejected(s chat.Step) {
 	}
 	for _, why := range []rejection{denied, unfit, unheard, hurried} {
 		if s.Status == why.status && s.Summary == why.summary {
-			c.rejected = append(c.rejected, rejectedCall{s.Message, why, c.set.HasEffects(s.ToolName)})
+			c.rejected = append(c.rejected, rejectedCall{s.Message, why, c.set.HasSideEffects(s.ToolName)})
 		}
 	}
 }

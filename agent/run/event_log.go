@@ -109,7 +109,7 @@ func (l *eventLog) closeSteps(done chat.RunDone) []chat.Payload {
 		if s.ToolName != "" {
 			why := "The call was stopped."
 			if done.Status == "" { // the run goes on
-				why = unknownEffect
+				why = unknownSideEffect
 			}
 			s.ToolOutput, s.Result = []byte(`{"error":"`+why+`"}`), &chat.StepResult{Failure: why}
 		}

@@ -201,9 +201,9 @@ func noteNumbers(r *chat.StepResult, numbers map[string]int) {
 	}
 }
 
-// restoreEffects repeats what a finished call changed in the sources. Documents that are gone by now were read all
-// the same, but nobody can name them any more: they are left out.
-func (f *findings) restoreEffects(ctx context.Context, s chat.Step) error {
+// restoreSourceChanges repeats what a finished call changed in the sources. Documents that are gone by now were read
+// all the same, but nobody can name them any more: they are left out.
+func (f *findings) restoreSourceChanges(ctx context.Context, s chat.Step) error {
 	t := f.set.Find(s.ToolName)
 	if t == nil || s.Result == nil || s.Status != chat.StatusComplete {
 		return nil
@@ -220,6 +220,6 @@ func (f *findings) restoreEffects(ctx context.Context, s chat.Step) error {
 			f.toolContext.Sources.AddDocuments(doc)
 		}
 	}
-	t.Note(f.toolContext.Sources, *s.Result)
+	t.NoteResult(f.toolContext.Sources, *s.Result)
 	return nil
 }

@@ -87,8 +87,8 @@ func (c *toolCaller) fitCall(call llm.Call, version int64) *toolCall {
 			"There is no tool %q. There are: %s.", text.Shorten(call.Name, 64), strings.Join(c.set.Names(), ", "),
 		), nil)
 	}
-	a.tool.Mark(&a.step)
-	a.step.Acts = a.tool.HasEffects
+	a.tool.MarkStep(&a.step)
+	a.step.Acts = a.tool.HasSideEffects
 	if call.Malformed != "" {
 		return a.refuseCall(chat.StatusError,
 			"The arguments are not a JSON object, so the call did not run: "+text.Shorten(

@@ -164,7 +164,7 @@ func (rc *recovery) editedCall(old chat.Step, from *chat.From) chat.Step {
 		Details: map[string]any{"edited": true, "repeated_from": from.RunID},
 	}
 	if t := rc.set.Find(from.Tool); t != nil {
-		t.Mark(&s)
+		t.MarkStep(&s)
 		s.Message = t.Describe(rc.toolContext, from.Input)
 	}
 	return rc.log.trackStep(s)

@@ -18,8 +18,9 @@ const (
 	maxAway     = 15 * time.Minute // since the last event of its log: nobody waits that long
 )
 
-// unknownEffect is what the model is told of a call that was cut off and is not made again.
-const unknownEffect = "The server was stopped during this call. Nobody knows whether it took effect: do not make it " +
+// unknownSideEffect is what the model is told of a call that was cut off and is not made again.
+const unknownSideEffect = "The server was stopped during this call. Nobody knows whether it took effect: do not " +
+	"make it " +
 	"again, and say so in the answer."
 
 // recovery rebuilds a run from its log and makes calls again that were cut off.
@@ -176,7 +177,7 @@ func (rc *recovery) restore(ctx context.Context, past *replayed) error {
 	}
 	for _, turn := range past.turns {
 		for _, s := range turn {
-			if err := rc.found.restoreEffects(ctx, s); err != nil {
+			if err := rc.found.restoreSourceChanges(ctx, s); err != nil {
 				return err
 			}
 		}
@@ -195,7 +196,7 @@ func (rc *recovery) outputOf(ctx context.Context, s chat.Step) (any, error) {
 		}
 	}
 	if s.Status == chat.StatusRunning || len(raw) == 0 {
-		return map[string]any{"error": unknownEffect}, nil
+		return map[string]any{"error": unknownSideEffect}, nil
 	}
 	var told any = raw
 	var err error
@@ -229,7 +230,7 @@ func (rc *recovery) recountCall(s chat.Step) {
 	if s.Status == chat.StatusError && s.Error != nil && s.Error.Code != chat.CodeInvalid {
 		rc.found.noteFailed(t, s)
 	}
-	if t.Tells(s.Status) {
+	if t.NeedsNoFootnote(s.Status) {
 		rc.found.evidence.Results.Keep(t.Returned(s.ToolInput, s.ToolOutput, s.Message))
 	}
 }
@@ -247,7 +248,7 @@ func (rc *recovery) resumePending(ctx context.Context, waiting []chat.Step) erro
 			a.approval = &approval{}
 			a.refuseCall(chat.StatusSkipped, "This tool is not there any more.", nil)
 		} else {
-			a.step.Acts = a.tool.HasEffects
+			a.step.Acts = a.tool.HasSideEffects
 			if err := rc.log.emit(ctx, rc.log.trackStep(rc.calls.requestApproval(a))); err != nil {
 				return err
 			}

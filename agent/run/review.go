@@ -229,7 +229,8 @@ func (v *reviewer) holdBack(ctx context.Context) (again bool, err error) {
 // for footnotes or to search. If the documents may answer the question as well, the run searches them once.
 func (v *reviewer) onlyRejectedCalls() bool {
 	for _, call := range v.calls.rejected {
-		if call.acts && v.toolContext.Sources.IsEmpty() || v.remedies[nudgeSearch] || v.remedies[nudgeTools] ||
+		if call.hasSideEffects && v.toolContext.Sources.IsEmpty() || v.remedies[nudgeSearch] ||
+			v.remedies[nudgeTools] ||
 			v.budget.stop != "" {
 			return true
 		}

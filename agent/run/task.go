@@ -140,7 +140,7 @@ func (t *task) reader() *tools.Tool {
 // isRepeatable reports whether a call of a tool changes nothing elsewhere, so that it may be made twice.
 func (t *task) isRepeatable(name string) bool {
 	tool := t.set.Find(name)
-	return tool != nil && !tool.HasEffects
+	return tool != nil && !tool.HasSideEffects
 }
 
 // answerInCall returns the answer of a turn that ends the run by a call. Calls that can't be taken so are run, and

@@ -133,7 +133,7 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 			if queue, err = c.plan.updateState(queue, a, chat.StatusRunning); err != nil {
 				return err
 			}
-			if a.tool.HasEffects {
+			if a.tool.HasSideEffects {
 				if err := c.log.emit(ctx, queue...); err != nil {
 					return err
 				}
@@ -334,7 +334,7 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 		step.Details = map[string]any{}
 		maps.Copy(step.Details, a.step.Details)
 		maps.Copy(step.Details, o.result.Details)
-		a.tool.Apply(c.toolContext.Sources, o.result.Effects, result)
+		a.tool.NoteOutcome(c.toolContext.Sources, o.result.SourceChanges, result)
 		if a.tool.AnswersNext {
 			c.model.answerNext()
 		}
@@ -349,7 +349,7 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 		return step, llm.Message{}, fmt.Errorf("encode output of %s: %w", step.ToolName, err)
 	}
 	step.ToolOutput, step.OutputSize = whole, len(whole)
-	if a.tool != nil && a.tool.Tells(step.Status) {
+	if a.tool != nil && a.tool.NeedsNoFootnote(step.Status) {
 		c.found.evidence.Results.Keep(a.tool.Returned(a.args, whole, step.Message))
 	}
 	if utf8.RuneCount(whole) > tools.MaxOutput {

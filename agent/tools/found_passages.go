@@ -73,8 +73,8 @@ func passagesFound(query string, found corpus.Results) Result {
 			}
 			return out, result
 		},
-		Effects:   Effects{Hits: hits},
-		Transient: found.Partial,
+		SourceChanges: SourceChanges{Hits: hits},
+		Transient:     found.Partial,
 	}
 }
 

@@ -106,7 +106,7 @@ func documentSummary() (*Tool, error) {
 					}
 					return out, result
 				},
-				Effects: Effects{Documents: []corpus.Document{doc}},
+				SourceChanges: SourceChanges{Documents: []corpus.Document{doc}},
 			}, nil
 		},
 	}.build()

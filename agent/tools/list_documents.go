@@ -83,7 +83,7 @@ func listDocuments() (*Tool, error) {
 						"documents": list(docs), "page": in.Page, "more": more, "notes": notes,
 					}, result
 				},
-				Effects: Effects{Documents: docs},
+				SourceChanges: SourceChanges{Documents: docs},
 			}, nil
 		},
 	}.build()

@@ -68,7 +68,7 @@ func lookup() (*Tool, error) {
 				Output: func(number Numberer) (any, chat.StepResult) {
 					return readResult(number, r, cmp.Or(in.Query, in.DocID))
 				},
-				Effects: Effects{Documents: []corpus.Document{r.Document}},
+				SourceChanges: SourceChanges{Documents: []corpus.Document{r.Document}},
 			}, nil
 		},
 	}.build()

@@ -77,7 +77,7 @@ func (b Registry) WithMCPTools(ctx context.Context, s Set) Set {
 func mcpTool(client *mcp.Client, t *mcp.Tool) *Tool {
 	name := t.Server + ": " + t.Remote
 	return &Tool{
-		Name: t.Name, Action: chat.ActionExploring, WithoutPassages: true, HasEffects: true, Verbatim: true,
+		Name: t.Name, Action: chat.ActionExploring, WithoutPassages: true, HasSideEffects: true, Verbatim: true,
 		Approve: t.Approve, Timeout: t.Timeout, Schema: resolved(t.Schema),
 		Spec:     llm.ToolSpec{Name: t.Name, Description: t.Description, Schema: t.Schema},
 		Describe: func(*Context, json.RawMessage) string { return "Calling " + text.Shorten(name, 120) },

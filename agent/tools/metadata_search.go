@@ -53,7 +53,7 @@ func metadataSearch() (*Tool, error) {
 			if next != "" {
 				notes = append(notes, fmt.Sprintf("These are the first %d; there are more.", listPage))
 			}
-			var effects Effects
+			var effects SourceChanges
 			if effects.Documents = docs; len(docs) == 0 && len(in.Filters) > 0 {
 				effects.EmptySearch = describe(in.Filters)
 			}
@@ -65,7 +65,7 @@ func metadataSearch() (*Tool, error) {
 					}
 					return map[string]any{"documents": list(docs), "total_found": len(docs), "notes": notes}, result
 				},
-				Effects: effects,
+				SourceChanges: effects,
 			}, nil
 		},
 	}.build()

@@ -86,7 +86,7 @@ func readDocument() (*Tool, error) {
 				Output: func(number Numberer) (any, chat.StepResult) {
 					return readResult(number, r, cmp.Or(in.FocusQuery, in.DocID))
 				},
-				Effects: Effects{Documents: []corpus.Document{r.Document}},
+				SourceChanges: SourceChanges{Documents: []corpus.Document{r.Document}},
 			}, nil
 		},
 	}.build()

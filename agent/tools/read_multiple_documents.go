@@ -104,7 +104,7 @@ func readMultipleDocuments() (*Tool, error) {
 					}
 					return out, result
 				},
-				Effects: Effects{Documents: docs},
+				SourceChanges: SourceChanges{Documents: docs},
 			}, nil
 		},
 	}.build()

@@ -91,7 +91,7 @@ func rerankDocuments() (*Tool, error) {
 				Output: func(Numberer) (any, chat.StepResult) {
 					return map[string]any{"query": in.Query, "documents": ranked, "notes": result.Notes}, result
 				},
-				Effects: Effects{Documents: docs},
+				SourceChanges: SourceChanges{Documents: docs},
 			}, nil
 		},
 	}.build()

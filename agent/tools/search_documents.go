@@ -104,7 +104,7 @@ func searchDocuments() (*Tool, error) {
 					}
 					return out, result
 				},
-				Effects: Effects{Hits: slices.Concat(groups...)},
+				SourceChanges: SourceChanges{Hits: slices.Concat(groups...)},
 			}, nil
 		},
 	}.build()

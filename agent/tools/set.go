@@ -184,10 +184,10 @@ func (s Set) Find(name string) *Tool {
 	return nil
 }
 
-// HasEffects reports whether a call of a tool may change something elsewhere.
-func (s Set) HasEffects(name string) bool {
+// HasSideEffects reports whether a call of a tool may change something elsewhere.
+func (s Set) HasSideEffects(name string) bool {
 	t := s.Find(name)
-	return t != nil && t.HasEffects
+	return t != nil && t.HasSideEffects
 }
 
 // Names are those of its tools, in order.

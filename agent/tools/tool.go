@@ -27,17 +27,17 @@ type Numberer func(corpus.Passage, corpus.Document) int
 type Result struct {
 	// Output makes the output, an object, and what it comes to. It is called once in each run, in the order of the
 	// calls.
-	Output     func(Numberer) (output any, result chat.StepResult)
-	Message    string // for people: "Found 3 documents"
-	Summary    string // for people: "5 passages in 3 documents"
-	Details    map[string]any
-	Effects    Effects
-	Transient  bool   // something did not answer: the same call may give more in a moment, so the result is not kept
-	WhyRefused string // why nothing was done, for the model; empty when it was
+	Output        func(Numberer) (output any, result chat.StepResult)
+	Message       string // for people: "Found 3 documents"
+	Summary       string // for people: "5 passages in 3 documents"
+	Details       map[string]any
+	SourceChanges SourceChanges
+	Transient     bool   // something did not answer: the same call may give more in a moment, so the result is not kept
+	WhyRefused    string // why nothing was done, for the model; empty when it was
 }
 
-// Effects are what a call changes in its run's sources beside what its chat.StepResult says.
-type Effects struct {
+// SourceChanges are what a call changes in its run's sources beside what its chat.StepResult says.
+type SourceChanges struct {
 	Documents   []corpus.Document // that the run knows of from now on
 	Hits        []corpus.Result   // passages that a search found
 	EmptySearch string            // the words of a search of the library's list that found nothing
@@ -69,14 +69,14 @@ type Tool struct {
 	AnswersNext     bool // the next turn is the answer
 	Approve         bool // a person has to allow each call
 	// it may change something elsewhere: that it begins is stored before it does, so that nobody makes the call again
-	HasEffects bool
-	Verbatim   bool          // its arguments are passed on as the model wrote them
-	Timeout    time.Duration // of one call; 0: that of all tools
-	MaxTopK    int           // the most its argument top_k may be; 0: it has none
-	EchoedArg  string
-	Spec       llm.ToolSpec
-	Schema     *jsonschema.Resolved
-	aliases    map[string]string
+	HasSideEffects bool
+	Verbatim       bool          // its arguments are passed on as the model wrote them
+	Timeout        time.Duration // of one call; 0: that of all tools
+	MaxTopK        int           // the most its argument top_k may be; 0: it has none
+	EchoedArg      string
+	Spec           llm.ToolSpec
+	Schema         *jsonschema.Resolved
+	aliases        map[string]string
 	// why arguments that fit can only fail, as far as can be told beforehand
 	WhyImpossible func(json.RawMessage) error
 	Describe      func(*Context, json.RawMessage) string
@@ -170,8 +170,8 @@ func (k definition[In]) build() (*Tool, error) {
 	return t, nil
 }
 
-// Mark notes on a step what the call is, for whoever shows it.
-func (t *Tool) Mark(s *chat.Step) {
+// MarkStep notes on a step what the call is, for whoever shows it.
+func (t *Tool) MarkStep(s *chat.Step) {
 	s.ActionType, s.Capability, s.Label = t.Action, t.Capability, t.Label
 }
 
@@ -215,9 +215,9 @@ func (t *Tool) Normalise(args json.RawMessage, topK *int) (json.RawMessage, erro
 	return json.Marshal(in)
 }
 
-// Tells reports whether the output of a call that ended so may be said without a passage behind it: a result of a
-// tool that shows none, or what another server says of its failure.
-func (t *Tool) Tells(status chat.Status) bool {
+// NeedsNoFootnote reports whether the output of a call that ended so may be said without a passage behind it: a result
+// of a tool that shows none, or what another server says of its failure.
+func (t *Tool) NeedsNoFootnote(status chat.Status) bool {
 	return t.WithoutPassages && status == chat.StatusComplete || t.Verbatim && status == chat.StatusError
 }
 
@@ -230,9 +230,9 @@ func (t *Tool) Returned(input, output json.RawMessage, message string) ground.Re
 	return r
 }
 
-// Note notes in the sources of a run what a call of the tool came to: when the call is over, and again when the run
-// is carried on after a restart. The documents that were opened must be known.
-func (t *Tool) Note(s *ground.Sources, r chat.StepResult) {
+// NoteResult notes in the sources of a run what a call of the tool came to: when the call is over, and again when the
+// run is carried on after a restart. The documents that were opened must be known.
+func (t *Tool) NoteResult(s *ground.Sources, r chat.StepResult) {
 	if t.Capability == chat.CapabilitySearch {
 		s.NoteSearch(r.Query, r.Found)
 		if t.Resumable {
@@ -255,8 +255,8 @@ func (t *Tool) Note(s *ground.Sources, r chat.StepResult) {
 	}
 }
 
-// Apply notes what a call of the tool changed, when it is over.
-func (t *Tool) Apply(s *ground.Sources, e Effects, r chat.StepResult) {
+// NoteOutcome notes what a call of the tool changed, when it is over.
+func (t *Tool) NoteOutcome(s *ground.Sources, e SourceChanges, r chat.StepResult) {
 	s.AddDocuments(e.Documents...)
 	for _, hit := range e.Hits {
 		s.AddDocuments(hit.Document)
@@ -268,7 +268,7 @@ func (t *Tool) Apply(s *ground.Sources, e Effects, r chat.StepResult) {
 	if e.EmptySearch != "" {
 		s.NoteEmptySearch(e.EmptySearch, 0)
 	}
-	t.Note(s, r)
+	t.NoteResult(s, r)
 }
 
 // ModelOutput is what the model was told of a stored output.

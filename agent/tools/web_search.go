@@ -176,7 +176,7 @@ func (d *Context) readWeb(ctx context.Context, w *web.Web, query string, found [
 			}
 			return out, result
 		},
-		Effects: Effects{Documents: read},
+		SourceChanges: SourceChanges{Documents: read},
 	}, nil
 }
 
