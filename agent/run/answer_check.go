@@ -61,7 +61,7 @@ func (ac *answerCheck) evaluate(markdown string) evaluation {
 	}
 	if len(ac.found.cite.Citations) == 0 &&
 		(!ac.needsFootnotes() || !ac.found.evidence.Results.IsEmpty() && ac.found.restsOnTools(markdown) ||
-			ac.model.answersByRules() && ac.toolContext.Sources.IsEmpty()) {
+			ac.model.isRuleBased() && ac.toolContext.Sources.IsEmpty()) {
 		return ac.evaluateWithout(markdown)
 	}
 	confidence, explained, unsupported := ac.found.evidence.Evaluate(markdown)

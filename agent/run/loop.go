@@ -43,7 +43,7 @@ func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, e
 		if r, err = w.model.turn(ctx); err != nil {
 			return w.reviewer.orEarlier(ctx, err)
 		}
-		if w.model.declinedTools(r, aside) {
+		if w.model.answerIfDeclined(r, aside) {
 			continue
 		}
 		if answer, args, ok := w.answerInCall(r); ok {

@@ -60,7 +60,7 @@ func (m *modelCaller) useRequested() {
 		model = m.cfg.Model // it was allowed when the run began
 	}
 	if m.model = model; model.Name() == offlineName {
-		m.role = fallbackModel
+		m.role = ruleBasedModel
 	}
 }
 
@@ -96,7 +96,7 @@ func (m *modelCaller) turn(ctx context.Context) (reply, error) {
 			m.log.writer.Reset()
 		case !errors.As(err, &e):
 			return reply{}, err // the store, not the model
-		case e.Kind == llm.KindRateLimited && !m.log.writer.Shown() && !m.answersByRules():
+		case e.Kind == llm.KindRateLimited && !m.log.writer.Shown() && !m.isRuleBased():
 			wait, again := limit.wait(e.RetryAfter)
 			if !again || time.Since(m.budget.begun)+wait > m.budget.searchTime() {
 				err = m.fallBack(ctx, e)
@@ -107,7 +107,7 @@ func (m *modelCaller) turn(ctx context.Context) (reply, error) {
 				return reply{}, err
 			}
 		case e.Kind == llm.KindTooLong && !m.remedies[resultsDropped] && m.dropOldResults():
-		case e.Kind == llm.KindBadCall && m.badCalls < maxBadCalls && !m.answersByRules():
+		case e.Kind == llm.KindBadCall && m.badCalls < maxBadCalls && !m.isRuleBased():
 			if err := m.repairCall(ctx, e); err != nil {
 				return reply{}, err
 			}
@@ -124,7 +124,7 @@ func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	left := m.budget.totalTime() - time.Since(m.budget.begun)
-	if m.answersByRules() {
+	if m.isRuleBased() {
 		left = max(left, fallbackTime)
 	}
 	turn, free := context.WithTimeout(ctx, left)
@@ -202,7 +202,7 @@ func (m *modelCaller) readParts(
 				}
 			}
 			said, over, repeated := string(p), false, false
-			if !m.answersByRules() {
+			if !m.isRuleBased() {
 				said, over, repeated = watch.take(said)
 			}
 			text.WriteString(said)
@@ -332,7 +332,7 @@ func (m *modelCaller) completeOnce(
 		MaxTokens: completeTokens,
 	}
 	model := m.model
-	if m.cfg.Select != nil && !m.answersByRules() {
+	if m.cfg.Select != nil && !m.isRuleBased() {
 		model = m.cfg.Select
 	}
 	var text strings.Builder

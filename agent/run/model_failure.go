@@ -80,7 +80,7 @@ func (m *modelCaller) waitForServer(ctx context.Context, d time.Duration) error 
 func (m *modelCaller) fallBack(ctx context.Context, e *llm.Error) error {
 	reason, _ := explainFailure(e, m.run.User)
 	failed := &chat.Error{Code: chat.CodeModelFailed, Message: m.explainFor(e), Err: e}
-	if m.answersByRules() || m.cfg.Fallback == nil {
+	if m.isRuleBased() || m.cfg.Fallback == nil {
 		m.cfg.Log.WarnContext(ctx, "model failed", "run", m.run.ID, "model", m.model.Name(), "kind", e.Kind, "error", e)
 		return failed
 	}
@@ -180,7 +180,7 @@ const leastCounted = 1000
 // checkPrompt says once when the model's server seems to have dropped a part of the prompt without a word, as servers
 // do whose context is set too small.
 func (m *modelCaller) checkPrompt(ctx context.Context, req llm.Request, u *llm.Usage) error {
-	if u == nil || m.remedies[promptLossNoted] || m.answersByRules() || u.In < leastCounted {
+	if u == nil || m.remedies[promptLossNoted] || m.isRuleBased() || u.In < leastCounted {
 		return nil
 	}
 	sent := sizeOf(req)

@@ -16,7 +16,7 @@ import (
 // shown what it says. The run's own model writes the answer.
 func (m *modelCaller) turnModel() (model llm.Model, chooses bool) {
 	s := m.chooser
-	if s == nil || m.answersByRules() || m.givenText() || !m.mayCallTools() ||
+	if s == nil || m.isRuleBased() || m.givenText() || !m.mayCallTools() ||
 		s.Name() == m.model.Name() {
 		return m.model, false
 	}
@@ -74,9 +74,9 @@ func (m *modelCaller) selection() tools.Selection {
 	}
 }
 
-// declinedTools reports whether the model that only chooses wants no further tools. The next turn is then the answer,
-// and both turns are one.
-func (m *modelCaller) declinedTools(r reply, aside []llm.Message) bool {
+// answerIfDeclined reports whether the model that only chooses wants no further tools. The next turn is then the
+// answer, and both turns are one.
+func (m *modelCaller) answerIfDeclined(r reply, aside []llm.Message) bool {
 	if !r.chooses {
 		return false
 	}

@@ -13,8 +13,8 @@ const (
 type modelRole string
 
 const (
-	requestedModel modelRole = ""         // it was asked for, and is given advice
-	fallbackModel  modelRole = "fallback" // it is made of rules, or took over because the other failed
+	languageModel  modelRole = ""         // it was asked for, and is given advice
+	ruleBasedModel modelRole = "fallback" // it is made of rules, or took over because the other failed
 )
 
 // mayCallTools reports whether the next turn may call tools.
@@ -29,11 +29,11 @@ func (m *modelCaller) answerNext() {
 	}
 }
 
-// answersByRules reports whether the run's model is the one made of rules: asked for, or because the other failed.
-func (m *modelCaller) answersByRules() bool { return m.role == fallbackModel }
+// isRuleBased reports whether the run's model is the one made of rules: asked for, or because the other failed.
+func (m *modelCaller) isRuleBased() bool { return m.role == ruleBasedModel }
 
 // switchToFallback gives the rest of the run to the fallback.
-func (m *modelCaller) switchToFallback() { m.model, m.role = m.cfg.Fallback, fallbackModel }
+func (m *modelCaller) switchToFallback() { m.model, m.role = m.cfg.Fallback, ruleBasedModel }
 
 // remedy is something that a run does at most once to get on.
 type remedy string

@@ -92,7 +92,7 @@ func planPrompt(asked string, conversation []llm.Message) []llm.Message {
 // modelPlans reports whether the model takes the question apart.
 func (p *planner) modelPlans() bool {
 	wanted := p.run.Request.Config.EnableQueryDecomposition
-	return !p.model.answersByRules() && (isOn(wanted) ||
+	return !p.model.isRuleBased() && (isOn(wanted) ||
 		wanted == nil && p.set.Reflective && p.asked.Complexity != "" && p.asked.Complexity != "simple")
 }
 
@@ -103,7 +103,7 @@ func (p *planner) searchesParts() bool {
 		p.plan.step.Details["note"] == nil {
 		return false
 	}
-	return p.model.answersByRules() || p.modelPlans() || isOn(p.run.Request.Config.EnableQueryDecomposition) ||
+	return p.model.isRuleBased() || p.modelPlans() || isOn(p.run.Request.Config.EnableQueryDecomposition) ||
 		p.model.selection() == tools.SelectRules
 }
 

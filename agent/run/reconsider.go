@@ -30,7 +30,7 @@ func (v *reviewer) reconsider(ctx context.Context) (again bool, err error) {
 	}
 	if !v.evaluator.shouldJudge(text) {
 		if v.earlier != nil &&
-			(v.model.answersByRules() || ground.IsRefusal(text) || len(v.found.cite.Citations) == 0) {
+			(v.model.isRuleBased() || ground.IsRefusal(text) || len(v.found.cite.Citations) == 0) {
 			return false, v.restoreEarlier(ctx)
 		}
 		v.adopt(judgement{})

@@ -14,7 +14,7 @@ import (
 // reformulateQuery searches once in other words when nothing was found so far.
 func (s *toolSelector) reformulateQuery(ctx context.Context) error {
 	tool := s.set.SearchTool()
-	if s.remedies[reformulation] || s.model.answersByRules() || tool == nil || !s.enabled(featureRefine) ||
+	if s.remedies[reformulation] || s.model.isRuleBased() || tool == nil || !s.enabled(featureRefine) ||
 		!s.toolContext.Sources.IsEmpty() {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (s *toolSelector) stopEarly(ctx context.Context) (bool, error) {
 // fallBackToPipeline searches and reads for a model that does not get its tools to work, once: the fixed pipeline.
 func (s *toolSelector) fallBackToPipeline(ctx context.Context) (bool, error) {
 	tool := s.set.SearchTool()
-	if s.remedies[pipelineRun] || s.model.answersByRules() || s.givenText() || tool == nil || s.cfg.Features.NoRescue ||
+	if s.remedies[pipelineRun] || s.model.isRuleBased() || s.givenText() || tool == nil || s.cfg.Features.NoRescue ||
 		!s.asked.NeedsDocuments() || !s.toolContext.Sources.IsEmpty() ||
 		s.budget.retrievals >= s.budget.limits.RetrievalCalls || s.control.now.Err() != nil || s.budget.isLate() {
 		return false, nil

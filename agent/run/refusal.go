@@ -20,7 +20,7 @@ func (f *findings) explainRefusal() string {
 // rewriteUnsearchedRefusal puts what was really done into a refusal of a run that did not look into the documents.
 func (v *reviewer) rewriteUnsearchedRefusal(ctx context.Context) error {
 	_, _, _, searches := v.toolContext.Sources.Readings()
-	if v.model.answersByRules() && (searches > 0 || len(v.found.failed) > 0) {
+	if v.model.isRuleBased() && (searches > 0 || len(v.found.failed) > 0) {
 		return nil // it says by itself what it did
 	}
 	return v.replaceByRefusal(ctx, "Nothing was found because nothing was searched to its end: the answer says so")

@@ -29,7 +29,7 @@ func (v *reviewer) lastReply(ctx context.Context, err error) (reply, []chat.Payl
 // refusal sentence, which the program writes from the log.
 func (v *reviewer) finishAnswer(ctx context.Context) (string, error) {
 	text, err := v.log.writer.Finish(ctx)
-	if err != nil || v.model.answersByRules() || ground.IsRefusal(text) {
+	if err != nil || v.model.isRuleBased() || ground.IsRefusal(text) {
 		return text, err
 	}
 	left, denied := v.found.evidence.WithoutDenied(text)

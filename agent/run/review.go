@@ -61,7 +61,7 @@ var errUnsupported = errors.New("no claim of the answer is supported")
 
 // review looks at a finished reply. True means that the model has another try; what it said is taken back.
 func (v *reviewer) review(ctx context.Context, r reply, text string) (again bool, err error) {
-	if strings.TrimSpace(text) == "" || !v.model.answersByRules() && v.needsFootnotes() &&
+	if strings.TrimSpace(text) == "" || !v.model.isRuleBased() && v.needsFootnotes() &&
 		saysNothing(text, v.run.Request.Message) {
 		if v.remedies[nudgeEmpty] {
 			return true, v.model.fallBack(ctx, &llm.Error{Kind: llm.KindEmpty, Message: "the model's reply was empty"})
@@ -89,14 +89,14 @@ func (v *reviewer) review(ctx context.Context, r reply, text string) (again bool
 		}
 		return false, v.rewriteUnsearchedRefusal(ctx)
 	}
-	if ground.IsRefusal(text) && !v.givenText() && v.model.answersByRules() && v.budget.stop == chat.StopTimeout {
+	if ground.IsRefusal(text) && !v.givenText() && v.model.isRuleBased() && v.budget.stop == chat.StopTimeout {
 		return false, v.replaceByRefusal(ctx, "The time was used up before an answer: the refusal says so")
 	}
 	if ground.IsRefusal(text) && v.model.isSmall() && v.cfg.Fallback != nil && !v.toolContext.Sources.IsEmpty() {
 		// it may have overlooked what its passages hold; quotes say themselves how near they are
 		return true, v.model.quoteInstead(ctx, v.model.model.Name()+" found no answer: quoting what is nearest instead")
 	}
-	if v.givenText() || ground.IsRefusal(text) || v.model.answersByRules() || v.found.evidence.RestsOnContext(text) {
+	if v.givenText() || ground.IsRefusal(text) || v.model.isRuleBased() || v.found.evidence.RestsOnContext(text) {
 		return false, nil // the fallback cites what it takes from documents, and needs none for the rest
 	}
 	// another language has other words than the passages
@@ -205,7 +205,7 @@ func (v *reviewer) holdBack(ctx context.Context) (again bool, err error) {
 	if len(v.calls.rejected) > 0 {
 		return false, v.answerRejectedCalls(ctx)
 	}
-	if v.cfg.Fallback != nil && !v.model.answersByRules() {
+	if v.cfg.Fallback != nil && !v.model.isRuleBased() {
 		return true, v.model.quoteInstead(
 			ctx, "No claim of the answer could be verified: quoting the documents instead",
 		)

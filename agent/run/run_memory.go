@@ -81,7 +81,7 @@ func shownIn(r *chat.StepResult, out []string) []string {
 // room, under numbers of their own: what was found out is still known, and can be cited, without another search.
 func (w *Runner) promptEarlierPassages(ctx context.Context) error {
 	ids := w.conversation.passages
-	if len(ids) == 0 || w.givenText() || w.model.answersByRules() {
+	if len(ids) == 0 || w.givenText() || w.model.isRuleBased() {
 		return nil
 	}
 	passages, err := w.cfg.Library.Passages(ctx, w.toolContext.ReadScope(), ids)

@@ -194,7 +194,7 @@ func (w *Runner) prepare(ctx context.Context) (err error) {
 	if err := w.promptEarlierPassages(ctx); err != nil {
 		return err
 	}
-	if w.model.answersByRules() {
+	if w.model.isRuleBased() {
 		return w.model.giveTextToFallback()
 	}
 	return nil

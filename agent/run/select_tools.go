@@ -111,7 +111,7 @@ func (s *toolSelector) readBest(ctx context.Context) error {
 
 // chooseTools decides who begins. ok is false when the model does; a choice with "by" says then why.
 func (s *toolSelector) chooseTools(ctx context.Context) (c choice, ok bool, err error) {
-	if s.model.answersByRules() {
+	if s.model.isRuleBased() {
 		if s.enabled(featurePaths) {
 			c, ok = s.citedPath()
 		}

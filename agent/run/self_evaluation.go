@@ -82,7 +82,7 @@ func (e *selfEvaluator) shouldJudge(answer string) bool {
 		usual := e.set.Reflective && !e.model.isSmall()
 		wanted = &usual
 	}
-	return *wanted && e.enabled(featureReflect) && !e.model.answersByRules() && e.check.author != reportOfRejected &&
+	return *wanted && e.enabled(featureReflect) && !e.model.isRuleBased() && e.check.author != reportOfRejected &&
 		!ground.IsRefusal(answer) &&
 		(e.budget.stop == "" || slices.Contains(judgedStops, e.budget.stop))
 }

@@ -113,7 +113,7 @@ const onlyQuotes = "Without a language model I can't put it in other words, only
 // quoted. It searches nothing. ok is false when that is not so, or when nothing is left of what was quoted.
 func (s *toolSelector) quoteAgain(ctx context.Context) (ok bool, err error) {
 	about := s.asked.Reference == question.Rework || s.asked.Reference == question.AsksWhy
-	if !about || !s.model.answersByRules() || s.givenText() || !s.enabled(featurePaths) ||
+	if !about || !s.model.isRuleBased() || s.givenText() || !s.enabled(featurePaths) ||
 		len(s.conversation.citations) == 0 {
 		return false, nil
 	}

@@ -33,7 +33,7 @@ const (
 
 // findProfile decides whether the run's model is a small one.
 func (w *Runner) findProfile(ctx context.Context) (err error) {
-	if w.cfg.Small == nil || w.model.answersByRules() || w.givenText() {
+	if w.cfg.Small == nil || w.model.isRuleBased() || w.givenText() {
 		return nil
 	}
 	name := w.model.model.Name()
@@ -61,7 +61,7 @@ func (w *Runner) findProfile(ctx context.Context) (err error) {
 }
 
 // isSmall reports whether the model that answers has the profile for small ones.
-func (m *modelCaller) isSmall() bool { return m.small != "" && !m.answersByRules() }
+func (m *modelCaller) isSmall() bool { return m.small != "" && !m.isRuleBased() }
 
 // smallRequest is the only kind of turn that a small model has. What changes from question to question stands behind
 // the rules, so that a prefix cache holds those.
