@@ -75,7 +75,7 @@ func TestAConversationIsToldInItsBounds(t *testing.T) {
 		}
 		return says(goodAnswer)
 	})
-	h := newHouse(t, model, remembering(run.Memory{Turns: 3, Tokens: 200, Passages: 1}))
+	h := newHouse(t, model, remembering(run.Memory{Questions: 3, Tokens: 200, Passages: 1}))
 	session := ""
 	for turn = range 6 {
 		run := h.ask(chat.RunRequest{

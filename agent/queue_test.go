@@ -191,7 +191,7 @@ func TestWaitingQuestionsSurviveARestart(t *testing.T) {
 
 func TestAQuestionTooManyDoesNotWait(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, hanging{}, func(c *Config) { c.MaxTurns = 2 })
+	h := newHouse(t, hanging{}, func(c *Config) { c.MaxQuestions = 2 })
 	run := h.ask(chat.RunRequest{SessionID: "s", Message: "Wait"})
 	h.follow(run.ID, func(p chat.Payload) bool { return p.Kind() == chat.KindRunStarted })
 	last := chat.RunRequest{SessionID: "s", Message: "the last", IdempotencyKey: "k"}

@@ -20,7 +20,7 @@ import (
 type Config struct {
 	run.Config // of each run
 
-	MaxTurns     int           // questions of a session; 0: the toolset's own
+	MaxQuestions int           // questions of a session; 0: the toolset's own
 	KeepSessions time.Duration // how long a session without activity is kept; 0: for ever
 	MaxRuns      int           // under way at once; 0: 1,000
 	// whether several users share MaxRuns, so that each must leave slots free for the others; nil: one user may use all

@@ -9,10 +9,10 @@ import (
 	"footnote/english"
 )
 
-// maxTurns is how many questions a session may have with a toolset: the setting, which never raises the limit of a
+// questionLimit is how many questions a session may have with a toolset: the setting, which never raises the limit of a
 // toolset that is made for short conversations.
-func (r *Runs) maxTurns(set tools.Set) int {
-	switch most := r.cfg.MaxTurns; {
+func (r *Runs) questionLimit(set tools.Set) int {
+	switch most := r.cfg.MaxQuestions; {
 	case most == 0:
 		return set.MaxQuestions
 	case set.MaxQuestions < r.engine.Registry.Toolsets[tools.DefaultToolset].MaxQuestions:
@@ -42,10 +42,10 @@ func (r *Runs) checkQuestionLimit(
 			ctx, "questions of a conversation could not be counted", "session", req.SessionID, "error", err,
 		)
 		return nil
-	case session.TurnCount+waiting < r.maxTurns(set):
+	case session.TurnCount+waiting < r.questionLimit(set):
 		return nil
 	}
 	return &chat.Error{Code: chat.CodeTurnLimit, Message: fmt.Sprintf(
 		"This conversation has reached its limit of %s. Ask in a new one: a request without session_id begins it.",
-		english.Count(r.maxTurns(set), "question"))}
+		english.Count(r.questionLimit(set), "question"))}
 }

@@ -12,7 +12,7 @@ import (
 
 func TestASessionAtItsLimitOffersANewOne(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New(nil), func(c *Config) { c.MaxTurns = 2 })
+	h := newHouse(t, offline.New(nil), func(c *Config) { c.MaxQuestions = 2 })
 	ask := func(req chat.RunRequest) (chat.Run, error) {
 		t.Helper()
 		run, _, err := h.runs.Start(t.Context(), chat.LocalUser, req)
@@ -71,8 +71,8 @@ func TestTheLimitOfQuestionsByToolset(t *testing.T) {
 		{"but not that of documentation", "documentation", 500, 20},
 		{"which it may lower", "documentation", 5, 5},
 	} {
-		r := &Runs{engine: &run.Engine{Registry: box}, cfg: Config{MaxTurns: tt.setting}}
-		if got := r.maxTurns(box.Toolsets[tt.set]); got != tt.want {
+		r := &Runs{engine: &run.Engine{Registry: box}, cfg: Config{MaxQuestions: tt.setting}}
+		if got := r.questionLimit(box.Toolsets[tt.set]); got != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
 		}
 	}

@@ -14,22 +14,22 @@ import (
 
 // How much of a conversation a model is told.
 const (
-	memoryTurns    = 10
-	memoryTokens   = 4000
-	memoryPassages = 50
+	memoryQuestions = 10
+	memoryTokens    = 4000
+	memoryPassages  = 50
 )
 
 // Memory is how much of its conversation a run knows. Zero fields take their defaults: 10, 4,000 and 50. A negative
 // one means nothing.
 type Memory struct {
-	Turns    int // questions with their answers
-	Tokens   int // of these, and as many again of passages
-	Passages int // that earlier answers rested on, or that were shown for them: the last ones, each once
+	Questions int // questions with their answers
+	Tokens    int // of these, and as many again of passages
+	Passages  int // that earlier answers rested on, or that were shown for them: the last ones, each once
 }
 
 func (m Memory) orDefaults() Memory {
 	return Memory{
-		Turns: orDefault(m.Turns, memoryTurns), Tokens: orDefault(m.Tokens, memoryTokens),
+		Questions: orDefault(m.Questions, memoryQuestions), Tokens: orDefault(m.Tokens, memoryTokens),
 		Passages: orDefault(m.Passages, memoryPassages),
 	}
 }
@@ -58,7 +58,7 @@ const historyStep = "history"
 // readConversation reads the shown branch that a run continues, after the turns that came with the request.
 func (t *task) readConversation(ctx context.Context) (conversation, error) {
 	out, err := t.readBranch(ctx)
-	outside := t.requestTurns()
+	outside := t.requestHistory()
 	for _, m := range outside {
 		out.evidence = append(out.evidence, m.Text)
 	}
@@ -66,13 +66,15 @@ func (t *task) readConversation(ctx context.Context) (conversation, error) {
 	return out, err
 }
 
-// requestTurns makes messages of the last turns that a request brought along.
-func (t *task) requestTurns() []llm.Message {
+// requestHistory makes messages of the last turns that a request brought along.
+func (t *task) requestHistory() []llm.Message {
 	turns, m := t.run.Request.History, t.cfg.Memory
 	var messages []llm.Message
-	for _, turn := range turns[max(0, len(turns)-m.Turns):] {
+	for _, turn := range turns[max(0, len(turns)-m.Questions):] {
 		for i, role := range []llm.Role{llm.RoleUser, llm.RoleAssistant} {
-			messages = append(messages, llm.Message{Role: role, Text: clipTokens(turn[i], m.Tokens/max(1, m.Turns))})
+			messages = append(messages, llm.Message{
+				Role: role, Text: clipTokens(turn[i], m.Tokens/max(1, m.Questions)),
+			})
 		}
 	}
 	return messages
@@ -93,7 +95,7 @@ func (t *task) readBranch(ctx context.Context) (conversation, error) {
 	var out conversation
 	left := t.cfg.Memory.Tokens
 	answered := false
-	for id, turns := t.run.ParentID, 0; id != "" && turns < t.cfg.Memory.Turns && left > 0; turns++ {
+	for id, turns := t.run.ParentID, 0; id != "" && turns < t.cfg.Memory.Questions && left > 0; turns++ {
 		past, ok := byID[id]
 		if !ok {
 			break

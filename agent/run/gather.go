@@ -76,7 +76,7 @@ func (w *Runner) gather(ctx context.Context) error {
 		if w.budget.check(); w.budget.stop != "" {
 			return nil
 		}
-		r, err := w.model.turn(ctx)
+		r, err := w.model.completeTurn(ctx)
 		if err != nil {
 			return err
 		}

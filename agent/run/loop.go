@@ -40,7 +40,7 @@ func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, e
 			return reply{}, nil, err
 		}
 		aside := w.messages.ephemeral
-		if r, err = w.model.turn(ctx); err != nil {
+		if r, err = w.model.completeTurn(ctx); err != nil {
 			return w.reviewer.orEarlier(ctx, err)
 		}
 		if w.model.answerIfDeclined(r, aside) {

@@ -64,8 +64,8 @@ func (m *modelCaller) useRequested() {
 	}
 }
 
-// turn gets one whole reply from the model, whatever it takes: waiting, a shorter history, or the fallback.
-func (m *modelCaller) turn(ctx context.Context) (reply, error) {
+// completeTurn gets one whole reply from the model, whatever it takes: waiting, a shorter history, or the fallback.
+func (m *modelCaller) completeTurn(ctx context.Context) (reply, error) {
 	var limit rateLimit
 	for {
 		if err := m.stopCause(ctx); err != nil {

@@ -95,7 +95,7 @@ func turnOver(t *testing.T, s *wireTo, cfg Config) (took time.Duration) {
 	w.messages.list = []llm.Message{{Role: llm.RoleUser, Text: "How many days?"}}
 	w.log.writer = ground.NewWriter(w.log.emit, ground.NewCiter(ground.NewSources(), nil, "r"), true)
 	begun := time.Now()
-	if r, err := w.model.turn(t.Context()); err == nil {
+	if r, err := w.model.completeTurn(t.Context()); err == nil {
 		t.Fatalf("the turn succeeded: %+v, want an error", r)
 	}
 	return time.Since(begun)
@@ -185,7 +185,7 @@ func TestARateLimitIsWaitedForVisibly(t *testing.T) {
 		w.log.store = func(_ context.Context, ps ...chat.Payload) error { stored = append(stored, ps...); return nil }
 		w.log.writer = ground.NewWriter(w.log.emit, ground.NewCiter(ground.NewSources(), nil, "r"), true)
 		begin := time.Now()
-		r, err := w.model.turn(t.Context())
+		r, err := w.model.completeTurn(t.Context())
 		if err != nil || r.text != "Done." {
 			t.Fatalf("turn = %+v, %v; want text %q", r, err, "Done.")
 		}

@@ -133,7 +133,7 @@ func (w *Runner) begin(ctx context.Context) error {
 	}
 	ps := []chat.Payload{w.started()}
 	switch n := w.conversation.lost; {
-	case w.conversation.err != nil || n > 0 && len(w.conversation.messages) == len(w.requestTurns()):
+	case w.conversation.err != nil || n > 0 && len(w.conversation.messages) == len(w.requestHistory()):
 		ps = append(ps, w.log.newStep(
 			historyStep, chat.ActionThinking, chat.StatusError,
 			"The conversation so far can't be read: answering without it",

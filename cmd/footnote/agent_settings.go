@@ -130,7 +130,8 @@ func (s agentSettings) framework() agentrun.Framework {
 // conversationMemory is what of a conversation runs know; 0 means nothing here.
 func (s agentSettings) conversationMemory() agentrun.Memory {
 	return agentrun.Memory{
-		Turns: cmp.Or(s.MemoryTurns, -1), Tokens: cmp.Or(s.MemoryTokens, -1), Passages: cmp.Or(s.MemoryPassages, -1),
+		Questions: cmp.Or(s.MemoryTurns, -1), Tokens: cmp.Or(s.MemoryTokens, -1),
+		Passages: cmp.Or(s.MemoryPassages, -1),
 	}
 }
 

@@ -106,7 +106,7 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 			Framework: set.framework(), Guard: set.guard(),
 			SystemPrompt: set.systemPrompt(),
 		},
-		MaxTurns: set.SessionMaxTurns, KeepSessions: time.Duration(set.SessionKeepDays) * 24 * time.Hour,
+		MaxQuestions: set.SessionMaxTurns, KeepSessions: time.Duration(set.SessionKeepDays) * 24 * time.Hour,
 		MaxRuns: set.MaxRuns, Shared: a.withKeys,
 		Exclusive: a.stores.exclusive, Lease: set.RunLease, Revoked: a.keys.Revoked,
 	})
