@@ -149,7 +149,7 @@ func (r *Runs) takeOver(ctx context.Context, before time.Time) error {
 			set = r.engine.DefaultTools()
 		}
 		r.cfg.Log.InfoContext(ctx, "taking over a run", "run", run.ID, "events", len(log))
-		r.launch(context.WithoutCancel(ctx), run, set, log)
+		r.launchRun(context.WithoutCancel(ctx), run, set, log)
 	}
 	return nil
 }

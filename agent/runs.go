@@ -120,7 +120,7 @@ func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run
 		return run, fresh, err
 	}
 	r.cfg.Feed.Begin(run)
-	r.launch(context.WithoutCancel(ctx), run, set, nil)
+	r.launchRun(context.WithoutCancel(ctx), run, set, nil)
 	return run, true, nil
 }
 
@@ -150,8 +150,8 @@ func (r *Runs) lease() chat.Lease {
 	return chat.Lease{Owner: r.cfg.Owner, Until: time.Now().Add(r.cfg.Lease)}
 }
 
-// launch gives a run its goroutine. log is what it did before a restart, nil for a new run.
-func (r *Runs) launch(ctx context.Context, begun chat.Run, set tools.Set, log []chat.Event) {
+// launchRun gives a run its goroutine. log is what it did before a restart, nil for a new run.
+func (r *Runs) launchRun(ctx context.Context, begun chat.Run, set tools.Set, log []chat.Event) {
 	runCtx, c := run.NewControl(ctx, begun.User)
 	r.mu.Lock()
 	if r.stopping {

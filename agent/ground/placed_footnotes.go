@@ -22,7 +22,7 @@ func (e *Evidence) WithPlacedFootnotes(answer string) (marked string, placed, st
 	var b strings.Builder
 	put := func(piece string) {
 		text := strings.TrimRight(piece, "\r\n")
-		said, p, s := e.placeFootnotes(text)
+		said, p, s := e.footnoteParagraph(text)
 		b.WriteString(said + piece[len(text):])
 		placed, stated = placed+p, stated+s
 	}
@@ -45,9 +45,9 @@ func (e *Evidence) WithPlacedFootnotes(answer string) (marked string, placed, st
 	return b.String(), placed, stated
 }
 
-// placeFootnotes places footnotes in one paragraph, list item or row of a table, and counts the sentences that got one
-// and those that state something.
-func (e *Evidence) placeFootnotes(piece string) (marked string, placed, stated int) {
+// footnoteParagraph places footnotes in one paragraph, list item or row of a table, and counts the sentences that got
+// one and those that state something.
+func (e *Evidence) footnoteParagraph(piece string) (marked string, placed, stated int) {
 	plain, _ := liftFootnotes(piece)
 	runes := []rune(plain)
 	spans := text.Sentences(plain)

@@ -53,7 +53,7 @@ func (c *toolCaller) runApproved(ctx, callCtx context.Context, attempts []*toolC
 			if err := c.log.emit(ctx, c.log.trackStep(a.step)); err != nil {
 				return nil, err
 			}
-			c.launch(callCtx, a)
+			c.launchCall(callCtx, a)
 		}
 		open = append(open, a)
 	}

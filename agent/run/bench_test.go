@@ -56,7 +56,7 @@ func BenchmarkRunNothingStored(b *testing.B) {
 	h := newHouse(b, answeringModel())
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := h.forgetful(asks("How many days of paid holiday are there?")).carryOut(b.Context(),
+		if _, err := h.forgetful(asks("How many days of paid holiday are there?")).answerQuestion(b.Context(),
 			nil); err != nil {
 			b.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func BenchmarkOfflineDecides(b *testing.B) {
 	h := newHouse(b, timed{offline.New(nil), &chose, &answered})
 	for i := 0; b.Loop(); i++ {
 		w := h.forgetful(chat.RunRequest{Message: askedToDecide[i%len(askedToDecide)]})
-		if _, err := w.carryOut(b.Context(), nil); err != nil {
+		if _, err := w.answerQuestion(b.Context(), nil); err != nil {
 			b.Fatal(err)
 		}
 	}

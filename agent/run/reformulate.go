@@ -97,5 +97,5 @@ func (s *toolSelector) fallBackToPipeline(ctx context.Context) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	return true, s.carryOut(ctx, choice{opening: []llm.Call{call}, read: true, why: "By the fixed pipeline."})
+	return true, s.makeChosenCalls(ctx, choice{opening: []llm.Call{call}, read: true, why: "By the fixed pipeline."})
 }

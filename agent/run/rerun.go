@@ -186,7 +186,7 @@ func (rc *recovery) repeatCalls(ctx context.Context, steps []chat.Step) error {
 	for i, step := range steps {
 		attempts[i] = rc.repeatCall(step, version)
 		if attempts[i].status == "" {
-			rc.calls.launch(callCtx, attempts[i])
+			rc.calls.launchCall(callCtx, attempts[i])
 		}
 	}
 	for _, a := range attempts {

@@ -105,7 +105,7 @@ func (v *reviewer) review(ctx context.Context, r reply, text string) (again bool
 	}
 	if !v.needsFootnotes() || v.found.restsOnTools(text) {
 		if v.asked.Reference == question.Rework && v.mustCite() { // with the footnotes of what was worked on
-			_, err := v.placeFootnotes(ctx, text)
+			_, err := v.rewriteWithFootnotes(ctx, text)
 			return false, err
 		}
 		return false, nil
@@ -115,7 +115,7 @@ func (v *reviewer) review(ctx context.Context, r reply, text string) (again bool
 	case v.onlyRejectedCalls():
 		return false, v.answerRejectedCalls(ctx)
 	case !v.toolContext.Sources.IsEmpty():
-		if ok, err := v.placeFootnotes(ctx, text); ok || err != nil {
+		if ok, err := v.rewriteWithFootnotes(ctx, text); ok || err != nil {
 			return false, err
 		}
 		if v.remedies[nudgeCite] {
@@ -170,7 +170,7 @@ func (v *reviewer) validate(ctx context.Context, r reply, text string) (again bo
 	if held && !v.model.isSmall() { // a small model writes right sentences and wrong numbers
 		return false, nil
 	}
-	if ok, err := v.placeFootnotes(ctx, text); ok || held || err != nil {
+	if ok, err := v.rewriteWithFootnotes(ctx, text); ok || held || err != nil {
 		return false, err
 	}
 	if v.remedies[nudgeSupport] {
@@ -179,10 +179,10 @@ func (v *reviewer) validate(ctx context.Context, r reply, text string) (again bo
 	return true, v.askAgain(ctx, nudgeSupport, "No footnote held: asking for an answer from the passages", r)
 }
 
-// placeFootnotes adds footnotes to an answer when the model placed none, or none that holds: it marks each sentence
-// that a passage supports. If fewer than half of the sentences that state something are supported, it does nothing and
-// ok is false.
-func (v *reviewer) placeFootnotes(ctx context.Context, answer string) (ok bool, err error) {
+// rewriteWithFootnotes adds footnotes to an answer when the model placed none, or none that holds: it marks each
+// sentence that a passage supports. If fewer than half of the sentences that state something are supported, it does
+// nothing and ok is false.
+func (v *reviewer) rewriteWithFootnotes(ctx context.Context, answer string) (ok bool, err error) {
 	marked, placed, stated := v.found.evidence.WithPlacedFootnotes(answer)
 	if placed == 0 || 2*placed < stated {
 		return false, nil

@@ -74,14 +74,14 @@ func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 // is why an earlier end of it could not be stored here, nil for none. ctx is that of the run's control.
 func (w *Runner) Execute(ctx context.Context, log []chat.Event, unstored error) ending {
 	w.log.length, w.unstored = len(log), unstored
-	return w.finish(ctx, func() ([]chat.Payload, error) { return w.carryOut(ctx, log) })
+	return w.finish(ctx, func() ([]chat.Payload, error) { return w.answerQuestion(ctx, log) })
 }
 
 // Wait waits for calls that outlived their run. They end by their own contexts.
 func (w *Runner) Wait() { w.calls.running.Wait() }
 
-// carryOut carries a run from its beginning, or from where its log ends, to its answer.
-func (w *Runner) carryOut(ctx context.Context, log []chat.Event) ([]chat.Payload, error) {
+// answerQuestion carries a run from its beginning, or from where its log ends, to its answer.
+func (w *Runner) answerQuestion(ctx context.Context, log []chat.Event) ([]chat.Payload, error) {
 	if w.run.Unreadable {
 		return nil, ErrUnreadable
 	}

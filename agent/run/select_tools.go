@@ -67,11 +67,11 @@ func (s *toolSelector) preselectTools(ctx context.Context) error {
 		return err
 	}
 	s.chosenBy, s.model.phase = c.by, answeringPreselected
-	return s.carryOut(ctx, c)
+	return s.makeChosenCalls(ctx, c)
 }
 
-// carryOut makes the calls of a choice.
-func (s *toolSelector) carryOut(ctx context.Context, c choice) error {
+// makeChosenCalls makes the calls of a choice.
+func (s *toolSelector) makeChosenCalls(ctx context.Context, c choice) error {
 	if c.only != "" {
 		all := s.toolContext.DocumentIDs
 		s.toolContext.DocumentIDs = []string{c.only}

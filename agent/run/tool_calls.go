@@ -139,7 +139,7 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 				}
 				queue = nil
 			}
-			c.launch(callCtx, a)
+			c.launchCall(callCtx, a)
 		}
 	}
 	grace := time.NewTimer(quick)
@@ -254,9 +254,9 @@ func (c *toolCaller) callContext(ctx context.Context) (context.Context, func()) 
 	return ctx, func() { stop(); cancel(nil) }
 }
 
-// launch runs a call in its own goroutine, as soon as fewer than maxParallel run; its end always comes. launch does
+// launchCall runs a call in its own goroutine, as soon as fewer than maxParallel run; its end always comes. launch does
 // not wait, so that the calls which do are shown meanwhile.
-func (c *toolCaller) launch(ctx context.Context, a *toolCall) {
+func (c *toolCaller) launchCall(ctx context.Context, a *toolCall) {
 	c.running.Go(func() {
 		var o outcome
 		select {
