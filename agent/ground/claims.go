@@ -82,7 +82,7 @@ func claims(markdown string) []Claim {
 	surround(out)
 	fillSections(out)
 	for i := range out {
-		out[i].parts = out[i].judged()
+		out[i].parts = out[i].mergeShortParts()
 	}
 	return out
 }

@@ -25,7 +25,7 @@ type comparison struct {
 
 // Holder names what holds a sentence, and nothing if nothing does; words are compared by the judging. foreign means
 // that the sentence can't be compared for its language.
-type Holder func(said string, by Judging) (held string, foreign bool)
+type Holder func(said string, by WordMatcher) (held string, foreign bool)
 
 // Compare asks of each sentence that states something what holds it.
 func (e *Evidence) Compare(markdown string, holds Holder) comparison {
@@ -42,7 +42,7 @@ func (e *Evidence) Compare(markdown string, holds Holder) comparison {
 	}
 	for _, s := range factual {
 		c.stated++
-		switch by, foreign := holds(s.Text, e.judgeOf(s.Text)); {
+		switch by, foreign := holds(s.Text, e.matcherFor(s.Text)); {
 		case e.isDoubted(s.Text) || e.isDenied(s.Text):
 			c.Unsupported = append(c.Unsupported, s.Text)
 		case foreign:
@@ -88,7 +88,7 @@ func (e *Evidence) Against(name string, texts []string) Holder {
 			languages[lang] = true
 		}
 	}
-	return func(said string, by Judging) (held string, foreign bool) {
+	return func(said string, by WordMatcher) (held string, foreign bool) {
 		if lang := text.Detect(said); lang != "" && len(languages) > 0 && !languages[lang] {
 			return "", true
 		}
@@ -132,7 +132,7 @@ const (
 )
 
 // ByTools names the tools that returned what a sentence says, if they did.
-func (e *Evidence) ByTools(said string, by Judging) string {
+func (e *Evidence) ByTools(said string, by WordMatcher) string {
 	if !e.returned(said, by) {
 		return ""
 	}
@@ -140,7 +140,7 @@ func (e *Evidence) ByTools(said string, by Judging) string {
 }
 
 // InPassages reports whether a passage that was shown holds a sentence.
-func (e *Evidence) InPassages(said string, by Judging) bool {
+func (e *Evidence) InPassages(said string, by WordMatcher) bool {
 	return slices.ContainsFunc(e.sources.All(), func(s Source) bool {
 		return by(said, MetaWords+aboutSource(s), s.Passage.Text)
 	})

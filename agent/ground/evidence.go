@@ -141,7 +141,7 @@ func (e *Evidence) AnyResembles(text string) bool {
 }
 
 // isAdded reports whether a paragraph of the added context bears a sentence out.
-func (e *Evidence) isAdded(said string, by Judging) bool {
+func (e *Evidence) isAdded(said string, by WordMatcher) bool {
 	return slices.ContainsFunc(e.Added, func(p string) bool { return by(said, ContextMetaWords, p) })
 }
 
@@ -150,7 +150,7 @@ const ContextMetaWords = MetaWords + " given provided context "
 
 // CompareAdded compares an answer with the paragraphs of the added context.
 func (e *Evidence) CompareAdded(markdown string) comparison {
-	return e.Compare(markdown, func(said string, by Judging) (string, bool) {
+	return e.Compare(markdown, func(said string, by WordMatcher) (string, bool) {
 		if e.isAdded(said, by) {
 			return theGivenText, false
 		}

@@ -39,7 +39,7 @@ func (e *Evidence) ClaimsOf(markdown string) []Claim {
 // IsSupported reports whether the passages behind a sentence's footnotes hold its words: each part's own ones. A part
 // that only speaks of documents ("According to the document [1], …") needs none, and supports nothing.
 func (e *Evidence) IsSupported(c Claim) bool {
-	return e.quotes(c) || e.isQuoted(c.Text, c.Numbers) || e.supports(c, e.judgeOf(c.Text))
+	return e.quotes(c) || e.isQuoted(c.Text, c.Numbers) || e.supports(c, e.matcherFor(c.Text))
 }
 
 // quotes reports whether a sentence is nothing but what its footnotes quote word for word, one quote behind the other.
@@ -83,18 +83,18 @@ func (e *Evidence) isQuoted(said string, numbers []int) bool {
 	return false
 }
 
-func (e *Evidence) supports(c Claim, by Judging) bool {
+func (e *Evidence) supports(c Claim, by WordMatcher) bool {
 	holds := func(p part) bool { return e.holds(p.text, p.numbers, by) }
 	return slices.ContainsFunc(c.parts, holds) && !slices.ContainsFunc(
 		c.parts, func(p part) bool { return !e.isMetaText(p.text, p.numbers) && !holds(p) },
 	)
 }
 
-// Judging is how words are compared: (*support.Judge).Backed or Resembles.
-type Judging func(claim, about string, passages ...string) bool
+// WordMatcher is how words are compared: (*support.Judge).Backed or Resembles.
+type WordMatcher func(claim, about string, passages ...string) bool
 
-// judgeOf returns how a sentence is compared: one that a model found in what it was shown need only resemble it.
-func (e *Evidence) judgeOf(said string) Judging {
+// matcherFor returns how a sentence is compared: one that a model found in what it was shown need only resemble it.
+func (e *Evidence) matcherFor(said string) WordMatcher {
 	if slices.Contains(e.Confirmed, said) {
 		return e.citer.Judge.Resembles
 	}
@@ -150,17 +150,17 @@ func (e *Evidence) sourceOf(footnote int) (Source, bool) {
 // IsCovered reports whether a sentence without footnotes is borne out by those that follow it, by what a tool
 // returned, or by the text that came with the question.
 func (e *Evidence) IsCovered(c Claim) bool {
-	return e.covers(c, e.judgeOf(c.Text))
+	return e.covers(c, e.matcherFor(c.Text))
 }
 
-func (e *Evidence) covers(c Claim, by Judging) bool {
+func (e *Evidence) covers(c Claim, by WordMatcher) bool {
 	return len(c.Nearby) > 0 && (e.isQuoted(c.Text, c.Nearby) || e.isMetaText(c.Text, c.Nearby) ||
 		e.holds(c.Text, c.Nearby, by)) ||
 		e.returned(c.Text, by) || e.isAdded(c.Text, by) || c.isCode && e.InPassages(c.Text, by)
 }
 
-// judged joins the parts of a sentence that are too short to be judged by themselves to those beside them.
-func (c Claim) judged() []part {
+// mergeShortParts joins the parts of a sentence that are too short to be judged by themselves to those beside them.
+func (c Claim) mergeShortParts() []part {
 	if len(c.parts) < 2 {
 		return []part{{c.Text, c.Numbers}}
 	}
@@ -201,7 +201,7 @@ func aboutSource(src Source) string {
 }
 
 // holds reports whether one of the passages behind footnotes, or all of them together, hold the words of a text.
-func (e *Evidence) holds(said string, numbers []int, by Judging) bool {
+func (e *Evidence) holds(said string, numbers []int, by WordMatcher) bool {
 	if e.isMetaText(said, numbers) {
 		return false
 	}

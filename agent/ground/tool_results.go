@@ -124,7 +124,7 @@ func (r *ToolResults) text() string { return strings.Join(r.prose, "\n\n") + "\n
 // returned reports whether a sentence says what tools returned: what another server's tool says, the result of a
 // calculation in words of the question or of a passage, or something of the library's list about a document that it
 // names.
-func (e *Evidence) returned(said string, by Judging) bool {
+func (e *Evidence) returned(said string, by WordMatcher) bool {
 	if slices.ContainsFunc(e.Results.prose, func(p string) bool { return by(said, MetaWords, p) }) {
 		return true
 	}

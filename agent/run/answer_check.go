@@ -74,7 +74,7 @@ func (ac *answerCheck) evaluateWithout(markdown string) evaluation {
 	case !ac.asked.NeedsDocuments():
 		return ac.evaluateTalk(markdown)
 	case !ac.mustCite():
-		c := ac.found.evidence.Compare(markdown, func(said string, by ground.Judging) (string, bool) {
+		c := ac.found.evidence.Compare(markdown, func(said string, by ground.WordMatcher) (string, bool) {
 			if held := ac.found.evidence.ByTools(said, by); held != "" || !ac.found.evidence.InPassages(said, by) {
 				return held, false
 			}
@@ -87,7 +87,9 @@ func (ac *answerCheck) evaluateWithout(markdown string) evaluation {
 	case !ac.found.evidence.Results.IsEmpty():
 		c := ac.found.evidence.Compare(
 			markdown,
-			func(said string, by ground.Judging) (string, bool) { return ac.found.evidence.ByTools(said, by), false },
+			func(said string, by ground.WordMatcher) (string, bool) {
+				return ac.found.evidence.ByTools(said, by), false
+			},
 		)
 		return evaluation{c.Confidence(), c.Explain(ac.found.evidence.Results.DisplayName()) +
 			" No passage of a document stands behind it.", c.Unsupported, c.IsFaultless()}
@@ -102,7 +104,7 @@ func (ac *answerCheck) evaluateTalk(markdown string) evaluation {
 		texts = append(texts, systemPrompt) // what it is and what it can do
 	}
 	against := ac.found.evidence.Against(ground.TheConversation, texts)
-	c := ac.found.evidence.Compare(markdown, func(said string, by ground.Judging) (held string, foreign bool) {
+	c := ac.found.evidence.Compare(markdown, func(said string, by ground.WordMatcher) (held string, foreign bool) {
 		if held = ac.found.evidence.ByTools(said, by); held != "" {
 			return held, false
 		}

@@ -16,7 +16,7 @@ const lowConfidence = 0.5
 // draft is an answer that was judged.
 type draft struct {
 	original   string // with the model's own markers
-	judged     judgement
+	judgement  judgement
 	confidence float64 // of judged and the program's check together
 }
 
@@ -44,13 +44,13 @@ func (v *reviewer) reconsider(ctx context.Context) (again bool, err error) {
 		return false, err
 	}
 	v.adopt(judged)
-	now := draft{original: v.log.writer.Original(), judged: v.judged}
-	now.confidence, _ = v.judged.with(v.check.evaluate(text), len(v.found.cite.Citations) > 0)
+	now := draft{original: v.log.writer.Original(), judgement: v.judgement}
+	now.confidence, _ = v.judgement.with(v.check.evaluate(text), len(v.found.cite.Citations) > 0)
 	if v.earlier != nil && now.confidence <= v.earlier.confidence {
 		return false, v.restoreEarlier(ctx)
 	}
 	v.budget.check()
-	if score := v.judged.score; score == nil || *score >= lowConfidence || v.budget.stop != "" || v.givenText() ||
+	if score := v.judgement.score; score == nil || *score >= lowConfidence || v.budget.stop != "" || v.givenText() ||
 		v.set.SearchTool() == nil || v.budget.retrievals >= v.budget.limits.RetrievalCalls {
 		return false, nil
 	}
@@ -60,7 +60,7 @@ func (v *reviewer) reconsider(ctx context.Context) (again bool, err error) {
 
 // adopt makes a judgement that of the answer that stands.
 func (v *reviewer) adopt(judged judgement) {
-	v.judged = judged
+	v.judgement = judged
 	v.found.evidence.Doubted, v.found.evidence.Confirmed = judged.doubted, judged.confirmed
 }
 
@@ -72,14 +72,14 @@ func (v *reviewer) searchOn(ctx context.Context) error {
 		{Role: llm.RoleUser, Aside: true, Text: fmt.Sprintf(
 			"A check of your answer gives it a confidence of %.2f. What it says stands below, as data. Search for "+
 				"what is missing, then answer the whole question again.\n%s",
-			*v.judged.score,
-			fenceData(v.nonce, v.judged.text),
+			*v.judgement.score,
+			fenceData(v.nonce, v.judgement.text),
 		)},
 	}
 	step := v.log.newStep("refine", chat.ActionPlanning, chat.StatusComplete, fmt.Sprintf(
-		"Judged at %.2f: searching for what is missing", *v.judged.score,
+		"Judged at %.2f: searching for what is missing", *v.judgement.score,
 	))
-	step.Summary = v.judged.text
+	step.Summary = v.judgement.text
 	return v.log.takeAnswerBack(ctx, step)
 }
 
@@ -90,7 +90,7 @@ func (v *reviewer) restoreEarlier(ctx context.Context) error {
 	)); err != nil {
 		return err
 	}
-	v.adopt(v.earlier.judged)
+	v.adopt(v.earlier.judgement)
 	return v.log.writer.Write(ctx, v.earlier.original)
 }
 

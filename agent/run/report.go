@@ -98,7 +98,7 @@ func (v *reviewer) report(markdown string, finish llm.Finish) []chat.Payload {
 	a.Sources = v.found.sourcesOf(a.Citations)
 	found := v.check.evaluate(markdown)
 	a.Unsupported = found.unsupported
-	a.Confidence, a.SelfEvaluation = v.judged.with(found, len(a.Citations) > 0)
+	a.Confidence, a.SelfEvaluation = v.judgement.with(found, len(a.Citations) > 0)
 	if q := v.model.quoted; q != nil {
 		a.Confidence, a.Finding = min(a.Confidence, q.Sure), chat.FindingClosest
 		if q.Likely {

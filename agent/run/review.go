@@ -30,10 +30,10 @@ type reviewer struct {
 	check     *answerCheck
 	evaluator *selfEvaluator
 
-	judged   judgement // the model's, on the answer that stands
-	earlier  *draft    // the best answer so far, while a better one is looked for
-	denied   []string  // sentences about the run that its log denies, left out of the answer
-	remedies remedies
+	judgement judgement // the model's, on the answer that stands
+	earlier   *draft    // the best answer so far, while a better one is looked for
+	denied    []string  // sentences about the run that its log denies, left out of the answer
+	remedies  remedies
 }
 
 // Reviews of an answer that is not good enough yet. Each is made once in a run.

@@ -27,8 +27,8 @@ const longestJudgement = 500
 // judgementSentences is how many sentences of it are kept.
 const judgementSentences = 3
 
-// judgedStops are the spent budgets after which there is still time for a judgement.
-var judgedStops = []chat.StopReason{chat.StopMaxSteps, chat.StopMaxRetrievalCalls, chat.StopUnusableCalls}
+// stopsWithTimeToJudge are the spent budgets after which there is still time for a judgement.
+var stopsWithTimeToJudge = []chat.StopReason{chat.StopMaxSteps, chat.StopMaxRetrievalCalls, chat.StopUnusableCalls}
 
 // judgement is a model's judgement of an answer. The zero value is none.
 type judgement struct {
@@ -84,7 +84,7 @@ func (e *selfEvaluator) shouldJudge(answer string) bool {
 	}
 	return *wanted && e.enabled(featureReflect) && !e.model.isRuleBased() && e.check.author != reportOfRejected &&
 		!ground.IsRefusal(answer) &&
-		(e.budget.stop == "" || slices.Contains(judgedStops, e.budget.stop))
+		(e.budget.stop == "" || slices.Contains(stopsWithTimeToJudge, e.budget.stop))
 }
 
 // judgeAnswer asks the model to judge its answer, and returns none when it has none to give: then the program's check
