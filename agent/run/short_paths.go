@@ -81,7 +81,7 @@ func (s *toolSelector) namedPath(ctx context.Context, c choice) (choice, bool, e
 	if len(names) == 1 {
 		var why string
 		var err error
-		if doc, why, err = s.toolContext.Find(ctx, names[0]); err != nil || why != "" {
+		if doc, why, err = s.toolContext.Resolve(ctx, names[0]); err != nil || why != "" {
 			return choice{}, false, err
 		}
 	}

@@ -95,7 +95,7 @@ func (o *sourceOpener) openNamed(ctx context.Context, name string, sure bool) (s
 	}
 	if !ok && sure {
 		var why string
-		if doc, why, err = o.toolContext.Find(ctx, name); err != nil {
+		if doc, why, err = o.toolContext.Resolve(ctx, name); err != nil {
 			return "", fmt.Errorf("find document: %w", err)
 		}
 		ok = why == ""

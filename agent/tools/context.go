@@ -46,8 +46,8 @@ type Context struct {
 	Texts       *ground.Texts
 }
 
-// Find resolves what a model calls a document. The returned text is a refusal for the model, empty if it was found.
-func (d *Context) Find(ctx context.Context, ref string) (corpus.Document, string, error) {
+// Resolve resolves what a model calls a document. The returned text is a refusal for the model, empty if it was found.
+func (d *Context) Resolve(ctx context.Context, ref string) (corpus.Document, string, error) {
 	if doc, ok := d.Sources.Document(ref); ok && chat.IsInternal(doc.Namespace) {
 		return doc, "", nil
 	}
@@ -66,11 +66,11 @@ func (d *Context) Find(ctx context.Context, ref string) (corpus.Document, string
 	return doc, "", nil
 }
 
-// findAll resolves several, each once, in order. The refusals name those that were not found.
-func (d *Context) findAll(ctx context.Context, refs []string) (docs []corpus.Document, refused []string, err error) {
+// resolveAll resolves several, each once, in order. The refusals name those that were not found.
+func (d *Context) resolveAll(ctx context.Context, refs []string) (docs []corpus.Document, refused []string, err error) {
 	seen := map[string]bool{}
 	for _, ref := range refs {
-		doc, why, err := d.Find(ctx, ref)
+		doc, why, err := d.Resolve(ctx, ref)
 		if err != nil {
 			return nil, nil, err
 		}

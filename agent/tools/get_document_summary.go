@@ -61,7 +61,7 @@ func documentSummary() (*Tool, error) {
 		},
 		describe: func(d *Context, in documentSummaryInput) string { return "Summarising " + d.name(in.DocID) },
 		run: func(ctx context.Context, d *Context, in documentSummaryInput) (Result, error) {
-			doc, why, err := d.Find(ctx, in.DocID)
+			doc, why, err := d.Resolve(ctx, in.DocID)
 			if err != nil {
 				return Result{}, fmt.Errorf("find document: %w", err)
 			}

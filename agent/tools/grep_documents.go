@@ -90,7 +90,7 @@ func grepDocuments() (*Tool, error) {
 		run: func(ctx context.Context, d *Context, in grepDocumentsInput) (Result, error) {
 			only, notes := d.DocumentIDs, []string(nil)
 			if len(in.DocIDs) > 0 {
-				docs, missing, err := d.findAll(ctx, in.DocIDs)
+				docs, missing, err := d.resolveAll(ctx, in.DocIDs)
 				if err != nil {
 					return Result{}, fmt.Errorf("find documents: %w", err)
 				}

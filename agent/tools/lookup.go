@@ -50,7 +50,7 @@ func lookup() (*Tool, error) {
 			return "Looking into " + d.name(in.DocID)
 		},
 		run: func(ctx context.Context, d *Context, in lookupInput) (Result, error) {
-			doc, why, err := d.Find(ctx, in.DocID)
+			doc, why, err := d.Resolve(ctx, in.DocID)
 			if err != nil {
 				return Result{}, fmt.Errorf("find document: %w", err)
 			}

@@ -98,7 +98,7 @@ func (d *Context) placeToOpen(
 		if in.DocID == "" {
 			return out, "Name what to open: citation_number, the number n of a passage, or doc_id.", nil
 		}
-		doc, why, err := d.Find(ctx, in.DocID)
+		doc, why, err := d.Resolve(ctx, in.DocID)
 		if err != nil {
 			return out, "", fmt.Errorf("find document: %w", err)
 		}

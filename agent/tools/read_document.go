@@ -60,7 +60,7 @@ func readDocument() (*Tool, error) {
 		},
 		describe: func(d *Context, in readDocumentInput) string { return "Reading " + d.name(in.DocID) },
 		run: func(ctx context.Context, d *Context, in readDocumentInput) (Result, error) {
-			doc, why, err := d.Find(ctx, in.DocID)
+			doc, why, err := d.Resolve(ctx, in.DocID)
 			if err != nil {
 				return Result{}, fmt.Errorf("find document: %w", err)
 			}

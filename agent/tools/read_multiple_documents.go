@@ -60,7 +60,7 @@ func readMultipleDocuments() (*Tool, error) {
 			return "Reading " + english.Count(len(in.DocIDs), "document")
 		},
 		run: func(ctx context.Context, d *Context, in readMultipleDocumentsInput) (Result, error) {
-			docs, notes, err := d.findAll(ctx, in.DocIDs)
+			docs, notes, err := d.resolveAll(ctx, in.DocIDs)
 			if err != nil {
 				return Result{}, fmt.Errorf("find documents: %w", err)
 			}

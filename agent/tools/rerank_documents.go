@@ -48,7 +48,7 @@ func rerankDocuments() (*Tool, error) {
 			return "Ranking " + english.Count(len(in.DocIDs), "document") + " for: " + text.Shorten(in.Query, 100)
 		},
 		run: func(ctx context.Context, d *Context, in rerankDocumentsInput) (Result, error) {
-			docs, notes, err := d.findAll(ctx, in.DocIDs)
+			docs, notes, err := d.resolveAll(ctx, in.DocIDs)
 			if err != nil {
 				return Result{}, fmt.Errorf("find documents: %w", err)
 			}
