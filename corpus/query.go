@@ -60,7 +60,7 @@ type Result struct {
 type ReadRequest struct {
 	Document string // id, title or file name (resolved in scope: exact id, else unique best match)
 	Focus    string // read the parts that bear on this first; empty: from the start
-	Page     int    // of reading pages, from 1; 0 means 1
+	Part     int    // of reading pages, from 1; 0 means 1
 	MaxRunes int    // 0 means 12,000: a reading page's size
 }
 
@@ -69,8 +69,8 @@ type Reading struct {
 	Document Document
 	Passages []Passage
 	Outline  []OutlineItem
-	Page     int // this reading page
-	Pages    int // how many there are
+	Part     int // this reading page
+	Parts    int // how many there are
 	Focused  bool
 }
 

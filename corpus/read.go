@@ -20,7 +20,7 @@ const (
 
 // Read returns a part of a document.
 func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Reading, error) {
-	if r.Page < 0 || r.MaxRunes < 0 {
+	if r.Part < 0 || r.MaxRunes < 0 {
 		return Reading{}, invalid("Reading pages are counted from 1.")
 	}
 	size := min(max(cmp.Or(r.MaxRunes, readRunes), minReadRunes), maxReadRunes)
@@ -50,12 +50,12 @@ func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Readin
 		}
 	}
 	pages := paginate(order, size)
-	reading.Page, reading.Pages = max(r.Page, 1), len(pages)
-	if reading.Page > reading.Pages {
+	reading.Part, reading.Parts = max(r.Part, 1), len(pages)
+	if reading.Part > reading.Parts {
 		return Reading{}, &chat.Error{Code: chat.CodeNotFound,
-			Message: fmt.Sprintf("“%s” has no part %d: its last one is %d.", d.Title, r.Page, reading.Pages)}
+			Message: fmt.Sprintf("“%s” has no part %d: its last one is %d.", d.Title, r.Part, reading.Parts)}
 	}
-	reading.Passages = slices.Clone(pages[reading.Page-1])
+	reading.Passages = slices.Clone(pages[reading.Part-1])
 	if err := l.endPages(ctx, s, d.ID, blocks, reading.Passages); err != nil {
 		return Reading{}, err
 	}

@@ -25,8 +25,8 @@ func TestRead(t *testing.T) {
 
 	var whole strings.Builder
 	first := read(t, sh, corpus.ReadRequest{Document: "handbook"})
-	for page := range first.Pages {
-		r := read(t, sh, corpus.ReadRequest{Document: d.ID, Page: page + 1})
+	for page := range first.Parts {
+		r := read(t, sh, corpus.ReadRequest{Document: d.ID, Part: page + 1})
 		n := 0
 		for _, p := range r.Passages {
 			whole.WriteString(p.Text)
@@ -61,7 +61,7 @@ func TestRead(t *testing.T) {
 		r.Passages[0].Ordinal != 0 {
 		t.Error("a focus that finds nothing must read from the start")
 	}
-	_, err = sh.Read(t.Context(), chat.Local, corpus.ReadRequest{Document: d.ID, Page: 99})
+	_, err = sh.Read(t.Context(), chat.Local, corpus.ReadRequest{Document: d.ID, Part: 99})
 	if chat.CodeOf(err) != chat.CodeNotFound {
 		t.Errorf("page 99 = %v, want %v", err, chat.CodeNotFound)
 	}

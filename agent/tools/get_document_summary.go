@@ -118,7 +118,7 @@ func (d *Context) skim(
 	ctx context.Context, doc corpus.Document,
 ) (pages []corpus.Reading, passages []corpus.Passage, err error) {
 	for n := 1; n <= summaryPages && len(passages) < summaryEnough; n++ {
-		page, err := d.Library.Read(ctx, d.ReadScope(), corpus.ReadRequest{Document: doc.ID, Page: n})
+		page, err := d.Library.Read(ctx, d.ReadScope(), corpus.ReadRequest{Document: doc.ID, Part: n})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -128,7 +128,7 @@ func (d *Context) skim(
 				passages = append(passages, p)
 			}
 		}
-		if n >= page.Pages {
+		if n >= page.Parts {
 			break
 		}
 	}

@@ -68,18 +68,18 @@ func readDocument() (*Tool, error) {
 				return refusedResult("%s", why)
 			}
 			r, err := d.Library.Read(
-				ctx, d.ReadScope(), corpus.ReadRequest{Document: doc.ID, Focus: in.FocusQuery, Page: in.Page},
+				ctx, d.ReadScope(), corpus.ReadRequest{Document: doc.ID, Focus: in.FocusQuery, Part: in.Page},
 			)
 			if err != nil {
 				return unread(doc, err)
 			}
-			if r.Pages > 0 && in.Page > r.Pages {
+			if r.Parts > 0 && in.Page > r.Parts {
 				return refusedResult("%s has %s: ask for one of them.", doc.DisplayName(),
-					english.Count(r.Pages, "page"))
+					english.Count(r.Parts, "page"))
 			}
 			summary := english.Count(len(r.Passages), "passage")
-			if r.Pages > 1 {
-				summary += fmt.Sprintf(", part %d of %d", r.Page, r.Pages)
+			if r.Parts > 1 {
+				summary += fmt.Sprintf(", part %d of %d", r.Part, r.Parts)
 			}
 			return Result{
 				Message: "Read " + doc.DisplayName(), Summary: summary,
@@ -96,7 +96,7 @@ func reading(number Numberer, r corpus.Reading) ReadDocumentOutput {
 	out := ReadDocumentOutput{
 		DocID: r.Document.ID, Filename: r.Document.DisplayName(), Title: r.Document.DisplayTitle(),
 		PageCount: r.Document.Pages,
-		Page:      r.Page, Pages: r.Pages, Passages: make([]ShownPassage, 0, len(r.Passages)),
+		Page:      r.Part, Pages: r.Parts, Passages: make([]ShownPassage, 0, len(r.Passages)),
 	}
 	for _, p := range r.Passages {
 		out.Passages = append(out.Passages, show(number, p, r.Document))
@@ -123,7 +123,7 @@ func readingPage(r corpus.Reading) string {
 	if r.Focused && len(r.Passages) > 0 {
 		return r.Passages[0].ID
 	}
-	return strconv.Itoa(r.Page)
+	return strconv.Itoa(r.Part)
 }
 
 // unread says why a document that is there can't be read: some reasons the model can do something about.

@@ -128,7 +128,7 @@ func (h *Handlers) read(ctx context.Context, who caller, _ *sdk.CallToolRequest,
 		return "", Part{}, err
 	}
 	got, err := h.Library.Read(
-		ctx, who.scope.In(in.Namespace), corpus.ReadRequest{Document: name, Focus: in.Focus, Page: in.Part},
+		ctx, who.scope.In(in.Namespace), corpus.ReadRequest{Document: name, Focus: in.Focus, Part: in.Part},
 	)
 	if err != nil {
 		return "", Part{}, err
@@ -138,7 +138,7 @@ func (h *Handlers) read(ctx context.Context, who caller, _ *sdk.CallToolRequest,
 		texts[i] = p.Text
 	}
 	out := Part{
-		DocumentID: got.Document.ID, Title: got.Document.Title, Part: got.Page, Parts: got.Pages,
+		DocumentID: got.Document.ID, Title: got.Document.Title, Part: got.Part, Parts: got.Parts,
 		URL:  runlog.Absolute(who.origin, chat.Link{Document: got.Document.ID}.String()),
 		Text: strings.Join(texts, "\n\n"),
 	}
