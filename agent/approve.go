@@ -14,22 +14,22 @@ import (
 // never waited, CodeConflict for one that was decided and for a run that is over, and CodeInvalid for an input that
 // the tool does not take.
 func (r *Runs) Approve(ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage) error {
-	return r.decide(ctx, s, chat.Command{RunID: runID, Kind: chat.CommandApprove, CallID: callID, Input: input})
+	return r.decideCall(ctx, s, chat.Command{RunID: runID, Kind: chat.CommandApprove, CallID: callID, Input: input})
 }
 
 // Deny keeps a call that waits from running; the model is told. It fails as Approve does.
 func (r *Runs) Deny(ctx context.Context, s chat.Scope, runID, callID string) error {
-	return r.decide(ctx, s, chat.Command{RunID: runID, Kind: chat.CommandDeny, CallID: callID})
+	return r.decideCall(ctx, s, chat.Command{RunID: runID, Kind: chat.CommandDeny, CallID: callID})
 }
 
-// decide settles on one verdict about a call. With other servers beside this one, the stored command decides between
-// two that come at once.
-func (r *Runs) decide(ctx context.Context, s chat.Scope, w chat.Command) error {
-	c, err := r.reach(ctx, s, w.RunID)
+// decideCall settles on one verdict about a call. With other servers beside this one, the stored command decides
+// between two that come at once.
+func (r *Runs) decideCall(ctx context.Context, s chat.Scope, w chat.Command) error {
+	c, err := r.findControl(ctx, s, w.RunID)
 	if err != nil {
 		return err
 	}
-	t, err := r.undecided(ctx, s, c, w)
+	t, err := r.undecidedTool(ctx, s, c, w)
 	if err != nil {
 		return err
 	}
@@ -49,9 +49,9 @@ func (r *Runs) decide(ctx context.Context, s chat.Scope, w chat.Command) error {
 	return nil
 }
 
-// undecided fails unless the call waits for a decision. It returns the call's tool, nil if this server has no such
+// undecidedTool fails unless the call waits for a decision. It returns the call's tool, nil if this server has no such
 // tool at the moment.
-func (r *Runs) undecided(ctx context.Context, s chat.Scope, c *run.Control, w chat.Command) (*tools.Tool, error) {
+func (r *Runs) undecidedTool(ctx context.Context, s chat.Scope, c *run.Control, w chat.Command) (*tools.Tool, error) {
 	if c != nil {
 		if t, known, err := c.Undecided(w.CallID); known || err != nil {
 			return t, err

@@ -38,7 +38,7 @@ func (r *Runs) Run(ctx context.Context) error {
 			continue
 		case <-ticker.C:
 		}
-		if err := r.renew(ctx); err != nil {
+		if err := r.renewLeases(ctx); err != nil {
 			r.cfg.Log.ErrorContext(ctx, "leases could not be renewed", "error", err)
 			continue
 		}
@@ -74,8 +74,8 @@ func (r *Runs) idleSince(now time.Time) time.Time {
 // undoTime is how long a deleted conversation can be brought back.
 const undoTime = time.Minute
 
-// renew extends the leases of the runs under way. A run that another server has by now stops here.
-func (r *Runs) renew(ctx context.Context) error {
+// renewLeases extends the leases of the runs under way. A run that another server has by now stops here.
+func (r *Runs) renewLeases(ctx context.Context) error {
 	r.mu.Lock()
 	held := make([]string, 0, len(r.active))
 	for id := range r.active {
@@ -85,7 +85,7 @@ func (r *Runs) renew(ctx context.Context) error {
 	if len(held) == 0 {
 		return nil
 	}
-	lost, err := r.cfg.Store.Renew(ctx, r.lease(), held)
+	lost, err := r.cfg.Store.Renew(ctx, r.newLease(), held)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (r *Runs) takeOver(ctx context.Context, before time.Time) error {
 	if stopping { // what was released here is for others
 		return nil
 	}
-	runs, err := r.cfg.Store.TakeOver(ctx, r.lease(), before)
+	runs, err := r.cfg.Store.TakeOver(ctx, r.newLease(), before)
 	if err != nil && ctx.Err() != nil { // stopped as soon as started
 		return nil
 	}

@@ -71,7 +71,7 @@ func TestARunThatHasNotBegunIsLeftAsItIs(t *testing.T) {
 	h := newHouse(t, scripted.New(), among("one"))
 	two := h.another("two", scripted.New(calls(search("holiday")), says(goodAnswer)))
 	begun, _, err := h.store.StartRun(t.Context(), chat.LocalUser, asks("How many days of holiday are there?"),
-		h.runs.lease())
+		h.runs.newLease())
 	if err != nil {
 		t.Fatal(err)
 	}

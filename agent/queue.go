@@ -33,7 +33,7 @@ func (r *Runs) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (
 	if err != nil {
 		return chat.Queued{}, err
 	}
-	if err := r.checkAdmission(ctx, s.User, req, set, len(waiting)); err != nil && !waits(waiting, req) {
+	if err := r.checkAdmission(ctx, s.User, req, set, len(waiting)); err != nil && !isWaitingAlready(waiting, req) {
 		return chat.Queued{}, err
 	}
 	q, err := r.cfg.Store.Enqueue(ctx, s, req)
@@ -43,8 +43,8 @@ func (r *Runs) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (
 	return q, err
 }
 
-// waits reports whether one of these questions came under a request's key.
-func waits(list []chat.Queued, req chat.RunRequest) bool {
+// isWaitingAlready reports whether one of these questions came under a request's key.
+func isWaitingAlready(list []chat.Queued, req chat.RunRequest) bool {
 	return req.IdempotencyKey != "" && slices.ContainsFunc(list, func(q chat.Queued) bool {
 		return q.Request.IdempotencyKey == req.IdempotencyKey
 	})

@@ -107,15 +107,15 @@ func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run
 		return chat.Run{}, false, err
 	}
 	if err := r.acquireSlot(user); err != nil {
-		return r.repeated(ctx, user, req, err)
+		return r.findRepeated(ctx, user, req, err)
 	}
 	defer r.releaseSlot(user)
 	if err := r.checkAdmission(ctx, user, req, set, 0); err != nil {
-		return r.repeated(ctx, user, req, err)
+		return r.findRepeated(ctx, user, req, err)
 	}
 	r.starting.RLock()
 	defer r.starting.RUnlock()
-	run, fresh, err = r.cfg.Store.StartRun(ctx, user, req, r.lease())
+	run, fresh, err = r.cfg.Store.StartRun(ctx, user, req, r.newLease())
 	if err != nil || !fresh {
 		return run, fresh, err
 	}
@@ -133,9 +133,11 @@ func (r *Runs) checkAdmission(ctx context.Context, user string, req chat.RunRequ
 	return r.checkQuestionLimit(ctx, user, req, set, waiting)
 }
 
-// repeated returns the run that a refused request started when it came before, and else why it is refused: what
+// findRepeated returns the run that a refused request started when it came before, and else why it is refused: what
 // happened to the library since then is no matter of a request that was already served.
-func (r *Runs) repeated(ctx context.Context, user string, req chat.RunRequest, refused error) (chat.Run, bool, error) {
+func (r *Runs) findRepeated(
+	ctx context.Context, user string, req chat.RunRequest, refused error,
+) (chat.Run, bool, error) {
 	if req.IdempotencyKey == "" {
 		return chat.Run{}, false, refused
 	}
@@ -146,7 +148,7 @@ func (r *Runs) repeated(ctx context.Context, user string, req chat.RunRequest, r
 	return run, false, err
 }
 
-func (r *Runs) lease() chat.Lease {
+func (r *Runs) newLease() chat.Lease {
 	return chat.Lease{Owner: r.cfg.Owner, Until: time.Now().Add(r.cfg.Lease)}
 }
 
@@ -155,7 +157,7 @@ func (r *Runs) launchRun(ctx context.Context, begun chat.Run, set tools.Set, log
 	runCtx, c := run.NewControl(ctx, begun.User)
 	r.mu.Lock()
 	if r.stopping {
-		r.dismiss(c)
+		r.dismissRun(c)
 	}
 	r.active[begun.ID] = c
 	r.slots[begun.User]++

@@ -10,18 +10,18 @@ import (
 // Cancel stops a run, on whichever server it is: its model's request and its tools end at once, and run_done follows.
 // A run that is over fails with CodeConflict.
 func (r *Runs) Cancel(ctx context.Context, s chat.Scope, runID string) error {
-	return r.steer(ctx, s, chat.Command{RunID: runID, Kind: chat.CommandCancel})
+	return r.steerRun(ctx, s, chat.Command{RunID: runID, Kind: chat.CommandCancel})
 }
 
 // AnswerNow makes a run answer from what it has, on whichever server it is. A run that is over fails with CodeConflict.
 func (r *Runs) AnswerNow(ctx context.Context, s chat.Scope, runID string) error {
-	return r.steer(ctx, s, chat.Command{RunID: runID, Kind: chat.CommandAnswerNow})
+	return r.steerRun(ctx, s, chat.Command{RunID: runID, Kind: chat.CommandAnswerNow})
 }
 
-// steer applies a command at once if the run is here. The command is kept for another server that has it, or takes it
-// over.
-func (r *Runs) steer(ctx context.Context, s chat.Scope, w chat.Command) error {
-	c, err := r.reach(ctx, s, w.RunID)
+// steerRun applies a command at once if the run is here. The command is kept for another server that has it, or takes
+// it over.
+func (r *Runs) steerRun(ctx context.Context, s chat.Scope, w chat.Command) error {
+	c, err := r.findControl(ctx, s, w.RunID)
 	if err != nil {
 		return err
 	}
@@ -50,8 +50,8 @@ func (r *Runs) storeCommand(ctx context.Context, s chat.Scope, w chat.Command) e
 	return nil
 }
 
-// reach returns a run under way: nil if another server works on it.
-func (r *Runs) reach(ctx context.Context, s chat.Scope, runID string) (*run.Control, error) {
+// findControl returns a run under way: nil if another server works on it.
+func (r *Runs) findControl(ctx context.Context, s chat.Scope, runID string) (*run.Control, error) {
 	r.mu.Lock()
 	c, ok := r.active[runID]
 	r.mu.Unlock()

@@ -18,7 +18,7 @@ func (r *Runs) Stop(ctx context.Context) error {
 	r.mu.Lock()
 	r.stopping = true
 	for _, c := range r.active {
-		r.dismiss(c)
+		r.dismissRun(c)
 	}
 	r.mu.Unlock()
 	ended := make(chan struct{})
@@ -44,8 +44,8 @@ func (r *Runs) Stop(ctx context.Context) error {
 	}
 }
 
-// dismiss ends a run here because the server stops.
-func (r *Runs) dismiss(c *run.Control) {
+// dismissRun ends a run here because the server stops.
+func (r *Runs) dismissRun(c *run.Control) {
 	if r.cfg.Exclusive {
 		c.Interrupt()
 	} else {

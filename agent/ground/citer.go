@@ -45,15 +45,17 @@ func (c *Citer) StrayNotes() []string {
 	return out
 }
 
-// reset frees all numbers.
-func (c *Citer) reset() {
+// resetNumbers frees all numbers.
+func (c *Citer) resetNumbers() {
 	clear(c.numbers)
 	c.Citations, c.SourceNumbers, c.StrayNumbers = nil, nil, nil
 }
 
-// cite returns the footnote for source n that quotes its words, or what bears a claim out when there are none, and
-// the new citation if it is one. A number without a passage has none.
-func (c *Citer) cite(ctx context.Context, n int, claim, words string) (number int, fresh *chat.Citation, err error) {
+// citeSource returns the footnote for source n that quotes its words, or what bears a claim out when there are none,
+// and the new citation if it is one. A number without a passage has none.
+func (c *Citer) citeSource(
+	ctx context.Context, n int, claim, words string,
+) (number int, fresh *chat.Citation, err error) {
 	src, ok := c.sources.At(n)
 	if !ok {
 		if len(c.StrayNumbers) < maxStray && !slices.Contains(c.StrayNumbers, n) {
@@ -64,7 +66,7 @@ func (c *Citer) cite(ctx context.Context, n int, claim, words string) (number in
 	found, ok := wordsOf(src, words)
 	claimed := ""
 	if !ok {
-		found, claimed, err = c.quote(ctx, src, cmp.Or(claim, words))
+		found, claimed, err = c.quoteClaim(ctx, src, cmp.Or(claim, words))
 	}
 	if err != nil || found.Check == chat.CheckNotFound {
 		return 0, nil, err
@@ -103,8 +105,9 @@ func wordsOf(src Source, words string) (found QuoteSpan, ok bool) {
 	}, true
 }
 
-// quote finds the words of a source that back a claim: those the model gave, else the passage's best-matching sentence.
-func (c *Citer) quote(ctx context.Context, src Source, claim string) (found QuoteSpan, claimed string, err error) {
+// quoteClaim finds the words of a source that back a claim: those the model gave, else the passage's best-matching
+// sentence.
+func (c *Citer) quoteClaim(ctx context.Context, src Source, claim string) (found QuoteSpan, claimed string, err error) {
 	for i, given := range src.Quotes {
 		if last := i == len(src.Quotes)-1; !last && !c.Judge.Resembles(claim, "", given) {
 			continue
@@ -160,7 +163,7 @@ func claimBefore(text string) string {
 	for start > 0 {
 		r := runes[start-1]
 		if r == '\n' || strings.ContainsRune("。！？", r) ||
-			isStop(r) && start < end && unicode.IsSpace(runes[start]) && !abbreviated(runes[:start-1]) &&
+			isStop(r) && start < end && unicode.IsSpace(runes[start]) && !isAbbreviation(runes[:start-1]) &&
 				(!strings.ContainsRune(":;", r) || CountContentWords(string(runes[start:end])) >= minTail) {
 			break
 		}
@@ -171,9 +174,9 @@ func claimBefore(text string) string {
 
 func isStop(r rune) bool { return strings.ContainsRune(".!?:;。！？", r) }
 
-// abbreviated reports whether a full stop after these runes belongs to a short word like "p" or "No", or a list's
+// isAbbreviation reports whether a full stop after these runes belongs to a short word like "p" or "No", or a list's
 // number.
-func abbreviated(before []rune) bool {
+func isAbbreviation(before []rune) bool {
 	n := 0
 	for n < len(before) && n < 4 &&
 		(unicode.IsLetter(before[len(before)-1-n]) || unicode.IsDigit(before[len(before)-1-n])) {

@@ -36,10 +36,10 @@ var (
 	boldLine = regexp.MustCompile(`^(?:\*\*[^*]+\*\*|__[^_]+__):?$`)
 )
 
-// claims splits an answer into its sentences. A footnote belongs to the sentence that it stands in or behind.
-func claims(markdown string) []Claim {
+// splitClaims splits an answer into its sentences. A footnote belongs to the sentence that it stands in or behind.
+func splitClaims(markdown string) []Claim {
 	var out []Claim
-	for _, p := range paragraphs(markdown) {
+	for _, p := range splitParagraphs(markdown) {
 		if p.kind == codeLine {
 			out = append(out, Claim{Text: p.text, group: p.group, isCode: true})
 			continue
@@ -48,7 +48,7 @@ func claims(markdown string) []Claim {
 		runes := []rune(plain)
 		spans := text.Sentences(plain)
 		if len(spans) == 0 && len(out) > 0 { // footnotes alone are those of the sentence before
-			out[len(out)-1].add(marks)
+			out[len(out)-1].addFootnotes(marks)
 		}
 		for i, span := range spans {
 			var own []mark
@@ -58,7 +58,7 @@ func claims(markdown string) []Claim {
 			said := claimText(string(runes[span[0]:span[1]]))
 			if said == "" {
 				if len(out) > 0 {
-					out[len(out)-1].add(own)
+					out[len(out)-1].addFootnotes(own)
 				}
 				continue
 			}
@@ -79,7 +79,7 @@ func claims(markdown string) []Claim {
 			out = append(out, c)
 		}
 	}
-	surround(out)
+	noteNearby(out)
 	fillSections(out)
 	for i := range out {
 		out[i].parts = out[i].mergeShortParts()
@@ -95,7 +95,7 @@ func claimText(sentence string) string {
 // WithoutSentences is an answer without its footnotes, its headings and some of its sentences, as Claim.Text has them.
 func WithoutSentences(markdown string, left []string) string {
 	var kept []string
-	for _, c := range claims(markdown) {
+	for _, c := range splitClaims(markdown) {
 		if c.heading == 0 && !slices.Contains(left, c.Text) && !(c.isCode && slices.Contains(left, proseIn(c.Text))) {
 			kept = append(kept, c.Text)
 		}
@@ -115,8 +115,8 @@ func numbersOf(marks []mark) []int {
 	return out
 }
 
-// add gives a sentence footnotes that stand behind it.
-func (c *Claim) add(marks []mark) {
+// addFootnotes gives a sentence footnotes that stand behind it.
+func (c *Claim) addFootnotes(marks []mark) {
 	for _, n := range numbersOf(marks) {
 		if !slices.Contains(c.Numbers, n) {
 			c.Numbers = append(c.Numbers, n)
@@ -127,8 +127,8 @@ func (c *Claim) add(marks []mark) {
 	}
 }
 
-// surround notes which footnotes may cover sentences that have none.
-func surround(all []Claim) {
+// noteNearby notes which footnotes may cover sentences that have none.
+func noteNearby(all []Claim) {
 	group, lead := 0, []int(nil)
 	for i := range all {
 		if all[i].group != group {
@@ -158,8 +158,8 @@ type paragraph struct {
 	heading int // its level, 0 if it is none
 }
 
-// paragraphs are those of an answer, and its headings, the names of its tables' columns and its lines of code.
-func paragraphs(markdown string) []paragraph {
+// splitParagraphs are those of an answer, and its headings, the names of its tables' columns and its lines of code.
+func splitParagraphs(markdown string) []paragraph {
 	var out []paragraph
 	group, apart, inTable := 0, true, false // apart: the next line does not belong to the one before
 	before := -1                            // the last paragraph that a list or a table may belong to
@@ -172,10 +172,10 @@ func paragraphs(markdown string) []paragraph {
 		out = append(out, paragraph{text, group, kind, 0})
 		apart = false
 	}
-	for _, b := range blocks(markdown) {
+	for _, b := range splitBlocks(markdown) {
 		var lines []string
 		for line := range strings.Lines(b.text) {
-			_, _, line = unquote(line, len(line))
+			_, _, line = cutQuoteMarks(line, len(line))
 			lines = append(lines, strings.TrimSpace(line))
 		}
 		said := strings.Join(lines, "\n")
@@ -188,7 +188,7 @@ func paragraphs(markdown string) []paragraph {
 		case ruleLine:
 			inTable = strings.Contains(b.text, "|")
 			if !apart && before == len(out)-1 {
-				out = headed(out, inTable, underlines(said))
+				out = markHeadings(out, inTable, isUnderline(said))
 			}
 			apart = !inTable
 		case headingLine:
@@ -208,9 +208,9 @@ func paragraphs(markdown string) []paragraph {
 	return out
 }
 
-// headed makes headings of what stands above a rule: of the cells of its last line above the rule of a table, or of all
-// of it if the rule underlines it.
-func headed(all []paragraph, isTable, isUnderlined bool) []paragraph {
+// markHeadings makes headings of what stands above a rule: of the cells of its last line above the rule of a table, or
+// of all of it if the rule underlines it.
+func markHeadings(all []paragraph, isTable, isUnderlined bool) []paragraph {
 	last := len(all) - 1
 	if last < 0 {
 		return all
@@ -232,8 +232,8 @@ func headed(all []paragraph, isTable, isUnderlined bool) []paragraph {
 	return all
 }
 
-// underlines reports whether a line makes a heading of the paragraph above it.
-func underlines(line string) bool {
+// isUnderline reports whether a line makes a heading of the paragraph above it.
+func isUnderline(line string) bool {
 	line = strings.TrimSpace(line)
 	return line != "" && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "")
 }

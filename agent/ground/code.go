@@ -93,7 +93,7 @@ func (e *Evidence) readCode(c Claim) (claim Claim, isClaim, unchecked bool) {
 func (e *Evidence) standsInTexts(said string) bool {
 	plain := func(s string) string { return " " + strings.Join(strings.Fields(s), " ") + " " }
 	said = strings.TrimSpace(plain(said))
-	texts := append(slices.Clone(e.Added), e.given, e.Results.text())
+	texts := append(slices.Clone(e.Added), e.given, e.Results.allText())
 	for _, src := range e.sources.All() {
 		texts = append(texts, src.Passage.Text)
 	}

@@ -30,7 +30,7 @@ type Holder func(said string, by WordMatcher) (held string, foreign bool)
 // Compare asks of each sentence that states something what holds it.
 func (e *Evidence) Compare(markdown string, holds Holder) comparison {
 	c := comparison{Unsupported: []string{}}
-	factual := e.statements(markdown)
+	factual := e.factualStatements(markdown)
 	for _, s := range e.ClaimsOf(markdown) {
 		if !IsFactualClaim(s.Text) && e.isDenied(s.Text) {
 			c.stated++
@@ -133,7 +133,7 @@ const (
 
 // ByTools names the tools that returned what a sentence says, if they did.
 func (e *Evidence) ByTools(said string, by WordMatcher) string {
-	if !e.returned(said, by) {
+	if !e.isReturned(said, by) {
 		return ""
 	}
 	return e.Results.DisplayName()

@@ -117,7 +117,7 @@ func (e *Evidence) wasLookedFor(said string, opened []corpus.Document) bool {
 func (e *Evidence) knownNumbers() []string {
 	shown := e.sources.All()
 	var known strings.Builder
-	known.WriteString(e.question + " " + e.sources.SearchedFor() + " " + e.Results.text())
+	known.WriteString(e.question + " " + e.sources.SearchedFor() + " " + e.Results.allText())
 	for _, src := range shown {
 		known.WriteString(" " + src.Passage.Text + aboutSource(src))
 	}

@@ -62,7 +62,7 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 		case e.isDenied(c.Text):
 			without++
 		case len(c.Numbers) > 0:
-			if cited++; !e.isDoubted(c.Text) && (e.IsSupported(c) || c.leads()) {
+			if cited++; !e.isDoubted(c.Text) && (e.IsSupported(c) || c.leadsToList()) {
 				backed++
 				said[c.Text] = true
 				continue
@@ -71,7 +71,7 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 				cited--
 				continue
 			}
-			if !e.isDoubted(c.Text) && (c.wordy || e.supports(c, e.citer.Judge.Resembles)) {
+			if !e.isDoubted(c.Text) && (c.wordy || e.supportsClaim(c, e.citer.Judge.Resembles)) {
 				reworded++
 				continue
 			}
@@ -82,7 +82,7 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 				covered++
 				continue
 			}
-			if !e.isDoubted(c.Text) && (c.wordy || e.covers(c, e.citer.Judge.Resembles)) {
+			if !e.isDoubted(c.Text) && (c.wordy || e.coversClaim(c, e.citer.Judge.Resembles)) {
 				reworded++
 				bareReworded++
 				continue
@@ -132,7 +132,7 @@ func (e *Evidence) AnyResembles(text string) bool {
 	cited := false
 	for _, c := range e.ClaimsOf(text) {
 		if len(c.Numbers) > 0 && e.PartlyResembles(c) ||
-			len(c.Nearby) > 0 && e.holds(c.Text, c.Nearby, e.citer.Judge.Resembles) {
+			len(c.Nearby) > 0 && e.holdsText(c.Text, c.Nearby, e.citer.Judge.Resembles) {
 			return true
 		}
 		cited = cited || len(c.Numbers) > 0

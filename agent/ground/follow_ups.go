@@ -15,12 +15,12 @@ func FollowUps(all []Source, cited []int, question string) []string {
 	for _, n := range cited {
 		for _, src := range all {
 			if src.N == n {
-				seen[heading(src.Passage.Section)] = true
+				seen[innermostHeading(src.Passage.Section)] = true
 			}
 		}
 	}
 	for _, src := range all {
-		h := heading(src.Passage.Section)
+		h := innermostHeading(src.Passage.Section)
 		if h == "" || seen[h] || utf8.RuneCountInString(h) > 80 ||
 			strings.Contains(strings.ToLower(question), strings.ToLower(h)) {
 			continue
@@ -35,8 +35,8 @@ func FollowUps(all []Source, cited []int, question string) []string {
 	return out
 }
 
-// heading is the innermost heading of a section.
-func heading(section string) string {
+// innermostHeading is the innermost heading of a section.
+func innermostHeading(section string) string {
 	if i := strings.LastIndex(section, " › "); i >= 0 {
 		section = section[i+len(" › "):]
 	}

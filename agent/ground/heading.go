@@ -65,9 +65,9 @@ func (e *Evidence) headingAdds(c Claim) support.Adds {
 	return e.citer.Judge.HeadingAdds(c.Text, around)
 }
 
-// stating are the claims of an answer that state something: without headings that only name a topic, and without code
-// that is no prose. unchecked is how many lines of that are in no text.
-func (e *Evidence) stating(all []Claim) (out []Claim, unchecked int) {
+// statingClaims are the claims of an answer that state something: without headings that only name a topic, and without
+// code that is no prose. unchecked is how many lines of that are in no text.
+func (e *Evidence) statingClaims(all []Claim) (out []Claim, unchecked int) {
 	out = make([]Claim, 0, len(all))
 	for _, c := range all {
 		switch {

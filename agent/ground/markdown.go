@@ -41,15 +41,15 @@ type lineReader struct {
 	last   lineKind
 }
 
-// read returns the kind of the next line, which may end with a line break.
-func (r *lineReader) read(line string) lineKind {
+// readLine returns the kind of the next line, which may end with a line break.
+func (r *lineReader) readLine(line string) lineKind {
 	r.last = r.kindOf(line)
 	return r.last
 }
 
 func (r *lineReader) kindOf(line string) lineKind {
 	if r.fence.length > 0 {
-		quotes, column, rest := unquote(line, r.fence.quotes)
+		quotes, column, rest := cutQuoteMarks(line, r.fence.quotes)
 		// the quote or the item that holds the block is over
 		left := quotes < r.fence.quotes || rest != "" && column < r.fence.column
 		if !left {
@@ -61,7 +61,7 @@ func (r *lineReader) kindOf(line string) lineKind {
 		}
 		r.fence = openFence{}
 	}
-	quotes, column, rest := unquote(line, len(line))
+	quotes, column, rest := cutQuoteMarks(line, len(line))
 	if quotes != r.quotes {
 		r.quotes, r.items = quotes, nil
 	}
@@ -77,11 +77,11 @@ func (r *lineReader) kindOf(line string) lineKind {
 		if inner == "" {
 			break
 		}
-		r.items = append(r.within(column), content)
+		r.items = append(r.enclosingItems(column), content)
 		column, rest = content, inner
 	}
 	if open, ok := fenceOf(rest); ok {
-		items := r.within(column)
+		items := r.enclosingItems(column)
 		if n := len(items); n > 0 {
 			open.column = items[n-1]
 		}
@@ -92,7 +92,7 @@ func (r *lineReader) kindOf(line string) lineKind {
 		}
 	}
 	if r.last == blankLine && kind == textLine {
-		r.items = r.within(column)
+		r.items = r.enclosingItems(column)
 	}
 	return kind
 }
@@ -104,14 +104,14 @@ func (r *lineReader) isIndented(column int) bool {
 		return false
 	}
 	base := 0
-	if items := r.within(column); len(items) > 0 {
+	if items := r.enclosingItems(column); len(items) > 0 {
 		base = items[len(items)-1]
 	}
 	return column >= base+4
 }
 
-// within returns the list items that a block at a column stands in.
-func (r *lineReader) within(column int) []int {
+// enclosingItems returns the list items that a block at a column stands in.
+func (r *lineReader) enclosingItems(column int) []int {
 	n := len(r.items)
 	for n > 0 && r.items[n-1] > column {
 		n--
@@ -135,9 +135,9 @@ func kindOfText(line string) lineKind {
 	return textLine
 }
 
-// unquote cuts the indentation and up to most quote marks off a line. column is where rest begins behind the last
+// cutQuoteMarks cuts the indentation and up to most quote marks off a line. column is where rest begins behind the last
 // quote mark; a tab reaches to the next multiple of four. rest is empty for a blank line.
-func unquote(line string, most int) (quotes, column int, rest string) {
+func cutQuoteMarks(line string, most int) (quotes, column int, rest string) {
 	for i, c := range line {
 		switch {
 		case c == ' ':
@@ -170,7 +170,7 @@ func cutListMarker(column int, line string) (content int, rest string) {
 		return 0, ""
 	}
 	n++
-	_, spaces, rest := unquote(line[n:], 0)
+	_, spaces, rest := cutQuoteMarks(line[n:], 0)
 	switch {
 	case spaces == 0:
 		return 0, ""
@@ -214,14 +214,15 @@ type block struct {
 	text string
 }
 
-// blocks splits a text into list items and paragraphs with all of their lines, and single lines of the other kinds.
-func blocks(markdown string) []block {
+// splitBlocks splits a text into list items and paragraphs with all of their lines, and single lines of the other
+// kinds.
+func splitBlocks(markdown string) []block {
 	var out []block
 	var reader lineReader
 	begin, end := 0, 0
 	for line := range strings.Lines(markdown) {
-		kind, last := reader.read(line), len(out)-1
-		if last < 0 || !kind.continues(out[last].kind) {
+		kind, last := reader.readLine(line), len(out)-1
+		if last < 0 || !kind.continuesBlock(out[last].kind) {
 			out, begin, last = append(out, block{kind: kind}), end, last+1
 		}
 		end += len(line)
@@ -232,8 +233,8 @@ func blocks(markdown string) []block {
 
 func (k lineKind) isCode() bool { return k == codeLine || k == fenceLine }
 
-// continues reports whether a line belongs to the block of the line before it.
-func (k lineKind) continues(before lineKind) bool {
+// continuesBlock reports whether a line belongs to the block of the line before it.
+func (k lineKind) continuesBlock(before lineKind) bool {
 	return k == textLine && (before == textLine || before == itemLine)
 }
 

@@ -64,7 +64,7 @@ func TestCodeIsReadAsCommonMarkSays(t *testing.T) {
 // outside returns the numbers in a text that are no code.
 func outside(markdown string) string {
 	found := ""
-	for _, b := range blocks(markdown) {
+	for _, b := range splitBlocks(markdown) {
 		if !b.kind.isCode() {
 			_, marks := liftFootnotes(b.text)
 			for _, m := range marks {
@@ -175,7 +175,7 @@ func FuzzWriterAndClaimsReadTheSameFootnotes(f *testing.F) {
 
 func TestALineOfListMarkersTakesBoundedSpace(t *testing.T) {
 	var r lineReader
-	r.read(strings.Repeat("* ", 40_000) + "a")
+	r.readLine(strings.Repeat("* ", 40_000) + "a")
 	if got := len(r.items); got > maxOpenItems {
 		t.Errorf("open list items = %d, want at most %d", got, maxOpenItems)
 	}

@@ -26,7 +26,7 @@ func (e *Evidence) WithPlacedFootnotes(answer string) (marked string, placed, st
 		b.WriteString(said + piece[len(text):])
 		placed, stated = placed+p, stated+s
 	}
-	all := blocks(answer)
+	all := splitBlocks(answer)
 	for i, piece := range all {
 		text, head := piece.text, ""
 		// its last line is the head of a table

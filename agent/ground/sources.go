@@ -57,7 +57,7 @@ func (s *Sources) Number(p corpus.Passage, doc corpus.Document) int {
 	if known, ok := s.byPassage[p.ID]; ok {
 		return known.N
 	}
-	s.put(s.last+1, p, doc)
+	s.putPassage(s.last+1, p, doc)
 	return s.last
 }
 
@@ -67,11 +67,11 @@ func (s *Sources) Restore(n int, p corpus.Passage, doc corpus.Document) {
 	defer s.mu.Unlock()
 	s.documents[doc.ID] = doc
 	if _, ok := s.byPassage[p.ID]; !ok {
-		s.put(n, p, doc)
+		s.putPassage(n, p, doc)
 	}
 }
 
-func (s *Sources) put(n int, p corpus.Passage, doc corpus.Document) {
+func (s *Sources) putPassage(n int, p corpus.Passage, doc corpus.Document) {
 	src := &Source{N: n, Passage: p, Document: doc}
 	s.byNumber[n], s.byPassage[p.ID] = src, src
 	s.last = max(s.last, n)

@@ -30,7 +30,7 @@ var Numeral = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
 // ClaimsOf are the claims of an answer that state something, remembered: an answer is looked at more than once.
 func (e *Evidence) ClaimsOf(markdown string) []Claim {
 	if e.claimed == nil || e.claimedOf != markdown {
-		e.claimed, e.unchecked = e.stating(claims(markdown))
+		e.claimed, e.unchecked = e.statingClaims(splitClaims(markdown))
 		e.claimedOf = markdown
 	}
 	return e.claimed
@@ -39,12 +39,12 @@ func (e *Evidence) ClaimsOf(markdown string) []Claim {
 // IsSupported reports whether the passages behind a sentence's footnotes hold its words: each part's own ones. A part
 // that only speaks of documents ("According to the document [1], …") needs none, and supports nothing.
 func (e *Evidence) IsSupported(c Claim) bool {
-	return e.quotes(c) || e.isQuoted(c.Text, c.Numbers) || e.supports(c, e.matcherFor(c.Text))
+	return e.isAllQuotes(c) || e.isQuoted(c.Text, c.Numbers) || e.supportsClaim(c, e.matcherFor(c.Text))
 }
 
-// quotes reports whether a sentence is nothing but what its footnotes quote word for word, one quote behind the other.
-// Lines without a stop may run into one sentence of the answer.
-func (e *Evidence) quotes(c Claim) bool {
+// isAllQuotes reports whether a sentence is nothing but what its footnotes quote word for word, one quote behind the
+// other. Lines without a stop may run into one sentence of the answer.
+func (e *Evidence) isAllQuotes(c Claim) bool {
 	quoted := ""
 	for _, n := range c.Numbers {
 		if n < 1 || n > len(e.citer.Citations) || e.citer.Citations[n-1].Check != chat.CheckVerified {
@@ -83,8 +83,8 @@ func (e *Evidence) isQuoted(said string, numbers []int) bool {
 	return false
 }
 
-func (e *Evidence) supports(c Claim, by WordMatcher) bool {
-	holds := func(p part) bool { return e.holds(p.text, p.numbers, by) }
+func (e *Evidence) supportsClaim(c Claim, by WordMatcher) bool {
+	holds := func(p part) bool { return e.holdsText(p.text, p.numbers, by) }
 	return slices.ContainsFunc(c.parts, holds) && !slices.ContainsFunc(
 		c.parts, func(p part) bool { return !e.isMetaText(p.text, p.numbers) && !holds(p) },
 	)
@@ -101,8 +101,9 @@ func (e *Evidence) matcherFor(said string) WordMatcher {
 	return e.citer.Judge.Backed
 }
 
-// leads reports whether a sentence with footnotes says no more than that a list follows, which the footnotes are for.
-func (c Claim) leads() bool {
+// leadsToList reports whether a sentence with footnotes says no more than that a list follows, which the footnotes are
+// for.
+func (c Claim) leadsToList() bool {
 	return strings.HasSuffix(c.Text, ":") && CountContentWords(c.Text) < minLead
 }
 
@@ -110,7 +111,7 @@ func (c Claim) leads() bool {
 // paraphrase of them.
 func (e *Evidence) PartlyResembles(c Claim) bool {
 	return slices.ContainsFunc(
-		c.parts, func(p part) bool { return e.holds(p.text, p.numbers, e.citer.Judge.Resembles) },
+		c.parts, func(p part) bool { return e.holdsText(p.text, p.numbers, e.citer.Judge.Resembles) },
 	)
 }
 
@@ -150,13 +151,13 @@ func (e *Evidence) sourceOf(footnote int) (Source, bool) {
 // IsCovered reports whether a sentence without footnotes is borne out by those that follow it, by what a tool
 // returned, or by the text that came with the question.
 func (e *Evidence) IsCovered(c Claim) bool {
-	return e.covers(c, e.matcherFor(c.Text))
+	return e.coversClaim(c, e.matcherFor(c.Text))
 }
 
-func (e *Evidence) covers(c Claim, by WordMatcher) bool {
+func (e *Evidence) coversClaim(c Claim, by WordMatcher) bool {
 	return len(c.Nearby) > 0 && (e.isQuoted(c.Text, c.Nearby) || e.isMetaText(c.Text, c.Nearby) ||
-		e.holds(c.Text, c.Nearby, by)) ||
-		e.returned(c.Text, by) || e.isAdded(c.Text, by) || c.isCode && e.InPassages(c.Text, by)
+		e.holdsText(c.Text, c.Nearby, by)) ||
+		e.isReturned(c.Text, by) || e.isAdded(c.Text, by) || c.isCode && e.InPassages(c.Text, by)
 }
 
 // mergeShortParts joins the parts of a sentence that are too short to be judged by themselves to those beside them.
@@ -172,10 +173,10 @@ func (c Claim) mergeShortParts() []part {
 			p.numbers = c.Numbers
 		}
 		alone := words >= minPart && len(p.numbers) > 0
-		p = before.with(p)
+		p = before.joinPart(p)
 		switch {
 		case !alone && last >= 0 && (final || words == 0):
-			out[last], before = out[last].with(p), part{}
+			out[last], before = out[last].joinPart(p), part{}
 		case !alone && !final:
 			before = p
 		default:
@@ -185,14 +186,14 @@ func (c Claim) mergeShortParts() []part {
 	return out
 }
 
-func (p part) with(next part) part {
+func (p part) joinPart(next part) part {
 	return part{strings.TrimSpace(p.text + next.text), append(slices.Clone(p.numbers), next.numbers...)}
 }
 
 // aboutTools and aboutSource are words that need not stand in a passage: those of talk, what tools counted, and how
 // the passage's place is called.
 func (e *Evidence) aboutTools() string {
-	return MetaWords + strings.Join(Numeral.FindAllString(e.Results.text(), -1), " ")
+	return MetaWords + strings.Join(Numeral.FindAllString(e.Results.allText(), -1), " ")
 }
 
 func aboutSource(src Source) string {
@@ -200,8 +201,8 @@ func aboutSource(src Source) string {
 		strconv.Itoa(src.Passage.Page)
 }
 
-// holds reports whether one of the passages behind footnotes, or all of them together, hold the words of a text.
-func (e *Evidence) holds(said string, numbers []int, by WordMatcher) bool {
+// holdsText reports whether one of the passages behind footnotes, or all of them together, hold the words of a text.
+func (e *Evidence) holdsText(said string, numbers []int, by WordMatcher) bool {
 	if e.isMetaText(said, numbers) {
 		return false
 	}

@@ -79,21 +79,21 @@ func (r *ToolResults) Keep(call Returned) {
 		r.Facts += strings.ToValidUTF8(string(output[:min(room, len(output))]), "") + "\n\n"
 		return
 	}
-	r.add("", v)
+	r.addValue("", v)
 }
 
-// add takes over a value of an output.
-func (r *ToolResults) add(key string, v any) {
+// addValue takes over a value of an output.
+func (r *ToolResults) addValue(key string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, k := range sortedKeys(v) {
 			r.names += k + "\n\n"
-			r.add(k, v[k])
+			r.addValue(k, v[k])
 		}
 	case []any:
 		r.Facts += strconv.Itoa(len(v)) + "\n\n"
 		for _, item := range v {
-			r.add(key, item)
+			r.addValue(key, item)
 		}
 	case json.Number:
 		r.Facts += v.String() + "\n\n"
@@ -118,13 +118,13 @@ func sortedKeys(m map[string]any) []string {
 	return keys
 }
 
-// text is all of it.
-func (r *ToolResults) text() string { return strings.Join(r.prose, "\n\n") + "\n\n" + r.Facts }
+// allText is all of it.
+func (r *ToolResults) allText() string { return strings.Join(r.prose, "\n\n") + "\n\n" + r.Facts }
 
-// returned reports whether a sentence says what tools returned: what another server's tool says, the result of a
+// isReturned reports whether a sentence says what tools returned: what another server's tool says, the result of a
 // calculation in words of the question or of a passage, or something of the library's list about a document that it
 // names.
-func (e *Evidence) returned(said string, by WordMatcher) bool {
+func (e *Evidence) isReturned(said string, by WordMatcher) bool {
 	if slices.ContainsFunc(e.Results.prose, func(p string) bool { return by(said, MetaWords, p) }) {
 		return true
 	}
@@ -132,7 +132,9 @@ func (e *Evidence) returned(said string, by WordMatcher) bool {
 }
 
 // ResemblesTools reports whether a sentence may be a paraphrase of what tools returned.
-func (e *Evidence) ResemblesTools(said string) bool { return e.returned(said, e.citer.Judge.Resembles) }
+func (e *Evidence) ResemblesTools(said string) bool {
+	return e.isReturned(said, e.citer.Judge.Resembles)
+}
 
 // isResult reports whether a sentence says the result of a calculation.
 func (e *Evidence) isResult(said string) bool {
@@ -158,7 +160,7 @@ func (e *Evidence) isListed(said string) bool {
 	about, rest, named := MetaWords+e.Results.vocabulary, said, false
 	for _, title := range e.Results.titles {
 		var found bool
-		if rest, found = without(rest, title); found {
+		if rest, found = cutTitle(rest, title); found {
 			named = true
 		}
 	}
@@ -172,8 +174,8 @@ func (e *Evidence) isListed(said string) bool {
 		named && !negation.MatchString(rest) && !e.citer.Judge.HasOwnWords(rest, about, e.Results.Facts)
 }
 
-// without returns a sentence without a title, in whatever case, and whether it had it.
-func without(said, title string) (rest string, found bool) {
+// cutTitle returns a sentence without a title, in whatever case, and whether it had it.
+func cutTitle(said, title string) (rest string, found bool) {
 	at := strings.Index(strings.ToLower(said), strings.ToLower(title))
 	if title == "" || at < 0 || at+len(title) > len(said) {
 		return said, false
@@ -192,14 +194,14 @@ func (e *Evidence) hasResult(said string) bool {
 // FactualClaims are the sentences of an answer that state something. Where there are none, what stands in its
 // headings and its code states it.
 func (e *Evidence) FactualClaims(markdown string) []Claim {
-	if out := e.statements(markdown); len(out) > 0 {
+	if out := e.factualStatements(markdown); len(out) > 0 {
 		return out
 	}
 	return allLines(markdown)
 }
 
-// statements are the sentences of an answer that state something.
-func (e *Evidence) statements(markdown string) []Claim {
+// factualStatements are the sentences of an answer that state something.
+func (e *Evidence) factualStatements(markdown string) []Claim {
 	var out []Claim
 	for _, c := range e.ClaimsOf(markdown) {
 		if IsFactualClaim(c.Text) {
@@ -215,7 +217,7 @@ func allLines(markdown string) []Claim { return linesOf(markdown, codeLine, head
 // linesOf are the blocks of some kinds that have content words, as claims.
 func linesOf(markdown string, kinds ...lineKind) []Claim {
 	var out []Claim
-	for _, b := range blocks(markdown) {
+	for _, b := range splitBlocks(markdown) {
 		said := strings.Trim(strings.TrimSpace(b.text), "#*`~ ")
 		if slices.Contains(kinds, b.kind) && CountContentWords(said) > 0 && utf8.ValidString(said) {
 			out = append(out, Claim{Text: said})

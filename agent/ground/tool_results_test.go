@@ -37,7 +37,7 @@ func TestResultsAndListsBackOnlySentencesAboutThem(t *testing.T) {
 			Message: "How many pounds of rent is it?",
 		})
 		e.Results.Keep(Returned{Tool: tt.tool, Output: []byte(tt.output), Vocabulary: "library hold"})
-		if got := e.returned(tt.said, e.matcherFor(tt.said)); got != tt.want {
+		if got := e.isReturned(tt.said, e.matcherFor(tt.said)); got != tt.want {
 			t.Errorf("after %s, %q is stated: got %v, want %v", tt.tool, tt.said, got, tt.want)
 		}
 	}

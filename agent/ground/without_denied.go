@@ -28,7 +28,7 @@ func (e *Evidence) WithoutDenied(answer string) (left string, denied []string) {
 		return answer, nil
 	}
 	var b strings.Builder
-	for _, piece := range blocks(answer) {
+	for _, piece := range splitBlocks(answer) {
 		switch piece.kind {
 		case textLine, itemLine, rowLine:
 			b.WriteString(e.withoutSentences(piece.text, denied))

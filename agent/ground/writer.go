@@ -70,38 +70,38 @@ func (w *Writer) Write(ctx context.Context, s string) error {
 	if w.raw += s; waits {
 		return nil
 	}
-	if err := w.rewrite(ctx, false); err != nil {
+	if err := w.rewriteRaw(ctx, false); err != nil {
 		return err
 	}
 	waiting := w.text.Len() - w.stored
 	if waiting == 0 {
 		return nil
 	}
-	if !w.started || waiting >= w.enough() || time.Since(w.last) >= w.pause() {
-		return w.store(ctx)
+	if !w.started || waiting >= w.mergeSize() || time.Since(w.last) >= w.mergePause() {
+		return w.storeText(ctx)
 	}
 	if w.timer == nil {
-		w.timer = time.AfterFunc(w.pause()-time.Since(w.last), func() {
+		w.timer = time.AfterFunc(w.mergePause()-time.Since(w.last), func() {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			if w.timer != nil && w.err == nil {
-				w.err = w.store(ctx)
+				w.err = w.storeText(ctx)
 			}
 		})
 	}
 	return nil
 }
 
-// pause is how long text is merged: at least mergeTime, longer while the store is busy.
-func (w *Writer) pause() time.Duration { return min(max(mergeTime, 4*w.took), mergeMax) }
+// mergePause is how long text is merged: at least mergeTime, longer while the store is busy.
+func (w *Writer) mergePause() time.Duration { return min(max(mergeTime, 4*w.took), mergeMax) }
 
-// enough is how many bytes of text need not wait for the pause: mergeBytes, and as many times more as the pause is
+// mergeSize is how many bytes of text need not wait for the pause: mergeBytes, and as many times more as the pause is
 // longer.
-func (w *Writer) enough() int { return int(mergeBytes * w.pause() / mergeTime) }
+func (w *Writer) mergeSize() int { return int(mergeBytes * w.mergePause() / mergeTime) }
 
-func (w *Writer) store(ctx context.Context) error {
+func (w *Writer) storeText(ctx context.Context) error {
 	w.stopTimer()
-	ps := w.take()
+	ps := w.takeUnstored()
 	if len(ps) == 0 {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (w *Writer) stopTimer() {
 	}
 }
 
-func (w *Writer) take() []chat.Payload {
+func (w *Writer) takeUnstored() []chat.Payload {
 	ps := w.queued
 	if w.text.Len() > w.stored {
 		ps = append(ps, chat.AnswerDelta{Text: w.text.String()[w.stored:]})
@@ -137,7 +137,7 @@ func (w *Writer) Finish(ctx context.Context) (text string, err error) {
 	if w.err != nil {
 		return "", w.err
 	}
-	if err := w.rewrite(ctx, true); err != nil {
+	if err := w.rewriteRaw(ctx, true); err != nil {
 		return "", err
 	}
 	return w.text.String(), nil
@@ -148,7 +148,7 @@ func (w *Writer) Rest() []chat.Payload {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stopTimer()
-	return w.take()
+	return w.takeUnstored()
 }
 
 // Original returns the text since the last reset with the markers that the model wrote: written again, it gets the
@@ -169,7 +169,7 @@ func (w *Writer) Reset() (text string, wasStored bool) {
 	w.raw, w.stored, w.queued, w.started = "", 0, nil, false
 	w.lines, w.line, w.known, w.isRefusal = lineReader{}, 0, false, false
 	w.text.Reset()
-	w.cite.reset()
+	w.cite.resetNumbers()
 	return text, wasStored
 }
 
@@ -180,8 +180,8 @@ func (w *Writer) Shown() bool {
 	return w.stored > 0
 }
 
-// rewrite moves raw text to text, but for what may still become a marker.
-func (w *Writer) rewrite(ctx context.Context, final bool) error {
+// rewriteRaw moves raw text to text, but for what may still become a marker.
+func (w *Writer) rewriteRaw(ctx context.Context, final bool) error {
 	w.open = false
 	if w.text.Len() == 0 && w.holdPossibleRefusal(final) {
 		return nil
@@ -189,27 +189,27 @@ func (w *Writer) rewrite(ctx context.Context, final bool) error {
 	for w.raw != "" {
 		i := strings.IndexAny(w.raw, "[【`\\\n")
 		if i < 0 {
-			w.put(len(w.raw), final)
+			w.putBytes(len(w.raw), final)
 			return nil
 		}
 		if w.raw[i] == '\n' {
-			w.move(i + 1)
+			w.moveBytes(i + 1)
 			continue
 		}
 		code, known := w.inCodeBlock(final)
 		if !known {
-			w.put(i, final)
+			w.putBytes(i, final)
 			return nil
 		}
 		var held bool
 		var err error
 		switch w.raw[i] {
 		case '`':
-			held = w.backticks(i, code, final)
+			held = w.readBackticks(i, code, final)
 		case '\\':
-			held = w.backslash(i, code, final)
+			held = w.readBackslash(i, code, final)
 		default:
-			held, err = w.bracket(ctx, i, code, final)
+			held, err = w.readBracket(ctx, i, code, final)
 		}
 		if err != nil || held {
 			return err
@@ -218,26 +218,26 @@ func (w *Writer) rewrite(ctx context.Context, final bool) error {
 	return nil
 }
 
-// bracket deals with a "[" at i. held means that more text must come first.
-func (w *Writer) bracket(ctx context.Context, i int, code, final bool) (held bool, err error) {
+// readBracket deals with a "[" at i. held means that more text must come first.
+func (w *Writer) readBracket(ctx context.Context, i int, code, final bool) (held bool, err error) {
 	_, open := utf8.DecodeRuneInString(w.raw[i:])
 	if code || !text.IsRunning(w.text.String()[w.line:]+w.raw[:i]) {
-		w.move(i + open)
+		w.moveBytes(i + open)
 		return false, nil
 	}
 	m := readMarker(w.raw[i:])
 	end := i + m.size
 	if !final && (m.partial || m.size > 0 && end == len(w.raw)) {
-		w.put(i, final)
+		w.putBytes(i, final)
 		return true, nil
 	}
 	if m.size == 0 || end < len(w.raw) && w.raw[end] == '(' {
-		w.move(i + open)
+		w.moveBytes(i + open)
 		return false, nil
 	}
-	w.move(i)
+	w.moveBytes(i)
 	w.raw = w.raw[m.size:]
-	return false, w.mark(ctx, m.numbers, "", nil)
+	return false, w.writeFootnotes(ctx, m.numbers, "", nil)
 }
 
 // Quote adds a footnote to a passage, by its number, whose words the model names; matched are those of them that the
@@ -248,23 +248,23 @@ func (w *Writer) Quote(ctx context.Context, passage int, words string, matched [
 	if w.err != nil {
 		return w.err
 	}
-	if err := w.rewrite(ctx, true); err != nil { // text before a footnote can't go on as a marker
+	if err := w.rewriteRaw(ctx, true); err != nil { // text before a footnote can't go on as a marker
 		return err
 	}
-	return w.mark(ctx, []int{passage}, words, matched)
+	return w.writeFootnotes(ctx, []int{passage}, words, matched)
 }
 
 var openNumber = regexp.MustCompile(`\[\d{0,2}$`)
 
-// joins reports whether two texts without a marker between them would make a footnote, or another run of backticks.
-func joins(before, after string) bool {
+// wouldJoin reports whether two texts without a marker between them would make a footnote, or another run of backticks.
+func wouldJoin(before, after string) bool {
 	return openNumber.MatchString(before) ||
 		strings.HasPrefix(after, "`") && (strings.HasSuffix(before, "`") || strings.HasSuffix(before, "\\"))
 }
 
-// mark writes the footnotes of one marker: for the words, or, without any, for the sentence before it. Numbers
-// without a passage are dropped, and the space before them.
-func (w *Writer) mark(ctx context.Context, numbers []int, words string, matched []string) error {
+// writeFootnotes writes the footnotes of one marker: for the words, or, without any, for the sentence before it.
+// Numbers without a passage are dropped, and the space before them.
+func (w *Writer) writeFootnotes(ctx context.Context, numbers []int, words string, matched []string) error {
 	claim, seen, written := "", map[int]bool{}, false
 	for _, n := range numbers {
 		if w.plain || w.isRefusal {
@@ -273,7 +273,7 @@ func (w *Writer) mark(ctx context.Context, numbers []int, words string, matched 
 		if claim == "" && words == "" {
 			claim = claimBefore(w.text.String())
 		}
-		number, fresh, err := w.cite.cite(ctx, n, claim, words)
+		number, fresh, err := w.cite.citeSource(ctx, n, claim, words)
 		if err != nil {
 			return fmt.Errorf("cite passage %d: %w", n, err)
 		}
@@ -296,15 +296,15 @@ func (w *Writer) mark(ctx context.Context, numbers []int, words string, matched 
 	}
 	if !written {
 		w.known = false // without the marker the line may begin as a fence does
-		if before := w.text.String()[w.line:]; joins(before, w.raw) {
+		if before := w.text.String()[w.line:]; wouldJoin(before, w.raw) {
 			w.text.WriteByte(' ')
 		}
 	}
 	return nil
 }
 
-// move takes n bytes over as they are.
-func (w *Writer) move(n int) {
+// moveBytes takes n bytes over as they are.
+func (w *Writer) moveBytes(n int) {
 	piece := w.raw[:n]
 	w.raw = w.raw[n:]
 	for {
@@ -314,18 +314,18 @@ func (w *Writer) move(n int) {
 		}
 		w.text.WriteString(piece[:at])
 		piece = piece[at:]
-		w.lines.read(w.text.String()[w.line:])
+		w.lines.readLine(w.text.String()[w.line:])
 		w.line, w.known = w.text.Len(), false
 	}
 	w.text.WriteString(piece)
 }
 
-// put takes n bytes over, but for a space at their end, which a dropped marker would take with it.
-func (w *Writer) put(n int, final bool) {
+// putBytes takes n bytes over, but for a space at their end, which a dropped marker would take with it.
+func (w *Writer) putBytes(n int, final bool) {
 	if !final && n > 0 && w.raw[n-1] == ' ' {
 		n--
 	}
-	w.move(n)
+	w.moveBytes(n)
 }
 
 // holdPossibleRefusal waits until the text can't become a refusal any more, and writes one exactly as it has to be. A

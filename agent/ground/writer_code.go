@@ -18,7 +18,7 @@ func (w *Writer) inCodeBlock(final bool) (code, known bool) {
 		return false, false
 	}
 	reader := w.lines
-	w.kind, w.known = reader.read(line), true
+	w.kind, w.known = reader.readLine(line), true
 	return w.kind.isCode(), true
 }
 
@@ -33,27 +33,27 @@ func mayBecomeFence(line string) bool {
 	return (rest[0] == '`' || rest[0] == '~') && (n == len(rest) || n >= 3 && !strings.Contains(rest[n:], "`"))
 }
 
-// backticks deals with a run of backticks at i: a code span is taken over as it is, a run that opens none is text.
+// readBackticks deals with a run of backticks at i: a code span is taken over as it is, a run that opens none is text.
 // held means that more text must come first.
-func (w *Writer) backticks(i int, code, final bool) (held bool) {
+func (w *Writer) readBackticks(i int, code, final bool) (held bool) {
 	n := runLength(w.raw[i:], '`')
 	if code {
-		w.move(i + n)
+		w.moveBytes(i + n)
 		return false
 	}
 	if i+n == len(w.raw) && !final {
-		w.put(i, final)
+		w.putBytes(i, final)
 		return true
 	}
 	length, whole := w.blockEnd(final)
 	end := spanEnd(w.raw[:length], i+n, n)
 	switch {
 	case end > 0 && (end < length || whole):
-		w.move(end)
+		w.moveBytes(end)
 	case whole:
-		w.move(i + n)
+		w.moveBytes(i + n)
 	default:
-		w.put(i, final)
+		w.putBytes(i, final)
 		w.open = true
 		return true
 	}
@@ -69,8 +69,8 @@ func (w *Writer) blockEnd(final bool) (length int, whole bool) {
 		if length > 0 && !final && !strings.HasSuffix(line, "\n") {
 			return length, false // its kind is not known yet
 		}
-		kind := reader.read(begun + line)
-		if length > 0 && !kind.continues(before) {
+		kind := reader.readLine(begun + line)
+		if length > 0 && !kind.continuesBlock(before) {
 			return length, true
 		}
 		length, before, begun = length+len(line), kind, ""
@@ -78,16 +78,16 @@ func (w *Writer) blockEnd(final bool) (length int, whole bool) {
 	return length, final
 }
 
-// backslash deals with a backslash at i, which keeps a backtick behind it from opening a code span.
-func (w *Writer) backslash(i int, code, final bool) (held bool) {
+// readBackslash deals with a backslash at i, which keeps a backtick behind it from opening a code span.
+func (w *Writer) readBackslash(i int, code, final bool) (held bool) {
 	switch {
 	case code:
-		w.move(i + 1)
+		w.moveBytes(i + 1)
 	case i+1 == len(w.raw) && !final:
-		w.put(i, final)
+		w.putBytes(i, final)
 		return true
 	default:
-		w.move(i + escapeLength(w.raw[i:]))
+		w.moveBytes(i + escapeLength(w.raw[i:]))
 	}
 	return false
 }

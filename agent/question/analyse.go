@@ -111,7 +111,7 @@ func Analyse(question string, followsUp bool) Analysis {
 	if len(q) > MaxAnalysed {
 		q = strings.ToValidUTF8(q[:MaxAnalysed], "")
 	}
-	a := Analysis{Entities: entities(q), Keywords: Keywords(q)}
+	a := Analysis{Entities: findEntities(q), Keywords: Keywords(q)}
 	if followsUp && !bringsText.MatchString(q) {
 		if a.Reference = referenceOf(q); transform.MatchString(q) {
 			a.Reference = Rework
@@ -123,8 +123,8 @@ func Analyse(question string, followsUp bool) Analysis {
 // WithType is the analysis of a question that is of a type.
 func (a Analysis) WithType(kind Type, q string) Analysis {
 	a.Type = kind
-	a.Complexity = complexity(q, a)
-	a.Tools = suggest(a)
+	a.Complexity = complexityOf(q, a)
+	a.Tools = suggestTools(a)
 	return a
 }
 
@@ -152,7 +152,7 @@ func typeOf(q string, a Analysis, followsUp bool) Type {
 	}
 }
 
-func complexity(q string, a Analysis) string {
+func complexityOf(q string, a Analysis) string {
 	parts := strings.Count(q, "?") + strings.Count(strings.ToLower(q), " and ") + strings.Count(q, ";")
 	switch {
 	case a.Type == Comparison || parts >= 3 || utf8.RuneCountInString(q) > 300:
@@ -164,7 +164,7 @@ func complexity(q string, a Analysis) string {
 	}
 }
 
-func suggest(a Analysis) []string {
+func suggestTools(a Analysis) []string {
 	switch a.Type {
 	case General:
 		return []string{}
@@ -183,8 +183,8 @@ func suggest(a Analysis) []string {
 	}
 }
 
-// entities are file names, quoted words, dates, and runs of capitalised words that do not begin a sentence.
-func entities(q string) []string {
+// findEntities are file names, quoted words, dates, and runs of capitalised words that do not begin a sentence.
+func findEntities(q string) []string {
 	var out []string
 	add := func(s string) {
 		if s = strings.TrimSpace(s); s != "" && !slices.Contains(out, s) && len(out) < 10 {

@@ -83,7 +83,7 @@ func (g grammar) referenceOf(q string, said []wordAt) reference {
 	case asks && back >= 0 && content <= 2 && back == len(said)-1 &&
 		slices.ContainsFunc(said, func(w wordAt) bool { return slices.Contains(g.you, w.word) }):
 		return AsksWhy
-	case !asks && g.orders(q, said, back, content), !asks && back < 0 && g.isManner(q, said, content):
+	case !asks && g.isOrder(q, said, back, content), !asks && back < 0 && g.isManner(q, said, content):
 		return Rework
 	case back >= 0:
 		return pointing
@@ -91,11 +91,11 @@ func (g grammar) referenceOf(q string, said []wordAt) reference {
 	return byItself
 }
 
-// orders reports whether words tell to do something with what was said: a verb, the word that stands for the answer,
+// isOrder reports whether words tell to do something with what was said: a verb, the word that stands for the answer,
 // and how.
-func (g grammar) orders(q string, said []wordAt, back, content int) bool {
+func (g grammar) isOrder(q string, said []wordAt, back, content int) bool {
 	if hyphen := slices.Contains(
-		words("le la les ça"), said[0].word[strings.LastIndexByte(said[0].word, '-')+1:],
+		wordList("le la les ça"), said[0].word[strings.LastIndexByte(said[0].word, '-')+1:],
 	); enclitic.MatchString(said[0].word) || g.language == "fr" && hyphen && strings.Contains(said[0].word, "-") {
 		return content <= 3 &&
 			(len(said) == 1 || g.isFunction(said[1].word) && !slices.Contains(g.conjunctions, said[1].word))
@@ -116,7 +116,7 @@ func (g grammar) orders(q string, said []wordAt, back, content int) bool {
 	}
 	tail := said[back+1:]
 	switch {
-	case verb < 0, verb != back-1 && !(verb == back-2 && slices.Contains(words("me us mir uns"), said[back-1].word)):
+	case verb < 0, verb != back-1 && !(verb == back-2 && slices.Contains(wordList("me us mir uns"), said[back-1].word)):
 		return false // “Tell me more about that”, “Search for it”
 	case len(tail) > 0 && slices.Contains(g.determiners, said[back].word) && !g.isFunction(tail[0].word):
 		return false // “Explain that boiler”

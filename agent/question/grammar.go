@@ -30,60 +30,62 @@ type grammar struct {
 
 var grammars = []grammar{
 	{
-		language: "en", conjunctions: words("and but or also"),
-		questions: words("what who whom whose when where why how which"), reasons: words("what why so"),
-		back: words("that this it them those these"), determiners: words("that this those these"),
-		articles: words("the"), manner: words("as in into to"), you: words("you your"),
-		polite: words("please hey hi hello"),
-		things: words("what which"), persons: words("who whom whose"), turns: words(
+		language: "en", conjunctions: wordList("and but or also"),
+		questions: wordList("what who whom whose when where why how which"), reasons: wordList("what why so"),
+		back: wordList("that this it them those these"), determiners: wordList("that this those these"),
+		articles: wordList("the"), manner: wordList("as in into to"), you: wordList("you your"),
+		polite: wordList("please hey hi hello"),
+		things: wordList("what which"), persons: wordList("who whom whose"), turns: wordList(
 			"not no nor t before after since until above below without more most few than only all both any other same",
 		),
 	},
 	{
-		language: "de", conjunctions: words("und aber oder sowie"),
-		questions: words(
+		language: "de", conjunctions: wordList("und aber oder sowie"),
+		questions: wordList(
 			"was wer wen wem wessen wann wo woher wohin womit wofür wodurch warum wieso weshalb wie wieviel welche " +
 				"welcher welches welchen welchem",
 		),
-		reasons:  words("was warum wieso weshalb"),
-		back:     words("das dies es sie ihn davon dazu damit darüber daraus"),
-		articles: words("der die das den dem des"), manner: words("als in auf"), you: words("du dein deine"),
-		polite: words("bitte"), things: words("was welche welcher welches welchen welchem"),
-		persons: words("wer wen wem wessen"),
-		turns: words(
+		reasons:  wordList("was warum wieso weshalb"),
+		back:     wordList("das dies es sie ihn davon dazu damit darüber daraus"),
+		articles: wordList("der die das den dem des"), manner: wordList("als in auf"), you: wordList("du dein deine"),
+		polite: wordList("bitte"), things: wordList("was welche welcher welches welchen welchem"),
+		persons: wordList("wer wen wem wessen"),
+		turns: wordList(
 			"nicht kein keine keinen keinem keiner keines ohne vor nach über unter zwischen alle allen aller alles",
 		),
 	},
 	{
-		language: "fr", conjunctions: words("et mais ou"),
-		questions: words("qui quoi quand où pourquoi comment combien quel quelle quels quelles lequel laquelle qu"),
-		reasons:   words("quoi pourquoi comment qu"),
-		back:      words("cela ça ceci là"), articles: words("le la les l du au aux"), manner: words("en comme sous"),
-		you: words("tu te toi vous"), polite: words("plaît plait"),
-		things: words("quoi quel quelle quels quelles lequel laquelle qu"), persons: words("qui"),
-		turns: words("pas sans jamais aucun aucune avant après plus moins sous"),
+		language: "fr", conjunctions: wordList("et mais ou"),
+		questions: wordList("qui quoi quand où pourquoi comment combien quel quelle quels quelles lequel laquelle qu"),
+		reasons:   wordList("quoi pourquoi comment qu"),
+		back:      wordList("cela ça ceci là"), articles: wordList("le la les l du au aux"),
+		manner: wordList("en comme sous"),
+		you:    wordList("tu te toi vous"), polite: wordList("plaît plait"),
+		things: wordList("quoi quel quelle quels quelles lequel laquelle qu"), persons: wordList("qui"),
+		turns: wordList("pas sans jamais aucun aucune avant après plus moins sous"),
 	},
 	{
-		language: "es", conjunctions: words("y e pero o u"),
-		questions: words("qué quién quiénes cuándo dónde cómo cuánto cuánta cuántos cuántas cuál cuáles por"),
-		reasons:   words("qué cómo"),
-		back:      words("eso esto ello lo"), articles: words("el la los las del al"), manner: words("en como"),
-		you: words("tú te usted quieres"), polite: words("favor"), things: words("qué cuál cuáles"),
-		persons: words("quién quiénes"), turns: words("no ni sin antes después más menos todos todas"),
+		language: "es", conjunctions: wordList("y e pero o u"),
+		questions: wordList("qué quién quiénes cuándo dónde cómo cuánto cuánta cuántos cuántas cuál cuáles por"),
+		reasons:   wordList("qué cómo"),
+		back:      wordList("eso esto ello lo"), articles: wordList("el la los las del al"),
+		manner: wordList("en como"),
+		you:    wordList("tú te usted quieres"), polite: wordList("favor"), things: wordList("qué cuál cuáles"),
+		persons: wordList("quién quiénes"), turns: wordList("no ni sin antes después más menos todos todas"),
 	},
 	{
-		language: "it", conjunctions: words("e ed ma o"),
-		questions: words("cosa chi quando dove perché come quanto quanta quanti quante quale quali qual"),
-		reasons:   words("cosa perché come"),
-		back:      words("questo quello ciò"),
-		articles:  words("il lo la i gli le l del dello della dei degli delle al alla nel nella sul sulla"),
-		manner:    words("in come"), you: words("tu ti vuoi"), polite: words("favore"),
-		things: words("cosa quale quali qual"), persons: words("chi"),
-		turns: words("non senza mai prima dopo più meno"),
+		language: "it", conjunctions: wordList("e ed ma o"),
+		questions: wordList("cosa chi quando dove perché come quanto quanta quanti quante quale quali qual"),
+		reasons:   wordList("cosa perché come"),
+		back:      wordList("questo quello ciò"),
+		articles:  wordList("il lo la i gli le l del dello della dei degli delle al alla nel nella sul sulla"),
+		manner:    wordList("in come"), you: wordList("tu ti vuoi"), polite: wordList("favore"),
+		things: wordList("cosa quale quali qual"), persons: wordList("chi"),
+		turns: wordList("non senza mai prima dopo più meno"),
 	},
 }
 
-func words(list string) []string { return strings.Fields(list) }
+func wordList(list string) []string { return strings.Fields(list) }
 
 // isFunction reports whether a word carries no subject. In a language without a list of such words the short ones do
 // not.
@@ -178,9 +180,9 @@ type clause struct {
 	joined bool // by a conjunction or a comma to the one before, so that it may leave out what that says
 }
 
-// questions are the questions that a text consists of, nil if it can't be divided into such: each part has content
+// splitQuestions are the questions that a text consists of, nil if it can't be divided into such: each part has content
 // words and function words of its own, and none that was cut from a sentence ends in the middle of a phrase.
-func questions(q string) []clause {
+func splitQuestions(q string) []clause {
 	said := wordsAt(q)
 	joints := jointsOf(said)
 	listed := slices.ContainsFunc(joints, func(j joint) bool { return !j.comma && !j.sentence })
@@ -192,25 +194,25 @@ func questions(q string) []clause {
 			to = joints[i+1].ends
 		}
 		if j.ends < from || j.begins >= to || j.comma && !listed ||
-			!j.divides(said[from:j.ends], said[j.begins:to], j.asks-j.begins) {
+			!j.dividesQuestions(said[from:j.ends], said[j.begins:to], j.asks-j.begins) {
 			continue
 		}
-		parts = append(parts, clause{trimmed(q[said[from].start:said[j.ends-1].end]), joined})
+		parts = append(parts, clause{trimPunctuation(q[said[from].start:said[j.ends-1].end]), joined})
 		from, joined = j.begins, !j.sentence
 	}
 	if len(parts) == 0 {
 		return nil
 	}
-	return append(parts, clause{trimmed(q[said[from].start:]), joined})
+	return append(parts, clause{trimPunctuation(q[said[from].start:]), joined})
 }
 
-func trimmed(s string) string {
+func trimPunctuation(s string) string {
 	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;?¿.!¡", r) })
 }
 
-// divides reports whether two runs of words are questions by themselves. asks is the place of the question word in
-// the second.
-func (j joint) divides(left, right []wordAt, asks int) bool {
+// dividesQuestions reports whether two runs of words are questions by themselves. asks is the place of the question
+// word in the second.
+func (j joint) dividesQuestions(left, right []wordAt, asks int) bool {
 	if len(left) == 0 || !j.grammar.isQuestion(left) || !j.grammar.isQuestion(right) {
 		return false
 	}

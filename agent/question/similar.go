@@ -22,7 +22,7 @@ type intent struct {
 }
 
 // countable is what makes another question of a question word.
-var countable = words("many much viel viele vielen")
+var countable = wordList("many much viel viele vielen")
 
 // request is how a question begins that is an order: “Can you …”.
 var request = regexp.MustCompile(

@@ -50,15 +50,15 @@ func Split(question string, a Analysis) []chat.PlanPart {
 		return Undivided(question)
 	}
 	var parts []chat.PlanPart
-	for i, c := range questions(q) {
+	for i, c := range splitQuestions(q) {
 		part := chat.PlanPart{Query: c.text, Reasoning: "A question of its own", DependsOn: []int{}}
-		if i > 0 && (pronoun.MatchString(c.text) || c.joined && NeedsContext(c.text)) && !names(c.text) {
+		if i > 0 && (pronoun.MatchString(c.text) || c.joined && NeedsContext(c.text)) && !namesSomething(c.text) {
 			part.Reasoning, part.DependsOn = "Builds on the part before", []int{i - 1}
 		}
 		parts = append(parts, part)
 	}
 	if len(parts) == 0 && a.Type == Comparison {
-		for _, side := range sides(q) {
+		for _, side := range comparedSides(q) {
 			parts = append(
 				parts, chat.PlanPart{Query: side, Reasoning: "One side of the comparison", DependsOn: []int{}},
 			)
@@ -76,9 +76,9 @@ func Split(question string, a Analysis) []chat.PlanPart {
 	return parts
 }
 
-// sides are the things that a question compares. What only the first or the last of them says holds for all: "the
-// rent of the flat and the house", "leave and sickness in the handbook".
-func sides(q string) []string {
+// comparedSides are the things that a question compares. What only the first or the last of them says holds for all:
+// "the rent of the flat and the house", "leave and sickness in the handbook".
+func comparedSides(q string) []string {
 	for _, form := range compared {
 		m := form.FindStringSubmatch(q)
 		if m == nil {
@@ -100,7 +100,7 @@ func sides(q string) []string {
 				items[i] += tail
 			}
 		}
-		if items = slices.Compact(items); comparable(items) {
+		if items = slices.Compact(items); areComparable(items) {
 			return items
 		}
 		return nil
@@ -108,9 +108,9 @@ func sides(q string) []string {
 	return nil
 }
 
-// names reports whether a part names something: a date alone does not say what it is about.
-func names(part string) bool {
-	return slices.ContainsFunc(entities(part), func(e string) bool { return !dateOrYear.MatchString(e) })
+// namesSomething reports whether a part names something: a date alone does not say what it is about.
+func namesSomething(part string) bool {
+	return slices.ContainsFunc(findEntities(part), func(e string) bool { return !dateOrYear.MatchString(e) })
 }
 
 // NeedsContext reports whether a part borrows what it is about from another: it points back, or has a single content
@@ -129,9 +129,9 @@ func contentOf(part string) int {
 	return n
 }
 
-// comparable reports whether the sides of a comparison are whole by themselves. One that is a single word before a
+// areComparable reports whether the sides of a comparison are whole by themselves. One that is a single word before a
 // longer side may share its last word, as in “the old and the new tariff”; a name does not.
-func comparable(items []string) bool {
+func areComparable(items []string) bool {
 	last := contentOf(items[len(items)-1])
 	for _, item := range items {
 		said := wordsAt(item)

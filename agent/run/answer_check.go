@@ -39,8 +39,8 @@ type evaluation struct {
 	faultless   bool // everything that the answer states is held, or it states nothing
 }
 
-// evaluate says how far an answer is borne out, by what it is that has to bear it out.
-func (ac *answerCheck) evaluate(markdown string) evaluation {
+// evaluateAnswer says how far an answer is borne out, by what it is that has to bear it out.
+func (ac *answerCheck) evaluateAnswer(markdown string) evaluation {
 	if ac.givenText() {
 		c, explained := ac.found.evidence.CompareGiven(markdown)
 		return evaluation{c.Confidence(), explained, c.Unsupported, c.IsFaultless()}
@@ -119,7 +119,7 @@ func (ac *answerCheck) evaluateTalk(markdown string) evaluation {
 	}
 }
 
-func (ac *answerCheck) coverage() chat.Coverage {
+func (ac *answerCheck) searchCoverage() chat.Coverage {
 	opened, pages, empty, searches := ac.toolContext.Sources.Readings()
 	if ac.author == reportOfOpened {
 		return chat.Coverage{EmptySearches: []string{}}

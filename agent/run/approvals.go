@@ -32,8 +32,8 @@ type approvals struct {
 	early   map[string]verdict   // decisions about calls that do not wait yet, in a run that was taken over
 }
 
-// wait registers a call that waits from now on.
-func (s *approvals) wait(callID string, t *tools.Tool) *approval {
+// addCall registers a call that waits from now on.
+func (s *approvals) addCall(callID string, t *tools.Tool) *approval {
 	a := &approval{tool: t, answer: make(chan verdict, 1)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,8 +45,8 @@ func (s *approvals) wait(callID string, t *tools.Tool) *approval {
 	return a
 }
 
-// settle hands a verdict to the call, and reports whether it is the first.
-func (s *approvals) settle(callID string, v verdict) bool {
+// settleCall hands a verdict to the call, and reports whether it is the first.
+func (s *approvals) settleCall(callID string, v verdict) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a, ok := s.waiting[callID]
@@ -62,15 +62,15 @@ func (s *approvals) settle(callID string, v verdict) bool {
 	return true
 }
 
-// withdraw ends the wait without a person's word, or although it can't be followed.
-func (s *approvals) withdraw(a *approval) {
+// withdrawCall ends the wait without a person's word, or although it can't be followed.
+func (s *approvals) withdrawCall(a *approval) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a.settled = true
 }
 
-// find returns the tool of a call that waits or waited.
-func (s *approvals) find(callID string) (t *tools.Tool, known, settled bool) {
+// findCall returns the tool of a call that waits or waited.
+func (s *approvals) findCall(callID string) (t *tools.Tool, known, settled bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a, known := s.waiting[callID]

@@ -19,7 +19,7 @@ const (
 
 // requestApproval makes a call wait for a person, from the next event on.
 func (c *toolCaller) requestApproval(a *toolCall) chat.Step {
-	a.approval = c.control.approvals.wait(a.step.CallID, a.tool)
+	a.approval = c.control.approvals.addCall(a.step.CallID, a.tool)
 	a.step.Status, a.step.ToolStatus = chat.StatusPending, chat.StatusPending
 	a.step.Summary = "waits for your approval"
 	return a.step
@@ -50,7 +50,7 @@ func (c *toolCaller) runApproved(ctx, callCtx context.Context, attempts []*toolC
 		if a.status == "" {
 			c.acceptApproval(a, v)
 			// before it begins: what has an effect is in the log
-			if err := c.log.emit(ctx, c.log.trackStep(a.step)); err != nil {
+			if err := c.log.emitEvents(ctx, c.log.trackStep(a.step)); err != nil {
 				return nil, err
 			}
 			c.launchCall(callCtx, a)
@@ -58,7 +58,7 @@ func (c *toolCaller) runApproved(ctx, callCtx context.Context, attempts []*toolC
 		open = append(open, a)
 	}
 	for _, a := range open {
-		o, err := a.wait(ctx)
+		o, err := a.awaitEnd(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -66,7 +66,7 @@ func (c *toolCaller) runApproved(ctx, callCtx context.Context, attempts []*toolC
 		if err != nil {
 			return nil, err
 		}
-		if err := c.log.emit(ctx, c.log.trackStep(step)); err != nil {
+		if err := c.log.emitEvents(ctx, c.log.trackStep(step)); err != nil {
 			return nil, err
 		}
 		told[a.step.CallID] = message
@@ -78,7 +78,7 @@ func (c *toolCaller) runApproved(ctx, callCtx context.Context, attempts []*toolC
 // now.
 func (c *toolCaller) awaitVerdict(ctx context.Context, a *toolCall, late <-chan time.Time) (verdict, error) {
 	object := func(why rejection) {
-		c.control.approvals.withdraw(a.approval)
+		c.control.approvals.withdrawCall(a.approval)
 		c.rejectCall(a, why)
 	}
 	select {
@@ -110,7 +110,7 @@ func (c *toolCaller) awaitVerdict(ctx context.Context, a *toolCall, late <-chan 
 // acceptApproval makes an approved call ready to run, with the person's input if there is one.
 func (c *toolCaller) acceptApproval(a *toolCall, v verdict) {
 	a.step.Status, a.step.ToolStatus, a.step.Timestamp, a.step.Summary = chat.StatusRunning, chat.StatusRunning,
-		stamp(), ""
+		nowSeconds(), ""
 	a.step.Details = map[string]any{detailApproved: true}
 	if v.input != nil && string(v.input) != string(a.args) {
 		a.step.Details[detailProposed] = a.args

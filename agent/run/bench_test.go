@@ -134,7 +134,7 @@ func BenchmarkParallelTools(b *testing.B) {
 	var took []time.Duration
 	for n := 0; b.Loop(); n++ {
 		w := h.forgetful(asks("How many days of paid holiday are there?"))
-		if err := w.prepare(b.Context()); err != nil {
+		if err := w.prepareRun(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 		var cs []llm.Call
@@ -182,7 +182,7 @@ func BenchmarkRecollect(b *testing.B) {
 				}
 				begun := time.Now()
 				w := h.runner(next)
-				if err := w.prepare(b.Context()); err != nil {
+				if err := w.prepareRun(b.Context()); err != nil {
 					b.Fatal(err)
 				}
 				worst = max(worst, time.Since(begun))

@@ -23,8 +23,8 @@ type budget struct {
 	stop       chat.StopReason // why the answer is forced; empty while it is not
 }
 
-// check decides whether a budget is spent, so that the next turn has to answer from what there is.
-func (b *budget) check() {
+// checkLimits decides whether a budget is spent, so that the next turn has to answer from what there is.
+func (b *budget) checkLimits() {
 	switch {
 	case b.stop != "":
 	case b.control.now.Err() != nil:
@@ -42,7 +42,7 @@ func (b *budget) check() {
 
 // mayCall reports whether there is room for further calls of the program's own.
 func (b *budget) mayCall() bool {
-	b.check()
+	b.checkLimits()
 	return b.stop == "" && b.retrievals < b.limits.RetrievalCalls
 }
 

@@ -79,13 +79,13 @@ func (c *Control) AnswerNow() { c.endNow(errAnswerNow) }
 // Decide settles a call that waits for a person, or will wait in a moment: input replaces the model's unless it is
 // nil. It reports whether that is news: the first decision stands.
 func (c *Control) Decide(callID string, approved bool, input json.RawMessage) bool {
-	return c.approvals.settle(callID, verdict{denied: !approved, input: input})
+	return c.approvals.settleCall(callID, verdict{denied: !approved, input: input})
 }
 
 // Undecided returns the tool of a call that waits for a person. known is false for a call that does not wait, or not
 // yet: one of a run that was taken over waits again in a moment.
 func (c *Control) Undecided(callID string) (t *tools.Tool, known bool, err error) {
-	t, known, settled := c.approvals.find(callID)
+	t, known, settled := c.approvals.findCall(callID)
 	switch {
 	case c.ctx.Err() != nil:
 		return nil, known, &chat.Error{Code: chat.CodeConflict, Message: "This answer was stopped."}

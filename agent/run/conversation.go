@@ -119,14 +119,14 @@ func (t *task) readBranch(ctx context.Context) (conversation, error) {
 				held := ground.WithoutSentences(past.Answer, known.unsupported)
 				out.evidence = append(out.evidence, clipTokens(held, left))
 			}
-			left -= tokens(answer)
+			left -= estimateTokens(answer)
 			if !answered {
 				answered, out.documents = true, known.sources
 			}
 			if len(out.citations) == 0 { // an answer without footnotes leaves those before it in sight
 				out.citations = known.citations
 			}
-			out.add(known.passages, t.cfg.Memory.Passages)
+			out.addPassages(known.passages, t.cfg.Memory.Passages)
 		} else {
 			out.messages = append(
 				out.messages, llm.Message{Role: llm.RoleAssistant, Text: "(This question was not answered.)"},
@@ -135,14 +135,14 @@ func (t *task) readBranch(ctx context.Context) (conversation, error) {
 		question := clipTokens(past.Request.Message, max(left, 50))
 		out.messages = append(out.messages, llm.Message{Role: llm.RoleUser, Text: question})
 		out.evidence = append(out.evidence, question)
-		left -= tokens(question)
+		left -= estimateTokens(question)
 	}
 	slices.Reverse(out.messages)
 	return out, nil
 }
 
-// add keeps passages that are not known yet, up to a limit in all.
-func (r *conversation) add(passages []string, limit int) {
+// addPassages keeps passages that are not known yet, up to a limit in all.
+func (r *conversation) addPassages(passages []string, limit int) {
 	for _, id := range passages {
 		if len(r.passages) < limit {
 			r.passages = text.AppendNew(r.passages, id)

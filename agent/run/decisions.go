@@ -76,7 +76,8 @@ func (s *toolSelector) recallDecision() (calls []llm.Call, ok bool) {
 
 // rememberDecision remembers the model's first choice of a run that ended with an answer from documents.
 func (s *toolSelector) rememberDecision(a chat.Answer) {
-	if s.chosenBy != "" || len(a.Citations) == 0 || a.StopReason != chat.StopAnswered || !s.enabled(featureDecisions) {
+	if s.chosenBy != "" || len(a.Citations) == 0 || a.StopReason != chat.StopAnswered ||
+		!s.isEnabled(featureDecisions) {
 		return
 	}
 	if key := s.decisionKey(); key != "" && len(s.first) > 0 {

@@ -67,14 +67,14 @@ type Config struct {
 
 // CheckTools reports a toolset or a tool that does not exist.
 func (c Config) CheckTools() error {
-	registry, err := c.registry()
+	registry, err := c.toolRegistry()
 	if err != nil {
 		return err
 	}
 	return registry.Check(c.Toolset, c.Tools)
 }
 
-func (c Config) registry() (tools.Registry, error) {
+func (c Config) toolRegistry() (tools.Registry, error) {
 	return tools.NewRegistry(tools.Config{Web: c.Web, MCP: c.MCP, ApproveWeb: c.ApproveWeb})
 }
 
@@ -97,7 +97,7 @@ func NewEngine(cfg Config) (*Engine, error) {
 	if cfg.Store == nil || cfg.Feed == nil || cfg.Library == nil || cfg.Model == nil {
 		return nil, errors.New("agent: Store, Feed, Library and Model are required")
 	}
-	registry, err := cfg.registry()
+	registry, err := cfg.toolRegistry()
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func NewEngine(cfg Config) (*Engine, error) {
 func (e *Engine) Config() Config { return e.cfg }
 
 // Stats returns what all runs did so far.
-func (e *Engine) Stats() chat.RunStats { return e.stats.sum() }
+func (e *Engine) Stats() chat.RunStats { return e.stats.copyCounts() }
 
 // DefaultTools returns the tools of a request that names none.
 func (e *Engine) DefaultTools() tools.Set { return e.Registry.Toolsets[e.cfg.Toolset] }

@@ -34,21 +34,21 @@ func (l *eventLog) appendEvents(ctx context.Context, ps ...chat.Payload) error {
 	return err
 }
 
-// emit stores payloads. A run whose events can't be stored ends: an unrecorded step must not shape the answer. A
+// emitEvents stores payloads. A run whose events can't be stored ends: an unrecorded step must not shape the answer. A
 // cancelled run still stores what it has begun to store, so that one knows what is in the log.
-func (l *eventLog) emit(ctx context.Context, ps ...chat.Payload) error {
+func (l *eventLog) emitEvents(ctx context.Context, ps ...chat.Payload) error {
 	if len(ps) == 0 {
 		return nil
 	}
 	if err := l.store(context.WithoutCancel(ctx), ps...); err != nil {
-		l.reopen(ps)
+		l.reopenSteps(ps)
 		return fmt.Errorf("store events: %w", err)
 	}
 	return nil
 }
 
-// reopen remembers the steps whose ends could not be stored as running, so that the end of the run ends them.
-func (l *eventLog) reopen(ps []chat.Payload) {
+// reopenSteps remembers the steps whose ends could not be stored as running, so that the end of the run ends them.
+func (l *eventLog) reopenSteps(ps []chat.Payload) {
 	for _, p := range ps {
 		if s, ok := p.(chat.Step); ok {
 			l.open[s.CallID] = &s
@@ -64,7 +64,7 @@ func (l *eventLog) newID() string {
 // newStep makes a step that is no tool call.
 func (l *eventLog) newStep(name string, action chat.Action, status chat.Status, message string) chat.Step {
 	return chat.Step{
-		CallID: l.newID(), Step: name, ActionType: action, Message: message, Timestamp: stamp(), Status: status,
+		CallID: l.newID(), Step: name, ActionType: action, Message: message, Timestamp: nowSeconds(), Status: status,
 		ToolStatus: status,
 		Details:    map[string]any{},
 	}
@@ -85,9 +85,9 @@ func (l *eventLog) takeAnswerBack(ctx context.Context, step chat.Step) error {
 	text, stored := l.writer.Reset()
 	step.Thought = strings.TrimSpace(text)
 	if stored {
-		return l.emit(ctx, chat.AnswerReset{CallID: step.CallID}, step)
+		return l.emitEvents(ctx, chat.AnswerReset{CallID: step.CallID}, step)
 	}
-	return l.emit(ctx, step)
+	return l.emitEvents(ctx, step)
 }
 
 // closeSteps ends the steps that were running, in the order they began.
@@ -105,7 +105,7 @@ func (l *eventLog) closeSteps(done chat.RunDone) []chat.Payload {
 	var out []chat.Payload
 	for _, s := range steps {
 		s.Status, s.ToolStatus = chat.StatusCancelled, chat.StatusCancelled
-		s.DurationMS, s.Timestamp = int64((stamp()-s.Timestamp)*1000), stamp()
+		s.DurationMS, s.Timestamp = int64((nowSeconds()-s.Timestamp)*1000), nowSeconds()
 		if s.ToolName != "" {
 			why := "The call was stopped."
 			if done.Status == "" { // the run goes on
@@ -130,6 +130,6 @@ func (l *eventLog) storableSteps() []chat.Payload {
 	})
 }
 
-func stamp() float64 { return float64(time.Now().UnixMicro()) / 1e6 }
+func nowSeconds() float64 { return float64(time.Now().UnixMicro()) / 1e6 }
 
 func sinceMS(t time.Time) int64 { return time.Since(t).Milliseconds() }

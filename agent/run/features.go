@@ -57,7 +57,7 @@ func (t Features) Check() error {
 	return nil
 }
 
-// enabled reports whether a feature is on.
-func (t *task) enabled(feature string) bool {
+// isEnabled reports whether a feature is on.
+func (t *task) isEnabled(feature string) bool {
 	return !slices.Contains(t.cfg.Features.Without, feature)
 }

@@ -37,8 +37,8 @@ func (f *findings) noteFailed(t *tools.Tool, s chat.Step) {
 	}
 }
 
-// suffices reports whether a passage that was found holds every content word of the question.
-func (f *findings) suffices() bool {
+// onePassageSuffices reports whether a passage that was found holds every content word of the question.
+func (f *findings) onePassageSuffices() bool {
 	query := strings.Join(f.asked.Keywords, " ")
 	language := text.Detect(f.run.Request.Message)
 	if language == "" {

@@ -25,9 +25,9 @@ type ending struct {
 	Tokens   chat.Tokens // to be charged to its user
 }
 
-// finish runs do and ends the log, whatever happens: exactly one run_done, even if the context is gone or the code
+// finishRun runs do and ends the log, whatever happens: exactly one run_done, even if the context is gone or the code
 // panics.
-func (w *Runner) finish(ctx context.Context, do func() ([]chat.Payload, error)) ending {
+func (w *Runner) finishRun(ctx context.Context, do func() ([]chat.Payload, error)) ending {
 	last, err := func() (last []chat.Payload, err error) {
 		defer func() {
 			if p := recover(); p != nil {
@@ -109,7 +109,7 @@ func (w *Runner) storeEnd(ctx context.Context, last []chat.Payload) ending {
 	limit := time.NewTimer(endTime)
 	defer limit.Stop()
 	for pause := 100 * time.Millisecond; ; pause *= 2 {
-		err := w.log.emit(ctx, last...)
+		err := w.log.emitEvents(ctx, last...)
 		if err == nil {
 			return ending{Over: true, Tokens: w.budget.tokens}
 		}

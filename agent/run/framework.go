@@ -32,8 +32,8 @@ type Rounds struct {
 	Call func(ctx context.Context, place int) (string, error)
 }
 
-// simple is the framework that needs no other's code.
-func simple(ctx context.Context, r Rounds) error {
+// driveOwnLoop is the framework that needs no other's code.
+func driveOwnLoop(ctx context.Context, r Rounds) error {
 	for {
 		calls, err := r.Turn(ctx)
 		if err != nil || len(calls) == 0 {
@@ -62,7 +62,7 @@ type rounds struct {
 	last    []chat.Payload
 }
 
-func (r *rounds) catalog() Rounds {
+func (r *rounds) asRounds() Rounds {
 	return Rounds{
 		Question: r.w.run.Request.Message, Tools: r.w.model.nextRequest().Tools,
 		Most: r.w.budget.limits.Steps + moreRounds,
@@ -125,8 +125,9 @@ func (r *rounds) callResult(ctx context.Context, place int) (string, error) {
 	return r.results[place], nil
 }
 
-// close takes the run back from the framework, which returned err. It waits for a step that the framework left behind.
-func (r *rounds) close(err error) ([]chat.Payload, error) {
+// takeBack takes the run back from the framework, which returned err. It waits for a step that the framework left
+// behind.
+func (r *rounds) takeBack(err error) ([]chat.Payload, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true

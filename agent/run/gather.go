@@ -50,7 +50,7 @@ func (e *Engine) Gather(ctx context.Context, run chat.Run, set tools.Set, most i
 		}
 		return nil
 	}
-	err = w.gather(ctx)
+	err = w.gatherPassages(ctx)
 	out.Results, out.Notes, out.Tokens = w.found.rankedResults(most), []string{}, w.budget.tokens
 	for _, s := range out.Steps {
 		if s.Step == "fallback" {
@@ -60,9 +60,9 @@ func (e *Engine) Gather(ctx context.Context, run chat.Run, set tools.Set, most i
 	return out, err
 }
 
-// gather lets the model call tools until it has enough.
-func (w *Runner) gather(ctx context.Context) error {
-	if err := w.begin(ctx); err != nil {
+// gatherPassages lets the model call tools until it has enough.
+func (w *Runner) gatherPassages(ctx context.Context) error {
+	if err := w.beginRun(ctx); err != nil {
 		return err
 	}
 	if err := w.findProfile(ctx); err != nil {
@@ -73,7 +73,7 @@ func (w *Runner) gather(ctx context.Context) error {
 		return err
 	}
 	for w.model.phase == gathering {
-		if w.budget.check(); w.budget.stop != "" {
+		if w.budget.checkLimits(); w.budget.stop != "" {
 			return nil
 		}
 		r, err := w.model.completeTurn(ctx)

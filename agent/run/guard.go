@@ -115,7 +115,7 @@ func (w *Runner) guardInput(ctx context.Context) error {
 	}
 	step := w.log.newStep("guard", chat.ActionAnalysing, chat.StatusError, "The question was stopped by a guardrail")
 	step.Error = &chat.StepError{Code: chat.CodeGuardrail, Message: why}
-	if err := w.log.emit(ctx, w.started(), step); err != nil {
+	if err := w.log.emitEvents(ctx, w.startedEvent(), step); err != nil {
 		return err
 	}
 	return &chat.Error{Code: chat.CodeGuardrail, Message: why}

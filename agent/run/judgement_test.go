@@ -53,7 +53,7 @@ func TestConfidenceIsTheLowerOfTheModelsAndTheProgramsOwn(t *testing.T) {
 		{"a sentence is held by nothing, and the rest is", new(0.95), 0.8, false, false, 0.8},
 	} {
 		found := evaluation{confidence: tt.found, explained: "Found.", faultless: tt.faultless}
-		if got, _ := (judgement{text: "Said.", score: tt.model}).with(found, tt.cited); got != tt.want {
+		if got, _ := (judgement{text: "Said.", score: tt.model}).combineWith(found, tt.cited); got != tt.want {
 			t.Errorf("%s: confidence = %v, want %v", tt.name, got, tt.want)
 		}
 	}

@@ -8,19 +8,19 @@ import (
 	"footnote/llm"
 )
 
-// loop lets the model work until it answers, and returns what ends the run's log but for run_done. An error ends the
-// run.
-func (w *Runner) loop(ctx context.Context) ([]chat.Payload, error) {
+// answerLoop lets the model work until it answers, and returns what ends the run's log but for run_done. An error ends
+// the run.
+func (w *Runner) answerLoop(ctx context.Context) ([]chat.Payload, error) {
 	drive := w.cfg.Framework
 	if drive == nil {
-		drive = simple
+		drive = driveOwnLoop
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := &rounds{w: w}
-	err := drive(ctx, r.catalog())
+	err := drive(ctx, r.asRounds())
 	cancel()
-	return r.close(err)
+	return r.takeBack(err)
 }
 
 // nextReply asks the model for a turn, and again until the reply has calls or its answer is good enough. With an
@@ -30,7 +30,7 @@ func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, e
 		if ok, err := w.selector.quoteAgain(ctx); ok || err != nil {
 			return w.reviewer.lastReply(ctx, err)
 		}
-		w.budget.check()
+		w.budget.checkLimits()
 		if w.budget.badTurns > maxRepairs || w.budget.cutTurns >= maxCuts {
 			if _, err := w.selector.fallBackToPipeline(ctx); err != nil {
 				return reply{}, nil, err
@@ -63,14 +63,14 @@ func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, e
 				Code: chat.CodeGuardrail, Message: "The model's provider refused to answer this. Ask in other words.",
 			})
 		}
-		again, err := w.reviewer.review(ctx, r, text)
+		again, err := w.reviewer.reviewReply(ctx, r, text)
 		if err != nil {
 			return w.reviewer.orEarlier(ctx, err)
 		}
 		if again {
 			continue
 		}
-		if again, err = w.reviewer.reconsider(ctx); err != nil {
+		if again, err = w.reviewer.reconsiderAnswer(ctx); err != nil {
 			return reply{}, nil, err
 		}
 		if again {
@@ -79,7 +79,7 @@ func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, e
 		if text, err = w.reviewer.finishAnswer(ctx); err != nil {
 			return reply{}, nil, err
 		}
-		last, err = w.reviewer.conclusion(text, r.finish)
+		last, err = w.reviewer.lastEvents(text, r.finish)
 		return r, last, err
 	}
 }
@@ -95,7 +95,7 @@ func (w *Runner) runTurnCalls(ctx context.Context, r reply) error {
 	if err := w.selector.reformulateQuery(ctx); err != nil {
 		return err
 	}
-	if w.model.selection() != tools.SelectAuto || w.model.phase != gathering {
+	if w.model.toolSelection() != tools.SelectAuto || w.model.phase != gathering {
 		return nil
 	}
 	_, err := w.selector.stopEarly(ctx)

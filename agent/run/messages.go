@@ -29,7 +29,7 @@ type messages struct {
 func (ms *messages) shortenOldResults(ctx context.Context) error {
 	size := 0
 	for _, m := range ms.list {
-		size += tokens(m.Text)
+		size += estimateTokens(m.Text)
 	}
 	if size <= ms.cfg.Features.ContextTokens*8/10 {
 		return nil
@@ -49,7 +49,7 @@ func (ms *messages) shortenOldResults(ctx context.Context) error {
 			ms.nonce,
 			clipTokens(body, keptOutput/4)+" (shortened to save room: call the tool again if you need the rest)",
 		)
-		shortened, freed = shortened+1, freed+tokens(m.Text)-tokens(short)
+		shortened, freed = shortened+1, freed+estimateTokens(m.Text)-estimateTokens(short)
 		m.Text = short
 	}
 	if shortened == 0 {
@@ -61,7 +61,7 @@ func (ms *messages) shortenOldResults(ctx context.Context) error {
 	)
 	step.Summary = fmt.Sprintf("about %d of %d tokens freed", freed, size)
 	step.Details = map[string]any{"tokens": size, "freed": freed, "limit": ms.cfg.Features.ContextTokens}
-	return ms.log.emit(ctx, step)
+	return ms.log.emitEvents(ctx, step)
 }
 
 // dropOldResults forgets the older results of tools, which take the most room. It reports whether there were any.
@@ -80,17 +80,17 @@ func (ms *messages) dropOldResults() bool {
 	return found
 }
 
-// tokens estimates how many tokens a text has: about four bytes each.
-func tokens(s string) int { return len(s)/4 + 1 }
+// estimateTokens estimates how many tokens a text has: about four bytes each.
+func estimateTokens(s string) int { return len(s)/4 + 1 }
 
-// sizeOf estimates the tokens of a request, with its tools.
-func sizeOf(req llm.Request) int {
+// estimateRequest estimates the tokens of a request, with its tools.
+func estimateRequest(req llm.Request) int {
 	size := 0
 	for _, message := range req.Messages {
-		size += tokens(message.Text)
+		size += estimateTokens(message.Text)
 	}
 	for _, tool := range req.Tools {
-		size += tokens(tool.Description) + tokens(string(tool.Schema))
+		size += estimateTokens(tool.Description) + estimateTokens(string(tool.Schema))
 	}
 	return size
 }

@@ -71,7 +71,7 @@ func (m *modelCaller) completeTurn(ctx context.Context) (reply, error) {
 		if err := m.stopCause(ctx); err != nil {
 			return reply{}, err
 		}
-		m.budget.check()
+		m.budget.checkLimits()
 		r, err := m.streamReply(ctx)
 		if err == nil {
 			m.messages.ephemeral = nil
@@ -97,7 +97,7 @@ func (m *modelCaller) completeTurn(ctx context.Context) (reply, error) {
 		case !errors.As(err, &e):
 			return reply{}, err // the store, not the model
 		case e.Kind == llm.KindRateLimited && !m.log.writer.Shown() && !m.isRuleBased():
-			wait, again := limit.wait(e.RetryAfter)
+			wait, again := limit.nextWait(e.RetryAfter)
 			if !again || time.Since(m.budget.begun)+wait > m.budget.searchTime() {
 				err = m.fallBack(ctx, e)
 			} else {
@@ -178,7 +178,7 @@ func (m *modelCaller) readParts(
 	var watch replyWatch
 	progress := readingStep{log: m.log, begun: time.Now()}
 	defer func() {
-		if failed := progress.end(ctx); err == nil {
+		if failed := progress.endStep(ctx); err == nil {
 			err = failed
 		}
 	}()
@@ -189,7 +189,7 @@ func (m *modelCaller) readParts(
 			return nil, err
 		}
 		if _, reads := part.(llm.Reading); !reads {
-			if err := progress.end(ctx); err != nil {
+			if err := progress.endStep(ctx); err != nil {
 				return nil, err
 			}
 		}
@@ -197,13 +197,13 @@ func (m *modelCaller) readParts(
 		case llm.Text:
 			if !thought && reasoning.Len() > 0 {
 				thought = true
-				if err := m.log.emit(ctx, m.thinkingStep(reasoning.String())); err != nil {
+				if err := m.log.emitEvents(ctx, m.thinkingStep(reasoning.String())); err != nil {
 					return nil, err
 				}
 			}
 			said, over, repeated := string(p), false, false
 			if !m.isRuleBased() {
-				said, over, repeated = watch.take(said)
+				said, over, repeated = watch.takePiece(said)
 			}
 			text.WriteString(said)
 			if !r.chooses && said != "" {
@@ -244,7 +244,7 @@ func (m *modelCaller) readParts(
 		case llm.Call:
 			r.calls = append(r.calls, p)
 		case llm.Reading:
-			if err := progress.show(ctx, float64(p)); err != nil {
+			if err := progress.showProgress(ctx, float64(p)); err != nil {
 				return nil, err
 			}
 		case llm.Notice:
@@ -252,7 +252,7 @@ func (m *modelCaller) readParts(
 				continue
 			}
 			m.noticed[p] = true
-			if err := m.log.emit(
+			if err := m.log.emitEvents(
 				ctx, m.log.newStep("notice", chat.ActionThinking, chat.StatusComplete, string(p)),
 			); err != nil {
 				return nil, err
@@ -261,7 +261,7 @@ func (m *modelCaller) readParts(
 			done, m.quoted = &p, p.Found
 		}
 	}
-	if rest := watch.rest(); rest != "" {
+	if rest := watch.heldRest(); rest != "" {
 		text.WriteString(rest)
 		if !r.chooses {
 			if err := m.log.writer.Write(ctx, rest); err != nil {
@@ -274,7 +274,7 @@ func (m *modelCaller) readParts(
 
 // noteRepetition says that a reply was ended because the model said the same again.
 func (m *modelCaller) noteRepetition(ctx context.Context) error {
-	return m.log.emit(ctx, m.log.newStep(
+	return m.log.emitEvents(ctx, m.log.newStep(
 		"notice", chat.ActionThinking, chat.StatusComplete, "The model said the same again: its reply ends there",
 	))
 }
@@ -295,10 +295,10 @@ func (m *modelCaller) countTokens(model llm.Model, req llm.Request, u *llm.Usage
 	if u != nil {
 		used = chat.Tokens{In: u.In, Out: u.Out}
 	} else {
-		used.In = sizeOf(req)
-		used.Out = tokens(r.text + r.reasoning)
+		used.In = estimateRequest(req)
+		used.Out = estimateTokens(r.text + r.reasoning)
 		for _, c := range r.calls {
-			used.Out += tokens(string(c.Arguments))
+			used.Out += estimateTokens(string(c.Arguments))
 		}
 	}
 	r.tokens, r.cost = used, m.budget.chargeTokens(model, used)
@@ -327,7 +327,7 @@ func (m *modelCaller) completeOnce(
 	defer context.AfterFunc(m.control.now, cancel)()
 	defer context.AfterFunc(m.control.leaving, cancel)()
 	req := llm.Request{
-		Messages: messages, NoTools: true, Temperature: m.temperature(), DefaultTemperature: true,
+		Messages: messages, NoTools: true, Temperature: m.chosenTemperature(), DefaultTemperature: true,
 		Seed:      m.run.Request.Config.Seed,
 		MaxTokens: completeTokens,
 	}
@@ -361,9 +361,9 @@ func (m *modelCaller) completeOnce(
 		used = chat.Tokens{In: usage.In, Out: usage.Out}
 	} else {
 		for _, message := range messages {
-			used.In += tokens(message.Text)
+			used.In += estimateTokens(message.Text)
 		}
-		used.Out = tokens(text.String())
+		used.Out = estimateTokens(text.String())
 	}
 	m.budget.chargeTokens(model, used)
 	return text.String(), used, nil

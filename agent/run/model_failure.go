@@ -20,9 +20,9 @@ type rateLimit struct {
 	told        bool // the server named a wait before, and it was too short
 }
 
-// wait returns how long to wait after a refusal, and false when it was the last: 5, 10, 20, 40, 60 s. The first wait
-// that the server names replaces its step; those after it are lower bounds, since the first did not suffice.
-func (l *rateLimit) wait(named time.Duration) (time.Duration, bool) {
+// nextWait returns how long to wait after a refusal, and false when it was the last: 5, 10, 20, 40, 60 s. The first
+// wait that the server names replaces its step; those after it are lower bounds, since the first did not suffice.
+func (l *rateLimit) nextWait(named time.Duration) (time.Duration, bool) {
 	steps := [...]time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, 60 * time.Second}
 	if l.busyReplies == len(steps) {
 		return 0, false
@@ -44,7 +44,7 @@ func (l *rateLimit) wait(named time.Duration) (time.Duration, bool) {
 func (m *modelCaller) waitForServer(ctx context.Context, d time.Duration) error {
 	step := m.log.newStep("rate_limit", chat.ActionThinking, chat.StatusRunning,
 		fmt.Sprintf("The model's server is busy: trying again in %d s", int(d.Round(time.Second).Seconds())))
-	if err := m.log.emit(ctx, m.log.trackStep(step)); err != nil {
+	if err := m.log.emitEvents(ctx, m.log.trackStep(step)); err != nil {
 		return err
 	}
 	begin := time.Now()
@@ -61,18 +61,18 @@ func (m *modelCaller) waitForServer(ctx context.Context, d time.Duration) error 
 	}
 	step.Status, step.ToolStatus, step.DurationMS, step.Timestamp = chat.StatusComplete, chat.StatusComplete, sinceMS(
 		begin,
-	), stamp()
+	), nowSeconds()
 	step.Message = fmt.Sprintf(
 		"Waited %d s for the model's server", int(time.Since(begin).Round(time.Second).Seconds()),
 	)
 	if m.control.now.Err() != nil { // no more waiting: the offline engine answers at once
-		if err := m.log.emit(ctx, m.log.trackStep(step)); err != nil {
+		if err := m.log.emitEvents(ctx, m.log.trackStep(step)); err != nil {
 			return err
 		}
 		m.budget.stop = chat.StopAnswerNow
 		return m.fallBack(ctx, &llm.Error{Kind: llm.KindRateLimited, Message: "the model's server asked to wait"})
 	}
-	return m.log.emit(ctx, m.log.trackStep(step))
+	return m.log.emitEvents(ctx, m.log.trackStep(step))
 }
 
 // fallBack gives the rest of the run to the fallback model and says so; without one, the run ends with the model's
@@ -183,7 +183,7 @@ func (m *modelCaller) checkPrompt(ctx context.Context, req llm.Request, u *llm.U
 	if u == nil || m.remedies[promptLossNoted] || m.isRuleBased() || u.In < leastCounted {
 		return nil
 	}
-	sent := sizeOf(req)
+	sent := estimateRequest(req)
 	if u.In*2 >= sent {
 		return nil
 	}
@@ -200,7 +200,7 @@ func (m *modelCaller) checkPrompt(ctx context.Context, req llm.Request, u *llm.U
 		"counted",
 		u.In,
 	)
-	return m.log.emit(ctx, m.log.newStep("notice", chat.ActionThinking, chat.StatusError, fmt.Sprintf(
+	return m.log.emitEvents(ctx, m.log.newStep("notice", chat.ActionThinking, chat.StatusError, fmt.Sprintf(
 		"The model's server read only about %d of %d tokens: its context is set too small, and the answer may miss "+
 			"something. With Ollama, OLLAMA_CONTEXT_LENGTH sets it",
 		u.In,

@@ -26,7 +26,7 @@ func (m *modelCaller) turnModel() (model llm.Model, chooses bool) {
 // nextRequest is the next turn as the model gets it.
 func (m *modelCaller) nextRequest() llm.Request {
 	req := llm.Request{
-		Messages: m.messages.list, NoTools: !m.mayCallTools(), Temperature: m.temperature(),
+		Messages: m.messages.list, NoTools: !m.mayCallTools(), Temperature: m.chosenTemperature(),
 		DefaultTemperature: m.run.Request.Config.Temperature == nil && m.cfg.Temperature == nil,
 		Seed:               m.run.Request.Config.Seed,
 		MaxTokens:          m.cfg.MaxTokens,
@@ -49,8 +49,8 @@ func (m *modelCaller) nextRequest() llm.Request {
 	return req
 }
 
-// temperature is that of the request, else of the server, else of the toolset.
-func (m *modelCaller) temperature() *float64 {
+// chosenTemperature is that of the request, else of the server, else of the toolset.
+func (m *modelCaller) chosenTemperature() *float64 {
 	switch {
 	case m.run.Request.Config.Temperature != nil:
 		return m.run.Request.Config.Temperature
@@ -60,8 +60,8 @@ func (m *modelCaller) temperature() *float64 {
 	return &m.set.DefaultTemperature
 }
 
-// selection is who chooses this run's first tools.
-func (m *modelCaller) selection() tools.Selection {
+// toolSelection is who chooses this run's first tools.
+func (m *modelCaller) toolSelection() tools.Selection {
 	switch asked := tools.Selection(m.run.Request.Config.Selection); {
 	case m.cfg.Features.Pipeline, m.engine.usesPipeline(m.model), m.isSmall():
 		return tools.SelectRules
@@ -103,7 +103,7 @@ func (m *modelCaller) chooseAlone(ctx context.Context, e *llm.Error) error {
 	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: fmt.Sprintf(
 		"The model %s can't answer, because %s.", name, reason,
 	), Retryable: e.Retryable()}
-	return m.log.emit(ctx, step)
+	return m.log.emitEvents(ctx, step)
 }
 
 // giveTextToFallback gives the fallback, which knows documents only, the given text as one that was read.

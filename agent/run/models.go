@@ -16,9 +16,9 @@ const offlineName = "offline"
 // Price is what a million tokens cost.
 type Price struct{ In, Out float64 }
 
-// models returns those that a request may name, each name once: the usual one, the allowed ones, and the one that
-// takes over from them.
-func (e *Engine) models() []llm.Model {
+// allowedModels returns those that a request may name, each name once: the usual one, the allowed ones, and the one
+// that takes over from them.
+func (e *Engine) allowedModels() []llm.Model {
 	all := append([]llm.Model{e.cfg.Model}, e.cfg.Models...)
 	if e.cfg.Fallback != nil {
 		all = append(all, e.cfg.Fallback)
@@ -34,7 +34,7 @@ func (e *Engine) models() []llm.Model {
 // ModelNames returns the names of the models that a request may name, the usual one first.
 func (e *Engine) ModelNames() []string {
 	names := []string{}
-	for _, m := range e.models() {
+	for _, m := range e.allowedModels() {
 		names = append(names, m.Name())
 	}
 	return names
@@ -57,7 +57,7 @@ func (e *Engine) modelOf(c chat.RunConfig) (llm.Model, error) {
 	if c.Model == "" || c.Model == e.cfg.Model.Name() {
 		return e.cfg.Model, nil
 	}
-	for _, m := range e.models() {
+	for _, m := range e.allowedModels() {
 		if m.Name() == c.Model {
 			return m, nil
 		}

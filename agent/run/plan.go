@@ -21,8 +21,8 @@ type plan struct {
 	calls map[string]int // calls that search for a part, by id
 }
 
-// exists reports whether the question was taken apart.
-func (p *plan) exists() bool { return len(p.parts) > 0 }
+// hasParts reports whether the question was taken apart.
+func (p *plan) hasParts() bool { return len(p.parts) > 0 }
 
 // readyParts are the parts that were not searched for yet and whose prerequisites were.
 func (p *plan) readyParts() []int {
@@ -58,7 +58,7 @@ func (p *plan) searchQuery(i int) string {
 // updateState notes that a call which searches for a part began or ended, and adds the plan's new state to what is
 // emitted.
 func (p *plan) updateState(queue []chat.Payload, a *toolCall, status chat.Status) ([]chat.Payload, error) {
-	if !p.exists() || a.tool == nil || !a.tool.Retrieval {
+	if !p.hasParts() || a.tool == nil || !a.tool.Retrieval {
 		return queue, nil
 	}
 	i := p.partOf(a)
@@ -118,7 +118,7 @@ func (p *plan) stateStep() (chat.Step, error) {
 		return chat.Step{}, fmt.Errorf("encode plan: %w", err)
 	}
 	step := p.step
-	step.Timestamp, step.ToolOutput, step.OutputSize = stamp(), out, len(out)
+	step.Timestamp, step.ToolOutput, step.OutputSize = nowSeconds(), out, len(out)
 	step.Result = &chat.StepResult{Parts: slices.Clone(p.parts)}
 	if note, ok := p.step.Details["note"].(string); ok {
 		step.Result.Notes = []string{note}

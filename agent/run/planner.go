@@ -39,7 +39,7 @@ func (p *planner) makePlan(ctx context.Context) error {
 	wanted := p.run.Request.Config.EnableQueryDecomposition
 	switch {
 	case p.givenText(), wanted != nil && !*wanted, wanted == nil && p.model.isSmall(), !p.asked.NeedsDocuments(),
-		p.set.SearchTool() == nil, !p.enabled(featurePlan):
+		p.set.SearchTool() == nil, !p.isEnabled(featurePlan):
 		return nil
 	case wanted == nil && p.asked.Complexity != "complex" && !p.modelPlans():
 		return nil
@@ -79,7 +79,7 @@ func (p *planner) makePlan(ctx context.Context) error {
 		return err
 	}
 	p.plan.step.Tokens = nil // told once
-	return p.log.emit(ctx, state)
+	return p.log.emitEvents(ctx, state)
 }
 
 // planPrompt asks a model to take the question apart.
@@ -99,23 +99,23 @@ func (p *planner) modelPlans() bool {
 // searchesParts reports whether the parts are searched before the model's first turn. Otherwise the model is told of
 // them. If the model finds only one part in a question, the first tools are chosen as without a plan.
 func (p *planner) searchesParts() bool {
-	if p.plan.exists() && len(p.plan.parts) < 2 && p.plan.step.Details["planned_by"] == "model" &&
+	if p.plan.hasParts() && len(p.plan.parts) < 2 && p.plan.step.Details["planned_by"] == "model" &&
 		p.plan.step.Details["note"] == nil {
 		return false
 	}
 	return p.model.isRuleBased() || p.modelPlans() || isOn(p.run.Request.Config.EnableQueryDecomposition) ||
-		p.model.selection() == tools.SelectRules
+		p.model.toolSelection() == tools.SelectRules
 }
 
 // searchParts searches for the parts: those that wait for no other at the same time, then those that waited for them.
 // A part that could not be searched for is left to the model.
 func (p *planner) searchParts(ctx context.Context) error {
-	if !p.plan.exists() || !p.searchesParts() {
+	if !p.plan.hasParts() || !p.searchesParts() {
 		return nil
 	}
 	tool := p.set.SearchTool()
 	for {
-		p.budget.check()
+		p.budget.checkLimits()
 		room := p.budget.limits.RetrievalCalls - p.budget.retrievals
 		ready := p.plan.readyParts()
 		if len(ready) == 0 || room <= 0 || p.budget.stop != "" {

@@ -35,7 +35,7 @@ func (c *toolCaller) programCall(name string, args map[string]any, place int) (l
 }
 
 func (c *toolCaller) readingCall(id, focus string, place int) (llm.Call, bool) {
-	t := c.reader()
+	t := c.readTool()
 	if t == nil {
 		return llm.Call{}, false
 	}
@@ -75,7 +75,7 @@ func (c *toolCaller) fitCall(call llm.Call, version int64) *toolCall {
 	a := &toolCall{call: call, ended: make(chan outcome, 1)}
 	a.step = chat.Step{
 		CallID: c.log.newID(), Step: text.Shorten(call.Name, 64), ToolName: text.Shorten(call.Name, 64),
-		ActionType: chat.ActionExploring, Timestamp: stamp(),
+		ActionType: chat.ActionExploring, Timestamp: nowSeconds(),
 		Status: chat.StatusRunning, ToolStatus: chat.StatusRunning, ToolInput: shownArguments(call.Arguments),
 		Details: map[string]any{},
 	}
@@ -147,7 +147,7 @@ const detailUnfit = "unfit"
 // refuseCall ends the call before it runs.
 func (a *toolCall) refuseCall(status chat.Status, why string, schema json.RawMessage) *toolCall {
 	a.status = status
-	told := a.failure(why)
+	told := a.failureOutput(why)
 	if schema != nil && len(told) == 1 {
 		told["schema"] = schema
 	}

@@ -37,8 +37,8 @@ func fenceData(nonce, body string) string {
 	return "===== data " + nonce + " =====\n" + text.Visible(body) + "\n===== end of data " + nonce + " ====="
 }
 
-// prompt is the history that a run begins with: the rules, the conversation so far, and the question.
-func prompt(
+// buildPrompt is the history that a run begins with: the rules, the conversation so far, and the question.
+func buildPrompt(
 	run chat.Run, role string, budget chat.Budget, a question.Analysis, past conversation, documents int, nonce string,
 	now time.Time,
 ) []llm.Message {

@@ -18,8 +18,8 @@ type readingStep struct {
 	step  chat.Step // empty until it is shown
 }
 
-// show brings the step up to date; share is 0–1.
-func (r *readingStep) show(ctx context.Context, share float64) error {
+// showProgress brings the step up to date; share is 0–1.
+func (r *readingStep) showProgress(ctx context.Context, share float64) error {
 	if share <= 0 || share >= 1 || r.step.CallID == "" && time.Since(r.begun) < slowReading {
 		return nil
 	}
@@ -27,17 +27,17 @@ func (r *readingStep) show(ctx context.Context, share float64) error {
 		r.step = r.log.newStep("reading", chat.ActionThinking, chat.StatusRunning, "")
 	}
 	r.step.Message = fmt.Sprintf("The model is reading: %.0f %%", share*100)
-	return r.log.emit(ctx, r.log.trackStep(r.step))
+	return r.log.emitEvents(ctx, r.log.trackStep(r.step))
 }
 
-// end ends the step, if it is shown.
-func (r *readingStep) end(ctx context.Context) error {
+// endStep ends the step, if it is shown.
+func (r *readingStep) endStep(ctx context.Context) error {
 	if r.step.CallID == "" {
 		return nil
 	}
 	r.step.Status, r.step.ToolStatus = chat.StatusComplete, chat.StatusComplete
-	r.step.Message, r.step.DurationMS, r.step.Timestamp = "The model read", sinceMS(r.begun), stamp()
+	r.step.Message, r.step.DurationMS, r.step.Timestamp = "The model read", sinceMS(r.begun), nowSeconds()
 	ended := r.log.trackStep(r.step)
 	r.step = chat.Step{}
-	return r.log.emit(ctx, ended)
+	return r.log.emitEvents(ctx, ended)
 }

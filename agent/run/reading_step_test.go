@@ -29,12 +29,12 @@ func TestAStepShowsHowFarAModelHasRead(t *testing.T) {
 		}
 		r := readingStep{log: log, begun: time.Now().Add(-tt.took)}
 		for _, share := range []float64{0, 0.3, 0.61, 1} {
-			if err := r.show(t.Context(), share); err != nil {
+			if err := r.showProgress(t.Context(), share); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for range 2 {
-			if err := r.end(t.Context()); err != nil {
+			if err := r.endStep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}

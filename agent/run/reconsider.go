@@ -20,10 +20,10 @@ type draft struct {
 	confidence float64 // of judged and the program's check together
 }
 
-// reconsider lets the model judge the answer that was written. True means that its confidence was low and that the
-// model searches on, as far as the budget goes. It ends when the confidence does not rise any more; then the better
+// reconsiderAnswer lets the model judge the answer that was written. True means that its confidence was low and that
+// the model searches on, as far as the budget goes. It ends when the confidence does not rise any more; then the better
 // of the two answers stands.
-func (v *reviewer) reconsider(ctx context.Context) (again bool, err error) {
+func (v *reviewer) reconsiderAnswer(ctx context.Context) (again bool, err error) {
 	text, err := v.log.writer.Finish(ctx)
 	if err != nil {
 		return false, err
@@ -33,23 +33,23 @@ func (v *reviewer) reconsider(ctx context.Context) (again bool, err error) {
 			(v.model.isRuleBased() || ground.IsRefusal(text) || len(v.found.cite.Citations) == 0) {
 			return false, v.restoreEarlier(ctx)
 		}
-		v.adopt(judgement{})
+		v.adoptJudgement(judgement{})
 		return false, nil
 	}
-	if err := v.log.emit(ctx, v.log.writer.Rest()...); err != nil { // the answer does not wait to be judged
+	if err := v.log.emitEvents(ctx, v.log.writer.Rest()...); err != nil { // the answer does not wait to be judged
 		return false, err
 	}
 	judged, err := v.evaluator.judgeAnswer(ctx, text)
 	if err != nil {
 		return false, err
 	}
-	v.adopt(judged)
+	v.adoptJudgement(judged)
 	now := draft{original: v.log.writer.Original(), judgement: v.judgement}
-	now.confidence, _ = v.judgement.with(v.check.evaluate(text), len(v.found.cite.Citations) > 0)
+	now.confidence, _ = v.judgement.combineWith(v.check.evaluateAnswer(text), len(v.found.cite.Citations) > 0)
 	if v.earlier != nil && now.confidence <= v.earlier.confidence {
 		return false, v.restoreEarlier(ctx)
 	}
-	v.budget.check()
+	v.budget.checkLimits()
 	if score := v.judgement.score; score == nil || *score >= lowConfidence || v.budget.stop != "" || v.givenText() ||
 		v.set.SearchTool() == nil || v.budget.retrievals >= v.budget.limits.RetrievalCalls {
 		return false, nil
@@ -58,8 +58,8 @@ func (v *reviewer) reconsider(ctx context.Context) (again bool, err error) {
 	return true, v.searchOn(ctx)
 }
 
-// adopt makes a judgement that of the answer that stands.
-func (v *reviewer) adopt(judged judgement) {
+// adoptJudgement makes a judgement that of the answer that stands.
+func (v *reviewer) adoptJudgement(judged judgement) {
 	v.judgement = judged
 	v.found.evidence.Doubted, v.found.evidence.Confirmed = judged.doubted, judged.confirmed
 }
@@ -90,7 +90,7 @@ func (v *reviewer) restoreEarlier(ctx context.Context) error {
 	)); err != nil {
 		return err
 	}
-	v.adopt(v.earlier.judgement)
+	v.adoptJudgement(v.earlier.judgement)
 	return v.log.writer.Write(ctx, v.earlier.original)
 }
 

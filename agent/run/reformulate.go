@@ -14,7 +14,7 @@ import (
 // reformulateQuery searches once in other words when nothing was found so far.
 func (s *toolSelector) reformulateQuery(ctx context.Context) error {
 	tool := s.set.SearchTool()
-	if s.remedies[reformulation] || s.model.isRuleBased() || tool == nil || !s.enabled(featureRefine) ||
+	if s.remedies[reformulation] || s.model.isRuleBased() || tool == nil || !s.isEnabled(featureRefine) ||
 		!s.toolContext.Sources.IsEmpty() {
 		return nil
 	}
@@ -33,7 +33,7 @@ func (s *toolSelector) reformulateQuery(ctx context.Context) error {
 	}
 	step := s.log.newStep("refine", chat.ActionPlanning, chat.StatusComplete, "Nothing found: trying other words")
 	step.Summary, step.Details = other, map[string]any{"tried": empty, "query": other}
-	if err := s.log.emit(ctx, step); err != nil {
+	if err := s.log.emitEvents(ctx, step); err != nil {
 		return err
 	}
 	return s.calls.makeCalls(
@@ -64,12 +64,13 @@ func sameWords(a, b string) bool {
 
 // stopEarly reports, and says, that one passage holds all that the question is about: no more is read or searched.
 func (s *toolSelector) stopEarly(ctx context.Context) (bool, error) {
-	if !s.enabled(featureEarlyStop) || s.asked.Complexity != "simple" || s.plan.exists() || !s.found.suffices() {
+	if !s.isEnabled(featureEarlyStop) || s.asked.Complexity != "simple" || s.plan.hasParts() ||
+		!s.found.onePassageSuffices() {
 		return false, nil
 	}
 	s.model.answerNext()
 	step := s.log.newStep("enough", chat.ActionAnalysing, chat.StatusComplete, "What was found suffices: stopped early")
-	return true, s.log.emit(ctx, step)
+	return true, s.log.emitEvents(ctx, step)
 }
 
 // fallBackToPipeline searches and reads for a model that does not get its tools to work, once: the fixed pipeline.
@@ -85,7 +86,7 @@ func (s *toolSelector) fallBackToPipeline(ctx context.Context) (bool, error) {
 		"choose", chat.ActionPlanning, chat.StatusComplete,
 		"The model did not use its tools: searching by the fixed pipeline",
 	)
-	step.Details = map[string]any{"selection": s.model.selection(), "by": "pipeline", "tools": []string{tool.Name}}
+	step.Details = map[string]any{"selection": s.model.toolSelection(), "by": "pipeline", "tools": []string{tool.Name}}
 	if err := s.log.takeAnswerBack(ctx, step); err != nil {
 		return false, err
 	}

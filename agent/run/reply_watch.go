@@ -22,9 +22,9 @@ type replyWatch struct {
 	fenced bool           // within a code block, where lines may repeat
 }
 
-// take adds a piece and returns what of the reply is to be passed on now. over means that the rest is not wanted;
+// takePiece adds a piece and returns what of the reply is to be passed on now. over means that the rest is not wanted;
 // repeated says that this is because of a repetition, of which nothing is passed on.
-func (w *replyWatch) take(piece string) (pass string, over, repeated bool) {
+func (w *replyWatch) takePiece(piece string) (pass string, over, repeated bool) {
 	w.said.WriteString(piece)
 	all := w.said.String()
 	lead := len(all) - len(strings.TrimLeft(all, " \n"))
@@ -39,7 +39,7 @@ func (w *replyWatch) take(piece string) (pass string, over, repeated bool) {
 			break
 		}
 		whole := all[w.begun : w.begun+end]
-		if w.repeats(whole) {
+		if w.noteSentence(whole) {
 			return all[w.passed:max(w.passed, w.begun)], true, true
 		}
 		w.begun += end
@@ -48,16 +48,16 @@ func (w *replyWatch) take(piece string) (pass string, over, repeated bool) {
 	return pass, false, false
 }
 
-// rest is what waited for more when the reply ended.
-func (w *replyWatch) rest() string {
+// heldRest is what waited for more when the reply ended.
+func (w *replyWatch) heldRest() string {
 	all := w.said.String()
 	rest := all[w.passed:]
 	w.passed = len(all)
 	return rest
 }
 
-// repeats notes a sentence or line, and reports whether it is said twice in a row, or the third time.
-func (w *replyWatch) repeats(whole string) bool {
+// noteSentence notes a sentence or line, and reports whether it is said twice in a row, or the third time.
+func (w *replyWatch) noteSentence(whole string) bool {
 	if strings.HasPrefix(strings.TrimSpace(whole), "```") {
 		w.fenced = !w.fenced
 	}

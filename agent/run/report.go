@@ -20,7 +20,7 @@ func (v *reviewer) lastReply(ctx context.Context, err error) (reply, []chat.Payl
 	if err != nil {
 		return reply{}, nil, err
 	}
-	last, err := v.conclusion(text, llm.FinishStop)
+	last, err := v.lastEvents(text, llm.FinishStop)
 	return reply{text: text, finish: llm.FinishStop}, last, err
 }
 
@@ -57,21 +57,21 @@ func (v *reviewer) finishAnswer(ctx context.Context) (string, error) {
 	return v.log.writer.Finish(ctx)
 }
 
-// conclusion is what ends an answered run's log, but for run_done.
-func (v *reviewer) conclusion(text string, finish llm.Finish) ([]chat.Payload, error) {
+// lastEvents is what ends an answered run's log, but for run_done.
+func (v *reviewer) lastEvents(text string, finish llm.Finish) ([]chat.Payload, error) {
 	last := v.log.writer.Rest()
-	if v.plan.exists() {
+	if v.plan.hasParts() {
 		left, err := v.planner.endPlan(text)
 		if err != nil {
 			return nil, err
 		}
 		last = append(last, left...)
 	}
-	return append(last, v.report(text, finish)...), nil
+	return append(last, v.answerEvents(text, finish)...), nil
 }
 
-// report makes the events that end an answered run, but for run_done.
-func (v *reviewer) report(markdown string, finish llm.Finish) []chat.Payload {
+// answerEvents makes the events that end an answered run, but for run_done.
+func (v *reviewer) answerEvents(markdown string, finish llm.Finish) []chat.Payload {
 	var ps []chat.Payload
 	if finish == llm.FinishLength {
 		ps = append(ps, v.log.newStep(
@@ -85,7 +85,7 @@ func (v *reviewer) report(markdown string, finish llm.Finish) []chat.Payload {
 	}
 	a := chat.Answer{
 		Markdown: markdown, Citations: append([]chat.Citation{}, v.found.cite.Citations...), Unsupported: []string{},
-		Coverage:  v.check.coverage(),
+		Coverage:  v.check.searchCoverage(),
 		StepsUsed: v.budget.turns, Tokens: v.budget.tokens, Cost: v.budget.cost,
 		LatencyMS:  time.Since(v.budget.begun).Milliseconds(),
 		StopReason: stop,
@@ -96,9 +96,9 @@ func (v *reviewer) report(markdown string, finish llm.Finish) []chat.Payload {
 		return append(ps, a)
 	}
 	a.Sources = v.found.sourcesOf(a.Citations)
-	found := v.check.evaluate(markdown)
+	found := v.check.evaluateAnswer(markdown)
 	a.Unsupported = found.unsupported
-	a.Confidence, a.SelfEvaluation = v.judgement.with(found, len(a.Citations) > 0)
+	a.Confidence, a.SelfEvaluation = v.judgement.combineWith(found, len(a.Citations) > 0)
 	if q := v.model.quoted; q != nil {
 		a.Confidence, a.Finding = min(a.Confidence, q.Sure), chat.FindingClosest
 		if q.Likely {

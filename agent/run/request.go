@@ -26,7 +26,7 @@ func (e *Engine) CheckRequest(req chat.RunRequest) (chat.RunRequest, tools.Set, 
 	}
 	set, err := e.ToolsOf(req)
 	if (req.Thorough || set.Thorough) && model.Name() != offlineName {
-		req.Config = thorough(req.Config)
+		req.Config = withThoroughDefaults(req.Config)
 	}
 	req.Thorough = false // the config says it from here on
 	if t := req.Config.Temperature; err == nil && t != nil && *t > set.MaxTemperature {
@@ -38,8 +38,8 @@ func (e *Engine) CheckRequest(req chat.RunRequest) (chat.RunRequest, tools.Set, 
 	return req, set, err
 }
 
-// thorough switches query decomposition and self-evaluation on where the request says nothing of them.
-func thorough(c chat.RunConfig) chat.RunConfig {
+// withThoroughDefaults switches query decomposition and self-evaluation on where the request says nothing of them.
+func withThoroughDefaults(c chat.RunConfig) chat.RunConfig {
 	on := true
 	for _, setting := range []**bool{&c.EnableQueryDecomposition, &c.EnableSelfEvaluation} {
 		if *setting == nil {

@@ -87,11 +87,11 @@ func upTo(log []chat.Event, callID string) ([]chat.Step, error) {
 	return steps, nil
 }
 
-// branch repeats the earlier run's steps from its log and then makes the call with the other input. All that is
+// startBranch repeats the earlier run's steps from its log and then makes the call with the other input. All that is
 // repeated is stored at once, with the call that begins: a server that takes the run over finds nothing of it or
 // everything.
-func (w *Runner) branch(ctx context.Context) error {
-	if err := w.prepare(ctx); err != nil {
+func (w *Runner) startBranch(ctx context.Context) error {
+	if err := w.prepareRun(ctx); err != nil {
 		return err
 	}
 	from := w.run.Request.From
@@ -103,7 +103,7 @@ func (w *Runner) branch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ps := []chat.Payload{w.started()}
+	ps := []chat.Payload{w.startedEvent()}
 	var again chat.Step
 	var repeated []chat.Step
 	for _, s := range steps {
@@ -116,12 +116,12 @@ func (w *Runner) branch(ctx context.Context) error {
 		repeated = append(repeated, s)
 		ps = append(ps, s)
 	}
-	if err := w.log.emit(ctx, ps...); err != nil {
+	if err := w.log.emitEvents(ctx, ps...); err != nil {
 		return err
 	}
-	past := replay(repeated)
+	past := replaySteps(repeated)
 	w.log.ids = past.ids
-	if err := w.recovery.restore(ctx, past); err != nil {
+	if err := w.recovery.restoreState(ctx, past); err != nil {
 		return err
 	}
 	w.planner.resumePlan(past.plan)
@@ -159,7 +159,7 @@ func (rc *recovery) editedCall(old chat.Step, from *chat.From) chat.Step {
 	s := chat.Step{
 		CallID: old.CallID, ParentID: old.ParentID, Step: old.Step, ToolName: from.Tool, ActionType: old.ActionType,
 		Thought: old.Thought,
-		Message: old.Message, Timestamp: stamp(), Status: chat.StatusRunning, ToolStatus: chat.StatusRunning,
+		Message: old.Message, Timestamp: nowSeconds(), Status: chat.StatusRunning, ToolStatus: chat.StatusRunning,
 		ToolInput: from.Input, Tokens: noTokens(old),
 		Details: map[string]any{"edited": true, "repeated_from": from.RunID},
 	}
@@ -190,7 +190,7 @@ func (rc *recovery) repeatCalls(ctx context.Context, steps []chat.Step) error {
 		}
 	}
 	for _, a := range attempts {
-		o, err := a.wait(ctx)
+		o, err := a.awaitEnd(ctx)
 		if err != nil {
 			return err
 		}
@@ -207,7 +207,7 @@ func (rc *recovery) repeatCalls(ctx context.Context, steps []chat.Step) error {
 		if err != nil {
 			return err
 		}
-		if err := rc.log.emit(ctx, queue...); err != nil {
+		if err := rc.log.emitEvents(ctx, queue...); err != nil {
 			return err
 		}
 	}

@@ -34,15 +34,15 @@ type recovery struct {
 	calls    *toolCaller
 }
 
-// resume puts a run back to where its log ends, after its server died or handed it over. A server that alone works on
-// its store (Exclusive) ends its runs when it is stopped as planned, so there is nothing to resume then. over
-// means that there is nothing left to do but run_done.
-func (w *Runner) resume(ctx context.Context, log []chat.Event) (over bool, err error) {
+// resumeRun puts a run back to where its log ends, after its server died or handed it over. A server that alone works
+// on its store (Exclusive) ends its runs when it is stopped as planned, so there is nothing to resume then. over means
+// that there is nothing left to do but run_done.
+func (w *Runner) resumeRun(ctx context.Context, log []chat.Event) (over bool, err error) {
 	transcript, err := chat.Fold(log)
 	if err != nil {
 		return false, fmt.Errorf("read log: %w", err)
 	}
-	past := replay(transcript.Steps)
+	past := replaySteps(transcript.Steps)
 	w.log.ids = past.ids
 	for _, s := range past.running {
 		w.log.open[s.CallID] = &s
@@ -62,7 +62,7 @@ func (w *Runner) resume(ctx context.Context, log []chat.Event) (over bool, err e
 	if time.Since(log[len(log)-1].At) > maxAway {
 		return false, errStopping
 	}
-	if err := w.prepare(ctx); err != nil {
+	if err := w.prepareRun(ctx); err != nil {
 		return false, err
 	}
 	used, _ := transcript.StepTokens()
@@ -83,11 +83,11 @@ func (w *Runner) resume(ctx context.Context, log []chat.Event) (over bool, err e
 		step.Thought = begun
 		ps = append(ps, chat.AnswerReset{CallID: step.CallID})
 	}
-	if err := w.recovery.restore(ctx, past); err != nil {
+	if err := w.recovery.restoreState(ctx, past); err != nil {
 		return false, err
 	}
 	w.planner.resumePlan(past.plan)
-	if err := w.log.emit(ctx, append(ps, step)...); err != nil {
+	if err := w.log.emitEvents(ctx, append(ps, step)...); err != nil {
 		return false, err
 	}
 	if err := w.recovery.repeatCalls(ctx, cut); err != nil {
@@ -98,8 +98,8 @@ func (w *Runner) resume(ctx context.Context, log []chat.Event) (over bool, err e
 	}
 	for _, g := range groups {
 		g.Status, g.ToolStatus = chat.StatusComplete, chat.StatusComplete
-		g.DurationMS, g.Timestamp = int64((stamp()-g.Timestamp)*1000), stamp()
-		if err := w.log.emit(ctx, w.log.trackStep(g)); err != nil {
+		g.DurationMS, g.Timestamp = int64((nowSeconds()-g.Timestamp)*1000), nowSeconds()
+		if err := w.log.emitEvents(ctx, w.log.trackStep(g)); err != nil {
 			return false, err
 		}
 	}
@@ -136,8 +136,8 @@ func (rc *recovery) splitUnfinished(past *replayed) (calls, groups []chat.Step) 
 	return calls, groups
 }
 
-// restore rebuilds history, sources and budgets from the finished steps.
-func (rc *recovery) restore(ctx context.Context, past *replayed) error {
+// restoreState rebuilds history, sources and budgets from the finished steps.
+func (rc *recovery) restoreState(ctx context.Context, past *replayed) error {
 	numbers := map[string]int{} // passage → number
 	for i, turn := range past.turns {
 		if len(turn) == 0 {
@@ -249,7 +249,7 @@ func (rc *recovery) resumePending(ctx context.Context, waiting []chat.Step) erro
 			a.refuseCall(chat.StatusSkipped, "This tool is not there any more.", nil)
 		} else {
 			a.step.Acts = a.tool.HasSideEffects
-			if err := rc.log.emit(ctx, rc.log.trackStep(rc.calls.requestApproval(a))); err != nil {
+			if err := rc.log.emitEvents(ctx, rc.log.trackStep(rc.calls.requestApproval(a))); err != nil {
 				return err
 			}
 		}
@@ -281,8 +281,8 @@ type replayed struct {
 	plan       *chat.Step    // its last state
 }
 
-// replay reads a run's steps.
-func replay(steps []chat.Step) *replayed {
+// replaySteps reads a run's steps.
+func replaySteps(steps []chat.Step) *replayed {
 	r := &replayed{}
 	groups := map[string]int{} // turn of a parent step
 	for _, s := range steps {

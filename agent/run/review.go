@@ -59,8 +59,8 @@ const nudgeSupport remedy = "None of your sentences is supported by the passages
 // errUnsupported is why an answer is held back: nothing in it rests on the documents.
 var errUnsupported = errors.New("no claim of the answer is supported")
 
-// review looks at a finished reply. True means that the model has another try; what it said is taken back.
-func (v *reviewer) review(ctx context.Context, r reply, text string) (again bool, err error) {
+// reviewReply looks at a finished reply. True means that the model has another try; what it said is taken back.
+func (v *reviewer) reviewReply(ctx context.Context, r reply, text string) (again bool, err error) {
 	if strings.TrimSpace(text) == "" || !v.model.isRuleBased() && v.needsFootnotes() &&
 		saysNothing(text, v.run.Request.Message) {
 		if v.remedies[nudgeEmpty] {
@@ -69,7 +69,7 @@ func (v *reviewer) review(ctx context.Context, r reply, text string) (again bool
 		return true, v.askAgain(ctx, nudgeEmpty, "The model said nothing: asking again", r)
 	}
 	if v.model.phase == answeringPreselected && !v.remedies[pipelineRun] && v.budget.stop == "" &&
-		v.model.selection() != tools.SelectRules &&
+		v.model.toolSelection() != tools.SelectRules &&
 		(ground.IsRefusal(text) ||
 			len(v.found.cite.Citations) == 0 && v.needsFootnotes() && !v.found.evidence.RestsOnContext(text) &&
 				!v.found.restsOnTools(text)) {
@@ -77,7 +77,7 @@ func (v *reviewer) review(ctx context.Context, r reply, text string) (again bool
 		step := v.log.newStep(
 			"choose", chat.ActionPlanning, chat.StatusComplete, "What rules chose did not suffice: the model chooses",
 		)
-		step.Details = map[string]any{"selection": v.model.selection(), "by": "model"}
+		step.Details = map[string]any{"selection": v.model.toolSelection(), "by": "model"}
 		v.messages.ephemeral = []llm.Message{{Role: llm.RoleUser, Aside: true, Text: string(nudgeOther)}}
 		return true, v.log.takeAnswerBack(ctx, step)
 	}
@@ -101,7 +101,7 @@ func (v *reviewer) review(ctx context.Context, r reply, text string) (again bool
 	}
 	// another language has other words than the passages
 	if len(v.found.cite.Citations) > 0 && v.asked.Reference != question.Rework {
-		return v.validate(ctx, r, text)
+		return v.validateFootnotes(ctx, r, text)
 	}
 	if !v.needsFootnotes() || v.found.restsOnTools(text) {
 		if v.asked.Reference == question.Rework && v.mustCite() { // with the footnotes of what was worked on
@@ -160,9 +160,9 @@ func (v *reviewer) askAgain(ctx context.Context, what remedy, message string, r 
 	return v.log.takeAnswerBack(ctx, step)
 }
 
-// validate looks at an answer whose footnotes can be checked. One without a single supported claim is written again
-// once, then held back.
-func (v *reviewer) validate(ctx context.Context, r reply, text string) (again bool, err error) {
+// validateFootnotes looks at an answer whose footnotes can be checked. One without a single supported claim is written
+// again once, then held back.
+func (v *reviewer) validateFootnotes(ctx context.Context, r reply, text string) (again bool, err error) {
 	if !v.mustCite() {
 		return false, nil
 	}
@@ -273,7 +273,7 @@ func (v *reviewer) writeFinishAnswer(ctx context.Context, r reply, answer string
 	done.ToolOutput = json.RawMessage(`{"finished":true}`)
 	done.OutputSize = len(done.ToolOutput)
 	done.Result = &chat.StepResult{Facts: []chat.Fact{{Name: "finished", Value: "true"}}}
-	if err := v.log.emit(ctx, append(ps, step, done)...); err != nil {
+	if err := v.log.emitEvents(ctx, append(ps, step, done)...); err != nil {
 		return r, err
 	}
 	r.calls, r.text = nil, answer

@@ -107,10 +107,10 @@ func (w *Runner) promptEarlierPassages(ctx context.Context) error {
 			}
 			documents[p.DocumentID] = doc
 		}
-		if doc.ID == "" || !w.toolContext.InReach(doc) || tokens(p.Text) > left {
+		if doc.ID == "" || !w.toolContext.InReach(doc) || estimateTokens(p.Text) > left {
 			continue
 		}
-		left -= tokens(p.Text)
+		left -= estimateTokens(p.Text)
 		w.toolContext.Sources.AddEarlier(firstRecalled+i, p, doc)
 		fmt.Fprintf(
 			&shown, "[%d] (%s, doc_id %s, %s)\n%s\n\n", firstRecalled+i, text.Shorten(doc.DisplayTitle(), 80), doc.ID,

@@ -47,7 +47,7 @@ func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 	}
 	w.log = eventLog{task: t, budget: b, open: map[string]*chat.Step{}}
 	w.log.store = w.log.appendEvents
-	w.log.writer = ground.NewWriter(w.log.emit, cite, w.givenText())
+	w.log.writer = ground.NewWriter(w.log.emitEvents, cite, w.givenText())
 	w.messages = messages{task: t, log: l}
 	w.model = modelCaller{task: t, log: l, budget: b, messages: ms, found: f, remedies: tried,
 		chooser: e.cfg.Select, noticed: map[llm.Notice]bool{},
@@ -74,7 +74,7 @@ func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 // is why an earlier end of it could not be stored here, nil for none. ctx is that of the run's control.
 func (w *Runner) Execute(ctx context.Context, log []chat.Event, unstored error) ending {
 	w.log.length, w.unstored = len(log), unstored
-	return w.finish(ctx, func() ([]chat.Payload, error) { return w.answerQuestion(ctx, log) })
+	return w.finishRun(ctx, func() ([]chat.Payload, error) { return w.answerQuestion(ctx, log) })
 }
 
 // Wait waits for calls that outlived their run. They end by their own contexts.
@@ -86,7 +86,7 @@ func (w *Runner) answerQuestion(ctx context.Context, log []chat.Event) ([]chat.P
 		return nil, ErrUnreadable
 	}
 	if len(log) == 0 && w.run.Request.From != nil {
-		if err := w.branch(ctx); err != nil {
+		if err := w.startBranch(ctx); err != nil {
 			return nil, err
 		}
 		if err := w.findProfile(ctx); err != nil {
@@ -98,7 +98,7 @@ func (w *Runner) answerQuestion(ctx context.Context, log []chat.Event) ([]chat.P
 		if err := w.guardInput(ctx); err != nil {
 			return nil, err
 		}
-		if err := w.begin(ctx); err != nil {
+		if err := w.beginRun(ctx); err != nil {
 			return nil, err
 		}
 		if last, ok, err := w.opener.openAsked(ctx); ok || err != nil {
@@ -110,7 +110,7 @@ func (w *Runner) answerQuestion(ctx context.Context, log []chat.Event) ([]chat.P
 		if err := w.planner.makePlan(ctx); err != nil {
 			return nil, err
 		}
-	} else if over, err := w.resume(ctx, log); over || err != nil {
+	} else if over, err := w.resumeRun(ctx, log); over || err != nil {
 		return nil, err
 	} else if last, ok, err := w.opener.openAsked(ctx); ok || err != nil {
 		return last, err
@@ -123,15 +123,15 @@ func (w *Runner) answerQuestion(ctx context.Context, log []chat.Event) ([]chat.P
 	if err := w.selector.preselectTools(ctx); err != nil {
 		return nil, err
 	}
-	return w.loop(ctx)
+	return w.answerLoop(ctx)
 }
 
-// begin emits how the run starts and prepares the history.
-func (w *Runner) begin(ctx context.Context) error {
-	if err := w.prepare(ctx); err != nil {
+// beginRun emits how the run starts and prepares the history.
+func (w *Runner) beginRun(ctx context.Context) error {
+	if err := w.prepareRun(ctx); err != nil {
 		return err
 	}
-	ps := []chat.Payload{w.started()}
+	ps := []chat.Payload{w.startedEvent()}
 	switch n := w.conversation.lost; {
 	case w.conversation.err != nil || n > 0 && len(w.conversation.messages) == len(w.requestHistory()):
 		ps = append(ps, w.log.newStep(
@@ -144,18 +144,18 @@ func (w *Runner) begin(ctx context.Context) error {
 				n == 1, "it", "them",
 			)))
 	}
-	if !w.givenText() && w.enabled(featureAnalyse) {
-		step := w.asked.Step(w.log.newID(), stamp())
+	if !w.givenText() && w.isEnabled(featureAnalyse) {
+		step := w.asked.Step(w.log.newID(), nowSeconds())
 		for _, a := range w.set.Absent {
 			step.Details["left_out"] = a.Name + ": " + a.Why
 		}
 		ps = append(ps, step)
 	}
-	return w.log.emit(ctx, ps...)
+	return w.log.emitEvents(ctx, ps...)
 }
 
-// prepare reads what the run needs to know before its first turn.
-func (w *Runner) prepare(ctx context.Context) (err error) {
+// prepareRun reads what the run needs to know before its first turn.
+func (w *Runner) prepareRun(ctx context.Context) (err error) {
 	w.set = w.engine.Registry.WithMCPTools(ctx, w.set)
 	if w.conversation, err = w.readConversation(ctx); err != nil {
 		if ctx.Err() != nil || chat.CodeOf(err) == chat.CodeNotFound {
@@ -166,11 +166,11 @@ func (w *Runner) prepare(ctx context.Context) (err error) {
 		)
 		w.conversation.err = err
 	}
-	if w.documentsInReach, err = w.searchable(ctx); err != nil {
+	if w.documentsInReach, err = w.countSearchable(ctx); err != nil {
 		return fmt.Errorf("count documents: %w", err)
 	}
 	w.asked = question.Analyse(w.run.Request.Message, len(w.conversation.messages) > 0)
-	if !w.enabled(featureAnalyse) {
+	if !w.isEnabled(featureAnalyse) {
 		w.asked = w.asked.WithoutAdvice()
 	} else if err := w.findTitled(ctx); err != nil {
 		return err
@@ -178,7 +178,7 @@ func (w *Runner) prepare(ctx context.Context) (err error) {
 	w.found.evidence.InReach = w.documentsInReach
 	w.found.evidence.Listing = w.asked.Type == question.Metadata
 	w.asked.Tools = w.set.Available(w.asked.Tools)
-	w.messages.list = prompt(
+	w.messages.list = buildPrompt(
 		w.run,
 		w.cfg.SystemPrompt,
 		w.budget.limits,
@@ -200,7 +200,7 @@ func (w *Runner) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-func (w *Runner) started() chat.RunStarted {
+func (w *Runner) startedEvent() chat.RunStarted {
 	mode := chat.ModeFullBook
 	if w.givenText() {
 		mode = chat.ModeContextConstrained

@@ -46,7 +46,7 @@ type toolSelector struct {
 // preselectTools begins a run as rules, an earlier choice or the fixed pipeline have it. What was chosen, and why, is
 // a step; then the model writes the answer. It does nothing when the model is to choose.
 func (s *toolSelector) preselectTools(ctx context.Context) error {
-	if s.givenText() || s.budget.turns > 0 || s.budget.retrievals > 0 && s.model.selection() != tools.SelectRules {
+	if s.givenText() || s.budget.turns > 0 || s.budget.retrievals > 0 && s.model.toolSelection() != tools.SelectRules {
 		return nil
 	}
 	begun := time.Now()
@@ -57,13 +57,13 @@ func (s *toolSelector) preselectTools(ctx context.Context) error {
 	step := s.log.newStep("choose", chat.ActionPlanning, chat.StatusComplete, c.message)
 	step.Summary, step.DurationMS = c.why, sinceMS(begun)
 	step.Details = map[string]any{
-		"selection": s.model.selection(), "by": c.by, "why": c.why, "confidence": c.confidence,
+		"selection": s.model.toolSelection(), "by": c.by, "why": c.why, "confidence": c.confidence,
 		"tools": append(namesOf(c.opening), namesOf(c.then)...),
 	}
 	if c.path != "" {
 		step.Details["path"] = c.path
 	}
-	if err := s.log.emit(ctx, step); err != nil || !ok {
+	if err := s.log.emitEvents(ctx, step); err != nil || !ok {
 		return err
 	}
 	s.chosenBy, s.model.phase = c.by, answeringPreselected
@@ -112,13 +112,13 @@ func (s *toolSelector) readBest(ctx context.Context) error {
 // chooseTools decides who begins. ok is false when the model does; a choice with "by" says then why.
 func (s *toolSelector) chooseTools(ctx context.Context) (c choice, ok bool, err error) {
 	if s.model.isRuleBased() {
-		if s.enabled(featurePaths) {
+		if s.isEnabled(featurePaths) {
 			c, ok = s.citedPath()
 		}
 		return c, ok, nil
 	}
-	selection := s.model.selection()
-	if s.enabled(featurePaths) {
+	selection := s.model.toolSelection()
+	if s.isEnabled(featurePaths) {
 		if c, ok, err = s.shortPath(ctx); ok || err != nil {
 			return c, ok, err
 		}
@@ -126,7 +126,7 @@ func (s *toolSelector) chooseTools(ctx context.Context) (c choice, ok bool, err 
 	if selection == tools.SelectModel {
 		return choice{}, false, nil
 	}
-	if selection == tools.SelectAuto && s.enabled(featureDecisions) {
+	if selection == tools.SelectAuto && s.isEnabled(featureDecisions) {
 		if calls, ok := s.recallDecision(); ok {
 			return choice{
 				by: "cache", confidence: 0.9, opening: calls, read: true,
@@ -203,7 +203,7 @@ func (s *toolSelector) byRules() (choice, bool) {
 		return choice{}, false
 	}
 	call, ok := s.calls.programCall(tool.Name, map[string]any{"query": s.searchWords()}, 0)
-	c.opening, c.read = []llm.Call{call}, s.reader() != nil
+	c.opening, c.read = []llm.Call{call}, s.readTool() != nil
 	c.message = "Chose " + tool.Name + " by rules"
 	if c.why = "Search, read the best, answer."; s.asked.Complexity != "" {
 		c.why = fmt.Sprintf(
@@ -230,7 +230,7 @@ func (s *toolSelector) byProperties(c choice) (choice, bool) {
 	}
 	if tool := s.set.SearchTool(); tool != nil {
 		if search, ok := s.calls.programCall(tool.Name, map[string]any{"query": s.searchWords()}, 1); ok {
-			c.opening, c.read = append(c.opening, search), s.reader() != nil
+			c.opening, c.read = append(c.opening, search), s.readTool() != nil
 			c.message, c.why = "Chose metadata_search and "+tool.Name+" by rules",
 				"It asks for documents by what is known about them, and for what stands in them."
 		}

@@ -40,10 +40,10 @@ type judgement struct {
 	confirmed []string // the other ones that it was asked about
 }
 
-// with joins a judgement to what the program found when it compared the answer with passages: the lower confidence
-// counts, and the text says both. An answer without footnotes (cited is false) has no passages
-// to compare it with: if nothing else speaks against it, the model's number stands alone.
-func (v judgement) with(found evaluation, cited bool) (confidence float64, text string) {
+// combineWith joins a judgement to what the program found when it compared the answer with passages: the lower
+// confidence counts, and the text says both. An answer without footnotes (cited is false) has no passages to compare it
+// with: if nothing else speaks against it, the model's number stands alone.
+func (v judgement) combineWith(found evaluation, cited bool) (confidence float64, text string) {
 	explained := found.explained
 	if v.text == "" {
 		return found.confidence, explained
@@ -82,7 +82,7 @@ func (e *selfEvaluator) shouldJudge(answer string) bool {
 		usual := e.set.Reflective && !e.model.isSmall()
 		wanted = &usual
 	}
-	return *wanted && e.enabled(featureReflect) && !e.model.isRuleBased() && e.check.author != reportOfRejected &&
+	return *wanted && e.isEnabled(featureReflect) && !e.model.isRuleBased() && e.check.author != reportOfRejected &&
 		!ground.IsRefusal(answer) &&
 		(e.budget.stop == "" || slices.Contains(stopsWithTimeToJudge, e.budget.stop))
 }
@@ -91,7 +91,7 @@ func (e *selfEvaluator) shouldJudge(answer string) bool {
 // stands alone.
 func (e *selfEvaluator) judgeAnswer(ctx context.Context, answer string) (judgement, error) {
 	step := e.log.newStep("reflect", chat.ActionAnalysing, chat.StatusRunning, "Judging the answer")
-	if err := e.log.emit(ctx, e.log.trackStep(step)); err != nil {
+	if err := e.log.emitEvents(ctx, e.log.trackStep(step)); err != nil {
 		return judgement{}, err
 	}
 	begun := time.Now()
@@ -101,7 +101,7 @@ func (e *selfEvaluator) judgeAnswer(ctx context.Context, answer string) (judgeme
 		return judgement{}, cause
 	}
 	v := readJudgement(said, sentences)
-	step.DurationMS, step.Timestamp, step.Tokens = sinceMS(begun), stamp(), &used
+	step.DurationMS, step.Timestamp, step.Tokens = sinceMS(begun), nowSeconds(), &used
 	step.Status, step.Message, step.Summary = chat.StatusComplete, "Judged the answer", v.text
 	if v.score != nil {
 		step.Details["confidence"] = *v.score
@@ -117,7 +117,7 @@ func (e *selfEvaluator) judgeAnswer(ctx context.Context, answer string) (judgeme
 		step.Message += fmt.Sprintf(", %s unsupported", english.Count(len(v.doubted), "sentence"))
 	}
 	step.ToolStatus = step.Status
-	return v, e.log.emit(ctx, e.log.trackStep(step))
+	return v, e.log.emitEvents(ctx, e.log.trackStep(step))
 }
 
 // judgePrompt shows the question, the answer and what it rests on as far as there is room: what its footnotes cite,
@@ -128,7 +128,9 @@ func (e *selfEvaluator) judgePrompt(answer string) (messages []llm.Message, sent
 	var b strings.Builder
 	b.WriteString("Question: " + e.run.Request.Message + "\n\nAnswer:\n" + answer + "\n")
 	// the sentences are the answer again
-	room := e.cfg.Features.ContextTokens*8/10 - tokens(rules) - tokens(b.String()) - tokens(answer) - completeTokens
+	room := e.cfg.Features.ContextTokens*8/10 - estimateTokens(
+		rules,
+	) - estimateTokens(b.String()) - estimateTokens(answer) - completeTokens
 	shown := e.showPassages(&b, &room)
 	if given := e.shortenGiven(answer, room); given != "" {
 		b.WriteString("\nThe text that came with the question, on which the answer may rest without footnotes:\n" +
@@ -153,8 +155,8 @@ func (e *selfEvaluator) showPassages(b *strings.Builder, room *int) ground.Shown
 	var shown ground.Shown
 	add := func(label, text string) bool {
 		line := label + text + "\n"
-		if *room -= tokens(line); *room < 0 {
-			*room += tokens(line)
+		if *room -= estimateTokens(line); *room < 0 {
+			*room += estimateTokens(line)
 			return false
 		}
 		b.WriteString(line)
@@ -181,7 +183,7 @@ func (e *selfEvaluator) showPassages(b *strings.Builder, room *int) ground.Shown
 			shown.Footnotes = append(shown.Footnotes, c.Number)
 		}
 		b.WriteString(label + "quotes: " + c.Quote + "\n")
-		*room -= tokens(label + c.Quote)
+		*room -= estimateTokens(label + c.Quote)
 	}
 	return shown
 }
@@ -190,14 +192,14 @@ func (e *selfEvaluator) showPassages(b *strings.Builder, room *int) ground.Shown
 // bear out a sentence of the answer, and then the others from the beginning, all in their order.
 func (e *selfEvaluator) shortenGiven(answer string, limit int) string {
 	given := e.run.Request.ContextText + e.run.Request.AddedContext // a request has one of them at most
-	if tokens(given) <= limit {
+	if estimateTokens(given) <= limit {
 		return given
 	}
 	paragraphs := strings.Split(given, "\n\n")
 	keep := make([]bool, len(paragraphs))
 	take := func(wanted func(string) bool) {
 		for i, p := range paragraphs {
-			if size := tokens(p) + 1; !keep[i] && size <= limit && wanted(p) {
+			if size := estimateTokens(p) + 1; !keep[i] && size <= limit && wanted(p) {
 				keep[i], limit = true, limit-size
 			}
 		}

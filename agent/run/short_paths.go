@@ -31,7 +31,7 @@ func (s *toolSelector) shortPath(ctx context.Context) (choice, bool, error) {
 		c.path, c.message, c.why = "transform", "Working on the given text: nothing to search for",
 			"The text to work on is given."
 		return c, true, nil
-	case s.set.SearchTool() == nil && s.reader() == nil:
+	case s.set.SearchTool() == nil && s.readTool() == nil:
 		return choice{}, false, nil
 	}
 	if _, ok := s.citationAsked(); ok {
@@ -113,7 +113,7 @@ const onlyQuotes = "Without a language model I can't put it in other words, only
 // quoted. It searches nothing. ok is false when that is not so, or when nothing is left of what was quoted.
 func (s *toolSelector) quoteAgain(ctx context.Context) (ok bool, err error) {
 	about := s.asked.Reference == question.Rework || s.asked.Reference == question.AsksWhy
-	if !about || !s.model.isRuleBased() || s.givenText() || !s.enabled(featurePaths) ||
+	if !about || !s.model.isRuleBased() || s.givenText() || !s.isEnabled(featurePaths) ||
 		len(s.conversation.citations) == 0 {
 		return false, nil
 	}
@@ -155,12 +155,12 @@ func (s *toolSelector) quoteAgain(ctx context.Context) (ok bool, err error) {
 	)
 	step.Summary = "The question is about the last answer alone."
 	step.Details = map[string]any{
-		"selection": s.model.selection(),
+		"selection": s.model.toolSelection(),
 		"by":        "rules",
 		"path":      "follow_up",
 		"tools":     []string{},
 	}
-	if err := s.log.emit(ctx, step); err != nil {
+	if err := s.log.emitEvents(ctx, step); err != nil {
 		return false, err
 	}
 	return true, s.log.writer.Write(ctx, onlyQuotes+"\n\n"+strings.Join(lines, "\n"))

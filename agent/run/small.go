@@ -41,7 +41,7 @@ func (w *Runner) findProfile(ctx context.Context) (err error) {
 	measured := false
 	w.small = w.cfg.Small(ctx, name, func() {
 		measured = true
-		err = w.log.emit(ctx, w.log.trackStep(step))
+		err = w.log.emitEvents(ctx, w.log.trackStep(step))
 	})
 	if cause := w.stopCause(ctx); cause != nil {
 		return cause
@@ -52,12 +52,12 @@ func (w *Runner) findProfile(ctx context.Context) (err error) {
 	if !measured || err != nil {
 		return err
 	}
-	step.Status, step.ToolStatus, step.Timestamp = chat.StatusComplete, chat.StatusComplete, stamp()
+	step.Status, step.ToolStatus, step.Timestamp = chat.StatusComplete, chat.StatusComplete, nowSeconds()
 	step.Message = name + " can search by itself"
 	if w.small != "" {
 		step.Message = name + " gets short prompts, and rules search for it: " + w.small
 	}
-	return w.log.emit(ctx, w.log.trackStep(step))
+	return w.log.emitEvents(ctx, w.log.trackStep(step))
 }
 
 // isSmall reports whether the model that answers has the profile for small ones.
@@ -72,7 +72,7 @@ func (m *modelCaller) smallRequest() []llm.Message {
 	out := []llm.Message{{Role: llm.RoleSystem, Text: strings.TrimSpace(rules)}}
 	if m.asked.Type == question.FollowUp || m.asked.Reference == question.Rework ||
 		m.asked.Reference == question.AsksWhy || !m.asked.NeedsDocuments() {
-		out = append(out, m.remembered()...)
+		out = append(out, m.lastExchange()...)
 	}
 	body := "Question: " + clipTokens(asked, smallRoom)
 	if shown := m.smallSources(); shown != "" {
@@ -82,8 +82,8 @@ func (m *modelCaller) smallRequest() []llm.Message {
 	return append(out, m.messages.ephemeral...)
 }
 
-// remembered is the last question with its answer, in short.
-func (m *modelCaller) remembered() []llm.Message {
+// lastExchange is the last question with its answer, in short.
+func (m *modelCaller) lastExchange() []llm.Message {
 	past := m.conversation.messages
 	out := slices.Clone(past[max(0, len(past)-2):])
 	for i := range out {
@@ -121,7 +121,7 @@ func (m *modelCaller) smallSources() string {
 	}
 	for i, src := range all {
 		limit := min(smallMost, room-(len(all)-1-i)*smallLeast)
-		said := m.excerpt(src, limit)
+		said := m.excerptPassage(src, limit)
 		room -= roughTokens(said)
 		shown = append(shown, said)
 	}
@@ -146,8 +146,8 @@ func (m *modelCaller) resultsBesides() string {
 	return strings.Join(out, "\n")
 }
 
-// excerpt is a passage under its number; of a long one the sentences around the one that fits the question best.
-func (m *modelCaller) excerpt(src ground.Source, limit int) string {
+// excerptPassage is a passage under its number; of a long one the sentences around the one that fits the question best.
+func (m *modelCaller) excerptPassage(src ground.Source, limit int) string {
 	head := fmt.Sprintf("[%d] %s: ", src.N, text.Shorten(src.Document.DisplayTitle(), 60))
 	if at := src.Passage.Section; at != "" {
 		head = fmt.Sprintf("[%d] %s, %s: ", src.N, text.Shorten(src.Document.DisplayTitle(), 60), text.Shorten(at, 60))

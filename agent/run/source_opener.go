@@ -30,7 +30,7 @@ const mostNamed = 8
 // question asks for something else, or the run may not open documents.
 func (o *sourceOpener) openAsked(ctx context.Context) (last []chat.Payload, ok bool, err error) {
 	asked := strings.TrimSpace(o.run.Request.Message)
-	if o.givenText() || len(asked) > 400 || !o.enabled(featurePaths) || o.set.Find("open_document") == nil {
+	if o.givenText() || len(asked) > 400 || !o.isEnabled(featurePaths) || o.set.Find("open_document") == nil {
 		return nil, false, nil
 	}
 	var said string
@@ -49,7 +49,7 @@ func (o *sourceOpener) openAsked(ctx context.Context) (last []chat.Payload, ok b
 	if said, err = o.log.writer.Finish(ctx); err != nil {
 		return nil, false, err
 	}
-	return append(o.log.writer.Rest(), o.reviewer.report(said, llm.FinishStop)...), true, nil
+	return append(o.log.writer.Rest(), o.reviewer.answerEvents(said, llm.FinishStop)...), true, nil
 }
 
 // openCited opens the source of a footnote of the conversation's last answer that has any.
@@ -83,7 +83,7 @@ func (o *sourceOpener) openCited(ctx context.Context, number int) (said string, 
 		there[i] = fmt.Sprintf("%d (%s)", c.Number, citedPlace(c))
 	}
 	return fmt.Sprintf(
-		"There is no footnote %d in the last answer. It has %s.", number, enumerate(there, len(there)),
+		"There is no footnote %d in the last answer. It has %s.", number, joinNames(there, len(there)),
 	), nil
 }
 
@@ -124,7 +124,7 @@ func (o *sourceOpener) openNamed(ctx context.Context, name string, sure bool) (s
 	}
 	return fmt.Sprintf(
 		"There is no document called “%s”. There %s %s.", text.EscapeMarkdown(text.Shorten(name, 80)),
-		english.Choose(len(names) == 1, "is", "are"), enumerate(names, max(o.documentsInReach, len(names))),
+		english.Choose(len(names) == 1, "is", "are"), joinNames(names, max(o.documentsInReach, len(names))),
 	), nil
 }
 
@@ -156,8 +156,8 @@ func citedPlace(c chat.Citation) string {
 	return text.EscapeMarkdown(name)
 }
 
-// enumerate joins names with commas, the first mostNamed of all there are.
-func enumerate(names []string, all int) string {
+// joinNames joins names with commas, the first mostNamed of all there are.
+func joinNames(names []string, all int) string {
 	if len(names) > mostNamed {
 		names = names[:mostNamed]
 	}

@@ -21,8 +21,8 @@ func newStats() *stats {
 	return &stats{RunStats: chat.RunStats{Ended: map[chat.RunStatus]chat.Took{}, Tools: map[chat.ToolEnd]chat.Took{}}}
 }
 
-// sum returns the counts so far.
-func (t *stats) sum() chat.RunStats {
+// copyCounts returns the counts so far.
+func (t *stats) copyCounts() chat.RunStats {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return chat.RunStats{Ended: maps.Clone(t.Ended), Tools: maps.Clone(t.Tools), Tokens: t.Tokens, Cost: t.Cost}

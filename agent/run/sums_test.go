@@ -51,7 +51,8 @@ func TestTheJudgeIsShownWhatThereIsRoomFor(t *testing.T) {
 	}
 	const answer = "Anna works 80 percent of full time."
 	for limit, want := range map[int]string{
-		1000: given, tokens(borne) + 1: borne, tokens(borne) + tokens(first) + 2: first + "\n\n" + borne, 3: "", -5: "",
+		1000: given, estimateTokens(borne) + 1: borne,
+		estimateTokens(borne) + estimateTokens(first) + 2: first + "\n\n" + borne, 3: "", -5: "",
 	} {
 		if got := e.shortenGiven(answer, limit); got != want {
 			t.Errorf("in %d tokens: %q, want %q", limit, got, want)

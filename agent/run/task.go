@@ -57,9 +57,9 @@ func (t *task) stopCause(ctx context.Context) error {
 	return context.Cause(t.control.leaving)
 }
 
-// searchable counts the documents that can be searched, none of a run that has its text given. All of them are
+// countSearchable counts the documents that can be searched, none of a run that has its text given. All of them are
 // counted once for each version of the library, which calls of tools know from here on.
-func (t *task) searchable(ctx context.Context) (int, error) {
+func (t *task) countSearchable(ctx context.Context) (int, error) {
 	version, err := t.cfg.Library.Version(ctx, t.toolContext.Scope)
 	if err != nil {
 		return 0, err
@@ -129,8 +129,8 @@ func (t *task) searchWords() string {
 	return text.Shorten(words, 1000)
 }
 
-// reader is the tool of the set that reads a document; nil if it has none.
-func (t *task) reader() *tools.Tool {
+// readTool is the tool of the set that reads a document; nil if it has none.
+func (t *task) readTool() *tools.Tool {
 	for _, name := range t.set.Available([]string{"read_document"}) {
 		return t.set.Find(name)
 	}

@@ -87,7 +87,7 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 	var queue []chat.Payload
 	defer func() {
 		if err != nil {
-			c.log.reopen(queue)
+			c.log.reopenSteps(queue)
 		}
 	}()
 	said, stored := c.log.writer.Reset()
@@ -134,7 +134,7 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 				return err
 			}
 			if a.tool.HasSideEffects {
-				if err := c.log.emit(ctx, queue...); err != nil {
+				if err := c.log.emitEvents(ctx, queue...); err != nil {
 					return err
 				}
 				queue = nil
@@ -169,7 +169,7 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 		told[a.step.CallID] = message
 	}
 	if waits {
-		if err := c.log.emit(ctx, queue...); err != nil {
+		if err := c.log.emitEvents(ctx, queue...); err != nil {
 			return err
 		}
 		queue = nil
@@ -183,11 +183,11 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 		c.messages.list = append(c.messages.list, told[a.step.CallID])
 	}
 	if parent != nil {
-		parent.Status, parent.ToolStatus, parent.Timestamp = chat.StatusComplete, chat.StatusComplete, stamp()
+		parent.Status, parent.ToolStatus, parent.Timestamp = chat.StatusComplete, chat.StatusComplete, nowSeconds()
 		parent.DurationMS = int64((parent.Timestamp - attempts[0].step.Timestamp) * 1000)
 		queue = append(queue, c.log.trackStep(*parent))
 	}
-	return c.log.emit(ctx, queue...)
+	return c.log.emitEvents(ctx, queue...)
 }
 
 // assistantMessage is the model's turn as the history keeps it.
@@ -219,10 +219,10 @@ func (c *toolCaller) awaitCall(
 	case <-grace.C:
 		grace.Reset(0) // whatever is queued after this is stored before the next wait
 	}
-	if err := c.log.emit(ctx, queue...); err != nil {
+	if err := c.log.emitEvents(ctx, queue...); err != nil {
 		return outcome{}, nil, err
 	}
-	o, err := a.wait(ctx)
+	o, err := a.awaitEnd(ctx)
 	return o, nil, err
 }
 
@@ -234,8 +234,8 @@ func (o outcome) unlessStopped(ctx context.Context) (outcome, error) {
 	return o, nil
 }
 
-// wait waits for the end of a call that was launched. One that was refused has none.
-func (a *toolCall) wait(ctx context.Context) (outcome, error) {
+// awaitEnd waits for the end of a call that was launched. One that was refused has none.
+func (a *toolCall) awaitEnd(ctx context.Context) (outcome, error) {
 	if a.status != "" {
 		return outcome{}, nil
 	}
@@ -303,25 +303,25 @@ func (c *toolCaller) launchCall(ctx context.Context, a *toolCall) {
 // finishCall makes a call's last event and its result for the model.
 func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message, error) {
 	step := a.step
-	step.Timestamp, step.DurationMS, step.Cached = stamp(), o.took.Milliseconds(), o.cached
+	step.Timestamp, step.DurationMS, step.Cached = nowSeconds(), o.took.Milliseconds(), o.cached
 	var output any
 	var result chat.StepResult
 	switch {
 	case a.status != "":
 		step.Status, output = a.status, a.output
 	case errors.Is(o.err, errAnswerNow):
-		step.Status, step.Summary, output = chat.StatusCancelled, "you wanted the answer now", a.failure(
+		step.Status, step.Summary, output = chat.StatusCancelled, "you wanted the answer now", a.failureOutput(
 			"The user wants the answer now.",
 		)
 	case o.err != nil:
 		c.cfg.Log.Warn("tool failed", "run", c.run.ID, "tool", step.ToolName, "error", o.err)
-		step.Status, output = chat.StatusError, a.failure(chat.MessageOf(o.err))
+		step.Status, output = chat.StatusError, a.failureOutput(chat.MessageOf(o.err))
 		step.Error = &chat.StepError{
 			Code: chat.CodeOf(o.err), Message: chat.MessageFor(c.run.User, o.err), Retryable: true,
 		}
 		c.found.noteFailed(a.tool, step)
 	case o.result.WhyRefused != "":
-		step.Status, output = chat.StatusError, a.failure(o.result.WhyRefused)
+		step.Status, output = chat.StatusError, a.failureOutput(o.result.WhyRefused)
 		step.Error = &chat.StepError{
 			Code: chat.CodeInvalid, Message: text.Shorten(o.result.WhyRefused, 300), Retryable: true,
 		}
@@ -362,8 +362,8 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 	return step, message, err
 }
 
-// failure is what a call without a result comes to, in the form its tool has agreed.
-func (a *toolCall) failure(text string) map[string]any {
+// failureOutput is what a call without a result comes to, in the form its tool has agreed.
+func (a *toolCall) failureOutput(text string) map[string]any {
 	told := map[string]any{"error": text}
 	if a.tool != nil && a.tool.EchoedArg != "" {
 		var in map[string]any

@@ -15,7 +15,7 @@ func TestACallThatFailsWhileItsRunStopsIsStopped(t *testing.T) {
 	for range 100 {
 		a := &toolCall{ended: make(chan outcome, 1)}
 		a.ended <- outcome{err: context.Canceled}
-		if o, err := a.wait(ctx); o.err != nil || !errors.Is(err, why) {
+		if o, err := a.awaitEnd(ctx); o.err != nil || !errors.Is(err, why) {
 			t.Fatalf("the call ended with %v, %v; want no outcome, and %v", o.err, err, why)
 		}
 	}

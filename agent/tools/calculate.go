@@ -58,5 +58,5 @@ func calculate() (*Tool, error) {
 				Output: func(Numberer) (any, chat.StepResult) { return out, result },
 			}, nil
 		},
-	}.build()
+	}.buildTool()
 }

@@ -48,8 +48,8 @@ func (o citeSourceOutput) ForModel() any {
 	return o
 }
 
-// result keeps the words as the model wrote them: the writer of the answer finds them again in the passage.
-func (o citeSourceOutput) result(words string) chat.StepResult {
+// stepResult keeps the words as the model wrote them: the writer of the answer finds them again in the passage.
+func (o citeSourceOutput) stepResult(words string) chat.StepResult {
 	r := chat.StepResult{Title: o.Filename, Quote: &chat.QuotedWords{N: o.CitationNumber, Words: words}}
 	for _, fact := range []chat.Fact{
 		{Name: "block_id", Value: o.BlockID}, {Name: "check", Value: string(o.Check)},
@@ -115,9 +115,9 @@ func citeSource() (*Tool, error) {
 						Start: found.Start, End: found.End,
 						Boxes: at.Boxes, ChunkID: src.Passage.ID,
 					}
-					return out, out.result(in.CitedText)
+					return out, out.stepResult(in.CitedText)
 				},
 			}, nil
 		},
-	}.build()
+	}.buildTool()
 }

@@ -9,12 +9,12 @@ import (
 const MaxOutput = 10_000
 
 // clipper is an output that knows best what of it to show when it is too long for an event.
-type clipper interface{ clip(limit int) any }
+type clipper interface{ clipTo(limit int) any }
 
 // Clip returns a shorter form of an output of at most MaxOutput characters. It stays an object of the same shape.
 func Clip(output any, whole json.RawMessage) (json.RawMessage, error) {
 	if c, ok := output.(clipper); ok {
-		short, err := Encode(c.clip(MaxOutput))
+		short, err := Encode(c.clipTo(MaxOutput))
 		if err != nil || utf8.RuneCount(short) <= MaxOutput {
 			return short, err
 		}
@@ -24,7 +24,7 @@ func Clip(output any, whole json.RawMessage) (json.RawMessage, error) {
 		if err := json.Unmarshal(whole, &v); err != nil {
 			return nil, err
 		}
-		short, err := Encode(cut(v, limit.text, limit.items))
+		short, err := Encode(cutValues(v, limit.text, limit.items))
 		if err != nil || utf8.RuneCount(short) <= MaxOutput {
 			return short, err
 		}
@@ -32,20 +32,20 @@ func Clip(output any, whole json.RawMessage) (json.RawMessage, error) {
 	return json.RawMessage(`{"note":"The output is too large to be shown here."}`), nil
 }
 
-// cut bounds the length of all strings and lists inside v.
-func cut(v any, text, items int) any {
+// cutValues bounds the length of all strings and lists inside v.
+func cutValues(v any, text, items int) any {
 	switch v := v.(type) {
 	case string:
 		return CutText(v, text)
 	case []any:
 		v = v[:min(len(v), items)]
 		for i := range v {
-			v[i] = cut(v[i], text, items)
+			v[i] = cutValues(v[i], text, items)
 		}
 		return v
 	case map[string]any:
 		for k := range v {
-			v[k] = cut(v[k], text, items)
+			v[k] = cutValues(v[k], text, items)
 		}
 		return v
 	default:
@@ -86,22 +86,22 @@ func cutPassages(ps []ShownPassage, limit int) []ShownPassage {
 	return out
 }
 
-func (o ReadDocumentOutput) clip(limit int) any {
+func (o ReadDocumentOutput) clipTo(limit int) any {
 	o.Content = CutText(o.Content, limit/5)
 	o.Passages = cutPassages(o.Passages, limit*6/10)
 	return o
 }
 
-func (o ReadMultipleDocumentsOutput) clip(limit int) any {
+func (o ReadMultipleDocumentsOutput) clipTo(limit int) any {
 	docs := make([]ReadDocumentOutput, len(o.Documents))
 	for i, doc := range o.Documents {
-		docs[i] = doc.clip(limit*8/10/len(docs) - overhead).(ReadDocumentOutput)
+		docs[i] = doc.clipTo(limit*8/10/len(docs) - overhead).(ReadDocumentOutput)
 	}
 	o.Documents = docs
 	return o
 }
 
-func (o searchDocumentsOutput) clip(limit int) any {
+func (o searchDocumentsOutput) clipTo(limit int) any {
 	docs := make([]foundDocument, len(o.Documents))
 	all := 0
 	for _, doc := range o.Documents {
@@ -116,7 +116,7 @@ func (o searchDocumentsOutput) clip(limit int) any {
 	return o
 }
 
-func (o documentSummaryOutput) clip(limit int) any {
+func (o documentSummaryOutput) clipTo(limit int) any {
 	o.Passages = cutPassages(o.Passages, limit/2)
 	return o
 }

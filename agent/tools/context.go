@@ -95,15 +95,15 @@ func (d *Context) InReach(doc corpus.Document) bool {
 // has read.
 func (d *Context) ReadScope() chat.Scope { return d.Scope.With(chat.WebNamespace(d.RunID)) }
 
-// name is how people know what a model calls by an id.
-func (d *Context) name(ref string) string {
+// displayName is how people know what a model calls by an id.
+func (d *Context) displayName(ref string) string {
 	if doc, ok := d.Sources.Document(ref); ok {
 		return doc.DisplayName()
 	}
 	return text.Shorten(strings.TrimSpace(ref), 80)
 }
 
-func ids(docs []corpus.Document) []string {
+func documentIDs(docs []corpus.Document) []string {
 	out := make([]string, len(docs))
 	for i, doc := range docs {
 		out[i] = doc.ID

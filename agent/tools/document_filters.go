@@ -105,19 +105,21 @@ func ownProperty(f *corpus.Filter, name string, v any) {
 	f.Meta[name] = v
 }
 
-// filter is filterOf with the names of people resolved.
-func (d *Context) filter(ctx context.Context, in map[string]any) (f corpus.Filter, refusal string, err error) {
+// readFilter is filterOf with the names of people resolved.
+func (d *Context) readFilter(ctx context.Context, in map[string]any) (f corpus.Filter, refusal string, err error) {
 	f, refusal = filterOf(d, in)
 	if refusal == "" {
-		f, err = d.named(ctx, f)
+		f, err = d.expandNames(ctx, f)
 	}
 	f.Limit = listPage
 	return f, refusal, err
 }
 
-// unknown is a note for a filter that found nothing: which of the properties asked for no document in reach has, and
-// what there is instead. It is empty if each is there.
-func (d *Context) unknown(ctx context.Context, f corpus.Filter, found []corpus.Document) ([]string, error) {
+// noteUnknownProperties is a note for a filter that found nothing: which of the properties asked for no document in
+// reach has, and what there is instead. It is empty if each is there.
+func (d *Context) noteUnknownProperties(
+	ctx context.Context, f corpus.Filter, found []corpus.Document,
+) ([]string, error) {
 	if len(found) > 0 {
 		return []string{}, nil
 	}
@@ -153,8 +155,8 @@ func (d *Context) unknown(ctx context.Context, f corpus.Filter, found []corpus.D
 	return []string{note}, nil
 }
 
-// describe writes filters for people: "author: Ada, type: pdf".
-func describe(in map[string]any) string {
+// describeFilters writes filters for people: "author: Ada, type: pdf".
+func describeFilters(in map[string]any) string {
 	parts := make([]string, 0, len(in))
 	for name, v := range in {
 		parts = append(parts, fmt.Sprintf("%s: %v", strings.ReplaceAll(name, "_", " "), v))
@@ -175,7 +177,7 @@ type listed struct {
 	Meta     map[string]any `json:"meta,omitempty"`
 }
 
-func list(docs []corpus.Document) []listed {
+func listedDocuments(docs []corpus.Document) []listed {
 	out := make([]listed, len(docs))
 	for i, doc := range docs {
 		out[i] = listed{

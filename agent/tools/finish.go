@@ -31,7 +31,7 @@ func finish() (*Tool, error) {
 		run: func(context.Context, *Context, finishInput) (Result, error) {
 			return refusedResult("The answer could not be taken from this call. Write it as text.")
 		},
-	}.build()
+	}.buildTool()
 }
 
 // AnswerOf is the answer that the arguments of a call hold which ends a run.

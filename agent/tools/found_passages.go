@@ -42,7 +42,7 @@ func (o FoundPassages) ForModel() any {
 	return o
 }
 
-func (o FoundPassages) clip(limit int) any {
+func (o FoundPassages) clipTo(limit int) any {
 	results := make([]foundPassage, len(o.Results))
 	for i, r := range o.Results {
 		r.Content = CutText(r.Content, max(60, limit*8/10/len(o.Results)-2*overhead))

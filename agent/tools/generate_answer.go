@@ -35,5 +35,5 @@ func generateAnswer() (*Tool, error) {
 				},
 			}, nil
 		},
-	}.build()
+	}.buildTool()
 }

@@ -59,7 +59,7 @@ func documentSummary() (*Tool, error) {
 		label: chat.Label{
 			Doing: "Summarising", Done: "Summarised", Noun: "summary", Argument: "doc_id", Form: chat.LabelTitle,
 		},
-		describe: func(d *Context, in documentSummaryInput) string { return "Summarising " + d.name(in.DocID) },
+		describe: func(d *Context, in documentSummaryInput) string { return "Summarising " + d.displayName(in.DocID) },
 		run: func(ctx context.Context, d *Context, in documentSummaryInput) (Result, error) {
 			doc, why, err := d.Resolve(ctx, in.DocID)
 			if err != nil {
@@ -68,9 +68,9 @@ func documentSummary() (*Tool, error) {
 			if why != "" {
 				return refusedResult("%s", why)
 			}
-			pages, passages, err := d.skim(ctx, doc)
+			pages, passages, err := d.skimPages(ctx, doc)
 			if err != nil {
-				return unread(doc, err)
+				return explainUnread(doc, err)
 			}
 			r := pages[0]
 			key := keySentences(passages, doc.Language, summarySentences, "")
@@ -80,13 +80,13 @@ func documentSummary() (*Tool, error) {
 				Output: func(number Numberer) (any, chat.StepResult) {
 					out := documentSummaryOutput{
 						DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), PageCount: doc.Pages,
-						Outline: outline(r.Outline), KeySentences: []string{}, Passages: []ShownPassage{},
+						Outline: outlineLines(r.Outline), KeySentences: []string{}, Passages: []ShownPassage{},
 					}
 					shownAlready := map[int]bool{}
 					add := func(i int) {
 						if !shownAlready[i] && len(out.Passages) < summaryPassages {
 							shownAlready[i] = true
-							out.Passages = append(out.Passages, show(number, passages[i], doc))
+							out.Passages = append(out.Passages, showPassage(number, passages[i], doc))
 						}
 					}
 					if len(passages) > 0 {
@@ -109,12 +109,12 @@ func documentSummary() (*Tool, error) {
 				SourceChanges: SourceChanges{Documents: []corpus.Document{doc}},
 			}, nil
 		},
-	}.build()
+	}.buildTool()
 }
 
-// skim reads a document's first pages until enough of their passages state something. Those of a table of contents or
-// an index do not, and are left out unless there are no others.
-func (d *Context) skim(
+// skimPages reads a document's first pages until enough of their passages state something. Those of a table of contents
+// or an index do not, and are left out unless there are no others.
+func (d *Context) skimPages(
 	ctx context.Context, doc corpus.Document,
 ) (pages []corpus.Reading, passages []corpus.Passage, err error) {
 	for n := 1; n <= summaryPages && len(passages) < summaryEnough; n++ {
@@ -138,7 +138,7 @@ func (d *Context) skim(
 	return pages, passages, nil
 }
 
-func outline(items []corpus.OutlineItem) []string {
+func outlineLines(items []corpus.OutlineItem) []string {
 	out := []string{}
 	for _, item := range items[:min(len(items), summaryOutline)] {
 		out = append(out, strings.Repeat("  ", max(0, item.Level-1))+item.Title)

@@ -60,7 +60,7 @@ func (o grepDocumentsOutput) ForModel() any {
 	return o
 }
 
-func (o grepDocumentsOutput) result(pattern string) chat.StepResult {
+func (o grepDocumentsOutput) stepResult(pattern string) chat.StepResult {
 	r := chat.StepResult{Query: pattern, Found: o.Total, Notes: o.Notes}
 	for _, m := range o.Matches {
 		r.Hits = append(r.Hits, chat.Hit{
@@ -97,7 +97,7 @@ func grepDocuments() (*Tool, error) {
 				if len(docs) == 0 {
 					return refusedResult("%s", strings.Join(missing, " "))
 				}
-				only, notes = ids(docs), missing
+				only, notes = documentIDs(docs), missing
 			}
 			found, err := d.Library.Grep(
 				ctx, d.Scope, corpus.GrepRequest{Pattern: in.Pattern, Documents: only, Max: in.MaxResults},
@@ -138,11 +138,11 @@ func grepDocuments() (*Tool, error) {
 						}
 						out.Matches = append(out.Matches, match)
 					}
-					return out, out.result(in.Pattern)
+					return out, out.stepResult(in.Pattern)
 				},
 			}, nil
 		},
-	}.build()
+	}.buildTool()
 }
 
 // passagesOf fetches the passages that matches stand in, by id.

@@ -41,10 +41,10 @@ func listDocuments() (*Tool, error) {
 			if len(in.Filters) == 0 {
 				return "Listing the documents"
 			}
-			return "Listing the documents with " + describe(in.Filters)
+			return "Listing the documents with " + describeFilters(in.Filters)
 		},
 		run: func(ctx context.Context, d *Context, in listDocumentsInput) (Result, error) {
-			f, why, err := d.filter(ctx, in.Filters)
+			f, why, err := d.readFilter(ctx, in.Filters)
 			if err != nil {
 				return Result{}, err
 			}
@@ -62,7 +62,7 @@ func listDocuments() (*Tool, error) {
 				}
 			}
 			more := f.Cursor != ""
-			notes, err := d.unknown(ctx, f, docs)
+			notes, err := d.noteUnknownProperties(ctx, f, docs)
 			if err != nil {
 				return Result{}, err
 			}
@@ -80,11 +80,11 @@ func listDocuments() (*Tool, error) {
 						result.Facts = []chat.Fact{{Name: "page", Value: strconv.Itoa(in.Page)}}
 					}
 					return map[string]any{
-						"documents": list(docs), "page": in.Page, "more": more, "notes": notes,
+						"documents": listedDocuments(docs), "page": in.Page, "more": more, "notes": notes,
 					}, result
 				},
 				SourceChanges: SourceChanges{Documents: docs},
 			}, nil
 		},
-	}.build()
+	}.buildTool()
 }

@@ -45,9 +45,9 @@ func lookup() (*Tool, error) {
 		},
 		describe: func(d *Context, in lookupInput) string {
 			if in.Query != "" {
-				return "Looking into " + d.name(in.DocID) + " for: " + text.Shorten(in.Query, 100)
+				return "Looking into " + d.displayName(in.DocID) + " for: " + text.Shorten(in.Query, 100)
 			}
-			return "Looking into " + d.name(in.DocID)
+			return "Looking into " + d.displayName(in.DocID)
 		},
 		run: func(ctx context.Context, d *Context, in lookupInput) (Result, error) {
 			doc, why, err := d.Resolve(ctx, in.DocID)
@@ -61,7 +61,7 @@ func lookup() (*Tool, error) {
 				Document: doc.ID, Focus: in.Query, MaxRunes: lookupRunes,
 			})
 			if err != nil {
-				return unread(doc, err)
+				return explainUnread(doc, err)
 			}
 			return Result{
 				Message: "Looked into " + doc.DisplayName(), Summary: english.Count(len(r.Passages), "passage"),
@@ -71,5 +71,5 @@ func lookup() (*Tool, error) {
 				SourceChanges: SourceChanges{Documents: []corpus.Document{r.Document}},
 			}, nil
 		},
-	}.build()
+	}.buildTool()
 }

@@ -29,7 +29,7 @@ type mcpOutput struct {
 	Truncated bool            `json:"truncated,omitempty"`
 }
 
-func (o mcpOutput) clip(limit int) any {
+func (o mcpOutput) clipTo(limit int) any {
 	o.Text, o.Truncated = CutText(o.Text, limit/2), true
 	if len(o.Data) > limit/4 {
 		o.Data = nil
@@ -37,7 +37,7 @@ func (o mcpOutput) clip(limit int) any {
 	return o
 }
 
-func (o mcpOutput) result() chat.StepResult {
+func (o mcpOutput) stepResult() chat.StepResult {
 	r := chat.StepResult{
 		Text: o.Text, Facts: []chat.Fact{{Name: "server", Value: o.Server}, {Name: "tool", Value: o.Tool}},
 	}
@@ -78,7 +78,7 @@ func mcpTool(client *mcp.Client, t *mcp.Tool) *Tool {
 	name := t.Server + ": " + t.Remote
 	return &Tool{
 		Name: t.Name, Action: chat.ActionExploring, WithoutPassages: true, HasSideEffects: true, Verbatim: true,
-		Approve: t.Approve, Timeout: t.Timeout, Schema: resolved(t.Schema),
+		Approve: t.Approve, Timeout: t.Timeout, Schema: resolveSchema(t.Schema),
 		Spec:     llm.ToolSpec{Name: t.Name, Description: t.Description, Schema: t.Schema},
 		Describe: func(*Context, json.RawMessage) string { return "Calling " + text.Shorten(name, 120) },
 		Run: func(ctx context.Context, _ *Context, args json.RawMessage) (Result, error) {
@@ -93,15 +93,15 @@ func mcpTool(client *mcp.Client, t *mcp.Tool) *Tool {
 			return Result{
 				Message: "Called " + text.Shorten(name, 120),
 				Summary: english.Count(len(got.Text)+len(got.Data), "byte"),
-				Output:  func(Numberer) (any, chat.StepResult) { return out, out.result() },
+				Output:  func(Numberer) (any, chat.StepResult) { return out, out.stepResult() },
 			}, nil
 		},
 	}
 }
 
-// resolved is a foreign schema ready to check arguments with. One that is not understood here lets every object pass:
-// its server checks anyway.
-func resolved(raw json.RawMessage) *jsonschema.Resolved {
+// resolveSchema is a foreign schema ready to check arguments with. One that is not understood here lets every object
+// pass: its server checks anyway.
+func resolveSchema(raw json.RawMessage) *jsonschema.Resolved {
 	for _, text := range []json.RawMessage{raw, json.RawMessage(`{"type":"object"}`)} {
 		var schema jsonschema.Schema
 		if json.Unmarshal(text, &schema) != nil {

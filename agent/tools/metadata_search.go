@@ -32,10 +32,10 @@ func metadataSearch() (*Tool, error) {
 			if len(in.Filters) == 0 {
 				return "Looking for documents"
 			}
-			return "Looking for documents with " + describe(in.Filters)
+			return "Looking for documents with " + describeFilters(in.Filters)
 		},
 		run: func(ctx context.Context, d *Context, in metadataSearchInput) (Result, error) {
-			f, why, err := d.filter(ctx, in.Filters)
+			f, why, err := d.readFilter(ctx, in.Filters)
 			if err != nil {
 				return Result{}, err
 			}
@@ -46,7 +46,7 @@ func metadataSearch() (*Tool, error) {
 			if err != nil {
 				return Result{}, fmt.Errorf("list documents: %w", err)
 			}
-			notes, err := d.unknown(ctx, f, docs)
+			notes, err := d.noteUnknownProperties(ctx, f, docs)
 			if err != nil {
 				return Result{}, err
 			}
@@ -55,18 +55,20 @@ func metadataSearch() (*Tool, error) {
 			}
 			var effects SourceChanges
 			if effects.Documents = docs; len(docs) == 0 && len(in.Filters) > 0 {
-				effects.EmptySearch = describe(in.Filters)
+				effects.EmptySearch = describeFilters(in.Filters)
 			}
 			return Result{
-				Message: "Found " + english.Count(len(docs), "document"), Summary: describe(in.Filters),
+				Message: "Found " + english.Count(len(docs), "document"), Summary: describeFilters(in.Filters),
 				Output: func(Numberer) (any, chat.StepResult) {
 					result := chat.StepResult{
 						Query: filtersAsked(in.Filters), Found: len(docs), Hits: documentHits(docs), Notes: notes,
 					}
-					return map[string]any{"documents": list(docs), "total_found": len(docs), "notes": notes}, result
+					return map[string]any{
+						"documents": listedDocuments(docs), "total_found": len(docs), "notes": notes,
+					}, result
 				},
 				SourceChanges: effects,
 			}, nil
 		},
-	}.build()
+	}.buildTool()
 }

@@ -19,7 +19,7 @@ func TestAnInputThatDoesNotFitIsToldInPlainWords(t *testing.T) {
 		"step":{"type":"integer","multipleOf":5},"link":{"$ref":"#/$defs/link"}},"$defs":{"link":{"type":"string",` +
 		`"maxLength":1}}}`
 	tool := &Tool{
-		Name: "shop__order", Verbatim: true, Schema: resolved(json.RawMessage(foreign)),
+		Name: "shop__order", Verbatim: true, Schema: resolveSchema(json.RawMessage(foreign)),
 		Spec: llm.ToolSpec{Schema: json.RawMessage(foreign)},
 	}
 	for _, tt := range []struct{ input, want string }{

@@ -47,7 +47,7 @@ type openDocumentOutput struct {
 	Reason         string `json:"reason"`
 }
 
-func (o openDocumentOutput) result(asked string) chat.StepResult {
+func (o openDocumentOutput) stepResult(asked string) chat.StepResult {
 	return chat.StepResult{Query: asked, Title: o.Filename, Hits: []chat.Hit{{
 		DocumentID: o.DocID, ChunkID: o.ChunkID, BlockID: o.BlockID, Title: o.Filename, Page: o.Page,
 		Section: o.Section, URL: o.URL,
@@ -64,7 +64,7 @@ func openDocument() (*Tool, error) {
 				return "Opening " + src.Document.DisplayName()
 			}
 			if in.DocID != "" {
-				return "Opening " + d.name(in.DocID)
+				return "Opening " + d.displayName(in.DocID)
 			}
 			return "Opening a document"
 		},
@@ -83,10 +83,10 @@ func openDocument() (*Tool, error) {
 			return Result{
 				Message: "Opened " + out.Filename + where, Summary: text.Shorten(in.Reason, 120),
 				Details: map[string]any{"url": out.URL, "document_id": out.DocID, "page": out.Page},
-				Output:  func(Numberer) (any, chat.StepResult) { return out, out.result(in.DocID) },
+				Output:  func(Numberer) (any, chat.StepResult) { return out, out.stepResult(in.DocID) },
 			}, nil
 		},
-	}.build()
+	}.buildTool()
 }
 
 // placeToOpen finds where a document is to be opened: at the words of a footnote, at the words that the model quotes

@@ -15,8 +15,8 @@ import (
 // are John Doe.
 var people = []string{"author", "authors"}
 
-// named has a filter ask for the names as documents write them.
-func (d *Context) named(ctx context.Context, f corpus.Filter) (corpus.Filter, error) {
+// expandNames has a filter ask for the names as documents write them.
+func (d *Context) expandNames(ctx context.Context, f corpus.Filter) (corpus.Filter, error) {
 	for _, key := range people {
 		asked := f.MetaAny[key]
 		if one, ok := f.Meta[key]; ok {

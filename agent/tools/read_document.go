@@ -58,7 +58,7 @@ func readDocument() (*Tool, error) {
 		label: chat.Label{
 			Doing: "Reading", Done: "Read", Noun: "reading", Argument: "doc_id", Form: chat.LabelTitle,
 		},
-		describe: func(d *Context, in readDocumentInput) string { return "Reading " + d.name(in.DocID) },
+		describe: func(d *Context, in readDocumentInput) string { return "Reading " + d.displayName(in.DocID) },
 		run: func(ctx context.Context, d *Context, in readDocumentInput) (Result, error) {
 			doc, why, err := d.Resolve(ctx, in.DocID)
 			if err != nil {
@@ -71,7 +71,7 @@ func readDocument() (*Tool, error) {
 				ctx, d.ReadScope(), corpus.ReadRequest{Document: doc.ID, Focus: in.FocusQuery, Part: in.Page},
 			)
 			if err != nil {
-				return unread(doc, err)
+				return explainUnread(doc, err)
 			}
 			if r.Parts > 0 && in.Page > r.Parts {
 				return refusedResult("%s has %s: ask for one of them.", doc.DisplayName(),
@@ -89,25 +89,25 @@ func readDocument() (*Tool, error) {
 				SourceChanges: SourceChanges{Documents: []corpus.Document{r.Document}},
 			}, nil
 		},
-	}.build()
+	}.buildTool()
 }
 
-func reading(number Numberer, r corpus.Reading) ReadDocumentOutput {
+func readOutput(number Numberer, r corpus.Reading) ReadDocumentOutput {
 	out := ReadDocumentOutput{
 		DocID: r.Document.ID, Filename: r.Document.DisplayName(), Title: r.Document.DisplayTitle(),
 		PageCount: r.Document.Pages,
 		Page:      r.Part, Pages: r.Parts, Passages: make([]ShownPassage, 0, len(r.Passages)),
 	}
 	for _, p := range r.Passages {
-		out.Passages = append(out.Passages, show(number, p, r.Document))
+		out.Passages = append(out.Passages, showPassage(number, p, r.Document))
 	}
-	out.Content = content(out.Passages)
+	out.Content = joinPassages(out.Passages)
 	return out
 }
 
 // readResult is one document that was read. query is what the reading was about.
 func readResult(number Numberer, r corpus.Reading, query string) (any, chat.StepResult) {
-	out := reading(number, r)
+	out := readOutput(number, r)
 	return out, chat.StepResult{
 		Query: query, Title: out.Title, Found: len(out.Passages), Hits: passageHits(r.Document, out.Passages),
 		Opened: []chat.OpenedPart{readPartOf(r)},
@@ -126,8 +126,8 @@ func readingPage(r corpus.Reading) string {
 	return strconv.Itoa(r.Part)
 }
 
-// unread says why a document that is there can't be read: some reasons the model can do something about.
-func unread(doc corpus.Document, err error) (Result, error) {
+// explainUnread says why a document that is there can't be read: some reasons the model can do something about.
+func explainUnread(doc corpus.Document, err error) (Result, error) {
 	switch chat.CodeOf(err) {
 	case chat.CodeNotFound, chat.CodeConflict, chat.CodeInvalid:
 		return refusedResult("%s can't be read: %s", doc.DisplayName(), chat.MessageOf(err))

@@ -96,7 +96,7 @@ func readMultipleDocuments() (*Tool, error) {
 						Query: cmp.Or(in.FocusQuery, strings.Join(in.DocIDs, ", ")), Found: len(readings), Notes: notes,
 					}
 					for i, r := range readings {
-						out.Documents[i] = reading(number, r)
+						out.Documents[i] = readOutput(number, r)
 						result.Hits = append(result.Hits, withPassages(
 							documentHit(r.Document), r.Document, out.Documents[i].Passages,
 						)...)
@@ -107,5 +107,5 @@ func readMultipleDocuments() (*Tool, error) {
 				SourceChanges: SourceChanges{Documents: docs},
 			}, nil
 		},
-	}.build()
+	}.buildTool()
 }

@@ -55,7 +55,9 @@ func rerankDocuments() (*Tool, error) {
 			if len(docs) == 0 {
 				return refusedResult("%s", strings.Join(notes, " "))
 			}
-			found, err := d.Library.Search(ctx, d.Scope, corpus.Query{Text: in.Query, Limit: 50, Documents: ids(docs)})
+			found, err := d.Library.Search(ctx, d.Scope, corpus.Query{
+				Text: in.Query, Limit: 50, Documents: documentIDs(docs),
+			})
 			if err != nil {
 				return Result{}, fmt.Errorf("search: %w", err)
 			}
@@ -71,7 +73,7 @@ func rerankDocuments() (*Tool, error) {
 				result.Hits = append(result.Hits, hit)
 			}
 			hit := map[string]bool{}
-			for _, g := range group(found.Results, len(docs)) {
+			for _, g := range groupByDocument(found.Results, len(docs)) {
 				doc := g[0].Document
 				hit[doc.ID] = true
 				rank(doc, g[0].Score, g[0].Snippet.Text)
@@ -94,5 +96,5 @@ func rerankDocuments() (*Tool, error) {
 				SourceChanges: SourceChanges{Documents: docs},
 			}, nil
 		},
-	}.build()
+	}.buildTool()
 }

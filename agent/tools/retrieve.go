@@ -36,13 +36,13 @@ func retrieve() (*Tool, error) {
 		label:    searchLabel(),
 		describe: func(_ *Context, in retrieveInput) string { return searchingFor(in.Query) },
 		run: func(ctx context.Context, d *Context, in retrieveInput) (Result, error) {
-			found, err := d.search(ctx, corpus.Query{Text: in.Query, Limit: in.TopK})
+			found, err := d.searchInReach(ctx, corpus.Query{Text: in.Query, Limit: in.TopK})
 			if err != nil {
 				return Result{}, err
 			}
 			return passagesFound(in.Query, found), nil
 		},
-	}.build()
+	}.buildTool()
 }
 
 func searchLabel() chat.Label {

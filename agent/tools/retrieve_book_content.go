@@ -29,8 +29,8 @@ type bookContent struct {
 
 func (o bookContent) ForModel() any { return o.Text }
 
-func (o bookContent) clip(limit int) any {
-	o.retrieveDocumentationOutput, _ = o.retrieveDocumentationOutput.clip(limit / 2).(retrieveDocumentationOutput)
+func (o bookContent) clipTo(limit int) any {
+	o.retrieveDocumentationOutput, _ = o.retrieveDocumentationOutput.clipTo(limit / 2).(retrieveDocumentationOutput)
 	o.Text = bookText(o.retrieveDocumentationOutput)
 	return o
 }
@@ -44,7 +44,7 @@ func retrieveBookContent() (*Tool, error) {
 		label:    searchLabel(),
 		describe: func(_ *Context, in retrieveInput) string { return searchingFor(in.Query) },
 		run: func(ctx context.Context, d *Context, in retrieveInput) (Result, error) {
-			res, err := d.documented(ctx, retrieveDocumentationInput{Query: in.Query, TopK: in.TopK})
+			res, err := d.documentationResult(ctx, retrieveDocumentationInput{Query: in.Query, TopK: in.TopK})
 			if err != nil {
 				return Result{}, err
 			}
@@ -59,7 +59,7 @@ func retrieveBookContent() (*Tool, error) {
 			}
 			return res, nil
 		},
-	}.build()
+	}.buildTool()
 }
 
 // bookText writes chunks as text.

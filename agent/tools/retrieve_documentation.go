@@ -61,7 +61,7 @@ func (o retrieveDocumentationOutput) ForModel() any {
 	return o
 }
 
-func (o retrieveDocumentationOutput) clip(limit int) any {
+func (o retrieveDocumentationOutput) clipTo(limit int) any {
 	results := make([]DocumentationChunk, len(o.Results))
 	for i, r := range o.Results {
 		r.ChunkText = CutText(r.ChunkText, max(60, limit*8/10/len(o.Results)-2*overhead))
@@ -80,14 +80,14 @@ func retrieveDocumentation() (*Tool, error) {
 		label:    searchLabel(),
 		describe: func(_ *Context, in retrieveDocumentationInput) string { return searchingFor(in.Query) },
 		run: func(ctx context.Context, d *Context, in retrieveDocumentationInput) (Result, error) {
-			return d.documented(ctx, in)
+			return d.documentationResult(ctx, in)
 		},
-	}.build()
+	}.buildTool()
 }
 
-// documented is the result of retrieve_documentation, and of retrieve_book_content before it is made text.
-func (d *Context) documented(ctx context.Context, in retrieveDocumentationInput) (Result, error) {
-	found, err := d.documentation(ctx, in)
+// documentationResult is the result of retrieve_documentation, and of retrieve_book_content before it is made text.
+func (d *Context) documentationResult(ctx context.Context, in retrieveDocumentationInput) (Result, error) {
+	found, err := d.searchDocumentation(ctx, in)
 	if err != nil {
 		return Result{}, err
 	}
@@ -115,12 +115,12 @@ func (d *Context) documented(ctx context.Context, in retrieveDocumentationInput)
 	return res, nil
 }
 
-// documentation searches by meaning when a threshold is asked for; else every way there is.
-func (d *Context) documentation(ctx context.Context, in retrieveDocumentationInput) (corpus.Results, error) {
+// searchDocumentation searches by meaning when a threshold is asked for; else every way there is.
+func (d *Context) searchDocumentation(ctx context.Context, in retrieveDocumentationInput) (corpus.Results, error) {
 	if in.Threshold > 0 {
 		return d.byMeaning(ctx, in.Query, in.TopK, in.Threshold)
 	}
-	return d.search(ctx, corpus.Query{Text: in.Query, Limit: in.TopK, Cosines: true})
+	return d.searchInReach(ctx, corpus.Query{Text: in.Query, Limit: in.TopK, Cosines: true})
 }
 
 func chunkOf(number Numberer, hit corpus.Result, rank int) DocumentationChunk {

@@ -41,7 +41,7 @@ func retrieveMore() (*Tool, error) {
 			if query == "" {
 				return refusedResult("Nothing was searched yet: use retrieve first, or give a query.")
 			}
-			found, err := d.search(ctx, corpus.Query{Text: query, Limit: 50})
+			found, err := d.searchInReach(ctx, corpus.Query{Text: query, Limit: 50})
 			if err != nil {
 				return Result{}, err
 			}
@@ -60,5 +60,5 @@ func retrieveMore() (*Tool, error) {
 			found.Results = fresh
 			return passagesFound(query, found), nil
 		},
-	}.build()
+	}.buildTool()
 }

@@ -74,11 +74,13 @@ func searchDocuments() (*Tool, error) {
 		label:    searchLabel(),
 		describe: func(_ *Context, in searchDocumentsInput) string { return searchingFor(in.Query) },
 		run: func(ctx context.Context, d *Context, in searchDocumentsInput) (Result, error) {
-			found, err := d.search(ctx, corpus.Query{Text: in.Query, Limit: min(50, max(d.TopK, 2*in.MaxResults))})
+			found, err := d.searchInReach(ctx, corpus.Query{
+				Text: in.Query, Limit: min(50, max(d.TopK, 2*in.MaxResults)),
+			})
 			if err != nil {
 				return Result{}, err
 			}
-			groups := group(found.Results, in.MaxResults)
+			groups := groupByDocument(found.Results, in.MaxResults)
 			passages := 0
 			for _, g := range groups {
 				passages += len(g)
@@ -100,14 +102,14 @@ func searchDocuments() (*Tool, error) {
 					for _, g := range groups {
 						shown := foundIn(number, g, &left)
 						out.Documents = append(out.Documents, shown)
-						result.Hits = append(result.Hits, shown.hits(g[0].Document)...)
+						result.Hits = append(result.Hits, shown.stepHits(g[0].Document)...)
 					}
 					return out, result
 				},
 				SourceChanges: SourceChanges{Hits: slices.Concat(groups...)},
 			}, nil
 		},
-	}.build()
+	}.buildTool()
 }
 
 // foundIn describes one document's hits, whole passages while some are left to show.
@@ -121,22 +123,22 @@ func foundIn(number Numberer, hits []corpus.Result, left *int) foundDocument {
 	for _, hit := range hits {
 		if *left > 0 {
 			*left--
-			out.Passages = append(out.Passages, show(number, hit.Passage, doc))
+			out.Passages = append(out.Passages, showPassage(number, hit.Passage, doc))
 		}
 	}
 	return out
 }
 
-// hits are the document and its passages, for the step's result.
-func (f foundDocument) hits(doc corpus.Document) []chat.Hit {
+// stepHits are the document and its passages, for the step's result.
+func (f foundDocument) stepHits(doc corpus.Document) []chat.Hit {
 	hit := documentHit(doc)
 	hit.Score, hit.Similarity, hit.Snippet, hit.Matches = &f.Score, f.Similarity, f.Snippet, f.Matches
 	hit.BlockID, hit.Page = f.BlockID, f.Page
 	return withPassages(hit, doc, f.Passages)
 }
 
-// group puts hits of one document together, documents by their best hit, at most limit documents.
-func group(hits []corpus.Result, limit int) [][]corpus.Result {
+// groupByDocument puts hits of one document together, documents by their best hit, at most limit documents.
+func groupByDocument(hits []corpus.Result, limit int) [][]corpus.Result {
 	var groups [][]corpus.Result
 	at := map[string]int{}
 	for _, hit := range hits {

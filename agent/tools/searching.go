@@ -7,8 +7,8 @@ import (
 	"footnote/corpus"
 )
 
-// search finds passages among the documents in reach, in the order that the request wants.
-func (d *Context) search(ctx context.Context, q corpus.Query) (corpus.Results, error) {
+// searchInReach finds passages among the documents in reach, in the order that the request wants.
+func (d *Context) searchInReach(ctx context.Context, q corpus.Query) (corpus.Results, error) {
 	q.Documents, q.Rerank = d.DocumentIDs, d.Rerank
 	found, err := d.Library.Search(ctx, d.Scope, q)
 	if err != nil {

@@ -47,20 +47,22 @@ func semanticSearch() (*Tool, error) {
 			}
 			return passagesFound(in.Query, found), nil
 		},
-	}.build()
+	}.buildTool()
 }
 
 // byMeaning searches by meaning, or by words when that does not answer. When a threshold leaves nothing, a note says
 // how near the best passage came.
 func (d *Context) byMeaning(ctx context.Context, query string, limit int, least float64) (corpus.Results, error) {
-	found, err := d.search(ctx, corpus.Query{Text: query, Limit: limit, Mode: corpus.ModeSemantic, MinScore: least})
+	found, err := d.searchInReach(ctx, corpus.Query{
+		Text: query, Limit: limit, Mode: corpus.ModeSemantic, MinScore: least,
+	})
 	if err != nil && ctx.Err() == nil && chat.CodeOf(err) == chat.CodeUnavailable {
 		return d.byWords(ctx, query, limit)
 	}
 	if err != nil || len(found.Results) > 0 || least == 0 {
 		return found, err
 	}
-	best, err := d.search(ctx, corpus.Query{Text: query, Limit: 1, Mode: corpus.ModeSemantic})
+	best, err := d.searchInReach(ctx, corpus.Query{Text: query, Limit: 1, Mode: corpus.ModeSemantic})
 	if err != nil {
 		return found, err
 	}
@@ -76,7 +78,7 @@ func (d *Context) byMeaning(ctx context.Context, query string, limit int, least 
 
 // byWords stands in for a search by meaning that does not answer.
 func (d *Context) byWords(ctx context.Context, query string, limit int) (corpus.Results, error) {
-	found, err := d.search(ctx, corpus.Query{Text: query, Limit: limit, Mode: corpus.ModeLexical})
+	found, err := d.searchInReach(ctx, corpus.Query{Text: query, Limit: limit, Mode: corpus.ModeLexical})
 	found.Partial = true
 	found.Notes = append(
 		slices.Clip(found.Notes),

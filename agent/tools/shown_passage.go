@@ -19,7 +19,7 @@ type ShownPassage struct {
 	ChunkID   string `json:"chunk_id,omitempty"`
 }
 
-func show(number Numberer, p corpus.Passage, doc corpus.Document) ShownPassage {
+func showPassage(number Numberer, p corpus.Passage, doc corpus.Document) ShownPassage {
 	s := ShownPassage{
 		N: number(p, doc), BlockID: p.FirstBlock, Page: p.Page, Section: p.Section, Text: p.Text, ChunkID: p.ID,
 	}
@@ -32,8 +32,8 @@ func show(number Numberer, p corpus.Passage, doc corpus.Document) ShownPassage {
 	return s
 }
 
-// place names the blocks and pages of a passage: "b3–b5, p. 2–3".
-func (s ShownPassage) place() string {
+// placeLabel names the blocks and pages of a passage: "b3–b5, p. 2–3".
+func (s ShownPassage) placeLabel() string {
 	at := s.BlockID
 	if s.LastBlock != "" {
 		at += "–" + s.LastBlock
@@ -56,14 +56,14 @@ func withoutChunks(ps []ShownPassage) []ShownPassage {
 	return out
 }
 
-// content writes passages as one text, each under its number and block.
-func content(ps []ShownPassage) string {
+// joinPassages writes passages as one text, each under its number and block.
+func joinPassages(ps []ShownPassage) string {
 	var b strings.Builder
 	for i, p := range ps {
 		if i > 0 {
 			b.WriteString("\n\n")
 		}
-		b.WriteString("[" + strconv.Itoa(p.N) + "] (" + p.place())
+		b.WriteString("[" + strconv.Itoa(p.N) + "] (" + p.placeLabel())
 		if p.Section != "" {
 			b.WriteString(", " + p.Section)
 		}

@@ -58,7 +58,7 @@ func summarize() (*Tool, error) {
 				notes = append(notes, "Only the first "+strconv.Itoa(maxSummarised)+" passages were summarised.")
 				in.Texts = in.Texts[:maxSummarised]
 			}
-			passages, from, why := d.given(in.Texts)
+			passages, from, why := d.givenPassages(in.Texts)
 			if why != "" {
 				return refusedResult("%s", why)
 			}
@@ -93,14 +93,14 @@ func summarize() (*Tool, error) {
 				},
 			}, nil
 		},
-	}.build()
+	}.buildTool()
 }
 
 var passageNumber = regexp.MustCompile(`^\[?(?:n ?[=:]? ?|Source )?(\d{1,3})\]?$`)
 
-// given makes passages of texts that a model hands over: words, or the numbers of passages it was shown. from holds
-// the source of each, nil for words of its own. The last result is a refusal, empty if all were understood.
-func (d *Context) given(texts []string) (passages []corpus.Passage, from []*ground.Source, why string) {
+// givenPassages makes passages of texts that a model hands over: words, or the numbers of passages it was shown. from
+// holds the source of each, nil for words of its own. The last result is a refusal, empty if all were understood.
+func (d *Context) givenPassages(texts []string) (passages []corpus.Passage, from []*ground.Source, why string) {
 	known := d.Sources.All()
 	for _, given := range texts {
 		given = strings.TrimSpace(given)

@@ -113,8 +113,8 @@ type definition[In any] struct {
 	vocabulary func(In) string
 }
 
-// build checks the declaration.
-func (k definition[In]) build() (*Tool, error) {
+// buildTool checks the declaration.
+func (k definition[In]) buildTool() (*Tool, error) {
 	var schema jsonschema.Schema
 	if err := json.Unmarshal([]byte(k.schema), &schema); err != nil {
 		return nil, fmt.Errorf("schema of tool %s: %w", k.name, err)

@@ -72,7 +72,7 @@ func (o webSearchOutput) ForModel() any {
 	return o
 }
 
-func (o webSearchOutput) clip(limit int) any {
+func (o webSearchOutput) clipTo(limit int) any {
 	pages := make([]webPage, len(o.Pages))
 	for i, p := range o.Pages {
 		p.Passages = cutPassages(p.Passages, (limit*6/10-len(pages)*500)/len(pages))
@@ -107,7 +107,7 @@ func webSearch(w *web.Web, approve bool) func() (*Tool, error) {
 				}
 				return d.readWeb(ctx, w, in.Query, found)
 			},
-		}.build()
+		}.buildTool()
 		if err == nil {
 			t.Approve = approve
 		}
@@ -122,7 +122,7 @@ func (d *Context) readWeb(ctx context.Context, w *web.Web, query string, found [
 	var reading errgroup.Group
 	for i, f := range found[:min(pagesRead, len(found))] {
 		reading.Go(func() error {
-			docs[i], why[i] = d.capture(ctx, w, f)
+			docs[i], why[i] = d.capturePage(ctx, w, f)
 			return nil
 		})
 	}
@@ -161,7 +161,7 @@ func (d *Context) readWeb(ctx context.Context, w *web.Web, query string, found [
 					corpus.MetaFetchedAt,
 				), Passages: []ShownPassage{}}
 				for _, p := range passages[doc.ID] {
-					page.Passages = append(page.Passages, show(number, p, doc))
+					page.Passages = append(page.Passages, showPassage(number, p, doc))
 				}
 				out.Pages = append(out.Pages, page)
 				hit := documentHit(doc)
@@ -180,8 +180,8 @@ func (d *Context) readWeb(ctx context.Context, w *web.Web, query string, found [
 	}, nil
 }
 
-// capture reads a page and keeps it.
-func (d *Context) capture(ctx context.Context, w *web.Web, f web.Found) (corpus.Document, error) {
+// capturePage reads a page and keeps it.
+func (d *Context) capturePage(ctx context.Context, w *web.Web, f web.Found) (corpus.Document, error) {
 	page, err := w.Fetch(ctx, f.URL)
 	if err != nil {
 		return corpus.Document{}, err
@@ -203,7 +203,7 @@ func (d *Context) bearingOn(
 	}
 	kept := chat.Scope{User: d.Scope.User, Namespaces: []string{chat.WebNamespace(d.RunID)}}
 	hits, err := d.Library.Search(ctx, kept, corpus.Query{
-		Text: query, Limit: pageHits * len(pages), Mode: corpus.ModeLexical, Documents: ids(pages),
+		Text: query, Limit: pageHits * len(pages), Mode: corpus.ModeLexical, Documents: documentIDs(pages),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("search captured pages: %w", err)

@@ -28,13 +28,13 @@ var (
 	errNoReal = errors.New("This has no result among the real numbers.") //nolint:staticcheck // shown as it is
 )
 
-func whole(n int64) Amount { return Amount{Rat: big.NewRat(n, 1), exact: true} }
+func wholeAmount(n int64) Amount { return Amount{Rat: big.NewRat(n, 1), exact: true} }
 
 func tooBig(r *big.Rat) bool { return r.Num().BitLen() > maxBits || r.Denom().BitLen() > maxBits }
 
-// rough makes an amount of a float whose arguments are off by so much that it is off by slack, besides what a float
-// can't hold.
-func rough(f, slack float64) (Amount, error) {
+// roughAmount makes an amount of a float whose arguments are off by so much that it is off by slack, besides what a
+// float can't hold.
+func roughAmount(f, slack float64) (Amount, error) {
 	if math.IsNaN(f) {
 		return Amount{}, errNoReal
 	}
@@ -44,15 +44,15 @@ func rough(f, slack float64) (Amount, error) {
 	return Amount{Rat: new(big.Rat).SetFloat64(f), slack: slack + math.Abs(f)*epsilon}, nil
 }
 
-// size is how far a value is from 0, as a float.
-func (a Amount) size() float64 { return math.Abs(a.float()) }
+// absFloat is how far a value is from 0, as a float.
+func (a Amount) absFloat() float64 { return math.Abs(a.toFloat()) }
 
-func (a Amount) float() float64 {
+func (a Amount) toFloat() float64 {
 	f, _ := a.Rat.Float64()
 	return f
 }
 
-func constant(name string) (Amount, bool) {
+func namedConstant(name string) (Amount, bool) {
 	switch name {
 	case "pi":
 		return Amount{Rat: new(big.Rat).SetFloat64(math.Pi), slack: math.Pi * epsilon}, true
@@ -63,7 +63,7 @@ func constant(name string) (Amount, bool) {
 	}
 }
 
-func combine(sign string, a, b Amount) (Amount, error) {
+func combineAmounts(sign string, a, b Amount) (Amount, error) {
 	out := Amount{Rat: new(big.Rat), exact: a.exact && b.exact, slack: a.slack + b.slack}
 	switch sign {
 	case "+":
@@ -72,7 +72,7 @@ func combine(sign string, a, b Amount) (Amount, error) {
 		out.Rat.Sub(a.Rat, b.Rat)
 	case "*", "of":
 		out.Rat.Mul(a.Rat, b.Rat)
-		out.slack = a.size()*b.slack + b.size()*a.slack
+		out.slack = a.absFloat()*b.slack + b.absFloat()*a.slack
 	case "/":
 		return quotient(a, b)
 	case "//":
@@ -97,7 +97,7 @@ func quotient(a, b Amount) (Amount, error) {
 		return Amount{}, errByZero
 	}
 	out := Amount{Rat: new(big.Rat).Quo(a.Rat, b.Rat), exact: a.exact && b.exact}
-	out.slack = (a.slack + out.size()*b.slack) / b.size()
+	out.slack = (a.slack + out.absFloat()*b.slack) / b.absFloat()
 	if tooBig(out.Rat) {
 		return Amount{}, errTooBig
 	}
@@ -113,14 +113,14 @@ func remainder(a, b Amount) (Amount, error) {
 		return Amount{}, err
 	}
 	out := new(big.Rat).Mul(b.Rat, new(big.Rat).SetInt(floor(q.Rat)))
-	return Amount{Rat: out.Sub(a.Rat, out), exact: q.exact, slack: a.slack + q.size()*b.slack}, nil
+	return Amount{Rat: out.Sub(a.Rat, out), exact: q.exact, slack: a.slack + q.absFloat()*b.slack}, nil
 }
 
 // power is exact for whole exponents whose result stays within the limit, which is checked before it is computed.
 func power(a, b Amount) (Amount, error) {
 	if !b.Rat.IsInt() {
-		f := math.Pow(a.float(), b.float())
-		return rough(f, math.Abs(f)*(b.size()*a.slack/a.size()+math.Abs(math.Log(a.size()))*b.slack))
+		f := math.Pow(a.toFloat(), b.toFloat())
+		return roughAmount(f, math.Abs(f)*(b.absFloat()*a.slack/a.absFloat()+math.Abs(math.Log(a.absFloat()))*b.slack))
 	}
 	if a.Rat.Sign() == 0 && b.Rat.Sign() < 0 {
 		return Amount{}, errByZero
@@ -150,7 +150,7 @@ func power(a, b Amount) (Amount, error) {
 	}
 	out := Amount{Rat: new(big.Rat).SetFrac(num, den), exact: a.exact && b.exact}
 	if a.slack > 0 {
-		out.slack = out.size() * float64(max(k, -k)) * a.slack / a.size()
+		out.slack = out.absFloat() * float64(max(k, -k)) * a.slack / a.absFloat()
 	}
 	if tooBig(out.Rat) {
 		return Amount{}, errTooBig
@@ -158,7 +158,7 @@ func power(a, b Amount) (Amount, error) {
 	return out, nil
 }
 
-func apply(name string, args []Amount) (Amount, error) {
+func applyFunction(name string, args []Amount) (Amount, error) {
 	need := func(least, most int) error {
 		if len(args) < least || len(args) > most {
 			return fmt.Errorf(
@@ -169,7 +169,7 @@ func apply(name string, args []Amount) (Amount, error) {
 	}
 	switch name {
 	case "min", "max", "sum":
-		return fold(name, args)
+		return foldAmounts(name, args)
 	case "pow":
 		if err := need(2, 2); err != nil {
 			return Amount{}, err
@@ -179,7 +179,7 @@ func apply(name string, args []Amount) (Amount, error) {
 		if err := need(1, 2); err != nil {
 			return Amount{}, err
 		}
-		return round(args)
+		return roundAmount(args)
 	}
 	f, ok := map[string]func(float64) float64{
 		"log": math.Log, "ln": math.Log, "log10": math.Log10, "sin": math.Sin, "cos": math.Cos, "tan": math.Tan,
@@ -215,7 +215,7 @@ func apply(name string, args []Amount) (Amount, error) {
 			return Amount{}, errNoReal
 		}
 	}
-	v := x.float()
+	v := x.toFloat()
 	slack := x.slack + math.Abs(v)*epsilon/2 // the float is not quite the value
 	switch name {
 	case "sqrt":
@@ -231,7 +231,7 @@ func apply(name string, args []Amount) (Amount, error) {
 		}
 		slack /= c * c
 	}
-	return rough(f(v), slack)
+	return roughAmount(f(v), slack)
 }
 
 // logarithm is that of x to a base, exact when it is a whole number.
@@ -239,22 +239,22 @@ func logarithm(x, base Amount) (Amount, error) {
 	if x.Rat.Sign() <= 0 || base.Rat.Sign() <= 0 || base.Rat.Cmp(big.NewRat(1, 1)) == 0 {
 		return Amount{}, errNoReal
 	}
-	about := math.Log(x.float()) / math.Log(base.float())
+	about := math.Log(x.toFloat()) / math.Log(base.toFloat())
 	if n := math.Round(about); math.Abs(about-n) < 1e-9 && math.Abs(n) <= maxBits {
-		if p, err := power(base, whole(int64(n))); err == nil && p.exact && x.exact && p.Rat.Cmp(x.Rat) == 0 {
-			return whole(int64(n)), nil
+		if p, err := power(base, wholeAmount(int64(n))); err == nil && p.exact && x.exact && p.Rat.Cmp(x.Rat) == 0 {
+			return wholeAmount(int64(n)), nil
 		}
 	}
-	return rough(about, 2*math.Abs(about)*epsilon)
+	return roughAmount(about, 2*math.Abs(about)*epsilon)
 }
 
-func fold(name string, args []Amount) (Amount, error) {
+func foldAmounts(name string, args []Amount) (Amount, error) {
 	out := args[0]
 	var err error
 	for _, a := range args[1:] {
 		switch name {
 		case "sum":
-			if out, err = combine("+", out, a); err != nil {
+			if out, err = combineAmounts("+", out, a); err != nil {
 				return Amount{}, err
 			}
 		case "min":
@@ -270,8 +270,8 @@ func fold(name string, args []Amount) (Amount, error) {
 	return out, nil
 }
 
-// round rounds halves away from zero.
-func round(args []Amount) (Amount, error) {
+// roundAmount rounds halves away from zero.
+func roundAmount(args []Amount) (Amount, error) {
 	places := int64(0)
 	if len(args) == 2 {
 		if !args[1].Rat.IsInt() || !args[1].Rat.Num().IsInt64() {
@@ -306,7 +306,7 @@ func (a Amount) Decimal() (s string, exact bool) {
 			return a.Rat.FloatString(places), true
 		}
 	}
-	if a.size() <= a.slack {
+	if a.absFloat() <= a.slack {
 		return "0", false
 	}
 	f := new(big.Float).SetPrec(200).SetRat(a.Rat)

@@ -28,8 +28,8 @@ func Evaluate(expression string) (Amount, error) {
 		) //nolint:staticcheck // shown as it is
 	}
 	p := parser{in: expression}
-	p.next()
-	v, err := p.expression(0, 0)
+	p.nextToken()
+	v, err := p.readExpression(0, 0)
 	if err != nil {
 		return Amount{}, err
 	}
@@ -70,8 +70,8 @@ func (p *parser) unexpected() error {
 	) //nolint:staticcheck // shown as it is
 }
 
-// next moves to the next token.
-func (p *parser) next() {
+// nextToken moves to the next token.
+func (p *parser) nextToken() {
 	for p.at < len(p.in) && strings.ContainsRune(" \t\r\n", rune(p.in[p.at])) {
 		p.at++
 	}
@@ -83,7 +83,7 @@ func (p *parser) next() {
 	r, size := utf8.DecodeRuneInString(rest)
 	switch {
 	case isDigit(rest[0]) || rest[0] == '.' && len(rest) > 1 && isDigit(rest[1]):
-		p.number(rest)
+		p.readNumber(rest)
 	case isLetter(rest[0]):
 		n := 1
 		for n < len(rest) && (isLetter(rest[n]) || isDigit(rest[n])) {
@@ -96,7 +96,7 @@ func (p *parser) next() {
 		p.kind, p.text, p.at = tokenSign, "//", p.at+2
 	case strings.ContainsRune("£$€¥", r):
 		p.at += size // a currency in front of a number says nothing about it
-		p.next()
+		p.nextToken()
 	default:
 		p.kind, p.text, p.at = tokenSign, string(r), p.at+size
 		switch r {
@@ -117,31 +117,32 @@ func (p *parser) next() {
 	}
 }
 
-// number reads digits with thousands commas (outside of calls, where a comma separates), a fraction and an exponent.
-func (p *parser) number(rest string) {
-	n := digits(rest)
+// readNumber reads digits with thousands commas (outside of calls, where a comma separates), a fraction and an
+// exponent.
+func (p *parser) readNumber(rest string) {
+	n := countDigits(rest)
 	for p.args == 0 && n <= 3 && n > 0 || p.args == 0 && n > 3 && strings.Contains(rest[:n], ",") {
-		if len(rest) < n+4 || rest[n] != ',' || digits(rest[n+1:]) != 3 {
+		if len(rest) < n+4 || rest[n] != ',' || countDigits(rest[n+1:]) != 3 {
 			break
 		}
 		n += 4
 	}
 	if n < len(rest) && rest[n] == '.' {
-		n += 1 + digits(rest[n+1:])
+		n += 1 + countDigits(rest[n+1:])
 	}
 	if n < len(rest) && (rest[n] == 'e' || rest[n] == 'E') {
 		sign := 0
 		if n+1 < len(rest) && (rest[n+1] == '+' || rest[n+1] == '-') {
 			sign = 1
 		}
-		if d := digits(rest[n+1+sign:]); d > 0 {
+		if d := countDigits(rest[n+1+sign:]); d > 0 {
 			n += 1 + sign + d
 		}
 	}
 	p.kind, p.text, p.at = tokenNumber, strings.ReplaceAll(rest[:n], ",", ""), p.at+n
 }
 
-func digits(s string) int {
+func countDigits(s string) int {
 	n := 0
 	for n < len(s) && isDigit(s[n]) {
 		n++
@@ -152,8 +153,8 @@ func digits(s string) int {
 func isDigit(b byte) bool  { return b >= '0' && b <= '9' }
 func isLetter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b == '_' }
 
-// binding is how strongly an operator holds what is left of it; 0 ends an operand.
-func (p *parser) binding() int {
+// bindingStrength is how strongly an operator holds what is left of it; 0 ends an operand.
+func (p *parser) bindingStrength() int {
 	switch {
 	case p.kind == tokenName && p.text == "of":
 		return 2
@@ -172,26 +173,26 @@ func (p *parser) binding() int {
 	}
 }
 
-// expression reads operands joined by operators that bind more than least.
-func (p *parser) expression(least, depth int) (Amount, error) {
+// readExpression reads operands joined by operators that bind more than least.
+func (p *parser) readExpression(least, depth int) (Amount, error) {
 	if depth > maxDepth {
 		return Amount{}, fmt.Errorf(
 			"There are more than %d brackets or signs inside each other: simplify the expression.", maxDepth,
 		) //nolint:staticcheck // shown as it is
 	}
-	left, err := p.operand(depth)
+	left, err := p.readOperand(depth)
 	if err != nil {
 		return Amount{}, err
 	}
 	for {
-		strength := p.binding()
+		strength := p.bindingStrength()
 		if strength <= least {
 			return left, nil
 		}
 		sign := p.text
-		p.next()
+		p.nextToken()
 		if sign == "%" && !p.startsOperand() {
-			if left, err = quotient(left, whole(100)); err != nil {
+			if left, err = quotient(left, wholeAmount(100)); err != nil {
 				return Amount{}, err
 			}
 			continue
@@ -199,11 +200,11 @@ func (p *parser) expression(least, depth int) (Amount, error) {
 		if sign == "^" {
 			strength-- // 2^3^2 is 2^9
 		}
-		right, err := p.expression(strength, depth+1)
+		right, err := p.readExpression(strength, depth+1)
 		if err != nil {
 			return Amount{}, err
 		}
-		if left, err = combine(sign, left, right); err != nil {
+		if left, err = combineAmounts(sign, left, right); err != nil {
 			return Amount{}, err
 		}
 	}
@@ -215,7 +216,7 @@ func (p *parser) startsOperand() bool {
 		p.kind == tokenSign && (p.text == "(" || p.text == "√")
 }
 
-func (p *parser) operand(depth int) (Amount, error) {
+func (p *parser) readOperand(depth int) (Amount, error) {
 	kind, word := p.kind, p.text
 	switch {
 	case kind == tokenNumber:
@@ -228,51 +229,51 @@ func (p *parser) operand(depth int) (Amount, error) {
 				"The number %s is too large to calculate with.", text.Shorten(word, 40),
 			) //nolint:staticcheck // shown as it is
 		}
-		p.next()
+		p.nextToken()
 		return Amount{Rat: v, exact: true}, nil
 	case kind == tokenSign && (word == "-" || word == "+"):
-		p.next()
-		v, err := p.expression(2, depth+1) // -2^2 is -4
+		p.nextToken()
+		v, err := p.readExpression(2, depth+1) // -2^2 is -4
 		if err == nil && word == "-" {
 			v.Rat = new(big.Rat).Neg(v.Rat)
 		}
 		return v, err
 	case kind == tokenSign && word == "√": // of the one operand behind it
-		p.next()
-		v, err := p.expression(4, depth+1)
+		p.nextToken()
+		v, err := p.readExpression(4, depth+1)
 		if err != nil {
 			return Amount{}, err
 		}
-		return apply("sqrt", []Amount{v})
+		return applyFunction("sqrt", []Amount{v})
 	case kind == tokenSign && word == "(":
-		p.next()
+		p.nextToken()
 		args := p.args
 		p.args = 0
-		v, err := p.expression(0, depth+1)
+		v, err := p.readExpression(0, depth+1)
 		p.args = args
 		if err != nil {
 			return Amount{}, err
 		}
-		return v, p.close(")")
+		return v, p.closeBracket(")")
 	case kind == tokenName:
-		p.next()
-		return p.named(word, depth)
+		p.nextToken()
+		return p.readNamed(word, depth)
 	default:
 		return Amount{}, p.unexpected()
 	}
 }
 
-func (p *parser) close(bracket string) error {
+func (p *parser) closeBracket(bracket string) error {
 	if p.kind != tokenSign || p.text != bracket {
 		return p.unexpected()
 	}
-	p.next()
+	p.nextToken()
 	return nil
 }
 
-// named reads a constant or a call.
-func (p *parser) named(name string, depth int) (Amount, error) {
-	if v, ok := constant(name); ok {
+// readNamed reads a constant or a call.
+func (p *parser) readNamed(name string, depth int) (Amount, error) {
+	if v, ok := namedConstant(name); ok {
 		return v, nil
 	}
 	if p.kind != tokenSign || p.text != "(" {
@@ -283,35 +284,35 @@ func (p *parser) named(name string, depth int) (Amount, error) {
 		) //nolint:staticcheck // shown as it is
 	}
 	if name == "days" || name == "years" {
-		return p.between(name)
+		return p.readDateSpan(name)
 	}
 	p.args++
-	p.next()
+	p.nextToken()
 	list := p.kind == tokenSign && p.text == "[" // sum([1, 2]) is sum(1, 2)
 	if list {
-		p.next()
+		p.nextToken()
 	}
 	var args []Amount
 	for {
-		v, err := p.expression(0, depth+1)
+		v, err := p.readExpression(0, depth+1)
 		if err != nil {
 			return Amount{}, err
 		}
 		args = append(args, v)
 		if p.kind == tokenSign && p.text == "," {
-			p.next()
+			p.nextToken()
 			continue
 		}
 		break
 	}
 	p.args--
 	if list {
-		if err := p.close("]"); err != nil {
+		if err := p.closeBracket("]"); err != nil {
 			return Amount{}, err
 		}
 	}
-	if err := p.close(")"); err != nil {
+	if err := p.closeBracket(")"); err != nil {
 		return Amount{}, err
 	}
-	return apply(name, args)
+	return applyFunction(name, args)
 }

@@ -10,9 +10,9 @@ import (
 	"footnote/corpus/text"
 )
 
-// between reads the two dates of days(…) or years(…), the opening bracket being the present token, and returns the
+// readDateSpan reads the two dates of days(…) or years(…), the opening bracket being the present token, and returns the
 // whole days or the completed years from the first to the second.
-func (p *parser) between(unit string) (Amount, error) {
+func (p *parser) readDateSpan(unit string) (Amount, error) {
 	inside, _, closed := strings.Cut(p.in[p.at:], ")")
 	first, second, two := strings.Cut(inside, ",")
 	if !closed || !two {
@@ -20,16 +20,16 @@ func (p *parser) between(unit string) (Amount, error) {
 			"days and years need two dates in brackets, like days(2024-01-31, 2024-03-01).",
 		) //nolint:staticcheck // shown as it is
 	}
-	from, err := date(first)
+	from, err := parseDate(first)
 	if err != nil {
 		return Amount{}, err
 	}
-	to, err := date(second)
+	to, err := parseDate(second)
 	if err != nil {
 		return Amount{}, err
 	}
 	p.at += len(inside) + 1
-	p.next()
+	p.nextToken()
 	n := (to.Unix() - from.Unix()) / (24 * 60 * 60) // a time.Duration would end at 292 years
 	if unit == "years" {
 		n = completedYears(from, to)
@@ -37,7 +37,7 @@ func (p *parser) between(unit string) (Amount, error) {
 	return Amount{Rat: big.NewRat(n, 1), exact: true}, nil
 }
 
-func date(s string) (time.Time, error) {
+func parseDate(s string) (time.Time, error) {
 	d, err := time.Parse(time.DateOnly, strings.TrimSpace(s))
 	if err != nil {
 		return d, fmt.Errorf(

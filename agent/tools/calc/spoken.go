@@ -14,7 +14,7 @@ var spoken = map[string]string{
 func SpokenOperators(expression string) string {
 	p := parser{in: expression}
 	var words []string
-	for p.next(); p.kind != tokenEnd && p.kind != tokenBad; p.next() {
+	for p.nextToken(); p.kind != tokenEnd && p.kind != tokenBad; p.nextToken() {
 		if said, ok := spoken[p.text]; ok && p.kind != tokenNumber {
 			words = append(words, said)
 		}
