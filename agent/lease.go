@@ -133,23 +133,23 @@ func (r *Runs) takeOver(ctx context.Context, before time.Time) error {
 	if err != nil {
 		return fmt.Errorf("take over runs: %w", err)
 	}
-	for _, run := range runs {
+	for _, taken := range runs {
 		r.mu.Lock()
-		_, ours := r.active[run.ID]
+		_, ours := r.active[taken.ID]
 		r.mu.Unlock()
 		if ours {
 			continue
 		}
-		log, err := r.engine.ReadLog(ctx, run)
+		log, err := r.engine.ReadLog(ctx, taken)
 		if err != nil {
 			return err
 		}
-		set, err := r.engine.ToolsOf(run.Request)
+		set, err := r.engine.ToolsOf(taken.Request)
 		if err != nil { // a toolset of an older version: the default serves
 			set = r.engine.DefaultTools()
 		}
-		r.cfg.Log.InfoContext(ctx, "taking over a run", "run", run.ID, "events", len(log))
-		r.launchRun(context.WithoutCancel(ctx), run, set, log)
+		r.cfg.Log.InfoContext(ctx, "taking over a run", "run", taken.ID, "events", len(log))
+		r.launchRun(context.WithoutCancel(ctx), taken, set, log)
 	}
 	return nil
 }

@@ -19,10 +19,11 @@ func (r *Runs) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (
 		return chat.Queued{}, err
 	}
 	if req.IdempotencyKey != "" {
-		run, err := r.cfg.Store.Repeated(ctx, s.User, req)
+		earlier, err := r.cfg.Store.Repeated(ctx, s.User, req)
 		if err == nil {
 			return chat.Queued{
-				ID: run.ID, SessionID: run.SessionID, User: run.User, Request: run.Request, CreatedAt: run.CreatedAt,
+				ID: earlier.ID, SessionID: earlier.SessionID, User: earlier.User, Request: earlier.Request,
+				CreatedAt: earlier.CreatedAt,
 			}, nil
 		}
 		if chat.CodeOf(err) != chat.CodeNotFound {
@@ -64,12 +65,12 @@ func (r *Runs) SendNow(ctx context.Context, s chat.Scope, sessionID, id string, 
 	if answer {
 		end = r.AnswerNow
 	}
-	for _, run := range runs {
-		if run.Status != chat.RunRunning {
+	for _, underWay := range runs {
+		if underWay.Status != chat.RunRunning {
 			continue
 		}
-		if err := end(ctx, s, run.ID); err != nil {
-			if now, readErr := r.cfg.Store.Run(ctx, s, run.ID); readErr == nil && now.Status != chat.RunRunning {
+		if err := end(ctx, s, underWay.ID); err != nil {
+			if now, readErr := r.cfg.Store.Run(ctx, s, underWay.ID); readErr == nil && now.Status != chat.RunRunning {
 				continue // it ended by itself just now
 			}
 			return err
@@ -99,7 +100,7 @@ func (r *Runs) sendNext(ctx context.Context, session chat.SessionKey) (held bool
 			return false
 		}
 		q.Request.SessionID = q.SessionID
-		_, fresh, err := r.Start(ctx, q.User, q.Request)
+		_, isNew, err := r.Start(ctx, q.User, q.Request)
 		problem := ""
 		if err != nil {
 			switch chat.CodeOf(err) {
@@ -124,7 +125,7 @@ func (r *Runs) sendNext(ctx context.Context, session chat.SessionKey) (held bool
 			r.cfg.Log.ErrorContext(ctx, "waiting question could not be settled", "session", session.ID, "error", err)
 			return false
 		}
-		if err != nil || fresh {
+		if err != nil || isNew {
 			return false
 		}
 	}

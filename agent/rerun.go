@@ -15,7 +15,7 @@ import (
 // only fail with, and else as Start does. key may be empty.
 func (r *Runs) Rerun(
 	ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage, key string,
-) (begun chat.Run, fresh bool, err error) {
+) (begun chat.Run, isNew bool, err error) {
 	old, err := r.cfg.Store.Run(ctx, s, runID)
 	if err != nil {
 		return begun, false, err

@@ -1,7 +1,7 @@
 // Package agent manages runs: it starts, queues, cancels, approves, repeats and takes them over. A run is the work on
 // one question, and package agent/run does it. Each run belongs to the server, not to a request: its goroutine goes
 // on when nobody looks, and all it does is in the run's log before anybody sees it. Several servers may share a
-// store: a lease says which of them works on a run. Start with Runs.Start and Runs.launch; Runs.Run is the loop that
+// store: a lease says which of them works on a run. Start with Runs.Start and Runs.launchRun; Runs.Run is the loop that
 // keeps leases and takes over the runs of other servers.
 package agent
 
@@ -91,12 +91,12 @@ func (r *Runs) Stats() chat.RunStats {
 	return t
 }
 
-// Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the request's
+// Start stores a run and works on it apart from ctx, which bounds the storing only. isNew is false when the request's
 // IdempotencyKey named an earlier run, which comes back instead. It fails with CodeInvalid for what can't be asked,
 // CodeNotFound for a namespace or documents that the user does not have, CodeTooMany when too many runs are under way
 // or the user's limits are reached, CodeTurnLimit for a session at its limit of questions, and CodeUnavailable while
 // the server stops.
-func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run chat.Run, fresh bool, err error) {
+func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (begun chat.Run, isNew bool, err error) {
 	if r.isRevoked(user) {
 		return chat.Run{}, false, &chat.Error{
 			Code: chat.CodeUnauthorized, Message: "Your key was revoked before this question was asked.",
@@ -115,16 +115,16 @@ func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run
 	}
 	r.starting.RLock()
 	defer r.starting.RUnlock()
-	run, fresh, err = r.cfg.Store.StartRun(ctx, user, req, r.newLease())
-	if err != nil || !fresh {
-		return run, fresh, err
+	begun, isNew, err = r.cfg.Store.StartRun(ctx, user, req, r.newLease())
+	if err != nil || !isNew {
+		return begun, isNew, err
 	}
-	r.cfg.Feed.Begin(run)
-	r.launchRun(context.WithoutCancel(ctx), run, set, nil)
-	return run, true, nil
+	r.cfg.Feed.Begin(begun)
+	r.launchRun(context.WithoutCancel(ctx), begun, set, nil)
+	return begun, true, nil
 }
 
-// checkAdmission refuses a request that names unknown documents, or for which there is no room. waiting is how many
+// checkAdmission rejects a request that names unknown documents, or for which there is no room. waiting is how many
 // questions of the conversation wait already.
 func (r *Runs) checkAdmission(ctx context.Context, user string, req chat.RunRequest, set tools.Set, waiting int) error {
 	if err := r.cfg.Library.CheckNamed(ctx, chat.Scope{User: user}, req.Namespace, req.DocumentIDs); err != nil {
@@ -133,19 +133,19 @@ func (r *Runs) checkAdmission(ctx context.Context, user string, req chat.RunRequ
 	return r.checkQuestionLimit(ctx, user, req, set, waiting)
 }
 
-// findRepeated returns the run that a refused request started when it came before, and else why it is refused: what
+// findRepeated returns the run that a rejected request started when it came before, and else why it is rejected: what
 // happened to the library since then is no matter of a request that was already served.
 func (r *Runs) findRepeated(
-	ctx context.Context, user string, req chat.RunRequest, refused error,
+	ctx context.Context, user string, req chat.RunRequest, rejected error,
 ) (chat.Run, bool, error) {
 	if req.IdempotencyKey == "" {
-		return chat.Run{}, false, refused
+		return chat.Run{}, false, rejected
 	}
-	run, err := r.cfg.Store.Repeated(ctx, user, req)
+	earlier, err := r.cfg.Store.Repeated(ctx, user, req)
 	if err != nil && chat.CodeOf(err) == chat.CodeNotFound {
-		err = refused
+		err = rejected
 	}
-	return run, false, err
+	return earlier, false, err
 }
 
 func (r *Runs) newLease() chat.Lease {

@@ -58,11 +58,11 @@ func (r *Runs) findControl(ctx context.Context, s chat.Scope, runID string) (*ru
 	if ok && c.User() == s.User {
 		return c, nil
 	}
-	run, err := r.cfg.Store.Run(ctx, s, runID)
+	stored, err := r.cfg.Store.Run(ctx, s, runID)
 	if err != nil {
 		return nil, err
 	}
-	if run.Status != chat.RunRunning {
+	if stored.Status != chat.RunRunning {
 		return nil, &chat.Error{Code: chat.CodeConflict, Message: "This answer is finished already."}
 	}
 	return nil, nil

@@ -55,7 +55,7 @@ func (c *Citer) resetNumbers() {
 // and the new citation if it is one. A number without a passage has none.
 func (c *Citer) citeSource(
 	ctx context.Context, n int, claim, words string,
-) (number int, fresh *chat.Citation, err error) {
+) (number int, added *chat.Citation, err error) {
 	src, ok := c.sources.At(n)
 	if !ok {
 		if len(c.StrayNumbers) < maxStray && !slices.Contains(c.StrayNumbers, n) {

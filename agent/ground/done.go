@@ -31,14 +31,14 @@ func (e *Evidence) isDenied(said string) bool {
 	if e.deniesLog(said) {
 		return true
 	}
-	opened, _, _, searches := e.sources.Readings()
+	readDocs, _, _, searches := e.sources.Readings()
 	switch {
-	case !saysAbsent(said) || e.readAll(opened):
+	case !saysAbsent(said) || e.readAll(readDocs):
 		return false
-	case searches == 0 && (len(opened) == 0 || noneOf.MatchString(said)):
+	case searches == 0 && (len(readDocs) == 0 || noneOf.MatchString(said)):
 		return true
 	}
-	return !e.wasLookedFor(said, opened) && !e.isInPassages(said)
+	return !e.wasLookedFor(said, readDocs) && !e.isInPassages(said)
 }
 
 // deniesLog reports whether a sentence in the first person says that something was done which the run's log does not
@@ -47,12 +47,12 @@ func (e *Evidence) deniesLog(said string) bool {
 	if !firstPerson.MatchString(said) || strings.HasSuffix(said, "?") {
 		return false
 	}
-	opened, pages, _, searches := e.sources.Readings()
+	readDocs, pages, _, searches := e.sources.Readings()
 	if theWeb.MatchString(said) && !e.sources.SearchedWeb() && !negation.MatchString(said) {
 		return true
 	}
 	for _, whole := range wholeOf.FindAllString(said, -1) {
-		if speaksOfDocuments(whole) && !e.readAll(opened) && (searches == 0 || !searchWords.MatchString(said)) {
+		if speaksOfDocuments(whole) && !e.readAll(readDocs) && (searches == 0 || !searchWords.MatchString(said)) {
 			return true
 		}
 	}
@@ -60,13 +60,13 @@ func (e *Evidence) deniesLog(said string) bool {
 	if len(numbers) == 0 {
 		return false
 	}
-	known := append(e.knownNumbers(), strconv.Itoa(len(opened)), strconv.Itoa(pages), strconv.Itoa(searches))
+	known := append(e.knownNumbers(), strconv.Itoa(len(readDocs)), strconv.Itoa(pages), strconv.Itoa(searches))
 	return slices.ContainsFunc(numbers, func(n string) bool { return !slices.Contains(known, n) })
 }
 
 // readAll reports whether the run read every document in reach.
-func (e *Evidence) readAll(opened []corpus.Document) bool {
-	return e.InReach > 0 && len(opened) >= e.InReach
+func (e *Evidence) readAll(readDocs []corpus.Document) bool {
+	return e.InReach > 0 && len(readDocs) >= e.InReach
 }
 
 // isInPassages reports whether a passage in the language of a sentence says it: "The policy does not describe …".
@@ -90,7 +90,7 @@ const absenceMetaWords = MetaWords + ` passage library answer question find foun
 // its queries or in the question, which it searched for, or the sentence names a document that was read. Where the
 // pattern leaves no words of it, one of the whole sentence is enough. Words of another language can't be compared: the
 // sentence is not counted then.
-func (e *Evidence) wasLookedFor(said string, opened []corpus.Document) bool {
+func (e *Evidence) wasLookedFor(said string, readDocs []corpus.Document) bool {
 	count := func(said, texts string) (words, known int) {
 		words, known, ok := e.citer.Judge.CountKnown(said, absenceMetaWords, texts)
 		if !ok {
@@ -98,7 +98,7 @@ func (e *Evidence) wasLookedFor(said string, opened []corpus.Document) bool {
 		}
 		return words, known
 	}
-	for _, doc := range opened {
+	for _, doc := range readDocs {
 		if _, known := count(said, doc.DisplayTitle()+" "+doc.Filename); known > 0 {
 			return true
 		}

@@ -33,7 +33,7 @@ type Sources struct {
 	empty         []string            // searches that found nothing
 	queries       []string            // of every search that was completed, each once
 	searches      int
-	shownToUser   bool                     // a document was opened for the reader
+	shownToUser   bool                     // the viewer was opened for the user
 	web           bool                     // the web was searched
 	latest        string                   // the last search for passages
 	scores        map[string]float64       // the best one of each passage that searches found
@@ -112,14 +112,14 @@ func (s *Sources) AddCited(c chat.Citation, doc corpus.Document) {
 	s.last = max(s.last, c.Number)
 }
 
-// NoteShownToUser notes that a document was opened for the reader.
+// NoteShownToUser notes that the viewer was opened for the user, by open_document. The model has read nothing by that.
 func (s *Sources) NoteShownToUser() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.shownToUser = true
 }
 
-// WasShownToUser reports whether one was.
+// WasShownToUser reports whether the viewer was opened for the user in this run.
 func (s *Sources) WasShownToUser() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -194,15 +194,16 @@ func (s *Sources) Document(id string) (corpus.Document, bool) {
 	return doc, ok
 }
 
-// NoteReading notes that a page of a document was read.
-func (s *Sources) NoteReading(doc corpus.Document, page string) {
+// NoteReading notes that the model read a part of a document: a reading page, or a passage that a focused reading
+// began with. part tells the parts of one document apart; the same one again counts once.
+func (s *Sources) NoteReading(doc corpus.Document, part string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.documents[doc.ID] = doc
 	if !slices.Contains(s.readDocuments, doc.ID) {
 		s.readDocuments = append(s.readDocuments, doc.ID)
 	}
-	s.readParts[doc.ID+"\x00"+page] = struct{}{}
+	s.readParts[doc.ID+"\x00"+part] = struct{}{}
 }
 
 // NoteSearch notes a search, and its words if nothing was found.
@@ -235,7 +236,7 @@ func (s *Sources) NoteWebSearch() {
 	s.web = true
 }
 
-// SearchedWeb reports whether it was.
+// SearchedWeb reports whether the web was searched in this run, whatever came of it.
 func (s *Sources) SearchedWeb() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -304,12 +305,14 @@ func (s *Sources) Contains(passageID string) bool {
 	return ok
 }
 
-// Readings returns the documents read, in order, how many pages of them, and the searches that found nothing.
-func (s *Sources) Readings() (opened []corpus.Document, pages int, empty []string, searches int) {
+// Readings returns the documents that the model read, in the order of the first reading, how many parts of them, the
+// words of the searches that found nothing, and how many searches of passages were completed. What was only shown to
+// the user is not among them: see WasShownToUser.
+func (s *Sources) Readings() (readDocs []corpus.Document, pages int, empty []string, searches int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range s.readDocuments {
-		opened = append(opened, s.documents[id])
+		readDocs = append(readDocs, s.documents[id])
 	}
-	return opened, len(s.readParts), slices.Clone(s.empty), s.searches
+	return readDocs, len(s.readParts), slices.Clone(s.empty), s.searches
 }

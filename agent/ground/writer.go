@@ -14,7 +14,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// RefusalSentence is how an answer begins when the documents do not hold one.
+// RefusalSentence is how an answer begins when the documents do not hold one. It is the one refusal of an answer:
+// prompts quote it, IsRefusal knows it, and clients get it word for word.
 const RefusalSentence = "I couldn't find relevant information about that in your documents."
 
 // How text is merged before it is stored. Under load, when storing takes long, it is merged more.

@@ -120,7 +120,7 @@ func (ac *answerCheck) evaluateTalk(markdown string) evaluation {
 }
 
 func (ac *answerCheck) searchCoverage() chat.Coverage {
-	opened, pages, empty, searches := ac.toolContext.Sources.Readings()
+	readDocs, pages, empty, searches := ac.toolContext.Sources.Readings()
 	if ac.author == reportOfOpened {
 		return chat.Coverage{EmptySearches: []string{}}
 	}
@@ -129,7 +129,7 @@ func (ac *answerCheck) searchCoverage() chat.Coverage {
 		searched = ac.documentsInReach
 	}
 	return chat.Coverage{
-		Searched: searched, Opened: len(opened), PagesRead: pages, EmptySearches: append([]string{}, empty...),
+		Searched: searched, Opened: len(readDocs), PagesRead: pages, EmptySearches: append([]string{}, empty...),
 	}
 }
 

@@ -26,8 +26,8 @@ type findings struct {
 // searchedDocuments reports whether the documents were looked into: a search was completed and none failed, a
 // document was read, or passages were shown.
 func (f *findings) searchedDocuments() bool {
-	opened, _, _, searches := f.toolContext.Sources.Readings()
-	return searches > 0 && len(f.failed) == 0 || len(opened) > 0 || !f.toolContext.Sources.IsEmpty()
+	readDocs, _, _, searches := f.toolContext.Sources.Readings()
+	return searches > 0 && len(f.failed) == 0 || len(readDocs) > 0 || !f.toolContext.Sources.IsEmpty()
 }
 
 // noteFailed remembers a search that failed or was cut off.
@@ -129,8 +129,8 @@ func (f *findings) sourcesOf(citations []chat.Citation) []chat.Source {
 			})
 		}
 	}
-	opened, _, _, _ := f.toolContext.Sources.Readings()
-	for _, doc := range opened {
+	readDocs, _, _, _ := f.toolContext.Sources.Readings()
+	for _, doc := range readDocs {
 		if !seen[doc.ID] {
 			seen[doc.ID] = true
 			out = append(out, chat.Source{
@@ -208,11 +208,11 @@ func (f *findings) restoreSourceChanges(ctx context.Context, s chat.Step) error 
 	if t == nil || s.Result == nil || s.Status != chat.StatusComplete {
 		return nil
 	}
-	for _, opened := range s.Result.Opened {
-		if _, known := f.toolContext.Sources.Document(opened.DocumentID); known {
+	for _, part := range s.Result.Opened {
+		if _, known := f.toolContext.Sources.Document(part.DocumentID); known {
 			continue
 		}
-		doc, err := f.cfg.Library.Document(ctx, f.toolContext.ReadScope(), opened.DocumentID)
+		doc, err := f.cfg.Library.Document(ctx, f.toolContext.ReadScope(), part.DocumentID)
 		if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 			return fmt.Errorf("find document: %w", err)
 		}

@@ -86,7 +86,7 @@ func newGuard(g Guard) (guard, error) {
 	return out, nil
 }
 
-// blockReason returns why a question is not worked on, empty when it is.
+// blockReason returns why a question is not worked on, as a sentence for its user; empty when it is.
 func (g guard) blockReason(question string) string {
 	if g.longest > 0 && utf8.RuneCountInString(question) > g.longest {
 		return fmt.Sprintf(

@@ -127,7 +127,7 @@ func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
 	if m.isRuleBased() {
 		left = max(left, fallbackTime)
 	}
-	turn, free := context.WithTimeout(ctx, left)
+	replyCtx, free := context.WithTimeout(ctx, left)
 	defer free()
 	if m.budget.stop == "" {
 		late := time.AfterFunc(m.budget.searchTime()-time.Since(m.budget.begun), func() {
@@ -147,7 +147,7 @@ func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
 	model, chooses := m.turnModel()
 	r.chooses = chooses
 	req := m.nextRequest()
-	done, err := m.readParts(ctx, model.Stream(turn, req), &r)
+	done, err := m.readParts(ctx, model.Stream(replyCtx, req), &r)
 	m.budget.chargeFailedReply(model, err)
 	switch why := context.Cause(ctx); {
 	case errors.Is(why, errAnswerNow) && m.log.writer.Shown() && len(r.calls) == 0: // what is written is the answer
@@ -156,7 +156,7 @@ func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
 		return r, nil
 	case errors.Is(why, errAnswerNow), errors.Is(why, errLate):
 		return r, why
-	case err != nil && turn.Err() != nil && ctx.Err() == nil:
+	case err != nil && replyCtx.Err() != nil && ctx.Err() == nil:
 		return r, &llm.Error{Kind: llm.KindTimeout, Message: "the model did not answer in time", Err: err}
 	case err != nil:
 		return r, err

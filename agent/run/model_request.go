@@ -74,8 +74,9 @@ func (m *modelCaller) toolSelection() tools.Selection {
 	}
 }
 
-// answerIfDeclined reports whether the model that only chooses wants no further tools. The next turn is then the
-// answer, and both turns are one.
+// answerIfDeclined makes the next turn the answer when the model that only chooses tools wants no further ones, and
+// reports whether it did. Both turns count as one: the budget gets the chooser's turn back, and what was said aside to
+// it is said to the model that answers.
 func (m *modelCaller) answerIfDeclined(r reply, aside []llm.Message) bool {
 	if !r.chooses {
 		return false

@@ -9,12 +9,15 @@ const (
 	answeringPreselected phase = "from rules" // the model answers from what the program chose to gather
 )
 
-// modelRole is the part that the model of a run plays.
+// modelRole is the part that the model of a run plays. The offline model is made of rules (llm/offline). A run has it
+// when the request names it (useRequested), or when it takes over as Config.Fallback because the language model failed
+// or said nothing that holds (switchToFallback). Both are one role: advice, reviews and repairs are for language
+// models.
 type modelRole string
 
 const (
-	languageModel  modelRole = ""         // it was asked for, and is given advice
-	ruleBasedModel modelRole = "fallback" // it is made of rules, or took over because the other failed
+	languageModel  modelRole = ""         // it writes freely: it is given advice, and its answers are reviewed
+	ruleBasedModel modelRole = "fallback" // it quotes: asked for as "offline", or in the place of a model that failed
 )
 
 // mayCallTools reports whether the next turn may call tools.
@@ -22,7 +25,7 @@ func (m *modelCaller) mayCallTools() bool {
 	return m.phase == gathering && m.budget.stop == "" && !m.isSmall()
 }
 
-// answerNext makes the next turn the answer.
+// answerNext makes the next turn the answer, also when rules chose what was gathered.
 func (m *modelCaller) answerNext() {
 	if m.phase == gathering {
 		m.phase = answering
@@ -32,7 +35,7 @@ func (m *modelCaller) answerNext() {
 // isRuleBased reports whether the run's model is the one made of rules: asked for, or because the other failed.
 func (m *modelCaller) isRuleBased() bool { return m.role == ruleBasedModel }
 
-// switchToFallback gives the rest of the run to the fallback.
+// switchToFallback gives the rest of the run to Config.Fallback, which is the offline model wherever it is set.
 func (m *modelCaller) switchToFallback() { m.model, m.role = m.cfg.Fallback, ruleBasedModel }
 
 // remedy is something that a run does at most once to get on.

@@ -109,8 +109,9 @@ func (c *toolCaller) fitCall(call llm.Call, version int64) *toolCall {
 	return a
 }
 
-// countCall counts a call against the run's budgets, and refuses it when one is used up. place is its place among the
-// calls of its turn, from 0. recovery.recount does the same for the calls of a log.
+// countCall counts a call against the run's limits (equal calls, calls of a turn, calls that search or read), and
+// refuses it when one is used up. Tokens are charged elsewhere: budget.chargeTokens. place is its place among the calls
+// of its turn, from 0; calls is how many there are. recovery.recountCall does the same for the calls of a log.
 func (c *toolCaller) countCall(a *toolCall, place, calls int) {
 	same := a.tool.Name + string(a.args)
 	c.made[same]++
@@ -141,10 +142,12 @@ func (c *toolCaller) countCall(a *toolCall, place, calls int) {
 }
 
 // detailUnfit marks a call that named no tool or had arguments that don't fit: it is charged to no budget, unlike one
-// that its tool refused.
+// that its tool did not take (tools.Result.WhyRefused).
 const detailUnfit = "unfit"
 
-// refuseCall ends the call before it runs.
+// refuseCall ends a call before it runs, as its outcome: status is StatusError for one that the model wrote wrongly,
+// StatusSkipped for one over a limit, or what a person's decision means. why goes to the model; schema, if there is
+// one, goes with it.
 func (a *toolCall) refuseCall(status chat.Status, why string, schema json.RawMessage) *toolCall {
 	a.status = status
 	told := a.failureOutput(why)
@@ -179,7 +182,8 @@ func shownArguments(args json.RawMessage) json.RawMessage {
 	return b
 }
 
-// discardCutTurn answers a turn that ended at the token limit: its calls may be cut as well, so none runs.
+// discardCutTurn drops a turn that ended at the token limit and asks for a shorter one: its calls may be cut as well,
+// so none runs.
 func (c *toolCaller) discardCutTurn(ctx context.Context, r reply) error {
 	c.budget.cutTurns++
 	step := c.log.newStep(

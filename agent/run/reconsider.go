@@ -13,11 +13,11 @@ import (
 // addresses it.
 const lowConfidence = 0.5
 
-// draft is an answer that was judged.
+// draft is an answer with the model's judgement of it.
 type draft struct {
 	original   string // with the model's own markers
 	judgement  judgement
-	confidence float64 // of judged and the program's check together
+	confidence float64 // of judgement and the program's check together
 }
 
 // reconsiderAnswer lets the model judge the answer that was written. True means that its confidence was low and that

@@ -26,7 +26,8 @@ func (v *reviewer) rewriteUnsearchedRefusal(ctx context.Context) error {
 	return v.replaceByRefusal(ctx, "Nothing was found because nothing was searched to its end: the answer says so")
 }
 
-// replaceByRefusal replaces an answer by a refusal that says what was searched.
+// replaceByRefusal replaces an answer by the refusal sentence (ground.RefusalSentence) and what was searched. why is
+// the message of its step.
 func (v *reviewer) replaceByRefusal(ctx context.Context, why string) error {
 	step := v.log.newStep("review", chat.ActionAnalysing, chat.StatusComplete, why)
 	if err := v.log.takeAnswerBack(ctx, step); err != nil {
@@ -40,14 +41,14 @@ func (v *reviewer) replaceByRefusal(ctx context.Context, why string) error {
 
 // describeSearches says which searches were completed and which were not, from what the tools returned.
 func (f *findings) describeSearches() string {
-	opened, _, empty, searches := f.toolContext.Sources.Readings()
+	readDocs, _, empty, searches := f.toolContext.Sources.Readings()
 	said := ""
 	if searches > 0 && len(empty) > 0 {
 		said += " I searched for: " + strings.Join(empty, "; ") + "."
 	}
-	if len(opened) > 0 {
-		names := make([]string, len(opened))
-		for i, doc := range opened {
+	if len(readDocs) > 0 {
+		names := make([]string, len(readDocs))
+		for i, doc := range readDocs {
 			names[i] = doc.DisplayName()
 		}
 		said += " I read: " + strings.Join(names, "; ") + "."

@@ -116,8 +116,8 @@ func (w *Runner) notStored() error {
 }
 
 // splitUnfinished returns the calls that the log leaves running and that may be made again, and the groups of calls
-// that are not over. It takes them, and the calls that wait for a person, out of w.open, so that closed does not cancel
-// them.
+// that are not over. It takes them, and the calls that wait for a person, out of rc.log.open, so that closeSteps does
+// not cancel them.
 func (rc *recovery) splitUnfinished(past *replayed) (calls, groups []chat.Step) {
 	for _, s := range past.running {
 		switch {
@@ -209,7 +209,7 @@ func (rc *recovery) outputOf(ctx context.Context, s chat.Step) (any, error) {
 	return told, nil
 }
 
-// recountCall charges a call of the log to the budgets as toolCaller.charge did when it was made.
+// recountCall charges a call of the log to the budgets as toolCaller.countCall did when it was made.
 func (rc *recovery) recountCall(s chat.Step) {
 	rc.calls.restoreRejected(s)
 	t := rc.set.Find(s.ToolName)

@@ -23,8 +23,8 @@ import (
 // Limits on the calls of a turn.
 const (
 	maxParallel = 8  // of one run
-	maxCalls    = 20 // of one turn; further ones are refused
-	maxSame     = 2  // the same call a third time is refused
+	maxCalls    = 20 // of one turn; further ones are skipped, and the model is told
+	maxSame     = 2  // equal calls (tool and arguments) in one run; the third is skipped, see countCall
 
 	parallelStep = "parallel" // the step that calls of one turn belong to
 
@@ -234,7 +234,8 @@ func (o outcome) unlessStopped(ctx context.Context) (outcome, error) {
 	return o, nil
 }
 
-// awaitEnd waits for the end of a call that was launched. One that was refused has none.
+// awaitEnd waits for the end of a call that was launched, or for that of ctx, whose cause it returns. A call that may
+// not run (refuseCall) has no end: its outcome is empty.
 func (a *toolCall) awaitEnd(ctx context.Context) (outcome, error) {
 	if a.status != "" {
 		return outcome{}, nil
@@ -374,7 +375,7 @@ func (a *toolCall) failureOutput(text string) map[string]any {
 	return told
 }
 
-// failureResult is the result of a call that came to what toolCall.failure says.
+// failureResult is the result of a call that came to what toolCall.failureOutput says.
 func failureResult(told map[string]any) chat.StepResult {
 	why, _ := told["error"].(string)
 	asked, _ := told["query"].(string)

@@ -33,8 +33,9 @@ type Library interface {
 	Place(ctx context.Context, s chat.Scope, id string, blocks []corpus.Block, start, end int) (corpus.Place, error)
 }
 
-// Context is what the tools of one run work on: the documents in reach and what was found in them so far. Tools may
-// use it at the same time; only the loop changes it.
+// Context is what the tools of one run work on: the documents in reach and what was found in them so far. The calls of
+// a turn use it at the same time and only read its fields; Sources and Texts have locks of their own. Between turns the
+// run's goroutine may narrow DocumentIDs to one document for a while.
 type Context struct {
 	Library     Library
 	Scope       chat.Scope

@@ -45,19 +45,19 @@ func retrieveMore() (*Tool, error) {
 			if err != nil {
 				return Result{}, err
 			}
-			var fresh []corpus.Result
+			var further []corpus.Result
 			for _, hit := range found.Results {
-				if len(fresh) < in.TopK && !d.Sources.Contains(hit.Passage.ID) {
-					fresh = append(fresh, hit)
+				if len(further) < in.TopK && !d.Sources.Contains(hit.Passage.ID) {
+					further = append(further, hit)
 				}
 			}
-			if len(fresh) < in.TopK {
+			if len(further) < in.TopK {
 				found.Notes = append(
 					slices.Clip(found.Notes),
 					"There are no further passages for this query. Other words may find more.",
 				)
 			}
-			found.Results = fresh
+			found.Results = further
 			return passagesFound(query, found), nil
 		},
 	}.buildTool()

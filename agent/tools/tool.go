@@ -36,7 +36,8 @@ type Result struct {
 	WhyRefused    string // why nothing was done, for the model; empty when it was
 }
 
-// SourceChanges are what a call changes in its run's sources beside what its chat.StepResult says.
+// SourceChanges are what a call changes in its run's sources beside what its chat.StepResult says. What it changes
+// elsewhere, in another server, are side effects: see Tool.HasSideEffects.
 type SourceChanges struct {
 	Documents   []corpus.Document // that the run knows of from now on
 	Hits        []corpus.Result   // passages that a search found
@@ -51,12 +52,14 @@ func refusedResult(format string, args ...any) (Result, error) {
 // ModelView is an output that tells the model less than it shows to people and programs.
 type ModelView interface{ ForModel() any }
 
-// Tool is one thing a model can do. It is immutable and shared by all runs.
+// Tool is one thing a model can do, as runs use it: its arguments are JSON. buildTool makes it of a definition, which
+// has the Go type of the arguments; mcpTool makes it of a tool of another server. It is immutable and shared by all
+// runs.
 type Tool struct {
-	Name       string
-	Action     chat.Action
-	Capability chat.Capability
-	Label      *chat.Label // nil: its messages say it
+	Name       string          // as models call it; stored with each call
+	Action     chat.Action     // the kind of step that its calls are, for people
+	Capability chat.Capability // what it can do, so that another tool can stand in for it; empty: nothing like others
+	Label      *chat.Label     // how pages name its calls; nil: its messages say it
 	// among tools of a capability, one with a lower number stands in first; 0: it stands in for no other
 	Preference      int
 	Unique          bool // no other tool stands in for it
@@ -73,24 +76,26 @@ type Tool struct {
 	Verbatim       bool          // its arguments are passed on as the model wrote them
 	Timeout        time.Duration // of one call; 0: that of all tools
 	MaxTopK        int           // the most its argument top_k may be; 0: it has none
-	EchoedArg      string
-	Spec           llm.ToolSpec
+	EchoedArg      string        // the argument that comes back with a failure: {"error": …, "query": …}; empty: none
+	Spec           llm.ToolSpec  // what models are told of it
 	Schema         *jsonschema.Resolved
-	aliases        map[string]string
+	aliases        map[string]string // other names of arguments that models use, to those of the schema
 	// why arguments that fit can only fail, as far as can be told beforehand
 	WhyImpossible func(json.RawMessage) error
-	Describe      func(*Context, json.RawMessage) string
-	Run           func(context.Context, *Context, json.RawMessage) (Result, error)
-	modelView     func(json.RawMessage) (ModelView, error) // reads a stored output; nil: the model is told all of it
-	vocabulary    func(json.RawMessage) string             // see definition.vocabulary; nil: none
+	Describe      func(*Context, json.RawMessage) string // what a call is about to do, for people: "Reading Survey.pdf"
+	// makes a call. Its arguments are those that Normalise returned; an error is one that the model can't mend
+	Run        func(context.Context, *Context, json.RawMessage) (Result, error)
+	modelView  func(json.RawMessage) (ModelView, error) // reads a stored output; nil: the model is told all of it
+	vocabulary func(json.RawMessage) string             // see definition.vocabulary; nil: none
 }
 
-// definition declares a tool with the Go type of its arguments.
+// definition declares a tool with the Go type In of its arguments; buildTool makes the Tool of it. Each field without
+// a comment is the field of Tool with that name.
 type definition[In any] struct {
 	name            string
 	action          chat.Action
 	capability      chat.Capability
-	label           chat.Label
+	label           chat.Label // empty: the tool has none
 	preference      int
 	unique          bool
 	resumable       bool
@@ -108,12 +113,13 @@ type definition[In any] struct {
 	whyImpossible   func(In) error    // why a call can only fail; nil: that can't be told beforehand
 	describe        func(*Context, In) string
 	run             func(context.Context, *Context, In) (Result, error)
-	modelView       func(json.RawMessage) (ModelView, error)
+	modelView       func(json.RawMessage) (ModelView, error) // viewOf its output; nil: the model is told all of it
 	// words with which answers speak of a result without passages, beside those that it holds; nil: none
 	vocabulary func(In) string
 }
 
-// buildTool checks the declaration.
+// buildTool checks the declaration and makes the tool. It fails for a schema that can't be read or whose defaults do
+// not fit it: a mistake in the program, found when it starts.
 func (k definition[In]) buildTool() (*Tool, error) {
 	var schema jsonschema.Schema
 	if err := json.Unmarshal([]byte(k.schema), &schema); err != nil {
@@ -221,7 +227,7 @@ func (t *Tool) NeedsNoFootnote(status chat.Status) bool {
 	return t.WithoutPassages && status == chat.StatusComplete || t.Verbatim && status == chat.StatusError
 }
 
-// Returned is what a call came to, for the check of an answer that says it without a footnote: see Tells.
+// Returned is what a call came to, for the check of an answer that says it without a footnote: see NeedsNoFootnote.
 func (t *Tool) Returned(input, output json.RawMessage, message string) ground.Returned {
 	r := ground.Returned{Tool: t.Name, Verbatim: t.Verbatim, Input: input, Output: output, Message: message}
 	if t.vocabulary != nil {
@@ -242,9 +248,9 @@ func (t *Tool) NoteResult(s *ground.Sources, r chat.StepResult) {
 	if t.Name == webSearchName {
 		s.NoteWebSearch()
 	}
-	for _, opened := range r.Opened {
-		if doc, ok := s.Document(opened.DocumentID); ok {
-			s.NoteReading(doc, opened.Part)
+	for _, part := range r.Opened {
+		if doc, ok := s.Document(part.DocumentID); ok {
+			s.NoteReading(doc, part.Part)
 		}
 	}
 	if r.Quote != nil {

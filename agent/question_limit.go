@@ -22,7 +22,7 @@ func (r *Runs) questionLimit(set tools.Set) int {
 	}
 }
 
-// checkQuestionLimit refuses a further question in a session that is at its limit with those that wait there. Asking an
+// checkQuestionLimit rejects a further question in a session that is at its limit with those that wait there. Asking an
 // earlier question again, or in other words, takes its place and needs no room.
 func (r *Runs) checkQuestionLimit(
 	ctx context.Context, user string, req chat.RunRequest, set tools.Set, waiting int,
