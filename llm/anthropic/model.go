@@ -92,7 +92,7 @@ func New(c Config) (*Model, error) {
 	m.messages = sdk.NewMessageService(option.WithBaseURL(base), option.WithAPIKey(c.APIKey), option.WithHTTPClient(
 		m.http,
 	),
-		option.WithMaxRetries(0), option.WithMiddleware(m.respond))
+		option.WithMaxRetries(0), option.WithMiddleware(m.interceptResponse))
 	m.models = sdk.NewModelService(option.WithBaseURL(base), option.WithAPIKey(c.APIKey), option.WithHTTPClient(m.http),
 		option.WithMaxRetries(0), option.WithMiddleware(m.server.Respond))
 	return m, nil
@@ -109,9 +109,9 @@ func (m *Model) Close() { m.http.CloseIdleConnections() }
 func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
 	return func(yield func(llm.Part, error) bool) {
 		err := m.server.Retry(ctx, false, func() (bool, *llm.Error) {
-			more, e := m.once(ctx, req, yield)
-			if m.learn(e, req) {
-				return m.once(ctx, req, yield)
+			more, e := m.streamOnce(ctx, req, yield)
+			if m.learnRefusal(e, req) {
+				return m.streamOnce(ctx, req, yield)
 			}
 			return more, e
 		})
@@ -121,9 +121,9 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 	}
 }
 
-// learn reports whether a request was refused because of its temperature, which some models do not take. Later ones
-// go without.
-func (m *Model) learn(e *llm.Error, req llm.Request) bool {
+// learnRefusal reports whether a request was refused because of its temperature, which some models do not take. Later
+// ones go without.
+func (m *Model) learnRefusal(e *llm.Error, req llm.Request) bool {
 	return e != nil && e.Kind == llm.KindInvalid && e.Err != nil && req.Temperature != nil &&
 		strings.Contains(e.Err.Error(), "temperature") && !m.noTemperature.Swap(true)
 }
@@ -136,8 +136,8 @@ type watched struct {
 
 type dogKey struct{}
 
-// respond turns what is no stream into an error, and lets the watchdog read what is one.
-func (m *Model) respond(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+// interceptResponse turns what is no stream into an error, and lets the watchdog read what is one.
+func (m *Model) interceptResponse(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	res, err := m.server.Respond(req, next)
 	if err != nil {
 		return nil, err

@@ -18,8 +18,8 @@ type thought struct {
 	Redacted  string `json:"redacted,omitempty"` // a block that only the provider can read
 }
 
-// params writes a request.
-func (m *Model) params(req llm.Request) (sdk.MessageNewParams, error) {
+// requestParams writes a request.
+func (m *Model) requestParams(req llm.Request) (sdk.MessageNewParams, error) {
 	p := sdk.MessageNewParams{Model: sdk.Model(m.name), MaxTokens: int64(req.MaxTokens)}
 	if p.MaxTokens == 0 {
 		p.MaxTokens = defaultMaxTokens

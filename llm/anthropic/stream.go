@@ -40,12 +40,12 @@ type reply struct {
 	stopped bool
 }
 
-func (m *Model) once(
+func (m *Model) streamOnce(
 	ctx context.Context, req llm.Request, yield func(llm.Part, error) bool,
 ) (yielded bool, failed *llm.Error) {
 	ctx, dog := httpllm.Watch(ctx, m.patience)
 	defer dog.Stop()
-	params, err := m.params(req)
+	params, err := m.requestParams(req)
 	if err != nil {
 		return false, &llm.Error{Kind: llm.KindInvalid, Message: "The request to the model can't be written.", Err: err}
 	}
@@ -56,24 +56,24 @@ func (m *Model) once(
 	for !ended && !r.stopped && stream.Next() {
 		event := stream.Current()
 		ended = event.Type == "message_stop"
-		if failed := r.event(&event); failed != nil {
+		if failed := r.handleEvent(&event); failed != nil {
 			failed.Shown = r.text
 			return r.yielded, failed
 		}
 	}
 	if err := stream.Err(); err != nil && !ended && !r.stopped && r.stop == "" {
-		failed = m.broken(ctx, err, dog.Body != nil)
+		failed = m.classifyBreak(ctx, err, dog.Body != nil)
 		failed.Shown = r.text
 		return r.yielded, failed
 	}
 	if !r.stopped {
-		failed = r.end()
+		failed = r.endReply()
 	}
 	return r.yielded, failed
 }
 
-// broken classifies a stream that failed. An error of the API in the stream says what it is.
-func (m *Model) broken(ctx context.Context, err error, began bool) *llm.Error {
+// classifyBreak classifies a stream that failed. An error of the API in the stream says what it is.
+func (m *Model) classifyBreak(ctx context.Context, err error, began bool) *llm.Error {
 	if said, ok := errors.AsType[*sdk.Error](err); ok {
 		return m.server.Classify(0, []byte(said.RawJSON()), nil)
 	}
@@ -87,7 +87,7 @@ func (m *Model) broken(ctx context.Context, err error, began bool) *llm.Error {
 	return e
 }
 
-func (r *reply) send(p llm.Part) {
+func (r *reply) yieldPart(p llm.Part) {
 	if r.stopped {
 		return
 	}
@@ -95,7 +95,7 @@ func (r *reply) send(p llm.Part) {
 	r.stopped = !r.yield(p, nil)
 }
 
-func (r *reply) event(e *sdk.MessageStreamEventUnion) *llm.Error {
+func (r *reply) handleEvent(e *sdk.MessageStreamEventUnion) *llm.Error {
 	switch e.Type {
 	case "message_start":
 		in := e.Message.Usage
@@ -107,7 +107,7 @@ func (r *reply) event(e *sdk.MessageStreamEventUnion) *llm.Error {
 		b := &block{kind: e.ContentBlock.Type, id: e.ContentBlock.ID, name: e.ContentBlock.Name}
 		b.thought.Redacted = e.ContentBlock.Data
 		r.blocks, r.at[e.Index] = append(r.blocks, b), b
-		r.piece(b, e.ContentBlock.Text, e.ContentBlock.Thinking)
+		r.yieldPieces(b, e.ContentBlock.Text, e.ContentBlock.Thinking)
 	case "content_block_delta":
 		b := r.at[e.Index]
 		if b == nil {
@@ -118,7 +118,7 @@ func (r *reply) event(e *sdk.MessageStreamEventUnion) *llm.Error {
 		}
 		b.arguments = append(b.arguments, e.Delta.PartialJSON...)
 		b.thought.Signature += e.Delta.Signature
-		r.piece(b, e.Delta.Text, e.Delta.Thinking)
+		r.yieldPieces(b, e.Delta.Text, e.Delta.Thinking)
 	case "message_delta":
 		r.stop = string(e.Delta.StopReason)
 		r.usage.Out = int(e.Usage.OutputTokens)
@@ -127,21 +127,21 @@ func (r *reply) event(e *sdk.MessageStreamEventUnion) *llm.Error {
 	return nil
 }
 
-// piece yields text and thinking.
-func (r *reply) piece(b *block, text, thinking string) {
+// yieldPieces yields text and thinking.
+func (r *reply) yieldPieces(b *block, text, thinking string) {
 	r.dog.SawPiece()
 	if thinking != "" {
 		b.thought.Thinking += thinking
-		r.send(llm.Reasoning(thinking))
+		r.yieldPart(llm.Reasoning(thinking))
 	}
 	if text != "" {
 		r.text = true
-		r.send(llm.Text(text))
+		r.yieldPart(llm.Text(text))
 	}
 }
 
-// end checks that the reply is complete and yields its calls and its end.
-func (r *reply) end() *llm.Error {
+// endReply checks that the reply is complete and yields its calls and its end.
+func (r *reply) endReply() *llm.Error {
 	if r.stop == "" {
 		return &llm.Error{Kind: llm.KindIncomplete, Message: "The model's reply was cut off.", Shown: r.text}
 	}
@@ -174,28 +174,28 @@ func (r *reply) end() *llm.Error {
 	if finish == llm.FinishStop && !r.text {
 		return &llm.Error{
 			Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model.",
-			Usage: r.used(),
+			Usage: r.reportedUsage(),
 		}
 	}
 	if len(thoughts) > 0 {
 		if raw, err := json.Marshal(thoughts); err == nil {
-			r.send(llm.Signature(raw))
+			r.yieldPart(llm.Signature(raw))
 		}
 	}
 	if finish != llm.FinishRefusal {
 		for _, call := range calls {
-			r.send(call)
+			r.yieldPart(call)
 		}
 	}
 	for _, notice := range r.m.leftOut(r.req) {
-		r.send(notice)
+		r.yieldPart(notice)
 	}
-	r.send(llm.Done{Finish: finish, Usage: r.used()})
+	r.yieldPart(llm.Done{Finish: finish, Usage: r.reportedUsage()})
 	return nil
 }
 
-// used is what the server said that the reply used, nil if it did not.
-func (r *reply) used() *llm.Usage {
+// reportedUsage is what the server said that the reply used, nil if it did not.
+func (r *reply) reportedUsage() *llm.Usage {
 	if !r.counted {
 		return nil
 	}

@@ -28,10 +28,10 @@ func Arguments(raw []byte) (object json.RawMessage, malformed string) {
 	if err := json.Unmarshal(trimmed, &value); err != nil {
 		why = "the arguments are not valid JSON (" + err.Error() + ")"
 	}
-	return json.RawMessage("{}"), why + ": " + preview(trimmed)
+	return json.RawMessage("{}"), why + ": " + previewText(trimmed)
 }
 
-func preview(b []byte) string {
+func previewText(b []byte) string {
 	text := strings.ToValidUTF8(string(b), "")
 	if utf8.RuneCountInString(text) <= maxPreview {
 		return text

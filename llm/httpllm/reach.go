@@ -25,7 +25,7 @@ type Reach struct {
 func (r *Reach) Ask(ctx context.Context, now time.Time, look func(context.Context) error) error {
 	r.looking.Lock()
 	defer r.looking.Unlock()
-	if err, known := r.known(now); known {
+	if err, known := r.knownResult(now); known {
 		return err
 	}
 	err := look(ctx)
@@ -35,7 +35,7 @@ func (r *Reach) Ask(ctx context.Context, now time.Time, look func(context.Contex
 	return err
 }
 
-func (r *Reach) known(now time.Time) (err error, known bool) {
+func (r *Reach) knownResult(now time.Time) (err error, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err, !now.After(r.until)

@@ -51,7 +51,7 @@ func (p *pace) NextBackOff() time.Duration {
 func (s *Server) Retry(ctx context.Context, patient bool, try func() (yielded bool, err *llm.Error)) *llm.Error {
 	pace := newPace()
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		yielded, err := s.guarded(ctx, try)
+		yielded, err := s.tryGuarded(ctx, try)
 		switch {
 		case err == nil:
 			return struct{}{}, nil
@@ -74,8 +74,8 @@ func (s *Server) Retry(ctx context.Context, patient bool, try func() (yielded bo
 	return s.Transport(ctx, err)
 }
 
-// guarded calls try unless the server is left alone.
-func (s *Server) guarded(ctx context.Context, try func() (bool, *llm.Error)) (yielded bool, err *llm.Error) {
+// tryGuarded calls try unless the server is left alone.
+func (s *Server) tryGuarded(ctx context.Context, try func() (bool, *llm.Error)) (yielded bool, err *llm.Error) {
 	s.once.Do(func() {
 		s.breaker = gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
 			Name: s.Name, Timeout: openFor,

@@ -53,7 +53,7 @@ func BenchmarkDecode(b *testing.B) {
 				}
 				return true
 			}}
-			if err := r.run(ctx); err != nil || text == 0 {
+			if err := r.readEvents(ctx); err != nil || text == 0 {
 				b.Fatal(err)
 			}
 			dog.Stop()
@@ -136,7 +136,7 @@ func BenchmarkRequest(b *testing.B) {
 	b.Run("ours", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := m.body(req); err != nil {
+			if _, err := m.requestBody(req); err != nil {
 				b.Fatal(err)
 			}
 		}

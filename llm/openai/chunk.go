@@ -40,10 +40,10 @@ type chunkParser struct {
 	chunk chunk
 }
 
-// parse reads an event. It is tolerant of missing and null fields and of values of other types; ok is false only if
-// the data is not a JSON object. What is stepped over is not looked at closely, but an event that tells the reply's
+// parseEvent reads an event. It is tolerant of missing and null fields and of values of other types; ok is false only
+// if the data is not a JSON object. What is stepped over is not looked at closely, but an event that tells the reply's
 // end has to be JSON through and through: on it rests that the reply is whole.
-func (p *chunkParser) parse(data []byte) (c *chunk, ok bool) {
+func (p *chunkParser) parseEvent(data []byte) (c *chunk, ok bool) {
 	s := &p.s
 	s.reset(data)
 	p.chunk = chunk{calls: p.chunk.calls[:0]}
@@ -58,11 +58,11 @@ func (p *chunkParser) parse(data []byte) (c *chunk, ok bool) {
 		}
 		switch string(key) {
 		case "choices":
-			p.choices()
+			p.readChoices()
 		case "usage":
-			p.usage()
+			p.readUsage()
 		case "prompt_progress":
-			p.progress()
+			p.readProgress()
 		case "error":
 			if raw := s.raw(); !bytes.Equal(raw, []byte("null")) {
 				p.chunk.fault = raw
@@ -80,7 +80,7 @@ func (p *chunkParser) parse(data []byte) (c *chunk, ok bool) {
 	return &p.chunk, s.end() && (!tellsEnd || json.Valid(data))
 }
 
-func (p *chunkParser) choices() {
+func (p *chunkParser) readChoices() {
 	s := &p.s
 	if !s.open('[') {
 		s.skip()
@@ -91,12 +91,12 @@ func (p *chunkParser) choices() {
 			s.skip()
 			continue
 		}
-		p.choice(p.chunk.choices > 0)
+		p.readChoice(p.chunk.choices > 0)
 	}
 }
 
-// choice reads one choice; those after the first were not asked for.
-func (p *chunkParser) choice(ignore bool) {
+// readChoice reads one choice; those after the first were not asked for.
+func (p *chunkParser) readChoice(ignore bool) {
 	s := &p.s
 	for first := true; ; {
 		key, more := s.key(&first)
@@ -107,7 +107,7 @@ func (p *chunkParser) choice(ignore bool) {
 		case ignore:
 			s.skip()
 		case string(key) == "delta" && s.open('{'):
-			p.delta()
+			p.readDelta()
 		case string(key) == "finish_reason":
 			p.chunk.finish = s.str()
 		default:
@@ -116,7 +116,7 @@ func (p *chunkParser) choice(ignore bool) {
 	}
 }
 
-func (p *chunkParser) delta() {
+func (p *chunkParser) readDelta() {
 	s := &p.s
 	for first := true; ; {
 		key, more := s.key(&first)
@@ -125,23 +125,23 @@ func (p *chunkParser) delta() {
 		}
 		switch string(key) {
 		case "content":
-			p.chunk.content = p.text()
+			p.chunk.content = p.readText()
 		case "reasoning_content", "reasoning":
-			if text := p.text(); len(text) > 0 {
+			if text := p.readText(); len(text) > 0 {
 				p.chunk.reasoning = text // servers that send both names send the same under both
 			}
 		case "refusal":
 			p.chunk.refusal = s.str()
 		case "tool_calls":
-			p.calls()
+			p.readCalls()
 		default:
 			s.skip()
 		}
 	}
 }
 
-// text reads a string, or the texts of an array of content parts.
-func (p *chunkParser) text() []byte {
+// readText reads a string, or the texts of an array of content parts.
+func (p *chunkParser) readText() []byte {
 	s := &p.s
 	if !s.open('[') {
 		return s.str()
@@ -167,7 +167,7 @@ func (p *chunkParser) text() []byte {
 	return all
 }
 
-func (p *chunkParser) calls() {
+func (p *chunkParser) readCalls() {
 	s := &p.s
 	if !s.open('[') {
 		s.skip()
@@ -190,7 +190,7 @@ func (p *chunkParser) calls() {
 			case string(key) == "id":
 				d.id = s.str()
 			case string(key) == "function" && s.open('{'):
-				p.function(&d)
+				p.readFunction(&d)
 			default:
 				s.skip()
 			}
@@ -199,7 +199,7 @@ func (p *chunkParser) calls() {
 	}
 }
 
-func (p *chunkParser) function(d *callDelta) {
+func (p *chunkParser) readFunction(d *callDelta) {
 	s := &p.s
 	for first := true; ; {
 		key, more := s.key(&first)
@@ -221,8 +221,8 @@ func (p *chunkParser) function(d *callDelta) {
 	}
 }
 
-// progress reads how much of the prompt llama.cpp has read.
-func (p *chunkParser) progress() {
+// readProgress reads how much of the prompt llama.cpp has read.
+func (p *chunkParser) readProgress() {
 	s := &p.s
 	if !s.open('{') {
 		s.skip()
@@ -244,7 +244,7 @@ func (p *chunkParser) progress() {
 	}
 }
 
-func (p *chunkParser) usage() {
+func (p *chunkParser) readUsage() {
 	s := &p.s
 	if !s.open('{') {
 		s.skip()

@@ -17,7 +17,7 @@ func FuzzEveryJSONObjectIsRead(f *testing.F) {
 	}
 	var p chunkParser
 	f.Fuzz(func(t *testing.T, data []byte) {
-		_, ok := p.parse(data)
+		_, ok := p.parseEvent(data)
 		var object map[string]json.RawMessage
 		if valid := json.Unmarshal(data, &object) == nil && object != nil; valid && !ok {
 			t.Errorf("a valid object is not read: %q", data)
@@ -43,7 +43,7 @@ func FuzzTextIsReadAsItWasWritten(f *testing.F) {
 		if err := json.Unmarshal(event, &want); err != nil {
 			t.Fatal(err)
 		}
-		c, ok := p.parse(event)
+		c, ok := p.parseEvent(event)
 		if !ok || string(c.content) != want.Choices[0].Delta.Content {
 			t.Errorf("%q is read as %q (%v), want %v", event, c.content, ok, want.Choices[0].Delta.Content)
 		}

@@ -107,7 +107,7 @@ func (m *Model) embedBatch(ctx context.Context, texts []string) ([][]float32, *l
 	if err != nil {
 		return nil, m.embedder.Transport(ctx, err)
 	}
-	vectors, err := m.vectors(answer, len(texts))
+	vectors, err := m.readVectors(answer, len(texts))
 	if err != nil {
 		return nil, &llm.Error{
 			Kind: llm.KindProtocol, Message: "The embedding server's answer can't be used.", Err: err,
@@ -116,7 +116,7 @@ func (m *Model) embedBatch(ctx context.Context, texts []string) ([][]float32, *l
 	return vectors, nil
 }
 
-func (m *Model) vectors(answer embeddings, want int) ([][]float32, error) {
+func (m *Model) readVectors(answer embeddings, want int) ([][]float32, error) {
 	if len(answer.Data) != want {
 		return nil, fmt.Errorf("%d texts were sent, %d vectors came back", want, len(answer.Data))
 	}
@@ -129,7 +129,7 @@ func (m *Model) vectors(answer embeddings, want int) ([][]float32, error) {
 		if at < 0 || at >= want || out[at] != nil {
 			return nil, fmt.Errorf("vector %d has the index %d", i, at)
 		}
-		v, err := vector(d.Embedding)
+		v, err := unitVector(d.Embedding)
 		if err != nil {
 			return nil, fmt.Errorf("vector %d: %w", at, err)
 		}
@@ -142,9 +142,9 @@ func (m *Model) vectors(answer embeddings, want int) ([][]float32, error) {
 	return out, nil
 }
 
-// vector reads one embedding and brings it to unit length.
-func vector(raw json.RawMessage) ([]float32, error) {
-	v, err := numbers(raw)
+// unitVector reads one embedding and brings it to unit length.
+func unitVector(raw json.RawMessage) ([]float32, error) {
+	v, err := readNumbers(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func vector(raw json.RawMessage) ([]float32, error) {
 	return v, nil
 }
 
-func numbers(raw json.RawMessage) ([]float32, error) {
+func readNumbers(raw json.RawMessage) ([]float32, error) {
 	if len(raw) == 0 || raw[0] != '"' {
 		var v []float32
 		err := json.Unmarshal(raw, &v)

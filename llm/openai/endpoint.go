@@ -16,8 +16,8 @@ type endpoint struct {
 	baseSetting, keySetting string
 }
 
-// embedding returns the endpoint of the embedding model; e is that of replies.
-func (e endpoint) embedding(c Config) (endpoint, error) {
+// embeddingEndpoint returns the endpoint of the embedding model; e is that of replies.
+func (e endpoint) embeddingEndpoint(c Config) (endpoint, error) {
 	if base := strings.TrimSpace(c.EmbeddingBaseURL); base != "" {
 		here, err := url.Parse(base)
 		if err != nil || here.Host == "" || here.Scheme != "http" && here.Scheme != "https" {
@@ -34,9 +34,9 @@ func (e endpoint) embedding(c Config) (endpoint, error) {
 	return e, nil
 }
 
-// options are those of a service. It is made without the SDK's defaults, which would read keys and headers from the
+// sdkOptions are those of a service. It is made without the SDK's defaults, which would read keys and headers from the
 // environment.
-func (e endpoint) options(client *http.Client) []option.RequestOption {
+func (e endpoint) sdkOptions(client *http.Client) []option.RequestOption {
 	options := []option.RequestOption{
 		option.WithBaseURL(e.base), option.WithHTTPClient(client), option.WithMaxRetries(0),
 	}

@@ -37,12 +37,12 @@ var (
 	doneMark      = []byte("[DONE]")
 )
 
-// next returns the data of the next event, valid until the following call. At the end of the stream it returns the
+// nextEvent returns the data of the next event, valid until the following call. At the end of the stream it returns the
 // reader's error, io.EOF for a clean one; an event without its blank line is dropped, as it may be cut.
-func (e *eventReader) next() ([]byte, error) {
+func (e *eventReader) nextEvent() ([]byte, error) {
 	e.data, e.hasData, e.isError = e.data[:0], false, false
 	for {
-		line, err := e.line()
+		line, err := e.readLine()
 		if err != nil {
 			if bytes.Equal(bytes.TrimSpace(dataOf(e.buf[e.pos:])), doneMark) {
 				e.pos = len(e.buf)
@@ -58,7 +58,7 @@ func (e *eventReader) next() ([]byte, error) {
 			e.data, e.hasData, e.isError = e.data[:0], false, false
 			continue
 		}
-		if err := e.field(line); err != nil {
+		if err := e.readField(line); err != nil {
 			return nil, err
 		}
 		if len(e.data) == len(doneMark) && bytes.Equal(e.data, doneMark) {
@@ -67,7 +67,7 @@ func (e *eventReader) next() ([]byte, error) {
 	}
 }
 
-func (e *eventReader) field(line []byte) error {
+func (e *eventReader) readField(line []byte) error {
 	switch {
 	case line[0] == ':':
 		e.skipped++
@@ -98,8 +98,8 @@ func dataOf(line []byte) []byte {
 	return value
 }
 
-// line returns the next whole line without its end, valid until the following call.
-func (e *eventReader) line() ([]byte, error) {
+// readLine returns the next whole line without its end, valid until the following call.
+func (e *eventReader) readLine() ([]byte, error) {
 	for {
 		if e.skipLF && e.pos < len(e.buf) {
 			if e.buf[e.pos] == '\n' {
@@ -121,7 +121,7 @@ func (e *eventReader) line() ([]byte, error) {
 		if e.eof != nil {
 			return nil, e.eof
 		}
-		if err := e.fill(); err != nil {
+		if err := e.fillBuffer(); err != nil {
 			return nil, err
 		}
 	}
@@ -153,8 +153,8 @@ func lineEnd(b []byte) int {
 	return lf
 }
 
-// fill reads once more. The end of the reader is kept in eof, so that what came with it is used first.
-func (e *eventReader) fill() error {
+// fillBuffer reads once more. The end of the reader is kept in eof, so that what came with it is used first.
+func (e *eventReader) fillBuffer() error {
 	if e.pos > 0 {
 		n := copy(e.buf, e.buf[e.pos:])
 		e.buf, e.scanned, e.pos = e.buf[:n], e.scanned-e.pos, 0

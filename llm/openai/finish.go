@@ -12,8 +12,8 @@ import (
 // afterFinish is how long the usage and [DONE] may take after the reply's last piece.
 func (m *Model) afterFinish() time.Duration { return min(m.patience.Idle, 3*time.Second) }
 
-// end checks that the reply is complete and yields its calls and its end.
-func (r *reply) end(ctx context.Context) *llm.Error {
+// endReply checks that the reply is complete and yields its calls and its end.
+func (r *reply) endReply(ctx context.Context) *llm.Error {
 	switch {
 	case !r.sawAny && r.events.consumed > 0 && r.events.skipped == 0:
 		return r.m.noStream(ctx, "", r.events.buf)
@@ -22,14 +22,14 @@ func (r *reply) end(ctx context.Context) *llm.Error {
 	}
 	if len(r.tail) > 0 {
 		r.text = true
-		r.send(llm.Text(bytes.ToValidUTF8(r.tail, []byte("�"))))
+		r.yieldPart(llm.Text(bytes.ToValidUTF8(r.tail, []byte("�"))))
 	}
 	finish := r.finishKind()
 	cut := finish == llm.FinishLength
 	if r.req.NoTools && r.text {
 		r.calls.open = nil
 	}
-	calls := r.calls.calls(r.takenIDs(), len(r.req.Messages), cut)
+	calls := r.calls.finishCalls(r.takenIDs(), len(r.req.Messages), cut)
 	if len(calls) > 0 && (finish == llm.FinishStop || finish == llm.FinishOther) {
 		finish = llm.FinishCalls
 	} else if len(calls) == 0 && finish == llm.FinishCalls {
@@ -38,24 +38,24 @@ func (r *reply) end(ctx context.Context) *llm.Error {
 	if finish == llm.FinishStop && !r.text || r.req.NoTools && finish == llm.FinishCalls {
 		return &llm.Error{
 			Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model.",
-			Usage: r.used(),
+			Usage: r.reportedUsage(),
 		}
 	}
 	if finish != llm.FinishFilter && finish != llm.FinishRefusal {
 		for _, call := range calls {
-			r.send(call)
+			r.yieldPart(call)
 		}
 	}
 	for _, notice := range r.m.leftOut(r.req) {
-		r.send(notice)
+		r.yieldPart(notice)
 	}
-	r.send(llm.Done{Finish: finish, Usage: r.used()})
-	r.drain()
+	r.yieldPart(llm.Done{Finish: finish, Usage: r.reportedUsage()})
+	r.drainStream()
 	return nil
 }
 
-// used is what the server said that the reply used, nil if it did not.
-func (r *reply) used() *llm.Usage {
+// reportedUsage is what the server said that the reply used, nil if it did not.
+func (r *reply) reportedUsage() *llm.Usage {
 	if !r.usage.said {
 		return nil
 	}
@@ -97,9 +97,9 @@ func (r *reply) takenIDs() map[string]bool {
 	return taken
 }
 
-// drain reads the few bytes that may follow, so that the connection can be used again. A server that keeps the stream
-// open loses it.
-func (r *reply) drain() {
+// drainStream reads the few bytes that may follow, so that the connection can be used again. A server that keeps the
+// stream open loses it.
+func (r *reply) drainStream() {
 	r.dog.Hurry(50 * time.Millisecond)
 	_, _ = io.CopyN(io.Discard, r.dog.Body, 4096) // any error just costs the connection
 }

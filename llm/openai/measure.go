@@ -115,7 +115,7 @@ func (m *Model) Measure(ctx context.Context) (Measured, error) {
 		return found, err
 	}
 	// The first request may load the model, which says nothing of its speed.
-	if _, _, err := m.timed(limit, llm.Request{
+	if _, _, err := m.timeReply(limit, llm.Request{
 		Messages: []llm.Message{{Role: llm.RoleUser, Text: "Hello"}}, MaxTokens: 1,
 	}); err != nil && llm.KindOf(err) != llm.KindEmpty {
 		return slow(err)
@@ -132,7 +132,7 @@ func (m *Model) Measure(ctx context.Context) (Measured, error) {
 		Messages: history, Tools: []llm.ToolSpec{measuredTool}, Temperature: new(float64), DefaultTemperature: true,
 		MaxTokens: probeTokens,
 	}
-	calls, took, err := m.timed(limit, req)
+	calls, took, err := m.timeReply(limit, req)
 	if err != nil && llm.KindOf(err) != llm.KindEmpty {
 		return slow(err)
 	}
@@ -145,7 +145,7 @@ func (m *Model) Measure(ctx context.Context) (Measured, error) {
 		Role: llm.RoleTool, CallID: calls.calls[0].ID,
 		Text: `{"passages":[{"n":1,"text":"The key of the boathouse has the number 4711."}]}`,
 	})
-	said, took, err := m.timed(limit, req)
+	said, took, err := m.timeReply(limit, req)
 	if err != nil && llm.KindOf(err) != llm.KindEmpty {
 		return slow(err)
 	}
@@ -165,8 +165,8 @@ type said struct {
 // speed is in tokens a second; 0: not known.
 type speed struct{ in, out float64 }
 
-// timed sends a request and takes the time.
-func (m *Model) timed(ctx context.Context, req llm.Request) (out said, s speed, err error) {
+// timeReply sends a request and takes the time.
+func (m *Model) timeReply(ctx context.Context, req llm.Request) (out said, s speed, err error) {
 	begun := m.now()
 	var first time.Time
 	for part, err := range m.Stream(ctx, req) {

@@ -120,7 +120,7 @@ func New(c Config) (*Model, error) {
 		m.http, m.ownClient = httpllm.NewHTTPClient(), true
 	}
 	replies := endpoint{base, c.APIKey, "OPENAI_BASE_URL", "OPENAI_API_KEY"}
-	vectors, err := replies.embedding(c)
+	vectors, err := replies.embeddingEndpoint(c)
 	if err != nil {
 		return nil, err
 	}
@@ -132,8 +132,8 @@ func New(c Config) (*Model, error) {
 	m.embedder = server(c.EmbeddingModel, "OPENAI_EMBEDDING_MODEL", vectors)
 	m.habits.sendReasoning.Store(wantsReasoning.MatchString(base))
 	m.habits.newTokenLimit.Store(strings.Contains(base, "api.openai.com"))
-	m.embed = sdk.NewEmbeddingService(append(vectors.options(m.http), option.WithMiddleware(m.embedder.Respond))...)
-	options := append(replies.options(m.http), option.WithMiddleware(m.server.Respond))
+	m.embed = sdk.NewEmbeddingService(append(vectors.sdkOptions(m.http), option.WithMiddleware(m.embedder.Respond))...)
+	options := append(replies.sdkOptions(m.http), option.WithMiddleware(m.server.Respond))
 	client := sdk.Client{Options: options}
 	m.post, m.models = client.Post, sdk.NewModelService(options...)
 	return m, nil
@@ -161,7 +161,7 @@ func (m *Model) Close() {
 func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
 	return func(yield func(llm.Part, error) bool) {
 		if err := m.server.Retry(
-			ctx, false, func() (bool, *llm.Error) { return m.attempt(ctx, req, yield) },
+			ctx, false, func() (bool, *llm.Error) { return m.attemptRequest(ctx, req, yield) },
 		); err != nil {
 			yield(nil, err)
 		}

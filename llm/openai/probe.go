@@ -61,7 +61,7 @@ func (m *Model) probeModels(ctx context.Context) (h Health) {
 		h.Models = append(h.Models, model.ID)
 		// a server that has a single model answers with it, whatever is asked for
 		if model.ID == m.name || len(page.Data) == 1 {
-			h.Served = served(model)
+			h.Served = servedModel(model)
 		}
 	}
 	return h
@@ -74,7 +74,7 @@ type Served struct {
 	Context int    // tokens
 }
 
-func served(model sdk.Model) Served {
+func servedModel(model sdk.Model) Served {
 	var more struct {
 		MaxModelLen int `json:"max_model_len"` // vLLM
 		Meta        struct {

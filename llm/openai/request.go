@@ -37,8 +37,8 @@ var (
 	)
 )
 
-// learn looks for a field that the server refused in a request; true means that the request may pass now.
-func (h *habits) learn(e *llm.Error, req llm.Request) bool {
+// learnRefusal looks for a field that the server refused in a request; true means that the request may pass now.
+func (h *habits) learnRefusal(e *llm.Error, req llm.Request) bool {
 	if e.Kind != llm.KindInvalid || e.Err == nil {
 		return false
 	}
@@ -51,7 +51,7 @@ func (h *habits) learn(e *llm.Error, req llm.Request) bool {
 	case strings.Contains(text, "stream_options"):
 		return set(&h.noUsage)
 	case strings.Contains(text, "max_completion_tokens"), strings.Contains(text, "max_tokens"):
-		return req.MaxTokens > 0 && flip(&h.newTokenLimit)
+		return req.MaxTokens > 0 && flipOnce(&h.newTokenLimit)
 	case strings.Contains(text, "temperature"):
 		return req.Temperature != nil && set(&h.noTemperature)
 	case strings.Contains(text, "tool_choice"):
@@ -59,7 +59,7 @@ func (h *habits) learn(e *llm.Error, req llm.Request) bool {
 	case strings.Contains(text, "seed"):
 		return req.Seed != nil && set(&h.noSeed)
 	case reasoningField.MatchString(text):
-		return hasReasoning(req.Messages) && flip(&h.sendReasoning)
+		return hasReasoning(req.Messages) && flipOnce(&h.sendReasoning)
 	}
 	return false
 }
@@ -77,7 +77,7 @@ func (m *Model) leftOut(req llm.Request) (notices []llm.Notice) {
 	return notices
 }
 
-func flip(b *atomic.Bool) bool {
+func flipOnce(b *atomic.Bool) bool {
 	was := b.Load()
 	return b.CompareAndSwap(was, !was)
 }
@@ -129,12 +129,12 @@ type wireFunction struct {
 	Arguments string `json:"arguments"`
 }
 
-// body writes a request as the server is known to like it.
-func (m *Model) body(req llm.Request) ([]byte, error) {
+// requestBody writes a request as the server is known to like it.
+func (m *Model) requestBody(req llm.Request) ([]byte, error) {
 	history := httpllm.Repair(req.Messages)
 	w := wireRequest{Model: m.name, Stream: true, Messages: make([]wireMessage, len(history))}
 	for i := range history {
-		w.Messages[i] = m.message(&history[i])
+		w.Messages[i] = m.wireMessage(&history[i])
 	}
 	tools := req.Tools
 	if req.NoTools && m.habits.noToolChoice.Load() {
@@ -199,7 +199,7 @@ func (m *Model) writeTools(out *bytes.Buffer, specs []llm.ToolSpec) error {
 		if i > 0 {
 			out.WriteByte(',')
 		}
-		tool, err := m.tool(spec)
+		tool, err := m.encodeTool(spec)
 		if err != nil {
 			return err
 		}
@@ -209,7 +209,7 @@ func (m *Model) writeTools(out *bytes.Buffer, specs []llm.ToolSpec) error {
 	return nil
 }
 
-func (m *Model) message(msg *llm.Message) wireMessage {
+func (m *Model) wireMessage(msg *llm.Message) wireMessage {
 	w := wireMessage{Role: msg.Role, Content: &msg.Text, CallID: msg.CallID}
 	if m.habits.sendReasoning.Load() {
 		w.Reasoning = msg.Reasoning
@@ -233,8 +233,8 @@ func (m *Model) message(msg *llm.Message) wireMessage {
 	return w
 }
 
-// tool returns a tool's definition, encoded once for all requests.
-func (m *Model) tool(spec llm.ToolSpec) (json.RawMessage, error) {
+// encodeTool returns a tool's definition, encoded once for all requests.
+func (m *Model) encodeTool(spec llm.ToolSpec) (json.RawMessage, error) {
 	if known, ok := m.tools.Load(spec.Name); ok {
 		if d := known.(*definition); d.description == spec.Description && bytes.Equal(d.schema, spec.Schema) {
 			return d.encoded, nil

@@ -18,25 +18,25 @@ import (
 // maxLessons is how often one request is sent again because the server refused a field of it.
 const maxLessons = 4
 
-// attempt sends the request once, or again if the server refuses a field that it can do without.
-func (m *Model) attempt(
+// attemptRequest sends the request once, or again if the server refuses a field that it can do without.
+func (m *Model) attemptRequest(
 	ctx context.Context, req llm.Request, yield func(llm.Part, error) bool,
 ) (yielded bool, err *llm.Error) {
 	for range maxLessons {
-		yielded, err = m.once(ctx, req, yield)
-		if err == nil || yielded || !m.habits.learn(err, req) {
+		yielded, err = m.streamOnce(ctx, req, yield)
+		if err == nil || yielded || !m.habits.learnRefusal(err, req) {
 			break
 		}
 	}
 	return yielded, err
 }
 
-func (m *Model) once(
+func (m *Model) streamOnce(
 	ctx context.Context, req llm.Request, yield func(llm.Part, error) bool,
 ) (yielded bool, failed *llm.Error) {
 	ctx, dog := httpllm.Watch(ctx, m.patience)
 	defer dog.Stop()
-	body, err := m.body(req)
+	body, err := m.requestBody(req)
 	if err != nil {
 		return false, &llm.Error{Kind: llm.KindInvalid, Message: "The request to the model can't be written.", Err: err}
 	}
@@ -54,7 +54,7 @@ func (m *Model) once(
 	}
 	dog.Body = res.Body
 	r := &reply{m: m, req: req, yield: yield, dog: dog, events: newEventReader(dog)}
-	failed = r.run(ctx)
+	failed = r.readEvents(ctx)
 	return r.yielded, failed
 }
 
@@ -104,12 +104,12 @@ type reply struct {
 	tail    []byte // the begin of a rune whose rest is in the next chunk
 }
 
-func (r *reply) run(ctx context.Context) *llm.Error {
+func (r *reply) readEvents(ctx context.Context) *llm.Error {
 	for {
-		data, err := r.events.next()
+		data, err := r.events.nextEvent()
 		if err != nil {
 			if !errors.Is(err, io.EOF) && r.finish == "" && !r.ended {
-				return r.broken(ctx, err)
+				return r.classifyBreak(ctx, err)
 			}
 			break
 		}
@@ -117,7 +117,7 @@ func (r *reply) run(ctx context.Context) *llm.Error {
 			r.ended, r.sawAny = true, true
 			break
 		}
-		if err := r.event(data); err != nil {
+		if err := r.handleEvent(data); err != nil {
 			err.Shown = r.text
 			return err
 		}
@@ -125,11 +125,11 @@ func (r *reply) run(ctx context.Context) *llm.Error {
 			return nil
 		}
 	}
-	return r.end(ctx)
+	return r.endReply(ctx)
 }
 
-// broken classifies a read that failed before the reply's end.
-func (r *reply) broken(ctx context.Context, err error) *llm.Error {
+// classifyBreak classifies a read that failed before the reply's end.
+func (r *reply) classifyBreak(ctx context.Context, err error) *llm.Error {
 	e := r.m.server.Transport(ctx, err)
 	if e.Kind == llm.KindUnreachable {
 		e = &llm.Error{
@@ -141,9 +141,9 @@ func (r *reply) broken(ctx context.Context, err error) *llm.Error {
 	return e
 }
 
-// event handles the data of one event.
-func (r *reply) event(data []byte) *llm.Error {
-	c, ok := r.parser.parse(data)
+// handleEvent handles the data of one event.
+func (r *reply) handleEvent(data []byte) *llm.Error {
+	c, ok := r.parser.parseEvent(data)
 	if !ok {
 		switch data = bytes.TrimSpace(data); {
 		case len(data) == 0, data[0] == ':', string(data) == "null":
@@ -173,25 +173,25 @@ func (r *reply) event(data []byte) *llm.Error {
 	}
 	alone := c.usage.said && len(c.content) == 0 && len(c.calls) == 0 && len(c.reasoning) == 0 && c.choices == 0
 	r.ended = alone && (r.yielded || len(r.calls.open) > 0)
-	return r.pieces(c)
+	return r.yieldPieces(c)
 }
 
-func (r *reply) pieces(c *chunk) *llm.Error {
+func (r *reply) yieldPieces(c *chunk) *llm.Error {
 	if c.toRead > 0 && !r.yielded && !r.stopped { // no piece of the reply: it may still be tried again
 		r.stopped = !r.yield(llm.Reading(float64(c.read)/float64(c.toRead)), nil)
 	}
 	if len(c.reasoning) > 0 {
 		r.dog.SawPiece()
-		r.send(llm.Reasoning(c.reasoning))
+		r.yieldPart(llm.Reasoning(c.reasoning))
 	}
-	r.show(c.content)
+	r.yieldText(c.content)
 	if len(c.refusal) > 0 {
 		r.refused = true
-		r.show(c.refusal)
+		r.yieldText(c.refusal)
 	}
 	for i := range c.calls {
 		r.dog.SawPiece()
-		if err := r.calls.add(&c.calls[i]); err != nil {
+		if err := r.calls.addDelta(&c.calls[i]); err != nil {
 			return &llm.Error{Kind: llm.KindProtocol, Message: "The model's tool calls can't be read.", Err: err}
 		}
 	}
@@ -202,8 +202,8 @@ func (r *reply) pieces(c *chunk) *llm.Error {
 	return nil
 }
 
-// show yields text, but for a rune at its end that is not whole yet.
-func (r *reply) show(text []byte) {
+// yieldText yields text, but for a rune at its end that is not whole yet.
+func (r *reply) yieldText(text []byte) {
 	if len(text) == 0 {
 		return
 	}
@@ -218,7 +218,7 @@ func (r *reply) show(text []byte) {
 	}
 	if len(text) > 0 {
 		r.text = true
-		r.send(llm.Text(text))
+		r.yieldPart(llm.Text(text))
 	}
 }
 
@@ -235,7 +235,7 @@ func cutRune(b []byte) int {
 	return 0
 }
 
-func (r *reply) send(p llm.Part) {
+func (r *reply) yieldPart(p llm.Part) {
 	if r.stopped {
 		return
 	}

@@ -50,7 +50,7 @@ func play(t *testing.T, r io.Reader, req llm.Request) played {
 		got.take(p)
 		return true
 	}}
-	if err := reply.run(ctx); err != nil {
+	if err := reply.readEvents(ctx); err != nil {
 		got.Err, got.Code, got.Usage = err.Kind, err.Code, err.Usage
 		if err.Shown != (got.Text != "") {
 			t.Errorf("Shown = %v with text %q, want %v", err.Shown, got.Text, (got.Text != ""))

@@ -30,8 +30,8 @@ type callBuilder struct {
 	open []*openCall
 }
 
-// add takes a piece; it fails if the piece belongs to no call, or to too many.
-func (b *callBuilder) add(d *callDelta) error {
+// addDelta takes a piece; it fails if the piece belongs to no call, or to too many.
+func (b *callBuilder) addDelta(d *callDelta) error {
 	call, err := b.callFor(d)
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (b *callBuilder) add(d *callDelta) error {
 }
 
 func (b *callBuilder) callFor(d *callDelta) (*openCall, error) {
-	call := b.find(d)
+	call := b.findOpen(d)
 	if call != nil && !call.startsAnother(d) {
 		return call, nil
 	}
@@ -65,8 +65,9 @@ func (b *callBuilder) callFor(d *callDelta) (*openCall, error) {
 	return call, nil
 }
 
-// find returns the call that a piece may continue: the last with its index, else the last with its id, else the last.
-func (b *callBuilder) find(d *callDelta) *openCall {
+// findOpen returns the call that a piece may continue: the last with its index, else the last with its id, else the
+// last.
+func (b *callBuilder) findOpen(d *callDelta) *openCall {
 	for i := len(b.open) - 1; i >= 0 && d.hasIndex; i-- {
 		if b.open[i].hasIndex && b.open[i].index == d.index {
 			return b.open[i]
@@ -132,9 +133,9 @@ func (c *openCall) addArguments(piece []byte) {
 	c.arguments = append(c.arguments, piece...)
 }
 
-// calls returns the calls in order, each with an id of its own that is not in taken. cut says that the reply was cut
-// off, so that none of them may run.
-func (b *callBuilder) calls(taken map[string]bool, turn int, cut bool) []llm.Call {
+// finishCalls returns the calls in order, each with an id of its own that is not in taken. cut says that the reply was
+// cut off, so that none of them may run.
+func (b *callBuilder) finishCalls(taken map[string]bool, turn int, cut bool) []llm.Call {
 	out := make([]llm.Call, 0, len(b.open))
 	for i, c := range b.open {
 		call := llm.Call{ID: c.id, Name: strings.TrimSpace(c.name)}

@@ -17,20 +17,20 @@ var (
 	answerTools = []string{"finish", "answer", "final_answer", "final", "respond", "response"}
 )
 
-// answer reads what was held as an answer in JSON: an object, or the call of a tool that only says the answer and
+// readAnswer reads what was held as an answer in JSON: an object, or the call of a tool that only says the answer and
 // that there is not.
-func (r *reply) answer(held string, calls int) (text string, ok bool) {
+func (r *reply) readAnswer(held string, calls int) (text string, ok bool) {
 	start := strings.IndexByte(held, '{')
 	if start < 0 || r.calls > 0 || r.shown && !r.json {
 		return "", false
 	}
-	end := balanced(held[start:])
+	end := closingBracket(held[start:])
 	if end < 0 {
 		return "", false
 	}
-	value, _ := mend(held[start : start+end])
+	value, _ := mendJSON(held[start : start+end])
 	object, _ := value.(map[string]any)
-	if text, ok := r.finishes(object); ok {
+	if text, ok := r.saysAnswer(object); ok {
 		return text, true
 	}
 	if calls > 0 {
@@ -47,8 +47,8 @@ func (r *reply) answer(held string, calls int) (text string, ok bool) {
 	return "", false
 }
 
-// finishes reads a call of a tool that there is not, which says the answer.
-func (r *reply) finishes(object map[string]any) (text string, ok bool) {
+// saysAnswer reads a call of a tool that there is not, which says the answer.
+func (r *reply) saysAnswer(object map[string]any) (text string, ok bool) {
 	name, _ := object["name"].(string)
 	if tool, is := object["tool"].(string); is {
 		name = tool

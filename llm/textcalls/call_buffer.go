@@ -42,9 +42,9 @@ func newCallBuffer(tools []llm.ToolSpec) callBuffer {
 	return b
 }
 
-// next takes a piece and returns what can be shown of the text so far.
-func (b *callBuffer) next(piece string) string {
-	if b.text == "" && b.code.line && !b.code.in() && !strings.ContainsAny(piece, marksBegin) &&
+// takePiece takes a piece and returns what can be shown of the text so far.
+func (b *callBuffer) takePiece(piece string) string {
+	if b.text == "" && b.code.line && !b.code.isOpen() && !strings.ContainsAny(piece, marksBegin) &&
 		!strings.Contains(piece, "✿") {
 		return piece
 	}
@@ -55,10 +55,10 @@ func (b *callBuffer) next(piece string) string {
 			return ""
 		}
 		b.held = false
-		i = b.pass(0)
+		i = b.skipText(0)
 	}
 	for i < len(b.text) {
-		if !b.code.in() && !b.code.line {
+		if !b.code.isOpen() && !b.code.line {
 			i += len(b.text[i:]) - len(strings.TrimLeft(b.text[i:], " \t"))
 			if i == len(b.text) {
 				break
@@ -67,56 +67,58 @@ func (b *callBuffer) next(piece string) string {
 		rest := b.text[i:]
 		switch {
 		case rest[0] == '`' && strings.Trim(rest, "`") == "": // more of them may come
-			return b.show(i)
-		case b.code.in() || rest[0] == '`' && !b.block(rest):
-			i = b.pass(i)
-		case b.begins(rest):
+			return b.releaseText(i)
+		case b.code.isOpen() || rest[0] == '`' && !b.opensBlock(rest):
+			i = b.skipText(i)
+		case b.beginsMark(rest):
 			if b.stays(rest) {
 				b.held, b.midway = true, b.code.line
-				return b.show(i)
+				return b.releaseText(i)
 			}
-			i = b.pass(i)
+			i = b.skipText(i)
 		case b.mayBegin(rest):
-			return b.show(i)
+			return b.releaseText(i)
 		default:
-			i = b.pass(i)
+			i = b.skipText(i)
 		}
 	}
-	return b.show(i)
+	return b.releaseText(i)
 }
 
-// show lets go of the first n bytes.
-func (b *callBuffer) show(n int) string {
+// releaseText lets go of the first n bytes.
+func (b *callBuffer) releaseText(n int) string {
 	text := b.text[:n]
 	b.text = b.text[n:]
 	return text
 }
 
-// pass steps over what is no mark, up to where the next one may be.
-func (b *callBuffer) pass(i int) int {
+// skipText steps over what is no mark, up to where the next one may be.
+func (b *callBuffer) skipText(i int) int {
 	switch c := b.text[i]; c {
 	case '\n':
-		b.code.newline()
+		b.code.endLine()
 		return i + 1
 	case '`':
 		n := len(b.text[i:]) - len(strings.TrimLeft(b.text[i:], "`"))
-		b.code.ticks(n)
+		b.code.noteTicks(n)
 		return i + n
 	}
 	n := strings.IndexAny(b.text[i+1:], "\n`<[{>✿")
 	if n < 0 {
 		n = len(b.text) - i - 1
 	}
-	b.code.text(b.text[i : i+1+n])
+	b.code.noteText(b.text[i : i+1+n])
 	return i + 1 + n
 }
 
-// block reports whether a run of backticks opens a block.
-func (b *callBuffer) block(rest string) bool { return !b.code.line && strings.HasPrefix(rest, "```") }
+// opensBlock reports whether a run of backticks opens a block.
+func (b *callBuffer) opensBlock(rest string) bool {
+	return !b.code.line && strings.HasPrefix(rest, "```")
+}
 
-// begins reports whether a text begins with a mark.
-func (b *callBuffer) begins(rest string) bool {
-	return b.block(rest) || hasToken(rest, marks) || !b.code.line && hasToken(rest, b.lineMark)
+// beginsMark reports whether a text begins with a mark.
+func (b *callBuffer) beginsMark(rest string) bool {
+	return b.opensBlock(rest) || hasToken(rest, marks) || !b.code.line && hasToken(rest, b.lineMark)
 }
 
 // mayBegin reports whether a text is the begin of a mark.
@@ -204,5 +206,5 @@ var callKeys = []string{
 	"thought", "reasoning", "answer", "final", "response", "query", "doc_id",
 }
 
-// rest is what was held back, at the end of the text.
-func (b *callBuffer) rest() string { return b.text }
+// heldRest is what was held back, at the end of the text.
+func (b *callBuffer) heldRest() string { return b.text }

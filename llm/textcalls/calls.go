@@ -33,16 +33,16 @@ func Calls(text string, tools []llm.ToolSpec) (calls []llm.Call, rest string) {
 		return nil, text
 	}
 	k := knownOf(tools)
-	calls, rest = k.in(text)
+	calls, rest = k.findCalls(text)
 	if len(calls) == 0 && isMarked(text) {
 		k.any = true // it was meant as a call: whoever makes it says which tools there are
-		return k.in(text)
+		return k.findCalls(text)
 	}
 	return calls, rest
 }
 
-// in finds the calls in a text.
-func (k known) in(text string) (calls []llm.Call, rest string) {
+// findCalls finds the calls in a text.
+func (k known) findCalls(text string) (calls []llm.Call, rest string) {
 	text = inJSON(text, k)
 	var out strings.Builder
 	from := 0
@@ -52,13 +52,13 @@ func (k known) in(text string) (calls []llm.Call, rest string) {
 			break
 		}
 		start += from
-		size := balanced(text[start:])
+		size := closingBracket(text[start:])
 		var found []llm.Call
 		if size > 0 {
-			found = k.read(text[start:start+size], text[:start])
+			found = k.readPiece(text[start:start+size], text[:start])
 		} else if n := strings.Index(text[start:], "</tool_call>"); n > 0 &&
 			text[start] == '{' { // a bracket is missing, but not the end
-			if found = k.read(strings.TrimSpace(text[start:start+n])+"}", text[:start]); len(found) > 0 {
+			if found = k.readPiece(strings.TrimSpace(text[start:start+n])+"}", text[:start]); len(found) > 0 {
 				size = n
 			}
 		}
@@ -81,15 +81,15 @@ func (k known) in(text string) (calls []llm.Call, rest string) {
 	return calls[:min(len(calls), maxCalls)], withoutMarkup(out.String())
 }
 
-// read makes calls of one balanced piece of JSON, or of nearly JSON. before is what stands in front of it, where some
-// forms have the name.
-func (k known) read(piece, before string) []llm.Call {
+// readPiece makes calls of one balanced piece of JSON, or of nearly JSON. before is what stands in front of it, where
+// some forms have the name.
+func (k known) readPiece(piece, before string) []llm.Call {
 	if strings.HasPrefix(piece, "{") != strings.HasSuffix(piece, "}") {
 		return nil // it closes with another bracket
 	}
-	value, ok := mend(piece)
+	value, ok := mendJSON(piece)
 	if inner, doubled := strings.CutPrefix(piece, "{{"); doubled && strings.HasSuffix(inner, "}}") {
-		value, ok = mend("{" + strings.TrimSuffix(inner, "}"))
+		value, ok = mendJSON("{" + strings.TrimSuffix(inner, "}"))
 	}
 	if !ok {
 		return nil
@@ -105,8 +105,8 @@ func (k known) read(piece, before string) []llm.Call {
 	if calls, ok := k.callOf(object); ok {
 		return calls
 	}
-	if name := k.named(nameBefore(before)); name != "" {
-		return []llm.Call{{Name: name, Arguments: encode(object)}}
+	if name := k.toolNamed(nameBefore(before)); name != "" {
+		return []llm.Call{{Name: name, Arguments: encodeObject(object)}}
 	}
 	return nil
 }
@@ -159,13 +159,13 @@ func (k known) callOf(object map[string]any) ([]llm.Call, bool) {
 	}
 	for name, given := range object {
 		if arguments, ok := given.(map[string]any); ok && len(object) == 1 && slices.Contains(k.names, name) {
-			return []llm.Call{{Name: name, Arguments: encode(arguments)}}, true
+			return []llm.Call{{Name: name, Arguments: encodeObject(arguments)}}, true
 		}
 	}
 	name, nameKey := "", ""
 	for _, key := range []string{"tool", "name", "function", "tool_name", "action", "recipient_name"} {
 		if said, ok := object[key].(string); ok {
-			name, nameKey = k.named(said), key
+			name, nameKey = k.toolNamed(said), key
 			break
 		}
 	}
@@ -177,8 +177,8 @@ func (k known) callOf(object map[string]any) ([]llm.Call, bool) {
 		if !ok {
 			continue
 		}
-		if arguments, ok := k.arguments(name, given); ok {
-			return []llm.Call{{Name: name, Arguments: encode(arguments)}}, true
+		if arguments, ok := k.readArguments(name, given); ok {
+			return []llm.Call{{Name: name, Arguments: encodeObject(arguments)}}, true
 		}
 		return []llm.Call{
 			{Name: name, Arguments: json.RawMessage("{}"), Malformed: "the arguments must be a JSON object"},
@@ -197,26 +197,26 @@ func (k known) callOf(object map[string]any) ([]llm.Call, bool) {
 		}
 		flat[key] = value
 	}
-	return []llm.Call{{Name: name, Arguments: encode(flat)}}, true
+	return []llm.Call{{Name: name, Arguments: encodeObject(flat)}}, true
 }
 
-// arguments reads what stands for the arguments of a call: an object, one that was encoded once or twice more,
+// readArguments reads what stands for the arguments of a call: an object, one that was encoded once or twice more,
 // nothing, or the one value that the tool needs.
-func (k known) arguments(name string, given any) (map[string]any, bool) {
+func (k known) readArguments(name string, given any) (map[string]any, bool) {
 	for range 3 {
 		text, ok := given.(string)
 		if !ok {
 			break
 		}
-		value, fine := mend(text)
+		value, fine := mendJSON(text)
 		if !fine {
-			value, fine = mend(strings.ReplaceAll(text, `\"`, `"`))
+			value, fine = mendJSON(strings.ReplaceAll(text, `\"`, `"`))
 		}
 		if !fine {
 			if strings.IndexAny(text, "{[") == 0 {
 				return nil, false
 			}
-			return k.single(name, text)
+			return k.singleArgument(name, text)
 		}
 		given = value
 	}
@@ -226,12 +226,12 @@ func (k known) arguments(name string, given any) (map[string]any, bool) {
 	case map[string]any:
 		return given, true
 	case string:
-		return k.single(name, given)
+		return k.singleArgument(name, given)
 	}
 	return nil, false
 }
 
-func encode(object map[string]any) json.RawMessage {
+func encodeObject(object map[string]any) json.RawMessage {
 	raw, err := json.Marshal(object)
 	if err != nil {
 		return json.RawMessage("{}")
@@ -245,13 +245,13 @@ func withoutComments(text string) string {
 	return strings.TrimLeft(comment.ReplaceAllString(text, ""), " \t\r\n")
 }
 
-// mend decodes JSON, and what is nearly JSON: single quotes, trailing commas, comments, names without quotes,
+// mendJSON decodes JSON, and what is nearly JSON: single quotes, trailing commas, comments, names without quotes,
 // Python's constants.
-func mend(piece string) (value any, ok bool) {
+func mendJSON(piece string) (value any, ok bool) {
 	if json.Unmarshal([]byte(piece), &value) == nil {
 		return value, true
 	}
-	if balanced(piece) != len(strings.TrimRight(piece, " \t\r\n")) {
+	if closingBracket(piece) != len(strings.TrimRight(piece, " \t\r\n")) {
 		return nil, false // cut off: what is missing is not made up
 	}
 	fixed, err := jsonrepair.Repair(piece)
@@ -261,9 +261,9 @@ func mend(piece string) (value any, ok bool) {
 	return value, true
 }
 
-// balanced returns where the bracket closes with which a text begins, -1 if it does not. Brackets in strings do not
-// count.
-func balanced(text string) int {
+// closingBracket returns where the bracket closes with which a text begins, -1 if it does not. Brackets in strings do
+// not count.
+func closingBracket(text string) int {
 	depth := 0
 	var quote byte
 	for i := 0; i < len(text); i++ {

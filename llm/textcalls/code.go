@@ -9,16 +9,16 @@ type code struct {
 	line   bool // something stands on this line
 }
 
-func (c *code) in() bool { return c.fence || c.inline > 0 }
+func (c *code) isOpen() bool { return c.fence || c.inline > 0 }
 
-func (c *code) newline() { c.inline, c.line = 0, false }
+func (c *code) endLine() { c.inline, c.line = 0, false }
 
-func (c *code) text(s string) {
+func (c *code) noteText(s string) {
 	c.line = c.line || strings.TrimSpace(s) != ""
 }
 
-// ticks notes a run of backticks.
-func (c *code) ticks(n int) {
+// noteTicks notes a run of backticks.
+func (c *code) noteTicks(n int) {
 	switch {
 	case n >= 3 && !c.line:
 		c.fence = !c.fence

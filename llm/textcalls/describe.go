@@ -13,9 +13,9 @@ var promptDoc string
 
 const answerNow = "\n\n(No tool can be called any more. Answer now, in plain text.)"
 
-// described is a request for a model without tool calls: the tools are in its system message, its own calls are JSON
-// in its messages, and the results are messages of the user.
-func described(req llm.Request) llm.Request {
+// describeTools is a request for a model without tool calls: the tools are in its system message, its own calls are
+// JSON in its messages, and the results are messages of the user.
+func describeTools(req llm.Request) llm.Request {
 	var tools strings.Builder
 	for _, t := range req.Tools {
 		tools.WriteString("\n### " + t.Name + "\n" + t.Description + "\nInput: " + string(t.Schema) + "\n")

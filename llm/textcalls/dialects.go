@@ -40,8 +40,8 @@ func knownOf(tools []llm.ToolSpec) known {
 
 var plainName = regexp.MustCompile(`^[A-Za-z][\w.-]{0,63}$`)
 
-// named returns the tool that is meant, empty for none.
-func (k known) named(said string) string {
+// toolNamed returns the tool that is meant, empty for none.
+func (k known) toolNamed(said string) string {
 	said = strings.TrimSpace(said)
 	if name := llm.ToolNamed(said, k.names); name != "" || !k.any || !plainName.MatchString(said) {
 		return name
@@ -49,8 +49,8 @@ func (k known) named(said string) string {
 	return said
 }
 
-// single makes arguments of one value, for the field that it must be meant for.
-func (k known) single(name string, value any) (map[string]any, bool) {
+// singleArgument makes arguments of one value, for the field that it must be meant for.
+func (k known) singleArgument(name string, value any) (map[string]any, bool) {
 	fields := k.fields[name]
 	if len(fields) == 0 || fields[0] == "" {
 		return nil, false
@@ -100,23 +100,23 @@ func inJSON(text string, k known) string {
 	for _, form := range namedForms {
 		text = form.ReplaceAllString(text, ">>>$1\n")
 	}
-	text = replace(plainInput, text, func(m []string) string { return k.fromValue(m[1], m[2]) })
-	text = replace(bracketInput, text, func(m []string) string { return k.fromValue(m[1], m[2]) })
-	text = replace(functionTag, text, func(m []string) string {
+	text = replaceGroups(plainInput, text, func(m []string) string { return k.fromValue(m[1], m[2]) })
+	text = replaceGroups(bracketInput, text, func(m []string) string { return k.fromValue(m[1], m[2]) })
+	text = replaceGroups(functionTag, text, func(m []string) string {
 		arguments := strings.TrimSpace(m[2])
 		if fields := fieldsOf(parameterTag, arguments); len(fields) > 0 {
-			return object(m[1], fields)
+			return writeObject(m[1], fields)
 		}
 		if arguments == "" {
 			arguments = "{}"
 		}
 		return `{"tool":"` + m[1] + `","input":` + arguments + `}`
 	})
-	text = replace(glmTag, text, func(m []string) string {
-		if k.named(m[1]) == "" {
+	text = replaceGroups(glmTag, text, func(m []string) string {
+		if k.toolNamed(m[1]) == "" {
 			return ""
 		}
-		return object(m[1], fieldsOf(keyValueTag, m[2]))
+		return writeObject(m[1], fieldsOf(keyValueTag, m[2]))
 	})
 	for _, name := range k.names {
 		text = withNamedTag(text, name)
@@ -126,16 +126,16 @@ func inJSON(text string, k known) string {
 
 // fromValue writes the call of a tool with one value that is no object.
 func (k known) fromValue(said, value string) string {
-	name := k.named(said)
-	fields, ok := k.single(name, strings.Trim(strings.TrimSpace(value), `"'`))
+	name := k.toolNamed(said)
+	fields, ok := k.singleArgument(name, strings.Trim(strings.TrimSpace(value), `"'`))
 	if name == "" || !ok {
 		return ""
 	}
-	return object(name, fields)
+	return writeObject(name, fields)
 }
 
-// replace is ReplaceAllStringFunc with the groups of each match; an empty result leaves the match.
-func replace(re *regexp.Regexp, text string, with func(groups []string) string) string {
+// replaceGroups is ReplaceAllStringFunc with the groups of each match; an empty result leaves the match.
+func replaceGroups(re *regexp.Regexp, text string, with func(groups []string) string) string {
 	return re.ReplaceAllStringFunc(text, func(match string) string {
 		if out := with(re.FindStringSubmatch(match)); out != "" {
 			return out
@@ -160,7 +160,7 @@ func valueOf(text string) any {
 	return text
 }
 
-func object(name string, fields map[string]any) string {
+func writeObject(name string, fields map[string]any) string {
 	raw, err := json.Marshal(map[string]any{"tool": name, "input": fields})
 	if err != nil {
 		return ""
@@ -182,10 +182,10 @@ func withNamedTag(text, name string) string {
 			fields[m[1]] = valueOf(strings.TrimSpace(m[2]))
 		}
 	}
-	if inner, ok := mend(strings.TrimSpace(body)); ok && len(fields) == 0 {
+	if inner, ok := mendJSON(strings.TrimSpace(body)); ok && len(fields) == 0 {
 		if given, ok := inner.(map[string]any); ok {
 			fields = given
 		}
 	}
-	return before + object(name, fields) + withNamedTag(after, name)
+	return before + writeObject(name, fields) + withNamedTag(after, name)
 }

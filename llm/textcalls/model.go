@@ -62,16 +62,16 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 		}
 		if m.way == Native || len(req.Tools) == 0 && !hasCalls(req.Messages) {
 			r.plain = true
-			r.fail(r.take(m.Model.Stream(ctx, req), nil))
+			r.failReply(r.takeParts(m.Model.Stream(ctx, req), nil))
 			return
 		}
-		if !m.describes(ctx, req) {
-			err := r.take(m.Model.Stream(ctx, req), m.after(ctx, r))
+		if !m.shouldDescribe(ctx, req) {
+			err := r.takeParts(m.Model.Stream(ctx, req), m.afterReply(ctx, r))
 			if !RefusesTools(err) || r.yielded || m.way != Auto || len(req.Tools) == 0 {
-				r.fail(err)
+				r.failReply(err)
 				return
 			}
-			m.verdict.refused()
+			m.verdict.noteRefusal()
 			r = &reply{req: req, yield: yield, unopened: &m.unopened, thinking: thinkingFilter{
 				unopened: m.unopened.Load(),
 			}, heldCalls: newCallBuffer(req.Tools)}
@@ -83,13 +83,13 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 			}
 		}
 		r.json = true
-		r.fail(r.take(m.Model.Stream(ctx, described(req)), nil))
+		r.failReply(r.takeParts(m.Model.Stream(ctx, describeTools(req)), nil))
 	}
 }
 
-// after is called with the calls of a whole reply. A model that never called a tool and does not here either is asked
-// to call one: if it does not, its next turns are given tools in the prompt.
-func (m *Model) after(ctx context.Context, r *reply) func(called bool) {
+// afterReply is called with the calls of a whole reply. A model that never called a tool and does not here either is
+// asked to call one: if it does not, its next turns are given tools in the prompt.
+func (m *Model) afterReply(ctx context.Context, r *reply) func(called bool) {
 	return func(called bool) {
 		if called {
 			m.verdict.inFavour()
@@ -98,20 +98,20 @@ func (m *Model) after(ctx context.Context, r *reply) func(called bool) {
 		if m.way != Auto || m.verdict.isProven() || r.req.NoTools || len(r.req.Tools) == 0 || r.stopped {
 			return
 		}
-		if called, known := m.calls(ctx); known && called {
+		if called, known := m.probeCalls(ctx); known && called {
 			m.verdict.inFavour()
 		} else if known {
-			m.verdict.against()
-			r.send(llm.Notice(m.Name() +
+			m.verdict.countAgainst()
+			r.yieldPart(llm.Notice(m.Name() +
 				" ignores tools: from now on they are described in the prompt and called by JSON in the reply"))
 		}
 	}
 }
 
-// calls reports whether the model calls a tool that it is told to call. A request that fails for another reason tells
-// nothing: known is false.
-func (m *Model) calls(ctx context.Context) (called, known bool) {
-	for part, err := range m.Model.Stream(ctx, probe()) {
+// probeCalls reports whether the model calls a tool that it is told to call. A request that fails for another reason
+// tells nothing: known is false.
+func (m *Model) probeCalls(ctx context.Context) (called, known bool) {
+	for part, err := range m.Model.Stream(ctx, probeRequest()) {
 		if err != nil {
 			return false, RefusesTools(err)
 		}
@@ -129,7 +129,7 @@ func (m *Model) calls(ctx context.Context) (called, known bool) {
 
 // CallsTools reports whether the model, the way it is used now, calls a tool that it is told to call.
 func (m *Model) CallsTools(ctx context.Context) bool {
-	for part, err := range m.Stream(ctx, probe()) {
+	for part, err := range m.Stream(ctx, probeRequest()) {
 		if err != nil {
 			return false
 		}
@@ -143,8 +143,8 @@ func (m *Model) CallsTools(ctx context.Context) bool {
 // probeTokens is how long the reply to a probe may be. One that is cut there says nothing: the model may have thought.
 const probeTokens = 64
 
-// probe is a request that is to be answered by a call.
-func probe() llm.Request {
+// probeRequest is a request that is to be answered by a call.
+func probeRequest() llm.Request {
 	return llm.Request{
 		Temperature: new(float64), DefaultTemperature: true, MaxTokens: probeTokens,
 		Messages: []llm.Message{
@@ -184,7 +184,7 @@ type reply struct {
 	unopened *atomic.Bool // what the model learns of its thoughts
 }
 
-func (r *reply) send(p llm.Part) {
+func (r *reply) yieldPart(p llm.Part) {
 	if r.stopped {
 		return
 	}
@@ -192,16 +192,16 @@ func (r *reply) send(p llm.Part) {
 	r.stopped = !r.yield(p, nil)
 }
 
-func (r *reply) show(text string) {
+func (r *reply) showText(text string) {
 	if text != "" {
 		r.shown = true
 		r.cited = r.cited || footnote.MatchString(text)
-		r.send(llm.Text(text))
+		r.yieldPart(llm.Text(text))
 	}
 }
 
-// fail ends the reply with an error, if there is one. What was held back was not shown.
-func (r *reply) fail(err error) {
+// failReply ends the reply with an error, if there is one. What was held back was not shown.
+func (r *reply) failReply(err error) {
 	if err == nil || r.stopped {
 		return
 	}
@@ -213,31 +213,31 @@ func (r *reply) fail(err error) {
 	r.yield(nil, err)
 }
 
-// take passes a reply's parts on. Before its end, after hears whether it had calls.
-func (r *reply) take(parts iter.Seq2[llm.Part, error], after func(called bool)) error {
+// takeParts passes a reply's parts on. Before its end, after hears whether it had calls.
+func (r *reply) takeParts(parts iter.Seq2[llm.Part, error], after func(called bool)) error {
 	for part, err := range parts {
 		if err != nil {
 			return err
 		}
 		switch p := part.(type) {
 		case llm.Text:
-			if r.thinking.passes(string(p)) {
-				r.say(string(p))
+			if r.thinking.passesThrough(string(p)) {
+				r.sayText(string(p))
 			} else {
-				r.hear(r.thinking.next(string(p), false))
+				r.hearParts(r.thinking.takePiece(string(p), false))
 			}
 		case llm.Call:
-			r.hear(r.thinking.next("", true))
+			r.hearParts(r.thinking.takePiece("", true))
 			if r.req.NoTools && !r.plain {
 				r.refused = true
 				continue
 			}
 			r.calls++
-			r.send(p)
+			r.yieldPart(p)
 		case llm.Done:
-			r.hear(r.thinking.next("", true))
+			r.hearParts(r.thinking.takePiece("", true))
 			r.unopened.Store(r.thinking.learnt)
-			if err := r.end(&p); err != nil {
+			if err := r.endReply(&p); err != nil {
 				return err
 			}
 			if r.refused && !r.shown {
@@ -252,9 +252,9 @@ func (r *reply) take(parts iter.Seq2[llm.Part, error], after func(called bool)) 
 			if after != nil {
 				after(r.calls > 0)
 			}
-			r.send(p)
+			r.yieldPart(p)
 		default:
-			r.send(p)
+			r.yieldPart(p)
 		}
 		if r.stopped {
 			return nil
@@ -263,52 +263,52 @@ func (r *reply) take(parts iter.Seq2[llm.Part, error], after func(called bool)) 
 	return nil
 }
 
-// hear takes what the model said and thought.
-func (r *reply) hear(parts []llm.Part) {
+// hearParts takes what the model said and thought.
+func (r *reply) hearParts(parts []llm.Part) {
 	for _, part := range parts {
 		switch p := part.(type) {
 		case llm.Text:
-			r.say(string(p))
+			r.sayText(string(p))
 		case llm.Rethought:
-			if held := r.heldCalls.rest(); held != "" {
-				r.send(llm.Text(held)) // it is a part of the thought
+			if held := r.heldCalls.heldRest(); held != "" {
+				r.yieldPart(llm.Text(held)) // it is a part of the thought
 			}
 			r.heldCalls, r.shown, r.cited = newCallBuffer(r.req.Tools), false, false
-			r.send(p)
+			r.yieldPart(p)
 		default:
-			r.send(p)
+			r.yieldPart(p)
 		}
 	}
 }
 
-// say shows what was said, but for what may be a call.
-func (r *reply) say(text string) {
+// sayText shows what was said, but for what may be a call.
+func (r *reply) sayText(text string) {
 	if !r.plain {
-		text = r.heldCalls.next(text)
+		text = r.heldCalls.takePiece(text)
 	}
-	r.show(text)
+	r.showText(text)
 }
 
-// end decides what the held text is. A text that was meant as a call but can't be read is a failed reply: it is never
-// shown.
-func (r *reply) end(done *llm.Done) error {
-	held := r.heldCalls.rest()
+// endReply decides what the held text is. A text that was meant as a call but can't be read is a failed reply: it is
+// never shown.
+func (r *reply) endReply(done *llm.Done) error {
+	held := r.heldCalls.heldRest()
 	if held == "" {
 		return nil
 	}
 	calls, rest := Calls(held, r.req.Tools)
 	marked := isMarked(held)
-	if text, ok := r.answer(held, len(calls)); ok {
-		r.show(text)
+	if text, ok := r.readAnswer(held, len(calls)); ok {
+		r.showText(text)
 		return nil
 	}
 	if quoted := held[0] == '`' || r.heldCalls.midway; quoted && !(r.json && !r.shown) && (r.cited || len(calls) == 0) {
-		r.show(held) // an answer that quotes a call
+		r.showText(held) // an answer that quotes a call
 		return nil
 	}
 	switch {
 	case r.req.NoTools && (len(calls) > 0 || marked):
-		r.show(withoutMarkup(rest))
+		r.showText(withoutMarkup(rest))
 		if !r.shown {
 			return &llm.Error{
 				Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model.",
@@ -317,7 +317,7 @@ func (r *reply) end(done *llm.Done) error {
 		}
 		return nil
 	case len(calls) > 0:
-		r.show(rest)
+		r.showText(rest)
 		for i, call := range calls {
 			call.ID = fmt.Sprintf("written_%d_%d", len(r.req.Messages), i)
 			if r.json {
@@ -327,7 +327,7 @@ func (r *reply) end(done *llm.Done) error {
 				call.Malformed = "the reply was cut off at its token limit before the call was complete"
 			}
 			r.calls++
-			r.send(call)
+			r.yieldPart(call)
 		}
 		if done.Finish != llm.FinishLength {
 			done.Finish = llm.FinishCalls
@@ -337,16 +337,16 @@ func (r *reply) end(done *llm.Done) error {
 	if r.calls == 0 &&
 		(marked || r.json && strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(held, "```json"), "` \n"), "{")) {
 		if text := harmonyAnswer(held); text != "" {
-			r.show(text)
+			r.showText(text)
 			return nil
 		}
 		return &llm.Error{
 			Kind: llm.KindBadCall, Shown: r.shown, Message: "The model wrote a tool call that could not be read.",
-			Err: errors.New(clip(held)), Usage: done.Usage,
+			Err: errors.New(clipText(held)), Usage: done.Usage,
 		}
 	}
 	if !marked {
-		r.show(held)
+		r.showText(held)
 	}
 	return nil
 }
@@ -362,7 +362,7 @@ func harmonyAnswer(text string) string {
 
 var footnote = regexp.MustCompile(`\[\^?\d`)
 
-func clip(text string) string {
+func clipText(text string) string {
 	runes := []rune(strings.ToValidUTF8(text, ""))
 	return string(runes[:min(len(runes), 300)])
 }

@@ -23,11 +23,11 @@ func withCode(text string, k known) string {
 				from = at + len(name)
 				continue
 			}
-			size := closes(text[end:])
+			size := closingParenthesis(text[end:])
 			if size < 0 {
 				break
 			}
-			fields, ok := k.literals(name, text[end+1:end+size-1])
+			fields, ok := k.readLiterals(name, text[end+1:end+size-1])
 			if !ok {
 				from = end
 				continue
@@ -37,7 +37,7 @@ func withCode(text string, k known) string {
 					at -= len(space)
 				}
 			}
-			call := object(name, fields)
+			call := writeObject(name, fields)
 			text = text[:at] + call + text[end+size:]
 			from = at + len(call)
 		}
@@ -49,8 +49,9 @@ func isName(c byte) bool {
 	return c == '_' || c == '`' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// closes returns how long a text is that begins with a parenthesis up to the one that closes it, -1 if none does.
-func closes(text string) int {
+// closingParenthesis returns how long a text is that begins with a parenthesis up to the one that closes it, -1 if none
+// does.
+func closingParenthesis(text string) int {
 	depth := 0
 	var quote byte
 	for i := 0; i < len(text); i++ {
@@ -74,10 +75,10 @@ func closes(text string) int {
 	return -1
 }
 
-// literals reads the arguments of a call in code.
-func (k known) literals(name, text string) (map[string]any, bool) {
+// readLiterals reads the arguments of a call in code.
+func (k known) readLiterals(name, text string) (map[string]any, bool) {
 	fields := map[string]any{}
-	for _, argument := range split(text) {
+	for _, argument := range splitArguments(text) {
 		if strings.TrimSpace(argument) == "" {
 			continue
 		}
@@ -90,13 +91,13 @@ func (k known) literals(name, text string) (map[string]any, bool) {
 			argument != "false" && argument != "null" {
 			return nil, false
 		}
-		value, ok := mend("[" + argument + "]")
+		value, ok := mendJSON("[" + argument + "]")
 		list, _ := value.([]any)
 		if !ok || len(list) != 1 {
 			return nil, false
 		}
 		if key == "" {
-			single, fits := k.single(name, list[0])
+			single, fits := k.singleArgument(name, list[0])
 			if object, is := list[0].(map[string]any); is {
 				single, fits = object, true
 			}
@@ -111,8 +112,8 @@ func (k known) literals(name, text string) (map[string]any, bool) {
 	return fields, true
 }
 
-// split parts a text at its commas, but for those in quotes and brackets.
-func split(text string) []string {
+// splitArguments parts a text at its commas, but for those in quotes and brackets.
+func splitArguments(text string) []string {
 	var out []string
 	for from, i := 0, 0; i <= len(text); i++ {
 		if i == len(text) {
@@ -130,7 +131,7 @@ func split(text string) []string {
 			}
 			i++
 		case '(', '[', '{':
-			if n := closes(text[i:]); n > 0 {
+			if n := closingParenthesis(text[i:]); n > 0 {
 				i += n - 1
 			}
 		}

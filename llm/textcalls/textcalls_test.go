@@ -297,13 +297,13 @@ func FuzzWhateverAModelWrites(f *testing.F) {
 			}
 		}
 		whole, pieces := newCallBuffer(tools), newCallBuffer(tools)
-		a := whole.next(text)
+		a := whole.takePiece(text)
 		b := ""
 		for i := range len(text) {
-			b += pieces.next(text[i : i+1])
+			b += pieces.takePiece(text[i : i+1])
 		}
-		if a+whole.rest() != text || b+pieces.rest() != text {
-			t.Fatalf("lost: %q and %q of %q; want %q and %q", a+whole.rest(), b+pieces.rest(), text, text, text)
+		if a+whole.heldRest() != text || b+pieces.heldRest() != text {
+			t.Fatalf("lost: %q and %q of %q; want %q and %q", a+whole.heldRest(), b+pieces.heldRest(), text, text, text)
 		}
 	})
 }

@@ -56,8 +56,8 @@ type thinkingFilter struct {
 	learnt   bool // what was said so far was such a thought
 }
 
-// next takes a piece, and final says that it is the last one. It returns what is known by now.
-func (f *thinkingFilter) next(piece string, final bool) (parts []llm.Part) {
+// takePiece takes a piece, and final says that it is the last one. It returns what is known by now.
+func (f *thinkingFilter) takePiece(piece string, final bool) (parts []llm.Part) {
 	f.text += piece
 	for f.text != "" && !f.over {
 		n := len(f.text)
@@ -65,11 +65,11 @@ func (f *thinkingFilter) next(piece string, final bool) (parts []llm.Part) {
 		case f.unopened:
 			parts = f.maybeThinking(parts, final)
 		case f.closing != "":
-			parts = f.thinking(parts, final)
+			parts = f.readThought(parts, final)
 		case !f.said:
-			parts = f.opening(parts, final)
+			parts = f.readOpening(parts, final)
 		default:
-			parts = f.saying(parts, final)
+			parts = f.readSaid(parts, final)
 		}
 		if len(f.text) == n {
 			break // more has to come
@@ -81,37 +81,37 @@ func (f *thinkingFilter) next(piece string, final bool) (parts []llm.Part) {
 	return parts
 }
 
-// passes reports whether a piece is said as it is, as nearly every one is: in the middle of a reply, with nothing that
-// begins a token.
-func (f *thinkingFilter) passes(piece string) bool {
+// passesThrough reports whether a piece is said as it is, as nearly every one is: in the middle of a reply, with
+// nothing that begins a token.
+func (f *thinkingFilter) passesThrough(piece string) bool {
 	if !f.said || f.text != "" || f.closing != "" || f.over || f.unopened || strings.ContainsAny(piece, "<[`\n") {
 		return false
 	}
-	f.code.text(piece)
+	f.code.noteText(piece)
 	return true
 }
 
-// thinking reads a thought to its end. One in the middle of a reply that never closes was none.
-func (f *thinkingFilter) thinking(parts []llm.Part, final bool) []llm.Part {
+// readThought reads a thought to its end. One in the middle of a reply that never closes was none.
+func (f *thinkingFilter) readThought(parts []llm.Part, final bool) []llm.Part {
 	at := strings.Index(f.text, f.closing)
 	call := strings.Index(f.text, callInThought)
 	switch {
 	case call >= 0 && (at < 0 || call < at) && f.late == "":
-		parts = reasons(parts, f.text[:call+1])
+		parts = appendReasoning(parts, f.text[:call+1])
 		f.text, f.closing, f.thought = f.text[call+1:], "", true
 	case at >= 0:
-		parts = reasons(parts, f.text[:at])
+		parts = appendReasoning(parts, f.text[:at])
 		f.text, f.closing, f.late, f.thought = f.text[at+len(f.closing):], "", "", true
 	case f.late != "" && final:
 		parts = append(parts, llm.Text(f.late+f.text))
 		f.text, f.closing, f.late = "", "", ""
 	case f.late != "":
 	case final:
-		parts = reasons(parts, f.text)
+		parts = appendReasoning(parts, f.text)
 		f.text = ""
 	default:
 		whole := len(f.text) - max(tailOf(f.text, f.closing), tailOf(f.text, callInThought))
-		parts = reasons(parts, f.text[:whole])
+		parts = appendReasoning(parts, f.text[:whole])
 		f.text = f.text[whole:]
 	}
 	return parts
@@ -123,17 +123,17 @@ func (f *thinkingFilter) maybeThinking(parts []llm.Part, final bool) []llm.Part 
 	switch {
 	case at >= 0:
 		f.unopened, f.learnt, f.thought = false, true, true
-		parts = reasons(parts, f.text[:at])
+		parts = appendReasoning(parts, f.text[:at])
 		f.text = f.text[end:]
-	case final, f.opens():
+	case final, f.opensThought():
 		f.unopened = false
-		return f.opening(parts, final)
+		return f.readOpening(parts, final)
 	}
 	return parts
 }
 
-// opens reports whether a text begins with the tag that opens a thought.
-func (f *thinkingFilter) opens() bool {
+// opensThought reports whether a text begins with the tag that opens a thought.
+func (f *thinkingFilter) opensThought() bool {
 	text := strings.TrimLeft(f.text, " \t\r\n")
 	for _, t := range thoughts {
 		if strings.HasPrefix(text, t.opening) {
@@ -143,8 +143,8 @@ func (f *thinkingFilter) opens() bool {
 	return false
 }
 
-// opening reads what comes before the first word.
-func (f *thinkingFilter) opening(parts []llm.Part, final bool) []llm.Part {
+// readOpening reads what comes before the first word.
+func (f *thinkingFilter) readOpening(parts []llm.Part, final bool) []llm.Part {
 	text := strings.TrimLeft(f.text, " \t\r\n")
 	if text == "" && !final {
 		return parts
@@ -175,7 +175,7 @@ func (f *thinkingFilter) opening(parts []llm.Part, final bool) []llm.Part {
 		}
 	}
 	if thought, rest, ok := stepOf(text); ok {
-		parts = reasons(parts, thought)
+		parts = appendReasoning(parts, thought)
 		f.text, f.begun = rest, true
 		return parts
 	} else if !final && (mayBecome(text) || mayBeStep(text)) {
@@ -185,11 +185,11 @@ func (f *thinkingFilter) opening(parts []llm.Part, final bool) []llm.Part {
 		f.text = text
 	}
 	f.said = true
-	return f.saying(parts, final)
+	return f.readSaid(parts, final)
 }
 
-// saying reads on in the reply.
-func (f *thinkingFilter) saying(parts []llm.Part, final bool) []llm.Part {
+// readSaid reads on in the reply.
+func (f *thinkingFilter) readSaid(parts []llm.Part, final bool) []llm.Part {
 	from := 0 // what is before is said
 	say := func(to int) {
 		if to > from {
@@ -200,15 +200,15 @@ func (f *thinkingFilter) saying(parts []llm.Part, final bool) []llm.Part {
 	for i := 0; i < len(f.text); {
 		step := strings.IndexAny(f.text[i:], "<[`\n")
 		if step < 0 {
-			f.code.text(f.text[i:])
+			f.code.noteText(f.text[i:])
 			break
 		}
-		f.code.text(f.text[i : i+step])
+		f.code.noteText(f.text[i : i+step])
 		i += step
 		rest := f.text[i:]
 		switch rest[0] {
 		case '\n':
-			f.code.newline()
+			f.code.endLine()
 			i++
 			continue
 		case '`':
@@ -225,16 +225,16 @@ func (f *thinkingFilter) saying(parts []llm.Part, final bool) []llm.Part {
 				i, from = len(f.text), len(f.text)
 				continue
 			}
-			f.code.ticks(n)
+			f.code.noteTicks(n)
 			i += n
 			continue
 		}
-		if f.code.in() {
-			f.code.text(rest[:1])
+		if f.code.isOpen() {
+			f.code.noteText(rest[:1])
 			i++
 			continue
 		}
-		act, size := f.tag(rest, final)
+		act, size := f.readTag(rest, final)
 		switch act {
 		case tagWait:
 			say(i)
@@ -258,7 +258,7 @@ func (f *thinkingFilter) saying(parts []llm.Part, final bool) []llm.Part {
 			f.text, f.said, f.thought, f.learnt, f.code = rest[size:], false, true, true, code{}
 			return append(parts, llm.Rethought{})
 		default:
-			f.code.text(rest[:1])
+			f.code.noteText(rest[:1])
 			i++
 		}
 	}
@@ -279,7 +279,7 @@ const (
 	tagUnopened        // a thought ends that did not open
 )
 
-func (f *thinkingFilter) tag(rest string, final bool) (act tagAct, size int) {
+func (f *thinkingFilter) readTag(rest string, final bool) (act tagAct, size int) {
 	if f.wrapped != "" && strings.HasPrefix(rest, f.wrapped) {
 		return tagDrop, len(f.wrapped)
 	}

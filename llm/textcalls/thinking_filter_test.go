@@ -84,7 +84,7 @@ func utter(chunks []string, unopened bool) (said, thought string) {
 		if i < len(chunks) {
 			piece = chunks[i]
 		}
-		for _, part := range f.next(piece, i == len(chunks)) {
+		for _, part := range f.takePiece(piece, i == len(chunks)) {
 			switch p := part.(type) {
 			case llm.Text:
 				said += string(p)
@@ -105,9 +105,9 @@ func TestAModelThatDoesNotOpenItsThoughtsIsKnown(t *testing.T) {
 	f := thinkingFilter{unopened: true}
 	var shown []llm.Part
 	for _, piece := range strings.Split(reply, "") {
-		shown = append(shown, f.next(piece, false)...)
+		shown = append(shown, f.takePiece(piece, false)...)
 	}
-	shown = append(shown, f.next("", true)...)
+	shown = append(shown, f.takePiece("", true)...)
 	if len(shown) == 0 || shown[0] != llm.Reasoning("Is it?\n") || !f.learnt {
 		t.Errorf("shown %q, learnt %v, want some", shown, f.learnt)
 	}

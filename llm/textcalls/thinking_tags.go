@@ -27,8 +27,8 @@ func unopenedEnd(text string, final bool) (at, end int) {
 	return -1, -1
 }
 
-// reasons adds a piece of a thought.
-func reasons(parts []llm.Part, text string) []llm.Part {
+// appendReasoning adds a piece of a thought.
+func appendReasoning(parts []llm.Part, text string) []llm.Part {
 	if text == "" {
 		return parts
 	}

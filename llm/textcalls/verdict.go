@@ -35,22 +35,22 @@ func (v *verdict) inFavour() {
 	v.proven, v.none, v.belief = true, false, 0
 }
 
-func (v *verdict) against() {
+func (v *verdict) countAgainst() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.belief = min(max(2*v.belief, firstBelief), longestBelief)
 	v.proven, v.none, v.until = false, true, time.Now().Add(v.belief)
 }
 
-// refused notes that a server refused tools. Of a model that has called tools one refusal is not believed: the next
+// noteRefusal notes that a server refused tools. Of a model that has called tools one refusal is not believed: the next
 // one is, unless the model calls a tool in between.
-func (v *verdict) refused() {
+func (v *verdict) noteRefusal() {
 	v.mu.Lock()
 	proven := v.proven
 	v.proven = false
 	v.mu.Unlock()
 	if !proven {
-		v.against()
+		v.countAgainst()
 	}
 }
 
@@ -78,10 +78,10 @@ func (v *verdict) isDue() bool {
 	return true
 }
 
-// describes reports whether a request's tools are described in the prompt. A run whose model made calls by JSON goes
-// on so. Before that, a model that seemed to have no tool calls is asked for one again, once that was long enough
+// shouldDescribe reports whether a request's tools are described in the prompt. A run whose model made calls by JSON
+// goes on so. Before that, a model that seemed to have no tool calls is asked for one again, once that was long enough
 // ago.
-func (m *Model) describes(ctx context.Context, req llm.Request) bool {
+func (m *Model) shouldDescribe(ctx context.Context, req llm.Request) bool {
 	if m.way == JSON {
 		return true
 	}
@@ -94,10 +94,10 @@ func (m *Model) describes(ctx context.Context, req llm.Request) bool {
 		}
 	}
 	if len(req.Tools) > 0 && !req.NoTools && m.verdict.isDue() {
-		if called, known := m.calls(ctx); known && called {
+		if called, known := m.probeCalls(ctx); known && called {
 			m.verdict.inFavour()
 		} else if known {
-			m.verdict.against()
+			m.verdict.countAgainst()
 		}
 	}
 	return m.verdict.isAgainst()
