@@ -30,11 +30,11 @@ type Upload struct {
 // and chat.CodeTooLarge for one over the limit, with a *chat.OverLimit for one that its user's limits have no room
 // for, and with chat.CodeDiskFull while the disk's reserve is reached.
 func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool, err error) {
-	name, body, mime, err := l.look(u)
+	name, body, mime, err := l.inspectUpload(u)
 	if err != nil {
 		return d, false, err
 	}
-	sha, size, err := l.cfg.Blobs.Put(ctx, &reservedReader{r: body, reserved: l.reserved}, l.cfg.MaxBytes)
+	sha, size, err := l.cfg.Blobs.Put(ctx, &reservedReader{r: body, reserved: l.checkReserve}, l.cfg.MaxBytes)
 	if err != nil {
 		if chat.CodeOf(err) == chat.CodeTooLarge {
 			return d, false, &chat.Error{Code: chat.CodeTooLarge, Err: err, Message: fmt.Sprintf(
@@ -56,7 +56,7 @@ func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool
 		MIME: mime, SHA256: sha, Bytes: size,
 		Meta: maps.Clone(u.Meta), Semantic: semantic,
 	}
-	if u.Batch != nil || nameless(d.Path) {
+	if u.Batch != nil || isNameless(d.Path) {
 		if d, err = l.unusedPath(ctx, cmp.Or(u.Batch, &Batch{}), d); err != nil {
 			return d, false, err
 		}
@@ -64,7 +64,7 @@ func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool
 	d, duplicate, err = l.keepOriginal(ctx, d)
 	if err != nil {
 		if _, over := errors.AsType[*chat.OverLimit](err); over { // else refused files would fill the disk
-			err = errors.Join(err, l.abandon(context.WithoutCancel(ctx), sha))
+			err = errors.Join(err, l.abandonOriginal(context.WithoutCancel(ctx), sha))
 		}
 		return d, false, fmt.Errorf("store document: %w", err)
 	}
@@ -96,8 +96,8 @@ func (r *reservedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// look returns the name of a file, its bytes from the beginning, and what kind of file it is.
-func (l *Library) look(u Upload) (name string, body *bufio.Reader, mime string, err error) {
+// inspectUpload returns the name of a file, its bytes from the beginning, and what kind of file it is.
+func (l *Library) inspectUpload(u Upload) (name string, body *bufio.Reader, mime string, err error) {
 	if name = cleanName(u.Filename); name == "" {
 		name = lastName(cleanPath(u.Path))
 	}
@@ -122,7 +122,7 @@ func (l *Library) look(u Upload) (name string, body *bufio.Reader, mime string, 
 
 // enqueueRest queues what is left to do for a document.
 func (l *Library) enqueueRest(ctx context.Context, d Document, enqueue func(context.Context, Job) error) error {
-	defer l.changes.tell(d.ID)
+	defer l.changes.wakeWatchers(d.ID)
 	switch d.State {
 	case StateQueued, StateParsing, StateIndexing:
 		if err := enqueue(ctx, Job{Kind: JobIngest, DocumentID: d.ID, User: d.User, SHA256: d.SHA256}); err != nil {
@@ -138,7 +138,7 @@ func (l *Library) enqueueRest(ctx context.Context, d Document, enqueue func(cont
 }
 
 func (l *Library) enqueueEmbed(ctx context.Context, d Document, enqueue func(context.Context, Job) error) error {
-	l.waiting.add(d.ID, d.User)
+	l.waiting.addDocument(d.ID, d.User)
 	if err := enqueue(ctx, Job{Kind: JobEmbed, DocumentID: d.ID, User: d.User, SHA256: d.SHA256}); err != nil {
 		return fmt.Errorf("queue vectors: %w", err)
 	}

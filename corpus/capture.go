@@ -23,11 +23,11 @@ func (l *Library) Capture(ctx context.Context, u Upload) (Document, error) {
 	if !chat.IsInternal(u.Namespace) {
 		return Document{}, fmt.Errorf("capture into %q: only hidden namespaces hold captured pages", u.Namespace)
 	}
-	name, body, mime, err := l.look(u)
+	name, body, mime, err := l.inspectUpload(u)
 	if err != nil {
 		return Document{}, err
 	}
-	sha, size, err := l.cfg.Blobs.Put(ctx, &reservedReader{r: body, reserved: l.reserved}, l.cfg.MaxBytes)
+	sha, size, err := l.cfg.Blobs.Put(ctx, &reservedReader{r: body, reserved: l.checkReserve}, l.cfg.MaxBytes)
 	if err != nil {
 		return Document{}, fmt.Errorf("store captured page: %w", err)
 	}
@@ -42,7 +42,7 @@ func (l *Library) Capture(ctx context.Context, u Upload) (Document, error) {
 		return d, nil
 	}
 	scope := chat.Scope{User: u.User, Namespaces: []string{u.Namespace}}
-	if err := guard(func() error { return l.readIn(ctx, d) }); err != nil {
+	if err := catchPanic(func() error { return l.readIn(ctx, d) }); err != nil {
 		if gone := l.cfg.Documents.Delete(context.WithoutCancel(ctx), scope, d.ID); gone != nil {
 			err = errors.Join(err, fmt.Errorf("remove captured page: %w", gone))
 		}
@@ -56,7 +56,7 @@ func (l *Library) Capture(ctx context.Context, u Upload) (Document, error) {
 
 // readIn makes the content of a document here and now.
 func (l *Library) readIn(ctx context.Context, d Document) error {
-	e, release, err := l.extract(ctx, Job{Kind: JobIngest, DocumentID: d.ID, User: d.User, SHA256: d.SHA256}, d)
+	e, release, err := l.extractOriginal(ctx, Job{Kind: JobIngest, DocumentID: d.ID, User: d.User, SHA256: d.SHA256}, d)
 	if err != nil {
 		return err
 	}

@@ -195,7 +195,7 @@ func (c *Content) EachTerms() iter.Seq[Terms] {
 	if c.Terms != nil {
 		return slices.Values(c.Terms)
 	}
-	return analysed(c.Title, c.Extracted.Language, c.Passages)
+	return analysedTerms(c.Title, c.Extracted.Language, c.Passages)
 }
 
 // Terms are a passage's words as text.Analyse made them: what a lexical index stores. Stores never tokenise.

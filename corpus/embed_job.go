@@ -18,27 +18,27 @@ type inserter interface {
 	Insert(ctx context.Context, vs []Vector) error
 }
 
-// embed makes the vectors of a ready document.
-func (l *Library) embed(ctx context.Context, job Job) error {
+// embedDocument makes the vectors of a ready document.
+func (l *Library) embedDocument(ctx context.Context, job Job) error {
 	s := chat.Scope{User: cmp.Or(job.User, chat.LocalUser)}
 	d, err := l.cfg.Documents.Get(ctx, s, job.DocumentID)
 	if err != nil {
 		return err
 	}
 	if d.Semantic == SemanticReady {
-		l.waiting.remove(d.ID)
+		l.waiting.removeDocument(d.ID)
 	}
 	if d.SHA256 != job.SHA256 || d.State != StateReady || d.Semantic == SemanticReady {
 		return nil
 	}
 	if job.Blame >= MostBlame {
 		l.cfg.Log.ErrorContext(ctx, "making vectors failed: each time the server died", "document", d.ID)
-		if err := l.progress(
+		if err := l.recordProgress(
 			ctx, job, StateReady, Progress{Stage: "ready", Done: d.Passages, Total: d.Passages},
 		); err != nil {
 			return err
 		}
-		l.waiting.remove(d.ID)
+		l.waiting.removeDocument(d.ID)
 		return l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticFailed)
 	}
 	if err := l.awaitVectors(ctx); err != nil {
@@ -65,7 +65,7 @@ func (l *Library) embed(ctx context.Context, job Job) error {
 		}
 		if now := time.Now(); now.Sub(last) >= progressEvery {
 			last = now
-			if err := l.progress(
+			if err := l.recordProgress(
 				ctx, job, StateReady, Progress{Stage: "embedding", Done: len(keep), Total: d.Passages},
 			); err != nil {
 				return err
@@ -77,7 +77,7 @@ func (l *Library) embed(ctx context.Context, job Job) error {
 			return fmt.Errorf("remove old vectors: %w", err)
 		}
 	}
-	if err := l.progress(
+	if err := l.recordProgress(
 		ctx, job, StateReady, Progress{Stage: "ready", Done: len(keep), Total: len(keep)},
 	); err != nil {
 		return err
@@ -85,9 +85,9 @@ func (l *Library) embed(ctx context.Context, job Job) error {
 	if err := l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticReady); err != nil {
 		return err
 	}
-	l.waiting.remove(d.ID)
+	l.waiting.removeDocument(d.ID)
 	// now, rather than in the first search
-	if _, err := l.similar.of(ctx, l.cfg.Embedder); err != nil && ctx.Err() == nil {
+	if _, err := l.similar.scaleOf(ctx, l.cfg.Embedder); err != nil && ctx.Err() == nil {
 		l.cfg.Log.DebugContext(ctx, "the embedding model's scores are not measured yet", "error", err)
 	}
 	return nil
@@ -122,7 +122,7 @@ func (l *Library) embedBatch(
 
 // EmbeddedText is what the vector of a passage is made of: its text below the title of its document and its section.
 func EmbeddedText(title string, p Passage) string {
-	if name := join(title, p.Section); name != "" {
+	if name := joinSection(title, p.Section); name != "" {
 		return name + "\n" + p.Text
 	}
 	return p.Text

@@ -24,7 +24,7 @@ const (
 func (l *Library) Find(ctx context.Context, s chat.Scope, idOrTitle string) (Document, error) {
 	name := strings.Trim(strings.TrimSpace(idOrTitle), "\"'“”„«»`")
 	if name == "" {
-		return Document{}, invalid("Name the document: its title, its file name or its id.")
+		return Document{}, invalidError("Name the document: its title, its file name or its id.")
 	}
 	if len(name) <= 64 && !strings.ContainsAny(name, " /") {
 		d, err := l.cfg.Documents.Get(ctx, s, name)
@@ -36,7 +36,7 @@ func (l *Library) Find(ctx context.Context, s chat.Scope, idOrTitle string) (Doc
 	if err != nil {
 		return Document{}, err
 	}
-	if d, ok := exactly(named, name); ok {
+	if d, ok := exactMatch(named, name); ok {
 		return d, nil
 	}
 	all, _, err := l.cfg.Documents.List(ctx, s, Filter{Limit: findAmong})
@@ -46,11 +46,11 @@ func (l *Library) Find(ctx context.Context, s chat.Scope, idOrTitle string) (Doc
 	if len(all) == 0 {
 		return Document{}, &chat.Error{Code: chat.CodeNotFound, Message: "There are no documents yet. Add some first."}
 	}
-	return nearest(all, name)
+	return nearestMatch(all, name)
 }
 
-// exactly returns the newest document whose title, file name or path is name, or that but for the extension.
-func exactly(docs []Document, name string) (Document, bool) {
+// exactMatch returns the newest document whose title, file name or path is name, or that but for the extension.
+func exactMatch(docs []Document, name string) (Document, bool) {
 	name = text.Fold(name)
 	for _, plain := range []func(string) string{text.Fold, stemOf} {
 		for _, d := range docs {
@@ -65,16 +65,16 @@ func exactly(docs []Document, name string) (Document, bool) {
 // stemOf folds a name without its extension.
 func stemOf(name string) string { return text.Fold(strings.TrimSuffix(name, path.Ext(name))) }
 
-// nearest returns the one document whose name is most like name, or says which are near.
-func nearest(docs []Document, name string) (Document, error) {
+// nearestMatch returns the one document whose name is most like name, or says which are near.
+func nearestMatch(docs []Document, name string) (Document, error) {
 	type named struct {
 		Document
 		alike float64
 	}
 	list := make([]named, 0, len(docs))
-	wanted := shape(name)
+	wanted := nameTrigrams(name)
 	for _, d := range docs {
-		alike := max(likeness(wanted, shape(d.Title)), likeness(wanted, shape(d.Filename)))
+		alike := max(nameLikeness(wanted, nameTrigrams(d.Title)), nameLikeness(wanted, nameTrigrams(d.Filename)))
 		list = append(list, named{d, alike})
 	}
 	slices.SortStableFunc(list, func(a, b named) int { return cmp.Compare(b.alike, a.alike) })
@@ -84,10 +84,10 @@ func nearest(docs []Document, name string) (Document, error) {
 	var near []string
 	for _, c := range list[:min(len(list), maxHints)] {
 		if c.alike >= hintFrom {
-			near = appendNew(near, "“"+shorten(c.Title, 80)+"”")
+			near = appendNew(near, "“"+shortenRunes(c.Title, 80)+"”")
 		}
 	}
-	message := "There is no document “" + shorten(name, 80) + "”."
+	message := "There is no document “" + shortenRunes(name, 80) + "”."
 	if len(near) > 0 {
 		message += " The nearest: " + strings.Join(near, ", ") + "."
 	} else {
@@ -96,8 +96,8 @@ func nearest(docs []Document, name string) (Document, error) {
 	return Document{}, &chat.Error{Code: chat.CodeNotFound, Message: message, Err: errors.New("no unique match")}
 }
 
-// shape is what names are compared by: the trigrams of their words.
-func shape(name string) map[string]bool {
+// nameTrigrams is what names are compared by: the trigrams of their words.
+func nameTrigrams(name string) map[string]bool {
 	if ext := path.Ext(name); len(ext) > 1 && len(ext) <= 6 {
 		name = strings.TrimSuffix(name, ext)
 	}
@@ -111,8 +111,8 @@ func shape(name string) map[string]bool {
 	return out
 }
 
-// likeness is how much two shapes share, 0–1. A name that is wholly part of the other counts more: people shorten.
-func likeness(a, b map[string]bool) float64 {
+// nameLikeness is how much two shapes share, 0–1. A name that is wholly part of the other counts more: people shorten.
+func nameLikeness(a, b map[string]bool) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 0
 	}

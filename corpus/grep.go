@@ -26,26 +26,28 @@ const (
 // says (?-i). More is set when there are more matches than asked for, or when looking took too long.
 func (l *Library) Grep(ctx context.Context, s chat.Scope, g GrepRequest) (Grepped, error) {
 	if g.Max < 0 || g.Max > maxMatches {
-		return Grepped{}, invalid("Ask for 1 to 100 matches.")
+		return Grepped{}, invalidError("Ask for 1 to 100 matches.")
 	}
 	if g.Max == 0 {
 		g.Max = defaultMatches
 	}
-	pattern, literal, err := compile(g.Pattern)
+	pattern, literal, err := compilePattern(g.Pattern)
 	if err != nil {
 		return Grepped{}, err
 	}
 	out := Grepped{Literal: literal}
 	work, stop := context.WithTimeout(ctx, grepTime)
 	defer stop()
-	err = l.grep(work, s, g, pattern, &out)
+	err = l.grepDocuments(work, s, g, pattern, &out)
 	if errors.Is(work.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
 		out.More, err = true, nil
 	}
 	return out, err
 }
 
-func (l *Library) grep(ctx context.Context, s chat.Scope, g GrepRequest, pattern *regexp.Regexp, out *Grepped) error {
+func (l *Library) grepDocuments(
+	ctx context.Context, s chat.Scope, g GrepRequest, pattern *regexp.Regexp, out *Grepped,
+) error {
 	f := Filter{IDs: g.Documents, Limit: 200}
 	for {
 		docs, next, err := l.cfg.Documents.List(ctx, s, f)
@@ -66,19 +68,20 @@ func (l *Library) grep(ctx context.Context, s chat.Scope, g GrepRequest, pattern
 	}
 }
 
-// compile reads a pattern as RE2, or literally when it is none. One that would cost too much fails with
+// compilePattern reads a pattern as RE2, or literally when it is none. One that would cost too much fails with
 // chat.CodeInvalid.
-func compile(pattern string) (re *regexp.Regexp, literal bool, err error) {
+func compilePattern(pattern string) (re *regexp.Regexp, literal bool, err error) {
 	if strings.TrimSpace(pattern) == "" {
-		return nil, false, invalid("The pattern is empty. Give the exact words to look for.")
+		return nil, false, invalidError("The pattern is empty. Give the exact words to look for.")
 	}
 	if len(pattern) > maxPattern {
-		return nil, false, invalid(fmt.Sprintf("The pattern is longer than %d bytes. Give a shorter one.", maxPattern))
+		return nil, false,
+			invalidError(fmt.Sprintf("The pattern is longer than %d bytes. Give a shorter one.", maxPattern))
 	}
 	if parsed, err := syntax.Parse(pattern, syntax.Perl); err == nil {
 		program, err := syntax.Compile(parsed.Simplify())
 		if err == nil && len(program.Inst) > maxProgram {
-			return nil, false, invalid("The pattern is too complex. Use fewer or smaller repetitions.")
+			return nil, false, invalidError("The pattern is too complex. Use fewer or smaller repetitions.")
 		}
 		if re, err := regexp.Compile("(?im)" + pattern); err == nil {
 			return re, false, nil
@@ -86,7 +89,7 @@ func compile(pattern string) (re *regexp.Regexp, literal bool, err error) {
 	}
 	re, err = regexp.Compile("(?i)" + regexp.QuoteMeta(strings.ToValidUTF8(pattern, "")))
 	if err != nil {
-		return nil, true, invalid("The pattern can't be used. Give plain words.")
+		return nil, true, invalidError("The pattern can't be used. Give plain words.")
 	}
 	return re, true, nil
 }
@@ -172,8 +175,8 @@ func lineAround(body string, start, end int) string {
 		return strings.TrimSpace(strings.ReplaceAll(body[from:to], "\n", " "))
 	}
 	before := lastRunes(body[from:start], max(0, maxLine-utf8.RuneCountInString(body[start:end]))/2)
-	match := shorten(body[start:end], maxLine)
-	after := shorten(body[end:to], max(0, maxLine-utf8.RuneCountInString(before)-utf8.RuneCountInString(match)))
+	match := shortenRunes(body[start:end], maxLine)
+	after := shortenRunes(body[end:to], max(0, maxLine-utf8.RuneCountInString(before)-utf8.RuneCountInString(match)))
 	if len(before) < start-from {
 		before = "…" + before
 	}

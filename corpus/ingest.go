@@ -30,8 +30,8 @@ var (
 			"file and add the parts, or try again when the computer has more free memory."}
 )
 
-// ingest makes a document's content and makes it ready.
-func (l *Library) ingest(ctx context.Context, job Job) error {
+// ingestDocument makes a document's content and makes it ready.
+func (l *Library) ingestDocument(ctx context.Context, job Job) error {
 	s := chat.Scope{User: cmp.Or(job.User, chat.LocalUser)}
 	d, err := l.cfg.Documents.Get(ctx, s, job.DocumentID)
 	if err != nil {
@@ -46,10 +46,10 @@ func (l *Library) ingest(ctx context.Context, job Job) error {
 	if job.Blame >= MostBlame {
 		return failedWithServer
 	}
-	if err := l.reserved(); err != nil { // it waits in the queue: what is made of a file takes as much room again
+	if err := l.checkReserve(); err != nil { // it waits in the queue: what is made of a file takes as much room again
 		return err
 	}
-	e, release, err := l.extract(ctx, job, d)
+	e, release, err := l.extractOriginal(ctx, job, d)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (l *Library) ingest(ctx context.Context, job Job) error {
 				"it again.",
 		}
 	}
-	if err := l.progress(ctx, job, StateIndexing, Progress{Stage: "indexing", Total: len(passages)}); err != nil {
+	if err := l.recordProgress(ctx, job, StateIndexing, Progress{Stage: "indexing", Total: len(passages)}); err != nil {
 		return err
 	}
 	before, err := l.cfg.Documents.IndexedBytes(ctx, d.ID)
@@ -76,7 +76,7 @@ func (l *Library) ingest(ctx context.Context, job Job) error {
 	if err != nil {
 		return fmt.Errorf("store content: %w", err)
 	}
-	l.languages.add(s.User, e.Language)
+	l.languages.addLanguage(s.User, e.Language)
 	if before != "" && before != d.SHA256 {
 		old := Removal{SHA256: before}
 		err := l.removeOne(ctx, old)
@@ -119,10 +119,10 @@ func languageOf(e Extracted) string {
 	return text.Detect(e.Text)
 }
 
-// extract reads the original with progress about four times a second. release is called when what was read is no
-// longer needed, unless it fails.
-func (l *Library) extract(ctx context.Context, job Job, d Document) (_ Extracted, release func(), err error) {
-	if err := l.progress(ctx, job, StateParsing, Progress{Stage: "parsing", Total: d.Pages}); err != nil {
+// extractOriginal reads the original with progress about four times a second. release is called when what was read is
+// no longer needed, unless it fails.
+func (l *Library) extractOriginal(ctx context.Context, job Job, d Document) (_ Extracted, release func(), err error) {
+	if err := l.recordProgress(ctx, job, StateParsing, Progress{Stage: "parsing", Total: d.Pages}); err != nil {
 		return Extracted{}, nil, err
 	}
 	file, remove, err := l.onDisk(ctx, d)
@@ -143,22 +143,22 @@ func (l *Library) extract(ctx context.Context, job Job, d Document) (_ Extracted
 		return nil
 	}
 	release = func() { l.room.Release(held) }
-	e, err := l.read(ctx, job, file)
+	e, err := l.readFile(ctx, job, file)
 	if err != nil {
 		release()
 	}
 	return e, release, err
 }
 
-// read has a file read.
-func (l *Library) read(ctx context.Context, job Job, file File) (Extracted, error) {
+// readFile has a file read.
+func (l *Library) readFile(ctx context.Context, job Job, file File) (Extracted, error) {
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	last := time.Now()
 	e, err := l.cfg.Extractor.Extract(work, file, func(done, total int) {
 		if now := time.Now(); now.Sub(last) >= progressEvery && work.Err() == nil {
 			last = now
-			if err := l.progress(
+			if err := l.recordProgress(
 				work, job, StateParsing, Progress{Stage: "parsing", Done: done, Total: total},
 			); err != nil {
 				stop(err) // cancelled or replaced by another process
@@ -177,11 +177,11 @@ func (l *Library) read(ctx context.Context, job Job, file File) (Extracted, erro
 	return e, nil
 }
 
-func (l *Library) progress(ctx context.Context, job Job, state State, p Progress) error {
+func (l *Library) recordProgress(ctx context.Context, job Job, state State, p Progress) error {
 	if err := l.cfg.Documents.SetState(ctx, job.DocumentID, job.SHA256, state, p, nil); err != nil {
 		return fmt.Errorf("record progress: %w", err)
 	}
-	l.changes.tell(job.DocumentID)
+	l.changes.wakeWatchers(job.DocumentID)
 	return nil
 }
 

@@ -27,28 +27,28 @@ const (
 	languageAge    = 2 * time.Second // how long that holds, at least
 )
 
-// add notes a document's language.
-func (l *languages) add(user, lang string) {
+// addLanguage notes a document's language.
+func (l *languages) addLanguage(user, lang string) {
 	if lang == "" {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if k := l.users[user]; k != nil {
-		k.add(lang)
+		k.addLanguage(lang)
 	}
 }
 
-// add copies the list, which readers may hold.
-func (k *known) add(lang string) {
+// addLanguage copies the list, which readers may hold.
+func (k *known) addLanguage(lang string) {
 	if i, ok := slices.BinarySearch(k.langs, lang); !ok {
 		k.langs = slices.Insert(slices.Clone(k.langs), i, lang)
 	}
 }
 
-// of returns the languages of a user's documents. They are read again when the library changed, at most every two
-// seconds.
-func (l *languages) of(ctx context.Context, lib *Library, user string) ([]string, error) {
+// languagesOf returns the languages of a user's documents. They are read again when the library changed, at most every
+// two seconds.
+func (l *languages) languagesOf(ctx context.Context, lib *Library, user string) ([]string, error) {
 	s := chat.Scope{User: user}
 	now, err := lib.KnownVersion(ctx, s)
 	if err != nil {
@@ -78,7 +78,7 @@ func (l *languages) of(ctx context.Context, lib *Library, user string) ([]string
 	k.version, k.read = now, time.Now()
 	for _, d := range found {
 		if d.Language != "" {
-			k.add(d.Language)
+			k.addLanguage(d.Language)
 		}
 	}
 	return k.langs, nil

@@ -40,8 +40,8 @@ const (
 	textParts = 2
 )
 
-// reserved fails while the last of the disk is kept for others than files.
-func (l *Library) reserved() error {
+// checkReserve fails while the last of the disk is kept for others than files.
+func (l *Library) checkReserve() error {
 	if l.cfg.Reserve == nil {
 		return nil
 	}
@@ -103,7 +103,7 @@ func (l *Library) Run(ctx context.Context) error {
 	var workers sync.WaitGroup
 	workers.Go(func() { l.purgeDeleted(ctx) })
 	if l.Semantic() {
-		workers.Go(func() { l.sweep(ctx) })
+		workers.Go(func() { l.sweepVectors(ctx) })
 	}
 	workers.Go(func() {
 		if err := l.expectPages(ctx); err != nil && ctx.Err() == nil {
@@ -111,12 +111,12 @@ func (l *Library) Run(ctx context.Context) error {
 		}
 	})
 	workers.Go(func() {
-		if err := l.repair(ctx); err != nil && ctx.Err() == nil {
+		if err := l.repairUnfinished(ctx); err != nil && ctx.Err() == nil {
 			l.cfg.Log.ErrorContext(ctx, "queue unfinished documents", "error", err)
 		}
 	})
 	defer workers.Wait()
-	return l.cfg.Queue.Work(ctx, l.workers())
+	return l.cfg.Queue.Work(ctx, l.jobWorkers())
 }
 
 // Semantic reports whether vectors take part in searching.
@@ -149,17 +149,17 @@ func (l *Library) Namespaces(ctx context.Context, s chat.Scope, limit int) ([]st
 
 // Version changes whenever anything that a search in scope could see changed. It is cheap.
 func (l *Library) Version(ctx context.Context, s chat.Scope) (int64, error) {
-	return l.versions.read(ctx, l, s)
+	return l.versions.readVersion(ctx, l, s)
 }
 
 // KnownVersion is Version without asking the database each time. It sees at once what this process changed since, and
 // what other replicas changed once Changed tells of it, at the latest after 20 s. Who must not miss what was changed
 // before asks for Version first.
 func (l *Library) KnownVersion(ctx context.Context, s chat.Scope) (int64, error) {
-	if v, ok := l.versions.known(s.User); ok {
+	if v, ok := l.versions.knownVersion(s.User); ok {
 		return v, nil
 	}
-	return l.versions.read(ctx, l, s)
+	return l.versions.readVersion(ctx, l, s)
 }
 
 // Delete hides a document at once and stops work on it. A minute later, unless it is restored, its text and its
@@ -170,9 +170,9 @@ func (l *Library) Delete(ctx context.Context, s chat.Scope, id string) error {
 		return err
 	}
 	l.stopWork(ctx, id)
-	l.waiting.remove(id)
-	l.changes.tell(id)
-	wake(l.purgeNow)
+	l.waiting.removeDocument(id)
+	l.changes.wakeWatchers(id)
+	wakeChannel(l.purgeNow)
 	return nil
 }
 
@@ -181,7 +181,7 @@ func (l *Library) Restore(ctx context.Context, s chat.Scope, id string) error {
 	if err := l.cfg.Documents.Restore(ctx, s, id); err != nil {
 		return err
 	}
-	l.changes.tell(id)
+	l.changes.wakeWatchers(id)
 	d, err := l.cfg.Documents.Get(ctx, s, id)
 	if err != nil {
 		return err
@@ -195,7 +195,7 @@ func (l *Library) Cancel(ctx context.Context, s chat.Scope, id string) error {
 		return err
 	}
 	l.stopWork(ctx, id)
-	l.changes.tell(id)
+	l.changes.wakeWatchers(id)
 	return nil
 }
 
@@ -215,7 +215,7 @@ func (l *Library) Retry(ctx context.Context, s chat.Scope, id string) error {
 		return err
 	}
 	if d.State == StateReady && d.Semantic == SemanticFailed {
-		defer l.changes.tell(d.ID)
+		defer l.changes.wakeWatchers(d.ID)
 		return l.wantVectors(ctx, d, false)
 	}
 	if d.State != StateFailed && d.State != StateCancelled {

@@ -20,7 +20,7 @@ func (l *Library) CheckNamed(ctx context.Context, s chat.Scope, namespace string
 		docs, _, err := l.cfg.Documents.List(ctx, s, Filter{Limit: 1})
 		if err == nil && len(docs) == 0 {
 			err = &chat.Error{Code: chat.CodeNotFound, Message: "There are no documents in the namespace “" +
-				shorten(namespace, 128) + "”. Check its name, or leave it out to look everywhere."}
+				shortenRunes(namespace, 128) + "”. Check its name, or leave it out to look everywhere."}
 		}
 		return err
 	}
@@ -45,8 +45,8 @@ func (l *Library) CheckNamed(ctx context.Context, s chat.Scope, namespace string
 func notNamed(id, namespace string) error {
 	where := ""
 	if namespace != "" {
-		where = " in the namespace “" + shorten(namespace, 128) + "”"
+		where = " in the namespace “" + shortenRunes(namespace, 128) + "”"
 	}
 	return &chat.Error{Code: chat.CodeNotFound, Message: "One of the chosen documents is not there" + where + ": “" +
-		shorten(id, 80) + "”. It may have been deleted. Choose again, or ask without it."}
+		shortenRunes(id, 80) + "”. It may have been deleted. Choose again, or ask without it."}
 }

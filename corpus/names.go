@@ -47,7 +47,7 @@ type Batch struct{ taken map[string]string } // path → SHA256
 func (l *Library) unusedPath(ctx context.Context, b *Batch, d Document) (Document, error) {
 	free := func(p string) (bool, error) {
 		sha, ours := b.taken[p]
-		if ours || !nameless(p) {
+		if ours || !isNameless(p) {
 			return !ours || sha == d.SHA256, nil
 		}
 		there, err := l.takenByOther(ctx, d, p)
@@ -73,8 +73,8 @@ func (l *Library) unusedPath(ctx context.Context, b *Batch, d Document) (Documen
 	return d, nil
 }
 
-// nameless reports whether a path ends in a name that was made for want of one.
-func nameless(p string) bool { return strings.HasPrefix(lastName(p), unnamed) }
+// isNameless reports whether a path ends in a name that was made for want of one.
+func isNameless(p string) bool { return strings.HasPrefix(lastName(p), unnamed) }
 
 // takenByOther reports whether there is a document of other bytes at a path.
 func (l *Library) takenByOther(ctx context.Context, d Document, p string) (bool, error) {

@@ -46,8 +46,8 @@ func (l *Library) dropOriginal(ctx context.Context, sha256 string) error {
 	return nil
 }
 
-// abandon removes an original that no document has, later if that fails now.
-func (l *Library) abandon(ctx context.Context, sha256 string) error {
+// abandonOriginal removes an original that no document has, later if that fails now.
+func (l *Library) abandonOriginal(ctx context.Context, sha256 string) error {
 	err := l.dropOriginal(ctx, sha256)
 	if err != nil {
 		err = errors.Join(err, l.cfg.Documents.Abandon(ctx, Removal{SHA256: sha256}))

@@ -24,10 +24,10 @@ func (l *Library) Lines(ctx context.Context, s chat.Scope, id string, start, end
 	}
 	var out []Line
 	for _, w := range words {
-		if n := len(out); n > 0 && besides(out[n-1].Box, w.Box) {
+		if n := len(out); n > 0 && continuesLine(out[n-1].Box, w.Box) {
 			last := &out[n-1]
 			last.End = max(last.End, w.End)
-			last.Box = around(last.Box, w.Box)
+			last.Box = enclosingBox(last.Box, w.Box)
 			continue
 		}
 		out = append(out, Line{w.Start, w.End, w.Box})
@@ -35,7 +35,7 @@ func (l *Library) Lines(ctx context.Context, s chat.Scope, id string, start, end
 	return out, nil
 }
 
-// around is the box that holds two boxes of one page.
-func around(a, b chat.Box) chat.Box {
+// enclosingBox is the box that holds two boxes of one page.
+func enclosingBox(a, b chat.Box) chat.Box {
 	return chat.Box{a[0], min(a[1], b[1]), min(a[2], b[2]), max(a[3], b[3]), max(a[4], b[4])}
 }

@@ -10,7 +10,7 @@ import (
 
 func TestLinesJoinTheWordsOfALine(t *testing.T) {
 	word := func(page, x0, y0, x1, y1 float64) WordBox { return WordBox{Box: chat.Box{page, x0, y0, x1, y1}} }
-	got := lines([]WordBox{
+	got := lineBoxes([]WordBox{
 		word(1, 0.1, 0.10, 0.2, 0.12), word(1, 0.21, 0.105, 0.3, 0.125), // one line
 		word(1, 0.1, 0.14, 0.2, 0.16),  // the next
 		word(1, 0.6, 0.14, 0.7, 0.16),  // the next column
@@ -28,16 +28,16 @@ func TestImagesForgetTheOneNotUsedLongest(t *testing.T) {
 	c := newImages()
 	big := make([]byte, imageBytes/4)
 	for page := range 4 {
-		c.put(imageKey{"sha", page, 100}, big)
+		c.putImage(imageKey{"sha", page, 100}, big)
 	}
-	if _, ok := c.get(imageKey{"sha", 0, 100}); !ok {
+	if _, ok := c.getImage(imageKey{"sha", 0, 100}); !ok {
 		t.Fatal("four images of a quarter each do not fit")
 	}
-	c.put(imageKey{"sha", 4, 100}, big)
-	if _, ok := c.get(imageKey{"sha", 1, 100}); ok {
+	c.putImage(imageKey{"sha", 4, 100}, big)
+	if _, ok := c.getImage(imageKey{"sha", 1, 100}); ok {
 		t.Error("the image not used longest is still there")
 	}
-	if _, ok := c.get(imageKey{"sha", 0, 100}); !ok {
+	if _, ok := c.getImage(imageKey{"sha", 0, 100}); !ok {
 		t.Error("an image that was used lately is gone")
 	}
 	if c.bytes > imageBytes {

@@ -26,14 +26,14 @@ func (l *Library) Boxes(ctx context.Context, s chat.Scope, id string, start, end
 	if err != nil {
 		return nil, err
 	}
-	return lines(words), nil
+	return lineBoxes(words), nil
 }
 
-// lines joins the boxes of words that stand side by side.
-func lines(words []WordBox) []chat.Box {
+// lineBoxes joins the boxes of words that stand side by side.
+func lineBoxes(words []WordBox) []chat.Box {
 	var out []chat.Box
 	for _, w := range words {
-		if n := len(out); n > 0 && besides(out[n-1], w.Box) {
+		if n := len(out); n > 0 && continuesLine(out[n-1], w.Box) {
 			b := &out[n-1]
 			b[1], b[2] = min(b[1], w.Box[1]), min(b[2], w.Box[2])
 			b[3], b[4] = max(b[3], w.Box[3]), max(b[4], w.Box[4])
@@ -44,9 +44,9 @@ func lines(words []WordBox) []chat.Box {
 	return out
 }
 
-// besides reports whether a word goes on with a line: on the same page, at the same height for the most part, to its
-// right, and not far from it, as the next column would be.
-func besides(line, word chat.Box) bool {
+// continuesLine reports whether a word goes on with a line: on the same page, at the same height for the most part, to
+// its right, and not far from it, as the next column would be.
+func continuesLine(line, word chat.Box) bool {
 	if line[0] != word[0] {
 		return false
 	}
@@ -70,10 +70,10 @@ func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, wid
 		}
 	}
 	if width < minWidth || width > maxWidth {
-		return nil, invalid(fmt.Sprintf("A page image is %d to %d pixels wide.", minWidth, maxWidth))
+		return nil, invalidError(fmt.Sprintf("A page image is %d to %d pixels wide.", minWidth, maxWidth))
 	}
 	key := imageKey{d.SHA256, n, width}
-	if png, ok := l.images.get(key); ok {
+	if png, ok := l.images.getImage(key); ok {
 		return png, nil
 	}
 	file, release, err := l.onDisk(ctx, d)
@@ -85,7 +85,7 @@ func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, wid
 	if err != nil {
 		return nil, fmt.Errorf("draw page %d: %w", n, err)
 	}
-	l.images.put(key, png)
+	l.images.putImage(key, png)
 	return png, nil
 }
 
@@ -127,13 +127,13 @@ func newImages() *images {
 	return c
 }
 
-func (c *images) get(key imageKey) ([]byte, bool) {
+func (c *images) getImage(key imageKey) ([]byte, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.used.Get(key)
 }
 
-func (c *images) put(key imageKey, png []byte) {
+func (c *images) putImage(key imageKey, png []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(png) > imageBytes/4 || c.used.Contains(key) { // it may have been drawn twice at once

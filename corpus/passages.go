@@ -30,9 +30,9 @@ const sectionJoint = " › "
 func Split(docID, sha256 string, e Extracted) []Passage {
 	s := splitter{docID: docID, sha256: sha256, text: walker{text: e.Text}}
 	for _, b := range e.Blocks {
-		s.add(b)
+		s.addBlock(b)
 	}
-	s.flush()
+	s.flushPassage()
 	return s.out
 }
 
@@ -47,15 +47,15 @@ type splitter struct {
 	fresh         bool    // the passage before cur is of another section: cur may not join it
 }
 
-func (s *splitter) add(b Block) {
-	body := s.text.slice(b.Start, b.End)
+func (s *splitter) addBlock(b Block) {
+	body := s.text.sliceRunes(b.Start, b.End)
 	n := text.Tokens(body)
 	if b.Kind == BlockHeading {
-		s.heading(b, body, n)
+		s.addHeading(b, body, n)
 		return
 	}
 	if n > maxTokens {
-		s.long(b, body)
+		s.splitLong(b, body)
 		return
 	}
 	full := s.cur.Tokens >= enoughTokens || s.cur.Tokens+n > maxTokens
@@ -63,34 +63,34 @@ func (s *splitter) add(b Block) {
 		full = s.cur.Tokens+n > maxHeadedTokens
 	}
 	if full {
-		s.flush()
+		s.flushPassage()
 	}
-	s.extend(b, b.Start, b.End, n, "")
+	s.extendPassage(b, b.Start, b.End, n, "")
 }
 
-func (s *splitter) heading(b Block, title string, n int) {
+func (s *splitter) addHeading(b Block, title string, n int) {
 	above := s.bare && b.Level > s.level // a heading right above this one goes with it
 	if !above && (b.Level <= 2 || s.bare || s.cur.Tokens >= enoughTokens) || s.cur.Tokens+n > maxTokens {
-		s.flush()
+		s.flushPassage()
 	}
 	if b.Level <= 2 {
 		s.fresh = true
 	}
 	if n > maxTokens {
-		s.long(b, title)
+		s.splitLong(b, title)
 		return
 	}
 	if s.cur.Tokens == 0 {
 		s.bare = true
 	}
 	s.level = b.Level
-	s.extend(b, b.Start, b.End, n, title)
+	s.extendPassage(b, b.Start, b.End, n, title)
 }
 
-// long cuts a block into pieces of at most maxTokens. What stands before it stays apart, but for headings.
-func (s *splitter) long(b Block, body string) {
+// splitLong cuts a block into pieces of at most maxTokens. What stands before it stays apart, but for headings.
+func (s *splitter) splitLong(b Block, body string) {
 	if s.cur.Tokens > 0 && !s.bare {
-		s.flush()
+		s.flushPassage()
 	}
 	header, _, _ := strings.Cut(body, "\n")
 	pieces := walker{text: body}
@@ -100,17 +100,17 @@ func (s *splitter) long(b Block, body string) {
 			return
 		}
 		if s.cur.Tokens+tokens > maxHeadedTokens {
-			s.flush()
+			s.flushPassage()
 		}
-		s.extend(b, b.Start+start, b.Start+end, tokens, "")
+		s.extendPassage(b, b.Start+start, b.Start+end, tokens, "")
 		if b.Kind == BlockTable && !first {
-			s.cur.Section = join(s.cur.Section, shorten(header, 80))
+			s.cur.Section = joinSection(s.cur.Section, shortenRunes(header, 80))
 		}
-		s.flush()
+		s.flushPassage()
 		start, tokens, first = -1, 0, false
 	}
-	for _, r := range units(body) {
-		n := text.Tokens(pieces.slice(r[0], r[1]))
+	for _, r := range sentenceUnits(body) {
+		n := text.Tokens(pieces.sliceRunes(r[0], r[1]))
 		if start >= 0 && (tokens >= enoughTokens || tokens+n > maxTokens) {
 			cut()
 		}
@@ -122,15 +122,16 @@ func (s *splitter) long(b Block, body string) {
 	cut()
 }
 
-// extend adds [start, end) of b to the passage at work. title is the text of a heading, which names the section until
-// a block below it does.
-func (s *splitter) extend(b Block, start, end, tokens int, title string) {
+// extendPassage adds [start, end) of b to the passage at work. title is the text of a heading, which names the section
+// until a block below it does.
+func (s *splitter) extendPassage(b Block, start, end, tokens int, title string) {
 	if s.cur.Tokens == 0 {
 		s.cur = Passage{
-			Start: start, FirstBlock: b.ID, Page: b.Page, Section: join(strings.Join(b.Headings, sectionJoint), title),
+			Start: start, FirstBlock: b.ID, Page: b.Page,
+			Section: joinSection(strings.Join(b.Headings, sectionJoint), title),
 		}
 	} else if s.bare {
-		s.cur.Section = join(strings.Join(b.Headings, sectionJoint), title)
+		s.cur.Section = joinSection(strings.Join(b.Headings, sectionJoint), title)
 	}
 	if title == "" {
 		s.bare = false
@@ -139,8 +140,8 @@ func (s *splitter) extend(b Block, start, end, tokens int, title string) {
 	s.cur.Tokens += max(tokens, 1)
 }
 
-// flush ends the passage at work. A scrap at the end of a section joins the passage before it.
-func (s *splitter) flush() {
+// flushPassage ends the passage at work. A scrap at the end of a section joins the passage before it.
+func (s *splitter) flushPassage() {
 	if s.cur.Tokens == 0 {
 		return
 	}
@@ -148,18 +149,18 @@ func (s *splitter) flush() {
 		last := &s.out[n-1]
 		last.End, last.LastBlock = s.cur.End, s.cur.LastBlock
 		last.Tokens += s.cur.Tokens
-		s.seal(last)
+		s.sealPassage(last)
 	} else {
 		s.cur.DocumentID, s.cur.Ordinal = s.docID, n
-		s.seal(&s.cur)
+		s.sealPassage(&s.cur)
 		s.out = append(s.out, s.cur)
 	}
 	s.cur, s.bare, s.fresh, s.level = Passage{}, false, false, 0
 }
 
-func (s *splitter) seal(p *Passage) {
+func (s *splitter) sealPassage(p *Passage) {
 	p.ID = passageID(s.docID, s.sha256, p.Start, p.End)
-	p.Text = s.text.slice(p.Start, p.End)
+	p.Text = s.text.sliceRunes(p.Start, p.End)
 }
 
 // passageID returns 128 bits of a hash as 22 characters that are safe in an address.
@@ -180,8 +181,8 @@ func passageID(docID, version string, start, end int) string {
 // maxTokens.
 const maxUnit = 360
 
-// units returns the rune ranges of the sentences and rows of s, those that are too long cut between words.
-func units(s string) [][2]int {
+// sentenceUnits returns the rune ranges of the sentences and rows of s, those that are too long cut between words.
+func sentenceUnits(s string) [][2]int {
 	var out [][2]int
 	var runes []rune
 	for _, r := range text.Sentences(s) {
@@ -216,13 +217,13 @@ type walker struct {
 	runes, byte int
 }
 
-func (w *walker) slice(start, end int) string {
-	from := w.to(start)
-	to := w.to(end)
+func (w *walker) sliceRunes(start, end int) string {
+	from := w.byteAt(start)
+	to := w.byteAt(end)
 	return w.text[min(from, to):to]
 }
 
-func (w *walker) to(rune int) int {
+func (w *walker) byteAt(rune int) int {
 	for w.runes < rune && w.byte < len(w.text) {
 		_, size := utf8.DecodeRuneInString(w.text[w.byte:])
 		w.byte += size
@@ -236,15 +237,15 @@ func (w *walker) to(rune int) int {
 	return w.byte
 }
 
-func join(path, name string) string {
+func joinSection(path, name string) string {
 	if path == "" || name == "" {
 		return path + name
 	}
 	return path + sectionJoint + name
 }
 
-// shorten returns the first n runes of s, with an ellipsis if that is not all.
-func shorten(s string, n int) string {
+// shortenRunes returns the first n runes of s, with an ellipsis if that is not all.
+func shortenRunes(s string, n int) string {
 	for i := range s {
 		if n == 0 {
 			return strings.TrimRight(s[:i], " ") + "…"
@@ -256,15 +257,15 @@ func shorten(s string, n int) string {
 
 // AnalysePassages returns the terms of a document's passages.
 func AnalysePassages(title, lang string, passages []Passage) []Terms {
-	return slices.AppendSeq(make([]Terms, 0, len(passages)), analysed(title, lang, passages))
+	return slices.AppendSeq(make([]Terms, 0, len(passages)), analysedTerms(title, lang, passages))
 }
 
 // TermsOf makes the terms of a passage of a document with that title, with an analyser of the document's language.
 func TermsOf(a *text.Analyser, title, section, body string) Terms {
-	return Terms{Title: a.Line(join(title, section)), Body: a.Line(body)}
+	return Terms{Title: a.Line(joinSection(title, section)), Body: a.Line(body)}
 }
 
-func analysed(title, lang string, passages []Passage) iter.Seq[Terms] {
+func analysedTerms(title, lang string, passages []Passage) iter.Seq[Terms] {
 	return func(yield func(Terms) bool) {
 		a := text.NewAnalyser(lang)
 		for _, p := range passages {

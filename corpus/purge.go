@@ -45,12 +45,12 @@ func (l *Library) purgeDeleted(ctx context.Context) {
 // purge removes what was deleted before a time for good, and what it left outside the database.
 func (l *Library) purge(ctx context.Context, before time.Time) error {
 	err := l.cfg.Documents.Purge(ctx, before)
-	return errors.Join(err, l.remove(ctx, time.Now()))
+	return errors.Join(err, l.doRemovals(ctx, time.Now()))
 }
 
-// remove does the removals that are due: vectors, and originals that no document has. One that fails is due again
+// doRemovals does the removals that are due: vectors, and originals that no document has. One that fails is due again
 // later and keeps no other, except that all wait for a server that is away.
-func (l *Library) remove(ctx context.Context, now time.Time) error {
+func (l *Library) doRemovals(ctx context.Context, now time.Time) error {
 	if vectors, ok := l.cfg.Vectors.(remoteVectors); ok {
 		if err := vectors.Reach(ctx); err != nil {
 			return fmt.Errorf("reach the vectors: %w", err)
@@ -84,8 +84,9 @@ func (l *Library) removeOne(ctx context.Context, r Removal) error {
 	return l.dropOriginal(ctx, r.SHA256)
 }
 
-// repair queues what an earlier life left unfinished: documents without content, and vectors since an embedder is set.
-func (l *Library) repair(ctx context.Context) error {
+// repairUnfinished queues what an earlier life left unfinished: documents without content, and vectors since an
+// embedder is set.
+func (l *Library) repairUnfinished(ctx context.Context) error {
 	states := []State{StateQueued, StateParsing, StateIndexing}
 	if l.Semantic() {
 		states = append(states, StateReady)

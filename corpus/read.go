@@ -21,7 +21,7 @@ const (
 // Read returns a part of a document.
 func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Reading, error) {
 	if r.Part < 0 || r.MaxRunes < 0 {
-		return Reading{}, invalid("Reading pages are counted from 1.")
+		return Reading{}, invalidError("Reading pages are counted from 1.")
 	}
 	size := min(max(cmp.Or(r.MaxRunes, readRunes), minReadRunes), maxReadRunes)
 	d, err := l.Find(ctx, s, r.Document)
@@ -39,17 +39,17 @@ func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Readin
 	if err != nil {
 		return Reading{}, fmt.Errorf("read blocks: %w", err)
 	}
-	reading := Reading{Document: d, Outline: outline(blocks, passages)}
+	reading := Reading{Document: d, Outline: listHeadings(blocks, passages)}
 	order := passages
 	if r.Focus != "" {
-		if order, err = l.focus(ctx, s, d.ID, r.Focus, passages); err != nil {
+		if order, err = l.focusPassages(ctx, s, d.ID, r.Focus, passages); err != nil {
 			return Reading{}, err
 		}
 		if reading.Focused = len(order) > 0; !reading.Focused {
 			order = passages
 		}
 	}
-	pages := paginate(order, size)
+	pages := cutParts(order, size)
 	reading.Part, reading.Parts = max(r.Part, 1), len(pages)
 	if reading.Part > reading.Parts {
 		return Reading{}, &chat.Error{Code: chat.CodeNotFound,
@@ -87,8 +87,10 @@ func notReady(d Document) error {
 // mostFocused is how many passages that bear on a question are read first.
 const mostFocused = 50
 
-// focus returns the passages that bear on a question, best first, each followed by its neighbours.
-func (l *Library) focus(ctx context.Context, s chat.Scope, id, question string, passages []Passage) ([]Passage, error) {
+// focusPassages returns the passages that bear on a question, best first, each followed by its neighbours.
+func (l *Library) focusPassages(
+	ctx context.Context, s chat.Scope, id, question string, passages []Passage,
+) ([]Passage, error) {
 	found, err := l.Search(ctx, s, Query{Text: question, Limit: mostFocused, Documents: []string{id}})
 	if err != nil {
 		return nil, fmt.Errorf("focus: %w", err)
@@ -107,8 +109,8 @@ func (l *Library) focus(ctx context.Context, s chat.Scope, id, question string, 
 	return out, nil
 }
 
-// paginate cuts passages into pages of at most size runes; a page has at least one passage.
-func paginate(passages []Passage, size int) [][]Passage {
+// cutParts cuts passages into pages of at most size runes; a page has at least one passage.
+func cutParts(passages []Passage, size int) [][]Passage {
 	var pages [][]Passage
 	from, runes := 0, 0
 	for i, p := range passages {
@@ -122,8 +124,8 @@ func paginate(passages []Passage, size int) [][]Passage {
 	return append(pages, passages[from:])
 }
 
-// outline lists the headings, at most maxOutline: the deepest levels go first when there are more.
-func outline(blocks []Block, passages []Passage) []OutlineItem {
+// listHeadings lists the headings, at most maxOutline: the deepest levels go first when there are more.
+func listHeadings(blocks []Block, passages []Passage) []OutlineItem {
 	deepest := 6
 	for ; deepest > 1; deepest-- {
 		n := 0
@@ -155,7 +157,7 @@ func textAt(passages []Passage, start, end int) string {
 	}
 	p := passages[i]
 	w := walker{text: p.Text}
-	return w.slice(start-p.Start, min(end, p.Start+utf8.RuneCountInString(p.Text))-p.Start)
+	return w.sliceRunes(start-p.Start, min(end, p.Start+utf8.RuneCountInString(p.Text))-p.Start)
 }
 
 // passageAt returns the index of the passage that holds an offset, or -1.

@@ -13,11 +13,12 @@ import (
 // mostReranked is how many passages are looked at a second time.
 const mostReranked = 50
 
-// rerank runs a search that looks a second time at twice as many results as are wanted, and keeps the best of them.
-func (se *activeSearch) rerank(ctx context.Context) (Results, error) {
+// rerankResults runs a search that looks a second time at twice as many results as are wanted, and keeps the best of
+// them.
+func (se *activeSearch) rerankResults(ctx context.Context) (Results, error) {
 	limit := se.query.Limit
 	se.query.Limit = min(mostReranked, 2*limit)
-	found, err := se.run(ctx)
+	found, err := se.runSearch(ctx)
 	if err != nil || len(found.Results) < 2 {
 		return found, err
 	}
@@ -75,7 +76,7 @@ func Rerank(query string, hits []Result) []Result {
 	look := search.NewLook(query)
 	meaning := slices.ContainsFunc(hits, func(r Result) bool { return r.Cosine != nil })
 	for i := range out {
-		score := look.Score(out[i].Passage.Text, out[i].heading(), out[i].Score)
+		score := look.Score(out[i].Passage.Text, out[i].headingText(), out[i].Score)
 		if meaning && (out[i].Cosine != nil || out[i].Document.Semantic == SemanticReady) {
 			score = search.WithMeaning(score, out[i].Cosine)
 		}
@@ -90,13 +91,13 @@ func Rerank(query string, hits []Result) []Result {
 			texts = append(texts, r)
 		}
 	}
-	return behind(texts, directories, len(out))
+	return moveBehind(texts, directories, len(out))
 }
 
-// heading is what stands over a passage.
-func (r Result) heading() string { return r.Passage.Section + " " + r.Document.Title }
+// headingText is what stands over a passage.
+func (r Result) headingText() string { return r.Passage.Section + " " + r.Document.Title }
 
 // ShareOf is how much of a query stands in the passage, its heading or its document's title, 0–1.
 func (r Result) ShareOf(words []text.Word) float64 {
-	return search.ShareOfWords(words, r.Passage.Text, r.heading())
+	return search.ShareOfWords(words, r.Passage.Text, r.headingText())
 }

@@ -10,9 +10,9 @@ import (
 	"footnote/corpus/text"
 )
 
-// results looks the best hits up and makes them readable. Hits of documents that are hidden or gone are dropped, and
-// so is a passage that repeats another one's text, and one without a quoted phrase.
-func (se *activeSearch) results(ctx context.Context, ranked []fused) ([]Result, error) {
+// readResults looks the best hits up and makes them readable. Hits of documents that are hidden or gone are dropped,
+// and so is a passage that repeats another one's text, and one without a quoted phrase.
+func (se *activeSearch) readResults(ctx context.Context, ranked []fused) ([]Result, error) {
 	analysers := make(map[string]*text.Analyser)
 	defer func() {
 		for lang, a := range analysers {
@@ -54,7 +54,7 @@ func (se *activeSearch) results(ctx context.Context, ranked []fused) ([]Result, 
 		}
 		from = to
 	}
-	out = behind(out, directories, se.query.Limit)
+	out = moveBehind(out, directories, se.query.Limit)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(4)
 	for i := range out {
@@ -63,8 +63,8 @@ func (se *activeSearch) results(ctx context.Context, ranked []fused) ([]Result, 
 	return out, g.Wait()
 }
 
-// behind returns up to limit results with pieces of tables of contents and of indexes behind all others.
-func behind(out, directories []Result, limit int) []Result {
+// moveBehind returns up to limit results with pieces of tables of contents and of indexes behind all others.
+func moveBehind(out, directories []Result, limit int) []Result {
 	for _, r := range directories[:min(len(directories), limit-len(out))] {
 		if n := len(out); n > 0 {
 			r.Score = min(r.Score, out[n-1].Score)

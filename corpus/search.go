@@ -32,7 +32,7 @@ func (l *Library) Search(ctx context.Context, s chat.Scope, q Query) (Results, e
 		library: l, scope: s, query: q, seen: make(map[string]bool), corrected: make(map[string][]string),
 	}
 	if q.Filter != nil {
-		if q.Documents, err = l.selected(ctx, s, q); err != nil {
+		if q.Documents, err = l.selectedIDs(ctx, s, q); err != nil {
 			return Results{}, err
 		}
 		if len(q.Documents) == 0 {
@@ -40,15 +40,15 @@ func (l *Library) Search(ctx context.Context, s chat.Scope, q Query) (Results, e
 		}
 		se.query = q
 	}
-	if se.langs, err = l.languages.of(ctx, l, s.User); err != nil {
+	if se.langs, err = l.languages.languagesOf(ctx, l, s.User); err != nil {
 		return Results{}, fmt.Errorf("languages of the library: %w", err)
 	}
 	se.words = text.QueryWords(q.Text, se.langs)
 	se.phrases = text.Phrases(q.Text)
 	if q.Rerank && !(q.Mode == ModeSemantic && l.Semantic()) {
-		return se.rerank(ctx)
+		return se.rerankResults(ctx)
 	}
-	found, err := se.run(ctx)
+	found, err := se.runSearch(ctx)
 	if err == nil && q.Cosines {
 		err = se.addCosines(ctx, &found)
 	}
@@ -63,15 +63,15 @@ func checkQuery(q Query) (Query, error) {
 		q.Mode = ModeHybrid
 	case ModeHybrid, ModeLexical, ModeSemantic:
 	default:
-		return q, invalid("The search mode must be hybrid, lexical or semantic.")
+		return q, invalidError("The search mode must be hybrid, lexical or semantic.")
 	}
 	switch {
 	case q.Text == "":
-		return q, invalid("The search is empty. Type the words to look for.")
+		return q, invalidError("The search is empty. Type the words to look for.")
 	case q.Limit < 0 || q.Limit > MostResults:
-		return q, invalid("A search can return 1 to 100 passages.")
+		return q, invalidError("A search can return 1 to 100 passages.")
 	case q.MinScore < 0 || q.MinScore > 1:
-		return q, invalid("The minimum score must be between 0 and 1.")
+		return q, invalidError("The minimum score must be between 0 and 1.")
 	case q.Limit == 0:
 		q.Limit = defaultLimit
 	}
@@ -81,14 +81,16 @@ func checkQuery(q Query) (Query, error) {
 	return q, nil
 }
 
-func invalid(sentence string) error { return &chat.Error{Code: chat.CodeInvalid, Message: sentence} }
+func invalidError(sentence string) error {
+	return &chat.Error{Code: chat.CodeInvalid, Message: sentence}
+}
 
-// selected returns the ids of the documents that both the filter and the list of documents allow.
-func (l *Library) selected(ctx context.Context, s chat.Scope, q Query) ([]string, error) {
+// selectedIDs returns the ids of the documents that both the filter and the list of documents allow.
+func (l *Library) selectedIDs(ctx context.Context, s chat.Scope, q Query) ([]string, error) {
 	f := *q.Filter
 	if len(q.Documents) > 0 {
 		if len(f.IDs) > 0 {
-			f.IDs = both(f.IDs, q.Documents)
+			f.IDs = intersectIDs(f.IDs, q.Documents)
 			if len(f.IDs) == 0 {
 				return nil, nil
 			}
@@ -111,7 +113,7 @@ func (l *Library) selected(ctx context.Context, s chat.Scope, q Query) ([]string
 	}
 }
 
-func both(a, b []string) []string {
+func intersectIDs(a, b []string) []string {
 	in := make(map[string]bool, len(b))
 	for _, s := range b {
 		in[s] = true
@@ -146,25 +148,25 @@ type activeSearch struct {
 	scale     search.Scale // what cosines mean; set with the first hits by meaning
 }
 
-// run finds what has the quoted phrases, and when nothing has them, what has their words.
-func (se *activeSearch) run(ctx context.Context) (Results, error) {
-	found, err := se.once(ctx)
+// runSearch finds what has the quoted phrases, and when nothing has them, what has their words.
+func (se *activeSearch) runSearch(ctx context.Context) (Results, error) {
+	found, err := se.searchOnce(ctx)
 	if err != nil || len(found.Results) > 0 || len(se.phrases) == 0 {
 		return found, err
 	}
 	quoted := "“" + strings.Join(se.phrases, "” and “") + "”"
 	se.phrases, se.notes = nil, nil
-	if found, err = se.once(ctx); len(found.Results) > 0 {
+	if found, err = se.searchOnce(ctx); len(found.Results) > 0 {
 		note := "Nothing found has " + quoted + " word for word: these results have some of the words."
 		found.Notes = append([]string{note}, found.Notes...)
 	}
 	return found, err
 }
 
-func (se *activeSearch) once(ctx context.Context) (Results, error) {
+func (se *activeSearch) searchOnce(ctx context.Context) (Results, error) {
 	byMeaning := se.query.Mode != ModeLexical && se.library.Semantic()
 	if se.query.Mode == ModeSemantic && !byMeaning {
-		se.note("Semantic search is off: these results are found by words. Set an embedding model to turn it on.")
+		se.addNote("Semantic search is off: these results are found by words. Set an embedding model to turn it on.")
 	}
 	byWords := se.query.Mode != ModeSemantic || !byMeaning
 	depth := max(searchDepth, 3*se.query.Limit)
@@ -174,12 +176,12 @@ func (se *activeSearch) once(ctx context.Context) (Results, error) {
 	var vectors chan vectorHits
 	if byMeaning {
 		vectors = make(chan vectorHits, 1) // buffered: the sender never waits, and ends by its own timer at the latest
-		go func() { vectors <- se.vector(ctx, depth) }()
+		go func() { vectors <- se.searchVectors(ctx, depth) }()
 	}
 	var byWord, byVector []Hit
 	var err error
 	if byWords {
-		if byWord, err = se.lexical(ctx, depth); err != nil {
+		if byWord, err = se.searchLexical(ctx, depth); err != nil {
 			return Results{}, err
 		}
 	}
@@ -190,41 +192,41 @@ func (se *activeSearch) once(ctx context.Context) (Results, error) {
 		case found.err != nil && ctx.Err() != nil:
 			return Results{}, ctx.Err()
 		case found.err != nil && se.query.Mode == ModeSemantic:
-			return Results{}, unanswered(found.err)
+			return Results{}, unansweredError(found.err)
 		case found.err != nil:
 			byMeaning, se.partial = false, true
 			se.library.cfg.Log.WarnContext(ctx, "semantic search failed", "error", found.err)
-			se.note("Semantic search is off: it did not answer. These results are found by words.")
+			se.addNote("Semantic search is off: it did not answer. These results are found by words.")
 		}
 	}
 	if byMeaning && se.query.Mode == ModeSemantic && se.library.waiting.anyOf(se.scope.User) {
 		se.partial, se.early = true, len(byVector) == 0
 		if byWords, byMeaning = se.early, !se.early; byWords {
-			se.note("The documents are still being prepared for semantic search: these results are found by words.")
-			if byWord, err = se.lexical(ctx, depth); err != nil {
+			se.addNote("The documents are still being prepared for semantic search: these results are found by words.")
+			if byWord, err = se.searchLexical(ctx, depth); err != nil {
 				return Results{}, err
 			}
 		} else {
-			se.note("Some documents are still being prepared for semantic search, which does not find them yet.")
+			se.addNote("Some documents are still being prepared for semantic search, which does not find them yet.")
 		}
 	}
 	if !byMeaning && se.query.MinScore > 0 {
-		se.note(se.unscored())
+		se.addNote(se.whyUnscored())
 	}
 	out := Results{}
-	if out.Results, err = se.results(ctx, se.rank(byWord, byVector, byWords, byMeaning)); err != nil {
+	if out.Results, err = se.readResults(ctx, se.rankHits(byWord, byVector, byWords, byMeaning)); err != nil {
 		return Results{}, err
 	}
 	if byWords {
-		if out.Corrected, err = se.correct(ctx); err != nil {
+		if out.Corrected, err = se.correctWords(ctx); err != nil {
 			return Results{}, err
 		}
 	}
 	if len(out.Corrected) > 0 {
-		if byWord, err = se.lexical(ctx, depth); err != nil {
+		if byWord, err = se.searchLexical(ctx, depth); err != nil {
 			return Results{}, err
 		}
-		if out.Results, err = se.results(ctx, se.rank(byWord, byVector, byWords, byMeaning)); err != nil {
+		if out.Results, err = se.readResults(ctx, se.rankHits(byWord, byVector, byWords, byMeaning)); err != nil {
 			return Results{}, err
 		}
 	}
@@ -232,8 +234,8 @@ func (se *activeSearch) once(ctx context.Context) (Results, error) {
 	return out, nil
 }
 
-// unscored says why there are no cosines to hold against the minimum score.
-func (se *activeSearch) unscored() string {
+// whyUnscored says why there are no cosines to hold against the minimum score.
+func (se *activeSearch) whyUnscored() string {
 	switch {
 	case se.early:
 		return "The minimum score was ignored: it needs semantic search, which is still being prepared."
@@ -247,9 +249,9 @@ func (se *activeSearch) unscored() string {
 	}
 }
 
-// unanswered is what a search by meaning alone fails with when the embedding model, or the index of its vectors, does
-// not answer.
-func unanswered(err error) error {
+// unansweredError is what a search by meaning alone fails with when the embedding model, or the index of its vectors,
+// does not answer.
+func unansweredError(err error) error {
 	if _, ok := errors.AsType[*chat.Error](err); ok {
 		return fmt.Errorf("semantic search: %w", err)
 	}
@@ -267,14 +269,14 @@ type fused struct {
 	score float64
 }
 
-// rank orders what the indexes found: by both, by meaning, or by words.
-func (se *activeSearch) rank(byWord, byVector []Hit, byWords, byMeaning bool) []fused {
+// rankHits orders what the indexes found: by both, by meaning, or by words.
+func (se *activeSearch) rankHits(byWord, byVector []Hit, byWords, byMeaning bool) []fused {
 	if !byWords {
 		out := make([]fused, len(byVector))
 		for i, h := range byVector {
 			out[i].Hit = h
 		}
-		return se.threshold(out)
+		return se.applyThreshold(out)
 	}
 	fits := make([]search.Fit, 0, len(byWord)+len(byVector))
 	hits, at := make(map[string]Hit), make(map[string]int)
@@ -295,7 +297,7 @@ func (se *activeSearch) rank(byWord, byVector []Hit, byWords, byMeaning bool) []
 			fits[i].Meaning, fits[i].Unknown = farthest, false
 		}
 		for i, f := range fits { // those that are not among the nearest
-			if f.Unknown && len(byVector) > 0 && !se.library.waiting.has(hits[f.ID].DocumentID) {
+			if f.Unknown && len(byVector) > 0 && !se.library.waiting.hasDocument(hits[f.ID].DocumentID) {
 				fits[i].Meaning, fits[i].Unknown = farthest, false
 			}
 		}
@@ -305,15 +307,15 @@ func (se *activeSearch) rank(byWord, byVector []Hit, byWords, byMeaning bool) []
 		out = append(out, fused{hits[r.ID], r.Score})
 	}
 	if byMeaning {
-		return se.threshold(out)
+		return se.applyThreshold(out)
 	}
 	return out
 }
 
-func (se *activeSearch) note(s string) { se.notes = append(se.notes, s) }
+func (se *activeSearch) addNote(s string) { se.notes = append(se.notes, s) }
 
-// threshold sets the scores of semantic mode and drops what lies under MinScore.
-func (se *activeSearch) threshold(ranked []fused) []fused {
+// applyThreshold sets the scores of semantic mode and drops what lies under MinScore.
+func (se *activeSearch) applyThreshold(ranked []fused) []fused {
 	kept := ranked[:0]
 	for _, f := range ranked {
 		similarity := se.scale.Similarity(f.Cosine)
@@ -332,7 +334,7 @@ type vectorHits struct {
 	err  error
 }
 
-func (se *activeSearch) vector(ctx context.Context, depth int) vectorHits {
+func (se *activeSearch) searchVectors(ctx context.Context, depth int) vectorHits {
 	return se.vectorIn(ctx, se.query.Documents, depth)
 }
 
@@ -340,7 +342,7 @@ func (se *activeSearch) vector(ctx context.Context, depth int) vectorHits {
 func (se *activeSearch) vectorIn(ctx context.Context, documents []string, depth int) vectorHits {
 	ctx, cancel := context.WithTimeout(ctx, vectorTimeout)
 	defer cancel()
-	values, err := se.embedded(ctx)
+	values, err := se.queryVector(ctx)
 	if err != nil {
 		return vectorHits{err: err}
 	}
@@ -351,8 +353,8 @@ func (se *activeSearch) vectorIn(ctx context.Context, documents []string, depth 
 	return vectorHits{hits, err}
 }
 
-// embedded returns the query's vector, made once: what failed once is not tried again.
-func (se *activeSearch) embedded(ctx context.Context) ([]float32, error) {
+// queryVector returns the query's vector, made once: what failed once is not tried again.
+func (se *activeSearch) queryVector(ctx context.Context) ([]float32, error) {
 	se.embed.Do(func() {
 		ctx, cancel := context.WithTimeout(ctx, vectorTimeout)
 		defer cancel()

@@ -12,15 +12,15 @@ import (
 	"footnote/corpus/text"
 )
 
-// lexical finds passages by the query's words and the terms that correct them. A phrase is looked for as documents of
-// each language would hold it.
-func (se *activeSearch) lexical(ctx context.Context, depth int) ([]Hit, error) {
-	q := LexicalQuery{Documents: se.query.Documents, Words: se.terms()}
+// searchLexical finds passages by the query's words and the terms that correct them. A phrase is looked for as
+// documents of each language would hold it.
+func (se *activeSearch) searchLexical(ctx context.Context, depth int) ([]Hit, error) {
+	q := LexicalQuery{Documents: se.query.Documents, Words: se.wordTerms()}
 	if len(q.Words) == 0 {
 		return nil, nil
 	}
 	if len(se.phrases) == 0 {
-		return se.ask(ctx, q, depth)
+		return se.askLexical(ctx, q, depth)
 	}
 	found := make(map[string]Hit)
 	var asked []string
@@ -37,7 +37,7 @@ func (se *activeSearch) lexical(ctx context.Context, depth int) ([]Hit, error) {
 			continue
 		}
 		asked = append(asked, key)
-		hits, err := se.ask(ctx, q, depth)
+		hits, err := se.askLexical(ctx, q, depth)
 		if err != nil {
 			return nil, err
 		}
@@ -52,15 +52,15 @@ func (se *activeSearch) lexical(ctx context.Context, depth int) ([]Hit, error) {
 	}), nil
 }
 
-// terms are those of each word of the query, with those that correct it.
-func (se *activeSearch) terms() (words [][]string) {
+// wordTerms are those of each word of the query, with those that correct it.
+func (se *activeSearch) wordTerms() (words [][]string) {
 	for _, w := range se.words {
 		words = append(words, appendNew(slices.Clip(w.Terms), se.corrected[w.Text]...))
 	}
 	return words
 }
 
-func (se *activeSearch) ask(ctx context.Context, q LexicalQuery, k int) ([]Hit, error) {
+func (se *activeSearch) askLexical(ctx context.Context, q LexicalQuery, k int) ([]Hit, error) {
 	hits, err := se.library.cfg.Lexical.SearchLexical(ctx, se.scope, q, k)
 	if err != nil {
 		return nil, fmt.Errorf("lexical search: %w", err)
@@ -80,9 +80,9 @@ func appendNew(list []string, more ...string) []string {
 // maxCorrected bounds the words of a query that are looked up as possible typing errors.
 const maxCorrected = 6
 
-// correct returns the words of the query that no document has, with the indexed words that were likely meant. A word
-// that was seen in a result needs no look.
-func (se *activeSearch) correct(ctx context.Context) (map[string]string, error) {
+// correctWords returns the words of the query that no document has, with the indexed words that were likely meant. A
+// word that was seen in a result needs no look.
+func (se *activeSearch) correctWords(ctx context.Context) (map[string]string, error) {
 	if len(se.phrases) > 0 {
 		return nil, nil // what is quoted is meant
 	}
@@ -95,14 +95,14 @@ func (se *activeSearch) correct(ctx context.Context) (map[string]string, error) 
 		if looked++; looked > maxCorrected {
 			break
 		}
-		known, err := se.ask(ctx, LexicalQuery{Words: [][]string{w.Terms}}, 1)
+		known, err := se.askLexical(ctx, LexicalQuery{Words: [][]string{w.Terms}}, 1)
 		if err != nil {
 			return nil, err
 		}
 		if len(known) > 0 {
 			continue
 		}
-		meant, err := se.meant(ctx, w)
+		meant, err := se.meantWord(ctx, w)
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +112,7 @@ func (se *activeSearch) correct(ctx context.Context) (map[string]string, error) 
 			}
 			out[w.Text] = meant.word
 			se.corrected[w.Text] = append(se.corrected[w.Text], meant.term)
-			se.note("No document has “" + w.Text + "”: “" + meant.word + "” was looked for as well.")
+			se.addNote("No document has “" + w.Text + "”: “" + meant.word + "” was looked for as well.")
 		}
 	}
 	return out, nil

@@ -31,8 +31,8 @@ func newSimilarities() *similarities {
 	return s
 }
 
-// of returns the scale of the embedder, the fixed one with an error if it can't be measured.
-func (s *similarities) of(ctx context.Context, e Embedder) (search.Scale, error) {
+// scaleOf returns the scale of the embedder, the fixed one with an error if it can't be measured.
+func (s *similarities) scaleOf(ctx context.Context, e Embedder) (search.Scale, error) {
 	select {
 	case s.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -75,7 +75,7 @@ func (s *similarities) of(ctx context.Context, e Embedder) (search.Scale, error)
 func (se *activeSearch) measureScale(ctx context.Context) {
 	se.measure.Do(func() {
 		var err error
-		if se.scale, err = se.library.similar.of(ctx, se.library.cfg.Embedder); err != nil {
+		if se.scale, err = se.library.similar.scaleOf(ctx, se.library.cfg.Embedder); err != nil {
 			se.library.cfg.Log.WarnContext(ctx, "the embedding model's scores are not measured yet", "error", err)
 		}
 	})

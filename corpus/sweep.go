@@ -33,8 +33,8 @@ type modelless interface {
 	Name(ctx context.Context) error
 }
 
-// sweep has missing vectors made, those of a new embedding model and those that were lost, until ctx ends.
-func (l *Library) sweep(ctx context.Context) {
+// sweepVectors has missing vectors made, those of a new embedding model and those that were lost, until ctx ends.
+func (l *Library) sweepVectors(ctx context.Context) {
 	var lost <-chan struct{}
 	if vectors, ok := l.cfg.Vectors.(remoteVectors); ok {
 		lost = vectors.Lost()
@@ -81,7 +81,7 @@ func (l *Library) sweep(ctx context.Context) {
 // its way.
 func (l *Library) sweepOnce(ctx context.Context) (whole bool, err error) {
 	whole = true
-	done := l.waiting.present() // and then those of them that are not met again as waiting
+	done := l.waiting.presentOwners() // and then those of them that are not met again as waiting
 	f := Filter{Everyone: true, States: []State{StateReady}, Limit: sweepPage, Sort: "oldest"}
 	for {
 		docs, next, err := l.cfg.Documents.List(ctx, chat.Scope{}, f)
@@ -103,7 +103,7 @@ func (l *Library) sweepOnce(ctx context.Context) (whole bool, err error) {
 				return false, err
 			}
 		}
-		missing, err := l.unlike(ctx, ready)
+		missing, err := l.missingVectors(ctx, ready)
 		if err != nil {
 			return false, err
 		}
@@ -119,7 +119,7 @@ func (l *Library) sweepOnce(ctx context.Context) (whole bool, err error) {
 		}
 	}
 	for id := range done {
-		l.waiting.remove(id)
+		l.waiting.removeDocument(id)
 	}
 	if !whole {
 		return false, nil
@@ -130,8 +130,8 @@ func (l *Library) sweepOnce(ctx context.Context) (whole bool, err error) {
 	return true, nil
 }
 
-// unlike returns those of docs that do not have one vector for each passage.
-func (l *Library) unlike(ctx context.Context, docs []Document) ([]Document, error) {
+// missingVectors returns those of docs that do not have one vector for each passage.
+func (l *Library) missingVectors(ctx context.Context, docs []Document) ([]Document, error) {
 	if len(docs) == 0 {
 		return nil, nil
 	}

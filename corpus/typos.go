@@ -21,9 +21,9 @@ const maxLooked = 5
 // candidate is an indexed term and a word of a document that it was made from.
 type candidate struct{ term, word string }
 
-// meant returns what a word that no document has was likely meant to be. Stems are too short to tell: the words as
+// meantWord returns what a word that no document has was likely meant to be. Stems are too short to tell: the words as
 // documents have them are compared, by the typing errors between them and the word typed.
-func (se *activeSearch) meant(ctx context.Context, w text.Word) (candidate, error) {
+func (se *activeSearch) meantWord(ctx context.Context, w text.Word) (candidate, error) {
 	typed := text.Fold(w.Text)
 	allowed := 1
 	if utf8.RuneCountInString(typed) >= 7 {
@@ -64,7 +64,7 @@ func (se *activeSearch) wordsOf(ctx context.Context, terms []string) ([]candidat
 	var ids []string
 	of := make(map[string][]string) // passage → terms to find in it
 	for _, t := range terms {
-		hits, err := se.ask(ctx, LexicalQuery{Words: [][]string{{t}}}, 1)
+		hits, err := se.askLexical(ctx, LexicalQuery{Words: [][]string{{t}}}, 1)
 		if err != nil {
 			return nil, err
 		}

@@ -12,7 +12,7 @@ type unembedded struct {
 	owners map[string]string // users, by document
 }
 
-func (u *unembedded) add(document, user string) {
+func (u *unembedded) addDocument(document, user string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.owners == nil {
@@ -21,13 +21,13 @@ func (u *unembedded) add(document, user string) {
 	u.owners[document] = user
 }
 
-func (u *unembedded) remove(document string) {
+func (u *unembedded) removeDocument(document string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	delete(u.owners, document)
 }
 
-func (u *unembedded) has(document string) bool {
+func (u *unembedded) hasDocument(document string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	_, has := u.owners[document]
@@ -46,8 +46,8 @@ func (u *unembedded) anyOf(user string) bool {
 	return false
 }
 
-// present returns all of them as they are now.
-func (u *unembedded) present() map[string]string {
+// presentOwners returns all of them as they are now.
+func (u *unembedded) presentOwners() map[string]string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return maps.Clone(u.owners)

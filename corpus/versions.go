@@ -27,7 +27,7 @@ type knownVersion struct {
 	changed <-chan struct{} // closed when it may be out of date
 }
 
-func (v *versions) known(user string) (int64, bool) {
+func (v *versions) knownVersion(user string) (int64, bool) {
 	v.mu.Lock()
 	k, ok := v.users[user]
 	v.mu.Unlock()
@@ -49,9 +49,9 @@ type reading struct {
 	err     error
 }
 
-// read asks the database. Whoever asks while a reading is on its way waits for the next one, which sees all that was
-// there when they asked: the more ask at once, the less each costs.
-func (v *versions) read(ctx context.Context, l *Library, s chat.Scope) (int64, error) {
+// readVersion asks the database. Whoever asks while a reading is on its way waits for the next one, which sees all that
+// was there when they asked: the more ask at once, the less each costs.
+func (v *versions) readVersion(ctx context.Context, l *Library, s chat.Scope) (int64, error) {
 	v.mu.Lock()
 	next := v.next[s.User]
 	if next == nil {
@@ -60,7 +60,7 @@ func (v *versions) read(ctx context.Context, l *Library, s chat.Scope) (int64, e
 			v.next, v.last = make(map[string]*reading), make(map[string]*reading)
 		}
 		v.next[s.User] = next
-		go v.send(context.WithoutCancel(ctx), l, s, next, v.last[s.User])
+		go v.sendReading(context.WithoutCancel(ctx), l, s, next, v.last[s.User])
 	}
 	v.mu.Unlock()
 	select {
@@ -71,8 +71,8 @@ func (v *versions) read(ctx context.Context, l *Library, s chat.Scope) (int64, e
 	}
 }
 
-// send sends a reading once the one before has come back, if there is any.
-func (v *versions) send(ctx context.Context, l *Library, s chat.Scope, r, before *reading) {
+// sendReading sends a reading once the one before has come back, if there is any.
+func (v *versions) sendReading(ctx context.Context, l *Library, s chat.Scope, r, before *reading) {
 	if before != nil {
 		<-before.done
 	}
@@ -80,7 +80,8 @@ func (v *versions) send(ctx context.Context, l *Library, s chat.Scope, r, before
 	delete(v.next, s.User) // who comes now is too late for it
 	v.last[s.User] = r
 	v.mu.Unlock()
-	k := knownVersion{read: time.Now(), changed: l.changes.of("")} // before the read, so that nothing falls between
+	// before the read, so that nothing falls between
+	k := knownVersion{read: time.Now(), changed: l.changes.watchDocument("")}
 	k.version, r.err = l.cfg.Documents.Version(ctx, s)
 	r.version = k.version
 	v.mu.Lock()

@@ -71,7 +71,7 @@ func TestWhoAsksForTheVersionAtOnceSharesAReadingThatBeganLater(t *testing.T) {
 		if documents.begun != 3 {
 			t.Errorf("%d readings, want 3", documents.begun)
 		}
-		if v, ok := l.versions.known(chat.LocalUser); v != 2 || !ok {
+		if v, ok := l.versions.knownVersion(chat.LocalUser); v != 2 || !ok {
 			t.Errorf("known is %d, %v; want 2", v, ok)
 		}
 	})

@@ -15,8 +15,8 @@ type changes struct {
 	any chan struct{}
 }
 
-// of returns a channel that is closed at the next change of a document, or of any for the empty id.
-func (c *changes) of(id string) <-chan struct{} {
+// watchDocument returns a channel that is closed at the next change of a document, or of any for the empty id.
+func (c *changes) watchDocument(id string) <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if id == "" {
@@ -36,8 +36,8 @@ func (c *changes) of(id string) <-chan struct{} {
 	return ch
 }
 
-// tell wakes those who watch a document.
-func (c *changes) tell(id string) {
+// wakeWatchers wakes those who watch a document.
+func (c *changes) wakeWatchers(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if ch, ok := c.one[id]; ok {
@@ -64,8 +64,8 @@ func (c *changes) tellAll() {
 	}
 }
 
-// wake puts a token into ch unless it is full.
-func wake(ch chan struct{}) {
+// wakeChannel puts a token into ch unless it is full.
+func wakeChannel(ch chan struct{}) {
 	select {
 	case ch <- struct{}{}:
 	default:
@@ -78,7 +78,7 @@ func (l *Library) Watch(ctx context.Context, s chat.Scope, id string) (Document,
 	if _, err := l.cfg.Documents.Get(ctx, s, id); err != nil {
 		return Document{}, nil, err // before anything is kept for an id that may be made up
 	}
-	changed := l.changes.of(id) // before the read, so that nothing falls between
+	changed := l.changes.watchDocument(id) // before the read, so that nothing falls between
 	d, err := l.cfg.Documents.Get(ctx, s, id)
 	return d, changed, err
 }
@@ -89,14 +89,14 @@ func (l *Library) Changed(id string) {
 		l.changes.tellAll()
 		return
 	}
-	l.changes.tell(id)
+	l.changes.wakeWatchers(id)
 }
 
 // Wait blocks until the queue is empty or ctx ends, reporting the counts each time they change.
 func (l *Library) Wait(ctx context.Context, s chat.Scope, report func(Counts)) error {
 	var last Counts
 	for first := true; ; first = false {
-		changed := l.changes.of("")
+		changed := l.changes.watchDocument("")
 		counts, err := l.cfg.Documents.Count(ctx, s)
 		if err != nil {
 			return err

@@ -17,34 +17,34 @@ const (
 	embedsApart = 4
 )
 
-// workers are what this library does in the background.
-func (l *Library) workers() map[JobKind]Worker {
-	all := map[JobKind]Worker{JobIngest: {Jobs: l.cfg.Workers, Do: l.doing(l.ingest)}}
+// jobWorkers are what this library does in the background.
+func (l *Library) jobWorkers() map[JobKind]Worker {
+	all := map[JobKind]Worker{JobIngest: {Jobs: l.cfg.Workers, Do: l.guardedWork(l.ingestDocument)}}
 	if l.Semantic() {
-		all[JobEmbed] = Worker{Jobs: 1, Do: l.doing(l.embed)}
+		all[JobEmbed] = Worker{Jobs: 1, Do: l.guardedWork(l.embedDocument)}
 		if _, away := l.cfg.Vectors.(remoteVectors); away {
-			all[JobEmbed] = Worker{Jobs: embedsApart, Do: l.doing(l.embed)}
+			all[JobEmbed] = Worker{Jobs: embedsApart, Do: l.guardedWork(l.embedDocument)}
 		}
 	}
 	return all
 }
 
-// doing makes a Worker's Do of what may panic, and decides which errors end a job.
-func (l *Library) doing(do func(context.Context, Job) error) func(context.Context, Job) error {
+// guardedWork makes a Worker's Do of what may panic, and decides which errors end a job.
+func (l *Library) guardedWork(do func(context.Context, Job) error) func(context.Context, Job) error {
 	return func(ctx context.Context, job Job) error {
-		defer l.changes.tell(job.DocumentID)
-		err := guard(func() error { return do(ctx, job) })
+		defer l.changes.wakeWatchers(job.DocumentID)
+		err := catchPanic(func() error { return do(ctx, job) })
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
 		defer cancel()
-		return l.settle(last, job, err)
+		return l.settleJob(last, job, err)
 	}
 }
 
-// guard turns a panic over one document into its failure.
-func guard(do func() error) (err error) {
+// catchPanic turns a panic over one document into its failure.
+func catchPanic(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -53,8 +53,8 @@ func guard(do func() error) (err error) {
 	return do()
 }
 
-// settle returns nil when a job that failed with err is over, or why it has to be tried again.
-func (l *Library) settle(ctx context.Context, job Job, err error) error {
+// settleJob returns nil when a job that failed with err is over, or why it has to be tried again.
+func (l *Library) settleJob(ctx context.Context, job Job, err error) error {
 	code := chat.CodeOf(err)
 	failure, broken := errors.AsType[*Failure](err)
 	switch {

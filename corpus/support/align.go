@@ -7,8 +7,8 @@ type window struct {
 	headed  bool   // the first sentence is the head of the second
 }
 
-// join appends a sentence to a window.
-func (w *window) join(p *phrase) {
+// appendSentence appends a sentence to a window.
+func (w *window) appendSentence(p *phrase) {
 	segments, groups, sentence := len(w.negated), 0, 0
 	if n := len(w.tokens); n > 0 {
 		groups, sentence = w.tokens[n-1].group+1, w.tokens[n-1].sentence+1
@@ -32,16 +32,16 @@ type alignment struct {
 	elsewhere uint64 // which tokens of the clause stand anywhere in the passages
 }
 
-// align puts each word of a clause to the nearest like it behind the one before, first of all in the segment of the
-// window that holds most of its own segment.
-func align(c clause, w *window) *alignment {
+// alignClause puts each word of a clause to the nearest like it behind the one before, first of all in the segment of
+// the window that holds most of its own segment.
+func alignClause(c clause, w *window) *alignment {
 	a := &alignment{clause: c, w: w, at: make([]int, len(c.tokens)), taken: make([]bool, len(w.tokens))}
-	for from, to := range c.segments() {
+	for from, to := range c.eachSegment() {
 		main, last := a.mainOf(from, to), -1
 		for i := from; i < to; i++ {
 			best, least := -1, 0
 			for k, t := range w.tokens {
-				if a.taken[k] || !c.tokens[i].same(t) {
+				if a.taken[k] || !c.tokens[i].isSame(t) {
 					continue
 				}
 				far := k - last - 1
@@ -70,7 +70,7 @@ func (a *alignment) mainOf(from, to int) int {
 	for i := from; i < to; i++ {
 		last := -1
 		for _, t := range a.w.tokens {
-			if t.segment != last && a.tokens[i].same(t) {
+			if t.segment != last && a.tokens[i].isSame(t) {
 				held[t.segment] += a.tokens[i].weight * (1 + 0.01*float64(i-from))
 				last = t.segment
 			}
@@ -85,8 +85,8 @@ func (a *alignment) mainOf(from, to int) int {
 	return best
 }
 
-// share is how much of the clause's weight the window holds, 0–1.
-func (a *alignment) share() float64 {
+// heldShare is how much of the clause's weight the window holds, 0–1.
+func (a *alignment) heldShare() float64 {
 	held, total := 0.0, 0.0
 	for i, t := range a.tokens {
 		if a.at[i] >= 0 {
@@ -106,9 +106,9 @@ func (a *alignment) share() float64 {
 // one.
 type slot struct{ from, to, wFrom, wTo int }
 
-// slots returns the slots of the clause. Where two words stand in the other order in the window, there is none
+// clauseSlots returns the slots of the clause. Where two words stand in the other order in the window, there is none
 // between them: "A is higher than B" and "B is lower than A" say the same.
-func (a *alignment) slots() []slot {
+func (a *alignment) clauseSlots() []slot {
 	var out []slot
 	before := -1
 	for i := 0; i <= len(a.tokens); i++ {

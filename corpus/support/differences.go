@@ -12,33 +12,33 @@ const (
 // word is often only another way to say the same.
 const maxReplacing = 7
 
-func (a *alignment) near() bool {
+func (a *alignment) isNear() bool {
 	if a.tokens[0].gram {
-		return a.share() >= nearGrams
+		return a.heldShare() >= nearGrams
 	}
-	return a.share() >= nearShare
+	return a.heldShare() >= nearShare
 }
 
-// misbound reports whether words of the clause are bound to others in the window than in the clause.
-func (a *alignment) misbound() bool {
-	return a.exchanged() || a.crossed() || a.misplaced() || a.mismeasured() || a.misnamed()
+// isMisbound reports whether words of the clause are bound to others in the window than in the clause.
+func (a *alignment) isMisbound() bool {
+	return a.hasExchange() || a.hasCrossed() || a.isMisplaced() || a.isMismeasured() || a.isMisnamed()
 }
 
-// replaced counts the single words of the clause in whose place the window has others. Where more is without its
+// countReplaced counts the single words of the clause in whose place the window has others. Where more is without its
 // like, the clause is a paraphrase, and it is 0.
-func (a *alignment) replaced() int {
+func (a *alignment) countReplaced() int {
 	n, most := 0, 1
 	if a.tokens[0].gram {
 		most = 4
 	} else if len(a.tokens) > maxReplacing {
 		return 0
 	}
-	for _, s := range a.slots() {
+	for _, s := range a.clauseSlots() {
 		switch said, there := s.to-s.from, s.wTo-s.wFrom; {
 		case said == 0, a.tokens[0].gram && slices.ContainsFunc(
 			a.w.tokens[s.wFrom:s.wTo], token.isNegatedGram,
 		) != slices.ContainsFunc(a.tokens[s.from:s.to], token.isNegatedGram):
-		case said <= most && there > 0 && there <= most+1 && a.rest(s) <= most &&
+		case said <= most && there > 0 && there <= most+1 && a.countRest(s) <= most &&
 			!slices.Contains(a.neutral[s.from:s.to], true):
 			n++
 		default:
@@ -48,9 +48,9 @@ func (a *alignment) replaced() int {
 	return n
 }
 
-// rest counts the words beside a slot, in the same part of the window, that the clause does not have: where there are
-// many, it does not repeat the sentence.
-func (a *alignment) rest(s slot) int {
+// countRest counts the words beside a slot, in the same part of the window, that the clause does not have: where there
+// are many, it does not repeat the sentence.
+func (a *alignment) countRest(s slot) int {
 	n := 0
 	for k, t := range a.w.tokens {
 		if t.group == a.w.tokens[s.wFrom].group && !a.taken[k] && (k < s.wFrom || k >= s.wTo) {
@@ -60,11 +60,11 @@ func (a *alignment) rest(s slot) int {
 	return n
 }
 
-// turned counts the segments of the clause that are negated where their words in the window are not, or the other way
-// round.
-func (a *alignment) turned() int {
+// countTurned counts the segments of the clause that are negated where their words in the window are not, or the other
+// way round.
+func (a *alignment) countTurned() int {
 	n := 0
-	for from, to := range a.segments() {
+	for from, to := range a.eachSegment() {
 		main := a.mainOf(from, to)
 		inMain, held := 0.0, 0.0
 		for i := from; i < to; i++ {
@@ -77,24 +77,24 @@ func (a *alignment) turned() int {
 		}
 		said := a.said.negated[a.tokens[from].segment]
 		if held > 0 && (inMain >= 2*wordWeight || to == from+1) && 2*inMain >= held && said != a.w.negated[main] &&
-			!(said && a.lacks()) {
+			!(said && a.lacksPredicate()) {
 			n++
 		}
 	}
 	return n
 }
 
-// lacks reports whether the window ends with a word of its own that an auxiliary leads to, where the clause has only
-// a negation: "there is no valve", "the valve is missing".
-func (a *alignment) lacks() bool {
-	return slices.ContainsFunc(a.slots(), func(s slot) bool {
+// lacksPredicate reports whether the window ends with a word of its own that an auxiliary leads to, where the clause
+// has only a negation: "there is no valve", "the valve is missing".
+func (a *alignment) lacksPredicate() bool {
+	return slices.ContainsFunc(a.clauseSlots(), func(s slot) bool {
 		return s.from == len(a.tokens) && s.wTo == s.wFrom+1 && a.w.tokens[s.wFrom].stated
 	})
 }
 
-// exchanged reports whether two words of the clause have each other's part in the window: they stand on the other
+// hasExchange reports whether two words of the clause have each other's part in the window: they stand on the other
 // sides of a third, or one stands behind the function word of the other. A passive turns two names around.
-func (a *alignment) exchanged() bool {
+func (a *alignment) hasExchange() bool {
 	for i, u := range a.tokens {
 		for j := i + 1; j < len(a.tokens); j++ {
 			v := a.tokens[j]
@@ -107,7 +107,7 @@ func (a *alignment) exchanged() bool {
 				return true
 			}
 			if u.segment != v.segment || !names && j > i+2 || u.count || v.count || tu.group != tv.group ||
-				!a.pivot(i, j) {
+				!a.isPivot(i, j) {
 				continue
 			}
 			if a.at[i] > a.at[j] && u.lead == tv.lead && v.lead == tu.lead ||
@@ -119,8 +119,8 @@ func (a *alignment) exchanged() bool {
 	return false
 }
 
-// pivot reports whether a word stands between two others both in the clause and in the window.
-func (a *alignment) pivot(i, j int) bool {
+// isPivot reports whether a word stands between two others both in the clause and in the window.
+func (a *alignment) isPivot(i, j int) bool {
 	for k := i + 1; k < j; k++ {
 		if !a.tokens[k].isName() && !a.tokens[k].count && a.at[k] > min(a.at[i], a.at[j]) &&
 			a.at[k] < max(a.at[i], a.at[j]) {
@@ -135,26 +135,26 @@ func leadsAnother(u, v, tu, tv token) bool {
 	return u.lead != "" && u.lead == tv.lead && tu.lead != u.lead && v.lead != u.lead
 }
 
-// crossed reports whether a name or a number of the clause and another of its words stand in two parts of the window,
-// each of which has its own in the other's place: "A weighs 5 kg and B 7 kg" for "A weighs 7 kg". Coordinate parts of
-// a sentence are parallel; neighbours are only if each holds more than one word of the clause.
-func (a *alignment) crossed() bool {
+// hasCrossed reports whether a name or a number of the clause and another of its words stand in two parts of the
+// window, each of which has its own in the other's place: "A weighs 5 kg and B 7 kg" for "A weighs 7 kg". Coordinate
+// parts of a sentence are parallel; neighbours are only if each holds more than one word of the clause.
+func (a *alignment) hasCrossed() bool {
 	if a.w.headed {
 		return false
 	}
 	for i, u := range a.tokens {
 		for j, v := range a.tokens {
 			if i == j || a.at[i] < 0 || a.at[j] < 0 || u.segment != v.segment || u.gram || v.gram ||
-				!u.distinct() && !v.distinct() {
+				!u.isDistinct() && !v.isDistinct() {
 				continue
 			}
 			tu, tv := a.w.tokens[a.at[i]], a.w.tokens[a.at[j]]
 			g, h := tu.group, tv.group
-			if g >= h || a.has(h, u) || a.has(g, v) || !a.hasOther(h, u) || !a.hasOther(g, v) ||
+			if g >= h || a.groupHas(h, u) || a.groupHas(g, v) || !a.hasOther(h, u) || !a.hasOther(g, v) ||
 				v.isName() && a.isFragment(h) {
 				continue
 			}
-			if tu.sentence == tv.sentence || a.own(g, h) && a.own(h, g) {
+			if tu.sentence == tv.sentence || a.hasOwn(g, h) && a.hasOwn(h, g) {
 				return true
 			}
 		}
@@ -162,24 +162,25 @@ func (a *alignment) crossed() bool {
 	return false
 }
 
-// has reports whether a group of the window has a word.
-func (a *alignment) has(group int, like token) bool {
-	return slices.ContainsFunc(a.w.tokens, func(t token) bool { return t.group == group && like.same(t) })
+// groupHas reports whether a group of the window has a word.
+func (a *alignment) groupHas(group int, like token) bool {
+	return slices.ContainsFunc(a.w.tokens, func(t token) bool { return t.group == group && like.isSame(t) })
 }
 
 // hasOther reports whether a group of the window has a word of a kind that the clause does not have.
 func (a *alignment) hasOther(group int, like token) bool {
 	return slices.ContainsFunc(a.w.tokens, func(t token) bool {
 		return t.group == group && t.count == like.count && t.isName() == like.isName() &&
-			!slices.ContainsFunc(a.tokens, t.same)
+			!slices.ContainsFunc(a.tokens, t.isSame)
 	})
 }
 
-// own reports whether a group of the window has a name, a number or two words of the clause that another does not have.
-func (a *alignment) own(group, other int) bool {
+// hasOwn reports whether a group of the window has a name, a number or two words of the clause that another does not
+// have.
+func (a *alignment) hasOwn(group, other int) bool {
 	weight := 0.0
 	for i, t := range a.tokens {
-		if a.at[i] >= 0 && a.w.tokens[a.at[i]].group == group && !a.has(other, t) {
+		if a.at[i] >= 0 && a.w.tokens[a.at[i]].group == group && !a.groupHas(other, t) {
 			weight += t.weight
 		}
 	}
@@ -197,9 +198,9 @@ func (a *alignment) isFragment(group int) bool {
 	return n <= 2
 }
 
-// misplaced reports whether a number of a table's row stands in another column than the one that the clause names,
+// isMisplaced reports whether a number of a table's row stands in another column than the one that the clause names,
 // which has a number too.
-func (a *alignment) misplaced() bool {
+func (a *alignment) isMisplaced() bool {
 	if !a.w.headed {
 		return false
 	}
@@ -237,9 +238,9 @@ func (a *alignment) misplaced() bool {
 	return false
 }
 
-// mismeasured reports whether a number has another unit in the window. Units are whatever stands by a number; "kg" is
+// isMismeasured reports whether a number has another unit in the window. Units are whatever stands by a number; "kg" is
 // "kilograms".
-func (a *alignment) mismeasured() bool {
+func (a *alignment) isMismeasured() bool {
 	for i, n := range a.tokens {
 		if !n.count || a.at[i] < 0 {
 			continue
@@ -260,16 +261,16 @@ func (a *alignment) mismeasured() bool {
 	return false
 }
 
-// misnamed reports whether the window has another name in the place of one of the clause, or behind the function word
+// isMisnamed reports whether the window has another name in the place of one of the clause, or behind the function word
 // that stands before one that the passages do not have: "on Thursday", "on Tuesday".
-func (a *alignment) misnamed() bool {
+func (a *alignment) isMisnamed() bool {
 	for i, c := range a.tokens {
 		if c.isName() && c.lead != "" && !a.neutral[i] && a.elsewhere&(1<<i) == 0 &&
 			a.hasFreeName(0, len(a.w.tokens), c.lead) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(a.slots(), func(s slot) bool {
+	return slices.ContainsFunc(a.clauseSlots(), func(s slot) bool {
 		for i := s.from; i < s.to; i++ {
 			if a.tokens[i].isName() && !a.neutral[i] {
 				return a.hasFreeName(s.wFrom, s.wTo, a.tokens[i].lead)

@@ -12,9 +12,9 @@ type fit struct {
 	main    int // the part of the sentence
 }
 
-func (f *fit) taken(k int) bool { return slices.Contains(f.at, k) }
+func (f *fit) isTaken(k int) bool { return slices.Contains(f.at, k) }
 
-func (f *fit) agrees(follows, coordinate bool) bool {
+func (f *fit) agreesWith(follows, coordinate bool) bool {
 	return f.sameClause() && f.sameStart(follows, coordinate) && f.sameBonds() && f.sameOrder()
 }
 
@@ -81,7 +81,7 @@ func (f *fit) sameStart(follows, coordinate bool) bool {
 				first = k
 			}
 		default:
-			if borrowed++; i != borrowed-1 && own > 0 && !f.wholly() {
+			if borrowed++; i != borrowed-1 && own > 0 && !f.isWhole() {
 				return false
 			}
 		}
@@ -90,7 +90,7 @@ func (f *fit) sameStart(follows, coordinate bool) bool {
 		return false
 	}
 	if borrowed > 0 {
-		if !f.startsAt(first) && !f.wholly() {
+		if !f.startsAt(first) && !f.isWhole() {
 			return false
 		}
 		first = slices.Min(slices.DeleteFunc(slices.Clone(f.at), func(k int) bool { return k < 0 }))
@@ -106,7 +106,7 @@ func (f *fit) sameStart(follows, coordinate bool) bool {
 			break
 		}
 		if w.chunk != to.chunk && w.prep == "" {
-			return f.turned()
+			return f.isTurned()
 		}
 	}
 	return true
@@ -123,18 +123,18 @@ func (f *fit) startsAt(k int) bool {
 	return true
 }
 
-// wholly reports whether all of the sentence's part is taken.
-func (f *fit) wholly() bool {
+// isWhole reports whether all of the sentence's part is taken.
+func (f *fit) isWhole() bool {
 	for k, w := range f.s.tokens {
-		if w.part == f.main && !f.taken(k) {
+		if w.part == f.main && !f.isTaken(k) {
 			return false
 		}
 	}
 	return true
 }
 
-// turned reports whether the part is passive where the sentence is active.
-func (f *fit) turned() bool {
+// isTurned reports whether the part is passive where the sentence is active.
+func (f *fit) isTurned() bool {
 	for i, k := range f.at {
 		if k >= 0 && f.said[i].passive && !f.s.tokens[k].passive {
 			return true
@@ -153,12 +153,12 @@ func (f *fit) sameBonds() bool {
 		}
 		w := f.s.tokens[k]
 		if !f.samePrep(i, u, w) || u.unit != "" && w.unit != "" && u.unit != w.unit ||
-			w.hyphen && !f.taken(k-1) || w.owns && !u.owns && u.prep != "of" && !f.taken(k+1) {
+			w.hyphen && !f.isTaken(k-1) || w.owns && !u.owns && u.prep != "of" && !f.isTaken(k+1) {
 			return false
 		}
 		if before >= 0 && k > before+1 {
 			next, prev := f.s.tokens[before+1], f.s.tokens[before]
-			if next.chunk == prev.chunk && w.part == prev.part && w.chunk != next.chunk && !f.taken(before+1) {
+			if next.chunk == prev.chunk && w.part == prev.part && w.chunk != next.chunk && !f.isTaken(before+1) {
 				return false
 			}
 		}
@@ -174,24 +174,24 @@ func (f *fit) samePrep(i int, u, w token) bool {
 	switch {
 	case u.prep == w.prep, u.prep == w.carried && w.prep == "", w.prep != "" && w.prep == u.carried:
 		return true
-	case !first && (w.prep == "" || !f.leads(f.at[i])):
+	case !first && (w.prep == "" || !f.leadsChunk(f.at[i])):
 		return true // the preposition belongs to the first of its chunk
 	case w.prep == "of" && u.prep == "", u.prep == "of" && w.prep == "":
-		return f.beside(i)
+		return f.standsBeside(i)
 	case w.prep == "by" && u.prep == "", u.prep == "by" && w.prep == "":
-		return f.turns(i)
+		return f.turnsAround(i)
 	case i == 0 && f.part.exists, u.count && (u.prep == "about" || w.prep == "about"):
 		return true
 	}
 	return false
 }
 
-// leads reports whether a word of the sentence is the first of its chunk.
-func (f *fit) leads(k int) bool { return k == 0 || f.s.tokens[k-1].chunk != f.s.tokens[k].chunk }
+// leadsChunk reports whether a word of the sentence is the first of its chunk.
+func (f *fit) leadsChunk(k int) bool { return k == 0 || f.s.tokens[k-1].chunk != f.s.tokens[k].chunk }
 
-// beside reports whether a word of the claim stands beside another in it that it stands beside in the sentence too,
-// in whatever order.
-func (f *fit) beside(i int) bool {
+// standsBeside reports whether a word of the claim stands beside another in it that it stands beside in the sentence
+// too, in whatever order.
+func (f *fit) standsBeside(i int) bool {
 	for _, j := range []int{i - 1, i + 1} {
 		if j >= 0 && j < len(f.at) && f.at[j] >= 0 {
 			a, b := f.s.tokens[f.at[i]], f.s.tokens[f.at[j]]
@@ -203,8 +203,9 @@ func (f *fit) beside(i int) bool {
 	return false
 }
 
-// turns reports whether a word stands on the other side of a verb in the sentence, which is passive in one of both.
-func (f *fit) turns(i int) bool {
+// turnsAround reports whether a word stands on the other side of a verb in the sentence, which is passive in one of
+// both.
+func (f *fit) turnsAround(i int) bool {
 	for j, k := range f.at {
 		if j != i && k >= 0 && f.said[j].passive != f.s.tokens[k].passive && (j < i) != (k < f.at[i]) {
 			return true
@@ -224,14 +225,15 @@ func (f *fit) sameOrder() bool {
 			}
 			tu, tv := f.s.tokens[f.at[i]], f.s.tokens[f.at[j]]
 			if f.at[i] < f.at[j] {
-				if j == i+1 && u.chunk != v.chunk && v.passive && !tv.passive && tv.prep == "" && f.object(f.at[j]) {
+				if j == i+1 && u.chunk != v.chunk && v.passive && !tv.passive && tv.prep == "" && f.hasObject(f.at[j]) {
 					return false
 				}
 				continue
 			}
 			mobile := u.prep != "" && u.prep == tu.prep && u.prep != "of" ||
 				v.prep != "" && v.prep == tv.prep && v.prep != "of"
-			genitive := v.chunk-u.chunk <= 2 && (v.prep == "of" && near(tu, tv) || tu.prep == "of" && near(u, v))
+			genitive := v.chunk-u.chunk <= 2 &&
+				(v.prep == "of" && inOneChunk(tu, tv) || tu.prep == "of" && inOneChunk(u, v))
 			if !mobile && !genitive && !f.turnedAround(i, j) {
 				return false
 			}
@@ -240,13 +242,13 @@ func (f *fit) sameOrder() bool {
 	return true
 }
 
-// near reports whether two words stand in one chunk, or in one and its genitive.
-func near(a, b token) bool { return a.chunk-b.chunk >= -1 && a.chunk-b.chunk <= 1 }
+// inOneChunk reports whether two words stand in one chunk, or in one and its genitive.
+func inOneChunk(a, b token) bool { return a.chunk-b.chunk >= -1 && a.chunk-b.chunk <= 1 }
 
-// object reports whether something without a preposition stands behind a verb of the sentence.
-func (f *fit) object(k int) bool {
+// hasObject reports whether something without a preposition stands behind a verb of the sentence.
+func (f *fit) hasObject(k int) bool {
 	return k+1 < len(f.s.tokens) && f.s.tokens[k+1].part == f.s.tokens[k].part && f.s.tokens[k+1].prep == "" &&
-		!f.taken(k+1)
+		!f.isTaken(k+1)
 }
 
 // turnedAround reports whether a verb from one to the other of two words is passive in the claim or in the sentence

@@ -45,7 +45,7 @@ func (j *Judge) HeadingAdds(heading, around string) Adds {
 	said := enumeration.ReplaceAllString(plainClaim(heading), "")
 	lang := text.Detect(said + "\n" + around)
 	r := readerOf(lang)
-	read, known := r.read(said), r.read(around)
+	read, known := r.readSentence(said), r.readSentence(around)
 	words, own, run, longest, isNumber, grams := 0, 0, 0, 0, false, 0
 	for i, t := range read.tokens {
 		if t.relation {
@@ -73,7 +73,7 @@ func (j *Judge) HeadingAdds(heading, around string) Adds {
 	isBound := words > own+grams || r.beginsWithArticle(said)
 	differs := slices.Contains(read.negated, true) && (own+grams > 0 || !slices.Contains(known.negated, true))
 	switch {
-	case words > 0 && (differs || r.asserts(said)), words >= minStated && (isNumber || endsLikeSentence(said)),
+	case words > 0 && (differs || r.assertsSomething(said)), words >= minStated && (isNumber || endsLikeSentence(said)),
 		longest >= minWordy && isBound:
 		return AddsClaim
 	case own+grams/2 >= minWordy:
@@ -88,13 +88,14 @@ func endsLikeSentence(s string) bool {
 
 func (r *reader) beginsWithArticle(s string) bool {
 	first, _, _ := strings.Cut(s, " ")
-	return r.look(first, false).role == silent
+	return r.lookUp(first, false).role == silent
 }
 
-// asserts reports whether a main clause of a text has an auxiliary behind its first word: "is", "can", "there is".
-func (r *reader) asserts(s string) bool {
+// assertsSomething reports whether a main clause of a text has an auxiliary behind its first word: "is", "can", "there
+// is".
+func (r *reader) assertsSomething(s string) bool {
 	for i, word := range wordsIn(s) {
-		l := r.look(word, false)
+		l := r.lookUp(word, false)
 		switch helps := l.role == auxiliary || l.relation.grammar == modal || l.relation.grammar == passive; {
 		case openings[cmp.Or(r.lang, "en")][l.lower]:
 			return false

@@ -45,18 +45,18 @@ func NewJudge() *Judge {
 	}
 }
 
-// read reads a claim in a language, once.
-func (j *Judge) read(s, lang string) phrase {
+// readClaim reads a claim in a language, once.
+func (j *Judge) readClaim(s, lang string) phrase {
 	key := [2]string{s, lang}
 	p, ok := j.phrases[key]
 	if !ok {
-		p = readerOf(lang).read(s)
+		p = readerOf(lang).readSentence(s)
 		j.phrases[key] = p
 	}
 	return p
 }
 
-func (j *Judge) passage(s string) *judged {
+func (j *Judge) readPassage(s string) *judged {
 	if known, ok := j.passages[s]; ok {
 		return known
 	}
@@ -65,7 +65,7 @@ func (j *Judge) passage(s string) *judged {
 	head := -1
 	for _, at := range p.ranges {
 		sentence := string(runes[at[0]:at[1]])
-		read := r.read(sentence)
+		read := r.readSentence(sentence)
 		p.texts, p.terms = append(p.texts, sentence), append(p.terms, read.terms)
 		switch isRow := strings.ContainsAny(sentence, "\t|"); {
 		case !isRow:
@@ -73,7 +73,7 @@ func (j *Judge) passage(s string) *judged {
 		case head < 0:
 			head = len(p.phrases)
 		}
-		for _, piece := range read.pieces() {
+		for _, piece := range read.cutPieces() {
 			for t := range piece.terms {
 				p.where[t] = append(p.where[t], int32(len(p.phrases)))
 			}
@@ -84,7 +84,7 @@ func (j *Judge) passage(s string) *judged {
 	return p
 }
 
-func (p *judged) has(c claimed) bool { return p.hasAny(c.terms) }
+func (p *judged) hasClaimed(c claimed) bool { return p.hasAny(c.terms) }
 
 func (p *judged) hasAny(terms []string) bool {
 	return slices.ContainsFunc(terms, func(t string) bool { return p.where[t] != nil })
@@ -114,26 +114,26 @@ func (j *Judge) Supports(claim, passage string) bool { return j.Backed(claim, ""
 // The words of about (titles of documents, headings) need not stand in the passages. A claim without content words is
 // supported. Words can't be compared across languages: there numbers and names decide.
 func (j *Judge) Backed(claim, about string, passages ...string) bool {
-	return j.judge(claim, about, true, passages)
+	return j.judgeClaim(claim, about, true, passages)
 }
 
 // Resembles reports whether passages hold so much of a claim that it may be another way to say what they say, and
 // nothing shows that it is not. Words can't tell more of a paraphrase: what resembles a passage may still contradict
 // it.
 func (j *Judge) Resembles(claim, about string, passages ...string) bool {
-	return j.judge(claim, about, false, passages)
+	return j.judgeClaim(claim, about, false, passages)
 }
 
-func (j *Judge) judge(claim, about string, strictly bool, passages []string) bool {
+func (j *Judge) judgeClaim(claim, about string, strictly bool, passages []string) bool {
 	key := claim + "\x00" + about + "\x00" + strconv.FormatBool(strictly)
 	has := make([]*judged, len(passages))
 	for i, p := range passages {
-		has[i] = j.passage(p)
+		has[i] = j.readPassage(p)
 		key += "\x00" + strconv.Itoa(has[i].n)
 	}
 	verdict, ok := j.verdicts[key]
 	if !ok {
-		verdict = j.backed(claim, about, strictly, has)
+		verdict = j.isBacked(claim, about, strictly, has)
 		j.verdicts[key] = verdict
 	}
 	return verdict
@@ -142,14 +142,14 @@ func (j *Judge) judge(claim, about string, strictly bool, passages []string) boo
 // HasOwnWords reports whether a claim has content words besides those of about, read in the language of a passage. A
 // claim without them says nothing that the passage could support.
 func (j *Judge) HasOwnWords(claim, about, passage string) bool {
-	lang := j.passage(passage).lang
-	known := readerOf(lang).known(about)
+	lang := j.readPassage(passage).lang
+	known := readerOf(lang).knownTerms(about)
 	return slices.ContainsFunc(
-		j.read(plainClaim(claim), lang).tokens, func(t token) bool { return !known.hasAny(t.terms) },
+		j.readClaim(plainClaim(claim), lang).tokens, func(t token) bool { return !known.hasAny(t.terms) },
 	)
 }
 
-func (j *Judge) backed(claim, about string, strictly bool, has []*judged) bool {
+func (j *Judge) isBacked(claim, about string, strictly bool, has []*judged) bool {
 	if len(has) == 0 {
 		return false
 	}
@@ -160,11 +160,11 @@ func (j *Judge) backed(claim, about string, strictly bool, has []*judged) bool {
 		}
 	}
 	lang := has[0].lang
-	read := j.read(plainClaim(claim), lang)
+	read := j.readClaim(plainClaim(claim), lang)
 	if len(read.tokens) == 0 {
 		return true
 	}
-	known := readerOf(lang).known(about)
+	known := readerOf(lang).knownTerms(about)
 	names, held, common := 0, 0, 0
 	for _, t := range read.tokens {
 		ok := slices.ContainsFunc(has, func(p *judged) bool { return p.hasAny(t.terms) })
@@ -184,7 +184,7 @@ func (j *Judge) backed(claim, about string, strictly bool, has []*judged) bool {
 	strictly = strictly && !read.tokens[0].gram // whose order says little
 	stated, byRow := false, false
 	if strictly {
-		stated, byRow = read.stated(known, readerOf(lang).known(MetaWords), has)
+		stated, byRow = read.isStated(known, readerOf(lang).knownTerms(MetaWords), has)
 	}
 	switch {
 	case 2*held < names:
@@ -193,7 +193,7 @@ func (j *Judge) backed(claim, about string, strictly bool, has []*judged) bool {
 	case strictly && !stated && 2*common >= len(read.tokens):
 		return false // it is in the passages' language
 	case !strictly || byRow:
-		if share, ok := read.compare(known, has); share >= minSupport {
+		if share, ok := read.comparePassages(known, has); share >= minSupport {
 			return ok
 		}
 	}
@@ -215,12 +215,12 @@ const (
 // nearClaim is how much of a claim passages must hold for a single replaced word to decide.
 const nearClaim = 0.66
 
-// compare returns how much of a claim passages hold, and whether they say what it says.
-func (p *phrase) compare(known termSet, has []*judged) (share float64, ok bool) {
+// comparePassages returns how much of a claim passages hold, and whether they say what it says.
+func (p *phrase) comparePassages(known termSet, has []*judged) (share float64, ok bool) {
 	held, total, replaced, odd := 0.0, 0.0, 0, false
 	ok = true
-	for _, c := range p.clauses(func(t token) int { return t.group }, known) {
-		f := c.find(has)
+	for _, c := range p.cutClauses(func(t token) int { return t.group }, known) {
+		f := c.findClause(has)
 		held, total = held+f.share*f.weight, total+f.weight
 		replaced += f.replaced
 		odd = odd != (f.replaced+f.turned == 1)
@@ -236,14 +236,14 @@ func (p *phrase) compare(known termSet, has []*judged) (share float64, ok bool) 
 	if replaced == 1 && share >= nearClaim && odd {
 		ok = false
 	}
-	return share, ok && !p.adds(known, has)
+	return share, ok && !p.addsSegment(known, has)
 }
 
-// adds reports whether a segment of a claim is held nearly whole, and another not at all.
-func (p *phrase) adds(known termSet, has []*judged) bool {
+// addsSegment reports whether a segment of a claim is held nearly whole, and another not at all.
+func (p *phrase) addsSegment(known termSet, has []*judged) bool {
 	whole, added := 0, false
-	for _, c := range p.clauses(func(t token) int { return t.segment }, known) {
-		f := c.find(has)
+	for _, c := range p.cutClauses(func(t token) int { return t.segment }, known) {
+		f := c.findClause(has)
 		all, none := wholeShare, noShare
 		if c.tokens[0].gram {
 			all, none = wholeShareGrams, noShareGrams
@@ -280,10 +280,10 @@ const maxPlaces = 4
 // aside is what two sentences must hold more than one, to be looked at together.
 const aside = 1.5
 
-// find compares a clause with what holds most of it in passages. Of several such windows one that says what the
+// findClause compares a clause with what holds most of it in passages. Of several such windows one that says what the
 // clause says is enough.
-func (c clause) find(has []*judged) finding {
-	places, all := c.places(has)
+func (c clause) findClause(has []*judged) finding {
+	places, all := c.bestPlaces(has)
 	total, around := 0.0, 0.0
 	for i, t := range c.tokens {
 		switch {
@@ -296,26 +296,26 @@ func (c clause) find(has []*judged) finding {
 	best := finding{weight: total}
 	for n, at := range places {
 		w := window{headed: at.second >= 0 && at.p.heads[at.second] == at.first}
-		w.join(&at.p.phrases[at.first])
+		w.appendSentence(&at.p.phrases[at.first])
 		if at.second >= 0 {
-			w.join(&at.p.phrases[at.second])
+			w.appendSentence(&at.p.phrases[at.second])
 		}
-		a := align(c, &w)
+		a := alignClause(c, &w)
 		a.elsewhere = all
-		f := finding{weight: total, inWindow: a.share(), misbound: a.misbound()}
+		f := finding{weight: total, inWindow: a.heldShare(), misbound: a.isMisbound()}
 		f.share = around / max(total, 1)
-		if a.near() {
-			f.replaced, f.turned = a.replaced(), a.turned()
+		if a.isNear() {
+			f.replaced, f.turned = a.countReplaced(), a.countTurned()
 		}
-		if n == 0 || f.differences() < best.differences() {
+		if n == 0 || f.countDifferences() < best.countDifferences() {
 			best = f
 		}
 	}
 	return best
 }
 
-// differences counts what speaks against a finding.
-func (f finding) differences() int {
+// countDifferences counts what speaks against a finding.
+func (f finding) countDifferences() int {
 	n := (f.replaced + f.turned) % 2
 	if f.misbound {
 		n += 2
@@ -323,8 +323,8 @@ func (f finding) differences() int {
 	return n
 }
 
-// places returns the windows that hold most of a clause, and which of its tokens stand in the passages at all.
-func (c clause) places(has []*judged) (best []place, all uint64) {
+// bestPlaces returns the windows that hold most of a clause, and which of its tokens stand in the passages at all.
+func (c clause) bestPlaces(has []*judged) (best []place, all uint64) {
 	add := func(at place) {
 		switch {
 		case len(best) == 0 || at.held > best[0].held:
@@ -350,22 +350,22 @@ func (c clause) places(has []*judged) (best []place, all uint64) {
 		for _, i := range order {
 			mask := masks[i]
 			all |= mask
-			add(place{p, int(i), -1, c.weigh(mask)})
+			add(place{p, int(i), -1, c.weighTokens(mask)})
 			if head := p.heads[i]; head >= 0 && head < int(i) {
 				if both := mask | masks[int32(head)]; both != mask {
-					add(place{p, head, int(i), c.weigh(both) - 0.5})
+					add(place{p, head, int(i), c.weighTokens(both) - 0.5})
 				}
 			}
 			if before := masks[i-1]; before&^mask != 0 && mask&^before != 0 && p.heads[i] != int(i)-1 {
-				add(place{p, int(i) - 1, int(i), c.weigh(mask|before) - aside})
+				add(place{p, int(i) - 1, int(i), c.weighTokens(mask|before) - aside})
 			}
 		}
 	}
 	return best, all
 }
 
-// weigh is what some tokens of a clause weigh together.
-func (c clause) weigh(mask uint64) (w float64) {
+// weighTokens is what some tokens of a clause weigh together.
+func (c clause) weighTokens(mask uint64) (w float64) {
 	for ; mask != 0; mask &= mask - 1 {
 		w += c.tokens[bits.TrailingZeros64(mask)].weight
 	}

@@ -63,8 +63,8 @@ type phrase struct {
 // text without stops.
 const maxPhrase = 256
 
-// pieces cuts a phrase that is too long.
-func (p phrase) pieces() []phrase {
+// cutPieces cuts a phrase that is too long.
+func (p phrase) cutPieces() []phrase {
 	if len(p.tokens) <= maxPhrase {
 		return []phrase{p}
 	}
@@ -94,9 +94,9 @@ type clause struct {
 // minClause is how many words a clause needs to be judged by itself.
 const minClause = 2
 
-// clauses cuts a phrase where the key of its tokens changes. What is too short goes with what stands beside it. Words
-// that are known need not stand in a passage.
-func (p *phrase) clauses(key func(token) int, known termSet) []clause {
+// cutClauses cuts a phrase where the key of its tokens changes. What is too short goes with what stands beside it.
+// Words that are known need not stand in a passage.
+func (p *phrase) cutClauses(key func(token) int, known termSet) []clause {
 	var out []clause
 	for from := 0; from < len(p.tokens); {
 		to := from + 1
@@ -123,8 +123,8 @@ func (p *phrase) clauses(key func(token) int, known termSet) []clause {
 // maxClause is how many tokens of a clause are looked at together: the bits of a mask.
 const maxClause = 64
 
-// segments yields where the segments of a clause begin and end.
-func (c clause) segments() iter.Seq2[int, int] {
+// eachSegment yields where the segments of a clause begin and end.
+func (c clause) eachSegment() iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		for from := 0; from < len(c.tokens); {
 			to := from + 1
@@ -156,8 +156,8 @@ type parse struct {
 	passive       bool
 }
 
-// read reads a sentence.
-func (r *reader) read(s string) phrase {
+// readSentence reads a sentence.
+func (r *reader) readSentence(s string) phrase {
 	p := parse{reader: r, runes: []rune(s), helped: -1}
 	p.terms, p.negated, p.concord = termSet{}, []bool{false}, concord[r.lang]
 	p.parts, p.row = []part{{}}, strings.ContainsAny(s, "\t|")
@@ -165,21 +165,21 @@ func (r *reader) read(s string) phrase {
 	p.spans = a.Spans(s)
 	judging.Put("", a)
 	for i, span := range p.spans {
-		p.word(i, p.runes[min(p.end, span.Start):span.Start])
+		p.readWord(i, p.runes[min(p.end, span.Start):span.Start])
 		p.end = span.End
 	}
 	return p.phrase
 }
 
-// next begins a segment.
-func (p *parse) next(negated bool) {
+// beginSegment begins a segment.
+func (p *parse) beginSegment(negated bool) {
 	p.segment++
 	p.negated = append(p.negated, negated)
 	p.lead, p.plain = "", false
 }
 
-// begin begins a part.
-func (p *parse) begin(label string) {
+// beginPart begins a part.
+func (p *parse) beginPart(label string) {
 	p.parts = append(p.parts, part{label: label})
 	p.carried = ""
 	if n := len(p.tokens); n > 0 {
@@ -189,34 +189,34 @@ func (p *parse) begin(label string) {
 	p.chunk++
 }
 
-// now is the part that is being read.
-func (p *parse) now() *part { return &p.parts[len(p.parts)-1] }
+// currentPart is the part that is being read.
+func (p *parse) currentPart() *part { return &p.parts[len(p.parts)-1] }
 
-// relate reads what a word says of others.
-func (p *parse) relate(i int, l lexeme) {
+// readRelation reads what a word says of others.
+func (p *parse) readRelation(i int, l lexeme) {
 	switch l.relation.grammar {
 	case ungrammatical: // a word of its own
 	case preposition:
 		p.prep, p.passive = l.relation.name, false
 	case subordinating:
-		p.begin(l.relation.name)
+		p.beginPart(l.relation.name)
 	case quantifying:
-		p.now().quant |= l.relation.bit
+		p.currentPart().quant |= l.relation.bit
 	case modal:
-		p.now().modals |= l.relation.bit
+		p.currentPart().modals |= l.relation.bit
 	case passive:
 		p.passive = true
 	case existential:
-		p.now().exists = true
+		p.currentPart().exists = true
 	case pronoun:
 		p.leans = p.leans ||
 			len(p.parts) == 1 && !slices.ContainsFunc(p.tokens, func(t token) bool { return t.prep == "" })
 	}
 	switch {
 	case l.role == joining && l.relation.grammar == ungrammatical:
-		p.begin(p.now().label)
+		p.beginPart(p.currentPart().label)
 	case l.role == excepting:
-		p.begin(l.lower)
+		p.beginPart(l.lower)
 	case l.role == silent:
 		p.passive = false
 	}
@@ -225,19 +225,19 @@ func (p *parse) relate(i int, l lexeme) {
 	}
 }
 
-// word reads a word behind a gap.
-func (p *parse) word(i int, gap []rune) {
+// readWord reads a word behind a gap.
+func (p *parse) readWord(i int, gap []rune) {
 	for _, c := range gap {
 		if c == '|' || c == '\t' {
 			p.column++
 		}
 	}
-	if i > 0 && breaks(gap) {
-		p.next(false)
+	if i > 0 && breaksSegment(gap) {
+		p.beginSegment(false)
 		p.prep, p.passive = "", false
 		p.chunk++
-		if p.now().label != "" || strings.ContainsAny(string(gap), ":;；。!?\n") {
-			p.begin("")
+		if p.currentPart().label != "" || strings.ContainsAny(string(gap), ":;；。!?\n") {
+			p.beginPart("")
 		}
 		if strings.ContainsAny(string(gap), ";；。!?\n") {
 			p.group++
@@ -249,32 +249,32 @@ func (p *parse) word(i int, gap []rune) {
 	span := p.spans[i]
 	raw := string(p.runes[span.Start:span.End])
 	gram := text.Unspaced(p.runes[span.Start])
-	l := p.look(raw, gram)
+	l := p.lookUp(raw, gram)
 	for _, t := range l.terms {
 		p.terms[t] = struct{}{}
 	}
 	first := i == 0 || strings.ContainsAny(string(gap), ".!?:•*\"“„")
 	if gram && negatesGram(raw) && (i == 0 || p.spans[i-1].End <= span.Start ||
 		!negatesGram(string(p.runes[p.spans[i-1].Start:p.spans[i-1].End]))) {
-		p.negate()
+		p.negateSegment()
 	}
 	if l.role != content && len(raw) == 1 && !first && len(gap) > 0 && gap[len(gap)-1] == ' ' &&
 		unicode.IsUpper(p.runes[span.Start]) && raw != "I" {
 		l = lexeme{lower: l.lower, terms: []string{l.lower}} // Model A
 	}
-	p.relate(i, l)
+	p.readRelation(i, l)
 	switch {
-	case p.contracted(span, raw):
-		p.negate()
+	case p.isContracted(span, raw):
+		p.negateSegment()
 	case l.role == negating:
-		if !p.counts(i) {
-			p.negate()
+		if !p.isIdleNegation(i) {
+			p.negateSegment()
 		}
 	case l.role == excepting:
-		p.next(p.negated[p.segment])
-		p.negate()
+		p.beginSegment(p.negated[p.segment])
+		p.negateSegment()
 	case l.role == joining:
-		p.next(false)
+		p.beginSegment(false)
 		p.group++
 	case l.role == function:
 		p.lead, p.plain = l.lower, false
@@ -283,12 +283,12 @@ func (p *parse) word(i int, gap []rune) {
 	case l.role == auxiliary:
 		p.lead, p.plain, p.helped = "", false, i
 	default:
-		p.add(l, raw, span, gap, first, token{gram: gram, stated: i > 0 && p.helped == i-1})
+		p.addToken(l, raw, span, gap, first, token{gram: gram, stated: i > 0 && p.helped == i-1})
 	}
 }
 
-// add appends a content word.
-func (p *parse) add(l lexeme, raw string, span text.Span, gap []rune, first bool, t token) {
+// addToken appends a content word.
+func (p *parse) addToken(l lexeme, raw string, span text.Span, gap []rune, first bool, t token) {
 	t.text, t.terms, t.lead = l.lower, l.terms, p.lead
 	t.relation = l.relation.grammar != ungrammatical
 	if !t.relation {
@@ -306,7 +306,7 @@ func (p *parse) add(l lexeme, raw string, span text.Span, gap []rune, first bool
 	t.weight = wordWeight
 	switch c := p.runes[span.Start]; {
 	case !t.gram && strings.ContainsFunc(raw, unicode.IsNumber):
-		t.weight, t.count, t.unit = numberWeight, true, sign(p.runes, span.Start, span.End)
+		t.weight, t.count, t.unit = numberWeight, true, unitSign(p.runes, span.Start, span.End)
 	case unicode.IsUpper(c) && (len(gap) == 0 || gap[len(gap)-1] != '°') &&
 		(!first || strings.ContainsFunc(raw[utf8.RuneLen(c):], unicode.IsUpper)):
 		t.weight, t.proper = nameWeight, p.lang != "de" // where nouns have capitals too
@@ -317,15 +317,15 @@ func (p *parse) add(l lexeme, raw string, span text.Span, gap []rune, first bool
 	}
 }
 
-// contracted reports whether a word ends with "n't".
-func (p *parse) contracted(span text.Span, raw string) bool {
+// isContracted reports whether a word ends with "n't".
+func (p *parse) isContracted(span text.Span, raw string) bool {
 	rest := p.runes[span.End:min(span.End+2, len(p.runes))]
 	return len(rest) == 2 && (rest[0] == '\'' || rest[0] == '’') && rest[1]|0x20 == 't' && raw[len(raw)-1]|0x20 == 'n'
 }
 
-// counts reports whether a negation turns nothing around: it is the first word, with a mark behind it, or a part of
-// "not only" or "no later than".
-func (p *parse) counts(i int) bool {
+// isIdleNegation reports whether a negation turns nothing around: it is the first word, with a mark behind it, or a
+// part of "not only" or "no later than".
+func (p *parse) isIdleNegation(i int) bool {
 	if i+1 == len(p.spans) {
 		return false
 	}
@@ -334,12 +334,12 @@ func (p *parse) counts(i int) bool {
 		notNegating[strings.ToLower(string(p.runes[next.Start:next.End]))]
 }
 
-func (p *parse) negate() {
+func (p *parse) negateSegment() {
 	p.negated[p.segment] = !p.negated[p.segment] || p.concord
 }
 
-// breaks reports whether what stands between two words ends a segment.
-func breaks(gap []rune) bool {
+// breaksSegment reports whether what stands between two words ends a segment.
+func breaksSegment(gap []rune) bool {
 	return slices.ContainsFunc(gap, func(r rune) bool { return strings.ContainsRune(",;:()—–|\t\n，；：、（）。", r) }) ||
 		len(gap) >= 3 && slices.Contains(gap, '-')
 }
@@ -349,8 +349,8 @@ func negatesGram(g string) bool { return strings.ContainsAny(g, "不没沒未無
 
 func (t token) isNegatedGram() bool { return t.gram && negatesGram(t.text) }
 
-// sign is the sign of money or share that stands by a number.
-func sign(runes []rune, start, end int) string {
+// unitSign is the sign of money or share that stands by a number.
+func unitSign(runes []rune, start, end int) string {
 	const signs = "$£€¥₹%‰°"
 	if start > 0 && strings.ContainsRune(signs, runes[start-1]) {
 		return string(runes[start-1])

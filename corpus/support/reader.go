@@ -51,15 +51,15 @@ const maxLexemes = 1 << 15
 // of documents with.
 const maxAbout = 1 << 8
 
-// known returns the terms of what claims are about. They must not be changed.
-func (r *reader) known(about string) termSet {
+// knownTerms returns the terms of what claims are about. They must not be changed.
+func (r *reader) knownTerms(about string) termSet {
 	r.mu.RLock()
 	terms, ok := r.about[about]
 	r.mu.RUnlock()
 	if ok {
 		return terms
 	}
-	terms = r.read(about).terms
+	terms = r.readSentence(about).terms
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.about) >= maxAbout {
@@ -69,7 +69,7 @@ func (r *reader) known(about string) termSet {
 	return terms
 }
 
-func (r *reader) look(raw string, gram bool) lexeme {
+func (r *reader) lookUp(raw string, gram bool) lexeme {
 	r.mu.RLock()
 	l, ok := r.words[raw]
 	r.mu.RUnlock()
@@ -77,7 +77,7 @@ func (r *reader) look(raw string, gram bool) lexeme {
 		return l
 	}
 	raw = strings.Clone(raw) // not a part of a passage
-	l = r.lexeme(raw, gram)
+	l = r.newLexeme(raw, gram)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.words) >= maxLexemes {
@@ -87,7 +87,7 @@ func (r *reader) look(raw string, gram bool) lexeme {
 	return l
 }
 
-func (r *reader) lexeme(raw string, gram bool) lexeme {
+func (r *reader) newLexeme(raw string, gram bool) lexeme {
 	l := lexeme{lower: strings.ToLower(raw)}
 	l.relation = r.gram[l.lower]
 	known, ok := r.roles[l.lower]

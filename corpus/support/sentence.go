@@ -66,15 +66,15 @@ var (
 
 // plainClaim is a claim without its citation marks, its Markdown and the number it has in a list.
 func plainClaim(claim string) string {
-	plain := strings.TrimSpace(unmarked(claim))
+	plain := strings.TrimSpace(withoutMarks(claim))
 	if first, _ := utf8.DecodeRuneInString(plain); !unicode.IsLetter(first) { // the expression is slow
 		plain = listNumber.ReplaceAllString(plain, "")
 	}
 	return plain
 }
 
-// unmarked is a claim without its citation marks and Markdown.
-func unmarked(claim string) string {
+// withoutMarks is a claim without its citation marks and Markdown.
+func withoutMarks(claim string) string {
 	if !strings.ContainsAny(claim, "[*`_") {
 		return claim // the expression is slow
 	}
@@ -139,11 +139,11 @@ func BestSentence(passage, claim string) (start, end int, score float64) {
 
 // BestSentence is the function of that name, with a memory.
 func (j *Judge) BestSentence(passage, claim string) (start, end int, score float64) {
-	p := j.passage(passage)
+	p := j.readPassage(passage)
 	if len(p.ranges) == 0 {
 		return 0, 0, 0
 	}
-	best, score := p.best(j.wordsOf(claim, p.lang), nil)
+	best, score := p.bestSentence(j.wordsOf(claim, p.lang), nil)
 	return p.ranges[best][0], p.ranges[best][1], score
 }
 
@@ -153,13 +153,13 @@ const headingShare = 0.8
 // Quote is BestSentence without the lines that state nothing themselves: headings, unless one of them is all that a
 // claim says, and questions and the lines of a table of contents, unless the claim's words stand only there.
 func (j *Judge) Quote(passage, claim string) (start, end int, score float64) {
-	p := j.passage(passage)
+	p := j.readPassage(passage)
 	if len(p.ranges) == 0 {
 		return 0, 0, 0
 	}
 	words := j.wordsOf(claim, p.lang)
-	best, score := p.best(words, nil)
-	if copied := p.copied(claim); copied >= 0 && len(words) > 1 {
+	best, score := p.bestSentence(words, nil)
+	if copied := p.copiedSentence(claim); copied >= 0 && len(words) > 1 {
 		return p.ranges[copied][0], p.ranges[copied][1], 1
 	}
 	names := headingsIn(passage, p.ranges)
@@ -170,16 +170,16 @@ func (j *Judge) Quote(passage, claim string) (start, end int, score float64) {
 	if !names[best] || heading && score >= headingShare || !slices.Contains(names, false) {
 		return p.ranges[best][0], p.ranges[best][1], score
 	}
-	stating, held := p.best(words, names)
+	stating, held := p.bestSentence(words, names)
 	if heading || held > 0 && (held >= minSupport || score < headingShare) {
 		best, score = stating, held
 	}
 	return p.ranges[best][0], p.ranges[best][1], score
 }
 
-// copied returns the shortest sentence that states something and has a claim in it, character for character but for
-// white space and the stop at its end; -1 if there is none.
-func (p *judged) copied(claim string) int {
+// copiedSentence returns the shortest sentence that states something and has a claim in it, character for character but
+// for white space and the stop at its end; -1 if there is none.
+func (p *judged) copiedSentence(claim string) int {
 	plain := func(s string) string { return strings.TrimRight(strings.Join(strings.Fields(s), " "), ".!?。！？ ") }
 	claim = plain(claim)
 	best, length := -1, 0
@@ -215,9 +215,9 @@ func headingsIn(passage string, ranges [][2]int) []bool {
 	return out
 }
 
-// best returns which sentence holds most of the words, and the share of their weight that it holds. Words that stand
-// in few sentences count more. Where none holds any it is the first, with 0; those in skip are left out.
-func (p *judged) best(words []claimed, skip []bool) (best int, score float64) {
+// bestSentence returns which sentence holds most of the words, and the share of their weight that it holds. Words that
+// stand in few sentences count more. Where none holds any it is the first, with 0; those in skip are left out.
+func (p *judged) bestSentence(words []claimed, skip []bool) (best int, score float64) {
 	found := make([]int, len(words)) // how many sentences hold a word
 	for i := range p.terms {
 		for k, w := range words {

@@ -24,16 +24,16 @@ func (p *judged) sentenceAt(i int) sentence {
 	own := p.phrases[i]
 	s := sentence{n: i, row: own.row}
 	if i > 0 && own.leans && !p.phrases[i-1].row {
-		s.join(p.phrases[i-1])
+		s.joinPhrase(p.phrases[i-1])
 		s.first = len(s.parts)
 	} else if head := p.heads[i]; head >= 0 && head < i {
-		s.join(p.phrases[head])
+		s.joinPhrase(p.phrases[head])
 	}
-	s.join(own)
+	s.joinPhrase(own)
 	return s
 }
 
-func (s *sentence) join(p phrase) {
+func (s *sentence) joinPhrase(p phrase) {
 	parts, chunks, segments := len(s.parts), 0, len(s.negated)
 	if n := len(s.tokens); n > 0 {
 		chunks = s.tokens[n-1].chunk + 1
@@ -49,11 +49,11 @@ func (s *sentence) join(p phrase) {
 	s.parts, s.negated = append(s.parts, p.parts...), append(s.negated, p.negated...)
 }
 
-// stated reports whether passages say each part of a claim in its own words: a part is taken from one sentence, with
+// isStated reports whether passages say each part of a claim in its own words: a part is taken from one sentence, with
 // words left out, moved with their preposition, or turned from active to passive, but with no word added or replaced,
 // and with what negates, limits and relates it. byRow says that a row of a table holds a part, whose words have no
 // order.
-func (p *phrase) stated(known, talk termSet, has []*judged) (ok, byRow bool) {
+func (p *phrase) isStated(known, talk termSet, has []*judged) (ok, byRow bool) {
 	before := -1
 	for n := range p.parts {
 		var said []token
@@ -67,14 +67,14 @@ func (p *phrase) stated(known, talk termSet, has []*judged) (ok, byRow bool) {
 		}
 		found := -1
 		for k, passage := range has {
-			for _, i := range passage.near(said, known) {
+			for _, i := range passage.nearPhrases(said, known) {
 				s := passage.sentenceAt(i)
 				at := k<<20 | s.n
 				bound := p.parts[n].label != ""
 				if before >= 0 && bound && at != before {
 					continue
 				}
-				if s.holds(p, n, said, known, talk, before == at, before >= 0) {
+				if s.holdsPart(p, n, said, known, talk, before == at, before >= 0) {
 					found, byRow = at, byRow || s.row || p.row
 					break
 				}
@@ -94,9 +94,9 @@ func (p *phrase) stated(known, talk termSet, has []*judged) (ok, byRow bool) {
 // maxCandidates is how many sentences of a passage are looked at that have all words of a part.
 const maxCandidates = 8
 
-// near returns the phrases of a passage that hold all words of a part of a claim that the passage has, together with
-// the sentence that they lean on. Words that are known need not be among them.
-func (p *judged) near(said []token, known termSet) []int {
+// nearPhrases returns the phrases of a passage that hold all words of a part of a claim that the passage has, together
+// with the sentence that they lean on. Words that are known need not be among them.
+func (p *judged) nearPhrases(said []token, known termSet) []int {
 	said = said[:min(len(said), maxClause)]
 	if len(p.masks) == 0 {
 		p.masks = make([]uint64, len(p.phrases))
@@ -134,23 +134,23 @@ func (p *judged) near(said []token, known termSet) []int {
 	return out
 }
 
-// holds reports whether a sentence holds a part of a claim. follows says that the part before was found in the same
+// holdsPart reports whether a sentence holds a part of a claim. follows says that the part before was found in the same
 // sentence, coordinate that there is a part before, whose subject this one may share.
-func (s *sentence) holds(claim *phrase, n int, said []token, known, talk termSet, follows, coordinate bool) bool {
+func (s *sentence) holdsPart(claim *phrase, n int, said []token, known, talk termSet, follows, coordinate bool) bool {
 	if s.row {
-		_, ok := s.place(said, -1, known, talk)
+		_, ok := s.placeWords(said, -1, known, talk)
 		return ok
 	}
-	if s.parts[0].label == "" && s.conditional() && !claim.conditional() {
+	if s.parts[0].label == "" && s.isConditional() && !claim.isConditional() {
 		return false
 	}
 	for m := range s.parts {
-		at, ok := s.place(said, m, known, talk)
+		at, ok := s.placeWords(said, m, known, talk)
 		if !ok {
 			continue
 		}
 		f := fit{said: said, at: at, s: s, main: m, part: claim.parts[n], negated: claim.negated}
-		if claim.row || f.agrees(follows, coordinate) {
+		if claim.row || f.agreesWith(follows, coordinate) {
 			return true
 		}
 	}
@@ -160,24 +160,24 @@ func (s *sentence) holds(claim *phrase, n int, said []token, known, talk termSet
 // conditions are subordinating words without whose clause nothing is said to be so.
 var conditions = wordSet("if unless falls si")
 
-func (p *phrase) conditional() bool {
+func (p *phrase) isConditional() bool {
 	return slices.ContainsFunc(p.parts, func(q part) bool { return conditions[q.label] })
 }
 
-func (s *sentence) conditional() bool {
+func (s *sentence) isConditional() bool {
 	return slices.ContainsFunc(s.parts[s.first:], func(q part) bool { return conditions[q.label] })
 }
 
-// place puts each word of a part of a claim to its like in a part of a sentence, else in one before it; -1 for words
-// that need no passage. It fails if there is none.
-func (s *sentence) place(said []token, main int, known, talk termSet) (at []int, ok bool) {
+// placeWords puts each word of a part of a claim to its like in a part of a sentence, else in one before it; -1 for
+// words that need no passage. It fails if there is none.
+func (s *sentence) placeWords(said []token, main int, known, talk termSet) (at []int, ok bool) {
 	at = make([]int, len(said))
 	taken := make([]bool, len(s.tokens))
 	last, held := -1, false
 	for i, t := range said {
 		best, least := -1, 0
 		for k, w := range s.tokens {
-			if taken[k] || main >= 0 && w.part > main || !t.same(w) {
+			if taken[k] || main >= 0 && w.part > main || !t.isSame(w) {
 				continue
 			}
 			far := k - last - 1

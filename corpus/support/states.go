@@ -14,13 +14,13 @@ const SumMetaWords = MetaWords + " result equal come amount make answer calculat
 // every content word of it stands in the facts, in about or in names, what the facts are called, and so does what a
 // number counts. It has to have something of the facts, or of names if nothing else is said.
 func (j *Judge) States(claim, about, names, facts string) bool {
-	held, known, named := j.passage(facts), readerOf("en").known(about), j.passage(names)
+	held, known, named := j.readPassage(facts), readerOf("en").knownTerms(about), j.readPassage(names)
 	stated, mentioned, talk := false, false, false
 	for _, w := range j.wordsOf(claim, held.lang) {
 		switch {
-		case held.has(w):
+		case held.hasClaimed(w):
 			stated = true
-		case named.has(w):
+		case named.hasClaimed(w):
 			mentioned = true
 		case !known.hasAny(w.terms):
 			return false
@@ -28,9 +28,9 @@ func (j *Judge) States(claim, about, names, facts string) bool {
 			talk = true
 		}
 	}
-	for _, counted := range countedThing.FindAllStringSubmatch(unmarked(claim), -1) {
+	for _, counted := range countedThing.FindAllStringSubmatch(withoutMarks(claim), -1) {
 		for _, w := range j.wordsOf(counted[1], held.lang) {
-			if !held.has(w) && !named.has(w) && !known.hasAny(w.terms) {
+			if !held.hasClaimed(w) && !named.hasClaimed(w) && !known.hasAny(w.terms) {
 				return false
 			}
 		}
@@ -46,8 +46,8 @@ func (j *Judge) CountKnown(claim, about, texts string) (words, known int, ok boo
 		return 0, 0, false
 	}
 	r := readerOf(cmp.Or(spoken, lang))
-	there, talk := r.read(texts).terms, r.known(about)
-	for _, t := range r.read(plainClaim(claim)).tokens {
+	there, talk := r.readSentence(texts).terms, r.knownTerms(about)
+	for _, t := range r.readSentence(plainClaim(claim)).tokens {
 		if t.relation || t.count || talk.hasAny(t.terms) {
 			continue
 		}

@@ -2,26 +2,26 @@ package support
 
 import "slices"
 
-func (t token) isNumber() bool { return t.weight == numberWeight }
-func (t token) isName() bool   { return t.proper }
-func (t token) distinct() bool { return t.count || t.isName() }
+func (t token) isNumber() bool   { return t.weight == numberWeight }
+func (t token) isName() bool     { return t.proper }
+func (t token) isDistinct() bool { return t.count || t.isName() }
 
-// same reports whether two tokens are the same word, or built alike: "cover" and "coverage", "kg" and "kilograms"
+// isSame reports whether two tokens are the same word, or built alike: "cover" and "coverage", "kg" and "kilograms"
 // beside a number.
-func (t token) same(o token) bool {
+func (t token) isSame(o token) bool {
 	for _, a := range t.terms {
 		if slices.Contains(o.terms, a) {
 			return true
 		}
 	}
-	if t.measure && o.measure && (abbreviates(t.text, o.text) || abbreviates(o.text, t.text)) {
+	if t.measure && o.measure && (abbreviatesUnit(t.text, o.text) || abbreviatesUnit(o.text, t.text)) {
 		return true
 	}
-	return !t.isNumber() && !o.isNumber() && !t.gram && !o.gram && alike(t.text, o.text)
+	return !t.isNumber() && !o.isNumber() && !t.gram && !o.gram && isAlike(t.text, o.text)
 }
 
-// alike reports whether two words begin with the same letters for most of their length.
-func alike(a, b string) bool {
+// isAlike reports whether two words begin with the same letters for most of their length.
+func isAlike(a, b string) bool {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
@@ -29,8 +29,8 @@ func alike(a, b string) bool {
 	return n >= 4 && 5*n >= 3*max(len(a), len(b))
 }
 
-// abbreviates reports whether a unit's letters stand in another in order, from its first one: kg, kilograms.
-func abbreviates(short, long string) bool {
+// abbreviatesUnit reports whether a unit's letters stand in another in order, from its first one: kg, kilograms.
+func abbreviatesUnit(short, long string) bool {
 	if short == "" || len(short) >= len(long) || short[0] != long[0] {
 		return false
 	}
