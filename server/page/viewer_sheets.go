@@ -30,7 +30,7 @@ func (p *viewing) sheets(page int) error {
 	for i := range sheets {
 		sheets[i].Eager, sheets[i].Text = sheets[i].Page == page, texts[i]
 	}
-	span := spanOf(texts)
+	span := p.withCarried(from, spanOf(texts))
 	p.v.Sheets, p.v.Pages = sheets, views.PageRange{From: from, To: to, All: all}
 	p.v.Offset, p.v.Text = span.Start, runes(p.text, span.Start, span.End)
 	if from > 1 {
@@ -72,9 +72,27 @@ func spanOf(texts []views.Span) (all views.Span) {
 	return all
 }
 
+// withCarried widens the text of pages from one on to the block before, which may end on that page.
+func (p *viewing) withCarried(from int, span views.Span) views.Span {
+	last := views.Span{}
+	for _, b := range p.blocks {
+		if b.Page >= from {
+			break
+		}
+		last = views.Span{Start: b.Start, End: b.End}
+	}
+	switch {
+	case last.End == 0:
+		return span
+	case span.End == 0:
+		return last
+	}
+	return views.Span{Start: last.Start, End: span.End}
+}
+
 // linesOf returns pages with their lines.
 func (p *viewing) linesOf(from, to int, texts []views.Span) ([]views.Sheet, error) {
-	span := spanOf(texts[:to-from+1])
+	span := p.withCarried(from, spanOf(texts[:to-from+1]))
 	lines, err := p.Library.Lines(p.ctx, p.scope, p.v.Document.ID, span.Start, span.End)
 	if err != nil {
 		return nil, err

@@ -71,14 +71,16 @@ func checkBlock(b corpus.Block, pages int) error {
 	if err != nil {
 		return err
 	}
+	on := b.Page // a block may go on on later pages
 	for _, w := range words {
 		if w.Start < at || w.End <= w.Start || w.End > b.End {
 			return fmt.Errorf("word [%d, %d) outside [%d, %d)", w.Start, w.End, at, b.End)
 		}
 		at = w.End
-		if int(w.Box[0]) != b.Page || !insidePage(w.Box[1:]) {
-			return fmt.Errorf("word [%d, %d) stands at %v, block on page %d", w.Start, w.End, w.Box, b.Page)
+		if int(w.Box[0]) < on || int(w.Box[0]) > pages || !insidePage(w.Box[1:]) {
+			return fmt.Errorf("word [%d, %d) stands at %v behind page %d of %d", w.Start, w.End, w.Box, on, pages)
 		}
+		on = int(w.Box[0])
 	}
 	if b.Page < 0 || b.Page > pages {
 		return fmt.Errorf("page %d of %d", b.Page, pages)

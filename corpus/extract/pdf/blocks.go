@@ -30,11 +30,23 @@ func assemble(pages []page, outline []outlineEntry) corpus.Extracted {
 	title := titleOf(grouped, heads, body)
 	left := sections(pages, grouped, outline)
 	outlined := len(left) > 0
+	starts := map[place]bool{}
+	for _, s := range left {
+		starts[s.place] = true
+	}
+	levels := heads
+	if outlined {
+		levels = nil
+	}
+	joinContinued(grouped, levels, body, starts)
 	var w doctext.Writer
 	for i := range pages {
-		b := builder{w: &w, page: &pages[i], number: i + 1}
+		b := builder{w: &w, pages: pages, at: i}
 		for j := range grouped[i] {
 			p, level := &grouped[i][j], 0
+			if len(p.lines) == 0 { // it went into the paragraph that goes on in it
+				continue
+			}
 			if !outlined {
 				level = p.level(heads, body)
 			}
@@ -65,19 +77,22 @@ func squeezed(s string) string {
 }
 
 type builder struct {
-	w      *doctext.Writer
-	page   *page
-	number int
+	w     *doctext.Writer
+	pages []page
+	at    int // index of the page that the words stand on that are written
 }
 
 // part writes a part, as a heading if it has a level.
 func (b *builder) part(p *part, level int) {
 	var area rect
+	b.at = p.lines[0].page
 	for _, l := range p.lines {
-		area.join(l.rect)
+		if l.page == b.at {
+			area.join(l.rect)
+		}
 	}
 	box := b.box(area)
-	block := corpus.Block{Kind: corpus.BlockParagraph, Page: b.number, Box: &box}
+	block := corpus.Block{Kind: corpus.BlockParagraph, Page: b.at + 1, Box: &box}
 	switch {
 	case p.table != nil:
 		block.Kind = corpus.BlockTable
@@ -109,6 +124,7 @@ func (b *builder) part(p *part, level int) {
 // line writes line i of a paragraph, joined to the one before it.
 func (b *builder) line(p *part, i int) {
 	words := p.lines[i].words
+	b.at = p.lines[i].page
 	if i == 0 {
 		if p.item != nil {
 			words = words[p.item.skip:]
@@ -201,7 +217,8 @@ func (b *builder) box(r rect) chat.Box {
 	share := func(v, side float32) float64 {
 		return min(max(math.Round(float64(v/side)*steps), 0), steps)
 	}
-	x0, y0 := min(share(r.x0, b.page.width), steps-1), min(share(r.y0, b.page.height), steps-1)
-	x1, y1 := max(share(r.x1, b.page.width), x0+1), max(share(r.y1, b.page.height), y0+1)
-	return chat.Box{float64(b.number), x0 / steps, y0 / steps, x1 / steps, y1 / steps}
+	width, height := b.pages[b.at].width, b.pages[b.at].height
+	x0, y0 := min(share(r.x0, width), steps-1), min(share(r.y0, height), steps-1)
+	x1, y1 := max(share(r.x1, width), x0+1), max(share(r.y1, height), y0+1)
+	return chat.Box{float64(b.at + 1), x0 / steps, y0 / steps, x1 / steps, y1 / steps}
 }

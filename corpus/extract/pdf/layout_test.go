@@ -53,6 +53,38 @@ func TestLayout(t *testing.T) {
 				"paragraph: The surveyor says that the examination was thorough, for Mr Smith-Jones looked at " +
 					"all of it.",
 			}},
+		{"a paragraph goes on on the next page, in the middle of a word, behind a footnote",
+			[]pdftest.Sheet{
+				{Content: pdftest.Para(50, 300, "The roof is of slate and was", "renewed by a firm that is very sophisti-") +
+					pdftest.At(50, 100, 8, "F", "1") + pdftest.At(56, 98, 10, "F", "A footnote about the firm.")},
+				{Content: pdftest.Para(50, 700, "cated in what it does, and that", "has a warranty.") +
+					pdftest.Para(50, 640, "the walls are dry.")},
+			},
+			[]string{
+				"paragraph: ¹A footnote about the firm.",
+				"paragraph: The roof is of slate and was renewed by a firm that is very sophisticated in what it " +
+					"does, and that has a warranty.", "paragraph: the walls are dry.",
+			}},
+		{"a full line without a stop goes on on the next page, a short one or an ended one does not",
+			[]pdftest.Sheet{
+				{Content: pdftest.Para(50, 300, "The roof is of slate from Wales and", "was renewed by the well known Mr")},
+				{Content: pdftest.Para(50, 700, "Jones of Mill Lane, who is still", "alive and works in the town of")},
+				{Content: pdftest.Para(50, 700, "Bath. All is well in this house and", "it ends.")},
+				{Content: pdftest.Para(50, 700, "Contents", "of the boxes")},
+			},
+			[]string{
+				"paragraph: The roof is of slate from Wales and was renewed by the well known Mr Jones of Mill Lane, " +
+					"who is still alive and works in the town of Bath. All is well in this house and it ends.",
+				"paragraph: Contents of the boxes",
+			}},
+		{"a paragraph goes on in the next column, a heading or a list does not", []pdftest.Sheet{
+			{Content: pdftest.Para(50, 700, "This is the text of the left", "column, and it goes on where") +
+				pdftest.Para(320, 700, "the right column begins, as one", "would expect of it.")},
+			{Content: pdftest.Para(50, 700, "This sentence has no end and", "nothing else") +
+				pdftest.Para(320, 700, "- a list item is apart", "- and one more")}},
+			[]string{"paragraph: This is the text of the left column, and it goes on where the right column begins, " +
+				"as one would expect of it.", "paragraph: This sentence has no end and nothing else",
+				"list1: a list item is apart", "list1: and one more"}},
 		{"columns are read one after the other", []pdftest.Sheet{{Content: pdftest.Para(50, 700,
 			"This is the text of the left", "column, which comes first,", "and here it ends.") +
 			pdftest.Para(320, 700, "This is the right column and", "it comes second, as one would", "expect of it.")}},

@@ -46,6 +46,7 @@ type line struct {
 	bold   bool    // most letters are
 	mono   bool
 	hyphen bool // its last word goes on in the next line
+	page   int  // index of the page it stands on; known once parts are joined
 }
 
 func (l *line) text() string {

@@ -14,6 +14,9 @@ const (
 	mostTold  = 0.6 // of a slot's lines recur or count the pages
 	slotSteps = 100 // of the page's height: lines at one step, or the next, stand at the same height
 	maxRounds = 3   // lines of a running head
+
+	// of the page's height, within which running heads stand: small books that are printed on A4 have wide margins
+	headMargin = 0.2
 )
 
 // dropRunning removes running heads and feet that change from section to section. They are the outermost lines at one
@@ -78,7 +81,7 @@ func edgeOf(p *page, number int, foot bool) edge {
 	}
 	e.rect = p.lines[out].rect
 	mid := (e.y0 + e.y1) / 2 / p.height
-	if !foot && mid > margin || foot && mid < 1-margin {
+	if !foot && mid > headMargin || foot && mid < 1-headMargin {
 		return e
 	}
 	gap := float32(math.MaxFloat32)

@@ -31,6 +31,10 @@ func TestRunningHeadsAreNoText(t *testing.T) {
 			return pdftest.At(50, 775, 9, "F", sections[i/3]) + pdftest.At(500, 775, 9, "F", names[i]) +
 				pdftest.At(50, 750, 9, "F", sections[i/2]) + pdftest.Para(50, 700, text(i))
 		}, func(i int) string { return "paragraph: " + text(i) }},
+		{"the heads of a small book on large paper, over paragraphs that go on", func(i int) string {
+			return pdftest.At(100, 680, 9, "F", fmt.Sprintf("%d   %s", i+9, sections[i/3])) +
+				pdftest.Para(100, 650, text(i))
+		}, func(i int) string { return "paragraph: " + text(i) }},
 		{"titles of slides", func(i int) string {
 			return pdftest.At(50, 750, 12, "F", "On the "+names[i]+" part") + pdftest.Para(50, 700, text(i))
 		}, func(i int) string { return "paragraph: On the " + names[i] + " part\nparagraph: " + text(i) }},
