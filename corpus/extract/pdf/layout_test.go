@@ -55,8 +55,11 @@ func TestLayout(t *testing.T) {
 			}},
 		{"a paragraph goes on on the next page, in the middle of a word, behind a footnote",
 			[]pdftest.Sheet{
-				{Content: pdftest.Para(50, 300, "The roof is of slate and was", "renewed by a firm that is very sophisti-") +
-					pdftest.At(50, 100, 8, "F", "1") + pdftest.At(56, 98, 10, "F", "A footnote about the firm.")},
+				{
+					Content: pdftest.Para(50, 300, "The roof is of slate and was",
+						"renewed by a firm that is very sophisti-") +
+						pdftest.At(50, 100, 8, "F", "1") + pdftest.At(56, 98, 10, "F", "A footnote about the firm."),
+				},
 				{Content: pdftest.Para(50, 700, "cated in what it does, and that", "has a warranty.") +
 					pdftest.Para(50, 640, "the walls are dry.")},
 			},
@@ -67,7 +70,10 @@ func TestLayout(t *testing.T) {
 			}},
 		{"a full line without a stop goes on on the next page, a short one or an ended one does not",
 			[]pdftest.Sheet{
-				{Content: pdftest.Para(50, 300, "The roof is of slate from Wales and", "was renewed by the well known Mr")},
+				{
+					Content: pdftest.Para(50, 300, "The roof is of slate from Wales and",
+						"was renewed by the well known Mr"),
+				},
 				{Content: pdftest.Para(50, 700, "Jones of Mill Lane, who is still", "alive and works in the town of")},
 				{Content: pdftest.Para(50, 700, "Bath. All is well in this house and", "it ends.")},
 				{Content: pdftest.Para(50, 700, "Contents", "of the boxes")},
