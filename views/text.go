@@ -104,6 +104,8 @@ const (
 	txtNotInSource  = "not in its source"
 	txtDoubted      = "A sentence that cites this is not supported by it."
 	txtStarting     = "Starting"
+	txtWaitingFor   = "Waiting for "
+	txtTheModel     = "the model"
 	txtWriting      = "Writing the answer"
 	txtFailedWord   = "failed"
 	txtExpand       = "Expand all"

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -38,6 +39,9 @@ func (t *Turn) headline() string {
 		}
 		if s := t.now(); s != nil {
 			return s.present()
+		}
+		if len(t.All) > 0 {
+			return txtWaitingFor + cmp.Or(t.Model, txtTheModel)
 		}
 		return txtStarting
 	}
