@@ -23,7 +23,8 @@ func (r *Runs) Deny(ctx context.Context, s chat.Scope, runID, callID string) err
 }
 
 // decideCall settles on one verdict about a call. With other servers beside this one, the stored command decides
-// between two that come at once.
+// between two that come at once. The input is checked against the tool's schema here too, so that a person hears at
+// once what does not fit.
 func (r *Runs) decideCall(ctx context.Context, s chat.Scope, w chat.Command) error {
 	c, err := r.findControl(ctx, s, w.RunID)
 	if err != nil {

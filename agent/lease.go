@@ -118,7 +118,8 @@ func (r *Runs) takeOverFree(ctx context.Context) {
 	}
 }
 
-// takeOver makes runs whose lease ended before the given time ours and carries them on.
+// takeOver makes runs whose lease ended before the given time ours and carries them on. Leases are what makes one
+// server work on a run: a run whose lease has ended is anybody's.
 func (r *Runs) takeOver(ctx context.Context, before time.Time) error {
 	r.mu.Lock()
 	stopping := r.stopping

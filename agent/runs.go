@@ -37,7 +37,8 @@ type Config struct {
 	Revoked func(user string) bool
 }
 
-// Runs starts runs and owns their goroutines. It is safe for concurrent use.
+// Runs starts runs and owns their goroutines. It is safe for concurrent use. mu guards its maps and counters only and
+// is never held during I/O.
 type Runs struct {
 	cfg    Config // with the defaults
 	engine *run.Engine
@@ -148,11 +149,13 @@ func (r *Runs) findRepeated(
 	return earlier, false, err
 }
 
+// newLease is a lease from now on, for a run that starts or goes on here.
 func (r *Runs) newLease() chat.Lease {
 	return chat.Lease{Owner: r.cfg.Owner, Until: time.Now().Add(r.cfg.Lease)}
 }
 
-// launchRun gives a run its goroutine. log is what it did before a restart, nil for a new run.
+// launchRun gives a run its goroutine. log is what it did before a restart, nil for a new run. The goroutine ends with
+// its run; Stop waits for it. ctx must not end with a request.
 func (r *Runs) launchRun(ctx context.Context, begun chat.Run, set tools.Set, log []chat.Event) {
 	runCtx, c := run.NewControl(ctx, begun.User)
 	r.mu.Lock()

@@ -28,6 +28,8 @@ func (r *Runs) acquireSlot(user string) error {
 	return nil
 }
 
+// releaseSlot gives back what acquireSlot took for the time of storing; a run that was launched holds a slot of its
+// own.
 func (r *Runs) releaseSlot(user string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -41,7 +41,8 @@ func (r *Runs) steerRun(ctx context.Context, s chat.Scope, w chat.Command) error
 	return r.storeCommand(ctx, s, w)
 }
 
-// storeCommand stores a command. If its run came here in between, it is found here.
+// storeCommand stores a command. If its run came here in between, it is found here. Look makes this server read its own
+// commands at once instead of at the next tick.
 func (r *Runs) storeCommand(ctx context.Context, s chat.Scope, w chat.Command) error {
 	if err := r.cfg.Store.AddCommand(ctx, s, w); err != nil {
 		return err

@@ -128,6 +128,8 @@ func (a Analysis) WithType(kind Type, q string) Analysis {
 	return a
 }
 
+// typeOf finds what a question is after. The order of the cases is their order of certainty: talk and sums are told by
+// their whole form, a comparison by one word.
 func typeOf(q string, a Analysis, followsUp bool) Type {
 	switch {
 	case talk.MatchString(q):
@@ -152,6 +154,8 @@ func typeOf(q string, a Analysis, followsUp bool) Type {
 	}
 }
 
+// complexityOf says how much work a question seems to be: simple, moderate or complex, by its parts, its length in
+// runes and its content words.
 func complexityOf(q string, a Analysis) string {
 	parts := strings.Count(q, "?") + strings.Count(strings.ToLower(q), " and ") + strings.Count(q, ";")
 	switch {
@@ -164,6 +168,8 @@ func complexityOf(q string, a Analysis) string {
 	}
 }
 
+// suggestTools names tools of the default toolset for a kind of question; a run offers those of its own that stand in
+// for them.
 func suggestTools(a Analysis) []string {
 	switch a.Type {
 	case General:
@@ -224,7 +230,7 @@ func findEntities(q string) []string {
 	return out
 }
 
-// Keywords are the content words, as they are typed, each once.
+// Keywords are the content words, as they are typed, each once. At most 12, in the order of the question.
 func Keywords(q string) []string {
 	language := text.Detect(q)
 	if language == "" {

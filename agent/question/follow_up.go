@@ -63,6 +63,8 @@ func spokenBy(said []wordAt) []grammar {
 	return fits
 }
 
+// referenceOf is how words lean on the answer before them by this grammar. Long questions, names and digits stand by
+// themselves: they say what they are about.
 func (g grammar) referenceOf(q string, said []wordAt) reference {
 	if len(said) == 0 || len(said) > mostReferring || strings.ContainsAny(q, "0123456789") || g.namesThing(q, said) {
 		return byItself

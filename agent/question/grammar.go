@@ -10,7 +10,9 @@ import (
 	"footnote/corpus/text"
 )
 
-// grammar is how a language joins questions and refers to what was said: closed classes of words, in lower case.
+// grammar is how a language joins questions and refers to what was said: closed classes of words, in lower case. Five
+// languages have one; a question in another is read by whichever knows most of its words, and then seldom finds parts
+// or references, which only costs a shortcut.
 type grammar struct {
 	language     string
 	conjunctions []string
@@ -85,6 +87,7 @@ var grammars = []grammar{
 	},
 }
 
+// wordList makes the table of grammars readable: words in one string, separated by spaces.
 func wordList(list string) []string { return strings.Fields(list) }
 
 // isFunction reports whether a word carries no subject. In a language without a list of such words the short ones do
@@ -105,6 +108,7 @@ type wordAt struct {
 
 var wordShape = regexp.MustCompile(`[\p{L}\p{M}\p{N}]+(?:[-._][\p{L}\p{M}\p{N}]+)*`)
 
+// wordsAt are the words of a text in order, in lower case, with their places in bytes.
 func wordsAt(q string) []wordAt {
 	var out []wordAt
 	from := 0
@@ -181,7 +185,8 @@ type clause struct {
 }
 
 // splitQuestions are the questions that a text consists of, nil if it can't be divided into such: each part has content
-// words and function words of its own, and none that was cut from a sentence ends in the middle of a phrase.
+// words and function words of its own, and none that was cut from a sentence ends in the middle of a phrase. What is
+// cut is never rewritten: a part is a piece of the question as it was typed.
 func splitQuestions(q string) []clause {
 	said := wordsAt(q)
 	joints := jointsOf(said)
@@ -206,6 +211,7 @@ func splitQuestions(q string) []clause {
 	return append(parts, clause{trimPunctuation(q[said[from].start:]), joined})
 }
 
+// trimPunctuation cuts white space and marks off both ends of a clause.
 func trimPunctuation(s string) string {
 	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;?¿.!¡", r) })
 }

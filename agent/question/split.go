@@ -43,7 +43,8 @@ var (
 )
 
 // Split takes a question apart by rules: the questions it consists of, or the sides of a comparison. A question that
-// they find no parts in comes back whole.
+// they find no parts in comes back whole. It never fails: what is too long, has too many parts or a part without
+// content comes back undivided.
 func Split(question string, a Analysis) []chat.PlanPart {
 	q := strings.Join(strings.Fields(question), " ")
 	if len(q) > MaxAnalysed {

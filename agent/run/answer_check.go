@@ -13,7 +13,8 @@ import (
 	"footnote/chat"
 )
 
-// answerCheck says how far an answer is borne out.
+// answerCheck says how far an answer is borne out. It is the program's own check, made by rules for every answer; what
+// the model thinks of its answer is selfEvaluator's, and judgement.combineWith joins the two.
 type answerCheck struct {
 	*task
 	found *findings
@@ -33,8 +34,11 @@ const (
 
 // evaluation is how far an answer is borne out, as the program finds it.
 type evaluation struct {
-	confidence  float64
-	explained   string
+	// 0–1, in hundredths: ground.UncheckedConfidence at most where nothing was compared with passages
+	confidence float64
+	// one or more whole sentences, for the person who asked
+	explained string
+	// sentences of the answer without their footnotes, never nil: it goes into JSON as a list
 	unsupported []string
 	faultless   bool // everything that the answer states is held, or it states nothing
 }
@@ -119,6 +123,8 @@ func (ac *answerCheck) evaluateTalk(markdown string) evaluation {
 	}
 }
 
+// searchCoverage says how much of what is in reach was looked into. A search looks into every document in reach, so one
+// search counts them all; a document that was only shown to the user counts as neither searched nor read.
 func (ac *answerCheck) searchCoverage() chat.Coverage {
 	readDocs, pages, empty, searches := ac.toolContext.Sources.Readings()
 	if ac.author == reportOfOpened {

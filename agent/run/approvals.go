@@ -12,8 +12,9 @@ import (
 // approval is a call's wait for a person's word.
 type approval struct {
 	tool    *tools.Tool
-	settled bool         // guarded by the mutex of approvals
-	answer  chan verdict // holds one
+	settled bool // guarded by the mutex of approvals
+	// holds one: settleCall never blocks, and a decision is kept until awaitVerdict takes it
+	answer chan verdict // holds one
 }
 
 // verdict is what a person decided about a call.
@@ -25,7 +26,9 @@ type verdict struct {
 // ErrDecided is why a second decision about a call is refused.
 var ErrDecided = &chat.Error{Code: chat.CodeConflict, Message: "This step was decided already."}
 
-// approvals are the calls of a run that wait, or waited, for a person. It is safe for concurrent use.
+// approvals are the calls of a run that wait, or waited, for a person. It is safe for concurrent use. A decision may
+// arrive before its call waits: a run that was taken over by this server is shown with its pending calls as soon as its
+// log is read, but waits for them only when resumePending has come so far. early keeps it.
 type approvals struct {
 	mu      sync.Mutex
 	waiting map[string]*approval // by call id
@@ -45,7 +48,8 @@ func (s *approvals) addCall(callID string, t *tools.Tool) *approval {
 	return a
 }
 
-// settleCall hands a verdict to the call, and reports whether it is the first.
+// settleCall hands a verdict to the call, and reports whether it is the first. It never blocks. A false result means
+// that somebody else decided first, here or on another server.
 func (s *approvals) settleCall(callID string, v verdict) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -25,8 +25,10 @@ func (c *toolCaller) requestApproval(a *toolCall) chat.Step {
 	return a.step
 }
 
-// runApproved waits for a person's word on each call that needs it, in the order of the calls, and runs those that
-// may. It returns the results for the model by the ids of their steps.
+// runApproved waits for a person's word on each call that needs it, in the order of the calls, and runs those that may.
+// It returns the results for the model by the ids of their steps. The waits are one after the other and the calls side
+// by side: a call begins as soon as it is allowed, while the next one still waits. When the server stops (errLeaving),
+// calls under way may end, and what still waits is asked about again by the server that goes on.
 func (c *toolCaller) runApproved(ctx, callCtx context.Context, attempts []*toolCall) (map[string]llm.Message, error) {
 	late := time.NewTimer(c.budget.searchTime() - time.Since(c.budget.begun))
 	defer late.Stop()
@@ -75,7 +77,8 @@ func (c *toolCaller) runApproved(ctx, callCtx context.Context, attempts []*toolC
 }
 
 // awaitVerdict waits for the word on one call: a person's, the end of the time for tools, or the command for an answer
-// now.
+// now. A refusal of any kind is not an error: the call is rejected and its verdict empty. An error ends the run here:
+// its context ended, or another server goes on.
 func (c *toolCaller) awaitVerdict(ctx context.Context, a *toolCall, late <-chan time.Time) (verdict, error) {
 	object := func(why rejection) {
 		c.control.approvals.withdrawCall(a.approval)
@@ -107,7 +110,8 @@ func (c *toolCaller) awaitVerdict(ctx context.Context, a *toolCall, late <-chan 
 	return verdict{}, nil
 }
 
-// acceptApproval makes an approved call ready to run, with the person's input if there is one.
+// acceptApproval makes an approved call ready to run, with the person's input if there is one. What the model had asked
+// for stays in the step's details, so that a resumed run counts the call as it was made by the model.
 func (c *toolCaller) acceptApproval(a *toolCall, v verdict) {
 	a.step.Status, a.step.ToolStatus, a.step.Timestamp, a.step.Summary = chat.StatusRunning, chat.StatusRunning,
 		nowSeconds(), ""
@@ -173,7 +177,9 @@ func (c *toolCaller) rejectCall(a *toolCall, why rejection) {
 	c.rejected = append(c.rejected, rejectedCall{a.step.Message, why, a.tool.HasSideEffects})
 }
 
-// restoreRejected remembers a call of the log that a person kept from running.
+// restoreRejected remembers a call of the log that a person kept from running. The reason is found by the status and
+// the summary of the step, which is all that the log has of it: a summary that changes makes rejections of older logs
+// unknown.
 func (c *toolCaller) restoreRejected(s chat.Step) {
 	if allowed, said := s.Details[detailApproved].(bool); !said || allowed {
 		return

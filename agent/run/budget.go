@@ -11,7 +11,9 @@ import (
 // budget is what a run may use, what it has used, and why it must answer when a limit is reached.
 type budget struct {
 	*task
-	limits     chat.Budget
+	// what toolset, settings and request allow together, see Engine.budgetOf
+	limits chat.Budget
+	// when this process took the run up; a resumed run gets its whole time again
 	begun      time.Time
 	turns      int // model turns that may call tools
 	retrievals int // calls that search or read
@@ -23,7 +25,8 @@ type budget struct {
 	stop       chat.StopReason // why the answer is forced; empty while it is not
 }
 
-// checkLimits decides whether a budget is spent, so that the next turn has to answer from what there is.
+// checkLimits decides whether a budget is spent, so that the next turn has to answer from what there is. The first
+// reason found stands: a budget that is spent stays spent, whatever else runs out later.
 func (b *budget) checkLimits() {
 	switch {
 	case b.stop != "":
@@ -49,12 +52,16 @@ func (b *budget) mayCall() bool {
 // isLate reports whether the rest of the time is needed for the answer.
 func (b *budget) isLate() bool { return time.Since(b.begun) >= b.searchTime() }
 
+// totalTime is how long the run may take in all, its answer included.
 func (b *budget) totalTime() time.Duration { return time.Duration(b.limits.Seconds) * time.Second }
 
+// searchTime is how long tools may be called: the last sixth of the run's time is kept for writing the answer
+// (answerReserve).
 func (b *budget) searchTime() time.Duration { return b.totalTime() - b.totalTime()/answerReserve }
 
 // chargeTokens adds tokens to what the run has used, and returns their cost; nil without a price for the model. A part
-// is not given as the whole: once a model without a price was used, the run has no cost.
+// is not given as the whole: once a model without a price was used, the run has no cost. The prices are those of the
+// settings at this moment; what a run cost is stored and never computed again.
 func (b *budget) chargeTokens(model llm.Model, used chat.Tokens) *float64 {
 	b.tokens.In += used.In
 	b.tokens.Out += used.Out
@@ -83,6 +90,8 @@ func (b *budget) chargeFailedReply(model llm.Model, err error) (used chat.Tokens
 	return used
 }
 
+// costOf is what some tokens cost, in the currency of the settings; nil without a price for the model. Prices are per
+// million tokens. The offline model costs nothing as soon as any model has a price.
 func (b *budget) costOf(model llm.Model, used chat.Tokens) *float64 {
 	price, ok := b.cfg.Prices[model.Name()]
 	if !ok && (model.Name() != offlineName || len(b.cfg.Prices) == 0) { // rules cost nothing

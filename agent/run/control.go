@@ -24,7 +24,8 @@ var (
 	errLate      = errors.New("the time for searching is over")
 )
 
-// Control steers a run under way from outside. It is safe for concurrent use.
+// Control steers a run under way from outside. It is safe for concurrent use. Each context has one meaning and ends for
+// one reason: ctx stops the run, now forces its answer, leaving stops it here so that another server can go on.
 type Control struct {
 	user      string
 	ctx       context.Context // of the run
@@ -64,10 +65,12 @@ func (c *Control) Revoke() { c.end(errRevoked) }
 // Interrupt ends the run because the server stops and no other one goes on.
 func (c *Control) Interrupt() { c.end(errStopping) }
 
-// Lose ends the run here, without a word in its log, because another server works on it.
+// Lose ends the run here, without a word in its log, because another server works on it. Whoever has the lease writes
+// the log from here on.
 func (c *Control) Lose() { c.end(errLost) }
 
-// Leave begins nothing any more: calls under way may end, then another server goes on.
+// Leave begins nothing any more: calls under way may end, then another server goes on. It returns at once; LeaveAtOnce
+// follows when calls under way take too long to end.
 func (c *Control) Leave() { c.endLeaving(errLeaving) }
 
 // LeaveAtOnce cuts off the calls under way that Leave lets end.

@@ -27,6 +27,7 @@ type Memory struct {
 	Passages  int // that earlier answers rested on, or that were shown for them: the last ones, each once
 }
 
+// orDefaults fills in the fields that are zero; a negative one comes out as 0, which is no memory of that kind.
 func (m Memory) orDefaults() Memory {
 	return Memory{
 		Questions: orDefault(m.Questions, memoryQuestions), Tokens: orDefault(m.Tokens, memoryTokens),
@@ -34,6 +35,7 @@ func (m Memory) orDefaults() Memory {
 	}
 }
 
+// orDefault is n, usual for 0, and 0 for a negative n.
 func orDefault(n, usual int) int {
 	if n == 0 {
 		return usual
@@ -80,6 +82,9 @@ func (t *task) requestHistory() []llm.Message {
 	return messages
 }
 
+// readBranch reads what the run continues: from its parent back to the first question of the shown branch, as far as
+// Memory goes. Answers that were replaced by newer versions are not among it. A run whose stored rows are damaged is
+// counted in lost and left out. It fails when the store does; what was read until then is dropped.
 func (t *task) readBranch(ctx context.Context) (conversation, error) {
 	if t.run.ParentID == "" {
 		return conversation{}, nil
@@ -141,7 +146,8 @@ func (t *task) readBranch(ctx context.Context) (conversation, error) {
 	return out, nil
 }
 
-// addPassages keeps passages that are not known yet, up to a limit in all.
+// addPassages keeps passages that are not known yet, up to a limit in all. Passages of later answers come first,
+// because the walk goes backwards: with little room, the newest stay.
 func (r *conversation) addPassages(passages []string, limit int) {
 	for _, id := range passages {
 		if len(r.passages) < limit {

@@ -13,7 +13,8 @@ import (
 // maxDecisions is how many choices of tools are remembered.
 const maxDecisions = 1000
 
-// decision is what a model chose first for a question that was then answered.
+// decision is what a model chose first for a question that was then answered. Decisions are kept in memory only, of all
+// users of this process, each under a key that holds its user.
 type decision struct {
 	question string
 	calls    []llm.Call
@@ -74,7 +75,8 @@ func (s *toolSelector) recallDecision() (calls []llm.Call, ok bool) {
 	return calls, true
 }
 
-// rememberDecision remembers the model's first choice of a run that ended with an answer from documents.
+// rememberDecision remembers the model's first choice of a run that ended with an answer from documents. What rules or
+// an earlier choice began is not remembered: a choice would confirm itself.
 func (s *toolSelector) rememberDecision(a chat.Answer) {
 	if s.chosenBy != "" || len(a.Citations) == 0 || a.StopReason != chat.StopAnswered ||
 		!s.isEnabled(featureDecisions) {

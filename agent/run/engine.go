@@ -74,6 +74,8 @@ func (c Config) CheckTools() error {
 	return registry.Check(c.Toolset, c.Tools)
 }
 
+// toolRegistry builds the tools that the settings allow. It fails for a tool whose schema is wrong, which is a mistake
+// in the program.
 func (c Config) toolRegistry() (tools.Registry, error) {
 	return tools.NewRegistry(tools.Config{Web: c.Web, MCP: c.MCP, ApproveWeb: c.ApproveWeb})
 }
@@ -145,7 +147,8 @@ func (e *Engine) FindTool(ctx context.Context, req chat.RunRequest, name string)
 	return e.Registry.WithMCPTools(ctx, set).Find(name), nil
 }
 
-// ReadLog reads all events that a run has stored.
+// ReadLog reads all events that a run has stored. It reads page by page, chat.MaxPage events each, and returns all of
+// them at once: a log has at most as many as the store allows for a run.
 func (e *Engine) ReadLog(ctx context.Context, run chat.Run) ([]chat.Event, error) {
 	var log []chat.Event
 	for {

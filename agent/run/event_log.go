@@ -35,7 +35,9 @@ func (l *eventLog) appendEvents(ctx context.Context, ps ...chat.Payload) error {
 }
 
 // emitEvents stores payloads. A run whose events can't be stored ends: an unrecorded step must not shape the answer. A
-// cancelled run still stores what it has begun to store, so that one knows what is in the log.
+// cancelled run still stores what it has begun to store, so that one knows what is in the log. Events of one call are
+// stored together or not at all, in their order. What can't be stored is not retried here: storeEnd alone tries again,
+// for the last events.
 func (l *eventLog) emitEvents(ctx context.Context, ps ...chat.Payload) error {
 	if len(ps) == 0 {
 		return nil
@@ -56,6 +58,7 @@ func (l *eventLog) reopenSteps(ps []chat.Payload) {
 	}
 }
 
+// newID gives out the next call id of the run: c1, c2, … A resumed run goes on after the highest one of its log.
 func (l *eventLog) newID() string {
 	l.ids++
 	return "c" + strconv.Itoa(l.ids)
@@ -80,7 +83,8 @@ func (l *eventLog) trackStep(s chat.Step) chat.Step {
 	return s
 }
 
-// takeAnswerBack moves the text that was shown into a step.
+// takeAnswerBack moves the text that was shown into a step. The text moves into the step's thought, so that nothing
+// that a reader saw is lost without a trace.
 func (l *eventLog) takeAnswerBack(ctx context.Context, step chat.Step) error {
 	text, stored := l.writer.Reset()
 	step.Thought = strings.TrimSpace(text)
@@ -90,7 +94,9 @@ func (l *eventLog) takeAnswerBack(ctx context.Context, step chat.Step) error {
 	return l.emitEvents(ctx, step)
 }
 
-// closeSteps ends the steps that were running, in the order they began.
+// closeSteps ends the steps that were running, in the order they began. They are sorted by their numbers, so that c10
+// comes after c9. With an empty status in done the run goes on elsewhere: then a tool's step says that nobody knows
+// whether it took effect.
 func (l *eventLog) closeSteps(done chat.RunDone) []chat.Payload {
 	var steps []*chat.Step
 	for _, s := range l.open {
@@ -130,6 +136,8 @@ func (l *eventLog) storableSteps() []chat.Payload {
 	})
 }
 
+// nowSeconds is the time as steps carry it: seconds since 1970 with microseconds, UTC.
 func nowSeconds() float64 { return float64(time.Now().UnixMicro()) / 1e6 }
 
+// sinceMS is how long ago a moment was, in whole milliseconds.
 func sinceMS(t time.Time) int64 { return time.Since(t).Milliseconds() }

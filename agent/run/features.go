@@ -9,7 +9,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// FeatureNames are what a run does around its model, by name. Each can be switched off.
+// FeatureNames are what a run does around its model, by name. Each can be switched off. They are the values of the
+// setting agent.without, and the names under which the handbook explains them.
 func FeatureNames() []string {
 	return []string{
 		featureAnalyse, featurePlan, featurePaths, featureRefine, featureEarlyStop, featureDecisions, featureReflect,

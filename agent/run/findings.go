@@ -54,7 +54,9 @@ func (f *findings) onePassageSuffices() bool {
 }
 
 // restsOnTools reports whether an answer needs no footnotes because it says what tools returned that show no passages.
-// At least one sentence must say so, or no sentence states anything and the run has searched the documents.
+// At least one sentence must say so, or no sentence states anything and the run has searched the documents. A list of
+// documents or a sum is such an answer: what it says is checked against the stored output of the call instead of a
+// passage.
 func (f *findings) restsOnTools(markdown string) bool {
 	if f.evidence.Results.IsEmpty() || !f.toolContext.Sources.IsEmpty() && f.asked.Type != question.Metadata {
 		return false
@@ -91,8 +93,9 @@ func (f *findings) statesResult(said string) bool {
 	return f.cite.Judge.States(said, ground.SumMetaWords+f.run.Request.Message, f.run.Request.Message, result)
 }
 
-// speaksOf reports whether a sentence of the answer that its passages bear out holds, together with what its
-// footnotes quote, more than half of the content words of a part.
+// speaksOf reports whether a sentence of the answer that its passages bear out holds, together with what its footnotes
+// quote, more than half of the content words of a part. It closes the parts of a plan that the model found by searches
+// of its own, which carry no part's id.
 func (f *findings) speaksOf(answer, part string) bool {
 	language := text.Detect(part)
 	if language == "" {
@@ -142,7 +145,9 @@ func (f *findings) sourcesOf(citations []chat.Citation) []chat.Source {
 	return out
 }
 
-// rankedResults puts what all calls found in one order by a closer look at each passage.
+// rankedResults puts what all calls found in one order by a closer look at each passage. It is for Gather, which
+// returns results of several tools with several queries: only a score by the run's own question can be compared between
+// them. Results below leastGathered are left out.
 func (f *findings) rankedResults(most int) []corpus.Result {
 	var hits []corpus.Result
 	for _, s := range f.toolContext.Sources.All() {

@@ -26,7 +26,8 @@ type ending struct {
 }
 
 // finishRun runs do and ends the log, whatever happens: exactly one run_done, even if the context is gone or the code
-// panics.
+// panics. An error of the run's context wins over the one it caused. A run that another server has by now is left
+// without a word in its log.
 func (w *Runner) finishRun(ctx context.Context, do func() ([]chat.Payload, error)) ending {
 	last, err := func() (last []chat.Payload, err error) {
 		defer func() {
@@ -66,7 +67,8 @@ func orNone(err error) error {
 	return err
 }
 
-// outcomeOf says how the run ended.
+// outcomeOf says how the run ended. Codes that are the user's fault are not retryable; what is internal is logged with
+// its cause and told without it.
 func (w *Runner) outcomeOf(ctx context.Context, err error) chat.RunDone {
 	switch {
 	case err == nil:

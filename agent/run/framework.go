@@ -50,7 +50,9 @@ const moreRounds = 50
 
 var errRounds = errors.New("the agent framework left the order of turns and calls")
 
-// rounds lets a framework drive one run, whose work is the framework's until close.
+// rounds lets a framework drive one run, whose work is the framework's until close. A framework may call Turn and Call
+// from other goroutines; the mutex makes them one after the other, because the parts of a Runner belong to one
+// goroutine at a time.
 type rounds struct {
 	w       *Runner
 	mu      sync.Mutex
@@ -62,6 +64,7 @@ type rounds struct {
 	last    []chat.Payload
 }
 
+// asRounds is the run as a Framework gets it.
 func (r *rounds) asRounds() Rounds {
 	return Rounds{
 		Question: r.w.run.Request.Message, Tools: r.w.model.nextRequest().Tools,
@@ -91,6 +94,7 @@ func (r *rounds) inOrder(step func() error) error {
 	return r.err
 }
 
+// takeTurn has the model speak. It fails with errRounds after the answer, and while calls of the last turn are open.
 func (r *rounds) takeTurn(ctx context.Context) ([]llm.Call, error) {
 	if r.ended || len(r.reply.calls) > 0 && r.results == nil {
 		return nil, errRounds
@@ -104,6 +108,8 @@ func (r *rounds) takeTurn(ctx context.Context) ([]llm.Call, error) {
 	return r.reply.calls, nil
 }
 
+// callResult is what the model is told of one call, by its place in the turn from 0. All calls of the turn are made
+// when the first of them is asked for: a framework that asks one by one still has them run side by side.
 func (r *rounds) callResult(ctx context.Context, place int) (string, error) {
 	if place < 0 || place >= len(r.reply.calls) {
 		return "", errRounds

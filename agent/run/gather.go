@@ -60,7 +60,8 @@ func (e *Engine) Gather(ctx context.Context, run chat.Run, set tools.Set, most i
 	return out, err
 }
 
-// gatherPassages lets the model call tools until it has enough.
+// gatherPassages lets the model call tools until it has enough. It is answerLoop without an answer: the text of a turn
+// is dropped, and a spent budget ends it without an error.
 func (w *Runner) gatherPassages(ctx context.Context) error {
 	if err := w.beginRun(ctx); err != nil {
 		return err

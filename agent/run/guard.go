@@ -68,6 +68,8 @@ type guardRule struct {
 	own bool
 }
 
+// newGuard compiles the patterns. It fails for one that is no RE2 expression and for a negative length, naming the
+// setting.
 func newGuard(g Guard) (guard, error) {
 	if g.Input == nil {
 		g.Input = DefaultGuard()
@@ -86,7 +88,8 @@ func newGuard(g Guard) (guard, error) {
 	return out, nil
 }
 
-// blockReason returns why a question is not worked on, as a sentence for its user; empty when it is.
+// blockReason returns why a question is not worked on, as a sentence for its user; empty when it is. Patterns are tried
+// in their order; the sentence does not say which one matched, so that it can't be probed.
 func (g guard) blockReason(question string) string {
 	if g.longest > 0 && utf8.RuneCountInString(question) > g.longest {
 		return fmt.Sprintf(

@@ -9,7 +9,8 @@ import (
 )
 
 // answerLoop lets the model work until it answers, and returns what ends the run's log but for run_done. An error ends
-// the run.
+// the run. What is called a framework here only decides the order of turns and calls: without one in the settings,
+// driveOwnLoop does. Its context ends before the run is taken back, so that nothing of it goes on.
 func (w *Runner) answerLoop(ctx context.Context) ([]chat.Payload, error) {
 	drive := w.cfg.Framework
 	if drive == nil {
@@ -24,7 +25,9 @@ func (w *Runner) answerLoop(ctx context.Context) ([]chat.Payload, error) {
 }
 
 // nextReply asks the model for a turn, and again until the reply has calls or its answer is good enough. With an
-// answer, last holds the events that end the run's log.
+// answer, last holds the events that end the run's log. A turn may be asked for again because it was empty, rested on
+// nothing, had no footnotes, or because the model that only chooses tools is done. Each of these happens a limited
+// number of times (remedies, maxRepairs, maxCuts), so it ends.
 func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, err error) {
 	for {
 		if ok, err := w.selector.quoteAgain(ctx); ok || err != nil {
@@ -84,7 +87,8 @@ func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, e
 	}
 }
 
-// runTurnCalls makes the calls of a turn and looks at what came of them.
+// runTurnCalls makes the calls of a turn and looks at what came of them. The first calls that the model chose by itself
+// are remembered: they may serve a similar question later.
 func (w *Runner) runTurnCalls(ctx context.Context, r reply) error {
 	if w.selector.first == nil && r.finish != llm.FinishLength {
 		w.selector.first = r.calls

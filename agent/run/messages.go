@@ -25,7 +25,8 @@ type messages struct {
 }
 
 // shortenOldResults shortens the results of older calls when the history nears the room that a model has for it, and
-// says so. The results of the last turn stay whole.
+// says so. The results of the last turn stay whole. It begins at 80 % of Features.ContextTokens. A shortened result
+// keeps its fence, so that it stays data.
 func (ms *messages) shortenOldResults(ctx context.Context) error {
 	size := 0
 	for _, m := range ms.list {
@@ -80,7 +81,8 @@ func (ms *messages) dropOldResults() bool {
 	return found
 }
 
-// estimateTokens estimates how many tokens a text has: about four bytes each.
+// estimateTokens estimates how many tokens a text has: about four bytes each. It is for decisions about room only: what
+// is charged comes from the model's server wherever that counts.
 func estimateTokens(s string) int { return len(s)/4 + 1 }
 
 // estimateRequest estimates the tokens of a request, with its tools.
@@ -95,6 +97,7 @@ func estimateRequest(req llm.Request) int {
 	return size
 }
 
+// clipTokens cuts a text to about limit tokens, four bytes each, between runes, and marks the cut with an ellipsis.
 func clipTokens(s string, limit int) string {
 	if len(s) <= limit*4 {
 		return s

@@ -34,7 +34,8 @@ type reply struct {
 	byProgram bool // it holds calls of the program's own, and is no turn of a model
 }
 
-// modelCaller has the model speak: with retries, with repairs of what can't be read, and with the fallback.
+// modelCaller has the model speak: with retries, with repairs of what can't be read, and with the fallback. It owns
+// every request to a language model, so that budgets, failures and what is shown are treated in one place.
 type modelCaller struct {
 	*task
 	log      *eventLog
@@ -65,6 +66,8 @@ func (m *modelCaller) useRequested() {
 }
 
 // completeTurn gets one whole reply from the model, whatever it takes: waiting, a shorter history, or the fallback.
+// Each way out of a failure is limited: waiting by rateLimit.nextWait, a shorter history once, an unreadable call
+// twice, the fallback once, since it can't fall back any further.
 func (m *modelCaller) completeTurn(ctx context.Context) (reply, error) {
 	var limit rateLimit
 	for {
@@ -119,7 +122,9 @@ func (m *modelCaller) completeTurn(ctx context.Context) (reply, error) {
 	}
 }
 
-// streamReply lets the model speak once. Its text is shown as it comes.
+// streamReply lets the model speak once. Its text is shown as it comes. Three things may cut it off: the end of the
+// time for searching, unless an answer is already being written; the user who wants the answer now, whose cut makes a
+// text that has begun the answer; and a server that stops.
 func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -170,7 +175,8 @@ func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
 	return r, m.checkPrompt(ctx, req, done.Usage)
 }
 
-// readParts takes the parts of a reply.
+// readParts takes the parts of a reply. It fails with what the stream or the store fails with; r holds what came until
+// then.
 func (m *modelCaller) readParts(
 	ctx context.Context, parts func(func(llm.Part, error) bool), r *reply,
 ) (done *llm.Done, err error) {
@@ -279,6 +285,7 @@ func (m *modelCaller) noteRepetition(ctx context.Context) error {
 	))
 }
 
+// thinkingStep shows what a model thought, at most 4,000 characters of it.
 func (m *modelCaller) thinkingStep(thought string) chat.Step {
 	step := m.log.newStep("thinking", chat.ActionThinking, chat.StatusComplete, "Thought about it")
 	step.Thought = tools.CutText(strings.TrimSpace(thought), 4000)
@@ -317,7 +324,9 @@ func (m *modelCaller) dropOldResults() bool {
 }
 
 // completeOnce asks the model something beside the run's conversation, without tools, and charges it to the run. A user
-// who wants the answer now ends it.
+// who wants the answer now ends it. It is for plans and judgements. It goes to the cheaper model where one is set,
+// takes completeTime at most, and gets completeTokens for its reply. A failure is the caller's to handle: it never ends
+// the run by itself.
 func (m *modelCaller) completeOnce(
 	ctx context.Context,
 	messages []llm.Message,

@@ -40,7 +40,8 @@ func (l *rateLimit) nextWait(named time.Duration) (time.Duration, bool) {
 	return wait, true
 }
 
-// waitForServer lets a rate limit pass, visibly. A user who wants the answer now ends it.
+// waitForServer lets a rate limit pass, visibly. A user who wants the answer now ends it. The step shows how long it
+// takes, so that a silent run can be told from one that hangs.
 func (m *modelCaller) waitForServer(ctx context.Context, d time.Duration) error {
 	step := m.log.newStep("rate_limit", chat.ActionThinking, chat.StatusRunning,
 		fmt.Sprintf("The model's server is busy: trying again in %d s", int(d.Round(time.Second).Seconds())))
@@ -76,7 +77,7 @@ func (m *modelCaller) waitForServer(ctx context.Context, d time.Duration) error 
 }
 
 // fallBack gives the rest of the run to the fallback model and says so; without one, the run ends with the model's
-// failure.
+// failure. The step and the error say what failed in words for the user; the cause is logged here, once.
 func (m *modelCaller) fallBack(ctx context.Context, e *llm.Error) error {
 	reason, _ := explainFailure(e, m.run.User)
 	failed := &chat.Error{Code: chat.CodeModelFailed, Message: m.explainFor(e), Err: e}
@@ -97,6 +98,8 @@ func (m *modelCaller) fallBack(ctx context.Context, e *llm.Error) error {
 	return m.goOnWithFallback(ctx, step)
 }
 
+// goOnWithFallback makes the fallback the run's model: what was shown is taken back into the step, the messages for one
+// turn are dropped, and a text that came with the question is given to it as if it had read it.
 func (m *modelCaller) goOnWithFallback(ctx context.Context, step chat.Step) error {
 	m.switchToFallback()
 	m.messages.ephemeral, m.phase = nil, gathering

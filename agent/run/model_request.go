@@ -23,7 +23,8 @@ func (m *modelCaller) turnModel() (model llm.Model, chooses bool) {
 	return s, true
 }
 
-// nextRequest is the next turn as the model gets it.
+// nextRequest is the next turn as the model gets it. The messages are shared with the history, not copied: a model must
+// not change them.
 func (m *modelCaller) nextRequest() llm.Request {
 	req := llm.Request{
 		Messages: m.messages.list, NoTools: !m.mayCallTools(), Temperature: m.chosenTemperature(),
@@ -60,7 +61,8 @@ func (m *modelCaller) chosenTemperature() *float64 {
 	return &m.set.DefaultTemperature
 }
 
-// toolSelection is who chooses this run's first tools.
+// toolSelection is who chooses this run's first tools. A fixed pipeline, a model below LeastModel and a small model
+// leave no choice: rules choose.
 func (m *modelCaller) toolSelection() tools.Selection {
 	switch asked := tools.Selection(m.run.Request.Config.Selection); {
 	case m.cfg.Features.Pipeline, m.engine.usesPipeline(m.model), m.isSmall():

@@ -17,7 +17,7 @@ const offlineName = "offline"
 type Price struct{ In, Out float64 }
 
 // allowedModels returns those that a request may name, each name once: the usual one, the allowed ones, and the one
-// that takes over from them.
+// that takes over from them. The fallback is among them, so that a user can ask for the offline model by its name.
 func (e *Engine) allowedModels() []llm.Model {
 	all := append([]llm.Model{e.cfg.Model}, e.cfg.Models...)
 	if e.cfg.Fallback != nil {

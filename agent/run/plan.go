@@ -36,6 +36,7 @@ func (p *plan) readyParts() []int {
 	return out
 }
 
+// isOver reports whether a step or a part has ended, in whatever way.
 func isOver(s chat.Status) bool { return s != chat.StatusPending && s != chat.StatusRunning }
 
 // searchQuery is what is searched for a part. One that leans on others borrows their words.
@@ -70,7 +71,9 @@ func (p *plan) updateState(queue []chat.Payload, a *toolCall, status chat.Status
 	return append(queue, state), err
 }
 
-// partOf finds the part that a call searches for, -1 if it searches for something else.
+// partOf finds the part that a call searches for, -1 if it searches for something else. A call made by the plan carries
+// its part's number; any other is given to the part whose content words its query shares most, more than half of them.
+// The answer is remembered, because a call is looked up when it begins and when it ends.
 func (p *plan) partOf(a *toolCall) int {
 	if i, ok := p.calls[a.call.ID]; ok {
 		return i
@@ -145,8 +148,9 @@ func (p *plan) promptText(searched bool) string {
 	return b.String()
 }
 
-// readPlan reads what a model made of the question: a list of parts, or an object that holds one. What can't be used
-// is the question itself, and the text says why.
+// readPlan reads what a model made of the question: a list of parts, or an object that holds one. What can't be used is
+// the question itself, and the text says why. Models write plans in several forms; partsIn takes them all, checkParts
+// rejects what can't be worked through. The text is for people: it is shown as the note of the plan's step.
 func readPlan(said, asked string) (parts []chat.PlanPart, why string) {
 	parts, why = partsIn(said)
 	if why == "" {
@@ -158,7 +162,8 @@ func readPlan(said, asked string) (parts []chat.PlanPart, why string) {
 	return parts, ""
 }
 
-// partsIn finds the list in a reply, whatever stands around it.
+// partsIn finds the list in a reply, whatever stands around it. Taken are a list of objects, a list of strings, an
+// object with such a list, and a single part as an object.
 func partsIn(said string) (parts []chat.PlanPart, why string) {
 	const malformed = "The model's plan was no list of sub-queries: the question is searched for as it is."
 	at := strings.IndexAny(said, "[{")
@@ -201,7 +206,8 @@ func partsIn(said string) (parts []chat.PlanPart, why string) {
 	return parts, ""
 }
 
-// checkParts says what is wrong with a list of parts, nothing if it can be worked through.
+// checkParts says what is wrong with a list of parts, nothing if it can be worked through. At most twice
+// question.MaxParts are taken; every dependency must exist, and following them must end.
 func checkParts(parts []chat.PlanPart) string {
 	if len(parts) == 0 || len(parts) > 2*question.MaxParts {
 		return "The model's plan has " + english.Count(len(parts), "part") + ": the question is searched for as it is."

@@ -34,7 +34,7 @@ type planner struct {
 
 // makePlan takes the question apart, when the request wants that, or when rules find that it is complex and see its
 // parts. It spends a call of the model on it when the request wants it, and in a reflective toolset on questions that
-// are not simple.
+// are not simple. A failure of the model is not one of the run: the parts are then those that rules see.
 func (p *planner) makePlan(ctx context.Context) error {
 	wanted := p.run.Request.Config.EnableQueryDecomposition
 	switch {
@@ -107,8 +107,9 @@ func (p *planner) searchesParts() bool {
 		p.model.toolSelection() == tools.SelectRules
 }
 
-// searchParts searches for the parts: those that wait for no other at the same time, then those that waited for them.
-// A part that could not be searched for is left to the model.
+// searchParts searches for the parts: those that wait for no other at the same time, then those that waited for them. A
+// part that could not be searched for is left to the model. As many searches run as the budget has left; each round
+// makes further parts ready, so it ends.
 func (p *planner) searchParts(ctx context.Context) error {
 	if !p.plan.hasParts() || !p.searchesParts() {
 		return nil
@@ -141,8 +142,9 @@ func (p *planner) searchParts(ctx context.Context) error {
 	}
 }
 
-// endPlan closes the plan: a part is complete when it was searched for or when the answer speaks of it, whatever it
-// was found with, and was left out otherwise.
+// endPlan closes the plan: a part is complete when it was searched for or when the answer speaks of it, whatever it was
+// found with, and was left out otherwise. It is part of the run's last events, so that a plan never ends before its
+// answer.
 func (p *planner) endPlan(answer string) ([]chat.Payload, error) {
 	changed := false
 	for i := range p.plan.parts {

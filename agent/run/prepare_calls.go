@@ -22,7 +22,8 @@ func (c *toolCaller) makeCalls(ctx context.Context, calls []llm.Call, why string
 	return c.runCalls(ctx, reply{finish: llm.FinishCalls, text: why, calls: calls, byProgram: true})
 }
 
-// programCall makes a call of the program's own. ok is false when the run has no such tool.
+// programCall makes a call of the program's own. ok is false when the run has no such tool. Its id tells it apart from
+// the model's calls: rule_, the place in the history, the place in the turn.
 func (c *toolCaller) programCall(name string, args map[string]any, place int) (llm.Call, bool) {
 	if c.set.Find(name) == nil {
 		return llm.Call{}, false
@@ -34,6 +35,8 @@ func (c *toolCaller) programCall(name string, args map[string]any, place int) (l
 	return llm.Call{ID: fmt.Sprintf("rule_%d_%d", len(c.messages.list), place), Name: name, Arguments: raw}, true
 }
 
+// readingCall makes a call of the program's own that reads a document, its focus first. ok is false when the run has no
+// tool that reads.
 func (c *toolCaller) readingCall(id, focus string, place int) (llm.Call, bool) {
 	t := c.readTool()
 	if t == nil {
@@ -42,7 +45,8 @@ func (c *toolCaller) readingCall(id, focus string, place int) (llm.Call, bool) {
 	return c.programCall(t.Name, map[string]any{"doc_id": id, "focus_query": text.Shorten(focus, 1000)}, place)
 }
 
-// prepareCalls checks the calls of a turn. Those that may not run come back with the reason.
+// prepareCalls checks the calls of a turn. Those that may not run come back with the reason. A turn with a call that
+// could not run at all counts as bad; maxRepairs of them in a row end the tools.
 func (c *toolCaller) prepareCalls(r reply, version int64, parent *chat.Step) []*toolCall {
 	out := make([]*toolCall, len(r.calls))
 	bad := false
@@ -166,7 +170,8 @@ func (a *toolCall) refuseCall(status chat.Status, why string, schema json.RawMes
 	return a
 }
 
-// shownArguments is what a model passed, as an object, whatever it was.
+// shownArguments is what a model passed, as an object, whatever it was. What is no JSON object, or is too long for an
+// event, is wrapped into one.
 func shownArguments(args json.RawMessage) json.RawMessage {
 	var object map[string]json.RawMessage
 	if len(args) <= tools.MaxOutput && json.Unmarshal(args, &object) == nil && object != nil {

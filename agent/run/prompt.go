@@ -32,7 +32,8 @@ func newNonce() string {
 	return hex.EncodeToString(b[:])
 }
 
-// fenceData marks text as data. Signs that no reader could see are left out: they can spell orders.
+// fenceData marks text as data. Signs that no reader could see are left out: they can spell orders. The nonce is new
+// for each run, so that no document can hold the line that ends the fence.
 func fenceData(nonce, body string) string {
 	return "===== data " + nonce + " =====\n" + text.Visible(body) + "\n===== end of data " + nonce + " ====="
 }
@@ -125,7 +126,8 @@ func addedContextPrompt(nonce string, req chat.RunRequest) string {
 		)
 }
 
-// toolMessage is a tool's result as the model gets it.
+// toolMessage is a tool's result as the model gets it. What a tool's output shows to people only (chunk ids, boxes,
+// similarity scores) is left out: see tools.ModelView.
 func toolMessage(nonce, callID string, output any) (llm.Message, error) {
 	if m, ok := output.(tools.ModelView); ok {
 		output = m.ForModel()

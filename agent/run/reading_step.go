@@ -11,7 +11,8 @@ import (
 // A model that reads for longer than this is worth a step that shows how far it is.
 const slowReading = 2 * time.Second
 
-// readingStep shows how much of a request a slow model has read.
+// readingStep shows how much of a request a slow model has read. Only servers that report their progress (llama.cpp)
+// send anything to show.
 type readingStep struct {
 	log   *eventLog
 	begun time.Time

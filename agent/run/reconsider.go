@@ -22,7 +22,8 @@ type draft struct {
 
 // reconsiderAnswer lets the model judge the answer that was written. True means that its confidence was low and that
 // the model searches on, as far as the budget goes. It ends when the confidence does not rise any more; then the better
-// of the two answers stands.
+// of the two answers stands. The answer is stored before it is judged, so readers see it at once; when the run goes on,
+// it is taken back.
 func (v *reviewer) reconsiderAnswer(ctx context.Context) (again bool, err error) {
 	text, err := v.log.writer.Finish(ctx)
 	if err != nil {
@@ -83,7 +84,8 @@ func (v *reviewer) searchOn(ctx context.Context) error {
 	return v.log.takeAnswerBack(ctx, step)
 }
 
-// restoreEarlier puts the answer back that was judged better than the one written since.
+// restoreEarlier puts the answer back that was judged better than the one written since. The answer is written again
+// from the model's own markers, so it gets the same footnotes as before.
 func (v *reviewer) restoreEarlier(ctx context.Context) error {
 	if err := v.log.takeAnswerBack(ctx, v.log.newStep(
 		"review", chat.ActionAnalysing, chat.StatusComplete, "The answer got no better: the earlier one stands",

@@ -11,7 +11,8 @@ import (
 	"footnote/llm"
 )
 
-// reformulateQuery searches once in other words when nothing was found so far.
+// reformulateQuery searches once in other words when nothing was found so far. It happens at most once in a run, before
+// the model hears that nothing was found, and is a step of its own.
 func (s *toolSelector) reformulateQuery(ctx context.Context) error {
 	tool := s.set.SearchTool()
 	if s.remedies[reformulation] || s.model.isRuleBased() || tool == nil || !s.isEnabled(featureRefine) ||
@@ -42,6 +43,7 @@ func (s *toolSelector) reformulateQuery(ctx context.Context) error {
 }
 
 // otherWords is another wording of a question than those tried: its content words, then those of them that say most.
+// The longest half of the words stands for those that say most: long words are rarer. Empty: every wording was tried.
 func otherWords(a question.Analysis, tried []string) string {
 	most := slices.Clone(a.Keywords)
 	slices.SortStableFunc(most, func(x, y string) int { return len(y) - len(x) })
@@ -73,7 +75,9 @@ func (s *toolSelector) stopEarly(ctx context.Context) (bool, error) {
 	return true, s.log.emitEvents(ctx, step)
 }
 
-// fallBackToPipeline searches and reads for a model that does not get its tools to work, once: the fixed pipeline.
+// fallBackToPipeline searches and reads for a model that does not get its tools to work, once: the fixed pipeline. The
+// budgets that stopped the model do not stop these calls: one more step is allowed for them, and both are put back
+// afterwards. It does nothing once passages were shown, without time, or when the settings say so.
 func (s *toolSelector) fallBackToPipeline(ctx context.Context) (bool, error) {
 	tool := s.set.SearchTool()
 	if s.remedies[pipelineRun] || s.model.isRuleBased() || s.givenText() || tool == nil || s.cfg.Features.NoRescue ||

@@ -9,7 +9,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// explainRefusal says of a refusal what it rests on.
+// explainRefusal says of a refusal what it rests on. It is the self-evaluation of a refusal: only a completed search
+// makes “nothing was found” a statement about the documents.
 func (f *findings) explainRefusal() string {
 	if !f.givenText() && !f.searchedDocuments() {
 		return "Whether the documents answer this is not known: no search in them was completed."
@@ -39,7 +40,8 @@ func (v *reviewer) replaceByRefusal(ctx context.Context, why string) error {
 	return v.log.writer.Write(ctx, ground.RefusalSentence+v.found.describeSearches())
 }
 
-// describeSearches says which searches were completed and which were not, from what the tools returned.
+// describeSearches says which searches were completed and which were not, from what the tools returned. It begins with
+// a space, to stand behind the refusal sentence, and claims nothing that a tool did not return.
 func (f *findings) describeSearches() string {
 	readDocs, _, empty, searches := f.toolContext.Sources.Readings()
 	said := ""

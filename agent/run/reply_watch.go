@@ -23,7 +23,8 @@ type replyWatch struct {
 }
 
 // takePiece adds a piece and returns what of the reply is to be passed on now. over means that the rest is not wanted;
-// repeated says that this is because of a repetition, of which nothing is passed on.
+// repeated says that this is because of a repetition, of which nothing is passed on. Text that may still become the
+// refusal sentence is held until it can't; everything else passes at once.
 func (w *replyWatch) takePiece(piece string) (pass string, over, repeated bool) {
 	w.said.WriteString(piece)
 	all := w.said.String()
@@ -95,7 +96,8 @@ func sentenceEnd(s string) int {
 	return -1
 }
 
-// saysNothing reports whether a reply is no answer: numbers of passages alone, or besides only the question again.
+// saysNothing reports whether a reply is no answer: numbers of passages alone, or besides only the question again. It
+// compares words, in any language that separates them. A reply with any word of its own is an answer.
 func saysNothing(reply, asked string) bool {
 	said, question := map[string]bool{}, map[string]bool{}
 	for _, words := range []struct {

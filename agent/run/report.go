@@ -70,7 +70,9 @@ func (v *reviewer) lastEvents(text string, finish llm.Finish) ([]chat.Payload, e
 	return append(last, v.answerEvents(text, finish)...), nil
 }
 
-// answerEvents makes the events that end an answered run, but for run_done.
+// answerEvents makes the events that end an answered run, but for run_done. A refusal has no citations and no
+// confidence; its sources are the documents that were read. What the offline model knows about its quotes (llm.Found)
+// lowers the confidence and names the kind of finding.
 func (v *reviewer) answerEvents(markdown string, finish llm.Finish) []chat.Payload {
 	var ps []chat.Payload
 	if finish == llm.FinishLength {

@@ -8,7 +8,9 @@ import (
 	"footnote/chat"
 )
 
-// CheckRequest refuses what can't be worked on, with a sentence for the user, and finds the request's tools.
+// CheckRequest refuses what can't be worked on, with a sentence for the user, and finds the request's tools. It is the
+// one check that needs settings; chat.RunRequest.Validate is the one that needs none. What it returns is what is
+// stored: trimmed, with the toolset of the route, and thorough written out as its two settings.
 func (e *Engine) CheckRequest(req chat.RunRequest) (chat.RunRequest, tools.Set, error) {
 	req.Message = strings.TrimSpace(strings.ToValidUTF8(req.Message, "\ufffd"))
 	if err := req.Validate(); err != nil {
@@ -77,7 +79,8 @@ func (e *Engine) ToolsOf(req chat.RunRequest) (tools.Set, error) {
 	return set, nil
 }
 
-// budgetOf is what a run may use: what the request says, else the server's settings, else the toolset's defaults.
+// budgetOf is what a run may use: what the request says, else the server's settings, else the toolset's defaults. A
+// request may raise steps and retrieval calls above the settings; time and tokens are the server's alone.
 func (e *Engine) budgetOf(set tools.Set, c chat.RunConfig) chat.Budget {
 	b := chat.Budget{
 		Steps:          cmp.Or(e.cfg.Budget.Steps, set.Budget.Steps),

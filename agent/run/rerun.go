@@ -18,9 +18,10 @@ var ErrUnreadable = &chat.Error{
 	Message: "What was asked can't be read any more, because its stored row is damaged. Ask it again.",
 }
 
-// BranchRequest is the request of a run beside an earlier one that makes one of its calls with another input. It
-// fails with CodeNotFound for a call that is not there, with CodeConflict for one that can't be made again, and with
-// CodeInvalid for an input that the tool does not take or can only fail with.
+// BranchRequest is the request of a run beside an earlier one that makes one of its calls with another input. It fails
+// with CodeNotFound for a call that is not there, with CodeConflict for one that can't be made again, and with
+// CodeInvalid for an input that the tool does not take or can only fail with. The tool checks the input as far as it
+// can before anything is stored: a run that can only fail is not begun.
 func (e *Engine) BranchRequest(
 	ctx context.Context, old chat.Run, log []chat.Event, callID string, input json.RawMessage,
 ) (req chat.RunRequest, err error) {
@@ -59,7 +60,9 @@ func (e *Engine) BranchRequest(
 }
 
 // upTo returns the steps of a log before the model's turn with a call, and those of that turn, as they last were, but
-// for those that tell of the earlier run's own troubles. It returns none when there is no such call.
+// for those that tell of the earlier run's own troubles. It returns none when there is no such call. Left out are the
+// steps in which the run itself had trouble (fallback, restart, handover, rate limits): they are not part of how the
+// question was worked on.
 func upTo(log []chat.Event, callID string) ([]chat.Step, error) {
 	transcript, err := chat.Fold(log)
 	if err != nil {
@@ -128,7 +131,8 @@ func (w *Runner) startBranch(ctx context.Context) error {
 	return w.recovery.repeatCalls(ctx, []chat.Step{again})
 }
 
-// repeatedStep is a step of the earlier run as this one shows it. It cost nothing here.
+// repeatedStep is a step of the earlier run as this one shows it. It cost nothing here. Its output is read whole: the
+// log that it is copied into has no other source for it.
 func (rc *recovery) repeatedStep(ctx context.Context, s chat.Step, from *chat.From) (chat.Step, error) {
 	if s.Truncated {
 		full, err := rc.cfg.Store.StepOutput(ctx, chat.Scope{User: rc.run.User}, from.RunID, s.CallID)
@@ -171,7 +175,8 @@ func (rc *recovery) editedCall(old chat.Step, from *chat.From) chat.Step {
 }
 
 // repeatCalls makes calls again that began but did not end before the restart, all at the same time, and puts their
-// results into the history.
+// results into the history. They are charged once, when the model made them, so they are fitted (fitCall) but not
+// counted again.
 func (rc *recovery) repeatCalls(ctx context.Context, steps []chat.Step) error {
 	if len(steps) == 0 {
 		return nil

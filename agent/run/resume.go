@@ -23,7 +23,8 @@ const unknownSideEffect = "The server was stopped during this call. Nobody knows
 	"make it " +
 	"again, and say so in the answer."
 
-// recovery rebuilds a run from its log and makes calls again that were cut off.
+// recovery rebuilds a run from its log and makes calls again that were cut off. What it can't rebuild from the log is
+// lost on purpose: caches, the model's earlier choice of tools, and time used.
 type recovery struct {
 	*task
 	log      *eventLog
@@ -36,7 +37,8 @@ type recovery struct {
 
 // resumeRun puts a run back to where its log ends, after its server died or handed it over. A server that alone works
 // on its store (Exclusive) ends its runs when it is stopped as planned, so there is nothing to resume then. over means
-// that there is nothing left to do but run_done.
+// that there is nothing left to do but run_done. It ends as interrupted after maxRestarts restarts in a row that no
+// server announced, and when its log is older than maxAway.
 func (w *Runner) resumeRun(ctx context.Context, log []chat.Event) (over bool, err error) {
 	transcript, err := chat.Fold(log)
 	if err != nil {
@@ -136,7 +138,9 @@ func (rc *recovery) splitUnfinished(past *replayed) (calls, groups []chat.Step) 
 	return calls, groups
 }
 
-// restoreState rebuilds history, sources and budgets from the finished steps.
+// restoreState rebuilds history, sources and budgets from the finished steps. Passages get their old numbers before
+// anything new is numbered, because the answer that was begun, and the results in the history, cite by them. Each model
+// turn of the log counts against the steps of the budget.
 func (rc *recovery) restoreState(ctx context.Context, past *replayed) error {
 	numbers := map[string]int{} // passage → number
 	for i, turn := range past.turns {
@@ -186,7 +190,8 @@ func (rc *recovery) restoreState(ctx context.Context, past *replayed) error {
 }
 
 // outputOf is what the model was told of a finished call. A call that never ended has no output: it is made again, or
-// it may have changed something elsewhere.
+// it may have changed something elsewhere. The full output is read where the event holds only its beginning: the model
+// was told all of it.
 func (rc *recovery) outputOf(ctx context.Context, s chat.Step) (any, error) {
 	raw := s.ToolOutput
 	if s.Truncated {
@@ -209,7 +214,9 @@ func (rc *recovery) outputOf(ctx context.Context, s chat.Step) (any, error) {
 	return told, nil
 }
 
-// recountCall charges a call of the log to the budgets as toolCaller.countCall did when it was made.
+// recountCall charges a call of the log to the budgets as toolCaller.countCall did when it was made. A call that named
+// no tool or did not fit was never counted (detailUnfit); one that a person changed is counted as the model had asked
+// for it.
 func (rc *recovery) recountCall(s chat.Step) {
 	rc.calls.restoreRejected(s)
 	t := rc.set.Find(s.ToolName)
@@ -281,7 +288,8 @@ type replayed struct {
 	plan       *chat.Step    // its last state
 }
 
-// replaySteps reads a run's steps.
+// replaySteps reads a run's steps. It needs the steps only, in the order of the log, each in its last state; chat.Fold
+// makes them.
 func replaySteps(steps []chat.Step) *replayed {
 	r := &replayed{}
 	groups := map[string]int{} // turn of a parent step
@@ -299,7 +307,8 @@ func replaySteps(steps []chat.Step) *replayed {
 	return r
 }
 
-// addStep puts a step where it belongs.
+// addStep puts a step where it belongs. Calls of one turn share the parent step of the turn; a single call is a turn by
+// itself.
 func (r *replayed) addStep(s chat.Step, groups map[string]int) {
 	turn, grouped := groups[s.ParentID]
 	r.handedOver = false

@@ -59,7 +59,9 @@ const nudgeSupport remedy = "None of your sentences is supported by the passages
 // errUnsupported is why an answer is held back: nothing in it rests on the documents.
 var errUnsupported = errors.New("no claim of the answer is supported")
 
-// reviewReply looks at a finished reply. True means that the model has another try; what it said is taken back.
+// reviewReply looks at a finished reply. True means that the model has another try; what it said is taken back. The
+// order of the checks matters: an empty reply before a refusal, a refusal before its footnotes, what a person rejected
+// before a further search. Each retry is remembered in remedies, so a model that repeats itself ends the loop.
 func (v *reviewer) reviewReply(ctx context.Context, r reply, text string) (again bool, err error) {
 	if strings.TrimSpace(text) == "" || !v.model.isRuleBased() && v.needsFootnotes() &&
 		saysNothing(text, v.run.Request.Message) {
@@ -142,7 +144,8 @@ func (v *reviewer) reviewReply(ctx context.Context, r reply, text string) (again
 	}
 }
 
-// askAgain takes the reply back and tells the model, for the next turn only, what is wrong with it.
+// askAgain takes the reply back and tells the model, for the next turn only, what is wrong with it. Both the reply and
+// the objection are for the next turn only: the history keeps no failed attempts, which models imitate.
 func (v *reviewer) askAgain(ctx context.Context, what remedy, message string, r reply) error {
 	v.remedies[what] = true
 	if v.model.phase == answering {
@@ -161,7 +164,8 @@ func (v *reviewer) askAgain(ctx context.Context, what remedy, message string, r 
 }
 
 // validateFootnotes looks at an answer whose footnotes can be checked. One without a single supported claim is written
-// again once, then held back.
+// again once, then held back. One claim that may be a paraphrase of its passage is enough to let the answer stand: each
+// sentence is then judged by itself in its evaluation.
 func (v *reviewer) validateFootnotes(ctx context.Context, r reply, text string) (again bool, err error) {
 	if !v.mustCite() {
 		return false, nil
@@ -181,7 +185,8 @@ func (v *reviewer) validateFootnotes(ctx context.Context, r reply, text string) 
 
 // rewriteWithFootnotes adds footnotes to an answer when the model placed none, or none that holds: it marks each
 // sentence that a passage supports. If fewer than half of the sentences that state something are supported, it does
-// nothing and ok is false.
+// nothing and ok is false. The text that readers saw is taken back and written anew, so that stored events stay in
+// order.
 func (v *reviewer) rewriteWithFootnotes(ctx context.Context, answer string) (ok bool, err error) {
 	marked, placed, stated := v.found.evidence.WithPlacedFootnotes(answer)
 	if placed == 0 || 2*placed < stated {
@@ -257,7 +262,7 @@ func (v *reviewer) answerRejectedCalls(ctx context.Context) error {
 }
 
 // writeFinishAnswer shows the answer that a call holds as if the model had written it; what it wrote before the call
-// was a thought.
+// was a thought. It is the tool finish, which ends a run by a call; the call and its end are stored at once.
 func (v *reviewer) writeFinishAnswer(ctx context.Context, r reply, answer string, args json.RawMessage) (reply, error) {
 	name := strings.TrimSpace(r.calls[0].Name)
 	step := v.log.newStep(name, chat.ActionThinking, chat.StatusRunning, "Finishing with an answer")

@@ -28,7 +28,8 @@ type runMemory struct {
 	unsupported []string // sentences of its answer
 }
 
-// readRunMemory reads what an answered run rested on.
+// readRunMemory reads what an answered run rested on. The memory of a finished run is cached: its log never changes.
+// One under way, such as a parent that still runs, is read each time.
 func (t *task) readRunMemory(ctx context.Context, run chat.Run) (runMemory, error) {
 	if known, ok := t.engine.memories.Get(run.ID); ok {
 		return known, nil
@@ -64,7 +65,8 @@ func (t *task) readRunMemory(ctx context.Context, run chat.Run) (runMemory, erro
 	return out, nil
 }
 
-// shownIn adds the passages of a tool's result.
+// shownIn adds the passages of a tool's result. At most memoryPassages are taken, in the order in which tools showed
+// them.
 func shownIn(r *chat.StepResult, out []string) []string {
 	if r == nil {
 		return out
@@ -79,6 +81,7 @@ func shownIn(r *chat.StepResult, out []string) []string {
 
 // promptEarlierPassages tells the model of the passages that the conversation rested on so far, as far as there is
 // room, under numbers of their own: what was found out is still known, and can be cited, without another search.
+// Passages of documents that are gone, or not in reach any more, are left out without a word.
 func (w *Runner) promptEarlierPassages(ctx context.Context) error {
 	ids := w.conversation.passages
 	if len(ids) == 0 || w.givenText() || w.model.isRuleBased() {

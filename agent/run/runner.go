@@ -13,7 +13,8 @@ import (
 	"footnote/llm"
 )
 
-// Runner is one run under way, made of the parts that do its work. Its goroutine alone touches it and them.
+// Runner is one run under way, made of the parts that do its work. Its goroutine alone touches it and them. The parts
+// share pointers to one another, so a Runner is never copied. They embed task, which is read only for them.
 type Runner struct {
 	task
 	log       eventLog
@@ -33,7 +34,8 @@ type Runner struct {
 	unstored  error // why an earlier end of the run could not be stored here; nil: none
 }
 
-// NewRunner makes a run of the given tools that c steers. Execute carries it out.
+// NewRunner makes a run of the given tools that c steers. Execute carries it out. It does no I/O and can't fail: what
+// may fail is in prepareRun, so that a failure ends in the run's log.
 func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 	w := &Runner{}
 	w.task = task{engine: e, cfg: &e.cfg, control: c, run: run, set: set, nonce: newNonce()}
@@ -70,8 +72,9 @@ func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 	return w
 }
 
-// Execute carries a run from where its log ends to its end, and stores all of it. log is nil for a new run; unstored
-// is why an earlier end of it could not be stored here, nil for none. ctx is that of the run's control.
+// Execute carries a run from where its log ends to its end, and stores all of it. log is nil for a new run; unstored is
+// why an earlier end of it could not be stored here, nil for none. ctx is that of the run's control. It never panics
+// and always ends the log, or says in the result why it could not.
 func (w *Runner) Execute(ctx context.Context, log []chat.Event, unstored error) ending {
 	w.log.length, w.unstored = len(log), unstored
 	return w.finishRun(ctx, func() ([]chat.Payload, error) { return w.answerQuestion(ctx, log) })
@@ -80,7 +83,8 @@ func (w *Runner) Execute(ctx context.Context, log []chat.Event, unstored error) 
 // Wait waits for calls that outlived their run. They end by their own contexts.
 func (w *Runner) Wait() { w.calls.running.Wait() }
 
-// answerQuestion carries a run from its beginning, or from where its log ends, to its answer.
+// answerQuestion carries a run from its beginning, or from where its log ends, to its answer. A run begins in one of
+// three ways: new, as a branch of an earlier run, or resumed from its own log.
 func (w *Runner) answerQuestion(ctx context.Context, log []chat.Event) ([]chat.Payload, error) {
 	if w.run.Unreadable {
 		return nil, ErrUnreadable
@@ -126,7 +130,8 @@ func (w *Runner) answerQuestion(ctx context.Context, log []chat.Event) ([]chat.P
 	return w.answerLoop(ctx)
 }
 
-// beginRun emits how the run starts and prepares the history.
+// beginRun emits how the run starts and prepares the history. A conversation that could not be read is said in a step,
+// not an error: an answer without it is better than none.
 func (w *Runner) beginRun(ctx context.Context) error {
 	if err := w.prepareRun(ctx); err != nil {
 		return err
@@ -154,7 +159,8 @@ func (w *Runner) beginRun(ctx context.Context) error {
 	return w.log.emitEvents(ctx, ps...)
 }
 
-// prepareRun reads what the run needs to know before its first turn.
+// prepareRun reads what the run needs to know before its first turn. It runs once for each process that works on the
+// run, also after a restart, and stores nothing.
 func (w *Runner) prepareRun(ctx context.Context) (err error) {
 	w.set = w.engine.Registry.WithMCPTools(ctx, w.set)
 	if w.conversation, err = w.readConversation(ctx); err != nil {
@@ -200,6 +206,7 @@ func (w *Runner) prepareRun(ctx context.Context) (err error) {
 	return nil
 }
 
+// startedEvent is the first event of every log. Its budget and model are what this run really has, with all defaults.
 func (w *Runner) startedEvent() chat.RunStarted {
 	mode := chat.ModeFullBook
 	if w.givenText() {

@@ -15,7 +15,7 @@ import (
 // With the selection auto rules choose in place of the model from this confidence on.
 const sureEnough = 0.7
 
-// choice is how a run begins without its model having been asked.
+// choice is how a run begins without its model having been asked. The zero value chooses nothing.
 type choice struct {
 	by         string // rules, cache, pipeline, model
 	path       string // the short path that it takes; empty: none
@@ -43,8 +43,9 @@ type toolSelector struct {
 	first    []llm.Call // what the model chose first
 }
 
-// preselectTools begins a run as rules, an earlier choice or the fixed pipeline have it. What was chosen, and why, is
-// a step; then the model writes the answer. It does nothing when the model is to choose.
+// preselectTools begins a run as rules, an earlier choice or the fixed pipeline have it. What was chosen, and why, is a
+// step; then the model writes the answer. It does nothing when the model is to choose. It also does nothing in a run
+// that has already called tools, such as a resumed one, unless rules choose in it.
 func (s *toolSelector) preselectTools(ctx context.Context) error {
 	if s.givenText() || s.budget.turns > 0 || s.budget.retrievals > 0 && s.model.toolSelection() != tools.SelectRules {
 		return nil
@@ -70,7 +71,8 @@ func (s *toolSelector) preselectTools(ctx context.Context) error {
 	return s.makeChosenCalls(ctx, c)
 }
 
-// makeChosenCalls makes the calls of a choice.
+// makeChosenCalls makes the calls of a choice. A search within one document narrows toolContext for the time of these
+// calls, then widens it again.
 func (s *toolSelector) makeChosenCalls(ctx context.Context, c choice) error {
 	if c.only != "" {
 		all := s.toolContext.DocumentIDs
@@ -109,7 +111,9 @@ func (s *toolSelector) readBest(ctx context.Context) error {
 	return s.calls.makeCalls(ctx, calls, "Reading the best of what was found.")
 }
 
-// chooseTools decides who begins. ok is false when the model does; a choice with "by" says then why.
+// chooseTools decides who begins. ok is false when the model does; a choice with "by" says then why. Short paths come
+// first, then an earlier choice for a similar question, then rules by the kind of question; with the selection auto
+// rules below sureEnough leave it to the model.
 func (s *toolSelector) chooseTools(ctx context.Context) (c choice, ok bool, err error) {
 	if s.model.isRuleBased() {
 		if s.isEnabled(featurePaths) {
@@ -161,7 +165,8 @@ func (s *toolSelector) chooseTools(ctx context.Context) (c choice, ok bool, err 
 	return c, ok, nil
 }
 
-// byRules chooses tools by the kind of the question.
+// byRules chooses tools by the kind of the question. Its confidences are rough: how often the kind of question was
+// answered by these tools in the project's own questions. Only their order against sureEnough decides anything.
 func (s *toolSelector) byRules() (choice, bool) {
 	c := choice{by: "rules", confidence: 0.8}
 	switch s.asked.Type {
@@ -248,6 +253,7 @@ func (s *toolSelector) searchCall(n int) (llm.Call, bool) {
 	return s.calls.programCall(tool.Name, map[string]any{"query": s.searchWords()}, n)
 }
 
+// namesOf are the tools of some calls, in order, never nil: it goes into JSON as a list.
 func namesOf(calls []llm.Call) []string {
 	out := []string{}
 	for _, c := range calls {

@@ -42,7 +42,8 @@ type judgement struct {
 
 // combineWith joins a judgement to what the program found when it compared the answer with passages: the lower
 // confidence counts, and the text says both. An answer without footnotes (cited is false) has no passages to compare it
-// with: if nothing else speaks against it, the model's number stands alone.
+// with: if nothing else speaks against it, the model's number stands alone. So a model can lower the confidence that
+// the program found, and never raises it above its own.
 func (v judgement) combineWith(found evaluation, cited bool) (confidence float64, text string) {
 	explained := found.explained
 	if v.text == "" {
@@ -75,7 +76,8 @@ type selfEvaluator struct {
 }
 
 // shouldJudge reports whether the model is to judge its answer: when the request or the toolset wants it, and there is
-// time. The program compares every answer with its passages.
+// time. The program compares every answer with its passages. Never judged are refusals, answers of the offline model,
+// what the program itself says, and answers for which the time or the user's patience is over.
 func (e *selfEvaluator) shouldJudge(answer string) bool {
 	wanted := e.run.Request.Config.EnableSelfEvaluation
 	if wanted == nil {
@@ -120,9 +122,10 @@ func (e *selfEvaluator) judgeAnswer(ctx context.Context, answer string) (judgeme
 	return v, e.log.emitEvents(ctx, e.log.trackStep(step))
 }
 
-// judgePrompt shows the question, the answer and what it rests on as far as there is room: what its footnotes cite,
-// or without footnotes the passages that were found, and the text that came with the question. sentences are those
-// that the model is asked about, by number from 1.
+// judgePrompt shows the question, the answer and what it rests on as far as there is room: what its footnotes cite, or
+// without footnotes the passages that were found, and the text that came with the question. sentences are those that
+// the model is asked about, by number from 1. The prompt takes at most 80 % of Features.ContextTokens, what the model
+// may answer included.
 func (e *selfEvaluator) judgePrompt(answer string) (messages []llm.Message, sentences []string) {
 	rules := strings.ReplaceAll(reflectDoc, "{{nonce}}", e.nonce)
 	var b strings.Builder
@@ -189,7 +192,8 @@ func (e *selfEvaluator) showPassages(b *strings.Builder, room *int) ground.Shown
 }
 
 // shortenGiven is the text that came with the question, in at most limit tokens: of a longer one, the paragraphs that
-// bear out a sentence of the answer, and then the others from the beginning, all in their order.
+// bear out a sentence of the answer, and then the others from the beginning, all in their order. Its order of
+// importance is that of the answer: what the answer says can then be checked, whatever else is cut.
 func (e *selfEvaluator) shortenGiven(answer string, limit int) string {
 	given := e.run.Request.ContextText + e.run.Request.AddedContext // a request has one of them at most
 	if estimateTokens(given) <= limit {
@@ -244,7 +248,8 @@ func readJudgement(said string, sentences []string) judgement {
 }
 
 // readDoubts reads a list of numbers as the sentences that it means, and those that it leaves out as confirmed. A list
-// with anything else in it says nothing of any: it may count something else.
+// with anything else in it says nothing of any: it may count something else. Numbers count the sentences of the prompt
+// from 1.
 func readDoubts(raw json.RawMessage, sentences []string) (doubted, confirmed []string) {
 	var numbers []json.Number
 	if json.Unmarshal(raw, &numbers) != nil || numbers == nil {

@@ -14,9 +14,9 @@ import (
 	"footnote/llm"
 )
 
-// shortPath finds the questions that need no choosing: talk, work on a text that is given, a question about a
-// footnote of the last answer, and one about a document that is named. Documents are still searched and read by
-// tools.
+// shortPath finds the questions that need no choosing: talk, work on a text that is given, a question about a footnote
+// of the last answer, and one about a document that is named. Documents are still searched and read by tools. A path is
+// taken only where its kind of question is certain; everything doubtful goes the usual way.
 func (s *toolSelector) shortPath(ctx context.Context) (choice, bool, error) {
 	c := choice{by: "rules", confidence: 0.95}
 	switch {
@@ -110,7 +110,8 @@ const onlyQuotes = "Without a language model I can't put it in other words, only
 	"rests on:"
 
 // quoteAgain answers a question about the last answer alone, when there is no language model, with what that answer
-// quoted. It searches nothing. ok is false when that is not so, or when nothing is left of what was quoted.
+// quoted. It searches nothing. ok is false when that is not so, or when nothing is left of what was quoted. The quotes
+// are numbered like passages of earlier runs, so that the writer makes ordinary footnotes of them.
 func (s *toolSelector) quoteAgain(ctx context.Context) (ok bool, err error) {
 	about := s.asked.Reference == question.Rework || s.asked.Reference == question.AsksWhy
 	if !about || !s.model.isRuleBased() || s.givenText() || !s.isEnabled(featurePaths) ||

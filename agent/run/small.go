@@ -31,7 +31,8 @@ const (
 	smallReply      = 800 // tokens, unless a setting says otherwise
 )
 
-// findProfile decides whether the run's model is a small one.
+// findProfile decides whether the run's model is a small one. A model is measured once for each process, by
+// Config.Small; the step is shown only while that takes place.
 func (w *Runner) findProfile(ctx context.Context) (err error) {
 	if w.cfg.Small == nil || w.model.isRuleBased() || w.givenText() {
 		return nil
@@ -64,7 +65,8 @@ func (w *Runner) findProfile(ctx context.Context) (err error) {
 func (m *modelCaller) isSmall() bool { return m.small != "" && !m.isRuleBased() }
 
 // smallRequest is the only kind of turn that a small model has. What changes from question to question stands behind
-// the rules, so that a prefix cache holds those.
+// the rules, so that a prefix cache holds those. The sizes are constants because they are bound to how fast such models
+// read, not to what they can hold.
 func (m *modelCaller) smallRequest() []llm.Message {
 	rules := strings.NewReplacer("{{refusal}}", ground.RefusalSentence, "{{role}}",
 		roleOf(m.cfg.SystemPrompt)+instructionsOf(text.Visible(m.run.Request.Instructions))).Replace(smallPrompt)
@@ -96,8 +98,8 @@ func (m *modelCaller) lastExchange() []llm.Message {
 	return out
 }
 
-// smallSources shows the best passages that were found, each as "[n] title: text", and what tools returned that show
-// no passages.
+// smallSources shows the best passages that were found, each as "[n] title: text", and what tools returned that show no
+// passages. The best passages come first and get their whole text; every further one is sure of smallLeast tokens.
 func (m *modelCaller) smallSources() string {
 	sources := m.found.toolContext.Sources
 	all := sources.All()
@@ -147,6 +149,8 @@ func (m *modelCaller) resultsBesides() string {
 }
 
 // excerptPassage is a passage under its number; of a long one the sentences around the one that fits the question best.
+// limit is in tokens, with the head. It grows around the best sentence by whole sentences, in turn behind and before
+// it, as long as they fit.
 func (m *modelCaller) excerptPassage(src ground.Source, limit int) string {
 	head := fmt.Sprintf("[%d] %s: ", src.N, text.Shorten(src.Document.DisplayTitle(), 60))
 	if at := src.Passage.Section; at != "" {

@@ -14,7 +14,8 @@ import (
 	"footnote/llm"
 )
 
-// sourceOpener shows the reader a source, without the model, when the question asks for nothing else.
+// sourceOpener shows the reader a source, without the model, when the question asks for nothing else. It saves a model
+// turn for "open footnote 2", and works the same without any model.
 type sourceOpener struct {
 	*task
 	log      *eventLog
@@ -87,7 +88,8 @@ func (o *sourceOpener) openCited(ctx context.Context, number int) (said string, 
 	), nil
 }
 
-// openNamed opens a document. It says nothing when the words may be something else than a name.
+// openNamed opens a document. It says nothing when the words may be something else than a name. sure is false for words
+// that may be a question about something to be opened, as “open questions”.
 func (o *sourceOpener) openNamed(ctx context.Context, name string, sure bool) (said string, err error) {
 	doc, ok, err := o.toolContext.FindByTitle(ctx, name)
 	if err != nil {
@@ -128,7 +130,8 @@ func (o *sourceOpener) openNamed(ctx context.Context, name string, sure bool) (s
 	), nil
 }
 
-// callOpen makes the call that opens a source, and says whether it did.
+// callOpen makes the call that opens a source, and says whether it did. It goes through the tool like a model's call,
+// so the log, the page and a resumed run know no difference.
 func (o *sourceOpener) callOpen(ctx context.Context, said string, args map[string]any) (string, error) {
 	call, ok := o.calls.programCall("open_document", args, 0)
 	if !ok {

@@ -17,6 +17,7 @@ type stats struct {
 	chat.RunStats
 }
 
+// newStats starts at zero: counts are those of this process since its start.
 func newStats() *stats {
 	return &stats{RunStats: chat.RunStats{Ended: map[chat.RunStatus]chat.Took{}, Tools: map[chat.ToolEnd]chat.Took{}}}
 }
@@ -28,7 +29,8 @@ func (t *stats) copyCounts() chat.RunStats {
 	return chat.RunStats{Ended: maps.Clone(t.Ended), Tools: maps.Clone(t.Tools), Tokens: t.Tokens, Cost: t.Cost}
 }
 
-// countEvents counts what was stored, and writes it to the log when that is wanted.
+// countEvents counts what was stored, and writes it to the log when that is wanted. It is called once for events that
+// were stored, so that what is counted is what readers can see.
 func (l *eventLog) countEvents(ctx context.Context, ps []chat.Payload) {
 	level := slog.LevelDebug
 	if isOn(l.run.Request.Config.VerboseLogging) {

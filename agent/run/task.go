@@ -58,7 +58,8 @@ func (t *task) stopCause(ctx context.Context) error {
 }
 
 // countSearchable counts the documents that can be searched, none of a run that has its text given. All of them are
-// counted once for each version of the library, which calls of tools know from here on.
+// counted once for each version of the library, which calls of tools know from here on. A question that was narrowed to
+// documents has as many in reach as it names.
 func (t *task) countSearchable(ctx context.Context) (int, error) {
 	version, err := t.cfg.Library.Version(ctx, t.toolContext.Scope)
 	if err != nil {
@@ -116,6 +117,7 @@ func (t *task) mustCite() bool {
 }
 
 // searchWords is the question as it is searched for; one that points back borrows the words of the question before it.
+// At most 1,000 characters: what the schemas of the search tools take.
 func (t *task) searchWords() string {
 	words := t.run.Request.Message
 	if t.asked.Type == question.FollowUp {
@@ -144,7 +146,8 @@ func (t *task) isRepeatable(name string) bool {
 }
 
 // answerInCall returns the answer of a turn that ends the run by a call. Calls that can't be taken so are run, and
-// refused, like others.
+// refused, like others. It is asked for every reply: only a single, whole, well-formed call of a tool that ends the run
+// counts.
 func (t *task) answerInCall(r reply) (answer string, args json.RawMessage, ok bool) {
 	if len(r.calls) != 1 || r.calls[0].Malformed != "" || r.finish == llm.FinishLength {
 		return "", nil, false

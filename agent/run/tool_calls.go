@@ -33,7 +33,8 @@ const (
 	quick = 3 * time.Millisecond
 )
 
-// toolCall is one call on its way.
+// toolCall is one call on its way. It goes from fitCall (which tool, which arguments) over countCall (limits) and
+// launchCall to finishCall, which makes its last event; refuseCall and rejectCall end it earlier.
 type toolCall struct {
 	call     llm.Call
 	tool     *tools.Tool
@@ -73,6 +74,8 @@ type toolCaller struct {
 }
 
 // runCalls runs the calls of a turn at the same time and gives the model their results in the order of the calls.
+// Events of calls that begin are stored before anything with a side effect runs, and together with their ends where
+// calls are quick. An error means that the run ends here; calls under way end by their context.
 func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 	if err := c.stopCause(ctx); err != nil {
 		return err
@@ -190,7 +193,8 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 	return c.log.emitEvents(ctx, queue...)
 }
 
-// assistantMessage is the model's turn as the history keeps it.
+// assistantMessage is the model's turn as the history keeps it. Arguments that are no JSON become an empty object:
+// providers reject a history that holds them.
 func assistantMessage(r reply, attempts []*toolCall) llm.Message {
 	m := llm.Message{
 		Role: llm.RoleAssistant, Text: strings.TrimSpace(r.text), Reasoning: r.reasoning, Signature: r.signature,
@@ -248,7 +252,8 @@ func (a *toolCall) awaitEnd(ctx context.Context) (outcome, error) {
 	}
 }
 
-// callContext is what calls run in: it ends with the turn, and when the user wants the answer now.
+// callContext is what calls run in: it ends with the turn, and when the user wants the answer now. The function frees
+// it; calls that still run then end with a cancelled context.
 func (c *toolCaller) callContext(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(c.control.now, func() { cancel(context.Cause(c.control.now)) })
@@ -256,7 +261,8 @@ func (c *toolCaller) callContext(ctx context.Context) (context.Context, func()) 
 }
 
 // launchCall runs a call in its own goroutine, as soon as fewer than maxParallel run; its end always comes. launch does
-// not wait, so that the calls which do are shown meanwhile.
+// not wait, so that the calls which do are shown meanwhile. A panic becomes the call's failure. Results are cached only
+// when the tool says that they may be (Cached) and nothing about them was temporary.
 func (c *toolCaller) launchCall(ctx context.Context, a *toolCall) {
 	c.running.Go(func() {
 		var o outcome
@@ -301,7 +307,9 @@ func (c *toolCaller) launchCall(ctx context.Context, a *toolCall) {
 	})
 }
 
-// finishCall makes a call's last event and its result for the model.
+// finishCall makes a call's last event and its result for the model. It decides the call's status: refused before it
+// ran, stopped by the user, failed, not taken by the tool (WhyRefused), or complete. Only a complete one changes the
+// run's sources.
 func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message, error) {
 	step := a.step
 	step.Timestamp, step.DurationMS, step.Cached = nowSeconds(), o.took.Milliseconds(), o.cached

@@ -19,10 +19,13 @@ const calculateSchema = `{
 		"description": "Like (1250 * 1.19 - 300) / 12"}}
 }`
 
+// calculateInput are the arguments of calculate, as a model writes them.
 type calculateInput struct {
 	Expression string `json:"expression"`
 }
 
+// calculate is the tool for sums. A sum that can't be computed is refused with the reason, which is a sentence for the
+// model and for people; whyImpossible finds it before a call is stored. It needs no documents and shows no passages.
 func calculate() (*Tool, error) {
 	return definition[calculateInput]{
 		name: ground.Calculator, action: chat.ActionCalculating, capability: chat.CapabilityCalculate,

@@ -22,12 +22,15 @@ const citeSourceSchema = `{
 	}
 }`
 
+// citeSourceInput are the arguments of cite_source. block_id is taken and not needed: the words are looked for in the
+// whole passage, then in its document.
 type citeSourceInput struct {
 	CitedText      string `json:"cited_text"`
 	BlockID        string `json:"block_id"`
 	CitationNumber int    `json:"citation_number"`
 }
 
+// citeSourceOutput is where the words stand: Start and End are runes in the document's text, Boxes shares of a page.
 type citeSourceOutput struct {
 	CitationNumber int        `json:"citation_number"`
 	DocID          string     `json:"doc_id"`
@@ -43,6 +46,7 @@ type citeSourceOutput struct {
 	ChunkID        string     `json:"chunk_id,omitempty"`
 }
 
+// ForModel leaves out what only a viewer needs.
 func (o citeSourceOutput) ForModel() any {
 	o.ChunkID, o.Boxes = "", []chat.Box{}
 	return o
@@ -65,6 +69,9 @@ func (o citeSourceOutput) stepResult(words string) chat.StepResult {
 	return r
 }
 
+// citeSource is the tool that checks a quote before an answer gives it. Words that stand nowhere in the document are
+// refused, so that the model copies them exactly or cites another passage; what it quotes is remembered for the
+// answer's footnote.
 func citeSource() (*Tool, error) {
 	return definition[citeSourceInput]{
 		name: "cite_source", action: chat.ActionAnalysing, capability: chat.CapabilityCite,

@@ -11,7 +11,9 @@ const MaxOutput = 10_000
 // clipper is an output that knows best what of it to show when it is too long for an event.
 type clipper interface{ clipTo(limit int) any }
 
-// Clip returns a shorter form of an output of at most MaxOutput characters. It stays an object of the same shape.
+// Clip returns a shorter form of an output of at most MaxOutput characters. It stays an object of the same shape. It
+// tries smaller and smaller bounds for texts and lists. whole is the output as JSON; an output with a clipTo of its own
+// is asked first.
 func Clip(output any, whole json.RawMessage) (json.RawMessage, error) {
 	if c, ok := output.(clipper); ok {
 		short, err := Encode(c.clipTo(MaxOutput))
@@ -86,12 +88,14 @@ func cutPassages(ps []ShownPassage, limit int) []ShownPassage {
 	return out
 }
 
+// clipTo keeps a fifth for the text as a whole and most of the rest for passages: the page shows those.
 func (o ReadDocumentOutput) clipTo(limit int) any {
 	o.Content = CutText(o.Content, limit/5)
 	o.Passages = cutPassages(o.Passages, limit*6/10)
 	return o
 }
 
+// clipTo shares the room equally among the documents.
 func (o ReadMultipleDocumentsOutput) clipTo(limit int) any {
 	docs := make([]ReadDocumentOutput, len(o.Documents))
 	for i, doc := range o.Documents {
@@ -101,6 +105,7 @@ func (o ReadMultipleDocumentsOutput) clipTo(limit int) any {
 	return o
 }
 
+// clipTo shares the room by how many passages each document has; each document keeps its name and a snippet.
 func (o searchDocumentsOutput) clipTo(limit int) any {
 	docs := make([]foundDocument, len(o.Documents))
 	all := 0
@@ -116,6 +121,7 @@ func (o searchDocumentsOutput) clipTo(limit int) any {
 	return o
 }
 
+// clipTo shortens the passages, which are for footnotes, and keeps the key sentences.
 func (o documentSummaryOutput) clipTo(limit int) any {
 	o.Passages = cutPassages(o.Passages, limit/2)
 	return o

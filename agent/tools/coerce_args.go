@@ -92,6 +92,7 @@ func meantFor(s *jsonschema.Schema, value any) any {
 	return value
 }
 
+// textsOf are the entries of a list if all of them are texts, else nil.
 func textsOf(list []any) []string {
 	var out []string
 	for _, entry := range list {

@@ -46,7 +46,8 @@ func documentType(word string) string {
 	return strings.ToLower(word)
 }
 
-// filterOf reads the argument. The text is a refusal, empty if it was understood.
+// filterOf reads the argument. The text is a refusal, empty if it was understood. Unknown names are taken as properties
+// of the document, which anybody may have given any name.
 func filterOf(d *Context, in map[string]any) (corpus.Filter, string) {
 	f := corpus.Filter{IDs: d.DocumentIDs}
 	for name, v := range in {
@@ -116,7 +117,8 @@ func (d *Context) readFilter(ctx context.Context, in map[string]any) (f corpus.F
 }
 
 // noteUnknownProperties is a note for a filter that found nothing: which of the properties asked for no document in
-// reach has, and what there is instead. It is empty if each is there.
+// reach has, and what there is instead. It is empty if each is there. It tells a model that guessed a property what
+// there is, so that it need not guess again.
 func (d *Context) noteUnknownProperties(
 	ctx context.Context, f corpus.Filter, found []corpus.Document,
 ) ([]string, error) {
@@ -177,6 +179,7 @@ type listed struct {
 	Meta     map[string]any `json:"meta,omitempty"`
 }
 
+// listedDocuments are documents as lists show them, in order, never nil.
 func listedDocuments(docs []corpus.Document) []listed {
 	out := make([]listed, len(docs))
 	for i, doc := range docs {

@@ -17,6 +17,7 @@ const finishSchema = `{
 		"description": "The final answer to the question"}}
 }`
 
+// finishInput are the arguments of finish.
 type finishInput struct {
 	Answer string `json:"answer"`
 }

@@ -42,6 +42,7 @@ func (o FoundPassages) ForModel() any {
 	return o
 }
 
+// clipTo shortens every passage alike, to 60 characters at least.
 func (o FoundPassages) clipTo(limit int) any {
 	results := make([]foundPassage, len(o.Results))
 	for i, r := range o.Results {
@@ -52,7 +53,8 @@ func (o FoundPassages) clipTo(limit int) any {
 	return o
 }
 
-// passagesFound is the result of a search for passages.
+// passagesFound is the result of a search for passages. A result of which a part is missing, because an index did not
+// answer, is transient: it is not cached.
 func passagesFound(query string, found corpus.Results) Result {
 	hits := found.Results
 	return Result{

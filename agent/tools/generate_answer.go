@@ -13,6 +13,7 @@ var generateAnswerDoc string
 
 const generateAnswerSchema = `{"type": "object", "additionalProperties": false, "properties": {}}`
 
+// generateAnswerInput is empty: the tool takes no arguments.
 type generateAnswerInput struct{}
 
 // generateAnswer lets a model say that it has seen enough: its next turn is the answer.

@@ -32,10 +32,13 @@ const (
 	summaryEnough    = 10 // passages that state something: no further page is read
 )
 
+// documentSummaryInput are the arguments of get_document_summary.
 type documentSummaryInput struct {
 	DocID string `json:"doc_id"`
 }
 
+// documentSummaryOutput is a summary: headings, key sentences word for word, and the passages that they stand in, so
+// that each can be cited.
 type documentSummaryOutput struct {
 	DocID        string         `json:"doc_id"`
 	Filename     string         `json:"filename"`
@@ -46,11 +49,14 @@ type documentSummaryOutput struct {
 	Passages     []ShownPassage `json:"passages"`
 }
 
+// ForModel leaves out the ids of passages, which models do without: they cite by number.
 func (o documentSummaryOutput) ForModel() any {
 	o.Passages = withoutChunks(o.Passages)
 	return o
 }
 
+// documentSummary is the tool that says what a document is about. No model writes it: it is headings and sentences of
+// the document, so it is exact and costs nothing.
 func documentSummary() (*Tool, error) {
 	return definition[documentSummaryInput]{
 		name: "get_document_summary", action: chat.ActionSummarising, capability: chat.CapabilitySummarise,
@@ -138,6 +144,7 @@ func (d *Context) skimPages(
 	return pages, passages, nil
 }
 
+// outlineLines indents the first headings by their level, two spaces each.
 func outlineLines(items []corpus.OutlineItem) []string {
 	out := []string{}
 	for _, item := range items[:min(len(items), summaryOutline)] {
@@ -154,8 +161,9 @@ type sentence struct {
 	score   float64
 }
 
-// keySentences picks the sentences whose words are most frequent in what was read, in the order of the text; those
-// that bear on a focus come before others.
+// keySentences picks the sentences whose words are most frequent in what was read, in the order of the text; those that
+// bear on a focus come before others. The score of a sentence is how often its words occur in all that was read, over
+// its length; sentences of fewer than 30 or more than 400 runes, and lines of a table of contents, don't count.
 func keySentences(passages []corpus.Passage, language string, limit int, focus string) []sentence {
 	analyser := text.NewAnalyser(language)
 	about := map[string]bool{}

@@ -25,12 +25,14 @@ const grepDocumentsSchema = `{
 	}
 }`
 
+// grepDocumentsInput are the arguments of grep_documents.
 type grepDocumentsInput struct {
 	Pattern    string   `json:"pattern"`
 	DocIDs     []string `json:"doc_ids"`
 	MaxResults int      `json:"max_results"`
 }
 
+// grepMatch is a line that matches, with the number of the passage that it stands in; 0 without one.
 type grepMatch struct {
 	N        int    `json:"n"`
 	DocID    string `json:"doc_id"`
@@ -42,6 +44,8 @@ type grepMatch struct {
 	ChunkID  string `json:"chunk_id,omitempty"`
 }
 
+// grepDocumentsOutput is what was found, newest documents first. More says that there were more matches than asked for;
+// Literal, that the pattern was no RE2 expression and was looked for as it is.
 type grepDocumentsOutput struct {
 	Matches []grepMatch `json:"matches"`
 	Total   int         `json:"total_found"`
@@ -50,6 +54,7 @@ type grepDocumentsOutput struct {
 	Notes   []string    `json:"notes"`
 }
 
+// ForModel leaves out the ids of passages.
 func (o grepDocumentsOutput) ForModel() any {
 	matches := make([]grepMatch, len(o.Matches))
 	for i, m := range o.Matches {
@@ -60,6 +65,7 @@ func (o grepDocumentsOutput) ForModel() any {
 	return o
 }
 
+// stepResult lists the matching lines as hits, under the pattern that was looked for.
 func (o grepDocumentsOutput) stepResult(pattern string) chat.StepResult {
 	r := chat.StepResult{Query: pattern, Found: o.Total, Notes: o.Notes}
 	for _, m := range o.Matches {
@@ -75,6 +81,7 @@ func (o grepDocumentsOutput) stepResult(pattern string) chat.StepResult {
 	return r
 }
 
+// grepDocuments is the tool that finds exact text: names, numbers and codes that a search by words or meaning misses.
 func grepDocuments() (*Tool, error) {
 	return definition[grepDocumentsInput]{
 		name: "grep_documents", action: chat.ActionSearching, capability: chat.CapabilitySearch, unique: true,

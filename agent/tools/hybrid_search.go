@@ -21,6 +21,8 @@ const hybridSearchSchema = `{
 	}
 }`
 
+// hybridSearch is the tool that searches by words and meaning at once and returns passages; without an embedder by
+// words alone.
 func hybridSearch() (*Tool, error) {
 	return definition[retrieveInput]{
 		name: "hybrid_search", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 1,

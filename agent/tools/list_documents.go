@@ -25,11 +25,13 @@ var listDocumentsSchema = `{
 // libraryWords are those with which answers say what is in the library.
 const libraryWords = "library collection hold contain have include available upload"
 
+// listDocumentsInput are the arguments of list_documents. A page has listPage documents.
 type listDocumentsInput struct {
 	Filters map[string]any `json:"filters"`
 	Page    int            `json:"page"`
 }
 
+// listDocuments is the tool that lists the library. It shows no passages, so an answer from it needs no footnotes.
 func listDocuments() (*Tool, error) {
 	return definition[listDocumentsInput]{
 		name: "list_documents", action: chat.ActionExploring, capability: chat.CapabilityList, retrieval: true,

@@ -28,11 +28,13 @@ const lookupSchema = `{
 // lookupRunes is how much of a document is looked up: enough to answer a question, too little to fill a turn.
 const lookupRunes = 6000
 
+// lookupInput are the arguments of lookup.
 type lookupInput struct {
 	DocID string `json:"doc_id"`
 	Query string `json:"query"`
 }
 
+// lookup is the tool that reads what a document says about a query, in fewer words than read_document.
 func lookup() (*Tool, error) {
 	return definition[lookupInput]{
 		name: "lookup", action: chat.ActionReading, capability: chat.CapabilityRead, preference: 2,

@@ -29,6 +29,7 @@ type mcpOutput struct {
 	Truncated bool            `json:"truncated,omitempty"`
 }
 
+// clipTo keeps the text, and the data only if it is small: cut JSON says nothing.
 func (o mcpOutput) clipTo(limit int) any {
 	o.Text, o.Truncated = CutText(o.Text, limit/2), true
 	if len(o.Data) > limit/4 {
@@ -37,6 +38,7 @@ func (o mcpOutput) clipTo(limit int) any {
 	return o
 }
 
+// stepResult tells people which server said what; data longer than a snippet is cut.
 func (o mcpOutput) stepResult() chat.StepResult {
 	r := chat.StepResult{
 		Text: o.Text, Facts: []chat.Fact{{Name: "server", Value: o.Server}, {Name: "tool", Value: o.Tool}},
@@ -51,7 +53,8 @@ func (o mcpOutput) stepResult() chat.StepResult {
 }
 
 // WithMCPTools returns a set with the tools of other servers: all of them for a set that is open to them, else those
-// that were named.
+// that were named. It waits up to mcpWait for servers that were never reached. A set is copied before it is changed:
+// sets are shared by all runs.
 func (b Registry) WithMCPTools(ctx context.Context, s Set) Set {
 	if b.mcp == nil || !s.OpenToMCP && len(s.MCPTools) == 0 {
 		return s
@@ -74,6 +77,8 @@ func (b Registry) WithMCPTools(ctx context.Context, s Set) Set {
 	return s
 }
 
+// mcpTool makes a tool of one of another server. It may do anything there: it counts as having side effects, its
+// arguments go on as the model wrote them, and what it says is data that no passage stands behind.
 func mcpTool(client *mcp.Client, t *mcp.Tool) *Tool {
 	name := t.Server + ": " + t.Remote
 	return &Tool{

@@ -17,10 +17,13 @@ var metadataSearchSchema = `{
 	"properties": {"filters": ` + filtersSchema + `}
 }`
 
+// metadataSearchInput are the arguments of metadata_search.
 type metadataSearchInput struct {
 	Filters map[string]any `json:"filters"`
 }
 
+// metadataSearch is the tool that finds documents by what is known about them: author, date, type, tags. It looks into
+// no text.
 func metadataSearch() (*Tool, error) {
 	return definition[metadataSearchInput]{
 		name: "metadata_search", action: chat.ActionSearching, capability: chat.CapabilityList, preference: 1,

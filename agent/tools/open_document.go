@@ -24,6 +24,7 @@ const openDocumentSchema = `{
 	}
 }`
 
+// openDocumentInput are the arguments of open_document: a number or a document, and why, for the user.
 type openDocumentInput struct {
 	CitationNumber int    `json:"citation_number"`
 	DocID          string `json:"doc_id"`
@@ -47,6 +48,7 @@ type openDocumentOutput struct {
 	Reason         string `json:"reason"`
 }
 
+// stepResult is one hit with the address that the viewer opens.
 func (o openDocumentOutput) stepResult(asked string) chat.StepResult {
 	return chat.StepResult{Query: asked, Title: o.Filename, Hits: []chat.Hit{{
 		DocumentID: o.DocID, ChunkID: o.ChunkID, BlockID: o.BlockID, Title: o.Filename, Page: o.Page,
@@ -54,6 +56,8 @@ func (o openDocumentOutput) stepResult(asked string) chat.StepResult {
 	}}}
 }
 
+// openDocument is the tool that shows the user a document, at the cited words where there are any. It reads nothing for
+// the model.
 func openDocument() (*Tool, error) {
 	return definition[openDocumentInput]{
 		name: "open_document", action: chat.ActionOpening, capability: chat.CapabilityOpen, doc: openDocumentDoc,

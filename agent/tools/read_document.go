@@ -26,6 +26,8 @@ const readDocumentSchema = `{
 	}
 }`
 
+// readDocumentInput are the arguments of read_document. Its page is a part of a long document (corpus.Reading.Part),
+// not a page of a PDF.
 type readDocumentInput struct {
 	DocID      string `json:"doc_id"`
 	FocusQuery string `json:"focus_query"`
@@ -50,6 +52,7 @@ func (o ReadDocumentOutput) ForModel() any {
 	return o
 }
 
+// readDocument is the tool that reads a document part by part, or what bears on a question first.
 func readDocument() (*Tool, error) {
 	return definition[readDocumentInput]{
 		name: "read_document", action: chat.ActionReading, capability: chat.CapabilityRead, preference: 1,
@@ -92,6 +95,7 @@ func readDocument() (*Tool, error) {
 	}.buildTool()
 }
 
+// readOutput numbers the passages of a reading, in the order of the document.
 func readOutput(number Numberer, r corpus.Reading) ReadDocumentOutput {
 	out := ReadDocumentOutput{
 		DocID: r.Document.ID, Filename: r.Document.DisplayName(), Title: r.Document.DisplayTitle(),
@@ -114,6 +118,7 @@ func readResult(number Numberer, r corpus.Reading, query string) (any, chat.Step
 	}
 }
 
+// readPartOf says which part of which document was read, for the coverage of the answer.
 func readPartOf(r corpus.Reading) chat.OpenedPart {
 	return chat.OpenedPart{DocumentID: r.Document.ID, Part: readingPage(r)}
 }
@@ -126,7 +131,8 @@ func readingPage(r corpus.Reading) string {
 	return strconv.Itoa(r.Part)
 }
 
-// explainUnread says why a document that is there can't be read: some reasons the model can do something about.
+// explainUnread says why a document that is there can't be read: some reasons the model can do something about. Why a
+// document can't be read is told to the model where waiting or choosing another one helps; else the call fails.
 func explainUnread(doc corpus.Document, err error) (Result, error) {
 	switch chat.CodeOf(err) {
 	case chat.CodeNotFound, chat.CodeConflict, chat.CodeInvalid:

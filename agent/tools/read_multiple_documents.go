@@ -29,6 +29,7 @@ const readMultipleDocumentsSchema = `{
 // readTogether is how many runes several documents that are read at once share.
 const readTogether = 24_000
 
+// readMultipleDocumentsInput are the arguments of read_multiple_documents: at most ten documents.
 type readMultipleDocumentsInput struct {
 	DocIDs     []string `json:"doc_ids"`
 	FocusQuery string   `json:"focus_query"`
@@ -49,6 +50,8 @@ func (o ReadMultipleDocumentsOutput) ForModel() any {
 	return map[string]any{"documents": docs, "notes": o.Notes}
 }
 
+// readMultipleDocuments is the tool that reads the beginnings of several documents at once, or what bears on a
+// question, for comparisons. They share readTogether runes; four are read at the same time.
 func readMultipleDocuments() (*Tool, error) {
 	return definition[readMultipleDocumentsInput]{
 		name: "read_multiple_documents", action: chat.ActionReading, capability: chat.CapabilityRead,

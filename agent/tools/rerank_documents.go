@@ -24,11 +24,13 @@ const rerankDocumentsSchema = `{
 	}
 }`
 
+// rerankDocumentsInput are the arguments of rerank_documents.
 type rerankDocumentsInput struct {
 	DocIDs []string `json:"doc_ids"`
 	Query  string   `json:"query"`
 }
 
+// rankedDocument is a document in the order asked for; one in which nothing was found has the score 0.
 type rankedDocument struct {
 	DocID    string  `json:"doc_id"`
 	Filename string  `json:"filename"`
@@ -37,6 +39,8 @@ type rankedDocument struct {
 	Snippet  string  `json:"snippet,omitempty"`
 }
 
+// rerankDocuments is the tool that puts known documents in order by a query. It returns snippets without numbers: they
+// can't be cited.
 func rerankDocuments() (*Tool, error) {
 	return definition[rerankDocumentsInput]{
 		name: "rerank_documents", action: chat.ActionAnalysing, retrieval: true, cached: true,

@@ -27,6 +27,7 @@ type retrieveInput struct {
 	TopK  int    `json:"top_k"`
 }
 
+// retrieve is the search tool of the toolset react: passages rather than documents.
 func retrieve() (*Tool, error) {
 	return definition[retrieveInput]{
 		name: "retrieve", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 2,
@@ -45,10 +46,12 @@ func retrieve() (*Tool, error) {
 	}.buildTool()
 }
 
+// searchLabel is how pages name a search, so that all tools that search read alike.
 func searchLabel() chat.Label {
 	return chat.Label{
 		Doing: "Searching for", Done: "Searched for", Noun: "search", Argument: "query", Form: chat.LabelQuote,
 	}
 }
 
+// searchingFor is the message of a search under way.
 func searchingFor(query string) string { return "Searching for: " + text.Shorten(query, 120) }

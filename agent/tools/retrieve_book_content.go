@@ -27,14 +27,17 @@ type bookContent struct {
 	Text string `json:"text"`
 }
 
+// ForModel is the text alone: this tool's agreed form is text.
 func (o bookContent) ForModel() any { return o.Text }
 
+// clipTo clips the chunks and writes the text of them again, so that both say the same.
 func (o bookContent) clipTo(limit int) any {
 	o.retrieveDocumentationOutput, _ = o.retrieveDocumentationOutput.clipTo(limit / 2).(retrieveDocumentationOutput)
 	o.Text = bookText(o.retrieveDocumentationOutput)
 	return o
 }
 
+// retrieveBookContent is retrieve_documentation with its results as one text.
 func retrieveBookContent() (*Tool, error) {
 	return definition[retrieveInput]{
 		name: "retrieve_book_content", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 5,

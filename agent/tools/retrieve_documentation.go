@@ -24,6 +24,8 @@ const retrieveDocumentationSchema = `{
 	}
 }`
 
+// retrieveDocumentationInput are the arguments of retrieve_documentation. A threshold above 0 asks for a search by
+// meaning.
 type retrieveDocumentationInput struct {
 	Query     string  `json:"query"`
 	TopK      int     `json:"top_k"`
@@ -44,6 +46,7 @@ type DocumentationChunk struct {
 	DocID      string  `json:"doc_id,omitempty"`
 }
 
+// retrieveDocumentationOutput is what was found, best first. Its fields are agreed with clients: names don't change.
 type retrieveDocumentationOutput struct {
 	Results []DocumentationChunk `json:"results"`
 	Total   int                  `json:"total_results"`
@@ -51,6 +54,7 @@ type retrieveDocumentationOutput struct {
 	Notes   []string             `json:"notes,omitempty"`
 }
 
+// ForModel leaves out the ids, which are for programs.
 func (o retrieveDocumentationOutput) ForModel() any {
 	results := make([]DocumentationChunk, len(o.Results))
 	for i, r := range o.Results {
@@ -61,6 +65,7 @@ func (o retrieveDocumentationOutput) ForModel() any {
 	return o
 }
 
+// clipTo shortens every chunk alike.
 func (o retrieveDocumentationOutput) clipTo(limit int) any {
 	results := make([]DocumentationChunk, len(o.Results))
 	for i, r := range o.Results {
@@ -71,6 +76,7 @@ func (o retrieveDocumentationOutput) clipTo(limit int) any {
 	return o
 }
 
+// retrieveDocumentation is the search tool of the toolset documentation.
 func retrieveDocumentation() (*Tool, error) {
 	return definition[retrieveDocumentationInput]{
 		name: "retrieve_documentation", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 4,
@@ -123,6 +129,7 @@ func (d *Context) searchDocumentation(ctx context.Context, in retrieveDocumentat
 	return d.searchInReach(ctx, corpus.Query{Text: in.Query, Limit: in.TopK, Cosines: true})
 }
 
+// chunkOf is a hit as a chunk; rank counts from 1. The similarity is the search's score where there are no vectors.
 func chunkOf(number Numberer, hit corpus.Result, rank int) DocumentationChunk {
 	similarity := hit.Score
 	if hit.Similarity != nil {

@@ -23,6 +23,8 @@ const retrieveMoreSchema = `{
 	}
 }`
 
+// retrieveMore is the tool that goes on with a search: it returns what this run was not shown yet, of the first 50
+// hits. The same call again returns the next ones, so it is neither cached nor counted as repeated.
 func retrieveMore() (*Tool, error) {
 	return definition[retrieveInput]{
 		name: "retrieve_more", action: chat.ActionSearching, capability: chat.CapabilitySearch, resumable: true,

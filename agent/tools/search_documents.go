@@ -27,11 +27,13 @@ const searchDocumentsSchema = `{
 // documents come with a snippet.
 const DefaultTopK = 10
 
+// searchDocumentsInput are the arguments of search_documents.
 type searchDocumentsInput struct {
 	Query      string `json:"query"`
 	MaxResults int    `json:"max_results"`
 }
 
+// foundDocument is a document with the passages of it that are shown whole; Snippet stands in for them where none is.
 type foundDocument struct {
 	DocID    string  `json:"doc_id"`
 	Filename string  `json:"filename"`
@@ -46,6 +48,7 @@ type foundDocument struct {
 	Passages   []ShownPassage `json:"passages"`
 }
 
+// searchDocumentsOutput is what was found, best document first.
 type searchDocumentsOutput struct {
 	Documents  []foundDocument `json:"documents"`
 	TotalFound int             `json:"total_found"`
@@ -65,6 +68,8 @@ func (o searchDocumentsOutput) ForModel() any {
 	return searchDocumentsOutput{Documents: docs, TotalFound: o.TotalFound, Notes: o.Notes}
 }
 
+// searchDocuments is the search tool of the default toolset. It groups passages by document and shows as many whole as
+// the request's top_k says; documents behind those come with a snippet.
 func searchDocuments() (*Tool, error) {
 	return definition[searchDocumentsInput]{
 		name: "search_documents", action: chat.ActionSearching, capability: chat.CapabilitySearch, retrieval: true,

@@ -26,12 +26,14 @@ const semanticSearchSchema = `{
 	}
 }`
 
+// semanticSearchInput are the arguments of semantic_search; min_score is 0–1.
 type semanticSearchInput struct {
 	Query    string  `json:"query"`
 	TopK     int     `json:"top_k"`
 	MinScore float64 `json:"min_score"`
 }
 
+// semanticSearch is the tool that searches by meaning alone.
 func semanticSearch() (*Tool, error) {
 	return definition[semanticSearchInput]{
 		name: "semantic_search", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 3,

@@ -58,7 +58,8 @@ type Config struct {
 	ApproveWeb bool        // a person allows each search of the web
 }
 
-// NewRegistry builds every toolset. This is the one table of defaults.
+// NewRegistry builds every toolset. This is the one table of defaults. Each row is a toolset with its budget and its
+// tools, in the order in which models see them.
 func NewRegistry(cfg Config) (Registry, error) {
 	box := Registry{Toolsets: map[string]Set{}, mcp: cfg.MCP}
 	built, known := map[string]*Tool{}, map[string]chat.Capability{}
@@ -145,7 +146,8 @@ func (b Registry) Check(name string, tools []string) error {
 }
 
 // Pick gives a set the named tools instead of its own, from all there are, in the order in which they are named; none
-// named leaves it whole. The text says which name is unknown.
+// named leaves it whole. The text says which name is unknown. Tools of other servers are kept by name, because their
+// server may be reached later: see WithMCPTools.
 func (b Registry) Pick(s Set, names []string) (Set, string) {
 	if len(names) == 0 {
 		return s, ""
@@ -209,7 +211,8 @@ func (s Set) MaxTopK() int {
 }
 
 // Available returns the named tools of the set. For one that it does not have, the set's own tool of the same
-// capability stands in, and what the set can't do is left out.
+// capability stands in, and what the set can't do is left out. It is how plans and rules name tools of the default
+// toolset and get those of any other.
 func (s Set) Available(names []string) []string {
 	out := []string{}
 	for _, name := range names {

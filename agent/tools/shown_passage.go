@@ -19,6 +19,8 @@ type ShownPassage struct {
 	ChunkID   string `json:"chunk_id,omitempty"`
 }
 
+// showPassage numbers a passage and says where it stands. It is called when the output is made, in the order of the
+// calls, so that numbers are the same each time a run is made from its log.
 func showPassage(number Numberer, p corpus.Passage, doc corpus.Document) ShownPassage {
 	s := ShownPassage{
 		N: number(p, doc), BlockID: p.FirstBlock, Page: p.Page, Section: p.Section, Text: p.Text, ChunkID: p.ID,
@@ -47,6 +49,7 @@ func (s ShownPassage) placeLabel() string {
 	return at
 }
 
+// withoutChunks are passages as models get them, without their ids. The list is a copy: outputs are shared.
 func withoutChunks(ps []ShownPassage) []ShownPassage {
 	out := make([]ShownPassage, len(ps))
 	for i, p := range ps {

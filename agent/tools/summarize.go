@@ -29,17 +29,21 @@ const summarizeSchema = `{
 // maxSummarised is how many texts a summary is made of; further ones are left out, and a note says so.
 const maxSummarised = 10
 
+// summarizeInput are the arguments of summarize: texts, or numbers of passages.
 type summarizeInput struct {
 	Texts []string `json:"texts"`
 	Focus string   `json:"focus"`
 }
 
+// summarizeOutput is a summary in sentences of the texts themselves.
 type summarizeOutput struct {
 	Summary string   `json:"summary"` // key sentences, word for word, each with its passage's number if it has one
 	Focus   string   `json:"focus,omitempty"`
 	Notes   []string `json:"notes"`
 }
 
+// summarize is the tool that shortens texts which the model hands over. Like documentSummary it picks sentences and
+// writes none.
 func summarize() (*Tool, error) {
 	return definition[summarizeInput]{
 		name: "summarize", action: chat.ActionSummarising, capability: chat.CapabilitySummarise, preference: 1,

@@ -35,11 +35,13 @@ const (
 	pageHits  = 4 // passages shown of each page, on average
 )
 
+// webSearchInput are the arguments of web_search.
 type webSearchInput struct {
 	Query      string `json:"query"`
 	MaxResults int    `json:"max_results"`
 }
 
+// webPage is a page that was read and kept with the run; its passages are cited like those of documents.
 type webPage struct {
 	DocID     string         `json:"doc_id"`
 	URL       string         `json:"url"`
@@ -48,6 +50,7 @@ type webPage struct {
 	Passages  []ShownPassage `json:"passages"`
 }
 
+// unreadPage is a page that was found and not read. Its snippet is the provider's, so it can't be cited.
 type unreadPage struct {
 	URL     string `json:"url"`
 	Title   string `json:"title"`
@@ -55,6 +58,7 @@ type unreadPage struct {
 	Why     string `json:"why"`
 }
 
+// webSearchOutput is what the provider found, read or not.
 type webSearchOutput struct {
 	Query  string       `json:"query"`
 	Pages  []webPage    `json:"pages"`
@@ -62,6 +66,7 @@ type webSearchOutput struct {
 	Total  int          `json:"total_results"`
 }
 
+// ForModel leaves out the ids of passages.
 func (o webSearchOutput) ForModel() any {
 	pages := make([]webPage, len(o.Pages))
 	for i, p := range o.Pages {
@@ -72,6 +77,7 @@ func (o webSearchOutput) ForModel() any {
 	return o
 }
 
+// clipTo shortens passages and snippets and keeps every address.
 func (o webSearchOutput) clipTo(limit int) any {
 	pages := make([]webPage, len(o.Pages))
 	for i, p := range o.Pages {
@@ -115,7 +121,8 @@ func webSearch(w *web.Web, approve bool) func() (*Tool, error) {
 	}
 }
 
-// readWeb reads the best of the pages found, keeps them with the run, and shows what in them bears on the query.
+// readWeb reads the best of the pages found, keeps them with the run, and shows what in them bears on the query. A page
+// that can't be read is listed with the reason; only a full disk and the end of ctx fail the call.
 func (d *Context) readWeb(ctx context.Context, w *web.Web, query string, found []web.Found) (Result, error) {
 	docs := make([]corpus.Document, len(found))
 	why := make([]error, len(found))

@@ -28,8 +28,10 @@ var (
 	errNoReal = errors.New("This has no result among the real numbers.") //nolint:staticcheck // shown as it is
 )
 
+// wholeAmount is an exact whole number.
 func wholeAmount(n int64) Amount { return Amount{Rat: big.NewRat(n, 1), exact: true} }
 
+// tooBig bounds what is computed with: 4,096 bits hold some 1,200 decimal digits.
 func tooBig(r *big.Rat) bool { return r.Num().BitLen() > maxBits || r.Denom().BitLen() > maxBits }
 
 // roughAmount makes an amount of a float whose arguments are off by so much that it is off by slack, besides what a
@@ -47,11 +49,13 @@ func roughAmount(f, slack float64) (Amount, error) {
 // absFloat is how far a value is from 0, as a float.
 func (a Amount) absFloat() float64 { return math.Abs(a.toFloat()) }
 
+// toFloat is the nearest float64; infinite for a value beyond its range.
 func (a Amount) toFloat() float64 {
 	f, _ := a.Rat.Float64()
 	return f
 }
 
+// namedConstant is pi or e, as near as a float64 holds it.
 func namedConstant(name string) (Amount, bool) {
 	switch name {
 	case "pi":
@@ -63,6 +67,8 @@ func namedConstant(name string) (Amount, bool) {
 	}
 }
 
+// combineAmounts computes a operator b. The slack of a sum is the sum of both; of a product each is weighed with the
+// other factor. It fails for a division by zero and for a result that is too large.
 func combineAmounts(sign string, a, b Amount) (Amount, error) {
 	out := Amount{Rat: new(big.Rat), exact: a.exact && b.exact, slack: a.slack + b.slack}
 	switch sign {
@@ -92,6 +98,7 @@ func combineAmounts(sign string, a, b Amount) (Amount, error) {
 	return out, nil
 }
 
+// quotient is a ÷ b. Relative slacks add up, so the absolute one is (slack a + |q| · slack b) ÷ |b|.
 func quotient(a, b Amount) (Amount, error) {
 	if b.Rat.Sign() == 0 {
 		return Amount{}, errByZero
@@ -104,6 +111,7 @@ func quotient(a, b Amount) (Amount, error) {
 	return out, nil
 }
 
+// floor is the greatest whole number that is not above v.
 func floor(v *big.Rat) *big.Int { return new(big.Int).Div(v.Num(), v.Denom()) }
 
 // remainder has the sign of the divisor, as people expect of a clock.
@@ -158,6 +166,8 @@ func power(a, b Amount) (Amount, error) {
 	return out, nil
 }
 
+// applyFunction computes a function by its name. Slack goes through its derivative: 1/(2√x) for a root, 1/x for a
+// logarithm, 1/cos² x for a tangent, where a quarter turn has no result.
 func applyFunction(name string, args []Amount) (Amount, error) {
 	need := func(least, most int) error {
 		if len(args) < least || len(args) > most {
@@ -248,6 +258,7 @@ func logarithm(x, base Amount) (Amount, error) {
 	return roughAmount(about, 2*math.Abs(about)*epsilon)
 }
 
+// foldAmounts is the sum, the least or the greatest of at least one amount.
 func foldAmounts(name string, args []Amount) (Amount, error) {
 	out := args[0]
 	var err error

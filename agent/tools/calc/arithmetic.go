@@ -39,6 +39,7 @@ func Evaluate(expression string) (Amount, error) {
 	return v, nil
 }
 
+// tokenKind says what the parser reads next.
 type tokenKind int
 
 const (
@@ -58,6 +59,7 @@ type parser struct {
 	text string
 }
 
+// unexpected is the error for the present token, in words for people.
 func (p *parser) unexpected() error {
 	if p.kind == tokenEnd {
 		return errors.New(
@@ -142,6 +144,7 @@ func (p *parser) readNumber(rest string) {
 	p.kind, p.text, p.at = tokenNumber, strings.ReplaceAll(rest[:n], ",", ""), p.at+n
 }
 
+// countDigits is how many ASCII digits a text begins with.
 func countDigits(s string) int {
 	n := 0
 	for n < len(s) && isDigit(s[n]) {
@@ -216,6 +219,8 @@ func (p *parser) startsOperand() bool {
 		p.kind == tokenSign && (p.text == "(" || p.text == "√")
 }
 
+// readOperand reads a number, a sign with its operand, a bracket, a constant or a call. depth counts brackets and signs
+// inside each other.
 func (p *parser) readOperand(depth int) (Amount, error) {
 	kind, word := p.kind, p.text
 	switch {
@@ -263,6 +268,7 @@ func (p *parser) readOperand(depth int) (Amount, error) {
 	}
 }
 
+// closeBracket steps over the bracket that must come now.
 func (p *parser) closeBracket(bracket string) error {
 	if p.kind != tokenSign || p.text != bracket {
 		return p.unexpected()

@@ -37,6 +37,7 @@ func (p *parser) readDateSpan(unit string) (Amount, error) {
 	return Amount{Rat: big.NewRat(n, 1), exact: true}, nil
 }
 
+// parseDate reads an ISO date; its error is a sentence for people.
 func parseDate(s string) (time.Time, error) {
 	d, err := time.Parse(time.DateOnly, strings.TrimSpace(s))
 	if err != nil {
@@ -47,6 +48,7 @@ func parseDate(s string) (time.Time, error) {
 	return d, nil
 }
 
+// completedYears counts the birthdays between two dates; negative if the second one is earlier.
 func completedYears(from, to time.Time) int64 {
 	if to.Before(from) {
 		return -completedYears(to, from)
