@@ -33,8 +33,9 @@ func accessAt(set *settings, addr net.Addr) (access, error) {
 	return a, err
 }
 
-// check refuses a server that everyone on the network could use without a key, unless the operator asked for that.
-func (a access) check() error {
+// checkExposure refuses a server that everyone on the network could use without a key, unless the operator asked for
+// that.
+func (a access) checkExposure() error {
 	if !a.network || a.needsKey || a.open {
 		return nil
 	}
@@ -48,8 +49,8 @@ func (a access) check() error {
 	}
 }
 
-// log tells the operator of a server that nobody or everybody can use.
-func (a access) log(log *slog.Logger) {
+// logAccess tells the operator of a server that nobody or everybody can use.
+func (a access) logAccess(log *slog.Logger) {
 	switch {
 	case a.needsKey && a.holders == 0:
 		log.Warn("a key is needed, and nobody has one: make the first with 'footnote key new NAME'")
@@ -62,8 +63,8 @@ func (a access) log(log *slog.Logger) {
 	}
 }
 
-// reach is doctor's finding on who can use the server.
-func reach(set *settings) checkResult {
+// checkAccess is doctor's finding on who can use the server.
+func checkAccess(set *settings) checkResult {
 	f := checkResult{what: "access"}
 	addr, err := net.ResolveTCPAddr("tcp", set.Addr)
 	if err != nil {
@@ -72,7 +73,7 @@ func reach(set *settings) checkResult {
 	}
 	a, err := accessAt(set, addr)
 	if err == nil {
-		err = a.check()
+		err = a.checkExposure()
 	}
 	switch f.err = err; {
 	case err != nil:

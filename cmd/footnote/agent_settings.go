@@ -49,8 +49,8 @@ func (s agentSettings) systemPrompt() string {
 	return strings.TrimSpace(*s.AgentSystemPrompt)
 }
 
-// of names the setting that is wrong.
-func of(setting string, err error) error {
+// settingError names the setting that is wrong.
+func settingError(setting string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -106,21 +106,22 @@ func (s agentSettings) checkAgent() error {
 		errs = append(errs, errors.New("FOOTNOTE_AGENT_TIMEOUT_PER_TOOL must be at least 1s"))
 	}
 	return errors.Join(append(
-		errs, of("FOOTNOTE_AGENT_WITHOUT", s.features().Check()), of("FOOTNOTE_GUARD_INPUT", s.guard().Check()),
+		errs, settingError("FOOTNOTE_AGENT_WITHOUT", s.runFeatures().Check()),
+		settingError("FOOTNOTE_GUARD_INPUT", s.runGuard().Check()),
 	)...)
 }
 
-// features says how runs decide. AgentFallbackToFixedPipeline stands for two things: here that rules search for a model
-// that can't use its tools, in wire that the model made of rules takes over when the other fails.
-func (s agentSettings) features() agentrun.Features {
+// runFeatures says how runs decide. AgentFallbackToFixedPipeline stands for two things: here that rules search for a
+// model that can't use its tools, in wire that the model made of rules takes over when the other fails.
+func (s agentSettings) runFeatures() agentrun.Features {
 	return agentrun.Features{
 		Selection: tools.Selection(s.AgentSelection), Without: s.AgentWithout, Pipeline: !s.AgentEnabled,
 		NoRescue: !s.AgentFallbackToFixedPipeline, ContextTokens: s.AgentContextTokens,
 	}
 }
 
-// framework is what drives runs; nil is the agent's own loop.
-func (s agentSettings) framework() agentrun.Framework {
+// runFramework is what drives runs; nil is the agent's own loop.
+func (s agentSettings) runFramework() agentrun.Framework {
 	if s.AgentFramework == "eino" {
 		return drivenByEino
 	}
@@ -135,7 +136,7 @@ func (s agentSettings) conversationMemory() agentrun.Memory {
 	}
 }
 
-func (s agentSettings) guard() agentrun.Guard {
+func (s agentSettings) runGuard() agentrun.Guard {
 	g := agentrun.Guard{Input: s.GuardInput, MaxLength: s.GuardMaxLength}
 	if len(g.Input) == 1 && g.Input[0] == "none" {
 		g.Input = []string{}
@@ -146,8 +147,8 @@ func (s agentSettings) guard() agentrun.Guard {
 	return g
 }
 
-// budget is what one run may use; 0 is the toolset's own.
-func (s *settings) budget() chat.Budget {
+// runBudget is what one run may use; 0 is the toolset's own.
+func (s *settings) runBudget() chat.Budget {
 	return chat.Budget{
 		Steps: s.AgentMaxIterations, RetrievalCalls: s.AgentMaxCalls, Seconds: int(s.RunTimeout.Seconds()),
 	}

@@ -41,16 +41,17 @@ func replaceAliases(values map[string]string, known map[string]bool) error {
 		case section == "" || known[key]:
 			continue
 		case isSwitch:
-			if err := turn(values, key, part); err != nil {
+			if err := turnSwitch(values, key, part); err != nil {
 				return err
 			}
 			continue
 		case !isAlias && known["agent-"+name]:
 			setting = "agent-" + name
 		case !isAlias:
-			return fmt.Errorf("the settings file sets %s, which is no setting: there are %s", dotted(key), strings.Join(
-				namesIn(section, known), ", ",
-			))
+			return fmt.Errorf("the settings file sets %s, which is no setting: there are %s", dottedKey(key),
+				strings.Join(
+					namesIn(section, known), ", ",
+				))
 		case name == "llm-model" && (values[section+"llm-provider"] == "anthropic" || values["model"] == "anthropic"):
 			setting = "anthropic-model"
 		}
@@ -59,7 +60,7 @@ func replaceAliases(values map[string]string, known map[string]bool) error {
 		if other, set := values[setting]; set && other != value {
 			return fmt.Errorf(
 				"the settings file sets %s to %q and %s, which is the same setting, to %q: keep one of them",
-				dotted(key), value, setting, other,
+				dottedKey(key), value, setting, other,
 			)
 		}
 		values[setting] = value
@@ -67,19 +68,19 @@ func replaceAliases(values map[string]string, known map[string]bool) error {
 	return nil
 }
 
-// turn takes a switch over into agent.without.
-func turn(values map[string]string, key, part string) error {
+// turnSwitch takes a switch over into agent.without.
+func turnSwitch(values map[string]string, key, part string) error {
 	value := values[key]
 	delete(values, key)
 	without := strings.FieldsFunc(values["agent-without"], func(r rune) bool { return r == ',' })
 	left := slices.Contains(without, part)
 	switch {
 	case value != "true" && value != "false":
-		return fmt.Errorf("%s in the settings file is %q; it is true or false", dotted(key), value)
+		return fmt.Errorf("%s in the settings file is %q; it is true or false", dottedKey(key), value)
 	case value == "true" && left:
 		return fmt.Errorf(
 			"the settings file sets %s to true, and agent.without to %q, which says otherwise: keep one of them",
-			dotted(key), values["agent-without"],
+			dottedKey(key), values["agent-without"],
 		)
 	case value == "false" && !left:
 		values["agent-without"] = strings.Join(append(without, part), ",")
@@ -106,15 +107,15 @@ func namesIn(section string, known map[string]bool) []string {
 		}
 	}
 	for i, name := range names {
-		_, after, _ := strings.Cut(dotted(section+name), dotted(section))
+		_, after, _ := strings.Cut(dottedKey(section+name), dottedKey(section))
 		names[i] = after
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// dotted writes a key of these sections as the settings file does.
-func dotted(key string) string {
+// dottedKey writes a key of these sections as the settings file does.
+func dottedKey(key string) string {
 	section, name := sectionOf(key)
 	name = strings.Replace(name, "llm-", "llm.", 1)
 	if section == "strategies-agentic-" {

@@ -26,7 +26,7 @@ func settingsOf(t *testing.T, text string) (*commands, error) {
 	if err := useSettingsFile(parser, args, func(string) string { return "" }); err != nil {
 		return nil, err
 	}
-	_, err = parse(parser, args)
+	_, err = parseArguments(parser, args)
 	return &cli, err
 }
 
@@ -110,7 +110,7 @@ func TestAliasesStandForSettings(t *testing.T) {
 		}
 	}
 	for alias, part := range maps.All(switches) {
-		if known["agent-"+alias] || (agentSettings{AgentWithout: []string{part}}).features().Check() != nil {
+		if known["agent-"+alias] || (agentSettings{AgentWithout: []string{part}}).runFeatures().Check() != nil {
 			t.Errorf("%s switches %s, which is no part, or is a setting itself", alias, part)
 		}
 	}

@@ -52,10 +52,10 @@ type archiveWriter struct {
 
 func newArchive(w io.Writer, now time.Time) (*archiveWriter, error) {
 	a := &archiveWriter{tar: tar.NewWriter(w)}
-	return a, a.json(archiveHead, archived{Format: archiveFormat, Version: version, MadeAt: now.UTC()})
+	return a, a.addJSON(archiveHead, archived{Format: archiveFormat, Version: version, MadeAt: now.UTC()})
 }
 
-func (a *archiveWriter) json(name string, v any) error {
+func (a *archiveWriter) addJSON(name string, v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -67,8 +67,8 @@ func (a *archiveWriter) json(name string, v any) error {
 	return err
 }
 
-// add writes exactly size bytes of r as a file and returns their SHA-256.
-func (a *archiveWriter) add(name string, size int64, r io.Reader) (string, error) {
+// addFile writes exactly size bytes of r as a file and returns their SHA-256.
+func (a *archiveWriter) addFile(name string, size int64, r io.Reader) (string, error) {
 	if err := a.tar.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: size}); err != nil {
 		return "", err
 	}
@@ -81,9 +81,9 @@ func (a *archiveWriter) add(name string, size int64, r io.Reader) (string, error
 	return file.SHA256, nil
 }
 
-// end writes the list of all files. Without it the backup is not whole.
-func (a *archiveWriter) end() error {
-	return errors.Join(a.json(archiveList, a.list), a.tar.Close())
+// writeList writes the list of all files. Without it the backup is not whole.
+func (a *archiveWriter) writeList() error {
+	return errors.Join(a.addJSON(archiveList, a.list), a.tar.Close())
 }
 
 // archiveReader reads a backup from a stream and checks it.
@@ -93,19 +93,19 @@ type archiveReader struct {
 	read []archivedFile
 }
 
-func broken(says string, err error) error {
+func brokenBackup(says string, err error) error {
 	return &chat.Error{
 		Code: chat.CodeInvalid, Message: "The backup " + says + "; nothing was restored. Use another one.", Err: err,
 	}
 }
 
-// damaged tells a backup that ends too soon from other faults of reading it.
-func damaged(err error) error {
+// damagedBackup tells a backup that ends too soon from other faults of reading it.
+func damagedBackup(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return broken("is cut off", nil)
+		return brokenBackup("is cut off", nil)
 	}
 	if errors.Is(err, tar.ErrHeader) {
-		return broken("is damaged", nil)
+		return brokenBackup("is damaged", nil)
 	}
 	return fmt.Errorf("read the backup: %w", err)
 }
@@ -121,32 +121,32 @@ func readArchive(r io.Reader) (*archiveReader, error) {
 	}
 	raw, err := io.ReadAll(a.tar)
 	if err != nil {
-		return nil, damaged(err)
+		return nil, damagedBackup(err)
 	}
 	if err := json.Unmarshal(raw, &a.archived); err != nil {
-		return nil, broken("is damaged", nil)
+		return nil, brokenBackup("is damaged", nil)
 	}
 	if a.Format > archiveFormat {
-		return nil, broken("was made by a newer Footnote ("+a.Version+")", nil)
+		return nil, brokenBackup("was made by a newer Footnote ("+a.Version+")", nil)
 	}
 	return a, nil
 }
 
-// next returns the name of the next file and its bytes, or io.EOF after the last one, when all files proved to be as
-// listed. The bytes must be read to their end before the next call.
-func (a *archiveReader) next() (string, io.Reader, error) {
+// nextFile returns the name of the next file and its bytes, or io.EOF after the last one, when all files proved to be
+// as listed. The bytes must be read to their end before the next call.
+func (a *archiveReader) nextFile() (string, io.Reader, error) {
 	header, err := a.tar.Next()
 	if err != nil {
-		return "", nil, damaged(err) // the list comes before the end
+		return "", nil, damagedBackup(err) // the list comes before the end
 	}
 	if header.Name == archiveList {
-		if err := a.check(header.Size); err != nil {
+		if err := a.checkFile(header.Size); err != nil {
 			return "", nil, err
 		}
 		return "", nil, io.EOF
 	}
 	if header.Typeflag != tar.TypeReg || !archiveName.MatchString(header.Name) {
-		return "", nil, broken(fmt.Sprintf("holds %.80q, which belongs in none", header.Name), nil)
+		return "", nil, brokenBackup(fmt.Sprintf("holds %.80q, which belongs in none", header.Name), nil)
 	}
 	return header.Name, &archivedBytes{
 		a: a, sum: sha256.New(), file: archivedFile{Name: header.Name, Bytes: header.Size},
@@ -167,35 +167,35 @@ func (b *archivedBytes) Read(p []byte) (int, error) {
 		b.file.SHA256 = hex.EncodeToString(b.sum.Sum(nil))
 		b.a.read = append(b.a.read, b.file)
 	} else if err != nil {
-		err = damaged(err)
+		err = damagedBackup(err)
 	}
 	return n, err
 }
 
-// check compares what was read with the list.
-func (a *archiveReader) check(size int64) error {
+// checkFile compares what was read with the list.
+func (a *archiveReader) checkFile(size int64) error {
 	if size > maxListBytes {
-		return broken("is damaged", nil)
+		return brokenBackup("is damaged", nil)
 	}
 	var list []archivedFile
 	raw, err := io.ReadAll(a.tar)
 	if err != nil {
-		return damaged(err)
+		return damagedBackup(err)
 	}
 	if err := json.Unmarshal(raw, &list); err != nil {
-		return broken("is damaged", nil)
+		return brokenBackup("is damaged", nil)
 	}
 	for i, file := range list {
 		if i >= len(a.read) {
-			return broken("is damaged: "+file.Name+" is missing", nil)
+			return brokenBackup("is damaged: "+file.Name+" is missing", nil)
 		}
 		if hash, original := strings.CutPrefix(file.Name, "blobs/"); a.read[i] != file ||
 			original && strings.ReplaceAll(hash, "/", "") != file.SHA256 {
-			return broken("is damaged: "+file.Name+" is not as it was", nil)
+			return brokenBackup("is damaged: "+file.Name+" is not as it was", nil)
 		}
 	}
 	if len(list) != len(a.read) || len(list) == 0 || list[0].Name != databaseFile {
-		return broken("is damaged: its list of files does not fit", nil)
+		return brokenBackup("is damaged: its list of files does not fit", nil)
 	}
 	return nil
 }

@@ -25,12 +25,13 @@ func newParser(cli *commands, stdout, stderr io.Writer) (*kong.Kong, error) {
 // runner is a command.
 type runner interface{ Run(p *program) error }
 
-// parse reads the arguments and returns the command they name, or nil when --help or --version was printed instead.
+// parseArguments reads the arguments and returns the command they name, or nil when --help or --version was printed
+// instead.
 //
 // It is kong.Kong.Parse and kong.Context.Run in kong's own steps, without its hooks: kong looks for hooks and
 // commands among the methods by their names, and the linker keeps every method of every type in a program that does
 // so (docs/decisions.md).
-func parse(parser *kong.Kong, args []string) (runner, error) {
+func parseArguments(parser *kong.Kong, args []string) (runner, error) {
 	ctx, err := kong.Trace(parser, args)
 	if err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func parse(parser *kong.Kong, args []string) (runner, error) {
 	if _, err := ctx.Apply(); err != nil {
 		return nil, err
 	}
-	if err := validate(ctx); err != nil {
+	if err := validateFlags(ctx); err != nil {
 		return nil, err
 	}
 	command, ok := ctx.Selected().Target.Addr().Interface().(runner)
@@ -67,9 +68,9 @@ func parse(parser *kong.Kong, args []string) (runner, error) {
 	return command, nil
 }
 
-// validate is kong.Context.Validate as far as our commands need it: required flags, groups of flags and validators
+// validateFlags is kong.Context.Validate as far as our commands need it: required flags, groups of flags and validators
 // are not among them.
-func validate(ctx *kong.Context) error {
+func validateFlags(ctx *kong.Context) error {
 	given := 0 // positional arguments
 	for _, path := range ctx.Path {
 		if path.Positional != nil {

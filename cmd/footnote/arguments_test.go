@@ -72,7 +72,7 @@ func TestArgumentsAreReadAsKongReadsThem(t *testing.T) {
 				return ctx.Selected().Target.Type().Name(), nil
 			})
 			got := read(func(parser *kong.Kong) (string, error) {
-				command, err := parse(parser, args)
+				command, err := parseArguments(parser, args)
 				if command == nil {
 					return "", err
 				}

@@ -22,7 +22,7 @@ func (a *askCommand) Run(p *program) (err error) {
 	if strings.TrimSpace(a.Question) == "" {
 		return errors.New("the question is empty: write one, in quotation marks")
 	}
-	server, err := connect(p)
+	server, err := connectServer(p)
 	if err != nil {
 		return err
 	}
@@ -34,14 +34,14 @@ func (a *askCommand) Run(p *program) (err error) {
 		return err
 	}
 	show := &eventPrinter{answer: p.stdout, steps: p.stderr}
-	run := server.follow(body, func(begun bool) {
+	run := server.followQuestion(body, func(begun bool) {
 		if begun {
 			fmt.Fprintln(p.stderr, "… The stream broke off; going on with it")
 		} else {
 			fmt.Fprintln(p.stderr, "… The server went away before it began to answer; asking it again")
 		}
 	})
-	for raw, err := range run.events(p.ctx) {
+	for raw, err := range run.eachEvent(p.ctx) {
 		if err != nil && p.ctx.Err() != nil {
 			return errors.New("stopped before the answer was done; ask again, or press Continue on the page")
 		}
@@ -56,16 +56,16 @@ func (a *askCommand) Run(p *program) (err error) {
 			return err
 		}
 		if !a.JSON {
-			show.print(event)
+			show.printEvent(event)
 		}
 		if done, ok := event.(chat.RunDone); ok {
-			return outcome(done)
+			return outcomeError(done)
 		}
 	}
 	return errBroken
 }
 
-func outcome(done chat.RunDone) error {
+func outcomeError(done chat.RunDone) error {
 	if done.Status == chat.RunCompleted {
 		return nil
 	}
@@ -90,16 +90,16 @@ type eventPrinter struct {
 	answer, steps io.Writer
 }
 
-// print shows one event. The answer is printed when it is whole, since its text may still be taken back before.
-func (t *eventPrinter) print(event chat.Payload) {
+// printEvent shows one event. The answer is printed when it is whole, since its text may still be taken back before.
+func (t *eventPrinter) printEvent(event chat.Payload) {
 	switch e := event.(type) {
 	case chat.Step:
-		t.step(e)
+		t.printStep(e)
 	case chat.Answer:
 		fmt.Fprintf(t.answer, "\n%s\n", strings.TrimSpace(e.Markdown))
 		for _, c := range e.Citations {
 			fmt.Fprintf(
-				t.answer, "\n[%d] %s\n    “%s” (%s)\n", c.Number, locator(c), oneLine(c.Quote),
+				t.answer, "\n[%d] %s\n    “%s” (%s)\n", c.Number, citationPlace(c), oneLine(c.Quote),
 				strings.ReplaceAll(string(c.Check), "_", " "),
 			)
 		}
@@ -112,7 +112,7 @@ func (t *eventPrinter) print(event chat.Payload) {
 	}
 }
 
-func (t *eventPrinter) step(s chat.Step) {
+func (t *eventPrinter) printStep(s chat.Step) {
 	switch s.Status {
 	case chat.StatusRunning:
 		fmt.Fprintf(t.steps, "… %s\n", s.Message)
@@ -134,7 +134,7 @@ func (t *eventPrinter) step(s chat.Step) {
 	}
 }
 
-func locator(c chat.Citation) string {
+func citationPlace(c chat.Citation) string {
 	parts := []string{c.Title}
 	if c.Page > 0 {
 		parts = append(parts, fmt.Sprintf("p. %d", c.Page))

@@ -80,14 +80,14 @@ func (c *backupCommand) Run(p *program) (err error) {
 		}
 	}()
 	if err := partial.Truncate(0); err != nil { // of one that was killed
-		return fmt.Errorf("write the backup: %w", full(err))
+		return fmt.Errorf("write the backup: %w", diskFullError(err))
 	}
-	done, err := c.write(p, partial, snapshot)
+	done, err := c.writeBackup(p, partial, snapshot)
 	if err != nil {
-		return fmt.Errorf("write the backup: %w", full(err))
+		return fmt.Errorf("write the backup: %w", diskFullError(err))
 	}
 	if err := errors.Join(partial.Sync(), partial.Close()); err != nil {
-		return fmt.Errorf("write the backup: %w", full(err))
+		return fmt.Errorf("write the backup: %w", diskFullError(err))
 	}
 	if err := os.Rename(partial.Name(), c.File); err != nil {
 		return fmt.Errorf("name the backup: %w", err)
@@ -121,8 +121,8 @@ func stillNamed(f *os.File) (bool, error) {
 	return err == nil && os.SameFile(opened, named), err
 }
 
-// full gives the errors of a full disk their sentence.
-func full(err error) error {
+// diskFullError gives the errors of a full disk their sentence.
+func diskFullError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) {
 		return &chat.Error{Code: chat.CodeDiskFull, Message: "the disk is full; make room and try again"}
 	}
@@ -138,13 +138,13 @@ type saved struct {
 	bytes              int64
 }
 
-// write copies the database first: each original that it names was complete before.
-func (c *backupCommand) write(p *program, to io.Writer, snapshot string) (done saved, err error) {
+// writeBackup copies the database first: each original that it names was complete before.
+func (c *backupCommand) writeBackup(p *program, to io.Writer, snapshot string) (done saved, err error) {
 	if err := os.Remove(snapshot); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return done, err
 	}
 	dir := &directory{path: p.settings.Data}
-	if err := sqlite.Snapshot(p.ctx, dir.file(databaseFile), snapshot); err != nil {
+	if err := sqlite.Snapshot(p.ctx, dir.filePath(databaseFile), snapshot); err != nil {
 		return done, err
 	}
 	hashes, err := sqlite.Originals(p.ctx, snapshot)
@@ -156,12 +156,12 @@ func (c *backupCommand) write(p *program, to io.Writer, snapshot string) (done s
 		return done, err
 	}
 	show := newBar(p.stderr, len(hashes)+1)
-	show.draw("saving", 0, databaseFile)
+	show.drawBar("saving", 0, databaseFile)
 	file, err := os.Open(snapshot)
 	if err != nil {
 		return done, err
 	}
-	if _, done.bytes, err = add(p.ctx, archive, databaseFile, file); err != nil {
+	if _, done.bytes, err = copyIntoArchive(p.ctx, archive, databaseFile, file); err != nil {
 		return done, err
 	}
 	open, err := originalReader(p.ctx, p.settings, dir)
@@ -169,7 +169,7 @@ func (c *backupCommand) write(p *program, to io.Writer, snapshot string) (done s
 		return done, err
 	}
 	for i, hash := range hashes {
-		show.draw("saving", i+1, hash)
+		show.drawBar("saving", i+1, hash)
 		name, ok := blobs.Name(hash)
 		if !ok {
 			return done, fmt.Errorf("the database names an original %q, which is no SHA-256", hash)
@@ -182,7 +182,7 @@ func (c *backupCommand) write(p *program, to io.Writer, snapshot string) (done s
 		if err != nil {
 			return done, err
 		}
-		found, size, err := add(p.ctx, archive, "blobs/"+name, original)
+		found, size, err := copyIntoArchive(p.ctx, archive, "blobs/"+name, original)
 		switch {
 		case err != nil:
 			return done, err
@@ -192,12 +192,12 @@ func (c *backupCommand) write(p *program, to io.Writer, snapshot string) (done s
 		}
 		done.originals, done.bytes = done.originals+1, done.bytes+size
 	}
-	show.end("saved")
-	return done, archive.end()
+	show.endBar("saved")
+	return done, archive.writeList()
 }
 
-// add copies a file into the archive, closes it, and returns its hash and its size.
-func add(
+// copyIntoArchive copies a file into the archive, closes it, and returns its hash and its size.
+func copyIntoArchive(
 	ctx context.Context, archive *archiveWriter, name string, file io.ReadSeekCloser,
 ) (hash string, size int64, err error) {
 	defer func() { err = errors.Join(err, file.Close()) }()
@@ -205,7 +205,7 @@ func add(
 		_, err = file.Seek(0, io.SeekStart)
 	}
 	if err == nil {
-		hash, err = archive.add(name, size, untilEnd{ctx, file})
+		hash, err = archive.addFile(name, size, untilEnd{ctx, file})
 	}
 	return hash, size, err
 }

@@ -26,14 +26,14 @@ func newBar(out io.Writer, total int) *bar {
 	return b
 }
 
-// draw shows that done of the total are done and what is at work.
-func (b *bar) draw(doing string, done int, what string) {
+// drawBar shows that done of the total are done and what is at work.
+func (b *bar) drawBar(doing string, done int, what string) {
 	const width = 24
 	if b.terminal {
 		full := width * done / b.total
 		fmt.Fprintf(
 			b.out, "\r\x1b[K[%s%s] %d/%d %s %s", strings.Repeat("█", full), strings.Repeat("·", width-full), done,
-			b.total, doing, shorten(what, 48),
+			b.total, doing, shortenLeft(what, 48),
 		)
 		return
 	}
@@ -43,15 +43,15 @@ func (b *bar) draw(doing string, done int, what string) {
 	}
 }
 
-// end replaces the bar by a last line.
-func (b *bar) end(line string) {
+// endBar replaces the bar by a last line.
+func (b *bar) endBar(line string) {
 	if b.terminal {
 		fmt.Fprint(b.out, "\r\x1b[K")
 	}
 	fmt.Fprintln(b.out, line)
 }
 
-func shorten(s string, most int) string {
+func shortenLeft(s string, most int) string {
 	runes := []rune(s)
 	if len(runes) <= most {
 		return s

@@ -91,8 +91,8 @@ const fileScheme = "file://"
 // leastLease is longer than a run takes to be stored, so that no replica finds one of its own before it works on it.
 const leastLease = 3 * time.Second
 
-// check reports every mistake at once.
-func (c *commands) check() error {
+// checkSettings reports every mistake at once.
+func (c *commands) checkSettings() error {
 	var errs []error
 	if _, _, err := net.SplitHostPort(c.Addr); err != nil {
 		errs = append(errs, fmt.Errorf("FOOTNOTE_ADDR %q is not HOST:PORT, like 127.0.0.1:8080", c.Addr))
@@ -109,7 +109,7 @@ func (c *commands) check() error {
 			errs = append(errs, err)
 		}
 	}
-	if err := c.milvusSettings.check(); err != nil {
+	if err := c.milvusSettings.checkMilvus(); err != nil {
 		errs = append(errs, err)
 	}
 	if c.Blobs != "" && !validBlobs(c.Blobs) {
@@ -130,16 +130,16 @@ func (c *commands) check() error {
 			errs, errors.New("FOOTNOTE_MODEL is openai, but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set"),
 		)
 	}
-	if err := c.limitSettings.check(); err != nil {
+	if err := c.limitSettings.checkLimits(); err != nil {
 		errs = append(errs, err)
 	}
 	if err := c.checkModels(); err != nil {
 		errs = append(errs, err)
 	}
-	if _, err := c.web(); err != nil {
+	if _, err := c.webSearch(); err != nil {
 		errs = append(errs, err)
 	}
-	if _, err := c.tools(nil); err != nil {
+	if _, err := c.mcpClient(nil); err != nil {
 		errs = append(errs, err)
 	}
 	if err := c.checkAgent(); err != nil {
@@ -173,7 +173,7 @@ func (s *settings) withModel() bool {
 	return s.Model == "openai" || s.usesAnthropic() || s.Model == "auto" && s.withOpenAI()
 }
 
-func (s *settings) logger(w io.Writer) *slog.Logger {
+func (s *settings) newLogger(w io.Writer) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(s.LogLevel)) // one of four names, checked by the parser
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
@@ -226,7 +226,7 @@ func useSettingsFile(parser *kong.Kong, args []string, getenv func(string) strin
 	if err := takeServers(tree, values); err != nil {
 		return err
 	}
-	flatten("", tree, values)
+	flattenTree("", tree, values)
 	known := map[string]bool{}
 	for _, flag := range parser.Model.Flags {
 		known[flag.Name] = true
@@ -255,12 +255,12 @@ func useSettingsFile(parser *kong.Kong, args []string, getenv func(string) strin
 	})).Apply(parser)
 }
 
-func flatten(prefix string, tree map[string]any, into map[string]string) {
+func flattenTree(prefix string, tree map[string]any, into map[string]string) {
 	for key, value := range tree {
 		name := prefix + strings.ReplaceAll(key, "_", "-")
 		switch value := value.(type) {
 		case map[string]any:
-			flatten(name+"-", value, into)
+			flattenTree(name+"-", value, into)
 		case []any:
 			parts := make([]string, len(value))
 			for i, part := range value {

@@ -40,14 +40,15 @@ func (e *errInUse) Error() string {
 	)
 }
 
-// claim makes the directory if need be and takes it until release. It fails with *errInUse when another process has it.
-func claim(path string) (*directory, error) {
+// claimDirectory makes the directory if need be and takes it until release. It fails with *errInUse when another
+// process has it.
+func claimDirectory(path string) (*directory, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
 			"The data directory %s can't be made; choose another with --data", path,
 		), Err: err}
 	}
-	if err := tighten(path); err != nil {
+	if err := tightenRights(path); err != nil {
 		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
 			"The rights of the data directory %s can't be narrowed to this user; mend them or choose another "+
 				"with --data",
@@ -65,29 +66,29 @@ func claim(path string) (*directory, error) {
 		return nil, errors.Join(&errInUse{who}, readErr, lock.Close())
 	}
 	d := &directory{path: path, lock: lock}
-	return d, d.announce("")
+	return d, d.announceURL("")
 }
 
-// announce tells other processes where this one serves. They may read at any moment, so the file changes as a whole.
-func (d *directory) announce(url string) error {
+// announceURL tells other processes where this one serves. They may read at any moment, so the file changes as a whole.
+func (d *directory) announceURL(url string) error {
 	raw, err := json.Marshal(occupant{URL: url, PID: os.Getpid()})
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(d.file("server.json.new"), raw, 0o600); err != nil {
+	if err := os.WriteFile(d.filePath("server.json.new"), raw, 0o600); err != nil {
 		return err
 	}
-	return os.Rename(d.file("server.json.new"), d.file("server.json"))
+	return os.Rename(d.filePath("server.json.new"), d.filePath("server.json"))
 }
 
-// file returns a path below the directory.
-func (d *directory) file(elem ...string) string {
+// filePath returns a path below the directory.
+func (d *directory) filePath(elem ...string) string {
 	return filepath.Join(append([]string{d.path}, elem...)...)
 }
 
-// release gives the directory up.
-func (d *directory) release() error {
-	err := os.Remove(d.file("server.json"))
+// releaseDirectory gives the directory up.
+func (d *directory) releaseDirectory() error {
+	err := os.Remove(d.filePath("server.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
@@ -106,15 +107,15 @@ func readOccupant(path string) (occupant, error) {
 	return who, json.Unmarshal(raw, &who)
 }
 
-// tighten takes from a data directory, and from what is in it, the rights of everybody but its owner. In a directory
-// that was private already nobody could reach what lies deeper, so only its own files are looked at. What belongs to
-// another user stays as it is.
-func tighten(path string) error {
+// tightenRights takes from a data directory, and from what is in it, the rights of everybody but its owner. In a
+// directory that was private already nobody could reach what lies deeper, so only its own files are looked at. What
+// belongs to another user stays as it is.
+func tightenRights(path string) error {
 	before, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	if err := narrow(path, before); err != nil {
+	if err := narrowRights(path, before); err != nil {
 		return err
 	}
 	return filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
@@ -131,7 +132,7 @@ func tighten(path string) error {
 		if err != nil {
 			return err
 		}
-		if err := narrow(name, info); err != nil {
+		if err := narrowRights(name, info); err != nil {
 			return err
 		}
 		if entry.IsDir() && before.Mode().Perm()&0o077 == 0 {
@@ -141,9 +142,9 @@ func tighten(path string) error {
 	})
 }
 
-// narrow takes the rights of a file or directory from everybody but its owner. Links and what belongs to another user
-// stay as they are.
-func narrow(name string, info fs.FileInfo) error {
+// narrowRights takes the rights of a file or directory from everybody but its owner. Links and what belongs to another
+// user stay as they are.
+func narrowRights(name string, info fs.FileInfo) error {
 	if kind := info.Mode().Type(); kind != 0 && kind != fs.ModeDir || info.Mode().Perm()&0o077 == 0 {
 		return nil
 	}

@@ -36,16 +36,18 @@ func (c doctorCommand) Run(p *program) error {
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, 2*time.Minute)
 	defer cancel()
-	findings := []checkResult{{what: "settings", fine: "understood", err: checkTools(p.settings)}, reach(p.settings)}
-	findings = append(findings, storage(ctx, p.settings)...)
-	findings = append(findings, reader(ctx, p.settings))
+	findings := []checkResult{
+		{what: "settings", fine: "understood", err: checkTools(p.settings)}, checkAccess(p.settings),
+	}
+	findings = append(findings, checkStorage(ctx, p.settings)...)
+	findings = append(findings, checkReader(ctx, p.settings))
 	findings = append(findings, vectorStore(ctx, p.settings)...)
-	findings = append(findings, model(ctx, p.settings)...)
+	findings = append(findings, checkModel(ctx, p.settings)...)
 	wrong := 0
 	for _, f := range findings {
 		if f.err != nil {
 			wrong++
-			fmt.Fprintf(p.stdout, "✕ %-15s %s\n", f.what, message(f.err))
+			fmt.Fprintf(p.stdout, "✕ %-15s %s\n", f.what, errorMessage(f.err))
 			continue
 		}
 		fmt.Fprintf(p.stdout, "✓ %-15s %s\n", f.what, f.fine)
@@ -58,19 +60,19 @@ func (c doctorCommand) Run(p *program) error {
 
 // checkTools reports tools that are named and that there are not.
 func checkTools(set *settings) error {
-	search, err := set.web()
+	search, err := set.webSearch()
 	if err != nil {
 		return err
 	}
-	others, err := set.tools(nil)
+	others, err := set.mcpClient(nil)
 	if err != nil {
 		return err
 	}
 	return agentrun.Config{Toolset: set.AgentToolset, Tools: set.AgentTools, Web: search, MCP: others}.CheckTools()
 }
 
-func storage(ctx context.Context, set *settings) []checkResult {
-	dir, err := claim(set.Data)
+func checkStorage(ctx context.Context, set *settings) []checkResult {
+	dir, err := claimDirectory(set.Data)
 	if busy, ok := errors.AsType[*errInUse](err); ok && busy.URL != "" {
 		return []checkResult{
 			{what: "data directory", fine: fmt.Sprintf("%s, in use by the Footnote at %s", set.Data, busy.URL)},
@@ -89,24 +91,24 @@ func storage(ctx context.Context, set *settings) []checkResult {
 	} else {
 		found = append(found, checkResult{what: "disk", fine: fmt.Sprintf("%d MiB free", free>>20)})
 	}
-	s, err := openStores(ctx, set, dir, quiet(io.Discard))
+	s, err := openStores(ctx, set, dir, quietLogger(io.Discard))
 	if s != nil {
 		err = errors.Join(err, s.close())
 	}
 	found = append(found, checkResult{what: "database", fine: "opens, its version fits", err: err})
 	if err == nil && set.Blobs != "" {
-		found = append(found, trial(ctx, set, s.blobs))
+		found = append(found, tryOriginals(ctx, set, s.blobs))
 	} else if err == nil && set.DatabaseURL == "" {
 		found = append(found, compareOriginals(ctx, dir))
 	}
-	if err := dir.release(); err != nil {
+	if err := dir.releaseDirectory(); err != nil {
 		found = append(found, checkResult{what: "data directory", err: err})
 	}
 	return found
 }
 
-// reader has a worker read the handbook.
-func reader(ctx context.Context, set *settings) checkResult {
+// checkReader has a worker read the handbook.
+func checkReader(ctx context.Context, set *settings) checkResult {
 	f := checkResult{what: "PDF reader"}
 	f.err = func() error {
 		raw, err := fs.ReadFile(docs.Handbook, "handbook/footnote-handbook.pdf")
@@ -129,7 +131,7 @@ func reader(ctx context.Context, set *settings) checkResult {
 			return err
 		}
 		files, err := worker.New(worker.Config{
-			Command: []string{self, "extract-worker"}, CacheDir: (&directory{path: set.Data}).file("cache", "pdf"),
+			Command: []string{self, "extract-worker"}, CacheDir: (&directory{path: set.Data}).filePath("cache", "pdf"),
 		})
 		if err != nil {
 			return err
@@ -143,18 +145,18 @@ func reader(ctx context.Context, set *settings) checkResult {
 	return f
 }
 
-func model(ctx context.Context, set *settings) []checkResult {
+func checkModel(ctx context.Context, set *settings) []checkResult {
 	if !set.withModel() {
 		fine := "none is set: offline mode answers, word for word from the documents"
 		if set.ModelsSelect != "" {
 			fine += "; FOOTNOTE_MODELS_SELECT has no effect without one"
 		}
-		return append([]checkResult{{what: "model", fine: fine}}, embeddings(ctx, set)...)
+		return append([]checkResult{{what: "model", fine: fine}}, checkEmbeddings(ctx, set)...)
 	}
 	if set.usesAnthropic() {
-		return append(anthropicModel(ctx, set), embeddings(ctx, set)...)
+		return append(anthropicModel(ctx, set), checkEmbeddings(ctx, set)...)
 	}
-	remote, err := openai.New(set.openai(set.OpenAIModel, nil))
+	remote, err := openai.New(set.openaiConfig(set.OpenAIModel, nil))
 	if err != nil {
 		return []checkResult{{what: "model", err: err}}
 	}
@@ -175,13 +177,13 @@ func model(ctx context.Context, set *settings) []checkResult {
 			tools = writtenCalls(ctx, remote)
 		}
 		found = append(found, tools)
-		found = append(found, measure(ctx, set, remote)...)
+		found = append(found, measureModel(ctx, set, remote)...)
 	}
-	return append(found, semantic(set, health.EmbedErr))
+	return append(found, checkSemantic(set, health.EmbedErr))
 }
 
-// semantic says whether documents are found by meaning; err is what the embedding model was found to be.
-func semantic(set *settings, err error) checkResult {
+// checkSemantic says whether documents are found by meaning; err is what the embedding model was found to be.
+func checkSemantic(set *settings, err error) checkResult {
 	f := checkResult{what: "semantic search", fine: "off: no embedding model is set"}
 	if set.DatabaseURL != "" && set.MilvusAddress == "" {
 		f.fine = "off: with DATABASE_URL it needs a vector store; set MILVUS_ADDRESS"

@@ -20,7 +20,7 @@ func askHealth(ctx context.Context, addr string) error {
 		host = "localhost"
 	}
 	server := remote{url: "http://" + net.JoinHostPort(host, port)}
-	resp, err := server.do(ctx, http.MethodGet, "/health", "", "application/json", nil)
+	resp, err := server.sendBody(ctx, http.MethodGet, "/health", "", "application/json", nil)
 	if err != nil {
 		return fmt.Errorf("not well: %w", err)
 	}

@@ -50,21 +50,21 @@ func anthropicModel(ctx context.Context, set *settings) []checkResult {
 	return found
 }
 
-// embeddings asks the embedding model where another server answers, or none.
-func embeddings(ctx context.Context, set *settings) []checkResult {
+// checkEmbeddings asks the embedding model where another server answers, or none.
+func checkEmbeddings(ctx context.Context, set *settings) []checkResult {
 	if !set.embedsRemotely() {
-		return []checkResult{semantic(set, nil)}
+		return []checkResult{checkSemantic(set, nil)}
 	}
-	model, err := openai.New(set.openai(set.OpenAIModel, nil))
+	model, err := openai.New(set.openaiConfig(set.OpenAIModel, nil))
 	if err != nil {
 		return []checkResult{{what: "semantic search", err: err}}
 	}
 	defer model.Close()
-	return []checkResult{semantic(set, model.ReachEmbeddings(ctx))}
+	return []checkResult{checkSemantic(set, model.ReachEmbeddings(ctx))}
 }
 
-// measure says how fast a model is that is served here, how much room it has, and which profile that makes.
-func measure(ctx context.Context, set *settings, model *openai.Model) []checkResult {
+// measureModel says how fast a model is that is served here, how much room it has, and which profile that makes.
+func measureModel(ctx context.Context, set *settings, model *openai.Model) []checkResult {
 	if local, _ := model.IsLocal(ctx); !local {
 		return nil
 	}

@@ -64,8 +64,8 @@ const similarityTime = 3 * time.Second
 // same passages. They take some 4 MB with 384 dimensions.
 const keptSentences = 2048
 
-// similarity compares sentences by the meanings that an embedder gives them; nil without one.
-func similarity(e corpus.Embedder) offline.Similarity {
+// sentenceSimilarity compares sentences by the meanings that an embedder gives them; nil without one.
+func sentenceSimilarity(e corpus.Embedder) offline.Similarity {
 	if e == nil {
 		return nil
 	}

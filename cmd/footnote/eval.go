@@ -46,7 +46,7 @@ func (e *evalAgentCommand) Run(p *program) (err error) {
 	if e.Documents != "" && e.Questions == "" {
 		return errors.New("--documents needs --questions: the program's own questions are about its own documents")
 	}
-	questions, err := e.read()
+	questions, err := e.readQuestions()
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (e *evalAgentCommand) Run(p *program) (err error) {
 	}
 	var reports []eval.Report
 	for _, who := range e.With {
-		report, err := examine(p, who, filepath.Join(work, who), folder, questions)
+		report, err := examineModel(p, who, filepath.Join(work, who), folder, questions)
 		if err != nil {
 			return fmt.Errorf("ask %s: %w", who, err)
 		}
@@ -85,7 +85,7 @@ func (e *evalAgentCommand) Run(p *program) (err error) {
 	return nil
 }
 
-func (e *evalAgentCommand) read() ([]eval.Question, error) {
+func (e *evalAgentCommand) readQuestions() ([]eval.Question, error) {
 	if e.Questions == "" {
 		return eval.Parse(strings.NewReader(eval.Embedded))
 	}
@@ -118,9 +118,9 @@ func unpackEvalDocuments(folder string) error {
 	return nil
 }
 
-// examine asks one model all questions, one at a time, in a new data directory.
-func examine(p *program, who, data, folder string, questions []eval.Question) (report eval.Report, err error) {
-	server, err := connect(&program{
+// examineModel asks one model all questions, one at a time, in a new data directory.
+func examineModel(p *program, who, data, folder string, questions []eval.Question) (report eval.Report, err error) {
+	server, err := connectServer(&program{
 		ctx: p.ctx, settings: evalSettings(p.settings, who, data), stdin: p.stdin, stdout: p.stdout, stderr: p.stderr,
 	})
 	if err != nil {
@@ -135,7 +135,7 @@ func examine(p *program, who, data, folder string, questions []eval.Question) (r
 	verdicts := make([]eval.Verdict, 0, len(questions))
 	right := 0
 	for i, q := range questions {
-		show.draw("asking "+who, i, q.Text)
+		show.drawBar("asking "+who, i, q.Text)
 		v, err := examineOne(p, server, q, paths)
 		if err != nil {
 			return report, err
@@ -145,7 +145,7 @@ func examine(p *program, who, data, folder string, questions []eval.Question) (r
 		}
 		verdicts = append(verdicts, v)
 	}
-	show.end(fmt.Sprintf("%s: %d of %d right", who, right, len(questions)))
+	show.endBar(fmt.Sprintf("%s: %d of %d right", who, right, len(questions)))
 	return eval.NewReport(who, len(paths), verdicts), nil
 }
 
@@ -172,7 +172,7 @@ func evalSettings(given *settings, who, data string) *settings {
 // addAll puts a folder into the library, and returns the path of each document by its id. A file that can't be read
 // ends it.
 func addAll(p *program, server *remote, folder string) (map[string]string, error) {
-	files, _, err := collect([]string{folder})
+	files, _, err := collectFiles([]string{folder})
 	if err != nil {
 		return nil, err
 	}
@@ -182,14 +182,14 @@ func addAll(p *program, server *remote, folder string) (map[string]string, error
 	ingest := ingestCommand{Namespace: "default"}
 	paths := map[string]string{}
 	for _, file := range files {
-		doc, reason, err := ingest.add(p.ctx, server, file)
+		doc, reason, err := ingest.addFile(p.ctx, server, file)
 		if err != nil || reason != "" {
 			return nil, fmt.Errorf("add %s: %w", file.path, errors.Join(err, reasonError(reason)))
 		}
 		if doc.Of != "" {
 			return nil, fmt.Errorf("%s is the same as %s: take one of them out", file.path, paths[doc.Of])
 		}
-		if doc, err = settle(p.ctx, server, doc, func(accepted) {}); err != nil {
+		if doc, err = waitSettled(p.ctx, server, doc, func(accepted) {}); err != nil {
 			return nil, err
 		}
 		if doc.State != "ready" {
@@ -212,7 +212,7 @@ func addAll(p *program, server *remote, folder string) (map[string]string, error
 func awaitVectors(ctx context.Context, server *remote, id string) error {
 	for {
 		var doc corpus.Document
-		if err := server.get(ctx, "/documents/"+id, &doc); err != nil || doc.Semantic != corpus.SemanticPending {
+		if err := server.getJSON(ctx, "/documents/"+id, &doc); err != nil || doc.Semantic != corpus.SemanticPending {
 			return err
 		}
 		select {
@@ -263,7 +263,7 @@ func askForVerdict(p *program, server *remote, question, session string) (string
 	if err != nil {
 		return "", nil, chat.RunDone{}, err
 	}
-	for raw, err := range server.follow(body, func(bool) {}).events(p.ctx) {
+	for raw, err := range server.followQuestion(body, func(bool) {}).eachEvent(p.ctx) {
 		if err != nil {
 			return "", nil, chat.RunDone{}, err
 		}

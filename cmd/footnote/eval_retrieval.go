@@ -36,7 +36,7 @@ type measured struct {
 func (e *evalRetrievalCommand) Run(p *program) error {
 	var all []measured
 	take := func(s searched) error {
-		m, err := e.measure(p, s)
+		m, err := e.measureCollection(p, s)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.collection().Name, err)
 		}
@@ -80,23 +80,23 @@ func (e *evalRetrievalCommand) Run(p *program) error {
 	return nil
 }
 
-// measure searches one collection, in a data directory that is removed afterwards.
-func (e *evalRetrievalCommand) measure(p *program, s searched) (m measured, err error) {
+// measureCollection searches one collection, in a data directory that is removed afterwards.
+func (e *evalRetrievalCommand) measureCollection(p *program, s searched) (m measured, err error) {
 	data, err := os.MkdirTemp("", "footnote-eval-*")
 	if err != nil {
 		return m, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(data)) }()
-	dir, err := claim(data)
+	dir, err := claimDirectory(data)
 	if err != nil {
 		return m, err
 	}
-	defer func() { err = errors.Join(err, dir.release()) }()
+	defer func() { err = errors.Join(err, dir.releaseDirectory()) }()
 	ctx, cancel := context.WithCancel(p.ctx)
 	defer cancel()
 	set := evalSettings(p.settings, "settings", data)
 	set.Model = "offline" // only the embedder of the settings is needed
-	a, err := wire(ctx, set, dir, quiet(p.stderr))
+	a, err := wireApp(ctx, set, dir, quietLogger(p.stderr))
 	if err != nil {
 		return m, err
 	}
@@ -123,7 +123,7 @@ func (e *evalRetrievalCommand) measure(p *program, s searched) (m measured, err 
 		r.Mode, r.Median, r.P95 = string(mode), took[(len(took)-1)/2], took[(len(took)*95+99)/100-1]
 		m.Modes = append(m.Modes, r)
 		if e.Runs != "" {
-			if err := e.write(c, found, string(mode)); err != nil {
+			if err := e.writeRanking(c, found, string(mode)); err != nil {
 				return m, err
 			}
 		}
@@ -140,7 +140,7 @@ func searchAll(
 	found, took := eval.Ranking{}, make([]float64, 0, len(c.Queries))
 	show := newBar(p.stderr, len(c.Queries))
 	for i, q := range c.Queries {
-		show.draw("searching, "+string(mode), i, q.Text)
+		show.drawBar("searching, "+string(mode), i, q.Text)
 		began := time.Now()
 		got, err := library.Search(p.ctx, chat.Local, corpus.Query{Text: q.Text, Mode: mode, Limit: corpus.MostResults})
 		if err != nil {
@@ -152,13 +152,13 @@ func searchAll(
 			found[q.ID] = append(found[q.ID], eval.Ranked{Document: name, Score: 1 / float64(rank+1)})
 		}
 	}
-	show.end("searched, " + string(mode))
+	show.endBar("searched, " + string(mode))
 	slices.Sort(took)
 	return found, took, nil
 }
 
-// write writes a run file.
-func (e *evalRetrievalCommand) write(c eval.Collection, found eval.Ranking, mode string) (err error) {
+// writeRanking writes a run file.
+func (e *evalRetrievalCommand) writeRanking(c eval.Collection, found eval.Ranking, mode string) (err error) {
 	if err := os.MkdirAll(e.Runs, 0o755); err != nil {
 		return err
 	}

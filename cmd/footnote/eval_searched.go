@@ -38,7 +38,7 @@ func (c *collectionSearched) add(p *program, library *corpus.Library) (int, erro
 	c.named = map[string][]string{}
 	show := newBar(p.stderr, len(c.Documents))
 	for i, d := range c.Documents {
-		show.draw("adding", i, d.ID)
+		show.drawBar("adding", i, d.ID)
 		body := text.EscapeMarkdown(d.Text)
 		if d.Title != "" {
 			body = "# " + text.EscapeMarkdown(strings.Join(strings.Fields(d.Title), " ")) + "\n\n" + body
@@ -54,7 +54,7 @@ func (c *collectionSearched) add(p *program, library *corpus.Library) (int, erro
 		}
 		c.named[doc.ID] = append(c.named[doc.ID], d.ID)
 	}
-	show.end(fmt.Sprintf("%s: %d documents", c.Name, len(c.Documents)))
+	show.endBar(fmt.Sprintf("%s: %d documents", c.Name, len(c.Documents)))
 	return len(c.Documents), awaitSearchable(p, library, c.named)
 }
 
@@ -113,7 +113,7 @@ func (s *questionsSearched) collection() eval.Collection {
 }
 
 func (s *questionsSearched) add(p *program, library *corpus.Library) (int, error) {
-	files, _, err := collect([]string{s.folder})
+	files, _, err := collectFiles([]string{s.folder})
 	if err != nil {
 		return 0, err
 	}
@@ -158,7 +158,7 @@ func awaitSearchable(p *program, library *corpus.Library, named map[string][]str
 	show := newBar(p.stderr, len(named))
 	ready := 0
 	for id, names := range named {
-		show.draw("indexing", ready, names[0])
+		show.drawBar("indexing", ready, names[0])
 		ready++
 		for {
 			doc, err := library.Document(p.ctx, chat.Local, id)
@@ -178,6 +178,6 @@ func awaitSearchable(p *program, library *corpus.Library, named map[string][]str
 			}
 		}
 	}
-	show.end(fmt.Sprintf("%d documents can be searched", len(named)))
+	show.endBar(fmt.Sprintf("%d documents can be searched", len(named)))
 	return nil
 }

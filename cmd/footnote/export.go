@@ -21,7 +21,7 @@ type exportRunCommand struct {
 
 // Run writes an answer's evidence.
 func (e *exportRunCommand) Run(p *program) error {
-	return download(p, "/agent/runs/"+url.PathEscape(e.ID)+"/export?format="+e.Format, e.Out)
+	return downloadTo(p, "/agent/runs/"+url.PathEscape(e.ID)+"/export?format="+e.Format, e.Out)
 }
 
 type exportFeedbackCommand struct {
@@ -32,17 +32,17 @@ type exportFeedbackCommand struct {
 
 // Run writes all feedback.
 func (e *exportFeedbackCommand) Run(p *program) error {
-	return download(p, "/feedback?format="+e.Format+"&rating="+e.Rating, e.Out)
+	return downloadTo(p, "/feedback?format="+e.Format+"&rating="+e.Rating, e.Out)
 }
 
-// download writes what the server has at a path to a file, or to standard output.
-func download(p *program, path, out string) (err error) {
-	server, err := connect(p)
+// downloadTo writes what the server has at a path to a file, or to standard output.
+func downloadTo(p *program, path, out string) (err error) {
+	server, err := connectServer(p)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.close()) }()
-	resp, err := server.do(p.ctx, "GET", path, "", "*/*", nil)
+	resp, err := server.sendBody(p.ctx, "GET", path, "", "*/*", nil)
 	if err != nil {
 		return err
 	}

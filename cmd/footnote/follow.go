@@ -41,19 +41,19 @@ type follower struct {
 	resume func(begun bool) // called before each attempt to go on; begun: the first event came before
 }
 
-// follow asks a question, as POST /chat takes it.
-func (r *remote) follow(question []byte, resume func(begun bool)) *follower {
+// followQuestion asks a question, as POST /chat takes it.
+func (r *remote) followQuestion(question []byte, resume func(begun bool)) *follower {
 	return &follower{server: r, body: question, once: rand.Text(), resume: resume}
 }
 
-// events yields each event of the run once, in order, up to the last one. An error ends it.
-func (f *follower) events(ctx context.Context) iter.Seq2[[]byte, error] {
+// eachEvent yields each event of the run once, in order, up to the last one. An error ends it.
+func (f *follower) eachEvent(ctx context.Context) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		pace := backoff.NewExponentialBackOff()
 		pace.InitialInterval, pace.MaxInterval, pace.Multiplier = firstPause, longPause, 2
 		for tries := followTries; ; tries-- {
 			before := f.last
-			over, err := f.read(ctx, func(raw []byte) bool { return yield(raw, nil) })
+			over, err := f.readStream(ctx, func(raw []byte) bool { return yield(raw, nil) })
 			if over {
 				return
 			}
@@ -61,7 +61,7 @@ func (f *follower) events(ctx context.Context) iter.Seq2[[]byte, error] {
 				tries = followTries
 				pace.Reset()
 			}
-			if ctx.Err() != nil || tries <= 1 || f.permanent(err) {
+			if ctx.Err() != nil || tries <= 1 || f.isPermanent(err) {
 				yield(nil, err)
 				return
 			}
@@ -79,9 +79,9 @@ var errBroken = &chat.Error{
 	Code: chat.CodeUnavailable, Message: "The stream ended before the run did; look at the page, or ask again",
 }
 
-// read yields what one stream brings. over means that the last event came, or that no more are wanted.
-func (f *follower) read(ctx context.Context, yield func([]byte) bool) (over bool, err error) {
-	resp, err := f.open(ctx)
+// readStream yields what one stream brings. over means that the last event came, or that no more are wanted.
+func (f *follower) readStream(ctx context.Context, yield func([]byte) bool) (over bool, err error) {
+	resp, err := f.openStream(ctx)
 	if op, network := errors.AsType[*net.OpError](err); !network || op.Op != "dial" {
 		f.met = true
 	}
@@ -89,7 +89,7 @@ func (f *follower) read(ctx context.Context, yield func([]byte) bool) (over bool
 		return false, err
 	}
 	defer resp.Body.Close()
-	for fr, err := range frames(resp.Body) {
+	for fr, err := range readFrames(resp.Body) {
 		if err != nil {
 			return false, fmt.Errorf("%w: %w", errBroken, err)
 		}
@@ -115,20 +115,20 @@ func (f *follower) read(ctx context.Context, yield func([]byte) bool) (over bool
 	return false, errBroken
 }
 
-// open asks the question, or goes on with its run.
-func (f *follower) open(ctx context.Context) (*http.Response, error) {
+// openStream asks the question, or goes on with its run.
+func (f *follower) openStream(ctx context.Context) (*http.Response, error) {
 	if f.run == "" {
-		return f.server.send(ctx, http.MethodPost, "/chat", map[string]string{
+		return f.server.sendRequest(ctx, http.MethodPost, "/chat", map[string]string{
 			"Content-Type": "application/json", "Accept": "text/event-stream", "Idempotency-Key": f.once,
 		}, bytes.NewReader(f.body))
 	}
-	return f.server.send(ctx, http.MethodGet, "/agent/runs/"+url.PathEscape(f.run)+"/events", map[string]string{
+	return f.server.sendRequest(ctx, http.MethodGet, "/agent/runs/"+url.PathEscape(f.run)+"/events", map[string]string{
 		"Accept": "text/event-stream", "Last-Event-ID": strconv.FormatInt(f.last, 10),
 	}, nil)
 }
 
-// permanent reports whether another attempt can't help: the server said no, or nobody ever listened at its address.
-func (f *follower) permanent(err error) bool {
+// isPermanent reports whether another attempt can't help: the server said no, or nobody ever listened at its address.
+func (f *follower) isPermanent(err error) bool {
 	return chat.CodeOf(err) != chat.CodeUnavailable || !f.met
 }
 
@@ -138,8 +138,8 @@ type frame struct {
 	data []byte // valid until the next frame
 }
 
-// frames yields the events of a stream that are whole. Comments are left out, and what a break cut off.
-func frames(body io.Reader) iter.Seq2[frame, error] {
+// readFrames yields the events of a stream that are whole. Comments are left out, and what a break cut off.
+func readFrames(body io.Reader) iter.Seq2[frame, error] {
 	return func(yield func(frame, error) bool) {
 		lines := bufio.NewScanner(body)
 		lines.Buffer(make([]byte, 64<<10), 8<<20)

@@ -98,11 +98,11 @@ func giveBackMemory(ctx context.Context) {
 			continue
 		case <-tick.C:
 		}
-		if crowd.left(runtime.NumGoroutine()) {
+		if crowd.crowdLeft(runtime.NumGoroutine()) {
 			runtime.GC()
 			debug.FreeOSMemory()
 		}
-		if rest.begun(processorTime()) {
+		if rest.restBegun(processorTime()) {
 			debug.FreeOSMemory()
 			rest.used = processorTime() // giving back is no work
 		}
@@ -116,8 +116,8 @@ type restCount struct {
 	counts int
 }
 
-// begun reports, once, that a process that had worked is at rest, from the processor time that it has used so far.
-func (r *restCount) begun(used time.Duration) bool {
+// restBegun reports, once, that a process that had worked is at rest, from the processor time that it has used so far.
+func (r *restCount) restBegun(used time.Duration) bool {
 	works := used-r.used >= workShare
 	r.used = used
 	if works {
@@ -134,8 +134,8 @@ func (r *restCount) begun(used time.Duration) bool {
 // crowdCount knows the most goroutines seen since memory was given back.
 type crowdCount struct{ most int }
 
-// left reports that a crowd has gone: fewer than a quarter of the most are left.
-func (c *crowdCount) left(now int) bool {
+// crowdLeft reports that a crowd has gone: fewer than a quarter of the most are left.
+func (c *crowdCount) crowdLeft(now int) bool {
 	if c.most-now >= minCrowd && now < c.most/4 {
 		c.most = now
 		return true

@@ -16,7 +16,7 @@ func TestMemoryIsGivenBackOnceACrowdHasLeft(t *testing.T) {
 		{1_500, false}, {30, false}, // not a crowd
 		{2_500, false}, {40, true},
 	} {
-		if got := c.left(step.goroutines); got != step.left {
+		if got := c.crowdLeft(step.goroutines); got != step.left {
 			t.Errorf("count %d, %d goroutines: left = %v, want %v", i, step.goroutines, got, step.left)
 		}
 	}
@@ -34,7 +34,7 @@ func TestMemoryIsGivenBackOnceAServerThatWorkedIsAtRest(t *testing.T) {
 		{workShare, false}, {0, false}, {0, false}, {time.Second, false}, {0, false}, {0, false}, {0, true}, {0, false},
 	} {
 		used += step.work
-		if got := r.begun(used); got != step.begun {
+		if got := r.restBegun(used); got != step.begun {
 			t.Errorf("count %d, %s of work: begun = %v, want %v", i, step.work, got, step.begun)
 		}
 	}

@@ -47,7 +47,7 @@ type accepted struct {
 
 // Run adds the files, waits until each is ready or has failed, and lists the failures. Any failure is an error.
 func (c *ingestCommand) Run(p *program) (err error) {
-	files, left, err := collect(c.Paths)
+	files, left, err := collectFiles(c.Paths)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (c *ingestCommand) Run(p *program) (err error) {
 		return errors.New("there is nothing to add: no " + extract.Formats.Labels("or") + " file in " +
 			strings.Join(c.Paths, ", ") + left.inBrackets())
 	}
-	server, err := connect(p)
+	server, err := connectServer(p)
 	if err != nil {
 		return err
 	}
@@ -65,8 +65,8 @@ func (c *ingestCommand) Run(p *program) (err error) {
 	var waiting []accepted
 	known := 0
 	for i, file := range files {
-		show.draw("adding", known+len(failed), fmt.Sprintf("%d of %d %s", i+1, len(files), file.path))
-		doc, reason, err := c.add(p.ctx, server, file)
+		show.drawBar("adding", known+len(failed), fmt.Sprintf("%d of %d %s", i+1, len(files), file.path))
+		doc, reason, err := c.addFile(p.ctx, server, file)
 		switch {
 		case err != nil:
 			return fmt.Errorf("add %s: %w", file.path, err)
@@ -80,8 +80,8 @@ func (c *ingestCommand) Run(p *program) (err error) {
 	}
 	before := len(files) - len(waiting)
 	for i, doc := range waiting {
-		doc, err := settle(p.ctx, server, doc, func(d accepted) {
-			show.draw("indexing", before+i, fmt.Sprintf("%s %s", d.Filename, pages(d)))
+		doc, err := waitSettled(p.ctx, server, doc, func(d accepted) {
+			show.drawBar("indexing", before+i, fmt.Sprintf("%s %s", d.Filename, pageProgress(d)))
 		})
 		if err != nil {
 			return err
@@ -94,7 +94,7 @@ func (c *ingestCommand) Run(p *program) (err error) {
 			failed = append(failed, doc.Filename+": "+reason)
 		}
 	}
-	show.end(fmt.Sprintf("%d added, %d already there, %d failed", len(files)-known-len(failed), known, len(failed)))
+	show.endBar(fmt.Sprintf("%d added, %d already there, %d failed", len(files)-known-len(failed), known, len(failed)))
 	if left.files > 0 {
 		fmt.Fprintln(p.stderr, left)
 	}
@@ -106,15 +106,17 @@ func (c *ingestCommand) Run(p *program) (err error) {
 	return nil
 }
 
-func pages(d accepted) string {
+func pageProgress(d accepted) string {
 	if d.Progress.Total == 0 {
 		return ""
 	}
 	return fmt.Sprintf("(%s %d/%d)", d.Progress.Stage, d.Progress.Done, d.Progress.Total)
 }
 
-// add sends one file. reason is why the library refused it.
-func (c *ingestCommand) add(ctx context.Context, server *remote, src source) (doc accepted, reason string, err error) {
+// addFile sends one file. reason is why the library refused it.
+func (c *ingestCommand) addFile(
+	ctx context.Context, server *remote, src source,
+) (doc accepted, reason string, err error) {
 	file, err := os.Open(src.file)
 	if err != nil {
 		return doc, "", err
@@ -122,8 +124,9 @@ func (c *ingestCommand) add(ctx context.Context, server *remote, src source) (do
 	defer file.Close()
 	body, writer := io.Pipe()
 	form := multipart.NewWriter(writer)
-	go func() { writer.CloseWithError(c.write(form, src, file)) }() // ends when the request reads or closes the pipe
-	resp, err := server.post(ctx, "/documents", form.FormDataContentType(), "application/json", body)
+	// ends when the request reads or closes the pipe
+	go func() { writer.CloseWithError(c.writeForm(form, src, file)) }()
+	resp, err := server.postBody(ctx, "/documents", form.FormDataContentType(), "application/json", body)
 	_ = body.Close() // lets the writer go when the server answered early
 	if err != nil {
 		return doc, "", err
@@ -147,7 +150,7 @@ func (c *ingestCommand) add(ctx context.Context, server *remote, src source) (do
 	return answer.Documents[0], "", nil
 }
 
-func (c *ingestCommand) write(form *multipart.Writer, src source, file io.Reader) error {
+func (c *ingestCommand) writeForm(form *multipart.Writer, src source, file io.Reader) error {
 	if err := form.WriteField("namespace", c.Namespace); err != nil {
 		return err
 	}
@@ -166,12 +169,12 @@ func (c *ingestCommand) write(form *multipart.Writer, src source, file io.Reader
 	return form.Close()
 }
 
-// settle waits until the document is ready or has failed.
-func settle(ctx context.Context, server *remote, doc accepted, report func(accepted)) (accepted, error) {
+// waitSettled waits until the document is ready or has failed.
+func waitSettled(ctx context.Context, server *remote, doc accepted, report func(accepted)) (accepted, error) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if err := server.get(ctx, "/documents/"+doc.ID, &doc); err != nil {
+		if err := server.getJSON(ctx, "/documents/"+doc.ID, &doc); err != nil {
 			return doc, err
 		}
 		switch doc.State {
@@ -193,7 +196,7 @@ type leftOut struct {
 	kinds map[string]int // by ending
 }
 
-func (l *leftOut) add(name string) {
+func (l *leftOut) addFile(name string) {
 	kind := strings.ToLower(filepath.Ext(name))
 	if kind == "" {
 		kind = "without an ending"
@@ -227,16 +230,16 @@ func (l *leftOut) inBrackets() string {
 // mostKinds is how many kinds of files that were left out are named.
 const mostKinds = 8
 
-// readable reports whether a folder is searched for a file of this name. A file named on the command line is tried
+// isReadable reports whether a folder is searched for a file of this name. A file named on the command line is tried
 // whatever it is called.
-func readable(name string) bool {
+func isReadable(name string) bool {
 	_, ok := extract.Formats.ByExtension(name)
 	return ok
 }
 
-// collect lists the files below the paths, and what it leaves out. Each keeps its path relative to the folder that
+// collectFiles lists the files below the paths, and what it leaves out. Each keeps its path relative to the folder that
 // was named.
-func collect(paths []string) (files []source, left *leftOut, err error) {
+func collectFiles(paths []string) (files []source, left *leftOut, err error) {
 	left = &leftOut{kinds: map[string]int{}}
 	for _, name := range paths {
 		info, err := os.Stat(name)
@@ -255,8 +258,8 @@ func collect(paths []string) (files []source, left *leftOut, err error) {
 			case entry.IsDir() && hidden:
 				return fs.SkipDir
 			case !entry.Type().IsRegular() || hidden:
-			case !readable(inside):
-				left.add(inside)
+			case !isReadable(inside):
+				left.addFile(inside)
 			default:
 				files = append(files, source{file: filepath.Join(name, inside), path: inside})
 			}

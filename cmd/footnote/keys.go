@@ -25,7 +25,7 @@ func (s *settings) keysFile() string { return cmp.Or(s.Keys, filepath.Join(s.Dat
 // openKeys reads the keys file. Whoever names the file wants keys to be needed, so a missing one then lets nobody in.
 func (s *settings) openKeys() (*keys.File, error) {
 	if info, err := os.Stat(s.keysFile()); err == nil {
-		if err := narrow(s.keysFile(), info); err != nil && !errors.Is(err, syscall.EROFS) {
+		if err := narrowRights(s.keysFile(), info); err != nil && !errors.Is(err, syscall.EROFS) {
 			return nil, fmt.Errorf("narrow the rights of the keys: %w", err)
 		}
 	}

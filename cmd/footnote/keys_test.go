@@ -13,7 +13,8 @@ func TestAKeyIsMadeShownOnceAndRevoked(t *testing.T) {
 	data := t.TempDir()
 	call := func(args ...string) (int, string, string) {
 		var out, errs bytes.Buffer
-		code := run(context.Background(), append(args, "--data", data), os.Getenv, strings.NewReader(""), &out, &errs)
+		code := runProgram(context.Background(), append(args, "--data", data), os.Getenv, strings.NewReader(""),
+			&out, &errs)
 		return code, strings.TrimSpace(out.String()), errs.String()
 	}
 	code, key, note := call("key", "new", "anna")

@@ -25,8 +25,8 @@ type limitSettings struct {
 	DiskReserveMiB     int64 `name:"limits-disk-reserve-mib" help:"${limit_disk_reserve_mib}" default:"${default_disk_reserve_mib}" env:"FOOTNOTE_LIMITS_DISK_RESERVE_MIB"`
 }
 
-// limits returns the settings by the names of the table.
-func (s *limitSettings) limits() chat.Limits {
+// limitTable returns the settings by the names of the table.
+func (s *limitSettings) limitTable() chat.Limits {
 	return chat.Limits{
 		chat.RunsAtOnce: s.RunsAtOnce, chat.QuestionsPerMinute: s.QuestionsPerMinute,
 		chat.QuestionsPerDay: s.QuestionsPerDay, chat.TokensPerDay: s.TokensPerDay,
@@ -42,9 +42,9 @@ const maxLimit = 1 << 40
 // limitEnv is the environment's name of a limit.
 func limitEnv(name chat.LimitName) string { return "FOOTNOTE_LIMITS_" + strings.ToUpper(string(name)) }
 
-func (s *limitSettings) check() error {
+func (s *limitSettings) checkLimits() error {
 	var errs []error
-	limits := s.limits()
+	limits := s.limitTable()
 	for _, l := range chat.AllLimits() {
 		if n := limits[l.Name]; n < 0 || n > maxLimit {
 			errs = append(
@@ -69,12 +69,12 @@ func settingVars() kong.Vars {
 // and a database elsewhere are on disks that are not known here: then it watches the data directory alone. free is how
 // many bytes are free at a path.
 func (s *settings) diskReserve(dir *directory, free func(path string) (int64, error)) func() error {
-	limits := s.limits()
+	limits := s.limitTable()
 	least, holds := limits.Of(chat.DiskReserveMiB)
 	if !holds {
 		return nil
 	}
-	places := []string{dir.file("")}
+	places := []string{dir.filePath("")}
 	if path, ok := strings.CutPrefix(s.Blobs, fileScheme); ok {
 		places = append(places, path)
 	}

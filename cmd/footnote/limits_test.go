@@ -21,33 +21,35 @@ func parsed(t *testing.T, env map[string]string, args ...string) *commands {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := parse(parser, append(args, "doctor")); err != nil {
+	if _, err := parseArguments(parser, append(args, "doctor")); err != nil {
 		t.Fatal(err)
 	}
 	return &cli
 }
 
 func TestEachLimitOfTheTableIsASettingWithItsDefault(t *testing.T) {
-	given := parsed(t, nil).limits()
+	given := parsed(t, nil).limitTable()
 	for i, l := range chat.AllLimits() {
 		if got, there := given[l.Name]; !there || got != l.Default {
 			t.Errorf("%s is %d by default (a setting: %v), want %d", l.Name, got, there, l.Default)
 		}
 		flag := "--limits-" + strings.ReplaceAll(string(l.Name), "_", "-")
-		if got := parsed(t, nil, fmt.Sprintf("%s=%d", flag, 7+i)).limits()[l.Name]; got != int64(7+i) {
+		if got := parsed(t, nil, fmt.Sprintf("%s=%d", flag, 7+i)).limitTable()[l.Name]; got != int64(7+i) {
 			t.Errorf("%s: %d, want %d", flag, got, 7+i)
 		}
 		t.Run(limitEnv(l.Name), func(t *testing.T) {
-			if got := parsed(t, map[string]string{limitEnv(l.Name): "3"}).limits()[l.Name]; got != 3 {
+			if got := parsed(t, map[string]string{limitEnv(l.Name): "3"}).limitTable()[l.Name]; got != 3 {
 				t.Errorf("got %d, want 3", got)
 			}
 		})
 		negative := parsed(t, nil, flag+"=-1")
-		if err := negative.limitSettings.check(); err == nil || !strings.Contains(err.Error(), limitEnv(l.Name)) {
+		if err := negative.limitSettings.checkLimits(); err == nil || !strings.Contains(err.Error(), limitEnv(l.Name)) {
 			t.Errorf("%s=-1: %v", flag, err)
 		}
 	}
-	if got := parsed(t, map[string]string{"FOOTNOTE_QUESTIONS_PER_DAY": "5"}).limits()[chat.QuestionsPerDay]; got != 5 {
+	if got := parsed(t, map[string]string{
+		"FOOTNOTE_QUESTIONS_PER_DAY": "5",
+	}).limitTable()[chat.QuestionsPerDay]; got != 5 {
 		t.Errorf("FOOTNOTE_QUESTIONS_PER_DAY: %d, want 5", got)
 	}
 }

@@ -26,7 +26,7 @@ func main() {
 		signal.Stop(signals) // a second Ctrl-C ends the process at once, from before anybody learns of the first
 		stop()
 	}()
-	os.Exit(run(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(runProgram(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr))
 }
 
 // program is what a command may use of the world outside.
@@ -38,8 +38,8 @@ type program struct {
 	stderr   io.Writer
 }
 
-// run is main without the globals: it returns the exit code, 2 for a wrong call.
-func run(
+// runProgram is main without the globals: it returns the exit code, 2 for a wrong call.
+func runProgram(
 	ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer,
 ) int {
 	var cli commands
@@ -52,12 +52,12 @@ func run(
 		fmt.Fprintln(stderr, "footnote:", err)
 		return 2
 	}
-	command, err := parse(parser, args)
+	command, err := parseArguments(parser, args)
 	if err == nil && command == nil { // --help or --version was printed
 		return 0
 	}
 	if err == nil {
-		err = cli.check()
+		err = cli.checkSettings()
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "footnote:", err)
@@ -67,14 +67,14 @@ func run(
 	if err := command.Run(
 		&program{ctx: ctx, settings: &cli.settings, stdin: stdin, stdout: stdout, stderr: stderr},
 	); err != nil {
-		fmt.Fprintln(stderr, "footnote:", message(err))
+		fmt.Fprintln(stderr, "footnote:", errorMessage(err))
 		return 1
 	}
 	return 0
 }
 
-// message is what a person at a terminal is told: the sentence, then the cause.
-func message(err error) string {
+// errorMessage is what a person at a terminal is told: the sentence, then the cause.
+func errorMessage(err error) string {
 	if e, ok := errors.AsType[*chat.Error](err); ok && e.Err == nil {
 		return e.Advice()
 	}

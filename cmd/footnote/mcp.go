@@ -35,8 +35,8 @@ type toolServer struct {
 // named is a reference to the environment, so that keys need not stand in a file.
 var named = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// tools returns the client of the servers that are set up, nil without any.
-func (s *toolSettings) tools(log *slog.Logger) (*mcp.Client, error) {
+// mcpClient returns the client of the servers that are set up, nil without any.
+func (s *toolSettings) mcpClient(log *slog.Logger) (*mcp.Client, error) {
 	if s.MCPServers == "" {
 		return nil, nil
 	}
@@ -45,13 +45,13 @@ func (s *toolSettings) tools(log *slog.Logger) (*mcp.Client, error) {
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&given); err != nil {
 		return nil, fmt.Errorf(
-			"the MCP servers are not like {name: {command: …, args: […]}} or {name: {url: …}}: %w", plainly(err),
+			"the MCP servers are not like {name: {command: …, args: […]}} or {name: {url: …}}: %w", plainJSONError(err),
 		)
 	}
 	servers := map[string]mcp.Server{}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		server, err := given[name].server(name)
+		server, err := given[name].mcpServer(name)
 		if err == nil {
 			err = server.Check(name)
 		}
@@ -64,8 +64,8 @@ func (s *toolSettings) tools(log *slog.Logger) (*mcp.Client, error) {
 	return mcp.New(mcp.Config{Servers: servers, Version: version, Log: log})
 }
 
-// plainly is an error of reading JSON without what was read, which may be a key.
-func plainly(err error) error {
+// plainJSONError is an error of reading JSON without what was read, which may be a key.
+func plainJSONError(err error) error {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Errorf("%s should be %s", e.Field, e.Type)
 	}
@@ -75,7 +75,7 @@ func plainly(err error) error {
 	return err
 }
 
-func (t toolServer) server(name string) (mcp.Server, error) {
+func (t toolServer) mcpServer(name string) (mcp.Server, error) {
 	var missing []error
 	fill := func(in string) string {
 		return named.ReplaceAllStringFunc(in, func(ref string) string {
@@ -107,7 +107,7 @@ func (t toolServer) server(name string) (mcp.Server, error) {
 		}
 	}
 	var err error
-	s.Free, s.Held, err = approvals(t.Approve)
+	s.Free, s.Held, err = readApprovals(t.Approve)
 	if err != nil {
 		missing = append(
 			missing, fmt.Errorf("approve of the MCP server %s is not always, never, or a list of its tools", name),
@@ -116,8 +116,8 @@ func (t toolServer) server(name string) (mcp.Server, error) {
 	return s, errors.Join(missing...)
 }
 
-// approvals reads who is asked: nothing said means always.
-func approvals(raw json.RawMessage) (free bool, held []string, err error) {
+// readApprovals reads who is asked: nothing said means always.
+func readApprovals(raw json.RawMessage) (free bool, held []string, err error) {
 	var word string
 	switch {
 	case len(raw) == 0:

@@ -45,22 +45,22 @@ func (c *migrateCommand) Run(p *program) (err error) {
 			Code: chat.CodeInvalid, Message: "There is nowhere to go: set DATABASE_URL to an empty PostgreSQL database",
 		}
 	}
-	if _, err := os.Stat((&directory{path: set.Data}).file(databaseFile)); err != nil {
+	if _, err := os.Stat((&directory{path: set.Data}).filePath(databaseFile)); err != nil {
 		return &chat.Error{Code: chat.CodeNotFound, Message: fmt.Sprintf(
 			"There is no database in %s; name the data directory with --data", set.Data,
 		)}
 	}
-	dir, err := claim(set.Data) // until the end, so that no server starts on it
+	dir, err := claimDirectory(set.Data) // until the end, so that no server starts on it
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, dir.release()) }()
-	source, err := sqlite.OpenSource(p.ctx, dir.file(databaseFile))
+	defer func() { err = errors.Join(err, dir.releaseDirectory()) }()
+	source, err := sqlite.OpenSource(p.ctx, dir.filePath(databaseFile))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
-	target, err := postgres.OpenTarget(p.ctx, string(set.DatabaseURL), quiet(p.stderr))
+	target, err := postgres.OpenTarget(p.ctx, string(set.DatabaseURL), quietLogger(p.stderr))
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (c *migrateCommand) Run(p *program) (err error) {
 		fmt.Fprintln(p.stdout, "This data directory was copied and compared before; there is nothing to do")
 		return nil
 	}
-	vectors, anew, err := openVectorCopy(p.ctx, p.settings, source, quiet(p.stderr))
+	vectors, anew, err := openVectorCopy(p.ctx, p.settings, source, quietLogger(p.stderr))
 	if err != nil {
 		return err
 	}
@@ -90,14 +90,14 @@ func (c *migrateCommand) Run(p *program) (err error) {
 	} else {
 		defer func() { err = errors.Join(err, vectors.close()) }()
 	}
-	return c.copy(p, dir, source, target, vectors)
+	return c.copyTables(p, dir, source, target, vectors)
 }
 
-// copy copies everything; vectors is nil if those stay behind.
-func (c *migrateCommand) copy(
+// copyTables copies everything; vectors is nil if those stay behind.
+func (c *migrateCommand) copyTables(
 	p *program, dir *directory, source *sqlite.Source, target *postgres.Target, vectors *vectorCopy,
 ) error {
-	report := reporter(p.stderr)
+	report := progressReporter(p.stderr)
 	compared, err := dbcopy.All(p.ctx, source, target, report)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (c *migrateCommand) copy(
 	compared = append(compared, files)
 	var semantic []string
 	if vectors != nil {
-		there, whole, err := vectors.copy(p.ctx, report)
+		there, whole, err := vectors.copyVectors(p.ctx, report)
 		if err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (c *migrateCommand) copy(
 	if p.settings.Blobs == "" {
 		fmt.Fprintf(
 			p.stdout, "The originals stay in %s: servers need them through FOOTNOTE_BLOBS, see docs/operation.md\n",
-			dir.file("blobs"),
+			dir.filePath("blobs"),
 		)
 	}
 	fmt.Fprintln(
@@ -147,17 +147,17 @@ func (c *migrateCommand) copy(
 	return nil
 }
 
-// reporter shows one bar for each table after another.
-func reporter(out io.Writer) dbcopy.Progress {
+// progressReporter shows one bar for each table after another.
+func progressReporter(out io.Writer) dbcopy.Progress {
 	var show *bar
 	last := ""
 	return func(table string, done, total int64) {
 		if table != last {
 			show, last = newBar(out, int(max(total, 1))), table
 		}
-		show.draw(table, int(min(done, max(total, 1))), "")
+		show.drawBar(table, int(min(done, max(total, 1))), "")
 		if show.terminal && done >= total {
-			show.end(fmt.Sprintf("%d %s", total, table))
+			show.endBar(fmt.Sprintf("%d %s", total, table))
 		}
 	}
 }
@@ -167,11 +167,11 @@ func copyOriginals(
 	ctx context.Context, set *settings, dir *directory, report dbcopy.Progress,
 ) (c dbcopy.Compared, err error) {
 	c = dbcopy.Compared{Table: "originals", Same: true}
-	hashes, err := sqlite.Originals(ctx, dir.file(databaseFile))
+	hashes, err := sqlite.Originals(ctx, dir.filePath(databaseFile))
 	if err != nil {
 		return c, err
 	}
-	from, err := blobs.Open(dir.file("blobs"))
+	from, err := blobs.Open(dir.filePath("blobs"))
 	if err != nil {
 		return c, err
 	}
@@ -181,7 +181,7 @@ func copyOriginals(
 	}
 	for i, hash := range hashes {
 		report("originals", int64(i), int64(len(hashes)))
-		there, err := intact(ctx, to, hash)
+		there, err := isIntact(ctx, to, hash)
 		if err == nil && !there {
 			there, err = copyOriginal(ctx, from, to, hash)
 		}
@@ -201,8 +201,8 @@ func copyOriginals(
 	return c, nil
 }
 
-// intact reports whether a blob is there, byte for byte.
-func intact(ctx context.Context, in corpus.Blobs, hash string) (bool, error) {
+// isIntact reports whether a blob is there, byte for byte.
+func isIntact(ctx context.Context, in corpus.Blobs, hash string) (bool, error) {
 	file, err := in.Open(ctx, hash)
 	if chat.CodeOf(err) == chat.CodeNotFound && err != nil {
 		return false, nil

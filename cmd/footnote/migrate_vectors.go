@@ -52,11 +52,11 @@ func openVectorCopy(
 	if v.total, err = source.CountEmbedded(ctx, set.OpenAIEmbeddingModel); err != nil {
 		return nil, "", err
 	}
-	v.model, err = openai.New(set.openai(set.OpenAIModel, log))
+	v.model, err = openai.New(set.openaiConfig(set.OpenAIModel, log))
 	if err != nil {
 		return nil, "", err
 	}
-	if v.store, err = milvus.New(set.milvusSettings.config(set.OpenAIEmbeddingModel, log)); err != nil {
+	if v.store, err = milvus.New(set.milvusSettings.milvusConfig(set.OpenAIEmbeddingModel, log)); err != nil {
 		v.model.Close()
 		return nil, "", err
 	}
@@ -100,16 +100,18 @@ func (v *vectorCopy) sameModel(ctx context.Context) (bool, error) {
 	return corpus.SameModel(ctx, v.model, some)
 }
 
-// copy stores the vectors that are not there, reads all of them back and compares them. whole are the documents that
-// need no others.
-func (v *vectorCopy) copy(ctx context.Context, report dbcopy.Progress) (c dbcopy.Compared, whole []string, err error) {
+// copyVectors stores the vectors that are not there, reads all of them back and compares them. whole are the documents
+// that need no others.
+func (v *vectorCopy) copyVectors(
+	ctx context.Context, report dbcopy.Progress,
+) (c dbcopy.Compared, whole []string, err error) {
 	v.report = report
 	c = dbcopy.Compared{Table: "vectors", Same: true}
-	err = v.batches(ctx, "vectors", func(batch []corpus.Embedded) error {
+	err = v.eachBatch(ctx, "vectors", func(batch []corpus.Embedded) error {
 		for _, e := range batch {
 			v.number[e.Vector.DocumentID]++
 		}
-		return patiently(ctx, func() error { return v.put(ctx, batch) })
+		return waitPatiently(ctx, func() error { return v.putMissing(ctx, batch) })
 	})
 	if err != nil {
 		return c, nil, fmt.Errorf("copy vectors: %w", err)
@@ -118,7 +120,7 @@ func (v *vectorCopy) copy(ctx context.Context, report dbcopy.Progress) (c dbcopy
 	if err != nil {
 		return c, nil, err
 	}
-	counts, err := v.count(ctx, slices.Sorted(maps.Keys(semantic)))
+	counts, err := v.countVectors(ctx, slices.Sorted(maps.Keys(semantic)))
 	if err != nil {
 		return c, nil, err
 	}
@@ -128,10 +130,10 @@ func (v *vectorCopy) copy(ctx context.Context, report dbcopy.Progress) (c dbcopy
 			stale[id] = nil
 		}
 	}
-	err = v.batches(ctx, "comparing vectors", func(batch []corpus.Embedded) error {
+	err = v.eachBatch(ctx, "comparing vectors", func(batch []corpus.Embedded) error {
 		var stored map[string][]float32
-		err := patiently(ctx, func() (err error) {
-			stored, err = v.store.Stored(ctx, passages(batch))
+		err := waitPatiently(ctx, func() (err error) {
+			stored, err = v.store.Stored(ctx, passageIDs(batch))
 			return err
 		})
 		for _, e := range batch {
@@ -149,7 +151,7 @@ func (v *vectorCopy) copy(ctx context.Context, report dbcopy.Progress) (c dbcopy
 		return c, nil, fmt.Errorf("compare vectors: %w", err)
 	}
 	for id, keep := range stale {
-		if err := patiently(ctx, func() error { return v.store.DeleteVectors(ctx, id, keep) }); err != nil {
+		if err := waitPatiently(ctx, func() error { return v.store.DeleteVectors(ctx, id, keep) }); err != nil {
 			return c, nil, err
 		}
 		counts[id] = len(keep)
@@ -163,9 +165,9 @@ func (v *vectorCopy) copy(ctx context.Context, report dbcopy.Progress) (c dbcopy
 	return c, whole, nil
 }
 
-// put stores those vectors of a batch that are not there.
-func (v *vectorCopy) put(ctx context.Context, batch []corpus.Embedded) error {
-	stored, err := v.store.Stored(ctx, passages(batch))
+// putMissing stores those vectors of a batch that are not there.
+func (v *vectorCopy) putMissing(ctx context.Context, batch []corpus.Embedded) error {
+	stored, err := v.store.Stored(ctx, passageIDs(batch))
 	if err != nil {
 		return err
 	}
@@ -179,8 +181,8 @@ func (v *vectorCopy) put(ctx context.Context, batch []corpus.Embedded) error {
 	return v.store.Upsert(ctx, missing)
 }
 
-// batches gives all vectors in turn, a few at a time.
-func (v *vectorCopy) batches(ctx context.Context, what string, each func([]corpus.Embedded) error) error {
+// eachBatch gives all vectors in turn, a few at a time.
+func (v *vectorCopy) eachBatch(ctx context.Context, what string, each func([]corpus.Embedded) error) error {
 	var done int64
 	batch := make([]corpus.Embedded, 0, vectorsPerBatch)
 	give := func() error {
@@ -204,12 +206,12 @@ func (v *vectorCopy) batches(ctx context.Context, what string, each func([]corpu
 	return err
 }
 
-// count returns how many vectors the server has of each of documents.
-func (v *vectorCopy) count(ctx context.Context, documents []string) (map[string]int, error) {
+// countVectors returns how many vectors the server has of each of documents.
+func (v *vectorCopy) countVectors(ctx context.Context, documents []string) (map[string]int, error) {
 	counts := map[string]int{}
 	for some := range slices.Chunk(documents, documentsPerCount) {
 		var part map[string]int
-		err := patiently(ctx, func() (err error) {
+		err := waitPatiently(ctx, func() (err error) {
 			part, err = v.store.CountVectors(ctx, some)
 			return err
 		})
@@ -221,8 +223,8 @@ func (v *vectorCopy) count(ctx context.Context, documents []string) (map[string]
 	return counts, nil
 }
 
-// patiently waits for a server that is away for a moment.
-func patiently(ctx context.Context, do func() error) error {
+// waitPatiently waits for a server that is away for a moment.
+func waitPatiently(ctx context.Context, do func() error) error {
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		err := do()
 		if err != nil && chat.CodeOf(err) != chat.CodeUnavailable {
@@ -233,7 +235,7 @@ func patiently(ctx context.Context, do func() error) error {
 	return err
 }
 
-func passages(batch []corpus.Embedded) []string {
+func passageIDs(batch []corpus.Embedded) []string {
 	ids := make([]string, len(batch))
 	for i, e := range batch {
 		ids[i] = e.Vector.PassageID

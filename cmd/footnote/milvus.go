@@ -22,19 +22,19 @@ type milvusSettings struct {
 	MilvusCollection string `help:"How the names of the Milvus collections begin: two Footnotes on one Milvus need two names." env:"MILVUS_COLLECTION" default:"footnote" placeholder:"NAME"`
 }
 
-// config is what the store is made with.
-func (m milvusSettings) config(model string, log *slog.Logger) milvus.Config {
+// milvusConfig is what the store is made with.
+func (m milvusSettings) milvusConfig(model string, log *slog.Logger) milvus.Config {
 	return milvus.Config{
 		Address: m.MilvusAddress, User: m.MilvusUser, Password: string(m.MilvusPassword), TLS: m.MilvusTLS,
 		Database: m.MilvusDatabase, Collection: m.MilvusCollection, Model: model, Log: log,
 	}
 }
 
-func (m milvusSettings) check() error {
+func (m milvusSettings) checkMilvus() error {
 	if m.MilvusAddress == "" {
 		return nil
 	}
-	return m.config("", nil).Check()
+	return m.milvusConfig("", nil).Check()
 }
 
 // openMilvus has the vectors kept on the Milvus server that the settings name, if they name one. It does not wait for
@@ -47,7 +47,7 @@ func (s *stores) openMilvus(set *settings, log *slog.Logger) error {
 	if err != nil || model == "" {
 		return err
 	}
-	cfg := set.milvusSettings.config(model, log)
+	cfg := set.milvusSettings.milvusConfig(model, log)
 	cfg.Alone = s.exclusive
 	remote, err := milvus.New(cfg)
 	if err != nil {
@@ -77,7 +77,7 @@ func vectorStore(ctx context.Context, set *settings) []checkResult {
 		found.err = err
 		return []checkResult{found}
 	}
-	vectors, err := milvus.New(set.milvusSettings.config(model, quiet(io.Discard)))
+	vectors, err := milvus.New(set.milvusSettings.milvusConfig(model, quietLogger(io.Discard)))
 	if err != nil {
 		found.err = err
 		return []checkResult{found}

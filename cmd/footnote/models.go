@@ -82,7 +82,7 @@ func (s *settings) checkModels() error {
 	if s.ModelPatience < 0 {
 		errs = append(errs, errors.New("FOOTNOTE_MODEL_PATIENCE can't be negative"))
 	}
-	_, err := s.prices()
+	_, err := s.readPrices()
 	return errors.Join(append(errs, err)...)
 }
 
@@ -95,8 +95,8 @@ func (s *settings) usesAnthropic() bool {
 // withOpenAI reports whether a server that speaks OpenAI's protocol is set.
 func (s *settings) withOpenAI() bool { return s.OpenAIAPIKey != "" || s.OpenAIBaseURL != "" }
 
-// openai is how that server's model is reached.
-func (s *settings) openai(model string, log *slog.Logger) openai.Config {
+// openaiConfig is how that server's model is reached.
+func (s *settings) openaiConfig(model string, log *slog.Logger) openai.Config {
 	return openai.Config{
 		APIKey: openai.Secret(s.OpenAIAPIKey), BaseURL: s.OpenAIBaseURL, Model: model,
 		EmbeddingModel: s.OpenAIEmbeddingModel, EmbeddingBaseURL: s.OpenAIEmbeddingBaseURL,
@@ -104,8 +104,8 @@ func (s *settings) openai(model string, log *slog.Logger) openai.Config {
 	}
 }
 
-// prices reads the table of prices.
-func (s *settings) prices() (map[string]agentrun.Price, error) {
+// readPrices reads the table of prices.
+func (s *settings) readPrices() (map[string]agentrun.Price, error) {
 	table := map[string]agentrun.Price{}
 	var errs []error
 	for name, text := range s.Prices {
@@ -170,7 +170,7 @@ func buildModels(
 	made := map[string]llm.Model{}
 	named := func(name string) llm.Model {
 		if made[name] == nil && err == nil {
-			made[name], err = c.named(set, name, known, log)
+			made[name], err = c.modelNamed(set, name, known, log)
 		}
 		return made[name]
 	}
@@ -184,7 +184,7 @@ func buildModels(
 	return c, err
 }
 
-func (c *modelSet) named(set *settings, name string, known *openai.Model, log *slog.Logger) (llm.Model, error) {
+func (c *modelSet) modelNamed(set *settings, name string, known *openai.Model, log *slog.Logger) (llm.Model, error) {
 	if set.usesAnthropic() {
 		return anthropic.New(anthropic.Config{APIKey: string(
 			set.AnthropicAPIKey,
@@ -192,7 +192,7 @@ func (c *modelSet) named(set *settings, name string, known *openai.Model, log *s
 			Thinking: set.AnthropicThinking, HTTPClient: c.client, Log: log})
 	}
 	if known == nil || known.Name() != name {
-		cfg := set.openai(name, log)
+		cfg := set.openaiConfig(name, log)
 		cfg.HTTPClient = c.client
 		var err error
 		known, err = openai.New(cfg)

@@ -51,7 +51,7 @@ func originalsOf(set *settings, dir *directory) string {
 	if set.Blobs != "" {
 		return strings.TrimPrefix(set.Blobs, fileScheme)
 	}
-	return dir.file("blobs")
+	return dir.filePath("blobs")
 }
 
 // originalReader returns what opens an original to read it. A directory is only read, whoever owns it: nothing is
@@ -96,15 +96,16 @@ func originalsCheck(kept originals) api.Check {
 	}}
 }
 
-// trial is what the doctor finds out about the originals: it stores some bytes, reads them back and removes them.
-func trial(ctx context.Context, set *settings, kept originals) checkResult {
-	found := checkResult{what: "originals", fine: "can be written and read: " + place(set)}
+// tryOriginals is what the doctor finds out about the originals: it stores some bytes, reads them back and removes
+// them.
+func tryOriginals(ctx context.Context, set *settings, kept originals) checkResult {
+	found := checkResult{what: "originals", fine: "can be written and read: " + originalsPlace(set)}
 	found.err = func() error {
 		hash, _, err := kept.Put(ctx, strings.NewReader(rand.Text()), 1<<10)
 		if err != nil {
 			return err
 		}
-		there, err := intact(ctx, kept, hash)
+		there, err := isIntact(ctx, kept, hash)
 		if err == nil && !there {
 			err = errors.New("bytes that were stored come back as others")
 		}
@@ -113,8 +114,8 @@ func trial(ctx context.Context, set *settings, kept originals) checkResult {
 	return found
 }
 
-// place is where the originals are, for people: without the query, which may hold keys.
-func place(set *settings) string {
+// originalsPlace is where the originals are, for people: without the query, which may hold keys.
+func originalsPlace(set *settings) string {
 	address, _, _ := strings.Cut(set.Blobs, "?")
 	return address
 }
@@ -124,11 +125,11 @@ func place(set *settings) string {
 func compareOriginals(ctx context.Context, dir *directory) checkResult {
 	f := checkResult{what: "originals"}
 	f.err = func() error {
-		known, err := sqlite.Originals(ctx, dir.file(databaseFile))
+		known, err := sqlite.Originals(ctx, dir.filePath(databaseFile))
 		if err != nil {
 			return err
 		}
-		files, err := fs.Glob(os.DirFS(dir.file("blobs")), "??/*")
+		files, err := fs.Glob(os.DirFS(dir.filePath("blobs")), "??/*")
 		if err != nil {
 			return err
 		}
@@ -147,10 +148,11 @@ func compareOriginals(ctx context.Context, dir *directory) checkResult {
 		switch {
 		case missing > 0:
 			return fmt.Errorf("%d of %s are missing in %s; 'footnote restore' brings a backup back",
-				missing, english.Count(len(known), "original"), dir.file("blobs"))
+				missing, english.Count(len(known), "original"), dir.filePath("blobs"))
 		case len(known) == 0 && len(unknown) > 0:
 			return fmt.Errorf("the database knows no document, though %s holds %s; if documents are missing, "+
-				"'footnote restore' brings a backup back", dir.file("blobs"), english.Count(len(unknown), "original"))
+				"'footnote restore' brings a backup back", dir.filePath("blobs"),
+				english.Count(len(unknown), "original"))
 		}
 		f.fine = english.Count(len(known), "original") + ", none is missing"
 		if len(unknown) > 0 {

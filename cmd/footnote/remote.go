@@ -24,15 +24,15 @@ type remote struct {
 	close  func() error
 }
 
-// connect finds the server that the settings name or that has the data directory, or starts one in this process on a
-// free loopback port.
-func connect(p *program) (*remote, error) {
+// connectServer finds the server that the settings name or that has the data directory, or starts one in this process
+// on a free loopback port.
+func connectServer(p *program) (*remote, error) {
 	if p.settings.Server != "" {
 		return &remote{
 			url: strings.TrimRight(p.settings.Server, "/"), key: p.settings.APIKey, close: func() error { return nil },
 		}, nil
 	}
-	dir, err := claim(p.settings.Data)
+	dir, err := claimDirectory(p.settings.Data)
 	if busy, ok := errors.AsType[*errInUse](err); ok && busy.URL != "" {
 		return &remote{url: busy.URL, key: p.settings.APIKey, close: func() error { return nil }}, nil
 	}
@@ -41,40 +41,42 @@ func connect(p *program) (*remote, error) {
 	}
 	listener, err := new(net.ListenConfig).Listen(p.ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, errors.Join(err, dir.release())
+		return nil, errors.Join(err, dir.releaseDirectory())
 	}
-	log := p.settings.logger(p.stderr)
+	log := p.settings.newLogger(p.stderr)
 	if p.settings.LogLevel == "info" {
-		log = quiet(p.stderr)
+		log = quietLogger(p.stderr)
 	}
-	app, err := wire(p.ctx, p.settings, dir, log)
+	app, err := wireApp(p.ctx, p.settings, dir, log)
 	if err != nil {
-		return nil, errors.Join(err, listener.Close(), dir.release())
+		return nil, errors.Join(err, listener.Close(), dir.releaseDirectory())
 	}
 	ctx, cancel := context.WithCancel(p.ctx)
 	done := make(chan error, 1)
-	go func() { done <- app.serve(ctx, listener) }()
+	go func() { done <- app.serveUntil(ctx, listener) }()
 	return &remote{
 		url:   "http://" + listener.Addr().String(),
 		key:   p.settings.APIKey,
-		close: func() error { cancel(); return errors.Join(<-done, dir.release()) },
+		close: func() error { cancel(); return errors.Join(<-done, dir.releaseDirectory()) },
 	}, nil
 }
 
-// post sends a body and returns the response; a status of 400 and above becomes a *chat.Error with the server's
+// postBody sends a body and returns the response; a status of 400 and above becomes a *chat.Error with the server's
 // sentence.
-func (r *remote) post(ctx context.Context, path, contentType, accept string, body io.Reader) (*http.Response, error) {
-	return r.do(ctx, http.MethodPost, path, contentType, accept, body)
+func (r *remote) postBody(
+	ctx context.Context, path, contentType, accept string, body io.Reader,
+) (*http.Response, error) {
+	return r.sendBody(ctx, http.MethodPost, path, contentType, accept, body)
 }
 
-func (r *remote) do(
+func (r *remote) sendBody(
 	ctx context.Context, method, path, contentType, accept string, body io.Reader,
 ) (*http.Response, error) {
-	return r.send(ctx, method, path, map[string]string{"Content-Type": contentType, "Accept": accept}, body)
+	return r.sendRequest(ctx, method, path, map[string]string{"Content-Type": contentType, "Accept": accept}, body)
 }
 
-// send makes a request with headers; empty ones are left out.
-func (r *remote) send(
+// sendRequest makes a request with headers; empty ones are left out.
+func (r *remote) sendRequest(
 	ctx context.Context, method, path string, headers map[string]string, body io.Reader,
 ) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, r.url+path, body)
@@ -125,9 +127,9 @@ func (r *remote) send(
 	return nil, &chat.Error{Code: problem.Code, Message: problem.Detail}
 }
 
-// get decodes a JSON answer into v.
-func (r *remote) get(ctx context.Context, path string, v any) error {
-	resp, err := r.do(ctx, http.MethodGet, path, "", "application/json", nil)
+// getJSON decodes a JSON answer into v.
+func (r *remote) getJSON(ctx context.Context, path string, v any) error {
+	resp, err := r.sendBody(ctx, http.MethodGet, path, "", "application/json", nil)
 	if err != nil {
 		return err
 	}

@@ -46,11 +46,11 @@ func (c *restoreCommand) Run(p *program) (err error) {
 		return err
 	}
 	defer file.Close()
-	dir, err := claim(p.settings.Data)
+	dir, err := claimDirectory(p.settings.Data)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, dir.release()) }()
+	defer func() { err = errors.Join(err, dir.releaseDirectory()) }()
 	present, err := keptIn(dir)
 	if err != nil {
 		return err
@@ -60,30 +60,30 @@ func (c *restoreCommand) Run(p *program) (err error) {
 			"The data directory %s holds data (%s); choose another with --data, or put it aside with --force",
 			p.settings.Data, strings.Join(present, ", "))}
 	}
-	if err := os.RemoveAll(dir.file(restoring)); err != nil {
+	if err := os.RemoveAll(dir.filePath(restoring)); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir.file(restoring))) }()
-	made, n, err := c.unpack(p, file, dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir.filePath(restoring))) }()
+	made, n, err := c.unpackBackup(p, file, dir)
 	if err != nil {
-		return full(err)
+		return diskFullError(err)
 	}
 	where, parts := p.settings.Data, []string{"blobs", databaseFile}
 	if p.settings.Blobs != "" {
 		if err := bringOriginals(p, dir); err != nil {
-			return full(err)
+			return diskFullError(err)
 		}
-		where, parts = p.settings.Data+" and "+place(p.settings), parts[1:]
+		where, parts = p.settings.Data+" and "+originalsPlace(p.settings), parts[1:]
 	}
 	aside := ""
 	if len(present) > 0 {
-		aside = dir.file("before-restore-" + time.Now().UTC().Format("20060102-150405"))
+		aside = dir.filePath("before-restore-" + time.Now().UTC().Format("20060102-150405"))
 		if err := moveAll(present, dir.path, aside); err != nil {
 			return err
 		}
 	}
 	// The database comes last: without it there is nothing that points to the originals.
-	if err := moveAll(parts, dir.file(restoring), dir.path); err != nil {
+	if err := moveAll(parts, dir.filePath(restoring), dir.path); err != nil {
 		return err
 	}
 	fmt.Fprintf(p.stdout, "Restored %s of %s (Footnote %s) to %s: the database and %s, all as they were saved\n",
@@ -113,8 +113,8 @@ func keptIn(dir *directory) (names []string, err error) {
 	return names, nil
 }
 
-// unpack writes and checks all files, and returns what the backup says of itself and how many there were.
-func (c *restoreCommand) unpack(p *program, file *os.File, dir *directory) (made archived, n int, err error) {
+// unpackBackup writes and checks all files, and returns what the backup says of itself and how many there were.
+func (c *restoreCommand) unpackBackup(p *program, file *os.File, dir *directory) (made archived, n int, err error) {
 	archive, err := readArchive(bufio.NewReaderSize(file, 1<<20))
 	if err != nil {
 		return made, 0, err
@@ -123,10 +123,10 @@ func (c *restoreCommand) unpack(p *program, file *os.File, dir *directory) (made
 	if err != nil {
 		return made, 0, err
 	}
-	if err := os.MkdirAll(dir.file(restoring, "blobs"), 0o700); err != nil {
+	if err := os.MkdirAll(dir.filePath(restoring, "blobs"), 0o700); err != nil {
 		return made, 0, err
 	}
-	root, err := os.OpenRoot(dir.file(restoring))
+	root, err := os.OpenRoot(dir.filePath(restoring))
 	if err != nil {
 		return made, 0, err
 	}
@@ -134,27 +134,27 @@ func (c *restoreCommand) unpack(p *program, file *os.File, dir *directory) (made
 	show := newBar(p.stderr, int(max(info.Size()>>20, 1)))
 	var read int64
 	for ; ; n++ {
-		name, body, err := archive.next()
+		name, body, err := archive.nextFile()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return made, n, err
 		}
-		show.draw("MiB restored", int(min(read>>20, info.Size()>>20)), name)
+		show.drawBar("MiB restored", int(min(read>>20, info.Size()>>20)), name)
 		size, err := unpackFile(p.ctx, root, name, body)
 		if err != nil {
 			return made, n, err
 		}
 		read += size
 	}
-	show.end("checked")
-	return archive.archived, n, syncTree(dir.file(restoring))
+	show.endBar("checked")
+	return archive.archived, n, syncTree(dir.filePath(restoring))
 }
 
 // bringOriginals copies the checked originals to where the settings say. What is there already stays.
 func bringOriginals(p *program, dir *directory) error {
-	from, err := blobs.Open(dir.file(restoring, "blobs"))
+	from, err := blobs.Open(dir.filePath(restoring, "blobs"))
 	if err != nil {
 		return err
 	}
@@ -162,14 +162,14 @@ func bringOriginals(p *program, dir *directory) error {
 	if err != nil {
 		return err
 	}
-	names, err := fs.Glob(os.DirFS(dir.file(restoring, "blobs")), "??/*")
+	names, err := fs.Glob(os.DirFS(dir.filePath(restoring, "blobs")), "??/*")
 	if err != nil {
 		return err
 	}
 	show := newBar(p.stderr, len(names))
 	for i, name := range names {
 		hash := strings.ReplaceAll(name, "/", "")
-		show.draw("originals", i, hash)
+		show.drawBar("originals", i, hash)
 		same, err := copyOriginal(p.ctx, from, to, hash)
 		if err == nil && !same {
 			err = errors.New("its bytes changed on the way")
@@ -178,7 +178,7 @@ func bringOriginals(p *program, dir *directory) error {
 			return fmt.Errorf("original %s: %w", hash, err)
 		}
 	}
-	show.end("originals are there")
+	show.endBar("originals are there")
 	return nil
 }
 
@@ -190,7 +190,7 @@ func unpackFile(ctx context.Context, root *os.Root, name string, body io.Reader)
 	}
 	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return 0, broken("is damaged: it holds "+name+" twice", nil)
+		return 0, brokenBackup("is damaged: it holds "+name+" twice", nil)
 	}
 	if err != nil {
 		return 0, err

@@ -16,39 +16,39 @@ type serveCommand struct{}
 
 // Run serves until the context ends, then stops in order.
 func (serveCommand) Run(p *program) (err error) {
-	dir, err := claim(p.settings.Data)
+	dir, err := claimDirectory(p.settings.Data)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, dir.release()) }()
-	listener, err := listen(p.ctx, p.settings.Addr)
+	defer func() { err = errors.Join(err, dir.releaseDirectory()) }()
+	listener, err := listenOn(p.ctx, p.settings.Addr)
 	if err != nil {
 		return err
 	}
-	log := p.settings.logger(p.stderr)
+	log := p.settings.newLogger(p.stderr)
 	who, err := accessAt(p.settings, listener.Addr())
 	if err == nil {
-		err = who.check()
+		err = who.checkExposure()
 	}
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	who.log(log)
-	app, err := wire(p.ctx, p.settings, dir, log)
+	who.logAccess(log)
+	app, err := wireApp(p.ctx, p.settings, dir, log)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	url := "http://" + reachable(listener.Addr())
-	if err := dir.announce(url); err != nil {
+	url := "http://" + reachableAddr(listener.Addr())
+	if err := dir.announceURL(url); err != nil {
 		return errors.Join(err, listener.Close(), app.close())
 	}
 	spareMemory()
 	fmt.Fprintf(p.stdout, "Footnote %s serves %s (model: %s, data: %s)\n", version, url, app.model, p.settings.Data)
-	return app.serve(p.ctx, listener)
+	return app.serveUntil(p.ctx, listener)
 }
 
-// listen says which port is taken and how to choose another.
-func listen(ctx context.Context, addr string) (net.Listener, error) {
+// listenOn says which port is taken and how to choose another.
+func listenOn(ctx context.Context, addr string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, &chat.Error{Code: chat.CodeConflict, Message: fmt.Sprintf(
@@ -62,8 +62,8 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	return listener, nil
 }
 
-// reachable is the address as one types it into a browser on this machine.
-func reachable(addr net.Addr) string {
+// reachableAddr is the address as one types it into a browser on this machine.
+func reachableAddr(addr net.Addr) string {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok {
 		return addr.String()
@@ -74,7 +74,7 @@ func reachable(addr net.Addr) string {
 	return tcp.String()
 }
 
-// quiet logs warnings and errors only: commands print their own progress.
-func quiet(w io.Writer) *slog.Logger {
+// quietLogger logs warnings and errors only: commands print their own progress.
+func quietLogger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }

@@ -56,7 +56,7 @@ func openEmbedded(ctx context.Context, dir *directory, log *slog.Logger) (*store
 	if err := checkLost(ctx, dir); err != nil {
 		return nil, err
 	}
-	db, err := sqlite.Open(ctx, dir.file(databaseFile), log)
+	db, err := sqlite.Open(ctx, dir.filePath(databaseFile), log)
 	if err != nil {
 		return nil, err
 	}
@@ -70,11 +70,11 @@ func openEmbedded(ctx context.Context, dir *directory, log *slog.Logger) (*store
 // checkLost fails when there are originals, but no database that could know them: it was removed or emptied, and a
 // new one would hide that.
 func checkLost(ctx context.Context, dir *directory) error {
-	blank, err := sqlite.Blank(ctx, dir.file(databaseFile))
+	blank, err := sqlite.Blank(ctx, dir.filePath(databaseFile))
 	if err != nil || !blank {
 		return err
 	}
-	kept, err := fs.Glob(os.DirFS(dir.file("blobs")), "??/*")
+	kept, err := fs.Glob(os.DirFS(dir.filePath("blobs")), "??/*")
 	if err != nil || len(kept) == 0 {
 		return err
 	}
@@ -82,7 +82,7 @@ func checkLost(ctx context.Context, dir *directory) error {
 		Code: chat.CodeUnavailable,
 		Message: fmt.Sprintf("The database %s is damaged: it is empty, but %d originals lie beside it. "+
 			"Bring a backup back with 'footnote restore FILE --force'; or, to begin anew, move %s away",
-			dir.file(databaseFile), len(kept), dir.file("blobs")),
+			dir.filePath(databaseFile), len(kept), dir.filePath("blobs")),
 	}
 }
 

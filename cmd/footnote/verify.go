@@ -71,7 +71,7 @@ func readEvidence(name string) ([]byte, error) {
 
 // fromLibrary lets the server that has the documents check.
 func fromLibrary(p *program, file []byte) (report chat.EvidenceReport, err error) {
-	server, err := connect(p)
+	server, err := connectServer(p)
 	if err != nil {
 		return report, err
 	}
@@ -80,7 +80,8 @@ func fromLibrary(p *program, file []byte) (report chat.EvidenceReport, err error
 	if err != nil {
 		return report, err
 	}
-	resp, err := server.post(p.ctx, "/evidence/verify", "application/json", "application/json", bytes.NewReader(body))
+	resp, err := server.postBody(p.ctx, "/evidence/verify", "application/json", "application/json",
+		bytes.NewReader(body))
 	if err != nil {
 		return report, err
 	}
@@ -94,7 +95,7 @@ func (v *verifyCommand) fromFolder(p *program, file []byte) (report chat.Evidenc
 	if err != nil {
 		return report, err
 	}
-	originals, byName, err := hashes(v.Documents)
+	originals, byName, err := hashFiles(v.Documents)
 	if err != nil {
 		return report, err
 	}
@@ -114,7 +115,7 @@ func (v *verifyCommand) fromFolder(p *program, file []byte) (report chat.Evidenc
 		}
 		text, known := texts[hash]
 		if found && !known {
-			if text, err = reader.read(p.ctx, path, c.Filename); err != nil {
+			if text, err = reader.readFile(p.ctx, path, c.Filename); err != nil {
 				return report, fmt.Errorf("read %s: %w", path, err)
 			}
 			texts[hash] = text
@@ -124,8 +125,8 @@ func (v *verifyCommand) fromFolder(p *program, file []byte) (report chat.Evidenc
 	return e.Report(problems, results), nil
 }
 
-// hashes returns the files below a folder by the SHA-256 of their bytes, and these by the files' names.
-func hashes(folder string) (paths, byName map[string]string, err error) {
+// hashFiles returns the files below a folder by the SHA-256 of their bytes, and these by the files' names.
+func hashFiles(folder string) (paths, byName map[string]string, err error) {
 	paths, byName = map[string]string{}, map[string]string{}
 	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
@@ -159,22 +160,22 @@ func newReader(p *program) (*fileReader, error) {
 		return nil, fmt.Errorf("find this program, to start its workers: %w", err)
 	}
 	r := &fileReader{}
-	cache := (&directory{path: p.settings.Data}).file("cache", "pdf") // what was compiled once need not be again
-	if _, err := os.Stat(cache); err != nil {                         // who checks evidence may have no library
+	cache := (&directory{path: p.settings.Data}).filePath("cache", "pdf") // what was compiled once need not be again
+	if _, err := os.Stat(cache); err != nil {                             // who checks evidence may have no library
 		if cache, err = os.MkdirTemp("", "footnote-verify-"); err != nil {
 			return nil, err
 		}
 		r.temporary = cache
 	}
 	if r.files, err = worker.New(worker.Config{
-		Command: []string{self, "extract-worker"}, CacheDir: cache, IdleAfter: workerIdle, Log: quiet(p.stderr),
+		Command: []string{self, "extract-worker"}, CacheDir: cache, IdleAfter: workerIdle, Log: quietLogger(p.stderr),
 	}); err != nil {
-		return nil, errors.Join(err, r.remove())
+		return nil, errors.Join(err, r.removeTemporary())
 	}
 	return r, nil
 }
 
-func (r *fileReader) read(ctx context.Context, path, filename string) (corpus.Extracted, error) {
+func (r *fileReader) readFile(ctx context.Context, path, filename string) (corpus.Extracted, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return corpus.Extracted{}, err
@@ -198,9 +199,9 @@ func (r *fileReader) read(ctx context.Context, path, filename string) (corpus.Ex
 	)
 }
 
-func (r *fileReader) close() error { return errors.Join(r.files.Close(), r.remove()) }
+func (r *fileReader) close() error { return errors.Join(r.files.Close(), r.removeTemporary()) }
 
-func (r *fileReader) remove() error {
+func (r *fileReader) removeTemporary() error {
 	if r.temporary == "" {
 		return nil
 	}

@@ -7,8 +7,8 @@ import (
 	"footnote/web"
 )
 
-// web returns the web search that is set up, nil without one.
-func (s *settings) web() (*web.Web, error) {
+// webSearch returns the web search that is set up, nil without one.
+func (s *settings) webSearch() (*web.Web, error) {
 	if s.WebProvider == "" {
 		return nil, nil
 	}

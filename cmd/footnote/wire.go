@@ -52,8 +52,8 @@ type app struct {
 	server  *server.Server
 }
 
-// wire builds all parts on a claimed directory. Nothing runs yet but the store's writer.
-func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) (_ *app, err error) {
+// wireApp builds all parts on a claimed directory. Nothing runs yet but the store's writer.
+func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logger) (_ *app, err error) {
 	a := &app{}
 	defer func() {
 		if err != nil {
@@ -70,13 +70,13 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 	if err = a.wireLibrary(set, dir, log); err != nil {
 		return nil, err
 	}
-	a.stores.chats.SetLimits(set.limits())
+	a.stores.chats.SetLimits(set.limitTable())
 	a.feed = chat.NewFeed(a.stores.chats)
 	if a.models, err = buildModels(set, a.remote, a.similar, log); err != nil {
 		return nil, err
 	}
 	a.model = a.models.main.Name()
-	prices, err := set.prices()
+	prices, err := set.readPrices()
 	if err != nil {
 		return nil, err
 	}
@@ -84,11 +84,11 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 	if !set.AgentFallbackToFixedPipeline { // it also keeps rules from searching for a model that can't, see features
 		fallback = nil
 	}
-	search, err := set.web()
+	search, err := set.webSearch()
 	if err != nil {
 		return nil, err
 	}
-	if a.tools, err = set.tools(log); err != nil {
+	if a.tools, err = set.mcpClient(log); err != nil {
 		return nil, err
 	}
 	if a.keys, err = set.openKeys(); err != nil {
@@ -98,12 +98,13 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 		Config: agentrun.Config{
 			Store: a.stores.chats, Feed: a.feed, Library: a.library, Model: a.models.main, Fallback: fallback, Log: log,
 			Select: a.models.selecting, Models: a.models.allowed, LeastModel: set.AgentMinModelForAgent, Prices: prices,
-			Small: set.small(a.models.measured, log),
+			Small: set.smallProfiles(a.models.measured, log),
 			Web:   search, ApproveWeb: set.WebApprove == "always", MCP: a.tools,
-			Toolset: set.AgentToolset, Tools: set.AgentTools, Budget: set.budget(), Temperature: set.AgentTemperature,
+			Toolset: set.AgentToolset, Tools: set.AgentTools, Budget: set.runBudget(),
+			Temperature: set.AgentTemperature,
 			MaxTokens:   set.AgentMaxTokens,
-			ToolTimeout: set.AgentTimeoutPerTool, Features: set.features(), Memory: set.conversationMemory(),
-			Framework: set.framework(), Guard: set.guard(),
+			ToolTimeout: set.AgentTimeoutPerTool, Features: set.runFeatures(), Memory: set.conversationMemory(),
+			Framework: set.runFramework(), Guard: set.runGuard(),
 			SystemPrompt: set.systemPrompt(),
 		},
 		MaxQuestions: set.SessionMaxTurns, KeepSessions: time.Duration(set.SessionKeepDays) * 24 * time.Hour,
@@ -124,11 +125,11 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 		return g.Results, g.Steps, g.Notes, err
 	}
 	a.server, err = server.New(server.Config{
-		Keys: a.keys, UserLimits: set.limits(),
+		Keys: a.keys, UserLimits: set.limitTable(),
 		Gather: gather, Rules: a.runs.Rules, Stats: a.runs.Stats,
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log, Version: version,
 		ModelName: a.model, Models: a.runs.Models(), Toolsets: a.runs.Toolsets(), KeepDays: set.SessionKeepDays,
-		Offline: !set.withModel(), Samples: samples, Hosts: set.AllowedHosts, Checks: a.checks(set),
+		Offline: !set.withModel(), Samples: samples, Hosts: set.AllowedHosts, Checks: a.healthChecks(set),
 		Limits: httpio.Limits{UploadFile: int64(set.MaxUploadMiB) << 20},
 	})
 	return a, err
@@ -147,7 +148,7 @@ func newWorkers(dir *directory, log *slog.Logger) (*worker.Pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find this program, to start its workers: %w", err)
 	}
-	compiled := dir.file("cache", "pdf")
+	compiled := dir.filePath("cache", "pdf")
 	files, err := worker.New(
 		worker.Config{Command: []string{self, "extract-worker"}, CacheDir: compiled, IdleAfter: workerIdle, Log: log},
 	)
@@ -168,7 +169,7 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 		Log:     log,
 	}
 	if set.withOpenAI() || set.embedsRemotely() {
-		a.remote, err = openai.New(set.openai(set.OpenAIModel, log))
+		a.remote, err = openai.New(set.openaiConfig(set.OpenAIModel, log))
 		if err != nil {
 			return err
 		}
@@ -182,13 +183,13 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 		}
 		cfg.Vectors, cfg.Embedder = a.stores.vectors(a.embeds.Model()), a.embeds
 	}
-	a.similar = similarity(cfg.Embedder)
+	a.similar = sentenceSimilarity(cfg.Embedder)
 	a.library, err = corpus.NewLibrary(cfg)
 	return err
 }
 
-// checks are the dependencies that GET /health asks beside the database and the index.
-func (a *app) checks(set *settings) (checks []api.Check) {
+// healthChecks are the dependencies that GET /health asks beside the database and the index.
+func (a *app) healthChecks(set *settings) (checks []api.Check) {
 	if a.stores.checkFile != nil {
 		checks = append(checks, api.Check{
 			Name: "database file", Critical: true, Probe: func(context.Context) error { return a.stores.checkFile() },
@@ -230,9 +231,9 @@ func modelCheck(name string, reach func(context.Context) error) api.Check {
 	}}
 }
 
-// serve answers requests and does the background work until ctx ends, then stops in order: streams, runs, library,
+// serveUntil answers requests and does the background work until ctx ends, then stops in order: streams, runs, library,
 // stores.
-func (a *app) serve(ctx context.Context, listener net.Listener) (err error) {
+func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error) {
 	defer func() { err = errors.Join(err, a.close()) }()
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
