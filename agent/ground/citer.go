@@ -19,9 +19,10 @@ const maxStray = 5
 // Citer turns the model's numbers into footnotes: numbers in order of first appearance, each with words that stand in
 // the stored text. One goroutine uses it at a time.
 type Citer struct {
-	sources       *Sources
-	texts         *Texts
-	runID         string
+	sources *Sources
+	texts   *Texts
+	runID   string
+	// compares words; shared by all that check the answer, because it remembers what it has read
 	Judge         *support.Judge
 	numbers       map[[3]int]int // source, start, end → number
 	Citations     []chat.Citation
@@ -52,7 +53,9 @@ func (c *Citer) resetNumbers() {
 }
 
 // citeSource returns the footnote for source n that quotes its words, or what bears a claim out when there are none,
-// and the new citation if it is one. A number without a passage has none.
+// and the new citation if it is one. A number without a passage has none. A footnote is a source with a range of its
+// text: the same words cited twice are one footnote. An error is one of the store; a number that no passage has is
+// dropped and remembered as a stray one.
 func (c *Citer) citeSource(
 	ctx context.Context, n int, claim, words string,
 ) (number int, added *chat.Citation, err error) {
@@ -106,7 +109,9 @@ func wordsOf(src Source, words string) (found QuoteSpan, ok bool) {
 }
 
 // quoteClaim finds the words of a source that back a claim: those the model gave, else the passage's best-matching
-// sentence.
+// sentence. Words that the model gave are looked for in the whole document, the passage first. score is 1 for words
+// that stand there exactly, 0.85 for those that stand there approximately, and else how much of the claim the sentence
+// holds.
 func (c *Citer) quoteClaim(ctx context.Context, src Source, claim string) (found QuoteSpan, claimed string, err error) {
 	for i, given := range src.Quotes {
 		if last := i == len(src.Quotes)-1; !last && !c.Judge.Resembles(claim, "", given) {
@@ -139,7 +144,8 @@ func (c *Citer) quoteClaim(ctx context.Context, src Source, claim string) (found
 
 // claimBefore returns the sentence that a marker at the end of text belongs to: the unfinished one, or the one that
 // just ended. What a few words behind a colon say begins before it. If that sentence has earlier footnotes, only the
-// words after them count, unless they are just a few.
+// words after them count, unless they are just a few. It looks back over at most 800 bytes, since it is asked at every
+// marker while the answer streams.
 func claimBefore(text string) string {
 	if len(text) > 800 {
 		cut := len(text) - 800
@@ -172,6 +178,7 @@ func claimBefore(text string) string {
 	return strings.TrimLeft(strings.TrimSpace(string(runes[start:])), "#-*> |")
 }
 
+// isStop reports whether a sentence, or the lead of one, may end with r.
 func isStop(r rune) bool { return strings.ContainsRune(".!?:;。！？", r) }
 
 // isAbbreviation reports whether a full stop after these runes belongs to a short word like "p" or "No", or a list's

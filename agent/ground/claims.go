@@ -36,7 +36,8 @@ var (
 	boldLine = regexp.MustCompile(`^(?:\*\*[^*]+\*\*|__[^_]+__):?$`)
 )
 
-// splitClaims splits an answer into its sentences. A footnote belongs to the sentence that it stands in or behind.
+// splitClaims splits an answer into its sentences. A footnote belongs to the sentence that it stands in or behind. It
+// works block by block, so that no sentence reaches over a heading, a list item or a row of a table.
 func splitClaims(markdown string) []Claim {
 	var out []Claim
 	for _, p := range splitParagraphs(markdown) {
@@ -103,8 +104,10 @@ func WithoutSentences(markdown string, left []string) string {
 	return strings.Join(kept, "\n\n")
 }
 
+// isWordRune reports whether r is part of a word or a number.
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
+// numbersOf are the numbers of some marks, each once, in order.
 func numbersOf(marks []mark) []int {
 	var out []int
 	for _, m := range marks {
@@ -127,7 +130,8 @@ func (c *Claim) addFootnotes(marks []mark) {
 	}
 }
 
-// noteNearby notes which footnotes may cover sentences that have none.
+// noteNearby notes which footnotes may cover sentences that have none. A sentence without a footnote may lean on those
+// behind it in its paragraph or list, and a list on those of the line that leads to it.
 func noteNearby(all []Claim) {
 	group, lead := 0, []int(nil)
 	for i := range all {

@@ -58,6 +58,7 @@ func proseIn(line string) string {
 	return said
 }
 
+// endsSentence reports whether a text ends as a sentence does, with a full stop behind a word.
 func endsSentence(s string) bool {
 	s = strings.TrimRight(s, "\"'”’»)*/-> ")
 	last, size := utf8.DecodeLastRuneInString(s)
@@ -66,7 +67,8 @@ func endsSentence(s string) bool {
 }
 
 // readCode returns the claim that a line of code makes, if it is prose; a line that stands in a passage or another text
-// that the answer may rest on makes none. unchecked means that its words can't be judged.
+// that the answer may rest on makes none. unchecked means that its words can't be judged. Code is not checked word for
+// word against passages: what it says in prose is, and the rest is only counted.
 func (e *Evidence) readCode(c Claim) (claim Claim, isClaim, unchecked bool) {
 	if !strings.ContainsFunc(c.Text, isWordRune) || e.standsInTexts(c.Text) {
 		return c, false, false

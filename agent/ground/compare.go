@@ -12,7 +12,8 @@ import (
 // partSize is about how long the pieces are that a given text is compared in, in runes: as long as passages are.
 const partSize = 1600
 
-// comparison is what became of the sentences of an answer without footnotes.
+// comparison is what became of the sentences of an answer without footnotes. It is for answers whose sentences need no
+// footnotes of their own: work on a given text, talk, sums, lists.
 type comparison struct {
 	// sentences that state something, those of them that are held, and those in another language than the texts
 	stated, supported, foreign int
@@ -68,7 +69,8 @@ func (e *Evidence) Compare(markdown string, holds Holder) comparison {
 func (c comparison) IsFaultless() bool { return c.supported == c.stated }
 
 // Confidence is that in an answer without quotes. Of a sentence that could not be compared, or is in other words,
-// nothing is known: it counts half.
+// nothing is known: it counts half. At most UncheckedConfidence: without quotes nobody can look up what the answer
+// rests on.
 func (c comparison) Confidence() float64 {
 	if c.stated == 0 {
 		return UncheckedConfidence

@@ -19,7 +19,8 @@ func (e *Evidence) TextsBehind(footnote int) []string {
 
 // Doubtable returns the sentences of an answer that a model can check against what it is shown: those that resemble it
 // by the rules, or that they can't compare because the languages differ. The other sentences are unsupported already,
-// or rest on something that the model is not shown.
+// or rest on something that the model is not shown. What the rules already found unsupported is not asked about, so
+// that a model can lower the confidence and never raise it.
 func (e *Evidence) Doubtable(markdown string, shown Shown) []string {
 	var out []string
 	holds := e.Against(theGivenText, shown.Texts)
@@ -37,4 +38,5 @@ func (e *Evidence) Doubtable(markdown string, shown Shown) []string {
 	return out
 }
 
+// isDoubted reports whether the model that judged the answer found a sentence in nothing that it was shown.
 func (e *Evidence) isDoubted(said string) bool { return slices.Contains(e.Doubted, said) }

@@ -49,8 +49,9 @@ var turnsOn = regexp.MustCompile(
 	`(?i)\b(?:but|however|though|although|yet|aber|jedoch|doch|mais|cependant|pero|aunque)\b|;`,
 )
 
-// IsFactualClaim reports whether a sentence says something that a document must bear out: not so a line that leads to
-// a list, a question, a greeting, or a word on what was searched and not found.
+// IsFactualClaim reports whether a sentence says something that a document must bear out: not so a line that leads to a
+// list, a question, a greeting, or a word on what was searched and not found. It errs towards true: a sentence that is
+// wrongly asked for a source costs less than a claim that nobody checks.
 func IsFactualClaim(sentence string) bool {
 	s := strings.TrimRightFunc(
 		sentence, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("*_`\"'”’»)", r) },

@@ -8,7 +8,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// FollowUps makes up to three questions from sections that were seen but not cited.
+// FollowUps makes up to three questions from sections that were seen but not cited. No model is asked: a heading that
+// was seen is sure to have an answer in the documents.
 func FollowUps(all []Source, cited []int, question string) []string {
 	var out []string
 	seen := map[string]bool{}

@@ -27,7 +27,8 @@ func footnotesIn(s string) [][]int {
 	return out
 }
 
-// liftFootnotes takes the footnotes, and the spaces before them, out of a text, which is one block.
+// liftFootnotes takes the footnotes, and the spaces before them, out of a text, which is one block. Their places are
+// given in the text that is left, so that each can be put back, or be given to the sentence around it.
 func liftFootnotes(s string) (plain string, marks []mark) {
 	var b strings.Builder
 	runes, done := 0, 0

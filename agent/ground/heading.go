@@ -49,7 +49,8 @@ func fillSections(all []Claim) {
 }
 
 // headingAdds is what a heading adds to the question, to its section, and to what stands behind the section's
-// footnotes.
+// footnotes. A heading such as “Three reasons” states something that no footnote of its own stands for; one that only
+// names the topic states nothing.
 func (e *Evidence) headingAdds(c Claim) support.Adds {
 	if !IsFactualClaim(c.Text) {
 		return support.AddsNothing

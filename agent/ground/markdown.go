@@ -31,9 +31,9 @@ type openFence struct {
 	column int  // at which the content of the list item that it stands in begins
 }
 
-// lineReader tells the kinds of lines that it reads one after another, by the rules of CommonMark for code. A
-// copy reads on independently, so that lines can be looked at in advance. The zero value reads from the beginning of
-// a text.
+// lineReader tells the kinds of lines that it reads one after another, by the rules of CommonMark for code. A copy
+// reads on independently, so that lines can be looked at in advance. The zero value reads from the beginning of a text.
+// It reads what the writer must know while an answer streams, line by line; views draw Markdown with a full parser.
 type lineReader struct {
 	fence  openFence
 	items  []int // columns at which the content of the open list items begins, outer ones first; never changed in place
@@ -47,6 +47,7 @@ func (r *lineReader) readLine(line string) lineKind {
 	return r.last
 }
 
+// kindOf reads a line: an open code block first, then quote marks, indented code, list markers and a new code block.
 func (r *lineReader) kindOf(line string) lineKind {
 	if r.fence.length > 0 {
 		quotes, column, rest := cutQuoteMarks(line, r.fence.quotes)
@@ -231,6 +232,7 @@ func splitBlocks(markdown string) []block {
 	return out
 }
 
+// isCode reports whether a line is part of a code block, its fences included: nothing in it is a footnote or a claim.
 func (k lineKind) isCode() bool { return k == codeLine || k == fenceLine }
 
 // continuesBlock reports whether a line belongs to the block of the line before it.

@@ -17,7 +17,8 @@ type marker struct {
 	partial bool // the text ends before one can tell
 }
 
-// readMarker reads the marker that text begins with. A zero size without partial means that there is none.
+// readMarker reads the marker that text begins with. A zero size without partial means that there is none. partial asks
+// for more text: the writer holds the beginning of what may become a marker until it is clear.
 func readMarker(text string) marker {
 	_, open := utf8.DecodeRuneInString(text)
 	closing := "]"
@@ -51,7 +52,7 @@ var markerWords = []string{
 }
 
 // readNumbers reads "3", "1, 2", "4-6" or "Source 3"; of a body that is not closed yet it only says whether it may
-// become that.
+// become that. Numbers have up to three digits, ranges up to 20 numbers: longer ones are text, such as years.
 func readNumbers(body string, closed bool) (numbers []int, ok bool) {
 	rest := strings.TrimLeft(body, " ")
 	for _, word := range markerWords {
@@ -104,6 +105,7 @@ func readNumbers(body string, closed bool) (numbers []int, ok bool) {
 	return numbers, !closed || len(numbers) > 0
 }
 
+// leadingNumber reads up to three digits that a text begins with.
 func leadingNumber(s string) (number int, rest string, ok bool) {
 	n := 0
 	for n < len(s) && n < 3 && s[n] >= '0' && s[n] <= '9' {

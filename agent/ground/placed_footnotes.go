@@ -15,9 +15,9 @@ const minHeld = 0.7
 // underTable is the line below the names of a table's columns.
 var underTable = regexp.MustCompile(`^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)+\|?\s*$`)
 
-// WithPlacedFootnotes returns an answer with the number of a passage behind each sentence that it bears out, instead
-// of what footnotes there were; how many sentences have one, and how many state something at all. Headings and code
-// have none.
+// WithPlacedFootnotes returns an answer with the number of a passage behind each sentence that it bears out, instead of
+// what footnotes there were; how many sentences have one, and how many state something at all. Headings and code have
+// none. It is for models that write right sentences and no, or wrong, numbers.
 func (e *Evidence) WithPlacedFootnotes(answer string) (marked string, placed, stated int) {
 	var b strings.Builder
 	put := func(piece string) {

@@ -39,7 +39,8 @@ func NewTexts(library textLibrary, scope chat.Scope) *Texts {
 	return &Texts{library: library, scope: scope}
 }
 
-// Locate finds a quote in its passage, else anywhere in the passage's document.
+// Locate finds a quote in its passage, else anywhere in the passage's document. An error is one of the store; words
+// that stand nowhere are CheckNotFound without an error.
 func (t *Texts) Locate(ctx context.Context, src Source, quoted string) (QuoteSpan, error) {
 	runes := []rune(src.Passage.Text)
 	offset := src.Passage.Start
@@ -63,7 +64,8 @@ func (t *Texts) Locate(ctx context.Context, src Source, quoted string) (QuoteSpa
 	}, nil
 }
 
-// Place returns where words of a source stand, by the words and not by the passage that they were found in.
+// Place returns where words of a source stand, by the words and not by the passage that they were found in. Blocks of a
+// document are read once a run and kept; pages and boxes come from them.
 func (t *Texts) Place(ctx context.Context, src Source, found QuoteSpan) (corpus.Place, error) {
 	blocks, err := t.blocksOf(ctx, src.Document.ID)
 	if err != nil {

@@ -21,7 +21,9 @@ type Source struct {
 }
 
 // Sources are the passages of a run by number, and the documents it knows of. A number is given once and never changes.
-// It is safe for concurrent use.
+// It is safe for concurrent use. It keeps everything that an answer may cite or speak of, and nothing else of the run.
+// It is filled by tools through Tool.NoteResult and Tool.NoteOutcome, and filled again from the log when a run is
+// resumed.
 type Sources struct {
 	mu            sync.Mutex
 	last          int
@@ -71,13 +73,15 @@ func (s *Sources) Restore(n int, p corpus.Passage, doc corpus.Document) {
 	}
 }
 
+// putPassage stores a passage under a number. The caller holds s.mu.
 func (s *Sources) putPassage(n int, p corpus.Passage, doc corpus.Document) {
 	src := &Source{N: n, Passage: p, Document: doc}
 	s.byNumber[n], s.byPassage[p.ID] = src, src
 	s.last = max(s.last, n)
 }
 
-// Reserve keeps numbers up to n from being given out again.
+// Reserve keeps numbers up to n from being given out again. A resumed run reserves the numbers of passages that are
+// gone by now: a footnote must never point at another one.
 func (s *Sources) Reserve(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +96,7 @@ func (s *Sources) IsEmpty() bool {
 }
 
 // AddEarlier gives a passage of an earlier run a number of its own. Shown again in this run it gets one like all
-// others.
+// others. Its number is far from the run's own (firstRecalled in agent/run), so that both can be told apart in the log.
 func (s *Sources) AddEarlier(n int, p corpus.Passage, doc corpus.Document) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,7 +130,8 @@ func (s *Sources) WasShownToUser() bool {
 	return s.shownToUser
 }
 
-// Unread returns the first documents of which passages were shown in this run and which were not read yet.
+// Unread returns the first documents of which passages were shown in this run and which were not read yet. They come in
+// the order in which their passages were first shown, at most `most` of them.
 func (s *Sources) Unread(most int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,6 +228,7 @@ func (s *Sources) NoteEmptySearch(query string, found int) {
 	s.addEmpty(query, found)
 }
 
+// addEmpty notes the words of a search that found nothing, each once. The caller holds s.mu.
 func (s *Sources) addEmpty(query string, found int) {
 	if found == 0 && !slices.Contains(s.empty, query) {
 		s.empty = append(s.empty, query)

@@ -83,6 +83,8 @@ func (e *Evidence) isQuoted(said string, numbers []int) bool {
 	return false
 }
 
+// supportsClaim reports whether each part of a claim that says something of its own is held by its own footnotes, and
+// at least one part is.
 func (e *Evidence) supportsClaim(c Claim, by WordMatcher) bool {
 	holds := func(p part) bool { return e.holdsText(p.text, p.numbers, by) }
 	return slices.ContainsFunc(c.parts, holds) && !slices.ContainsFunc(
@@ -90,10 +92,13 @@ func (e *Evidence) supportsClaim(c Claim, by WordMatcher) bool {
 	)
 }
 
-// WordMatcher is how words are compared: (*support.Judge).Backed or Resembles.
+// WordMatcher is how words are compared: (*support.Judge).Backed or Resembles. about are words that need not stand in
+// the passages. Backed asks for the words of the passages, Resembles for a paraphrase: what only resembles may still
+// contradict, so it counts half.
 type WordMatcher func(claim, about string, passages ...string) bool
 
-// matcherFor returns how a sentence is compared: one that a model found in what it was shown need only resemble it.
+// matcherFor returns how a sentence is compared: one that a model found in what it was shown need only resemble it. So
+// a model's word is believed only where it says that a sentence is held.
 func (e *Evidence) matcherFor(said string) WordMatcher {
 	if slices.Contains(e.Confirmed, said) {
 		return e.citer.Judge.Resembles
@@ -154,6 +159,8 @@ func (e *Evidence) IsCovered(c Claim) bool {
 	return e.coversClaim(c, e.matcherFor(c.Text))
 }
 
+// coversClaim reports whether a sentence without footnotes is borne out by something near it: the footnotes behind it,
+// what tools returned, the added context, or for code any passage.
 func (e *Evidence) coversClaim(c Claim, by WordMatcher) bool {
 	return len(c.Nearby) > 0 && (e.isQuoted(c.Text, c.Nearby) || e.isMetaText(c.Text, c.Nearby) ||
 		e.holdsText(c.Text, c.Nearby, by)) ||
@@ -186,6 +193,7 @@ func (c Claim) mergeShortParts() []part {
 	return out
 }
 
+// joinPart puts the next piece of a sentence behind p, with the footnotes of both.
 func (p part) joinPart(next part) part {
 	return part{strings.TrimSpace(p.text + next.text), append(slices.Clone(p.numbers), next.numbers...)}
 }
@@ -196,6 +204,7 @@ func (e *Evidence) aboutTools() string {
 	return MetaWords + strings.Join(Numeral.FindAllString(e.Results.allText(), -1), " ")
 }
 
+// aboutSource is how a passage's place may be called: title, section, file name and page.
 func aboutSource(src Source) string {
 	return " " + src.Document.DisplayTitle() + " " + src.Passage.Section + " " + src.Document.Filename + " " +
 		strconv.Itoa(src.Passage.Page)

@@ -16,7 +16,8 @@ import (
 // maxReturned is how much of what tools without passages returned is kept for the check, in bytes.
 const maxReturned = 32 << 10
 
-// ToolResults is what tools came to that show no passages. An answer may say it without a footnote.
+// ToolResults is what tools came to that show no passages. An answer may say it without a footnote. It belongs to one
+// run and is filled in the order of the calls.
 type ToolResults struct {
 	size  int      // of what is kept, in bytes
 	prose []string // what tools of other servers say
@@ -109,6 +110,7 @@ func (r *ToolResults) addValue(key string, v any) {
 	}
 }
 
+// sortedKeys makes what is kept of an object the same each time: maps have no order.
 func sortedKeys(m map[string]any) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
@@ -123,7 +125,7 @@ func (r *ToolResults) allText() string { return strings.Join(r.prose, "\n\n") + 
 
 // isReturned reports whether a sentence says what tools returned: what another server's tool says, the result of a
 // calculation in words of the question or of a passage, or something of the library's list about a document that it
-// names.
+// names. Words alone don't prove a list or a sum: numbers must be there too, see Judge.States.
 func (e *Evidence) isReturned(said string, by WordMatcher) bool {
 	if slices.ContainsFunc(e.Results.prose, func(p string) bool { return by(said, MetaWords, p) }) {
 		return true

@@ -59,7 +59,8 @@ func NewWriter(emit Emit, cite *Citer, plain bool) *Writer {
 	return &Writer{emit: emit, cite: cite, plain: plain}
 }
 
-// Write adds what the model said next. The first text is stored at once, later text when it is worth it.
+// Write adds what the model said next. The first text is stored at once, later text when it is worth it. It fails with
+// what storing failed with, also if that was in the timer since the last call.
 func (w *Writer) Write(ctx context.Context, s string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -100,6 +101,8 @@ func (w *Writer) mergePause() time.Duration { return min(max(mergeTime, 4*w.took
 // longer.
 func (w *Writer) mergeSize() int { return int(mergeBytes * w.mergePause() / mergeTime) }
 
+// storeText stores what is rewritten so far and takes the time: the next texts wait longer while the store is slow. The
+// caller holds w.mu.
 func (w *Writer) storeText(ctx context.Context) error {
 	w.stopTimer()
 	ps := w.takeUnstored()
@@ -113,6 +116,7 @@ func (w *Writer) storeText(ctx context.Context) error {
 	return err
 }
 
+// stopTimer keeps waiting text from being stored by the timer. The caller holds w.mu.
 func (w *Writer) stopTimer() {
 	if w.timer != nil {
 		w.timer.Stop()
@@ -120,6 +124,8 @@ func (w *Writer) stopTimer() {
 	}
 }
 
+// takeUnstored returns the citations and the text that are not stored yet, in the order in which they must be, and
+// takes them as stored. The caller holds w.mu.
 func (w *Writer) takeUnstored() []chat.Payload {
 	ps := w.queued
 	if w.text.Len() > w.stored {
@@ -130,7 +136,8 @@ func (w *Writer) takeUnstored() []chat.Payload {
 	return ps
 }
 
-// Finish takes what is held back as it is and returns the whole text. Rest returns what is not stored yet.
+// Finish takes what is held back as it is and returns the whole text. Rest returns what is not stored yet. It may be
+// called again: without new text it returns the same.
 func (w *Writer) Finish(ctx context.Context) (text string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -160,7 +167,8 @@ func (w *Writer) Original() string {
 	return w.said.String()
 }
 
-// Reset forgets the text and frees its footnotes. It returns the text, and whether any of it was stored.
+// Reset forgets the text and frees its footnotes. It returns the text, and whether any of it was stored. What was
+// stored stays in the log: the caller stores a chat.AnswerReset for it.
 func (w *Writer) Reset() (text string, wasStored bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -14,7 +14,7 @@ type approval struct {
 	tool    *tools.Tool
 	settled bool // guarded by the mutex of approvals
 	// holds one: settleCall never blocks, and a decision is kept until awaitVerdict takes it
-	answer chan verdict // holds one
+	answer chan verdict
 }
 
 // verdict is what a person decided about a call.
