@@ -93,21 +93,21 @@ func (e Event) Payload() (Payload, error) {
 	var err error
 	switch e.Type {
 	case KindRunStarted:
-		p, err = decode[RunStarted](e.Body)
+		p, err = decodePayload[RunStarted](e.Body)
 	case KindReasoningStep:
 		p, err = decodeStep(e.Body)
 	case KindAnswerDelta:
-		p, err = decode[AnswerDelta](e.Body)
+		p, err = decodePayload[AnswerDelta](e.Body)
 	case KindAnswerReset:
-		p, err = decode[AnswerReset](e.Body)
+		p, err = decodePayload[AnswerReset](e.Body)
 	case KindCitation:
-		p, err = decode[Citation](e.Body)
+		p, err = decodePayload[Citation](e.Body)
 	case KindAnswer:
-		p, err = decode[Answer](e.Body)
+		p, err = decodePayload[Answer](e.Body)
 	case KindReset:
-		p, err = decode[Reset](e.Body)
+		p, err = decodePayload[Reset](e.Body)
 	case KindRunDone:
-		p, err = decode[RunDone](e.Body)
+		p, err = decodePayload[RunDone](e.Body)
 	default:
 		return nil, fmt.Errorf("decode event %d of run %s: %w: unknown kind %q", e.Seq, e.RunID, ErrDamaged, e.Type)
 	}
@@ -125,7 +125,7 @@ func decodeStep(body json.RawMessage) (Payload, error) {
 	return s, err
 }
 
-func decode[P Payload](body json.RawMessage) (Payload, error) {
+func decodePayload[P Payload](body json.RawMessage) (Payload, error) {
 	var p P
 	err := json.Unmarshal(body, &p)
 	return p, err

@@ -40,15 +40,15 @@ func NewFeed(store Store) *Feed {
 // Begin tells of a run that was just started here, so that the first reader need not ask the store for a log that is
 // empty. Its first Append must follow.
 func (f *Feed) Begin(run Run) {
-	r := f.acquire(run.ID)
-	r.begin(run.User)
-	f.release(r)
-	f.sessions.signal(run.User, run.SessionID)
+	r := f.acquireRun(run.ID)
+	r.beginEmpty(run.User)
+	f.releaseRun(r)
+	f.sessions.wakeWatchers(run.User, run.SessionID)
 }
 
 // HeadMoved tells those who watch a session here that another version of it is shown. Other processes are woken by
 // the store.
-func (f *Feed) HeadMoved(user, session string) { f.sessions.signal(user, session) }
+func (f *Feed) HeadMoved(user, session string) { f.sessions.wakeWatchers(user, session) }
 
 // Append stores the payloads as Store.Append does and then wakes the run's readers. Appends to one run take turns, so
 // readers see them in order.
@@ -56,16 +56,16 @@ func (f *Feed) Append(ctx context.Context, owner, runID string, ps ...Payload) e
 	if len(ps) == 0 {
 		return nil
 	}
-	r := f.acquire(runID)
-	defer f.release(r)
+	r := f.acquireRun(runID)
+	defer f.releaseRun(r)
 	r.appending.Lock()
 	defer r.appending.Unlock()
 	events, err := f.store.Append(ctx, owner, runID, ps...)
 	if err != nil {
-		r.disown() // whoever has the run now, its end is only known to the store
+		r.distrustMemory() // whoever has the run now, its end is only known to the store
 		return err
 	}
-	r.add(encode(events))
+	r.addEntries(encodeEvents(events))
 	return nil
 }
 
@@ -73,17 +73,17 @@ func (f *Feed) Append(ctx context.Context, owner, runID string, ps ...Payload) e
 // append: take it before Read, and wait for it after a page without Over has been worked off, then nothing falls
 // between. It never fails: whether the run exists is Read's to say.
 func (f *Feed) Watch(runID string) (wake func() <-chan struct{}, stop func()) {
-	r := f.acquire(runID)
-	return r.next, sync.OnceFunc(func() { f.release(r) })
+	r := f.acquireRun(runID)
+	return r.nextAppend, sync.OnceFunc(func() { f.releaseRun(r) })
 }
 
 // Wake tells the readers of a run that another process appended to its log. One that nobody reads here may have
 // changed a session: all who watch one look.
 func (f *Feed) Wake(runID string) {
-	if r := f.lookup(runID); r != nil {
-		r.disown()
-		r.signal()
-		f.release(r)
+	if r := f.lookupRun(runID); r != nil {
+		r.distrustMemory()
+		r.wakeReaders()
+		f.releaseRun(r)
 		return
 	}
 	f.sessions.signalAll()
@@ -100,10 +100,10 @@ func (f *Feed) WakeAll() {
 	}
 	f.mu.Unlock()
 	for _, r := range runs {
-		r.forget()
-		r.disown()
-		r.signal()
-		f.release(r)
+		r.forgetStored()
+		r.distrustMemory()
+		r.wakeReaders()
+		f.releaseRun(r)
 	}
 }
 
@@ -111,12 +111,12 @@ func (f *Feed) WakeAll() {
 // session was hidden is noticed only once nobody watches the run.
 func (f *Feed) Read(ctx context.Context, s Scope, runID string, after int64) (Page, error) {
 	after = max(after, 0)
-	r := f.lookup(runID)
+	r := f.lookupRun(runID)
 	if r == nil {
 		return f.readStore(ctx, s, runID, after, nil)
 	}
-	defer f.release(r)
-	if err := f.admit(ctx, s, r); err != nil {
+	defer f.releaseRun(r)
+	if err := f.checkReader(ctx, s, r); err != nil {
 		return Page{}, err
 	}
 	return f.readStore(ctx, s, runID, after, r)
@@ -125,15 +125,15 @@ func (f *Feed) Read(ctx context.Context, s Scope, runID string, after int64) (Pa
 // More is Read for readers that already watch the run. After a Wake one of them reads the store for all, so that a
 // thousand readers cost the store no more than one. Before the Wake, More may miss what another process appended.
 func (f *Feed) More(ctx context.Context, s Scope, runID string, after int64) (Page, error) {
-	r := f.lookup(runID)
+	r := f.lookupRun(runID)
 	if r == nil {
 		return f.readStore(ctx, s, runID, after, nil)
 	}
-	defer f.release(r)
-	if err := f.admit(ctx, s, r); err != nil {
+	defer f.releaseRun(r)
+	if err := f.checkReader(ctx, s, r); err != nil {
 		return Page{}, err
 	}
-	if recent, last, over, known := r.since(after, true); known || len(recent) > 0 {
+	if recent, last, over, known := r.entriesAfter(after, true); known || len(recent) > 0 {
 		return Page{Entries: recent, Last: last, Over: over}, nil
 	}
 	select {
@@ -142,8 +142,8 @@ func (f *Feed) More(ctx context.Context, s Scope, runID string, after int64) (Pa
 		return Page{}, ctx.Err()
 	}
 	defer func() { <-r.fetching }()
-	told := r.news()
-	recent, last, over, known := r.since(after, true)
+	told := r.countNews()
+	recent, last, over, known := r.entriesAfter(after, true)
 	if known || len(recent) > 0 { // another reader fetched it meanwhile
 		return Page{Entries: recent, Last: last, Over: over}, nil
 	}
@@ -153,23 +153,23 @@ func (f *Feed) More(ctx context.Context, s Scope, runID string, after int64) (Pa
 		return Page{}, err
 	}
 	if n := len(events); n > 0 && n < MaxPage {
-		r.learn(encode(events), told)
-		if recent, last, over, _ = r.since(after, true); last > 0 {
+		r.learnEnd(encodeEvents(events), told)
+		if recent, last, over, _ = r.entriesAfter(after, true); last > 0 {
 			return Page{Entries: recent, Last: last, Over: over}, nil
 		}
 	}
 	return f.readStore(ctx, s, runID, after, r)
 }
 
-// admit refuses whoever may not read a run.
-func (f *Feed) admit(ctx context.Context, s Scope, r *liveRun) error {
-	if r.reader() == s.User {
+// checkReader refuses whoever may not read a run.
+func (f *Feed) checkReader(ctx context.Context, s Scope, r *liveRun) error {
+	if r.allowedUser() == s.User {
 		return nil
 	}
 	if _, err := f.store.Run(ctx, s, r.id); err != nil {
 		return err
 	}
-	r.allow(s.User)
+	r.allowUser(s.User)
 	return nil
 }
 
@@ -180,7 +180,7 @@ func (f *Feed) readStore(ctx context.Context, s Scope, runID string, after int64
 	for at := after; ; at = page.Last {
 		told := 0
 		if r != nil {
-			recent, last, over, known := r.since(at, false)
+			recent, last, over, known := r.entriesAfter(at, false)
 			if page.Entries == nil {
 				page.Entries = recent // the common case copies nothing
 			} else {
@@ -191,13 +191,13 @@ func (f *Feed) readStore(ctx context.Context, s Scope, runID string, after int64
 				return page, nil
 			}
 			at += int64(len(recent))
-			told = r.news()
+			told = r.countNews()
 		}
 		events, err := f.store.Events(ctx, s, runID, at, MaxPage)
 		if err != nil {
 			return Page{}, err
 		}
-		page.Entries = append(page.Entries[:len(page.Entries):len(page.Entries)], encode(events)...)
+		page.Entries = append(page.Entries[:len(page.Entries):len(page.Entries)], encodeEvents(events)...)
 		if n := len(page.Entries); n > 0 {
 			page.Last, page.Over = page.Entries[n-1].Seq, page.Entries[n-1].Type == KindRunDone
 		}
@@ -205,18 +205,18 @@ func (f *Feed) readStore(ctx context.Context, s Scope, runID string, after int64
 			continue
 		}
 		if len(page.Entries) == 0 && after > 0 {
-			return f.end(ctx, s, runID, after)
+			return f.endPage(ctx, s, runID, after)
 		}
 		if r != nil {
-			r.learn(page.Entries, told)
+			r.learnEnd(page.Entries, told)
 		}
 		return page, nil
 	}
 }
 
-// end returns an empty page with the log's last number, for a log that has nothing after a position. The position is
-// the last number or beyond it.
-func (f *Feed) end(ctx context.Context, s Scope, runID string, after int64) (page Page, err error) {
+// endPage returns an empty page with the log's last number, for a log that has nothing after a position. The position
+// is the last number or beyond it.
+func (f *Feed) endPage(ctx context.Context, s Scope, runID string, after int64) (page Page, err error) {
 	at := func(seq int64) (last Event) {
 		if err != nil {
 			return Event{}
@@ -237,7 +237,7 @@ func (f *Feed) end(ctx context.Context, s Scope, runID string, after int64) (pag
 	return Page{Last: last.Seq, Over: last.Type == KindRunDone}, err
 }
 
-func (f *Feed) lookup(runID string) *liveRun {
+func (f *Feed) lookupRun(runID string) *liveRun {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r := f.runs[runID]
@@ -247,7 +247,7 @@ func (f *Feed) lookup(runID string) *liveRun {
 	return r
 }
 
-func (f *Feed) acquire(runID string) *liveRun {
+func (f *Feed) acquireRun(runID string) *liveRun {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r := f.runs[runID]
@@ -259,8 +259,8 @@ func (f *Feed) acquire(runID string) *liveRun {
 	return r
 }
 
-// release forgets a run that nobody uses any more, unless more of it will be appended here.
-func (f *Feed) release(r *liveRun) {
+// releaseRun forgets a run that nobody uses any more, unless more of it will be appended here.
+func (f *Feed) releaseRun(r *liveRun) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if r.users--; r.users == 0 && !r.underWay() {

@@ -45,12 +45,12 @@ func (f *Feed) WatchSession(user, session string) (wake func() <-chan struct{}, 
 	return wake, stop
 }
 
-// signal wakes who watches a session.
-func (s *sessionWatches) signal(user, session string) {
+// wakeWatchers wakes who watches a session.
+func (s *sessionWatches) wakeWatchers(user, session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if w := s.open[[2]string{user, session}]; w != nil {
-		w.signal()
+		w.wakeAll()
 	}
 }
 
@@ -59,11 +59,11 @@ func (s *sessionWatches) signalAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, w := range s.open {
-		w.signal()
+		w.wakeAll()
 	}
 }
 
-func (w *watched) signal() {
+func (w *watched) wakeAll() {
 	close(w.wake)
 	w.wake = make(chan struct{})
 }

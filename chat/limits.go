@@ -212,24 +212,26 @@ func (l Limits) Over(name LimitName, now, until time.Time) *Error {
 		again = "It is more than the limit allows at all."
 	case limit.Span > 0:
 		cause.Wait = max(until.Sub(now), time.Second)
-		again = fmt.Sprintf(again, when(now, until))
+		again = fmt.Sprintf(again, timeInWords(now, until))
 	case limit.code == CodeDiskFull:
 		cause.Wait = time.Minute // what was deleted leaves the disk after that
 	}
-	return &Error{Code: limit.code, Err: cause, Message: fmt.Sprintf(limit.over, limit.count(l[name])) + " " + again}
+	return &Error{
+		Code: limit.code, Err: cause, Message: fmt.Sprintf(limit.over, limit.countInWords(l[name])) + " " + again,
+	}
 }
 
-// count is a number of what is limited, in words.
-func (l Limit) count(n int64) string {
+// countInWords is a number of what is limited, in words.
+func (l Limit) countInWords(n int64) string {
 	if l.unit == miB {
 		return english.Digits(n) + " MiB"
 	}
 	return english.Count(n, l.noun)
 }
 
-// when returns words that say when a future time is, to follow a verb: "in 5 seconds", or "at" with the time in RFC
-// 3339. Programs can read that, and the page shows it in its reader's time zone.
-func when(now, until time.Time) string {
+// timeInWords returns words that say when a future time is, to follow a verb: "in 5 seconds", or "at" with the time in
+// RFC 3339. Programs can read that, and the page shows it in its reader's time zone.
+func timeInWords(now, until time.Time) string {
 	switch seconds := int64(until.Sub(now)/time.Second) + 1; {
 	case seconds <= 1:
 		return "in a second"

@@ -24,8 +24,8 @@ type liveRun struct {
 	wake    chan struct{} // closed at the next append; nil while nobody waits
 }
 
-// encode makes the form that readers share.
-func encode(events []Event) []*Entry {
+// encodeEvents makes the form that readers share.
+func encodeEvents(events []Event) []*Entry {
 	entries := make([]*Entry, len(events))
 	for i, e := range events {
 		entries[i] = &Entry{Event: e, JSON: e.AppendJSON(make([]byte, 0, len(e.Body)+len(e.RunID)+64))}
@@ -33,10 +33,10 @@ func encode(events []Event) []*Entry {
 	return entries
 }
 
-func (e *Entry) size() int { return len(e.Body) + len(e.JSON) + 200 }
+func (e *Entry) entrySize() int { return len(e.Body) + len(e.JSON) + 200 }
 
-// add puts newly appended entries, at least one, behind the others and wakes the readers.
-func (r *liveRun) add(entries []*Entry) {
+// addEntries puts newly appended entries, at least one, behind the others and wakes the readers.
+func (r *liveRun) addEntries(entries []*Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if n := len(r.entries); n > 0 && r.entries[n-1].Seq+1 != entries[0].Seq {
@@ -44,16 +44,16 @@ func (r *liveRun) add(entries []*Entry) {
 	}
 	r.entries = append(r.entries, entries...)
 	for _, e := range entries {
-		r.size += e.size()
+		r.size += e.entrySize()
 	}
-	r.trim()
+	r.trimOldest()
 	r.begun, r.current = false, false
 	r.owned, r.over = true, r.entries[len(r.entries)-1].Type == KindRunDone
-	r.signalLocked()
+	r.wakeReadersLocked()
 }
 
-// begin says that the log is empty, and that whoever appends to it does so here.
-func (r *liveRun) begin(user string) {
+// beginEmpty says that the log is empty, and that whoever appends to it does so here.
+func (r *liveRun) beginEmpty(user string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.entries) == 0 && !r.over {
@@ -61,9 +61,9 @@ func (r *liveRun) begin(user string) {
 	}
 }
 
-// learn keeps the end of the log, as it was read from the store, for later readers. told is what news returned before
-// that read.
-func (r *liveRun) learn(entries []*Entry, told int) {
+// learnEnd keeps the end of the log, as it was read from the store, for later readers. told is what news returned
+// before that read.
+func (r *liveRun) learnEnd(entries []*Entry, told int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.owned || r.over && len(r.entries) >= len(entries) {
@@ -80,32 +80,32 @@ func (r *liveRun) learn(entries []*Entry, told int) {
 		case entries[0].Seq <= first || entries[0].Seq > next:
 			r.entries, r.size = entries[:n:n], 0
 			for _, e := range entries {
-				r.size += e.size()
+				r.size += e.entrySize()
 			}
 		default:
 			for _, e := range entries[next-entries[0].Seq:] {
 				r.entries = append(r.entries, e)
-				r.size += e.size()
+				r.size += e.entrySize()
 			}
 		}
-		r.trim()
+		r.trimOldest()
 		r.over = r.entries[len(r.entries)-1].Type == KindRunDone
 	}
 	r.current = r.told == told
 }
 
-// trim forgets the oldest entries of a long log.
-func (r *liveRun) trim() {
+// trimOldest forgets the oldest entries of a long log.
+func (r *liveRun) trimOldest() {
 	for len(r.entries) > 1 && r.size > liveBytes {
-		r.size -= r.entries[0].size()
+		r.size -= r.entries[0].entrySize()
 		r.entries = r.entries[1:]
 	}
 }
 
-// since returns the entries in memory after a position, the number of the last entry in memory, and whether that is a
-// RunDone. known reports that the log has nothing more. With trusting it also does so while nobody has told this
+// entriesAfter returns the entries in memory after a position, the number of the last entry in memory, and whether that
+// is a RunDone. known reports that the log has nothing more. With trusting it also does so while nobody has told this
 // process of entries that another appended.
-func (r *liveRun) since(after int64, trusting bool) (recent []*Entry, last int64, over, known bool) {
+func (r *liveRun) entriesAfter(after int64, trusting bool) (recent []*Entry, last int64, over, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	trusting = trusting && r.current
@@ -126,8 +126,8 @@ func (r *liveRun) since(after int64, trusting bool) (recent []*Entry, last int64
 	return recent, last, r.over, r.owned || r.over || trusting
 }
 
-// next returns the channel that the next append closes.
-func (r *liveRun) next() <-chan struct{} {
+// nextAppend returns the channel that the next append closes.
+func (r *liveRun) nextAppend() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.wake == nil {
@@ -136,22 +136,22 @@ func (r *liveRun) next() <-chan struct{} {
 	return r.wake
 }
 
-func (r *liveRun) signal() {
+func (r *liveRun) wakeReaders() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.signalLocked()
+	r.wakeReadersLocked()
 }
 
-func (r *liveRun) signalLocked() {
+func (r *liveRun) wakeReadersLocked() {
 	if r.wake != nil {
 		close(r.wake)
 		r.wake = nil
 	}
 }
 
-// disown makes readers ask the store again. It forgets the entries in memory unless the run is over: a crash of the
-// store may have lost the last of them, and others may take their numbers.
-func (r *liveRun) disown() {
+// distrustMemory makes readers ask the store again. It forgets the entries in memory unless the run is over: a crash of
+// the store may have lost the last of them, and others may take their numbers.
+func (r *liveRun) distrustMemory() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.begun, r.owned, r.current = false, false, false
@@ -161,8 +161,8 @@ func (r *liveRun) disown() {
 	}
 }
 
-// forget drops what was read from the store: it may have lost events since.
-func (r *liveRun) forget() {
+// forgetStored drops what was read from the store: it may have lost events since.
+func (r *liveRun) forgetStored() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.owned && !r.over {
@@ -170,8 +170,8 @@ func (r *liveRun) forget() {
 	}
 }
 
-// news counts how often it was said that another process may have appended.
-func (r *liveRun) news() int {
+// countNews counts how often it was said that another process may have appended.
+func (r *liveRun) countNews() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.told
@@ -183,13 +183,13 @@ func (r *liveRun) underWay() bool {
 	return r.owned && !r.over
 }
 
-func (r *liveRun) reader() string {
+func (r *liveRun) allowedUser() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.user
 }
 
-func (r *liveRun) allow(user string) {
+func (r *liveRun) allowUser(user string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.user = user

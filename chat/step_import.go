@@ -93,7 +93,7 @@ func importStep(s *Step) {
 	var in oldInput
 	_ = json.Unmarshal(s.ToolInput, &in) // fields of other types stay empty
 	o := oldOutput{fields: fields}
-	o.read(s, in)
+	o.readInto(s, in)
 	s.Result = o.result.Bounded()
 }
 
@@ -103,22 +103,22 @@ type oldOutput struct {
 	result StepResult
 }
 
-func (o *oldOutput) read(s *Step, in oldInput) {
+func (o *oldOutput) readInto(s *Step, in oldInput) {
 	r := &o.result
 	var self oldHit
 	_ = json.Unmarshal(s.ToolOutput, &self)
 	r.Title = cmp.Or(self.Title, self.Filename)
-	if r.Query = o.text("query"); r.Query == "" && s.Status == StatusComplete {
+	if r.Query = o.textField("query"); r.Query == "" && s.Status == StatusComplete {
 		r.Query = cmp.Or(
-			in.Query, in.Pattern, in.FocusQuery, in.DocID, strings.Join(in.DocIDs, ", "), compacted(in.Filters),
+			in.Query, in.Pattern, in.FocusQuery, in.DocID, strings.Join(in.DocIDs, ", "), compactJSON(in.Filters),
 		)
 	}
-	r.Failure = o.text("error")
-	r.Notes = append(o.list("notes"), o.list("note")...)
-	r.Outline = o.list("outline")
-	r.Formula, r.Value = o.text("expression"), o.text("result")
-	r.Text = cmp.Or(strings.Join(o.list("key_sentences"), "\n\n"), o.text("summary"), o.text("text"))
-	o.decode("sub_queries", &r.Parts)
+	r.Failure = o.textField("error")
+	r.Notes = append(o.listField("notes"), o.listField("note")...)
+	r.Outline = o.listField("outline")
+	r.Formula, r.Value = o.textField("expression"), o.textField("result")
+	r.Text = cmp.Or(strings.Join(o.listField("key_sentences"), "\n\n"), o.textField("summary"), o.textField("text"))
+	o.decodeField("sub_queries", &r.Parts)
 	o.addHits(self)
 	if s.Status == StatusComplete {
 		o.addReadings(s.ToolName, self, in)
@@ -126,10 +126,10 @@ func (o *oldOutput) read(s *Step, in oldInput) {
 	switch {
 	case s.Status != StatusComplete:
 	case s.ToolName == "cite_source":
-		o.decode("citation_number", &self.N)
+		o.decodeField("citation_number", &self.N)
 		r.Quote = &QuotedWords{N: self.N, Words: in.CitedText}
 	case s.ToolName == "open_document":
-		r.Hits = []Hit{o.hit(self, self)}
+		r.Hits = []Hit{o.readHit(self, self)}
 	}
 	if s.ToolName == "retrieve_book_content" && len(r.Hits) > 0 {
 		r.Text = "" // the hits say it
@@ -144,28 +144,28 @@ func (o *oldOutput) addHits(self oldHit) {
 	r := &o.result
 	for _, name := range []string{"documents", "matches", "pages", "passages", "results"} {
 		var list []oldHit
-		if !o.decode(name, &list) || list == nil {
+		if !o.decodeField(name, &list) || list == nil {
 			continue
 		}
 		r.Found = len(list)
 		for _, h := range list {
-			o.add(h, self)
+			o.addHit(h, self)
 		}
 	}
 	var unread []oldHit
-	o.decode("unread", &unread)
+	o.decodeField("unread", &unread)
 	for _, h := range unread {
 		r.Hits = append(r.Hits, Hit{Title: h.Title, SourceURL: h.URL, Snippet: h.Snippet, Note: h.Why})
 	}
 	for _, name := range []string{"total_found", "total_results"} {
-		o.decode(name, &r.Found)
+		o.decodeField(name, &r.Found)
 	}
 }
 
-// add reads a hit and the passages under it.
-func (o *oldOutput) add(h, parent oldHit) {
+// addHit reads a hit and the passages under it.
+func (o *oldOutput) addHit(h, parent oldHit) {
 	if len(h.Passages) == 0 {
-		o.result.Hits = append(o.result.Hits, o.hit(h, parent))
+		o.result.Hits = append(o.result.Hits, o.readHit(h, parent))
 		return
 	}
 	first := h.Passages[0]
@@ -174,15 +174,15 @@ func (o *oldOutput) add(h, parent oldHit) {
 		h.Snippet, first.Text,
 	), h.Matches
 	first.BlockID = cmp.Or(h.BlockID, first.BlockID)
-	o.result.Hits = append(o.result.Hits, o.hit(first, parent))
+	o.result.Hits = append(o.result.Hits, o.readHit(first, parent))
 	for _, p := range h.Passages[1:] {
-		sub := o.hit(p, h)
+		sub := o.readHit(p, h)
 		sub.Sub = true
 		o.result.Hits = append(o.result.Hits, sub)
 	}
 }
 
-func (o *oldOutput) hit(h, parent oldHit) Hit {
+func (o *oldOutput) readHit(h, parent oldHit) Hit {
 	out := Hit{
 		N: h.N, DocumentID: cmp.Or(h.DocID, parent.DocID), ChunkID: h.ChunkID, BlockID: h.BlockID,
 		Title:    cmp.Or(h.Title, h.PageTitle, h.Filename),
@@ -216,9 +216,9 @@ func (o *oldOutput) addReadings(tool string, self oldHit, in oldInput) {
 	case "read_document", "lookup", "get_document_summary":
 		add(self.DocID, in.Page)
 	case "read_multiple_documents":
-		o.decode("documents", &list)
+		o.decodeField("documents", &list)
 	case "web_search":
-		o.decode("pages", &list)
+		o.decodeField("pages", &list)
 	}
 	for _, h := range list {
 		add(h.DocID, 1)
@@ -235,22 +235,22 @@ func (o *oldOutput) addFacts() {
 			"boxes", "chunk_id", "schema":
 			continue
 		}
-		if value := o.text(name); value != "" && value != "0" && value != "false" {
+		if value := o.textField(name); value != "" && value != "0" && value != "false" {
 			o.result.Facts = append(o.result.Facts, Fact{name, value})
 		}
 	}
 }
 
-// decode reads a field; it reports whether the field is there and of that type.
-func (o *oldOutput) decode(name string, into any) bool {
+// decodeField reads a field; it reports whether the field is there and of that type.
+func (o *oldOutput) decodeField(name string, into any) bool {
 	raw, ok := o.fields[name]
 	return ok && json.Unmarshal(raw, into) == nil
 }
 
-// text is a field as a text, whatever it holds.
-func (o *oldOutput) text(name string) string {
+// textField is a field as a text, whatever it holds.
+func (o *oldOutput) textField(name string) string {
 	var v any
-	if !o.decode(name, &v) {
+	if !o.decodeField(name, &v) {
 		return ""
 	}
 	switch v := v.(type) {
@@ -259,9 +259,9 @@ func (o *oldOutput) text(name string) string {
 	case string:
 		return v
 	case []any:
-		return strings.Join(o.list(name), ", ")
+		return strings.Join(o.listField(name), ", ")
 	case map[string]any:
-		return compacted(o.fields[name])
+		return compactJSON(o.fields[name])
 	case float64:
 		return string(o.fields[name])
 	default:
@@ -269,25 +269,25 @@ func (o *oldOutput) text(name string) string {
 	}
 }
 
-// list is a field as texts; one that is no list is its only one.
-func (o *oldOutput) list(name string) []string {
+// listField is a field as texts; one that is no list is its only one.
+func (o *oldOutput) listField(name string) []string {
 	var items []json.RawMessage
-	if !o.decode(name, &items) {
+	if !o.decodeField(name, &items) {
 		if text := o.fields[name]; len(text) > 0 && text[0] == '"' {
-			return []string{o.text(name)}
+			return []string{o.textField(name)}
 		}
 		return nil
 	}
 	var out []string
 	for _, item := range items {
 		one := oldOutput{fields: map[string]json.RawMessage{"": item}}
-		out = append(out, one.text(""))
+		out = append(out, one.textField(""))
 	}
 	return out
 }
 
-// compacted is JSON without white space, and nothing for null.
-func compacted(raw json.RawMessage) string {
+// compactJSON is JSON without white space, and nothing for null.
+func compactJSON(raw json.RawMessage) string {
 	var v any
 	if json.Unmarshal(raw, &v) != nil || v == nil {
 		return ""

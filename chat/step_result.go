@@ -45,7 +45,7 @@ const (
 // Bounds of a result, so that an event stays small.
 const (
 	MaxSnippet = 240    // runes of a hit's snippet
-	MaxHits    = 50     // hits that are told in full; of further ones only what Hit.bare keeps
+	MaxHits    = 50     // hits that are told in full; of further ones only what Hit.withoutTexts keeps
 	maxText    = 10_000 // runes of running text
 )
 
@@ -92,8 +92,8 @@ type Hit struct {
 	URL        string   `json:"url,omitempty"` // a Link, where it is another than Link makes of the ids
 }
 
-// bare keeps what recovery and memory need of a hit.
-func (h Hit) bare() Hit {
+// withoutTexts keeps what recovery and memory need of a hit.
+func (h Hit) withoutTexts() Hit {
 	return Hit{N: h.N, DocumentID: h.DocumentID, ChunkID: h.ChunkID, Page: h.Page, Sub: h.Sub, URL: h.URL}
 }
 
@@ -145,7 +145,7 @@ func (r StepResult) Bounded() *StepResult {
 	var hits []Hit
 	for i, h := range r.Hits {
 		if i >= MaxHits {
-			h = h.bare()
+			h = h.withoutTexts()
 		}
 		h.Snippet = firstRunes(h.Snippet, MaxSnippet)
 		for len(h.Matches) > 0 && h.Matches[len(h.Matches)-1][1] > MaxSnippet {

@@ -24,13 +24,13 @@ func CheckTitle(title string) error {
 func TitleOf(question string) string {
 	for line := range strings.Lines(question) {
 		if words := strings.Fields(line); len(words) > 0 {
-			return cut(strings.Join(words, " "))
+			return cutTitle(strings.Join(words, " "))
 		}
 	}
 	return ""
 }
 
-func cut(line string) string {
+func cutTitle(line string) string {
 	end, space := -1, -1 // byte offsets: of the rune after the limit, of the last space before it
 	n := 0
 	for i, r := range line {

@@ -59,9 +59,9 @@ func (t *Transcript) Apply(ev Event) (Payload, error) {
 	case AnswerDelta:
 		t.text.WriteString(p.Text)
 	case AnswerReset:
-		t.reset(p)
+		t.resetAnswer(p)
 	case Citation:
-		t.cite(p)
+		t.addCitation(p)
 	case Answer:
 		t.Answer, t.Citations = &p, p.Citations
 		t.text.Reset()
@@ -102,8 +102,8 @@ func (t *Transcript) AddStep(step Step) Step {
 	return step
 }
 
-// reset makes the text so far the thought of a step, which may come later.
-func (t *Transcript) reset(p AnswerReset) {
+// resetAnswer makes the text so far the thought of a step, which may come later.
+func (t *Transcript) resetAnswer(p AnswerReset) {
 	if t.text.Len() > 0 {
 		if i, known := t.position[p.CallID]; known {
 			t.Steps[i].Thought = cmp.Or(t.Steps[i].Thought, t.text.String())
@@ -118,7 +118,7 @@ func (t *Transcript) reset(p AnswerReset) {
 	t.Citations = nil
 }
 
-func (t *Transcript) cite(c Citation) {
+func (t *Transcript) addCitation(c Citation) {
 	i := slices.IndexFunc(t.Citations, func(known Citation) bool { return known.Number == c.Number })
 	if i < 0 {
 		t.Citations = append(t.Citations, c)

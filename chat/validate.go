@@ -61,10 +61,10 @@ func (r RunRequest) Validate() error {
 	if err := CheckNames("document_ids", r.DocumentIDs); err != nil {
 		return err
 	}
-	return r.Config.validate()
+	return r.Config.validateConfig()
 }
 
-func (c RunConfig) validate() error {
+func (c RunConfig) validateConfig() error {
 	if t := c.Temperature; t != nil && !(*t >= 0 && *t <= 2) { // not a number is neither
 		return Invalid("config.temperature must be between 0 and 2.")
 	}
