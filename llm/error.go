@@ -26,7 +26,8 @@ const (
 	KindCancelled   ErrorKind = "cancelled"        // our own context ended
 )
 
-// Error is a failed reply. Message is for people and holds no secret; Err is the cause, for the log.
+// Error is a failed reply. Message is for people and holds no secret; Err is the cause, for the log. What stands in
+// Message may be shown to anybody; Err may hold what the server said and goes to the log only.
 type Error struct {
 	Kind       ErrorKind
 	Status     int    // HTTP status, 0 if none

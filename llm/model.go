@@ -1,4 +1,7 @@
-// Package llm is the port to language models. Its adapters are in the packages below it.
+// Package llm is the port to language models: what a request is, which parts a reply streams, and how a failure is
+// told. A Model turns a Request into a stream of Parts that ends with Done or with an *Error. Its adapters are in the
+// packages below it: openai and anthropic speak to servers (httpllm holds what both share), textcalls adds tools to
+// models without tool calls of their own, offline needs no server. Package llm knows none of them.
 package llm
 
 import (
@@ -63,7 +66,7 @@ type ToolSpec struct {
 	Schema      json.RawMessage // JSON Schema of the arguments, an object
 }
 
-// Request is one turn to complete.
+// Request is one turn to complete. It is never changed by a model, so the same one can be sent again.
 type Request struct {
 	Messages    []Message
 	Tools       []ToolSpec
@@ -136,7 +139,7 @@ type Found struct {
 	Likely bool    // they are likely to hold it; else they are the closest that there is
 }
 
-// Usage counts tokens as the provider reports them.
+// Usage counts tokens as the provider reports them. In counts cached tokens of the prompt too.
 type Usage struct{ In, Out int }
 
 func (Text) part()      {}

@@ -6,8 +6,9 @@ import "strings"
 var spaces = []string{"functions.", "function.", "default_api.", "tools.", "tool.", "namespace.", "api."}
 
 // ToolNamed returns the name of the tool that a model means: the very one, or the only one that differs in its way of
-// writing, like "functions.search_documents", "Search Documents" and "searchDocument", or whose first word it is,
-// like "search". Empty if there is none.
+// writing, like "functions.search_documents", "Search Documents" and "searchDocument", or whose first word it is, like
+// "search". Empty if there is none. Where two tools could be meant, none is: a wrong tool costs more than asking the
+// model again.
 func ToolNamed(said string, names []string) string {
 	for _, name := range names {
 		if said == name {
@@ -46,6 +47,7 @@ func bareName(name string) string {
 	)
 }
 
+// firstWord is what stands before the first underscore of a tool's name.
 func firstWord(name string) string {
 	word, _, _ := strings.Cut(name, "_")
 	return word

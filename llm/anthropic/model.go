@@ -1,4 +1,7 @@
-// Package anthropic speaks to Anthropic's models with their own tool use and thinking.
+// Package anthropic speaks to Anthropic's models with their own tool use and thinking. A reply's thinking is kept with
+// its signature and sent back in the next turn of the same question, because the provider refuses to think on without
+// it. Retries, failures and silence are httpllm's. New makes a Model, which satisfies llm.Model; Probe has it call a
+// tool.
 package anthropic
 
 import (
@@ -134,6 +137,7 @@ type watched struct {
 	io.Closer
 }
 
+// dogKey finds the watchdog of a request in its context: the SDK gives the middleware nothing else of ours.
 type dogKey struct{}
 
 // interceptResponse turns what is no stream into an error, and lets the watchdog read what is one.

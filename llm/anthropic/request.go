@@ -102,6 +102,8 @@ func canThink(history []llm.Message) bool {
 	return fine
 }
 
+// blocksOf writes a message as content blocks; none for one without content. It fails for a signature that this adapter
+// did not write.
 func blocksOf(msg llm.Message, thinks bool) ([]sdk.ContentBlockParamUnion, error) {
 	var blocks []sdk.ContentBlockParamUnion
 	if msg.Role == llm.RoleTool {
@@ -133,6 +135,7 @@ func blocksOf(msg llm.Message, thinks bool) ([]sdk.ContentBlockParamUnion, error
 	return blocks, nil
 }
 
+// toolOf writes a tool. It fails for a schema that is no JSON.
 func toolOf(spec llm.ToolSpec) (sdk.ToolUnionParam, error) {
 	schema := map[string]any{}
 	if len(spec.Schema) > 0 {

@@ -40,6 +40,8 @@ type reply struct {
 	stopped bool
 }
 
+// streamOnce sends a request and yields the parts of its reply. yielded reports whether any part came: after that
+// nothing may be tried again.
 func (m *Model) streamOnce(
 	ctx context.Context, req llm.Request, yield func(llm.Part, error) bool,
 ) (yielded bool, failed *llm.Error) {
@@ -87,6 +89,7 @@ func (m *Model) classifyBreak(ctx context.Context, err error, began bool) *llm.E
 	return e
 }
 
+// yieldPart hands a part on, unless the consumer has left.
 func (r *reply) yieldPart(p llm.Part) {
 	if r.stopped {
 		return
@@ -95,6 +98,8 @@ func (r *reply) yieldPart(p llm.Part) {
 	r.stopped = !r.yield(p, nil)
 }
 
+// handleEvent takes one event: blocks begin, grow by deltas, and end with the message. A delta of a block that did not
+// begin is an error of the protocol.
 func (r *reply) handleEvent(e *sdk.MessageStreamEventUnion) *llm.Error {
 	switch e.Type {
 	case "message_start":
@@ -202,6 +207,7 @@ func (r *reply) reportedUsage() *llm.Usage {
 	return &r.usage
 }
 
+// finishOf is why the reply ended, in the words of llm.
 func finishOf(stop string) llm.Finish {
 	switch stop {
 	case "end_turn", "stop_sequence":

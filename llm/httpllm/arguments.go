@@ -31,6 +31,7 @@ func Arguments(raw []byte) (object json.RawMessage, malformed string) {
 	return json.RawMessage("{}"), why + ": " + previewText(trimmed)
 }
 
+// previewText is the beginning of malformed arguments, at most maxPreview runes, for the model and the log.
 func previewText(b []byte) string {
 	text := strings.ToValidUTF8(string(b), "")
 	if utf8.RuneCountInString(text) <= maxPreview {

@@ -94,7 +94,9 @@ func ReadFault(raw []byte) (message, code string, status int) {
 	return f.Message, code, status
 }
 
-// Classify makes an error of what a provider said. A status of 0 means that the error came inside a stream.
+// Classify makes an error of what a provider said. A status of 0 means that the error came inside a stream. The order
+// of the cases matters: a context that is too long comes with 400, 413 or 500, a spent quota with 402, 403 or 429. What
+// the provider said is kept as the cause, without the key.
 func (s *Server) Classify(status int, raw []byte, header http.Header) *llm.Error {
 	message, code, said := ReadFault(raw)
 	if status == 0 {
@@ -173,7 +175,8 @@ func (s *Server) Respond(req *http.Request, next func(*http.Request) (*http.Resp
 	return nil, s.Classify(res.StatusCode, body, res.Header)
 }
 
-// Transport makes an error of a request or a read that failed.
+// Transport makes an error of a request or a read that failed. A context that ended tells why: by a Watchdog it is a
+// timeout, by anybody else a cancellation.
 func (s *Server) Transport(ctx context.Context, err error) *llm.Error {
 	if e, ok := errors.AsType[*llm.Error](err); ok {
 		return e

@@ -20,8 +20,8 @@ type Reach struct {
 	err   error
 }
 
-// Ask returns what look finds, or was found in the ten seconds before now. What it finds for a caller who has gone
-// says nothing of the server and is not kept.
+// Ask returns what look finds, or was found in the ten seconds before now. What it finds for a caller who has gone says
+// nothing of the server and is not kept. Callers that come while a look is under way wait for it and share its answer.
 func (r *Reach) Ask(ctx context.Context, now time.Time, look func(context.Context) error) error {
 	r.looking.Lock()
 	defer r.looking.Unlock()
@@ -35,6 +35,7 @@ func (r *Reach) Ask(ctx context.Context, now time.Time, look func(context.Contex
 	return err
 }
 
+// knownResult returns what was found last; known is false when that is too long ago.
 func (r *Reach) knownResult(now time.Time) (err error, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -29,6 +29,7 @@ type pace struct {
 	last *llm.Error
 }
 
+// newPace waits 0.4 s before the second try and three times as long before each further one, 8 s at most.
 func newPace() *pace {
 	p := &pace{ExponentialBackOff: *backoff.NewExponentialBackOff()}
 	p.InitialInterval, p.Multiplier, p.MaxInterval = 400*time.Millisecond, 3, 8*time.Second

@@ -11,7 +11,8 @@ import (
 // longest is the most that a server is believed.
 const longest = 24 * time.Hour
 
-// RetryAfter reads how long to wait from the headers; 0 means that they do not say, or nothing sensible.
+// RetryAfter reads how long to wait from the headers; 0 means that they do not say, or nothing sensible. It takes
+// seconds, milliseconds in Retry-After-Ms, durations such as "1m30s", and dates, and believes a day at most.
 func RetryAfter(h http.Header, now time.Time) time.Duration {
 	for _, unit := range []struct {
 		header string

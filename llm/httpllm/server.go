@@ -1,5 +1,7 @@
-// Package httpllm holds what the clients of model servers share: reading refusals, trying again, leaving a dead
-// server alone, ending a reply that falls silent, and mending histories.
+// Package httpllm holds what the clients of model servers share: reading refusals (Server.Classify), trying again and
+// leaving a dead server alone (Server.Retry), ending a reply that falls silent (Watchdog), remembering whether a server
+// can be reached (Reach) and mending histories that providers would refuse (Repair). It knows the forms of several
+// providers, and none of their protocols.
 package httpllm
 
 import (
@@ -29,8 +31,8 @@ type Server struct {
 	breaker *gobreaker.TwoStepCircuitBreaker[struct{}]
 }
 
-// NewHTTPClient returns a client that keeps connections for many runs at once and leaves streams uncompressed, so
-// that no piece waits in a buffer.
+// NewHTTPClient returns a client that keeps connections for many runs at once and leaves streams uncompressed, so that
+// no piece waits in a buffer. It has no time limit of its own: a Watchdog ends what takes too long.
 func NewHTTPClient() *http.Client {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Client{Transport: &http.Transport{

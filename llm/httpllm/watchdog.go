@@ -10,9 +10,11 @@ import (
 // server that shows a sign of life before the first piece gets up to aliveFactor times as long for it.
 type Patience struct{ FirstToken, Idle, IdleText time.Duration }
 
+// aliveFactor is how many times Patience.FirstToken a server gets that shows a sign of life, such as comments.
 const aliveFactor = 5
 
-// Watchdog ends a request whose reply does not come, or stops coming. Only the goroutine that reads uses it.
+// Watchdog ends a request whose reply does not come, or stops coming. Only the goroutine that reads uses it. It knows
+// three silences: before the first piece, between bytes, and between pieces while only keep-alives come.
 type Watchdog struct {
 	Body     io.Reader // set before the first Read
 	cancel   context.CancelCauseFunc

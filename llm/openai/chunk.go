@@ -80,6 +80,7 @@ func (p *chunkParser) parseEvent(data []byte) (c *chunk, ok bool) {
 	return &p.chunk, s.end() && (!tellsEnd || json.Valid(data))
 }
 
+// readChoices reads the list of choices. Only the first one is of use: one is asked for.
 func (p *chunkParser) readChoices() {
 	s := &p.s
 	if !s.open('[') {
@@ -116,6 +117,7 @@ func (p *chunkParser) readChoice(ignore bool) {
 	}
 }
 
+// readDelta reads a piece of the reply: text, reasoning under either of its two names, a refusal, pieces of calls.
 func (p *chunkParser) readDelta() {
 	s := &p.s
 	for first := true; ; {
@@ -167,6 +169,7 @@ func (p *chunkParser) readText() []byte {
 	return all
 }
 
+// readCalls reads the pieces of tool calls; callBuilder puts them together.
 func (p *chunkParser) readCalls() {
 	s := &p.s
 	if !s.open('[') {
@@ -199,6 +202,8 @@ func (p *chunkParser) readCalls() {
 	}
 }
 
+// readFunction reads a call's name and arguments. Arguments should be a string that holds JSON; some servers send the
+// object.
 func (p *chunkParser) readFunction(d *callDelta) {
 	s := &p.s
 	for first := true; ; {
@@ -221,7 +226,8 @@ func (p *chunkParser) readFunction(d *callDelta) {
 	}
 }
 
-// readProgress reads how much of the prompt llama.cpp has read.
+// readProgress reads how much of the prompt llama.cpp has read. It comes before the reply, and only if the request
+// asked for it (habits.tellsReading).
 func (p *chunkParser) readProgress() {
 	s := &p.s
 	if !s.open('{') {
@@ -244,6 +250,7 @@ func (p *chunkParser) readProgress() {
 	}
 }
 
+// readUsage reads the counts of tokens. Only numbers count as said: servers send null in every chunk but the last.
 func (p *chunkParser) readUsage() {
 	s := &p.s
 	if !s.open('{') {

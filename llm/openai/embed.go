@@ -90,6 +90,7 @@ type embeddings struct {
 	} `json:"data"`
 }
 
+// embedBatch sends one request, without trying again. Empty texts go out as a full stop, since servers refuse them.
 func (m *Model) embedBatch(ctx context.Context, texts []string) ([][]float32, *llm.Error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, m.patience.FirstToken, httpllm.ErrNoFirstToken)
 	defer cancel()
@@ -116,6 +117,8 @@ func (m *Model) embedBatch(ctx context.Context, texts []string) ([][]float32, *l
 	return vectors, nil
 }
 
+// readVectors puts vectors in the order of the texts by their index, which servers need not keep. It fails for a wrong
+// number of vectors, an index twice, and other dimensions than before: an index of vectors can't mix models.
 func (m *Model) readVectors(answer embeddings, want int) ([][]float32, error) {
 	if len(answer.Data) != want {
 		return nil, fmt.Errorf("%d texts were sent, %d vectors came back", want, len(answer.Data))
@@ -165,6 +168,7 @@ func unitVector(raw json.RawMessage) ([]float32, error) {
 	return v, nil
 }
 
+// readNumbers reads an array of numbers, or base64 of little-endian float32, which some servers send unasked.
 func readNumbers(raw json.RawMessage) ([]float32, error) {
 	if len(raw) == 0 || raw[0] != '"' {
 		var v []float32

@@ -28,6 +28,7 @@ type eventReader struct {
 	consumed int64
 }
 
+// newEventReader reads a stream from its beginning. Its buffer grows with the longest event, up to maxEvent.
 func newEventReader(r io.Reader) *eventReader {
 	return &eventReader{r: r, buf: make([]byte, 0, 4096)}
 }
@@ -67,6 +68,7 @@ func (e *eventReader) nextEvent() ([]byte, error) {
 	}
 }
 
+// readField takes one line of an event: data, the event's name, or a comment. Other fields are left out.
 func (e *eventReader) readField(line []byte) error {
 	switch {
 	case line[0] == ':':
@@ -142,6 +144,7 @@ func (e *eventReader) startOfStream() bool {
 	return true
 }
 
+// lineEnd is where the first line ends, by LF or CR; -1 if it does not.
 func lineEnd(b []byte) int {
 	lf := bytes.IndexByte(b, '\n')
 	if lf < 0 {

@@ -12,7 +12,9 @@ import (
 // afterFinish is how long the usage and [DONE] may take after the reply's last piece.
 func (m *Model) afterFinish() time.Duration { return min(m.patience.Idle, 3*time.Second) }
 
-// endReply checks that the reply is complete and yields its calls and its end.
+// endReply checks that the reply is complete and yields its calls and its end. A reply without text and calls is an
+// error of its own kind, KindEmpty, so that callers can ask again. Calls that came although NoTools was set are dropped
+// where there is text.
 func (r *reply) endReply(ctx context.Context) *llm.Error {
 	switch {
 	case !r.sawAny && r.events.consumed > 0 && r.events.skipped == 0:

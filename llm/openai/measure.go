@@ -71,7 +71,8 @@ func (m Measured) Small() string {
 var localServers = []string{"llamacpp", "library"} // llama.cpp's, Ollama
 
 // IsLocal reports whether the server runs on this machine or in its network, and is one that serves models on a user's
-// own hardware. It asks for the list of models; known is false when the server can't be reached.
+// own hardware. It asks for the list of models; known is false when the server can't be reached. What it finds decides
+// whether measuring is worth a user's time: big servers are never measured.
 func (m *Model) IsLocal(ctx context.Context) (local, known bool) {
 	if !m.near {
 		return false, true
@@ -102,7 +103,8 @@ var measuredTool = llm.ToolSpec{
 }
 
 // Measure has the model call a tool and use what it returns, and takes the time. The error is an *llm.Error: nothing
-// was found out.
+// was found out. It sends three short requests, one after the other. A model that takes longer than measureTime is
+// TooSlow, not an error.
 func (m *Model) Measure(ctx context.Context) (Measured, error) {
 	limit, cancel := context.WithTimeout(ctx, measureTime)
 	defer cancel()
@@ -162,7 +164,7 @@ type said struct {
 	calls []llm.Call
 }
 
-// speed is in tokens a second; 0: not known.
+// speed is in tokens a second; 0: not known. In counts the prompt until the first piece, out the pieces behind it.
 type speed struct{ in, out float64 }
 
 // timeReply sends a request and takes the time.

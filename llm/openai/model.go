@@ -1,5 +1,7 @@
-// Package openai speaks to OpenAI and to the many servers with the same interface: Ollama, vLLM, llama.cpp, Groq,
-// Azure and others.
+// Package openai speaks to OpenAI and to the many servers with the same interface: Ollama, vLLM, llama.cpp, Groq, Azure
+// and others. They differ in small things, so the adapter reads tolerantly (events, scan, chunk, tools), learns from
+// refusals which fields a server takes (habits in request), and takes a reply as whole only when its end was said. New
+// makes a Model for replies, embeddings or both; Probe and Measure find out what a server can do.
 package openai
 
 import (
@@ -139,6 +141,8 @@ func New(c Config) (*Model, error) {
 	return m, nil
 }
 
+// firstToken is how long the first piece of a reply may take by default: 2 minutes, and 10 for a server on this machine
+// or in its network.
 func firstToken(base string) time.Duration {
 	if isNear(base) { // nobody pays for it, and a processor reads slowly
 		return 10 * time.Minute
@@ -149,7 +153,8 @@ func firstToken(base string) time.Duration {
 // Name is the model's name.
 func (m *Model) Name() string { return m.name }
 
-// Close lets go of idle connections. The model can be used again after it.
+// Close lets go of idle connections. The model can be used again after it. Requests under way are not cut off. A client
+// that was passed in is its owner's.
 func (m *Model) Close() {
 	if m.ownClient {
 		m.http.CloseIdleConnections()

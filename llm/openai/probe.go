@@ -74,6 +74,7 @@ type Served struct {
 	Context int    // tokens
 }
 
+// servedModel reads what a server says of a model beside its name. The size of the context stands in different places.
 func servedModel(model sdk.Model) Served {
 	var more struct {
 		MaxModelLen int `json:"max_model_len"` // vLLM
@@ -85,6 +86,7 @@ func servedModel(model sdk.Model) Served {
 	return Served{Name: model.ID, Owner: model.OwnedBy, Context: cmp.Or(more.Meta.Context, more.MaxModelLen)}
 }
 
+// probeReply has the model call a tool, and notes what of that worked.
 func (m *Model) probeReply(ctx context.Context, h *Health) {
 	start := m.now()
 	req := llm.Request{

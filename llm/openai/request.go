@@ -16,7 +16,8 @@ import (
 	"footnote/llm/httpllm"
 )
 
-// habits is what was learnt about the server from its refusals.
+// habits is what was learnt about the server from its refusals. They are kept for the life of the process, each learnt
+// from one refused request, and are safe for concurrent use.
 type habits struct {
 	noUsage       atomic.Bool // it does not take stream_options
 	newTokenLimit atomic.Bool // it takes max_completion_tokens, not max_tokens
@@ -37,7 +38,8 @@ var (
 	)
 )
 
-// learnRefusal looks for a field that the server refused in a request; true means that the request may pass now.
+// learnRefusal looks for a field that the server refused in a request; true means that the request may pass now. It
+// goes by the text of the refusal, because servers agree on no code for it.
 func (h *habits) learnRefusal(e *llm.Error, req llm.Request) bool {
 	if e.Kind != llm.KindInvalid || e.Err == nil {
 		return false
@@ -77,11 +79,14 @@ func (m *Model) leftOut(req llm.Request) (notices []llm.Notice) {
 	return notices
 }
 
+// flipOnce turns a flag around, and reports whether it was this call that did: of two requests refused at once only one
+// learns.
 func flipOnce(b *atomic.Bool) bool {
 	was := b.Load()
 	return b.CompareAndSwap(was, !was)
 }
 
+// hasReasoning reports whether any message of a history brings reasoning along.
 func hasReasoning(history []llm.Message) bool {
 	for _, msg := range history {
 		if msg.Reasoning != "" {
@@ -106,10 +111,12 @@ type wireRequest struct {
 	ReturnProgress      bool           `json:"return_progress,omitempty"`
 }
 
+// streamOptions asks for a count of tokens at the end of a stream.
 type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
+// wireMessage is a message as the interface has it.
 type wireMessage struct {
 	Role      llm.Role   `json:"role"`
 	Content   *string    `json:"content"` // null for calls without text
@@ -118,12 +125,14 @@ type wireMessage struct {
 	Reasoning string     `json:"reasoning_content,omitempty"`
 }
 
+// wireCall is a tool call in a message of the assistant.
 type wireCall struct {
 	ID       string       `json:"id"`
 	Type     string       `json:"type"`
 	Function wireFunction `json:"function"`
 }
 
+// wireFunction is what a call calls: arguments are JSON in a string.
 type wireFunction struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
@@ -209,6 +218,7 @@ func (m *Model) writeTools(out *bytes.Buffer, specs []llm.ToolSpec) error {
 	return nil
 }
 
+// wireMessage writes a message. Reasoning goes back only to servers that want it (habits.sendReasoning).
 func (m *Model) wireMessage(msg *llm.Message) wireMessage {
 	w := wireMessage{Role: msg.Role, Content: &msg.Text, CallID: msg.CallID}
 	if m.habits.sendReasoning.Load() {

@@ -16,6 +16,7 @@ type scanner struct {
 	scratch []byte // unescaped strings
 }
 
+// reset begins with another text. Slices that were returned before are not valid any more.
 func (s *scanner) reset(b []byte) {
 	s.b, s.i, s.bad, s.scratch = b, 0, false, s.scratch[:0]
 }
@@ -32,6 +33,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
+// fail notes a fault: everything after it is nothing. It returns false, for its callers to return.
 func (s *scanner) fail() bool {
 	s.bad, s.i = true, len(s.b)
 	return false
@@ -220,6 +222,7 @@ func (s *scanner) literal() {
 	}
 }
 
+// isLiteral reports whether c may be part of a number, true, false or null.
 func isLiteral(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c == '-' || c == '+' || c == '.' || c == 'E'
 }

@@ -31,6 +31,8 @@ func (m *Model) attemptRequest(
 	return yielded, err
 }
 
+// streamOnce sends a request and yields the parts of its reply. yielded reports whether any part came: after that
+// nothing may be tried again.
 func (m *Model) streamOnce(
 	ctx context.Context, req llm.Request, yield func(llm.Part, error) bool,
 ) (yielded bool, failed *llm.Error) {
@@ -74,6 +76,8 @@ func (m *Model) checkType(ctx context.Context, res *http.Response) *llm.Error {
 	return m.noStream(ctx, kind, body)
 }
 
+// noStream is the error for an answer that is no stream, mostly because the address is wrong. Its beginning goes to the
+// log, without the key.
 func (m *Model) noStream(ctx context.Context, kind string, begin []byte) *llm.Error {
 	m.log.WarnContext(ctx, "the model server sent no event stream", "content_type", kind, "begin", m.server.Redact(
 		httpllm.Clip(string(begin), 200),
@@ -104,6 +108,7 @@ type reply struct {
 	tail    []byte // the begin of a rune whose rest is in the next chunk
 }
 
+// readEvents reads the stream to its end: [DONE], a finish reason with a clean end, or the consumer's leaving.
 func (r *reply) readEvents(ctx context.Context) *llm.Error {
 	for {
 		data, err := r.events.nextEvent()
@@ -176,6 +181,8 @@ func (r *reply) handleEvent(data []byte) *llm.Error {
 	return r.yieldPieces(c)
 }
 
+// yieldPieces yields what a chunk holds, in the order reasoning, text, calls. Each piece is a sign of life for the
+// watchdog.
 func (r *reply) yieldPieces(c *chunk) *llm.Error {
 	if c.toRead > 0 && !r.yielded && !r.stopped { // no piece of the reply: it may still be tried again
 		r.stopped = !r.yield(llm.Reading(float64(c.read)/float64(c.toRead)), nil)
@@ -235,6 +242,7 @@ func cutRune(b []byte) int {
 	return 0
 }
 
+// yieldPart hands a part on, unless the consumer has left.
 func (r *reply) yieldPart(p llm.Part) {
 	if r.stopped {
 		return

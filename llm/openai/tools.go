@@ -44,6 +44,7 @@ func (b *callBuilder) addDelta(d *callDelta) error {
 	return nil
 }
 
+// callFor returns the call that a piece belongs to, a new one if it begins one.
 func (b *callBuilder) callFor(d *callDelta) (*openCall, error) {
 	call := b.findOpen(d)
 	if call != nil && !call.startsAnother(d) {

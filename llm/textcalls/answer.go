@@ -72,6 +72,7 @@ func (r *reply) saysAnswer(object map[string]any) (text string, ok bool) {
 	return "", false
 }
 
+// onlyAnswer reports whether an object holds an answer and nothing but what may stand beside one.
 func onlyAnswer(object map[string]any, key string) bool {
 	for other := range object {
 		if other != key && !slices.Contains(besideAnswer, other) {

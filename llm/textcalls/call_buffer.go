@@ -30,6 +30,7 @@ type callBuffer struct {
 	lineMark []string // marks at the begin of a line
 }
 
+// newCallBuffer knows the tools of a request by name: some models write a call as name(…) or <name>.
 func newCallBuffer(tools []llm.ToolSpec) callBuffer {
 	b := callBuffer{lineMark: []string{"Action:", "**Action:**", "**Action**:"}}
 	for _, t := range tools {
@@ -194,6 +195,7 @@ func (b *callBuffer) mayBeBlock(body string) bool {
 	return false
 }
 
+// lineBegins reports whether a text is the beginning of a mark that opens a call at the start of a line.
 func (b *callBuffer) lineBegins(body string) bool {
 	begins := func(mark string) bool { return strings.HasPrefix(mark, body) }
 	return slices.ContainsFunc(b.lineMark, begins) || slices.ContainsFunc(marks, begins)

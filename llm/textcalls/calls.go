@@ -1,5 +1,7 @@
-// Package textcalls gives tools to models that write their calls as text: because they have no tool calls of their
-// own, or because their server does not read what they write. Model wraps such a model.
+// Package textcalls gives tools to models that write their calls as text: because they have no tool calls of their own,
+// or because their server does not read what they write. Model wraps such a model: it tells thoughts from text
+// (thinkingFilter), holds back what may be a call (callBuffer), reads calls in many dialects (Calls), and learns
+// whether a model has tool calls of its own (verdict). Nothing that was meant as a call is ever shown as an answer.
 package textcalls
 
 import (
@@ -231,6 +233,7 @@ func (k known) readArguments(name string, given any) (map[string]any, bool) {
 	return nil, false
 }
 
+// encodeObject writes arguments as JSON.
 func encodeObject(object map[string]any) json.RawMessage {
 	raw, err := json.Marshal(object)
 	if err != nil {
@@ -241,6 +244,7 @@ func encodeObject(object map[string]any) json.RawMessage {
 
 var comment = regexp.MustCompile(`(?m)^\s*//[^\n]*$|//[^\n"]*$|/\*[^*]*\*/`)
 
+// withoutComments takes comments out of what is nearly JSON.
 func withoutComments(text string) string {
 	return strings.TrimLeft(comment.ReplaceAllString(text, ""), " \t\r\n")
 }
@@ -300,6 +304,7 @@ func endsString(after string) bool {
 	return after == "" || strings.IndexByte(",:}]", after[0]) >= 0
 }
 
+// beginsString reports whether a quote behind a text opens a string.
 func beginsString(before string) bool {
 	before = strings.TrimRight(before, " \t\r\n")
 	return before == "" || strings.IndexByte(",:{[", before[len(before)-1]) >= 0

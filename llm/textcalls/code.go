@@ -9,10 +9,13 @@ type code struct {
 	line   bool // something stands on this line
 }
 
+// isOpen reports whether the text is inside a code block or a code span now.
 func (c *code) isOpen() bool { return c.fence || c.inline > 0 }
 
+// endLine begins a new line; a code span does not reach over it here.
 func (c *code) endLine() { c.inline, c.line = 0, false }
 
+// noteText notes that something stands on the line.
 func (c *code) noteText(s string) {
 	c.line = c.line || strings.TrimSpace(s) != ""
 }

@@ -11,6 +11,7 @@ import (
 //go:embed prompt.md
 var promptDoc string
 
+// answerNow ends the prompt of a request whose reply must be text.
 const answerNow = "\n\n(No tool can be called any more. Answer now, in plain text.)"
 
 // describeTools is a request for a model without tool calls: the tools are in its system message, its own calls are
@@ -55,6 +56,7 @@ func describeTools(req llm.Request) llm.Request {
 	return req
 }
 
+// asJSON is a call in the form that the prompt asks models to write.
 func asJSON(call llm.Call) string {
 	arguments := call.Arguments
 	if !json.Valid(arguments) {

@@ -16,6 +16,7 @@ type known struct {
 	any    bool                // a tool that there is not may be called as well
 }
 
+// knownOf reads names and fields of tools. The required field comes first: a single value is meant for it.
 func knownOf(tools []llm.ToolSpec) known {
 	k := known{fields: map[string][]string{}}
 	for _, t := range tools {
@@ -144,6 +145,7 @@ func replaceGroups(re *regexp.Regexp, text string, with func(groups []string) st
 	})
 }
 
+// fieldsOf reads pairs of a name and a value out of tags.
 func fieldsOf(re *regexp.Regexp, text string) map[string]any {
 	fields := map[string]any{}
 	for _, m := range re.FindAllStringSubmatch(text, -1) {
@@ -152,6 +154,7 @@ func fieldsOf(re *regexp.Regexp, text string) map[string]any {
 	return fields
 }
 
+// valueOf is a value as JSON, or the text itself.
 func valueOf(text string) any {
 	var v any
 	if json.Unmarshal([]byte(text), &v) == nil {
@@ -160,6 +163,7 @@ func valueOf(text string) any {
 	return text
 }
 
+// writeObject writes a call in the one form that readPiece reads: {"tool": …, "input": …}.
 func writeObject(name string, fields map[string]any) string {
 	raw, err := json.Marshal(map[string]any{"tool": name, "input": fields})
 	if err != nil {

@@ -157,6 +157,7 @@ func probeRequest() llm.Request {
 	}
 }
 
+// hasCalls reports whether a history holds tool calls.
 func hasCalls(history []llm.Message) bool {
 	for _, msg := range history {
 		if len(msg.Calls) > 0 {
@@ -184,6 +185,7 @@ type reply struct {
 	unopened *atomic.Bool // what the model learns of its thoughts
 }
 
+// yieldPart hands a part on, unless the consumer has left.
 func (r *reply) yieldPart(p llm.Part) {
 	if r.stopped {
 		return
@@ -192,6 +194,7 @@ func (r *reply) yieldPart(p llm.Part) {
 	r.stopped = !r.yield(p, nil)
 }
 
+// showText yields text and notes whether it has a footnote: then it is an answer that may quote a call.
 func (r *reply) showText(text string) {
 	if text != "" {
 		r.shown = true
@@ -362,6 +365,7 @@ func harmonyAnswer(text string) string {
 
 var footnote = regexp.MustCompile(`\[\^?\d`)
 
+// clipText is at most 300 runes of a text, for the log.
 func clipText(text string) string {
 	runes := []rune(strings.ToValidUTF8(text, ""))
 	return string(runes[:min(len(runes), 300)])

@@ -45,6 +45,7 @@ func withCode(text string, k known) string {
 	return text
 }
 
+// isName reports whether c may stand in a name, so that what follows is not the whole name of a tool.
 func isName(c byte) bool {
 	return c == '_' || c == '`' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }

@@ -279,6 +279,7 @@ const (
 	tagUnopened        // a thought ends that did not open
 )
 
+// readTag says what a tag in the middle of a reply is, and how long. It waits where the next characters decide.
 func (f *thinkingFilter) readTag(rest string, final bool) (act tagAct, size int) {
 	if f.wrapped != "" && strings.HasPrefix(rest, f.wrapped) {
 		return tagDrop, len(f.wrapped)

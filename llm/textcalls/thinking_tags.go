@@ -35,6 +35,7 @@ func appendReasoning(parts []llm.Part, text string) []llm.Part {
 	return append(parts, llm.Reasoning(text))
 }
 
+// hasToken reports whether a text begins with one of some tokens.
 func hasToken(text string, tokens []string) bool {
 	for _, token := range tokens {
 		if strings.HasPrefix(text, token) {

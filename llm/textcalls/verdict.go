@@ -29,12 +29,14 @@ type verdict struct {
 	belief time.Duration // from the last time it seemed so until then
 }
 
+// inFavour notes that the model called a tool by itself.
 func (v *verdict) inFavour() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.proven, v.none, v.belief = true, false, 0
 }
 
+// countAgainst notes that the model seems to have no tool calls. Each time in a row it is believed twice as long.
 func (v *verdict) countAgainst() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -54,12 +56,14 @@ func (v *verdict) noteRefusal() {
 	}
 }
 
+// isProven reports whether the model has called a tool by itself.
 func (v *verdict) isProven() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.proven
 }
 
+// isAgainst reports whether the model seems to have no tool calls.
 func (v *verdict) isAgainst() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
