@@ -24,7 +24,7 @@ func (s *Step) activity() activity {
 	if s.Label == nil {
 		return s.plainActivity()
 	}
-	a := activity{Verb: s.Label.Doing, Object: s.object()}
+	a := activity{Verb: s.Label.Doing, Object: s.workedOn()}
 	if s.Status == chat.StatusComplete {
 		a.Verb = s.Label.Done
 	} else if s.Status == chat.StatusError {
@@ -41,11 +41,11 @@ func (s *Step) aboutWords() bool {
 	return s.Label != nil && (s.Label.Form == chat.LabelQuote || s.Label.Form == chat.LabelCode)
 }
 
-// object is what the step works on.
-func (s *Step) object() string {
+// workedOn is what the step works on.
+func (s *Step) workedOn() string {
 	switch {
 	case s.aboutWords():
-		return firstOf(plainValue(s.input()[s.Label.Argument]), s.output().Query)
+		return firstOf(plainValue(s.inputFields()[s.Label.Argument]), s.output().Query)
 	case s.Label != nil && s.Label.Form == chat.LabelTitle:
 		return s.documentName()
 	default:
@@ -82,7 +82,7 @@ func (s *Step) documentName() string {
 			return rest
 		}
 	}
-	return firstOf(plainValue(s.input()[s.Label.Argument]), lowerFirst(s.Message))
+	return firstOf(plainValue(s.inputFields()[s.Label.Argument]), lowerFirst(s.Message))
 }
 
 // result is the short outcome at the end of the row.
@@ -126,8 +126,8 @@ func (s *Step) note() string {
 	return s.Summary
 }
 
-// present is what the header says while the step runs.
-func (s *Step) present() string {
+// presentTense is what the header says while the step runs.
+func (s *Step) presentTense() string {
 	if s.Message != "" {
 		return s.Message
 	}
@@ -135,7 +135,7 @@ func (s *Step) present() string {
 	return strings.TrimSpace(a.Verb + " " + a.Object)
 }
 
-func (s *Step) input() map[string]any {
+func (s *Step) inputFields() map[string]any {
 	var in map[string]any
 	if json.Unmarshal(s.ToolInput, &in) != nil {
 		return nil
@@ -151,13 +151,13 @@ func (s *Step) facts() []pair {
 	if len(s.output().Todo) > 0 {
 		return nil
 	}
-	return pairs(s.Details)
+	return sortedPairs(s.Details)
 }
 
 // inputs returns the input's fields, the query first, then by name.
-func (s *Step) inputs() []pair { return pairs(s.input()) }
+func (s *Step) inputs() []pair { return sortedPairs(s.inputFields()) }
 
-func pairs(fields map[string]any) []pair {
+func sortedPairs(fields map[string]any) []pair {
 	pairs := make([]pair, 0, len(fields))
 	for key, value := range fields {
 		if text := plainValue(value); text != "" {
@@ -219,13 +219,13 @@ func groupActivity(s *Step) activity {
 			tool, label = "", nil
 		}
 		opening = opening && (c.ActionType == chat.ActionReading || c.ActionType == chat.ActionSummarising)
-		documents[c.object()] = true
+		documents[c.workedOn()] = true
 	}
 	switch {
 	case opening && label != nil && s.over():
-		return activity{Verb: label.Done, Object: times(n, len(documents)) + how}
+		return activity{Verb: label.Done, Object: countReadings(n, len(documents)) + how}
 	case opening && label != nil:
-		return activity{Verb: label.Doing, Object: times(n, len(documents)) + how}
+		return activity{Verb: label.Doing, Object: countReadings(n, len(documents)) + how}
 	case label != nil && label.Noun != "":
 		return activity{Verb: english.Count(n, label.Noun) + how}
 	case s.Repeat:
@@ -235,8 +235,8 @@ func groupActivity(s *Step) activity {
 	}
 }
 
-// times counts readings: of as many documents, or of fewer.
-func times(readings, documents int) string {
+// countReadings counts readings: of as many documents, or of fewer.
+func countReadings(readings, documents int) string {
 	if readings == documents {
 		return english.Count(documents, "document")
 	}

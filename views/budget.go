@@ -33,14 +33,14 @@ type account struct {
 
 var accountKey = parser.NewContextKey()
 
-func (a *account) spend(n int) (ok bool) {
+func (a *account) spendWork(n int) (ok bool) {
 	a.work += n
 	a.over = a.over || a.work > maxWork
 	return !a.over
 }
 
-// parse returns the tree of a text, or false if it is beyond the budget.
-func (m *Markdown) parse(source []byte) (doc ast.Node, ok bool) {
+// parseTree returns the tree of a text, or false if it is beyond the budget.
+func (m *Markdown) parseTree(source []byte) (doc ast.Node, ok bool) {
 	if len(source) > maxMarkdown {
 		return nil, false
 	}
@@ -102,7 +102,7 @@ func (m meteredContainer) Open(parent ast.Node, reader text.Reader, pc parser.Co
 
 // Continue implements parser.BlockParser.
 func (m meteredContainer) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
-	if !pc.Get(accountKey).(*account).spend(1) {
+	if !pc.Get(accountKey).(*account).spendWork(1) {
 		return parser.Close
 	}
 	return m.BlockParser.Continue(node, reader, pc)
@@ -119,7 +119,7 @@ func (m meteredReferences) Transform(node *ast.Paragraph, reader text.Reader, pc
 		segment := lines.At(i)
 		opened += bytes.Count(segment.Value(reader.Source()), []byte("["))
 	}
-	if opened > 0 && pc.Get(accountKey).(*account).spend(opened*lines.Len()/1024) {
+	if opened > 0 && pc.Get(accountKey).(*account).spendWork(opened*lines.Len()/1024) {
 		m.ParagraphTransformer.Transform(node, reader, pc)
 	}
 }
@@ -144,7 +144,7 @@ func (m meteredTables) Transform(node *ast.Paragraph, reader text.Reader, pc par
 		return
 	}
 	// Each escaped bar in code is compared with each other one.
-	if a.spend(columns*lines.Len()) && a.spend(escaped*escaped/64) {
+	if a.spendWork(columns*lines.Len()) && a.spendWork(escaped*escaped/64) {
 		m.ParagraphTransformer.Transform(node, reader, pc)
 	}
 }
@@ -171,7 +171,7 @@ func (meteredMarks) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 	}
 	a.marks++
 	line, segment := block.PeekLine()
-	if a.spend(1 + a.marks/256 + len(line)/1024 + parent.Lines().Len()/1024) {
+	if a.spendWork(1 + a.marks/256 + len(line)/1024 + parent.Lines().Len()/1024) {
 		return nil
 	}
 	for line != nil {
@@ -181,8 +181,8 @@ func (meteredMarks) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 	return ast.NewTextSegment(segment.WithStop(segment.Start))
 }
 
-// weight is what a block counts against maxNodes. It stops counting when it is above most.
-func weight(block ast.Node, most int) int {
+// blockWeight is what a block counts against maxNodes. It stops counting when it is above most.
+func blockWeight(block ast.Node, most int) int {
 	n := 0
 	_ = ast.Walk(block, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {

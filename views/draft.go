@@ -55,18 +55,18 @@ func (d *Draft) Add(delta string) (changed []Block, all bool) {
 	if end > drawnAtOnce && grown < end/growth {
 		return nil, false
 	}
-	return d.draw(true)
+	return d.drawChanged(true)
 }
 
 // Close draws what is not drawn yet. The text is complete.
 func (d *Draft) Close() []Block {
 	if d.md != nil && len(d.text) > 0 {
-		d.draw(false)
+		d.drawChanged(false)
 	}
 	return d.blocks
 }
 
-func (d *Draft) draw(open bool) (changed []Block, all bool) {
+func (d *Draft) drawChanged(open bool) (changed []Block, all bool) {
 	before := d.drawn
 	d.drawn = len(d.text)
 	if d.plain {
@@ -77,7 +77,7 @@ func (d *Draft) draw(open bool) (changed []Block, all bool) {
 		return d.blocks, false
 	}
 	if len(d.text) <= maxMarkdown {
-		if t, ok := d.md.tail(string(d.text[d.settled:]), d.frozen+1, maxNodes-d.weight, open, d.cite); ok {
+		if t, ok := d.md.drawTail(string(d.text[d.settled:]), d.frozen+1, maxNodes-d.weight, open, d.cite); ok {
 			d.blocks = append(d.blocks[:d.frozen], t.blocks...)
 			if t.settled > 0 {
 				d.settled += t.settled

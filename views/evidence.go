@@ -115,11 +115,12 @@ func firstDifference(a, b []byte) (line int, same bool) {
 // evidenceMarkdown writes what people read. All that comes from documents, models and users is escaped, on one line,
 // or in a quotation of its own, which nothing in it can leave.
 func evidenceMarkdown(b *bytes.Buffer, e chat.Evidence) {
-	fmt.Fprintf(b, "# %s\n\n", literal(e.Question))
-	fmt.Fprintf(b, "Asked %s · answered %s · model %s · %s\n\n", moment(e.AskedAt), moment(e.AnsweredAt), literal(
-		e.Model,
-	), literal(string(e.Status)))
-	fmt.Fprintf(b, "Run %s · check this file with `footnote verify`\n\n## Answer\n\n", literal(e.RunID))
+	fmt.Fprintf(b, "# %s\n\n", literalMarkdown(e.Question))
+	fmt.Fprintf(b, "Asked %s · answered %s · model %s · %s\n\n", moment(e.AskedAt), moment(e.AnsweredAt),
+		literalMarkdown(
+			e.Model,
+		), literalMarkdown(string(e.Status)))
+	fmt.Fprintf(b, "Run %s · check this file with `footnote verify`\n\n## Answer\n\n", literalMarkdown(e.RunID))
 	for line := range strings.SplitSeq(plainMarks(e.Answer), "\n") {
 		b.WriteString(strings.TrimRight("> "+line, " ") + "\n")
 	}
@@ -127,27 +128,27 @@ func evidenceMarkdown(b *bytes.Buffer, e chat.Evidence) {
 		b.WriteString("\n## Quotes\n")
 	}
 	for _, c := range e.Citations {
-		fmt.Fprintf(b, "\n### \\[%d\\] %s\n\n", c.Number, literal(c.Title))
+		fmt.Fprintf(b, "\n### \\[%d\\] %s\n\n", c.Number, literalMarkdown(c.Title))
 		if c.Quote != "" {
-			fmt.Fprintf(b, "> %s\n\n", literal(c.Quote))
+			fmt.Fprintf(b, "> %s\n\n", literalMarkdown(c.Quote))
 		} else {
-			fmt.Fprintf(b, "Quote not found: %s\n\n", literal(c.Claimed))
+			fmt.Fprintf(b, "Quote not found: %s\n\n", literalMarkdown(c.Claimed))
 		}
 		for _, fact := range evidenceFacts(c) {
-			fmt.Fprintf(b, "- %s: %s\n", fact.Key, literal(fact.Value))
+			fmt.Fprintf(b, "- %s: %s\n", fact.Key, literalMarkdown(fact.Value))
 		}
 	}
 	if len(e.Unsupported) > 0 {
 		b.WriteString("\n## Without support\n\n")
 		for _, sentence := range e.Unsupported {
-			fmt.Fprintf(b, "- %s\n", literal(sentence))
+			fmt.Fprintf(b, "- %s\n", literalMarkdown(sentence))
 		}
 	}
 	b.WriteString("\n## Steps\n\n")
 	for i, s := range e.Steps {
-		fmt.Fprintf(b, "%d. %s", i+1, literal(evidenceStep(s)))
+		fmt.Fprintf(b, "%d. %s", i+1, literalMarkdown(evidenceStep(s)))
 		if len(s.Input) > 0 {
-			fmt.Fprintf(b, " — %s %s", literal(s.Tool), literal(string(s.Input)))
+			fmt.Fprintf(b, " — %s %s", literalMarkdown(s.Tool), literalMarkdown(string(s.Input)))
 		}
 		b.WriteString("\n")
 	}
@@ -192,9 +193,9 @@ func moment(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// literal is text that means nothing to Markdown or HTML, on one line. Marks that would turn the line around are
-// named instead; what is written from right to left stands apart from what is around it.
-func literal(text string) string {
+// literalMarkdown is text that means nothing to Markdown or HTML, on one line. Marks that would turn the line around
+// are named instead; what is written from right to left stands apart from what is around it.
+func literalMarkdown(text string) string {
 	var b strings.Builder
 	rightToLeft := false
 	for _, r := range strings.Join(strings.Fields(visible(text)), " ") {

@@ -67,31 +67,31 @@ type tail struct {
 	open    int // weight of the last block
 }
 
-// tail draws src, an answer or its open end, as blocks numbered from first. cite resolves a number to its citation;
+// drawTail draws src, an answer or its open end, as blocks numbered from first. cite resolves a number to its citation;
 // an unknown number stays text. While more is to come (open), an unfinished mark at the end is held back. It returns
 // false if the blocks weigh more than most, or the text is otherwise beyond the budget.
-func (m *Markdown) tail(
+func (m *Markdown) drawTail(
 	src string, first, most int, open bool, cite func(int) (chat.Citation, bool),
 ) (t tail, ok bool) {
-	return m.marked(src, nil, first, most, open, cite)
+	return m.drawMarked(src, nil, first, most, open, cite)
 }
 
-// marked is tail for a text of which some sentences are unsupported.
-func (m *Markdown) marked(
+// drawMarked is tail for a text of which some sentences are unsupported.
+func (m *Markdown) drawMarked(
 	src string, unsupported []string, first, most int, open bool, cite func(int) (chat.Citation, bool),
 ) (t tail, ok bool) {
 	if open {
 		src = holdBack(src)
 	}
 	source := []byte(src)
-	doc, ok := m.parse(source)
+	doc, ok := m.parseTree(source)
 	if !ok {
 		return tail{}, false
 	}
 	noteSentences(doc, source, sentencePlaces(src, unsupported))
 	var buf bytes.Buffer
 	for node := doc.FirstChild(); node != nil; node = node.NextSibling() {
-		t.open = weight(node, most)
+		t.open = blockWeight(node, most)
 		if t.weight += t.open; t.weight > most {
 			return tail{}, false
 		}
@@ -99,7 +99,7 @@ func (m *Markdown) marked(
 		if err := m.md.Renderer().Render(&buf, source, node); err != nil {
 			continue // a bytes.Buffer does not fail, and our renderers don't
 		}
-		t.blocks = append(t.blocks, Block{N: first + len(t.blocks), HTML: m.finish(buf.Bytes(), cite)})
+		t.blocks = append(t.blocks, Block{N: first + len(t.blocks), HTML: m.finishHTML(buf.Bytes(), cite)})
 		if node.NextSibling() == nil && len(t.blocks) > 1 && node.Pos() > 0 {
 			t.settled = lineStart(src, node.Pos())
 		}
@@ -111,7 +111,7 @@ func (m *Markdown) marked(
 // shows its text as it was written.
 func (m *Markdown) Whole(src string, unsupported []string, cite func(int) (chat.Citation, bool)) []Block {
 	if len(src) <= maxMarkdown {
-		if t, ok := m.marked(src, unsupported, 1, maxNodes, false, cite); ok {
+		if t, ok := m.drawMarked(src, unsupported, 1, maxNodes, false, cite); ok {
 			return t.blocks
 		}
 	}
@@ -152,8 +152,8 @@ func withoutTableHead(src string) string {
 
 var codeOpen = regexp.MustCompile(`<pre><code(?: class="language-([^"]*)")?>`)
 
-// finish makes the HTML safe, then puts our own marks into it.
-func (m *Markdown) finish(unsafe []byte, cite func(int) (chat.Citation, bool)) string {
+// finishHTML makes the HTML safe, then puts our own marks into it.
+func (m *Markdown) finishHTML(unsafe []byte, cite func(int) (chat.Citation, bool)) string {
 	s := drawLinks(string(m.policy.SanitizeBytes(unsafe)), m.away)
 	if strings.Contains(s, "<table>") {
 		s = strings.ReplaceAll(
@@ -183,7 +183,7 @@ func (m *Markdown) finish(unsafe []byte, cite func(int) (chat.Citation, bool)) s
 			if !ok {
 				return mark[:strings.IndexByte(mark, '<')] + "[" + strconv.Itoa(n) + "]"
 			}
-			return chip(c)
+			return citationChip(c)
 		})
 	}
 	if strings.Contains(s, noteOpen) {
@@ -192,8 +192,8 @@ func (m *Markdown) finish(unsafe []byte, cite func(int) (chat.Citation, bool)) s
 	return s
 }
 
-// chip draws a citation's number as a link to its place. The word joiner keeps it on its word's line.
-func chip(c chat.Citation) string {
+// citationChip draws a citation's number as a link to its place. The word joiner keeps it on its word's line.
+func citationChip(c chat.Citation) string {
 	n := strconv.Itoa(c.Number)
 	var b strings.Builder
 	b.WriteString("\u2060" + `<a class="cite" href="` + html.EscapeString(citeURL(c)) + `" data-n="` + n +

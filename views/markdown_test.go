@@ -179,7 +179,7 @@ func TestATableIsShownWhenItIsOne(t *testing.T) {
 		{"Before.\n\n| Work | Price |\n|---|---:|\n| Ro", "<td>Ro</td>"},
 		{"Before.\n\nThis | that", "This | that"},
 	} {
-		drawn, _ := m.tail(tt.src, 1, maxNodes, true, citeOne)
+		drawn, _ := m.drawTail(tt.src, 1, maxNodes, true, citeOne)
 		blocks := drawn.blocks
 		got := blocks[len(blocks)-1].HTML
 		if tt.want == "" && (len(blocks) != 1 || strings.Contains(got, "|")) || !strings.Contains(got, tt.want) {
@@ -216,7 +216,7 @@ func BenchmarkADelta(b *testing.B) {
 	m := NewMarkdown()
 	src := strings.Repeat("The roof is sound and the wall is dry. ", 8) + "[1] More words follow"
 	for b.Loop() {
-		m.tail(src, 3, maxNodes, true, citeOne)
+		m.drawTail(src, 3, maxNodes, true, citeOne)
 	}
 }
 

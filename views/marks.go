@@ -66,10 +66,10 @@ func noteSentences(doc ast.Node, source []byte, places []place) {
 		if leaves[i].start >= p.to {
 			continue
 		}
-		if rest := leaves[i].split(source, p.from); rest != nil {
+		if rest := leaves[i].splitLeaf(source, p.from); rest != nil {
 			leaves[i] = *rest
 		}
-		first := outermost(
+		first := outermostNode(
 			leaves[i].node, func(n ast.Node) ast.Node { return n.PreviousSibling() }, p.from < leaves[i].start,
 		)
 		first.Parent().InsertBefore(first.Parent(), first, &noteNode{html: noteOpen})
@@ -77,25 +77,25 @@ func noteSentences(doc ast.Node, source []byte, places []place) {
 			i++
 		}
 		done := leaves[i]
-		if rest := leaves[i].split(source, p.to); rest != nil {
+		if rest := leaves[i].splitLeaf(source, p.to); rest != nil {
 			leaves[i] = *rest
 			done.stop = rest.start
 		}
-		last := outermost(done.node, func(n ast.Node) ast.Node { return n.NextSibling() }, p.to > done.stop)
+		last := outermostNode(done.node, func(n ast.Node) ast.Node { return n.NextSibling() }, p.to > done.stop)
 		last.Parent().InsertAfter(last.Parent(), last, &noteNode{html: noteClose})
 	}
 }
 
-// outermost climbs from a node to the emphasis or link that it ends, if the sentence goes beyond it.
-func outermost(n ast.Node, beside func(ast.Node) ast.Node, beyond bool) ast.Node {
+// outermostNode climbs from a node to the emphasis or link that it ends, if the sentence goes beyond it.
+func outermostNode(n ast.Node, beside func(ast.Node) ast.Node, beyond bool) ast.Node {
 	for beyond && beside(n) == nil && n.Parent().Type() == ast.TypeInline {
 		n = n.Parent()
 	}
 	return n
 }
 
-// split cuts a text in two at a place within it and returns the second half, else nil.
-func (l leaf) split(source []byte, at int) *leaf {
+// splitLeaf cuts a text in two at a place within it and returns the second half, else nil.
+func (l leaf) splitLeaf(source []byte, at int) *leaf {
 	t, ok := l.node.(*ast.Text)
 	if at > l.start && source[at-1] == '\\' { // an escape is one character
 		at--
@@ -165,7 +165,7 @@ func markUnsupported(s string) string {
 		b.WriteString(s[:at])
 		s = s[at:]
 		if rest, ok := strings.CutPrefix(s, noteClose); ok { // the sentence begins in the block before
-			b.WriteString(flag(txtNoSource))
+			b.WriteString(flagSpan(txtNoSource))
 			s = rest
 			continue
 		}
@@ -183,19 +183,19 @@ func markUnsupported(s string) string {
 		if strings.Contains(inner, `class="cite"`) {
 			word = txtNotInSource
 		}
-		if balanced(inner) {
+		if isBalanced(inner) {
 			inner = `<span class="unsupported">` + inner + `</span>`
 		}
-		b.WriteString(inner + flag(word))
+		b.WriteString(inner + flagSpan(word))
 		s = after
 	}
 }
 
-func flag(word string) string { return `<span class="flag">` + word + `</span>` }
+func flagSpan(word string) string { return `<span class="flag">` + word + `</span>` }
 
 var tags = regexp.MustCompile(`<(/?)([a-z0-9-]+)[^>]*>`)
 
-func balanced(s string) bool {
+func isBalanced(s string) bool {
 	depth := 0
 	for _, tag := range tags.FindAllStringSubmatch(s, -1) {
 		switch {

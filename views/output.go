@@ -79,7 +79,7 @@ func newHit(h chat.Hit, document string) hit {
 	shown := hit{
 		Title: h.Title, Kind: fileKind(firstOf(h.Filename, h.Title), h.MIME),
 		Loc:     sourcePlace(document, h.Page, h.Section),
-		Snippet: spans(h.Snippet, h.Matches), Sub: h.Sub,
+		Snippet: cutSpans(h.Snippet, h.Matches), Sub: h.Sub,
 	}
 	if link := h.Link(); chat.IsLink(link) {
 		shown.URL = link
@@ -99,8 +99,8 @@ func newHit(h chat.Hit, document string) hit {
 	return shown
 }
 
-// spans cuts a snippet at its matches: rune ranges, in order.
-func spans(text string, ranges [][2]int) []span {
+// cutSpans cuts a snippet at its matches: rune ranges, in order.
+func cutSpans(text string, ranges [][2]int) []span {
 	if text == "" {
 		return nil
 	}

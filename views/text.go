@@ -239,8 +239,8 @@ func seconds(d time.Duration) string {
 	}
 }
 
-// locator returns "p. 4 · Roof › Condition".
-func locator(page int, section string) string {
+// pageAndSection returns "p. 4 · Roof › Condition".
+func pageAndSection(page int, section string) string {
 	switch {
 	case page > 0 && section != "":
 		return "p. " + strconv.Itoa(page) + " · " + section
@@ -253,7 +253,7 @@ func locator(page int, section string) string {
 
 // sourcePlace is a locator beside a title: a section that begins with the same words leaves them out.
 func sourcePlace(title string, page int, section string) string {
-	return locator(page, chat.SectionIn(title, section))
+	return pageAndSection(page, chat.SectionIn(title, section))
 }
 
 // citeLabel is what a screen reader says of a chip.

@@ -31,14 +31,14 @@ func (t *Turn) headline() string {
 		if t.NeedsApproval() {
 			return txtAsks
 		}
-		if s := t.now(); s != nil && !t.Folded() {
-			return s.present()
+		if s := t.stepUnderWay(); s != nil && !t.Folded() {
+			return s.presentTense()
 		}
 		if t.Answering() {
 			return txtWriting
 		}
-		if s := t.now(); s != nil {
-			return s.present()
+		if s := t.stepUnderWay(); s != nil {
+			return s.presentTense()
 		}
 		if len(t.All) > 0 {
 			return txtWaitingFor + cmp.Or(t.Model, txtTheModel)
@@ -61,7 +61,7 @@ func (t *Turn) headline() string {
 
 // facts are the folded header's counts.
 func (t *Turn) facts() []string {
-	all, _ := t.count()
+	all, _ := t.countSteps()
 	facts := []string{english.Count(all, "step")}
 	if n := t.documentsRead(); n > 0 {
 		facts = append(facts, english.Count(n, "document")+" read")
@@ -72,7 +72,7 @@ func (t *Turn) facts() []string {
 // spent is the line under the steps.
 func (t *Turn) spent() string {
 	if t.Running() {
-		_, over := t.count()
+		_, over := t.countSteps()
 		parts := []string{english.Count(over, "step") + " done"}
 		if n := t.documentsRead(); n > 0 {
 			parts = append(parts, english.Count(n, "document")+" read")
@@ -83,7 +83,7 @@ func (t *Turn) spent() string {
 		return strings.Join(parts, " · ")
 	}
 	var parts []string
-	steps, _ := t.count()
+	steps, _ := t.countSteps()
 	if t.Final != nil && t.Final.StepsUsed > 0 {
 		steps = t.Final.StepsUsed
 	}
@@ -91,7 +91,7 @@ func (t *Turn) spent() string {
 	parts = append(parts, fmt.Sprintf("%.1f of %d s", t.Elapsed.Seconds(), t.Budget.Seconds))
 	if t.Final != nil {
 		if n := t.Final.Tokens.In + t.Final.Tokens.Out; n > 0 {
-			parts = append(parts, kilo(n)+" tokens")
+			parts = append(parts, inThousands(n)+" tokens")
 		}
 		if t.Final.Cost != nil {
 			parts = append(parts, fmt.Sprintf("$%.4f", *t.Final.Cost))
@@ -110,7 +110,7 @@ func outOf(n, of int, what string) string {
 	return fmt.Sprintf("%d of %d %s", n, of, what)
 }
 
-func kilo(n int) string {
+func inThousands(n int) string {
 	if n < 1000 {
 		return strconv.Itoa(n)
 	}

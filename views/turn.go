@@ -104,8 +104,8 @@ func (t *Turn) Failed() int {
 	return n
 }
 
-// count returns how many steps have an event of their own and how many of them are over.
-func (t *Turn) count() (all, over int) {
+// countSteps returns how many steps have an event of their own and how many of them are over.
+func (t *Turn) countSteps() (all, over int) {
 	for _, s := range t.All {
 		if s.Grouping {
 			continue
@@ -133,8 +133,8 @@ func (s *Step) counted(parent *Step) bool {
 // Row is the id of the step's row.
 func (s *Step) Row() string { return s.id("step") }
 
-// now returns the step that is under way, the latest if there are several; nil if none is.
-func (t *Turn) now() *Step {
+// stepUnderWay returns the step that is under way, the latest if there are several; nil if none is.
+func (t *Turn) stepUnderWay() *Step {
 	for i := len(t.All) - 1; i >= 0; i-- {
 		if s := t.All[i]; s.Status == chat.StatusRunning && !s.Grouping {
 			return s
@@ -162,8 +162,8 @@ func (t *Turn) documentsRead() int {
 	return len(seen)
 }
 
-// citation returns the citation with the number.
-func (t *Turn) citation(n int) (chat.Citation, bool) {
+// findCitation returns the citation with the number.
+func (t *Turn) findCitation(n int) (chat.Citation, bool) {
 	for _, c := range t.Citations {
 		if c.Number == n {
 			return c, true

@@ -42,10 +42,10 @@ func sentencePlaces(src string, sentences []string) []place {
 	if len(sentences) == 0 {
 		return nil
 	}
-	plain, offsets := bare(src)
+	plain, offsets := bareText(src)
 	next := 0 // in plain
 	for _, s := range sentences[:min(len(sentences), maxUnsupported)] {
-		wanted, _ := bare(strings.TrimLeft(strings.TrimSpace(s), "-*#>|0123456789. "))
+		wanted, _ := bareText(strings.TrimLeft(strings.TrimSpace(s), "-*#>|0123456789. "))
 		if wanted == "" {
 			continue
 		}
@@ -100,8 +100,8 @@ func endsAt(plain, wanted string, end int, src string, offsets []int) bool {
 	return strings.ContainsRune(".!?:。！？：…", last) || strings.ContainsAny(src[offsets[end-1]+1:offsets[end]], "[\n")
 }
 
-// bare is a text without white space and footnotes, and where each of its bytes stands in the text.
-func bare(s string) (plain string, offsets []int) {
+// bareText is a text without white space and footnotes, and where each of its bytes stands in the text.
+func bareText(s string) (plain string, offsets []int) {
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])

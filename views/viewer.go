@@ -14,10 +14,10 @@ import (
 // Span is [Start, End), rune offsets in a document's text. The zero Span is none.
 type Span struct{ Start, End int }
 
-func (s Span) empty() bool { return s.End <= s.Start }
+func (s Span) isEmpty() bool { return s.End <= s.Start }
 
-// holds reports whether the span covers a place.
-func (s Span) holds(at int) bool { return s.Start <= at && at < s.End }
+// holdsPlace reports whether the span covers a place.
+func (s Span) holdsPlace(at int) bool { return s.Start <= at && at < s.End }
 
 // Viewer is a document, or a part of it around a place, with what is marked in it.
 type Viewer struct {
@@ -76,7 +76,7 @@ func (c *Cited) answerURL() string {
 
 // where says what was checked, and where the words are.
 func (c *Cited) where() string {
-	at := locator(c.Page, c.Section)
+	at := pageAndSection(c.Page, c.Section)
 	switch {
 	case c.Check == chat.CheckNotFound || c.Quote == "":
 		return txtQuoteMissing
@@ -87,13 +87,13 @@ func (c *Cited) where() string {
 	case !c.Marked:
 		return txtQuoteMissing
 	case c.Check == chat.CheckApproximate:
-		return joined(txtNearly, at)
+		return joinDot(txtNearly, at)
 	default:
-		return joined(txtWordForWord, at)
+		return joinDot(txtWordForWord, at)
 	}
 }
 
-func joined(what, where string) string {
+func joinDot(what, where string) string {
 	if where == "" {
 		return what
 	}
@@ -166,7 +166,7 @@ func (v *Viewer) wholeURL() string {
 	}
 	if len(v.Sheets) > 0 {
 		link.Page, link.Fragment = v.Pages.From, sheetID(v.Pages.From)
-	} else if len(v.Blocks) > 0 && (!v.Passage.empty() || !v.Quote.empty()) {
+	} else if len(v.Blocks) > 0 && (!v.Passage.isEmpty() || !v.Quote.isEmpty()) {
 		link.At = v.Blocks[0].ID
 	}
 	return link.String()
@@ -179,8 +179,8 @@ func (v *Viewer) askURL() string {
 
 func fileURL(d corpus.Document) string { return "/documents/" + url.PathEscape(d.ID) + "/file" }
 
-// text returns a range of the document's text, as far as it is shown.
-func (v *Viewer) text(start, end int) string {
+// textRange returns a range of the document's text, as far as it is shown.
+func (v *Viewer) textRange(start, end int) string {
 	start, end = max(start-v.Offset, 0), min(end-v.Offset, len(v.Text))
 	if start >= end {
 		return ""
@@ -226,7 +226,7 @@ func (v *Viewer) groups() []group {
 
 // marked reports whether a block holds some of the quote.
 func (v *Viewer) marked(b corpus.Block) bool {
-	return !v.Quote.empty() && b.Start < v.Quote.End && v.Quote.Start < b.End
+	return !v.Quote.isEmpty() && b.Start < v.Quote.End && v.Quote.Start < b.End
 }
 
 // indent returns the class that indents an outline entry: it counts the levels above its own that occur in the outline.

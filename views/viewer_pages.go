@@ -74,32 +74,32 @@ func sheetID(page int) string { return "p" + strconv.Itoa(page) }
 // drawMarks draws the marked rectangles; the page is 1 by 1.
 func (s Sheet) drawMarks() templ.Component {
 	var b strings.Builder
-	rects(&b, "passage", s.Passage, "")
+	drawRects(&b, "passage", s.Passage, "")
 	id := ""
 	if s.Anchor && !s.tooLarge() {
 		id = "cited"
 	}
-	rects(&b, "quote", s.Quote, id)
+	drawRects(&b, "quote", s.Quote, id)
 	return templ.Raw(b.String())
 }
 
-// rects draws boxes a little larger than the words.
-func rects(b *strings.Builder, class string, boxes []chat.Box, id string) {
+// drawRects draws boxes a little larger than the words.
+func drawRects(b *strings.Builder, class string, boxes []chat.Box, id string) {
 	for i, box := range boxes {
 		pad := (box[4] - box[2]) * 0.12
 		b.WriteString(`<rect class="` + class + `"`)
 		if i == 0 && id != "" {
 			b.WriteString(` id="` + id + `"`)
 		}
-		attr(b, "x", box[1]-pad)
-		attr(b, "y", box[2]-pad)
-		attr(b, "width", box[3]-box[1]+2*pad)
-		attr(b, "height", box[4]-box[2]+2*pad)
+		writeAttribute(b, "x", box[1]-pad)
+		writeAttribute(b, "y", box[2]-pad)
+		writeAttribute(b, "width", box[3]-box[1]+2*pad)
+		writeAttribute(b, "height", box[4]-box[2]+2*pad)
 		b.WriteString(`/>`)
 	}
 }
 
-func attr(b *strings.Builder, name string, value float64) {
+func writeAttribute(b *strings.Builder, name string, value float64) {
 	b.WriteString(` ` + name + `="` + strconv.FormatFloat(value, 'f', 4, 64) + `"`)
 }
 
@@ -110,10 +110,10 @@ func (v *Viewer) drawLines(s Sheet) templ.Component {
 	for _, l := range s.Lines {
 		height := (l.Box[4] - l.Box[2]) * s.Height
 		b.WriteString(`<text`)
-		attr(&b, "x", l.Box[1]*s.Width)
-		attr(&b, "y", l.Box[4]*s.Height-height*0.2)
-		attr(&b, "font-size", height*0.92)
-		attr(&b, "textLength", (l.Box[3]-l.Box[1])*s.Width)
+		writeAttribute(&b, "x", l.Box[1]*s.Width)
+		writeAttribute(&b, "y", l.Box[4]*s.Height-height*0.2)
+		writeAttribute(&b, "font-size", height*0.92)
+		writeAttribute(&b, "textLength", (l.Box[3]-l.Box[1])*s.Width)
 		b.WriteString(` lengthAdjust="spacingAndGlyphs">`)
 		from := l.Start
 		for _, at := range []int{v.Quote.Start, v.Quote.End, l.Until} {
@@ -130,8 +130,8 @@ func (v *Viewer) writeRun(b *strings.Builder, from, to int) {
 	if from >= to {
 		return
 	}
-	text := html.EscapeString(v.text(from, to))
-	if v.Quote.holds(from) {
+	text := html.EscapeString(v.textRange(from, to))
+	if v.Quote.holdsPlace(from) {
 		text = `<tspan class="quote">` + text + `</tspan>`
 	}
 	b.WriteString(text)

@@ -22,11 +22,11 @@ const (
 	toneQuote
 )
 
-func (v *Viewer) tone(at int) tone {
+func (v *Viewer) toneAt(at int) tone {
 	switch {
-	case v.Quote.holds(at):
+	case v.Quote.holdsPlace(at):
 		return toneQuote
-	case v.Passage.holds(at):
+	case v.Passage.holdsPlace(at):
 		return tonePassage
 	default:
 		return toneNone
@@ -55,12 +55,12 @@ func (v *Viewer) inline(marks []corpus.Mark, start, end int) templ.Component {
 	var b strings.Builder
 	open := toneNone
 	for i := 0; i+1 < len(cuts); i++ {
-		if now := v.tone(cuts[i]); now != open {
+		if now := v.toneAt(cuts[i]); now != open {
 			closeTone(&b, open)
 			v.openTone(&b, now, cuts[i])
 			open = now
 		}
-		writeFormatted(&b, marks, cuts[i], v.text(cuts[i], cuts[i+1]))
+		writeFormatted(&b, marks, cuts[i], v.textRange(cuts[i], cuts[i+1]))
 	}
 	closeTone(&b, open)
 	return templ.Raw(b.String())
@@ -77,7 +77,7 @@ func (v *Viewer) openTone(b *strings.Builder, t tone, at int) {
 		b.WriteString("passage")
 	}
 	b.WriteString(`"`)
-	if v.anchor() == at {
+	if v.anchorAt() == at {
 		b.WriteString(` id="cited"`)
 	}
 	b.WriteString(`>`)
@@ -89,12 +89,12 @@ func closeTone(b *strings.Builder, t tone) {
 	}
 }
 
-// anchor is where the marked words begin, -1 when nothing is marked.
-func (v *Viewer) anchor() int {
+// anchorAt is where the marked words begin, -1 when nothing is marked.
+func (v *Viewer) anchorAt() int {
 	switch {
-	case !v.Quote.empty():
+	case !v.Quote.isEmpty():
 		return v.Quote.Start
-	case !v.Passage.empty():
+	case !v.Passage.isEmpty():
 		return v.Passage.Start
 	default:
 		return -1
@@ -167,10 +167,10 @@ func safeLink(address string) bool {
 // gap holds what stands between two pieces of the text, such as the blank line between blocks, when the quote goes on
 // over it.
 func (v *Viewer) gap(from, to int) templ.Component {
-	if !v.Quote.holds(from) || to <= from {
+	if !v.Quote.holdsPlace(from) || to <= from {
 		return templ.NopComponent
 	}
-	return templ.Raw(`<mark class="quote vh">` + html.EscapeString(v.text(from, min(to, v.Quote.End))) + `</mark>`)
+	return templ.Raw(`<mark class="quote vh">` + html.EscapeString(v.textRange(from, min(to, v.Quote.End))) + `</mark>`)
 }
 
 // code draws a block whose white space counts.
