@@ -15,8 +15,8 @@ import (
 	"footnote/server/openapi"
 )
 
-// routes builds the router. Every route is one line here or in pageRoutes.
-func (s *Server) routes() *echo.Echo {
+// buildRoutes builds the router. Every route is one line here or in pageRoutes.
+func (s *Server) buildRoutes() *echo.Echo {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.Logger.SetOutput(io.Discard)
@@ -66,7 +66,7 @@ func (s *Server) routes() *echo.Echo {
 
 	e.POST("/documents", s.api.Upload)
 	e.POST("/documents/samples", s.api.AddSamples)
-	e.GET("/documents", either(s.page.Documents, s.api.ListDocuments))
+	e.GET("/documents", pageOrProgram(s.page.Documents, s.api.ListDocuments))
 	e.GET("/documents/:id", s.api.GetDocument)
 	e.DELETE("/documents/:id", s.api.DeleteDocument)
 	e.GET("/documents/:id/text", s.api.DocumentText)
@@ -117,9 +117,9 @@ func (s *Server) pageRoutes(e *echo.Echo) {
 	e.GET("/favicon.ico", s.page.Favicon)
 }
 
-// either answers an address that browsers and programs share: with a page for a browser and its script, else as a
-// program gets it.
-func either(page, program echo.HandlerFunc) echo.HandlerFunc {
+// pageOrProgram answers an address that browsers and programs share: with a page for a browser and its script, else as
+// a program gets it.
+func pageOrProgram(page, program echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		c.Response().Header().Add("Vary", "Accept")
 		if httpio.WantsHTML(c) || httpio.ByHTMX(c) {

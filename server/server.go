@@ -102,8 +102,8 @@ func New(cfg Config) (*Server, error) {
 	if err := s.makeRooms(cfg); err != nil {
 		return nil, err
 	}
-	s.watch(cfg.Stats)
-	s.echo = s.routes()
+	s.watchStats(cfg.Stats)
+	s.echo = s.buildRoutes()
 	s.handler = httpio.Wrap(s.limits, s.echo)
 	s.http = &http.Server{
 		Handler:           s.handler,
@@ -153,7 +153,7 @@ func (s *Server) Handler() http.Handler { return s.handler }
 
 // Serve answers requests on ln until Shutdown; then it returns nil. Without keys only known Host names are let in.
 func (s *Server) Serve(ln net.Listener) error {
-	s.guard.OnNetwork.Store(!loopback(ln.Addr()))
+	s.guard.OnNetwork.Store(!isLoopback(ln.Addr()))
 	if err := s.http.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
@@ -174,7 +174,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-func loopback(addr net.Addr) bool {
+func isLoopback(addr net.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)
 	return !ok || tcp.IP.IsLoopback()
 }

@@ -61,8 +61,8 @@ func (c statsCollector) Collect(out chan<- prometheus.Metric) {
 	count(modelCost, t.Cost)
 }
 
-// watch adds the gauges that read the server's own state.
-func (s *Server) watch(stats func() chat.RunStats) {
+// watchStats adds the gauges that read the server's own state.
+func (s *Server) watchStats(stats func() chat.RunStats) {
 	if stats != nil {
 		s.metrics.Registry.MustRegister(statsCollector{stats})
 	}

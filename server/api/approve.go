@@ -27,30 +27,30 @@ func (a *Handlers) ApproveStep(c echo.Context) error {
 			return err
 		}
 	}
-	return a.steer(c, func(ctx context.Context, scope chat.Scope, run string) error {
+	return a.steerRun(c, func(ctx context.Context, scope chat.Scope, run string) error {
 		if err := a.Runs.Approve(ctx, scope, run, c.Param("call"), input); err != nil {
 			return err
 		}
-		return a.decided(c, run) //nolint:contextcheck // c holds the request's context
+		return a.awaitDecision(c, run) //nolint:contextcheck // c holds the request's context
 	})
 }
 
 // DenyStep keeps a call that waits from running.
 func (a *Handlers) DenyStep(c echo.Context) error {
-	return a.steer(c, func(ctx context.Context, scope chat.Scope, run string) error {
+	return a.steerRun(c, func(ctx context.Context, scope chat.Scope, run string) error {
 		if err := a.Runs.Deny(ctx, scope, run, c.Param("call")); err != nil {
 			return err
 		}
-		return a.decided(c, run) //nolint:contextcheck // c holds the request's context
+		return a.awaitDecision(c, run) //nolint:contextcheck // c holds the request's context
 	})
 }
 
 // decidedLimit is how long a page without scripts waits to show what a decision changed.
 const decidedLimit = 5 * time.Second
 
-// decided waits, for a page without scripts, until the call that was decided no longer waits in the run's log: shown
-// earlier, the page would ask once more, and not load itself again, so as not to take a reader's words away.
-func (a *Handlers) decided(c echo.Context, run string) error {
+// awaitDecision waits, for a page without scripts, until the call that was decided no longer waits in the run's log:
+// shown earlier, the page would ask once more, and not load itself again, so as not to take a reader's words away.
+func (a *Handlers) awaitDecision(c echo.Context, run string) error {
 	if !httpio.WantsHTML(c) || httpio.ByHTMX(c) {
 		return nil
 	}

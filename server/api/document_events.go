@@ -28,7 +28,7 @@ func (a *Handlers) DocumentEvents(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := out.Send(frame); err != nil || finished(d) {
+		if err := out.Send(frame); err != nil || isFinished(d) {
 			return nil
 		}
 		if !httpio.Await(a.Streams, c, out, changed) {
@@ -46,7 +46,7 @@ func documentFrame(d corpus.Document) ([]byte, error) {
 		return nil, err
 	}
 	event := "document"
-	if finished(d) {
+	if isFinished(d) {
 		event = "document_done"
 	}
 	return httpio.AppendFrame(nil, 0, event, body), nil

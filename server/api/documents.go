@@ -127,7 +127,7 @@ func (a *Handlers) RestoreDocument(c echo.Context) error {
 	if err := a.Library.Restore(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
 	}
-	return a.changed(c)
+	return a.answerChanged(c)
 }
 
 // CancelDocument answers POST /documents/{id}/cancel: it stops the reading of a document.
@@ -135,7 +135,7 @@ func (a *Handlers) CancelDocument(c echo.Context) error {
 	if err := a.Library.Cancel(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
 	}
-	return a.changed(c)
+	return a.answerChanged(c)
 }
 
 // RetryDocument answers POST /documents/{id}/retry: it has a document read in again.
@@ -143,7 +143,7 @@ func (a *Handlers) RetryDocument(c echo.Context) error {
 	if err := a.Library.Retry(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
 	}
-	return a.changed(c)
+	return a.answerChanged(c)
 }
 
 // Inert keeps anything in a file from running, should a browser show it after all.
@@ -186,7 +186,7 @@ func (a *Handlers) DocumentFile(c echo.Context) error {
 	h := c.Response().Header()
 	h.Set("Content-Security-Policy", Inert)
 	h.Set("Content-Type", inertType(d.MIME))
-	h.Set("Content-Disposition", attachment(d.Filename))
+	h.Set("Content-Disposition", attachmentHeader(d.Filename))
 	h.Set("Cache-Control", "private, no-cache")
 	h.Set("ETag", `"`+d.SHA256+`"`)
 	http.ServeContent(c.Response(), c.Request(), "", d.UpdatedAt, file)
@@ -201,8 +201,8 @@ func inertType(kind string) string {
 	return echo.MIMEOctetStream
 }
 
-// attachment names a download. A name outside ASCII goes out in its encoded form.
-func attachment(filename string) string {
+// attachmentHeader names a download. A name outside ASCII goes out in its encoded form.
+func attachmentHeader(filename string) string {
 	if value := mime.FormatMediaType("attachment", map[string]string{"filename": filename}); value != "" {
 		return value
 	}
@@ -261,13 +261,13 @@ func (a *Handlers) PageImage(c echo.Context) error {
 	return c.Blob(http.StatusOK, "image/png", image)
 }
 
-// finished reports whether a document's state will not change by itself.
-func finished(d corpus.Document) bool {
+// isFinished reports whether a document's state will not change by itself.
+func isFinished(d corpus.Document) bool {
 	return d.State == corpus.StateReady || d.State == corpus.StateFailed || d.State == corpus.StateCancelled
 }
 
-// changed answers a form about a document with the list as it was, and a program with the document.
-func (a *Handlers) changed(c echo.Context) error {
+// answerChanged answers a form about a document with the list as it was, and a program with the document.
+func (a *Handlers) answerChanged(c echo.Context) error {
 	if httpio.WantsHTML(c) && !httpio.ByHTMX(c) {
 		return c.Redirect(http.StatusSeeOther, backToList(c, ""))
 	}

@@ -56,7 +56,7 @@ func (a *Handlers) ExportRun(c echo.Context) error {
 	}
 	h := c.Response().Header()
 	h.Set("Content-Security-Policy", Inert)
-	h.Set("Content-Disposition", attachment(fileName(t.Question)+"."+format))
+	h.Set("Content-Disposition", attachmentHeader(fileName(t.Question)+"."+format))
 	h.Set("Cache-Control", "no-store")
 	return c.Blob(http.StatusOK, kind, file)
 }
@@ -127,7 +127,7 @@ func (a *Handlers) VerifyEvidence(c echo.Context) error {
 	for _, citation := range e.Citations {
 		v := versions[citation.DocumentID]
 		if v == nil {
-			if v, err = a.present(c.Request().Context(), httpio.Scope(c), citation.DocumentID); err != nil {
+			if v, err = a.findDocument(c.Request().Context(), httpio.Scope(c), citation.DocumentID); err != nil {
 				return err
 			}
 			versions[citation.DocumentID] = v
@@ -162,7 +162,7 @@ type presentDocument struct {
 	blocks []corpus.Block
 }
 
-func (a *Handlers) present(ctx context.Context, scope chat.Scope, id string) (*presentDocument, error) {
+func (a *Handlers) findDocument(ctx context.Context, scope chat.Scope, id string) (*presentDocument, error) {
 	d, err := a.Library.Document(ctx, scope, id)
 	if err != nil {
 		if chat.CodeOf(err) == chat.CodeNotFound {

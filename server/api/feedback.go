@@ -57,7 +57,7 @@ func (a *Handlers) SetFeedback(c echo.Context) error {
 		if err := a.Store.DropFeedback(ctx, scope, id); err != nil {
 			return err
 		}
-		return a.judged(c, run, nil)
+		return a.answerFeedback(c, run, nil)
 	}
 	stored, err := a.Store.SetFeedback(
 		ctx, scope, chat.Feedback{RunID: id, Rating: body.Rating, Reason: body.Reason, Comment: body.Comment},
@@ -65,7 +65,7 @@ func (a *Handlers) SetFeedback(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.judged(c, run, &stored)
+	return a.answerFeedback(c, run, &stored)
 }
 
 func (a *Handlers) readJudgement(c echo.Context) (Judgement, error) {
@@ -83,8 +83,8 @@ func (a *Handlers) readJudgement(c echo.Context) (Judgement, error) {
 	}, nil
 }
 
-// judged answers with the feedback as it is now, nil for none.
-func (a *Handlers) judged(c echo.Context, run chat.Run, f *chat.Feedback) error {
+// answerFeedback answers with the feedback as it is now, nil for none.
+func (a *Handlers) answerFeedback(c echo.Context, run chat.Run, f *chat.Feedback) error {
 	switch {
 	case httpio.ByHTMX(c):
 		return httpio.Show(c, http.StatusOK, views.Feedback(run.ID, f))
@@ -148,7 +148,7 @@ func (a *Handlers) feedbackFile(
 	}
 	h := c.Response().Header()
 	h.Set("Content-Type", kind)
-	h.Set("Content-Disposition", attachment(name))
+	h.Set("Content-Disposition", attachmentHeader(name))
 	h.Set("Content-Security-Policy", Inert)
 	write := open(c.Response())
 	for {
@@ -189,7 +189,7 @@ func newCSVFeedback(w io.Writer) func([]chat.Feedback) error {
 		}
 		for _, f := range page {
 			if err := table.Write([]string{
-				f.RunID, f.SessionID, string(f.Rating), f.Reason, cell(f.Comment), cell(f.Question),
+				f.RunID, f.SessionID, string(f.Rating), f.Reason, safeCell(f.Comment), safeCell(f.Question),
 				f.CreatedAt.Format(time.RFC3339), f.UpdatedAt.Format(time.RFC3339),
 			}); err != nil {
 				return err
@@ -200,8 +200,8 @@ func newCSVFeedback(w io.Writer) func([]chat.Feedback) error {
 	}
 }
 
-// cell keeps a spreadsheet from taking somebody's words for a formula.
-func cell(text string) string {
+// safeCell keeps a spreadsheet from taking somebody's words for a formula.
+func safeCell(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return "'" + text
 	}

@@ -17,9 +17,9 @@ type Gather func(
 	ctx context.Context, user string, req chat.RunRequest, most int,
 ) (results []corpus.Result, steps []chat.Step, notes []string, err error)
 
-// gather answers a query by the agent. ok is false when that can't serve: then the query is searched for plainly, and
-// the steps and notes of res say what the agent did and why that is not all.
-func (a *Handlers) gather(
+// gatherResults answers a query by the agent. ok is false when that can't serve: then the query is searched for
+// plainly, and the steps and notes of res say what the agent did and why that is not all.
+func (a *Handlers) gatherResults(
 	c echo.Context, body find.SearchQuery, began time.Time,
 ) (res RetrieveResponse, ok bool, err error) {
 	if a.Gatherer == nil || body.Mode != "" || body.MinScore != 0 ||

@@ -69,7 +69,7 @@ func (a *Handlers) AgentQuery(c echo.Context) error {
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
 		return err
 	}
-	history, err := pairs(body.History)
+	history, err := questionPairs(body.History)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func newAgentResponse(t *runlog.Trace) AgentResponse {
 	for _, cite := range citations {
 		res.Citations = append(res.Citations, queryCitation{
 			Number: cite.Number, ChunkID: cite.ChunkID, DocumentID: cite.DocumentID, ContentSnippet: cite.Quote,
-			Relevance: relevance(cite), Score: cite.Score, Title: cite.Title, URL: cite.URL,
+			Relevance: relevanceOf(cite), Score: cite.Score, Title: cite.Title, URL: cite.URL,
 		})
 	}
 	res.StepsUsed = t.StepsUsed()
@@ -120,8 +120,8 @@ func newAgentResponse(t *runlog.Trace) AgentResponse {
 	return res
 }
 
-// pairs checks turns that came with a question: each is a question and its answer, neither of them empty.
-func pairs(turns [][]string) ([][2]string, error) {
+// questionPairs checks turns that came with a question: each is a question and its answer, neither of them empty.
+func questionPairs(turns [][]string) ([][2]string, error) {
 	list := make([][2]string, 0, len(turns))
 	for i, turn := range turns {
 		if len(turn) != 2 || corpus.Blank(turn[0]) || corpus.Blank(turn[1]) {
@@ -134,7 +134,7 @@ func pairs(turns [][]string) ([][2]string, error) {
 	return list, nil
 }
 
-func relevance(cite chat.Citation) string {
+func relevanceOf(cite chat.Citation) string {
 	where := runlog.PlaceName(cite.Title, cite.Section, " › ")
 	switch cite.Check {
 	case chat.CheckVerified:
@@ -193,14 +193,14 @@ func (a *Handlers) AgentRetrieve(c echo.Context) error {
 	if err := a.Searcher.Spend(ctx, httpio.Scope(c), body); err != nil {
 		return err
 	}
-	res, ok, err := a.gather(c, body, began)
+	res, ok, err := a.gatherResults(c, body, began)
 	if err != nil {
 		return err
 	}
 	if ok {
 		return c.JSON(http.StatusOK, res)
 	}
-	found, err := a.find(c, body)
+	found, err := a.runSearch(c, body)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &chat.Error{
 			Code:    chat.CodeTimeout,

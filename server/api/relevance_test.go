@@ -7,7 +7,7 @@ import (
 )
 
 func TestRelevanceSaysATitleOnce(t *testing.T) {
-	got := relevance(chat.Citation{Title: "Survey", Section: "Survey › Roof", Check: chat.CheckVerified})
+	got := relevanceOf(chat.Citation{Title: "Survey", Section: "Survey › Roof", Check: chat.CheckVerified})
 	if want := "Quoted word for word from Survey › Roof"; got != want {
 		t.Errorf("relevance = %q, want %q", got, want)
 	}

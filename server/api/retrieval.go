@@ -17,8 +17,8 @@ type Retrieval struct {
 	Timestamp     time.Time `json:"timestamp"`
 }
 
-// retrievals is what the runs behind messages searched for and read.
-func retrievals(messages []message, traces map[string]*runlog.Trace) []Retrieval {
+// listRetrievals is what the runs behind messages searched for and read.
+func listRetrievals(messages []message, traces map[string]*runlog.Trace) []Retrieval {
 	list := []Retrieval{}
 	last := ""
 	for _, m := range messages {
@@ -39,14 +39,14 @@ func retrievals(messages []message, traces map[string]*runlog.Trace) []Retrieval
 func newRetrieval(step chat.Step) Retrieval {
 	r := Retrieval{ToolName: step.ToolName, Timestamp: time.UnixMicro(int64(step.Timestamp * 1e6)).UTC()}
 	if step.Result != nil {
-		r.Query, r.ResultsCount, r.AvgSimilarity = step.Result.Query, step.Result.Found, average(step.Result.Hits)
+		r.Query, r.ResultsCount, r.AvgSimilarity = step.Result.Query, step.Result.Found, averageScore(step.Result.Hits)
 	}
 	return r
 }
 
-// average is that of the similarities that are known, and of the scores where none is: the two are not comparable.
+// averageScore is that of the similarities that are known, and of the scores where none is: the two are not comparable.
 // Passages under a document are not counted beside it.
-func average(hits []chat.Hit) float64 {
+func averageScore(hits []chat.Hit) float64 {
 	var near, scores []float64
 	for _, hit := range hits {
 		if hit.Sub {

@@ -18,7 +18,7 @@ func TestTheAverageOfAListIsOfOneKind(t *testing.T) {
 		{[]chat.Hit{{Score: &whole, Similarity: &quarter}, {Score: &whole}}, 0.25},
 		{[]chat.Hit{{Score: &half}, {Score: &whole, Sub: true}}, 0.5},
 	} {
-		if got := average(tt.list); got != tt.want {
+		if got := averageScore(tt.list); got != tt.want {
 			t.Errorf("average(%+v) = %v, want %v", tt.list, got, tt.want)
 		}
 	}

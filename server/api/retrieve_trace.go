@@ -53,7 +53,7 @@ func newAgentTrace(query string, steps []chat.Step) agentTrace {
 				t.Iterations++
 			}
 			group = s.ParentID
-			t.add(s)
+			t.addStep(s)
 		case s.ActionType == chat.ActionPlanning:
 			reasons = append(reasons, s.Message)
 			if s.Step == "choose" && s.Summary != "" {
@@ -72,8 +72,8 @@ func newAgentTrace(query string, steps []chat.Step) agentTrace {
 	return t
 }
 
-// add takes a call and its end over. A reading without a list of passages is one result.
-func (t *agentTrace) add(s chat.Step) {
+// addStep takes a call and its end over. A reading without a list of passages is one result.
+func (t *agentTrace) addStep(s chat.Step) {
 	input := s.ToolInput
 	if len(input) == 0 {
 		input = json.RawMessage(`{}`)

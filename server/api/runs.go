@@ -29,13 +29,13 @@ func (a *Handlers) GetRun(c echo.Context) error {
 }
 
 // CancelRun answers POST /agent/runs/{id}/cancel: it stops a run.
-func (a *Handlers) CancelRun(c echo.Context) error { return a.steer(c, a.Runs.Cancel) }
+func (a *Handlers) CancelRun(c echo.Context) error { return a.steerRun(c, a.Runs.Cancel) }
 
 // AnswerNow answers POST /agent/runs/{id}/answer-now: it makes a run answer from what it has.
-func (a *Handlers) AnswerNow(c echo.Context) error { return a.steer(c, a.Runs.AnswerNow) }
+func (a *Handlers) AnswerNow(c echo.Context) error { return a.steerRun(c, a.Runs.AnswerNow) }
 
-// steer changes a run's course. What comes of it shows in the run's events.
-func (a *Handlers) steer(c echo.Context, how func(context.Context, chat.Scope, string) error) error {
+// steerRun changes a run's course. What comes of it shows in the run's events.
+func (a *Handlers) steerRun(c echo.Context, how func(context.Context, chat.Scope, string) error) error {
 	run, err := a.Logs.Run(c)
 	if err != nil {
 		return err

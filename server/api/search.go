@@ -38,15 +38,15 @@ func (a *Handlers) Search(c echo.Context) error {
 	if err := a.Searcher.Spend(c.Request().Context(), httpio.Scope(c), body); err != nil {
 		return err
 	}
-	f, err := a.find(c, body)
+	f, err := a.runSearch(c, body)
 	if err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, SearchResponse{body.Query, len(f.results), f.results, f.notes})
 }
 
-// find checks a search and runs it; the step it took is part of what it returns.
-func (a *Handlers) find(c echo.Context, body find.SearchQuery) (found, error) {
+// runSearch checks a search and runs it; the step it took is part of what it returns.
+func (a *Handlers) runSearch(c echo.Context, body find.SearchQuery) (found, error) {
 	q, err := a.Searcher.Query(body)
 	if err != nil {
 		return found{}, err

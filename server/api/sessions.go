@@ -110,8 +110,8 @@ func (a *Handlers) GetHistory(c echo.Context) error {
 			)
 		}
 	}
-	messages = newest(messages)
-	traces, damaged, err := a.traces(c, messages)
+	messages = newestMessages(messages)
+	traces, damaged, err := a.readTraces(c, messages)
 	if err != nil {
 		return err
 	}
@@ -125,9 +125,9 @@ func (a *Handlers) GetHistory(c echo.Context) error {
 			messages[i].Content = t.Style.Named(m.Content, t.Citations, httpio.Origin(c))
 		}
 	}
-	searched := retrievals(messages, traces)
+	searched := listRetrievals(messages, traces)
 	if tools {
-		messages = newest(withTools(messages, traces))
+		messages = newestMessages(withTools(messages, traces))
 		if a.Rules != nil {
 			rules := message{
 				Role: RoleSystem, Content: a.Rules(lastBudget(messages, traces)), Timestamp: session.CreatedAt,
@@ -155,12 +155,14 @@ func lastBudget(messages []message, traces map[string]*runlog.Trace) chat.Budget
 	return chat.Budget{}
 }
 
-func newest(messages []message) []message {
+func newestMessages(messages []message) []message {
 	return messages[max(0, len(messages)-HistoryMessages):]
 }
 
-// traces reads the runs behind messages. Those whose logs are damaged, as many as lost, have none.
-func (a *Handlers) traces(c echo.Context, messages []message) (traces map[string]*runlog.Trace, lost int, err error) {
+// readTraces reads the runs behind messages. Those whose logs are damaged, as many as lost, have none.
+func (a *Handlers) readTraces(
+	c echo.Context, messages []message,
+) (traces map[string]*runlog.Trace, lost int, err error) {
 	traces = map[string]*runlog.Trace{}
 	for _, m := range messages {
 		if _, known := traces[m.RunID]; known {

@@ -80,11 +80,11 @@ func (a *Handlers) Upload(c echo.Context) error {
 	if len(up.res.Documents)+len(up.res.Rejected) == 0 {
 		return httpio.Invalid("There is no file in the request. Send one or more in the field \"files\".")
 	}
-	return a.uploaded(c, up.res)
+	return a.answerUpload(c, up.res)
 }
 
-// uploaded answers an upload. One of which nothing was taken has the status of its reason.
-func (a *Handlers) uploaded(c echo.Context, res Uploaded) error {
+// answerUpload answers an upload. One of which nothing was taken has the status of its reason.
+func (a *Handlers) answerUpload(c echo.Context, res Uploaded) error {
 	status := http.StatusAccepted
 	if len(res.Documents) == 0 {
 		status = refusedStatus(res.Rejected)

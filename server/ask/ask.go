@@ -63,7 +63,7 @@ func (qs *Questions) Read(c echo.Context) (Question, error) {
 	form := c.Request().PostForm
 	q = Question{
 		Message: httpio.FormText(form, "message"), SessionID: form.Get("session_id"), Namespace: form.Get("namespace"),
-		DocumentIDs: without(form["document_ids"], ""), Toolset: form.Get("toolset"), Sibling: form.Get("sibling"),
+		DocumentIDs: withoutEntry(form["document_ids"], ""), Toolset: form.Get("toolset"), Sibling: form.Get("sibling"),
 	}
 	q.Config.Model = form.Get("model")
 	// an empty field of a form means that there is none
@@ -77,9 +77,9 @@ func (qs *Questions) Read(c echo.Context) (Question, error) {
 	return q, nil
 }
 
-// without is a list without an entry. The question box names no document when none is ticked, which an empty entry
+// withoutEntry is a list without an entry. The question box names no document when none is ticked, which an empty entry
 // says.
-func without(list []string, entry string) []string {
+func withoutEntry(list []string, entry string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == entry })
 }
 
@@ -100,7 +100,7 @@ func (qs *Questions) StartFor(ctx context.Context, scope chat.Scope, route, key 
 			Code: chat.CodeUnavailable, Message: "The server is restarting. Ask again in a few seconds.",
 		}
 	}
-	req, err := qs.check(key, q)
+	req, err := qs.checkQuestion(key, q)
 	if err != nil {
 		return chat.Run{}, err
 	}
@@ -116,11 +116,11 @@ func (qs *Questions) StartFor(ctx context.Context, scope chat.Scope, route, key 
 
 // Request checks a question and makes the request of a run from it.
 func (qs *Questions) Request(c echo.Context, q Question) (chat.RunRequest, error) {
-	return qs.check(httpio.IdempotencyKey(c), q)
+	return qs.checkQuestion(httpio.IdempotencyKey(c), q)
 }
 
-// check makes a request of what a route was sent, and validates it.
-func (qs *Questions) check(key string, q Question) (chat.RunRequest, error) {
+// checkQuestion makes a request of what a route was sent, and validates it.
+func (qs *Questions) checkQuestion(key string, q Question) (chat.RunRequest, error) {
 	req := chat.RunRequest{
 		SessionID: q.SessionID, Message: q.Message, Namespace: q.Namespace, DocumentIDs: q.DocumentIDs,
 		Toolset: q.Toolset, Config: q.Config, History: q.History, Instructions: q.Instructions, CitationStyle: q.Style,

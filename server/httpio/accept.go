@@ -9,7 +9,7 @@ import (
 )
 
 // WantsHTML reports whether a browser asks for a page: programs that take anything get JSON.
-func WantsHTML(c echo.Context) bool { return accepts(c, echo.MIMETextHTML) }
+func WantsHTML(c echo.Context) bool { return acceptsType(c, echo.MIMETextHTML) }
 
 // WantsStream reports whether the client asks for server-sent events. The page's script names them in all of its
 // requests: there, only the stream's own address counts.
@@ -17,10 +17,10 @@ func WantsStream(c echo.Context) bool {
 	if ByHTMX(c) && !strings.HasSuffix(c.Path(), "/stream") {
 		return false
 	}
-	return accepts(c, "text/event-stream")
+	return acceptsType(c, "text/event-stream")
 }
 
-func accepts(c echo.Context, mime string) bool {
+func acceptsType(c echo.Context, mime string) bool {
 	for part := range strings.SplitSeq(c.Request().Header.Get(echo.HeaderAccept), ",") {
 		name, _, _ := strings.Cut(part, ";")
 		if strings.EqualFold(strings.TrimSpace(name), mime) {

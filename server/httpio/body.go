@@ -155,7 +155,7 @@ func jsonError(err error) error {
 	}
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		if kind.Field == "" {
-			return Invalid("The body must be a JSON object, not " + article(kind.Value) + ".")
+			return Invalid("The body must be a JSON object, not " + withArticle(kind.Value) + ".")
 		}
 		if kind.Type == reflect.TypeFor[Moment]() {
 			return Invalid(fmt.Sprintf(
@@ -164,7 +164,7 @@ func jsonError(err error) error {
 		}
 		field := strings.TrimPrefix(kind.Field, "Question.") // the decoder names the embedded struct, too
 		return Invalid(fmt.Sprintf(
-			"The field %q can't be %s here. Look up its type in the API's description.", field, article(kind.Value),
+			"The field %q can't be %s here. Look up its type in the API's description.", field, withArticle(kind.Value),
 		))
 	}
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -186,8 +186,8 @@ func jsonError(err error) error {
 	}
 }
 
-// article puts "a" or "an" before the decoder's name of a JSON value, such as "number" or "number 1.5".
-func article(value string) string {
+// withArticle puts "a" or "an" before the decoder's name of a JSON value, such as "number" or "number 1.5".
+func withArticle(value string) string {
 	if strings.HasPrefix(value, "a") || strings.HasPrefix(value, "o") {
 		return "an " + value
 	}

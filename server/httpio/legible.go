@@ -28,12 +28,12 @@ func LegibleJSON(body []byte) error {
 	}
 	for at := bytes.IndexByte(body, '\\'); at >= 0; at = bytes.IndexByte(body, '\\') {
 		body = body[at:]
-		first, ok := escaped(body)
+		first, ok := escapedRune(body)
 		if !ok || !utf16.IsSurrogate(first) {
 			body = body[min(2, len(body)):]
 			continue
 		}
-		second, _ := escaped(body[6:])
+		second, _ := escapedRune(body[6:])
 		if utf16.DecodeRune(first, second) == utf8.RuneError {
 			return Invalid(halfPair)
 		}
@@ -42,8 +42,8 @@ func LegibleJSON(body []byte) error {
 	return nil
 }
 
-// escaped is the number that text begins with as \uXXXX.
-func escaped(text []byte) (rune, bool) {
+// escapedRune is the number that text begins with as \uXXXX.
+func escapedRune(text []byte) (rune, bool) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0, false
 	}

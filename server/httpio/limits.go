@@ -16,18 +16,18 @@ type Limits struct {
 
 // WithDefaults returns the limits with the defaults for those that are zero.
 func (l Limits) WithDefaults() Limits {
-	fill(&l.JSONBody, 1<<20)
-	fill(&l.UploadFile, 50<<20)
-	fill(&l.UploadRequest, 2<<30)
-	fill(&l.UploadFiles, 1000)
-	fill(&l.Streams, 20_000)
-	fill(&l.Heartbeat, 15*time.Second)
-	fill(&l.WriteTimeout, 20*time.Second)
-	fill(&l.ReadTimeout, 30*time.Second)
+	fillDefault(&l.JSONBody, 1<<20)
+	fillDefault(&l.UploadFile, 50<<20)
+	fillDefault(&l.UploadRequest, 2<<30)
+	fillDefault(&l.UploadFiles, 1000)
+	fillDefault(&l.Streams, 20_000)
+	fillDefault(&l.Heartbeat, 15*time.Second)
+	fillDefault(&l.WriteTimeout, 20*time.Second)
+	fillDefault(&l.ReadTimeout, 30*time.Second)
 	return l
 }
 
-func fill[T int | int64 | time.Duration](field *T, value T) {
+func fillDefault[T int | int64 | time.Duration](field *T, value T) {
 	if *field <= 0 {
 		*field = value
 	}

@@ -61,7 +61,7 @@ var knownMethods = []string{
 	http.MethodOptions,
 }
 
-func (m *Metrics) observe(method, route string, status int, took time.Duration) {
+func (m *Metrics) observeRequest(method, route string, status int, took time.Duration) {
 	if route == "" {
 		route = "none"
 	}

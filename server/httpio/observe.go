@@ -28,11 +28,11 @@ func Observe(m *Metrics, log *slog.Logger) echo.MiddlewareFunc {
 				id = strings.ToLower(rand.Text()[:16])
 			}
 			res.Header().Set(echo.HeaderXRequestID, id)
-			if err := recovered(next, c); err != nil {
+			if err := recoverPanic(next, c); err != nil {
 				c.Error(err)
 			}
 			took := time.Since(start)
-			m.observe(req.Method, c.Path(), res.Status, took)
+			m.observeRequest(req.Method, c.Path(), res.Status, took)
 			level := slog.LevelInfo
 			if c.Path() == "/health" || c.Path() == "/readyz" || c.Path() == "/metrics" {
 				level = slog.LevelDebug
@@ -47,9 +47,9 @@ func Observe(m *Metrics, log *slog.Logger) echo.MiddlewareFunc {
 	}
 }
 
-// recovered calls next and returns a panic as an error. When the response has begun already, the connection is cut,
+// recoverPanic calls next and returns a panic as an error. When the response has begun already, the connection is cut,
 // so that the client does not take a half answer for a whole one.
-func recovered(next echo.HandlerFunc, c echo.Context) (err error) {
+func recoverPanic(next echo.HandlerFunc, c echo.Context) (err error) {
 	defer func() {
 		what := recover()
 		if what == nil {

@@ -46,7 +46,7 @@ func Wrap(limits Limits, next http.Handler) http.Handler {
 			r.Method = http.MethodGet
 		}
 		next.ServeHTTP(out, r)
-		out.extend() // for what net/http still has to flush
+		out.extendDeadline() // for what net/http still has to flush
 		out.body.boundRest()
 	})
 }
@@ -63,14 +63,14 @@ type pace struct {
 	bytes   int64
 }
 
-// deadline is when a wait that begins now has to be over.
-func (p *pace) deadline(now time.Time) time.Time {
+// waitDeadline is when a wait that begins now has to be over.
+func (p *pace) waitDeadline(now time.Time) time.Time {
 	left := p.timeout + time.Duration(p.bytes)*time.Second/leastRate - p.waited
 	return now.Add(min(p.timeout, left))
 }
 
-// add counts a wait that is over.
-func (p *pace) add(began time.Time, n int) {
+// addWait counts a wait that is over.
+func (p *pace) addWait(began time.Time, n int) {
 	p.waited += time.Since(began)
 	p.bytes += int64(n)
 }
@@ -88,12 +88,12 @@ type pacedWriter struct {
 
 const pacedPiece = 64 << 10
 
-func (w *pacedWriter) extend() {
+func (w *pacedWriter) extendDeadline() {
 	p := w.pace
 	if w.stream {
 		p = pace{timeout: p.timeout}
 	}
-	_ = w.control.SetWriteDeadline(p.deadline(time.Now()))
+	_ = w.control.SetWriteDeadline(p.waitDeadline(time.Now()))
 }
 
 // WriteHeader notes whether a stream follows.
@@ -107,10 +107,10 @@ func (w *pacedWriter) Write(p []byte) (written int, err error) {
 	w.body.boundRest()
 	for {
 		piece := p[:min(len(p), pacedPiece)]
-		w.extend()
+		w.extendDeadline()
 		began := time.Now()
 		n, err := w.ResponseWriter.Write(piece)
-		w.pace.add(began, n)
+		w.pace.addWait(began, n)
 		written += n
 		p = p[n:]
 		if err != nil || len(p) == 0 {
@@ -135,15 +135,15 @@ type pacedBody struct {
 // KiB by itself: who sends a byte a second would hold the connection, and needs no key for it. On nil it does nothing.
 func (b *pacedBody) boundRest() {
 	if b != nil && !b.ended {
-		_ = b.control.SetReadDeadline(b.pace.deadline(time.Now()))
+		_ = b.control.SetReadDeadline(b.pace.waitDeadline(time.Now()))
 	}
 }
 
 func (b *pacedBody) Read(p []byte) (int, error) {
 	began := time.Now()
-	_ = b.control.SetReadDeadline(b.pace.deadline(began))
+	_ = b.control.SetReadDeadline(b.pace.waitDeadline(began))
 	n, err := b.ReadCloser.Read(p)
-	b.pace.add(began, n)
+	b.pace.addWait(began, n)
 	b.ended = b.ended || err == io.EOF
 	return n, err
 }

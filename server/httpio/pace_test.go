@@ -13,11 +13,11 @@ func TestThePaceOfTransfers(t *testing.T) {
 			p, began := pace{timeout: 30 * time.Second}, time.Now()
 			for sent < 100<<10 {
 				now := time.Now()
-				if deadline := p.deadline(now); !now.Add(pause).Before(deadline) {
+				if deadline := p.waitDeadline(now); !now.Add(pause).Before(deadline) {
 					return deadline.Sub(began), sent
 				}
 				time.Sleep(pause)
-				p.add(now, bytes)
+				p.addWait(now, bytes)
 				sent += bytes
 			}
 			return time.Since(began), sent

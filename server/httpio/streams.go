@@ -54,7 +54,7 @@ func (s *Streams) Enter(user string) error {
 	limits := s.userLimits.For(user)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.room(limits, user); err != nil {
+	if err := s.checkRoom(limits, user); err != nil {
 		return err
 	}
 	s.open++
@@ -64,8 +64,8 @@ func (s *Streams) Enter(user string) error {
 	return nil
 }
 
-// room fails if there is no place for another stream. The caller holds mu.
-func (s *Streams) room(limits chat.Limits, user string) error {
+// checkRoom fails if there is no place for another stream. The caller holds mu.
+func (s *Streams) checkRoom(limits chat.Limits, user string) error {
 	if s.open >= s.most {
 		return &chat.Error{
 			Code:    chat.CodeTooMany,
@@ -82,7 +82,7 @@ func (s *Streams) room(limits chat.Limits, user string) error {
 func (s *Streams) Check(user string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.room(s.userLimits.For(user), user)
+	return s.checkRoom(s.userLimits.For(user), user)
 }
 
 // Leave counts a stream of a user as closed.

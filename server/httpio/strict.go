@@ -18,7 +18,7 @@ import (
 // CheckStrict refuses a body with such a key or text. t is the type that it was decoded into; nil if that is not known.
 func CheckStrict(body []byte, t reflect.Type) error {
 	s := strict{body: body}
-	s.value("", t)
+	s.readValue("", t)
 	if s.fault == "" {
 		return nil
 	}
@@ -32,16 +32,16 @@ type strict struct {
 	fault string // the first one, as a sentence
 }
 
-func (s *strict) space() {
+func (s *strict) skipSpace() {
 	for s.at < len(s.body) &&
 		(s.body[s.at] == ' ' || s.body[s.at] == '\n' || s.body[s.at] == '\t' || s.body[s.at] == '\r') {
 		s.at++
 	}
 }
 
-// next moves behind the next byte that is no space, if it is the wanted one.
-func (s *strict) next(wanted byte) bool {
-	s.space()
+// nextByte moves behind the next byte that is no space, if it is the wanted one.
+func (s *strict) nextByte(wanted byte) bool {
+	s.skipSpace()
 	if s.at < len(s.body) && s.body[s.at] == wanted {
 		s.at++
 		return true
@@ -49,8 +49,8 @@ func (s *strict) next(wanted byte) bool {
 	return false
 }
 
-// text moves behind a string and returns it with its quotes; hasNUL tells an escaped NUL character in it.
-func (s *strict) text() (quoted []byte, hasNUL bool) {
+// readText moves behind a string and returns it with its quotes; hasNUL tells an escaped NUL character in it.
+func (s *strict) readText() (quoted []byte, hasNUL bool) {
 	start := s.at
 	for s.at++; s.at < len(s.body); s.at++ {
 		switch s.body[s.at] {
@@ -65,30 +65,30 @@ func (s *strict) text() (quoted []byte, hasNUL bool) {
 	return s.body[start:], hasNUL
 }
 
-// value moves behind a value of the field with a name.
-func (s *strict) value(name string, t reflect.Type) {
-	s.space()
+// readValue moves behind a value of the field with a name.
+func (s *strict) readValue(name string, t reflect.Type) {
+	s.skipSpace()
 	if s.at >= len(s.body) {
 		return
 	}
 	switch s.body[s.at] {
 	case '{':
-		s.object(t)
+		s.readObject(t)
 	case '[':
 		s.at++
 		var of reflect.Type
 		if t = plainType(t); t != nil && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) {
 			of = t.Elem()
 		}
-		for s.fault == "" && !s.next(']') && s.at < len(s.body) {
+		for s.fault == "" && !s.nextByte(']') && s.at < len(s.body) {
 			before := s.at
-			s.value(name, of)
-			if s.next(','); s.at == before { // no value begins here
+			s.readValue(name, of)
+			if s.nextByte(','); s.at == before { // no value begins here
 				s.at = len(s.body)
 			}
 		}
 	case '"':
-		if _, hasNUL := s.text(); hasNUL && s.fault == "" {
+		if _, hasNUL := s.readText(); hasNUL && s.fault == "" {
 			s.fault = nulIn(name)
 		}
 	default:
@@ -98,16 +98,16 @@ func (s *strict) value(name string, t reflect.Type) {
 	}
 }
 
-func (s *strict) object(t reflect.Type) {
+func (s *strict) readObject(t reflect.Type) {
 	s.at++
 	fields, of := fieldTypes(t)
 	var few [16][]byte
 	seen, many := few[:0], map[string]bool(nil)
-	for s.fault == "" && !s.next('}') && s.at < len(s.body) {
+	for s.fault == "" && !s.nextByte('}') && s.at < len(s.body) {
 		if s.body[s.at] != '"' {
 			return
 		}
-		quoted, hasNUL := s.text()
+		quoted, hasNUL := s.readText()
 		key := quoted[1:max(1, len(quoted)-1)]
 		if bytes.IndexByte(key, '\\') >= 0 {
 			var plain string
@@ -150,11 +150,11 @@ func (s *strict) object(t reflect.Type) {
 		if !known {
 			inside = of
 		}
-		if !s.next(':') {
+		if !s.nextByte(':') {
 			return
 		}
-		s.value(string(key), inside)
-		s.next(',')
+		s.readValue(string(key), inside)
+		s.nextByte(',')
 	}
 }
 

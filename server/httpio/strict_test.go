@@ -60,7 +60,7 @@ func FuzzCheckStrict(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		s := strict{body: body}
-		s.value("", nil)
+		s.readValue("", nil)
 		if json.Valid(body) && s.at < len(body) && s.fault == "" && len(bytes.TrimSpace(body[s.at:])) > 0 {
 			t.Errorf("%q: looked at %d of %d bytes", body, s.at, len(body))
 		}

@@ -53,7 +53,7 @@ func checkCall(next sdk.MethodHandler) sdk.MethodHandler {
 				strings.Join(slices.Sorted(maps.Keys(inputs)), ", "),
 			)}
 		}
-		if why := misfit(inputs[call.Name], call.Arguments); why != "" {
+		if why := argumentsMisfit(inputs[call.Name], call.Arguments); why != "" {
 			return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{
 				&sdk.TextContent{Text: call.Name + " does not take these arguments: " + why + "."},
 			}}, nil
@@ -67,8 +67,8 @@ func checkCall(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// misfit says what is wrong with a call's arguments; empty: nothing.
-func misfit(takes *jsonschema.Schema, arguments json.RawMessage) string {
+// argumentsMisfit says what is wrong with a call's arguments; empty: nothing.
+func argumentsMisfit(takes *jsonschema.Schema, arguments json.RawMessage) string {
 	given := map[string]any{}
 	if len(arguments) > 0 && json.Unmarshal(arguments, &given) != nil {
 		return "they must be a JSON object"

@@ -46,8 +46,8 @@ func (w *plainFailures) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // maxRefusal is how many bytes of a failure's text are told.
 const maxRefusal = 300
 
-// failure is what was kept as one of our errors; nil: nothing was.
-func (w *plainFailures) failure() error {
+// keptFailure is what was kept as one of our errors; nil: nothing was.
+func (w *plainFailures) keptFailure() error {
 	switch {
 	case w.status == 0:
 		return nil

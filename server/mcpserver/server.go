@@ -90,7 +90,7 @@ func (h *Handlers) Serve(c echo.Context) error {
 			// Guard.CheckHost knows the names that we are reached by, also behind a proxy on this machine
 			DisableLocalhostProtection: true,
 		}).ServeHTTP(out, c.Request())
-	return out.failure()
+	return out.keptFailure()
 }
 
 // toolOutputs are the schemas of what the tools answer, by their names.
@@ -119,25 +119,25 @@ func (h *Handlers) toolServer(who caller) *sdk.Server {
 		Annotations: looks,
 		Description: "Finds passages in the documents by meaning and by words. Each comes with its document, " +
 			"section, page and a link to the very place.",
-	}, told(h, who, h.search))
+	}, toolOf(h, who, h.searchDocuments))
 	sdk.AddTool(server, &sdk.Tool{
 		Name: "read", InputSchema: inputs["read"], OutputSchema: toolOutputs()["read"], Title: "Read a document",
 		Annotations: looks,
 		Description: "Reads a document, given by its document_id, or by its id, title or file name as document, a " +
 			"part of about 12,000 characters at a time.",
-	}, told(h, who, h.read))
+	}, toolOf(h, who, h.readDocument))
 	sdk.AddTool(server, &sdk.Tool{
 		Name: "list_documents", InputSchema: inputs["list_documents"], OutputSchema: toolOutputs()["list_documents"],
 		Title: "List documents", Annotations: looks,
 		Description: "Lists the documents with their ids, newest first.",
-	}, told(h, who, h.list))
+	}, toolOf(h, who, h.listDocuments))
 	sdk.AddTool(server, &sdk.Tool{
 		Name: "ask", InputSchema: inputs["ask"], OutputSchema: toolOutputs()["ask"], Title: "Ask a question",
 		Annotations: &sdk.ToolAnnotations{OpenWorldHint: &outside},
 		Description: "Answers a question from the documents, with a footnote for every claim. It searches and reads " +
 			"by itself, which takes from seconds to minutes; steps " +
 			"are told as progress. Give the session_id of the answer before to ask on.",
-	}, told(h, who, h.ask))
+	}, toolOf(h, who, h.askQuestion))
 	return server
 }
 
@@ -154,9 +154,9 @@ type toolFailure struct {
 // error.
 type failureKey struct{}
 
-// told makes a tool of a function that gives a text for models and the same as data. What failed is told in words for
+// toolOf makes a tool of a function that gives a text for models and the same as data. What failed is told in words for
 // people; a panic stays in this call.
-func told[In, Out any](
+func toolOf[In, Out any](
 	h *Handlers, who caller, do func(context.Context, caller, *sdk.CallToolRequest, In) (string, Out, error),
 ) sdk.ToolHandlerFor[In, Out] {
 	return func(ctx context.Context, req *sdk.CallToolRequest, in In) (res *sdk.CallToolResult, out Out, err error) {
@@ -169,7 +169,7 @@ func told[In, Out any](
 					h.Log.ErrorContext(ctx, "tool call failed", "tool", req.Params.Name, "error", err)
 				}
 				if failed, ok := ctx.Value(failureKey{}).(*toolFailure); ok {
-					failed.fill(err)
+					failed.fillFailure(err)
 				}
 				err = errors.New(chat.MessageOf(err))
 			}
@@ -179,8 +179,8 @@ func told[In, Out any](
 	}
 }
 
-// fill describes a failure.
-func (f *toolFailure) fill(err error) {
+// fillFailure describes a failure.
+func (f *toolFailure) fillFailure(err error) {
 	f.Code, f.Detail = chat.CodeOf(err), chat.MessageOf(err)
 	if limit, ok := httpio.LimitReached(err); ok {
 		f.Limit, f.RetryAt, f.Retry = limit.Name, limit.RetryAt, limit.Wait

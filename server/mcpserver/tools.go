@@ -71,7 +71,9 @@ type (
 	}
 )
 
-func (h *Handlers) search(ctx context.Context, who caller, _ *sdk.CallToolRequest, in Query) (string, Found, error) {
+func (h *Handlers) searchDocuments(
+	ctx context.Context, who caller, _ *sdk.CallToolRequest, in Query,
+) (string, Found, error) {
 	query := find.SearchQuery{Query: in.Query, TopK: in.TopK, Namespace: in.Namespace}
 	if len(in.DocumentIDs) > 0 {
 		query.Filters = &find.SearchFilters{DocumentIDs: in.DocumentIDs}
@@ -95,7 +97,7 @@ func (h *Handlers) search(ctx context.Context, who caller, _ *sdk.CallToolReques
 	for i := range out.Results {
 		r := &out.Results[i]
 		r.Metadata.URL = runlog.Absolute(who.origin, r.Metadata.URL)
-		fmt.Fprintf(&b, "%d. %s%s (%s)\n%s\n\n", r.Rank, runlog.OneLine(r.Metadata.Title), locator(
+		fmt.Fprintf(&b, "%d. %s%s (%s)\n%s\n\n", r.Rank, runlog.OneLine(r.Metadata.Title), sectionAndPage(
 			r.Metadata.Section, r.Metadata.Page,
 		), r.Metadata.URL, r.Text)
 	}
@@ -105,8 +107,8 @@ func (h *Handlers) search(ctx context.Context, who caller, _ *sdk.CallToolReques
 	return strings.TrimSpace(b.String()), out, nil
 }
 
-// locator is a section and a page, in words.
-func locator(section string, page int) string {
+// sectionAndPage is a section and a page, in words.
+func sectionAndPage(section string, page int) string {
 	text := ""
 	if section != "" {
 		text = ", " + runlog.OneLine(section)
@@ -117,7 +119,9 @@ func locator(section string, page int) string {
 	return text
 }
 
-func (h *Handlers) read(ctx context.Context, who caller, _ *sdk.CallToolRequest, in Reading) (string, Part, error) {
+func (h *Handlers) readDocument(
+	ctx context.Context, who caller, _ *sdk.CallToolRequest, in Reading,
+) (string, Part, error) {
 	name := cmp.Or(in.DocumentID, in.Document)
 	if corpus.Blank(name) || in.Part < 0 {
 		return "", Part{}, httpio.Invalid(
@@ -147,7 +151,9 @@ func (h *Handlers) read(ctx context.Context, who caller, _ *sdk.CallToolRequest,
 	), out, nil
 }
 
-func (h *Handlers) list(ctx context.Context, who caller, _ *sdk.CallToolRequest, in Filter) (string, Documents, error) {
+func (h *Handlers) listDocuments(
+	ctx context.Context, who caller, _ *sdk.CallToolRequest, in Filter,
+) (string, Documents, error) {
 	if in.Limit == 0 {
 		in.Limit = 50
 	}
@@ -202,9 +208,11 @@ type (
 	}
 )
 
-// ask starts a run like any other and waits for its end. Should the caller go away, the run goes on: its answer is in
-// the conversation.
-func (h *Handlers) ask(ctx context.Context, who caller, req *sdk.CallToolRequest, in Question) (string, Answer, error) {
+// askQuestion starts a run like any other and waits for its end. Should the caller go away, the run goes on: its answer
+// is in the conversation.
+func (h *Handlers) askQuestion(
+	ctx context.Context, who caller, req *sdk.CallToolRequest, in Question,
+) (string, Answer, error) {
 	run, err := h.Questions.StartFor(ctx, who.scope, who.route, "", ask.Question{
 		Message: in.Question, SessionID: in.SessionID, Namespace: in.Namespace, DocumentIDs: in.DocumentIDs,
 	})

@@ -52,7 +52,7 @@ func docsOperation(
 	}
 	for _, p := range op.params {
 		out.Params = append(out.Params, views.DocsField{
-			Name: p.name, Where: p.in, Type: docsType(p.schema), Required: p.need, Bounds: bounds(p.schema),
+			Name: p.name, Where: p.in, Type: docsType(p.schema), Required: p.need, Bounds: valueBounds(p.schema),
 			About: p.about,
 		})
 	}
@@ -65,7 +65,7 @@ func docsOperation(
 	}
 	if op.body != nil || op.form == nil {
 		var err error
-		if out.Example, err = curl(op, base, keys); err != nil {
+		if out.Example, err = curlCommand(op, base, keys); err != nil {
 			return out, err
 		}
 		if out.Try, err = tryForm(op, keys); err != nil {
@@ -83,8 +83,8 @@ func docsOperation(
 	return out, nil
 }
 
-// curl is the request of an operation as a command for a shell.
-func curl(op Operation, base string, keys bool) (string, error) {
+// curlCommand is the request of an operation as a command for a shell.
+func curlCommand(op Operation, base string, keys bool) (string, error) {
 	lines := []string{"curl " + base + TemplatePath(op.Path)}
 	if op.Method != http.MethodGet {
 		lines[0] = "curl -X " + op.Method + " " + base + TemplatePath(op.Path)
@@ -130,7 +130,7 @@ func docsFields(s *jsonschema.Schema, asked bool) []views.DocsField {
 	for _, name := range s.PropertyOrder {
 		p := s.Properties[name]
 		fields = append(fields, views.DocsField{
-			Name: name, Type: docsType(p), Required: asked && slices.Contains(s.Required, name), Bounds: bounds(p),
+			Name: name, Type: docsType(p), Required: asked && slices.Contains(s.Required, name), Bounds: valueBounds(p),
 			About: p.Description,
 		})
 	}
@@ -176,16 +176,16 @@ func docsType(s *jsonschema.Schema) views.DocsType {
 	return views.DocsType{Words: "any value"}
 }
 
-// bounds says what a value may be: "1 to 50; default 5".
-func bounds(s *jsonschema.Schema) string {
+// valueBounds says what a value may be: "1 to 50; default 5".
+func valueBounds(s *jsonschema.Schema) string {
 	var parts []string
 	for _, r := range []struct {
 		low, high *float64
 		unit      string
-	}{{s.Minimum, s.Maximum, ""}, {wide(s.MinLength), wide(s.MaxLength), " characters"}, {
-		wide(s.MinItems), wide(s.MaxItems), " entries",
+	}{{s.Minimum, s.Maximum, ""}, {toFloat(s.MinLength), toFloat(s.MaxLength), " characters"}, {
+		toFloat(s.MinItems), toFloat(s.MaxItems), " entries",
 	}} {
-		switch low, high := number(r.low), number(r.high); {
+		switch low, high := formatNumber(r.low), formatNumber(r.high); {
 		case r.low != nil && r.high != nil && low == high:
 			parts = append(parts, low+r.unit)
 		case r.low != nil && r.high != nil:
@@ -214,14 +214,14 @@ func bounds(s *jsonschema.Schema) string {
 	return strings.Join(parts, "; ")
 }
 
-func wide(n *int) *float64 {
+func toFloat(n *int) *float64 {
 	if n == nil {
 		return nil
 	}
 	return to(float64(*n))
 }
 
-func number(f *float64) string {
+func formatNumber(f *float64) string {
 	if f == nil {
 		return ""
 	}

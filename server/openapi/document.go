@@ -152,12 +152,12 @@ func Describe(l httpio.Limits, users chat.Limits, version string) (*Document, er
 		if doc.Paths[path] == nil {
 			doc.Paths[path] = map[string]apiOperation{}
 		}
-		doc.Paths[path][strings.ToLower(op.Method)] = op.describe(types)
+		doc.Paths[path][strings.ToLower(op.Method)] = op.describeOperation(types)
 	}
 	for _, kind := range chat.Kinds {
-		types.event(kind)
+		types.addEvent(kind)
 	}
-	types.response(v1.Chunk{})
+	types.responseSchema(v1.Chunk{})
 	doc.Components.Schemas, doc.asked = types.made, types.asked
 	return doc, errors.Join(types.err, doc.nameSame())
 }
@@ -173,7 +173,7 @@ func TemplatePath(path string) string {
 	return strings.Join(parts, "/")
 }
 
-func (op Operation) describe(types *schemas) apiOperation {
+func (op Operation) describeOperation(types *schemas) apiOperation {
 	out := apiOperation{
 		OperationID: op.ID(), Tags: []string{op.group}, Summary: op.summary, Description: op.about,
 		Responses: map[string]apiResponse{},
@@ -188,27 +188,29 @@ func (op Operation) describe(types *schemas) apiOperation {
 	}
 	if op.body != nil {
 		out.RequestBody.Content[echo.MIMEApplicationJSON] = apiContent{
-			Schema: types.request(op.body, op.open), Example: op.example,
+			Schema: types.requestSchema(op.body, op.open), Example: op.example,
 		}
 	}
 	if op.form != nil {
 		out.RequestBody.Content[op.formKind] = apiContent{Schema: formSchema(op.form)}
 	}
 	for _, o := range op.outcomes {
-		out.add(o.status, o.about, o.content(types))
+		out.addResponse(o.status, o.about, o.responseContent(types))
 	}
 	for _, code := range slices.Concat(op.fails, alwaysFails) {
 		kind, body := "application/problem+json", any(httpio.Problem{})
 		if strings.HasPrefix(op.Path, "/v1/") {
 			kind, body = echo.MIMEApplicationJSON, v1.Failed{}
 		}
-		out.add(httpio.Status(code), codeWords[code], map[string]apiContent{kind: {Schema: types.response(body)}})
+		out.addResponse(httpio.Status(code), codeWords[code], map[string]apiContent{
+			kind: {Schema: types.responseSchema(body)},
+		})
 	}
 	return out
 }
 
-// add puts another way to answer with a status beside those that are known.
-func (out *apiOperation) add(status int, about string, content map[string]apiContent) {
+// addResponse puts another way to answer with a status beside those that are known.
+func (out *apiOperation) addResponse(status int, about string, content map[string]apiContent) {
 	key := strconv.Itoa(status)
 	res, ok := out.Responses[key]
 	switch {
@@ -223,10 +225,10 @@ func (out *apiOperation) add(status int, about string, content map[string]apiCon
 	out.Responses[key] = res
 }
 
-func (o outcome) content(types *schemas) map[string]apiContent {
+func (o outcome) responseContent(types *schemas) map[string]apiContent {
 	switch {
 	case o.body != nil:
-		return map[string]apiContent{echo.MIMEApplicationJSON: {Schema: types.response(o.body)}}
+		return map[string]apiContent{echo.MIMEApplicationJSON: {Schema: types.responseSchema(o.body)}}
 	case o.kind == eventsKind: // a schema would be that of each event, and events are of many
 		return map[string]apiContent{o.kind: {}}
 	case o.kind != "":

@@ -57,7 +57,8 @@ func documentOperations() []Operation {
 					about: "A JSON object about the files: author, date, tags and so on.",
 				},
 				{name: "files", need: true, schema: &jsonschema.Schema{
-					Type: "array", MinItems: whole(to(1)), Items: &jsonschema.Schema{Type: "string", Format: "binary"},
+					Type: "array", MinItems: wholeNumber(to(1)),
+					Items: &jsonschema.Schema{Type: "string", Format: "binary"},
 				}, about: "The files: " + extract.Formats.Labels("or") + "."},
 			},
 			formKind: echo.MIMEMultipartForm,

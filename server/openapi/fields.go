@@ -295,5 +295,5 @@ func wholeSchema(low, high float64, initial string) *jsonschema.Schema {
 func oneOrNone(values ...string) *jsonschema.Schema { return oneOf(append(values, "")...) }
 
 func oneOf(values ...string) *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "string", Enum: list(values...)}
+	return &jsonschema.Schema{Type: "string", Enum: listValues(values...)}
 }

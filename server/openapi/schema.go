@@ -43,20 +43,22 @@ func newSchemas(fields map[string]field) *schemas {
 	return &schemas{fields: fields, made: map[string]*jsonschema.Schema{}, asked: map[string]bool{}}
 }
 
-func (b *schemas) request(v any, open bool) *jsonschema.Schema {
-	return b.of(reflect.TypeOf(v), true, open)
+func (b *schemas) requestSchema(v any, open bool) *jsonschema.Schema {
+	return b.schemaOf(reflect.TypeOf(v), true, open)
 }
 
-func (b *schemas) response(v any) *jsonschema.Schema { return b.of(reflect.TypeOf(v), false, true) }
+func (b *schemas) responseSchema(v any) *jsonschema.Schema {
+	return b.schemaOf(reflect.TypeOf(v), false, true)
+}
 
-// event makes the component of one kind of event: its payload behind type, run_id and seq.
-func (b *schemas) event(kind chat.Kind) {
+// addEvent makes the component of one kind of event: its payload behind type, run_id and seq.
+func (b *schemas) addEvent(kind chat.Kind) {
 	p, err := chat.Event{Type: kind, Body: json.RawMessage("{}")}.Payload()
 	if err != nil {
 		b.err = errors.Join(b.err, err)
 		return
 	}
-	b.response(p)
+	b.responseSchema(p)
 	body := b.made[componentName(reflect.TypeOf(p))].CloneSchemas()
 	name := any(string(kind))
 	body.Properties["type"] = &jsonschema.Schema{
@@ -82,7 +84,7 @@ func componentName(t reflect.Type) string {
 
 var prefixes = map[string]string{"v1": "V1", "mcpserver": "Mcp"}
 
-func (b *schemas) of(t reflect.Type, asked, open bool) *jsonschema.Schema {
+func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema {
 	switch t {
 	case reflect.TypeFor[time.Time]():
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}
@@ -104,9 +106,9 @@ func (b *schemas) of(t reflect.Type, asked, open bool) *jsonschema.Schema {
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		return nullable(b.of(t.Elem(), asked, open))
+		return withNull(b.schemaOf(t.Elem(), asked, open))
 	case reflect.String:
-		return &jsonschema.Schema{Type: "string", Enum: enum(t)}
+		return &jsonschema.Schema{Type: "string", Enum: enumValues(t)}
 	case reflect.Bool:
 		return &jsonschema.Schema{Type: "boolean"}
 	case reflect.Int, reflect.Int64:
@@ -114,27 +116,27 @@ func (b *schemas) of(t reflect.Type, asked, open bool) *jsonschema.Schema {
 	case reflect.Float64:
 		return &jsonschema.Schema{Type: "number"}
 	case reflect.Slice:
-		s := &jsonschema.Schema{Type: "array", Items: b.of(t.Elem(), asked, open)}
+		s := &jsonschema.Schema{Type: "array", Items: b.schemaOf(t.Elem(), asked, open)}
 		if asked && t.Elem().Kind() == reflect.String {
-			s.Items.MinLength = whole(to(1))
+			s.Items.MinLength = wholeNumber(to(1))
 		}
 		return s
 	case reflect.Array:
 		n := t.Len()
-		return &jsonschema.Schema{Type: "array", Items: b.of(t.Elem(), asked, open), MinItems: &n, MaxItems: &n}
+		return &jsonschema.Schema{Type: "array", Items: b.schemaOf(t.Elem(), asked, open), MinItems: &n, MaxItems: &n}
 	case reflect.Map:
-		return &jsonschema.Schema{Type: "object", AdditionalProperties: b.of(t.Elem(), asked, open)}
+		return &jsonschema.Schema{Type: "object", AdditionalProperties: b.schemaOf(t.Elem(), asked, open)}
 	case reflect.Interface:
 		return &jsonschema.Schema{}
 	case reflect.Struct:
-		return b.component(t, asked, open)
+		return b.componentOf(t, asked, open)
 	default:
 		b.err = errors.Join(b.err, fmt.Errorf("no schema for %v", t))
 		return &jsonschema.Schema{}
 	}
 }
 
-func (b *schemas) component(t reflect.Type, asked, open bool) *jsonschema.Schema {
+func (b *schemas) componentOf(t reflect.Type, asked, open bool) *jsonschema.Schema {
 	if t.NumField() == 0 {
 		return &jsonschema.Schema{Type: "object"}
 	}
@@ -177,13 +179,13 @@ func (b *schemas) addFields(s *jsonschema.Schema, t reflect.Type, asked, open bo
 		if !asked && optional && kind.Kind() == reflect.Pointer { // left out, never null
 			kind = kind.Elem()
 		}
-		value := about.narrow(b.of(kind, asked, open))
+		value := about.narrowSchema(b.schemaOf(kind, asked, open))
 		if asked && !about.need && value.Enum != nil {
 			value.Enum = append(value.Enum, "") // the same as none
 		}
 		switch {
 		case asked && !about.need, !asked && !optional && mayBeNull(t, f.Type):
-			value = nullable(value)
+			value = withNull(value)
 		}
 		if value.Description = about.about; value.Description == "" {
 			value.Description = words[tag]
@@ -203,8 +205,8 @@ func mayBeNull(t, f reflect.Type) bool {
 		(f.Kind() == reflect.Slice || f.Kind() == reflect.Map) && f != reflect.TypeFor[json.RawMessage]()
 }
 
-// narrow puts a field's bounds into its schema.
-func (f field) narrow(s *jsonschema.Schema) *jsonschema.Schema {
+// narrowSchema puts a field's bounds into its schema.
+func (f field) narrowSchema(s *jsonschema.Schema) *jsonschema.Schema {
 	s.Pattern = f.pattern
 	for _, value := range f.values {
 		s.Enum = append(s.Enum, value)
@@ -213,7 +215,7 @@ func (f field) narrow(s *jsonschema.Schema) *jsonschema.Schema {
 		s.Default, _ = json.Marshal(f.initial) // numbers, words and truth values: it can't fail
 	}
 	if f.pair {
-		s.Items.MinItems, s.Items.MaxItems = whole(to(2)), whole(to(2))
+		s.Items.MinItems, s.Items.MaxItems = wholeNumber(to(2)), wholeNumber(to(2))
 		s.Items.Items.Pattern = notBlank
 	}
 	if f.Min == nil && f.Max == nil {
@@ -221,16 +223,16 @@ func (f field) narrow(s *jsonschema.Schema) *jsonschema.Schema {
 	}
 	switch kinds := append(s.Types, s.Type); {
 	case slices.Contains(kinds, "string"):
-		s.MinLength, s.MaxLength = whole(f.Min), whole(f.Max)
+		s.MinLength, s.MaxLength = wholeNumber(f.Min), wholeNumber(f.Max)
 	case slices.Contains(kinds, "array"):
-		s.MinItems, s.MaxItems = whole(f.Min), whole(f.Max)
+		s.MinItems, s.MaxItems = wholeNumber(f.Min), wholeNumber(f.Max)
 	default:
 		s.Minimum, s.Maximum = f.Min, f.Max
 	}
 	return s
 }
 
-func whole(f *float64) *int {
+func wholeNumber(f *float64) *int {
 	if f == nil {
 		return nil
 	}
@@ -238,8 +240,8 @@ func whole(f *float64) *int {
 	return &n
 }
 
-// nullable lets null in as well.
-func nullable(s *jsonschema.Schema) *jsonschema.Schema {
+// withNull lets null in as well.
+func withNull(s *jsonschema.Schema) *jsonschema.Schema {
 	switch {
 	case s.Ref != "" || len(s.OneOf) > 0:
 		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{s, {Type: "null"}}}

@@ -30,8 +30,8 @@ var codeWords = map[chat.Code]string{
 	chat.CodeInternal:    "Something went wrong on the server (internal).",
 }
 
-// enum lists the values of a named type that has a few.
-func enum(t reflect.Type) []any {
+// enumValues lists the values of a named type that has a few.
+func enumValues(t reflect.Type) []any {
 	switch t {
 	case reflect.TypeFor[chat.LimitName]():
 		var names []any
@@ -40,40 +40,40 @@ func enum(t reflect.Type) []any {
 		}
 		return names
 	case reflect.TypeFor[runlog.CitationStyle]():
-		return list(runlog.StyleSource, runlog.StyleNumeric)
+		return listValues(runlog.StyleSource, runlog.StyleNumeric)
 	case reflect.TypeFor[corpus.SearchMode]():
-		return list(corpus.ModeHybrid, corpus.ModeLexical, corpus.ModeSemantic)
+		return listValues(corpus.ModeHybrid, corpus.ModeLexical, corpus.ModeSemantic)
 	case reflect.TypeFor[corpus.State]():
-		return list(corpus.States...)
+		return listValues(corpus.States...)
 	case reflect.TypeFor[corpus.Semantic]():
-		return list(corpus.SemanticOff, corpus.SemanticPending, corpus.SemanticReady, corpus.SemanticFailed)
+		return listValues(corpus.SemanticOff, corpus.SemanticPending, corpus.SemanticReady, corpus.SemanticFailed)
 	case reflect.TypeFor[chat.Mode]():
-		return list(chat.ModeFullBook, chat.ModeContextConstrained)
+		return listValues(chat.ModeFullBook, chat.ModeContextConstrained)
 	case reflect.TypeFor[chat.Status]():
-		return list(
+		return listValues(
 			chat.StatusPending, chat.StatusRunning, chat.StatusComplete, chat.StatusError, chat.StatusCancelled,
 			chat.StatusSkipped,
 		)
 	case reflect.TypeFor[chat.Action]():
-		return list(chat.ActionPlanning, chat.ActionSearching, chat.ActionExploring, chat.ActionReading,
+		return listValues(chat.ActionPlanning, chat.ActionSearching, chat.ActionExploring, chat.ActionReading,
 			chat.ActionAnalysing,
 			chat.ActionSummarising, chat.ActionThinking, chat.ActionOpening, chat.ActionCalculating)
 	case reflect.TypeFor[chat.Check]():
-		return list(chat.CheckVerified, chat.CheckApproximate, chat.CheckNotFound)
+		return listValues(chat.CheckVerified, chat.CheckApproximate, chat.CheckNotFound)
 	case reflect.TypeFor[chat.StopReason]():
-		return list(
+		return listValues(
 			chat.StopAnswered, chat.StopAnswerNow, chat.StopMaxSteps, chat.StopMaxRetrievalCalls, chat.StopMaxTokens,
 			chat.StopUnusableCalls, chat.StopTimeout, chat.StopRefused,
 		)
 	case reflect.TypeFor[chat.RunStatus]():
-		return list(chat.RunRunning, chat.RunCompleted, chat.RunCancelled, chat.RunFailed, chat.RunInterrupted,
+		return listValues(chat.RunRunning, chat.RunCompleted, chat.RunCancelled, chat.RunFailed, chat.RunInterrupted,
 			chat.RunGuardrailTriggered,
 			chat.RunCitationValidationFailed)
 	}
 	return nil
 }
 
-func list[T ~string](values ...T) []any {
+func listValues[T ~string](values ...T) []any {
 	out := make([]any, len(values))
 	for i, v := range values {
 		out[i] = string(v)

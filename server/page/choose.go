@@ -21,7 +21,7 @@ const (
 // Choices answers GET /choose?q=: documents by name, for the question box.
 func (h *Handlers) Choices(c echo.Context) error {
 	docs, _, err := h.Library.List(
-		c.Request().Context(), httpio.Scope(c), corpus.Filter{Text: draft(c), States: ready, Limit: offered},
+		c.Request().Context(), httpio.Scope(c), corpus.Filter{Text: draftQuestion(c), States: ready, Limit: offered},
 	)
 	if err != nil {
 		return err
@@ -31,8 +31,8 @@ func (h *Handlers) Choices(c echo.Context) error {
 
 var ready = []corpus.State{corpus.StateReady}
 
-// chooser offers the newest documents beside those that the last question was narrowed to.
-func (h *Handlers) chooser(
+// fillChooser offers the newest documents beside those that the last question was narrowed to.
+func (h *Handlers) fillChooser(
 	ctx context.Context, scope chat.Scope, counts corpus.Counts, chosen []string,
 ) (views.Chooser, error) {
 	c := views.Chooser{Ready: counts.Ready}

@@ -37,7 +37,7 @@ func (h *Handlers) Documents(c echo.Context) error {
 	if httpio.ByHTMX(c) {
 		return httpio.Show(c, http.StatusOK, views.DocumentsList(list))
 	}
-	page, err := h.frame(c, "Documents")
+	page, err := h.pageFrame(c, "Documents")
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func documentsQuery(c echo.Context) (views.DocumentsQuery, corpus.Filter, error)
 
 // UploadRefused answers a form with files of which some were not taken.
 func (h *Handlers) UploadRefused(c echo.Context, status, taken int, refused []views.RefusedFile) error {
-	page, err := h.frame(c, views.UploadTitle(taken))
+	page, err := h.pageFrame(c, views.UploadTitle(taken))
 	if err != nil {
 		return err
 	}

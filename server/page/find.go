@@ -18,7 +18,7 @@ const foundShown = 8
 // Find answers GET /find: questions and documents by name, as a page or as the palette's list.
 func (h *Handlers) Find(c echo.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	f := views.Found{Query: draft(c)}
+	f := views.Found{Query: draftQuestion(c)}
 	var err error
 	if f.Sessions, _, err = h.Store.Sessions(
 		ctx, scope, chat.SessionQuery{Text: f.Query, Limit: foundShown},
@@ -31,7 +31,7 @@ func (h *Handlers) Find(c echo.Context) error {
 	if httpio.ByHTMX(c) {
 		return httpio.Show(c, http.StatusOK, views.FoundList(f))
 	}
-	page, err := h.frame(c, "Search")
+	page, err := h.pageFrame(c, "Search")
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (h *Handlers) Find(c echo.Context) error {
 // Docs shows a description of the API as a page. describe makes it for the address where the examples are sent; keys
 // says that they need one.
 func (h *Handlers) Docs(c echo.Context, describe func(base string, keys bool) (views.Docs, error)) error {
-	page, err := h.frame(c, "API")
+	page, err := h.pageFrame(c, "API")
 	if err != nil {
 		return err
 	}

@@ -39,8 +39,8 @@ func newFragments(feed *chat.Feed, md *views.Markdown, onPage func(), usual stri
 	return &fragments{feed: feed, md: md, usual: usual, offered: offered, onPage: onPage, runs: map[string]*drawnRun{}}
 }
 
-// join returns a function that draws a run's entries for one reader. leave must be called when the reader is gone.
-func (f *fragments) join(
+// joinRun returns a function that draws a run's entries for one reader. leave must be called when the reader is gone.
+func (f *fragments) joinRun(
 	ctx context.Context, s chat.Scope, run string,
 ) (frame func([]byte, *chat.Entry) ([]byte, error), leave func()) {
 	f.mu.Lock()
@@ -55,7 +55,7 @@ func (f *fragments) join(
 		if entry.Type == chat.KindReset {
 			return d.startOver(dst, run) //nolint:contextcheck // drawn in memory
 		}
-		drawn, err := f.draw(ctx, s, d, entry)
+		drawn, err := f.drawEntry(ctx, s, d, entry)
 		return append(dst, drawn...), err
 	}
 	leave = sync.OnceFunc(func() {
@@ -80,8 +80,8 @@ func (d *drawnRun) startOver(dst []byte, run string) ([]byte, error) {
 	return httpio.AppendFrame(dst, 0, string(chat.KindReset), b.Bytes()), nil
 }
 
-// draw returns the frame of entry. What came before it is applied, but not drawn unless a reader asks for it.
-func (f *fragments) draw(ctx context.Context, s chat.Scope, d *drawnRun, entry *chat.Entry) ([]byte, error) {
+// drawEntry returns the frame of entry. What came before it is applied, but not drawn unless a reader asks for it.
+func (f *fragments) drawEntry(ctx context.Context, s chat.Scope, d *drawnRun, entry *chat.Entry) ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	at := int(entry.Seq) - 1
@@ -104,13 +104,13 @@ func (f *fragments) draw(ctx context.Context, s chat.Scope, d *drawnRun, entry *
 			if before.Seq >= entry.Seq {
 				break
 			}
-			if _, err := d.fold.apply(before.Event); err != nil {
+			if _, err := d.fold.applyEvent(before.Event); err != nil {
 				return nil, err
 			}
 			d.frames = append(d.frames, nil)
 		}
 	}
-	changed, err := d.fold.apply(entry.Event)
+	changed, err := d.fold.applyEvent(entry.Event)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (f *fragments) draw(ctx context.Context, s chat.Scope, d *drawnRun, entry *
 	}
 	var b bytes.Buffer
 	// Other readers get the frame, too: the one who leaves must not end its drawing.
-	err = fragment(d.fold.turn, entry.Type, changed).Render(context.Background(), &b) //nolint:contextcheck // as said
+	err = drawPart(d.fold.turn, entry.Type, changed).Render(context.Background(), &b) //nolint:contextcheck // as said
 	if err != nil {
 		return nil, fmt.Errorf("draw event %d of run %s: %w", entry.Seq, entry.RunID, err)
 	}
@@ -128,8 +128,8 @@ func (f *fragments) draw(ctx context.Context, s chat.Scope, d *drawnRun, entry *
 	return frame, nil
 }
 
-// fragment is what an event of a kind redraws.
-func fragment(t *views.Turn, kind chat.Kind, c change) templ.Component {
+// drawPart is what an event of a kind redraws.
+func drawPart(t *views.Turn, kind chat.Kind, c change) templ.Component {
 	switch kind {
 	case chat.KindRunStarted:
 		return views.StartedFragment(t)

@@ -35,7 +35,7 @@ func newFold(run string, md *views.Markdown) *fold {
 		turn: &views.Turn{RunID: run, Status: chat.RunRunning, Latest: true}, md: md,
 		calls: map[string]*views.Step{}, kids: map[string]string{},
 	}
-	f.draft = views.NewDraft(md, f.citation)
+	f.draft = views.NewDraft(md, f.findCitation)
 	return f
 }
 
@@ -43,15 +43,15 @@ func newFold(run string, md *views.Markdown) *fold {
 func foldRun(run string, md *views.Markdown, entries []*chat.Entry) (*views.Turn, error) {
 	f := newFold(run, nil)
 	for _, entry := range entries {
-		if _, err := f.apply(entry.Event); err != nil {
+		if _, err := f.applyEvent(entry.Event); err != nil {
 			return nil, err
 		}
 	}
 	switch t := f.turn; {
 	case t.Final != nil:
-		t.Blocks = md.Whole(t.Final.Markdown, t.Final.Unsupported, f.citation)
+		t.Blocks = md.Whole(t.Final.Markdown, t.Final.Unsupported, f.findCitation)
 	case !f.draft.Empty():
-		whole := views.NewDraft(md, f.citation)
+		whole := views.NewDraft(md, f.findCitation)
 		whole.Add(f.draft.Text())
 		if t.Blocks = whole.Blocks(); !t.Running() {
 			t.Blocks = whole.Close()
@@ -60,8 +60,8 @@ func foldRun(run string, md *views.Markdown, entries []*chat.Entry) (*views.Turn
 	return f.turn, nil
 }
 
-// apply adds the next event. Events that were applied before change nothing.
-func (f *fold) apply(ev chat.Event) (change, error) {
+// applyEvent adds the next event. Events that were applied before change nothing.
+func (f *fold) applyEvent(ev chat.Event) (change, error) {
 	payload, err := f.log.Apply(ev)
 	if err != nil || payload == nil {
 		return change{}, err
@@ -73,30 +73,30 @@ func (f *fold) apply(ev chat.Event) (change, error) {
 	case chat.RunStarted:
 		t.SessionID, t.Question, t.Model, t.Mode, t.Budget = p.SessionID, p.Question, p.Model, p.Mode, p.Budget
 	case chat.Step:
-		return f.step(p, ev.At), nil
+		return f.applyStep(p, ev.At), nil
 	case chat.AnswerDelta:
-		return f.delta(p), nil
+		return f.applyDelta(p), nil
 	case chat.AnswerReset:
-		return f.reset(p), nil
+		return f.applyReset(p), nil
 	case chat.Citation:
 		return change{cite: p}, nil
 	case chat.Answer:
-		f.answer(p)
+		f.applyAnswer(p)
 	case chat.RunDone:
-		return change{ended: f.done(p)}, nil
+		return change{ended: f.endRun(p)}, nil
 	case chat.Reset: // tells a reader to start over; the log itself has none
 	}
 	return change{}, nil
 }
 
-func (f *fold) step(p chat.Step, at time.Time) change {
+func (f *fold) applyStep(p chat.Step, at time.Time) change {
 	s, known := f.calls[p.CallID]
 	var c change
 	if !known {
 		s = f.newStep(p.CallID, at)
-		c.parent, c.whole = f.adopt(s, p, at)
+		c.parent, c.whole = f.adoptStep(s, p, at)
 		if p.ParentID == "" {
-			c.parent, c.moved = f.repeat(s, p.ToolName)
+			c.parent, c.moved = f.foldRepeat(s, p.ToolName)
 			c.whole = c.moved != nil
 		}
 	} else if s.Grouping { // children came before it
@@ -109,7 +109,7 @@ func (f *fold) step(p chat.Step, at time.Time) change {
 	if c.parent == nil {
 		c.parent = f.calls[f.kids[p.CallID]]
 	}
-	if f.group(c.parent, at) {
+	if f.groupState(c.parent, at) {
 		c.whole = true
 	}
 	c.step = s
@@ -124,8 +124,8 @@ func (f *fold) newStep(call string, at time.Time) *views.Step {
 	return s
 }
 
-// adopt puts a new step under its parent, which is made up if it has no event of its own yet.
-func (f *fold) adopt(s *views.Step, p chat.Step, at time.Time) (parent *views.Step, fresh bool) {
+// adoptStep puts a new step under its parent, which is made up if it has no event of its own yet.
+func (f *fold) adoptStep(s *views.Step, p chat.Step, at time.Time) (parent *views.Step, fresh bool) {
 	if p.ParentID == "" || p.ParentID == p.CallID {
 		f.turn.Steps = append(f.turn.Steps, s)
 		return nil, false
@@ -141,8 +141,8 @@ func (f *fold) adopt(s *views.Step, p chat.Step, at time.Time) (parent *views.St
 	return parent, !known
 }
 
-// group gives a made-up parent the state of its children and reports whether that changed it.
-func (f *fold) group(parent *views.Step, at time.Time) bool {
+// groupState gives a made-up parent the state of its children and reports whether that changed it.
+func (f *fold) groupState(parent *views.Step, at time.Time) bool {
 	if parent == nil || !parent.Grouping {
 		return false
 	}
@@ -161,7 +161,7 @@ func (f *fold) group(parent *views.Step, at time.Time) bool {
 	return parent.Status != before
 }
 
-func (f *fold) delta(p chat.AnswerDelta) change {
+func (f *fold) applyDelta(p chat.AnswerDelta) change {
 	first := f.draft.Empty()
 	if first {
 		f.turn.Worked = f.turn.Elapsed
@@ -171,17 +171,17 @@ func (f *fold) delta(p chat.AnswerDelta) change {
 	return change{blocks: blocks, all: all, head: first}
 }
 
-// reset draws the text so far as the thought that it was.
-func (f *fold) reset(p chat.AnswerReset) change {
+// applyReset draws the text so far as the thought that it was.
+func (f *fold) applyReset(p chat.AnswerReset) change {
 	s := f.calls[p.CallID]
 	if step, known := f.log.Step(p.CallID); known {
 		s.Thought = step.Thought
 	}
-	f.draft, f.turn.Blocks, f.turn.Worked = views.NewDraft(f.md, f.citation), nil, 0
+	f.draft, f.turn.Blocks, f.turn.Worked = views.NewDraft(f.md, f.findCitation), nil, 0
 	return change{step: s, parent: f.calls[f.kids[p.CallID]]}
 }
 
-func (f *fold) citation(n int) (chat.Citation, bool) {
+func (f *fold) findCitation(n int) (chat.Citation, bool) {
 	for _, c := range f.turn.Citations {
 		if c.Number == n {
 			return c, true
@@ -190,19 +190,19 @@ func (f *fold) citation(n int) (chat.Citation, bool) {
 	return chat.Citation{}, false
 }
 
-func (f *fold) answer(p chat.Answer) {
+func (f *fold) applyAnswer(p chat.Answer) {
 	f.turn.Final = &p
 	if f.turn.Worked == 0 {
 		f.turn.Worked = f.turn.Elapsed
 	}
 	if f.md != nil {
-		f.turn.Blocks = f.md.Whole(p.Markdown, p.Unsupported, f.citation)
+		f.turn.Blocks = f.md.Whole(p.Markdown, p.Unsupported, f.findCitation)
 	}
 }
 
-// done ends the run and whatever was still under way in it: nothing spins for ever. It returns the top-level steps it
+// endRun ends the run and whatever was still under way in it: nothing spins for ever. It returns the top-level steps it
 // ended.
-func (f *fold) done(p chat.RunDone) []*views.Step {
+func (f *fold) endRun(p chat.RunDone) []*views.Step {
 	f.turn.Status, f.turn.Error = p.Status, p.Error
 	if f.turn.Final == nil {
 		f.turn.Blocks = f.draft.Close()

@@ -8,9 +8,9 @@ import (
 // repeatsFold is how many calls of one tool, one after the other, become one row.
 const repeatsFold = 3
 
-// repeat puts s, the newest row of the timeline, into one row with the calls of the same tool right before it. The
+// foldRepeat puts s, the newest row of the timeline, into one row with the calls of the same tool right before it. The
 // returned parent is that row, nil if there is none; moved are the rows that it took in.
-func (f *fold) repeat(s *views.Step, tool string) (parent *views.Step, moved []*views.Step) {
+func (f *fold) foldRepeat(s *views.Step, tool string) (parent *views.Step, moved []*views.Step) {
 	rows := f.turn.Steps
 	last := len(rows) - 1
 	if last < 0 || rows[last] != s || tool == "" {

@@ -334,11 +334,11 @@ func TestADeltaRedrawsOnlyTheOpenBlock(t *testing.T) {
 
 func drawEntry(t testing.TB, f *fold, entry *chat.Entry) string {
 	t.Helper()
-	changed, err := f.apply(entry.Event)
+	changed, err := f.applyEvent(entry.Event)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return drawString(t, fragment(f.turn, entry.Type, changed).Render)
+	return drawString(t, drawPart(f.turn, entry.Type, changed).Render)
 }
 
 func attr(n *html.Node, name string) string {

@@ -105,8 +105,8 @@ func staticType(name string) string {
 	}
 }
 
-// frame collects what every page shows around its own part. title is the document's.
-func (h *Handlers) frame(c echo.Context, title string) (views.Page, error) {
+// pageFrame collects what every page shows around its own part. title is the document's.
+func (h *Handlers) pageFrame(c echo.Context, title string) (views.Page, error) {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	sessions, _, err := h.Store.Sessions(ctx, scope, chat.SessionQuery{Limit: sessionsShown})
 	if err != nil {
@@ -155,7 +155,7 @@ func (h *Handlers) ErrorPage(c echo.Context, p httpio.Problem) error {
 		return nil
 	}
 	title := views.TroubleTitle(p.Code)
-	page, err := h.frame(c, title)
+	page, err := h.pageFrame(c, title)
 	if err != nil {
 		page = views.Page{Title: title, Now: time.Now(), Assets: h.Assets, Offline: h.Offline, Model: h.Model}
 	}

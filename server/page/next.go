@@ -36,7 +36,7 @@ func (h *Handlers) NextTurns(c echo.Context) error {
 	parts := []templ.Component{views.Queue(id, list)}
 	branch := runlog.BranchTo(runs, session.HeadID)
 	seen := runlog.BranchTo(runs, c.QueryParam("after"))
-	at := shared(branch, seen)
+	at := sharedRuns(branch, seen)
 	if at == len(branch) && at < len(seen) { // it ends before what is seen
 		at--
 	}
@@ -57,8 +57,8 @@ func (h *Handlers) NextTurns(c echo.Context) error {
 	return httpio.Show(c, http.StatusOK, templ.Join(parts...))
 }
 
-// shared returns how many runs two branches have in common, from the first question on.
-func shared(a, b []chat.Run) int {
+// sharedRuns returns how many runs two branches have in common, from the first question on.
+func sharedRuns(a, b []chat.Run) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n].ID == b[n].ID {
 		n++

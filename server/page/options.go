@@ -15,8 +15,8 @@ import (
 // maxNamespaces is how many namespaces the question box offers.
 const maxNamespaces = 200
 
-// options offers what a question can be asked with, as the given one was.
-func (h *Handlers) options(ctx context.Context, scope chat.Scope, as ask.Question) (views.Options, error) {
+// questionOptions offers what a question can be asked with, as the given one was.
+func (h *Handlers) questionOptions(ctx context.Context, scope chat.Scope, as ask.Question) (views.Options, error) {
 	namespaces, err := h.Library.Namespaces(ctx, scope, maxNamespaces)
 	return views.Options{
 		Models: h.Models, Toolsets: h.Toolsets, Namespaces: namespaces,
@@ -60,8 +60,8 @@ func (h *Handlers) showRefused(c echo.Context, p httpio.Problem) bool {
 	return err == nil || c.Response().Committed
 }
 
-// fill puts a refused question back into its box.
-func (no *refused) fill(box *views.Composer) {
+// fillComposer puts a refused question back into its box.
+func (no *refused) fillComposer(box *views.Composer) {
 	if no != nil {
 		box.Draft, box.Asked, box.Refused = no.Message, true, views.Refusal{Detail: no.why.Detail, Code: no.why.Code}
 	}

@@ -42,7 +42,7 @@ func (h *Handlers) showSession(c echo.Context, status int, id string, no *refuse
 		return err
 	}
 	lost += damaged + damagedLogs
-	page, err := h.frame(c, session.Title)
+	page, err := h.pageFrame(c, session.Title)
 	if err != nil {
 		return err
 	}
@@ -55,14 +55,14 @@ func (h *Handlers) showSession(c echo.Context, status int, id string, no *refuse
 	var as ask.Question
 	if no != nil {
 		as = no.Question
-		no.fill(&box)
+		no.fillComposer(&box)
 	} else if len(branch) > 0 {
 		as = questionOf(branch[len(branch)-1].Request)
 	}
-	if box.Choose, err = h.chooser(ctx, scope, counts, as.DocumentIDs); err != nil {
+	if box.Choose, err = h.fillChooser(ctx, scope, counts, as.DocumentIDs); err != nil {
 		return err
 	}
-	if box.Options, err = h.options(ctx, scope, as); err != nil {
+	if box.Options, err = h.questionOptions(ctx, scope, as); err != nil {
 		return err
 	}
 	if n := len(turns); n > 0 && turns[n-1].Running() {
@@ -110,7 +110,7 @@ func (h *Handlers) foldTurns(
 ) (turns []*views.Turn, lost int, err error) {
 	turns = make([]*views.Turn, 0, len(branch))
 	for i, run := range branch {
-		t, err := h.turn(ctx, scope, run)
+		t, err := h.foldTurn(ctx, scope, run)
 		if errors.Is(err, chat.ErrDamaged) {
 			h.Log.ErrorContext(ctx, "turn can't be read", "run", run.ID, "error", err)
 			lost++
@@ -119,14 +119,14 @@ func (h *Handlers) foldTurns(
 		if err != nil {
 			return nil, 0, err
 		}
-		t.Siblings, t.Latest, t.Live = siblings(runs, run), i == len(branch)-1, h.Assets.Script
+		t.Siblings, t.Latest, t.Live = siblingIDs(runs, run), i == len(branch)-1, h.Assets.Script
 		turns = append(turns, t)
 	}
 	return turns, lost, nil
 }
 
-// turn folds one run's log. What the log does not say yet comes from the run itself.
-func (h *Handlers) turn(ctx context.Context, scope chat.Scope, run chat.Run) (*views.Turn, error) {
+// foldTurn folds one run's log. What the log does not say yet comes from the run itself.
+func (h *Handlers) foldTurn(ctx context.Context, scope chat.Scope, run chat.Run) (*views.Turn, error) {
 	log, err := h.Feed.Read(ctx, scope, run.ID, 0)
 	if err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func (h *Handlers) Thought(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	t, err := h.turn(c.Request().Context(), httpio.Scope(c), run)
+	t, err := h.foldTurn(c.Request().Context(), httpio.Scope(c), run)
 	if err != nil {
 		return err
 	}
@@ -161,8 +161,8 @@ func (h *Handlers) Thought(c echo.Context) error {
 	return httpio.NotFound("There is no such thought in this run.")
 }
 
-// siblings returns the ids of all versions of a run's question, oldest first.
-func siblings(runs []chat.Run, of chat.Run) []string {
+// siblingIDs returns the ids of all versions of a run's question, oldest first.
+func siblingIDs(runs []chat.Run, of chat.Run) []string {
 	var ids []string
 	for _, run := range runs {
 		if run.ParentID == of.ParentID {
@@ -190,7 +190,7 @@ func (h *Handlers) AskFragment(c echo.Context, run chat.Run) error {
 		c.Response().Header().Set("HX-Redirect", ask.AskedPage(run))
 		return c.NoContent(http.StatusOK)
 	}
-	t, err := h.turn(ctx, scope, run)
+	t, err := h.foldTurn(ctx, scope, run)
 	if err != nil {
 		return err
 	}

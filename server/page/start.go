@@ -20,7 +20,7 @@ func (h *Handlers) Start(c echo.Context) error { return h.showStart(c, http.Stat
 // showStart draws it, with a question that was not taken if there is one.
 func (h *Handlers) showStart(c echo.Context, status int, no *refused) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	page, err := h.frame(c, "")
+	page, err := h.pageFrame(c, "")
 	if err != nil {
 		return err
 	}
@@ -31,31 +31,31 @@ func (h *Handlers) showStart(c echo.Context, status int, no *refused) error {
 	}
 	start := views.StartPage{
 		Counts: counts, Samples: h.HasSamples,
-		Composer: views.Composer{Key: chat.NewID(), Documents: counts.Documents, Start: true, Draft: draft(c)},
+		Composer: views.Composer{Key: chat.NewID(), Documents: counts.Documents, Start: true, Draft: draftQuestion(c)},
 	}
 	if counts.Documents == 0 {
-		no.fill(&start.Composer)
+		no.fillComposer(&start.Composer)
 		return h.showPage(c, status, page, views.Empty(page, start), nil)
 	}
 	var as ask.Question
 	if no != nil {
 		as = no.Question
-		no.fill(&start.Composer)
+		no.fillComposer(&start.Composer)
 	}
-	if start.Composer.Choose, err = h.chooser(ctx, scope, counts, as.DocumentIDs); err != nil {
+	if start.Composer.Choose, err = h.fillChooser(ctx, scope, counts, as.DocumentIDs); err != nil {
 		return err
 	}
-	if start.Composer.Options, err = h.options(ctx, scope, as); err != nil {
+	if start.Composer.Options, err = h.questionOptions(ctx, scope, as); err != nil {
 		return err
 	}
-	if start.Starters, err = h.starters(ctx, scope); err != nil {
+	if start.Starters, err = h.starterQuestions(ctx, scope); err != nil {
 		return err
 	}
 	return h.showPage(c, status, page, views.Start(page, start), nil)
 }
 
-// draft is a question that a link brings for the box.
-func draft(c echo.Context) string {
+// draftQuestion is a question that a link brings for the box.
+func draftQuestion(c echo.Context) string {
 	text := []rune(httpio.CleanText(c.QueryParam("q")))
 	return string(text[:min(len(text), 2000)])
 }
@@ -70,8 +70,8 @@ type starterCache struct {
 	made    []views.Starter
 }
 
-// starters makes questions from the headings of the newest documents.
-func (h *Handlers) starters(ctx context.Context, scope chat.Scope) ([]views.Starter, error) {
+// starterQuestions makes questions from the headings of the newest documents.
+func (h *Handlers) starterQuestions(ctx context.Context, scope chat.Scope) ([]views.Starter, error) {
 	version, err := h.Library.Version(ctx, scope)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (h *Handlers) starters(ctx context.Context, scope chat.Scope) ([]views.Star
 			if len(made) == maxStarters {
 				break
 			}
-			headings, err := h.headings(ctx, scope, d)
+			headings, err := h.chapterTitles(ctx, scope, d)
 			if err != nil {
 				return nil, err
 			}
@@ -109,8 +109,8 @@ func (h *Handlers) starters(ctx context.Context, scope chat.Scope) ([]views.Star
 	return made, nil
 }
 
-// headings returns the titles of a document's chapters. A document that just went has none.
-func (h *Handlers) headings(ctx context.Context, scope chat.Scope, d corpus.Document) ([]string, error) {
+// chapterTitles returns the titles of a document's chapters. A document that just went has none.
+func (h *Handlers) chapterTitles(ctx context.Context, scope chat.Scope, d corpus.Document) ([]string, error) {
 	reading, err := h.Library.Read(ctx, scope, corpus.ReadRequest{Document: d.ID, MaxRunes: 200})
 	if err != nil {
 		if chat.CodeOf(err) == chat.CodeNotFound {

@@ -19,7 +19,7 @@ func (h *Handlers) Stream(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	frame, leave := h.drawn.join(c.Request().Context(), httpio.Scope(c), id)
+	frame, leave := h.drawn.joinRun(c.Request().Context(), httpio.Scope(c), id)
 	defer leave()
 	return h.Logs.Follow(c, id, after, runlog.Follower{Frame: frame, RepeatLast: true})
 }

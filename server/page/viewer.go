@@ -38,27 +38,27 @@ func (h *Handlers) Document(c echo.Context) error {
 	if extract.Formats.IsPaged(d.MIME) {
 		h.Library.ExpectPage() // the browser asks for its image next
 	}
-	p := viewing{Handlers: h, ctx: ctx, scope: scope, v: &views.Viewer{Document: d, Panel: aside(c)}}
-	if err := p.load(); err != nil {
+	p := viewing{Handlers: h, ctx: ctx, scope: scope, v: &views.Viewer{Document: d, Panel: isAside(c)}}
+	if err := p.loadContent(); err != nil {
 		return err
 	}
 	if err := p.readLink(c); err != nil {
 		return err
 	}
-	if err := p.mark(); err != nil {
+	if err := p.markLink(); err != nil {
 		return err
 	}
-	at, err := p.place()
+	at, err := p.findPlace()
 	if err != nil {
 		return err
 	}
-	if err := p.cut(at); err != nil {
+	if err := p.cutPart(at); err != nil {
 		return err
 	}
 	if p.v.Panel {
 		return httpio.Show(c, http.StatusOK, views.SourcePanel(p.v))
 	}
-	page, err := h.frame(c, d.DisplayTitle())
+	page, err := h.pageFrame(c, d.DisplayTitle())
 	if err != nil {
 		return err
 	}
@@ -66,8 +66,8 @@ func (h *Handlers) Document(c echo.Context) error {
 	return h.showPage(c, http.StatusOK, page, views.DocumentPage(p.v), nil)
 }
 
-// aside reports whether a request is for the panel beside an answer.
-func aside(c echo.Context) bool {
+// isAside reports whether a request is for the panel beside an answer.
+func isAside(c echo.Context) bool {
 	return httpio.ByHTMX(c) || c.QueryParam("panel") == "1"
 }
 
@@ -83,8 +83,8 @@ type viewing struct {
 	link   chat.Link // what was asked for
 }
 
-// load reads the document's content.
-func (p *viewing) load() (err error) {
+// loadContent reads the document's content.
+func (p *viewing) loadContent() (err error) {
 	id := p.v.Document.ID
 	if p.text, err = p.Library.Text(p.ctx, p.scope, id); err != nil {
 		return err
@@ -132,13 +132,13 @@ type place struct {
 	block, page int
 }
 
-// place returns the place that the request names, else that of the marked words. A page that is named goes before the
-// page of a block.
-func (p *viewing) place() (at place, err error) {
+// findPlace returns the place that the request names, else that of the marked words. A page that is named goes before
+// the page of a block.
+func (p *viewing) findPlace() (at place, err error) {
 	last := max(len(p.sizes), 1)
 	if p.link.At != "" {
 		at.block = max(p.blockNamed(p.link.At), 0)
-	} else if marked := p.anchor(); marked.End > 0 {
+	} else if marked := p.markedSpan(); marked.End > 0 {
 		at.block = p.blockAtOrBefore(marked.Start)
 		if len(p.sizes) > 0 { // the words may stand on the page after the one that their block begins on
 			boxes, err := p.Library.Boxes(p.ctx, p.scope, p.v.Document.ID, marked.Start, marked.End)
@@ -160,8 +160,8 @@ func (p *viewing) place() (at place, err error) {
 	return at, nil
 }
 
-// anchor is the marked quote, else the marked passage; empty without any.
-func (p *viewing) anchor() views.Span {
+// markedSpan is the marked quote, else the marked passage; empty without any.
+func (p *viewing) markedSpan() views.Span {
 	if p.v.Quote.End > p.v.Quote.Start {
 		return p.v.Quote
 	}
@@ -181,8 +181,8 @@ func (p *viewing) blockAtOrBefore(at int) int {
 	return max(low-1, 0)
 }
 
-// runes returns [start, end), rune offsets, of a text.
-func runes(text string, start, end int) []rune {
+// runeSlice returns [start, end), rune offsets, of a text.
+func runeSlice(text string, start, end int) []rune {
 	n, from, to := 0, len(text), len(text)
 	for i := range text {
 		if n == start {

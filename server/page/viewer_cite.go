@@ -10,9 +10,9 @@ import (
 	"footnote/views"
 )
 
-// cite finds the citation {run}.{number} and its words in the document as it is now. Words that are not there are never
-// marked, nor is anything near them.
-func (p *viewing) cite(name string) error {
+// markCitation finds the citation {run}.{number} and its words in the document as it is now. Words that are not there
+// are never marked, nor is anything near them.
+func (p *viewing) markCitation(name string) error {
 	run, number, ok := strings.Cut(name, ".")
 	n, err := strconv.Atoi(number)
 	if !ok || err != nil {
@@ -77,7 +77,7 @@ func (p *viewing) markQuote(c *views.Cited) error {
 		return nil
 	}
 	span := views.Span{Start: c.Start, End: c.End}
-	if string(runes(p.text, span.Start, span.End)) != c.Quote {
+	if string(runeSlice(p.text, span.Start, span.End)) != c.Quote {
 		start, end, check := quote.Find([]rune(p.text), c.Quote, 0, 0)
 		if check != chat.CheckVerified {
 			return nil

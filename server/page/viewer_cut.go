@@ -8,21 +8,21 @@ import (
 	"footnote/views"
 )
 
-// cut fills in the part of the document around a place.
-func (p *viewing) cut(at place) error {
+// cutPart fills in the part of the document around a place.
+func (p *viewing) cutPart(at place) error {
 	if len(p.sizes) > 0 {
-		if err := p.sheets(at.page); err != nil {
+		if err := p.showSheets(at.page); err != nil {
 			return err
 		}
 	} else {
-		p.part(at.block)
+		p.showPart(at.block)
 	}
-	p.outline(at)
+	p.listHeadings(at)
 	return nil
 }
 
-// part shows the blocks around one.
-func (p *viewing) part(block int) {
+// showPart shows the blocks around one.
+func (p *viewing) showPart(block int) {
 	size := blocksShown
 	if p.v.Panel {
 		size = blocksAside
@@ -30,41 +30,44 @@ func (p *viewing) part(block int) {
 	if len(p.blocks) == 0 {
 		return
 	}
-	from, to := p.window(block, size)
+	from, to := p.blockWindow(block, size)
 	p.v.Blocks, p.v.Offset = p.blocks[from:to], p.blocks[from].Start
 	end := p.blocks[to-1].End
 	if to < len(p.blocks) {
 		p.v.Next = p.blocks[to].Start
 		end = p.v.Next
 		at := min(to+size/3, len(p.blocks)-1)
-		if first, _ := p.window(at, size); first > to {
+		if first, _ := p.blockWindow(at, size); first > to {
 			at = to // the window around the farther block would leave blocks out
 		}
 		p.v.Later = p.atBlock(p.blocks[at].ID, p.blocks[to].ID)
 	}
 	if from > 0 {
 		at := max(from-2*size/3, 0)
-		if _, end := p.window(at, size); end < from {
+		if _, end := p.blockWindow(at, size); end < from {
 			at = from - 1
 		}
 		p.v.Earlier = p.atBlock(p.blocks[at].ID, p.blocks[from-1].ID)
 	}
-	p.v.Text = runes(p.text, p.v.Offset, end)
+	p.v.Text = runeSlice(p.text, p.v.Offset, end)
 }
 
-// window returns the range of blocks to draw around one: at most size of them, and fewer if they have more than
+// blockWindow returns the range of blocks to draw around one: at most size of them, and fewer if they have more than
 // MaxBlockNodes nodes or more than maxShownText. It always holds the block itself.
-func (p *viewing) window(block, size int) (from, to int) {
+func (p *viewing) blockWindow(block, size int) (from, to int) {
 	from = max(min(block-size/3, len(p.blocks)-size), 0)
 	to = min(from+size, len(p.blocks)) - 1
-	from, to = around(block, from, to, maxShownText, func(i int) int { return p.blocks[i].End - p.blocks[i].Start })
-	from, to = around(block, from, to, views.MaxBlockNodes, func(i int) int { return views.BlockNodes(p.blocks[i]) })
+	from, to = itemsAround(block, from, to, maxShownText, func(i int) int {
+		return p.blocks[i].End - p.blocks[i].Start
+	})
+	from, to = itemsAround(block, from, to, views.MaxBlockNodes,
+		func(i int) int { return views.BlockNodes(p.blocks[i]) })
 	return from, to + 1
 }
 
-// around narrows the range [from, to] to the items next to one whose costs sum to at most most. The items before it may
-// take a third of what its own cost leaves, and those after it the rest. The range always holds the one itself.
-func around(one, from, to, most int, cost func(int) int) (int, int) {
+// itemsAround narrows the range [from, to] to the items next to one whose costs sum to at most most. The items before
+// it may take a third of what its own cost leaves, and those after it the rest. The range always holds the one itself.
+func itemsAround(one, from, to, most int, cost func(int) int) (int, int) {
 	sum := 0
 	for n := from; n <= to; n++ {
 		sum += cost(n)
@@ -119,24 +122,24 @@ func (p *viewing) markSheets(from, to int) error {
 	return nil
 }
 
-// outline lists the headings, the deepest left out when there are too many.
-func (p *viewing) outline(at place) {
+// listHeadings lists the headings, the deepest left out when there are too many.
+func (p *viewing) listHeadings(at place) {
 	if p.v.Panel {
 		return
 	}
 	deepest := 3
-	for ; deepest > 1 && p.headings(deepest) > maxOutline; deepest-- {
+	for ; deepest > 1 && p.countHeadings(deepest) > maxOutline; deepest-- {
 	}
 	shown := map[string]bool{}
 	for _, b := range p.v.Blocks {
 		shown[b.ID] = true
 	}
-	mark := p.anchor()
+	mark := p.markedSpan()
 	for _, b := range p.blocks {
 		if b.Kind != corpus.BlockHeading || b.Level > deepest || len(p.v.Outline) == maxOutline {
 			continue
 		}
-		title := string(runes(p.text, b.Start, b.End))
+		title := string(runeSlice(p.text, b.Start, b.End))
 		p.v.Outline = append(
 			p.v.Outline, views.OutlineEntry{ID: b.ID, Title: title, Level: b.Level, URL: p.headingURL(b, shown[b.ID])},
 		)
@@ -146,7 +149,7 @@ func (p *viewing) outline(at place) {
 	}
 }
 
-func (p *viewing) headings(deepest int) int {
+func (p *viewing) countHeadings(deepest int) int {
 	n := 0
 	for _, b := range p.blocks {
 		if b.Kind == corpus.BlockHeading && b.Level <= deepest {

@@ -35,10 +35,11 @@ func (p *viewing) readLink(c echo.Context) (err error) {
 	return nil
 }
 
-// mark finds what the link names in the document as it is now. What is not there is never marked, and a notice says so.
-func (p *viewing) mark() (err error) {
+// markLink finds what the link names in the document as it is now. What is not there is never marked, and a notice says
+// so.
+func (p *viewing) markLink() (err error) {
 	if p.link.Citation != "" {
-		return p.cite(p.link.Citation)
+		return p.markCitation(p.link.Citation)
 	}
 	found := true
 	if p.link.Passage != "" {

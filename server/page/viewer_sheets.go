@@ -2,9 +2,9 @@ package page
 
 import "footnote/views"
 
-// sheets shows the pages around one: fewer than there is room for when they have more text, or more nodes, than can
+// showSheets shows the pages around one: fewer than there is room for when they have more text, or more nodes, than can
 // be drawn.
-func (p *viewing) sheets(page int) error {
+func (p *viewing) showSheets(page int) error {
 	all := len(p.sizes)
 	size := sheetsWhole
 	switch {
@@ -17,7 +17,7 @@ func (p *viewing) sheets(page int) error {
 	to := min(from+size-1, all)
 	texts := p.textsOf(from, to)
 	first := from // page of texts[0]
-	from, to = around(
+	from, to = itemsAround(
 		page, from, to, maxShownText, func(n int) int { return texts[n-first].End - texts[n-first].Start },
 	)
 	sheets, err := p.linesOf(from, to, texts[from-first:])
@@ -25,14 +25,14 @@ func (p *viewing) sheets(page int) error {
 		return err
 	}
 	first = from
-	from, to = around(page, from, to, views.MaxBlockNodes, func(n int) int { return sheets[n-first].Nodes() })
+	from, to = itemsAround(page, from, to, views.MaxBlockNodes, func(n int) int { return sheets[n-first].Nodes() })
 	sheets, texts = sheets[from-first:to-first+1], p.textsOf(from, to)
 	for i := range sheets {
 		sheets[i].Eager, sheets[i].Text = sheets[i].Page == page, texts[i]
 	}
 	span := p.withCarried(from, spanOf(texts))
 	p.v.Sheets, p.v.Pages = sheets, views.PageRange{From: from, To: to, All: all}
-	p.v.Offset, p.v.Text = span.Start, runes(p.text, span.Start, span.End)
+	p.v.Offset, p.v.Text = span.Start, runeSlice(p.text, span.Start, span.End)
 	if from > 1 {
 		p.v.Earlier = p.atPage(from - 1)
 	}

@@ -76,8 +76,8 @@ func (t *Trace) Spoken() (string, []chat.Citation) {
 		[]chat.Citation{}
 }
 
-// latency is how long the run took, or has taken so far, in milliseconds.
-func latency(t *Trace) int64 {
+// runLatency is how long the run took, or has taken so far, in milliseconds.
+func runLatency(t *Trace) int64 {
 	if t.Answer != nil && t.Answer.LatencyMS > 0 {
 		return t.Answer.LatencyMS
 	}

@@ -18,7 +18,7 @@ type Judged struct {
 
 // Judged returns the judgement of the run's answer. An answer that a guardrail held back is not judged.
 func (t *Trace) Judged() Judged {
-	out := Judged{Unsupported: []string{}, Notes: t.notes()}
+	out := Judged{Unsupported: []string{}, Notes: t.noteMessages()}
 	a := t.Answer
 	if a == nil || t.Withheld() {
 		return out
@@ -27,9 +27,9 @@ func (t *Trace) Judged() Judged {
 	return out
 }
 
-// notes returns the messages of the steps fallback and history, which say that another model answered or that the
-// conversation could not be read, and after them the notes on the answer.
-func (t *Trace) notes() []string {
+// noteMessages returns the messages of the steps fallback and history, which say that another model answered or that
+// the conversation could not be read, and after them the notes on the answer.
+func (t *Trace) noteMessages() []string {
 	out := []string{}
 	for _, step := range t.Steps {
 		if step.Step == "fallback" || step.Step == "history" {

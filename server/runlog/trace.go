@@ -93,9 +93,9 @@ func (t *Trace) Add(ev chat.Event) error {
 	return nil
 }
 
-// total says what the run came to. Its answer knows, or its end; for a run without them the steps are added up.
-func (t *Trace) total() {
-	t.LatencyMS = latency(t)
+// sumSteps says what the run came to. Its answer knows, or its end; for a run without them the steps are added up.
+func (t *Trace) sumSteps() {
+	t.LatencyMS = runLatency(t)
 	if t.Answer != nil {
 		return
 	}
@@ -163,7 +163,7 @@ func (r *Reader) Trace(ctx context.Context, scope chat.Scope, runID string) (*Tr
 			}
 		}
 		if page.Over || len(page.Entries) == 0 {
-			t.total()
+			t.sumSteps()
 			return t, nil
 		}
 	}
@@ -173,7 +173,7 @@ func (r *Reader) Trace(ctx context.Context, scope chat.Scope, runID string) (*Tr
 func (r *Reader) Await(ctx context.Context, scope chat.Scope, run chat.Run) (*Trace, error) {
 	t := NewTrace(run)
 	err := r.Listen(ctx, scope, run.ID, t.Add, nil)
-	t.total()
+	t.sumSteps()
 	return t, err
 }
 

@@ -69,7 +69,7 @@ func newCompletion(t *runlog.Trace, base string) Completion {
 		ID: completionID(t.RunID), Object: "chat.completion", Created: t.CreatedAt.Unix(), Model: ModelName,
 		Choices: []Choice{{
 			Message: Reply{
-				Role: "assistant", Content: t.Text, Annotations: annotations(t.Text, t.Citations, base, 0),
+				Role: "assistant", Content: t.Text, Annotations: findAnnotations(t.Text, t.Citations, base, 0),
 			},
 			FinishReason: "stop",
 		}},
@@ -86,8 +86,9 @@ func failureOf(t *runlog.Trace) error {
 	return runlog.FailureOf(t)
 }
 
-// annotations finds the footnotes of citations in a text. offset is how many characters of the content come before it.
-func annotations(markdown string, citations []chat.Citation, base string, offset int) []Annotation {
+// findAnnotations finds the footnotes of citations in a text. offset is how many characters of the content come before
+// it.
+func findAnnotations(markdown string, citations []chat.Citation, base string, offset int) []Annotation {
 	byNumber := make(map[string]chat.Citation, len(citations))
 	for _, cite := range citations {
 		byNumber[strconv.Itoa(cite.Number)] = cite

@@ -160,7 +160,7 @@ func (h *Handlers) Chat(c echo.Context) error {
 	if err := h.Bodies.ReadOpenJSON(c, &body); err != nil {
 		return err
 	}
-	q, err := body.question()
+	q, err := body.toQuestion()
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (h *Handlers) Chat(c echo.Context) error {
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
 	if body.Stream {
-		return h.stream(c, run, body.StreamOptions != nil && body.StreamOptions.IncludeUsage)
+		return h.streamChunks(c, run, body.StreamOptions != nil && body.StreamOptions.IncludeUsage)
 	}
 	t, err := h.Logs.Await(c.Request().Context(), httpio.Scope(c), run)
 	if err != nil {
@@ -183,9 +183,9 @@ func (h *Handlers) Chat(c echo.Context) error {
 	return c.JSON(http.StatusOK, newCompletion(t, httpio.Origin(c)))
 }
 
-// question checks a body and makes a question of it: the last message is what is asked, those before it are the
+// toQuestion checks a body and makes a question of it: the last message is what is asked, those before it are the
 // conversation.
-func (body Question) question() (ask.Question, error) {
+func (body Question) toQuestion() (ask.Question, error) {
 	q := ask.Question{SessionID: body.SessionID, Namespace: body.Namespace, DocumentIDs: body.DocumentIDs}
 	q.Config.Temperature, q.Config.Seed = body.Temperature, body.Seed
 	switch {
@@ -256,7 +256,7 @@ func (body Question) question() (ask.Question, error) {
 	}
 	q.Message = last.Content.text
 	if body.SessionID == "" {
-		q.History = conversation(body.Messages[:len(body.Messages)-1])
+		q.History = questionPairs(body.Messages[:len(body.Messages)-1])
 	}
 	return q, nil
 }
@@ -264,10 +264,10 @@ func (body Question) question() (ask.Question, error) {
 // maxInstructions is how many characters a client may say to the model besides its questions.
 const maxInstructions = 8000
 
-// conversation makes [question, answer] pairs of messages. What a client says besides (system, developer) and results
+// questionPairs makes [question, answer] pairs of messages. What a client says besides (system, developer) and results
 // of tools it has are no part of it; a question without an answer is kept as such, and so are several answers to one
 // question.
-func conversation(messages []Message) [][2]string {
+func questionPairs(messages []Message) [][2]string {
 	var turns [][2]string
 	for _, m := range messages {
 		text := m.Content.text

@@ -29,7 +29,7 @@ func TestAConversationBecomesTurns(t *testing.T) {
 			[][2]string{{"a", unanswered}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, conversation(tt.in)); diff != "" {
+			if diff := cmp.Diff(tt.want, questionPairs(tt.in)); diff != "" {
 				t.Error(diff)
 			}
 		})

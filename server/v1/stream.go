@@ -55,8 +55,8 @@ type writer struct {
 	tokens  chat.Tokens
 }
 
-// stream answers with a stream of chunks. A failure after its beginning comes as an error in the stream.
-func (h *Handlers) stream(c echo.Context, run chat.Run, usage bool) error {
+// streamChunks answers with a stream of chunks. A failure after its beginning comes as an error in the stream.
+func (h *Handlers) streamChunks(c echo.Context, run chat.Run, usage bool) error {
 	out, leave, err := h.Streams.Open(c)
 	if out == nil {
 		return err // or the reader has left; the run goes on
@@ -67,13 +67,13 @@ func (h *Handlers) stream(c echo.Context, run chat.Run, usage bool) error {
 	}}
 	ctx := c.Request().Context()
 	t := runlog.NewTrace(run)
-	err = w.piece(Delta{Role: "assistant", Content: new(string)}, nil)
+	err = w.sendPiece(Delta{Role: "assistant", Content: new(string)}, nil)
 	if err == nil {
 		err = h.Logs.Listen(ctx, httpio.Scope(c), run.ID, func(ev chat.Event) error {
 			if err := t.Add(ev); err != nil {
 				return err
 			}
-			return w.add(ev)
+			return w.addEvent(ev)
 		}, func() error { return out.Comment("still here") })
 	}
 	if ctx.Err() != nil {
@@ -83,13 +83,13 @@ func (h *Handlers) stream(c echo.Context, run chat.Run, usage bool) error {
 		err = failureOf(t)
 	}
 	if err != nil {
-		return errors.Join(err, w.fail(err)) // the stream is open: this is only logged
+		return errors.Join(err, w.sendFailure(err)) // the stream is open: this is only logged
 	}
-	return w.end(t.Judged())
+	return w.sendEnd(t.Judged())
 }
 
-// add tells the client what is new in an event.
-func (w *writer) add(ev chat.Event) error {
+// addEvent tells the client what is new in an event.
+func (w *writer) addEvent(ev chat.Event) error {
 	p, err := ev.Payload()
 	if err != nil {
 		return err
@@ -97,104 +97,104 @@ func (w *writer) add(ev chat.Event) error {
 	switch p := p.(type) {
 	case chat.Step:
 		if p.ToolName != "" && p.Message != "" {
-			return w.piece(Delta{ReasoningContent: p.Message + "\n"}, nil)
+			return w.sendPiece(Delta{ReasoningContent: p.Message + "\n"}, nil)
 		}
 	case chat.AnswerDelta:
 		w.segment += p.Text
 		if len(w.cites) > 0 {
-			return w.tell()
+			return w.sendHeld()
 		}
 	case chat.Citation:
 		w.cites = append(w.cites, p)
-		return w.tell()
+		return w.sendHeld()
 	case chat.AnswerReset:
 		told := w.told > 0
 		w.segment, w.told, w.cites = "", 0, nil
 		if told {
-			return w.say("\n\n")
+			return w.sendText("\n\n")
 		}
 	case chat.Answer:
-		return w.answer(p)
+		return w.sendAnswer(p)
 	}
 	return nil
 }
 
-// tell sends what is held of the segment.
-func (w *writer) tell() error {
+// sendHeld sends what is held of the segment.
+func (w *writer) sendHeld() error {
 	text := w.segment[w.told:]
 	w.told = len(w.segment)
-	return w.say(text)
+	return w.sendText(text)
 }
 
-func (w *writer) say(text string) error {
+func (w *writer) sendText(text string) error {
 	if text == "" {
 		return nil
 	}
 	w.sent += utf8.RuneCountInString(text)
-	return w.piece(Delta{Content: &text}, nil)
+	return w.sendPiece(Delta{Content: &text}, nil)
 }
 
-// answer sends what is missing of the whole answer, and its citations. An answer that is not what was sent so far
+// sendAnswer sends what is missing of the whole answer, and its citations. An answer that is not what was sent so far
 // comes as a paragraph of its own.
-func (w *writer) answer(a chat.Answer) error {
+func (w *writer) sendAnswer(a chat.Answer) error {
 	w.tokens = a.Tokens
 	told := w.segment[:w.told]
 	start := w.sent - utf8.RuneCountInString(told)
 	switch {
 	case strings.HasPrefix(told, a.Markdown): // all of it is out
 	case strings.HasPrefix(a.Markdown, told):
-		if err := w.say(a.Markdown[len(told):]); err != nil {
+		if err := w.sendText(a.Markdown[len(told):]); err != nil {
 			return err
 		}
 	default:
-		if err := w.say("\n\n"); err != nil {
+		if err := w.sendText("\n\n"); err != nil {
 			return err
 		}
 		start = w.sent
-		if err := w.say(a.Markdown); err != nil {
+		if err := w.sendText(a.Markdown); err != nil {
 			return err
 		}
 	}
 	w.segment, w.told = a.Markdown, len(a.Markdown)
-	if list := annotations(a.Markdown, a.Citations, w.base, start); len(list) > 0 {
-		return w.piece(Delta{Annotations: list}, nil)
+	if list := findAnnotations(a.Markdown, a.Citations, w.base, start); len(list) > 0 {
+		return w.sendPiece(Delta{Annotations: list}, nil)
 	}
 	return nil
 }
 
-// end sends the rest of a run that was stopped, why it ended, what it used, and the mark that nothing follows.
-func (w *writer) end(j runlog.Judged) error {
-	if err := w.tell(); err != nil {
+// sendEnd sends the rest of a run that was stopped, why it ended, what it used, and the mark that nothing follows.
+func (w *writer) sendEnd(j runlog.Judged) error {
+	if err := w.sendHeld(); err != nil {
 		return err
 	}
 	stop, last := "stop", w.chunk
 	last.Choices, last.Footnote = []Piece{{FinishReason: &stop}}, &j
-	if err := w.send(last); err != nil {
+	if err := w.sendChunk(last); err != nil {
 		return err
 	}
 	if w.usage {
 		last := w.chunk
 		usage := newUsage(w.tokens)
 		last.Choices, last.Usage = []Piece{}, &usage
-		if err := w.send(last); err != nil {
+		if err := w.sendChunk(last); err != nil {
 			return err
 		}
 	}
 	return w.out.Send([]byte("data: [DONE]\n\n"))
 }
 
-func (w *writer) fail(err error) error {
+func (w *writer) sendFailure(err error) error {
 	e := httpio.AsError(err)
-	return w.send(NewFailed(httpio.Status(e.Code), e.Code, e.Message))
+	return w.sendChunk(NewFailed(httpio.Status(e.Code), e.Code, e.Message))
 }
 
-func (w *writer) piece(delta Delta, finish *string) error {
+func (w *writer) sendPiece(delta Delta, finish *string) error {
 	chunk := w.chunk
 	chunk.Choices = []Piece{{Delta: delta, FinishReason: finish}}
-	return w.send(chunk)
+	return w.sendChunk(chunk)
 }
 
-func (w *writer) send(v any) error {
+func (w *writer) sendChunk(v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
 		return err
