@@ -20,6 +20,7 @@ const (
 	CodeTooLarge     Code = "too_large"    // over a limit on size: 413
 	CodeUnsupported  Code = "unsupported"  // a kind of file or body that is not understood: 415
 	CodeGuardrail    Code = "guardrail"    // refused by a guardrail: 422
+	CodeUndrawable   Code = "undrawable"   // no picture can be made of a page: 422
 	CodeKeyReused    Code = "key_reused"   // an Idempotency-Key came again with another body: 422
 	CodeTooMany      Code = "too_many"     // a rate or a cap is reached: 429
 	CodeDiskFull     Code = "disk_full"    // nothing more can be stored: 507

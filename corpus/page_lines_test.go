@@ -23,24 +23,3 @@ func TestLinesJoinTheWordsOfALine(t *testing.T) {
 		t.Errorf("lines (-want +got):\n%s", d)
 	}
 }
-
-func TestImagesForgetTheOneNotUsedLongest(t *testing.T) {
-	c := newImages()
-	big := make([]byte, imageBytes/4)
-	for page := range 4 {
-		c.putImage(imageKey{"sha", page, 100}, big)
-	}
-	if _, ok := c.getImage(imageKey{"sha", 0, 100}); !ok {
-		t.Fatal("four images of a quarter each do not fit")
-	}
-	c.putImage(imageKey{"sha", 4, 100}, big)
-	if _, ok := c.getImage(imageKey{"sha", 1, 100}); ok {
-		t.Error("the image not used longest is still there")
-	}
-	if _, ok := c.getImage(imageKey{"sha", 0, 100}); !ok {
-		t.Error("an image that was used lately is gone")
-	}
-	if c.bytes > imageBytes {
-		t.Errorf("%d bytes are kept, want at most %d", c.bytes, imageBytes)
-	}
-}

@@ -2,19 +2,8 @@ package corpus
 
 import (
 	"context"
-	"fmt"
-	"math"
-	"sync"
-
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"footnote/chat"
-)
-
-const (
-	minWidth   = 100 // pixels of a page image
-	maxWidth   = 4000
-	imageBytes = 64 << 20 // of page images kept in memory
 )
 
 // Boxes returns the rectangles of [start, end) on the pages of a PDF, one for each line, none for other formats.
@@ -58,37 +47,6 @@ func continuesLine(line, word chat.Box) bool {
 	return word[1]-line[3] < 4*max(line[4]-line[2], word[4]-word[2])
 }
 
-// PageImage returns page n of a PDF as PNG of the given width in pixels, from a cache when it was drawn before.
-func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, width int) ([]byte, error) {
-	d, err := l.cfg.Documents.Get(ctx, s, id)
-	if err != nil {
-		return nil, err
-	}
-	if n < 1 || n > d.Pages {
-		return nil, &chat.Error{
-			Code: chat.CodeNotFound, Message: fmt.Sprintf("“%s” has no page %d to show.", d.Title, n),
-		}
-	}
-	if width < minWidth || width > maxWidth {
-		return nil, invalidError(fmt.Sprintf("A page image is %d to %d pixels wide.", minWidth, maxWidth))
-	}
-	key := imageKey{d.SHA256, n, width}
-	if png, ok := l.images.getImage(key); ok {
-		return png, nil
-	}
-	file, release, err := l.onDisk(ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	png, err := l.cfg.Renderer.Render(ctx, file, n, width)
-	if err != nil {
-		return nil, fmt.Errorf("draw page %d: %w", n, err)
-	}
-	l.images.putImage(key, png)
-	return png, nil
-}
-
 // ExpectPage says that somebody will probably look at a page of a PDF soon: its image then comes without the start of
 // what draws it.
 func (l *Library) ExpectPage() { l.cfg.Renderer.Expect() }
@@ -106,41 +64,4 @@ func (l *Library) expectPages(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-type imageKey struct {
-	sha256      string
-	page, width int
-}
-
-// images keeps the page images used last, at most imageBytes of them. It is safe for concurrent use.
-type images struct {
-	mu    sync.Mutex
-	bytes int
-	used  *simplelru.LRU[imageKey, []byte]
-}
-
-func newImages() *images {
-	c := &images{}
-	// fails only for sizes below 1
-	c.used, _ = simplelru.NewLRU(math.MaxInt32, func(_ imageKey, png []byte) { c.bytes -= len(png) })
-	return c
-}
-
-func (c *images) getImage(key imageKey) ([]byte, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.used.Get(key)
-}
-
-func (c *images) putImage(key imageKey, png []byte) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(png) > imageBytes/4 || c.used.Contains(key) { // it may have been drawn twice at once
-		return
-	}
-	c.used.Add(key, png)
-	for c.bytes += len(png); c.bytes > imageBytes; {
-		c.used.RemoveOldest()
-	}
 }

@@ -2,8 +2,10 @@ package corpus_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"testing"
 
 	"footnote/chat"
@@ -13,7 +15,10 @@ import (
 
 // paper stands for the PDF reader's process: it reads every file as two pages of one line each and draws by writing
 // what it was asked.
-type paper struct{ drawn *int }
+type paper struct {
+	drawn *int
+	draw  func() error // fails the next drawing, or keeps it waiting; may be nil
+}
 
 func (paper) Extract(context.Context, corpus.File, func(int, int)) (corpus.Extracted, error) {
 	word := func(start, end int, page, x float64) corpus.WordBox {
@@ -34,6 +39,11 @@ func (p paper) Render(_ context.Context, f corpus.File, n, width int) ([]byte, e
 		return nil, err
 	}
 	*p.drawn++
+	if p.draw != nil {
+		if err := p.draw(); err != nil {
+			return nil, err
+		}
+	}
 	return fmt.Appendf(nil, "page %d, %d wide", n, width), nil
 }
 
@@ -75,5 +85,67 @@ func TestPagesOfAPDF(t *testing.T) {
 	found := sh.search(t, corpus.Query{Text: "blue roof"})
 	if len(found.Results) != 1 {
 		t.Fatalf("%d results, want 1 result", len(found.Results))
+	}
+}
+
+func TestAPageThatCannotBeDrawnIsNotTriedAgainAndAgain(t *testing.T) {
+	tooComplex := &chat.Error{Code: chat.CodeUndrawable, Message: "This page is too complex."}
+	p := paper{drawn: new(int), draw: func() error { return tooComplex }}
+	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.Extractor, c.Renderer = p, p })
+	sh.start(t)
+	d := sh.settled(t, sh.add(t, "a.pdf", "%PDF-1.7").ID, corpus.StateReady)
+	for i, tt := range []struct {
+		page, width int
+		drawn       int
+	}{
+		{1, 1000, 1}, {1, 1000, 1}, {1, 501, 1}, {1, 4000, 1}, // what takes as much, or more
+		{1, 500, 2}, {1, 640, 2}, {2, 1000, 3}, // what may take less
+	} {
+		_, err := sh.PageImage(t.Context(), chat.Local, d.ID, tt.page, tt.width)
+		if !errors.Is(err, tooComplex) || *p.drawn != tt.drawn {
+			t.Errorf("picture %d (page %d, %d wide): %v after %d drawings, want %v after %d", i, tt.page, tt.width,
+				err, *p.drawn, tooComplex, tt.drawn)
+		}
+	}
+	if got := sh.Undrawable(d, 1, 1000); got != tooComplex.Message {
+		t.Errorf("Undrawable = %q, want %q", got, tooComplex.Message)
+	}
+}
+
+func TestEachUserHasOnePageDrawnAtATime(t *testing.T) {
+	at, goOn := make(chan struct{}), make(chan struct{})
+	tooComplex := &chat.Error{Code: chat.CodeUndrawable, Message: "This page is too complex."}
+	var drawn atomic.Int32
+	p := paper{drawn: new(int), draw: func() error {
+		if drawn.Add(1) == 1 {
+			close(at)
+			<-goOn
+		}
+		return tooComplex
+	}}
+	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.Extractor, c.Renderer = p, p })
+	sh.start(t)
+	d := sh.settled(t, sh.add(t, "a.pdf", "%PDF-1.7").ID, corpus.StateReady)
+	got := make(chan error)
+	for width := range 5 {
+		go func() {
+			_, err := sh.PageImage(t.Context(), chat.Local, d.ID, 1, 1000+width)
+			got <- err
+		}()
+	}
+	<-at
+	late, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := sh.PageImage(late, chat.Local, d.ID, 2, 800); !errors.Is(err, context.Canceled) {
+		t.Errorf("a page whose reader left while it waited: %v, want %v", err, context.Canceled)
+	}
+	close(goOn)
+	for range 5 {
+		if err := <-got; !errors.Is(err, tooComplex) {
+			t.Errorf("error = %v, want %v", err, tooComplex)
+		}
+	}
+	if n := drawn.Load(); n != 1 {
+		t.Errorf("drawn %d times, want once: the others waited and were told", n)
 	}
 }

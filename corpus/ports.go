@@ -337,7 +337,9 @@ type Extractor interface {
 
 // Renderer draws pages.
 type Renderer interface {
-	// Render returns page n (from 1) of a PDF as PNG, width pixels wide (100–4000).
+	// Render returns page n (from 1) of a PDF as PNG, width pixels wide (100–4000). It fails with chat.CodeInvalid for
+	// another number, with chat.CodeNotFound for a page behind the last, and with chat.CodeUndrawable for one that
+	// takes too much time or memory, or is damaged.
 	Render(ctx context.Context, f File, n, width int) ([]byte, error)
 	// Expect says that a page will probably be asked for soon, so that what is slow to start starts now. It returns
 	// at once.

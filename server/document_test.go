@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/extract/pdf/pdftest"
 	"footnote/server/api"
 	"footnote/server/find"
 	"footnote/server/httpio/ssetest"
@@ -314,6 +316,31 @@ func TestAPageOfAPDFIsAPictureOfTheWidthAskedFor(t *testing.T) {
 	}
 	if got := b.send("GET", "/documents/"+info.ID+"/pages/2.png", ""); got.status != 404 {
 		t.Errorf("page 2 of 1 = %d, want 404", got.status)
+	}
+}
+
+func TestAPageThatCannotBeDrawnSaysSoWhereItIsShown(t *testing.T) {
+	b := newBench(t)
+	_, res := b.uploadFiles("@note.pdf=" + string(pdftest.Stamped(12, 10)))
+	info := b.settled(res.Documents[0].ID)
+	if info.State != corpus.StateReady {
+		t.Fatalf("document = %+v, %+v; want State %v", info, info.Error, corpus.StateReady)
+	}
+	const sentence = "This page is too complex to draw. Its text can be read."
+	path := "/documents/" + info.ID + "/pages/1.png?width=640&v=" + info.SHA256[:12]
+	for range 2 {
+		got := b.send("GET", path, "", "Accept",
+			"image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5")
+		if p := got.problem(t); got.status != 422 || p.Code != chat.CodeUndrawable || p.Detail != sentence ||
+			got.header.Get("Cache-Control") != "no-store" {
+			t.Errorf("the picture = %d %s, Cache-Control %q; want 422 with %q, not to be kept", got.status, got.body,
+				got.header.Get("Cache-Control"), sentence)
+		}
+	}
+	page := b.send("GET", "/d/"+info.ID, "", "Accept", "text/html").body
+	if !strings.Contains(page, sentence) || !strings.Contains(page, "The text of this page.") ||
+		strings.Contains(page, "/pages/1.png") {
+		t.Errorf("the document's page has no %q with the text in the place of the picture:\n%s", sentence, page)
 	}
 }
 

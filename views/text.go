@@ -99,6 +99,7 @@ const (
 	txtLeaveStay    = "Back to Footnote"
 	txtTooLarge     = "This text is too large to draw. It is shown as it was written."
 	txtPageTooLarge = "This page has too many words to draw over its picture. Its text is shown below."
+	txtNoPicture    = "The picture of this page did not arrive. Load it again to see it, or read its text."
 	txtTooLargeCut  = "Only its beginning is shown: Export has all of it."
 	txtNoSource     = "no source"
 	txtNotInSource  = "not in its source"

@@ -20,8 +20,9 @@ type Sheet struct {
 	Text          Span // that begins on it
 	Passage       []chat.Box
 	Quote         []chat.Box
-	Eager         bool // load its image at once
-	Anchor        bool // the marked words begin here
+	Eager         bool   // load its image at once
+	Anchor        bool   // the marked words begin here
+	Undrawn       string // why there is no image, in a sentence: its words are shown in its place; empty: there is one
 }
 
 // SheetLine is a line of words with the text that follows it up to the next line.
@@ -44,8 +45,11 @@ func (s Sheet) Nodes() int {
 
 func (s Sheet) tooLarge() bool { return lineNodes*len(s.Lines) > MaxBlockNodes }
 
+// ImageWidth is how wide a page's image is, in pixels, where the browser does not choose.
+const ImageWidth = 1000
+
 // imageWidths are the widths in pixels that page images come in.
-var imageWidths = []int{640, 1000, 1500}
+var imageWidths = []int{640, ImageWidth, 1500}
 
 func imageURL(d corpus.Document, page, width int) string {
 	version := d.SHA256[:min(len(d.SHA256), 12)]

@@ -62,9 +62,9 @@ type cell struct {
 	act  func(ctx context.Context, s *site, r *result) (outcome string, err error)
 }
 
-// grid returns all cells: files, answers, floods.
+// grid returns all cells: files, pictures of pages, answers, floods.
 func grid() []cell {
-	cells := append(fileCells(), answerCells()...)
+	cells := append(append(fileCells(), pictureCells()...), answerCells()...)
 	return append(cells, floodCells()...)
 }
 

@@ -256,6 +256,7 @@ func (a *Handlers) PageImage(c echo.Context) error {
 	image, err := a.Library.PageImage(ctx, scope, d.ID, n, max(width, 100))
 	if err != nil {
 		h.Del("ETag")
+		h.Set("Cache-Control", "no-store")
 		return err
 	}
 	return c.Blob(http.StatusOK, "image/png", image)

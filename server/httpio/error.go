@@ -28,6 +28,7 @@ var statuses = map[chat.Code]int{
 	chat.CodeTooLarge:     http.StatusRequestEntityTooLarge,
 	chat.CodeUnsupported:  http.StatusUnsupportedMediaType,
 	chat.CodeGuardrail:    http.StatusUnprocessableEntity,
+	chat.CodeUndrawable:   http.StatusUnprocessableEntity,
 	chat.CodeKeyReused:    http.StatusUnprocessableEntity,
 	chat.CodeTooMany:      http.StatusTooManyRequests,
 	chat.CodeDiskFull:     http.StatusInsufficientStorage,

@@ -135,7 +135,11 @@ func documentOperations() []Operation {
 					about: "The beginning of the document's sha256: the picture may then be kept for good.",
 				},
 			},
-			fails: []chat.Code{chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict},
+			about: "A page that takes too much time or memory to draw is undrawable. It is not tried again for some " +
+				"minutes, but for a picture of at most half the width.",
+			fails: []chat.Code{
+				chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict, chat.CodeUndrawable, chat.CodeUnavailable,
+			},
 			outcomes: []outcome{{status: http.StatusOK, about: "The picture.", kind: "image/png"}, {
 				status: http.StatusNotModified, about: "It is what the reader has.",
 			}},

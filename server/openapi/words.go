@@ -20,6 +20,7 @@ var codeWords = map[chat.Code]string{
 	chat.CodeTooLarge:    "Over a limit on size (too_large).",
 	chat.CodeUnsupported: "A kind of body that is not understood (unsupported).",
 	chat.CodeGuardrail:   "A guardrail refused the question or the answer (guardrail).",
+	chat.CodeUndrawable:  "No picture can be made of the page: it is too complex, or damaged (undrawable).",
 	chat.CodeKeyReused:   "The Idempotency-Key came before with another body (key_reused).",
 	chat.CodeTooMany:     "Too much at once, or a limit of the user is reached: wait as Retry-After says (too_many).",
 	chat.CodeDiskFull:    "Nothing more can be stored, by anybody or by this user (disk_full).",

@@ -29,6 +29,7 @@ func (p *viewing) showSheets(page int) error {
 	sheets, texts = sheets[from-first:to-first+1], p.textsOf(from, to)
 	for i := range sheets {
 		sheets[i].Eager, sheets[i].Text = sheets[i].Page == page, texts[i]
+		sheets[i].Undrawn = p.Library.Undrawable(p.v.Document, sheets[i].Page, views.ImageWidth)
 	}
 	span := p.withCarried(from, spanOf(texts))
 	p.v.Sheets, p.v.Pages = sheets, views.PageRange{From: from, To: to, All: all}

@@ -21,6 +21,15 @@ func (p *Pool) KillBusy() {
 	}
 }
 
+// KillDrawing kills the process that draws.
+func (p *Pool) KillDrawing() {
+	p.drawing.mu.Lock()
+	defer p.drawing.mu.Unlock()
+	for w := range p.drawing.busy {
+		w.cmd.Process.Kill()
+	}
+}
+
 // KillIdle kills the process that waits to read.
 func (p *Pool) KillIdle() { p.idle().kill() }
 

@@ -27,7 +27,8 @@ type Config struct {
 	Command    []string      // starts a process that runs Serve on its standard input and output
 	CacheDir   string        // for PDFium's compiled code; empty: each worker compiles it again, 3 s
 	IdleAfter  time.Duration // a worker without work ends; 0 means 60 s
-	BatchLimit time.Duration // for 100 pages, for one picture, and for 32 MiB of another format; 0 means 30 s
+	BatchLimit time.Duration // for 100 pages, and for 32 MiB of another format; 0 means 30 s
+	DrawLimit  time.Duration // for one picture; 0 means 10 s
 	Memory     int64         // bytes of this machine's memory, which bound the number of workers; 0: what it has
 	Log        *slog.Logger  // nil: nothing is logged
 }
@@ -49,6 +50,7 @@ func New(cfg Config) (*Pool, error) {
 	}
 	cfg.IdleAfter = cmp.Or(cfg.IdleAfter, time.Minute)
 	cfg.BatchLimit = cmp.Or(cfg.BatchLimit, 30*time.Second)
+	cfg.DrawLimit = cmp.Or(cfg.DrawLimit, 10*time.Second)
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	reading, drawing := workersFor(cmp.Or(cfg.Memory, machineMemory()))
 	p := &Pool{cfg: cfg, reading: newLane(reading, cfg), first: make(chan struct{}, 1)}
@@ -92,9 +94,9 @@ func (p *Pool) Extract(ctx context.Context, f corpus.File, report func(done, tot
 	return x, nil
 }
 
-// Render implements corpus.Renderer. It fails with chat.CodeInvalid for a page or a width that can't be, and with
-// chat.CodeNotFound for a page behind the last. A page so long that the picture would have more than 32 million
-// pixels is drawn narrower.
+// Render implements corpus.Renderer. A page so long that the picture would have more than 32 million pixels is drawn
+// narrower. Once it has begun, a page is drawn to the end of its time even if ctx ends: what comes of it is worth
+// knowing, and the worker need not be replaced.
 func (p *Pool) Render(ctx context.Context, f corpus.File, n, width int) ([]byte, error) {
 	if n < 1 || width < 100 || width > 4000 {
 		return nil, &chat.Error{
@@ -102,10 +104,33 @@ func (p *Pool) Render(ctx context.Context, f corpus.File, n, width int) ([]byte,
 		}
 	}
 	rep, _, err := p.do(ctx, p.drawing, Request{File: f, Page: n, Width: width}, nil)
-	if failure, ok := errors.AsType[*corpus.Failure](err); ok && failure.Code == NoPage {
-		err = &chat.Error{Code: chat.CodeNotFound, Message: failure.Detail}
+	if err != nil {
+		return nil, notDrawn(err)
 	}
-	return rep.PNG, err
+	return rep.PNG, nil
+}
+
+// notDrawn returns what people read of a page that was not drawn.
+func notDrawn(err error) error {
+	failure, failed := errors.AsType[*corpus.Failure](err)
+	switch {
+	case errors.Is(err, corpus.ErrReaderDied):
+		return &chat.Error{Code: chat.CodeUnavailable, Message: "This page can't be drawn at the moment: the process " +
+			"that drew it was ended. Read its text, or try again in a few minutes.", Err: err}
+	case !failed:
+		return err
+	case failure.Code == NoPage:
+		return &chat.Error{Code: chat.CodeNotFound, Message: failure.Detail}
+	case failure.Code == "timeout" || failure.Code == "memory":
+		return &chat.Error{
+			Code: chat.CodeUndrawable, Message: "This page is too complex to draw. Its text can be read.", Err: err,
+		}
+	default:
+		return &chat.Error{
+			Code: chat.CodeUndrawable, Message: "This page is damaged and can't be drawn. Its text can be read.",
+			Err: err,
+		}
+	}
 }
 
 // Expect implements corpus.Renderer. The worker that it starts ends like any other when there is no page to draw for
@@ -138,6 +163,9 @@ func (p *Pool) do(ctx context.Context, l *lane, req Request, report func(done, t
 		return reply{}, Start{}, err
 	}
 	defer l.leave()
+	if req.Page > 0 {
+		ctx = context.WithoutCancel(ctx)
+	}
 	req.CacheDir = p.cfg.CacheDir
 	for {
 		w, err := l.take(ctx, req)
@@ -219,6 +247,9 @@ func (d *died) beforeStart() error {
 // ask is process.ask, but that the first worker that loads PDFium does so alone.
 func (p *Pool) ask(ctx context.Context, w *process, req Request, report func(done, total int)) (reply, error) {
 	h := hearing{limit: p.cfg.BatchLimit, onStart: func() {}, report: report, room: req.File.Room}
+	if req.Page > 0 {
+		h.limit = p.cfg.DrawLimit
+	}
 	if req.needsPDFium() {
 		h.onStart = func() { p.loaded.Store(true) }
 		if !p.loaded.Load() {

@@ -122,6 +122,23 @@ func Many(n int) []byte {
 // Nested is a document of one page that shows forms inside forms: times of the next one in each of levels.
 func Nested(levels, times int) []byte {
 	var m Maker
+	inner := m.forms(levels, times)
+	return m.onePage(fmt.Sprintf("/Resources <</XObject <</X %d 0 R>> >>", inner), "/X Do")
+}
+
+// Stamped makes a page with a line of text and a note that looks like Nested: it is read in a moment, and only drawing
+// it takes so much.
+func Stamped(levels, times int) []byte {
+	var m Maker
+	note := m.Add("<</Type /Annot /Subtype /Stamp /Rect [0 0 600 800] /F 4 /AP <</N %d 0 R>> >>",
+		m.forms(levels, times))
+	return m.onePage(
+		fmt.Sprintf("/Annots [%d 0 R] /Resources %s", note, Fonts), At(50, 700, 12, "F", "The text of this page."),
+	)
+}
+
+// forms adds a form with a line of text in that many others, each drawn times times by the one around it.
+func (m *Maker) forms(levels, times int) int {
 	inner := m.Stream("/Type /XObject /Subtype /Form /BBox [0 0 600 800] /Resources "+Fonts, []byte(
 		At(50, 700, 12, "F", "Deep down there is a line of text."),
 	))
@@ -131,12 +148,12 @@ func Nested(levels, times int) []byte {
 		),
 			[]byte(strings.Repeat("/X Do\n", times)))
 	}
-	content := m.Stream("", []byte("/X Do"))
-	page := m.Add(
-		"<</Type /Page /Parent %d 0 R /MediaBox [0 0 600 800] /Resources <</XObject <</X %d 0 R>> >> /Contents "+
-			"%d 0 R>>",
-		content+2, inner, content,
-	)
+	return inner
+}
+
+func (m *Maker) onePage(extra, content string) []byte {
+	at := m.Stream("", []byte(content))
+	page := m.Add("<</Type /Page /Parent %d 0 R /MediaBox [0 0 600 800] %s /Contents %d 0 R>>", at+2, extra, at)
 	parent := m.Add("<</Type /Pages /Count 1 /Kids [%d 0 R]>>", page)
 	return m.Bytes(m.Add("<</Type /Catalog /Pages %d 0 R>>", parent))
 }

@@ -1,0 +1,185 @@
+package corpus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"footnote/chat"
+)
+
+const (
+	minWidth   = 100 // pixels of a page image
+	maxWidth   = 4000
+	imageBytes = 64 << 20 // of page images kept in memory
+	maxRefused = 10_000   // pages that could not be drawn, kept in memory
+
+	// How long a page that could not be drawn is not tried again: one that is to blame itself, and any other.
+	restUndrawable = 15 * time.Minute
+	restOther      = time.Minute
+)
+
+// PageImage returns page n of a PDF as PNG of the given width in pixels, from a cache when it was drawn before. A page
+// that can't be drawn fails with chat.CodeUndrawable; for a while it then fails at once, at widths above half of the
+// one that was tried. Each user has one page drawn at a time.
+func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, width int) ([]byte, error) {
+	d, err := l.cfg.Documents.Get(ctx, s, id)
+	if err != nil {
+		return nil, err
+	}
+	if n < 1 || n > d.Pages {
+		return nil, &chat.Error{
+			Code: chat.CodeNotFound, Message: fmt.Sprintf("“%s” has no page %d to show.", d.Title, n),
+		}
+	}
+	if width < minWidth || width > maxWidth {
+		return nil, invalidError(fmt.Sprintf("A page image is %d to %d pixels wide.", minWidth, maxWidth))
+	}
+	key := imageKey{pageKey{d.SHA256, n}, width}
+	if png, err := l.images.getImage(key); png != nil || err != nil {
+		return png, err
+	}
+	leave, err := l.images.enter(ctx, d.User)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if png, err := l.images.getImage(key); png != nil || err != nil { // it may have been drawn meanwhile
+		return png, err
+	}
+	png, err := l.draw(ctx, d, n, width)
+	if err != nil {
+		err = fmt.Errorf("draw page %d: %w", n, err)
+	}
+	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		l.images.putImage(key, png, err)
+	}
+	return png, err
+}
+
+func (l *Library) draw(ctx context.Context, d Document, n, width int) ([]byte, error) {
+	file, release, err := l.onDisk(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return l.cfg.Renderer.Render(ctx, file, n, width)
+}
+
+// Undrawable returns why page n of a document is not drawn so wide, in a sentence, if it was tried lately; else
+// nothing.
+func (l *Library) Undrawable(d Document, n, width int) string {
+	_, err := l.images.getImage(imageKey{pageKey{d.SHA256, n}, width})
+	if failure, ok := errors.AsType[*chat.Error](err); ok && failure.Code == chat.CodeUndrawable {
+		return failure.Message
+	}
+	return ""
+}
+
+type pageKey struct {
+	sha256 string
+	page   int
+}
+
+type imageKey struct {
+	pageKey
+	width int
+}
+
+// refusal is why a page was not drawn. Narrower pictures take less memory and time: those of at most half the width are
+// tried all the same.
+type refusal struct {
+	err   error
+	width int
+	until time.Time
+}
+
+// images keeps the page images used last, at most imageBytes of them, and the pages that could not be drawn. It is
+// safe for concurrent use.
+type images struct {
+	mu      sync.Mutex
+	bytes   int
+	used    *simplelru.LRU[imageKey, []byte]
+	refused *simplelru.LRU[pageKey, refusal]
+	turns   map[string]*turn // of the users who have pages drawn
+}
+
+// turn is a user's right to have a page drawn.
+type turn struct {
+	taken chan struct{} // holds a token
+	users int           // who have it or wait for it
+}
+
+func newImages() *images {
+	c := &images{turns: map[string]*turn{}}
+	// both fail only for sizes below 1
+	c.used, _ = simplelru.NewLRU(math.MaxInt32, func(_ imageKey, png []byte) { c.bytes -= len(png) })
+	c.refused, _ = simplelru.NewLRU[pageKey, refusal](maxRefused, nil)
+	return c
+}
+
+// getImage returns an image, or why its page is not drawn, or neither.
+func (c *images) getImage(key imageKey) ([]byte, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if png, ok := c.used.Get(key); ok {
+		return png, nil
+	}
+	r, ok := c.refused.Get(key.pageKey)
+	if ok && key.width > r.width/2 && time.Now().Before(r.until) {
+		return nil, r.err
+	}
+	return nil, nil
+}
+
+// putImage keeps what came of drawing a page.
+func (c *images) putImage(key imageKey, png []byte, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		rest := restOther
+		if chat.CodeOf(err) == chat.CodeUndrawable {
+			rest = restUndrawable
+		}
+		c.refused.Add(key.pageKey, refusal{err, key.width, time.Now().Add(rest)})
+		return
+	}
+	if len(png) > imageBytes/4 || c.used.Contains(key) { // another user may have had it drawn at once
+		return
+	}
+	c.used.Add(key, png)
+	for c.bytes += len(png); c.bytes > imageBytes; {
+		c.used.RemoveOldest()
+	}
+}
+
+// enter waits for a user's turn, which ends with leave.
+func (c *images) enter(ctx context.Context, user string) (leave func(), err error) {
+	c.mu.Lock()
+	t := c.turns[user]
+	if t == nil {
+		t = &turn{taken: make(chan struct{}, 1)}
+		c.turns[user] = t
+	}
+	t.users++
+	c.mu.Unlock()
+	gone := func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if t.users--; t.users == 0 {
+			delete(c.turns, user)
+		}
+	}
+	select {
+	case t.taken <- struct{}{}:
+		return func() { <-t.taken; gone() }, nil
+	case <-ctx.Done():
+		gone()
+		return nil, ctx.Err()
+	}
+}

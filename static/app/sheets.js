@@ -1,0 +1,16 @@
+// A page whose picture does not come says why, and its words, which lie over the picture unseen, stand in its place.
+import { $, $$, piece } from './page.js'
+
+async function explain(image) {
+  const sheet = image.closest('.sheet')
+  if (sheet.classList.contains('undrawn')) return
+  sheet.classList.add('undrawn')
+  const note = piece('undrawn')
+  try { // the server knows why, and answers at once
+    const { detail } = await (await fetch(image.currentSrc, { headers: { Accept: 'application/json' } })).json()
+    if (detail) $('span', note).textContent = detail
+  } catch { /* no answer, or a picture by now: the note says so */ }
+  sheet.before(note)
+}
+document.addEventListener('error', event => { if (event.target.matches?.('.sheet img')) explain(event.target) }, true)
+for (const image of $$('.sheet img')) if (image.currentSrc && image.complete && image.naturalWidth === 0) explain(image)
