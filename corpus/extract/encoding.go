@@ -21,31 +21,31 @@ import (
 
 const sampleSize = 64 << 10 // bytes that guessing looks at
 
-// decode returns the text of a file as UTF-8 with line feeds. A byte order mark counts most, then what the file
+// decodeText returns the text of a file as UTF-8 with line feeds. A byte order mark counts most, then what the file
 // declares about itself (an HTML page's meta element, passed as declared), then a guess. A binary file is refused.
-func decode(data []byte, declared string) (string, error) {
+func decodeText(data []byte, declared string) (string, error) {
 	enc, skip := byMark(data)
 	data = data[skip:]
 	if enc == nil && skip == 0 {
-		enc = wide(data)
+		enc = guessUTF16(data)
 	}
 	if enc == nil && skip == 0 {
-		enc = escaped(data)
+		enc = guessISO2022(data)
 	}
 	if enc == nil {
-		if binary(data) {
+		if isBinary(data) {
 			return "", &corpus.Failure{Code: "unsupported",
 				Detail: "This file holds binary data, not text. Save it as PDF, HTML, Markdown or plain text and " +
 					"add that."}
 		}
 		if skip > 0 || utf8.Valid(data) {
-			return newlines(patched(data)), nil
+			return normaliseNewlines(patchBytes(data)), nil
 		}
 		enc = declaredEncoding(data, declared)
 	}
 	if enc == nil {
-		if enc = guess(data); enc == nil {
-			return newlines(patched(data)), nil
+		if enc = guessEncoding(data); enc == nil {
+			return normaliseNewlines(patchBytes(data)), nil
 		}
 	}
 	out, err := enc.NewDecoder().Bytes(data)
@@ -54,10 +54,10 @@ func decode(data []byte, declared string) (string, error) {
 			Code: "broken", Detail: "This file's text can't be decoded. Save it as UTF-8 and add it again.",
 		}
 	}
-	return newlines(string(out)), nil
+	return normaliseNewlines(string(out)), nil
 }
 
-func newlines(s string) string {
+func normaliseNewlines(s string) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	s = strings.ReplaceAll(s, "\r", "\n")
 	return strings.ReplaceAll(s, "\x00", "")
@@ -80,8 +80,8 @@ func byMark(data []byte) (encoding.Encoding, int) {
 	return nil, 0
 }
 
-// wide recognises UTF-16 without a mark by where its zero bytes and line feeds are.
-func wide(data []byte) encoding.Encoding {
+// guessUTF16 recognises UTF-16 without a mark by where its zero bytes and line feeds are.
+func guessUTF16(data []byte) encoding.Encoding {
 	head := data[:min(len(data), sampleSize)&^1]
 	if len(head) < 4 || len(data)%2 != 0 {
 		return nil
@@ -107,18 +107,18 @@ func wide(data []byte) encoding.Encoding {
 		if zero[side]*10 >= units*4 {
 			return enc
 		}
-		if utf8.Valid(head) && !binary(head) {
+		if utf8.Valid(head) && !isBinary(head) {
 			continue // a text with a stray zero byte or two
 		}
 		out, err := enc.NewDecoder().Bytes(head) // few zeros: another script, which must read like one
-		if err == nil && plain[side]*200 >= units && plausible(string(out)) {
+		if err == nil && plain[side]*200 >= units && isPlausible(string(out)) {
 			return enc
 		}
 	}
 	return nil
 }
 
-func plausible(s string) bool {
+func isPlausible(s string) bool {
 	letters, bad, n := 0, 0, 0
 	for _, r := range s {
 		n++
@@ -132,8 +132,8 @@ func plausible(s string) bool {
 	return n > 0 && bad*100 <= n && letters*2 >= n
 }
 
-// escaped recognises ISO-2022-JP by its escape sequences.
-func escaped(data []byte) encoding.Encoding {
+// guessISO2022 recognises ISO-2022-JP by its escape sequences.
+func guessISO2022(data []byte) encoding.Encoding {
 	head := data[:min(len(data), sampleSize)]
 	if bytes.Contains(head, []byte("\x1b$B")) || bytes.Contains(head, []byte("\x1b$@")) {
 		for _, b := range head {
@@ -146,8 +146,8 @@ func escaped(data []byte) encoding.Encoding {
 	return nil
 }
 
-// binary reports whether data can't be text of any encoding that is not UTF-16 or UTF-32.
-func binary(data []byte) bool {
+// isBinary reports whether data can't be text of any encoding that is not UTF-16 or UTF-32.
+func isBinary(data []byte) bool {
 	head := data[:min(len(data), sampleSize)]
 	control := 0 // a stray zero byte is one of them; it is left out of the text
 	for _, b := range head {
@@ -158,8 +158,8 @@ func binary(data []byte) bool {
 	return control > max(2, len(head)/100)
 }
 
-// patched keeps valid UTF-8 and reads each stray byte as Windows-1252.
-func patched(data []byte) string {
+// patchBytes keeps valid UTF-8 and reads each stray byte as Windows-1252.
+func patchBytes(data []byte) string {
 	if utf8.Valid(data) {
 		return string(data)
 	}
@@ -202,8 +202,8 @@ type candidate struct {
 	multi bool
 }
 
-// guess returns the encoding in which the bytes above ASCII read best, nil for UTF-8 with a few wrong bytes.
-func guess(data []byte) encoding.Encoding {
+// guessEncoding returns the encoding in which the bytes above ASCII read best, nil for UTF-8 with a few wrong bytes.
+func guessEncoding(data []byte) encoding.Encoding {
 	head := data[:min(len(data), sampleSize)]
 	if mostlyUTF8(head) {
 		return nil
@@ -211,19 +211,19 @@ func guess(data []byte) encoding.Encoding {
 	var best encoding.Encoding = charmap.Windows1252
 	bestScore := -1e9
 	for _, c := range []candidate{
-		{charmap.Windows1252, western, false},
-		{japanese.ShiftJIS, kana, true},
-		{japanese.EUCJP, kana, true},
+		{charmap.Windows1252, scoreWestern, false},
+		{japanese.ShiftJIS, scoreKana, true},
+		{japanese.EUCJP, scoreKana, true},
 		{simplifiedchinese.GB18030, hanSimplified, true},
 		{traditionalchinese.Big5, hanTraditional, true},
-		{korean.EUCKR, hangul, true},
-		{charmap.Windows1251, cyrillic, false},
-		{charmap.KOI8R, cyrillic, false},
-		{charmap.CodePage866, cyrillic, false},
-		{charmap.Windows1253, greek, false},
-		{charmap.Windows1250, central, false},
-		{charmap.Windows1255, hebrew, false},
-		{charmap.Windows1256, arabic, false},
+		{korean.EUCKR, scoreHangul, true},
+		{charmap.Windows1251, scoreCyrillic, false},
+		{charmap.KOI8R, scoreCyrillic, false},
+		{charmap.CodePage866, scoreCyrillic, false},
+		{charmap.Windows1253, scoreGreek, false},
+		{charmap.Windows1250, scoreCentral, false},
+		{charmap.Windows1255, scoreHebrew, false},
+		{charmap.Windows1256, scoreArabic, false},
 	} {
 		found, ok := tryDecode(c.enc, head, c.multi)
 		if !ok {

@@ -47,7 +47,7 @@ func tryDecode(enc encoding.Encoding, data []byte, multi bool) (census, bool) {
 	for _, r := range string(out) {
 		if r >= 0x80 {
 			c.high++
-			c.count(r, prev)
+			c.countRune(r, prev)
 		} else if prev >= 0x80 && asciiLetter(r) && unicode.IsLetter(prev) {
 			c.inWord++
 			if unicode.IsUpper(r) && unicode.IsLower(prev) {
@@ -65,7 +65,7 @@ func tryDecode(enc encoding.Encoding, data []byte, multi bool) (census, bool) {
 
 func asciiLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
 
-func (c *census) count(r, prev rune) {
+func (c *census) countRune(r, prev rune) {
 	switch {
 	case r == utf8.RuneError || r < 0xA0 || unicode.Is(unicode.Co, r):
 		c.bad++
@@ -132,7 +132,7 @@ func (c *census) countHan(r rune) {
 	}
 }
 
-func set(s string) map[rune]bool {
+func runeSet(s string) map[rune]bool {
 	m := map[rune]bool{}
 	for _, r := range s {
 		m[r] = true
@@ -141,78 +141,83 @@ func set(s string) map[rune]bool {
 }
 
 var (
-	westernLetters = set("äöüßÄÖÜéèêëáàâãåæçíìîïñóòôõøœúùûÿýÉÈÊÀÂÁÅÆÇÍÎÑÓÔØŒÚÛ")
-	centralLetters = set("ąćęłńśźżĄĆĘŁŃŚŹŻčďěňřšťůžČĎĚŇŘŠŤŮŽőűŐŰșțăȘȚĂşţŞŢđĐľĺŕ")
-	quotes         = set("“”‘’„‚«»–—…•·€£§°¿¡\u00a0©®™№")
-	midWord        = set("¿¡£§°©®") // wrong inside a word
-	cyrillicVowels = set("аеиоуыэюяёіїє")
-	commonHebrew   = set("יוהלאת")
-	commonHangul   = set("이다는을를의에가하고지은로도사어시기자서나한대정인일스수있아그리전부제여보주장라원해상습니합었되했과와으므만들며것등")
-	simplifiedHan  = set("这个们为说时来对会国发学动过现还进经问间关开见实应点业体数没话让认从样东长头书电车门风马鸟鱼龙员买卖请谢谁语读写见规观觉览")
-	traditionalHan = set("這個們為說時來對會國發學動過現還進經問間關開見實應點業體數沒話讓認從樣東長頭書電車門風馬鳥魚龍員買賣請謝誰語讀寫見規觀覺覽")
-	commonHan      = set(
+	westernLetters = runeSet("äöüßÄÖÜéèêëáàâãåæçíìîïñóòôõøœúùûÿýÉÈÊÀÂÁÅÆÇÍÎÑÓÔØŒÚÛ")
+	centralLetters = runeSet("ąćęłńśźżĄĆĘŁŃŚŹŻčďěňřšťůžČĎĚŇŘŠŤŮŽőűŐŰșțăȘȚĂşţŞŢđĐľĺŕ")
+	quotes         = runeSet("“”‘’„‚«»–—…•·€£§°¿¡\u00a0©®™№")
+	midWord        = runeSet("¿¡£§°©®") // wrong inside a word
+	cyrillicVowels = runeSet("аеиоуыэюяёіїє")
+	commonHebrew   = runeSet("יוהלאת")
+	commonHangul   = runeSet("이다는을를의에가하고지은로도사어시기자서나한대정인일스수있아그리전부제여보주장라원해상습니합었되했과와으므만들며것등")
+	simplifiedHan  = runeSet("这个们为说时来对会国发学动过现还进经问间关开见实应点业体数没话让认从样东长头书电车门风马鸟鱼龙员买卖请谢谁语读写见规观觉览")
+	traditionalHan = runeSet("這個們為說時來對會國發學動過現還進經問間關開見實應點業體數沒話讓認從樣東長頭書電車門風馬鳥魚龍員買賣請謝誰語讀寫見規觀覺覽")
+	commonHan      = runeSet(
 		"的一是不了在人有我他上大中小到和地出道也子里生以而可下之年自能多那要看天事用主行方又如前所本然同心面起成手日最高于都好只作当想家三二十月水明新工文信名字今金分部法度全物定理利外加合北京市本田山川口目入力平安正公民文化社",
 	)
 )
 
 // Each score is positive for a text that is likely in its encoding; the unit is the share of runes above ASCII.
-func (c *census) share(n int) float64 { return float64(n) / float64(max(c.high, 1)) }
+func (c *census) shareOf(n int) float64 { return float64(n) / float64(max(c.high, 1)) }
 
-func kana(c *census) float64 {
-	return c.share(c.kana)*1.6 + c.share(c.wide)*0.8 + c.share(c.commonHan)*0.9 + c.share(c.han-c.commonHan)*0.35 -
-		c.share(c.halfKana)*1.2 - c.share(c.rareHan+c.symbols+c.cyrillic+c.greek)*1.5 - c.share(c.bad)*3 - c.share(
+func scoreKana(c *census) float64 {
+	return c.shareOf(c.kana)*1.6 + c.shareOf(c.wide)*0.8 + c.shareOf(c.commonHan)*0.9 +
+		c.shareOf(c.han-c.commonHan)*0.35 -
+		c.shareOf(c.halfKana)*1.2 - c.shareOf(c.rareHan+c.symbols+c.cyrillic+c.greek)*1.5 -
+		c.shareOf(c.bad)*3 - c.shareOf(
 		c.inWord,
 	)*0.3
 }
 
-func han(c *census) float64 {
-	return c.share(c.commonHan)*1.3 + c.share(c.wide)*0.8 + c.share(c.han-c.commonHan)*0.35 - c.share(c.kana)*0.3 -
-		c.share(c.rareHan+c.symbols+c.cyrillic+c.greek+c.hangul)*1.5 - c.share(c.bad)*3 - c.share(c.inWord)*0.5
+func scoreHan(c *census) float64 {
+	return c.shareOf(c.commonHan)*1.3 + c.shareOf(c.wide)*0.8 +
+		c.shareOf(c.han-c.commonHan)*0.35 - c.shareOf(c.kana)*0.3 -
+		c.shareOf(c.rareHan+c.symbols+c.cyrillic+c.greek+c.hangul)*1.5 - c.shareOf(c.bad)*3 - c.shareOf(c.inWord)*0.5
 }
 
-func hanSimplified(c *census) float64  { return han(c) - c.share(c.tradition)*0.8 }
-func hanTraditional(c *census) float64 { return han(c) - c.share(c.simplified)*0.8 }
+func hanSimplified(c *census) float64  { return scoreHan(c) - c.shareOf(c.tradition)*0.8 }
+func hanTraditional(c *census) float64 { return scoreHan(c) - c.shareOf(c.simplified)*0.8 }
 
-func hangul(c *census) float64 {
-	return c.share(c.hangul)*0.6 + c.share(c.commonHang)*1.5 + c.share(c.wide)*0.5 + c.share(c.han)*0.1 -
-		c.share(c.kana+c.rareHan+c.symbols)*1.5 - c.share(c.bad)*3 - c.share(c.inWord)*0.5
+func scoreHangul(c *census) float64 {
+	return c.shareOf(c.hangul)*0.6 + c.shareOf(c.commonHang)*1.5 + c.shareOf(c.wide)*0.5 + c.shareOf(c.han)*0.1 -
+		c.shareOf(c.kana+c.rareHan+c.symbols)*1.5 - c.shareOf(c.bad)*3 - c.shareOf(c.inWord)*0.5
 }
 
-func western(c *census) float64 {
+func scoreWestern(c *census) float64 {
 	in := float64(min(c.inWord, c.high)) / float64(max(c.high, 1))
-	return c.share(c.western)*(0.55+0.35*in) + c.share(c.signs)*0.4 + 0.4*in - c.share(c.symbols)*0.6 - c.share(
+	return c.shareOf(c.western)*(0.55+0.35*in) + c.shareOf(c.signs)*0.4 + 0.4*in - c.shareOf(c.symbols)*0.6 - c.shareOf(
 		c.bad,
-	)*2 - c.share(c.caseBreaks)
+	)*2 - c.shareOf(c.caseBreaks)
 }
 
-func central(c *census) float64 {
+func scoreCentral(c *census) float64 {
 	in := float64(min(c.inWord, c.high)) / float64(max(c.high, 1))
-	return c.share(c.western+c.central)*(0.5+0.35*in) + c.share(c.signs)*0.4 + 0.4*in - c.share(
+	return c.shareOf(c.western+c.central)*(0.5+0.35*in) + c.shareOf(c.signs)*0.4 + 0.4*in - c.shareOf(
 		c.symbols,
-	)*0.7 - c.share(c.bad)*2 - c.share(c.caseBreaks) +
-		min(c.share(c.central), 0.5)*0.05 - 0.06
+	)*0.7 - c.shareOf(c.bad)*2 - c.shareOf(c.caseBreaks) +
+		min(c.shareOf(c.central), 0.5)*0.05 - 0.06
 }
 
-func cyrillic(c *census) float64 {
-	return c.share(c.cyrillic)*0.6 + min(c.share(c.vowels), 0.5)*1.6 - c.share(c.upperCyr)*0.35 - c.share(
+func scoreCyrillic(c *census) float64 {
+	return c.shareOf(c.cyrillic)*0.6 + min(c.shareOf(c.vowels), 0.5)*1.6 - c.shareOf(c.upperCyr)*0.35 - c.shareOf(
 		c.caseBreaks,
-	)*2 - c.share(c.inWord)*1.5 - c.share(c.symbols)*0.7 - c.share(c.bad)*2
+	)*2 - c.shareOf(c.inWord)*1.5 - c.shareOf(c.symbols)*0.7 - c.shareOf(c.bad)*2
 }
 
-func greek(c *census) float64 {
-	return c.share(c.greek)*1.15 - c.share(c.caseBreaks)*2 - c.share(c.inWord)*1.5 - c.share(c.symbols)*0.7 - c.share(
+func scoreGreek(c *census) float64 {
+	return c.shareOf(c.greek)*1.15 - c.shareOf(c.caseBreaks)*2 - c.shareOf(c.inWord)*1.5 -
+		c.shareOf(c.symbols)*0.7 - c.shareOf(
 		c.bad,
 	)*2
 }
 
-func hebrew(c *census) float64 {
-	return c.share(c.hebrew)*0.7 + min(c.share(c.commonHebr), 0.5)*1.2 - c.share(c.inWord)*1.5 - c.share(
+func scoreHebrew(c *census) float64 {
+	return c.shareOf(c.hebrew)*0.7 + min(c.shareOf(c.commonHebr), 0.5)*1.2 - c.shareOf(c.inWord)*1.5 - c.shareOf(
 		c.symbols,
-	)*0.9 - c.share(c.bad)*2
+	)*0.9 - c.shareOf(c.bad)*2
 }
 
-func arabic(c *census) float64 {
-	return c.share(c.arabic)*1.1 - c.share(c.western)*0.8 - c.share(c.inWord)*1.5 - c.share(c.symbols)*0.7 - c.share(
+func scoreArabic(c *census) float64 {
+	return c.shareOf(c.arabic)*1.1 - c.shareOf(c.western)*0.8 - c.shareOf(c.inWord)*1.5 -
+		c.shareOf(c.symbols)*0.7 - c.shareOf(
 		c.bad,
 	)*2
 }

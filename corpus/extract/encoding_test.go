@@ -60,7 +60,7 @@ func TestTextInAnyEncodingIsDecoded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := decode(data, "")
+			got, err := decodeText(data, "")
 			if want := strings.TrimPrefix(tt.text, "\ufeff"); err != nil || got != want {
 				t.Errorf("decode(% x…) = %q, %v; want %q", data[:min(len(data), 12)], got, err, want)
 			}
@@ -73,12 +73,12 @@ func TestAStrayZeroByteIsLeftOut(t *testing.T) {
 		"The roof\x00 is new.", "The roof\x00 is new!.", "\x00Dach für 5 €\n",
 		strings.Repeat("A line of words that goes on.\n", 50) + "\x00",
 	} {
-		got, err := decode([]byte(text), "")
+		got, err := decodeText([]byte(text), "")
 		if want := strings.ReplaceAll(text, "\x00", ""); err != nil || got != want {
 			t.Errorf("decode(%q) = %q, %v, want %q", text, got, err, want)
 		}
 	}
-	if got, err := decode([]byte(strings.Repeat("ab\x00\x01cd", 50)), ""); err == nil {
+	if got, err := decodeText([]byte(strings.Repeat("ab\x00\x01cd", 50)), ""); err == nil {
 		t.Errorf("binary data became %q, want an error", got)
 	}
 }
@@ -104,7 +104,7 @@ func TestADeclaredEncodingCounts(t *testing.T) {
 
 func TestAStrayByteDoesNotSpoilUTF8(t *testing.T) {
 	src := strings.Repeat("Größe und Straße. ", 5) + "caf\xe9"
-	got, err := decode([]byte(src), "")
+	got, err := decodeText([]byte(src), "")
 	if want := strings.Repeat("Größe und Straße. ", 5) + "café"; err != nil || got != want {
 		t.Errorf("decode(%q) = %q, %v; want %q", src, got, err, want)
 	}
@@ -114,11 +114,11 @@ func TestNothingIsReplacedThatTheSourceDidNotReplace(t *testing.T) {
 	for b := 0x80; b <= 0xFF; b++ {
 		src := fmt.Sprintf("word %c word", 'x')
 		data := []byte(strings.Replace(src, "x", string([]byte{byte(b)}), 1))
-		if got, err := decode(data, ""); err == nil && strings.ContainsRune(got, '\ufffd') {
+		if got, err := decodeText(data, ""); err == nil && strings.ContainsRune(got, '\ufffd') {
 			t.Errorf("decode(%q) = %q", data, got)
 		}
 	}
-	if got, err := decode([]byte("kept \ufffd"), ""); err != nil || got != "kept \ufffd" {
+	if got, err := decodeText([]byte("kept \ufffd"), ""); err != nil || got != "kept \ufffd" {
 		t.Errorf("a replacement character of the source became %q, %v; want %q", got, err, "kept \ufffd")
 	}
 }

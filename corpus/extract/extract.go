@@ -34,17 +34,17 @@ func New(pdf pageReader) *Extractor { return &Extractor{pdf: pdf} }
 func (e *Extractor) Extract(
 	ctx context.Context, f corpus.File, report func(done, total int),
 ) (corpus.Extracted, error) {
-	return e.extract(ctx, f, false, report)
+	return e.extractFile(ctx, f, false, report)
 }
 
 // ExtractPlain is Extract without the markup of a text, whatever that looks like then: it takes little memory.
 func (e *Extractor) ExtractPlain(
 	ctx context.Context, f corpus.File, report func(done, total int),
 ) (corpus.Extracted, error) {
-	return e.extract(ctx, f, true, report)
+	return e.extractFile(ctx, f, true, report)
 }
 
-func (e *Extractor) extract(
+func (e *Extractor) extractFile(
 	ctx context.Context, f corpus.File, plain bool, report func(done, total int),
 ) (corpus.Extracted, error) {
 	format, err := FormatOf(f)
@@ -62,7 +62,7 @@ func (e *Extractor) extract(
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
-	x, err := guarded(ctx, read, src, f)
+	x, err := runGuarded(ctx, read, src, f)
 	if err != nil {
 		return corpus.Extracted{}, fmt.Errorf("read %s: %w", f.Filename, err)
 	}
@@ -77,8 +77,8 @@ func (e *Extractor) extract(
 	return x, ctx.Err()
 }
 
-// guarded runs a reader so that a panic in a parser, all of which are other people's code, fails only this file.
-func guarded(ctx context.Context, read textReader, src string, f corpus.File) (x corpus.Extracted, err error) {
+// runGuarded runs a reader so that a panic in a parser, all of which are other people's code, fails only this file.
+func runGuarded(ctx context.Context, read textReader, src string, f corpus.File) (x corpus.Extracted, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			x, err = corpus.Extracted{}, errors.Join(&corpus.Failure{Code: "broken",
@@ -104,7 +104,7 @@ func FormatOf(f corpus.File) (Format, error) {
 	if err != nil {
 		return Format{}, err
 	}
-	format, refused := Formats.recognise(head, f.Filename)
+	format, refused := Formats.recogniseFormat(head, f.Filename)
 	if refused != nil {
 		return Format{}, &corpus.Failure{Code: refused.Code, Detail: "This file " + refused.Detail}
 	}
@@ -148,7 +148,7 @@ func readText(name string) (string, error) {
 	if _, err := io.ReadFull(file, data); err != nil {
 		return "", fmt.Errorf("read the original: %w", err)
 	}
-	return decode(data, declaredCharset(data))
+	return decodeText(data, declaredCharset(data))
 }
 
 // declaredCharset returns the encoding that an HTML page's meta element or an XML declaration names.

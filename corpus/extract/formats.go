@@ -60,12 +60,12 @@ var Formats = Registry{
 	},
 	{
 		Name: "md", Label: "Markdown", MIME: "text/markdown", Aliases: []string{"text/x-markdown"},
-		Extensions: []string{".md", ".markdown", ".mdown", ".mkd"}, Inert: true, text: markdown, bare: plainText,
+		Extensions: []string{".md", ".markdown", ".mdown", ".mkd"}, Inert: true, text: readMarkdown, bare: plainText,
 	},
 	{
 		Name: "html", Label: "HTML", MIME: "text/html", Aliases: []string{"application/xhtml+xml"},
 		Extensions: []string{".html", ".htm", ".xhtml"}, Words: []string{"web page"},
-		Begins: isHTML, text: page, bare: strippedPage,
+		Begins: isHTML, text: readPage, bare: strippedPage,
 	},
 	{
 		Name: "txt", Label: "Text", MIME: "text/plain", Aliases: []string{"text/csv"},
@@ -87,30 +87,30 @@ type Registry []Format
 func (r Registry) ByMIME(mime string) (Format, bool) {
 	mime, _, _ = strings.Cut(strings.ToLower(mime), ";")
 	mime = strings.TrimSpace(mime)
-	return r.find(func(f Format) bool { return f.MIME == mime || slices.Contains(f.Aliases, mime) })
+	return r.findFormat(func(f Format) bool { return f.MIME == mime || slices.Contains(f.Aliases, mime) })
 }
 
 // ByExtension returns the format of a file name.
 func (r Registry) ByExtension(name string) (Format, bool) {
 	ext := strings.ToLower(path.Ext(name))
-	return r.find(func(f Format) bool { return slices.Contains(f.Extensions, ext) })
+	return r.findFormat(func(f Format) bool { return slices.Contains(f.Extensions, ext) })
 }
 
 // ByName returns the format of that name.
 func (r Registry) ByName(name string) (Format, bool) {
-	return r.find(func(f Format) bool { return f.Name == name })
+	return r.findFormat(func(f Format) bool { return f.Name == name })
 }
 
 // ByWord returns the format that a person or a model names: by its name, its label, an extension or another word.
 func (r Registry) ByWord(word string) (Format, bool) {
 	word = strings.ToLower(strings.TrimPrefix(strings.TrimSpace(word), "."))
-	return r.find(func(f Format) bool {
+	return r.findFormat(func(f Format) bool {
 		return f.Name == word || strings.ToLower(f.Label) == word || slices.Contains(f.Words, word) ||
 			slices.Contains(f.Extensions, "."+word)
 	})
 }
 
-func (r Registry) find(fits func(Format) bool) (Format, bool) {
+func (r Registry) findFormat(fits func(Format) bool) (Format, bool) {
 	if i := slices.IndexFunc(r, fits); i >= 0 {
 		return r[i], true
 	}
@@ -146,16 +146,16 @@ func (r Registry) Accept() string {
 // Names are the names of all formats: "pdf, md or txt", with the conjunction
 // that is given, with none as a list.
 func (r Registry) Names(conjunction string) string {
-	return r.list(conjunction, func(f Format) string { return f.Name })
+	return r.listWords(conjunction, func(f Format) string { return f.Name })
 }
 
 // Labels are the labels of all formats: "PDF, Markdown and Text", with the conjunction
 // that is given, with none as a list.
 func (r Registry) Labels(conjunction string) string {
-	return r.list(conjunction, func(f Format) string { return f.Label })
+	return r.listWords(conjunction, func(f Format) string { return f.Label })
 }
 
-func (r Registry) list(conjunction string, word func(Format) string) string {
+func (r Registry) listWords(conjunction string, word func(Format) string) string {
 	var b strings.Builder
 	for i, f := range r {
 		switch {

@@ -47,8 +47,8 @@ func frontMatter(src string) (front, string) {
 	return values, rest[body:]
 }
 
-// apply moves the title and the language to their fields and everything else to Meta.
-func (fm front) apply(x *corpus.Extracted) {
+// applyFields moves the title and the language to their fields and everything else to Meta.
+func (fm front) applyFields(x *corpus.Extracted) {
 	for _, key := range slices.Sorted(maps.Keys(fm)) {
 		if len(x.Meta) >= maxMetaItems {
 			break

@@ -23,8 +23,8 @@ const (
 	minArticleShare = 0.35    // of the whole page's text
 )
 
-// page reads HTML: the article if the page has one, else everything but its navigation. Nothing is fetched.
-func page(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
+// readPage reads HTML: the article if the page has one, else everything but its navigation. Nothing is fetched.
+func readPage(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
 	var whole doctext.Writer
 	if len(src) > maxHTML || strings.Count(src, "<") > maxTags {
 		return strippedPage(ctx, src, f)
@@ -34,10 +34,10 @@ func page(ctx context.Context, src string, f corpus.File) (corpus.Extracted, err
 		return strippedPage(ctx, src, f)
 	}
 	walk := htmlWalk{w: &whole}
-	walk.node(doc, place{})
+	walk.walkNode(doc, place{})
 	x := whole.Result()
 	about := aboutPage(doc)
-	if art, ok := article(doc); ok {
+	if art, ok := readArticle(doc); ok {
 		if y := articleBlocks(art.Node, about.heading); longEnough(y.Text, x.Text) {
 			x = y
 		}
@@ -51,7 +51,7 @@ func page(ctx context.Context, src string, f corpus.File) (corpus.Extracted, err
 			about.date = published.Format(time.DateOnly)
 		}
 	}
-	about.apply(&x)
+	about.applyFields(&x)
 	return x, nil
 }
 
@@ -67,8 +67,8 @@ func longEnough(article, whole string) bool {
 	return n >= minArticle && float64(n) >= minArticleShare*float64(utf8.RuneCountInString(whole))
 }
 
-// article runs readability, which is other people's code on other people's pages: if it fails, there is no article.
-func article(doc *html.Node) (art readability.Article, ok bool) {
+// readArticle runs readability, which is other people's code on other people's pages: if it fails, there is no article.
+func readArticle(doc *html.Node) (art readability.Article, ok bool) {
 	defer func() {
 		if recover() != nil {
 			ok = false
@@ -92,7 +92,7 @@ func articleBlocks(n *html.Node, mainHeading string) corpus.Extracted {
 		w.Text(mainHeading)
 	}
 	walk := htmlWalk{w: &w}
-	walk.node(n, place{})
+	walk.walkNode(n, place{})
 	return w.Result()
 }
 
@@ -112,7 +112,7 @@ func findText(n *html.Node, title string) *html.Node {
 // about is what a page says about itself.
 type about struct{ title, heading, author, date, language, description string }
 
-func (a about) apply(x *corpus.Extracted) {
+func (a about) applyFields(x *corpus.Extracted) {
 	x.Title = a.title
 	if x.Title == "" {
 		x.Title = firstTitle(*x)
@@ -131,20 +131,21 @@ func aboutPage(doc *html.Node) about {
 	look = func(n *html.Node) {
 		switch n.DataAtom {
 		case atom.Html:
-			a.language = attr(n, "lang")
+			a.language = attribute(n, "lang")
 		case atom.Title:
 			if a.title == "" && (n.Parent == nil || n.Parent.DataAtom == atom.Head) {
 				a.title = doctext.Line(textOf(n))
 			}
 		case atom.H1:
-			if a.heading == "" && !hidden(n) {
+			if a.heading == "" && !isHidden(n) {
 				a.heading = doctext.Line(textOf(n))
 			}
 		case atom.Meta:
-			a.meta(strings.ToLower(attr(n, "name")+attr(n, "property")), doctext.Line(attr(n, "content")))
+			a.readMeta(strings.ToLower(attribute(n, "name")+attribute(n, "property")),
+				doctext.Line(attribute(n, "content")))
 		case atom.Time:
-			if a.date == "" && attr(n, "pubdate") != "" {
-				a.date = doctext.Line(attr(n, "datetime"))
+			if a.date == "" && attribute(n, "pubdate") != "" {
+				a.date = doctext.Line(attribute(n, "datetime"))
 			}
 		case atom.Script, atom.Style, atom.Svg, atom.Template:
 			return
@@ -157,7 +158,7 @@ func aboutPage(doc *html.Node) about {
 	return a
 }
 
-func (a *about) meta(name, content string) {
+func (a *about) readMeta(name, content string) {
 	set := func(field *string) {
 		if *field == "" {
 			*field = content
@@ -177,7 +178,7 @@ func (a *about) meta(name, content string) {
 	}
 }
 
-func attr(n *html.Node, key string) string {
+func attribute(n *html.Node, key string) string {
 	for _, a := range n.Attr {
 		if a.Key == key && a.Namespace == "" {
 			return a.Val
@@ -253,7 +254,7 @@ func writeFragment(w *doctext.Writer, src string, at place) {
 	}
 	walk := htmlWalk{w: w}
 	for _, n := range nodes {
-		walk.node(n, at)
+		walk.walkNode(n, at)
 	}
 	w.End()
 }

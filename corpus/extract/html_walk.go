@@ -49,26 +49,26 @@ type htmlWalk struct {
 	raised bool          // inside superscript
 }
 
-func (h *htmlWalk) node(n *html.Node, at place) {
+func (h *htmlWalk) walkNode(n *html.Node, at place) {
 	switch n.Type {
 	case html.TextNode:
-		h.text(n.Data, at)
+		h.writeText(n.Data, at)
 	case html.ElementNode:
-		if !hidden(n) {
-			h.element(n, at)
+		if !isHidden(n) {
+			h.walkElement(n, at)
 		}
 	case html.DocumentNode:
-		h.children(n, at)
+		h.walkChildren(n, at)
 	}
 }
 
-func (h *htmlWalk) children(n *html.Node, at place) {
+func (h *htmlWalk) walkChildren(n *html.Node, at place) {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		h.node(c, at)
+		h.walkNode(c, at)
 	}
 }
 
-func hidden(n *html.Node) bool {
+func isHidden(n *html.Node) bool {
 	if invisible[n.Data] {
 		return true
 	}
@@ -94,12 +94,12 @@ func hidden(n *html.Node) bool {
 	return false
 }
 
-func (h *htmlWalk) text(s string, at place) {
+func (h *htmlWalk) writeText(s string, at place) {
 	if !h.w.Open() {
 		if strings.TrimSpace(s) == "" {
 			return
 		}
-		h.open(at)
+		h.openBlock(at)
 	}
 	if h.raised {
 		s = text.Superscript(s)
@@ -107,29 +107,29 @@ func (h *htmlWalk) text(s string, at place) {
 	h.w.Text(s)
 }
 
-func (h *htmlWalk) element(n *html.Node, at place) {
+func (h *htmlWalk) walkElement(n *html.Node, at place) {
 	if inlineTag[n.DataAtom] || h.flat {
-		h.inline(n, at)
+		h.walkInline(n, at)
 		return
 	}
 	h.w.End()
 	if level := headingLevel(n); level > 0 {
-		h.line(n, corpus.Block{Kind: corpus.BlockHeading, Level: level, Quote: at.quote}, at)
+		h.writeLine(n, corpus.Block{Kind: corpus.BlockHeading, Level: level, Quote: at.quote}, at)
 		return
 	}
 	switch n.DataAtom {
 	case atom.Ul, atom.Ol, atom.Menu:
-		h.list(n, at)
+		h.walkList(n, at)
 	case atom.Blockquote:
 		at.quote = true
-		h.children(n, at)
+		h.walkChildren(n, at)
 	case atom.Pre, atom.Listing, atom.Xmp:
 		h.w.Begin(corpus.Block{Kind: corpus.BlockCode, Language: codeLanguage(n), Quote: at.quote})
 		h.w.Text(preText(n))
 	case atom.Table:
-		h.table(n, at)
+		h.writeTable(n, at)
 	default:
-		h.children(n, at)
+		h.walkChildren(n, at)
 	}
 	h.w.End()
 }
@@ -152,7 +152,7 @@ func headingLevel(n *html.Node) int {
 	return 0
 }
 
-func (h *htmlWalk) inline(n *html.Node, at place) {
+func (h *htmlWalk) walkInline(n *html.Node, at place) {
 	if n.DataAtom == atom.Br {
 		if h.flat {
 			h.w.Text(" ")
@@ -163,18 +163,18 @@ func (h *htmlWalk) inline(n *html.Node, at place) {
 	}
 	kind := markOf[n.DataAtom]
 	if kind != "" && !h.w.Open() && strings.TrimSpace(textOf(n)) != "" && !hasBlock(n) {
-		h.open(at)
+		h.openBlock(at)
 	}
 	end := func() {}
 	if kind != "" {
-		end = h.w.Mark(kind, attr(n, "href"))
+		end = h.w.Mark(kind, attribute(n, "href"))
 	}
 	if !inlineTag[n.DataAtom] {
 		h.w.Text(" ")
 	}
 	raised := h.raised
 	h.raised = raised || n.DataAtom == atom.Sup
-	h.children(n, at)
+	h.walkChildren(n, at)
 	h.raised = raised
 	end()
 	if !inlineTag[n.DataAtom] {
@@ -182,8 +182,8 @@ func (h *htmlWalk) inline(n *html.Node, at place) {
 	}
 }
 
-// open begins the block that the next text belongs to, so that a mark can begin with it.
-func (h *htmlWalk) open(at place) {
+// openBlock begins the block that the next text belongs to, so that a mark can begin with it.
+func (h *htmlWalk) openBlock(at place) {
 	b, item := corpus.Block{Kind: corpus.BlockParagraph}, h.item != nil
 	if item {
 		b, h.item = *h.item, nil
@@ -204,27 +204,27 @@ func hasBlock(n *html.Node) bool {
 	return false
 }
 
-// line writes everything below n as one line.
-func (h *htmlWalk) line(n *html.Node, b corpus.Block, at place) {
+// writeLine writes everything below n as one line.
+func (h *htmlWalk) writeLine(n *html.Node, b corpus.Block, at place) {
 	h.w.Begin(b)
 	h.flat = true
-	h.children(n, at)
+	h.walkChildren(n, at)
 	h.flat = false
 	h.w.End()
 }
 
-func (h *htmlWalk) list(n *html.Node, at place) {
+func (h *htmlWalk) walkList(n *html.Node, at place) {
 	at.list++
 	ordinal, step := 0, 0
 	if n.DataAtom == atom.Ol {
-		ordinal, step = numbers(n)
+		ordinal, step = listNumbers(n)
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		if c.DataAtom != atom.Li {
-			h.node(c, at)
+			h.walkNode(c, at)
 			continue
 		}
-		if hidden(c) {
+		if isHidden(c) {
 			continue
 		}
 		h.w.End()
@@ -233,17 +233,17 @@ func (h *htmlWalk) list(n *html.Node, at place) {
 		}
 		h.item, h.number = &corpus.Block{Kind: corpus.BlockList, Level: at.list, Ordinal: max(ordinal, 0)}, ""
 		if step != 0 {
-			h.number = doctext.ItemNumber(ordinal, cmp.Or(attr(c, "type"), attr(n, "type"))) + "."
+			h.number = doctext.ItemNumber(ordinal, cmp.Or(attribute(c, "type"), attribute(n, "type"))) + "."
 		}
-		h.children(c, at)
+		h.walkChildren(c, at)
 		h.w.End()
 		h.item, h.number = nil, ""
 		ordinal += step
 	}
 }
 
-// numbers returns the number of an ordered list's first item and what each next one adds to it.
-func numbers(list *html.Node) (first, step int) {
+// listNumbers returns the number of an ordered list's first item and what each next one adds to it.
+func listNumbers(list *html.Node) (first, step int) {
 	first, step = 1, 1
 	if slices.ContainsFunc(list.Attr, func(a html.Attribute) bool { return a.Key == "reversed" }) {
 		first, step = 0, -1
@@ -260,7 +260,7 @@ func numbers(list *html.Node) (first, step int) {
 }
 
 func ordinalAttr(n *html.Node, key string) (int, bool) {
-	v, err := strconv.Atoi(strings.TrimSpace(attr(n, key)))
+	v, err := strconv.Atoi(strings.TrimSpace(attribute(n, key)))
 	return v, err == nil && v >= 0 && v < 1e6
 }
 
@@ -269,7 +269,7 @@ func codeLanguage(n *html.Node) string {
 		if el == nil {
 			continue
 		}
-		for _, class := range strings.Fields(attr(el, "class")) {
+		for _, class := range strings.Fields(attribute(el, "class")) {
 			if lang, ok := strings.CutPrefix(class, "language-"); ok {
 				return doctext.Line(lang)
 			}
@@ -287,7 +287,7 @@ func preText(n *html.Node) string {
 			b.WriteString(n.Data)
 		case n.DataAtom == atom.Br:
 			b.WriteByte('\n')
-		case n.Type == html.ElementNode && hidden(n):
+		case n.Type == html.ElementNode && isHidden(n):
 		default:
 			for c := n.FirstChild; c != nil; c = c.NextSibling {
 				walk(c)
@@ -298,10 +298,10 @@ func preText(n *html.Node) string {
 	return b.String()
 }
 
-// table writes a data table; one that only lays the page out is read like any other element.
-func (h *htmlWalk) table(n *html.Node, at place) {
+// writeTable writes a data table; one that only lays the page out is read like any other element.
+func (h *htmlWalk) writeTable(n *html.Node, at place) {
 	var rows [][]*html.Node
-	columns, layout := 0, attr(n, "role") == "presentation"
+	columns, layout := 0, attribute(n, "role") == "presentation"
 	var look func(*html.Node)
 	look = func(n *html.Node) {
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
@@ -309,7 +309,7 @@ func (h *htmlWalk) table(n *html.Node, at place) {
 			case atom.Tr:
 				var cells []*html.Node
 				for d := c.FirstChild; d != nil; d = d.NextSibling {
-					if (d.DataAtom == atom.Td || d.DataAtom == atom.Th) && !hidden(d) {
+					if (d.DataAtom == atom.Td || d.DataAtom == atom.Th) && !isHidden(d) {
 						cells = append(cells, d)
 						layout = layout || laysOut(d)
 					}
@@ -319,7 +319,7 @@ func (h *htmlWalk) table(n *html.Node, at place) {
 			case atom.Thead, atom.Tbody, atom.Tfoot:
 				look(c)
 			case atom.Caption:
-				h.line(c, corpus.Block{Kind: corpus.BlockParagraph, Quote: at.quote}, at)
+				h.writeLine(c, corpus.Block{Kind: corpus.BlockParagraph, Quote: at.quote}, at)
 			}
 		}
 	}
@@ -328,7 +328,7 @@ func (h *htmlWalk) table(n *html.Node, at place) {
 		for _, row := range rows {
 			for _, cell := range row {
 				h.w.End()
-				h.children(cell, at)
+				h.walkChildren(cell, at)
 			}
 		}
 		return
@@ -339,7 +339,7 @@ func (h *htmlWalk) table(n *html.Node, at place) {
 		h.w.Row()
 		for _, cell := range row {
 			h.w.Cell()
-			h.children(cell, at)
+			h.walkChildren(cell, at)
 		}
 	}
 	h.flat = false

@@ -24,8 +24,8 @@ const (
 	maxNesting  = 100     // of blocks and of inline marks
 )
 
-// markdown reads CommonMark with tables, task lists, footnotes, definition lists and YAML front matter.
-func markdown(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
+// readMarkdown reads CommonMark with tables, task lists, footnotes, definition lists and YAML front matter.
+func readMarkdown(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
 	front, body := frontMatter(src)
 	if len(body) > maxMarkdown || tooNested(body) {
 		return plainText(ctx, src, f)
@@ -39,9 +39,9 @@ func markdown(ctx context.Context, src string, f corpus.File) (corpus.Extracted,
 		extensions = append(extensions, extension.Table)
 	}
 	doc := goldmark.New(goldmark.WithExtensions(extensions...)).Parser().Parse(mdtext.NewReader(source))
-	m.blocks(doc, place{})
+	m.walkBlocks(doc, place{})
 	x := m.w.Result()
-	front.apply(&x)
+	front.applyFields(&x)
 	if x.Title == "" {
 		x.Title = firstTitle(x)
 	}
@@ -86,7 +86,7 @@ func firstTitle(x corpus.Extracted) string {
 // on it.
 func tooNested(s string) bool {
 	for line := range strings.Lines(s) {
-		if containers(line) > maxNesting {
+		if countContainers(line) > maxNesting {
 			return true
 		}
 		for _, mark := range []string{"[", "`", "*", "_", "<"} {
@@ -98,8 +98,8 @@ func tooNested(s string) bool {
 	return false
 }
 
-// containers counts the quotation and list marks that a line begins with.
-func containers(line string) int {
+// countContainers counts the quotation and list marks that a line begins with.
+func countContainers(line string) int {
 	n := 0
 	for i := 0; i < len(line); i++ {
 		switch c := line[i]; {
@@ -130,53 +130,53 @@ type markdownWalk struct {
 	lines  bool   // tables are too large to be read as such: they are lines of text
 }
 
-func (m *markdownWalk) blocks(parent ast.Node, at place) {
+func (m *markdownWalk) walkBlocks(parent ast.Node, at place) {
 	at.depth++
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		if at.depth > maxNesting {
-			m.paragraph(n, corpus.Block{Kind: corpus.BlockParagraph})
+			m.writeParagraph(n, corpus.Block{Kind: corpus.BlockParagraph})
 			continue
 		}
-		m.block(n, at)
+		m.walkBlock(n, at)
 	}
 }
 
-func (m *markdownWalk) block(n ast.Node, at place) {
+func (m *markdownWalk) walkBlock(n ast.Node, at place) {
 	switch n := n.(type) {
 	case *ast.Heading:
-		m.paragraph(n, corpus.Block{Kind: corpus.BlockHeading, Level: n.Level, Quote: at.quote})
+		m.writeParagraph(n, corpus.Block{Kind: corpus.BlockHeading, Level: n.Level, Quote: at.quote})
 	case *ast.Paragraph, *ast.TextBlock, *extast.DefinitionTerm:
-		m.paragraph(n, corpus.Block{Kind: corpus.BlockParagraph, Quote: at.quote})
+		m.writeParagraph(n, corpus.Block{Kind: corpus.BlockParagraph, Quote: at.quote})
 	case *ast.Blockquote:
 		at.quote = true
-		m.blocks(n, at)
+		m.walkBlocks(n, at)
 	case *ast.List:
 		at.list++
-		m.list(n, at)
+		m.walkList(n, at)
 	case *ast.FencedCodeBlock:
-		m.code(n, string(n.Language(m.src)), at)
+		m.writeCode(n, string(n.Language(m.src)), at)
 	case *ast.CodeBlock:
-		m.code(n, "", at)
+		m.writeCode(n, "", at)
 	case *ast.HTMLBlock:
-		m.html(n, at)
+		m.writeHTML(n, at)
 	case *extast.Table:
-		m.table(n, at)
+		m.writeTable(n, at)
 	case *extast.Footnote:
-		m.footnote(n, at)
+		m.writeFootnote(n, at)
 	case *ast.ThematicBreak:
 	default:
-		m.blocks(n, at)
+		m.walkBlocks(n, at)
 	}
 }
 
-func (m *markdownWalk) paragraph(n ast.Node, b corpus.Block) {
+func (m *markdownWalk) writeParagraph(n ast.Node, b corpus.Block) {
 	m.w.Begin(b)
-	m.inline(n, 0)
+	m.walkInline(n, 0)
 	m.w.End()
 	m.hidden, m.raised = "", false
 }
 
-func (m *markdownWalk) list(l *ast.List, at place) {
+func (m *markdownWalk) walkList(l *ast.List, at place) {
 	ordinal := 0
 	if l.IsOrdered() {
 		ordinal = l.Start
@@ -188,7 +188,7 @@ func (m *markdownWalk) list(l *ast.List, at place) {
 			if l.IsOrdered() {
 				m.w.Number(strconv.Itoa(ordinal) + string(l.Marker))
 			}
-			m.inline(n, 0)
+			m.walkInline(n, 0)
 			m.w.End()
 			m.hidden = ""
 			n = n.NextSibling()
@@ -197,10 +197,10 @@ func (m *markdownWalk) list(l *ast.List, at place) {
 			inner := at
 			inner.depth++
 			if inner.depth > maxNesting {
-				m.paragraph(n, corpus.Block{Kind: corpus.BlockParagraph})
+				m.writeParagraph(n, corpus.Block{Kind: corpus.BlockParagraph})
 				continue
 			}
-			m.block(n, inner)
+			m.walkBlock(n, inner)
 		}
 		if l.IsOrdered() {
 			ordinal++
@@ -208,13 +208,13 @@ func (m *markdownWalk) list(l *ast.List, at place) {
 	}
 }
 
-func (m *markdownWalk) code(n ast.Node, language string, at place) {
+func (m *markdownWalk) writeCode(n ast.Node, language string, at place) {
 	m.w.Begin(corpus.Block{Kind: corpus.BlockCode, Language: doctext.Line(language), Quote: at.quote})
-	m.w.Text(string(m.raw(n)))
+	m.w.Text(string(m.rawLines(n)))
 	m.w.End()
 }
 
-func (m *markdownWalk) raw(n ast.Node) []byte {
+func (m *markdownWalk) rawLines(n ast.Node) []byte {
 	var b bytes.Buffer
 	for i := range n.Lines().Len() {
 		line := n.Lines().At(i)
@@ -223,70 +223,70 @@ func (m *markdownWalk) raw(n ast.Node) []byte {
 	return b.Bytes()
 }
 
-func (m *markdownWalk) html(n *ast.HTMLBlock, at place) {
-	raw := m.raw(n)
+func (m *markdownWalk) writeHTML(n *ast.HTMLBlock, at place) {
+	raw := m.rawLines(n)
 	if n.HasClosure() {
 		raw = append(raw, n.ClosureLine.Value(m.src)...)
 	}
 	writeFragment(&m.w, string(raw), at)
 }
 
-func (m *markdownWalk) table(t *extast.Table, at place) {
+func (m *markdownWalk) writeTable(t *extast.Table, at place) {
 	m.w.Begin(corpus.Block{Kind: corpus.BlockTable, Quote: at.quote})
 	for row := t.FirstChild(); row != nil; row = row.NextSibling() {
 		m.w.Row()
 		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
 			m.w.Cell()
-			m.inline(cell, 0)
+			m.walkInline(cell, 0)
 		}
 	}
 	m.w.End()
 }
 
-func (m *markdownWalk) footnote(n *extast.Footnote, at place) {
+func (m *markdownWalk) writeFootnote(n *extast.Footnote, at place) {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		if c == n.FirstChild() && (c.Kind() == ast.KindParagraph || c.Kind() == ast.KindTextBlock) {
 			m.w.Begin(corpus.Block{Kind: corpus.BlockParagraph, Quote: at.quote})
 			m.w.Text("[" + strconv.Itoa(n.Index) + "] ")
-			m.inline(c, 0)
+			m.walkInline(c, 0)
 			m.w.End()
 			continue
 		}
-		m.block(c, at)
+		m.walkBlock(c, at)
 	}
 }
 
-func (m *markdownWalk) inline(parent ast.Node, depth int) {
+func (m *markdownWalk) walkInline(parent ast.Node, depth int) {
 	if depth > maxNesting {
 		return
 	}
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
-		m.span(n, depth+1)
+		m.writeSpan(n, depth+1)
 	}
 }
 
-func (m *markdownWalk) marked(n ast.Node, depth int, kind, href string) {
+func (m *markdownWalk) writeMarked(n ast.Node, depth int, kind, href string) {
 	end := m.w.Mark(kind, href)
-	m.inline(n, depth)
+	m.walkInline(n, depth)
 	end()
 }
 
-func (m *markdownWalk) span(n ast.Node, depth int) {
+func (m *markdownWalk) writeSpan(n ast.Node, depth int) {
 	switch n := n.(type) {
 	case *ast.Text:
-		m.write(resolved(n.Segment.Value(m.src)))
+		m.writeText(unescapeText(n.Segment.Value(m.src)))
 		if n.HardLineBreak() || n.SoftLineBreak() && m.lines {
 			m.w.Break()
 		} else if n.SoftLineBreak() {
-			m.write(" ")
+			m.writeText(" ")
 		}
 	case *ast.String:
-		m.write(resolved(n.Value))
+		m.writeText(unescapeText(n.Value))
 	case *ast.CodeSpan:
 		end := m.w.Mark("code", "")
 		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 			if t, ok := c.(*ast.Text); ok {
-				m.write(string(t.Segment.Value(m.src)))
+				m.writeText(string(t.Segment.Value(m.src)))
 			}
 		}
 		end()
@@ -295,36 +295,36 @@ func (m *markdownWalk) span(n ast.Node, depth int) {
 		if n.Level == 2 {
 			kind = "strong"
 		}
-		m.marked(n, depth, kind, "")
+		m.writeMarked(n, depth, kind, "")
 	case *ast.Link:
-		m.marked(n, depth, "link", resolved(n.Destination))
+		m.writeMarked(n, depth, "link", unescapeText(n.Destination))
 	case *ast.AutoLink:
 		end := m.w.Mark("link", string(n.URL(m.src)))
-		m.write(string(n.Label(m.src)))
+		m.writeText(string(n.Label(m.src)))
 		end()
 	case *ast.RawHTML:
 		m.rawHTML(n)
 	case *extast.FootnoteLink:
-		m.write("[" + strconv.Itoa(n.Index) + "]")
+		m.writeText("[" + strconv.Itoa(n.Index) + "]")
 	case *extast.FootnoteBacklink:
 	case *extast.TaskCheckBox:
 		if n.IsChecked {
-			m.write("[x] ")
+			m.writeText("[x] ")
 		} else {
-			m.write("[ ] ")
+			m.writeText("[ ] ")
 		}
 	default:
 		if n.Type() == ast.TypeBlock { // blocks nested too deeply to be told apart
-			m.write(" ")
+			m.writeText(" ")
 			if !n.HasChildren() && n.Lines() != nil {
-				m.write(string(m.raw(n)))
+				m.writeText(string(m.rawLines(n)))
 			}
 		}
-		m.inline(n, depth)
+		m.walkInline(n, depth)
 	}
 }
 
-func (m *markdownWalk) write(s string) {
+func (m *markdownWalk) writeText(s string) {
 	if m.raised {
 		s = text.Superscript(s)
 	}
@@ -364,8 +364,8 @@ func tagName(tag string) (name string, closing bool) {
 	return strings.ToLower(tag[:end]), closing
 }
 
-// resolved undoes backslash escapes and entities, each character once.
-func resolved(raw []byte) string {
+// unescapeText undoes backslash escapes and entities, each character once.
+func unescapeText(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 && bytes.IndexByte(raw, '&') < 0 {
 		return string(raw)
 	}

@@ -15,8 +15,8 @@ import (
 // Sniff implements corpus.Formats: it tells the MIME type of a file by its first bytes and, among kinds of text, by
 // its name.
 func (r Registry) Sniff(head []byte, name string) (mime string, err error) {
-	f, refused := r.recognise(head, name)
-	if refused == nil && f.text != nil && !textual(head) {
+	f, refused := r.recogniseFormat(head, name)
+	if refused == nil && f.text != nil && !isTextual(head) {
 		refused = &corpus.Failure{Code: "unsupported", Detail: "is a kind of file that can't be read yet. " +
 			r.Labels("and") + " files can: convert it to one of these."}
 	}
@@ -26,9 +26,9 @@ func (r Registry) Sniff(head []byte, name string) (mime string, err error) {
 	return f.MIME, nil
 }
 
-// recognise finds the format of a file that begins with head: text if it is nothing else that is known. The detail of a
-// failure is a sentence without its subject.
-func (r Registry) recognise(head []byte, name string) (Format, *corpus.Failure) {
+// recogniseFormat finds the format of a file that begins with head: text if it is nothing else that is known. The
+// detail of a failure is a sentence without its subject.
+func (r Registry) recogniseFormat(head []byte, name string) (Format, *corpus.Failure) {
 	for _, f := range r {
 		if f.Magic != nil && f.Magic(head) {
 			return f, nil
@@ -39,10 +39,11 @@ func (r Registry) recognise(head []byte, name string) (Format, *corpus.Failure) 
 	switch {
 	case known && named.Magic != nil && isOther:
 		return Format{}, &corpus.Failure{Code: "unsupported",
-			Detail: misnamed(named) + ": it is " + other.what + ". " + other.advice}
+			Detail: misnamedDetail(named) + ": it is " + other.what + ". " + other.advice}
 	case known && named.Magic != nil:
 		return Format{}, &corpus.Failure{Code: "broken",
-			Detail: misnamed(named) + ". Open it in the program it was made with and export it as " + named.Label + "."}
+			Detail: misnamedDetail(named) + ". Open it in the program it was made with and export it as " +
+				named.Label + "."}
 	case isOther:
 		return Format{}, &corpus.Failure{Code: "unsupported",
 			Detail: "is " + other.what + ", which can't be read. " + other.advice}
@@ -58,7 +59,9 @@ func (r Registry) recognise(head []byte, name string) (Format, *corpus.Failure) 
 	return r[len(r)-1], nil
 }
 
-func misnamed(f Format) string { return "is named " + f.Extensions[0] + " but is not a " + f.Label }
+func misnamedDetail(f Format) string {
+	return "is named " + f.Extensions[0] + " but is not a " + f.Label
+}
 
 // other is a kind of file that is known and can't be read.
 type other struct{ magic, what, advice string }
@@ -122,13 +125,13 @@ func otherKind(head []byte, name string) (other, bool) {
 	}
 }
 
-// textual reports whether a file that begins with head is text of some encoding.
-func textual(head []byte) bool {
+// isTextual reports whether a file that begins with head is text of some encoding.
+func isTextual(head []byte) bool {
 	kind := http.DetectContentType(head)
 	if kind == "application/octet-stream" {
 		kind = http.DetectContentType(withoutStrayZeros(head))
 	}
-	return strings.HasPrefix(kind, "text/") || utf16(head)
+	return strings.HasPrefix(kind, "text/") || looksUTF16(head)
 }
 
 // withoutStrayZeros leaves out the zero bytes of a text that has a few. A file that has
@@ -141,8 +144,9 @@ func withoutStrayZeros(head []byte) []byte {
 	return bytes.ReplaceAll(head, []byte{0}, nil)
 }
 
-// utf16 reports whether head looks like UTF-16 of a Western text without a byte order mark: every second byte is zero.
-func utf16(head []byte) bool {
+// looksUTF16 reports whether head looks like UTF-16 of a Western text without a byte order mark: every second byte is
+// zero.
+func looksUTF16(head []byte) bool {
 	var zeros [2]int
 	for i, b := range head {
 		if b == 0 {

@@ -42,7 +42,7 @@ func plainText(ctx context.Context, src string, _ corpus.File) (corpus.Extracted
 }
 
 func writeParagraph(w *doctext.Writer, lines []string) {
-	for len(lines) >= 2 && underline(lines[1], lines[0]) {
+	for len(lines) >= 2 && isUnderline(lines[1], lines[0]) {
 		level := 1
 		if lines[1][0] != '=' {
 			level = 2
@@ -62,8 +62,8 @@ func writeParagraph(w *doctext.Writer, lines []string) {
 	open := false
 	margins := map[int]bool{} // of the paragraph's items
 	for i, l := range lines {
-		if ordinal, mark, item, ok := listItem(l); ok && (margins[indent(l)] || beginsItem(lines[:i], l, width)) {
-			margins[indent(l)] = true
+		if ordinal, mark, item, ok := listItem(l); ok && (margins[indentOf(l)] || beginsItem(lines[:i], l, width)) {
+			margins[indentOf(l)] = true
 			w.Begin(corpus.Block{Kind: corpus.BlockList, Level: 1, Ordinal: ordinal})
 			if ordinal > 0 {
 				w.Number(mark)
@@ -76,8 +76,8 @@ func writeParagraph(w *doctext.Writer, lines []string) {
 		case !open:
 			w.Begin(corpus.Block{Kind: corpus.BlockParagraph})
 			open = true
-		case wrapped(lines[i-1], l, width):
-			if spaced(lines[i-1], l) {
+		case isWrapped(lines[i-1], l, width):
+			if needsSpace(lines[i-1], l) {
 				w.Text(" ")
 			}
 		default:
@@ -88,8 +88,8 @@ func writeParagraph(w *doctext.Writer, lines []string) {
 	w.End()
 }
 
-// underline reports whether mark is a row of = or - about as long as the title above it.
-func underline(mark, title string) bool {
+// isUnderline reports whether mark is a row of = or - about as long as the title above it.
+func isUnderline(mark, title string) bool {
 	if len(mark) < 3 || strings.Trim(mark, "=") != "" && strings.Trim(mark, "-") != "" {
 		return false
 	}
@@ -112,14 +112,14 @@ func beginsItem(before []string, l string, width int) bool {
 		return true
 	}
 	last := before[len(before)-1]
-	return indent(l) != indent(last) || strings.HasSuffix(last, ":") || !wrapped(last, l, width)
+	return indentOf(l) != indentOf(last) || strings.HasSuffix(last, ":") || !isWrapped(last, l, width)
 }
 
-func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
+func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
-// wrapped reports whether a line break is only where an editor ran out of width: the line before is about as long as
+// isWrapped reports whether a line break is only where an editor ran out of width: the line before is about as long as
 // the longest, or the next word would not have fitted.
-func wrapped(before, next string, width int) bool {
+func isWrapped(before, next string, width int) bool {
 	if strings.HasPrefix(next, "\t") || strings.Contains(before, "\t") || strings.Contains(next, "\t") {
 		return false
 	}
@@ -134,14 +134,14 @@ func wrapped(before, next string, width int) bool {
 		utf8.RuneCountInString(before) > width*9/10
 }
 
-// spaced reports whether joined lines need a space between them: scripts without spaces do not.
-func spaced(before, next string) bool {
+// needsSpace reports whether joined lines need a space between them: scripts without spaces do not.
+func needsSpace(before, next string) bool {
 	a, _ := utf8.DecodeLastRuneInString(before)
 	b, _ := utf8.DecodeRuneInString(strings.TrimLeft(next, " "))
-	return !unspaced(a) || !unspaced(b)
+	return !isUnspaced(a) || !isUnspaced(b)
 }
 
-func unspaced(r rune) bool {
+func isUnspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) || r >= 0x3000 && r <= 0x303F ||
 		r >= 0xFF00 && r <= 0xFF60
 }

@@ -17,4 +17,4 @@ func Compose(base, mark rune) (rune, bool) {
 }
 
 // Unspaced reports whether r belongs to a script that is written without spaces between words, or to Hangul.
-func Unspaced(r rune) bool { return unspaced(r) }
+func Unspaced(r rune) bool { return isUnspaced(r) }

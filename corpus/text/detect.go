@@ -88,12 +88,12 @@ func byScript(s string) string {
 func byStopWords(s string) string {
 	counts := make(map[string]int, len(languages))
 	words := 0
-	scan(s, func(t token) bool {
+	scanTokens(s, func(t token) bool {
 		if t.grams {
 			return true
 		}
 		words++
-		lower := clean(cut(s[t.start:t.end]))
+		lower := cleanToken(cutToken(s[t.start:t.end]))
 		for lang, l := range languages {
 			if l.stop != nil && l.stop(lower) {
 				counts[lang]++

@@ -63,8 +63,8 @@ var strokes = map[rune]string{
 	'ŧ': "t", 'ς': "σ",
 }
 
-// clean brings a token to lower case and its plain form, without what may not stand in a term.
-func clean(t string) string {
+// cleanToken brings a token to lower case and its plain form, without what may not stand in a term.
+func cleanToken(t string) string {
 	if isASCII(t) {
 		t = strings.ToLower(t)
 		if strings.IndexByte(t, ',') < 0 {
@@ -98,8 +98,8 @@ func plainNumber(t string) string {
 	return strings.ReplaceAll(t, ",", "")
 }
 
-// cut shortens a token to maxToken bytes at a rune's edge.
-func cut(t string) string {
+// cutToken shortens a token to maxToken bytes at a rune's edge.
+func cutToken(t string) string {
 	if len(t) <= maxToken {
 		return t
 	}

@@ -34,7 +34,7 @@ func EscapeMarkdown(s string) string {
 	} else {
 		escapeFrom(&b, s, 0)
 	}
-	return unlinked(b.String())
+	return unlinkAddress(b.String())
 }
 
 func escapeFrom(b *strings.Builder, s string, from int) {
@@ -66,8 +66,8 @@ func escapeFrom(b *strings.Builder, s string, from int) {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// unlinked keeps an address that holds an escape from becoming a link, which would end at the escape.
-func unlinked(s string) string {
+// unlinkAddress keeps an address that holds an escape from becoming a link, which would end at the escape.
+func unlinkAddress(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
 	}

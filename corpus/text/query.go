@@ -27,14 +27,14 @@ func QueryWords(q string, langs []string) []Word {
 			all, lowers = append(all, Word{Text: typed, Gram: gram}), append(lowers, lower)
 		}
 	}
-	scan(q, func(t token) bool {
+	scanTokens(q, func(t token) bool {
 		raw := q[t.start:t.end]
 		switch {
 		case t.grams:
-			grams(raw, func(g string, from, to int) { add(raw[from:to], g, true) })
-		case t.beside && short(raw):
+			eachGram(raw, func(g string, from, to int) { add(raw[from:to], g, true) })
+		case t.beside && isElision(raw):
 		default:
-			add(raw, clean(cut(raw)), false)
+			add(raw, cleanToken(cutToken(raw)), false)
 		}
 		return len(all) < maxReadWords
 	})
@@ -42,7 +42,7 @@ func QueryWords(q string, langs []string) []Word {
 	words := all[:0:0]
 	for i, w := range all {
 		if len(words) < maxQueryWords && !stop(lowers[i], w.Gram) {
-			w.Terms = variants(lowers[i], w.Gram, langs)
+			w.Terms = termVariants(lowers[i], w.Gram, langs)
 			words = append(words, w)
 		}
 	}
@@ -51,7 +51,7 @@ func QueryWords(q string, langs []string) []Word {
 	}
 	all = all[:min(len(all), maxQueryWords)]
 	for i := range all {
-		all[i].Terms = variants(lowers[i], all[i].Gram, langs)
+		all[i].Terms = termVariants(lowers[i], all[i].Gram, langs)
 	}
 	return all
 }
@@ -103,8 +103,8 @@ func stopsOf(lowers, langs []string) func(lower string, gram bool) bool {
 	}
 }
 
-// variants returns every term that a cleaned word may have been indexed under.
-func variants(lower string, gram bool, langs []string) []string {
+// termVariants returns every term that a cleaned word may have been indexed under.
+func termVariants(lower string, gram bool, langs []string) []string {
 	if gram {
 		return []string{lower}
 	}
@@ -119,9 +119,9 @@ func variants(lower string, gram bool, langs []string) []string {
 		if !ok {
 			continue
 		}
-		add(l.term(lower))
-		if lang == "de" && stemmable(lower) {
-			add(l.term(umlauts.Replace(lower)))
+		add(l.termOf(lower))
+		if lang == "de" && isStemmable(lower) {
+			add(l.termOf(umlauts.Replace(lower)))
 		}
 	}
 	return out
@@ -155,5 +155,5 @@ func plainGram(g string) string {
 	if norm.NFKC.IsNormalString(g) {
 		return g
 	}
-	return clean(g)
+	return cleanToken(g)
 }

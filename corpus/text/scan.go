@@ -19,11 +19,11 @@ type token struct {
 	beside     bool // an apostrophe joins it to its neighbour: l'école, don't
 }
 
-// scan yields the tokens of s in order until yield returns false.
-func scan(s string, yield func(token) bool) {
+// scanTokens yields the tokens of s in order until yield returns false.
+func scanTokens(s string, yield func(token) bool) {
 	afterApostrophe := -1 // where a word would have to start to be beside one
 	for i := 0; i < len(s); {
-		class, size := classify(s, i)
+		class, size := classifyAt(s, i)
 		if class == classOther || class == classRaised {
 			i += size
 			continue
@@ -35,9 +35,9 @@ func scan(s string, yield func(token) bool) {
 				i++
 				continue
 			}
-			class, size := classify(s, i)
+			class, size := classifyAt(s, i)
 			if class == classOther && !t.grams {
-				if n := joins(s, t.start, i, size); n > 0 {
+				if n := joinSize(s, t.start, i, size); n > 0 {
 					i += n
 					continue
 				}
@@ -51,8 +51,8 @@ func scan(s string, yield func(token) bool) {
 			i += size
 		}
 		t.end = i
-		if n := apostrophe(s, i); n > 0 && !t.grams && i+n < len(s) {
-			if class, _ := classify(s, i+n); class == classWord {
+		if n := apostropheSize(s, i); n > 0 && !t.grams && i+n < len(s) {
+			if class, _ := classifyAt(s, i+n); class == classWord {
 				t.beside, afterApostrophe = true, i+n
 			}
 		}
@@ -74,7 +74,7 @@ const (
 // isUnit reports whether a superscript digit belongs to a piece of a word: to a unit or a variable, as in m², km² and
 // x². Behind a number or a longer word it is the mark of a note.
 func isUnit(piece string) bool {
-	return !digit(piece[len(piece)-1]) && utf8.RuneCountInString(piece) <= 3
+	return !isDigit(piece[len(piece)-1]) && utf8.RuneCountInString(piece) <= 3
 }
 
 var asciiClass = func() (table [utf8.RuneSelf]class) {
@@ -86,7 +86,7 @@ var asciiClass = func() (table [utf8.RuneSelf]class) {
 	return table
 }()
 
-func classify(s string, i int) (class, int) {
+func classifyAt(s string, i int) (class, int) {
 	if c := s[i]; c < utf8.RuneSelf {
 		return asciiClass[c], 1
 	}
@@ -96,16 +96,16 @@ func classify(s string, i int) (class, int) {
 		return classRaised, size
 	case !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsNumber(r):
 		return classOther, size
-	case unspaced(r) && !unicode.IsNumber(r):
+	case isUnspaced(r) && !unicode.IsNumber(r):
 		return classGram, size
 	default:
 		return classWord, size
 	}
 }
 
-// unspaced reports whether r belongs to a script whose words are not separated by spaces, or, for Hangul, whose words
+// isUnspaced reports whether r belongs to a script whose words are not separated by spaces, or, for Hangul, whose words
 // carry particles that bigrams see through.
-func unspaced(r rune) bool {
+func isUnspaced(r rune) bool {
 	switch {
 	case r < 0x0e00:
 		return false
@@ -121,18 +121,18 @@ func unspaced(r rune) bool {
 	return false
 }
 
-// joins returns the size of the mark at s[i] if the word from start goes on behind it: the point of 3.14 and v2.1,
+// joinSize returns the size of the mark at s[i] if the word from start goes on behind it: the point of 3.14 and v2.1,
 // the comma of 1,000 and 3,5, a soft hyphen or a joiner. Else it returns 0.
-func joins(s string, start, i, size int) int {
+func joinSize(s string, start, i, size int) int {
 	switch c := s[i]; {
-	case c == '.' && i+1 < len(s) && digit(s[i-1]) && digit(s[i+1]):
+	case c == '.' && i+1 < len(s) && isDigit(s[i-1]) && isDigit(s[i+1]):
 		return 1
-	case c == ',' && digit(s[i-1]) && allDigits(s[start:i]):
-		n := digits(s, i+1)
+	case c == ',' && isDigit(s[i-1]) && allDigits(s[start:i]):
+		n := countDigits(s, i+1)
 		after := i + 1 + n
-		last := after >= len(s) || s[after] != ',' && s[after] != '.' || after+1 >= len(s) || !digit(s[after+1])
+		last := after >= len(s) || s[after] != ',' && s[after] != '.' || after+1 >= len(s) || !isDigit(s[after+1])
 		listed := start > 0 && s[start-1] == ','
-		if n == 3 || n > 0 && n < 3 && last && !listed && plain(s[start:i]) {
+		if n == 3 || n > 0 && n < 3 && last && !listed && isPlain(s[start:i]) {
 			return 1
 		}
 	case c >= utf8.RuneSelf && i+size < len(s):
@@ -144,8 +144,8 @@ func joins(s string, start, i, size int) int {
 	return 0
 }
 
-// apostrophe returns the size of an apostrophe at s[i], or 0.
-func apostrophe(s string, i int) int {
+// apostropheSize returns the size of an apostrophe at s[i], or 0.
+func apostropheSize(s string, i int) int {
 	switch {
 	case i < len(s) && s[i] == '\'':
 		return 1
@@ -155,11 +155,11 @@ func apostrophe(s string, i int) int {
 	return 0
 }
 
-func digit(c byte) bool { return c >= '0' && c <= '9' }
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-func digits(s string, i int) int {
+func countDigits(s string, i int) int {
 	n := 0
-	for i+n < len(s) && n < 4 && digit(s[i+n]) {
+	for i+n < len(s) && n < 4 && isDigit(s[i+n]) {
 		n++
 	}
 	return n
@@ -171,16 +171,16 @@ func allDigits(s string) bool {
 		return false
 	}
 	for i := range len(s) {
-		if !digit(s[i]) && s[i] != ',' && s[i] != '.' {
+		if !isDigit(s[i]) && s[i] != ',' && s[i] != '.' {
 			return false
 		}
 	}
 	return true
 }
 
-func plain(s string) bool {
+func isPlain(s string) bool {
 	for i := range len(s) {
-		if !digit(s[i]) {
+		if !isDigit(s[i]) {
 			return false
 		}
 	}

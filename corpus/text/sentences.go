@@ -30,11 +30,11 @@ func Sentences(s string) [][2]int {
 		out = append(out, [2]int{runes, runes + n})
 		runes, bytes = runes+n, start+len(piece)
 	}
-	pieces := sentences.FromString(unwrap(s))
+	pieces := sentences.FromString(unwrapLines(s))
 	start := 0 // of the sentence that grows
 	for pieces.Next() {
 		end := pieces.End()
-		if end < len(s) && end-start < longest && unfinished(s[start:end], s[end:]) {
+		if end < len(s) && end-start < longest && isUnfinished(s[start:end], s[end:]) {
 			continue
 		}
 		emit(start, end)
@@ -46,8 +46,8 @@ func Sentences(s string) [][2]int {
 	return out
 }
 
-// unwrap replaces the line breaks inside wrapped paragraphs by spaces. The result has the length of s.
-func unwrap(s string) string {
+// unwrapLines replaces the line breaks inside wrapped paragraphs by spaces. The result has the length of s.
+func unwrapLines(s string) string {
 	i := strings.IndexByte(s, '\n')
 	if i < 0 {
 		return s
@@ -55,7 +55,7 @@ func unwrap(s string) string {
 	b := []byte(s)
 	lineStart := 0
 	for ; i >= 0; i = nextBreak(s, i) {
-		if wrapped(s[lineStart:i], s[i+1:]) {
+		if isWrapped(s[lineStart:i], s[i+1:]) {
 			b[i] = ' '
 		}
 		lineStart = i + 1
@@ -70,8 +70,8 @@ func nextBreak(s string, i int) int {
 	return -1
 }
 
-// wrapped reports whether the text after a line goes on with the line's sentence.
-func wrapped(line, rest string) bool {
+// isWrapped reports whether the text after a line goes on with the line's sentence.
+func isWrapped(line, rest string) bool {
 	trimmed := strings.TrimRight(line, " \r")
 	next := strings.TrimLeft(rest, " ")
 	if trimmed == "" || next == "" || next[0] == '\n' || next[0] == '\r' {
@@ -88,8 +88,8 @@ func wrapped(line, rest string) bool {
 	return len(trimmed) >= 40 && !unicode.IsNumber(first)
 }
 
-// unfinished reports whether a piece that ends at a break of the Unicode rules is not a whole sentence.
-func unfinished(piece, rest string) bool {
+// isUnfinished reports whether a piece that ends at a break of the Unicode rules is not a whole sentence.
+func isUnfinished(piece, rest string) bool {
 	if strings.HasSuffix(piece, "\n") {
 		return false
 	}
@@ -106,13 +106,13 @@ func unfinished(piece, rest string) bool {
 	if last == "" {
 		return false
 	}
-	if len(strings.TrimSpace(body)) == len(last) && numbering(last) {
+	if len(strings.TrimSpace(body)) == len(last) && isNumbering(last) {
 		return true
 	}
 	if r, size := utf8.DecodeRuneInString(last); size == len(last) && unicode.IsUpper(r) && r != 'I' {
 		return true // an initial
 	}
-	if plain(last) && len(last) <= 2 {
+	if isPlain(last) && len(last) <= 2 {
 		next := strings.ToLower(Fold(firstWord(rest)))
 		_, month := months[next]
 		return month
@@ -149,8 +149,8 @@ func firstWord(s string) string {
 	return s
 }
 
-// numbering reports whether w counts an item: 12, 3.1, a, iv.
-func numbering(w string) bool {
+// isNumbering reports whether w counts an item: 12, 3.1, a, iv.
+func isNumbering(w string) bool {
 	if len(w) > 8 {
 		return false
 	}
@@ -161,14 +161,16 @@ func numbering(w string) bool {
 }
 
 // abbreviations never end a sentence that goes on with a capital or a digit.
-var abbreviations = set(`dr mr mrs ms prof st vs e.g i.e eg ie cf approx gen col sgt capt lt rev hon gov sen rep ca viz
+var abbreviations = wordSet(`dr mr mrs ms prof st vs e.g i.e eg ie cf approx gen col sgt capt lt rev hon gov sen rep ` +
+	`ca viz
 	z.b u.a d.h bzw vgl evtl ggf inkl zzgl hr fr mm mme mlle p.ex c.-à-d sra srta ud uds p.ej т.е г стр рис см`)
 
 // counted are abbreviations in front of a number.
-var counted = set(`no nos vol pp p ch chap fig figs sec sect art eq abs nr s núm pág min max ext tel jan feb mar apr ` +
+var counted = wordSet(`no nos vol pp p ch chap fig figs sec sect art eq abs nr s núm pág min max ext tel jan feb mar ` +
+	`apr ` +
 	`jun jul aug sep sept oct
 	nov dec ст п`)
 
-var months = set(`januar februar marz april mai juni juli august september oktober november dezember january ` +
+var months = wordSet(`januar februar marz april mai juni juli august september oktober november dezember january ` +
 	`february march may june july october
 	december`)

@@ -33,25 +33,25 @@ type language struct {
 // languages by ISO 639-1. Those without a list of stop words have the stemmers of snowballstem on folded words: without
 // their diacritics some endings stay, but a word typed without them is found.
 var languages = map[string]language{
-	"ar": {snowball(arabic.Stem), nil, true},
-	"da": {snowball(danish.Stem), nil, true},
+	"ar": {snowballStemmer(arabic.Stem), nil, true},
+	"da": {snowballStemmer(danish.Stem), nil, true},
 	"de": {germanStem, germanStop, true},
 	"en": {func(w string) string { return english.Stem(w, true) }, english.IsStopWord, true},
 	"es": {func(w string) string { return spanish.Stem(w, true) }, spanish.IsStopWord, false},
-	"fi": {snowball(finnish.Stem), nil, true},
+	"fi": {snowballStemmer(finnish.Stem), nil, true},
 	"fr": {func(w string) string { return french.Stem(w, true) }, french.IsStopWord, false},
 	"hu": {func(w string) string { return hungarian.Stem(w, true) }, hungarian.IsStopWord, false},
-	"it": {snowball(italian.Stem), nil, true},
-	"nl": {snowball(dutch.Stem), nil, true},
+	"it": {snowballStemmer(italian.Stem), nil, true},
+	"nl": {snowballStemmer(dutch.Stem), nil, true},
 	"no": {func(w string) string { return norwegian.Stem(w, true) }, norwegian.IsStopWord, true},
-	"pt": {snowball(portuguese.Stem), nil, true},
-	"ro": {snowball(romanian.Stem), nil, true},
+	"pt": {snowballStemmer(portuguese.Stem), nil, true},
+	"ro": {snowballStemmer(romanian.Stem), nil, true},
 	"ru": {func(w string) string { return russian.Stem(w, true) }, russian.IsStopWord, false},
 	"sv": {func(w string) string { return swedish.Stem(w, true) }, swedish.IsStopWord, true},
-	"tr": {snowball(turkish.Stem), nil, true},
+	"tr": {snowballStemmer(turkish.Stem), nil, true},
 }
 
-func snowball(stem func(*snowballstem.Env) bool) func(string) string {
+func snowballStemmer(stem func(*snowballstem.Env) bool) func(string) string {
 	return func(lower string) string {
 		env := snowballstem.NewEnv(lower)
 		stem(env)
@@ -68,9 +68,9 @@ func languageOf(lang string) (language, bool) {
 	return l, ok
 }
 
-// term returns the term of a cleaned word: its stem, folded. Words with digits, points or underscores stay whole.
-func (l language) term(lower string) string {
-	if l.stem == nil || len(lower) < 3 || !stemmable(lower) {
+// termOf returns the term of a cleaned word: its stem, folded. Words with digits, points or underscores stay whole.
+func (l language) termOf(lower string) string {
+	if l.stem == nil || len(lower) < 3 || !isStemmable(lower) {
 		return foldLower(lower)
 	}
 	if l.foldFirst {
@@ -82,9 +82,9 @@ func (l language) term(lower string) string {
 	return foldLower(lower)
 }
 
-func stemmable(w string) bool {
+func isStemmable(w string) bool {
 	for i := range len(w) {
-		if c := w[i]; digit(c) || c == '_' || c == '.' {
+		if c := w[i]; isDigit(c) || c == '_' || c == '.' {
 			return false
 		}
 	}

@@ -11,7 +11,8 @@ func germanStop(w string) bool {
 	return ok
 }
 
-var germanStops = set(`aber alle allem allen aller alles als also am an ander andere anderen auch auf aus bei bin ` +
+var germanStops = wordSet(`aber alle allem allen aller alles als also am an ander andere anderen auch auf aus bei ` +
+	`bin ` +
 	`bis bist da damit dann das dass dein
 deine dem den denn der des dessen die dies diese diesem diesen dieser dieses doch dort du durch ein eine einem einen ` +
 	`einer eines er es etwas euch
@@ -27,24 +28,24 @@ zur zwar zwischen`)
 
 // asking are words of questions that the stemmers' lists leave out, by language.
 var asking = map[string]map[string]struct{}{
-	"en": set(`could would shall may might must much many also us tell please yes does let show give explain ` +
+	"en": wordSet(`could would shall may might must much many also us tell please yes does let show give explain ` +
 		`describe say says said get got
 		according document documents mean`),
-	"fr": set(
+	"fr": wordSet(
 		`quel quelle quels quelles comment quand où pourquoi combien quoi est-ce fait sont plus cette ces cela dont`,
 	),
-	"es": set(`cuál cuáles cómo cuándo dónde quién quiénes cuánto cuánta cuántos cuántas qué hay`),
-	"sv": set(`hur varför vem vilka många mycket`),
-	"no": set(`hvorfor hvordan hvilke mange mye`),
-	"ru": set(`какой какая какие каков сколько который которая которые`),
+	"es": wordSet(`cuál cuáles cómo cuándo dónde quién quiénes cuánto cuánta cuántos cuántas qué hay`),
+	"sv": wordSet(`hur varför vem vilka många mycket`),
+	"no": wordSet(`hvorfor hvordan hvilke mange mye`),
+	"ru": wordSet(`какой какая какие каков сколько который которая которые`),
 }
 
 // grammar are the bigrams and signs of Japanese, Chinese and Thai questions that carry no subject.
-var grammar = set(`什么 怎么 为什 么是 是什 哪里 哪个 多少 如何 是否 可以 請問 请问 什麼 怎麼 為什 麼是 多久 一个 一個 何で 何時 อะไร`)
+var grammar = wordSet(`什么 怎么 为什 么是 是什 哪里 哪个 多少 如何 是否 可以 請問 请问 什麼 怎麼 為什 麼是 多久 一个 一個 何で 何時 อะไร`)
 
-var particles = set(`的 了 是 吗 嗎 呢 么 麼`)
+var particles = wordSet(`的 了 是 吗 嗎 呢 么 麼`)
 
-func set(words string) map[string]struct{} {
+func wordSet(words string) map[string]struct{} {
 	m := make(map[string]struct{})
 	for w := range strings.FieldsSeq(words) {
 		m[w] = struct{}{}
@@ -73,7 +74,7 @@ func IsStopGram(g string) bool { return stopGram(g) }
 // IsStop reports whether a word carries no subject in a language (ISO 639-1). It knows no stop words of others.
 func IsStop(word, lang string) bool {
 	l, ok := languageOf(lang)
-	return ok && l.isStop(clean(word), lang)
+	return ok && l.isStop(cleanToken(word), lang)
 }
 
 // Stops returns a function that reports whether a word carries no subject in one of some languages (ISO 639-1).
@@ -85,7 +86,7 @@ func Stops(langs ...string) func(word string) bool {
 		}
 	}
 	return func(word string) bool {
-		word = clean(word)
+		word = cleanToken(word)
 		return slices.ContainsFunc(known, func(is func(string) bool) bool { return is(word) })
 	}
 }

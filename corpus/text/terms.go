@@ -26,7 +26,7 @@ func NewAnalyser(lang string) *Analyser {
 // about 100 bytes.
 func (a *Analyser) Terms(s string) []string {
 	out := make([]string, 0, len(s)/6+1)
-	a.each(s, func(term string, _, _ int) { out = append(out, term) })
+	a.eachTerm(s, func(term string, _, _ int) { out = append(out, term) })
 	return out
 }
 
@@ -34,7 +34,7 @@ func (a *Analyser) Terms(s string) []string {
 func (a *Analyser) Line(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
-	a.each(s, func(term string, _, _ int) {
+	a.eachTerm(s, func(term string, _, _ int) {
 		if b.Len() > 0 {
 			b.WriteByte(' ')
 		}
@@ -53,7 +53,7 @@ type Span struct {
 func (a *Analyser) Spans(s string) []Span {
 	out := make([]Span, 0, len(s)/6+1)
 	runes, bytes := 0, 0 // runes in s[:bytes]
-	a.each(s, func(term string, start, end int) {
+	a.eachTerm(s, func(term string, start, end int) {
 		if start >= bytes {
 			runes += utf8.RuneCountInString(s[bytes:start])
 		} else {
@@ -65,20 +65,20 @@ func (a *Analyser) Spans(s string) []Span {
 	return out
 }
 
-// each calls add with every term and its byte range.
-func (a *Analyser) each(s string, add func(term string, start, end int)) {
-	scan(s, func(t token) bool {
+// eachTerm calls add with every term and its byte range.
+func (a *Analyser) eachTerm(s string, add func(term string, start, end int)) {
+	scanTokens(s, func(t token) bool {
 		raw := s[t.start:t.end]
 		switch {
 		case t.grams:
-			grams(raw, func(g string, from, to int) {
+			eachGram(raw, func(g string, from, to int) {
 				if g != "" {
 					add(g, t.start+from, t.start+to)
 				}
 			})
-		case t.beside && short(raw):
+		case t.beside && isElision(raw):
 		default:
-			if term := a.term(cut(raw)); term != "" {
+			if term := a.cachedTerm(cutToken(raw)); term != "" {
 				add(term, t.start, t.end)
 			}
 		}
@@ -86,23 +86,24 @@ func (a *Analyser) each(s string, add func(term string, start, end int)) {
 	})
 }
 
-func (a *Analyser) term(raw string) string {
+func (a *Analyser) cachedTerm(raw string) string {
 	if t, ok := a.stems[raw]; ok {
 		return t
 	}
 	if len(a.stems) >= maxStems {
 		clear(a.stems)
 	}
-	t := a.lang.term(clean(raw))
+	t := a.lang.termOf(cleanToken(raw))
 	a.stems[strings.Clone(raw)] = t // not a part of s, which may be large
 	return t
 }
 
-// short reports whether a piece beside an apostrophe is an elision or an ending: l', qu', 's, 't, 'll.
-func short(piece string) bool { return len(piece) <= 2 }
+// isElision reports whether a piece beside an apostrophe is an elision or an ending: l', qu', 's, 't, 'll.
+func isElision(piece string) bool { return len(piece) <= 2 }
 
-// grams calls add with each pair of neighbouring runes of a run and its byte range, or with a run of one rune as it is.
-func grams(run string, add func(g string, from, to int)) {
+// eachGram calls add with each pair of neighbouring runes of a run and its byte range, or with a run of one rune as it
+// is.
+func eachGram(run string, add func(g string, from, to int)) {
 	_, first := utf8.DecodeRuneInString(run)
 	if first >= len(run) {
 		add(plainGram(run), 0, len(run))

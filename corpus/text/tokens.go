@@ -13,7 +13,7 @@ func Tokens(s string) int {
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if unspaced(r) {
+		if isUnspaced(r) {
 			quarters += 4
 		} else {
 			quarters += 2

@@ -21,9 +21,9 @@ func Hidden(r rune) bool {
 	return unicode.Is(unicode.Cf, r) && unicode.Is(unicode.Deprecated, r)
 }
 
-// invisible reports whether r is drawn as nothing, though it may have a meaning beside letters: joiners, marks of
+// isInvisible reports whether r is drawn as nothing, though it may have a meaning beside letters: joiners, marks of
 // direction, variation selectors, fillers.
-func invisible(r rune) bool {
+func isInvisible(r rune) bool {
 	if r < 0x34F || r >= 0x3400 && r <= 0xD7FF { // Latin and Greek, Chinese and Korean
 		return r == 0xAD
 	}
@@ -49,7 +49,7 @@ func (s *Sieve) Keep(r rune) bool {
 	if Hidden(r) {
 		return false
 	}
-	if !invisible(r) {
+	if !isInvisible(r) {
 		s.run, s.selector = 0, false
 		return true
 	}
@@ -88,7 +88,7 @@ func Visible(s string) string {
 func Blank(s string) bool {
 	for _, r := range s {
 		// a Braille letter without dots
-		if !unicode.IsSpace(r) && !unicode.IsControl(r) && !Hidden(r) && !invisible(r) && r != '\u2800' {
+		if !unicode.IsSpace(r) && !unicode.IsControl(r) && !Hidden(r) && !isInvisible(r) && r != '\u2800' {
 			return false
 		}
 	}

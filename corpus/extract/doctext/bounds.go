@@ -30,8 +30,8 @@ type used struct {
 	joined bool // the last block is one that short ones are joined in
 }
 
-// mark reports whether there may be one more mark in a text of so many runes.
-func (u *used) mark(href, runes int) bool {
+// takeMark reports whether there may be one more mark in a text of so many runes.
+func (u *used) takeMark(href, runes int) bool {
 	if u.marks >= fewMarks+runes/32 || u.links+href > fewLinks+4*runes {
 		return false
 	}
@@ -39,17 +39,17 @@ func (u *used) mark(href, runes int) bool {
 	return true
 }
 
-// long reports whether the open block, which has maxBlock runes, is to be cut here: rather between words than in one,
+// isLong reports whether the open block, which has maxBlock runes, is to be cut here: rather between words than in one,
 // and rather between rows than in a cell.
-func (w *Writer) long() bool {
+func (w *Writer) isLong() bool {
 	if w.inCell {
 		return len(w.body) >= 4*maxBlock
 	}
 	return w.space || len(w.body) >= maxBlock+maxWord
 }
 
-// cut ends the open block and goes on in another one like it. A table that has too many cells goes on as text.
-func (w *Writer) cut() {
+// cutBlock ends the open block and goes on in another one like it. A table that has too many cells goes on as text.
+func (w *Writer) cutBlock() {
 	b := w.block
 	if b.Kind == corpus.BlockHeading || b.Kind == corpus.BlockList ||
 		b.Kind == corpus.BlockTable && (w.inCell || w.used.cells > MaxCells) {
@@ -58,9 +58,9 @@ func (w *Writer) cut() {
 	w.Begin(b)
 }
 
-// join adds the text of a block to the one before where a document has more short blocks than any person would write.
-// It reports whether it did. Blocks of pages stay apart: they have places.
-func (w *Writer) join(body string) bool {
+// joinShort adds the text of a block to the one before where a document has more short blocks than any person would
+// write. It reports whether it did. Blocks of pages stay apart: they have places.
+func (w *Writer) joinShort(body string) bool {
 	n, last := utf8.RuneCountInString(body), len(w.blocks)-1
 	if w.block.Page > 0 || n >= joinedBlock {
 		w.used.joined = false

@@ -33,7 +33,7 @@ func ItemMark(word string) (ordinal int, ok bool) {
 		return int(body[0]-'a') + 1, true
 	}
 	for n := 1; n < 40; n++ {
-		if roman(n) == body {
+		if romanNumeral(n) == body {
 			return n, true
 		}
 	}
@@ -48,23 +48,23 @@ func ItemNumber(n int, style string) string {
 		for rest := n; rest > 0; rest = (rest - 1) / 26 {
 			s = string(rune('a'+(rest-1)%26)) + s
 		}
-		return cased(s, style)
+		return inCase(s, style)
 	case "i", "I":
 		if n < 4000 {
-			return cased(roman(n), style)
+			return inCase(romanNumeral(n), style)
 		}
 	}
 	return strconv.Itoa(n)
 }
 
-func cased(s, style string) string {
+func inCase(s, style string) string {
 	if style == strings.ToUpper(style) {
 		return strings.ToUpper(s)
 	}
 	return s
 }
 
-func roman(n int) string {
+func romanNumeral(n int) string {
 	var b strings.Builder
 	for _, part := range []struct {
 		value int

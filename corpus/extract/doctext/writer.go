@@ -70,14 +70,14 @@ func (w *Writer) Text(s string) {
 		return
 	}
 	for _, r := range s {
-		w.add(r)
+		w.addRune(r)
 	}
 }
 
-func (w *Writer) add(r rune) {
+func (w *Writer) addRune(r rune) {
 	switch {
 	case w.verbose && r == '\n' && len(w.body) >= maxBlock:
-		w.cut()
+		w.cutBlock()
 	case w.verbose && (r == '\n' || r == '\t'):
 		w.body = append(w.body, r)
 	case unicode.IsSpace(r):
@@ -91,8 +91,8 @@ func (w *Writer) add(r rune) {
 	case Dropped(r):
 	case !w.sieve.Keep(r):
 	default:
-		if len(w.body) >= maxBlock && w.long() {
-			w.cut()
+		if len(w.body) >= maxBlock && w.isLong() {
+			w.cutBlock()
 		}
 		w.flushSpace()
 		w.body = append(w.body, r)
@@ -150,7 +150,7 @@ func (w *Writer) Mark(kind, href string) (closeMark func()) {
 	w.flushSpace()
 	start, serial := len(w.body), w.serial
 	return func() {
-		if w.open && w.serial == serial && len(w.body) > start && w.used.mark(len(href), w.runes+len(w.body)) {
+		if w.open && w.serial == serial && len(w.body) > start && w.used.takeMark(len(href), w.runes+len(w.body)) {
 			w.block.Marks = append(w.block.Marks, corpus.Mark{Kind: kind, URL: href, Start: start, End: len(w.body)})
 		}
 	}
@@ -165,7 +165,7 @@ func safeLink(href string) bool {
 func (w *Writer) Row() {
 	w.endCell()
 	if w.open && len(w.body) >= maxBlock {
-		w.cut()
+		w.cutBlock()
 	}
 	if w.open && w.block.Kind != corpus.BlockTable {
 		w.Break()
@@ -186,7 +186,7 @@ func (w *Writer) Cell() {
 	}
 	w.endCell()
 	if w.used.cells++; w.used.cells > MaxCells {
-		w.cut()
+		w.cutBlock()
 		return
 	}
 	last := len(w.cells) - 1
@@ -216,11 +216,11 @@ func (w *Writer) End() {
 	}
 	w.endCell()
 	w.open = false
-	from, to := w.trimmed()
+	from, to := w.trimBody()
 	if from >= to || !w.hasContent() {
 		return
 	}
-	if w.join(string(w.body[from:to])) {
+	if w.joinShort(string(w.body[from:to])) {
 		return
 	}
 	if w.runes > 0 {
@@ -258,11 +258,11 @@ func (w *Writer) End() {
 	body := string(w.body[from:to])
 	w.text.WriteString(body)
 	w.runes = b.End
-	b.Headings = w.headings(b, body)
+	b.Headings = w.headingsAbove(b, body)
 	w.blocks = append(w.blocks, b)
 }
 
-func (w *Writer) trimmed() (from, to int) {
+func (w *Writer) trimBody() (from, to int) {
 	to = len(w.body)
 	blank := func(r rune) bool { return unicode.IsSpace(r) }
 	if w.verbose { // the first line's indentation is part of the code
@@ -302,45 +302,46 @@ func (w *Writer) hasContent() bool {
 func (w *Writer) Section(level int, title string) {
 	w.End()
 	w.outlined = true
-	w.enter(level, title)
+	w.enterSection(level, title)
 }
 
-// enter puts a title on the path, in place of those of its level and below.
-func (w *Writer) enter(level int, title string) {
-	w.leave(level)
-	w.path = append(w.path, heading{level, shortened(strings.Join(strings.Fields(title), " "))})
-	w.above = w.titles()
+// enterSection puts a title on the path, in place of those of its level and below.
+func (w *Writer) enterSection(level int, title string) {
+	w.leaveSections(level)
+	w.path = append(w.path, heading{level, shortenTitle(strings.Join(strings.Fields(title), " "))})
+	w.above = w.pathTitles()
 }
 
-func (w *Writer) leave(level int) {
+func (w *Writer) leaveSections(level int) {
 	for len(w.path) > 0 && w.path[len(w.path)-1].level >= level {
 		w.path = w.path[:len(w.path)-1]
 	}
 }
 
-// headings returns the titles above b and, when b is a heading, makes it the one below which the next blocks stand.
-func (w *Writer) headings(b corpus.Block, body string) []string {
+// headingsAbove returns the titles above b and, when b is a heading, makes it the one below which the next blocks
+// stand.
+func (w *Writer) headingsAbove(b corpus.Block, body string) []string {
 	switch {
 	case b.Kind != corpus.BlockHeading:
 		return w.above
 	case w.outlined:
 		return w.above[:max(0, len(w.above)-1)] // its own title is the last
 	}
-	w.leave(b.Level)
-	titles := w.titles()
-	w.enter(b.Level, body)
+	w.leaveSections(b.Level)
+	titles := w.pathTitles()
+	w.enterSection(b.Level, body)
 	return titles
 }
 
-func (w *Writer) titles() (titles []string) {
+func (w *Writer) pathTitles() (titles []string) {
 	for _, h := range w.path {
 		titles = append(titles, h.title)
 	}
 	return titles
 }
 
-// shortened cuts a title to what the blocks below it repeat.
-func shortened(title string) string {
+// shortenTitle cuts a title to what the blocks below it repeat.
+func shortenTitle(title string) string {
 	n := 0
 	for i := range title {
 		if n++; n > maxTitle {

@@ -12,23 +12,23 @@ import (
 	"footnote/corpus/text"
 )
 
-// assemble makes the canonical text of pages, which are used up. An outline, if there is one, says what the headings
-// are; without one the size and the weight of letters do. The title is the highest heading by its letters.
-func assemble(pages []page, outline []outlineEntry) corpus.Extracted {
+// assembleText makes the canonical text of pages, which are used up. An outline, if there is one, says what the
+// headings are; without one the size and the weight of letters do. The title is the highest heading by its letters.
+func assembleText(pages []page, outline []outlineEntry) corpus.Extracted {
 	sizes := make([][2]float64, len(pages))
 	for i, p := range pages {
 		sizes[i] = [2]float64{float64(p.width), float64(p.height)}
 	}
 	dropRunning(pages)
 	dropRepeated(pages)
-	body, lead := bodySize(pages), leading(pages)
+	body, lead := bodySize(pages), usualLeading(pages)
 	grouped := make([][]part, len(pages))
 	for i := range pages {
-		grouped[i] = parts(pages[i], lead, body)
+		grouped[i] = groupParts(pages[i], lead, body)
 	}
 	heads := headingSizes(grouped, body)
 	title := titleOf(grouped, heads, body)
-	left := sections(pages, grouped, outline)
+	left := placeSections(pages, grouped, outline)
 	outlined := len(left) > 0
 	starts := map[place]bool{}
 	for _, s := range left {
@@ -48,7 +48,7 @@ func assemble(pages []page, outline []outlineEntry) corpus.Extracted {
 				continue
 			}
 			if !outlined {
-				level = p.level(heads, body)
+				level = p.headingLevel(heads, body)
 			}
 			for ; len(left) > 0 && left[0].place == (place{i, j}); left = left[1:] {
 				w.Section(left[0].level, left[0].title)
@@ -56,7 +56,7 @@ func assemble(pages []page, outline []outlineEntry) corpus.Extracted {
 					level = left[0].level
 				}
 			}
-			b.part(p, level)
+			b.writePart(p, level)
 		}
 		pages[i].lines, grouped[i] = nil, nil
 	}
@@ -66,8 +66,8 @@ func assemble(pages []page, outline []outlineEntry) corpus.Extracted {
 	return x
 }
 
-// squeezed is a text without anything but letters and digits, for comparing titles.
-func squeezed(s string) string {
+// squeezeTitle is a text without anything but letters and digits, for comparing titles.
+func squeezeTitle(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return unicode.ToLower(r)
@@ -82,22 +82,22 @@ type builder struct {
 	at    int // index of the page that the words stand on that are written
 }
 
-// part writes a part, as a heading if it has a level.
-func (b *builder) part(p *part, level int) {
+// writePart writes a part, as a heading if it has a level.
+func (b *builder) writePart(p *part, level int) {
 	var area rect
 	b.at = p.lines[0].page
 	for _, l := range p.lines {
 		if l.page == b.at {
-			area.join(l.rect)
+			area.joinBox(l.rect)
 		}
 	}
-	box := b.box(area)
+	box := b.shareBox(area)
 	block := corpus.Block{Kind: corpus.BlockParagraph, Page: b.at + 1, Box: &box}
 	switch {
 	case p.table != nil:
 		block.Kind = corpus.BlockTable
 		b.w.Begin(block)
-		b.table(p.table)
+		b.writeTable(p.table)
 		b.w.End()
 		return
 	case level > 0:
@@ -107,7 +107,7 @@ func (b *builder) part(p *part, level int) {
 	case p.lines[0].mono:
 		block.Kind = corpus.BlockCode
 		b.w.Begin(block)
-		b.code(p.lines)
+		b.writeCode(p.lines)
 		b.w.End()
 		return
 	}
@@ -116,25 +116,25 @@ func (b *builder) part(p *part, level int) {
 		b.w.Numbered()
 	}
 	for i := range p.lines {
-		b.line(p, i)
+		b.writeLine(p, i)
 	}
 	b.w.End()
 }
 
-// line writes line i of a paragraph, joined to the one before it.
-func (b *builder) line(p *part, i int) {
+// writeLine writes line i of a paragraph, joined to the one before it.
+func (b *builder) writeLine(p *part, i int) {
 	words := p.lines[i].words
 	b.at = p.lines[i].page
 	if i == 0 {
 		if p.item != nil {
 			words = words[p.item.skip:]
 		}
-	} else if leads(p.lines[i-1]) {
+	} else if isContentsEntry(p.lines[i-1]) {
 		b.w.Break() // behind an entry of a table of contents
-	} else if !joins(p.lines[i-1], p.lines[i]) && !p.lines[i-1].hyphen {
+	} else if !joinsWord(p.lines[i-1], p.lines[i]) && !p.lines[i-1].hyphen {
 		b.w.Text(" ")
 	}
-	dash := p.lines[i].hyphen && (i == len(p.lines)-1 || !joins(p.lines[i], p.lines[i+1]))
+	dash := p.lines[i].hyphen && (i == len(p.lines)-1 || !joinsWord(p.lines[i], p.lines[i+1]))
 	for j, w := range words {
 		if j > 0 && !w.glued {
 			b.w.Text(" ")
@@ -143,12 +143,12 @@ func (b *builder) line(p *part, i int) {
 		if dash && j == len(words)-1 {
 			text += "-"
 		}
-		b.word(text, w.rect)
+		b.writeWord(text, w.rect)
 	}
 }
 
-// leads reports whether a line is an entry of a table of contents, with the page number at its end.
-func leads(l line) bool {
+// isContentsEntry reports whether a line is an entry of a table of contents, with the page number at its end.
+func isContentsEntry(l line) bool {
 	words := make([]string, len(l.words))
 	for i, w := range l.words {
 		words[i] = w.text
@@ -156,37 +156,37 @@ func leads(l line) bool {
 	return text.Leader(strings.Join(words, " "))
 }
 
-// joins reports whether b goes on in the middle of a's last word, or in a script without spaces.
-func joins(a, b line) bool {
+// joinsWord reports whether b goes on in the middle of a's last word, or in a script without spaces.
+func joinsWord(a, b line) bool {
 	last, _ := utf8.DecodeLastRuneInString(a.words[len(a.words)-1].text)
 	next, _ := utf8.DecodeRuneInString(b.words[0].text)
 	if a.hyphen {
-		return unicode.IsLetter(last) && unicode.IsLower(next) || unspaced(next)
+		return unicode.IsLetter(last) && unicode.IsLower(next) || isUnspaced(next)
 	}
-	return unspaced(last) && unspaced(next)
+	return isUnspaced(last) && isUnspaced(next)
 }
 
-func (b *builder) word(text string, r rect) {
-	b.w.Word(text, corpus.WordBox{Start: 0, End: utf8.RuneCountInString(text), Box: b.box(r)})
+func (b *builder) writeWord(text string, r rect) {
+	b.w.Word(text, corpus.WordBox{Start: 0, End: utf8.RuneCountInString(text), Box: b.shareBox(r)})
 }
 
-func (b *builder) table(t *table) {
+func (b *builder) writeTable(t *table) {
 	for _, row := range t.rows {
 		b.w.Row()
-		for _, cell := range t.cells(row) {
+		for _, cell := range t.splitCells(row) {
 			b.w.Cell()
 			for j, w := range cell {
 				if j > 0 && !w.glued {
 					b.w.Text(" ")
 				}
-				b.word(w.text, w.rect)
+				b.writeWord(w.text, w.rect)
 			}
 		}
 	}
 }
 
-// code keeps lines and, as far as the letters' width tells, their indentation.
-func (b *builder) code(lines []line) {
+// writeCode keeps lines and, as far as the letters' width tells, their indentation.
+func (b *builder) writeCode(lines []line) {
 	left := lines[0].x0
 	for _, l := range lines {
 		left = min(left, l.x0)
@@ -203,7 +203,7 @@ func (b *builder) code(lines []line) {
 			if j > 0 && !w.glued {
 				b.w.Text(" ")
 			}
-			b.word(w.text, w.rect)
+			b.writeWord(w.text, w.rect)
 		}
 	}
 }
@@ -211,8 +211,8 @@ func (b *builder) code(lines []line) {
 // boxSteps is how finely boxes are kept: finer than a pixel.
 const boxSteps = 16384
 
-// box is r as a share of the page.
-func (b *builder) box(r rect) chat.Box {
+// shareBox is r as a share of the page.
+func (b *builder) shareBox(r rect) chat.Box {
 	const steps = boxSteps
 	share := func(v, side float32) float64 {
 		return min(max(math.Round(float64(v/side)*steps), 0), steps)

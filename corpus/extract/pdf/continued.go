@@ -21,11 +21,11 @@ func joinContinued(grouped [][]part, heads []float32, body float32, starts map[p
 			for k := range p.lines {
 				p.lines[k].page = i
 			}
-			begins := starts[place{i, j}] || p.level(heads, body) > 0
+			begins := starts[place{i, j}] || p.headingLevel(heads, body) > 0
 			switch {
 			case begins || p.table != nil:
 				open = nil
-			case p.lines[0].note(): // at the foot of a column, between a paragraph and its end
+			case p.lines[0].isNote(): // at the foot of a column, between a paragraph and its end
 			case open != nil && open.continuesIn(p, right):
 				if at.page != i { // all that stands behind it on its page are notes
 					notes := grouped[at.page][at.part:]
@@ -56,7 +56,7 @@ func (p *part) continuesIn(next *part, right float32) bool {
 	if next.item != nil || first.mono || first.bold != last.bold || first.page-last.page > 1 ||
 		first.page == last.page && first.y0 >= last.y0 || // below it: another paragraph of the column
 		max(first.size, last.size)-min(first.size, last.size) > 0.08*max(first.size, last.size) ||
-		strings.ContainsAny(lastRune(last), ".!?:;。！？：；") || leads(last) {
+		strings.ContainsAny(lastRune(last), ".!?:;。！？：；") || isContentsEntry(last) {
 		return false
 	}
 	begin, _ := utf8.DecodeRuneInString(first.words[0].text)
@@ -79,7 +79,7 @@ func rightEdge(parts []part, l line) float32 {
 	for i := range parts {
 		for _, other := range parts[i].lines {
 			if other.page == l.page && roundSize(other.size) == roundSize(l.size) && parts[i].table == nil &&
-				overlap(other.x0, other.x1, l.x0, l.x1) {
+				doOverlap(other.x0, other.x1, l.x0, l.x1) {
 				ends = append(ends, other.x1)
 			}
 		}

@@ -20,13 +20,13 @@ const (
 	maxDepth   = 8
 )
 
-// extract reads a whole document. report, if it is not nil, is called after every few pages.
-func (m *module) extract(path string, report func(done, total int)) (corpus.Extracted, error) {
-	doc, err := m.open(path)
+// extractDocument reads a whole document. report, if it is not nil, is called after every few pages.
+func (m *module) extractDocument(path string, report func(done, total int)) (corpus.Extracted, error) {
+	doc, err := m.openFile(path)
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
-	total, err := m.count("FPDF_GetPageCount", doc)
+	total, err := m.callCount("FPDF_GetPageCount", doc)
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
@@ -50,25 +50,25 @@ func (m *module) extract(path string, report func(done, total int)) (corpus.Extr
 			report(i+1, total)
 		}
 	}
-	if failure := unreadable(pages, letters, garbage); failure != nil {
+	if failure := whyUnreadable(pages, letters, garbage); failure != nil {
 		return corpus.Extracted{}, failure
 	}
-	outline, err := m.outline(doc)
+	outline, err := m.readOutline(doc)
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
-	x := assemble(pages, outline)
+	x := assembleText(pages, outline)
 	if x.Text == "" {
 		return corpus.Extracted{}, noText
 	}
-	return x, m.about(doc, &x)
+	return x, m.readAbout(doc, &x)
 }
 
 var noText = &corpus.Failure{Code: "no_text",
 	Detail: "This PDF holds pictures of text, but no text. Run text recognition (OCR) on it and add the result."}
 
-// unreadable returns why the text of a document is of no use, nil if it is.
-func unreadable(pages []page, letters, garbage int) *corpus.Failure {
+// whyUnreadable returns why the text of a document is of no use, nil if it is.
+func whyUnreadable(pages []page, letters, garbage int) *corpus.Failure {
 	visible := garbage
 	for _, p := range pages {
 		for i := range p.lines {
@@ -88,30 +88,30 @@ func unreadable(pages []page, letters, garbage int) *corpus.Failure {
 	return nil
 }
 
-// outline reads the bookmarks, each one once even if they go round in circles.
-func (m *module) outline(doc uint64) ([]outlineEntry, error) {
+// readOutline reads the bookmarks, each one once even if they go round in circles.
+func (m *module) readOutline(doc uint64) ([]outlineEntry, error) {
 	var entries []outlineEntry
 	seen := map[uint64]bool{}
 	var walk func(parent uint64, depth int) error
 	walk = func(parent uint64, depth int) error {
-		at, err := m.call("FPDFBookmark_GetFirstChild", doc, parent)
+		at, err := m.callFunction("FPDFBookmark_GetFirstChild", doc, parent)
 		for ; err == nil && at != 0 && !seen[at] &&
-			len(entries) < maxOutline; at, err = m.call("FPDFBookmark_GetNextSibling", doc, at) {
+			len(entries) < maxOutline; at, err = m.callFunction("FPDFBookmark_GetNextSibling", doc, at) {
 			seen[at] = true
-			title, err := m.utf16(4096, "FPDFBookmark_GetTitle", at)
+			title, err := m.readUTF16(4096, "FPDFBookmark_GetTitle", at)
 			if err != nil {
 				return err
 			}
-			dest, err := m.call("FPDFBookmark_GetDest", doc, at)
+			dest, err := m.callFunction("FPDFBookmark_GetDest", doc, at)
 			if err != nil {
 				return err
 			}
 			entry := outlineEntry{title: doctext.Line(title), page: -1, depth: depth}
 			if dest != 0 {
-				if entry.page, err = m.count("FPDFDest_GetDestPageIndex", doc, dest); err != nil {
+				if entry.page, err = m.callCount("FPDFDest_GetDestPageIndex", doc, dest); err != nil {
 					return err
 				}
-				if entry.at, entry.placed, err = m.height(dest); err != nil {
+				if entry.at, entry.placed, err = m.destinationHeight(dest); err != nil {
 					return err
 				}
 			}
@@ -127,10 +127,11 @@ func (m *module) outline(doc uint64) ([]outlineEntry, error) {
 	return entries, walk(0, 1)
 }
 
-// height returns how high a destination stands on its page, in the PDF's own measure. ok is false if it is the page.
-func (m *module) height(dest uint64) (y float64, ok bool, err error) {
+// destinationHeight returns how high a destination stands on its page, in the PDF's own measure. ok is false if it is
+// the page.
+func (m *module) destinationHeight(dest uint64) (y float64, ok bool, err error) {
 	at := uint64(m.scratch)
-	found, err := m.count("FPDFDest_GetLocationInPage", dest, at, at+4, at+8, at+12, at+16, at+20)
+	found, err := m.callCount("FPDFDest_GetLocationInPage", dest, at, at+4, at+8, at+12, at+16, at+20)
 	if err != nil || found == 0 {
 		return 0, false, err
 	}
@@ -141,28 +142,28 @@ func (m *module) height(dest uint64) (y float64, ok bool, err error) {
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(b[16:]))), true, nil
 }
 
-// about reads title, author, subject, keywords and date.
-func (m *module) about(doc uint64, x *corpus.Extracted) error {
+// readAbout reads title, author, subject, keywords and date.
+func (m *module) readAbout(doc uint64, x *corpus.Extracted) error {
 	for _, entry := range []struct{ tag, key string }{
 		{"Title", "title"}, {"Author", "author"}, {"Subject", "subject"}, {"Keywords", "keywords"},
 		{"CreationDate", "date"},
 	} {
-		tag, err := m.cstring(entry.tag)
+		tag, err := m.copyString(entry.tag)
 		if err != nil {
 			return err
 		}
-		value, err := m.utf16(16<<10, "FPDF_GetMetaText", doc, uint64(tag))
+		value, err := m.readUTF16(16<<10, "FPDF_GetMetaText", doc, uint64(tag))
 		if err != nil {
 			return err
 		}
 		value = doctext.Line(value)
 		if entry.key == "date" {
-			value = date(value)
+			value = isoDate(value)
 		}
 		switch {
 		case value == "":
 		case entry.key == "title":
-			x.Title = cmp.Or(title(value), x.Title)
+			x.Title = cmp.Or(ownTitle(value), x.Title)
 		default:
 			x.Meta[entry.key] = value
 		}
@@ -170,22 +171,22 @@ func (m *module) about(doc uint64, x *corpus.Extracted) error {
 	return nil
 }
 
-// title returns a document's own title, unless a program made it up.
-func title(s string) string {
+// ownTitle returns a document's own title, unless a program made it up.
+func ownTitle(s string) string {
 	s = strings.TrimPrefix(s, "Microsoft Word - ")
 	switch ext := strings.ToLower(filepath.Ext(s)); ext {
 	case ".doc", ".docx", ".indd", ".pdf", ".tex", ".dvi", ".ps", ".qxd", ".html", ".htm", ".md", ".odt", ".rtf",
 		".pptx", ".ppt":
 		return ""
 	}
-	if strings.HasPrefix(strings.ToLower(s), "untitled") || len(squeezed(s)) < 2 {
+	if strings.HasPrefix(strings.ToLower(s), "untitled") || len(squeezeTitle(s)) < 2 {
 		return ""
 	}
 	return s
 }
 
-// date turns a PDF's D:20240131… into 2024-01-31, anything else into nothing.
-func date(s string) string {
+// isoDate turns a PDF's D:20240131… into 2024-01-31, anything else into nothing.
+func isoDate(s string) string {
 	s = strings.TrimPrefix(s, "D:")
 	if len(s) < 8 || strings.Trim(s[:8], "0123456789") != "" {
 		return ""
@@ -193,8 +194,8 @@ func date(s string) string {
 	return s[:4] + "-" + s[4:6] + "-" + s[6:8]
 }
 
-// failure turns what went wrong inside PDFium into a sentence for people; nil if it is our own mistake.
-func failure(err error) *corpus.Failure {
+// explainFailure turns what went wrong inside PDFium into a sentence for people; nil if it is our own mistake.
+func explainFailure(err error) *corpus.Failure {
 	if f, ok := errors.AsType[*corpus.Failure](err); ok {
 		return f
 	}

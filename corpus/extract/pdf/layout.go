@@ -23,25 +23,25 @@ type item struct {
 	skip    int // words of the mark that are not part of the text: a bullet
 }
 
-func (p *part) text() string {
+func (p *part) joinLines() string {
 	var b strings.Builder
 	for i := range p.lines {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(p.lines[i].text())
+		b.WriteString(p.lines[i].joinWords())
 	}
 	return b.String()
 }
 
-// leading is the usual distance between the lines of a paragraph, as a multiple of the font size.
-func leading(pages []page) float32 {
+// usualLeading is the usual distance between the lines of a paragraph, as a multiple of the font size.
+func usualLeading(pages []page) float32 {
 	counts := map[int]int{}
 	for _, p := range pages {
 		for i := 1; i < len(p.lines); i++ {
 			a, b := p.lines[i-1], p.lines[i]
 			if d := (b.y1 - a.y1) / b.size; d > 0.8 && d < 3 && math.Abs(float64(a.size-b.size)) < 0.5 &&
-				overlap(a.x0, a.x1, b.x0, b.x1) {
+				doOverlap(a.x0, a.x1, b.x0, b.x1) {
 				counts[int(d*20+0.5)]++
 			}
 		}
@@ -55,7 +55,7 @@ func leading(pages []page) float32 {
 	return float32(best) / 20
 }
 
-func overlap(a0, a1, b0, b1 float32) bool { return min(a1, b1) > max(a0, b0) }
+func doOverlap(a0, a1, b0, b1 float32) bool { return min(a1, b1) > max(a0, b0) }
 
 // bodySize is the font size of most letters.
 func bodySize(pages []page) float32 {
@@ -76,18 +76,18 @@ func bodySize(pages []page) float32 {
 	return float32(best) / 2
 }
 
-// merged joins pieces that PDFium tells apart though they stand side by side on one line.
-func merged(lines []line) []line {
+// mergeLines joins pieces that PDFium tells apart though they stand side by side on one line.
+func mergeLines(lines []line) []line {
 	var out []line
 	for _, l := range lines {
 		if n := len(out); n > 0 {
 			p := &out[n-1]
 			shared := min(p.y1, l.y1) - max(p.y0, l.y0)
-			if shared > 0.6*min(p.height(), l.height()) && l.x0 >= p.x1-0.5*p.size && !p.hyphen {
+			if shared > 0.6*min(p.boxHeight(), l.boxHeight()) && l.x0 >= p.x1-0.5*p.size && !p.hyphen {
 				p.words = append(slices.Clip(p.words), l.words...)
-				p.join(l.rect)
+				p.joinBox(l.rect)
 				p.hyphen = l.hyphen
-				p.style()
+				p.setStyle()
 				continue
 			}
 		}
@@ -96,12 +96,12 @@ func merged(lines []line) []line {
 	return out
 }
 
-// parts groups a page's lines into paragraphs, list items, code and tables.
-func parts(p page, lead, body float32) []part {
-	lines := unweave(merged(p.lines))
+// groupParts groups a page's lines into paragraphs, list items, code and tables.
+func groupParts(p page, lead, body float32) []part {
+	lines := unweaveColumns(mergeLines(p.lines))
 	var out []part
 	for i := 0; i < len(lines); {
-		if t, ok := findTable(lines[i:]); ok && !justified(lines, i, t.size) {
+		if t, ok := findTable(lines[i:]); ok && !isJustified(lines, i, t.size) {
 			out = append(out, part{lines: t.rows, table: &t})
 			i += t.size
 			continue
@@ -109,7 +109,7 @@ func parts(p page, lead, body float32) []part {
 		l := lines[i]
 		i++
 		mark := listMark(l)
-		if n := len(out); n > 0 && mark == nil && out[n-1].table == nil && out[n-1].takes(l, lead, body) {
+		if n := len(out); n > 0 && mark == nil && out[n-1].table == nil && out[n-1].takesLine(l, lead, body) {
 			out[n-1].lines = append(out[n-1].lines, l)
 			continue
 		}
@@ -118,14 +118,14 @@ func parts(p page, lead, body float32) []part {
 	return out
 }
 
-// takes reports whether l goes on with the paragraph.
-func (p *part) takes(l line, lead, body float32) bool {
+// takesLine reports whether l goes on with the paragraph.
+func (p *part) takesLine(l line, lead, body float32) bool {
 	last := p.lines[len(p.lines)-1]
 	step := l.y1 - last.y1
-	if step < 0.3*l.size || !overlap(last.x0-l.size, last.x1+l.size, l.x0, l.x1) {
+	if step < 0.3*l.size || !doOverlap(last.x0-l.size, last.x1+l.size, l.x0, l.x1) {
 		return false // another column, or beside it
 	}
-	if l.note() {
+	if l.isNote() {
 		return false // a footnote is no part of the text above it
 	}
 	tolerance := float32(0.08)
@@ -250,16 +250,16 @@ func titleOf(grouped [][]part, sizes []float32, body float32) string {
 	best, title := 7, ""
 	for _, parts := range grouped[:min(len(grouped), 2)] {
 		for i := range parts {
-			if level := parts[i].level(sizes, body); level > 0 && level < best {
-				best, title = level, doctext.Line(parts[i].text())
+			if level := parts[i].headingLevel(sizes, body); level > 0 && level < best {
+				best, title = level, doctext.Line(parts[i].joinLines())
 			}
 		}
 	}
 	return title
 }
 
-// level returns the level of a heading by its letters, 0 if the part is none.
-func (p *part) level(sizes []float32, body float32) int {
+// headingLevel returns the level of a heading by its letters, 0 if the part is none.
+func (p *part) headingLevel(sizes []float32, body float32) int {
 	if !p.titleLike() || p.item != nil {
 		return 0
 	}
@@ -268,7 +268,7 @@ func (p *part) level(sizes []float32, body float32) int {
 		return min(i+1, 6)
 	}
 	small := min(len(sizes)+1, 6)
-	text := p.text()
+	text := p.joinLines()
 	if l.bold && len(p.lines) <= 2 && len(text) <= 120 && l.size >= body*0.95 &&
 		!strings.ContainsAny(lastRune(p.lines[len(p.lines)-1]), ".,;:") {
 		return small

@@ -34,7 +34,7 @@ type texts struct {
 	utf []byte
 }
 
-func (t *texts) one(runes []rune) string {
+func (t *texts) internRunes(runes []rune) string {
 	t.utf = t.utf[:0]
 	for _, r := range runes {
 		t.utf = utf8.AppendRune(t.utf, r)
@@ -55,8 +55,8 @@ func (t *texts) one(runes []rune) string {
 //go:embed pdfium.wasm.gz
 var pdfiumWasm []byte
 
-// unpacked returns PDFium, in memory of its own: 5 MB, which a compiled module keeps.
-func unpacked() ([]byte, error) {
+// unpackPDFium returns PDFium, in memory of its own: 5 MB, which a compiled module keeps.
+func unpackPDFium() ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(pdfiumWasm))
 	if err != nil {
 		return nil, err
@@ -77,10 +77,10 @@ type library struct {
 	compiled wazero.CompiledModule
 }
 
-// load compiles PDFium, or takes it from cacheDir where an earlier process left it.
-func load(ctx context.Context, cacheDir string) (_ *library, err error) {
+// loadLibrary compiles PDFium, or takes it from cacheDir where an earlier process left it.
+func loadLibrary(ctx context.Context, cacheDir string) (_ *library, err error) {
 	rc := wazero.NewRuntimeConfig().WithMemoryLimitPages(memoryLimit / wasmPage)
-	wasm, err := unpacked()
+	wasm, err := unpackPDFium()
 	if err != nil {
 		return nil, fmt.Errorf("unpack PDFium: %w", err)
 	}
@@ -123,7 +123,7 @@ type module struct {
 	texts   texts  // of the words read so far
 }
 
-func (l *library) instance(ctx context.Context) (m *module, err error) {
+func (l *library) newInstance(ctx context.Context) (m *module, err error) {
 	config := wazero.NewModuleConfig().WithStartFunctions("_initialize").WithRandSource(rand.Reader).WithName("")
 	m = &module{ctx: ctx, fns: map[string]api.Function{}}
 	if m.mod, err = l.runtime.InstantiateModule(
@@ -131,8 +131,8 @@ func (l *library) instance(ctx context.Context) (m *module, err error) {
 	); err != nil {
 		return nil, fmt.Errorf("start PDFium: %w", err)
 	}
-	if _, err = m.call("FPDF_InitLibrary"); err == nil {
-		m.scratch, err = m.malloc(64)
+	if _, err = m.callFunction("FPDF_InitLibrary"); err == nil {
+		m.scratch, err = m.allocate(64)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start PDFium: %w", err), m.close())
@@ -150,7 +150,7 @@ type crash struct {
 
 func (c *crash) Error() string { return "PDFium crashed: " + c.err.Error() }
 
-func (m *module) call(name string, args ...uint64) (uint64, error) {
+func (m *module) callFunction(name string, args ...uint64) (uint64, error) {
 	fn := m.fns[name]
 	if fn == nil {
 		if fn = m.mod.ExportedFunction(name); fn == nil {
@@ -168,14 +168,14 @@ func (m *module) call(name string, args ...uint64) (uint64, error) {
 	return out[0], nil
 }
 
-// count calls a function that returns a 32-bit integer.
-func (m *module) count(name string, args ...uint64) (int, error) {
-	v, err := m.call(name, args...)
+// callCount calls a function that returns a 32-bit integer.
+func (m *module) callCount(name string, args ...uint64) (int, error) {
+	v, err := m.callFunction(name, args...)
 	return int(int32(v)), err
 }
 
-func (m *module) malloc(n int) (uint32, error) {
-	p, err := m.call("malloc", uint64(n))
+func (m *module) allocate(n int) (uint32, error) {
+	p, err := m.callFunction("malloc", uint64(n))
 	if err == nil && p == 0 {
 		err = &crash{memory: true, err: errors.New("out of memory")}
 	}
@@ -183,12 +183,12 @@ func (m *module) malloc(n int) (uint32, error) {
 }
 
 func (m *module) free(p uint32) error {
-	_, err := m.call("free", uint64(p))
+	_, err := m.callFunction("free", uint64(p))
 	return err
 }
 
-// floats reads n 32-bit numbers at the scratch address.
-func (m *module) floats(n int) []float64 {
+// readFloats reads n 32-bit numbers at the scratch address.
+func (m *module) readFloats(n int) []float64 {
 	b, ok := m.mod.Memory().Read(m.scratch, uint32(4*n))
 	out := make([]float64, n)
 	if ok {
@@ -199,18 +199,18 @@ func (m *module) floats(n int) []float64 {
 	return out
 }
 
-// utf16 calls a function whose last two arguments are a buffer for UTF-16LE with a final zero and its size in bytes,
-// and which returns the bytes needed. Longer texts than limit bytes are left out.
-func (m *module) utf16(limit int, name string, args ...uint64) (string, error) {
-	n, err := m.count(name, append(args, 0, 0)...)
+// readUTF16 calls a function whose last two arguments are a buffer for UTF-16LE with a final zero and its size in
+// bytes, and which returns the bytes needed. Longer texts than limit bytes are left out.
+func (m *module) readUTF16(limit int, name string, args ...uint64) (string, error) {
+	n, err := m.callCount(name, append(args, 0, 0)...)
 	if err != nil || n <= 2 || n > limit {
 		return "", err
 	}
-	p, err := m.malloc(n)
+	p, err := m.allocate(n)
 	if err != nil {
 		return "", err
 	}
-	if _, err = m.call(name, append(args, uint64(p), uint64(n))...); err != nil {
+	if _, err = m.callFunction(name, append(args, uint64(p), uint64(n))...); err != nil {
 		return "", err
 	}
 	b, ok := m.mod.Memory().Read(p, uint32(n-2))
@@ -224,9 +224,9 @@ func (m *module) utf16(limit int, name string, args ...uint64) (string, error) {
 	return string(utf16.Decode(units)), m.free(p)
 }
 
-// cstring copies a string into PDFium's memory.
-func (m *module) cstring(s string) (uint32, error) {
-	p, err := m.malloc(len(s) + 1)
+// copyString copies a string into PDFium's memory.
+func (m *module) copyString(s string) (uint32, error) {
+	p, err := m.allocate(len(s) + 1)
 	if err == nil && !m.mod.Memory().Write(p, append([]byte(s), 0)) {
 		err = errors.New("PDFium returned an address outside its memory")
 	}
@@ -244,8 +244,8 @@ type openFailed struct{ reason int }
 
 func (e *openFailed) Error() string { return fmt.Sprintf("PDFium can't open it: reason %d", e.reason) }
 
-// open reads the file straight into PDFium's memory.
-func (m *module) open(path string) (doc uint64, err error) {
+// openFile reads the file straight into PDFium's memory.
+func (m *module) openFile(path string) (doc uint64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, fmt.Errorf("open the original: %w", err)
@@ -259,7 +259,7 @@ func (m *module) open(path string) (doc uint64, err error) {
 	if size > memoryLimit {
 		return 0, &crash{memory: true, err: fmt.Errorf("%d bytes", size)}
 	}
-	p, err := m.malloc(int(max(size, 1)))
+	p, err := m.allocate(int(max(size, 1)))
 	if err != nil {
 		return 0, err
 	}
@@ -270,10 +270,10 @@ func (m *module) open(path string) (doc uint64, err error) {
 	if _, err := io.ReadFull(f, view); err != nil {
 		return 0, fmt.Errorf("read the original: %w", err)
 	}
-	if doc, err = m.call("FPDF_LoadMemDocument", uint64(p), uint64(size), 0); err != nil || doc != 0 {
+	if doc, err = m.callFunction("FPDF_LoadMemDocument", uint64(p), uint64(size), 0); err != nil || doc != 0 {
 		return doc, err
 	}
-	reason, err := m.count("FPDF_GetLastError")
+	reason, err := m.callCount("FPDF_GetLastError")
 	if err != nil {
 		return 0, err
 	}

@@ -32,7 +32,7 @@ func TestPDFiumIsTheOneOfTheLibrary(t *testing.T) {
 		}
 		return
 	}
-	got, err := unpacked()
+	got, err := unpackPDFium()
 	if err != nil || !bytes.Equal(got, shipped) {
 		t.Errorf("pdfium.wasm.gz holds %d bytes, %v; want the library's %d: run make pdfium", len(got), err,
 			len(shipped))
@@ -41,7 +41,7 @@ func TestPDFiumIsTheOneOfTheLibrary(t *testing.T) {
 
 func BenchmarkUnpack(b *testing.B) {
 	for b.Loop() {
-		if _, err := unpacked(); err != nil {
+		if _, err := unpackPDFium(); err != nil {
 			b.Fatal(err)
 		}
 	}

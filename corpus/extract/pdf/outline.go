@@ -27,16 +27,16 @@ type section struct {
 	headed bool // the part at its place is the section's title
 }
 
-// sections puts the outline's entries where they lead, in reading order. There are none if fewer than two lead to
+// placeSections puts the outline's entries where they lead, in reading order. There are none if fewer than two lead to
 // different places: such an outline says nothing about the document's structure.
-func sections(pages []page, grouped [][]part, outline []outlineEntry) []section {
+func placeSections(pages []page, grouped [][]part, outline []outlineEntry) []section {
 	var out []section
 	for _, e := range outline {
-		if e.page < 0 || e.page >= len(pages) || squeezed(e.title) == "" {
+		if e.page < 0 || e.page >= len(pages) || squeezeTitle(e.title) == "" {
 			continue
 		}
 		s := section{title: e.title, level: min(e.depth, 6)}
-		s.place, s.headed = anchor(pages, grouped, e)
+		s.place, s.headed = findAnchor(pages, grouped, e)
 		out = append(out, s)
 	}
 	slices.SortStableFunc(out, func(a, b section) int {
@@ -51,17 +51,17 @@ func sections(pages []page, grouped [][]part, outline []outlineEntry) []section 
 // near is how far from its bookmark a title may stand, as a share of the page.
 const near = 0.15
 
-// anchor returns the part that an entry leads to: the nearest one with its title, else the first one below.
-func anchor(pages []page, grouped [][]part, e outlineEntry) (at place, headed bool) {
-	y := pages[e.page].top(e)
-	parts, title := grouped[e.page], squeezed(e.title)
+// findAnchor returns the part that an entry leads to: the nearest one with its title, else the first one below.
+func findAnchor(pages []page, grouped [][]part, e outlineEntry) (at place, headed bool) {
+	y := pages[e.page].entryTop(e)
+	parts, title := grouped[e.page], squeezeTitle(e.title)
 	best, least := -1, near*float64(pages[e.page].height)
 	if !e.placed {
 		least = math.Inf(1)
 	}
 	for i := range parts {
 		if d := math.Abs(float64(parts[i].lines[0].y0) - y); d < least && parts[i].table == nil &&
-			entitled(squeezed(parts[i].text()), title) {
+			isTitle(squeezeTitle(parts[i].joinLines()), title) {
 			best, least = i, d
 		}
 	}
@@ -75,14 +75,14 @@ func anchor(pages []page, grouped [][]part, e outlineEntry) (at place, headed bo
 	}
 	for next := e.page + 1; next < len(grouped); next++ {
 		if len(grouped[next]) > 0 {
-			return place{next, 0}, entitled(squeezed(grouped[next][0].text()), title)
+			return place{next, 0}, isTitle(squeezeTitle(grouped[next][0].joinLines()), title)
 		}
 	}
 	return place{len(grouped), 0}, false
 }
 
-// top is how far below the page's top, as shown, an entry leads.
-func (p *page) top(e outlineEntry) float64 {
+// entryTop is how far below the page's top, as shown, an entry leads.
+func (p *page) entryTop(e outlineEntry) float64 {
 	g := p.placed
 	if !e.placed || g.turn != 0 || g.top <= g.bottom {
 		return 0
@@ -93,8 +93,8 @@ func (p *page) top(e outlineEntry) float64 {
 // maxNumber is how long the number before a title may be, such as "chapter12" or "a31".
 const maxNumber = 12
 
-// entitled reports whether a line is a title that one of both has a number before.
-func entitled(line, title string) bool {
+// isTitle reports whether a line is a title that one of both has a number before.
+func isTitle(line, title string) bool {
 	if line == "" {
 		return false
 	}

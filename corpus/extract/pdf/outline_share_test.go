@@ -59,7 +59,7 @@ func TestPassagesStandBelowTheOutlinesEntries(t *testing.T) {
 			}
 			want := entryAbove(marks, b)
 			n++
-			if squeezed(p.Section) == squeezed(want) {
+			if squeezeTitle(p.Section) == squeezeTitle(want) {
 				good++
 			}
 		}
@@ -80,7 +80,7 @@ type bookmark struct {
 
 func bookmarks(t *testing.T, r *Reader, path string, x corpus.Extracted) []bookmark {
 	t.Helper()
-	m, err := r.instance(t.Context())
+	m, err := r.takeInstance(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,11 +89,11 @@ func bookmarks(t *testing.T, r *Reader, path string, x corpus.Extracted) []bookm
 			t.Error(err)
 		}
 	}()
-	doc, err := m.open(path)
+	doc, err := m.openFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	entries, err := m.outline(doc)
+	entries, err := m.readOutline(doc)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,9 +18,9 @@ const maxChars = 200_000 // of one page; what is beyond is left out
 // rect is in points from the page's top left as it is shown: rotated, and cut to the crop box.
 type rect struct{ x0, y0, x1, y1 float32 }
 
-func (r rect) height() float32 { return r.y1 - r.y0 }
+func (r rect) boxHeight() float32 { return r.y1 - r.y0 }
 
-func (r *rect) join(o rect) {
+func (r *rect) joinBox(o rect) {
 	if r.x1 <= r.x0 {
 		*r = o
 		return
@@ -49,7 +49,7 @@ type line struct {
 	page   int  // index of the page it stands on; known once parts are joined
 }
 
-func (l *line) text() string {
+func (l *line) joinWords() string {
 	var b strings.Builder
 	for i, w := range l.words {
 		if i > 0 && !w.glued {
@@ -75,7 +75,7 @@ type geometry struct {
 	width, height            float64
 }
 
-func (g geometry) rect(l, t, r, b float64) (rect, bool) {
+func (g geometry) toRect(l, t, r, b float64) (rect, bool) {
 	w, h := g.right-g.left, g.top-g.bottom
 	u0, u1 := (min(l, r)-g.left)/w, (max(l, r)-g.left)/w
 	v0, v1 := (g.top-max(t, b))/h, (g.top-min(t, b))/h
@@ -95,26 +95,26 @@ func (g geometry) rect(l, t, r, b float64) (rect, bool) {
 	return rect{at(u0, g.width), at(v0, g.height), at(u1, g.width), at(v1, g.height)}, true
 }
 
-func (m *module) geometry(pg uint64) (geometry, error) {
+func (m *module) readGeometry(pg uint64) (geometry, error) {
 	var g geometry
 	for _, side := range []struct {
 		name string
 		to   *float64
 	}{{"FPDF_GetPageWidthF", &g.width}, {"FPDF_GetPageHeightF", &g.height}} {
-		v, err := m.call(side.name, pg)
+		v, err := m.callFunction(side.name, pg)
 		if err != nil {
 			return g, err
 		}
 		*side.to = float64(math.Float32frombits(uint32(v)))
 	}
-	turn, err := m.count("FPDFPage_GetRotation", pg)
+	turn, err := m.callCount("FPDFPage_GetRotation", pg)
 	if err != nil {
 		return g, err
 	}
-	if _, err = m.call("FPDF_GetPageBoundingBox", pg, uint64(m.scratch)); err != nil {
+	if _, err = m.callFunction("FPDF_GetPageBoundingBox", pg, uint64(m.scratch)); err != nil {
 		return g, err
 	}
-	b := m.floats(4)
+	b := m.readFloats(4)
 	g.turn, g.left, g.top, g.right, g.bottom = turn&3, b[0], b[1], b[2], b[3]
 	if !(g.right-g.left > 0 && g.top-g.bottom > 0 && g.width > 0 && g.height > 0) {
 		return g, fmt.Errorf("a page of %v × %v points", g.width, g.height)
@@ -124,33 +124,33 @@ func (m *module) geometry(pg uint64) (geometry, error) {
 
 // readPage reads the words of page i, from 0. A page that can't be read is empty; only a crash is an error.
 func (m *module) readPage(doc uint64, i int) (page, error) {
-	pg, err := m.call("FPDF_LoadPage", doc, uint64(i))
+	pg, err := m.callFunction("FPDF_LoadPage", doc, uint64(i))
 	if err != nil || pg == 0 {
 		return page{width: 595, height: 842}, err
 	}
-	g, err := m.geometry(pg)
+	g, err := m.readGeometry(pg)
 	if err != nil {
 		if _, dead := errors.AsType[*crash](err); dead {
 			return page{}, err
 		}
-		_, err = m.call("FPDF_ClosePage", pg)
+		_, err = m.callFunction("FPDF_ClosePage", pg)
 		return page{width: 595, height: 842}, err
 	}
 	p := page{width: float32(g.width), height: float32(g.height), placed: g}
-	tp, err := m.call("FPDFText_LoadPage", pg)
+	tp, err := m.callFunction("FPDFText_LoadPage", pg)
 	if err != nil {
 		return page{}, err
 	}
 	if tp != 0 {
 		r := reader{m: m, tp: tp, g: g, page: &p}
-		if err = r.read(); err != nil {
+		if err = r.readChars(); err != nil {
 			return page{}, err
 		}
-		if _, err = m.call("FPDFText_ClosePage", tp); err != nil {
+		if _, err = m.callFunction("FPDFText_ClosePage", tp); err != nil {
 			return page{}, err
 		}
 	}
-	_, err = m.call("FPDF_ClosePage", pg)
+	_, err = m.callFunction("FPDF_ClosePage", pg)
 	return p, err
 }
 
@@ -169,13 +169,13 @@ type reader struct {
 	high   rune // the first half of a character beyond U+FFFF; 0 if the last one was none
 }
 
-func (r *reader) read() error {
-	n, err := r.m.count("FPDFText_CountChars", r.tp)
+func (r *reader) readChars() error {
+	n, err := r.m.callCount("FPDFText_CountChars", r.tp)
 	if err != nil {
 		return err
 	}
 	for i := range min(n, maxChars) {
-		u, err := r.m.call("FPDFText_GetUnicode", r.tp, uint64(i))
+		u, err := r.m.callFunction("FPDFText_GetUnicode", r.tp, uint64(i))
 		if err != nil {
 			return err
 		}
@@ -188,7 +188,7 @@ func (r *reader) read() error {
 			c = utf16.DecodeRune(r.high, c)
 		}
 		r.high = 0
-		if err := r.char(i, c); err != nil {
+		if err := r.readChar(i, c); err != nil {
 			return err
 		}
 	}
@@ -196,7 +196,7 @@ func (r *reader) read() error {
 	return nil
 }
 
-func (r *reader) char(i int, c rune) error {
+func (r *reader) readChar(i int, c rune) error {
 	switch {
 	case c == '\n' || c == '\r':
 		r.endLine()
@@ -214,27 +214,27 @@ func (r *reader) char(i int, c rune) error {
 		r.page.garbage++
 		return nil
 	}
-	box, ok, err := r.box(i)
+	box, ok, err := r.charBox(i)
 	if err != nil || !ok {
 		return err
 	}
 	if r.hyphen { // PDFium leaves out the line break behind a hyphen
-		if !r.beside(box) {
+		if !r.isBeside(box) {
 			r.endLine()
 		}
 		r.hyphen = false
 	}
-	if len(r.runs) > 0 && r.leaves(c, box) {
+	if len(r.runs) > 0 && r.leavesRaised(c, box) {
 		r.endWord()
 		r.glue = true
 	}
-	alone := unspaced(c)
-	if len(r.runs) > 0 && (alone || unspaced(r.runs[len(r.runs)-1])) {
+	alone := isUnspaced(c)
+	if len(r.runs) > 0 && (alone || isUnspaced(r.runs[len(r.runs)-1])) {
 		r.endWord()
 		r.glue = true
 	}
 	if len(r.runs) == 0 {
-		if err := r.font(i); err != nil {
+		if err := r.noteFont(i); err != nil {
 			return err
 		}
 	}
@@ -242,34 +242,34 @@ func (r *reader) char(i int, c rune) error {
 		r.page.letters++
 	}
 	r.runs = append(r.runs, c)
-	r.word.join(box)
+	r.word.joinBox(box)
 	return nil
 }
 
-// beside reports whether a box goes on in the line that is being read.
-func (r *reader) beside(box rect) bool {
+// isBeside reports whether a box goes on in the line that is being read.
+func (r *reader) isBeside(box rect) bool {
 	last := r.word.rect
 	if len(r.runs) == 0 {
 		last = r.line.rect
 	}
 	shared := min(last.y1, box.y1) - max(last.y0, box.y0)
-	return shared > 0.5*min(last.height(), box.height()) && box.x0 >= last.x1-0.5*box.height()
+	return shared > 0.5*min(last.boxHeight(), box.boxHeight()) && box.x0 >= last.x1-0.5*box.boxHeight()
 }
 
-// box is where a character stands: its full height, which makes even marks, unless the font lies about it.
-func (r *reader) box(i int) (rect, bool, error) {
-	got, err := r.m.count("FPDFText_GetLooseCharBox", r.tp, uint64(i), uint64(r.m.scratch))
+// charBox is where a character stands: its full height, which makes even marks, unless the font lies about it.
+func (r *reader) charBox(i int) (rect, bool, error) {
+	got, err := r.m.callCount("FPDFText_GetLooseCharBox", r.tp, uint64(i), uint64(r.m.scratch))
 	if err != nil {
 		return rect{}, false, err
 	}
-	b := r.m.floats(4)
+	b := r.m.readFloats(4)
 	w, h := b[2]-b[0], b[1]-b[3]
 	if got != 0 && w > 0 && h > 0 && h < 2000 && w < 5000 {
-		box, ok := r.g.rect(b[0], b[1], b[2], b[3])
+		box, ok := r.g.toRect(b[0], b[1], b[2], b[3])
 		return box, ok, nil
 	}
 	at := uint64(r.m.scratch)
-	got, err = r.m.count("FPDFText_GetCharBox", r.tp, uint64(i), at, at+8, at+16, at+24)
+	got, err = r.m.callCount("FPDFText_GetCharBox", r.tp, uint64(i), at, at+8, at+16, at+24)
 	if err != nil || got == 0 {
 		return rect{}, false, err
 	}
@@ -278,31 +278,32 @@ func (r *reader) box(i int) (rect, bool, error) {
 		return rect{}, false, nil
 	}
 	v := func(i int) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(mem[8*i:])) }
-	box, ok := r.g.rect(v(0), v(3), v(1), v(2)) // left, right, bottom, top
+	box, ok := r.g.toRect(v(0), v(3), v(1), v(2)) // left, right, bottom, top
 	return box, ok, nil
 }
 
-// font notes size and style of the word that begins at character i.
-func (r *reader) font(i int) error {
-	v, err := r.m.call("FPDFText_GetFontSize", r.tp, uint64(i))
+// noteFont notes size and style of the word that begins at character i.
+func (r *reader) noteFont(i int) error {
+	v, err := r.m.callFunction("FPDFText_GetFontSize", r.tp, uint64(i))
 	if err != nil {
 		return err
 	}
 	size := math.Float64frombits(v)
-	ok, err := r.m.count("FPDFText_GetMatrix", r.tp, uint64(i), uint64(r.m.scratch))
+	ok, err := r.m.callCount("FPDFText_GetMatrix", r.tp, uint64(i), uint64(r.m.scratch))
 	if err != nil {
 		return err
 	}
 	if ok != 0 {
-		mx := r.m.floats(4)
+		mx := r.m.readFloats(4)
 		size *= math.Hypot(mx[2], mx[3])
 	}
-	weight, err := r.m.count("FPDFText_GetFontWeight", r.tp, uint64(i))
+	weight, err := r.m.callCount("FPDFText_GetFontWeight", r.tp, uint64(i))
 	if err != nil {
 		return err
 	}
 	const room = 48
-	n, err := r.m.count("FPDFText_GetFontInfo", r.tp, uint64(i), uint64(r.m.scratch), room, uint64(r.m.scratch)+room)
+	n, err := r.m.callCount("FPDFText_GetFontInfo", r.tp, uint64(i), uint64(r.m.scratch), room,
+		uint64(r.m.scratch)+room)
 	if err != nil {
 		return err
 	}
@@ -322,10 +323,10 @@ func (r *reader) font(i int) error {
 
 func (r *reader) endWord() {
 	if len(r.runs) > 0 && r.word.x1 > r.word.x0 && r.word.y1 > r.word.y0 {
-		r.word.text = r.m.texts.one(r.runs)
+		r.word.text = r.m.texts.internRunes(r.runs)
 		r.word.glued = r.glue && len(r.line.words) > 0
 		r.line.words = append(r.line.words, r.word)
-		r.line.join(r.word.rect)
+		r.line.joinBox(r.word.rect)
 	}
 	r.word, r.runs = word{}, r.runs[:0]
 }
@@ -334,8 +335,8 @@ func (r *reader) endLine() {
 	r.endWord()
 	r.glue = false
 	if len(r.line.words) > 0 {
-		r.line.style()
-		r.line.raise()
+		r.line.setStyle()
+		r.line.raiseDigits()
 		spare := r.line.words
 		r.line.words = slices.Clone(spare) // a long document has millions of words: none has room to spare
 		r.line.hyphen = r.hyphen
@@ -345,8 +346,8 @@ func (r *reader) endLine() {
 	r.line, r.hyphen = line{words: r.line.words[:0]}, false
 }
 
-// style takes size and weight from most of the line's letters.
-func (l *line) style() {
+// setStyle takes size and weight from most of the line's letters.
+func (l *line) setStyle() {
 	sizes := map[float32]int{}
 	all, bold, mono := 0, 0, 0
 	for _, w := range l.words {
@@ -368,11 +369,11 @@ func (l *line) style() {
 	}
 	l.bold, l.mono = bold*2 > all, mono*10 > all*9
 	if l.size < 1 { // a font that hides its size
-		l.size = l.height() * 0.85
+		l.size = l.boxHeight() * 0.85
 	}
 }
 
-func unspaced(r rune) bool {
+func isUnspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r >= 0x3000 && r <= 0x303F ||
 		r >= 0xFF00 && r <= 0xFF60
 }

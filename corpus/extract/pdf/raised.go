@@ -6,9 +6,9 @@ import (
 	"footnote/corpus/text"
 )
 
-// raised reports whether what stands in box a is smaller than its neighbour in b, and higher.
-func raised(a, b rect) bool {
-	return a.height() < raisedSize*b.height() && b.y1-a.y1 > raisedBy*b.height()
+// isRaised reports whether what stands in box a is smaller than its neighbour in b, and higher.
+func isRaised(a, b rect) bool {
+	return a.boxHeight() < raisedSize*b.boxHeight() && b.y1-a.y1 > raisedBy*b.boxHeight()
 }
 
 // Of a raised digit, as shares of the height of the letters beside it.
@@ -17,29 +17,29 @@ const (
 	raisedBy   = 0.1  // how much higher its lower edge is at least
 )
 
-// leaves reports whether a character is the first of raised digits, or the first behind them.
-func (r *reader) leaves(c rune, box rect) bool {
-	return raised(box, r.word.rect) && text.Superscript(string(c)) != string(c) ||
-		raised(r.word.rect, box) && text.Superscript(string(r.runs)) != string(r.runs)
+// leavesRaised reports whether a character is the first of raised digits, or the first behind them.
+func (r *reader) leavesRaised(c rune, box rect) bool {
+	return isRaised(box, r.word.rect) && text.Superscript(string(c)) != string(c) ||
+		isRaised(r.word.rect, box) && text.Superscript(string(r.runs)) != string(r.runs)
 }
 
-// raise makes superscript digits of raised ones.
-func (l *line) raise() {
+// raiseDigits makes superscript digits of raised ones.
+func (l *line) raiseDigits() {
 	for i := range l.words {
 		w := &l.words[i]
 		for _, k := range []int{i - 1, i + 1} {
 			if k < 0 || k >= len(l.words) || w.size >= raisedSize*l.words[k].size {
 				continue
 			}
-			if raised(w.rect, l.words[k].rect) {
+			if isRaised(w.rect, l.words[k].rect) {
 				w.text = text.Superscript(w.text)
 			}
 		}
 	}
 }
 
-// note reports whether a line begins with the mark of a note.
-func (l *line) note() bool {
+// isNote reports whether a line begins with the mark of a note.
+func (l *line) isNote() bool {
 	first, _ := utf8.DecodeRuneInString(l.words[0].text)
 	return len(l.words) > 1 && text.IsSuperscript(first)
 }

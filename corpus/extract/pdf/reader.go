@@ -26,7 +26,7 @@ func (r *Reader) Load(ctx context.Context, cacheDir string) (err error) {
 		return nil
 	}
 	percent := debug.SetGCPercent(-1) // all that loading brings in stays: collecting meanwhile finds nothing
-	r.lib, err = load(ctx, cacheDir)
+	r.lib, err = loadLibrary(ctx, cacheDir)
 	debug.SetGCPercent(percent)
 	return err
 }
@@ -56,12 +56,12 @@ func (r *Reader) makeSpare(ctx context.Context) error {
 	if err := r.Load(ctx, ""); err != nil || r.spare != nil {
 		return err
 	}
-	m, err := r.lib.instance(ctx)
+	m, err := r.lib.newInstance(ctx)
 	r.spare = m
 	return err
 }
 
-func (r *Reader) instance(ctx context.Context) (m *module, err error) {
+func (r *Reader) takeInstance(ctx context.Context) (m *module, err error) {
 	if err := r.makeSpare(ctx); err != nil {
 		return nil, err
 	}
@@ -76,13 +76,13 @@ func (r *Reader) Extract(
 	if err := r.drawn.close(); err != nil {
 		return x, fmt.Errorf("close the last file: %w", err)
 	}
-	m, err := r.instance(ctx)
+	m, err := r.takeInstance(ctx)
 	if err != nil {
 		return x, err
 	}
 	defer func() { _ = m.close() }() // its memory is dropped whatever state it is in
-	if x, err = m.extract(f.Path, report); err != nil {
-		return corpus.Extracted{}, explained(err)
+	if x, err = m.extractDocument(f.Path, report); err != nil {
+		return corpus.Extracted{}, explainError(err)
 	}
 	return x, nil
 }
@@ -93,29 +93,29 @@ func (r *Reader) Render(ctx context.Context, f corpus.File, n, width int) ([]byt
 	if err != nil {
 		return nil, fmt.Errorf("look at the original: %w", err)
 	}
-	if !r.drawn.same(f.Path, info) {
+	if !r.drawn.isSame(f.Path, info) {
 		if err := r.drawn.close(); err != nil {
 			return nil, fmt.Errorf("close the last file: %w", err)
 		}
-		m, err := r.instance(ctx)
+		m, err := r.takeInstance(ctx)
 		if err != nil {
 			return nil, err
 		}
 		r.drawn = drawn{m: m, path: f.Path, info: info}
-		if r.drawn.doc, err = m.open(f.Path); err != nil {
-			return nil, explained(errors.Join(err, r.drawn.close()))
+		if r.drawn.doc, err = m.openFile(f.Path); err != nil {
+			return nil, explainError(errors.Join(err, r.drawn.close()))
 		}
 	}
-	picture, err := r.drawn.m.render(r.drawn.doc, n, width)
+	picture, err := r.drawn.m.renderPage(r.drawn.doc, n, width)
 	if err != nil {
-		return nil, explained(errors.Join(err, r.drawn.close()))
+		return nil, explainError(errors.Join(err, r.drawn.close()))
 	}
 	return picture, nil
 }
 
-// explained returns the failure that people read, or err if it is our own mistake.
-func explained(err error) error {
-	if f := failure(err); f != nil {
+// explainError returns the failure that people read, or err if it is our own mistake.
+func explainError(err error) error {
+	if f := explainFailure(err); f != nil {
 		return f
 	}
 	return err

@@ -41,13 +41,13 @@ func (d *drawn) close() error {
 	return err
 }
 
-func (d *drawn) same(path string, info os.FileInfo) bool {
+func (d *drawn) isSame(path string, info os.FileInfo) bool {
 	return d.m != nil && d.path == path && d.info.Size() == info.Size() && d.info.ModTime().Equal(info.ModTime())
 }
 
-// render draws page n, from 1, width pixels wide.
-func (m *module) render(doc uint64, n, width int) ([]byte, error) {
-	total, err := m.count("FPDF_GetPageCount", doc)
+// renderPage draws page n, from 1, width pixels wide.
+func (m *module) renderPage(doc uint64, n, width int) ([]byte, error) {
+	total, err := m.callCount("FPDF_GetPageCount", doc)
 	if err != nil {
 		return nil, err
 	}
@@ -56,14 +56,14 @@ func (m *module) render(doc uint64, n, width int) ([]byte, error) {
 			Code: worker.NoPage, Detail: fmt.Sprintf("This PDF has no page %d: it ends with page %d.", n, total),
 		}
 	}
-	pg, err := m.call("FPDF_LoadPage", doc, uint64(n-1))
+	pg, err := m.callFunction("FPDF_LoadPage", doc, uint64(n-1))
 	if err != nil {
 		return nil, err
 	}
 	if pg == 0 {
 		return nil, broken
 	}
-	g, err := m.geometry(pg)
+	g, err := m.readGeometry(pg)
 	if err != nil {
 		return nil, errors.Join(broken, err)
 	}
@@ -73,42 +73,42 @@ func (m *module) render(doc uint64, n, width int) ([]byte, error) {
 		scale := min(math.Sqrt(maxPixels/(float64(w)*float64(h))), float64(1<<16)/float64(h))
 		w, h = max(1, int(float64(w)*scale)), max(1, int(float64(h)*scale))
 	}
-	picture, err := m.draw(pg, w, h)
+	picture, err := m.drawPage(pg, w, h)
 	for err == nil && len(picture) > maxPicture && w > 1 && h > 1 {
 		w, h = w*2/3, h*2/3
-		picture, err = m.draw(pg, w, h)
+		picture, err = m.drawPage(pg, w, h)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if _, err := m.call("FPDF_ClosePage", pg); err != nil {
+	if _, err := m.callFunction("FPDF_ClosePage", pg); err != nil {
 		return nil, err
 	}
 	return picture, nil
 }
 
-// draw returns a page as PNG.
-func (m *module) draw(pg uint64, w, h int) ([]byte, error) {
-	bitmap, err := m.call("FPDFBitmap_Create", uint64(w), uint64(h), 0)
+// drawPage returns a page as PNG.
+func (m *module) drawPage(pg uint64, w, h int) ([]byte, error) {
+	bitmap, err := m.callFunction("FPDFBitmap_Create", uint64(w), uint64(h), 0)
 	if err != nil {
 		return nil, err
 	}
 	if bitmap == 0 {
 		return nil, &crash{memory: true, err: fmt.Errorf("no memory for %d × %d pixels", w, h)}
 	}
-	if _, err = m.call("FPDFBitmap_FillRect", bitmap, 0, 0, uint64(w), uint64(h), 0xFFFFFFFF); err != nil {
+	if _, err = m.callFunction("FPDFBitmap_FillRect", bitmap, 0, 0, uint64(w), uint64(h), 0xFFFFFFFF); err != nil {
 		return nil, err
 	}
-	if _, err = m.call(
+	if _, err = m.callFunction(
 		"FPDF_RenderPageBitmap", bitmap, pg, 0, 0, uint64(w), uint64(h), 0, drawAnnotations|drawRGB,
 	); err != nil {
 		return nil, err
 	}
-	stride, err := m.count("FPDFBitmap_GetStride", bitmap)
+	stride, err := m.callCount("FPDFBitmap_GetStride", bitmap)
 	if err != nil {
 		return nil, err
 	}
-	at, err := m.call("FPDFBitmap_GetBuffer", bitmap)
+	at, err := m.callFunction("FPDFBitmap_GetBuffer", bitmap)
 	if err != nil {
 		return nil, err
 	}
@@ -119,23 +119,23 @@ func (m *module) draw(pg uint64, w, h int) ([]byte, error) {
 	var out bytes.Buffer
 	enc := png.Encoder{CompressionLevel: png.BestSpeed}
 	// before PDFium's memory, which holds the pixels, is called again
-	if err := enc.Encode(&out, picture(pix, stride, w, h)); err != nil {
+	if err := enc.Encode(&out, makePicture(pix, stride, w, h)); err != nil {
 		return nil, fmt.Errorf("encode the picture: %w", err)
 	}
-	_, err = m.call("FPDFBitmap_Destroy", bitmap)
+	_, err = m.callFunction("FPDFBitmap_Destroy", bitmap)
 	return out.Bytes(), err
 }
 
-// picture makes pixels an image. A page without colours, as most are, becomes a grey picture: a quarter of the bytes.
-// One with colours stays where it is, in PDFium's memory.
-func picture(pix []byte, stride, w, h int) image.Image {
+// makePicture makes pixels an image. A page without colours, as most are, becomes a grey picture: a quarter of the
+// bytes. One with colours stays where it is, in PDFium's memory.
+func makePicture(pix []byte, stride, w, h int) image.Image {
 	grey := image.NewGray(image.Rect(0, 0, w, h))
 	for y := range h {
 		row, out := pix[y*stride:y*stride+4*w], grey.Pix[y*w:(y+1)*w]
 		for x := range out {
 			r, g, b := row[4*x], row[4*x+1], row[4*x+2]
 			if r != g || g != b {
-				return colours(pix, stride, w, h)
+				return colourPicture(pix, stride, w, h)
 			}
 			out[x] = r
 		}
@@ -143,7 +143,7 @@ func picture(pix []byte, stride, w, h int) image.Image {
 	return grey
 }
 
-func colours(pix []byte, stride, w, h int) image.Image {
+func colourPicture(pix []byte, stride, w, h int) image.Image {
 	for y := range h {
 		row := pix[y*stride : y*stride+4*w]
 		for x := 3; x < len(row); x += 4 {

@@ -26,7 +26,7 @@ func dropRepeated(pages []page) {
 		if y > margin && y < 1-margin {
 			return nil
 		}
-		text, at := shape(l.text()), int(math.Round(float64(y)*100))
+		text, at := lineShape(l.joinWords()), int(math.Round(float64(y)*100))
 		return []place{{text, at}, {text, at + 1}, {text, at - 1}}
 	}
 	for i := range pages {
@@ -50,8 +50,8 @@ func dropRepeated(pages []page) {
 	}
 }
 
-// shape is a line's text with each number, Roman ones that stand alone too, as "#".
-func shape(s string) string {
+// lineShape is a line's text with each number, Roman ones that stand alone too, as "#".
+func lineShape(s string) string {
 	var b strings.Builder
 	digits := false
 	for _, r := range s {

@@ -35,13 +35,13 @@ func dropRunning(pages []page) {
 			}
 			for at := range slots {
 				here := slices.Concat(slots[at-1], slots[at], slots[at+1])
-				if !running(edges, here, len(pages)) {
+				if !isRunning(edges, here, len(pages)) {
 					continue
 				}
 				dropped = true
 				for _, i := range here {
 					e := edges[i]
-					pages[i].lines = slices.DeleteFunc(pages[i].lines, func(l line) bool { return e.holds(&l) })
+					pages[i].lines = slices.DeleteFunc(pages[i].lines, func(l line) bool { return e.holdsLine(&l) })
 				}
 				for _, near := range []int{at - 1, at, at + 1} {
 					delete(slots, near)
@@ -63,7 +63,7 @@ type edge struct {
 	apart  bool // the text stands clear of it
 }
 
-func (e *edge) holds(l *line) bool {
+func (e *edge) holdsLine(l *line) bool {
 	mid := (l.y0 + l.y1) / 2
 	return mid > e.y0 && mid < e.y1
 }
@@ -88,41 +88,41 @@ func edgeOf(p *page, number int, foot bool) edge {
 	for i := range p.lines {
 		l := &p.lines[i]
 		switch {
-		case e.holds(l):
-			e.pieces = append(e.pieces, l.pieces()...)
+		case e.holdsLine(l):
+			e.pieces = append(e.pieces, l.widePieces()...)
 		case foot:
 			gap = min(gap, e.y0-l.y1)
 		default:
 			gap = min(gap, l.y0-e.y1)
 		}
 	}
-	e.apart, e.at = gap > clearOf*e.height(), int(math.Round(float64(mid)*slotSteps))
+	e.apart, e.at = gap > clearOf*e.boxHeight(), int(math.Round(float64(mid)*slotSteps))
 	return e
 }
 
-// pieces are what a line holds between wide gaps.
-func (l *line) pieces() (all []string) {
+// widePieces are what a line holds between wide gaps.
+func (l *line) widePieces() (all []string) {
 	from := 0
 	for i := range l.words {
 		if i+1 == len(l.words) || l.words[i+1].x0-l.words[i].x1 > wideGap*l.size {
 			piece := line{words: l.words[from : i+1]}
-			all, from = append(all, piece.text()), i+1
+			all, from = append(all, piece.joinWords()), i+1
 		}
 	}
 	return all
 }
 
-// running reports whether the edges of some pages are a running head or foot.
-func running(edges []edge, here []int, pages int) bool {
+// isRunning reports whether the edges of some pages are a running head or foot.
+func isRunning(edges []edge, here []int, pages int) bool {
 	if len(here) < max(repeatMin, int(math.Ceil(slotShare*float64(pages)))) {
 		return false
 	}
 	shapes, offsets := map[string]int{}, map[int]int{}
 	for _, i := range here {
 		for _, piece := range edges[i].pieces {
-			shapes[shape(piece)]++
+			shapes[lineShape(piece)]++
 		}
-		for _, o := range edges[i].offsets() {
+		for _, o := range edges[i].numberOffsets() {
 			offsets[o]++
 		}
 	}
@@ -131,8 +131,8 @@ func running(edges []edge, here []int, pages int) bool {
 		if edges[i].apart {
 			apart++
 		}
-		counts := slices.ContainsFunc(edges[i].offsets(), func(o int) bool { return offsets[o] >= repeatMin })
-		recurs := func(piece string) bool { return shapes[shape(piece)] > 1 }
+		counts := slices.ContainsFunc(edges[i].numberOffsets(), func(o int) bool { return offsets[o] >= repeatMin })
+		recurs := func(piece string) bool { return shapes[lineShape(piece)] > 1 }
 		if counts || slices.ContainsFunc(edges[i].pieces, recurs) {
 			told++
 		}
@@ -141,9 +141,9 @@ func running(edges []edge, here []int, pages int) bool {
 	return float64(apart) >= mostApart*all && float64(told) >= mostTold*all
 }
 
-// offsets are how far the numbers that an edge begins or ends with are from its page's. A page's own number is as far
-// on all pages.
-func (e *edge) offsets() (all []int) {
+// numberOffsets are how far the numbers that an edge begins or ends with are from its page's. A page's own number is as
+// far on all pages.
+func (e *edge) numberOffsets() (all []int) {
 	words := strings.Fields(strings.Join(e.pieces, " "))
 	for _, i := range []int{0, len(words) - 1} {
 		if n, err := strconv.Atoi(words[i]); err == nil {

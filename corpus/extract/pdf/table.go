@@ -17,8 +17,8 @@ type table struct {
 	size    int       // lines taken
 }
 
-// wide reports whether a line has a gap that no space between words makes.
-func (l *line) wide() bool {
+// hasWideGap reports whether a line has a gap that no space between words makes.
+func (l *line) hasWideGap() bool {
 	for i := 1; i < len(l.words); i++ {
 		if l.words[i].x0-l.words[i-1].x1 > wideGap*l.size {
 			return true
@@ -30,40 +30,40 @@ func (l *line) wide() bool {
 // findTable returns the table that begins with lines[0]; ok is false if none does. A table has at least two rows and
 // two columns, and each gap between columns is wide in at least one row.
 func findTable(lines []line) (t table, ok bool) {
-	if !lines[0].wide() && (len(lines) < 2 || !lines[1].wide() || len(lines[0].words) < 2) {
+	if !lines[0].hasWideGap() && (len(lines) < 2 || !lines[1].hasWideGap() || len(lines[0].words) < 2) {
 		return t, false
 	}
 	wide := 0
-	if leads(lines[0]) {
+	if isContentsEntry(lines[0]) {
 		return t, false
 	}
 	for n := 1; n <= len(lines); n++ {
 		l := lines[n-1]
-		if leads(l) {
+		if isContentsEntry(l) {
 			break
 		}
 		if n > 1 {
 			prev := lines[n-2]
-			if l.y0 < prev.y0+prev.height()*0.4 || l.y0-prev.y1 > 2.5*max(l.size, prev.size) ||
+			if l.y0 < prev.y0+prev.boxHeight()*0.4 || l.y0-prev.y1 > 2.5*max(l.size, prev.size) ||
 				l.size > prev.size*1.3 || l.size < prev.size*0.7 {
 				break
 			}
 		}
-		columns := gaps(lines[:n])
-		if len(columns) == 0 || len(t.columns) > 0 && len(columns) < len(t.columns) || !crosses(l, columns) {
+		columns := findGaps(lines[:n])
+		if len(columns) == 0 || len(t.columns) > 0 && len(columns) < len(t.columns) || !crossesGap(l, columns) {
 			break
 		}
-		if l.wide() {
+		if l.hasWideGap() {
 			wide++
 		}
 		t = table{rows: lines[:n], columns: columns, size: n}
 	}
-	return t, t.size >= 2 && wide >= 2 && !t.prose()
+	return t, t.size >= 2 && wide >= 2 && !t.isProse()
 }
 
-// justified reports whether the few lines [from, from+n) have wide gaps only because a paragraph in a narrow column is
-// stretched to both margins: the line before or behind them has the same ones.
-func justified(lines []line, from, n int) bool {
+// isJustified reports whether the few lines [from, from+n) have wide gaps only because a paragraph in a narrow column
+// is stretched to both margins: the line before or behind them has the same ones.
+func isJustified(lines []line, from, n int) bool {
 	same := func(a, b line) bool {
 		return a.x0-b.x0 < 1 && b.x0-a.x0 < 1 && a.x1-b.x1 < 1.5 && b.x1-a.x1 < 1.5
 	}
@@ -78,8 +78,8 @@ func justified(lines []line, from, n int) bool {
 	return from > 0 && same(lines[from-1], lines[from]) || from+n < len(lines) && same(lines[from], lines[from+n])
 }
 
-// crosses reports whether a line has words on both sides of some gap.
-func crosses(l line, columns []float32) bool {
+// crossesGap reports whether a line has words on both sides of some gap.
+func crossesGap(l line, columns []float32) bool {
 	for _, x := range columns {
 		left := slices.ContainsFunc(l.words, func(w word) bool { return w.x1 <= x })
 		right := slices.ContainsFunc(l.words, func(w word) bool { return w.x0 >= x })
@@ -90,8 +90,8 @@ func crosses(l line, columns []float32) bool {
 	return false
 }
 
-// gaps returns the middles of the upright strips that no word of any line touches and that are wide in some line.
-func gaps(lines []line) []float32 {
+// findGaps returns the middles of the upright strips that no word of any line touches and that are wide in some line.
+func findGaps(lines []line) []float32 {
 	var spans [][2]float32
 	var size float32
 	for _, l := range lines {
@@ -142,8 +142,8 @@ func wideAt(lines []line, x float32) bool {
 	return wide > 0 && wide*2 >= both
 }
 
-// cells splits a row at the gaps.
-func (t *table) cells(row line) [][]word {
+// splitCells splits a row at the gaps.
+func (t *table) splitCells(row line) [][]word {
 	cells := make([][]word, len(t.columns)+1)
 	for _, w := range row.words {
 		i := 0
@@ -155,14 +155,14 @@ func (t *table) cells(row line) [][]word {
 	return cells
 }
 
-// prose reports whether the columns hold running text, which is read down one column and then the next.
-func (t *table) prose() bool {
+// isProse reports whether the columns hold running text, which is read down one column and then the next.
+func (t *table) isProse() bool {
 	if len(t.columns) > 2 || len(t.rows) < 4 {
 		return false
 	}
 	filled, long := 0, 0
 	for _, row := range t.rows {
-		for _, cell := range t.cells(row) {
+		for _, cell := range t.splitCells(row) {
 			n := 0
 			for _, w := range cell {
 				n += len(w.text) + 1
@@ -178,34 +178,34 @@ func (t *table) prose() bool {
 	return long*10 >= filled*7
 }
 
-// unweave puts running text that the file holds line by line across its columns into reading order.
-func unweave(lines []line) []line {
+// unweaveColumns puts running text that the file holds line by line across its columns into reading order.
+func unweaveColumns(lines []line) []line {
 	var out []line
 	for len(lines) > 0 {
 		var t table
 		for n := 4; n <= len(lines); n++ {
-			if !lines[n-1].wide() || n > 1 && lines[n-1].y0 <= lines[n-2].y0 {
+			if !lines[n-1].hasWideGap() || n > 1 && lines[n-1].y0 <= lines[n-2].y0 {
 				break
 			}
-			columns := gaps(lines[:n])
+			columns := findGaps(lines[:n])
 			if len(columns) == 0 || len(columns) > 2 || t.size > 0 && len(columns) != len(t.columns) {
 				break
 			}
 			t = table{rows: lines[:n], columns: columns, size: n}
 		}
-		if t.size < 4 || !allWide(t.rows) || !t.prose() {
+		if t.size < 4 || !allWide(t.rows) || !t.isProse() {
 			out = append(out, lines[0])
 			lines = lines[1:]
 			continue
 		}
 		for column := range len(t.columns) + 1 {
 			for _, row := range t.rows {
-				if part := t.cells(row)[column]; len(part) > 0 {
+				if part := t.splitCells(row)[column]; len(part) > 0 {
 					l := line{words: part, hyphen: row.hyphen && column == len(t.columns)}
 					for _, w := range part {
-						l.join(w.rect)
+						l.joinBox(w.rect)
 					}
-					l.style()
+					l.setStyle()
 					out = append(out, l)
 				}
 			}
@@ -216,5 +216,5 @@ func unweave(lines []line) []line {
 }
 
 func allWide(lines []line) bool {
-	return !slices.ContainsFunc(lines, func(l line) bool { return !l.wide() })
+	return !slices.ContainsFunc(lines, func(l line) bool { return !l.hasWideGap() })
 }
