@@ -43,23 +43,29 @@ func Judge(q Question, answer chat.Answer, paths map[string]string) Verdict {
 	}
 	if q.Refuse() {
 		v.Right = v.Refused || answer.Finding == chat.FindingClosest
-		v.Refusal = mark(v.Right)
+		v.Refusal = markOf(v.Right)
 		return v
 	}
 	if len(q.Passages) > 0 {
-		v.Document = mark(all(q.Passages, func(p Passage) bool { return cites(answer, paths, p.Document, "") }))
-		v.Passage = mark(all(q.Passages, func(p Passage) bool { return cites(answer, paths, p.Document, p.Words) }))
+		v.Document = markOf(
+			allHold(q.Passages, func(p Passage) bool { return citesWords(answer, paths, p.Document, "") }),
+		)
+		v.Passage = markOf(
+			allHold(q.Passages, func(p Passage) bool { return citesWords(answer, paths, p.Document, p.Words) }),
+		)
 		first := answer
 		first.Citations = answer.Citations[:min(1, len(answer.Citations))]
-		v.First = mark(all(q.Passages, func(p Passage) bool { return cites(first, paths, p.Document, p.Words) }))
+		v.First = markOf(
+			allHold(q.Passages, func(p Passage) bool { return citesWords(first, paths, p.Document, p.Words) }),
+		)
 		if v.Passage == Hit && answer.Finding != "" {
-			v.Found = mark(answer.Finding == chat.FindingFound)
+			v.Found = markOf(answer.Finding == chat.FindingFound)
 		}
 	}
 	if len(q.Words) > 0 {
-		v.Words = mark(all(q.Words, func(words string) bool {
+		v.Words = markOf(allHold(q.Words, func(words string) bool {
 			return slices.ContainsFunc(
-				strings.Split(words, " | "), func(w string) bool { return holds(answer.Markdown, w) },
+				strings.Split(words, " | "), func(w string) bool { return holdsWords(answer.Markdown, w) },
 			)
 		}))
 	}
@@ -74,27 +80,27 @@ func Lost(q Question, why string) Verdict {
 	return v
 }
 
-func cites(answer chat.Answer, paths map[string]string, document, words string) bool {
+func citesWords(answer chat.Answer, paths map[string]string, document, words string) bool {
 	return slices.ContainsFunc(answer.Citations, func(c chat.Citation) bool {
-		return c.Check != chat.CheckNotFound && paths[c.DocumentID] == document && holds(c.Quote, words)
+		return c.Check != chat.CheckNotFound && paths[c.DocumentID] == document && holdsWords(c.Quote, words)
 	})
 }
 
 // In reports whether a text of a document, which has these paths, holds the passage's words.
 func (p Passage) In(paths []string, text string) bool {
-	return slices.Contains(paths, p.Document) && holds(text, p.Words)
+	return slices.Contains(paths, p.Document) && holdsWords(text, p.Words)
 }
 
-// holds reports whether words stand in a text, whatever their case and however its lines are broken.
-func holds(text, words string) bool { return strings.Contains(plain(text), plain(words)) }
+// holdsWords reports whether words stand in a text, whatever their case and however its lines are broken.
+func holdsWords(text, words string) bool { return strings.Contains(plainText(text), plainText(words)) }
 
-func plain(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+func plainText(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
-func all[T any](list []T, ok func(T) bool) bool {
+func allHold[T any](list []T, ok func(T) bool) bool {
 	return !slices.ContainsFunc(list, func(v T) bool { return !ok(v) })
 }
 
-func mark(ok bool) Mark {
+func markOf(ok bool) Mark {
 	if ok {
 		return Hit
 	}

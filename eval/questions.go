@@ -75,13 +75,13 @@ func parseLine(line string) (Question, error) {
 			"it has %d fields parted by tabs, not 5: kind, documents, quotes, answer, question", len(fields),
 		)
 	}
-	turns := list(fields[4], " → ")
+	turns := splitList(fields[4], " → ")
 	if fields[0] == "" || len(turns) == 0 {
 		return Question{}, errors.New("it has no kind or no question")
 	}
 	last := len(turns) - 1
-	q := Question{Kind: fields[0], Before: turns[:last], Text: turns[last], Words: list(fields[3], " + ")}
-	documents, quotes := list(fields[1], " + "), list(fields[2], " + ")
+	q := Question{Kind: fields[0], Before: turns[:last], Text: turns[last], Words: splitList(fields[3], " + ")}
+	documents, quotes := splitList(fields[1], " + "), splitList(fields[2], " + ")
 	if len(documents) != len(quotes) {
 		return Question{}, fmt.Errorf(
 			"it names %d documents and %d quotes; each document needs one", len(documents), len(quotes),
@@ -93,8 +93,8 @@ func parseLine(line string) (Question, error) {
 	return q, nil
 }
 
-// list parts a field; "-" and nothing are an empty list.
-func list(field, between string) []string {
+// splitList parts a field; "-" and nothing are an empty list.
+func splitList(field, between string) []string {
 	if field = strings.TrimSpace(field); field == "" || field == "-" {
 		return nil
 	}

@@ -41,7 +41,7 @@ type Part struct {
 	Due int `json:"due"`
 }
 
-func (p *Part) add(m Mark) {
+func (p *Part) addMark(m Mark) {
 	if m != NotDue {
 		p.Due++
 	}
@@ -60,7 +60,7 @@ func (p Part) String() string {
 
 // NewReport counts the verdicts of a model.
 func NewReport(model string, documents int, verdicts []Verdict) Report {
-	r := Report{Model: model, Documents: documents, Total: score("all", verdicts), Questions: verdicts}
+	r := Report{Model: model, Documents: documents, Total: scoreKind("all", verdicts), Questions: verdicts}
 	byKind := map[string][]Verdict{}
 	var kinds []string
 	for _, v := range verdicts {
@@ -70,12 +70,12 @@ func NewReport(model string, documents int, verdicts []Verdict) Report {
 		byKind[v.Kind] = append(byKind[v.Kind], v)
 	}
 	for _, kind := range kinds {
-		r.Kinds = append(r.Kinds, score(kind, byKind[kind]))
+		r.Kinds = append(r.Kinds, scoreKind(kind, byKind[kind]))
 	}
 	return r
 }
 
-func score(kind string, verdicts []Verdict) Score {
+func scoreKind(kind string, verdicts []Verdict) Score {
 	s := Score{Kind: kind, Questions: len(verdicts)}
 	var millis []int64
 	steps, answers := 0, 0
@@ -86,12 +86,12 @@ func score(kind string, verdicts []Verdict) Score {
 		if v.Refused && v.Refusal == NotDue {
 			s.Withheld++
 		}
-		s.Document.add(v.Document)
-		s.Passage.add(v.Passage)
-		s.First.add(v.First)
-		s.Found.add(v.Found)
-		s.Words.add(v.Words)
-		s.Refusal.add(v.Refusal)
+		s.Document.addMark(v.Document)
+		s.Passage.addMark(v.Passage)
+		s.First.addMark(v.First)
+		s.Found.addMark(v.Found)
+		s.Words.addMark(v.Words)
+		s.Refusal.addMark(v.Refusal)
 		if v.Failed == "" {
 			answers++
 			steps += v.Steps
@@ -128,12 +128,12 @@ func (r Report) Print(w io.Writer) {
 	fmt.Fprintln(w)
 	for _, v := range r.Questions {
 		if !v.Right {
-			fmt.Fprintf(w, "✕ %s: %s (%s)\n", v.Kind, v.Question, v.why())
+			fmt.Fprintf(w, "✕ %s: %s (%s)\n", v.Kind, v.Question, v.whyWrong())
 		}
 	}
 }
 
-func (v Verdict) why() string {
+func (v Verdict) whyWrong() string {
 	switch {
 	case v.Failed != "":
 		return "no answer: " + v.Failed

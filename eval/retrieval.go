@@ -153,26 +153,26 @@ func Measure(c Collection, found Ranking) (r Retrieval) {
 		slices.SortStableFunc(list, func(a, b Ranked) int {
 			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Document, a.Document))
 		})
-		r.NDCG10 += each * ndcg(list, q.Relevant, 10)
-		r.Recall5 += each * recall(list, q.Relevant, 5)
-		r.Recall10 += each * recall(list, q.Relevant, 10)
-		r.Recall100 += each * recall(list, q.Relevant, 100)
+		r.NDCG10 += each * normalisedGain(list, q.Relevant, 10)
+		r.Recall5 += each * recallAt(list, q.Relevant, 5)
+		r.Recall10 += each * recallAt(list, q.Relevant, 10)
+		r.Recall100 += each * recallAt(list, q.Relevant, 100)
 		if i := slices.IndexFunc(list, func(d Ranked) bool { return q.Relevant[d.Document] > 0 }); i >= 0 {
 			r.MRR += each / float64(i+1)
 		}
-		if recall(list, q.Relevant, 5) == 1 {
+		if recallAt(list, q.Relevant, 5) == 1 {
 			r.AllIn5 += each
 		}
-		if recall(list, q.Relevant, 10) == 1 {
+		if recallAt(list, q.Relevant, 10) == 1 {
 			r.AllIn10 += each
 		}
 	}
 	return r
 }
 
-// ndcg is the discounted cumulative gain of the first k documents, of the best there can be (Järvelin and Kekäläinen,
-// 2002, with the logarithm of the rank + 1).
-func ndcg(list []Ranked, relevant map[string]int, k int) float64 {
+// normalisedGain is the discounted cumulative gain of the first k documents, of the best there can be (Järvelin and
+// Kekäläinen, 2002, with the logarithm of the rank + 1).
+func normalisedGain(list []Ranked, relevant map[string]int, k int) float64 {
 	gain, best := 0.0, 0.0
 	for i, d := range list[:min(k, len(list))] {
 		gain += float64(relevant[d.Document]) / math.Log2(float64(i)+2)
@@ -189,8 +189,8 @@ func ndcg(list []Ranked, relevant map[string]int, k int) float64 {
 	return gain / best
 }
 
-// recall is the share of the relevant documents that are among the first k.
-func recall(list []Ranked, relevant map[string]int, k int) float64 {
+// recallAt is the share of the relevant documents that are among the first k.
+func recallAt(list []Ranked, relevant map[string]int, k int) float64 {
 	hits := 0
 	for _, d := range list[:min(k, len(list))] {
 		if relevant[d.Document] > 0 {

@@ -62,7 +62,7 @@ func Open(path string, required bool) (*File, error) {
 	f := &File{path: path, required: required, users: map[[sha256.Size]byte]holder{}, lost: map[string]bool{}}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f, f.refresh()
+	return f, f.refreshKeys()
 }
 
 // Needed reports whether a key is needed: always if required, else once there was a file, even if all keys in it are
@@ -70,7 +70,7 @@ func Open(path string, required bool) (*File, error) {
 func (f *File) Needed() (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	err := f.refresh()
+	err := f.refreshKeys()
 	return f.required || f.found, err
 }
 
@@ -79,7 +79,7 @@ func (f *File) Needed() (bool, error) {
 func (f *File) User(key string) (name string, valid context.Context, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.refresh(); err != nil {
+	if err := f.refreshKeys(); err != nil {
 		return "", nil, err
 	}
 	h, ok := f.users[sha256.Sum256([]byte(key))]
@@ -95,7 +95,7 @@ func (f *File) User(key string) (name string, valid context.Context, err error) 
 func (f *File) Revoked(name string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.refresh() != nil || !f.required && !f.found {
+	if f.refreshKeys() != nil || !f.required && !f.found {
 		return false
 	}
 	for _, h := range f.users {
@@ -120,31 +120,31 @@ func (f *File) Run(ctx context.Context) {
 	}
 }
 
-// refresh reads the file if it changed.
-func (f *File) refresh() error {
+// refreshKeys reads the file if it changed.
+func (f *File) refreshKeys() error {
 	now, err := os.Stat(f.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && f.read == nil && !f.found:
 		return nil
 	case err != nil:
-		f.revoke(nil) // who removed or broke the file did not mean to let everybody in
+		f.revokeMissing(nil) // who removed or broke the file did not mean to let everybody in
 		f.read = nil
-		return unreadable(err)
+		return unreadableError(err)
 	case f.read != nil && os.SameFile(now, f.read) && now.ModTime().Equal(f.read.ModTime()) &&
 		now.Size() == f.read.Size():
 		return nil
 	}
 	raw, err := os.ReadFile(f.path)
 	if err != nil {
-		return unreadable(err)
+		return unreadableError(err)
 	}
-	names, err := parse(raw)
+	names, err := parseKeys(raw)
 	if err != nil {
 		f.found = true
-		f.revoke(nil)
-		return unreadable(err)
+		f.revokeMissing(nil)
+		return unreadableError(err)
 	}
-	f.revoke(names)
+	f.revokeMissing(names)
 	for sum, name := range names {
 		if _, ok := f.users[sum]; !ok {
 			valid, end := context.WithCancel(context.Background())
@@ -158,8 +158,8 @@ func (f *File) refresh() error {
 	return nil
 }
 
-// revoke ends all keys but those that are in names under the same name.
-func (f *File) revoke(names map[[sha256.Size]byte]string) {
+// revokeMissing ends all keys but those that are in names under the same name.
+func (f *File) revokeMissing(names map[[sha256.Size]byte]string) {
 	for sum, h := range f.users {
 		if names[sum] != h.name {
 			h.end()
@@ -169,14 +169,14 @@ func (f *File) revoke(names map[[sha256.Size]byte]string) {
 	}
 }
 
-func unreadable(err error) error {
+func unreadableError(err error) error {
 	return &chat.Error{
 		Code:    chat.CodeUnavailable,
 		Message: "The keys can't be read on the server. Whoever runs it finds the reason in its log.", Err: err,
 	}
 }
 
-func parse(raw []byte) (map[[sha256.Size]byte]string, error) {
+func parseKeys(raw []byte) (map[[sha256.Size]byte]string, error) {
 	names := map[[sha256.Size]byte]string{}
 	n := 0
 	for line := range strings.Lines(string(raw)) {
@@ -212,7 +212,7 @@ func New(path, name string) (key string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if _, err := parse(raw); err != nil {
+	if _, err := parseKeys(raw); err != nil {
 		return "", err
 	}
 	key = prefix + strings.ToLower(rand.Text()+rand.Text()[:6])
@@ -220,7 +220,7 @@ func New(path, name string) (key string, err error) {
 	if !bytes.HasSuffix(raw, []byte("\n")) {
 		raw = append(raw, '\n')
 	}
-	return key, replace(path, append(raw, name+" "+hex.EncodeToString(sum[:])+"\n"...))
+	return key, replaceFile(path, append(raw, name+" "+hex.EncodeToString(sum[:])+"\n"...))
 }
 
 // List returns the name of each key, in the order in which they were made.
@@ -232,7 +232,7 @@ func List(path string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := parse(raw); err != nil {
+	if _, err := parseKeys(raw); err != nil {
 		return nil, err
 	}
 	var names []string
@@ -265,11 +265,11 @@ func Revoke(path, name string) (int, error) {
 	if gone == 0 {
 		return 0, nil
 	}
-	return gone, replace(path, kept)
+	return gone, replaceFile(path, kept)
 }
 
-// replace changes the file as a whole, so that servers never read half of it.
-func replace(path string, raw []byte) error {
+// replaceFile changes the file as a whole, so that servers never read half of it.
+func replaceFile(path string, raw []byte) error {
 	part := path + ".new"
 	if err := os.WriteFile(part, raw, 0o600); err != nil {
 		return err

@@ -140,7 +140,7 @@ func TestAUserHasLeftWithTheLastKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.SplitAfter(string(raw), "\n")
-	if err := replace(path, []byte(lines[0]+lines[2]+lines[3])); err != nil { // anna's first key goes
+	if err := replaceFile(path, []byte(lines[0]+lines[2]+lines[3])); err != nil { // anna's first key goes
 		t.Fatal(err)
 	}
 	want("with one of two keys revoked", map[string]bool{"anna": false, "bert": false})

@@ -60,7 +60,7 @@ func (l *link) run(ctx context.Context) {
 		if time.Since(began) > stayed {
 			wait = firstWait
 		}
-		l.log.WarnContext(ctx, "MCP server is away: trying again", "in", wait, "error", l.words(err))
+		l.log.WarnContext(ctx, "MCP server is away: trying again", "in", wait, "error", l.errorWords(err))
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -96,7 +96,7 @@ func (l *link) live(ctx context.Context, ready func()) error {
 	defer func() {
 		l.use(nil)
 		if err := session.Close(); err != nil {
-			l.log.Debug("MCP connection closed badly", "error", l.words(err))
+			l.log.Debug("MCP connection closed badly", "error", l.errorWords(err))
 		}
 		<-gone
 	}()
@@ -152,7 +152,7 @@ func (l *link) transport(ctx context.Context) (sdk.Transport, func()) {
 	}
 	// ended by closing its input, and only then killed
 	command := exec.CommandContext(context.WithoutCancel(ctx), l.server.Command, l.server.Args...)
-	command.Env = l.server.environment()
+	command.Env = l.server.programEnvironment()
 	command.WaitDelay = time.Second
 	reader, writer := io.Pipe()
 	command.Stderr = writer
@@ -205,10 +205,10 @@ func (l *link) list(ctx context.Context, session *sdk.ClientSession) error {
 		if len(l.server.Tools) > 0 && !slices.Contains(l.server.Tools, t.Name) {
 			continue
 		}
-		tool, err := l.tool(t)
+		tool, err := l.readTool(t)
 		switch {
 		case err != nil:
-			l.log.WarnContext(ctx, "MCP tool is left out", "tool", cut(t.Name, 100), "error", l.words(err))
+			l.log.WarnContext(ctx, "MCP tool is left out", "tool", cutRunes(t.Name, 100), "error", l.errorWords(err))
 		case taken[tool.Name]:
 			l.log.WarnContext(ctx, "MCP tool is left out: its name is taken", "tool", tool.Name)
 		case len(found) == maxTools:
@@ -236,40 +236,40 @@ func (l *link) call(ctx context.Context, tool string, args json.RawMessage) (Res
 	session := l.session
 	l.mu.Unlock()
 	if session == nil {
-		return Result{}, l.away(nil)
+		return Result{}, l.awayError(nil)
 	}
 	res, err := session.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: args})
 	if err == nil {
-		return l.read(res), nil
+		return l.readResult(res), nil
 	}
 	if ctx.Err() != nil {
 		return Result{}, err
 	}
 	if answered, ok := errors.AsType[*jsonrpc.Error](err); ok && answered.Code != notDelivered {
 		return Result{
-			Text: "The server refused the call: " + cut(l.hide.Replace(answered.Message), 1000), Failed: true,
+			Text: "The server refused the call: " + cutRunes(l.hide.Replace(answered.Message), 1000), Failed: true,
 		}, nil
 	}
 	select {
 	case l.lost <- struct{}{}:
 	default:
 	}
-	return Result{}, l.away(err)
+	return Result{}, l.awayError(err)
 }
 
-func (l *link) away(cause error) error {
+func (l *link) awayError(cause error) error {
 	e := &chat.Error{Code: chat.CodeUnavailable, Message: "The tool's server " + l.name +
 		" can't be reached. It is being tried again; go on without it, or try once more later."}
 	if cause != nil {
-		e.Err = errors.New(l.words(cause))
+		e.Err = errors.New(l.errorWords(cause))
 	}
 	return e
 }
 
-// words is an error without secrets.
-func (l *link) words(err error) string {
+// errorWords is an error without secrets.
+func (l *link) errorWords(err error) string {
 	if err == nil {
 		return ""
 	}
-	return cut(l.hide.Replace(err.Error()), 500)
+	return cutRunes(l.hide.Replace(err.Error()), 500)
 }

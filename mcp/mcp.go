@@ -97,15 +97,15 @@ func New(cfg Config) (*Client, error) {
 		}
 		c.links = append(c.links, &link{
 			name: name, server: server, version: cfg.Version, log: cfg.Log.With("mcp_server", name),
-			hide:  server.hider(),
+			hide:  server.secretReplacer(),
 			tried: make(chan struct{}), lost: make(chan struct{}, 1),
 		})
 	}
 	return c, errors.Join(errs...)
 }
 
-// hider replaces a server's secrets in what is logged or told.
-func (s Server) hider() *strings.Replacer {
+// secretReplacer replaces a server's secrets in what is logged or told.
+func (s Server) secretReplacer() *strings.Replacer {
 	var pairs []string
 	hide := func(value string) {
 		if len(value) >= 4 {
@@ -179,8 +179,8 @@ func (c *Client) Call(ctx context.Context, t *Tool, args json.RawMessage) (Resul
 	return Result{}, &chat.Error{Code: chat.CodeNotFound, Message: "There is no MCP server " + t.Server + "."}
 }
 
-// environment is what a started program gets to see of this one's.
-func (s Server) environment() []string {
+// programEnvironment is what a started program gets to see of this one's.
+func (s Server) programEnvironment() []string {
 	var env []string
 	for _, name := range []string{
 		"PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "APPDATA",

@@ -43,7 +43,7 @@ func modelName(server, tool string) string {
 	return fmt.Sprintf("%s_%08x", name[:maxName-9], sum.Sum32())
 }
 
-func (l *link) tool(t *sdk.Tool) (*Tool, error) {
+func (l *link) readTool(t *sdk.Tool) (*Tool, error) {
 	shape, err := json.Marshal(t.InputSchema)
 	if err != nil {
 		return nil, fmt.Errorf("its schema can't be read: %w", err)
@@ -59,13 +59,13 @@ func (l *link) tool(t *sdk.Tool) (*Tool, error) {
 	}
 	return &Tool{
 		Name: modelName(l.name, t.Name), Server: l.name, Remote: t.Name, Schema: shape, Timeout: l.server.Timeout,
-		Description: cut(strings.ToValidUTF8(t.Description, "\ufffd"), maxAbout),
+		Description: cutRunes(strings.ToValidUTF8(t.Description, "\ufffd"), maxAbout),
 		Approve:     !l.server.Free || slices.Contains(l.server.Held, t.Name),
 	}, nil
 }
 
-// read takes the text of a result and names the rest.
-func (l *link) read(res *sdk.CallToolResult) Result {
+// readResult takes the text of a result and names the rest.
+func (l *link) readResult(res *sdk.CallToolResult) Result {
 	out := Result{Failed: res.IsError}
 	var parts []string
 	for _, c := range res.Content {
@@ -73,17 +73,17 @@ func (l *link) read(res *sdk.CallToolResult) Result {
 		case *sdk.TextContent:
 			parts = append(parts, c.Text)
 		case *sdk.ImageContent:
-			parts = append(parts, fmt.Sprintf("[an image, %s, %d bytes]", cut(c.MIMEType, 60), len(c.Data)))
+			parts = append(parts, fmt.Sprintf("[an image, %s, %d bytes]", cutRunes(c.MIMEType, 60), len(c.Data)))
 		case *sdk.AudioContent:
-			parts = append(parts, fmt.Sprintf("[a sound, %s, %d bytes]", cut(c.MIMEType, 60), len(c.Data)))
+			parts = append(parts, fmt.Sprintf("[a sound, %s, %d bytes]", cutRunes(c.MIMEType, 60), len(c.Data)))
 		case *sdk.ResourceLink:
-			parts = append(parts, fmt.Sprintf("[a link to %s: %s]", cut(c.Name, 200), cut(c.URI, 500)))
+			parts = append(parts, fmt.Sprintf("[a link to %s: %s]", cutRunes(c.Name, 200), cutRunes(c.URI, 500)))
 		case *sdk.EmbeddedResource:
 			if c.Resource != nil && c.Resource.Text != "" {
 				parts = append(parts, c.Resource.Text)
 			} else if c.Resource != nil {
 				parts = append(
-					parts, fmt.Sprintf("[a file, %s, %d bytes]", cut(c.Resource.URI, 500), len(c.Resource.Blob)),
+					parts, fmt.Sprintf("[a file, %s, %d bytes]", cutRunes(c.Resource.URI, 500), len(c.Resource.Blob)),
 				)
 			}
 		}
@@ -103,8 +103,8 @@ func (l *link) read(res *sdk.CallToolResult) Result {
 	return out
 }
 
-// cut shortens to a number of runes.
-func cut(s string, limit int) string {
+// cutRunes shortens to a number of runes.
+func cutRunes(s string, limit int) string {
 	if utf8.RuneCountInString(s) <= limit {
 		return s
 	}

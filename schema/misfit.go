@@ -43,10 +43,10 @@ func wrongAt(s *jsonschema.Schema, v any, path string) string {
 			}
 		}
 	}
-	if fits(s, v) || path == "" {
+	if fitsPart(s, v) || path == "" {
 		return ""
 	}
-	return fmt.Sprintf("“%s” must be %s", path, allowed(s))
+	return fmt.Sprintf("“%s” must be %s", path, describeAllowed(s))
 }
 
 func wrongField(s *jsonschema.Schema, v map[string]any, path string) string {
@@ -55,7 +55,7 @@ func wrongField(s *jsonschema.Schema, v map[string]any, path string) string {
 	}
 	for _, name := range s.Required {
 		if _, there := v[name]; !there {
-			return fmt.Sprintf("“%s” is missing; it must be %s", path+name, allowed(s.Properties[name]))
+			return fmt.Sprintf("“%s” is missing; it must be %s", path+name, describeAllowed(s.Properties[name]))
 		}
 	}
 	names := make([]string, 0, len(v))
@@ -65,8 +65,8 @@ func wrongField(s *jsonschema.Schema, v map[string]any, path string) string {
 	slices.Sort(names)
 	for _, name := range names {
 		field, known := s.Properties[name]
-		if !known && closed(s) {
-			return fmt.Sprintf("there is no field “%s”; there are %s", clipped(path+name), cmp.Or(fieldsOf(s), "none"))
+		if !known && isClosed(s) {
+			return fmt.Sprintf("there is no field “%s”; there are %s", clipName(path+name), cmp.Or(fieldsOf(s), "none"))
 		}
 		if !known {
 			field = s.AdditionalProperties
@@ -78,15 +78,15 @@ func wrongField(s *jsonschema.Schema, v map[string]any, path string) string {
 	return ""
 }
 
-// closed reports whether an object may have no other fields than those of its schema.
-func closed(s *jsonschema.Schema) bool {
+// isClosed reports whether an object may have no other fields than those of its schema.
+func isClosed(s *jsonschema.Schema) bool {
 	more := s.AdditionalProperties
 	return more != nil && more.Not != nil && len(s.PatternProperties) == 0
 }
 
-// fits checks a part of a schema by itself. One that refers to other parts can't be checked so, and lets everything
+// fitsPart checks a part of a schema by itself. One that refers to other parts can't be checked so, and lets everything
 // pass.
-func fits(s *jsonschema.Schema, v any) bool {
+func fitsPart(s *jsonschema.Schema, v any) bool {
 	alone, err := s.CloneSchemas().Resolve(nil)
 	return err != nil || alone.Validate(v) == nil
 }
@@ -100,20 +100,20 @@ func fieldsOf(s *jsonschema.Schema) string {
 	return strings.Join(names, ", ")
 }
 
-// allowed describes the values that a schema lets pass: "a whole number from 1 to 10".
-func allowed(s *jsonschema.Schema) string {
+// describeAllowed describes the values that a schema lets pass: "a whole number from 1 to 10".
+func describeAllowed(s *jsonschema.Schema) string {
 	if s == nil {
 		return "given"
 	}
 	if len(s.Enum) > 0 {
 		var values []string
 		for _, v := range s.Enum {
-			values = append(values, spelled(v))
+			values = append(values, spellValue(v))
 		}
 		return "one of " + strings.Join(values, ", ")
 	}
 	if s.Const != nil {
-		return spelled(*s.Const)
+		return spellValue(*s.Const)
 	}
 	kinds := s.Types
 	if s.Type != "" {
@@ -137,9 +137,9 @@ func allowed(s *jsonschema.Schema) string {
 func allowedOf(kind string, s *jsonschema.Schema) string {
 	switch kind {
 	case "integer", "number":
-		return map[string]string{"integer": "a whole number", "number": "a number"}[kind] + bounds(s)
+		return map[string]string{"integer": "a whole number", "number": "a number"}[kind] + describeBounds(s)
 	case "string":
-		what := "a text" + counted(s.MinLength, s.MaxLength, "character")
+		what := "a text" + describeCount(s.MinLength, s.MaxLength, "character")
 		if s.Pattern != "" {
 			what += " of the form " + s.Pattern
 		}
@@ -150,7 +150,7 @@ func allowedOf(kind string, s *jsonschema.Schema) string {
 	case "boolean":
 		return "true or false"
 	case "array":
-		return "a list" + counted(s.MinItems, s.MaxItems, "item")
+		return "a list" + describeCount(s.MinItems, s.MaxItems, "item")
 	case "object":
 		if names := fieldsOf(s); names != "" {
 			return "an object with the fields " + names
@@ -160,8 +160,8 @@ func allowedOf(kind string, s *jsonschema.Schema) string {
 	return kind
 }
 
-// bounds says between which numbers a value lies.
-func bounds(s *jsonschema.Schema) string {
+// describeBounds says between which numbers a value lies.
+func describeBounds(s *jsonschema.Schema) string {
 	number := func(f *float64) string { return strconv.FormatFloat(*f, 'f', -1, 64) }
 	var said []string
 	switch {
@@ -187,8 +187,8 @@ func bounds(s *jsonschema.Schema) string {
 	return " " + strings.Join(said, " and ")
 }
 
-// counted says how many of something there may be.
-func counted(least, most *int, what string) string {
+// describeCount says how many of something there may be.
+func describeCount(least, most *int, what string) string {
 	switch {
 	case least != nil && most != nil:
 		return fmt.Sprintf(" of %d to %s", *least, english.Count(*most, what))
@@ -200,15 +200,15 @@ func counted(least, most *int, what string) string {
 	return ""
 }
 
-// clipped is a name that somebody else chose, at most 80 characters of it.
-func clipped(name string) string {
+// clipName is a name that somebody else chose, at most 80 characters of it.
+func clipName(name string) string {
 	if runes := []rune(name); len(runes) > 80 {
 		return string(runes[:79]) + "…"
 	}
 	return name
 }
 
-func spelled(v any) string {
+func spellValue(v any) string {
 	if s, ok := v.(string); ok {
 		return "“" + s + "”"
 	}

@@ -53,16 +53,16 @@ func checkURL(address string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	switch {
 	case err != nil || len(address) > maxURL || u.Hostname() == "" || u.Opaque != "":
-		return nil, failed(chat.CodeInvalid, "This is not the address of a web page.")
+		return nil, failedWith(chat.CodeInvalid, "This is not the address of a web page.")
 	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, failed(chat.CodeForbidden, "Only http and https addresses are read.")
+		return nil, failedWith(chat.CodeForbidden, "Only http and https addresses are read.")
 	case u.User != nil:
-		return nil, failed(chat.CodeForbidden, "An address with a user name is not read.")
+		return nil, failedWith(chat.CodeForbidden, "An address with a user name is not read.")
 	}
 	return u, nil
 }
 
-func (f *fetcher) fetch(ctx context.Context, address string) (Page, error) {
+func (f *fetcher) fetchPage(ctx context.Context, address string) (Page, error) {
 	u, err := checkURL(address)
 	if err != nil {
 		return Page{}, err
@@ -71,18 +71,18 @@ func (f *fetcher) fetch(ctx context.Context, address string) (Page, error) {
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return Page{}, failed(chat.CodeInvalid, "This is not the address of a web page.")
+		return Page{}, failedWith(chat.CodeInvalid, "This is not the address of a web page.")
 	}
 	req.Header.Set("User-Agent", "Footnote (reads a page that a person asked about)")
 	req.Header.Set("Accept", "text/html, application/xhtml+xml, text/plain, application/pdf;q=0.9")
 	req.Header.Set("Accept-Encoding", "gzip")
 	resp, err := f.client.Do(req)
 	if err != nil {
-		return Page{}, f.explain(err)
+		return Page{}, f.explainError(err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return Page{}, failed(
+		return Page{}, failedWith(
 			chat.CodeUnavailable, "The page could not be read: its server answered %d.", resp.StatusCode,
 		)
 	}
@@ -92,28 +92,28 @@ func (f *fetcher) fetch(ctx context.Context, address string) (Page, error) {
 		"text/html": ".html", "application/xhtml+xml": ".html", "text/plain": ".txt", "application/pdf": ".pdf",
 	}[kind]
 	if err != nil || extension == "" {
-		return Page{}, failed(chat.CodeUnsupported, "The page is neither HTML nor text nor PDF, so it is not read.")
+		return Page{}, failedWith(chat.CodeUnsupported, "The page is neither HTML nor text nor PDF, so it is not read.")
 	}
-	page.Filename = filename(resp.Request.URL, extension)
+	page.Filename = pageFilename(resp.Request.URL, extension)
 	if resp.ContentLength > MaxPage {
 		return Page{}, tooLarge()
 	}
-	body, err := unpacked(resp)
+	body, err := readUnpacked(resp)
 	if err != nil {
-		return Page{}, f.explain(err)
+		return Page{}, f.explainError(err)
 	}
 	if extension != ".pdf" {
 		body, err = inUTF8(body, params["charset"])
 		if err != nil {
-			return Page{}, f.explain(err)
+			return Page{}, f.explainError(err)
 		}
 	}
 	page.Body = body
 	return page, nil
 }
 
-// unpacked reads a body within its limits, both before and after decompression.
-func unpacked(resp *http.Response) ([]byte, error) {
+// readUnpacked reads a body within its limits, both before and after decompression.
+func readUnpacked(resp *http.Response) ([]byte, error) {
 	sent := io.Reader(&io.LimitedReader{R: resp.Body, N: MaxPage + 1})
 	switch strings.ToLower(resp.Header.Get("Content-Encoding")) {
 	case "", "identity":
@@ -124,7 +124,7 @@ func unpacked(resp *http.Response) ([]byte, error) {
 		}
 		sent = zipped
 	default:
-		return nil, failed(chat.CodeUnsupported, "The page is packed in a way that is not read.")
+		return nil, failedWith(chat.CodeUnsupported, "The page is packed in a way that is not read.")
 	}
 	body, err := io.ReadAll(io.LimitReader(sent, MaxPage+1))
 	if len(body) > MaxPage {
@@ -148,11 +148,11 @@ func inUTF8(body []byte, label string) ([]byte, error) {
 }
 
 func tooLarge() error {
-	return failed(chat.CodeTooLarge, "The page is larger than %d MiB, so it is not read.", MaxPage>>20)
+	return failedWith(chat.CodeTooLarge, "The page is larger than %d MiB, so it is not read.", MaxPage>>20)
 }
 
-// explain turns what went wrong into a sentence that names no address of the inside.
-func (f *fetcher) explain(err error) error {
+// explainError turns what went wrong into a sentence that names no address of the inside.
+func (f *fetcher) explainError(err error) error {
 	var told *chat.Error
 	var timeout net.Error
 	switch {
@@ -171,8 +171,8 @@ func (f *fetcher) explain(err error) error {
 	return &chat.Error{Code: chat.CodeUnavailable, Message: "The page could not be read.", Err: err}
 }
 
-// filename names a page by its host and the end of its path.
-func filename(u *url.URL, extension string) string {
+// pageFilename names a page by its host and the end of its path.
+func pageFilename(u *url.URL, extension string) string {
 	name := u.Hostname()
 	if last := path.Base(u.Path); last != "/" && last != "." {
 		name += "-" + last

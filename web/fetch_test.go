@@ -99,7 +99,7 @@ func TestPagesAreReadWithinLimits(t *testing.T) {
 		{"/missing", "", "", "", chat.CodeUnavailable},
 		{"/round", "", "", "", chat.CodeUnavailable},
 	} {
-		page, err := f.fetch(t.Context(), server.URL+tt.path)
+		page, err := f.fetchPage(t.Context(), server.URL+tt.path)
 		if tt.code != "" {
 			if err == nil || chat.CodeOf(err) != tt.code {
 				t.Errorf("%s = %v, want %s", tt.path, err, tt.code)
@@ -128,7 +128,7 @@ func TestAPageThatNeverEndsIsGivenUp(t *testing.T) {
 	f := newFetcher(publicOnly([]netip.AddrPort{server.Listener.Addr().(*net.TCPAddr).AddrPort()}), nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if _, err := f.fetch(ctx, server.URL); err == nil || chat.CodeOf(err) != chat.CodeTimeout {
+	if _, err := f.fetchPage(ctx, server.URL); err == nil || chat.CodeOf(err) != chat.CodeTimeout {
 		t.Errorf("fetch = %v, want %v", err, chat.CodeTimeout)
 	}
 	<-left

@@ -106,11 +106,11 @@ func TestNoSpellingOfAnInsideAddressIsConnectedTo(t *testing.T) {
 			for _, form := range []string{"http://%s/", "http://%s:" + port + "/latest/meta-data", "https://%s/"} {
 				address := fmt.Sprintf(form, host)
 				tried++
-				if _, err := f.fetch(t.Context(), address); err == nil {
+				if _, err := f.fetchPage(t.Context(), address); err == nil {
 					t.Errorf("%s was read, want an error", address)
 				}
 				target.Store(&address)
-				if _, err := f.fetch(t.Context(), public.URL); err == nil {
+				if _, err := f.fetchPage(t.Context(), public.URL); err == nil {
 					t.Errorf("%s was read after a redirect, want an error", address)
 				}
 			}
@@ -124,7 +124,7 @@ func TestNoSpellingOfAnInsideAddressIsConnectedTo(t *testing.T) {
 		}
 		tried++
 		for _, form := range []string{"http://%s/", "http://%s:" + port + "/"} {
-			if _, err := f.fetch(t.Context(), fmt.Sprintf(form, host)); err == nil {
+			if _, err := f.fetchPage(t.Context(), fmt.Sprintf(form, host)); err == nil {
 				t.Errorf("%s was read, want an error", host)
 			}
 		}
@@ -136,11 +136,11 @@ func TestNoSpellingOfAnInsideAddressIsConnectedTo(t *testing.T) {
 		"http://user:pw@127.0.0.1:" + port + "/", " http://127.0.0.1:" + port,
 	} {
 		tried++
-		if _, err := f.fetch(t.Context(), address); err == nil {
+		if _, err := f.fetchPage(t.Context(), address); err == nil {
 			t.Errorf("%s was read, want an error", address)
 		}
 		target.Store(&address)
-		if _, err := f.fetch(t.Context(), public.URL); err == nil {
+		if _, err := f.fetchPage(t.Context(), public.URL); err == nil {
 			t.Errorf("%s was read after a redirect, want an error", address)
 		}
 	}
@@ -166,13 +166,13 @@ func TestAnAddressIsJudgedAgainAtEachDial(t *testing.T) {
 	w := watch(public)
 	names := newNames(t, public.Addr())
 	f := newFetcher(w.control, names.resolver())
-	_, err := f.fetch(t.Context(), "http://rebinding.example:"+strconv.Itoa(int(public.Port()))+"/")
+	_, err := f.fetchPage(t.Context(), "http://rebinding.example:"+strconv.Itoa(int(public.Port()))+"/")
 	if err == nil || chat.CodeOf(err) != chat.CodeForbidden || visits.Load() > 0 || w.through.Load() > 0 {
 		t.Errorf("a name that changed its mind: %v, %d visits; want %v and at most 0",
 			err, visits.Load(), chat.CodeForbidden)
 	}
 	names.answer(netip.MustParseAddr("127.0.0.9"), netip.MustParseAddr("10.0.0.1"))
-	if _, err = f.fetch(t.Context(), "http://many.example:"+strconv.Itoa(int(public.Port()))+"/"); err == nil ||
+	if _, err = f.fetchPage(t.Context(), "http://many.example:"+strconv.Itoa(int(public.Port()))+"/"); err == nil ||
 		w.through.Load() > 0 {
 		t.Errorf("a name of several inside addresses: %v", err)
 	}
@@ -185,23 +185,23 @@ func TestOnlyListedAddressesAreExceptions(t *testing.T) {
 	t.Parallel()
 	port, visits := secret(t)
 	listed := netip.MustParseAddrPort("127.0.0.1:" + port)
-	if _, err := newFetcher(publicOnly(nil), nil).fetch(t.Context(), "http://"+listed.String()); err == nil ||
+	if _, err := newFetcher(publicOnly(nil), nil).fetchPage(t.Context(), "http://"+listed.String()); err == nil ||
 		chat.CodeOf(err) != chat.CodeForbidden {
 		t.Errorf("unlisted: %v, want %v", err, chat.CodeForbidden)
 	}
 	if strings.Contains(
 		fmt.Sprint(
-			chat.MessageOf(errorOf(newFetcher(publicOnly(nil), nil).fetch(t.Context(), "http://"+listed.String()))),
+			chat.MessageOf(errorOf(newFetcher(publicOnly(nil), nil).fetchPage(t.Context(), "http://"+listed.String()))),
 		), "127.",
 	) {
 		t.Error("the refusal tells the address")
 	}
-	page, err := newFetcher(publicOnly([]netip.AddrPort{listed}), nil).fetch(t.Context(), "http://"+listed.String())
+	page, err := newFetcher(publicOnly([]netip.AddrPort{listed}), nil).fetchPage(t.Context(), "http://"+listed.String())
 	if err != nil || visits.Load() != 1 || string(page.Body) != "the metadata" {
 		t.Errorf("listed: %+v, %v; want %q", page, err, "the metadata")
 	}
 	other := netip.AddrPortFrom(listed.Addr(), listed.Port()+1)
-	if _, err := newFetcher(publicOnly([]netip.AddrPort{listed}), nil).fetch(t.Context(),
+	if _, err := newFetcher(publicOnly([]netip.AddrPort{listed}), nil).fetchPage(t.Context(),
 		(&url.URL{Scheme: "http", Host: other.String()}).String()); err == nil {
 		t.Error("another port of a listed address was dialled")
 	}

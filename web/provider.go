@@ -25,8 +25,8 @@ type api struct {
 	client    *http.Client
 }
 
-// ask sends a request and decodes the answer. The sentence of its error names the status, never the key.
-func (a api) ask(ctx context.Context, method, address string, header map[string]string, in, out any) error {
+// askJSON sends a request and decodes the answer. The sentence of its error names the status, never the key.
+func (a api) askJSON(ctx context.Context, method, address string, header map[string]string, in, out any) error {
 	var body io.Reader
 	if in != nil {
 		raw, err := json.Marshal(in)
@@ -54,13 +54,13 @@ func (a api) ask(ctx context.Context, method, address string, header map[string]
 	switch resp.StatusCode {
 	case http.StatusOK:
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return failed(
+		return failedWith(
 			chat.CodeUnavailable, "The web search service refused the key or the request (status %d).", resp.StatusCode,
 		)
 	case http.StatusTooManyRequests:
-		return failed(chat.CodeTooMany, "The web search service allows no more searches right now.")
+		return failedWith(chat.CodeTooMany, "The web search service allows no more searches right now.")
 	default:
-		return failed(chat.CodeUnavailable, "The web search service answered %d.", resp.StatusCode)
+		return failedWith(chat.CodeUnavailable, "The web search service answered %d.", resp.StatusCode)
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(out); err != nil {
 		return &chat.Error{
@@ -81,7 +81,7 @@ func (p searxng) search(ctx context.Context, query string, _ int) ([]Found, erro
 	if p.key != "" {
 		header["Authorization"] = "Bearer " + p.key
 	}
-	err := p.ask(
+	err := p.askJSON(
 		ctx, http.MethodGet, p.base+"/search?"+url.Values{"q": {query}, "format": {"json"}}.Encode(), header, nil, &out,
 	)
 	found := make([]Found, 0, len(out.Results))
@@ -103,7 +103,8 @@ func (p tavily) search(ctx context.Context, query string, n int) ([]Found, error
 	if base == "" {
 		base = "https://api.tavily.com"
 	}
-	err := p.ask(ctx, http.MethodPost, base+"/search", map[string]string{"Authorization": "Bearer " + p.key}, in, &out)
+	err := p.askJSON(ctx, http.MethodPost, base+"/search",
+		map[string]string{"Authorization": "Bearer " + p.key}, in, &out)
 	found := make([]Found, 0, len(out.Results))
 	for _, r := range out.Results {
 		found = append(found, Found{URL: r.URL, Title: r.Title, Snippet: r.Content})
@@ -126,7 +127,7 @@ func (p brave) search(ctx context.Context, query string, n int) ([]Found, error)
 	}
 	address := base + "/res/v1/web/search?" +
 		url.Values{"q": {query}, "count": {strconv.Itoa(n)}, "text_decorations": {"false"}}.Encode()
-	err := p.ask(ctx, http.MethodGet, address, map[string]string{"X-Subscription-Token": p.key}, nil, &out)
+	err := p.askJSON(ctx, http.MethodGet, address, map[string]string{"X-Subscription-Token": p.key}, nil, &out)
 	found := make([]Found, 0, len(out.Web.Results))
 	for _, r := range out.Web.Results {
 		found = append(found, Found{URL: r.URL, Title: r.Title, Snippet: r.Description})

@@ -126,7 +126,7 @@ func (w *Web) Search(ctx context.Context, query string, n int) ([]Found, error) 
 		u.Fragment = ""
 		f.URL = u.String()
 		if !slices.ContainsFunc(out, func(o Found) bool { return o.URL == f.URL }) {
-			f.Title, f.Snippet = plain(f.Title, 300), plain(f.Snippet, 1000)
+			f.Title, f.Snippet = plainLine(f.Title, 300), plainLine(f.Snippet, 1000)
 			out = append(out, f)
 		}
 	}
@@ -145,15 +145,15 @@ type Page struct {
 // chat.CodeForbidden for an address that is not public, chat.CodeTooLarge, chat.CodeUnsupported, chat.CodeTimeout or
 // chat.CodeUnavailable.
 func (w *Web) Fetch(ctx context.Context, address string) (Page, error) {
-	return w.fetcher.fetch(ctx, address)
+	return w.fetcher.fetchPage(ctx, address)
 }
 
-// plain makes one line of at most limit runes of what a provider says.
-func plain(s string, limit int) string {
+// plainLine makes one line of at most limit runes of what a provider says.
+func plainLine(s string, limit int) string {
 	runes := []rune(strings.Join(strings.Fields(strings.ToValidUTF8(s, "\ufffd")), " "))
 	return string(runes[:min(limit, len(runes))])
 }
 
-func failed(code chat.Code, format string, args ...any) error {
+func failedWith(code chat.Code, format string, args ...any) error {
 	return &chat.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }

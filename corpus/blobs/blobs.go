@@ -42,15 +42,16 @@ func Open(dir string) (Directory, error) {
 		return Directory{}, fmt.Errorf("open blobs: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return Directory{}, fmt.Errorf("open blobs: %w", failure(err))
+		return Directory{}, fmt.Errorf("open blobs: %w", translateError(err))
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return Directory{}, fmt.Errorf("open blobs: %w", err)
 	}
 	d := Directory{root}
-	if err := errors.Join(root.MkdirAll(incoming, 0o700), d.clear(time.Now().Add(-abandonedAfter))); err != nil {
-		return Directory{}, errors.Join(fmt.Errorf("open blobs: %w", failure(err)), root.Close())
+	if err := errors.Join(root.MkdirAll(incoming, 0o700),
+		d.clearUnfinished(time.Now().Add(-abandonedAfter))); err != nil {
+		return Directory{}, errors.Join(fmt.Errorf("open blobs: %w", translateError(err)), root.Close())
 	}
 	return d, nil
 }
@@ -70,8 +71,8 @@ func (d Directory) Reach(context.Context) error {
 	}
 }
 
-// clear removes files that were begun before a time and never finished.
-func (d Directory) clear(before time.Time) error {
+// clearUnfinished removes files that were begun before a time and never finished.
+func (d Directory) clearUnfinished(before time.Time) error {
 	entries, err := fs.ReadDir(d.root.FS(), incoming)
 	if err != nil {
 		return err
@@ -94,14 +95,14 @@ func (d Directory) Put(ctx context.Context, r io.Reader, limit int64) (hash stri
 	temp := path.Join(incoming, rand.Text())
 	f, err := d.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return "", 0, fmt.Errorf("store a file: %w", failure(err))
+		return "", 0, fmt.Errorf("store a file: %w", translateError(err))
 	}
 	hash, size, err = Write(ctx, f, r, limit)
 	if closing := f.Close(); err == nil {
-		err = failure(closing)
+		err = translateError(closing)
 	}
 	if err == nil {
-		err = d.keep(temp, hash)
+		err = d.keepFile(temp, hash)
 	}
 	if err != nil {
 		if removing := d.root.Remove(temp); !errors.Is(removing, fs.ErrNotExist) {
@@ -125,24 +126,24 @@ func Write(ctx context.Context, f *os.File, r io.Reader, limit int64) (string, i
 			"The file is larger than the limit of %s.", humanize.IBytes(uint64(limit)),
 		)}
 	}
-	return hex.EncodeToString(sum.Sum(nil)), size, failure(f.Sync())
+	return hex.EncodeToString(sum.Sum(nil)), size, translateError(f.Sync())
 }
 
-// keep gives a finished file its name and makes that durable. The same bytes may be there already: then they are
+// keepFile gives a finished file its name and makes that durable. The same bytes may be there already: then they are
 // replaced by equals.
-func (d Directory) keep(temp, hash string) error {
+func (d Directory) keepFile(temp, hash string) error {
 	name, _ := Name(hash)
 	dir := path.Dir(name)
 	if err := d.root.MkdirAll(dir, 0o700); err != nil {
-		return failure(err)
+		return translateError(err)
 	}
 	if err := d.root.Rename(temp, name); err != nil {
-		return failure(err)
+		return translateError(err)
 	}
 	for _, changed := range []string{dir, "."} {
 		f, err := d.root.Open(changed)
 		if err != nil {
-			return failure(err)
+			return translateError(err)
 		}
 		err = f.Sync()
 		if closing := f.Close(); err == nil {
@@ -150,7 +151,7 @@ func (d Directory) keep(temp, hash string) error {
 		}
 		// not every file system syncs directories
 		if err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) {
-			return failure(err)
+			return translateError(err)
 		}
 	}
 	return nil
@@ -180,7 +181,7 @@ func (d Directory) Open(_ context.Context, hash string) (io.ReadSeekCloser, erro
 		return nil, ErrNone
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open a file: %w", failure(err))
+		return nil, fmt.Errorf("open a file: %w", translateError(err))
 	}
 	return f, nil
 }
@@ -192,7 +193,7 @@ func (d Directory) Delete(_ context.Context, hash string) error {
 		return nil
 	}
 	if err := d.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove a file: %w", failure(err))
+		return fmt.Errorf("remove a file: %w", translateError(err))
 	}
 	return nil
 }
@@ -215,11 +216,11 @@ type writerTo struct{ w io.Writer }
 
 func (w writerTo) Write(p []byte) (int, error) {
 	n, err := w.w.Write(p)
-	return n, failure(err)
+	return n, translateError(err)
 }
 
-// failure gives a disk's error the code and the sentence that people need.
-func failure(err error) error {
+// translateError gives a disk's error the code and the sentence that people need.
+func translateError(err error) error {
 	switch {
 	case err == nil:
 		return nil

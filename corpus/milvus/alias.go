@@ -14,25 +14,26 @@ import (
 // Earlier versions also made collections with the words of passages.
 var familyLike = regexp.MustCompile(`^[0-9a-f]{8}_[1-9][0-9]*(` + withWords + `)?$`)
 
-// serving returns the collection that the alias names, empty if there is no alias.
-func (s *Store) serving(ctx context.Context) (string, error) {
-	return call(ctx, s, "look at alias "+s.cfg.Collection, func(ctx context.Context, c client.Client) (string, error) {
-		collection, err := c.DescribeCollection(ctx, s.cfg.Collection)
-		if err != nil {
-			if missing(err) {
-				return "", nil
+// servingCollection returns the collection that the alias names, empty if there is no alias.
+func (s *Store) servingCollection(ctx context.Context) (string, error) {
+	return callServer(ctx, s, "look at alias "+s.cfg.Collection,
+		func(ctx context.Context, c client.Client) (string, error) {
+			collection, err := c.DescribeCollection(ctx, s.cfg.Collection)
+			if err != nil {
+				if isMissing(err) {
+					return "", nil
+				}
+				return "", err
 			}
-			return "", err
-		}
-		return collection.Name, nil
-	})
+			return collection.Name, nil
+		})
 }
 
 // claimAlias gives the alias to a collection unless it serves for another one, which Complete waits for. If it was
 // ours and is not any more, another Footnote has moved on to another model, and this one must not fill the old one
 // again.
 func (s *Store) claimAlias(ctx context.Context, name string) error {
-	serving, err := s.serving(ctx)
+	serving, err := s.servingCollection(ctx)
 	if err != nil {
 		return err
 	}
@@ -52,7 +53,7 @@ func (s *Store) claimAlias(ctx context.Context, name string) error {
 		return gone
 	}
 	if serving == "" {
-		err = s.do(ctx, "make alias "+s.cfg.Collection, func(ctx context.Context, c client.Client) error {
+		err = s.runCall(ctx, "make alias "+s.cfg.Collection, func(ctx context.Context, c client.Client) error {
 			err := c.CreateAlias(ctx, name, s.cfg.Collection)
 			// its collection was dropped under it
 			if err != nil && strings.Contains(err.Error(), "alias already exist") {
@@ -61,32 +62,32 @@ func (s *Store) claimAlias(ctx context.Context, name string) error {
 			return err
 		})
 		if err == nil {
-			s.serves()
+			s.noteServed()
 		}
 		return err
 	}
 	if n := s.dimensionOf(serving); n > 0 { // our model's, of another dimension: nothing is lost if there is nothing
-		if n, err := s.count(ctx, &index{name: serving, dimension: n}, everything); err != nil || n > 0 {
+		if n, err := s.countVectors(ctx, &index{name: serving, dimension: n}, everything); err != nil || n > 0 {
 			return err
 		}
-		return s.swap(ctx, name, serving)
+		return s.swapAlias(ctx, name, serving)
 	}
 	return nil
 }
 
-// swap moves the alias from one collection to another, in one step, and drops the first.
-func (s *Store) swap(ctx context.Context, to, from string) error {
-	err := s.do(ctx, "move alias "+s.cfg.Collection, func(ctx context.Context, c client.Client) error {
+// swapAlias moves the alias from one collection to another, in one step, and drops the first.
+func (s *Store) swapAlias(ctx context.Context, to, from string) error {
+	err := s.runCall(ctx, "move alias "+s.cfg.Collection, func(ctx context.Context, c client.Client) error {
 		return c.AlterAlias(ctx, to, s.cfg.Collection)
 	})
 	if err != nil {
 		return err
 	}
-	s.serves()
-	return s.drop(ctx, from)
+	s.noteServed()
+	return s.dropCollection(ctx, from)
 }
 
-func (s *Store) serves() {
+func (s *Store) noteServed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.served = true
@@ -95,24 +96,24 @@ func (s *Store) serves() {
 // Complete says that every document has its vectors in our collection: the alias moves there in one step, and those
 // of earlier models and versions go.
 func (s *Store) Complete(ctx context.Context) error {
-	ix, err := s.find(ctx)
+	ix, err := s.findCollection(ctx)
 	if err != nil || ix == nil {
 		return err
 	}
 	if err := s.claimAlias(ctx, ix.name); err != nil {
 		return err
 	}
-	serving, err := s.serving(ctx)
+	serving, err := s.servingCollection(ctx)
 	if err != nil {
 		return err
 	}
 	if serving != ix.name {
-		if err := s.swap(ctx, ix.name, serving); err != nil {
+		if err := s.swapAlias(ctx, ix.name, serving); err != nil {
 			return err
 		}
 		s.cfg.Log.InfoContext(ctx, "searches now use another collection", "collection", ix.name, "before", serving)
 	}
-	names, err := s.collections(ctx)
+	names, err := s.listCollections(ctx)
 	if err != nil {
 		return err
 	}
@@ -120,7 +121,7 @@ func (s *Store) Complete(ctx context.Context) error {
 		if name == ix.name {
 			continue
 		}
-		if err := s.drop(ctx, name); err != nil {
+		if err := s.dropCollection(ctx, name); err != nil {
 			return err
 		}
 		s.cfg.Log.InfoContext(ctx, "dropped earlier vectors", "collection", name)
@@ -128,8 +129,8 @@ func (s *Store) Complete(ctx context.Context) error {
 	return nil
 }
 
-// missing reports whether an error says that a collection or an alias is not there. The client passes on words only.
-func missing(err error) bool {
+// isMissing reports whether an error says that a collection or an alias is not there. The client passes on words only.
+func isMissing(err error) bool {
 	said := strings.ToLower(err.Error())
 	for _, words := range []string{
 		"collection not found", "can't find collection", "not exist", "collection not exist",

@@ -63,9 +63,9 @@ func besideTheClient(b *testing.B, kind milvustest.Kind) {
 			}),
 		)
 	}
-	conn, err := bare.connection(ctx)
+	conn, err := bare.connectClient(ctx)
 	must(err)
-	ix, err := bare.find(ctx)
+	ix, err := bare.findCollection(ctx)
 	must(err)
 
 	part := min(1000, len(all)/5)
@@ -97,7 +97,7 @@ func besideTheClient(b *testing.B, kind milvustest.Kind) {
 	b.ReportMetric(float64(part)/median(stored[2]).Seconds(), "vectors/s")
 	b.ReportMetric(float64(slices.Max(stored[0]))/float64(median(stored[0])), "slowest-insert-to-median")
 
-	expression, _ := filter(scope, nil)
+	expression, _ := scopeFilter(scope, nil)
 	effort, err := entity.NewIndexHNSWSearchParam(leastEffort)
 	must(err)
 	compare := func(what string, ours, theirs func(query []float32) int) {

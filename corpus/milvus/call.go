@@ -18,12 +18,12 @@ const (
 	saysNo      = "Milvus, which keeps the vectors, can't do this now; the log has the details."
 )
 
-// call does one thing on the server within callTime. What do returns is dropped when it comes late. Failures are
+// callServer does one thing on the server within callTime. What do returns is dropped when it comes late. Failures are
 // chat.Errors.
-func call[T any](
+func callServer[T any](
 	ctx context.Context, s *Store, what string, do func(context.Context, client.Client) (T, error),
 ) (out T, err error) {
-	if err := s.begin(); err != nil {
+	if err := s.beginCall(); err != nil {
 		return out, err
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, callTime, errSlow)
@@ -36,7 +36,7 @@ func call[T any](
 	go func() {
 		defer s.calls.Done()
 		var r result
-		conn, err := s.connection(limited)
+		conn, err := s.connectClient(limited)
 		if err == nil {
 			r.value, err = do(limited, conn)
 		}
@@ -55,11 +55,11 @@ func call[T any](
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return out, ctx.Err() // the caller left: that says nothing about the server
 	}
-	return out, s.failed(fmt.Errorf("%s: %w", what, err))
+	return out, s.explainError(fmt.Errorf("%s: %w", what, err))
 }
 
-// begin counts a call in, unless the server rests.
-func (s *Store) begin() error {
+// beginCall counts a call in, unless the server rests.
+func (s *Store) beginCall() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -74,15 +74,15 @@ func (s *Store) begin() error {
 	return nil
 }
 
-// resting reports whether calls fail at once, since the server did not answer.
-func (s *Store) resting() bool {
+// isResting reports whether calls fail at once, since the server did not answer.
+func (s *Store) isResting() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return time.Now().Before(s.rest)
 }
 
-// failed makes an error for the caller of what the client returned. Without an answer the server gets a rest.
-func (s *Store) failed(err error) error {
+// explainError makes an error for the caller of what the client returned. Without an answer the server gets a rest.
+func (s *Store) explainError(err error) error {
 	if _, ours := errors.AsType[*chat.Error](err); ours {
 		return err
 	}
@@ -95,10 +95,10 @@ func (s *Store) failed(err error) error {
 		}
 	case code != codes.Unavailable && code != codes.DeadlineExceeded && !errors.Is(err, errSlow) &&
 		!errors.Is(err, context.DeadlineExceeded):
-		s.forget()
-		return unavailable(saysNo, err)
+		s.forgetCollection()
+		return unavailableError(saysNo, err)
 	}
-	out := unavailable(saysNothing, err)
+	out := unavailableError(saysNothing, err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if now := time.Now(); now.After(s.rest) {
@@ -108,15 +108,16 @@ func (s *Store) failed(err error) error {
 	return out
 }
 
-// forget has the collection looked for again.
-func (s *Store) forget() {
+// forgetCollection has the collection looked for again.
+func (s *Store) forgetCollection() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.index = nil
 }
 
-// connection returns the client, connecting first if need be. One attempt is under way at a time, and all wait for it.
-func (s *Store) connection(ctx context.Context) (client.Client, error) {
+// connectClient returns the client, connecting first if need be. One attempt is under way at a time, and all wait for
+// it.
+func (s *Store) connectClient(ctx context.Context) (client.Client, error) {
 	s.mu.Lock()
 	if s.conn != nil {
 		defer s.mu.Unlock()
@@ -129,7 +130,7 @@ func (s *Store) connection(ctx context.Context) (client.Client, error) {
 	if s.dialing == nil {
 		s.dialing = make(chan struct{})
 		s.calls.Add(1)
-		go s.dial(s.dialing) //nolint:contextcheck // all callers wait for the attempt, so none may end it
+		go s.dialServer(s.dialing) //nolint:contextcheck // all callers wait for the attempt, so none may end it
 	}
 	done := s.dialing
 	s.mu.Unlock()

@@ -37,17 +37,17 @@ type index struct {
 	written   *written // what it may hold; nil: anything
 }
 
-// family is how the names of our model's collections begin: one for each number of dimensions.
-func (s *Store) family() string {
+// namePrefix is how the names of our model's collections begin: one for each number of dimensions.
+func (s *Store) namePrefix() string {
 	sum := sha256.Sum256([]byte(s.cfg.Model))
 	return s.cfg.Collection + "_" + hex.EncodeToString(sum[:4]) + "_"
 }
 
-func (s *Store) nameFor(dimension int) string { return s.family() + strconv.Itoa(dimension) }
+func (s *Store) nameFor(dimension int) string { return s.namePrefix() + strconv.Itoa(dimension) }
 
 // dimensionOf is the inverse of nameFor, for earlier versions' names too; 0 for a collection of another model's.
 func (s *Store) dimensionOf(name string) int {
-	rest, ours := strings.CutPrefix(name, s.family())
+	rest, ours := strings.CutPrefix(name, s.namePrefix())
 	n, err := strconv.Atoi(strings.TrimSuffix(rest, withWords))
 	if !ours || err != nil {
 		return 0
@@ -55,9 +55,9 @@ func (s *Store) dimensionOf(name string) int {
 	return n
 }
 
-// find returns the collection that takes part, nil if there is none yet. While the embedder's dimension is unknown
-// it is the one that serves, or else any of our model's.
-func (s *Store) find(ctx context.Context) (*index, error) {
+// findCollection returns the collection that takes part, nil if there is none yet. While the embedder's dimension is
+// unknown it is the one that serves, or else any of our model's.
+func (s *Store) findCollection(ctx context.Context) (*index, error) {
 	s.mu.Lock()
 	known, dimension, creating := s.index, s.dimension, s.creating
 	s.mu.Unlock()
@@ -80,31 +80,31 @@ func (s *Store) find(ctx context.Context) (*index, error) {
 			return nil, err
 		}
 		if dimension == 0 {
-			s.missed()
+			s.noteMissing()
 			return nil, nil
 		}
 	}
-	there, err := s.has(ctx, s.nameFor(dimension))
+	there, err := s.hasCollection(ctx, s.nameFor(dimension))
 	if err != nil {
 		return nil, err
 	}
 	if !there {
-		s.missed()
+		s.noteMissing()
 		return nil, nil
 	}
-	return s.adopt(ctx, dimension)
+	return s.adoptCollection(ctx, dimension)
 }
 
 // presentDimension is that of our model's collection, the one that serves if there are many; 0 if there is none.
 func (s *Store) presentDimension(ctx context.Context) (int, error) {
-	serving, err := s.serving(ctx)
+	serving, err := s.servingCollection(ctx)
 	if err != nil {
 		return 0, err
 	}
 	if n := s.dimensionOf(serving); n > 0 {
 		return n, nil
 	}
-	names, err := s.collections(ctx)
+	names, err := s.listCollections(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -116,10 +116,10 @@ func (s *Store) presentDimension(ctx context.Context) (int, error) {
 	return 0, nil
 }
 
-// adopt takes an existing collection, once it can be searched.
-func (s *Store) adopt(ctx context.Context, dimension int) (*index, error) {
+// adoptCollection takes an existing collection, once it can be searched.
+func (s *Store) adoptCollection(ctx context.Context, dimension int) (*index, error) {
 	ix := &index{name: s.nameFor(dimension), dimension: dimension}
-	if err := s.load(ctx, ix.name); err != nil {
+	if err := s.loadCollection(ctx, ix.name); err != nil {
 		return nil, err
 	}
 	if err := s.claimAlias(ctx, ix.name); err != nil {
@@ -132,8 +132,8 @@ func (s *Store) adopt(ctx context.Context, dimension int) (*index, error) {
 	return ix, nil
 }
 
-// missed notes that there is no collection. If there was one, it is made and filled again.
-func (s *Store) missed() {
+// noteMissing notes that there is no collection. If there was one, it is made and filled again.
+func (s *Store) noteMissing() {
 	s.mu.Lock()
 	lost := s.had
 	s.had = false
@@ -152,7 +152,7 @@ func (s *Store) startFinding(ctx context.Context) (alone bool, err error) {
 		case s.making <- struct{}{}:
 			return true, nil
 		case <-ctx.Done():
-			return false, waited(ctx)
+			return false, waitError(ctx)
 		case <-every.C:
 		}
 		s.mu.Lock()
@@ -164,8 +164,8 @@ func (s *Store) startFinding(ctx context.Context) (alone bool, err error) {
 	}
 }
 
-func waited(ctx context.Context) error {
-	return unavailable(saysNothing, fmt.Errorf("wait for the collection: %w", context.Cause(ctx)))
+func waitError(ctx context.Context) error {
+	return unavailableError(saysNothing, fmt.Errorf("wait for the collection: %w", context.Cause(ctx)))
 }
 
 // startMaking waits until nobody else makes or chooses a collection, which can take as long as that takes to load.
@@ -174,14 +174,14 @@ func (s *Store) startMaking(ctx context.Context) error {
 	case s.making <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return waited(ctx)
+		return waitError(ctx)
 	}
 }
 
 func (s *Store) endMaking() { <-s.making }
 
-// make returns the collection for vectors of a dimension, made new if it is not there.
-func (s *Store) make(ctx context.Context, dimension int) (*index, error) {
+// makeCollection returns the collection for vectors of a dimension, made new if it is not there.
+func (s *Store) makeCollection(ctx context.Context, dimension int) (*index, error) {
 	if err := s.startMaking(ctx); err != nil {
 		return nil, err
 	}
@@ -193,14 +193,14 @@ func (s *Store) make(ctx context.Context, dimension int) (*index, error) {
 		return known, nil
 	}
 	name := s.nameFor(dimension)
-	there, err := s.has(ctx, name)
+	there, err := s.hasCollection(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	if !there {
 		s.setCreating(true)
 		defer s.setCreating(false)
-		if err := s.create(ctx, dimension); err != nil {
+		if err := s.createCollection(ctx, dimension); err != nil {
 			return nil, err
 		}
 		if s.cfg.Alone {
@@ -210,7 +210,7 @@ func (s *Store) make(ctx context.Context, dimension int) (*index, error) {
 		}
 		s.tellLost() // documents that counted as done are to be looked at
 	}
-	return s.adopt(ctx, dimension)
+	return s.adoptCollection(ctx, dimension)
 }
 
 func (s *Store) setCreating(now bool) {
@@ -219,14 +219,14 @@ func (s *Store) setCreating(now bool) {
 	s.creating = now
 }
 
-// load makes a collection searchable.
-func (s *Store) load(ctx context.Context, name string) error {
+// loadCollection makes a collection searchable.
+func (s *Store) loadCollection(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, loadTime)
 	defer cancel()
 	every := time.NewTicker(lookEvery)
 	defer every.Stop()
 	for asked := false; ; {
-		state, err := call(ctx, s, "state of collection "+name, func(
+		state, err := callServer(ctx, s, "state of collection "+name, func(
 			ctx context.Context, c client.Client,
 		) (entity.LoadState, error) {
 			return c.GetLoadState(ctx, name, nil)
@@ -235,7 +235,7 @@ func (s *Store) load(ctx context.Context, name string) error {
 			return err
 		}
 		if !asked && state != entity.LoadStateLoading {
-			err := s.do(
+			err := s.runCall(
 				ctx, "load collection "+name,
 				func(ctx context.Context, c client.Client) error { return c.LoadCollection(ctx, name, true) },
 			)
@@ -246,45 +246,46 @@ func (s *Store) load(ctx context.Context, name string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return unavailable(saysNothing, fmt.Errorf("load collection %s: %w", name, ctx.Err()))
+			return unavailableError(saysNothing, fmt.Errorf("load collection %s: %w", name, ctx.Err()))
 		case <-every.C:
 		}
 	}
 }
 
-// do is call for what returns nothing.
-func (s *Store) do(ctx context.Context, what string, f func(context.Context, client.Client) error) error {
-	_, err := call(
+// runCall is call for what returns nothing.
+func (s *Store) runCall(ctx context.Context, what string, f func(context.Context, client.Client) error) error {
+	_, err := callServer(
 		ctx, s, what, func(ctx context.Context, c client.Client) (struct{}, error) { return struct{}{}, f(ctx, c) },
 	)
 	return err
 }
 
-func (s *Store) has(ctx context.Context, name string) (bool, error) {
-	return call(
+func (s *Store) hasCollection(ctx context.Context, name string) (bool, error) {
+	return callServer(
 		ctx, s, "look for collection "+name,
 		func(ctx context.Context, c client.Client) (bool, error) { return c.HasCollection(ctx, name) },
 	)
 }
 
-// collections returns the names of the collections that are ours, of any model.
-func (s *Store) collections(ctx context.Context) ([]string, error) {
-	return call(ctx, s, "list collections", func(ctx context.Context, c client.Client) (names []string, err error) {
-		list, err := c.ListCollections(ctx)
-		for _, collection := range list {
-			if rest, ours := strings.CutPrefix(collection.Name, s.cfg.Collection+"_"); ours &&
-				familyLike.MatchString(rest) {
-				names = append(names, collection.Name)
+// listCollections returns the names of the collections that are ours, of any model.
+func (s *Store) listCollections(ctx context.Context) ([]string, error) {
+	return callServer(ctx, s, "list collections",
+		func(ctx context.Context, c client.Client) (names []string, err error) {
+			list, err := c.ListCollections(ctx)
+			for _, collection := range list {
+				if rest, ours := strings.CutPrefix(collection.Name, s.cfg.Collection+"_"); ours &&
+					familyLike.MatchString(rest) {
+					names = append(names, collection.Name)
+				}
 			}
-		}
-		slices.Sort(names)
-		return names, err
-	})
+			slices.Sort(names)
+			return names, err
+		})
 }
 
-// drop removes a collection.
-func (s *Store) drop(ctx context.Context, name string) error {
-	return s.do(
+// dropCollection removes a collection.
+func (s *Store) dropCollection(ctx context.Context, name string) error {
+	return s.runCall(
 		ctx, "drop collection "+name,
 		func(ctx context.Context, c client.Client) error { return c.DropCollection(ctx, name) },
 	)

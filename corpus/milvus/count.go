@@ -14,12 +14,12 @@ const rowsPerCount = 10000
 // CountVectors returns how many vectors each of documents has; those without any are left out.
 func (s *Store) CountVectors(ctx context.Context, documents []string) (map[string]int, error) {
 	documents = onlyPlain(documents)
-	ix, err := s.find(ctx)
+	ix, err := s.findCollection(ctx)
 	if err != nil || ix == nil || len(documents) == 0 {
 		return nil, err
 	}
 	expression := oneOf(fieldDocument, documents)
-	all, err := s.count(ctx, ix, expression)
+	all, err := s.countVectors(ctx, ix, expression)
 	if err != nil || all == 0 {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (s *Store) CountVectors(ctx context.Context, documents []string) (map[strin
 		}
 		return counts, nil
 	}
-	return call(ctx, s, "count vectors by document", func(
+	return callServer(ctx, s, "count vectors by document", func(
 		ctx context.Context, c client.Client,
 	) (map[string]int, error) {
 		rows, err := c.Query(ctx, ix.name, nil, expression, []string{fieldDocument}, client.WithLimit(rowsPerCount),
@@ -51,7 +51,7 @@ func (s *Store) CountVectors(ctx context.Context, documents []string) (map[strin
 		if err != nil {
 			return nil, err
 		}
-		ids, err := texts(rows.GetColumn(fieldDocument))
+		ids, err := columnTexts(rows.GetColumn(fieldDocument))
 		if err != nil {
 			return nil, err
 		}
@@ -63,9 +63,9 @@ func (s *Store) CountVectors(ctx context.Context, documents []string) (map[strin
 	})
 }
 
-// count returns how many vectors an expression selects.
-func (s *Store) count(ctx context.Context, ix *index, expression string) (int, error) {
-	return call(ctx, s, "count vectors", func(ctx context.Context, c client.Client) (int, error) {
+// countVectors returns how many vectors an expression selects.
+func (s *Store) countVectors(ctx context.Context, ix *index, expression string) (int, error) {
+	return callServer(ctx, s, "count vectors", func(ctx context.Context, c client.Client) (int, error) {
 		rows, err := c.Query(
 			ctx, ix.name, nil, expression, []string{"count(*)"},
 			client.WithSearchQueryConsistencyLevel(entity.ClStrong),

@@ -9,8 +9,8 @@ import (
 	"github.com/milvus-io/milvus-sdk-go/v2/entity"
 )
 
-// create makes the collection for vectors of a dimension, and its index.
-func (s *Store) create(ctx context.Context, dimension int) error {
+// createCollection makes the collection for vectors of a dimension, and its index.
+func (s *Store) createCollection(ctx context.Context, dimension int) error {
 	text := func(name string) *entity.Field {
 		return entity.NewField().WithName(name).WithDataType(entity.FieldTypeVarChar).WithMaxLength(64)
 	}
@@ -25,7 +25,7 @@ func (s *Store) create(ctx context.Context, dimension int) error {
 	if err != nil {
 		return fmt.Errorf("describe the index: %w", err)
 	}
-	err = s.do(ctx, "make collection "+name, func(ctx context.Context, c client.Client) error {
+	err = s.runCall(ctx, "make collection "+name, func(ctx context.Context, c client.Client) error {
 		err := c.CreateCollection(
 			ctx, schema, 1, client.WithPartitionNum(partitions), client.WithConsistencyLevel(entity.ClSession),
 		)
@@ -38,7 +38,8 @@ func (s *Store) create(ctx context.Context, dimension int) error {
 		return err
 	}
 	s.cfg.Log.InfoContext(ctx, "made a Milvus collection", "collection", name, "model", s.cfg.Model)
-	return s.do(ctx, "index "+fieldMeaning+" of collection "+name, func(ctx context.Context, c client.Client) error {
-		return c.CreateIndex(ctx, name, fieldMeaning, graph, true)
-	})
+	return s.runCall(ctx, "index "+fieldMeaning+" of collection "+name,
+		func(ctx context.Context, c client.Client) error {
+			return c.CreateIndex(ctx, name, fieldMeaning, graph, true)
+		})
 }

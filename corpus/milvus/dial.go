@@ -27,8 +27,8 @@ func dialOptions() []grpc.DialOption {
 	}
 }
 
-// dial connects; it is the attempt that ends done.
-func (s *Store) dial(done chan struct{}) {
+// dialServer connects; it is the attempt that ends done.
+func (s *Store) dialServer(done chan struct{}) {
 	defer s.calls.Done()
 	ctx, cancel := context.WithTimeoutCause(context.Background(), callTime, errSlow)
 	defer cancel()

@@ -15,8 +15,8 @@ const everything = fieldID + ` != ""`
 // plainLike is what is written as it is in a filter. All else is hashed, so that no name can end a string in one.
 var plainLike = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// key is a user's or a namespace's name as it is stored and asked for.
-func key(name string) string {
+// storedKey is a user's or a namespace's name as it is stored and asked for.
+func storedKey(name string) string {
 	if plainLike.MatchString(name) {
 		return name
 	}
@@ -24,13 +24,13 @@ func key(name string) string {
 	return "~" + hex.EncodeToString(sum[:16])
 }
 
-// filter selects what a scope may see, of documents only if there are any. ok is false when nothing can match.
-func filter(s chat.Scope, documents []string) (expression string, ok bool) {
-	parts := []string{fieldUser + " == " + quote(key(s.User))}
+// scopeFilter selects what a scope may see, of documents only if there are any. ok is false when nothing can match.
+func scopeFilter(s chat.Scope, documents []string) (expression string, ok bool) {
+	parts := []string{fieldUser + " == " + quoteKey(storedKey(s.User))}
 	if len(s.Namespaces) > 0 {
 		keys := make([]string, len(s.Namespaces))
 		for i, name := range s.Namespaces {
-			keys[i] = key(name)
+			keys[i] = storedKey(name)
 		}
 		parts = append(parts, oneOf(fieldNamespace, keys))
 	} else {
@@ -64,11 +64,11 @@ func oneOf(field string, keys []string) string {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString(quote(key))
+		b.WriteString(quoteKey(key))
 	}
 	b.WriteByte(']')
 	return b.String()
 }
 
-// quote writes a key, which holds no quote of its own.
-func quote(key string) string { return `"` + key + `"` }
+// quoteKey writes a key, which holds no quote of its own.
+func quoteKey(key string) string { return `"` + key + `"` }

@@ -62,20 +62,20 @@ func TestAnotherModelHasItsOwnCollection(t *testing.T) {
 			if n := hits(t, old, 1, 0); n != 2 {
 				t.Errorf("while the new model's vectors are made the old one finds %d passages, want 2", n)
 			}
-			if serving, err := fresh.serving(t.Context()); err != nil || serving != old.nameFor(2) {
+			if serving, err := fresh.servingCollection(t.Context()); err != nil || serving != old.nameFor(2) {
 				t.Errorf("meanwhile %q serves, %v; want %q", serving, err, old.nameFor(2))
 			}
 			mustDo(t, "Complete", fresh.Complete(t.Context()))
-			if serving, err := fresh.serving(t.Context()); err != nil || serving != fresh.nameFor(3) {
+			if serving, err := fresh.servingCollection(t.Context()); err != nil || serving != fresh.nameFor(3) {
 				t.Errorf("then %q serves, %v; want %q", serving, err, fresh.nameFor(3))
 			}
-			if there, err := fresh.has(t.Context(), old.nameFor(2)); err != nil || there {
+			if there, err := fresh.hasCollection(t.Context(), old.nameFor(2)); err != nil || there {
 				t.Errorf("the old model's collection is there: %v, %v", there, err)
 			}
 			if n := hits(t, fresh, 1, 0, 0); n != 1 {
 				t.Errorf("the new model finds %d passages, want 1", n)
 			}
-			old.forget() // as after any failure
+			old.forgetCollection() // as after any failure
 			err := old.Upsert(t.Context(), []corpus.Vector{vector("b", "d", 0, 1)})
 			if err == nil {
 				err = old.Complete(t.Context())
@@ -131,7 +131,7 @@ func TestARestartedServerIsFoundAgain(t *testing.T) {
 			drained = true
 		}
 	}
-	mustDo(t, "drop", s.drop(t.Context(), s.nameFor(2)))
+	mustDo(t, "drop", s.dropCollection(t.Context(), s.nameFor(2)))
 	mustDo(t, "Reach", s.Reach(t.Context()))
 	select {
 	case <-s.Lost():
@@ -168,12 +168,12 @@ func TestAnEarlierVersionsCollectionServesUntilOursIsComplete(t *testing.T) {
 	t.Parallel()
 	address := milvustest.Shared(t, milvustest.Lite)
 	s := open(t, Config{Address: address, Collection: milvustest.Collection(t, address), Model: "test"})
-	conn, err := s.connection(t.Context())
+	conn, err := s.connectClient(t.Context())
 	mustDo(t, "connect", err)
-	mustDo(t, "create", s.create(t.Context(), 3)) // only for its schema: names are the store's own
+	mustDo(t, "create", s.createCollection(t.Context(), 3)) // only for its schema: names are the store's own
 	description, err := conn.DescribeCollection(t.Context(), s.nameFor(3))
 	mustDo(t, "DescribeCollection", err)
-	mustDo(t, "drop", s.drop(t.Context(), s.nameFor(3)))
+	mustDo(t, "drop", s.dropCollection(t.Context(), s.nameFor(3)))
 	old := s.nameFor(3) + withWords
 	mustDo(t, "CreateCollection", conn.CreateCollection(t.Context(), description.Schema.WithName(old), 1))
 	graph, err := entity.NewIndexHNSW(entity.COSINE, graphEdges, graphBuild)
@@ -181,7 +181,7 @@ func TestAnEarlierVersionsCollectionServesUntilOursIsComplete(t *testing.T) {
 	mustDo(t, "CreateIndex", conn.CreateIndex(t.Context(), old, fieldMeaning, graph, false))
 	mustDo(t, "LoadCollection", conn.LoadCollection(t.Context(), old, false))
 	mustDo(
-		t, "insert", s.write(t.Context(), &index{name: old, dimension: 3},
+		t, "insert", s.writeVectors(t.Context(), &index{name: old, dimension: 3},
 			[]corpus.Vector{vector("a", "d", 1, 0, 0)}, true),
 	)
 	mustDo(t, "CreateAlias", conn.CreateAlias(t.Context(), old, s.cfg.Collection))
@@ -190,14 +190,14 @@ func TestAnEarlierVersionsCollectionServesUntilOursIsComplete(t *testing.T) {
 		t.Errorf("CountVectors = %v, %v; want none of the earlier version's", counts, err)
 	}
 	mustDo(t, "Upsert", s.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0, 0)}))
-	if serving, err := s.serving(t.Context()); err != nil || serving != old {
+	if serving, err := s.servingCollection(t.Context()); err != nil || serving != old {
 		t.Errorf("half way %q serves, %v; want %q", serving, err, old)
 	}
 	mustDo(t, "Complete", s.Complete(t.Context()))
-	if serving, err := s.serving(t.Context()); err != nil || serving != s.nameFor(3) {
+	if serving, err := s.servingCollection(t.Context()); err != nil || serving != s.nameFor(3) {
 		t.Errorf("when complete %q serves, %v; want %q", serving, err, s.nameFor(3))
 	}
-	if there, err := s.has(t.Context(), old); err != nil || there {
+	if there, err := s.hasCollection(t.Context(), old); err != nil || there {
 		t.Errorf("the earlier version's collection is there: %v, %v; want it dropped", there, err)
 	}
 }

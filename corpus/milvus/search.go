@@ -25,7 +25,7 @@ const (
 func (s *Store) SearchVectors(
 	ctx context.Context, scope chat.Scope, query []float32, documents []string, k int,
 ) ([]corpus.Hit, error) {
-	expression, some := filter(scope, documents)
+	expression, some := scopeFilter(scope, documents)
 	if k <= 0 || !some || len(query) == 0 {
 		return nil, nil
 	}
@@ -40,7 +40,7 @@ func (s *Store) SearchVectors(
 	if err != nil {
 		return nil, fmt.Errorf("describe the search: %w", err)
 	}
-	hits, err := call(ctx, s, "search vectors", func(ctx context.Context, c client.Client) ([]corpus.Hit, error) {
+	hits, err := callServer(ctx, s, "search vectors", func(ctx context.Context, c client.Client) ([]corpus.Hit, error) {
 		found, err := c.Search(ctx, ix.name, nil, expression, []string{fieldDocument}, []entity.Vector{
 			entity.FloatVector(query),
 		},
@@ -53,7 +53,7 @@ func (s *Store) SearchVectors(
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(hits, closer)
+	slices.SortFunc(hits, compareHits)
 	return hits[:min(k, len(hits))], nil
 }
 
@@ -65,20 +65,20 @@ func (s *Store) toSearch(ctx context.Context, dimension int) (*index, error) {
 	if known == 0 || known == dimension {
 		return s.forDimension(ctx, dimension)
 	}
-	ix, err := s.find(ctx)
+	ix, err := s.findCollection(ctx)
 	if err != nil || ix == nil {
 		return nil, err
 	}
-	n, err := s.count(ctx, ix, everything)
+	n, err := s.countVectors(ctx, ix, everything)
 	if err != nil || n == 0 {
 		return nil, err
 	}
 	return nil, errDimension
 }
 
-// closer orders by cosine, best first, ties by passage id. What differs less than six digits can tell is a tie: equal
-// vectors come with slightly different cosines from different segments.
-func closer(a, b corpus.Hit) int {
+// compareHits orders by cosine, best first, ties by passage id. What differs less than six digits can tell is a tie:
+// equal vectors come with slightly different cosines from different segments.
+func compareHits(a, b corpus.Hit) int {
 	return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), cmp.Compare(a.PassageID, b.PassageID))
 }
 

@@ -138,13 +138,13 @@ func (s *Store) Reach(ctx context.Context) error {
 	known := s.index
 	s.mu.Unlock()
 	if known == nil {
-		_, err := s.find(ctx)
+		_, err := s.findCollection(ctx)
 		return err
 	}
-	there, err := s.has(ctx, known.name)
+	there, err := s.hasCollection(ctx, known.name)
 	if err == nil && !there {
-		s.forget()
-		_, err = s.find(ctx)
+		s.forgetCollection()
+		_, err = s.findCollection(ctx)
 	}
 	return err
 }
@@ -170,8 +170,8 @@ func (s *Store) Close() error {
 	return err
 }
 
-// unavailable is a failure that will pass.
-func unavailable(message string, err error) error {
+// unavailableError is a failure that will pass.
+func unavailableError(message string, err error) error {
 	return &chat.Error{Code: chat.CodeUnavailable, Message: message, Err: err}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Stored returns the vectors of passages, as far as our collection has them: all that anybody wrote is seen.
 func (s *Store) Stored(ctx context.Context, passages []string) (map[string][]float32, error) {
-	ix, err := s.find(ctx)
+	ix, err := s.findCollection(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -18,7 +18,7 @@ func (s *Store) Stored(ctx context.Context, passages []string) (map[string][]flo
 	if ix == nil || len(passages) == 0 {
 		return nil, nil
 	}
-	return call(ctx, s, "read vectors", func(ctx context.Context, c client.Client) (map[string][]float32, error) {
+	return callServer(ctx, s, "read vectors", func(ctx context.Context, c client.Client) (map[string][]float32, error) {
 		rows, err := c.Query(ctx, ix.name, nil, oneOf(
 			fieldID, passages,
 		), []string{fieldID, fieldMeaning}, client.WithLimit(rowsPerCount),
@@ -26,7 +26,7 @@ func (s *Store) Stored(ctx context.Context, passages []string) (map[string][]flo
 		if err != nil {
 			return nil, err
 		}
-		ids, err := texts(rows.GetColumn(fieldID))
+		ids, err := columnTexts(rows.GetColumn(fieldID))
 		if err != nil || len(ids) == 0 {
 			return nil, err
 		}

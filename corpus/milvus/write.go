@@ -16,13 +16,17 @@ const bytesPerWrite = 4 << 20
 
 // Upsert stores vectors; see corpus.Vectors. Many are stored in several calls, so after a failure some may be there.
 // Ids have letters, digits, ".", "_" and "-" only, at most 64.
-func (s *Store) Upsert(ctx context.Context, vs []corpus.Vector) error { return s.store(ctx, vs, false) }
+func (s *Store) Upsert(ctx context.Context, vs []corpus.Vector) error {
+	return s.storeVectors(ctx, vs, false)
+}
 
 // Insert is Upsert of vectors of which none was ever stored: nothing is deleted first, which Milvus takes as long for
 // as to store them.
-func (s *Store) Insert(ctx context.Context, vs []corpus.Vector) error { return s.store(ctx, vs, true) }
+func (s *Store) Insert(ctx context.Context, vs []corpus.Vector) error {
+	return s.storeVectors(ctx, vs, true)
+}
 
-func (s *Store) store(ctx context.Context, vs []corpus.Vector, unknown bool) error {
+func (s *Store) storeVectors(ctx context.Context, vs []corpus.Vector, unknown bool) error {
 	if len(vs) == 0 {
 		return nil
 	}
@@ -43,27 +47,27 @@ func (s *Store) store(ctx context.Context, vs []corpus.Vector, unknown bool) err
 		return err
 	}
 	if ix == nil {
-		if ix, err = s.make(ctx, dimension); err != nil {
+		if ix, err = s.makeCollection(ctx, dimension); err != nil {
 			return err
 		}
 	}
 	for n := max(1, bytesPerWrite/(4*dimension)); len(vs) > 0; vs = vs[min(n, len(vs)):] {
-		if err := s.write(ctx, ix, vs[:min(n, len(vs))], unknown); err != nil {
+		if err := s.writeVectors(ctx, ix, vs[:min(n, len(vs))], unknown); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Store) write(ctx context.Context, ix *index, vs []corpus.Vector, unknown bool) error {
+func (s *Store) writeVectors(ctx context.Context, ix *index, vs []corpus.Vector, unknown bool) error {
 	n := len(vs)
 	ids, documents, users, namespaces, values := make([]string, n), make([]string, n), make([]string, n), make(
 		[]string, n,
 	), make([][]float32, n)
 	for i, v := range vs {
-		ids[i], documents[i], users[i], namespaces[i], values[i] = v.PassageID, v.DocumentID, key(
+		ids[i], documents[i], users[i], namespaces[i], values[i] = v.PassageID, v.DocumentID, storedKey(
 			v.User,
-		), key(v.Namespace), v.Values
+		), storedKey(v.Namespace), v.Values
 	}
 	columns := []entity.Column{
 		entity.NewColumnVarChar(fieldID, ids), entity.NewColumnVarChar(fieldDocument, documents),
@@ -71,11 +75,11 @@ func (s *Store) write(ctx context.Context, ix *index, vs []corpus.Vector, unknow
 		entity.NewColumnVarChar(fieldNamespace, namespaces),
 		entity.NewColumnFloatVector(fieldMeaning, ix.dimension, values),
 	}
-	there := ix.written.add(vs)
+	there := ix.written.addVectors(vs)
 	if unknown {
 		there = nil
 	}
-	return s.do(ctx, fmt.Sprintf("store %d vectors", n), func(ctx context.Context, c client.Client) error {
+	return s.runCall(ctx, fmt.Sprintf("store %d vectors", n), func(ctx context.Context, c client.Client) error {
 		// Milvus 2.3 puts what is upserted into partitions where a search by partition key does not look
 		if len(there) > 0 {
 			if err := c.Delete(ctx, ix.name, "", oneOf(fieldID, there)); err != nil {
@@ -101,14 +105,14 @@ func (s *Store) forDimension(ctx context.Context, dimension int) (*index, error)
 	same := s.dimension == dimension
 	s.mu.Unlock()
 	if same {
-		return s.find(ctx)
+		return s.findCollection(ctx)
 	}
-	ix, err := s.find(ctx)
+	ix, err := s.findCollection(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if ix != nil {
-		n, err := s.count(ctx, ix, everything)
+		n, err := s.countVectors(ctx, ix, everything)
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +123,7 @@ func (s *Store) forDimension(ctx context.Context, dimension int) (*index, error)
 	s.mu.Lock()
 	s.dimension, s.index = dimension, nil
 	s.mu.Unlock()
-	return s.find(ctx)
+	return s.findCollection(ctx)
 }
 
 // DeleteVectors removes a document's vectors; see corpus.Vectors.
@@ -127,29 +131,29 @@ func (s *Store) DeleteVectors(ctx context.Context, documentID string, keep []str
 	if !plainLike.MatchString(documentID) {
 		return nil
 	}
-	ix, err := s.find(ctx)
+	ix, err := s.findCollection(ctx)
 	if err != nil || ix == nil {
 		return err
 	}
-	expression := fieldDocument + " == " + quote(documentID)
+	expression := fieldDocument + " == " + quoteKey(documentID)
 	if keep = onlyPlain(keep); len(keep) > 0 {
 		expression += " and not (" + oneOf(fieldID, keep) + ")"
 	}
-	if err := s.delete(ctx, ix, expression); err != nil {
+	if err := s.deleteVectors(ctx, ix, expression); err != nil {
 		return fmt.Errorf("delete vectors of document %s: %w", documentID, err)
 	}
 	return nil
 }
 
-// delete removes what an expression selects.
-func (s *Store) delete(ctx context.Context, ix *index, expression string) error {
+// deleteVectors removes what an expression selects.
+func (s *Store) deleteVectors(ctx context.Context, ix *index, expression string) error {
 	// the second look waits until the servers that search know of the delete
 	for level := entity.ClSession; ; level = entity.ClStrong {
 		ids, err := s.idsOf(ctx, ix, expression, level)
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		err = s.do(ctx, "delete vectors", func(ctx context.Context, c client.Client) error {
+		err = s.runCall(ctx, "delete vectors", func(ctx context.Context, c client.Client) error {
 			return c.Delete(ctx, ix.name, "", oneOf(fieldID, ids))
 		})
 		if err != nil {
@@ -162,18 +166,18 @@ func (s *Store) delete(ctx context.Context, ix *index, expression string) error 
 func (s *Store) idsOf(
 	ctx context.Context, ix *index, expression string, level entity.ConsistencyLevel,
 ) ([]string, error) {
-	return call(ctx, s, "look for vectors", func(ctx context.Context, c client.Client) ([]string, error) {
+	return callServer(ctx, s, "look for vectors", func(ctx context.Context, c client.Client) ([]string, error) {
 		rows, err := c.Query(ctx, ix.name, nil, expression, []string{fieldID}, client.WithLimit(rowsPerCount),
 			client.WithSearchQueryConsistencyLevel(level))
 		if err != nil {
 			return nil, err
 		}
-		return texts(rows.GetColumn(fieldID))
+		return columnTexts(rows.GetColumn(fieldID))
 	})
 }
 
-// texts returns what a column of strings holds.
-func texts(column entity.Column) ([]string, error) {
+// columnTexts returns what a column of strings holds.
+func columnTexts(column entity.Column) ([]string, error) {
 	if column == nil {
 		return nil, nil
 	}

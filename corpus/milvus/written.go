@@ -22,8 +22,9 @@ type written struct {
 
 func newWritten() *written { return &written{seed: maphash.MakeSeed(), ids: map[uint64]struct{}{}} }
 
-// add notes vectors that are about to be stored, and returns the ids that may be there already. On nil all may be.
-func (w *written) add(vs []corpus.Vector) (known []string) {
+// addVectors notes vectors that are about to be stored, and returns the ids that may be there already. On nil all may
+// be.
+func (w *written) addVectors(vs []corpus.Vector) (known []string) {
 	if w != nil {
 		w.mu.Lock()
 		defer w.mu.Unlock()

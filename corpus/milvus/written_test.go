@@ -22,9 +22,9 @@ func TestWhatAnotherProcessStoredIsReplaced(t *testing.T) {
 				for range 2 {
 					mustDo(t, "Upsert", s.Upsert(t.Context(), one))
 				}
-				ix, err := s.find(t.Context())
+				ix, err := s.findCollection(t.Context())
 				mustDo(t, "find", err)
-				if n, err := s.count(t.Context(), ix, everything); err != nil || n != 1 {
+				if n, err := s.countVectors(t.Context(), ix, everything); err != nil || n != 1 {
 					t.Errorf("%d vectors, want 1; %v", n, err)
 				}
 				mustDo(t, "Close", s.Close())
@@ -47,9 +47,9 @@ func TestWhatWasInsertedIsFoundAndReplaced(t *testing.T) {
 			}
 			other := open(t, cfg)
 			mustDo(t, "Upsert", other.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 0, 1)}))
-			ix, err := other.find(t.Context())
+			ix, err := other.findCollection(t.Context())
 			mustDo(t, "find", err)
-			if n, err := other.count(t.Context(), ix, everything); err != nil || n != 2 {
+			if n, err := other.countVectors(t.Context(), ix, everything); err != nil || n != 2 {
 				t.Errorf("%d vectors after one was replaced, want 2; %v", n, err)
 			}
 		})
@@ -59,17 +59,17 @@ func TestWhatWasInsertedIsFoundAndReplaced(t *testing.T) {
 func TestWhatWasWrittenIsForgottenBeforeItIsTooMuch(t *testing.T) {
 	w := newWritten()
 	vs := []corpus.Vector{vector("a", "d"), vector("b", "d")}
-	if known := w.add(vs); len(known) > 0 {
+	if known := w.addVectors(vs); len(known) > 0 {
 		t.Errorf("new ids count as known: %v, want none", known)
 	}
-	if known := w.add(vs[1:]); len(known) != 1 || known[0] != "b" {
+	if known := w.addVectors(vs[1:]); len(known) != 1 || known[0] != "b" {
 		t.Errorf("known = %v, want b", known)
 	}
 	for i := range uint64(mostWritten) {
 		w.ids[i] = struct{}{}
 	}
-	w.add([]corpus.Vector{vector("c", "d")})
-	if known := w.add([]corpus.Vector{vector("new", "d")}); len(known) != 1 || w.ids != nil {
+	w.addVectors([]corpus.Vector{vector("c", "d")})
+	if known := w.addVectors([]corpus.Vector{vector("new", "d")}); len(known) != 1 || w.ids != nil {
 		t.Errorf("after too many ids any may be there: %v, want 1", known)
 	}
 }

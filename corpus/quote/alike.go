@@ -11,21 +11,21 @@ import (
 // maxWindows bounds how many places are compared letter by letter.
 const maxWindows = 12
 
-// alike finds the run that is most like q. If at most k edits separate them, one of k+1 pieces of q stands in it
+// findAlike finds the run that is most like q. If at most k edits separate them, one of k+1 pieces of q stands in it
 // unchanged: the places where pieces are found are the candidates, those with most pieces first.
-func (l levelled) alike(q []rune) (a, b int, ok bool) {
+func (l levelled) findAlike(q []rune) (a, b int, ok bool) {
 	if len(q) < minApproximate || len(q) > maxApproximate {
 		return 0, 0, false
 	}
 	edits := int(float64(len(q)) * (1 - minAlike))
 	best := edits + 1
-	for _, from := range l.candidates(q, edits) {
+	for _, from := range l.candidateStarts(q, edits) {
 		lo, hi := max(0, from-edits), min(len(l.runes), from+len(q)+2*edits+1)
-		x, y, d := closest(l.runes[lo:hi], q, best)
+		x, y, d := closestPart(l.runes[lo:hi], q, best)
 		if d >= best {
 			continue
 		}
-		x, y = l.widen(lo+x, lo+y)
+		x, y = l.widenToWords(lo+x, lo+y)
 		if d < best && y-x >= minApproximate && sameFacts(q, l.runes[x:y]) && alikeness(l.runes[x:y], q) >= minAlike {
 			a, b, best, ok = x, y, d, true
 		}
@@ -35,13 +35,13 @@ func (l levelled) alike(q []rune) (a, b int, ok bool) {
 
 // alikeness returns how alike two runs are as wholes, 0–1.
 func alikeness(run, q []rune) float64 {
-	a, b, edits := closest(run, q, len(q)+1)
+	a, b, edits := closestPart(run, q, len(q)+1)
 	edits += len(run) - (b - a) // what stands around the match counts as well
 	return 1 - float64(edits)/float64(max(len(run), len(q)))
 }
 
-// candidates returns the starts of the places where q may stand, most promising first.
-func (l levelled) candidates(q []rune, edits int) []int {
+// candidateStarts returns the starts of the places where q may stand, most promising first.
+func (l levelled) candidateStarts(q []rune, edits int) []int {
 	size := len(q) / (edits + 1)
 	if len(l.runes) < size {
 		return nil
@@ -94,8 +94,8 @@ func hashOf(r []rune) uint64 {
 	return h
 }
 
-// closest returns the part [a, b) of run with the fewest edits to q, and their number; it gives up at limit.
-func closest(run, q []rune, limit int) (a, b, edits int) {
+// closestPart returns the part [a, b) of run with the fewest edits to q, and their number; it gives up at limit.
+func closestPart(run, q []rune, limit int) (a, b, edits int) {
 	// Sellers' algorithm: a column for each rune of run, with free ends; from holds where each alignment began.
 	cost, from := make([]int, len(q)+1), make([]int, len(q)+1)
 	for i := range cost {
@@ -130,8 +130,8 @@ func closest(run, q []rune, limit int) (a, b, edits int) {
 	return a, b, edits
 }
 
-// widen moves the ends of [a, b) outward to the edges of words, and leaves no space at them.
-func (l levelled) widen(a, b int) (int, int) {
+// widenToWords moves the ends of [a, b) outward to the edges of words, and leaves no space at them.
+func (l levelled) widenToWords(a, b int) (int, int) {
 	for a > 0 && a < len(l.runes) && l.inWord(a) {
 		a--
 	}

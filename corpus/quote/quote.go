@@ -45,7 +45,7 @@ func Find(text []rune, quote string, from, to int) (start, end int, check chat.C
 	check = chat.CheckVerified
 	if !ok {
 		check = chat.CheckApproximate
-		if a, b, ok = hay.alike(wanted.runes); !ok {
+		if a, b, ok = hay.findAlike(wanted.runes); !ok {
 			return 0, 0, chat.CheckNotFound
 		}
 	}

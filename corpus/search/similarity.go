@@ -59,14 +59,14 @@ func MeasureScale(queries, passages [][]float32) Scale {
 	for i, query := range queries {
 		for k, passage := range passages {
 			if i == k {
-				answers = append(answers, cosine(query, passage))
+				answers = append(answers, cosineOf(query, passage))
 			} else {
-				others = append(others, cosine(query, passage))
+				others = append(others, cosineOf(query, passage))
 			}
 		}
 	}
-	near, nearSpread := normal(answers)
-	far, farSpread := normal(others)
+	near, nearSpread := meanAndVariance(answers)
+	far, farSpread := meanAndVariance(others)
 	variance := (nearSpread + farSpread) / 2
 	if !(near-far > leastApart && variance > 0) { // NaN too
 		return Scale{}
@@ -74,8 +74,8 @@ func MeasureScale(queries, passages [][]float32) Scale {
 	return Scale{far: far, near: near, middle: (near + far) / 2, slope: (near - far) / variance}
 }
 
-// normal returns the mean of some values and their variance around it.
-func normal(values []float64) (mean, variance float64) {
+// meanAndVariance returns the mean of some values and their variance around it.
+func meanAndVariance(values []float64) (mean, variance float64) {
 	for _, v := range values {
 		mean += v / float64(len(values))
 	}
@@ -85,8 +85,8 @@ func normal(values []float64) (mean, variance float64) {
 	return mean, variance
 }
 
-// cosine is that of two vectors of unit length.
-func cosine(a, b []float32) (sum float64) {
+// cosineOf is that of two vectors of unit length.
+func cosineOf(a, b []float32) (sum float64) {
 	for i := range min(len(a), len(b)) {
 		sum += float64(a[i]) * float64(b[i])
 	}

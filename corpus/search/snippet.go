@@ -52,7 +52,7 @@ func Snip(a *text.Analyser, passage string, words []text.Word, seen map[string]b
 			from, most, best = m.start, n, [2]int{m.start, last}
 		}
 	}
-	from = begin(runes, from)
+	from = snippetStart(runes, from)
 	to := min(len(runes), from+snippetRunes)
 	if to < len(runes) {
 		for back := to; back > to-40; back-- {
@@ -95,8 +95,9 @@ func Snip(a *text.Analyser, passage string, words []text.Word, seen map[string]b
 	return s
 }
 
-// begin returns where a snippet that must show runes[at] starts: at its sentence if that is near, else at a word.
-func begin(runes []rune, at int) int {
+// snippetStart returns where a snippet that must show runes[at] starts: at its sentence if that is near, else at a
+// word.
+func snippetStart(runes []rune, at int) int {
 	if at <= snippetRunes/8 {
 		return 0
 	}

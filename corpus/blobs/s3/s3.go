@@ -123,7 +123,7 @@ func (s *Store) Reach(ctx context.Context) error {
 			Code: chat.CodeUnavailable, Message: "The bucket of the originals is not there, or may not be read.",
 		}
 	}
-	return failure(ctx, err)
+	return translateError(ctx, err)
 }
 
 // Put stores what r yields; see corpus.Blobs. It waits in a temporary file until all of it is there: so its name is
@@ -140,14 +140,14 @@ func (s *Store) Put(ctx context.Context, r io.Reader, limit int64) (hash string,
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return "", 0, fmt.Errorf("store a file: %w", err)
 	}
-	if err := s.send(ctx, hash, size, f); err != nil {
+	if err := s.sendFile(ctx, hash, size, f); err != nil {
 		return "", 0, fmt.Errorf("store a file: %w", err)
 	}
 	return hash, size, nil
 }
 
-// send uploads a file unless its bytes are there.
-func (s *Store) send(ctx context.Context, hash string, size int64, f io.Reader) error {
+// sendFile uploads a file unless its bytes are there.
+func (s *Store) sendFile(ctx context.Context, hash string, size int64, f io.Reader) error {
 	name, _ := blobs.Name(hash)
 	limited, cancel := context.WithTimeout(ctx, shortTime+time.Duration(size/slowest)*time.Second)
 	defer cancel()
@@ -155,15 +155,15 @@ func (s *Store) send(ctx context.Context, hash string, size int64, f io.Reader) 
 	if err == nil && there.Size == size {
 		return nil
 	}
-	if err != nil && !missing(err) {
-		return failure(ctx, err)
+	if err != nil && !isMissing(err) {
+		return translateError(ctx, err)
 	}
 	_, err = s.client.PutObject(limited, s.bucket, s.prefix+name, f, size, minio.PutObjectOptions{
 		ContentType: "application/octet-stream", PartSize: partBytes, NumThreads: 1,
 		// every server knows MD5, and not every one bodies that are signed piece by piece
 		SendContentMd5: true, DisableContentSha256: true,
 	})
-	return failure(ctx, err)
+	return translateError(ctx, err)
 }
 
 // Open opens a blob; see corpus.Blobs. It can be read until ctx ends.
@@ -181,10 +181,10 @@ func (s *Store) Open(ctx context.Context, hash string) (io.ReadSeekCloser, error
 	idle.Stop()
 	if err != nil {
 		cancel()
-		if missing(err) {
+		if isMissing(err) {
 			return nil, blobs.ErrNone
 		}
-		return nil, fmt.Errorf("open a file: %w", failure(ctx, err))
+		return nil, fmt.Errorf("open a file: %w", translateError(ctx, err))
 	}
 	return &reader{object: object, ctx: ctx, idle: idle, cancel: cancel}, nil
 }
@@ -203,7 +203,7 @@ func (r *reader) Read(p []byte) (int, error) {
 	n, err := r.object.Read(p)
 	r.idle.Stop()
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = failure(r.ctx, err)
+		err = translateError(r.ctx, err)
 	}
 	return n, err
 }
@@ -217,8 +217,8 @@ func (r *reader) Close() error {
 	return r.object.Close()
 }
 
-// missing reports whether an error says that an object is not there.
-func missing(err error) bool { return minio.ToErrorResponse(err).Code == minio.NoSuchKey }
+// isMissing reports whether an error says that an object is not there.
+func isMissing(err error) bool { return minio.ToErrorResponse(err).Code == minio.NoSuchKey }
 
 // Delete removes a blob; see corpus.Blobs. One that is not there is no error.
 func (s *Store) Delete(ctx context.Context, hash string) error {
@@ -229,15 +229,15 @@ func (s *Store) Delete(ctx context.Context, hash string) error {
 	limited, cancel := context.WithTimeout(ctx, shortTime)
 	defer cancel()
 	if err := s.client.RemoveObject(limited, s.bucket, s.prefix+name, minio.RemoveObjectOptions{}); err != nil &&
-		!missing(err) {
-		return fmt.Errorf("remove a file: %w", failure(ctx, err))
+		!isMissing(err) {
+		return fmt.Errorf("remove a file: %w", translateError(ctx, err))
 	}
 	return nil
 }
 
-// failure gives an error of the storage the code and the sentence that people need. The end of the caller's own ctx
-// stays what it is.
-func failure(ctx context.Context, err error) error {
+// translateError gives an error of the storage the code and the sentence that people need. The end of the caller's own
+// ctx stays what it is.
+func translateError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -13,12 +13,12 @@ import (
 func BenchmarkPassages(b *testing.B) {
 	e := open(b, Config{Workers: 1})
 	text := strings.Repeat("The lease of the house ends in the spring, unless the tenant asks for more time. ", 11)
-	m, release, err := e.use()
+	m, release, err := e.useModel()
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer release()
-	ids := m.windows("", text, e.folder.window)
+	ids := m.cutWindows("", text, e.folder.window)
 	b.Logf("%d windows, %d tokens", len(ids), len(ids[0]))
 	before := processorTime(b)
 	for b.Loop() {

@@ -79,7 +79,7 @@ func Open(cfg Config) (*Embedder, error) {
 	_, err = newNetwork(f.config, w)
 	name := ""
 	if err == nil {
-		name, err = identity(cfg.Dir, f, w)
+		name, err = modelIdentity(cfg.Dir, f, w)
 	}
 	if err := errors.Join(err, w.close()); err != nil {
 		return nil, fmt.Errorf("embedding model in %s: %w", cfg.Dir, err)
@@ -91,9 +91,9 @@ func Open(cfg Config) (*Embedder, error) {
 	}, nil
 }
 
-// identity names what makes vectors: the folder's name, with a sum over its settings and samples of its weights, so
-// that vectors of two models are never taken for those of one.
-func identity(dir string, f folder, w *weights) (string, error) {
+// modelIdentity names what makes vectors: the folder's name, with a sum over its settings and samples of its weights,
+// so that vectors of two models are never taken for those of one.
+func modelIdentity(dir string, f folder, w *weights) (string, error) {
 	const samples, bytes = 64, 4096
 	sum := sha256.New()
 	settings, err := json.Marshal([]any{f.config, f.window, f.poolFirst, f.passagePrefix, len(w.file)})
@@ -116,21 +116,21 @@ func (e *Embedder) Model() string { return e.name }
 // window is cut at words into windows, and has their mean. At most half of the processors work, and they wait for
 // queries.
 func (e *Embedder) Embed(ctx context.Context, passages []string) ([][]float32, error) {
-	return e.embed(ctx, passages, e.passages, e.gate.wait)
+	return e.embedPassages(ctx, passages, e.passages, e.gate.waitForQueries)
 }
 
 // EmbedNow is Embed for a reader who waits: it goes before passages, as queries do, on all processors.
 func (e *Embedder) EmbedNow(ctx context.Context, passages []string) ([][]float32, error) {
-	e.gate.enter()
-	defer e.gate.leave()
-	return e.embed(ctx, passages, e.queries, context.Context.Err)
+	e.gate.enterQuery()
+	defer e.gate.leaveQuery()
+	return e.embedPassages(ctx, passages, e.queries, context.Context.Err)
 }
 
-// embed embeds as many passages at once as there are slots. Between their parts wait is called.
-func (e *Embedder) embed(
+// embedPassages embeds as many passages at once as there are slots. Between their parts wait is called.
+func (e *Embedder) embedPassages(
 	ctx context.Context, passages []string, slots chan struct{}, wait func(context.Context) error,
 ) ([][]float32, error) {
-	m, release, err := e.use()
+	m, release, err := e.useModel()
 	if err != nil {
 		return nil, err
 	}
@@ -146,8 +146,8 @@ func (e *Embedder) embed(
 				return ctx.Err()
 			}
 			defer func() { <-slots }()
-			windows := m.windows(e.folder.passagePrefix, text, e.folder.window)
-			out[i], err = m.mean(windows, e.folder.poolFirst, func() error { return wait(ctx) })
+			windows := m.cutWindows(e.folder.passagePrefix, text, e.folder.window)
+			out[i], err = m.meanVector(windows, e.folder.poolFirst, func() error { return wait(ctx) })
 			return err
 		})
 	}
@@ -160,20 +160,20 @@ func (e *Embedder) embed(
 // EmbedQuery returns the vector of a search query, of unit length. Of one that is longer than the model's window, the
 // beginning counts.
 func (e *Embedder) EmbedQuery(ctx context.Context, query string) ([]float32, error) {
-	m, release, err := e.use()
+	m, release, err := e.useModel()
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	e.gate.enter()
-	defer e.gate.leave()
+	e.gate.enterQuery()
+	defer e.gate.leaveQuery()
 	select {
 	case e.queries <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	defer func() { <-e.queries }()
-	return m.mean(m.windows(e.folder.queryPrefix, query, e.folder.window)[:1], e.folder.poolFirst, ctx.Err)
+	return m.meanVector(m.cutWindows(e.folder.queryPrefix, query, e.folder.window)[:1], e.folder.poolFirst, ctx.Err)
 }
 
 // Close gives the model's memory back when nobody uses it any more. No text can be embedded after it.
@@ -187,15 +187,15 @@ func (e *Embedder) Close() error {
 	return e.dropUnused()
 }
 
-// use returns the model, and keeps it in memory until release.
-func (e *Embedder) use() (_ *model, release func(), err error) {
+// useModel returns the model, and keeps it in memory until release.
+func (e *Embedder) useModel() (_ *model, release func(), err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
 		return nil, nil, errors.New("the embedding model is closed")
 	}
 	if e.model == nil {
-		if e.model, err = load(e.dir, e.folder); err != nil {
+		if e.model, err = loadModel(e.dir, e.folder); err != nil {
 			return nil, nil, fmt.Errorf("embedding model in %s: %w", e.dir, err)
 		}
 	}
@@ -203,10 +203,10 @@ func (e *Embedder) use() (_ *model, release func(), err error) {
 	if e.unload != nil {
 		e.unload.Stop()
 	}
-	return e.model, sync.OnceFunc(e.release), nil
+	return e.model, sync.OnceFunc(e.releaseModel), nil
 }
 
-func (e *Embedder) release() {
+func (e *Embedder) releaseModel() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.users--
@@ -235,7 +235,7 @@ func (e *Embedder) dropUnused() error {
 	return m.weights.close()
 }
 
-func load(dir string, f folder) (_ *model, err error) {
+func loadModel(dir string, f folder) (_ *model, err error) {
 	m := &model{}
 	if m.weights, err = openWeights(filepath.Join(dir, weightsFile)); err != nil {
 		return nil, err
@@ -253,10 +253,10 @@ func load(dir string, f folder) (_ *model, err error) {
 	return m, nil
 }
 
-// windows cuts a text at words into parts of about the same length that fit into a window with the prefix, each with
+// cutWindows cuts a text at words into parts of about the same length that fit into a window with the prefix, each with
 // the tokens around it. A text that is empty is one window.
-func (m *model) windows(prefix, text string, window int) [][]int32 {
-	before, tokens := m.tokenizer.encode(prefix), m.tokenizer.encode(text)
+func (m *model) cutWindows(prefix, text string, window int) [][]int32 {
+	before, tokens := m.tokenizer.encodeText(prefix), m.tokenizer.encodeText(text)
 	before = before[:min(len(before), window-3)] // room for a token of the text
 	room := window - 2 - len(before)
 	var out [][]int32
@@ -287,8 +287,8 @@ func (m *model) windows(prefix, text string, window int) [][]int32 {
 // errChanged says that the weights can't be read where they were mapped.
 var errChanged = errors.New("the weights could not be read: was their file changed or cut?")
 
-// mean returns the mean of the windows' vectors, of unit length. turn is called now and then; its error ends it.
-func (m *model) mean(windows [][]int32, first bool, turn func() error) (_ []float32, err error) {
+// meanVector returns the mean of the windows' vectors, of unit length. turn is called now and then; its error ends it.
+func (m *model) meanVector(windows [][]int32, first bool, turn func() error) (_ []float32, err error) {
 	// a mapped file that was cut ends the text, not the program
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -304,22 +304,22 @@ func (m *model) mean(windows [][]int32, first bool, turn func() error) (_ []floa
 	defer m.scratch.Put(s)
 	sum := make([]float32, m.Hidden)
 	for _, ids := range windows {
-		v, err := m.vector(ids, first, s, turn)
+		v, err := m.textVector(ids, first, s, turn)
 		if err != nil {
 			return nil, err
 		}
-		if err := unit(v); err != nil {
+		if err := toUnitLength(v); err != nil {
 			return nil, err
 		}
 		for i, x := range v {
 			sum[i] += x
 		}
 	}
-	return sum, unit(sum)
+	return sum, toUnitLength(sum)
 }
 
-// unit brings a vector to length 1.
-func unit(v []float32) error {
+// toUnitLength brings a vector to length 1.
+func toUnitLength(v []float32) error {
 	var square float64
 	for _, x := range v {
 		square += float64(x) * float64(x)

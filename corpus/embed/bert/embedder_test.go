@@ -18,13 +18,13 @@ const long = "The tenant keeps the garden in order. The landlord repairs the roo
 func TestAPassageLongerThanTheWindowHasTheMeanOfItsWindows(t *testing.T) {
 	t.Parallel()
 	e := open(t, Config{})
-	m, release, err := e.use()
+	m, release, err := e.useModel()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer release()
 	text := strings.Repeat(long, 25)
-	windows := m.windows("", text, e.folder.window)
+	windows := m.cutWindows("", text, e.folder.window)
 	var tokens int
 	for i, ids := range windows {
 		tokens += len(ids) - 2
@@ -33,7 +33,7 @@ func TestAPassageLongerThanTheWindowHasTheMeanOfItsWindows(t *testing.T) {
 				ids[0], ids[len(ids)-1], e.folder.window)
 		}
 	}
-	if all := len(m.tokenizer.encode(text)); len(windows) != 3 || tokens != all {
+	if all := len(m.tokenizer.encodeText(text)); len(windows) != 3 || tokens != all {
 		t.Errorf("got %d windows with %d tokens, want 3 with %d", len(windows), tokens, all)
 	}
 	whole, err := e.Embed(t.Context(), []string{text})
@@ -42,7 +42,7 @@ func TestAPassageLongerThanTheWindowHasTheMeanOfItsWindows(t *testing.T) {
 	}
 	want := make([]float32, len(whole[0]))
 	for _, ids := range windows {
-		v, err := m.mean([][]int32{ids}, false, t.Context().Err)
+		v, err := m.meanVector([][]int32{ids}, false, t.Context().Err)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestAPassageLongerThanTheWindowHasTheMeanOfItsWindows(t *testing.T) {
 			want[i] += v[i]
 		}
 	}
-	if err := unit(want); err != nil {
+	if err := toUnitLength(want); err != nil {
 		t.Fatal(err)
 	}
 	if near := cosine(t, whole[0], want); near < 0.999999 {
@@ -88,7 +88,7 @@ func TestWindowsEndAtWords(t *testing.T) {
 		{"q", "a a a", 5, [][]int32{{1, 5, 3, 3, 2}, {1, 5, 3, 2}}},
 		{"q q q q q", "a a", 5, [][]int32{{1, 5, 5, 3, 2}, {1, 5, 5, 3, 2}}},
 	} {
-		got := m.windows(tt.prefix, tt.text, tt.window)
+		got := m.cutWindows(tt.prefix, tt.text, tt.window)
 		if !slices.EqualFunc(got, tt.want, func(a, b []int32) bool { return slices.Equal(a, b) }) {
 			t.Errorf("prefix %q, text %q, window %d: got %v, want %v", tt.prefix, tt.text, tt.window, got, tt.want)
 		}
@@ -151,26 +151,26 @@ func TestTheModelIsGivenBackAtRest(t *testing.T) {
 func TestPassagesWaitForQueries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{}
-		if err := g.wait(t.Context()); err != nil {
+		if err := g.waitForQueries(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		g.enter()
+		g.enterQuery()
 		start := time.Now()
 		go func() {
 			time.Sleep(longestTurn / 2)
-			g.leave()
+			g.leaveQuery()
 		}()
-		if err := g.wait(t.Context()); err != nil || time.Since(start) != longestTurn/2 {
+		if err := g.waitForQueries(t.Context()); err != nil || time.Since(start) != longestTurn/2 {
 			t.Errorf("got on after %v (%v), want %v: when the query was over", time.Since(start), err, longestTurn/2)
 		}
-		g.enter()
+		g.enterQuery()
 		start = time.Now()
-		if err := g.wait(t.Context()); err != nil || time.Since(start) != longestTurn {
+		if err := g.waitForQueries(t.Context()); err != nil || time.Since(start) != longestTurn {
 			t.Errorf("got on after %v (%v), want %v: under a stream of queries", time.Since(start), err, longestTurn)
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := g.wait(ended); !errors.Is(err, context.Canceled) {
+		if err := g.waitForQueries(ended); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v after the end, want %v", err, context.Canceled)
 		}
 	})

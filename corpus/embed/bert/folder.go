@@ -46,7 +46,7 @@ func readFolder(dir string) (f folder, err error) {
 	if err := readJSON(dir, "config.json", &f.config); err != nil {
 		return f, err
 	}
-	if err := f.check(); err != nil {
+	if err := f.checkConfig(); err != nil {
 		return f, fmt.Errorf("%s can't be used: %w", filepath.Join(dir, "config.json"), err)
 	}
 	f.window = f.Positions
@@ -62,7 +62,7 @@ func readFolder(dir string) (f folder, err error) {
 	if f.window < 3 {
 		return f, fmt.Errorf("the window of the model in %s has %d tokens", dir, f.window)
 	}
-	if f.poolFirst, err = pooling(dir); err != nil {
+	if f.poolFirst, err = readPooling(dir); err != nil {
 		return f, err
 	}
 	var prompts struct {
@@ -77,7 +77,7 @@ func readFolder(dir string) (f folder, err error) {
 	return f, nil
 }
 
-func (c *config) check() error {
+func (c *config) checkConfig() error {
 	if c.Type != "bert" {
 		return fmt.Errorf("the model's type is %q; only models of the type bert can be used", c.Type)
 	}
@@ -109,8 +109,9 @@ func (c *config) check() error {
 	return nil
 }
 
-// pooling reports whether the first token's vector is the text's; without a word about it the mean of all tokens is.
-func pooling(dir string) (first bool, err error) {
+// readPooling reports whether the first token's vector is the text's; without a word about it the mean of all tokens
+// is.
+func readPooling(dir string) (first bool, err error) {
 	var modules []struct {
 		Path string `json:"path"`
 		Type string `json:"type"`

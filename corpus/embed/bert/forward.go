@@ -35,7 +35,7 @@ func newNetwork(c config, w *weights) (*network, error) {
 	}
 	var failed error
 	floats := func(name string, shape ...int) []float32 {
-		values, err := w.floats(prefix+name, shape...)
+		values, err := w.tensorFloats(prefix+name, shape...)
 		if failed == nil {
 			failed = err
 		}
@@ -73,18 +73,18 @@ func newNetwork(c config, w *weights) (*network, error) {
 // scratch is the memory of one forward pass. It grows to what the longest text needed.
 type scratch struct{ x, q, k, v, y, inner, scores, head, turned []float32 }
 
-func sized(buffer *[]float32, n int) []float32 {
+func resizeBuffer(buffer *[]float32, n int) []float32 {
 	if cap(*buffer) < n {
 		*buffer = make([]float32, n)
 	}
 	return (*buffer)[:n]
 }
 
-// vector runs the tokens ids through the network and returns the text's vector, not yet of unit length: that of the
+// textVector runs the tokens ids through the network and returns the text's vector, not yet of unit length: that of the
 // first token, or the mean of all. Before each layer it calls turn, and ends with its error.
-func (n *network) vector(ids []int32, first bool, s *scratch, turn func() error) ([]float32, error) {
+func (n *network) textVector(ids []int32, first bool, s *scratch, turn func() error) ([]float32, error) {
 	size, count := n.Hidden, len(ids)
-	x := sized(&s.x, count*size)
+	x := resizeBuffer(&s.x, count*size)
 	for i, id := range ids {
 		row := x[i*size : (i+1)*size]
 		word, position := n.words[int(id)*size:(int(id)+1)*size], n.positions[i*size:(i+1)*size]
@@ -92,12 +92,12 @@ func (n *network) vector(ids []int32, first bool, s *scratch, turn func() error)
 			row[j] = word[j] + position[j] + n.kinds[j]
 		}
 	}
-	n.normalise(x, n.entry)
+	n.normaliseRows(x, n.entry)
 	for i := range n.layers {
 		if err := turn(); err != nil {
 			return nil, err
 		}
-		n.run(&n.layers[i], x, count, s)
+		n.runLayer(&n.layers[i], x, count, s)
 	}
 	out := make([]float32, size)
 	if first {
@@ -111,29 +111,30 @@ func (n *network) vector(ids []int32, first bool, s *scratch, turn func() error)
 	return out, nil
 }
 
-// run changes x to what a layer makes of it.
-func (n *network) run(l *layer, x []float32, count int, s *scratch) {
+// runLayer changes x to what a layer makes of it.
+func (n *network) runLayer(l *layer, x []float32, count int, s *scratch) {
 	size := n.Hidden
-	q, k, v := sized(&s.q, count*size), sized(&s.k, count*size), sized(&s.v, count*size)
-	y, inner := sized(&s.y, count*size), sized(&s.inner, count*n.Inner)
-	l.query.apply(q, x, count)
-	l.key.apply(k, x, count)
-	l.value.apply(v, x, count)
-	n.attend(y, q, k, v, count, s)
-	l.out.apply(q, y, count)
+	q, k, v := resizeBuffer(&s.q, count*size), resizeBuffer(&s.k, count*size), resizeBuffer(&s.v, count*size)
+	y, inner := resizeBuffer(&s.y, count*size), resizeBuffer(&s.inner, count*n.Inner)
+	l.query.applyLinear(q, x, count)
+	l.key.applyLinear(k, x, count)
+	l.value.applyLinear(v, x, count)
+	n.mixValues(y, q, k, v, count, s)
+	l.out.applyLinear(q, y, count)
 	vek32.Add_Inplace(x, q)
-	n.normalise(x, l.attended)
-	l.up.apply(inner, x, count)
+	n.normaliseRows(x, l.attended)
+	l.up.applyLinear(inner, x, count)
 	gelu(inner)
-	l.down.apply(y, inner, count)
+	l.down.applyLinear(y, inner, count)
 	vek32.Add_Inplace(x, y)
-	n.normalise(x, l.done)
+	n.normaliseRows(x, l.done)
 }
 
-// attend mixes the values of all tokens into each, by how well its query fits their keys, for each head by itself.
-func (n *network) attend(out, q, k, v []float32, count int, s *scratch) {
+// mixValues mixes the values of all tokens into each, by how well its query fits their keys, for each head by itself.
+func (n *network) mixValues(out, q, k, v []float32, count int, s *scratch) {
 	size, width := n.Hidden, n.Hidden/n.Heads
-	scores, keys, turned := sized(&s.scores, count), sized(&s.head, count*width), sized(&s.turned, count*width)
+	scores, keys, turned := resizeBuffer(&s.scores, count), resizeBuffer(&s.head, count*width), resizeBuffer(&s.turned,
+		count*width)
 	scale := float32(1 / math.Sqrt(float64(width)))
 	for from := 0; from < size; from += width {
 		for t := range count {
@@ -181,8 +182,8 @@ func exp(x float32) float32 {
 	return (p*r*r + r + 1) * math.Float32frombits(uint32(int32(whole)+127)<<23)
 }
 
-// normalise brings each row to mean 0 and variance 1, then to the layer's gain and bias.
-func (n *network) normalise(x []float32, by norms) {
+// normaliseRows brings each row to mean 0 and variance 1, then to the layer's gain and bias.
+func (n *network) normaliseRows(x []float32, by norms) {
 	size := n.Hidden
 	for ; len(x) > 0; x = x[size:] {
 		row := x[:size]
@@ -195,8 +196,8 @@ func (n *network) normalise(x []float32, by norms) {
 	}
 }
 
-// apply sets y to x·Wᵀ + b for count rows.
-func (l linear) apply(y, x []float32, count int) {
+// applyLinear sets y to x·Wᵀ + b for count rows.
+func (l linear) applyLinear(y, x []float32, count int) {
 	out := len(l.bias)
 	in := len(l.weights) / out
 	tile := max(4, cachedFloats/in) // rows of x that stay in the fastest cache while all of W goes past

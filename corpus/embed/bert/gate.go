@@ -16,7 +16,7 @@ type gate struct {
 	none    chan struct{} // closed when no query is left
 }
 
-func (g *gate) enter() {
+func (g *gate) enterQuery() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.queries == 0 {
@@ -25,7 +25,7 @@ func (g *gate) enter() {
 	g.queries++
 }
 
-func (g *gate) leave() {
+func (g *gate) leaveQuery() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.queries--; g.queries == 0 {
@@ -33,8 +33,8 @@ func (g *gate) leave() {
 	}
 }
 
-// wait returns when no query is at work, or after longestTurn; with an error when ctx has ended.
-func (g *gate) wait(ctx context.Context) error {
+// waitForQueries returns when no query is at work, or after longestTurn; with an error when ctx has ended.
+func (g *gate) waitForQueries(ctx context.Context) error {
 	g.mu.Lock()
 	queries, none := g.queries, g.none
 	g.mu.Unlock()

@@ -58,7 +58,7 @@ func TestHostileWeightsAreRefused(t *testing.T) {
 		w, err := openWeights(writeWeights(t, tt.header, said))
 		if err == nil {
 			var values []float32
-			if values, err = w.floats("w", 2, 2); err == nil && len(values) != 4 {
+			if values, err = w.tensorFloats("w", 2, 2); err == nil && len(values) != 4 {
 				t.Errorf("%s: got %d numbers, want 4", tt.name, len(values))
 			}
 			if err := w.close(); err != nil {

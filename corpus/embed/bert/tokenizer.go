@@ -64,14 +64,14 @@ func newTokenizer(vocabulary map[string]int32, folds folding, unk, start, end st
 	return t, nil
 }
 
-// encode returns the tokens of a text, without those before and behind it.
-func (t *tokenizer) encode(text string) []token {
-	text = t.fold(text)
+// encodeText returns the tokens of a text, without those before and behind it.
+func (t *tokenizer) encodeText(text string) []token {
+	text = t.foldText(text)
 	tokens := make([]token, 0, len(text)/4+1)
 	word := -1 // where the present one starts
 	finish := func(at int) {
 		if word >= 0 {
-			tokens = t.pieces(tokens, text[word:at])
+			tokens = t.appendPieces(tokens, text[word:at])
 			word = -1
 		}
 	}
@@ -81,7 +81,7 @@ func (t *tokenizer) encode(text string) []token {
 			finish(i)
 		case isPunctuation(r):
 			finish(i)
-			tokens = t.pieces(tokens, text[i:i+utf8.RuneLen(r)])
+			tokens = t.appendPieces(tokens, text[i:i+utf8.RuneLen(r)])
 		case word < 0:
 			word = i
 		}
@@ -90,8 +90,8 @@ func (t *tokenizer) encode(text string) []token {
 	return tokens
 }
 
-// fold brings a text to the form that the vocabulary has.
-func (t *tokenizer) fold(text string) string {
+// foldText brings a text to the form that the vocabulary has.
+func (t *tokenizer) foldText(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
 	for _, r := range text {
@@ -126,8 +126,8 @@ func (t *tokenizer) fold(text string) string {
 	}, text)
 }
 
-// pieces appends the longest pieces that a word is made of, from its start on; the unknown token if it is not.
-func (t *tokenizer) pieces(tokens []token, word string) []token {
+// appendPieces appends the longest pieces that a word is made of, from its start on; the unknown token if it is not.
+func (t *tokenizer) appendPieces(tokens []token, word string) []token {
 	if utf8.RuneCountInString(word) > longestWord {
 		return append(tokens, token{t.unk, true})
 	}

@@ -85,9 +85,9 @@ func (w *weights) readHeader() error {
 	return nil
 }
 
-// floats returns the tensor of a name, whose shape must be as given. It shares the file's memory where the machine
-// can read numbers from there.
-func (w *weights) floats(name string, shape ...int) ([]float32, error) {
+// tensorFloats returns the tensor of a name, whose shape must be as given. It shares the file's memory where the
+// machine can read numbers from there.
+func (w *weights) tensorFloats(name string, shape ...int) ([]float32, error) {
 	t, ok := w.tensors[name]
 	if !ok {
 		return nil, fmt.Errorf("the tensor %q is missing", name)
