@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -16,8 +17,9 @@ import (
 
 const (
 	progressEvery = 250 * time.Millisecond
-	textRoom      = 128 << 20 // bytes of texts and blocks that may be in memory on their way into the store
-	smallText     = 1 << 20   // bytes of one that does not count
+	textRoom      = 64 << 20 // bytes of texts and blocks that may be in memory on their way into the store
+	smallText     = 1 << 20  // bytes of one that does not count
+	largeText     = 16 << 20 // bytes of one whose memory is given back at once
 )
 
 // The failures of documents that are to blame for the ends of processes.
@@ -142,7 +144,12 @@ func (l *Library) extractOriginal(ctx context.Context, job Job, d Document) (_ E
 		held += bytes
 		return nil
 	}
-	release = func() { l.room.Release(held) }
+	release = func() {
+		if held >= largeText { // the next one comes when the memory of this one is there again
+			debug.FreeOSMemory()
+		}
+		l.room.Release(held)
+	}
 	e, err := l.readFile(ctx, job, file)
 	if err != nil {
 		release()

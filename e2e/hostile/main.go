@@ -17,6 +17,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"time"
 
 	"footnote/sql/postgres/postgrestest"
@@ -62,10 +63,9 @@ type cell struct {
 	act  func(ctx context.Context, s *site, r *result) (outcome string, err error)
 }
 
-// grid returns all cells: files, pictures of pages, answers, floods.
+// grid returns all cells: files, several at once, pictures of pages, answers, floods.
 func grid() []cell {
-	cells := append(append(fileCells(), pictureCells()...), answerCells()...)
-	return append(cells, floodCells()...)
+	return slices.Concat(fileCells(), severalCells(), pictureCells(), answerCells(), floodCells())
 }
 
 // tryCells tries the cells one after the other, each on a server and a data directory of its own, and returns what
