@@ -24,12 +24,12 @@ type Document struct{ ID, User, Namespace string }
 // End returns the row behind the span.
 func (s Span) End() uint32 { return s.First + uint32(len(s.Lengths)/2) }
 
-func (s Span) length(row uint32) int {
+func (s Span) passageLength(row uint32) int {
 	return int(binary.LittleEndian.Uint16(s.Lengths[2*(row-s.First):]))
 }
 
-// position says whether the span lies before a row (negative), holds it (0) or lies after it.
-func (s Span) position(row uint32) int {
+// positionOf says whether the span lies before a row (negative), holds it (0) or lies after it.
+func (s Span) positionOf(row uint32) int {
 	switch {
 	case s.End() <= row:
 		return -1
@@ -54,7 +54,7 @@ func NewDirectory(spans []Span) Directory {
 	for _, s := range spans {
 		d.Passages += len(s.Lengths) / 2
 		for row := s.First; row < s.End(); row++ {
-			total += s.length(row)
+			total += s.passageLength(row)
 		}
 	}
 	d.AverageLength = max(1, float64(total)/float64(max(1, d.Passages)))

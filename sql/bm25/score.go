@@ -62,7 +62,7 @@ func (d Directory) ScoreTerm(list []Scored) []Scored {
 			break
 		}
 		if found.Row >= spans[0].First {
-			length := float64(spans[0].length(found.Row))
+			length := float64(spans[0].passageLength(found.Row))
 			out = append(
 				out, Scored{found.Row, float32(TermFrequencyScore(float64(found.Score), length, d.AverageLength))},
 			)
@@ -75,13 +75,13 @@ func (d Directory) ScoreTerm(list []Scored) []Scored {
 func (d Directory) Sum(lists [][]Scored) []Scored {
 	var sum, next []Scored
 	for _, list := range lists {
-		sum, next = add(next[:0], sum, list, float32(IDF(d.Passages, len(list)))), sum
+		sum, next = addList(next[:0], sum, list, float32(IDF(d.Passages, len(list)))), sum
 	}
 	return sum
 }
 
-// add merges list, times idf, into sum; the result is appended to out.
-func add(out, sum, list []Scored, idf float32) []Scored {
+// addList merges list, times idf, into sum; the result is appended to out.
+func addList(out, sum, list []Scored, idf float32) []Scored {
 	for len(sum) > 0 && len(list) > 0 {
 		switch a, b := sum[0], list[0]; {
 		case a.Row < b.Row:
@@ -146,7 +146,7 @@ func Best(list []Scored, k int) []Scored {
 			}
 		} else if found.Score > top[0] {
 			top[0] = found.Score
-			sink(top)
+			sinkRoot(top)
 		}
 	}
 	var out []Scored
@@ -162,7 +162,7 @@ func Best(list []Scored, k int) []Scored {
 	return out
 }
 
-func sink(heap []float32) {
+func sinkRoot(heap []float32) {
 	for i := 0; ; {
 		least := i
 		for child := 2*i + 1; child <= 2*i+2 && child < len(heap); child++ {
@@ -187,7 +187,7 @@ func Hits(list []Scored, spans []Span, ids map[uint32]string, each float64, k in
 	}
 	var all []named
 	for _, found := range list {
-		i, inside := slices.BinarySearchFunc(spans, found.Row, Span.position)
+		i, inside := slices.BinarySearchFunc(spans, found.Row, Span.positionOf)
 		id, known := ids[found.Row]
 		if inside && known {
 			hit := corpus.Hit{PassageID: id, DocumentID: spans[i].Document.ID}

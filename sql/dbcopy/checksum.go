@@ -15,7 +15,7 @@ type checksum struct {
 	sum  [4]uint64
 }
 
-func (s *checksum) add(t Table, row Row) error {
+func (s *checksum) addRow(t Table, row Row) error {
 	var raw []byte
 	for i, column := range t.Columns {
 		var err error

@@ -59,7 +59,7 @@ func All(ctx context.Context, from Source, to Target, report Progress) ([]Compar
 	}
 	var list []Compared
 	for _, t := range Tables() {
-		c, err := compare(ctx, from, to, t, report)
+		c, err := compareTable(ctx, from, to, t, report)
 		if err != nil {
 			return nil, fmt.Errorf("compare %s: %w", t.Name, err)
 		}
@@ -110,7 +110,7 @@ func copyTable(ctx context.Context, from Source, to Target, t Table, report Prog
 	return put()
 }
 
-func compare(ctx context.Context, from Source, to Target, t Table, report Progress) (Compared, error) {
+func compareTable(ctx context.Context, from Source, to Target, t Table, report Progress) (Compared, error) {
 	total, err := from.Count(ctx, t)
 	if err != nil {
 		return Compared{}, err
@@ -121,14 +121,14 @@ func compare(ctx context.Context, from Source, to Target, t Table, report Progre
 		if err != nil {
 			return err
 		}
-		if err := source.add(t, fitting); err != nil || source.rows%1000 > 0 {
+		if err := source.addRow(t, fitting); err != nil || source.rows%1000 > 0 {
 			return err
 		}
 		report("comparing "+t.Name, source.rows, 2*total)
 		return nil
 	})
 	if err == nil {
-		err = to.Rows(ctx, t, func(row Row) error { return target.add(t, row) })
+		err = to.Rows(ctx, t, func(row Row) error { return target.addRow(t, row) })
 	}
 	report("comparing "+t.Name, 2*total, 2*total)
 	return Compared{Table: t.Name, Source: source.rows, Left: target.rows, Same: source == target}, err

@@ -65,10 +65,10 @@ type logged struct {
 	acts    bool              // a call that may change something begins
 }
 
-func (l *logged) plain() bool   { return len(l.outputs) == 0 && !l.durable() }
-func (l *logged) durable() bool { return l.answer != nil || l.status != nil || l.acts }
+func (l *logged) isPlain() bool   { return len(l.outputs) == 0 && !l.isDurable() }
+func (l *logged) isDurable() bool { return l.answer != nil || l.status != nil || l.acts }
 
-func (l *logged) add(p chat.Payload, e chat.Event) {
+func (l *logged) addPayload(p chat.Payload, e chat.Event) {
 	l.kinds = append(l.kinds, string(e.Type))
 	l.bodies = append(l.bodies, e.Body)
 	switch p := p.(type) {
@@ -78,7 +78,7 @@ func (l *logged) add(p chat.Payload, e chat.Event) {
 			if l.outputs == nil {
 				l.outputs = make(map[string][]byte)
 			}
-			l.outputs[legible(p.CallID)] = p.Full
+			l.outputs[legibleText(p.CallID)] = p.Full
 		}
 	case chat.Answer:
 		l.answer, l.in, l.out = []byte(p.Markdown), &p.Tokens.In, &p.Tokens.Out
@@ -108,9 +108,9 @@ func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...cha
 		if events[i], err = chat.NewEvent(runID, p); err != nil {
 			return nil, fmt.Errorf("append: %w", err)
 		}
-		l.add(p, events[i])
+		l.addPayload(p, events[i])
 	}
-	base, at, err := c.append(ctx, owner, runID, &l)
+	base, at, err := c.appendLogged(ctx, owner, runID, &l)
 	if err != nil {
 		return nil, fmt.Errorf("append: %w", err)
 	}
@@ -120,11 +120,11 @@ func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...cha
 	return events, nil
 }
 
-func (c *Chats) append(ctx context.Context, owner, runID string, l *logged) (base, at int64, err error) {
+func (c *Chats) appendLogged(ctx context.Context, owner, runID string, l *logged) (base, at int64, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, 0, err
 	}
-	if l.plain() {
+	if l.isPlain() {
 		var stored bool
 		if base, at, stored, err = c.db.appendGrouped(ctx, owner, runID, l); stored ||
 			err != nil && !errors.Is(err, pgx.ErrNoRows) {
@@ -137,7 +137,7 @@ func (c *Chats) append(ctx context.Context, owner, runID string, l *logged) (bas
 		base, at, err = c.db.appendFull(ctx, owner, runID, l)
 	}
 	if errors.Is(err, pgx.ErrNoRows) {
-		err := c.refusal(ctx, owner, runID, c.db.tail(runID))
+		err := c.whyRefused(ctx, owner, runID, c.db.lastEvent(runID))
 		if chat.CodeOf(err) == chat.CodeConflict {
 			c.db.tails.Delete(runID)
 		}
@@ -149,15 +149,15 @@ func (c *Chats) append(ctx context.Context, owner, runID string, l *logged) (bas
 	case err == nil:
 		c.db.tails.Store(runID, base+int64(len(l.kinds)))
 	}
-	if err == nil && l.durable() {
-		c.db.tell(runID) //nolint:contextcheck // a group stores the appends of many callers
+	if err == nil && l.isDurable() {
+		c.db.tellEnd(runID) //nolint:contextcheck // a group stores the appends of many callers
 	}
 	return base, at, err
 }
 
 // appendPlain fails with pgx.ErrNoRows if there is no such run to change.
 func (db *DB) appendPlain(ctx context.Context, owner, runID string, l *logged) (base, at int64, err error) {
-	err = db.queryRow(ctx, longTime, plainAppend, l.args(db, owner, runID, db.tail(runID)), &base, &at)
+	err = db.queryRow(ctx, longTime, plainAppend, l.queryArgs(db, owner, runID, db.lastEvent(runID)), &base, &at)
 	return base, at, err
 }
 
@@ -167,24 +167,24 @@ func (db *DB) appendFull(ctx context.Context, owner, runID string, l *logged) (b
 	for call, body := range l.outputs {
 		calls, bodies = append(calls, call), append(bodies, body)
 	}
-	tail := db.tail(runID)
+	tail := db.lastEvent(runID)
 	args := append(
-		l.args(db, owner, runID, tail)[:7], calls, bodies, l.answer, l.durable(), l.in, l.out, l.status, tail,
+		l.queryArgs(db, owner, runID, tail)[:7], calls, bodies, l.answer, l.isDurable(), l.in, l.out, l.status, tail,
 	)
 	err = db.queryRow(ctx, longTime, fullAppend, args, &base, &at)
 	return base, at, err
 }
 
-func (l *logged) args(db *DB, owner, runID string, tail int64) []any {
+func (l *logged) queryArgs(db *DB, owner, runID string, tail int64) []any {
 	kinds, bodies := l.kinds, l.bodies
 	if len(kinds) == 0 {
 		kinds, bodies = []string{}, [][]byte{}
 	}
-	return []any{runID, owner, kinds, bodies, db.channel, db.message(runID), maxSeq, tail}
+	return []any{runID, owner, kinds, bodies, db.channel, db.writeNotice(runID), maxSeq, tail}
 }
 
-// refusal says why an append found no run to change.
-func (c *Chats) refusal(ctx context.Context, owner, runID string, tail int64) error {
+// whyRefused says why an append found no run to change.
+func (c *Chats) whyRefused(ctx context.Context, owner, runID string, tail int64) error {
 	var status, holder string
 	var last int64
 	err := c.db.queryRow(
@@ -208,18 +208,18 @@ func (c *Chats) refusal(ctx context.Context, owner, runID string, tail int64) er
 	return &chat.Error{Code: chat.CodeTooLarge, Message: "This run has too many events. Ask a smaller question."}
 }
 
-// tail is the number of the last event that this process appended to a run under way, 0 for none.
-func (db *DB) tail(runID string) int64 {
+// lastEvent is the number of the last event that this process appended to a run under way, 0 for none.
+func (db *DB) lastEvent(runID string) int64 {
 	last, _ := db.tails.Load(runID)
 	n, _ := last.(int64)
 	return n
 }
 
-// message is what a notification says: who appended to which run, or to which runs.
-func (db *DB) message(runID string) string { return db.instance + " " + runID }
+// writeNotice is what a notification says: who appended to which run, or to which runs.
+func (db *DB) writeNotice(runID string) string { return db.instance + " " + runID }
 
-// heard reads a message: the ids that it tells of, none if it is this process's own.
-func (db *DB) heard(message string) []string {
+// readNotice reads a message: the ids that it tells of, none if it is this process's own.
+func (db *DB) readNotice(message string) []string {
 	instance, ids, _ := strings.Cut(message, " ")
 	if instance == db.instance {
 		return nil

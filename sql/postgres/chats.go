@@ -16,8 +16,8 @@ var _ chat.Store = (*Chats)(nil)
 // Chats returns the database's sessions, runs and logs.
 func (db *DB) Chats() *Chats { return &Chats{db: db} }
 
-// micros and timeOf convert between times and the database's microseconds, in which 0 is no time.
-func micros(t time.Time) int64 {
+// toMicros and timeOf convert between times and the database's microseconds, in which 0 is no time.
+func toMicros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}

@@ -65,7 +65,7 @@ func serverCPU(b *testing.B, db *DB) (sum time.Duration) {
 func measure(b *testing.B, parallel int, work func(db *DB, worker int)) {
 	b.Helper()
 	count := &tally{}
-	db, err := open(b.Context(), server.Schema(b), slog.New(slog.DiscardHandler), count)
+	db, err := openTraced(b.Context(), server.Schema(b), slog.New(slog.DiscardHandler), count)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -24,7 +24,8 @@ func TestADamagedRunHidesNoOthers(t *testing.T) {
 		db := openNew(t)
 		spoil := func(statement string) chattest.Spoil {
 			return func(runID string) {
-				if _, err := db.exec(t.Context(), longTime, statement+` WHERE run = (SELECT n FROM runs WHERE id = $1)`,
+				if _, err := db.execStatement(t.Context(), longTime,
+					statement+` WHERE run = (SELECT n FROM runs WHERE id = $1)`,
 					runID); err != nil {
 					t.Fatal(err)
 				}
@@ -51,7 +52,8 @@ func TestPurgeForgetsOldKeys(t *testing.T) {
 	if start(); start() {
 		t.Error("a key of today was forgotten")
 	}
-	if _, err := db.exec(t.Context(), longTime, `UPDATE idempotency_keys SET created_at = created_at - $1::bigint`,
+	if _, err := db.execStatement(t.Context(), longTime,
+		`UPDATE idempotency_keys SET created_at = created_at - $1::bigint`,
 		(keyLifetime + time.Minute).Microseconds()); err != nil {
 		t.Fatal(err)
 	}

@@ -31,14 +31,14 @@ func (c *Chats) AddCommand(ctx context.Context, s chat.Scope, w chat.Command) er
 		if n == 0 && w.Decides() {
 			return &chat.Error{Code: chat.CodeConflict, Message: "This step was decided already."}
 		}
-		_, err = t.exec(`SELECT pg_notify($1, $2)`, c.db.channel, c.db.message(toLook))
+		_, err = t.exec(`SELECT pg_notify($1, $2)`, c.db.channel, c.db.writeNotice(toLook))
 		return err
 	})
 }
 
 // Commands implements chat.Store.
 func (c *Chats) Commands(ctx context.Context, owner string) ([]chat.Command, error) {
-	list, err := query(ctx, c.db, shortTime, scanCommand, `SELECT r.id, c.kind, c.call, c.input FROM commands c
+	list, err := queryList(ctx, c.db, shortTime, scanCommand, `SELECT r.id, c.kind, c.call, c.input FROM commands c
 		JOIN runs r ON r.n = c.run
 		WHERE r.owner = $1 AND r.status = 'running' ORDER BY c.n`, owner)
 	if err != nil {
@@ -55,11 +55,11 @@ func scanCommand(row scanner) (w chat.Command, err error) {
 // Release implements chat.Store. It does not wait for the disk: a run whose release is lost is taken over when its
 // lease ends.
 func (c *Chats) Release(ctx context.Context, owner, runID string) error {
-	_, err := c.db.exec(ctx, longTime, `
+	_, err := c.db.execStatement(ctx, longTime, `
 		WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),
 		free AS (UPDATE runs SET owner = '', lease_until = 0 FROM quick WHERE id = $1 AND owner = $2
 			AND status = 'running' RETURNING n)
-		SELECT pg_notify($3, $4) FROM free`, runID, owner, c.db.channel, c.db.message(toLook))
+		SELECT pg_notify($3, $4) FROM free`, runID, owner, c.db.channel, c.db.writeNotice(toLook))
 	if err != nil {
 		return fmt.Errorf("release run: %w", err)
 	}

@@ -67,7 +67,7 @@ func (t *tx) copyPieces(what string, pieces iter.Seq2[string, error]) error {
 			return nil, err
 		}
 		place++
-		packed, err := pack.Pack(legible(piece))
+		packed, err := pack.Pack(legibleText(piece))
 		return []any{what, place, packed}, err
 	}))
 	return err

@@ -43,7 +43,7 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 			Err: fmt.Errorf("%d passages, %d terms", len(c.Passages), len(c.Terms))}
 	}
 	w := &contentWrite{id: id, c: c}
-	err := ds.db.inTx(ctx, longTime, w.check) // no use going on if it is no longer wanted
+	err := ds.db.inTx(ctx, longTime, w.checkVersion) // no use going on if it is no longer wanted
 	if err == nil {
 		err = ds.db.queryRow(
 			ctx, longTime, `UPDATE corpus_state SET next_row = next_row + $1 RETURNING next_row - $1`,
@@ -51,11 +51,11 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 		)
 	}
 	if err == nil {
-		err = w.plan()
+		err = w.encodeContent()
 	}
 	if err == nil {
 		err = ds.db.inTx(ctx, contentTime, func(t *tx) error {
-			if err := w.write(t); err != nil {
+			if err := w.writeContent(t); err != nil {
 				return err
 			}
 			return ds.db.tellOf(t, id)
@@ -64,14 +64,14 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 	if err != nil {
 		return fmt.Errorf("put content of document %s: %w", id, err)
 	}
-	if err := postings.Compact(ctx, ds.db.postings(), w.owner, false); err != nil { // nobody waits for it
+	if err := postings.Compact(ctx, ds.db.newPostingStore(), w.owner, false); err != nil { // nobody waits for it
 		ds.db.log.WarnContext(ctx, "searches are a little slower until the index is tidied", "error", err)
 	}
 	return nil
 }
 
-// plan encodes what is not stored as it is, and counts the terms.
-func (w *contentWrite) plan() (err error) {
+// encodeContent encodes what is not stored as it is, and counts the terms.
+func (w *contentWrite) encodeContent() (err error) {
 	if w.sizes, err = toJSON(w.c.Extracted.Sizes); err != nil {
 		return err
 	}
@@ -88,8 +88,8 @@ func (w *contentWrite) plan() (err error) {
 	return nil
 }
 
-// check fails unless the document still wants this version.
-func (w *contentWrite) check(t *tx) error {
+// checkVersion fails unless the document still wants this version.
+func (w *contentWrite) checkVersion(t *tx) error {
 	_, _, err := presentState(t, w.id, w.c.SHA256)
 	if !errors.Is(err, errNoDocument) {
 		return err
@@ -104,8 +104,8 @@ func (w *contentWrite) check(t *tx) error {
 	return errNoDocument
 }
 
-// insert stores the content but for its passages and words.
-func (w *contentWrite) insert(t *tx) (content int64, err error) {
+// insertContent stores the content but for its passages and words.
+func (w *contentWrite) insertContent(t *tx) (content int64, err error) {
 	if w.isLarge() {
 		return w.insertPieces(t)
 	}
@@ -116,8 +116,8 @@ func (w *contentWrite) insert(t *tx) (content int64, err error) {
 	return content, err
 }
 
-func (w *contentWrite) write(t *tx) error {
-	content, err := w.insert(t)
+func (w *contentWrite) writeContent(t *tx) error {
+	content, err := w.insertContent(t)
 	if err != nil {
 		return notFound(err, "store content", "document")
 	}
@@ -130,7 +130,7 @@ func (w *contentWrite) write(t *tx) error {
 			"tokens", "body", "packed",
 		}, len(w.c.Passages), func(i int) ([]any, error) {
 			p := &w.c.Passages[i]
-			body, packed, err := w.packed(p.Text)
+			body, packed, err := w.packText(p.Text)
 			return []any{
 				w.firstRow + int64(i), p.ID, content, i, p.Start, p.End, p.FirstBlock, p.LastBlock, p.Page, p.Section,
 				p.Tokens, body, packed,
@@ -148,15 +148,15 @@ func (w *contentWrite) write(t *tx) error {
 	if err := putPages(t, segment, w.postings.Pages()); err != nil {
 		return err
 	}
-	if err := w.check(t); err != nil {
+	if err := w.checkVersion(t); err != nil {
 		return err
 	}
-	return w.publish(t, content, segment)
+	return w.publishContent(t, content, segment)
 }
 
-// packed returns a passage's text as it is stored: packed if the document is large and that makes it shorter.
-func (w *contentWrite) packed(text string) (body string, packed []byte, err error) {
-	text = legible(text)
+// packText returns a passage's text as it is stored: packed if the document is large and that makes it shorter.
+func (w *contentWrite) packText(text string) (body string, packed []byte, err error) {
+	text = legibleText(text)
 	if len(w.c.Extracted.Text) < pack.TextFrom {
 		return text, []byte{}, nil
 	}
@@ -188,13 +188,13 @@ func (t *tx) copyFrom(table string, columns []string, n int, values func(int) ([
 	}
 	_, err := t.pgx.CopyFrom(t.ctx, pgx.Identifier{table}, columns, pgx.CopyFromSlice(n, func(i int) ([]any, error) {
 		row, err := values(i)
-		return storable(row), err
+		return storableArgs(row), err
 	}))
 	return err
 }
 
-// publish makes the content the locked document's and removes the one it replaces.
-func (w *contentWrite) publish(t *tx, content, segment int64) error {
+// publishContent makes the content the locked document's and removes the one it replaces.
+func (w *contentWrite) publishContent(t *tx, content, segment int64) error {
 	var n, old int64
 	var user, filename, given string
 	if err := t.queryRow(`SELECT n, user_id, filename, given_meta::text, content FROM documents WHERE id = $1`, []any{

@@ -11,13 +11,13 @@ import (
 	"footnote/sql/pack"
 )
 
-// pieces reads rows that belong to the content of a document in scope. The statement starts from documents (d), with
-// scopeArgs and the id as $3, so that it sees one version of the content, whatever is replaced meanwhile.
-func pieces[T any](
+// readPieces reads rows that belong to the content of a document in scope. The statement starts from documents (d),
+// with scopeArgs and the id as $3, so that it sees one version of the content, whatever is replaced meanwhile.
+func readPieces[T any](
 	ctx context.Context, ds *Documents, s chat.Scope, id, columns, from, order string, read func(scanner) (T, error),
 	args ...any,
 ) ([]T, error) {
-	list, err := query(ctx, ds.db, longTime, read, `SELECT `+columns+` FROM documents d JOIN `+from+`
+	list, err := queryList(ctx, ds.db, longTime, read, `SELECT `+columns+` FROM documents d JOIN `+from+`
 		WHERE d.id = $3 AND`+inScope+`ORDER BY `+order,
 		append(scopeArgs(s, id), args...)...)
 	if err == nil && len(list) == 0 {
@@ -29,16 +29,16 @@ func pieces[T any](
 	return list, nil
 }
 
-// column reads one column of a document's content, which is empty if another one holds it packed.
-func (ds *Documents) column(ctx context.Context, s chat.Scope, id, name, packed string) (string, error) {
+// readColumn reads one column of a document's content, which is empty if another one holds it packed.
+func (ds *Documents) readColumn(ctx context.Context, s chat.Scope, id, name, packed string) (string, error) {
 	read := func(row scanner) (text string, err error) {
 		var short []byte
 		if err = row.Scan(&text, &short); err == nil {
-			text, err = unpacked(text, short)
+			text, err = unpackText(text, short)
 		}
 		return text, err
 	}
-	list, err := pieces(ctx, ds, s, id, `c.`+name+`, `+packed, `contents c ON c.n = d.content`, `c.n`, read)
+	list, err := readPieces(ctx, ds, s, id, `c.`+name+`, `+packed, `contents c ON c.n = d.content`, `c.n`, read)
 	if err != nil || len(list) == 0 {
 		return "", err
 	}
@@ -47,7 +47,7 @@ func (ds *Documents) column(ctx context.Context, s chat.Scope, id, name, packed 
 
 // Text returns the canonical text; see corpus.Documents.
 func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string, error) {
-	return ds.column(ctx, s, id, `body`, `c.packed`)
+	return ds.readColumn(ctx, s, id, `body`, `c.packed`)
 }
 
 const (
@@ -77,7 +77,7 @@ func (ds *Documents) TextPart(ctx context.Context, s chat.Scope, id string, at i
 		}
 		return part, nil
 	}
-	list, err := pieces(ctx, ds, s, id, `substring(convert_to(c.body, 'UTF8') from $4 for $5),
+	list, err := readPieces(ctx, ds, s, id, `substring(convert_to(c.body, 'UTF8') from $4 for $5),
 		substring(c.packed from $4 for $6), greatest(octet_length(c.body), octet_length(c.packed)), c.n`,
 		`contents c ON c.n = d.content`, `c.n`, read, at+1, partBytes, packedPart)
 	if err != nil || len(list) == 0 {
@@ -102,18 +102,18 @@ func firstPieces(packed []byte) (plain []byte, n int, err error) {
 
 // Blocks returns the blocks without their words; see corpus.Documents.
 func (ds *Documents) Blocks(ctx context.Context, s chat.Scope, id string) (blocks []corpus.Block, err error) {
-	err = ds.decode(ctx, s, id, `blocks`, `c.packed_blocks`, &blocks)
+	err = ds.decodeColumn(ctx, s, id, `blocks`, `c.packed_blocks`, &blocks)
 	return blocks, err
 }
 
 // PageSizes returns the size of each page; see corpus.Documents.
 func (ds *Documents) PageSizes(ctx context.Context, s chat.Scope, id string) (sizes [][2]float64, err error) {
-	err = ds.decode(ctx, s, id, `sizes`, `''::bytea`, &sizes)
+	err = ds.decodeColumn(ctx, s, id, `sizes`, `''::bytea`, &sizes)
 	return sizes, err
 }
 
-func (ds *Documents) decode(ctx context.Context, s chat.Scope, id, name, packed string, into any) error {
-	text, err := ds.column(ctx, s, id, name, packed)
+func (ds *Documents) decodeColumn(ctx context.Context, s chat.Scope, id, name, packed string, into any) error {
+	text, err := ds.readColumn(ctx, s, id, name, packed)
 	if err != nil || text == "" {
 		return err
 	}
@@ -125,9 +125,9 @@ func (ds *Documents) decode(ctx context.Context, s chat.Scope, id, name, packed 
 
 // Words returns word boxes that overlap a range; see corpus.Documents.
 func (ds *Documents) Words(ctx context.Context, s chat.Scope, id string, start, end int) ([]corpus.WordBox, error) {
-	bodies, err := pieces(ctx, ds, s, id, `w.body`, `content_words w ON w.content = d.content AND w.start_off < $4
+	bodies, err := readPieces(ctx, ds, s, id, `w.body`, `content_words w ON w.content = d.content AND w.start_off < $4
 		AND w.end_off > $5`, `w.piece`,
-		value[[]byte], end, start)
+		scanValue[[]byte], end, start)
 	var found []corpus.WordBox
 	for _, body := range bodies {
 		words, err := corpus.Words(body).Unpack()
@@ -154,7 +154,7 @@ func scanPassage(row scanner) (p corpus.Passage, err error) {
 		&p.Text, &packed,
 	)
 	if err == nil {
-		p.Text, err = unpacked(p.Text, packed)
+		p.Text, err = unpackText(p.Text, packed)
 	}
 	return p, err
 }
@@ -165,7 +165,7 @@ func (ds *Documents) Passages(ctx context.Context, s chat.Scope, id string, from
 	if to < 0 {
 		to = math.MaxInt32
 	}
-	return pieces(ctx, ds, s, id, passageColumns, `contents c ON c.n = d.content JOIN passages p
+	return readPieces(ctx, ds, s, id, passageColumns, `contents c ON c.n = d.content JOIN passages p
 		ON p.row >= c.first_row + $4 AND p.row < c.first_row + least($5::bigint, c.passages)`, `p.row`,
 		scanPassage, from, to)
 }
@@ -175,7 +175,7 @@ func (ds *Documents) PassagesByID(ctx context.Context, s chat.Scope, ids []strin
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	list, err := query(ctx, ds.db, longTime, scanPassage,
+	list, err := queryList(ctx, ds.db, longTime, scanPassage,
 		`SELECT `+passageColumns+` FROM unnest($3::text[]) WITH ORDINALITY AS wanted (id, place)
 		JOIN passages p ON p.id = wanted.id JOIN contents c ON c.n = p.content JOIN documents d ON d.n = c.document
 		WHERE`+inScope+`ORDER BY wanted.place`, scopeArgs(s, ids)...)

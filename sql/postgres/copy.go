@@ -34,7 +34,7 @@ var _ dbcopy.Target = (*Target)(nil)
 
 // OpenTarget opens the database at url for copying, as Open does for use.
 func OpenTarget(ctx context.Context, url string, log *slog.Logger) (*Target, error) {
-	db, err := open(ctx, url, log, nil)
+	db, err := openTraced(ctx, url, log, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -49,9 +49,9 @@ func (t *Target) Close() error {
 	return t.db.Close()
 }
 
-// whole fails while something is being copied into the database.
-func (db *DB) whole(ctx context.Context) error {
-	begun, over, _, err := db.copied(ctx)
+// checkWhole fails while something is being copied into the database.
+func (db *DB) checkWhole(ctx context.Context) error {
+	begun, over, _, err := db.copyState(ctx)
 	if err == nil && begun && !over {
 		err = &chat.Error{
 			Code: chat.CodeUnavailable,
@@ -62,7 +62,7 @@ func (db *DB) whole(ctx context.Context) error {
 	return err
 }
 
-func (db *DB) copied(ctx context.Context) (begun, over bool, source string, err error) {
+func (db *DB) copyState(ctx context.Context) (begun, over bool, source string, err error) {
 	var there bool
 	if err := db.queryRow(ctx, shortTime, `SELECT to_regclass('copied') IS NOT NULL`, nil, &there); err != nil ||
 		!there {
@@ -79,13 +79,13 @@ func (db *DB) copied(ctx context.Context) (begun, over bool, source string, err 
 // Lock keeps other processes that copy away until Close. It fails with chat.CodeConflict if there is one.
 func (t *Target) Lock(ctx context.Context) (err error) {
 	if t.lock, err = t.db.pool.Acquire(ctx); err != nil {
-		return t.db.failure(ctx, err)
+		return t.db.translateError(ctx, err)
 	}
 	var free bool
 	if err := t.lock.QueryRow(
 		ctx, `SELECT pg_try_advisory_lock(hashtextextended(current_schema() || ' copying', 0))`,
 	).Scan(&free); err != nil {
-		return t.db.failure(ctx, err)
+		return t.db.translateError(ctx, err)
 	}
 	if !free {
 		return &chat.Error{
@@ -97,7 +97,7 @@ func (t *Target) Lock(ctx context.Context) (err error) {
 
 // Begin implements dbcopy.Target. Lock comes first.
 func (t *Target) Begin(ctx context.Context, source string) (done bool, err error) {
-	begun, over, from, err := t.db.copied(ctx)
+	begun, over, from, err := t.db.copyState(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -109,21 +109,21 @@ func (t *Target) Begin(ctx context.Context, source string) (done bool, err error
 	if begun {
 		return over, nil
 	}
-	if err := t.empty(ctx); err != nil {
+	if err := t.checkEmpty(ctx); err != nil {
 		return false, err
 	}
-	if _, err := t.db.exec(
+	if _, err := t.db.execStatement(
 		ctx, longTime,
 		`CREATE TABLE IF NOT EXISTS copied (name text PRIMARY KEY, key text NOT NULL, rows bigint NOT NULL)`,
 	); err != nil {
 		return false, err
 	}
-	_, err = t.db.exec(ctx, longTime, `INSERT INTO copied VALUES ('', $1, 0)`, source)
+	_, err = t.db.execStatement(ctx, longTime, `INSERT INTO copied VALUES ('', $1, 0)`, source)
 	return false, err
 }
 
-// empty fails if any table has rows.
-func (t *Target) empty(ctx context.Context) error {
+// checkEmpty fails if any table has rows.
+func (t *Target) checkEmpty(ctx context.Context) error {
 	for _, table := range dbcopy.Tables() {
 		if table.One {
 			continue
@@ -143,7 +143,7 @@ func (t *Target) empty(ctx context.Context) error {
 // Again empties the locked database of what was copied so far. It fails with chat.CodeConflict if it was whole
 // before: then it may be in use.
 func (t *Target) Again(ctx context.Context) error {
-	begun, over, _, err := t.db.copied(ctx)
+	begun, over, _, err := t.db.copyState(ctx)
 	if err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (t *Target) Rows(ctx context.Context, table dbcopy.Table, each func(dbcopy.
 	}
 	rows, err := t.db.pool.Query(ctx, `SELECT `+strings.Join(names, ", ")+` FROM `+table.Name)
 	if err != nil {
-		return t.db.failure(ctx, err)
+		return t.db.translateError(ctx, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -232,12 +232,12 @@ func (t *Target) Rows(ctx context.Context, table dbcopy.Table, each func(dbcopy.
 			return err
 		}
 	}
-	return t.db.failure(ctx, rows.Err())
+	return t.db.translateError(ctx, rows.Err())
 }
 
 // Settle implements dbcopy.Target: numbers go on after the highest.
 func (t *Target) Settle(ctx context.Context) error {
-	identities, err := query(ctx, t.db, longTime, value[string],
+	identities, err := queryList(ctx, t.db, longTime, scanValue[string],
 		`SELECT table_name::text FROM information_schema.columns
 		WHERE table_schema = current_schema() AND is_identity = 'YES' AND column_name = 'n'`)
 	if err != nil {
@@ -248,11 +248,11 @@ func (t *Target) Settle(ctx context.Context) error {
 			`SELECT setval(pg_get_serial_sequence('%[1]s', 'n'), greatest(max(n), 1), max(n) IS NOT NULL) FROM %[1]s`,
 			table,
 		)
-		if _, err := t.db.exec(ctx, longTime, statement); err != nil {
+		if _, err := t.db.execStatement(ctx, longTime, statement); err != nil {
 			return fmt.Errorf("numbers of %s: %w", table, err)
 		}
 	}
-	_, err = t.db.exec(ctx, contentTime, `ANALYZE`)
+	_, err = t.db.execStatement(ctx, contentTime, `ANALYZE`)
 	return err
 }
 

@@ -24,7 +24,7 @@ func (t *Target) Fit(table dbcopy.Table, row dbcopy.Row) (dbcopy.Row, error) {
 	fitting := make(dbcopy.Row, len(row))
 	for i, column := range table.Columns {
 		var err error
-		if fitting[i], err = fit(column.Kind, row[i]); err != nil {
+		if fitting[i], err = fitValue(column.Kind, row[i]); err != nil {
 			return nil, fmt.Errorf("column %s: %w", column.Name, err)
 		}
 	}
@@ -38,7 +38,7 @@ func fitContent(table dbcopy.Table, row dbcopy.Row) (dbcopy.Row, error) {
 	}
 	body, packed := place("body"), place("packed")
 	text, _ := row[body].(string)
-	if text = legible(text); len(text) < pack.TextFrom {
+	if text = legibleText(text); len(text) < pack.TextFrom {
 		return row, nil
 	}
 	var all []byte
@@ -54,7 +54,7 @@ func fitContent(table dbcopy.Table, row dbcopy.Row) (dbcopy.Row, error) {
 	return row, nil
 }
 
-func fit(kind dbcopy.Kind, value any) (any, error) {
+func fitValue(kind dbcopy.Kind, value any) (any, error) {
 	switch v := value.(type) {
 	case int64:
 		if kind == dbcopy.Bool {
@@ -66,7 +66,7 @@ func fit(kind dbcopy.Kind, value any) (any, error) {
 	case string:
 		switch kind {
 		case dbcopy.Text:
-			return legible(v), nil
+			return legibleText(v), nil
 		case dbcopy.JSON:
 			return fitJSON(v)
 		case dbcopy.Bytes:
@@ -86,7 +86,7 @@ func fit(kind dbcopy.Kind, value any) (any, error) {
 }
 
 func fitJSON(text string) (string, error) {
-	text = legible(text)
+	text = legibleText(text)
 	if !strings.Contains(text, `\u0000`) {
 		return text, nil
 	}

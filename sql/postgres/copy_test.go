@@ -18,7 +18,7 @@ func TestEveryTableAndColumnIsFilledOrMadeForAReason(t *testing.T) {
 			filled[table.Name+"."+column.Name] = true
 		}
 	}
-	there, err := query(t.Context(), db, longTime, value[string],
+	there, err := queryList(t.Context(), db, longTime, scanValue[string],
 		`SELECT table_name || '.' || column_name FROM information_schema.columns
 		JOIN information_schema.tables USING (table_schema, table_name) WHERE table_schema = current_schema() AND `+
 			`table_type = 'BASE TABLE'`)

@@ -89,7 +89,7 @@ func toJSONB(v any) (string, error) {
 func withoutNUL(v any) any {
 	switch v := v.(type) {
 	case string:
-		return legible(v)
+		return legibleText(v)
 	case []any:
 		for i := range v {
 			v[i] = withoutNUL(v[i])
@@ -97,7 +97,7 @@ func withoutNUL(v any) any {
 	case map[string]any:
 		clean := make(map[string]any, len(v))
 		for key, value := range v {
-			clean[legible(key)] = withoutNUL(value)
+			clean[legibleText(key)] = withoutNUL(value)
 		}
 		return clean
 	}
@@ -116,7 +116,7 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 		return stored, false, err
 	}
 	err = ds.db.inTx(ctx, shortTime, func(t *tx) error {
-		if err := t.lock("documents of", d.User+" "+d.Namespace); err != nil { // puts of the same bytes take turns
+		if err := t.lockName("documents of", d.User+" "+d.Namespace); err != nil { // puts of the same bytes take turns
 			return err
 		}
 		was, err := putDocument(t, d, meta)
@@ -226,10 +226,10 @@ func sameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err error) 
 	if err != nil || state != corpus.StateFailed && state != corpus.StateCancelled {
 		return id, true, err
 	}
-	return id, false, requeue(t, id)
+	return id, false, requeueDocument(t, id)
 }
 
-func requeue(t *tx, id string) error {
+func requeueDocument(t *tx, id string) error {
 	_, err := t.exec(
 		`UPDATE documents SET state = 'queued', progress = $2, failure = '' WHERE id = $1`, id, progressQueued,
 	)
@@ -260,11 +260,11 @@ func restoreSameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err 
 	}
 	ready := same && state == corpus.StateReady
 	if !ready {
-		if err := requeue(t, id); err != nil {
+		if err := requeueDocument(t, id); err != nil {
 			return "", false, err
 		}
 	}
-	return id, ready, show(t, n, d.User, 0)
+	return id, ready, setHidden(t, n, d.User, 0)
 }
 
 func pathTaken(t *tx, user, namespace, path string) (taken bool, err error) {
@@ -274,8 +274,8 @@ func pathTaken(t *tx, user, namespace, path string) (taken bool, err error) {
 	return taken, err
 }
 
-// show hides a document (deletedAt > 0) or brings it back (0), for every search at once.
-func show(t *tx, n int64, user string, deletedAt int64) error {
+// setHidden hides a document (deletedAt > 0) or brings it back (0), for every search at once.
+func setHidden(t *tx, n int64, user string, deletedAt int64) error {
 	if _, err := t.exec(`UPDATE documents SET deleted_at = $2 WHERE n = $1`, n, deletedAt); err != nil {
 		return err
 	}
@@ -301,6 +301,6 @@ func nextChange(t *tx, user string) (change int64, err error) {
 func bumpVersion(t *tx, user string) error {
 	_, err := t.exec(`WITH bumped AS (INSERT INTO corpus_versions AS v VALUES ($1, 1) ON CONFLICT (user_id) DO UPDATE
 		SET version = v.version + 1)
-		SELECT pg_notify($2, $3)`, user, t.db.channel, t.db.message(ofDocument+someDocument))
+		SELECT pg_notify($2, $3)`, user, t.db.channel, t.db.writeNotice(ofDocument+someDocument))
 	return err
 }

@@ -33,11 +33,11 @@ func (ds *Documents) Purge(ctx context.Context, before time.Time) error {
 
 // sweepIndex lets the index go of what was removed since it last did.
 func (ds *Documents) sweepIndex(ctx context.Context) error {
-	_, removals, err := ds.db.postings().State(ctx)
+	_, removals, err := ds.db.newPostingStore().State(ctx)
 	if err != nil || ds.swept.Load() == removals+1 {
 		return err
 	}
-	if err := postings.Sweep(ctx, ds.db.postings()); err != nil {
+	if err := postings.Sweep(ctx, ds.db.newPostingStore()); err != nil {
 		return err
 	}
 	ds.swept.Store(removals + 1)

@@ -34,7 +34,7 @@ func scopeArgs(s chat.Scope, more ...any) []any {
 // Get returns a document; see corpus.Documents.
 func (ds *Documents) Get(ctx context.Context, s chat.Scope, id string) (corpus.Document, error) {
 	read := func(row scanner) (corpus.Document, error) { return scanDocument(row) }
-	found, err := query(
+	found, err := queryList(
 		ctx, ds.db, shortTime, read, `SELECT`+documentColumns+`FROM documents d WHERE id = $3 AND`+inScope,
 		scopeArgs(s, id)...,
 	)
@@ -53,8 +53,8 @@ type condition struct {
 	args []any
 }
 
-// and adds a condition in which each "?" stands for the next value.
-func (c *condition) and(condition string, values ...any) {
+// addCondition adds a condition in which each "?" stands for the next value.
+func (c *condition) addCondition(condition string, values ...any) {
 	c.text.WriteString(" AND ")
 	for _, value := range values {
 		before, after, _ := strings.Cut(condition, "?")
@@ -83,13 +83,13 @@ func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([
 		return nil, "", err
 	}
 	if len(on.After) > 0 {
-		where.and(on.Keyset, on.After...)
+		where.addCondition(on.Keyset, on.After...)
 	}
 	read := func(from scanner) (r listedDocument, err error) {
 		r.Document, err = scanDocument(from, &r.n, &r.fold)
 		return r, err
 	}
-	rows, err := query(ctx, ds.db, shortTime, read,
+	rows, err := queryList(ctx, ds.db, shortTime, read,
 		`SELECT`+documentColumns+`, d.n, d.title_fold FROM documents d WHERE`+where.text.String()+
 			` ORDER BY `+on.Order+` LIMIT `+strconv.Itoa(on.Limit+1), where.args...)
 	if err != nil {
@@ -118,32 +118,32 @@ func documentFilter(s chat.Scope, f corpus.Filter) (*condition, error) {
 		where.text.WriteString(inScope + notHidden(s))
 	}
 	if f.Text != "" {
-		where.and(`strpos(d.search_fold, ?) > 0`, strings.ToLower(f.Text))
+		where.addCondition(`strpos(d.search_fold, ?) > 0`, strings.ToLower(f.Text))
 	}
 	if len(f.States) > 0 {
 		states := make([]string, len(f.States))
 		for i, state := range f.States {
 			states[i] = string(state)
 		}
-		where.and(`d.state = ANY (?)`, states)
+		where.addCondition(`d.state = ANY (?)`, states)
 	}
 	if len(f.IDs) > 0 {
-		where.and(`d.id = ANY (?)`, f.IDs)
+		where.addCondition(`d.id = ANY (?)`, f.IDs)
 	}
 	if f.MIME != "" {
-		where.and(`starts_with(d.mime, ?)`, f.MIME)
+		where.addCondition(`starts_with(d.mime, ?)`, f.MIME)
 	}
 	if !f.AddedAfter.IsZero() {
-		where.and(`d.created_at > ?`, f.AddedAfter.UnixMicro())
+		where.addCondition(`d.created_at > ?`, f.AddedAfter.UnixMicro())
 	}
 	if !f.AddedBefore.IsZero() {
-		where.and(`d.created_at < ?`, f.AddedBefore.UnixMicro())
+		where.addCondition(`d.created_at < ?`, f.AddedBefore.UnixMicro())
 	}
 	if f.HasMeta != "" {
-		where.and(`d.meta -> ?::text IS NOT NULL`, f.HasMeta)
+		where.addCondition(`d.meta -> ?::text IS NOT NULL`, f.HasMeta)
 	}
 	if f.DatedFrom != "" || f.DatedTo != "" {
-		where.and(`EXISTS (SELECT
+		where.addCondition(`EXISTS (SELECT
 			FROM jsonb_each_text(CASE jsonb_typeof(d.meta) WHEN 'object' THEN d.meta ELSE '{}' END) AS m (key, day)
 			WHERE key IN ('date', 'year', 'published') AND day ~ '^[0-9]{4}'
 			AND left(?::text, length(day)) COLLATE "C" <= day
@@ -156,7 +156,7 @@ func documentFilter(s chat.Scope, f corpus.Filter) (*condition, error) {
 			return nil, err
 		}
 		// What is wanted is read once for all documents, not for each.
-		where.and(`(d.meta -> ?::text IN (SELECT jsonb_array_elements(?::jsonb))
+		where.addCondition(`(d.meta -> ?::text IN (SELECT jsonb_array_elements(?::jsonb))
 			OR EXISTS (SELECT FROM jsonb_array_elements(
 			CASE jsonb_typeof(d.meta -> ?::text) WHEN 'array' THEN d.meta -> ?::text ELSE '[]' END) e
 			WHERE e IN (SELECT jsonb_array_elements(?::jsonb))))`,
@@ -167,7 +167,7 @@ func documentFilter(s chat.Scope, f corpus.Filter) (*condition, error) {
 		if err != nil {
 			return nil, err
 		}
-		where.and(`(d.meta -> ?::text = ?::jsonb
+		where.addCondition(`(d.meta -> ?::text = ?::jsonb
 			OR EXISTS (SELECT 1 FROM jsonb_array_elements(CASE jsonb_typeof(d.meta -> ?::text)
 			WHEN 'array' THEN d.meta -> ?::text ELSE '[]' END) e WHERE e = ?::jsonb))`, key, wanted, key, key, wanted)
 	}
@@ -187,7 +187,7 @@ func (ds *Documents) Count(ctx context.Context, s chat.Scope) (c corpus.Counts, 
 
 // MetaTexts returns what documents have under a key; see corpus.Documents.
 func (ds *Documents) MetaTexts(ctx context.Context, s chat.Scope, key string) ([]string, error) {
-	return query(ctx, ds.db, shortTime, value[string],
+	return queryList(ctx, ds.db, shortTime, scanValue[string],
 		`SELECT DISTINCT (v #>> '{}') COLLATE "C" FROM documents d, LATERAL jsonb_array_elements(
 		CASE jsonb_typeof(d.meta -> $3::text) WHEN 'array' THEN d.meta -> $3::text ELSE jsonb_build_array(d.meta ->
 			$3::text) END) v
@@ -196,8 +196,9 @@ func (ds *Documents) MetaTexts(ctx context.Context, s chat.Scope, key string) ([
 
 // Namespaces returns names of those with documents; see corpus.Documents.
 func (ds *Documents) Namespaces(ctx context.Context, s chat.Scope, limit int) ([]string, error) {
-	return query(ctx, ds.db, shortTime, value[string], `SELECT d.namespace FROM documents d WHERE`+inScope+notHidden(s)+
-		`GROUP BY d.namespace ORDER BY d.namespace COLLATE "C" LIMIT $3`, scopeArgs(s, limit)...)
+	return queryList(ctx, ds.db, shortTime, scanValue[string],
+		`SELECT d.namespace FROM documents d WHERE`+inScope+notHidden(s)+
+			`GROUP BY d.namespace ORDER BY d.namespace COLLATE "C" LIMIT $3`, scopeArgs(s, limit)...)
 }
 
 // Version changes with everything that a search could see; see corpus.Documents.

@@ -86,7 +86,7 @@ func scopedInTx(t *tx, s chat.Scope, id string) (n int64, d corpus.Document, err
 	s = legibleScope(s)
 	d, err = scanDocument(t.pgx.QueryRow(t.ctx, `SELECT`+documentColumns+`, d.n FROM documents d WHERE id = $1
 		AND user_id = $2 FOR UPDATE`,
-		legible(id), s.User), &n)
+		legibleText(id), s.User), &n)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && !s.Holds(d.Namespace) {
 		return 0, d, errNoDocument
 	}
@@ -103,7 +103,7 @@ func (ds *Documents) Delete(ctx context.Context, s chat.Scope, id string) error 
 		if !d.DeletedAt.IsZero() {
 			return errNoDocument
 		}
-		return show(t, n, d.User, time.Now().UnixMicro())
+		return setHidden(t, n, d.User, time.Now().UnixMicro())
 	})
 }
 
@@ -120,9 +120,9 @@ func (ds *Documents) Restore(ctx context.Context, s chat.Scope, id string) error
 			return err
 		}
 		if !taken {
-			err = show(t, n, d.User, 0)
+			err = setHidden(t, n, d.User, 0)
 		}
-		if taken || violates(err, "documents_by_path") {
+		if taken || violatesConstraint(err, "documents_by_path") {
 			return &chat.Error{
 				Code:    chat.CodeConflict,
 				Message: "Another document has this name by now. Remove or rename that one first.",

@@ -33,7 +33,8 @@ type mortal struct{ *Queue }
 // TakeAndDie implements corpustest.Mortal: the jobs' leases end, one after the other, and what lives puts them back.
 func (q mortal) TakeAndDie(t *testing.T, kind corpus.JobKind, jobs int) {
 	t.Helper()
-	if n, err := q.db.exec(t.Context(), shortTime, takeTurns, string(kind), jobs, "a replica that dies"); err != nil ||
+	if n, err := q.db.execStatement(t.Context(), shortTime, takeTurns, string(kind), jobs,
+		"a replica that dies"); err != nil ||
 		n != int64(jobs) {
 		t.Fatalf("take jobs: %d, %v; want %d", n, err, jobs)
 	}
@@ -43,7 +44,7 @@ func (q mortal) TakeAndDie(t *testing.T, kind corpus.JobKind, jobs int) {
 			`UPDATE river_job SET attempted_at = now() - interval '1 minute' WHERE id = (SELECT min(id) FROM `+
 				`river_job WHERE state = 'running')`,
 		)
-		if n, err := q.rescue(t.Context()); err != nil || n != 1 {
+		if n, err := q.rescueJobs(t.Context()); err != nil || n != 1 {
 			t.Fatalf("rescue jobs: %d, %v; want 1", n, err)
 		}
 	}

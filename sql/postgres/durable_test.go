@@ -22,9 +22,9 @@ func TestWhatMustNotBeLostWaitsForTheDisk(t *testing.T) {
 		{"the end", chat.RunDone{Status: chat.RunCompleted}, true},
 	} {
 		var l logged
-		l.add(row.payload, chat.Event{})
-		if l.durable() != row.waits {
-			t.Errorf("%s: waits for the disk: %v, want %v", row.what, l.durable(), row.waits)
+		l.addPayload(row.payload, chat.Event{})
+		if l.isDurable() != row.waits {
+			t.Errorf("%s: waits for the disk: %v, want %v", row.what, l.isDurable(), row.waits)
 		}
 	}
 }

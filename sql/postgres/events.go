@@ -26,7 +26,7 @@ func (c *Chats) Events(ctx context.Context, s chat.Scope, runID string, after in
 		err := row.Scan(&seq, &at, &kind, &body)
 		return chat.Event{RunID: runID, Seq: seq, At: timeOf(at), Type: chat.Kind(kind), Body: body}, err
 	}
-	events, err := query(ctx, c.db, shortTime, read, `SELECT e.seq, e.at, e.type, e.body
+	events, err := queryList(ctx, c.db, shortTime, read, `SELECT e.seq, e.at, e.type, e.body
 		FROM runs r JOIN sessions s ON s.n = r.session JOIN events e ON e.run = r.n
 		WHERE r.id = $1 AND s.user_id = $2 AND s.deleted_at = 0 AND e.seq > $3 ORDER BY e.seq LIMIT $4`,
 		runID, s.User, min(max(after, 0), maxSeq), cursor.Limit(limit, chat.DefaultPage, chat.MaxPage))

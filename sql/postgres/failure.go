@@ -14,9 +14,9 @@ import (
 	"footnote/chat"
 )
 
-// failure gives an error of the driver the code and the sentence that people need. It leaves pgx.ErrNoRows, errors that
-// carry a code and the end of the caller's own ctx as they are.
-func (db *DB) failure(ctx context.Context, err error) error {
+// translateError gives an error of the driver the code and the sentence that people need. It leaves pgx.ErrNoRows,
+// errors that carry a code and the end of the caller's own ctx as they are.
+func (db *DB) translateError(ctx context.Context, err error) error {
 	if err == nil || errors.Is(err, pgx.ErrNoRows) {
 		return err
 	}
@@ -90,9 +90,9 @@ func serverFailure(e *pgconn.PgError, err error) error {
 	return err
 }
 
-// again reports whether a statement that failed had no effect and may succeed soon: it was never sent, the server
+// isRetryable reports whether a statement that failed had no effect and may succeed soon: it was never sent, the server
 // undid it as it stopped or broke a deadlock, or is just starting.
-func again(err error) bool {
+func isRetryable(err error) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch e.Code {
 		case "40P01", "40001", "57P01", "57P03", "53300":
@@ -104,8 +104,8 @@ func again(err error) bool {
 	return connecting || pgconn.SafeToRetry(err)
 }
 
-// violates reports whether err is about a row that a constraint or unique index forbids.
-func violates(err error, constraint string) bool {
+// violatesConstraint reports whether err is about a row that a constraint or unique index forbids.
+func violatesConstraint(err error, constraint string) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && e.ConstraintName == constraint && strings.HasPrefix(e.Code, "23")
 }

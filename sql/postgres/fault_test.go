@@ -148,7 +148,7 @@ func wantFull(t *testing.T, what string, err error) {
 
 func exec(t *testing.T, db *DB, statement string) {
 	t.Helper()
-	if _, err := db.exec(t.Context(), longTime, statement); err != nil {
+	if _, err := db.execStatement(t.Context(), longTime, statement); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -41,7 +41,7 @@ func (c *Chats) SetFeedback(ctx context.Context, s chat.Scope, f chat.Feedback) 
 	if err := f.Check(); err != nil {
 		return f, err
 	}
-	n, err := c.db.exec(ctx, shortTime, `WITH clock AS MATERIALIZED (SELECT now_micros() AS now)
+	n, err := c.db.execStatement(ctx, shortTime, `WITH clock AS MATERIALIZED (SELECT now_micros() AS now)
 		INSERT INTO feedback (run, user_id, rating, reason, comment, created_at, updated_at)
 		SELECT r.n, s.user_id, $1, $2, $3, now, now FROM clock, runs r JOIN sessions s ON s.n = r.session
 		WHERE r.id = $4 AND s.user_id = $5 AND s.deleted_at = 0
@@ -51,7 +51,7 @@ func (c *Chats) SetFeedback(ctx context.Context, s chat.Scope, f chat.Feedback) 
 	if err := changedOne(n, err, "store feedback", "run"); err != nil {
 		return f, err
 	}
-	found, err := query(
+	found, err := queryList(
 		ctx, c.db, shortTime, scanFeedback, selectFeedback+`WHERE r.id = $1 AND f.user_id = $2`, f.RunID, s.User,
 	)
 	if err != nil {
@@ -69,7 +69,7 @@ func (c *Chats) DropFeedback(ctx context.Context, s chat.Scope, runID string) er
 	if err != nil {
 		return err
 	}
-	if _, err := c.db.exec(
+	if _, err := c.db.execStatement(
 		ctx, shortTime, `DELETE FROM feedback WHERE run = $1 AND user_id = $2`, run, s.User,
 	); err != nil {
 		return fmt.Errorf("withdraw feedback: %w", err)
@@ -84,7 +84,7 @@ func (c *Chats) Feedback(ctx context.Context, s chat.Scope, q chat.FeedbackQuery
 		return nil, "", err
 	}
 	limit := cursor.Limit(q.Limit, chat.DefaultPage, chat.MaxPage)
-	found, err := query(ctx, c.db, shortTime, scanFeedback, selectFeedback+`
+	found, err := queryList(ctx, c.db, shortTime, scanFeedback, selectFeedback+`
 		WHERE f.user_id = $1 AND s.user_id = $1 AND s.deleted_at = 0 AND (f.updated_at, f.n) < ($2, $3)
 		AND ($4 = '' OR f.rating = $4) AND ($5 = '' OR s.name = $5)
 		ORDER BY f.updated_at DESC, f.n DESC LIMIT $6`, s.User, from.At, from.N, string(q.Rating), q.SessionID, limit+1)

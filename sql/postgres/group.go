@@ -72,19 +72,19 @@ func (db *DB) appendGrouped(
 	p := &pending{owner: owner, runID: runID, l: l, done: make(chan struct{})}
 	db.group.mu.Lock()
 	db.group.waiting = append(db.group.waiting, p)
-	db.group.start(db) //nolint:contextcheck // a group stores the appends of many callers
+	db.group.startWork(db) //nolint:contextcheck // a group stores the appends of many callers
 	db.group.mu.Unlock()
 	select {
 	case <-p.done:
 		return p.base, p.at, p.stored, p.err
 	case <-ctx.Done(): // it may be stored all the same, as with any statement that is under way
-		return 0, 0, false, db.failure(ctx, ctx.Err())
+		return 0, 0, false, db.translateError(ctx, ctx.Err())
 	}
 }
 
-// tell lets the other replicas know of an end with the next group, or after groupPause. It is a wake-up only: when it
-// fails, they look by themselves in a while.
-func (db *DB) tell(runID string) {
+// tellEnd lets the other replicas know of an end with the next group, or after groupPause. It is a wake-up only: when
+// it fails, they look by themselves in a while.
+func (db *DB) tellEnd(runID string) {
 	g := &db.group
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -97,13 +97,13 @@ func (db *DB) tell(runID string) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		if g.telling = false; len(g.ended) > 0 {
-			g.start(db)
+			g.startWork(db)
 		}
 	})
 }
 
-// start begins to work off what waits, if nobody does. The caller holds mu.
-func (g *group) start(db *DB) {
+// startWork begins to work off what waits, if nobody does. The caller holds mu.
+func (g *group) startWork(db *DB) {
 	if g.busy {
 		return
 	}
@@ -111,12 +111,12 @@ func (g *group) start(db *DB) {
 	go func() {
 		for {
 			runtime.Gosched() // whoever is about to append joins
-			batch, ended := g.take()
+			batch, ended := g.takeBatch()
 			if len(batch)+len(ended) == 0 {
 				return
 			}
 			began := time.Now()
-			db.store(batch, ended)
+			db.storeBatch(batch, ended)
 			for _, p := range batch {
 				close(p.done)
 			}
@@ -127,8 +127,8 @@ func (g *group) start(db *DB) {
 	}()
 }
 
-// take returns what is to be stored next, of each run one append. Without any the group is idle.
-func (g *group) take() (batch []*pending, ended []string) {
+// takeBatch returns what is to be stored next, of each run one append. Without any the group is idle.
+func (g *group) takeBatch() (batch []*pending, ended []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	seen, size := make(map[string]bool, len(g.waiting)), 0
@@ -152,20 +152,20 @@ func (g *group) take() (batch []*pending, ended []string) {
 	return batch, ended
 }
 
-// wait returns once all is stored and told.
-func (g *group) wait(db *DB) {
+// waitIdle returns once all is stored and told.
+func (g *group) waitIdle(db *DB) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.ended) > 0 {
-		g.start(db)
+		g.startWork(db)
 	}
 	for g.busy {
 		g.idle.Wait()
 	}
 }
 
-// store works off a batch.
-func (db *DB) store(batch []*pending, ended []string) {
+// storeBatch works off a batch.
+func (db *DB) storeBatch(batch []*pending, ended []string) {
 	ctx := context.Background() // the callers have their own patience
 	switch {
 	case len(batch) == 0:
@@ -200,10 +200,10 @@ func (db *DB) storeMany(ctx context.Context, batch []*pending, ended []string) e
 	var tails []int64
 	var bodies [][]byte
 	for _, p := range batch {
-		id := legible(p.runID)
+		id := legibleText(p.runID)
 		byRun[id] = p
 		ids, owners, more, tails = append(ids, id), append(owners, p.owner), append(more, len(p.l.kinds)), append(
-			tails, db.tail(p.runID),
+			tails, db.lastEvent(p.runID),
 		)
 		for i, kind := range p.l.kinds {
 			of, places, kinds = append(of, id), append(places, i+1), append(kinds, kind)
@@ -219,7 +219,7 @@ func (db *DB) storeMany(ctx context.Context, batch []*pending, ended []string) e
 		err = row.Scan(&a.id, &a.base, &a.at, &messages)
 		return a, err
 	}
-	list, err := query(
+	list, err := queryList(
 		ctx, db, longTime, read, appendMany, ids, owners, more, tails, maxSeq, of, places, kinds, bodies, db.channel,
 		db.instance, ended,
 	)
@@ -239,7 +239,7 @@ func (db *DB) sayEnded(ctx context.Context, runIDs []string) {
 	if len(runIDs) == 0 {
 		return
 	}
-	_, err := db.exec(ctx, shortTime,
+	_, err := db.execStatement(ctx, shortTime,
 		`SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2::text || ' ' || string_agg(id, ' '))
 		FROM unnest($3::text[]) WITH ORDINALITY AS about (id, i) GROUP BY i / 100`, db.channel, db.instance, runIDs)
 	if err != nil {

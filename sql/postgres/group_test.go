@@ -21,7 +21,7 @@ import (
 // each.
 func together(t *testing.T, db *DB, owner string, runIDs []string) []error {
 	t.Helper()
-	db.group.wait(db)
+	db.group.waitIdle(db)
 	db.group.mu.Lock()
 	db.group.busy = true // nothing is taken until all wait
 	db.group.mu.Unlock()
@@ -40,7 +40,7 @@ func together(t *testing.T, db *DB, owner string, runIDs []string) []error {
 	}
 	db.group.mu.Lock()
 	db.group.busy = false
-	db.group.start(db)
+	db.group.startWork(db)
 	db.group.mu.Unlock()
 	wg.Wait()
 	return errs
@@ -69,7 +69,7 @@ func TestAppendsToManyRunsShareAStatement(t *testing.T) {
 	t.Parallel()
 	count := &tally{}
 	url := server.Schema(t)
-	db, err := open(t.Context(), url, slog.New(slog.DiscardHandler), count)
+	db, err := openTraced(t.Context(), url, slog.New(slog.DiscardHandler), count)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestMoreEndsThanFitIntoAMessageAreTold(t *testing.T) {
 	for range 1000 {
 		id := chat.NewID()
 		want[id] = true
-		db.tell(id)
+		db.tellEnd(id)
 	}
 	if err := db.Close(); err != nil { // tells what is still to be told
 		t.Fatal(err)
@@ -210,7 +210,8 @@ func TestWhatIsWrongWithOneRunOfAGroupIsItsOwn(t *testing.T) {
 	if _, err := db.Chats().Append(t.Context(), "server", ids[0], chat.RunDone{Status: chat.RunCompleted}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.exec(t.Context(), longTime, `UPDATE runs SET owner = 'other' WHERE id = $1`, ids[1]); err != nil {
+	if _, err := db.execStatement(t.Context(), longTime, `UPDATE runs SET owner = 'other' WHERE id = $1`,
+		ids[1]); err != nil {
 		t.Fatal(err)
 	}
 	check := func(what string, want [5]chat.Code) {
@@ -232,7 +233,7 @@ func TestWhatIsWrongWithOneRunOfAGroupIsItsOwn(t *testing.T) {
 		`CREATE TRIGGER refuse BEFORE INSERT ON events FOR EACH ROW WHEN (convert_from(NEW.body, 'UTF8') LIKE ` +
 			`'%delta 2%') EXECUTE FUNCTION refuse()`,
 	} {
-		if _, err := db.exec(t.Context(), longTime, statement); err != nil {
+		if _, err := db.execStatement(t.Context(), longTime, statement); err != nil {
 			t.Fatal(err)
 		}
 	}

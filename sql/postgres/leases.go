@@ -13,7 +13,7 @@ import (
 
 // Renew implements chat.Store.
 func (c *Chats) Renew(ctx context.Context, lease chat.Lease, runIDs []string) (lost []string, err error) {
-	held, err := query(ctx, c.db, longTime, value[string], `
+	held, err := queryList(ctx, c.db, longTime, scanValue[string], `
 		WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
 		UPDATE runs SET lease_until = now_micros() + $1 FROM quick WHERE id = ANY($2) AND owner = $3
 		AND status = 'running' RETURNING id`,
@@ -36,7 +36,7 @@ func (c *Chats) Renew(ctx context.Context, lease chat.Lease, runIDs []string) (l
 
 // TakeOver implements chat.Store. A run whose row another statement is changing at this moment waits for the next call.
 func (c *Chats) TakeOver(ctx context.Context, lease chat.Lease, before time.Time) ([]chat.Run, error) {
-	runs, err := query(ctx, c.db, longTime, scanRun, `
+	runs, err := queryList(ctx, c.db, longTime, scanRun, `
 		WITH left_behind AS (SELECT n FROM runs WHERE status = 'running' AND lease_until < (SELECT now_micros()) + $1
 			ORDER BY n FOR UPDATE SKIP LOCKED),
 		r AS (UPDATE runs SET owner = $2, lease_until = now_micros() + $3 FROM left_behind WHERE runs.n = left_behind.n

@@ -27,8 +27,8 @@ type userLock struct {
 	holders int           // those who have or wait for the turn; under userLocks.mu
 }
 
-// take waits for a user's turn, until ctx ends. The function gives it back.
-func (l *userLocks) take(ctx context.Context, user string) (release func(), err error) {
+// takeTurn waits for a user's turn, until ctx ends. The function gives it back.
+func (l *userLocks) takeTurn(ctx context.Context, user string) (release func(), err error) {
 	l.mu.Lock()
 	lock := l.users[user]
 	if lock == nil {
@@ -67,7 +67,7 @@ type spending struct {
 
 const callSpend = `SELECT spend($1, $2, $3, $4, $5, $6, $7)`
 
-func (s spending) args(keep bool) []any {
+func (s spending) queryArgs(keep bool) []any {
 	things, spans, mosts := []string{}, []int64{}, []int64{}
 	for _, w := range s.windows {
 		things, spans, mosts = append(things, string(w.What)), append(
@@ -77,8 +77,8 @@ func (s spending) args(keep bool) []any {
 	return []any{s.user, string(s.what), s.n, things, spans, mosts, keep}
 }
 
-// verdict reads what spend returned.
-func (s spending) verdict(result []int64) error {
+// readVerdict reads what spend returned.
+func (s spending) readVerdict(result []int64) error {
 	if len(result) != 3 {
 		return fmt.Errorf("spend returned %d numbers", len(result))
 	}
@@ -92,13 +92,13 @@ func (s spending) verdict(result []int64) error {
 	return s.limits.Over(w.Name, timeOf(result[2]), until)
 }
 
-// in counts in a transaction. It keeps the user's other spendings waiting until that ends.
-func (s spending) in(t *tx) error {
+// countIn counts in a transaction. It keeps the user's other spendings waiting until that ends.
+func (s spending) countIn(t *tx) error {
 	var result []int64
-	if err := t.queryRow(callSpend, s.args(true), &result); err != nil {
+	if err := t.queryRow(callSpend, s.queryArgs(true), &result); err != nil {
 		return err
 	}
-	return s.verdict(result)
+	return s.readVerdict(result)
 }
 
 // Spend implements chat.LimitStore.
@@ -108,7 +108,7 @@ func (c *Chats) Spend(ctx context.Context, user string, what chat.Resource, n in
 	if len(s.windows) == 0 {
 		return nil
 	}
-	release, err := c.db.takers.take(ctx, user)
+	release, err := c.db.takers.takeTurn(ctx, user)
 	if err != nil {
 		return fmt.Errorf("spend: %w", err)
 	}
@@ -116,11 +116,11 @@ func (c *Chats) Spend(ctx context.Context, user string, what chat.Resource, n in
 	var result []int64
 	if err := c.db.queryRow(
 		ctx, shortTime, `SELECT s FROM (`+callSpend+` AS s) spent, set_config('synchronous_commit', 'off', true)`,
-		s.args(true), &result,
+		s.queryArgs(true), &result,
 	); err != nil {
 		return fmt.Errorf("spend: %w", err)
 	}
-	return s.verdict(result)
+	return s.readVerdict(result)
 }
 
 // Charge implements chat.LimitStore.
@@ -128,7 +128,7 @@ func (c *Chats) Charge(ctx context.Context, user string, what chat.Resource, n i
 	if len(c.db.limits.For(user).SpendLimits(what)) == 0 {
 		return nil
 	}
-	_, err := c.db.exec(ctx, longTime, `WITH spared AS (SELECT set_config('synchronous_commit', 'off', true))
+	_, err := c.db.execStatement(ctx, longTime, `WITH spared AS (SELECT set_config('synchronous_commit', 'off', true))
 		INSERT INTO spent AS s (user_id, what, at, amount) SELECT $1, $2, now_micros(), $3 FROM spared
 		ON CONFLICT (user_id, what, at) DO UPDATE SET amount = s.amount + excluded.amount`, user, string(what), n)
 	if err != nil {
@@ -145,15 +145,15 @@ func (c *Chats) Room(ctx context.Context, user string, what chat.Resource) error
 		return nil
 	}
 	var result []int64
-	if err := c.db.queryRow(ctx, shortTime, callSpend, s.args(false), &result); err != nil {
+	if err := c.db.queryRow(ctx, shortTime, callSpend, s.queryArgs(false), &result); err != nil {
 		return fmt.Errorf("look for room: %w", err)
 	}
-	return s.verdict(result)
+	return s.readVerdict(result)
 }
 
 // admitRun counts a question and starts its run, unless the user's limits have no room for it.
 func (c *Chats) admitRun(ctx context.Context, limits chat.Limits, user string, start func(*tx) error) error {
-	release, err := c.db.takers.take(ctx, user)
+	release, err := c.db.takers.takeTurn(ctx, user)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (c *Chats) admitRun(ctx context.Context, limits chat.Limits, user string, s
 		chat.ResourceQuestions, 1,
 	}
 	return c.db.inTx(ctx, shortTime, func(t *tx) error {
-		if err := question.in(t); err != nil { // from here on no other start of this user is under way
+		if err := question.countIn(t); err != nil { // from here on no other start of this user is under way
 			return err
 		}
 		if most, holds := limits.Of(chat.RunsAtOnce); holds {
@@ -188,14 +188,16 @@ func (t *tx) admitDocument(limits chat.Limits, user string, bytes int64) error {
 	if limits == nil {
 		return nil
 	}
-	if err := (spending{limits, limits.SpendLimits(chat.ResourceUploadFiles), user, chat.ResourceUploadFiles, 1}).in(
+	if err := (spending{
+		limits, limits.SpendLimits(chat.ResourceUploadFiles), user, chat.ResourceUploadFiles, 1,
+	}).countIn(
 		t,
 	); err != nil || bytes == 0 {
 		return err
 	}
 	if err := (spending{
 		limits, limits.SpendLimits(chat.ResourceUploadBytes), user, chat.ResourceUploadBytes, bytes,
-	}).in(
+	}).countIn(
 		t,
 	); err != nil {
 		return err

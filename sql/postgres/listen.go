@@ -26,7 +26,7 @@ const (
 func (db *DB) Listen(ctx context.Context, wake func(runID string), changed func(documentID string), look func()) {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, listenPause) {
 		began := time.Now()
-		err := db.listen(ctx, wake, changed, look)
+		err := db.listenOnce(ctx, wake, changed, look)
 		if ctx.Err() != nil {
 			return
 		}
@@ -44,8 +44,10 @@ func (db *DB) Listen(ctx context.Context, wake func(runID string), changed func(
 	}
 }
 
-// listen does so on one connection until that breaks.
-func (db *DB) listen(ctx context.Context, wake func(runID string), changed func(documentID string), look func()) error {
+// listenOnce does so on one connection until that breaks.
+func (db *DB) listenOnce(
+	ctx context.Context, wake func(runID string), changed func(documentID string), look func(),
+) error {
 	missed := func() { wake(""); changed(""); look() }
 	conn, err := pgx.ConnectConfig(ctx, db.pool.Config().ConnConfig)
 	if err != nil {
@@ -61,7 +63,7 @@ func (db *DB) listen(ctx context.Context, wake func(runID string), changed func(
 		notification, err := conn.WaitForNotification(waiting)
 		woken := time.Now()
 		for err == nil {
-			db.pass(notification.Payload, wake, changed, look)
+			db.passMessage(notification.Payload, wake, changed, look)
 			if conn.PgConn().Frontend().ReadBufferLen() == 0 {
 				break
 			}
@@ -72,7 +74,7 @@ func (db *DB) listen(ctx context.Context, wake func(runID string), changed func(
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, context.DeadlineExceeded):
-			if err := answers(ctx, conn); err != nil {
+			if err := isAnswering(ctx, conn); err != nil {
 				return err
 			}
 			missed()
@@ -84,9 +86,9 @@ func (db *DB) listen(ctx context.Context, wake func(runID string), changed func(
 	}
 }
 
-// pass calls what a message is for.
-func (db *DB) pass(message string, wake func(runID string), changed func(documentID string), look func()) {
-	for _, id := range db.heard(message) {
+// passMessage calls what a message is for.
+func (db *DB) passMessage(message string, wake func(runID string), changed func(documentID string), look func()) {
+	for _, id := range db.readNotice(message) {
 		if document, ok := strings.CutPrefix(id, ofDocument); ok {
 			changed(document)
 		} else if id == toLook {
@@ -107,11 +109,11 @@ const (
 
 // tellOf lets the other replicas know of a document's change once the transaction commits.
 func (db *DB) tellOf(t *tx, documentID string) error {
-	_, err := t.exec(`SELECT pg_notify($1, $2)`, db.channel, db.message(ofDocument+documentID))
+	_, err := t.exec(`SELECT pg_notify($1, $2)`, db.channel, db.writeNotice(ofDocument+documentID))
 	return err
 }
 
-func answers(ctx context.Context, conn *pgx.Conn) error {
+func isAnswering(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, shortTime)
 	defer cancel()
 	return conn.Ping(ctx)

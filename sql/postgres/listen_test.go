@@ -140,7 +140,7 @@ func TestListenComesBackAfterItsConnectionBroke(t *testing.T) {
 	one, two := openURL(t, url), openURL(t, url)
 	heard := listening(t, two)
 	run := startRunOn(t, one)
-	if _, err := one.exec(t.Context(), longTime,
+	if _, err := one.execStatement(t.Context(), longTime,
 		`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'LISTEN "' || $1 || '"'`,
 		one.channel); err != nil {
 		t.Fatal(err)

@@ -65,13 +65,13 @@ var errBadURL = &chat.Error{
 // a newer version wrote fails with a *chat.Error that says so. The first schema of the connection's search path is
 // used.
 func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
-	db, err := open(ctx, url, log, nil)
+	db, err := openTraced(ctx, url, log, nil)
 	if err != nil {
 		return nil, err
 	}
-	err = db.whole(ctx)
+	err = db.checkWhole(ctx)
 	if err == nil {
-		err = postings.Rebuild(ctx, db.postings(), db.tellRebuild)
+		err = postings.Rebuild(ctx, db.newPostingStore(), db.tellRebuild)
 	}
 	if err != nil {
 		return nil, errors.Join(err, db.Close()) //nolint:contextcheck // what waits is stored even if ctx is over
@@ -85,7 +85,7 @@ func (db *DB) tellRebuild(done, of int) {
 	}
 }
 
-func open(ctx context.Context, url string, log *slog.Logger, tracer pgx.QueryTracer) (*DB, error) {
+func openTraced(ctx context.Context, url string, log *slog.Logger, tracer pgx.QueryTracer) (*DB, error) {
 	all, err := migrations.Read(migrationFiles, "migrations")
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func openAtStep(
 	db := &DB{log: log, instance: chat.NewID()}
 	db.group.idle.L = &db.group.mu
 	if db.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
-		return nil, fmt.Errorf("open the database: %w", db.failure(ctx, err))
+		return nil, fmt.Errorf("open the database: %w", db.translateError(ctx, err))
 	}
 	defer func() {
 		if err != nil {
@@ -157,7 +157,7 @@ func openAtStep(
 // Close gives all connections back once what is under way has ended. Whatever is asked later fails with
 // chat.CodeUnavailable.
 func (db *DB) Close() error {
-	db.group.wait(db)
+	db.group.waitIdle(db)
 	if !db.closed.Swap(true) {
 		db.pool.Close()
 	}

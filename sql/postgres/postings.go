@@ -18,14 +18,14 @@ import (
 const leftAfter = time.Hour
 
 // Lexical returns the database's index of words. Ask once and share the result: it keeps what it has read.
-func (db *DB) Lexical() *postings.Index { return postings.NewIndex(db.postings()) }
+func (db *DB) Lexical() *postings.Index { return postings.NewIndex(db.newPostingStore()) }
 
 // postingStore is the postings.Store of an open database.
 type postingStore struct{ db *DB }
 
 var _ postings.Store = postingStore{}
 
-func (db *DB) postings() postingStore { return postingStore{db} }
+func (db *DB) newPostingStore() postingStore { return postingStore{db} }
 
 func (postingStore) Scope(s chat.Scope) chat.Scope { return legibleScope(s) }
 
@@ -48,7 +48,7 @@ func (s postingStore) Spans(ctx context.Context, after int64) ([]bm25.Span, erro
 		}
 		return span, err
 	}
-	return query(ctx, s.db, longTime, read,
+	return queryList(ctx, s.db, longTime, read,
 		`SELECT d.n, d.id, d.user_id, d.namespace, d.deleted_at = 0, coalesce(c.first_row, 0), coalesce(c.lengths, '')
 		FROM documents d LEFT JOIN contents c ON c.n = d.content WHERE d.changed > $1`, after)
 }
@@ -58,12 +58,12 @@ func (s postingStore) Contents(ctx context.Context, first, last uint32) ([]posti
 		err = row.Scan(&r.First, &r.Count)
 		return r, err
 	}
-	return query(ctx, s.db, longTime, read, `SELECT first_row, passages FROM contents WHERE first_row <= $2
+	return queryList(ctx, s.db, longTime, read, `SELECT first_row, passages FROM contents WHERE first_row <= $2
 		AND first_row + passages > $1 ORDER BY first_row`,
 		int64(first), int64(last))
 }
 
-func numbers(rows []uint32) []int64 {
+func toInt64s(rows []uint32) []int64 {
 	list := make([]int64, len(rows))
 	for i, row := range rows {
 		list[i] = int64(row)
@@ -79,7 +79,7 @@ func (s postingStore) PassageIDs(ctx context.Context, rows []uint32) (map[uint32
 		ids[row] = id
 		return row, err
 	}
-	_, err := query(ctx, s.db, longTime, read, `SELECT row, id FROM passages WHERE row = ANY ($1)`, numbers(rows))
+	_, err := queryList(ctx, s.db, longTime, read, `SELECT row, id FROM passages WHERE row = ANY ($1)`, toInt64s(rows))
 	return ids, err
 }
 
@@ -87,17 +87,17 @@ func (s postingStore) Texts(ctx context.Context, rows []uint32) ([]postings.Text
 	read := func(row scanner) (t postings.Text, err error) {
 		var packed []byte
 		if err = row.Scan(&t.Row, &t.Title, &t.Language, &t.Section, &t.Text, &packed); err == nil {
-			t.Text, err = unpacked(t.Text, packed)
+			t.Text, err = unpackText(t.Text, packed)
 		}
 		return t, err
 	}
-	return query(ctx, s.db, longTime, read, `SELECT p.row, d.title, d.language, p.section, p.body, p.packed
+	return queryList(ctx, s.db, longTime, read, `SELECT p.row, d.title, d.language, p.section, p.body, p.packed
 		FROM passages p
-		JOIN contents c ON c.n = p.content JOIN documents d ON d.n = c.document WHERE p.row = ANY ($1)`, numbers(rows))
+		JOIN contents c ON c.n = p.content JOIN documents d ON d.n = c.document WHERE p.row = ANY ($1)`, toInt64s(rows))
 }
 
-// unpacked returns a stored text, which is empty if it is packed.
-func unpacked(body string, packed []byte) (string, error) {
+// unpackText returns a stored text, which is empty if it is packed.
+func unpackText(body string, packed []byte) (string, error) {
 	if len(packed) == 0 {
 		return body, nil
 	}
@@ -106,7 +106,7 @@ func unpacked(body string, packed []byte) (string, error) {
 }
 
 func (s postingStore) Owners(ctx context.Context) ([]string, error) {
-	return query(ctx, s.db, longTime, value[string], `SELECT DISTINCT owner FROM segments WHERE live`)
+	return queryList(ctx, s.db, longTime, scanValue[string], `SELECT DISTINCT owner FROM segments WHERE live`)
 }
 
 func (s postingStore) Segments(ctx context.Context, owner string) ([]postings.Segment, error) {
@@ -115,7 +115,7 @@ func (s postingStore) Segments(ctx context.Context, owner string) ([]postings.Se
 		err = row.Scan(&segment.Number, &segment.Changed, &segment.Passages)
 		return segment, err
 	}
-	return query(
+	return queryList(
 		ctx, s.db, longTime, read, `SELECT n, changed, passages FROM segments WHERE owner = $1 AND live ORDER BY n`,
 		owner,
 	)
@@ -134,7 +134,7 @@ func (s postingStore) Find(ctx context.Context, places []postings.Place, each fu
 		err = row.Scan(&f.place, &f.Key, &f.Body)
 		return f, err
 	}
-	list, err := query(ctx, s.db, longTime, read,
+	list, err := queryList(ctx, s.db, longTime, read,
 		`SELECT w.place, p.key, p.body FROM unnest($1::bigint[], $2::bytea[]) WITH ORDINALITY AS w (segment,
 			term, place)
 		JOIN segments s ON s.n = w.segment AND s.live
@@ -155,7 +155,7 @@ func (s postingStore) Pages(
 		err = row.Scan(&p.Key, &p.Body)
 		return p, err
 	}
-	return query(ctx, s.db, longTime, read, `SELECT key, body FROM segment_pages WHERE segment = $1 AND key >= $2
+	return queryList(ctx, s.db, longTime, read, `SELECT key, body FROM segment_pages WHERE segment = $1 AND key >= $2
 		AND key < $3 ORDER BY key LIMIT $4`,
 		segment, from, before, limit)
 }
@@ -236,14 +236,15 @@ func (s postingStore) Drop(ctx context.Context, segment int64) error {
 		return err
 	})
 	if err == nil && pages >= vacuumFrom {
-		_, err = s.db.exec(ctx, contentTime, `VACUUM (SKIP_LOCKED) segment_pages`)
+		_, err = s.db.execStatement(ctx, contentTime, `VACUUM (SKIP_LOCKED) segment_pages`)
 	}
 	return err
 }
 
 func (s postingStore) Unfinished(ctx context.Context) ([]int64, error) {
-	return query(
-		ctx, s.db, longTime, value[int64], `SELECT n FROM segments WHERE NOT live AND started_at < now_micros() - $1`,
+	return queryList(
+		ctx, s.db, longTime, scanValue[int64],
+		`SELECT n FROM segments WHERE NOT live AND started_at < now_micros() - $1`,
 		leftAfter.Microseconds(),
 	)
 }
@@ -254,7 +255,8 @@ func (s postingStore) Unindexed(ctx context.Context) ([]postings.Unindexed, erro
 		err = row.Scan(&u.Content, &u.Owner, &u.Changed, &u.Rows.First, &u.Rows.Count)
 		return u, err
 	}
-	return query(ctx, s.db, longTime, read, `SELECT c.n, d.user_id, d.changed, c.first_row, c.passages FROM unindexed u
+	return queryList(ctx, s.db, longTime, read, `SELECT c.n, d.user_id, d.changed, c.first_row, c.passages
+		FROM unindexed u
 		JOIN contents c ON c.n = u.content
 		JOIN documents d ON d.n = c.document ORDER BY d.user_id, c.n`)
 }

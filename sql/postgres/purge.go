@@ -19,7 +19,7 @@ func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) 
 	for {
 		n := 0
 		err := c.db.inTx(ctx, longTime, func(t *tx) (err error) {
-			n, err = purgeSome(t, micros(hidden), micros(idle))
+			n, err = purgeSome(t, toMicros(hidden), toMicros(idle))
 			return err
 		})
 		if err != nil {
@@ -29,18 +29,18 @@ func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) 
 			break
 		}
 	}
-	if _, err := c.db.exec(
+	if _, err := c.db.execStatement(
 		ctx, longTime, `DELETE FROM idempotency_keys WHERE created_at < now_micros() - $1::bigint`,
 		keyLifetime.Microseconds(),
 	); err != nil {
 		return total, fmt.Errorf("purge idempotency keys: %w", err)
 	}
-	if _, err := c.db.exec(
+	if _, err := c.db.execStatement(
 		ctx, longTime, `DELETE FROM spent WHERE at < now_micros() - $1::bigint`, keyLifetime.Microseconds(),
 	); err != nil {
 		return total, fmt.Errorf("purge spendings: %w", err)
 	}
-	if _, err := c.db.exec(
+	if _, err := c.db.execStatement(
 		ctx, longTime, `DELETE FROM commands c USING runs r WHERE r.n = c.run AND r.status <> 'running'`,
 	); err != nil {
 		return total, fmt.Errorf("purge commands: %w", err)
@@ -51,7 +51,8 @@ func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) 
 // purgeSome removes up to purgeBatch sessions. Their runs, texts, outputs and keys go by foreign keys; events, which
 // have none, by their run, whose row is locked first: so no append comes in between.
 func purgeSome(t *tx, hidden, idle int64) (int, error) {
-	gone, err := rowsOf(t.ctx, t.pgx, value[int64], `SELECT n FROM sessions s WHERE deleted_at <> 0 AND deleted_at < $1
+	gone, err := rowsOf(t.ctx, t.pgx, scanValue[int64],
+		`SELECT n FROM sessions s WHERE deleted_at <> 0 AND deleted_at < $1
 		OR deleted_at = 0 AND updated_at < $2
 		AND NOT EXISTS (SELECT FROM runs r WHERE r.session = s.n AND r.status = 'running') ORDER BY n
 		LIMIT $3 FOR UPDATE SKIP LOCKED`,
@@ -60,7 +61,7 @@ func purgeSome(t *tx, hidden, idle int64) (int, error) {
 		return 0, err
 	}
 	runs, err := rowsOf(
-		t.ctx, t.pgx, value[int64], `SELECT n FROM runs WHERE session = ANY($1) FOR UPDATE`, []any{gone},
+		t.ctx, t.pgx, scanValue[int64], `SELECT n FROM runs WHERE session = ANY($1) FOR UPDATE`, []any{gone},
 	)
 	if err != nil {
 		return 0, err
@@ -92,7 +93,7 @@ func hideCaptured(t *tx, runs []int64) error {
 		return err
 	}
 	for _, p := range pages {
-		if err := show(t, p.n, p.user, time.Now().UnixMicro()); err != nil {
+		if err := setHidden(t, p.n, p.user, time.Now().UnixMicro()); err != nil {
 			return err
 		}
 	}

@@ -25,7 +25,7 @@ var _ corpus.Queue = (*Queue)(nil)
 
 // Queue returns the database's background work.
 func (db *DB) Queue() *Queue {
-	client, err := river.NewClient(riverpgxv5.New(db.pool), &river.Config{Logger: quiet(db.log)})
+	client, err := river.NewClient(riverpgxv5.New(db.pool), &river.Config{Logger: quietLogger(db.log)})
 	return &Queue{db: db, river: client, err: err}
 }
 
@@ -47,27 +47,29 @@ type jobArgs struct {
 // Kind is River's name for the shape of these arguments; it is in the database.
 func (jobArgs) Kind() string { return "document" }
 
-// attempt is what corpus.Job calls so, of a job that River has given out so many times.
-func (a jobArgs) attempt(taken int) int { return taken - max(a.Begun-1, 0) }
+// attemptOf is what corpus.Job calls so, of a job that River has given out so many times.
+func (a jobArgs) attemptOf(taken int) int { return taken - max(a.Begun-1, 0) }
 
 // maxTries is as much as the column holds: corpus decides when to give up.
 const maxTries = 1<<15 - 1
 
 // Enqueue adds a job; see corpus.Queue.
 func (q *Queue) Enqueue(ctx context.Context, job corpus.Job) error {
-	return q.add(ctx, job, `('available', 'pending', 'retryable', 'scheduled')`)
+	return q.addJob(ctx, job, `('available', 'pending', 'retryable', 'scheduled')`)
 }
 
 // Ensure adds a job; see corpus.Queue.
-func (q *Queue) Ensure(ctx context.Context, job corpus.Job) error { return q.add(ctx, job, unfinished) }
+func (q *Queue) Ensure(ctx context.Context, job corpus.Job) error {
+	return q.addJob(ctx, job, unfinished)
+}
 
-// add adds a job unless the same is in one of the states.
-func (q *Queue) add(ctx context.Context, job corpus.Job, states string) error {
+// addJob adds a job unless the same is in one of the states.
+func (q *Queue) addJob(ctx context.Context, job corpus.Job, states string) error {
 	if q.err != nil {
 		return fmt.Errorf("enqueue: %w", q.err)
 	}
 	queue, args := string(job.Kind), jobArgs{
-		Document: legible(job.DocumentID), SHA256: legible(job.SHA256), User: legible(job.User),
+		Document: legibleText(job.DocumentID), SHA256: legibleText(job.SHA256), User: legibleText(job.User),
 	}
 	same, err := toJSON(map[string]string{"document": args.Document, "sha256": args.SHA256})
 	if err != nil {
@@ -75,7 +77,7 @@ func (q *Queue) add(ctx context.Context, job corpus.Job, states string) error {
 	}
 	err = q.db.inTx(ctx, shortTime, func(t *tx) error {
 		// so that the statement below sees what another has just added
-		if err := t.lock("job", args.Document); err != nil {
+		if err := t.lockName("job", args.Document); err != nil {
 			return err
 		}
 		var waiting bool
@@ -113,12 +115,12 @@ func (q *Queue) Cancel(ctx context.Context, documentID string) error {
 	if q.err != nil {
 		return fmt.Errorf("cancel jobs: %w", q.err)
 	}
-	of, err := toJSON(map[string]string{"document": legible(documentID)})
+	of, err := toJSON(map[string]string{"document": legibleText(documentID)})
 	if err != nil {
 		return err
 	}
-	ids, err := query(
-		ctx, q.db, shortTime, value[int64],
+	ids, err := queryList(
+		ctx, q.db, shortTime, scanValue[int64],
 		`SELECT id FROM river_job WHERE args @> $1::text::jsonb AND state IN `+unfinished, of,
 	)
 	if err != nil {
@@ -158,8 +160,8 @@ func removeJobs(t *tx, documents []string) error {
 	return nil
 }
 
-// quiet leaves out what River says about its daily business.
-func quiet(log *slog.Logger) *slog.Logger { return slog.New(quietHandler{log.Handler()}) }
+// quietLogger leaves out what River says about its daily business.
+func quietLogger(log *slog.Logger) *slog.Logger { return slog.New(quietHandler{log.Handler()}) }
 
 type quietHandler struct{ slog.Handler }
 

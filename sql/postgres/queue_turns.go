@@ -59,7 +59,7 @@ func (e turnExecutor) JobGetAvailable(
 ) (*riverdriver.JobGetAvailableResult, error) {
 	var taken riverdriver.JobGetAvailableResult
 	err := e.driver.db.inTx(ctx, longTime, func(t *tx) error {
-		ids, err := rowsOf(t.ctx, t.pgx, value[int64], takeTurns, []any{p.Queue, p.MaxToLock, p.ClientID})
+		ids, err := rowsOf(t.ctx, t.pgx, scanValue[int64], takeTurns, []any{p.Queue, p.MaxToLock, p.ClientID})
 		if err != nil || len(ids) == 0 {
 			return err
 		}

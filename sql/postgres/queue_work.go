@@ -29,7 +29,7 @@ const (
 // itself, as one of its steps can't use what another made in the same transaction; steps that are there already are
 // left out.
 func (db *DB) migrateRiver(t *tx) error {
-	m, err := rivermigrate.New(riverpgxv5.New(db.pool), &rivermigrate.Config{Logger: quiet(db.log)})
+	m, err := rivermigrate.New(riverpgxv5.New(db.pool), &rivermigrate.Config{Logger: quietLogger(db.log)})
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (q *Queue) Work(ctx context.Context, workers map[corpus.JobKind]corpus.Work
 		return fmt.Errorf("work: %w", err)
 	}
 	config := &river.Config{
-		Queues: queues, Workers: registry, Logger: quiet(q.db.log), RetryPolicy: retries{},
+		Queues: queues, Workers: registry, Logger: quietLogger(q.db.log), RetryPolicy: retries{},
 		JobTimeout: -1, FetchCooldown: 5 * time.Millisecond, // documents may be small
 		CompletedJobRetentionPeriod: finishedKept, CancelledJobRetentionPeriod: finishedKept,
 	}
@@ -70,7 +70,7 @@ func (q *Queue) Work(ctx context.Context, workers map[corpus.JobKind]corpus.Work
 			return nil
 		}
 		q.db.log.WarnContext(ctx, "background work can't begin just now", "error", err)
-		if !pause(ctx, attempts+attempt) {
+		if !pauseRetry(ctx, attempts+attempt) {
 			return nil
 		}
 	}
@@ -84,7 +84,7 @@ func (retries) NextRetry(job *rivertype.JobRow) time.Time {
 	if err := json.Unmarshal(job.EncodedArgs, &args); err != nil { // River has read them before
 		args = jobArgs{}
 	}
-	return time.Now().Add(corpus.JobBackoff(args.attempt(job.Attempt)))
+	return time.Now().Add(corpus.JobBackoff(args.attemptOf(job.Attempt)))
 }
 
 // riverWorker does jobs of all kinds.
@@ -98,7 +98,7 @@ type riverWorker struct {
 func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 	job := corpus.Job{
 		Kind: corpus.JobKind(row.Queue), DocumentID: row.Args.Document, User: row.Args.User, SHA256: row.Args.SHA256,
-		Attempt: row.Args.attempt(row.Attempt), Blame: row.Args.Blame,
+		Attempt: row.Args.attemptOf(row.Attempt), Blame: row.Args.Blame,
 	}
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
@@ -110,14 +110,14 @@ func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 		}
 	})()
 	var lease sync.WaitGroup
-	lease.Go(func() { w.prolong(work, row.ID, row.Attempt, stop) })
-	job.Fresh = row.Args.Fresh != "" && w.first(work, row.ID)
+	lease.Go(func() { w.prolongLease(work, row.ID, row.Attempt, stop) })
+	job.Fresh = row.Args.Fresh != "" && w.tellOnce(work, row.ID)
 	err := w.workers[job.Kind].Do(work, job)
 	cause := context.Cause(work)
 	stop(nil)
 	lease.Wait()
 	if err != nil {
-		w.ended(ctx, row.ID, cause == nil, errors.Is(err, corpus.ErrReaderDied))
+		w.uncountAttempt(ctx, row.ID, cause == nil, errors.Is(err, corpus.ErrReaderDied))
 	}
 	switch {
 	case errors.Is(cause, corpus.ErrCancelled):
@@ -128,13 +128,13 @@ func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 	return err
 }
 
-// ended subtracts an attempt from the count of those that have begun, because the job comes again. byItself says that
-// the attempt was not interrupted, so that the job need not be done alone; died says that the process that read the
-// file was ended.
-func (w *riverWorker) ended(ctx context.Context, id int64, byItself, died bool) {
+// uncountAttempt subtracts an attempt from the count of those that have begun, because the job comes again. byItself
+// says that the attempt was not interrupted, so that the job need not be done alone; died says that the process that
+// read the file was ended.
+func (w *riverWorker) uncountAttempt(ctx context.Context, id int64, byItself, died bool) {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortTime)
 	defer cancel()
-	_, err := w.db.exec(last, shortTime,
+	_, err := w.db.execStatement(last, shortTime,
 		`UPDATE river_job SET args = CASE WHEN $2 THEN args - 'alone' ELSE args END || jsonb_build_object(
 			'begun', (args->>'begun')::int - 1, 'blame', coalesce((args->>'blame')::int, 0) + CASE WHEN $2
 			AND $3 THEN $4 ELSE 0 END)
@@ -144,8 +144,8 @@ func (w *riverWorker) ended(ctx context.Context, id int64, byItself, died bool) 
 	}
 }
 
-// first reports whether nobody was told before that a job is fresh. It tells nobody twice: a failure means no.
-func (w *riverWorker) first(ctx context.Context, id int64) bool {
+// tellOnce reports whether nobody was told before that a job is fresh. It tells nobody twice: a failure means no.
+func (w *riverWorker) tellOnce(ctx context.Context, id int64) bool {
 	var is bool
 	err := w.db.queryRow(ctx, longTime,
 		`WITH told AS (UPDATE river_job job SET args = job.args - 'fresh' FROM river_job was
@@ -156,9 +156,9 @@ func (w *riverWorker) first(ctx context.Context, id int64) bool {
 
 var errLeaseLost = errors.New("another replica took the job over")
 
-// prolong keeps a job's lease until ctx ends. River gives up nobody's job before an hour and keeps no leases:
+// prolongLease keeps a job's lease until ctx ends. River gives up nobody's job before an hour and keeps no leases:
 // attempted_at, which it sets when a job is taken, is ours to renew.
-func (w *riverWorker) prolong(ctx context.Context, id int64, attempt int, stop context.CancelCauseFunc) {
+func (w *riverWorker) prolongLease(ctx context.Context, id int64, attempt int, stop context.CancelCauseFunc) {
 	tick := time.NewTicker(leaseCheck)
 	defer tick.Stop()
 	for held := time.Now(); ; {
@@ -168,7 +168,7 @@ func (w *riverWorker) prolong(ctx context.Context, id int64, attempt int, stop c
 		case <-tick.C:
 		}
 		now := time.Now()
-		n, err := w.db.exec(
+		n, err := w.db.execStatement(
 			ctx, shortTime,
 			`UPDATE river_job SET attempted_at = now() WHERE id = $1 AND state = 'running' AND attempt = $2`, id,
 			attempt,
@@ -189,7 +189,7 @@ func (q *Queue) rescueDead(ctx context.Context) {
 	tick := time.NewTicker(leaseCheck)
 	defer tick.Stop()
 	for {
-		n, err := q.rescue(ctx)
+		n, err := q.rescueJobs(ctx)
 		if err != nil && ctx.Err() == nil {
 			q.db.log.WarnContext(ctx, "look for jobs of dead replicas", "error", err)
 		}
@@ -235,13 +235,13 @@ var blameWaits = func() (waits [corpus.MostBlame]float64) {
 	return waits
 }()
 
-// rescue looks once for jobs to put back, and returns how many it found.
-func (q *Queue) rescue(ctx context.Context) (n int64, err error) {
-	if n, err = q.db.exec(ctx, shortTime, putBack, corpus.JobLease.Seconds(), corpus.ServerBlame,
+// rescueJobs looks once for jobs to put back, and returns how many it found.
+func (q *Queue) rescueJobs(ctx context.Context) (n int64, err error) {
+	if n, err = q.db.execStatement(ctx, shortTime, putBack, corpus.JobLease.Seconds(), corpus.ServerBlame,
 		blameWaits[:], corpus.MostBlame); err != nil {
 		return n, err
 	}
-	late, err := q.db.exec(ctx, shortTime, `UPDATE river_job SET state = 'available', scheduled_at = now()
+	late, err := q.db.execStatement(ctx, shortTime, `UPDATE river_job SET state = 'available', scheduled_at = now()
 		WHERE id IN (SELECT id FROM river_job
 		WHERE state IN ('available', 'retryable', 'scheduled') AND scheduled_at > now() + make_interval(secs => $1)
 		ORDER BY id LIMIT 100 FOR UPDATE SKIP LOCKED)`, (corpus.JobBackoff(math.MaxInt) + time.Minute).Seconds())

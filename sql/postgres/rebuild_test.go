@@ -119,7 +119,7 @@ func openVersion8(t *testing.T, url string) *DB {
 // schemaOf lists columns, indexes, constraints and functions of a database, without the order of columns.
 func schemaOf(t *testing.T, db *DB) (list []string) {
 	t.Helper()
-	list, err := query(t.Context(), db, longTime, value[string],
+	list, err := queryList(t.Context(), db, longTime, scanValue[string],
 		`WITH mine AS (SELECT oid, relname, reloptions FROM pg_class WHERE relnamespace = `+
 			`current_schema()::regnamespace AND relkind IN ('r', 'S'))
 		SELECT relname::text || ' ' || attname::text || ' ' || format_type(atttypid, atttypmod) || ' ' || `+

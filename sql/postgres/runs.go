@@ -100,13 +100,13 @@ func (c *Chats) StartRun(
 				ctx, limits, user, func(t *tx) error { return t.queryRow(startRun, args, &now, &run.ParentID) },
 			)
 		}
-		if !violates(err, sessionIDOnce) { // else the session that was in the way is there by now
+		if !violatesConstraint(err, sessionIDOnce) { // else the session that was in the way is there by now
 			break
 		}
 	}
 	nowhere := errors.Is(err, pgx.ErrNoRows)
 	_, over := errors.AsType[*chat.OverLimit](err)
-	if key != nil && (nowhere || over || violates(err, "idempotency_keys_once")) {
+	if key != nil && (nowhere || over || violatesConstraint(err, "idempotency_keys_once")) {
 		if known, err := c.byKey(ctx, user, key, start.Digest[:]); err == nil || !errors.Is(err, pgx.ErrNoRows) {
 			return known, false, err
 		}
@@ -150,7 +150,7 @@ func (c *Chats) byKey(ctx context.Context, user string, key, digest []byte) (cha
 	if !bytes.Equal(known, digest) {
 		return chat.Run{}, chat.ErrKeyReused
 	}
-	runs, err := query(ctx, c.db, shortTime, scanRun, selectRun+`WHERE r.n = $1`, n)
+	runs, err := queryList(ctx, c.db, shortTime, scanRun, selectRun+`WHERE r.n = $1`, n)
 	if err != nil || len(runs) != 1 {
 		return chat.Run{}, fmt.Errorf("find the run of an idempotency key: %d found: %w", len(runs), err)
 	}
@@ -159,7 +159,7 @@ func (c *Chats) byKey(ctx context.Context, user string, key, digest []byte) (cha
 
 // Run implements chat.Store.
 func (c *Chats) Run(ctx context.Context, s chat.Scope, runID string) (chat.Run, error) {
-	runs, err := query(
+	runs, err := queryList(
 		ctx, c.db, shortTime, scanRun, selectRun+`WHERE r.id = $1 AND s.user_id = $2 AND s.deleted_at = 0`, runID,
 		s.User,
 	)
@@ -174,7 +174,7 @@ func (c *Chats) Run(ctx context.Context, s chat.Scope, runID string) (chat.Run, 
 
 // Runs implements chat.Store.
 func (c *Chats) Runs(ctx context.Context, s chat.Scope, sessionID string) ([]chat.Run, error) {
-	runs, err := query(
+	runs, err := queryList(
 		ctx, c.db, shortTime, scanRun,
 		selectRun+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0 ORDER BY r.n`, sessionID, s.User,
 	)

@@ -32,7 +32,7 @@ func scanSession(row scanner) (s listed, err error) {
 
 // Session implements chat.Store.
 func (c *Chats) Session(ctx context.Context, s chat.Scope, id string) (chat.Session, error) {
-	found, err := query(
+	found, err := queryList(
 		ctx, c.db, shortTime, scanSession, selectSession+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0`,
 		id, s.User,
 	)
@@ -52,7 +52,7 @@ func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery)
 		return nil, "", err
 	}
 	limit := cursor.Limit(q.Limit, chat.DefaultPage, chat.MaxPage)
-	found, err := query(ctx, c.db, shortTime, scanSession, selectSession+`
+	found, err := queryList(ctx, c.db, shortTime, scanSession, selectSession+`
 		WHERE s.user_id = $1 AND s.deleted_at = 0 AND (s.updated_at, s.n) < ($2, $3)
 		AND ($4 = '' OR strpos(s.title_fold, $4) > 0 OR EXISTS (
 			SELECT FROM runs r JOIN run_texts t ON t.run = r.n WHERE r.session = s.n
@@ -85,11 +85,11 @@ func (c *Chats) RenameSession(ctx context.Context, s chat.Scope, id, title strin
 
 // SetHead implements chat.Store.
 func (c *Chats) SetHead(ctx context.Context, s chat.Scope, sessionID, runID string) error {
-	n, err := c.db.exec(ctx, shortTime, `
+	n, err := c.db.execStatement(ctx, shortTime, `
 		WITH moved AS (UPDATE sessions SET head = r.id, turns = r.depth FROM runs r
 			WHERE r.id = $1 AND r.session = sessions.n AND sessions.name = $2 AND user_id = $3 AND deleted_at = 0
 			RETURNING 1)
-		SELECT pg_notify($4, $5) FROM moved`, runID, sessionID, s.User, c.db.channel, c.db.message(headMoved))
+		SELECT pg_notify($4, $5) FROM moved`, runID, sessionID, s.User, c.db.channel, c.db.writeNotice(headMoved))
 	return changedOne(n, err, "set head", "session or run")
 }
 
@@ -110,6 +110,6 @@ func (c *Chats) RestoreSession(ctx context.Context, s chat.Scope, id string) err
 
 // changeSession runs an update that must find its session.
 func (c *Chats) changeSession(ctx context.Context, op, statement string, args ...any) error {
-	n, err := c.db.exec(ctx, shortTime, statement, args...)
+	n, err := c.db.execStatement(ctx, shortTime, statement, args...)
 	return changedOne(n, err, op, "session")
 }

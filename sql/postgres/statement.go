@@ -13,17 +13,17 @@ import (
 
 const attempts = 3 // of a statement that had no effect, without a pause
 
-// storable makes strings fit to be sent: the database's text holds no NUL and nothing but UTF-8. So an id that can't
-// be is simply not found, and hostile text can't break a statement.
-func storable(args []any) []any {
+// storableArgs makes strings fit to be sent: the database's text holds no NUL and nothing but UTF-8. So an id that
+// can't be is simply not found, and hostile text can't break a statement.
+func storableArgs(args []any) []any {
 	for i, arg := range args {
 		switch v := arg.(type) {
 		case string:
-			args[i] = legible(v)
+			args[i] = legibleText(v)
 		case []string:
 			list := make([]string, len(v))
 			for j, s := range v {
-				list[j] = legible(s)
+				list[j] = legibleText(s)
 			}
 			args[i] = list
 		}
@@ -31,7 +31,7 @@ func storable(args []any) []any {
 	return args
 }
 
-func legible(s string) string {
+func legibleText(s string) string {
 	if strings.IndexByte(s, 0) >= 0 {
 		s = strings.ReplaceAll(s, "\x00", "\uFFFD")
 	}
@@ -42,29 +42,29 @@ func legible(s string) string {
 func legibleScope(s chat.Scope) chat.Scope {
 	names := make([]string, len(s.Namespaces))
 	for i, name := range s.Namespaces {
-		names[i] = legible(name)
+		names[i] = legibleText(name)
 	}
-	return chat.Scope{User: legible(s.User), Namespaces: names}
+	return chat.Scope{User: legibleText(s.User), Namespaces: names}
 }
 
-// conn lends a connection to fn, which may run again if it had no effect. patience bounds all of it: what a person
+// withConn lends a connection to fn, which may run again if it had no effect. patience bounds all of it: what a person
 // waits for fails soon while the database is down, runs and documents wait for it to come back.
-func (db *DB) conn(
+func (db *DB) withConn(
 	ctx context.Context, patience time.Duration, fn func(ctx context.Context, c *pgxpool.Conn) error,
 ) error {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for attempt := 1; ; attempt++ {
-		err := db.borrow(limited, fn)
-		if err == nil || db.closed.Load() || !again(err) || attempt >= attempts && patience <= shortTime ||
-			!pause(limited, attempt) {
-			return db.failure(ctx, err)
+		err := db.borrowConn(limited, fn)
+		if err == nil || db.closed.Load() || !isRetryable(err) || attempt >= attempts && patience <= shortTime ||
+			!pauseRetry(limited, attempt) {
+			return db.translateError(ctx, err)
 		}
 	}
 }
 
-// pause waits before another attempt, the longer the more there were. It returns false if ctx ends first.
-func pause(ctx context.Context, attempt int) bool {
+// pauseRetry waits before another attempt, the longer the more there were. It returns false if ctx ends first.
+func pauseRetry(ctx context.Context, attempt int) bool {
 	if attempt < attempts {
 		return ctx.Err() == nil
 	}
@@ -78,7 +78,7 @@ func pause(ctx context.Context, attempt int) bool {
 	}
 }
 
-func (db *DB) borrow(ctx context.Context, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
+func (db *DB) borrowConn(ctx context.Context, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
 	waiting, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	c, err := db.pool.Acquire(waiting)
@@ -89,10 +89,12 @@ func (db *DB) borrow(ctx context.Context, fn func(ctx context.Context, c *pgxpoo
 	return fn(ctx, c)
 }
 
-// exec runs one statement and returns the number of rows it changed.
-func (db *DB) exec(ctx context.Context, patience time.Duration, statement string, args ...any) (n int64, err error) {
-	args = storable(args)
-	err = db.conn(ctx, patience, func(ctx context.Context, c *pgxpool.Conn) error {
+// execStatement runs one statement and returns the number of rows it changed.
+func (db *DB) execStatement(
+	ctx context.Context, patience time.Duration, statement string, args ...any,
+) (n int64, err error) {
+	args = storableArgs(args)
+	err = db.withConn(ctx, patience, func(ctx context.Context, c *pgxpool.Conn) error {
 		tag, err := c.Exec(ctx, statement, args...)
 		n = tag.RowsAffected()
 		return err
@@ -102,8 +104,8 @@ func (db *DB) exec(ctx context.Context, patience time.Duration, statement string
 
 // queryRow reads one row into dest. It fails with pgx.ErrNoRows if there is none.
 func (db *DB) queryRow(ctx context.Context, patience time.Duration, statement string, args []any, dest ...any) error {
-	args = storable(args)
-	return db.conn(ctx, patience, func(ctx context.Context, c *pgxpool.Conn) error {
+	args = storableArgs(args)
+	return db.withConn(ctx, patience, func(ctx context.Context, c *pgxpool.Conn) error {
 		return c.QueryRow(ctx, statement, args...).Scan(dest...)
 	})
 }
@@ -111,12 +113,12 @@ func (db *DB) queryRow(ctx context.Context, patience time.Duration, statement st
 // scanner is a row that can be read.
 type scanner interface{ Scan(dest ...any) error }
 
-// query makes a list of the rows that a statement returns.
-func query[T any](
+// queryList makes a list of the rows that a statement returns.
+func queryList[T any](
 	ctx context.Context, db *DB, patience time.Duration, read func(scanner) (T, error), statement string, args ...any,
 ) (list []T, err error) {
-	args = storable(args)
-	err = db.conn(ctx, patience, func(ctx context.Context, c *pgxpool.Conn) error {
+	args = storableArgs(args)
+	err = db.withConn(ctx, patience, func(ctx context.Context, c *pgxpool.Conn) error {
 		list, err = rowsOf(ctx, c, read, statement, args)
 		return err
 	})
@@ -155,28 +157,28 @@ type tx struct {
 // inTx runs fn in a transaction, again if a deadlock undid it; what fn captured must bear that. An error of fn undoes
 // everything and is returned as it is.
 func (db *DB) inTx(ctx context.Context, patience time.Duration, fn func(*tx) error) error {
-	return db.conn(ctx, patience, func(ctx context.Context, c *pgxpool.Conn) error {
+	return db.withConn(ctx, patience, func(ctx context.Context, c *pgxpool.Conn) error {
 		return pgx.BeginFunc(ctx, c, func(t pgx.Tx) error { return fn(&tx{ctx, t, db}) })
 	})
 }
 
 func (t *tx) exec(statement string, args ...any) (int64, error) {
-	tag, err := t.pgx.Exec(t.ctx, statement, storable(args)...)
+	tag, err := t.pgx.Exec(t.ctx, statement, storableArgs(args)...)
 	return tag.RowsAffected(), err
 }
 
 func (t *tx) queryRow(statement string, args []any, dest ...any) error {
-	return t.pgx.QueryRow(t.ctx, statement, storable(args)...).Scan(dest...)
+	return t.pgx.QueryRow(t.ctx, statement, storableArgs(args)...).Scan(dest...)
 }
 
-// value reads rows of one column.
-func value[T any](row scanner) (v T, err error) {
+// scanValue reads rows of one column.
+func scanValue[T any](row scanner) (v T, err error) {
 	err = row.Scan(&v)
 	return v, err
 }
 
-// lock keeps other transactions that lock the same name waiting until this one ends.
-func (t *tx) lock(kind, name string) error {
+// lockName keeps other transactions that lock the same name waiting until this one ends.
+func (t *tx) lockName(kind, name string) error {
 	_, err := t.exec(
 		`SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' ' || $1 || ' ' || $2, 0))`, kind, name,
 	)

@@ -76,7 +76,7 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 
 // Queue implements chat.Store.
 func (c *Chats) Queue(ctx context.Context, s chat.Scope, sessionID string) ([]chat.Queued, error) {
-	list, err := query(
+	list, err := queryList(
 		ctx, c.db, shortTime, scanQueued,
 		selectQueued+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0 ORDER BY q.place`, sessionID, s.User,
 	)
@@ -92,7 +92,7 @@ const own = ` id = $1 AND NOT taken AND session = (SELECT n FROM sessions WHERE 
 
 // EditQueued implements chat.Store.
 func (c *Chats) EditQueued(ctx context.Context, s chat.Scope, sessionID, id, message string) error {
-	list, err := query(
+	list, err := queryList(
 		ctx, c.db, shortTime, scanQueued,
 		selectQueued+`WHERE q.id = $1 AND NOT q.taken AND s.name = $2 AND s.user_id = $3 AND s.deleted_at = 0`, id,
 		sessionID, s.User,
@@ -127,13 +127,13 @@ func (c *Chats) DropQueued(ctx context.Context, s chat.Scope, sessionID, id stri
 }
 
 func (c *Chats) changeQueued(ctx context.Context, statement string, args ...any) error {
-	n, err := c.db.exec(ctx, shortTime, statement, args...)
+	n, err := c.db.execStatement(ctx, shortTime, statement, args...)
 	return changedOne(n, err, "change queue", "waiting question")
 }
 
 // TakeQueued implements chat.Store. Two replicas may take the same one: its key makes it one run.
 func (c *Chats) TakeQueued(ctx context.Context, session chat.SessionKey) (q chat.Queued, ok bool, err error) {
-	list, err := query(ctx, c.db, shortTime, scanQueued, `WITH q AS (
+	list, err := queryList(ctx, c.db, shortTime, scanQueued, `WITH q AS (
 			UPDATE queued SET taken = true WHERE n = (SELECT q.n FROM queued q JOIN sessions s ON s.n = q.session
 				WHERE s.name = $1 AND s.user_id = $2 AND`+ready+`) RETURNING *)
 		SELECT q.id, s.name, s.user_id, q.key, q.request, q.problem, q.created_at FROM q JOIN sessions s
@@ -147,22 +147,23 @@ func (c *Chats) TakeQueued(ctx context.Context, session chat.SessionKey) (q chat
 // SettleQueued implements chat.Store.
 func (c *Chats) SettleQueued(ctx context.Context, id, problem string) (err error) {
 	if problem == "" {
-		_, err = c.db.exec(ctx, shortTime, `DELETE FROM queued WHERE id = $1`, id)
+		_, err = c.db.execStatement(ctx, shortTime, `DELETE FROM queued WHERE id = $1`, id)
 	} else {
-		_, err = c.db.exec(ctx, shortTime, `UPDATE queued SET taken = false, problem = $2 WHERE id = $1`, id, problem)
+		_, err = c.db.execStatement(ctx, shortTime, `UPDATE queued SET taken = false, problem = $2 WHERE id = $1`,
+			id, problem)
 	}
 	return err
 }
 
 // PutBackQueued implements chat.Store.
 func (c *Chats) PutBackQueued(ctx context.Context, id string) error {
-	_, err := c.db.exec(ctx, shortTime, `UPDATE queued SET taken = false WHERE id = $1`, id)
+	_, err := c.db.execStatement(ctx, shortTime, `UPDATE queued SET taken = false WHERE id = $1`, id)
 	return err
 }
 
 // Waiting implements chat.Store.
 func (c *Chats) Waiting(ctx context.Context) ([]chat.SessionKey, error) {
-	return query(
+	return queryList(
 		ctx, c.db, shortTime, scanSessionKey,
 		`SELECT s.user_id, s.name FROM queued q JOIN sessions s ON s.n = q.session WHERE`+ready+`ORDER BY q.n LIMIT $1`,
 		chat.MaxPage,

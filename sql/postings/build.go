@@ -52,20 +52,20 @@ func (b *Builder) Add(terms corpus.Terms) (n int) {
 	row := b.rows.First + b.rows.Count
 	b.rows.Count++
 	for term := range strings.FieldsSeq(terms.Title) {
-		b.count(row, term, bm25.TitleWeight, false)
+		b.countTerm(row, term, bm25.TitleWeight, false)
 		n++
 	}
 	for term := range strings.FieldsSeq(terms.Body) {
-		b.count(row, term, 1, true)
+		b.countTerm(row, term, 1, true)
 		n++
 	}
 	if b.size > maxOpen {
-		b.sort()
+		b.sortOpen()
 	}
 	return n
 }
 
-func (b *Builder) count(row uint32, term string, weight float32, inBody bool) {
+func (b *Builder) countTerm(row uint32, term string, weight float32, inBody bool) {
 	if term = Fold(term); term == "" {
 		return
 	}
@@ -89,8 +89,8 @@ func (b *Builder) count(row uint32, term string, weight float32, inBody bool) {
 	t.inBody = t.inBody || inBody
 }
 
-// sort turns what is open into a run.
-func (b *Builder) sort() {
+// sortOpen turns what is open into a run.
+func (b *Builder) sortOpen() {
 	if len(b.open) == 0 {
 		return
 	}
@@ -118,7 +118,7 @@ var errStopped = errors.New("no more pages are wanted")
 // Pages yields the pages of the segment, in order. It may be ranged over again; nothing is added after that.
 func (b *Builder) Pages() iter.Seq2[Page, error] {
 	return func(yield func(Page, error) bool) {
-		b.sort()
+		b.sortOpen()
 		b.open, b.places = nil, nil
 		w := &pageWriter{yield: func(p Page) error {
 			if !yield(p, nil) {
@@ -132,9 +132,9 @@ func (b *Builder) Pages() iter.Seq2[Page, error] {
 				func(yield func(Page, error) bool) { yield(Page{Key: b.firsts[i], Body: run}, nil) },
 			))
 		}
-		err := w.begin([]RowRange{b.rows})
+		err := w.writeRows([]RowRange{b.rows})
 		if err == nil {
-			err = merge(cursors, nil, w)
+			err = mergeTerms(cursors, nil, w)
 		}
 		if err != nil && !errors.Is(err, errStopped) {
 			yield(Page{}, err)

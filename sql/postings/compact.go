@@ -28,7 +28,7 @@ func Compact(ctx context.Context, store Store, owner string, removals bool) erro
 		if err != nil {
 			return fmt.Errorf("segments of the index: %w", err)
 		}
-		chosen := crowded(segments)
+		chosen := crowdedTier(segments)
 		if len(chosen) == 0 && removals {
 			if chosen, err = mostlyGone(ctx, store, segments); err != nil {
 				return err
@@ -67,8 +67,8 @@ func Sweep(ctx context.Context, store Store) error {
 	return nil
 }
 
-// crowded returns the segments of the lowest tier that has enough to be merged.
-func crowded(segments []Segment) []Segment {
+// crowdedTier returns the segments of the lowest tier that has enough to be merged.
+func crowdedTier(segments []Segment) []Segment {
 	tiers := make([][]Segment, bits.UintSize)
 	for _, s := range segments {
 		tier := bits.Len(uint(s.Passages)) / 2 // two bits: fanIn is 4
@@ -112,7 +112,7 @@ func rowsLeft(ctx context.Context, store Store, s Segment) (all, left []RowRange
 	if err != nil {
 		return nil, nil, err
 	}
-	return all, common(all, there), nil
+	return all, commonRows(all, there), nil
 }
 
 func countRows(runs []RowRange) (n int) {
@@ -122,12 +122,12 @@ func countRows(runs []RowRange) (n int) {
 	return n
 }
 
-// common returns the rows in both, ascending as they are.
-func common(a, b []RowRange) (both []RowRange) {
+// commonRows returns the rows in both, ascending as they are.
+func commonRows(a, b []RowRange) (both []RowRange) {
 	for len(a) > 0 && len(b) > 0 {
 		first, end := max(a[0].First, b[0].First), min(a[0].First+a[0].Count, b[0].First+b[0].Count)
 		if first < end {
-			both = join(both, RowRange{first, end - first})
+			both = joinRun(both, RowRange{first, end - first})
 		}
 		if a[0].First+a[0].Count <= end {
 			a = a[1:]
@@ -138,8 +138,8 @@ func common(a, b []RowRange) (both []RowRange) {
 	return both
 }
 
-// join appends a run, to the last one if it follows it at once.
-func join(runs []RowRange, r RowRange) []RowRange {
+// joinRun appends a run, to the last one if it follows it at once.
+func joinRun(runs []RowRange, r RowRange) []RowRange {
 	if n := len(runs); n > 0 && runs[n-1].First+runs[n-1].Count == r.First {
 		runs[n-1].Count += r.Count
 		return runs
@@ -211,9 +211,9 @@ func ignoreMoved(err error) error {
 
 // writeMerged writes what is left of segments into a new one.
 func writeMerged(ctx context.Context, store Store, to int64, from []int64, left []RowRange, all bool) error {
-	put := putter(func(pages []Page) error { return store.Put(ctx, to, pages) })
-	w := &pageWriter{yield: put.add}
-	if err := w.begin(left); err != nil {
+	put := newBatch(func(pages []Page) error { return store.Put(ctx, to, pages) })
+	w := &pageWriter{yield: put.addPage}
+	if err := w.writeRows(left); err != nil {
 		return err
 	}
 	var cursors []*cursor
@@ -222,16 +222,16 @@ func writeMerged(ctx context.Context, store Store, to int64, from []int64, left 
 	}
 	var keep func(uint32) bool
 	if !all {
-		keep = func(row uint32) bool { return holds(left, row) }
+		keep = func(row uint32) bool { return holdsRow(left, row) }
 	}
-	if err := merge(cursors, keep, w); err != nil {
+	if err := mergeTerms(cursors, keep, w); err != nil {
 		return err
 	}
-	return put.flush()
+	return put.flushPages()
 }
 
-// holds reports whether a row is in one of the runs, which are ascending.
-func holds(runs []RowRange, row uint32) bool {
+// holdsRow reports whether a row is in one of the runs, which are ascending.
+func holdsRow(runs []RowRange, row uint32) bool {
 	_, ok := slices.BinarySearchFunc(runs, row, func(r RowRange, row uint32) int {
 		switch {
 		case r.First+r.Count <= row:
@@ -274,17 +274,17 @@ type batch struct {
 	size  int
 }
 
-func putter(put func([]Page) error) *batch { return &batch{put: put} }
+func newBatch(put func([]Page) error) *batch { return &batch{put: put} }
 
-func (b *batch) add(p Page) error {
+func (b *batch) addPage(p Page) error {
 	b.pages = append(b.pages, p)
 	if b.size += len(p.Key) + len(p.Body); b.size < maxPut {
 		return nil
 	}
-	return b.flush()
+	return b.flushPages()
 }
 
-func (b *batch) flush() error {
+func (b *batch) flushPages() error {
 	if len(b.pages) == 0 {
 		return nil
 	}

@@ -33,8 +33,8 @@ type view struct {
 	segments []Segment
 }
 
-// current returns the user's segments. newer is true if they hold changes that the view does not know.
-func (v *view) current(
+// currentSegments returns the user's segments. newer is true if they hold changes that the view does not know.
+func (v *view) currentSegments(
 	ctx context.Context, store Store, user string, changes int64,
 ) (list []Segment, newer bool, err error) {
 	v.mu.Lock()
@@ -50,14 +50,14 @@ func (v *view) current(
 	return v.segments, newer, nil
 }
 
-// forget lets the segments be read again.
-func (v *view) forget() {
+// forgetSegments lets the segments be read again.
+func (v *view) forgetSegments() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.read = false
 }
 
-func (d *directory) current(ctx context.Context, store Store) (*snapshot, error) {
+func (d *directory) currentSnapshot(ctx context.Context, store Store) (*snapshot, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	changes, removals, err := store.State(ctx)
@@ -74,16 +74,16 @@ func (d *directory) current(ctx context.Context, store Store) (*snapshot, error)
 	if next.users == nil {
 		next.users = make(map[string]*view)
 	}
-	if err := next.update(ctx, store, last); err != nil {
+	if err := next.updateFrom(ctx, store, last); err != nil {
 		return nil, fmt.Errorf("directory of the index: %w", err)
 	}
 	d.present = next
 	return next, nil
 }
 
-// update adds to s what changed since last. It may also add changes made after the counters were read: the next update
-// adds them again, which does no harm.
-func (s *snapshot) update(ctx context.Context, store Store, last *snapshot) error {
+// updateFrom adds to s what changed since last. It may also add changes made after the counters were read: the next
+// update adds them again, which does no harm.
+func (s *snapshot) updateFrom(ctx context.Context, store Store, last *snapshot) error {
 	changed, err := store.Spans(ctx, last.changes)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (s *snapshot) update(ctx context.Context, store Store, last *snapshot) erro
 		}
 		anew[c.Document.User] = list
 	}
-	stays := func(span bm25.Span) bool { return !gone[span.Content] && (!checks || holds(there, span.First)) }
+	stays := func(span bm25.Span) bool { return !gone[span.Content] && (!checks || holdsRow(there, span.First)) }
 	for user, d := range last.users {
 		list, touched := anew[user]
 		if !touched && !slices.ContainsFunc(d.Spans, func(span bm25.Span) bool { return !stays(span) }) {

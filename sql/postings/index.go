@@ -39,7 +39,7 @@ func (x *Index) SearchLexical(ctx context.Context, s chat.Scope, q corpus.Lexica
 	s = x.store.Scope(s)
 	var hits []corpus.Hit
 	err := x.readConsistently(ctx, s.User, func(r *reading) (err error) {
-		hits, err = x.search(ctx, r, s, q, k)
+		hits, err = x.searchTerms(ctx, r, s, q, k)
 		return err
 	})
 	if err != nil {
@@ -52,7 +52,7 @@ func (x *Index) SearchLexical(ctx context.Context, s chat.Scope, q corpus.Lexica
 // under it.
 func (x *Index) readConsistently(ctx context.Context, user string, fn func(*reading) error) error {
 	for attempt := 1; ; attempt++ {
-		dir, err := x.directory.current(ctx, x.store)
+		dir, err := x.directory.currentSnapshot(ctx, x.store)
 		if err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (x *Index) readConsistently(ctx context.Context, user string, fn func(*read
 			return nil
 		}
 		newer := false
-		if r.segments, newer, err = r.view.current(ctx, x.store, user, dir.changes); err != nil {
+		if r.segments, newer, err = r.view.currentSegments(ctx, x.store, user, dir.changes); err != nil {
 			return err
 		}
 		if newer && attempt < attempts {
@@ -70,24 +70,24 @@ func (x *Index) readConsistently(ctx context.Context, user string, fn func(*read
 		if err = fn(r); !errors.Is(err, errMoved) || attempt == attempts {
 			return err
 		}
-		r.view.forget()
+		r.view.forgetSegments()
 	}
 }
 
-func (x *Index) search(
+func (x *Index) searchTerms(
 	ctx context.Context, r *reading, s chat.Scope, q corpus.LexicalQuery, k int,
 ) ([]corpus.Hit, error) {
 	spans := r.InScope(s, q.Documents)
 	if len(spans) == 0 {
 		return nil, nil
 	}
-	all, err := r.find(ctx, folded(slices.Concat(slices.Concat(q.Phrases...), slices.Concat(q.Words...))))
+	all, err := r.findTerms(ctx, foldTerms(slices.Concat(slices.Concat(q.Phrases...), slices.Concat(q.Words...))))
 	if err != nil {
 		return nil, err
 	}
 	var lists [][]bm25.Scored
-	for _, term := range r.SelectTerms(counted(all)) {
-		list, err := r.passages(ctx, all[slices.IndexFunc(all, func(f *found) bool { return f.Term == term })])
+	for _, term := range r.SelectTerms(countedTerms(all)) {
+		list, err := r.scoredPassages(ctx, all[slices.IndexFunc(all, func(f *found) bool { return f.Term == term })])
 		if err != nil {
 			return nil, err
 		}
@@ -111,11 +111,11 @@ func (x *Index) search(
 	if err != nil {
 		return nil, err
 	}
-	return bm25.Hits(best, spans, ids, r.each(all, q.Words), k), nil
+	return bm25.Hits(best, spans, ids, r.averageScore(all, q.Words), k), nil
 }
 
-// each is the score of a passage of average length that has each word once: the sum of their IDF.
-func (r *reading) each(all []*found, words [][]string) (sum float64) {
+// averageScore is the score of a passage of average length that has each word once: the sum of their IDF.
+func (r *reading) averageScore(all []*found, words [][]string) (sum float64) {
 	for _, terms := range words {
 		most := 0 // passages that hold one of the word's terms
 		for _, term := range terms {
@@ -128,8 +128,8 @@ func (r *reading) each(all []*found, words [][]string) (sum float64) {
 	return sum
 }
 
-// folded returns the terms that can be in the index, each once, at most bm25.MaxTerms.
-func folded(terms []string) (list []string) {
+// foldTerms returns the terms that can be in the index, each once, at most bm25.MaxTerms.
+func foldTerms(terms []string) (list []string) {
 	for _, term := range terms {
 		if term = Fold(term); term != "" && len(list) < bm25.MaxTerms && !slices.Contains(list, term) {
 			list = append(list, term)
@@ -138,7 +138,7 @@ func folded(terms []string) (list []string) {
 	return list
 }
 
-func counted(all []*found) []bm25.Counted {
+func countedTerms(all []*found) []bm25.Counted {
 	out := make([]bm25.Counted, len(all))
 	for i, f := range all {
 		out[i] = f.Counted

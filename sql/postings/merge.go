@@ -25,10 +25,10 @@ func newCursor(pages iter.Seq2[Page, error]) *cursor {
 	return c
 }
 
-// advance goes to the next term.
-func (c *cursor) advance() error {
+// nextTerm goes to the next term.
+func (c *cursor) nextTerm() error {
 	for {
-		ok, err := c.page.next(&c.entry)
+		ok, err := c.page.nextEntry(&c.entry)
 		if ok || err != nil {
 			return err
 		}
@@ -45,10 +45,10 @@ func (c *cursor) advance() error {
 	}
 }
 
-// postings appends the passages of the present term, from its blocks too.
-func (c *cursor) postings(out []bm25.Scored) ([]bm25.Scored, error) {
+// appendPostings appends the passages of the present term, from its blocks too.
+func (c *cursor) appendPostings(out []bm25.Scored) ([]bm25.Scored, error) {
 	if c.kind != blocks {
-		return c.entry.postings(out, c.page.base)
+		return c.entry.appendPostings(out, c.page.base)
 	}
 	n := len(out)
 	for len(out)-n < c.count {
@@ -70,13 +70,14 @@ func (c *cursor) postings(out []bm25.Scored) ([]bm25.Scored, error) {
 	return out, nil
 }
 
-// merge writes the terms of all cursors, each with the passages that are kept; nil keeps all. Each cursor is closed.
-func merge(cursors []*cursor, keep func(row uint32) bool, w *pageWriter) error {
+// mergeTerms writes the terms of all cursors, each with the passages that are kept; nil keeps all. Each cursor is
+// closed.
+func mergeTerms(cursors []*cursor, keep func(row uint32) bool, w *pageWriter) error {
 	for _, c := range cursors {
 		defer c.stop()
 	}
 	for _, c := range cursors {
-		if err := c.advance(); err != nil {
+		if err := c.nextTerm(); err != nil {
 			return err
 		}
 	}
@@ -85,7 +86,7 @@ func merge(cursors []*cursor, keep func(row uint32) bool, w *pageWriter) error {
 	for {
 		cursors = slices.DeleteFunc(cursors, func(c *cursor) bool { return c.over })
 		if len(cursors) == 0 {
-			return w.cut()
+			return w.cutPage()
 		}
 		least := cursors[0]
 		for _, c := range cursors[1:] {
@@ -102,10 +103,10 @@ func merge(cursors []*cursor, keep func(row uint32) bool, w *pageWriter) error {
 			}
 			inBody = inBody || c.inBody
 			var err error
-			if found, err = c.postings(found); err != nil {
+			if found, err = c.appendPostings(found); err != nil {
 				return err
 			}
-			if err := c.advance(); err != nil {
+			if err := c.nextTerm(); err != nil {
 				return err
 			}
 		}
@@ -113,7 +114,7 @@ func merge(cursors []*cursor, keep func(row uint32) bool, w *pageWriter) error {
 			found = slices.DeleteFunc(found, func(p bm25.Scored) bool { return !keep(p.Row) })
 		}
 		if len(found) > 0 {
-			if err := w.add(term, inBody, found); err != nil {
+			if err := w.addTerm(term, inBody, found); err != nil {
 				return err
 			}
 		}

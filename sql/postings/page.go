@@ -33,8 +33,8 @@ type entry struct {
 	list   []byte
 }
 
-// postings appends the entry's passages to out; those in blocks are left out.
-func (e *entry) postings(out []bm25.Scored, base uint32) ([]bm25.Scored, error) {
+// appendPostings appends the entry's passages to out; those in blocks are left out.
+func (e *entry) appendPostings(out []bm25.Scored, base uint32) ([]bm25.Scored, error) {
 	switch e.kind {
 	case once, single:
 		return append(out, bm25.Scored{Row: e.row, Score: e.weight}), nil
@@ -78,7 +78,7 @@ func readEntries(p Page) (entries, error) {
 	return entries{base: uint32(base), rest: p.Body[n:], term: append([]byte(nil), p.Key...), head: true}, nil
 }
 
-func (r *entries) number() (uint64, error) {
+func (r *entries) readNumber() (uint64, error) {
 	v, n := binary.Uvarint(r.rest)
 	if n <= 0 {
 		return 0, errBadPage
@@ -87,8 +87,8 @@ func (r *entries) number() (uint64, error) {
 	return v, nil
 }
 
-// bytes takes the next n bytes.
-func (r *entries) bytes(n uint64) ([]byte, error) {
+// readBytes takes the next n bytes.
+func (r *entries) readBytes(n uint64) ([]byte, error) {
 	if n > uint64(len(r.rest)) {
 		return nil, errBadPage
 	}
@@ -97,20 +97,20 @@ func (r *entries) bytes(n uint64) ([]byte, error) {
 	return b, nil
 }
 
-// length takes half a byte's number.
-func (r *entries) length(half byte) (uint64, error) {
+// readLength takes half a byte's number.
+func (r *entries) readLength(half byte) (uint64, error) {
 	if half < 15 {
 		return uint64(half), nil
 	}
-	more, err := r.number()
+	more, err := r.readNumber()
 	if more > maxTerm {
 		return 0, errBadPage
 	}
 	return more + 15, err
 }
 
-// next reads the next entry. ok is false at the end of the page.
-func (r *entries) next(e *entry) (ok bool, err error) {
+// nextEntry reads the next entry. ok is false at the end of the page.
+func (r *entries) nextEntry(e *entry) (ok bool, err error) {
 	if len(r.rest) == 0 {
 		return false, nil
 	}
@@ -120,7 +120,7 @@ func (r *entries) next(e *entry) (ok bool, err error) {
 		}
 	}
 	r.head = false
-	code, err := r.number()
+	code, err := r.readNumber()
 	if err != nil {
 		return false, err
 	}
@@ -133,7 +133,7 @@ func (r *entries) next(e *entry) (ok bool, err error) {
 		}
 		e.row = uint32(row)
 		if e.kind == single {
-			weight, err := r.number()
+			weight, err := r.readNumber()
 			if err != nil {
 				return false, err
 			}
@@ -141,11 +141,11 @@ func (r *entries) next(e *entry) (ok bool, err error) {
 		}
 		return true, nil
 	case several:
-		n, err := r.number()
+		n, err := r.readNumber()
 		if err != nil {
 			return false, err
 		}
-		if e.list, err = r.bytes(n); err != nil {
+		if e.list, err = r.readBytes(n); err != nil {
 			return false, err
 		}
 	}
@@ -157,19 +157,19 @@ func (r *entries) next(e *entry) (ok bool, err error) {
 }
 
 func (r *entries) nextTerm() error {
-	lengths, err := r.bytes(1)
+	lengths, err := r.readBytes(1)
 	if err != nil {
 		return err
 	}
-	shared, err := r.length(lengths[0] >> 4)
+	shared, err := r.readLength(lengths[0] >> 4)
 	if err != nil {
 		return err
 	}
-	own, err := r.length(lengths[0] & 15)
+	own, err := r.readLength(lengths[0] & 15)
 	if err != nil {
 		return err
 	}
-	rest, err := r.bytes(own)
+	rest, err := r.readBytes(own)
 	if err != nil || shared > uint64(len(r.term)) {
 		return errBadPage
 	}
@@ -177,11 +177,11 @@ func (r *entries) nextTerm() error {
 	return nil
 }
 
-// find reads on to a term. ok is false if the page does not have it.
-func (r *entries) find(term string, e *entry) (ok bool, err error) {
+// findTerm reads on to a term. ok is false if the page does not have it.
+func (r *entries) findTerm(term string, e *entry) (ok bool, err error) {
 	wanted := []byte(term)
 	for {
-		if ok, err := r.next(e); !ok || err != nil {
+		if ok, err := r.nextEntry(e); !ok || err != nil {
 			return false, err
 		}
 		if order := bytes.Compare(e.term, wanted); order >= 0 {
@@ -257,11 +257,11 @@ func readRows(p Page) (runs []RowRange, err error) {
 	}
 	r := entries{rest: p.Body}
 	for end := uint64(0); len(r.rest) > 0; {
-		skipped, err := r.number()
+		skipped, err := r.readNumber()
 		if err != nil {
 			return nil, err
 		}
-		count, err := r.number()
+		count, err := r.readNumber()
 		if err != nil {
 			return nil, err
 		}

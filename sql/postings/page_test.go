@@ -41,14 +41,14 @@ func held(t *testing.T, pages []Page) map[string][]bm25.Scored {
 	defer c.stop()
 	all := make(map[string][]bm25.Scored)
 	for {
-		if err := c.advance(); err != nil {
+		if err := c.nextTerm(); err != nil {
 			t.Fatal(err)
 		}
 		if c.over {
 			return all
 		}
 		term := string(c.term)
-		list, err := c.postings(nil)
+		list, err := c.appendPostings(nil)
 		if err != nil {
 			t.Fatalf("%q: %v, want no error", term, err)
 		}
@@ -150,14 +150,14 @@ func FuzzPages(f *testing.F) {
 		}
 		for {
 			var e entry
-			ok, err := page.next(&e)
+			ok, err := page.nextEntry(&e)
 			if err != nil && !errors.Is(err, errBadPage) {
 				t.Fatal(err)
 			}
 			if !ok || err != nil {
 				return
 			}
-			list, err := e.postings(nil, base)
+			list, err := e.appendPostings(nil, base)
 			if err != nil || len(list) == 0 {
 				continue
 			}

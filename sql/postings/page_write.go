@@ -16,16 +16,16 @@ type pageWriter struct {
 	list  []byte // used again for each
 }
 
-// begin writes the segment's rows.
-func (w *pageWriter) begin(runs []RowRange) error {
+// writeRows writes the segment's rows.
+func (w *pageWriter) writeRows(runs []RowRange) error {
 	if len(runs) > 0 {
 		w.base = runs[0].First
 	}
 	return w.yield(appendRows(runs))
 }
 
-// add writes a term with its passages, which come ascending.
-func (w *pageWriter) add(term []byte, inBody bool, found []bm25.Scored) error {
+// addTerm writes a term with its passages, which come ascending.
+func (w *pageWriter) addTerm(term []byte, inBody bool, found []bm25.Scored) error {
 	w.list = w.list[:0]
 	before := w.base
 	for _, p := range found {
@@ -34,7 +34,7 @@ func (w *pageWriter) add(term []byte, inBody bool, found []bm25.Scored) error {
 	}
 	long := len(found) > 1 && len(w.list) > maxList
 	if w.page.Key != nil && len(w.page.Body)+len(term)+min(len(w.list), maxList)+16 > maxPage {
-		if err := w.cut(); err != nil {
+		if err := w.cutPage(); err != nil {
 			return err
 		}
 	}
@@ -48,7 +48,7 @@ func (w *pageWriter) add(term []byte, inBody bool, found []bm25.Scored) error {
 	if !long {
 		return nil
 	}
-	if err := w.cut(); err != nil {
+	if err := w.cutPage(); err != nil {
 		return err
 	}
 	return w.addBlocks(term, found)
@@ -92,8 +92,8 @@ func (w *pageWriter) addBlocks(term []byte, found []bm25.Scored) error {
 	return nil
 }
 
-// cut ends the page.
-func (w *pageWriter) cut() error {
+// cutPage ends the page.
+func (w *pageWriter) cutPage() error {
 	p := w.page
 	w.page = Page{}
 	if p.Key == nil {

@@ -37,7 +37,7 @@ func (x *Index) holdingPhrases(
 	for len(candidates) > 0 && (len(kept) < k || candidates[0].Score == kept[k-1].Score) {
 		some := candidates[:min(textsAtOnce, len(candidates))]
 		candidates = candidates[len(some):]
-		held, err := x.holding(ctx, some, wanted)
+		held, err := x.holdLines(ctx, some, wanted)
 		if err != nil {
 			return nil, err
 		}
@@ -77,12 +77,12 @@ func (r *reading) withAll(ctx context.Context, all []*found, phrases [][]string)
 		if i < 0 {
 			continue
 		}
-		list, err := r.passages(ctx, all[i])
+		list, err := r.scoredPassages(ctx, all[i])
 		if err != nil {
 			return nil, err
 		}
 		if !first {
-			rows = both(rows, list)
+			rows = rowsInBoth(rows, list)
 			continue
 		}
 		first = false
@@ -94,9 +94,9 @@ func (r *reading) withAll(ctx context.Context, all []*found, phrases [][]string)
 	return rows, nil
 }
 
-// holding reports which of some passages hold every line, in the body or in the title: analysed as they were when
+// holdLines reports which of some passages hold every line, in the body or in the title: analysed as they were when
 // they came in.
-func (x *Index) holding(ctx context.Context, some []bm25.Scored, lines []string) (map[uint32]bool, error) {
+func (x *Index) holdLines(ctx context.Context, some []bm25.Scored, lines []string) (map[uint32]bool, error) {
 	rows := make([]uint32, len(some))
 	for i, c := range some {
 		rows[i] = c.Row

@@ -41,8 +41,8 @@ import (
 // A Page is a row of the index. It never changes.
 type Page struct{ Key, Body []byte }
 
-// block reports whether the page is a block of a long list, not one of terms: no term holds a zero byte.
-func (p Page) block() bool { return bytes.IndexByte(p.Key, 0) >= 0 }
+// isBlock reports whether the page is a block of a long list, not one of terms: no term holds a zero byte.
+func (p Page) isBlock() bool { return bytes.IndexByte(p.Key, 0) >= 0 }
 
 // A Segment is a part of the index that readers see as a whole or not at all.
 type Segment struct {

@@ -43,8 +43,8 @@ type seen struct {
 	term string
 }
 
-// find reads what there is of each term, in the order of the terms, but for the passages of frequent ones.
-func (r *reading) find(ctx context.Context, terms []string) ([]*found, error) {
+// findTerms reads what there is of each term, in the order of the terms, but for the passages of frequent ones.
+func (r *reading) findTerms(ctx context.Context, terms []string) ([]*found, error) {
 	all := make([]*found, len(terms))
 	var places []Place
 	var of []*found
@@ -57,7 +57,7 @@ func (r *reading) find(ctx context.Context, terms []string) ([]*found, error) {
 		for _, s := range r.segments {
 			at := Place{s.Number, term}
 			if p, ok := r.index.parts.get(at); ok {
-				all[i].add(p)
+				all[i].addPart(p)
 			} else {
 				places, of = append(places, at), append(of, all[i])
 			}
@@ -71,7 +71,7 @@ func (r *reading) find(ctx context.Context, terms []string) ([]*found, error) {
 			continue
 		}
 		if f.Found <= r.Frequent() {
-			rows, err := r.passages(ctx, f)
+			rows, err := r.scoredPassages(ctx, f)
 			if err != nil {
 				return nil, err
 			}
@@ -82,7 +82,7 @@ func (r *reading) find(ctx context.Context, terms []string) ([]*found, error) {
 	return all, nil
 }
 
-func (f *found) add(p part) {
+func (f *found) addPart(p part) {
 	if f.Found += p.count; p.count > 0 {
 		f.parts = append(f.parts, p)
 	}
@@ -101,7 +101,7 @@ func (r *reading) readParts(ctx context.Context, places []Place, of []*found) er
 		}
 		read++
 		r.index.parts.keep(places[i], p, len(p.rows), maxParts)
-		of[i].add(p)
+		of[i].addPart(p)
 		return nil
 	})
 	if err == nil && read < len(places) {
@@ -112,7 +112,7 @@ func (r *reading) readParts(ctx context.Context, places []Place, of []*found) er
 
 // readPart looks a term up in the page that may have it.
 func readPart(at Place, in Page) (p part, err error) {
-	if len(in.Key) == 0 || in.block() {
+	if len(in.Key) == 0 || in.isBlock() {
 		return p, nil // the term would stand before the first page of terms, or behind the last block of another one
 	}
 	page, err := readEntries(in)
@@ -120,17 +120,17 @@ func readPart(at Place, in Page) (p part, err error) {
 		return p, err
 	}
 	var e entry
-	if ok, err := page.find(at.Term, &e); !ok || err != nil {
+	if ok, err := page.findTerm(at.Term, &e); !ok || err != nil {
 		return p, err
 	}
 	p = part{segment: at.Segment, count: e.count, blocks: e.kind == blocks}
-	p.rows, err = e.postings(nil, page.base)
+	p.rows, err = e.appendPostings(nil, page.base)
 	return p, err
 }
 
-// passages returns the visible passages that hold a term, with their scores but for the term's rarity, ascending by
-// row.
-func (r *reading) passages(ctx context.Context, f *found) ([]bm25.Scored, error) {
+// scoredPassages returns the visible passages that hold a term, with their scores but for the term's rarity, ascending
+// by row.
+func (r *reading) scoredPassages(ctx context.Context, f *found) ([]bm25.Scored, error) {
 	if f.parts == nil {
 		return f.rows, nil
 	}
@@ -173,8 +173,8 @@ func (r *reading) readBlocks(ctx context.Context, p part, term string) ([]bm25.S
 	return rows, nil
 }
 
-// both returns the rows that are in both lists, ascending as they are.
-func both(rows []uint32, list []bm25.Scored) []uint32 {
+// rowsInBoth returns the rows that are in both lists, ascending as they are.
+func rowsInBoth(rows []uint32, list []bm25.Scored) []uint32 {
 	return slices.DeleteFunc(rows, func(row uint32) bool {
 		for len(list) > 0 && list[0].Row < row {
 			list = list[1:]

@@ -75,16 +75,16 @@ func rebuildOne(ctx context.Context, store Rebuilt, u Unindexed) error {
 	if err != nil {
 		return err
 	}
-	put := putter(func(pages []Page) error { return store.Put(ctx, segment, pages) })
+	put := newBatch(func(pages []Page) error { return store.Put(ctx, segment, pages) })
 	for p, err := range b.Pages() {
 		if err == nil {
-			err = put.add(p)
+			err = put.addPage(p)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if err := put.flush(); err != nil {
+	if err := put.flushPages(); err != nil {
 		return err
 	}
 	ok, err := store.Indexed(

@@ -17,8 +17,8 @@ import (
 // each.
 const maxSimilar = 1 << 18
 
-// correctable reports whether a term may have been meant by a mistyped one: 3 to 32 runes with a letter among them.
-func correctable(term string) bool {
+// isCorrectable reports whether a term may have been meant by a mistyped one: 3 to 32 runes with a letter among them.
+func isCorrectable(term string) bool {
 	n := utf8.RuneCountInString(term)
 	if n < 3 || n > 32 {
 		return false
@@ -53,8 +53,8 @@ type spotted struct {
 	row  uint32
 }
 
-// trigrams returns the distinct trigrams of a term between two spaces and one, so that its start counts most.
-func trigrams(term string) []uint64 {
+// trigramsOf returns the distinct trigrams of a term between two spaces and one, so that its start counts most.
+func trigramsOf(term string) []uint64 {
 	runes := append([]rune{' ', ' '}, []rune(term)...)
 	runes = append(runes, ' ')
 	grams := make([]uint64, 0, len(runes))
@@ -65,9 +65,11 @@ func trigrams(term string) []uint64 {
 	return slices.Compact(grams)
 }
 
-// of returns a user's terms, up to date. Other users' are let go of when there are too many of all. The caller holds
-// mu.
-func (st *similarTerms) of(ctx context.Context, store Store, user string, segments []Segment) (*trigramIndex, error) {
+// termsOf returns a user's terms, up to date. Other users' are let go of when there are too many of all. The caller
+// holds mu.
+func (st *similarTerms) termsOf(
+	ctx context.Context, store Store, user string, segments []Segment,
+) (*trigramIndex, error) {
 	if st.users == nil {
 		st.users = make(map[string]*trigramIndex)
 	}
@@ -76,7 +78,7 @@ func (st *similarTerms) of(ctx context.Context, store Store, user string, segmen
 		t = &trigramIndex{known: make(map[string]bool), byGram: make(map[uint64][]uint32)}
 		st.users[user] = t
 	}
-	if err := t.update(ctx, store, user, segments); err != nil {
+	if err := t.addSegments(ctx, store, user, segments); err != nil {
 		delete(st.users, user) // half read
 		return nil, err
 	}
@@ -91,9 +93,9 @@ func (st *similarTerms) of(ctx context.Context, store Store, user string, segmen
 	return t, nil
 }
 
-// update adds the terms of segments with newer content. Terms of one passage only are added as long as there is room:
-// a word that was meant is one that occurs.
-func (t *trigramIndex) update(ctx context.Context, store Store, user string, segments []Segment) error {
+// addSegments adds the terms of segments with newer content. Terms of one passage only are added as long as there is
+// room: a word that was meant is one that occurs.
+func (t *trigramIndex) addSegments(ctx context.Context, store Store, user string, segments []Segment) error {
 	newest := t.changed
 	var read []int64
 	for _, s := range segments {
@@ -111,7 +113,7 @@ func (t *trigramIndex) update(ctx context.Context, store Store, user string, seg
 			}
 		}
 		for _, s := range rare {
-			t.add(s)
+			t.addTerm(s)
 		}
 	}
 	if len(read) == 0 {
@@ -126,7 +128,7 @@ func (t *trigramIndex) update(ctx context.Context, store Store, user string, seg
 
 // addPage adds the terms of a page and returns rare with those that wait.
 func (t *trigramIndex) addPage(p Page, rare []spotted) ([]spotted, error) {
-	if p.block() {
+	if p.isBlock() {
 		return rare, nil
 	}
 	page, err := readEntries(p)
@@ -135,11 +137,11 @@ func (t *trigramIndex) addPage(p Page, rare []spotted) ([]spotted, error) {
 	}
 	var e entry
 	for {
-		ok, err := page.next(&e)
+		ok, err := page.nextEntry(&e)
 		if !ok || err != nil {
 			return rare, err
 		}
-		if !e.inBody || t.known[string(e.term)] || len(t.terms) >= maxSimilar || !correctable(string(e.term)) {
+		if !e.inBody || t.known[string(e.term)] || len(t.terms) >= maxSimilar || !isCorrectable(string(e.term)) {
 			continue
 		}
 		row, err := e.firstRow(page.base)
@@ -147,18 +149,18 @@ func (t *trigramIndex) addPage(p Page, rare []spotted) ([]spotted, error) {
 			return rare, err
 		}
 		if e.count > 1 {
-			t.add(spotted{string(e.term), row})
+			t.addTerm(spotted{string(e.term), row})
 		} else if len(rare) < maxSimilar {
 			rare = append(rare, spotted{string(e.term), row})
 		}
 	}
 }
 
-func (t *trigramIndex) add(s spotted) {
+func (t *trigramIndex) addTerm(s spotted) {
 	if len(t.terms) >= maxSimilar || t.known[s.term] {
 		return
 	}
-	grams := trigrams(s.term)
+	grams := trigramsOf(s.term)
 	for _, gram := range grams {
 		t.byGram[gram] = append(t.byGram[gram], uint32(len(t.terms)))
 	}
@@ -173,9 +175,9 @@ type candidate struct {
 	alike float64
 }
 
-// candidates returns the n terms most like term, most alike first, ties in their order.
-func (t *trigramIndex) candidates(term string, n int) []candidate {
-	grams := trigrams(term)
+// candidatesFor returns the n terms most like term, most alike first, ties in their order.
+func (t *trigramIndex) candidatesFor(term string, n int) []candidate {
+	grams := trigramsOf(term)
 	t.shared = append(t.shared, make([]uint8, len(t.terms)-len(t.shared))...)
 	var touched []uint32
 	for _, gram := range grams {
@@ -213,7 +215,7 @@ func sortCandidates(list []candidate) {
 
 // Similar returns body terms like term; see corpus.Lexical. A term that is indexed itself comes first.
 func (x *Index) Similar(ctx context.Context, s chat.Scope, term string, k int) (like []string, err error) {
-	if term = Fold(term); k <= 0 || !correctable(term) {
+	if term = Fold(term); k <= 0 || !isCorrectable(term) {
 		return nil, nil
 	}
 	s = x.store.Scope(s)
@@ -223,11 +225,11 @@ func (x *Index) Similar(ctx context.Context, s chat.Scope, term string, k int) (
 			return nil
 		}
 		const spare = 32 // candidates that may turn out to be gone, hidden or in another namespace
-		list, err := x.candidates(ctx, r, s.User, term, k+spare)
+		list, err := x.similarCandidates(ctx, r, s.User, term, k+spare)
 		if err != nil {
 			return err
 		}
-		like, err = r.visible(ctx, list, spans, k)
+		like, err = r.visibleTerms(ctx, list, spans, k)
 		return err
 	})
 	if err != nil {
@@ -236,19 +238,21 @@ func (x *Index) Similar(ctx context.Context, s chat.Scope, term string, k int) (
 	return like, nil
 }
 
-func (x *Index) candidates(ctx context.Context, r *reading, user, term string, n int) ([]candidate, error) {
+func (x *Index) similarCandidates(ctx context.Context, r *reading, user, term string, n int) ([]candidate, error) {
 	x.similar.mu.Lock()
 	defer x.similar.mu.Unlock()
-	t, err := x.similar.of(ctx, x.store, user, r.segments)
+	t, err := x.similar.termsOf(ctx, x.store, user, r.segments)
 	if err != nil {
 		return nil, err
 	}
-	return t.candidates(term, n), nil
+	return t.candidatesFor(term, n), nil
 }
 
-// visible returns the first k candidates that a passage in the spans holds. Mostly the passage in which a term was
+// visibleTerms returns the first k candidates that a passage in the spans holds. Mostly the passage in which a term was
 // spotted is one.
-func (r *reading) visible(ctx context.Context, list []candidate, spans []bm25.Span, k int) (like []string, err error) {
+func (r *reading) visibleTerms(
+	ctx context.Context, list []candidate, spans []bm25.Span, k int,
+) (like []string, err error) {
 	for len(list) > 0 && len(like) < k {
 		some := list[:min(k-len(like), len(list))]
 		list = list[len(some):]
@@ -259,12 +263,12 @@ func (r *reading) visible(ctx context.Context, list []candidate, spans []bm25.Sp
 				unsure = append(unsure, c.term)
 			}
 		}
-		all, err := r.find(ctx, unsure)
+		all, err := r.findTerms(ctx, unsure)
 		if err != nil {
 			return nil, err
 		}
 		for _, f := range all {
-			rows, err := r.passages(ctx, f)
+			rows, err := r.scoredPassages(ctx, f)
 			if err != nil {
 				return nil, err
 			}

@@ -41,8 +41,8 @@ func changedOne(n int64, err error, op, thing string) error {
 	return notFound(err, op, thing)
 }
 
-// micros and timeOf convert between times and the database's microseconds, in which 0 is no time.
-func micros(t time.Time) int64 {
+// toMicros and timeOf convert between times and the database's microseconds, in which 0 is no time.
+func toMicros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}

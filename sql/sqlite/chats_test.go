@@ -19,7 +19,7 @@ func TestADamagedRunHidesNoOthers(t *testing.T) {
 		db := openNew(t)
 		spoil := func(statement string) chattest.Spoil {
 			return func(runID string) {
-				if err := db.write(t.Context(), false, func(tx *tx) error {
+				if err := db.writeTx(t.Context(), false, func(tx *tx) error {
 					_, err := tx.exec(statement+` WHERE run = (SELECT n FROM runs WHERE id = ?)`, runID)
 					return err
 				}); err != nil {
@@ -48,7 +48,7 @@ func TestPurgeForgetsOldKeys(t *testing.T) {
 	if start(); start() {
 		t.Error("a key of today was forgotten")
 	}
-	if err := db.write(t.Context(), false, func(tx *tx) error {
+	if err := db.writeTx(t.Context(), false, func(tx *tx) error {
 		_, err := tx.exec(`UPDATE idempotency_keys SET created_at = ?`,
 			time.Now().Add(-keyLifetime-time.Minute).UnixMicro())
 		return err

@@ -11,7 +11,7 @@ import (
 
 // AddCommand implements chat.Store. There is one server only, so nobody has to be woken.
 func (c *Chats) AddCommand(ctx context.Context, s chat.Scope, w chat.Command) error {
-	return c.db.write(ctx, true, func(tx *tx) error {
+	return c.db.writeTx(ctx, true, func(tx *tx) error {
 		var run int64
 		var status string
 		err := tx.queryRow(`SELECT r.n, r.status FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = ?
@@ -38,7 +38,7 @@ func (c *Chats) AddCommand(ctx context.Context, s chat.Scope, w chat.Command) er
 
 // Commands implements chat.Store.
 func (c *Chats) Commands(ctx context.Context, owner string) ([]chat.Command, error) {
-	rows, err := c.db.query(ctx, `SELECT r.id, c.kind, c.call, c.input FROM commands c JOIN runs r ON r.n = c.run
+	rows, err := c.db.queryRows(ctx, `SELECT r.id, c.kind, c.call, c.input FROM commands c JOIN runs r ON r.n = c.run
 		WHERE r.owner = ? AND r.status = 'running' ORDER BY c.n`, owner)
 	if err != nil {
 		return nil, fmt.Errorf("read commands: %w", err)
@@ -63,7 +63,7 @@ func (c *Chats) Commands(ctx context.Context, owner string) ([]chat.Command, err
 
 // Release implements chat.Store.
 func (c *Chats) Release(ctx context.Context, owner, runID string) error {
-	err := c.db.write(ctx, false, func(tx *tx) error {
+	err := c.db.writeTx(ctx, false, func(tx *tx) error {
 		_, err := tx.exec(
 			`UPDATE runs SET owner = '', lease_until = 0 WHERE id = ? AND owner = ? AND status = 'running'`, runID,
 			owner,

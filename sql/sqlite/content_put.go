@@ -53,19 +53,20 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 	var stop func()
 	w.nextTerms, stop = iter.Pull(c.EachTerms())
 	defer stop()
-	if err := w.plan(); err != nil {
+	if err := w.planSteps(); err != nil {
 		return err
 	}
-	old, err := w.run(ctx)
+	old, err := w.writeSteps(ctx)
 	if err != nil {
 		if w.content > 0 {
-			err = errors.Join(err, ds.removeContent(context.WithoutCancel(ctx), w.content), ds.db.postings().Drop(
-				context.WithoutCancel(ctx), w.segment,
-			))
+			err = errors.Join(err, ds.removeContent(context.WithoutCancel(ctx), w.content),
+				ds.db.newPostingStore().Drop(
+					context.WithoutCancel(ctx), w.segment,
+				))
 		}
 		return err
 	}
-	if err := postings.Compact(ctx, ds.db.postings(), w.owner, false); err != nil { // nobody waits for it
+	if err := postings.Compact(ctx, ds.db.newPostingStore(), w.owner, false); err != nil { // nobody waits for it
 		ds.db.log.WarnContext(ctx, "searches are a little slower until the index is tidied", "error", err)
 	}
 	if old > 0 {
@@ -76,17 +77,17 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 	return nil
 }
 
-// large reports whether text and passages are packed.
-func (w *contentWrite) large() bool { return len(w.c.Extracted.Text) >= pack.TextFrom }
+// isLarge reports whether text and passages are packed.
+func (w *contentWrite) isLarge() bool { return len(w.c.Extracted.Text) >= pack.TextFrom }
 
-// plan cuts the content into steps. Nothing is written yet.
-func (w *contentWrite) plan() error {
+// planSteps cuts the content into steps. Nothing is written yet.
+func (w *contentWrite) planSteps() error {
 	text := w.c.Extracted.Text
 	for piece := 0; len(text) > 0; piece++ {
 		part := text[:textCut(text)]
 		text = text[len(part):]
-		w.step(len(part), func(t *tx) error {
-			if !w.large() {
+		w.addStep(len(part), func(t *tx) error {
+			if !w.isLarge() {
 				_, err := t.exec(`INSERT INTO content_texts VALUES (?, ?, ?, NULL)`, w.content, piece, part)
 				return err
 			}
@@ -112,7 +113,7 @@ func (w *contentWrite) plan() error {
 			}
 			body = ""
 		}
-		w.step(len(body)+len(packed), func(t *tx) error {
+		w.addStep(len(body)+len(packed), func(t *tx) error {
 			_, err := t.exec(`INSERT INTO content_blocks VALUES (?, ?, ?, ?)`, w.content, piece, body, packed)
 			return err
 		})
@@ -134,12 +135,12 @@ type step struct {
 	passage int             // from 1
 }
 
-func (w *contentWrite) step(cost int, fn func(*tx) error) {
+func (w *contentWrite) addStep(cost int, fn func(*tx) error) {
 	w.steps = append(w.steps, step{cost: cost, fn: fn})
 }
 
-// analyse counts the terms of the passages that some steps write, before their transaction begins.
-func (w *contentWrite) analyse(steps []step) {
+// analyseTerms counts the terms of the passages that some steps write, before their transaction begins.
+func (w *contentWrite) analyseTerms(steps []step) {
 	for _, s := range steps {
 		if s.passage == 0 {
 			continue
@@ -149,7 +150,7 @@ func (w *contentWrite) analyse(steps []step) {
 	}
 }
 
-func (w *contentWrite) write(t *tx, s step) error {
+func (w *contentWrite) writeStep(t *tx, s step) error {
 	if s.passage > 0 {
 		return w.putPassage(t, s.passage-1)
 	}
@@ -175,7 +176,7 @@ func (w *contentWrite) planWords() error {
 			return err
 		}
 		number := n
-		w.step(len(piece.Words), func(t *tx) error {
+		w.addStep(len(piece.Words), func(t *tx) error {
 			_, err := t.exec(
 				`INSERT INTO content_words VALUES (?, ?, ?, ?, ?)`, w.content, number, piece.Start, piece.End,
 				[]byte(piece.Words),
@@ -187,10 +188,10 @@ func (w *contentWrite) planWords() error {
 	return nil
 }
 
-// run writes the steps, then the index, and makes the content the document's. A content of one transaction's size
-// takes just one.
-func (w *contentWrite) run(ctx context.Context) (old int64, err error) {
-	if err := w.ds.db.writeBulk(ctx, false, w.begin); err != nil {
+// writeSteps writes the steps, then the index, and makes the content the document's. A content of one transaction's
+// size takes just one.
+func (w *contentWrite) writeSteps(ctx context.Context) (old int64, err error) {
+	if err := w.ds.db.writeBulk(ctx, false, w.beginContent); err != nil {
 		w.content = 0 // it was undone
 		return 0, fmt.Errorf("put content of document %s: %w", w.id, err)
 	}
@@ -203,7 +204,7 @@ func (w *contentWrite) run(ctx context.Context) (old int64, err error) {
 			cost += w.steps[to].cost
 			to++
 		}
-		w.analyse(w.steps[from:to])
+		w.analyseTerms(w.steps[from:to])
 		var pages []postings.Page
 		if to == len(w.steps) {
 			if pages, last, err = somePages(nextPage); err != nil {
@@ -211,18 +212,18 @@ func (w *contentWrite) run(ctx context.Context) (old int64, err error) {
 			}
 		}
 		err = w.ds.db.writeBulk(ctx, last, func(t *tx) error {
-			if err := w.check(t); err != nil {
+			if err := w.checkVersion(t); err != nil {
 				return err // no use going on
 			}
 			for _, s := range w.steps[from:to] {
-				if err := w.write(t, s); err != nil {
+				if err := w.writeStep(t, s); err != nil {
 					return err
 				}
 			}
 			if err := putPages(t, w.segment, pages); err != nil || !last {
 				return err
 			}
-			old, err = w.publish(t)
+			old, err = w.publishContent(t)
 			return err
 		})
 		if err != nil {
@@ -246,8 +247,8 @@ func somePages(next func() (postings.Page, error, bool)) (pages []postings.Page,
 	return pages, false, nil
 }
 
-// check fails unless the document still wants this version.
-func (w *contentWrite) check(t *tx) error {
+// checkVersion fails unless the document still wants this version.
+func (w *contentWrite) checkVersion(t *tx) error {
 	_, _, err := presentState(t, w.id, w.c.SHA256)
 	if !errors.Is(err, errNoDocument) {
 		return err
@@ -262,9 +263,9 @@ func (w *contentWrite) check(t *tx) error {
 	return errNoDocument
 }
 
-// begin takes a content number, a run of passage numbers and a segment of the index.
-func (w *contentWrite) begin(t *tx) error {
-	if err := w.check(t); err != nil {
+// beginContent takes a content number, a run of passage numbers and a segment of the index.
+func (w *contentWrite) beginContent(t *tx) error {
+	if err := w.checkVersion(t); err != nil {
 		return err // no use going on
 	}
 	sizes, err := toJSON(w.c.Extracted.Sizes)
@@ -293,7 +294,7 @@ func (w *contentWrite) putPassage(t *tx, i int) error {
 	p := &w.c.Passages[i]
 	row := w.firstRow + int64(i)
 	body, packed := p.Text, []byte(nil)
-	if w.large() {
+	if w.isLarge() {
 		short, err := pack.Pack(body)
 		if err != nil {
 			return err
@@ -308,8 +309,8 @@ func (w *contentWrite) putPassage(t *tx, i int) error {
 	return err
 }
 
-// publish makes the content the document's and returns the number of the one it replaces.
-func (w *contentWrite) publish(t *tx) (old int64, err error) {
+// publishContent makes the content the document's and returns the number of the one it replaces.
+func (w *contentWrite) publishContent(t *tx) (old int64, err error) {
 	var user, filename, given string
 	if err := t.queryRow(`SELECT user, filename, given_meta, content FROM documents WHERE n = ?`, []any{w.document},
 		&user, &filename, &given, &old); err != nil {

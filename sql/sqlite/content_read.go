@@ -13,9 +13,9 @@ import (
 	"footnote/sql/pack"
 )
 
-// pieces calls each with every row of a query on the content of a document in scope. The query starts from documents
+// eachPiece calls each with every row of a query on the content of a document in scope. The query starts from documents
 // (as d), so that it sees one version of the content in one snapshot, whatever is replaced meanwhile.
-func (ds *Documents) pieces(
+func (ds *Documents) eachPiece(
 	ctx context.Context, s chat.Scope, id, columns, from, order string, args []any, each func(scanner) error,
 ) error {
 	scope, err := scopeArgs(s)
@@ -37,7 +37,7 @@ func (ds *Documents) pieces(
 func (ds *Documents) readPieces(
 	ctx context.Context, query string, args []any, each func(scanner) error,
 ) (n int, err error) {
-	rows, err := ds.db.query(ctx, query, args...)
+	rows, err := ds.db.queryRows(ctx, query, args...)
 	if err != nil {
 		return 0, err
 	}
@@ -54,7 +54,7 @@ func (ds *Documents) readPieces(
 func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string, error) {
 	var text strings.Builder
 	const last = `(SELECT max(y.piece) FROM content_texts y WHERE y.content = d.content)`
-	err := ds.pieces(ctx, s, id, `x.body, x.packed, `+last, `content_texts x ON x.content = d.content`,
+	err := ds.eachPiece(ctx, s, id, `x.body, x.packed, `+last, `content_texts x ON x.content = d.content`,
 		`x.piece`, nil, func(
 			row scanner,
 		) error {
@@ -77,7 +77,7 @@ func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string,
 
 // TextPart returns a stored piece of the canonical text; see corpus.Documents.
 func (ds *Documents) TextPart(ctx context.Context, s chat.Scope, id string, at int) (part corpus.TextPart, err error) {
-	err = ds.pieces(ctx, s, id, `x.body, x.packed, d.content,
+	err = ds.eachPiece(ctx, s, id, `x.body, x.packed, d.content,
 		EXISTS (SELECT 1 FROM content_texts y WHERE y.content = d.content AND y.piece > x.piece)`,
 		`content_texts x ON x.content = d.content AND x.piece = ?`, `x.piece`, []any{at},
 		func(row scanner) error {
@@ -100,7 +100,7 @@ func (ds *Documents) TextPart(ctx context.Context, s chat.Scope, id string, at i
 func (ds *Documents) Blocks(ctx context.Context, s chat.Scope, id string) (blocks []corpus.Block, err error) {
 	const last = `(SELECT max(y.piece) FROM content_blocks y WHERE y.content = d.content)`
 	var piece []corpus.Block // used again for each
-	err = ds.pieces(ctx, s, id, `x.body, x.packed, `+last, `content_blocks x ON x.content = d.content`,
+	err = ds.eachPiece(ctx, s, id, `x.body, x.packed, `+last, `content_blocks x ON x.content = d.content`,
 		`x.piece`, nil, func(
 			row scanner,
 		) error {
@@ -127,7 +127,7 @@ func (ds *Documents) Blocks(ctx context.Context, s chat.Scope, id string) (block
 // Words returns word boxes that overlap a range; see corpus.Documents.
 func (ds *Documents) Words(ctx context.Context, s chat.Scope, id string, start, end int) ([]corpus.WordBox, error) {
 	var found []corpus.WordBox
-	err := ds.pieces(ctx, s, id, `x.body`, `content_words x ON x.content = d.content AND x.start_off < ?
+	err := ds.eachPiece(ctx, s, id, `x.body`, `content_words x ON x.content = d.content AND x.start_off < ?
 		AND x.end_off > ?`, `x.piece`,
 		[]any{end, start}, func(row scanner) error {
 			var body []byte
@@ -147,7 +147,7 @@ func (ds *Documents) Words(ctx context.Context, s chat.Scope, id string, start, 
 
 // PageSizes returns the size of each page; see corpus.Documents.
 func (ds *Documents) PageSizes(ctx context.Context, s chat.Scope, id string) (sizes [][2]float64, err error) {
-	err = ds.pieces(ctx, s, id, `x.sizes`, `contents x ON x.n = d.content`, `x.n`, nil, func(row scanner) error {
+	err = ds.eachPiece(ctx, s, id, `x.sizes`, `contents x ON x.n = d.content`, `x.n`, nil, func(row scanner) error {
 		var body []byte
 		if err := row.Scan(&body); err != nil {
 			return err
@@ -183,7 +183,7 @@ func (ds *Documents) Passages(ctx context.Context, s chat.Scope, id string, from
 		to = math.MaxInt32
 	}
 	var list []corpus.Passage
-	err := ds.pieces(ctx, s, id, passageColumns, `contents c ON c.n = d.content JOIN passages p
+	err := ds.eachPiece(ctx, s, id, passageColumns, `contents c ON c.n = d.content JOIN passages p
 		ON p.row >= c.first_row + ? AND p.row < c.first_row + min(?, c.passages)`, `p.row`, []any{from, to},
 		func(row scanner) error {
 			p := corpus.Passage{DocumentID: id}

@@ -88,9 +88,9 @@ func (ds *Documents) Purge(ctx context.Context, before time.Time) error {
 			return err
 		}
 	}
-	err = ds.db.write(ctx, true, func(t *tx) error {
+	err = ds.db.writeTx(ctx, true, func(t *tx) error {
 		for _, d := range hidden {
-			if err := abandon(t, d); err != nil {
+			if err := addRemoval(t, d); err != nil {
 				return err
 			}
 			if _, err := t.exec(`DELETE FROM jobs WHERE document = ?`, d.DocumentID); err != nil {
@@ -113,7 +113,7 @@ func (ds *Documents) Purge(ctx context.Context, before time.Time) error {
 
 // beginPurge marks what is to go, so that it can't be restored any more, and takes its content off it.
 func (ds *Documents) beginPurge(ctx context.Context, before time.Time) (hidden []corpus.Removal, err error) {
-	err = ds.db.write(ctx, false, func(t *tx) error {
+	err = ds.db.writeTx(ctx, false, func(t *tx) error {
 		hidden = nil
 		for _, statement := range []string{
 			`UPDATE documents SET purging = 1 WHERE deleted_at > 0 AND deleted_at < ? AND purging = 0`,
@@ -151,7 +151,7 @@ func (ds *Documents) beginPurge(ctx context.Context, before time.Time) (hidden [
 
 // leftContents returns the contents that no document will show any more.
 func (ds *Documents) leftContents(ctx context.Context) (contents []int64, err error) {
-	rows, err := ds.db.query(ctx, `SELECT n FROM contents WHERE live = 0 AND (changed > 0 OR started_at < ?
+	rows, err := ds.db.queryRows(ctx, `SELECT n FROM contents WHERE live = 0 AND (changed > 0 OR started_at < ?
 		OR document IN (SELECT n FROM documents WHERE purging = 1))`, time.Now().Add(-abandonedAfter).UnixMicro())
 	if err != nil {
 		return nil, fmt.Errorf("purge: %w", err)

@@ -86,7 +86,7 @@ func (s *shelf) check(t *testing.T, name string, n int) {
 
 func (s *shelf) exec(t *testing.T, statement string) {
 	t.Helper()
-	if err := s.db.write(t.Context(), false, func(tx *tx) error {
+	if err := s.db.writeTx(t.Context(), false, func(tx *tx) error {
 		_, err := tx.conn.ExecContext(tx.ctx, statement)
 		return err
 	}); err != nil {

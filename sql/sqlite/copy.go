@@ -42,14 +42,14 @@ var copied = map[string]struct{ columns, from, where, order string }{
 		coalesce((SELECT '[' || group_concat(substr(x.body, 2, length(x.body) - 2), ',' ORDER BY x.piece) || ']'
 			FROM (SELECT content, piece, unpacked(body, packed) AS body FROM content_blocks) x
 			WHERE x.content = c.n), 'null'),
-		sha256, filename, mime, bytes, x''`, `contents c`, `n > ?1 AND ` + serves("n"), `n`},
+		sha256, filename, mime, bytes, x''`, `contents c`, `n > ?1 AND ` + servedContents("n"), `n`},
 	"content_words": {
 		`content, piece, start_off, end_off, body`, `content_words`,
-		`(content, piece) > (?1, ?2) AND ` + serves("content"), `content, piece`,
+		`(content, piece) > (?1, ?2) AND ` + servedContents("content"), `content, piece`,
 	},
 	"passages": {`row, id, content, ordinal, start_off, end_off, first_block, last_block, page, section, tokens, text,
 		coalesce(packed, x'')`, `passages`,
-		`row > ?1 AND ` + serves("content"), `row`},
+		`row > ?1 AND ` + servedContents("content"), `row`},
 	"segments": {`n, owner, changed, passages, live`, `segments`, `live = 1 AND n > ?1`, `n`},
 	"segment_pages": {
 		`segment, key, body`, `segment_pages`,
@@ -63,7 +63,7 @@ var copied = map[string]struct{ columns, from, where, order string }{
 	"corpus_state":    {`n, changes, removals, next_row`, `corpus_state`, `n > ?1`, `n`},
 }
 
-func serves(content string) string {
+func servedContents(content string) string {
 	return content + ` IN (SELECT content FROM documents WHERE purging = 0)`
 }
 
@@ -97,7 +97,7 @@ func OpenSource(ctx context.Context, path string) (_ *Source, err error) {
 	s := &Source{pool: pool}
 	all, err := migrations.Read(migrationFiles, "migrations")
 	if err != nil {
-		return nil, closing(pool, err)
+		return nil, closeAfter(pool, err)
 	}
 	var version int
 	err = pool.QueryRowContext(
@@ -106,10 +106,10 @@ func OpenSource(ctx context.Context, path string) (_ *Source, err error) {
 			FROM migrations`,
 	).Scan(&version, &s.name)
 	if err != nil {
-		return nil, closing(pool, failure(err))
+		return nil, closeAfter(pool, failure(err))
 	}
 	if version != migrations.Newest(all) {
-		return nil, closing(pool, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
+		return nil, closeAfter(pool, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
 			"The data directory is of version %d, this program's is %d: start 'footnote serve' of this version on it "+
 				"once, or use a newer program",
 			version, migrations.Newest(all))})
@@ -117,7 +117,7 @@ func OpenSource(ctx context.Context, path string) (_ *Source, err error) {
 	return s, nil
 }
 
-func closing(pool *sql.DB, err error) error {
+func closeAfter(pool *sql.DB, err error) error {
 	if closed := pool.Close(); closed != nil {
 		return fmt.Errorf("%w, and %w", err, closed)
 	}
@@ -133,13 +133,13 @@ func (s *Source) Name() string { return s.name }
 // Count implements dbcopy.Source.
 func (s *Source) Count(ctx context.Context, t dbcopy.Table) (n int64, err error) {
 	err = s.pool.QueryRowContext(
-		ctx, `SELECT count(*) FROM `+copied[t.Name].from+` WHERE `+copied[t.Name].where, start(t)...,
+		ctx, `SELECT count(*) FROM `+copied[t.Name].from+` WHERE `+copied[t.Name].where, firstKey(t)...,
 	).Scan(&n)
 	return n, failure(err)
 }
 
-// start is a key before all others.
-func start(t dbcopy.Table) []any {
+// firstKey is a key before all others.
+func firstKey(t dbcopy.Table) []any {
 	key := make([]any, t.Keys)
 	for i := range key {
 		key[i] = int64(0)
@@ -162,7 +162,7 @@ func (s *Source) Rows(ctx context.Context, t dbcopy.Table, after dbcopy.Row, eac
 	}
 	key := []any(after)
 	if after == nil {
-		key = start(t)
+		key = firstKey(t)
 	}
 	rows, err := s.pool.QueryContext(
 		ctx, `SELECT `+how.columns+` FROM `+how.from+` WHERE `+how.where+` ORDER BY `+how.order, key...,

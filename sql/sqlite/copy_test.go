@@ -12,7 +12,7 @@ import (
 func TestEveryTableAndColumnIsCopiedOrLeftForAReason(t *testing.T) {
 	t.Parallel()
 	conn := openConn(t, filepath.Join(t.TempDir(), "x.db"))
-	if err := migrate(t.Context(), conn, slog.New(slog.DiscardHandler)); err != nil {
+	if err := migrateSchema(t.Context(), conn, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := conn.QueryContext(t.Context(),

@@ -83,7 +83,7 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 	if err != nil {
 		return stored, false, err
 	}
-	err = ds.db.write(ctx, true, func(t *tx) error {
+	err = ds.db.writeTx(ctx, true, func(t *tx) error {
 		was, err := putDocument(t, d, meta)
 		if err != nil {
 			return err
@@ -191,10 +191,10 @@ func sameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err error) 
 	if err != nil || state != corpus.StateFailed && state != corpus.StateCancelled {
 		return id, true, err
 	}
-	return id, false, requeue(t, id)
+	return id, false, requeueDocument(t, id)
 }
 
-func requeue(t *tx, id string) error {
+func requeueDocument(t *tx, id string) error {
 	_, err := t.exec(
 		`UPDATE documents SET state = 'queued', progress = ?, failure = '' WHERE id = ?`, progressQueued, id,
 	)
@@ -224,11 +224,11 @@ func restoreSameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err 
 	}
 	ready := same && state == corpus.StateReady
 	if !ready {
-		if err := requeue(t, id); err != nil {
+		if err := requeueDocument(t, id); err != nil {
 			return "", false, err
 		}
 	}
-	return id, ready, show(t, n, d.User, 0)
+	return id, ready, setHidden(t, n, d.User, 0)
 }
 
 func pathTaken(t *tx, user, namespace, path string) (taken bool, err error) {
@@ -238,8 +238,8 @@ func pathTaken(t *tx, user, namespace, path string) (taken bool, err error) {
 	return taken, err
 }
 
-// show hides a document (deletedAt > 0) or brings it back (0), for every search at once.
-func show(t *tx, n int64, user string, deletedAt int64) error {
+// setHidden hides a document (deletedAt > 0) or brings it back (0), for every search at once.
+func setHidden(t *tx, n int64, user string, deletedAt int64) error {
 	if _, err := t.exec(`UPDATE documents SET deleted_at = ? WHERE n = ?`, deletedAt, n); err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func scopeArgs(s chat.Scope) ([]any, error) {
 
 // Get returns a document; see corpus.Documents.
 func (ds *Documents) Get(ctx context.Context, s chat.Scope, id string) (corpus.Document, error) {
-	stmt, err := ds.db.stmt(ctx, `SELECT `+documentColumns+` FROM documents d WHERE id = ? AND`+inScope)
+	stmt, err := ds.db.prepareStatement(ctx, `SELECT `+documentColumns+` FROM documents d WHERE id = ? AND`+inScope)
 	if err != nil {
 		return corpus.Document{}, err
 	}
@@ -75,7 +75,7 @@ func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([
 		from, args = `(SELECT DISTINCT value FROM json_each(?)) asked CROSS JOIN `, append([]any{list}, args...)
 		where += ` AND d.id = asked.value`
 	}
-	query := ds.db.query
+	query := ds.db.queryRows
 	if len(f.Meta)+len(f.MetaAny) > 0 { // the text depends on how many there are
 		query = ds.db.readers.QueryContext
 	}
@@ -193,7 +193,7 @@ func (ds *Documents) MetaTexts(ctx context.Context, s chat.Scope, key string) (t
 	if err != nil {
 		return nil, err
 	}
-	rows, err := ds.db.query(ctx, `SELECT DISTINCT coalesce(e.value, m.value) FROM documents d, json_each(d.meta) m
+	rows, err := ds.db.queryRows(ctx, `SELECT DISTINCT coalesce(e.value, m.value) FROM documents d, json_each(d.meta) m
 		LEFT JOIN json_each(CASE m.type WHEN 'array' THEN m.value ELSE '[]' END) e
 		WHERE`+inScope+notHidden(s)+` AND m.key = ? AND coalesce(e.type, m.type) = 'text'`, append(args, key)...)
 	if err != nil {
@@ -217,7 +217,7 @@ func (ds *Documents) Namespaces(ctx context.Context, s chat.Scope, limit int) (n
 	if err != nil {
 		return nil, err
 	}
-	rows, err := ds.db.query(ctx, `SELECT d.namespace FROM documents d WHERE`+inScope+notHidden(
+	rows, err := ds.db.queryRows(ctx, `SELECT d.namespace FROM documents d WHERE`+inScope+notHidden(
 		s,
 	)+`GROUP BY d.namespace ORDER BY d.namespace LIMIT ?`, append(args, limit)...)
 	if err != nil {

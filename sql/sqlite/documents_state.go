@@ -50,7 +50,7 @@ func (ds *Documents) SetState(
 			return err
 		}
 	}
-	return ds.db.write(ctx, false, func(t *tx) error {
+	return ds.db.writeTx(ctx, false, func(t *tx) error {
 		n, _, err := presentState(t, id, sha256)
 		if err != nil {
 			return err
@@ -64,7 +64,7 @@ func (ds *Documents) SetState(
 
 // SetSemantic records the state of a document's vectors; see corpus.Documents.
 func (ds *Documents) SetSemantic(ctx context.Context, id, sha256 string, s corpus.Semantic) error {
-	return ds.db.write(ctx, false, func(t *tx) error {
+	return ds.db.writeTx(ctx, false, func(t *tx) error {
 		n, user, err := presentState(t, id, sha256)
 		if err != nil {
 			return err
@@ -92,7 +92,7 @@ func scopedInTx(t *tx, s chat.Scope, id string) (n int64, d corpus.Document, err
 
 // Delete hides a document; see corpus.Documents.
 func (ds *Documents) Delete(ctx context.Context, s chat.Scope, id string) error {
-	return ds.db.write(ctx, true, func(t *tx) error {
+	return ds.db.writeTx(ctx, true, func(t *tx) error {
 		n, d, err := scopedInTx(t, s, id)
 		if err != nil {
 			return err
@@ -100,14 +100,14 @@ func (ds *Documents) Delete(ctx context.Context, s chat.Scope, id string) error 
 		if !d.DeletedAt.IsZero() {
 			return errNoDocument
 		}
-		return show(t, n, d.User, time.Now().UnixMicro())
+		return setHidden(t, n, d.User, time.Now().UnixMicro())
 	})
 }
 
 // Restore brings a hidden document back; see corpus.Documents. One that is not hidden stays as it is. It fails with
 // chat.CodeConflict if another document has taken its path.
 func (ds *Documents) Restore(ctx context.Context, s chat.Scope, id string) error {
-	return ds.db.write(ctx, true, func(t *tx) error {
+	return ds.db.writeTx(ctx, true, func(t *tx) error {
 		n, d, err := scopedInTx(t, s, id)
 		if err != nil || d.DeletedAt.IsZero() {
 			return err
@@ -122,14 +122,14 @@ func (ds *Documents) Restore(ctx context.Context, s chat.Scope, id string) error
 				Message: "Another document has this name by now. Remove or rename that one first.",
 			}
 		}
-		return show(t, n, d.User, 0)
+		return setHidden(t, n, d.User, 0)
 	})
 }
 
 // Cancel gives up a document's way into the library; see corpus.Documents. It fails with chat.CodeConflict when that
 // is over.
 func (ds *Documents) Cancel(ctx context.Context, s chat.Scope, id string) error {
-	return ds.db.write(ctx, true, func(t *tx) error {
+	return ds.db.writeTx(ctx, true, func(t *tx) error {
 		n, d, err := scopedInTx(t, s, id)
 		if err != nil {
 			return err

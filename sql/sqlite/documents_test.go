@@ -44,11 +44,11 @@ type mortal struct{ *Queue }
 func (q mortal) TakeAndDie(t *testing.T, kind corpus.JobKind, jobs int) {
 	t.Helper()
 	for range jobs {
-		if _, _, ok, err := q.take(t.Context(), kind, time.Now()); err != nil || !ok {
+		if _, _, ok, err := q.takeJob(t.Context(), kind, time.Now()); err != nil || !ok {
 			t.Fatalf("take a job: %v, %v", ok, err)
 		}
 	}
-	if err := q.free(t.Context()); err != nil {
+	if err := q.freeJobs(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -39,7 +39,7 @@ func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...cha
 			return nil, fmt.Errorf("append: %w", err)
 		}
 	}
-	if err := c.db.write(
+	if err := c.db.writeTx(
 		ctx, durable, func(tx *tx) error { return appendEvents(tx, owner, runID, events, payloads) },
 	); err != nil {
 		return nil, fmt.Errorf("append: %w", err)
@@ -136,7 +136,8 @@ func (c *Chats) Events(ctx context.Context, s chat.Scope, runID string, after in
 		return nil, err
 	}
 	first := run<<seqBits + min(max(after, 0), maxSeq)
-	rows, err := c.db.query(ctx, `SELECT id, at, type, body FROM events WHERE id > ? AND id <= ? ORDER BY id LIMIT +?`,
+	rows, err := c.db.queryRows(ctx, `SELECT id, at, type, body FROM events WHERE id > ? AND id <= ?
+		ORDER BY id LIMIT +?`,
 		first, run<<seqBits|maxSeq, cursor.Limit(limit, chat.DefaultPage, chat.MaxPage))
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", err)

@@ -97,7 +97,7 @@ func TestAFullDatabaseFailsCleanlyAndHeals(t *testing.T) {
 	set := func(t *testing.T, db *DB, pages int) {
 		var got int
 		// The limit is the connection's, and the writer has the only one that writes.
-		err := db.write(t.Context(), false, func(tx *tx) error {
+		err := db.writeTx(t.Context(), false, func(tx *tx) error {
 			if err := tx.conn.QueryRowContext(tx.ctx, `PRAGMA page_count`).Scan(&got); err != nil {
 				return err
 			}

@@ -50,7 +50,7 @@ func TestEveryFailedWriteOfAFileIsCleanAndHeals(t *testing.T) {
 // checkpointOften empties the log every few pages, so that writes to the database file fail too.
 func checkpointOften(t *testing.T, db *DB) {
 	t.Helper()
-	if err := db.write(t.Context(), false, func(tx *tx) error {
+	if err := db.writeTx(t.Context(), false, func(tx *tx) error {
 		_, err := tx.conn.ExecContext(tx.ctx, `PRAGMA wal_autocheckpoint=10`)
 		return err
 	}); err != nil {

@@ -37,7 +37,7 @@ func (c *Chats) SetFeedback(ctx context.Context, s chat.Scope, f chat.Feedback) 
 	if err := f.Check(); err != nil {
 		return f, err
 	}
-	err := c.db.write(ctx, true, func(tx *tx) error {
+	err := c.db.writeTx(ctx, true, func(tx *tx) error {
 		now := time.Now().UnixMicro()
 		n, err := tx.exec(`INSERT INTO feedback (run, user, rating, reason, comment, created_at, updated_at)
 			SELECT r.n, s.user, ?, ?, ?, ?4, ?4 FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = ?
@@ -65,7 +65,7 @@ func (c *Chats) SetFeedback(ctx context.Context, s chat.Scope, f chat.Feedback) 
 
 // DropFeedback implements chat.Store.
 func (c *Chats) DropFeedback(ctx context.Context, s chat.Scope, runID string) error {
-	return c.db.write(ctx, true, func(tx *tx) error {
+	return c.db.writeTx(ctx, true, func(tx *tx) error {
 		var run int64
 		err := tx.queryRow(
 			`SELECT r.n FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = ? AND s.user = ?
@@ -87,7 +87,7 @@ func (c *Chats) Feedback(ctx context.Context, s chat.Scope, q chat.FeedbackQuery
 		return nil, "", err
 	}
 	limit := cursor.Limit(q.Limit, chat.DefaultPage, chat.MaxPage)
-	rows, err := c.db.query(ctx, selectFeedback+`
+	rows, err := c.db.queryRows(ctx, selectFeedback+`
 		WHERE f.user = ? AND s.user = ? AND s.deleted_at = 0 AND (f.updated_at, f.n) < (?, ?)
 		AND (? = '' OR f.rating = ?) AND (? = '' OR s.name = ?)
 		ORDER BY f.updated_at DESC, f.n DESC LIMIT +?`, s.User, s.User, from.At, from.N, string(q.Rating),

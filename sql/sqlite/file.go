@@ -10,9 +10,9 @@ import (
 	"footnote/chat"
 )
 
-// private makes the database file at path, if it is not there, and lets only its owner use it. SQLite gives the files
-// beside it, which it makes later, the same rights.
-func private(path string) error {
+// makePrivate makes the database file at path, if it is not there, and lets only its owner use it. SQLite gives the
+// files beside it, which it makes later, the same rights.
+func makePrivate(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return openFailure(err)

@@ -10,10 +10,10 @@ import (
 
 // Renew implements chat.Store.
 func (c *Chats) Renew(ctx context.Context, lease chat.Lease, runIDs []string) (lost []string, err error) {
-	err = c.db.write(ctx, false, func(tx *tx) error {
+	err = c.db.writeTx(ctx, false, func(tx *tx) error {
 		for _, id := range runIDs {
 			n, err := tx.exec(`UPDATE runs SET lease_until = ? WHERE id = ? AND owner = ? AND status = 'running'`,
-				micros(lease.Until), id, lease.Owner)
+				toMicros(lease.Until), id, lease.Owner)
 			if err != nil {
 				return err
 			}
@@ -31,9 +31,10 @@ func (c *Chats) Renew(ctx context.Context, lease chat.Lease, runIDs []string) (l
 
 // TakeOver implements chat.Store.
 func (c *Chats) TakeOver(ctx context.Context, lease chat.Lease, before time.Time) (runs []chat.Run, err error) {
-	err = c.db.write(ctx, false, func(tx *tx) error {
+	err = c.db.writeTx(ctx, false, func(tx *tx) error {
 		// The runs are read first: afterwards nothing tells them from those that the owner held before.
-		rows, err := tx.query(selectRun+`WHERE r.status = 'running' AND r.lease_until < ? ORDER BY r.n`, micros(before))
+		rows, err := tx.query(selectRun+`WHERE r.status = 'running' AND r.lease_until < ? ORDER BY r.n`,
+			toMicros(before))
 		if err != nil {
 			return err
 		}
@@ -41,7 +42,7 @@ func (c *Chats) TakeOver(ctx context.Context, lease chat.Lease, before time.Time
 			return err
 		}
 		_, err = tx.exec(`UPDATE runs SET owner = ?, lease_until = ? WHERE status = 'running' AND lease_until < ?`,
-			lease.Owner, micros(lease.Until), micros(before))
+			lease.Owner, toMicros(lease.Until), toMicros(before))
 		return err
 	})
 	if err != nil {

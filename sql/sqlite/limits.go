@@ -20,7 +20,7 @@ func (c *Chats) Spend(ctx context.Context, user string, what chat.Resource, n in
 	if len(limits.SpendLimits(what)) == 0 {
 		return nil
 	}
-	err := c.db.write(ctx, false, func(tx *tx) error { return tx.spend(limits, user, what, n, time.Now()) })
+	err := c.db.writeTx(ctx, false, func(tx *tx) error { return tx.spendLimit(limits, user, what, n, time.Now()) })
 	if err != nil {
 		return fmt.Errorf("spend: %w", err)
 	}
@@ -33,7 +33,7 @@ func (c *Chats) Charge(ctx context.Context, user string, what chat.Resource, n i
 	if len(limits.SpendLimits(what)) == 0 {
 		return nil
 	}
-	err := c.db.write(ctx, false, func(tx *tx) error { return tx.charge(limits, user, what, n, time.Now()) })
+	err := c.db.writeTx(ctx, false, func(tx *tx) error { return tx.chargeLimit(limits, user, what, n, time.Now()) })
 	if err != nil {
 		return fmt.Errorf("charge: %w", err)
 	}
@@ -53,32 +53,32 @@ func fullSince(read func(query string, args []any, dest ...any) error, user stri
 		var at int64
 		err := read(`SELECT coalesce((SELECT at FROM (SELECT at, sum(amount) OVER (ORDER BY at DESC) AS total FROM spent
 			WHERE user = ?1 AND what = ?2 AND at > ?3)
-			WHERE total > ?4 ORDER BY at DESC LIMIT 1), 0)`, []any{user, string(what), micros(since), room}, &at)
+			WHERE total > ?4 ORDER BY at DESC LIMIT 1), 0)`, []any{user, string(what), toMicros(since), room}, &at)
 		return timeOf(at), err
 	}
 }
 
-// spend counts n if there is room for it.
-func (t *tx) spend(limits chat.Limits, user string, what chat.Resource, n int64, now time.Time) error {
+// spendLimit counts n if there is room for it.
+func (t *tx) spendLimit(limits chat.Limits, user string, what chat.Resource, n int64, now time.Time) error {
 	if err := limits.Check(limits.SpendLimits(what), n, now, fullSince(t.queryRow, user)); err != nil {
 		return err
 	}
-	return t.charge(limits, user, what, n, now)
+	return t.chargeLimit(limits, user, what, n, now)
 }
 
-// charge counts n and forgets what no limit asks for any more.
-func (t *tx) charge(limits chat.Limits, user string, what chat.Resource, n int64, now time.Time) error {
+// chargeLimit counts n and forgets what no limit asks for any more.
+func (t *tx) chargeLimit(limits chat.Limits, user string, what chat.Resource, n int64, now time.Time) error {
 	windows := limits.SpendLimits(what)
 	if len(windows) == 0 {
 		return nil
 	}
 	_, err := t.exec(`INSERT INTO spent (user, what, at, amount) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE
 		SET amount = amount + excluded.amount`,
-		user, string(what), micros(now), n)
+		user, string(what), toMicros(now), n)
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(`DELETE FROM spent WHERE user = ? AND what = ? AND at <= ?`, user, string(what), micros(
+	_, err = t.exec(`DELETE FROM spent WHERE user = ? AND what = ? AND at <= ?`, user, string(what), toMicros(
 		now.Add(-windows[len(windows)-1].Span),
 	))
 	return err
@@ -89,7 +89,7 @@ func (t *tx) admitRun(limits chat.Limits, user string, now time.Time) error {
 	if err := limits.Check(limits.SpendLimits(chat.ResourceTokens), 1, now, fullSince(t.queryRow, user)); err != nil {
 		return err
 	}
-	if err := t.spend(limits, user, chat.ResourceQuestions, 1, now); err != nil {
+	if err := t.spendLimit(limits, user, chat.ResourceQuestions, 1, now); err != nil {
 		return err
 	}
 	if most, holds := limits.Of(chat.RunsAtOnce); holds {
@@ -111,13 +111,13 @@ func (t *tx) admitRun(limits chat.Limits, user string, now time.Time) error {
 // stored already.
 func (t *tx) admitDocument(limits chat.Limits, user string, bytes int64) error {
 	now := time.Now()
-	if err := t.spend(limits, user, chat.ResourceUploadFiles, 1, now); err != nil {
+	if err := t.spendLimit(limits, user, chat.ResourceUploadFiles, 1, now); err != nil {
 		return err
 	}
 	if bytes == 0 {
 		return nil
 	}
-	if err := t.spend(limits, user, chat.ResourceUploadBytes, bytes, now); err != nil {
+	if err := t.spendLimit(limits, user, chat.ResourceUploadBytes, bytes, now); err != nil {
 		return err
 	}
 	most, holds := limits.Of(chat.DiskMiB)

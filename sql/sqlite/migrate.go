@@ -16,8 +16,8 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// migrate brings the database up to the newest step, each step in a transaction of its own.
-func migrate(ctx context.Context, conn *sql.Conn, log *slog.Logger) error {
+// migrateSchema brings the database up to the newest step, each step in a transaction of its own.
+func migrateSchema(ctx context.Context, conn *sql.Conn, log *slog.Logger) error {
 	all, err := migrations.Read(migrationFiles, "migrations")
 	if err != nil {
 		return err

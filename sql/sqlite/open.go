@@ -49,7 +49,7 @@ func Open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error)
 			err = errors.Join(failure(err), db.closePools())
 		}
 	}()
-	if err := private(path); err != nil {
+	if err := makePrivate(path); err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	if db.writing, err = openPool(path, 1,
@@ -61,7 +61,7 @@ func Open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	if err := migrate(ctx, conn, log); err != nil {
+	if err := migrateSchema(ctx, conn, log); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	if db.readers, err = openPool(path, readerCount, "busy_timeout(5000)", "query_only(1)"); err != nil {
@@ -73,7 +73,7 @@ func Open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error)
 	if db.opened, err = os.Stat(path); err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	if err := postings.Rebuild(ctx, db.postings(), db.tellRebuild); err != nil {
+	if err := postings.Rebuild(ctx, db.newPostingStore(), db.tellRebuild); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.writer.close())
 	}
 	return db, nil
@@ -132,10 +132,10 @@ func (db *DB) closePools() error {
 // not.
 type heldStmt struct{ *sql.Stmt }
 
-// stmt returns the readers' prepared statement for a query. It is for queries of fixed text: each stays prepared
-// until Close, unless SQLite looks at an argument to plan it: that is why limits are written LIMIT +?. Queries whose
-// text depends on their arguments go to db.readers.
-func (db *DB) stmt(ctx context.Context, query string) (heldStmt, error) {
+// prepareStatement returns the readers' prepared statement for a query. It is for queries of fixed text: each stays
+// prepared until Close, unless SQLite looks at an argument to plan it: that is why limits are written LIMIT +?. Queries
+// whose text depends on their arguments go to db.readers.
+func (db *DB) prepareStatement(ctx context.Context, query string) (heldStmt, error) {
 	db.mu.RLock()
 	stmt, ok := db.stmts[query]
 	db.mu.RUnlock()
@@ -156,9 +156,9 @@ func (db *DB) stmt(ctx context.Context, query string) (heldStmt, error) {
 	return stmt, nil
 }
 
-// query reads rows with a query of fixed text. Errors of rows.Scan and rows.Err go through failure.
-func (db *DB) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	stmt, err := db.stmt(ctx, query)
+// queryRows reads rows with a query of fixed text. Errors of rows.Scan and rows.Err go through failure.
+func (db *DB) queryRows(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	stmt, err := db.prepareStatement(ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func (db *DB) query(ctx context.Context, query string, args ...any) (*sql.Rows, 
 
 // queryRow reads one row with a query of fixed text into dest. It fails with sql.ErrNoRows if there is none.
 func (db *DB) queryRow(ctx context.Context, query string, args []any, dest ...any) error {
-	stmt, err := db.stmt(ctx, query)
+	stmt, err := db.prepareStatement(ctx, query)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func TestANewerFileIsRefusedWithASentence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.write(t.Context(), false, func(tx *tx) error {
+	if err := db.writeTx(t.Context(), false, func(tx *tx) error {
 		_, err := tx.exec(`INSERT INTO migrations VALUES (4711, 'from the future', 0)`)
 		return err
 	}); err != nil {
@@ -81,7 +81,7 @@ func TestAClosedDatabaseIsUnavailable(t *testing.T) {
 	}
 	var n int
 	readErr := db.queryRow(t.Context(), `SELECT count(*) FROM events`, nil, &n)
-	writeErr := db.write(t.Context(), false, func(*tx) error { return nil })
+	writeErr := db.writeTx(t.Context(), false, func(*tx) error { return nil })
 	for _, err := range []error{readErr, writeErr} {
 		if err == nil || chat.CodeOf(err) != chat.CodeUnavailable {
 			t.Errorf("after Close: %v, want %s", err, chat.CodeUnavailable)

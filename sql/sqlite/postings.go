@@ -11,18 +11,18 @@ import (
 )
 
 // Lexical returns the database's index of words. Ask once and share the result: it keeps what it has read.
-func (db *DB) Lexical() *postings.Index { return postings.NewIndex(db.postings()) }
+func (db *DB) Lexical() *postings.Index { return postings.NewIndex(db.newPostingStore()) }
 
 // postingStore is the postings.Store of an open database.
 type postingStore struct{ db *DB }
 
 var _ postings.Store = postingStore{}
 
-func (db *DB) postings() postingStore { return postingStore{db} }
+func (db *DB) newPostingStore() postingStore { return postingStore{db} }
 
-// each calls fn with every row of a query of fixed text.
-func (db *DB) each(ctx context.Context, query string, args []any, fn func(scanner) error) error {
-	rows, err := db.query(ctx, query, args...)
+// eachRow calls fn with every row of a query of fixed text.
+func (db *DB) eachRow(ctx context.Context, query string, args []any, fn func(scanner) error) error {
+	rows, err := db.queryRows(ctx, query, args...)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (s postingStore) State(ctx context.Context) (changes, removals int64, err e
 }
 
 func (s postingStore) Spans(ctx context.Context, after int64) (spans []bm25.Span, err error) {
-	err = s.db.each(ctx, `SELECT c.n, c.first_row, c.lengths, c.live AND d.deleted_at = 0, d.id, d.user, d.namespace
+	err = s.db.eachRow(ctx, `SELECT c.n, c.first_row, c.lengths, c.live AND d.deleted_at = 0, d.id, d.user, d.namespace
 		FROM contents c JOIN documents d ON d.n = c.document WHERE c.changed > ?`, []any{after},
 		func(row scanner) error {
 			span := bm25.Span{Document: &bm25.Document{}}
@@ -62,7 +62,8 @@ func (s postingStore) Spans(ctx context.Context, after int64) (spans []bm25.Span
 }
 
 func (s postingStore) Contents(ctx context.Context, first, last uint32) (runs []postings.RowRange, err error) {
-	err = s.db.each(ctx, `SELECT first_row, passages FROM contents WHERE first_row <= ?2 AND first_row + passages > ?1
+	err = s.db.eachRow(ctx, `SELECT first_row, passages FROM contents WHERE first_row <= ?2
+		AND first_row + passages > ?1
 		ORDER BY first_row`, []any{
 		first, last,
 	},
@@ -81,7 +82,7 @@ func (s postingStore) PassageIDs(ctx context.Context, rows []uint32) (map[uint32
 		return nil, err
 	}
 	ids := make(map[uint32]string, len(rows))
-	err = s.db.each(ctx, `SELECT row, id FROM passages WHERE row IN (SELECT value FROM json_each(?))`, []any{
+	err = s.db.eachRow(ctx, `SELECT row, id FROM passages WHERE row IN (SELECT value FROM json_each(?))`, []any{
 		wanted,
 	}, func(r scanner) error {
 		var row uint32
@@ -98,7 +99,7 @@ func (s postingStore) Texts(ctx context.Context, rows []uint32) (texts []posting
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.each(ctx, `SELECT p.row, d.title, d.language, p.section, unpacked(p.text, p.packed)
+	err = s.db.eachRow(ctx, `SELECT p.row, d.title, d.language, p.section, unpacked(p.text, p.packed)
 		FROM json_each(?) wanted JOIN passages p ON p.row = wanted.value
 		JOIN contents c ON c.n = p.content JOIN documents d ON d.n = c.document`, []any{wanted},
 		func(row scanner) error {
@@ -111,7 +112,7 @@ func (s postingStore) Texts(ctx context.Context, rows []uint32) (texts []posting
 }
 
 func (s postingStore) Owners(ctx context.Context) (owners []string, err error) {
-	err = s.db.each(ctx, `SELECT DISTINCT owner FROM segments WHERE live = 1`, nil, func(row scanner) error {
+	err = s.db.eachRow(ctx, `SELECT DISTINCT owner FROM segments WHERE live = 1`, nil, func(row scanner) error {
 		var owner string
 		err := row.Scan(&owner)
 		owners = append(owners, owner)
@@ -121,7 +122,7 @@ func (s postingStore) Owners(ctx context.Context) (owners []string, err error) {
 }
 
 func (s postingStore) Segments(ctx context.Context, owner string) (list []postings.Segment, err error) {
-	err = s.db.each(ctx, `SELECT n, changed, passages FROM segments WHERE owner = ? AND live = 1 ORDER BY n`, []any{
+	err = s.db.eachRow(ctx, `SELECT n, changed, passages FROM segments WHERE owner = ? AND live = 1 ORDER BY n`, []any{
 		owner,
 	}, func(row scanner) error {
 		segment := postings.Segment{Owner: owner}
@@ -141,7 +142,8 @@ func (s postingStore) Find(ctx context.Context, places []postings.Place, each fu
 	if err != nil {
 		return err
 	}
-	return s.db.each(ctx, `SELECT w.key, p.key, p.body FROM json_each(?) w CROSS JOIN segments s ON s.n = w.value ->> 0
+	return s.db.eachRow(ctx, `SELECT w.key, p.key, p.body FROM json_each(?) w CROSS JOIN segments s
+		ON s.n = w.value ->> 0
 		AND s.live = 1 CROSS JOIN segment_pages p ON p.n = (SELECT n FROM segment_pages
 		WHERE segment = s.n AND key <= CAST(w.value ->> 1 AS BLOB) ORDER BY key DESC LIMIT 1)`, []any{wanted},
 		func(row scanner) error {
@@ -157,7 +159,8 @@ func (s postingStore) Find(ctx context.Context, places []postings.Place, each fu
 func (s postingStore) Pages(
 	ctx context.Context, segment int64, from, before []byte, limit int,
 ) (pages []postings.Page, err error) {
-	err = s.db.each(ctx, `SELECT key, body FROM segment_pages WHERE segment = ?1 AND key >= ?2 AND key < ?3 ORDER BY key
+	err = s.db.eachRow(ctx, `SELECT key, body FROM segment_pages WHERE segment = ?1 AND key >= ?2 AND key < ?3
+		ORDER BY key
 		LIMIT +?4`,
 		[]any{segment, from, before, limit}, func(row scanner) error {
 			var p postings.Page
@@ -169,7 +172,7 @@ func (s postingStore) Pages(
 }
 
 func (s postingStore) Begin(ctx context.Context, owner string) (segment int64, err error) {
-	err = s.db.write(ctx, false, func(t *tx) error {
+	err = s.db.writeTx(ctx, false, func(t *tx) error {
 		segment, err = beginSegment(t, owner)
 		return err
 	})
@@ -251,7 +254,7 @@ func (s postingStore) Drop(ctx context.Context, segment int64) error {
 }
 
 func (s postingStore) Unfinished(ctx context.Context) (segments []int64, err error) {
-	err = s.db.each(ctx, `SELECT n FROM segments WHERE live = 0 AND started_at < ?`, []any{
+	err = s.db.eachRow(ctx, `SELECT n FROM segments WHERE live = 0 AND started_at < ?`, []any{
 		time.Now().Add(-abandonedAfter).UnixMicro(),
 	}, func(row scanner) error {
 		var n int64
@@ -264,11 +267,11 @@ func (s postingStore) Unfinished(ctx context.Context) (segments []int64, err err
 
 // sweepIndex lets the index go of what was removed since it last did.
 func (ds *Documents) sweepIndex(ctx context.Context) error {
-	_, removals, err := ds.db.postings().State(ctx)
+	_, removals, err := ds.db.newPostingStore().State(ctx)
 	if err != nil || ds.swept.Load() == removals+1 {
 		return err
 	}
-	if err := postings.Sweep(ctx, ds.db.postings()); err != nil {
+	if err := postings.Sweep(ctx, ds.db.newPostingStore()); err != nil {
 		return err
 	}
 	ds.swept.Store(removals + 1)
@@ -277,7 +280,7 @@ func (ds *Documents) sweepIndex(ctx context.Context) error {
 
 // Unindexed implements postings.Rebuilt.
 func (s postingStore) Unindexed(ctx context.Context) (list []postings.Unindexed, err error) {
-	err = s.db.each(ctx, `SELECT c.n, d.user, c.changed, c.first_row, c.passages FROM unindexed u JOIN contents c
+	err = s.db.eachRow(ctx, `SELECT c.n, d.user, c.changed, c.first_row, c.passages FROM unindexed u JOIN contents c
 		ON c.n = u.content
 		JOIN documents d ON d.n = c.document ORDER BY d.user, c.n`, nil, func(row scanner) error {
 		var u postings.Unindexed

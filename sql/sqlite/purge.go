@@ -19,7 +19,7 @@ func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) 
 	for {
 		var n int64
 		err := c.db.writeBulk(ctx, false, func(tx *tx) (err error) {
-			n, err = purgeSome(tx, micros(hidden), micros(idle))
+			n, err = purgeSome(tx, toMicros(hidden), toMicros(idle))
 			return err
 		})
 		if err != nil {
@@ -29,7 +29,7 @@ func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) 
 			break
 		}
 	}
-	err := c.db.write(ctx, false, func(tx *tx) error {
+	err := c.db.writeTx(ctx, false, func(tx *tx) error {
 		if _, err := tx.exec(
 			`DELETE FROM idempotency_keys WHERE created_at < ?`, time.Now().Add(-keyLifetime).UnixMicro(),
 		); err != nil {
@@ -105,7 +105,7 @@ func hideCaptured(tx *tx, gone string, hidden, idle int64) error {
 		return failure(err)
 	}
 	for _, p := range pages {
-		if err := show(tx, p.n, p.user, time.Now().UnixMicro()); err != nil {
+		if err := setHidden(tx, p.n, p.user, time.Now().UnixMicro()); err != nil {
 			return err
 		}
 	}

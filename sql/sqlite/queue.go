@@ -32,8 +32,8 @@ type stopJob struct {
 	stop     context.CancelCauseFunc
 }
 
-// watch returns a channel that is closed at the next news.
-func (a *atWork) watch() <-chan struct{} {
+// watchNews returns a channel that is closed at the next news.
+func (a *atWork) watchNews() <-chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.news == nil {
@@ -42,7 +42,7 @@ func (a *atWork) watch() <-chan struct{} {
 	return a.news
 }
 
-func (a *atWork) tell() {
+func (a *atWork) tellNews() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.news != nil {
@@ -51,7 +51,7 @@ func (a *atWork) tell() {
 	}
 }
 
-func (a *atWork) begin(n int64, job stopJob) {
+func (a *atWork) beginJob(n int64, job stopJob) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.stops == nil {
@@ -60,13 +60,13 @@ func (a *atWork) begin(n int64, job stopJob) {
 	a.stops[n] = job
 }
 
-func (a *atWork) end(n int64) {
+func (a *atWork) endJob(n int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.stops, n)
 }
 
-func (a *atWork) cancel(document string) {
+func (a *atWork) cancelDocument(document string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, job := range a.stops {
@@ -79,15 +79,15 @@ func (a *atWork) cancel(document string) {
 // Enqueue adds a job; see corpus.Queue. Its turn is one after its user's last, or after the turn that is served now
 // for a user who has none waiting.
 func (q *Queue) Enqueue(ctx context.Context, job corpus.Job) error {
-	return q.add(ctx, job, false)
+	return q.addJob(ctx, job, false)
 }
 
 // Ensure adds a job; see corpus.Queue.
-func (q *Queue) Ensure(ctx context.Context, job corpus.Job) error { return q.add(ctx, job, true) }
+func (q *Queue) Ensure(ctx context.Context, job corpus.Job) error { return q.addJob(ctx, job, true) }
 
-// add adds a job unless the same job waits or, with orAtWork, is at work.
-func (q *Queue) add(ctx context.Context, job corpus.Job, orAtWork bool) error {
-	err := q.db.write(ctx, true, func(t *tx) error {
+// addJob adds a job unless the same job waits or, with orAtWork, is at work.
+func (q *Queue) addJob(ctx context.Context, job corpus.Job, orAtWork bool) error {
+	err := q.db.writeTx(ctx, true, func(t *tx) error {
 		_, err := t.exec(`INSERT INTO jobs (kind, document, sha256, user, turn) SELECT ?1, ?2, ?3, ?4, 1 + max(
 				coalesce((SELECT max(turn) FROM jobs WHERE kind = ?1 AND user = ?4), 0),
 				coalesce((SELECT max(turn) FROM jobs WHERE kind = ?1 AND leased = 1), (SELECT min(turn) FROM jobs
@@ -100,20 +100,20 @@ func (q *Queue) add(ctx context.Context, job corpus.Job, orAtWork bool) error {
 	if err != nil {
 		return fmt.Errorf("enqueue: %w", err)
 	}
-	q.db.atWork.tell()
+	q.db.atWork.tellNews()
 	return nil
 }
 
 // Cancel ends all jobs of a document; see corpus.Queue.
 func (q *Queue) Cancel(ctx context.Context, documentID string) error {
-	err := q.db.write(ctx, false, func(t *tx) error {
+	err := q.db.writeTx(ctx, false, func(t *tx) error {
 		_, err := t.exec(`DELETE FROM jobs WHERE document = ? AND leased = 0`, documentID)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("cancel jobs: %w", err)
 	}
-	q.db.atWork.cancel(documentID)
+	q.db.atWork.cancelDocument(documentID)
 	return nil
 }
 
@@ -123,9 +123,9 @@ func (q *Queue) Waiting(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// take gives the first job whose time has come by now to one caller; ok is false when there is none, or when it has
+// takeJob gives the first job whose time has come by now to one caller; ok is false when there is none, or when it has
 // to wait for others to end.
-func (q *Queue) take(
+func (q *Queue) takeJob(
 	ctx context.Context, kind corpus.JobKind, now time.Time,
 ) (n int64, job corpus.Job, ok bool, err error) {
 	const due = `SELECT n FROM jobs WHERE kind = ? AND ready_at <= ?`
@@ -133,7 +133,7 @@ func (q *Queue) take(
 	// an empty queue is asked often: that must not keep the writer busy
 	err = q.db.queryRow(ctx, due+` LIMIT 1`, []any{kind, at}, &n)
 	if err == nil {
-		err = q.db.write(ctx, false, func(t *tx) error {
+		err = q.db.writeTx(ctx, false, func(t *tx) error {
 			var busy, suspects bool
 			err := t.queryRow(`SELECT EXISTS (SELECT 1 FROM jobs WHERE kind = ?1 AND leased = 1 AND ready_at > ?2),
 				EXISTS (SELECT 1 FROM jobs WHERE kind = ?1 AND alone = 1 AND (leased = 1 OR ready_at <= ?2))`,
@@ -163,10 +163,10 @@ func (q *Queue) take(
 	return n, job, true, nil
 }
 
-// free puts back what an earlier process left at work: this one alone has the file. It blames a job that was the only
-// one of its kind.
-func (q *Queue) free(ctx context.Context) error {
-	return q.db.write(ctx, false, func(t *tx) error {
+// freeJobs puts back what an earlier process left at work: this one alone has the file. It blames a job that was the
+// only one of its kind.
+func (q *Queue) freeJobs(ctx context.Context) error {
+	return q.db.writeTx(ctx, false, func(t *tx) error {
 		rows, err := t.query(`SELECT n, blame FROM jobs WHERE leased = 1 GROUP BY kind HAVING count(*) = 1`)
 		if err != nil {
 			return err
@@ -201,9 +201,9 @@ func (q *Queue) nextTime(ctx context.Context, kind corpus.JobKind, now time.Time
 	return time.UnixMicro(at.Int64), at.Valid, err
 }
 
-// change changes a job that attempt attempt holds; ok is false when it no longer does.
-func (q *Queue) change(ctx context.Context, statement string, args ...any) (ok bool, err error) {
-	err = q.db.write(ctx, false, func(t *tx) error {
+// changeJob changes a job that attempt attempt holds; ok is false when it no longer does.
+func (q *Queue) changeJob(ctx context.Context, statement string, args ...any) (ok bool, err error) {
+	err = q.db.writeTx(ctx, false, func(t *tx) error {
 		n, err := t.exec(statement, args...)
 		ok = n > 0
 		return err

@@ -18,30 +18,30 @@ const (
 // Work has jobs done; see corpus.Queue.
 func (q *Queue) Work(ctx context.Context, workers map[corpus.JobKind]corpus.Worker) error {
 	q.db.atWork.once.Do(func() {
-		if err := q.free(ctx); err != nil {
+		if err := q.freeJobs(ctx); err != nil {
 			q.db.log.WarnContext(ctx, "jobs of an earlier process begin later", "error", err)
 		}
 	})
 	var all sync.WaitGroup
 	for kind, worker := range workers {
 		for range worker.Jobs {
-			all.Go(func() { q.work(ctx, kind, worker.Do) })
+			all.Go(func() { q.workKind(ctx, kind, worker.Do) })
 		}
 	}
 	all.Wait()
 	return nil
 }
 
-// work takes jobs of a kind until ctx ends.
-func (q *Queue) work(ctx context.Context, kind corpus.JobKind, do func(context.Context, corpus.Job) error) {
+// workKind takes jobs of a kind until ctx ends.
+func (q *Queue) workKind(ctx context.Context, kind corpus.JobKind, do func(context.Context, corpus.Job) error) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		news := q.db.atWork.watch() // before the look, so that nothing falls between
+		news := q.db.atWork.watchNews() // before the look, so that nothing falls between
 		now := time.Now()
-		n, job, ok, err := q.take(ctx, kind, now)
+		n, job, ok, err := q.takeJob(ctx, kind, now)
 		if err == nil && ok {
-			q.run(ctx, n, job, do)
+			q.runJob(ctx, n, job, do)
 			continue
 		}
 		wait := poll
@@ -63,33 +63,33 @@ func (q *Queue) work(ctx context.Context, kind corpus.JobKind, do func(context.C
 	}
 }
 
-// run does one job under its lease and puts it back or removes it.
-func (q *Queue) run(ctx context.Context, n int64, job corpus.Job, do func(context.Context, corpus.Job) error) {
+// runJob does one job under its lease and puts it back or removes it.
+func (q *Queue) runJob(ctx context.Context, n int64, job corpus.Job, do func(context.Context, corpus.Job) error) {
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	q.db.atWork.begin(n, stopJob{job.DocumentID, stop})
+	q.db.atWork.beginJob(n, stopJob{job.DocumentID, stop})
 	var lease sync.WaitGroup
-	lease.Go(func() { q.prolong(work, n, job.Attempt, stop) })
+	lease.Go(func() { q.prolongLease(work, n, job.Attempt, stop) })
 	err := do(work, job)
 	cause := context.Cause(work)
-	q.db.atWork.end(n)
+	q.db.atWork.endJob(n)
 	stop(nil)
 	lease.Wait()
 
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
 	defer cancel()
-	if err := q.settle(last, n, job.Attempt, err, cause); err != nil {
+	if err := q.settleJob(last, n, job.Attempt, err, cause); err != nil {
 		q.db.log.ErrorContext(last, "end a job", "kind", job.Kind, "document", job.DocumentID, "error", err)
 	}
 }
 
-// settle removes a job that is over and puts others back.
-func (q *Queue) settle(ctx context.Context, n int64, attempt int, err, cause error) error {
+// settleJob removes a job that is over and puts others back.
+func (q *Queue) settleJob(ctx context.Context, n int64, attempt int, err, cause error) error {
 	switch {
 	case err == nil, errors.Is(cause, corpus.ErrCancelled):
-		_, err = q.change(ctx, `DELETE FROM jobs WHERE n = ? AND attempt = ?`, n, attempt)
+		_, err = q.changeJob(ctx, `DELETE FROM jobs WHERE n = ? AND attempt = ?`, n, attempt)
 	case cause != nil:
-		_, err = q.change(
+		_, err = q.changeJob(
 			ctx, `UPDATE jobs SET leased = 0, ready_at = ?, attempt = attempt - 1 WHERE n = ? AND attempt = ?`,
 			time.Now().UnixMicro(), n, attempt,
 		)
@@ -98,15 +98,15 @@ func (q *Queue) settle(ctx context.Context, n int64, attempt int, err, cause err
 		if errors.Is(err, corpus.ErrReaderDied) {
 			blame = corpus.ReaderBlame
 		}
-		_, err = q.change(ctx, `UPDATE jobs SET leased = 0, ready_at = ?, alone = 0, blame = blame + ? WHERE n = ?
+		_, err = q.changeJob(ctx, `UPDATE jobs SET leased = 0, ready_at = ?, alone = 0, blame = blame + ? WHERE n = ?
 			AND attempt = ?`, time.Now().Add(corpus.JobBackoff(attempt)).UnixMicro(), blame, n, attempt)
 	}
-	q.db.atWork.tell()
+	q.db.atWork.tellNews()
 	return err
 }
 
-// prolong keeps a job's lease until ctx ends; work whose lease is lost stops.
-func (q *Queue) prolong(ctx context.Context, n int64, attempt int, stop context.CancelCauseFunc) {
+// prolongLease keeps a job's lease until ctx ends; work whose lease is lost stops.
+func (q *Queue) prolongLease(ctx context.Context, n int64, attempt int, stop context.CancelCauseFunc) {
 	tick := time.NewTicker(corpus.JobLease / 4)
 	defer tick.Stop()
 	for {
@@ -114,7 +114,7 @@ func (q *Queue) prolong(ctx context.Context, n int64, attempt int, stop context.
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			held, err := q.change(
+			held, err := q.changeJob(
 				ctx, `UPDATE jobs SET ready_at = ? WHERE n = ? AND attempt = ? AND leased = 1`,
 				time.Now().Add(corpus.JobLease).UnixMicro(), n, attempt,
 			)

@@ -134,7 +134,7 @@ func nameVectors(t *testing.T, vs *Vectors, want int) {
 // schemaOf lists columns, indexes, references and further properties of a database, without the order of columns.
 func schemaOf(t *testing.T, db *DB) (list []string) {
 	t.Helper()
-	err := db.each(t.Context(),
+	err := db.eachRow(t.Context(),
 		`SELECT m.name || ' ' || l.wr || l.strict || ' ' || c.name || ' ' || c.type || ' ' || c."notnull" || ' ' || `+
 			`coalesce(c.dflt_value, '-') || ' ' || c.pk || c.hidden
 			FROM sqlite_schema m JOIN pragma_table_list l ON l.name = m.name JOIN pragma_table_xinfo(m.name) c WHERE `+

@@ -10,7 +10,7 @@ import (
 
 // Removals takes what is due to be removed; see corpus.Documents.
 func (ds *Documents) Removals(ctx context.Context, now time.Time) (due []corpus.Removal, err error) {
-	err = ds.db.write(ctx, false, func(t *tx) error {
+	err = ds.db.writeTx(ctx, false, func(t *tx) error {
 		due = nil
 		rows, err := t.query(`SELECT document, sha256 FROM removals WHERE due_at <= ? ORDER BY due_at, document, sha256
 			LIMIT 100`, now.UnixMicro())
@@ -45,7 +45,7 @@ func (ds *Documents) Removals(ctx context.Context, now time.Time) (due []corpus.
 
 // Removed deletes a removal; see corpus.Documents.
 func (ds *Documents) Removed(ctx context.Context, r corpus.Removal) error {
-	return ds.db.write(ctx, false, func(t *tx) error {
+	return ds.db.writeTx(ctx, false, func(t *tx) error {
 		_, err := t.exec(`DELETE FROM removals WHERE document = ? AND sha256 = ?`, r.DocumentID, r.SHA256)
 		return err
 	})
@@ -53,10 +53,10 @@ func (ds *Documents) Removed(ctx context.Context, r corpus.Removal) error {
 
 // Abandon adds a removal; see corpus.Documents.
 func (ds *Documents) Abandon(ctx context.Context, r corpus.Removal) error {
-	return ds.db.write(ctx, true, func(t *tx) error { return abandon(t, r) })
+	return ds.db.writeTx(ctx, true, func(t *tx) error { return addRemoval(t, r) })
 }
 
-func abandon(t *tx, r corpus.Removal) error {
+func addRemoval(t *tx, r corpus.Removal) error {
 	_, err := t.exec(`INSERT INTO removals (document, sha256) VALUES (?, ?) ON CONFLICT DO NOTHING`, r.DocumentID,
 		r.SHA256)
 	return err

@@ -63,7 +63,7 @@ func (c *Chats) StartRun(
 		return chat.Run{}, false, fmt.Errorf("start run: %w", err)
 	}
 	start := newRun{Start: asked, lease: lease, limits: c.db.limits.For(user)}
-	if err := c.db.write(ctx, true, start.store); err != nil {
+	if err := c.db.writeTx(ctx, true, start.storeRun); err != nil {
 		return chat.Run{}, false, fmt.Errorf("start run: %w", err)
 	}
 	return start.Run, start.fresh, nil
@@ -77,7 +77,7 @@ func (c *Chats) Repeated(ctx context.Context, user string, req chat.RunRequest) 
 	}
 	start := newRun{Start: chat.Start{Run: chat.Run{User: user}, Key: req.IdempotencyKey, Digest: digest}}
 	known := false
-	err = c.db.write(ctx, false, func(tx *tx) error {
+	err = c.db.writeTx(ctx, false, func(tx *tx) error {
 		known, err = start.byKey(tx)
 		return err
 	})
@@ -98,7 +98,7 @@ type newRun struct {
 	fresh      bool
 }
 
-func (s *newRun) store(tx *tx) error {
+func (s *newRun) storeRun(tx *tx) error {
 	if s.Key != "" {
 		if known, err := s.byKey(tx); err != nil || known {
 			return err
@@ -112,11 +112,11 @@ func (s *newRun) store(tx *tx) error {
 		return err
 	}
 	now := begun.UnixMicro()
-	session, head, err := s.session(tx, now)
+	session, head, err := s.findSession(tx, now)
 	if err != nil {
 		return err
 	}
-	parent, depth, err := s.place(tx, session, head)
+	parent, depth, err := s.placeRun(tx, session, head)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (s *newRun) store(tx *tx) error {
 	if err := tx.queryRow(`
 		INSERT INTO runs (id, session, parent, depth, status, owner, lease_until, created_at, charged)
 		VALUES (?, ?, ?, ?, 'running', ?, ?, ?, ?) RETURNING n`,
-		[]any{s.Run.ID, session, parent, depth, s.lease.Owner, micros(s.lease.Until), now, charged}, &n); err != nil {
+		[]any{s.Run.ID, session, parent, depth, s.lease.Owner, toMicros(s.lease.Until), now, charged}, &n); err != nil {
 		return err
 	}
 	if _, err := tx.exec(`INSERT INTO run_texts (run, request, question_fold) VALUES (?, ?, ?)`,
@@ -172,8 +172,8 @@ func (s *newRun) byKey(tx *tx) (known bool, err error) {
 	return true, nil
 }
 
-// session finds the run's session and its head, or makes one.
-func (s *newRun) session(tx *tx, now int64) (n, head int64, err error) {
+// findSession finds the run's session and its head, or makes one.
+func (s *newRun) findSession(tx *tx, now int64) (n, head int64, err error) {
 	var deleted int64
 	err = tx.queryRow(`SELECT n, head, deleted_at FROM sessions WHERE name = ? AND user = ?`, []any{
 		s.Run.SessionID, s.Run.User,
@@ -192,8 +192,8 @@ func (s *newRun) session(tx *tx, now int64) (n, head int64, err error) {
 	return n, head, notFound(err, "find session", "session")
 }
 
-// place says which run precedes the new one, and how long the branch is with it.
-func (s *newRun) place(tx *tx, session, head int64) (parent, depth int64, err error) {
+// placeRun says which run precedes the new one, and how long the branch is with it.
+func (s *newRun) placeRun(tx *tx, session, head int64) (parent, depth int64, err error) {
 	if sibling := s.Run.Request.Sibling; sibling != "" {
 		err = tx.queryRow(
 			`SELECT parent, depth FROM runs WHERE id = ? AND session = ?`, []any{sibling, session}, &parent, &depth,
@@ -217,7 +217,7 @@ func (s *newRun) place(tx *tx, session, head int64) (parent, depth int64, err er
 
 // Run implements chat.Store.
 func (c *Chats) Run(ctx context.Context, s chat.Scope, runID string) (chat.Run, error) {
-	rows, err := c.db.query(ctx, selectRun+`WHERE r.id = ? AND s.user = ? AND s.deleted_at = 0`, runID, s.User)
+	rows, err := c.db.queryRows(ctx, selectRun+`WHERE r.id = ? AND s.user = ? AND s.deleted_at = 0`, runID, s.User)
 	if err != nil {
 		return chat.Run{}, fmt.Errorf("read run: %w", err)
 	}
@@ -233,7 +233,7 @@ func (c *Chats) Run(ctx context.Context, s chat.Scope, runID string) (chat.Run, 
 
 // Runs implements chat.Store.
 func (c *Chats) Runs(ctx context.Context, s chat.Scope, sessionID string) ([]chat.Run, error) {
-	rows, err := c.db.query(
+	rows, err := c.db.queryRows(
 		ctx, selectRun+`WHERE s.name = ? AND s.user = ? AND s.deleted_at = 0 ORDER BY r.n`, sessionID, s.User,
 	)
 	if err != nil {

@@ -27,7 +27,7 @@ func scanSession(scan func(...any) error) (n int64, s chat.Session, err error) {
 
 // Session implements chat.Store.
 func (c *Chats) Session(ctx context.Context, s chat.Scope, id string) (chat.Session, error) {
-	stmt, err := c.db.stmt(ctx, selectSession+`WHERE s.name = ? AND s.user = ? AND s.deleted_at = 0`)
+	stmt, err := c.db.prepareStatement(ctx, selectSession+`WHERE s.name = ? AND s.user = ? AND s.deleted_at = 0`)
 	if err != nil {
 		return chat.Session{}, fmt.Errorf("read session: %w", err)
 	}
@@ -42,7 +42,7 @@ func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery)
 		return nil, "", err
 	}
 	limit, text := cursor.Limit(q.Limit, chat.DefaultPage, chat.MaxPage), strings.ToLower(q.Text)
-	rows, err := c.db.query(ctx, selectSession+`
+	rows, err := c.db.queryRows(ctx, selectSession+`
 		WHERE s.user = ? AND s.deleted_at = 0 AND (s.updated_at, s.n) < (?, ?) AND (? = '' OR instr(s.title_fold, ?)
 			OR EXISTS (
 			SELECT 1 FROM runs r JOIN run_texts t ON t.run = r.n WHERE r.session = s.n AND instr(t.question_fold, ?)))
@@ -83,7 +83,7 @@ func (c *Chats) RenameSession(ctx context.Context, s chat.Scope, id, title strin
 
 // SetHead implements chat.Store.
 func (c *Chats) SetHead(ctx context.Context, s chat.Scope, sessionID, runID string) error {
-	return c.db.write(ctx, false, func(tx *tx) error {
+	return c.db.writeTx(ctx, false, func(tx *tx) error {
 		n, err := tx.exec(`UPDATE sessions SET head = r.n FROM (SELECT n, session FROM runs WHERE id = ?) r
 			WHERE sessions.n = r.session AND sessions.name = ? AND user = ? AND deleted_at = 0`, runID,
 			sessionID, s.User)
@@ -108,7 +108,7 @@ func (c *Chats) RestoreSession(ctx context.Context, s chat.Scope, id string) err
 
 // changeSession runs an update that must find its session.
 func (c *Chats) changeSession(ctx context.Context, op, query string, args ...any) error {
-	return c.db.write(ctx, false, func(tx *tx) error {
+	return c.db.writeTx(ctx, false, func(tx *tx) error {
 		n, err := tx.exec(query, args...)
 		return changedOne(n, err, op, "session")
 	})

@@ -55,7 +55,7 @@ func Snapshot(ctx context.Context, path, to string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, pool.Close()) }()
-	if err := private(to); err != nil {
+	if err := makePrivate(to); err != nil {
 		return fmt.Errorf("copy the database: %w", err)
 	}
 	if _, err := pool.ExecContext(ctx, `VACUUM INTO ?`, to); err != nil {

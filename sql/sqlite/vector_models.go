@@ -73,7 +73,7 @@ func (v *Vectors) Unnamed(ctx context.Context, k int) (some []corpus.Embedded, e
 
 // Name gives the vectors of an earlier version to the model; see corpus.Vectors.
 func (v *Vectors) Name(ctx context.Context) error {
-	err := v.db.write(ctx, true, func(t *tx) error {
+	err := v.db.writeTx(ctx, true, func(t *tx) error {
 		if _, err := t.exec(`UPDATE OR IGNORE vector_models SET name = ? WHERE name = ''`, v.model); err != nil {
 			return err
 		}

@@ -45,7 +45,7 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 	if err != nil {
 		return q, fmt.Errorf("enqueue: %w", err)
 	}
-	err = c.db.write(ctx, true, func(tx *tx) error {
+	err = c.db.writeTx(ctx, true, func(tx *tx) error {
 		var session int64
 		if err := tx.queryRow(`SELECT n FROM sessions WHERE name = ? AND user = ? AND deleted_at = 0`, []any{
 			req.SessionID, s.User,
@@ -86,7 +86,7 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 
 // Queue implements chat.Store.
 func (c *Chats) Queue(ctx context.Context, s chat.Scope, sessionID string) ([]chat.Queued, error) {
-	rows, err := c.db.query(
+	rows, err := c.db.queryRows(
 		ctx, selectQueued+`WHERE s.name = ? AND s.user = ? AND s.deleted_at = 0 ORDER BY q.place`, sessionID, s.User,
 	)
 	if err != nil {
@@ -123,7 +123,7 @@ func (c *Chats) DropQueued(ctx context.Context, s chat.Scope, sessionID, id stri
 }
 
 func (c *Chats) changeQueued(ctx context.Context, query string, args ...any) error {
-	return c.db.write(ctx, true, func(tx *tx) error {
+	return c.db.writeTx(ctx, true, func(tx *tx) error {
 		n, err := tx.exec(query, args...)
 		return changedOne(n, err, "change queue", "waiting question")
 	})
@@ -131,7 +131,7 @@ func (c *Chats) changeQueued(ctx context.Context, query string, args ...any) err
 
 // TakeQueued implements chat.Store.
 func (c *Chats) TakeQueued(ctx context.Context, session chat.SessionKey) (q chat.Queued, ok bool, err error) {
-	err = c.db.write(ctx, false, func(tx *tx) error {
+	err = c.db.writeTx(ctx, false, func(tx *tx) error {
 		rows, err := tx.query(selectQueued+`WHERE s.name = ? AND s.user = ? AND`+ready, session.ID, session.User)
 		if err != nil {
 			return err
@@ -149,7 +149,7 @@ func (c *Chats) TakeQueued(ctx context.Context, session chat.SessionKey) (q chat
 
 // SettleQueued implements chat.Store.
 func (c *Chats) SettleQueued(ctx context.Context, id, problem string) error {
-	return c.db.write(ctx, false, func(tx *tx) (err error) {
+	return c.db.writeTx(ctx, false, func(tx *tx) (err error) {
 		if problem == "" {
 			_, err = tx.exec(`DELETE FROM queued WHERE id = ?`, id)
 		} else {
@@ -161,7 +161,7 @@ func (c *Chats) SettleQueued(ctx context.Context, id, problem string) error {
 
 // PutBackQueued implements chat.Store.
 func (c *Chats) PutBackQueued(ctx context.Context, id string) error {
-	return c.db.write(ctx, false, func(tx *tx) error {
+	return c.db.writeTx(ctx, false, func(tx *tx) error {
 		_, err := tx.exec(`UPDATE queued SET taken = 0 WHERE id = ?`, id)
 		return err
 	})
@@ -169,7 +169,7 @@ func (c *Chats) PutBackQueued(ctx context.Context, id string) error {
 
 // Waiting implements chat.Store.
 func (c *Chats) Waiting(ctx context.Context) ([]chat.SessionKey, error) {
-	rows, err := c.db.query(
+	rows, err := c.db.queryRows(
 		ctx,
 		`SELECT s.user, s.name FROM queued q JOIN sessions s ON s.n = q.session WHERE`+ready+`ORDER BY q.n LIMIT +?`,
 		chat.MaxPage,

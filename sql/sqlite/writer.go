@@ -67,26 +67,26 @@ func startWriter(ctx context.Context, conn *sql.Conn, log *slog.Logger) (*writer
 			return nil, err
 		}
 	}
-	go w.loop()
+	go w.writeLoop()
 	return w, nil
 }
 
-// write runs fn in a transaction and returns once that is committed. fn must be short: some tens of rows, no I/O. Its
+// writeTx runs fn in a transaction and returns once that is committed. fn must be short: some tens of rows, no I/O. Its
 // error is returned as it is and undoes what fn did, and only that. A durable write survives power loss once write
 // returned; the others survive the end of the process, and power loss after the next durable one. A ctx that ends
 // while fn waits for its turn cancels it; once fn has begun, write waits for the outcome, so what fn captured is the
 // caller's again when write returns.
-func (db *DB) write(ctx context.Context, durable bool, fn func(*tx) error) error {
-	return db.writer.submit(ctx, &job{fn: fn, durable: durable, answer: make(chan error, 1)}, false)
+func (db *DB) writeTx(ctx context.Context, durable bool, fn func(*tx) error) error {
+	return db.writer.submitJob(ctx, &job{fn: fn, durable: durable, answer: make(chan error, 1)}, false)
 }
 
 // writeBulk is write for long work. It runs alone in its transaction, when no small write waits or when enough of them
 // went first. All others wait meanwhile, so work of more than about 50 ms belongs in several calls.
 func (db *DB) writeBulk(ctx context.Context, durable bool, fn func(*tx) error) error {
-	return db.writer.submit(ctx, &job{fn: fn, durable: durable, answer: make(chan error, 1)}, true)
+	return db.writer.submitJob(ctx, &job{fn: fn, durable: durable, answer: make(chan error, 1)}, true)
 }
 
-func (w *writer) submit(ctx context.Context, j *job, bulk bool) error {
+func (w *writer) submitJob(ctx context.Context, j *job, bulk bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (w *writer) submit(ctx context.Context, j *job, bulk bool) error {
 		w.small = append(w.small, j)
 	}
 	w.mu.Unlock()
-	w.signal()
+	w.wakeWriter()
 	select {
 	case err := <-j.answer:
 		return err
@@ -115,7 +115,7 @@ func (w *writer) submit(ctx context.Context, j *job, bulk bool) error {
 	}
 }
 
-func (w *writer) signal() {
+func (w *writer) wakeWriter() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
@@ -128,7 +128,7 @@ func (w *writer) close() error {
 	again := w.closed
 	w.closed = true
 	w.mu.Unlock()
-	w.signal()
+	w.wakeWriter()
 	<-w.finished
 	if again {
 		return nil
@@ -136,15 +136,15 @@ func (w *writer) close() error {
 	return w.tx.close()
 }
 
-func (w *writer) loop() {
+func (w *writer) writeLoop() {
 	defer close(w.finished)
 	var batch []*job
 	for {
 		var closed bool
 		// who is about to write joins this transaction: under load the batches grow, and a lone write loses nothing
 		runtime.Gosched()
-		if batch, closed = w.take(batch[:0]); len(batch) > 0 {
-			w.run(batch)
+		if batch, closed = w.takeBatch(batch[:0]); len(batch) > 0 {
+			w.runBatch(batch)
 			clear(batch) // a job must not live on in the buffer
 			continue
 		}
@@ -155,8 +155,8 @@ func (w *writer) loop() {
 	}
 }
 
-// take moves the next transaction's jobs into batch: one bulk job or up to maxBatch small ones.
-func (w *writer) take(batch []*job) ([]*job, bool) {
+// takeBatch moves the next transaction's jobs into batch: one bulk job or up to maxBatch small ones.
+func (w *writer) takeBatch(batch []*job) ([]*job, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.bulk) > 0 && (len(w.small) == 0 || w.passed >= bulkEveryN) {
@@ -176,8 +176,8 @@ func (w *writer) take(batch []*job) ([]*job, bool) {
 	return batch, w.closed
 }
 
-// run carries out a batch in one transaction and answers each job.
-func (w *writer) run(batch []*job) {
+// runBatch carries out a batch in one transaction and answers each job.
+func (w *writer) runBatch(batch []*job) {
 	live, durable := batch[:0], false
 	for _, j := range batch {
 		if j.state.CompareAndSwap(waiting, started) {
@@ -188,7 +188,7 @@ func (w *writer) run(batch []*job) {
 	if len(live) == 0 {
 		return
 	}
-	err := w.transact(live, durable)
+	err := w.commitBatch(live, durable)
 	for _, j := range live {
 		if err != nil && j.err == nil {
 			j.err = err
@@ -197,8 +197,8 @@ func (w *writer) run(batch []*job) {
 	}
 }
 
-// transact sets each job's own error and returns the one that undid them all, if any.
-func (w *writer) transact(jobs []*job, durable bool) error {
+// commitBatch sets each job's own error and returns the one that undid them all, if any.
+func (w *writer) commitBatch(jobs []*job, durable bool) error {
 	if err := w.setDurable(durable); err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (w *writer) transact(jobs []*job, durable bool) error {
 	for _, j := range jobs {
 		var err error
 		if len(jobs) == 1 {
-			j.err = w.call(j.fn) // the transaction is its savepoint
+			j.err = w.callSafely(j.fn) // the transaction is its savepoint
 		} else if err = w.callInSavepoint(j); err != nil {
 			w.rollBack()
 			return err
@@ -234,7 +234,7 @@ func (w *writer) callInSavepoint(j *job) error {
 	if err := w.tx.control(savepoint); err != nil {
 		return err
 	}
-	if j.err = w.call(j.fn); j.err != nil {
+	if j.err = w.callSafely(j.fn); j.err != nil {
 		if err := w.tx.control(rollbackTo); err != nil {
 			return errors.Join(j.err, err)
 		}
@@ -242,8 +242,8 @@ func (w *writer) callInSavepoint(j *job) error {
 	return w.tx.control(release)
 }
 
-// call runs fn. A panic becomes its error: the goroutine serves everybody.
-func (w *writer) call(fn func(*tx) error) (err error) {
+// callSafely runs fn. A panic becomes its error: the goroutine serves everybody.
+func (w *writer) callSafely(fn func(*tx) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			w.log.Error("a write panicked", "panic", p, "stack", string(debug.Stack()))

@@ -16,7 +16,7 @@ func hold(t *testing.T, db *DB) (release func()) {
 	t.Helper()
 	entered, proceed, done := make(chan struct{}), make(chan struct{}), make(chan error)
 	go func() {
-		done <- db.write(context.WithoutCancel(t.Context()), false,
+		done <- db.writeTx(context.WithoutCancel(t.Context()), false,
 			func(*tx) error { close(entered); <-proceed; return nil })
 	}()
 	<-entered
@@ -50,7 +50,7 @@ func insertEvent(tx *tx, id int) error {
 
 func storedIDs(t *testing.T, db *DB) (ids []int) {
 	t.Helper()
-	rows, err := db.query(t.Context(), `SELECT id FROM events ORDER BY id`)
+	rows, err := db.queryRows(t.Context(), `SELECT id FROM events ORDER BY id`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestOneWriteOfABatchFailsAlone(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range errs {
 		wg.Go(func() {
-			errs[i] = db.write(t.Context(), false, func(tx *tx) error {
+			errs[i] = db.writeTx(t.Context(), false, func(tx *tx) error {
 				if err := insertEvent(tx, i); err != nil {
 					return err
 				}
@@ -111,7 +111,7 @@ func TestMoreWritesThanABatchHoldsAllGoThrough(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			if err := db.write(t.Context(), i%5 == 0, func(tx *tx) error { return insertEvent(tx, i) }); err != nil {
+			if err := db.writeTx(t.Context(), i%5 == 0, func(tx *tx) error { return insertEvent(tx, i) }); err != nil {
 				t.Errorf("write %d: %v, want no error", i, err)
 			}
 		})
@@ -130,14 +130,14 @@ func TestACancelledWriteThatWaitsIsDropped(t *testing.T) {
 	release := hold(t, db)
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error)
-	go func() { result <- db.write(ctx, false, func(tx *tx) error { return insertEvent(tx, 1) }) }()
+	go func() { result <- db.writeTx(ctx, false, func(tx *tx) error { return insertEvent(tx, 1) }) }()
 	queued(db, 1, 0)
 	cancel()
 	if err := <-result; !errors.Is(err, context.Canceled) {
 		t.Errorf("write = %v, want %v", err, context.Canceled)
 	}
 	release()
-	if err := db.write(ctx, false, func(tx *tx) error { return insertEvent(tx, 2) }); !errors.Is(err,
+	if err := db.writeTx(ctx, false, func(tx *tx) error { return insertEvent(tx, 2) }); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("write after the end of its context = %v, want %v", err, context.Canceled)
 	}
@@ -150,7 +150,7 @@ func TestACancelledWriteThatBeganIsFinished(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	if err := db.write(ctx, false, func(tx *tx) error {
+	if err := db.writeTx(ctx, false, func(tx *tx) error {
 		cancel()
 		return insertEvent(tx, 1)
 	}); err != nil {
@@ -178,7 +178,7 @@ func TestBulkWritesYieldToSmallOnesButNotForEver(t *testing.T) {
 	queued(db, 0, 1)
 	const small = (bulkEveryN + 2) * maxBatch
 	for range small {
-		write(db.write, "small")
+		write(db.writeTx, "small")
 	}
 	queued(db, small, 1)
 	release()
@@ -197,7 +197,7 @@ func TestOnlyDurableWritesWaitForTheDisk(t *testing.T) {
 		if durable {
 			want = full
 		}
-		if err := db.write(t.Context(), durable, func(tx *tx) error {
+		if err := db.writeTx(t.Context(), durable, func(tx *tx) error {
 			var got int
 			if err := tx.conn.QueryRowContext(tx.ctx, `PRAGMA synchronous`).Scan(&got); err != nil || got != want {
 				t.Errorf("durable %v: synchronous = %d, %v; want %d", durable, got, err, want)
@@ -215,7 +215,7 @@ func TestCloseFinishesWhatWasAccepted(t *testing.T) {
 	release := hold(t, db)
 	results := make(chan error, 20)
 	for i := range cap(results) {
-		go func() { results <- db.write(t.Context(), false, func(tx *tx) error { return insertEvent(tx, i) }) }()
+		go func() { results <- db.writeTx(t.Context(), false, func(tx *tx) error { return insertEvent(tx, i) }) }()
 	}
 	queued(db, cap(results), 0)
 	closing := make(chan error)
@@ -225,7 +225,7 @@ func TestCloseFinishesWhatWasAccepted(t *testing.T) {
 		closed = db.writer.closed
 		db.writer.mu.Unlock()
 	}
-	err := db.write(t.Context(), false, func(*tx) error { t.Error("a write after Close ran"); return nil })
+	err := db.writeTx(t.Context(), false, func(*tx) error { t.Error("a write after Close ran"); return nil })
 	if err == nil || chat.CodeOf(err) != chat.CodeUnavailable {
 		t.Errorf("a write after Close = %v, want %s", err, chat.CodeUnavailable)
 	}
