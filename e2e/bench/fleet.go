@@ -64,10 +64,10 @@ func (f *fleet) stop() error {
 	return errors.Join(errs...)
 }
 
-// cpu returns the processor time of the replicas together, and of PostgreSQL.
-func (f *fleet) cpu() (replicas, postgres time.Duration, err error) {
+// cpuTimes returns the processor time of the replicas together, and of PostgreSQL.
+func (f *fleet) cpuTimes() (replicas, postgres time.Duration, err error) {
 	for _, replica := range f.replicas {
-		replicas += replica.cpu()
+		replicas += replica.cpuTime()
 	}
 	postgres, err = f.postgres.CPU()
 	return replicas, postgres, err
@@ -105,7 +105,7 @@ func (b *bench) startField(ctx context.Context, delay int) (f *field, err error)
 		if *made.fleet, err = b.startFleet(ctx, f.postgres, f.dir, made.name, made.n, f.model); err != nil {
 			return f, err
 		}
-		if _, err = upload(ctx, (*made.fleet).replicas[0], smallLibrary()); err != nil {
+		if _, err = uploadFiles(ctx, (*made.fleet).replicas[0], smallLibrary()); err != nil {
 			return f, err
 		}
 	}

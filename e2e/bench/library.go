@@ -43,8 +43,8 @@ var vocabulary = func() []string {
 // functionWords is how many of the most frequent words say nothing by themselves, as "the" and "of" do in English.
 const functionWords = 100
 
-// word draws a word: rank r comes up in proportion to 1/r.
-func word(random *rand.Rand) string {
+// drawWord draws a word: rank r comes up in proportion to 1/r.
+func drawWord(random *rand.Rand) string {
 	return vocabulary[int(math.Pow(float64(len(vocabulary)), random.Float64()))-1]
 }
 
@@ -54,18 +54,18 @@ func contentWord(random *rand.Rand) string {
 	return vocabulary[int(functionWords*math.Pow(most, random.Float64()))-1]
 }
 
-// markdown makes a document of so many sections of about 190 words.
-func markdown(seed uint64, sections int) []byte {
+// makeMarkdown makes a document of so many sections of about 190 words.
+func makeMarkdown(seed uint64, sections int) []byte {
 	random := rand.New(rand.NewPCG(seed, 11)) //nolint:gosec // repeatable, not secret
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "# Document %d %s\n", seed, word(random))
+	fmt.Fprintf(&out, "# Document %d %s\n", seed, drawWord(random))
 	for section := range sections {
-		fmt.Fprintf(&out, "\n## Section %d %s %s\n", section+1, word(random), word(random))
+		fmt.Fprintf(&out, "\n## Section %d %s %s\n", section+1, drawWord(random), drawWord(random))
 		for range 4 {
 			out.WriteString("\n")
 			for range 4 {
 				for i := range 12 {
-					w := word(random)
+					w := drawWord(random)
 					if i == 0 {
 						w = strings.ToUpper(w[:1]) + w[1:]
 					} else {
@@ -81,8 +81,8 @@ func markdown(seed uint64, sections int) []byte {
 	return out.Bytes()
 }
 
-// upload adds files and waits until all are ready. It returns how long that took.
-func upload(ctx context.Context, server *process, files map[string][]byte) (time.Duration, error) {
+// uploadFiles adds files and waits until all are ready. It returns how long that took.
+func uploadFiles(ctx context.Context, server *process, files map[string][]byte) (time.Duration, error) {
 	began := time.Now()
 	body, writer := io.Pipe()
 	form := multipart.NewWriter(writer)
@@ -159,7 +159,7 @@ func getJSON(ctx context.Context, server *process, path string, into any) error 
 }
 
 // searching: 50,000 passages, lexical and hybrid.
-func searching(ctx context.Context, b *bench) (rows []row, err error) {
+func benchSearch(ctx context.Context, b *bench) (rows []row, err error) {
 	data, err := os.MkdirTemp("", "footnote-bench-")
 	if err != nil {
 		return nil, err
@@ -175,20 +175,20 @@ func searching(ctx context.Context, b *bench) (rows []row, err error) {
 		return nil, err
 	}
 	const sections = 100 // of a document, each about two passages
-	documents := b.times(268)
+	documents := b.scaleTimes(268)
 	var took time.Duration
 	for first := 0; first < documents; first += 50 {
 		files := map[string][]byte{}
 		for i := first; i < min(documents, first+50); i++ {
-			files[fmt.Sprintf("doc-%d.md", i)] = markdown(uint64(i), sections)
+			files[fmt.Sprintf("doc-%d.md", i)] = makeMarkdown(uint64(i), sections)
 		}
-		t, err := upload(ctx, server, files)
+		t, err := uploadFiles(ctx, server, files)
 		if err != nil {
 			return nil, errors.Join(err, server.stop())
 		}
 		took += t
 	}
-	passages, _, err := tally(ctx, server)
+	passages, _, err := tallyPassages(ctx, server)
 	if err != nil {
 		return nil, errors.Join(err, server.stop())
 	}
@@ -206,7 +206,7 @@ func searching(ctx context.Context, b *bench) (rows []row, err error) {
 		return rows, err
 	}
 	defer func() { err = errors.Join(err, server.stop()) }()
-	if err := embedded(ctx, server); err != nil {
+	if err := waitEmbedded(ctx, server); err != nil {
 		return rows, err
 	}
 	hybrid, err := b.searchRow(ctx, server, "hybrid", 25*time.Millisecond)
@@ -216,25 +216,26 @@ func searching(ctx context.Context, b *bench) (rows []row, err error) {
 // searchRow measures a mode of search on a server that just started, and again with other queries once it has
 // answered some.
 func (b *bench) searchRow(ctx context.Context, server *process, mode string, most time.Duration) (row, error) {
-	fresh, err := queries(ctx, server, mode, 1, b.times(400))
+	fresh, err := runQueries(ctx, server, mode, 1, b.scaleTimes(400))
 	if err != nil {
 		return row{}, err
 	}
-	took, err := queries(ctx, server, mode, 2, b.times(1000))
+	took, err := runQueries(ctx, server, mode, 2, b.scaleTimes(1000))
 	if err != nil {
 		return row{}, err
 	}
-	p95 := quantile(took, .95)
+	p95 := quantileOf(took, .95)
 	return row{fmt.Sprintf("%s search, p95 (p50); the first %d after the start", mode, len(fresh)), "≤ " +
 		strconv.Itoa(int(most.Milliseconds())) + " ms",
 		fmt.Sprintf(
-			"%s (%s); %s (%s)", ms(p95), ms(quantile(took, .5)), ms(quantile(fresh, .95)), ms(quantile(fresh, .5)),
+			"%s (%s); %s (%s)", inMilliseconds(p95), inMilliseconds(quantileOf(took, .5)),
+			inMilliseconds(quantileOf(fresh, .95)), inMilliseconds(quantileOf(fresh, .5)),
 		), p95 <= most}, nil
 }
 
-// queries runs searches of 2–6 content words, and every third time a whole question, with function words between
+// runQueries runs searches of 2–6 content words, and every third time a whole question, with function words between
 // them. Each seed makes other queries.
-func queries(ctx context.Context, server *process, mode string, seed uint64, n int) ([]time.Duration, error) {
+func runQueries(ctx context.Context, server *process, mode string, seed uint64, n int) ([]time.Duration, error) {
 	random := rand.New(rand.NewPCG(3, seed)) //nolint:gosec // repeatable, not secret
 	var took []time.Duration
 	for i := range n + 20 {
@@ -247,7 +248,7 @@ func queries(ctx context.Context, server *process, mode string, seed uint64, n i
 			query = "What does the " + strings.Join(words, " "+vocabulary[random.IntN(functionWords)]+" and the ") + "?"
 		}
 		began := time.Now()
-		if err := search(ctx, server, mode, query); err != nil {
+		if err := searchOnce(ctx, server, mode, query); err != nil {
 			return nil, err
 		}
 		if i >= 20 {
@@ -257,8 +258,8 @@ func queries(ctx context.Context, server *process, mode string, seed uint64, n i
 	return took, nil
 }
 
-// search asks for ten passages.
-func search(ctx context.Context, server *process, mode, query string) error {
+// searchOnce asks for ten passages.
+func searchOnce(ctx context.Context, server *process, mode, query string) error {
 	body, err := json.Marshal(map[string]any{"query": query, "mode": mode, "top_k": 10})
 	if err != nil {
 		return err

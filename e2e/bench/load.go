@@ -20,8 +20,8 @@ type timing struct {
 	total time.Duration
 }
 
-// ask posts a question and reads the stream to its end.
-func ask(ctx context.Context, server *process) (timing, error) {
+// askQuestion posts a question and reads the stream to its end.
+func askQuestion(ctx context.Context, server *process) (timing, error) {
 	var t timing
 	began := time.Now()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.url+"/chat", bytes.NewReader(
@@ -62,9 +62,9 @@ func ask(ctx context.Context, server *process) (timing, error) {
 	return t, nil
 }
 
-// load runs n questions on the servers by turns, at most width at once, and returns what each took and how long all
+// runLoad runs n questions on the servers by turns, at most width at once, and returns what each took and how long all
 // took.
-func load(ctx context.Context, n, width int, servers ...*process) ([]timing, time.Duration, error) {
+func runLoad(ctx context.Context, n, width int, servers ...*process) ([]timing, time.Duration, error) {
 	timings := make([]timing, n)
 	errs := make([]error, width)
 	next := make(chan int)
@@ -72,7 +72,7 @@ func load(ctx context.Context, n, width int, servers ...*process) ([]timing, tim
 	for w := range width {
 		wg.Go(func() {
 			for i := range next {
-				if timings[i], errs[w] = ask(ctx, servers[i%len(servers)]); errs[w] != nil {
+				if timings[i], errs[w] = askQuestion(ctx, servers[i%len(servers)]); errs[w] != nil {
 					return
 				}
 			}
@@ -101,7 +101,7 @@ func load(ctx context.Context, n, width int, servers ...*process) ([]timing, tim
 	return timings, took, ctx.Err()
 }
 
-func totals(ts []timing) []time.Duration {
+func totalTimes(ts []timing) []time.Duration {
 	all := make([]time.Duration, len(ts))
 	for i, t := range ts {
 		all[i] = t.total
@@ -109,7 +109,7 @@ func totals(ts []timing) []time.Duration {
 	return all
 }
 
-func firsts(ts []timing) []time.Duration {
+func firstTimes(ts []timing) []time.Duration {
 	all := make([]time.Duration, len(ts))
 	for i, t := range ts {
 		all[i] = t.first
@@ -117,10 +117,10 @@ func firsts(ts []timing) []time.Duration {
 	return all
 }
 
-// quantile returns the value below which the share q lies. It sorts ds.
-func quantile(ds []time.Duration, q float64) time.Duration {
+// quantileOf returns the value below which the share q lies. It sorts ds.
+func quantileOf(ds []time.Duration, q float64) time.Duration {
 	slices.Sort(ds)
 	return ds[min(len(ds)-1, int(q*float64(len(ds))))]
 }
 
-func ms(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d)/1e6) }
+func inMilliseconds(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d)/1e6) }

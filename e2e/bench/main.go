@@ -40,30 +40,30 @@ type bench struct {
 }
 
 var scenes = []scene{
-	{name: "single", run: single},
-	{name: "many", run: many},
-	{name: "paced", run: paced},
-	{name: "idle", run: idle},
-	{name: "corpus", run: searching},
-	{name: "pdf", run: pdf},
-	{name: "start", run: starting},
-	{name: "turns", run: turns},
-	{name: "scale", run: scale, apart: true},
-	{name: "replicas", run: replicated, apart: true},
-	{name: "unpaced", run: unpaced, apart: true}, // parts of replicas
-	{name: "hundred", run: hundred, apart: true},
-	{name: "crowded", run: crowded, apart: true},
-	{name: "followed", run: followed, apart: true},
-	{name: "words", run: words, apart: true},
+	{name: "single", run: benchSingle},
+	{name: "many", run: benchMany},
+	{name: "paced", run: benchPaced},
+	{name: "idle", run: benchIdle},
+	{name: "corpus", run: benchSearch},
+	{name: "pdf", run: benchPDF},
+	{name: "start", run: benchStart},
+	{name: "turns", run: benchTurns},
+	{name: "scale", run: benchScale, apart: true},
+	{name: "replicas", run: benchReplicas, apart: true},
+	{name: "unpaced", run: benchUnpaced, apart: true}, // parts of replicas
+	{name: "hundred", run: benchHundred, apart: true},
+	{name: "crowded", run: benchCrowded, apart: true},
+	{name: "followed", run: benchFollowed, apart: true},
+	{name: "words", run: benchWords, apart: true},
 }
 
 func main() {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "role-model":
-			os.Exit(report(serveModel(os.Args[2:])))
+			os.Exit(reportError(serveModel(os.Args[2:])))
 		case "role-relay":
-			os.Exit(report(serveRelay(os.Args[2:])))
+			os.Exit(reportError(serveRelay(os.Args[2:])))
 		}
 	}
 	only := flag.String(
@@ -92,10 +92,10 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	os.Exit(report(b.all(ctx, *only)))
+	os.Exit(reportError(b.runAll(ctx, *only)))
 }
 
-func report(err error) int {
+func reportError(err error) int {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		return 1
@@ -103,7 +103,7 @@ func report(err error) int {
 	return 0
 }
 
-func (b *bench) all(ctx context.Context, only string) (err error) {
+func (b *bench) runAll(ctx context.Context, only string) (err error) {
 	table := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
 	defer func() { err = errors.Join(err, table.Flush()) }()
 	fmt.Fprintln(table, "what\tasked\tmeasured\t")
@@ -130,8 +130,8 @@ func (b *bench) all(ctx context.Context, only string) (err error) {
 	return nil
 }
 
-// times returns n, or fewer when the run is to be quick.
-func (b *bench) times(n int) int {
+// scaleTimes returns n, or fewer when the run is to be quick.
+func (b *bench) scaleTimes(n int) int {
 	if b.quick {
 		return max(1, n/20)
 	}

@@ -57,10 +57,10 @@ func serveModel(args []string) error {
 			}
 			toolCall(w, "read_document", `{\"doc_id\":\"`+id+`\",\"focus_query\":\"roof\"}`)
 		default:
-			answer(w, r, pace)
+			answerChat(w, r, pace)
 		}
 	})
-	mux.HandleFunc("POST /v1/embeddings", embeddings)
+	mux.HandleFunc("POST /v1/embeddings", answerEmbeddings)
 	return http.ListenAndServe(args[0], mux) //nolint:gosec // a fake on loopback, ended by its parent
 }
 
@@ -81,7 +81,7 @@ func toolCall(w io.Writer, name, arguments string) {
 	)
 }
 
-func answer(w http.ResponseWriter, r *http.Request, pace time.Duration) {
+func answerChat(w http.ResponseWriter, r *http.Request, pace time.Duration) {
 	flush := http.NewResponseController(w)
 	var tick *time.Ticker
 	if pace > 0 {
@@ -115,8 +115,8 @@ func answer(w http.ResponseWriter, r *http.Request, pace time.Duration) {
 	)
 }
 
-// embeddings answers with unit vectors that depend on the text alone, in base64 when asked for.
-func embeddings(w http.ResponseWriter, r *http.Request) {
+// answerEmbeddings answers with unit vectors that depend on the text alone, in base64 when asked for.
+func answerEmbeddings(w http.ResponseWriter, r *http.Request) {
 	var req struct {
 		Input          json.RawMessage `json:"input"`
 		EncodingFormat string          `json:"encoding_format"`
@@ -136,10 +136,10 @@ func embeddings(w http.ResponseWriter, r *http.Request) {
 	}
 	items := make([]item, len(texts))
 	for i, text := range texts {
-		items[i] = item{Object: "embedding", Index: i, Embedding: vector(text)}
+		items[i] = item{Object: "embedding", Index: i, Embedding: textVector(text)}
 		if req.EncodingFormat == "base64" {
 			raw := make([]byte, 0, 4*dimensions)
-			for _, x := range vector(text) {
+			for _, x := range textVector(text) {
 				raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
 			}
 			items[i].Embedding = base64.StdEncoding.EncodeToString(raw)
@@ -152,7 +152,7 @@ func embeddings(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func vector(text string) []float32 {
+func textVector(text string) []float32 {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, text)
 	random := rand.New(rand.NewPCG(h.Sum64(), 1)) //nolint:gosec // repeatable, not secret

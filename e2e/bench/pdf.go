@@ -10,7 +10,7 @@ import (
 )
 
 // pdf: a PDF of many pages read, and one of its pages drawn.
-func pdf(ctx context.Context, b *bench) (rows []row, err error) {
+func benchPDF(ctx context.Context, b *bench) (rows []row, err error) {
 	data, err := os.MkdirTemp("", "footnote-bench-")
 	if err != nil {
 		return nil, err
@@ -22,11 +22,11 @@ func pdf(ctx context.Context, b *bench) (rows []row, err error) {
 	}
 	defer func() { err = errors.Join(err, server.stop()) }() // of the last one
 	// the parser is compiled once
-	if _, err := upload(ctx, server, map[string][]byte{"warm.pdf": pages(2, 99)}); err != nil {
+	if _, err := uploadFiles(ctx, server, map[string][]byte{"warm.pdf": makePages(2, 99)}); err != nil {
 		return nil, err
 	}
-	n := b.times(400)
-	took, err := upload(ctx, server, map[string][]byte{"long.pdf": pages(n, 1)})
+	n := b.scaleTimes(400)
+	took, err := uploadFiles(ctx, server, map[string][]byte{"long.pdf": makePages(n, 1)})
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func pdf(ctx context.Context, b *bench) (rows []row, err error) {
 		url := fmt.Sprintf("%s/documents/%s/pages/%d.png?width=1200", server.url, list.Documents[0].ID, page+1)
 		for _, into := range []*[]time.Duration{&first, &second} {
 			began := time.Now()
-			if _, _, err := fetch(ctx, url, false); err != nil {
+			if _, _, err := fetchURL(ctx, url, false); err != nil {
 				return nil, err
 			}
 			*into = append(*into, time.Since(began))
@@ -77,13 +77,16 @@ func pdf(ctx context.Context, b *bench) (rows []row, err error) {
 	return []row{
 		{
 			"PDF opened at a page right after a restart, viewer and image, p95 (p50)", "≤ 300 ms",
-			ms(quantile(cold, .95)) + " (" + ms(quantile(cold, .5)) + ")", quantile(cold, .95) <= 300*time.Millisecond,
+			inMilliseconds(quantileOf(cold, .95)) + " (" + inMilliseconds(quantileOf(cold, .5)) + ")",
+			quantileOf(cold, .95) <= 300*time.Millisecond,
 		},
-		{"then at another page, viewer and image, p95 (p50)", "≤ 300 ms", ms(quantile(ready, .95)) + " (" +
-			ms(quantile(ready, .5)) + ")", quantile(ready, .95) <= 300*time.Millisecond},
+		{"then at another page, viewer and image, p95 (p50)", "≤ 300 ms",
+			inMilliseconds(quantileOf(ready, .95)) + " (" +
+				inMilliseconds(quantileOf(ready, .5)) + ")", quantileOf(ready, .95) <= 300*time.Millisecond},
 		{fmt.Sprintf("PDF of %d pages ingested", n), "≥ 25 pages/s", fmt.Sprintf("%.0f pages/s", rate), rate >= 25},
-		{"PDF page drawn, p95", "≤ 300 ms", ms(quantile(first, .95)), quantile(first, .95) <= 300*time.Millisecond},
-		{"the same page again, p95", "≤ 50 ms", ms(quantile(second, .95)), quantile(
+		{"PDF page drawn, p95", "≤ 300 ms", inMilliseconds(quantileOf(first, .95)),
+			quantileOf(first, .95) <= 300*time.Millisecond},
+		{"the same page again, p95", "≤ 50 ms", inMilliseconds(quantileOf(second, .95)), quantileOf(
 			second, .95,
 		) <= 50*time.Millisecond},
 	}, nil
@@ -95,15 +98,15 @@ func openPage(ctx context.Context, server *process, id string, page int) (time.D
 	for _, path := range []string{
 		fmt.Sprintf("/d/%s?page=%d", id, page), fmt.Sprintf("/documents/%s/pages/%d.png?width=1000", id, page),
 	} {
-		if _, _, err := fetch(ctx, server.url+path, true); err != nil {
+		if _, _, err := fetchURL(ctx, server.url+path, true); err != nil {
 			return 0, err
 		}
 	}
 	return time.Since(began), nil
 }
 
-// pages makes a PDF of n pages of plain text.
-func pages(n int, seed uint64) []byte {
+// makePages makes a PDF of n pages of plain text.
+func makePages(n int, seed uint64) []byte {
 	var out bytes.Buffer
 	var offsets []int
 	object := func(body string) {
@@ -127,7 +130,7 @@ func pages(n int, seed uint64) []byte {
 		var text bytes.Buffer
 		text.WriteString("BT /F1 11 Tf 14 TL 60 780 Td ")
 		line := 0
-		for words := bytes.Fields(markdown(seed*100_000+uint64(i), 2)); len(words) > 0 && line < 48; line++ {
+		for words := bytes.Fields(makeMarkdown(seed*100_000+uint64(i), 2)); len(words) > 0 && line < 48; line++ {
 			take := min(12, len(words))
 			fmt.Fprintf(&text, "(%s) Tj T* ", bytes.Join(words[:take], []byte(" ")))
 			words = words[take:]

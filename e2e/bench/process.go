@@ -22,8 +22,8 @@ type process struct {
 	log *bytes.Buffer
 }
 
-// start runs a program that serves on addr and waits until path answers with 200.
-func start(ctx context.Context, addr, path string, env []string, name string, args ...string) (*process, error) {
+// startProgram runs a program that serves on addr and waits until path answers with 200.
+func startProgram(ctx context.Context, addr, path string, env []string, name string, args ...string) (*process, error) {
 	p := &process{cmd: exec.CommandContext(ctx, name, args...), url: "http://" + addr, log: &bytes.Buffer{}}
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stderr = p.log
@@ -59,8 +59,8 @@ func (p *process) stop() error {
 	return nil
 }
 
-// cpu returns the processor time used so far. Linux counts it in hundredths of a second.
-func (p *process) cpu() time.Duration {
+// cpuTime returns the processor time used so far. Linux counts it in hundredths of a second.
+func (p *process) cpuTime() time.Duration {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 	if err != nil {
 		return 0
@@ -71,9 +71,9 @@ func (p *process) cpu() time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// memory returns a field of the process's status in bytes: VmRSS now, RssAnon without pages of files, VmHWM at its
+// memoryField returns a field of the process's status in bytes: VmRSS now, RssAnon without pages of files, VmHWM at its
 // highest.
-func (p *process) memory(field string) int64 {
+func (p *process) memoryField(field string) int64 {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
 		return 0
@@ -115,7 +115,7 @@ func startSelf(ctx context.Context, role, arg string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return start(ctx, addr, "/ready", nil, self, role, addr, arg)
+	return startProgram(ctx, addr, "/ready", nil, self, role, addr, arg)
 }
 
 // startFootnote runs the binary on a data directory. model may be nil: then the offline mode answers.
@@ -131,5 +131,5 @@ func (b *bench) startFootnote(ctx context.Context, data string, model *process, 
 	if model != nil {
 		env = append(env, "OPENAI_BASE_URL="+model.url+"/v1", "OPENAI_MODEL=bench")
 	}
-	return start(ctx, addr, "/health", env, b.binary, "serve")
+	return startProgram(ctx, addr, "/health", env, b.binary, "serve")
 }

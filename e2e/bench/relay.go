@@ -28,7 +28,7 @@ func serveRelay(args []string) error {
 		flush := http.NewResponseController(w)
 		history := []message{{Role: "user", Content: ask.Message}}
 		for {
-			calls, err := turn(client, model, history, r, func(token string) error {
+			calls, err := completeTurn(client, model, history, r, func(token string) error {
 				raw, err := json.Marshal(map[string]string{"type": "answer_delta", "text": token})
 				if err != nil {
 					return err
@@ -68,7 +68,7 @@ type call struct {
 	} `json:"function"`
 }
 
-func turn(client *http.Client, model string, history []message, r *http.Request, token func(
+func completeTurn(client *http.Client, model string, history []message, r *http.Request, token func(
 	string,
 ) error) ([]call, error) {
 	body, err := json.Marshal(map[string]any{"model": "bench", "stream": true, "messages": history})

@@ -10,8 +10,10 @@ import (
 )
 
 // replicated: three replicas beside one, on one machine and one PostgreSQL.
-func replicated(ctx context.Context, b *bench) (rows []row, err error) {
-	for _, part := range []func(context.Context, *bench) ([]row, error){unpaced, hundred, crowded, followed} {
+func benchReplicas(ctx context.Context, b *bench) (rows []row, err error) {
+	for _, part := range []func(context.Context, *bench) ([]row, error){
+		benchUnpaced, benchHundred, benchCrowded, benchFollowed,
+	} {
 		more, err := part(ctx, b)
 		rows = append(rows, more...)
 		if err != nil {
@@ -30,7 +32,7 @@ type spent struct {
 }
 
 // unpaced: 32 clients without a pause, the replicas by turns.
-func unpaced(ctx context.Context, b *bench) (rows []row, err error) {
+func benchUnpaced(ctx context.Context, b *bench) (rows []row, err error) {
 	f, err := b.startField(ctx, 0)
 	if err != nil {
 		return nil, err
@@ -39,22 +41,22 @@ func unpaced(ctx context.Context, b *bench) (rows []row, err error) {
 	var cpu, all []float64
 	var one, three spent
 	for range 9 { // by turns, so that both see the same machine: it is seldom the same for long
-		if one, err = b.spend(ctx, f.one); err != nil {
+		if one, err = b.spendOn(ctx, f.one); err != nil {
 			return nil, err
 		}
-		if three, err = b.spend(ctx, f.three); err != nil {
+		if three, err = b.spendOn(ctx, f.three); err != nil {
 			return nil, err
 		}
 		cpu = append(cpu, float64(three.replicas)/float64(one.replicas))
 		all = append(all, float64(three.replicas+three.postgres)/float64(one.replicas+one.postgres))
 	}
-	ratio := median(cpu)
+	ratio := medianOf(cpu)
 	return []row{
 		{"three replicas, CPU a run ÷ one replica", "≤ 1.25", fmt.Sprintf(
-			"%.2f (%s, %s)", ratio, ms(three.replicas), ms(one.replicas),
+			"%.2f (%s, %s)", ratio, inMilliseconds(three.replicas), inMilliseconds(one.replicas),
 		), ratio <= 1.25},
 		{"the same with PostgreSQL's own", "", fmt.Sprintf(
-			"%.2f (PostgreSQL %s, %s)", median(all), ms(three.postgres), ms(one.postgres),
+			"%.2f (PostgreSQL %s, %s)", medianOf(all), inMilliseconds(three.postgres), inMilliseconds(one.postgres),
 		), true},
 		{"runs/s, three replicas; one", "", fmt.Sprintf("%.0f; %.0f", three.rate, one.rate), true},
 		{"statements a run that store no events, three; one", "≤ 4", fmt.Sprintf(
@@ -66,24 +68,24 @@ func unpaced(ctx context.Context, b *bench) (rows []row, err error) {
 	}, nil
 }
 
-// spend runs questions on a fleet and returns what one costs.
-func (b *bench) spend(ctx context.Context, f *fleet) (s spent, err error) {
-	n := b.times(300)
-	if _, _, err = load(ctx, max(32, n/6), 32, f.replicas...); err != nil {
+// spendOn runs questions on a fleet and returns what one costs.
+func (b *bench) spendOn(ctx context.Context, f *fleet) (s spent, err error) {
+	n := b.scaleTimes(300)
+	if _, _, err = runLoad(ctx, max(32, n/6), 32, f.replicas...); err != nil {
 		return s, err
 	}
 	if err = f.postgres.Forget(ctx); err != nil {
 		return s, err
 	}
-	replicas, postgres, err := f.cpu()
+	replicas, postgres, err := f.cpuTimes()
 	if err != nil {
 		return s, err
 	}
-	_, took, err := load(ctx, n, 32, f.replicas...)
+	_, took, err := runLoad(ctx, n, 32, f.replicas...)
 	if err != nil {
 		return s, err
 	}
-	replicasAfter, postgresAfter, err := f.cpu()
+	replicasAfter, postgresAfter, err := f.cpuTimes()
 	if err != nil {
 		return s, err
 	}

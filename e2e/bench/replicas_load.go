@@ -16,39 +16,41 @@ const (
 )
 
 // hundred: a hundred runs under way, and a hundred posted at one moment.
-func hundred(ctx context.Context, b *bench) ([]row, error) {
+func benchHundred(ctx context.Context, b *bench) ([]row, error) {
 	return b.onEach(ctx, func(f *field, fleet *fleet) (rows []row, err error) {
 		const width = 100
 		under, err := b.underWay(ctx, f, fleet, width)
 		if err != nil {
 			return nil, err
 		}
-		p99 := quantile(under.first, .99)
+		p99 := quantileOf(under.first, .99)
 		rows = append(rows,
 			row{fmt.Sprintf(
 				"%s: %d runs under way, a token each %d ms, POST → first event, p99 (p50)", fleet.name, width,
 				tokenTime,
-			), "≤ 150 ms", fmt.Sprintf("%s (%s)", ms(p99), ms(quantile(under.first, .5))), p99 <= 150*time.Millisecond},
+			), "≤ 150 ms", fmt.Sprintf("%s (%s)", inMilliseconds(p99), inMilliseconds(quantileOf(under.first, .5))),
+				p99 <= 150*time.Millisecond},
 			row{"the same, events stored a second", "", fmt.Sprintf("%.0f", under.rate), true},
 			row{"the same, cores of replicas, PostgreSQL, model, client", "", under.cores.String(), true})
 		var burst []time.Duration
 		for range 3 {
-			ts, _, err := load(ctx, width, width, fleet.replicas...)
+			ts, _, err := runLoad(ctx, width, width, fleet.replicas...)
 			if err != nil {
 				return rows, err
 			}
-			burst = append(burst, firsts(ts)...)
+			burst = append(burst, firstTimes(ts)...)
 		}
 		return append(rows, row{
 			fmt.Sprintf("%s: %d posted at one moment, three times, POST → first event, p99 (p50)", fleet.name, width),
-			"", fmt.Sprintf("%s (%s)", ms(quantile(burst, .99)), ms(quantile(burst, .5))), true,
+			"", fmt.Sprintf("%s (%s)", inMilliseconds(quantileOf(burst, .99)),
+				inMilliseconds(quantileOf(burst, .5))), true,
 		}), nil
 	})
 }
 
 // crowded: more runs under way than it takes for 2,000 events a second. A hundred offer no more than that: each
 // stores text every 40 ms at most, and what storing takes comes on top.
-func crowded(ctx context.Context, b *bench) ([]row, error) {
+func benchCrowded(ctx context.Context, b *bench) ([]row, error) {
 	return b.onEach(ctx, func(f *field, fleet *fleet) ([]row, error) {
 		const width = 200
 		under, err := b.underWay(ctx, f, fleet, width)
@@ -61,7 +63,7 @@ func crowded(ctx context.Context, b *bench) ([]row, error) {
 			), "≥ 2,000", fmt.Sprintf("%.0f; %.0f", under.rate, under.slowest), under.rate >= 2000},
 			{"the same, cores of replicas, PostgreSQL, model, client", "", under.cores.String(), true},
 			{"the same, POST → first event, p99 (p50)", "", fmt.Sprintf(
-				"%s (%s)", ms(quantile(under.first, .99)), ms(quantile(under.first, .5)),
+				"%s (%s)", inMilliseconds(quantileOf(under.first, .99)), inMilliseconds(quantileOf(under.first, .5)),
 			), true},
 		}, nil
 	})
@@ -95,7 +97,7 @@ type underWay struct {
 // workers begin spread over the time that a run takes, so that questions come evenly. The first run of each worker
 // fills the fleet and is not counted.
 func (b *bench) underWay(ctx context.Context, f *field, fleet *fleet, width int) (u underWay, err error) {
-	rounds := 1 + max(1, b.times(4*20)/20)
+	rounds := 1 + max(1, b.scaleTimes(4*20)/20)
 	timings := make([][]timing, width)
 	errs := make([]error, width)
 	var wg sync.WaitGroup
@@ -109,7 +111,7 @@ func (b *bench) underWay(ctx context.Context, f *field, fleet *fleet, width int)
 				return
 			}
 			for round := range rounds {
-				t, err := ask(ctx, fleet.replicas[(w+round)%len(fleet.replicas)])
+				t, err := askQuestion(ctx, fleet.replicas[(w+round)%len(fleet.replicas)])
 				if err != nil {
 					errs[w] = err
 					return
@@ -119,16 +121,16 @@ func (b *bench) underWay(ctx context.Context, f *field, fleet *fleet, width int)
 		})
 	}
 	full, over := began.Add(runTime+runTime/4), began.Add(runTime*time.Duration(rounds)) // no worker ends before
-	before, errBefore := f.used(ctx, fleet, full)
-	after, errAfter := f.used(ctx, fleet, over)
+	before, errBefore := f.usedAt(ctx, fleet, full)
+	after, errAfter := f.usedAt(ctx, fleet, over)
 	wg.Wait()
 	if err := errors.Join(append(errs, errBefore, errAfter)...); err != nil {
 		return u, err
 	}
 	for _, ts := range timings {
-		u.first = append(u.first, firsts(ts[1:])...)
+		u.first = append(u.first, firstTimes(ts[1:])...)
 	}
-	u.cores = after.since(before)
+	u.cores = after.sinceUse(before)
 	rows, err := fleet.postgres.Rows(
 		ctx, fleet.url, `SELECT (at - $1) / 1000000 FROM events WHERE at >= $1 AND at < $2`, before.at.UnixMicro(),
 		after.at.UnixMicro(),
@@ -151,15 +153,15 @@ type use struct {
 	replicas, postgres, model, client time.Duration
 }
 
-// used says what is used at a time.
-func (f *field) used(ctx context.Context, fleet *fleet, at time.Time) (u use, err error) {
+// usedAt says what is used at a time.
+func (f *field) usedAt(ctx context.Context, fleet *fleet, at time.Time) (u use, err error) {
 	select {
 	case <-time.After(time.Until(at)):
 	case <-ctx.Done():
 		return u, ctx.Err()
 	}
-	u = use{at: time.Now(), model: f.model.cpu()}
-	if u.replicas, u.postgres, err = fleet.cpu(); err != nil {
+	u = use{at: time.Now(), model: f.model.cpuTime()}
+	if u.replicas, u.postgres, err = fleet.cpuTimes(); err != nil {
 		return u, err
 	}
 	var own syscall.Rusage
@@ -171,7 +173,7 @@ func (f *field) used(ctx context.Context, fleet *fleet, at time.Time) (u use, er
 // cores are processor time a second.
 type cores struct{ replicas, postgres, model, client float64 }
 
-func (u use) since(before use) cores {
+func (u use) sinceUse(before use) cores {
 	took := u.at.Sub(before.at).Seconds()
 	return cores{(u.replicas - before.replicas).Seconds() / took, (u.postgres - before.postgres).Seconds() / took,
 		(u.model - before.model).Seconds() / took, (u.client - before.client).Seconds() / took}

@@ -10,7 +10,7 @@ import (
 )
 
 // words: lexical search over the same 50,000 passages in SQLite and in PostgreSQL, by turns.
-func words(ctx context.Context, b *bench) (rows []row, err error) {
+func benchWords(ctx context.Context, b *bench) (rows []row, err error) {
 	dir, err := os.MkdirTemp("", "footnote-bench-")
 	if err != nil {
 		return nil, err
@@ -39,14 +39,14 @@ func words(ctx context.Context, b *bench) (rows []row, err error) {
 		fresh, repeat []time.Duration
 	}{{name: "SQLite", server: embedded}, {name: "PostgreSQL", server: fleet.replicas[0]}}
 	const each, batch = 100, 50
-	documents := b.times(500)
+	documents := b.scaleTimes(500)
 	for first := 0; first < documents; first += batch {
 		files := map[string][]byte{}
 		for i := first; i < min(documents, first+batch); i++ {
-			files[fmt.Sprintf("doc-%d.md", i)] = markdown(uint64(i), each)
+			files[fmt.Sprintf("doc-%d.md", i)] = makeMarkdown(uint64(i), each)
 		}
 		for i := range sides {
-			took, err := upload(ctx, sides[i].server, files)
+			took, err := uploadFiles(ctx, sides[i].server, files)
 			if err != nil {
 				return nil, err
 			}
@@ -55,7 +55,7 @@ func words(ctx context.Context, b *bench) (rows []row, err error) {
 	}
 	for seed := uint64(1); seed <= 4; seed++ {
 		for i := range sides {
-			took, err := queries(ctx, sides[i].server, "lexical", seed, b.times(400))
+			took, err := runQueries(ctx, sides[i].server, "lexical", seed, b.scaleTimes(400))
 			if err != nil {
 				return nil, err
 			}
@@ -73,9 +73,10 @@ func words(ctx context.Context, b *bench) (rows []row, err error) {
 			), true},
 			row{"lexical search over them, p95 (p50); the first after they were read in, " +
 				s.name, "", fmt.Sprintf("%s (%s); %s (%s)",
-				ms(quantile(s.repeat, .95)), ms(quantile(s.repeat, .5)), ms(quantile(s.fresh, .95)),
-				ms(quantile(s.fresh, .5))), true})
+				inMilliseconds(quantileOf(s.repeat, .95)), inMilliseconds(quantileOf(s.repeat, .5)),
+				inMilliseconds(quantileOf(s.fresh, .95)),
+				inMilliseconds(quantileOf(s.fresh, .5))), true})
 	}
-	ratio := float64(quantile(sides[1].repeat, .95)) / float64(quantile(sides[0].repeat, .95))
+	ratio := float64(quantileOf(sides[1].repeat, .95)) / float64(quantileOf(sides[0].repeat, .95))
 	return append(rows, row{"lexical search, p95, PostgreSQL ÷ SQLite", "", fmt.Sprintf("%.2f", ratio), true}), nil
 }

@@ -33,21 +33,21 @@ type sighting struct {
 }
 
 // followed: many streams of a hundred runs, each run read on all three replicas.
-func followed(ctx context.Context, b *bench) (rows []row, err error) {
+func benchFollowed(ctx context.Context, b *bench) (rows []row, err error) {
 	f, err := b.startField(ctx, tokenPause)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.stop()) }()
 	replicas := f.three.replicas
-	runs := make([]string, b.times(100))
+	runs := make([]string, b.scaleTimes(100))
 	for i := range runs {
-		if runs[i], err = post(ctx, replicas[i%len(replicas)]); err != nil {
+		if runs[i], err = postRun(ctx, replicas[i%len(replicas)]); err != nil {
 			return nil, err
 		}
 	}
 	readers := make([]reader, len(runs)*followers)
-	replicasBefore, postgresBefore, err := f.three.cpu()
+	replicasBefore, postgresBefore, err := f.three.cpuTimes()
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func followed(ctx context.Context, b *bench) (rows []row, err error) {
 			run, at := i%len(runs), i/len(runs)%len(replicas)
 			r := &readers[i]
 			r.run, r.own = run, run%len(replicas) == at
-			wg.Go(func() { r.follow(ctx, replicas[at].url+"/agent/runs/"+runs[run]+"/events", open) })
+			wg.Go(func() { r.followStream(ctx, replicas[at].url+"/agent/runs/"+runs[run]+"/events", open) })
 		}
 		if i >= opening {
 			if err := <-open; err != nil {
@@ -70,7 +70,7 @@ func followed(ctx context.Context, b *bench) (rows []row, err error) {
 	opened := time.Now()
 	wg.Wait()
 	ended := time.Now()
-	replicasAfter, postgresAfter, err := f.three.cpu()
+	replicasAfter, postgresAfter, err := f.three.cpuTimes()
 	if err != nil {
 		return nil, err
 	}
@@ -102,13 +102,14 @@ func followed(ctx context.Context, b *bench) (rows []row, err error) {
 		return nil, errors.New("the runs were over before all their streams were open")
 	}
 	took := ended.Sub(opened)
-	p99 := quantile(all, .99)
+	p99 := quantileOf(all, .99)
 	return []row{
 		{fmt.Sprintf(
 			"%d streams of %d runs on three replicas, commit → client, p99 (p50)", len(readers), len(runs),
-		), "≤ 300 ms", fmt.Sprintf("%s (%s)", ms(p99), ms(quantile(all, .5))), p99 <= 300*time.Millisecond},
+		), "≤ 300 ms", fmt.Sprintf("%s (%s)", inMilliseconds(p99), inMilliseconds(quantileOf(all, .5))),
+			p99 <= 300*time.Millisecond},
 		{"the same, of runs of another replica", "", fmt.Sprintf(
-			"%s (%s)", ms(quantile(away, .99)), ms(quantile(away, .5)),
+			"%s (%s)", inMilliseconds(quantileOf(away, .99)), inMilliseconds(quantileOf(away, .5)),
 		), true},
 		{"the same, events delivered a second; cores of the replicas, of PostgreSQL", "",
 			fmt.Sprintf("%.0f; %.2f, %.2f", float64(
@@ -119,8 +120,8 @@ func followed(ctx context.Context, b *bench) (rows []row, err error) {
 	}, nil
 }
 
-// follow reads a stream to its end. It says once on open whether the stream is open.
-func (r *reader) follow(ctx context.Context, url string, open chan<- error) {
+// followStream reads a stream to its end. It says once on open whether the stream is open.
+func (r *reader) followStream(ctx context.Context, url string, open chan<- error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		open <- err

@@ -33,7 +33,7 @@ func (b *bench) startPair(ctx context.Context, delay int) (p *pair, err error) {
 	if p.footnote, err = b.startFootnote(ctx, p.data, p.model); err != nil {
 		return p, err
 	}
-	_, err = upload(ctx, p.footnote, smallLibrary())
+	_, err = uploadFiles(ctx, p.footnote, smallLibrary())
 	return p, err
 }
 
@@ -43,7 +43,7 @@ func smallLibrary() map[string][]byte {
 		"# Survey\n\n## Roof\n\nThe roof is in fair condition. The survey found four slipped slates.\n",
 	)}
 	for i := range 20 {
-		files[fmt.Sprintf("note-%d.md", i)] = markdown(uint64(i), 5)
+		files[fmt.Sprintf("note-%d.md", i)] = makeMarkdown(uint64(i), 5)
 	}
 	return files
 }
@@ -59,19 +59,19 @@ func (p *pair) stop() error {
 }
 
 // single: one client, one run after the other, relay and Footnote in turn so that both see the same machine.
-func single(ctx context.Context, b *bench) (rows []row, err error) {
+func benchSingle(ctx context.Context, b *bench) (rows []row, err error) {
 	p, err := b.startPair(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.stop()) }()
 	var ours, relays []timing
-	for round := range b.times(400) + 20 {
+	for round := range b.scaleTimes(400) + 20 {
 		for _, side := range []struct {
 			server *process
 			into   *[]timing
 		}{{p.relay, &relays}, {p.footnote, &ours}} {
-			t, err := ask(ctx, side.server)
+			t, err := askQuestion(ctx, side.server)
 			if err != nil {
 				return nil, err
 			}
@@ -80,12 +80,12 @@ func single(ctx context.Context, b *bench) (rows []row, err error) {
 			}
 		}
 	}
-	our, relay := quantile(totals(ours), .5), quantile(totals(relays), .5)
+	our, relay := quantileOf(totalTimes(ours), .5), quantileOf(totalTimes(relays), .5)
 	ratio := float64(our) / float64(relay)
 	return []row{{"one client, p50 of a run, ÷ relay", "≤ 2.0", fmt.Sprintf(
-		"%.2f (%s, %s)", ratio, ms(our), ms(relay),
+		"%.2f (%s, %s)", ratio, inMilliseconds(our), inMilliseconds(relay),
 	), ratio <= 2},
-		{"fsync on this disk, p50", "≤ 0.5 ms for the row above", ms(fsyncTime(p.data)), true}}, nil
+		{"fsync on this disk, p50", "≤ 0.5 ms for the row above", inMilliseconds(fsyncTime(p.data)), true}}, nil
 }
 
 // fsyncTime measures what one small write with fsync takes where the data lies.
@@ -104,11 +104,11 @@ func fsyncTime(dir string) time.Duration {
 		}
 		took = append(took, time.Since(began))
 	}
-	return quantile(took, .5)
+	return quantileOf(took, .5)
 }
 
 // many: 32 clients without a pause.
-func many(ctx context.Context, b *bench) (rows []row, err error) {
+func benchMany(ctx context.Context, b *bench) (rows []row, err error) {
 	p, err := b.startPair(ctx, 0)
 	if err != nil {
 		return nil, err
@@ -120,17 +120,18 @@ func many(ctx context.Context, b *bench) (rows []row, err error) {
 		first time.Duration
 	}
 	measure := func(server *process) (f figures, err error) {
-		n := b.times(1000)
-		if _, _, err = load(ctx, max(32, n/10), 32, server); err != nil {
+		n := b.scaleTimes(1000)
+		if _, _, err = runLoad(ctx, max(32, n/10), 32, server); err != nil {
 			return f, err
 		}
-		before := server.cpu()
-		ts, took, err := load(ctx, n, 32, server)
+		before := server.cpuTime()
+		ts, took, err := runLoad(ctx, n, 32, server)
 		if err != nil {
 			return f, err
 		}
 		return figures{
-			(server.cpu() - before) / time.Duration(n), float64(n) / took.Seconds(), quantile(firsts(ts), .99),
+			(server.cpuTime() - before) / time.Duration(n), float64(n) / took.Seconds(),
+			quantileOf(firstTimes(ts), .99),
 		}, nil
 	}
 	var cpu, rate []float64
@@ -147,17 +148,18 @@ func many(ctx context.Context, b *bench) (rows []row, err error) {
 	}
 	return []row{
 		{"32 clients, CPU a run ÷ relay", "≤ 2.2", fmt.Sprintf(
-			"%.2f (%s, %s)", median(cpu), ms(our.cpu), ms(relay.cpu),
-		), median(cpu) <= 2.2},
+			"%.2f (%s, %s)", medianOf(cpu), inMilliseconds(our.cpu), inMilliseconds(relay.cpu),
+		), medianOf(cpu) <= 2.2},
 		{"32 clients, runs/s ÷ relay", "≥ 0.5", fmt.Sprintf(
-			"%.2f (%.0f, %.0f)", median(rate), our.rate, relay.rate,
-		), median(rate) >= .5},
-		{"32 clients, POST → first event, p99", "≤ 100 ms", ms(our.first), our.first <= 100*time.Millisecond},
+			"%.2f (%.0f, %.0f)", medianOf(rate), our.rate, relay.rate,
+		), medianOf(rate) >= .5},
+		{"32 clients, POST → first event, p99", "≤ 100 ms", inMilliseconds(our.first),
+			our.first <= 100*time.Millisecond},
 	}, nil
 }
 
 // paced: a token every 20 ms, as a real model sends them.
-func paced(ctx context.Context, b *bench) (rows []row, err error) {
+func benchPaced(ctx context.Context, b *bench) (rows []row, err error) {
 	p, err := b.startPair(ctx, 20)
 	if err != nil {
 		return nil, err
@@ -167,35 +169,35 @@ func paced(ctx context.Context, b *bench) (rows []row, err error) {
 		width, rounds int
 		most          float64
 	}{{300, 3, 1.1}, {1000, 1, 1.5}} {
-		n := b.times(scene.width)
+		n := b.scaleTimes(scene.width)
 		var ratios []float64
 		var our, relay time.Duration
 		for range scene.rounds { // by turns, so that both see the same machine
-			relays, _, err := load(ctx, n, n, p.relay)
+			relays, _, err := runLoad(ctx, n, n, p.relay)
 			if err != nil {
 				return rows, fmt.Errorf("relay, %d at once: %w", n, err)
 			}
-			ours, _, err := load(ctx, n, n, p.footnote)
+			ours, _, err := runLoad(ctx, n, n, p.footnote)
 			if err != nil {
 				return rows, fmt.Errorf("Footnote, %d at once: %w", n, err)
 			}
-			our, relay = quantile(totals(ours), .95), quantile(totals(relays), .95)
+			our, relay = quantileOf(totalTimes(ours), .95), quantileOf(totalTimes(relays), .95)
 			ratios = append(ratios, float64(our)/float64(relay))
 		}
-		ratio := median(ratios)
+		ratio := medianOf(ratios)
 		rows = append(rows, row{
 			fmt.Sprintf("%d at once, a token each 20 ms, p95 ÷ relay", n), fmt.Sprintf("≤ %.1f", scene.most),
-			fmt.Sprintf("%.2f (%s, %s)", ratio, ms(our), ms(relay)), ratio <= scene.most,
+			fmt.Sprintf("%.2f (%s, %s)", ratio, inMilliseconds(our), inMilliseconds(relay)), ratio <= scene.most,
 		})
 	}
-	peak := float64(p.footnote.memory("VmHWM")) / (1 << 20)
+	peak := float64(p.footnote.memoryField("VmHWM")) / (1 << 20)
 	return append(rows, row{"peak memory of the above", "≤ 300 MiB", fmt.Sprintf("%.0f MiB", peak), peak <= 300}), nil
 }
 
-func median(xs []float64) float64 {
+func medianOf(xs []float64) float64 {
 	ds := make([]time.Duration, len(xs))
 	for i, x := range xs {
 		ds[i] = time.Duration(x * 1e6)
 	}
-	return float64(quantile(ds, .5)) / 1e6
+	return float64(quantileOf(ds, .5)) / 1e6
 }

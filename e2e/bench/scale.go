@@ -18,7 +18,7 @@ const (
 const searchMost = time.Second
 
 // scale: the same library in the embedded mode, and on PostgreSQL with Milvus.
-func scale(ctx context.Context, b *bench) (rows []row, err error) {
+func benchScale(ctx context.Context, b *bench) (rows []row, err error) {
 	sizes, wanted := b.passages, b.shapes
 	if sizes == nil {
 		sizes = []int{10_000, 100_000}
@@ -38,7 +38,7 @@ func scale(ctx context.Context, b *bench) (rows []row, err error) {
 				if err != nil {
 					return rows, fmt.Errorf("%s, %d passages: %w", name, size, err)
 				}
-				rows = append(rows, f.rows(name)...)
+				rows = append(rows, f.figureRows(name)...)
 			}
 			if !found {
 				return rows, fmt.Errorf("there is no shape %q: embedded, servers", name)
@@ -68,14 +68,14 @@ func (b *bench) atScale(ctx context.Context, s shape, size int) (f figures, err 
 			err = errors.Join(err, server.stop())
 		}
 	}()
-	if err := f.fill(ctx, l, server, size); err != nil {
+	if err := f.fillLibrary(ctx, l, server, size); err != nil {
 		return f, err
 	}
 	fmt.Fprintf(
 		os.Stderr, "%s: %d passages after %.0f s, their vectors after %.0f s\n", s.name, f.passages, f.ingest.Seconds(),
 		f.vectors.Seconds(),
 	)
-	f.peak = server.memory("VmHWM")
+	f.peak = server.memoryField("VmHWM")
 	var starts []time.Duration
 	for range 3 {
 		if err := server.stop(); err != nil {
@@ -88,53 +88,53 @@ func (b *bench) atScale(ctx context.Context, s shape, size int) (f figures, err 
 		}
 		starts = append(starts, time.Since(began))
 	}
-	f.start = quantile(starts, .5)
-	if err := f.use(ctx, b, l, server); err != nil {
+	f.start = quantileOf(starts, .5)
+	if err := f.useLibrary(ctx, b, l, server); err != nil {
 		return f, err
 	}
 	if l.servers != nil {
 		if f.indexTime, err = l.servers.milvus.Seal(ctx); err != nil {
 			return f, err
 		}
-		if f.atRest, err = queries(ctx, server, "hybrid", 7, b.times(400)); err != nil {
+		if f.atRest, err = runQueries(ctx, server, "hybrid", 7, b.scaleTimes(400)); err != nil {
 			return f, err
 		}
 	}
-	f.memory = l.memory(server)
-	f.disk, err = l.disk()
+	f.memory = l.memoryHeld(server)
+	f.disk, err = l.diskUsed()
 	return f, err
 }
 
-// fill adds the documents: the same for every shape.
-func (f *figures) fill(ctx context.Context, l *library, server *process, size int) error {
-	began, modelBefore := time.Now(), l.model.cpu()
+// fillLibrary adds the documents: the same for every shape.
+func (f *figures) fillLibrary(ctx context.Context, l *library, server *process, size int) error {
+	began, modelBefore := time.Now(), l.model.cpuTime()
 	files := map[string][]byte{"survey.md": []byte(
 		"# Survey\n\n## Roof\n\nThe roof is in fair condition. The survey found four slipped slates.\n",
 	)}
 	documents := size / passagesEach
 	for i := range documents {
-		files[fmt.Sprintf("doc-%d.md", i)] = markdown(uint64(i), sectionsEach)
+		files[fmt.Sprintf("doc-%d.md", i)] = makeMarkdown(uint64(i), sectionsEach)
 		if len(files) < 50 && i < documents-1 {
 			continue
 		}
-		if _, err := upload(ctx, server, files); err != nil {
+		if _, err := uploadFiles(ctx, server, files); err != nil {
 			return err
 		}
 		files = map[string][]byte{}
 	}
 	f.ingest = time.Since(began)
-	if err := embedded(ctx, server); err != nil {
+	if err := waitEmbedded(ctx, server); err != nil {
 		return err
 	}
 	f.vectors = time.Since(began)
-	f.model = (l.model.cpu() - modelBefore).Seconds() / f.vectors.Seconds()
+	f.model = (l.model.cpuTime() - modelBefore).Seconds() / f.vectors.Seconds()
 	var err error
-	f.passages, _, err = tally(ctx, server)
+	f.passages, _, err = tallyPassages(ctx, server)
 	return err
 }
 
-// use measures searches and runs on a server that just started.
-func (f *figures) use(ctx context.Context, b *bench, l *library, server *process) error {
+// useLibrary measures searches and runs on a server that just started.
+func (f *figures) useLibrary(ctx context.Context, b *bench, l *library, server *process) error {
 	first, err := timeQuery(ctx, server)
 	if err != nil {
 		return err
@@ -142,28 +142,28 @@ func (f *figures) use(ctx context.Context, b *bench, l *library, server *process
 	f.first, f.searches = first, map[string][]time.Duration{}
 	for i, mode := range []string{"lexical", "hybrid"} {
 		// what is read of the index is kept
-		if _, err := queries(ctx, server, mode, uint64(10+i), b.times(200)); err != nil {
+		if _, err := runQueries(ctx, server, mode, uint64(10+i), b.scaleTimes(200)); err != nil {
 			return err
 		}
-		if f.searches[mode], err = queries(ctx, server, mode, uint64(20+i), b.times(400)); err != nil {
+		if f.searches[mode], err = runQueries(ctx, server, mode, uint64(20+i), b.scaleTimes(400)); err != nil {
 			return err
 		}
 	}
-	runs, _, err := load(ctx, max(5, b.times(100)), 1, server)
-	f.runs = totals(runs)
+	runs, _, err := runLoad(ctx, max(5, b.scaleTimes(100)), 1, server)
+	f.runs = totalTimes(runs)
 	if err != nil || l.servers == nil {
 		return err
 	}
-	before, err := l.servers.chats(ctx)
+	before, err := l.servers.chatCosts(ctx)
 	if err != nil {
 		return err
 	}
-	n := max(8, b.times(400))
-	_, took, err := load(ctx, n, 8, server)
+	n := max(8, b.scaleTimes(400))
+	_, took, err := runLoad(ctx, n, 8, server)
 	if err != nil {
 		return err
 	}
-	after, err := l.servers.chats(ctx)
+	after, err := l.servers.chatCosts(ctx)
 	f.database = fmt.Sprintf("%.1f transactions, %.1f KiB with indexes, %.0f runs/s with 8 at once", float64(
 		after.transactions-before.transactions,
 	)/float64(n),
@@ -174,6 +174,6 @@ func (f *figures) use(ctx context.Context, b *bench, l *library, server *process
 // timeQuery asks one hybrid search.
 func timeQuery(ctx context.Context, server *process) (time.Duration, error) {
 	began := time.Now()
-	err := search(ctx, server, "hybrid", vocabulary[1500]+" "+vocabulary[3000])
+	err := searchOnce(ctx, server, "hybrid", vocabulary[1500]+" "+vocabulary[3000])
 	return time.Since(began), err
 }

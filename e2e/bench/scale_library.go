@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// embedded waits until every document has its vectors.
-func embedded(ctx context.Context, server *process) error {
+// waitEmbedded waits until every document has its vectors.
+func waitEmbedded(ctx context.Context, server *process) error {
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		_, left, err := tally(ctx, server)
+		_, left, err := tallyPassages(ctx, server)
 		if err != nil || left == 0 {
 			return err
 		}
@@ -23,8 +23,8 @@ func embedded(ctx context.Context, server *process) error {
 	}
 }
 
-// tally counts the passages of the library, and the documents that have no vectors yet.
-func tally(ctx context.Context, server *process) (passages, left int, err error) {
+// tallyPassages counts the passages of the library, and the documents that have no vectors yet.
+func tallyPassages(ctx context.Context, server *process) (passages, left int, err error) {
 	for cursor := ""; ; {
 		var list struct {
 			Documents []struct {

@@ -24,8 +24,8 @@ type figures struct {
 	indexTime time.Duration
 }
 
-// rows are the figures of one shape.
-func (f *figures) rows(name string) []row {
+// figureRows are the figures of one shape.
+func (f *figures) figureRows(name string) []row {
 	line := func(what, got string) row {
 		return row{what: fmt.Sprintf("%d passages, %s: %s", f.passages, name, what), bound: "–", got: got, ok: true}
 	}
@@ -35,25 +35,29 @@ func (f *figures) rows(name string) []row {
 			"%.0f passages/s; %.0f passages/s (the fake model took %.2f of two processors)", rate(f.ingest),
 			rate(f.vectors), f.model,
 		)),
-		line("start to healthy; first hybrid search", ms(f.start)+"; "+ms(f.first)),
+		line("start to healthy; first hybrid search", inMilliseconds(f.start)+"; "+inMilliseconds(f.first)),
 	}
 	for _, mode := range []string{"lexical", "hybrid"} {
-		p95 := quantile(f.searches[mode], .95)
-		one := line(mode+" search, p95 (p50)", fmt.Sprintf("%s (%s)", ms(p95), ms(quantile(f.searches[mode], .5))))
+		p95 := quantileOf(f.searches[mode], .95)
+		one := line(
+			mode+" search, p95 (p50)",
+			fmt.Sprintf("%s (%s)", inMilliseconds(p95), inMilliseconds(quantileOf(f.searches[mode], .5))),
+		)
 		one.bound, one.ok = "≤ "+searchMost.String(), p95 <= searchMost
 		rows = append(rows, one)
 	}
 	if f.atRest != nil {
 		rows = append(rows,
 			line("hybrid search with Milvus' index built, p95 (p50)", fmt.Sprintf("%s (%s), %.1f s after a flush",
-				ms(quantile(f.atRest, .95)), ms(quantile(f.atRest, .5)), f.indexTime.Seconds())))
+				inMilliseconds(quantileOf(f.atRest, .95)), inMilliseconds(quantileOf(f.atRest, .5)),
+				f.indexTime.Seconds())))
 	}
 	return append(rows,
 		line("run with two tools, p95 (p50)", fmt.Sprintf(
-			"%s (%s)", ms(quantile(f.runs, .95)), ms(quantile(f.runs, .5)),
+			"%s (%s)", inMilliseconds(quantileOf(f.runs, .95)), inMilliseconds(quantileOf(f.runs, .5)),
 		)),
 		line("a run in PostgreSQL", cmp.Or(f.database, "–")),
-		line("memory after that; at most while ingesting", f.memory+"; "+mib(f.peak)),
+		line("memory after that; at most while ingesting", f.memory+"; "+inMiB(f.peak)),
 		line("disk", f.disk),
 	)
 }

@@ -37,7 +37,7 @@ func openServersLibrary(ctx context.Context, b *bench, dir string) (*library, er
 	if l.servers, err = startServers(ctx); err != nil {
 		return nil, errors.Join(err, l.model.stop())
 	}
-	l.env = append(l.env, l.servers.env(filepath.Join(dir, "originals"))...)
+	l.env = append(l.env, l.servers.serverSettings(filepath.Join(dir, "originals"))...)
 	return l, nil
 }
 
@@ -49,23 +49,23 @@ func (l *library) close() error {
 	return err
 }
 
-// memory says how much the server and what it needs hold now.
-func (l *library) memory(server *process) string {
-	own := server.memory("VmRSS")
+// memoryHeld says how much the server and what it needs hold now.
+func (l *library) memoryHeld(server *process) string {
+	own := server.memoryField("VmRSS")
 	if l.servers == nil {
-		return mib(own)
+		return inMiB(own)
 	}
 	postgres, milvus := treeMemory(l.servers.postgres.Pid()), treeMemory(l.servers.milvus.Pid())
 	return fmt.Sprintf(
-		"%s, PostgreSQL %s, Milvus %s: %s", mib(own), mib(postgres), mib(milvus), mib(own+postgres+milvus),
+		"%s, PostgreSQL %s, Milvus %s: %s", inMiB(own), inMiB(postgres), inMiB(milvus), inMiB(own+postgres+milvus),
 	)
 }
 
-// disk says how much lies on the disk.
-func (l *library) disk() (string, error) {
+// diskUsed says how much lies on the disk.
+func (l *library) diskUsed() (string, error) {
 	own, err := diskUse(l.dir)
 	if err != nil || l.servers == nil {
-		return mib(own), err
+		return inMiB(own), err
 	}
 	database, err := diskUse(l.servers.postgres.Dir())
 	if err != nil {
@@ -77,9 +77,9 @@ func (l *library) disk() (string, error) {
 	}
 	vectors, err := diskUse(l.servers.milvus.Dir())
 	return fmt.Sprintf(
-		"%s, PostgreSQL %s and %s of WAL, Milvus %s: %s", mib(own), mib(database-wal), mib(wal), mib(vectors),
-		mib(own+database+vectors),
+		"%s, PostgreSQL %s and %s of WAL, Milvus %s: %s", inMiB(own), inMiB(database-wal), inMiB(wal), inMiB(vectors),
+		inMiB(own+database+vectors),
 	), err
 }
 
-func mib(bytes int64) string { return fmt.Sprintf("%d MiB", bytes>>20) }
+func inMiB(bytes int64) string { return fmt.Sprintf("%d MiB", bytes>>20) }

@@ -39,8 +39,8 @@ func startServers(ctx context.Context) (s *servers, err error) {
 
 func (s *servers) stop() error { return errors.Join(s.milvus.Close(), s.postgres.Stop()) }
 
-// env are the settings of a Footnote on both, with originals in a directory.
-func (s *servers) env(originals string) []string {
+// serverSettings are the settings of a Footnote on both, with originals in a directory.
+func (s *servers) serverSettings(originals string) []string {
 	return []string{
 		"DATABASE_URL=" + s.postgres.URL, "MILVUS_ADDRESS=" + s.milvus.Address, "FOOTNOTE_BLOBS=file://" + originals,
 	}
@@ -49,8 +49,8 @@ func (s *servers) env(originals string) []string {
 // chatFigures are sums over the life of a database.
 type chatFigures struct{ transactions, bytes int64 }
 
-// chats says what runs have cost so far. PostgreSQL brings its count of transactions up to date every second.
-func (s *servers) chats(ctx context.Context) (f chatFigures, err error) {
+// chatCosts says what runs have cost so far. PostgreSQL brings its count of transactions up to date every second.
+func (s *servers) chatCosts(ctx context.Context) (f chatFigures, err error) {
 	select {
 	case <-time.After(1500 * time.Millisecond):
 	case <-ctx.Done():
@@ -83,14 +83,14 @@ func treeMemory(root int) int64 {
 	}
 	var sum int64
 	for todo := []int{root}; len(todo) > 0; {
-		sum += share(todo[0])
+		sum += memoryShare(todo[0])
 		todo = append(todo[1:], below[todo[0]]...)
 	}
 	return sum
 }
 
-// share is a process's part of the memory that it uses, in bytes.
-func share(pid int) int64 {
+// memoryShare is a process's part of the memory that it uses, in bytes.
+func memoryShare(pid int) int64 {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {
 		return 0

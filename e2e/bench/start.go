@@ -13,7 +13,7 @@ import (
 )
 
 // starting: a library of 10,000 documents, the server started anew.
-func starting(ctx context.Context, b *bench) (rows []row, err error) {
+func benchStart(ctx context.Context, b *bench) (rows []row, err error) {
 	data, err := os.MkdirTemp("", "footnote-bench-")
 	if err != nil {
 		return nil, err
@@ -23,13 +23,13 @@ func starting(ctx context.Context, b *bench) (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	documents := b.times(10_000)
+	documents := b.scaleTimes(10_000)
 	for first := 0; first < documents; first += 500 {
 		files := map[string][]byte{}
 		for i := first; i < min(documents, first+500); i++ {
-			files[fmt.Sprintf("doc-%d.md", i)] = markdown(uint64(i), 1)
+			files[fmt.Sprintf("doc-%d.md", i)] = makeMarkdown(uint64(i), 1)
 		}
-		if _, err := upload(ctx, server, files); err != nil {
+		if _, err := uploadFiles(ctx, server, files); err != nil {
 			return nil, errors.Join(err, server.stop())
 		}
 	}
@@ -75,10 +75,10 @@ func starting(ctx context.Context, b *bench) (rows []row, err error) {
 	return []row{
 		{fmt.Sprintf(
 			"start to first healthy answer, %d documents, p50", documents,
-		), "≤ 300 ms", ms(quantile(starts, .5)), quantile(starts, .5) <= 300*time.Millisecond},
+		), "≤ 300 ms", inMilliseconds(quantileOf(starts, .5)), quantileOf(starts, .5) <= 300*time.Millisecond},
 		{
 			"memory at rest (RssAnon) after the start; half a minute after the first page; with the page", "≤ 60 MiB",
-			fmt.Sprintf("%s; %s; %s", mib(idle), mib(used), mib(atPage)), max(idle, used) <= 60<<20,
+			fmt.Sprintf("%s; %s; %s", inMiB(idle), inMiB(used), inMiB(atPage)), max(idle, used) <= 60<<20,
 		},
 		{"first page load, compressed, with styles and scripts", "≤ 80 KiB", fmt.Sprintf(
 			"%.1f KiB", float64(size)/1024,
@@ -101,11 +101,11 @@ var (
 // pageLoad returns the bytes on the wire for the page, what it links to, and what its scripts import, without the
 // headers.
 func pageLoad(ctx context.Context, server *process) (int, error) {
-	_, size, err := fetch(ctx, server.url+"/", true)
+	_, size, err := fetchURL(ctx, server.url+"/", true)
 	if err != nil {
 		return 0, err
 	}
-	plain, _, err := fetch(ctx, server.url+"/", false)
+	plain, _, err := fetchURL(ctx, server.url+"/", false)
 	if err != nil {
 		return 0, err
 	}
@@ -121,7 +121,7 @@ func pageLoad(ctx context.Context, server *process) (int, error) {
 		add(string(found[1]))
 	}
 	for i := 0; i < len(names); i++ {
-		_, n, err := fetch(ctx, server.url+names[i], true)
+		_, n, err := fetchURL(ctx, server.url+names[i], true)
 		if err != nil {
 			return 0, err
 		}
@@ -129,7 +129,7 @@ func pageLoad(ctx context.Context, server *process) (int, error) {
 		if path.Ext(names[i]) != ".js" {
 			continue
 		}
-		script, _, err := fetch(ctx, server.url+names[i], false)
+		script, _, err := fetchURL(ctx, server.url+names[i], false)
 		if err != nil {
 			return 0, err
 		}
@@ -140,7 +140,7 @@ func pageLoad(ctx context.Context, server *process) (int, error) {
 	return size, nil
 }
 
-func fetch(ctx context.Context, url string, compressed bool) ([]byte, int, error) {
+func fetchURL(ctx context.Context, url string, compressed bool) ([]byte, int, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, 0, err

@@ -16,7 +16,7 @@ import (
 )
 
 // idle: many readers of one run that is waiting for its model.
-func idle(ctx context.Context, b *bench) (rows []row, err error) {
+func benchIdle(ctx context.Context, b *bench) (rows []row, err error) {
 	data, err := os.MkdirTemp("", "footnote-bench-")
 	if err != nil {
 		return nil, err
@@ -33,17 +33,17 @@ func idle(ctx context.Context, b *bench) (rows []row, err error) {
 		err = errors.Join(err, server.cmd.Process.Kill(), model.stop(), os.RemoveAll(data))
 		_ = server.cmd.Wait()
 	}()
-	if _, err := upload(
+	if _, err := uploadFiles(
 		ctx, server, map[string][]byte{"survey.md": []byte("# Survey\n\nThe roof is in fair condition.\n")},
 	); err != nil {
 		return nil, err
 	}
-	run, err := post(ctx, server)
+	run, err := postRun(ctx, server)
 	if err != nil {
 		return nil, err
 	}
-	n := b.times(10_000)
-	rest, err := settled(ctx, server)
+	n := b.scaleTimes(10_000)
+	rest, err := settledUsage(ctx, server)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func idle(ctx context.Context, b *bench) (rows []row, err error) {
 			return nil, err
 		}
 	}
-	full, err := settled(ctx, server)
+	full, err := settledUsage(ctx, server)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func idle(ctx context.Context, b *bench) (rows []row, err error) {
 		_ = body.Close()
 	}
 	open = nil
-	after, left := drained(ctx, server, rest, full.goroutines)
+	after, left := waitDrained(ctx, server, rest, full.goroutines)
 	if left != nil {
 		fmt.Fprintln(os.Stderr, "after the streams closed:", left)
 	}
@@ -91,13 +91,13 @@ func idle(ctx context.Context, b *bench) (rows []row, err error) {
 		{
 			"live heap before, with them, after (the runtime keeps 480 bytes of each ended goroutine)", "back",
 			fmt.Sprintf("%.1f, %.1f, %.1f MiB", rest.heap, full.heap, after.heap),
-			after.heap < rest.heap+spare(full.goroutines),
+			after.heap < rest.heap+spareMiB(full.goroutines),
 		},
 	}, nil
 }
 
-// post starts a run and returns its id.
-func post(ctx context.Context, server *process) (string, error) {
+// postRun starts a run and returns its id.
+func postRun(ctx context.Context, server *process) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.url+"/chat", bytes.NewReader(
 		[]byte(`{"message":"What is the condition of the roof?"}`),
 	))
@@ -123,14 +123,14 @@ type usage struct {
 	heap       float64 // MiB that the collector found in use
 }
 
-// settled returns the usage once the garbage collector has had its turn, of a server that has answered: an answer of
-// /metrics alone makes it touch some 20 MiB of its program.
-func settled(ctx context.Context, server *process) (u usage, err error) {
+// settledUsage returns the usage once the garbage collector has had its turn, of a server that has answered: an answer
+// of /metrics alone makes it touch some 20 MiB of its program.
+func settledUsage(ctx context.Context, server *process) (u usage, err error) {
 	if _, err := steadyMemory(ctx, server, "VmRSS"); err != nil {
 		return u, err
 	}
-	err = u.read(ctx, server)
-	u.memory = server.memory("VmRSS")
+	err = u.readMetrics(ctx, server)
+	u.memory = server.memoryField("VmRSS")
 	return u, err
 }
 
@@ -145,7 +145,7 @@ func steadyMemory(ctx context.Context, server *process, field string) (memory in
 		case <-tick.C:
 		}
 		before := memory
-		if memory = server.memory(field); memory-before < 1<<20 && before-memory < 1<<20 {
+		if memory = server.memoryField(field); memory-before < 1<<20 && before-memory < 1<<20 {
 			break
 		}
 	}
@@ -155,20 +155,20 @@ func steadyMemory(ctx context.Context, server *process, field string) (memory in
 // keptOf is what the Go runtime keeps of each goroutine that has ended, for the next one: about 480 bytes, in MiB here.
 const keptOf = 480. / (1 << 20)
 
-// spare is how many MiB more than at rest may be in use after so many goroutines.
-func spare(goroutines int) float64 { return 2 + keptOf*float64(goroutines) }
+// spareMiB is how many MiB more than at rest may be in use after so many goroutines.
+func spareMiB(goroutines int) float64 { return 2 + keptOf*float64(goroutines) }
 
-// drained waits until goroutines and heap are about what they were at rest, but for what the runtime keeps of so many
-// goroutines. The collector runs at least every two minutes, and what pools keep for reuse goes at its second run.
-func drained(ctx context.Context, server *process, rest usage, goroutines int) (usage, error) {
+// waitDrained waits until goroutines and heap are about what they were at rest, but for what the runtime keeps of so
+// many goroutines. The collector runs at least every two minutes, and what pools keep for reuse goes at its second run.
+func waitDrained(ctx context.Context, server *process, rest usage, goroutines int) (usage, error) {
 	var u usage
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
 	for range 700 {
-		if err := u.read(ctx, server); err != nil {
+		if err := u.readMetrics(ctx, server); err != nil {
 			return u, err
 		}
-		if u.goroutines <= rest.goroutines+20 && u.heap < rest.heap+spare(goroutines) {
+		if u.goroutines <= rest.goroutines+20 && u.heap < rest.heap+spareMiB(goroutines) {
 			return u, nil
 		}
 		select {
@@ -180,8 +180,8 @@ func drained(ctx context.Context, server *process, rest usage, goroutines int) (
 	return u, fmt.Errorf("%d goroutines and %.0f MiB are left", u.goroutines, u.heap)
 }
 
-// read takes goroutines and heap from the server's metrics.
-func (u *usage) read(ctx context.Context, server *process) error {
+// readMetrics takes goroutines and heap from the server's metrics.
+func (u *usage) readMetrics(ctx context.Context, server *process) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.url+"/metrics", nil)
 	if err != nil {
 		return err

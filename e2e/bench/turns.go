@@ -11,7 +11,7 @@ import (
 const turnTime = 800
 
 // turns: questions to a model that takes 800 ms a turn, three turns a run, one question at a time and ten at once.
-func turns(ctx context.Context, b *bench) (rows []row, err error) {
+func benchTurns(ctx context.Context, b *bench) (rows []row, err error) {
 	p, err := b.startPair(ctx, -turnTime)
 	if err != nil {
 		return nil, err
@@ -21,11 +21,11 @@ func turns(ctx context.Context, b *bench) (rows []row, err error) {
 		width, n int
 		bound    time.Duration
 	}{{1, 20, 4 * time.Second}, {10, 50, 6 * time.Second}} {
-		ts, _, err := load(ctx, max(at.width, b.times(at.n)), at.width, p.footnote)
+		ts, _, err := runLoad(ctx, max(at.width, b.scaleTimes(at.n)), at.width, p.footnote)
 		if err != nil {
 			return rows, err
 		}
-		p95, p50 := quantile(totals(ts), 0.95), quantile(totals(ts), 0.5)
+		p95, p50 := quantileOf(totalTimes(ts), 0.95), quantileOf(totalTimes(ts), 0.5)
 		rows = append(rows, row{
 			fmt.Sprintf("%d at once, a model of %d ms a turn, p95 (p50) of a run with three turns", at.width, turnTime),
 			fmt.Sprintf("≤ %.0f s", at.bound.Seconds()), fmt.Sprintf("%.2f s (%.2f s)", p95.Seconds(), p50.Seconds()),

@@ -36,7 +36,7 @@ func inBucket(ctx context.Context, g *rig, c *cell) error {
 		),
 			"FOOTNOTE_BLOBS=s3://originals?region=us-east-1&endpoint=http://"+wire.addr, "AWS_ACCESS_KEY_ID=key",
 			"AWS_SECRET_ACCESS_KEY=secret")
-		if err := r.again(ctx); err != nil {
+		if err := r.restartInOrder(ctx); err != nil {
 			return err
 		}
 	}
@@ -44,19 +44,19 @@ func inBucket(ctx context.Context, g *rig, c *cell) error {
 		if err := c.killOne(ctx, g); err != nil {
 			return err
 		}
-		if err := wire.set(refused); err != nil {
+		if err := wire.setFault(refused); err != nil {
 			return err
 		}
 		select {
 		case <-time.After(4 * time.Second): // uploads wait for it
 		case <-ctx.Done():
 		}
-		return wire.set(fine)
+		return wire.setFault(fine)
 	})
 	c.wg.Wait() // all documents are whole while their originals can be read
 	for i, r := range g.replicas {
 		r.env = before[i]
-		err = errors.Join(err, r.again(ctx))
+		err = errors.Join(err, r.restartInOrder(ctx))
 	}
 	return err
 }

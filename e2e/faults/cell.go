@@ -29,7 +29,7 @@ type counts struct {
 	half       int // documents of which a part is missing in the database, in the index of words, or among the vectors
 }
 
-func (c counts) bad() bool {
+func (c counts) isBad() bool {
 	return c.lost+c.doubled+c.disordered+c.endless+c.twice+c.half > 0
 }
 
@@ -59,20 +59,20 @@ func newCell(name string) *cell {
 	return &cell{name: name, began: time.Now(), ended: map[string]int{}}
 }
 
-func (c *cell) add(change func(*counts)) {
+func (c *cell) addCounts(change func(*counts)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	change(&c.counts)
 }
 
-func (c *cell) problem(format string, args ...any) {
+func (c *cell) noteProblem(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.problems = append(c.problems, fmt.Sprintf(format, args...))
 }
 
-// endings says how runs ended, the most frequent first.
-func (c *cell) endings() string {
+// describeEndings says how runs ended, the most frequent first.
+func (c *cell) describeEndings() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	kinds := slices.SortedFunc(maps.Keys(c.ended), func(a, b string) int { return c.ended[b] - c.ended[a] })
@@ -83,10 +83,10 @@ func (c *cell) endings() string {
 	return strings.Join(out, ", ")
 }
 
-func (c *cell) passed() bool {
+func (c *cell) hasPassed() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return !c.counts.bad() && len(c.problems) == 0
+	return !c.counts.isBad() && len(c.problems) == 0
 }
 
 // asked is one question, from its first try to its end.
@@ -104,9 +104,9 @@ var asking atomic.Int64
 // Keys are unlike those of an earlier life of the harness.
 var life = fmt.Sprintf("%x", time.Now().UnixNano()&0xfffffff) + fmt.Sprintf("%x", os.Getpid())
 
-// ask posts a question until a server takes it, and has its run followed. armed gets its key before; onEvent each
-// event's place.
-func (c *cell) ask(
+// askQuestion posts a question until a server takes it, and has its run followed. armed gets its key before; onEvent
+// each event's place.
+func (c *cell) askQuestion(
 	ctx context.Context, g *rig, base string, armed func(key string), onEvent func(n int),
 ) (*asked, error) {
 	a := &asked{key: fmt.Sprintf("run-%s-%d", life, asking.Add(1)), onEvent: onEvent, over: make(chan struct{})}
@@ -123,7 +123,7 @@ func (c *cell) ask(
 	late := time.After(90 * time.Second)
 	for try := 0; ; try++ {
 		began := time.Now()
-		status, answer, err := send(ctx, http.MethodPost, base+"/chat", "application/json", body, a.key)
+		status, answer, err := sendRequest(ctx, http.MethodPost, base+"/chat", "application/json", body, a.key)
 		if err == nil && status == http.StatusAccepted {
 			var started struct {
 				RunID  string `json:"run_id"`
@@ -143,7 +143,7 @@ func (c *cell) ask(
 			c.slowest = max(c.slowest, time.Since(began))
 			c.mu.Unlock()
 		default:
-			c.problem("POST /chat answered %d %.200s", status, answer)
+			c.noteProblem("POST /chat answered %d %.200s", status, answer)
 		}
 		if try > 2 { // it has died: another replica serves
 			base = g.proxy
@@ -156,10 +156,10 @@ func (c *cell) ask(
 			return nil, ctx.Err()
 		}
 	}
-	c.add(func(n *counts) { n.runs++ })
+	c.addCounts(func(n *counts) { n.runs++ })
 	c.wg.Go(func() {
 		defer close(a.over)
-		c.follow(ctx, g, a)
+		c.followRun(ctx, g, a)
 	})
 	return a, nil
 }
@@ -167,8 +167,8 @@ func (c *cell) ask(
 // client has no limit of its own: every request has one by its context.
 var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Second}}
 
-// send makes a request and reads its whole answer.
-func send(
+// sendRequest makes a request and reads its whole answer.
+func sendRequest(
 	ctx context.Context, method, url, contentType string, body []byte, key string,
 ) (status int, answer []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)

@@ -20,34 +20,34 @@ func underLoad(ctx context.Context, g *rig, c *cell, act func() error) error {
 	loading, stop := context.WithCancel(ctx)
 	defer stop()
 	var load sync.WaitGroup
-	g.load(loading, &load, c, 4, 2*time.Second)
-	before := c.count()
-	if err := c.until(ctx, before+8); err != nil {
+	g.loadRig(loading, &load, c, 4, 2*time.Second)
+	before := c.countRuns()
+	if err := c.waitForRuns(ctx, before+8); err != nil {
 		return err
 	}
 	err := act()
 	if err == nil {
-		err = c.until(ctx, c.count()+8)
+		err = c.waitForRuns(ctx, c.countRuns()+8)
 	}
 	stop()
 	load.Wait()
 	return err
 }
 
-func (c *cell) count() int {
+func (c *cell) countRuns() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.counts.runs
 }
 
-// until waits until so many runs were taken.
-func (c *cell) until(ctx context.Context, runs int) error {
+// waitForRuns waits until so many runs were taken.
+func (c *cell) waitForRuns(ctx context.Context, runs int) error {
 	late := time.After(2 * time.Minute)
-	for c.count() < runs {
+	for c.countRuns() < runs {
 		select {
 		case <-time.After(10 * time.Millisecond):
 		case <-late:
-			return fmt.Errorf("no questions are taken: %d runs, want %d", c.count(), runs)
+			return fmt.Errorf("no questions are taken: %d runs, want %d", c.countRuns(), runs)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -55,21 +55,21 @@ func (c *cell) until(ctx context.Context, runs int) error {
 	return nil
 }
 
-// rolling ends every replica in order, one after the other, and starts it again.
-func rolling(ctx context.Context, g *rig, c *cell) error {
+// rollReplicas ends every replica in order, one after the other, and starts it again.
+func rollReplicas(ctx context.Context, g *rig, c *cell) error {
 	return underLoad(ctx, g, c, func() error {
 		for _, r := range g.replicas {
 			began := time.Now()
-			if code := r.process().end(ctx); code != 0 {
-				c.problem("%s ended with code %d after SIGTERM", r.addr, code)
+			if code := r.currentProcess().endProcess(ctx); code != 0 {
+				c.noteProblem("%s ended with code %d after SIGTERM", r.addr, code)
 			}
 			if took := time.Since(began); took > 30*time.Second {
-				c.problem("%s took %v to stop", r.addr, took)
+				c.noteProblem("%s took %v to stop", r.addr, took)
 			}
-			if err := r.start(); err != nil {
+			if err := r.startServing(); err != nil {
 				return err
 			}
-			if err := c.until(ctx, c.count()+4); err != nil {
+			if err := c.waitForRuns(ctx, c.countRuns()+4); err != nil {
 				return err
 			}
 		}
@@ -87,12 +87,12 @@ func postgresAway(how string, away time.Duration) act {
 			}
 			for began := time.Now(); time.Since(began) < away; {
 				asked := time.Now()
-				status, answer, err := send(
-					ctx, http.MethodPost, g.replicas[0].url()+"/chat", "application/json",
+				status, answer, err := sendRequest(
+					ctx, http.MethodPost, g.replicas[0].baseURL()+"/chat", "application/json",
 					[]byte(`{"message":"Is anybody there?"}`), "",
 				)
 				if err != nil || status != http.StatusServiceUnavailable {
-					c.problem(
+					c.noteProblem(
 						"without its database, a replica answers a question with %d %.200s %v", status, answer, err,
 					)
 				}
@@ -106,18 +106,18 @@ func postgresAway(how string, away time.Duration) act {
 	}
 }
 
-// slow disturbs the links to one thing for a while.
-func slow(on string, f fault, lasting time.Duration) act {
+// slowLinks disturbs the links to one thing for a while.
+func slowLinks(on string, f fault, lasting time.Duration) act {
 	return func(ctx context.Context, g *rig, c *cell) error {
 		return underLoad(ctx, g, c, func() error {
-			if err := g.disturb(on, f); err != nil {
+			if err := g.disturbLinks(on, f); err != nil {
 				return err
 			}
 			select {
 			case <-time.After(lasting):
 			case <-ctx.Done():
 			}
-			return g.disturb(on, fine)
+			return g.disturbLinks(on, fine)
 		})
 	}
 }
@@ -134,7 +134,7 @@ func milvusAway(emptied bool) act {
 					return err
 				}
 			}
-			if err := c.until(ctx, c.count()+12); err != nil { // questions go on without it
+			if err := c.waitForRuns(ctx, c.countRuns()+12); err != nil { // questions go on without it
 				return err
 			}
 			return g.milvus.Run(ctx)
@@ -149,7 +149,7 @@ func milvusSilent(ctx context.Context, g *rig, c *cell) error {
 		if err := g.milvus.Pause(); err != nil {
 			return err
 		}
-		err := c.until(ctx, c.count()+12)
+		err := c.waitForRuns(ctx, c.countRuns()+12)
 		if resumed := g.milvus.Resume(); resumed != nil {
 			return resumed
 		}
@@ -178,16 +178,16 @@ func cutOff(ctx context.Context, g *rig, c *cell) error {
 	all := sync.OnceFunc(func() { close(reached) })
 	for _, p := range points {
 		waiting.Go(func() {
-			a, err := c.ask(ctx, g, r.url(), func(key string) {
-				g.outside.arm(key, p, func() {
-					if err := r.links[onPostgres].set(stalled); err != nil {
-						c.problem("%v", err)
+			a, err := c.askQuestion(ctx, g, r.baseURL(), func(key string) {
+				g.outside.armPoint(key, p, func() {
+					if err := r.links[onPostgres].setFault(stalled); err != nil {
+						c.noteProblem("%v", err)
 					}
 					all()
 				})
 			}, nil)
 			if err != nil {
-				c.problem("%v", err)
+				c.noteProblem("%v", err)
 				return
 			}
 			mu.Lock()
@@ -198,38 +198,39 @@ func cutOff(ctx context.Context, g *rig, c *cell) error {
 	select {
 	case <-reached:
 	case <-time.After(30 * time.Second):
-		c.problem("none of its runs got anywhere")
+		c.noteProblem("none of its runs got anywhere")
 	}
 	time.Sleep(45 * time.Second) // a lease and a look at them
-	if err := r.links[onPostgres].set(fine); err != nil {
+	if err := r.links[onPostgres].setFault(fine); err != nil {
 		return err
 	}
 	waiting.Wait()
 	return nil
 }
 
-// frozen stops one replica's process where it is until the others have taken its runs over, and lets it go on.
-func frozen(ctx context.Context, g *rig, c *cell) error {
+// freezeReplica stops one replica's process where it is until the others have taken its runs over, and lets it go on.
+func freezeReplica(ctx context.Context, g *rig, c *cell) error {
 	r := g.replicas[1]
 	reached := make(chan struct{})
 	freeze := sync.OnceFunc(func() {
-		if err := r.process().cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-			c.problem("%v", err)
+		if err := r.currentProcess().cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+			c.noteProblem("%v", err)
 		}
 		close(reached)
 	})
 	for _, p := range []point{atTool, inAnswer, lateAnswer} {
-		if _, err := c.ask(ctx, g, r.url(), func(key string) { g.outside.arm(key, p, freeze) }, nil); err != nil {
+		if _, err := c.askQuestion(ctx, g, r.baseURL(), func(key string) { g.outside.armPoint(key, p, freeze) },
+			nil); err != nil {
 			return err
 		}
 	}
 	select {
 	case <-reached:
 	case <-time.After(30 * time.Second):
-		c.problem("none of its runs got anywhere")
+		c.noteProblem("none of its runs got anywhere")
 	}
 	time.Sleep(45 * time.Second)
-	return r.process().cmd.Process.Signal(syscall.SIGCONT)
+	return r.currentProcess().cmd.Process.Signal(syscall.SIGCONT)
 }
 
 // atPoint disturbs the links to one thing when a run gets to a point, for a while.
@@ -237,35 +238,35 @@ func atPoint(on string, f fault, p point, lasting time.Duration) act {
 	return func(ctx context.Context, g *rig, c *cell) error {
 		reached := make(chan struct{})
 		begin := sync.OnceFunc(func() {
-			if err := g.disturb(on, f); err != nil {
-				c.problem("%v", err)
+			if err := g.disturbLinks(on, f); err != nil {
+				c.noteProblem("%v", err)
 			}
 			close(reached)
 		})
-		if err := c.put(ctx, g); err != nil {
+		if err := c.putDocument(ctx, g); err != nil {
 			return err
 		}
 		var load sync.WaitGroup
 		for _, r := range g.replicas {
 			load.Go(func() {
-				if _, err := c.ask(
-					ctx, g, r.url(), func(key string) { g.outside.arm(key, p, begin) }, nil,
+				if _, err := c.askQuestion(
+					ctx, g, r.baseURL(), func(key string) { g.outside.armPoint(key, p, begin) }, nil,
 				); err != nil {
-					c.problem("%v", err)
+					c.noteProblem("%v", err)
 				}
 			})
 		}
 		select {
 		case <-reached:
 		case <-time.After(30 * time.Second):
-			c.problem("no run got to this point")
+			c.noteProblem("no run got to this point")
 		}
 		late := time.After(lasting)
 		loading, stop := context.WithCancel(ctx)
 		defer stop()
-		g.load(loading, &load, c, 1, 0)
+		g.loadRig(loading, &load, c, 1, 0)
 		<-late
-		if err := g.disturb(on, fine); err != nil {
+		if err := g.disturbLinks(on, fine); err != nil {
 			return err
 		}
 		stop()
@@ -283,8 +284,8 @@ type plan struct {
 	act  act
 }
 
-// grid are all faults on all links at three points of a run.
-func grid() (plans []plan) {
+// linkPlans are all faults on all links at three points of a run.
+func linkPlans() (plans []plan) {
 	for _, on := range []string{onPostgres, onMilvus, onModel} {
 		for _, f := range []fault{latency, stalled, reset, sliced, limited} {
 			for _, p := range []point{atFirstTurn, atTool, inAnswer} {
@@ -301,30 +302,30 @@ func grid() (plans []plan) {
 	return plans
 }
 
-// dependencies are the faults of what the replicas depend on, and of single replicas.
-func dependencies() []plan {
+// dependencyPlans are the faults of what the replicas depend on, and of single replicas.
+func dependencyPlans() []plan {
 	return []plan{
-		{"SIGTERM, one replica after the other", rolling},
+		{"SIGTERM, one replica after the other", rollReplicas},
 		{"PostgreSQL stopped for 4 s", postgresAway(postgrestest.Fast, 4*time.Second)},
 		{"PostgreSQL restarted", postgresAway(postgrestest.Fast, 0)},
 		{"PostgreSQL crashed", postgresAway(postgrestest.Immediate, 0)},
-		{"PostgreSQL slow: 300 ms each way", slow(onPostgres, latency, 6*time.Second)},
-		{"PostgreSQL silent for 4 s", slow(onPostgres, stalled, 4*time.Second)},
+		{"PostgreSQL slow: 300 ms each way", slowLinks(onPostgres, latency, 6*time.Second)},
+		{"PostgreSQL silent for 4 s", slowLinks(onPostgres, stalled, 4*time.Second)},
 		{"Milvus killed and started", milvusAway(false)},
 		{"Milvus silent", milvusSilent},
-		{"Milvus slow: 300 ms each way", slow(onMilvus, latency, 6*time.Second)},
+		{"Milvus slow: 300 ms each way", slowLinks(onMilvus, latency, 6*time.Second)},
 		{"Milvus lost its collections", milvusAway(true)},
-		{"the model's server refuses for 6 s", slow(onModel, refused, 6*time.Second)},
-		{"the model's server is silent for 6 s", slow(onModel, stalled, 6*time.Second)},
+		{"the model's server refuses for 6 s", slowLinks(onModel, refused, 6*time.Second)},
+		{"the model's server is silent for 6 s", slowLinks(onModel, stalled, 6*time.Second)},
 		{"the disk of the originals full", diskFull(originalsOf, false)},
 		{"one process with SQLite: its disk full", byItself(
 			true, diskFull(func(g *rig) string { return g.replicas[0].dir }, true),
 		)},
 		{"originals in a bucket: kill -9, and its storage gone for 4 s", inBucket},
-		{"PostgreSQL slow, and a replica killed", withKill(slow(onPostgres, latency, 6*time.Second))},
+		{"PostgreSQL slow, and a replica killed", withKill(slowLinks(onPostgres, latency, 6*time.Second))},
 		{"Milvus killed and started, and a replica killed", withKill(milvusAway(false))},
 		{"PostgreSQL restarted, and a replica killed", withKill(postgresAway(postgrestest.Fast, 0))},
 		{"one replica cut off from PostgreSQL for 45 s", cutOff},
-		{"one replica frozen for 45 s", frozen},
+		{"one replica frozen for 45 s", freezeReplica},
 	}
 }

@@ -92,9 +92,9 @@ func clockOff(binary string, by time.Duration) act {
 		c.unbroken = true
 		r := g.replicas[2]
 		right, env := r.binary, r.env
-		r.kill()
+		r.killServer()
 		r.binary, r.env = binary, append(env[:len(env):len(env)], fmt.Sprintf("FAULTS_CLOCK=%d@4", int(by.Seconds())))
-		if err := r.start(); err != nil {
+		if err := r.startServing(); err != nil {
 			return err
 		}
 		err := underLoad(ctx, g, c, func() error {
@@ -105,8 +105,8 @@ func clockOff(binary string, by time.Duration) act {
 			return nil
 		})
 		c.wg.Wait() // a run that the end of this replica breaks off would count
-		r.kill()
+		r.killServer()
 		r.binary, r.env = right, env
-		return errors.Join(err, r.start())
+		return errors.Join(err, r.startServing())
 	}
 }

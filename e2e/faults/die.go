@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// dying kills two of the replicas, one after the other, and starts them again only when the third one has ended all
+// killTwo kills two of the replicas, one after the other, and starts them again only when the third one has ended all
 // that they worked on.
-func dying(ctx context.Context, g *rig, c *cell) error {
+func killTwo(ctx context.Context, g *rig, c *cell) error {
 	c.died = map[string]time.Time{}
 	var errs []error
 	for i, r := range g.replicas[:2] {
@@ -20,17 +20,18 @@ func dying(ctx context.Context, g *rig, c *cell) error {
 		}
 		reached := make(chan struct{})
 		kill := sync.OnceFunc(func() {
-			r.strike()
+			r.killWithoutWait()
 			c.mu.Lock()
-			c.died[r.url()] = time.Now()
+			c.died[r.baseURL()] = time.Now()
 			c.mu.Unlock()
 			close(reached)
 		})
 		var asking sync.WaitGroup
 		for _, p := range []point{atToolTurn, atTool, inAnswer, lateAnswer} {
 			asking.Go(func() {
-				if _, err := c.ask(ctx, g, r.url(), func(key string) { g.outside.arm(key, p, kill) }, nil); err != nil {
-					c.problem("%v", err)
+				if _, err := c.askQuestion(ctx, g, r.baseURL(), func(key string) { g.outside.armPoint(key, p, kill) },
+					nil); err != nil {
+					c.noteProblem("%v", err)
 				}
 			})
 		}
@@ -38,17 +39,17 @@ func dying(ctx context.Context, g *rig, c *cell) error {
 		case <-reached:
 		case <-time.After(30 * time.Second):
 			kill()
-			c.problem("none of its runs got anywhere")
+			c.noteProblem("none of its runs got anywhere")
 		}
 		asking.Wait()
 	}
 	c.wg.Wait()
 	if c.taken == 0 {
-		c.problem("nothing was under way")
+		c.noteProblem("nothing was under way")
 	}
 	for _, r := range g.replicas[:2] {
-		r.kill()
-		errs = append(errs, r.start())
+		r.killServer()
+		errs = append(errs, r.startServing())
 	}
 	return errors.Join(errs...)
 }
@@ -58,7 +59,7 @@ func withKill(other act) act {
 	return func(ctx context.Context, g *rig, c *cell) error {
 		killed := make(chan error, 1)
 		go func() { // ends with killOne
-			if err := c.until(ctx, c.count()+6); err != nil {
+			if err := c.waitForRuns(ctx, c.countRuns()+6); err != nil {
 				killed <- err
 				return
 			}

@@ -28,8 +28,8 @@ func smallDisk(dir string) error {
 	return nil
 }
 
-// fill leaves no byte of the disk at dir free, and returns what frees it again.
-func fill(dir string) (free func() error, err error) {
+// fillDisk leaves no byte of the disk at dir free, and returns what frees it again.
+func fillDisk(dir string) (free func() error, err error) {
 	name := filepath.Join(dir, "filler")
 	f, err := os.Create(name)
 	if err != nil {
@@ -46,8 +46,8 @@ func fill(dir string) (free func() error, err error) {
 	return func() error { return os.Remove(name) }, nil
 }
 
-// alone is a rig of one process that keeps everything in its data directory, on a small disk.
-func (g *rig) alone(ctx context.Context) (*rig, error) {
+// aloneRig is a rig of one process that keeps everything in its data directory, on a small disk.
+func (g *rig) aloneRig(ctx context.Context) (*rig, error) {
 	r := &replica{life: ctx, binary: g.binary, dir: filepath.Join(g.dir, "alone", "data"), log: filepath.Join(
 		g.dir, "alone.log",
 	), links: map[string]*link{}}
@@ -67,14 +67,14 @@ func (g *rig) alone(ctx context.Context) (*rig, error) {
 	}
 	r.env = append(r.env, "OPENAI_BASE_URL=http://"+g.outside.addr+"/v1")
 	return &rig{
-		dir: g.dir, binary: g.binary, log: g.log, outside: g.outside, replicas: []*replica{r}, proxy: r.url(),
+		dir: g.dir, binary: g.binary, log: g.log, outside: g.outside, replicas: []*replica{r}, proxy: r.baseURL(),
 	}, nil
 }
 
 // byItself does something on one process that keeps everything in its data directory, beside the replicas.
 func byItself(disk bool, do act) act {
 	return func(ctx context.Context, g *rig, c *cell) (err error) {
-		one, err := g.alone(ctx)
+		one, err := g.aloneRig(ctx)
 		if err != nil {
 			return err
 		}
@@ -85,14 +85,14 @@ func byItself(disk bool, do act) act {
 			}
 			defer func() { err = errors.Join(err, unix.Unmount(r.dir, unix.MNT_DETACH)) }()
 		}
-		if err := r.start(); err != nil {
+		if err := r.startServing(); err != nil {
 			return err
 		}
 		defer func() {
-			r.kill()
+			r.killServer()
 			err = errors.Join(err, os.RemoveAll(filepath.Join(r.dir, "footnote.db")))
 		}()
-		if err := one.stock(ctx); err != nil {
+		if err := one.stockLibrary(ctx); err != nil {
 			return err
 		}
 		err = do(ctx, one, c)
@@ -108,7 +108,7 @@ func diskFull(dir func(*rig) string, questions bool) act {
 			return errors.New("there is no small disk to fill, which needs root")
 		}
 		return underLoad(ctx, g, c, func() error {
-			free, err := fill(dir(g))
+			free, err := fillDisk(dir(g))
 			if err != nil {
 				return err
 			}
@@ -119,23 +119,23 @@ func diskFull(dir func(*rig) string, questions bool) act {
 			if err != nil {
 				return err
 			}
-			status, answer, err := send(ctx, http.MethodPost, g.proxy+"/documents", contentType, body, "")
+			status, answer, err := sendRequest(ctx, http.MethodPost, g.proxy+"/documents", contentType, body, "")
 			if err != nil || !strings.Contains(string(answer), `"disk_full"`) {
-				c.problem("an upload to the full disk: %d %.300s %v", status, answer, err)
+				c.noteProblem("an upload to the full disk: %d %.300s %v", status, answer, err)
 			}
 			if questions {
-				status, answer, err := send(ctx, http.MethodPost, g.proxy+"/chat", "application/json", []byte(
+				status, answer, err := sendRequest(ctx, http.MethodPost, g.proxy+"/chat", "application/json", []byte(
 					`{"message":"Is there room?"}`,
 				), "")
 				if err != nil || status != http.StatusInsufficientStorage {
-					c.problem("a question on the full disk: %d %.300s %v", status, answer, err)
+					c.noteProblem("a question on the full disk: %d %.300s %v", status, answer, err)
 				}
 			}
-			status, answer, err = send(ctx, http.MethodPost, g.proxy+"/search", "application/json", []byte(
+			status, answer, err = sendRequest(ctx, http.MethodPost, g.proxy+"/search", "application/json", []byte(
 				`{"query":"slates","mode":"lexical"}`,
 			), "")
 			if err != nil || status != http.StatusOK || !strings.Contains(string(answer), "slates") {
-				c.problem("a search on the full disk: %d %.300s %v", status, answer, err)
+				c.noteProblem("a search on the full disk: %d %.300s %v", status, answer, err)
 			}
 			time.Sleep(3 * time.Second) // runs under way meet it
 			return free()

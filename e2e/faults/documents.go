@@ -23,8 +23,8 @@ const documentLimit = 4 * time.Minute
 
 var written atomic.Int64
 
-// book is a document whose every section has words of its own, and one that all share.
-func book(n int64) (body string, words []string) {
+// makeBook is a document whose every section has words of its own, and one that all share.
+func makeBook(n int64) (body string, words []string) {
 	rng := rand.New(rand.NewPCG(uint64(n), 7))
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Book %d\n\n", n)
@@ -43,10 +43,11 @@ func book(n int64) (body string, words []string) {
 	return b.String(), words
 }
 
-// put uploads a document until a server takes it, and has it watched until all of it is found, by words and by meaning.
-func (c *cell) put(ctx context.Context, g *rig) error {
+// putDocument uploads a document until a server takes it, and has it watched until all of it is found, by words and by
+// meaning.
+func (c *cell) putDocument(ctx context.Context, g *rig) error {
 	n := written.Add(1)
-	text, words := book(n)
+	text, words := makeBook(n)
 	space := fmt.Sprintf("book-%s-%d", life, n)
 	body, contentType, err := uploadForm(space, text)
 	if err != nil {
@@ -55,7 +56,7 @@ func (c *cell) put(ctx context.Context, g *rig) error {
 	late := time.After(90 * time.Second)
 	var id string
 	for id == "" {
-		status, answer, err := send(ctx, http.MethodPost, g.proxy+"/documents", contentType, body, "")
+		status, answer, err := sendRequest(ctx, http.MethodPost, g.proxy+"/documents", contentType, body, "")
 		var taken struct {
 			Documents []struct {
 				ID string `json:"id"`
@@ -81,15 +82,15 @@ func (c *cell) put(ctx context.Context, g *rig) error {
 		ctx, cancel := context.WithTimeout(ctx, documentLimit+c.lasting)
 		defer cancel()
 		for {
-			err := g.whole(ctx, id, space, words)
+			err := g.missingParts(ctx, id, space, words)
 			if err == nil {
 				return
 			}
 			select {
 			case <-time.After(300 * time.Millisecond):
 			case <-ctx.Done():
-				c.add(func(n *counts) { n.half++ })
-				c.problem("document %s: %v", id, err)
+				c.addCounts(func(n *counts) { n.half++ })
+				c.noteProblem("document %s: %v", id, err)
 				return
 			}
 		}
@@ -114,10 +115,10 @@ func uploadForm(space, text string) ([]byte, string, error) {
 	return body.Bytes(), w.FormDataContentType(), err
 }
 
-// whole reports what is missing of a document. Each document is alone in its namespace, so a search for the word that
-// all sections share finds every passage, and a search by meaning has to find the same ones.
-func (g *rig) whole(ctx context.Context, id, space string, words []string) error {
-	status, answer, err := send(ctx, http.MethodGet, g.proxy+"/documents/"+id, "", nil, "")
+// missingParts reports what is missing of a document. Each document is alone in its namespace, so a search for the word
+// that all sections share finds every passage, and a search by meaning has to find the same ones.
+func (g *rig) missingParts(ctx context.Context, id, space string, words []string) error {
+	status, answer, err := sendRequest(ctx, http.MethodGet, g.proxy+"/documents/"+id, "", nil, "")
 	var doc struct {
 		State    string `json:"state"`
 		Semantic string `json:"semantic"`
@@ -131,7 +132,7 @@ func (g *rig) whole(ctx context.Context, id, space string, words []string) error
 	if doc.State != "ready" || doc.Semantic != "ready" {
 		return fmt.Errorf("it is %s, its vectors are %s", doc.State, doc.Semantic)
 	}
-	byWords, text, err := g.passages(ctx, space, "miller", "lexical")
+	byWords, text, err := g.findPassages(ctx, space, "miller", "lexical")
 	if err != nil {
 		return err
 	}
@@ -140,7 +141,7 @@ func (g *rig) whole(ctx context.Context, id, space string, words []string) error
 			return fmt.Errorf("word %d of %d is in none of its %d passages", i, len(words), len(byWords))
 		}
 	}
-	byMeaning, _, err := g.passages(ctx, space, "the miller "+words[0], "semantic")
+	byMeaning, _, err := g.findPassages(ctx, space, "the miller "+words[0], "semantic")
 	if err != nil {
 		return err
 	}
@@ -150,13 +151,13 @@ func (g *rig) whole(ctx context.Context, id, space string, words []string) error
 	return nil
 }
 
-// passages returns where the passages that a search finds begin, in order, and their texts.
-func (g *rig) passages(ctx context.Context, space, query, mode string) (starts []int, text string, err error) {
+// findPassages returns where the passages that a search finds begin, in order, and their texts.
+func (g *rig) findPassages(ctx context.Context, space, query, mode string) (starts []int, text string, err error) {
 	body, err := json.Marshal(map[string]any{"query": query, "mode": mode, "namespace": space, "top_k": 50})
 	if err != nil {
 		return nil, "", err
 	}
-	status, answer, err := send(ctx, http.MethodPost, g.proxy+"/search", "application/json", body, "")
+	status, answer, err := sendRequest(ctx, http.MethodPost, g.proxy+"/search", "application/json", body, "")
 	if err != nil || status != http.StatusOK {
 		return nil, "", errors.Join(err, fmt.Errorf("search answers %d %.200s", status, answer))
 	}
@@ -188,8 +189,8 @@ var library = map[string]string{
 	"diary.txt": "The miller wrote on Monday that the roof leaked again and that the rent was late.\n",
 }
 
-// stock uploads the library and waits until it is ready.
-func (g *rig) stock(ctx context.Context) error {
+// stockLibrary uploads the library and waits until it is ready.
+func (g *rig) stockLibrary(ctx context.Context) error {
 	for name, text := range library {
 		var body bytes.Buffer
 		w := multipart.NewWriter(&body)
@@ -203,14 +204,14 @@ func (g *rig) stock(ctx context.Context) error {
 		if err := w.Close(); err != nil {
 			return err
 		}
-		if status, answer, err := send(
-			ctx, http.MethodPost, g.replicas[0].url()+"/documents", w.FormDataContentType(), body.Bytes(), "",
+		if status, answer, err := sendRequest(
+			ctx, http.MethodPost, g.replicas[0].baseURL()+"/documents", w.FormDataContentType(), body.Bytes(), "",
 		); err != nil || status != http.StatusAccepted {
 			return errors.Join(err, fmt.Errorf("upload: %d %.300s", status, answer))
 		}
 	}
 	for {
-		_, answer, err := send(ctx, http.MethodGet, g.replicas[0].url()+"/documents", "", nil, "")
+		_, answer, err := sendRequest(ctx, http.MethodGet, g.replicas[0].baseURL()+"/documents", "", nil, "")
 		if err == nil && strings.Count(string(answer), `"semantic":"ready"`) == len(library) {
 			return nil
 		}

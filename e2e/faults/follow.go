@@ -37,59 +37,59 @@ var (
 	errGone = errors.New("there is no such run")
 )
 
-// follow reads a run's events as a browser does, again and again after its last one, and judges what came and what
+// followRun reads a run's events as a browser does, again and again after its last one, and judges what came and what
 // was stored.
-func (c *cell) follow(ctx context.Context, g *rig, a *asked) {
+func (c *cell) followRun(ctx context.Context, g *rig, a *asked) {
 	ctx, cancel := context.WithTimeout(ctx, runLimit+c.lasting)
 	defer cancel()
 	from := a.at // the replica that took it, and after that whichever nginx chooses
 	wait := soonest
-	for !a.done() {
-		before := a.last()
-		err := read(ctx, from+a.events, a.last(), func(e event) bool { return c.take(a, e) })
+	for !a.isDone() {
+		before := a.lastEvent()
+		err := readStream(ctx, from+a.events, a.lastEvent(), func(e event) bool { return c.takeEvent(a, e) })
 		from = g.proxy
-		if errors.Is(err, errOver) && !a.done() || errors.Is(err, errGone) {
-			c.add(func(n *counts) { n.lost++ })
-			c.problem("%s (%s): after event %d: %v", a.run, a.key, a.last(), err)
+		if errors.Is(err, errOver) && !a.isDone() || errors.Is(err, errGone) {
+			c.addCounts(func(n *counts) { n.lost++ })
+			c.noteProblem("%s (%s): after event %d: %v", a.run, a.key, a.lastEvent(), err)
 			break
 		}
 		if ctx.Err() != nil {
-			c.add(func(n *counts) { n.endless++ })
-			c.problem("%s (%s): no end after event %d", a.run, a.key, a.last())
+			c.addCounts(func(n *counts) { n.endless++ })
+			c.noteProblem("%s (%s): no end after event %d", a.run, a.key, a.lastEvent())
 			a.status = "endless"
 			return
 		}
-		if a.last() != before {
+		if a.lastEvent() != before {
 			wait = soonest
 		}
-		if !a.done() {
+		if !a.isDone() {
 			time.Sleep(wait)
 			wait = min(2*wait, latest)
 		}
 	}
-	log, err := g.stored(ctx, a)
+	log, err := g.storedLog(ctx, a)
 	if err != nil {
-		c.add(func(n *counts) { n.endless++ })
-		c.problem("%s (%s): its log can't be read: %v", a.run, a.key, err)
+		c.addCounts(func(n *counts) { n.endless++ })
+		c.noteProblem("%s (%s): its log can't be read: %v", a.run, a.key, err)
 		return
 	}
-	c.judge(ctx, g, a, log)
+	c.judgeRun(ctx, g, a, log)
 }
 
-func (a *asked) last() int64 {
+func (a *asked) lastEvent() int64 {
 	if len(a.seen) == 0 {
 		return 0
 	}
 	return a.seen[len(a.seen)-1].id
 }
 
-func (a *asked) done() bool {
+func (a *asked) isDone() bool {
 	return len(a.seen) > 0 && a.seen[len(a.seen)-1].name == string(chat.KindRunDone)
 }
 
-// take judges the place of an event among those that came before, and reports whether to go on.
-func (c *cell) take(a *asked, e event) bool {
-	last := a.last()
+// takeEvent judges the place of an event among those that came before, and reports whether to go on.
+func (c *cell) takeEvent(a *asked, e event) bool {
+	last := a.lastEvent()
 	switch {
 	case e.name == string(chat.KindReset) && c.forgets:
 		c.mu.Lock()
@@ -98,26 +98,26 @@ func (c *cell) take(a *asked, e event) bool {
 		a.seen = nil
 		return false
 	case e.name == string(chat.KindReset):
-		c.add(func(n *counts) { n.lost++ })
-		c.problem("%s (%s): the server says that its log ends before %d", a.run, a.key, last)
+		c.addCounts(func(n *counts) { n.lost++ })
+		c.noteProblem("%s (%s): the server says that its log ends before %d", a.run, a.key, last)
 		a.seen = nil
 		return false
 	case e.id > last+1:
-		c.add(func(n *counts) { n.lost += int(e.id - last - 1) })
-		c.problem("%s (%s): %d follows %d", a.run, a.key, e.id, last)
+		c.addCounts(func(n *counts) { n.lost += int(e.id - last - 1) })
+		c.noteProblem("%s (%s): %d follows %d", a.run, a.key, e.id, last)
 	case e.id <= last:
 		again := false
 		for _, s := range a.seen {
 			again = again || s == e
 		}
-		c.add(func(n *counts) {
+		c.addCounts(func(n *counts) {
 			if again {
 				n.doubled++
 			} else {
 				n.disordered++
 			}
 		})
-		c.problem("%s (%s): %d %s comes after %d", a.run, a.key, e.id, e.name, last)
+		c.noteProblem("%s (%s): %d %s comes after %d", a.run, a.key, e.id, e.name, last)
 		return true
 	}
 	a.seen = append(a.seen, e)
@@ -127,8 +127,8 @@ func (c *cell) take(a *asked, e event) bool {
 	return e.name != string(chat.KindRunDone)
 }
 
-// read reads a stream behind a number until take says no, the stream ends, or nothing comes for long.
-func read(ctx context.Context, url string, after int64, take func(event) bool) error {
+// readStream reads a stream behind a number until take says no, the stream ends, or nothing comes for long.
+func readStream(ctx context.Context, url string, after int64, take func(event) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	quiet := time.AfterFunc(quietTime, cancel)
@@ -188,11 +188,11 @@ func read(ctx context.Context, url string, after int64, take func(event) bool) e
 	}
 }
 
-// stored reads the whole log of a run once more.
-func (g *rig) stored(ctx context.Context, a *asked) (log []event, err error) {
+// storedLog reads the whole log of a run once more.
+func (g *rig) storedLog(ctx context.Context, a *asked) (log []event, err error) {
 	for ctx.Err() == nil {
 		log = nil
-		err = read(ctx, g.proxy+a.events+"?after=0", 0, func(e event) bool { log = append(log, e); return true })
+		err = readStream(ctx, g.proxy+a.events+"?after=0", 0, func(e event) bool { log = append(log, e); return true })
 		if len(log) > 0 && log[len(log)-1].name == string(chat.KindRunDone) || errors.Is(err, errGone) {
 			return log, nil
 		}
@@ -219,24 +219,24 @@ func (c *cell) takenOver(a *asked, at chat.Step, times int) {
 	}
 }
 
-// judge compares what was seen with what is stored, and looks for anything that happened twice.
-func (c *cell) judge(ctx context.Context, g *rig, a *asked, log []event) {
+// judgeRun compares what was seen with what is stored, and looks for anything that happened twice.
+func (c *cell) judgeRun(ctx context.Context, g *rig, a *asked, log []event) {
 	var text strings.Builder
 	var answer *chat.Answer
 	open := map[string]chat.Status{}
 	answers, ends, cuts := 0, 0, 0
 	for i, e := range log {
 		if e.id != int64(i+1) {
-			c.add(func(n *counts) { n.disordered++ })
-			c.problem("%s (%s): entry %d of its log has the number %d", a.run, a.key, i+1, e.id)
+			c.addCounts(func(n *counts) { n.disordered++ })
+			c.noteProblem("%s (%s): entry %d of its log has the number %d", a.run, a.key, i+1, e.id)
 		}
 		if i < len(a.seen) && a.seen[i] != e {
-			c.add(func(n *counts) { n.lost++ })
-			c.problem("%s (%s): event %d was %.120s and is %.120s", a.run, a.key, i+1, a.seen[i].data, e.data)
+			c.addCounts(func(n *counts) { n.lost++ })
+			c.noteProblem("%s (%s): event %d was %.120s and is %.120s", a.run, a.key, i+1, a.seen[i].data, e.data)
 		}
 		p, err := chat.Event{Type: chat.Kind(e.name), Body: json.RawMessage(e.data)}.Payload()
 		if err != nil {
-			c.problem("%s: %v", a.run, err)
+			c.noteProblem("%s: %v", a.run, err)
 			continue
 		}
 		switch p := p.(type) {
@@ -247,7 +247,7 @@ func (c *cell) judge(ctx context.Context, g *rig, a *asked, log []event) {
 				c.takenOver(a, p, cuts)
 			}
 			if c.unbroken && (p.Step == "restart" || p.Step == "handover") {
-				c.problem("%s (%s): another server took it over", a.run, a.key)
+				c.noteProblem("%s (%s): another server took it over", a.run, a.key)
 			}
 		case chat.AnswerDelta:
 			text.WriteString(p.Text)
@@ -262,35 +262,35 @@ func (c *cell) judge(ctx context.Context, g *rig, a *asked, log []event) {
 		}
 	}
 	if a.status == string(chat.RunInterrupted) && cuts < givenUp-1 {
-		c.problem("%s (%s): it is given up although it was cut off %d times only", a.run, a.key, cuts+1)
+		c.noteProblem("%s (%s): it is given up although it was cut off %d times only", a.run, a.key, cuts+1)
 	}
 	if missing := len(a.seen) - len(log); missing > 0 {
-		c.add(func(n *counts) { n.lost += missing })
-		c.problem("%s (%s): %d events were seen, %d are stored", a.run, a.key, len(a.seen), len(log))
+		c.addCounts(func(n *counts) { n.lost += missing })
+		c.noteProblem("%s (%s): %d events were seen, %d are stored", a.run, a.key, len(a.seen), len(log))
 	}
-	if effects := g.outside.effect(a.key); effects > 1 || answers > 1 || ends > 1 {
-		c.add(func(n *counts) { n.twice++ })
-		c.problem("%s (%s): %d effects, %d answers, %d ends", a.run, a.key, effects, answers, ends)
+	if effects := g.outside.countEffects(a.key); effects > 1 || answers > 1 || ends > 1 {
+		c.addCounts(func(n *counts) { n.twice++ })
+		c.noteProblem("%s (%s): %d effects, %d answers, %d ends", a.run, a.key, effects, answers, ends)
 	}
 	if a.status == string(chat.RunCompleted) && (answer == nil || answer.Markdown != text.String()) {
-		c.add(func(n *counts) { n.lost++ })
-		c.problem("%s (%s): the pieces of its answer are not the answer", a.run, a.key)
+		c.addCounts(func(n *counts) { n.lost++ })
+		c.noteProblem("%s (%s): the pieces of its answer are not the answer", a.run, a.key)
 	}
 	for id, status := range open {
 		if status == chat.StatusRunning {
-			c.add(func(n *counts) { n.endless++ })
-			c.problem("%s (%s): its step %s runs for ever", a.run, a.key, id)
+			c.addCounts(func(n *counts) { n.endless++ })
+			c.noteProblem("%s (%s): its step %s runs for ever", a.run, a.key, id)
 		}
 	}
 	for ctx.Err() == nil {
-		status, body, err := send(ctx, http.MethodGet, g.proxy+"/agent/session/"+a.session, "", nil, "")
+		status, body, err := sendRequest(ctx, http.MethodGet, g.proxy+"/agent/session/"+a.session, "", nil, "")
 		var session struct {
 			Turns int `json:"turn_count"`
 		}
 		if err == nil && status == http.StatusOK && json.Unmarshal(body, &session) == nil {
 			if session.Turns != 1 {
-				c.add(func(n *counts) { n.twice++ })
-				c.problem("%s (%s): its conversation has %d questions", a.run, a.key, session.Turns)
+				c.addCounts(func(n *counts) { n.twice++ })
+				c.noteProblem("%s (%s): its conversation has %d questions", a.run, a.key, session.Turns)
 			}
 			break
 		}

@@ -40,9 +40,9 @@ func failPoints() (points []failPoint) {
 	return points
 }
 
-// killing kills replicas with SIGKILL, each again and again while the other two go on, at every point, rounds times,
-// while questions and documents come in. It stops early when the time is over.
-func killing(ctx context.Context, g *rig, c *cell, points []failPoint, rounds int, most time.Duration) error {
+// killReplicas kills replicas with SIGKILL, each again and again while the other two go on, at every point, rounds
+// times, while questions and documents come in. It stops early when the time is over.
+func killReplicas(ctx context.Context, g *rig, c *cell, points []failPoint, rounds int, most time.Duration) error {
 	following := ctx // what began is followed beyond this
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -56,7 +56,7 @@ func killing(ctx context.Context, g *rig, c *cell, points []failPoint, rounds in
 	var workers, load sync.WaitGroup
 	loading, stopLoad := context.WithCancel(following)
 	defer stopLoad()
-	g.load(loading, &load, c, 3, 3*time.Second)
+	g.loadRig(loading, &load, c, 3, 3*time.Second)
 	failed := make(chan error, len(g.replicas))
 	for _, r := range g.replicas {
 		workers.Go(func() {
@@ -91,7 +91,7 @@ func killing(ctx context.Context, g *rig, c *cell, points []failPoint, rounds in
 	)
 	c.mu.Unlock()
 	if hit.Load()*2 < kills.Load() {
-		c.problem("only %d of %d kills hit a run that was under way", hit.Load(), kills.Load())
+		c.noteProblem("only %d of %d kills hit a run that was under way", hit.Load(), kills.Load())
 	}
 	return <-failed
 }
@@ -103,13 +103,13 @@ func (c *cell) killOnce(ctx context.Context, g *rig, r *replica, p failPoint) (h
 	var once sync.Once
 	strike := func() {
 		once.Do(func() {
-			r.strike()
+			r.killWithoutWait()
 			close(reached)
 		})
 	}
 	armed := func(key string) {
 		if p.at != "" {
-			g.outside.arm(key, p.at, strike)
+			g.outside.armPoint(key, p.at, strike)
 		}
 	}
 	seen := func(n int) {
@@ -123,7 +123,7 @@ func (c *cell) killOnce(ctx context.Context, g *rig, r *replica, p failPoint) (h
 	}
 	answered := make(chan taken, 1)
 	go func() { // ends with the question's answer
-		a, err := c.ask(ctx, g, r.url(), armed, seen)
+		a, err := c.askQuestion(ctx, g, r.baseURL(), armed, seen)
 		answered <- taken{a, err}
 	}()
 	var a taken
@@ -145,8 +145,8 @@ func (c *cell) killOnce(ctx context.Context, g *rig, r *replica, p failPoint) (h
 	case <-reached: // before the answer: the question is sent again
 		hit = true
 	}
-	r.kill()
-	if err := r.start(); err != nil {
+	r.killServer()
+	if err := r.startServing(); err != nil {
 		return hit, err
 	}
 	if a.asked == nil {
@@ -160,16 +160,16 @@ func (c *cell) killOnce(ctx context.Context, g *rig, r *replica, p failPoint) (h
 	return hit, nil
 }
 
-// load asks questions through the proxy, so many at once, and uploads a document now and then, until ctx ends. What
+// loadRig asks questions through the proxy, so many at once, and uploads a document now and then, until ctx ends. What
 // it began is followed beyond that.
-func (g *rig) load(ctx context.Context, wg *sync.WaitGroup, c *cell, askers int, every time.Duration) {
+func (g *rig) loadRig(ctx context.Context, wg *sync.WaitGroup, c *cell, askers int, every time.Duration) {
 	following := context.WithoutCancel(ctx)
 	for range askers {
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				a, err := c.ask(following, g, g.proxy, nil, nil)
+				a, err := c.askQuestion(following, g, g.proxy, nil, nil)
 				if err != nil {
-					c.problem("%v", err)
+					c.noteProblem("%v", err)
 					return
 				}
 				select {
@@ -184,8 +184,8 @@ func (g *rig) load(ctx context.Context, wg *sync.WaitGroup, c *cell, askers int,
 	}
 	wg.Go(func() {
 		for {
-			if err := c.put(following, g); err != nil {
-				c.problem("%v", err)
+			if err := c.putDocument(following, g); err != nil {
+				c.noteProblem("%v", err)
 				return
 			}
 			select {

@@ -57,10 +57,10 @@ func newLink(ctx context.Context, network, addr, toNetwork, target string) (*lin
 	l := &link{life: ctx, network: network, addr: addr, toNetwork: toNetwork, target: target, changed: make(
 		chan struct{},
 	), wires: map[*wire]bool{}}
-	return l, l.listen()
+	return l, l.listenAgain()
 }
 
-func (l *link) listen() error {
+func (l *link) listenAgain() error {
 	if l.network == "unix" {
 		if err := os.Remove(l.addr); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
@@ -80,36 +80,36 @@ func (l *link) listen() error {
 			if err != nil {
 				return
 			}
-			l.wg.Go(func() { l.connect(from) })
+			l.wg.Go(func() { l.connectWire(from) })
 		}
 	})
 	return nil
 }
 
-func (l *link) connect(from net.Conn) {
+func (l *link) connectWire(from net.Conn) {
 	to, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(l.life, l.toNetwork, l.target)
 	if err != nil {
-		abort(from)
+		abortConn(from)
 		return
 	}
 	w := &wire{from: from, to: to, left: limitBytes}
 	l.mu.Lock()
 	l.wires[w] = true
 	if l.closed {
-		w.cut()
+		w.cutWire()
 	}
 	l.mu.Unlock()
 	var both sync.WaitGroup
-	both.Go(func() { l.pass(w, to, from) })
-	both.Go(func() { l.pass(w, from, to) })
+	both.Go(func() { l.passBytes(w, to, from) })
+	both.Go(func() { l.passBytes(w, from, to) })
 	both.Wait()
 	l.mu.Lock()
 	delete(l.wires, w)
 	l.mu.Unlock()
 }
 
-// set begins another fault, on connections that are open and on new ones.
-func (l *link) set(f fault) error {
+// setFault begins another fault, on connections that are open and on new ones.
+func (l *link) setFault(f fault) error {
 	l.mu.Lock()
 	before := l.fault
 	l.fault = f
@@ -120,7 +120,7 @@ func (l *link) set(f fault) error {
 		w.left = limitBytes
 		w.mu.Unlock()
 		if f == reset || f == refused {
-			w.cut()
+			w.cutWire()
 		}
 	}
 	listener := l.listener
@@ -129,18 +129,18 @@ func (l *link) set(f fault) error {
 	case f == refused && before != refused:
 		return listener.Close()
 	case f != refused && before == refused:
-		return l.listen()
+		return l.listenAgain()
 	}
 	return nil
 }
 
-// pass copies one direction until either side ends.
-func (l *link) pass(w *wire, to, from net.Conn) {
-	defer w.cut()
+// passBytes copies one direction until either side ends.
+func (l *link) passBytes(w *wire, to, from net.Conn) {
+	defer w.cutWire()
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buf)
-		if n > 0 && !l.send(w, to, buf[:n]) {
+		if n > 0 && !l.sendBytes(w, to, buf[:n]) {
 			return
 		}
 		if err != nil {
@@ -149,8 +149,8 @@ func (l *link) pass(w *wire, to, from net.Conn) {
 	}
 }
 
-// send passes bytes on as the fault has it, and reports whether more may follow.
-func (l *link) send(w *wire, to net.Conn, p []byte) bool {
+// sendBytes passes bytes on as the fault has it, and reports whether more may follow.
+func (l *link) sendBytes(w *wire, to net.Conn, p []byte) bool {
 	for {
 		l.mu.Lock()
 		f, changed := l.fault, l.changed
@@ -187,13 +187,13 @@ func (l *link) send(w *wire, to net.Conn, p []byte) bool {
 	}
 }
 
-// cut ends a connection as a crash does: what is under way is lost.
-func (w *wire) cut() {
-	abort(w.from)
-	abort(w.to)
+// cutWire ends a connection as a crash does: what is under way is lost.
+func (w *wire) cutWire() {
+	abortConn(w.from)
+	abortConn(w.to)
 }
 
-func abort(c net.Conn) {
+func abortConn(c net.Conn) {
 	if tcp, ok := c.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0) // it may be closed
 	}
@@ -208,7 +208,7 @@ func (l *link) close() {
 	l.changed = make(chan struct{})
 	_ = l.listener.Close() // it may be refused
 	for w := range l.wires {
-		w.cut()
+		w.cutWire()
 	}
 	l.mu.Unlock()
 	l.wg.Wait()

@@ -37,7 +37,7 @@ func main() {
 	if *lite {
 		kind = milvustest.Lite
 	}
-	failed, err := run(ctx, *binary, kind, *only, *rounds, *most, *clock)
+	failed, err := runPlans(ctx, *binary, kind, *only, *rounds, *most, *clock)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "faults:", err)
 	}
@@ -46,7 +46,7 @@ func main() {
 	}
 }
 
-func run(
+func runPlans(
 	ctx context.Context, binary string, kind milvustest.Kind, only string, rounds int, most time.Duration, clock bool,
 ) (failed int, err error) {
 	fits, err := regexp.Compile(only)
@@ -61,12 +61,12 @@ func run(
 	}
 	kill := func(rounds int, most time.Duration) act {
 		return func(ctx context.Context, g *rig, c *cell) error {
-			return killing(ctx, g, c, failPoints(), rounds, most)
+			return killReplicas(ctx, g, c, failPoints(), rounds, most)
 		}
 	}
 	plans := []plan{
 		{"kill -9 of a replica", kill(rounds, most)},
-		{"two replicas die and stay away", dying},
+		{"two replicas die and stay away", killTwo},
 		{"one process with SQLite: kill -9", byItself(false, kill(max(1, rounds/5), most/4))},
 	}
 	if clock {
@@ -85,7 +85,7 @@ func run(
 		})
 	}
 	var chosen []plan
-	for _, p := range append(append(plans, dependencies()...), grid()...) {
+	for _, p := range append(append(plans, dependencyPlans()...), linkPlans()...) {
 		switch {
 		case !fits.MatchString(p.name):
 		case os.Geteuid() != 0 && strings.Contains(p.name, "disk"):
@@ -94,12 +94,12 @@ func run(
 			chosen = append(chosen, p)
 		}
 	}
-	cells, err := try(ctx, binary, kind, chosen, log)
-	return report(os.Stdout, cells), err
+	cells, err := tryPlans(ctx, binary, kind, chosen, log)
+	return printReport(os.Stdout, cells), err
 }
 
-// try does one plan after the other on one rig, whose replicas have more settings.
-func try(
+// tryPlans does one plan after the other on one rig, whose replicas have more settings.
+func tryPlans(
 	ctx context.Context, binary string, kind milvustest.Kind, plans []plan, log func(string, ...any), more ...string,
 ) (cells []*cell, err error) {
 	log("starting PostgreSQL, %s and three replicas", kind)
@@ -110,14 +110,14 @@ func try(
 	defer func() {
 		if fault := g.outside.faults; len(fault) > 0 {
 			last := newCell("what the model's server was asked")
-			last.problem("%d requests that a provider would refuse, such as: %s", len(fault), fault[0])
+			last.noteProblem("%d requests that a provider would refuse, such as: %s", len(fault), fault[0])
 			cells = append(cells, last)
 		}
 		if closed := g.close(); err == nil {
 			err = closed
 		}
 	}()
-	if err := g.stock(ctx); err != nil {
+	if err := g.stockLibrary(ctx); err != nil {
 		return nil, err
 	}
 	log("everything runs")
@@ -125,43 +125,43 @@ func try(
 		if ctx.Err() != nil {
 			return cells, ctx.Err()
 		}
-		if err := g.calm(ctx); err != nil {
+		if err := g.waitCalm(ctx); err != nil {
 			return cells, err
 		}
 		c := newCell(p.name)
 		cells = append(cells, c)
 		log("%s", p.name)
 		if err := p.act(ctx, g, c); err != nil {
-			c.problem("%v", err)
+			c.noteProblem("%v", err)
 		}
-		c.settle(log)
+		c.settleRuns(log)
 	}
 	return cells, nil
 }
 
-// settle waits until the cell's runs and documents are over, each of which has its limit: another cell's fault is not
-// for them.
-func (c *cell) settle(log func(string, ...any)) {
+// settleRuns waits until the cell's runs and documents are over, each of which has its limit: another cell's fault is
+// not for them.
+func (c *cell) settleRuns(log func(string, ...any)) {
 	c.wg.Wait()
 	c.seconds = time.Since(c.began).Seconds()
-	if !c.passed() {
+	if !c.hasPassed() {
 		log("  failed: %q", c.problems)
 		return
 	}
-	log("  passed after %.0f s: %s", c.seconds, c.endings())
+	log("  passed after %.0f s: %s", c.seconds, c.describeEndings())
 }
 
-// report prints the table and returns how many cells failed.
-func report(out io.Writer, cells []*cell) (failed int) {
+// printReport prints the table and returns how many cells failed.
+func printReport(out io.Writer, cells []*cell) (failed int) {
 	table := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(table, "cell\truns\tlost\tdoubled\tdisordered\tendless\ttwice\thalf-indexed\tseconds\tended\t")
 	for _, c := range cells {
 		n, mark := c.counts, ""
-		if !c.passed() {
+		if !c.hasPassed() {
 			failed++
 			mark = "FAILED"
 		}
-		ended := c.endings()
+		ended := c.describeEndings()
 		if c.takes > 0 {
 			ended += fmt.Sprintf("; the end of %d logs was taken back, and their readers told", c.takes)
 		}

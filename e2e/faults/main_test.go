@@ -25,9 +25,10 @@ func TestASampleOfTheFaultsLosesNothing(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	plans := []plan{{"kill -9 of a replica", func(ctx context.Context, g *rig, c *cell) error {
-		return killing(ctx, g, c, []failPoint{{at: atTool}, {events: 0}, {at: midAnswer}, {events: 3}}, 1, time.Minute)
+		return killReplicas(ctx, g, c, []failPoint{{at: atTool}, {events: 0}, {at: midAnswer}, {events: 3}}, 1,
+			time.Minute)
 	}}}
-	for _, p := range append(dependencies(), grid()...) {
+	for _, p := range append(dependencyPlans(), linkPlans()...) {
 		switch p.name {
 		case "SIGTERM, one replica after the other", "PostgreSQL restarted",
 			"link to PostgreSQL: reset, during the answer", "link to Milvus: bandwidth 0, during a tool",
@@ -38,7 +39,7 @@ func TestASampleOfTheFaultsLosesNothing(t *testing.T) {
 	if len(plans) != 6 {
 		t.Fatalf("%d cells, want 6", len(plans))
 	}
-	cells, err := try(t.Context(), binary, milvustest.Lite, plans, t.Logf, "FOOTNOTE_RUN_LEASE=4s")
+	cells, err := tryPlans(t.Context(), binary, milvustest.Lite, plans, t.Logf, "FOOTNOTE_RUN_LEASE=4s")
 	missing := errors.Is(err, milvustest.ErrMissing) || errors.Is(err, postgrestest.ErrMissing) ||
 		errors.Is(err, os.ErrNotExist)
 	if missing && os.Getenv("CI") == "" {
@@ -48,7 +49,7 @@ func TestASampleOfTheFaultsLosesNothing(t *testing.T) {
 		t.Error(err)
 	}
 	var table strings.Builder
-	if failed := report(&table, cells); failed > 0 {
+	if failed := printReport(&table, cells); failed > 0 {
 		t.Errorf("%d cells failed, want at most 0", failed)
 	}
 	t.Logf("\n%s", &table)

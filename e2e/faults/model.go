@@ -57,9 +57,9 @@ var keyed = regexp.MustCompile(`run-[0-9a-z]+-[0-9]+`)
 
 func startOutside(ctx context.Context) (*outside, error) {
 	o := &outside{effects: map[string]int{}, armed: map[string]map[point]func(){}}
-	o.model = scripted.NewServer(scripted.Config{Script: o.script, Delay: time.Millisecond})
+	o.model = scripted.NewServer(scripted.Config{Script: o.replyTo, Delay: time.Millisecond})
 	tools := sdk.NewServer(&sdk.Implementation{Name: "ledger", Version: "1"}, nil)
-	sdk.AddTool(tools, &sdk.Tool{Name: "enter", Description: "Enters a line in the ledger."}, o.enter)
+	sdk.AddTool(tools, &sdk.Tool{Name: "enter", Description: "Enters a line in the ledger."}, o.enterLine)
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", sdk.NewStreamableHTTPHandler(
 		func(*http.Request) *sdk.Server { return tools }, &sdk.StreamableHTTPOptions{Stateless: true},
@@ -82,24 +82,24 @@ type line struct {
 	Key string `json:"key"`
 }
 
-func (o *outside) enter(_ context.Context, _ *sdk.CallToolRequest, in line) (*sdk.CallToolResult, any, error) {
+func (o *outside) enterLine(_ context.Context, _ *sdk.CallToolRequest, in line) (*sdk.CallToolResult, any, error) {
 	o.mu.Lock()
 	o.effects[in.Key]++
 	o.mu.Unlock()
-	o.reached(in.Key, atTool)
+	o.reachPoint(in.Key, atTool)
 	time.Sleep(30 * time.Millisecond) // the answer is on its way
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "Entered " + in.Key}}}, nil, nil
 }
 
-// effect returns how often the tool was used for a run.
-func (o *outside) effect(key string) int {
+// countEffects returns how often the tool was used for a run.
+func (o *outside) countEffects(key string) int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.effects[key]
 }
 
-// arm has act called once, when the run gets to the point.
-func (o *outside) arm(key string, p point, act func()) {
+// armPoint has act called once, when the run gets to the point.
+func (o *outside) armPoint(key string, p point, act func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.armed[key] == nil {
@@ -108,7 +108,7 @@ func (o *outside) arm(key string, p point, act func()) {
 	o.armed[key][p] = act
 }
 
-func (o *outside) reached(key string, p point) {
+func (o *outside) reachPoint(key string, p point) {
 	o.mu.Lock()
 	act := o.armed[key][p]
 	delete(o.armed[key], p)
@@ -118,9 +118,9 @@ func (o *outside) reached(key string, p point) {
 	}
 }
 
-// script is a model that searches, enters a line in the ledger while it searches again, and writes a long answer with
+// replyTo is a model that searches, enters a line in the ledger while it searches again, and writes a long answer with
 // footnotes.
-func (o *outside) script(r scripted.Request) scripted.Reply {
+func (o *outside) replyTo(r scripted.Request) scripted.Reply {
 	key := keyed.FindString(r.Question())
 	call := func(name string, args any) llm.Call {
 		raw, _ := json.Marshal(args) // strings can't fail
@@ -133,13 +133,13 @@ func (o *outside) script(r scripted.Request) scripted.Reply {
 	}
 	switch turn {
 	case 0:
-		o.reached(key, atFirstTurn)
+		o.reachPoint(key, atFirstTurn)
 		return scripted.Reply{Calls: []llm.Call{search("roof condition " + key), search("rent of the mill")}}
 	case 1:
-		o.reached(key, atToolTurn)
+		o.reachPoint(key, atToolTurn)
 		return scripted.Reply{Calls: []llm.Call{call("ledger__enter", line{key}), search("gutter damp " + key)}}
 	}
-	o.reached(key, atAnswerTurn)
+	o.reachPoint(key, atAnswerTurn)
 	read := llm.Request{Messages: r.Messages, NoTools: true} // sentences of what it found, each with its number
 	return scripted.Reply{Text: strings.Repeat(scripted.Librarian(scripted.Request{Request: read}).Text+" ", 5)}
 }
@@ -152,7 +152,7 @@ func (o *outside) serveModel(w http.ResponseWriter, r *http.Request) {
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	key := keyed.FindString(string(body))
 	if strings.HasSuffix(r.URL.Path, "/embeddings") && key != "" {
-		o.reached(key, atSearch)
+		o.reachPoint(key, atSearch)
 		time.Sleep(20 * time.Millisecond)
 	}
 	if strings.HasSuffix(r.URL.Path, "/chat/completions") {
@@ -180,7 +180,7 @@ func (w *tap) Write(p []byte) (int, error) {
 	w.sent += n
 	for at, bytes := range answerBytes {
 		if before < bytes && w.sent >= bytes {
-			w.o.reached(w.key, at)
+			w.o.reachPoint(w.key, at)
 		}
 	}
 	return n, err

@@ -24,9 +24,9 @@ type process struct {
 	ended chan struct{} // closed when it has
 }
 
-// start runs a program, which is killed when ctx ends. Its output is appended to a file. With a first line wanted,
-// start returns after it.
-func start(
+// startProgram runs a program, which is killed when ctx ends. Its output is appended to a file. With a first line
+// wanted, start returns after it.
+func startProgram(
 	ctx context.Context, name string, env []string, log string, firstLine bool, args ...string,
 ) (*process, error) {
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -56,21 +56,21 @@ func start(
 		_ = p.cmd.Wait()                  // how it ended is in ProcessState
 	}()
 	if firstLine && (err != nil || !strings.Contains(line, "http://")) {
-		p.kill()
+		p.killProcess()
 		raw, _ := os.ReadFile(log) // for the message
 		return nil, fmt.Errorf("%s printed %q and logged:\n%s", name, line, raw[max(0, len(raw)-4000):])
 	}
 	return p, nil
 }
 
-// kill ends it as a power cut would.
-func (p *process) kill() {
+// killProcess ends it as a power cut would.
+func (p *process) killProcess() {
 	_ = p.cmd.Process.Kill() // it may have ended
 	<-p.ended
 }
 
-// end asks it to end and returns its exit code, -1 if it had to be killed.
-func (p *process) end(ctx context.Context) int {
+// endProcess asks it to end and returns its exit code, -1 if it had to be killed.
+func (p *process) endProcess(ctx context.Context) int {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 	select {
 	case <-p.ended:
@@ -78,7 +78,7 @@ func (p *process) end(ctx context.Context) int {
 	case <-time.After(time.Minute):
 	case <-ctx.Done():
 	}
-	p.kill()
+	p.killProcess()
 	return -1
 }
 
@@ -93,11 +93,11 @@ type replica struct {
 	now *process // nil while it is down
 }
 
-func (r *replica) url() string { return "http://" + r.addr }
+func (r *replica) baseURL() string { return "http://" + r.addr }
 
-// start serves, and returns once it answers.
-func (r *replica) start() error {
-	p, err := start(r.life, r.binary, r.env, r.log, true, "serve", "--addr="+r.addr, "--data="+r.dir)
+// startServing serves, and returns once it answers.
+func (r *replica) startServing() error {
+	p, err := startProgram(r.life, r.binary, r.env, r.log, true, "serve", "--addr="+r.addr, "--data="+r.dir)
 	if err != nil {
 		return err
 	}
@@ -107,30 +107,30 @@ func (r *replica) start() error {
 	return nil
 }
 
-func (r *replica) process() *process {
+func (r *replica) currentProcess() *process {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.now
 }
 
-// again ends it in order and starts it with the settings that it has now.
-func (r *replica) again(ctx context.Context) error {
-	if code := r.process().end(ctx); code != 0 {
+// restartInOrder ends it in order and starts it with the settings that it has now.
+func (r *replica) restartInOrder(ctx context.Context) error {
+	if code := r.currentProcess().endProcess(ctx); code != 0 {
 		return fmt.Errorf("%s ended with code %d after SIGTERM", r.addr, code)
 	}
-	return r.start()
+	return r.startServing()
 }
 
-// kill ends it with SIGKILL. It may be called again and again.
-func (r *replica) kill() {
-	if p := r.process(); p != nil {
-		p.kill()
+// killServer ends it with SIGKILL. It may be called again and again.
+func (r *replica) killServer() {
+	if p := r.currentProcess(); p != nil {
+		p.killProcess()
 	}
 }
 
-// strike is kill without waiting for the end: for callers that the replica itself waits for.
-func (r *replica) strike() {
-	if p := r.process(); p != nil {
+// killWithoutWait is kill without waiting for the end: for callers that the replica itself waits for.
+func (r *replica) killWithoutWait() {
+	if p := r.currentProcess(); p != nil {
 		_ = p.cmd.Process.Kill() // it may have ended
 	}
 }
@@ -190,7 +190,7 @@ func startNginx(ctx context.Context, dir string, replicas []*replica) (*process,
 	if err := os.WriteFile(file, []byte(conf), 0o600); err != nil {
 		return nil, "", err
 	}
-	p, err := start(
+	p, err := startProgram(
 		ctx, program, os.Environ(), filepath.Join(dir, "nginx.log"), false, "-c", file, "-p", dir, "-e", "stderr",
 	)
 	if err != nil {

@@ -79,7 +79,7 @@ func newRig(
 		}
 		r.env = append(r.env, more...)
 		g.replicas = append(g.replicas, r)
-		if err := r.start(); err != nil {
+		if err := r.startServing(); err != nil {
 			return nil, err
 		}
 	}
@@ -127,28 +127,28 @@ func (g *rig) newReplica(ctx context.Context, i int) (*replica, error) {
 	return r, nil
 }
 
-// disturb begins a fault on the links of all replicas to one thing.
-func (g *rig) disturb(on string, f fault) error {
+// disturbLinks begins a fault on the links of all replicas to one thing.
+func (g *rig) disturbLinks(on string, f fault) error {
 	var errs []error
 	for _, r := range g.replicas {
-		errs = append(errs, r.links[on].set(f))
+		errs = append(errs, r.links[on].setFault(f))
 	}
 	return errors.Join(errs...)
 }
 
-// calm waits until every replica works with all it has: a run on each uses the tool, and each searches by meaning.
-func (g *rig) calm(ctx context.Context) error {
+// waitCalm waits until every replica works with all it has: a run on each uses the tool, and each searches by meaning.
+func (g *rig) waitCalm(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	for _, r := range g.replicas {
 		for {
 			probe := newCell("probe")
-			a, err := probe.ask(ctx, g, r.url(), nil, nil)
+			a, err := probe.askQuestion(ctx, g, r.baseURL(), nil, nil)
 			if err != nil {
 				return fmt.Errorf("%s does not work any more: %w", r.addr, err)
 			}
 			<-a.over
-			if g.outside.effect(a.key) == 1 && a.status == "completed" && g.byMeaning(ctx, r.url()) {
+			if g.outside.countEffects(a.key) == 1 && a.status == "completed" && g.byMeaning(ctx, r.baseURL()) {
 				break
 			}
 			select {
@@ -156,7 +156,7 @@ func (g *rig) calm(ctx context.Context) error {
 			case <-ctx.Done():
 				return fmt.Errorf(
 					"%s does not recover: its last run ended as %q after %d uses of the tool", r.addr, a.status,
-					g.outside.effect(a.key),
+					g.outside.countEffects(a.key),
 				)
 			}
 		}
@@ -166,7 +166,7 @@ func (g *rig) calm(ctx context.Context) error {
 
 // byMeaning reports whether semantic search answers.
 func (g *rig) byMeaning(ctx context.Context, base string) bool {
-	status, _, err := send(ctx, http.MethodPost, base+"/search", "application/json", []byte(
+	status, _, err := sendRequest(ctx, http.MethodPost, base+"/search", "application/json", []byte(
 		`{"query":"slates on the roof","mode":"semantic"}`,
 	), "")
 	return err == nil && status == http.StatusOK
@@ -174,10 +174,10 @@ func (g *rig) byMeaning(ctx context.Context, base string) bool {
 
 func (g *rig) close() error {
 	for _, r := range g.replicas {
-		r.kill()
+		r.killServer()
 	}
 	if g.nginx != nil {
-		g.nginx.kill()
+		g.nginx.killProcess()
 	}
 	for _, l := range g.links {
 		l.close()

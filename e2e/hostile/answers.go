@@ -16,9 +16,9 @@ import (
 
 // hostileAnswers are replies that are expensive to draw. A question of the form "draw NAME" gets one.
 var hostileAnswers = map[string]func() []byte{
-	"a table of 500 × 500":     table(500, 500),
-	"a table of 2,000 × 2,000": table(2000, 2000),
-	"quotes in quotes":         around("", times(">", 30_000), " a"),
+	"a table of 500 × 500":     markdownTable(500, 500),
+	"a table of 2,000 × 2,000": markdownTable(2000, 2000),
+	"quotes in quotes":         aroundText("", repeatText(">", 30_000), " a"),
 	"lists in lists": func() []byte {
 		var b strings.Builder
 		for depth := range 300 {
@@ -26,17 +26,17 @@ var hostileAnswers = map[string]func() []byte{
 		}
 		return []byte(b.String())
 	},
-	"brackets":         times("[", 100_000),
-	"list markers":     times("* ", 80_000),
-	"images":           times("![", 100_000),
-	"links in links":   around("", times("[a](", 60_000), ""),
-	"emphasis":         times("*a **a _a __a ", 100_000),
-	"tiny paragraphs":  times("a\n\n", 100_000),
-	"backticks":        times("` `` ``` ", 100_000),
-	"footnotes":        times("[1] ", 90_000),
-	"one long word":    times("a", 100_000),
-	"HTML":             times("<table><tr><td><b>", 100_000),
-	"link definitions": times("[a]: /b\n\n[a]\n\n", 60_000),
+	"brackets":         repeatText("[", 100_000),
+	"list markers":     repeatText("* ", 80_000),
+	"images":           repeatText("![", 100_000),
+	"links in links":   aroundText("", repeatText("[a](", 60_000), ""),
+	"emphasis":         repeatText("*a **a _a __a ", 100_000),
+	"tiny paragraphs":  repeatText("a\n\n", 100_000),
+	"backticks":        repeatText("` `` ``` ", 100_000),
+	"footnotes":        repeatText("[1] ", 90_000),
+	"one long word":    repeatText("a", 100_000),
+	"HTML":             repeatText("<table><tr><td><b>", 100_000),
+	"link definitions": repeatText("[a]: /b\n\n[a]\n\n", 60_000),
 }
 
 // hostileScript is the model of the site: hostile answers by name, endless ones, and a quick one for the bystander.
@@ -44,19 +44,19 @@ func hostileScript(r scripted.Request) scripted.Reply {
 	question := r.Question()
 	for name, answer := range hostileAnswers {
 		if strings.Contains(question, "draw "+name+".") {
-			return scripted.Reply{Chunks: pieces(string(answer()), 400)}
+			return scripted.Reply{Chunks: cutPieces(string(answer()), 400)}
 		}
 	}
 	for name, thought := range hostileAnswers {
 		if strings.Contains(question, "think "+name+".") && r.Turn() == 0 {
 			search := llm.Call{Name: "search_documents", Arguments: json.RawMessage(`{"query": "warranty"}`)}
-			return scripted.Reply{Chunks: pieces(string(thought()), 400), Calls: []llm.Call{search}}
+			return scripted.Reply{Chunks: cutPieces(string(thought()), 400), Calls: []llm.Call{search}}
 		}
 	}
 	switch {
 	case strings.Contains(question, "slowly"):
 		return scripted.Reply{
-			Chunks: pieces(strings.Repeat("The warranty covers the boiler for twelve years. ", 20), 20),
+			Chunks: cutPieces(strings.Repeat("The warranty covers the boiler for twelve years. ", 20), 20),
 			Delay:  200 * time.Millisecond,
 		}
 	case strings.Contains(question, "warranty") && len(r.Tools) > 0 && !r.NoTools && r.Turn() == 0:
@@ -67,8 +67,8 @@ func hostileScript(r scripted.Request) scripted.Reply {
 	return scripted.Reply{Text: "The warranty covers the boiler for twelve years."}
 }
 
-// pieces cuts a text as a model streams it, n bytes each.
-func pieces(s string, n int) []string {
+// cutPieces cuts a text as a model streams it, n bytes each.
+func cutPieces(s string, n int) []string {
 	var out []string
 	for ; len(s) > n; s = s[n:] {
 		out = append(out, s[:n])
@@ -97,7 +97,7 @@ func answerCells() []cell {
 
 // openAnswer asks, then opens the conversation, its stream, exports and history, and says which took longest.
 func (s *site) openAnswer(ctx context.Context, question map[string]any) (string, error) {
-	got, err := s.post(ctx, "", "/agent/chat", question)
+	got, err := s.postJSON(ctx, "", "/agent/chat", question)
 	if err != nil {
 		return "", err
 	}
@@ -107,7 +107,7 @@ func (s *site) openAnswer(ctx context.Context, question map[string]any) (string,
 		Status    string `json:"status"`
 	}
 	if err := json.Unmarshal(got.body, &said); err != nil || said.SessionID == "" {
-		return "", fmt.Errorf("POST /agent/chat: status %d: %s", got.status, clip(got.body))
+		return "", fmt.Errorf("POST /agent/chat: status %d: %s", got.status, clipBytes(got.body))
 	}
 	outcome := fmt.Sprintf("%s in %d ms", said.Status, got.took.Milliseconds())
 	slowest, err := s.openAll(ctx, strings.NewReplacer(said.SessionID, "…", said.RunID, "…"), []surface{
@@ -132,12 +132,12 @@ func (s *site) openAll(ctx context.Context, ids *strings.Replacer, surfaces []su
 	var slowest time.Duration
 	var where string
 	for _, at := range surfaces {
-		got, err := s.get(ctx, "", at.path, at.accept)
+		got, err := s.getPath(ctx, "", at.path, at.accept)
 		if err != nil {
 			return "", fmt.Errorf("GET %s: %w", at.path, err)
 		}
 		if got.status != http.StatusOK {
-			return "", fmt.Errorf("GET %s: status = %d, want 200: %s", at.path, got.status, clip(got.body))
+			return "", fmt.Errorf("GET %s: status = %d, want 200: %s", at.path, got.status, clipBytes(got.body))
 		}
 		if got.took > slowest {
 			slowest, where = got.took, ids.Replace(at.path)

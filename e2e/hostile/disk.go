@@ -22,8 +22,8 @@ type tried struct {
 	cells    int                  // so many databases were made
 }
 
-// database makes the next cell's database and returns its URL, empty without PostgreSQL.
-func (w *tried) database(ctx context.Context) (string, error) {
+// nextDatabase makes the next cell's database and returns its URL, empty without PostgreSQL.
+func (w *tried) nextDatabase(ctx context.Context) (string, error) {
 	if w.postgres == nil {
 		return "", nil
 	}
@@ -31,8 +31,8 @@ func (w *tried) database(ctx context.Context) (string, error) {
 	return w.postgres.Database(ctx, fmt.Sprintf("hostile_%d", w.cells))
 }
 
-// stored returns how many bytes of disk everything takes that the server keeps, of PostgreSQL without its log.
-func (s *site) stored(ctx context.Context) (int64, error) {
+// storedBytes returns how many bytes of disk everything takes that the server keeps, of PostgreSQL without its log.
+func (s *site) storedBytes(ctx context.Context) (int64, error) {
 	total, err := diskOf(s.data)
 	if err != nil || s.database == "" {
 		return total, err

@@ -27,9 +27,9 @@ func fileCells() []cell {
 			f.name, act: func(ctx context.Context, s *site, r *result) (string, error) {
 			content := f.make()
 			r.input = int64(len(content))
-			d, err := s.upload(ctx, "", f.file, content)
+			d, err := s.uploadFile(ctx, "", f.file, content)
 			if err != nil || d.State != "ready" {
-				return d.outcome(), err
+				return d.describeOutcome(), err
 			}
 			slowest, err := s.openAll(ctx, strings.NewReplacer(d.ID, "…"), []surface{
 				{"/d/" + d.ID, "text/html"}, {"/documents/" + d.ID + "/text", "*/*"}, {"/documents", "text/html"},
@@ -41,18 +41,18 @@ func fileCells() []cell {
 	return cells
 }
 
-// times repeats a text until it has n bytes or a little less.
-func times(piece string, n int) func() []byte {
+// repeatText repeats a text until it has n bytes or a little less.
+func repeatText(piece string, n int) func() []byte {
 	return func() []byte { return []byte(strings.Repeat(piece, n/len(piece))) }
 }
 
-// around puts a text between two others.
-func around(before string, middle func() []byte, after string) func() []byte {
+// aroundText puts a text between two others.
+func aroundText(before string, middle func() []byte, after string) func() []byte {
 	return func() []byte { return []byte(before + string(middle()) + after) }
 }
 
-// table is a Markdown table of so many columns, whose rows hold one cell each.
-func table(columns, rows int) func() []byte {
+// markdownTable is a Markdown table of so many columns, whose rows hold one cell each.
+func markdownTable(columns, rows int) func() []byte {
 	return func() []byte {
 		return []byte(strings.Repeat("|a", columns) + "|\n" + strings.Repeat("|-", columns) + "|\n" +
 			strings.Repeat("|x\n", rows))
@@ -61,12 +61,12 @@ func table(columns, rows int) func() []byte {
 
 func hostileFiles() []hostileFile {
 	files := []hostileFile{
-		{"Markdown table, 2,000 columns × 2,000 rows", "table.md", table(2000, 2000)},
-		{"Markdown table, 20,000 columns × 20,000 rows", "wide.md", table(20_000, 20_000)},
-		{"Markdown, 30 MiB of tiny paragraphs", "paragraphs.md", times("a\n\n", 30*mib)},
-		{"Markdown, 1 MiB of tiny paragraphs", "few.md", times("a\n\n", mib)},
-		{"Markdown, a million headings", "headings.md", times("# a\n", 4*mib)},
-		{"Markdown, quotes in quotes", "quotes.md", around("", times(">", mib), " a")},
+		{"Markdown table, 2,000 columns × 2,000 rows", "table.md", markdownTable(2000, 2000)},
+		{"Markdown table, 20,000 columns × 20,000 rows", "wide.md", markdownTable(20_000, 20_000)},
+		{"Markdown, 30 MiB of tiny paragraphs", "paragraphs.md", repeatText("a\n\n", 30*mib)},
+		{"Markdown, 1 MiB of tiny paragraphs", "few.md", repeatText("a\n\n", mib)},
+		{"Markdown, a million headings", "headings.md", repeatText("# a\n", 4*mib)},
+		{"Markdown, quotes in quotes", "quotes.md", aroundText("", repeatText(">", mib), " a")},
 		{"Markdown, lists in lists", "lists.md", func() []byte {
 			var b bytes.Buffer
 			for depth := range 2000 {
@@ -74,9 +74,9 @@ func hostileFiles() []hostileFile {
 			}
 			return b.Bytes()
 		}},
-		{"Markdown, 4 MiB of opening brackets", "brackets.md", times("[", 4*mib)},
-		{"Markdown, 1 MiB of image openings", "images.md", times("![", mib)},
-		{"Markdown, emphasis that never closes", "emphasis.md", times("*a **a _a __a ", mib)},
+		{"Markdown, 4 MiB of opening brackets", "brackets.md", repeatText("[", 4*mib)},
+		{"Markdown, 1 MiB of image openings", "images.md", repeatText("![", mib)},
+		{"Markdown, emphasis that never closes", "emphasis.md", repeatText("*a **a _a __a ", mib)},
 		{"Markdown, runs of backticks that never close", "backticks.md", func() []byte {
 			var b bytes.Buffer
 			for n := 1; b.Len() < mib; n++ {
@@ -101,9 +101,9 @@ func hostileFiles() []hostileFile {
 			}
 			return []byte(b.String() + "title: *a11\n---\nThe text.\n")
 		}},
-		{"Markdown, one line of 45 MiB", "line.md", times("word ", 45*mib)},
-		{"text, 45 MiB of tiny paragraphs", "paragraphs.txt", times("a\n\n", 45*mib)},
-		{"text, one word of 45 MiB", "word.txt", times("a", 45*mib)},
+		{"Markdown, one line of 45 MiB", "line.md", repeatText("word ", 45*mib)},
+		{"text, 45 MiB of tiny paragraphs", "paragraphs.txt", repeatText("a\n\n", 45*mib)},
+		{"text, one word of 45 MiB", "word.txt", repeatText("a", 45*mib)},
 		{"text, 20 MiB of different words", "words.txt", func() []byte {
 			var b bytes.Buffer
 			for n := 0; b.Len() < 20*mib; n++ {
@@ -119,21 +119,21 @@ func hostileFiles() []hostileFile {
 			}
 			return append([]byte{0xff, 0xfe}, bytes.Repeat(piece, 45*mib/6)...)
 		}},
-		{"text, 8 MiB of Chinese without a space", "chinese.txt", times("防水工程保修期限", 8*mib)},
-		{"text, 4 MiB of characters nobody sees", "tags.txt", times("\U000E0041\u200b", 4*mib)},
+		{"text, 8 MiB of Chinese without a space", "chinese.txt", repeatText("防水工程保修期限", 8*mib)},
+		{"text, 4 MiB of characters nobody sees", "tags.txt", repeatText("\U000E0041\u200b", 4*mib)},
 		{"CSV, 10,000 columns × 1,000 rows", "cells.csv", func() []byte {
 			return bytes.Repeat([]byte(strings.Repeat("a,", 9999)+"a\n"), 1000)
 		}},
-		{"HTML, 2 MiB of open elements", "open.html", around("<html><body>", times("<div>", 2*mib), "a")},
-		{"HTML, formatting that is opened again and again", "adopt.html", around(
-			"<html><body>", times("<b><i><u><p>a", mib), "",
+		{"HTML, 2 MiB of open elements", "open.html", aroundText("<html><body>", repeatText("<div>", 2*mib), "a")},
+		{"HTML, formatting that is opened again and again", "adopt.html", aroundText(
+			"<html><body>", repeatText("<b><i><u><p>a", mib), "",
 		)},
-		{"HTML, tables in tables", "tables.html", around("<html><body>", times("<table><tr><td>a", mib), "")},
-		{"HTML, a table of 3,000 × 3,000 cells", "table.html", around("<html><body><table>", func() []byte {
+		{"HTML, tables in tables", "tables.html", aroundText("<html><body>", repeatText("<table><tr><td>a", mib), "")},
+		{"HTML, a table of 3,000 × 3,000 cells", "table.html", aroundText("<html><body><table>", func() []byte {
 			return bytes.Repeat([]byte("<tr>"+strings.Repeat("<td>a", 3000)), 1500)
 		}, "</table>")},
-		{"HTML, colspan and rowspan of 60,000", "span.html", around(
-			"<html><body><table>", times(`<tr><td colspan=60000 rowspan=60000>a`, mib), "</table>",
+		{"HTML, colspan and rowspan of 60,000", "span.html", aroundText(
+			"<html><body><table>", repeatText(`<tr><td colspan=60000 rowspan=60000>a`, mib), "</table>",
 		)},
 		{"HTML, half a million attributes", "attributes.html", func() []byte {
 			var b bytes.Buffer
@@ -143,12 +143,13 @@ func hostileFiles() []hostileFile {
 			}
 			return append(b.Bytes(), ">a</p>"...)
 		}},
-		{"HTML, 30 MiB of tiny paragraphs", "paragraphs.html", around("<html><body>", times("<p>a", 30*mib), "")},
-		{"HTML, a title of 20 MiB", "title.html", around(
-			"<html><head><title>", times("title ", 20*mib), "</title></head><body><p>a</p></body></html>",
+		{"HTML, 30 MiB of tiny paragraphs", "paragraphs.html",
+			aroundText("<html><body>", repeatText("<p>a", 30*mib), "")},
+		{"HTML, a title of 20 MiB", "title.html", aroundText(
+			"<html><head><title>", repeatText("title ", 20*mib), "</title></head><body><p>a</p></body></html>",
 		)},
-		{"HTML, 10 MiB of entities", "entities.html", around(
-			"<html><body><p>", times("&amp;&notin;&#x41;", 10*mib), "</p>",
+		{"HTML, 10 MiB of entities", "entities.html", aroundText(
+			"<html><body><p>", repeatText("&amp;&notin;&#x41;", 10*mib), "</p>",
 		)},
 	}
 	return append(files, hostilePDFs()...)

@@ -23,31 +23,33 @@ import (
 func floodCells() []cell {
 	return []cell{
 		{"flood: 100 slow questions of one user", true, func(ctx context.Context, s *site, r *result) (string, error) {
-			return s.flood(ctx, 100, func(ctx context.Context, n int) (answer, error) {
-				return s.post(ctx, s.attack, "/agent/chat", map[string]any{
+			return s.floodRequests(ctx, 100, func(ctx context.Context, n int) (answer, error) {
+				return s.postJSON(ctx, s.attack, "/agent/chat", map[string]any{
 					"message": fmt.Sprintf("Tell me slowly, %d.", n), "context_text": warranty,
 				})
 			})
 		}},
 		{"flood: 1,000 searches of one user", true, func(ctx context.Context, s *site, r *result) (string, error) {
-			return s.flood(ctx, 1000, func(ctx context.Context, n int) (answer, error) {
-				return s.post(ctx, s.attack, "/search", map[string]any{"query": fmt.Sprintf("warranty boiler %d", n)})
+			return s.floodRequests(ctx, 1000, func(ctx context.Context, n int) (answer, error) {
+				return s.postJSON(ctx, s.attack, "/search", map[string]any{
+					"query": fmt.Sprintf("warranty boiler %d", n),
+				})
 			})
 		}},
 		{"flood: 600 small files of one user", true, func(ctx context.Context, s *site, r *result) (string, error) {
-			return s.flood(ctx, 600, func(ctx context.Context, n int) (answer, error) {
-				return s.put(ctx, s.attack, fmt.Sprintf("note-%d.md", n),
+			return s.floodRequests(ctx, 600, func(ctx context.Context, n int) (answer, error) {
+				return s.putFile(ctx, s.attack, fmt.Sprintf("note-%d.md", n),
 					fmt.Appendf(nil, "# Note %d\n\nThe %d. note of many.\n", n, n))
 			})
 		}},
 		{"flood: 1,000 keys that are none", true, func(ctx context.Context, s *site, r *result) (string, error) {
-			return s.flood(ctx, 1000, func(ctx context.Context, n int) (answer, error) {
-				return s.get(ctx, fmt.Sprintf("fn_%040d", n), "/documents", "application/json")
+			return s.floodRequests(ctx, 1000, func(ctx context.Context, n int) (answer, error) {
+				return s.getPath(ctx, fmt.Sprintf("fn_%040d", n), "/documents", "application/json")
 			})
 		}},
 		{"flood: 300 streams of one run", true, func(ctx context.Context, s *site, r *result) (string, error) {
-			return s.flood(ctx, 300, func(ctx context.Context, n int) (answer, error) {
-				return s.send(ctx, s.attack, http.MethodPost, "/chat", "text/event-stream", "application/json",
+			return s.floodRequests(ctx, 300, func(ctx context.Context, n int) (answer, error) {
+				return s.sendRequest(ctx, s.attack, http.MethodPost, "/chat", "text/event-stream", "application/json",
 					strings.NewReader(
 						`{"message": "Tell me slowly again.", `+
 							`"context_text": "The warranty covers the boiler for twelve years."}`,
@@ -55,15 +57,17 @@ func floodCells() []cell {
 			})
 		}},
 		{"flood: 300 connections that send a byte a second", true,
-			func(ctx context.Context, s *site, r *result) (string, error) { return s.drip(ctx, 300, time.Minute) }},
+			func(ctx context.Context, s *site, r *result) (string, error) {
+				return s.dripBodies(ctx, 300, time.Minute)
+			}},
 		{"flood: 200 slow readers of a text of 20 MiB", true,
-			func(ctx context.Context, s *site, r *result) (string, error) { return s.crawl(ctx, 200, 20*mib) }},
+			func(ctx context.Context, s *site, r *result) (string, error) { return s.crawlAnswers(ctx, 200, 20*mib) }},
 	}
 }
 
-// flood makes n requests, 32 at a time, counts the statuses, and says how long the answers took that refused one over a
-// limit.
-func (s *site) flood(
+// floodRequests makes n requests, 32 at a time, counts the statuses, and says how long the answers took that refused
+// one over a limit.
+func (s *site) floodRequests(
 	ctx context.Context, n int, request func(ctx context.Context, n int) (answer, error),
 ) (string, error) {
 	var mu sync.Mutex
@@ -116,8 +120,9 @@ func (s *site) flood(
 	return outcome, ctx.Err()
 }
 
-// drip opens connections that send a request's body one byte a second, and wants each ended by the server within most.
-func (s *site) drip(ctx context.Context, n int, most time.Duration) (string, error) {
+// dripBodies opens connections that send a request's body one byte a second, and wants each ended by the server within
+// most.
+func (s *site) dripBodies(ctx context.Context, n int, most time.Duration) (string, error) {
 	var mu sync.Mutex
 	var longest time.Duration
 	open := 0
@@ -178,13 +183,13 @@ func (s *site) dripOne(ctx context.Context, host string, most time.Duration) boo
 	}
 }
 
-// crawl uploads a text and opens n connections that ask for it and read it slowly.
-func (s *site) crawl(ctx context.Context, n, size int) (string, error) {
+// crawlAnswers uploads a text and opens n connections that ask for it and read it slowly.
+func (s *site) crawlAnswers(ctx context.Context, n, size int) (string, error) {
 	var text bytes.Buffer
 	for random := rand.New(rand.NewPCG(1, 2)); text.Len() < size; { // few words, which compression makes little of
 		fmt.Fprintf(&text, "%03d ", random.IntN(1000))
 	}
-	d, err := s.upload(ctx, s.attack, "long.txt", text.Bytes())
+	d, err := s.uploadFile(ctx, s.attack, "long.txt", text.Bytes())
 	if err != nil {
 		return "", err
 	}

@@ -41,13 +41,13 @@ func main() {
 		fmt.Fprintf(os.Stderr, "%s "+format+"\n", append([]any{time.Now().Format(time.TimeOnly)}, args...)...)
 	}
 	var chosen []cell
-	for _, c := range grid() {
+	for _, c := range allCells() {
 		if fits.MatchString(c.name) {
 			chosen = append(chosen, c)
 		}
 	}
 	results, err := tryCells(ctx, *binary, *postgres, chosen, logf)
-	failed := report(os.Stdout, results)
+	failed := printReport(os.Stdout, results)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "hostile:", err)
 	}
@@ -63,8 +63,8 @@ type cell struct {
 	act  func(ctx context.Context, s *site, r *result) (outcome string, err error)
 }
 
-// grid returns all cells: files, several at once, pictures of pages, answers, floods.
-func grid() []cell {
+// allCells returns all cells: files, several at once, pictures of pages, answers, floods.
+func allCells() []cell {
 	return slices.Concat(fileCells(), severalCells(), pictureCells(), answerCells(), floodCells())
 }
 
@@ -92,7 +92,7 @@ func tryCells(
 	}
 	for _, c := range cells {
 		logf("%s", c.name)
-		r, err := try(ctx, w, c)
+		r, err := tryCell(ctx, w, c)
 		if err != nil || ctx.Err() != nil {
 			return results, errors.Join(err, ctx.Err())
 		}
@@ -104,8 +104,8 @@ func tryCells(
 	return results, nil
 }
 
-// report prints the table and the closing line, and returns how many cells failed.
-func report(w io.Writer, results []*result) (failed int) {
+// printReport prints the table and the closing line, and returns how many cells failed.
+func printReport(w io.Writer, results []*result) (failed int) {
 	fmt.Fprintln(
 		w,
 		"| cell | input, MiB | server above idle, MiB | largest worker, MiB | disk, MiB | worst /health, ms | worst "+
@@ -113,7 +113,7 @@ func report(w io.Writer, results []*result) (failed int) {
 	)
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|")
 	for _, r := range results {
-		fmt.Fprintln(w, r.row())
+		fmt.Fprintln(w, r.tableRow())
 		if len(r.problems) > 0 {
 			failed++
 		}

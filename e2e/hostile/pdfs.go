@@ -27,17 +27,17 @@ func pdfFile(objects []string) []byte {
 	return b.Bytes()
 }
 
-func stream(dictionary, content string) string {
+func pdfStream(dictionary, content string) string {
 	return fmt.Sprintf("<< %s /Length %d >>\nstream\n%s\nendstream", dictionary, len(content), content)
 }
 
-// deflated is a stream whose content is compressed.
-func deflated(dictionary, content string) string {
+// deflatedStream is a stream whose content is compressed.
+func deflatedStream(dictionary, content string) string {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)
 	_, _ = w.Write([]byte(content)) // into memory
 	_ = w.Close()
-	return stream(dictionary+" /Filter /FlateDecode", b.String())
+	return pdfStream(dictionary+" /Filter /FlateDecode", b.String())
 }
 
 const helvetica = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
@@ -62,9 +62,9 @@ func nestedForms(levels, calls int) []byte {
 			draw = strings.Repeat("/X Do ", calls)
 			resources = fmt.Sprintf("/Resources << /XObject << /X %d 0 R >> >>", 7+level)
 		}
-		more = append(more, stream("/Type /XObject /Subtype /Form /BBox [0 0 612 792] "+resources, draw))
+		more = append(more, pdfStream("/Type /XObject /Subtype /Form /BBox [0 0 612 792] "+resources, draw))
 	}
-	return onePage(stream("", strings.Repeat("/X Do ", calls)), "/XObject << /X 6 0 R >>", more...)
+	return onePage(pdfStream("", strings.Repeat("/X Do ", calls)), "/XObject << /X 6 0 R >>", more...)
 }
 
 func hostilePDFs() []hostileFile {
@@ -72,12 +72,12 @@ func hostilePDFs() []hostileFile {
 		{"PDF, forms in forms: 12 levels × 10 calls", "forms.pdf", func() []byte { return nestedForms(12, 10) }},
 		{"PDF, forms in forms: 6 levels × 10 calls", "forms6.pdf", func() []byte { return nestedForms(6, 10) }},
 		{"PDF, 400 MiB of text in 1 MiB", "bomb.pdf", func() []byte {
-			return onePage(deflated(
+			return onePage(deflatedStream(
 				"", strings.Repeat("BT /F 1 Tf (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) Tj ET\n", 7_000_000),
 			), "")
 		}},
 		{"PDF, ten million glyphs on a page", "glyphs.pdf", func() []byte {
-			return onePage(deflated(
+			return onePage(deflatedStream(
 				"",
 				"BT /F 1 Tf "+strings.Repeat("(aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa ) Tj\n", 200_000)+" ET",
 			), "")
@@ -92,13 +92,13 @@ func hostilePDFs() []hostileFile {
 				"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
 				"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 2000 2000] /Contents 4 0 R /Resources << /Font << /F 5 " +
 					"0 R >> >> >>",
-				deflated("", content.String()), helvetica,
+				deflatedStream("", content.String()), helvetica,
 			})
 		}},
 		{"PDF, 60,000 pages", "pages.pdf", func() []byte {
 			const n = 60_000
 			var kids strings.Builder
-			objects := []string{"<< /Type /Catalog /Pages 2 0 R >>", "", stream(
+			objects := []string{"<< /Type /Catalog /Pages 2 0 R >>", "", pdfStream(
 				"", "BT /F 12 Tf 72 700 Td (A page of text.) Tj ET",
 			), helvetica}
 			for i := range n {
@@ -125,10 +125,10 @@ func hostilePDFs() []hostileFile {
 				"<< /Type /Pages /Kids [3 0 R] /Count 1 >>", "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] >>"})
 		}},
 		{"PDF, an image of 60,000 × 60,000 points", "image.pdf", func() []byte {
-			return onePage(stream(
+			return onePage(pdfStream(
 				"", "BT /F 12 Tf 72 700 Td (An image.) Tj ET q 600 0 0 700 0 0 cm /I Do Q",
 			), "/XObject << /I 6 0 R >>",
-				deflated(
+				deflatedStream(
 					"/Type /XObject /Subtype /Image /Width 60000 /Height 60000 /BitsPerComponent 8 /ColorSpace "+
 						"/DeviceRGB",
 					strings.Repeat("\x00", 8*mib),

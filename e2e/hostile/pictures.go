@@ -27,9 +27,9 @@ func pictureCells() []cell {
 			act: func(ctx context.Context, s *site, r *result) (string, error) {
 				content := f.make()
 				r.input = int64(len(content))
-				d, err := s.upload(ctx, s.attack, f.file, content)
+				d, err := s.uploadFile(ctx, s.attack, f.file, content)
 				if err != nil {
-					return d.outcome(), err
+					return d.describeOutcome(), err
 				}
 				return s.openPictures(ctx, d, r, 1)
 			}})
@@ -38,9 +38,9 @@ func pictureCells() []cell {
 		act: func(ctx context.Context, s *site, r *result) (string, error) {
 			content := layers()
 			r.input = int64(len(content))
-			d, err := s.upload(ctx, s.attack, "layers.pdf", content)
+			d, err := s.uploadFile(ctx, s.attack, "layers.pdf", content)
 			if err != nil {
-				return d.outcome(), err
+				return d.describeOutcome(), err
 			}
 			return s.openPictures(ctx, d, r, 20)
 		}})
@@ -50,9 +50,9 @@ const pageText = "BT /F 12 Tf 72 700 Td (A page of text.) Tj ET "
 
 // layers is a page that takes no memory and minutes to draw.
 func layers() []byte {
-	return onePage(deflated("", pageText+strings.Repeat("/G gs /X Do ", 20_000)),
+	return onePage(deflatedStream("", pageText+strings.Repeat("/G gs /X Do ", 20_000)),
 		"/ExtGState << /G << /ca 0.5 /BM /Multiply >> >> /XObject << /X 6 0 R >>",
-		stream("/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Group << /S /Transparency /I true >>",
+		pdfStream("/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Group << /S /Transparency /I true >>",
 			"1 0 0 rg 0 0 612 792 re f"))
 }
 
@@ -71,16 +71,18 @@ func hostileDrawings() []hostileFile {
 					draw = "/Pattern cs /P scn 0 0 612 792 re f"
 					resources = fmt.Sprintf("/Pattern << /P %d 0 R >>", 7+level)
 				}
-				more = append(more, stream(fmt.Sprintf("/Type /Pattern /PatternType 1 /PaintType 1 /TilingType 1 "+
+				more = append(more, pdfStream(fmt.Sprintf("/Type /Pattern /PatternType 1 /PaintType 1 /TilingType 1 "+
 					"/BBox [0 0 612 792] /XStep 61 /YStep 79 /Resources << %s >>", resources), draw))
 			}
 			return onePage(
-				stream("", pageText+"/Pattern cs /P scn 0 0 612 792 re f"), "/Pattern << /P 6 0 R >>", more...,
+				pdfStream("", pageText+"/Pattern cs /P scn 0 0 612 792 re f"), "/Pattern << /P 6 0 R >>", more...,
 			)
 		}},
 		{"PDF, 20,000 see-through layers", "layers.pdf", layers},
 		{"PDF, a line of four million curves", "curves.pdf", func() []byte {
-			return onePage(deflated("", pageText+"0 0 m "+strings.Repeat("9 800 600 0 1 1 c ", 4_000_000)+"S"), "")
+			return onePage(
+				deflatedStream("", pageText+"0 0 m "+strings.Repeat("9 800 600 0 1 1 c ", 4_000_000)+"S"), "",
+			)
 		}},
 	}
 }
@@ -96,7 +98,7 @@ func annotated(levels, calls int) []byte {
 			draw = strings.Repeat("/X Do ", calls)
 			resources = fmt.Sprintf("/XObject << /X %d 0 R >>", 8+level)
 		}
-		more = append(more, stream(
+		more = append(more, pdfStream(
 			"/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << "+resources+" >>", draw,
 		))
 	}
@@ -105,44 +107,44 @@ func annotated(levels, calls int) []byte {
 		"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
 		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Annots [6 0 R] " +
 			"/Resources << /Font << /F 5 0 R >> >> >>",
-		stream("", pageText), helvetica,
+		pdfStream("", pageText), helvetica,
 	}, more...))
 }
 
 // openPictures has the first page of a document drawn, in so many widths at once, and opens what shows it.
 func (s *site) openPictures(ctx context.Context, d document, r *result, widths int) (string, error) {
-	small, err := s.upload(ctx, s.bystand, "small.pdf", onePage(stream(
+	small, err := s.uploadFile(ctx, s.bystand, "small.pdf", onePage(pdfStream(
 		"", "BT /F 12 Tf 72 700 Td (A small page.) Tj ET"), ""))
 	if err != nil {
-		return d.outcome(), err
+		return d.describeOutcome(), err
 	}
 	path := "/documents/" + d.ID + "/pages/1.png?width=1000"
 	asked := make(chan error, widths)
 	for more := 1; more < widths; more++ {
 		go func() {
-			_, err := s.get(ctx, s.attack, fmt.Sprintf("%s%d", path[:len(path)-2], 10+more), "application/json")
+			_, err := s.getPath(ctx, s.attack, fmt.Sprintf("%s%d", path[:len(path)-2], 10+more), "application/json")
 			asked <- err
 		}()
 	}
 	go func() { // one worker draws for all
 		asked <- s.wantPicture(ctx, s.bystand, small.ID)
 	}()
-	first, err := s.get(ctx, s.attack, path, "application/json")
+	first, err := s.getPath(ctx, s.attack, path, "application/json")
 	for range widths {
 		err = errors.Join(err, <-asked)
 	}
 	if err != nil {
-		return d.outcome(), err
+		return d.describeOutcome(), err
 	}
-	again, err := s.get(ctx, s.attack, path, "application/json")
+	again, err := s.getPath(ctx, s.attack, path, "application/json")
 	if err != nil {
-		return d.outcome(), err
+		return d.describeOutcome(), err
 	}
 	if first.took > mostOfPicture || again.took > mostOfRefusal {
-		r.problem("the picture was answered after %v, then %v, want at most %v and %v",
+		r.noteProblem("the picture was answered after %v, then %v, want at most %v and %v",
 			first.took, again.took, mostOfPicture, mostOfRefusal)
 	}
-	outcome := fmt.Sprintf("%s; picture %d in %d ms, again %d in %d ms", d.outcome(), first.status,
+	outcome := fmt.Sprintf("%s; picture %d in %d ms, again %d in %d ms", d.describeOutcome(), first.status,
 		first.took.Milliseconds(), again.status, again.took.Milliseconds())
 	if d.State != "ready" || first.status == http.StatusOK {
 		return outcome, wantStatuses(first, again, map[bool]int{true: 200, false: 404}[d.State == "ready"])
@@ -152,14 +154,14 @@ func (s *site) openPictures(ctx context.Context, d document, r *result, widths i
 		Detail string `json:"detail"`
 	}
 	if err := json.Unmarshal(first.body, &said); err != nil || said.Code != "undrawable" {
-		r.problem("the picture's failure is %s, want the code undrawable", clip(first.body))
+		r.noteProblem("the picture's failure is %s, want the code undrawable", clipBytes(first.body))
 	}
-	page, err := s.get(ctx, s.attack, "/d/"+d.ID, "text/html")
+	page, err := s.getPath(ctx, s.attack, "/d/"+d.ID, "text/html")
 	if err != nil {
 		return outcome, err
 	}
 	if said.Detail == "" || !strings.Contains(string(page.body), said.Detail) {
-		r.problem("the document's page does not say %q", said.Detail)
+		r.noteProblem("the document's page does not say %q", said.Detail)
 	}
 	return outcome + ": " + said.Detail, wantStatuses(first, again, http.StatusUnprocessableEntity)
 }
@@ -167,20 +169,20 @@ func (s *site) openPictures(ctx context.Context, d document, r *result, widths i
 func wantStatuses(first, again answer, want int) error {
 	if first.status != want || again.status != want {
 		return fmt.Errorf("the picture's status = %d, then %d, want %d: %s", first.status, again.status, want,
-			clip(first.body))
+			clipBytes(first.body))
 	}
 	return nil
 }
 
 // wantPicture has the first page of a small document drawn.
 func (s *site) wantPicture(ctx context.Context, key, id string) error {
-	got, err := s.get(ctx, key, "/documents/"+id+"/pages/1.png", "image/png")
+	got, err := s.getPath(ctx, key, "/documents/"+id+"/pages/1.png", "image/png")
 	if err != nil {
 		return fmt.Errorf("the bystander's page: %w", err)
 	}
 	if got.status != http.StatusOK || got.took > mostOfPicture {
 		return fmt.Errorf("the bystander's page: status = %d after %v, want 200 after at most %v: %s", got.status,
-			got.took, mostOfPicture, clip(got.body))
+			got.took, mostOfPicture, clipBytes(got.body))
 	}
 	return nil
 }

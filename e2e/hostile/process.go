@@ -53,14 +53,14 @@ func startServer(ctx context.Context, binary, data, logFile string, env []string
 	}()
 	at := strings.Index(line, "http://")
 	if err != nil || at < 0 {
-		p.stop()
+		p.stopServer()
 		return nil, fmt.Errorf("the server printed %q and logged:\n%s", line, p.logTail())
 	}
 	p.url = strings.TrimRight(strings.Fields(line[at:])[0], "/.")
 	return p, nil
 }
 
-func (p *process) over() bool {
+func (p *process) isOver() bool {
 	select {
 	case <-p.ended:
 		return true
@@ -69,8 +69,8 @@ func (p *process) over() bool {
 	}
 }
 
-// stop ends the server in order, or kills it after half a minute.
-func (p *process) stop() {
+// stopServer ends the server in order, or kills it after half a minute.
+func (p *process) stopServer() {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 	select {
 	case <-p.ended:

@@ -34,11 +34,11 @@ type result struct {
 	problems []string
 }
 
-func (r *result) problem(format string, args ...any) {
+func (r *result) noteProblem(format string, args ...any) {
 	r.problems = append(r.problems, fmt.Sprintf(format, args...))
 }
 
-func (r *result) row() string {
+func (r *result) tableRow() string {
 	mib := func(n int64) string { return fmt.Sprintf("%.1f", float64(n)/(1<<20)) }
 	return fmt.Sprintf("| %s | %s | %.0f | %.0f | %s | %d | %d | %.1f | %s |", r.name, mib(r.input), float64(
 		max(0, r.peak-r.idle),
@@ -47,8 +47,8 @@ func (r *result) row() string {
 		strings.ReplaceAll(r.outcome, "|", `\|`))
 }
 
-// try runs one cell while a bystander asks and the server's memory is watched.
-func try(ctx context.Context, w *tried, c cell) (r *result, err error) {
+// tryCell runs one cell while a bystander asks and the server's memory is watched.
+func tryCell(ctx context.Context, w *tried, c cell) (r *result, err error) {
 	s, err := newSite(ctx, w, c.keys)
 	if err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ func try(ctx context.Context, w *tried, c cell) (r *result, err error) {
 	if c.keys {
 		pause = 3500 * time.Millisecond // below 20 questions a minute
 	}
-	watchers.Go(func() { seen.look(watch, s, 100*time.Millisecond, &seen.health, s.health) })
-	watchers.Go(func() { seen.look(watch, s, pause, &seen.question, s.quickQuestion) })
+	watchers.Go(func() { seen.repeatRequest(watch, s, 100*time.Millisecond, &seen.health, s.checkHealth) })
+	watchers.Go(func() { seen.repeatRequest(watch, s, pause, &seen.question, s.quickQuestion) })
 	watchers.Go(func() { s.watchChildren(watch, r) })
 
 	begun := time.Now()
@@ -77,36 +77,37 @@ func try(ctx context.Context, w *tried, c cell) (r *result, err error) {
 	stop()
 	watchers.Wait()
 	if err != nil {
-		r.problem("%v", err)
+		r.noteProblem("%v", err)
 	}
 	r.health, r.question = seen.health.worst, seen.question.worst
 	r.problems = append(append(r.problems, seen.health.problems...), seen.question.problems...)
-	r.judge(ctx, s, w.question*seen.question.count)
+	r.judgeCell(ctx, s, w.question*seen.question.count)
 	return r, nil
 }
 
-// judge holds a cell to what is promised of any, and stops the server. others is how many bytes the bystander's
+// judgeCell holds a cell to what is promised of any, and stops the server. others is how many bytes the bystander's
 // questions stored.
-func (r *result) judge(ctx context.Context, s *site, others int64) {
-	if s.server.over() {
-		r.problem("the server died: %s", s.server.logTail())
+func (r *result) judgeCell(ctx context.Context, s *site, others int64) {
+	if s.server.isOver() {
+		r.noteProblem("the server died: %s", s.server.logTail())
 		return
 	}
 	r.peak = memoryOf(s.server.cmd.Process.Pid, "VmHWM")
 	if above := r.peak - r.idle; above > mostAboveIdle {
-		r.problem("the server's memory rose %d MiB above idle, want at most %d", above>>20, mostAboveIdle>>20)
+		r.noteProblem("the server's memory rose %d MiB above idle, want at most %d", above>>20, mostAboveIdle>>20)
 	}
 	if r.worker > mostOfWorker {
-		r.problem("a worker took %d MiB, want at most %d", r.worker>>20, mostOfWorker>>20)
+		r.noteProblem("a worker took %d MiB, want at most %d", r.worker>>20, mostOfWorker>>20)
 	}
-	s.server.stop()
-	after, err := s.stored(context.WithoutCancel(ctx))
+	s.server.stopServer()
+	after, err := s.storedBytes(context.WithoutCancel(ctx))
 	if err != nil {
-		r.problem("measure the disk: %v", err)
+		r.noteProblem("measure the disk: %v", err)
 	}
 	r.disk = max(0, after-s.disk-others)
 	if most := 4*r.input + 1<<20; r.input > 0 && r.disk > most {
-		r.problem("the disk took %d KiB more, want at most %d (four times the file and 1 MiB)", r.disk>>10, most>>10)
+		r.noteProblem("the disk took %d KiB more, want at most %d (four times the file and 1 MiB)",
+			r.disk>>10, most>>10)
 	}
 }
 
@@ -136,9 +137,9 @@ type timed struct {
 	problems []string
 }
 
-// look repeats a request with a pause after each and keeps the longest time. The first refusal or broken connection
-// is told.
-func (b *bystander) look(
+// repeatRequest repeats a request with a pause after each and keeps the longest time. The first refusal or broken
+// connection is told.
+func (b *bystander) repeatRequest(
 	ctx context.Context, s *site, pause time.Duration, kind *timed, request func(context.Context) (answer, error),
 ) {
 	timer := time.NewTimer(0)
@@ -155,28 +156,28 @@ func (b *bystander) look(
 		_, err := request(context.WithoutCancel(ctx))
 		kind.count++
 		kind.worst = max(kind.worst, time.Since(begun))
-		if err != nil && len(kind.problems) == 0 && !s.server.over() {
+		if err != nil && len(kind.problems) == 0 && !s.server.isOver() {
 			kind.problems = []string{"the bystander: " + err.Error()}
 		}
 		timer.Reset(pause)
 	}
 }
 
-func (s *site) health(ctx context.Context) (answer, error) {
-	got, err := s.get(ctx, "", "/health", "application/json")
+func (s *site) checkHealth(ctx context.Context) (answer, error) {
+	got, err := s.getPath(ctx, "", "/health", "application/json")
 	if err == nil && got.status != http.StatusOK {
-		err = fmt.Errorf("GET /health: status = %d, want 200: %s", got.status, clip(got.body))
+		err = fmt.Errorf("GET /health: status = %d, want 200: %s", got.status, clipBytes(got.body))
 	}
 	return got, err
 }
 
 // quickQuestion asks the warranty's text as given context: one call of a model that answers at once.
 func (s *site) quickQuestion(ctx context.Context) (answer, error) {
-	got, err := s.post(ctx, s.bystand, "/agent/chat", map[string]any{
+	got, err := s.postJSON(ctx, s.bystand, "/agent/chat", map[string]any{
 		"message": "What does the warranty cover?", "context_text": warranty,
 	})
 	if err == nil && got.status != http.StatusOK {
-		err = fmt.Errorf("POST /agent/chat: status = %d, want 200: %s", got.status, clip(got.body))
+		err = fmt.Errorf("POST /agent/chat: status = %d, want 200: %s", got.status, clipBytes(got.body))
 	}
 	return got, err
 }

@@ -70,7 +70,8 @@ func (s *site) uploadAll(ctx context.Context, r *result, files []namedFile) (str
 	if err := form.Close(); err != nil {
 		return "", err
 	}
-	got, err := s.send(ctx, "", http.MethodPost, "/documents", "application/json", form.FormDataContentType(), &body)
+	got, err := s.sendRequest(ctx, "", http.MethodPost, "/documents", "application/json",
+		form.FormDataContentType(), &body)
 	if err != nil {
 		return "", fmt.Errorf("upload %d files: %w", len(files), err)
 	}
@@ -78,14 +79,14 @@ func (s *site) uploadAll(ctx context.Context, r *result, files []namedFile) (str
 		Documents []document `json:"documents"`
 	}
 	if err := json.Unmarshal(got.body, &said); err != nil || len(said.Documents) != len(files) {
-		return "", fmt.Errorf("upload %d files: status %d: %s", len(files), got.status, clip(got.body))
+		return "", fmt.Errorf("upload %d files: status %d: %s", len(files), got.status, clipBytes(got.body))
 	}
 	outcomes := make([]string, len(files))
 	var all errgroup.Group
 	for i, d := range said.Documents {
 		all.Go(func() error {
-			ended, err := s.settled(ctx, "", d.ID)
-			outcomes[i] = ended.outcome()
+			ended, err := s.waitSettled(ctx, "", d.ID)
+			outcomes[i] = ended.describeOutcome()
 			return err
 		})
 	}

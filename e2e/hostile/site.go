@@ -67,7 +67,7 @@ func newSite(ctx context.Context, w *tried, keys bool) (s *site, err error) {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "FOOTNOTE_CONFIG=", "FOOTNOTE_LOG_LEVEL=warn",
 		"OPENAI_API_KEY=scripted", "OPENAI_BASE_URL=" + s.model.URL + "/v1", "OPENAI_MODEL=scripted",
 	}
-	if s.database, err = w.database(ctx); err != nil {
+	if s.database, err = w.nextDatabase(ctx); err != nil {
 		return s, fmt.Errorf("make a database: %w", err)
 	}
 	if s.database != "" {
@@ -80,17 +80,17 @@ func newSite(ctx context.Context, w *tried, keys bool) (s *site, err error) {
 			}
 		}
 	}
-	if err = s.start(ctx); err != nil {
+	if err = s.startServer(ctx); err != nil {
 		return s, err
 	}
-	if _, err = s.upload(ctx, s.bystand, "warranty.md", []byte(warranty)); err != nil {
+	if _, err = s.uploadFile(ctx, s.bystand, "warranty.md", []byte(warranty)); err != nil {
 		return s, err
 	}
-	s.server.stop() // a database at rest is one file
-	if s.disk, err = s.stored(ctx); err != nil {
+	s.server.stopServer() // a database at rest is one file
+	if s.disk, err = s.storedBytes(ctx); err != nil {
 		return s, fmt.Errorf("measure the disk: %w", err)
 	}
-	if err = s.start(ctx); err != nil {
+	if err = s.startServer(ctx); err != nil {
 		return s, err
 	}
 	for range 3 { // what the first question needs is not the attack's
@@ -102,7 +102,7 @@ func newSite(ctx context.Context, w *tried, keys bool) (s *site, err error) {
 	return s, nil
 }
 
-func (s *site) start(ctx context.Context) (err error) {
+func (s *site) startServer(ctx context.Context) (err error) {
 	s.server, err = startServer(ctx, s.binary, s.data, filepath.Join(s.dir, "server.log"), s.env)
 	return err
 }
@@ -120,14 +120,14 @@ func storedByQuestion(ctx context.Context, w *tried) (bytes int64, err error) {
 			return 0, err
 		}
 	}
-	s.server.stop()
-	after, err := s.stored(ctx)
+	s.server.stopServer()
+	after, err := s.storedBytes(ctx)
 	return (after - s.disk) / questions, err
 }
 
 func (s *site) close() error {
 	if s.server != nil {
-		s.server.stop()
+		s.server.stopServer()
 	}
 	if s.model != nil {
 		s.model.CloseClientConnections()
@@ -155,8 +155,8 @@ type answer struct {
 	took   time.Duration
 }
 
-// send makes one request as the user of a key. body may be nil; contentType is that of the body.
-func (s *site) send(
+// sendRequest makes one request as the user of a key. body may be nil; contentType is that of the body.
+func (s *site) sendRequest(
 	ctx context.Context, key, method, path, accept, contentType string, body io.Reader,
 ) (answer, error) {
 	req, err := http.NewRequestWithContext(ctx, method, s.server.url+path, body)
@@ -180,17 +180,17 @@ func (s *site) send(
 	return answer{resp.StatusCode, resp.Header, got, time.Since(begun)}, err
 }
 
-func (s *site) get(ctx context.Context, key, path, accept string) (answer, error) {
-	return s.send(ctx, key, http.MethodGet, path, accept, "", nil)
+func (s *site) getPath(ctx context.Context, key, path, accept string) (answer, error) {
+	return s.sendRequest(ctx, key, http.MethodGet, path, accept, "", nil)
 }
 
-// post sends a value as JSON and wants JSON.
-func (s *site) post(ctx context.Context, key, path string, value any) (answer, error) {
+// postJSON sends a value as JSON and wants JSON.
+func (s *site) postJSON(ctx context.Context, key, path string, value any) (answer, error) {
 	body, err := json.Marshal(value)
 	if err != nil {
 		return answer{}, err
 	}
-	return s.send(ctx, key, http.MethodPost, path, "application/json", "application/json", bytes.NewReader(body))
+	return s.sendRequest(ctx, key, http.MethodPost, path, "application/json", "application/json", bytes.NewReader(body))
 }
 
 // document is what GET /documents/{id} says of one.
@@ -203,15 +203,15 @@ type document struct {
 	} `json:"error"`
 }
 
-func (d document) outcome() string {
+func (d document) describeOutcome() string {
 	if d.Error != nil {
 		return d.State + ": " + d.Error.Detail
 	}
 	return d.State
 }
 
-// put adds one file and returns what the server said at once.
-func (s *site) put(ctx context.Context, key, name string, content []byte) (answer, error) {
+// putFile adds one file and returns what the server said at once.
+func (s *site) putFile(ctx context.Context, key, name string, content []byte) (answer, error) {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	part, err := form.CreateFormFile("files", name)
@@ -224,12 +224,12 @@ func (s *site) put(ctx context.Context, key, name string, content []byte) (answe
 	if err := form.Close(); err != nil {
 		return answer{}, err
 	}
-	return s.send(ctx, key, http.MethodPost, "/documents", "application/json", form.FormDataContentType(), &body)
+	return s.sendRequest(ctx, key, http.MethodPost, "/documents", "application/json", form.FormDataContentType(), &body)
 }
 
-// upload adds one file and waits until it is ready, failed or refused.
-func (s *site) upload(ctx context.Context, key, name string, content []byte) (document, error) {
-	got, err := s.put(ctx, key, name, content)
+// uploadFile adds one file and waits until it is ready, failed or refused.
+func (s *site) uploadFile(ctx context.Context, key, name string, content []byte) (document, error) {
+	got, err := s.putFile(ctx, key, name, content)
 	if err != nil {
 		return document{}, fmt.Errorf("upload %s: %w", name, err)
 	}
@@ -240,19 +240,19 @@ func (s *site) upload(ctx context.Context, key, name string, content []byte) (do
 		} `json:"rejected"`
 	}
 	if err := json.Unmarshal(got.body, &said); err != nil {
-		return document{}, fmt.Errorf("upload %s: status %d: %s", name, got.status, clip(got.body))
+		return document{}, fmt.Errorf("upload %s: status %d: %s", name, got.status, clipBytes(got.body))
 	}
 	if len(said.Rejected) > 0 {
 		return document{State: fmt.Sprintf("refused (%d): %s", got.status, said.Rejected[0].Detail)}, nil
 	}
 	if len(said.Documents) != 1 {
-		return document{}, fmt.Errorf("upload %s: status %d: %s", name, got.status, clip(got.body))
+		return document{}, fmt.Errorf("upload %s: status %d: %s", name, got.status, clipBytes(got.body))
 	}
-	return s.settled(ctx, key, said.Documents[0].ID)
+	return s.waitSettled(ctx, key, said.Documents[0].ID)
 }
 
-// settled waits for a document's end.
-func (s *site) settled(ctx context.Context, key, id string) (document, error) {
+// waitSettled waits for a document's end.
+func (s *site) waitSettled(ctx context.Context, key, id string) (document, error) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -263,7 +263,7 @@ func (s *site) settled(ctx context.Context, key, id string) (document, error) {
 			return document{}, errServerDied
 		case <-tick.C:
 		}
-		got, err := s.get(ctx, key, "/documents/"+id, "application/json")
+		got, err := s.getPath(ctx, key, "/documents/"+id, "application/json")
 		if err != nil {
 			continue // the next look says whether the server is gone
 		}
@@ -276,4 +276,4 @@ func (s *site) settled(ctx context.Context, key, id string) (document, error) {
 
 var errServerDied = errors.New("the server died")
 
-func clip(b []byte) string { return string(b[:min(len(b), 300)]) }
+func clipBytes(b []byte) string { return string(b[:min(len(b), 300)]) }

@@ -42,7 +42,7 @@ type wireMessages struct {
 	MaxTokens   int      `json:"max_tokens"`
 }
 
-func (w *wireMessages) request() Request {
+func (w *wireMessages) toRequest() Request {
 	r := Request{Model: w.Model}
 	r.Temperature, r.MaxTokens, r.NoTools = w.Temperature, w.MaxTokens, w.ToolChoice.Type == "none"
 	for _, s := range w.System {
@@ -74,8 +74,8 @@ func (w *wireMessages) request() Request {
 	return r
 }
 
-// messages answers in Anthropic's protocol.
-func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
+// serveMessages answers in Anthropic's protocol.
+func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 	var wire wireMessages
 	body, err := io.ReadAll(r.Body)
 	if err == nil {
@@ -87,8 +87,8 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 		}})
 		return
 	}
-	asked := s.note(wire.request())
-	reply := s.config.Script(asked).whole(asked.N)
+	asked := s.noteRequest(wire.toRequest())
+	reply := s.config.Script(asked).fillReply(asked.N)
 	if reply.Delay == 0 {
 		reply.Delay = s.config.Delay
 	}
@@ -116,8 +116,8 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	control := http.NewResponseController(w)
-	for i, event := range reply.events() {
-		if wait(r.Context(), reply.Delay) != nil {
+	for i, event := range reply.replyEvents() {
+		if waitFor(r.Context(), reply.Delay) != nil {
 			return
 		}
 		if _, err := io.WriteString(w, event); err != nil || control.Flush() != nil {
@@ -133,8 +133,8 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// events is a reply in Anthropic's protocol, an event after the other.
-func (r Reply) events() []string {
+// replyEvents is a reply in Anthropic's protocol, an event after the other.
+func (r Reply) replyEvents() []string {
 	var out []string
 	add := func(kind string, fields map[string]any) {
 		fields["type"] = kind

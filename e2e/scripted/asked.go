@@ -8,9 +8,9 @@ import (
 	"footnote/llm"
 )
 
-// calls are the tool calls that a question spells out for a turn: #call name {"argument": "value"}, any number of
-// times, and after each #then those of the next turn.
-func calls(question string, turn int) []llm.Call {
+// spelledCalls are the tool calls that a question spells out for a turn: #call name {"argument": "value"}, any number
+// of times, and after each #then those of the next turn.
+func spelledCalls(question string, turn int) []llm.Call {
 	turns := strings.Split(question, "#then")
 	if turn >= len(turns) {
 		return nil
@@ -27,8 +27,8 @@ func calls(question string, turn int) []llm.Call {
 	return out
 }
 
-// told repeats what the tools returned since the last question.
-func told(history []llm.Message) string {
+// repeatResults repeats what the tools returned since the last question.
+func repeatResults(history []llm.Message) string {
 	var results []string
 	for _, msg := range slices.Backward(history) {
 		if msg.Role == llm.RoleUser {

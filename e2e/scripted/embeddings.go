@@ -12,15 +12,15 @@ import (
 // Dimensions is the size of the server's vectors.
 const Dimensions = 384
 
-// embeddings answers with vectors of hashed words: texts that share words are alike, and the same text has the same
-// vector everywhere.
-func (s *Server) embeddings(w http.ResponseWriter, r *http.Request) {
+// serveEmbeddings answers with vectors of hashed words: texts that share words are alike, and the same text has the
+// same vector everywhere.
+func (s *Server) serveEmbeddings(w http.ResponseWriter, r *http.Request) {
 	var asked struct {
 		Model string          `json:"model"`
 		Input json.RawMessage `json:"input"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
-		refuse(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+		writeRefusal(w, http.StatusBadRequest, "invalid_request_error", err.Error())
 		return
 	}
 	var texts []string
@@ -28,7 +28,7 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request) {
 	if json.Unmarshal(asked.Input, &one) == nil {
 		texts = []string{one}
 	} else if err := json.Unmarshal(asked.Input, &texts); err != nil {
-		refuse(w, http.StatusBadRequest, "invalid_request_error", "input must be a string or a list of strings")
+		writeRefusal(w, http.StatusBadRequest, "invalid_request_error", "input must be a string or a list of strings")
 		return
 	}
 	data := make([]any, len(texts))

@@ -20,38 +20,39 @@ var searchers = []string{"search_documents", "hybrid_search", "retrieve", "retri
 // trouble.
 func Librarian(r Request) Reply {
 	question := r.Question()
-	if reply, ok := trouble(r, question); ok {
+	if reply, ok := makeTrouble(r, question); ok {
 		return reply
 	}
-	hits, found, read, searched := results(r.Messages)
+	hits, found, read, searched := gatherResults(r.Messages)
 	switch {
 	case len(read) > 0:
-		return Reply{Text: answer(read, question)}
-	case len(found) > 0 && (r.NoTools || !has(r, "read_document")): // it has to answer before it has read anything
-		return Reply{Text: answer(found, question)}
-	case len(hits) > 0 && !r.NoTools && has(r, "read_document"):
+		return Reply{Text: copySentences(read, question)}
+	case len(found) > 0 && (r.NoTools || !hasTool(r, "read_document")): // it has to answer before it has read anything
+		return Reply{Text: copySentences(found, question)}
+	case len(hits) > 0 && !r.NoTools && hasTool(r, "read_document"):
 		var reply Reply
 		for _, id := range hits[:min(2, len(hits))] {
 			reply.Calls = append(
-				reply.Calls, toolCall("read_document", map[string]any{"doc_id": id, "focus_query": keywords(question)}),
+				reply.Calls,
+				toolCall("read_document", map[string]any{"doc_id": id, "focus_query": contentWords(question)}),
 			)
 		}
 		return reply
 	case searched || r.NoTools:
-		return Reply{Text: refusal + " I searched for: " + keywords(question) + "."}
+		return Reply{Text: refusal + " I searched for: " + contentWords(question) + "."}
 	}
 	for _, tool := range searchers {
-		if has(r, tool) {
-			return Reply{Calls: []llm.Call{toolCall(tool, map[string]any{"query": keywords(question)})}}
+		if hasTool(r, tool) {
+			return Reply{Calls: []llm.Call{toolCall(tool, map[string]any{"query": contentWords(question)})}}
 		}
 	}
 	return Reply{Text: "This is the scripted model. There are no tools to use."}
 }
 
-// trouble makes what the question asks for: #429, #500, #cut, #stall, #empty, #malformed, #loop, #muse, #silent,
+// makeTrouble makes what the question asks for: #429, #500, #cut, #stall, #empty, #malformed, #loop, #muse, #silent,
 // #filter, #invent, #notes and #call.
-func trouble(r Request, question string) (Reply, bool) {
-	query := map[string]any{"query": keywords(question)}
+func makeTrouble(r Request, question string) (Reply, bool) {
+	query := map[string]any{"query": contentWords(question)}
 	switch {
 	case strings.Contains(question, "#429"):
 		return Reply{Fault: Fault{Status: 429, RetryAfter: "90"}}, true
@@ -69,14 +70,15 @@ func trouble(r Request, question string) (Reply, bool) {
 		return Reply{Text: "The king keeps seven dragons in the cellar [1]."}, true
 	case strings.Contains(question, "#notes") && r.Turn() > 1:
 		// it names a passage that nobody showed it, and can't add
-		_, found, read, _ := results(r.Messages)
+		_, found, read, _ := gatherResults(r.Messages)
 		return Reply{
-			Text: answer(append(read, found...), question) + " That was in 1999 [99]. Altogether it is 2 + 3 = 6.",
+			Text: copySentences(append(read, found...), question) +
+				" That was in 1999 [99]. Altogether it is 2 + 3 = 6.",
 		}, true
-	case len(calls(question, r.Turn())) > 0 && !r.NoTools:
-		return Reply{Calls: calls(question, r.Turn())}, true
+	case len(spelledCalls(question, r.Turn())) > 0 && !r.NoTools:
+		return Reply{Calls: spelledCalls(question, r.Turn())}, true
 	case strings.Contains(question, "#call "):
-		return Reply{Text: told(r.Messages)}, true
+		return Reply{Text: repeatResults(r.Messages)}, true
 	case strings.Contains(question, "#malformed") && r.Turn() == 0:
 		return Reply{Calls: []llm.Call{{Name: "search_documents", Arguments: []byte(`{"query": "ro`)}}}, true
 	case strings.Contains(question, "#loop") && !r.NoTools:
@@ -91,7 +93,7 @@ func trouble(r Request, question string) (Reply, bool) {
 	return Reply{}, false
 }
 
-func has(r Request, tool string) bool {
+func hasTool(r Request, tool string) bool {
 	return slices.ContainsFunc(r.Tools, func(t llm.ToolSpec) bool { return t.Name == tool })
 }
 
@@ -106,9 +108,9 @@ type passage struct {
 	Text string `json:"text"`
 }
 
-// results gathers what the tools returned since the last question: hits of searches with the passages they showed, and
-// passages that were read.
-func results(history []llm.Message) (hits []string, found, read []passage, searched bool) {
+// gatherResults gathers what the tools returned since the last question: hits of searches with the passages they
+// showed, and passages that were read.
+func gatherResults(history []llm.Message) (hits []string, found, read []passage, searched bool) {
 	for _, msg := range slices.Backward(history) {
 		if msg.Role == llm.RoleUser {
 			break
@@ -155,17 +157,17 @@ func results(history []llm.Message) (hits []string, found, read []passage, searc
 	return hits, found, read, searched
 }
 
-// answer copies the sentences that share most words with the question, each with its passage's number.
-func answer(passages []passage, question string) string {
+// copySentences copies the sentences that share most words with the question, each with its passage's number.
+func copySentences(passages []passage, question string) string {
 	type found struct {
 		text  string
 		n     int
 		score int
 	}
-	wanted := strings.Fields(strings.ToLower(keywords(question)))
+	wanted := strings.Fields(strings.ToLower(contentWords(question)))
 	var all []found
 	for _, p := range passages {
-		for _, sentence := range sentences(p.Text) {
+		for _, sentence := range cutSentences(p.Text) {
 			score := 0
 			lower := strings.ToLower(sentence)
 			for _, word := range wanted {
@@ -187,8 +189,8 @@ func answer(passages []passage, question string) string {
 	return b.String()
 }
 
-// sentences cuts a text at full stops and line ends.
-func sentences(text string) []string {
+// cutSentences cuts a text at full stops and line ends.
+func cutSentences(text string) []string {
 	var out []string
 	for _, line := range strings.Split(text, "\n") {
 		for len(line) > 0 {
@@ -217,8 +219,8 @@ var stopWords = strings.Fields("a an and are as at be by can did do does for fro
 	"my of on or that the " +
 	"their there this to was we were what when where which who why will with would you your about tell give please")
 
-// keywords returns a question's content words.
-func keywords(question string) string {
+// contentWords returns a question's content words.
+func contentWords(question string) string {
 	words := strings.FieldsFunc(
 		question, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' },
 	)

@@ -99,9 +99,9 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 		n := len(m.seen)
 		m.seen = append(m.seen, kept)
 		m.mu.Unlock()
-		reply := m.script(Request{Request: req, N: n}).whole(n)
-		for _, part := range reply.parts() {
-			if err := wait(ctx, reply.Delay); err != nil {
+		reply := m.script(Request{Request: req, N: n}).fillReply(n)
+		for _, part := range reply.replyParts() {
+			if err := waitFor(ctx, reply.Delay); err != nil {
 				yield(nil, &llm.Error{Kind: llm.KindCancelled, Message: "The request was stopped.", Err: err})
 				return
 			}
@@ -116,8 +116,8 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 	}
 }
 
-// parts returns the reply as a stream's parts.
-func (r Reply) parts() []llm.Part {
+// replyParts returns the reply as a stream's parts.
+func (r Reply) replyParts() []llm.Part {
 	var parts []llm.Part
 	if r.Reasoning != "" {
 		parts = append(parts, llm.Reasoning(r.Reasoning))
@@ -131,8 +131,8 @@ func (r Reply) parts() []llm.Part {
 	return append(parts, llm.Done{Finish: r.Finish, Usage: r.Usage})
 }
 
-// wait waits for d, or returns the context's error.
-func wait(ctx context.Context, d time.Duration) error {
+// waitFor waits for d, or returns the context's error.
+func waitFor(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()
 	}

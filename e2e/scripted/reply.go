@@ -9,8 +9,8 @@ import (
 	"footnote/llm"
 )
 
-// whole fills in what a script left out.
-func (r Reply) whole(n int) Reply {
+// fillReply fills in what a script left out.
+func (r Reply) fillReply(n int) Reply {
 	if r.Chunks == nil {
 		r.Chunks = Words(r.Text)
 	}
@@ -53,8 +53,8 @@ func Words(text string) []string {
 	return out
 }
 
-// exactly returns n pieces: the given ones cut off, or said again and again.
-func exactly(chunks []string, n int) []string {
+// exactChunks returns n pieces: the given ones cut off, or said again and again.
+func exactChunks(chunks []string, n int) []string {
 	if n <= 0 || len(chunks) == 0 {
 		return chunks
 	}

@@ -46,10 +46,10 @@ func NewServer(c Config) *Server {
 	}
 	s := &Server{config: c, mux: http.NewServeMux()}
 	for _, prefix := range []string{"", "/v1"} {
-		s.mux.HandleFunc("POST "+prefix+"/chat/completions", s.chat)
-		s.mux.HandleFunc("POST "+prefix+"/messages", s.messages)
-		s.mux.HandleFunc("POST "+prefix+"/embeddings", s.embeddings)
-		s.mux.HandleFunc("GET "+prefix+"/models", s.models)
+		s.mux.HandleFunc("POST "+prefix+"/chat/completions", s.serveChat)
+		s.mux.HandleFunc("POST "+prefix+"/messages", s.serveMessages)
+		s.mux.HandleFunc("POST "+prefix+"/embeddings", s.serveEmbeddings)
+		s.mux.HandleFunc("GET "+prefix+"/models", s.serveModels)
 	}
 	return s
 }
@@ -74,7 +74,7 @@ func (s *Server) Count() int {
 	return s.count
 }
 
-func (s *Server) note(r Request) Request {
+func (s *Server) noteRequest(r Request) Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.N = s.count
@@ -86,36 +86,36 @@ func (s *Server) note(r Request) Request {
 	return r
 }
 
-func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveChat(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		refuse(w, http.StatusRequestEntityTooLarge, "too_large", err.Error())
+		writeRefusal(w, http.StatusRequestEntityTooLarge, "too_large", err.Error())
 		return
 	}
 	asked, err := readRequest(body)
 	if err != nil {
-		refuse(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+		writeRefusal(w, http.StatusBadRequest, "invalid_request_error", err.Error())
 		return
 	}
-	asked = s.note(asked)
-	reply := s.config.Script(asked).whole(asked.N)
-	if len(reply.Calls) == 0 && reply.Fault.none() {
-		reply.Chunks = exactly(reply.Chunks, s.config.Tokens)
+	asked = s.noteRequest(asked)
+	reply := s.config.Script(asked).fillReply(asked.N)
+	if len(reply.Calls) == 0 && reply.Fault.isNone() {
+		reply.Chunks = exactChunks(reply.Chunks, s.config.Tokens)
 	}
 	if reply.Delay == 0 {
 		reply.Delay = s.config.Delay
 	}
-	stream(w, r, reply)
+	streamReply(w, r, reply)
 }
 
-func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) serveModels(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{
 		map[string]any{"id": s.config.Model, "object": "model", "created": 0,
 			"owned_by": cmp.Or(s.config.Owner, "footnote"), "meta": map[string]any{"n_ctx": s.config.Room}},
 	}})
 }
 
-func refuse(w http.ResponseWriter, status int, code, message string) {
+func writeRefusal(w http.ResponseWriter, status int, code, message string) {
 	writeJSON(w, status, map[string]any{"error": map[string]any{"message": message, "type": code, "code": code}})
 }
 

@@ -23,7 +23,7 @@ type Fault struct {
 	Slow       time.Duration // before the headers
 }
 
-func (f Fault) none() bool {
+func (f Fault) isNone() bool {
 	return f.Status == 0 && f.Raw == nil && f.CutAfter == 0 && f.StallAfter == 0 && f.Error == "" && !f.NoDone &&
 		f.Slow == 0
 }
@@ -31,10 +31,10 @@ func (f Fault) none() bool {
 // flushBytes is how much is collected before it is sent when pieces come without a delay.
 const flushBytes = 2 << 10
 
-// stream writes a reply as server-sent events.
-func stream(w http.ResponseWriter, r *http.Request, reply Reply) {
+// streamReply writes a reply as server-sent events.
+func streamReply(w http.ResponseWriter, r *http.Request, reply Reply) {
 	f := reply.Fault
-	if wait(r.Context(), f.Slow) != nil {
+	if waitFor(r.Context(), f.Slow) != nil {
 		return
 	}
 	if f.RetryAfter != "" {
@@ -42,7 +42,7 @@ func stream(w http.ResponseWriter, r *http.Request, reply Reply) {
 	}
 	switch {
 	case f.Status != 0 && f.Body == "":
-		refuse(w, f.Status, "scripted_fault", "the script says so")
+		writeRefusal(w, f.Status, "scripted_fault", "the script says so")
 		return
 	case f.Status != 0:
 		w.WriteHeader(f.Status)
@@ -59,7 +59,7 @@ func stream(w http.ResponseWriter, r *http.Request, reply Reply) {
 		return
 	}
 	s := &sender{w: w, r: r, control: http.NewResponseController(w), delay: reply.Delay}
-	s.reply(reply) //nolint:contextcheck // s holds the request's context
+	s.sendReply(reply) //nolint:contextcheck // s holds the request's context
 }
 
 // sender writes the events of one reply.
@@ -79,18 +79,18 @@ const (
 	eventTail = `,"finish_reason":null}]}` + "\n\n"
 )
 
-func (s *sender) reply(reply Reply) {
+func (s *sender) sendReply(reply Reply) {
 	if reply.Fault.CutAfter < 0 {
 		panic(http.ErrAbortHandler)
 	}
 	if reply.Reasoning != "" {
-		s.delta(`{"reasoning_content":`, reply.Reasoning, `}`, reply.Fault)
+		s.sendDelta(`{"reasoning_content":`, reply.Reasoning, `}`, reply.Fault)
 	}
 	for _, chunk := range reply.Chunks {
-		s.delta(`{"content":`, chunk, `}`, reply.Fault)
+		s.sendDelta(`{"content":`, chunk, `}`, reply.Fault)
 	}
 	for i, call := range reply.Calls {
-		s.call(i, call, reply.Fault)
+		s.sendCall(i, call, reply.Fault)
 	}
 	if s.gone {
 		return
@@ -99,7 +99,7 @@ func (s *sender) reply(reply Reply) {
 		s.buf = append(s.buf, `data: {"error":{"message":`...)
 		s.buf = appendString(s.buf, reply.Fault.Error)
 		s.buf = append(s.buf, `,"code":500}}`+"\n\n"...)
-		s.flush()
+		s.flushBuffer()
 		return
 	}
 	s.buf = append(
@@ -119,11 +119,11 @@ func (s *sender) reply(reply Reply) {
 	if !reply.Fault.NoDone {
 		s.buf = append(s.buf, "data: [DONE]\n\n"...)
 	}
-	s.flush()
+	s.flushBuffer()
 }
 
-// call sends a call's name, then its arguments in two pieces.
-func (s *sender) call(i int, call llm.Call, f Fault) {
+// sendCall sends a call's name, then its arguments in two pieces.
+func (s *sender) sendCall(i int, call llm.Call, f Fault) {
 	at := `{"tool_calls":[{"index":` + strconv.Itoa(i) + `,`
 	name := at + `"id":` + string(appendString(nil, call.ID)) + `,"type":"function","function":{"name":` +
 		string(appendString(nil, call.Name)) + `,"arguments":`
@@ -131,23 +131,23 @@ func (s *sender) call(i int, call llm.Call, f Fault) {
 	for half > 0 && call.Arguments[half] >= 0x80 {
 		half--
 	}
-	s.delta(name, "", `}}]}`, f)
-	s.delta(at+`"function":{"arguments":`, string(call.Arguments[:half]), `}}]}`, f)
-	s.delta(at+`"function":{"arguments":`, string(call.Arguments[half:]), `}}]}`, f)
+	s.sendDelta(name, "", `}}]}`, f)
+	s.sendDelta(at+`"function":{"arguments":`, string(call.Arguments[:half]), `}}]}`, f)
+	s.sendDelta(at+`"function":{"arguments":`, string(call.Arguments[half:]), `}}]}`, f)
 }
 
-// delta sends one piece, after the delay.
-func (s *sender) delta(before, text, after string, f Fault) {
+// sendDelta sends one piece, after the delay.
+func (s *sender) sendDelta(before, text, after string, f Fault) {
 	if s.gone {
 		return
 	}
 	if f.StallAfter != 0 && s.pieces >= f.StallAfter {
-		s.flush()
+		s.flushBuffer()
 		<-s.r.Context().Done()
 		s.gone = true
 		return
 	}
-	if wait(s.r.Context(), s.delay) != nil {
+	if waitFor(s.r.Context(), s.delay) != nil {
 		s.gone = true
 		return
 	}
@@ -158,15 +158,15 @@ func (s *sender) delta(before, text, after string, f Fault) {
 	s.buf = append(s.buf, eventTail...)
 	s.pieces++
 	if s.delay > 0 || len(s.buf) >= flushBytes {
-		s.flush()
+		s.flushBuffer()
 	}
 	if f.CutAfter > 0 && s.pieces >= f.CutAfter {
-		s.flush()
+		s.flushBuffer()
 		panic(http.ErrAbortHandler)
 	}
 }
 
-func (s *sender) flush() {
+func (s *sender) flushBuffer() {
 	if _, err := s.w.Write(s.buf); err != nil || s.control.Flush() != nil {
 		s.gone = true
 	}
