@@ -125,6 +125,7 @@ func decodeStep(body json.RawMessage) (Payload, error) {
 	return s, err
 }
 
+// decodePayload reads a payload of a known kind.
 func decodePayload[P Payload](body json.RawMessage) (Payload, error) {
 	var p P
 	err := json.Unmarshal(body, &p)

@@ -237,6 +237,8 @@ func (f *Feed) endPage(ctx context.Context, s Scope, runID string, after int64) 
 	return Page{Last: last.Seq, Over: last.Type == KindRunDone}, err
 }
 
+// lookupRun returns a run that somebody watches already, and counts the caller in; nil for another one. releaseRun must
+// follow.
 func (f *Feed) lookupRun(runID string) *liveRun {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -247,6 +249,7 @@ func (f *Feed) lookupRun(runID string) *liveRun {
 	return r
 }
 
+// acquireRun returns the run's memory, made new if nobody watches it yet. releaseRun must follow.
 func (f *Feed) acquireRun(runID string) *liveRun {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -63,6 +63,7 @@ func (s *sessionWatches) signalAll() {
 	}
 }
 
+// wakeAll wakes who waits. The caller holds the mutex of the watches.
 func (w *watched) wakeAll() {
 	close(w.wake)
 	w.wake = make(chan struct{})

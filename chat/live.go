@@ -33,6 +33,7 @@ func encodeEvents(events []Event) []*Entry {
 	return entries
 }
 
+// entrySize is about how many bytes an entry takes in memory.
 func (e *Entry) entrySize() int { return len(e.Body) + len(e.JSON) + 200 }
 
 // addEntries puts newly appended entries, at least one, behind the others and wakes the readers.
@@ -136,12 +137,14 @@ func (r *liveRun) nextAppend() <-chan struct{} {
 	return r.wake
 }
 
+// wakeReaders wakes who waits for the next append.
 func (r *liveRun) wakeReaders() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.wakeReadersLocked()
 }
 
+// wakeReadersLocked is wakeReaders for callers that hold r.mu.
 func (r *liveRun) wakeReadersLocked() {
 	if r.wake != nil {
 		close(r.wake)
@@ -177,18 +180,21 @@ func (r *liveRun) countNews() int {
 	return r.told
 }
 
+// underWay reports whether this process appends to the run and has not ended it.
 func (r *liveRun) underWay() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.owned && !r.over
 }
 
+// allowedUser is whose run it is, as far as somebody was let in already; empty: not known.
 func (r *liveRun) allowedUser() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.user
 }
 
+// allowUser notes whose run it is, so that the store need not be asked for every reader.
 func (r *liveRun) allowUser(user string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -103,6 +103,7 @@ type oldOutput struct {
 	result StepResult
 }
 
+// readInto makes the result of a step of an older version from the output that models got.
 func (o *oldOutput) readInto(s *Step, in oldInput) {
 	r := &o.result
 	var self oldHit
@@ -182,6 +183,7 @@ func (o *oldOutput) addHit(h, parent oldHit) {
 	}
 }
 
+// readHit reads one hit, whatever the tool called its fields. What it leaves out comes from the hit above it.
 func (o *oldOutput) readHit(h, parent oldHit) Hit {
 	out := Hit{
 		N: h.N, DocumentID: cmp.Or(h.DocID, parent.DocID), ChunkID: h.ChunkID, BlockID: h.BlockID,

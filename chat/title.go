@@ -30,6 +30,7 @@ func TitleOf(question string) string {
 	return ""
 }
 
+// cutTitle shortens a line to titleRunes runes, at a space where there is one.
 func cutTitle(line string) string {
 	end, space := -1, -1 // byte offsets: of the rune after the limit, of the last space before it
 	n := 0

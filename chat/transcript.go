@@ -118,6 +118,7 @@ func (t *Transcript) resetAnswer(p AnswerReset) {
 	t.Citations = nil
 }
 
+// addCitation adds a citation, or puts it in the place of an earlier one with its number.
 func (t *Transcript) addCitation(c Citation) {
 	i := slices.IndexFunc(t.Citations, func(known Citation) bool { return known.Number == c.Number })
 	if i < 0 {

@@ -64,6 +64,7 @@ func (r RunRequest) Validate() error {
 	return r.Config.validateConfig()
 }
 
+// validateConfig checks the bounds that hold for every toolset; a toolset may have lower ones.
 func (c RunConfig) validateConfig() error {
 	if t := c.Temperature; t != nil && !(*t >= 0 && *t <= 2) { // not a number is neither
 		return Invalid("config.temperature must be between 0 and 2.")

@@ -84,6 +84,8 @@ type reservedReader struct {
 	left     int // bytes until the next look
 }
 
+// Read asks before every reserveEvery bytes whether there is still room on the disk, so that an upload stops before it
+// takes the last of it.
 func (r *reservedReader) Read(p []byte) (int, error) {
 	if r.left <= 0 {
 		if err := r.reserved(); err != nil {
@@ -137,6 +139,8 @@ func (l *Library) enqueueRest(ctx context.Context, d Document, enqueue func(cont
 	return nil
 }
 
+// enqueueEmbed queues the vectors of a document. The document is noted as waiting first: a search that begins now knows
+// that vectors are still missing.
 func (l *Library) enqueueEmbed(ctx context.Context, d Document, enqueue func(context.Context, Job) error) error {
 	l.waiting.addDocument(d.ID, d.User)
 	if err := enqueue(ctx, Job{Kind: JobEmbed, DocumentID: d.ID, User: d.User, SHA256: d.SHA256}); err != nil {

@@ -1,4 +1,7 @@
-// Package corpus turns files into passages that can be searched, read and cited, and declares the ports behind that.
+// Package corpus is the library: it takes files in, makes text, blocks, passages and vectors of them in the background,
+// searches them, and gives parts of them to be read. Library is its one entrance. What it needs of the outside are its
+// ports (ports.go): Documents, Lexical, Vectors, Blobs and Queue each have a suite in corpustest that every
+// implementation runs; Extractor and Embedder read files and make vectors.
 package corpus
 
 import (

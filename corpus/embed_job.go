@@ -93,6 +93,8 @@ func (l *Library) embedDocument(ctx context.Context, job Job) error {
 	return nil
 }
 
+// embedBatch makes the vectors of some passages and stores them. A batch is stored as a whole, so an interrupted job
+// goes on after the last one.
 func (l *Library) embedBatch(
 	ctx context.Context, d Document, batch []Passage, store func(context.Context, []Vector) error,
 ) error {

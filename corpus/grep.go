@@ -45,6 +45,7 @@ func (l *Library) Grep(ctx context.Context, s chat.Scope, g GrepRequest) (Greppe
 	return out, err
 }
 
+// grepDocuments looks through the documents one after the other, newest first, until there are enough matches.
 func (l *Library) grepDocuments(
 	ctx context.Context, s chat.Scope, g GrepRequest, pattern *regexp.Regexp, out *Grepped,
 ) error {
@@ -94,6 +95,7 @@ func compilePattern(pattern string) (re *regexp.Regexp, literal bool, err error)
 	return re, true, nil
 }
 
+// grepOne adds the matches of one document. One that went away meanwhile has none.
 func (l *Library) grepOne(
 	ctx context.Context, s chat.Scope, d Document, pattern *regexp.Regexp, limit int, out *Grepped,
 ) error {

@@ -184,6 +184,8 @@ func (l *Library) readFile(ctx context.Context, job Job, file File) (Extracted, 
 	return e, nil
 }
 
+// recordProgress stores how far a document is and wakes who watches it. It fails when the document does not want this
+// version any more, which ends the job.
 func (l *Library) recordProgress(ctx context.Context, job Job, state State, p Progress) error {
 	if err := l.cfg.Documents.SetState(ctx, job.DocumentID, job.SHA256, state, p, nil); err != nil {
 		return fmt.Errorf("record progress: %w", err)

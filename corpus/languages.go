@@ -16,6 +16,7 @@ type languages struct {
 	users map[string]*known
 }
 
+// known are the languages of one user's documents, as they were read at a time.
 type known struct {
 	langs   []string // sorted
 	version int64

@@ -42,6 +42,7 @@ func (l *Library) CheckNamed(ctx context.Context, s chat.Scope, namespace string
 	return nil
 }
 
+// notNamed is the error for a chosen document that is not there. It names the id, which the asker has sent.
 func notNamed(id, namespace string) error {
 	where := ""
 	if namespace != "" {

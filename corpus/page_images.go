@@ -86,6 +86,7 @@ type pageKey struct {
 	page   int
 }
 
+// imageKey is a drawn page: of these bytes, at a width in pixels.
 type imageKey struct {
 	pageKey
 	width int
@@ -115,6 +116,7 @@ type turn struct {
 	users int           // who have it or wait for it
 }
 
+// newImages is an empty cache. It is bounded by bytes (imageBytes), not by the number of images.
 func newImages() *images {
 	c := &images{turns: map[string]*turn{}}
 	// both fail only for sizes below 1
@@ -123,7 +125,8 @@ func newImages() *images {
 	return c
 }
 
-// getImage returns an image, or why its page is not drawn, or neither.
+// getImage returns a drawn page that is kept, and marks it as used; or why the page was not drawn, while that is kept.
+// Both are nil for a page that nobody has asked for lately.
 func (c *images) getImage(key imageKey) ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,7 +140,8 @@ func (c *images) getImage(key imageKey) ([]byte, error) {
 	return nil, nil
 }
 
-// putImage keeps what came of drawing a page.
+// putImage keeps a drawn page in the place of those used longest ago. One larger than a quarter of the room is not
+// kept.
 func (c *images) putImage(key imageKey, png []byte, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -47,6 +47,8 @@ type splitter struct {
 	fresh         bool    // the passage before cur is of another section: cur may not join it
 }
 
+// addBlock puts a block into the passage at work, or ends that first when it is full. What is full depends on whether
+// it holds anything but headings yet: headings alone take more, so that no passage is only a heading.
 func (s *splitter) addBlock(b Block) {
 	body := s.text.sliceRunes(b.Start, b.End)
 	n := text.Tokens(body)
@@ -68,6 +70,7 @@ func (s *splitter) addBlock(b Block) {
 	s.extendPassage(b, b.Start, b.End, n, "")
 }
 
+// addHeading begins a passage at a heading that stands above what was read, and joins headings that follow one another.
 func (s *splitter) addHeading(b Block, title string, n int) {
 	above := s.bare && b.Level > s.level // a heading right above this one goes with it
 	if !above && (b.Level <= 2 || s.bare || s.cur.Tokens >= enoughTokens) || s.cur.Tokens+n > maxTokens {
@@ -158,6 +161,8 @@ func (s *splitter) flushPassage() {
 	s.cur, s.bare, s.fresh, s.level = Passage{}, false, false, 0
 }
 
+// sealPassage gives a passage its id and its text. The id follows from document, version and place, so that the same
+// bytes always have the same passages.
 func (s *splitter) sealPassage(p *Passage) {
 	p.ID = passageID(s.docID, s.sha256, p.Start, p.End)
 	p.Text = s.text.sliceRunes(p.Start, p.End)
@@ -217,12 +222,15 @@ type walker struct {
 	runes, byte int
 }
 
+// sliceRunes is the text between two rune offsets.
 func (w *walker) sliceRunes(start, end int) string {
 	from := w.byteAt(start)
 	to := w.byteAt(end)
 	return w.text[min(from, to):to]
 }
 
+// byteAt is where a rune begins, in bytes. It walks from the last place asked for, which is near in a text read in
+// order.
 func (w *walker) byteAt(rune int) int {
 	for w.runes < rune && w.byte < len(w.text) {
 		_, size := utf8.DecodeRuneInString(w.text[w.byte:])
@@ -237,6 +245,7 @@ func (w *walker) byteAt(rune int) int {
 	return w.byte
 }
 
+// joinSection adds a heading to a path of headings.
 func joinSection(path, name string) string {
 	if path == "" || name == "" {
 		return path + name
@@ -265,6 +274,7 @@ func TermsOf(a *text.Analyser, title, section, body string) Terms {
 	return Terms{Title: a.Line(joinSection(title, section)), Body: a.Line(body)}
 }
 
+// analysedTerms yields the terms of passages one after the other: all at once would take as much memory as the text.
 func analysedTerms(title, lang string, passages []Passage) iter.Seq[Terms] {
 	return func(yield func(Terms) bool) {
 		a := text.NewAnalyser(lang)

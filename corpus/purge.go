@@ -75,6 +75,7 @@ func (l *Library) doRemovals(ctx context.Context, now time.Time) error {
 	}
 }
 
+// removeOne removes a document's vectors, then its original. Either may have gone before: both may be done twice.
 func (l *Library) removeOne(ctx context.Context, r Removal) error {
 	if r.DocumentID != "" && l.cfg.Vectors != nil {
 		if err := l.cfg.Vectors.DeleteVectors(ctx, r.DocumentID, nil); err != nil {

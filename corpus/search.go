@@ -56,6 +56,8 @@ func (l *Library) Search(ctx context.Context, s chat.Scope, q Query) (Results, e
 	return found, err
 }
 
+// checkQuery fills in the defaults of a query and checks its bounds. It fails with chat.CodeInvalid and a sentence for
+// people.
 func checkQuery(q Query) (Query, error) {
 	q.Text = strings.TrimSpace(q.Text)
 	switch q.Mode {
@@ -81,6 +83,7 @@ func checkQuery(q Query) (Query, error) {
 	return q, nil
 }
 
+// invalidError is a search that can't be made, with the sentence for whoever asked.
 func invalidError(sentence string) error {
 	return &chat.Error{Code: chat.CodeInvalid, Message: sentence}
 }
@@ -113,6 +116,7 @@ func (l *Library) selectedIDs(ctx context.Context, s chat.Scope, q Query) ([]str
 	}
 }
 
+// intersectIDs are the ids of a that are in b too, in the order of a.
 func intersectIDs(a, b []string) []string {
 	in := make(map[string]bool, len(b))
 	for _, s := range b {
@@ -163,6 +167,8 @@ func (se *activeSearch) runSearch(ctx context.Context) (Results, error) {
 	return found, err
 }
 
+// searchOnce searches by words, by meaning, or by both at the same time, as the mode says and as far as the indexes
+// answer. It takes more from each index than is wanted (searchDepth), because the fused order differs from both.
 func (se *activeSearch) searchOnce(ctx context.Context) (Results, error) {
 	byMeaning := se.query.Mode != ModeLexical && se.library.Semantic()
 	if se.query.Mode == ModeSemantic && !byMeaning {
@@ -312,6 +318,7 @@ func (se *activeSearch) rankHits(byWord, byVector []Hit, byWords, byMeaning bool
 	return out
 }
 
+// addNote adds a sentence for people about how the search was made.
 func (se *activeSearch) addNote(s string) { se.notes = append(se.notes, s) }
 
 // applyThreshold sets the scores of semantic mode and drops what lies under MinScore.
@@ -329,11 +336,13 @@ func (se *activeSearch) applyThreshold(ranked []fused) []fused {
 	return kept
 }
 
+// vectorHits are what the index of vectors found, or why it did not answer.
 type vectorHits struct {
 	hits []Hit
 	err  error
 }
 
+// searchVectors finds passages by meaning among the documents of the query.
 func (se *activeSearch) searchVectors(ctx context.Context, depth int) vectorHits {
 	return se.vectorIn(ctx, se.query.Documents, depth)
 }

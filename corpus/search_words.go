@@ -60,6 +60,7 @@ func (se *activeSearch) wordTerms() (words [][]string) {
 	return words
 }
 
+// askLexical asks the index of words for the k best passages.
 func (se *activeSearch) askLexical(ctx context.Context, q LexicalQuery, k int) ([]Hit, error) {
 	hits, err := se.library.cfg.Lexical.SearchLexical(ctx, se.scope, q, k)
 	if err != nil {
@@ -68,6 +69,7 @@ func (se *activeSearch) askLexical(ctx context.Context, q LexicalQuery, k int) (
 	return hits, nil
 }
 
+// appendNew adds strings that are not in a list yet.
 func appendNew(list []string, more ...string) []string {
 	for _, m := range more {
 		if !slices.Contains(list, m) {

@@ -24,6 +24,7 @@ type similarities struct {
 	measured          bool
 }
 
+// newSimilarities has measured no embedder yet. turn lets one measurement run at a time.
 func newSimilarities() *similarities {
 	s := &similarities{turn: make(chan struct{}, 1)}
 	s.queries, s.passages = search.SimilarityPairs()

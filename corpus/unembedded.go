@@ -12,6 +12,7 @@ type unembedded struct {
 	owners map[string]string // users, by document
 }
 
+// addDocument notes a document whose vectors are still to be made.
 func (u *unembedded) addDocument(document, user string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -21,12 +22,14 @@ func (u *unembedded) addDocument(document, user string) {
 	u.owners[document] = user
 }
 
+// removeDocument notes that a document has its vectors, or is gone.
 func (u *unembedded) removeDocument(document string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	delete(u.owners, document)
 }
 
+// hasDocument reports whether a document waits for its vectors.
 func (u *unembedded) hasDocument(document string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -21,12 +21,15 @@ type versions struct {
 	next  map[string]*reading // to be sent when that has come back
 }
 
+// knownVersion is a version of a user's library that was read.
 type knownVersion struct {
 	version int64
 	read    time.Time
 	changed <-chan struct{} // closed when it may be out of date
 }
 
+// knownVersion returns a version that was read a moment ago, unless a change was heard of since. ok is false when it
+// has to be read again.
 func (v *versions) knownVersion(user string) (int64, bool) {
 	v.mu.Lock()
 	k, ok := v.users[user]

@@ -1,4 +1,6 @@
-// Package english writes numbers as they stand in the sentences of this program.
+// Package english puts numbers and words together: "4 steps", "1,840 searches". Every sentence of the program that
+// counts something goes through it, so that plurals and digits read the same everywhere. It imports nothing of the
+// program.
 package english
 
 import (

@@ -1,5 +1,6 @@
 // Package keys keeps who may use the API: a file of users and the SHA-256 of their keys. The keys themselves are
-// nowhere.
+// nowhere. File follows the file's changes while the server runs, so that a new key works and a revoked one ends within
+// seconds. Whether keys are needed at all follows from whether the file was ever there.
 package keys
 
 import (

@@ -1,5 +1,7 @@
-// Package mcp gives the agent the tools of other programs that speak the Model Context Protocol. Which ones there are
-// is for whoever runs the server to say, never for a request.
+// Package mcp gives models the tools of other servers, by the Model Context Protocol. Which servers there are is for
+// whoever runs this one to say, never for a request. Client keeps a link to each: it connects, lists the tools, and
+// connects again when a server was lost. Everything that a server says is data, its secrets are never logged or told,
+// and results are bounded.
 package mcp
 
 import (

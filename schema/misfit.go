@@ -1,4 +1,6 @@
-// Package schema says in plain words what does not fit a JSON Schema.
+// Package schema says in plain words what does not fit a JSON Schema: which field, and what it may hold. Validators say
+// it in terms of the schema; models and people need the field and an example of what is right. Misfit is its only
+// function.
 package schema
 
 import (

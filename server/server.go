@@ -174,6 +174,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return nil
 }
 
+// isLoopback reports whether only this machine reaches an address.
 func isLoopback(addr net.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)
 	return !ok || tcp.IP.IsLoopback()

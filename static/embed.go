@@ -1,5 +1,6 @@
-// Package static holds the page's files inside the binary: styles, scripts, the icon, and the third-party scripts that
-// "npm run vendor" writes to vendor/. Without those the page works as plain HTML.
+// Package static holds the page's files inside the program: styles, scripts, the icon, and the third-party scripts that
+// "npm run vendor" writes to vendor/; without those the page works as plain HTML. Version names the content of all, so
+// that browsers may keep the files for ever under an address with it.
 package static
 
 import (

@@ -17,6 +17,7 @@ type activity struct {
 	Style  string // how the object is set: "quote", "code" or plain
 }
 
+// activity is the row of a step: of a group of calls, of a call by its tool's label, or of a step that is no call.
 func (s *Step) activity() activity {
 	if s.Grouping || len(s.Children) > 1 && s.Step.Step == "parallel" {
 		return groupActivity(s)
@@ -135,6 +136,7 @@ func (s *Step) presentTense() string {
 	return strings.TrimSpace(a.Verb + " " + a.Object)
 }
 
+// inputFields are a call's arguments; nil if they are no object.
 func (s *Step) inputFields() map[string]any {
 	var in map[string]any
 	if json.Unmarshal(s.ToolInput, &in) != nil {
@@ -157,6 +159,7 @@ func (s *Step) facts() []pair {
 // inputs returns the input's fields, the query first, then by name.
 func (s *Step) inputs() []pair { return sortedPairs(s.inputFields()) }
 
+// sortedPairs are fields as text, the query first, then by name; empty ones are left out.
 func sortedPairs(fields map[string]any) []pair {
 	pairs := make([]pair, 0, len(fields))
 	for key, value := range fields {
@@ -176,6 +179,7 @@ func sortedPairs(fields map[string]any) []pair {
 	return pairs
 }
 
+// plainValue is a value of JSON in words, lists with commas.
 func plainValue(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -199,6 +203,7 @@ func plainValue(v any) string {
 	}
 }
 
+// lowerFirst makes the first letter, which is ASCII, a small one.
 func lowerFirst(s string) string {
 	if s == "" {
 		return s

@@ -33,6 +33,7 @@ type account struct {
 
 var accountKey = parser.NewContextKey()
 
+// spendWork counts work against the budget of one text. Once it is spent it stays so.
 func (a *account) spendWork(n int) (ok bool) {
 	a.work += n
 	a.over = a.over || a.work > maxWork

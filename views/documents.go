@@ -59,8 +59,10 @@ func (q DocumentsQuery) Encode(changes ...string) string {
 	return "?" + v.Encode()
 }
 
+// url is the address of the list with one part of the query changed.
 func (q DocumentsQuery) url(changes ...string) string { return "/documents" + q.Encode(changes...) }
 
+// narrowed reports whether the list shows only some of the documents.
 func (q DocumentsQuery) narrowed() bool {
 	return q.Text != "" || q.Kind != "" || q.State != "" || q.Namespace != ""
 }
@@ -70,8 +72,10 @@ func (q DocumentsQuery) action(d corpus.Document, what string) string {
 	return "/documents/" + url.PathEscape(d.ID) + "/" + what + q.Encode()
 }
 
+// rowID is the id of a document's row, which the stream of changes redraws.
 func rowID(d corpus.Document) string { return "doc-" + d.ID }
 
+// working reports whether a document is still on its way into the library.
 func working(d corpus.Document) bool {
 	return d.State == corpus.StateQueued || d.State == corpus.StateParsing || d.State == corpus.StateIndexing
 }
@@ -102,6 +106,7 @@ func stateText(d corpus.Document) string {
 	return string(d.State)
 }
 
+// measured reports whether it is known how far a document is.
 func measured(d corpus.Document) bool { return working(d) && d.Progress.Total > 1 }
 
 // tags3 returns a document's own tags, at most three.
@@ -141,6 +146,7 @@ func (q DocumentsQuery) sorted(column string) string {
 	return "none"
 }
 
+// dateOrder is what a click on the date's column does next, and the arrow for the present order.
 func (q DocumentsQuery) dateOrder() (next, arrow string) {
 	switch q.Sort {
 	case "":
@@ -151,6 +157,7 @@ func (q DocumentsQuery) dateOrder() (next, arrow string) {
 	return "", ""
 }
 
+// summary says how much the library holds.
 func (p DocumentsPage) summary() string {
 	if p.Counts.Documents == 0 {
 		return ""

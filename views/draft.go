@@ -66,6 +66,8 @@ func (d *Draft) Close() []Block {
 	return d.blocks
 }
 
+// drawChanged draws the open end of the answer again: its last blocks change while text comes, the others stay. A text
+// beyond the budget is shown as it is.
 func (d *Draft) drawChanged(open bool) (changed []Block, all bool) {
 	before := d.drawn
 	d.drawn = len(d.text)

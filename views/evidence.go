@@ -186,6 +186,7 @@ func evidenceStep(s chat.EvidenceStep) string {
 	return strings.Join(append(parts, string(s.Status), moment(s.At), duration(s.DurationMS)), " · ")
 }
 
+// moment is a time to the second in UTC, so that an exported answer reads the same everywhere.
 func moment(t time.Time) string {
 	if t.IsZero() {
 		return "–"

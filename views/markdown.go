@@ -118,6 +118,7 @@ func (m *Markdown) Whole(src string, unsupported []string, cite func(int) (chat.
 	return []Block{plainBlock([]byte(src))}
 }
 
+// lineStart is where the line of a place begins.
 func lineStart(src string, at int) int {
 	return strings.LastIndexByte(src[:min(at, len(src))], '\n') + 1
 }
@@ -230,6 +231,7 @@ func (*chipNode) Kind() ast.NodeKind { return kindChip }
 // Dump implements ast.Node.
 func (c *chipNode) Dump(source []byte, level int) { ast.DumpHelper(c, source, level, nil, nil) }
 
+// chipParser finds the markers of citations while Markdown is parsed.
 type chipParser struct{}
 
 // Trigger implements parser.InlineParser.
@@ -261,6 +263,7 @@ func (chipParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) as
 
 var chipRow = regexp.MustCompile(`^\[(\d{1,3})\](?:\[\d|:)`) // [1][2] and "[1]: …" are chips too, not references
 
+// chipRenderer leaves a place for each citation, which finishHTML fills after everything else was made safe.
 type chipRenderer struct{}
 
 // RegisterFuncs implements renderer.NodeRenderer.

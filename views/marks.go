@@ -18,6 +18,7 @@ const (
 	chipOpen  = `<fn-chip n="`
 )
 
+// chipElement is the place of a citation in HTML that is not safe yet.
 func chipElement(n int) string { return chipOpen + strconv.Itoa(n) + `"></fn-chip>` }
 
 var chipMark = regexp.MustCompile(`[ \t]*<fn-chip n="(\d{1,3})"></fn-chip>`)
@@ -36,6 +37,7 @@ func (*noteNode) Kind() ast.NodeKind { return kindNote }
 // Dump implements ast.Node.
 func (n *noteNode) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
 
+// renderNote writes a mark of our own, which is safe by construction.
 func renderNote(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString(node.(*noteNode).html)
@@ -142,11 +144,13 @@ func leavesOf(doc ast.Node, source []byte) []leaf {
 	return out
 }
 
+// firstText is the text that a node begins with; nil if it begins with something else.
 func firstText(n ast.Node) *ast.Text {
 	t, _ := n.FirstChild().(*ast.Text)
 	return t
 }
 
+// lastText is the text that a node ends with; nil if it ends with something else.
 func lastText(n ast.Node) *ast.Text {
 	t, _ := n.LastChild().(*ast.Text)
 	return t
@@ -191,10 +195,12 @@ func markUnsupported(s string) string {
 	}
 }
 
+// flagSpan marks a word as one of an unsupported sentence.
 func flagSpan(word string) string { return `<span class="flag">` + word + `</span>` }
 
 var tags = regexp.MustCompile(`<(/?)([a-z0-9-]+)[^>]*>`)
 
+// isBalanced reports whether every tag of a piece of HTML is closed in it.
 func isBalanced(s string) bool {
 	depth := 0
 	for _, tag := range tags.FindAllStringSubmatch(s, -1) {

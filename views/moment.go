@@ -40,4 +40,5 @@ func onDay(at time.Time) string { return at.UTC().Format("on 2 January at 15:04 
 // onDate returns "2 January 2006, 15:04 UTC", likewise.
 func onDate(at time.Time) string { return at.UTC().Format("2 January 2006, 15:04 UTC") }
 
+// stamp is a time as browsers read it.
 func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }

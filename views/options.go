@@ -17,6 +17,7 @@ type Options struct {
 	Model, Toolset, Namespace string // the chosen ones; empty, or not offered: the usual one, and all namespaces
 }
 
+// choice reports whether there is anything to choose.
 func (o Options) choice() bool {
 	return len(o.Models) > 1 || len(o.Toolsets) > 1 || len(o.Namespaces) > 1
 }
@@ -45,6 +46,7 @@ func (o Options) offers(toolset string) bool { return slices.Contains(o.Toolsets
 // offlineModel is the name of the model made of rules.
 const offlineModel = "offline"
 
+// modelName is a model's name for people.
 func modelName(name string) string {
 	if name == offlineModel {
 		return txtOffline
@@ -84,6 +86,7 @@ type Chooser struct {
 	Ready     int // how many there are in all
 }
 
+// all is the label for all documents.
 func (c Chooser) all() string {
 	if c.Ready == 1 {
 		return "The one document"
@@ -94,6 +97,7 @@ func (c Chooser) all() string {
 // some is the label for several chosen documents, with {n} in the place of their number.
 func (c Chooser) some() string { return "{n} of " + english.Count(c.Ready, "document") }
 
+// label says what the question is narrowed to.
 func (c Chooser) label() string {
 	switch len(c.Chosen) {
 	case 0:

@@ -53,6 +53,8 @@ func (s *Step) output() *output {
 	return s.drawn
 }
 
+// newOutput is the result of a call as it is shown. Passages without a title of their own belong to the document above
+// them.
 func newOutput(r *chat.StepResult) *output {
 	if r == nil {
 		return &output{}
@@ -131,6 +133,7 @@ func indented(raw json.RawMessage) (string, bool) {
 	return b.String(), true
 }
 
+// firstOf is the first value that is not empty.
 func firstOf(values ...string) string {
 	for _, v := range values {
 		if v != "" {

@@ -164,6 +164,7 @@ var keyList = []keyEntry{
 	{"This list", []string{"?"}},
 }
 
+// pageTitle is the title of a browser's tab.
 func pageTitle(title string) string {
 	if title == "" {
 		return txtName
@@ -171,6 +172,7 @@ func pageTitle(title string) string {
 	return title + " · " + txtName
 }
 
+// openWord is the state of a drawer, for the styles.
 func openWord(open bool) string {
 	if open {
 		return "open"
@@ -178,6 +180,7 @@ func openWord(open bool) string {
 	return "closed"
 }
 
+// currentWord is the value of aria-current.
 func currentWord(current bool) string {
 	if current {
 		return "page"
@@ -185,6 +188,7 @@ func currentWord(current bool) string {
 	return "false"
 }
 
+// sessionTitle is the name of a conversation, without signs that nobody sees.
 func sessionTitle(s chat.Session) string {
 	if s.Title == "" {
 		return txtNewQuestion
@@ -192,6 +196,7 @@ func sessionTitle(s chat.Session) string {
 	return shownName(s.Title)
 }
 
+// documentTitle is the name of a document, without signs that nobody sees.
 func documentTitle(d corpus.Document) string { return shownName(d.DisplayTitle()) }
 
 const maxName = 300 // runes of a title or file name in a list or a heading
@@ -200,6 +205,7 @@ const maxName = 300 // runes of a title or file name in a list or a heading
 // beside it.
 func shownName(name string) string { return visible(clipped(name, maxName)) }
 
+// rows is how high the question box is at first.
 func rows(c Composer) string {
 	if c.Start {
 		return "2"
@@ -207,6 +213,7 @@ func rows(c Composer) string {
 	return "1"
 }
 
+// placeholder is what the empty question box says.
 func placeholder(c Composer) string {
 	switch {
 	case c.Start:

@@ -63,6 +63,7 @@ func markWords(s string, words []string) string {
 	})
 }
 
+// wordAt reports whether a word stands at a place as a whole word.
 func wordAt(s string, at int, w string) bool {
 	if w == "" || !strings.HasPrefix(s[at:], w) {
 		return false

@@ -36,16 +36,20 @@ var reasonWord = map[string]string{
 // exportFormats are the files that an answer can be had as.
 var exportFormats = []struct{ Name, Label string }{{"md", "Markdown"}, {"html", "Web page"}, {"json", "JSON"}}
 
+// feedbackURL is where a rating is sent.
 func feedbackURL(run string) templ.SafeURL { return templ.URL("/agent/runs/" + run + "/feedback") }
 
+// exportURL is where an answer is downloaded in a format.
 func exportURL(run, format string) templ.SafeURL {
 	return templ.URL("/agent/runs/" + run + "/export?format=" + format)
 }
 
+// queueURL is where a waiting question is changed, sent or removed.
 func queueURL(session, item, what string) templ.SafeURL {
 	return templ.URL("/c/" + session + "/queue/" + item + "/" + what)
 }
 
+// rerunURL is where a call is sent with another input.
 func rerunURL(s *Step) templ.SafeURL {
 	return templ.URL("/agent/runs/" + s.RunID + "/steps/" + s.CallID + "/rerun")
 }
@@ -74,6 +78,7 @@ func (s *Step) editable() bool {
 		s.CallID != ""
 }
 
+// inputText is a call's arguments as they are edited.
 func (s *Step) inputText() string {
 	if text, ok := indented(s.ToolInput); ok {
 		return text
@@ -81,6 +86,7 @@ func (s *Step) inputText() string {
 	return string(s.ToolInput)
 }
 
+// inputRows is how high the box for them is: 3 to 12 lines.
 func (s *Step) inputRows() string {
 	return strconv.Itoa(min(12, max(3, strings.Count(s.inputText(), "\n")+1)))
 }

@@ -318,6 +318,7 @@ func StarterQuestion(title, heading string, n int) string {
 	}
 }
 
+// libraryText says what the library holds, in parts.
 func libraryText(c corpus.Counts) []string {
 	var parts []string
 	if c.Pages > 0 {

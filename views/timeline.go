@@ -103,6 +103,7 @@ func (t *Turn) spent() string {
 	return strings.Join(parts, " · ")
 }
 
+// outOf is "3 of 10 calls", and without a limit "3 calls".
 func outOf(n, of int, what string) string {
 	if of <= 0 || n > of {
 		return strconv.Itoa(n) + " " + what
@@ -110,6 +111,7 @@ func outOf(n, of int, what string) string {
 	return fmt.Sprintf("%d of %d %s", n, of, what)
 }
 
+// inThousands is a count in at most one decimal of thousands: "2.4k".
 func inThousands(n int) string {
 	if n < 1000 {
 		return strconv.Itoa(n)
@@ -117,6 +119,7 @@ func inThousands(n int) string {
 	return fmt.Sprintf("%.1fk", float64(n)/1000)
 }
 
+// runIcon is the icon of a run that ended without an answer.
 func runIcon(s chat.RunStatus) string {
 	if s == chat.RunCancelled {
 		return "stop"
@@ -132,12 +135,15 @@ func (s *Step) took() int64 {
 	return s.Elapsed.Milliseconds()
 }
 
+// ms is a duration in whole milliseconds, for the page's script.
 func ms(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
+// outputURL is where the whole output of a call is.
 func outputURL(s *Step) string {
 	return "/agent/runs/" + url.PathEscape(s.RunID) + "/steps/" + url.PathEscape(s.CallID) + "/output"
 }
 
+// thoughtURL is where the whole thought of a step is.
 func thoughtURL(s *Step) string {
 	return "/runs/" + url.PathEscape(s.RunID) + "/steps/" + url.PathEscape(s.CallID) + "/thought"
 }

@@ -1,5 +1,7 @@
-// Package views draws the page. Its components take plain values and do no I/O; the page and the live stream draw
-// with the same ones, so that what was streamed and what is loaded again look alike.
+// Package views draws the page: templates of plain values, without I/O. A Turn is a question with its run and its
+// answer; the page and the stream of fragments draw it with the same templates, so both look alike. Ids of elements are
+// part of the contract with the stream. Markdown of answers is drawn here as well, within a budget, and made safe at
+// the end.
 package views
 
 import (
@@ -71,7 +73,10 @@ type Block struct {
 
 // Element ids. They depend on the run and on the order of its log alone, so the same event always draws the same
 // element.
-func turnID(run string) string   { return "turn-" + run }
+func turnID(run string) string { return "turn-" + run }
+
+// runID and the functions below it make the ids of a turn's elements. The stream redraws by them, so they are part of
+// the contract between page and events.
 func runID(run string) string    { return "run-" + run }
 func headID(run string) string   { return "head-" + run }
 func stepsID(run string) string  { return "steps-" + run }
@@ -83,6 +88,7 @@ func afterID(run string) string  { return "after-" + run }
 func blockID(run string, n int) string  { return "block-" + run + "-" + strconv.Itoa(n) }
 func sourceID(run string, n int) string { return "src-" + run + "-" + strconv.Itoa(n) }
 
+// id is the id of a part of the step's row.
 func (s *Step) id(part string) string { return part + "-" + s.RunID + "-" + strconv.Itoa(s.N) }
 
 // in returns the id of the list the step's row belongs to.
@@ -118,6 +124,7 @@ func (t *Turn) countSteps() (all, over int) {
 	return all, over
 }
 
+// over reports whether the step has ended.
 func (s *Step) over() bool {
 	return s.Status != chat.StatusRunning && s.Status != chat.StatusPending
 }
@@ -237,6 +244,7 @@ func (t *Turn) usualInstead() string {
 	return modelName(t.Model) + txtModelGone + modelName(t.Usual) + "."
 }
 
+// sourceCounts says how many documents were cited and how many read.
 func (t *Turn) sourceCounts() string {
 	cited := len(t.Final.Sources) - len(t.uncited())
 	return english.Digits(cited) + " cited · " + english.Digits(max(len(t.Final.Sources), t.Final.Coverage.Opened)) +
@@ -254,4 +262,5 @@ func (t *Turn) uncited() []chat.Source {
 	return rest
 }
 
+// percent is a share in whole percent.
 func percent(share float64) string { return strconv.Itoa(int(share*100+0.5)) + " %" }

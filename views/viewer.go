@@ -14,6 +14,7 @@ import (
 // Span is [Start, End), rune offsets in a document's text. The zero Span is none.
 type Span struct{ Start, End int }
 
+// isEmpty reports whether the span covers nothing.
 func (s Span) isEmpty() bool { return s.End <= s.Start }
 
 // holdsPlace reports whether the span covers a place.
@@ -93,6 +94,7 @@ func (c *Cited) where() string {
 	}
 }
 
+// joinDot puts two parts of a line together.
 func joinDot(what, where string) string {
 	if where == "" {
 		return what
@@ -177,6 +179,7 @@ func (v *Viewer) askURL() string {
 	return "/?q=" + url.QueryEscape("About “"+documentTitle(v.Document)+"”: ")
 }
 
+// fileURL is where a document's original is.
 func fileURL(d corpus.Document) string { return "/documents/" + url.PathEscape(d.ID) + "/file" }
 
 // textRange returns a range of the document's text, as far as it is shown.

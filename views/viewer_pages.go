@@ -43,6 +43,7 @@ func (s Sheet) Nodes() int {
 	return lineNodes * len(s.Lines)
 }
 
+// tooLarge reports whether the page's lines would need more nodes than a page may have.
 func (s Sheet) tooLarge() bool { return lineNodes*len(s.Lines) > MaxBlockNodes }
 
 // ImageWidth is how wide a page's image is, in pixels, where the browser does not choose.
@@ -51,12 +52,14 @@ const ImageWidth = 1000
 // imageWidths are the widths in pixels that page images come in.
 var imageWidths = []int{640, ImageWidth, 1500}
 
+// imageURL is where the image of a page is. The version is in it, so that a browser may keep it for ever.
 func imageURL(d corpus.Document, page, width int) string {
 	version := d.SHA256[:min(len(d.SHA256), 12)]
 	return "/documents/" + url.PathEscape(d.ID) + "/pages/" + strconv.Itoa(page) + ".png?width=" + strconv.Itoa(width) +
 		"&v=" + version
 }
 
+// imageSet offers the image in several widths.
 func imageSet(d corpus.Document, page int) string {
 	var parts []string
 	for _, w := range imageWidths {
@@ -73,6 +76,7 @@ func imageSizes(panel bool) string {
 	return "(max-width: 48rem) 92vw, 46rem"
 }
 
+// sheetID is the id of a page, which links lead to.
 func sheetID(page int) string { return "p" + strconv.Itoa(page) }
 
 // drawMarks draws the marked rectangles; the page is 1 by 1.
@@ -103,6 +107,7 @@ func drawRects(b *strings.Builder, class string, boxes []chat.Box, id string) {
 	}
 }
 
+// writeAttribute writes a number with four decimals: less than a pixel of any page.
 func writeAttribute(b *strings.Builder, name string, value float64) {
 	b.WriteString(` ` + name + `="` + strconv.FormatFloat(value, 'f', 4, 64) + `"`)
 }
@@ -130,6 +135,7 @@ func (v *Viewer) drawLines(s Sheet) templ.Component {
 	return templ.Raw(b.String())
 }
 
+// writeRun writes a piece of the text that is either all inside the quote or all outside.
 func (v *Viewer) writeRun(b *strings.Builder, from, to int) {
 	if from >= to {
 		return
@@ -141,6 +147,7 @@ func (v *Viewer) writeRun(b *strings.Builder, from, to int) {
 	b.WriteString(text)
 }
 
+// pageBox is the page's size in points, as SVG has it.
 func (s Sheet) pageBox() string {
 	return "0 0 " + strconv.FormatFloat(s.Width, 'f', 2, 64) + " " + strconv.FormatFloat(s.Height, 'f', 2, 64)
 }

@@ -22,6 +22,7 @@ const (
 	toneQuote
 )
 
+// toneAt is how a place of the text is marked: the quote goes before its passage.
 func (v *Viewer) toneAt(at int) tone {
 	switch {
 	case v.Quote.holdsPlace(at):
@@ -66,6 +67,7 @@ func (v *Viewer) inline(marks []corpus.Mark, start, end int) templ.Component {
 	return templ.Raw(b.String())
 }
 
+// openTone opens the mark of a tone; the first one of the document is the place that a link leads to.
 func (v *Viewer) openTone(b *strings.Builder, t tone, at int) {
 	if t == toneNone {
 		return
@@ -83,6 +85,7 @@ func (v *Viewer) openTone(b *strings.Builder, t tone, at int) {
 	b.WriteString(`>`)
 }
 
+// closeTone closes what openTone opened.
 func closeTone(b *strings.Builder, t tone) {
 	if t != toneNone {
 		b.WriteString(`</mark>`)
@@ -197,6 +200,7 @@ func (v *Viewer) plainPage(s Sheet) templ.Component {
 	return plainText(txtPageTooLarge, v.inline(nil, s.Text.Start, s.Text.End))
 }
 
+// plainText draws a text without its form, under a notice that says why.
 func plainText(notice string, content ...templ.Component) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		if _, err := io.WriteString(

@@ -28,6 +28,7 @@ func documentFacts(d corpus.Document) []string {
 	return append(facts, d.Path)
 }
 
+// trueWord is a boolean attribute of ARIA.
 func trueWord(is bool) string {
 	if is {
 		return "true"
@@ -35,6 +36,7 @@ func trueWord(is bool) string {
 	return "false"
 }
 
+// regionWord names the region of the document for screen readers.
 func regionWord(v *Viewer) string {
 	if len(v.Sheets) > 0 {
 		return txtPagesRegion
@@ -42,6 +44,7 @@ func regionWord(v *Viewer) string {
 	return txtTextRegion
 }
 
+// earlierWord leads to what stands before the part that is shown.
 func earlierWord(v *Viewer) string {
 	if len(v.Sheets) > 0 {
 		return txtEarlierPages
@@ -49,6 +52,7 @@ func earlierWord(v *Viewer) string {
 	return txtEarlier
 }
 
+// laterWord leads to what stands behind it.
 func laterWord(v *Viewer) string {
 	if len(v.Sheets) > 0 {
 		return txtLaterPages
@@ -56,6 +60,7 @@ func laterWord(v *Viewer) string {
 	return LaterPart
 }
 
+// itemClass is the class of a list's item, by its level and mark.
 func itemClass(b numberedBlock) string {
 	class := "level-" + strconv.Itoa(min(max(b.Level, 1), 6))
 	switch {

@@ -1,5 +1,7 @@
-// Package web searches the web through a provider and reads pages of it. Whatever address it is given, it reads only
-// from the public internet: never from this machine, the network around it, or a cloud's metadata service.
+// Package web searches the web through a provider (SearXNG, Tavily or Brave) and reads pages of it. Whatever address it
+// is given, it reads only from the public internet, checked at the moment of connecting: never from this machine, the
+// network around it, or a cloud's metadata service. Sizes and times are bounded. Nothing is kept here: agent/tools
+// captures pages into the library.
 package web
 
 import (

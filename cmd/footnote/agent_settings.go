@@ -136,6 +136,8 @@ func (s agentSettings) conversationMemory() agentrun.Memory {
 	}
 }
 
+// runGuard are the patterns of the settings: none given means the usual ones, the single word none means no patterns at
+// all.
 func (s agentSettings) runGuard() agentrun.Guard {
 	g := agentrun.Guard{Input: s.GuardInput, MaxLength: s.GuardMaxLength}
 	if len(g.Input) == 1 && g.Input[0] == "none" {

@@ -50,11 +50,13 @@ type archiveWriter struct {
 	list []archivedFile
 }
 
+// newArchive begins a backup with its head, which says by which version it was made, and when.
 func newArchive(w io.Writer, now time.Time) (*archiveWriter, error) {
 	a := &archiveWriter{tar: tar.NewWriter(w)}
 	return a, a.addJSON(archiveHead, archived{Format: archiveFormat, Version: version, MadeAt: now.UTC()})
 }
 
+// addJSON writes a small file.
 func (a *archiveWriter) addJSON(name string, v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -93,6 +95,7 @@ type archiveReader struct {
 	read []archivedFile
 }
 
+// brokenBackup is the error for a backup that can't be used; says completes the sentence.
 func brokenBackup(says string, err error) error {
 	return &chat.Error{
 		Code: chat.CodeInvalid, Message: "The backup " + says + "; nothing was restored. Use another one.", Err: err,
@@ -110,6 +113,7 @@ func damagedBackup(err error) error {
 	return fmt.Errorf("read the backup: %w", err)
 }
 
+// readArchive reads the head of a backup. It fails for anything else than a backup, and for one of a newer version.
 func readArchive(r io.Reader) (*archiveReader, error) {
 	a := &archiveReader{tar: tar.NewReader(r)}
 	header, err := a.tar.Next()
@@ -160,6 +164,7 @@ type archivedBytes struct {
 	file archivedFile
 }
 
+// Read sums up the bytes on the way, so that a file is checked while it is unpacked.
 func (b *archivedBytes) Read(p []byte) (int, error) {
 	n, err := b.a.tar.Read(p)
 	b.sum.Write(p[:n])

@@ -10,6 +10,7 @@ import (
 	"footnote/chat"
 )
 
+// askCommand asks one question, of a running server or of one that it starts for this time.
 type askCommand struct {
 	Question  string `arg:"" help:"The question."`
 	Session   string `help:"Go on in this session." placeholder:"ID"`
@@ -65,6 +66,7 @@ func (a *askCommand) Run(p *program) (err error) {
 	return errBroken
 }
 
+// outcomeError is nil for a run that completed, else why it did not.
 func outcomeError(done chat.RunDone) error {
 	if done.Status == chat.RunCompleted {
 		return nil
@@ -75,6 +77,7 @@ func outcomeError(done chat.RunDone) error {
 	return fmt.Errorf("the run ended as %s", done.Status)
 }
 
+// decodeEvent reads an event as the stream sends it.
 func decodeEvent(raw []byte) (chat.Payload, error) {
 	var head struct {
 		Type chat.Kind `json:"type"`
@@ -112,6 +115,7 @@ func (t *eventPrinter) printEvent(event chat.Payload) {
 	}
 }
 
+// printStep prints a step as it begins, fails or ends.
 func (t *eventPrinter) printStep(s chat.Step) {
 	switch s.Status {
 	case chat.StatusRunning:
@@ -134,6 +138,7 @@ func (t *eventPrinter) printStep(s chat.Step) {
 	}
 }
 
+// citationPlace says where a quote stands.
 func citationPlace(c chat.Citation) string {
 	parts := []string{c.Title}
 	if c.Page > 0 {
@@ -145,4 +150,5 @@ func citationPlace(c chat.Citation) string {
 	return strings.Join(parts, " · ")
 }
 
+// oneLine is a text without line breaks, so that nothing in it can look like a line of the program's own.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

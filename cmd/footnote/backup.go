@@ -17,6 +17,7 @@ import (
 	"footnote/sql/sqlite"
 )
 
+// backupCommand writes everything that the server keeps into one file.
 type backupCommand struct {
 	File  string `arg:"" help:"File to write, like footnote-2026-11-21.tar." placeholder:"FILE"`
 	Force bool   `help:"Replace the file if it is there."`
@@ -216,6 +217,7 @@ type untilEnd struct {
 	r   io.Reader
 }
 
+// Read stops a long copy when the command is interrupted.
 func (u untilEnd) Read(p []byte) (int, error) {
 	if err := u.ctx.Err(); err != nil {
 		return 0, err

@@ -17,6 +17,7 @@ type bar struct {
 	doing    string
 }
 
+// newBar draws on a terminal; elsewhere it prints a line for every tenth, so that logs stay short.
 func newBar(out io.Writer, total int) *bar {
 	b := &bar{out: out, total: total, tenth: -1}
 	if file, ok := out.(*os.File); ok {
@@ -51,6 +52,7 @@ func (b *bar) endBar(line string) {
 	fmt.Fprintln(b.out, line)
 }
 
+// shortenLeft keeps the end of a text, which tells paths apart.
 func shortenLeft(s string, most int) string {
 	runes := []rune(s)
 	if len(runes) <= most {

@@ -20,6 +20,7 @@ import (
 	"footnote/sql/postgres"
 )
 
+// commands is the whole command line: the settings, which every command takes, and the commands.
 type commands struct {
 	settings
 	Version kong.VersionFlag `help:"Print the version and exit."`
@@ -173,6 +174,7 @@ func (s *settings) withModel() bool {
 	return s.Model == "openai" || s.usesAnthropic() || s.Model == "auto" && s.withOpenAI()
 }
 
+// newLogger writes to w from the level of the settings on.
 func (s *settings) newLogger(w io.Writer) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(s.LogLevel)) // one of four names, checked by the parser
@@ -255,6 +257,7 @@ func useSettingsFile(parser *kong.Kong, args []string, getenv func(string) strin
 	})).Apply(parser)
 }
 
+// flattenTree makes names of settings out of the tree of a settings file: model.name is model-name.
 func flattenTree(prefix string, tree map[string]any, into map[string]string) {
 	for key, value := range tree {
 		name := prefix + strings.ReplaceAll(key, "_", "-")

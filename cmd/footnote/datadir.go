@@ -95,6 +95,7 @@ func (d *directory) releaseDirectory() error {
 	return errors.Join(err, d.lock.Close())
 }
 
+// readOccupant reads which process has a directory and where it serves; empty when it has not said so.
 func readOccupant(path string) (occupant, error) {
 	var who occupant
 	raw, err := os.ReadFile(filepath.Join(path, "server.json"))

@@ -18,6 +18,7 @@ import (
 	"footnote/llm/textcalls"
 )
 
+// doctorCommand checks what a question needs, from the disk to the model.
 type doctorCommand struct {
 	Health bool `help:"Only ask the server at FOOTNOTE_ADDR whether it is well, for a container's health check."`
 }
@@ -71,6 +72,7 @@ func checkTools(set *settings) error {
 	return agentrun.Config{Toolset: set.AgentToolset, Tools: set.AgentTools, Web: search, MCP: others}.CheckTools()
 }
 
+// checkStorage opens the stores as serving would. A directory that is in use is fine: its server has them open.
 func checkStorage(ctx context.Context, set *settings) []checkResult {
 	dir, err := claimDirectory(set.Data)
 	if busy, ok := errors.AsType[*errInUse](err); ok && busy.URL != "" {
@@ -145,6 +147,7 @@ func checkReader(ctx context.Context, set *settings) checkResult {
 	return f
 }
 
+// checkModel asks the model for a small tool call, and the embedding model for a vector.
 func checkModel(ctx context.Context, set *settings) []checkResult {
 	if !set.withModel() {
 		fine := "none is set: offline mode answers, word for word from the documents"

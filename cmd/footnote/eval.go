@@ -23,11 +23,13 @@ import (
 //go:embed testdata/library testdata/handbook
 var evalDocuments embed.FS
 
+// evalCommand measures answers and searches.
 type evalCommand struct {
 	Agent     evalAgentCommand     `cmd:"" help:"Ask a set of questions and count what is cited and refused as it should be, by kind."`
 	Retrieval evalRetrievalCommand `cmd:"" help:"Search collections with known answers by words, by meaning and by both, and measure nDCG, recall and MRR."`
 }
 
+// evalAgentCommand asks questions whose answers are known.
 type evalAgentCommand struct {
 	Questions string   `help:"File of questions; its format is explained by the program's own set (--print-questions)." type:"existingfile" placeholder:"FILE"`
 	Documents string   `help:"Folder that the questions are about; needs --questions." type:"existingdir" placeholder:"FOLDER"`
@@ -85,6 +87,7 @@ func (e *evalAgentCommand) Run(p *program) (err error) {
 	return nil
 }
 
+// readQuestions reads the file of questions, or the program's own.
 func (e *evalAgentCommand) readQuestions() ([]eval.Question, error) {
 	if e.Questions == "" {
 		return eval.Parse(strings.NewReader(eval.Embedded))
@@ -223,6 +226,7 @@ func awaitVectors(ctx context.Context, server *remote, id string) error {
 	}
 }
 
+// reasonError is a reason as an error, nil for none.
 func reasonError(reason string) error {
 	if reason == "" {
 		return nil
@@ -257,6 +261,8 @@ func examineOne(p *program, server *remote, q eval.Question, paths map[string]st
 	return v, nil
 }
 
+// askForVerdict asks one question on a server and waits for the end of its run. It returns the run's id, its answer if
+// there is one, and how it ended.
 func askForVerdict(p *program, server *remote, question, session string) (string, *chat.Answer, chat.RunDone, error) {
 	var answer *chat.Answer
 	body, err := json.Marshal(map[string]string{"message": question, "session_id": session})

@@ -16,6 +16,7 @@ import (
 	"footnote/eval"
 )
 
+// evalRetrievalCommand searches collections whose relevant documents are known.
 type evalRetrievalCommand struct {
 	Collections []string `arg:"" optional:"" help:"Directories in BEIR's layout: corpus.jsonl, queries.jsonl and qrels/test.tsv." type:"existingdir" name:"dir"`
 	Questions   string   `help:"Instead of a collection: a file of questions, as for eval agent, and see at which rank the passages come that hold the expected words. Needs --documents." type:"existingfile" placeholder:"FILE"`

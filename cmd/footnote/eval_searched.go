@@ -32,8 +32,11 @@ type collectionSearched struct {
 	named map[string][]string // the collection's names of a document of the library
 }
 
+// collection is what is measured.
 func (c *collectionSearched) collection() eval.Collection { return c.Collection }
 
+// add puts each document of the collection into the library as a Markdown file, and remembers the names of those with
+// the same bytes. It returns how many there are.
 func (c *collectionSearched) add(p *program, library *corpus.Library) (int, error) {
 	c.named = map[string][]string{}
 	show := newBar(p.stderr, len(c.Documents))
@@ -58,6 +61,7 @@ func (c *collectionSearched) add(p *program, library *corpus.Library) (int, erro
 	return len(c.Documents), awaitSearchable(p, library, c.named)
 }
 
+// names are the collection's names of the documents found, best first, each once.
 func (c *collectionSearched) names(_ int, results []corpus.Result) (names []string) {
 	seen := map[string]bool{}
 	for _, hit := range results {
@@ -100,6 +104,7 @@ func openQuestions(file, folder string) (*questionsSearched, error) {
 	return s, nil
 }
 
+// collection makes one of the questions: the relevant "documents" are the expected passages.
 func (s *questionsSearched) collection() eval.Collection {
 	c := eval.Collection{Name: s.name}
 	for i, q := range s.questions {
@@ -112,6 +117,7 @@ func (s *questionsSearched) collection() eval.Collection {
 	return c
 }
 
+// add puts the files of the folder into the library.
 func (s *questionsSearched) add(p *program, library *corpus.Library) (int, error) {
 	files, _, err := collectFiles([]string{s.folder})
 	if err != nil {

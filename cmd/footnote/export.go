@@ -8,11 +8,13 @@ import (
 	"os"
 )
 
+// exportCommand writes what the server has about answers.
 type exportCommand struct {
 	Run      exportRunCommand      `cmd:"" default:"withargs" help:"An answer with all it rests on (footnote export RUN)."`
 	Feedback exportFeedbackCommand `cmd:"" help:"What readers said of answers."`
 }
 
+// exportRunCommand writes one answer with all that it rests on.
 type exportRunCommand struct {
 	ID     string `arg:"" name:"run" help:"The run's id, as in the page's links and in the API."`
 	Format string `help:"md, html or json." enum:"md,html,json" default:"md"`
@@ -24,6 +26,7 @@ func (e *exportRunCommand) Run(p *program) error {
 	return downloadTo(p, "/agent/runs/"+url.PathEscape(e.ID)+"/export?format="+e.Format, e.Out)
 }
 
+// exportFeedbackCommand writes what readers said of answers.
 type exportFeedbackCommand struct {
 	Rating string `help:"Only up or down." enum:",up,down" default:""`
 	Format string `help:"csv or jsonl." enum:"csv,jsonl" default:"csv"`

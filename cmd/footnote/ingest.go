@@ -21,6 +21,7 @@ import (
 	"footnote/corpus/extract"
 )
 
+// ingestCommand adds files to the library of a server.
 type ingestCommand struct {
 	Paths     []string `arg:"" name:"path" help:"Files and folders. A folder is taken with all below it; hidden files are left out."`
 	Namespace string   `help:"Namespace to add them to." default:"default" placeholder:"NAME"`
@@ -106,6 +107,7 @@ func (c *ingestCommand) Run(p *program) (err error) {
 	return nil
 }
 
+// pageProgress says how far a document is, for the bar; empty before that is known.
 func pageProgress(d accepted) string {
 	if d.Progress.Total == 0 {
 		return ""
@@ -150,6 +152,7 @@ func (c *ingestCommand) addFile(
 	return answer.Documents[0], "", nil
 }
 
+// writeForm writes one file as a form of POST /documents. The file goes out as it is read, so size does not matter.
 func (c *ingestCommand) writeForm(form *multipart.Writer, src source, file io.Reader) error {
 	if err := form.WriteField("namespace", c.Namespace); err != nil {
 		return err
@@ -196,6 +199,7 @@ type leftOut struct {
 	kinds map[string]int // by ending
 }
 
+// addFile counts a file that is left out, by its extension.
 func (l *leftOut) addFile(name string) {
 	kind := strings.ToLower(filepath.Ext(name))
 	if kind == "" {
@@ -220,6 +224,7 @@ func (l *leftOut) String() string {
 	return fmt.Sprintf("%d left out, of kinds that can't be read: %s", l.files, strings.Join(parts, ", "))
 }
 
+// inBrackets is what was left out, to stand behind a message; empty for nothing.
 func (l *leftOut) inBrackets() string {
 	if l.files == 0 {
 		return ""

@@ -32,6 +32,7 @@ func (s *settings) openKeys() (*keys.File, error) {
 	return keys.Open(s.keysFile(), s.Keys != "")
 }
 
+// keyCommand manages the file of keys. A running server notices its changes by itself.
 type keyCommand struct {
 	New    keyNewCommand    `cmd:"" help:"Make a key for a user and show it once."`
 	List   keyListCommand   `cmd:"" help:"List the users who have a key."`
@@ -47,6 +48,7 @@ listens on this machine only, unless FOOTNOTE_OPEN_TO_NETWORK is set. From the f
 chats and documents of their own. The user "local" has those from before. Only a hash of each key is kept.`
 }
 
+// keyNewCommand makes a key.
 type keyNewCommand struct {
 	Name string `arg:"" help:"The user, such as anna."`
 }
@@ -66,6 +68,7 @@ func (c *keyNewCommand) Run(p *program) error {
 	return nil
 }
 
+// keyListCommand lists who has keys; a key itself can't be shown again.
 type keyListCommand struct{}
 
 // Run prints a name a line.
@@ -77,6 +80,7 @@ func (keyListCommand) Run(p *program) error {
 	return err
 }
 
+// keyRevokeCommand takes all keys of a user away.
 type keyRevokeCommand struct {
 	Name string `arg:"" help:"The user."`
 }

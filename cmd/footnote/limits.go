@@ -42,6 +42,7 @@ const maxLimit = 1 << 40
 // limitEnv is the environment's name of a limit.
 func limitEnv(name chat.LimitName) string { return "FOOTNOTE_LIMITS_" + strings.ToUpper(string(name)) }
 
+// checkLimits reports every limit that is out of range, by the name of its variable.
 func (s *limitSettings) checkLimits() error {
 	var errs []error
 	limits := s.limitTable()

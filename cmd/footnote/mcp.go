@@ -75,6 +75,8 @@ func plainJSONError(err error) error {
 	return err
 }
 
+// mcpServer makes a server's settings, with ${NAME} filled in from the environment. It names every variable that is
+// missing.
 func (t toolServer) mcpServer(name string) (mcp.Server, error) {
 	var missing []error
 	fill := func(in string) string {

@@ -19,6 +19,7 @@ import (
 	"footnote/sql/sqlite"
 )
 
+// migrateCommand moves everything from SQLite to PostgreSQL. It may be interrupted and called again.
 type migrateCommand struct {
 	From  string `help:"Where everything is now: sqlite, the data directory." enum:"sqlite" default:"sqlite"`
 	To    string `help:"Where it is to go: postgres, the database of DATABASE_URL." enum:"postgres" default:"postgres"`

@@ -75,6 +75,7 @@ func openVectorCopy(
 	return v, "", nil
 }
 
+// close gives up the model and the store that were opened for the copy.
 func (v *vectorCopy) close() error {
 	v.model.Close()
 	return v.store.Close()
@@ -235,6 +236,7 @@ func waitPatiently(ctx context.Context, do func() error) error {
 	return err
 }
 
+// passageIDs are the ids of the passages of a batch, in order.
 func passageIDs(batch []corpus.Embedded) []string {
 	ids := make([]string, len(batch))
 	for i, e := range batch {

@@ -30,6 +30,7 @@ func (m milvusSettings) milvusConfig(model string, log *slog.Logger) milvus.Conf
 	}
 }
 
+// checkMilvus reports every mistake in the settings; without an address there is nothing to check.
 func (m milvusSettings) checkMilvus() error {
 	if m.MilvusAddress == "" {
 		return nil

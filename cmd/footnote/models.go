@@ -184,6 +184,7 @@ func buildModels(
 	return c, err
 }
 
+// modelNamed makes a model of the same server by another name. Models of one server share its connections.
 func (c *modelSet) modelNamed(set *settings, name string, known *openai.Model, log *slog.Logger) (llm.Model, error) {
 	if set.usesAnthropic() {
 		return anthropic.New(anthropic.Config{APIKey: string(
@@ -204,6 +205,7 @@ func (c *modelSet) modelNamed(set *settings, name string, known *openai.Model, l
 	return textcalls.New(known, textcalls.Way(cmp.Or(set.AgentToolCalls, string(textcalls.Auto)))), nil
 }
 
+// close gives up idle connections.
 func (c *modelSet) close() {
 	if c.client != nil {
 		c.client.CloseIdleConnections()

@@ -69,6 +69,7 @@ func (r *remote) postBody(
 	return r.sendBody(ctx, http.MethodPost, path, contentType, accept, body)
 }
 
+// sendBody makes a request with a body and without further headers.
 func (r *remote) sendBody(
 	ctx context.Context, method, path, contentType, accept string, body io.Reader,
 ) (*http.Response, error) {

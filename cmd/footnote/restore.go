@@ -18,6 +18,7 @@ import (
 	"footnote/english"
 )
 
+// restoreCommand brings a backup back.
 type restoreCommand struct {
 	File  string `arg:"" help:"Backup to bring back." placeholder:"FILE"`
 	Force bool   `help:"Put aside what the data directory holds."`
@@ -182,6 +183,7 @@ func bringOriginals(p *program, dir *directory) error {
 	return nil
 }
 
+// unpackFile writes one file below root. A name that is there already, or leads out of root, is a damaged backup.
 func unpackFile(ctx context.Context, root *os.Root, name string, body io.Reader) (size int64, err error) {
 	if i := strings.LastIndexByte(name, '/'); i > 0 {
 		if err := root.MkdirAll(name[:i], 0o700); err != nil {

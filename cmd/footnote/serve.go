@@ -12,6 +12,7 @@ import (
 	"footnote/chat"
 )
 
+// serveCommand serves the page and the API.
 type serveCommand struct{}
 
 // Run serves until the context ends, then stops in order.

@@ -34,6 +34,7 @@ type stores struct {
 	checkFile func() error
 }
 
+// openStores opens what the settings name. With an error it returns what was opened until then, to be closed.
 func openStores(ctx context.Context, set *settings, dir *directory, log *slog.Logger) (s *stores, err error) {
 	if set.DatabaseURL == "" {
 		s, err = openEmbedded(ctx, dir, log)
@@ -52,6 +53,7 @@ func openStores(ctx context.Context, set *settings, dir *directory, log *slog.Lo
 	return s, nil
 }
 
+// openEmbedded opens SQLite in the data directory, which holds vectors too.
 func openEmbedded(ctx context.Context, dir *directory, log *slog.Logger) (*stores, error) {
 	if err := checkLost(ctx, dir); err != nil {
 		return nil, err
@@ -86,6 +88,7 @@ func checkLost(ctx context.Context, dir *directory) error {
 	}
 }
 
+// openShared opens PostgreSQL. Without Milvus there are no vectors, and it says so once.
 func openShared(ctx context.Context, set *settings, log *slog.Logger) (*stores, error) {
 	db, err := postgres.Open(ctx, string(set.DatabaseURL), log)
 	if err != nil {

@@ -23,6 +23,7 @@ import (
 // maxEvidence is the largest file that verify reads.
 const maxEvidence = 32 << 20
 
+// verifyCommand checks the quotes of an exported answer against the library or the originals.
 type verifyCommand struct {
 	File      string `arg:"" help:"An exported answer: Markdown, HTML or JSON."`
 	Documents string `help:"Check against the originals in this folder instead of the library." type:"existingdir" placeholder:"FOLDER"`
@@ -56,6 +57,7 @@ func (v *verifyCommand) Run(p *program) error {
 	return nil
 }
 
+// readEvidence reads an exported answer, at most maxEvidence bytes.
 func readEvidence(name string) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -154,6 +156,7 @@ type fileReader struct {
 	temporary string // a directory of its own; empty: there is none
 }
 
+// newReader starts a reader of files like that of a server: in processes of their own.
 func newReader(p *program) (*fileReader, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -175,6 +178,7 @@ func newReader(p *program) (*fileReader, error) {
 	return r, nil
 }
 
+// readFile reads an original as a server would when it comes in.
 func (r *fileReader) readFile(ctx context.Context, path, filename string) (corpus.Extracted, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -199,8 +203,10 @@ func (r *fileReader) readFile(ctx context.Context, path, filename string) (corpu
 	)
 }
 
+// close ends the workers and removes what was made for them.
 func (r *fileReader) close() error { return errors.Join(r.files.Close(), r.removeTemporary()) }
 
+// removeTemporary removes the cache of compiled code, if it was made for this command.
 func (r *fileReader) removeTemporary() error {
 	if r.temporary == "" {
 		return nil
@@ -208,6 +214,7 @@ func (r *fileReader) removeTemporary() error {
 	return os.RemoveAll(r.temporary)
 }
 
+// printReport prints what became of each quote, for people.
 func printReport(w io.Writer, r chat.EvidenceReport) {
 	fmt.Fprintf(w, "%s\n", oneLine(r.Question))
 	for _, problem := range r.Problems {

@@ -124,7 +124,7 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 		g, err := a.runs.Gather(ctx, user, req, most)
 		return g.Results, g.Steps, g.Notes, err
 	}
-	a.server, err = server.New(server.Config{
+	a.server, err = server.New(server.Config{ //nolint:contextcheck // each request has its own
 		Keys: a.keys, UserLimits: set.limitTable(),
 		Gather: gather, Rules: a.runs.Rules, Stats: a.runs.Stats,
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log, Version: version,
@@ -161,6 +161,8 @@ func newWorkers(dir *directory, log *slog.Logger) (*worker.Pool, error) {
 	return files, nil
 }
 
+// wireLibrary makes the library over the stores, with the embedder that the settings name: another server's, the
+// built-in one, or none.
 func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err error) {
 	cfg := corpus.Config{
 		Documents: a.stores.documents, Lexical: a.stores.lexical, Blobs: a.stores.blobs, Queue: a.stores.queue,

@@ -1,4 +1,6 @@
-// Package blobs keeps originals as files in a directory, each under the SHA-256 of its bytes.
+// Package blobs keeps originals as files, each under the SHA-256 of its bytes. A file is complete and durable before it
+// has its name, so a crash leaves nothing half written under one. Equal bytes are one file. blobs/s3 keeps the same
+// promises in a bucket.
 package blobs
 
 import (

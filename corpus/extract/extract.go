@@ -1,4 +1,7 @@
-// Package extract reads files of every supported format into blocks over one canonical text.
+// Package extract reads files: Formats is the table of all formats, with how to recognise one and which reader takes
+// it. Text formats are read here; PDFs by package pdf, inside processes of package worker, because parsers are other
+// people's code on other people's files. Whatever is read becomes one canonical text with blocks by doctext, whose
+// promises corpus relies on.
 package extract
 
 import (

@@ -1,5 +1,8 @@
-// Package milvus keeps the vectors of passages on a Milvus server, 2.3 or later; words are ranked by the database. No
-// call waits for the server longer than three seconds, and the server need not be up at the start.
+// Package milvus keeps the vectors of passages on a Milvus server, 2.3 or later; words are ranked by the database. Each
+// embedding model and number of dimensions has a collection of its own, and an alias names the one that serves: a new
+// model fills its collection while the old one still answers. No call waits for the server longer than three seconds,
+// and the server need not be up at the start; whatever may have gone missing on it is told by Lost, and the library's
+// sweep makes it again.
 package milvus
 
 import (

@@ -1,5 +1,6 @@
-// Package search has what a search computes from what the indexes found: the order of both, the part of a passage that
-// answers, a closer look at passages, and which words are typing errors of others. It asks no store.
+// Package search computes what a search shows: it fuses the hits of words and of meaning (Fuse), looks again at the
+// best of them (Look), says what a cosine means (Scale), cuts snippets (Snip) and finds what a mistyped word was meant
+// to be. Its functions are pure, ask no store, and are safe for concurrent use; corpus calls them.
 package search
 
 import (

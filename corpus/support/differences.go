@@ -12,6 +12,7 @@ const (
 // word is often only another way to say the same.
 const maxReplacing = 7
 
+// isNear reports whether the window holds enough of the clause to be compared with it.
 func (a *alignment) isNear() bool {
 	if a.tokens[0].gram {
 		return a.heldShare() >= nearGrams

@@ -12,8 +12,11 @@ type fit struct {
 	main    int // the part of the sentence
 }
 
+// isTaken reports whether word k of the sentence has its like in the claim.
 func (f *fit) isTaken(k int) bool { return slices.Contains(f.at, k) }
 
+// agreesWith reports whether the words of a part stand to each other in the sentence as they do in the claim. follows
+// and coordinate are those of sentence.holdsPart.
 func (f *fit) agreesWith(follows, coordinate bool) bool {
 	return f.sameClause() && f.sameStart(follows, coordinate) && f.sameBonds() && f.sameOrder()
 }

@@ -82,10 +82,12 @@ func (j *Judge) HeadingAdds(heading, around string) Adds {
 	return AddsNothing
 }
 
+// endsLikeSentence reports whether a text ends with the stop of a statement.
 func endsLikeSentence(s string) bool {
 	return strings.HasSuffix(s, ".") || strings.HasSuffix(s, "!") || strings.HasSuffix(s, "。")
 }
 
+// beginsWithArticle reports whether the first word of a text is one that says nothing, such as "the".
 func (r *reader) beginsWithArticle(s string) bool {
 	first, _, _ := strings.Cut(s, " ")
 	return r.lookUp(first, false).role == silent
@@ -106,6 +108,7 @@ func (r *reader) assertsSomething(s string) bool {
 	return false
 }
 
+// wordsIn are the words of a text as they stand there.
 func wordsIn(s string) []string {
 	a := judging.Get("")
 	defer judging.Put("", a)

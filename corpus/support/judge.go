@@ -56,6 +56,8 @@ func (j *Judge) readClaim(s, lang string) phrase {
 	return p
 }
 
+// readPassage reads a passage once: a Judge keeps what it has read, since an answer is compared with the same passages
+// many times.
 func (j *Judge) readPassage(s string) *judged {
 	if known, ok := j.passages[s]; ok {
 		return known
@@ -84,8 +86,10 @@ func (j *Judge) readPassage(s string) *judged {
 	return p
 }
 
+// hasClaimed reports whether the passage has a word of a claim, in any of its forms.
 func (p *judged) hasClaimed(c claimed) bool { return p.hasAny(c.terms) }
 
+// hasAny reports whether the passage has any of some terms.
 func (p *judged) hasAny(terms []string) bool {
 	return slices.ContainsFunc(terms, func(t string) bool { return p.where[t] != nil })
 }
@@ -124,6 +128,7 @@ func (j *Judge) Resembles(claim, about string, passages ...string) bool {
 	return j.judgeClaim(claim, about, false, passages)
 }
 
+// judgeClaim remembers each verdict: the same sentence is looked at for its footnote, its paragraph and its evaluation.
 func (j *Judge) judgeClaim(claim, about string, strictly bool, passages []string) bool {
 	key := claim + "\x00" + about + "\x00" + strconv.FormatBool(strictly)
 	has := make([]*judged, len(passages))
@@ -149,6 +154,8 @@ func (j *Judge) HasOwnWords(claim, about, passage string) bool {
 	)
 }
 
+// isBacked compares a claim with passages: word for word first, then by its parts. A claim without content words is
+// backed by anything.
 func (j *Judge) isBacked(claim, about string, strictly bool, has []*judged) bool {
 	if len(has) == 0 {
 		return false

@@ -334,6 +334,8 @@ func (p *parse) isIdleNegation(i int) bool {
 		notNegating[strings.ToLower(string(p.runes[next.Start:next.End]))]
 }
 
+// negateSegment turns the present segment around. Two negations cancel each other except in languages with negative
+// concord.
 func (p *parse) negateSegment() {
 	p.negated[p.segment] = !p.negated[p.segment] || p.concord
 }
@@ -347,6 +349,7 @@ func breaksSegment(gap []rune) bool {
 // negatesGram reports whether a bigram has a sign of negation.
 func negatesGram(g string) bool { return strings.ContainsAny(g, "不没沒未無无非") }
 
+// isNegatedGram reports whether a bigram of a script without spaces says no.
 func (t token) isNegatedGram() bool { return t.gram && negatesGram(t.text) }
 
 // unitSign is the sign of money or share that stands by a number.

@@ -32,6 +32,7 @@ type lexeme struct {
 // readers by language. There are as many as text.Detect knows languages.
 var readers sync.Map
 
+// readerOf returns the reader of a language, made once for the process and safe for concurrent use.
 func readerOf(lang string) *reader {
 	if r, ok := readers.Load(lang); ok {
 		return r.(*reader)
@@ -69,6 +70,7 @@ func (r *reader) knownTerms(about string) termSet {
 	return terms
 }
 
+// lookUp returns what is known of a word. Words are kept, at most maxLexemes; then they are forgotten together.
 func (r *reader) lookUp(raw string, gram bool) lexeme {
 	r.mu.RLock()
 	l, ok := r.words[raw]
@@ -87,6 +89,8 @@ func (r *reader) lookUp(raw string, gram bool) lexeme {
 	return l
 }
 
+// newLexeme finds out what a word is: silent, a function word or content, and which terms stand for it in this language
+// and English.
 func (r *reader) newLexeme(raw string, gram bool) lexeme {
 	l := lexeme{lower: strings.ToLower(raw)}
 	l.relation = r.gram[l.lower]

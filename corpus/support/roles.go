@@ -129,6 +129,7 @@ var concord = wordSet("fr es it pt ru")
 // agents are the words that mark who acts in a passive clause.
 var agents = wordSet("by von durch par por da door av af ved από")
 
+// wordSet makes the lists of words readable: in one string, separated by spaces.
 func wordSet(words string) map[string]bool {
 	out := map[string]bool{}
 	for w := range strings.FieldsSeq(words) {

@@ -110,6 +110,7 @@ var judging text.Analysers
 // termSet holds the terms of a sentence, analysed in its language and plainly.
 type termSet map[string]struct{}
 
+// hasAny reports whether any of some terms is in the set.
 func (s termSet) hasAny(terms []string) bool {
 	for _, t := range terms {
 		if _, ok := s[t]; ok {

@@ -33,6 +33,8 @@ func (p *judged) sentenceAt(i int) sentence {
 	return s
 }
 
+// joinPhrase puts the phrase before a sentence's own: its parts, chunks and segments go on counting, so that words of
+// both can be told apart.
 func (s *sentence) joinPhrase(p phrase) {
 	parts, chunks, segments := len(s.parts), 0, len(s.negated)
 	if n := len(s.tokens); n > 0 {
@@ -160,10 +162,12 @@ func (s *sentence) holdsPart(claim *phrase, n int, said []token, known, talk ter
 // conditions are subordinating words without whose clause nothing is said to be so.
 var conditions = wordSet("if unless falls si")
 
+// isConditional reports whether a part of a claim is a condition: it is then not stated.
 func (p *phrase) isConditional() bool {
 	return slices.ContainsFunc(p.parts, func(q part) bool { return conditions[q.label] })
 }
 
+// isConditional reports the same of the sentence itself, without the phrases that it leans on.
 func (s *sentence) isConditional() bool {
 	return slices.ContainsFunc(s.parts[s.first:], func(q part) bool { return conditions[q.label] })
 }

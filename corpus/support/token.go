@@ -2,8 +2,13 @@ package support
 
 import "slices"
 
-func (t token) isNumber() bool   { return t.weight == numberWeight }
-func (t token) isName() bool     { return t.proper }
+// isNumber reports whether a word counts as a number, which weighs more than other words.
+func (t token) isNumber() bool { return t.weight == numberWeight }
+
+// isName reports whether a word is a name by its capital.
+func (t token) isName() bool { return t.proper }
+
+// isDistinct reports whether a word is a name or a number, which no other word can stand in for.
 func (t token) isDistinct() bool { return t.count || t.isName() }
 
 // isSame reports whether two tokens are the same word, or built alike: "cover" and "coverage", "kg" and "kilograms"

@@ -111,6 +111,7 @@ func (a *Handlers) runToEnd(c echo.Context, q ask.Question, frame runlog.Framing
 	return t, httpio.OfRun(run, runlog.FailureOf(t))
 }
 
+// answerStatus is 422 for an answer that a guardrail held back.
 func answerStatus(t *runlog.Trace) int {
 	if t.Withheld() {
 		return http.StatusUnprocessableEntity

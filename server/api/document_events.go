@@ -40,6 +40,7 @@ func (a *Handlers) DocumentEvents(c echo.Context) error {
 	}
 }
 
+// documentFrame is a document's state as an event; document_done is the last one.
 func documentFrame(d corpus.Document) ([]byte, error) {
 	body, err := json.Marshal(newDocumentInfo(d))
 	if err != nil {

@@ -45,6 +45,7 @@ type DocumentList struct {
 	Next      string         `json:"next,omitempty"` // the cursor of the next page
 }
 
+// newDocumentInfo is a document as programs see it. Its lists and objects are never null.
 func newDocumentInfo(d corpus.Document) DocumentInfo {
 	if d.Meta == nil {
 		d.Meta = map[string]any{}

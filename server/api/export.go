@@ -162,6 +162,8 @@ type presentDocument struct {
 	blocks []corpus.Block
 }
 
+// findDocument reads a document as it is now, to compare an answer's quotes with; one that is gone is not found, and no
+// error.
 func (a *Handlers) findDocument(ctx context.Context, scope chat.Scope, id string) (*presentDocument, error) {
 	d, err := a.Library.Document(ctx, scope, id)
 	if err != nil {

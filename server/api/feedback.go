@@ -68,6 +68,7 @@ func (a *Handlers) SetFeedback(c echo.Context) error {
 	return a.answerFeedback(c, run, &stored)
 }
 
+// readJudgement reads a rating from JSON or from a form.
 func (a *Handlers) readJudgement(c echo.Context) (Judgement, error) {
 	var body Judgement
 	if httpio.MediaType(c) == echo.MIMEApplicationJSON {
@@ -165,6 +166,7 @@ func (a *Handlers) feedbackFile(
 	}
 }
 
+// newLinesFeedback writes feedback as JSON, one a line.
 func newLinesFeedback(w io.Writer) func([]chat.Feedback) error {
 	lines := json.NewEncoder(w)
 	return func(page []chat.Feedback) error {
@@ -177,6 +179,7 @@ func newLinesFeedback(w io.Writer) func([]chat.Feedback) error {
 	}
 }
 
+// newCSVFeedback writes feedback as a table. Its head goes out with the first page, so that an empty table has none.
 func newCSVFeedback(w io.Writer) func([]chat.Feedback) error {
 	table := csv.NewWriter(w)
 	head := []string{"run_id", "session_id", "rating", "reason", "comment", "question", "created_at", "updated_at"}

@@ -53,6 +53,7 @@ func (a *Handlers) gatherResults(
 	), ok, nil
 }
 
+// orNone makes CodeOf usable for no error.
 func orNone(err error) error {
 	if err == nil {
 		return &chat.Error{}

@@ -134,6 +134,7 @@ func questionPairs(turns [][]string) ([][2]string, error) {
 	return list, nil
 }
 
+// relevanceOf says in a sentence how a citation bears on the answer.
 func relevanceOf(cite chat.Citation) string {
 	where := runlog.PlaceName(cite.Title, cite.Section, " › ")
 	switch cite.Check {

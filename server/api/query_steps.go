@@ -20,12 +20,14 @@ type queryStep struct {
 	Observation queryObservation `json:"observation"`
 }
 
+// queryAction is what a step did.
 type queryAction struct {
 	Tool      string          `json:"tool"` // the phase, for a step that calls no tool
 	ToolInput json.RawMessage `json:"tool_input"`
 	Thought   string          `json:"thought"`
 }
 
+// queryObservation is what came of it.
 type queryObservation struct {
 	Result    any     `json:"result"` // null while there is none
 	Success   bool    `json:"success"`
@@ -33,6 +35,7 @@ type queryObservation struct {
 	LatencyMS int64   `json:"latency_ms"`
 }
 
+// querySteps are a run's steps in the form of POST /query.
 func querySteps(steps []chat.Step) []queryStep {
 	out := make([]queryStep, 0, len(steps))
 	for i, s := range steps {
@@ -41,6 +44,7 @@ func querySteps(steps []chat.Step) []queryStep {
 	return out
 }
 
+// newQueryStep is one step; number counts from 1.
 func newQueryStep(s chat.Step, number int) queryStep {
 	q := queryStep{
 		Step: s, StepNumber: number,

@@ -55,6 +55,7 @@ func (a *Handlers) GetQueue(c echo.Context) error {
 	return c.JSON(http.StatusOK, out)
 }
 
+// waitingOf is a waiting question as programs see it.
 func waitingOf(q chat.Queued) WaitingQuestion {
 	return WaitingQuestion{q.ID, q.SessionID, q.Request.Message, q.Problem, q.CreatedAt}
 }

@@ -23,12 +23,14 @@ type agentTrace struct {
 	Steps []chat.Step `json:"steps"`
 }
 
+// tracedCall is a call as it begins.
 type tracedCall struct {
 	Tool       string          `json:"tool"`
 	Parameters json.RawMessage `json:"parameters"`
 	Iteration  int             `json:"iteration"` // from 1
 }
 
+// tracedEnd is what became of a call.
 type tracedEnd struct {
 	Tool          string  `json:"tool"`
 	Success       bool    `json:"success"`
@@ -36,6 +38,7 @@ type tracedEnd struct {
 	NumResults    int     `json:"num_results"`
 }
 
+// tracedPlan is what a model thought before a call, and what that cost.
 type tracedPlan struct {
 	Reasoning string   `json:"reasoning"`
 	Cost      *float64 `json:"cost,omitempty"`

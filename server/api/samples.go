@@ -43,6 +43,7 @@ func (a *Handlers) AddSamples(c echo.Context) error {
 	return c.JSON(http.StatusAccepted, res)
 }
 
+// addSample adds one of the documents that come with the program. Added again it is the same document.
 func (a *Handlers) addSample(ctx context.Context, user, name string) (corpus.Document, bool, error) {
 	file, err := a.Samples.Open(name)
 	if err != nil {

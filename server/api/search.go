@@ -22,6 +22,7 @@ type SearchResponse struct {
 	Notes        []string            `json:"notes,omitempty"`
 }
 
+// found is what a search found, and the step that it took.
 type found struct {
 	results  []find.SearchResult
 	strategy string

@@ -33,6 +33,7 @@ func withTools(messages []message, traces map[string]*runlog.Trace) []message {
 	return out
 }
 
+// toolMessages are a tool call and its result as two messages of a conversation.
 func toolMessages(runID string, step chat.Step) []message {
 	at := time.UnixMicro(int64(step.Timestamp * 1e6)).UTC()
 	call := toolCall{ID: step.CallID, Name: step.ToolName, Arguments: step.ToolInput}

@@ -155,6 +155,7 @@ func lastBudget(messages []message, traces map[string]*runlog.Trace) chat.Budget
 	return chat.Budget{}
 }
 
+// newestMessages are the last HistoryMessages of a conversation.
 func newestMessages(messages []message) []message {
 	return messages[max(0, len(messages)-HistoryMessages):]
 }

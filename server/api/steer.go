@@ -54,6 +54,7 @@ func (a *Handlers) RerunStep(c echo.Context) error {
 	})
 }
 
+// readInput reads the input for a call from JSON or from a form; nil when there is none.
 func (a *Handlers) readInput(c echo.Context) (json.RawMessage, error) {
 	var body OtherInput
 	if httpio.MediaType(c) == echo.MIMEApplicationJSON {

@@ -33,6 +33,7 @@ type Uploaded struct {
 	Rejected  []rejectedFile     `json:"rejected"`
 }
 
+// uploadedDocument is a file that was taken.
 type uploadedDocument struct {
 	ID          string       `json:"id"`
 	Filename    string       `json:"filename"`
@@ -41,6 +42,7 @@ type uploadedDocument struct {
 	RenamedFrom string       `json:"renamed_from,omitempty"` // the name that it came under
 }
 
+// rejectedFile is a file that was not taken, and why.
 type rejectedFile struct {
 	Filename string    `json:"filename"`
 	Code     chat.Code `json:"code"`
@@ -277,6 +279,7 @@ type limitedFile struct {
 	broken      error
 }
 
+// Read fails as soon as there is one byte more than the limit, so a file is never stored in part.
 func (f *limitedFile) Read(p []byte) (int, error) {
 	if int64(len(p)) > f.left+1 {
 		p = p[:f.left+1]

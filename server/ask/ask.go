@@ -1,5 +1,6 @@
-// Package ask reads a question in any of the forms that it comes in, checks it, and starts the run that answers it.
-// The API, the page, OpenAI's clients and the Model Context Protocol all ask through it.
+// Package ask reads, checks and starts questions. Every way to ask goes through it: the API, the page, the API made for
+// OpenAI's clients and the Model Context Protocol. It knows the forms of a question and its defaults, and makes a
+// chat.RunRequest of it; what the request may ask for is agent/run's to check.
 package ask
 
 import (
@@ -51,6 +52,8 @@ type Question struct {
 	Style        string      `json:"-"` // how footnotes are written
 }
 
+// Read reads a question from JSON or from the page's form. It checks the form of the body only; Request checks the
+// question.
 func (qs *Questions) Read(c echo.Context) (Question, error) {
 	var q Question
 	if httpio.MediaType(c) == echo.MIMEApplicationJSON {

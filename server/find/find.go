@@ -1,5 +1,6 @@
-// Package find is a search as programs send it and what it finds as they get it: it checks the query, counts it
-// against its user's limit, and describes passages. The API and the Model Context Protocol search with it.
+// Package find is a search as programs send it and what it finds as they get it: it checks the query, counts it against
+// its user's limit, and describes passages. The API and the Model Context Protocol search with it, so that bounds and
+// words are the same. The search itself is corpus.Library's.
 package find
 
 import (

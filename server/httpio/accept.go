@@ -20,6 +20,7 @@ func WantsStream(c echo.Context) bool {
 	return acceptsType(c, "text/event-stream")
 }
 
+// acceptsType reports whether a request names a type in its Accept header. Wildcards don't count.
 func acceptsType(c echo.Context, mime string) bool {
 	for part := range strings.SplitSeq(c.Request().Header.Get(echo.HeaderAccept), ",") {
 		name, _, _ := strings.Cut(part, ";")

@@ -34,6 +34,7 @@ func (b Bodies) ReadOpenJSON(c echo.Context, v any) error {
 	return b.decodeJSON(c, v, func(*json.Decoder) {})
 }
 
+// decodeJSON reads a whole body, within its limit, into v.
 func (b Bodies) decodeJSON(c echo.Context, v any, set func(*json.Decoder)) error {
 	body, err := b.ReadRaw(c)
 	if err != nil {
@@ -139,6 +140,7 @@ func discardBody(c echo.Context) {
 	_, _ = io.CopyN(io.Discard, body.ReadCloser, discardBytes) // whatever comes of it, the refusal follows
 }
 
+// bodyTooLarge is the error for a body beyond the limit, which is in bytes.
 func bodyTooLarge(limit int64) error {
 	return &chat.Error{Code: chat.CodeTooLarge, Message: "The request is larger than " + humanize.IBytes(
 		uint64(limit),

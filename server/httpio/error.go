@@ -106,6 +106,7 @@ func AsError(err error) *chat.Error {
 	return &chat.Error{Code: chat.CodeInternal, Message: chat.MessageOf(err), Err: err}
 }
 
+// fromEcho puts Echo's own failures, such as an unknown address, into our form.
 func fromEcho(he *echo.HTTPError) *chat.Error {
 	e := &chat.Error{Err: he}
 	switch he.Code {

@@ -66,6 +66,7 @@ func (p Problem) setHeaders(c echo.Context, err error) {
 	res.Header().Set("Cache-Control", "no-store")
 }
 
+// logFailure logs an answered failure once, at the level that fits: what the client did wrong is no error of ours.
 func logFailure(log *slog.Logger, c echo.Context, status int, err error) {
 	level := slog.LevelInfo
 	switch {

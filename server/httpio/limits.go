@@ -27,6 +27,7 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
+// fillDefault gives a limit that is not set its default.
 func fillDefault[T int | int64 | time.Duration](field *T, value T) {
 	if *field <= 0 {
 		*field = value

@@ -61,6 +61,7 @@ var knownMethods = []string{
 	http.MethodOptions,
 }
 
+// observeRequest counts a request. Labels are bounded: unknown routes and methods count together.
 func (m *Metrics) observeRequest(method, route string, status int, took time.Duration) {
 	if route == "" {
 		route = "none"

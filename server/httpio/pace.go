@@ -23,6 +23,7 @@ var SecurityHeaders = [][2]string{
 	{"Cross-Origin-Resource-Policy", "same-origin"},
 }
 
+// headKey marks a request that came as HEAD in its context.
 type headKey struct{}
 
 // IsHead reports whether a request that is routed as GET came as HEAD: a stream then sends its headers only.
@@ -88,6 +89,7 @@ type pacedWriter struct {
 
 const pacedPiece = 64 << 10
 
+// extendDeadline gives the next piece its time; a stream gets it anew for each piece.
 func (w *pacedWriter) extendDeadline() {
 	p := w.pace
 	if w.stream {
@@ -103,6 +105,7 @@ func (w *pacedWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
+// Write sends pieces of pacedPiece bytes, so that a slow reader is noticed after one of them.
 func (w *pacedWriter) Write(p []byte) (written int, err error) {
 	w.body.boundRest()
 	for {
@@ -139,6 +142,7 @@ func (b *pacedBody) boundRest() {
 	}
 }
 
+// Read counts the time that the client takes for its body.
 func (b *pacedBody) Read(p []byte) (int, error) {
 	began := time.Now()
 	_ = b.control.SetReadDeadline(b.pace.waitDeadline(began))

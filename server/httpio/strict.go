@@ -32,6 +32,7 @@ type strict struct {
 	fault string // the first one, as a sentence
 }
 
+// skipSpace steps over white space.
 func (s *strict) skipSpace() {
 	for s.at < len(s.body) &&
 		(s.body[s.at] == ' ' || s.body[s.at] == '\n' || s.body[s.at] == '\t' || s.body[s.at] == '\r') {
@@ -98,6 +99,7 @@ func (s *strict) readValue(name string, t reflect.Type) {
 	}
 }
 
+// readObject steps over an object and notes names that come twice or that nobody reads.
 func (s *strict) readObject(t reflect.Type) {
 	s.at++
 	fields, of := fieldTypes(t)
@@ -158,6 +160,7 @@ func (s *strict) readObject(t reflect.Type) {
 	}
 }
 
+// nulIn says in which field a NUL character stands; stores can't keep it.
 func nulIn(field string) string {
 	if field == "" {
 		return "The body holds a NUL character (U+0000), which can't be kept. Leave it out."

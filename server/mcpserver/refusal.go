@@ -23,6 +23,7 @@ type plainFailures struct {
 	text   bytes.Buffer
 }
 
+// WriteHeader keeps a plain failure of the SDK back, to be answered in our form.
 func (w *plainFailures) WriteHeader(status int) {
 	kind, _, err := mime.ParseMediaType(w.Header().Get(echo.HeaderContentType))
 	if status >= http.StatusBadRequest && err == nil && kind == echo.MIMETextPlain {
@@ -32,6 +33,7 @@ func (w *plainFailures) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
+// Write keeps the text of such a failure, up to maxRefusal bytes.
 func (w *plainFailures) Write(p []byte) (int, error) {
 	if w.status == 0 {
 		return w.ResponseWriter.Write(p)

@@ -1,5 +1,6 @@
 // Package mcpserver offers the documents to other models as tools of the Model Context Protocol, at POST /mcp: search,
-// read, list_documents and ask. Each request has a server of its own, so that it acts for the user who sent it.
+// read, list_documents and ask. There are no sessions: each request has a server of its own, which acts for the user
+// who sent it, so any replica can answer any request.
 package mcpserver
 
 import (

@@ -71,6 +71,7 @@ type (
 	}
 )
 
+// searchDocuments is the tool search: passages with their places, as text and as data.
 func (h *Handlers) searchDocuments(
 	ctx context.Context, who caller, _ *sdk.CallToolRequest, in Query,
 ) (string, Found, error) {
@@ -119,6 +120,7 @@ func sectionAndPage(section string, page int) string {
 	return text
 }
 
+// readDocument is the tool read: a part of a document.
 func (h *Handlers) readDocument(
 	ctx context.Context, who caller, _ *sdk.CallToolRequest, in Reading,
 ) (string, Part, error) {
@@ -151,6 +153,7 @@ func (h *Handlers) readDocument(
 	), out, nil
 }
 
+// listDocuments is the tool list_documents.
 func (h *Handlers) listDocuments(
 	ctx context.Context, who caller, _ *sdk.CallToolRequest, in Filter,
 ) (string, Documents, error) {

@@ -35,6 +35,7 @@ type drawnRun struct {
 	frames [][]byte
 }
 
+// newFragments draws runs for all their readers: each event once, however many watch.
 func newFragments(feed *chat.Feed, md *views.Markdown, onPage func(), usual string, offered []string) *fragments {
 	return &fragments{feed: feed, md: md, usual: usual, offered: offered, onPage: onPage, runs: map[string]*drawnRun{}}
 }

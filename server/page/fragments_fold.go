@@ -30,6 +30,7 @@ type change struct {
 	cite   chat.Citation
 }
 
+// newFold begins with an empty turn.
 func newFold(run string, md *views.Markdown) *fold {
 	f := &fold{
 		turn: &views.Turn{RunID: run, Status: chat.RunRunning, Latest: true}, md: md,
@@ -89,6 +90,7 @@ func (f *fold) applyEvent(ev chat.Event) (change, error) {
 	return change{}, nil
 }
 
+// applyStep begins or updates a step, and says what of the page changes by it.
 func (f *fold) applyStep(p chat.Step, at time.Time) change {
 	s, known := f.calls[p.CallID]
 	var c change
@@ -116,6 +118,7 @@ func (f *fold) applyStep(p chat.Step, at time.Time) change {
 	return c
 }
 
+// newStep adds a step to the turn under the next number, which is part of its elements' ids.
 func (f *fold) newStep(call string, at time.Time) *views.Step {
 	s := &views.Step{RunID: f.turn.RunID, N: len(f.turn.All) + 1, Started: at}
 	s.CallID = call
@@ -161,6 +164,7 @@ func (f *fold) groupState(parent *views.Step, at time.Time) bool {
 	return parent.Status != before
 }
 
+// applyDelta adds text to the answer.
 func (f *fold) applyDelta(p chat.AnswerDelta) change {
 	first := f.draft.Empty()
 	if first {
@@ -181,6 +185,7 @@ func (f *fold) applyReset(p chat.AnswerReset) change {
 	return change{step: s, parent: f.calls[f.kids[p.CallID]]}
 }
 
+// findCitation returns the citation with a number, as far as it has come.
 func (f *fold) findCitation(n int) (chat.Citation, bool) {
 	for _, c := range f.turn.Citations {
 		if c.Number == n {
@@ -190,6 +195,7 @@ func (f *fold) findCitation(n int) (chat.Citation, bool) {
 	return chat.Citation{}, false
 }
 
+// applyAnswer draws the answer as a whole: now it is known which sentences are unsupported.
 func (f *fold) applyAnswer(p chat.Answer) {
 	f.turn.Final = &p
 	if f.turn.Worked == 0 {

@@ -42,6 +42,7 @@ func (f *fold) foldRepeat(s *views.Step, tool string) (parent *views.Step, moved
 	return parent, moved
 }
 
+// put makes a step the child of another.
 func (f *fold) put(parent, child *views.Step) {
 	parent.Children = append(parent.Children, child)
 	f.kids[child.CallID] = parent.CallID

@@ -92,6 +92,7 @@ func (h *Handlers) StaticFile(c echo.Context) error {
 	return c.Blob(http.StatusOK, staticType(name), body)
 }
 
+// staticType is the content type of a file of ours, by its extension.
 func staticType(name string) string {
 	switch name[strings.LastIndexByte(name, '.')+1:] {
 	case "css":
@@ -127,6 +128,7 @@ func (h *Handlers) pageFrame(c echo.Context, title string) (views.Page, error) {
 	}, nil
 }
 
+// deletedSession is the conversation that was just deleted, so that the page can offer to bring it back.
 func deletedSession(c echo.Context) string {
 	id := c.QueryParam("deleted")
 	if chat.CheckSessionID(id) != nil {

@@ -63,6 +63,7 @@ func (h *Handlers) SignOut(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/signin")
 }
 
+// keptKey is the cookie that keeps a key for so many seconds. Scripts can't read it; over HTTPS it goes nowhere else.
 func keptKey(c echo.Context, key string, seconds int) *http.Cookie {
 	return &http.Cookie{
 		Name: httpio.KeyCookie, Value: key, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode,

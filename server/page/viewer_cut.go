@@ -149,6 +149,7 @@ func (p *viewing) listHeadings(at place) {
 	}
 }
 
+// countHeadings counts the headings down to a level.
 func (p *viewing) countHeadings(deepest int) int {
 	n := 0
 	for _, b := range p.blocks {

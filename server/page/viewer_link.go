@@ -58,6 +58,7 @@ func (p *viewing) markLink() (err error) {
 	return nil
 }
 
+// markPassage marks a passage. One of another document, or of an older version, is not found.
 func (p *viewing) markPassage(id string) (found bool, err error) {
 	passages, err := p.Library.Passages(p.ctx, p.scope, []string{id})
 	if err != nil {
@@ -70,6 +71,7 @@ func (p *viewing) markPassage(id string) (found bool, err error) {
 	return true, nil
 }
 
+// markBlock marks a block by its id.
 func (p *viewing) markBlock(id string) (found bool) {
 	at := p.blockNamed(id)
 	if at < 0 {

@@ -124,6 +124,7 @@ type frameError struct{ error }
 // Unwrap returns the cause.
 func (e frameError) Unwrap() error { return e.error }
 
+// sendEntries sends entries in as few writes as their size allows.
 func (r *Reader) sendEntries(out *httpio.EventStream, entries []*chat.Entry, f Follower) error {
 	if len(entries) == 0 {
 		return nil
@@ -149,6 +150,7 @@ func (r *Reader) sendEntries(out *httpio.EventStream, entries []*chat.Entry, f F
 	return nil
 }
 
+// resetEntry tells a reader that the log is shorter than what it has seen, after a crash of the store: it reads again.
 func resetEntry(runID string, last int64) (*chat.Entry, error) {
 	ev, err := chat.NewEvent(runID, chat.Reset{Last: last})
 	if err != nil {

@@ -58,12 +58,15 @@ type Usage struct {
 	TotalTokens      int `json:"total_tokens"`
 }
 
+// newUsage counts tokens in the names of OpenAI's API.
 func newUsage(t chat.Tokens) Usage {
 	return Usage{PromptTokens: t.In, CompletionTokens: t.Out, TotalTokens: t.In + t.Out}
 }
 
+// completionID is the id of a completion; the run's id is behind its prefix.
 func completionID(runID string) string { return "chatcmpl-" + runID }
 
+// newCompletion is a run's answer as one completion.
 func newCompletion(t *runlog.Trace, base string) Completion {
 	return Completion{
 		ID: completionID(t.RunID), Object: "chat.completion", Created: t.CreatedAt.Unix(), Model: ModelName,

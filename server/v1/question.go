@@ -1,5 +1,6 @@
-// Package v1 answers clients made for OpenAI's API, below /v1: questions come as chat completions, answers whole or
-// as a stream of chunks, and their footnotes as annotations.
+// Package v1 answers clients made for OpenAI's API: a chat completion is a run whose answer comes with its footnotes as
+// annotations. What such clients send besides, such as tools of their own, is taken and left alone. Streams carry the
+// answer as it is written; a run that a guardrail ended is a completion that says so.
 package v1
 
 import (
@@ -135,6 +136,7 @@ type ModelList struct {
 	Data   []ModelInfo `json:"data"`
 }
 
+// footnoteModel describes the one model that this API offers.
 func footnoteModel() ModelInfo {
 	return ModelInfo{ID: ModelName, Object: "model", Created: modelCreated, OwnedBy: "footnote"}
 }
@@ -152,6 +154,7 @@ func (h *Handlers) Model(c echo.Context) error {
 	return c.JSON(http.StatusOK, footnoteModel())
 }
 
+// noSuchModel is the error for every other model's name.
 func noSuchModel() error { return httpio.NotFound(`There is no such model here. Use "footnote".`) }
 
 // Chat answers POST /v1/chat/completions.

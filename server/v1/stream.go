@@ -126,6 +126,7 @@ func (w *writer) sendHeld() error {
 	return w.sendText(text)
 }
 
+// sendText sends a piece of the answer and counts its characters, by which annotations find their places.
 func (w *writer) sendText(text string) error {
 	if text == "" {
 		return nil
@@ -183,17 +184,20 @@ func (w *writer) sendEnd(j runlog.Judged) error {
 	return w.out.Send([]byte("data: [DONE]\n\n"))
 }
 
+// sendFailure ends the stream with an error in it: its status is long sent.
 func (w *writer) sendFailure(err error) error {
 	e := httpio.AsError(err)
 	return w.sendChunk(NewFailed(httpio.Status(e.Code), e.Code, e.Message))
 }
 
+// sendPiece sends a chunk with one choice.
 func (w *writer) sendPiece(delta Delta, finish *string) error {
 	chunk := w.chunk
 	chunk.Choices = []Piece{{Delta: delta, FinishReason: finish}}
 	return w.sendChunk(chunk)
 }
 
+// sendChunk sends anything as JSON.
 func (w *writer) sendChunk(v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {

@@ -1,5 +1,7 @@
 // Package bm25 ranks passages by the words they hold, for stores that can say which passages hold a word: the same
-// scores in every store. Nothing here is shared between goroutines but what never changes.
+// scores in every store. Directory knows how long passages are and who may see them, ScoreTerm scores one term, Sum
+// adds the terms up by their rarity, Best and Hits pick the results; the formula is in formula.go. It does no I/O, and
+// nothing here is shared between goroutines but what never changes.
 package bm25
 
 import (

@@ -1,5 +1,6 @@
-// Package cursor pages through long lists by keyset, in the same way for every database: a cursor is the position of
-// the last entry of a page.
+// Package cursor makes and reads the cursors of pages, for both databases. A cursor says behind which entry the next
+// page begins, so pages neither skip nor repeat entries that stay where they are, whatever is added meanwhile. Clients
+// hand it back as it is.
 package cursor
 
 import (

@@ -1,5 +1,6 @@
-// Package migrations reads the migrations of a database's schema, which are SQL files embedded in the program, and says
-// which of them a database needs.
+// Package migrations reads the steps that bring a database up to the present schema: files NNN_name.sql of either
+// database. Stores run them; the package only says which are needed, and which versions of the program can work with a
+// schema.
 package migrations
 
 import (

@@ -1,4 +1,6 @@
-// Package pack makes the stored text and blocks of large documents smaller: each piece is a DEFLATE stream (RFC 1951).
+// Package pack makes the stored text and blocks of large documents smaller, for both databases: each piece is a DEFLATE
+// stream (RFC 1951). A piece is packed by itself and can be read by itself, so the beginning of a long document costs
+// little.
 package pack
 
 import (

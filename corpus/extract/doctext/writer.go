@@ -1,4 +1,7 @@
-// Package doctext writes a document's one canonical text and the blocks that point into it.
+// Package doctext writes canonical text: blocks joined by a blank line, white space and characters normalised, with
+// marks, cells, pages and the places of words kept beside it. Every reader of files writes through its Writer, so the
+// promises of corpus.Block hold for every format; Check holds a result to them. It bounds how many blocks, marks and
+// cells a document may have.
 package doctext
 
 import (
