@@ -144,7 +144,7 @@ func (l *link) use(session *sdk.ClientSession) {
 func (l *link) transport(ctx context.Context) (sdk.Transport, func()) {
 	if l.server.URL != "" {
 		client := &http.Client{
-			Transport: headers{l.server.Headers, http.DefaultTransport},
+			Transport: bounded{headers{l.server.Headers, http.DefaultTransport}},
 			// a key goes nowhere else
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}

@@ -92,7 +92,7 @@ var owners = map[string][]string{
 	"github.com/klippa-app/go-pdfium": {"corpus/extract/pdf"},
 	"github.com/alecthomas/kong":      {"cmd/footnote"},
 	"code.dny.dev/ssrf":               {"web"},
-	"github.com/modelcontextprotocol": {"mcp", "server", "e2e/faults"},
+	"github.com/modelcontextprotocol": {"mcp", "server", "e2e/faults", "e2e/hostile"},
 }
 
 func TestImportsOnlyPointDown(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 
 // tried is what all cells are tried with.
 type tried struct {
-	binary   string
+	binary   string               // the program; each cell links it
 	cache    string               // a folder for the compiled PDF reader
 	postgres *postgrestest.Server // that has a database for each cell; nil: SQLite in the data directory
 	question int64                // bytes of disk that each of the bystander's questions takes

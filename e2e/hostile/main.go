@@ -63,9 +63,13 @@ type cell struct {
 	act  func(ctx context.Context, s *site, r *result) (outcome string, err error)
 }
 
-// allCells returns all cells: files, several at once, pictures of pages, answers, floods.
+// allCells returns all cells, a family after the other.
 func allCells() []cell {
-	return slices.Concat(fileCells(), severalCells(), pictureCells(), answerCells(), floodCells())
+	return slices.Concat(
+		fileCells(), severalCells(), readerCells(), pictureCells(), answerCells(), contextCells(), titleCells(),
+		toolCells(),
+		floodCells(),
+	)
 }
 
 // tryCells tries the cells one after the other, each on a server and a data directory of its own, and returns what
@@ -73,14 +77,22 @@ func allCells() []cell {
 func tryCells(
 	ctx context.Context, binary string, withPostgres bool, cells []cell, logf func(string, ...any),
 ) (results []*result, err error) {
-	w := &tried{}
-	if w.binary, err = filepath.Abs(binary); err != nil {
-		return nil, err
-	}
-	if w.cache, err = os.MkdirTemp("", "footnote-hostile-cache-*"); err != nil {
+	dir, err := os.MkdirTemp("", "footnote-hostile-*")
+	if err != nil {
 		return nil, fmt.Errorf("make a folder: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(w.cache)) }()
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	w := &tried{binary: filepath.Join(dir, "footnote"), cache: filepath.Join(dir, "cache")}
+	if err := os.Mkdir(w.cache, 0o700); err != nil {
+		return nil, fmt.Errorf("make a folder: %w", err)
+	}
+	program, err := os.ReadFile(binary)
+	if err == nil {
+		err = os.WriteFile(w.binary, program, 0o700)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("copy the program: %w", err)
+	}
 	if withPostgres {
 		if w.postgres, err = postgrestest.StartOwn(ctx); err != nil {
 			return nil, fmt.Errorf("start PostgreSQL: %w", err)

@@ -29,9 +29,11 @@ The warranty covers the boiler for twelve years. It was signed by Ada Brown in M
 // site is a server under attack, with the scripted model that answers it and the users that ask it.
 type site struct {
 	*tried
+	binary   string   // the program, by a name of its own
 	env      []string // of the server
 	server   *process
 	model    *httptest.Server
+	tool     *httptest.Server // of another server, that the model may use
 	dir      string
 	data     string
 	database string // URL of PostgreSQL; empty: SQLite
@@ -63,9 +65,15 @@ func newSite(ctx context.Context, w *tried, keys bool) (s *site, err error) {
 		return s, fmt.Errorf("share the cache: %w", err)
 	}
 	s.model = httptest.NewServer(scripted.NewServer(scripted.Config{Script: hostileScript}))
+	s.binary = filepath.Join(dir, "footnote")
+	if err = os.Link(w.binary, s.binary); err != nil {
+		return s, fmt.Errorf("link the program: %w", err)
+	}
+	s.tool = serveTool()
 	s.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "FOOTNOTE_CONFIG=", "FOOTNOTE_LOG_LEVEL=warn",
 		"OPENAI_API_KEY=scripted", "OPENAI_BASE_URL=" + s.model.URL + "/v1", "OPENAI_MODEL=scripted",
+		`FOOTNOTE_MCP_SERVERS={"outside":{"url":"` + s.tool.URL + `","approve":"never"}}`,
 	}
 	if s.database, err = w.nextDatabase(ctx); err != nil {
 		return s, fmt.Errorf("make a database: %w", err)
@@ -75,7 +83,7 @@ func newSite(ctx context.Context, w *tried, keys bool) (s *site, err error) {
 	}
 	if keys {
 		for name, key := range map[string]*string{"bystander": &s.bystand, "attacker": &s.attack} {
-			if *key, err = newKey(ctx, w.binary, s.data, name, s.env); err != nil {
+			if *key, err = newKey(ctx, s.binary, s.data, name, s.env); err != nil {
 				return s, err
 			}
 		}
@@ -132,6 +140,10 @@ func (s *site) close() error {
 	if s.model != nil {
 		s.model.CloseClientConnections()
 		s.model.Close()
+	}
+	if s.tool != nil {
+		s.tool.CloseClientConnections()
+		s.tool.Close()
 	}
 	return os.RemoveAll(s.dir)
 }
@@ -227,18 +239,21 @@ func (s *site) putFile(ctx context.Context, key, name string, content []byte) (a
 	return s.sendRequest(ctx, key, http.MethodPost, "/documents", "application/json", form.FormDataContentType(), &body)
 }
 
+// added is what POST /documents says.
+type added struct {
+	Documents []document `json:"documents"`
+	Rejected  []struct {
+		Detail string `json:"detail"`
+	} `json:"rejected"`
+}
+
 // uploadFile adds one file and waits until it is ready, failed or refused.
 func (s *site) uploadFile(ctx context.Context, key, name string, content []byte) (document, error) {
 	got, err := s.putFile(ctx, key, name, content)
 	if err != nil {
 		return document{}, fmt.Errorf("upload %s: %w", name, err)
 	}
-	var said struct {
-		Documents []document `json:"documents"`
-		Rejected  []struct {
-			Detail string `json:"detail"`
-		} `json:"rejected"`
-	}
+	var said added
 	if err := json.Unmarshal(got.body, &said); err != nil {
 		return document{}, fmt.Errorf("upload %s: status %d: %s", name, got.status, clipBytes(got.body))
 	}

@@ -1,0 +1,152 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"footnote/chat"
+)
+
+// contextCells give each hostile text as the context of a question, as long as that may be.
+func contextCells() []cell {
+	var cells []cell
+	for _, name := range sortedKeys(hostileAnswers) {
+		cells = append(cells, cell{name: "context: " + name,
+			act: func(ctx context.Context, s *site, r *result) (string, error) {
+				text := hostileAnswers[name]()
+				r.input = int64(len(text))
+				return s.openAnswer(ctx, map[string]any{
+					"message":      "What does the warranty cover?",
+					"context_text": string([]rune(string(text))[:min(len([]rune(string(text))), chat.MaxContext)]),
+				})
+			}})
+	}
+	return cells
+}
+
+// hostileTitles are names of conversations that are expensive, misleading or dangerous to draw.
+var hostileTitles = map[string]string{
+	"marks over marks":          strings.Repeat("a\u0301\u0302\u0303\u0304\u0305\u0306\u0307\u0308\u0309", 20),
+	"directions in directions":  strings.Repeat("\u202e\u2067\u202b", 40) + "txt.exe" + strings.Repeat("\u2066", 40),
+	"nothing that is seen":      strings.Repeat("\u200b\u2060\U000E0041", 60),
+	"faces joined to faces":     strings.Repeat("👩\u200d", 99),
+	"elements and scripts":      `</title></a><script>hostile()</script><img src=x onerror=hostile()>"'`,
+	"a header of its own":       "a.md\"\r\nSet-Cookie: hostile=1\r\n\r\n<script>hostile()</script>",
+	"a word without end":        strings.Repeat("W", 200),
+	"brackets":                  strings.Repeat("[", 200),
+	"a way out of its folder":   strings.Repeat("../", 60) + "etc/passwd",
+	"a pattern of the database": strings.Repeat("%_", 80) + "'; DROP TABLE sessions; --",
+}
+
+// titleCells name a conversation after each, and open what lists it.
+func titleCells() []cell {
+	var cells []cell
+	for _, name := range sortedKeys(hostileTitles) {
+		cells = append(cells, cell{name: "title: " + name,
+			act: func(ctx context.Context, s *site, r *result) (string, error) {
+				return s.openTitle(ctx, r, hostileTitles[name])
+			}})
+	}
+	return append(cells, cell{name: "title: 1 MiB", act: func(ctx context.Context, s *site, _ *result) (string, error) {
+		said, _, err := s.askQuestion(ctx, map[string]any{
+			"message": strings.Repeat("a", chat.MaxQuestion), "context_text": warranty,
+		})
+		if err != nil {
+			return "", err
+		}
+		got, err := s.patchJSON(ctx, "/sessions/"+said.SessionID, map[string]any{"title": strings.Repeat("a", mib)})
+		if err == nil && (got.status < 400 || got.status > 499) {
+			err = fmt.Errorf("PATCH /sessions/…: status = %d, want 4xx: %s", got.status, clipBytes(got.body))
+		}
+		return fmt.Sprintf("refused (%d) in %d ms", got.status, got.took.Milliseconds()), err
+	}})
+}
+
+// openTitle asks a question that becomes a title, names the conversation, and opens what shows its name.
+func (s *site) openTitle(ctx context.Context, r *result, title string) (string, error) {
+	said, _, err := s.askQuestion(ctx, map[string]any{
+		"message": title + " What does the warranty cover?", "context_text": warranty,
+	})
+	if err != nil {
+		return "", err
+	}
+	got, err := s.patchJSON(ctx, "/sessions/"+said.SessionID, map[string]any{"title": title})
+	if err != nil || got.status >= 500 {
+		return "", fmt.Errorf("PATCH /sessions/…: status = %d, %w: %s", got.status, err, clipBytes(got.body))
+	}
+	slowest, err := s.openAll(ctx, strings.NewReplacer(said.SessionID, "…", said.RunID, "…"), append(
+		said.surfaces(), surface{"/sessions", "application/json"},
+		surface{"/find?" + url.Values{"q": {string([]rune(title)[:20])}}.Encode(), "text/html"},
+	))
+	if err != nil {
+		return "", err
+	}
+	for _, at := range []string{"/", "/c/" + said.SessionID} {
+		page, err := s.getPath(ctx, "", at, "text/html")
+		if err != nil {
+			return "", err
+		}
+		if strings.Contains(string(page.body), "<script>hostile") || strings.Contains(string(page.body), "<img src=x") {
+			r.noteProblem("GET %s has the title's elements as its own", at)
+		}
+	}
+	export, err := s.getPath(ctx, "", "/agent/runs/"+said.RunID+"/export?format=md", "*/*")
+	if err == nil && export.header.Get("Set-Cookie") != "" {
+		r.noteProblem("an export has a header of the title's: %q", export.header.Get("Set-Cookie"))
+	}
+	return fmt.Sprintf("renamed: %d; %s", got.status, slowest), err
+}
+
+// patchJSON sends a value as JSON and wants JSON.
+func (s *site) patchJSON(ctx context.Context, path string, value any) (answer, error) {
+	body, err := json.Marshal(value)
+	if err != nil {
+		return answer{}, err
+	}
+	return s.sendRequest(ctx, "", http.MethodPatch, path, "application/json", "application/json",
+		strings.NewReader(string(body)))
+}
+
+// toolOutputs are what the outside tool gives beside hostileAnswers.
+var toolOutputs = map[string]func() []byte{"64 MiB": repeatText("a ", 64*mib)}
+
+// toolCells have a tool of another server give each hostile text.
+func toolCells() []cell {
+	var cells []cell
+	for _, name := range append(sortedKeys(hostileAnswers), sortedKeys(toolOutputs)...) {
+		cells = append(cells, cell{name: "tool output: " + name,
+			act: func(ctx context.Context, s *site, r *result) (string, error) {
+				return s.openAnswer(ctx, map[string]any{"message": "use " + name + "."})
+			}})
+	}
+	return cells
+}
+
+type wanted struct {
+	Name string `json:"name"`
+}
+
+// serveTool is an MCP server whose one tool, give, returns the hostile text of a name.
+func serveTool() *httptest.Server {
+	tools := sdk.NewServer(&sdk.Implementation{Name: "outside", Version: "1"}, nil)
+	sdk.AddTool(tools, &sdk.Tool{Name: "give", Description: "Gives a text."},
+		func(_ context.Context, _ *sdk.CallToolRequest, in wanted) (*sdk.CallToolResult, any, error) {
+			text := hostileAnswers[in.Name]
+			if text == nil {
+				text = toolOutputs[in.Name]
+			}
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(text())}}}, nil, nil
+		})
+	return httptest.NewServer(sdk.NewStreamableHTTPHandler(
+		func(*http.Request) *sdk.Server { return tools }, &sdk.StreamableHTTPOptions{Stateless: true},
+	))
+}

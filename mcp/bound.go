@@ -1,0 +1,124 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+)
+
+// maxMessage is how many bytes one message of a server may have. A model is shown maxText of a result; the rest is for
+// pictures and sounds, which are only named.
+const maxMessage = 4 << 20
+
+// bounded takes at most maxMessage of each message of a server into memory. A call whose result is larger fails as if
+// the server had refused it: the connection serves other calls too.
+type bounded struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	instead := makeRefusal(r)
+	resp, err := b.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return resp, err
+	}
+	if kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err == nil && kind == "text/event-stream" {
+		if instead != nil {
+			instead = fmt.Appendf(nil, "data: %s\n\n", instead)
+		}
+		resp.Body = newEvents(resp.Body, instead)
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxMessage+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > maxMessage {
+		body = instead
+	}
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return resp, nil
+}
+
+// makeRefusal returns the message that stands for one that is too large, or nil for a request that is no call.
+func makeRefusal(r *http.Request) []byte {
+	if r.GetBody == nil {
+		return nil
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return nil
+	}
+	defer body.Close()
+	var call struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if err := json.NewDecoder(body).Decode(&call); err != nil || len(call.ID) == 0 {
+		return nil
+	}
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":`+
+		`"The result is larger than %d MB, which is too much. Ask for less of it."}}`, call.ID, maxMessage>>20)
+}
+
+// events passes server-sent events on, each when it is whole. One that is too large is left out; on a call's stream
+// another stands for it, which is the last.
+type events struct {
+	from    io.ReadCloser
+	lines   *bufio.Reader
+	instead []byte // empty: not a call's
+	ready   []byte // to be passed on
+	err     error  // behind ready
+}
+
+func newEvents(from io.ReadCloser, instead []byte) *events {
+	return &events{from: from, lines: bufio.NewReader(from), instead: instead}
+}
+
+// Read implements io.Reader.
+func (e *events) Read(p []byte) (int, error) {
+	for len(e.ready) == 0 {
+		if e.err != nil {
+			return 0, e.err
+		}
+		e.readEvent()
+	}
+	n := copy(p, e.ready)
+	e.ready = e.ready[n:]
+	return n, nil
+}
+
+// Close implements io.Closer.
+func (e *events) Close() error { return e.from.Close() }
+
+// readEvent reads up to the end of an event: an empty line.
+func (e *events) readEvent() {
+	e.ready = nil
+	begins, tooLarge := true, false // a line
+	for {
+		part, err := e.lines.ReadSlice('\n')
+		if tooLarge = tooLarge || len(e.ready)+len(part) > maxMessage; tooLarge {
+			e.ready = nil
+		} else {
+			e.ready = append(e.ready, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull): // the line goes on
+			begins = false
+			continue
+		case err != nil:
+			e.err = err
+		case !begins || len(bytes.TrimRight(part, "\r\n")) > 0:
+			begins = true
+			continue
+		}
+		if tooLarge && len(e.instead) > 0 {
+			e.ready, e.err = e.instead, io.EOF
+		}
+		return
+	}
+}
