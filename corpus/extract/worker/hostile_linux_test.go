@@ -110,6 +110,14 @@ func TestHostileFilesStayInTheirMemory(t *testing.T) {
 	}
 }
 
+// The process that compiles PDFium has little memory left.
+func TestTheFirstPDFHasAsMuchMemoryAsOthers(t *testing.T) {
+	command := plainWorker(t)
+	reader := newReader(t, func(c *worker.Config) { c.Command, c.CacheDir = command, t.TempDir() })
+	_, err := reader.Extract(t.Context(), pdftest.Write(t, pdftest.Nested(12, 10)), nil)
+	wantFailure(t, err, "memory")
+}
+
 // plainWorker builds this test's worker without the race detector, which takes several times the memory, and returns
 // the command that runs it.
 func plainWorker(t *testing.T) []string {

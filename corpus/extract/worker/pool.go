@@ -176,6 +176,9 @@ func (p *Pool) do(ctx context.Context, l *lane, req Request, report func(done, t
 		rep, err := p.ask(ctx, w, req, report)
 		if err == nil {
 			l.put(w)
+			if rep.Ready && !req.Ready { // PDFium is compiled
+				continue
+			}
 			if rep.Failure != nil {
 				return reply{}, Start{}, rep.Failure
 			}
@@ -244,7 +247,8 @@ func (d *died) beforeStart() error {
 	return cannotStart(d)
 }
 
-// ask is process.ask, but that the first worker that loads PDFium does so alone.
+// ask is process.ask, but that the first worker that loads PDFium does so alone, and only that: compiling leaves a
+// process too little memory for a file.
 func (p *Pool) ask(ctx context.Context, w *process, req Request, report func(done, total int)) (reply, error) {
 	h := hearing{limit: p.cfg.BatchLimit, onStart: func() {}, report: report, room: req.File.Room}
 	if req.Page > 0 {
@@ -258,6 +262,9 @@ func (p *Pool) ask(ctx context.Context, w *process, req Request, report func(don
 				giveBack := sync.OnceFunc(func() { p.first <- struct{}{} })
 				defer giveBack()
 				h.onStart = func() { p.loaded.Store(true); giveBack() }
+				if !p.loaded.Load() && req.CacheDir != "" { // else what is compiled goes with the process
+					req = Request{Ready: true, CacheDir: req.CacheDir}
+				}
 			case <-ctx.Done():
 				return reply{}, ctx.Err()
 			}
