@@ -26,7 +26,7 @@ func TestASampleOfTheAttacksHurtsNobodyElse(t *testing.T) {
 		"file: PDF, forms in forms: 6 levels × 10 calls",
 		"reader: killed as it starts",
 		"picture, a note of forms in forms: 12 levels × 10 calls",
-		"answer: a table of 500 × 500, in time",
+		"answer: a table of 500 × 500",
 		"answer: a table of 2,000 × 2,000",
 		"answer: brackets",
 		"context: tiny paragraphs",
