@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"unicode/utf16"
 )
@@ -49,6 +50,21 @@ func repeatText(piece string, n int) func() []byte {
 // aroundText puts a text between two others.
 func aroundText(before string, middle func() []byte, after string) func() []byte {
 	return func() []byte { return []byte(before + string(middle()) + after) }
+}
+
+// randomChinese is a text of n bytes whose every pair of characters is a word of its own.
+func randomChinese(n int) func() []byte {
+	return func() []byte {
+		random := rand.New(rand.NewPCG(1, 2))
+		var b bytes.Buffer
+		for b.Len() < n {
+			b.WriteRune(rune(0x4E00 + random.IntN(0x5200)))
+			if random.IntN(400) == 0 {
+				b.WriteString("。\n\n")
+			}
+		}
+		return b.Bytes()
+	}
 }
 
 // markdownTable is a Markdown table of so many columns, whose rows hold one cell each.
@@ -120,6 +136,9 @@ func hostileFiles() []hostileFile {
 			return append([]byte{0xff, 0xfe}, bytes.Repeat(piece, 45*mib/6)...)
 		}},
 		{"text, 8 MiB of Chinese without a space", "chinese.txt", repeatText("防水工程保修期限", 8*mib)},
+		{"text, 3 MiB of Chinese characters at random", "some.txt", randomChinese(3 * mib)},
+		{"text, 20 MiB of Chinese characters at random", "random.txt", randomChinese(20 * mib)},
+		{"text, 20 MiB of words at random", "words.txt", func() []byte { return randomWords(20*mib, 12, "\n") }},
 		{"text, 4 MiB of characters nobody sees", "tags.txt", repeatText("\U000E0041\u200b", 4*mib)},
 		{"CSV, 10,000 columns × 1,000 rows", "cells.csv", func() []byte {
 			return bytes.Repeat([]byte(strings.Repeat("a,", 9999)+"a\n"), 1000)

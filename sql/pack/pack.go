@@ -17,8 +17,8 @@ const (
 	// BlocksFrom is from what length on, in bytes, the JSON of a piece of blocks is packed: nine tenths of it are the
 	// same again and again. Small documents are read in faster without.
 	BlocksFrom = 16 << 10
-	// TextFrom is from what length on, in bytes, a document's text and its passages are packed: with the original and
-	// the index they would take more than four times the file.
+	// TextFrom is from what length on, in bytes, a document's text is packed: with the original and the index it would
+	// take more than four times the file.
 	TextFrom = 4 << 20
 	// maxPacked bounds what is unpacked of one piece.
 	maxPacked = 64 << 20

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -15,8 +16,8 @@ import (
 const (
 	// bytes of text, or of 100 for each block, from which content is sent in pieces: a parameter of a statement is
 	// copied several times
-	largeText     = 1 << 20
-	bytesPerPiece = 256 << 10 // of text
+	largeText     = 768 << 10
+	bytesPerPiece = 2560 // of text: a passage is read from the one or two that hold it
 	blocksPerPart = 2000
 )
 
@@ -25,63 +26,73 @@ func (w *contentWrite) isLarge() bool {
 	return len(w.c.Extracted.Text) >= largeText || 100*len(w.c.Extracted.Blocks) >= largeText
 }
 
-// insertLarge stores a content whose text and blocks, both packed, the database puts together of pieces.
-const insertLarge = `INSERT INTO contents (document, first_row, passages, lengths, sizes, body, blocks, packed,
-	packed_blocks, sha256, filename, mime, bytes)
-	SELECT n, $2, $3, $4, $5, '', '', (SELECT coalesce(string_agg(piece, '' ORDER BY place), '') FROM large_pieces
-		WHERE what = 'body'),
-		(SELECT string_agg(piece, '' ORDER BY place) FROM large_pieces WHERE what = 'blocks'), sha256, filename, mime,
-		bytes FROM documents WHERE id = $1 RETURNING n`
+// insertLarge stores a content whose packed blocks the database puts together of pieces.
+const insertLarge = `INSERT INTO contents (document, first_row, passages, lengths, sizes, body, blocks, packed_blocks,
+	sha256, filename, mime, bytes)
+	SELECT n, $2, $3, $4, $5, '', '', (SELECT string_agg(piece, '' ORDER BY place) FROM large_pieces), sha256, filename,
+		mime, bytes FROM documents WHERE id = $1 RETURNING n`
 
-// insertPieces stores a large text and its blocks. The pieces are in a table of the transaction's own.
+// insertPieces stores a large text and its blocks. The pieces of blocks are in a table of the transaction's own.
 func (w *contentWrite) insertPieces(t *tx) (content int64, err error) {
-	if _, err := t.exec(
-		`CREATE TEMPORARY TABLE large_pieces (what text, place int, piece bytea) ON COMMIT DROP`,
-	); err != nil {
+	if _, err := t.exec(`CREATE TEMPORARY TABLE large_pieces (place int, piece bytea) ON COMMIT DROP`); err != nil {
 		return 0, err
 	}
-	for what, pieces := range map[string]iter.Seq2[string, error]{
-		"body": textPieces(w.c.Extracted.Text), "blocks": blockPieces(w.c.Extracted.Blocks),
-	} {
-		if err := t.copyPieces(what, pieces); err != nil {
-			return 0, err
+	place := 0
+	if err := t.copyPieces("large_pieces", []string{"place", "piece"}, func(yield func([]any, error) bool) {
+		for piece, err := range blockPieces(w.c.Extracted.Blocks) {
+			packed, failed := pack.Pack(legibleText(piece))
+			place++
+			if !yield([]any{place, packed}, cmp.Or(err, failed)) {
+				return
+			}
 		}
+	}); err != nil {
+		return 0, err
 	}
 	err = t.queryRow(insertLarge, []any{w.id, w.firstRow, len(w.c.Passages), w.lengths, w.sizes}, &content)
 	if err != nil {
 		return 0, err
 	}
-	_, err = t.exec(`DROP TABLE large_pieces`) // its room is free before the rest is written
-	return content, err
+	if _, err = t.exec(`DROP TABLE large_pieces`); err != nil { // its room is free before the rest is written
+		return 0, err
+	}
+	at := 0
+	return content, t.copyPieces("texts", []string{"content", "start_off", "packed"}, func(
+		yield func([]any, error) bool,
+	) {
+		for piece := range textPieces(w.c.Extracted.Text) {
+			packed, err := pack.Pack(legibleText(piece))
+			if !yield([]any{content, at, packed}, err) {
+				return
+			}
+			at += utf8.RuneCountInString(piece)
+		}
+	})
 }
 
-func (t *tx) copyPieces(what string, pieces iter.Seq2[string, error]) error {
-	next, stop := iter.Pull2(pieces)
+// copyPieces adds rows to a table as they are made.
+func (t *tx) copyPieces(table string, columns []string, rows iter.Seq2[[]any, error]) error {
+	next, stop := iter.Pull2(rows)
 	defer stop()
-	place := 0
-	_, err := t.pgx.CopyFrom(t.ctx, pgx.Identifier{
-		"large_pieces",
-	}, []string{"what", "place", "piece"}, pgx.CopyFromFunc(func() ([]any, error) {
-		piece, err, more := next()
+	_, err := t.pgx.CopyFrom(t.ctx, pgx.Identifier{table}, columns, pgx.CopyFromFunc(func() ([]any, error) {
+		row, err, more := next()
 		if err != nil || !more {
 			return nil, err
 		}
-		place++
-		packed, err := pack.Pack(legibleText(piece))
-		return []any{what, place, packed}, err
+		return row, nil
 	}))
 	return err
 }
 
 // textPieces cuts a text between runes.
-func textPieces(text string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
+func textPieces(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
 		for len(text) > 0 {
 			n := min(len(text), bytesPerPiece)
 			for n < len(text) && n > bytesPerPiece-utf8.UTFMax && !utf8.RuneStart(text[n]) {
 				n--
 			}
-			if !yield(text[:n], nil) {
+			if !yield(text[:n]) {
 				return
 			}
 			text = text[n:]

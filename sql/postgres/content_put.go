@@ -14,7 +14,6 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/sql/pack"
 	"footnote/sql/postings"
 )
 
@@ -130,11 +129,14 @@ func (w *contentWrite) writeContent(t *tx) error {
 			"tokens", "body", "packed",
 		}, len(w.c.Passages), func(i int) ([]any, error) {
 			p := &w.c.Passages[i]
-			body, packed, err := w.packText(p.Text)
+			body := ""
+			if !w.isLarge() { // else it is read from the document's text
+				body = legibleText(p.Text)
+			}
 			return []any{
 				w.firstRow + int64(i), p.ID, content, i, p.Start, p.End, p.FirstBlock, p.LastBlock, p.Page, p.Section,
-				p.Tokens, body, packed,
-			}, err
+				p.Tokens, body, []byte{},
+			}, nil
 		}); err != nil {
 		return err
 	}
@@ -152,18 +154,6 @@ func (w *contentWrite) writeContent(t *tx) error {
 		return err
 	}
 	return w.publishContent(t, content, segment)
-}
-
-// packText returns a passage's text as it is stored: packed if the document is large and that makes it shorter.
-func (w *contentWrite) packText(text string) (body string, packed []byte, err error) {
-	text = legibleText(text)
-	if len(w.c.Extracted.Text) < pack.TextFrom {
-		return text, []byte{}, nil
-	}
-	if packed, err = pack.Pack(text); err != nil || len(packed) >= len(text) {
-		return text, []byte{}, err
-	}
-	return "", packed, nil
 }
 
 func (w *contentWrite) copyWords(t *tx, content int64) error {
@@ -260,6 +250,7 @@ func removeContents(t *tx, contents []int64) error {
 			AND row < c.first_row + c.passages`,
 		`DELETE FROM content_words WHERE content = ANY ($1)`,
 		`DELETE FROM unindexed WHERE content = ANY ($1)`,
+		`DELETE FROM texts WHERE content = ANY ($1)`,
 		`DELETE FROM contents WHERE n = ANY ($1)`,
 	} {
 		if _, err := t.exec(statement, contents); err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 
 	"footnote/chat"
 	"footnote/corpus"
@@ -47,18 +48,36 @@ func (ds *Documents) readColumn(ctx context.Context, s chat.Scope, id, name, pac
 
 // Text returns the canonical text; see corpus.Documents.
 func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string, error) {
-	return ds.readColumn(ctx, s, id, `body`, `c.packed`)
+	text, err := ds.readColumn(ctx, s, id, `body`, `c.packed`)
+	if err != nil || text != "" {
+		return text, err
+	}
+	var whole strings.Builder
+	_, err = readPieces(ctx, ds, s, id, `x.packed`, `texts x ON x.content = d.content`, `x.start_off`, func(
+		row scanner,
+	) (none struct{}, err error) {
+		var packed []byte
+		if err = row.Scan(&packed); err == nil {
+			err = pack.Unpack(&whole, packed)
+		}
+		return none, err
+	})
+	return whole.String(), err
 }
 
 const (
 	// partBytes is how much of a text is read at once for a reader who may be slow.
 	partBytes = 512 << 10
-	// packedPart is how much of a packed text is read for that: at least a piece, however little shorter it became.
-	packedPart = bytesPerPiece + bytesPerPiece/8
+	// partPieces is how many pieces of a large text that is.
+	partPieces = partBytes / bytesPerPiece
+	// copiedPiece is how much text a piece of a copied content has.
+	copiedPiece = 256 << 10
+	// packedPart is how much of such a text is read at once: at least a piece, however little shorter it became.
+	packedPart = copiedPiece + copiedPiece/8
 )
 
-// TextPart returns a part of the canonical text; see corpus.Documents. A part of a packed text begins with the piece at
-// a byte of what is packed, another at a byte of the text.
+// TextPart returns a part of the canonical text; see corpus.Documents. A part of a large text begins with the piece at
+// a rune, one of a copied text with the piece at a byte of what is packed, another at a byte of the text.
 func (ds *Documents) TextPart(ctx context.Context, s chat.Scope, id string, at int) (corpus.TextPart, error) {
 	read := func(row scanner) (part corpus.TextPart, err error) {
 		var body, packed []byte
@@ -83,14 +102,44 @@ func (ds *Documents) TextPart(ctx context.Context, s chat.Scope, id string, at i
 	if err != nil || len(list) == 0 {
 		return corpus.TextPart{}, err
 	}
-	return list[0], nil
+	if list[0].Text != "" || list[0].Next != 0 {
+		return list[0], nil
+	}
+	part, err := ds.largePart(ctx, s, id, at)
+	part.Version = list[0].Version
+	return part, err
+}
+
+// largePart returns a part of a large text that begins with the piece at a rune.
+func (ds *Documents) largePart(ctx context.Context, s chat.Scope, id string, at int) (part corpus.TextPart, err error) {
+	var text strings.Builder
+	n := 0
+	_, err = queryList(ctx, ds.db, longTime, func(row scanner) (none struct{}, err error) {
+		var packed []byte
+		var start int
+		if err = row.Scan(&start, &packed); err != nil {
+			return none, err
+		}
+		if n++; n > partPieces {
+			part.Next = start
+			return none, nil
+		}
+		return none, pack.Unpack(&text, packed)
+	}, fmt.Sprintf(`SELECT x.start_off, x.packed FROM documents d JOIN texts x ON x.content = d.content
+		AND x.start_off >= $4 WHERE d.id = $3 AND`+inScope+`ORDER BY x.start_off LIMIT %d`, partPieces+1),
+		scopeArgs(s, id, at)...)
+	if err != nil {
+		return part, fmt.Errorf("text of document %s: %w", id, err)
+	}
+	part.Text = text.String()
+	return part, nil
 }
 
 // firstPieces unpacks the first piece, and those behind it that are whole and fit into a part. n is how many bytes they
 // take packed.
 func firstPieces(packed []byte) (plain []byte, n int, err error) {
 	plain, n, err = pack.First(packed)
-	for err == nil && n < len(packed) && len(plain)+bytesPerPiece <= partBytes {
+	for err == nil && n < len(packed) && len(plain)+copiedPiece <= partBytes {
 		next, length, err := pack.First(packed[n:])
 		if err != nil { // cut off here: it begins the next part
 			break
@@ -143,19 +192,47 @@ func (ds *Documents) Words(ctx context.Context, s chat.Scope, id string, start, 
 	return found, err
 }
 
+// textColumns are what scanText reads of passages (p). The passages of a large document have no text of their own:
+// theirs stands in the pieces of the document's.
+const textColumns = `p.body, p.packed, p.start_off, p.end_off, t.start_off, t.packed`
+
+// ofText joins to passages (p) the pieces that hold their texts (as t), where they have none of their own.
+const ofText = ` LEFT JOIN LATERAL (SELECT min(x.start_off) AS start_off, string_agg(x.packed, '' ORDER BY x.start_off)
+	AS packed FROM texts x WHERE p.body = '' AND p.packed = '' AND p.end_off > p.start_off AND x.content = p.content
+	AND x.start_off < p.end_off AND x.start_off >= (SELECT max(y.start_off) FROM texts y WHERE y.content = p.content
+		AND y.start_off <= p.start_off)) t ON true `
+
+// scanText reads textColumns behind others.
+func scanText(row scanner, others ...any) (text string, err error) {
+	var body string
+	var packed, pieces []byte
+	var start, end int
+	var first *int
+	if err := row.Scan(append(others, &body, &packed, &start, &end, &first, &pieces)...); err != nil {
+		return "", err
+	}
+	if first == nil {
+		return unpackText(body, packed)
+	}
+	text, err = unpackText("", pieces)
+	if err != nil {
+		return "", err
+	}
+	runes := []rune(text)
+	if end-*first > len(runes) {
+		return "", fmt.Errorf("a passage ends at %d, its text at %d", end, *first+len(runes))
+	}
+	return string(runes[start-*first : end-*first]), nil
+}
+
 // passageColumns are what scanPassage reads of documents (d) and passages (p).
 const passageColumns = `d.id, p.id, p.ordinal, p.start_off, p.end_off, p.first_block, p.last_block, p.page, p.section,
-	p.tokens, p.body, p.packed`
+	p.tokens, ` + textColumns
 
 func scanPassage(row scanner) (p corpus.Passage, err error) {
-	var packed []byte
-	err = row.Scan(
-		&p.DocumentID, &p.ID, &p.Ordinal, &p.Start, &p.End, &p.FirstBlock, &p.LastBlock, &p.Page, &p.Section, &p.Tokens,
-		&p.Text, &packed,
-	)
-	if err == nil {
-		p.Text, err = unpackText(p.Text, packed)
-	}
+	p.Text, err = scanText(row, &p.DocumentID, &p.ID, &p.Ordinal, &p.Start, &p.End, &p.FirstBlock,
+		&p.LastBlock, &p.Page,
+		&p.Section, &p.Tokens)
 	return p, err
 }
 
@@ -166,7 +243,7 @@ func (ds *Documents) Passages(ctx context.Context, s chat.Scope, id string, from
 		to = math.MaxInt32
 	}
 	return readPieces(ctx, ds, s, id, passageColumns, `contents c ON c.n = d.content JOIN passages p
-		ON p.row >= c.first_row + $4 AND p.row < c.first_row + least($5::bigint, c.passages)`, `p.row`,
+		ON p.row >= c.first_row + $4 AND p.row < c.first_row + least($5::bigint, c.passages)`+ofText, `p.row`,
 		scanPassage, from, to)
 }
 
@@ -178,7 +255,7 @@ func (ds *Documents) PassagesByID(ctx context.Context, s chat.Scope, ids []strin
 	list, err := queryList(ctx, ds.db, longTime, scanPassage,
 		`SELECT `+passageColumns+` FROM unnest($3::text[]) WITH ORDINALITY AS wanted (id, place)
 		JOIN passages p ON p.id = wanted.id JOIN contents c ON c.n = p.content JOIN documents d ON d.n = c.document
-		WHERE`+inScope+`ORDER BY wanted.place`, scopeArgs(s, ids)...)
+		`+ofText+`WHERE`+inScope+`ORDER BY wanted.place`, scopeArgs(s, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("passages by id: %w", err)
 	}

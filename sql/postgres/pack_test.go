@@ -30,11 +30,19 @@ func TestALargeDocumentIsPacked(t *testing.T) {
 				ID: fmt.Sprintf("b%d", i+1), Kind: corpus.BlockParagraph, Start: 10 * i, End: 10*i + 8,
 			})
 		}
-		// one that becomes shorter, and two that don't
-		for i, text := range []string{strings.Repeat(words, 60), "é", ""} {
+		runes := []rune(c.Extracted.Text)
+		add := func(start, end int) {
+			i := len(c.Passages)
 			c.Passages = append(c.Passages, corpus.Passage{
-				ID: fmt.Sprint(n, "-", i), DocumentID: d.ID, Ordinal: i, Start: i, End: i + 1, Text: text,
+				ID: fmt.Sprint(n, "-", i), DocumentID: d.ID, Ordinal: i, Start: start, End: end,
+				Text: string(runes[start:end]),
 			})
+		}
+		add(0, 1)
+		add(len(runes)-200, len(runes))
+		add(7, 7)
+		for start := 0; start+1500 < len(runes); start += 1501 { // some go over the ends of pieces
+			add(start, start+1500)
 		}
 		if err := ds.PutContent(t.Context(), d.ID, c); err != nil {
 			t.Fatal(err)
@@ -51,12 +59,20 @@ func TestALargeDocumentIsPacked(t *testing.T) {
 		if diff := cmp.Diff(c.Passages, passages); err != nil || diff != "" {
 			t.Errorf("passages: %v (-want +got):\n%s", err, diff)
 		}
+		var ids []string
+		for _, p := range c.Passages {
+			ids = append(ids, p.ID)
+		}
+		passages, err = ds.PassagesByID(t.Context(), chat.Local, ids)
+		if diff := cmp.Diff(c.Passages, passages); err != nil || diff != "" {
+			t.Errorf("passages by id: %v (-want +got):\n%.2000s", err, diff)
+		}
 		var plain, packed int
 		err = db.queryRow(t.Context(), longTime,
 			`SELECT (SELECT sum(length(body) + length(blocks)) FROM contents) + (SELECT sum(length(body)) FROM `+
 				`passages),
 			(SELECT sum(length(packed) + length(packed_blocks)) FROM contents) + (SELECT sum(length(packed)) FROM `+
-				`passages)`, nil, &plain, &packed)
+				`passages) + (SELECT coalesce(sum(length(packed)), 0) FROM texts)`, nil, &plain, &packed)
 		if large := n > 1000; err != nil || large != (packed > 0) || large != (plain < 100) || packed > len(text)/4 {
 			t.Errorf("%d bytes are stored as %d plain and %d packed, %v; want at most %d",
 				len(text), plain, packed, err, len(text)/4)

@@ -85,15 +85,13 @@ func (s postingStore) PassageIDs(ctx context.Context, rows []uint32) (map[uint32
 
 func (s postingStore) Texts(ctx context.Context, rows []uint32) ([]postings.Text, error) {
 	read := func(row scanner) (t postings.Text, err error) {
-		var packed []byte
-		if err = row.Scan(&t.Row, &t.Title, &t.Language, &t.Section, &t.Text, &packed); err == nil {
-			t.Text, err = unpackText(t.Text, packed)
-		}
+		t.Text, err = scanText(row, &t.Row, &t.Title, &t.Language, &t.Section)
 		return t, err
 	}
-	return queryList(ctx, s.db, longTime, read, `SELECT p.row, d.title, d.language, p.section, p.body, p.packed
+	return queryList(ctx, s.db, longTime, read, `SELECT p.row, d.title, d.language, p.section, `+textColumns+`
 		FROM passages p
-		JOIN contents c ON c.n = p.content JOIN documents d ON d.n = c.document WHERE p.row = ANY ($1)`, toInt64s(rows))
+		JOIN contents c ON c.n = p.content JOIN documents d ON d.n = c.document`+ofText+`WHERE p.row = ANY ($1)`,
+		toInt64s(rows))
 }
 
 // unpackText returns a stored text, which is empty if it is packed.

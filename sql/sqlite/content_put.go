@@ -21,6 +21,8 @@ import (
 const (
 	passagesPerWrite = 64
 	bytesPerWrite    = 512 << 10
+	plainPiece       = 1300 // bytes of a large text: a passage is read from those that hold it; 3 fill a page
+	packedPiece      = 2560 // bytes of a text that is packed: 2 of them fill a page
 	blocksPerPiece   = 2000
 	wordsPerPiece    = 4000
 )
@@ -77,27 +79,15 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 	return nil
 }
 
-// isLarge reports whether text and passages are packed.
-func (w *contentWrite) isLarge() bool { return len(w.c.Extracted.Text) >= pack.TextFrom }
+// largeText is from what length on, in bytes, the text of a document stands for those of its passages: kept once more
+// they would take the disk beyond four times the file and 1 MiB.
+const largeText = 768 << 10
+
+func (w *contentWrite) isLarge() bool { return len(w.c.Extracted.Text) >= largeText }
 
 // planSteps cuts the content into steps. Nothing is written yet.
 func (w *contentWrite) planSteps() error {
-	text := w.c.Extracted.Text
-	for piece := 0; len(text) > 0; piece++ {
-		part := text[:textCut(text)]
-		text = text[len(part):]
-		w.addStep(len(part), func(t *tx) error {
-			if !w.isLarge() {
-				_, err := t.exec(`INSERT INTO content_texts VALUES (?, ?, ?, NULL)`, w.content, piece, part)
-				return err
-			}
-			packed, err := pack.Pack(part)
-			if err == nil {
-				_, err = t.exec(`INSERT INTO content_texts VALUES (?, ?, '', ?)`, w.content, piece, packed)
-			}
-			return err
-		})
-	}
+	w.planText()
 	blocks := w.c.Extracted.Blocks
 	for piece := 0; len(blocks) > 0; piece++ {
 		n := min(blocksPerPiece, len(blocks))
@@ -126,6 +116,32 @@ func (w *contentWrite) planSteps() error {
 		w.steps = append(w.steps, step{cost: max(passageCost, len(w.c.Passages[i].Text)), passage: i + 1})
 	}
 	return nil
+}
+
+// planText cuts the text into pieces. Each has the number of its first rune.
+func (w *contentWrite) planText() {
+	most, packs := bytesPerWrite, len(w.c.Extracted.Text) >= pack.TextFrom
+	switch {
+	case packs:
+		most = packedPiece
+	case w.isLarge():
+		most = plainPiece
+	}
+	for text, piece := w.c.Extracted.Text, 0; len(text) > 0; {
+		part, number := text[:textCut(text, most)], piece
+		text, piece = text[len(part):], piece+utf8.RuneCountInString(part)
+		w.addStep(len(part), func(t *tx) error {
+			if !packs {
+				_, err := t.exec(`INSERT INTO texts VALUES (? << 32 | ?, ?, NULL)`, w.content, number, part)
+				return err
+			}
+			packed, err := pack.Pack(part)
+			if err == nil {
+				_, err = t.exec(`INSERT INTO texts VALUES (? << 32 | ?, '', ?)`, w.content, number, packed)
+			}
+			return err
+		})
+	}
 }
 
 // step is one thing to write.
@@ -157,13 +173,13 @@ func (w *contentWrite) writeStep(t *tx, s step) error {
 	return s.fn(t)
 }
 
-// textCut returns where the first piece of text ends, between two runes.
-func textCut(text string) int {
-	if len(text) <= bytesPerWrite {
+// textCut returns where the first piece of text ends, between two runes, behind at most so many bytes.
+func textCut(text string, most int) int {
+	if len(text) <= most {
 		return len(text)
 	}
-	cut := bytesPerWrite
-	for cut > bytesPerWrite-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
+	cut := most
+	for cut > most-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
 		cut--
 	}
 	return cut
@@ -293,19 +309,12 @@ func (w *contentWrite) beginContent(t *tx) error {
 func (w *contentWrite) putPassage(t *tx, i int) error {
 	p := &w.c.Passages[i]
 	row := w.firstRow + int64(i)
-	body, packed := p.Text, []byte(nil)
-	if w.isLarge() {
-		short, err := pack.Pack(body)
-		if err != nil {
-			return err
-		}
-		if len(short) < len(body) {
-			body, packed = "", short
-		}
+	body := p.Text
+	if w.isLarge() { // it is read from the document's text
+		body = ""
 	}
-	_, err := t.exec(`INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, row, p.ID, w.content, i,
-		p.Start, p.End,
-		p.FirstBlock, p.LastBlock, p.Page, p.Section, p.Tokens, body, packed)
+	_, err := t.exec(`INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)`, row, p.ID, w.content, i,
+		p.Start, p.End, p.FirstBlock, p.LastBlock, p.Page, p.Section, p.Tokens, body)
 	return err
 }
 

@@ -50,21 +50,23 @@ func (ds *Documents) readPieces(
 	return n, failure(rows.Err())
 }
 
+// textsOf is the condition for the rows of texts (as x) that are a content's.
+func textsOf(content string) string {
+	return `x.at BETWEEN ` + content + ` << 32 AND ` + content + ` << 32 | 0xffffffff`
+}
+
 // Text returns the canonical text; see corpus.Documents.
 func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string, error) {
 	var text strings.Builder
-	const last = `(SELECT max(y.piece) FROM content_texts y WHERE y.content = d.content)`
-	err := ds.eachPiece(ctx, s, id, `x.body, x.packed, `+last, `content_texts x ON x.content = d.content`,
-		`x.piece`, nil, func(
-			row scanner,
-		) error {
+	err := ds.eachPiece(ctx, s, id, `x.body, x.packed, (SELECT bytes FROM contents WHERE n = d.content)`,
+		`texts x ON `+textsOf("d.content"), `x.at`, nil, func(row scanner) error {
 			var body, packed sql.RawBytes
-			var last int
-			if err := row.Scan(&body, &packed, &last); err != nil {
+			var size int
+			if err := row.Scan(&body, &packed, &size); err != nil {
 				return err
 			}
-			if last > 0 && text.Len() == 0 { // else a large text is copied as it grows
-				text.Grow((last + 1) * bytesPerWrite)
+			if text.Len() == 0 && size >= largeText { // else a large text is copied as it grows
+				text.Grow(size + size/16)
 			}
 			if len(packed) > 0 {
 				return pack.Unpack(&text, packed)
@@ -75,24 +77,35 @@ func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string,
 	return text.String(), err
 }
 
-// TextPart returns a stored piece of the canonical text; see corpus.Documents.
+// partPieces is how many pieces a part of a large text has at most.
+const partPieces = bytesPerWrite / packedPiece
+
+// TextPart returns some stored pieces of the canonical text; see corpus.Documents.
 func (ds *Documents) TextPart(ctx context.Context, s chat.Scope, id string, at int) (part corpus.TextPart, err error) {
-	err = ds.eachPiece(ctx, s, id, `x.body, x.packed, d.content,
-		EXISTS (SELECT 1 FROM content_texts y WHERE y.content = d.content AND y.piece > x.piece)`,
-		`content_texts x ON x.content = d.content AND x.piece = ?`, `x.piece`, []any{at},
-		func(row scanner) error {
+	var text strings.Builder
+	n := 0
+	err = ds.eachPiece(ctx, s, id, `x.at & 0xffffffff, x.body, x.packed, d.content`,
+		`texts x ON `+textsOf("d.content")+` AND x.at >= d.content << 32 | ?`,
+		fmt.Sprintf(`x.at LIMIT %d`, partPieces+1),
+		[]any{at}, func(row scanner) error {
 			var body, packed sql.RawBytes
-			var more bool
-			if err := row.Scan(&body, &packed, &part.Version, &more); err != nil {
+			var piece int
+			if err := row.Scan(&piece, &body, &packed, &part.Version); err != nil {
 				return err
 			}
-			plain, err := pack.Unpacked(body, packed)
-			part.Text = string(plain)
-			if more {
-				part.Next = at + 1
+			if n++; n > partPieces || text.Len() >= bytesPerWrite {
+				if part.Next == 0 {
+					part.Next = piece
+				}
+				return nil
 			}
-			return err
+			if len(packed) > 0 {
+				return pack.Unpack(&text, packed)
+			}
+			text.Write(body)
+			return nil
 		})
+	part.Text = text.String()
 	return part, err
 }
 
@@ -157,23 +170,24 @@ func (ds *Documents) PageSizes(ctx context.Context, s chat.Scope, id string) (si
 	return sizes, err
 }
 
+// passageText is the text of a passage (as p). Those of a large document have none of their own: it is what stands in
+// the document's text, whose pieces have the numbers of their first runes. An earlier version packed them.
+const passageText = `CASE WHEN p.text <> '' THEN p.text WHEN p.packed IS NOT NULL THEN unpacked(p.text, p.packed)
+	WHEN p.end_off = p.start_off THEN ''
+	ELSE (SELECT substr(group_concat(CASE WHEN x.packed IS NULL THEN x.body ELSE unpacked(x.body, x.packed) END, ''
+			ORDER BY x.at), p.start_off - (min(x.at) & 0xffffffff) + 1, p.end_off - p.start_off)
+		FROM texts x WHERE x.at < p.content << 32 | p.end_off
+		AND x.at >= (SELECT max(y.at) FROM texts y WHERE y.at <= p.content << 32 | p.start_off))
+	END`
+
 // passageColumns are what scanPassage reads of passages (as p).
 const passageColumns = `p.id, p.ordinal, p.start_off, p.end_off, p.first_block, p.last_block, p.page, p.section,
-	p.tokens, p.text, p.packed`
+	p.tokens, ` + passageText
 
 func scanPassage(row scanner, p *corpus.Passage, more ...any) error {
-	var packed []byte
-	err := row.Scan(append([]any{
+	return row.Scan(append([]any{
 		&p.ID, &p.Ordinal, &p.Start, &p.End, &p.FirstBlock, &p.LastBlock, &p.Page, &p.Section, &p.Tokens, &p.Text,
-		&packed,
 	}, more...)...)
-	if err != nil || len(packed) == 0 {
-		return err
-	}
-	var text strings.Builder
-	err = pack.Unpack(&text, packed)
-	p.Text = text.String()
-	return err
 }
 
 // Passages returns a document's passages; see corpus.Documents.

@@ -41,7 +41,7 @@ func (ds *Documents) removeContent(ctx context.Context, content int64) error {
 	}
 	err := ds.db.writeBulk(ctx, false, func(t *tx) error {
 		for _, statement := range []string{
-			`DELETE FROM content_texts WHERE content = ?`,
+			`DELETE FROM texts WHERE at BETWEEN ?1 << 32 AND ?1 << 32 | 0xffffffff`,
 			`DELETE FROM content_blocks WHERE content = ?`,
 			`DELETE FROM content_words WHERE content = ?`,
 			`DELETE FROM unindexed WHERE content = ?`,

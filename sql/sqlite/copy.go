@@ -37,8 +37,8 @@ var copied = map[string]struct{ columns, from, where, order string }{
 			WHERE c.n = d.content), 0),
 		created_at, updated_at, deleted_at`, `documents d`, `n > ?1`, `n`},
 	"contents": {`n, document, first_row, passages, lengths, sizes,
-		coalesce((SELECT group_concat(unpacked(x.body, x.packed), '' ORDER BY x.piece) FROM content_texts x
-			WHERE x.content = c.n), ''),
+		coalesce((SELECT group_concat(unpacked(x.body, x.packed), '' ORDER BY x.at) FROM texts x
+			WHERE ` + textsOf("c.n") + `), ''),
 		coalesce((SELECT '[' || group_concat(substr(x.body, 2, length(x.body) - 2), ',' ORDER BY x.piece) || ']'
 			FROM (SELECT content, piece, unpacked(body, packed) AS body FROM content_blocks) x
 			WHERE x.content = c.n), 'null'),
@@ -47,9 +47,8 @@ var copied = map[string]struct{ columns, from, where, order string }{
 		`content, piece, start_off, end_off, body`, `content_words`,
 		`(content, piece) > (?1, ?2) AND ` + servedContents("content"), `content, piece`,
 	},
-	"passages": {`row, id, content, ordinal, start_off, end_off, first_block, last_block, page, section, tokens, text,
-		coalesce(packed, x'')`, `passages`,
-		`row > ?1 AND ` + servedContents("content"), `row`},
+	"passages": {`row, id, content, ordinal, start_off, end_off, first_block, last_block, page, section, tokens,
+		` + passageText + `, x''`, `passages p`, `row > ?1 AND ` + servedContents("content"), `row`},
 	"segments": {`n, owner, changed, passages, live`, `segments`, `live = 1 AND n > ?1`, `n`},
 	"segment_pages": {
 		`segment, key, body`, `segment_pages`,

@@ -2,9 +2,11 @@ package sqlite
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -69,9 +71,9 @@ func TestTheTextOfALargeDocumentIsPacked(t *testing.T) {
 		var same bool
 		var kept int
 		err = s.db.queryRow(t.Context(),
-			`SELECT group_concat(unpacked(x.body, x.packed), '' ORDER BY x.piece) = ?, sum(length(x.body) + `+
+			`SELECT group_concat(unpacked(x.body, x.packed), '' ORDER BY x.at) = ?, sum(length(x.body) + `+
 				`coalesce(length(x.packed), 0))
-			FROM content_texts x JOIN documents d ON d.content = x.content WHERE d.id = ?`,
+			FROM texts x JOIN documents d ON d.content = x.at >> 32 WHERE d.id = ?`,
 			[]any{c.Extracted.Text, s.id}, &same, &kept)
 		if err != nil || !same {
 			t.Errorf("the text that is copied is the same: %v, %v", same, err)
@@ -82,37 +84,66 @@ func TestTheTextOfALargeDocumentIsPacked(t *testing.T) {
 	}
 }
 
-func TestThePassagesOfALargeDocumentArePacked(t *testing.T) {
+func TestThePassagesOfALargeDocumentAreReadFromItsText(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t, filepath.Join(t.TempDir(), "x.db"))
-	for _, n := range []int{1000, pack.TextFrom} {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{1000, largeText, pack.TextFrom} {
 		name := fmt.Sprint(n)
 		s.version(t, name)
-		c := corpus.Content{SHA256: name, Extracted: corpus.Extracted{Text: strings.Repeat("x", n)}}
-		// one that becomes shorter, and two that don't
-		for i, text := range []string{strings.Repeat("Words of a text – ", 60), "é", ""} {
+		var text []rune
+		for size := 0; size < n; { // of one to four bytes each
+			r := [...]rune{'x', 'é', '水', '𝄞'}[random.IntN(4)]
+			text, size = append(text, r), size+utf8.RuneLen(r)
+		}
+		c := corpus.Content{SHA256: name, Extracted: corpus.Extracted{Text: string(text)}}
+		add := func(start, end int) {
+			i := len(c.Passages)
 			c.Passages = append(c.Passages, corpus.Passage{
-				ID: fmt.Sprint(name, "-", i), DocumentID: s.id, Ordinal: i, Start: i, End: i + 1, Text: text,
+				ID: fmt.Sprint(name, "-", i), DocumentID: s.id, Ordinal: i, Start: start, End: end,
+				Text: string(text[start:end]),
 			})
+		}
+		add(0, 1)
+		add(len(text)-200, len(text))
+		add(7, 7)
+		for start := 0; start+500 < len(text); start += 501 { // some go over the end of a piece
+			add(start, start+500)
 		}
 		if err := s.ds.PutContent(t.Context(), s.id, c); err != nil {
 			t.Fatal(err)
 		}
+		check := func(what string, got []corpus.Passage, err error) {
+			t.Helper()
+			if diff := cmp.Diff(c.Passages, got); err != nil || diff != "" {
+				t.Errorf("%d bytes, %s: %v (-want +got):\n%.2000s", n, what, err, diff)
+			}
+		}
 		got, err := s.ds.Passages(t.Context(), chat.Local, s.id, 0, -1)
-		if diff := cmp.Diff(c.Passages, got); err != nil || diff != "" {
-			t.Errorf("%d bytes: %v (-want +got):\n%s", n, err, diff)
+		check("in order", got, err)
+		var ids []string
+		for _, p := range c.Passages {
+			ids = append(ids, p.ID)
 		}
+		got, err = s.ds.PassagesByID(t.Context(), chat.Local, ids)
+		check("by id", got, err)
 		var kept int
-		var same bool
-		err = s.db.queryRow(t.Context(),
-			`SELECT sum(length(text) + coalesce(length(packed), 0)), max(unpacked(text, packed)) = ? FROM passages `+
-				`WHERE id GLOB ?`,
-			[]any{c.Passages[1].Text, name + "-*"}, &kept, &same)
-		if err != nil || !same {
-			t.Errorf("the passages that are copied are the same: %v, %v", same, err)
+		if err := s.db.queryRow(t.Context(), `SELECT sum(length(text) + coalesce(length(packed), 0)) FROM passages
+			WHERE id GLOB ?`, []any{name + "-*"}, &kept); err != nil {
+			t.Fatal(err)
 		}
-		if packed := kept < len(c.Passages[0].Text)/4; packed != (n > 1000) {
-			t.Errorf("%d bytes of text: the passages take %d", n, kept)
+		if (kept == 0) != (n > 1000) {
+			t.Errorf("%d bytes of text: the passages take %d themselves, want none of a large one", n, kept)
 		}
+		// as an earlier version wrote them
+		for _, p := range c.Passages[:3] {
+			packed, err := pack.Pack(p.Text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.exec(t, fmt.Sprintf(`UPDATE passages SET text = '', packed = x'%x' WHERE id = '%s'`, packed, p.ID))
+		}
+		got, err = s.ds.Passages(t.Context(), chat.Local, s.id, 0, -1)
+		check("of an earlier version", got, err)
 	}
 }

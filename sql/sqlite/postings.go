@@ -99,7 +99,7 @@ func (s postingStore) Texts(ctx context.Context, rows []uint32) (texts []posting
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.eachRow(ctx, `SELECT p.row, d.title, d.language, p.section, unpacked(p.text, p.packed)
+	err = s.db.eachRow(ctx, `SELECT p.row, d.title, d.language, p.section, `+passageText+`
 		FROM json_each(?) wanted JOIN passages p ON p.row = wanted.value
 		JOIN contents c ON c.n = p.content JOIN documents d ON d.n = c.document`, []any{wanted},
 		func(row scanner) error {
