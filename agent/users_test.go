@@ -3,6 +3,7 @@ package agent
 import (
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"footnote/chat"
 )
@@ -40,5 +41,12 @@ func TestWorkOfAUserWithoutAKeyEnds(t *testing.T) {
 	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser,
 		asks("Again?")); chat.CodeOf(err) != chat.CodeUnauthorized {
 		t.Errorf("Start: %v, want unauthorized", err)
+	}
+}
+
+// Work under a revoked key ends within five seconds: see keys.
+func TestRunsOfUsersWhoLeftEndInTime(t *testing.T) {
+	if most := 2 * time.Second; usersEvery > most {
+		t.Errorf("users are looked at every %v, want every %v at least", usersEvery, most)
 	}
 }

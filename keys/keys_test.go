@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"footnote/chat"
 )
@@ -164,4 +165,12 @@ func TestAUserHasLeftWithTheLastKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("with the file gone", map[string]bool{"anna": false, "bert": false})
+}
+
+// Work under a revoked key ends within five seconds: two of them are for seeing that the file changed, and as many for
+// ending the runs (see agent).
+func TestARevokedKeyIsSeenInTime(t *testing.T) {
+	if most := 2 * time.Second; every > most {
+		t.Errorf("the file is looked at every %v, want every %v at least", every, most)
+	}
 }
