@@ -13,8 +13,8 @@ import (
 // it maps of the program's file comes on top of its data, and all of it stays below Limit.
 const (
 	Limit      = 512 << 20 // resident memory of a worker at its peak
-	dataLimit  = 448 << 20 // what it may allocate
-	heapTarget = 376 << 20 // the collector works harder when heap and PDFium's memory together come near this
+	dataLimit  = 440 << 20 // what it may allocate
+	heapTarget = 368 << 20 // the collector works harder when heap and PDFium's memory together come near this
 	freshBelow = 160 << 20 // a process that has allocated more ends after its answer
 	memoryExit = 9         // exit status of a worker that ended itself because of its memory
 	checkEvery = 20 * time.Millisecond
