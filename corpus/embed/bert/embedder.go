@@ -36,20 +36,12 @@ type Config struct {
 // Embedder is a sentence model. It opens the weights when the first text comes, and gives them back when none came
 // for a while. It is safe for concurrent use.
 type Embedder struct {
-	dir    string
-	name   string
-	folder folder
-	idle   time.Duration
+	lazyModel
+	name string
 
 	passages chan struct{} // holds what embeds a passage now
 	queries  chan struct{} // holds what embeds a query now
 	gate     gate
-
-	mu     sync.Mutex
-	model  *model // nil: not in memory
-	users  int
-	closed bool
-	unload *time.Timer // nil: never unused yet
 }
 
 // model is what is in memory of a model while it is used.
@@ -85,7 +77,7 @@ func Open(cfg Config) (*Embedder, error) {
 		return nil, fmt.Errorf("embedding model in %s: %w", cfg.Dir, err)
 	}
 	return &Embedder{
-		dir: cfg.Dir, name: name, folder: f, idle: cmp.Or(cfg.Idle, time.Minute),
+		lazyModel: lazyModel{dir: cfg.Dir, folder: f, idle: cmp.Or(cfg.Idle, time.Minute)}, name: name,
 		passages: make(chan struct{}, cmp.Or(cfg.Workers, max(1, runtime.GOMAXPROCS(0)/2))),
 		queries:  make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}, nil
@@ -176,65 +168,7 @@ func (e *Embedder) EmbedQuery(ctx context.Context, query string) ([]float32, err
 	return m.meanVector(m.cutWindows(e.folder.queryPrefix, query, e.folder.window)[:1], e.folder.poolFirst, ctx.Err)
 }
 
-// Close gives the model's memory back when nobody uses it any more. No text can be embedded after it.
-func (e *Embedder) Close() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.closed = true
-	if e.unload != nil {
-		e.unload.Stop()
-	}
-	return e.dropUnused()
-}
-
-// useModel returns the model, and keeps it in memory until release.
-func (e *Embedder) useModel() (_ *model, release func(), err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
-		return nil, nil, errors.New("the embedding model is closed")
-	}
-	if e.model == nil {
-		if e.model, err = loadModel(e.dir, e.folder); err != nil {
-			return nil, nil, fmt.Errorf("embedding model in %s: %w", e.dir, err)
-		}
-	}
-	e.users++
-	if e.unload != nil {
-		e.unload.Stop()
-	}
-	return e.model, sync.OnceFunc(e.releaseModel), nil
-}
-
-func (e *Embedder) releaseModel() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.users--
-	switch {
-	case e.users > 0:
-	case e.closed:
-		_ = e.dropUnused() // of a mapping that is not used any more
-	case e.unload == nil:
-		e.unload = time.AfterFunc(e.idle, func() {
-			e.mu.Lock()
-			defer e.mu.Unlock()
-			_ = e.dropUnused()
-		})
-	default:
-		e.unload.Reset(e.idle)
-	}
-}
-
-// dropUnused gives the model's memory back unless somebody uses it. The caller holds mu.
-func (e *Embedder) dropUnused() error {
-	if e.users > 0 || e.model == nil {
-		return nil
-	}
-	m := e.model
-	e.model = nil
-	return m.weights.close()
-}
-
+// loadModel maps the weights of a folder and reads its tokenizer.
 func loadModel(dir string, f folder) (_ *model, err error) {
 	m := &model{}
 	if m.weights, err = openWeights(filepath.Join(dir, weightsFile)); err != nil {
@@ -289,7 +223,32 @@ var errChanged = errors.New("the weights could not be read: was their file chang
 
 // meanVector returns the mean of the windows' vectors, of unit length. turn is called now and then; its error ends it.
 func (m *model) meanVector(windows [][]int32, first bool, turn func() error) (_ []float32, err error) {
-	// a mapped file that was cut ends the text, not the program
+	s, _ := m.scratch.Get().(*scratch)
+	defer m.scratch.Put(s)
+	sum := make([]float32, m.Hidden)
+	err = guardMapping(func() error {
+		for _, ids := range windows {
+			v, err := m.textVector(ids, first, s, turn)
+			if err != nil {
+				return err
+			}
+			if err := toUnitLength(v); err != nil {
+				return err
+			}
+			for i, x := range v {
+				sum[i] += x
+			}
+		}
+		return toUnitLength(sum)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return sum, nil
+}
+
+// guardMapping calls f, which reads weights: a mapped file that was cut ends the text, not the program.
+func guardMapping(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		switch fault := recover().(type) {
@@ -300,22 +259,7 @@ func (m *model) meanVector(windows [][]int32, first bool, turn func() error) (_ 
 			panic(fault)
 		}
 	}()
-	s, _ := m.scratch.Get().(*scratch)
-	defer m.scratch.Put(s)
-	sum := make([]float32, m.Hidden)
-	for _, ids := range windows {
-		v, err := m.textVector(ids, first, s, turn)
-		if err != nil {
-			return nil, err
-		}
-		if err := toUnitLength(v); err != nil {
-			return nil, err
-		}
-		for i, x := range v {
-			sum[i] += x
-		}
-	}
-	return sum, toUnitLength(sum)
+	return f()
 }
 
 // toUnitLength brings a vector to length 1.

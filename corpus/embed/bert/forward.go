@@ -83,22 +83,11 @@ func resizeBuffer(buffer *[]float32, n int) []float32 {
 // textVector runs the tokens ids through the network and returns the text's vector, not yet of unit length: that of the
 // first token, or the mean of all. Before each layer it calls turn, and ends with its error.
 func (n *network) textVector(ids []int32, first bool, s *scratch, turn func() error) ([]float32, error) {
+	x, err := n.runTokens(ids, len(ids), s, turn)
+	if err != nil {
+		return nil, err
+	}
 	size, count := n.Hidden, len(ids)
-	x := resizeBuffer(&s.x, count*size)
-	for i, id := range ids {
-		row := x[i*size : (i+1)*size]
-		word, position := n.words[int(id)*size:(int(id)+1)*size], n.positions[i*size:(i+1)*size]
-		for j := range row {
-			row[j] = word[j] + position[j] + n.kinds[j]
-		}
-	}
-	n.normaliseRows(x, n.entry)
-	for i := range n.layers {
-		if err := turn(); err != nil {
-			return nil, err
-		}
-		n.runLayer(&n.layers[i], x, count, s)
-	}
 	out := make([]float32, size)
 	if first {
 		copy(out, x)
@@ -109,6 +98,32 @@ func (n *network) textVector(ids []int32, first bool, s *scratch, turn func() er
 	}
 	vek32.MulNumber_Inplace(out, 1/float32(count))
 	return out, nil
+}
+
+// runTokens runs tokens through the network and returns what it makes of each, a row for each token, in s. Those from
+// second on are of the second text of a pair.
+func (n *network) runTokens(ids []int32, second int, s *scratch, turn func() error) ([]float32, error) {
+	size, count := n.Hidden, len(ids)
+	x := resizeBuffer(&s.x, count*size)
+	for i, id := range ids {
+		kind := n.kinds
+		if i >= second {
+			kind = n.kinds[size:]
+		}
+		row := x[i*size : (i+1)*size]
+		word, position := n.words[int(id)*size:(int(id)+1)*size], n.positions[i*size:(i+1)*size]
+		for j := range row {
+			row[j] = word[j] + position[j] + kind[j]
+		}
+	}
+	n.normaliseRows(x, n.entry)
+	for i := range n.layers {
+		if err := turn(); err != nil {
+			return nil, err
+		}
+		n.runLayer(&n.layers[i], x, count, s)
+	}
+	return x, nil
 }
 
 // runLayer changes x to what a layer makes of it.

@@ -1,0 +1,145 @@
+package bert
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/viterin/vek/vek32"
+	"golang.org/x/sync/errgroup"
+)
+
+// mostWindows is how many windows of a passage are scored: passages are made shorter than two.
+const mostWindows = 4
+
+// Reranker is a cross-encoder of the BERT family (ms-marco-MiniLM, bge-reranker of that family): a model that reads a
+// query together with a passage and says how well the passage answers. Like Embedder it is in memory only while it is
+// used. It is safe for concurrent use.
+type Reranker struct {
+	lazyModel
+	slots chan struct{} // holds what scores a passage now
+}
+
+// pairHead is the layer behind the network of a cross-encoder with one label: a score from the first token.
+type pairHead struct{ pooler, classifier linear }
+
+// OpenReranker checks the settings in a model's folder and that its weights are there, those of one label's classifier
+// among them. It reads only what is small.
+func OpenReranker(dir string) (*Reranker, error) {
+	f, err := readFolder(dir)
+	if err != nil {
+		return nil, fmt.Errorf("reranker: %w", err)
+	}
+	if f.Types < 2 {
+		return nil, fmt.Errorf("reranker in %s: it tells %d kinds of text apart; a reranker needs 2", dir, f.Types)
+	}
+	w, err := openWeights(filepath.Join(dir, weightsFile))
+	if err != nil {
+		return nil, fmt.Errorf("reranker: %w", err)
+	}
+	if _, err = newNetwork(f.config, w); err == nil {
+		_, err = newPairHead(f.config, w)
+	}
+	if err := errors.Join(err, w.close()); err != nil {
+		return nil, fmt.Errorf("reranker in %s: %w", dir, err)
+	}
+	return &Reranker{
+		lazyModel: lazyModel{dir: dir, folder: f, idle: time.Minute},
+		slots:     make(chan struct{}, max(1, runtime.GOMAXPROCS(0))),
+	}, nil
+}
+
+// newPairHead finds the tensors of a classifier with one label.
+func newPairHead(c config, w *weights) (h pairHead, err error) {
+	pooler := "pooler.dense"
+	if _, ok := w.tensors["bert."+pooler+".weight"]; ok {
+		pooler = "bert." + pooler
+	}
+	for _, t := range []struct {
+		into  *[]float32
+		name  string
+		shape []int
+	}{
+		{&h.pooler.weights, pooler + ".weight", []int{c.Hidden, c.Hidden}}, {&h.pooler.bias, pooler + ".bias", []int{c.Hidden}},
+		{&h.classifier.weights, "classifier.weight", []int{1, c.Hidden}}, {&h.classifier.bias, "classifier.bias", []int{1}},
+	} {
+		var failed error
+		if *t.into, failed = w.tensorFloats(t.name, t.shape...); failed != nil {
+			err = cmp.Or(err, failed)
+		}
+	}
+	return h, err
+}
+
+// Scores says how well each passage answers a query, 0–1: the logistic function of the model's logit. Of a passage
+// that does not fit into the model's window with the query, the best of its parts counts. A long query is cut to half
+// of the window.
+func (r *Reranker) Scores(ctx context.Context, query string, passages []string) ([]float64, error) {
+	m, release, err := r.useModel()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	head, err := newPairHead(r.folder.config, m.weights)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(passages))
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(cap(r.slots))
+	for i, passage := range passages {
+		work.Go(func() (err error) {
+			select {
+			case r.slots <- struct{}{}:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			defer func() { <-r.slots }()
+			out[i], err = m.pairScore(head, query, passage, r.folder.window, ctx.Err)
+			return err
+		})
+	}
+	if err := work.Wait(); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// pairScore is the score of a query with a passage.
+func (m *model) pairScore(h pairHead, query, passage string, window int, turn func() error) (score float64, err error) {
+	s, _ := m.scratch.Get().(*scratch)
+	defer m.scratch.Put(s)
+	asked := m.cutWindows("", query, window/2)[0]
+	parts := m.cutWindows("", passage, window-len(asked)+1)
+	best := math.Inf(-1)
+	err = guardMapping(func() error {
+		for _, part := range parts[:min(len(parts), mostWindows)] {
+			ids := append(append(make([]int32, 0, window), asked...), part[1:]...) // without its first token
+			x, err := m.runTokens(ids, len(asked), s, turn)
+			if err != nil {
+				return err
+			}
+			best = max(best, h.logit(x[:m.Hidden]))
+		}
+		return nil
+	})
+	if err == nil && math.IsNaN(best) {
+		err = errors.New("a score is not a number: the weights can't be right")
+	}
+	return 1 / (1 + math.Exp(-best)), err
+}
+
+// logit is what the classifier says of the first token.
+func (h pairHead) logit(first []float32) float64 {
+	pooled := make([]float32, len(first))
+	h.pooler.applyLinear(pooled, first, 1)
+	for i, v := range pooled {
+		pooled[i] = float32(math.Tanh(float64(v)))
+	}
+	return float64(vek32.Dot(pooled, h.classifier.weights) + h.classifier.bias[0])
+}
