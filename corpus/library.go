@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 
@@ -19,13 +20,17 @@ type Config struct {
 	Lexical   Lexical
 	Vectors   Vectors  // nil: no semantic search
 	Embedder  Embedder // nil: no semantic search
-	Blobs     Blobs
-	Queue     Queue
-	Formats   Formats
-	Extractor Extractor
-	Renderer  Renderer
-	MaxBytes  int64 // of one file; 0 means 50 MiB
-	Workers   int   // documents ingested at once; 0 means 2
+	// Reranker scores the best of what is found anew when a query asks for that; nil: a closer look at the words does.
+	Reranker Reranker
+	// RerankTime is how long it may take; the order of before stays when it takes longer. 0 means 3 s.
+	RerankTime time.Duration
+	Blobs      Blobs
+	Queue      Queue
+	Formats    Formats
+	Extractor  Extractor
+	Renderer   Renderer
+	MaxBytes   int64 // of one file; 0 means 50 MiB
+	Workers    int   // documents ingested at once; 0 means 2
 	// Reserve fails with chat.CodeDiskFull while no more files may be stored, although the disk is not full. nil:
 	// files may fill the disk.
 	Reserve func() error

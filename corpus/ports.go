@@ -217,6 +217,12 @@ type Embedder interface {
 	EmbedQuery(ctx context.Context, query string) ([]float32, error)
 }
 
+// Reranker says how well passages answer a query, by reading each together with it. It is safe for concurrent use.
+type Reranker interface {
+	// Scores returns one score for each passage, in order: 0–1, the higher the better.
+	Scores(ctx context.Context, query string, passages []string) ([]float64, error)
+}
+
 // Blobs keeps originals under their SHA256.
 type Blobs interface {
 	// Put stores what r yields, at most limit bytes (else chat.CodeTooLarge), durably, and returns its SHA256 (hex)

@@ -3,8 +3,11 @@ package corpus
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
+	"time"
 
 	"footnote/corpus/search"
 	"footnote/corpus/text"
@@ -12,6 +15,11 @@ import (
 
 // mostReranked is how many passages are looked at a second time.
 const mostReranked = 50
+
+// mostScored is how many of these a reranker reads: a small one of six layers reads some ten a second on two cores.
+const mostScored = 20
+
+const defaultRerankTime = 3 * time.Second
 
 // rerankResults runs a search that looks a second time at twice as many results as are wanted, and keeps the best of
 // them.
@@ -26,9 +34,52 @@ func (se *activeSearch) rerankResults(ctx context.Context) (Results, error) {
 		return Results{}, err
 	}
 	found.Results = Rerank(se.query.Text, found.Results)
+	if err := se.scoreAgain(ctx, &found); err != nil {
+		return Results{}, err
+	}
 	found.Results = found.Results[:min(limit, len(found.Results))]
 	se.addSimilarities(&found)
 	return found, nil
+}
+
+// scoreAgain puts the best results in the order of the reranker's scores, if there is one, and makes these their
+// scores. The others stay behind them. A reranker that fails or is slow changes nothing but the notes.
+func (se *activeSearch) scoreAgain(ctx context.Context, found *Results) error {
+	reranker := se.library.cfg.Reranker
+	if reranker == nil || len(found.Results) == 0 {
+		return nil
+	}
+	best := slices.Clone(found.Results[:min(mostScored, len(found.Results))])
+	passages := make([]string, len(best))
+	for i := range best {
+		passages[i] = strings.TrimSpace(best[i].Passage.Section + "\n" + best[i].Passage.Text)
+	}
+	limited, cancel := context.WithTimeout(ctx, cmp.Or(se.library.cfg.RerankTime, defaultRerankTime))
+	defer cancel()
+	scores, err := reranker.Scores(limited, se.query.Text, passages)
+	if err == nil && len(scores) != len(best) {
+		err = fmt.Errorf("%d scores for %d passages", len(scores), len(best))
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		se.library.cfg.Log.WarnContext(ctx, "the reranker failed", "error", err)
+		found.Notes = append(slices.Clip(found.Notes), "The reranker did not answer: the order is that of the search.")
+		return nil
+	}
+	least := 1.0
+	for i := range best {
+		best[i].Score = math.Round(min(max(scores[i], 0), 1)*1e4) / 1e4
+		least = min(least, best[i].Score)
+	}
+	slices.SortStableFunc(best, func(a, b Result) int { return cmp.Compare(b.Score, a.Score) })
+	rest := slices.Clone(found.Results[len(best):])
+	for i := range rest {
+		rest[i].Score = min(rest[i].Score, least)
+	}
+	found.Results = append(best, rest...)
+	return nil
 }
 
 // addCosines gives every result its cosine, where the index of vectors answers and has the passage.

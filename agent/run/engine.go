@@ -28,6 +28,7 @@ type Config struct {
 	Store    chat.Store
 	Feed     *chat.Feed // over the same Store
 	Library  tools.Library
+	Reranker bool // the library has a reranker: searches use it unless a request says otherwise
 	Model    llm.Model
 	Fallback llm.Model   // takes over when Model fails; nil: the run then fails
 	Web      *web.Web    // nil: there is no web_search

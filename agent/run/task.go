@@ -40,10 +40,19 @@ func (e *Engine) newToolContext(run chat.Run) *tools.Context {
 	c := &tools.Context{
 		Library: e.cfg.Library, Scope: chat.Scope{User: run.User}.In(run.Request.Namespace),
 		DocumentIDs: run.Request.DocumentIDs,
-		RunID:       run.ID, TopK: top, Rerank: isOn(run.Request.Config.RerankResults), Sources: ground.NewSources(),
+		RunID:       run.ID, TopK: top, Rerank: e.reranks(run.Request.Config.RerankResults), Sources: ground.NewSources(),
 	}
 	c.Texts = ground.NewTexts(e.cfg.Library, c.ReadScope())
 	return c
+}
+
+// reranks reports whether what searches find is put in order once more: as the request says, else when there is a
+// reranker for it.
+func (e *Engine) reranks(asked *bool) bool {
+	if asked == nil {
+		return e.cfg.Reranker
+	}
+	return *asked
 }
 
 // givenText reports whether the answer comes from the text that came with the question, and from nothing else.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"footnote/corpus/corpustest"
 	"math"
 	"os"
 	"path/filepath"
@@ -47,6 +48,11 @@ func TestScoresOfPairsAreTheReferences(t *testing.T) {
 			t.Errorf("%q with %q: %v, %v; want %v within 1e-4", p.Query, p.Passage, got, err, p.Score)
 		}
 	}
+}
+
+func TestACrossEncoderKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	corpustest.TestReranker(t, openSmall(t))
 }
 
 func TestOfAPassageLongerThanTheWindowTheBestPartCounts(t *testing.T) {
