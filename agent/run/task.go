@@ -40,7 +40,8 @@ func (e *Engine) newToolContext(run chat.Run) *tools.Context {
 	c := &tools.Context{
 		Library: e.cfg.Library, Scope: chat.Scope{User: run.User}.In(run.Request.Namespace),
 		DocumentIDs: run.Request.DocumentIDs,
-		RunID:       run.ID, TopK: top, Rerank: e.reranks(run.Request.Config.RerankResults), Sources: ground.NewSources(),
+		RunID:       run.ID, TopK: top, Rerank: e.reranks(run.Request.Config.RerankResults),
+		Sources: ground.NewSources(),
 	}
 	c.Texts = ground.NewTexts(e.cfg.Library, c.ReadScope())
 	return c

@@ -63,6 +63,7 @@ type settings struct {
 	OpenAIEmbeddingAPIKey  secret `name:"openai-embedding-api-key" help:"Key of that server; without it OPENAI_API_KEY, where both have the same host." env:"OPENAI_EMBEDDING_API_KEY" placeholder:"KEY"`
 	OpenAIEmbeddingModel   string `name:"openai-embedding-model" help:"Embedding model of the OpenAI-compatible server; without one, and without FOOTNOTE_EMBEDDING_DIR, semantic search is off." env:"OPENAI_EMBEDDING_MODEL" placeholder:"NAME"`
 	embeddingSettings
+	rerankerSettings
 
 	AgentToolset string   `help:"Tools that a question gets unless it names others: cursor, react, strategy or documentation. POST /agent/query has react where this is cursor, and POST /agent/retrieve has strategy." env:"FOOTNOTE_AGENT_TOOLSET" default:"cursor" placeholder:"NAME"`
 	AgentTools   []string `help:"Tools by name, from any toolset, instead of the toolset's own." env:"FOOTNOTE_AGENT_TOOLS" placeholder:"NAME"`
@@ -132,6 +133,9 @@ func (c *commands) checkSettings() error {
 		)
 	}
 	if err := c.limitSettings.checkLimits(); err != nil {
+		errs = append(errs, err)
+	}
+	if err := c.checkReranker(); err != nil {
 		errs = append(errs, err)
 	}
 	if err := c.checkModels(); err != nil {

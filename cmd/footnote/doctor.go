@@ -44,6 +44,7 @@ func (c doctorCommand) Run(p *program) error {
 	findings = append(findings, checkReader(ctx, p.settings))
 	findings = append(findings, vectorStore(ctx, p.settings)...)
 	findings = append(findings, checkModel(ctx, p.settings)...)
+	findings = append(findings, checkRerank(ctx, p.settings)...)
 	wrong := 0
 	for _, f := range findings {
 		if f.err != nil {

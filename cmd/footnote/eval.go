@@ -158,9 +158,9 @@ func evalSettings(given *settings, who, data string) *settings {
 	set := &settings{
 		Data: data, Model: "offline", LogLevel: given.LogLevel,
 		AgentToolset: given.AgentToolset, AgentTools: given.AgentTools, agentSettings: given.agentSettings,
-		embeddingSettings: given.embeddingSettings,
-		SessionMaxTurns:   given.SessionMaxTurns,
-		MaxUploadMiB:      given.MaxUploadMiB, MaxRuns: given.MaxRuns, RunTimeout: given.RunTimeout,
+		embeddingSettings: given.embeddingSettings, rerankerSettings: given.rerankerSettings,
+		SessionMaxTurns: given.SessionMaxTurns,
+		MaxUploadMiB:    given.MaxUploadMiB, MaxRuns: given.MaxRuns, RunTimeout: given.RunTimeout,
 	}
 	if who == "settings" {
 		set.Model, set.modelSettings = given.Model, given.modelSettings

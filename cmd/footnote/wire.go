@@ -43,6 +43,7 @@ type app struct {
 	files   *worker.Pool
 	remote  *openai.Model      // nil without an OpenAI-compatible server
 	embeds  *bert.Embedder     // nil unless a model in this process makes the vectors
+	ranks   closableReranker   // nil: there is no reranker
 	similar offline.Similarity // nil without vectors
 	models  modelSet
 	library *corpus.Library
@@ -96,7 +97,8 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 	}
 	a.runs, err = agent.NewRuns(agent.Config{
 		Config: agentrun.Config{
-			Store: a.stores.chats, Feed: a.feed, Library: a.library, Model: a.models.main, Fallback: fallback, Log: log,
+			Store: a.stores.chats, Feed: a.feed, Library: a.library, Reranker: a.ranks != nil, Model: a.models.main,
+			Fallback: fallback, Log: log,
 			Select: a.models.selecting, Models: a.models.allowed, LeastModel: set.AgentMinModelForAgent, Prices: prices,
 			Small: set.smallProfiles(a.models.measured, log),
 			Web:   search, ApproveWeb: set.WebApprove == "always", MCP: a.tools,
@@ -184,6 +186,12 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 			return err
 		}
 		cfg.Vectors, cfg.Embedder = a.stores.vectors(a.embeds.Model()), a.embeds
+	}
+	if a.ranks, err = set.openReranker(); err != nil {
+		return err
+	}
+	if a.ranks != nil {
+		cfg.Reranker, cfg.RerankTime = a.ranks, set.RerankTime
 	}
 	a.similar = sentenceSimilarity(cfg.Embedder)
 	a.library, err = corpus.NewLibrary(cfg)
@@ -280,6 +288,9 @@ func (a *app) close() error {
 	}
 	if a.embeds != nil {
 		errs = append(errs, a.embeds.Close())
+	}
+	if a.ranks != nil {
+		errs = append(errs, a.ranks.Close())
 	}
 	if a.stores != nil {
 		errs = append(errs, a.stores.close())

@@ -37,7 +37,9 @@ type Client struct {
 func New(cfg Config) (*Client, error) {
 	u, err := url.Parse(cfg.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
-		return nil, errors.New("the reranker's address must be like http://localhost:8012/v1/rerank, without a password")
+		return nil, errors.New(
+			"the reranker's address must be like http://localhost:8012/v1/rerank, without a password",
+		)
 	}
 	return &Client{cfg: cfg, http: httpllm.NewHTTPClient(), server: httpllm.Server{Key: cfg.Key}}, nil
 }
@@ -86,7 +88,8 @@ func (c *Client) Scores(ctx context.Context, query string, passages []string) ([
 	case len(raw) > maxAnswer:
 		return nil, fmt.Errorf("the reranker's answer has over %d bytes", maxAnswer)
 	case res.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("the reranker answered %d: %s", res.StatusCode, c.server.Redact(httpllm.Clip(string(raw), 300)))
+		return nil, fmt.Errorf("the reranker answered %d: %s", res.StatusCode,
+			c.server.Redact(httpllm.Clip(string(raw), 300)))
 	}
 	return readScores(raw, len(passages))
 }

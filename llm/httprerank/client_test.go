@@ -16,7 +16,8 @@ func serve(t *testing.T, answer func(request) (status int, body string)) *Client
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var req request
-		if err := json.NewDecoder(r.Body).Decode(&req); err != nil || r.Header.Get("Authorization") != "Bearer secret" ||
+		if err := json.NewDecoder(r.Body).Decode(&req); err != nil ||
+			r.Header.Get("Authorization") != "Bearer secret" ||
 			req.Model != "small" || req.TopN != len(req.Documents) {
 			t.Errorf("request %+v, %v, Authorization %q", req, err, r.Header.Get("Authorization"))
 		}
@@ -54,7 +55,8 @@ func TestAnswersOfServers(t *testing.T) {
 		status     int
 		want       string // the scores, or a part of the error
 	}{
-		{"shares, in another order", `{"results":[{"index":1,"relevance_score":0.9},{"index":0,"relevance_score":0.2}]}`,
+		{"shares, in another order",
+			`{"results":[{"index":1,"relevance_score":0.9},{"index":0,"relevance_score":0.2}]}`,
 			200, "[0.2 0.9]"},
 		{"with the documents", `{"id":"x","results":[{"index":0,"relevance_score":1,"document":{"text":"a"}},` +
 			`{"index":1,"relevance_score":0}],"meta":{}}`, 200, "[1 0]"},
@@ -69,7 +71,8 @@ func TestAnswersOfServers(t *testing.T) {
 	} {
 		c := serve(t, func(request) (int, string) { return tt.status, tt.body })
 		got, err := c.Scores(t.Context(), "q", []string{"a", "b"})
-		if said := fmt.Sprint(got); err != nil && !strings.Contains(err.Error(), tt.want) || err == nil && said != tt.want {
+		if said := fmt.Sprint(got); err != nil && !strings.Contains(err.Error(), tt.want) ||
+			err == nil && said != tt.want {
 			t.Errorf("%s: %v, %v; want %s", tt.name, got, err, tt.want)
 		}
 	}

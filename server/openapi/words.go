@@ -221,7 +221,8 @@ var words = map[string]string{
 	"require_citations": "Every claim needs a footnote.",
 	"rerank": "Look at twice as many results a second time and keep the best. Their score is " +
 		"what that look came to. A search by meaning alone has its order already.",
-	"rerank_results":    "Sort results anew by what they say.",
+	"rerank_results": "Put what searches find in order once more: by a reranker if the server has one, else by a " +
+		"closer look at the words. Without it: only if there is a reranker.",
 	"renamed_from":      "The name that the file came under, if it is kept under another one.",
 	"response":          "The answer, in Markdown with footnotes in the style asked for.",
 	"response_format":   "Only text.",

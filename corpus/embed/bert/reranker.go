@@ -65,8 +65,10 @@ func newPairHead(c config, w *weights) (h pairHead, err error) {
 		name  string
 		shape []int
 	}{
-		{&h.pooler.weights, pooler + ".weight", []int{c.Hidden, c.Hidden}}, {&h.pooler.bias, pooler + ".bias", []int{c.Hidden}},
-		{&h.classifier.weights, "classifier.weight", []int{1, c.Hidden}}, {&h.classifier.bias, "classifier.bias", []int{1}},
+		{&h.pooler.weights, pooler + ".weight", []int{c.Hidden, c.Hidden}},
+		{&h.pooler.bias, pooler + ".bias", []int{c.Hidden}},
+		{&h.classifier.weights, "classifier.weight", []int{1, c.Hidden}},
+		{&h.classifier.bias, "classifier.bias", []int{1}},
 	} {
 		var failed error
 		if *t.into, failed = w.tensorFloats(t.name, t.shape...); failed != nil {
