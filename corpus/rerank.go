@@ -26,6 +26,9 @@ const defaultRerankTime = 3 * time.Second
 func (se *activeSearch) rerankResults(ctx context.Context) (Results, error) {
 	limit := se.query.Limit
 	se.query.Limit = min(mostReranked, 2*limit)
+	if se.library.cfg.Reranker != nil {
+		se.query.Limit = max(se.query.Limit, mostScored)
+	}
 	found, err := se.runSearch(ctx)
 	if err != nil || len(found.Results) < 2 {
 		return found, err
@@ -78,7 +81,7 @@ func (se *activeSearch) scoreAgain(ctx context.Context, found *Results) error {
 	for i := range rest {
 		rest[i].Score = min(rest[i].Score, least)
 	}
-	found.Results = append(best, rest...)
+	found.Results = directoriesLast(append(best, rest...))
 	return nil
 }
 
@@ -134,15 +137,20 @@ func Rerank(query string, hits []Result) []Result {
 		out[i].Score = math.Round(score*1e4) / 1e4
 	}
 	slices.SortStableFunc(out, func(a, b Result) int { return cmp.Compare(b.Score, a.Score) })
+	return directoriesLast(out)
+}
+
+// directoriesLast puts contents and indexes behind texts: they have the words of what they lead to.
+func directoriesLast(results []Result) []Result {
 	var texts, directories []Result
-	for _, r := range out {
+	for _, r := range results {
 		if text.Directory(r.Passage.Text) {
 			directories = append(directories, r)
 		} else {
 			texts = append(texts, r)
 		}
 	}
-	return moveBehind(texts, directories, len(out))
+	return moveBehind(texts, directories, len(results))
 }
 
 // headingText is what stands over a passage.
