@@ -30,7 +30,8 @@ func TestWhatAnAnswerSaysWasDoneIsHeldAgainstTheLog(t *testing.T) {
 	}{
 		{"I searched the web and all 2 documents.", searched, leftOut},
 		{"I also searched the web and read 14 registers, and found nothing else.", searched, leftOut},
-		{"I did not search the web.", searched, unsupported},
+		{"I did not search the web.", searched, stays},
+		{"I did not search the web, and the king keeps seven dragons in the cellar.", searched, unsupported},
 		{"I searched all 2 documents.", searched, stays},
 		{"I searched all 14 documents.", searched, leftOut},
 		{"I searched all documents.", nothing, leftOut},

@@ -64,6 +64,16 @@ func (e *Evidence) deniesLog(said string) bool {
 	return slices.ContainsFunc(numbers, func(n string) bool { return !slices.Contains(known, n) })
 }
 
+// mostSaidOfLog is how many content words a sentence has at most that says no more than what was not done.
+const mostSaidOfLog = 4
+
+// confirmsLog reports whether a sentence says no more than that the web was not searched, which is so: it needs no
+// passage.
+func (e *Evidence) confirmsLog(said string) bool {
+	return firstPerson.MatchString(said) && theWeb.MatchString(said) && negation.MatchString(said) &&
+		!e.sources.SearchedWeb() && CountContentWords(said) <= mostSaidOfLog && !Numeral.MatchString(said)
+}
+
 // readAll reports whether the run read every document in reach.
 func (e *Evidence) readAll(readDocs []corpus.Document) bool {
 	return e.InReach > 0 && len(readDocs) >= e.InReach

@@ -64,6 +64,8 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 		switch {
 		case e.isDenied(c.Text):
 			without++
+		case len(c.Numbers) == 0 && e.confirmsLog(c.Text):
+			continue
 		case len(c.Numbers) > 0:
 			if cited++; !e.isDoubted(c.Text) && (e.IsSupported(c) || c.leadsToList()) {
 				backed++

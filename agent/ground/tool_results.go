@@ -206,7 +206,7 @@ func (e *Evidence) FactualClaims(markdown string) []Claim {
 func (e *Evidence) factualStatements(markdown string) []Claim {
 	var out []Claim
 	for _, c := range e.ClaimsOf(markdown) {
-		if IsFactualClaim(c.Text) {
+		if IsFactualClaim(c.Text) && !e.confirmsLog(c.Text) {
 			out = append(out, c)
 		}
 	}
