@@ -42,6 +42,7 @@ export const unreachable = /^error: (Failed to load resource: net::ERR_[A-Z_]+|h
 export async function audit(page, name) {
   for (const colorScheme of ['light', 'dark']) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await page.evaluate(finishTransitions)
     const { violations } = await new AxeBuilder({ page }).analyze()
     const serious = violations.filter(v => v.impact === 'serious' || v.impact === 'critical')
       .map(v => `${v.id}: ${v.help}: ${v.nodes.map(n => `${n.html} ${n.failureSummary}`).join(' | ')}`)
@@ -51,6 +52,9 @@ export async function audit(page, name) {
   await page.emulateMedia({ colorScheme: null, reducedMotion: null })
   await fits(page)
 }
+
+/** Ends transitions that are under way. One that began before motion was reduced still shows the colours of the other scheme. */
+const finishTransitions = () => document.getAnimations().filter(a => a instanceof CSSTransition).forEach(a => a.finish())
 
 /** Fails when the page scrolls sideways. */
 export async function fits(page) {
