@@ -81,3 +81,23 @@ func TestNothingToOpenYet(t *testing.T) {
 		t.Errorf("answered %q", a.Markdown)
 	}
 }
+
+func TestAQuestionGoesOnFromWhatWasAskedNotFromWhatWasOpened(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, offline.New(nil))
+	first := h.ask(asks("How many days of paid holiday does an employee get?"))
+	h.wait(first.ID)
+	for _, between := range []string{"Open citation 1", "Open the document Handbook.md"} {
+		h.answer(chat.RunRequest{SessionID: first.SessionID, Message: between})
+	}
+	next := h.answer(chat.RunRequest{SessionID: first.SessionID, Message: "What about sickness?"})
+	for _, s := range next.ended() {
+		input := string(s.ToolInput)
+		if strings.Contains(input, "Open") || strings.Contains(input, "Handbook.md") {
+			t.Errorf("%s was given %s, want no words of what was opened in it", s.ToolName, input)
+		}
+	}
+	if !strings.Contains(next.answer().Markdown, "sickness") {
+		t.Errorf("answer = %q, want something about sickness", next.answer().Markdown)
+	}
+}

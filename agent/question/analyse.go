@@ -305,6 +305,19 @@ func Expression(question string) string {
 	return strings.TrimRight(calculation.ReplaceAllString(strings.TrimSpace(question), ""), " =?")
 }
 
+// HasSubject reports whether a message of a conversation is about something that a later question may go on from: not
+// so for talk, a sum, another form of the answer before it, “Why?”, and for a footnote or a named file to be opened.
+func HasSubject(message string) bool {
+	if _, cited := CitationToOpen(message); cited {
+		return false
+	}
+	if _, sure := DocumentToOpen(message); sure {
+		return false
+	}
+	a := Analyse(message, true)
+	return a.NeedsDocuments() && a.Reference < AsksWhy
+}
+
 // IsTalk reports whether a message is only talk: a greeting, thanks.
 func IsTalk(message string) bool { return talk.MatchString(message) }
 

@@ -48,3 +48,17 @@ func TestAPointingQuestionIsStillSearchedFor(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatALaterQuestionCanGoOnFrom(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]bool{
+		"How old is the mill?": true, "When was it built?": true, "Open questions of the survey": true,
+		"Open the roof survey": true, "Which clause covers hail?": true,
+		"Open the document h.md": false, "Open h.md": false, "Open citation 1": false,
+		"Explain that in simple terms": false, "Thanks!": false, "What is 12 * 4?": false, "Why?": false,
+	} {
+		if got := HasSubject(said); got != want {
+			t.Errorf("%q has a subject: got %v, want %v", said, got, want)
+		}
+	}
+}

@@ -126,14 +126,14 @@ func (t *task) mustCite() bool {
 	return c == nil || *c
 }
 
-// searchWords is the question as it is searched for; one that points back borrows the words of the question before it.
-// At most 1,000 characters: what the schemas of the search tools take.
+// searchWords is the question as it is searched for; one that points back borrows the words of the last one that was
+// about something. At most 1,000 characters: what the schemas of the search tools take.
 func (t *task) searchWords() string {
 	words := t.run.Request.Message
 	if t.asked.Type == question.FollowUp {
 		for i := len(t.conversation.messages) - 1; i >= 0; i-- {
-			if t.conversation.messages[i].Role == llm.RoleUser {
-				words += " " + strings.Join(question.Keywords(t.conversation.messages[i].Text), " ")
+			if m := t.conversation.messages[i]; m.Role == llm.RoleUser && question.HasSubject(m.Text) {
+				words += " " + strings.Join(question.Keywords(m.Text), " ")
 				break
 			}
 		}

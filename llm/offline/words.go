@@ -49,7 +49,7 @@ func topicOf(t turn) topic {
 		return q
 	}
 	for i := len(t.earlier) - 1; i >= 0; i-- {
-		if earlier := t.earlier[i].question; !goesOn(earlier) {
+		if earlier := t.earlier[i].question; !goesOn(earlier) && !opensFile().MatchString(earlier) {
 			q.before = earlier
 			break
 		}
