@@ -71,6 +71,7 @@ var left = map[string]string{
 	"migrations": "of this schema", "commands": "about runs under way; no server works on one",
 	"jobs":                        "unfinished documents are queued anew when a server starts",
 	"vector_models":               "of vectors",
+	"vector_signs":                "of vectors",
 	"vectors":                     "stored in the target's vector store, see Source.Embedded, or made anew there",
 	"corpus_state.vector_changes": "of vectors", "corpus_state.vector_removals": "of vectors",
 	"segments.live":       "only what is live is copied",

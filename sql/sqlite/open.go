@@ -76,6 +76,9 @@ func Open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error)
 	if err := postings.Rebuild(ctx, db.newPostingStore(), db.tellRebuild); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.writer.close())
 	}
+	if err := db.signVectors(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.writer.close())
+	}
 	return db, nil
 }
 

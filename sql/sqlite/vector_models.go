@@ -43,9 +43,15 @@ func (v *Vectors) Complete(ctx context.Context) error {
 		err := v.db.writeBulk(ctx, false, func(t *tx) (err error) {
 			n, err = t.exec(`DELETE FROM vectors WHERE n IN (SELECT v.n FROM vector_models m
 				JOIN vectors v ON v.model = m.n WHERE m.name <> ? LIMIT ?)`, v.model, 8*vectorsPerWrite)
-			if err == nil && n == 0 {
-				_, err = t.exec(dropEmptyModels)
+			if err != nil || n > 0 {
+				return err
 			}
+			if _, err := t.exec(`DELETE FROM vector_signs WHERE model NOT IN (SELECT n FROM vector_models
+				WHERE name = ?)`,
+				v.model); err != nil {
+				return err
+			}
+			_, err = t.exec(dropEmptyModels)
 			return err
 		})
 		if err != nil {

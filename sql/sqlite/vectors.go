@@ -2,7 +2,9 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 
@@ -10,12 +12,14 @@ import (
 	"footnote/corpus"
 )
 
-// Vectors is the corpus.Vectors of an open database and one embedding model: a table of vectors, searched exactly in
-// memory. Nothing is in memory until the first search. It is safe for concurrent use and lives as long as its DB.
+// Vectors is the corpus.Vectors of an open database and one embedding model. A search compares the signs of all
+// vectors in memory, and then those vectors that look nearest themselves. Nothing is in memory until the first search.
+// It is safe for concurrent use and lives as long as its DB.
 type Vectors struct {
 	db     *DB
 	model  string
-	memory vectorMemory
+	memory signMemory
+	cache  vectorCache
 }
 
 var _ corpus.Vectors = (*Vectors)(nil)
@@ -23,7 +27,7 @@ var _ corpus.Vectors = (*Vectors)(nil)
 // Vectors returns the database's vectors of an embedding model, which has a name. Ask once and share the result: it
 // keeps what it has read.
 func (db *DB) Vectors(model string) *Vectors {
-	return &Vectors{db: db, model: model, memory: vectorMemory{model: model}}
+	return &Vectors{db: db, model: model, memory: signMemory{model: model}}
 }
 
 // vectorsPerWrite bounds a transaction: 128 vectors of 384 dimensions are 200 KB.
@@ -52,7 +56,7 @@ func (v *Vectors) Upsert(ctx context.Context, vs []corpus.Vector) error {
 }
 
 func (v *Vectors) put(t *tx, vs []corpus.Vector) error {
-	if _, err := t.exec(`INSERT INTO vector_models (name, dimension) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+	if _, err := t.exec(`INSERT INTO vector_models (name, dimension, signed) VALUES (?, ?, 1) ON CONFLICT DO NOTHING`,
 		v.model, len(vs[0].Values)); err != nil {
 		return err
 	}
@@ -67,20 +71,38 @@ func (v *Vectors) put(t *tx, vs []corpus.Vector) error {
 		return errDimension
 	}
 	var replaced int64
+	torn := map[string]bool{} // documents with a block that holds what is gone
+	signs := signWriter{tx: t, model: model}
 	for _, vector := range vs {
-		n, err := t.exec(`DELETE FROM vectors WHERE passage_id = ? AND model = ?`, vector.PassageID, model)
-		if err != nil {
+		var n int64
+		var document string
+		err := t.queryRow(`DELETE FROM vectors WHERE passage_id = ? AND model = ? RETURNING document`,
+			[]any{vector.PassageID, model}, &document)
+		switch {
+		case err == nil:
+			replaced++
+			torn[document] = true
+		case !errors.Is(err, sql.ErrNoRows):
 			return err
 		}
-		replaced += n
 		body := make([]byte, 0, 4*len(vector.Values))
 		for _, value := range vector.Values {
 			body = binary.LittleEndian.AppendUint32(body, math.Float32bits(value))
 		}
-		if _, err := t.exec(
-			`INSERT INTO vectors (model, passage_id, document, user, namespace, body) VALUES (?, ?, ?, ?, ?, ?)`,
-			model, vector.PassageID, vector.DocumentID, vector.User, vector.Namespace, body,
-		); err != nil {
+		if err := t.queryRow(`INSERT INTO vectors (model, passage_id, document, user, namespace, body)
+			VALUES (?, ?, ?, ?, ?, ?) RETURNING n`,
+			[]any{model, vector.PassageID, vector.DocumentID, vector.User, vector.Namespace, body}, &n); err != nil {
+			return err
+		}
+		if err := signs.add(vectorPlace{vector.DocumentID, vector.User, vector.Namespace}, n, body); err != nil {
+			return err
+		}
+	}
+	if err := signs.flush(); err != nil {
+		return err
+	}
+	for document := range torn {
+		if err := rewriteSigns(t, document); err != nil {
 			return err
 		}
 	}
@@ -115,6 +137,9 @@ func (v *Vectors) DeleteVectors(ctx context.Context, documentID string, keep []s
 		if err != nil || n == 0 {
 			return err
 		}
+		if err := rewriteSigns(t, documentID); err != nil {
+			return err
+		}
 		if _, err := t.exec(dropEmptyModels); err != nil {
 			return err
 		}
@@ -130,15 +155,20 @@ func (v *Vectors) DeleteVectors(ctx context.Context, documentID string, keep []s
 func (v *Vectors) SearchVectors(
 	ctx context.Context, s chat.Scope, query []float32, documents []string, k int,
 ) ([]corpus.Hit, error) {
-	snapshot, err := v.memory.current(ctx, v.db)
+	signs, err := v.memory.current(ctx, v.db)
 	if err != nil {
 		return nil, fmt.Errorf("search vectors: %w", err)
 	}
-	if k <= 0 || len(snapshot.rows) == 0 {
+	if k <= 0 || len(signs.blocks) == 0 {
 		return nil, nil
 	}
-	if len(query) != snapshot.dimension {
+	if len(query) != signs.dimension {
 		return nil, errDimension
 	}
-	return snapshot.search(s, query, documents, k), nil
+	near := signs.nearest(query, signs.allowed(s, documents), max(leastCompared, comparedPerHit*k))
+	hits, err := v.compare(ctx, query, near, signs.places, k)
+	if err != nil {
+		return nil, fmt.Errorf("search vectors: %w", err)
+	}
+	return hits, nil
 }

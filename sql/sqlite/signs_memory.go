@@ -1,0 +1,149 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// signMemory is a model's part of the table of signs in memory. It is read at the first search and brought up to date
+// at each with the blocks that are new or gone; asking costs four small numbers. Another process may write as well.
+type signMemory struct {
+	model   string
+	mu      sync.Mutex // held while reading
+	present *signSnapshot
+	numbers map[vectorPlace]int32 // in present.places
+}
+
+// A signSnapshot never changes. A newer one may share its memory and have more behind the end.
+type signSnapshot struct {
+	changes, removals int64
+	model             int64 // vector_models.n; 0 while there is none
+	last              int64 // vector_signs.n of the newest block
+	dimension         int
+	blocks            []signBlock // ascending by n
+	places            []vectorPlace
+}
+
+// signBlock holds some vectors of a document.
+type signBlock struct {
+	n     int64  // vector_signs.n
+	place int32  // in places
+	body  []byte // for each vector 8 bytes of vectors.n, then its signs
+}
+
+// vectorPlace is a document and who sees it.
+type vectorPlace struct{ document, user, namespace string }
+
+// rowBytes is how many bytes a vector takes in a block.
+func (s *signSnapshot) rowBytes() int { return 8 + signBytes(s.dimension) }
+
+func (m *signMemory) current(ctx context.Context, db *DB) (*signSnapshot, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	next, err := m.next(ctx, db)
+	if err != nil {
+		m.present, m.numbers = nil, nil // half-read: the next search starts over
+		return nil, err
+	}
+	m.present = next
+	return next, nil
+}
+
+const vectorState = `SELECT vector_changes, vector_removals, coalesce(m.n, 0), coalesce(m.dimension, 0)
+	FROM corpus_state LEFT JOIN vector_models m ON m.name = ?`
+
+// next returns the present snapshot if nothing changed, else a newer one.
+func (m *signMemory) next(ctx context.Context, db *DB) (*signSnapshot, error) {
+	next := &signSnapshot{}
+	if m.present != nil {
+		*next = *m.present
+	}
+	var changes, removals, model int64
+	var dimension int
+	if err := db.queryRow(ctx, vectorState, []any{m.model}, &changes, &removals, &model, &dimension); err != nil {
+		return nil, err
+	}
+	if m.present != nil && changes == next.changes {
+		return m.present, nil
+	}
+	// What changed is read at one moment: the state and the blocks of two moments need not fit each other.
+	moment, err := db.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return nil, failure(err)
+	}
+	defer func() { _ = moment.Rollback() }() // it changed nothing
+	if err := moment.QueryRowContext(
+		ctx, vectorState, m.model,
+	).Scan(&changes, &removals, &model, &dimension); err != nil {
+		return nil, failure(err)
+	}
+	if next.model != model || m.numbers == nil {
+		m.numbers = make(map[vectorPlace]int32)
+		*next = signSnapshot{model: model, dimension: dimension, removals: removals}
+	}
+	if next.removals != removals {
+		if err := next.dropRemoved(ctx, moment); err != nil {
+			return nil, err
+		}
+	}
+	next.changes, next.removals = changes, removals
+	return next, m.readNew(ctx, moment, next)
+}
+
+// readNew appends the blocks that are newer than the snapshot's.
+func (m *signMemory) readNew(ctx context.Context, moment *sql.Tx, s *signSnapshot) error {
+	rows, err := moment.QueryContext(
+		ctx, `SELECT n, document, user, namespace, body FROM vector_signs WHERE model = ? AND n > ? ORDER BY n`,
+		s.model, s.last,
+	)
+	if err != nil {
+		return failure(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var block signBlock
+		var place vectorPlace
+		if err := rows.Scan(&block.n, &place.document, &place.user, &place.namespace, &block.body); err != nil {
+			return failure(err)
+		}
+		if len(block.body)%s.rowBytes() > 0 {
+			return fmt.Errorf("the signs of vectors of document %s have %d bytes instead of a multiple of %d",
+				place.document, len(block.body), s.rowBytes())
+		}
+		number, ok := m.numbers[place]
+		if !ok {
+			number = int32(len(s.places))
+			s.places = append(s.places, place)
+			m.numbers[place] = number
+		}
+		block.place, s.last = number, block.n
+		s.blocks = append(s.blocks, block)
+	}
+	return failure(rows.Err())
+}
+
+// dropRemoved leaves out the blocks that are no longer in the database, in a list of its own: searches may still read
+// the old one.
+func (s *signSnapshot) dropRemoved(ctx context.Context, moment *sql.Tx) error {
+	rows, err := moment.QueryContext(ctx, `SELECT n FROM vector_signs WHERE model = ? AND n <= ?`, s.model, s.last)
+	if err != nil {
+		return failure(err)
+	}
+	defer rows.Close()
+	left := make(map[int64]bool, len(s.blocks))
+	for rows.Next() {
+		var n int64
+		if err := rows.Scan(&n); err != nil {
+			return failure(err)
+		}
+		left[n] = true
+	}
+	if err := rows.Err(); err != nil {
+		return failure(err)
+	}
+	s.blocks = slices.DeleteFunc(slices.Clone(s.blocks), func(b signBlock) bool { return !left[b.n] })
+	return nil
+}

@@ -1,0 +1,196 @@
+package sqlite
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math/bits"
+	"runtime"
+	"slices"
+	"sync"
+
+	"footnote/chat"
+)
+
+// How many vectors a search looks at, and how closely. First it counts the signs that differ from the query's, for
+// all. For those with the fewest it adds up the query's numbers where a sign is positive. Those with the largest sums
+// are compared themselves (Vectors.compare). Of 41,700 sentences in English the ten nearest to 300 others, by
+// all-MiniLM-L6-v2, all came to be compared, of the fifty nearest 99.9 %. See TestTheNearestAreFoundByTheirSigns.
+const (
+	leastSummed    = 4000
+	shareSummed    = 200 // or one in 200 of all
+	leastCompared  = 500
+	comparedPerHit = 20
+)
+
+// blocksPerGoroutine is the number of blocks from which another goroutine pays.
+const blocksPerGoroutine = 64
+
+// nearVector is a vector that looks near.
+type nearVector struct {
+	n     int64 // vectors.n
+	place int32 // in signSnapshot.places
+}
+
+// allowed says for each of places whether a search may see it.
+func (s *signSnapshot) allowed(scope chat.Scope, documents []string) []bool {
+	wanted := make(map[string]bool, len(documents))
+	for _, id := range documents {
+		wanted[id] = true
+	}
+	allowed := make([]bool, len(s.places))
+	for i, place := range s.places {
+		allowed[i] = place.user == scope.User && scope.Holds(place.namespace) &&
+			(len(documents) == 0 || wanted[place.document])
+	}
+	return allowed
+}
+
+// seenBlock is a block that a search may see.
+type seenBlock struct {
+	*signBlock
+	from int // the number of its first vector among those of all seen blocks
+}
+
+// nearest returns the vectors that look nearest to the query by their signs, at most count, in no order.
+func (s *signSnapshot) nearest(query []float32, allowed []bool, count int) []nearVector {
+	var seen []seenBlock
+	all, size := 0, s.rowBytes()
+	for i := range s.blocks {
+		if b := &s.blocks[i]; allowed[b.place] {
+			seen = append(seen, seenBlock{b, all})
+			all += len(b.body) / size
+		}
+	}
+	if all <= count {
+		return takeAll(seen, size, all)
+	}
+	near, signs := leastDiffering(seen, signsOf(query), size, all, max(leastSummed, all/shareSummed))
+	sums, ranked := newSignSums(query), make([]rankedSum, len(near))
+	for i := range near {
+		ranked[i] = rankedSum{sums.sum(signs[i]), int32(i)}
+	}
+	slices.SortFunc(ranked, func(a, b rankedSum) int { return cmp.Compare(b.sum, a.sum) })
+	largest := make([]nearVector, min(count, len(ranked)))
+	for i := range largest {
+		largest[i] = near[ranked[i].of]
+	}
+	return largest
+}
+
+// rankedSum is the sum of the query's numbers where a vector's sign is positive, and which vector's.
+type rankedSum struct {
+	sum float32
+	of  int32
+}
+
+func takeAll(seen []seenBlock, size, all int) []nearVector {
+	near := make([]nearVector, 0, all)
+	for _, b := range seen {
+		for body := b.body; len(body) > 0; body = body[size:] {
+			near = append(near, nearVector{int64(binary.LittleEndian.Uint64(body)), b.place})
+		}
+	}
+	return near
+}
+
+// leastDiffering returns the vectors with the fewest signs that differ from the query's, count of them, and their
+// signs.
+func leastDiffering(
+	seen []seenBlock, query []uint64, size, all, count int,
+) (near []nearVector, signs [][]byte) {
+	distances := make([]uint16, all)
+	workers := max(1, min(runtime.GOMAXPROCS(0), len(seen)/blocksPerGoroutine))
+	share := (len(seen) + workers - 1) / workers
+	var counting sync.WaitGroup
+	for part := range slices.Chunk(seen, share) {
+		counting.Go(func() {
+			for _, b := range part {
+				countDiffering(distances[b.from:], b.body, query, size)
+			}
+		})
+	}
+	counting.Wait()
+
+	most, ties := leastWithin(distances, 64*len(query), count)
+	near, signs = make([]nearVector, 0, count), make([][]byte, 0, count)
+	for _, b := range seen {
+		for i, at := b.from, 0; at < len(b.body); i, at = i+1, at+size {
+			if distances[i] > most {
+				continue
+			}
+			if distances[i] == most {
+				if ties == 0 {
+					continue
+				}
+				ties--
+			}
+			row := b.body[at : at+size]
+			near = append(near, nearVector{int64(binary.LittleEndian.Uint64(row)), b.place})
+			signs = append(signs, row[8:])
+		}
+	}
+	return near, signs
+}
+
+// countDiffering counts for each vector of a block the signs that differ from the query's.
+func countDiffering(distances []uint16, body []byte, query []uint64, size int) {
+	for i := 0; len(body) >= size; i++ {
+		signs, differing := body[8:size], 0
+		for _, word := range query {
+			differing += bits.OnesCount64(word ^ binary.LittleEndian.Uint64(signs))
+			signs = signs[8:]
+		}
+		distances[i] = uint16(differing)
+		body = body[size:]
+	}
+}
+
+// leastWithin returns the distance that the count least are within, and how many of those at that very distance are
+// among them.
+func leastWithin(distances []uint16, largest, count int) (most uint16, ties int) {
+	counts := make([]int, largest+1)
+	for _, d := range distances {
+		counts[d]++
+	}
+	for d, n := range counts {
+		if n >= count {
+			return uint16(d), count
+		}
+		count -= n
+	}
+	return uint16(largest), len(distances)
+}
+
+// signsOf packs the signs of a query as those of vectors are.
+func signsOf(query []float32) []uint64 {
+	words := make([]uint64, (len(query)+63)/64)
+	for i, value := range query {
+		if value > 0 {
+			words[i/64] |= 1 << (i % 64)
+		}
+	}
+	return words
+}
+
+// signSums holds, for each byte of signs, the sum of the query's numbers where a bit is set.
+type signSums [][256]float32
+
+func newSignSums(query []float32) signSums {
+	sums := make(signSums, signBytes(len(query)))
+	for i := range sums {
+		for b := 1; b < 256; b++ {
+			sums[i][b] = sums[i][b&(b-1)]
+			if at := 8*i + bits.TrailingZeros8(uint8(b)); at < len(query) {
+				sums[i][b] += query[at]
+			}
+		}
+	}
+	return sums
+}
+
+func (s signSums) sum(signs []byte) (sum float32) {
+	for i, b := range signs {
+		sum += s[i][b]
+	}
+	return sum
+}
