@@ -21,6 +21,8 @@ func TestEveryEntranceRefusesTextThatNobodyCouldRead(t *testing.T) {
 		"POST /search":                `{"query":"a","filters":{"meta":{"b":"TEXT"}}}`,
 		"POST /v1/chat/completions": `{"model":"footnote","messages":[{"role":"user",` +
 			`"content":[{"type":"text","text":"TEXT"}]}]}`,
+		"POST /ui/chat": `{"id":"a","messages":[{"role":"user","parts":[{"type":"text",` +
+			`"text":"TEXT"}]}]}`,
 		"PATCH /sessions/" + session:                  `{"title":"TEXT"}`,
 		"POST /sessions/" + session + "/queue":        `{"message":"TEXT"}`,
 		"PATCH /sessions/" + session + "/queue/x":     `{"message":"TEXT"}`,

@@ -39,6 +39,11 @@ var rights = map[string]right{
 	"POST /v1/chat/completions": {
 		body: `{"model":"footnote","messages":[{"role":"user","content":"Why?"}],"session_id":"{session}"}`, want: 200,
 	},
+	"POST /ui/chat": {
+		body: `{"id":"{session}","messages":[{"role":"user","parts":[{"type":"text","text":"Why?"}]}]}`, want: 200,
+	},
+	"GET /ui/chat/:id/stream":                  {want: 204}, // as for a chat that is not there
+	"POST /ui/chat/:id/stop":                   {},
 	"GET /v1/models":                           {want: 200},
 	"GET /v1/models/:model":                    {},
 	"GET /agent/runs/:id":                      {},
@@ -157,7 +162,7 @@ func address(route string) string {
 	case strings.HasPrefix(path, "/documents/"), strings.HasPrefix(path, "/d/"):
 		id = "{doc}"
 	case strings.HasPrefix(path, "/sessions/"), strings.HasPrefix(path, "/agent/session/"),
-		strings.HasPrefix(path, "/c/"):
+		strings.HasPrefix(path, "/ui/chat/"), strings.HasPrefix(path, "/c/"):
 		id = "{session}"
 	}
 	return strings.Replace(path, ":id", id, 1)
@@ -247,6 +252,7 @@ func TestAnotherUsersSessionIDIsFree(t *testing.T) {
 	}
 	for _, route := range []string{
 		"/chat", "/agent/chat", "/agent/chat/structured", "/agent/query", "/v1/chat/completions",
+		"/ui/chat",
 	} {
 		bodies[route] = rights["POST "+route].body
 	}

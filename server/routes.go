@@ -80,6 +80,9 @@ func (s *Server) buildRoutes() *echo.Echo {
 	e.POST("/v1/chat/completions", s.v1.Chat)
 	e.GET("/v1/models", s.v1.Models)
 	e.GET("/v1/models/:model", s.v1.Model)
+	e.POST("/ui/chat", s.aisdk.Chat)
+	e.GET("/ui/chat/:id/stream", s.aisdk.Resume)
+	e.POST("/ui/chat/:id/stop", s.aisdk.Stop)
 	s.describedRoutes(e)
 
 	e.GET("/health", s.api.Health)
@@ -159,7 +162,8 @@ func (s *Server) describedRoutes(e *echo.Echo) {
 // texts: each of many slow readers would hold a compressor, which takes more memory than the part that is sent.
 func neverCompressed(c echo.Context) bool {
 	path := c.Path()
-	return httpio.WantsStream(c) || slices.Contains([]string{"/v1/chat/completions", "/mcp", "/metrics"}, path) ||
+	return httpio.WantsStream(c) ||
+		slices.Contains([]string{"/v1/chat/completions", "/ui/chat", "/mcp", "/metrics"}, path) ||
 		slices.ContainsFunc([]string{"/events", "/stream", "/file", "/text", "/pages/:page"}, func(end string) bool {
 			return strings.HasSuffix(path, end)
 		})

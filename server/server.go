@@ -1,6 +1,7 @@
 // Package server speaks HTTP. It puts the rooms together and has every route: page answers browsers, api programs, v1
-// clients made for OpenAI, mcpserver other models, and openapi describes what programs get. The rooms do not know
-// each other. What several need is below them: ask, find, runlog and httpio. No other packages know Echo.
+// clients made for OpenAI, aisdk those made with the AI SDK, mcpserver other models, and openapi describes what
+// programs get. The rooms do not know each other. What several need is below them: ask, find, runlog and httpio. No
+// other packages know Echo.
 package server
 
 import (
@@ -18,6 +19,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/keys"
+	"footnote/server/aisdk"
 	"footnote/server/api"
 	"footnote/server/ask"
 	"footnote/server/find"
@@ -65,10 +67,11 @@ type Config struct {
 
 // Server answers HTTP requests. It is safe for concurrent use.
 type Server struct {
-	api  *api.Handlers
-	v1   *v1.Handlers
-	mcp  *mcpserver.Handlers
-	page *page.Handlers
+	api   *api.Handlers
+	v1    *v1.Handlers
+	aisdk *aisdk.Handlers
+	mcp   *mcpserver.Handlers
+	page  *page.Handlers
 
 	limits     httpio.Limits
 	userLimits chat.Limits
@@ -125,6 +128,9 @@ func (s *Server) makeRooms(cfg Config) error {
 	}
 	searches := &find.Searcher{Store: cfg.Store}
 	s.v1 = &v1.Handlers{Logs: logs, Questions: asking, Bodies: bodies, Streams: s.streams}
+	// clients of these protocols send the whole conversation each time, with the outputs of its tools
+	threads := httpio.Bodies{Max: 8 * s.limits.JSONBody}
+	s.aisdk = &aisdk.Handlers{Store: cfg.Store, Runs: cfg.Runs, Logs: logs, Questions: asking, Bodies: threads}
 	s.mcp = &mcpserver.Handlers{
 		Library: cfg.Library, Logs: logs, Questions: asking, Searcher: searches, Bodies: bodies, Log: s.log,
 		Version: cfg.Version,

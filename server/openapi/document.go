@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/server/aisdk"
 	"footnote/server/httpio"
 	v1 "footnote/server/v1"
 )
@@ -120,7 +121,8 @@ type (
 
 const apiAbout = "Ask questions about your documents and get answers with footnotes that are checked against the " +
 	"documents' words. " +
-	"Bodies are JSON; a field that is not described is refused with 400 and its name, except under /v1. null means " +
+	"Bodies are JSON; a field that is not described is refused with 400 and its name, except under /v1 and /ui. " +
+	"null means " +
 	"that a field is absent. " +
 	"A field that stands twice in one object or is written in another case, and text with a NUL character, are " +
 	"refused with 400 and the field's name. " +
@@ -158,6 +160,7 @@ func Describe(l httpio.Limits, users chat.Limits, version string) (*Document, er
 		types.addEvent(kind)
 	}
 	types.responseSchema(v1.Chunk{})
+	types.responseSchema(aisdk.Chunk{})
 	doc.Components.Schemas, doc.asked = types.made, types.asked
 	return doc, errors.Join(types.err, doc.nameSame())
 }
@@ -198,15 +201,20 @@ func (op Operation) describeOperation(types *schemas) apiOperation {
 		out.addResponse(o.status, o.about, o.responseContent(types))
 	}
 	for _, code := range slices.Concat(op.fails, alwaysFails) {
-		kind, body := "application/problem+json", any(httpio.Problem{})
-		if strings.HasPrefix(op.Path, "/v1/") {
-			kind, body = echo.MIMEApplicationJSON, v1.Failed{}
-		}
-		out.addResponse(httpio.Status(code), codeWords[code], map[string]apiContent{
-			kind: {Schema: types.responseSchema(body)},
-		})
+		out.addResponse(httpio.Status(code), codeWords[code], op.failureContent(types))
 	}
 	return out
+}
+
+// failureContent is the form of an operation's failures.
+func (op Operation) failureContent(types *schemas) map[string]apiContent {
+	switch {
+	case strings.HasPrefix(op.Path, "/v1/"):
+		return map[string]apiContent{echo.MIMEApplicationJSON: {Schema: types.responseSchema(v1.Failed{})}}
+	case strings.HasPrefix(op.Path, "/ui/"):
+		return plainContent
+	}
+	return map[string]apiContent{"application/problem+json": {Schema: types.responseSchema(httpio.Problem{})}}
 }
 
 // addResponse puts another way to answer with a status beside those that are known.

@@ -1,6 +1,8 @@
 package openapi
 
 import (
+	"maps"
+
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"footnote/chat"
@@ -43,7 +45,7 @@ func DescribedFields() map[string]field {
 	}
 	fifty := field{Min: to(1), Max: to(50)}
 	share := field{Min: to(0), Max: to(1)}
-	return map[string]field{
+	described := map[string]field{
 		"Question.message":            message,
 		"Step.result":                 {about: stepResultAbout},
 		"QueryStep.result":            {about: stepResultAbout},
@@ -263,6 +265,8 @@ func DescribedFields() map[string]field {
 		},
 		"RejectedFile.detail": {about: "Why it was not taken, as a sentence."},
 	}
+	maps.Copy(described, clientFields())
+	return described
 }
 
 var (

@@ -26,6 +26,12 @@ var groups = []group{
 		"For programs made for OpenAI's API: set their base address to this server's /v1 and the model to footnote. " +
 			"Any key will do.",
 	},
+	{
+		"AI SDK and AG-UI",
+		"For pages and programs that are made with the AI SDK's useChat or AG-UI's HttpAgent. Failures under " +
+			"/ui are a " +
+			"sentence without anything around it.",
+	},
 	{"Service", "How the server is, and what it can do."},
 }
 
@@ -33,7 +39,7 @@ var groups = []group{
 func Operations() []Operation {
 	return slices.Concat(
 		askOperations(), runOperations(), steeringOperations(), sessionOperations(), documentOperations(),
-		v1Operations(), serviceOperations(),
+		v1Operations(), aisdkOperations(), serviceOperations(),
 	)
 }
 

@@ -82,7 +82,7 @@ func componentName(t reflect.Type) string {
 	return prefixes[path.Base(t.PkgPath())] + string(append([]rune{unicode.ToUpper(name[0])}, name[1:]...))
 }
 
-var prefixes = map[string]string{"v1": "V1", "mcpserver": "Mcp"}
+var prefixes = map[string]string{"v1": "V1", "mcpserver": "Mcp", "aisdk": "Ai"}
 
 func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema {
 	switch t {

@@ -48,6 +48,15 @@ func FailureOf(t *Trace) error {
 	return e
 }
 
+// Failure is the error of a run that has no answer to hand over: FailureOf, or why a guardrail held the answer back.
+func (t *Trace) Failure() error {
+	if t.Withheld() {
+		text, _ := t.Spoken()
+		return &chat.Error{Code: chat.CodeGuardrail, Message: text}
+	}
+	return FailureOf(t)
+}
+
 // APIStatus is a run's status as the API has it: "success" for a completed one.
 func APIStatus(status chat.RunStatus) string {
 	if status == chat.RunCompleted {

@@ -80,15 +80,6 @@ func newCompletion(t *runlog.Trace, base string) Completion {
 	}
 }
 
-// failureOf is the error of a run that has no answer to hand over.
-func failureOf(t *runlog.Trace) error {
-	if t.Withheld() {
-		text, _ := t.Spoken()
-		return &chat.Error{Code: chat.CodeGuardrail, Message: text}
-	}
-	return runlog.FailureOf(t)
-}
-
 // findAnnotations finds the footnotes of citations in a text. offset is how many characters of the content come before
 // it.
 func findAnnotations(markdown string, citations []chat.Citation, base string, offset int) []Annotation {

@@ -10,12 +10,10 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
-	"footnote/english"
 	"footnote/server/ask"
 	"footnote/server/httpio"
 	"footnote/server/runlog"
@@ -26,9 +24,6 @@ const ModelName = "footnote"
 
 // modelCreated is when that model came to be, in Unix seconds: clients want a time, and this one never changes.
 const modelCreated = 1767225600
-
-// unanswered stands in for an answer that a conversation lacks.
-const unanswered = "(This question was not answered.)"
 
 // Handlers answers the addresses below /v1.
 type Handlers struct {
@@ -180,7 +175,7 @@ func (h *Handlers) Chat(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := failureOf(t); err != nil {
+	if err := t.Failure(); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, newCompletion(t, httpio.Origin(c)))
@@ -216,10 +211,8 @@ func (body Question) toQuestion() (ask.Question, error) {
 		return q, httpio.Invalid(
 			`tool_choice must be "auto" or "none": the tools are Footnote's own, and it uses them by itself.`,
 		)
-	case len(body.Messages) == 0:
-		return q, httpio.Invalid(`The field "messages" is empty. Send at least one message with the role "user".`)
 	}
-	said, rules := "", []string{}
+	said, list := "", make([]ask.Said, 0, len(body.Messages))
 	for _, m := range body.Messages {
 		if !slices.Contains([]string{"user", "assistant", "system", "developer", "tool", "function"}, m.Role) {
 			return q, httpio.Invalid(`A message's role must be "user", "assistant", "system", "developer" or "tool".`)
@@ -230,62 +223,27 @@ func (body Question) toQuestion() (ask.Question, error) {
 				Message: "A message has a part that is not text. Send text alone, and upload files as documents.",
 			}
 		}
-		text := strings.TrimSpace(m.Content.text)
-		switch {
-		case m.Role == "tool" || m.Role == "function":
+		list = append(list, ask.Said{Role: m.Role, Text: m.Content.text})
+		switch m.Role {
+		case "tool", "function":
 			said = ""
-		case text == "" && m.Role != "user":
-		case m.Role == "system" || m.Role == "developer":
-			rules = append(rules, text)
-		case m.Role == said:
-			return q, httpio.Invalid(fmt.Sprintf(
-				"messages has two in a row with the role %q. The roles user and assistant take turns.", said,
-			))
-		default:
+		case "user", "assistant":
+			if m.Role == "assistant" && strings.TrimSpace(m.Content.text) == "" {
+				continue
+			}
+			if m.Role == said {
+				return q, httpio.Invalid(fmt.Sprintf(
+					"messages has two in a row with the role %q. The roles user and assistant take turns.", said,
+				))
+			}
 			said = m.Role
 		}
 	}
-	q.Instructions = strings.Join(rules, "\n\n")
-	if utf8.RuneCountInString(q.Instructions) > maxInstructions {
-		return q, httpio.Invalid(fmt.Sprintf(
-			"messages has more than %s characters with the role system or developer. Shorten them, or upload the "+
-				"long part as a document.",
-			english.Digits(maxInstructions),
-		))
+	if err := q.Take(list); err != nil {
+		return q, err
 	}
-	last := body.Messages[len(body.Messages)-1]
-	if last.Role != "user" {
-		return q, httpio.Invalid(`The last message must have the role "user": it is the question.`)
-	}
-	q.Message = last.Content.text
-	if body.SessionID == "" {
-		q.History = questionPairs(body.Messages[:len(body.Messages)-1])
+	if body.SessionID != "" {
+		q.History = nil
 	}
 	return q, nil
-}
-
-// maxInstructions is how many characters a client may say to the model besides its questions.
-const maxInstructions = 8000
-
-// questionPairs makes [question, answer] pairs of messages. What a client says besides (system, developer) and results
-// of tools it has are no part of it; a question without an answer is kept as such, and so are several answers to one
-// question.
-func questionPairs(messages []Message) [][2]string {
-	var turns [][2]string
-	for _, m := range messages {
-		text := m.Content.text
-		if strings.TrimSpace(text) == "" {
-			continue
-		}
-		switch last := len(turns) - 1; {
-		case m.Role == "user":
-			turns = append(turns, [2]string{text, unanswered})
-		case m.Role != "assistant" || last < 0: // a greeting before the first question answers nothing
-		case turns[last][1] == unanswered:
-			turns[last][1] = runlog.WithoutFootnotes(text)
-		default:
-			turns[last][1] += "\n\n" + runlog.WithoutFootnotes(text)
-		}
-	}
-	return turns
 }

@@ -3,7 +3,6 @@ package v1
 import (
 	"encoding/json"
 	"errors"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
@@ -40,19 +39,17 @@ type Delta struct {
 	Annotations      []Annotation `json:"annotations,omitempty"`       // before the end, of the whole content
 }
 
-// writer turns a run's events into chunks. A client can't take text back, so text is held until it is sure to belong
-// to the answer: its first footnote, or the answer itself. Text with footnotes that turns out to be a thought after
-// all stays, as a paragraph of its own.
+// writer turns a run's events into chunks. A client can't take text back, so what is told is a runlog.Draft's matter.
+// Text with footnotes that turns out to be a thought after all stays, as a paragraph of its own.
 type writer struct {
-	out     *httpio.EventStream
-	chunk   Chunk  // all but the choices
-	base    string // before the links of citations
-	usage   bool
-	sent    int    // characters of content that are out
-	segment string // the text since the last reset
-	told    int    // bytes of segment that are out
-	cites   []chat.Citation
-	tokens  chat.Tokens
+	out    *httpio.EventStream
+	chunk  Chunk  // all but the choices
+	base   string // before the links of citations
+	usage  bool
+	draft  runlog.Draft
+	sent   int // characters of content that are out
+	start  int // where the answer begins in them
+	tokens chat.Tokens
 }
 
 // streamChunks answers with a stream of chunks. A failure after its beginning comes as an error in the stream.
@@ -80,7 +77,7 @@ func (h *Handlers) streamChunks(c echo.Context, run chat.Run, usage bool) error 
 		return nil
 	}
 	if err == nil {
-		err = failureOf(t)
+		err = t.Failure()
 	}
 	if err != nil {
 		return errors.Join(err, w.sendFailure(err)) // the stream is open: this is only logged
@@ -94,36 +91,23 @@ func (w *writer) addEvent(ev chat.Event) error {
 	if err != nil {
 		return err
 	}
-	switch p := p.(type) {
-	case chat.Step:
-		if p.ToolName != "" && p.Message != "" {
-			return w.sendPiece(Delta{ReasoningContent: p.Message + "\n"}, nil)
+	if step, ok := p.(chat.Step); ok && step.ToolName != "" && step.Message != "" {
+		return w.sendPiece(Delta{ReasoningContent: step.Message + "\n"}, nil)
+	}
+	told := w.draft.Add(p)
+	if told.Withdrawn {
+		if err := w.sendText("\n\n"); err != nil {
+			return err
 		}
-	case chat.AnswerDelta:
-		w.segment += p.Text
-		if len(w.cites) > 0 {
-			return w.sendHeld()
-		}
-	case chat.Citation:
-		w.cites = append(w.cites, p)
-		return w.sendHeld()
-	case chat.AnswerReset:
-		told := w.told > 0
-		w.segment, w.told, w.cites = "", 0, nil
-		if told {
-			return w.sendText("\n\n")
-		}
-	case chat.Answer:
-		return w.sendAnswer(p)
+		w.start = w.sent
+	}
+	if err := w.sendText(told.Text); err != nil {
+		return err
+	}
+	if answer, ok := p.(chat.Answer); ok {
+		return w.sendAnnotations(answer)
 	}
 	return nil
-}
-
-// sendHeld sends what is held of the segment.
-func (w *writer) sendHeld() error {
-	text := w.segment[w.told:]
-	w.told = len(w.segment)
-	return w.sendText(text)
 }
 
 // sendText sends a piece of the answer and counts its characters, by which annotations find their places.
@@ -135,29 +119,10 @@ func (w *writer) sendText(text string) error {
 	return w.sendPiece(Delta{Content: &text}, nil)
 }
 
-// sendAnswer sends what is missing of the whole answer, and its citations. An answer that is not what was sent so far
-// comes as a paragraph of its own.
-func (w *writer) sendAnswer(a chat.Answer) error {
+// sendAnnotations sends the citations of the whole answer.
+func (w *writer) sendAnnotations(a chat.Answer) error {
 	w.tokens = a.Tokens
-	told := w.segment[:w.told]
-	start := w.sent - utf8.RuneCountInString(told)
-	switch {
-	case strings.HasPrefix(told, a.Markdown): // all of it is out
-	case strings.HasPrefix(a.Markdown, told):
-		if err := w.sendText(a.Markdown[len(told):]); err != nil {
-			return err
-		}
-	default:
-		if err := w.sendText("\n\n"); err != nil {
-			return err
-		}
-		start = w.sent
-		if err := w.sendText(a.Markdown); err != nil {
-			return err
-		}
-	}
-	w.segment, w.told = a.Markdown, len(a.Markdown)
-	if list := findAnnotations(a.Markdown, a.Citations, w.base, start); len(list) > 0 {
+	if list := findAnnotations(a.Markdown, a.Citations, w.base, w.start); len(list) > 0 {
 		return w.sendPiece(Delta{Annotations: list}, nil)
 	}
 	return nil
@@ -165,7 +130,7 @@ func (w *writer) sendAnswer(a chat.Answer) error {
 
 // sendEnd sends the rest of a run that was stopped, why it ended, what it used, and the mark that nothing follows.
 func (w *writer) sendEnd(j runlog.Judged) error {
-	if err := w.sendHeld(); err != nil {
+	if err := w.sendText(w.draft.Rest()); err != nil {
 		return err
 	}
 	stop, last := "stop", w.chunk

@@ -1,4 +1,4 @@
-package v1
+package ask
 
 import (
 	"testing"
@@ -7,25 +7,25 @@ import (
 )
 
 func TestAConversationBecomesTurns(t *testing.T) {
-	message := func(role, text string) Message { return Message{Role: role, Content: Content{text: text}} }
+	message := func(role, text string) Said { return Said{Role: role, Text: text} }
 	for _, tt := range []struct {
 		name string
-		in   []Message
+		in   []Said
 		want [][2]string
 	}{
 		{"nothing", nil, nil},
 		{"rules and results of tools are no turns",
-			[]Message{
+			[]Said{
 				message("system", "x"), message("user", "a"), message("tool", "y"), message("assistant", "b [2]."),
 			}, [][2]string{{"a", "b."}}},
 		{"a question without an answer stays",
-			[]Message{message("user", "a"), message("user", "b"), message("assistant", "c")},
+			[]Said{message("user", "a"), message("user", "b"), message("assistant", "c")},
 			[][2]string{{"a", unanswered}, {"b", "c"}}},
 		{"two answers are one",
-			[]Message{
+			[]Said{
 				message("user", "a"), message("assistant", "b"), message("assistant", ""), message("assistant", "c"),
 			}, [][2]string{{"a", "b\n\nc"}}},
-		{"a greeting answers nothing", []Message{message("assistant", "Hi!"), message("user", "a")},
+		{"a greeting answers nothing", []Said{message("assistant", "Hi!"), message("user", "a")},
 			[][2]string{{"a", unanswered}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,0 +1,189 @@
+// The AI SDK's own chat client against /ui/chat.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { AbstractChat, DefaultChatTransport } from 'ai'
+import { warranty } from './fixtures.mjs'
+import { add, binary, footnote, modelServer, until } from './footnote.mjs'
+
+const question = 'How long is the guarantee on the slates?'
+const textOf = message => message.parts.filter(p => p.type === 'text').map(p => p.text).join('\n\n')
+const tools = message => message.parts.filter(p => p.type === 'dynamic-tool')
+
+/** What useChat is without React: the SDK's client over plain values. */
+class Chat extends AbstractChat {
+  constructor(server, { headers, body, ...options } = {}) {
+    const state = {
+      status: 'ready', error: undefined, messages: [],
+      pushMessage: m => { state.messages = [...state.messages, m] },
+      popMessage: () => { state.messages = state.messages.slice(0, -1) },
+      replaceMessage: (i, m) => { state.messages = state.messages.map((old, at) => at === i ? structuredClone(m) : old) },
+      snapshot: value => structuredClone(value),
+    }
+    super({ state, transport: new DefaultChatTransport({ api: `${server.url}/ui/chat`, body, headers }), ...options })
+  }
+
+  get last() { return this.messages.at(-1) }
+}
+
+describe("the AI SDK's chat", () => {
+  let model, server, documents
+  before(async () => {
+    model = await modelServer({ delay: 5, tokens: 40 })
+    server = await footnote({ ...model.env, FOOTNOTE_MODEL: 'openai' })
+    documents = await add(server, { 'warranty.md': warranty })
+  }, { timeout: 60_000 })
+  after(async () => { await server?.stop(); await model?.stop() })
+
+  const run = message => server.json(`/agent/runs/${message.id}`)
+
+  it('gets an answer whose tools and sources are parts', async () => {
+    const ends = []
+    const chat = new Chat(server, { onFinish: end => ends.push(end) })
+    await chat.sendMessage({ text: question })
+    assert.equal(chat.error, undefined)
+    assert.equal(chat.status, 'ready')
+    const log = await run(chat.last)
+    assert.equal(log.session_id, chat.id)
+    assert.equal(textOf(chat.last), log.answer.answer)
+    const calls = log.steps.filter(s => s.tool_name)
+    assert.ok(calls.length >= 2, JSON.stringify(log.steps))
+    assert.deepEqual(tools(chat.last).map(p => [p.toolName, p.toolCallId, p.state, p.input, p.output]),
+      calls.map(s => [s.tool_name, s.call_id, 'output-available', s.tool_input, s.tool_output]))
+    const sources = chat.last.parts.filter(p => p.type === 'source-url')
+    assert.deepEqual(sources.map(s => [s.sourceId, s.title, s.url]), log.citations.map(c => [String(c.number), c.title, server.url + c.url]))
+    assert.ok(sources.length > 0 && sources[0].url.includes(documents['warranty.md']), JSON.stringify(sources))
+    assert.deepEqual(sources.map(s => s.providerMetadata.footnote.quote), log.citations.map(c => c.quote))
+    const page = await fetch(sources[0].url)
+    assert.match(await page.text(), /<mark class="[^"]*quote/)
+    assert.equal(chat.last.metadata.status, 'completed')
+    assert.equal(chat.last.metadata.footnote.confidence, log.answer.confidence)
+    assert.deepEqual([ends.length, ends[0].finishReason, ends[0].isError, ends[0].isAbort], [1, 'stop', false, false])
+  })
+
+  it('goes on with the session, asks again and edits in their places', async () => {
+    const chat = new Chat(server)
+    await chat.sendMessage({ text: question })
+    const first = chat.last.id
+    await chat.sendMessage({ text: 'How is it claimed?' })
+    const second = chat.last.id
+    assert.equal((await run(chat.last)).parent_id, first)
+    await chat.regenerate()
+    assert.equal(chat.messages.length, 4)
+    assert.notEqual(chat.last.id, second)
+    assert.deepEqual([(await run(chat.last)).parent_id, (await run(chat.last)).question], [first, 'How is it claimed?'])
+    await chat.sendMessage({ text: 'What is excluded?', messageId: chat.messages[0].id })
+    assert.equal(chat.messages.length, 2)
+    const edited = await run(chat.last)
+    assert.deepEqual([edited.parent_id ?? '', edited.question, edited.session_id], ['', 'What is excluded?', chat.id])
+  })
+
+  it('takes what an app adds to the body', async () => {
+    const chat = new Chat(server, { body: { toolset: 'react', document_ids: Object.values(documents) } })
+    await chat.sendMessage({ text: question })
+    assert.equal((await run(chat.last)).toolset, 'react')
+    const lost = new Chat(server, { body: { namespace: 'empty' } })
+    await lost.sendMessage({ text: question })
+    assert.match(lost.error.message, /^There are no documents in the namespace “empty”\./)
+  })
+
+  it('resumes an answer that is under way, and leaves alone one that is over', async () => {
+    const held = model.holdAfter(12)
+    const chat = new Chat(server)
+    const asked = chat.sendMessage({ text: question })
+    await held
+    await until(() => chat.last?.role === 'assistant' && tools(chat.last).length > 0, 'the client shows a tool')
+    await chat.stop() // closes its stream: the run goes on
+    await asked
+    assert.equal((await run(chat.last)).status, 'running')
+    const other = new Chat(server, { id: chat.id, messages: chat.messages.slice(0, 1) })
+    const resumed = other.resumeStream()
+    await until(() => other.last?.role === 'assistant', 'the client resumes')
+    model.release()
+    await resumed
+    const log = await run(other.last)
+    assert.deepEqual([log.status, textOf(other.last), other.messages.length], ['completed', log.answer.answer, other.messages.length])
+    assert.equal(other.last.id, chat.last.id)
+    assert.deepEqual(tools(other.last).map(p => p.toolCallId), log.steps.filter(s => s.tool_name).map(s => s.call_id))
+    const before = structuredClone(other.messages)
+    await other.resumeStream()
+    assert.deepEqual([other.status, other.messages], ['ready', before])
+    await new Chat(server).resumeStream() // a chat without a question
+  })
+
+  it('gets what it missed after the last number it saw', async () => {
+    const chat = new Chat(server)
+    await chat.sendMessage({ text: question })
+    const at = `${server.url}/ui/chat/${chat.id}/stream`
+    const whole = await (await fetch(`${at}?after=0`)).text()
+    const frames = whole.split('\n\n').filter(f => /^(id|data):/.test(f))
+    assert.equal(frames.at(-1), 'data: [DONE]')
+    const numbers = frames.flatMap(f => f.match(/^id: (\d+)/)?.[1] ?? [])
+    assert.ok(numbers.length > 5, whole)
+    for (const id of [numbers[0], numbers[4], numbers.at(-2)]) {
+      const rest = await (await fetch(at, { headers: { 'Last-Event-ID': id } })).text()
+      const cut = frames.findIndex(f => f.startsWith(`id: ${id}\n`)) + 1
+      assert.deepEqual(rest.split('\n\n').filter(f => /^(id|data):/.test(f)), frames.slice(cut), `after ${id}`)
+    }
+    assert.equal((await fetch(at, { headers: { 'Last-Event-ID': numbers.at(-1) } })).status, 204)
+    assert.equal((await fetch(at)).status, 204)
+  })
+
+  it('stops a run for good', async () => {
+    const held = model.holdAfter(12)
+    const chat = new Chat(server)
+    const asked = chat.sendMessage({ text: question })
+    await held
+    const stopped = await fetch(`${server.url}/ui/chat/${chat.id}/stop`, { method: 'POST' })
+    assert.equal(stopped.status, 204)
+    await asked
+    model.release()
+    assert.equal(chat.status, 'ready')
+    assert.equal((await run(chat.last)).status, 'cancelled')
+    assert.equal(chat.last.metadata.status, 'cancelled')
+    assert.equal((await fetch(`${server.url}/ui/chat/${chat.id}/stop`, { method: 'POST' })).status, 204)
+  })
+
+  it('shows faults as the sentences they are', async () => {
+    const told = async (text, options) => {
+      const chat = new Chat(server, options)
+      await chat.sendMessage(text)
+      assert.equal(chat.status, 'error')
+      return chat.error.message
+    }
+    assert.equal(await told({ text: ' ' }), 'The question is empty. Write one and send it again.')
+    assert.match(await told({ text: question }, { id: 'no/session' }), /^A session id has 1 to 128 letters/)
+    assert.match(await told({ text: question }, { body: { config: { max_steps: 0 } } }), /^config\.max_steps must be between/)
+    assert.match(await told({ text: 'Look', files: [{ type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,' }] }), /^The message has a file\./)
+    assert.equal(await told({ text: 'Why? #filter' }), "The model's provider refused to answer this. Ask in other words.")
+  })
+})
+
+describe('with keys and a limit of 1', () => {
+  let server, dir, key
+  before(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'footnote-keys-'))
+    const file = join(dir, 'keys')
+    key = execFileSync(binary, ['key', 'new', 'anna'], { env: { ...process.env, FOOTNOTE_CONFIG: '', FOOTNOTE_KEYS: file }, encoding: 'utf8' }).trim()
+    server = await footnote({ FOOTNOTE_MODEL: 'offline', FOOTNOTE_KEYS: file, FOOTNOTE_LIMITS_QUESTIONS_PER_DAY: '1' })
+  }, { timeout: 60_000 })
+  after(async () => {
+    await server?.stop()
+    if (dir) rmSync(dir, { recursive: true, force: true })
+  })
+
+  it("tells the AI SDK's chat who it is not, and when it may ask again", async () => {
+    const stranger = new Chat(server)
+    await stranger.sendMessage({ text: question })
+    assert.match(stranger.error.message, /key/)
+    assert.doesNotMatch(stranger.error.message, /[{}]/)
+    const chat = new Chat(server, { headers: { Authorization: `Bearer ${key}` } })
+    await chat.sendMessage({ text: question })
+    assert.equal(chat.status, 'ready')
+    await chat.sendMessage({ text: question })
+    assert.match(chat.error.message, /^You asked 1 question in 24 hours, which is the limit here\. You can ask again /)
+  })
+})

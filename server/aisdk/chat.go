@@ -1,0 +1,180 @@
+// Package aisdk answers clients made with Vercel's AI SDK: a chat is a session of the same id, an answer is a message
+// whose id is its run's, and it comes as a UI message stream, with tools, sources and thoughts as parts.
+package aisdk
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/server/ask"
+	"footnote/server/httpio"
+	"footnote/server/runlog"
+)
+
+// Handlers answers the addresses below /ui/chat.
+type Handlers struct {
+	Store     chat.Store
+	Runs      Canceller
+	Logs      *runlog.Reader
+	Questions *ask.Questions
+	Bodies    httpio.Bodies
+}
+
+// Canceller stops runs.
+type Canceller interface {
+	Cancel(ctx context.Context, scope chat.Scope, runID string) error
+}
+
+// Question is the body of POST /ui/chat, as the SDK's DefaultChatTransport sends it, with what an app may add to its
+// body. Fields that are not here are let in and have no effect.
+type Question struct {
+	ID          string         `json:"id"`
+	Messages    []Message      `json:"messages"`
+	Trigger     string         `json:"trigger"`
+	MessageID   *string        `json:"messageId"`
+	Namespace   string         `json:"namespace"`
+	DocumentIDs []string       `json:"document_ids"`
+	Toolset     string         `json:"toolset"`
+	Config      chat.RunConfig `json:"config"`
+}
+
+// Message is one of the SDK's UI messages.
+type Message struct {
+	ID    string `json:"id"`
+	Role  string `json:"role"`
+	Parts []Part `json:"parts"`
+}
+
+// Part is a part of a message. Of other types than text only the type is looked at.
+type Part struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// regenerates is the trigger of a question that is asked again.
+const regenerates = "regenerate-message"
+
+// Chat answers POST /ui/chat.
+func (h *Handlers) Chat(c echo.Context) error {
+	var body Question
+	if err := h.Bodies.ReadOpenJSON(c, &body); err != nil {
+		return err
+	}
+	after, err := httpio.LastSeen(c.Request())
+	if err != nil {
+		return err
+	}
+	q := ask.Question{
+		Namespace: body.Namespace, DocumentIDs: body.DocumentIDs, Toolset: body.Toolset, Config: body.Config,
+		Stream: true,
+	}
+	said, err := body.conversation()
+	if err != nil {
+		return err
+	}
+	if err := q.Take(said); err != nil {
+		return err
+	}
+	again := body.Trigger == regenerates || body.MessageID != nil
+	if err := h.Questions.Join(c, &q, body.ID, said, again); err != nil {
+		return err
+	}
+	run, err := h.Questions.Start(c, q)
+	if err != nil {
+		return err
+	}
+	return h.stream(c, run, after)
+}
+
+// conversation is the text of the messages.
+func (body Question) conversation() ([]ask.Said, error) {
+	said := make([]ask.Said, 0, len(body.Messages))
+	for i, m := range body.Messages {
+		var texts []string
+		for _, part := range m.Parts {
+			switch {
+			case part.Type == "text":
+				texts = append(texts, part.Text)
+			case part.Type == "file" && i == len(body.Messages)-1:
+				return nil, httpio.Invalid(
+					"The message has a file. Send text alone, and upload files as documents.",
+				)
+			}
+		}
+		said = append(said, ask.Said{ID: m.ID, Role: m.Role, Text: strings.Join(texts, "\n\n")})
+	}
+	return said, nil
+}
+
+// Resume answers GET /ui/chat/{id}/stream: with the run that is under way, from its beginning, or 204 without one. A
+// client that names the last number it has seen gets what follows of the last run, even if that is over.
+func (h *Handlers) Resume(c echo.Context) error {
+	after, err := httpio.LastSeen(c.Request())
+	if err != nil {
+		return err
+	}
+	numbered := c.QueryParam("after") != "" || c.Request().Header.Get("Last-Event-ID") != ""
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	session, err := h.Store.Session(ctx, scope, c.Param("id"))
+	switch {
+	case chat.CodeOf(err) == chat.CodeNotFound: // a client asks before its chat's first question
+		return c.NoContent(http.StatusNoContent)
+	case err != nil:
+		return err
+	case numbered && session.HeadID != "":
+		run, err := h.Store.Run(ctx, scope, session.HeadID)
+		if err != nil {
+			return err
+		}
+		return h.stream(c, run, after)
+	}
+	run, found, err := h.underWay(c, session)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return c.NoContent(http.StatusNoContent)
+	}
+	return h.stream(c, run, 0)
+}
+
+// Stop answers POST /ui/chat/{id}/stop: it stops the run that is under way, if there is one.
+func (h *Handlers) Stop(c echo.Context) error {
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	session, err := h.Store.Session(ctx, scope, c.Param("id"))
+	if err != nil {
+		return err
+	}
+	run, found, err := h.underWay(c, session)
+	if err == nil && found {
+		err = h.Runs.Cancel(ctx, scope, run.ID)
+	}
+	if err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// underWay finds the newest run of a session that is not over.
+func (h *Handlers) underWay(c echo.Context, session chat.Session) (run chat.Run, found bool, err error) {
+	if !session.Running {
+		return run, false, nil
+	}
+	runs, err := h.Store.Runs(c.Request().Context(), httpio.Scope(c), session.ID)
+	for _, r := range runs {
+		if r.Status == chat.RunRunning {
+			run, found = r, true
+		}
+	}
+	return run, found, err
+}
+
+// stream answers with a run from an event on.
+func (h *Handlers) stream(c echo.Context, run chat.Run, after int64) error {
+	c.Response().Header().Set("X-Vercel-AI-UI-Message-Stream", "v1")
+	return h.Logs.Retell(c, run, after, &teller{base: httpio.Origin(c)}, "[DONE]")
+}

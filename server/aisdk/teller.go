@@ -1,0 +1,186 @@
+package aisdk
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"strconv"
+
+	"footnote/chat"
+	"footnote/server/httpio"
+	"footnote/server/runlog"
+)
+
+// teller puts a run into chunks. Text with footnotes that turns out to be a thought after all stays, as a text part of
+// its own; other thoughts become reasoning. Sources come with the whole answer, when their numbers are sure.
+type teller struct {
+	base   string // before the links of sources
+	chunks []any  // of the event that is told
+
+	begun bool
+	texts int  // text parts so far
+	open  bool // whether the last one still grows
+	draft runlog.Draft
+	calls map[string]*call
+	cited bool // the sources are told
+}
+
+// call is what is told of a step.
+type call struct {
+	input   json.RawMessage // nil: not even that it is made
+	thought string
+}
+
+// Tell returns the chunks of an event.
+func (w *teller) Tell(t *runlog.Trace, p chat.Payload) []any {
+	w.chunks = nil
+	w.begin(t)
+	told := w.draft.Add(p)
+	if told.Withdrawn {
+		w.endText()
+	}
+	w.addText(told.Text)
+	switch p := p.(type) {
+	case chat.Step:
+		step, _ := t.Log.Step(p.CallID)
+		w.addStep(step)
+	case chat.Answer:
+		w.endText()
+		w.addSources(p.Citations)
+	}
+	return w.chunks
+}
+
+// End returns the last chunks: the rest of a run that was stopped, and how it ended.
+func (w *teller) End(t *runlog.Trace, failure error) []any {
+	w.chunks = nil
+	w.begin(t)
+	if failure == nil {
+		w.addText(w.draft.Rest())
+	}
+	w.endText()
+	if failure != nil {
+		w.add(Chunk{Type: "error", ErrorText: httpio.AsError(failure).Message})
+		return w.chunks
+	}
+	w.addSources(t.Citations)
+	judged, tokens := t.Judged(), t.Tokens
+	about := Metadata{
+		RunID: t.RunID, SessionID: t.SessionID, Status: t.Status, Tokens: &tokens, Footnote: &judged,
+	}
+	if t.Answer != nil {
+		about.Reason = t.Answer.StopReason
+	}
+	w.add(Chunk{Type: "finish-step"})
+	if t.Status == chat.RunCancelled {
+		w.add(Chunk{Type: "message-metadata", MessageMetadata: &about})
+		w.add(Chunk{Type: "abort", Reason: "The question was stopped."})
+		return w.chunks
+	}
+	w.add(Chunk{Type: "finish", FinishReason: "stop", MessageMetadata: &about})
+	return w.chunks
+}
+
+// begin tells once whose message it is.
+func (w *teller) begin(t *runlog.Trace) {
+	if w.begun {
+		return
+	}
+	w.begun, w.calls = true, map[string]*call{}
+	w.add(Chunk{
+		Type: "start", MessageID: t.RunID, MessageMetadata: &Metadata{RunID: t.RunID, SessionID: t.SessionID},
+	})
+	w.add(Chunk{Type: "start-step"})
+}
+
+func (w *teller) add(chunk Chunk) { w.chunks = append(w.chunks, chunk) }
+
+// textID names the text part that grows.
+func (w *teller) textID() string { return "text-" + strconv.Itoa(w.texts) }
+
+// addText goes on with the answer's text.
+func (w *teller) addText(text string) {
+	if text == "" {
+		return
+	}
+	if !w.open {
+		w.open = true
+		w.texts++
+		w.add(Chunk{Type: "text-start", ID: w.textID()})
+	}
+	w.add(Chunk{Type: "text-delta", ID: w.textID(), Delta: text})
+}
+
+// endText ends the text part that grows, if there is one.
+func (w *teller) endText() {
+	if w.open {
+		w.open = false
+		w.add(Chunk{Type: "text-end", ID: w.textID()})
+	}
+}
+
+// addStep tells what is new of a step: its thought, and of a tool call its input and what came of it.
+func (w *teller) addStep(step chat.Step) {
+	known := w.calls[step.CallID]
+	if known == nil {
+		known = &call{}
+		w.calls[step.CallID] = known
+	}
+	if step.Thought != "" && step.Thought != known.thought {
+		known.thought = step.Thought
+		id := "thought-" + step.CallID
+		w.add(Chunk{Type: "reasoning-start", ID: id})
+		w.add(Chunk{Type: "reasoning-delta", ID: id, Delta: step.Thought})
+		w.add(Chunk{Type: "reasoning-end", ID: id})
+	}
+	if step.ToolName == "" {
+		return
+	}
+	input := objectOr(step.ToolInput)
+	if !bytes.Equal(input, known.input) { // a person may have approved another one
+		known.input = input
+		w.add(Chunk{
+			Type: "tool-input-available", ToolCallID: step.CallID, ToolName: step.ToolName, Input: input,
+			Title: cmp.Or(step.Title, step.Message), Dynamic: true, ProviderExecuted: true,
+		})
+	}
+	chunk := Chunk{
+		ToolCallID: step.CallID, Dynamic: true, ProviderExecuted: true, ToolMetadata: &ToolMetadata{
+			Message: step.Message, DurationMS: step.DurationMS, Truncated: step.Truncated,
+		},
+	}
+	switch step.Status {
+	case chat.StatusPending, chat.StatusRunning:
+		return
+	case chat.StatusComplete:
+		chunk.Type, chunk.Output = "tool-output-available", objectOr(step.ToolOutput)
+	case chat.StatusError, chat.StatusCancelled, chat.StatusSkipped:
+		chunk.Type, chunk.ErrorText = "tool-output-error", step.Message
+		if step.Error != nil {
+			chunk.ErrorText = cmp.Or(step.Error.Message, step.Message)
+		}
+	}
+	w.add(chunk)
+}
+
+// objectOr is a JSON object, or the empty one if there is none.
+func objectOr(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("{}")
+	}
+	return raw
+}
+
+// addSources tells the sources of an answer once.
+func (w *teller) addSources(citations []chat.Citation) {
+	if w.cited {
+		return
+	}
+	w.cited = true
+	for _, source := range runlog.SourcesOf(citations, w.base) {
+		w.add(Chunk{
+			Type: "source-url", SourceID: strconv.Itoa(source.Number), URL: source.URL, Title: source.Title,
+			ProviderMetadata: &SourceMetadata{source},
+		})
+	}
+}
