@@ -37,6 +37,7 @@ type bench struct {
 
 	passages []int    // sizes of the library, for the scene scale
 	shapes   []string // what it is measured on
+	picture  string   // the file for its curves; none if empty
 }
 
 var scenes = []scene{
@@ -89,6 +90,7 @@ func main() {
 		b.shapes = strings.Split(list, ",")
 		return nil
 	})
+	flag.StringVar(&b.picture, "picture", "", "the file for an SVG of the scene scale's curves in the embedded mode")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

@@ -14,8 +14,12 @@ const (
 	passagesEach = 100
 )
 
-// searchMost is what a search of the scene scale may take, p95.
-const searchMost = time.Second
+// What searches of the scene scale may take, p95, and how much memory of its own the embedded mode.
+const (
+	searchMost = time.Second
+	hybridMost = 80 * time.Millisecond
+	anonMost   = 600 << 20
+)
 
 // scale: the same library in the embedded mode, and on PostgreSQL with Milvus.
 func benchScale(ctx context.Context, b *bench) (rows []row, err error) {
@@ -26,6 +30,7 @@ func benchScale(ctx context.Context, b *bench) (rows []row, err error) {
 	if wanted == nil {
 		wanted = []string{"embedded", "servers"}
 	}
+	var embedded []figures
 	for _, size := range sizes {
 		for _, name := range wanted {
 			found := false
@@ -39,13 +44,19 @@ func benchScale(ctx context.Context, b *bench) (rows []row, err error) {
 					return rows, fmt.Errorf("%s, %d passages: %w", name, size, err)
 				}
 				rows = append(rows, f.figureRows(name)...)
+				if name == "embedded" {
+					embedded = append(embedded, f)
+				}
 			}
 			if !found {
 				return rows, fmt.Errorf("there is no shape %q: embedded, servers", name)
 			}
 		}
 	}
-	return rows, nil
+	if b.picture == "" {
+		return rows, nil
+	}
+	return rows, drawScale(b.picture, embedded)
 }
 
 func (b *bench) atScale(ctx context.Context, s shape, size int) (f figures, err error) {
@@ -90,6 +101,10 @@ func (b *bench) atScale(ctx context.Context, s shape, size int) (f figures, err 
 	}
 	f.start = quantileOf(starts, .5)
 	if err := f.useLibrary(ctx, b, l, server); err != nil {
+		return f, err
+	}
+	f.anon = server.memoryField("RssAnon")
+	if err := f.searchBusy(ctx, b, server, size); err != nil {
 		return f, err
 	}
 	if l.servers != nil {
@@ -176,4 +191,35 @@ func timeQuery(ctx context.Context, server *process) (time.Duration, error) {
 	began := time.Now()
 	err := searchOnce(ctx, server, "hybrid", vocabulary[1500]+" "+vocabulary[3000])
 	return time.Since(began), err
+}
+
+// searchBusy measures searches while more documents come in, and the first one after that.
+func (f *figures) searchBusy(ctx context.Context, b *bench, server *process, size int) (err error) {
+	reading, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { // ends with reading
+		for i := 0; ; i += 20 {
+			files := map[string][]byte{}
+			for j := i; j < i+20; j++ {
+				files[fmt.Sprintf("more-%d.md", j)] = makeMarkdown(uint64(size+j), sectionsEach)
+			}
+			if _, err := uploadFiles(reading, server, files); err != nil {
+				if reading.Err() != nil {
+					err = nil
+				}
+				ended <- err
+				return
+			}
+		}
+	}()
+	f.busy, err = runQueries(ctx, server, "hybrid", 30, b.scaleTimes(400))
+	stop()
+	if err = errors.Join(err, <-ended); err != nil {
+		return err
+	}
+	if err := waitEmbedded(ctx, server); err != nil {
+		return err
+	}
+	f.changed, err = timeQuery(ctx, server)
+	return err
 }
