@@ -29,16 +29,14 @@ type signSnapshot struct {
 
 // signBlock holds some vectors of a document.
 type signBlock struct {
-	n     int64  // vector_signs.n
-	place int32  // in places
-	body  []byte // for each vector 8 bytes of vectors.n, then its signs
+	n     int64    // vector_signs.n
+	place int32    // in places
+	rows  []int64  // vectors.n
+	signs []uint64 // those of each row after one another, in whole words
 }
 
 // vectorPlace is a document and who sees it.
 type vectorPlace struct{ document, user, namespace string }
-
-// rowBytes is how many bytes a vector takes in a block.
-func (s *signSnapshot) rowBytes() int { return 8 + signBytes(s.dimension) }
 
 func (m *signMemory) current(ctx context.Context, db *DB) (*signSnapshot, error) {
 	m.mu.Lock()
@@ -103,15 +101,15 @@ func (m *signMemory) readNew(ctx context.Context, moment *sql.Tx, s *signSnapsho
 		return failure(err)
 	}
 	defer rows.Close()
+	var body sql.RawBytes
 	for rows.Next() {
 		var block signBlock
 		var place vectorPlace
-		if err := rows.Scan(&block.n, &place.document, &place.user, &place.namespace, &block.body); err != nil {
+		if err := rows.Scan(&block.n, &place.document, &place.user, &place.namespace, &body); err != nil {
 			return failure(err)
 		}
-		if len(block.body)%s.rowBytes() > 0 {
-			return fmt.Errorf("the signs of vectors of document %s have %d bytes instead of a multiple of %d",
-				place.document, len(block.body), s.rowBytes())
+		if block.rows, block.signs, err = readSigns(body, s.dimension); err != nil {
+			return fmt.Errorf("document %s: %w", place.document, err)
 		}
 		number, ok := m.numbers[place]
 		if !ok {

@@ -11,8 +11,8 @@ import (
 // signsPerBlock bounds a block: 128 vectors of 384 dimensions are 7 KB of signs.
 const signsPerBlock = 128
 
-// signBytes is how many bytes the signs of a vector take: whole words of 64 bits.
-func signBytes(dimension int) int { return (dimension + 63) / 64 * 8 }
+// signWords is how many words of 64 bits the signs of a vector take.
+func signWords(dimension int) int { return (dimension + 63) / 64 }
 
 // appendSigns appends the signs of a stored vector: a bit is set where a number is above zero.
 func appendSigns(to, body []byte) []byte {
@@ -26,6 +26,23 @@ func appendSigns(to, body []byte) []byte {
 		to = binary.LittleEndian.AppendUint64(to, word)
 	}
 	return to
+}
+
+// readSigns reads a block: vectors.n of each vector, and the signs of all after one another.
+func readSigns(body []byte, dimension int) (rows []int64, signs []uint64, err error) {
+	words := signWords(dimension)
+	size := 8 + 8*words
+	if len(body)%size > 0 {
+		return nil, nil, fmt.Errorf("signs of vectors have %d bytes instead of a multiple of %d", len(body), size)
+	}
+	rows, signs = make([]int64, 0, len(body)/size), make([]uint64, 0, len(body)/size*words)
+	for ; len(body) > 0; body = body[size:] {
+		rows = append(rows, int64(binary.LittleEndian.Uint64(body)))
+		for at := 8; at < size; at += 8 {
+			signs = append(signs, binary.LittleEndian.Uint64(body[at:]))
+		}
+	}
+	return rows, signs, nil
 }
 
 // signWriter collects the signs of vectors and writes a block when the next vector is of another document, or the
