@@ -26,7 +26,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: try-model eval-real run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx documents chromium bench bench-scale eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding clean
+.PHONY: try-model eval-real run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding clean
 
 # The embedding model that was fetched, unless a setting names another.
 run: build embedding
@@ -170,9 +170,14 @@ bench: build
 	$(GO) run ./e2e/bench
 
 # What docs/scale.md shows: one library in the embedded mode, then on a real PostgreSQL and a real Milvus, in two sizes. At most 30 minutes.
+# One process alone, to a million: make bench-scale PASSAGES=10000,100000,1000000 SHAPES=embedded PICTURE=docs/scale.svg
 PASSAGES ?= 10000,100000
 bench-scale: build postgres milvus
-	timeout -s INT 30m $(GO) run ./e2e/bench -only scale -passages $(PASSAGES)
+	timeout -s INT 30m $(GO) run ./e2e/bench -only scale -passages $(PASSAGES) $(if $(SHAPES),-shapes $(SHAPES)) $(if $(PICTURE),-picture $(PICTURE))
+
+# What docs/scale.md says of a search by meaning: how much of what is nearest it finds, with the real model. Seven minutes.
+recall: embedding
+	FOOTNOTE_EMBEDDING_DIR=$(CURDIR)/$(EMBEDDING) $(GO) run ./e2e/bench -only recall
 
 # Three replicas beside one, on a PostgreSQL that it starts, and the search of words beside the embedded mode's.
 bench-replicas: build postgres

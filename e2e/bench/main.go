@@ -56,6 +56,7 @@ var scenes = []scene{
 	{name: "crowded", run: benchCrowded, apart: true},
 	{name: "followed", run: benchFollowed, apart: true},
 	{name: "words", run: benchWords, apart: true},
+	{name: "recall", run: benchRecall, apart: true},
 }
 
 func main() {
@@ -70,7 +71,7 @@ func main() {
 	only := flag.String(
 		"only", "",
 		"comma-separated scenes: single, many, paced, idle, corpus, pdf, start, turns, and those left out unless "+
-			"they are named: scale, replicas (or its parts: unpaced, hundred, crowded, followed), words",
+			"they are named: scale, recall, replicas (or its parts: unpaced, hundred, crowded, followed), words",
 	)
 	b := &bench{}
 	flag.StringVar(&b.binary, "binary", "bin/footnote", "the Footnote binary to measure")

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/embed/bert"
+	"footnote/corpus/text"
+	"footnote/sql/sqlite"
+)
+
+// The scene recall: so many sentences are embedded, and so many others searched for.
+const (
+	recallSentences = 20_000
+	recallQueries   = 300
+	recallLeast     = 0.98
+)
+
+// recall: how many of the exactly nearest vectors a search by meaning finds, with a real model and real sentences, the
+// comments of Go's library. FOOTNOTE_EMBEDDING_DIR names the model's folder.
+func benchRecall(ctx context.Context, b *bench) (rows []row, err error) {
+	embedder, err := bert.Open(bert.Config{Dir: os.Getenv("FOOTNOTE_EMBEDDING_DIR"), Workers: runtime.GOMAXPROCS(0)})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, embedder.Close()) }()
+	said, err := commentSentences(b.scaleTimes(recallSentences) + recallQueries)
+	if err != nil {
+		return nil, err
+	}
+	var units [][]float32
+	for part := range slices.Chunk(said, 64) {
+		some, err := embedder.Embed(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		units = append(units, some...)
+	}
+	dir, err := os.MkdirTemp("", "footnote-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	db, err := sqlite.Open(ctx, filepath.Join(dir, "footnote.db"), slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	vectors, queries := db.Vectors(embedder.Model()), units[:recallQueries]
+	units = units[recallQueries:]
+	stored := make([]corpus.Vector, len(units))
+	for i, unit := range units {
+		stored[i] = corpus.Vector{
+			PassageID: fmt.Sprint(i), DocumentID: fmt.Sprint("d", i/100), User: chat.LocalUser,
+			Namespace: chat.DefaultNamespace, Values: unit,
+		}
+	}
+	if err := vectors.Upsert(ctx, stored); err != nil {
+		return nil, err
+	}
+	for _, k := range []int{10, 50} {
+		found := 0
+		for _, query := range queries {
+			hits, err := vectors.SearchVectors(ctx, chat.Local, query, nil, k)
+			if err != nil {
+				return nil, err
+			}
+			nearest := nearestUnits(units, query, k)
+			for _, h := range hits {
+				if nearest[h.PassageID] {
+					found++
+				}
+			}
+		}
+		recall := float64(found) / float64(k*len(queries))
+		rows = append(rows, row{
+			what:  fmt.Sprintf("recall@%d of %d sentences against the exact nearest", k, len(units)),
+			bound: fmt.Sprintf("≥ %.2f", recallLeast), got: fmt.Sprintf("%.4f", recall), ok: recall >= recallLeast,
+		})
+	}
+	return rows, nil
+}
+
+func nearestUnits(units [][]float32, query []float32, k int) map[string]bool {
+	cosines, order := make([]float64, len(units)), make([]int, len(units))
+	for i, unit := range units {
+		order[i] = i
+		for j, value := range unit {
+			cosines[i] += float64(value) * float64(query[j])
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(cosines[b], cosines[a]) })
+	nearest := make(map[string]bool, k)
+	for _, i := range order[:k] {
+		nearest[fmt.Sprint(i)] = true
+	}
+	return nearest
+}
+
+var errEnough = errors.New("enough sentences")
+
+// commentSentences returns n different sentences of eight words or more from the comments of Go's library, the first
+// ones first, so that a run is like the next.
+func commentSentences(n int) (said []string, err error) {
+	seen := map[string]bool{}
+	err = filepath.WalkDir(filepath.Join(runtime.GOROOT(), "src"), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || filepath.Ext(path) != ".go" || strings.Contains(path, "testdata") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, comment := range file.Comments {
+			words := []rune(strings.Join(strings.Fields(comment.Text()), " "))
+			for _, span := range text.Sentences(string(words)) {
+				s := string(words[span[0]:span[1]])
+				if strings.Count(s, " ") < 7 || len(s) > 300 || seen[s] {
+					continue
+				}
+				seen[s] = true
+				if said = append(said, s); len(said) == n {
+					return errEnough
+				}
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return said, err
+}
