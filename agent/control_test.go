@@ -252,7 +252,7 @@ func TestARunThatIsOldOrKeepsDyingIsInterrupted(t *testing.T) {
 	runCtx, stop := context.WithCancel(ctx)
 	defer stop()
 	ended := make(chan error, 1)
-	go func() { ended <- h.runs.Run(runCtx) }()
+	go func() { ended <- h.runs.KeepLeases(runCtx) }()
 	if d := h.wait(run.ID).done(); d.Status != chat.RunInterrupted {
 		t.Errorf("done = %+v, want Status %v", d, chat.RunInterrupted)
 	}

@@ -22,7 +22,7 @@ func (h *house) carriedOn(runID string) transcript {
 	h.Helper()
 	ctx, stop := context.WithCancel(h.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- h.runs.Run(ctx) }()
+	go func() { ended <- h.runs.KeepLeases(ctx) }()
 	got := h.wait(runID)
 	stop()
 	if err := <-ended; err != nil {

@@ -20,7 +20,7 @@ func TestAConversationGoesWhenItWasLeftAloneForThirtyDays(t *testing.T) {
 				c.KeepSessions, c.Lease = 30*day, 12*time.Hour
 			})
 		begun, end := make(chan error, 1), t.Context()
-		go func() { begun <- h.runs.Run(end) }()
+		go func() { begun <- h.runs.KeepLeases(end) }()
 		ask := func(session string) {
 			h.answer(chat.RunRequest{SessionID: session, Message: "Hello!"})
 		}

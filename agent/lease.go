@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Run keeps the leases of the runs under way, does what other servers were told about them, and takes over those of
-// servers that died or stopped, until ctx ends. At its start it takes over what was left behind: those runs go on
+// KeepLeases keeps the leases of the runs under way, does what other servers were told about them, and takes over those
+// of servers that died or stopped, until ctx ends. At its start it takes over what was left behind: those runs go on
 // from their last finished step, or end as interrupted.
-func (r *Runs) Run(ctx context.Context) error {
+func (r *Runs) KeepLeases(ctx context.Context) error {
 	if err := r.takeOverAtStart(ctx); err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func TestARunOfADeadServerIsTakenOverWithin35Seconds(t *testing.T) {
 			defer stop()
 			for _, r := range []*Runs{h.runs, two} {
 				working.Go(func() {
-					if err := r.Run(ctx); err != nil {
+					if err := r.KeepLeases(ctx); err != nil {
 						t.Error(err)
 					}
 				})

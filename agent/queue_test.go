@@ -181,7 +181,7 @@ func TestWaitingQuestionsSurviveARestart(t *testing.T) {
 	h.hire(offline.New(nil))
 	ctx, cancel = context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- h.runs.Run(ctx) }() // ends by ctx
+	go func() { done <- h.runs.KeepLeases(ctx) }() // ends by ctx
 	h.next("s", "What is the condition of the roof?").answer()
 	cancel()
 	if err := <-done; err != nil {

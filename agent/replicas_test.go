@@ -37,7 +37,7 @@ func (h *house) works(servers ...*Runs) {
 	var wg sync.WaitGroup
 	for _, r := range servers {
 		wg.Go(func() {
-			if err := r.Run(ctx); err != nil {
+			if err := r.KeepLeases(ctx); err != nil {
 				h.Errorf("Run: %v", err)
 			}
 		})

@@ -1,8 +1,8 @@
 // Package agent manages runs: it starts, queues, cancels, approves, repeats and takes them over. A run is the work on
 // one question, and package agent/run does it. Each run belongs to the server, not to a request: its goroutine goes
 // on when nobody looks, and all it does is in the run's log before anybody sees it. Several servers may share a
-// store: a lease says which of them works on a run. Start with Runs.Start and Runs.launchRun; Runs.Run is the loop that
-// keeps leases and takes over the runs of other servers.
+// store: a lease says which of them works on a run. Start with Runs.Start and Runs.launchRun; Runs.KeepLeases is the
+// loop that keeps leases and takes over the runs of other servers.
 package agent
 
 import (

@@ -180,7 +180,7 @@ func TestARunWhoseLeaseWasLostSaysNothingMore(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if err := h.runs.Run(ctx); err != nil {
+		if err := h.runs.KeepLeases(ctx); err != nil {
 			t.Errorf("Run: %v, want no error", err)
 		}
 	})

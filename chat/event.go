@@ -24,13 +24,13 @@ const (
 	KindAnswerReset   Kind = "answer_reset"
 	KindCitation      Kind = "citation"
 	KindAnswer        Kind = "answer"
-	KindReset         Kind = "reset"
+	KindStartOver     Kind = "reset"
 	KindRunDone       Kind = "run_done"
 )
 
 // Kinds lists every kind once, in the order of a run's life.
 var Kinds = []Kind{
-	KindRunStarted, KindReasoningStep, KindAnswerDelta, KindAnswerReset, KindCitation, KindAnswer, KindReset,
+	KindRunStarted, KindReasoningStep, KindAnswerDelta, KindAnswerReset, KindCitation, KindAnswer, KindStartOver,
 	KindRunDone,
 }
 
@@ -104,7 +104,7 @@ func (e Event) Payload() (Payload, error) {
 		p, err = decodePayload[Citation](e.Body)
 	case KindAnswer:
 		p, err = decodePayload[Answer](e.Body)
-	case KindReset:
+	case KindStartOver:
 		p, err = decodePayload[Reset](e.Body)
 	case KindRunDone:
 		p, err = decodePayload[RunDone](e.Body)

@@ -41,8 +41,8 @@ var examples = map[Kind]Payload{
 		Coverage:  Coverage{Searched: 1, Opened: 2, PagesRead: 3, EmptySearches: []string{"q"}},
 		StepsUsed: 4, Tokens: Tokens{In: 5, Out: 6}, Cost: new(0.01), LatencyMS: 8, StopReason: StopMaxSteps,
 		FollowUps: []string{"f"}},
-	KindReset:   Reset{Last: 9},
-	KindRunDone: RunDone{Status: RunFailed, Error: &StepError{Code: CodeModelFailed, Message: "m", Retryable: true}},
+	KindStartOver: Reset{Last: 9},
+	KindRunDone:   RunDone{Status: RunFailed, Error: &StepError{Code: CodeModelFailed, Message: "m", Retryable: true}},
 }
 
 var exampleResult = StepResult{

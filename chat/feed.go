@@ -122,9 +122,10 @@ func (f *Feed) Read(ctx context.Context, s Scope, runID string, after int64) (Pa
 	return f.readStore(ctx, s, runID, after, r)
 }
 
-// More is Read for readers that already watch the run. After a Wake one of them reads the store for all, so that a
-// thousand readers cost the store no more than one. Before the Wake, More may miss what another process appended.
-func (f *Feed) More(ctx context.Context, s Scope, runID string, after int64) (Page, error) {
+// ReadWatched is Read for readers that already watch the run. After a Wake one of them reads the store for all, so that
+// a thousand readers cost the store no more than one. Before the Wake, ReadWatched may miss what another process
+// appended.
+func (f *Feed) ReadWatched(ctx context.Context, s Scope, runID string, after int64) (Page, error) {
 	r := f.lookupRun(runID)
 	if r == nil {
 		return f.readStore(ctx, s, runID, after, nil)

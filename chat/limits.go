@@ -27,7 +27,7 @@ const (
 	DiskReserveMiB LimitName = "disk_reserve_mib"
 )
 
-// Resource is what a user spends and gets back after a limit's Window. Its names are in databases.
+// Resource is what a user spends and gets back after a limit's Span. Its names are in databases.
 type Resource string
 
 // What users spend.
@@ -175,9 +175,9 @@ func (l Limits) SpendLimits(what Resource) []SpendLimit {
 // none.
 type FullSince func(what Resource, since time.Time, room int64) (time.Time, error)
 
-// Check fails with an *OverLimit if one of windows has no room for n more.
-func (l Limits) Check(windows []SpendLimit, n int64, now time.Time, full FullSince) error {
-	for _, w := range windows {
+// Check fails with an *OverLimit if one of limits has no room for n more.
+func (l Limits) Check(limits []SpendLimit, n int64, now time.Time, full FullSince) error {
+	for _, w := range limits {
 		if n > w.Most {
 			return l.Over(w.Name, now, time.Time{})
 		}

@@ -287,7 +287,7 @@ func (Citation) Kind() Kind { return KindCitation }
 func (Answer) Kind() Kind { return KindAnswer }
 
 // Kind returns KindReset.
-func (Reset) Kind() Kind { return KindReset }
+func (Reset) Kind() Kind { return KindStartOver }
 
 // Kind returns KindRunDone.
 func (RunDone) Kind() Kind { return KindRunDone }

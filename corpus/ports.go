@@ -59,16 +59,17 @@ type Documents interface {
 	// nothing. Parallel puts get as much as there is room for, and no more.
 	Put(ctx context.Context, d Document) (stored Document, duplicate bool, err error)
 
-	// SetState moves a document that still has the given SHA256 to a state; failure only with StateFailed.
-	// It fails with chat.CodeConflict if the document was cancelled or has another version by now.
+	// SetState moves a document that still has the given SHA256 to a state; failure only with StateFailed. It fails
+	// with chat.CodeConflict if the document was cancelled or has another version by now, or if it is ready and the
+	// state is another one: a worker that lost its job without knowing takes nothing back.
 	SetState(ctx context.Context, id, sha256 string, state State, p Progress, failure *Failure) error
 
 	// SetSemantic records the state of a document's vectors.
 	SetSemantic(ctx context.Context, id, sha256 string, s Semantic) error
 
 	// PutContent replaces a document's content with that of version c.SHA256, its lexical index included, and makes
-	// it ready, in one transaction. It fails with chat.CodeConflict if the document was cancelled, deleted or has
-	// another version by now.
+	// it ready. Who reads meanwhile sees the old content or the new one, never a part. It fails with chat.CodeConflict
+	// if the document was cancelled, deleted or has another version by now.
 	PutContent(ctx context.Context, id string, c Content) error
 
 	// Get returns a document; List one page of them and the next cursor, empty at the end.
@@ -268,7 +269,8 @@ type Worker struct {
 	Do func(ctx context.Context, job Job) error
 }
 
-// JobLease is how long a job rests when the process that worked on it has died. Then another does it.
+// JobLease is how long a job rests when the process that worked on it has died. Then another does it. (The lease of a
+// run, agent.Config.Lease, is another one.)
 const JobLease = 20 * time.Second
 
 // What a document is blamed for the end of a process. A server also dies when somebody kills it, and can't tell that

@@ -79,7 +79,7 @@ type Request struct {
 }
 
 // Part is a piece of a reply: any number of Text, Quoted, Reasoning and Signature as they come, at most one Rethought,
-// each Call when it is whole and its arguments are a JSON object, exactly one Done last, Notices anywhere before it,
+// each Call when it is whole (Malformed says why it must not run), exactly one Done last, Notices anywhere before it,
 // and Readings before all others.
 type Part interface{ part() }
 

@@ -1,14 +1,10 @@
 package run
 
 import (
-	"context"
-	"fmt"
 	"strings"
-	"time"
 	"unicode"
 
 	"footnote/agent/ground"
-	"footnote/chat"
 )
 
 // repeatedLeast is how many letters and digits a sentence or line needs for its repetition to say that a model turns in
@@ -98,61 +94,4 @@ func sentenceEnd(s string) int {
 		}
 	}
 	return -1
-}
-
-// saysNothing reports whether a reply is no answer: numbers of passages alone, or besides only the question again. It
-// compares words, in any language that separates them. A reply with any word of its own is an answer.
-func saysNothing(reply, asked string) bool {
-	said, question := map[string]bool{}, map[string]bool{}
-	for _, words := range []struct {
-		of   string
-		into map[string]bool
-	}{{ground.WithoutMarkers(reply), said}, {asked, question}} {
-		for _, word := range strings.FieldsFunc(strings.ToLower(words.of), func(r rune) bool {
-			return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-		}) {
-			words.into[word] = true
-		}
-	}
-	for word := range said {
-		if !question[word] {
-			return false
-		}
-	}
-	return 2*len(said) > len(question) || len(said) == 0 // else it chooses one of what the question names
-}
-
-// A model that reads for longer than this is worth a step that shows how far it is.
-const slowReading = 2 * time.Second
-
-// readingStep shows how much of a request a slow model has read. Only servers that report their progress (llama.cpp)
-// send anything to show.
-type readingStep struct {
-	log   *eventLog
-	begun time.Time
-	step  chat.Step // empty until it is shown
-}
-
-// showProgress brings the step up to date; share is 0–1.
-func (r *readingStep) showProgress(ctx context.Context, share float64) error {
-	if share <= 0 || share >= 1 || r.step.CallID == "" && time.Since(r.begun) < slowReading {
-		return nil
-	}
-	if r.step.CallID == "" {
-		r.step = r.log.newStep("reading", chat.ActionThinking, chat.StatusRunning, "")
-	}
-	r.step.Message = fmt.Sprintf("The model is reading: %.0f %%", share*100)
-	return r.log.emitEvents(ctx, r.log.trackStep(r.step))
-}
-
-// endStep ends the step, if it is shown.
-func (r *readingStep) endStep(ctx context.Context) error {
-	if r.step.CallID == "" {
-		return nil
-	}
-	r.step.Status, r.step.ToolStatus = chat.StatusComplete, chat.StatusComplete
-	r.step.Message, r.step.DurationMS, r.step.Timestamp = "The model read", sinceMS(r.begun), nowSeconds()
-	ended := r.log.trackStep(r.step)
-	r.step = chat.Step{}
-	return r.log.emitEvents(ctx, ended)
 }

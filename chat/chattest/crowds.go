@@ -18,7 +18,7 @@ func (d desk) follow(
 	wake, stop := d.Watch(runID)
 	defer stop()
 	read := d.Read
-	for at = after; ; read = d.More {
+	for at = after; ; read = d.ReadWatched {
 		news := wake()
 		page, err := read(ctx, anna, runID, at)
 		if err != nil {

@@ -128,7 +128,7 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 			before := d.reads.Load()
 			var first []*chat.Entry
 			for i := range at {
-				page, err := d.More(t.Context(), anna, run.ID, at[i])
+				page, err := d.ReadWatched(t.Context(), anna, run.ID, at[i])
 				if err != nil || page.Last != want || page.Over != over || int64(len(page.Entries)) != want-at[i] {
 					t.Fatalf("More after %d = %d entries, last %d, over %v, %v; want those up to %d", at[i], len(
 						page.Entries,
@@ -138,7 +138,8 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 					t.Fatal("a second reader got entries of its own")
 				}
 				first, at[i] = page.Entries, page.Last
-				if again, err := d.More(t.Context(), anna, run.ID, at[i]); err != nil || len(again.Entries) != 0 ||
+				if again, err := d.ReadWatched(t.Context(), anna, run.ID, at[i]); err != nil ||
+					len(again.Entries) != 0 ||
 					again.Over != over {
 					t.Fatalf("More at the end = %d entries, over %v, %v", len(again.Entries), again.Over, err)
 				}
@@ -169,13 +170,14 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 		d.read(run.ID, 0)
 		appendBy(d, owner, run.ID, deltas(3)...)
 		// read at the other server
-		if page, err := d.More(t.Context(), anna, run.ID, 3); err != nil || page.Last != 3 || len(page.Entries) != 0 {
+		if page, err := d.ReadWatched(t.Context(), anna, run.ID, 3); err != nil || page.Last != 3 ||
+			len(page.Entries) != 0 {
 			t.Errorf("More after 3 = %d entries, last %d, %v; want none, last 3", len(page.Entries), page.Last, err)
 		}
 		d.wantFrom("read at once", run.ID, 3, false)
-		_, err := d.More(t.Context(), bert, run.ID, 0)
+		_, err := d.ReadWatched(t.Context(), bert, run.ID, 0)
 		wantCode(t, "another user's More", err, chat.CodeNotFound)
-		_, err = d.More(t.Context(), anna, chat.NewID(), 1)
+		_, err = d.ReadWatched(t.Context(), anna, chat.NewID(), 1)
 		wantCode(t, "More of a run that is not there", err, chat.CodeNotFound)
 	})
 	withFeed(t, open, "a run taken over from a dead server is whole", func(t *testing.T, d desk) {

@@ -102,7 +102,7 @@ func (f *follower) readStream(ctx context.Context, yield func([]byte) bool) (ove
 			return false, fmt.Errorf("the server sent something that is no event: %w", err)
 		}
 		switch {
-		case fr.id == 0 && head.Type == chat.KindReset:
+		case fr.id == 0 && head.Type == chat.KindStartOver:
 			// the end of the log was lost: what is written in its place has the same numbers
 			f.last = min(f.last, head.Last)
 		case fr.id > f.last:

@@ -246,6 +246,23 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("state %s", got.State)
 		}
 	})
+	t.Run("a late worker can't take a version back that is ready", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		d := ingest(t, ds, file("a.md", ""), "words")
+		for _, state := range []corpus.State{corpus.StateParsing, corpus.StateFailed} {
+			var failure *corpus.Failure
+			if state == corpus.StateFailed {
+				failure = &corpus.Failure{Code: "internal", Detail: "Something went wrong."}
+			}
+			wantCode(t, "SetState of a ready document", ds.SetState(
+				t.Context(), d.ID, d.SHA256, state, corpus.Progress{Stage: "parsing"}, failure,
+			), chat.CodeConflict)
+		}
+		if got := mustGet(t, ds, alice, d.ID); got.State != corpus.StateReady {
+			t.Errorf("state = %s, want %s", got.State, corpus.StateReady)
+		}
+	})
 	t.Run("only what is under way can be cancelled", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)

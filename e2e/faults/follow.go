@@ -91,13 +91,13 @@ func (a *asked) isDone() bool {
 func (c *cell) takeEvent(a *asked, e event) bool {
 	last := a.lastEvent()
 	switch {
-	case e.name == string(chat.KindReset) && c.forgets:
+	case e.name == string(chat.KindStartOver) && c.forgets:
 		c.mu.Lock()
 		c.takes++
 		c.mu.Unlock()
 		a.seen = nil
 		return false
-	case e.name == string(chat.KindReset):
+	case e.name == string(chat.KindStartOver):
 		c.addCounts(func(n *counts) { n.lost++ })
 		c.noteProblem("%s (%s): the server says that its log ends before %d", a.run, a.key, last)
 		a.seen = nil

@@ -164,7 +164,8 @@ type said struct {
 	calls []llm.Call
 }
 
-// speed is in tokens a second; 0: not known. In counts the prompt until the first piece, out the pieces behind it.
+// speed is in tokens a second; 0: not known. in is the prompt's, until the reply's first piece; out is the reply's,
+// from then on.
 type speed struct{ in, out float64 }
 
 // timeReply sends a request and takes the time.

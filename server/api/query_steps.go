@@ -78,7 +78,7 @@ func (a *Handlers) queryFrame(ctx context.Context, scope chat.Scope, runID strin
 				return dst, err
 			}
 			return stepFrame(&steps, dst, entry)
-		case chat.KindReset:
+		case chat.KindStartOver:
 			steps = runlog.Trace{}
 		case chat.KindRunDone:
 			t, err := a.Logs.Trace(ctx, scope, runID)

@@ -53,7 +53,7 @@ func (f *fragments) joinRun(
 	}
 	d.readers++
 	frame = func(dst []byte, entry *chat.Entry) ([]byte, error) {
-		if entry.Type == chat.KindReset {
+		if entry.Type == chat.KindStartOver {
 			return d.startOver(dst, run) //nolint:contextcheck // drawn in memory
 		}
 		drawn, err := f.drawEntry(ctx, s, d, entry)
@@ -78,7 +78,7 @@ func (d *drawnRun) startOver(dst []byte, run string) ([]byte, error) {
 	if err := views.OverFragment(newFold(run, nil).turn).Render(context.Background(), &b); err != nil {
 		return dst, fmt.Errorf("draw the start of run %s: %w", run, err)
 	}
-	return httpio.AppendFrame(dst, 0, string(chat.KindReset), b.Bytes()), nil
+	return httpio.AppendFrame(dst, 0, string(chat.KindStartOver), b.Bytes()), nil
 }
 
 // drawEntry returns the frame of entry. What came before it is applied, but not drawn unless a reader asks for it.

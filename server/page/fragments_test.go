@@ -267,7 +267,7 @@ func TestAFragmentIsAFunctionOfTheLog(t *testing.T) {
 }
 
 func TestEveryKindOfEventHasAFragment(t *testing.T) {
-	seen := map[chat.Kind]bool{chat.KindReset: true} // is no part of a log: see startOver
+	seen := map[chat.Kind]bool{chat.KindStartOver: true} // is no part of a log: see startOver
 	f := newFold(drawnRunID, views.NewMarkdown())
 	for _, entry := range entriesOf(t, wholeLog()) {
 		if drawEntry(t, f, entry) != "" {

@@ -94,7 +94,7 @@ func (r *Reader) Follow(c echo.Context, runID string, after int64, f Follower) e
 			}
 		}
 		news = wake()
-		if page, err = r.Feed.More(ctx, scope, runID, after); err != nil {
+		if page, err = r.Feed.ReadWatched(ctx, scope, runID, after); err != nil {
 			return err // the stream is open: this is only logged, and the reader comes back
 		}
 		if after > page.Last && len(page.Entries) == 0 { // the log has lost its end, and something else may follow

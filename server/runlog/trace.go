@@ -187,7 +187,7 @@ func (r *Reader) Listen(
 	heartbeat := time.NewTicker(r.Streams.Heartbeat)
 	defer heartbeat.Stop()
 	read := r.Feed.Read
-	for after := int64(0); ; read = r.Feed.More {
+	for after := int64(0); ; read = r.Feed.ReadWatched {
 		news := wake()
 		page, err := read(ctx, scope, runID, after)
 		if err != nil {

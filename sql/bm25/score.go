@@ -28,20 +28,22 @@ func (d Directory) Frequent() int { return max(frequentAtLeast, d.Passages/frequ
 
 // A Counted is a term with the number of passages that hold it.
 type Counted struct {
-	Term  string
-	Found int
+	Term     string
+	Passages int
 }
 
 // SelectTerms returns the terms that take part in a search, rarest first, without those that nothing holds.
 func (d Directory) SelectTerms(terms []Counted) []string {
-	all := slices.DeleteFunc(slices.Clone(terms), func(c Counted) bool { return c.Found == 0 })
+	all := slices.DeleteFunc(slices.Clone(terms), func(c Counted) bool { return c.Passages == 0 })
 	slices.SortFunc(
-		all, func(a, b Counted) int { return cmp.Or(cmp.Compare(a.Found, b.Found), cmp.Compare(a.Term, b.Term)) },
+		all, func(a, b Counted) int {
+			return cmp.Or(cmp.Compare(a.Passages, b.Passages), cmp.Compare(a.Term, b.Term))
+		},
 	)
 	var chosen []string
 	total := 0
 	for _, c := range all {
-		if total += c.Found; len(chosen) > 0 && (c.Found > d.Frequent() || total > maxPostings+d.Passages/10) {
+		if total += c.Passages; len(chosen) > 0 && (c.Passages > d.Frequent() || total > maxPostings+d.Passages/10) {
 			break
 		}
 		chosen = append(chosen, c.Term)

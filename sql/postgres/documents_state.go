@@ -56,11 +56,15 @@ func (ds *Documents) SetState(
 		if err != nil {
 			return err
 		}
-		if _, err = t.exec(
-			`UPDATE documents SET state = $2, progress = $3, failure = $4 WHERE n = $1`, n, string(state), progress,
-			reason,
-		); err != nil {
+		moved, err := t.exec(
+			`UPDATE documents SET state = $2, progress = $3, failure = $4 WHERE n = $1
+				AND (state <> $5 OR $2 = $5)`, n, string(state), progress, reason, string(corpus.StateReady),
+		)
+		if err != nil {
 			return err
+		}
+		if moved == 0 {
+			return errOtherVersion
 		}
 		return ds.db.tellOf(t, id)
 	})

@@ -19,7 +19,7 @@ type Index struct {
 	directory directory
 	similar   similarTerms
 	parts     cache[Place, part]
-	terms     cache[seen, *found]
+	terms     cache[seen, *termPassages]
 	analysers text.Analysers
 }
 
@@ -87,7 +87,9 @@ func (x *Index) searchTerms(
 	}
 	var lists [][]bm25.Scored
 	for _, term := range r.SelectTerms(countedTerms(all)) {
-		list, err := r.scoredPassages(ctx, all[slices.IndexFunc(all, func(f *found) bool { return f.Term == term })])
+		list, err := r.scoredPassages(
+			ctx, all[slices.IndexFunc(all, func(f *termPassages) bool { return f.Term == term })],
+		)
 		if err != nil {
 			return nil, err
 		}
@@ -115,12 +117,12 @@ func (x *Index) searchTerms(
 }
 
 // averageScore is the score of a passage of average length that has each word once: the sum of their IDF.
-func (r *reading) averageScore(all []*found, words [][]string) (sum float64) {
+func (r *reading) averageScore(all []*termPassages, words [][]string) (sum float64) {
 	for _, terms := range words {
 		most := 0 // passages that hold one of the word's terms
 		for _, term := range terms {
-			if i := slices.IndexFunc(all, func(f *found) bool { return f.Term == Fold(term) }); i >= 0 {
-				most = max(most, all[i].Found)
+			if i := slices.IndexFunc(all, func(f *termPassages) bool { return f.Term == Fold(term) }); i >= 0 {
+				most = max(most, all[i].Passages)
 			}
 		}
 		sum += bm25.IDF(r.Passages, most)
@@ -138,7 +140,7 @@ func foldTerms(terms []string) (list []string) {
 	return list
 }
 
-func countedTerms(all []*found) []bm25.Counted {
+func countedTerms(all []*termPassages) []bm25.Counted {
 	out := make([]bm25.Counted, len(all))
 	for i, f := range all {
 		out[i] = f.Counted

@@ -20,7 +20,8 @@ const (
 // ascending by row. The index does not know the order of words: passages with all words of the phrases are analysed
 // again, the best first, until there are enough.
 func (x *Index) holdingPhrases(
-	ctx context.Context, r *reading, all []*found, scored []bm25.Scored, spans []bm25.Span, phrases [][]string, k int,
+	ctx context.Context, r *reading, all []*termPassages, scored []bm25.Scored, spans []bm25.Span, phrases [][]string,
+	k int,
 ) ([]bm25.Scored, error) {
 	rows, err := r.withAll(ctx, all, phrases)
 	if err != nil {
@@ -67,13 +68,13 @@ func phraseLines(phrases [][]string) (lines []string) {
 
 // withAll returns the rows that hold the terms of the phrases, ascending: none if one of them is in no index. Terms
 // beyond bm25.MaxTerms don't count.
-func (r *reading) withAll(ctx context.Context, all []*found, phrases [][]string) (rows []uint32, err error) {
+func (r *reading) withAll(ctx context.Context, all []*termPassages, phrases [][]string) (rows []uint32, err error) {
 	first := true
 	for _, term := range slices.Concat(phrases...) {
 		if term = Fold(term); term == "" {
 			return nil, nil
 		}
-		i := slices.IndexFunc(all, func(f *found) bool { return f.Term == term })
+		i := slices.IndexFunc(all, func(f *termPassages) bool { return f.Term == term })
 		if i < 0 {
 			continue
 		}

@@ -14,9 +14,9 @@ type reading struct {
 	segments []Segment
 }
 
-// found is a term with the visible passages that hold it. It never changes. Those of a frequent term are read only if
-// they are needed, and its number counts passages that are hidden or gone as well.
-type found struct {
+// termPassages is a term with the visible passages that hold it. It never changes. Those of a frequent term are read
+// only if they are needed, and its number counts passages that are hidden or gone as well.
+type termPassages struct {
 	bm25.Counted
 	parts []part        // until the passages are read
 	rows  []bm25.Scored // scores but for the term's rarity, ascending by row
@@ -44,16 +44,16 @@ type seen struct {
 }
 
 // findTerms reads what there is of each term, in the order of the terms, but for the passages of frequent ones.
-func (r *reading) findTerms(ctx context.Context, terms []string) ([]*found, error) {
-	all := make([]*found, len(terms))
+func (r *reading) findTerms(ctx context.Context, terms []string) ([]*termPassages, error) {
+	all := make([]*termPassages, len(terms))
 	var places []Place
-	var of []*found
+	var of []*termPassages
 	for i, term := range terms {
 		var ok bool
 		if all[i], ok = r.index.terms.get(seen{r.view, term}); ok {
 			continue
 		}
-		all[i] = &found{Counted: bm25.Counted{Term: term}}
+		all[i] = &termPassages{Counted: bm25.Counted{Term: term}}
 		for _, s := range r.segments {
 			at := Place{s.Number, term}
 			if p, ok := r.index.parts.get(at); ok {
@@ -70,26 +70,26 @@ func (r *reading) findTerms(ctx context.Context, terms []string) ([]*found, erro
 		if f.parts == nil {
 			continue
 		}
-		if f.Found <= r.Frequent() {
+		if f.Passages <= r.Frequent() {
 			rows, err := r.scoredPassages(ctx, f)
 			if err != nil {
 				return nil, err
 			}
-			all[i] = &found{Counted: bm25.Counted{Term: f.Term, Found: len(rows)}, rows: rows}
+			all[i] = &termPassages{Counted: bm25.Counted{Term: f.Term, Passages: len(rows)}, rows: rows}
 		}
 		r.index.terms.keep(seen{r.view, f.Term}, all[i], len(all[i].rows), maxTerms)
 	}
 	return all, nil
 }
 
-func (f *found) addPart(p part) {
-	if f.Found += p.count; p.count > 0 {
+func (f *termPassages) addPart(p part) {
+	if f.Passages += p.count; p.count > 0 {
 		f.parts = append(f.parts, p)
 	}
 }
 
 // readParts reads what is at each place, and adds it to what was found of its term.
-func (r *reading) readParts(ctx context.Context, places []Place, of []*found) error {
+func (r *reading) readParts(ctx context.Context, places []Place, of []*termPassages) error {
 	if len(places) == 0 {
 		return nil
 	}
@@ -130,7 +130,7 @@ func readPart(at Place, in Page) (p part, err error) {
 
 // scoredPassages returns the visible passages that hold a term, with their scores but for the term's rarity, ascending
 // by row.
-func (r *reading) scoredPassages(ctx context.Context, f *found) ([]bm25.Scored, error) {
+func (r *reading) scoredPassages(ctx context.Context, f *termPassages) ([]bm25.Scored, error) {
 	if f.parts == nil {
 		return f.rows, nil
 	}

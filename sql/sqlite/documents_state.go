@@ -55,9 +55,11 @@ func (ds *Documents) SetState(
 		if err != nil {
 			return err
 		}
-		_, err = t.exec(
-			`UPDATE documents SET state = ?, progress = ?, failure = ? WHERE n = ?`, state, progress, reason, n,
-		)
+		moved, err := t.exec(`UPDATE documents SET state = ?1, progress = ?2, failure = ?3 WHERE n = ?4
+			AND (state <> ?5 OR ?1 = ?5)`, state, progress, reason, n, corpus.StateReady)
+		if err == nil && moved == 0 {
+			return errOtherVersion
+		}
 		return err
 	})
 }

@@ -50,8 +50,8 @@ func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...cha
 func appendEvents(tx *tx, owner, runID string, events []chat.Event, payloads []chat.Payload) error {
 	var run, last int64
 	var status, holder string
-	err := tx.queryRow(`
-		SELECT n, status, owner, coalesce((SELECT max(id) FROM events WHERE id BETWEEN n << 20
+	err := tx.queryRow( // 20 is seqBits, 1048575 is maxSeq
+		`SELECT n, status, owner, coalesce((SELECT max(id) FROM events WHERE id BETWEEN n << 20
 			AND n << 20 | 1048575), n << 20)
 		FROM runs WHERE id = ?`, []any{runID}, &run, &status, &holder, &last)
 	switch {

@@ -78,13 +78,13 @@ func (q *Queue) runJob(ctx context.Context, n int64, job corpus.Job, do func(con
 
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
 	defer cancel()
-	if err := q.settleJob(last, n, job.Attempt, err, cause); err != nil {
+	if err := q.closeJob(last, n, job.Attempt, err, cause); err != nil {
 		q.db.log.ErrorContext(last, "end a job", "kind", job.Kind, "document", job.DocumentID, "error", err)
 	}
 }
 
-// settleJob removes a job that is over and puts others back.
-func (q *Queue) settleJob(ctx context.Context, n int64, attempt int, err, cause error) error {
+// closeJob removes a job that is over and puts others back.
+func (q *Queue) closeJob(ctx context.Context, n int64, attempt int, err, cause error) error {
 	switch {
 	case err == nil, errors.Is(cause, corpus.ErrCancelled):
 		_, err = q.changeJob(ctx, `DELETE FROM jobs WHERE n = ? AND attempt = ?`, n, attempt)

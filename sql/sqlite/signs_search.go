@@ -10,11 +10,13 @@ import (
 	"footnote/chat"
 )
 
-// How many vectors a search looks at, and how closely. First it counts the signs that differ from the query's, for
-// all. For those with the fewest it adds up the query's numbers where a sign is positive. Those with the largest sums
-// are compared themselves (Vectors.compare). Of 41,700 sentences in English the ten nearest to 300 others, by
-// all-MiniLM-L6-v2, all came to be compared, of the fifty nearest 99.9 %. See TestTheNearestAreFoundByTheirSigns.
+// How many vectors a search looks at, and how closely. Up to allCompared of them are all compared. Of more, it first
+// counts the signs that differ from the query's. For those with the fewest it adds up the query's numbers where a sign
+// is positive. Those with the largest sums are compared themselves (Vectors.compare). Of 41,700 sentences in English
+// the ten nearest to 300 others, by all-MiniLM-L6-v2, all came to be compared, of the fifty nearest 99.9 %
+// (make recall does the same with others).
 const (
+	allCompared    = 4000
 	leastSummed    = 4000
 	shareSummed    = 200 // or one in 200 of all
 	leastCompared  = 500
@@ -50,7 +52,8 @@ type seenBlock struct {
 	from int // the number of its first vector among those of all seen blocks
 }
 
-// nearest returns the vectors that look nearest to the query by their signs, at most count, in no order.
+// nearest returns the vectors that look nearest to the query by their signs, count of them, or all if they are few
+// enough to be compared. They are in no order.
 func (s *signSnapshot) nearest(query []float32, allowed []bool, count int) []nearVector {
 	var seen []seenBlock
 	all, words := 0, signWords(s.dimension)
@@ -60,7 +63,7 @@ func (s *signSnapshot) nearest(query []float32, allowed []bool, count int) []nea
 			all += len(b.rows)
 		}
 	}
-	if all <= count {
+	if all <= max(count, allCompared) {
 		return takeAll(seen, all)
 	}
 	near, signs := leastDiffering(seen, signsOf(query), all, max(leastSummed, all/shareSummed))

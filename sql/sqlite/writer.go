@@ -28,8 +28,8 @@ type writer struct {
 	tx   *tx
 
 	mu     sync.Mutex
-	small  []*job
-	bulk   []*job
+	small  []*pendingWrite
+	bulk   []*pendingWrite
 	closed bool
 
 	wake     chan struct{} // holds one signal
@@ -38,8 +38,8 @@ type writer struct {
 	durable  bool // the connection runs with synchronous=FULL
 }
 
-// A job is one submitted write.
-type job struct {
+// A pendingWrite is one that was submitted.
+type pendingWrite struct {
 	fn      func(*tx) error
 	durable bool
 	state   atomic.Int32 // waiting, started or abandoned
@@ -72,21 +72,21 @@ func startWriter(ctx context.Context, conn *sql.Conn, log *slog.Logger) (*writer
 }
 
 // writeTx runs fn in a transaction and returns once that is committed. fn must be short: some tens of rows, no I/O. Its
-// error is returned as it is and undoes what fn did, and only that. A durable write survives power loss once write
+// error is returned as it is and undoes what fn did, and only that. A durable write survives power loss once writeTx
 // returned; the others survive the end of the process, and power loss after the next durable one. A ctx that ends
-// while fn waits for its turn cancels it; once fn has begun, write waits for the outcome, so what fn captured is the
-// caller's again when write returns.
+// while fn waits for its turn cancels it; once fn has begun, writeTx waits for the outcome, so what fn captured is the
+// caller's again when writeTx returns.
 func (db *DB) writeTx(ctx context.Context, durable bool, fn func(*tx) error) error {
-	return db.writer.submitJob(ctx, &job{fn: fn, durable: durable, answer: make(chan error, 1)}, false)
+	return db.writer.submitWrite(ctx, &pendingWrite{fn: fn, durable: durable, answer: make(chan error, 1)}, false)
 }
 
-// writeBulk is write for long work. It runs alone in its transaction, when no small write waits or when enough of them
-// went first. All others wait meanwhile, so work of more than about 50 ms belongs in several calls.
+// writeBulk is writeTx for long work. It runs alone in its transaction, when no small write waits or when enough of
+// them went first. All others wait meanwhile, so work of more than about 50 ms belongs in several calls.
 func (db *DB) writeBulk(ctx context.Context, durable bool, fn func(*tx) error) error {
-	return db.writer.submitJob(ctx, &job{fn: fn, durable: durable, answer: make(chan error, 1)}, true)
+	return db.writer.submitWrite(ctx, &pendingWrite{fn: fn, durable: durable, answer: make(chan error, 1)}, true)
 }
 
-func (w *writer) submitJob(ctx context.Context, j *job, bulk bool) error {
+func (w *writer) submitWrite(ctx context.Context, j *pendingWrite, bulk bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -138,14 +138,14 @@ func (w *writer) close() error {
 
 func (w *writer) writeLoop() {
 	defer close(w.finished)
-	var batch []*job
+	var batch []*pendingWrite
 	for {
 		var closed bool
 		// who is about to write joins this transaction: under load the batches grow, and a lone write loses nothing
 		runtime.Gosched()
 		if batch, closed = w.takeBatch(batch[:0]); len(batch) > 0 {
 			w.runBatch(batch)
-			clear(batch) // a job must not live on in the buffer
+			clear(batch) // a write must not live on in the buffer
 			continue
 		}
 		if closed {
@@ -155,8 +155,8 @@ func (w *writer) writeLoop() {
 	}
 }
 
-// takeBatch moves the next transaction's jobs into batch: one bulk job or up to maxBatch small ones.
-func (w *writer) takeBatch(batch []*job) ([]*job, bool) {
+// takeBatch moves the next transaction's writes into batch: one bulk write or up to maxBatch small ones.
+func (w *writer) takeBatch(batch []*pendingWrite) ([]*pendingWrite, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.bulk) > 0 && (len(w.small) == 0 || w.passed >= bulkEveryN) {
@@ -176,8 +176,8 @@ func (w *writer) takeBatch(batch []*job) ([]*job, bool) {
 	return batch, w.closed
 }
 
-// runBatch carries out a batch in one transaction and answers each job.
-func (w *writer) runBatch(batch []*job) {
+// runBatch carries out a batch in one transaction and answers each write.
+func (w *writer) runBatch(batch []*pendingWrite) {
 	live, durable := batch[:0], false
 	for _, j := range batch {
 		if j.state.CompareAndSwap(waiting, started) {
@@ -197,8 +197,8 @@ func (w *writer) runBatch(batch []*job) {
 	}
 }
 
-// commitBatch sets each job's own error and returns the one that undid them all, if any.
-func (w *writer) commitBatch(jobs []*job, durable bool) error {
+// commitBatch sets each write's own error and returns the one that undid them all, if any.
+func (w *writer) commitBatch(writes []*pendingWrite, durable bool) error {
 	if err := w.setDurable(durable); err != nil {
 		return err
 	}
@@ -206,9 +206,9 @@ func (w *writer) commitBatch(jobs []*job, durable bool) error {
 		return err
 	}
 	succeeded := 0
-	for _, j := range jobs {
+	for _, j := range writes {
 		var err error
-		if len(jobs) == 1 {
+		if len(writes) == 1 {
 			j.err = w.callSafely(j.fn) // the transaction is its savepoint
 		} else if err = w.callInSavepoint(j); err != nil {
 			w.rollBack()
@@ -230,7 +230,7 @@ func (w *writer) commitBatch(jobs []*job, durable bool) error {
 }
 
 // callInSavepoint fails only if the whole transaction is lost: SQLite itself rolls back when the disk is full, for one.
-func (w *writer) callInSavepoint(j *job) error {
+func (w *writer) callInSavepoint(j *pendingWrite) error {
 	if err := w.tx.control(savepoint); err != nil {
 		return err
 	}
