@@ -1,10 +1,11 @@
-// The AI SDK's own chat client against /ui/chat.
+// The official clients of the AI SDK and of AG-UI against /ui/chat and /ag-ui.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { HttpAgent } from '@ag-ui/client'
 import { AbstractChat, DefaultChatTransport } from 'ai'
 import { warranty } from './fixtures.mjs'
 import { add, binary, footnote, modelServer, until } from './footnote.mjs'
@@ -162,6 +163,115 @@ describe("the AI SDK's chat", () => {
   })
 })
 
+describe("AG-UI's HttpAgent", () => {
+  let model, server, documents
+  before(async () => {
+    model = await modelServer({ delay: 5, tokens: 40 })
+    server = await footnote({ ...model.env, FOOTNOTE_MODEL: 'openai' })
+    documents = await add(server, { 'warranty.md': warranty })
+  }, { timeout: 60_000 })
+  after(async () => { await server?.stop(); await model?.stop() })
+
+  const agent = (options = {}) => new HttpAgent({ url: `${server.url}/ag-ui`, ...options })
+  const say = (it, content) => it.addMessage({ id: `m${Math.random()}`, role: 'user', content })
+  const run = it => server.json(`/agent/runs/${it.state.footnote.run_id}`)
+  const told = messages => messages.filter(m => m.role === 'assistant' && m.content).map(m => [m.id, m.content])
+
+  it('gets an answer with its tools, results and sources', async () => {
+    const it_ = agent({ initialState: { theme: 'dark' } })
+    say(it_, question)
+    const seen = []
+    const { newMessages } = await it_.runAgent({ runId: 'first' }, { onEvent: ({ event }) => { seen.push(event.type) } })
+    const log = await run(it_)
+    assert.equal(log.session_id, it_.threadId)
+    assert.deepEqual(told(newMessages), [[log.run_id, log.answer.answer]])
+    const calls = log.steps.filter(s => s.tool_name)
+    assert.ok(calls.length >= 2, JSON.stringify(log.steps))
+    const made = newMessages.flatMap(m => m.toolCalls ?? [])
+    assert.deepEqual(made.map(c => [c.id, c.function.name, JSON.parse(c.function.arguments)]),
+      calls.map(s => [`${log.run_id}_${s.call_id}`, s.tool_name, s.tool_input]))
+    assert.deepEqual(newMessages.filter(m => m.role === 'tool').map(m => [m.toolCallId, JSON.parse(m.content)]),
+      calls.map(s => [`${log.run_id}_${s.call_id}`, s.tool_output]))
+    assert.equal(newMessages.at(-1).id, log.run_id)
+    const { theme, footnote: { sources, status, judged } } = it_.state
+    assert.deepEqual([theme, status, judged.confidence], ['dark', 'completed', log.answer.confidence])
+    assert.deepEqual(sources.map(s => [s.number, s.quote, s.url]), log.citations.map(c => [c.number, c.quote, server.url + c.url]))
+    assert.equal(sources[0].document_id, documents['warranty.md'])
+    assert.deepEqual([seen[0], seen.at(-1)], ['RUN_STARTED', 'RUN_FINISHED'])
+  })
+
+  it('goes on with the session, and takes a changed question in its place', async () => {
+    const it_ = agent()
+    say(it_, question)
+    await it_.runAgent()
+    const first = await run(it_)
+    say(it_, 'How is it claimed?')
+    await it_.runAgent({ forwardedProps: { toolset: 'react' }, context: [{ description: 'The reader', value: 'is a roofer' }] })
+    const second = await run(it_)
+    assert.deepEqual([second.parent_id, second.toolset, second.session_id], [first.run_id, 'react', first.session_id])
+    const other = agent({ threadId: it_.threadId, initialMessages: it_.messages.slice(0, it_.messages.findIndex(m => m.id === first.run_id) + 1) })
+    say(other, 'What is excluded?')
+    await other.runAgent()
+    assert.deepEqual([(await run(other)).parent_id, (await run(other)).question], [first.run_id, 'What is excluded?'])
+  })
+
+  it('resumes a run by its name', async () => {
+    const held = model.holdAfter(12)
+    const it_ = agent()
+    say(it_, question)
+    const asked = it_.runAgent({ runId: 'r' }).catch(e => e)
+    await held
+    await until(() => it_.messages.some(m => m.role === 'tool'), 'the client shows a result')
+    it_.abortRun()
+    await asked
+    assert.equal((await run(it_)).status, 'running')
+    const again = agent({ threadId: it_.threadId, initialMessages: it_.messages.slice(0, 1) })
+    const resumed = again.runAgent({ runId: 'r' })
+    await until(() => again.messages.some(m => m.role === 'tool'), 'the client resumes')
+    model.release()
+    await resumed
+    const log = await run(again)
+    assert.deepEqual([log.run_id, log.status, told(again.messages)], [it_.state.footnote.run_id, 'completed', [[log.run_id, log.answer.answer]]])
+    const body = JSON.stringify({ threadId: it_.threadId, runId: 'r', state: {}, messages: it_.messages.slice(0, 1), tools: [], context: [] })
+    const ask = async headers => fetch(`${server.url}/ag-ui`, { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body })
+    const frames = text => text.split('\n\n').filter(f => /^(id|data):/.test(f))
+    const whole = frames(await (await ask()).text())
+    const numbers = whole.flatMap(f => f.match(/^id: (\d+)/)?.[1] ?? [])
+    for (const id of [numbers[0], numbers[3]]) {
+      const rest = frames(await (await ask({ 'Last-Event-ID': id })).text())
+      assert.deepEqual(rest, whole.slice(whole.findIndex(f => f.startsWith(`id: ${id}\n`)) + 1), `after ${id}`)
+    }
+    assert.equal((await ask({ 'Last-Event-ID': numbers.at(-1) })).status, 204)
+  })
+
+  it('is told of a run that was stopped, or failed', async () => {
+    const held = model.holdAfter(12)
+    const it_ = agent()
+    say(it_, question)
+    let outcome
+    const asked = it_.runAgent({}, { onRunFinishedEvent: end => { outcome = end.outcome } })
+    await held
+    await until(() => it_.state.footnote, 'the client knows the run')
+    await fetch(`${server.url}/agent/runs/${it_.state.footnote.run_id}/cancel`, { method: 'POST' })
+    await asked
+    model.release()
+    assert.deepEqual([outcome, it_.state.footnote.status], ['cancelled', 'cancelled'])
+    const failing = agent()
+    say(failing, 'Why? #filter')
+    let error
+    await failing.runAgent({}, { onRunErrorEvent: ({ event }) => { error = event } }).catch(() => {})
+    assert.deepEqual([error.code, error.message], ['guardrail', "The model's provider refused to answer this. Ask in other words."])
+    const refused = async (content, props) => {
+      const it_ = agent()
+      say(it_, content)
+      return it_.runAgent({ forwardedProps: props }).then(() => 'taken', e => `${e.status} ${e.payload}`)
+    }
+    assert.equal(await refused(' '), '400 The question is empty. Write one and send it again.')
+    assert.match(await refused(question, { namespace: 'empty' }), /^404 There are no documents in the namespace “empty”\./)
+    assert.match(await refused([{ type: 'text', text: 'Look' }, { type: 'image', source: { type: 'url', value: 'https://example.org/a.png', mimeType: 'image/png' } }]), /^400 The message has a part that is not text\./)
+  })
+})
+
 describe('with keys and a limit of 1', () => {
   let server, dir, key
   before(async () => {
@@ -185,5 +295,14 @@ describe('with keys and a limit of 1', () => {
     assert.equal(chat.status, 'ready')
     await chat.sendMessage({ text: question })
     assert.match(chat.error.message, /^You asked 1 question in 24 hours, which is the limit here\. You can ask again /)
+  })
+
+  it("tells AG-UI's HttpAgent the same", async () => {
+    const refused = headers => {
+      const agent = new HttpAgent({ url: `${server.url}/ag-ui`, headers, initialMessages: [{ id: 'm', role: 'user', content: question }] })
+      return agent.runAgent().then(() => 'taken', e => `${e.status} ${e.payload}`)
+    }
+    assert.match(await refused({}), /^401 [^{]*key/)
+    assert.match(await refused({ 'X-API-Key': key }), /^429 You asked 1 question in 24 hours/)
   })
 })

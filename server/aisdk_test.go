@@ -146,8 +146,10 @@ func TestTheAISDKsChatIsASession(t *testing.T) {
 	before := `{"id":"x","role":"user","parts":[{"type":"text","text":"Hello?"}]},` +
 		`{"id":"y","role":"assistant","parts":[{"type":"step-start"},{"type":"text","text":"Hello [2]."}]},`
 	first := send(strings.Replace(asked, `"messages":[`, `"messages":[`+before, 1), [][2]string{{"Hello?", "Hello."}})
-	again := strings.Replace(asked, `"messages":[`, `"messages":[`+before, 1)
-	if second := send(again, nil); second.ParentID != first.ID {
+	next := strings.Replace(asked, `"messages":[`, `"messages":[`+before+
+		`{"id":"m0","role":"user","parts":[{"type":"text","text":"Why?"}]},`+
+		`{"id":"`+first.ID+`","role":"assistant","parts":[{"type":"text","text":"So."}]},`, 1)
+	if second := send(next, [][2]string{{"Hello?", "Hello."}}); second.ParentID != first.ID {
 		t.Errorf("the second question follows %q, want %q", second.ParentID, first.ID)
 	}
 	system := strings.Replace(asked, `"messages":[`,
@@ -158,5 +160,43 @@ func TestTheAISDKsChatIsASession(t *testing.T) {
 	regenerate := strings.Replace(asked, "submit-message", "regenerate-message", 1)
 	if fourth := send(regenerate, nil); fourth.ParentID != "" {
 		t.Errorf("the first question asked again follows %q, want nothing", fourth.ParentID)
+	}
+}
+
+func TestTheAISDKResumesOnlyWhatIsUnderWay(t *testing.T) {
+	b := newBench(t)
+	for path, want := range map[string]int{"/ui/chat/none/stream": 204, "/ui/chat/a%20b/stream": 400} {
+		if got := b.send("GET", path, ""); got.status != want {
+			t.Errorf("GET %s: %d, want %d", path, got.status, want)
+		}
+	}
+	run := b.begin("Why?") // under way: nothing is played
+	b.append(run.ID, chat.AnswerDelta{Text: "So"})
+	res, events := b.open("/ui/chat/" + run.SessionID + "/stream")
+	if res.StatusCode != 200 {
+		t.Fatalf("status = %d, want 200", res.StatusCode)
+	}
+	if got := b.send("POST", "/ui/chat/"+run.SessionID+"/stop", ""); got.status != 204 {
+		t.Errorf("stop: %d %s, want 204", got.status, got.body)
+	}
+	var all strings.Builder
+	for {
+		event, err := events.Next()
+		if err != nil {
+			break
+		}
+		all.WriteString(event.Data + "\n")
+	}
+	for _, part := range []string{`"messageId":"` + run.ID + `"`, `"delta":"So"`, `"type":"abort"`, "[DONE]"} {
+		if !strings.Contains(all.String(), part) {
+			t.Errorf("the stream has no %s: %s", part, all.String())
+		}
+	}
+	if got := b.send("GET", "/ui/chat/"+run.SessionID+"/stream", ""); got.status != 204 {
+		t.Errorf("after its end: %d, want 204", got.status)
+	}
+	if got := b.send("GET", "/ui/chat/"+run.SessionID+"/stream?after=0", ""); got.status != 200 ||
+		!strings.Contains(got.body, run.ID) {
+		t.Errorf("after its end, from the beginning: %d %s, want 200 and the run", got.status, got.body)
 	}
 }

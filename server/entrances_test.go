@@ -23,6 +23,8 @@ func TestEveryEntranceRefusesTextThatNobodyCouldRead(t *testing.T) {
 			`"content":[{"type":"text","text":"TEXT"}]}]}`,
 		"POST /ui/chat": `{"id":"a","messages":[{"role":"user","parts":[{"type":"text",` +
 			`"text":"TEXT"}]}]}`,
+		"POST /ag-ui": `{"threadId":"a","runId":"r","messages":[{"role":"user",` +
+			`"content":"TEXT"}]}`,
 		"PATCH /sessions/" + session:                  `{"title":"TEXT"}`,
 		"POST /sessions/" + session + "/queue":        `{"message":"TEXT"}`,
 		"PATCH /sessions/" + session + "/queue/x":     `{"message":"TEXT"}`,

@@ -42,7 +42,10 @@ var rights = map[string]right{
 	"POST /ui/chat": {
 		body: `{"id":"{session}","messages":[{"role":"user","parts":[{"type":"text","text":"Why?"}]}]}`, want: 200,
 	},
-	"GET /ui/chat/:id/stream":                  {want: 204}, // as for a chat that is not there
+	"GET /ui/chat/:id/stream": {want: 204}, // as for a chat that is not there
+	"POST /ag-ui": {
+		body: `{"threadId":"{session}","runId":"r","messages":[{"role":"user","content":"Why?"}]}`, want: 200,
+	},
 	"POST /ui/chat/:id/stop":                   {},
 	"GET /v1/models":                           {want: 200},
 	"GET /v1/models/:model":                    {},
@@ -252,7 +255,7 @@ func TestAnotherUsersSessionIDIsFree(t *testing.T) {
 	}
 	for _, route := range []string{
 		"/chat", "/agent/chat", "/agent/chat/structured", "/agent/query", "/v1/chat/completions",
-		"/ui/chat",
+		"/ui/chat", "/ag-ui",
 	} {
 		bodies[route] = rights["POST "+route].body
 	}

@@ -83,6 +83,7 @@ func (s *Server) buildRoutes() *echo.Echo {
 	e.POST("/ui/chat", s.aisdk.Chat)
 	e.GET("/ui/chat/:id/stream", s.aisdk.Resume)
 	e.POST("/ui/chat/:id/stop", s.aisdk.Stop)
+	e.POST("/ag-ui", s.agui.Run)
 	s.describedRoutes(e)
 
 	e.GET("/health", s.api.Health)
@@ -163,7 +164,7 @@ func (s *Server) describedRoutes(e *echo.Echo) {
 func neverCompressed(c echo.Context) bool {
 	path := c.Path()
 	return httpio.WantsStream(c) ||
-		slices.Contains([]string{"/v1/chat/completions", "/ui/chat", "/mcp", "/metrics"}, path) ||
+		slices.Contains([]string{"/v1/chat/completions", "/ui/chat", "/ag-ui", "/mcp", "/metrics"}, path) ||
 		slices.ContainsFunc([]string{"/events", "/stream", "/file", "/text", "/pages/:page"}, func(end string) bool {
 			return strings.HasSuffix(path, end)
 		})

@@ -1,5 +1,5 @@
 // Package server speaks HTTP. It puts the rooms together and has every route: page answers browsers, api programs, v1
-// clients made for OpenAI, aisdk those made with the AI SDK, mcpserver other models, and openapi describes what
+// clients made for OpenAI, aisdk and agui those of these protocols, mcpserver other models, and openapi describes what
 // programs get. The rooms do not know each other. What several need is below them: ask, find, runlog and httpio. No
 // other packages know Echo.
 package server
@@ -19,6 +19,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/keys"
+	"footnote/server/agui"
 	"footnote/server/aisdk"
 	"footnote/server/api"
 	"footnote/server/ask"
@@ -70,6 +71,7 @@ type Server struct {
 	api   *api.Handlers
 	v1    *v1.Handlers
 	aisdk *aisdk.Handlers
+	agui  *agui.Handlers
 	mcp   *mcpserver.Handlers
 	page  *page.Handlers
 
@@ -131,6 +133,7 @@ func (s *Server) makeRooms(cfg Config) error {
 	// clients of these protocols send the whole conversation each time, with the outputs of its tools
 	threads := httpio.Bodies{Max: 8 * s.limits.JSONBody}
 	s.aisdk = &aisdk.Handlers{Store: cfg.Store, Runs: cfg.Runs, Logs: logs, Questions: asking, Bodies: threads}
+	s.agui = &agui.Handlers{Logs: logs, Questions: asking, Bodies: threads}
 	s.mcp = &mcpserver.Handlers{
 		Library: cfg.Library, Logs: logs, Questions: asking, Searcher: searches, Bodies: bodies, Log: s.log,
 		Version: cfg.Version,

@@ -117,6 +117,9 @@ func (h *Handlers) Resume(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := chat.CheckSessionID(c.Param("id")); err != nil {
+		return err
+	}
 	numbered := c.QueryParam("after") != "" || c.Request().Header.Get("Last-Event-ID") != ""
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	session, err := h.Store.Session(ctx, scope, c.Param("id"))

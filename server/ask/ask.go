@@ -4,6 +4,7 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -50,6 +51,7 @@ type Question struct {
 	Stream       bool        `json:"-"` // the answer is to be followed, although no header says so
 	Instructions string      `json:"-"` // for the model, besides its rules
 	Style        string      `json:"-"` // how footnotes are written
+	Key          string      `json:"-"` // the Idempotency-Key of a request without one, in a protocol that names requests
 }
 
 // Read reads a question from JSON or from the page's form. It checks the form of the body only; Request checks the
@@ -93,7 +95,7 @@ func (qs *Questions) Start(c echo.Context, q Question) (chat.Run, error) {
 			return chat.Run{}, err
 		}
 	}
-	return qs.StartFor(c.Request().Context(), httpio.Scope(c), c.Path(), httpio.IdempotencyKey(c), q)
+	return qs.StartFor(c.Request().Context(), httpio.Scope(c), c.Path(), cmp.Or(httpio.IdempotencyKey(c), q.Key), q)
 }
 
 // StartFor is Start for a question that came by any route.

@@ -2,6 +2,7 @@ package ask
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -77,9 +78,9 @@ func questionPairs(said []Said) [][2]string {
 	return turns
 }
 
-// Join makes a question the next one of a client's thread, which is a session of the same id. A session that is there
-// knows what was said before. With again the question takes the place that it has in the messages: beside the run that
-// followed the answer before it.
+// Join makes a question the next one of a client's thread, which is a session of the same id. What the session holds is
+// no history any more: only what was said before it is. With again the question takes the place that it has in the
+// messages: beside the run that followed the answer before it.
 func (qs *Questions) Join(c echo.Context, q *Question, thread string, said []Said, again bool) error {
 	q.SessionID = thread
 	if err := chat.CheckSessionID(thread); err != nil {
@@ -88,22 +89,30 @@ func (qs *Questions) Join(c echo.Context, q *Question, thread string, said []Sai
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	session, err := qs.Store.Session(ctx, scope, thread)
 	if chat.CodeOf(err) == chat.CodeNotFound {
-		return nil // it begins now, after what the client says was said
+		return nil // it begins now
 	}
 	if err != nil {
 		return err
-	}
-	q.History = nil
-	if !again {
-		return nil
-	}
-	before := lastAnswer(said)
-	if before != "" && before == session.HeadID {
-		return nil
 	}
 	runs, err := qs.Store.Runs(ctx, scope, thread)
 	if err != nil {
 		return err
+	}
+	isOurs := func(m Said) bool {
+		return slices.ContainsFunc(runs, func(run chat.Run) bool { return run.ID == m.ID })
+	}
+	switch first := slices.IndexFunc(said, isOurs); {
+	case first >= 0:
+		for first > 0 && said[first].Role != "user" { // the question that it answers is ours, too
+			first--
+		}
+		q.History = questionPairs(said[:first])
+	case len(runs) > 0 && !slices.Equal(q.History, runs[0].Request.History):
+		q.History = nil // the client gave our answers ids of its own
+	}
+	before := lastAnswer(said)
+	if !again || before != "" && before == session.HeadID {
+		return nil
 	}
 	for _, run := range runs {
 		if run.ParentID == before {
@@ -115,9 +124,9 @@ func (qs *Questions) Join(c echo.Context, q *Question, thread string, said []Sai
 
 // lastAnswer is the id of the last answer in a conversation, empty if it has none.
 func lastAnswer(said []Said) string {
-	for i := len(said) - 1; i >= 0; i-- {
-		if said[i].Role == "assistant" {
-			return said[i].ID
+	for _, m := range slices.Backward(said) {
+		if m.Role == "assistant" {
+			return m.ID
 		}
 	}
 	return ""

@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/server/agui"
 	"footnote/server/aisdk"
 	"footnote/server/httpio"
 	v1 "footnote/server/v1"
@@ -121,7 +122,8 @@ type (
 
 const apiAbout = "Ask questions about your documents and get answers with footnotes that are checked against the " +
 	"documents' words. " +
-	"Bodies are JSON; a field that is not described is refused with 400 and its name, except under /v1 and /ui. " +
+	"Bodies are JSON; a field that is not described is refused with 400 and its name, except under /v1, /ui and " +
+	"/ag-ui. " +
 	"null means " +
 	"that a field is absent. " +
 	"A field that stands twice in one object or is written in another case, and text with a NUL character, are " +
@@ -161,6 +163,8 @@ func Describe(l httpio.Limits, users chat.Limits, version string) (*Document, er
 	}
 	types.responseSchema(v1.Chunk{})
 	types.responseSchema(aisdk.Chunk{})
+	types.responseSchema(agui.Event{})
+	types.responseSchema(agui.State{})
 	doc.Components.Schemas, doc.asked = types.made, types.asked
 	return doc, errors.Join(types.err, doc.nameSame())
 }
@@ -211,7 +215,7 @@ func (op Operation) failureContent(types *schemas) map[string]apiContent {
 	switch {
 	case strings.HasPrefix(op.Path, "/v1/"):
 		return map[string]apiContent{echo.MIMEApplicationJSON: {Schema: types.responseSchema(v1.Failed{})}}
-	case strings.HasPrefix(op.Path, "/ui/"):
+	case op.group == clientGroup:
 		return plainContent
 	}
 	return map[string]apiContent{"application/problem+json": {Schema: types.responseSchema(httpio.Problem{})}}

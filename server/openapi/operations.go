@@ -27,7 +27,7 @@ var groups = []group{
 			"Any key will do.",
 	},
 	{
-		"AI SDK and AG-UI",
+		clientGroup,
 		"For pages and programs that are made with the AI SDK's useChat or AG-UI's HttpAgent. Failures under " +
 			"/ui are a " +
 			"sentence without anything around it.",
@@ -39,7 +39,7 @@ var groups = []group{
 func Operations() []Operation {
 	return slices.Concat(
 		askOperations(), runOperations(), steeringOperations(), sessionOperations(), documentOperations(),
-		v1Operations(), aisdkOperations(), serviceOperations(),
+		v1Operations(), aisdkOperations(), aguiOperations(), serviceOperations(),
 	)
 }
 

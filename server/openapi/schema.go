@@ -15,9 +15,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"footnote/chat"
+	"footnote/server/ask"
 	"footnote/server/find"
 	"footnote/server/httpio"
-	v1 "footnote/server/v1"
 )
 
 // field is what a struct's field cannot say of itself.
@@ -82,7 +82,7 @@ func componentName(t reflect.Type) string {
 	return prefixes[path.Base(t.PkgPath())] + string(append([]rune{unicode.ToUpper(name[0])}, name[1:]...))
 }
 
-var prefixes = map[string]string{"v1": "V1", "mcpserver": "Mcp", "aisdk": "Ai"}
+var prefixes = map[string]string{"v1": "V1", "mcpserver": "Mcp", "aisdk": "Ai", "agui": "AgUi"}
 
 func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema {
 	switch t {
@@ -101,8 +101,8 @@ func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema 
 		}, {Type: "null"}}}
 	case reflect.TypeFor[json.RawMessage]():
 		return &jsonschema.Schema{Type: "object"}
-	case reflect.TypeFor[v1.Content]():
-		return v1ContentSchema()
+	case reflect.TypeFor[ask.Content]():
+		return contentSchema()
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -254,7 +254,7 @@ func withNull(s *jsonschema.Schema) *jsonschema.Schema {
 	return s
 }
 
-func v1ContentSchema() *jsonschema.Schema {
+func contentSchema() *jsonschema.Schema {
 	kind := any("text")
 	part := &jsonschema.Schema{Type: "object", Required: []string{
 		"type", "text",

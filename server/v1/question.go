@@ -4,10 +4,8 @@
 package v1
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -55,8 +53,8 @@ type Question struct {
 
 // Message is one message of a conversation.
 type Message struct {
-	Role    string  `json:"role"`
-	Content Content `json:"content"`
+	Role    string      `json:"role"`
+	Content ask.Content `json:"content"`
 }
 
 // Stream is the request's stream_options.
@@ -67,54 +65,6 @@ type Stream struct {
 // Format is the request's response_format.
 type Format struct {
 	Type string `json:"type"`
-}
-
-// Content is a message's text: a string, or a list of parts.
-type Content struct {
-	text  string
-	other string // the type of a part that is not text
-}
-
-// part is one of a message's parts. Of other kinds than text only the type is looked at.
-type part struct {
-	Type    string `json:"type"`
-	Text    string `json:"text"`
-	Refusal string `json:"refusal"`
-}
-
-// UnmarshalJSON reads both forms. null is no text.
-func (c *Content) UnmarshalJSON(data []byte) error {
-	bad := &chat.Error{
-		Code:    chat.CodeInvalid,
-		Message: "A message's content must be text, or a list of parts such as {\"type\": \"text\", \"text\": \"…\"}.",
-	}
-	if len(data) == 0 || data[0] != '[' {
-		if json.Unmarshal(data, &c.text) != nil {
-			return bad
-		}
-		return nil
-	}
-	var parts []part
-	if json.Unmarshal(data, &parts) != nil {
-		return bad
-	}
-	// the walk over the whole body does not know this type's fields
-	if err := httpio.CheckStrict(data, reflect.TypeFor[[]part]()); err != nil {
-		return err
-	}
-	var texts []string
-	for _, part := range parts {
-		switch part.Type {
-		case "text", "input_text", "output_text":
-			texts = append(texts, part.Text)
-		case "refusal":
-			texts = append(texts, part.Refusal)
-		default:
-			c.other = part.Type
-		}
-	}
-	c.text = strings.Join(texts, "\n")
-	return nil
 }
 
 // ModelInfo describes a model.
@@ -217,18 +167,18 @@ func (body Question) toQuestion() (ask.Question, error) {
 		if !slices.Contains([]string{"user", "assistant", "system", "developer", "tool", "function"}, m.Role) {
 			return q, httpio.Invalid(`A message's role must be "user", "assistant", "system", "developer" or "tool".`)
 		}
-		if m.Role == "user" && m.Content.other != "" {
+		if m.Role == "user" && m.Content.Other() != "" {
 			return q, &chat.Error{
 				Code:    chat.CodeInvalid,
 				Message: "A message has a part that is not text. Send text alone, and upload files as documents.",
 			}
 		}
-		list = append(list, ask.Said{Role: m.Role, Text: m.Content.text})
+		list = append(list, ask.Said{Role: m.Role, Text: m.Content.Text()})
 		switch m.Role {
 		case "tool", "function":
 			said = ""
 		case "user", "assistant":
-			if m.Role == "assistant" && strings.TrimSpace(m.Content.text) == "" {
+			if m.Role == "assistant" && strings.TrimSpace(m.Content.Text()) == "" {
 				continue
 			}
 			if m.Role == said {
