@@ -141,9 +141,12 @@ type Block struct {
 	Language string    `json:"language,omitempty"` // of code
 	Quote    bool      `json:"quote,omitempty"`    // part of a quotation
 	Marks    []Mark    `json:"marks,omitempty"`
-	// of a table: rows of [start, end) rune offsets in the text; the first row is the header
+	// of a table: rows of [start, end) rune offsets in the text; the first row is the header, unless Columns is set
 	Cells [][][2]int `json:"cells,omitempty"`
-	Words Words      `json:"-"` // of a PDF block, stored apart
+	// Columns is the header row of a table that goes on from the block before, at most 80 runes. Earlier versions left
+	// it out.
+	Columns string `json:"columns,omitempty"`
+	Words   Words  `json:"-"` // of a PDF block, stored apart
 }
 
 // Mark is inline formatting over [Start, End), rune offsets in the document's text.

@@ -106,7 +106,7 @@ func (s *splitter) splitLong(b Block, body string) {
 			s.flushPassage()
 		}
 		s.extendPassage(b, b.Start+start, b.Start+end, tokens, "")
-		if b.Kind == BlockTable && !first {
+		if b.Kind == BlockTable && !first && b.Columns == "" {
 			s.cur.Section = joinSection(s.cur.Section, shortenRunes(header, 80))
 		}
 		s.flushPassage()
@@ -128,13 +128,11 @@ func (s *splitter) splitLong(b Block, body string) {
 // extendPassage adds [start, end) of b to the passage at work. title is the text of a heading, which names the section
 // until a block below it does.
 func (s *splitter) extendPassage(b Block, start, end, tokens int, title string) {
+	section := joinSection(joinSection(strings.Join(b.Headings, sectionJoint), title), b.Columns)
 	if s.cur.Tokens == 0 {
-		s.cur = Passage{
-			Start: start, FirstBlock: b.ID, Page: b.Page,
-			Section: joinSection(strings.Join(b.Headings, sectionJoint), title),
-		}
+		s.cur = Passage{Start: start, FirstBlock: b.ID, Page: b.Page, Section: section}
 	} else if s.bare {
-		s.cur.Section = joinSection(strings.Join(b.Headings, sectionJoint), title)
+		s.cur.Section = section
 	}
 	if title == "" {
 		s.bare = false

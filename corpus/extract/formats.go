@@ -68,8 +68,13 @@ var Formats = Registry{
 		Begins: isHTML, text: readPage, bare: strippedPage,
 	},
 	{
-		Name: "txt", Label: "Text", MIME: "text/plain", Aliases: []string{"text/csv"},
-		Extensions: []string{".txt", ".text", ".log", ".csv", ".tsv"}, Words: []string{"plain text"},
+		Name: "csv", Label: "CSV", MIME: "text/csv", Aliases: []string{"text/tab-separated-values"},
+		Extensions: []string{".csv", ".tsv"}, Words: []string{"spreadsheet", "table"}, Inert: true, text: readCSV,
+		bare: plainText,
+	},
+	{
+		Name: "txt", Label: "Text", MIME: "text/plain",
+		Extensions: []string{".txt", ".text", ".log"}, Words: []string{"plain text"},
 		Inert: true, text: plainText,
 	},
 }

@@ -38,12 +38,12 @@ func TestSniffNamesTheMIMEType(t *testing.T) {
 		{"a.xhtml", "words", "text/html", ""},
 		{"a.txt", "\ufeff \n<!DOCTYPE HTML><p>", "text/html", ""},
 		{"a.md", "<html><p>", "text/markdown", ""},
-		{"a.csv", "a,b", "text/plain", ""},
+		{"a.csv", "a,b", "text/csv", ""},
 		{"a.pdf", "words", "", "“a.pdf” is named .pdf but is not a PDF. Open it"},
 		{"a.pdf", "PK\x03\x04", "", "“a.pdf” is named .pdf but is not a PDF: it is a ZIP archive. Unpack it"},
 		{"a.docx", "PK\x03\x04", "", "“a.docx” is a Word file, which can't be read. Save it as PDF"},
 		{"a.txt", "{\\rtf1 words", "", "“a.txt” is a rich text file, which can't be read. Save it as PDF"},
-		{"a.txt", "a\x00\x01\x02\x03b\x00\x00", "", "can't be read yet. PDF, Markdown, HTML and Text files can"},
+		{"a.txt", "a\x00\x01\x02\x03b\x00\x00", "", "can't be read yet. PDF, Markdown, HTML, CSV and Text files can"},
 	} {
 		got, err := Formats.Sniff([]byte(tt.head), tt.name)
 		if got != tt.want || (tt.says == "") != (err == nil) {
@@ -71,7 +71,7 @@ func TestWordsForFormats(t *testing.T) {
 			t.Errorf("Badge(%q) = %q, want %q", file, got, want)
 		}
 	}
-	if got, want := Formats.Labels("or"), "PDF, Markdown, HTML or Text"; got != want {
+	if got, want := Formats.Labels("or"), "PDF, Markdown, HTML, CSV or Text"; got != want {
 		t.Errorf("Labels = %q, want %q", got, want)
 	}
 	if got, want := Formats.Accept(), ".pdf,application/pdf,.md,"; !strings.HasPrefix(got, want) {

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -37,7 +38,7 @@ func benchRecall(ctx context.Context, b *bench) (rows []row, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, embedder.Close()) }()
-	said, err := commentSentences(b.scaleTimes(recallSentences) + recallQueries)
+	said, err := commentSentences(ctx, b.scaleTimes(recallSentences)+recallQueries)
 	if err != nil {
 		return nil, err
 	}
@@ -114,9 +115,13 @@ var errEnough = errors.New("enough sentences")
 
 // commentSentences returns n different sentences of eight words or more from the comments of Go's library, the first
 // ones first, so that a run is like the next.
-func commentSentences(n int) (said []string, err error) {
+func commentSentences(ctx context.Context, n int) (said []string, err error) {
+	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+	if err != nil {
+		return nil, fmt.Errorf("find Go's library: %w", err)
+	}
 	seen := map[string]bool{}
-	err = filepath.WalkDir(filepath.Join(runtime.GOROOT(), "src"), func(path string, e fs.DirEntry, err error) error {
+	err = filepath.WalkDir(filepath.Join(strings.TrimSpace(string(root)), "src"), func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || filepath.Ext(path) != ".go" || strings.Contains(path, "testdata") {
 			return err
 		}

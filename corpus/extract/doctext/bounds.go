@@ -1,9 +1,12 @@
 package doctext
 
 import (
+	"cmp"
+	"strings"
 	"unicode/utf8"
 
 	"footnote/corpus"
+	"footnote/corpus/text"
 )
 
 // Bounds of what a Writer makes of a text. What goes beyond keeps its words and loses its form: a long block is cut,
@@ -14,6 +17,7 @@ const (
 
 	maxBlock    = 32 << 10 // runes of a block, after which it is cut
 	maxWord     = 1000     // runes that are looked through for the end of a word
+	maxColumns  = 80       // runes of a table's header as the blocks that go on from it repeat it
 	maxTitle    = 200      // runes of a heading as the blocks below it repeat it
 	fewBlocks   = 8000     // of any size; beyond them each block needs as many runes on average as the next line says
 	runesPer    = 128
@@ -55,7 +59,13 @@ func (w *Writer) cutBlock() {
 		b.Kind == corpus.BlockTable && (w.inCell || w.used.cells > MaxCells) {
 		b.Kind, b.Level, b.Ordinal = corpus.BlockParagraph, 0, 0
 	}
+	columns := ""
+	if b.Kind == corpus.BlockTable {
+		header, _, _ := strings.Cut(string(w.body), "\n")
+		columns = cmp.Or(b.Columns, text.Shorten(header, maxColumns))
+	}
 	w.Begin(b)
+	w.block.Columns = columns
 }
 
 // joinShort adds the text of a block to the one before where a document has more short blocks than any person would
