@@ -121,7 +121,8 @@ func commentSentences(ctx context.Context, n int) (said []string, err error) {
 		return nil, fmt.Errorf("find Go's library: %w", err)
 	}
 	seen := map[string]bool{}
-	err = filepath.WalkDir(filepath.Join(strings.TrimSpace(string(root)), "src"), func(path string, e fs.DirEntry, err error) error {
+	library := filepath.Join(strings.TrimSpace(string(root)), "src")
+	err = filepath.WalkDir(library, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || filepath.Ext(path) != ".go" || strings.Contains(path, "testdata") {
 			return err
 		}

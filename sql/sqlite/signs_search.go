@@ -14,7 +14,7 @@ import (
 // counts the signs that differ from the query's. For those with the fewest it adds up the query's numbers where a sign
 // is positive. Those with the largest sums are compared themselves (Vectors.compare). Of 41,700 sentences in English
 // the ten nearest to 300 others, by all-MiniLM-L6-v2, all came to be compared, of the fifty nearest 99.9 %
-// (make recall does the same with others).
+// (make recall: of 20,000 comments of Go's library 99.97 and 99.7 %).
 const (
 	allCompared    = 4000
 	leastSummed    = 4000
