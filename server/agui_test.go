@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -11,8 +12,8 @@ import (
 	"footnote/server/agui"
 )
 
-// input is a body of AG-UI with one question.
-const input = `{"threadId":"thread-1","runId":"r1","state":{"a":1},"messages":[{"id":"m1","role":"user",` +
+// aguiBody is a body of AG-UI with one question.
+const aguiBody = `{"threadId":"thread-1","runId":"r1","state":{"a":1},"messages":[{"id":"m1","role":"user",` +
 	`"content":"Why?"}],"tools":[],"context":[],"forwardedProps":{}}`
 
 // aguiEvents reads a stream for AG-UI, each event in a few words, with RUN for the run's id.
@@ -35,6 +36,9 @@ func aguiEvents(t *testing.T, got reply) (list []string, state map[string]any) {
 			state = e.Snapshot
 			if ours, ok := state["footnote"].(map[string]any); ok {
 				run, _ = ours["run_id"].(string)
+				if list, _ := ours["waiting"].([]any); len(list) > 0 {
+					e.Content = fmt.Sprint("waiting for ", list)
+				}
 			}
 		}
 		list = append(list, strings.ReplaceAll(strings.Join(strings.Fields(strings.Join([]string{
@@ -51,7 +55,8 @@ func TestAGUIGetsARunAsEvents(t *testing.T) {
 		CallID: "c", ToolName: "read", Message: "It reads", Status: chat.StatusRunning, ToolStatus: chat.StatusRunning,
 		ToolInput: json.RawMessage(`{"a":1}`),
 	}
-	done, failed := step, step
+	done, failed, pending := step, step, step
+	pending.Status = chat.StatusPending
 	done.Status, done.ToolOutput = chat.StatusComplete, json.RawMessage(`{"b":2}`)
 	failed.Status, failed.Error = chat.StatusError, &chat.StepError{Message: "No such file."}
 	answer := chat.Answer{Markdown: "Yes [1].", Citations: []chat.Citation{cite}}
@@ -81,6 +86,10 @@ func TestAGUIGetsARunAsEvents(t *testing.T) {
 			[][]string{
 				calls, {"TOOL_CALL_RESULT RUN_c_result RUN_c No such file."}, text, {"STATE_SNAPSHOT"},
 			}, finished},
+		{"a call that waits for a person is in the state",
+			[]chat.Payload{chat.RunStarted{}, pending, step, done, answer, over},
+			[][]string{calls, {"STATE_SNAPSHOT waiting for [c]", "STATE_SNAPSHOT"},
+				{`TOOL_CALL_RESULT RUN_c_result RUN_c {"b":2}`}, text, {"STATE_SNAPSHOT"}}, finished},
 		{"a thought with a footnote stays as a message of its own",
 			[]chat.Payload{cite, chat.AnswerDelta{Text: "See [1]"}, chat.AnswerReset{CallID: "x"}, answer, over},
 			[][]string{
@@ -99,7 +108,7 @@ func TestAGUIGetsARunAsEvents(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t)
 			b.stage.play = tt.play
-			got, state := aguiEvents(t, b.send("POST", "/ag-ui", input))
+			got, state := aguiEvents(t, b.send("POST", "/ag-ui", aguiBody))
 			want := []string{"RUN_STARTED thread-1 r1", "STATE_SNAPSHOT"}
 			for _, part := range tt.want {
 				want = append(want, part...)
@@ -116,7 +125,7 @@ func TestAnAGUIRunIsNamedByItsClient(t *testing.T) {
 	b.stage.play = []chat.Payload{chat.Answer{Markdown: "So."}, chat.RunDone{Status: chat.RunCompleted}}
 	before := `"messages":[{"id":"x","role":"user","content":"Hello?"},{"id":"y","role":"assistant",` +
 		`"content":"Hi [2]."},`
-	first := strings.Replace(strings.Replace(input, `"messages":[`, before, 1), `"context":[]`,
+	first := strings.Replace(strings.Replace(aguiBody, `"messages":[`, before, 1), `"context":[]`,
 		`"context":[{"description":"The reader","value":"is a roofer"},{"description":"Nothing","value":" "}]`, 1)
 	for range 2 {
 		b.send("POST", "/ag-ui", first)
@@ -146,10 +155,10 @@ func TestAnAGUIRunIsNamedByItsClient(t *testing.T) {
 		t.Errorf("the second question's history: %s; want what was said outside alone", diff)
 	}
 	for body, part := range map[string]string{
-		strings.Replace(input, `"r1"`, `""`, 1):            "runId must have 1 to 100 bytes",
-		strings.Replace(input, `"thread-1"`, `"a b"`, 1):   "A session id has",
-		strings.Replace(input, `"Why?"`, `5`, 1):           "content must be text",
-		strings.Replace(input, `"user"`, `"assistant"`, 1): "The last message must have the role",
+		strings.Replace(aguiBody, `"r1"`, `""`, 1):            "runId must have 1 to 100 bytes",
+		strings.Replace(aguiBody, `"thread-1"`, `"a b"`, 1):   "A session id has",
+		strings.Replace(aguiBody, `"Why?"`, `5`, 1):           "content must be text",
+		strings.Replace(aguiBody, `"user"`, `"assistant"`, 1): "The last message must have the role",
 	} {
 		if got := b.send("POST", "/ag-ui", body); got.status != 400 || !strings.Contains(got.body, part) {
 			t.Errorf("%s: %d %s, want 400 and %q", body, got.status, got.body, part)

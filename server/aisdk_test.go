@@ -11,8 +11,8 @@ import (
 	"footnote/server/aisdk"
 )
 
-// asked is a body of the AI SDK with one question.
-const asked = `{"id":"chat-1","trigger":"submit-message","messages":[{"id":"m1","role":"user",` +
+// sdkBody is a body of the AI SDK with one question.
+const sdkBody = `{"id":"chat-1","trigger":"submit-message","messages":[{"id":"m1","role":"user",` +
 	`"parts":[{"type":"text","text":"Why?"}]}]}`
 
 // chunks reads a stream for the AI SDK.
@@ -41,8 +41,13 @@ func chunks(t *testing.T, got reply) []aisdk.Chunk {
 
 // inShort is a chunk in a few words.
 func inShort(c aisdk.Chunk) string {
+	waits := ""
+	if c.ToolMetadata != nil && c.ToolMetadata.Status == chat.StatusPending {
+		waits = "waits"
+	}
 	return strings.TrimSpace(strings.Join(strings.Fields(strings.Join([]string{
-		c.Type, c.ID, c.Delta, c.ToolCallID, string(c.Input), string(c.Output), c.ErrorText, c.SourceID, c.Reason,
+		c.Type, c.ID, c.Delta, c.ToolCallID, string(c.Input), string(c.Output), c.ErrorText, c.SourceID,
+		c.Reason, waits,
 	}, " ")), " "))
 }
 
@@ -95,8 +100,18 @@ func TestTheAISDKGetsARunAsParts(t *testing.T) {
 				chat.RunDone{Status: chat.RunCancelled},
 			},
 			[]string{
-				`tool-input-available c {"a":1}`, `tool-input-available c {"a":2}`, `tool-output-available c {"b":2}`,
+				`tool-input-available c {"a":1} waits`, `tool-input-available c {"a":2}`,
+				`tool-output-available c {"b":2}`,
 				"finish-step", "message-metadata",
+			}, "abort The question was stopped."},
+		{"an approved call no longer waits",
+			[]chat.Payload{
+				call(chat.StatusPending, chat.Step{ToolInput: input}), running, done,
+				chat.RunDone{Status: chat.RunCancelled},
+			},
+			[]string{
+				`tool-input-available c {"a":1} waits`, `tool-input-available c {"a":1}`,
+				`tool-output-available c {"b":2}`, "finish-step", "message-metadata",
 			}, "abort The question was stopped."},
 		{"a stopped run hands over what there is",
 			[]chat.Payload{chat.AnswerDelta{Text: "So far"}, chat.RunDone{Status: chat.RunCancelled}},
@@ -115,7 +130,7 @@ func TestTheAISDKGetsARunAsParts(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t)
 			b.stage.play = tt.play
-			list := chunks(t, b.send("POST", "/ui/chat", asked))
+			list := chunks(t, b.send("POST", "/ui/chat", sdkBody))
 			var got []string
 			for _, chunk := range list {
 				got = append(got, inShort(chunk))
@@ -145,21 +160,21 @@ func TestTheAISDKsChatIsASession(t *testing.T) {
 	}
 	before := `{"id":"x","role":"user","parts":[{"type":"text","text":"Hello?"}]},` +
 		`{"id":"y","role":"assistant","parts":[{"type":"step-start"},{"type":"text","text":"Hello [2]."}]},`
-	first := send(strings.Replace(asked, `"messages":[`, `"messages":[`+before, 1), [][2]string{{"Hello?", "Hello."}})
-	next := strings.Replace(asked, `"messages":[`, `"messages":[`+before+
+	first := send(strings.Replace(sdkBody, `"messages":[`, `"messages":[`+before, 1), [][2]string{{"Hello?", "Hello."}})
+	next := strings.Replace(sdkBody, `"messages":[`, `"messages":[`+before+
 		`{"id":"m0","role":"user","parts":[{"type":"text","text":"Why?"}]},`+
 		`{"id":"`+first.ID+`","role":"assistant","parts":[{"type":"text","text":"So."}]},`, 1)
 	if second := send(next, [][2]string{{"Hello?", "Hello."}}); second.ParentID != first.ID {
 		t.Errorf("the second question follows %q, want %q", second.ParentID, first.ID)
 	}
-	system := strings.Replace(asked, `"messages":[`,
+	system := strings.Replace(sdkBody, `"messages":[`,
 		`"messages":[{"id":"s","role":"system","parts":[{"type":"text","text":"Be brief."}]},`, 1)
 	if third := send(system, nil); third.Request.Instructions != "Be brief." {
 		t.Errorf("instructions = %q, want %q", third.Request.Instructions, "Be brief.")
 	}
-	regenerate := strings.Replace(asked, "submit-message", "regenerate-message", 1)
+	regenerate := strings.Replace(sdkBody, "submit-message", "regenerate-message", 1)
 	if fourth := send(regenerate, nil); fourth.ParentID != "" {
-		t.Errorf("the first question asked again follows %q, want nothing", fourth.ParentID)
+		t.Errorf("the first question sdkBody again follows %q, want nothing", fourth.ParentID)
 	}
 }
 

@@ -57,18 +57,23 @@ func TestQuestionsCountAtEveryEntrance(t *testing.T) {
 		{"/agent/query", `{"question":"Why?"}`},
 		{"/v1/chat/completions", `{"model":"footnote","messages":[{"role":"user","content":"Why?"}]}`},
 		{"/v1/chat/completions", `{"model":"footnote","stream":true,"messages":[{"role":"user","content":"Why?"}]}`},
+		{"/ui/chat", `{"id":"chat","messages":[{"role":"user","parts":[{"type":"text","text":"Why?"}]}]}`},
+		{"/ag-ui", `{"threadId":"thread","runId":"NEW","messages":[{"role":"user","content":"Why?"}]}`},
 		{"/agent/runs/" + run.RunID + "/steps/c1/rerun", `{"input":{"query":"roof"}}`},
 		{"/mcp", tool("ask", `{"question":"Why?"}`)},
 	}
+	send := func(path, body string) reply {
+		return b.send("POST", path, strings.Replace(body, "NEW", chat.NewID(), 1), anna...)
+	}
 	for i, e := range entrances {
 		b.stage.store.SetLimits(chat.Limits{chat.QuestionsPerMinute: int64(i) + 2})
-		if got := b.send("POST", e.path, e.body, anna...); got.status >= 300 ||
+		if got := send(e.path, e.body); got.status >= 300 ||
 			strings.Contains(got.body, `"isError":true`) {
 			t.Errorf("%s at the limit: %d %s; want less than 300 and no %q in it",
 				e.path, got.status, got.body, `"isError":true`)
 		}
 		for _, over := range entrances {
-			got := b.send("POST", over.path, over.body, anna...)
+			got := send(over.path, over.body)
 			switch {
 			case over.path == "/mcp":
 				if !strings.Contains(got.body, `"isError":true`) ||
@@ -85,6 +90,12 @@ func TestQuestionsCountAtEveryEntrance(t *testing.T) {
 					!strings.Contains(got.body, `"code":"too_many"`) {
 					t.Errorf("%s over the limit: %d %s; want 429 and %q in it",
 						over.path, got.status, got.body, `"code":"too_many"`)
+				}
+			case over.path == "/ui/chat", over.path == "/ag-ui":
+				if got.status != 429 || got.header.Get("Retry-After") == "" ||
+					!strings.HasPrefix(got.body, "You asked ") {
+					t.Errorf("%s over the limit: %d %s; want 429, Retry-After and a sentence",
+						over.path, got.status, got.body)
 				}
 			default:
 				got.wantOver(t, over.path, 429, chat.QuestionsPerMinute)

@@ -346,3 +346,27 @@ func TestAFieldThatIsLeftOutOfADescriptionIsNoticed(t *testing.T) {
 		}
 	}
 }
+
+func TestStreamsOfOtherProtocolsFitTheirDescription(t *testing.T) {
+	b := newBench(t)
+	b.stage.play = script()
+	d := b.description()
+	for component, ask := range map[string][2]string{
+		"AiChunk": {"/ui/chat", sdkBody}, "AgUiEvent": {"/ag-ui", aguiBody},
+	} {
+		seen := 0
+		for line := range strings.SplitSeq(b.send("POST", ask[0], ask[1]).body, "\n") {
+			data, ok := strings.CutPrefix(line, "data: {")
+			if !ok {
+				continue
+			}
+			seen++
+			if err := d.check(t, d.Components.Schemas[component], "{"+data, true); err != nil {
+				t.Errorf("%s: %v in {%s, want no error", component, err, data)
+			}
+		}
+		if seen < 20 {
+			t.Errorf("%s: %d messages, want 20 or more", component, seen)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/chat"
 	"footnote/e2e/scripted"
 	"footnote/llm"
 )
@@ -42,6 +43,23 @@ func (s *server) judgedBy(question string) map[string]judgedAnswer {
 	)
 	v1.Footnote.Status = "success"
 	out["/v1"] = v1.Footnote
+	// of the streams the last message with a judgement counts
+	last := func(stream, before string) judgedAnswer {
+		at := strings.LastIndex(stream, before)
+		if at < 0 {
+			s.t.Fatalf("%q is not in %s", before, stream)
+		}
+		var judged judgedAnswer
+		if err := json.NewDecoder(strings.NewReader(stream[at+len(before):])).Decode(&judged); err != nil {
+			s.t.Fatal(err)
+		}
+		judged.Status = "success"
+		return judged
+	}
+	out["/ui/chat"] = last(s.send("POST", "/ui/chat", `{"id":"`+chat.NewID()+
+		`","messages":[{"role":"user","parts":[{"type":"text","text":`+q+`}]}]}`).body, `"footnote":`)
+	out["/ag-ui"] = last(s.send("POST", "/ag-ui", `{"threadId":"`+chat.NewID()+
+		`","runId":"r","messages":[{"role":"user","content":`+q+`}]}`).body, `"judged":`)
 	called := s.send(
 		"POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"question":`+
 			q+`}}}`,

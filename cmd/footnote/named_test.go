@@ -72,6 +72,12 @@ func TestWhatAQuestionNamesMustBeThere(t *testing.T) {
 			`{"query":"a","mode":"lexical","namespace":"NAME"}`},
 		{"/v1/chat/completions", `{"model":"footnote","messages":[{"role":"user","content":"a"}],"document_ids":IDS}`,
 			`{"model":"footnote","messages":[{"role":"user","content":"a"}],"stream":true,"namespace":"NAME"}`},
+		{"/ui/chat", `{"id":"c","messages":[{"role":"user","parts":[{"type":"text","text":"a"}]}],"document_ids":IDS}`,
+			`{"id":"c","messages":[{"role":"user","parts":[{"type":"text","text":"a"}]}],"namespace":"NAME"}`},
+		{"/ag-ui", `{"threadId":"t","runId":"r","messages":[{"role":"user","content":"a"}],` +
+			`"forwardedProps":{"document_ids":IDS}}`,
+			`{"threadId":"t","runId":"r","messages":[{"role":"user","content":"a"}],` +
+				`"forwardedProps":{"namespace":"NAME"}}`},
 		{"/sessions/there/queue", `{"message":"a","document_ids":IDS}`, `{"message":"a","namespace":"NAME"}`},
 		{"/mcp", mcp("ask", `{"question":"a","document_ids":IDS}`), mcp("search", `{"query":"a","namespace":"NAME"}`)},
 		{"/mcp", mcp("search", `{"query":"a","document_ids":IDS}`), mcp("ask", `{"question":"a","namespace":"NAME"}`)},

@@ -22,6 +22,13 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 	mcp := func(arguments string) string {
 		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{` + arguments + `}}}`
 	}
+	sdk := func(list, more string) string {
+		return `{"id":"chat","messages":[{"role":"user","parts":[` + list + `]}]` + more + `}`
+	}
+	agui := func(question, more string) string {
+		return `{"threadId":"thread","runId":"run","messages":[{"role":"user","content":"` + question +
+			`"}]` + more + `}`
+	}
 	for _, row := range []struct{ path, kind, body, part string }{
 		{"/chat", json, `{"message":"a\u0000b"}`, `"message" holds a NUL`},
 		{"/chat", "application/x-www-form-urlencoded", "message=a%00b", `"message" holds a NUL`},
@@ -57,6 +64,15 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 		{"/v1/chat/completions", json, parts(`{"type":"text","Text":"a"}`), `"Text" is not known here`},
 		{"/v1/chat/completions", json, parts(`{"type":"text","text":"a"},{"TYPE":"text"}`), `"TYPE" is not known here`},
 		{"/v1/chat/completions", json, parts(`{"type":"text","text":"a","text":"b"}`), `"text" stands twice`},
+
+		{"/ui/chat", json, sdk(`{"type":"text","text":"a\u0000"}`, ""), `"text" holds a NUL`},
+		{"/ui/chat", json, sdk(`{"type":"text","text":"\u200b"}`, ""), "question is empty"},
+		{"/ui/chat", json, sdk(`{"type":"text","text":"a"}`, `,"id":"b"`), `"id" stands twice`},
+		{"/ui/chat", json, sdk(`{"type":"text","Text":"a"}`, ""), `"Text" is not known here`},
+		{"/ag-ui", json, agui(`a\u0000`, ""), `"content" holds a NUL`},
+		{"/ag-ui", json, agui(`\u200b`, ""), "question is empty"},
+		{"/ag-ui", json, agui("a", `,"runId":"b"`), `"runId" stands twice`},
+		{"/ag-ui", json, agui("a", `,"forwardedProps":{"Toolset":"react"}`), `"Toolset" is not known here`},
 	} {
 		got := s.send("POST", row.path, row.body, header{"Content-Type", row.kind})
 		told := strings.ReplaceAll(got.body, `\"`, `"`)
@@ -72,6 +88,8 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 		{"/v1/chat/completions", v1("What is 2*3?", `,"user":"somebody","metadata":{"Model":"x"}`)},
 		{"/v1/chat/completions", parts(`{"type":"text","text":"What is 2*3?","cache_control":{"Type":"ephemeral"}}`)},
 		{"/agent/query", `{"question":"What is 2*3?","config":{"max_steps":5.0}}`},
+		{"/ui/chat", sdk(`{"type":"text","text":"What is 2*3?","state":"done","x":{"Type":1}}`, `,"extra":{"Id":1}`)},
+		{"/ag-ui", agui("What is 2*3?", `,"tools":[{"name":"x","Name":1}],"state":{"A":1,"a":2},"resume":[]`)},
 	} {
 		path, body := row.path, row.body
 		if got := s.send("POST", path, body); got.status != http.StatusOK {

@@ -141,6 +141,7 @@ type State struct {
 	RunID     string                  `json:"run_id"`
 	SessionID string                  `json:"session_id"`
 	Status    chat.RunStatus          `json:"status"`
+	Waiting   []string                `json:"waiting"` // call ids of steps that wait for a person's approval
 	Sources   []runlog.GroundedSource `json:"sources"`
 	Judged    *runlog.Judged          `json:"judged,omitempty"`
 }

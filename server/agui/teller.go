@@ -3,6 +3,7 @@ package agui
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"footnote/chat"
@@ -22,6 +23,7 @@ type teller struct {
 	open     bool   // whether the last one still grows
 	draft    runlog.Draft
 	called   map[string]bool
+	waiting  []string // what the last state has of it
 	thoughts map[string]string
 }
 
@@ -38,6 +40,9 @@ func (w *teller) Tell(t *runlog.Trace, p chat.Payload) []any {
 	case chat.Step:
 		step, _ := t.Log.Step(p.CallID)
 		w.addStep(step)
+		if !slices.Equal(w.waiting, waiting(t)) {
+			w.addState(t, []runlog.GroundedSource{}, nil)
+		}
 	case chat.Answer:
 		w.endText()
 	}
@@ -82,9 +87,21 @@ func (w *teller) add(e Event) { w.events = append(w.events, e) }
 
 // addState tells the client's state with ours in it.
 func (w *teller) addState(t *runlog.Trace, sources []runlog.GroundedSource, judged *runlog.Judged) {
+	w.waiting = waiting(t)
 	w.add(Event{Type: "STATE_SNAPSHOT", Snapshot: w.in.withFootnote(State{
-		RunID: t.RunID, SessionID: t.SessionID, Status: t.Status, Sources: sources, Judged: judged,
+		RunID: t.RunID, SessionID: t.SessionID, Status: t.Status, Waiting: w.waiting, Sources: sources, Judged: judged,
 	})})
+}
+
+// waiting are the calls of a run that wait for a person.
+func waiting(t *runlog.Trace) []string {
+	ids := []string{}
+	for _, step := range t.Steps {
+		if step.Status == chat.StatusPending {
+			ids = append(ids, step.CallID)
+		}
+	}
+	return ids
 }
 
 // textID names the message that grows: the run, and behind text that was withdrawn its number.

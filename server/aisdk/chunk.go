@@ -42,9 +42,10 @@ type Metadata struct {
 
 // ToolMetadata says of a tool call what the page shows of it.
 type ToolMetadata struct {
-	Message    string `json:"message"` // "Found 3 documents"
-	DurationMS int64  `json:"duration_ms"`
-	Truncated  bool   `json:"truncated,omitempty"` // the output is cut
+	Status     chat.Status `json:"status"`  // pending: it waits for a person's approval
+	Message    string      `json:"message"` // "Found 3 documents"
+	DurationMS int64       `json:"duration_ms"`
+	Truncated  bool        `json:"truncated,omitempty"` // the output is cut
 }
 
 // SourceMetadata ties a source to the words of a document.

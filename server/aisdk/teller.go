@@ -28,6 +28,7 @@ type teller struct {
 // call is what is told of a step.
 type call struct {
 	input   json.RawMessage // nil: not even that it is made
+	waits   bool            // for a person's approval
 	thought string
 }
 
@@ -136,19 +137,18 @@ func (w *teller) addStep(step chat.Step) {
 	if step.ToolName == "" {
 		return
 	}
-	input := objectOr(step.ToolInput)
-	if !bytes.Equal(input, known.input) { // a person may have approved another one
-		known.input = input
+	about := &ToolMetadata{
+		Status: step.Status, Message: step.Message, DurationMS: step.DurationMS, Truncated: step.Truncated,
+	}
+	input, waits := objectOr(step.ToolInput), step.Status == chat.StatusPending
+	if !bytes.Equal(input, known.input) || waits != known.waits { // a person may have approved another input
+		known.input, known.waits = input, waits
 		w.add(Chunk{
 			Type: "tool-input-available", ToolCallID: step.CallID, ToolName: step.ToolName, Input: input,
-			Title: cmp.Or(step.Title, step.Message), Dynamic: true, ProviderExecuted: true,
+			Title: cmp.Or(step.Title, step.Message), Dynamic: true, ProviderExecuted: true, ToolMetadata: about,
 		})
 	}
-	chunk := Chunk{
-		ToolCallID: step.CallID, Dynamic: true, ProviderExecuted: true, ToolMetadata: &ToolMetadata{
-			Message: step.Message, DurationMS: step.DurationMS, Truncated: step.Truncated,
-		},
-	}
+	chunk := Chunk{ToolCallID: step.CallID, Dynamic: true, ProviderExecuted: true, ToolMetadata: about}
 	switch step.Status {
 	case chat.StatusPending, chat.StatusRunning:
 		return

@@ -154,6 +154,12 @@ func clientFields() map[string]field {
 		"AgUiEvent.snapshot":        {about: "The client's state with ours as footnote (AgUiState)."},
 		"AgUiEvent.outcome":         {about: "How the run ended, if it was stopped; absent: success."},
 		"AgUiEvent.message":         {about: "What went wrong, as a sentence."},
+		"AgUiState.waiting": {
+			about: "Call ids of steps that wait for a person: /agent/runs/{run_id}/steps/{call}/approve or deny.",
+		},
+		"AiToolMetadata.status": {
+			about: "pending: it waits for a person, /agent/runs/{run_id}/steps/{call}/approve or deny.",
+		},
 		"AgUiState.judged":          {about: "How far the answer can be relied on, and why."},
 		"AiSourceMetadata.footnote": {about: "The footnote: document, place, quote, and how the quote was checked."},
 	}

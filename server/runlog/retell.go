@@ -43,7 +43,7 @@ func (r *Reader) Retell(c echo.Context, run chat.Run, after int64, teller Teller
 	}
 	defer leave()
 	t := NewTrace(run)
-	t.Status = chat.RunRunning // until its log says more
+	t.Status, t.Tokens = chat.RunRunning, chat.Tokens{} // until its log says more
 	err = r.Listen(ctx, scope, run.ID, func(ev chat.Event) error {
 		if err := t.Add(ev); err != nil {
 			return err
@@ -54,6 +54,7 @@ func (r *Reader) Retell(c echo.Context, run chat.Run, after int64, teller Teller
 		}
 		told := teller.Tell(t, p)
 		if _, over := p.(chat.RunDone); over {
+			t.sumSteps()
 			told = append(told, teller.End(t, t.Failure())...)
 		}
 		if ev.Seq <= after {
