@@ -17,7 +17,7 @@ const (
 
 // readCSV reads a table whose fields are separated by a comma, a semicolon, a tab or a bar, as RFC 4180 says, or less
 // strictly: quotes may stand in a field, and records may have different numbers of fields. The first record is the
-// header. A text without such a delimiter is text.
+// header. A text without such a delimiter is text, and so is what goes beyond doctext.MaxCells.
 func readCSV(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
 	delimiter, ok := csvDelimiter(src)
 	if !ok {
@@ -26,7 +26,7 @@ func readCSV(ctx context.Context, src string, f corpus.File) (corpus.Extracted, 
 	var w doctext.Writer
 	w.Begin(corpus.Block{Kind: corpus.BlockTable})
 	records := csvReader(src, delimiter)
-	for {
+	for cells := 0; cells < doctext.MaxCells; {
 		record, err := records.Read()
 		switch {
 		case err == io.EOF:
@@ -37,12 +37,18 @@ func readCSV(ctx context.Context, src string, f corpus.File) (corpus.Extracted, 
 		case ctx.Err() != nil:
 			return corpus.Extracted{}, ctx.Err()
 		}
+		cells += len(record)
 		w.Row()
 		for _, field := range record {
 			w.Cell()
 			w.Text(field)
 		}
 	}
+	w.End()
+	if err := writeLines(ctx, &w, src[records.InputOffset():]); err != nil {
+		return corpus.Extracted{}, err
+	}
+	return w.Result(), nil
 }
 
 // csvDelimiter returns the delimiter that the first records have the same number of, at least one; of several the one

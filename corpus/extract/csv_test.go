@@ -67,3 +67,17 @@ func TestEachPartOfALongTableKnowsItsColumns(t *testing.T) {
 		}
 	}
 }
+
+func TestCSVBeyondTheMostCellsIsText(t *testing.T) {
+	t.Parallel()
+	src := "a,b\n" + strings.Repeat("1,2\n", 200_000) + "the,end\n"
+	x := readTable(t, src)
+	if first, last := x.Blocks[0], x.Blocks[len(x.Blocks)-1]; first.Kind != corpus.BlockTable ||
+		last.Kind == corpus.BlockTable || !strings.HasSuffix(x.Text, "the,end") {
+		t.Errorf("begins with a %s, ends with a %s and %q, want a table, text and the,end", first.Kind, last.Kind,
+			x.Text[len(x.Text)-20:])
+	}
+	if got, want := strings.Count(x.Text, "1"), 200_000; got != want {
+		t.Errorf("%d rows are left, want %d", got, want)
+	}
+}

@@ -17,9 +17,19 @@ const maxLines = 5000
 // kept apart. Underlined lines are the only headings it believes in.
 func plainText(ctx context.Context, src string, _ corpus.File) (corpus.Extracted, error) {
 	var w doctext.Writer
+	if err := writeLines(ctx, &w, src); err != nil {
+		return corpus.Extracted{}, err
+	}
+	x := w.Result()
+	x.Title = firstTitle(x)
+	return x, nil
+}
+
+// writeLines writes the paragraphs of a text.
+func writeLines(ctx context.Context, w *doctext.Writer, src string) error {
 	var para []string
 	flush := func() {
-		writeParagraph(&w, para)
+		writeParagraph(w, para)
 		para = para[:0]
 	}
 	for line := range strings.Lines(src) {
@@ -30,15 +40,13 @@ func plainText(ctx context.Context, src string, _ corpus.File) (corpus.Extracted
 		}
 		if para = append(para, line); len(para) >= maxLines {
 			if ctx.Err() != nil {
-				return corpus.Extracted{}, ctx.Err()
+				return ctx.Err()
 			}
 			flush()
 		}
 	}
 	flush()
-	x := w.Result()
-	x.Title = firstTitle(x)
-	return x, nil
+	return nil
 }
 
 func writeParagraph(w *doctext.Writer, lines []string) {

@@ -117,6 +117,10 @@ func hostileFiles() []hostileFile {
 			}
 			return []byte(b.String() + "title: *a11\n---\nThe text.\n")
 		}},
+		{"CSV, 40 MiB of small rows", "rows.csv", repeatText("a,b\n", 40*mib)},
+		{"CSV, a row of 20 million empty fields", "fields.csv", aroundText("a,b\n", repeatText(",", 20*mib), "\n")},
+		{"CSV, 46,000 rows of 451 fields", "broad.csv", repeatText(strings.Repeat("a,", 450)+"\n", 40*mib)},
+		{"CSV, a quote that never closes", "quote.csv", aroundText("a,b\n1,\"", repeatText("c,d\n", 40*mib), "")},
 		{"Markdown, one line of 45 MiB", "line.md", repeatText("word ", 45*mib)},
 		{"text, 45 MiB of tiny paragraphs", "paragraphs.txt", repeatText("a\n\n", 45*mib)},
 		{"text, one word of 45 MiB", "word.txt", repeatText("a", 45*mib)},
