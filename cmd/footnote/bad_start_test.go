@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"database/sql"
 	"fmt"
 	"net"
 	"os"
@@ -22,14 +21,7 @@ func TestAStartThatCannotBeSaysWhy(t *testing.T) {
 	running := serve(t, newDir(t))
 	newer := newDir(t)
 	serve(t, newer).end(os.Interrupt)
-	db, err := sql.Open("sqlite", filepath.Join(newer, "footnote.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.ExecContext(t.Context(), `INSERT INTO migrations VALUES (9999, '9999_future', 0)`); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
+	if err := changeData(t, newer, `INSERT INTO migrations VALUES (9999, '9999_future', 0)`); err != nil {
 		t.Fatal(err)
 	}
 	damaged := newDir(t)

@@ -1,10 +1,8 @@
 package main_test
 
 import (
-	"database/sql"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -21,13 +19,7 @@ func TestAConversationThatCannotBeReadIsAnsweredWithoutIt(t *testing.T) {
 		spoil func(t *testing.T, dir string) error
 	}{
 		"SQLite": {nil, func(t *testing.T, dir string) error {
-			db, err := sql.Open("sqlite", filepath.Join(dir, "footnote.db"))
-			if err != nil {
-				return err
-			}
-			defer db.Close()
-			_, err = db.ExecContext(t.Context(), `UPDATE run_texts SET request = '{broken'`)
-			return err
+			return changeData(t, dir, `UPDATE run_texts SET request = '{broken'`)
 		}},
 		"PostgreSQL": {[]string{"DATABASE_URL=" + schema, "FOOTNOTE_BLOBS=file://" + t.TempDir()},
 			func(t *testing.T, _ string) error {
@@ -82,13 +74,7 @@ func TestDamagedTurnsAreCountedAndTheOthersShown(t *testing.T) {
 		events string // of the second run
 	}{
 		"SQLite": {nil, func(t *testing.T, dir, statement string) error {
-			db, err := sql.Open("sqlite", filepath.Join(dir, "footnote.db"))
-			if err != nil {
-				return err
-			}
-			defer db.Close()
-			_, err = db.ExecContext(t.Context(), statement)
-			return err
+			return changeData(t, dir, statement)
 		},
 			`UPDATE events SET body = CAST('{broken' AS BLOB) WHERE id >> 20 = (SELECT n FROM runs ORDER BY n LIMIT ` +
 				`1 OFFSET 1)`},
