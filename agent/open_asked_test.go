@@ -61,12 +61,32 @@ func TestWhatIsAskedForIsOpened(t *testing.T) {
 func TestOtherQuestionsWithOpenAreAnswered(t *testing.T) {
 	for _, q := range []string{
 		"Open questions of the survey", "What does footnote 1 say?", "Open the document that mentions the roof",
-		"Open [1] and compare it with [2]",
+		"Open [1] and compare it with [2]", "Open the document Handbook.md and summarise it",
 		"How do I open a bank account?", "Which sources are open?", "Open the window before you light the boiler",
 	} {
 		_, cited := question.CitationToOpen(q)
 		if _, sure := question.DocumentToOpen(q); cited || sure {
 			t.Errorf("%q is taken for an order to open a source (%v) or a document (%v)", q, cited, sure)
+		}
+	}
+}
+
+// Whoever asks for more than a source to be opened gets an answer: the question is not dropped.
+func TestAQuestionBesideWhatIsOpenedIsAnswered(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, offline.New(nil))
+	for _, q := range []string{
+		"Open the document Handbook.md and tell me how many days of paid holiday there are",
+		"Open the document Staff handbook, how many days of paid holiday are there?",
+		"Open Handbook.md: how many days of paid holiday are there?",
+	} {
+		if a := h.answer(asks(q)).answer(); !strings.Contains(a.Markdown, "paid holiday") {
+			t.Errorf("%q is answered %q, want something about paid holiday", q, a.Markdown)
+		}
+	}
+	for _, q := range []string{"Open the document Stafff handbok", "Open the document Handbook.md, please"} {
+		if a := h.answer(asks(q)).answer(); a.Markdown != "Opened Handbook.md." {
+			t.Errorf("%q is answered %q, want the document opened", q, a.Markdown)
 		}
 	}
 }

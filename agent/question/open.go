@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"footnote/corpus/text"
 )
@@ -66,13 +67,16 @@ func CitationToOpen(question string) (number int, ok bool) {
 }
 
 // DocumentToOpen is what a question that asks for a document to be opened calls it. sure says that it can be nothing
-// but a document's name; else it may be: “Open questions of the survey”.
+// but a document's name; else it may be: “Open questions of the survey”. name is empty where more is asked for.
 func DocumentToOpen(question string) (name string, sure bool) {
 	m := opensNamed.FindStringSubmatch(question)
 	if m == nil {
 		return "", false
 	}
 	name = strings.Trim(m[2], `"“”„«» `)
+	if at := fileName.FindStringIndex(name); at != nil && strings.ContainsFunc(name[at[1]:], unicode.IsLetter) {
+		return "", false // “Handbook.md and say what is new in it”
+	}
 	first, _, _ := strings.Cut(strings.ToLower(name), " ")
 	named := m[1] != "" && !text.IsStop(first, "en") // not “the document that …”
 	return name, named || name != m[2] || fileName.FindString(name) == name

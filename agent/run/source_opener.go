@@ -100,7 +100,9 @@ func (o *sourceOpener) openNamed(ctx context.Context, name string, sure bool) (s
 		if doc, why, err = o.toolContext.Resolve(ctx, name); err != nil {
 			return "", fmt.Errorf("find document: %w", err)
 		}
-		ok = why == ""
+		if ok = why == ""; ok && asksForMore(name, doc) {
+			return "", nil
+		}
 	}
 	switch {
 	case ok:
@@ -128,6 +130,12 @@ func (o *sourceOpener) openNamed(ctx context.Context, name string, sure bool) (s
 		"There is no document called “%s”. There %s %s.", text.EscapeMarkdown(text.Shorten(name, 80)),
 		english.Choose(len(names) == 1, "is", "are"), joinNames(names, max(o.documentsInReach, len(names))),
 	), nil
+}
+
+// asksForMore reports whether what stands where a document's name is expected has more words than its title and its
+// file name: then it goes on with a question, as in “the handbook and say when it was written”.
+func asksForMore(name string, doc corpus.Document) bool {
+	return len(strings.Fields(name)) > max(len(strings.Fields(doc.Title)), len(strings.Fields(doc.Filename)))
 }
 
 // callOpen makes the call that opens a source, and says whether it did. It goes through the tool like a model's call,
