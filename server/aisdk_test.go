@@ -215,3 +215,41 @@ func TestTheAISDKResumesOnlyWhatIsUnderWay(t *testing.T) {
 		t.Errorf("after its end, from the beginning: %d %s, want 200 and the run", got.status, got.body)
 	}
 }
+
+// A reader who comes back gets the bytes that follow its number, as the first reader got them.
+func TestAnotherProtocolsStreamIsResumedByNumber(t *testing.T) {
+	b := newBench(t)
+	run := b.begin("Why?")
+	b.append(run.ID, chat.RunStarted{}, chat.AnswerDelta{Text: "So"}, chat.Citation{Number: 1},
+		chat.AnswerDelta{Text: " [1]"})
+	_, events := b.open("/ui/chat/" + run.SessionID + "/stream")
+	for { // what is appended later is then told live
+		if event, err := events.Next(); err != nil || event.ID == "4" {
+			break
+		}
+	}
+	b.append(run.ID, chat.RunDone{Status: chat.RunCancelled, Tokens: &chat.Tokens{In: 7, Out: 3}})
+	live := ""
+	for event, err := events.Next(); err == nil; event, err = events.Next() {
+		live += event.Data + "\n"
+	}
+	again := func(after string) (data string) {
+		got := b.send("GET", "/ui/chat/"+run.SessionID+"/stream", "", "Last-Event-ID", after)
+		for line := range strings.SplitSeq(got.body, "\n") {
+			if text, ok := strings.CutPrefix(line, "data: "); ok {
+				data += text + "\n"
+			}
+		}
+		return data
+	}
+	if got := again("4"); got != live || !strings.Contains(got, `{"in":7,"out":3}`) {
+		t.Errorf("after 4:\n%s\nwant, as it came live:\n%s", got, live)
+	}
+	whole := again("0")
+	if !strings.HasPrefix(whole, `{"type":"start"`) || !strings.HasSuffix(whole, live) {
+		t.Errorf("from the beginning:\n%s\nwant a start, and at its end:\n%s", whole, live)
+	}
+	if got := again("99"); got != whole {
+		t.Errorf("beyond the end:\n%s\nwant all of it:\n%s", got, whole)
+	}
+}
