@@ -26,7 +26,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: try-model eval-real run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding clean
+.PHONY: try-model eval-real run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch clean
 
 # The embedding model that was fetched, unless a setting names another.
 run: build embedding
@@ -47,6 +47,10 @@ node_modules/.package-lock.json: package.json package-lock.json
 # docs/settings.md from the settings' own descriptions; a test fails while it is out of date.
 settings:
 	FOOTNOTE_WRITE_DOCS=1 $(GO) test ./cmd/footnote -run TheSettingsAreDocumented -count 1
+
+# A watched folder of 10,000 files, 1,000 changes, and kills in between.
+test-watch:
+	FOOTNOTE_WATCH_FILES=10000 $(GO) test ./cmd/footnote -run AKilledWatchLosesNothing -count 1 -timeout 60m -v
 
 # The library's PDFium, compressed; a test fails while it is another one.
 pdfium:

@@ -93,6 +93,9 @@ func (l *Library) takenByOther(ctx context.Context, d Document, p string) (bool,
 	}
 }
 
+// CleanPath is the path that a document gets when this one is given for it.
+func CleanPath(p string) string { return cleanPath(p) }
+
 // cleanPath returns a relative, "/"-separated path of clean names; parts that climb are left out.
 func cleanPath(p string) string {
 	var parts []string

@@ -33,6 +33,7 @@ var allowed = map[string][]string{
 	"corpus/":        {"chat", "corpus", "corpus/"},
 	"sql/": {"chat", "corpus", "corpus/text", "sql/bm25", "sql/cursor", "sql/dbcopy", "sql/migrations",
 		"sql/pack", "sql/postings"},
+	"watch": {},
 	"web":   {"chat"},
 	"mcp":   {"chat"},
 	"agent": {"agent/run", "agent/tools", "chat", "corpus/text"},
@@ -95,6 +96,8 @@ var owners = map[string][]string{
 	"github.com/klippa-app/go-pdfium": {"corpus/extract/pdf"},
 	"github.com/alecthomas/kong":      {"cmd/footnote"},
 	"code.dny.dev/ssrf":               {"web"},
+	"github.com/fsnotify":             {"watch"},
+	"github.com/bmatcuk/doublestar":   {"watch"},
 	"github.com/modelcontextprotocol": {"mcp", "server", "e2e/faults", "e2e/hostile"},
 }
 

@@ -27,6 +27,7 @@ type commands struct {
 
 	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve the page and the API (the default command)."`
 	Ingest  ingestCommand  `cmd:"" help:"Add files and folders to the library, with a progress bar."`
+	Watch   watchCommand   `cmd:"" help:"Keep the library like a folder, until it is stopped: new, changed, renamed and deleted files."`
 	Ask     askCommand     `cmd:"" help:"Ask a question in the terminal: live steps, then the answer with its footnotes."`
 	Doctor  doctorCommand  `cmd:"" help:"Check the settings, the data directory and the model, and say what is wrong."`
 	Backup  backupCommand  `cmd:"" help:"Write the data directory to one file, also while a server uses it."`

@@ -185,9 +185,12 @@ func addAll(p *program, server *remote, folder string) (map[string]string, error
 	ingest := ingestCommand{Namespace: "default"}
 	paths := map[string]string{}
 	for _, file := range files {
-		doc, reason, err := ingest.addFile(p.ctx, server, file)
-		if err != nil || reason != "" {
-			return nil, fmt.Errorf("add %s: %w", file.path, errors.Join(err, reasonError(reason)))
+		doc, refused, err := ingest.addFile(p.ctx, server, file)
+		if err == nil && refused != nil {
+			err = refused
+		}
+		if err != nil {
+			return nil, fmt.Errorf("add %s: %w", file.path, err)
 		}
 		if doc.Of != "" {
 			return nil, fmt.Errorf("%s is the same as %s: take one of them out", file.path, paths[doc.Of])
@@ -196,6 +199,7 @@ func addAll(p *program, server *remote, folder string) (map[string]string, error
 			return nil, err
 		}
 		if doc.State != "ready" {
+			reason := ""
 			if doc.Error != nil {
 				reason = doc.Error.Detail
 			}
@@ -224,14 +228,6 @@ func awaitVectors(ctx context.Context, server *remote, id string) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// reasonError is a reason as an error, nil for none.
-func reasonError(reason string) error {
-	if reason == "" {
-		return nil
-	}
-	return errors.New(reason)
 }
 
 // examineOne asks a question, after those before it, in a conversation of its own. Its error says that the server is

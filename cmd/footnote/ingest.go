@@ -3,21 +3,17 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
-	"mime"
-	"mime/multipart"
-	"net/textproto"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"footnote/chat"
 	"footnote/corpus/extract"
 )
 
@@ -67,12 +63,12 @@ func (c *ingestCommand) Run(p *program) (err error) {
 	known := 0
 	for i, file := range files {
 		show.drawBar("adding", known+len(failed), fmt.Sprintf("%d of %d %s", i+1, len(files), file.path))
-		doc, reason, err := c.addFile(p.ctx, server, file)
+		doc, refused, err := c.addFile(p.ctx, server, file)
 		switch {
 		case err != nil:
 			return fmt.Errorf("add %s: %w", file.path, err)
-		case reason != "":
-			failed = append(failed, file.path+": "+reason)
+		case refused != nil:
+			failed = append(failed, file.path+": "+refused.Message)
 		case doc.Of != "":
 			known++
 		default:
@@ -115,61 +111,16 @@ func pageProgress(d accepted) string {
 	return fmt.Sprintf("(%s %d/%d)", d.Progress.Stage, d.Progress.Done, d.Progress.Total)
 }
 
-// addFile sends one file. reason is why the library refused it.
+// addFile sends one file. refused is why the library did not take it.
 func (c *ingestCommand) addFile(
 	ctx context.Context, server *remote, src source,
-) (doc accepted, reason string, err error) {
+) (doc accepted, refused *chat.Error, err error) {
 	file, err := os.Open(src.file)
 	if err != nil {
-		return doc, "", err
+		return doc, nil, err
 	}
 	defer file.Close()
-	body, writer := io.Pipe()
-	form := multipart.NewWriter(writer)
-	// ends when the request reads or closes the pipe
-	go func() { writer.CloseWithError(c.writeForm(form, src, file)) }()
-	resp, err := server.postBody(ctx, "/documents", form.FormDataContentType(), "application/json", body)
-	_ = body.Close() // lets the writer go when the server answered early
-	if err != nil {
-		return doc, "", err
-	}
-	defer resp.Body.Close()
-	var answer struct {
-		Documents []accepted `json:"documents"`
-		Rejected  []struct {
-			Detail string `json:"detail"`
-		} `json:"rejected"`
-	}
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-		return doc, "", err
-	}
-	if len(answer.Rejected) > 0 {
-		return doc, answer.Rejected[0].Detail, nil
-	}
-	if len(answer.Documents) != 1 {
-		return doc, "", errors.New("the server did not say what became of it")
-	}
-	return answer.Documents[0], "", nil
-}
-
-// writeForm writes one file as a form of POST /documents. The file goes out as it is read, so size does not matter.
-func (c *ingestCommand) writeForm(form *multipart.Writer, src source, file io.Reader) error {
-	if err := form.WriteField("namespace", c.Namespace); err != nil {
-		return err
-	}
-	part, err := form.CreatePart(textproto.MIMEHeader{
-		"Content-Disposition": {
-			mime.FormatMediaType("form-data", map[string]string{"name": "files", "filename": src.path}),
-		},
-		"Content-Type": {"application/octet-stream"},
-	})
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(part, file); err != nil {
-		return err
-	}
-	return form.Close()
+	return server.addFile(ctx, [][2]string{{"namespace", c.Namespace}}, src.path, file)
 }
 
 // waitSettled waits until the document is ready or has failed.

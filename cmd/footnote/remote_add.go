@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/textproto"
+
+	"footnote/chat"
+)
+
+// addFile sends one file by POST /documents, under a relative path and with the fields that hold for it. refused is why
+// the library did not take it.
+func (r *remote) addFile(
+	ctx context.Context, fields [][2]string, path string, file io.Reader,
+) (doc accepted, refused *chat.Error, err error) {
+	body, writer := io.Pipe()
+	form := multipart.NewWriter(writer)
+	// ends when the request reads or closes the pipe
+	go func() { writer.CloseWithError(writeForm(form, fields, path, file)) }()
+	resp, err := r.postBody(ctx, "/documents", form.FormDataContentType(), "application/json", body)
+	_ = body.Close() // lets the writer go when the server answered early
+	if err != nil {
+		return doc, nil, err
+	}
+	defer resp.Body.Close()
+	var answer struct {
+		Documents []accepted `json:"documents"`
+		Rejected  []struct {
+			Code   chat.Code `json:"code"`
+			Detail string    `json:"detail"`
+		} `json:"rejected"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+		return doc, nil, err
+	}
+	if len(answer.Rejected) > 0 {
+		return doc, &chat.Error{Code: answer.Rejected[0].Code, Message: answer.Rejected[0].Detail}, nil
+	}
+	if len(answer.Documents) != 1 {
+		return doc, nil, errors.New("the server did not say what became of it")
+	}
+	return answer.Documents[0], nil, nil
+}
+
+// writeForm writes one file as a form of POST /documents. The file goes out as it is read, so size does not matter.
+func writeForm(form *multipart.Writer, fields [][2]string, path string, file io.Reader) error {
+	for _, field := range fields {
+		if err := form.WriteField(field[0], field[1]); err != nil {
+			return err
+		}
+	}
+	part, err := form.CreatePart(textproto.MIMEHeader{
+		"Content-Disposition": {
+			mime.FormatMediaType("form-data", map[string]string{"name": "files", "filename": path}),
+		},
+		"Content-Type": {"application/octet-stream"},
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(part, file); err != nil {
+		return err
+	}
+	return form.Close()
+}

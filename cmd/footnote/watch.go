@@ -1,0 +1,287 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/watch"
+)
+
+// watchCommand keeps the library of a server like a folder.
+type watchCommand struct {
+	Dir       string `arg:"" help:"Folder to follow, with all below it; hidden files, and what its .gitignore and .footnoteignore name, are left out."`
+	Namespace string `help:"Namespace of its documents." default:"default" placeholder:"NAME"`
+}
+
+// Run follows the folder until the program is stopped.
+func (c *watchCommand) Run(p *program) (err error) {
+	folder, err := watch.OpenFolder(c.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, folder.Close()) }()
+	server, err := connectServer(p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.close()) }()
+	fmt.Fprintf(p.stdout, "%s follows %s\n", server.url, folder.Dir)
+	log := slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	f := newFolderWatch(folder, server, c.Namespace, p.settings.MaxUploadMiB, log)
+	return f.followUntil(p.ctx)
+}
+
+const (
+	// settleTime is how long a file must be as it is before it is read: somebody may still be writing it.
+	settleTime = time.Second
+	// gatherTime is how long more changes are waited for after the first one.
+	gatherTime = 300 * time.Millisecond
+	// sweepEvery is how often the folder is looked through without a notice; sweepAlone without any notices.
+	sweepEvery, sweepAlone = 30 * time.Second, 3 * time.Second
+	// compareEvery is how often an unchanged folder is compared with the library, which others change too.
+	compareEvery = 5 * time.Minute
+	// applyTime is how long is worked on changes before the folder is looked at again.
+	applyTime = 3 * time.Second
+	// retryAfter is how long is waited after a failure that is none of a file.
+	retryAfter = 5 * time.Second
+)
+
+// folderWatch keeps documents of one namespace like one folder. All it knows for good is in the library: it may end at
+// any moment, and another one goes on.
+type folderWatch struct {
+	folder    *watch.Folder
+	server    *remote
+	namespace string
+	maxBytes  int64
+	log       *slog.Logger
+
+	last     map[string]watch.Stamp // files as they were last seen
+	compared time.Time              // when the library was like them; zero: it is not
+	refused  map[string]watch.Stamp // files that the library does not take as they are
+	told     map[string]bool        // what was logged once
+}
+
+func newFolderWatch(folder *watch.Folder, server *remote, namespace string, maxMiB int, log *slog.Logger) *folderWatch {
+	return &folderWatch{
+		folder: folder, server: server, namespace: namespace, maxBytes: int64(maxMiB) << 20,
+		log: log.With("folder", folder.Dir), refused: map[string]watch.Stamp{}, told: map[string]bool{},
+	}
+}
+
+// followUntil follows the folder until ctx ends. Failures are logged and tried again.
+func (f *folderWatch) followUntil(ctx context.Context) error {
+	notices, err := watch.OpenNotices()
+	if err != nil {
+		return fmt.Errorf("ask for notices of changes: %w", err)
+	}
+	defer notices.Close()
+	for {
+		pause := f.followOnce(ctx, notices)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-notices.C:
+			pause = gatherTime
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(pause):
+			}
+		case <-time.After(pause):
+		}
+	}
+}
+
+// followOnce makes the library like the folder, or a part of that, and returns how long nothing needs to be done
+// unless there is a notice.
+func (f *folderWatch) followOnce(ctx context.Context, notices *watch.Notices) (pause time.Duration) {
+	listing, err := f.folder.Scan(isReadable)
+	if err != nil {
+		f.tellOnce("the folder can't be read: its documents stay", "error", err)
+		return retryAfter
+	}
+	pause = sweepEvery
+	more, err := notices.Look(f.folder.Dir, listing)
+	if err != nil {
+		f.tellOnce("the system tells of no more changes: the folder is looked through every few seconds", "error", err)
+		pause = sweepAlone
+	}
+	if more { // something may have changed before notices of it were asked for
+		pause = settleTime
+	}
+	before := f.last
+	f.last = listing.Files
+	same := maps.EqualFunc(before, listing.Files, watch.Stamp.Equal)
+	if same && time.Since(f.compared) < compareEvery {
+		return pause
+	}
+	f.compared = time.Time{}
+	done, err := f.compare(ctx, listing, before)
+	switch {
+	case ctx.Err() != nil:
+		return pause
+	case err != nil:
+		f.tellOnce("the library does not follow now", "error", err)
+		return retryAfter
+	case !done:
+		return min(pause, settleTime)
+	}
+	f.compared = time.Now()
+	return pause
+}
+
+// compare makes the library like the listing. done is false when there is more to do a moment later. before are the
+// files of the listing before.
+func (f *folderWatch) compare(
+	ctx context.Context, listing *watch.Listing, before map[string]watch.Stamp,
+) (done bool, err error) {
+	f.tellLeft(listing)
+	documents, paths, err := f.documents(ctx)
+	if err != nil {
+		return false, err
+	}
+	if len(listing.Files)+len(listing.Left) == 0 && len(listing.Folders) == 1 {
+		f.tellOnce("the folder is empty, like a disk that is not there: its documents stay")
+		return true, nil
+	}
+	f.folder.Forget(listing)
+	files, done := map[string]string{}, true
+	for _, name := range slices.Sorted(maps.Keys(listing.Files)) {
+		stamp := listing.Files[name]
+		was, seen := before[name]
+		if age := time.Since(stamp.Modified); age < settleTime && !(seen && was.Equal(stamp)) {
+			done = false
+			continue
+		}
+		if known, ok := f.refused[name]; ok && known.Equal(stamp) {
+			continue
+		}
+		delete(f.refused, name)
+		if reason := f.refuses(name, stamp, paths, listing); reason != "" {
+			f.refuse(name, stamp, reason)
+			continue
+		}
+		sha, err := f.folder.Hash(name, stamp)
+		if err != nil {
+			f.refuse(name, stamp, err.Error())
+			continue
+		}
+		files[name] = sha
+	}
+	keep := func(name string) bool { _, there := listing.Files[name]; return there || listing.Unknown(name) }
+	steps := watch.Plan(files, documents, keep)
+	added, deleted := 0, 0
+	defer func() {
+		if added+deleted > 0 {
+			f.log.Info("the library follows", "added", added, "deleted", deleted, "left", len(steps)-added)
+		}
+	}()
+	for i, until := 0, time.Now().Add(applyTime); i < len(steps); i++ {
+		if time.Now().After(until) {
+			return false, nil
+		}
+		if id := steps[i].Delete; id != "" {
+			if err := f.server.deleteDocument(ctx, id); err != nil {
+				return false, err
+			}
+			deleted++
+		}
+		if name := steps[i].Add; name != "" {
+			if err := f.add(ctx, name, listing.Files[name]); err != nil {
+				return false, err
+			}
+			added++
+		}
+	}
+	return done, nil
+}
+
+// refuses says why a file can't be followed, before it is read; empty if it can. paths are those of the documents in
+// the library, with the files of this folder that they are of.
+func (f *folderWatch) refuses(
+	name string, stamp watch.Stamp, paths map[string]string, listing *watch.Listing,
+) string {
+	if stamp.Size > f.maxBytes {
+		return fmt.Sprintf("it is larger than %d MiB (FOOTNOTE_MAX_UPLOAD_MIB)", f.maxBytes>>20)
+	}
+	whole := f.path(name)
+	other, taken := paths[whole]
+	_, there := listing.Files[other]
+	if taken && other != name && (other == "" || there) {
+		return "another document has the path " + whole
+	}
+	paths[whole] = name
+	return ""
+}
+
+// path is the path in the library of a file of the folder.
+func (f *folderWatch) path(name string) string {
+	return corpus.CleanPath(path.Join(f.folder.Name(), name))
+}
+
+// refuse notes that a file is not tried again until it changes.
+func (f *folderWatch) refuse(name string, stamp watch.Stamp, reason string) {
+	f.refused[name] = stamp
+	f.log.Warn("file not added until it changes", "file", name, "reason", reason)
+}
+
+// add puts one file into the library. It fails for what may be otherwise a moment later.
+func (f *folderWatch) add(ctx context.Context, name string, stamp watch.Stamp) error {
+	file, err := f.folder.Open(name)
+	if err != nil {
+		return nil //nolint:nilerr // it is gone or changed: the next look tells
+	}
+	defer file.Close()
+	fields, err := f.origin(name, stamp)
+	if err != nil {
+		return err
+	}
+	_, refused, err := f.server.addFile(ctx, fields, f.path(name), io.Reader(file))
+	if err != nil {
+		return fmt.Errorf("add %s: %w", name, err)
+	}
+	if refused == nil {
+		return nil
+	}
+	// everything else may be otherwise a moment later
+	if !slices.Contains([]chat.Code{chat.CodeInvalid, chat.CodeTooLarge, chat.CodeUnsupported}, refused.Code) {
+		return fmt.Errorf("add %s: %w", name, refused)
+	}
+	f.refuse(name, stamp, refused.Message)
+	return nil
+}
+
+// tellOnce logs a warning unless it is the same as one before.
+func (f *folderWatch) tellOnce(message string, args ...any) {
+	if text := message + fmt.Sprint(args...); !f.told[text] {
+		f.told[text] = true
+		f.log.Warn(message, args...)
+	}
+}
+
+// tellLeft logs the files of kinds that can't be read, each once.
+func (f *folderWatch) tellLeft(listing *watch.Listing) {
+	left := leftOut{kinds: map[string]int{}}
+	for _, name := range listing.Left {
+		if !f.told["left "+name] {
+			f.told["left "+name] = true
+			left.addFile(name)
+		}
+	}
+	if left.files > 0 {
+		f.log.Info(strings.TrimSuffix(left.String(), "\n"))
+	}
+	for _, err := range listing.Unread {
+		f.tellOnce("can't be looked at: documents from there stay", "error", err)
+	}
+}

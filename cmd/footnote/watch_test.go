@@ -1,0 +1,204 @@
+package main_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// follow starts "footnote watch" on a folder. It is killed when the test ends.
+func follow(t *testing.T, data, dir string, args ...string) *server {
+	t.Helper()
+	cmd := exec.Command(binary, append([]string{"watch", dir, "--data=" + data}, args...)...)
+	cmd.Env, cmd.Dir = environment(nil), filepath.Dir(data)
+	return launch(t, cmd, data)
+}
+
+// shelved is a document in the list of the API.
+type shelved struct {
+	ID     string `json:"id"`
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+	State  string `json:"state"`
+}
+
+// shelved lists all documents.
+func (s *server) shelved() []shelved {
+	s.t.Helper()
+	var all []shelved
+	for cursor := ""; ; {
+		r := s.send("GET", "/documents?limit=1000&cursor="+url.QueryEscape(cursor), nil)
+		page := loose[struct {
+			Documents []shelved `json:"documents"`
+			Next      string    `json:"next"`
+		}](s.t, r.body)
+		all = append(all, page.Documents...)
+		if cursor = page.Next; cursor == "" {
+			return all
+		}
+	}
+}
+
+// at returns the document of a path, if it is ready.
+func (s *server) at(path string) (shelved, bool) {
+	s.t.Helper()
+	for _, d := range s.shelved() {
+		if d.Path == path && d.State == "ready" {
+			return d, true
+		}
+	}
+	return shelved{}, false
+}
+
+func put(t *testing.T, name, body string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(body), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The library follows new, changed, renamed and deleted files of a folder; what was there before stays.
+func TestTheLibraryFollowsAFolder(t *testing.T) {
+	t.Parallel()
+	s := serve(t, newDir(t))
+	s.add(file{"own.md", "# Own\n\nThe bridge was added by hand.\n"})
+	dir := folder(t, file{"a.md", "# A\n\nThe miller lives in the first house.\n"},
+		file{"sub/b.md", "# B\n\nThe tenant lives in the second house.\n"},
+		file{"own-copy.md", "# Own\n\nThe bridge was added by hand.\n"},
+		file{"secret.md", "# Secret\n\nNobody reads this.\n"}, file{".footnoteignore", "secret.*\n"})
+	base := filepath.Base(dir) + "/"
+	w := follow(t, s.dir, dir)
+	if w.url == "" || !strings.Contains(w.banner, dir) {
+		t.Errorf("watch says %q, want the server and %s", w.banner, dir)
+	}
+	await := func(path string) (d shelved) {
+		t.Helper()
+		eventually(t, path+" is ready\n"+w.log.String(), func() (ok bool) { d, ok = s.at(base + path); return ok })
+		return d
+	}
+	a, b := await("a.md"), await("sub/b.md")
+
+	put(t, filepath.Join(dir, "new.md"), "# New\n\nThe surveyor came later.\n")
+	await("new.md")
+	put(t, filepath.Join(dir, "a.md"), "# A\n\nThe miller moved to the ninth house.\n")
+	eventually(t, "a changed file is read again", func() bool {
+		return s.holds(a.ID, "ninth")
+	})
+	if err := os.Rename(filepath.Join(dir, "sub"), filepath.Join(dir, "attic")); err != nil {
+		t.Fatal(err)
+	}
+	if moved := await("attic/b.md"); moved.ID != b.ID {
+		t.Errorf("a renamed file has the document %s, want %s as before", moved.ID, b.ID)
+	}
+	if err := os.Remove(filepath.Join(dir, "new.md")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a deleted file's document is deleted", func() bool { _, ok := s.at(base + "new.md"); return !ok })
+	var paths []string
+	for _, d := range s.shelved() {
+		paths = append(paths, strings.TrimPrefix(d.Path, base))
+	}
+	slices.Sort(paths)
+	if want := []string{"a.md", "attic/b.md", "own.md"}; !slices.Equal(paths, want) {
+		t.Errorf("documents = %q, want %q", paths, want)
+	}
+	if code := w.end(os.Interrupt); code != 0 {
+		t.Errorf("watch ended with code %d, want 0:\n%s", code, w.log)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "attic")); err != nil {
+		t.Fatal(err)
+	}
+	follow(t, s.dir, dir)
+	eventually(t, "what happened while nobody watched is seen", func() bool { return len(s.shelved()) == 2 })
+}
+
+// watchedFiles is how many files the test of kills has: as many as FOOTNOTE_WATCH_FILES says.
+func watchedFiles(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("FOOTNOTE_WATCH_FILES")
+	if text == "" {
+		return 200
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 20 {
+		t.Fatalf("FOOTNOTE_WATCH_FILES = %q, want a number from 20", text)
+	}
+	return n
+}
+
+// A tenth of the files of a folder changes in all ways while program and server are killed again and again: in the end
+// each content has one document, nothing is lost and nothing there twice.
+func TestAKilledWatchLosesNothing(t *testing.T) {
+	t.Parallel()
+	n, rng := watchedFiles(t), rand.New(rand.NewPCG(7, 11))
+	dir, data := t.TempDir(), newDir(t)
+	name := func(i int) string { return filepath.Join(dir, fmt.Sprintf("f%05d.md", i)) }
+	for i := range n {
+		put(t, name(i), fmt.Sprintf("# Note %d\n\nThe parcel %d was surveyed on day %d.\n", i, i, i*3))
+	}
+	w := follow(t, data, dir)
+	eventually(t, "some files are there", func() bool { return len(w.shelved()) > n/4 })
+	w.kill()
+	w = follow(t, data, dir)
+	w.complete(t, dir)
+	changes := max(n/10, 60)
+	for i := range changes {
+		switch at := name(rng.IntN(n)); rng.IntN(4) {
+		case 0:
+			put(t, filepath.Join(dir, fmt.Sprintf("g%d.md", i)), fmt.Sprintf("# New %d\n\nA new parcel %d.\n", i, i))
+		case 1:
+			put(t, at, fmt.Sprintf("# Changed %d\n\nThe parcel was sold in deal %d.\n", i, i))
+		case 2:
+			_ = os.Rename(at, filepath.Join(dir, fmt.Sprintf("r%d.md", i))) // it may be gone
+		case 3:
+			_ = os.Remove(at)
+		}
+		if i%(changes/3) == changes/6 {
+			before := fmt.Sprint(w.shelved())
+			put(t, filepath.Join(dir, fmt.Sprintf("mark%d.md", i)), fmt.Sprintf("# Mark %d\n\nOne more parcel.\n", i))
+			eventually(t, "a change is followed\n"+w.log.String(), func() bool {
+				return fmt.Sprint(w.shelved()) != before
+			})
+			w.kill()
+			w = follow(t, data, dir)
+		}
+	}
+	w.complete(t, dir)
+}
+
+// complete waits until each content of the folder has one ready document, and there is no other.
+func (s *server) complete(t *testing.T, dir string) {
+	t.Helper()
+	want := map[string]bool{}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256(text)
+		want[hex.EncodeToString(sum[:])] = true
+	}
+	eventually(t, fmt.Sprintf("%d contents have a document each", len(want)), func() bool {
+		got := map[string]bool{}
+		all := s.shelved()
+		for _, d := range all {
+			if d.State == "ready" && want[d.SHA256] {
+				got[d.SHA256] = true
+			}
+		}
+		return len(got) == len(want) && len(all) == len(want)
+	})
+}

@@ -1,0 +1,168 @@
+// Package watch says what has to be done so that a library follows a folder: it lists the folder's files, compares them
+// with the library's documents and tells when the folder changes. It does nothing to either.
+package watch
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+)
+
+// A Folder is a directory that is followed. One goroutine uses it at a time.
+type Folder struct {
+	Dir    string // absolute, without symbolic links
+	root   *os.Root
+	hashes map[string]hashed // by path
+}
+
+// hashed is the content of a file as it was when it was read.
+type hashed struct {
+	stamp  Stamp
+	sha256 string
+}
+
+// Stamp tells whether a file may have changed since.
+type Stamp struct {
+	Size     int64
+	Modified time.Time
+}
+
+// Equal reports whether two stamps are the same.
+func (s Stamp) Equal(o Stamp) bool { return s.Size == o.Size && s.Modified.Equal(o.Modified) }
+
+// OpenFolder opens a directory to follow it. Nothing outside of it is read, whatever symbolic links it holds. Close it.
+func OpenFolder(dir string) (*Folder, error) {
+	whole, err := filepath.Abs(dir)
+	if err == nil {
+		whole, err = filepath.EvalSymlinks(whole)
+	}
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(whole)
+	if err != nil {
+		return nil, err
+	}
+	return &Folder{Dir: whole, root: root, hashes: map[string]hashed{}}, nil
+}
+
+// Close ends the use of the folder.
+func (f *Folder) Close() error { return f.root.Close() }
+
+// Name is the last part of the folder's path: the library's paths of its files begin with it.
+func (f *Folder) Name() string { return filepath.Base(f.Dir) }
+
+// Open opens a file by its path below the folder.
+func (f *Folder) Open(name string) (*os.File, error) { return f.root.Open(filepath.FromSlash(name)) }
+
+// Listing is what a folder holds. Paths are below the folder and "/"-separated.
+type Listing struct {
+	Files   map[string]Stamp // regular files that readable accepts
+	Folders []string         // that were entered; "." is the first
+	Left    []string         // files of kinds that can't be read
+	Unread  []error          // of folders and files that could not be looked at
+	hidden  []string         // folders and files of Unread
+}
+
+// Scan lists the folder without hidden files and what its ignore files leave out. Symbolic links are not followed.
+// It fails when the folder itself can't be read; what is wrong inside is in the listing.
+func (f *Folder) Scan(readable func(name string) bool) (*Listing, error) {
+	// the folder that has this path now may be another one: a disk may have been taken out or put in
+	root, err := os.OpenRoot(f.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the folder: %w", err)
+	}
+	_ = f.root.Close() // opened for reading
+	f.root = root
+	files := root.FS()
+	ignored, err := readRules(files)
+	if err != nil {
+		return nil, err
+	}
+	l := &Listing{Files: map[string]Stamp{}}
+	err = fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && name != "." && ignored.ignores(name, entry.IsDir()) {
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		var info fs.FileInfo
+		if err == nil && entry.Type().IsRegular() {
+			info, err = entry.Info()
+		}
+		switch {
+		case err != nil && name == ".":
+			return err
+		case err != nil:
+			if !os.IsNotExist(err) { // else it went while it was looked at
+				l.Unread = append(l.Unread, err)
+				l.hidden = append(l.hidden, name)
+			}
+		case entry.IsDir():
+			l.Folders = append(l.Folders, name)
+		case info == nil: // no regular file
+		case !readable(name):
+			l.Left = append(l.Left, name)
+		default:
+			l.Files[name] = Stamp{info.Size(), info.ModTime()}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the folder: %w", err)
+	}
+	return l, nil
+}
+
+// Unknown reports whether the listing can't tell if there is a file of that path.
+func (l *Listing) Unknown(name string) bool {
+	for _, hidden := range l.hidden {
+		for up := name; up != "."; up = path.Dir(up) {
+			if up == hidden {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Hash returns the SHA-256 of a file in hex, from memory while its stamp is the same.
+func (f *Folder) Hash(name string, stamp Stamp) (string, error) {
+	if known, ok := f.hashes[name]; ok && known.stamp.Equal(stamp) {
+		return known.sha256, nil
+	}
+	file, err := f.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return "", fmt.Errorf("read %s: %w", name, err)
+	}
+	f.hashes[name] = hashed{stamp, hex.EncodeToString(sum.Sum(nil))}
+	return f.hashes[name].sha256, nil
+}
+
+// Know takes the hash of a file as known, unless another one is, so that it need not be read.
+func (f *Folder) Know(name string, stamp Stamp, sha256 string) {
+	if _, ok := f.hashes[name]; !ok {
+		f.hashes[name] = hashed{stamp, sha256}
+	}
+}
+
+// Forget drops the hashes of files that are no longer in the listing.
+func (f *Folder) Forget(l *Listing) {
+	for name := range f.hashes {
+		if _, ok := l.Files[name]; !ok {
+			delete(f.hashes, name)
+		}
+	}
+}
