@@ -9,7 +9,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Notices tells when something in a folder may have changed. Close it.
+// Notices tells when something in a folder may have changed. Close it. The zero value never tells of anything.
 type Notices struct {
 	C       <-chan struct{} // has a token after changes; many may be one
 	watcher *fsnotify.Watcher
@@ -46,11 +46,21 @@ func OpenNotices() (*Notices, error) {
 }
 
 // Close ends the notices.
-func (n *Notices) Close() error { return n.watcher.Close() }
+func (n *Notices) Close() error {
+	if n.watcher == nil {
+		return nil
+	}
+	return n.watcher.Close()
+}
+
+var errNone = errors.New("there are no notices of changes")
 
 // Look asks for notices of changes directly in the folders of a listing, and reports whether any of them was new: what
 // happened there before has to be looked for. It fails where the system has no notices left to give.
 func (n *Notices) Look(dir string, l *Listing) (more bool, err error) {
+	if n.watcher == nil {
+		return false, errNone
+	}
 	looking := map[string]bool{} // without those that are gone, though there may be new ones of their name
 	for _, whole := range n.watcher.WatchList() {
 		looking[whole] = true

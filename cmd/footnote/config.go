@@ -46,7 +46,7 @@ type settings struct {
 	Addr   string `help:"Address to serve on." env:"FOOTNOTE_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	Data   string `help:"Directory for everything that is kept." env:"FOOTNOTE_DATA" default:"./footnote-data" placeholder:"DIR"`
 
-	Server string `help:"Footnote server that ask, ingest, export and verify work with, like https://footnote.example; without it, the one of the data directory." env:"FOOTNOTE_SERVER" placeholder:"URL"`
+	Server string `help:"Footnote server that ask, ingest, watch, export and verify work with, like https://footnote.example; without it, the one of the data directory." env:"FOOTNOTE_SERVER" placeholder:"URL"`
 
 	DatabaseURL secret `name:"database-url" help:"PostgreSQL (15 or newer) for many replicas; semantic search then needs a Milvus server. Without it everything is kept in the data directory." env:"DATABASE_URL" placeholder:"postgres://…"`
 	Blobs       string `help:"Where the originals are that all replicas share: file:///path, or s3://bucket/folder?region=…, with &endpoint=https://host:9000 for a storage other than Amazon's and keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; without it they are kept in the data directory." env:"FOOTNOTE_BLOBS" placeholder:"URL"`
@@ -79,6 +79,7 @@ type settings struct {
 	WebApprove  string   `help:"Whether a person has to allow each search of the web: always or never." enum:"always,never" env:"FOOTNOTE_WEB_APPROVE" default:"never"`
 
 	toolSettings
+	watchSettings
 
 	MaxUploadMiB int           `name:"max-upload-mib" help:"Largest file in MiB." env:"FOOTNOTE_MAX_UPLOAD_MIB" default:"50"`
 	MaxRuns      int           `help:"Runs at once, at each server, before new questions are turned away." env:"FOOTNOTE_MAX_RUNS" default:"2000"`

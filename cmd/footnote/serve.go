@@ -40,6 +40,9 @@ func (serveCommand) Run(p *program) (err error) {
 		return errors.Join(err, listener.Close())
 	}
 	url := "http://" + reachableAddr(listener.Addr())
+	if err := app.openFolders(p.settings, who, url, log); err != nil {
+		return errors.Join(err, listener.Close(), app.close())
+	}
 	if err := dir.announceURL(url); err != nil {
 		return errors.Join(err, listener.Close(), app.close())
 	}

@@ -26,6 +26,8 @@ type stores struct {
 	queue     corpus.Queue
 	blobs     originals
 	exclusive bool // no other process can use them
+	// alone has work done by one process at a time of those that name it alike, until ctx ends
+	alone func(ctx context.Context, name string, work func(ctx context.Context))
 	// listen wakes the feed's readers for what other replicas append, who watches documents, and runs when others
 	// want something of one, until ctx ends. It is nil when there can't be others.
 	listen func(ctx context.Context, feed *chat.Feed, library *corpus.Library, runs *agent.Runs)
@@ -65,6 +67,7 @@ func openEmbedded(ctx context.Context, dir *directory, log *slog.Logger) (*store
 	return &stores{
 		chats: db.Chats(), documents: db.Documents(), lexical: db.Lexical(), queue: db.Queue(),
 		vectors:   func(model string) corpus.Vectors { return db.Vectors(model) },
+		alone:     func(ctx context.Context, _ string, work func(ctx context.Context)) { work(ctx) },
 		exclusive: true, close: db.Close, checkFile: db.CheckFile,
 	}, nil
 }
@@ -111,6 +114,7 @@ func openShared(ctx context.Context, set *settings, log *slog.Logger) (*stores, 
 	}
 	return &stores{
 		chats: db.Chats(), documents: db.Documents(), lexical: db.Lexical(), queue: db.Queue(), close: db.Close,
+		alone: db.Alone,
 		listen: func(ctx context.Context, feed *chat.Feed, library *corpus.Library, runs *agent.Runs) {
 			db.Listen(ctx, func(runID string) {
 				if runID == "" {

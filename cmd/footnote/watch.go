@@ -23,6 +23,31 @@ type watchCommand struct {
 	Namespace string `help:"Namespace of its documents." default:"default" placeholder:"NAME"`
 }
 
+// watchSettings are the folders that 'footnote serve' follows.
+type watchSettings struct {
+	Watch          []string `help:"Folders that 'footnote serve' follows, as 'footnote watch' does; several are separated by commas. Of replicas, one at a time does, and each needs the folder under the same path. A server with keys needs FOOTNOTE_API_KEY: the documents are that user's." env:"FOOTNOTE_WATCH" placeholder:"DIR"`
+	WatchNamespace string   `help:"Namespace of the documents of those folders." env:"FOOTNOTE_WATCH_NAMESPACE" default:"default" placeholder:"NAME"`
+}
+
+// openFolders opens the folders that the settings name. The server at url follows them by its own API.
+func (a *app) openFolders(set *settings, who access, url string, log *slog.Logger) error {
+	if len(set.Watch) > 0 && who.needsKey && set.APIKey == "" {
+		return &chat.Error{
+			Code: chat.CodeUnauthorized, Message: "FOOTNOTE_WATCH needs FOOTNOTE_API_KEY, as this server has keys: " +
+				"the documents of the folders belong to that key's user",
+		}
+	}
+	server := &remote{url: url, key: set.APIKey}
+	for _, dir := range set.Watch {
+		folder, err := watch.OpenFolder(dir)
+		if err != nil {
+			return fmt.Errorf("FOOTNOTE_WATCH: %w", err)
+		}
+		a.folders = append(a.folders, newFolderWatch(folder, server, set.WatchNamespace, set.MaxUploadMiB, log))
+	}
+	return nil
+}
+
 // Run follows the folder until the program is stopped.
 func (c *watchCommand) Run(p *program) (err error) {
 	folder, err := watch.OpenFolder(c.Dir)
@@ -38,7 +63,8 @@ func (c *watchCommand) Run(p *program) (err error) {
 	fmt.Fprintf(p.stdout, "%s follows %s\n", server.url, folder.Dir)
 	log := slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	f := newFolderWatch(folder, server, c.Namespace, p.settings.MaxUploadMiB, log)
-	return f.followUntil(p.ctx)
+	f.followUntil(p.ctx)
+	return nil
 }
 
 const (
@@ -79,28 +105,32 @@ func newFolderWatch(folder *watch.Folder, server *remote, namespace string, maxM
 }
 
 // followUntil follows the folder until ctx ends. Failures are logged and tried again.
-func (f *folderWatch) followUntil(ctx context.Context) error {
+func (f *folderWatch) followUntil(ctx context.Context) {
+	f.compared = time.Time{} // another one may have followed it meanwhile
 	notices, err := watch.OpenNotices()
 	if err != nil {
-		return fmt.Errorf("ask for notices of changes: %w", err)
+		f.tellOnce(noNotices, "error", err)
+		notices = &watch.Notices{}
 	}
 	defer notices.Close()
 	for {
 		pause := f.followOnce(ctx, notices)
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-notices.C:
-			pause = gatherTime
 			select {
 			case <-ctx.Done():
-				return nil
-			case <-time.After(pause):
+				return
+			case <-time.After(gatherTime):
 			}
 		case <-time.After(pause):
 		}
 	}
 }
+
+// noNotices is logged when the system has no notices to give.
+const noNotices = "the system tells of no changes: the folder is looked through every few seconds"
 
 // followOnce makes the library like the folder, or a part of that, and returns how long nothing needs to be done
 // unless there is a notice.
@@ -113,7 +143,7 @@ func (f *folderWatch) followOnce(ctx context.Context, notices *watch.Notices) (p
 	pause = sweepEvery
 	more, err := notices.Look(f.folder.Dir, listing)
 	if err != nil {
-		f.tellOnce("the system tells of no more changes: the folder is looked through every few seconds", "error", err)
+		f.tellOnce(noNotices, "error", err)
 		pause = sweepAlone
 	}
 	if more { // something may have changed before notices of it were asked for

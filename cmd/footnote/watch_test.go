@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"footnote/sql/postgres/postgrestest"
 )
 
 // follow starts "footnote watch" on a folder. It is killed when the test ends.
@@ -201,4 +203,48 @@ func (s *server) complete(t *testing.T, dir string) {
 		}
 		return len(got) == len(want) && len(all) == len(want)
 	})
+}
+
+// Replicas that follow the same folder do so one at a time; when that one dies, another goes on.
+func TestReplicasFollowAFolderOneAtATime(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, file{"a.md", "# A\n\nThe miller lives in the first house.\n"})
+	env := []string{"DATABASE_URL=" + postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir(),
+		"FOOTNOTE_WATCH=" + dir}
+	one, two := serve(t, newDir(t), env...), serve(t, newDir(t), env...)
+	path := filepath.Base(dir) + "/"
+	eventually(t, "the file is there", func() bool { _, ok := two.at(path + "a.md"); return ok })
+	const follows = "the library follows"
+	first, second := one, two
+	if strings.Contains(two.log.String(), follows) {
+		first, second = two, one
+	}
+	if text := second.log.String(); strings.Contains(text, follows) {
+		t.Errorf("both follow, want one:\n%s", text)
+	}
+	first.kill()
+	put(t, filepath.Join(dir, "b.md"), "# B\n\nThe tenant lives in the second house.\n")
+	eventually(t, "the other goes on", func() bool { _, ok := second.at(path + "b.md"); return ok })
+	if code := second.end(os.Interrupt); code != 0 || strings.Contains(second.log.String(), "does not follow now") {
+		t.Errorf("code %d, want 0 and no failure in the log:\n%s", code, second.log)
+	}
+}
+
+// A server with keys says whose documents those of a folder are.
+func TestAServerWithKeysNeedsOneToFollowAFolder(t *testing.T) {
+	t.Parallel()
+	data, dir := newDir(t), folder(t, file{"a.md", "# A\n\nThe miller lives in the first house.\n"})
+	made := command(t, "", nil, "key", "new", "ada", "--data="+data)
+	if made.code != 0 {
+		t.Fatalf("key new: %+v, want code 0", made)
+	}
+	refused := command(t, "", []string{"FOOTNOTE_WATCH=" + dir}, "serve", "--addr=127.0.0.1:0", "--data="+data)
+	if refused.code != 1 || !strings.Contains(refused.stderr, "FOOTNOTE_WATCH needs FOOTNOTE_API_KEY") {
+		t.Errorf("without a key: %+v; want code 1 and %q", refused, "FOOTNOTE_WATCH needs FOOTNOTE_API_KEY")
+	}
+	key := strings.TrimSpace(made.stdout)
+	s := serve(t, data, "FOOTNOTE_WATCH="+dir, "FOOTNOTE_API_KEY="+key)
+	s.key = key
+	path := filepath.Base(dir) + "/a.md"
+	eventually(t, "the file is there\n"+made.stdout, func() bool { _, ok := s.at(path); return ok })
 }

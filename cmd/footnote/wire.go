@@ -51,6 +51,7 @@ type app struct {
 	runs    *agent.Runs
 	keys    *keys.File
 	server  *server.Server
+	folders []*folderWatch // that the settings name
 }
 
 // wireApp builds all parts on a claimed directory. Nothing runs yet but the store's writer.
@@ -259,6 +260,15 @@ func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error)
 	if a.stores.listen != nil {
 		g.Go(func() error { a.stores.listen(work, a.feed, a.library, a.runs); return nil })
 	}
+	follow, stopFollowing := context.WithCancel(failed)
+	defer context.AfterFunc(ctx, stopFollowing)() // before requests are turned away
+	defer stopFollowing()
+	for _, folder := range a.folders {
+		g.Go(func() error {
+			a.stores.alone(follow, "watch "+folder.namespace+" "+folder.folder.Dir, folder.followUntil)
+			return nil
+		})
+	}
 	g.Go(func() error {
 		select {
 		case <-ctx.Done(): // a signal
@@ -291,6 +301,9 @@ func (a *app) close() error {
 	}
 	if a.ranks != nil {
 		errs = append(errs, a.ranks.Close())
+	}
+	for _, folder := range a.folders {
+		errs = append(errs, folder.folder.Close())
 	}
 	if a.stores != nil {
 		errs = append(errs, a.stores.close())
