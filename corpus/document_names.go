@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"cmp"
+	"maps"
 
 	"footnote/chat"
 )
@@ -26,4 +27,14 @@ func (d Document) SourceURL() string {
 func (d Document) MetaText(key string) string {
 	s, _ := d.Meta[key].(string)
 	return s
+}
+
+// MetaWatched is the key of Meta under which a watched folder says which file a document is of.
+const MetaWatched = "watched"
+
+// ToldMeta is the metadata that models are told. It leaves out where a file lies on its user's machine.
+func (d Document) ToldMeta() map[string]any {
+	told := maps.Clone(d.Meta)
+	delete(told, MetaWatched)
+	return told
 }

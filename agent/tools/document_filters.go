@@ -147,7 +147,7 @@ func (d *Context) noteUnknownProperties(
 	}
 	there := map[string]bool{}
 	for _, doc := range docs {
-		for name := range doc.Meta {
+		for name := range doc.ToldMeta() {
 			there[name] = true
 		}
 	}
@@ -185,7 +185,7 @@ func listedDocuments(docs []corpus.Document) []listed {
 	for i, doc := range docs {
 		out[i] = listed{
 			DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), Type: doc.MIME, Pages: doc.Pages,
-			Added: doc.CreatedAt.Format(time.DateOnly), State: doc.State, Meta: doc.Meta,
+			Added: doc.CreatedAt.Format(time.DateOnly), State: doc.State, Meta: doc.ToldMeta(),
 		}
 	}
 	return out

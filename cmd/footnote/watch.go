@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"path"
@@ -203,20 +203,22 @@ func (f *folderWatch) compare(
 		}
 		sha, err := f.folder.Hash(name, stamp)
 		if err != nil {
-			f.refuse(name, stamp, err.Error())
+			if !errors.Is(err, fs.ErrNotExist) { // it went meanwhile
+				f.tellOnce("a file can't be read: its document stays", "file", name, "error", err)
+			}
 			continue
 		}
 		files[name] = sha
 	}
 	keep := func(name string) bool { _, there := listing.Files[name]; return there || listing.Unknown(name) }
 	steps := watch.Plan(files, documents, keep)
-	added, deleted := 0, 0
+	i, added, deleted := 0, 0, 0
 	defer func() {
-		if added+deleted > 0 {
-			f.log.Info("the library follows", "added", added, "deleted", deleted, "left", len(steps)-added)
+		if i > 0 {
+			f.log.Info("the library follows", "added", added, "deleted", deleted, "steps_left", len(steps)-i)
 		}
 	}()
-	for i, until := 0, time.Now().Add(applyTime); i < len(steps); i++ {
+	for until := time.Now().Add(applyTime); i < len(steps); i++ {
 		if time.Now().After(until) {
 			return false, nil
 		}
@@ -276,7 +278,7 @@ func (f *folderWatch) add(ctx context.Context, name string, stamp watch.Stamp) e
 	if err != nil {
 		return err
 	}
-	_, refused, err := f.server.addFile(ctx, fields, f.path(name), io.Reader(file))
+	_, refused, err := f.server.addFile(ctx, fields, f.path(name), file)
 	if err != nil {
 		return fmt.Errorf("add %s: %w", name, err)
 	}

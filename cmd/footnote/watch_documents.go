@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/corpus"
 	"footnote/watch"
 )
 
-// origin is the meta of a document that came from a folder, under the name "watched".
+// origin is the meta of a document that came from a folder, under corpus.MetaWatched.
 type origin struct {
 	Folder   string    `json:"folder"` // absolute
 	Path     string    `json:"path"`   // below it
@@ -20,7 +21,7 @@ type origin struct {
 
 // origin returns the fields of an upload that say where it came from.
 func (f *folderWatch) origin(name string, stamp watch.Stamp) ([][2]string, error) {
-	meta, err := json.Marshal(map[string]origin{"watched": {f.folder.Dir, name, stamp.Modified.UTC()}})
+	meta, err := json.Marshal(map[string]origin{corpus.MetaWatched: {f.folder.Dir, name, stamp.Modified.UTC()}})
 	return [][2]string{{"namespace", f.namespace}, {"meta", string(meta)}}, err
 }
 

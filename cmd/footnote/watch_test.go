@@ -248,3 +248,46 @@ func TestAServerWithKeysNeedsOneToFollowAFolder(t *testing.T) {
 	path := filepath.Base(dir) + "/a.md"
 	eventually(t, "the file is there\n"+made.stdout, func() bool { _, ok := s.at(path); return ok })
 }
+
+// What can't be added is told once; what is known of a folder stays while the folder is empty.
+func TestAWatchTellsOnceWhatItCantAdd(t *testing.T) {
+	t.Parallel()
+	s := serve(t, newDir(t))
+	dir := folder(t, file{"a.md", "# A\n\nThe miller lives in the first house.\n"}, file{"empty.md", ""},
+		file{"large.md", strings.Repeat("The tenant pays. ", 1<<17)}, file{"picture.png", "\x89PNG"})
+	base := filepath.Base(dir) + "/"
+	w := follow(t, s.dir, dir, "--max-upload-mib=1")
+	await := func(name string) {
+		t.Helper()
+		eventually(t, name+" is there\n"+w.log.String(), func() bool { _, ok := s.at(base + name); return ok })
+	}
+	await("a.md")
+	eventually(t, "the empty file is refused", func() bool { return strings.Contains(w.log.String(), "empty.md") })
+	for i := range 3 { // each is another look at the folder
+		put(t, filepath.Join(dir, fmt.Sprintf("b%d.md", i)), fmt.Sprintf("# B\n\nThe house %d is empty.\n", i))
+		await(fmt.Sprintf("b%d.md", i))
+	}
+	log := w.log.String()
+	for _, once := range []string{"file=empty.md", "file=large.md", "1 left out, of kinds that can't be read: 1 .png"} {
+		if n := strings.Count(log, once); n != 1 {
+			t.Errorf("%q is told %d times, want once:\n%s", once, n, log)
+		}
+	}
+	put(t, filepath.Join(dir, "large.md"), "# C\n\nIt is shorter now.\n")
+	await("large.md")
+
+	away := dir + "-away"
+	if err := os.Rename(dir, away); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the folder is missed", func() bool { return strings.Contains(w.log.String(), "its documents stay") })
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the empty folder is seen", func() bool {
+		return strings.Contains(w.log.String(), "the folder is empty")
+	})
+	if got := len(s.shelved()); got != 5 {
+		t.Errorf("%d documents are left, want all 5", got)
+	}
+}
