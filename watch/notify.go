@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/fsnotify/fsnotify"
@@ -13,6 +14,7 @@ import (
 type Notices struct {
 	C       <-chan struct{} // has a token after changes; many may be one
 	watcher *fsnotify.Watcher
+	folders map[string]fs.FileInfo // by their path when they were last looked for
 }
 
 // OpenNotices asks the system to tell of changes; Look says where.
@@ -65,11 +67,19 @@ func (n *Notices) Look(dir string, l *Listing) (more bool, err error) {
 	for _, whole := range n.watcher.WatchList() {
 		looking[whole] = true
 	}
-	for _, name := range l.Folders {
+	known := n.folders
+	n.folders = make(map[string]fs.FileInfo, len(l.Folders))
+	for name, info := range l.Folders {
 		whole := filepath.Join(dir, filepath.FromSlash(name))
-		if looking[whole] {
+		before, ok := known[whole]
+		n.folders[whole] = info
+		if looking[whole] && ok && os.SameFile(before, info) {
 			delete(looking, whole)
 			continue
+		}
+		if looking[whole] { // another folder had this path
+			_ = n.watcher.Remove(whole) // it may be gone, and its notices with it
+			delete(looking, whole)
 		}
 		if err := n.watcher.Add(whole); err != nil {
 			if errors.Is(err, fs.ErrNotExist) { // it went meanwhile
@@ -81,7 +91,7 @@ func (n *Notices) Look(dir string, l *Listing) (more bool, err error) {
 		more = true
 	}
 	for whole := range looking {
-		_ = n.watcher.Remove(whole) // it may be gone, and its notices with it
+		_ = n.watcher.Remove(whole)
 	}
 	return more, nil
 }

@@ -63,11 +63,11 @@ func (f *Folder) Open(name string) (*os.File, error) { return f.root.Open(filepa
 
 // Listing is what a folder holds. Paths are below the folder and "/"-separated.
 type Listing struct {
-	Files   map[string]Stamp // regular files that readable accepts
-	Folders []string         // that were entered; "." is the first
-	Left    []string         // files of kinds that can't be read
-	Unread  []error          // of folders and files that could not be looked at
-	hidden  []string         // folders and files of Unread
+	Files   map[string]Stamp       // regular files that readable accepts
+	Folders map[string]fs.FileInfo // that were entered; "." is the folder itself
+	Left    []string               // files of kinds that can't be read
+	Unread  []error                // of folders and files that could not be looked at
+	hidden  []string               // folders and files of Unread
 }
 
 // Scan lists the folder without hidden files and what its ignore files leave out. Symbolic links are not followed.
@@ -85,7 +85,7 @@ func (f *Folder) Scan(readable func(name string) bool) (*Listing, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Listing{Files: map[string]Stamp{}}
+	l := &Listing{Files: map[string]Stamp{}, Folders: map[string]fs.FileInfo{}}
 	err = fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && name != "." && ignored.ignores(name, entry.IsDir()) {
 			if entry.IsDir() {
@@ -94,7 +94,7 @@ func (f *Folder) Scan(readable func(name string) bool) (*Listing, error) {
 			return nil
 		}
 		var info fs.FileInfo
-		if err == nil && entry.Type().IsRegular() {
+		if err == nil && (entry.IsDir() || entry.Type().IsRegular()) {
 			info, err = entry.Info()
 		}
 		switch {
@@ -106,7 +106,7 @@ func (f *Folder) Scan(readable func(name string) bool) (*Listing, error) {
 				l.hidden = append(l.hidden, name)
 			}
 		case entry.IsDir():
-			l.Folders = append(l.Folders, name)
+			l.Folders[name] = info
 		case info == nil: // no regular file
 		case !readable(name):
 			l.Left = append(l.Left, name)
