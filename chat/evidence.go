@@ -41,6 +41,7 @@ type EvidenceCitation struct {
 	Filename   string `json:"filename"`
 	SHA256     string `json:"sha256"` // of the original file
 	Page       int    `json:"page,omitempty"`
+	Place      string `json:"place,omitempty"` // in words
 	Section    string `json:"section"`
 	Start      int    `json:"start"`
 	End        int    `json:"end"`

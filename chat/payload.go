@@ -1,6 +1,9 @@
 package chat
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strconv"
+)
 
 // RunStarted is a run's first event.
 type RunStarted struct {
@@ -154,6 +157,7 @@ type Citation struct {
 	SourceURL  string `json:"source_url,omitempty"` // where the document is on the web
 	Section    string `json:"section"`              // heading path, joined by " › "
 	Page       int    `json:"page,omitempty"`
+	Place      string `json:"place,omitempty"`   // in words, see corpus.Place; earlier versions left it out
 	Quote      string `json:"quote"`             // always the stored slice text[start:end]
 	Claimed    string `json:"claimed,omitempty"` // the model's wording, when it gave one
 	// Matched are words of the quote that the question asks with, as they stand there; only of answers that are quotes.
@@ -165,6 +169,14 @@ type Citation struct {
 	Check   Check    `json:"check"`
 	Score   float64  `json:"score"`  // 0–1
 	SHA256  string   `json:"sha256"` // of the document version the offsets belong to
+}
+
+// PlaceWords is the place in words, empty without one.
+func (c Citation) PlaceWords() string {
+	if c.Place == "" && c.Page > 0 {
+		return "p. " + strconv.Itoa(c.Page)
+	}
+	return c.Place
 }
 
 // Source is one document behind an answer, cited or only read.

@@ -146,7 +146,17 @@ type Block struct {
 	// Columns is the header row of a table that goes on from the block before, at most 80 runes. Earlier versions left
 	// it out.
 	Columns string `json:"columns,omitempty"`
-	Words   Words  `json:"-"` // of a PDF block, stored apart
+	// Grid says where a table's cells stand in their sheet; nil for tables of other documents.
+	Grid *Grid `json:"grid,omitempty"`
+	// Line is the number of the block's first line in its file, from 1; 0 where lines have no numbers.
+	Line  int   `json:"line,omitempty"`
+	Words Words `json:"-"` // of a PDF block, stored apart
+}
+
+// Grid is the place of a table in a sheet. Cell c of row r stands in row Rows[r] and column Columns[c].
+type Grid struct {
+	Rows    []int `json:"rows"`    // from 1, ascending; as many as the table has rows
+	Columns []int `json:"columns"` // from 1, ascending; at least as many as a row has cells
 }
 
 // Mark is inline formatting over [Start, End), rune offsets in the document's text.
@@ -163,7 +173,7 @@ type Extracted struct {
 	Text     string // canonical: UTF-8, LF, no BOM or NUL, NFC left as it is, markup removed, blocks joined by "\n\n"
 	Blocks   []Block
 	Pages    int
-	Sizes    [][2]float64   // width and height of each page in points, for the viewer
+	Sizes    [][2]float64   // width and height of each page in points, for the viewer; none where no page is drawn
 	Meta     map[string]any // author, date, … as the file says
 	Language string
 }

@@ -16,25 +16,39 @@ type Place struct {
 	Page    int        // that they begin on, from 1; 0 in a document without pages
 	Section string     // heading path joined by " › "
 	Boxes   []chat.Box // on the pages of a PDF, one for each line
+	// Label is the place in words: "p. 4", "slide 7", "Invoices, row 12", "Invoices, cell B7", "line 40"; empty in a
+	// document that has no such places
+	Label string
 }
 
 // Place returns where [start, end), rune offsets in a document's text, stands. blocks are all of the document's.
-func (l *Library) Place(ctx context.Context, s chat.Scope, id string, blocks []Block, start, end int) (Place, error) {
+func (l *Library) Place(ctx context.Context, s chat.Scope, d Document, blocks []Block, start, end int) (Place, error) {
 	i := blockAtOrAfter(blocks, start)
 	if i < 0 {
 		return Place{}, nil
 	}
 	b := blocks[i]
 	p := Place{Block: b.ID, Page: b.Page, Section: strings.Join(b.Headings, sectionJoint)}
-	if b.Page == 0 {
+	if b.Page > 0 {
+		boxes, err := l.Boxes(ctx, s, d.ID, start, end)
+		if err != nil {
+			return Place{}, fmt.Errorf("boxes of words: %w", err)
+		}
+		if p.Boxes = boxes; len(boxes) > 0 {
+			p.Page = int(boxes[0][0])
+		}
+		p.Label = l.pageLabel(d, p.Page)
 		return p, nil
 	}
-	boxes, err := l.Boxes(ctx, s, id, start, end)
-	if err != nil {
-		return Place{}, fmt.Errorf("boxes of words: %w", err)
+	if b.Grid != nil {
+		p.Label = b.cellLabel(start, end)
 	}
-	if p.Boxes = boxes; len(boxes) > 0 {
-		p.Page = int(boxes[0][0])
+	if b.Line > 0 {
+		text, err := l.cfg.Documents.Text(ctx, s, d.ID)
+		if err != nil {
+			return Place{}, fmt.Errorf("lines of words: %w", err)
+		}
+		p.Label = b.lineLabel(text, start, end)
 	}
 	return p, nil
 }
@@ -112,6 +126,7 @@ func (l *Library) placeHit(ctx context.Context, s chat.Scope, r *Result) (err er
 	p := &r.Passage
 	start := p.Start + r.Snippet.Start
 	r.Block, r.Page = p.BlockAt(start), p.Page
+	defer func() { r.Place = l.pageLabel(r.Document, r.Page) }()
 	if p.Page == 0 || p.Page == r.Document.Pages { // it has no pages, or begins on the last one
 		p.LastPage = p.Page
 		return nil

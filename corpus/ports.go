@@ -336,6 +336,8 @@ type Formats interface {
 	Sniff(head []byte, name string) (mime string, err error)
 	// Paged returns the MIME types whose pages a Renderer draws.
 	Paged() []string
+	// PageWord is what stands before the number of a page of a file of that MIME type or name: "p." or "slide".
+	PageWord(mime, name string) string
 }
 
 // Extractor reads files. A file that can't be read fails with a *Failure; report is called with pages done and in all.

@@ -52,6 +52,7 @@ type Result struct {
 	// 0.7 on it probably does, whatever the embedder. It is there where Cosine is.
 	Similarity *float64
 	Snippet    search.Snippet
+	Place      string // Page in words: "p. 4", "slide 7"; empty in a document without pages
 	Page       int    // that the best words of the passage stand on; 0 in a document without pages
 	Block      string // that they stand in
 }

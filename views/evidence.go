@@ -160,6 +160,8 @@ func evidenceFacts(c chat.EvidenceCitation) []pair {
 	facts := []pair{{"File", c.Filename}, {"SHA-256", c.SHA256}}
 	if c.Page > 0 {
 		facts = append(facts, pair{"Page", strconv.Itoa(c.Page)})
+	} else if c.Place != "" {
+		facts = append(facts, pair{"Place", c.Place})
 	}
 	if c.Section != "" {
 		facts = append(facts, pair{"Section", c.Section})
@@ -256,7 +258,7 @@ func evidenceAnswer(e chat.Evidence) string {
 		for _, c := range e.Citations {
 			if c.Number == n {
 				return chat.Citation{
-					Number: n, Title: visible(c.Title), Page: c.Page, Section: visible(c.Section), Check: c.Check,
+					Number: n, Title: visible(c.Title), Page: c.Page, Place: visible(c.Place), Section: visible(c.Section), Check: c.Check,
 					URL: "#quote-" + strconv.Itoa(n),
 				}, true
 			}

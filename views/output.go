@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"footnote/chat"
+	"footnote/corpus/extract"
 )
 
 // maxShown is how many runes of a step's text are drawn, maxInline how many bytes of its JSON come with the page; the
@@ -76,11 +77,19 @@ func newOutput(r *chat.StepResult) *output {
 	return out
 }
 
+// pagePlace names the page of a hit.
+func pagePlace(h chat.Hit) string {
+	if h.Page == 0 {
+		return ""
+	}
+	return extract.Formats.PageWord(h.MIME, firstOf(h.Filename, h.Title)) + " " + strconv.Itoa(h.Page)
+}
+
 // newHit draws a hit in a document of that title.
 func newHit(h chat.Hit, document string) hit {
 	shown := hit{
 		Title: h.Title, Kind: fileKind(firstOf(h.Filename, h.Title), h.MIME),
-		Loc:     sourcePlace(document, h.Page, h.Section),
+		Loc:     sourcePlace(document, pagePlace(h), h.Section),
 		Snippet: cutSpans(h.Snippet, h.Matches), Sub: h.Sub,
 	}
 	if link := h.Link(); chat.IsLink(link) {

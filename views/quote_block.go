@@ -22,7 +22,7 @@ func quoteBlock(s string, c chat.Citation) string {
 	if place == "" {
 		place = shownName(c.Filename)
 	}
-	at := pageAndSection(c.Page, strings.TrimPrefix(strings.TrimPrefix(c.Section, c.Title), " › "))
+	at := placeAndSection(c.PlaceWords(), strings.TrimPrefix(strings.TrimPrefix(c.Section, c.Title), " › "))
 	if at != "" {
 		at = `<span>` + html.EscapeString(at) + `</span>`
 	}

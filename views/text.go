@@ -240,28 +240,26 @@ func seconds(d time.Duration) string {
 	}
 }
 
-// pageAndSection returns "p. 4 · Roof › Condition".
-func pageAndSection(page int, section string) string {
-	switch {
-	case page > 0 && section != "":
-		return "p. " + strconv.Itoa(page) + " · " + section
-	case page > 0:
-		return "p. " + strconv.Itoa(page)
-	default:
-		return section
+// placeAndSection returns "p. 4 · Roof › Condition". A place that begins with the section says all by itself.
+func placeAndSection(place, section string) string {
+	if place == "" || strings.HasPrefix(place, section) {
+		return firstOf(place, section)
 	}
+	return place + " · " + section
 }
 
 // sourcePlace is a locator beside a title: a section that begins with the same words leaves them out.
-func sourcePlace(title string, page int, section string) string {
-	return pageAndSection(page, chat.SectionIn(title, section))
+func sourcePlace(title, place, section string) string {
+	return placeAndSection(place, chat.SectionIn(title, section))
 }
 
 // citeLabel is what a screen reader says of a chip.
 func citeLabel(c chat.Citation) string {
 	label := "Source " + strconv.Itoa(c.Number) + ": " + shownName(c.Title)
-	if c.Page > 0 {
-		label += ", page " + strconv.Itoa(c.Page)
+	if place, paged := strings.CutPrefix(c.PlaceWords(), "p. "); paged {
+		label += ", page " + place
+	} else if place != "" {
+		label += ", " + place
 	} else if c.Section != "" {
 		label += ", " + c.Section
 	}

@@ -77,7 +77,7 @@ func (c *Cited) answerURL() string {
 
 // where says what was checked, and where the words are.
 func (c *Cited) where() string {
-	at := pageAndSection(c.Page, c.Section)
+	at := placeAndSection(c.PlaceWords(), c.Section)
 	switch {
 	case c.Check == chat.CheckNotFound || c.Quote == "":
 		return txtQuoteMissing
@@ -126,8 +126,8 @@ func (c *Cited) unmarked() string {
 
 // stripLabel is a short name for where a citation is.
 func stripLabel(c chat.Citation) string {
-	if c.Page > 0 {
-		return "p. " + strconv.Itoa(c.Page)
+	if place := c.PlaceWords(); place != "" {
+		return clipped(place, 24)
 	}
 	section := c.Section
 	if i := strings.LastIndex(section, " › "); i >= 0 {

@@ -86,7 +86,7 @@ func (c *Citer) citeSource(
 	c.Citations = append(c.Citations, chat.Citation{
 		Number: number, DocumentID: src.Document.ID, ChunkID: src.Passage.ID, BlockID: at.Block,
 		Title: src.Document.DisplayTitle(), Filename: src.Document.Filename, SourceURL: src.Document.SourceURL(),
-		Section: at.Section, Page: at.Page, Quote: found.Quote, Claimed: claimed,
+		Section: at.Section, Page: at.Page, Place: at.Label, Quote: found.Quote, Claimed: claimed,
 		Start: found.Start, End: found.End, Boxes: at.Boxes,
 		URL:   chat.Link{Document: src.Document.ID, Citation: chat.CitationName(c.runID, number)}.String(),
 		Check: found.Check, Score: found.score, SHA256: src.Document.SHA256,

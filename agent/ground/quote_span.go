@@ -22,7 +22,9 @@ type QuoteSpan struct {
 type textLibrary interface {
 	Text(ctx context.Context, s chat.Scope, id string) (string, error)
 	Blocks(ctx context.Context, s chat.Scope, id string) ([]corpus.Block, error)
-	Place(ctx context.Context, s chat.Scope, id string, blocks []corpus.Block, start, end int) (corpus.Place, error)
+	Place(
+		ctx context.Context, s chat.Scope, d corpus.Document, blocks []corpus.Block, start, end int,
+	) (corpus.Place, error)
 }
 
 // Texts are the stored texts that footnotes point into: those of a run's scope. It is safe for concurrent use.
@@ -71,7 +73,7 @@ func (t *Texts) Place(ctx context.Context, src Source, found QuoteSpan) (corpus.
 	if err != nil {
 		return corpus.Place{}, fmt.Errorf("blocks of a document: %w", err)
 	}
-	at, err := t.library.Place(ctx, t.scope, src.Document.ID, blocks, found.Start, found.End)
+	at, err := t.library.Place(ctx, t.scope, src.Document, blocks, found.Start, found.End)
 	if err != nil {
 		return corpus.Place{}, fmt.Errorf("place of a quote: %w", err)
 	}

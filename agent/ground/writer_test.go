@@ -55,7 +55,7 @@ type noPages struct{ textLibrary }
 
 func (noPages) Blocks(context.Context, chat.Scope, string) ([]corpus.Block, error) { return nil, nil }
 
-func (noPages) Place(context.Context, chat.Scope, string, []corpus.Block, int, int) (corpus.Place, error) {
+func (noPages) Place(context.Context, chat.Scope, corpus.Document, []corpus.Block, int, int) (corpus.Place, error) {
 	return corpus.Place{}, nil
 }
 

@@ -161,8 +161,10 @@ func citedPlace(c chat.Citation) string {
 	if name == "" {
 		name = c.Title
 	}
-	if c.Page > 0 {
-		return fmt.Sprintf("%s, page %d", text.EscapeMarkdown(name), c.Page)
+	if place, paged := strings.CutPrefix(c.PlaceWords(), "p. "); paged {
+		return text.EscapeMarkdown(name) + ", page " + place
+	} else if place != "" {
+		return text.EscapeMarkdown(name + ", " + place)
 	}
 	return text.EscapeMarkdown(name)
 }

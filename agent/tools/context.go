@@ -30,7 +30,9 @@ type Library interface {
 	Text(ctx context.Context, s chat.Scope, id string) (string, error)
 	Passages(ctx context.Context, s chat.Scope, ids []string) ([]corpus.Passage, error)
 	Blocks(ctx context.Context, s chat.Scope, id string) ([]corpus.Block, error)
-	Place(ctx context.Context, s chat.Scope, id string, blocks []corpus.Block, start, end int) (corpus.Place, error)
+	Place(
+		ctx context.Context, s chat.Scope, d corpus.Document, blocks []corpus.Block, start, end int,
+	) (corpus.Place, error)
 }
 
 // Context is what the tools of one run work on: the documents in reach and what was found in them so far. The calls of

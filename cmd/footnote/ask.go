@@ -141,8 +141,8 @@ func (t *eventPrinter) printStep(s chat.Step) {
 // citationPlace says where a quote stands.
 func citationPlace(c chat.Citation) string {
 	parts := []string{c.Title}
-	if c.Page > 0 {
-		parts = append(parts, fmt.Sprintf("p. %d", c.Page))
+	if place := c.PlaceWords(); place != "" {
+		parts = append(parts, place)
 	}
 	if c.Section != "" {
 		parts = append(parts, c.Section)

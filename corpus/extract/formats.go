@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"path"
 	"slices"
@@ -19,14 +20,17 @@ type Format struct {
 	Extensions []string // lower case, with the dot; the usual one first
 	Words      []string // further names that people and models use for it, lower case
 
-	// Magic recognises a format that is not text, by the first bytes. nil: it is text.
-	Magic func(head []byte) bool
+	// Magic recognises a format that is not text, by its first bytes, and by its name where those are the same for
+	// several formats. nil: it is text.
+	Magic func(head []byte, name string) bool
 	// Begins recognises text that is of this format whatever it is called, by how it begins: lower case, without
 	// white space. nil: the name alone tells.
 	Begins func(start string) bool
 
 	Paged bool // the viewer draws pictures of its pages; else it draws its blocks
-	Inert bool // no browser runs anything of the original
+	// PageWord stands before a page's number where that is not "p.": "slide".
+	PageWord string
+	Inert    bool // no browser runs anything of the original
 
 	// file reads a format that is not text, text one that is. bare reads text without its markup, in little memory;
 	// nil: text does.
@@ -79,7 +83,9 @@ var Formats = Registry{
 	},
 }
 
-func isPDF(head []byte) bool { return bytes.Contains(head[:min(len(head), 1024)], []byte("%PDF-")) }
+func isPDF(head []byte, _ string) bool {
+	return bytes.Contains(head[:min(len(head), 1024)], []byte("%PDF-"))
+}
 
 func isHTML(start string) bool {
 	return strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html")
@@ -136,6 +142,15 @@ func (r Registry) Paged() (types []string) {
 		}
 	}
 	return types
+}
+
+// PageWord implements corpus.Formats. A name tells the format where there is no MIME type.
+func (r Registry) PageWord(mime, name string) string {
+	f, known := r.ByMIME(mime)
+	if !known {
+		f, _ = r.ByExtension(name)
+	}
+	return cmp.Or(f.PageWord, "p.")
 }
 
 // Accept is the value of a file control's accept attribute: every extension and MIME type.

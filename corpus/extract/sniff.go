@@ -30,7 +30,7 @@ func (r Registry) Sniff(head []byte, name string) (mime string, err error) {
 // detail of a failure is a sentence without its subject.
 func (r Registry) recogniseFormat(head []byte, name string) (Format, *corpus.Failure) {
 	for _, f := range r {
-		if f.Magic != nil && f.Magic(head) {
+		if f.Magic != nil && f.Magic(head, name) {
 			return f, nil
 		}
 	}

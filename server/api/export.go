@@ -76,7 +76,7 @@ func evidenceOf(t *runlog.Trace) chat.Evidence {
 	for _, c := range t.Citations {
 		e.Citations = append(e.Citations, chat.EvidenceCitation{
 			Number: c.Number, DocumentID: c.DocumentID, Title: c.Title, Filename: c.Filename, SHA256: c.SHA256,
-			Page: c.Page, Section: c.Section,
+			Page: c.Page, Place: c.Place, Section: c.Section,
 			Start: c.Start, End: c.End, Quote: c.Quote, Claimed: c.Claimed, Check: c.Check,
 			SourceURL: chat.WebLink(c.SourceURL),
 		})

@@ -83,6 +83,7 @@ type searchMetadata struct {
 	Filename   string `json:"filename"`
 	Section    string `json:"section"`
 	Page       int    `json:"page"`
+	Place      string `json:"place,omitempty"` // the page in words: "p. 4", "slide 7"
 	Start      int    `json:"start"`
 	End        int    `json:"end"`
 	URL        string `json:"url"`
@@ -174,6 +175,7 @@ func PassagesOf(found []corpus.Result) []SearchResult {
 		p, d := r.Passage, r.Document
 		out = append(out, SearchResult{Text: p.Text, Score: r.Score, Rank: i + 1, Metadata: searchMetadata{
 			ChunkID: p.ID, DocumentID: d.ID, Title: d.Title, Filename: d.Filename, Section: p.Section, Page: r.Page,
+			Place: r.Place,
 			Start: p.Start, End: p.End, URL: hitURL(r),
 		}})
 	}

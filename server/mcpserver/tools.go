@@ -98,8 +98,8 @@ func (h *Handlers) searchDocuments(
 	for i := range out.Results {
 		r := &out.Results[i]
 		r.Metadata.URL = runlog.Absolute(who.origin, r.Metadata.URL)
-		fmt.Fprintf(&b, "%d. %s%s (%s)\n%s\n\n", r.Rank, runlog.OneLine(r.Metadata.Title), sectionAndPage(
-			r.Metadata.Section, r.Metadata.Page,
+		fmt.Fprintf(&b, "%d. %s%s (%s)\n%s\n\n", r.Rank, runlog.OneLine(r.Metadata.Title), sectionAndPlace(
+			r.Metadata.Section, r.Metadata.Place,
 		), r.Metadata.URL, r.Text)
 	}
 	if len(out.Results) == 0 {
@@ -108,14 +108,14 @@ func (h *Handlers) searchDocuments(
 	return strings.TrimSpace(b.String()), out, nil
 }
 
-// sectionAndPage is a section and a page, in words.
-func sectionAndPage(section string, page int) string {
+// sectionAndPlace is a section and a place, in words.
+func sectionAndPlace(section, place string) string {
 	text := ""
 	if section != "" {
 		text = ", " + runlog.OneLine(section)
 	}
-	if page > 0 {
-		text += fmt.Sprintf(", p. %d", page)
+	if place != "" {
+		text += ", " + place
 	}
 	return text
 }

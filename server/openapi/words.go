@@ -198,6 +198,7 @@ var words = map[string]string{
 	"output_bytes":  "The whole output's size.",
 	"owned_by":      "Always footnote.",
 	"page":          "The page, from 1; 0 or absent for formats without pages.",
+	"place":         "Where it stands, in words: “p. 4”, “slide 7”, “Invoices, row 12”, “line 40”.",
 	"pages":         "How many pages it has; 0 for formats without pages.",
 	"pages_read":    "Pages read.",
 	"param":         "Always null: the message names the field.",

@@ -10,6 +10,7 @@ type GroundedSource struct {
 	Title      string     `json:"title"`
 	Section    string     `json:"section"`
 	Page       int        `json:"page,omitempty"`
+	Place      string     `json:"place,omitempty"`
 	URL        string     `json:"url"`
 	SourceURL  string     `json:"source_url,omitempty"`
 	Quote      string     `json:"quote"`
@@ -24,7 +25,7 @@ func SourcesOf(citations []chat.Citation, base string) []GroundedSource {
 		out = append(out, GroundedSource{
 			Number: cite.Number, DocumentID: cite.DocumentID, ChunkID: cite.ChunkID, Title: cite.Title,
 			Section: cite.Section,
-			Page:    cite.Page, URL: Absolute(base, cite.URL), SourceURL: cite.SourceURL, Quote: cite.Quote,
+			Page:    cite.Page, Place: cite.Place, URL: Absolute(base, cite.URL), SourceURL: cite.SourceURL, Quote: cite.Quote,
 			Check: cite.Check, Score: cite.Score,
 		})
 	}

@@ -38,8 +38,8 @@ func (style CitationStyle) Apply(markdown string, citations []chat.Citation, bas
 	b.WriteString("\n\nSources:\n")
 	for _, cite := range citations {
 		fmt.Fprintf(&b, "[Source %d] %s", cite.Number, OneLine(PlaceName(cite.Title, cite.Section, ", ")))
-		if cite.Page > 0 {
-			b.WriteString(", p. " + strconv.Itoa(cite.Page))
+		if place := cite.PlaceWords(); place != "" {
+			b.WriteString(", " + OneLine(place))
 		}
 		b.WriteString(": ")
 		if link := chat.WebLink(cite.SourceURL); link != "" {

@@ -59,6 +59,9 @@ func (w *Writer) cutBlock() {
 		b.Kind == corpus.BlockTable && (w.inCell || w.used.cells > MaxCells) {
 		b.Kind, b.Level, b.Ordinal = corpus.BlockParagraph, 0, 0
 	}
+	if b.Line > 0 {
+		b.Line += countLines(w.body) + 1
+	}
 	columns := ""
 	if b.Kind == corpus.BlockTable {
 		header, _, _ := strings.Cut(string(w.body), "\n")
@@ -68,11 +71,21 @@ func (w *Writer) cutBlock() {
 	w.block.Columns = columns
 }
 
+// countLines returns how many lines end in a text.
+func countLines(body []rune) (n int) {
+	for _, r := range body {
+		if r == '\n' {
+			n++
+		}
+	}
+	return n
+}
+
 // joinShort adds the text of a block to the one before where a document has more short blocks than any person would
 // write. It reports whether it did. Blocks of pages stay apart: they have places.
 func (w *Writer) joinShort(body string) bool {
 	n, last := utf8.RuneCountInString(body), len(w.blocks)-1
-	if w.block.Page > 0 || n >= joinedBlock {
+	if w.block.Page > 0 || w.block.Grid != nil || n >= joinedBlock {
 		w.used.joined = false
 		return false
 	}

@@ -3,6 +3,7 @@ package doctext
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -45,7 +46,8 @@ func Check(x corpus.Extracted) error {
 	if end != len(runes) {
 		return fmt.Errorf("the last block ends at %d of %d runes", end, len(runes))
 	}
-	if len(x.Sizes) != x.Pages {
+	drawn := len(x.Sizes) > 0 || slices.ContainsFunc(x.Blocks, func(b corpus.Block) bool { return len(b.Words) > 0 })
+	if drawn && len(x.Sizes) != x.Pages {
 		return fmt.Errorf("%d page sizes for %d pages", len(x.Sizes), x.Pages)
 	}
 	return nil
@@ -65,6 +67,9 @@ func checkBlock(b corpus.Block, pages int) error {
 			}
 			at = c[1]
 		}
+	}
+	if err := checkGrid(b); err != nil {
+		return err
 	}
 	at = b.Start
 	words, err := b.Words.Unpack()
@@ -92,6 +97,35 @@ func checkBlock(b corpus.Block, pages int) error {
 		return fmt.Errorf("list item of level %d", b.Level)
 	}
 	return nil
+}
+
+func checkGrid(b corpus.Block) error {
+	if b.Grid == nil {
+		return nil
+	}
+	if len(b.Grid.Rows) != len(b.Cells) {
+		return fmt.Errorf("a grid of %d rows for a table of %d", len(b.Grid.Rows), len(b.Cells))
+	}
+	for r, row := range b.Cells {
+		if len(row) > len(b.Grid.Columns) {
+			return fmt.Errorf("row %d has %d cells in a grid of %d columns", r, len(row), len(b.Grid.Columns))
+		}
+	}
+	if !isAscending(b.Grid.Rows) || !isAscending(b.Grid.Columns) {
+		return fmt.Errorf("a grid of rows %v and columns %v", b.Grid.Rows, b.Grid.Columns)
+	}
+	return nil
+}
+
+func isAscending(numbers []int) bool {
+	last := 0
+	for _, n := range numbers {
+		if n <= last {
+			return false
+		}
+		last = n
+	}
+	return true
 }
 
 func insidePage(c []float64) bool {

@@ -29,6 +29,7 @@ type Writer struct {
 	space    bool // a collapsed space waits for the next word
 	serial   int  // of the open block, so that a mark can tell that its block has ended
 	cells    [][][2]int
+	rows     []int // numbers of the rows of cells in their sheet, if the table has a grid
 	inCell   bool
 	sieve    text.Sieve
 	above    []string // titles of path
@@ -41,16 +42,19 @@ type heading struct {
 	title string
 }
 
-// Begin opens a block; one that is open ends first. Only Kind, Level, Ordinal, Page, Box, Language and Quote are
-// taken from b. The text of code keeps its white space, that of other blocks is collapsed.
+// Begin opens a block; one that is open ends first. Only Kind, Level, Ordinal, Page, Box, Language, Line, Quote and,
+// of a grid, the columns are taken from b. The text of code keeps its white space, that of other blocks is collapsed.
 func (w *Writer) Begin(b corpus.Block) {
 	w.End()
 	w.open = true
 	w.block = corpus.Block{
 		Kind: b.Kind, Level: b.Level, Ordinal: b.Ordinal, Page: b.Page, Box: b.Box, Language: b.Language,
-		Quote: b.Quote,
+		Quote: b.Quote, Line: b.Line,
 	}
-	w.body, w.words, w.cells = w.body[:0], w.words[:0], nil
+	if b.Grid != nil && b.Kind == corpus.BlockTable {
+		w.block.Grid = &corpus.Grid{Columns: b.Grid.Columns}
+	}
+	w.body, w.words, w.cells, w.rows = w.body[:0], w.words[:0], nil, nil
 	w.serial++
 	w.verbose, w.space, w.inCell, w.sieve = b.Kind == corpus.BlockCode, false, false, text.Sieve{}
 }
@@ -164,6 +168,14 @@ func safeLink(href string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "mailto") && len(href) <= 2000
 }
 
+// SheetRow is Row for a table with a grid. n is the row's number in its sheet.
+func (w *Writer) SheetRow(n int) {
+	w.Row()
+	if w.open && w.block.Grid != nil && len(w.cells) > 0 {
+		w.rows = append(w.rows[:len(w.cells)-1], n)
+	}
+}
+
 // Row begins a table's next row, Cell its next cell. Cells are separated by " | " and rows by a line break.
 func (w *Writer) Row() {
 	w.endCell()
@@ -233,6 +245,9 @@ func (w *Writer) End() {
 	b := w.block
 	b.ID = "b" + strconv.Itoa(len(w.blocks)+1)
 	b.Start, b.End = w.runes, w.runes+to-from
+	if b.Line > 0 {
+		b.Line += countLines(w.body[:from])
+	}
 	shift := func(i int) int { return w.runes + min(max(i, from), to) - from }
 	b.Marks = nil
 	for _, m := range w.block.Marks {
@@ -241,7 +256,7 @@ func (w *Writer) End() {
 			b.Marks = append(b.Marks, m)
 		}
 	}
-	for _, row := range w.cells {
+	for r, row := range w.cells {
 		if len(row) == 0 {
 			continue
 		}
@@ -249,6 +264,9 @@ func (w *Writer) End() {
 			row[i] = [2]int{shift(row[i][0]), shift(row[i][1])}
 		}
 		b.Cells = append(b.Cells, row)
+		if b.Grid != nil {
+			b.Grid.Rows = append(b.Grid.Rows, w.rows[r])
+		}
 	}
 	kept := w.words[:0]
 	for _, word := range w.words {
