@@ -24,21 +24,15 @@ const sampleSize = 64 << 10 // bytes that guessing looks at
 // decodeText returns the text of a file as UTF-8 with line feeds. A byte order mark counts most, then what the file
 // declares about itself (an HTML page's meta element, passed as declared), then a guess. A binary file is refused.
 func decodeText(data []byte, declared string) (string, error) {
-	enc, skip := byMark(data)
-	data = data[skip:]
-	if enc == nil && skip == 0 {
-		enc = guessUTF16(data)
-	}
-	if enc == nil && skip == 0 {
-		enc = guessISO2022(data)
-	}
+	enc, data, marked := evidentEncoding(data)
 	if enc == nil {
-		if isBinary(data) {
-			return "", &corpus.Failure{Code: "unsupported",
-				Detail: "This file holds binary data, not text. Save it as PDF, HTML, Markdown or plain text and " +
-					"add that."}
+		text, ok := textOnly(data)
+		if !ok {
+			failure := Formats.notText()
+			failure.Detail = "This file " + failure.Detail
+			return "", failure
 		}
-		if skip > 0 || utf8.Valid(data) {
+		if data = text; marked || utf8.Valid(data) {
 			return normaliseNewlines(patchBytes(data)), nil
 		}
 		enc = declaredEncoding(data, declared)
@@ -55,6 +49,19 @@ func decodeText(data []byte, declared string) (string, error) {
 		}
 	}
 	return normaliseNewlines(string(out)), nil
+}
+
+// evidentEncoding returns the encoding that the bytes themselves tell, and the bytes behind its mark if they are
+// marked. nil: none does, or a mark tells UTF-8.
+func evidentEncoding(data []byte) (enc encoding.Encoding, rest []byte, marked bool) {
+	enc, skip := byMark(data)
+	if skip > 0 {
+		return enc, data[skip:], true
+	}
+	if enc = guessUTF16(data); enc == nil {
+		enc = guessISO2022(data)
+	}
+	return enc, data, false
 }
 
 func normaliseNewlines(s string) string {
@@ -107,8 +114,8 @@ func guessUTF16(data []byte) encoding.Encoding {
 		if zero[side]*10 >= units*4 {
 			return enc
 		}
-		if utf8.Valid(head) && !isBinary(head) {
-			continue // a text with a stray zero byte or two
+		if len(bytes.ToValidUTF8(head, nil))*50 >= len(head)*49 && !tallyBytes(head).isBinary() {
+			continue // a text with stray zero bytes
 		}
 		out, err := enc.NewDecoder().Bytes(head) // few zeros: another script, which must read like one
 		if err == nil && plain[side]*200 >= units && isPlausible(string(out)) {
@@ -144,18 +151,6 @@ func guessISO2022(data []byte) encoding.Encoding {
 		return japanese.ISO2022JP
 	}
 	return nil
-}
-
-// isBinary reports whether data can't be text of any encoding that is not UTF-16 or UTF-32.
-func isBinary(data []byte) bool {
-	head := data[:min(len(data), sampleSize)]
-	control := 0 // a stray zero byte is one of them; it is left out of the text
-	for _, b := range head {
-		if b < 0x20 && b != '\n' && b != '\r' && b != '\t' && b != '\f' && b != 0x1b && b != 0x1a || b == 0x7F {
-			control++
-		}
-	}
-	return control > max(2, len(head)/100)
 }
 
 // patchBytes keeps valid UTF-8 and reads each stray byte as Windows-1252.

@@ -43,7 +43,7 @@ func TestSniffNamesTheMIMEType(t *testing.T) {
 		{"a.pdf", "PK\x03\x04", "", "“a.pdf” is named .pdf but is not a PDF: it is a ZIP archive. Unpack it"},
 		{"a.docx", "PK\x03\x04", "", "“a.docx” is a Word file, which can't be read. Save it as PDF"},
 		{"a.txt", "{\\rtf1 words", "", "“a.txt” is a rich text file, which can't be read. Save it as PDF"},
-		{"a.txt", "a\x00\x01\x02\x03b\x00\x00", "", "can't be read yet. PDF, Markdown, HTML, CSV and Text files can"},
+		{"a.txt", "a\x00\x01\x02\x03b\x00\x00", "", "“a.txt” holds binary data, not text. Save it as PDF"},
 	} {
 		got, err := Formats.Sniff([]byte(tt.head), tt.name)
 		if got != tt.want || (tt.says == "") != (err == nil) {

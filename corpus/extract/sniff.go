@@ -17,13 +17,19 @@ import (
 func (r Registry) Sniff(head []byte, name string) (mime string, err error) {
 	f, refused := r.recogniseFormat(head, name)
 	if refused == nil && f.text != nil && !isTextual(head) {
-		refused = &corpus.Failure{Code: "unsupported", Detail: "is a kind of file that can't be read yet. " +
-			r.Labels("and") + " files can: convert it to one of these."}
+		refused = r.notText()
 	}
 	if refused != nil {
 		return "", &chat.Error{Code: chat.CodeUnsupported, Message: "“" + name + "” " + refused.Detail}
 	}
 	return f.MIME, nil
+}
+
+// notText is the failure of a file that is nothing that is known and no text either. Its detail is a sentence without
+// its subject.
+func (r Registry) notText() *corpus.Failure {
+	return &corpus.Failure{Code: "unsupported",
+		Detail: "holds binary data, not text. Save it as " + r.Labels("or") + " and add that."}
 }
 
 // recogniseFormat finds the format of a file that begins with head: text if it is nothing else that is known. The
@@ -90,6 +96,7 @@ var others = []other{
 	{"MM\x00*", "a picture", byOCR},
 	{"\xd0\xcf\x11\xe0", "a file of an old Office version", asPDF},
 	{"{\\rtf", "a rich text file", asPDF},
+	{"%!PS-Adobe-", "a PostScript file", asPDF},
 	{"\x7fELF", "a program", documents},
 	{"\xcf\xfa\xed\xfe", "a program", documents},
 	{"\xce\xfa\xed\xfe", "a program", documents},
@@ -107,8 +114,18 @@ var office = map[string]string{
 	".numbers": "a Numbers file", ".key": "a Keynote file",
 }
 
-// otherKind tells files that are known and can't be read. "MZ" may begin a text as well: only a program has a zero
-// byte soon after it.
+// media are kinds of file by the beginning of the MIME type that http.DetectContentType tells.
+var media = []other{
+	{"image/", "a picture", byOCR},
+	{"audio/", "a sound recording", documents},
+	{"application/ogg", "a sound recording", documents},
+	{"video/", "a video", documents},
+	{"font/", "a font", documents},
+	{"application/vnd.ms-fontobject", "a font", documents},
+}
+
+// otherKind tells files that are known and can't be read. A text may begin with the letters that some of them begin
+// with ("MZ", "BM", "OTTO"): they have control characters soon after these.
 func otherKind(head []byte, name string) (other, bool) {
 	i := slices.IndexFunc(others, func(o other) bool { return bytes.HasPrefix(head, []byte(o.magic)) })
 	switch {
@@ -120,42 +137,22 @@ func otherKind(head []byte, name string) (other, bool) {
 		return o, true
 	case bytes.HasPrefix(head, []byte("MZ")) && bytes.IndexByte(head[:min(len(head), 64)], 0) >= 0:
 		return other{what: "a program", advice: documents}, true
-	default:
+	case len(head) > 262 && string(head[257:262]) == "ustar":
+		return other{what: "a TAR archive", advice: unpack}, true
+	}
+	kind := http.DetectContentType(head)
+	i = slices.IndexFunc(media, func(o other) bool { return strings.HasPrefix(kind, o.magic) })
+	if i < 0 || !slices.ContainsFunc(head, isControl) {
 		return other{}, false
 	}
+	return media[i], true
 }
 
 // isTextual reports whether a file that begins with head is text of some encoding.
 func isTextual(head []byte) bool {
-	kind := http.DetectContentType(head)
-	if kind == "application/octet-stream" {
-		kind = http.DetectContentType(withoutStrayZeros(head))
-	}
-	return strings.HasPrefix(kind, "text/") || looksUTF16(head)
-}
-
-// withoutStrayZeros leaves out the zero bytes of a text that has a few. A file that has
-// one among its first bytes is no text: the zero is part of a number there.
-func withoutStrayZeros(head []byte) []byte {
-	if n := bytes.Count(head, []byte{0}); n == 0 || n > max(2, len(head)/100) ||
-		bytes.IndexByte(head[:min(len(head), 8)], 0) >= 0 {
-		return head
-	}
-	return bytes.ReplaceAll(head, []byte{0}, nil)
-}
-
-// looksUTF16 reports whether head looks like UTF-16 of a Western text without a byte order mark: every second byte is
-// zero.
-func looksUTF16(head []byte) bool {
-	var zeros [2]int
-	for i, b := range head {
-		if b == 0 {
-			zeros[i%2]++
-		}
-	}
-	half := len(head) / 2
-	few, many := min(zeros[0], zeros[1]), max(zeros[0], zeros[1])
-	return half > 0 && many*10 >= half*4 && few*20 <= half
+	enc, rest, _ := evidentEncoding(head)
+	_, ok := textOnly(rest)
+	return enc != nil || ok
 }
 
 func isLetter(r rune) bool { return unicode.IsLetter(r) }
