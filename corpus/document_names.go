@@ -32,6 +32,10 @@ func (d Document) MetaText(key string) string {
 // MetaWatched is the key of Meta under which a watched folder says which file a document is of.
 const MetaWatched = "watched"
 
+// MetaLeftOut is the key of Meta under which a reader says what of a file is not in its text: "2 comments, 1 macro
+// project".
+const MetaLeftOut = "left_out"
+
 // ToldMeta is the metadata that models are told. It leaves out where a file lies on its user's machine.
 func (d Document) ToldMeta() map[string]any {
 	told := maps.Clone(d.Meta)

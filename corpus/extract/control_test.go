@@ -129,7 +129,7 @@ func holdsLines(text, lines string) bool {
 
 // What is mostly no text is refused in the same words when it comes in and when it is read.
 func TestWhatIsMostlyNoTextIsRefused(t *testing.T) {
-	const notText = "holds binary data, not text. Save it as PDF, Markdown, HTML, CSV or Text and add that."
+	const notText = "holds binary data, not text. Save it as PDF and add that."
 	for _, tt := range []struct{ name, file, data, says string }{
 		{"compressed data", "a.log", noise(9000), notText},
 		{"a text behind more binary data", "a.txt", noise(9000) + logOf(100), notText},

@@ -28,7 +28,7 @@ func decodeText(data []byte, declared string) (string, error) {
 	if enc == nil {
 		text, ok := textOnly(data)
 		if !ok {
-			failure := Formats.notText()
+			failure := notText()
 			failure.Detail = "This file " + failure.Detail
 			return "", failure
 		}

@@ -256,7 +256,7 @@ func TestFilesThatHoldNoTextAreRefused(t *testing.T) {
 		{"white space alone", "a.md", " \n\n ", "no_text", "no text"},
 		{"binary data", "a.txt", "ab\x00\x01\x02\x03cd\x00\x00\x05", "unsupported", "binary"},
 		{"a zip named .pdf", "a.pdf", "PK\x03\x04rest", "unsupported", "not a PDF: it is a ZIP archive"},
-		{"a Word file", "a.docx", "PK\x03\x04rest", "unsupported", "is a Word file, which can't be read"},
+		{"a Pages file", "a.pages", "PK\x03\x04rest", "unsupported", "is a Pages file, which can't be read"},
 		{"a picture", "a.png", "\x89PNG\r\n\x1a\n", "unsupported", "picture"},
 		{"text named .pdf", "a.pdf", "just text", "broken", "not a PDF"},
 	} {

@@ -9,12 +9,14 @@ import (
 	"strings"
 
 	"footnote/corpus"
+	"footnote/corpus/extract/docx"
 )
 
 // Format is a kind of file that is read. A new one is an entry in Formats and a file beside this one.
 type Format struct {
 	Name       string   // in addresses and filters; in capitals beside titles
 	Label      string   // for people
+	Called     string   // one file of it: "a Word file"; empty: "a" and the label
 	MIME       string   // what documents of it are stored with
 	Aliases    []string // MIME types that servers send for it, beside MIME
 	Extensions []string // lower case, with the dot; the usual one first
@@ -70,6 +72,17 @@ var Formats = Registry{
 		Name: "html", Label: "HTML", MIME: "text/html", Aliases: []string{"application/xhtml+xml"},
 		Extensions: []string{".html", ".htm", ".xhtml"}, Words: []string{"web page"},
 		Begins: isHTML, text: readPage, bare: strippedPage,
+	},
+	{
+		Name: "docx", Label: "Word", Called: "a Word file",
+		MIME: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+		Aliases: []string{
+			"application/vnd.ms-word.document.macroenabled.12",
+			"application/vnd.openxmlformats-officedocument.wordprocessingml.template",
+			"application/vnd.ms-word.template.macroenabled.12",
+		},
+		Extensions: []string{".docx", ".docm", ".dotx", ".dotm"}, Words: []string{"word document"},
+		Magic: zipped("word/", ".docx", ".docm", ".dotx", ".dotm"), Inert: true, file: wholeFile(docx.Read),
 	},
 	{
 		Name: "csv", Label: "CSV", MIME: "text/csv", Aliases: []string{"text/tab-separated-values"},

@@ -41,7 +41,10 @@ func TestSniffNamesTheMIMEType(t *testing.T) {
 		{"a.csv", "a,b", "text/csv", ""},
 		{"a.pdf", "words", "", "“a.pdf” is named .pdf but is not a PDF. Open it"},
 		{"a.pdf", "PK\x03\x04", "", "“a.pdf” is named .pdf but is not a PDF: it is a ZIP archive. Unpack it"},
-		{"a.docx", "PK\x03\x04", "", "“a.docx” is a Word file, which can't be read. Save it as PDF"},
+		{"a.pages", "PK\x03\x04", "", "“a.pages” is a Pages file, which can't be read. Save it as PDF"},
+		{"a.docx", "PK\x03\x04", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ""},
+		{"a.zip", "PK\x03\x04 word/document.xml", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ""},
+		{"a.docx", "PK\x03\x04 xl/workbook.xml", "", "“a.docx” is named .docx but is not a Word file"},
 		{"a.txt", "{\\rtf1 words", "", "“a.txt” is a rich text file, which can't be read. Save it as PDF"},
 		{"a.txt", "a\x00\x01\x02\x03b\x00\x00", "", "“a.txt” holds binary data, not text. Save it as PDF"},
 	} {
@@ -58,7 +61,7 @@ func TestSniffNamesTheMIMEType(t *testing.T) {
 
 func TestWordsForFormats(t *testing.T) {
 	for word, want := range map[string]string{
-		".MD": "md", "markdown": "md", "Web page": "html", "htm": "html", "plain text": "txt", "PDF": "pdf", "docx": "",
+		".MD": "md", "markdown": "md", "Web page": "html", "htm": "html", "plain text": "txt", "PDF": "pdf", "pages": "",
 	} {
 		if f, _ := Formats.ByWord(word); f.Name != want {
 			t.Errorf("ByWord(%q) = %q, want %q", word, f.Name, want)
@@ -71,7 +74,8 @@ func TestWordsForFormats(t *testing.T) {
 			t.Errorf("Badge(%q) = %q, want %q", file, got, want)
 		}
 	}
-	if got, want := Formats.Labels("or"), "PDF, Markdown, HTML, CSV or Text"; got != want {
+	few := Registry{{Label: "PDF"}, {Label: "Word"}, {Label: "Text"}}
+	if got, want := few.Labels("or"), "PDF, Word or Text"; got != want {
 		t.Errorf("Labels = %q, want %q", got, want)
 	}
 	if got, want := Formats.Accept(), ".pdf,application/pdf,.md,"; !strings.HasPrefix(got, want) {

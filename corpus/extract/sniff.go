@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 	"path"
 	"slices"
@@ -17,7 +18,7 @@ import (
 func (r Registry) Sniff(head []byte, name string) (mime string, err error) {
 	f, refused := r.recogniseFormat(head, name)
 	if refused == nil && f.text != nil && !isTextual(head) {
-		refused = r.notText()
+		refused = notText()
 	}
 	if refused != nil {
 		return "", &chat.Error{Code: chat.CodeUnsupported, Message: "“" + name + "” " + refused.Detail}
@@ -27,9 +28,8 @@ func (r Registry) Sniff(head []byte, name string) (mime string, err error) {
 
 // notText is the failure of a file that is nothing that is known and no text either. Its detail is a sentence without
 // its subject.
-func (r Registry) notText() *corpus.Failure {
-	return &corpus.Failure{Code: "unsupported",
-		Detail: "holds binary data, not text. Save it as " + r.Labels("or") + " and add that."}
+func notText() *corpus.Failure {
+	return &corpus.Failure{Code: "unsupported", Detail: "holds binary data, not text. " + asPDF}
 }
 
 // recogniseFormat finds the format of a file that begins with head: text if it is nothing else that is known. The
@@ -66,7 +66,7 @@ func (r Registry) recogniseFormat(head []byte, name string) (Format, *corpus.Fai
 }
 
 func misnamedDetail(f Format) string {
-	return "is named " + f.Extensions[0] + " but is not a " + f.Label
+	return "is named " + f.Extensions[0] + " but is not " + cmp.Or(f.Called, "a "+f.Label)
 }
 
 // other is a kind of file that is known and can't be read.

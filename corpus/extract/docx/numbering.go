@@ -1,0 +1,270 @@
+package docx
+
+import (
+	"encoding/xml"
+	"strconv"
+	"strings"
+
+	"footnote/corpus/extract/doctext"
+	"footnote/corpus/extract/ooxml"
+)
+
+// listRef is the list and the level that a paragraph belongs to.
+type listRef struct {
+	num                string // id of the list; "0": none
+	level              int
+	numSaid, levelSaid bool
+}
+
+const levels = 9 // of a list
+
+// level is how one level of a list is numbered.
+type level struct {
+	format  string // "decimal", "lowerLetter", "bullet", …
+	text    string // "%1.%2)" with the numbers of levels from 1
+	start   int
+	restart int    // the level from 1 whose items start this one anew; 0: never; -1: every level above
+	legal   bool   // all numbers are written as decimals
+	style   string // the paragraph style that is tied to this level
+}
+
+// abstract is a definition that lists share, with their counters: Word counts on through all lists of a definition.
+type abstract struct {
+	levels    [levels]level
+	counters  [levels]int
+	begun     [levels]bool
+	styleLink string
+}
+
+// number is a list: a definition and what this list has otherwise.
+type number struct {
+	abstract string
+	levels   map[int]level
+	starts   map[int]int // where the first item of this list starts anew
+}
+
+// numbering are all lists of a document.
+type numbering struct {
+	abstracts map[string]*abstract
+	numbers   map[string]*number
+}
+
+func readNumbering(p *ooxml.Package, part string) (numbering, error) {
+	n := numbering{abstracts: map[string]*abstract{}, numbers: map[string]*number{}}
+	err := p.Decode(part, func(d *ooxml.Decoder) error {
+		return d.Root(func(xml.StartElement) error {
+			return d.Children(func(e xml.StartElement) error {
+				switch e.Name.Local {
+				case "abstractNum":
+					return n.readAbstract(d, ooxml.Attr(e, "abstractNumId"))
+				case "num":
+					return n.readNumber(d, ooxml.Attr(e, "numId"))
+				}
+				return d.Skip()
+			})
+		})
+	})
+	return n, err
+}
+
+func (n *numbering) readAbstract(d *ooxml.Decoder, id string) error {
+	a := &abstract{}
+	n.abstracts[id] = a
+	return d.Children(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "lvl":
+			at := ooxml.IntAttr(e, "ilvl", 0)
+			l, err := readLevel(d)
+			if at >= 0 && at < levels {
+				a.levels[at] = l
+			}
+			return err
+		case "numStyleLink":
+			a.styleLink = ooxml.Attr(e, "val")
+		}
+		return d.Skip()
+	})
+}
+
+func readLevel(d *ooxml.Decoder) (level, error) {
+	l := level{restart: -1, format: "decimal"}
+	err := d.Children(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "start":
+			l.start = ooxml.IntAttr(e, "val", 0)
+		case "numFmt":
+			l.format = ooxml.Attr(e, "val")
+		case "lvlText":
+			l.text = ooxml.Attr(e, "val")
+		case "lvlRestart":
+			l.restart = ooxml.IntAttr(e, "val", -1)
+		case "isLgl":
+			l.legal = ooxml.IsOn(e)
+		case "pStyle":
+			l.style = ooxml.Attr(e, "val")
+		case "AlternateContent": // a format of a later version of Word; what follows it is for all
+			return d.Skip()
+		}
+		return d.Skip()
+	})
+	return l, err
+}
+
+func (n *numbering) readNumber(d *ooxml.Decoder, id string) error {
+	num := &number{levels: map[int]level{}, starts: map[int]int{}}
+	n.numbers[id] = num
+	return d.Children(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "abstractNumId":
+			num.abstract = ooxml.Attr(e, "val")
+		case "lvlOverride":
+			at := ooxml.IntAttr(e, "ilvl", 0)
+			return d.Children(func(e xml.StartElement) error {
+				switch e.Name.Local {
+				case "startOverride":
+					num.starts[at] = ooxml.IntAttr(e, "val", 1)
+				case "lvl":
+					l, err := readLevel(d)
+					num.levels[at] = l
+					return err
+				}
+				return d.Skip()
+			})
+		}
+		return d.Skip()
+	})
+}
+
+// item is a paragraph's place in a list as Word shows it.
+type item struct {
+	level   int    // from 1
+	ordinal int    // 0 for a bullet
+	mark    string // "1.1.a)", empty for a bullet
+}
+
+// next counts a paragraph in its list and returns what Word puts before it; ok is false for one in no list.
+func (n *numbering) next(ref listRef) (it item, ok bool) {
+	num := n.numbers[ref.num]
+	if num == nil || ref.level < 0 || ref.level >= levels {
+		return it, false
+	}
+	a := n.abstracts[num.abstract]
+	if a == nil {
+		return it, false
+	}
+	if start, anew := num.starts[ref.level]; anew {
+		delete(num.starts, ref.level)
+		a.counters[ref.level], a.begun[ref.level] = start, true
+	} else if !a.begun[ref.level] {
+		a.counters[ref.level], a.begun[ref.level] = num.level(a, ref.level).start, true
+	} else {
+		a.counters[ref.level]++
+	}
+	for below := ref.level + 1; below < levels; below++ {
+		if r := num.level(a, below).restart; r < 0 || r > ref.level {
+			a.begun[below] = false
+		}
+	}
+	for above := range ref.level { // a level that was left out counts as its first
+		if !a.begun[above] {
+			a.counters[above], a.begun[above] = num.level(a, above).start, true
+		}
+	}
+	l := num.level(a, ref.level)
+	it = item{level: ref.level + 1}
+	if l.format == "bullet" || l.format == "none" && !strings.Contains(l.text, "%") {
+		return it, true
+	}
+	it.ordinal = a.counters[ref.level]
+	it.mark = strings.TrimSpace(num.mark(a, l))
+	if it.mark == "" {
+		it.ordinal = 0
+	}
+	return it, true
+}
+
+func (num *number) level(a *abstract, at int) level {
+	if l, ok := num.levels[at]; ok {
+		return l
+	}
+	return a.levels[at]
+}
+
+// levelOfStyle is the level of a list that a style is tied to, else the one that the style itself says.
+func (n *numbering) levelOfStyle(by listRef, style string) (int, bool) {
+	num := n.numbers[by.num]
+	if num == nil || n.abstracts[num.abstract] == nil {
+		return by.level, by.levelSaid
+	}
+	for at := range levels {
+		if style != "" && num.level(n.abstracts[num.abstract], at).style == style {
+			return at, true
+		}
+	}
+	return by.level, by.levelSaid
+}
+
+// mark is a level's text with the numbers of the levels that it names.
+func (num *number) mark(a *abstract, l level) string {
+	var b strings.Builder
+	for i := 0; i < len(l.text); i++ {
+		if l.text[i] != '%' || i+1 >= len(l.text) || l.text[i+1] < '1' || l.text[i+1] > '9' {
+			b.WriteByte(l.text[i])
+			continue
+		}
+		at := int(l.text[i+1] - '1')
+		format := num.level(a, at).format
+		if l.legal {
+			format = "decimal"
+		}
+		b.WriteString(written(a.counters[at], format))
+		i++
+	}
+	return doctext.Line(b.String())
+}
+
+// written is a number in one of Word's formats; in one that is not known here it is a decimal.
+func written(n int, format string) string {
+	switch format {
+	case "lowerLetter", "upperLetter":
+		if n < 1 {
+			return strconv.Itoa(n)
+		}
+		// after z come aa, bb, cc
+		return inCase(strings.Repeat(string(rune('a'+(n-1)%26)), min((n-1)/26+1, 20)), format)
+	case "lowerRoman":
+		return doctext.ItemNumber(n, "i")
+	case "upperRoman":
+		return doctext.ItemNumber(n, "I")
+	case "decimalZero":
+		if n < 10 && n >= 0 {
+			return "0" + strconv.Itoa(n)
+		}
+	case "ordinal":
+		return strconv.Itoa(n) + ordinalEnding(n)
+	case "none", "bullet":
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+func inCase(s, format string) string {
+	if strings.HasPrefix(format, "upper") {
+		return strings.ToUpper(s)
+	}
+	return s
+}
+
+func ordinalEnding(n int) string {
+	switch {
+	case n%100/10 == 1:
+		return "th"
+	case n%10 == 1:
+		return "st"
+	case n%10 == 2:
+		return "nd"
+	case n%10 == 3:
+		return "rd"
+	}
+	return "th"
+}

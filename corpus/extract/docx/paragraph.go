@@ -1,0 +1,201 @@
+package docx
+
+import (
+	"encoding/xml"
+	"strings"
+
+	"footnote/corpus/extract/ooxml"
+)
+
+func (p *parser) paragraph() (*paragraph, error) {
+	para := &paragraph{}
+	err := p.inline(para, "")
+	return para, err
+}
+
+// inline reads the content of a paragraph, or of an element inside it, whose text leads to link.
+func (p *parser) inline(to *paragraph, link string) error {
+	return p.d.Children(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "pPr":
+			return p.paragraphProperties(to)
+		case "r":
+			return p.run(to, link)
+		case "hyperlink":
+			return p.inline(to, p.target(ooxml.Attr(e, "id"), link))
+		case "fldSimple":
+			p.fields = append(p.fields, field{result: true})
+			f := &p.fields[len(p.fields)-1]
+			f.instruction.WriteString(ooxml.Attr(e, "instr"))
+			err := p.inline(to, link)
+			p.fields = p.fields[:max(len(p.fields)-1, 0)]
+			return err
+		case "ins", "moveTo", "smartTag", "sdt", "sdtContent", "customXml", "bdo", "dir", "oMathPara":
+			return p.inline(to, link)
+		case "oMath":
+			return p.formula(to)
+		case "del", "moveFrom":
+			p.r.deleted++
+			return p.d.Skip()
+		case "AlternateContent":
+			return p.alternative(func() error { return p.inline(to, link) })
+		}
+		return p.d.Skip()
+	})
+}
+
+func (p *parser) paragraphProperties(to *paragraph) error {
+	return p.d.Children(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "pStyle":
+			to.style = ooxml.Attr(e, "val")
+		case "outlineLvl":
+			to.outline = min(ooxml.IntAttr(e, "val", bodyText-1)+1, bodyText)
+		case "numPr":
+			return readListRef(p.d, &to.list)
+		case "rPr":
+			return p.d.Children(func(e xml.StartElement) error {
+				if e.Name.Local == "del" || e.Name.Local == "moveFrom" {
+					to.joined = true
+				}
+				return p.d.Skip()
+			})
+		}
+		return p.d.Skip()
+	})
+}
+
+// target is the address that a relation leads to, otherwise if it leads nowhere outside the file.
+func (p *parser) target(id, otherwise string) string {
+	if r, ok := p.relations[id]; ok && r.External {
+		return r.Target
+	}
+	return otherwise
+}
+
+// run reads a run. Its properties come first.
+func (p *parser) run(to *paragraph, link string) error {
+	var form run
+	hidden := false
+	add := func(text string) {
+		if hidden || text == "" || !p.isShown() {
+			return
+		}
+		one := form
+		one.text = text
+		if one.link = link; link == "" {
+			one.link = p.fieldLink()
+		}
+		to.runs = append(to.runs, one)
+	}
+	var content func(e xml.StartElement) error
+	content = func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "rPr":
+			return p.runProperties(&form, &hidden)
+		case "t":
+			text, err := p.d.Text()
+			add(text)
+			return err
+		case "tab", "ptab":
+			add(" ")
+		case "br", "cr":
+			if kind := ooxml.Attr(e, "type"); kind == "" || kind == "textWrapping" {
+				add("\n")
+			} else {
+				add(" ")
+			}
+		case "noBreakHyphen":
+			add("\u2011")
+		case "sym":
+			add(symbol(ooxml.Attr(e, "font"), ooxml.Attr(e, "char")))
+		case "instrText":
+			text, err := p.d.Text()
+			if n := len(p.fields); n > 0 && !p.fields[n-1].result && p.fields[n-1].instruction.Len() < maxInstruction {
+				p.fields[n-1].instruction.WriteString(text)
+			}
+			return err
+		case "fldChar":
+			p.fieldChar(ooxml.Attr(e, "fldCharType"))
+		case "footnoteReference", "endnoteReference":
+			id := noteID{strings.TrimSuffix(e.Name.Local, "Reference"), ooxml.Attr(e, "id")}
+			if mark := p.r.referTo(id, to); mark != "" && !hidden && p.isShown() {
+				to.runs = append(to.runs, run{text: mark, raised: true})
+			}
+		case "commentReference":
+			p.r.comments++
+		case "ruby":
+			return p.d.Children(func(e xml.StartElement) error {
+				if e.Name.Local == "rubyBase" {
+					return p.inline(to, link)
+				}
+				return p.d.Skip()
+			})
+		case "AlternateContent":
+			return p.alternative(func() error { return p.d.Children(content) })
+		case "drawing", "pict", "object":
+			return p.boxes(to)
+		}
+		return p.d.Skip()
+	}
+	return p.d.Children(content)
+}
+
+func (p *parser) runProperties(form *run, hidden *bool) error {
+	return p.d.Children(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "b":
+			form.bold = ooxml.IsOn(e)
+		case "i":
+			form.italic = ooxml.IsOn(e)
+		case "vanish", "webHidden":
+			*hidden = *hidden || ooxml.IsOn(e) && e.Name.Local == "vanish"
+		case "vertAlign":
+			form.raised = ooxml.Attr(e, "val") == "superscript"
+		}
+		return p.d.Skip()
+	})
+}
+
+// boxes reads the text boxes of a drawing.
+func (p *parser) boxes(to *paragraph) error {
+	return p.d.Children(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "txbxContent":
+			inner := parser{r: p.r, d: p.d, relations: p.relations}
+			nodes, err := inner.collect()
+			to.boxes = append(to.boxes, nodes...)
+			return err
+		case "AlternateContent":
+			return p.alternative(func() error { return p.boxes(to) })
+		}
+		return p.boxes(to)
+	})
+}
+
+// formula reads the text of a formula.
+func (p *parser) formula(to *paragraph) error {
+	return p.d.Children(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "t":
+			text, err := p.d.Text()
+			to.runs = append(to.runs, run{text: text})
+			return err
+		case "f":
+			first := true
+			return p.d.Children(func(e xml.StartElement) error {
+				if e.Name.Local != "num" && e.Name.Local != "den" {
+					return p.d.Skip()
+				}
+				if !first {
+					to.runs = append(to.runs, run{text: "/"})
+				}
+				first = false
+				return p.formula(to)
+			})
+		case "rPr", "ctrlPr":
+			return p.d.Skip()
+		}
+		return p.formula(to)
+	})
+}

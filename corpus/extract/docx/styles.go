@@ -1,0 +1,161 @@
+package docx
+
+import (
+	"encoding/xml"
+	"strconv"
+	"strings"
+
+	"footnote/corpus/extract/ooxml"
+)
+
+// style is what a paragraph style says about structure; what it does not say comes from the style it is based on.
+type style struct {
+	name     string // lower case, as Word calls it in English whatever the file's language
+	basedOn  string
+	outline  int // level of a heading from 1; 0: not said; bodyText: none
+	list     listRef
+	listSaid bool
+	vanish   bool
+}
+
+// bodyText is the outline level of what is no heading.
+const bodyText = 10
+
+// styles are a document's paragraph styles by id.
+type styles struct {
+	byID   map[string]style
+	normal string // id of the default style
+}
+
+func readStyles(p *ooxml.Package, part string) (styles, error) {
+	s := styles{byID: map[string]style{}}
+	err := p.Decode(part, func(d *ooxml.Decoder) error {
+		return d.Root(func(xml.StartElement) error {
+			return d.Children(func(e xml.StartElement) error {
+				if e.Name.Local != "style" {
+					return d.Skip()
+				}
+				return s.readStyle(d, e)
+			})
+		})
+	})
+	return s, err
+}
+
+func (s *styles) readStyle(d *ooxml.Decoder, e xml.StartElement) error {
+	id := ooxml.Attr(e, "styleId")
+	paragraph := ooxml.Attr(e, "type") == "paragraph"
+	if paragraph && ooxml.Attr(e, "default") == "1" {
+		s.normal = id
+	}
+	var st style
+	err := d.Children(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "name":
+			st.name = strings.ToLower(ooxml.Attr(e, "val"))
+		case "basedOn":
+			st.basedOn = ooxml.Attr(e, "val")
+		case "rPr":
+			return d.Children(func(e xml.StartElement) error {
+				if e.Name.Local == "vanish" {
+					st.vanish = ooxml.IsOn(e)
+				}
+				return d.Skip()
+			})
+		case "pPr":
+			return d.Children(func(e xml.StartElement) error {
+				switch e.Name.Local {
+				case "outlineLvl":
+					st.outline = min(ooxml.IntAttr(e, "val", bodyText-1)+1, bodyText)
+				case "numPr":
+					st.listSaid = true
+					return readListRef(d, &st.list)
+				}
+				return d.Skip()
+			})
+		}
+		return d.Skip()
+	})
+	if id != "" && paragraph {
+		s.byID[id] = st
+	}
+	return err
+}
+
+// readListRef reads a numPr element.
+func readListRef(d *ooxml.Decoder, to *listRef) error {
+	return d.Children(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "ilvl":
+			to.level, to.levelSaid = ooxml.IntAttr(e, "val", 0), true
+		case "numId":
+			to.num, to.numSaid = ooxml.Attr(e, "val"), true
+		}
+		return d.Skip()
+	})
+}
+
+// maxChain is how many styles may be based on each other; a longer chain is a circle.
+const maxChain = 30
+
+// outline returns the level of a heading of a style, 0 for a style of other text. The name counts where no style of
+// the chain says a level.
+func (s *styles) outline(id string) int {
+	for range maxChain {
+		st, ok := s.byID[id]
+		switch {
+		case !ok:
+			return 0
+		case st.outline == bodyText:
+			return 0
+		case st.outline > 0:
+			return min(st.outline, 6)
+		}
+		if level, ok := strings.CutPrefix(st.name, "heading "); ok {
+			if n, err := strconv.Atoi(level); err == nil && n >= 1 && n <= 9 {
+				return min(n, 6)
+			}
+		}
+		id = st.basedOn
+	}
+	return 0
+}
+
+// isNamed reports whether a style or one that it is based on has a name.
+func (s *styles) isNamed(id, name string) bool {
+	for range maxChain {
+		st, ok := s.byID[id]
+		if !ok {
+			return false
+		}
+		if st.name == name {
+			return true
+		}
+		id = st.basedOn
+	}
+	return false
+}
+
+// hides reports whether a style's text is hidden.
+func (s *styles) hides(id string) bool { return s.byID[id].vanish }
+
+// list returns the list that a style puts its paragraphs in.
+func (s *styles) list(id string) (ref listRef) {
+	for range maxChain {
+		st, ok := s.byID[id]
+		if !ok {
+			return ref
+		}
+		if st.listSaid {
+			if !ref.levelSaid && st.list.levelSaid {
+				ref.level, ref.levelSaid = st.list.level, true
+			}
+			if st.list.numSaid {
+				ref.num, ref.numSaid = st.list.num, true
+				return ref
+			}
+		}
+		id = st.basedOn
+	}
+	return ref
+}

@@ -1,0 +1,267 @@
+package docx
+
+import (
+	"encoding/xml"
+	"slices"
+	"strings"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/doctext"
+	"footnote/corpus/extract/ooxml"
+	"footnote/corpus/text"
+)
+
+// readPart writes the blocks below the element of that name in a part, or below its root.
+func (r *reader) readPart(part string, relations ooxml.Relations, inside string) error {
+	return r.pack.Decode(part, func(d *ooxml.Decoder) error {
+		p := &parser{r: r, d: d, relations: relations}
+		return d.Root(func(xml.StartElement) error {
+			return d.Children(func(e xml.StartElement) error {
+				if e.Name.Local != inside {
+					return d.Skip()
+				}
+				return p.blocks(r.writeNode)
+			})
+		})
+	})
+}
+
+// readMargins writes the headers or footers of the pages, each text once.
+func (r *reader) readMargins(kind string) error {
+	var parts []string
+	for _, relation := range r.relations {
+		if relation.Type == kind && !relation.External && !slices.Contains(parts, relation.Target) {
+			parts = append(parts, relation.Target)
+		}
+	}
+	slices.Sort(parts)
+	for _, part := range parts {
+		relations, err := r.pack.Relations(part)
+		if err != nil {
+			return err
+		}
+		err = r.pack.Decode(part, func(d *ooxml.Decoder) error {
+			p := &parser{r: r, d: d, relations: relations}
+			return d.Root(func(xml.StartElement) error { return p.blocks(r.writeMargin) })
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeMargin writes what stands in a margin unless it stood in one before.
+func (r *reader) writeMargin(n node) error {
+	for _, p := range n.paragraphs() {
+		line := doctext.Line(p.text())
+		if line == "" || r.margins[line] {
+			continue
+		}
+		r.margins[line] = true
+		p.outline, p.style, p.list = bodyText, "", listRef{num: "0", numSaid: true}
+		r.writeParagraph(p)
+	}
+	return nil
+}
+
+// paragraphs are all paragraphs of a node, those of its tables and text boxes too.
+func (n node) paragraphs() (all []*paragraph) {
+	if n.paragraph != nil {
+		all = append(all, n.paragraph)
+		for _, box := range n.paragraph.boxes {
+			all = append(all, box.paragraphs()...)
+		}
+		n.paragraph.boxes = nil
+		return all
+	}
+	for _, row := range n.table.rows {
+		for _, c := range row {
+			for _, inner := range c.nodes {
+				all = append(all, inner.paragraphs()...)
+			}
+		}
+	}
+	return all
+}
+
+func (r *reader) writeNode(n node) error {
+	if n.table != nil {
+		r.writeTable(n.table)
+	} else {
+		r.writeParagraph(n.paragraph)
+	}
+	r.flushNotes()
+	return r.ctx.Err()
+}
+
+// headingLevel is the level of a paragraph that is a heading, 0 for one of the text.
+func (r *reader) headingLevel(p *paragraph) int {
+	switch {
+	case p.outline == bodyText:
+		return 0
+	case p.outline > 0:
+		return min(p.outline, 6)
+	}
+	style := p.styleOf(r)
+	if level := r.styles.outline(style); level > 0 {
+		return level
+	}
+	if r.styles.isNamed(style, "title") {
+		return 1
+	}
+	return 0
+}
+
+func (p *paragraph) styleOf(r *reader) string {
+	if p.style == "" {
+		return r.styles.normal
+	}
+	return p.style
+}
+
+// listOf returns the list that a paragraph is in: what it says itself goes before what its style says.
+func (r *reader) listOf(p *paragraph) listRef {
+	ref, by := p.list, r.styles.list(p.styleOf(r))
+	if !ref.numSaid {
+		ref.num, ref.numSaid = by.num, by.numSaid
+		if by.numSaid && !ref.levelSaid {
+			ref.level, ref.levelSaid = r.lists.levelOfStyle(by, p.style)
+		}
+	}
+	if !ref.levelSaid {
+		ref.level = by.level
+	}
+	return ref
+}
+
+// maxHeading is how long a heading is at most, in bytes; what is longer is text in a heading's style.
+const maxHeading = 500
+
+func (r *reader) writeParagraph(p *paragraph) {
+	r.waiting = append(r.waiting, p.notes...)
+	if p.isBlank() || r.styles.hides(p.style) {
+		if len(p.boxes) > 0 {
+			r.writeBoxes(p)
+		}
+		return
+	}
+	it, listed := r.lists.next(r.listOf(p))
+	level := r.headingLevel(p)
+	switch {
+	case level > 0 && len(p.text()) <= maxHeading:
+		r.w.Begin(corpus.Block{Kind: corpus.BlockHeading, Level: level})
+		if it.mark != "" {
+			r.w.Text(it.mark + " ")
+		}
+		if r.title == "" && r.styles.isNamed(p.style, "title") {
+			r.title = doctext.Line(p.text())
+		}
+	case listed:
+		r.w.Begin(corpus.Block{Kind: corpus.BlockList, Level: it.level, Ordinal: max(it.ordinal, 0)})
+		if it.mark != "" {
+			r.w.Number(it.mark)
+		}
+	default:
+		r.w.Begin(corpus.Block{Kind: corpus.BlockParagraph})
+	}
+	r.writeRuns(p.runs, level > 0)
+	r.w.End()
+	r.writeBoxes(p)
+}
+
+func (r *reader) writeBoxes(p *paragraph) {
+	for _, n := range p.boxes {
+		if n.table != nil {
+			r.writeTable(n.table)
+		} else {
+			r.writeParagraph(n.paragraph)
+		}
+	}
+}
+
+// writeRuns writes text with its formatting. Runs of the same formatting are one.
+func (r *reader) writeRuns(runs []run, flat bool) {
+	for i := 0; i < len(runs); {
+		one := runs[i]
+		var b strings.Builder
+		for ; i < len(runs) && runs[i].sameForm(one); i++ {
+			b.WriteString(runs[i].text)
+		}
+		var ends []func()
+		if one.bold && !flat {
+			ends = append(ends, r.w.Mark("strong", ""))
+		}
+		if one.italic && !flat {
+			ends = append(ends, r.w.Mark("em", ""))
+		}
+		if one.link != "" {
+			ends = append(ends, r.w.Mark("link", one.link))
+		}
+		said := b.String()
+		if one.raised {
+			said = text.Superscript(said)
+		}
+		for j, line := range strings.Split(said, "\n") {
+			if j > 0 && flat {
+				r.w.Text(" ")
+			} else if j > 0 {
+				r.w.Break()
+			}
+			r.w.Text(line)
+		}
+		for _, end := range slices.Backward(ends) {
+			end()
+		}
+	}
+}
+
+func (a run) sameForm(b run) bool {
+	a.text, b.text = "", ""
+	return a == b
+}
+
+func (r *reader) writeTable(t *table) {
+	if t.laysOut(r) {
+		for _, row := range t.rows {
+			for _, c := range row {
+				for _, n := range c.nodes {
+					if n.table != nil {
+						r.writeTable(n.table)
+					} else {
+						r.writeParagraph(n.paragraph)
+					}
+				}
+			}
+		}
+		return
+	}
+	r.w.Begin(corpus.Block{Kind: corpus.BlockTable})
+	for _, row := range t.rows {
+		r.w.Row()
+		for _, c := range row {
+			r.w.Cell()
+			r.writeCell(c)
+			for range c.span - 1 {
+				r.w.Cell()
+			}
+		}
+	}
+	r.w.End()
+}
+
+// writeCell writes the paragraphs of a cell as one line.
+func (r *reader) writeCell(c cell) {
+	for _, n := range c.nodes {
+		p := n.paragraph
+		r.waiting = append(r.waiting, p.notes...)
+		if p.isBlank() || r.styles.hides(p.style) {
+			continue
+		}
+		r.w.Break()
+		if it, ok := r.lists.next(r.listOf(p)); ok && it.mark != "" {
+			r.w.Text(it.mark + " ")
+		}
+		r.writeRuns(p.runs, false)
+	}
+}

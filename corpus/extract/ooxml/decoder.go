@@ -1,0 +1,153 @@
+package ooxml
+
+import (
+	"encoding/xml"
+	"io"
+	"strconv"
+
+	"footnote/corpus"
+)
+
+// maxDepth is how deep elements may lie in each other.
+const maxDepth = 1000
+
+// Decoder reads an XML part token by token. Names are without their prefixes, entities but XML's own five fail, and
+// elements too deep in each other fail.
+type Decoder struct {
+	xml   *xml.Decoder
+	depth int
+}
+
+// NewDecoder reads from r.
+func NewDecoder(r io.Reader) *Decoder {
+	d := xml.NewDecoder(r)
+	d.CharsetReader = utf8Reader
+	return &Decoder{xml: d}
+}
+
+// Next returns the next token: an xml.StartElement, an xml.EndElement or xml.CharData; the others are passed over.
+// io.EOF is the end.
+func (d *Decoder) Next() (xml.Token, error) {
+	for {
+		token, err := d.xml.RawToken()
+		if err != nil {
+			return nil, err
+		}
+		switch token.(type) {
+		case xml.StartElement:
+			if d.depth++; d.depth > maxDepth {
+				return nil, &corpus.Failure{Code: "broken",
+					Detail: "This file is nested too deep to be read. Save it as PDF and add that."}
+			}
+			return token, nil
+		case xml.EndElement:
+			d.depth--
+			return token, nil
+		case xml.CharData:
+			return token, nil
+		}
+	}
+}
+
+// Skip passes over everything up to the end of the element that began last.
+func (d *Decoder) Skip() error {
+	for depth := 1; depth > 0; {
+		token, err := d.Next()
+		if err != nil {
+			return unexpected(err)
+		}
+		switch token.(type) {
+		case xml.StartElement:
+			depth++
+		case xml.EndElement:
+			depth--
+		}
+	}
+	return nil
+}
+
+// Children calls visit for each element right inside the one that began last. visit reads the element up to its end.
+func (d *Decoder) Children(visit func(xml.StartElement) error) error {
+	for {
+		token, err := d.Next()
+		if err != nil {
+			return unexpected(err)
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			if err := visit(t); err != nil {
+				return err
+			}
+		case xml.EndElement:
+			return nil
+		}
+	}
+}
+
+// Root calls visit for the document's root element.
+func (d *Decoder) Root(visit func(xml.StartElement) error) error {
+	for {
+		token, err := d.Next()
+		if err != nil {
+			return unexpected(err)
+		}
+		if t, ok := token.(xml.StartElement); ok {
+			return visit(t)
+		}
+	}
+}
+
+// Text returns the character data of the element that began last, which it reads to its end.
+func (d *Decoder) Text() (string, error) {
+	var text []byte
+	for depth := 1; depth > 0; {
+		token, err := d.Next()
+		if err != nil {
+			return "", unexpected(err)
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			depth++
+		case xml.EndElement:
+			depth--
+		case xml.CharData:
+			text = append(text, t...)
+		}
+	}
+	return string(text), nil
+}
+
+func unexpected(err error) error {
+	if err == io.EOF {
+		return Damaged
+	}
+	return err
+}
+
+// Attr returns an attribute by its name without prefix, empty if it is missing.
+func Attr(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// IntAttr returns an attribute as a number, otherwise if it is missing or none.
+func IntAttr(e xml.StartElement, name string, otherwise int) int {
+	n, err := strconv.Atoi(Attr(e, name))
+	if err != nil {
+		return otherwise
+	}
+	return n
+}
+
+// IsOn reports whether an element that switches something on does: its attribute val is missing or says so.
+func IsOn(e xml.StartElement) bool {
+	switch Attr(e, "val") {
+	case "0", "false", "off", "none":
+		return false
+	}
+	return true
+}

@@ -1,0 +1,116 @@
+package ooxml
+
+import (
+	"encoding/xml"
+	"path"
+	"strings"
+
+	"footnote/corpus/extract/doctext"
+)
+
+// Relation is what a part refers to.
+type Relation struct {
+	Type     string // the last word of its type's address: "styles", "hyperlink"
+	Target   string // the name of a part, or an address
+	External bool   // Target is an address; it is never opened
+}
+
+// Relations are those of a part by their ids.
+type Relations map[string]Relation
+
+// Relations reads the relationships of a part; "" stands for the whole package.
+func (p *Package) Relations(part string) (Relations, error) {
+	dir, base := path.Split(part)
+	all := Relations{}
+	err := p.Decode(dir+"_rels/"+base+".rels", func(d *Decoder) error {
+		return d.Root(func(xml.StartElement) error {
+			return d.Children(func(e xml.StartElement) error {
+				kind := Attr(e, "Type")
+				r := Relation{Type: kind[strings.LastIndexByte(kind, '/')+1:], Target: Attr(e, "Target")}
+				if r.External = Attr(e, "TargetMode") == "External"; !r.External {
+					if !strings.HasPrefix(r.Target, "/") {
+						r.Target = path.Join("/"+dir, r.Target)
+					}
+					r.Target = strings.TrimPrefix(path.Clean(r.Target), "/")
+				}
+				all[Attr(e, "Id")] = r
+				return d.Skip()
+			})
+		})
+	})
+	return all, err
+}
+
+// ByType returns the target of the first relation of a type inside the package, empty without one. Of several it is
+// the one whose target comes first.
+func (r Relations) ByType(kind string) (target string) {
+	for _, one := range r {
+		if one.Type == kind && !one.External && (target == "" || one.Target < target) {
+			target = one.Target
+		}
+	}
+	return target
+}
+
+// Main returns the name of the part that the package is about, and its relations. It is a *corpus.Failure when there
+// is none.
+func (p *Package) Main() (name string, relations Relations, err error) {
+	top, err := p.Relations("")
+	if err != nil {
+		return "", nil, err
+	}
+	name = top.ByType("officeDocument")
+	if !p.Has(name) {
+		return "", nil, Damaged
+	}
+	relations, err = p.Relations(name)
+	return name, relations, err
+}
+
+// Properties are what a file says about itself: title, author, subject, keywords, date and language, as far as they
+// are filled in.
+func (p *Package) Properties() (map[string]string, error) {
+	found := map[string]string{}
+	top, err := p.Relations("")
+	if err != nil {
+		return nil, err
+	}
+	err = p.Decode(top.ByType("core-properties"), func(d *Decoder) error {
+		return d.Root(func(xml.StartElement) error {
+			return d.Children(func(e xml.StartElement) error {
+				text, err := d.Text()
+				key := propertyKeys[e.Name.Local]
+				if text = doctext.Line(text); key == "" || text == "" {
+					return err
+				}
+				if key == "date" && len(text) >= len("2006-01-02") {
+					text = text[:len("2006-01-02")]
+				}
+				if found[key] == "" || e.Name.Local == "modified" {
+					found[key] = text
+				}
+				return err
+			})
+		})
+	})
+	return found, err
+}
+
+// propertyKeys are the names of core properties and what documents call them. The last change is a document's date.
+var propertyKeys = map[string]string{
+	"title": "title", "creator": "author", "subject": "subject", "keywords": "keywords", "created": "date",
+	"modified": "date", "language": "language",
+}
+
+// LeftOut counts what a package holds that is not read: macros, embedded objects and what is linked from outside.
+func (p *Package) LeftOut() (macros, objects int) {
+	for name := range p.parts {
+		switch {
+		case strings.HasSuffix(name, "vbaproject.bin"):
+			macros++
+		case strings.Contains(name, "/embeddings/") || strings.Contains(name, "/activex/"):
+			objects++
+		}
+	}
+	return macros, objects
+}
