@@ -70,15 +70,15 @@ func (e *Extractor) extractFile(
 		return corpus.Extracted{}, fmt.Errorf("read %s: %w", f.Filename, err)
 	}
 	if x.Text == "" {
-		return corpus.Extracted{}, &corpus.Failure{
-			Code: "no_text", Detail: "This file holds no text. Add one that does.",
-		}
+		return corpus.Extracted{}, noText
 	}
 	if report != nil {
 		report(1, 1)
 	}
 	return x, ctx.Err()
 }
+
+var noText = &corpus.Failure{Code: "no_text", Detail: "This file holds no text. Add one that does."}
 
 // runGuarded runs a reader so that a panic in a parser, all of which are other people's code, fails only this file.
 func runGuarded(ctx context.Context, read textReader, src string, f corpus.File) (x corpus.Extracted, err error) {

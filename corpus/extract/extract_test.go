@@ -288,6 +288,8 @@ func TestHugeNestingIsReadAsText(t *testing.T) {
 		{"angle brackets", "a.md", strings.Repeat("<a ", 50_000) + " deep"},
 		{"elements", "a.html", strings.Repeat("<div>", 100_000) + " deep"},
 		{"tables", "a.html", strings.Repeat("<table><tr><td>", 30_000) + " deep"},
+		{"texts for old browsers", "a.html", "<p>" + strings.Repeat("<noscript><iframe><noframes>", 50_000) + " deep"},
+		{"shadow trees", "a.html", strings.Repeat("<div><template shadowrootmode=open>", 40_000) + " deep"},
 		{"elements inside Markdown", "a.md", strings.Repeat("<div>", 50_000) + " deep"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -33,10 +33,18 @@ func readPage(ctx context.Context, src string, f corpus.File) (corpus.Extracted,
 	if err != nil { // nested more than 512 deep
 		return strippedPage(ctx, src, f)
 	}
+	composePage(doc, 0)
 	walk := htmlWalk{w: &whole}
 	walk.walkNode(doc, place{})
 	x := whole.Result()
 	about := aboutPage(doc)
+	if x.Text == "" {
+		if x, err = revealText(doc); err != nil {
+			return x, err
+		}
+		about.applyFields(&x)
+		return x, nil
+	}
 	if art, ok := readArticle(doc); ok {
 		if y := articleBlocks(art.Node, about.heading); longEnough(y.Text, x.Text) {
 			x = y
@@ -57,9 +65,14 @@ func readPage(ctx context.Context, src string, f corpus.File) (corpus.Extracted,
 
 // strippedPage keeps the text of a page and nothing else.
 func strippedPage(_ context.Context, src string, _ corpus.File) (corpus.Extracted, error) {
-	var w doctext.Writer
-	stripTags(&w, src)
-	return w.Result(), nil
+	for _, hidden := range []map[string]bool{invisible, neverText} { // what is hidden stands in for a page without text
+		var w doctext.Writer
+		stripTags(&w, src, hidden, 0)
+		if x := w.Result(); x.Text != "" {
+			return x, nil
+		}
+	}
+	return corpus.Extracted{}, noText
 }
 
 func longEnough(article, whole string) bool {
@@ -200,11 +213,12 @@ func textOf(n *html.Node) string {
 	return b.String()
 }
 
-// stripTags keeps the text of HTML that can't be parsed, a paragraph for each block element.
-func stripTags(w *doctext.Writer, src string) {
+// stripTags keeps the text of HTML that can't be parsed, without that of hidden elements, a paragraph for each block
+// element. inside is how deep in the text of other HTML it stands.
+func stripTags(w *doctext.Writer, src string, hidden map[string]bool, inside int) {
 	z := html.NewTokenizer(strings.NewReader(src))
 	z.SetMaxBuf(maxHTML)
-	skip := ""
+	skip, raw := "", false
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
@@ -212,18 +226,23 @@ func stripTags(w *doctext.Writer, src string) {
 			return
 		case html.TextToken:
 			text := string(z.Text())
-			if skip != "" || !w.Open() && strings.TrimSpace(text) == "" {
+			switch {
+			case skip != "" || !w.Open() && strings.TrimSpace(text) == "":
 				continue
-			}
-			if !w.Open() {
+			case raw && inside < maxInside:
+				stripTags(w, text, hidden, inside+1)
+				continue
+			case !w.Open():
 				w.Begin(corpus.Block{Kind: corpus.BlockParagraph})
 			}
 			w.Text(html.UnescapeString(text))
 		case html.StartTagToken:
 			name, _ := z.TagName()
-			if tag := string(name); skip == "" && invisible[tag] && !voidTag[tag] {
+			tag := string(name)
+			if skip == "" && hidden[tag] && !voidTag[tag] {
 				skip = tag
 			}
+			raw = rawHTML[tag]
 			if !inlineTag[atom.Lookup(name)] {
 				w.End()
 			}
@@ -232,6 +251,7 @@ func stripTags(w *doctext.Writer, src string) {
 			if string(name) == skip {
 				skip = ""
 			}
+			raw = false
 			if !inlineTag[atom.Lookup(name)] {
 				w.End()
 			}
@@ -242,14 +262,12 @@ func stripTags(w *doctext.Writer, src string) {
 // writeFragment adds a piece of HTML that stands in another format.
 func writeFragment(w *doctext.Writer, src string, at place) {
 	if at.depth > maxNesting {
-		stripTags(w, src)
+		stripTags(w, src, invisible, 0)
 		return
 	}
-	nodes, err := html.ParseFragment(
-		strings.NewReader(src), &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body},
-	)
+	nodes, err := html.ParseFragment(strings.NewReader(src), bodyElement())
 	if err != nil {
-		stripTags(w, src)
+		stripTags(w, src, invisible, 0)
 		return
 	}
 	walk := htmlWalk{w: w}

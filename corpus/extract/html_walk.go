@@ -20,6 +20,7 @@ var invisible = map[string]bool{
 	"script": true, "style": true, "template": true, "noscript": true, "head": true, "svg": true,
 	"iframe": true, "object": true, "embed": true, "canvas": true, "audio": true, "video": true, "nav": true,
 	"button": true, "select": true, "textarea": true, "input": true, "dialog": true, "noframes": true, "title": true,
+	"noembed": true, "datalist": true,
 }
 
 var voidTag = map[string]bool{"embed": true, "input": true}
@@ -68,10 +69,10 @@ func (h *htmlWalk) walkChildren(n *html.Node, at place) {
 	}
 }
 
-func isHidden(n *html.Node) bool {
-	if invisible[n.Data] {
-		return true
-	}
+func isHidden(n *html.Node) bool { return invisible[n.Data] || hasHiding(n) }
+
+// hasHiding reports whether an attribute hides an element.
+func hasHiding(n *html.Node) bool {
 	for _, a := range n.Attr {
 		switch a.Key {
 		case "hidden":
