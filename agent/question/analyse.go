@@ -39,7 +39,7 @@ type Analysis struct {
 	Complexity string   `json:"complexity"` // simple, moderate, complex
 	Tools      []string `json:"suggested_tools"`
 
-	Reference reference // to the last answer
+	Reference reference `json:"-"` // to the last answer
 }
 
 // MaxAnalysed bounds how much of a long question is looked at, in bytes.
@@ -112,7 +112,7 @@ func Analyse(question string, followsUp bool) Analysis {
 		q = strings.ToValidUTF8(q[:MaxAnalysed], "")
 	}
 	a := Analysis{Entities: findEntities(q), Keywords: Keywords(q)}
-	if followsUp && !bringsText.MatchString(q) {
+	if followsUp && !bringsText.MatchString(q) && !talk.MatchString(q) {
 		if a.Reference = referenceOf(q); transform.MatchString(q) {
 			a.Reference = Rework
 		}
@@ -145,7 +145,8 @@ func typeOf(q string, a Analysis, followsUp bool) Type {
 	case aboutFiles.MatchString(q), filesOf.MatchString(q):
 		return Metadata
 	case followsUp &&
-		(a.Reference != byItself || refersBack.MatchString(q) || len(a.Keywords) <= 1 && !isWholeQuestion(q)):
+		(a.Reference != byItself || refersBack.MatchString(q) || text.Further.MatchString(q) ||
+			len(a.Keywords) <= 1 && !isWholeQuestion(q)):
 		return FollowUp
 	case exploratory.MatchString(q) && !measured.MatchString(q):
 		return Exploratory
@@ -306,7 +307,8 @@ func Expression(question string) string {
 }
 
 // HasSubject reports whether a message of a conversation is about something that a later question may go on from: not
-// so for talk, a sum, another form of the answer before it, “Why?”, and for a footnote or a named file to be opened.
+// so for talk, a sum, another form of the answer before it, “Why?”, “Tell me more”, and for a footnote or a named file to
+// be opened.
 func HasSubject(message string) bool {
 	if _, cited := CitationToOpen(message); cited {
 		return false
@@ -315,7 +317,8 @@ func HasSubject(message string) bool {
 		return false
 	}
 	a := Analyse(message, true)
-	return a.NeedsDocuments() && a.Reference < AsksWhy
+	return a.NeedsDocuments() && a.Reference < AsksWhy && !text.Further.MatchString(message) &&
+		(a.Type != FollowUp || len(a.Keywords) > 0)
 }
 
 // IsTalk reports whether a message is only talk: a greeting, thanks.

@@ -49,6 +49,15 @@ func TestAPointingQuestionIsStillSearchedFor(t *testing.T) {
 	}
 }
 
+func TestTalkIsNotAboutTheLastAnswer(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{"What can you do?", "Who are you?", "Thank you very much!"} {
+		if a := Analyse(said, true); a.Type != General || a.Reference != byItself {
+			t.Errorf("analyse(%q) = %s, reference %d; want %s and %d", said, a.Type, a.Reference, General, byItself)
+		}
+	}
+}
+
 func TestWhatALaterQuestionCanGoOnFrom(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]bool{
@@ -56,6 +65,8 @@ func TestWhatALaterQuestionCanGoOnFrom(t *testing.T) {
 		"Open the roof survey": true, "Which clause covers hail?": true,
 		"Open the document h.md": false, "Open h.md": false, "Open citation 1": false,
 		"Explain that in simple terms": false, "Thanks!": false, "What is 12 * 4?": false, "Why?": false,
+		"Tell me more about it": false, "Is there anything else?": false, "Go on": false, "Erzähl mir mehr davon": false,
+		"And the damp?": true,
 	} {
 		if got := HasSubject(said); got != want {
 			t.Errorf("%q has a subject: got %v, want %v", said, got, want)

@@ -104,7 +104,7 @@ const mostRead = 2
 func (s *toolSelector) readBest(ctx context.Context) error {
 	var calls []llm.Call
 	for _, id := range s.toolContext.Sources.Unread(min(mostRead, s.budget.limits.RetrievalCalls-s.budget.retrievals)) {
-		if call, ok := s.calls.readingCall(id, s.run.Request.Message, len(calls)); ok {
+		if call, ok := s.calls.readingCall(id, s.searchWords(), len(calls)); ok {
 			calls = append(calls, call)
 		}
 	}

@@ -10,3 +10,13 @@ var OwnText = regexp.MustCompile(`(?is)^\s*(?:please |can you |could you ` +
 	`)?following)(?:\s+(?:text|sentence|paragraph|passage|message|e-?mail|letter|note))?(?:\s+(?:into|to|in|for|` +
 	`as)\s+[\w ]{1,30})?\s*[:\n]\s*\S.{15,}` +
 	`|(?:\s+(?:into|to|in|for|as)\s+[\w ]{1,30})?\s*:\s*(?:\S+\s+){7,}\S+[.!]["”’)]*\s*$)`)
+
+// Further finds a question that has no subject of its own and wants more of what the last answer was about.
+var Further = regexp.MustCompile(`(?i)^(?:please |can you |could you |and |ok(?:ay)?,? |yes,? )*(?:` +
+	`(?:tell|show|give) me (?:some |any |a (?:bit|little) )?more(?: (?:details?|information|info))?(?: ` +
+	`(?:about|on) (?:it|this|that|them|these|those))?|` +
+	`(?:is there )?(?:what |any|any |some)?(?:thing )?(?:else|more)(?: (?:details?|information|info))?(?: ` +
+	`(?:about|on|to say about) (?:it|this|that|them))?|` +
+	`(?:go on|continue|elaborate|expand)(?: on (?:it|this|that))?|explain (?:it |this |that )?(?:further|more|in ` +
+	`(?:more )?detail)|` +
+	`(?:(?:erzähl|sag)e? mir )?(?:bitte )?mehr(?: (?:dazu|davon|darüber))?|weiter)(?:,? please)?[\s.!?]*$`)

@@ -10,23 +10,8 @@ import (
 // mostFurther is how many sentences are said of what was not said yet.
 const mostFurther = 4
 
-// Questions that have no subject of their own: more of what the last answer was about, or what stands around one of
-// its footnotes.
-var (
-	further = lazily(`(?i)^(?:please |can you |could you |and |ok(?:ay)?,? |yes,? )*(?:` +
-		`(?:tell|show|give) me (?:some |any |a (?:bit|little) )?more(?: (?:details?|information|info))?(?: ` +
-		`(?:about|on) (?:it|this|that|them|these|those))?|` +
-		`(?:is there )?(?:what |any|any |some)?(?:thing )?(?:else|more)(?: (?:details?|information|info))?(?: ` +
-		`(?:about|on|to say about) (?:it|this|that|them))?|` +
-		`(?:go on|continue|elaborate|expand)(?: on (?:it|this|that))?|explain (?:it |this |that )?(?:further|more|in ` +
-		`(?:more )?detail)|` +
-		`(?:(?:erzähl|sag)e? mir )?(?:bitte )?mehr(?: (?:dazu|davon|darüber))?|weiter)(?:,? please)?[\s.!?]*$`)
-	ofSource = lazily(
-		`(?i)^(?:what|where|which|does|did|is|the|was|this|that|it|of|in|for|me|behind|come|comes|from|based|rest|` +
-			`rests|refer|refers|stand|stands|open|quote|read|page|support|supports|back|backs|say|says|mean|means|` +
-			`explain|show|tell|about)$`,
-	)
-)
+// ofSource are the words that say how something stands in a source; stop words say nothing beside them.
+var ofSource = lazily(`(?i)^(?:behind|comes?|based|rests?|refers?|stands?|open|quote|read|page|supports?|backs?)$`)
 
 // subject is the turn of the last question that was about something in the documents, and all that was answered
 // since; a turn without a question when there is none.
@@ -34,9 +19,10 @@ func (t turn) subject() (topic turn, said string) {
 	for i := len(t.earlier) - 1; i >= 0; i-- {
 		said = t.earlier[i].answer + "\n" + said
 		q := t.earlier[i].question
-		if k, _ := classify(q); k == kindFurther || aboutFootnote(q) || text.OwnText.MatchString(q) {
+		if goesOn(q) || text.OwnText.MatchString(q) {
 			continue
-		} else if k == kindFind || k == kindSummary || k == kindOpening {
+		}
+		if k, _ := classify(q); k != kindListing {
 			topic = t
 			topic.question, topic.earlier = q, t.earlier[:i:i]
 		}
@@ -61,6 +47,9 @@ func goOn(t turn) move {
 	}
 	p := pileOf(t.shown())
 	left, any := p.unsaid(said)
+	if !any && !strings.Contains(said, Refusal) { // the answer was in other words, such as a language model's
+		left = p.best()
+	}
 	switch {
 	case len(left) > 0:
 		return say(p.join(left))
@@ -95,6 +84,16 @@ func (p pile) unsaid(said string) (left []unit, any bool) {
 	return left, len(from) > 0
 }
 
+// best picks the first units of the passage that fits best.
+func (p pile) best() (units []unit) {
+	for _, u := range p.units {
+		if u.source == 0 && u.quotable() && len(units) < mostFurther {
+			units = append(units, u)
+		}
+	}
+	return units
+}
+
 // plain is a text without footnotes, marks of quotes and emphasis, its white space collapsed.
 func plain(s string) string {
 	s = marker().ReplaceAllString(strings.NewReplacer("  \n> ", " ").Replace(s), "")
@@ -118,7 +117,8 @@ func aboutFootnote(q string) bool {
 		return false
 	}
 	for _, w := range strings.Fields(text.Footnote.ReplaceAllString(q, " ")) {
-		if w = strings.Trim(w, "?.!,:;\"“”"); w != "" && !ofSource().MatchString(w) {
+		w = strings.ToLower(strings.Trim(w, "?.!,:;\"“”"))
+		if w != "" && !text.IsStop(w, "en") && !ofSource().MatchString(w) {
 			return false
 		}
 	}

@@ -14,6 +14,8 @@ func TestMoreIsWhatWasNotSaidYet(t *testing.T) {
 	}{
 		{[]string{"When was the roof renewed?", "What else?"},
 			"> High moisture readings were found in the rear wall of the kitchen. [3]"},
+		{[]string{"When was the roof renewed?", "Thanks!", "Go on"},
+			"> High moisture readings were found in the rear wall of the kitchen. [3]"},
 		{[]string{"Tell me more about it"},
 			"Ask a question about your documents first. Then I can go on from its answer."},
 		{[]string{"Hello!", "More, please."},
@@ -57,6 +59,7 @@ func TestAFootnoteIsReadAgain(t *testing.T) {
 	}
 	for q, want := range map[string]bool{
 		"What does footnote 2 mean?": true, "Where does source 1 come from?": true, "Explain [3]": true,
+		"Can you show me more of footnote 1?": true, "What else is on page 2 of source 1?": false,
 		"What does [1] say about the price?": false, "What is the rent?": false,
 	} {
 		if aboutFootnote(q) != want {

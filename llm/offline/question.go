@@ -3,6 +3,8 @@ package offline
 import (
 	"strings"
 	"unicode"
+
+	"footnote/corpus/text"
 )
 
 // kind says what a question asks for.
@@ -72,7 +74,7 @@ func classify(q string) (kind, string) {
 	if talk().MatchString(q) {
 		return kindTalk, ""
 	}
-	if further().MatchString(q) {
+	if text.Further.MatchString(q) {
 		return kindFurther, ""
 	}
 	if e := expression(q); e != "" {
