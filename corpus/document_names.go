@@ -36,6 +36,9 @@ const MetaWatched = "watched"
 // project".
 const MetaLeftOut = "left_out"
 
+// MetaHidden is the key of Meta under which a reader says which parts of a file its program hides: "slides 3, 7".
+const MetaHidden = "hidden"
+
 // ToldMeta is the metadata that models are told. It leaves out where a file lies on its user's machine.
 func (d Document) ToldMeta() map[string]any {
 	told := maps.Clone(d.Meta)

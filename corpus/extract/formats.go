@@ -10,6 +10,7 @@ import (
 
 	"footnote/corpus"
 	"footnote/corpus/extract/docx"
+	"footnote/corpus/extract/pptx"
 )
 
 // Format is a kind of file that is read. A new one is an entry in Formats and a file beside this one.
@@ -83,6 +84,18 @@ var Formats = Registry{
 		},
 		Extensions: []string{".docx", ".docm", ".dotx", ".dotm"}, Words: []string{"word document"},
 		Magic: zipped("word/", ".docx", ".docm", ".dotx", ".dotm"), Inert: true, file: wholeFile(docx.Read),
+	},
+	{
+		Name: "pptx", Label: "PowerPoint", Called: "a PowerPoint file",
+		MIME: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+		Aliases: []string{
+			"application/vnd.ms-powerpoint.presentation.macroenabled.12",
+			"application/vnd.openxmlformats-officedocument.presentationml.slideshow",
+			"application/vnd.openxmlformats-officedocument.presentationml.template",
+		},
+		Extensions: []string{".pptx", ".pptm", ".ppsx", ".potx"}, Words: []string{"slides", "presentation"},
+		Magic: zipped("ppt/", ".pptx", ".pptm", ".ppsx", ".potx"), Inert: true, PageWord: "slide",
+		file: wholeFile(pptx.Read),
 	},
 	{
 		Name: "csv", Label: "CSV", MIME: "text/csv", Aliases: []string{"text/tab-separated-values"},

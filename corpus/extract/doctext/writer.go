@@ -326,6 +326,13 @@ func (w *Writer) Section(level int, title string) {
 	w.enterSection(level, title)
 }
 
+// LeaveHeadings says that what comes next stands below none of the headings so far.
+func (w *Writer) LeaveHeadings() {
+	w.End()
+	w.leaveSections(0)
+	w.above = nil
+}
+
 // enterSection puts a title on the path, in place of those of its level and below.
 func (w *Writer) enterSection(level int, title string) {
 	w.leaveSections(level)

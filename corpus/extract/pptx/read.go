@@ -1,0 +1,131 @@
+// Package pptx reads PowerPoint files (ECMA-376, PresentationML) as doctext: a slide is a page, with its title as a
+// heading, its text in reading order, tables, the words of charts and diagrams, and the notes below it.
+package pptx
+
+import (
+	"cmp"
+	"context"
+	"encoding/xml"
+	"strconv"
+	"strings"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/doctext"
+	"footnote/corpus/extract/ooxml"
+	"footnote/english"
+)
+
+// Read reads a PowerPoint file. It fails with a *corpus.Failure for one that is damaged, encrypted or too large.
+func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
+	p, err := ooxml.Open(f.Path)
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	defer p.Close()
+	r := reader{pack: p, layouts: map[string]layout{}, margins: map[string]bool{}}
+	slides, err := r.listSlides()
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	for i, part := range slides {
+		if err := ctx.Err(); err != nil {
+			return corpus.Extracted{}, err
+		}
+		if err := r.readSlide(part, i+1); err != nil {
+			return corpus.Extracted{}, err
+		}
+	}
+	return r.result(len(slides))
+}
+
+// reader reads one file.
+type reader struct {
+	pack          *ooxml.Package
+	width, height float64 // of slides, in EMU
+	layouts       map[string]layout
+	margins       map[string]bool // footers that are written
+	w             doctext.Writer
+	hidden        []string // numbers of hidden slides
+	title         string   // of the first slide
+	comments      int
+}
+
+// listSlides returns the parts of the slides in their order.
+func (r *reader) listSlides() (parts []string, err error) {
+	main, relations, err := r.pack.Main()
+	if err != nil {
+		return nil, err
+	}
+	err = r.pack.Decode(main, func(d *ooxml.Decoder) error {
+		return d.Root(func(xml.StartElement) error {
+			return d.Children(func(e xml.StartElement) error {
+				switch e.Name.Local {
+				case "sldSz":
+					r.width, r.height = number(e, "cx"), number(e, "cy")
+				case "sldIdLst":
+					return d.Children(func(e xml.StartElement) error {
+						if slide := relations[relationID(e)]; slide.Type == "slide" && r.pack.Has(slide.Target) {
+							parts = append(parts, slide.Target)
+						}
+						return d.Skip()
+					})
+				}
+				return d.Skip()
+			})
+		})
+	})
+	return parts, err
+}
+
+// relationID is the attribute r:id, which stands beside an id of another kind.
+func relationID(e xml.StartElement) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == "id" && a.Name.Space != "" {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+func number(e xml.StartElement, name string) float64 {
+	n, err := strconv.ParseFloat(ooxml.Attr(e, name), 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func (r *reader) result(slides int) (corpus.Extracted, error) {
+	properties, err := r.pack.Properties()
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	x := r.w.Result()
+	x.Pages = slides
+	x.Title, x.Language = cmp.Or(properties["title"], r.title), properties["language"]
+	if generic := strings.ToLower(x.Title); r.title != "" && strings.HasPrefix(generic, "powerpoint") {
+		x.Title = r.title // "PowerPoint Presentation", in any language
+	}
+	for _, key := range []string{"author", "subject", "keywords", "date"} {
+		if properties[key] != "" {
+			x.Meta[key] = properties[key]
+		}
+	}
+	if len(r.hidden) > 0 {
+		x.Meta[corpus.MetaHidden] = english.Choose(len(r.hidden) == 1, "slide ", "slides ") + strings.Join(r.hidden, ", ")
+	}
+	macros, objects := r.pack.LeftOut()
+	var left []string
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{len(r.pack.Names("ppt/comments/")), "part with comments"}, {macros, "macro project"}, {objects, "embedded object"}} {
+		if part.n > 0 {
+			left = append(left, english.Count(part.n, part.what))
+		}
+	}
+	if len(left) > 0 {
+		x.Meta[corpus.MetaLeftOut] = strings.Join(left, ", ")
+	}
+	return x, nil
+}

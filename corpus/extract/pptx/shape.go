@@ -1,0 +1,196 @@
+package pptx
+
+import (
+	"cmp"
+	"encoding/xml"
+	"slices"
+
+	"footnote/corpus/extract/ooxml"
+)
+
+// shape is something on a slide that holds words.
+type shape struct {
+	holder     string // kind of placeholder: "title", "body", …; empty for a free box
+	index      string // of the placeholder in its layout
+	at         box
+	placed     bool // it says itself where it stands
+	paragraphs []paragraph
+	rows       [][]string // of a table
+	words      []string   // of a chart or a diagram
+}
+
+func (s *shape) isHolder() bool { return s.holder != "" || s.index != "" }
+
+func (s *shape) isTitle() bool { return s.holder == "title" || s.holder == "ctrTitle" }
+
+// isMargin reports whether a shape is the same on each slide: its number, the date, the footer.
+func (s *shape) isMargin() bool { return s.holder == "sldNum" || s.holder == "dt" || s.holder == "ftr" }
+
+// box is a place on a slide in EMU.
+type box struct{ x, y, width, height float64 }
+
+// frame is how the shapes of a group are placed on the slide.
+type frame struct{ from, to box }
+
+// place is where a box inside the frame stands on the slide.
+func (f frame) place(b box) box {
+	if f.from.width == 0 || f.from.height == 0 {
+		return b
+	}
+	sx, sy := f.to.width/f.from.width, f.to.height/f.from.height
+	return box{f.to.x + (b.x-f.from.x)*sx, f.to.y + (b.y-f.from.y)*sy, b.width * sx, b.height * sy}
+}
+
+// layout says where the placeholders of a layout stand, by index and by kind.
+type layout map[string]box
+
+// sortShapes puts shapes in reading order: the title, the other placeholders, free boxes, what is the
+// same on each slide; each from top to bottom.
+func sortShapes(shapes []*shape) {
+	rank := func(s *shape) int {
+		switch {
+		case s.isTitle():
+			return 0
+		case s.holder == "subTitle":
+			return 1
+		case s.isMargin():
+			return 4
+		case s.isHolder():
+			return 2
+		}
+		return 3
+	}
+	slices.SortStableFunc(shapes, func(a, b *shape) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.at.y, b.at.y), cmp.Compare(a.at.x, b.at.x))
+	})
+}
+
+// tree reads the shapes of a slide or a group.
+type tree struct {
+	r         *reader
+	d         *ooxml.Decoder
+	relations ooxml.Relations
+	frames    []frame
+	shapes    []*shape
+}
+
+func (t *tree) read() error {
+	return t.d.Children(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "sp", "cxnSp":
+			return t.shape(&shape{})
+		case "graphicFrame":
+			return t.graphic(&shape{})
+		case "grpSp":
+			return t.group()
+		case "grpSpPr":
+			return t.groupFrame()
+		case "AlternateContent":
+			return t.alternative()
+		case "pic", "nvGrpSpPr", "extLst":
+			return t.d.Skip()
+		}
+		return t.d.Skip()
+	})
+}
+
+// alternative reads the first of several forms of the same shape.
+func (t *tree) alternative() error {
+	done := false
+	return t.d.Children(func(xml.StartElement) error {
+		if done {
+			return t.d.Skip()
+		}
+		done = true
+		return t.read()
+	})
+}
+
+func (t *tree) group() error {
+	depth := len(t.frames)
+	err := t.read()
+	t.frames = t.frames[:depth]
+	return err
+}
+
+// groupFrame reads how a group places its shapes. It stands before them.
+func (t *tree) groupFrame() error {
+	return t.d.Children(func(e xml.StartElement) error {
+		if e.Name.Local != "xfrm" {
+			return t.d.Skip()
+		}
+		var f frame
+		err := t.d.Children(func(e xml.StartElement) error {
+			switch e.Name.Local {
+			case "off":
+				f.to.x, f.to.y = number(e, "x"), number(e, "y")
+			case "ext":
+				f.to.width, f.to.height = number(e, "cx"), number(e, "cy")
+			case "chOff":
+				f.from.x, f.from.y = number(e, "x"), number(e, "y")
+			case "chExt":
+				f.from.width, f.from.height = number(e, "cx"), number(e, "cy")
+			}
+			return t.d.Skip()
+		})
+		t.frames = append(t.frames, f)
+		return err
+	})
+}
+
+// add keeps a shape, placed on the slide.
+func (t *tree) add(s *shape) {
+	for _, f := range slices.Backward(t.frames) {
+		s.at = f.place(s.at)
+	}
+	t.shapes = append(t.shapes, s)
+}
+
+func (t *tree) shape(s *shape) error {
+	err := t.d.Children(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "nvSpPr", "nvCxnSpPr":
+			return t.holder(s)
+		case "spPr":
+			return t.position(s)
+		case "txBody":
+			return t.text(s)
+		}
+		return t.d.Skip()
+	})
+	t.add(s)
+	return err
+}
+
+// holder reads which placeholder a shape fills.
+func (t *tree) holder(s *shape) error {
+	return t.d.Children(func(e xml.StartElement) error {
+		if e.Name.Local == "ph" {
+			s.holder, s.index = cmp.Or(ooxml.Attr(e, "type"), "obj"), ooxml.Attr(e, "idx")
+			return t.d.Skip()
+		}
+		return t.holder(s)
+	})
+}
+
+func (t *tree) position(s *shape) error {
+	return t.d.Children(func(e xml.StartElement) error {
+		if e.Name.Local == "xfrm" {
+			return t.transform(s)
+		}
+		return t.d.Skip()
+	})
+}
+
+func (t *tree) transform(s *shape) error {
+	s.placed = true
+	return t.d.Children(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "off":
+			s.at.x, s.at.y = number(e, "x"), number(e, "y")
+		case "ext":
+			s.at.width, s.at.height = number(e, "cx"), number(e, "cy")
+		}
+		return t.d.Skip()
+	})
+}

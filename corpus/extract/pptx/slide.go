@@ -1,0 +1,241 @@
+package pptx
+
+import (
+	"encoding/xml"
+	"slices"
+	"strconv"
+	"strings"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/extract/doctext"
+	"footnote/corpus/extract/ooxml"
+)
+
+// readSlide writes slide n.
+func (r *reader) readSlide(part string, n int) error {
+	relations, err := r.pack.Relations(part)
+	if err != nil {
+		return err
+	}
+	shapes, err := r.readShapes(part, relations, n)
+	if err != nil {
+		return err
+	}
+	places, err := r.layoutOf(relations.ByType("slideLayout"))
+	if err != nil {
+		return err
+	}
+	for _, s := range shapes {
+		if s.placed || !s.isHolder() {
+			continue
+		}
+		if at, ok := places["#"+s.index]; ok && s.index != "" {
+			s.at = at
+		} else {
+			s.at = places[s.holder]
+		}
+	}
+	sortShapes(shapes)
+	r.writeTitle(shapes, n)
+	for _, s := range shapes {
+		if !s.isTitle() {
+			r.writeShape(s, n)
+		}
+	}
+	return r.writeNotes(relations.ByType("notesSlide"), n)
+}
+
+// readShapes reads the shapes of a slide, a layout or notes. n is the number of a slide, 0 of anything else.
+func (r *reader) readShapes(part string, relations ooxml.Relations, n int) ([]*shape, error) {
+	t := tree{r: r, relations: relations}
+	err := r.pack.Decode(part, func(d *ooxml.Decoder) error {
+		t.d = d
+		return d.Root(func(e xml.StartElement) error {
+			if n > 0 && ooxml.Attr(e, "show") == "0" {
+				r.hidden = append(r.hidden, strconv.Itoa(n))
+			}
+			return d.Children(func(e xml.StartElement) error {
+				if e.Name.Local != "cSld" {
+					return d.Skip()
+				}
+				return d.Children(func(e xml.StartElement) error {
+					if e.Name.Local != "spTree" {
+						return d.Skip()
+					}
+					return t.read()
+				})
+			})
+		})
+	})
+	return t.shapes, err
+}
+
+// layoutOf returns where the placeholders of a layout stand.
+func (r *reader) layoutOf(part string) (layout, error) {
+	if known, ok := r.layouts[part]; ok || part == "" {
+		return known, nil
+	}
+	shapes, err := r.readShapes(part, nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	places := layout{}
+	for _, s := range shapes {
+		if s.placed && s.isHolder() {
+			places["#"+s.index], places[s.holder] = s.at, s.at
+		}
+	}
+	r.layouts[part] = places
+	return places, nil
+}
+
+// boxOf is where a shape stands on its slide, nil if that is not known.
+func (r *reader) boxOf(s *shape, n int) *chat.Box {
+	if r.width <= 0 || r.height <= 0 || s.at.width <= 0 || s.at.height <= 0 {
+		return nil
+	}
+	inside := func(v float64) float64 { return min(max(v, 0), 1) }
+	return &chat.Box{
+		float64(n), inside(s.at.x / r.width), inside(s.at.y / r.height), inside((s.at.x + s.at.width) / r.width),
+		inside((s.at.y + s.at.height) / r.height),
+	}
+}
+
+// maxTitle is how long the first line of a slide without a title is at most, in bytes, to stand for one.
+const maxTitle = 120
+
+// writeTitle writes the title of a slide as a heading. For a slide without one its first line stands, if it is short;
+// else nothing of the slide stands below the title of the slide before.
+func (r *reader) writeTitle(shapes []*shape, n int) {
+	title, at := "", (*chat.Box)(nil)
+	if i := slices.IndexFunc(shapes, func(s *shape) bool { return s.isTitle() && len(s.paragraphs) > 0 }); i >= 0 {
+		var lines []string
+		for _, s := range shapes {
+			if s.isTitle() {
+				for _, p := range s.paragraphs {
+					lines = append(lines, p.text)
+				}
+			}
+		}
+		title, at = doctext.Line(strings.Join(lines, " ")), r.boxOf(shapes[i], n)
+	}
+	for _, s := range shapes {
+		if title != "" || s.isMargin() || len(s.paragraphs) == 0 {
+			continue
+		}
+		if first := doctext.Line(s.paragraphs[0].text); len(first) > maxTitle || s.paragraphs[0].isItem() {
+			break
+		} else {
+			title, at, s.paragraphs = first, r.boxOf(s, n), s.paragraphs[1:]
+		}
+	}
+	if title == "" {
+		r.w.LeaveHeadings()
+		return
+	}
+	if r.title == "" {
+		r.title = title
+	}
+	r.w.Begin(corpus.Block{Kind: corpus.BlockHeading, Level: 1, Page: n, Box: at})
+	r.w.Text(title)
+	r.w.End()
+}
+
+func (r *reader) writeShape(s *shape, n int) {
+	if s.isMargin() {
+		if s.holder != "ftr" {
+			return
+		}
+		line := ""
+		for _, p := range s.paragraphs {
+			line += p.text + " "
+		}
+		if line = doctext.Line(line); r.margins[line] {
+			return
+		}
+		r.margins[line] = true
+	}
+	at := r.boxOf(s, n)
+	r.writeParagraphs(s, n, at)
+	if len(s.rows) > 0 {
+		r.writeTable(s.rows, n, at)
+	}
+	for _, line := range s.words {
+		r.w.Begin(corpus.Block{Kind: corpus.BlockParagraph, Page: n, Box: at})
+		r.w.Text(line)
+	}
+	r.w.End()
+}
+
+func (r *reader) writeParagraphs(s *shape, n int, at *chat.Box) {
+	var numbers counters
+	listed := (s.holder == "body" || s.holder == "obj") && len(s.paragraphs) > 1
+	for _, p := range s.paragraphs {
+		ordinal, mark := numbers.next(p)
+		b := corpus.Block{Kind: corpus.BlockParagraph, Page: n, Box: at}
+		if mark != "" || p.list == "bullet" || p.list == "" && listed {
+			b.Kind, b.Level, b.Ordinal = corpus.BlockList, p.level, ordinal
+		}
+		r.w.Begin(b)
+		if mark != "" {
+			r.w.Number(mark)
+		}
+		for i, line := range strings.Split(p.text, "\n") {
+			if i > 0 {
+				r.w.Break()
+			}
+			r.w.Text(line)
+		}
+	}
+	r.w.End()
+}
+
+func (r *reader) writeTable(rows [][]string, n int, at *chat.Box) {
+	columns := 0
+	for _, row := range rows {
+		columns = max(columns, len(row))
+	}
+	if columns < 2 {
+		for _, row := range rows {
+			for _, cell := range row {
+				r.w.Begin(corpus.Block{Kind: corpus.BlockParagraph, Page: n, Box: at})
+				r.w.Text(cell)
+			}
+		}
+		return
+	}
+	r.w.Begin(corpus.Block{Kind: corpus.BlockTable, Page: n, Box: at})
+	for _, row := range rows {
+		r.w.Row()
+		for _, cell := range row {
+			r.w.Cell()
+			r.w.Text(cell)
+		}
+	}
+	r.w.End()
+}
+
+// writeNotes writes a slide's notes below a heading that says so.
+func (r *reader) writeNotes(part string, n int) error {
+	if part == "" {
+		return nil
+	}
+	shapes, err := r.readShapes(part, nil, 0)
+	if err != nil {
+		return err
+	}
+	begun := false
+	for _, s := range shapes {
+		if s.holder != "body" || len(s.paragraphs) == 0 {
+			continue
+		}
+		if !begun {
+			begun = true
+			r.w.Begin(corpus.Block{Kind: corpus.BlockHeading, Level: 2, Page: n})
+			r.w.Text("Notes")
+		}
+		r.writeParagraphs(&shape{paragraphs: s.paragraphs}, n, nil)
+	}
+	return nil
+}
