@@ -90,6 +90,9 @@ type Store interface {
 	// fails with CodeInvalid. A session's UpdatedAt moves when one of its runs starts or ends.
 	Sessions(ctx context.Context, s Scope, q SessionQuery) ([]Session, string, error)
 
+	// CountSessions returns how many sessions there are, those that are hidden left out.
+	CountSessions(ctx context.Context, s Scope) (int, error)
+
 	// RenameSession sets a title of 1–200 runes; others fail with CodeInvalid.
 	RenameSession(ctx context.Context, s Scope, id, title string) error
 

@@ -91,12 +91,25 @@ func BenchmarkSearch(b *testing.B) {
 		}
 		queries = append(queries, q)
 	}
-	for _, mode := range []corpus.SearchMode{corpus.ModeLexical, corpus.ModeHybrid} {
-		b.Run(string(mode), func(b *testing.B) {
+	for _, way := range []struct {
+		name string
+		corpus.Query
+	}{
+		{"lexical", corpus.Query{Mode: corpus.ModeLexical}},
+		{"hybrid", corpus.Query{Mode: corpus.ModeHybrid}},
+		{"typing", corpus.Query{Mode: corpus.ModeLexical, Typing: true}},
+	} {
+		b.Run(way.name, func(b *testing.B) {
 			var took []time.Duration
 			for i := 0; b.Loop(); i++ {
+				q := way.Query
+				q.Text = queries[i%len(queries)]
+				if q.Typing { // the last word misses some letters
+					q.Text = strings.TrimSuffix(q.Text, " of the house?")
+					q.Text = q.Text[:len(q.Text)-i%4]
+				}
 				begun := time.Now()
-				sh.search(b, corpus.Query{Text: queries[i%len(queries)], Mode: mode})
+				sh.search(b, q)
 				took = append(took, time.Since(begun))
 			}
 			slices.Sort(took)

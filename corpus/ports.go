@@ -164,6 +164,11 @@ type Lexical interface {
 
 	// Similar returns indexed body terms that share trigrams with term, most alike first, at most k: for typing errors.
 	Similar(ctx context.Context, s chat.Scope, term string, k int) ([]string, error)
+
+	// Completions returns up to k indexed terms of the scope's user that begin with a prefix, those in most passages
+	// first, ties in their order: for a word that is being typed. They are to search with, not to be shown: some may
+	// stand in other namespaces or in hidden documents only.
+	Completions(ctx context.Context, s chat.Scope, prefix string, k int) ([]string, error)
 }
 
 // LexicalQuery is a question as analysed terms.

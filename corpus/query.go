@@ -26,6 +26,9 @@ type Query struct {
 	// the results are put in order once more, by a closer look at each; a search by meaning has its order already
 	Rerank  bool
 	Cosines bool // each result has its cosine and its similarity, where there are vectors
+	// Typing says that somebody is still typing the text. Its last word may be the beginning of one; passages that hold
+	// the words in a row come first, and those with some of the words only if none has them all.
+	Typing bool
 }
 
 // Results are the passages found, best first.

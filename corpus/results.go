@@ -20,9 +20,13 @@ func (se *activeSearch) readResults(ctx context.Context, ranked []fused) ([]Resu
 		}
 	}()
 	seen := make(map[string]bool)
+	words, limit := se.soughtWords(), se.query.Limit
+	if se.query.Typing {
+		limit *= typedDepth
+	}
 	var out, directories []Result
-	for from := 0; from < len(ranked) && len(out) < se.query.Limit; {
-		to := min(len(ranked), from+se.query.Limit+8)
+	for from := 0; from < len(ranked) && len(out) < limit; {
+		to := min(len(ranked), from+limit+8)
 		batch, docs, err := se.lookUp(ctx, ranked[from:to])
 		if err != nil {
 			return nil, err
@@ -30,7 +34,7 @@ func (se *activeSearch) readResults(ctx context.Context, ranked []fused) ([]Resu
 		for _, f := range ranked[from:to] {
 			p, ok := batch[f.PassageID]
 			d, has := docs[p.DocumentID]
-			if !ok || !has || seen[p.Text] || len(out) == se.query.Limit {
+			if !ok || !has || seen[p.Text] || len(out) == limit {
 				continue
 			}
 			if !search.HasPhrases(p.Text, se.phrases) {
@@ -42,7 +46,7 @@ func (se *activeSearch) readResults(ctx context.Context, ranked []fused) ([]Resu
 				a = se.library.analysers.Get(d.Language)
 				analysers[d.Language] = a
 			}
-			r := Result{Passage: p, Document: d, Score: f.score, Snippet: search.Snip(a, p.Text, se.words, se.seen)}
+			r := Result{Passage: p, Document: d, Score: f.score, Snippet: search.Snip(a, p.Text, words, se.seen)}
 			if f.Cosine != 0 {
 				r.Cosine = &f.Cosine
 			}
@@ -53,6 +57,9 @@ func (se *activeSearch) readResults(ctx context.Context, ranked []fused) ([]Resu
 			}
 		}
 		from = to
+	}
+	if se.query.Typing {
+		out, directories = se.preferAllWords(out), nil
 	}
 	out = moveBehind(out, directories, se.query.Limit)
 	g, ctx := errgroup.WithContext(ctx)

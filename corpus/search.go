@@ -139,7 +139,7 @@ type activeSearch struct {
 	langs     []string
 	words     []text.Word
 	phrases   []string
-	corrected map[string][]string // of a word, the terms that correct it
+	corrected map[string][]string // of a word, the terms that correct or complete it
 	seen      map[string]bool     // words that a result holds
 	notes     []string
 	partial   bool // an index did not answer
@@ -228,7 +228,7 @@ func (se *activeSearch) searchOnce(ctx context.Context) (Results, error) {
 			return Results{}, err
 		}
 	}
-	if len(out.Corrected) > 0 {
+	if len(se.corrected) > 0 {
 		if byWord, err = se.searchLexical(ctx, depth); err != nil {
 			return Results{}, err
 		}

@@ -54,8 +54,17 @@ func (se *activeSearch) searchLexical(ctx context.Context, depth int) ([]Hit, er
 
 // wordTerms are those of each word of the query, with those that correct it.
 func (se *activeSearch) wordTerms() (words [][]string) {
-	for _, w := range se.words {
-		words = append(words, appendNew(slices.Clip(w.Terms), se.corrected[w.Text]...))
+	for _, w := range se.soughtWords() {
+		words = append(words, w.Terms)
+	}
+	return words
+}
+
+// soughtWords are the words of the query with the terms that correct or complete them.
+func (se *activeSearch) soughtWords() []text.Word {
+	words := slices.Clone(se.words)
+	for i, w := range words {
+		words[i].Terms = appendNew(slices.Clip(w.Terms), se.corrected[w.Text]...)
 	}
 	return words
 }
@@ -90,8 +99,9 @@ func (se *activeSearch) correctWords(ctx context.Context) (map[string]string, er
 	}
 	var out map[string]string
 	looked := 0
-	for _, w := range se.words {
-		if w.Gram || se.seen[w.Text] || !search.Correctable(w.Text) {
+	for i, w := range se.words {
+		typed := i+1 == len(se.words) && se.isTyped(w)
+		if se.seen[w.Text] || !typed && (w.Gram || !search.Correctable(w.Text)) {
 			continue
 		}
 		if looked++; looked > maxCorrected {
@@ -103,6 +113,13 @@ func (se *activeSearch) correctWords(ctx context.Context) (map[string]string, er
 		}
 		if len(known) > 0 {
 			continue
+		}
+		if typed {
+			if completed, err := se.completeWord(ctx, w); err != nil {
+				return nil, err
+			} else if completed || !search.Correctable(w.Text) {
+				continue
+			}
 		}
 		meant, err := se.meantWord(ctx, w)
 		if err != nil {

@@ -42,7 +42,7 @@ describe('conversations', () => {
     await page.waitForURL('**/c/*')
     await page.getByTestId('question').getByText('Which mortar').waitFor()
     await page.goto('/find?q=survey')
-    await page.locator('#main').getByRole('link', { name: 'Damp survey' }).click()
+    await page.locator('#main').getByRole('list', { name: 'Documents' }).getByRole('link', { name: 'Damp survey' }).click()
     await page.getByTestId('viewer').waitFor()
   }))
 

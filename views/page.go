@@ -93,13 +93,6 @@ type SessionPage struct {
 	Lost     int           // turns that are missing because their stored rows are damaged
 }
 
-// Found is what a search over questions and documents gave.
-type Found struct {
-	Query     string
-	Sessions  []chat.Session
-	Documents []corpus.Document
-}
-
 // sessionGroup is one day's sessions in the menu.
 type sessionGroup struct {
 	Name     string
@@ -155,7 +148,7 @@ var keyList = []keyEntry{
 	{"Last question again, in an empty box", []string{"↑"}},
 	{"Stop, or close", []string{"Esc"}},
 	{"To the question box", []string{"/"}},
-	{"Search questions and documents", []string{"Ctrl", "K"}},
+	{"Search conversations and documents", []string{"Ctrl", "K"}},
 	{"New question", []string{"Ctrl", "Shift", "O"}},
 	{"Next, previous step", []string{"j", "k"}},
 	{"Open one step, all steps", []string{"e", "E"}},

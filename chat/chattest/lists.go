@@ -49,6 +49,28 @@ func testLists(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 	})
+	parallel(t, open, "the sessions of a user are counted, but for hidden ones", func(t *testing.T, b bench) {
+		count := func(s chat.Scope, want int) {
+			t.Helper()
+			if n, err := b.CountSessions(t.Context(), s); err != nil || n != want {
+				t.Errorf("CountSessions = %d, %v; want %d", n, err, want)
+			}
+		}
+		count(anna, 0)
+		for _, id := range []string{"a", "a", "b", "c"} {
+			b.ask(id, "q")
+		}
+		count(anna, 3)
+		count(bert, 0)
+		if err := b.DeleteSession(t.Context(), anna, "b"); err != nil {
+			t.Fatal(err)
+		}
+		count(anna, 2)
+		if err := b.RestoreSession(t.Context(), anna, "b"); err != nil {
+			t.Fatal(err)
+		}
+		count(anna, 3)
+	})
 	parallel(t, open, "a search looks at titles and questions, without case", func(t *testing.T, b bench) {
 		b.ask("roof", "The ROOF of Haus Über")
 		b.ask("wall", "The wall")

@@ -23,6 +23,7 @@ func TestLexical(t *testing.T, open func(*testing.T) LexicalStores) {
 	t.Run("scope", func(t *testing.T) { t.Parallel(); testLexicalScope(t, open) })
 	t.Run("fresh", func(t *testing.T) { t.Parallel(); testLexicalFresh(t, open) })
 	t.Run("similar", func(t *testing.T) { t.Parallel(); testSimilar(t, open) })
+	t.Run("completions", func(t *testing.T) { t.Parallel(); testCompletions(t, open) })
 }
 
 // terms asks for any of words.

@@ -15,7 +15,8 @@ type Snippet struct {
 	Text    string
 	Matches [][2]int // rune ranges in Text
 
-	Start, End int // the best words, rune offsets in the passage
+	Start, End int // the best words, rune offsets in the passage: the least text that holds them
+	Words      int // different words of those looked for that the passage holds
 }
 
 // Snip returns the part of a passage that holds most of the words looked for, and marks in seen all that the passage
@@ -29,27 +30,35 @@ func Snip(a *text.Analyser, passage string, words []text.Word, seen map[string]b
 	}
 	type match struct{ start, end, word int }
 	var found []match
+	held := make(map[int]bool)
 	for _, s := range a.Spans(passage) {
 		if w, ok := of[s.Term]; ok {
 			found = append(found, match{s.Start, s.End, w})
-			seen[words[w].Text] = true
+			seen[words[w].Text], held[w] = true, true
 		}
 	}
 	// The window that starts at a match and holds most different words, the first of equals.
 	runes := []rune(passage)
 	from, most, best := 0, 0, [2]int{}
 	for i, m := range found {
-		var held uint64 // a bit for each word
-		last := m.end
-		for _, n := range found[i:] {
+		var has uint64 // a bit for each word
+		last := i      // the match that brought the last new word
+		for j, n := range found[i:] {
 			if n.end > m.start+snippetRunes*3/4 {
 				break
 			}
-			held |= 1 << (n.word % 64)
-			last = n.end
+			if bit := uint64(1) << (n.word % 64); has&bit == 0 {
+				has, last = has|bit, i+j
+			}
 		}
-		if n := bits.OnesCount64(held); n > most {
-			from, most, best = m.start, n, [2]int{m.start, last}
+		n := bits.OnesCount64(has)
+		if n <= most {
+			continue
+		}
+		from, most = m.start, n
+		for at, left := last, has; left != 0; at-- { // back to the nearest of each of the others
+			left &^= 1 << (found[at].word % 64)
+			best = [2]int{found[at].start, found[last].end}
 		}
 	}
 	from = snippetStart(runes, from)
@@ -80,7 +89,7 @@ func Snip(a *text.Analyser, passage string, words []text.Word, seen map[string]b
 	if to < len(runes) {
 		b.WriteString(" …")
 	}
-	s := Snippet{Text: b.String(), Start: best[0], End: max(best[1], min(1, len(runes)))}
+	s := Snippet{Text: b.String(), Start: best[0], End: max(best[1], min(1, len(runes))), Words: len(held)}
 	for _, m := range found {
 		if m.start < from || m.end > to {
 			continue

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -12,30 +14,80 @@ import (
 	"footnote/views"
 )
 
-// foundShown is how many questions, and how many documents, a search of the page lists.
-const foundShown = 8
+// How many conversations, documents and passages each a search lists.
+const (
+	foundShown = 6  // in the palette
+	foundPaged = 30 // on its page
+)
 
-// Find answers GET /find: questions and documents by name, as a page or as the palette's list.
+// Find answers GET /find: conversations and documents by name, and passages by their words, as a page or as the
+// palette's list.
 func (h *Handlers) Find(c echo.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	f := views.Found{Query: draftQuestion(c)}
-	var err error
-	if f.Sessions, _, err = h.Store.Sessions(
-		ctx, scope, chat.SessionQuery{Text: f.Query, Limit: foundShown},
-	); err != nil {
-		return err
+	limit := foundPaged
+	if httpio.ByHTMX(c) {
+		limit = foundShown
 	}
-	if f.Documents, _, err = h.Library.List(ctx, scope, corpus.Filter{Text: f.Query, Limit: foundShown}); err != nil {
+	f, err := h.findAll(ctx, scope, draftQuestion(c), limit)
+	if err != nil {
 		return err
 	}
 	if httpio.ByHTMX(c) {
 		return httpio.Show(c, http.StatusOK, views.FoundList(f))
 	}
+	f.More = false // there is no other page
 	page, err := h.pageFrame(c, "Search")
 	if err != nil {
 		return err
 	}
 	return h.showPage(c, http.StatusOK, page, views.Find(f), nil)
+}
+
+// findAll looks for a text in everything of a scope. An empty text finds the newest conversations and documents.
+func (h *Handlers) findAll(ctx context.Context, scope chat.Scope, text string, limit int) (views.Found, error) {
+	f := views.Found{Query: text}
+	sessions, moreSessions, err := h.Store.Sessions(ctx, scope, chat.SessionQuery{Text: text, Limit: limit})
+	if err != nil {
+		return f, err
+	}
+	documents, moreDocuments, err := h.Library.List(ctx, scope, corpus.Filter{Text: text, Limit: limit})
+	if err != nil {
+		return f, err
+	}
+	f.Sessions, f.Documents = sessions, documents
+	if f.AllSessions, err = h.Store.CountSessions(ctx, scope); err != nil {
+		return f, err
+	}
+	counts, err := h.Library.Count(ctx, scope)
+	if err != nil {
+		return f, err
+	}
+	f.AllDocuments, f.Unread = counts.Documents, counts.Documents-counts.Ready
+	if err := h.findPassages(ctx, scope, &f, limit); err != nil {
+		return f, err
+	}
+	f.More = f.Query != "" && (moreSessions != "" || moreDocuments != "" || len(f.Passages) == limit)
+	return f, nil
+}
+
+// findPassages adds passages with the words of the query. By words only: a search by meaning may cost its user money
+// for each letter typed. It counts as a search; a user over that limit is told so beside what is found by name.
+func (h *Handlers) findPassages(ctx context.Context, scope chat.Scope, f *views.Found, limit int) error {
+	if f.AllDocuments == 0 || corpus.Blank(f.Query) {
+		return nil
+	}
+	if err := h.Store.Spend(ctx, scope.User, chat.ResourceSearches, 1); err != nil {
+		if _, over := errors.AsType[*chat.OverLimit](err); over {
+			f.Notes = []string{chat.MessageOf(err)}
+			return nil
+		}
+		return fmt.Errorf("count the search: %w", err)
+	}
+	found, err := h.Library.Search(ctx, scope, corpus.Query{
+		Text: f.Query, Limit: limit, Mode: corpus.ModeLexical, Typing: true,
+	})
+	f.Passages, f.Notes = found.Results, found.Notes
+	return err
 }
 
 // Docs shows a description of the API as a page. describe makes it for the address where the examples are sent; keys

@@ -73,6 +73,17 @@ func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery)
 	return sessions, next, nil
 }
 
+// CountSessions implements chat.Store.
+func (c *Chats) CountSessions(ctx context.Context, s chat.Scope) (n int, err error) {
+	err = c.db.queryRow(
+		ctx, shortTime, `SELECT count(*) FROM sessions WHERE user_id = $1 AND deleted_at = 0`, []any{s.User}, &n,
+	)
+	if err != nil {
+		return 0, fmt.Errorf("count sessions: %w", err)
+	}
+	return n, nil
+}
+
 // RenameSession implements chat.Store.
 func (c *Chats) RenameSession(ctx context.Context, s chat.Scope, id, title string) error {
 	if err := chat.CheckTitle(title); err != nil {

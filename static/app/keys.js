@@ -1,10 +1,10 @@
-// Keys, the palette, the sheet of keys, the theme.
+// Keys, the sheet of keys, the theme.
 import { $, $$, onClick } from './page.js'
 import { stop } from './composer.js'
+import { openPalette } from './palette.js'
 import { closeSource, hideCard, openSource, sourceOpen, walk } from './source.js'
 
 const sheet = $('#keys')
-const palette = $('#palette')
 
 // System → the other one → system. The choice is kept for the next page.
 onClick('[data-do="theme"]', () => {
@@ -18,31 +18,8 @@ onClick('[data-do="theme"]', () => {
   } catch { /* without storage it holds for this page */ }
 })
 
-function openPalette() {
-  if (!palette || palette.open) return
-  palette.showModal()
-  $('input', palette).select()
-}
-onClick('[data-do="palette"]', (_, event) => { event.preventDefault(); location.hash = ''; openPalette() })
 onClick('[data-do="keys"]', () => sheet.showModal())
-for (const dialog of [sheet, palette]) {
-  dialog?.addEventListener('click', event => { if (event.target === dialog) dialog.close() })
-}
-palette?.addEventListener('keydown', event => {
-  const links = $$('a', palette)
-  const at = links.findIndex(link => link.getAttribute('aria-selected') === 'true')
-  const to = { ArrowDown: Math.min(at + 1, links.length - 1), ArrowUp: Math.max(at - 1, 0) }[event.key]
-  if (to !== undefined && links[to]) {
-    event.preventDefault()
-    links[at]?.removeAttribute('aria-selected')
-    links[to].setAttribute('aria-selected', 'true')
-    links[to].scrollIntoView({ block: 'nearest' })
-  }
-  if (event.key === 'Enter' && !event.isComposing) {
-    const pick = links[at] ?? links[0]
-    if (pick) { event.preventDefault(); location.href = pick.href }
-  }
-})
+sheet?.addEventListener('click', event => { if (event.target === sheet) sheet.close() })
 
 // Steps: j and k walk, Enter opens (it is a summary), e opens one, E all.
 function step(by) {

@@ -1,0 +1,57 @@
+package views
+
+import (
+	"fmt"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/english"
+)
+
+// Found is what a search over conversations, documents' names and passages gave. Without a query it is what is newest.
+type Found struct {
+	Query     string
+	Sessions  []chat.Session
+	Documents []corpus.Document
+	Passages  []corpus.Result
+	Notes     []string // on the search for passages
+	More      bool     // there is more than the list shows
+	// Looked through: all conversations, and all documents, of which Unread have no text yet and only names.
+	AllSessions, AllDocuments, Unread int
+}
+
+// count is how much was found.
+func (f Found) count() int { return len(f.Sessions) + len(f.Documents) + len(f.Passages) }
+
+// looked says what a search looked through, or would look through.
+func (f Found) looked() string {
+	all := english.Count(f.AllSessions, "conversation") + ", " + english.Count(f.AllDocuments, "document")
+	if f.Unread > 0 {
+		all += fmt.Sprintf(" (%s by name only)", english.Digits(f.Unread))
+	}
+	if f.Query == "" {
+		return all
+	}
+	return "Looked through " + all
+}
+
+// nothing says that nothing has the words.
+func (f Found) nothing() string {
+	return fmt.Sprintf("Nothing has “%s”.", visible(clipped(f.Query, 80)))
+}
+
+// askThis names the link that asks what was searched for.
+func (f Found) askThis() string { return fmt.Sprintf(txtAskThis, visible(clipped(f.Query, 80))) }
+
+// foundPassage is a passage with a link to its best words.
+func foundPassage(r corpus.Result) hit {
+	link := chat.Link{Document: r.Document.ID, Passage: r.Passage.ID, Fragment: chat.FragmentCited}
+	if len(r.Snippet.Matches) > 0 {
+		link.Start, link.End = r.Passage.Start+r.Snippet.Start, r.Passage.Start+r.Snippet.End
+	}
+	return hit{
+		URL: link.String(), Title: documentTitle(r.Document), Kind: fileKind(r.Document.Filename, r.Document.MIME),
+		Loc:     sourcePlace(r.Document.Title, r.Place, r.Passage.Section),
+		Snippet: cutSpans(visible(r.Snippet.Text), r.Snippet.Matches),
+	}
+}
