@@ -20,6 +20,7 @@ type Upload struct {
 	Namespace string // empty: chat.DefaultNamespace
 	Path      string // relative; empty: Filename
 	Filename  string
+	Title     string // until the file says its own; empty: Filename
 	Meta      map[string]any
 	Body      io.Reader
 	Batch     *Batch // of the upload that it is a part of; nil: it came alone
@@ -52,7 +53,7 @@ func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool
 		namespace = chat.DefaultNamespace
 	}
 	d = Document{
-		User: u.User, Namespace: namespace, Path: cmp.Or(cleanPath(u.Path), name), Filename: name, Title: name,
+		User: u.User, Namespace: namespace, Path: cmp.Or(cleanPath(u.Path), name), Filename: name, Title: cmp.Or(u.Title, name),
 		MIME: mime, SHA256: sha, Bytes: size,
 		Meta: maps.Clone(u.Meta), Semantic: semantic,
 	}

@@ -176,6 +176,13 @@ type Extracted struct {
 	Sizes    [][2]float64   // width and height of each page in points, for the viewer; none where no page is drawn
 	Meta     map[string]any // author, date, … as the file says
 	Language string
+	Members  []Member // files inside this one that become documents of their own
+}
+
+// Member is a file inside another, such as the attachment of a mail or a file of an archive.
+type Member struct {
+	Path string // inside the file, "/"-separated, as people see it
+	File string // the name of its bytes in the directory File.Members
 }
 
 // Passage is a run of blocks that does not cross a heading of level 2 or above. It has at most 400 tokens, or 490 where

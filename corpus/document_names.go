@@ -39,9 +39,11 @@ const MetaLeftOut = "left_out"
 // MetaHidden is the key of Meta under which a reader says which parts of a file its program hides: "slides 3, 7".
 const MetaHidden = "hidden"
 
-// ToldMeta is the metadata that models are told. It leaves out where a file lies on its user's machine.
+// ToldMeta is the metadata that models are told. It leaves out where a file lies on its user's machine, and ids.
 func (d Document) ToldMeta() map[string]any {
 	told := maps.Clone(d.Meta)
-	delete(told, MetaWatched)
+	for _, key := range []string{MetaWatched, MetaMembers, MetaParent} {
+		delete(told, key)
+	}
 	return told
 }

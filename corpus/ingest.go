@@ -51,12 +51,20 @@ func (l *Library) ingestDocument(ctx context.Context, job Job) error {
 	if err := l.checkReserve(); err != nil { // it waits in the queue: what is made of a file takes as much room again
 		return err
 	}
-	e, release, err := l.extractOriginal(ctx, job, d)
+	members, err := os.MkdirTemp("", "footnote-members-*")
+	if err != nil {
+		return fmt.Errorf("make a directory for the files inside: %w", err)
+	}
+	defer l.removeTemporary(ctx, members)
+	e, release, err := l.extractOriginal(ctx, job, d, members)
 	if err != nil {
 		return err
 	}
 	defer release()
 	e.Language = languageOf(e)
+	if err := l.addMembers(ctx, d, &e, members); err != nil {
+		return err
+	}
 	passages := Split(d.ID, d.SHA256, e)
 	if len(passages) == 0 {
 		return &Failure{
@@ -123,7 +131,9 @@ func languageOf(e Extracted) string {
 
 // extractOriginal reads the original with progress about four times a second. release is called when what was read is
 // no longer needed, unless it fails.
-func (l *Library) extractOriginal(ctx context.Context, job Job, d Document) (_ Extracted, release func(), err error) {
+func (l *Library) extractOriginal(
+	ctx context.Context, job Job, d Document, members string,
+) (_ Extracted, release func(), err error) {
 	if err := l.recordProgress(ctx, job, StateParsing, Progress{Stage: "parsing", Total: d.Pages}); err != nil {
 		return Extracted{}, nil, err
 	}
@@ -132,6 +142,7 @@ func (l *Library) extractOriginal(ctx context.Context, job Job, d Document) (_ E
 		return Extracted{}, nil, err
 	}
 	defer remove()
+	file.Members, file.Depth = members, d.depth()
 	var held int64
 	file.Room = func(ctx context.Context, bytes int64) error {
 		if bytes < smallText { // those need not wait behind a large one
@@ -217,9 +228,12 @@ func (l *Library) onDisk(ctx context.Context, d Document) (file File, release fu
 	if err := errors.Join(err, dst.Close()); err != nil {
 		return File{}, nil, errors.Join(fmt.Errorf("copy original: %w", err), os.Remove(file.Path))
 	}
-	return file, func() {
-		if err := os.Remove(file.Path); err != nil {
-			l.cfg.Log.WarnContext(ctx, "remove a temporary copy", "error", err)
-		}
-	}, nil
+	return file, func() { l.removeTemporary(ctx, file.Path) }, nil
+}
+
+// removeTemporary removes a file or a directory that was only needed for a while.
+func (l *Library) removeTemporary(ctx context.Context, name string) {
+	if err := os.RemoveAll(name); err != nil {
+		l.cfg.Log.WarnContext(ctx, "remove a temporary copy", "error", err)
+	}
 }

@@ -169,9 +169,20 @@ func (l *Library) KnownVersion(ctx context.Context, s chat.Scope) (int64, error)
 
 // Delete hides a document at once and stops work on it. A minute later, unless it is restored, its text and its
 // original are removed for good. Its words may stay in a segment of the index, where no search finds them, until a
-// quarter of that segment's passages is gone.
+// quarter of that segment's passages is gone. The files inside it go with it.
 func (l *Library) Delete(ctx context.Context, s chat.Scope, id string) error {
+	d, err := l.cfg.Documents.Get(ctx, s, id)
+	if err != nil {
+		return err
+	}
 	if err := l.cfg.Documents.Delete(ctx, s, id); err != nil {
+		return err
+	}
+	members, err := l.membersOf(ctx, d)
+	if err != nil {
+		return err
+	}
+	if err := eachMember(members, func(id string) error { return l.Delete(ctx, s, id) }); err != nil {
 		return err
 	}
 	l.stopWork(ctx, id)
@@ -181,7 +192,7 @@ func (l *Library) Delete(ctx context.Context, s chat.Scope, id string) error {
 	return nil
 }
 
-// Restore brings a deleted document back, and its place in the queue.
+// Restore brings a deleted document back, with the files inside it, and its place in the queue.
 func (l *Library) Restore(ctx context.Context, s chat.Scope, id string) error {
 	if err := l.cfg.Documents.Restore(ctx, s, id); err != nil {
 		return err
@@ -189,6 +200,9 @@ func (l *Library) Restore(ctx context.Context, s chat.Scope, id string) error {
 	l.changes.wakeWatchers(id)
 	d, err := l.cfg.Documents.Get(ctx, s, id)
 	if err != nil {
+		return err
+	}
+	if err := eachMember(d.MemberIDs(), func(id string) error { return l.Restore(ctx, s, id) }); err != nil {
 		return err
 	}
 	return l.enqueueRest(ctx, d, l.cfg.Queue.Enqueue)

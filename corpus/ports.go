@@ -322,6 +322,10 @@ type File struct {
 	Filename string
 	MIME     string // as sniffed from the bytes
 	Bytes    int64
+	// Members is an empty directory for the files inside this one; empty: they are left out. Depth is how many files it
+	// lies in itself.
+	Members string
+	Depth   int
 	// Room, if it is set, is called when a file has been read, with about the bytes of memory that the result takes,
 	// before it is taken over. It waits until there is so much.
 	Room func(ctx context.Context, bytes int64) error
@@ -341,6 +345,8 @@ type Formats interface {
 	Sniff(head []byte, name string) (mime string, err error)
 	// Paged returns the MIME types whose pages a Renderer draws.
 	Paged() []string
+	// Holds reports whether files of that MIME type may hold others that become documents.
+	Holds(mime string) bool
 	// PageWord is what stands before the number of a page of a file of that MIME type or name: "p." or "slide".
 	PageWord(mime, name string) string
 }

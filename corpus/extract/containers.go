@@ -31,6 +31,13 @@ func zipped(part string, extensions ...string) func(head []byte, name string) bo
 // zipParts are the names by which the formats among ZIP archives are told from each other.
 var zipParts = []string{"word/", "xl/", "ppt/", "mimetypeapplication/"}
 
+// isZIP recognises a ZIP archive that is called one, or has no name that says another kind.
+func isZIP(head []byte, name string) bool {
+	ext := strings.ToLower(path.Ext(name))
+	return bytes.HasPrefix(head, []byte("PK\x03\x04")) && (ext == ".zip" || ext == "") &&
+		!slices.ContainsFunc(zipParts, func(p string) bool { return bytes.Contains(head, []byte(p)) })
+}
+
 // compound returns the Magic of a format whose files are OLE compound files: only names tell them apart.
 func compound(extensions ...string) func(head []byte, name string) bool {
 	return func(head []byte, name string) bool {

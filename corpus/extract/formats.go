@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"footnote/corpus"
+	"footnote/corpus/extract/archive"
 	"footnote/corpus/extract/docx"
 	"footnote/corpus/extract/pptx"
 )
@@ -33,6 +34,7 @@ type Format struct {
 	Paged bool // the viewer draws pictures of its pages; else it draws its blocks
 	// PageWord stands before a page's number where that is not "p.": "slide".
 	PageWord string
+	Holds    bool // files inside it become documents
 	Inert    bool // no browser runs anything of the original
 
 	// file reads a format that is not text, text one that is. bare reads text without its markup, in little memory;
@@ -103,6 +105,11 @@ var Formats = Registry{
 		bare: plainText,
 	},
 	{
+		Name: "zip", Label: "ZIP", Called: "a ZIP archive", MIME: "application/zip",
+		Aliases: []string{"application/x-zip-compressed"}, Extensions: []string{".zip"}, Words: []string{"archive"},
+		Magic: isZIP, Holds: true, Inert: true, file: wholeFile(archive.Read),
+	},
+	{
 		Name: "txt", Label: "Text", MIME: "text/plain",
 		Extensions: []string{".txt", ".text", ".log"}, Words: []string{"plain text"},
 		Inert: true, text: plainText,
@@ -168,6 +175,12 @@ func (r Registry) Paged() (types []string) {
 		}
 	}
 	return types
+}
+
+// Holds implements corpus.Formats.
+func (r Registry) Holds(mime string) bool {
+	f, _ := r.ByMIME(mime)
+	return f.Holds
 }
 
 // PageWord implements corpus.Formats. A name tells the format where there is no MIME type.

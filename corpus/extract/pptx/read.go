@@ -119,7 +119,7 @@ func (r *reader) result(slides int) (corpus.Extracted, error) {
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{len(r.pack.Names("ppt/comments/")), "part with comments"}, {macros, "macro project"}, {objects, "embedded object"}} {
+	}{{len(r.pack.Names("ppt/comments/")), "commented slide"}, {macros, "macro project"}, {objects, "embedded object"}} {
 		if part.n > 0 {
 			left = append(left, english.Count(part.n, part.what))
 		}

@@ -1,0 +1,137 @@
+// Package archive reads ZIP archives: the document lists the files inside, each of which becomes a document of its own.
+package archive
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
+	"golang.org/x/text/encoding/charmap"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/doctext"
+	"footnote/corpus/extract/members"
+	"footnote/english"
+)
+
+// maxListed is how many files of an archive are looked at.
+const maxListed = 20_000
+
+// Read reads a ZIP archive. It fails with a *corpus.Failure for one that is damaged, empty, protected by a password or
+// inside another archive.
+func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
+	if f.Depth > 0 {
+		return corpus.Extracted{}, &corpus.Failure{Code: "unsupported",
+			Detail: "An archive inside another file is not unpacked. Unpack it and add the files inside."}
+	}
+	archive, err := zip.OpenReader(f.Path)
+	if err != nil {
+		return corpus.Extracted{}, errors.Join(&corpus.Failure{Code: "broken",
+			Detail: "This archive is damaged. Unpack it with another program and add the files inside."}, err)
+	}
+	defer archive.Close()
+	if len(archive.File) > maxListed {
+		return corpus.Extracted{}, &corpus.Failure{Code: "too_large",
+			Detail: "This archive holds more files than can be read. Split it and add the parts."}
+	}
+	r := reader{taken: members.New(f)}
+	for _, file := range archive.File {
+		if err := ctx.Err(); err != nil {
+			return corpus.Extracted{}, err
+		}
+		if err := r.take(file); err != nil {
+			return corpus.Extracted{}, err
+		}
+	}
+	return r.result()
+}
+
+type reader struct {
+	w                       doctext.Writer
+	taken                   *members.Taken
+	encrypted, damaged, big int
+}
+
+// take takes a file out and lists it.
+func (r *reader) take(file *zip.File) error {
+	name := fileName(file)
+	if name == "" {
+		return nil
+	}
+	note := humanize.IBytes(file.UncompressedSize64)
+	err := r.takeBytes(name, file)
+	switch {
+	case file.Flags&1 != 0:
+		r.encrypted++
+		note = "protected by a password"
+	case errors.Is(err, members.ErrLeftOut):
+		r.big++
+		note = "left out: too large, or one too many"
+	case err != nil:
+		if disk, ok := errors.AsType[*fs.PathError](err); ok {
+			return disk
+		}
+		r.damaged++
+		note = "damaged"
+	}
+	r.w.Begin(corpus.Block{Kind: corpus.BlockList, Level: 1})
+	r.w.Text(name + " (" + note + ")")
+	return nil
+}
+
+func (r *reader) takeBytes(name string, file *zip.File) error {
+	if file.Flags&1 != 0 {
+		return nil
+	}
+	body, err := file.Open()
+	if err != nil {
+		return errors.Join(zip.ErrFormat, err)
+	}
+	defer body.Close()
+	return r.taken.Add(name, body)
+}
+
+// fileName is the path of a file that people put into an archive, empty for what their systems add.
+func fileName(file *zip.File) string {
+	name := file.Name
+	if !utf8.ValidString(name) {
+		name, _ = charmap.CodePage437.NewDecoder().String(name) // it knows every byte
+	}
+	if strings.HasSuffix(name, "/") || strings.HasPrefix(name, "__MACOSX/") {
+		return ""
+	}
+	if base := path.Base(strings.ReplaceAll(name, `\`, "/")); strings.HasPrefix(base, ".") || base == "Thumbs.db" {
+		return ""
+	}
+	return doctext.Line(name)
+}
+
+func (r *reader) result() (corpus.Extracted, error) {
+	x := r.w.Result()
+	if x.Text == "" {
+		return x, &corpus.Failure{Code: "no_text", Detail: "This archive is empty. Add the documents themselves."}
+	}
+	if len(r.taken.List) == 0 && r.encrypted > 0 {
+		return corpus.Extracted{}, &corpus.Failure{Code: "encrypted",
+			Detail: "This archive is protected by a password. Unpack it and add the files inside."}
+	}
+	x.Members = r.taken.List
+	var left []string
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{r.encrypted, "password-protected file"}, {r.damaged, "damaged file"}, {r.big, "oversized file"}} {
+		if part.n > 0 {
+			left = append(left, english.Count(part.n, part.what))
+		}
+	}
+	if len(left) > 0 {
+		x.Meta[corpus.MetaLeftOut] = strings.Join(left, ", ")
+	}
+	return x, nil
+}

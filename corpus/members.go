@@ -1,0 +1,139 @@
+package corpus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"footnote/chat"
+	"footnote/english"
+)
+
+// Keys of Meta that tie a file to the files inside it.
+const (
+	MetaMembers = "members" // of a container: the ids of the documents made of the files inside
+	MetaParent  = "parent"  // of such a document: the id of its container
+	metaDepth   = "depth"   // of such a document: how many files it lies in
+)
+
+const membersListed = 100 // at once
+
+// MemberIDs are the documents that were made of the files inside this one.
+func (d Document) MemberIDs() (ids []string) {
+	list, _ := d.Meta[MetaMembers].([]any)
+	for _, id := range list {
+		if id, ok := id.(string); ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// depth is how many files a document's file lies in.
+func (d Document) depth() int {
+	n, _ := d.Meta[metaDepth].(float64)
+	return int(n)
+}
+
+// addMembers makes documents of the files inside one, which lie in dir, and removes those of files that are no longer
+// in it. It is done before the container is ready, so that a process that ends meanwhile loses none; each is there once
+// however often it is done. Files that can't be taken are counted in the container's metadata.
+func (l *Library) addMembers(ctx context.Context, d Document, e *Extracted, dir string) error {
+	before, err := l.membersOf(ctx, d)
+	if err != nil {
+		return err
+	}
+	if len(e.Members) == 0 && len(before) == 0 {
+		return nil
+	}
+	ids := make([]string, 0, len(e.Members))
+	refused := 0
+	for _, m := range e.Members {
+		id, err := l.addMember(ctx, d, m, filepath.Join(dir, filepath.Base(m.File)))
+		if isRefusal(err) {
+			refused++
+			l.cfg.Log.InfoContext(ctx, "a file inside another is left out", "document", d.ID, "error", err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if id != d.ID && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	for _, id := range before {
+		if slices.Contains(ids, id) {
+			continue
+		}
+		if err := l.Delete(ctx, chat.Scope{User: d.User}, id); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+			return fmt.Errorf("remove a file that is no longer inside: %w", err)
+		}
+	}
+	if e.Meta == nil {
+		e.Meta = map[string]any{}
+	}
+	e.Meta[MetaMembers] = ids
+	if refused > 0 {
+		left, _ := e.Meta[MetaLeftOut].(string)
+		e.Meta[MetaLeftOut] = strings.TrimPrefix(left+", "+english.Count(refused, "file")+" that can't be read", ", ")
+	}
+	return nil
+}
+
+// isRefusal reports whether a file was refused for what it is, or because its user has no room for it.
+func isRefusal(err error) bool {
+	if _, over := errors.AsType[*chat.OverLimit](err); over {
+		return true
+	}
+	code := chat.CodeOf(err)
+	return code == chat.CodeUnsupported || code == chat.CodeInvalid || code == chat.CodeTooLarge
+}
+
+// addMember makes a document of a file inside d.
+func (l *Library) addMember(ctx context.Context, d Document, m Member, name string) (id string, err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return "", fmt.Errorf("open a file inside another: %w", err)
+	}
+	defer file.Close()
+	member, _, err := l.Add(ctx, Upload{
+		User: d.User, Namespace: d.Namespace, Path: d.Path + "/" + m.Path, Filename: lastName(cleanPath(m.Path)),
+		Title: m.Path, Meta: map[string]any{MetaParent: d.ID, metaDepth: d.depth() + 1}, Body: file,
+	})
+	return member.ID, err
+}
+
+// membersOf returns the documents of the files inside one that are there.
+func (l *Library) membersOf(ctx context.Context, d Document) (ids []string, err error) {
+	if !l.cfg.Formats.Holds(d.MIME) {
+		return nil, nil
+	}
+	f := Filter{Meta: map[string]any{MetaParent: d.ID}, Limit: membersListed}
+	for {
+		page, next, err := l.cfg.Documents.List(ctx, chat.Scope{User: d.User}, f)
+		if err != nil {
+			return nil, fmt.Errorf("list the files inside a document: %w", err)
+		}
+		for _, m := range page {
+			ids = append(ids, m.ID)
+		}
+		if f.Cursor = next; next == "" {
+			return ids, nil
+		}
+	}
+}
+
+// eachMember calls do for documents of files inside one. What became of one of them meanwhile does not stop it.
+func eachMember(ids []string, do func(id string) error) error {
+	for _, id := range ids {
+		if err := do(id); err != nil && chat.CodeOf(err) != chat.CodeNotFound && chat.CodeOf(err) != chat.CodeConflict {
+			return err
+		}
+	}
+	return nil
+}

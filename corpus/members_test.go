@@ -1,0 +1,107 @@
+package corpus_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// zipOf is a ZIP archive of files: name, content, name, content…
+func zipOf(t testing.TB, files ...string) string {
+	t.Helper()
+	var b bytes.Buffer
+	archive := zip.NewWriter(&b)
+	for file := range slices.Chunk(files, 2) {
+		w, err := archive.Create(file[0])
+		if err == nil {
+			_, err = w.Write([]byte(file[1]))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := archive.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// paths are the paths of the documents that are there, in their order, with their states.
+func (sh *shelf) paths(t testing.TB) (paths []string) {
+	t.Helper()
+	docs, _, err := sh.List(t.Context(), chat.Local, corpus.Filter{Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range docs {
+		paths = append(paths, d.Path+" "+string(d.State))
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+func TestTheFilesOfAnArchiveAreDocuments(t *testing.T) {
+	sh := openShelf(t, t.TempDir(), nil)
+	inner := zipOf(t, "deep.txt", "too deep")
+	d := sh.add(t, "case.zip", zipOf(t, "letters/roof.md", "# The roof\n\nIt is dry.\n", "notes.txt", "Nothing else.\n",
+		"../../evil.txt", "climbs out\n", "picture.png", "\x89PNG\r\n\x1a\n\x00\x00", "inner.zip", inner,
+		"__MACOSX/._roof.md", "of another system", ".DS_Store", "likewise"))
+	sh.start(t)
+	d = sh.settled(t, d.ID, corpus.StateReady)
+	sh.wait(t)
+	want := []string{
+		"case.zip ready", "case.zip/evil.txt ready", "case.zip/inner.zip failed", "case.zip/letters/roof.md ready",
+		"case.zip/notes.txt ready",
+	}
+	if got := sh.paths(t); !slices.Equal(got, want) {
+		t.Fatalf("documents = %q, want %q", got, want)
+	}
+	if got := d.Meta[corpus.MetaLeftOut]; got != "1 file that can't be read" {
+		t.Errorf("left out: %v, want the picture", got)
+	}
+	for _, id := range d.MemberIDs() {
+		m, err := sh.Document(t.Context(), chat.Local, id)
+		if err != nil || m.MetaText(corpus.MetaParent) != d.ID {
+			t.Errorf("%s has the parent %v, %v; want %s", m.Path, m.Meta[corpus.MetaParent], err, d.ID)
+		}
+	}
+
+	sh.add(t, "case.zip", zipOf(t, "letters/roof.md", "# The roof\n\nIt leaks.\n", "new.txt", "It is new.\n"))
+	sh.wait(t)
+	want = []string{"case.zip ready", "case.zip/letters/roof.md ready", "case.zip/new.txt ready"}
+	if got := sh.paths(t); !slices.Equal(got, want) {
+		t.Errorf("after another version: %q, want %q", got, want)
+	}
+
+	if err := sh.Delete(t.Context(), chat.Local, d.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := sh.paths(t); len(got) > 0 {
+		t.Errorf("after a deletion: %q, want none", got)
+	}
+	if err := sh.Restore(t.Context(), chat.Local, d.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := sh.paths(t); !slices.Equal(got, want) {
+		t.Errorf("after it was undone: %q, want %q", got, want)
+	}
+}
+
+func TestAnArchiveThatUnpacksToTooMuchIsBounded(t *testing.T) {
+	sh := openShelf(t, t.TempDir(), nil)
+	d := sh.add(t, "bomb.zip", zipOf(t, "big.txt", strings.Repeat("0", 80<<20), "small.txt", "It is small.\n"))
+	sh.start(t)
+	d = sh.settled(t, d.ID, corpus.StateReady)
+	sh.wait(t)
+	if got, want := sh.paths(t), []string{"bomb.zip ready", "bomb.zip/small.txt ready"}; !slices.Equal(got, want) {
+		t.Errorf("documents = %q, want %q", got, want)
+	}
+	if got := d.Meta[corpus.MetaLeftOut]; got != "1 oversized file" {
+		t.Errorf("left out: %v, want the large file", got)
+	}
+}
