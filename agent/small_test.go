@@ -142,6 +142,11 @@ func TestAnAnswerOfTheQuestionsWordsIsNone(t *testing.T) {
 			t.Errorf("after %q the answer is %q, want %q", said, a.Markdown, goodAnswer)
 		}
 	}
+	const yes = "The roof covering is in poor condition [1]."
+	h := newHouse(t, scripted.New(says(yes)), small)
+	if a := h.answer(asks("Is the roof covering in poor condition?")).answer(); a.Markdown != yes {
+		t.Errorf("the question as a statement became %q, want %q", a.Markdown, yes)
+	}
 }
 
 // An answer that is held back gives way to quotes.
