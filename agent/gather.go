@@ -20,6 +20,6 @@ func (r *Runs) Gather(ctx context.Context, user string, req chat.RunRequest, mos
 	}
 	defer r.releaseSlot(user)
 	found, err := r.engine.Gather(ctx, chat.Run{ID: chat.NewID(), User: user, Request: req}, set, most)
-	r.countTokens(context.WithoutCancel(ctx), user, found.Tokens)
+	r.countTokens(context.WithoutCancel(ctx), user, found.Spent.Tokens)
 	return found, err
 }

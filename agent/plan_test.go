@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"footnote/agent/ground"
+	"footnote/agent/run"
 	"footnote/chat"
 	"footnote/e2e/scripted"
 	"footnote/llm"
@@ -276,24 +277,29 @@ func TestAKilledRunGoesOnWithItsPlan(t *testing.T) {
 	ctx := t.Context()
 	h := newHouse(t, offline.New(nil))
 	dead := chat.Lease{Owner: "dead", Until: time.Now().Add(time.Hour)}
-	run, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("Compare the roof condition and paid holiday"), dead)
+	begun, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("Compare the roof condition and paid holiday"),
+		dead)
 	if err != nil {
 		t.Fatal(err)
 	}
 	planned := chat.Step{
 		CallID: "c2", Step: "plan", ActionType: chat.ActionPlanning, Status: chat.StatusComplete,
-		ToolStatus: chat.StatusComplete, Details: map[string]any{},
+		ToolStatus: chat.StatusComplete, Details: map[string]any{}, Tokens: &chat.Tokens{In: 200, Out: 20},
+		Cost: new(0.5),
 		ToolOutput: []byte(
 			`{"sub_queries":[{"query":"the roof condition","reasoning":"r","depends_on":[],"status":"complete"},` +
 				`{"query":"paid holiday","reasoning":"r","depends_on":[],"status":"running"}]}`,
 		),
 	}
-	if err := h.feed.Append(ctx, "dead", run.ID, chat.RunStarted{Question: run.Request.Message}, planned); err != nil {
+	if err := h.feed.Append(ctx, "dead", begun.ID, chat.RunStarted{Question: begun.Request.Message}, planned); err != nil {
 		t.Fatal(err)
 	}
-	h.hire(offline.New(nil))
-	got := h.carriedOn(run.ID)
+	h.hire(offline.New(nil), func(c *Config) { c.Prices = map[string]run.Price{"scripted": {In: 1, Out: 1}} })
+	got := h.carriedOn(begun.ID)
 	last := got.step("plan")
+	if last.Tokens == nil || last.Tokens.In != 200 || last.Cost == nil || *last.Cost != 0.5 {
+		t.Errorf("its last state took %+v for %v, want what its first one says", last.Tokens, last.Cost)
+	}
 	if diff := cmp.Diff([]string{"the roof condition: complete", "paid holiday: complete"},
 		partsOf(t, last)); diff != "" || last.CallID != "c2" {
 		t.Errorf("parts of %s (-want +got):\n%s", last.CallID, diff)
@@ -303,5 +309,7 @@ func TestAKilledRunGoesOnWithItsPlan(t *testing.T) {
 			t.Errorf("searched again: %s", s.ToolInput)
 		}
 	}
-	got.answer()
+	if a := got.answer(); a.Tokens != (chat.Tokens{In: 200, Out: 20}) || a.Cost == nil || *a.Cost != 0.5 {
+		t.Errorf("the run took %+v for %v, want what its plan took", a.Tokens, a.Cost)
+	}
 }

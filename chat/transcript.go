@@ -149,19 +149,12 @@ func (t *Transcript) Step(callID string) (Step, bool) {
 // Waited reports whether a step waits, or waited, for a person's decision.
 func (t *Transcript) Waited(callID string) bool { return t.waited[callID] }
 
-// StepTokens adds up what the steps used. Cost is nil when none of them had a price.
-func (t *Transcript) StepTokens() (tokens Tokens, cost *float64) {
+// Spent adds up what the steps took. Its cost is nil when none of them had a price.
+func (t *Transcript) Spent() (sum Spent) {
 	for _, step := range t.Steps {
 		if step.Tokens != nil {
-			tokens.In, tokens.Out = tokens.In+step.Tokens.In, tokens.Out+step.Tokens.Out
-		}
-		if step.Cost != nil {
-			sum := *step.Cost
-			if cost != nil {
-				sum += *cost
-			}
-			cost = &sum
+			sum = sum.And(Spent{Tokens: *step.Tokens, Cost: step.Cost})
 		}
 	}
-	return tokens, cost
+	return sum
 }

@@ -59,8 +59,27 @@ func TestAStepKeepsWhatALaterStateLeavesOut(t *testing.T) {
 	if !got.Waited("c1") || got.Waited("c2") {
 		t.Errorf("waited: c1 = %v, c2 = %v, want true and false", got.Waited("c1"), got.Waited("c2"))
 	}
-	if tokens, cost := got.StepTokens(); tokens != (Tokens{In: 11, Out: 22}) || cost == nil || *cost != 0.5 {
-		t.Errorf("tokens = %+v, cost = %v, want 11, 22 and 0.5", tokens, cost)
+	if sum := got.Spent(); sum.Tokens != (Tokens{In: 11, Out: 22}) || sum.Cost == nil || *sum.Cost != 0.5 {
+		t.Errorf("spent = %+v, want 11, 22 and 0.5", sum)
+	}
+}
+
+func TestWhatIsSpentTogetherIsSharedWithoutRest(t *testing.T) {
+	cost := 0.75
+	whole := Spent{Tokens: Tokens{In: 100, Out: 8}, Cost: &cost}
+	var sum Spent
+	for i, want := range []Tokens{{34, 4}, {33, 2}, {33, 2}} {
+		part := whole.Share(i, 3)
+		if part.Tokens != want || part.Cost == nil || *part.Cost != 0.25 {
+			t.Errorf("part %d = %+v, want %+v for 0.25", i, part, want)
+		}
+		sum = sum.And(part)
+	}
+	if sum.Tokens != whole.Tokens {
+		t.Errorf("together they are %+v, want %+v", sum, whole)
+	}
+	if free := (Spent{Tokens: Tokens{In: 1}}).And(Spent{Tokens: Tokens{Out: 1}}); free.Cost != nil {
+		t.Errorf("without a price the cost is %v", *free.Cost)
 	}
 }
 

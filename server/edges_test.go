@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"footnote/chat"
-	"footnote/corpus"
 	"footnote/server/api"
 	"footnote/server/httpio/ssetest"
 	"footnote/server/runlog"
@@ -203,10 +202,8 @@ func TestWhatTheAgentDidIsToldWhenItFoundNothing(t *testing.T) {
 	for name, failed := range map[string]error{"nothing": nil, "a failure": errors.New("the model is gone")} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, func(c *Config) {
-				c.Gather = func(
-					context.Context, string, chat.RunRequest, int,
-				) ([]corpus.Result, []chat.Step, []string, error) {
-					return nil, steps, []string{"A note."}, failed
+				c.Gather = func(context.Context, string, chat.RunRequest, int) (api.Gathered, error) {
+					return api.Gathered{Steps: steps, Notes: []string{"A note."}}, failed
 				}
 			})
 			b.added("Survey.md", survey)

@@ -61,6 +61,8 @@ type Config struct {
 	Keys       *keys.File  // who may use it; nil: everybody is the local user
 
 	Gather api.Gather // lets the agent search for POST /agent/retrieve; nil: a plain search
+	// a plain search does not take the place of an agent that fails
+	GatherAlone bool
 	// what models are told with a budget, for the histories of sessions; nil: they have no system message
 	Rules func(chat.Budget) string
 	Stats func() chat.RunStats // what runs did so far, for the metrics; nil: they have none of it
@@ -150,7 +152,8 @@ func (s *Server) makeRooms(cfg Config) error {
 	s.api = &api.Handlers{
 		Store: cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Runs: cfg.Runs, Logs: logs, Questions: asking,
 		Searcher: searches,
-		Gatherer: cfg.Gather, Rules: cfg.Rules, Checks: cfg.Checks, Samples: cfg.Samples, Version: cfg.Version,
+		Gatherer: cfg.Gather, GatherAlone: cfg.GatherAlone,
+		Rules: cfg.Rules, Checks: cfg.Checks, Samples: cfg.Samples, Version: cfg.Version,
 		Bodies: bodies, Streams: s.streams, Metrics: s.metrics, Guard: s.guard, Limits: s.limits, Log: s.log,
 		AskedFragment: s.page.AskFragment, UploadRefused: s.page.UploadRefused,
 	}

@@ -23,6 +23,13 @@ var (
 	toolTime = prometheus.NewDesc(
 		"footnote_tool_seconds_total", "Time that calls of tools took.", []string{"tool", "status"}, nil,
 	)
+	toolTokens = prometheus.NewDesc(
+		"footnote_tool_tokens_total", "Tokens of the turns of models that called a tool; calls of one turn share them.",
+		[]string{"tool", "direction"}, nil,
+	)
+	toolCost = prometheus.NewDesc(
+		"footnote_tool_cost_total", "What these tokens cost by the prices in the settings.", []string{"tool"}, nil,
+	)
 	modelTokens = prometheus.NewDesc(
 		"footnote_model_tokens_total", "Tokens that went to models and came from them.", []string{"direction"}, nil,
 	)
@@ -35,7 +42,7 @@ var (
 // Describe is part of prometheus.Collector.
 func (statsCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		runsRunning, runsEnded, runsTime, toolCalls, toolTime, modelTokens, modelCost,
+		runsRunning, runsEnded, runsTime, toolCalls, toolTime, toolTokens, toolCost, modelTokens, modelCost,
 	} {
 		out <- d
 	}
@@ -55,6 +62,13 @@ func (c statsCollector) Collect(out chan<- prometheus.Metric) {
 	for end, took := range t.Tools {
 		count(toolCalls, float64(took.Times), end.Tool, string(end.Status))
 		count(toolTime, took.Time.Seconds(), end.Tool, string(end.Status))
+	}
+	for tool, spent := range t.Spent {
+		count(toolTokens, float64(spent.Tokens.In), tool, "in")
+		count(toolTokens, float64(spent.Tokens.Out), tool, "out")
+		if spent.Cost != nil {
+			count(toolCost, *spent.Cost, tool)
+		}
 	}
 	count(modelTokens, float64(t.Tokens.In), "in")
 	count(modelTokens, float64(t.Tokens.Out), "out")

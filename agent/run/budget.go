@@ -63,31 +63,39 @@ func (b *budget) searchTime() time.Duration { return b.totalTime() - b.totalTime
 // is not given as the whole: once a model without a price was used, the run has no cost. The prices are those of the
 // settings at this moment; what a run cost is stored and never computed again.
 func (b *budget) chargeTokens(model llm.Model, used chat.Tokens) *float64 {
-	b.tokens.In += used.In
-	b.tokens.Out += used.Out
 	cost := b.costOf(model, used)
-	if cost == nil {
-		b.unpriced++
-	}
-	switch {
-	case b.unpriced > 0:
-		b.cost = nil
-	case b.cost == nil:
-		total := *cost
-		b.cost = &total
-	default:
-		*b.cost += *cost
-	}
+	b.charge(chat.Spent{Tokens: used, Cost: cost})
 	return cost
 }
 
-// chargeFailedReply charges a reply that failed as far as its server said what it used.
-func (b *budget) chargeFailedReply(model llm.Model, err error) (used chat.Tokens) {
-	if e, ok := errors.AsType[*llm.Error](err); ok && e.Usage != nil {
-		used = chat.Tokens{In: e.Usage.In, Out: e.Usage.Out}
-		b.chargeTokens(model, used)
+// charge adds what was spent, at a price or without one.
+func (b *budget) charge(spent chat.Spent) {
+	if spent.Cost == nil {
+		b.unpriced++
 	}
-	return used
+	sum := chat.Spent{Tokens: b.tokens, Cost: b.cost}.And(spent)
+	if b.tokens, b.cost = sum.Tokens, sum.Cost; b.unpriced > 0 {
+		b.cost = nil
+	}
+}
+
+// recallSpent charges what the steps of a run say that it took before it was taken up again. Steps of earlier versions
+// may not say what it cost: then it is as if the run's model took it all.
+func (b *budget) recallSpent(model llm.Model, before chat.Spent) {
+	if before.Cost == nil {
+		b.chargeTokens(model, before.Tokens)
+		return
+	}
+	b.charge(before)
+}
+
+// chargeFailedReply charges a reply that failed as far as its server said what it used.
+func (b *budget) chargeFailedReply(model llm.Model, err error) (spent chat.Spent) {
+	if e, ok := errors.AsType[*llm.Error](err); ok && e.Usage != nil {
+		spent.Tokens = chat.Tokens{In: e.Usage.In, Out: e.Usage.Out}
+		spent.Cost = b.chargeTokens(model, spent.Tokens)
+	}
+	return spent
 }
 
 // costOf is what some tokens cost, in the currency of the settings; nil without a price for the model. Prices are per

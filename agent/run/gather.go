@@ -24,7 +24,7 @@ type Gathered struct {
 	Results []corpus.Result // best first, each passage once, with one score for all tools: 0–1
 	Steps   []chat.Step     // what was done, each as it ended
 	Notes   []string
-	Tokens  chat.Tokens // that it took from models
+	Spent   chat.Spent // what it took from models; its cost is of all of it, or nil
 }
 
 // Gather lets a run choose how to search for its question, and returns what it found instead of an answer. Nothing is
@@ -51,7 +51,9 @@ func (e *Engine) Gather(ctx context.Context, run chat.Run, set tools.Set, most i
 		return nil
 	}
 	err = w.gatherPassages(ctx)
-	out.Results, out.Notes, out.Tokens = w.found.rankedResults(most), []string{}, w.budget.tokens
+	out.Results, out.Notes = w.found.rankedResults(most), []string{}
+	out.Spent = chat.Spent{Tokens: w.budget.tokens, Cost: w.budget.cost}
+	e.stats.countGathered(&w.budget)
 	for _, s := range out.Steps {
 		if s.Step == "fallback" {
 			out.Notes = append(out.Notes, s.Message+".")

@@ -330,7 +330,7 @@ func (m *modelCaller) dropOldResults() bool {
 func (m *modelCaller) completeOnce(
 	ctx context.Context,
 	messages []llm.Message,
-) (said string, used chat.Tokens, err error) {
+) (said string, spent chat.Spent, err error) {
 	ctx, cancel := context.WithTimeout(ctx, completeTime)
 	defer cancel()
 	defer context.AfterFunc(m.control.now, cancel)()
@@ -364,16 +364,16 @@ func (m *modelCaller) completeOnce(
 		}
 	}
 	if !done {
-		return "", used, errors.New("the reply ended too early")
+		return "", spent, errors.New("the reply ended too early")
 	}
 	if usage != nil {
-		used = chat.Tokens{In: usage.In, Out: usage.Out}
+		spent.Tokens = chat.Tokens{In: usage.In, Out: usage.Out}
 	} else {
 		for _, message := range messages {
-			used.In += estimateTokens(message.Text)
+			spent.Tokens.In += estimateTokens(message.Text)
 		}
-		used.Out = estimateTokens(text.String())
+		spent.Tokens.Out = estimateTokens(text.String())
 	}
-	m.budget.chargeTokens(model, used)
-	return text.String(), used, nil
+	spent.Cost = m.budget.chargeTokens(model, spent.Tokens)
+	return text.String(), spent, nil
 }

@@ -46,7 +46,7 @@ func (p *planner) makePlan(ctx context.Context) error {
 	}
 	begun := time.Now()
 	parts, by, note := question.Split(p.run.Request.Message, p.asked), "rules", ""
-	var spent *chat.Tokens
+	var spent *chat.Spent
 	if p.modelPlans() {
 		said, used, err := p.model.completeOnce(ctx, planPrompt(p.run.Request.Message, p.conversation.messages))
 		if cause := p.stopCause(ctx); cause != nil {
@@ -69,7 +69,10 @@ func (p *planner) makePlan(ctx context.Context) error {
 	if note != "" {
 		step.Details["note"] = note
 	}
-	step.DurationMS, step.Tokens = sinceMS(begun), spent
+	step.DurationMS = sinceMS(begun)
+	if spent != nil {
+		step.Tokens, step.Cost = &spent.Tokens, spent.Cost
+	}
 	*p.plan = plan{step: step, parts: parts, calls: map[string]int{}}
 	if len(parts) > 1 || p.searchesParts() {
 		p.messages.list[0].Text += p.plan.promptText(p.searchesParts())
@@ -78,7 +81,6 @@ func (p *planner) makePlan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.plan.step.Tokens = nil // told once
 	return p.log.emitEvents(ctx, state)
 }
 
@@ -177,8 +179,6 @@ func (p *planner) resumePlan(s *chat.Step) {
 			parts[i].Status = chat.StatusPending
 		}
 	}
-	step := *s
-	step.Tokens = nil
-	*p.plan = plan{step: step, parts: parts, calls: map[string]int{}}
+	*p.plan = plan{step: *s, parts: parts, calls: map[string]int{}}
 	p.messages.list[0].Text += p.plan.promptText(p.searchesParts())
 }

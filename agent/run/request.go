@@ -63,12 +63,13 @@ func (e *Engine) WithToolset(req chat.RunRequest, toolset string) chat.RunReques
 	return req
 }
 
-// ToolsOf finds the tools that a request names.
+// ToolsOf finds the tools that a request names. Those that the settings name hold in the place of the usual toolset,
+// and of another that has them all.
 func (e *Engine) ToolsOf(req chat.RunRequest) (tools.Set, error) {
 	set, why := e.Registry.Toolset(cmp.Or(req.Toolset, e.cfg.Toolset))
 	if why == "" {
 		names := req.Config.EnabledTools
-		if len(names) == 0 && set.Name == e.cfg.Toolset {
+		if len(names) == 0 && (set.Name == e.cfg.Toolset || set.HasAll(e.cfg.Tools)) {
 			names = e.cfg.Tools
 		}
 		set, why = e.Registry.Pick(set, names)

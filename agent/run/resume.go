@@ -67,8 +67,7 @@ func (w *Runner) resumeRun(ctx context.Context, log []chat.Event) (over bool, er
 	if err := w.prepareRun(ctx); err != nil {
 		return false, err
 	}
-	used, _ := transcript.StepTokens()
-	w.budget.chargeTokens(w.model.model, used)
+	w.budget.recallSpent(w.model.model, transcript.Spent())
 	if past.fellBack && w.cfg.Fallback != nil {
 		w.model.switchToFallback()
 	}

@@ -98,12 +98,13 @@ func (e *selfEvaluator) judgeAnswer(ctx context.Context, answer string) (judgeme
 	}
 	begun := time.Now()
 	prompt, sentences := e.judgePrompt(answer)
-	said, used, err := e.model.completeOnce(ctx, prompt)
+	said, spent, err := e.model.completeOnce(ctx, prompt)
 	if cause := e.stopCause(ctx); cause != nil {
 		return judgement{}, cause
 	}
 	v := readJudgement(said, sentences)
-	step.DurationMS, step.Timestamp, step.Tokens = sinceMS(begun), nowSeconds(), &used
+	step.DurationMS, step.Timestamp = sinceMS(begun), nowSeconds()
+	step.Tokens, step.Cost = &spent.Tokens, spent.Cost
 	step.Status, step.Message, step.Summary = chat.StatusComplete, "Judged the answer", v.text
 	if v.score != nil {
 		step.Details["confidence"] = *v.score

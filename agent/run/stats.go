@@ -19,14 +19,46 @@ type stats struct {
 
 // newStats starts at zero: counts are those of this process since its start.
 func newStats() *stats {
-	return &stats{RunStats: chat.RunStats{Ended: map[chat.RunStatus]chat.Took{}, Tools: map[chat.ToolEnd]chat.Took{}}}
+	return &stats{RunStats: chat.RunStats{
+		Ended: map[chat.RunStatus]chat.Took{}, Tools: map[chat.ToolEnd]chat.Took{}, Spent: map[string]chat.Spent{},
+	}}
 }
 
 // copyCounts returns the counts so far.
 func (t *stats) copyCounts() chat.RunStats {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return chat.RunStats{Ended: maps.Clone(t.Ended), Tools: maps.Clone(t.Tools), Tokens: t.Tokens, Cost: t.Cost}
+	return chat.RunStats{
+		Ended: maps.Clone(t.Ended), Tools: maps.Clone(t.Tools), Spent: maps.Clone(t.Spent), Tokens: t.Tokens,
+		Cost: t.Cost,
+	}
+}
+
+// countBudget counts what a run took in all.
+func (t *stats) countBudget(b *budget) {
+	t.Tokens.In += b.tokens.In
+	t.Tokens.Out += b.tokens.Out
+	if b.cost != nil {
+		t.Cost += *b.cost
+	}
+}
+
+// countGathered is countBudget for a search by an agent, which ends without an event.
+func (t *stats) countGathered(b *budget) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.countBudget(b)
+}
+
+// countTurn counts what a turn with calls took by the tools that it called: it was taken whatever becomes of the calls.
+func (l *eventLog) countTurn(r reply) {
+	t := l.engine.stats
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, call := range r.calls {
+		tool := l.toolLabel(call.Name)
+		t.Spent[tool] = t.Spent[tool].And(chat.Spent{Tokens: r.tokens, Cost: r.cost}.Share(i, len(r.calls)))
+	}
 }
 
 // countEvents counts what was stored, and writes it to the log when that is wanted. It is called once for events that
@@ -63,11 +95,7 @@ func (l *eventLog) countEvents(ctx context.Context, ps []chat.Payload) {
 		case chat.RunDone:
 			took := time.Since(l.budget.begun)
 			t.Ended[p.Status] = t.Ended[p.Status].And(took)
-			t.Tokens.In += l.budget.tokens.In
-			t.Tokens.Out += l.budget.tokens.Out
-			if l.budget.cost != nil {
-				t.Cost += *l.budget.cost
-			}
+			t.countBudget(l.budget)
 			if speaks {
 				l.cfg.Log.LogAttrs(ctx, level, "run over", slog.String("run", l.run.ID), slog.String(
 					"status", string(p.Status),

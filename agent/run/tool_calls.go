@@ -114,6 +114,7 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 	}
 	if !r.byProgram {
 		head.Tokens, head.Cost = &r.tokens, r.cost
+		c.log.countTurn(r)
 	}
 	if stored {
 		takes := attempts[0].step.CallID

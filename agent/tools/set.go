@@ -186,6 +186,16 @@ func (s Set) Find(name string) *Tool {
 	return nil
 }
 
+// HasAll reports whether every one of some tools is the set's own.
+func (s Set) HasAll(names []string) bool {
+	for _, name := range names {
+		if s.Find(name) == nil {
+			return false
+		}
+	}
+	return true
+}
+
 // HasSideEffects reports whether a call of a tool may change something elsewhere.
 func (s Set) HasSideEffects(name string) bool {
 	t := s.Find(name)

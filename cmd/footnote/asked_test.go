@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"footnote/chat"
@@ -15,18 +16,24 @@ import (
 	"footnote/llm"
 )
 
-// The tests in the files asked_*_test.go go through what was asked for when Footnote was begun, row by row, at a running
-// server: S0 is the controller of the agent, S1 its data model, S2 the agentic strategy, S3 the model's choice of tools,
-// and S4 the API. Rows that another test of this package goes through are left to that one.
+// The tests in the files asked_*_test.go go through what was asked for when Footnote was begun, row by row, at a
+// running server: S0 is the controller of the agent, S1 its data model, S2 the agentic strategy, S3 the model's choice
+// of tools, and S4 the API. Rows that another test of this package goes through are left to that one.
 
 // theatre is a server whose model plays, for each question, the part that the test wrote for it: the seed of the
-// question, which models are told, says which. A question without a seed gets the librarian.
+// question, which models are told, says which, or the question itself on routes that take no seed. Any other question
+// gets the librarian.
 type theatre struct {
 	*server
 	model *modelServer
+	*playbill
+}
 
-	mu    *sync.Mutex
-	parts *[]scripted.Script // by seed, from 1
+// playbill are the parts of a theatre's model. Several parts of a test share it.
+type playbill struct {
+	mu       sync.Mutex
+	seeded   []scripted.Script // by seed, from 1
+	question map[string]scripted.Script
 }
 
 // theatreLibrary are the documents of a theatre: two of them have the same author, each has one subject.
@@ -38,10 +45,10 @@ var theatreLibrary = append(slices.Clone(dated),
 	file{"damp.md", "# Damp\n\nThe damp in the kitchen wall comes from a blocked gutter. Clearing it costs £80.\n"},
 )
 
-// openTheatre starts a server with its model, and an embedding model where it has one.
+// openTheatre starts a server with its model.
 func openTheatre(t *testing.T, env ...string) *theatre {
 	t.Helper()
-	th := &theatre{mu: &sync.Mutex{}, parts: &[]scripted.Script{}}
+	th := &theatre{playbill: &playbill{question: map[string]scripted.Script{}}}
 	th.model = newModel(t, scripted.Config{Record: 10_000, Script: th.play})
 	th.server = serve(t, newDir(t), append(th.model.env(), env...)...)
 	th.add(theatreLibrary...)
@@ -56,22 +63,32 @@ func (th *theatre) in(t *testing.T) *theatre {
 }
 
 // play is the script of the theatre's model.
-func (th *theatre) play(r scripted.Request) scripted.Reply {
-	th.mu.Lock()
-	part := scripted.Script(scripted.Librarian)
-	if r.Seed != nil {
-		part = (*th.parts)[*r.Seed-1]
+func (b *playbill) play(r scripted.Request) scripted.Reply {
+	b.mu.Lock()
+	part, known := b.question[r.Question()]
+	switch {
+	case r.Seed != nil:
+		part = b.seeded[*r.Seed-1]
+	case !known:
+		part = scripted.Librarian
 	}
-	th.mu.Unlock()
+	b.mu.Unlock()
 	return part(r)
 }
 
 // gives takes a part, and returns the seed for its questions.
-func (th *theatre) gives(part scripted.Script) int64 {
-	th.mu.Lock()
-	defer th.mu.Unlock()
-	*th.parts = append(*th.parts, part)
-	return int64(len(*th.parts))
+func (b *playbill) gives(part scripted.Script) int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.seeded = append(b.seeded, part)
+	return int64(len(b.seeded))
+}
+
+// answers takes the part for a question without a seed.
+func (b *playbill) answers(question string, part scripted.Script) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.question[question] = part
 }
 
 // told are the requests that the model got for a seed, in order.
@@ -81,10 +98,10 @@ func (th *theatre) told(seed int64) []scripted.Request {
 	})
 }
 
-// fields are those of a request's body.
+// jsonFields are those of a request's body.
 type jsonFields map[string]any
 
-// told is an answer of the agent, as far as these tests look at it: the fields of all its routes.
+// askedAnswer is an answer of the agent, as far as these tests look at it: the fields of all its routes.
 type askedAnswer struct {
 	ID, Status, Question, Answer, Response string
 	RunID                                  string `json:"run_id"`
@@ -184,6 +201,25 @@ func (a askedAnswer) names() (out []string) {
 	return out
 }
 
+// sidelong is a model that is asked for a plan and for judgements beside its turns: what it says to them, one after
+// another, and its part in the turns. Without a plan it says that the question is one part.
+func sidelong(plan string, judgements []string, turns scripted.Script) scripted.Script {
+	var judged atomic.Int32
+	return func(r scripted.Request) scripted.Reply {
+		switch last := r.Messages[len(r.Messages)-1].Text; {
+		case len(r.Tools) > 0:
+			return turns(r)
+		case strings.Contains(last, "Answer:"):
+			n := int(judged.Add(1)) - 1
+			return saying(judgements[min(n, len(judgements)-1)])
+		case plan != "":
+			return saying(plan)
+		default:
+			return saying(`[{"query":"` + last + `","reasoning":"one part","depends_on":[]}]`)
+		}
+	}
+}
+
 // inTurn is a model that says one reply after another. After the last one, or when it may call no tools, it says the
 // last.
 func inTurn(replies ...scripted.Reply) scripted.Script {
@@ -192,6 +228,16 @@ func inTurn(replies ...scripted.Reply) scripted.Script {
 			return replies[len(replies)-1]
 		}
 		return replies[min(r.Turn(), len(replies)-1)]
+	}
+}
+
+// searchingFor is a model that searches once, unless that was done for it, and says a sentence with its footnote.
+func searchingFor(tool, query, says string) scripted.Script {
+	return func(r scripted.Request) scripted.Reply {
+		if n := found(r, says); n != "" || r.NoTools || r.Turn() > 0 {
+			return saying(says + " " + n + ".")
+		}
+		return calling(tool, `{"query":"`+query+`"}`)
 	}
 }
 

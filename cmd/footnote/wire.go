@@ -121,15 +121,13 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 	if err != nil {
 		return nil, err
 	}
-	gather := func(
-		ctx context.Context, user string, req chat.RunRequest, most int,
-	) ([]corpus.Result, []chat.Step, []string, error) {
+	gather := func(ctx context.Context, user string, req chat.RunRequest, most int) (api.Gathered, error) {
 		g, err := a.runs.Gather(ctx, user, req, most)
-		return g.Results, g.Steps, g.Notes, err
+		return api.Gathered(g), err
 	}
 	a.server, err = server.New(server.Config{ //nolint:contextcheck // each request has its own
 		Keys: a.keys, UserLimits: set.limitTable(),
-		Gather: gather, Rules: a.runs.Rules, Stats: a.runs.Stats,
+		Gather: gather, GatherAlone: !set.AgentFallbackToFixedPipeline, Rules: a.runs.Rules, Stats: a.runs.Stats,
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log, Version: version,
 		ModelName: a.model, Models: a.runs.Models(), Toolsets: a.runs.Toolsets(), KeepDays: set.SessionKeepDays,
 		Offline: !set.withModel(), Samples: samples, Hosts: set.AllowedHosts, Checks: a.healthChecks(set),

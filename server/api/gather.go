@@ -12,10 +12,16 @@ import (
 	"footnote/server/httpio"
 )
 
-// Gather is what is found when a model chooses how to search: passages, best first, the steps, and notes.
-type Gather func(
-	ctx context.Context, user string, req chat.RunRequest, most int,
-) (results []corpus.Result, steps []chat.Step, notes []string, err error)
+// Gather lets a model choose how to search. What it found until it failed comes with the error.
+type Gather func(ctx context.Context, user string, req chat.RunRequest, most int) (Gathered, error)
+
+// Gathered is what is found when a model chooses how to search.
+type Gathered struct {
+	Results []corpus.Result // best first
+	Steps   []chat.Step
+	Notes   []string
+	Spent   chat.Spent
+}
 
 // gatherResults answers a query by the agent. ok is false when that can't serve: then the query is searched for
 // plainly, and the steps and notes of res say what the agent did and why that is not all.
@@ -37,19 +43,21 @@ func (a *Handlers) gatherResults(
 	req := chat.RunRequest{Message: q.Text, Namespace: body.Namespace, DocumentIDs: q.Documents, Config: chat.RunConfig{
 		RerankResults: &rerank,
 	}}
-	found, steps, notes, err := a.Gatherer(c.Request().Context(), httpio.Scope(c).User, req, q.Limit)
-	if chat.CodeOf(orNone(err)) == chat.CodeInvalid || chat.CodeOf(orNone(err)) == chat.CodeTooMany {
+	found, err := a.Gatherer(c.Request().Context(), httpio.Scope(c).User, req, q.Limit)
+	switch code := chat.CodeOf(orNone(err)); {
+	case code == chat.CodeInvalid, code == chat.CodeTooMany, err != nil && a.GatherAlone:
 		return res, false, err
 	}
 	if err != nil {
 		a.Log.WarnContext(c.Request().Context(), "the agent did not find passages", "error", err)
-		notes = append(notes, "The agent failed: this is what a search found.")
-	} else if len(found) == 0 {
-		notes = append(notes, "The agent found nothing that fits: this is what a search found.")
+		found.Notes = append(found.Notes, "The agent failed: this is what a search found.")
+	} else if len(found.Results) == 0 {
+		found.Notes = append(found.Notes, "The agent found nothing that fits: this is what a search found.")
 	}
-	ok = err == nil && len(found) > 0
+	ok = err == nil && len(found.Results) > 0
 	return newRetrieveResponse(
-		body.Query, find.PassagesOf(found), "agentic", steps, notes, time.Since(began).Milliseconds(),
+		body.Query, find.PassagesOf(found.Results), "agentic", found.Steps, found.Spent, found.Notes,
+		time.Since(began).Milliseconds(),
 	), ok, nil
 }
 

@@ -31,6 +31,8 @@ type Handlers struct {
 	Questions *ask.Questions
 	Searcher  *find.Searcher
 	Gatherer  Gather // lets the agent search for POST /agent/retrieve; nil: a plain search
+	// a plain search does not take the place of an agent that fails
+	GatherAlone bool
 	// what models are told with a budget, for the histories of sessions; nil: they have no system message
 	Rules   func(chat.Budget) string
 	Checks  []Check

@@ -168,11 +168,12 @@ type chunk struct {
 
 // newRetrieveResponse describes passages that were found by a strategy in steps.
 func newRetrieveResponse(
-	query string, found []find.SearchResult, strategy string, steps []chat.Step, notes []string, tookMS int64,
+	query string, found []find.SearchResult, strategy string, steps []chat.Step, spent chat.Spent, notes []string,
+	tookMS int64,
 ) RetrieveResponse {
 	res := RetrieveResponse{
 		Query: query, Chunks: make([]chunk, 0, len(found)), Total: len(found), Strategy: strategy,
-		AgentTrace: newAgentTrace(query, steps),
+		AgentTrace: newAgentTrace(query, steps, spent),
 		Notes:      httpio.NotNil(notes), LatencyMS: tookMS,
 	}
 	for _, r := range found {
@@ -214,6 +215,7 @@ func (a *Handlers) AgentRetrieve(c echo.Context) error {
 	}
 	steps, notes := append(res.AgentTrace.Steps, found.step), append(res.Notes, found.notes...)
 	return c.JSON(http.StatusOK, newRetrieveResponse(
-		body.Query, found.results, found.strategy, steps, notes, time.Since(began).Milliseconds(),
+		body.Query, found.results, found.strategy, steps,
+		chat.Spent{Tokens: res.AgentTrace.Tokens, Cost: res.AgentTrace.Cost}, notes, time.Since(began).Milliseconds(),
 	))
 }

@@ -20,7 +20,9 @@ type searchTrace struct {
 // agentTrace is a searchTrace with all that was done.
 type agentTrace struct {
 	searchTrace
-	Steps []chat.Step `json:"steps"`
+	Tokens chat.Tokens `json:"tokens"`         // that models took for it
+	Cost   *float64    `json:"cost,omitempty"` // of Tokens, when the models have a price
+	Steps  []chat.Step `json:"steps"`
 }
 
 // tracedCall is a call as it begins.
@@ -45,8 +47,11 @@ type tracedPlan struct {
 }
 
 // newAgentTrace tells steps as calls, their ends, and what was thought before them.
-func newAgentTrace(query string, steps []chat.Step) agentTrace {
-	t := agentTrace{searchTrace{Query: query, ToolCalls: []tracedCall{}, ToolResults: []tracedEnd{}}, steps}
+func newAgentTrace(query string, steps []chat.Step, spent chat.Spent) agentTrace {
+	t := agentTrace{
+		searchTrace: searchTrace{Query: query, ToolCalls: []tracedCall{}, ToolResults: []tracedEnd{}},
+		Tokens:      spent.Tokens, Cost: spent.Cost, Steps: steps,
+	}
 	var reasons []string
 	group := ""
 	for _, s := range steps {

@@ -49,11 +49,11 @@ func TestATraceTellsTurnsCallsAndTheirEnds(t *testing.T) {
 			Reasoning: "A factual question about: roof\nRules chose\nits words are plain\nPlanned 2 parts", Cost: &sum,
 		},
 	}
-	got := newAgentTrace("roof?", steps)
+	got := newAgentTrace("roof?", steps, chat.Spent{Tokens: chat.Tokens{In: 30, Out: 4}, Cost: &sum})
 	if diff := cmp.Diff(want, got.searchTrace); diff != "" {
 		t.Error(diff)
 	}
-	if len(got.Steps) != len(steps) {
-		t.Errorf("%d steps, want %d steps", len(got.Steps), len(steps))
+	if len(got.Steps) != len(steps) || got.Tokens.In != 30 || got.Cost != &sum {
+		t.Errorf("%d steps for %+v, want %d steps", len(got.Steps), got.Tokens, len(steps))
 	}
 }

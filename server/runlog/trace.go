@@ -103,10 +103,10 @@ func (t *Trace) sumSteps() {
 		t.Tokens, t.Cost = *done.Tokens, done.Cost
 		return
 	}
-	tokens, cost := t.Log.StepTokens()
-	t.Cost = cost
-	if tokens.In+tokens.Out > 0 {
-		t.Tokens = tokens
+	spent := t.Log.Spent()
+	t.Cost = spent.Cost
+	if spent.Tokens != (chat.Tokens{}) {
+		t.Tokens = spent.Tokens
 	}
 }
 
