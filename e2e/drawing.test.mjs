@@ -1,31 +1,11 @@
 // What a model writes is drawn within bounds, and its links say where they lead and ask before they do.
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import { audit, fits, inTab, launch, shot } from './browser.mjs'
 import { footnote, until } from './footnote.mjs'
+import { parrot } from './parrot.mjs'
 
 const table = n => `|${'a|'.repeat(n)}\n|${'-|'.repeat(n)}\n${'|\n'.repeat(n)}`
-
-/** A model's server that always says what says.text holds, in pieces. */
-async function parrot(says) {
-  const server = createServer((request, response) => {
-    if (request.method === 'GET') {
-      response.setHeader('Content-Type', 'application/json')
-      response.end(JSON.stringify({ object: 'list', data: [{ id: 'parrot', object: 'model' }] }))
-      return
-    }
-    request.resume().on('end', () => {
-      response.setHeader('Content-Type', 'text/event-stream')
-      const send = (delta, reason = null) => response.write(`data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'parrot', choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`)
-      for (let at = 0; at < says.text.length; at += 500) send({ role: 'assistant', content: says.text.slice(at, at + 500) })
-      send({}, 'stop')
-      response.end('data: [DONE]\n\n')
-    })
-  })
-  await new Promise(done => server.listen(0, '127.0.0.1', done))
-  return { url: `http://127.0.0.1:${server.address().port}/v1`, stop: () => new Promise(done => server.close(done)) }
-}
 
 describe('what a model writes', () => {
   const says = { text: '' }

@@ -8,6 +8,8 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"footnote/corpus/formula"
 )
 
 // The budget of one Markdown text, the same wherever it is drawn: in the live stream, on a loaded page and in an
@@ -40,22 +42,28 @@ func (a *account) spendWork(n int) (ok bool) {
 	return !a.over
 }
 
-// parseTree returns the tree of a text, or false if it is beyond the budget.
-func (m *Markdown) parseTree(source []byte) (doc ast.Node, ok bool) {
+// parseTree returns the tree of a text, or false if it is beyond the budget. unfinished is where a formula begins whose
+// end may come with more text, -1 if there is none.
+func (m *Markdown) parseTree(source []byte) (doc ast.Node, unfinished int, ok bool) {
 	if len(source) > maxMarkdown {
-		return nil, false
+		return nil, -1, false
 	}
 	a := &account{}
 	pc := parser.NewContext()
 	pc.Set(accountKey, a)
 	doc = m.md.Parser().Parse(text.NewReader(source), parser.WithContext(pc))
-	return doc, !a.over
+	unfinished = -1
+	if at, open := formula.Open(pc); open {
+		unfinished = at
+	}
+	return doc, unfinished, !a.over
 }
 
 // newParser is goldmark's parser with every construct metered that costs more than its length.
 func newParser() parser.Parser {
 	inline := append(parser.DefaultInlineParsers(),
 		util.Prioritized(meteredMarks{}, 0),
+		util.Prioritized(formulaParser{}, 140),
 		util.Prioritized(chipParser{}, 150)) // before links (200), so that [1] is a chip
 	blocks := []util.PrioritizedValue{
 		util.Prioritized(parser.NewSetextHeadingParser(), 100),
@@ -64,6 +72,7 @@ func newParser() parser.Parser {
 		util.Prioritized(meteredContainer{parser.NewListItemParser()}, 400),
 		util.Prioritized(parser.NewCodeBlockParser(), 500),
 		util.Prioritized(parser.NewATXHeadingParser(), 600),
+		util.Prioritized(formula.Block{}, 650),
 		util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
 		util.Prioritized(meteredContainer{parser.NewBlockquoteParser()}, 800),
 		util.Prioritized(parser.NewHTMLBlockParser(), 900),
@@ -192,6 +201,9 @@ func blockWeight(block ast.Node, most int) int {
 		n++
 		if link, ok := node.(*ast.Link); ok {
 			n += (len(link.Destination) + len(link.Title)) / 100
+		}
+		if f, ok := node.(*formulaNode); ok {
+			n += f.weight
 		}
 		if n > most {
 			return ast.WalkStop, nil

@@ -43,6 +43,12 @@ func costly(n int) map[string]string {
 		"addresses": r(" http://a.b/", n/12), "lines with brackets": r("[a]\n", n/4),
 		"chips": r("[1]", n/3), "lines": r("a\n", n/2), "rules": r("---\n\n", n/5), "headings": r("# a\n", n/4),
 		"underlined headings": r("a\n=\n", n/4), "fences": r("```\n\n", n/5), "items": r("- a\n", n/4),
+		"formulas": r(`\(x^2\) `, n/8), "open formulas": r(`\(x \[y $z `, n/10), "dollars": r("$", n),
+		"prices":                  r("$5 ", n/3),
+		"letters between dollars": r("$a", n/2), "one formula": `\(` + r("x", n) + `\)`,
+		"formulas in items": r("- $$\n", n/5),
+		"formulas on lines": r("$$\nx\n", n/5), "deep formulas": r(`\(`+r("{", 30)+r("}", 30)+`\) `, n/65),
+		"unknown formulas": r(`$\a$ `, n/5), "open lines": r("\\[\n$$\n", n/6), "backslashes": r(`\`, n),
 		"escaped bars": "|a|\n|-|\n|" + r("`\\|`", n/4) + "|\n",
 	}
 }

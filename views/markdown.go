@@ -19,6 +19,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"footnote/chat"
+	"footnote/corpus/formula"
 	words "footnote/corpus/text"
 )
 
@@ -55,7 +56,7 @@ func newMarkdown(away func(address string) string) *Markdown {
 	policy.RequireParseableURLs(true)
 	policy.AllowRelativeURLs(false)
 	policy.AllowNoAttrs().OnElements("fn-note", "fn-end")
-	policy.AllowAttrs("n").Matching(bluemonday.Integer).OnElements("fn-chip")
+	policy.AllowAttrs("n").Matching(bluemonday.Integer).OnElements("fn-chip", "fn-math")
 	return &Markdown{md: md, policy: policy, away: away}
 }
 
@@ -84,7 +85,12 @@ func (m *Markdown) drawMarked(
 		src = holdBack(src)
 	}
 	source := []byte(src)
-	doc, ok := m.parseTree(source)
+	doc, unfinished, ok := m.parseTree(source)
+	if ok && open && unfinished >= 0 { // a formula whose end is not there yet is not shown
+		src = holdBack(src[:unfinished])
+		source = []byte(src)
+		doc, _, ok = m.parseTree(source)
+	}
 	if !ok {
 		return tail{}, false
 	}
@@ -95,11 +101,13 @@ func (m *Markdown) drawMarked(
 		if t.weight += t.open; t.weight > most {
 			return tail{}, false
 		}
+		drawn := formulasOf(node)
 		buf.Reset()
 		if err := m.md.Renderer().Render(&buf, source, node); err != nil {
 			continue // a bytes.Buffer does not fail, and our renderers don't
 		}
-		t.blocks = append(t.blocks, Block{N: first + len(t.blocks), HTML: m.finishHTML(buf.Bytes(), cite)})
+		html := putFormulas(m.finishHTML(buf.Bytes(), cite), drawn)
+		t.blocks = append(t.blocks, Block{N: first + len(t.blocks), HTML: html})
 		if node.NextSibling() == nil && len(t.blocks) > 1 && node.Pos() > 0 {
 			t.settled = lineStart(src, node.Pos())
 		}
@@ -275,6 +283,8 @@ func (chipRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 		return ast.WalkSkipChildren, nil
 	})
 	r.Register(kindNote, renderNote)
+	r.Register(kindFormula, renderFormula)
+	r.Register(formula.KindBlock, renderFormulaBlock)
 	r.Register(extast.KindTaskCheckBox, func(
 		w util.BufWriter, _ []byte, node ast.Node, entering bool,
 	) (ast.WalkStatus, error) {

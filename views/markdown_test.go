@@ -29,6 +29,10 @@ func whole(t *testing.T, src string, unsupported ...string) string {
 	return b.String()
 }
 
+// mathElements are all that a drawn formula may have.
+var mathElements = strings.Fields("math semantics annotation mrow mi mn mo mtext mspace mfrac msqrt mroot msub msup " +
+	"msubsup munder mover munderover mtable mtr mtd mstyle mphantom")
+
 // harm lists what a document must not hold: scripts, handlers, addresses that are not ours or the reader's to follow.
 func harm(t *testing.T, doc string) []string {
 	t.Helper()
@@ -43,8 +47,11 @@ func harm(t *testing.T, doc string) []string {
 		}
 		switch n.Data {
 		case "script", "style", "iframe", "object", "embed", "img", "video", "audio", "base", "meta", "form", "input",
-			"svg", "math":
+			"svg", "annotation-xml":
 			found = append(found, "<"+n.Data+">")
+		}
+		if n.Namespace == "math" && !slices.Contains(mathElements, n.Data) {
+			found = append(found, "<math "+n.Data+">")
 		}
 		for _, a := range n.Attr {
 			name := strings.ToLower(a.Key)
@@ -73,6 +80,10 @@ func TestHostileAnswersDoNothing(t *testing.T) {
 		`<style>*{background:url(//evil.example)}</style>`,
 		"~~~\" onmouseover=\"alert(1)\nx\n~~~", "\uE0001\uE001<b onclick=x>",
 		"![a][b]\n\n[b]: http://evil.example/x.png", "[1] <form action=/chat><input name=message></form>",
+		`\(\href{javascript:alert(1)}{x}\)`, `$\text{<img src=x onerror=alert(1)>}$`, `$$\style{background:url(//e.x)}{x}$$`,
+		`\[ \class{x" onclick="alert(1)}{<script>alert(1)</script>} \]`, `$<script>alert(1)</script>$`,
+		`$\includegraphics{http://e.x/a.png}$ $\text{</annotation></math><script>}$`, `<fn-math n="0"></fn-math> $x$`,
+		"$$\n</annotation><img src=x onerror=alert(1)>\n$$", `$\text{"><a href="javascript:alert(1)">}$`,
 		"<hx-partial hx-target=body><p>gone</p></hx-partial>", "<math><mtext><script>alert(1)</script></mtext></math>",
 	} {
 		if found := harm(t, whole(t, src)); len(found) > 0 {
@@ -97,7 +108,9 @@ func TestMarkdownOfAnswers(t *testing.T) {
 		{"tables scroll by themselves and keep their alignment", "|a|b|\n|-|-:|\n|1|2|", `<td align="right">2</td>`},
 		{"code has its language and a copy button", "```go\nx := 1\n```",
 			`<span>go</span><button class="btn bare small" type="button" data-do="copy">`},
-		{"maths stays readable", `$\frac{1}{n}\sum x_i$ and $a_1 + b_1$`, `$\frac{1}{n}\sum x_i$ and $a_1 + b_1$`},
+		{"formulas are drawn", `$\frac{1}{n}\sum x_i$ and $a_1 + b_1$`, `<p><math><semantics><mrow><mfrac><mn>1</mn>` +
+			`<mi>n</mi></mfrac><mo>∑</mo><msub><mi>x</mi><mi>i</mi></msub></mrow><annotation encoding="application/x-tex">` +
+			`\frac{1}{n}\sum x_i</annotation></semantics></math> and <math>`},
 		{"a list of tasks says what is done", "- [ ] open\n- [x] done", "\u2611\ufe0e done"},
 		{"a tag is text: words of a document don't vanish", "A map of <K, V> or <T>.",
 			"A map of &lt;K, V&gt; or &lt;T&gt;."},

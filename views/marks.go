@@ -138,6 +138,8 @@ func leavesOf(doc ast.Node, source []byte) []leaf {
 			}
 		case *chipNode:
 			out = append(out, leaf{n, n.start, n.stop})
+		case *formulaNode:
+			out = append(out, leaf{n, n.start, n.stop})
 		}
 		return ast.WalkContinue, nil
 	})

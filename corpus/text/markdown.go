@@ -15,11 +15,11 @@ var (
 )
 
 // EscapeMarkdown returns Markdown that shows s as it is, its white space collapsed: as words of a paragraph, a list
-// item or a heading. It escapes only what would mean something, so that most sentences stay as they are. It is not
-// for a cell of a table, where a bar would end the cell, nor for code.
+// item or a heading. It escapes only what would mean something, so that most sentences stay as they are. Formulas in
+// TeX stay formulas. It is not for a cell of a table, where a bar would end the cell, nor for code.
 func EscapeMarkdown(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
-	if !strings.ContainsAny(s, "\\`*_[]<&~#-+>=:.)") {
+	if !strings.ContainsAny(s, "\\`*_[<&~#-+>=:.)$") {
 		return s
 	}
 	var b strings.Builder
@@ -40,9 +40,20 @@ func EscapeMarkdown(s string) string {
 func escapeFrom(b *strings.Builder, s string, from int) {
 	for i := from; i < len(s); i++ {
 		c := s[i]
+		if c == '\\' || c == '$' {
+			if f, ok, _ := ReadFormula(s, i); ok && !inAddress(s[:i]) {
+				b.WriteString(s[f.Start:f.End])
+				i = f.End - 1
+				continue
+			}
+		}
 		switch c {
-		case '\\', '`', '[', ']':
+		case '\\', '`', '[': // without its bracket, a "]" is one of the text, and \[ begins no formula
 			b.WriteByte('\\')
+		case '$':
+			if i+1 == len(s) || s[i+1] < '0' || s[i+1] > '9' { // an amount of money is no formula
+				b.WriteByte('\\')
+			}
 		case '*', '~', '_':
 			before, _ := utf8.DecodeLastRuneInString(s[:i])
 			after, _ := utf8.DecodeRuneInString(s[i+1:])
@@ -62,6 +73,12 @@ func escapeFrom(b *strings.Builder, s string, from int) {
 		}
 		b.WriteByte(c)
 	}
+}
+
+// inAddress reports whether the last word of a text is, or holds, the beginning of a web address.
+func inAddress(before string) bool {
+	word := before[strings.LastIndexByte(before, ' ')+1:]
+	return strings.Contains(word, "://") || strings.Contains(strings.ToLower(word), "www.")
 }
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

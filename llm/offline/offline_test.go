@@ -161,7 +161,7 @@ func TestWithoutToolsItAnswersFromWhatItHas(t *testing.T) {
 			got += part.Marker()
 		}
 	}
-	if want := "> The boiler was installed in 2016. See \\[3\\] for details. [4]"; !strings.Contains(got, want) {
+	if want := "> The boiler was installed in 2016. See \\[3] for details. [4]"; !strings.Contains(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -1,5 +1,6 @@
 // The timeline: live seconds, expand all, raw output on demand, copying.
 import { $, $$, load, onClick, word } from './page.js'
+import { textWithTeX } from './formulas.js'
 import { meter } from './stream.js'
 
 // Seconds count up from what the server said, by this machine's own clock.
@@ -70,5 +71,5 @@ onClick('[data-do="copy-answer"]', button => {
     const title = $('.source-title', row)
     return `[${$('.cite', row).dataset.n}] ${[title, $('.loc', row)].filter(Boolean).map(part => part.textContent).join(', ')}`
   })
-  copy(button, [$$('.answer .md', turn).map(block => ($('.plain', block) || block).innerText).join('\n\n').replaceAll('\u2060', ''), sources.join('\n')].filter(Boolean).join('\n\n'))
+  copy(button, [$$('.answer .md', turn).map(block => textWithTeX($('.plain', block) || block)).join('\n\n'), sources.join('\n')].filter(Boolean).join('\n\n'))
 })

@@ -1,0 +1,184 @@
+package text
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Formula is a TeX formula between \( and \), \[ and \], two dollars, or two pairs of dollars.
+type Formula struct {
+	Start, End int    // bytes, with its delimiters
+	TeX        string // between them
+	Display    bool   // it stands on a line of its own
+}
+
+// MaxFormula is the length of the longest formula in bytes, with its delimiters; longer ones are text.
+const MaxFormula = 64 << 10
+
+// MaxOpenFormula is how many bytes of an unfinished formula there may be while more text is waited for.
+const MaxOpenFormula = 4000
+
+// Behind a single dollar, which is money more often, both are shorter.
+const (
+	maxDollar     = 2000
+	maxOpenDollar = 200
+)
+
+// ReadFormula reads the formula that begins at a byte of s, which is one block of Markdown outside of code; a formula
+// ends before a blank line. open means that text which follows s may make one of what is none yet, or the reverse.
+func ReadFormula(s string, at int) (f Formula, ok, open bool) {
+	rest := s[at:min(len(s), at+MaxFormula)]
+	switch {
+	case strings.HasPrefix(rest, `\(`):
+		f, ok, open = readBracketed(rest, ')')
+	case strings.HasPrefix(rest, `\[`):
+		if f, ok, open = readBracketed(rest, ']'); ok && !isDisplayTeX(f.TeX) {
+			return Formula{}, false, false
+		}
+	case strings.HasPrefix(rest, "$"):
+		before := byte(' ')
+		if at > 0 {
+			before = s[at-1]
+		}
+		f, ok, open = readDollars(rest, before)
+	case rest == `\`:
+		return Formula{}, false, true
+	}
+	f.Start, f.End = at, at+f.End
+	return f, ok, open
+}
+
+// Formulas returns the formulas of one block of Markdown, in order. What stands in one of the places, such as code
+// spans, which are in order, is passed over.
+func Formulas(s string, passed [][2]int) []Formula {
+	var out []Formula
+	for i := 0; i < len(s); i++ {
+		next := strings.IndexAny(s[i:], `\$`)
+		if next < 0 {
+			break
+		}
+		i += next
+		for len(passed) > 0 && passed[0][1] <= i {
+			passed = passed[1:]
+		}
+		if len(passed) > 0 && i >= passed[0][0] {
+			i = passed[0][1] - 1
+			continue
+		}
+		f, ok, _ := ReadFormula(s, i)
+		switch {
+		case ok:
+			out = append(out, f)
+			i = f.End - 1
+		case s[i] == '\\':
+			i++ // what it escapes
+		}
+	}
+	return out
+}
+
+// readBracketed reads from \( to \), or from \[ to \].
+func readBracketed(s string, closing byte) (f Formula, ok, open bool) {
+	opening := s[1]
+	for i := 2; i < len(s); i++ {
+		switch {
+		case s[i] == '\n' && isBlankLine(s[i+1:]):
+			return Formula{}, false, false
+		case s[i] != '\\':
+		case i+1 == len(s) || s[i+1] == opening:
+			return Formula{}, false, i+1 == len(s) && len(s) <= MaxOpenFormula
+		case s[i+1] == closing:
+			tex := s[2:i]
+			return Formula{End: i + 2, TeX: tex, Display: closing == ']'}, strings.TrimSpace(tex) != "", false
+		default:
+			i++
+		}
+	}
+	return Formula{}, false, len(s) <= MaxOpenFormula
+}
+
+// isDisplayTeX reports whether what stands between \[ and \] is a formula: in Markdown the same characters are
+// brackets that make no link, as in "\[1\]".
+func isDisplayTeX(tex string) bool {
+	return strings.ContainsAny(tex, `\^_=<>+`) || strings.ContainsAny(tex[:1], " \t\n")
+}
+
+// readDollars reads from $ to $, or from $$ to $$, with the rules that keep prices apart: $5 and $10, US$ 5, 5$.
+func readDollars(s string, before byte) (f Formula, ok, open bool) {
+	if before == '$' || before == '\\' {
+		return Formula{}, false, false
+	}
+	size := runOf(s, '$')
+	if size > 2 || size == 1 && isASCIIWord(before) {
+		return Formula{}, false, false
+	}
+	if len(s) == size {
+		return Formula{}, false, true
+	}
+	if next, _ := utf8.DecodeRuneInString(s[1:]); size == 1 && unicode.IsSpace(next) {
+		return Formula{}, false, false
+	}
+	end, most := 0, MaxOpenFormula
+	if size == 1 {
+		s, most = s[:min(len(s), maxDollar)], maxOpenDollar
+	}
+	for i := size; i < len(s) && end == 0; i++ {
+		switch {
+		case s[i] == '\n' && isBlankLine(s[i+1:]):
+			return Formula{}, false, false
+		case s[i] == '\\':
+			i++
+		case s[i] == '$':
+			end = i
+		}
+	}
+	if end == 0 {
+		return Formula{}, false, len(s) <= most && !(size == 1 && amountInProse.MatchString(s[1:]))
+	}
+	f = Formula{End: end + size, TeX: s[size:end], Display: size == 2}
+	if size == 2 {
+		if end+1 == len(s) {
+			return Formula{}, false, true
+		}
+		return f, s[end+1] == '$' && strings.TrimSpace(f.TeX) != "", false
+	}
+	if !isInlineTeX(f.TeX, s[end+1:]) {
+		return Formula{}, false, false
+	}
+	return f, true, f.End == len(s)
+}
+
+// amountInProse is what follows a dollar that is one of money: an amount, then a word.
+var amountInProse = regexp.MustCompile(`^[0-9][0-9.,'’]*\s+\p{L}(?:\p{L}|\s+\p{L})`)
+
+// isInlineTeX reports whether what stands between two dollars is a formula, by its ends and by what follows: the
+// second dollar of two prices has a space before it or a number behind it.
+func isInlineTeX(tex, after string) bool {
+	last, _ := utf8.DecodeLastRuneInString(tex)
+	if unicode.IsSpace(last) || amountInProse.MatchString(tex) {
+		return false
+	}
+	switch {
+	case after == "" || !isASCIIWord(after[0]) && after[0] != '$':
+		return true
+	case after[0] == '$' || after[0] >= '0' && after[0] <= '9' || tex[0] >= '0' && tex[0] <= '9':
+		return false
+	default: // "the $n$th" is one, "$HOME/$USER" is none
+		return isWord(last) || last == '}' || last == ')'
+	}
+}
+
+// isBlankLine reports whether a text begins with a blank line.
+func isBlankLine(s string) bool {
+	s = strings.TrimLeft(s, " \t\r>")
+	return s != "" && s[0] == '\n'
+}
+
+// runOf is how many times a character stands at the beginning of s.
+func runOf(s string, char byte) int { return len(s) - len(strings.TrimLeft(s, string(char))) }
+
+func isASCIIWord(c byte) bool {
+	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+}

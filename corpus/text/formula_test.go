@@ -1,0 +1,90 @@
+package text
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestFormulasAreToldFromMoney(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		want string // the formulas, joined by " ~ "
+	}{
+		{`The optimum is \( p^* = \frac{a}{b} \).`, `\( p^* = \frac{a}{b} \)`},
+		{`So \[ x = 1 \] holds.`, `\[ x = 1 \]`},
+		{"\\[\na\n+ b\n\\]", "\\[\na\n+ b\n\\]"},
+		{`We have $x^2$, $$y$$ and $n$-te, the $n$th of $k_{i}$s.`, `$x^2$ ~ $$y$$ ~ $n$ ~ $n$ ~ $k_{i}$`},
+		{`値は$x$です、$5$と$y$。`, `$x$ ~ $5$ ~ $y$`},
+		{`costs \$5 and $\text{\$}x$`, `$\text{\$}x$`},
+		{`$a$ $b$`, `$a$ ~ $b$`},
+		{`|$x$|$y$|`, `$x$ ~ $y$`},
+		{`\(x\)\(y\)`, `\(x\) ~ \(y\)`},
+		{`\[ a \\[2pt] b \]`, `\[ a \\[2pt] b \]`},
+		{`$0.05$ and $p < 0.05$`, `$0.05$ ~ $p < 0.05$`},
+		{`$x$`, `$x$`},
+
+		{`$5 and $10`, ""},
+		{`$5-$10, $5–$10, $5/$10`, ""},
+		{`US$ 5 and US$5, then $x$`, `$x$`},
+		{`between $5 and 10$ a day`, ""},
+		{`$1,000 (or $x) is more than $2`, ""},
+		{`| $5 | $10 |`, ""},
+		{`|$5|$10|`, ""},
+		{`10$-20$`, ""},
+		{`$100 million and 20$`, ""},
+		{`$HOME/$USER and $PATH`, ""},
+		{`$$$ and $$$`, ""},
+		{`$ x $`, ""},
+		{`$$ $$`, ""},
+		{`\(\)`, ""},
+		{`See \[1\] and \[TODO\], \[…\], \[sic\]`, ""},
+		{"\\( a\n\nb \\)", ""},
+		{"$a\n  \nb$", ""},
+		{`\\(a\\)`, ""},
+		{`\$x$ y`, ""},
+		{`\( a \( b \)`, `\( b \)`},
+	} {
+		var got []string
+		for _, f := range Formulas(c.in, nil) {
+			got = append(got, c.in[f.Start:f.End])
+		}
+		if joined := strings.Join(got, " ~ "); joined != c.want {
+			t.Errorf("%q has the formulas %q, want %q", c.in, joined, c.want)
+		}
+	}
+}
+
+// A formula never appears and goes again while its text comes: what is not held back is drawn as it is at the end.
+func TestAnOpenFormulaIsWaitedFor(t *testing.T) {
+	for _, c := range []struct {
+		in       string
+		ok, open bool
+	}{
+		{`\(x`, false, true}, {`\`, false, true}, {`\(x\`, false, true}, {`\(x\)`, true, false},
+		{"$", false, true}, {"$x", false, true}, {"$x$", true, true}, {"$x$ ", true, false}, {"$x$1", false, false},
+		{"$5", false, true}, {"$5 pe", false, false}, {"$5 and $", false, false},
+		{"$$", false, true}, {"$$x$", false, true}, {"$$x$$", true, false},
+		{"$x" + strings.Repeat("y", maxOpenDollar), false, false},
+		{`\[` + strings.Repeat("y", MaxOpenFormula), false, false},
+	} {
+		if _, ok, open := ReadFormula(c.in, 0); ok != c.ok || open != c.open {
+			t.Errorf("%.20q: a formula %v, may change %v; want %v, %v", c.in, ok, open, c.ok, c.open)
+		}
+	}
+}
+
+func FuzzFormulas(f *testing.F) {
+	for _, s := range []string{`a \(b\) $c$ $$d$$ \[ e \]`, `$5 and $10`, "\\[\n\n\\]", `\\$`, "`$x$`", "$é$ü", `\`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		end := 0
+		for _, found := range Formulas(s, nil) {
+			if found.Start < end || found.End <= found.Start || found.End > len(s) ||
+				!strings.Contains(s[found.Start:found.End], found.TeX) || strings.TrimSpace(found.TeX) == "" {
+				t.Fatalf("%q: formula %+v behind %d", s, found, end)
+			}
+			end = found.End
+		}
+	})
+}

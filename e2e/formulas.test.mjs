@@ -1,0 +1,110 @@
+// Formulas in answers are drawn, and copied as they were written.
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { audit, fits, inTab, launch, shot } from './browser.mjs'
+import { footnote, until } from './footnote.mjs'
+import { parrot } from './parrot.mjs'
+
+const answer = String.raw`## The optimum $p^*$
+
+The optimum is \( p^* = \frac{a}{b} \), it costs $5 and $10, and the roots of a quadratic are
+
+\[
+x = \frac{-b \pm \sqrt{b^2 - 4ac}}{2a}
+\]
+
+- With $a_1 < 5$ the share is $\tfrac{1}{2}$.
+- Code stays code: ${'`\\(x\\)`'} and ${'`$y$`'}.
+
+| Variable | Price |
+|---|---|
+| $\sigma^2$ | $5 |
+
+$$
+\begin{aligned}
+f(x) &= \sum_{i=1}^{n} x_i \int_0^\infty e^{-t^2}\,dt \\
+&= \begin{cases} 1 & \text{if } x > 0 \\ 0 & \text{otherwise} \end{cases}
+\end{aligned}
+$$
+
+\[ \boxed{\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix} \vec{v} = \hat{\beta}} \qquad \unknown{x} \]
+
+$$\boxed{\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix} \vec{v} = \hat{\beta} + \begin{array}{l|c} a & b \\ \hline c & d \end{array} + \cancel{x} + \underbrace{a + b + c + d + e + f + g + h + i + j + k}_{\text{eleven letters}} \xrightarrow{\text{limit}} \infty}$$
+`
+
+describe('formulas', () => {
+  const says = { text: answer, size: 7 }
+  let browser, model, server
+  before(async () => {
+    browser = await launch()
+    model = await parrot(says)
+    server = await footnote({ OPENAI_BASE_URL: model.url, OPENAI_MODEL: 'parrot' })
+  }, { timeout: 60_000 })
+  after(async () => {
+    await browser?.close()
+    await server?.stop()
+    await model?.stop()
+  })
+  const tab = (body, options) => () => inTab(browser, { baseURL: server.url, ...options }, body)
+
+  async function answered(page) {
+    const asked = await (await fetch(`${server.url}/chat`, {
+      method: 'POST', headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
+      body: JSON.stringify({ message: 'What is the optimum?', context_text: 'The roof is sound.' }),
+    })).json()
+    await until(async () => (await server.json(`/agent/runs/${asked.run_id}`)).status !== 'running', 'the run is over')
+    await page.goto(`/c/${asked.session_id}`)
+    const turn = page.getByTestId('turn').last()
+    await turn.locator('math').first().waitFor()
+    return turn
+  }
+
+  it('are drawn as MathML', tab(async page => {
+    const turn = await answered(page)
+    const box = selector => turn.locator(selector).first().evaluate(node => {
+      const { width, height } = node.getBoundingClientRect()
+      return { width, height, top: node.children[0]?.getBoundingClientRect().bottom, bottom: node.children[1]?.getBoundingClientRect().top }
+    })
+    const fraction = await box('.math-line mfrac')
+    assert.ok(fraction.width > 60 && fraction.height > 30, `a fraction of ${fraction.width} × ${fraction.height}`)
+    assert.ok(fraction.top < fraction.bottom, 'the numerator stands above the denominator')
+    const parts = await turn.locator('.math-line munderover').first().evaluate(node => [...node.children].map(child => child.getBoundingClientRect().top))
+    assert.ok(parts[2] < parts[0] && parts[0] < parts[1], `limits stand above and below their sum: ${parts}`)
+    assert.equal(await turn.locator('math').count(), 8)
+    assert.equal(await turn.locator('code.tex').count(), 1)
+    assert.match(await turn.innerText(), /it costs \$5 and \$10, and/)
+    assert.deepEqual(await turn.locator('li code').allTextContents(), ['\\(x\\)', '$y$'])
+    assert.match(await turn.locator('td').last().innerText(), /^\$5/)
+    await audit(page, 'formulas')
+    await shot(page, 'formulas')
+    await page.mouse.wheel(0, 4000)
+    await shot(page, 'formulas-below')
+    await page.setViewportSize({ width: 390, height: 844 })
+    await fits(page)
+    await audit(page, 'formulas')
+    await shot(page, 'formulas-narrow')
+  }))
+
+  it('are copied as TeX', tab(async (page, { context }) => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    const turn = await answered(page)
+    await turn.hover()
+    await turn.getByRole('button', { name: 'Copy', exact: true }).last().click()
+    const all = await page.evaluate(() => navigator.clipboard.readText())
+    assert.ok(all.includes(String.raw`The optimum is \(p^* = \frac{a}{b}\), it costs $5 and $10`), all)
+    assert.ok(all.includes(String.raw`\[ x = \frac{-b \pm \sqrt{b^2 - 4ac}}{2a} \]`), all)
+    // from within one formula to within the next
+    await page.evaluate(() => {
+      const [first, second] = document.querySelectorAll('.answer p math')
+      getSelection().setBaseAndExtent(first.querySelector('mo').firstChild, 0, second.querySelector('mo').firstChild, 1)
+    })
+    await page.keyboard.press('ControlOrMeta+C')
+    const part = await page.evaluate(() => navigator.clipboard.readText())
+    assert.ok(part.startsWith(String.raw`\(p^* = \frac{a}{b}\), it costs`) && part.endsWith(String.raw`{2a} \]`), part)
+  }))
+
+  it('are there without JavaScript', tab(async page => {
+    const turn = await answered(page)
+    assert.equal(await turn.locator('math').count(), 8)
+  }, { javaScriptEnabled: false }))
+})

@@ -1,0 +1,115 @@
+package views
+
+import (
+	"errors"
+	"html"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"footnote/corpus/formula"
+	"footnote/views/mathml"
+)
+
+// formulaNode is a formula as it is drawn.
+type formulaNode struct {
+	ast.BaseInline
+	html        string
+	weight      int // nodes
+	start, stop int // in the source
+	place       int // among the formulas of its block
+}
+
+var kindFormula = ast.NewNodeKind("DrawnFormula")
+
+// Kind implements ast.Node.
+func (*formulaNode) Kind() ast.NodeKind { return kindFormula }
+
+// Dump implements ast.Node.
+func (n *formulaNode) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
+
+// formulaParser draws formulas while Markdown is parsed, so that their nodes count like all others.
+type formulaParser struct{ formula.Inline }
+
+// Parse implements parser.InlineParser.
+func (p formulaParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	found, ok := p.Inline.Parse(parent, block, pc).(*formula.Node)
+	if !ok {
+		return nil
+	}
+	n := &formulaNode{start: found.Start, stop: found.End}
+	n.html, n.weight = drawFormula(found.Source, found.TeX, found.Display)
+	return n
+}
+
+// drawFormula returns a formula as HTML, and its nodes. One that can't be drawn is its source, as code, for which a
+// reason is given where the formula is too large.
+func drawFormula(source, tex string, display bool) (drawn string, nodes int) {
+	markup, nodes, err := mathml.Draw(tex, display)
+	switch {
+	case errors.Is(err, mathml.ErrTooLarge):
+		return `<code class="tex" title="` + txtFormulaTooLarge + `">` + html.EscapeString(source) + `</code>`, 1
+	case err != nil:
+		return `<code class="tex">` + html.EscapeString(source) + `</code>`, 1
+	case display:
+		return `<span class="math-line" tabindex="0">` + markup + `</span>`, nodes
+	default:
+		return markup, nodes
+	}
+}
+
+// A formula stands as an element of ours until the model's HTML is made safe, as a citation does: MathML comes from
+// our own package alone, and the sanitizer knows none of its elements.
+const formulaOpen = `<fn-math n="`
+
+var formulaMark = regexp.MustCompile(`<fn-math n="(\d{1,6})"></fn-math>`)
+
+// renderFormula writes the place of a formula.
+func renderFormula(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		_, _ = w.WriteString(formulaOpen + strconv.Itoa(node.(*formulaNode).place) + `"></fn-math>`)
+	}
+	return ast.WalkSkipChildren, nil
+}
+
+// renderFormulaBlock writes a paragraph that begins with a formula.
+func renderFormulaBlock(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		_, _ = w.WriteString("<p>")
+	} else {
+		_, _ = w.WriteString("</p>\n")
+	}
+	return ast.WalkContinue, nil
+}
+
+// formulasOf numbers the formulas of a block and returns what they are drawn as.
+func formulasOf(block ast.Node) []string {
+	var drawn []string
+	_ = ast.Walk(block, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if n, ok := node.(*formulaNode); ok && entering {
+			n.place = len(drawn)
+			drawn = append(drawn, n.html)
+		}
+		return ast.WalkContinue, nil
+	})
+	return drawn
+}
+
+// putFormulas puts drawn formulas into HTML that was made safe.
+func putFormulas(s string, drawn []string) string {
+	if len(drawn) == 0 || !strings.Contains(s, formulaOpen) {
+		return s
+	}
+	return formulaMark.ReplaceAllStringFunc(s, func(mark string) string {
+		n, err := strconv.Atoi(formulaMark.FindStringSubmatch(mark)[1])
+		if err != nil || n >= len(drawn) {
+			return ""
+		}
+		return drawn[n]
+	})
+}
