@@ -83,6 +83,10 @@ func (l *Library) Watch(ctx context.Context, s chat.Scope, id string) (Document,
 	return d, changed, err
 }
 
+// Changes returns a channel that is closed at the next change of any document's state or progress, whoever owns it. It
+// sees what Watch sees.
+func (l *Library) Changes() <-chan struct{} { return l.changes.watchDocument("") }
+
 // Changed wakes who watches a document, or any for the empty id, as another replica has changed it.
 func (l *Library) Changed(id string) {
 	if id == "" {

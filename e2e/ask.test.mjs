@@ -16,11 +16,12 @@ inBothModes({ delay: 20 }, { empty: true }, (at, withModel) => {
   it('takes a PDF and a Markdown file that are dropped anywhere', at.tab(async page => {
     await page.goto('/')
     await drop(page, { 'survey.pdf': at.survey, 'warranty.md': warranty })
-    await page.waitForURL('**/documents')
-    const { documents } = await at.server.json('/documents')
+    await page.locator('#q').waitFor()
+    const { documents } = await until(async () => { const list = await at.server.json('/documents'); return list.documents.length === 2 && list }, 'both are taken')
     assert.deepEqual(documents.map(d => d.filename).sort(), ['survey.pdf', 'warranty.md'])
     for (const d of documents) await ready(at.server, d.id)
     at.documents = Object.fromEntries(documents.map(d => [d.filename, d.id]))
+    await page.goto('/documents')
     for (const d of documents) await page.locator('#main').getByText(d.filename).first().waitFor()
   }))
 

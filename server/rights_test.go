@@ -107,6 +107,8 @@ var rights = map[string]right{
 	"GET /find":                         {want: 200},
 	"GET /choose":                       {want: 200},
 	"GET /d/:id":                        {},
+	"GET /documents/events":             {want: 200},
+	"GET /documents/states":             {want: 200},
 	"GET /leave":                        {want: 400},
 	"POST /documents/:id/delete":        {},
 	"GET /runs/:id/stream":              {},

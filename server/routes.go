@@ -110,6 +110,8 @@ func (s *Server) pageRoutes(e *echo.Echo) {
 	e.GET("/find", s.page.Find)
 	e.GET("/choose", s.page.Choices)
 	e.GET("/d/:id", s.page.Document)
+	e.GET("/documents/events", s.page.LibraryEvents)
+	e.GET("/documents/states", s.page.DocumentStates)
 	e.GET("/leave", s.page.Leave)
 	e.POST("/documents/:id/delete", s.api.DeleteDocumentForm)
 	e.GET("/runs/:id/stream", s.page.Stream)

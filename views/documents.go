@@ -157,6 +157,9 @@ func (q DocumentsQuery) dateOrder() (next, arrow string) {
 	return "", ""
 }
 
+// empty reports whether the page is one that offers ways to begin.
+func (p DocumentsPage) empty() bool { return p.Counts.Documents == 0 && !p.Query.narrowed() }
+
 // summary says how much the library holds.
 func (p DocumentsPage) summary() string {
 	if p.Counts.Documents == 0 {

@@ -83,7 +83,8 @@ var toolsetWords = map[string]string{
 type Chooser struct {
 	Documents []corpus.Document // the newest ones, or those that a search found
 	Chosen    []corpus.Document
-	Ready     int // how many there are in all
+	Ready     int // how many can be chosen in all
+	All       int // those that are not ready included
 }
 
 // all is the label for all documents.

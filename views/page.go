@@ -15,6 +15,7 @@ type Page struct {
 	Sessions   []chat.Session
 	Session    string // id of the one that is open
 	Documents  int
+	Seen       string // what the page shows of the library; another word when that is something else
 	Place      string // which entry of the menu is current: "new", "documents" or empty
 	Model      string
 	Offline    bool
@@ -63,7 +64,6 @@ type Composer struct {
 	Refused   Refusal
 	RunID     string // of the run under way; empty: a question can be sent
 	Budget    chat.Budget
-	Documents int
 	Choose    Chooser
 	Options   Options
 	Start     bool // the box of the first page

@@ -18,29 +18,33 @@ const (
 	maxOffered = 200
 )
 
-// Choices answers GET /choose?q=: documents by name, for the question box.
+// Choices answers GET /choose?q=: the question box's part about documents, with those of that name.
 func (h *Handlers) Choices(c echo.Context) error {
-	docs, _, err := h.Library.List(
-		c.Request().Context(), httpio.Scope(c), corpus.Filter{Text: draftQuestion(c), States: ready, Limit: offered},
-	)
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	counts, err := h.Library.Count(ctx, scope)
 	if err != nil {
 		return err
 	}
-	return httpio.Show(c, http.StatusOK, views.Choices(views.Chooser{Documents: docs}))
+	chooser, err := h.fillChooser(ctx, scope, counts, draftQuestion(c), nil)
+	if err != nil {
+		return err
+	}
+	return httpio.Show(c, http.StatusOK, views.ComposerDocuments(chooser))
 }
 
 var ready = []corpus.State{corpus.StateReady}
 
-// fillChooser offers the newest documents beside those that the last question was narrowed to.
+// fillChooser offers the newest documents, or those with text in their names, beside those that the last question was
+// narrowed to.
 func (h *Handlers) fillChooser(
-	ctx context.Context, scope chat.Scope, counts corpus.Counts, chosen []string,
+	ctx context.Context, scope chat.Scope, counts corpus.Counts, text string, chosen []string,
 ) (views.Chooser, error) {
-	c := views.Chooser{Ready: counts.Ready}
+	c := views.Chooser{Ready: counts.Ready, All: counts.Documents}
 	if counts.Ready == 0 {
 		return c, nil
 	}
 	var err error
-	if c.Documents, _, err = h.Library.List(ctx, scope, corpus.Filter{States: ready, Limit: offered}); err != nil {
+	if c.Documents, _, err = h.Library.List(ctx, scope, corpus.Filter{Text: text, States: ready, Limit: offered}); err != nil {
 		return c, err
 	}
 	if len(chosen) > 0 {

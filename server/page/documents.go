@@ -3,6 +3,7 @@ package page
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -45,6 +46,25 @@ func (h *Handlers) Documents(c echo.Context) error {
 	page.Running = counts.Working > 0
 	list.Deleted = deletedSession(c)
 	return h.showPage(c, http.StatusOK, page, views.Documents(list), nil)
+}
+
+// maxStates is how many documents' states are told at once.
+const maxStates = 200
+
+// DocumentStates answers GET /documents/states?ids=: how far these documents are, for the page's list of uploads. Those
+// that are not there are left out.
+func (h *Handlers) DocumentStates(c echo.Context) error {
+	ids := strings.Split(c.QueryParam("ids"), ",")
+	if len(ids) > maxStates {
+		return httpio.Invalid("ids may name " + strconv.Itoa(maxStates) + " documents at once.")
+	}
+	docs, _, err := h.Library.List(
+		c.Request().Context(), httpio.Scope(c), corpus.Filter{IDs: ids, Limit: maxStates},
+	)
+	if err != nil {
+		return err
+	}
+	return httpio.Show(c, http.StatusOK, views.DocumentStates(docs))
 }
 
 // maxListed is how many documents the page lists at most; a search finds the rest.

@@ -115,7 +115,7 @@ func (h *Handlers) pageFrame(c echo.Context, title string) (views.Page, error) {
 	if err != nil {
 		return views.Page{}, err
 	}
-	counts, err := h.Library.Count(ctx, scope)
+	counts, seen, err := h.seeLibrary(ctx, scope)
 	if err != nil {
 		return views.Page{}, err
 	}
@@ -124,8 +124,8 @@ func (h *Handlers) pageFrame(c echo.Context, title string) (views.Page, error) {
 		user = scope.User
 	}
 	return views.Page{
-		User: user, Title: title, Sessions: sessions, Documents: counts.Documents, Model: h.Model, Offline: h.Offline,
-		Semantic: h.Library.Semantic(), Now: time.Now(), Assets: h.Assets, Deleted: deletedSession(c),
+		User: user, Title: title, Sessions: sessions, Documents: counts.Documents, Seen: seen, Model: h.Model,
+		Offline: h.Offline, Semantic: h.Library.Semantic(), Now: time.Now(), Assets: h.Assets, Deleted: deletedSession(c),
 		KeepDays: h.KeepDays,
 	}, nil
 }

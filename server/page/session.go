@@ -51,7 +51,7 @@ func (h *Handlers) showSession(c echo.Context, status int, id string, no *refuse
 	if err != nil {
 		return err
 	}
-	box := views.Composer{SessionID: id, Key: chat.NewID(), Documents: page.Documents}
+	box := views.Composer{SessionID: id, Key: chat.NewID()}
 	var as ask.Question
 	if no != nil {
 		as = no.Question
@@ -59,7 +59,7 @@ func (h *Handlers) showSession(c echo.Context, status int, id string, no *refuse
 	} else if len(branch) > 0 {
 		as = questionOf(branch[len(branch)-1].Request)
 	}
-	if box.Choose, err = h.fillChooser(ctx, scope, counts, as.DocumentIDs); err != nil {
+	if box.Choose, err = h.fillChooser(ctx, scope, counts, "", as.DocumentIDs); err != nil {
 		return err
 	}
 	if box.Options, err = h.questionOptions(ctx, scope, as); err != nil {
@@ -195,11 +195,7 @@ func (h *Handlers) AskFragment(c echo.Context, run chat.Run) error {
 		return err
 	}
 	t.Latest, t.Live = true, true
-	counts, err := h.Library.Count(ctx, scope)
-	if err != nil {
-		return err
-	}
-	box := views.Composer{SessionID: run.SessionID, Key: chat.NewID(), Documents: counts.Documents}
+	box := views.Composer{SessionID: run.SessionID, Key: chat.NewID()}
 	if t.Running() {
 		box.RunID, box.Budget = run.ID, t.Budget
 	}

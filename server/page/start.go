@@ -14,7 +14,8 @@ import (
 	"footnote/views"
 )
 
-// Start answers GET /: a question box, or a way to begin while there are no documents.
+// Start answers GET /: a question box, or a way to begin while there are no documents. The page's script gets the part
+// that depends on the documents.
 func (h *Handlers) Start(c echo.Context) error { return h.showStart(c, http.StatusOK, nil) }
 
 // showStart draws it, with a question that was not taken if there is one.
@@ -31,18 +32,14 @@ func (h *Handlers) showStart(c echo.Context, status int, no *refused) error {
 	}
 	start := views.StartPage{
 		Counts: counts, Samples: h.HasSamples,
-		Composer: views.Composer{Key: chat.NewID(), Documents: counts.Documents, Start: true, Draft: draftQuestion(c)},
-	}
-	if counts.Documents == 0 {
-		no.fillComposer(&start.Composer)
-		return h.showPage(c, status, page, views.Empty(page, start), nil)
+		Composer: views.Composer{Key: chat.NewID(), Start: true, Draft: draftQuestion(c)},
 	}
 	var as ask.Question
 	if no != nil {
 		as = no.Question
-		no.fillComposer(&start.Composer)
 	}
-	if start.Composer.Choose, err = h.fillChooser(ctx, scope, counts, as.DocumentIDs); err != nil {
+	no.fillComposer(&start.Composer)
+	if start.Composer.Choose, err = h.fillChooser(ctx, scope, counts, "", as.DocumentIDs); err != nil {
 		return err
 	}
 	if start.Composer.Options, err = h.questionOptions(ctx, scope, as); err != nil {
@@ -50,6 +47,9 @@ func (h *Handlers) showStart(c echo.Context, status int, no *refused) error {
 	}
 	if start.Starters, err = h.starterQuestions(ctx, scope); err != nil {
 		return err
+	}
+	if httpio.ByHTMX(c) {
+		return httpio.Show(c, status, views.StartBody(page, start))
 	}
 	return h.showPage(c, status, page, views.Start(page, start), nil)
 }

@@ -1,35 +1,22 @@
 // The documents page: the list follows the work, filters without a reload, and deletes with a way back.
 import { $, $$, load, onClick, piece } from './page.js'
-import { say } from './uploads.js'
+import { say } from './arrivals.js'
 
 const list = () => $('#documents')
-let timer = null
 let asked = 0
 
 /** Draws the list as the server has it now. What did not change is left alone: focus, open menus, spinners. */
 async function refresh() {
   const mine = ++asked
-  clearTimeout(timer)
-  let html = null
-  try {
-    html = await load(location.pathname + location.search, { 'HX-Request': 'true', Accept: 'text/html' })
-  } catch { /* the next turn may do better */ }
-  if (mine !== asked || !list()) return
-  if (html) {
-    const fresh = document.createElement('template')
-    fresh.innerHTML = html
-    morph(list(), fresh.content.firstElementChild)
-    const { count, summary } = list().dataset
-    if ($('#document-count')) $('#document-count').textContent = count
-    if ($('#documents-summary')) $('#documents-summary').textContent = `\u2002${summary}`
-    if (!$('.tools') && $('.docs')) location.reload() // the first document: the page gets its search
-  }
-  follow()
-}
-
-function follow() {
-  clearTimeout(timer)
-  if (list()?.dataset.working > 0) timer = setTimeout(() => (document.hidden ? follow() : refresh()), 1000)
+  const html = await load(location.pathname + location.search, { 'HX-Request': 'true', Accept: 'text/html' }).catch(() => null) // the next change may do better
+  if (html === null || mine !== asked || !list()) return
+  const fresh = document.createElement('template')
+  fresh.innerHTML = html
+  morph(list(), fresh.content.firstElementChild)
+  const { count, summary } = list().dataset
+  if ($('#document-count')) $('#document-count').textContent = count
+  if ($('#documents-summary')) $('#documents-summary').textContent = `\u2002${summary}`
+  $('.tools').hidden = !$('.tabs', list()) // there is nothing to search without a document
 }
 
 function morph(old, fresh) {
@@ -97,7 +84,6 @@ if (list()) {
     await refresh()
     if (act.dataset.act === 'delete') undo(act.dataset)
   })
-  follow()
 }
 
 async function post(address) {

@@ -1,4 +1,4 @@
-// Files and folders may be dropped anywhere.
+// Files and folders may be dropped anywhere, and files pasted.
 import { word } from './page.js'
 import { upload } from './uploads.js'
 
@@ -22,6 +22,14 @@ addEventListener('drop', async event => {
   depth = 0
   document.body.classList.remove('dropping')
   upload(await gather(event.dataTransfer))
+})
+
+// A program that copies words may put a picture of them beside: the words count.
+addEventListener('paste', event => {
+  const files = [...event.clipboardData?.files ?? []]
+  if (files.length === 0 || event.clipboardData.getData('text/plain')) return
+  event.preventDefault()
+  upload(files.map(file => ({ file, path: file.name })))
 })
 
 /** All files of a drop, folders included. */

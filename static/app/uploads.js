@@ -1,30 +1,36 @@
-// Uploads: one request for each file, three at a time, each with its progress; what the server refuses stays listed with its reason.
-import { $, $$, onClick, piece } from './page.js'
+// Uploads: one request for each file, three at a time. Each file stays in a list that says what became of it: how much is sent, why it was refused,
+// and once it is taken how far the document is, as the server says that.
+import { $, load, onClick } from './page.js'
+import { close, draw, open, say } from './arrivals.js'
 import { said } from './times.js'
 
-const words = document.getElementById('piece-upload-words')?.content
-export const say = (name, values = {}) => $(`[data-word="${name}"]`, words).textContent.replace(/\{(\w+)\}/g, (_, key) => values[key] ?? '')
 const atOnce = 3
-const rowsShown = 100
+const asked = 200 // documents whose states are asked for in one request
 
 let items = []
-let box = null
 let began = 0
-let changed = null
+
+const over = item => item.over
+/** Whether anything of the list may still change by itself. */
+export const unsettled = () => items.some(item => !item.settled)
+
+const show = () => draw(items, began)
+const tell = () => document.dispatchEvent(new Event('footnote:uploads'))
 
 /** Sends files: [{ file, path }], path being relative, with the folder it came from. */
 export function upload(files) {
   if (files.length === 0) return
-  if (!box?.isConnected) open()
-  if (!items.some(item => !item.over)) { items = []; began = Date.now(); $('.upload-files', box).replaceChildren() }
-  const taken = new Set()
-  for (const { file, path: named } of files) {
-    const path = apart(named, taken)
-    const item = { file, path, loaded: 0, over: false, ok: false, request: null, row: null }
-    items.push(item)
-    if (items.length <= rowsShown) row(item)
+  if (items.every(over)) {
+    items = []
+    began = Date.now()
+    open()
   }
-  draw()
+  const taken = new Set()
+  for (const { file, path } of files) {
+    items.push({ file, path: apart(path, taken), loaded: 0, request: null, over: false, settled: false, bad: false, note: say('waiting'), id: '', state: null })
+  }
+  show()
+  tell()
   for (let i = items.filter(item => item.request && !item.over).length; i < atOnce; i++) next()
 }
 
@@ -37,21 +43,6 @@ function apart(named, taken) {
   return path
 }
 
-function open() {
-  box = piece('uploads')
-  const place = $('#uploads-place')
-  if (place) place.replaceChildren(box)
-  else { box.classList.add('floating'); document.body.append(box) }
-}
-
-function row(item) {
-  item.row = piece('upload-file')
-  $('.upload-name', item.row).textContent = item.path
-  $('progress', item.row).setAttribute('aria-label', item.path)
-  $('.upload-word', item.row).textContent = say('waiting')
-  $('.upload-files', box).append(item.row)
-}
-
 function next() {
   const item = items.find(one => !one.request && !one.over)
   if (!item) return
@@ -60,7 +51,7 @@ function next() {
   const request = item.request = new XMLHttpRequest()
   request.open('POST', '/documents')
   request.setRequestHeader('Accept', 'application/json')
-  request.upload.onprogress = event => { item.loaded = item.file.size * event.loaded / Math.max(event.total, 1); draw() }
+  request.upload.onprogress = event => { item.loaded = item.file.size * event.loaded / Math.max(event.total, 1); show() }
   request.onload = () => end(item, answer(request))
   request.onerror = () => end(item, { refused: say('failed') })
   request.onabort = () => end(item, { refused: say('stopped') })
@@ -71,61 +62,43 @@ function answer(request) {
   let body = null
   try { body = JSON.parse(request.responseText) } catch { /* said below */ }
   if (body?.rejected?.length) return { refused: said(body.rejected[0].detail) }
-  if (request.status >= 300 || !body) return { refused: body?.detail ? said(body.detail) : say('failed') }
-  return { done: body.documents?.[0]?.duplicate_of ? say('already') : say('done') }
+  if (request.status >= 300 || !body?.documents?.length) return { refused: body?.detail ? said(body.detail) : say('failed') }
+  return { id: body.documents[0].id, already: Boolean(body.documents[0].duplicate_of) }
 }
 
-function end(item, { done, refused }) {
+let changed = null
+function end(item, { id = '', already = false, refused = '' }) {
   if (item.over) return
-  item.over = true
-  item.ok = Boolean(done)
-  item.loaded = item.file.size
-  if (refused && !item.row) row(item)
-  if (item.row) {
-    $('progress', item.row).remove()
-    const note = $('.upload-word', item.row)
-    note.textContent = done ?? refused
-    note.classList.toggle('bad', Boolean(refused))
-    item.row.classList.toggle('refused', Boolean(refused))
-  }
+  Object.assign(item, { over: true, loaded: item.file.size, id, already, bad: Boolean(refused), settled: Boolean(refused), note: refused || say('queued') })
   next()
-  draw()
+  show()
   clearTimeout(changed)
   changed = setTimeout(() => document.dispatchEvent(new Event('footnote:documents')), 150)
-  if (items.every(one => one.over)) document.dispatchEvent(new CustomEvent('footnote:uploaded', { detail: { all: items.length, ok: items.filter(one => one.ok).length } }))
 }
 
-const mb = bytes => (bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1000))} kB` : `${(bytes / 1e6).toFixed(1)} MB`)
-
-function draw() {
-  if (!box) return
-  const total = items.reduce((sum, item) => sum + item.file.size, 0)
-  const loaded = items.reduce((sum, item) => sum + item.loaded, 0)
-  const over = items.filter(item => item.over).length
-  const running = over < items.length
-  const rate = loaded / Math.max(Date.now() - began, 1)
-  const left = rate > 0 ? Math.ceil((total - loaded) / rate / 1000) : 0
-  const head = running ? say('count', { done: Math.min(over + 1, items.length), all: items.length }) : say('end', { done: items.filter(item => item.ok).length, all: items.length })
-  if ($('.upload-head', box).textContent !== head) $('.upload-head', box).textContent = head
-  $('.upload-rest', box).textContent = running ? say('of', { done: mb(loaded), all: mb(total) }) + (left > 2 ? ' · ' + say('left', { time: left < 90 ? `${left} s` : `${Math.round(left / 60)} min` }) : '') : ''
-  const bar = $(':scope > progress', box)
-  bar.max = Math.max(total, 1)
-  bar.value = loaded
-  bar.hidden = !running
-  $('.icon.spin, .icon.still', box).classList.toggle('spin', running)
-  $(':scope > div > .icon', box).toggleAttribute('hidden', !running)
-  $('[data-do="upload-cancel"]', box).hidden = !running
-  $('[data-do="upload-close"]', box).hidden = running
-  const show = $('[data-show]', box)
-  show.hidden = running || Boolean($('#documents')) || !items.some(item => item.ok)
-  for (const item of items) {
-    if (!item.row || item.over || !item.request) continue
-    const file = $('progress', item.row)
-    file.max = Math.max(item.file.size, 1)
-    file.value = item.loaded
-    $('.upload-word', item.row).textContent = `${Math.round(100 * item.loaded / Math.max(item.file.size, 1))} %`
+/** Asks how far the documents are: those that are on their way, and those that are shown. */
+let latest = 0
+async function follow() {
+  const mine = ++latest
+  const taken = items.filter(item => item.id && (!item.settled || item.row?.isConnected))
+  for (let i = 0; i < taken.length; i += asked) {
+    const some = taken.slice(i, i + asked)
+    const ids = [...new Set(some.map(item => item.id))].join()
+    const html = await load(`/documents/states?ids=${encodeURIComponent(ids)}`, { 'HX-Request': 'true', Accept: 'text/html' }).catch(() => null) // the next change may do better
+    if (html === null || mine !== latest) return
+    const template = document.createElement('template')
+    template.innerHTML = html
+    for (const item of some) {
+      const state = $(`[data-id="${CSS.escape(item.id)}"]`, template.content)
+      item.state = state
+      item.note = say('gone')
+      item.bad = state?.dataset.state === 'failed'
+      item.settled = !state || 'settled' in state.dataset
+    }
   }
+  if (taken.length > 0) show()
 }
+document.addEventListener('footnote:documents', follow)
 
 onClick('[data-do="upload-cancel"]', () => {
   for (const item of items) {
@@ -134,28 +107,23 @@ onClick('[data-do="upload-cancel"]', () => {
     else end(item, { refused: say('stopped') })
   }
 })
-onClick('[data-do="upload-close"]', () => { box?.remove(); box = null; items = [] })
-addEventListener('beforeunload', event => { if (items.some(item => !item.over)) event.preventDefault() })
+onClick('[data-do="upload-close"]', () => { close(); items = [] })
+addEventListener('beforeunload', event => { if (!items.every(over)) event.preventDefault() })
 
-// Buttons that choose files or a folder.
+// Buttons that choose files or a folder, and the control of the drop zone.
+const path = file => file.webkitRelativePath || file.name
 function choose(folder) {
   const input = document.createElement('input')
   input.type = 'file'
   input.multiple = true
   if (folder) input.webkitdirectory = true
-  input.addEventListener('change', () => upload([...input.files].map(file => ({ file, path: file.webkitRelativePath || file.name }))))
+  input.addEventListener('change', () => upload([...input.files].map(file => ({ file, path: path(file) }))))
   input.click()
 }
 onClick('[data-do="add-files"]', () => choose(false))
 onClick('[data-do="add-folder"]', () => choose(true))
-for (const form of $$('form[data-drop]')) {
-  $('input[type=file]', form)?.addEventListener('change', event => {
-    upload([...event.target.files].map(file => ({ file, path: file.name })))
-    event.target.value = ''
-  })
-}
-
-// On the first page, what was taken is shown where it is being read in.
-document.addEventListener('footnote:uploaded', event => {
-  if ($('form[data-drop]') && event.detail.ok === event.detail.all) location.href = '/documents'
+document.addEventListener('change', event => {
+  if (!event.target.matches('form[data-drop] input[type=file]')) return
+  upload([...event.target.files].map(file => ({ file, path: path(file) })))
+  event.target.value = ''
 })

@@ -1,0 +1,195 @@
+// Files arrive while pages are open: as soon as a document is there, each page is the one with the question box, whatever became of the other files.
+import assert from 'node:assert/strict'
+import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { audit, shot } from './browser.mjs'
+import { drawing, warranty } from './fixtures.mjs'
+import { add, until } from './footnote.mjs'
+import { house } from './house.mjs'
+import { ask, drop, over } from './page.mjs'
+
+const zip = Buffer.from('UEsFBgAAAAAAAAAAAAAAAAAAAAAAAA==', 'base64')
+const lease = '# Lease\n\n## Break clause\n\nThe tenant may end the lease after three years.\n'
+const refusal = /^error: Failed to load resource: the server responded with a status of (415|400) .*\/documents$/ // the browser's own words of a refused file
+
+const emptyState = page => page.getByText('Drop files or a folder here')
+const count = (page, n) => until(async () => await page.locator('#document-count').textContent() === String(n), `the side bar counts ${n}`)
+/** Fails when the page was loaded again since. */
+const stay = async page => { await page.evaluate(() => { window.stayed = true }); return () => page.evaluate(() => window.stayed).then(stayed => assert.ok(stayed, 'the page was loaded again')) }
+
+/** The page with the question box, which answers. */
+async function asks(page, question, word) {
+  await page.locator('#q').waitFor()
+  await emptyState(page).waitFor({ state: 'detached' })
+  const turn = await ask(page, question)
+  await over(turn)
+  assert.match(await turn.getByTestId('answer').textContent(), word)
+}
+
+describe('files of which some are taken', () => {
+  const at = house({ empty: true })
+
+  it('open the question box, and the others say why they are not there', at.tab(async (page, { context, expect }) => {
+    expect(refusal)
+    await page.goto('/')
+    const [other, list] = [await context.newPage(), await context.newPage()]
+    await other.goto('/')
+    await list.goto('/documents')
+    const stayed = await Promise.all([page, other, list].map(stay))
+    await drop(page, { 'archive.pdf': zip, 'drawing.pdf': await drawing(at.browser), 'lease.md': lease, 'empty.md': '', 'warranty.md': warranty })
+    for (const tab of [page, other]) {
+      await tab.locator('#q').waitFor()
+      await emptyState(tab).waitFor({ state: 'detached' })
+    }
+    await list.getByTestId('document').filter({ hasText: 'lease.md' }).waitFor()
+    await list.getByPlaceholder('Search titles and file names').waitFor()
+    await emptyState(list).waitFor({ state: 'detached' })
+    for (const tab of [page, other, list]) await count(tab, 3)
+    await until(async () => /^2 of 5 ready$/.test(await page.locator('.upload-head').textContent()), 'the list says how many are ready')
+    const rows = await page.locator('.upload-files li').allTextContents()
+    assert.match(rows.slice(0, 3).join('\n'), /archive\.pdf.*is not a PDF[^]*drawing\.pdf.*Failed.*no text[^]*empty\.md.*is empty/s, 'what is not there comes first')
+    assert.match(rows.slice(3).join('\n'), /lease\.md\s*Ready\s*\nwarranty\.md\s*Ready/)
+    for (const check of stayed) await check()
+    await shot(page, 'arrived-some')
+    await asks(page, 'When may the tenant end the lease?', /after three years/)
+    await asks(other, 'How long is the guarantee on the slates?', /30 years/)
+  }))
+})
+
+describe('files of which none is taken', () => {
+  const at = house({ empty: true })
+
+  it('leave the empty page, with the reason of each', at.tab(async (page, { expect }) => {
+    expect(refusal)
+    await page.goto('/')
+    await drop(page, { 'archive.pdf': zip, 'empty.md': '' })
+    await page.locator('.upload-files li').filter({ hasText: 'archive.pdf' }).filter({ hasText: /is not a PDF/ }).waitFor()
+    await page.locator('.upload-files li').filter({ hasText: 'empty.md' }).filter({ hasText: /empty/ }).waitFor()
+    await emptyState(page).waitFor()
+    assert.equal(await page.locator('#q').isVisible(), false)
+    assert.equal(await page.locator('#document-count').textContent(), '0')
+    await audit(page, 'arrived-none')
+  }))
+})
+
+describe('files that are all taken', () => {
+  const at = house({ empty: true })
+
+  it('open the question box when they are chosen, with the words that wait in another tab', at.tab(async (page, { context }) => {
+    await page.goto('/')
+    const other = await context.newPage()
+    await other.goto('/')
+    const stayed = await stay(page)
+    await page.locator('input[type=file]').first().setInputFiles([
+      { name: 'lease.md', mimeType: 'text/markdown', buffer: Buffer.from(lease) },
+      { name: 'warranty.md', mimeType: 'text/markdown', buffer: Buffer.from(warranty) },
+    ])
+    await page.locator('#q').waitFor()
+    await emptyState(page).waitFor({ state: 'detached' })
+    await count(page, 2)
+    await stayed()
+    await page.locator('.starter').first().waitFor()
+    await audit(page, 'arrived-all')
+    await other.locator('#q').fill('Words that are being written.')
+    await add(at.server, { 'gate.txt': 'The gate code of the bin store is kept by the porter.' })
+    await count(other, 3)
+    assert.equal(await other.locator('#q').inputValue(), 'Words that are being written.')
+    await asks(page, 'When may the tenant end the lease?', /after three years/)
+  }))
+})
+
+describe('files that are pasted', () => {
+  const at = house({ empty: true })
+  const paste = (locator, { files = {}, text = '' }) => locator.evaluate((target, { files, text }) => {
+    const carried = new DataTransfer()
+    for (const [name, content] of Object.entries(files)) carried.items.add(new File([content], name))
+    if (text) carried.items.add(text, 'text/plain')
+    target.dispatchEvent(new ClipboardEvent('paste', { clipboardData: carried, bubbles: true, cancelable: true }))
+  }, { files, text })
+
+  it('are added, but not the picture that a program puts beside copied words', at.tab(async page => {
+    await page.goto('/')
+    await paste(page.locator('body'), { files: { 'lease.md': lease } })
+    await page.locator('#q').waitFor()
+    await count(page, 1)
+    await paste(page.locator('#q'), { files: { 'image.md': '# Picture' }, text: 'copied words' })
+    await paste(page.locator('#q'), { files: { 'warranty.md': warranty } })
+    await count(page, 2)
+    const { documents } = await at.server.json('/documents')
+    assert.deepEqual(documents.map(d => d.filename).toSorted(), ['lease.md', 'warranty.md'])
+    await asks(page, 'When may the tenant end the lease?', /after three years/)
+  }))
+})
+
+describe('a folder', () => {
+  const at = house({ empty: true })
+
+  it('opens the question box with what can be read of it', at.tab(async page => {
+    const dir = mkdtempSync(join(tmpdir(), 'footnote-folder-'))
+    mkdirSync(join(dir, 'House', 'papers'), { recursive: true })
+    writeFileSync(join(dir, 'House', 'papers', 'lease.md'), lease)
+    writeFileSync(join(dir, 'House', 'warranty.md'), warranty)
+    try {
+      await page.goto('/')
+      const chooser = page.waitForEvent('filechooser')
+      await page.getByRole('button', { name: 'Add a folder' }).click()
+      await (await chooser).setFiles(join(dir, 'House'))
+      await page.locator('#q').waitFor()
+      await count(page, 2)
+      const { documents } = await at.server.json('/documents')
+      assert.deepEqual(documents.map(d => d.path).toSorted(), ['House/papers/lease.md', 'House/warranty.md'])
+      await asks(page, 'When may the tenant end the lease?', /after three years/)
+    } finally { rmSync(dir, { recursive: true }) }
+  }))
+})
+
+describe('the list of files that arrive', () => {
+  const at = house({ empty: true })
+  const rows = page => page.locator('.upload-files li')
+  const row = (page, name) => rows(page).filter({ hasText: name })
+  const head = (page, text) => until(async () => await page.locator('.upload-head').textContent() === text, text)
+
+  it('shows a few, those that failed first, and opens the rest', at.tab(async (page, { expect }) => {
+    expect(refusal)
+    await page.goto('/documents')
+    const files = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`note ${i + 1}.md`, `# Note ${i + 1}\n\nThe key of room ${i + 1} hangs at the porter's.`]))
+    await drop(page, { ...files, 'drawing.pdf': await drawing(at.browser), 'archive.pdf': zip })
+    await head(page, '10 of 12 ready')
+    assert.equal(await rows(page).count(), 6)
+    assert.match(await rows(page).nth(0).textContent(), /drawing\.pdf.*Failed.*no text/s)
+    assert.match(await rows(page).nth(1).textContent(), /archive\.pdf.*is not a PDF/s)
+    await audit(page, 'arrivals')
+    await page.getByRole('button', { name: '6 more' }).click()
+    assert.equal(await rows(page).count(), 12)
+    assert.deepEqual(await rows(page).evaluateAll(all => all.filter(e => e.closest('ul').scrollHeight > e.closest('ul').clientHeight)), [], 'nothing is out of sight')
+    await shot(page, 'arrivals-all')
+    assert.equal(await page.getByText('Uploaded').count(), 0)
+  }))
+
+  it('shows the present state of each document, of a second drop as well', at.tab(async page => {
+    await page.goto('/documents')
+    await drop(page, { 'lease.md': lease })
+    await row(page, 'lease.md').getByText('Ready', { exact: true }).waitFor()
+    await drop(page, { 'roof.md': '# Roof\n\nThe roof is sound.', 'lease.md': lease })
+    await row(page, 'roof.md').getByText('Ready', { exact: true }).waitFor()
+    assert.match(await row(page, 'lease.md').textContent(), /Already here\s*Ready/)
+    const { documents } = await at.server.json('/documents?q=roof')
+    await fetch(`${at.server.url}/documents/${documents[0].id}`, { method: 'DELETE' })
+    await row(page, 'roof.md').getByText('Deleted').waitFor()
+  }))
+
+  it('stands above the question box of a conversation, whose menu counts on', at.tab(async page => {
+    await page.goto('/')
+    const before = Number(await page.locator('#document-count').textContent())
+    await over(await ask(page, 'When may the tenant end the lease?'))
+    await drop(page, { 'gate.txt': 'The gate code of the bin store is kept by the porter.' })
+    await row(page, 'gate.txt').getByText('Ready', { exact: true }).waitFor()
+    await count(page, before + 1)
+    await page.locator('#choose > summary').getByText(`All ${before}`).waitFor() // one of them failed
+    const [list, box] = await Promise.all(['#uploads', '#composer'].map(part => page.locator(part).boundingBox()))
+    assert.ok(list.y + list.height <= box.y, `the list ends at ${list.y + list.height}, the box begins at ${box.y}`)
+    await audit(page, 'arrivals-conversation')
+  }))
+})

@@ -1,0 +1,75 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/english"
+	"footnote/server/httpio"
+)
+
+// libraryNews is the data of a "library" event.
+type libraryNews struct {
+	Seen      string `json:"seen"`      // for ?seen= of the next stream
+	Documents string `json:"documents"` // how many there are, in digits as the menu shows them
+}
+
+// LibraryEvents answers GET /documents/events: a "library" event whenever what the pages show of the user's documents
+// is not ?seen= or what was told before, and at every change while documents are read in. While nothing changes, the
+// stream costs no look at the store. Without ?seen= it tells how it is now, and ends.
+func (h *Handlers) LibraryEvents(c echo.Context) error {
+	ctx, scope, told := c.Request().Context(), httpio.Scope(c), c.QueryParam("seen")
+	changed := h.Library.Changes() // before the first look, so that nothing falls between
+	counts, seen, err := h.seeLibrary(ctx, scope)
+	if err != nil {
+		return err
+	}
+	out, leave, err := h.Streams.Open(c)
+	if out == nil {
+		return err
+	}
+	defer leave()
+	for {
+		if seen != told || counts.Working > 0 {
+			told = seen
+			body, err := json.Marshal(libraryNews{seen, english.Digits(counts.Documents)})
+			if err != nil {
+				return err
+			}
+			if err := out.Send(httpio.AppendFrame(nil, 0, "library", body)); err != nil {
+				return nil
+			}
+		}
+		if !c.QueryParams().Has("seen") {
+			return nil
+		}
+		next := time.NewTimer(checkPause)
+		if !httpio.Await(h.Streams, c, out, changed) || !httpio.Await(h.Streams, c, out, next.C) {
+			next.Stop()
+			return nil
+		}
+		changed = h.Library.Changes()
+		if counts, seen, err = h.seeLibrary(ctx, scope); err != nil {
+			return err
+		}
+	}
+}
+
+// seeLibrary counts a user's documents. seen is another word whenever something else is to be shown of them.
+func (h *Handlers) seeLibrary(ctx context.Context, scope chat.Scope) (counts corpus.Counts, seen string, err error) {
+	version, err := h.Library.KnownVersion(ctx, scope)
+	if err != nil {
+		return counts, "", err
+	}
+	if counts, err = h.Library.Count(ctx, scope); err != nil {
+		return counts, "", err
+	}
+	seen = fmt.Sprintf("%d-%d-%d-%d-%d", version, counts.Documents, counts.Ready, counts.Failed, counts.Working)
+	return counts, seen, nil
+}
