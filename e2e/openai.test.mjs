@@ -87,5 +87,15 @@ describe("OpenAI's client", () => {
     await assert.rejects(client.chat.completions.create({ ...ask, model: 'gpt-5' }), OpenAI.NotFoundError)
     await assert.rejects(client.chat.completions.create({ ...ask, messages: [] }), OpenAI.BadRequestError)
     await assert.rejects(client.models.retrieve('gpt-5'), e => e instanceof OpenAI.NotFoundError && /no such model/.test(e.message))
+    for (const asked of [client.responses.create({ model: 'footnote', input: question }), client.embeddings.create({ model: 'footnote', input: question })]) {
+      await assert.rejects(asked, e => e instanceof OpenAI.NotFoundError && e.message.includes('POST /v1/chat/completions'))
+    }
+  })
+
+  it('asks with tools that need not be called', async () => {
+    const tools = [{ type: 'function', function: { name: 'weather', parameters: { type: 'object', properties: {} } } }]
+    const answer = await client.chat.completions.create({ ...ask, tools, tool_choice: 'auto', user: 'ann', store: false })
+    assert.match(answer.choices[0].message.content, /30 years/)
+    await assert.rejects(client.chat.completions.create({ ...ask, tools, tool_choice: 'required' }), OpenAI.BadRequestError)
   })
 })

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
@@ -51,8 +52,8 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 				Type: "about:blank", Title: http.StatusText(tt.status), Status: tt.status, Code: tt.code,
 				Detail: tt.detail, RequestID: got.header.Get("X-Request-Id"),
 			}
-			if got.status != tt.status || p != want {
-				t.Errorf("got %d %+v, want %+v", got.status, p, want)
+			if diff := cmp.Diff(want, p); diff != "" || got.status != tt.status {
+				t.Errorf("status = %d, want %d; problem: %s", got.status, tt.status, diff)
 			}
 			if got.header.Get("Content-Type") != "application/problem+json" {
 				t.Errorf("Content-Type = %q, want %q", got.header.Get("Content-Type"), "application/problem+json")

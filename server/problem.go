@@ -10,23 +10,37 @@ import (
 )
 
 // sendProblem answers a request that failed in the form its client reads: OpenAI's under /v1, the bare sentence for
-// clients of the AI SDK and AG-UI, which show it as it is, a page for browsers, else problem+json.
+// clients of the AI SDK and AG-UI, which show it as it is, a page for browsers, else problem+json. A program that asks
+// for what is not there is told which routes there are.
 func (s *Server) sendProblem(c echo.Context, p httpio.Problem) error {
-	htmx := httpio.ByHTMX(c)
+	path, page := c.Request().URL.Path, httpio.WantsHTML(c)
+	openAI, bare := isBelow(path, "/v1"), isBelow(path, "/ui") || path == "/ag-ui"
+	if isLost(c, p) {
+		page = page && !s.directory.isForPrograms(c)
+		if openAI || bare || !page && !httpio.ByHTMX(c) {
+			s.directory.tellRoutes(c, &p)
+		}
+	}
 	switch {
-	case strings.HasPrefix(c.Request().URL.Path, "/v1/"):
+	case openAI:
 		return c.JSON(p.Status, v1.NewFailed(p.Status, p.Code, p.Detail))
-	case strings.HasPrefix(c.Request().URL.Path, "/ui/"), c.Request().URL.Path == "/ag-ui":
+	case bare:
 		return c.String(p.Status, p.Detail)
-	case htmx && httpio.WantsStream(c): // its body would be swapped into the page
+	case httpio.ByHTMX(c) && httpio.WantsStream(c): // its body would be swapped into the page
 		return c.NoContent(p.Status)
-	case htmx:
+	case httpio.ByHTMX(c):
 		return s.page.ErrorFragment(c, p)
-	case httpio.WantsHTML(c) && s.guard.SignedOut(c):
+	case page && s.guard.SignedOut(c):
 		return s.page.SignInFirst(c, p)
-	case httpio.WantsHTML(c):
+	case page:
 		return s.page.ErrorPage(c, p)
 	}
 	c.Response().Header().Set(echo.HeaderContentType, "application/problem+json")
 	return c.JSON(p.Status, p)
+}
+
+// isBelow reports whether a path is that of a room, or below it.
+func isBelow(path, room string) bool {
+	rest, ok := strings.CutPrefix(path, room)
+	return ok && (rest == "" || rest[0] == '/')
 }

@@ -89,7 +89,10 @@ func (s *Server) buildRoutes() *echo.Echo {
 	e.GET("/health", s.api.Health)
 	e.GET("/readyz", s.api.Ready)
 	e.GET("/metrics", s.metrics.Handler())
+	programs, pages := e.Routes(), echo.New()
 	s.pageRoutes(e)
+	s.pageRoutes(pages)
+	s.directory = newDirectory(programs, pages.Routes())
 	return e
 }
 

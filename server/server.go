@@ -85,6 +85,7 @@ type Server struct {
 	streams    *httpio.Streams
 	metrics    *httpio.Metrics
 	echo       *echo.Echo
+	directory  *directory
 	handler    http.Handler
 	http       *http.Server
 }

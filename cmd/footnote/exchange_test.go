@@ -19,13 +19,14 @@ import (
 
 // problem is what a refusal says.
 type problem struct {
-	Type      string `json:"type"`
-	Title     string `json:"title"`
-	Status    int    `json:"status"`
-	Code      string `json:"code"`
-	Detail    string `json:"detail"`
-	RequestID string `json:"request_id"`
-	Limit     string `json:"limit"`
+	Type      string   `json:"type"`
+	Title     string   `json:"title"`
+	Status    int      `json:"status"`
+	Code      string   `json:"code"`
+	Detail    string   `json:"detail"`
+	RequestID string   `json:"request_id"`
+	Limit     string   `json:"limit"`
+	Routes    []string `json:"routes"`
 }
 
 // decode reads a body; fields that T does not have are a mistake.

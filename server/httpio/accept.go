@@ -2,14 +2,20 @@ package httpio
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 )
 
-// WantsHTML reports whether a browser asks for a page: programs that take anything get JSON.
-func WantsHTML(c echo.Context) bool { return acceptsType(c, echo.MIMETextHTML) }
+// WantsHTML reports whether a browser asks for a page: programs that take anything get JSON, and so does one that
+// names both and likes JSON no less.
+func WantsHTML(c echo.Context) bool {
+	html, htmlAt := likes(c, echo.MIMETextHTML)
+	json, jsonAt := likes(c, echo.MIMEApplicationJSON)
+	return html > json || html > 0 && html == json && htmlAt < jsonAt
+}
 
 // WantsStream reports whether the client asks for server-sent events. The page's script names them in all of its
 // requests: there, only the stream's own address counts.
@@ -17,18 +23,33 @@ func WantsStream(c echo.Context) bool {
 	if ByHTMX(c) && !strings.HasSuffix(c.Path(), "/stream") {
 		return false
 	}
-	return acceptsType(c, "text/event-stream")
+	stream, _ := likes(c, "text/event-stream")
+	return stream > 0
 }
 
-// acceptsType reports whether a request names a type in its Accept header. Wildcards don't count.
-func acceptsType(c echo.Context, mime string) bool {
+// likes is how much a request likes a type that its Accept header names, from 0 to 1, and which one in the header it
+// is. Wildcards don't count.
+func likes(c echo.Context, mime string) (quality float64, place int) {
 	for part := range strings.SplitSeq(c.Request().Header.Get(echo.HeaderAccept), ",") {
-		name, _, _ := strings.Cut(part, ";")
+		name, params, _ := strings.Cut(part, ";")
 		if strings.EqualFold(strings.TrimSpace(name), mime) {
-			return true
+			return qualityOf(params), place
+		}
+		place++
+	}
+	return 0, place
+}
+
+// qualityOf reads the parameter q of a type in an Accept header; without one that can be read it is 1.
+func qualityOf(params string) float64 {
+	for param := range strings.SplitSeq(params, ";") {
+		name, value, _ := strings.Cut(param, "=")
+		q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		if strings.EqualFold(strings.TrimSpace(name), "q") && err == nil && q >= 0 && q <= 1 {
+			return q
 		}
 	}
-	return false
+	return 1
 }
 
 // ByHTMX reports whether a script of the page asks, which wants a fragment or nothing at all.

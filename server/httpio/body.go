@@ -128,11 +128,16 @@ const (
 	discardTime  = 2 * time.Second
 )
 
-// discardBody reads what is left of a body that was over its limit, up to discardBytes and discardTime. It reads
-// nothing from a client that sent the header Expect: that client gets the answer before it sends its body.
+// discardBody reads what is left of a body that was over its limit or that no route takes, up to discardBytes and
+// discardTime. It reads nothing from a client that sent the header Expect: that client gets the answer before it sends
+// its body.
 func discardBody(c echo.Context) {
-	body, ok := c.Get(wholeBody).(*pacedBody)
-	if !ok || c.Request().Header.Get("Expect") != "" {
+	whole := c.Get(wholeBody)
+	if whole == nil {
+		whole = c.Request().Body
+	}
+	body, ok := whole.(*pacedBody)
+	if !ok || body.ended || c.Request().Header.Get("Expect") != "" {
 		return
 	}
 	_ = body.control.SetReadDeadline(time.Now().Add(discardTime))

@@ -56,6 +56,8 @@ type Problem struct {
 
 	Limit   chat.LimitName `json:"limit,omitempty"`    // that is reached
 	RetryAt *time.Time     `json:"retry_at,omitempty"` // when the limit has room again, if that is known
+
+	Routes []string `json:"routes,omitempty"` // that there are, for a request that fits none
 }
 
 // runError is a failure after a run was begun, which can be looked up.

@@ -50,7 +50,7 @@ func (p Problem) setHeaders(c echo.Context, err error) {
 		res.Header().Set("Location", "/agent/runs/"+p.RunID)
 	}
 	switch p.Status {
-	case http.StatusRequestEntityTooLarge:
+	case http.StatusRequestEntityTooLarge, http.StatusNotFound, http.StatusMethodNotAllowed:
 		discardBody(c) // so that a client which is still sending reads the answer
 	case http.StatusUnauthorized:
 		res.Header().Set(echo.HeaderWWWAuthenticate, `Bearer realm="Footnote"`)

@@ -35,6 +35,9 @@ type Operation struct {
 	fails        []chat.Code // beside those that every route can fail with
 }
 
+// TakesForm reports whether browsers post a form to the route.
+func (op Operation) TakesForm() bool { return op.formKind == echo.MIMEApplicationForm }
+
 // parameter is a part of the address, a header or a form's field.
 type parameter struct {
 	in, name string // path, query, header; form

@@ -166,8 +166,9 @@ func v1Operations() []Operation {
 			Method: "POST", Path: "/v1/chat/completions", group: "OpenAI-compatible", summary: "Ask as one asks OpenAI",
 			about: "Footnotes are in the content as [N] and as annotations of type url_citation, whose indexes count " +
 				"characters. While a run works, a stream has what it does as reasoning_content. " +
-				"Fields that are not described are let in and have no effect; rules in system messages are not " +
-				"followed, since answers come from the documents alone.",
+				"All fields that OpenAI's API has are taken, and what has no effect says so; they are refused only where " +
+				"the answer would be another one than the client takes it for. Further fields are let in and have no " +
+				"effect. Rules in system messages are not followed, since answers come from the documents alone.",
 			body: v1.Question{}, open: true, params: []parameter{onceParam},
 			fails: slices.Concat(waitFails, []chat.Code{chat.CodeGuardrail}),
 			example: map[string]any{"model": v1.ModelName, "messages": []any{

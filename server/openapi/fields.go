@@ -7,8 +7,6 @@ import (
 
 	"footnote/chat"
 	"footnote/server/api"
-
-	v1 "footnote/server/v1"
 )
 
 // Patterns of texts. They are read alike by all engines of regular expressions.
@@ -56,13 +54,9 @@ func DescribedFields() map[string]field {
 		"Question.document_ids": {
 			about: "Only these documents. One that is not there is refused with 404.", Max: to(chat.MaxDocumentIDs),
 		},
-		"Question.namespace":    named,
-		"AgentQuery.namespace":  named,
-		"SearchQuery.namespace": named,
-		"V1Question.namespace":  named,
-		"V1Question.document_ids": {
-			about: "Only these documents. One that is not there is refused with 404.", Max: to(chat.MaxDocumentIDs),
-		},
+		"Question.namespace":         named,
+		"AgentQuery.namespace":       named,
+		"SearchQuery.namespace":      named,
 		"SearchFilters.document_ids": {about: "Only these documents. One that is not there is refused with 404."},
 		"Question.toolset":           toolsetField,
 		"AgentQuery.history":         {pair: true},
@@ -155,62 +149,6 @@ func DescribedFields() map[string]field {
 		"EvidenceFile.file":  {about: "The whole text of an exported file.", need: true},
 		"SessionHead.run_id": {about: "The run at the end of the branch to show.", need: true, pattern: runForm},
 
-		"V1Question.model": {
-			about: "The model to ask: footnote.", need: true, values: []string{v1.ModelName},
-		},
-		"V1Question.messages": {
-			about: "The conversation; the last message is the question, those before it are turns.", need: true,
-			Min: to(1),
-		},
-		"V1Question.stream": {
-			about: "Answer with chunks as server-sent events, ended by [DONE].", initial: false,
-		},
-		"V1Question.temperature": {Min: to(0), Max: to(2)},
-		"V1Question.n":           {about: "How many answers: 1.", Min: to(1), Max: to(1)},
-		"V1Question.session_id": {
-			about: "Go on with this conversation of the server; then only the last message is used. Without it " +
-				"each request is a conversation.",
-			pattern: maybeForm,
-		},
-		"V1Message.role": {
-			need: true, values: []string{"user", "assistant", "system", "developer", "tool", "function"},
-			about: "user and assistant make the conversation and take turns; system and developer are told to the " +
-				"model besides its rules, 8,000 characters in all; the others are let in and have no effect.",
-		},
-		"V1Message.content": {about: "The text, or parts of it."},
-		"V1Question.tools": {
-			about: "None: the tools are Footnote's own, and it uses them by itself.", Max: to(0),
-		},
-		"V1Question.tool_choice": {
-			about: "auto or none, which are the same here.", values: []string{"auto", "none"},
-		},
-		"V1Question.max_tokens": {
-			about: "It has no effect: answers are as long as they need to be.", Min: to(1),
-		},
-		"V1Question.max_completion_tokens": {
-			about: "It has no effect: answers are as long as they need to be.", Min: to(1),
-		},
-		"V1Format.type":         {need: true, values: []string{"text"}, about: "The form of the answer."},
-		"V1Completion.id":       {about: `"chatcmpl-" and the run's id.`},
-		"V1Chunk.id":            {about: `"chatcmpl-" and the run's id.`},
-		"V1Completion.footnote": {about: "How far the answer can be relied on, and why."},
-		"V1Chunk.footnote": {
-			about: "How far the answer can be relied on, and why: in the chunk with the finish_reason.",
-		},
-		"V1Choice.message":       {about: "The answer."},
-		"V1Choice.finish_reason": {values: []string{"stop"}},
-		"V1Completion.object":    {values: []string{"chat.completion"}},
-		"V1Chunk.object":         {values: []string{"chat.completion.chunk"}},
-		"V1Error.type": {values: []string{
-			"invalid_request_error", "authentication_error", "permission_error", "rate_limit_error", "server_error",
-		}},
-		"V1ModelInfo.id":     {values: []string{v1.ModelName}},
-		"V1ModelList.object": {values: []string{"list"}},
-		"V1ModelInfo.object": {values: []string{"model"}},
-		"V1Annotation.type":  {values: []string{"url_citation"}},
-		"V1Reply.role":       {values: []string{"assistant"}},
-		"V1Reply.content":    {about: "The answer, in Markdown with footnotes [N]."},
-
 		"AgentAnswer.status":       apiStatusField,
 		"GroundedResponse.status":  apiStatusField,
 		"AgentResponse.status":     apiStatusField,
@@ -266,6 +204,7 @@ func DescribedFields() map[string]field {
 		"RejectedFile.detail": {about: "Why it was not taken, as a sentence."},
 	}
 	maps.Copy(described, clientFields())
+	maps.Copy(described, v1Fields())
 	return described
 }
 

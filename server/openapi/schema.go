@@ -18,6 +18,7 @@ import (
 	"footnote/server/ask"
 	"footnote/server/find"
 	"footnote/server/httpio"
+	v1 "footnote/server/v1"
 )
 
 // field is what a struct's field cannot say of itself.
@@ -27,7 +28,8 @@ type field struct {
 	pattern  string
 	Min, Max *float64 // of a number; of the length of a text or a list
 	initial  any      // what an absent one means
-	values   []string // all that a text may be
+	values   []string // all that a text, or each text of a list, may be
+	only     any      // the one value that is not refused
 	pair     bool     // a list of lists of two texts that are not blank
 }
 
@@ -103,6 +105,8 @@ func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema 
 		return &jsonschema.Schema{Type: "object"}
 	case reflect.TypeFor[ask.Content]():
 		return contentSchema()
+	case reflect.TypeFor[v1.ToolUse]():
+		return toolUseSchema()
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -180,7 +184,7 @@ func (b *schemas) addFields(s *jsonschema.Schema, t reflect.Type, asked, open bo
 			kind = kind.Elem()
 		}
 		value := about.narrowSchema(b.schemaOf(kind, asked, open))
-		if asked && !about.need && value.Enum != nil {
+		if asked && !about.need && value.Enum != nil && slices.Contains(append(value.Types, value.Type), "string") {
 			value.Enum = append(value.Enum, "") // the same as none
 		}
 		switch {
@@ -208,8 +212,15 @@ func mayBeNull(t, f reflect.Type) bool {
 // narrowSchema puts a field's bounds into its schema.
 func (f field) narrowSchema(s *jsonschema.Schema) *jsonschema.Schema {
 	s.Pattern = f.pattern
+	values := &s.Enum
+	if s.Items != nil {
+		values = &s.Items.Enum
+	}
 	for _, value := range f.values {
-		s.Enum = append(s.Enum, value)
+		*values = append(*values, value)
+	}
+	if f.only != nil {
+		s.Enum = append(s.Enum, f.only)
 	}
 	if f.initial != nil {
 		s.Default, _ = json.Marshal(f.initial) // numbers, words and truth values: it can't fail
@@ -254,13 +265,18 @@ func withNull(s *jsonschema.Schema) *jsonschema.Schema {
 	return s
 }
 
+// contentSchema is text, or a list of parts. Other parts than text are let in where they are not the question's.
 func contentSchema() *jsonschema.Schema {
 	kind := any("text")
-	part := &jsonschema.Schema{Type: "object", Required: []string{
+	text := &jsonschema.Schema{Type: "object", Required: []string{
 		"type", "text",
 	}, Properties: map[string]*jsonschema.Schema{
 		"type": {Const: &kind, Description: "Only text is understood."},
 		"text": {Type: "string", Description: "The text."},
 	}}
+	other := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{
+		"type": {Type: "string", Description: "A part of another kind is refused in the question."},
+	}}
+	part := &jsonschema.Schema{AnyOf: []*jsonschema.Schema{text, other}}
 	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "string"}, {Type: "array", Items: part}}}
 }

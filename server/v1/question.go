@@ -1,17 +1,16 @@
 // Package v1 answers clients made for OpenAI's API: a chat completion is a run whose answer comes with its footnotes as
-// annotations. What such clients send besides, such as tools of their own, is taken and left alone. Streams carry the
-// answer as it is written; a run that a guardrail ended is a completion that says so.
+// annotations. What such clients send besides, such as tools of their own, is taken and left alone, unless the answer
+// would be another one than they take it for. Streams carry the answer as it is written; a run that a guardrail ended
+// is a completion that says so.
 package v1
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
 
-	"footnote/chat"
 	"footnote/server/ask"
 	"footnote/server/httpio"
 	"footnote/server/runlog"
@@ -31,8 +30,8 @@ type Handlers struct {
 	Streams   *httpio.Streams
 }
 
-// Question is the body of POST /v1/chat/completions. Clients send much more than this: the rest is let in and has no
-// effect. MaxTokens and MaxCompletionTokens have none either: an answer cut in its middle would lose its sources.
+// Question is the body of POST /v1/chat/completions. Clients send more than this: the rest is let in and has no effect.
+// MaxTokens and MaxCompletionTokens have none either: an answer cut in its middle would lose its sources.
 type Question struct {
 	Model          string    `json:"model"`
 	Messages       []Message `json:"messages"`
@@ -42,13 +41,41 @@ type Question struct {
 	Seed           *int64    `json:"seed"`
 	N              *int      `json:"n"`
 	ResponseFormat *Format   `json:"response_format"`
-	Tools          []any     `json:"tools"`
-	ToolChoice     string    `json:"tool_choice"`
+	ToolChoice     ToolUse   `json:"tool_choice"`
+	FunctionCall   ToolUse   `json:"function_call"`
+	Logprobs       *bool     `json:"logprobs"`
+	TopLogprobs    *int      `json:"top_logprobs"`
+	Modalities     []string  `json:"modalities"`
 	MaxTokens      *int      `json:"max_tokens"`
 	MaxCompletion  *int      `json:"max_completion_tokens"`
 	SessionID      string    `json:"session_id"` // goes on with that session; only the last message is used then
 	Namespace      string    `json:"namespace"`
 	DocumentIDs    []string  `json:"document_ids"`
+
+	// These change nothing: tools, which a model may always leave alone; how a model draws its words; and how a service
+	// keeps and bills its requests. They may hold anything.
+	Tools                any `json:"tools"`
+	ParallelToolCalls    any `json:"parallel_tool_calls"`
+	Functions            any `json:"functions"`
+	TopP                 any `json:"top_p"`
+	FrequencyPenalty     any `json:"frequency_penalty"`
+	PresencePenalty      any `json:"presence_penalty"`
+	LogitBias            any `json:"logit_bias"`
+	Stop                 any `json:"stop"`
+	ReasoningEffort      any `json:"reasoning_effort"`
+	Verbosity            any `json:"verbosity"`
+	Prediction           any `json:"prediction"`
+	Audio                any `json:"audio"`
+	WebSearchOptions     any `json:"web_search_options"`
+	Moderation           any `json:"moderation"`
+	User                 any `json:"user"`
+	SafetyIdentifier     any `json:"safety_identifier"`
+	Metadata             any `json:"metadata"`
+	Store                any `json:"store"`
+	ServiceTier          any `json:"service_tier"`
+	PromptCacheKey       any `json:"prompt_cache_key"`
+	PromptCacheRetention any `json:"prompt_cache_retention"`
+	PromptCacheOptions   any `json:"prompt_cache_options"`
 }
 
 // Message is one message of a conversation.
@@ -136,58 +163,31 @@ func (h *Handlers) Chat(c echo.Context) error {
 func (body Question) toQuestion() (ask.Question, error) {
 	q := ask.Question{SessionID: body.SessionID, Namespace: body.Namespace, DocumentIDs: body.DocumentIDs}
 	q.Config.Temperature, q.Config.Seed = body.Temperature, body.Seed
-	switch {
-	case body.Model == "":
+	switch body.Model {
+	case ModelName:
+	case "":
 		return q, httpio.Invalid(`The field "model" is missing. Use "footnote".`)
-	case body.Model != ModelName:
+	default:
 		return q, noSuchModel()
-	case body.N != nil && *body.N != 1:
-		return q, httpio.Invalid(`n must be 1: a question has one answer here.`)
-	case body.ResponseFormat != nil && body.ResponseFormat.Type != "text":
-		return q, httpio.Invalid(`response_format must be "text": answers are Markdown with footnotes.`)
-	case body.Temperature != nil && (*body.Temperature < 0 || *body.Temperature > 2):
-		return q, httpio.Invalid(`temperature must be between 0 and 2.`)
-	case body.MaxTokens != nil && *body.MaxTokens < 1:
-		return q, httpio.Invalid(
-			`max_tokens must be 1 or more. It has no effect: answers are as long as they need to be.`,
-		)
-	case body.MaxCompletion != nil && *body.MaxCompletion < 1:
-		return q, httpio.Invalid(
-			`max_completion_tokens must be 1 or more. It has no effect: answers are as long as they need to be.`,
-		)
-	case len(body.Tools) > 0:
-		return q, httpio.Invalid(`tools must be empty: the tools are Footnote's own, and it uses them by itself.`)
-	case body.ToolChoice != "" && body.ToolChoice != "auto" && body.ToolChoice != "none":
-		return q, httpio.Invalid(
-			`tool_choice must be "auto" or "none": the tools are Footnote's own, and it uses them by itself.`,
-		)
 	}
-	said, list := "", make([]ask.Said, 0, len(body.Messages))
-	for _, m := range body.Messages {
+	if err := body.checkFields(); err != nil {
+		return q, err
+	}
+	list := make([]ask.Said, 0, len(body.Messages))
+	for i, m := range body.Messages {
 		if !slices.Contains([]string{"user", "assistant", "system", "developer", "tool", "function"}, m.Role) {
 			return q, httpio.Invalid(`A message's role must be "user", "assistant", "system", "developer" or "tool".`)
 		}
-		if m.Role == "user" && m.Content.Other() != "" {
-			return q, &chat.Error{
-				Code:    chat.CodeInvalid,
-				Message: "A message has a part that is not text. Send text alone, and upload files as documents.",
+		text := m.Content.Text()
+		if other := m.Content.Other(); other != "" && m.Role == "user" {
+			if i == len(body.Messages)-1 {
+				return q, httpio.Invalid(
+					"The question has a part that is not text. Send text alone, and upload files as documents.",
+				)
 			}
+			text = strings.TrimSpace(text + "\n\n" + unread)
 		}
-		list = append(list, ask.Said{Role: m.Role, Text: m.Content.Text()})
-		switch m.Role {
-		case "tool", "function":
-			said = ""
-		case "user", "assistant":
-			if m.Role == "assistant" && strings.TrimSpace(m.Content.Text()) == "" {
-				continue
-			}
-			if m.Role == said {
-				return q, httpio.Invalid(fmt.Sprintf(
-					"messages has two in a row with the role %q. The roles user and assistant take turns.", said,
-				))
-			}
-			said = m.Role
-		}
+		list = append(list, ask.Said{Role: m.Role, Text: text})
 	}
 	if err := q.Take(list); err != nil {
 		return q, err
@@ -197,3 +197,6 @@ func (body Question) toQuestion() (ask.Question, error) {
 	}
 	return q, nil
 }
+
+// unread stands in an earlier question for its parts that are not text: the model is told that there was something.
+const unread = "(This question had a part that is not text and can't be read.)"

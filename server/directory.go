@@ -1,0 +1,127 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/server/httpio"
+	"footnote/server/openapi"
+)
+
+// directory knows the routes of the router, for requests that fit none of them.
+type directory struct {
+	programs []string        // routes for programs, such as "GET /v1/models/{model}", in order of their paths
+	pages    map[string]bool // the first parts of the paths at which pages stand
+	forms    map[string]bool // the paths to which browsers post forms
+}
+
+// newDirectory makes a directory of the routes for programs and those for the page.
+func newDirectory(programs, pages []*echo.Route) *directory {
+	d := &directory{pages: map[string]bool{}, forms: map[string]bool{}}
+	for _, r := range pages {
+		d.pages[pathParts(r.Path)[0]] = true
+	}
+	for _, op := range openapi.Operations() {
+		if op.TakesForm() {
+			d.forms[op.Path] = true
+		}
+	}
+	programs = slices.Clone(programs)
+	slices.SortFunc(programs, func(a, b *echo.Route) int {
+		return strings.Compare(a.Path+" "+a.Method, b.Path+" "+b.Method)
+	})
+	for _, r := range programs {
+		d.programs = append(d.programs, r.Method+" "+openapi.TemplatePath(r.Path))
+	}
+	return d
+}
+
+// pathParts are the parts of a path between its slashes; there is at least one.
+func pathParts(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }
+
+// isLost reports whether a request failed because no route fits its path, or none its method.
+func isLost(c echo.Context, p httpio.Problem) bool {
+	return p.Status == http.StatusNotFound && c.Path() == "" || p.Status == http.StatusMethodNotAllowed
+}
+
+// isForPrograms reports whether only programs can mean an address: no page stands below the first part of its path,
+// and browsers post nothing to it.
+func (d *directory) isForPrograms(c echo.Context) bool {
+	first := pathParts(c.Request().URL.Path)[0]
+	return !d.pages[first] && !d.forms[c.Path()] && slices.ContainsFunc(d.programs, func(route string) bool {
+		return pathParts(routePath(route))[0] == first
+	})
+}
+
+// routePath is the path of one of the directory's routes.
+func routePath(route string) string {
+	_, path, _ := strings.Cut(route, " ")
+	return path
+}
+
+// fewRoutes is how many routes a sentence names.
+const fewRoutes = 8
+
+// tellRoutes says in the failure of a request that is lost which routes there are.
+func (d *directory) tellRoutes(c echo.Context, p *httpio.Problem) {
+	before := " There is: "
+	if p.Status == http.StatusMethodNotAllowed {
+		p.Routes = d.at(openapi.TemplatePath(c.Path()))
+	} else {
+		p.Routes = d.nearest(c.Request().URL.Path)
+		p.Detail = "There is nothing at this address."
+	}
+	few := p.Routes[:min(len(p.Routes), fewRoutes)]
+	if len(few) < len(p.Routes) {
+		before = " Among the routes there are: "
+	}
+	if len(few) > 0 {
+		p.Detail += before + strings.Join(few, ", ") + ". GET /openapi.json describes every route."
+	}
+}
+
+// at are the routes for programs at a path.
+func (d *directory) at(path string) []string {
+	return slices.DeleteFunc(slices.Clone(d.programs), func(route string) bool { return routePath(route) != path })
+}
+
+// nearest are the routes nearest to a path: those whose paths end as it does, which a wrong base address leads past,
+// and those whose paths begin as it does; without any all routes for programs.
+func (d *directory) nearest(path string) []string {
+	asked := pathParts(path)
+	var alike, beside []string
+	most := 1
+	for _, route := range d.programs {
+		parts := pathParts(routePath(route))
+		switch n := equalAtEnd(asked, parts); {
+		case n > most:
+			most, alike = n, []string{route}
+		case n == most:
+			alike = append(alike, route)
+		}
+		if parts[0] == asked[0] {
+			beside = append(beside, route)
+		}
+	}
+	for _, route := range beside {
+		if !slices.Contains(alike, route) {
+			alike = append(alike, route)
+		}
+	}
+	if len(alike) == 0 {
+		return d.programs
+	}
+	return alike
+}
+
+// equalAtEnd counts the parts at the end of two paths that are equal.
+func equalAtEnd(a, b []string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {
+		n++
+	}
+	return n
+}
