@@ -24,7 +24,7 @@ func zipped(part string, extensions ...string) func(head []byte, name string) bo
 			return true
 		}
 		other := slices.ContainsFunc(zipParts, func(p string) bool { return bytes.Contains(head, []byte(p)) })
-		return !other && slices.Contains(extensions, strings.ToLower(path.Ext(name)))
+		return !other && extensionIs(name, extensions...)
 	}
 }
 
@@ -38,11 +38,15 @@ func isZIP(head []byte, name string) bool {
 		!slices.ContainsFunc(zipParts, func(p string) bool { return bytes.Contains(head, []byte(p)) })
 }
 
+func extensionIs(name string, extensions ...string) bool {
+	return slices.Contains(extensions, strings.ToLower(path.Ext(name)))
+}
+
 // compound returns the Magic of a format whose files are OLE compound files: only names tell them apart.
 func compound(extensions ...string) func(head []byte, name string) bool {
 	return func(head []byte, name string) bool {
 		return bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0")) &&
-			slices.Contains(extensions, strings.ToLower(path.Ext(name)))
+			extensionIs(name, extensions...)
 	}
 }
 

@@ -105,6 +105,19 @@ var Formats = Registry{
 		bare: plainText,
 	},
 	{
+		Name: "eml", Label: "mail", Called: "a mail", MIME: "message/rfc822", Extensions: []string{".eml", ".mail"},
+		Words: []string{"e-mail", "email", "message"}, Magic: isMail, Holds: true, Inert: true, file: wholeFile(readMail),
+	},
+	{
+		Name: "mbox", Label: "mailbox", Called: "a mailbox", MIME: "application/mbox", Extensions: []string{".mbox", ".mbx"},
+		Magic: isMailbox, Holds: true, Inert: true, file: wholeFile(readMailbox),
+	},
+	{
+		Name: "msg", Label: "Outlook message", Called: "an Outlook message", MIME: "application/vnd.ms-outlook",
+		Extensions: []string{".msg"}, Words: []string{"outlook"}, Magic: compound(".msg"), Holds: true, Inert: true,
+		file: wholeFile(readOutlook),
+	},
+	{
 		Name: "zip", Label: "ZIP", Called: "a ZIP archive", MIME: "application/zip",
 		Aliases: []string{"application/x-zip-compressed"}, Extensions: []string{".zip"}, Words: []string{"archive"},
 		Magic: isZIP, Holds: true, Inert: true, file: wholeFile(archive.Read),

@@ -22,6 +22,7 @@ type Writer struct {
 	blocks   []corpus.Block
 	path     []heading
 	open     bool
+	quoting  bool // what comes is a quotation
 	block    corpus.Block
 	words    []corpus.WordBox // of the open block
 	body     []rune
@@ -49,7 +50,7 @@ func (w *Writer) Begin(b corpus.Block) {
 	w.open = true
 	w.block = corpus.Block{
 		Kind: b.Kind, Level: b.Level, Ordinal: b.Ordinal, Page: b.Page, Box: b.Box, Language: b.Language,
-		Quote: b.Quote, Line: b.Line,
+		Quote: b.Quote || w.quoting, Line: b.Line,
 	}
 	if b.Grid != nil && b.Kind == corpus.BlockTable {
 		w.block.Grid = &corpus.Grid{Columns: b.Grid.Columns}
@@ -58,6 +59,9 @@ func (w *Writer) Begin(b corpus.Block) {
 	w.serial++
 	w.verbose, w.space, w.inCell, w.sieve = b.Kind == corpus.BlockCode, false, false, text.Sieve{}
 }
+
+// Quoting says whether the blocks that begin from now on are part of a quotation, whatever they say themselves.
+func (w *Writer) Quoting(on bool) { w.quoting = on }
 
 // Number begins the text of an ordered list's item with its number as the document writes it, such as "3.".
 func (w *Writer) Number(mark string) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,10 +44,16 @@ func New(f corpus.File) *Taken {
 	return &Taken{dir: f.Members, left: min(max(f.Bytes*ratio, enough), maxAll)}
 }
 
+// Has reports whether a file of that path was taken.
+func (t *Taken) Has(name string) bool {
+	name = cleanPath(name)
+	return slices.ContainsFunc(t.List, func(m corpus.Member) bool { return m.Path == name })
+}
+
 // Add takes a file out: its bytes from r, under a path as people see it. It fails with ErrLeftOut for one beyond the
 // limits; what r fails with comes back as it is.
 func (t *Taken) Add(name string, r io.Reader) error {
-	name = strings.TrimPrefix(path.Clean("/"+strings.ReplaceAll(name, `\`, "/")), "/")
+	name = cleanPath(name)
 	if t.dir == "" || len(t.List) >= Most || name == "" {
 		return ErrLeftOut
 	}
@@ -66,4 +73,8 @@ func (t *Taken) Add(name string, r io.Reader) error {
 	t.left -= n
 	t.List = append(t.List, corpus.Member{Path: name, File: file})
 	return nil
+}
+
+func cleanPath(name string) string {
+	return strings.TrimPrefix(path.Clean("/"+strings.ReplaceAll(name, `\`, "/")), "/")
 }

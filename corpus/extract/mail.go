@@ -1,0 +1,229 @@
+package extract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/doctext"
+	"footnote/corpus/extract/members"
+	"footnote/english"
+)
+
+// letter is a mail, whatever file it came in.
+type letter struct {
+	from, to, cc, subject string
+	sent                  time.Time
+	text, html            string
+	attachments           []attachment
+}
+
+// attachment is a file of a mail. open fails with an error of the mail.
+type attachment struct {
+	name string
+	open func() (io.Reader, error)
+}
+
+const maxMail = 128 << 20 // bytes of a mail with its attachments
+
+// readMail reads a mail (RFC 5322).
+func readMail(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
+	data, err := readAll(f.Path, maxMail)
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	l := parseMail(data)
+	m := mailWriter{taken: members.New(f)}
+	if err := m.writeLetter(ctx, l); err != nil {
+		return corpus.Extracted{}, err
+	}
+	x := m.result()
+	x.Title = doctext.Line(l.subject)
+	l.applyFields(&x)
+	return x, nil
+}
+
+// readAll reads a file of at most limit bytes.
+func readAll(name string, limit int64) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("open the original: %w", err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the original: %w", err)
+	}
+	if int64(len(data)) > limit {
+		return nil, tooLarge(int64(len(data)), limit)
+	}
+	return data, nil
+}
+
+// mailWriter writes mails as blocks and takes their attachments.
+type mailWriter struct {
+	w       doctext.Writer
+	taken   *members.Taken
+	letters int
+	leftOut int // attachments
+}
+
+// title is "Re: Roof, 4 March 2026": the words by which people know a mail.
+func (l letter) title() string {
+	subject := l.subject
+	if subject == "" {
+		subject = l.from
+	}
+	if l.sent.IsZero() {
+		return subject
+	}
+	return strings.TrimPrefix(subject+", "+l.sent.Format("2 January 2006"), ", ")
+}
+
+func (m *mailWriter) writeLetter(ctx context.Context, l letter) error {
+	m.letters++
+	if title := l.title(); title != "" {
+		m.w.Begin(corpus.Block{Kind: corpus.BlockHeading, Level: 1})
+		m.w.Text(title)
+	}
+	var head []string
+	for _, line := range [][2]string{{"From: ", l.from}, {"To: ", l.to}, {"Cc: ", l.cc}} {
+		if line[1] != "" {
+			head = append(head, line[0]+line[1])
+		}
+	}
+	if !l.sent.IsZero() {
+		head = append(head, "Date: "+l.sent.Format("Mon, 2 Jan 2006 15:04 -0700"))
+	}
+	if l.subject != "" {
+		head = append(head, "Subject: "+l.subject)
+	}
+	if len(head) > 0 {
+		m.w.Begin(corpus.Block{Kind: corpus.BlockParagraph})
+		m.w.Text(strings.Join(head, " · "))
+		m.w.End()
+	}
+	if err := m.writeBody(ctx, l); err != nil {
+		return err
+	}
+	return m.takeAttachments(l)
+}
+
+// writeBody writes the text part, or the HTML part of a mail without one.
+func (m *mailWriter) writeBody(ctx context.Context, l letter) error {
+	if strings.TrimSpace(l.text) != "" {
+		return m.writeQuoted(ctx, strings.ReplaceAll(l.text, "\r\n", "\n"))
+	}
+	if l.html == "" {
+		return nil
+	}
+	doc, err := html.Parse(strings.NewReader(l.html))
+	if err != nil || len(l.html) > maxHTML || strings.Count(l.html, "<") > maxTags {
+		stripTags(&m.w, l.html, invisible, 0)
+		return nil
+	}
+	walk := htmlWalk{w: &m.w}
+	walk.walkNode(doc, place{})
+	m.w.End()
+	return nil
+}
+
+// writeQuoted writes plain text. Lines that begin with ">" are words of an earlier mail: a quotation.
+func (m *mailWriter) writeQuoted(ctx context.Context, text string) error {
+	var own, earlier strings.Builder
+	flush := func(b *strings.Builder, quoted bool) error {
+		m.w.Quoting(quoted)
+		defer m.w.Quoting(false)
+		err := writeLines(ctx, &m.w, b.String())
+		b.Reset()
+		return err
+	}
+	for line := range strings.Lines(text) {
+		rest, quoted := strings.CutPrefix(line, ">")
+		if quoted {
+			if own.Len() > 0 {
+				if err := flush(&own, false); err != nil {
+					return err
+				}
+			}
+			earlier.WriteString(strings.TrimLeft(rest, "> "))
+			continue
+		}
+		if earlier.Len() > 0 {
+			if err := flush(&earlier, true); err != nil {
+				return err
+			}
+		}
+		if strings.TrimRight(line, " \r\n") == "--" { // a signature follows: it stays apart from the text
+			line = "\n"
+		}
+		own.WriteString(line)
+	}
+	return errors.Join(flush(&own, false), flush(&earlier, true))
+}
+
+// takeAttachments takes a mail's files out and names them.
+func (m *mailWriter) takeAttachments(l letter) error {
+	var names []string
+	for i, a := range l.attachments {
+		name := path.Base(strings.ReplaceAll(doctext.Line(a.name), `\`, "/"))
+		if name == "." || name == "/" {
+			name = "attachment " + strconv.Itoa(i+1)
+		}
+		names = append(names, name)
+		body, err := a.open()
+		if err == nil {
+			inside := name
+			if m.letters > 1 || m.taken.Has(name) { // of a mailbox, or two files of one name
+				inside = strconv.Itoa(m.letters) + "-" + strconv.Itoa(i+1) + "/" + name
+			}
+			err = m.taken.Add(inside, body)
+		}
+		if errors.Is(err, members.ErrLeftOut) || errors.Is(err, errDamagedPart) {
+			m.leftOut++
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(names) > 0 {
+		m.w.Begin(corpus.Block{Kind: corpus.BlockParagraph})
+		m.w.Text("Attachments: " + strings.Join(names, ", "))
+		m.w.End()
+	}
+	return nil
+}
+
+// errDamagedPart says that an attachment can't be read.
+var errDamagedPart = errors.New("the attachment is damaged")
+
+func (m *mailWriter) result() corpus.Extracted {
+	x := m.w.Result()
+	x.Members = m.taken.List
+	if m.leftOut > 0 {
+		x.Meta[corpus.MetaLeftOut] = english.Count(m.leftOut, "attachment")
+	}
+	return x
+}
+
+// applyFields puts what a mail says about itself into the document's metadata.
+func (l letter) applyFields(x *corpus.Extracted) {
+	for key, value := range map[string]string{"author": l.from, "to": l.to, "subject": l.subject} {
+		if value != "" {
+			x.Meta[key] = value
+		}
+	}
+	if !l.sent.IsZero() {
+		x.Meta["date"] = l.sent.Format(time.DateOnly)
+	}
+}

@@ -1,0 +1,236 @@
+package extract
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf16"
+
+	"github.com/richardlehane/mscfb"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/doctext"
+	"footnote/corpus/extract/members"
+)
+
+// Properties of an Outlook message ([MS-OXPROPS]), as the names of their streams have them.
+const (
+	propSubject   = "0037"
+	propSender    = "0C1A"
+	propAddress   = "0C1F"
+	propTo        = "0E04"
+	propCc        = "0E03"
+	propHeaders   = "007D"
+	propBody      = "1000"
+	propHTML      = "1013"
+	propFile      = "3704"
+	propLongFile  = "3707"
+	propData      = "3701"
+	propSent      = 0x0039 // in the stream of fixed properties
+	propDelivered = 0x0E06
+	propCodePage  = 0x3FFD
+)
+
+const (
+	maxStream = 64 << 20 // bytes of a property
+	maxNodes  = 20_000   // streams of a message
+)
+
+// outlook is an Outlook message, its attachments by their storage.
+type outlook struct {
+	properties map[string][]byte // by id and type: "0037001F"
+	fixed      []byte
+	files      map[string]map[string][]byte
+	order      []string // of files
+}
+
+// readOutlook reads an Outlook message ([MS-OXMSG]).
+func readOutlook(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
+	o, err := openOutlook(ctx, f.Path)
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	l := o.letter()
+	m := mailWriter{taken: members.New(f)}
+	if err := m.writeLetter(ctx, l); err != nil {
+		return corpus.Extracted{}, err
+	}
+	x := m.result()
+	x.Title = doctext.Line(l.subject)
+	l.applyFields(&x)
+	return x, nil
+}
+
+func openOutlook(ctx context.Context, name string) (*outlook, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("open the original: %w", err)
+	}
+	defer file.Close()
+	damaged := func(err error) error {
+		return errors.Join(&corpus.Failure{Code: "broken",
+			Detail: "This message is damaged. Open it in Outlook and save it again."}, err)
+	}
+	doc, err := mscfb.New(file)
+	if err != nil {
+		return nil, damaged(err)
+	}
+	o := &outlook{properties: map[string][]byte{}, files: map[string]map[string][]byte{}}
+	left := int64(maxMail)
+	for n := 0; ; n++ {
+		entry, err := doc.Next()
+		if err == io.EOF || n > maxNodes {
+			break
+		}
+		if err != nil {
+			return nil, damaged(err)
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		to := o.at(entry.Path)
+		if to == nil || entry.Size <= 0 || entry.Size > min(maxStream, left) {
+			continue
+		}
+		data := make([]byte, entry.Size)
+		read, _ := io.ReadFull(entry, data) // a stream that ends too early is shorter
+		left -= int64(read)
+		if id, ok := strings.CutPrefix(entry.Name, "__substg1.0_"); ok {
+			to[strings.ToUpper(id)] = data[:read]
+		} else if entry.Name == "__properties_version1.0" && len(entry.Path) == 0 {
+			o.fixed = data[:read]
+		}
+	}
+	if len(o.properties) == 0 && len(o.fixed) == 0 {
+		return nil, &corpus.Failure{Code: "unsupported",
+			Detail: "This is no Outlook message but another file of an old Office version. " + asPDF}
+	}
+	return o, nil
+}
+
+// at returns where the properties of a storage are kept: those of the message or of one of its attachments; nil for
+// those of recipients and of messages inside.
+func (o *outlook) at(path []string) map[string][]byte {
+	switch {
+	case len(path) == 0:
+		return o.properties
+	case len(path) == 1 && strings.HasPrefix(path[0], "__attach_version1.0_"):
+		if o.files[path[0]] == nil {
+			o.files[path[0]] = map[string][]byte{}
+			o.order = append(o.order, path[0])
+		}
+		return o.files[path[0]]
+	}
+	return nil
+}
+
+func (o *outlook) letter() letter {
+	page := codePageName(o.number(propCodePage))
+	said := func(id string) string { return stringProperty(o.properties, id, page) }
+	l := letter{
+		from: doctext.Line(said(propSender)), to: doctext.Line(said(propTo)), cc: doctext.Line(said(propCc)),
+		subject: doctext.Line(said(propSubject)), text: said(propBody), sent: o.time(),
+	}
+	if address := doctext.Line(said(propAddress)); strings.Contains(address, "@") && !strings.Contains(l.from, address) {
+		l.from = strings.TrimSpace(l.from + " <" + address + ">")
+	}
+	if strings.TrimSpace(l.text) == "" {
+		if l.html = said(propHTML); l.html == "" && o.properties[propHTML+"0102"] != nil {
+			l.html = decoded(o.properties[propHTML+"0102"], declaredCharset(o.properties[propHTML+"0102"]), page)
+		}
+	}
+	for _, name := range o.order {
+		properties := o.files[name]
+		file := stringProperty(properties, propLongFile, page)
+		if file == "" {
+			file = stringProperty(properties, propFile, page)
+		}
+		if data := properties[propData+"0102"]; data != nil {
+			l.attachments = append(l.attachments, attachment{file, func() (io.Reader, error) {
+				return bytes.NewReader(data), nil
+			}})
+		}
+	}
+	return l
+}
+
+// stringProperty is a property that is text: as UTF-16, or in the message's code page.
+func stringProperty(properties map[string][]byte, id, page string) string {
+	if data, ok := properties[id+"001F"]; ok {
+		units := make([]uint16, len(data)/2)
+		for i := range units {
+			units[i] = binary.LittleEndian.Uint16(data[2*i:])
+		}
+		return strings.TrimRight(string(utf16.Decode(units)), "\x00")
+	}
+	return strings.TrimRight(decoded(properties[id+"001E"], page, ""), "\x00")
+}
+
+// decoded is text in the first encoding of those named that is known; without one it is looked at.
+func decoded(data []byte, encodings ...string) string {
+	for _, name := range encodings {
+		if name == "" {
+			continue
+		}
+		if s, err := decodeText(data, name); err == nil {
+			return s
+		}
+	}
+	s, _ := decodeText(data, "")
+	return s
+}
+
+// number is a fixed property that is a number, 0 without it.
+func (o *outlook) number(id uint16) int {
+	return int(binary.LittleEndian.Uint32(o.fixedProperty(id, make([]byte, 8))))
+}
+
+// fixedProperty is the value of a fixed property, 8 bytes. The stream has a head of 32 bytes and then 16 bytes for
+// each: its type, its id, flags, its value.
+func (o *outlook) fixedProperty(id uint16, otherwise []byte) []byte {
+	for at := 32; at+16 <= len(o.fixed); at += 16 {
+		if binary.LittleEndian.Uint16(o.fixed[at+2:]) == id {
+			return o.fixed[at+8 : at+16]
+		}
+	}
+	return otherwise
+}
+
+// time is when a message was sent, or else delivered. Windows counts steps of 100 ns from 1601.
+func (o *outlook) time() time.Time {
+	for _, id := range []uint16{propSent, propDelivered} {
+		ticks := binary.LittleEndian.Uint64(o.fixedProperty(id, make([]byte, 8)))
+		const epoch = 116444736000000000 // 1970
+		if ticks > epoch && ticks < epoch*3 {
+			return time.UnixMicro(int64(ticks-epoch) / 10).UTC()
+		}
+	}
+	return time.Time{}
+}
+
+// codePageName is the name of the encoding of a Windows code page, empty for one that is not known.
+func codePageName(page int) string {
+	switch page {
+	case 65001:
+		return "utf-8"
+	case 932:
+		return "shift_jis"
+	case 936:
+		return "gbk"
+	case 949:
+		return "euc-kr"
+	case 950:
+		return "big5"
+	case 20866:
+		return "koi8-r"
+	case 874, 1250, 1251, 1252, 1253, 1254, 1255, 1256, 1257, 1258:
+		return fmt.Sprintf("windows-%d", page)
+	}
+	return ""
+}
