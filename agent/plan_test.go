@@ -291,7 +291,8 @@ func TestAKilledRunGoesOnWithItsPlan(t *testing.T) {
 				`{"query":"paid holiday","reasoning":"r","depends_on":[],"status":"running"}]}`,
 		),
 	}
-	if err := h.feed.Append(ctx, "dead", begun.ID, chat.RunStarted{Question: begun.Request.Message}, planned); err != nil {
+	err = h.feed.Append(ctx, "dead", begun.ID, chat.RunStarted{Question: begun.Request.Message}, planned)
+	if err != nil {
 		t.Fatal(err)
 	}
 	h.hire(offline.New(nil), func(c *Config) { c.Prices = map[string]run.Price{"scripted": {In: 1, Out: 1}} })

@@ -278,7 +278,7 @@ func found(r scripted.Request, words string) string {
 	return number
 }
 
-// website is a page of the web and a SearXNG server that finds it.
+// website is a page of the web and a SearXNG server that finds it. A search for "hang" is never answered.
 func website(t *testing.T, page string) (env []string) {
 	t.Helper()
 	var site *httptest.Server
@@ -286,6 +286,10 @@ func website(t *testing.T, page string) (env []string) {
 		if r.URL.Path != "/search" {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			fmt.Fprintf(w, "<title>A page</title><p>%s</p>", page)
+			return
+		}
+		if r.URL.Query().Get("q") == "hang" {
+			<-r.Context().Done()
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
