@@ -55,11 +55,7 @@ func compose(ctx context.Context, t turn, similar Similarity) (answer, error) {
 	if a.finding == answers && (len(t.given()) > 0 || p.sources[a.quotes[0].source].N == 0) {
 		said = inGiven
 	}
-	blocks := []string{said}
-	for _, q := range a.quotes {
-		blocks = append(blocks, p.block(q, words))
-	}
-	a.text = strings.Join(blocks, "\n\n")
+	a.text = strings.Join(append([]string{said}, p.blocks(a.quotes, words)...), "\n\n")
 	return a, nil
 }
 

@@ -18,6 +18,7 @@ type unit struct {
 	sequence   []string // its terms in order
 	names      bool     // it is a heading, a question or a line of a table of contents: it names what is said elsewhere
 	heading    int      // the nearest unit before it in its passage that names what follows; -1: none
+	row        *row     // of a table; nil: it is none
 }
 
 // pile is everything that was found and read, cut into units.
@@ -26,6 +27,7 @@ type pile struct {
 	runes   [][]rune // of each source
 	around  []map[string]bool
 	units   []unit
+	going   []*table // those that began in another passage: their heads are no units
 	langs   []string
 }
 
@@ -47,15 +49,25 @@ func pileOf(sources []source) pile {
 		}
 		a, runes, heading := analysers[lang], []rune(src.Text), -1
 		directory := text.Directory(src.Text)
-		for _, span := range withLabels(runes, text.Sentences(src.Text)) {
-			u := unit{source: i, start: span[0], end: span[1], text: string(runes[span[0]:span[1]]), heading: heading}
-			u.sequence = a.Terms(u.text)
-			u.terms = setOf(u.sequence)
-			if u.names = directory || names(u.text, src); u.names && !directory && !text.Leader(u.text) {
-				heading = len(p.units)
+		prose := func(from, to int) {
+			for _, span := range withLabels(runes[from:to], text.Sentences(string(runes[from:to]))) {
+				u := unit{source: i, start: from + span[0], end: from + span[1], heading: heading}
+				u.text = string(runes[u.start:u.end])
+				u.sequence = a.Terms(u.text)
+				u.terms = setOf(u.sequence)
+				if u.names = directory || names(u.text, src); u.names && !directory && !text.Leader(u.text) {
+					heading = len(p.units)
+				}
+				p.units = append(p.units, u)
 			}
-			p.units = append(p.units, u)
 		}
+		done := 0
+		for _, rows := range tables(runes, src.Section) {
+			prose(done, rows[0][0])
+			p.addTable(i, rows, heading, a)
+			done = rows[len(rows)-1][1]
+		}
+		prose(done, len(runes))
 		p.runes = append(p.runes, runes)
 		p.around = append(p.around, setOf(
 			a.Terms(src.Section+" "+src.document.Title+" "+plainName(src.document.Filename))))
@@ -102,11 +114,26 @@ func setOf(terms []string) map[string]bool {
 	return set
 }
 
+// has returns how well a unit has a word: itself or, as a row, the head of a column that it has something in.
+func (u unit) has(w word) float64 {
+	if u.row != nil {
+		return max(w.in(u.terms), u.row.named(w))
+	}
+	return w.in(u.terms)
+}
+
 func (p pile) vocabulary() map[string]bool {
 	all := map[string]bool{}
 	for _, u := range p.units {
 		for term := range u.terms {
 			all[term] = true
+		}
+		if u.row != nil {
+			for _, set := range u.row.table.has {
+				for term := range set {
+					all[term] = true
+				}
+			}
 		}
 	}
 	for _, set := range p.around {
@@ -136,6 +163,9 @@ func names(line string, src source) bool {
 
 // quotable reports whether a unit can stand in an answer: it states something, with letters, at a length to read.
 func (u unit) quotable() bool {
+	if u.row != nil { // its head says what its numbers are
+		return !u.names && len(u.terms) > 0
+	}
 	n := u.end - u.start
 	return !u.names && n >= shortest && n <= longest && strings.ContainsFunc(u.text, unicode.IsLetter)
 }

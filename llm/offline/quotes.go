@@ -46,6 +46,9 @@ func choose(p pile, units []scored, words []word) []quote {
 		if len(out) > 0 && s.score < leastShare*out[0].best.score {
 			continue
 		}
+		if slices.ContainsFunc(out, func(o quote) bool { return p.addsNothing(s, o.best) }) {
+			continue
+		}
 		q := p.extend(s, units, words)
 		if slices.ContainsFunc(out, func(o quote) bool { return p.same(o, q) }) {
 			continue
@@ -60,6 +63,25 @@ func choose(p pile, units []scored, words []word) []quote {
 		out = append(out, q)
 	}
 	return out
+}
+
+// addsNothing reports whether a row has less of the question than another row of its table, which is quoted, or is the
+// head that stands above that one.
+func (p pile) addsNothing(s, o scored) bool {
+	if !p.sameTable(s.unit, o.unit) {
+		return false
+	}
+	if s.row.first {
+		return true
+	}
+	less := false
+	for k, has := range s.has {
+		if has > o.has[k] {
+			return false
+		}
+		less = less || has < o.has[k]
+	}
+	return less
 }
 
 // newShare is what a unit gains by words of the question that no quote has yet.
@@ -78,8 +100,12 @@ func gain(s scored, covered []float64, words []word) float64 {
 }
 
 // extend makes a quote of a unit and its neighbours: of the spans of up to three units around it the one that is worth
-// most. A heading ends it, and an item that the question names by its number ends where the next one begins.
+// most. A heading ends it, and an item that the question names by its number ends where the next one begins. A row
+// stands alone, or with those beside it that have as much of the question.
 func (p pile) extend(s scored, all []scored, words []word) quote {
+	if s.row != nil {
+		return p.extendRow(s, all)
+	}
 	worth := map[int]float64{}
 	for _, o := range all {
 		worth[o.at] = o.score
@@ -105,6 +131,27 @@ func (p pile) extend(s scored, all []scored, words []word) quote {
 	return q
 }
 
+// extendRow makes a quote of a row and those around it that the question tells as little from it.
+func (p pile) extendRow(s scored, all []scored) quote {
+	alike := map[int]bool{}
+	for _, o := range all {
+		alike[o.at] = o.source == s.source && p.sameTable(s.unit, o.unit) && !o.row.first && !s.row.first &&
+			slices.Equal(o.has, s.has)
+	}
+	q := quote{source: s.source, start: s.start, end: s.end, first: s.at, last: s.at, score: s.score, best: s}
+	for q.last-q.first+1 < mostUnits {
+		switch before, after := q.first-1, q.last+1; {
+		case alike[after] && p.units[after].end-q.start <= quoteLength:
+			q.last, q.end = after, p.units[after].end
+		case alike[before] && q.end-p.units[before].start <= quoteLength:
+			q.first, q.start = before, p.units[before].start
+		default:
+			return q
+		}
+	}
+	return q
+}
+
 var itemStart = regexp.MustCompile(`^\W{0,2}(\d{1,4})[.)]\s`)
 
 // itemNumber is the number that a list's item begins with; "" for other text.
@@ -117,7 +164,7 @@ func itemNumber(s string) string {
 
 // adjoin reports whether two quotes stand next to each other and can be one.
 func (p pile) adjoin(a, b quote) bool {
-	next := !a.byNumber && !b.byNumber && (a.last+1 == b.first || b.last+1 == a.first)
+	next := !a.byNumber && !b.byNumber && (a.best.row == nil) == (b.best.row == nil) && (a.last+1 == b.first || b.last+1 == a.first)
 	return next && a.source == b.source && max(a.last, b.last)-min(a.first, b.first) < mostUnits &&
 		max(a.end, b.end)-min(a.start, b.start) <= quoteLength
 }
@@ -135,7 +182,7 @@ func (p pile) beside(i int, q quote) bool {
 		return false
 	}
 	u := p.units[i]
-	if u.source != q.source || !u.quotable() || max(q.end, u.end)-min(q.start, u.start) > quoteLength {
+	if u.source != q.source || u.row != nil || !u.quotable() || max(q.end, u.end)-min(q.start, u.start) > quoteLength {
 		return false
 	}
 	// a paragraph stands by itself, unless it introduces the next

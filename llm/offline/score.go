@@ -52,7 +52,7 @@ func rate(ctx context.Context, p pile, words []word, question string, similar Si
 		s := scored{unit: u, at: i, has: make([]float64, len(words))}
 		s.features.rank = 1 / float64(1+ranks[u.source])
 		for k, w := range words {
-			own, near := w.in(u.terms), p.near(i, w)
+			own, near := u.has(w), p.near(i, w)
 			s.has[k] = max(own, near)
 			if total > 0 {
 				s.features.own += w.weight * own / total
@@ -155,8 +155,11 @@ func (p pile) near(i int, w word) float64 {
 	if u.heading >= 0 {
 		near = max(near, inHeading*w.in(p.units[u.heading].terms))
 	}
+	if u.row != nil { // the rows beside it are about something else
+		return near
+	}
 	for _, k := range []int{i - 1, i + 1} {
-		if k >= 0 && k < len(p.units) && p.units[k].source == u.source {
+		if k >= 0 && k < len(p.units) && p.units[k].source == u.source && p.units[k].row == nil {
 			near = max(near, beside*w.in(p.units[k].terms))
 		}
 	}
@@ -178,8 +181,11 @@ func (p pile) ranks() []int {
 	return ranks
 }
 
-// inContext is a unit as it is compared: behind its heading, when it is short.
+// inContext is a unit as it is compared: behind its heading, when it is short; a row with the heads of its columns.
 func (p pile) inContext(u unit) string {
+	if u.row != nil {
+		return u.labelled()
+	}
 	if u.heading >= 0 && utf8.RuneCountInString(u.text) < 200 {
 		return p.units[u.heading].text + ": " + u.text
 	}

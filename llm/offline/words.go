@@ -83,7 +83,7 @@ func languages(s string) []string {
 }
 
 // weigh returns the words of a topic with the weight that their rarity in what was found gives them: the logarithm of
-// how many sentences there are for each that has the word.
+// how many sentences there are for each that has the word. The head of a table counts once, however many rows it has.
 func (q topic) weigh(p pile) []word {
 	var out []word
 	vocabulary := p.vocabulary()
@@ -93,6 +93,11 @@ func (q topic) weigh(p pile) []word {
 			in := 0
 			for _, u := range p.units {
 				if n.in(u.terms) > 0 {
+					in++
+				}
+			}
+			for _, t := range p.going {
+				if slices.ContainsFunc(t.has, func(name map[string]bool) bool { return n.in(name) > 0 }) {
 					in++
 				}
 			}

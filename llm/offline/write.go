@@ -37,6 +37,24 @@ func quotedBy(s string) llm.Quoted {
 // escape keeps words of a document from being read as Markdown or as footnotes of ours.
 func escape(s string) string { return text.EscapeMarkdown(s) }
 
+// blocks writes quotes one after another. Rows of one table stand below one head.
+func (p pile) blocks(quotes []quote, words []word) (out []string) {
+	above := ""
+	for i, q := range quotes {
+		head := p.headOf(q)
+		switch {
+		case head == "":
+			out = append(out, p.block(q, words))
+		case head == above && p.sameTable(p.units[q.first], p.units[quotes[i-1].first]):
+			out[len(out)-1] += "\n" + p.rows(q, words)
+		default:
+			out = append(out, head+p.rows(q, words))
+		}
+		above = head
+	}
+	return out
+}
+
 // block writes a quote with its footnote. Lines stay lines.
 func (p pile) block(q quote, words []word) string {
 	raw := p.runes[q.source][q.start:q.end]
