@@ -29,6 +29,7 @@ type pile struct {
 	units   []unit
 	going   []*table // those that began in another passage: their heads are no units
 	langs   []string
+	said    string // all terms in their order, between spaces, a line for each unit
 }
 
 const (
@@ -38,6 +39,7 @@ const (
 
 func pileOf(sources []source) pile {
 	p := pile{sources: sources}
+	var said strings.Builder
 	analysers := map[string]*text.Analyser{}
 	for i, src := range sources {
 		lang := text.Detect(src.Text)
@@ -69,9 +71,14 @@ func pileOf(sources []source) pile {
 		}
 		prose(done, len(runes))
 		p.runes = append(p.runes, runes)
-		p.around = append(p.around, setOf(
-			a.Terms(src.Section+" "+src.document.Title+" "+plainName(src.document.Filename))))
+		around := a.Terms(src.Section + " " + src.document.Title + " " + plainName(src.document.Filename))
+		p.around = append(p.around, setOf(around))
+		said.WriteString(" " + strings.Join(around, " ") + " \n")
 	}
+	for _, u := range p.units {
+		said.WriteString(" " + strings.Join(u.sequence, " ") + " \n")
+	}
+	p.said = said.String()
 	return p
 }
 
@@ -90,9 +97,18 @@ func withLabels(runes []rune, spans [][2]int) [][2]int {
 			out = append(out, span)
 		}
 		last := out[len(out)-1]
-		label = last == span && len(strings.Fields(string(runes[span[0]:span[1]]))) <= labelWords
+		label = last == span && countWords(string(runes[span[0]:span[1]])) <= labelWords
 	}
 	return out
+}
+
+// countWords is how many words a piece has. Of a script without spaces two signs are about one.
+func countWords(s string) int {
+	n := len(strings.Fields(s))
+	for _, run := range text.Runs(s) {
+		n += (len(run.Runes) - 1) / 2
+	}
+	return n
 }
 
 // blankLines is how many blank lines there are in what stands between two sentences.

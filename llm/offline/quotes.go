@@ -199,6 +199,9 @@ func (p pile) same(a, b quote) bool {
 	if a.source == b.source && a.start < b.end && b.start < a.end {
 		return true
 	}
+	if (a.best.row == nil) != (b.best.row == nil) { // what has the few words of a row says more
+		return false
+	}
 	mine, other := p.terms(a), p.terms(b)
 	both := 0
 	for term := range other {

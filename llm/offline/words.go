@@ -19,23 +19,31 @@ const (
 type word struct {
 	typed    string
 	terms    map[string]float64 // terms of what was found that stand for it, and how well: 0–1
+	grams    int                // of a script without spaces: how many of its terms make the word; 0: each stands for it
 	borrowed bool               // from an earlier question, which this one goes on from
 	weight   float64            // more for a word that fewer sentences have
 }
 
 // in returns how well a set of terms has the word, 0–1.
 func (w word) in(terms map[string]bool) float64 {
-	best := 0.0
+	best, held := 0.0, 0
 	for term, worth := range w.terms {
-		if worth > best && terms[term] {
-			best = worth
+		if terms[term] {
+			held++
+			best = max(best, worth)
 		}
+	}
+	if w.grams > 0 && 2*held < w.grams {
+		return 0
+	} else if w.grams > 0 {
+		return float64(held) / float64(w.grams)
 	}
 	return best
 }
 
 // topic is what a question is about.
 type topic struct {
+	question string
 	own      []text.Word
 	borrowed []text.Word // of earlier questions
 	before   string      // the earlier question that words were borrowed from
@@ -44,7 +52,7 @@ type topic struct {
 // topicOf reads a question. One with few words of its own, or with none but those that point back, goes on from the
 // question before it.
 func topicOf(t turn) topic {
-	q := topic{own: text.QueryWords(t.question, languages(t.question))}
+	q := topic{question: t.question, own: text.QueryWords(t.question, languages(t.question))}
 	if len(t.earlier) == 0 || len(q.own) > fewWords && !pointsBack().MatchString(t.question) {
 		return q
 	}
@@ -87,9 +95,18 @@ func languages(s string) []string {
 func (q topic) weigh(p pile) []word {
 	var out []word
 	vocabulary := p.vocabulary()
-	add := func(words []text.Word, borrowed bool) {
+	add := func(words []text.Word, question string, borrowed bool) {
+		read := p.stretches(question)
 		for _, w := range words {
-			n := word{typed: w.Text, terms: matching(w, vocabulary, p.langs), borrowed: borrowed}
+			if !w.Gram {
+				read = append(read, word{typed: w.Text, terms: matching(w, vocabulary, p.langs)})
+			}
+		}
+		for _, n := range read {
+			if borrowed && slices.ContainsFunc(out, func(o word) bool { return o.typed == n.typed }) {
+				continue
+			}
+			n.borrowed = borrowed
 			in := 0
 			for _, u := range p.units {
 				if n.in(u.terms) > 0 {
@@ -108,12 +125,12 @@ func (q topic) weigh(p pile) []word {
 			out = append(out, n)
 		}
 	}
-	add(q.own, false)
-	own := total(out)
-	add(q.borrowed, true)
+	add(q.own, q.question, false)
+	ours, own := len(out), total(out)
+	add(q.borrowed, q.before, true)
 	if all := total(out); own > 0 && all-own > borrowedWorth*own {
-		for k := range out[len(q.own):] {
-			out[len(q.own)+k].weight *= borrowedWorth * own / (all - own)
+		for k := range out[ours:] {
+			out[ours+k].weight *= borrowedWorth * own / (all - own)
 		}
 	}
 	return out
@@ -135,7 +152,7 @@ func matching(w text.Word, vocabulary map[string]bool, langs []string) map[strin
 			found[term] = 1
 		}
 	}
-	if w.Gram || len(found) > 0 && strings.ContainsAny(w.Text, "0123456789") {
+	if len(found) > 0 && strings.ContainsAny(w.Text, "0123456789") {
 		return found
 	}
 	for term := range vocabulary {
