@@ -11,7 +11,9 @@ import (
 	"footnote/corpus"
 	"footnote/corpus/extract/archive"
 	"footnote/corpus/extract/docx"
+	"footnote/corpus/extract/odf"
 	"footnote/corpus/extract/pptx"
+	"footnote/corpus/extract/rtf"
 )
 
 // Format is a kind of file that is read. A new one is an entry in Formats and a file beside this one.
@@ -105,6 +107,27 @@ var Formats = Registry{
 		bare: plainText,
 	},
 	{
+		Name: "odt", Label: "OpenDocument", Called: "an OpenDocument text", MIME: "application/vnd.oasis.opendocument.text",
+		Aliases:    []string{"application/vnd.oasis.opendocument.text-template"},
+		Extensions: []string{".odt", ".ott"}, Magic: zipped("mimetypeapplication/vnd.oasis.opendocument.text", ".odt", ".ott"),
+		Inert: true, file: wholeFile(odf.Read),
+	},
+	{
+		Name: "odp", Label: "OpenDocument slides", Called: "an OpenDocument presentation",
+		MIME: "application/vnd.oasis.opendocument.presentation", Extensions: []string{".odp"}, PageWord: "slide",
+		Magic: zipped("mimetypeapplication/vnd.oasis.opendocument.presentation", ".odp"), Inert: true,
+		file: wholeFile(odf.Read),
+	},
+	{
+		Name: "rtf", Label: "rich text", Called: "a rich text file", MIME: "application/rtf", Aliases: []string{"text/rtf"},
+		Extensions: []string{".rtf"}, Magic: isRTF, Inert: true, file: wholeFile(rtf.Read),
+	},
+	{
+		Name: "epub", Label: "EPUB", Called: "an EPUB book", MIME: "application/epub+zip", Extensions: []string{".epub"},
+		Words: []string{"e-book", "ebook", "book"}, Magic: zipped("mimetypeapplication/epub+zip", ".epub"), Inert: true,
+		file: wholeFile(readEPUB),
+	},
+	{
 		Name: "eml", Label: "mail", Called: "a mail", MIME: "message/rfc822", Extensions: []string{".eml", ".mail"},
 		Words: []string{"e-mail", "email", "message"}, Magic: isMail, Holds: true, Inert: true, file: wholeFile(readMail),
 	},
@@ -123,6 +146,30 @@ var Formats = Registry{
 		Magic: isZIP, Holds: true, Inert: true, file: wholeFile(archive.Read),
 	},
 	{
+		Name: "ipynb", Label: "notebook", Called: "a notebook", MIME: "application/x-ipynb+json",
+		Extensions: []string{".ipynb"}, Inert: true, text: readNotebook, bare: readSource,
+	},
+	{
+		Name: "ics", Label: "calendar", Called: "a calendar", MIME: "text/calendar", Extensions: []string{".ics", ".ical"},
+		Begins: begins("begin:vcalendar"), Inert: true, text: readCards, bare: plainText,
+	},
+	{
+		Name: "vcf", Label: "contacts", Called: "an address book", MIME: "text/vcard", Aliases: []string{"text/x-vcard"},
+		Extensions: []string{".vcf", ".vcard"}, Begins: begins("begin:vcard"), Inert: true, text: readCards, bare: plainText,
+	},
+	{
+		Name: "code", Label: "code and data", Called: "a file of lines", MIME: "text/x-source",
+		Aliases: []string{"application/json", "application/xml", "text/xml", "application/yaml", "application/toml"},
+		Extensions: []string{
+			".json", ".jsonl", ".ndjson", ".geojson", ".xml", ".xsd", ".xsl", ".svg", ".yaml", ".yml", ".toml", ".ini", ".cfg",
+			".conf", ".properties", ".env", ".sql", ".go", ".py", ".pyi", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".java",
+			".kt", ".scala", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".rs", ".rb", ".php", ".pl", ".lua", ".r", ".m", ".swift",
+			".sh", ".bash", ".zsh", ".ps1", ".bat", ".css", ".scss", ".less", ".vue", ".svelte", ".graphql", ".proto", ".tf",
+			".gradle", ".cmake", ".mk", ".diff", ".patch", ".tex", ".bib",
+		},
+		Words: []string{"source code", "json", "xml", "yaml"}, Inert: true, text: readSource, bare: readSource,
+	},
+	{
 		Name: "txt", Label: "Text", MIME: "text/plain",
 		Extensions: []string{".txt", ".text", ".log"}, Words: []string{"plain text"},
 		Inert: true, text: plainText,
@@ -131,6 +178,12 @@ var Formats = Registry{
 
 func isPDF(head []byte, _ string) bool {
 	return bytes.Contains(head[:min(len(head), 1024)], []byte("%PDF-"))
+}
+
+func isRTF(head []byte, _ string) bool { return bytes.HasPrefix(head, []byte(`{\rtf`)) }
+
+func begins(with string) func(start string) bool {
+	return func(start string) bool { return strings.HasPrefix(start, with) }
 }
 
 func isHTML(start string) bool {

@@ -45,7 +45,8 @@ func TestSniffNamesTheMIMEType(t *testing.T) {
 		{"a.docx", "PK\x03\x04", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ""},
 		{"a.zip", "PK\x03\x04 word/document.xml", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ""},
 		{"a.docx", "PK\x03\x04 xl/workbook.xml", "", "“a.docx” is named .docx but is not a Word file"},
-		{"a.txt", "{\\rtf1 words", "", "“a.txt” is a rich text file, which can't be read. Save it as PDF"},
+		{"a.txt", "{\\rtf1 words", "application/rtf", ""},
+		{"a.doc", "\xd0\xcf\x11\xe0", "", "“a.doc” is a file of an old Office version, which can't be read. Save it as PDF"},
 		{"a.txt", "a\x00\x01\x02\x03b\x00\x00", "", "“a.txt” holds binary data, not text. Save it as PDF"},
 	} {
 		got, err := Formats.Sniff([]byte(tt.head), tt.name)

@@ -55,8 +55,8 @@ other
 --outer--
 `
 
-// extractMail reads a file of that name, with a directory for the files inside it.
-func extractMail(t *testing.T, name, body string) (corpus.Extracted, string, error) {
+// extractFile reads a file of that name, with a directory for the files inside it.
+func extractFile(t *testing.T, name, body string) (corpus.Extracted, string, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "original")
 	if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
@@ -87,7 +87,7 @@ func blockLines(x corpus.Extracted) (lines []string) {
 }
 
 func TestAMailIsItsTextItsHeadAndItsFiles(t *testing.T) {
-	x, inside, err := extractMail(t, "roof.eml", sampleMail)
+	x, inside, err := extractFile(t, "roof.eml", sampleMail)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestAMailIsItsTextItsHeadAndItsFiles(t *testing.T) {
 }
 
 func TestAMailWithoutTextIsItsHTML(t *testing.T) {
-	x, _, err := extractMail(t, "a.eml", "From: a@example.com\nSubject: Hi\nContent-Type: text/html; charset=utf-8\n\n"+
+	x, _, err := extractFile(t, "a.eml", "From: a@example.com\nSubject: Hi\nContent-Type: text/html; charset=utf-8\n\n"+
 		"<style>p{}</style><p>The <b>roof</b> is dry.<img src=\"https://example.com/pixel\"></p><script>1</script>")
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestAMailboxIsItsMails(t *testing.T) {
 	for i := range 3 {
 		fmt.Fprintf(&box, "From sender Mon Jun 01 10:00:00 2009\nSubject: Letter %d\n\nBody %d\n>From here on\n\n", i+1, i+1)
 	}
-	x, _, err := extractMail(t, "letters.mbox", box.String())
+	x, _, err := extractFile(t, "letters.mbox", box.String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestBrokenMailsCostLittle(t *testing.T) {
 		"a header of a million runs": "Subject: " + strings.Repeat("=?utf-8?q?a?= ", 100_000) + "\n\ntext",
 	} {
 		t.Run(name, func(t *testing.T) {
-			x, _, err := extractMail(t, "a.eml", body)
+			x, _, err := extractFile(t, "a.eml", body)
 			if err != nil && !strings.Contains(err.Error(), "This ") {
 				t.Errorf("error = %v, want a sentence about the file", err)
 			}

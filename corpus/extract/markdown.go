@@ -30,22 +30,27 @@ func readMarkdown(ctx context.Context, src string, f corpus.File) (corpus.Extrac
 	if len(body) > maxMarkdown || tooNested(body) {
 		return plainText(ctx, src, f)
 	}
-	source := []byte(body)
-	m := markdownWalk{src: source, lines: tableCells(body) > doctext.MaxCells}
-	extensions := []goldmark.Extender{
-		extension.Linkify, extension.Strikethrough, extension.TaskList, extension.Footnote, extension.DefinitionList,
-	}
-	if !m.lines {
-		extensions = append(extensions, extension.Table)
-	}
-	doc := goldmark.New(goldmark.WithExtensions(extensions...)).Parser().Parse(mdtext.NewReader(source))
-	m.walkBlocks(doc, place{})
+	var m markdownWalk
+	m.writeMarkdown(body)
 	x := m.w.Result()
 	front.applyFields(&x)
 	if x.Title == "" {
 		x.Title = firstTitle(x)
 	}
 	return x, nil
+}
+
+// writeMarkdown writes the blocks of a text that is not too long and not too nested.
+func (m *markdownWalk) writeMarkdown(body string) {
+	m.src, m.lines = []byte(body), tableCells(body) > doctext.MaxCells
+	extensions := []goldmark.Extender{
+		extension.Linkify, extension.Strikethrough, extension.TaskList, extension.Footnote, extension.DefinitionList,
+	}
+	if !m.lines {
+		extensions = append(extensions, extension.Table)
+	}
+	doc := goldmark.New(goldmark.WithExtensions(extensions...)).Parser().Parse(mdtext.NewReader(m.src))
+	m.walkBlocks(doc, place{})
 }
 
 // tableCells counts the cells of all tables as a parser would make them: each row has as many as the header.

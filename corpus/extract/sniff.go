@@ -95,7 +95,6 @@ var others = []other{
 	{"II*\x00", "a picture", byOCR},
 	{"MM\x00*", "a picture", byOCR},
 	{"\xd0\xcf\x11\xe0", "a file of an old Office version", asPDF},
-	{"{\\rtf", "a rich text file", asPDF},
 	{"%!PS-Adobe-", "a PostScript file", asPDF},
 	{"\x7fELF", "a program", documents},
 	{"\xcf\xfa\xed\xfe", "a program", documents},

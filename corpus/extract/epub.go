@@ -1,0 +1,224 @@
+package extract
+
+import (
+	"cmp"
+	"context"
+	"encoding/xml"
+	"errors"
+	"io"
+	"net/url"
+	"path"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/doctext"
+	"footnote/corpus/extract/ooxml"
+)
+
+// maxChapter is how many bytes of a chapter of a book are read as HTML; of a longer one only the text is kept.
+const maxChapter = maxHTML
+
+// book is an EPUB that is being read.
+type book struct {
+	pack     *ooxml.Package
+	base     string            // directory of the package document
+	files    map[string]string // of the manifest, by id
+	spine    []string          // ids in reading order
+	contents string            // id of the table of contents: "nav" or NCX
+	titles   map[string]string // of chapters, by file
+	about    map[string]string
+	w        doctext.Writer
+}
+
+// readEPUB reads a book (EPUB 2 and 3) in the order of its spine. A chapter without a heading has its title from the
+// table of contents.
+func readEPUB(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
+	pack, err := ooxml.Open(f.Path)
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	defer pack.Close()
+	if pack.Has("META-INF/encryption.xml") && pack.Has("META-INF/rights.xml") {
+		return corpus.Extracted{}, &corpus.Failure{Code: "encrypted",
+			Detail: "This book is protected against copying. Add one that is not."}
+	}
+	b := book{pack: pack, files: map[string]string{}, titles: map[string]string{}, about: map[string]string{}}
+	if err := errors.Join(b.readPackage(), b.readContents()); err != nil {
+		return corpus.Extracted{}, err
+	}
+	for _, id := range b.spine {
+		if ctx.Err() != nil {
+			return corpus.Extracted{}, ctx.Err()
+		}
+		if err := b.readChapter(b.files[id]); err != nil {
+			return corpus.Extracted{}, err
+		}
+	}
+	x := b.w.Result()
+	x.Title, x.Language = b.about["title"], b.about["language"]
+	for from, to := range map[string]string{"creator": "author", "date": "date", "subject": "subject"} {
+		if b.about[from] != "" {
+			x.Meta[to] = b.about[from]
+		}
+	}
+	return x, nil
+}
+
+// readPackage reads which files the book has, in which order, and what it says about itself.
+func (b *book) readPackage() error {
+	document := ""
+	err := b.pack.Decode("META-INF/container.xml", func(d *ooxml.Decoder) error {
+		return walkXML(d, func(e xml.StartElement) error {
+			if e.Name.Local == "rootfile" {
+				document = cmp.Or(document, ooxml.Attr(e, "full-path"))
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if !b.pack.Has(document) {
+		return ooxml.Damaged
+	}
+	b.base = path.Dir(document)
+	return b.pack.Decode(document, func(d *ooxml.Decoder) error {
+		return d.Root(func(xml.StartElement) error {
+			return d.Children(func(e xml.StartElement) error {
+				switch e.Name.Local {
+				case "metadata":
+					return d.Children(func(e xml.StartElement) error {
+						text, err := d.Text()
+						b.about[e.Name.Local] = cmp.Or(b.about[e.Name.Local], doctext.Line(text))
+						return err
+					})
+				case "manifest":
+					return d.Children(func(e xml.StartElement) error {
+						id := ooxml.Attr(e, "id")
+						b.files[id] = b.resolve(b.base, ooxml.Attr(e, "href"))
+						if strings.Contains(ooxml.Attr(e, "properties"), "nav") ||
+							ooxml.Attr(e, "media-type") == "application/x-dtbncx+xml" && b.contents == "" {
+							b.contents = id
+						}
+						return d.Skip()
+					})
+				case "spine":
+					return d.Children(func(e xml.StartElement) error {
+						b.spine = append(b.spine, ooxml.Attr(e, "idref"))
+						return d.Skip()
+					})
+				}
+				return d.Skip()
+			})
+		})
+	})
+}
+
+// resolve returns the file that a reference in a directory leads to.
+func (b *book) resolve(dir, href string) string {
+	href, _, _ = strings.Cut(href, "#")
+	if plain, err := url.PathUnescape(href); err == nil {
+		href = plain
+	}
+	return path.Join(dir, href)
+}
+
+// readContents reads the titles of the table of contents.
+func (b *book) readContents() error {
+	file := b.files[b.contents]
+	if !b.pack.Has(file) {
+		return nil
+	}
+	title := ""
+	return b.pack.Decode(file, func(d *ooxml.Decoder) error {
+		var walk func() error
+		walk = func() error {
+			return d.Children(func(e xml.StartElement) error {
+				switch e.Name.Local {
+				case "text": // NCX: the label stands before the target
+					text, err := d.Text()
+					title = doctext.Line(text)
+					return err
+				case "content":
+					b.nameChapter(b.resolve(path.Dir(file), ooxml.Attr(e, "src")), title)
+					return d.Skip()
+				case "a":
+					text, err := d.Text()
+					b.nameChapter(b.resolve(path.Dir(file), ooxml.Attr(e, "href")), doctext.Line(text))
+					return err
+				}
+				return walk()
+			})
+		}
+		return d.Root(func(xml.StartElement) error { return walk() })
+	})
+}
+
+func (b *book) nameChapter(file, title string) {
+	b.titles[file] = cmp.Or(b.titles[file], title)
+}
+
+func (b *book) readChapter(file string) error {
+	if !b.pack.Has(file) {
+		return nil
+	}
+	part, err := b.pack.Part(file)
+	if err != nil {
+		return err
+	}
+	data, err := io.ReadAll(part)
+	if err = errors.Join(err, part.Close()); err != nil {
+		return err
+	}
+	src, err := decodeText(data, declaredCharset(data))
+	if err != nil {
+		return err
+	}
+	doc, err := html.Parse(strings.NewReader(src))
+	if err != nil || len(src) > maxChapter || strings.Count(src, "<") > maxTags {
+		b.w.LeaveHeadings()
+		stripTags(&b.w, src, invisible, 0)
+		b.w.End()
+		return nil
+	}
+	if !hasHeading(doc) {
+		if title := b.titles[file]; title != "" && strings.TrimSpace(textOf(doc)) != "" {
+			b.w.Begin(corpus.Block{Kind: corpus.BlockHeading, Level: 1})
+			b.w.Text(title)
+		}
+	}
+	walk := htmlWalk{w: &b.w}
+	walk.walkNode(doc, place{})
+	b.w.End()
+	return nil
+}
+
+func hasHeading(n *html.Node) bool {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if headingLevel(c) > 0 || c.DataAtom != atom.Nav && hasHeading(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// walkXML calls visit for each element of a part, from the outside in.
+func walkXML(d *ooxml.Decoder, visit func(xml.StartElement) error) error {
+	for {
+		token, err := d.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			if err := visit(e); err != nil {
+				return err
+			}
+		}
+	}
+}

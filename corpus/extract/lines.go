@@ -1,0 +1,126 @@
+package extract
+
+import (
+	"context"
+	"encoding/json"
+	"path"
+	"strings"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/doctext"
+)
+
+const (
+	chunkLines = 40      // of a file of lines, after which a block ends at the next blank line
+	chunkBytes = 8 << 10 // likewise, at the end of a line
+)
+
+// readSource reads text whose lines have numbers: program code, settings, data. Every line stays as it is.
+func readSource(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
+	var w doctext.Writer
+	language := strings.TrimPrefix(strings.ToLower(path.Ext(f.Filename)), ".")
+	if err := writeSource(ctx, &w, src, language, 1); err != nil {
+		return corpus.Extracted{}, err
+	}
+	return w.Result(), nil
+}
+
+// writeSource writes lines as blocks of code that end at blank lines. first is the number of the first line.
+func writeSource(ctx context.Context, w *doctext.Writer, src, language string, first int) error {
+	var block strings.Builder
+	line, begun := first, first
+	flush := func() {
+		w.Begin(corpus.Block{Kind: corpus.BlockCode, Language: language, Line: begun})
+		w.Text(block.String())
+		w.End()
+		block.Reset()
+		begun = line
+	}
+	for one := range strings.Lines(src) {
+		blank := strings.TrimSpace(one) == ""
+		if blank && line-begun >= chunkLines || block.Len() > chunkBytes {
+			flush()
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+		if block.Len() == 0 {
+			begun = line
+		}
+		block.WriteString(one)
+		line++
+	}
+	flush()
+	return nil
+}
+
+// notebook is a Jupyter notebook (nbformat 4).
+type notebook struct {
+	Cells []struct {
+		Type    string     `json:"cell_type"`
+		Source  lineOrList `json:"source"`
+		Outputs []struct {
+			Text lineOrList            `json:"text"`
+			Data map[string]lineOrList `json:"data"`
+		} `json:"outputs"`
+	} `json:"cells"`
+	Metadata struct {
+		Language struct {
+			Name string `json:"name"`
+		} `json:"language_info"`
+	} `json:"metadata"`
+}
+
+// lineOrList is a text that is one string or a list of its lines. Anything else is empty.
+type lineOrList string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *lineOrList) UnmarshalJSON(data []byte) error {
+	var lines []string
+	var one string
+	if json.Unmarshal(data, &lines) == nil {
+		one = strings.Join(lines, "")
+	} else if json.Unmarshal(data, &one) != nil {
+		one = ""
+	}
+	*l = lineOrList(one)
+	return nil
+}
+
+// readNotebook reads the cells of a notebook: Markdown as text, code with what it printed below it.
+func readNotebook(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
+	var n notebook
+	if json.Unmarshal([]byte(src), &n) != nil || len(n.Cells) == 0 {
+		return readSource(ctx, src, f)
+	}
+	m := markdownWalk{}
+	for _, cell := range n.Cells {
+		if ctx.Err() != nil {
+			return corpus.Extracted{}, ctx.Err()
+		}
+		switch cell.Type {
+		case "markdown":
+			if body := string(cell.Source); len(body) > maxMarkdown || tooNested(body) {
+				writeCode(&m.w, body, "")
+			} else {
+				m.writeMarkdown(body)
+			}
+		case "code":
+			writeCode(&m.w, string(cell.Source), n.Metadata.Language.Name)
+			for _, out := range cell.Outputs {
+				writeCode(&m.w, string(out.Text)+string(out.Data["text/plain"]), "")
+			}
+		default:
+			writeCode(&m.w, string(cell.Source), "")
+		}
+	}
+	x := m.w.Result()
+	x.Title = firstTitle(x)
+	return x, nil
+}
+
+func writeCode(w *doctext.Writer, code, language string) {
+	w.Begin(corpus.Block{Kind: corpus.BlockCode, Language: doctext.Line(language)})
+	w.Text(code)
+	w.End()
+}

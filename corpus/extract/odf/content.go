@@ -1,0 +1,328 @@
+package odf
+
+import (
+	"encoding/xml"
+	"strconv"
+	"strings"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/doctext"
+	"footnote/corpus/extract/ooxml"
+	"footnote/corpus/text"
+)
+
+// listPlace is the list that a block is in.
+type listPlace struct {
+	style    listStyle
+	level    int
+	counters *[levels + 1]int
+	fresh    bool // the next paragraph begins an item
+}
+
+// readContent writes the body.
+func (r *reader) readContent(d *ooxml.Decoder) error {
+	return d.Root(func(xml.StartElement) error {
+		return d.Children(func(e xml.StartElement) error {
+			if e.Name.Local != "body" {
+				return d.Skip()
+			}
+			return d.Children(func(xml.StartElement) error { return r.blocks(d, nil) }) // office:text or office:presentation
+		})
+	})
+}
+
+// blocks writes the blocks inside the element that began last.
+func (r *reader) blocks(d *ooxml.Decoder, in *listPlace) error {
+	return d.Children(func(e xml.StartElement) error {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		switch e.Name.Local {
+		case "h":
+			return r.heading(d, e, in)
+		case "p":
+			return r.paragraph(d, e, in)
+		case "list":
+			return r.list(d, e, in)
+		case "list-item", "list-header":
+			if in != nil && e.Name.Local == "list-item" {
+				r.countItem(in, e)
+			}
+			return r.blocks(d, in)
+		case "table":
+			return r.table(d)
+		case "page":
+			return r.slide(d, e)
+		case "section", "index-body", "table-of-content", "text-box", "frame", "g", "custom-shape", "rect", "illustration-index",
+			"alphabetical-index", "bibliography", "user-index", "object-index", "table-index", "numbered-paragraph", "a":
+			return r.blocks(d, in)
+		case "notes":
+			return r.slideNotes(d)
+		}
+		return d.Skip()
+	})
+}
+
+func (r *reader) heading(d *ooxml.Decoder, e xml.StartElement, in *listPlace) error {
+	level := min(max(ooxml.IntAttr(e, "outline-level", 1), 1), 6)
+	mark := ""
+	if in != nil && in.fresh {
+		mark, in.fresh = in.style.mark(in.level, in.counters), false
+	}
+	p, err := r.inline(d)
+	if p.isBlank() || err != nil {
+		return err
+	}
+	r.w.Begin(corpus.Block{Kind: corpus.BlockHeading, Level: level, Page: r.page})
+	if mark != "" {
+		r.w.Text(mark + " ")
+	}
+	r.writeFlat(p)
+	return r.finish(p)
+}
+
+func (r *reader) paragraph(d *ooxml.Decoder, e xml.StartElement, in *listPlace) error {
+	p, err := r.inline(d)
+	if err != nil {
+		return err
+	}
+	if p.isBlank() {
+		return r.finish(p)
+	}
+	b := corpus.Block{Kind: corpus.BlockParagraph, Page: r.page}
+	mark := ""
+	switch {
+	case r.isTitle(ooxml.Attr(e, "style-name")):
+		b.Kind, b.Level = corpus.BlockHeading, 1
+		if r.title == "" {
+			r.title = doctext.Line(p.plain())
+		}
+	case in != nil && in.fresh:
+		in.fresh = false
+		mark = in.style.mark(in.level, in.counters)
+		b.Kind, b.Level = corpus.BlockList, in.level
+		if mark != "" {
+			b.Ordinal = max(in.counters[min(in.level, levels)], 0)
+		}
+	}
+	r.w.Begin(b)
+	if mark != "" && b.Kind == corpus.BlockList {
+		r.w.Number(mark)
+	}
+	r.writeRuns(p)
+	return r.finish(p)
+}
+
+// isTitle reports whether a style is the one of a document's title, or based on it.
+func (r *reader) isTitle(style string) bool {
+	for range 20 {
+		if style == "Title" {
+			return true
+		}
+		if style = r.parents[style]; style == "" {
+			return false
+		}
+	}
+	return false
+}
+
+func (r *reader) list(d *ooxml.Decoder, e xml.StartElement, in *listPlace) error {
+	inner := &listPlace{level: 1, counters: &[levels + 1]int{}}
+	if in != nil {
+		*inner = *in
+		inner.level = in.level + 1
+	}
+	if style, ok := r.lists[ooxml.Attr(e, "style-name")]; ok {
+		inner.style = style
+	}
+	if at := min(inner.level, levels); ooxml.Attr(e, "continue-numbering") != "true" {
+		inner.counters[at] = inner.style[at].start - 1
+	}
+	return r.blocks(d, inner)
+}
+
+// countItem begins the next item of a list.
+func (r *reader) countItem(in *listPlace, e xml.StartElement) {
+	at := min(in.level, levels)
+	in.counters[at] = max(in.counters[at]+1, 1)
+	if start := ooxml.IntAttr(e, "start-value", 0); start > 0 {
+		in.counters[at] = start
+	}
+	in.fresh = true
+}
+
+// finish ends a block, and writes the notes and text boxes that belong to it.
+func (r *reader) finish(p *paragraph) error {
+	r.w.End()
+	for _, note := range p.notes {
+		r.w.Begin(corpus.Block{Kind: corpus.BlockParagraph, Page: r.page})
+		r.w.Text(text.Superscript(note.mark) + " " + note.text)
+	}
+	for _, box := range p.boxes {
+		r.w.Begin(corpus.Block{Kind: corpus.BlockParagraph, Page: r.page})
+		r.w.Text(box)
+	}
+	r.w.End()
+	return nil
+}
+
+const (
+	maxRepeat = 100 // cells that one element may stand for
+	maxCell   = 6000
+)
+
+// table writes a table. One of a single column, or with parts of a page in it, is written as text.
+func (r *reader) table(d *ooxml.Decoder) error {
+	var rows [][]string
+	columns, layout := 0, false
+	var notes paragraph
+	var walk func(xml.StartElement) error
+	walk = func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "table-header-rows", "table-rows", "table-row-group":
+			return d.Children(walk)
+		case "table-row":
+			var row []string
+			err := d.Children(func(e xml.StartElement) error {
+				if e.Name.Local != "table-cell" && e.Name.Local != "covered-table-cell" {
+					return d.Skip()
+				}
+				cell, err := r.cell(d, &notes)
+				for range min(max(ooxml.IntAttr(e, "number-columns-repeated", 1), 1), maxRepeat) {
+					row = append(row, cell)
+				}
+				layout = layout || len(cell) > maxCell
+				return err
+			})
+			rows = append(rows, row)
+			columns = max(columns, len(row))
+			return err
+		}
+		return d.Skip()
+	}
+	if err := d.Children(walk); err != nil {
+		return err
+	}
+	if columns < 2 || layout {
+		for _, row := range rows {
+			for _, cell := range row {
+				r.w.Begin(corpus.Block{Kind: corpus.BlockParagraph, Page: r.page})
+				r.w.Text(cell)
+			}
+		}
+		return r.finish(&notes)
+	}
+	r.w.Begin(corpus.Block{Kind: corpus.BlockTable, Page: r.page})
+	for _, row := range rows {
+		r.w.Row()
+		for _, cell := range row {
+			r.w.Cell()
+			r.w.Text(cell)
+		}
+	}
+	return r.finish(&notes)
+}
+
+// cell is the text of a cell, its paragraphs joined by a space.
+func (r *reader) cell(d *ooxml.Decoder, notes *paragraph) (string, error) {
+	var parts []string
+	var walk func(xml.StartElement) error
+	walk = func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "p", "h":
+			p, err := r.inline(d)
+			if !p.isBlank() {
+				parts = append(parts, p.plain())
+			}
+			notes.notes = append(notes.notes, p.notes...)
+			return err
+		case "annotation":
+			r.comments++
+			return d.Skip()
+		}
+		return d.Children(walk)
+	}
+	err := d.Children(walk)
+	return strings.Join(parts, " "), err
+}
+
+// slide writes a page of a presentation: its title first.
+func (r *reader) slide(d *ooxml.Decoder, e xml.StartElement) error {
+	r.page++
+	r.w.LeaveHeadings()
+	return d.Children(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "notes":
+			return r.slideNotes(d)
+		case "frame":
+			kind := ooxml.Attr(e, "class")
+			if kind == "title" {
+				return r.slideTitle(d)
+			}
+			if kind == "page-number" || kind == "date-time" {
+				return d.Skip()
+			}
+			return r.blocks(d, nil)
+		case "custom-shape", "rect", "ellipse", "text-box", "g", "line", "connector", "polygon", "path":
+			return r.blocks(d, nil)
+		}
+		return d.Skip()
+	})
+}
+
+func (r *reader) slideTitle(d *ooxml.Decoder) error {
+	var none paragraph
+	title, err := r.cell(d, &none)
+	if title == "" {
+		return err
+	}
+	if r.title == "" {
+		r.title = doctext.Line(title)
+	}
+	r.w.Begin(corpus.Block{Kind: corpus.BlockHeading, Level: 1, Page: r.page})
+	r.w.Text(title)
+	r.w.End()
+	return err
+}
+
+func (r *reader) slideNotes(d *ooxml.Decoder) error {
+	var none paragraph
+	notes, err := r.cell(d, &none)
+	if number := strconv.Itoa(r.page); notes == "" || notes == number || notes == "<number>" {
+		return err
+	}
+	r.w.Begin(corpus.Block{Kind: corpus.BlockHeading, Level: 2, Page: r.page})
+	r.w.Text("Notes")
+	r.w.Begin(corpus.Block{Kind: corpus.BlockParagraph, Page: r.page})
+	r.w.Text(notes)
+	r.w.End()
+	return err
+}
+
+// readMargins writes the headers and footers of the pages, each text once.
+func (r *reader) readMargins(d *ooxml.Decoder) error {
+	if r.page > 0 {
+		return nil
+	}
+	return d.Root(func(xml.StartElement) error {
+		var walk func(xml.StartElement) error
+		walk = func(e xml.StartElement) error {
+			switch e.Name.Local {
+			case "master-styles", "master-page":
+				return d.Children(walk)
+			case "header", "footer", "header-left", "footer-left", "header-first", "footer-first":
+				var none paragraph
+				line, err := r.cell(d, &none)
+				if line = doctext.Line(line); line != "" && !r.margins[line] {
+					r.margins[line] = true
+					r.w.Begin(corpus.Block{Kind: corpus.BlockParagraph})
+					r.w.Text(line)
+					r.w.End()
+				}
+				return err
+			}
+			return d.Skip()
+		}
+		return d.Children(walk)
+	})
+}

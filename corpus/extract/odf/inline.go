@@ -1,0 +1,143 @@
+package odf
+
+import (
+	"encoding/xml"
+	"strconv"
+	"strings"
+
+	"footnote/corpus/extract/ooxml"
+	"footnote/corpus/text"
+)
+
+// paragraph is a paragraph before it is written.
+type paragraph struct {
+	runs  []run
+	notes []note
+	boxes []string // texts of the boxes that are anchored in it
+}
+
+type run struct{ text, link string }
+
+type note struct{ mark, text string }
+
+func (p *paragraph) isBlank() bool { return strings.TrimSpace(p.plain()) == "" }
+
+func (p *paragraph) plain() string {
+	var b strings.Builder
+	for _, r := range p.runs {
+		b.WriteString(r.text)
+	}
+	return strings.ReplaceAll(b.String(), "\n", " ")
+}
+
+// inline reads the content of a paragraph.
+func (r *reader) inline(d *ooxml.Decoder) (*paragraph, error) {
+	p := &paragraph{}
+	err := r.readInline(d, p, "")
+	return p, err
+}
+
+const maxSpaces = 100 // that one element may stand for
+
+func (r *reader) readInline(d *ooxml.Decoder, p *paragraph, link string) error {
+	add := func(s string) { p.runs = append(p.runs, run{s, link}) }
+	for {
+		token, err := d.Next()
+		if err != nil {
+			return err
+		}
+		switch t := token.(type) {
+		case xml.CharData:
+			add(strings.ReplaceAll(string(t), "\n", " "))
+		case xml.EndElement:
+			return nil
+		case xml.StartElement:
+			if err := r.inlineElement(d, t, p, link, add); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (r *reader) inlineElement(
+	d *ooxml.Decoder, e xml.StartElement, p *paragraph, link string, add func(string),
+) error {
+	switch e.Name.Local {
+	case "s":
+		add(strings.Repeat(" ", min(max(ooxml.IntAttr(e, "c", 1), 1), maxSpaces)))
+	case "tab":
+		add(" ")
+	case "line-break":
+		add("\n")
+	case "a":
+		return r.readInline(d, p, ooxml.Attr(e, "href"))
+	case "note":
+		return r.readNote(d, p)
+	case "annotation":
+		r.comments++
+	case "frame", "custom-shape", "text-box", "rect", "g":
+		var none paragraph
+		said, err := r.cell(d, &none)
+		if said != "" {
+			p.boxes = append(p.boxes, said)
+		}
+		return err
+	case "ruby":
+		return d.Children(func(e xml.StartElement) error {
+			if e.Name.Local == "ruby-base" {
+				return r.readInline(d, p, link)
+			}
+			return d.Skip()
+		})
+	case "page-number", "page-count", "annotation-end", "bookmark", "bookmark-start", "bookmark-end", "change-start",
+		"change-end", "change", "soft-page-break", "tracked-changes":
+	default: // span, meta, fields with their shown text
+		return r.readInline(d, p, link)
+	}
+	return d.Skip()
+}
+
+// readNote reads a foot- or endnote. Its number stands in the text.
+func (r *reader) readNote(d *ooxml.Decoder, p *paragraph) error {
+	r.notes++
+	n := note{mark: strconv.Itoa(r.notes)}
+	err := d.Children(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "note-citation":
+			mark, err := d.Text()
+			if mark = strings.TrimSpace(mark); mark != "" {
+				n.mark = mark
+			}
+			return err
+		case "note-body":
+			var inner paragraph
+			said, err := r.cell(d, &inner)
+			n.text = said
+			return err
+		}
+		return d.Skip()
+	})
+	p.runs = append(p.runs, run{text: text.Superscript(n.mark)})
+	p.notes = append(p.notes, n)
+	return err
+}
+
+// writeRuns writes a paragraph with its links and line breaks.
+func (r *reader) writeRuns(p *paragraph) {
+	for _, one := range p.runs {
+		end := func() {}
+		if one.link != "" {
+			end = r.w.Mark("link", one.link)
+		}
+		for i, line := range strings.Split(one.text, "\n") {
+			if i > 0 {
+				r.w.Break()
+			}
+			r.w.Text(line)
+		}
+		end()
+	}
+}
+
+// writeFlat writes a paragraph as one line.
+func (r *reader) writeFlat(p *paragraph) { r.w.Text(p.plain()) }

@@ -1,0 +1,114 @@
+// Package odf reads OpenDocument files (ISO 26300) as doctext: texts with their headings, numbered lists, tables and
+// notes, and presentations, whose slides are pages.
+package odf
+
+import (
+	"cmp"
+	"context"
+	"encoding/xml"
+	"strings"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/doctext"
+	"footnote/corpus/extract/ooxml"
+	"footnote/english"
+)
+
+// Read reads a text or a presentation. It fails with a *corpus.Failure for one that is damaged, encrypted or too large.
+func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
+	p, err := ooxml.Open(f.Path)
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	defer p.Close()
+	if err := checkPackage(p); err != nil {
+		return corpus.Extracted{}, err
+	}
+	r := reader{ctx: ctx, lists: map[string]listStyle{}, margins: map[string]bool{}, parents: map[string]string{}}
+	for _, part := range []string{"styles.xml", "content.xml"} {
+		if err := p.Decode(part, func(d *ooxml.Decoder) error { return r.readStyles(d) }); err != nil {
+			return corpus.Extracted{}, err
+		}
+	}
+	if err := p.Decode("content.xml", func(d *ooxml.Decoder) error { return r.readContent(d) }); err != nil {
+		return corpus.Extracted{}, err
+	}
+	if err := p.Decode("styles.xml", func(d *ooxml.Decoder) error { return r.readMargins(d) }); err != nil {
+		return corpus.Extracted{}, err
+	}
+	return r.result(p)
+}
+
+// checkPackage fails for a file that is encrypted or without content.
+func checkPackage(p *ooxml.Package) error {
+	if !p.Has("content.xml") {
+		return ooxml.Damaged
+	}
+	return p.Decode("META-INF/manifest.xml", func(d *ooxml.Decoder) error {
+		return d.Root(func(xml.StartElement) error {
+			return d.Children(func(e xml.StartElement) error {
+				encrypted := false
+				err := d.Children(func(e xml.StartElement) error {
+					encrypted = encrypted || e.Name.Local == "encryption-data"
+					return d.Skip()
+				})
+				if encrypted {
+					return ooxml.Encrypted
+				}
+				return err
+			})
+		})
+	})
+}
+
+// reader reads one file.
+type reader struct {
+	ctx       context.Context
+	w         doctext.Writer
+	lists     map[string]listStyle
+	parents   map[string]string // styles and what they are based on
+	margins   map[string]bool
+	waiting   []string // notes of the block at work
+	notes     int
+	page      int // of a presentation
+	hidden    []string
+	title     string
+	comments  int
+	listDepth int
+}
+
+func (r *reader) result(p *ooxml.Package) (corpus.Extracted, error) {
+	x := r.w.Result()
+	x.Pages = r.page
+	about := map[string]string{}
+	err := p.Decode("meta.xml", func(d *ooxml.Decoder) error {
+		return d.Root(func(xml.StartElement) error {
+			return d.Children(func(e xml.StartElement) error { // office:meta
+				return d.Children(func(e xml.StartElement) error {
+					text, err := d.Text()
+					about[e.Name.Local] = cmp.Or(about[e.Name.Local], doctext.Line(text))
+					return err
+				})
+			})
+		})
+	})
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	x.Title, x.Language = cmp.Or(about["title"], r.title), about["language"]
+	for from, to := range map[string]string{"creator": "author", "subject": "subject", "keyword": "keywords"} {
+		if about[from] != "" {
+			x.Meta[to] = about[from]
+		}
+	}
+	if date := cmp.Or(about["date"], about["creation-date"]); len(date) >= len("2006-01-02") {
+		x.Meta["date"] = date[:len("2006-01-02")]
+	}
+	if r.comments > 0 {
+		x.Meta[corpus.MetaLeftOut] = english.Count(r.comments, "comment")
+	}
+	if len(r.hidden) > 0 {
+		x.Meta[corpus.MetaHidden] = english.Choose(len(r.hidden) == 1, "slide ", "slides ") + strings.Join(r.hidden, ", ")
+	}
+	return x, nil
+}

@@ -1,0 +1,288 @@
+package rtf
+
+import (
+	"strconv"
+	"unicode/utf16"
+)
+
+// control reads a control word or symbol.
+func (r *reader) control() {
+	r.at++
+	if r.at >= len(r.data) {
+		return
+	}
+	c := r.data[r.at]
+	if c < 'a' || c > 'z' {
+		if c < 'A' || c > 'Z' {
+			r.symbol(c)
+			return
+		}
+	}
+	start := r.at
+	for r.at < len(r.data) && isLetter(r.data[r.at]) && r.at-start < 40 {
+		r.at++
+	}
+	word := string(r.data[start:r.at])
+	start = r.at
+	if r.at < len(r.data) && r.data[r.at] == '-' {
+		r.at++
+	}
+	for r.at < len(r.data) && r.data[r.at] >= '0' && r.data[r.at] <= '9' && r.at-start < 12 {
+		r.at++
+	}
+	parameter, err := strconv.Atoi(string(r.data[start:r.at]))
+	if r.at < len(r.data) && r.data[r.at] == ' ' {
+		r.at++
+	}
+	r.word(word, parameter, err == nil)
+}
+
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+
+// symbol reads a control symbol.
+func (r *reader) symbol(c byte) {
+	r.at++
+	switch c {
+	case '\'':
+		if r.at+2 <= len(r.data) {
+			if b, err := strconv.ParseUint(string(r.data[r.at:r.at+2]), 16, 8); err == nil {
+				r.addByte(byte(b))
+			}
+			r.at += 2
+		}
+	case '\\', '{', '}':
+		r.addByte(c)
+	case '~':
+		r.text("\u00a0")
+	case '_':
+		r.text("\u2011")
+	case '*':
+		r.flush()
+		r.state.to = r.starred()
+	case '\r', '\n':
+		r.flush()
+		r.word("par", 0, false)
+	}
+}
+
+// starred is where the text of an optional destination belongs: nowhere, but for those that are known.
+func (r *reader) starred() destination {
+	if r.state.to == toNowhere {
+		return toNowhere
+	}
+	rest := r.data[r.at:min(r.at+12, len(r.data))]
+	switch {
+	case hasWord(rest, "fldinst"), hasWord(rest, "shptxt"):
+		return r.state.to
+	}
+	return toNowhere
+}
+
+func hasWord(data []byte, word string) bool {
+	return len(data) > len(word)+1 && data[0] == '\\' && string(data[1:len(word)+1]) == word && !isLetter(data[len(word)+1])
+}
+
+// text adds a character that a control word stands for.
+func (r *reader) text(s string) {
+	r.flush()
+	if r.pending > 0 {
+		r.pending--
+		return
+	}
+	r.add(s)
+}
+
+// nowhere are the groups whose text is not shown.
+var nowhere = map[string]bool{
+	"colortbl": true, "pict": true, "object": true, "objdata": true, "nonshppict": true, "listtable": true, "listoverridetable": true, "revtbl": true, "rsidtbl": true, "generator": true, "xmlnstbl": true,
+	"themedata": true, "colorschememapping": true, "latentstyles": true, "datastore": true, "bkmkstart": true, "bkmkend": true,
+	"filetbl": true, "fldtype": true, "pgdsctbl": true, "header": true, "headerl": true, "headerr": true, "headerf": true,
+	"footer": true, "footerl": true, "footerr": true, "footerf": true, "annotation": true, "atnid": true, "atnauthor": true,
+	"ftnsep": true, "ftnsepc": true, "aftnsep": true, "xe": true, "tc": true, "txe": true, "rxe": true, "do": true, "sp": true,
+	"falt": true, "panose": true, "docvar": true, "template": true, "private": true, "mmathPr": true,
+	"wgrffmtfilter": true, "pntext": true, "userprops": true, "factoidname": true, "keywords": true, "comment": true,
+	"operator": true, "company": true, "subject": true, "doccomm": true, "manager": true, "category": true,
+}
+
+// marks are control words that stand for a character.
+var marks = map[string]string{
+	"tab": " ", "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”",
+	"bullet": "•", "emspace": " ", "enspace": " ", "qmspace": " ", "line": "\n", "softline": "\n", "nestcell": " ",
+	"page": "\n", "column": " ",
+}
+
+// word acts on a control word.
+func (r *reader) word(word string, n int, has bool) {
+	if word == "u" {
+		r.flush()
+		r.unicode(n)
+		return
+	}
+	if word == "bin" {
+		r.at = min(r.at+max(n, 0), len(r.data))
+		return
+	}
+	if s, ok := marks[word]; ok {
+		r.text(s)
+		return
+	}
+	r.flush()
+	if nowhere[word] {
+		r.state.to = toNowhere
+		return
+	}
+	on := !has || n != 0
+	switch word {
+	case "ansi":
+		r.state.page = "windows-1252"
+	case "mac":
+		r.state.page = "macintosh"
+	case "pc", "pca":
+		r.state.page = "ibm866"
+	case "ansicpg":
+		if name := pageName(n); name != "" {
+			r.state.page = name
+		}
+	case "uc":
+		r.state.skip = max(n, 0)
+	case "info":
+		r.state.to = toNowhere
+	case "stylesheet":
+		r.state.to = toStyles
+	case "fonttbl":
+		r.state.to = toFonts
+	case "f":
+		r.state.font = n
+	case "fcharset":
+		if r.state.to == toFonts {
+			r.fonts[r.state.font] = n
+		}
+	case "s":
+		if r.style = n; r.state.to == toBody {
+			r.state.outline = r.styles[n]
+		}
+	case "outlinelevel":
+		if r.state.to == toStyles {
+			r.styles[r.style] = n + 1
+		} else {
+			r.state.outline = n + 1
+		}
+	case "title":
+		r.state.to = toTitle
+	case "author":
+		r.state.to = toAuthor
+	case "footnote":
+		r.beginNote()
+	case "fldinst":
+		r.state.to = toInstruction
+	case "fldrslt":
+		if r.state.to == toInstruction {
+			r.state.to = toBody
+		}
+	case "listtext":
+		if r.state.to == toBody {
+			r.state.to, r.mark = toListText, ""
+		}
+	case "v":
+		r.state.hidden = on
+	case "deleted":
+		r.state.hidden = on
+	case "super":
+		r.state.raised = on
+	case "nosupersub":
+		r.state.raised = false
+	case "plain":
+		r.state.hidden, r.state.raised, r.state.font = false, false, 0
+	case "pard":
+		r.state.outline, r.inside = 0, false
+	case "intbl":
+		r.inside = true
+	case "par", "sect":
+		if r.state.to == toBody {
+			r.endParagraph()
+		} else {
+			r.add(" ")
+		}
+	case "cell":
+		r.endCell()
+	case "row":
+		r.endRow()
+	}
+}
+
+// unicode adds the character of a \u, and skips what stands for it in readers without Unicode.
+func (r *reader) unicode(n int) {
+	c := rune(n)
+	if n < 0 {
+		c += 1 << 16
+	}
+	r.pending = 0
+	switch {
+	case utf16.IsSurrogate(c) && r.high == 0:
+		r.high = c
+	case r.high != 0:
+		r.add(string(utf16.DecodeRune(r.high, c)))
+		r.high = 0
+	default:
+		r.add(string(c))
+	}
+	r.pending = r.state.skip
+}
+
+// charsetName is the encoding of a font's character set, empty for one that says nothing.
+func charsetName(set int) string {
+	switch set {
+	case 77:
+		return "macintosh"
+	case 128:
+		return "shift_jis"
+	case 129:
+		return "euc-kr"
+	case 134:
+		return "gbk"
+	case 136:
+		return "big5"
+	case 161:
+		return "windows-1253"
+	case 162:
+		return "windows-1254"
+	case 163:
+		return "windows-1258"
+	case 177:
+		return "windows-1255"
+	case 178:
+		return "windows-1256"
+	case 186:
+		return "windows-1257"
+	case 204:
+		return "windows-1251"
+	case 222:
+		return "windows-874"
+	case 238:
+		return "windows-1250"
+	}
+	return ""
+}
+
+// pageName is the encoding of a code page, empty for one that is not known.
+func pageName(page int) string {
+	switch page {
+	case 932:
+		return "shift_jis"
+	case 936:
+		return "gbk"
+	case 949:
+		return "euc-kr"
+	case 950:
+		return "big5"
+	case 65001:
+		return "utf-8"
+	case 10000:
+		return "macintosh"
+	case 866:
+		return "ibm866"
+	case 874, 1250, 1251, 1252, 1253, 1254, 1255, 1256, 1257, 1258:
+		return "windows-" + strconv.Itoa(page)
+	}
+	return ""
+}

@@ -1,0 +1,190 @@
+package rtf
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/doctext"
+	"footnote/corpus/text"
+)
+
+func (r *reader) addBody(s string) {
+	if r.state.raised {
+		s = text.Superscript(s)
+	}
+	if r.line.Len() == 0 {
+		r.level = r.state.outline
+	}
+	start := r.line.Len()
+	r.line.WriteString(s)
+	if r.state.link == "" {
+		return
+	}
+	if n := len(r.links); n > 0 && r.links[n-1].end == start && r.links[n-1].address == r.state.link {
+		r.links[n-1].end = r.line.Len()
+		return
+	}
+	r.links = append(r.links, link{start, r.line.Len(), r.state.link})
+}
+
+// takeLine returns the paragraph at work and begins another.
+func (r *reader) takeLine() (line string, links []link) {
+	line, links = r.line.String(), r.links
+	r.line.Reset()
+	r.links = nil
+	return line, links
+}
+
+const maxHeading = 500 // bytes
+
+// endParagraph writes the paragraph at work. In a table it is part of a cell.
+func (r *reader) endParagraph() {
+	if r.inside {
+		if r.line.Len() > 0 {
+			r.line.WriteString(" ")
+		}
+		return
+	}
+	r.endTable()
+	line, links := r.takeLine()
+	mark := strings.TrimSpace(r.mark)
+	r.mark = ""
+	if strings.TrimSpace(line) == "" {
+		return
+	}
+	b := corpus.Block{Kind: corpus.BlockParagraph}
+	ordinal, listed := doctext.ItemMark(mark)
+	switch {
+	case r.level > 0 && r.level < 10 && len(line) <= maxHeading:
+		b.Kind, b.Level = corpus.BlockHeading, min(r.level, 6)
+	case mark != "":
+		b.Kind, b.Level, b.Ordinal = corpus.BlockList, 1, ordinal
+	}
+	r.w.Begin(b)
+	switch {
+	case b.Kind == corpus.BlockHeading && mark != "":
+		r.w.Text(mark + " ")
+	case b.Kind == corpus.BlockList && (ordinal > 0 || !listed && isWord(mark)):
+		r.w.Number(mark)
+	}
+	r.writeLine(line, links, b.Kind == corpus.BlockHeading)
+	r.w.End()
+	r.writeNotes()
+}
+
+// isWord reports whether a list's mark is more than a bullet in a symbol font.
+func isWord(mark string) bool {
+	return strings.ContainsFunc(mark, func(c rune) bool { return c < 0xE000 && (c >= '0' && c <= '9' || c >= 'A') }) && len(mark) > 1
+}
+
+func (r *reader) writeLine(line string, links []link, flat bool) {
+	cuts := []int{0, len(line)}
+	for _, l := range links {
+		cuts = append(cuts, l.start, l.end)
+	}
+	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
+	for i := 0; i+1 < len(cuts); i++ {
+		end := func() {}
+		for _, l := range links {
+			if l.start <= cuts[i] && cuts[i] < l.end {
+				end = r.w.Mark("link", l.address)
+			}
+		}
+		for j, part := range strings.Split(line[cuts[i]:cuts[i+1]], "\n") {
+			if j > 0 && flat {
+				r.w.Text(" ")
+			} else if j > 0 {
+				r.w.Break()
+			}
+			r.w.Text(part)
+		}
+		end()
+	}
+}
+
+func (r *reader) endCell() {
+	if r.state.to != toBody {
+		return
+	}
+	line, _ := r.takeLine()
+	if r.mark != "" {
+		line, r.mark = strings.TrimSpace(r.mark)+" "+line, ""
+	}
+	r.row = append(r.row, strings.TrimSpace(line))
+}
+
+const maxCells = doctext.MaxCells // that are kept until their table ends
+
+func (r *reader) endRow() {
+	if len(r.row) > 0 {
+		r.rows = append(r.rows, r.row)
+	}
+	r.row = nil
+	if len(r.rows)*8 > maxCells {
+		r.endTable()
+	}
+}
+
+// endTable writes the rows that were read. A table of one column is text.
+func (r *reader) endTable() {
+	if len(r.row) > 0 {
+		r.endRow()
+	}
+	rows := r.rows
+	r.rows = nil
+	columns := 0
+	for _, row := range rows {
+		columns = max(columns, len(row))
+	}
+	if len(rows) == 0 {
+		return
+	}
+	if columns < 2 {
+		for _, row := range rows {
+			r.w.Begin(corpus.Block{Kind: corpus.BlockParagraph})
+			r.w.Text(row[0])
+			r.w.End()
+		}
+		return
+	}
+	r.w.Begin(corpus.Block{Kind: corpus.BlockTable})
+	for _, row := range rows {
+		r.w.Row()
+		for _, cell := range row {
+			r.w.Cell()
+			r.w.Text(cell)
+		}
+	}
+	r.w.End()
+	r.writeNotes()
+}
+
+// beginNote begins a note. Its number stands in the text.
+func (r *reader) beginNote() {
+	if r.state.to != toBody {
+		return
+	}
+	r.marked++
+	r.addBody(text.Superscript(strconv.Itoa(r.marked)))
+	r.state.to = toNote
+}
+
+func (r *reader) keepNote() {
+	if note := strings.TrimSpace(r.note.String()); note != "" {
+		r.notes = append(r.notes, text.Superscript(strconv.Itoa(r.marked))+" "+note)
+	}
+	r.note.Reset()
+}
+
+// writeNotes writes the notes of the block before, each as a paragraph.
+func (r *reader) writeNotes() {
+	for _, note := range r.notes {
+		r.w.Begin(corpus.Block{Kind: corpus.BlockParagraph})
+		r.w.Text(note)
+	}
+	r.w.End()
+	r.notes = nil
+}
