@@ -11,6 +11,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus/support"
+	"footnote/corpus/text"
 )
 
 // maxStray bounds how many numbers without a passage are told.
@@ -142,26 +143,34 @@ func (c *Citer) quoteClaim(ctx context.Context, src Source, claim string) (found
 	}, "", nil
 }
 
-// claimBefore returns the sentence that a marker at the end of text belongs to: the unfinished one, or the one that
-// just ended. What a few words behind a colon say begins before it. If that sentence has earlier footnotes, only the
-// words after them count, unless they are just a few. It looks back over at most 800 bytes, since it is asked at every
-// marker while the answer streams.
-func claimBefore(text string) string {
-	if len(text) > 800 {
-		cut := len(text) - 800
-		for cut < len(text) && !utf8.RuneStart(text[cut]) {
+// claimBefore returns the sentence that a marker at the end of a text belongs to: the unfinished one, or the one that
+// just ended. What a few words behind a colon say begins before it, and a formula belongs to the sentence before it. If
+// that sentence has earlier footnotes, only the words after them count, unless they are just a few. It looks back over
+// at most 800 bytes, since it is asked at every marker while the answer streams.
+func claimBefore(said string) string {
+	if len(said) > 800 {
+		cut := len(said) - 800
+		for cut < len(said) && !utf8.RuneStart(said[cut]) {
 			cut++
 		}
-		text = text[cut:]
+		said = said[cut:]
 	}
-	if at := footnotesIn(text); at != nil {
-		if own := text[at[len(at)-1][1]:]; CountContentWords(own) >= minPart && !strings.ContainsAny(own, "\n") {
-			text = own
+	if at := footnotesIn(said); at != nil {
+		if own := said[at[len(at)-1][1]:]; CountContentWords(own) >= minPart && !strings.ContainsAny(own, "\n") {
+			said = own
 		}
 	}
-	text = strings.TrimSpace(WithoutMarkers(text))
-	runes := []rune(text)
-	end := len(runes)
+	said = strings.TrimSpace(WithoutMarkers(said))
+	runes, masked := []rune(said), []rune(text.MaskFormulas(said))
+	start := sentenceStart(masked, len(masked))
+	for start > 0 && isFormula(string(runes[start:])) {
+		start = sentenceStart(masked, start)
+	}
+	return strings.TrimLeft(strings.TrimSpace(string(runes[start:])), "#-*> |")
+}
+
+// sentenceStart is where the sentence begins that ends at a place.
+func sentenceStart(runes []rune, end int) int {
 	for end > 0 && (isStop(runes[end-1]) || unicode.IsSpace(runes[end-1])) { // of a leader too
 		end--
 	}
@@ -175,7 +184,7 @@ func claimBefore(text string) string {
 		}
 		start--
 	}
-	return strings.TrimLeft(strings.TrimSpace(string(runes[start:])), "#-*> |")
+	return start
 }
 
 // isStop reports whether a sentence, or the lead of one, may end with r.

@@ -57,7 +57,7 @@ func splitClaims(markdown string) []Claim {
 				own, marks = append(own, marks[0]), marks[1:]
 			}
 			said := claimText(string(runes[span[0]:span[1]]))
-			if said == "" {
+			if said == "" || isFormula(said) { // it belongs to the sentence before
 				if len(out) > 0 {
 					out[len(out)-1].addFootnotes(own)
 				}
@@ -86,6 +86,12 @@ func splitClaims(markdown string) []Claim {
 		out[i].parts = out[i].mergeShortParts()
 	}
 	return out
+}
+
+// isFormula reports whether a sentence has no words but those of its formulas.
+func isFormula(said string) bool {
+	rest := text.WithoutFormulas(said)
+	return len(rest) < len(said) && !strings.ContainsFunc(rest, isWordRune)
 }
 
 // claimText is a sentence as Claim.Text has it: in one line, without markers and what begins a block.

@@ -29,6 +29,16 @@ func TestAFootnoteBelongsToTheSentenceItStandsInOrBehind(t *testing.T) {
 		{"Use `a[1]` for this [2], see [3](http://x).", []string{"Use `a[1]` for this, see(http://x)."}, [][]int{{2}}},
 		{"The roof, which was renewed by Harper & Sons,\nis in poor condition [1].",
 			[]string{"The roof, which was renewed by Harper & Sons, is in poor condition."}, [][]int{{1}}},
+		{`The optimum is \(p^* = 1. 5\) today [1]. It is $x! = y$ [2]. $a$ is old.`,
+			[]string{`The optimum is \(p^* = 1. 5\) today.`, `It is $x! = y$.`, `$a$ is old.`}, [][]int{{1}, {2}, nil}},
+		{"The optimum is\n\n\\[ p^* = \\frac{a}{b} \\] [1]\n\nIt is old [2].", []string{"The optimum is", "It is old."},
+			[][]int{{1}, {2}}},
+		{"The optimum is\n\\[\np\n= 1\n- 2\n\\]\nwhere p is the price [1].",
+			[]string{"The optimum is \\[ p = 1 - 2 \\] where p is the price."}, [][]int{{1}}},
+		{"$$\na\n=\nb\n$$\n\nIt is old [1].", []string{"It is old."}, [][]int{{1}}},
+		{`The roof leaks for \( a [1] \) days, as $x [2]$ says [3].`,
+			[]string{`The roof leaks for \( a [1] \) days, as $x [2]$ says.`}, [][]int{{3}}},
+		{"It costs $5 [1] or $10 [2].", []string{"It costs $5 or $10."}, [][]int{{1, 2}}},
 	} {
 		var said []string
 		var numbers [][]int

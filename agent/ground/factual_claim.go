@@ -54,7 +54,7 @@ var turnsOn = regexp.MustCompile(
 // wrongly asked for a source costs less than a claim that nobody checks.
 func IsFactualClaim(sentence string) bool {
 	s := strings.TrimRightFunc(
-		sentence, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("*_`\"'”’»)", r) },
+		text.WithoutFormulas(sentence), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("*_`\"'”’»)", r) },
 	)
 	if !strings.ContainsFunc(s, isWordRune) || strings.HasSuffix(s, ":") || strings.HasSuffix(s, "?") ||
 		strings.HasSuffix(s, "：") || strings.HasSuffix(s, "？") {
@@ -96,8 +96,10 @@ var polite = strings.Fields("hello hi hey sure certainly of yes no maybe ok okay
 // plainStop knows the words without content of several languages: a few words don't tell theirs.
 var plainStop = text.Stops("en", "de", "fr", "es")
 
-// CountContentWords is how many words of a text say something. Two letters of a script without spaces are a word.
+// CountContentWords is how many words of a text say something. Two letters of a script without spaces are a word, and
+// formulas have none.
 func CountContentWords(s string) int {
+	s = text.WithoutFormulas(s)
 	n, unspaced := 0, 0
 	for field := range strings.FieldsFuncSeq(s, func(r rune) bool { return !isWordRune(r) && r != '\'' && r != '’' }) {
 		if r, _ := utf8.DecodeRuneInString(field); text.Unspaced(r) {

@@ -2,6 +2,7 @@ package ground
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,10 +12,10 @@ import (
 // Footnote finds what footnotes look like as the writer writes them: [3]. Only in running text is it one.
 var Footnote = regexp.MustCompile(`\[\d{1,3}\]`)
 
-// footnotesIn returns where the footnotes of a block are, in bytes: not those in code, in addresses or in links.
+// footnotesIn returns where the footnotes of a block are, in bytes: not those in code, formulas, addresses or links.
 func footnotesIn(s string) [][]int {
 	var out [][]int
-	spans := codeSpans(s)
+	spans := withFormulas(s, codeSpans(s))
 	for _, at := range Footnote.FindAllStringIndex(s, -1) {
 		for len(spans) > 0 && spans[0][1] <= at[0] {
 			spans = spans[1:]
@@ -25,6 +26,15 @@ func footnotesIn(s string) [][]int {
 		out = append(out, at)
 	}
 	return out
+}
+
+// withFormulas adds the formulas of a block to its code spans.
+func withFormulas(s string, spans [][2]int) [][2]int {
+	for _, f := range text.Formulas(s, spans) {
+		spans = append(spans, [2]int{f.Start, f.End})
+	}
+	slices.SortFunc(spans, func(a, b [2]int) int { return a[0] - b[0] })
+	return spans
 }
 
 // liftFootnotes takes the footnotes, and the spaces before them, out of a text, which is one block. Their places are

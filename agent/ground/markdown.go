@@ -35,10 +35,11 @@ type openFence struct {
 // reads on independently, so that lines can be looked at in advance. The zero value reads from the beginning of a text.
 // It reads what the writer must know while an answer streams, line by line; views draw Markdown with a full parser.
 type lineReader struct {
-	fence  openFence
-	items  []int // columns at which the content of the open list items begins, outer ones first; never changed in place
-	quotes int   // block quotes of the line before
-	last   lineKind
+	fence   openFence
+	formula string // what closes the formula that has begun on a line of its own, empty if there is none
+	items   []int  // columns at which the content of the open list items begins, outer ones first; never changed in place
+	quotes  int    // block quotes of the line before
+	last    lineKind
 }
 
 // readLine returns the kind of the next line, which may end with a line break.
@@ -67,7 +68,14 @@ func (r *lineReader) kindOf(line string) lineKind {
 		r.quotes, r.items = quotes, nil
 	}
 	if rest == "" {
+		r.formula = ""
 		return blankLine
+	}
+	if r.formula != "" { // its lines may look like items and rules
+		if strings.Contains(rest, r.formula) {
+			r.formula = ""
+		}
+		return textLine
 	}
 	if r.isIndented(column) {
 		return codeLine
@@ -92,10 +100,27 @@ func (r *lineReader) kindOf(line string) lineKind {
 			return fenceLine
 		}
 	}
+	r.formula = opensFormula(rest)
 	if r.last == blankLine && kind == textLine {
 		r.items = r.enclosingItems(column)
 	}
 	return kind
+}
+
+// opensFormula returns what closes the formula that a line begins with and that goes on behind it.
+func opensFormula(line string) (closing string) {
+	switch line = strings.TrimSpace(line); {
+	case line == `\[`, strings.HasPrefix(line, `\[ `):
+		closing = `\]`
+	case strings.HasPrefix(line, "$$"):
+		closing = "$$"
+	default:
+		return ""
+	}
+	if strings.Contains(line[2:], closing) {
+		return ""
+	}
+	return closing
 }
 
 // isIndented reports whether a line whose text begins at a column is indented code: four columns further than what it

@@ -14,6 +14,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"footnote/chat"
+	"footnote/corpus/formula"
 )
 
 func TestCodeIsReadAsCommonMarkSays(t *testing.T) {
@@ -79,7 +80,7 @@ func outside(markdown string) string {
 func outsideByGoldmark(markdown string) string {
 	source := []byte(markdown)
 	shown := ""
-	_ = ast.Walk(goldmark.DefaultParser().Parse(text.NewReader(source)),
+	_ = ast.Walk(goldmark.New(goldmark.WithExtensions(formula.Extension{})).Parser().Parse(text.NewReader(source)),
 		func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 			switch n := n.(type) {
 			case *ast.CodeSpan, *ast.FencedCodeBlock, *ast.CodeBlock:
@@ -104,7 +105,7 @@ func someMarkdown(r *rand.Rand) string {
 		"`", "``", "```", "````", "~~~", "\n", "\n", "\n\n", "\n```\n", "\n~~~\n", "\n```go\n", " [1]", "[2]", " [3].",
 		"[9]", " [1, 2]", "[2](http://x)", "\\", "\\`", " word", " The roof leaks",
 		" `code`", " `a[1]`", "\n- ", "\n1. ", "\n> ", "\n   ```\n", "\n| a | ", "\n# ", "\n**b**\n", " ", ".", "[",
-		"]", "1", "\n  - ", "\n---\n",
+		"]", "1", "\n  - ", "\n---\n", `\(`, `\)`, `\[ x`, `\]`, "\n\\[\n", "\n\\]\n", "$", "$$", " $x$ ", " $5",
 	}
 	var b strings.Builder
 	for range 1 + r.IntN(14) {

@@ -90,7 +90,7 @@ func readNumbers(body string, closed bool) (numbers []int, ok bool) {
 				return nil, !closed && strings.TrimSpace(after) == ""
 			}
 			if end < number || end-number > 20 {
-				return nil, false
+				return nil, !closed && end < number && rest == "" // more digits may come
 			}
 			for i := number + 1; i <= end; i++ {
 				numbers = append(numbers, i)
@@ -119,12 +119,20 @@ func leadingNumber(s string) (number int, rest string, ok bool) {
 func WithoutMarkers(said string) string {
 	var b strings.Builder
 	done := 0
+	formulas := text.Formulas(said, nil)
 	for from := 0; from < len(said); {
 		i := strings.IndexAny(said[from:], "[【")
 		if i < 0 {
 			break
 		}
 		i += from
+		for len(formulas) > 0 && formulas[0].End <= i {
+			formulas = formulas[1:]
+		}
+		if len(formulas) > 0 && formulas[0].Start < i {
+			from = formulas[0].End
+			continue
+		}
 		m := readMarker(said[i:])
 		if m.size == 0 || !text.IsRunning(said[:i]) {
 			_, n := utf8.DecodeRuneInString(said[i:])

@@ -58,9 +58,20 @@ func (e *Evidence) isAllQuotes(c Claim) bool {
 // markdownEscape is a backslash of Markdown with what it escapes.
 var markdownEscape = regexp.MustCompile("\\\\([!-/:-@\\[-`{-~])")
 
+// unescaped is Markdown with what it escapes as it is shown. A formula has backslashes of its own.
+func unescaped(markdown string) string {
+	var b strings.Builder
+	done := 0
+	for _, f := range text.Formulas(markdown, nil) {
+		b.WriteString(markdownEscape.ReplaceAllString(markdown[done:f.Start], "$1") + markdown[f.Start:f.End])
+		done = f.End
+	}
+	return b.String() + markdownEscape.ReplaceAllString(markdown[done:], "$1")
+}
+
 // isQuoted reports whether a text is whole sentences of a quote behind one of the footnotes, word for word.
 func (e *Evidence) isQuoted(said string, numbers []int) bool {
-	words := strings.Fields(markdownEscape.ReplaceAllString(said, "$1"))
+	words := strings.Fields(unescaped(said))
 	for _, n := range numbers {
 		if n < 1 || n > len(e.citer.Citations) || e.citer.Citations[n-1].Check != chat.CheckVerified {
 			continue

@@ -42,6 +42,7 @@ type Writer struct {
 	queued    []chat.Payload  // citations that come before the rest of text
 	lines     lineReader      // of the lines that are whole
 	line      int             // where the line that is not whole begins in text
+	begin     int             // where the block of the line before begins
 	kind      lineKind        // of that line, once it is known whether it is code
 	known     bool
 	open      bool // raw begins with backticks of which it is not known yet whether they open a code span
@@ -176,7 +177,7 @@ func (w *Writer) Reset() (text string, wasStored bool) {
 	text, wasStored = w.text.String()+w.raw, w.stored > 0
 	w.said.Reset()
 	w.raw, w.stored, w.queued, w.started = "", 0, nil, false
-	w.lines, w.line, w.known, w.isRefusal = lineReader{}, 0, false, false
+	w.lines, w.line, w.begin, w.known, w.isRefusal = lineReader{}, 0, 0, false, false
 	w.text.Reset()
 	w.cite.resetNumbers()
 	return text, wasStored
@@ -231,6 +232,13 @@ func (w *Writer) rewriteRaw(ctx context.Context, final bool) error {
 func (w *Writer) readBracket(ctx context.Context, i int, code, final bool) (held bool, err error) {
 	_, open := utf8.DecodeRuneInString(w.raw[i:])
 	if code || !text.IsRunning(w.text.String()[w.line:]+w.raw[:i]) {
+		w.moveBytes(i + open)
+		return false, nil
+	}
+	if inFormula, known := w.inFormula(i, final); !known {
+		w.putBytes(i, final)
+		return true, nil
+	} else if inFormula {
 		w.moveBytes(i + open)
 		return false, nil
 	}
@@ -323,7 +331,10 @@ func (w *Writer) moveBytes(n int) {
 		}
 		w.text.WriteString(piece[:at])
 		piece = piece[at:]
-		w.lines.readLine(w.text.String()[w.line:])
+		before := w.lines.last
+		if !w.lines.readLine(w.text.String()[w.line:]).continuesBlock(before) {
+			w.begin = w.line
+		}
 		w.line, w.known = w.text.Len(), false
 	}
 	w.text.WriteString(piece)

@@ -1,6 +1,10 @@
 package ground
 
-import "strings"
+import (
+	"strings"
+
+	"footnote/corpus/text"
+)
 
 // inCodeBlock reports whether the line that is being written is a line of fenced code. It is not known as long as the
 // line may still become a fence.
@@ -90,4 +94,29 @@ func (w *Writer) readBackslash(i int, code, final bool) (held bool) {
 		w.moveBytes(i + escapeLength(w.raw[i:]))
 	}
 	return false
+}
+
+// inFormula reports whether a bracket at i stands in a formula. It is not known as long as what has begun before it may
+// become one.
+func (w *Writer) inFormula(i int, final bool) (is, known bool) {
+	begin := w.begin
+	if !w.kind.continuesBlock(w.lines.last) {
+		begin = w.line
+	}
+	begin = max(begin, w.text.Len()-text.MaxFormula)
+	before := w.text.String()[begin:]
+	at := len(before) + i
+	if !strings.ContainsAny(before+w.raw[:i], `\$`) {
+		return false, true
+	}
+	length, whole := w.blockEnd(final)
+	said := before + w.raw[:length]
+	spans := codeSpans(said)
+	for _, f := range text.Formulas(said, spans) {
+		if f.Start < at && at < f.End {
+			return true, whole || f.End < len(said)
+		}
+	}
+	start, ok := text.UnfinishedFormula(said, spans)
+	return false, whole || !ok || start > at
 }

@@ -64,9 +64,10 @@ var (
 	listNumber = regexp.MustCompile(`^(?:\d{1,2}[.)]|[-*•#]+)\s+`)
 )
 
-// plainClaim is a claim without its citation marks, its Markdown and the number it has in a list.
+// plainClaim is a claim without its citation marks, its Markdown, its formulas and the number it has in a list. A
+// formula can't be compared: the same one is written in many ways.
 func plainClaim(claim string) string {
-	plain := strings.TrimSpace(withoutMarks(claim))
+	plain := strings.TrimSpace(withoutMarks(text.WithoutFormulas(claim)))
 	if first, _ := utf8.DecodeRuneInString(plain); !unicode.IsLetter(first) { // the expression is slow
 		plain = listNumber.ReplaceAllString(plain, "")
 	}

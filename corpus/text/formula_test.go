@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -87,4 +88,32 @@ func FuzzFormulas(f *testing.F) {
 			end = found.End
 		}
 	})
+}
+
+func TestSentencesKeepFormulasWhole(t *testing.T) {
+	for s, want := range map[string][]string{
+		`So $x! = 1. 5$ holds. $y$ is old. It ends.`:                {`So $x! = 1. 5$ holds.`, `$y$ is old.`, `It ends.`},
+		"The optimum is\n\\[ a. B \\]\nwhere \\(p = 1. Q\\) is it.": {"The optimum is\n\\[ a. B \\]\nwhere \\(p = 1. Q\\) is it."},
+		`It costs $5. It costs $6. Over.`:                           {`It costs $5.`, `It costs $6.`, `Over.`},
+	} {
+		var got []string
+		runes := []rune(s)
+		for _, span := range Sentences(s) {
+			got = append(got, string(runes[span[0]:span[1]]))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q has the sentences %q, want %q", s, got, want)
+		}
+	}
+}
+
+func TestOnlyNumbersAreLeftOfFormulas(t *testing.T) {
+	for s, want := range map[string]string{
+		`a \(x\) b`: "a   b", `a \(5\) b`: "a  5  b", `a $1{,}000\,\%$ b`: "a  1,000% b", `a $x = 5$ b`: "a   b",
+		`$5 and $6`: `$5 and $6`,
+	} {
+		if got := WithoutFormulas(s); strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
+			t.Errorf("WithoutFormulas(%q) = %q, want %q", s, got, want)
+		}
+	}
 }

@@ -14,8 +14,9 @@ const longest = 2000
 // Sentences returns the rune ranges of the sentences of s, in order, without the white space around them. Blank lines
 // end a sentence; a single line break does where the lines look like rows, items or headings, and does not where they
 // look like one wrapped paragraph. Abbreviations (Dr., e.g.), initials and the numbers of numbered items do not end
-// one.
+// one, nor does anything in a formula.
 func Sentences(s string) [][2]int {
+	s = MaskFormulas(s)
 	var out [][2]int
 	runes, bytes := 0, 0
 	emit := func(start, end int) {

@@ -1,0 +1,81 @@
+package text
+
+import (
+	"regexp"
+	"strings"
+)
+
+// WithoutFormulas returns a text without its formulas, which are no words. One that is only a number stays a number.
+func WithoutFormulas(s string) string {
+	return replaceFormulas(s, func(_ string, f Formula) string {
+		if numberOnly.MatchString(f.TeX) {
+			return " " + texInNumber.Replace(f.TeX) + " "
+		}
+		return " "
+	})
+}
+
+// numberOnly is a formula that is a number, with a percent sign maybe.
+var numberOnly = regexp.MustCompile(`^\s*[-−]?[0-9](?:[0-9.,]|\{,\}|\{\.\}|\\,)*\s*(?:\\%)?\s*$`)
+
+var texInNumber = strings.NewReplacer("{", "", "}", "", `\,`, "", `\%`, "%")
+
+// MaskFormulas returns a text of as many runes with a word instead of each formula, so that no stop or break in one
+// ends a sentence. The word has a capital where a sentence may begin.
+func MaskFormulas(s string) string {
+	return replaceFormulas(s, func(before string, f Formula) string {
+		before = strings.TrimRight(before, " \t\r\n")
+		first := "q"
+		if before == "" || strings.ContainsAny(before[len(before)-1:], ".!?") {
+			first = "Q"
+		}
+		return first + strings.Repeat("q", len([]rune(s[f.Start:f.End]))-1)
+	})
+}
+
+// replaceFormulas replaces each formula of a text by what with makes of it and of what stands before it.
+func replaceFormulas(s string, with func(before string, f Formula) string) string {
+	if !strings.ContainsAny(s, `\$`) {
+		return s
+	}
+	found := Formulas(s, nil)
+	if len(found) == 0 {
+		return s
+	}
+	var b strings.Builder
+	done := 0
+	for _, f := range found {
+		b.WriteString(s[done:f.Start] + with(s[:f.Start], f))
+		done = f.End
+	}
+	return b.String() + s[done:]
+}
+
+// UnfinishedFormula returns where the formula begins, in bytes, in which a text may end. The text is one block of
+// Markdown; what stands in one of the places is passed over.
+func UnfinishedFormula(s string, passed [][2]int) (start int, ok bool) {
+	for i := 0; i < len(s); i++ {
+		next := strings.IndexAny(s[i:], `\$`)
+		if next < 0 {
+			break
+		}
+		i += next
+		for len(passed) > 0 && passed[0][1] <= i {
+			passed = passed[1:]
+		}
+		if len(passed) > 0 && i >= passed[0][0] {
+			i = passed[0][1] - 1
+			continue
+		}
+		f, ok, open := ReadFormula(s, i)
+		switch {
+		case open:
+			return i, true
+		case ok:
+			i = f.End - 1
+		case s[i] == '\\':
+			i++
+		}
+	}
+	return 0, false
+}
