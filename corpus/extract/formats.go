@@ -14,6 +14,7 @@ import (
 	"footnote/corpus/extract/odf"
 	"footnote/corpus/extract/pptx"
 	"footnote/corpus/extract/rtf"
+	"footnote/corpus/extract/sheet"
 )
 
 // Format is a kind of file that is read. A new one is an entry in Formats and a file beside this one.
@@ -105,6 +106,22 @@ var Formats = Registry{
 		Name: "csv", Label: "CSV", MIME: "text/csv", Aliases: []string{"text/tab-separated-values"},
 		Extensions: []string{".csv", ".tsv"}, Words: []string{"spreadsheet", "table"}, Inert: true, text: readCSV,
 		bare: plainText,
+	},
+	{
+		Name: "xlsx", Label: "Excel", Called: "an Excel file",
+		MIME: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+		Aliases: []string{
+			"application/vnd.ms-excel.sheet.macroenabled.12",
+			"application/vnd.openxmlformats-officedocument.spreadsheetml.template",
+		},
+		Extensions: []string{".xlsx", ".xlsm", ".xltx"}, Words: []string{"workbook"},
+		Magic: zipped("xl/", ".xlsx", ".xlsm", ".xltx"), Inert: true, file: wholeFile(sheet.ReadExcel),
+	},
+	{
+		Name: "ods", Label: "OpenDocument sheets", Called: "an OpenDocument spreadsheet",
+		MIME: "application/vnd.oasis.opendocument.spreadsheet", Extensions: []string{".ods"},
+		Magic: zipped("mimetypeapplication/vnd.oasis.opendocument.spreadsheet", ".ods"), Inert: true,
+		file: wholeFile(sheet.ReadOpenDocument),
 	},
 	{
 		Name: "odt", Label: "OpenDocument", Called: "an OpenDocument text", MIME: "application/vnd.oasis.opendocument.text",

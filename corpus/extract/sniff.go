@@ -43,6 +43,9 @@ func (r Registry) recogniseFormat(head []byte, name string) (Format, *corpus.Fai
 	named, known := r.ByExtension(name)
 	other, isOther := otherKind(head, name)
 	switch {
+	case bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0")) && office[strings.ToLower(path.Ext(name))] != "":
+		return Format{}, &corpus.Failure{Code: "encrypted", // Office encrypts its packages inside such a file
+			Detail: "is protected by a password. Save a copy without the password and add that."}
 	case known && named.Magic != nil && isOther:
 		return Format{}, &corpus.Failure{Code: "unsupported",
 			Detail: misnamedDetail(named) + ": it is " + other.what + ". " + other.advice}
@@ -108,7 +111,7 @@ var others = []other{
 
 // office holds the extensions of zipped office formats, whose sentence must not speak of ZIP archives.
 var office = map[string]string{
-	".docx": "a Word file", ".pptx": "a PowerPoint file", ".xlsx": "an Excel file", ".odt": "an OpenDocument file",
+	".docx": "a Word file", ".docm": "a Word file", ".xlsm": "an Excel file", ".pptm": "a PowerPoint file", ".pptx": "a PowerPoint file", ".xlsx": "an Excel file", ".odt": "an OpenDocument file",
 	".ods": "an OpenDocument file", ".odp": "an OpenDocument file", ".epub": "an EPUB file", ".pages": "a Pages file",
 	".numbers": "a Numbers file", ".key": "a Keynote file",
 }

@@ -1,0 +1,111 @@
+// Package sheet reads spreadsheets as doctext: each sheet is a heading with its tables, whose cells know their rows and
+// columns and hold what the program shows.
+package sheet
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/xuri/excelize/v2"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/doctext"
+	"footnote/corpus/extract/ooxml"
+	"footnote/english"
+)
+
+const (
+	maxUnpacked = 512 << 20 // bytes of a file
+	inMemory    = 32 << 20  // bytes of a part that is not put on disk
+)
+
+// ReadExcel reads an Excel file (ECMA-376, SpreadsheetML): the values as their formats show them, of formulas what they
+// came to when the file was saved. It fails with a *corpus.Failure for one that is damaged, encrypted or too large.
+func ReadExcel(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
+	macros, objects, err := leftOut(f.Path)
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	file, err := excelize.OpenFile(f.Path, excelize.Options{UnzipSizeLimit: maxUnpacked, UnzipXMLSizeLimit: inMemory})
+	if err != nil {
+		return corpus.Extracted{}, errors.Join(ooxml.Damaged, err)
+	}
+	defer file.Close()
+	var w doctext.Writer
+	var hidden []string
+	for _, name := range file.GetSheetList() {
+		if visible, err := file.GetSheetVisible(name); err == nil && !visible {
+			hidden = append(hidden, name)
+		}
+		if err := writeSheet(ctx, &w, file, name); err != nil {
+			return corpus.Extracted{}, err
+		}
+	}
+	x := w.Result()
+	if about, err := file.GetDocProps(); err == nil {
+		x.Title = doctext.Line(about.Title)
+		if author := doctext.Line(about.Creator); author != "" {
+			x.Meta["author"] = author
+		}
+		if len(about.Modified) >= len("2006-01-02") {
+			x.Meta["date"] = about.Modified[:len("2006-01-02")]
+		}
+	}
+	noteHidden(&x, hidden)
+	var left []string
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{macros, "macro project"}, {objects, "embedded object"}} {
+		if part.n > 0 {
+			left = append(left, english.Count(part.n, part.what))
+		}
+	}
+	if len(left) > 0 {
+		x.Meta[corpus.MetaLeftOut] = strings.Join(left, ", ")
+	}
+	return x, nil
+}
+
+func noteHidden(x *corpus.Extracted, sheets []string) {
+	if len(sheets) > 0 {
+		x.Meta[corpus.MetaHidden] = english.Choose(len(sheets) == 1, "sheet ", "sheets ") + doctext.Line(strings.Join(sheets, ", "))
+	}
+}
+
+// leftOut checks that a file is a package that can be opened, and counts what is not read.
+func leftOut(name string) (macros, objects int, err error) {
+	p, err := ooxml.Open(name)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer p.Close()
+	macros, objects = p.LeftOut()
+	return macros, objects, nil
+}
+
+// writeSheet writes a sheet. One that holds no cells, such as a chart's, is passed over.
+func writeSheet(ctx context.Context, w *doctext.Writer, file *excelize.File, name string) error {
+	rows, err := file.Rows(name)
+	if err != nil {
+		return nil
+	}
+	defer rows.Close()
+	t := tables{w: w, name: name}
+	for n := 1; rows.Next(); n++ {
+		if n%1000 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		cells, err := rows.Columns()
+		if err != nil {
+			return errors.Join(ooxml.Damaged, err)
+		}
+		t.add(n, cells)
+	}
+	t.flush()
+	if err := rows.Error(); err != nil {
+		return errors.Join(ooxml.Damaged, err)
+	}
+	return nil
+}

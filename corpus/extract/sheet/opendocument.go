@@ -1,0 +1,140 @@
+package sheet
+
+import (
+	"context"
+	"encoding/xml"
+	"strings"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/doctext"
+	"footnote/corpus/extract/ooxml"
+)
+
+const maxRepeated = 1000 // cells with words that one element may stand for
+
+// ReadOpenDocument reads an OpenDocument spreadsheet (ISO 26300). It fails with a *corpus.Failure for one that is
+// damaged, encrypted or too large.
+func ReadOpenDocument(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
+	p, err := ooxml.Open(f.Path)
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	defer p.Close()
+	if !p.Has("content.xml") {
+		return corpus.Extracted{}, ooxml.Damaged
+	}
+	r := openReader{ctx: ctx, hiddenStyles: map[string]bool{}}
+	err = p.Decode("content.xml", func(d *ooxml.Decoder) error {
+		return d.Root(func(xml.StartElement) error { return r.walk(d) })
+	})
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	x := r.w.Result()
+	noteHidden(&x, r.hidden)
+	return x, nil
+}
+
+type openReader struct {
+	ctx          context.Context
+	w            doctext.Writer
+	hidden       []string
+	hiddenStyles map[string]bool
+}
+
+func (r *openReader) walk(d *ooxml.Decoder) error {
+	return d.Children(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "body", "spreadsheet", "automatic-styles":
+			return r.walk(d)
+		case "style":
+			return r.readStyle(d, ooxml.Attr(e, "name"))
+		case "table":
+			return r.readTable(d, e)
+		}
+		return d.Skip()
+	})
+}
+
+// readStyle notes the styles of sheets that are hidden.
+func (r *openReader) readStyle(d *ooxml.Decoder, name string) error {
+	return d.Children(func(e xml.StartElement) error {
+		if e.Name.Local == "table-properties" && ooxml.Attr(e, "display") == "false" {
+			r.hiddenStyles[name] = true
+		}
+		return d.Skip()
+	})
+}
+
+func (r *openReader) readTable(d *ooxml.Decoder, e xml.StartElement) error {
+	name := ooxml.Attr(e, "name")
+	if r.hiddenStyles[ooxml.Attr(e, "style-name")] {
+		r.hidden = append(r.hidden, name)
+	}
+	t := tables{w: &r.w, name: name}
+	n := 0
+	var walk func(xml.StartElement) error
+	walk = func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "table-header-rows", "table-rows", "table-row-group":
+			return d.Children(walk)
+		case "table-row":
+			cells, err := r.readRow(d)
+			times := max(ooxml.IntAttr(e, "number-rows-repeated", 1), 1)
+			if len(cells) > 0 {
+				for i := range min(times, maxRepeated) {
+					t.add(n+i+1, cells)
+				}
+			}
+			n += times
+			if err == nil {
+				err = r.ctx.Err()
+			}
+			return err
+		}
+		return d.Skip()
+	}
+	err := d.Children(walk)
+	t.flush()
+	return err
+}
+
+// readRow returns the cells of a row, without empty ones at its end.
+func (r *openReader) readRow(d *ooxml.Decoder) (cells []string, err error) {
+	blank := 0
+	err = d.Children(func(e xml.StartElement) error {
+		if e.Name.Local != "table-cell" && e.Name.Local != "covered-table-cell" {
+			return d.Skip()
+		}
+		text, err := cellText(d)
+		times := max(ooxml.IntAttr(e, "number-columns-repeated", 1), 1)
+		if text == "" {
+			blank = min(blank+times, maxColumns)
+			return err
+		}
+		for ; blank > 0; blank-- {
+			cells = append(cells, "")
+		}
+		for range min(times, maxRepeated) {
+			cells = append(cells, text)
+		}
+		return err
+	})
+	return cells[:min(len(cells), maxColumns)], err
+}
+
+// cellText is what a cell shows. Its comment is left out.
+func cellText(d *ooxml.Decoder) (string, error) {
+	var parts []string
+	err := d.Children(func(e xml.StartElement) error {
+		if e.Name.Local != "p" {
+			return d.Skip()
+		}
+		text, err := d.Text()
+		if text = strings.TrimSpace(text); text != "" {
+			parts = append(parts, text)
+		}
+		return err
+	})
+	return strings.Join(parts, " "), err
+}
