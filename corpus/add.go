@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -121,6 +122,13 @@ func (l *Library) inspectUpload(u Upload) (name string, body *bufio.Reader, mime
 	}
 	mime, err = l.cfg.Formats.Sniff(head, name)
 	return name, body, mime, err
+}
+
+// Check fails as Add does for a file of that name that begins with head, as far as these two tell. head is the first
+// SniffBytes of the file, or all of it.
+func (l *Library) Check(name string, head []byte) error {
+	_, _, _, err := l.inspectUpload(Upload{Filename: name, Body: bytes.NewReader(head)})
+	return err
 }
 
 // enqueueRest queues what is left to do for a document.

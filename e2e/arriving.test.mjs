@@ -193,3 +193,100 @@ describe('the list of files that arrive', () => {
     await audit(page, 'arrivals-conversation')
   }))
 })
+
+describe('what can not be read', () => {
+  const at = house({ empty: true, env: { FOOTNOTE_MAX_UPLOAD_MIB: '1' } })
+  const film = Buffer.concat([Buffer.from('\0\0\0\x18ftypmp42'), Buffer.alloc(3000, 7)])
+  /** The files that the page sends from now on: each is a request. */
+  const sent = page => {
+    const requests = []
+    page.on('request', request => { if (request.method() === 'POST' && request.url().endsWith('/documents')) requests.push(request) })
+    return requests
+  }
+  const paths = async () => (await at.server.json('/documents')).documents.map(d => d.path).toSorted()
+
+  it('is refused before it is sent, with what can be read; what may be text is tried', at.tab(async page => {
+    await page.goto('/')
+    const requests = sent(page)
+    await drop(page, { 'film.mov': film, 'gate.porter': 'The gate code of the bin store is kept by the porter.', 'survey': at.survey, 'long.txt': 'word '.repeat(300_000) })
+    await until(async () => await page.locator('.upload-head').textContent() === '2 of 4 ready', '2 of 4 ready')
+    assert.match(await page.locator('.upload-files li').filter({ hasText: 'film.mov' }).textContent(), /is a video, which can't be read/)
+    assert.match(await page.locator('.upload-files li').filter({ hasText: 'long.txt' }).textContent(), /larger than 1\.0 MiB, the limit for one file/)
+    assert.match(await page.locator('.upload-kinds').textContent(), /^Footnote reads PDF, .*web pages.* and text\.$/)
+    assert.equal(requests.length, 2)
+    assert.deepEqual(await paths(), ['gate.porter', 'survey'])
+    await audit(page, 'arrivals-refused')
+  }))
+
+  it('is one line with a count when it comes in a folder', at.tab(async page => {
+    const dir = mkdtempSync(join(tmpdir(), 'footnote-folder-'))
+    mkdirSync(join(dir, 'House', 'films'), { recursive: true })
+    writeFileSync(join(dir, 'House', 'lease.md'), lease)
+    writeFileSync(join(dir, 'House', '.hidden'), film)
+    for (let i = 0; i < 60; i++) writeFileSync(join(dir, 'House', 'films', `film ${i}.${i % 3 ? 'MOV' : 'psd'}`), film)
+    writeFileSync(join(dir, 'House', 'films', 'film'), film)
+    try {
+      await page.goto('/documents')
+      const requests = sent(page)
+      const chooser = page.waitForEvent('filechooser')
+      await page.locator('.topbar').getByRole('button', { name: 'Add a folder' }).click()
+      await (await chooser).setFiles(join(dir, 'House'))
+      await until(async () => await page.locator('.upload-head').textContent() === '1 of 1 ready', '1 of 1 ready')
+      assert.equal(await page.locator('.upload-left').textContent(), '61 files left out: 40 .mov, 20 .psd, 1 without an ending')
+      assert.equal(requests.length, 1)
+      assert.deepEqual(await paths(), ['House/lease.md', 'gate.porter', 'survey'])
+      assert.equal(await page.locator('.upload-files li').count(), 1)
+      await audit(page, 'arrivals-left')
+    } finally { rmSync(dir, { recursive: true }) }
+  }))
+})
+
+describe('the control that chooses files', () => {
+  const at = house({ empty: true })
+  const control = page => page.locator('.pick-files input')
+
+  it('looks like the page, and opens by the keyboard', at.tab(async page => {
+    await page.goto('/')
+    await page.getByText('Choose files', { exact: true }).waitFor()
+    assert.match(await page.locator('.drop p').textContent(), /^PDF, .*web pages.* and text, up to 50 MiB each\./)
+    await control(page).focus()
+    assert.notEqual(await page.locator('.pick-files .btn').evaluate(e => getComputedStyle(e).outlineStyle), 'none', 'the focus is seen')
+    const chooser = page.waitForEvent('filechooser')
+    await page.keyboard.press('Space')
+    await (await chooser).setFiles([{ name: 'lease.md', mimeType: 'text/markdown', buffer: Buffer.from(lease) }])
+    await page.locator('#q').waitFor()
+  }))
+})
+
+describe('the control that chooses files, without JavaScript', () => {
+  const at = house({ empty: true })
+
+  for (const address of ['/', '/documents']) {
+    it(`says what was chosen and sends it from ${address}`, at.tab(async page => {
+      await page.goto(address)
+      const input = page.locator('.pick-files input')
+      assert.ok((await input.boundingBox()).width <= 1, 'the browser\'s own control is out of sight')
+      await page.keyboard.press('Tab')
+      for (let i = 0; i < 40 && !await input.evaluate(e => e === document.activeElement); i++) await page.keyboard.press('Tab')
+      const chooser = page.waitForEvent('filechooser')
+      await page.keyboard.press('Space')
+      await (await chooser).setFiles([{ name: `lease of ${address.slice(1) || 'start'}.md`, mimeType: 'text/markdown', buffer: Buffer.from(lease + address) }])
+      assert.ok((await input.boundingBox()).width > 60, 'it says what was chosen')
+      await shot(page, `chosen-plain-${address.slice(1) || 'start'}`)
+      await page.getByRole('button', { name: 'Upload' }).click()
+      await page.waitForURL('**/documents')
+      await page.getByTestId('document').first().waitFor()
+    }, { javaScriptEnabled: false }))
+  }
+})
+
+describe('on a phone', () => {
+  const at = house({ empty: true })
+
+  it('files are added, not dropped', at.tab(async page => {
+    await page.goto('/')
+    await page.locator('.drop strong').getByText('Add files').waitFor()
+    assert.equal(await emptyState(page).isVisible(), false)
+    await audit(page, 'phone-empty')
+  }, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 }))
+})

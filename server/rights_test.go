@@ -109,6 +109,7 @@ var rights = map[string]right{
 	"GET /d/:id":                        {},
 	"GET /documents/events":             {want: 200},
 	"GET /documents/states":             {want: 200},
+	"POST /documents/check":             {want: 415},
 	"GET /leave":                        {want: 400},
 	"POST /documents/:id/delete":        {},
 	"GET /runs/:id/stream":              {},

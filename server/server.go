@@ -145,7 +145,7 @@ func (s *Server) makeRooms(cfg Config) error {
 		Store: cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Logs: logs, Questions: asking, Keys: cfg.Keys,
 		Bodies: bodies, Streams: s.streams, Guard: s.guard, Log: s.log,
 		Model: cfg.ModelName, Models: cfg.Models, Toolsets: cfg.Toolsets, Offline: cfg.Offline,
-		HasSamples: cfg.Samples != nil, KeepDays: cfg.KeepDays,
+		HasSamples: cfg.Samples != nil, MaxFile: s.limits.UploadFile, KeepDays: cfg.KeepDays,
 	}
 	if err := s.page.Prepare(); err != nil {
 		return err

@@ -16,6 +16,7 @@ type DocumentsPage struct {
 	More      bool // there are documents behind those listed
 	Query     DocumentsQuery
 	Samples   bool
+	MaxFile   int64  // bytes that a file may have that is added
 	Deleted   string // id of a document that was just deleted and can come back
 	Now       time.Time
 }

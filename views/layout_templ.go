@@ -308,7 +308,7 @@ func Layout(p Page, main templ.Component, source templ.Component) templ.Componen
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = uploadPieces().Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = uploadPieces(p).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

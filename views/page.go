@@ -15,6 +15,7 @@ type Page struct {
 	Sessions   []chat.Session
 	Session    string // id of the one that is open
 	Documents  int
+	MaxFile    int64  // bytes that a file may have that is added
 	Seen       string // what the page shows of the library; another word when that is something else
 	Place      string // which entry of the menu is current: "new", "documents" or empty
 	Model      string

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/extract"
@@ -299,8 +301,8 @@ func coverageText(c chat.Coverage) string {
 func fileKind(filename, mime string) string { return extract.Formats.Badge(filename, mime) }
 
 // formatsText says which files are taken.
-func formatsText() string {
-	return extract.Formats.Labels("or") + " files, up to 50 MB each. They stay on this server."
+func formatsText(maxFile int64) string {
+	return extract.Formats.Kinds() + ", up to " + humanize.IBytes(uint64(maxFile)) + " each. They stay on this server."
 }
 
 // Starter is a question to begin with, made from a document.

@@ -22,6 +22,7 @@ type Format struct {
 	Name       string   // in addresses and filters; in capitals beside titles
 	Label      string   // for people
 	Called     string   // one file of it: "a Word file"; empty: "a" and the label
+	Kind       string   // in a list of what can be added, where several formats may be one: "web pages"; empty: Label
 	MIME       string   // what documents of it are stored with
 	Aliases    []string // MIME types that servers send for it, beside MIME
 	Extensions []string // lower case, with the dot; the usual one first
@@ -75,7 +76,7 @@ var Formats = Registry{
 		Extensions: []string{".md", ".markdown", ".mdown", ".mkd"}, Inert: true, text: readMarkdown, bare: plainText,
 	},
 	{
-		Name: "html", Label: "HTML", MIME: "text/html", Aliases: []string{"application/xhtml+xml"},
+		Name: "html", Label: "HTML", Kind: "web pages", MIME: "text/html", Aliases: []string{"application/xhtml+xml"},
 		Extensions: []string{".html", ".htm", ".xhtml"}, Words: []string{"web page"},
 		Begins: isHTML, text: readPage, bare: strippedPage,
 	},
@@ -103,7 +104,7 @@ var Formats = Registry{
 		file: wholeFile(pptx.Read),
 	},
 	{
-		Name: "csv", Label: "CSV", MIME: "text/csv", Aliases: []string{"text/tab-separated-values"},
+		Name: "csv", Label: "CSV", Kind: "CSV tables", MIME: "text/csv", Aliases: []string{"text/tab-separated-values"},
 		Extensions: []string{".csv", ".tsv"}, Words: []string{"spreadsheet", "table"}, Inert: true, text: readCSV,
 		bare: plainText,
 	},
@@ -130,7 +131,7 @@ var Formats = Registry{
 		Inert: true, file: wholeFile(odf.Read),
 	},
 	{
-		Name: "odp", Label: "OpenDocument slides", Called: "an OpenDocument presentation",
+		Name: "odp", Label: "OpenDocument slides", Kind: "OpenDocument", Called: "an OpenDocument presentation",
 		MIME: "application/vnd.oasis.opendocument.presentation", Extensions: []string{".odp"}, PageWord: "slide",
 		Magic: zipped("mimetypeapplication/vnd.oasis.opendocument.presentation", ".odp"), Inert: true,
 		file: wholeFile(odf.Read),
@@ -149,26 +150,26 @@ var Formats = Registry{
 		Words: []string{"e-mail", "email", "message"}, Magic: isMail, Holds: true, Inert: true, file: wholeFile(readMail),
 	},
 	{
-		Name: "mbox", Label: "mailbox", Called: "a mailbox", MIME: "application/mbox", Extensions: []string{".mbox", ".mbx"},
-		Magic: isMailbox, Holds: true, Inert: true, file: wholeFile(readMailbox),
+		Name: "mbox", Label: "mailbox", Kind: "mail", Called: "a mailbox", MIME: "application/mbox",
+		Extensions: []string{".mbox", ".mbx"}, Magic: isMailbox, Holds: true, Inert: true, file: wholeFile(readMailbox),
 	},
 	{
-		Name: "msg", Label: "Outlook message", Called: "an Outlook message", MIME: "application/vnd.ms-outlook",
+		Name: "msg", Label: "Outlook message", Kind: "mail", Called: "an Outlook message", MIME: "application/vnd.ms-outlook",
 		Extensions: []string{".msg"}, Words: []string{"outlook"}, Magic: compound(".msg"), Holds: true, Inert: true,
 		file: wholeFile(readOutlook),
 	},
 	{
-		Name: "zip", Label: "ZIP", Called: "a ZIP archive", MIME: "application/zip",
+		Name: "zip", Label: "ZIP", Kind: "ZIP archives", Called: "a ZIP archive", MIME: "application/zip",
 		Aliases: []string{"application/x-zip-compressed"}, Extensions: []string{".zip"}, Words: []string{"archive"},
 		Magic: isZIP, Holds: true, Inert: true, file: wholeFile(archive.Read),
 	},
 	{
-		Name: "ipynb", Label: "notebook", Called: "a notebook", MIME: "application/x-ipynb+json",
+		Name: "ipynb", Label: "notebook", Kind: "notebooks", Called: "a notebook", MIME: "application/x-ipynb+json",
 		Extensions: []string{".ipynb"}, Inert: true, text: readNotebook, bare: readSource,
 	},
 	{
-		Name: "ics", Label: "calendar", Called: "a calendar", MIME: "text/calendar", Extensions: []string{".ics", ".ical"},
-		Begins: begins("begin:vcalendar"), Inert: true, text: readCards, bare: plainText,
+		Name: "ics", Label: "calendar", Kind: "calendars", Called: "a calendar", MIME: "text/calendar",
+		Extensions: []string{".ics", ".ical"}, Begins: begins("begin:vcalendar"), Inert: true, text: readCards, bare: plainText,
 	},
 	{
 		Name: "vcf", Label: "contacts", Called: "an address book", MIME: "text/vcard", Aliases: []string{"text/x-vcard"},
@@ -187,7 +188,7 @@ var Formats = Registry{
 		Words: []string{"source code", "json", "xml", "yaml"}, Inert: true, text: readSource, bare: readSource,
 	},
 	{
-		Name: "txt", Label: "Text", MIME: "text/plain",
+		Name: "txt", Label: "Text", Kind: "text", MIME: "text/plain",
 		Extensions: []string{".txt", ".text", ".log"}, Words: []string{"plain text"},
 		Inert: true, text: plainText,
 	},
@@ -275,14 +276,25 @@ func (r Registry) PageWord(mime, name string) string {
 	return cmp.Or(f.PageWord, "p.")
 }
 
-// Accept is the value of a file control's accept attribute: every extension and MIME type.
-func (r Registry) Accept() string {
+// Extensions are those of all formats.
+func (r Registry) Extensions() []string {
 	var all []string
 	for _, f := range r {
 		all = append(all, f.Extensions...)
-		all = append(append(all, f.MIME), f.Aliases...)
 	}
-	return strings.Join(all, ",")
+	return all
+}
+
+// Kinds says in words what can be added, each kind once: "PDF, web pages and text".
+func (r Registry) Kinds() string {
+	var once Registry
+	for _, f := range r {
+		f.Kind = cmp.Or(f.Kind, f.Label)
+		if _, twice := once.findFormat(func(o Format) bool { return o.Kind == f.Kind }); !twice {
+			once = append(once, f)
+		}
+	}
+	return once.listWords("and", func(f Format) string { return f.Kind })
 }
 
 // Names are the names of all formats: "pdf, md or txt", with the conjunction

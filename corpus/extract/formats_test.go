@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,7 +82,14 @@ func TestWordsForFormats(t *testing.T) {
 	if got, want := few.Labels("or"), "PDF, Word or Text"; got != want {
 		t.Errorf("Labels = %q, want %q", got, want)
 	}
-	if got, want := Formats.Accept(), ".pdf,application/pdf,.md,"; !strings.HasPrefix(got, want) {
-		t.Errorf("Accept = %q, want it to begin with %q", got, want)
+	some := Registry{
+		{Label: "Word", Extensions: []string{".docx"}}, {Label: "PNG", Kind: "pictures", Extensions: []string{".png"}},
+		{Label: "JPEG", Kind: "pictures", Extensions: []string{".jpg", ".jpeg"}}, {Label: "Text", Kind: "text"},
+	}
+	if got, want := some.Kinds(), "Word, pictures and text"; got != want {
+		t.Errorf("Kinds = %q, want %q", got, want)
+	}
+	if got, want := some.Extensions(), []string{".docx", ".png", ".jpg", ".jpeg"}; !slices.Equal(got, want) {
+		t.Errorf("Extensions = %q, want %q", got, want)
 	}
 }

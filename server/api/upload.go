@@ -286,8 +286,7 @@ func (f *limitedFile) Read(p []byte) (int, error) {
 	}
 	n, err := f.r.Read(p)
 	if int64(n) > f.left {
-		return 0, &chat.Error{Code: chat.CodeTooLarge, Message: f.name + " is larger than " +
-			humanize.IBytes(uint64(f.limit)) + ", the limit for one file. Split it, or raise FOOTNOTE_MAX_UPLOAD_MIB."}
+		return 0, httpio.FileTooLarge(f.name, f.limit)
 	}
 	f.left -= int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -118,6 +118,12 @@ func LimitBody(c echo.Context, limit int64) error {
 	return nil
 }
 
+// FileTooLarge is the error for a file of an upload that has more bytes than the limit for one.
+func FileTooLarge(name string, limit int64) error {
+	return &chat.Error{Code: chat.CodeTooLarge, Message: name + " is larger than " +
+		humanize.IBytes(uint64(limit)) + ", the limit for one file. Split it, or raise FOOTNOTE_MAX_UPLOAD_MIB."}
+}
+
 // wholeBody is the name under which a request's context has its body without the limit.
 const wholeBody = "whole body"
 

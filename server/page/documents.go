@@ -33,7 +33,7 @@ func (h *Handlers) Documents(c echo.Context) error {
 	}
 	list := views.DocumentsPage{
 		Documents: docs, Counts: counts, More: next != "" && query.Limit < maxListed, Query: query,
-		Samples: h.HasSamples, Now: time.Now(),
+		Samples: h.HasSamples, MaxFile: h.MaxFile, Now: time.Now(),
 	}
 	if httpio.ByHTMX(c) {
 		return httpio.Show(c, http.StatusOK, views.DocumentsList(list))

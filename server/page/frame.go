@@ -44,6 +44,7 @@ type Handlers struct {
 	Toolsets   []string // likewise
 	Offline    bool     // no model is set: rules choose the tools
 	HasSamples bool     // POST /documents/samples adds documents
+	MaxFile    int64    // bytes that a file of an upload may have
 	KeepDays   int      // a session is kept so many days after its last question; 0: for ever
 
 	md           *views.Markdown
@@ -124,7 +125,8 @@ func (h *Handlers) pageFrame(c echo.Context, title string) (views.Page, error) {
 		user = scope.User
 	}
 	return views.Page{
-		User: user, Title: title, Sessions: sessions, Documents: counts.Documents, Seen: seen, Model: h.Model,
+		User: user, Title: title, Sessions: sessions, Documents: counts.Documents, Seen: seen,
+		MaxFile: h.MaxFile, Model: h.Model,
 		Offline: h.Offline, Semantic: h.Library.Semantic(), Now: time.Now(), Assets: h.Assets, Deleted: deletedSession(c),
 		KeepDays: h.KeepDays,
 	}, nil

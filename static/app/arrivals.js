@@ -4,7 +4,11 @@ import { $, onClick, piece } from './page.js'
 const words = document.getElementById('piece-upload-words')?.content
 export const say = (name, values = {}) => $(`[data-word="${name}"]`, words).textContent.replace(/\{(\w+)\}/g, (_, key) => values[key] ?? '')
 
+/** The ending of a file's name, with its dot, in small letters; empty when it has none. */
+export const ending = path => /[^/](\.[^./]*)$/.exec(path)?.[1].toLowerCase() ?? ''
+
 const few = 6 // rows that are shown at first
+const fewEndings = 8
 let box = null
 let all = false // the rest is open
 
@@ -38,8 +42,9 @@ export function draw(items, began) {
 
 function paint() {
   if (!box) return
-  const { items } = shown
-  head(shown)
+  const left = shown.items.filter(item => item.unread && item.path.includes('/')) // of a folder: they are counted
+  const items = shown.items.filter(item => !left.includes(item))
+  head(items, shown.began)
   const ordered = [...items.filter(item => item.bad), ...items.filter(item => !item.bad)]
   const visible = all || items.length <= few + 1 ? ordered : ordered.slice(0, few)
   const rows = visible.map(row)
@@ -48,7 +53,20 @@ function paint() {
   rows.forEach((one, i) => { if (list.children[i] !== one) list.insertBefore(one, list.children[i] ?? null) })
   const more = $('[data-do="upload-more"]', box)
   more.hidden = visible.length === items.length
-  more.textContent = say('more', { n: items.length - visible.length })
+  put(more, say('more', { n: items.length - visible.length }))
+  const line = $('.upload-left', box)
+  line.hidden = left.length === 0
+  put(line, say(left.length === 1 ? 'left-one' : 'left-many', { n: left.length, kinds: kinds(left) }))
+  $('.upload-kinds', box).hidden = !shown.items.some(item => item.unread)
+}
+
+/** Counts the endings of files, the most frequent ones first: "9 .mov, 3 .psd". */
+function kinds(items) {
+  const counts = Map.groupBy(items, item => ending(item.path))
+  const sorted = [...counts].map(([name, some]) => [some.length, name || say('no-ending')]).sort(([a, x], [b, y]) => b - a || x.localeCompare(y))
+  const words = sorted.slice(0, fewEndings).map(([n, name]) => `${n} ${name}`)
+  if (sorted.length > fewEndings) words.push(say('other-endings', { n: sorted.length - fewEndings }))
+  return words.join(', ')
 }
 
 function row(item) {
@@ -80,14 +98,14 @@ function row(item) {
 const mb = bytes => (bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1000))} kB` : `${(bytes / 1e6).toFixed(1)} MB`)
 const put = (element, text) => { if (element.textContent !== text) element.textContent = text }
 
-function head({ items, began }) {
+function head(items, began) {
   const over = items.filter(item => item.over).length
   const running = over < items.length
   const working = running || items.some(item => !item.settled)
   const taken = items.filter(item => item.id)
   const ready = taken.filter(item => item.state?.dataset.state === 'ready').length
   put($('.upload-head', box), running ? say('count', { done: over + 1, all: items.length })
-    : working ? say('reading', { done: ready, all: taken.length }) : say('end', { done: ready, all: items.length }))
+    : working ? say('reading', { done: ready, all: taken.length }) : items.length === 0 ? say('none') : say('end', { done: ready, all: items.length }))
   put($('.upload-rest', box), running ? rest(items, began) : '')
   const bar = $(':scope > progress', box)
   bar.max = Math.max(items.reduce((sum, item) => sum + item.file.size, 0), 1)

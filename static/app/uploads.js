@@ -1,10 +1,14 @@
-// Uploads: one request for each file, three at a time. Each file stays in a list that says what became of it: how much is sent, why it was refused,
+// Uploads: one request for each file, three at a time. Of files whose ending no format has, and of those that are too large, the server sees the
+// beginning first: what can't be taken is not sent. Each file stays in a list that says what became of it: how much is sent, why it was refused,
 // and once it is taken how far the document is, as the server says that.
 import { $, load, onClick } from './page.js'
-import { close, draw, open, say } from './arrivals.js'
+import { close, draw, ending, open, say } from './arrivals.js'
 import { said } from './times.js'
 
+const { known = '', sniff, most } = document.getElementById('piece-uploads')?.dataset ?? {}
+const endings = new Set(known.split(','))
 const atOnce = 3
+const checkedAtOnce = 50
 const asked = 200 // documents whose states are asked for in one request
 
 let items = []
@@ -27,11 +31,43 @@ export function upload(files) {
   }
   const taken = new Set()
   for (const { file, path } of files) {
-    items.push({ file, path: apart(path, taken), loaded: 0, request: null, over: false, settled: false, bad: false, note: say('waiting'), id: '', state: null })
+    const checked = endings.has(ending(path)) && file.size <= most
+    items.push({ file, path: apart(path, taken), checked, loaded: 0, request: null, over: false, settled: false, bad: false, note: say(checked ? 'waiting' : 'checking'), id: '', state: null })
   }
   show()
   tell()
+  start()
+  check()
+}
+
+function start() {
   for (let i = items.filter(item => item.request && !item.over).length; i < atOnce; i++) next()
+}
+
+/** Asks the server which files can't be taken. What it does not answer is sent: then it says so anyway. */
+let checking = false
+async function check() {
+  if (checking) return
+  checking = true
+  for (;;) {
+    const some = items.filter(item => !item.checked && !item.over).slice(0, checkedAtOnce)
+    if (some.length === 0) break
+    const body = new FormData()
+    for (const { file, path } of some) {
+      body.append('size', file.size)
+      body.append('files', file.slice(0, sniff), path)
+    }
+    const response = await fetch('/documents/check', { method: 'POST', body, headers: { Accept: 'application/json' } }).catch(() => null)
+    const { refused } = response?.ok ? await response.json() : { refused: [] }
+    for (const { at, detail } of refused) end(some[at], { refused: said(detail), unread: true })
+    for (const item of some) {
+      item.checked = true
+      if (!item.over) item.note = say('waiting')
+    }
+    start()
+    show()
+  }
+  checking = false
 }
 
 /** The path for a file of one drop: of two with one path, the later gets a number, as the server does within a request. */
@@ -44,7 +80,7 @@ function apart(named, taken) {
 }
 
 function next() {
-  const item = items.find(one => !one.request && !one.over)
+  const item = items.find(one => one.checked && !one.request && !one.over)
   if (!item) return
   const body = new FormData()
   body.append('files', item.file, item.path)
@@ -67,9 +103,9 @@ function answer(request) {
 }
 
 let changed = null
-function end(item, { id = '', already = false, refused = '' }) {
+function end(item, { id = '', already = false, refused = '', unread = false }) {
   if (item.over) return
-  Object.assign(item, { over: true, loaded: item.file.size, id, already, bad: Boolean(refused), settled: Boolean(refused), note: refused || say('queued') })
+  Object.assign(item, { over: true, unread, loaded: item.file.size, id, already, bad: Boolean(refused), settled: Boolean(refused), note: refused || say('queued') })
   next()
   show()
   clearTimeout(changed)
@@ -111,13 +147,15 @@ onClick('[data-do="upload-close"]', () => { close(); items = [] })
 addEventListener('beforeunload', event => { if (!items.every(over)) event.preventDefault() })
 
 // Buttons that choose files or a folder, and the control of the drop zone.
+// Hidden files of a folder, like those that systems put beside others, are nobody's documents.
 const path = file => file.webkitRelativePath || file.name
+const hidden = ({ path }) => path.includes('/') && path.split('/').some(part => part.startsWith('.'))
 function choose(folder) {
   const input = document.createElement('input')
   input.type = 'file'
   input.multiple = true
   if (folder) input.webkitdirectory = true
-  input.addEventListener('change', () => upload([...input.files].map(file => ({ file, path: path(file) }))))
+  input.addEventListener('change', () => upload([...input.files].map(file => ({ file, path: path(file) })).filter(file => !hidden(file))))
   input.click()
 }
 onClick('[data-do="add-files"]', () => choose(false))

@@ -1,0 +1,87 @@
+package page
+
+import (
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/server/httpio"
+)
+
+const (
+	// maxChecked is how many files are checked at once.
+	maxChecked = 100
+	// maxCheckedBytes is how long the part of a request about one file may be: its beginning, its size and its name.
+	maxCheckedBytes = corpus.SniffBytes + 4096
+)
+
+// checked is the answer to a check: the files that can't be taken.
+type checked struct {
+	Refused []refusedFile `json:"refused"`
+}
+
+// refusedFile is a file that can't be taken.
+type refusedFile struct {
+	At     int    `json:"at"` // its place in the request, from 0
+	Detail string `json:"detail"`
+}
+
+// CheckFiles answers POST /documents/check: which files can't be taken, before they are sent. The form has for each one
+// a field "size", in bytes, and behind it a field "files" with its name and its first corpus.SniffBytes.
+func (h *Handlers) CheckFiles(c echo.Context) error {
+	if err := httpio.LimitBody(c, maxChecked*maxCheckedBytes); err != nil {
+		return err
+	}
+	parts, err := c.Request().MultipartReader()
+	if err != nil {
+		return &chat.Error{
+			Code: chat.CodeUnsupported, Message: "Send the beginnings of the files as multipart/form-data.", Err: err,
+		}
+	}
+	answer := checked{Refused: []refusedFile{}}
+	var size int64
+	for files := 0; ; {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return c.JSON(http.StatusOK, answer)
+		}
+		if err != nil {
+			return checkBroken(err)
+		}
+		body, err := io.ReadAll(io.LimitReader(part, corpus.SniffBytes))
+		if err != nil {
+			return checkBroken(err)
+		}
+		if part.FormName() == "size" {
+			if size, err = strconv.ParseInt(string(body), 10, 64); err != nil {
+				return httpio.Invalid("The field size must be a number of bytes.")
+			}
+			continue
+		}
+		if files == maxChecked {
+			return httpio.Invalid("Too many files at once: at most " + strconv.Itoa(maxChecked) + " can be checked.")
+		}
+		if err := h.checkFile(part, body, size); err != nil {
+			answer.Refused = append(answer.Refused, refusedFile{files, httpio.AsError(err).Message})
+		}
+		files++
+	}
+}
+
+// checkFile fails for a file that can't be taken.
+func (h *Handlers) checkFile(part *multipart.Part, head []byte, size int64) error {
+	if size > h.MaxFile {
+		return httpio.FileTooLarge(part.FileName(), h.MaxFile)
+	}
+	return h.Library.Check(part.FileName(), head)
+}
+
+func checkBroken(err error) error {
+	return &chat.Error{Code: chat.CodeInvalid, Message: "The form is broken, or too large.", Err: err}
+}
