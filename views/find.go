@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"time"
 
 	"footnote/chat"
 	"footnote/corpus"
@@ -16,6 +17,7 @@ type Found struct {
 	Passages  []corpus.Result
 	Notes     []string // on the search for passages
 	More      bool     // there is more than the list shows
+	Now       time.Time
 	// Looked through: all conversations, and all documents, of which Unread have no text yet and only names.
 	AllSessions, AllDocuments, Unread int
 }

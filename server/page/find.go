@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -45,7 +46,7 @@ func (h *Handlers) Find(c echo.Context) error {
 
 // findAll looks for a text in everything of a scope. An empty text finds the newest conversations and documents.
 func (h *Handlers) findAll(ctx context.Context, scope chat.Scope, text string, limit int) (views.Found, error) {
-	f := views.Found{Query: text}
+	f := views.Found{Query: text, Now: time.Now()}
 	sessions, moreSessions, err := h.Store.Sessions(ctx, scope, chat.SessionQuery{Text: text, Limit: limit})
 	if err != nil {
 		return f, err

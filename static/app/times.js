@@ -27,7 +27,19 @@ const added = at => past(at, () => (thisYear(at) ? day : shortDate).format(at))
 const group = at => past(at, (_, days) => (days <= 7 ? word('on-week') : (thisYear(at) ? month : monthOfYear).format(at)))
 const full = at => `${date.format(at)}, ${clock.format(at)}`
 
+const seconds = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const brief = (at, form) => `${daysFromNow(at) === 0 ? '' : `${at.getDate()} ${month.format(at).slice(0, 3)} `}${form.format(at)}`
+
+/** Says when a conversation was worked on beside its name, and in the name of its menu. */
+function tellApart(time, text) {
+  time.textContent = text
+  const name = time.closest('a').textContent.replace(/\s+/g, ' ').trim()
+  $('summary', time.closest('li'))?.setAttribute('aria-label', `${word('more')}: ${name}`)
+}
+
 const forms = {
+  minute: (time, at) => tellApart(time, brief(at, clock)),
+  second: (time, at) => tellApart(time, brief(at, seconds)),
   when: (time, at) => { time.textContent = when(at) },
   date: (time, at) => { time.textContent = full(at) },
   title: (time, at) => { time.title = full(at) },

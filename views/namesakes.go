@@ -1,0 +1,63 @@
+package views
+
+import (
+	"time"
+
+	"footnote/chat"
+)
+
+// sureToShow is how many runes of a conversation's name the menu shows however narrow it is.
+const sureToShow = 24
+
+// namesake is what tells a conversation from others of its name: when it was last worked on. The zero value: no other
+// has its name.
+type namesake struct {
+	at    time.Time
+	exact bool // to the second: another one of that name is of the same minute
+}
+
+// namesakes returns what tells apart those of a list whose names begin alike, as far as the menu is sure to show them.
+func namesakes(sessions []chat.Session) map[string]namesake {
+	names, minutes := map[string]int{}, map[string]int{}
+	name := func(s chat.Session) string { return clipped(sessionTitle(s), sureToShow) }
+	minute := func(s chat.Session) string { return name(s) + s.UpdatedAt.UTC().Format(" 200601021504") }
+	for _, s := range sessions {
+		names[name(s)]++
+		minutes[minute(s)]++
+	}
+	apart := map[string]namesake{}
+	for _, s := range sessions {
+		if names[name(s)] > 1 {
+			apart[s.ID] = namesake{s.UpdatedAt, minutes[minute(s)] > 1}
+		}
+	}
+	return apart
+}
+
+// form is how the page's script writes the time, in the reader's zone.
+func (n namesake) form() string {
+	if n.exact {
+		return "second"
+	}
+	return "minute"
+}
+
+// words are the time in UTC: of today without its day.
+func (n namesake) words(now time.Time) string {
+	clock := "15:04"
+	if n.exact {
+		clock = "15:04:05"
+	}
+	if dayName(n.at, now) != txtToday {
+		clock = "2 Jan " + clock
+	}
+	return n.at.UTC().Format(clock)
+}
+
+// named is a conversation's name with what tells it apart.
+func (n namesake) named(s chat.Session, now time.Time) string {
+	if n.at.IsZero() {
+		return sessionTitle(s)
+	}
+	return sessionTitle(s) + " " + n.words(now)
+}
