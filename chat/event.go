@@ -47,7 +47,7 @@ type Event struct {
 	Body  json.RawMessage // the payload as a JSON object, exactly as stored
 }
 
-// ErrDamaged is in the chain of an error that says that what is stored can't be read, and nothing of the store.
+// ErrDamaged is in the chain of an error that says that what is stored can't be read: other rows may still be.
 var ErrDamaged = errors.New("the stored row is damaged")
 
 // ErrNotStorable is in the chain of an error of Store.Append when a payload has no JSON form: a number that is not

@@ -50,6 +50,15 @@ func (r RunRequest) Start(user string) (s Start, err error) {
 	return s, err
 }
 
+// Trial makes a question and its first event for Store.CheckWrites.
+func Trial() (asked Start, first Event, err error) {
+	asked, err = RunRequest{Message: "Can a question be stored?"}.Start(LocalUser)
+	if err == nil {
+		first, err = NewEvent(asked.Run.ID, RunStarted{SessionID: asked.Run.SessionID})
+	}
+	return asked, first, err
+}
+
 // Digest is the SHA-256 of all that is asked, whatever the key is: two requests with one key must have the same.
 func (r RunRequest) Digest() ([sha256.Size]byte, error) {
 	asked, err := json.Marshal(r)

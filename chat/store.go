@@ -46,6 +46,10 @@ type Store interface {
 	// has no key.
 	StartRun(ctx context.Context, user string, req RunRequest, lease Lease) (run Run, fresh bool, err error)
 
+	// CheckWrites fails when a question could not be stored now: it stores one with its first event, and takes both
+	// back before anybody can see them.
+	CheckWrites(ctx context.Context) error
+
 	// Repeated returns the run that the same user started with the request's IdempotencyKey. It fails with
 	// CodeNotFound if there is none, and like StartRun for another request under that key.
 	Repeated(ctx context.Context, user string, req RunRequest) (Run, error)

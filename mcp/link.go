@@ -139,6 +139,13 @@ func (l *link) use(session *sdk.ClientSession) {
 	l.session = session
 }
 
+// current is the connection; nil while the server is away.
+func (l *link) current() *sdk.ClientSession {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.session
+}
+
 // transport is how the server is reached. The function that comes with it waits until what the program printed is
 // logged.
 func (l *link) transport(ctx context.Context) (sdk.Transport, func()) {
@@ -232,9 +239,7 @@ func (l *link) keep(tools []*Tool) {
 }
 
 func (l *link) call(ctx context.Context, tool string, args json.RawMessage) (Result, error) {
-	l.mu.Lock()
-	session := l.session
-	l.mu.Unlock()
+	session := l.current()
 	if session == nil {
 		return Result{}, l.awayError(nil)
 	}

@@ -164,6 +164,39 @@ func (c *Client) Tools() []*Tool {
 	return out
 }
 
+// Servers are the names of the servers, in order.
+func (c *Client) Servers() (names []string) {
+	for _, l := range c.links {
+		names = append(names, l.name)
+	}
+	return names
+}
+
+// Reach fails while the server of a name is away. One that was never tried is waited for until ctx ends.
+func (c *Client) Reach(ctx context.Context, server string) error {
+	i := slices.IndexFunc(c.links, func(l *link) bool { return l.name == server })
+	if i < 0 {
+		return noServer(server)
+	}
+	l := c.links[i]
+	select {
+	case <-l.tried:
+	case <-ctx.Done():
+	}
+	if l.current() == nil {
+		return &chat.Error{
+			Code:    chat.CodeUnavailable,
+			Message: "The MCP server " + server + " can't be reached. It is being tried again.",
+		}
+	}
+	return nil
+}
+
+// noServer says that there is no server of a name.
+func noServer(name string) error {
+	return &chat.Error{Code: chat.CodeNotFound, Message: "There is no MCP server " + name + "."}
+}
+
 // Knows reports whether a tool's name belongs to one of the servers, reached or not.
 func (c *Client) Knows(name string) bool {
 	server, _, ok := strings.Cut(name, between)
@@ -178,7 +211,7 @@ func (c *Client) Call(ctx context.Context, t *Tool, args json.RawMessage) (Resul
 			return l.call(ctx, t.Remote, args)
 		}
 	}
-	return Result{}, &chat.Error{Code: chat.CodeNotFound, Message: "There is no MCP server " + t.Server + "."}
+	return Result{}, noServer(t.Server)
 }
 
 // programEnvironment is what a started program gets to see of this one's.

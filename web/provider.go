@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -48,7 +49,7 @@ func (a api) askJSON(ctx context.Context, method, address string, header map[str
 	}
 	resp, err := a.client.Do(req)
 	if err != nil {
-		return &chat.Error{Code: chat.CodeUnavailable, Message: "The web search service can't be reached.", Err: err}
+		return unreachable(err)
 	}
 	defer resp.Body.Close()
 	switch resp.StatusCode {
@@ -68,6 +69,26 @@ func (a api) askJSON(ctx context.Context, method, address string, header map[str
 		}
 	}
 	return nil
+}
+
+// reach asks for the server's first page. Whatever it says of that page, it is there.
+func (a api) reach(ctx context.Context) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.base+"/", nil)
+	if err != nil {
+		return fmt.Errorf("make request: %w", err)
+	}
+	resp, err := a.client.Do(req)
+	if err != nil {
+		return unreachable(err)
+	}
+	if resp.StatusCode >= http.StatusInternalServerError {
+		err = failedWith(chat.CodeUnavailable, "The web search service answered %d.", resp.StatusCode)
+	}
+	return errors.Join(err, resp.Body.Close())
+}
+
+func unreachable(err error) error {
+	return &chat.Error{Code: chat.CodeUnavailable, Message: "The web search service can't be reached.", Err: err}
 }
 
 // searxng is a SearXNG server; "json" has to be among its search.formats.
@@ -99,11 +120,7 @@ func (p tavily) search(ctx context.Context, query string, n int) ([]Found, error
 	var out struct {
 		Results []struct{ URL, Title, Content string }
 	}
-	base := p.base
-	if base == "" {
-		base = "https://api.tavily.com"
-	}
-	err := p.askJSON(ctx, http.MethodPost, base+"/search",
+	err := p.askJSON(ctx, http.MethodPost, p.base+"/search",
 		map[string]string{"Authorization": "Bearer " + p.key}, in, &out)
 	found := make([]Found, 0, len(out.Results))
 	for _, r := range out.Results {
@@ -121,11 +138,7 @@ func (p brave) search(ctx context.Context, query string, n int) ([]Found, error)
 			Results []struct{ URL, Title, Description string }
 		}
 	}
-	base := p.base
-	if base == "" {
-		base = "https://api.search.brave.com"
-	}
-	address := base + "/res/v1/web/search?" +
+	address := p.base + "/res/v1/web/search?" +
 		url.Values{"q": {query}, "count": {strconv.Itoa(n)}, "text_decorations": {"false"}}.Encode()
 	err := p.askJSON(ctx, http.MethodGet, address, map[string]string{"X-Subscription-Token": p.key}, nil, &out)
 	found := make([]Found, 0, len(out.Web.Results))

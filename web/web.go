@@ -5,6 +5,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -20,6 +21,9 @@ import (
 
 // Providers are the names of the search services that are understood.
 var Providers = []string{"searxng", "tavily", "brave"}
+
+// bases are where the services are that have an address of their own.
+var bases = map[string]string{"tavily": "https://api.tavily.com", "brave": "https://api.search.brave.com"}
 
 // Config names the search provider. URL is required for searxng; the others have their own.
 type Config struct {
@@ -63,6 +67,7 @@ type provider interface {
 type Web struct {
 	name     string
 	provider provider
+	api      api
 	fetcher  *fetcher
 }
 
@@ -92,13 +97,13 @@ func New(cfg Config) (*Web, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	api := api{key: string(cfg.APIKey), base: strings.TrimRight(cfg.URL, "/"), client: &http.Client{
+	api := api{key: string(cfg.APIKey), base: strings.TrimRight(cmp.Or(cfg.URL, bases[cfg.Provider]), "/"), client: &http.Client{
 		Timeout: searchTime,
 		CheckRedirect: func(*http.Request, []*http.Request) error { // a key goes nowhere else
 			return http.ErrUseLastResponse
 		},
 	}}
-	w := &Web{name: cfg.Provider, fetcher: newFetcher(publicOnly(cfg.Allow), nil)}
+	w := &Web{name: cfg.Provider, api: api, fetcher: newFetcher(publicOnly(cfg.Allow), nil)}
 	switch cfg.Provider {
 	case "searxng":
 		w.provider = searxng{api}
@@ -109,6 +114,10 @@ func New(cfg Config) (*Web, error) {
 	}
 	return w, nil
 }
+
+// Reach fails when the provider's server does not answer. It searches for nothing, so it costs nothing, and finds no
+// fault with the key.
+func (w *Web) Reach(ctx context.Context) error { return w.api.reach(ctx) }
 
 // Name is the provider's name.
 func (w *Web) Name() string { return w.name }

@@ -1,6 +1,8 @@
 package chattest
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +42,26 @@ func testRuns(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		if run.CreatedAt.Before(before) || run.CreatedAt.After(time.Now()) || run.CreatedAt.Location() != time.UTC {
 			t.Errorf("CreatedAt = %v, want now in UTC", run.CreatedAt)
+		}
+	})
+	parallel(t, open, "a question that is only tried leaves nothing", func(t *testing.T, b bench) {
+		for range 2 {
+			if err := b.CheckWrites(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sessions, _, err := b.Sessions(t.Context(), chat.Local, chat.SessionQuery{})
+		if err != nil || len(sessions) != 0 {
+			t.Errorf("%d sessions, %v; want none", len(sessions), err)
+		}
+		left, err := b.TakeOver(t.Context(), lease(), time.Now().Add(time.Hour))
+		if err != nil || len(left) != 0 {
+			t.Errorf("%d runs to take over, %v; want none", len(left), err)
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := b.CheckWrites(gone); !errors.Is(err, context.Canceled) {
+			t.Errorf("for a caller who has gone: %v, want %v", err, context.Canceled)
 		}
 	})
 	parallel(t, open, "an empty session id makes a new session", func(t *testing.T, b bench) {

@@ -17,7 +17,6 @@ import (
 	"footnote/corpus/blobs"
 	"footnote/corpus/blobs/s3"
 	"footnote/english"
-	"footnote/llm/httpllm"
 	"footnote/server/api"
 	"footnote/sql/sqlite"
 )
@@ -86,14 +85,11 @@ const originalsTime = 2 * time.Second
 // originalsCheck is how /health asks for originals that all replicas share. Without them questions are answered all
 // the same. It asks every ten seconds at most.
 func originalsCheck(kept originals) api.Check {
-	var seen httpllm.Reach
-	return api.Check{Name: "originals", Probe: func(ctx context.Context) error {
-		return seen.Ask(ctx, time.Now(), func(ctx context.Context) error {
-			ctx, cancel := context.WithTimeout(ctx, originalsTime)
-			defer cancel()
-			return kept.Reach(ctx)
-		})
-	}}
+	return seldom("originals", func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, originalsTime)
+		defer cancel()
+		return kept.Reach(ctx)
+	})
 }
 
 // tryOriginals is what the doctor finds out about the originals: it stores some bytes, reads them back and removes

@@ -21,8 +21,6 @@ import (
 	"footnote/corpus/extract/worker"
 	"footnote/docs"
 	"footnote/keys"
-	"footnote/llm"
-	"footnote/llm/anthropic"
 	"footnote/llm/offline"
 	"footnote/llm/openai"
 	"footnote/mcp"
@@ -130,7 +128,7 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 		Gather: gather, GatherAlone: !set.AgentFallbackToFixedPipeline, Rules: a.runs.Rules, Stats: a.runs.Stats,
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log, Version: version,
 		ModelName: a.model, Models: a.runs.Models(), Toolsets: a.runs.Toolsets(), KeepDays: set.SessionKeepDays,
-		Offline: !set.withModel(), Samples: samples, Hosts: set.AllowedHosts, Checks: a.healthChecks(set),
+		Offline: !set.withModel(), Samples: samples, Hosts: set.AllowedHosts, Checks: a.healthChecks(set, search),
 		Limits: httpio.Limits{UploadFile: int64(set.MaxUploadMiB) << 20},
 	})
 	return a, err
@@ -195,49 +193,6 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 	a.similar = sentenceSimilarity(cfg.Embedder)
 	a.library, err = corpus.NewLibrary(cfg)
 	return err
-}
-
-// healthChecks are the dependencies that GET /health asks beside the database and the index.
-func (a *app) healthChecks(set *settings) (checks []api.Check) {
-	if a.stores.checkFile != nil {
-		checks = append(checks, api.Check{
-			Name: "database file", Critical: true, Probe: func(context.Context) error { return a.stores.checkFile() },
-		})
-	}
-	if set.Blobs != "" {
-		checks = append(checks, originalsCheck(a.stores.blobs))
-	}
-	if a.stores.milvus != nil && a.library.Semantic() {
-		checks = append(checks, milvusCheck(a.stores.milvus))
-	}
-	main, direct := a.models.main.(*anthropic.Model)
-	var answers *api.Check // what asks the model that answers
-	if direct {
-		answers = new(modelCheck("model", main.Reach))
-	} else if set.withOpenAI() {
-		answers = new(modelCheck("model", a.remote.Reach))
-	}
-	if answers != nil {
-		answers.Critical = !set.AgentFallbackToFixedPipeline // nothing takes its place then
-		checks = append(checks, *answers)
-	}
-	if set.embedsRemotely() && a.library.Semantic() {
-		checks = append(checks, modelCheck("embeddings", a.remote.ReachEmbeddings))
-	}
-	return checks
-}
-
-// modelCheck asks a model's server, and says what is wrong with it in words for people.
-func modelCheck(name string, reach func(context.Context) error) api.Check {
-	return api.Check{Name: name, Probe: func(ctx context.Context) error {
-		err := reach(ctx)
-		if e, ok := errors.AsType[*llm.Error](err); ok {
-			return &chat.Error{
-				Code: chat.CodeModelFailed, Message: "The model can't be used now.", Hint: e.Message, Err: e.Err,
-			}
-		}
-		return err
-	}}
 }
 
 // serveUntil answers requests and does the background work until ctx ends, then stops in order: streams, runs, library,

@@ -94,6 +94,27 @@ func (c *Client) Scores(ctx context.Context, query string, passages []string) ([
 	return readScores(raw, len(passages))
 }
 
+// Reach fails when the server does not answer, or refuses the key. It sends no passages, so it costs nothing: a route
+// for POST answers a GET with a status of its own.
+func (c *Client) Reach(ctx context.Context) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.cfg.URL, nil)
+	if err != nil {
+		return err
+	}
+	if c.cfg.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.cfg.Key)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	switch code := res.StatusCode; {
+	case code == http.StatusUnauthorized, code == http.StatusForbidden, code >= http.StatusInternalServerError:
+		err = fmt.Errorf("the reranker answered %d", code)
+	}
+	return errors.Join(err, res.Body.Close())
+}
+
 // readScores reads an answer that has to score each of n passages once.
 func readScores(raw []byte, n int) ([]float64, error) {
 	var said answer

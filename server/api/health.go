@@ -45,8 +45,10 @@ type Readiness struct {
 func (a *Handlers) Health(c echo.Context) error {
 	checks := append([]Check{
 		{Name: "database", Critical: true, Probe: func(ctx context.Context) error {
-			_, _, err := a.Store.Sessions(ctx, chat.Local, chat.SessionQuery{Limit: 1})
-			return err
+			if _, _, err := a.Store.Sessions(ctx, chat.Local, chat.SessionQuery{Limit: 1}); err != nil {
+				return err
+			}
+			return a.Store.CheckWrites(ctx)
 		}},
 		{Name: "index", Critical: true, Probe: func(ctx context.Context) error {
 			_, err := a.Library.Version(ctx, chat.Local)

@@ -232,8 +232,9 @@ func serviceOperations() []Operation {
 		},
 		{
 			Method: "GET", Path: "/health", group: "Service", summary: "Ask whether everything works",
-			about: "Each thing that the server depends on is asked. A model or a vector store that is down only " +
-				"degrades: search by words still works.",
+			about: "Each thing that the server depends on is asked; of the database, whether a question can be " +
+				"stored. A model or a vector store that is down only degrades: search by words still works. So do a " +
+				"reranker, the web search and a server of tools.",
 			outcomes: []outcome{
 				{status: http.StatusOK, about: "It serves: ok or degraded.", body: api.HealthReport{}},
 				{status: http.StatusServiceUnavailable, about: "It can't serve: down.", body: api.HealthReport{}},

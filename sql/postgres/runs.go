@@ -80,17 +80,7 @@ func (c *Chats) StartRun(
 		return chat.Run{}, false, fmt.Errorf("start run: %w", err)
 	}
 	run, req = start.Run, start.Run.Request
-	var key []byte // none is NULL
-	if start.Key != "" {
-		key = []byte(start.Key)
-	}
-	title, charged := chat.TitleOf(req.Message), ""
-	if user != chat.LocalUser {
-		charged = user
-	}
-	args := []any{req.SessionID, user, title, strings.ToLower(title), run.ID, lease.Owner,
-		time.Until(lease.Until).Microseconds(), req.Sibling, start.Request, strings.ToLower(req.Message), key,
-		start.Digest[:], charged}
+	key, args := startArgs(start, lease)
 	var now int64
 	for range attempts {
 		if limits := c.db.limits.For(user); limits == nil {
@@ -121,6 +111,50 @@ func (c *Chats) StartRun(
 	}
 	run.CreatedAt = timeOf(now)
 	return run, true, nil
+}
+
+// startArgs are the arguments of startRun, and the key among them; nil for none.
+func startArgs(start chat.Start, lease chat.Lease) (key []byte, args []any) {
+	run, req := start.Run, start.Run.Request
+	if start.Key != "" {
+		key = []byte(start.Key) // none is NULL
+	}
+	title, charged := chat.TitleOf(req.Message), ""
+	if run.User != chat.LocalUser {
+		charged = run.User
+	}
+	return key, []any{req.SessionID, run.User, title, strings.ToLower(title), run.ID, lease.Owner,
+		time.Until(lease.Until).Microseconds(), req.Sibling, start.Request, strings.ToLower(req.Message), key,
+		start.Digest[:], charged}
+}
+
+// errTakenBack ends a transaction that was only tried.
+var errTakenBack = errors.New("the write was only tried")
+
+// CheckWrites implements chat.Store.
+func (c *Chats) CheckWrites(ctx context.Context) error {
+	asked, first, err := chat.Trial()
+	if err != nil {
+		return fmt.Errorf("try a question: %w", err)
+	}
+	_, args := startArgs(asked, chat.Lease{Owner: asked.Run.ID, Until: time.Now()})
+	err = c.db.inTx(ctx, shortTime, func(t *tx) error {
+		var now int64
+		var parent string
+		if err := t.queryRow(startRun, args, &now, &parent); err != nil {
+			return err
+		}
+		if _, err := t.exec(`INSERT INTO events (run, seq, at, type, body) SELECT n, 1, $2, $3, $4 FROM runs
+			WHERE id = $1`,
+			asked.Run.ID, now, string(first.Type), []byte(first.Body)); err != nil {
+			return err
+		}
+		return errTakenBack
+	})
+	if !errors.Is(err, errTakenBack) {
+		return fmt.Errorf("try a question: %w", err)
+	}
+	return nil
 }
 
 // Repeated implements chat.Store.

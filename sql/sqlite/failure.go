@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"syscall"
 
 	"modernc.org/sqlite"
@@ -47,7 +48,8 @@ func failure(err error) error {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return &chat.Error{Code: chat.CodeUnavailable,
 			Message: "The database file is damaged or is no database.",
-			Hint:    "Restore it from a backup or use another data directory.", Err: err}
+			Hint:    "Restore it from a backup or use another data directory.",
+			Err:     fmt.Errorf("%w: %w", chat.ErrDamaged, err)}
 	}
 	return err
 }

@@ -33,7 +33,8 @@ func (c *Chats) Renew(ctx context.Context, lease chat.Lease, runIDs []string) (l
 func (c *Chats) TakeOver(ctx context.Context, lease chat.Lease, before time.Time) (runs []chat.Run, err error) {
 	err = c.db.writeTx(ctx, false, func(tx *tx) error {
 		// The runs are read first: afterwards nothing tells them from those that the owner held before.
-		rows, err := tx.query(selectRun+`WHERE r.status = 'running' AND r.lease_until < ? ORDER BY r.n`,
+		// With ORDER BY r.n SQLite would go through all runs for their order, and not find the running ones by index.
+		rows, err := tx.query(selectRun+`WHERE r.status = 'running' AND r.lease_until < ? ORDER BY +r.n`,
 			toMicros(before))
 		if err != nil {
 			return err

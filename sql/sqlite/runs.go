@@ -69,6 +69,33 @@ func (c *Chats) StartRun(
 	return start.Run, start.fresh, nil
 }
 
+// errTakenBack ends a write that was only tried.
+var errTakenBack = errors.New("the write was only tried")
+
+// CheckWrites implements chat.Store.
+func (c *Chats) CheckWrites(ctx context.Context) error {
+	asked, first, err := chat.Trial()
+	if err != nil {
+		return fmt.Errorf("try a question: %w", err)
+	}
+	lease := chat.Lease{Owner: asked.Run.ID, Until: time.Now()}
+	err = c.db.writeTx(ctx, false, func(tx *tx) error {
+		if err := (&newRun{Start: asked, lease: lease}).storeRun(tx); err != nil {
+			return err
+		}
+		if err := appendEvents(
+			tx, lease.Owner, asked.Run.ID, []chat.Event{first}, []chat.Payload{chat.RunStarted{}},
+		); err != nil {
+			return err
+		}
+		return errTakenBack
+	})
+	if !errors.Is(err, errTakenBack) {
+		return fmt.Errorf("try a question: %w", err)
+	}
+	return nil
+}
+
 // Repeated implements chat.Store.
 func (c *Chats) Repeated(ctx context.Context, user string, req chat.RunRequest) (chat.Run, error) {
 	digest, err := req.Digest()

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"footnote/chat"
+	"footnote/llm"
+	"footnote/llm/anthropic"
+	"footnote/llm/httpllm"
+	"footnote/llm/httprerank"
+	"footnote/server/api"
+	"footnote/web"
+)
+
+// healthChecks are the dependencies that GET /health asks beside the database and the index.
+func (a *app) healthChecks(set *settings, search *web.Web) (checks []api.Check) {
+	if a.stores.checkFile != nil {
+		checks = append(checks, api.Check{
+			Name: "database file", Critical: true, Probe: func(context.Context) error { return a.stores.checkFile() },
+		})
+	}
+	if set.Blobs != "" {
+		checks = append(checks, originalsCheck(a.stores.blobs))
+	}
+	if a.stores.milvus != nil && a.library.Semantic() {
+		checks = append(checks, milvusCheck(a.stores.milvus))
+	}
+	main, direct := a.models.main.(*anthropic.Model)
+	var answers *api.Check // what asks the model that answers
+	if direct {
+		answers = new(modelCheck("model", main.Reach))
+	} else if set.withOpenAI() {
+		answers = new(modelCheck("model", a.remote.Reach))
+	}
+	if answers != nil {
+		answers.Critical = !set.AgentFallbackToFixedPipeline // nothing takes its place then
+		checks = append(checks, *answers)
+	}
+	if set.embedsRemotely() && a.library.Semantic() {
+		checks = append(checks, modelCheck("embeddings", a.remote.ReachEmbeddings))
+	}
+	if ranks, ok := a.ranks.(*httprerank.Client); ok {
+		checks = append(checks, seldom("reranker", func(ctx context.Context) error {
+			if err := ranks.Reach(ctx); err != nil {
+				return &chat.Error{
+					Code: chat.CodeUnavailable, Message: "The reranker can't be used now.", Hint: err.Error(), Err: err,
+				}
+			}
+			return nil
+		}))
+	}
+	if search != nil {
+		checks = append(checks, seldom("web search", search.Reach))
+	}
+	if a.tools != nil {
+		for _, server := range a.tools.Servers() {
+			checks = append(checks, api.Check{Name: "mcp " + server, Probe: func(ctx context.Context) error {
+				return a.tools.Reach(ctx, server)
+			}})
+		}
+	}
+	return checks
+}
+
+// seldom asks for what only helps, every ten seconds at most.
+func seldom(name string, look func(context.Context) error) api.Check {
+	var seen httpllm.Reach
+	return api.Check{Name: name, Probe: func(ctx context.Context) error { return seen.Ask(ctx, time.Now(), look) }}
+}
+
+// modelCheck asks a model's server, and says what is wrong with it in words for people.
+func modelCheck(name string, reach func(context.Context) error) api.Check {
+	return api.Check{Name: name, Probe: func(ctx context.Context) error {
+		err := reach(ctx)
+		if e, ok := errors.AsType[*llm.Error](err); ok {
+			return &chat.Error{
+				Code: chat.CodeModelFailed, Message: "The model can't be used now.", Hint: e.Message, Err: e.Err,
+			}
+		}
+		return err
+	}}
+}
