@@ -12,23 +12,27 @@ import (
 	"footnote/corpus/text"
 )
 
-// assembleText makes the canonical text of pages, which are used up. An outline, if there is one, says what the
+// assembleText makes the canonical text of sheets, which are used up. An outline, if there is one, says what the
 // headings are; without one the size and the weight of letters do. The title is the highest heading by its letters.
-func assembleText(pages []page, outline []outlineEntry) corpus.Extracted {
-	sizes := make([][2]float64, len(pages))
-	for i, p := range pages {
-		sizes[i] = [2]float64{float64(p.width), float64(p.height)}
+func assembleText(sheets []sheet, outline []outlineEntry) corpus.Extracted {
+	var sizes [][2]float64
+	for i := range sheets {
+		if sheets[i].page == len(sizes) {
+			width, height := sheets[i].drawnSize()
+			sizes = append(sizes, [2]float64{float64(width), float64(height)})
+		}
 	}
-	dropRunning(pages)
-	dropRepeated(pages)
-	body, lead := bodySize(pages), usualLeading(pages)
-	grouped := make([][]part, len(pages))
-	for i := range pages {
-		grouped[i] = groupParts(pages[i], lead, body)
+	dropRunning(sheets, len(sizes))
+	dropRepeated(sheets, len(sizes))
+	body, lead := bodySize(sheets), usualLeading(sheets)
+	grouped := make([][]part, len(sizes))
+	for i := range sheets {
+		at := sheets[i].page
+		grouped[at] = placeParts(sheets, grouped[at], groupParts(sheets, i, lead, body))
 	}
 	heads := headingSizes(grouped, body)
 	title := titleOf(grouped, heads, body)
-	left := placeSections(pages, grouped, outline)
+	left := placeSections(sheets, grouped, outline)
 	outlined := len(left) > 0
 	starts := map[place]bool{}
 	for _, s := range left {
@@ -38,10 +42,10 @@ func assembleText(pages []page, outline []outlineEntry) corpus.Extracted {
 	if outlined {
 		levels = nil
 	}
-	joinContinued(grouped, levels, body, starts)
+	joinContinued(sheets, grouped, levels, body, starts)
 	var w doctext.Writer
-	for i := range pages {
-		b := builder{w: &w, pages: pages, at: i}
+	b := builder{w: &w, sheets: sheets}
+	for i := range grouped {
 		for j := range grouped[i] {
 			p, level := &grouped[i][j], 0
 			if len(p.lines) == 0 { // it went into the paragraph that goes on in it
@@ -58,11 +62,11 @@ func assembleText(pages []page, outline []outlineEntry) corpus.Extracted {
 			}
 			b.writePart(p, level)
 		}
-		pages[i].lines, grouped[i] = nil, nil
+		grouped[i] = nil
 	}
 	x := w.Result()
 	x.Title = title
-	x.Pages, x.Sizes = len(pages), sizes
+	x.Pages, x.Sizes = len(sizes), sizes
 	return x
 }
 
@@ -77,22 +81,22 @@ func squeezeTitle(s string) string {
 }
 
 type builder struct {
-	w     *doctext.Writer
-	pages []page
-	at    int // index of the page that the words stand on that are written
+	w      *doctext.Writer
+	sheets []sheet
+	at     int // index of the sheet that the words stand on that are written
 }
 
 // writePart writes a part, as a heading if it has a level.
 func (b *builder) writePart(p *part, level int) {
 	var area rect
-	b.at = p.lines[0].page
+	b.at = p.lines[0].sheet
 	for _, l := range p.lines {
-		if l.page == b.at {
+		if l.sheet == b.at {
 			area.joinBox(l.rect)
 		}
 	}
 	box := b.shareBox(area)
-	block := corpus.Block{Kind: corpus.BlockParagraph, Page: b.at + 1, Box: &box}
+	block := corpus.Block{Kind: corpus.BlockParagraph, Page: b.sheets[b.at].page + 1, Box: &box}
 	switch {
 	case p.table != nil:
 		block.Kind = corpus.BlockTable
@@ -124,12 +128,12 @@ func (b *builder) writePart(p *part, level int) {
 // writeLine writes line i of a paragraph, joined to the one before it.
 func (b *builder) writeLine(p *part, i int) {
 	words := p.lines[i].words
-	b.at = p.lines[i].page
+	b.at = p.lines[i].sheet
 	if i == 0 {
 		if p.item != nil {
 			words = words[p.item.skip:]
 		}
-	} else if isContentsEntry(p.lines[i-1]) {
+	} else if p.loose || isContentsEntry(p.lines[i-1]) {
 		b.w.Break() // behind an entry of a table of contents
 	} else if !joinsWord(p.lines[i-1], p.lines[i]) && !p.lines[i-1].hyphen {
 		b.w.Text(" ")
@@ -211,14 +215,16 @@ func (b *builder) writeCode(lines []line) {
 // boxSteps is how finely boxes are kept: finer than a pixel.
 const boxSteps = 16384
 
-// shareBox is r as a share of the page.
+// shareBox is a box of the sheet as a share of the page as it is drawn.
 func (b *builder) shareBox(r rect) chat.Box {
 	const steps = boxSteps
 	share := func(v, side float32) float64 {
 		return min(max(math.Round(float64(v/side)*steps), 0), steps)
 	}
-	width, height := b.pages[b.at].width, b.pages[b.at].height
+	s := &b.sheets[b.at]
+	width, height := s.drawnSize()
+	r = s.turnRect(r, s.shown)
 	x0, y0 := min(share(r.x0, width), steps-1), min(share(r.y0, height), steps-1)
 	x1, y1 := max(share(r.x1, width), x0+1), max(share(r.y1, height), y0+1)
-	return chat.Box{float64(b.at + 1), x0 / steps, y0 / steps, x1 / steps, y1 / steps}
+	return chat.Box{float64(s.page + 1), x0 / steps, y0 / steps, x1 / steps, y1 / steps}
 }

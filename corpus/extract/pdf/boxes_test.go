@@ -63,29 +63,15 @@ func TestWordBoxesLieOverTheWords(t *testing.T) {
 			t.Run(fmt.Sprintf("turned by %d, cut to %q", turn, crop), func(t *testing.T) {
 				data := pdftest.Document("", pdftest.Sheet{Content: text, Rotate: turn, Crop: crop})
 				x := mustExtract(t, reader, data)
-				var boxes []chat.Box
 				runes := []rune(x.Text)
-				var words []string
-				for _, b := range x.Blocks {
-					blockWords, err := b.Words.Unpack()
-					if err != nil {
-						t.Fatal(err)
-					}
-					for _, w := range blockWords {
-						boxes = append(boxes, w.Box)
-						words = append(words, string(runes[w.Start:w.End]))
-					}
-				}
+				words, boxes := wordsOf(t, x)
 				if len(boxes) != 25 {
 					t.Fatalf("%d words, want 25: %q", len(boxes), words)
 				}
-				if last := x.Blocks[len(x.Blocks)-1]; turn == 0 &&
-					(last.Kind != corpus.BlockParagraph ||
-						string(
-							runes[last.Start:last.End],
-						) != "Everything that the program keeps lies in one directory, FOOTNOTE_DATA.") {
-					t.Errorf("the line of code is no part of its paragraph: %s %q", last.Kind,
-						string(runes[last.Start:last.End]))
+				const joined = "Everything that the program keeps lies in one directory, FOOTNOTE_DATA."
+				last := x.Blocks[len(x.Blocks)-1]
+				if text := string(runes[last.Start:last.End]); last.Kind != corpus.BlockParagraph || text != joined {
+					t.Errorf("the line of code is no part of its paragraph: %s %q", last.Kind, text)
 				}
 				img := drawPage(t, reader, pdftest.Write(t, data), 1, 1200)
 				if got, want := img.Bounds().Dy()*1000/img.Bounds().Dx(),

@@ -11,23 +11,20 @@ import (
 // ones, so that no sentence is cut where the paper ends. The footnotes that stand between them come first: the block
 // behind one that goes on begins on a later page, which tells readers of blocks that it may. starts says which parts
 // begin a section: they continue nothing. Parts that went into others have no lines afterwards.
-func joinContinued(grouped [][]part, heads []float32, body float32, starts map[place]bool) {
+func joinContinued(sheets []sheet, grouped [][]part, heads []float32, body float32, starts map[place]bool) {
 	var open *part // the last paragraph that may go on, and where it stands
 	var at place
 	var right float32 // where the full lines around its last one end
 	for i := range grouped {
 		for j := range grouped[i] {
 			p := &grouped[i][j]
-			for k := range p.lines {
-				p.lines[k].page = i
-			}
 			begins := starts[place{i, j}] || p.headingLevel(heads, body) > 0
 			switch {
 			case begins || p.table != nil:
 				open = nil
-			case p.lines[0].isNote(): // at the foot of a column, between a paragraph and its end
-			case open != nil && open.continuesIn(p, right):
-				if at.page != i { // all that stands behind it on its page are notes
+			case p.lines[0].isNote() || p.aside: // at a column's foot or beside it, between a paragraph and its end
+			case open != nil && i-sheets[open.lastLine().sheet].page < 2 && open.continuesIn(p, right):
+				if at.page != i { // all that stands behind it on its page are notes and turned texts
 					notes := grouped[at.page][at.part:]
 					whole := *open
 					copy(notes, notes[1:])
@@ -35,14 +32,14 @@ func joinContinued(grouped [][]part, heads []float32, body float32, starts map[p
 					open = &grouped[at.page][at.part]
 					*open = whole
 				}
-				right = rightEdge(grouped[i], p.lines[len(p.lines)-1])
+				right = rightEdge(grouped[i], p.lastLine())
 				open.lines = append(open.lines, p.lines...)
 				p.lines = nil
 			case p.lines[0].mono:
 				open = nil
 			default:
 				open, at = p, place{i, j}
-				right = rightEdge(grouped[i], p.lines[len(p.lines)-1])
+				right = rightEdge(grouped[i], p.lastLine())
 			}
 		}
 	}
@@ -52,9 +49,9 @@ func joinContinued(grouped [][]part, heads []float32, body float32, starts map[p
 // word or of a sentence, in letters of the same kind, behind a line that is full or nearly so. right is where the full
 // lines around its last one end.
 func (p *part) continuesIn(next *part, right float32) bool {
-	last, first := p.lines[len(p.lines)-1], next.lines[0]
-	if next.item != nil || first.mono || first.bold != last.bold || first.page-last.page > 1 ||
-		first.page == last.page && first.y0 >= last.y0 || // below it: another paragraph of the column
+	last, first := p.lastLine(), next.lines[0]
+	if next.item != nil || first.mono || first.bold != last.bold ||
+		first.sheet == last.sheet && first.y0 >= last.y0 || // below it: another paragraph of the column
 		max(first.size, last.size)-min(first.size, last.size) > 0.08*max(first.size, last.size) ||
 		strings.ContainsAny(lastRune(last), ".!?:;。！？：；") || isContentsEntry(last) {
 		return false
@@ -78,7 +75,7 @@ func rightEdge(parts []part, l line) float32 {
 	var ends []float32
 	for i := range parts {
 		for _, other := range parts[i].lines {
-			if other.page == l.page && roundSize(other.size) == roundSize(l.size) && parts[i].table == nil &&
+			if other.sheet == l.sheet && roundSize(other.size) == roundSize(l.size) && parts[i].table == nil &&
 				doOverlap(other.x0, other.x1, l.x0, l.x1) {
 				ends = append(ends, other.x1)
 			}

@@ -38,26 +38,28 @@ func (m *module) extractDocument(path string, report func(done, total int)) (cor
 			"This PDF has %s pages, more than the %s that can be read. Split it and add the parts.",
 			english.Digits(total), english.Digits(maxPages))}
 	}
-	pages := make([]page, total)
+	sheets := make([]sheet, 0, total)
 	letters, garbage := 0, 0
-	for i := range pages {
-		if pages[i], err = m.readPage(doc, i); err != nil {
+	for i := range total {
+		ofPage, err := m.readPage(doc, i)
+		if err != nil {
 			return corpus.Extracted{}, err
 		}
-		letters += pages[i].letters
-		garbage += pages[i].garbage
+		sheets = append(sheets, ofPage...)
+		letters += ofPage[0].letters
+		garbage += ofPage[0].garbage
 		if report != nil && ((i+1)%10 == 0 || i+1 == total) {
 			report(i+1, total)
 		}
 	}
-	if failure := whyUnreadable(pages, letters, garbage); failure != nil {
+	if failure := whyUnreadable(sheets, total, letters, garbage); failure != nil {
 		return corpus.Extracted{}, failure
 	}
 	outline, err := m.readOutline(doc)
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
-	x := assembleText(pages, outline)
+	x := assembleText(sheets, outline)
 	if x.Text == "" {
 		return corpus.Extracted{}, noText
 	}
@@ -68,17 +70,17 @@ var noText = &corpus.Failure{Code: "no_text",
 	Detail: "This PDF holds pictures of text, but no text. Run text recognition (OCR) on it and add the result."}
 
 // whyUnreadable returns why the text of a document is of no use, nil if it is.
-func whyUnreadable(pages []page, letters, garbage int) *corpus.Failure {
+func whyUnreadable(sheets []sheet, pages, letters, garbage int) *corpus.Failure {
 	visible := garbage
-	for _, p := range pages {
-		for i := range p.lines {
-			for _, w := range p.lines[i].words {
+	for _, s := range sheets {
+		for i := range s.lines {
+			for _, w := range s.lines[i].words {
 				visible += len([]rune(w.text))
 			}
 		}
 	}
 	switch {
-	case letters == 0 || len(pages) >= 3 && letters < 4*len(pages):
+	case letters == 0 || pages >= 3 && letters < 4*pages:
 		return noText
 	case garbage*2 > visible || letters*4 < visible:
 		return &corpus.Failure{Code: "no_text",
@@ -106,12 +108,12 @@ func (m *module) readOutline(doc uint64) ([]outlineEntry, error) {
 			if err != nil {
 				return err
 			}
-			entry := outlineEntry{title: doctext.Line(title), page: -1, depth: depth}
+			entry := outlineEntry{title: doctext.Line(title), page: -1, depth: depth, x: math.NaN(), y: math.NaN()}
 			if dest != 0 {
 				if entry.page, err = m.callCount("FPDFDest_GetDestPageIndex", doc, dest); err != nil {
 					return err
 				}
-				if entry.at, entry.placed, err = m.destinationHeight(dest); err != nil {
+				if entry.x, entry.y, err = m.destination(dest); err != nil {
 					return err
 				}
 			}
@@ -127,19 +129,19 @@ func (m *module) readOutline(doc uint64) ([]outlineEntry, error) {
 	return entries, walk(0, 1)
 }
 
-// destinationHeight returns how high a destination stands on its page, in the PDF's own measure. ok is false if it is
-// the page.
-func (m *module) destinationHeight(dest uint64) (y float64, ok bool, err error) {
+// destination returns where on its page a destination is, in the PDF's own measure. What it does not say is not a
+// number.
+func (m *module) destination(dest uint64) (x, y float64, err error) {
 	at := uint64(m.scratch)
 	found, err := m.callCount("FPDFDest_GetLocationInPage", dest, at, at+4, at+8, at+12, at+16, at+20)
-	if err != nil || found == 0 {
-		return 0, false, err
-	}
 	b, inside := m.mod.Memory().Read(m.scratch, 24)
-	if !inside || binary.LittleEndian.Uint32(b[4:]) == 0 {
-		return 0, false, nil
+	given := func(flag, value int) float64 {
+		if found == 0 || !inside || binary.LittleEndian.Uint32(b[flag:]) == 0 {
+			return math.NaN()
+		}
+		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b[value:])))
 	}
-	return float64(math.Float32frombits(binary.LittleEndian.Uint32(b[16:]))), true, nil
+	return given(0, 12), given(4, 16), err
 }
 
 // readAbout reads title, author, subject, keywords and date.

@@ -15,6 +15,9 @@ type part struct {
 	lines []line
 	table *table
 	item  *item // a list item
+	aside bool  // other text of its page stands another way
+	plain bool  // no heading, whatever its letters are
+	loose bool  // its lines stay apart
 }
 
 // item is a list item's mark.
@@ -22,6 +25,8 @@ type item struct {
 	ordinal int
 	skip    int // words of the mark that are not part of the text: a bullet
 }
+
+func (p *part) lastLine() line { return p.lines[len(p.lines)-1] }
 
 func (p *part) joinLines() string {
 	var b strings.Builder
@@ -35,9 +40,9 @@ func (p *part) joinLines() string {
 }
 
 // usualLeading is the usual distance between the lines of a paragraph, as a multiple of the font size.
-func usualLeading(pages []page) float32 {
+func usualLeading(sheets []sheet) float32 {
 	counts := map[int]int{}
-	for _, p := range pages {
+	for _, p := range sheets {
 		for i := 1; i < len(p.lines); i++ {
 			a, b := p.lines[i-1], p.lines[i]
 			if d := (b.y1 - a.y1) / b.size; d > 0.8 && d < 3 && math.Abs(float64(a.size-b.size)) < 0.5 &&
@@ -58,9 +63,9 @@ func usualLeading(pages []page) float32 {
 func doOverlap(a0, a1, b0, b1 float32) bool { return min(a1, b1) > max(a0, b0) }
 
 // bodySize is the font size of most letters.
-func bodySize(pages []page) float32 {
+func bodySize(sheets []sheet) float32 {
 	counts := map[int]int{}
-	for _, p := range pages {
+	for _, p := range sheets {
 		for _, l := range p.lines {
 			for _, w := range l.words {
 				counts[int(w.size*2+0.5)] += len(w.text)
@@ -82,12 +87,8 @@ func mergeLines(lines []line) []line {
 	for _, l := range lines {
 		if n := len(out); n > 0 {
 			p := &out[n-1]
-			shared := min(p.y1, l.y1) - max(p.y0, l.y0)
-			if shared > 0.6*min(p.boxHeight(), l.boxHeight()) && l.x0 >= p.x1-0.5*p.size && !p.hyphen {
-				p.words = append(slices.Clip(p.words), l.words...)
-				p.joinBox(l.rect)
-				p.hyphen = l.hyphen
-				p.setStyle()
+			if p.sharesLine(&l) && l.x0 >= p.x1-0.5*p.size && !p.hyphen {
+				p.takeWords(&l)
 				continue
 			}
 		}
@@ -96,9 +97,40 @@ func mergeLines(lines []line) []line {
 	return out
 }
 
-// groupParts groups a page's lines into paragraphs, list items, code and tables.
-func groupParts(p page, lead, body float32) []part {
-	lines := unweaveColumns(mergeLines(p.lines))
+// sharesLine reports whether another piece of text stands at the same height.
+func (l *line) sharesLine(o *line) bool {
+	return min(l.y1, o.y1)-max(l.y0, o.y0) > 0.6*min(l.boxHeight(), o.boxHeight())
+}
+
+// takeWords adds the words of another piece to the line.
+func (l *line) takeWords(o *line) {
+	l.words = append(slices.Clip(l.words), o.words...)
+	l.joinBox(o.rect)
+	l.hyphen = o.hyphen
+	l.setStyle()
+}
+
+// groupParts groups the lines of sheet i into paragraphs, list items, code and tables.
+func groupParts(sheets []sheet, i int, lead, body float32) (out []part) {
+	s := &sheets[i]
+	if s.oblique {
+		out = s.groupOblique()
+	} else {
+		out = s.groupLines(lead, body)
+	}
+	s.lines = nil
+	for j := range out {
+		for k := range out[j].lines {
+			out[j].lines[k].sheet = i
+		}
+		out[j].aside = s.aside
+		out[j].plain = s.aside && !out[j].standsOver(out[j+1:])
+	}
+	return out
+}
+
+func (s *sheet) groupLines(lead, body float32) []part {
+	lines := unweaveColumns(mergeLines(s.lines))
 	var out []part
 	for i := 0; i < len(lines); {
 		if t, ok := findTable(lines[i:]); ok && !isJustified(lines, i, t.size) {
@@ -228,7 +260,7 @@ func roundSize(s float32) float32 { return float32(math.Round(float64(s))) }
 
 // titleLike reports whether a part has the form of a heading: short, with letters, no table, list or code.
 func (p *part) titleLike() bool {
-	if p.table != nil || len(p.lines) > 4 || p.lines[0].mono {
+	if p.table != nil || p.plain || len(p.lines) > 4 || p.lines[0].mono {
 		return false
 	}
 	n, letters := 0, 0

@@ -9,11 +9,10 @@ import (
 
 // outlineEntry is a bookmark.
 type outlineEntry struct {
-	title  string
-	page   int     // from 0; -1: it leads nowhere
-	depth  int     // from 1
-	at     float64 // how high on the page, in the PDF's own measure
-	placed bool    // false: at the page's top
+	title string
+	page  int     // from 0; -1: it leads nowhere
+	depth int     // from 1
+	x, y  float64 // where on the page, in the PDF's own measure; not a number: anywhere
 }
 
 // place is a part of a page, both from 0.
@@ -29,14 +28,18 @@ type section struct {
 
 // placeSections puts the outline's entries where they lead, in reading order. There are none if fewer than two lead to
 // different places: such an outline says nothing about the document's structure.
-func placeSections(pages []page, grouped [][]part, outline []outlineEntry) []section {
+func placeSections(sheets []sheet, grouped [][]part, outline []outlineEntry) []section {
+	front := make([]*sheet, len(grouped)) // of each page, the one with most text
+	for i := len(sheets) - 1; i >= 0; i-- {
+		front[sheets[i].page] = &sheets[i]
+	}
 	var out []section
 	for _, e := range outline {
-		if e.page < 0 || e.page >= len(pages) || squeezeTitle(e.title) == "" {
+		if e.page < 0 || e.page >= len(grouped) || squeezeTitle(e.title) == "" {
 			continue
 		}
 		s := section{title: e.title, level: min(e.depth, 6)}
-		s.place, s.headed = findAnchor(pages, grouped, e)
+		s.place, s.headed = findAnchor(front[e.page], grouped, e)
 		out = append(out, s)
 	}
 	slices.SortStableFunc(out, func(a, b section) int {
@@ -51,16 +54,17 @@ func placeSections(pages []page, grouped [][]part, outline []outlineEntry) []sec
 // near is how far from its bookmark a title may stand, as a share of the page.
 const near = 0.15
 
-// findAnchor returns the part that an entry leads to: the nearest one with its title, else the first one below.
-func findAnchor(pages []page, grouped [][]part, e outlineEntry) (at place, headed bool) {
-	y := pages[e.page].entryTop(e)
+// findAnchor returns the part that an entry leads to: the nearest one with its title, else the first one below. s is
+// the sheet of the entry's page that has most text.
+func findAnchor(s *sheet, grouped [][]part, e outlineEntry) (at place, headed bool) {
+	y, placed := s.entryTop(e)
 	parts, title := grouped[e.page], squeezeTitle(e.title)
-	best, least := -1, near*float64(pages[e.page].height)
-	if !e.placed {
+	best, least := -1, near*float64(s.height)
+	if !placed {
 		least = math.Inf(1)
 	}
 	for i := range parts {
-		if d := math.Abs(float64(parts[i].lines[0].y0) - y); d < least && parts[i].table == nil &&
+		if d := math.Abs(float64(parts[i].lines[0].y0) - y); d < least && parts[i].table == nil && !parts[i].aside &&
 			isTitle(squeezeTitle(parts[i].joinLines()), title) {
 			best, least = i, d
 		}
@@ -69,7 +73,7 @@ func findAnchor(pages []page, grouped [][]part, e outlineEntry) (at place, heade
 		return place{e.page, best}, true
 	}
 	for i := range parts {
-		if last := parts[i].lines[len(parts[i].lines)-1]; float64(last.y1) > y {
+		if !parts[i].aside && float64(parts[i].lastLine().y1) > y {
 			return place{e.page, i}, false
 		}
 	}
@@ -81,13 +85,17 @@ func findAnchor(pages []page, grouped [][]part, e outlineEntry) (at place, heade
 	return place{len(grouped), 0}, false
 }
 
-// entryTop is how far below the page's top, as shown, an entry leads.
-func (p *page) entryTop(e outlineEntry) float64 {
-	g := p.placed
-	if !e.placed || g.turn != 0 || g.top <= g.bottom {
-		return 0
+// entryTop is how far below the sheet's top an entry leads. ok is false if it leads to the page.
+func (s *sheet) entryTop(e outlineEntry) (y float64, ok bool) {
+	g := s.placed
+	if !(g.top > g.bottom && g.right > g.left) {
+		return 0, false
 	}
-	return (g.top - e.at) / (g.top - g.bottom) * g.height
+	u, v := (e.x-g.left)/(g.right-g.left), (g.top-e.y)/(g.top-g.bottom)
+	if _, v, _, _ = turnBox(u, v, u, v, 1, 1, g.turn); math.IsNaN(v) {
+		return 0, false
+	}
+	return v * g.height, true
 }
 
 // maxNumber is how long the number before a title may be, such as "chapter12" or "a31".

@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"cmp"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,8 +106,8 @@ func bookmarks(t *testing.T, r *Reader, path string, x corpus.Extracted) []bookm
 			continue
 		}
 		b := bookmark{page: e.page + 1, path: strings.Join(above, " › ")}
-		if e.placed {
-			b.y = 1 - e.at/x.Sizes[e.page][1]
+		if !math.IsNaN(e.y) {
+			b.y = 1 - e.y/x.Sizes[e.page][1]
 		}
 		out = append(out, b)
 	}

@@ -14,25 +14,25 @@ const (
 )
 
 // dropRepeated removes headers, footers and page numbers: lines in the margins that recur at the same height, digits
-// aside, on most pages.
-func dropRepeated(pages []page) {
+// aside, on most pages. Watermarks across the page do so anywhere.
+func dropRepeated(sheets []sheet, pages int) {
 	type place struct {
 		text string
 		at   int // height in steps of 1 % of the page
 	}
 	seen := map[place]int{}
-	keys := func(p *page, l *line) []place {
+	keys := func(p *sheet, l *line) []place {
 		y := (l.y0 + l.y1) / 2 / p.height
-		if y > margin && y < 1-margin {
+		if y > margin && y < 1-margin && !p.oblique {
 			return nil
 		}
 		text, at := lineShape(l.joinWords()), int(math.Round(float64(y)*100))
 		return []place{{text, at}, {text, at + 1}, {text, at - 1}}
 	}
-	for i := range pages {
+	for i := range sheets {
 		var here []place
-		for j := range pages[i].lines {
-			for _, k := range keys(&pages[i], &pages[i].lines[j]) {
+		for j := range sheets[i].lines {
+			for _, k := range keys(&sheets[i], &sheets[i].lines[j]) {
 				if !slices.Contains(here, k) {
 					here = append(here, k)
 					seen[k]++
@@ -40,9 +40,9 @@ func dropRepeated(pages []page) {
 			}
 		}
 	}
-	limit := max(repeatMin, int(math.Ceil(repeatShare*float64(len(pages)))))
-	for i := range pages {
-		p := &pages[i]
+	limit := max(repeatMin, int(math.Ceil(repeatShare*float64(pages))))
+	for i := range sheets {
+		p := &sheets[i]
 		p.lines = slices.DeleteFunc(p.lines, func(l line) bool {
 			k := keys(p, &l)
 			return len(k) > 0 && seen[k[0]] >= limit

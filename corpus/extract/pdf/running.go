@@ -22,29 +22,30 @@ const (
 // dropRunning removes running heads and feet that change from section to section. They are the outermost lines at one
 // height in the margin, on many pages, apart from the text on nearly all of them; and most of them recur on another
 // page or hold a number that grows with the pages. The titles of slides stand so too, but differ.
-func dropRunning(pages []page) {
+func dropRunning(sheets []sheet, pages int) {
 	for range maxRounds {
 		dropped := false
 		for _, foot := range []bool{false, true} {
-			edges := make([]edge, len(pages))
-			slots := map[int][]int{} // pages by the height of their edge
-			for i := range pages {
-				if edges[i] = edgeOf(&pages[i], i, foot); len(edges[i].pieces) > 0 {
-					slots[edges[i].at] = append(slots[edges[i].at], i)
+			edges := make([]edge, len(sheets))
+			slots := map[slot][]int{} // sheets by the height of their edge
+			for i := range sheets {
+				if edges[i] = edgeOf(&sheets[i], foot); len(edges[i].pieces) > 0 {
+					slots[edges[i].slot] = append(slots[edges[i].slot], i)
 				}
 			}
-			for at := range slots {
-				here := slices.Concat(slots[at-1], slots[at], slots[at+1])
-				if !isRunning(edges, here, len(pages)) {
+			for s := range slots {
+				near := []slot{{s.side, s.at - 1}, s, {s.side, s.at + 1}}
+				here := slices.Concat(slots[near[0]], slots[s], slots[near[2]])
+				if !isRunning(edges, here, pages) {
 					continue
 				}
 				dropped = true
 				for _, i := range here {
 					e := edges[i]
-					pages[i].lines = slices.DeleteFunc(pages[i].lines, func(l line) bool { return e.holdsLine(&l) })
+					sheets[i].lines = slices.DeleteFunc(sheets[i].lines, func(l line) bool { return e.holdsLine(&l) })
 				}
-				for _, near := range []int{at - 1, at, at + 1} {
-					delete(slots, near)
+				for _, s := range near {
+					delete(slots, s)
 				}
 			}
 		}
@@ -54,13 +55,19 @@ func dropRunning(pages []page) {
 	}
 }
 
+// slot is a height on pages.
+type slot struct {
+	side int // the drawn page's at which it is the top, 0 for text that most of a page stands with, or that is upright
+	at   int // in steps
+}
+
 // edge is the outermost line of a page's margin.
 type edge struct {
 	rect
 	pieces []string // at the page's left, middle and right; none: there is no such line
-	at     int      // its height on the page, in steps
-	page   int
-	apart  bool // the text stands clear of it
+	slot
+	page  int
+	apart bool // the text stands clear of it
 }
 
 func (e *edge) holdsLine(l *line) bool {
@@ -68,8 +75,8 @@ func (e *edge) holdsLine(l *line) bool {
 	return mid > e.y0 && mid < e.y1
 }
 
-func edgeOf(p *page, number int, foot bool) edge {
-	e := edge{page: number}
+func edgeOf(p *sheet, foot bool) edge {
+	e := edge{page: p.page}
 	out := -1
 	for i := range p.lines {
 		if out < 0 || !foot && p.lines[i].y0 < p.lines[out].y0 || foot && p.lines[i].y1 > p.lines[out].y1 {
@@ -97,6 +104,9 @@ func edgeOf(p *page, number int, foot bool) edge {
 		}
 	}
 	e.apart, e.at = gap > clearOf*e.boxHeight(), int(math.Round(float64(mid)*slotSteps))
+	if p.aside {
+		e.side = p.shown
+	}
 	return e
 }
 

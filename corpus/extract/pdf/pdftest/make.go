@@ -3,6 +3,7 @@ package pdftest
 
 import (
 	"bytes"
+	"cmp"
 	"compress/zlib"
 	"crypto/md5"
 	"crypto/rc4"
@@ -22,6 +23,7 @@ type Sheet struct {
 	Content string
 	Rotate  int
 	Crop    string // "l b r t"
+	Box     string // "l b r t"; empty: "0 0 600 800"
 	Fonts   string // further ones, such as "/U 3 0 R "
 }
 
@@ -83,9 +85,9 @@ func (m *Maker) Document(extra string, sheets ...Sheet) []byte {
 		if s.Crop != "" {
 			crop = "/CropBox [" + s.Crop + "]"
 		}
-		pg := m.Add("<</Type /Page /Parent %d 0 R /MediaBox [0 0 600 800] %s /Rotate %d /Resources %s /Contents "+
+		pg := m.Add("<</Type /Page /Parent %d 0 R /MediaBox [%s] %s /Rotate %d /Resources %s /Contents "+
 			"%d 0 R>>",
-			parent, crop, s.Rotate, strings.Replace(Fonts, "<</Font <<", "<</Font <<"+s.Fonts, 1), content)
+			parent, cmp.Or(s.Box, "0 0 600 800"), crop, s.Rotate, strings.Replace(Fonts, "<</Font <<", "<</Font <<"+s.Fonts, 1), content)
 		kids = append(kids, fmt.Sprintf("%d 0 R", pg))
 	}
 	m.Add("<</Type /Pages /Count %d /Kids [%s]>>", len(kids), strings.Join(kids, " "))
@@ -105,6 +107,12 @@ func Para(x, y int, lines ...string) string {
 		b.WriteString(At(x, y-14*i, 12, "F", l))
 	}
 	return b.String()
+}
+
+// Turned shows content turned against the clock by so many quarters, with its lower left corner moved to x, y.
+func Turned(quarters, x, y int, content string) string {
+	turn := [4]string{"1 0 0 1", "0 1 -1 0", "-1 0 0 -1", "0 -1 1 0"}[quarters&3]
+	return fmt.Sprintf("q %s %d %d cm\n%sQ\n", turn, x, y, content)
 }
 
 // Many is a document of so many pages.

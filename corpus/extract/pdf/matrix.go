@@ -1,0 +1,69 @@
+package pdf
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"github.com/tetratelabs/wazero/api"
+)
+
+// matrix moves points: x, y become a·x+c·y+e, b·x+d·y+f.
+type matrix struct{ a, b, c, d, e, f float64 }
+
+// uprightMatrix turns the content of a page clockwise, by so many quarters, and moves its box to where it begins.
+func (g geometry) uprightMatrix(quarters int) matrix {
+	switch quarters {
+	case 1:
+		return matrix{0, -1, 1, 0, -g.bottom, g.right}
+	case 2:
+		return matrix{-1, 0, 0, -1, g.right, g.top}
+	case 3:
+		return matrix{0, 1, -1, 0, g.top, -g.left}
+	}
+	return unturned
+}
+
+var unturned = matrix{1, 0, 0, 1, 0, 0}
+
+// inverse undoes a matrix that only turns and moves.
+func (m matrix) inverse() matrix {
+	return matrix{m.d, -m.b, -m.c, m.a, m.c*m.f - m.d*m.e, m.b*m.e - m.a*m.f}
+}
+
+// then is m and, after it, n.
+func (m matrix) then(n matrix) matrix {
+	return matrix{
+		m.a*n.a + m.b*n.c, m.a*n.b + m.b*n.d, m.c*n.a + m.d*n.c, m.c*n.b + m.d*n.d,
+		m.e*n.a + m.f*n.c + n.e, m.e*n.b + m.f*n.d + n.f,
+	}
+}
+
+// moveContent moves the content of a page from where the file has it, and gives the page a box and a rotation. It
+// takes effect when the page is loaded the next time.
+func (p *openPage) moveContent(to matrix, rotation int, box geometry) error {
+	by := p.moved.inverse().then(to) // PDFium adds it to what the content was moved by before
+	var b []byte
+	for _, v := range []float64{by.a, by.b, by.c, by.d, by.e, by.f} {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(v)))
+	}
+	if !p.m.mod.Memory().Write(p.m.scratch, b) {
+		return errors.New("PDFium returned an address outside its memory")
+	}
+	moved, err := p.m.callCount("FPDFPage_TransFormWithClip", p.at, uint64(p.m.scratch), 0)
+	if err != nil {
+		return err
+	}
+	if moved == 0 {
+		return errors.New("PDFium can't move the content of a page")
+	}
+	p.moved = to
+	for _, set := range []string{"FPDFPage_SetMediaBox", "FPDFPage_SetCropBox"} {
+		if _, err := p.m.callFunction(set, p.at, api.EncodeF32(float32(box.left)), api.EncodeF32(float32(box.bottom)),
+			api.EncodeF32(float32(box.right)), api.EncodeF32(float32(box.top))); err != nil {
+			return err
+		}
+	}
+	_, err = p.m.callFunction("FPDFPage_SetRotation", p.at, uint64(rotation))
+	return err
+}

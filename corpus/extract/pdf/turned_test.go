@@ -1,0 +1,314 @@
+package pdf_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/extract/pdf/pdftest"
+)
+
+// manual are the pages of a document with everything that has a place of its own on a page.
+func manual() (pages []string) {
+	row := func(y int, font string, cells ...string) string {
+		var b strings.Builder
+		for i, c := range cells {
+			b.WriteString(pdftest.At(50+120*i, y, 12, font, c))
+		}
+		return b.String()
+	}
+	for i, name := range names {
+		pages = append(pages, pdftest.At(50, 770, 9, "F", "Survey of the house")+
+			pdftest.At(540, 770, 9, "F", fmt.Sprint(i+1))+
+			pdftest.At(50, 720, 20, "F", "The "+name+" part")+
+			pdftest.Para(50, 680, "This page says what is to be said about the "+name+" part of",
+				"the house, and goes on for a line.")+
+			row(620, "B", "Room", "Width", "Height")+row(604, "F", "Hall", "4.20", "2.60")+
+			row(588, "F", "Cellar", "", "1.90")+row(572, "F", "Attic", "3.10", "2.20")+
+			pdftest.At(50, 530, 12, "B", "Findings")+
+			pdftest.At(50, 510, 12, "F", "1. The roof, which is new and")+pdftest.At(65, 496, 12, "F", "has no holes")+
+			pdftest.At(50, 482, 12, "F", "2. The walls")+
+			pdftest.At(50, 440, 10, "C", "for x in a:")+pdftest.At(74, 428, 10, "C", "print x")+
+			raised(380, "It was measured in 1921", "1", " by a firm that is very")+
+			pdftest.Para(50, 366, "well known for its sophisti-"))
+	}
+	return pages
+}
+
+// outlined is a document of pages with an outline that leads to their headings.
+func outlined(pages []pdftest.Sheet) []byte {
+	var m pdftest.Maker
+	outline := m.Add("<</Type /Outlines /First 2 0 R /Last %d 0 R /Count %d>>", len(pages)+1, len(pages))
+	for i := range pages {
+		next := ""
+		if i+1 < len(pages) {
+			next = fmt.Sprintf("/Next %d 0 R", i+3)
+		}
+		m.Add("<</Title (The %s part) /Parent 1 0 R %s /Dest [%d 0 R /XYZ %s 0]>>", names[i], next,
+			len(pages)+3+2*i, map[bool]string{false: "0 735", true: "65 0"}[pages[i].Box != ""])
+	}
+	return m.Document(fmt.Sprintf("/Outlines %d 0 R", outline), pages...)
+}
+
+// A page reads the same whichever way it is turned: by its entry or in its content, alone or all of them.
+func TestTurnedPagesReadLikeUprightOnes(t *testing.T) {
+	reader := newReader(t, nil)
+	for _, document := range []struct {
+		name string
+		of   func([]pdftest.Sheet) []byte
+	}{
+		{"headings by their letters", func(pages []pdftest.Sheet) []byte { return pdftest.Document("", pages...) }},
+		{"headings by the outline", outlined},
+	} {
+		sheets := func(turned func(i int, content string) pdftest.Sheet) (all []pdftest.Sheet) {
+			for i, content := range manual() {
+				all = append(all, turned(i, content))
+			}
+			return all
+		}
+		upright := mustExtract(t, reader, document.of(sheets(func(_ int, content string) pdftest.Sheet {
+			return pdftest.Sheet{Content: content}
+		})))
+		if text := strings.Join(outlineOf(upright), "\n"); !strings.Contains(text, "heading1: The oldest part") ||
+			!strings.Contains(text, "table: Room | Width | Height\nHall | 4.20 | 2.60\nCellar |  | 1.90") ||
+			strings.Contains(text, "Survey of the house") {
+			t.Fatalf("the upright document reads %s", text)
+		}
+		for _, tt := range []struct {
+			name string
+			turn func(i int, content string) pdftest.Sheet
+		}{
+			{"by 90°", func(_ int, c string) pdftest.Sheet { return pdftest.Sheet{Content: c, Rotate: 90} }},
+			{"by 180°", func(_ int, c string) pdftest.Sheet { return pdftest.Sheet{Content: c, Rotate: 180} }},
+			{"by 270°", func(_ int, c string) pdftest.Sheet { return pdftest.Sheet{Content: c, Rotate: 270} }},
+			{"some of them", func(i int, c string) pdftest.Sheet {
+				return pdftest.Sheet{Content: c, Rotate: []int{0, 90, 0, 0, 270, 180}[i%6]}
+			}},
+			{"their content", func(_ int, c string) pdftest.Sheet {
+				return pdftest.Sheet{Content: pdftest.Turned(1, 800, 0, c), Box: "0 0 800 600"}
+			}},
+			{"their content, and back by an entry", func(_ int, c string) pdftest.Sheet {
+				return pdftest.Sheet{Content: pdftest.Turned(1, 800, 0, c), Box: "0 0 800 600", Rotate: 90}
+			}},
+		} {
+			t.Run(document.name+", "+tt.name, func(t *testing.T) {
+				x := mustExtract(t, reader, document.of(sheets(tt.turn)))
+				if diff := cmp.Diff(outlineOf(upright), outlineOf(x)); diff != "" {
+					t.Fatalf("blocks (-upright +turned):\n%s", diff)
+				}
+				for i := range upright.Blocks {
+					if diff := cmp.Diff(upright.Blocks[i].Headings, x.Blocks[i].Headings); diff != "" {
+						t.Errorf("headings above block %d (-upright +turned):\n%s", i, diff)
+					}
+				}
+				if x.Title != upright.Title {
+					t.Errorf("title = %q, want %q", x.Title, upright.Title)
+				}
+			})
+		}
+	}
+}
+
+// Text that is turned on its page is read upright and apart from the other text.
+func TestTurnedPartsOfAPage(t *testing.T) {
+	reader := newReader(t, nil)
+	table := pdftest.At(0, 40, 12, "F", "Pier") + pdftest.At(110, 40, 12, "F", "Depth") +
+		pdftest.At(220, 40, 12, "F", "Stone") + pdftest.At(0, 22, 12, "F", "North") +
+		pdftest.At(110, 22, 12, "F", "4.20") + pdftest.At(220, 22, 12, "F", "granite") +
+		pdftest.At(0, 4, 12, "F", "South") + pdftest.At(220, 4, 12, "F", "limestone")
+	const rows = "table: Pier | Depth | Stone\nNorth | 4.20 | granite\nSouth |  | limestone"
+	above := pdftest.At(50, 740, 18, "F", "The bridge") + pdftest.Para(50, 710, "The survey of the bridge was made in",
+		"the spring of the year 1921.")
+	below := pdftest.Para(50, 100, "All of the stone is from the quarry at", "the river, and it was cut there with the")
+	next := pdftest.Para(50, 740, "tools of the time, as it was usual.", "Nothing else is known.")
+	whole := "paragraph: All of the stone is from the quarry at the river, and it was cut there with the tools of the " +
+		"time, as it was usual. Nothing else is known."
+	for _, tt := range []struct {
+		name  string
+		pages []string
+		want  []string
+	}{
+		{"a table with its head to the left", []string{above + pdftest.Turned(1, 260, 300, table) + below, next},
+			[]string{"heading1: The bridge",
+				"paragraph: The survey of the bridge was made in the spring of the year 1921.", rows, whole}},
+		{"a table with its head to the right", []string{above + pdftest.Turned(3, 200, 620, table) + below, next},
+			[]string{"heading1: The bridge",
+				"paragraph: The survey of the bridge was made in the spring of the year 1921.", rows, whole}},
+		{"a table on its head", []string{above + pdftest.Turned(2, 400, 400, table) + below, next},
+			[]string{"heading1: The bridge",
+				"paragraph: The survey of the bridge was made in the spring of the year 1921.", rows, whole}},
+		{"a stamp in the margin beside a table",
+			[]string{pdftest.Turned(1, 30, 250, pdftest.At(0, 0, 20, "F", "arXiv:1706.03762v7 2 Aug 2023")) + above +
+				pdftest.Turned(1, 260, 300, table) + below, next},
+			[]string{"heading1: The bridge",
+				"paragraph: The survey of the bridge was made in the spring of the year 1921.", rows,
+				"paragraph: arXiv:1706.03762v7 2 Aug 2023", whole}},
+		{"letters that stand in the file one by one",
+			[]string{above + pdftest.Turned(1, 300, 300, pdftest.At(0, 0, 12, "C", "s")+
+				"BT /C 12 Tf 1 0 0 1 7.2 0 Tm (t) Tj ET BT /C 12 Tf 1 0 0 1 14.4 0 Tm (o) Tj ET "+
+				"BT /C 12 Tf 1 0 0 1 21.6 0 Tm (n) Tj ET BT /C 12 Tf 1 0 0 1 28.8 0 Tm (e) Tj ET\n") + below, next},
+			[]string{"heading1: The bridge",
+				"paragraph: The survey of the bridge was made in the spring of the year 1921.", "code: stone", whole}},
+		{"a heading over a paragraph", []string{above + pdftest.Turned(1, 200, 300,
+			pdftest.At(0, 40, 18, "F", "The piers")+pdftest.Para(0, 20, "There are three of them.")) + below},
+			[]string{"heading1: The bridge",
+				"paragraph: The survey of the bridge was made in the spring of the year 1921.", "heading1: The piers",
+				"paragraph: There are three of them.",
+				"paragraph: All of the stone is from the quarry at the river, and it was cut there with the"}},
+		{"a stamp in the margin is no heading, and comes last",
+			[]string{pdftest.Turned(1, 30, 250, pdftest.At(0, 0, 20, "F", "arXiv:1706.03762v7 2 Aug 2023")) + above +
+				below, next},
+			[]string{"heading1: The bridge",
+				"paragraph: The survey of the bridge was made in the spring of the year 1921.",
+				"paragraph: arXiv:1706.03762v7 2 Aug 2023", whole}},
+		{"the labels of axes are no headings", []string{above + pdftest.Turned(1, 60, 400,
+			pdftest.At(0, 0, 18, "B", "Depth in metres")) + pdftest.Turned(1, 200, 400,
+			pdftest.At(0, 0, 18, "B", "Length in metres")) + below},
+			[]string{"heading1: The bridge",
+				"paragraph: The survey of the bridge was made in the spring of the year 1921.",
+				"paragraph: Depth in metres", "paragraph: Length in metres",
+				"paragraph: All of the stone is from the quarry at the river, and it was cut there with the"}},
+		{"a watermark does not cut the line that it crosses",
+			[]string{above + pdftest.At(50, 600, 12, "F", "The stone of the piers was ") +
+				"q 0.7 0.7 -0.7 0.7 120 400 cm " + pdftest.At(0, 0, 60, "F", "DRAFT COPY") + "Q\n" +
+				pdftest.At(193, 600, 12, "F", "cut by hand.") +
+				"q 0.7 0.7 -0.7 0.7 120 300 cm " + pdftest.At(0, 0, 60, "F", "BY ME") + "Q\n"},
+			[]string{"heading1: The bridge",
+				"paragraph: The survey of the bridge was made in the spring of the year 1921.",
+				"paragraph: The stone of the piers was cut by hand.", "paragraph: DRAFT COPY\nBY ME"}},
+		{"a font of negative size that is turned twice", []string{
+			"BT /F -12 Tf -1 0 0 -1 50 700 Tm (The walls are dry.) Tj ET\n"}, []string{"paragraph: The walls are dry."}},
+		{"a page whose content can't be turned keeps its text",
+			[]string{"Q Q Q " + pdftest.Turned(1, 300, 300, pdftest.At(0, 0, 12, "F", "The walls are dry."))},
+			[]string{"paragraph: The walls are dry."}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var sheets []pdftest.Sheet
+			for _, content := range tt.pages {
+				sheets = append(sheets, pdftest.Sheet{Content: content})
+			}
+			if diff := cmp.Diff(tt.want, outlineOf(mustExtract(t, reader, pdftest.Document("", sheets...)))); diff != "" {
+				t.Errorf("blocks (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What recurs on all pages is no text, whichever way it is turned.
+func TestTurnedTextsThatRecurAreDropped(t *testing.T) {
+	var pages []pdftest.Sheet
+	var want []string
+	for i, name := range names {
+		text := "What is to be said about the " + name + " part of the house."
+		pages = append(pages, pdftest.Sheet{Content: pdftest.Para(80, 700, text) +
+			pdftest.Turned(1, 30, 200, pdftest.At(0, 0, 9, "F", fmt.Sprintf("Downloaded from the archive, page %d", i+1))) +
+			"q 0.7 0.7 -0.7 0.7 120 300 cm " + pdftest.At(0, 0, 60, "F", "DRAFT COPY") + "Q\n"})
+		want = append(want, "paragraph: "+text)
+	}
+	x := mustExtract(t, newReader(t, nil), pdftest.Document("", pages...))
+	if diff := cmp.Diff(want, outlineOf(x)); diff != "" {
+		t.Errorf("blocks (-want +got):\n%s", diff)
+	}
+}
+
+// The words of other scripts lie on their side in the columns of a vertical text, and stay where they are.
+func TestVerticalTextKeepsItsWords(t *testing.T) {
+	var m pdftest.Maker
+	signs := []rune("この橋は春に測られた次の版は月出る")
+	var names strings.Builder
+	for i, r := range signs {
+		fmt.Fprintf(&names, "<%02X> <%04X> ", 'a'+i, r)
+	}
+	unicode := m.Stream("", []byte("/CIDInit /ProcSet findresource begin 12 dict begin begincmap 1 "+
+		"begincodespacerange <00> <FF> endcodespacerange "+fmt.Sprint(len(signs))+" beginbfchar "+names.String()+
+		"endbfchar endcmap end end"))
+	font := m.Add("<</Type /Font /Subtype /Type1 /BaseFont /Courier /ToUnicode %d 0 R>>", unicode)
+	column := func(x, y int, from, to int) string {
+		var b strings.Builder
+		for i := from; i < to; i++ {
+			b.WriteString(pdftest.At(x, y-14*(i-from), 14, "U", string(rune('a'+i))))
+		}
+		return b.String()
+	}
+	for _, turn := range []int{0, 90} {
+		x := mustExtract(t, newReader(t, nil), m.Document("", pdftest.Sheet{
+			Content: column(500, 700, 0, 10) + column(476, 700, 10, 14) +
+				pdftest.Turned(3, 476, 655, pdftest.At(0, 0, 14, "F", "May 2027")) + column(476, 580, 14, 17),
+			Fonts: fmt.Sprintf("/U %d 0 R ", font), Rotate: turn,
+		}))
+		if text := strings.Join(strings.Fields(x.Text), ""); !strings.Contains(text, "次の版はMay2027月出る") {
+			t.Errorf("turned by %d: text = %q, want the words where they stand", turn, x.Text)
+		}
+	}
+}
+
+// The boxes of turned words lie over them on the page as it is drawn.
+func TestBoxesOfTurnedWords(t *testing.T) {
+	reader := newReader(t, nil)
+	page := pdftest.Para(60, 700, "Upright words stand at the top,", "and these as well.") +
+		pdftest.Turned(1, 200, 200, pdftest.Para(0, 0, "Words that are read from below", "have boxes there.")) +
+		pdftest.Turned(3, 400, 500, pdftest.Para(0, 0, "Words that are read from above", "do as well.")) +
+		pdftest.Turned(2, 500, 100, pdftest.Para(0, 0, "And some stand on their heads.")) +
+		"q 0.7 0.7 -0.7 0.7 250 250 cm " + pdftest.At(0, 0, 30, "F", "DRAFT") + "Q\n"
+	for _, turn := range []int{0, 90, 180, 270} {
+		for _, crop := range []string{"", "40 50 560 760"} {
+			data := pdftest.Document("", pdftest.Sheet{Content: page, Rotate: turn, Crop: crop})
+			x := mustExtract(t, reader, data)
+			words, boxes := wordsOf(t, x)
+			if len(words) != 35 {
+				t.Fatalf("turned by %d: %d words, want 35: %q", turn, len(words), words)
+			}
+			inside, outside := dark(drawPage(t, reader, pdftest.Write(t, data), 1, 1200), boxes)
+			for i, share := range inside {
+				if share < 0.05 {
+					t.Errorf("turned by %d, cut to %q: %.1f %% of the box %v of %q is dark", turn, crop, share*100,
+						boxes[i], words[i])
+				}
+			}
+			if outside > 60 {
+				t.Errorf("turned by %d, cut to %q: %d dark pixels lie outside of all boxes, want at most 60", turn,
+					crop, outside)
+			}
+		}
+	}
+}
+
+// A page that the file names twice is turned the same both times.
+func TestAPageThatIsThereTwice(t *testing.T) {
+	var m pdftest.Maker
+	content := m.Stream("", []byte(pdftest.Para(50, 700, "Upright words stand at the top.")+
+		pdftest.Turned(1, 200, 200, pdftest.Para(0, 0, "Words that are read from below."))))
+	page := m.Add("<</Type /Page /Parent 3 0 R /MediaBox [0 0 600 800] /Resources %s /Contents [%d 0 R]>>",
+		pdftest.Fonts, content)
+	m.Add("<</Type /Pages /Count 2 /Kids [%d 0 R %d 0 R]>>", page, page)
+	x := mustExtract(t, newReader(t, nil), m.Bytes(m.Add("<</Type /Catalog /Pages 3 0 R>>")))
+	words, boxes := wordsOf(t, x)
+	if len(words) != 24 {
+		t.Fatalf("%d words, want 24: %q", len(words), words)
+	}
+	for i, first := range boxes[:12] {
+		if diff := cmp.Diff(first[1:], boxes[12+i][1:]); diff != "" {
+			t.Errorf("box of %q on page 1 and 2 (-first +second):\n%s", words[i], diff)
+		}
+	}
+}
+
+// wordsOf returns the words of a document and their boxes.
+func wordsOf(t *testing.T, x corpus.Extracted) (words []string, boxes []chat.Box) {
+	t.Helper()
+	runes := []rune(x.Text)
+	for _, b := range x.Blocks {
+		all, err := b.Words.Unpack()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range all {
+			words, boxes = append(words, string(runes[w.Start:w.End])), append(boxes, w.Box)
+		}
+	}
+	return words, boxes
+}
