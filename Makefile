@@ -26,7 +26,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: try-model eval-real run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch clean
+.PHONY: try-model eval-real quotes run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch clean
 
 # The embedding model that was fetched, unless a setting names another.
 run: build embedding
@@ -194,6 +194,11 @@ eval: build
 	bin/footnote eval agent
 	@coproc MODEL { exec bin/scriptedserver; }; trap 'kill $$MODEL_PID; wait $$MODEL_PID' EXIT; read -r url <&$${MODEL[0]}; \
 	FOOTNOTE_MODEL=openai OPENAI_BASE_URL=$$url OPENAI_MODEL=scripted bin/footnote eval agent --with settings
+
+# What the offline mode quotes is never said to have no source: all requests over all documents here, instead of the part that "make test"
+# asks. The documents of eval-real are among them once it has fetched them.
+quotes: documents
+	FOOTNOTE_TEST_QUOTES=all $(GO) test ./cmd/footnote -run WhatIsQuotedIsNeverSaidToHaveNoSource -count 1 -timeout 60m -v
 
 # Questions over manuals, papers and licences of Debian packages in seven languages, by somebody who had not seen the code. Of one half
 # nobody looks at more than the counts: docs/quality.md.

@@ -29,7 +29,7 @@ func TestWithoutAModelTheLastAnswersQuotesAreSaidAgain(t *testing.T) {
 		req.SessionID = session
 		got := h.answer(req)
 		a := got.answer()
-		if want := quotesOnly + "\n\n- " + quote + " [1]"; a.Markdown != want || len(a.Citations) != 1 ||
+		if want := quotesOnly + "\n\n> " + quote + " [1]"; a.Markdown != want || len(a.Citations) != 1 ||
 			a.Citations[0].Quote != quote || len(a.Unsupported) != 0 {
 			t.Errorf("%s: answer = %q with %d citations, unsupported %q; want %q", message, a.Markdown,
 				len(a.Citations), a.Unsupported, want)

@@ -19,7 +19,7 @@ func TestQuotesOfTheOfflineModelAreSupported(t *testing.T) {
 		"fee ........... GBP 20.00\n")
 	for question, want := range map[string]string{
 		"What hates the kohlrabi?":               "25 june No rain for three weeks.",
-		"How do I remove the sprocket?":          "3\\. Do not squeeze",
+		"How do I remove the sprocket?":          "3. Do not squeeze",
 		"What is the telephone connection fee? ": "Telephone connection fee ........... GBP 20.00",
 	} {
 		a := h.answer(asks(question)).answer()

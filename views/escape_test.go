@@ -2,6 +2,8 @@ package views
 
 import (
 	"math/rand/v2"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -144,4 +146,90 @@ func FuzzWordsOfADocumentAreShownAsTheyAre(f *testing.F) {
 			shows(t, md, s)
 		}
 	})
+}
+
+// quotable is a quotation's text as it is drawn, with the marks of its items, without white space and quote marks.
+func quotable(t testing.TB, md *Markdown, src string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, block := range md.Whole(src, nil, func(int) (chat.Citation, bool) { return chat.Citation{}, false }) {
+		root, err := html.Parse(strings.NewReader(block.HTML))
+		if err != nil {
+			t.Fatal(err)
+		}
+		number := 0
+		for n := range root.Descendants() {
+			switch {
+			case n.Type == html.TextNode && inMath(n) && n.Parent.Data != "annotation":
+			case n.Type == html.TextNode && (n.Parent.Data != "bdi" || attribute(n.Parent, "class") != "host"):
+				b.WriteString(n.Data)
+			case n.Data == "ol":
+				if number = 0; attribute(n, "start") != "" {
+					number, _ = strconv.Atoi(attribute(n, "start"))
+					number--
+				}
+			case n.Data == "li" && n.Parent.Data == "ul":
+				b.WriteString("\n- ")
+			case n.Data == "li":
+				number++
+				mark := map[string]string{"": ". ", "paren": ") "}[attribute(n.Parent, "class")]
+				b.WriteString("\n" + strconv.Itoa(number) + mark)
+			}
+		}
+	}
+	return level(b.String())
+}
+
+var itemMark = regexp.MustCompile(`(?m)^((?:> ?)*)([-+*]) `)
+
+// level is a text without white space, quote marks at the beginning of lines, and the difference between bullets.
+func level(s string) string {
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		b.WriteString(strings.TrimLeft(itemMark.ReplaceAllString(line, "$1- "), "> "))
+	}
+	return boxes.Replace(strings.Join(strings.Fields(b.String()), ""))
+}
+
+// boxes are those of a list of tasks, as they are written.
+var boxes = strings.NewReplacer("\u2610\ufe0e", "[]", "\u2611\ufe0e", "[x]")
+
+// quotes holds lines to being drawn as they are in a quotation with a footnote behind it.
+func quotes(t testing.TB, md *Markdown, lines []string) {
+	t.Helper()
+	src := text.QuoteMarkdown(lines)
+	if src == "" {
+		return
+	}
+	var shown []string
+	for _, line := range lines {
+		shown = append(shown, withoutDelimiters(line))
+	}
+	if got, want := quotable(t, md, src+" [7]"), level(strings.Join(shown, "\n")+" [7]"); got != want {
+		t.Fatalf("QuoteMarkdown(%q) = %q is drawn as\n%q, want\n%q", lines, src, got, want)
+	}
+}
+
+func TestRandomLinesOfADocumentAreQuotedAsTheyAre(t *testing.T) {
+	md := NewMarkdown()
+	pieces := strings.Split(
+		"\\ ` * _ [ ] ( ) < > & ~ # - + = | ! : . ; / \" ' $ ^ { } @ % 1 12 a b ab é 日 \u00A0 \t \n http:// https:// "+
+			"www. e.example ** __ ~~ ``` --- &amp; &#65; <b> </b> <!-- --> [1] ](x) [x]: \uE000 1. 2) # \\* ?", " ",
+	)
+	begins := []string{"", "", "1. ", "2. ", "3) ", "- ", "* ", "> ", "# ", "01. ", "--- ", "+ ", "2. - ", "> 1. "}
+	pieces = append(pieces, " ", " ", " ", " ", "word", "The roof", "is sound.")
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 6_000 {
+		var lines []string
+		for range 1 + random.IntN(4) {
+			line := begins[random.IntN(len(begins))]
+			for range random.IntN(6) {
+				line += pieces[random.IntN(len(pieces))]
+			}
+			if line = strings.Join(strings.Fields(line), " "); line != "" {
+				lines = append(lines, line)
+			}
+		}
+		quotes(t, md, lines)
+	}
 }

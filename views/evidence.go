@@ -286,4 +286,5 @@ const evidenceStyle = `body{margin:0;font:1rem/1.6 ` +
 	`table{border-collapse:collapse}td,th{padding:.25rem .75rem;border-bottom:1px solid ` +
 	`#8888;text-align:start}a.cite{color:light-dark(#2450be,#96b4ff)}` +
 	`.vh{font-size:inherit}article:target{outline:2px solid ` +
-	`#c99b1d;outline-offset:.5rem}ol,ul{padding-inline-start:1.5rem}`
+	`#c99b1d;outline-offset:.5rem}ol,ul{padding-inline-start:1.5rem}` +
+	`ol.paren>li::marker{content:counter(list-item) ") "}`

@@ -50,6 +50,7 @@ func newMarkdown(away func(address string) string) *Markdown {
 		"h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td")
 	policy.AllowAttrs("class").Matching(regexp.MustCompile(`^language-[\w+#.-]{1,40}$`)).OnElements("code")
 	policy.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
+	policy.AllowAttrs("class").Matching(regexp.MustCompile(`^paren$`)).OnElements("ol")
 	policy.AllowAttrs("align").Matching(regexp.MustCompile(`^(left|center|right)$`)).OnElements("th", "td")
 	policy.AllowAttrs("href").OnElements("a")
 	policy.AllowURLSchemes("http", "https", "mailto")
@@ -334,6 +335,10 @@ func (safeTree) Transform(doc *ast.Document, reader text.Reader, _ parser.Contex
 				n.Level = min(max(n.Level+1, 3), 6) // answers begin with # or ##, and a level must not be left out
 			case *ast.Image:
 				images = append(images, n)
+			case *ast.List:
+				if n.Marker == ')' {
+					n.SetAttributeString("class", []byte("paren")) // its numbers stand before one, as they were written
+				}
 			}
 		}
 		return ast.WalkContinue, nil

@@ -11,7 +11,8 @@ import (
 // place is where a sentence stands in an answer's Markdown, with its footnotes: from a byte to another.
 type place struct{ from, to int }
 
-var footnoteMark = regexp.MustCompile(`^\[(\d{1,3})\]`)
+// footnoteMark is a footnote, or what looks like one and is escaped.
+var footnoteMark = regexp.MustCompile(`^\\?\[\d{1,3}\]`)
 
 // Doubted returns the numbers of the citations that stand in a sentence of unsupported: their quotes may be word for
 // word and yet not say what the sentence says. answer is Markdown.
@@ -23,14 +24,16 @@ func Doubted(answer string, unsupported []string) map[int]bool {
 	src := answer
 	for _, p := range sentencePlaces(src, unsupported) {
 		for _, m := range anyMark.FindAllStringSubmatch(src[p.from:p.to], -1) {
-			n, _ := strconv.Atoi(m[1])
-			out[n] = true
+			if n, err := strconv.Atoi(m[1]); err == nil {
+				out[n] = true
+			}
 		}
 	}
 	return out
 }
 
-var anyMark = regexp.MustCompile(`\[(\d{1,3})\]`)
+// anyMark is a footnote, or a sign that is escaped.
+var anyMark = regexp.MustCompile(`\\.|\[(\d{1,3})\]`)
 
 // maxUnsupported is how many sentences of an answer are marked at most: each is looked for in all of it.
 const maxUnsupported = 500
@@ -100,18 +103,19 @@ func endsAt(plain, wanted string, end int, src string, offsets []int) bool {
 	return strings.ContainsRune(".!?:。！？：…", last) || strings.ContainsAny(src[offsets[end-1]+1:offsets[end]], "[\n")
 }
 
-// bareText is a text without white space and footnotes, and where each of its bytes stands in the text.
+// bareText is a text without white space, footnotes and backslashes, and where each of its bytes stands in the text.
+// Sentences come as they read, and Markdown escapes signs.
 func bareText(s string) (plain string, offsets []int) {
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if r == '[' {
+		if r == '[' || r == '\\' {
 			if mark := footnoteMark.FindString(s[i:]); mark != "" {
 				i += len(mark)
 				continue
 			}
 		}
-		if !unicode.IsSpace(r) {
+		if !unicode.IsSpace(r) && r != '\\' {
 			b.WriteString(s[i : i+size])
 			for k := range size {
 				offsets = append(offsets, i+k)

@@ -6,12 +6,13 @@ import (
 	"strings"
 	"unicode"
 
+	"footnote/chat"
 	"footnote/corpus/text"
 )
 
 // Claim is a sentence of an answer.
 type Claim struct {
-	Text    string // without its footnotes
+	Text    string // as it reads, without its footnotes
 	Numbers []int  // its footnotes
 	parts   []part // as its footnotes divide it, each long enough to be judged by itself
 	Nearby  []int  // the footnotes that follow in its paragraph or list, and those of the line that leads to it
@@ -19,6 +20,7 @@ type Claim struct {
 	heading int    // its level if it is a heading, else 0
 	section string // of a heading: what stands under it
 	isCode  bool   // a line of code
+	isQuote bool   // nothing but the words that its footnote quotes
 	wordy   bool   // a heading of which words can't tell whether it states something
 }
 
@@ -37,47 +39,26 @@ var (
 )
 
 // splitClaims splits an answer into its sentences. A footnote belongs to the sentence that it stands in or behind. It
-// works block by block, so that no sentence reaches over a heading, a list item or a row of a table.
-func splitClaims(markdown string) []Claim {
+// works block by block, so that no sentence reaches over a heading, a list item or a row of a table. What an answer
+// quotes word for word is one claim, wherever else sentences would begin and end in it, and so is an item of a list
+// that is nothing but a name: citations are those of the answer, by their numbers from 1.
+func splitClaims(markdown string, citations []chat.Citation, names []string) []Claim {
+	paragraphs := splitParagraphs(markdown)
+	quotes := quotedIn(paragraphs, citations)
 	var out []Claim
-	for _, p := range splitParagraphs(markdown) {
-		if p.kind == codeLine {
+	for i, p := range paragraphs {
+		switch quoted, isQuote := quotes[i]; {
+		case p.kind == codeLine:
 			out = append(out, Claim{Text: p.text, group: p.group, isCode: true})
-			continue
-		}
-		plain, marks := liftFootnotes(p.text)
-		runes := []rune(plain)
-		spans := text.Sentences(plain)
-		if len(spans) == 0 && len(out) > 0 { // footnotes alone are those of the sentence before
-			out[len(out)-1].addFootnotes(marks)
-		}
-		for i, span := range spans {
-			var own []mark
-			for len(marks) > 0 && (i == len(spans)-1 || marks[0].at <= spans[i+1][0]) {
-				own, marks = append(own, marks[0]), marks[1:]
+		case isQuote:
+			for _, c := range quoted {
+				c.group = p.group
+				out = append(out, c)
 			}
-			said := claimText(string(runes[span[0]:span[1]]))
-			if said == "" || isFormula(said) { // it belongs to the sentence before
-				if len(out) > 0 {
-					out[len(out)-1].addFootnotes(own)
-				}
-				continue
-			}
-			c := Claim{Text: said, group: p.group, heading: p.heading}
-			from := span[0]
-			for k, m := range own {
-				if at := min(max(m.at, from), span[1]); at > from || k == 0 {
-					c.parts = append(c.parts, part{text: string(runes[from:at])})
-					from = at
-				}
-				last := &c.parts[len(c.parts)-1]
-				last.numbers = append(last.numbers, m.number)
-			}
-			c.Numbers = numbersOf(own)
-			if rest := string(runes[from:span[1]]); strings.ContainsFunc(rest, isWordRune) {
-				c.parts = append(c.parts, part{text: rest})
-			}
-			out = append(out, c)
+		case p.isName(names):
+			out = append(out, Claim{Text: p.itemText(), group: p.group})
+		default:
+			out = p.appendSentences(out)
 		}
 	}
 	noteNearby(out)
@@ -94,15 +75,69 @@ func isFormula(said string) bool {
 	return len(rest) < len(said) && !strings.ContainsFunc(rest, isWordRune)
 }
 
-// claimText is a sentence as Claim.Text has it: in one line, without markers and what begins a block.
+// appendSentences adds the sentences of a paragraph to those before it, which get the footnotes that it begins with.
+func (p paragraph) appendSentences(out []Claim) []Claim {
+	plain, marks := liftFootnotes(p.text)
+	runes := []rune(plain)
+	spans := text.Sentences(plain)
+	if len(spans) == 0 && len(out) > 0 { // footnotes alone are those of the sentence before
+		out[len(out)-1].addFootnotes(marks)
+	}
+	for i, span := range spans {
+		var own []mark
+		for len(marks) > 0 && (i == len(spans)-1 || marks[0].at <= spans[i+1][0]) {
+			own, marks = append(own, marks[0]), marks[1:]
+		}
+		said := claimText(string(runes[span[0]:span[1]]))
+		if said == "" || isFormula(said) { // it belongs to the sentence before
+			if len(out) > 0 {
+				out[len(out)-1].addFootnotes(own)
+			}
+			continue
+		}
+		c := Claim{Text: said, group: p.group, heading: p.heading}
+		from := span[0]
+		for k, m := range own {
+			if at := min(max(m.at, from), span[1]); at > from || k == 0 {
+				c.parts = append(c.parts, part{text: readEscapes(string(runes[from:at]))})
+				from = at
+			}
+			last := &c.parts[len(c.parts)-1]
+			last.numbers = append(last.numbers, m.number)
+		}
+		c.Numbers = numbersOf(own)
+		if rest := string(runes[from:span[1]]); strings.ContainsFunc(rest, isWordRune) {
+			c.parts = append(c.parts, part{text: readEscapes(rest)})
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// itemText is an item of a list as it reads, without its mark.
+func (p paragraph) itemText() string {
+	return readEscapes(strings.Join(strings.Fields(itemMark.ReplaceAllString(p.text, "")), " "))
+}
+
+// isName reports whether an item of a list is one of some names.
+func (p paragraph) isName(names []string) bool {
+	if p.kind != itemLine || len(names) == 0 {
+		return false
+	}
+	said := p.itemText()
+	return slices.ContainsFunc(names, func(name string) bool { return strings.Join(strings.Fields(name), " ") == said })
+}
+
+// claimText is a sentence as Claim.Text has it: as it reads, in one line, without markers and what begins a block.
 func claimText(sentence string) string {
-	return strings.TrimLeft(strings.Join(strings.Fields(WithoutMarkers(sentence)), " "), "#-*>|+ ")
+	said := strings.TrimLeft(strings.Join(strings.Fields(WithoutMarkers(sentence)), " "), "#-*>|+ ")
+	return readEscapes(said)
 }
 
 // WithoutSentences is an answer without its footnotes, its headings and some of its sentences, as Claim.Text has them.
 func WithoutSentences(markdown string, left []string) string {
 	var kept []string
-	for _, c := range splitClaims(markdown) {
+	for _, c := range splitClaims(markdown, nil, nil) {
 		if c.heading == 0 && !slices.Contains(left, c.Text) && !(c.isCode && slices.Contains(left, proseIn(c.Text))) {
 			kept = append(kept, c.Text)
 		}

@@ -42,7 +42,7 @@ func TestAFootnoteBelongsToTheSentenceItStandsInOrBehind(t *testing.T) {
 	} {
 		var said []string
 		var numbers [][]int
-		for _, c := range splitClaims(tt.markdown) {
+		for _, c := range splitClaims(tt.markdown, nil, nil) {
 			said, numbers = append(said, c.Text), append(numbers, c.Numbers)
 		}
 		if !slices.Equal(said, tt.want) || !slices.EqualFunc(numbers, tt.numbers, slices.Equal) {

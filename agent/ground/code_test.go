@@ -92,7 +92,7 @@ func TestProgramCodeIsNotJudgedByItsWords(t *testing.T) {
 
 func TestAMarkInCodeIsNoFootnoteOfItsProse(t *testing.T) {
 	t.Parallel()
-	all := splitClaims("It leaks [1].\n\n```\nThe king keeps dragons in the cellar [1].\n```\n")
+	all := splitClaims("It leaks [1].\n\n```\nThe king keeps dragons in the cellar [1].\n```\n", nil, nil)
 	if len(all) != 2 || len(all[1].Numbers) > 0 || !slices.Equal(all[0].Numbers, []int{1}) {
 		t.Errorf("claims = %+v, want a second one without footnotes", all)
 	}

@@ -32,7 +32,8 @@ type Evidence struct {
 
 	claimed   []Claim // of the answer that was looked at last
 	claimedOf string
-	unchecked int // lines of its code whose words can't be judged and stand in no text
+	quotes    []string // of its footnotes
+	unchecked int      // lines of its code whose words can't be judged and stand in no text
 }
 
 // NewEvidence makes that of one run, of which nothing is known yet but its request.
@@ -62,6 +63,10 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 	said := map[string]bool{}      // what is backed once may be said again
 	for _, c := range e.ClaimsOf(markdown) {
 		switch {
+		case c.isQuote:
+			cited, backed = cited+1, backed+1
+			said[c.Text] = true
+			continue
 		case e.isDenied(c.Text):
 			without++
 		case len(c.Numbers) == 0 && e.confirmsLog(c.Text):
@@ -136,7 +141,7 @@ func Hundredths(confidence float64) float64 { return math.Round(confidence*100) 
 func (e *Evidence) AnyResembles(text string) bool {
 	cited := false
 	for _, c := range e.ClaimsOf(text) {
-		if len(c.Numbers) > 0 && e.PartlyResembles(c) ||
+		if c.isQuote || len(c.Numbers) > 0 && e.PartlyResembles(c) ||
 			len(c.Nearby) > 0 && e.holdsText(c.Text, c.Nearby, e.citer.Judge.Resembles) {
 			return true
 		}

@@ -2,6 +2,8 @@ package ground
 
 import (
 	"strings"
+
+	"footnote/corpus/text"
 )
 
 // lineKind says what a line of Markdown is to the block that it stands in.
@@ -265,21 +267,37 @@ func (k lineKind) continuesBlock(before lineKind) bool {
 	return k == textLine && (before == textLine || before == itemLine)
 }
 
+// WithoutEscapes returns an answer as it reads where nothing draws its Markdown: without the backslashes that keep
+// signs from meaning something, but for those in code.
+func WithoutEscapes(markdown string) string {
+	var b strings.Builder
+	for _, piece := range splitBlocks(markdown) {
+		if !piece.kind.isCode() {
+			piece.text = readEscapes(piece.text)
+		}
+		b.WriteString(piece.text)
+	}
+	return b.String()
+}
+
+// readEscapes is WithoutEscapes for one block, which is no block of code.
+func readEscapes(block string) string { return text.UnescapeMarkdown(block, codeSpans(block)) }
+
 // codeSpans returns where the code spans of a block are, in bytes, their backticks included. A run of backticks opens
 // one only if a run of the same length follows; else it is text, as is one behind a backslash.
-func codeSpans(text string) [][2]int {
+func codeSpans(s string) [][2]int {
 	var out [][2]int
-	for i := 0; i < len(text); {
-		at := strings.IndexAny(text[i:], "`\\")
+	for i := 0; i < len(s); {
+		at := strings.IndexAny(s[i:], "`\\")
 		if at < 0 {
 			break
 		}
-		if i += at; text[i] == '\\' {
-			i += escapeLength(text[i:])
+		if i += at; s[i] == '\\' {
+			i += escapeLength(s[i:])
 			continue
 		}
-		n := runLength(text[i:], '`')
-		end := spanEnd(text, i+n, n)
+		n := runLength(s[i:], '`')
+		end := spanEnd(s, i+n, n)
 		if end < 0 {
 			i += n
 			continue

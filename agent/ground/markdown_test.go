@@ -181,3 +181,12 @@ func TestALineOfListMarkersTakesBoundedSpace(t *testing.T) {
 		t.Errorf("open list items = %d, want at most %d", got, maxOpenItems)
 	}
 }
+
+func TestEscapesAreReadOutsideOfCode(t *testing.T) {
+	t.Parallel()
+	const said = "> \\[1\\] C:\\temp \\*a\\* `\\d\\.` \\\\( [1]\n\n```\n\\.\n```\n"
+	const want = "> [1] C:\\temp *a* `\\d\\.` \\( [1]\n\n```\n\\.\n```\n"
+	if got := WithoutEscapes(said); got != want {
+		t.Errorf("WithoutEscapes(%q) = %q, want %q", said, got, want)
+	}
+}

@@ -29,9 +29,13 @@ var Numeral = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
 
 // ClaimsOf are the claims of an answer that state something, remembered: an answer is looked at more than once.
 func (e *Evidence) ClaimsOf(markdown string) []Claim {
-	if e.claimed == nil || e.claimedOf != markdown {
-		e.claimed, e.unchecked = e.statingClaims(splitClaims(markdown))
-		e.claimedOf = markdown
+	var quotes []string
+	for _, c := range e.citer.Citations {
+		quotes = append(quotes, c.Quote)
+	}
+	if e.claimed == nil || e.claimedOf != markdown || !slices.Equal(e.quotes, quotes) {
+		e.claimed, e.unchecked = e.statingClaims(splitClaims(markdown, e.citer.Citations, e.Results.titles))
+		e.claimedOf, e.quotes = markdown, quotes
 	}
 	return e.claimed
 }
@@ -39,39 +43,12 @@ func (e *Evidence) ClaimsOf(markdown string) []Claim {
 // IsSupported reports whether the passages behind a sentence's footnotes hold its words: each part's own ones. A part
 // that only speaks of documents ("According to the document [1], …") needs none, and supports nothing.
 func (e *Evidence) IsSupported(c Claim) bool {
-	return e.isAllQuotes(c) || e.isQuoted(c.Text, c.Numbers) || e.supportsClaim(c, e.matcherFor(c.Text))
-}
-
-// isAllQuotes reports whether a sentence is nothing but what its footnotes quote word for word, one quote behind the
-// other. Lines without a stop may run into one sentence of the answer.
-func (e *Evidence) isAllQuotes(c Claim) bool {
-	quoted := ""
-	for _, n := range c.Numbers {
-		if n < 1 || n > len(e.citer.Citations) || e.citer.Citations[n-1].Check != chat.CheckVerified {
-			return false
-		}
-		quoted += " " + e.citer.Citations[n-1].Quote
-	}
-	return quoted != "" && slices.Equal(strings.Fields(quoted), strings.Fields(c.Text))
-}
-
-// markdownEscape is a backslash of Markdown with what it escapes.
-var markdownEscape = regexp.MustCompile("\\\\([!-/:-@\\[-`{-~])")
-
-// unescaped is Markdown with what it escapes as it is shown. A formula has backslashes of its own.
-func unescaped(markdown string) string {
-	var b strings.Builder
-	done := 0
-	for _, f := range text.Formulas(markdown, nil) {
-		b.WriteString(markdownEscape.ReplaceAllString(markdown[done:f.Start], "$1") + markdown[f.Start:f.End])
-		done = f.End
-	}
-	return b.String() + markdownEscape.ReplaceAllString(markdown[done:], "$1")
+	return c.isQuote || e.isQuoted(c.Text, c.Numbers) || e.supportsClaim(c, e.matcherFor(c.Text))
 }
 
 // isQuoted reports whether a text is whole sentences of a quote behind one of the footnotes, word for word.
 func (e *Evidence) isQuoted(said string, numbers []int) bool {
-	words := strings.Fields(unescaped(said))
+	words := strings.Fields(said)
 	for _, n := range numbers {
 		if n < 1 || n > len(e.citer.Citations) || e.citer.Citations[n-1].Check != chat.CheckVerified {
 			continue

@@ -47,6 +47,7 @@ type Writer struct {
 	known     bool
 	open      bool // raw begins with backticks of which it is not known yet whether they open a code span
 	plain     bool // no footnotes: the answer comes from a given text
+	words     bool // nothing in raw is a footnote
 	isRefusal bool // no footnotes either
 	last      time.Time
 	took      time.Duration // the last storing
@@ -62,11 +63,23 @@ func NewWriter(emit Emit, cite *Citer, plain bool) *Writer {
 
 // Write adds what the model said next. The first text is stored at once, later text when it is worth it. It fails with
 // what storing failed with, also if that was in the timer since the last call.
-func (w *Writer) Write(ctx context.Context, s string) error {
+func (w *Writer) Write(ctx context.Context, s string) error { return w.write(ctx, s, false) }
+
+// WriteWords is Write for text in which nothing is a footnote, whatever it looks like: those of what it says are added
+// by Quote.
+func (w *Writer) WriteWords(ctx context.Context, s string) error { return w.write(ctx, s, true) }
+
+func (w *Writer) write(ctx context.Context, s string, words bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
 		return w.err
+	}
+	if w.words != words { // what is held back is of the other kind
+		if err := w.rewriteRaw(ctx, true); err != nil {
+			return err
+		}
+		w.words = words
 	}
 	w.said.WriteString(s)
 	waits := w.open && !strings.HasSuffix(w.raw, "`") && !strings.ContainsAny(s, "`\n")
@@ -196,6 +209,9 @@ func (w *Writer) rewriteRaw(ctx context.Context, final bool) error {
 	if w.text.Len() == 0 && w.holdPossibleRefusal(final) {
 		return nil
 	}
+	if w.words {
+		w.moveBytes(len(w.raw))
+	}
 	for w.raw != "" {
 		i := strings.IndexAny(w.raw, "[【`\\\n")
 		if i < 0 {
@@ -242,19 +258,19 @@ func (w *Writer) readBracket(ctx context.Context, i int, code, final bool) (held
 		w.moveBytes(i + open)
 		return false, nil
 	}
-	m := readMarker(w.raw[i:])
-	end := i + m.size
-	if !final && (m.partial || m.size > 0 && end == len(w.raw)) {
+	m := text.ReadMarker(w.raw[i:])
+	end := i + m.Size
+	if !final && (m.Partial || m.Size > 0 && end == len(w.raw)) {
 		w.putBytes(i, final)
 		return true, nil
 	}
-	if m.size == 0 || end < len(w.raw) && w.raw[end] == '(' {
+	if m.Size == 0 || end < len(w.raw) && w.raw[end] == '(' {
 		w.moveBytes(i + open)
 		return false, nil
 	}
 	w.moveBytes(i)
-	w.raw = w.raw[m.size:]
-	return false, w.writeFootnotes(ctx, m.numbers, "", nil)
+	w.raw = w.raw[m.Size:]
+	return false, w.writeFootnotes(ctx, m.Numbers, "", nil)
 }
 
 // Quote adds a footnote to a passage, by its number, whose words the model names; matched are those of them that the

@@ -3,7 +3,6 @@ package ground
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,41 +13,6 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 )
-
-func TestReadMarker(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		text    string
-		numbers []int
-		size    int
-		partial bool
-	}{
-		{"[3]", []int{3}, 3, false},
-		{"[1, 2]x", []int{1, 2}, 6, false},
-		{"[4-6]", []int{4, 5, 6}, 5, false},
-		{"【2】", []int{2}, len("【2】"), false},
-		{"【2†source】", []int{2}, len("【2†source】"), false},
-		{"[Source 3]", []int{3}, 10, false},
-		{"[^7]", []int{7}, 4, false},
-		{"[", nil, 0, true},
-		{"[1", nil, 0, true},
-		{"[1, ", nil, 0, true},
-		{"[4-", nil, 0, true},
-		{"[sou", nil, 0, true},
-		{"[2019]", nil, 0, false},
-		{"[link](x)", nil, 0, false},
-		{"[ ]", nil, 0, false},
-		{"[]", nil, 0, false},
-		{"[1a]", nil, 0, false},
-		{"[9-1]", nil, 0, false},
-		{"[" + strings.Repeat("1,", 40), nil, 0, false},
-	} {
-		m := readMarker(tt.text)
-		if !slices.Equal(m.numbers, tt.numbers) || m.size != tt.size || m.partial != tt.partial {
-			t.Errorf("readMarker(%q) = %+v, want %v %d %v", tt.text, m, tt.numbers, tt.size, tt.partial)
-		}
-	}
-}
 
 // noPages is a library of documents without pages, whose passages are all there is to know.
 type noPages struct{ textLibrary }

@@ -208,12 +208,14 @@ func (m *modelCaller) readParts(
 				}
 			}
 			said, over, repeated := string(p), false, false
+			write := m.log.writer.WriteWords // the rules' footnotes are all llm.Quoted
 			if !m.isRuleBased() {
 				said, over, repeated = watch.takePiece(said)
+				write = m.log.writer.Write
 			}
 			text.WriteString(said)
 			if !r.chooses && said != "" {
-				if err := m.log.writer.Write(ctx, said); err != nil {
+				if err := write(ctx, said); err != nil {
 					return nil, err
 				}
 			}

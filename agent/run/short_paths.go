@@ -126,10 +126,12 @@ func (s *toolSelector) quoteAgain(ctx context.Context) (ok bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("fetch passages of the last answer: %w", err)
 	}
-	var lines []string
+	var again []chat.Citation
+	numbers := map[string]int{}
 	for _, c := range s.conversation.citations {
 		i := slices.IndexFunc(passages, func(p corpus.Passage) bool { return p.ID == c.ChunkID })
-		if i < 0 || c.Quote == "" || len(lines) == mostQuoted {
+		said := func(o chat.Citation) bool { return o.ChunkID == c.ChunkID && o.Quote == c.Quote }
+		if i < 0 || c.Quote == "" || len(again) == mostQuoted || slices.ContainsFunc(again, said) {
 			continue
 		}
 		doc, err := s.cfg.Library.Document(ctx, s.toolContext.ReadScope(), c.DocumentID)
@@ -139,15 +141,11 @@ func (s *toolSelector) quoteAgain(ctx context.Context) (ok bool, err error) {
 		if doc.ID == "" || !s.toolContext.InReach(doc) {
 			continue
 		}
-		n := firstRecalled + slices.Index(ids, c.ChunkID)
-		s.toolContext.Sources.AddEarlier(n, passages[i], doc)
-		if line := fmt.Sprintf("- %s [%d]", strings.Join(strings.Fields(c.Quote), " "), n); !slices.Contains(
-			lines, line,
-		) {
-			lines = append(lines, line)
-		}
+		numbers[c.ChunkID] = firstRecalled + slices.Index(ids, c.ChunkID)
+		s.toolContext.Sources.AddEarlier(numbers[c.ChunkID], passages[i], doc)
+		again = append(again, c)
 	}
-	if len(lines) == 0 {
+	if len(again) == 0 {
 		return false, nil
 	}
 	step := s.log.newStep(
@@ -164,5 +162,17 @@ func (s *toolSelector) quoteAgain(ctx context.Context) (ok bool, err error) {
 	if err := s.log.emitEvents(ctx, step); err != nil {
 		return false, err
 	}
-	return true, s.log.writer.Write(ctx, onlyQuotes+"\n\n"+strings.Join(lines, "\n"))
+	if err := s.log.writer.WriteWords(ctx, onlyQuotes); err != nil {
+		return false, err
+	}
+	for _, c := range again {
+		shown := "\n\n" + text.QuoteMarkdown(strings.Split(c.Quote, "\n")) + " "
+		if err := s.log.writer.WriteWords(ctx, shown); err != nil {
+			return false, err
+		}
+		if err := s.log.writer.Quote(ctx, numbers[c.ChunkID], c.Quote, c.Matched); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"footnote/agent/ground"
 	"footnote/chat"
 )
 
@@ -99,7 +100,7 @@ func (t *eventPrinter) printEvent(event chat.Payload) {
 	case chat.Step:
 		t.printStep(e)
 	case chat.Answer:
-		fmt.Fprintf(t.answer, "\n%s\n", strings.TrimSpace(e.Markdown))
+		fmt.Fprintf(t.answer, "\n%s\n", strings.TrimSpace(ground.WithoutEscapes(e.Markdown)))
 		for _, c := range e.Citations {
 			fmt.Fprintf(
 				t.answer, "\n[%d] %s\n    “%s” (%s)\n", c.Number, citationPlace(c), oneLine(c.Quote),

@@ -36,7 +36,7 @@ func TestANumberedItemIsFoundAndQuotedByItsNumber(t *testing.T) {
 			s := serve(t, newDir(t))
 			s.add(f)
 			r := s.send("POST", "/agent/chat", `{"message":"What does rule 3 say?","citation_style":"numeric"}`)
-			const want = "> 3\\. No fire is lit in the yard. [1]"
+			const want = "> 3. No fire is lit in the yard. [1]"
 			got := loose[struct{ Response string }](t, r.body)
 			if r.status != http.StatusOK || !strings.Contains(got.Response, want) {
 				t.Errorf("%d %q; want %d and %q in it", r.status, got.Response, http.StatusOK, want)

@@ -2,6 +2,7 @@ package text
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -35,6 +36,32 @@ func EscapeMarkdown(s string) string {
 		escapeFrom(&b, s, 0)
 	}
 	return unlinkAddress(b.String())
+}
+
+// UnescapeMarkdown returns one block of Markdown without the backslashes that escape the sign behind them. Formulas have
+// backslashes of their own and stay, and so does what stands in the places that are passed over: code spans, in order.
+func UnescapeMarkdown(s string, passed [][2]int) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	kept := slices.Clone(passed)
+	for _, f := range Formulas(s, passed) {
+		kept = append(kept, [2]int{f.Start, f.End})
+	}
+	slices.SortFunc(kept, func(a, b [2]int) int { return a[0] - b[0] })
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if len(kept) > 0 && i == kept[0][0] {
+			b.WriteString(s[i:kept[0][1]])
+			i, kept = kept[0][1]-1, kept[1:]
+			continue
+		}
+		if s[i] == '\\' && i+1 < len(s) && isASCIISign(s[i+1]) {
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
 }
 
 func escapeFrom(b *strings.Builder, s string, from int) {

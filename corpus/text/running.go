@@ -19,9 +19,12 @@ var (
 )
 
 // IsRunning reports whether a bracket right behind a text stands in running text, so that "[2]" may be a footnote: not
-// in an address, in the target or the title of a link, or behind a name of program code. Code between backticks and in
-// blocks is not looked for.
+// in an address, in the target or the title of a link, behind a name of program code or a backslash that escapes it.
+// Code between backticks and in blocks is not looked for.
 func IsRunning(before string) bool {
+	if (len(before)-len(strings.TrimRight(before, `\`)))%2 == 1 {
+		return false
+	}
 	before = before[strings.LastIndexByte(before, '\n')+1:]
 	if from := len(before) - maxAddress; from > 0 {
 		for from < len(before) && !utf8.RuneStart(before[from]) {

@@ -14,6 +14,7 @@ func TestABracketInAnAddressIsNoRunningText(t *testing.T) {
 		"<urn:isbn:1":    false,
 		"[the survey](a": false, "[the survey](/a(1)": false, "[the survey](<a b": false,
 		`[the survey](a "title`: false, "![roof](x": false,
+		`It says \`: false, `C:\\`: true,
 		"set a": false, "x=a": false, "max_size": false,
 	} {
 		if got := IsRunning(before); got != want {

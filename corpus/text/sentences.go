@@ -14,7 +14,8 @@ const longest = 2000
 // Sentences returns the rune ranges of the sentences of s, in order, without the white space around them. Blank lines
 // end a sentence; a single line break does where the lines look like rows, items or headings, and does not where they
 // look like one wrapped paragraph. Abbreviations (Dr., e.g.), initials and the numbers of numbered items do not end
-// one, nor does anything in a formula.
+// one, nor does anything in a formula. A number that stands alone before what it numbers is part of it, also where
+// blank lines are between them.
 func Sentences(s string) [][2]int {
 	s = MaskFormulas(s)
 	var out [][2]int
@@ -35,7 +36,7 @@ func Sentences(s string) [][2]int {
 	start := 0 // of the sentence that grows
 	for pieces.Next() {
 		end := pieces.End()
-		if end < len(s) && end-start < longest && isUnfinished(s[start:end], s[end:]) {
+		if end < len(s) && end-start < longest && (isUnfinished(s[start:end], s[end:]) || isMark(s[start:end])) {
 			continue
 		}
 		emit(start, end)
@@ -84,7 +85,8 @@ func isWrapped(line, rest string) bool {
 	}
 	first, _ := utf8.DecodeRuneInString(next)
 	if unicode.IsLower(first) {
-		return true
+		alone, _, _ := strings.Cut(next, "\n")
+		return !isMark(alone)
 	}
 	return len(trimmed) >= 40 && !unicode.IsNumber(first)
 }
@@ -148,6 +150,16 @@ func firstWord(s string) string {
 		return s[:i]
 	}
 	return s
+}
+
+// isMark reports whether a piece is nothing but the number of an item: "1.", "2)", "(3)", "iv.".
+func isMark(piece string) bool {
+	number := strings.TrimSpace(piece)
+	if len(number) < 2 || !strings.HasSuffix(number, ".") && !strings.HasSuffix(number, ")") {
+		return false
+	}
+	number = strings.TrimPrefix(number[:len(number)-1], "(")
+	return number != "" && len(number) <= 4 && isNumbering(number)
 }
 
 // isNumbering reports whether w counts an item: 12, 3.1, a, iv.

@@ -21,6 +21,8 @@ func TestSentences(t *testing.T) {
 		{"a figure's number", "See Fig. 3 for it. The answer is no. Go on.",
 			[]string{"See Fig. 3 for it.", "The answer is no.", "Go on."}},
 		{"a numbered item", "1. Open the door.\n2. Close it.", []string{"1. Open the door.", "2. Close it."}},
+		{"numbers in lines of their own", "1.\nOpen the door.\n\n2)\n\nClose it.\n(c)\nLock it.\niv.\nGo. 5.",
+			[]string{"1. Open the door.", "2)  Close it.", "(c) Lock it.", "iv. Go.", "5."}},
 		{"decimals", "It is 3.5 m. Good.", []string{"It is 3.5 m.", "Good."}},
 		{"a German date", "Am 3. Mai begann es. Es endete nie.", []string{"Am 3. Mai begann es.", "Es endete nie."}},
 		{"a wrapped line goes on", "The roof is\nsound. It lasts.", []string{"The roof is sound.", "It lasts."}},

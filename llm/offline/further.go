@@ -63,7 +63,7 @@ func goOn(t turn) move {
 // any is false when the answers took none.
 func (p pile) unsaid(said string) (left []unit, any bool) {
 	said = plain(said)
-	was := func(u unit) bool { return strings.Contains(said, plain(escape(u.text))) }
+	was := func(u unit) bool { return strings.Contains(said, plain(u.text)) }
 	from, documents := map[int]bool{}, map[string]bool{}
 	for _, u := range p.units {
 		if u.quotable() && was(u) {
@@ -94,19 +94,21 @@ func (p pile) best() (units []unit) {
 	return units
 }
 
-// plain is a text without footnotes, marks of quotes and emphasis, its white space collapsed.
+// plain is a text without footnotes, white space and the signs that set it as a quotation, a table or an escape.
 func plain(s string) string {
-	s = marker().ReplaceAllString(strings.NewReplacer("  \n> ", " ").Replace(s), "")
-	return strings.Join(strings.Fields(s), " ")
+	return strings.Join(strings.Fields(setting.Replace(marker().ReplaceAllString(s, ""))), "")
 }
 
-var marker = lazily(`\s*\[(?:Source )?\d+\]`)
+var (
+	setting = strings.NewReplacer(`\`, "", "|", "", ">", "")
+	marker  = lazily(`\s*\[(?:Source )?\d+\]`)
+)
 
 // join writes units of passages one after another, each with its footnote.
 func (p pile) join(units []unit) string {
 	var said []string
 	for _, u := range units {
-		said = append(said, "> "+escape(u.text)+cited(u.text, p.sources[u.source].N, nil))
+		said = append(said, sentence(u.text, p.sources[u.source].N))
 	}
 	return strings.Join(said, "\n\n")
 }

@@ -1,8 +1,6 @@
 package offline
 
 import (
-	"strings"
-
 	"footnote/corpus/text"
 	"footnote/llm"
 )
@@ -47,16 +45,25 @@ func retell(t turn) (string, bool) {
 			return "", false
 		}
 	}
-	var said []string
-	for _, u := range pileOf(t.shown()).units {
-		if len(said) < mostFurther && u.quotable() {
-			said = append(said, escape(u.text))
+	p := pileOf(t.shown())
+	var lines []string
+	said := 0
+	for i, u := range p.units {
+		if said == mostFurther || !u.quotable() {
+			continue
+		}
+		said++
+		switch {
+		case i > 0 && len(lines) > 0 && p.inOneLine(p.units[i-1], u):
+			lines[len(lines)-1] += string(p.runes[u.source][p.units[i-1].end:u.end])
+		default:
+			lines = append(lines, u.text)
 		}
 	}
-	if len(said) == 0 {
+	if len(lines) == 0 {
 		return "", false
 	}
-	return unable + "This is what it says: " + strings.Join(said, " "), true
+	return unable + "This is what it says:\n\n" + text.QuoteMarkdown(lines), true
 }
 
 // ownText answers a question that brings a text of its own to be worked on.

@@ -115,8 +115,7 @@ func expression(q string) string {
 
 var fillers = lazily(
 	`(?i)^(?:me |the |this |that |my |our |it\b|for me |document |file |report named |contents? of |all (?:the |my ` +
-		`)?)+|\b(?:for me|please|in (?:a few|three|two|five|\d+) ` +
-		`(?:words|sentences|lines|points)|document|zusammen)\b|[?.!"“”„]+$|^["“„]`,
+		`)?)+|\b(?:for me|please|document|zusammen|` + inPieces + `)\b|[?.!"“”„]+$|^["“„]`,
 )
 
 // documentNamed takes the words around a document's name away.

@@ -228,13 +228,18 @@ func (p pile) words(q quote) string { return string(p.runes[q.source][q.start:q.
 // lines are the ranges of a quote's units in it, in runes, joined where they stand in one line.
 func (p pile) lines(q quote) [][2]int {
 	var out [][2]int
-	for _, u := range p.units[q.first : q.last+1] {
-		start, end := u.start-q.start, u.end-q.start
-		if n := len(out); n > 0 && !strings.ContainsRune(string(p.runes[q.source][q.start+out[n-1][1]:u.start]), '\n') {
-			out[n-1][1] = end
+	for i := q.first; i <= q.last; i++ {
+		u := p.units[i]
+		if n := len(out); n > 0 && p.inOneLine(p.units[i-1], u) {
+			out[n-1][1] = u.end - q.start
 			continue
 		}
-		out = append(out, [2]int{start, end})
+		out = append(out, [2]int{u.start - q.start, u.end - q.start})
 	}
 	return out
+}
+
+// inOneLine reports whether no line ends between a unit and the next.
+func (p pile) inOneLine(before, u unit) bool {
+	return before.source == u.source && !slices.Contains(p.runes[u.source][before.end:u.start], '\n')
 }

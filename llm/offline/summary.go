@@ -2,7 +2,10 @@ package offline
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+
+	"footnote/corpus/text"
 )
 
 var (
@@ -31,7 +34,7 @@ func summary(t turn, name string) (next move, ok bool) {
 		}
 		return call(step{tool, map[string]any{"doc_id": name}}), true
 	}
-	said := summaryText(done)
+	said := summaryText(done, sentencesAsked(t.question))
 	return say(said), said != ""
 }
 
@@ -55,38 +58,33 @@ func summariseAll(t turn, tool string) (next move, ok bool) {
 	return call(steps...), true
 }
 
-// summaryText gives each document's key sentences, each with the number of the passage it stands in.
-func summaryText(done []result) string {
-	var parts []string
-	most := mostSaid
+// summaryText quotes each document's key sentences, most of them at most, and below their names where there are several
+// documents.
+func summaryText(done []result, most int) string {
+	var blocks []string
 	if len(done) > 1 {
-		most = 2
+		most = min(most, 2)
 	}
 	for _, r := range done {
-		var said []string
-		for _, key := range keySentences(r.out) {
-			if len(said) < most && !slices.Contains(said, key) {
-				said = append(said, key)
-			}
+		keys := keySentences(r.out)
+		if len(keys) == 0 || r.out.Error != nil {
+			continue
 		}
-		switch {
-		case len(said) == 0 || r.out.Error != nil:
-		case len(done) > 1:
-			parts = append(parts, "- "+strings.Join(said, " "))
-		default:
-			parts = append(parts, strings.Join(said, " "))
+		if len(done) > 1 {
+			blocks = append(blocks, escape(r.out.label())+":")
 		}
+		blocks = append(blocks, keys[:min(most, len(keys))]...)
 	}
-	return strings.Join(parts, "\n")
+	return strings.Join(blocks, "\n\n")
 }
 
-// keySentences returns cited sentences: the ones that the tool picked, else the first of each passage.
+// keySentences quotes sentences: those that the tool picked, else the first of each passage. Each is quoted once.
 func keySentences(out output) []string {
 	var said []string
 	for _, key := range out.KeySentences {
 		for _, p := range out.Passages {
 			if strings.Contains(p.Text, key) {
-				said = append(said, escape(key)+cited(key, p.N, nil))
+				said = text.AppendNew(said, sentence(key, p.N))
 				break
 			}
 		}
@@ -97,8 +95,33 @@ func keySentences(out output) []string {
 	for _, p := range out.Passages {
 		pile := pileOf([]source{{passage: p, document: out.document}})
 		if i := slices.IndexFunc(pile.units, unit.quotable); i >= 0 {
-			said = append(said, escape(pile.units[i].text)+cited(pile.units[i].text, p.N, nil))
+			said = text.AppendNew(said, sentence(pile.units[i].text, p.N))
 		}
 	}
 	return said
+}
+
+// inPieces is how a question says how long an answer is to be: “in three short sentences”.
+var inPieces = `in (?:about )?(a few|\d+|` + strings.Join(numerals, "|") +
+	`) (?:\p{L}+ )?(?:words?|sentences?|lines?|points?|bullets?|quotes?)`
+
+var (
+	numerals = strings.Fields("one two three four five six seven eight nine ten")
+	asked    = lazily(`(?i)\b` + inPieces + `\b`)
+)
+
+// sentencesAsked is how many sentences a question asks for, mostSaid at most.
+func sentencesAsked(question string) int {
+	m := asked().FindStringSubmatch(question)
+	if m == nil {
+		return mostSaid
+	}
+	n, err := strconv.Atoi(m[1])
+	if err != nil {
+		n = slices.Index(numerals, strings.ToLower(m[1])) + 1
+	}
+	if n < 1 || n > mostSaid {
+		return mostSaid
+	}
+	return n
 }

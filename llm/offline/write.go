@@ -55,16 +55,21 @@ func (p pile) blocks(quotes []quote, words []word) (out []string) {
 	return out
 }
 
-// block writes a quote with its footnote. Lines stay lines.
+// block writes a quote with its footnote. Lines stay lines, and items of a list items.
 func (p pile) block(q quote, words []word) string {
 	raw := p.runes[q.source][q.start:q.end]
 	var lines []string
 	for _, span := range p.lines(q) {
-		lines = append(lines, escape(string(raw[span[0]:span[1]])))
+		lines = append(lines, string(raw[span[0]:span[1]]))
 	}
 	src := p.sources[q.source]
 	matched := matchedWords(string(raw), words, text.Detect(src.Text))
-	return "> " + strings.Join(lines, "  \n> ") + cited(string(raw), src.N, matched)
+	return text.QuoteMarkdown(lines) + cited(string(raw), src.N, matched)
+}
+
+// sentence writes a sentence of a passage as a quote with its footnote.
+func sentence(said string, n int) string {
+	return text.QuoteMarkdown([]string{said}) + cited(said, n, nil)
 }
 
 // matchedWords returns the words of a text that are the question's, as they stand there, each once.

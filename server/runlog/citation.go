@@ -95,8 +95,8 @@ func PlaceName(title, section, joint string) string {
 	return title
 }
 
-// marker is a footnote in Markdown, or a piece of code, in which nothing is a footnote.
-var marker = regexp.MustCompile("(?s)```.*?(?:```|$)|`[^`\n]*`|\\[(\\d{1,4})\\]")
+// marker is a footnote in Markdown, or what is none: a piece of code, or a sign that is escaped.
+var marker = regexp.MustCompile("(?s)```.*?(?:```|$)|`[^`\n]*`|\\\\.|\\[(\\d{1,4})\\]")
 
 // Footnotes finds every [N] in Markdown, as byte ranges. Links and code have none.
 func Footnotes(markdown string) [][2]int {

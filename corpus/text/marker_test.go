@@ -1,0 +1,44 @@
+package text_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"footnote/corpus/text"
+)
+
+func TestReadMarker(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		given   string
+		numbers []int
+		size    int
+		partial bool
+	}{
+		{"[3]", []int{3}, 3, false},
+		{"[1, 2]x", []int{1, 2}, 6, false},
+		{"[4-6]", []int{4, 5, 6}, 5, false},
+		{"【2】", []int{2}, len("【2】"), false},
+		{"【2†source】", []int{2}, len("【2†source】"), false},
+		{"[Source 3]", []int{3}, 10, false},
+		{"[^7]", []int{7}, 4, false},
+		{"[", nil, 0, true},
+		{"[1", nil, 0, true},
+		{"[1, ", nil, 0, true},
+		{"[4-", nil, 0, true},
+		{"[sou", nil, 0, true},
+		{"[2019]", nil, 0, false},
+		{"[link](x)", nil, 0, false},
+		{"[ ]", nil, 0, false},
+		{"[]", nil, 0, false},
+		{"[1a]", nil, 0, false},
+		{"[9-1]", nil, 0, false},
+		{"[" + strings.Repeat("1,", 40), nil, 0, false},
+	} {
+		m := text.ReadMarker(tt.given)
+		if !slices.Equal(m.Numbers, tt.numbers) || m.Size != tt.size || m.Partial != tt.partial {
+			t.Errorf("ReadMarker(%q) = %+v, want %v %d %v", tt.given, m, tt.numbers, tt.size, tt.partial)
+		}
+	}
+}
