@@ -149,7 +149,7 @@ func clipped(text string, n int) string {
 func (v *Viewer) counts() string {
 	var parts []string
 	if v.Document.Pages > 0 {
-		parts = append(parts, english.Count(v.Document.Pages, "page"))
+		parts = append(parts, pagesWord(v.Document))
 	}
 	if v.Cited != nil && len(v.Cited.Here) > 0 {
 		parts = append(parts, english.Digits(len(v.Cited.Here))+" cited")
@@ -218,7 +218,7 @@ func (v *Viewer) groups() []group {
 			out = append(out, group{blocks: []numberedBlock{nb}})
 			continue
 		}
-		if n := len(out); n > 0 && out[n-1].list && (b.Level > 1 || out[n-1].ordered == (b.Ordinal > 0)) {
+		if n := len(out); n > 0 && out[n-1].list && out[n-1].blocks[0].Page == b.Page && (b.Level > 1 || out[n-1].ordered == (b.Ordinal > 0)) {
 			out[n-1].blocks = append(out[n-1].blocks, nb)
 			continue
 		}

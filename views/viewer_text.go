@@ -11,6 +11,7 @@ import (
 	"github.com/a-h/templ"
 
 	"footnote/corpus"
+	"footnote/english"
 )
 
 // tone is how a piece of text is marked.
@@ -179,7 +180,11 @@ func (v *Viewer) gap(from, to int) templ.Component {
 // code draws a block whose white space counts.
 func (v *Viewer) code(b numberedBlock) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
-		if _, err := io.WriteString(w, `<pre class="doc-code" tabindex="0"><code>`); err != nil {
+		lines := ""
+		if b.Line > 0 {
+			lines = `<p class="line-no num">` + txtLine + " " + english.Digits(b.Line) + `</p>`
+		}
+		if _, err := io.WriteString(w, lines+`<pre class="doc-code" tabindex="0"><code>`); err != nil {
 			return err
 		}
 		if err := templ.Join(v.inline(nil, b.Start, b.End), v.gap(b.End, b.next)).Render(ctx, w); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/extract"
 	"footnote/english"
 
 	"github.com/dustin/go-humanize"
@@ -17,7 +18,7 @@ const defaultNamespace = chat.DefaultNamespace
 func documentFacts(d corpus.Document) []string {
 	var facts []string
 	if d.Pages > 0 {
-		facts = append(facts, english.Count(d.Pages, "page"))
+		facts = append(facts, pagesWord(d))
 	}
 	facts = append(facts, humanize.Bytes(uint64(d.Bytes)), "added "+d.CreatedAt.Format("2 January 2006"))
 	for _, key := range []string{"author", "date"} {
@@ -26,6 +27,14 @@ func documentFacts(d corpus.Document) []string {
 		}
 	}
 	return append(facts, d.Path)
+}
+
+// pagesWord counts the pages of a document: "12 pages", "7 slides".
+func pagesWord(d corpus.Document) string {
+	if extract.Formats.PageWord(d.MIME, d.Filename) == "slide" {
+		return english.Count(d.Pages, "slide")
+	}
+	return english.Count(d.Pages, "page")
 }
 
 // trueWord is a boolean attribute of ARIA.
