@@ -161,7 +161,7 @@ type Grid struct {
 
 // Mark is inline formatting over [Start, End), rune offsets in the document's text.
 type Mark struct {
-	Kind  string `json:"kind"` // strong, em, code, link
+	Kind  string `json:"kind"` // strong, em, code, link, math: TeX with its delimiters
 	Start int    `json:"start"`
 	End   int    `json:"end"`
 	URL   string `json:"url,omitempty"` // of a link: http, https or mailto only

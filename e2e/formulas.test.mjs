@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { audit, fits, inTab, launch, shot } from './browser.mjs'
-import { footnote, until } from './footnote.mjs'
+import { add, footnote, until } from './footnote.mjs'
 import { parrot } from './parrot.mjs'
 
 const answer = String.raw`## The optimum $p^*$
@@ -107,4 +107,72 @@ describe('formulas', () => {
     const turn = await answered(page)
     assert.equal(await turn.locator('math').count(), 8)
   }, { javaScriptEnabled: false }))
+})
+
+const paper = String.raw`# Prices
+
+The optimal price is \( p^* = \frac{a}{b} \), the ratio of the two costs. It falls when demand rises.
+
+## Demand
+
+The demand of a market is given by the following sum, which falls with the price:
+
+\[
+D(p) = \sum_{i=1}^{n} \frac{w_i}{p}
+- c
+\]
+
+A basket costs $5 and a box costs $10, see \[1\].
+
+| Symbol | Meaning |
+|---|---|
+| $w_i$ | the wealth of buyer $i$ |
+`
+
+describe('formulas of documents, offline', () => {
+  let browser, server, documents
+  before(async () => {
+    browser = await launch()
+    server = await footnote({ FOOTNOTE_MODEL: 'offline' })
+    documents = await add(server, { 'prices.md': paper })
+  }, { timeout: 60_000 })
+  after(async () => {
+    await browser?.close()
+    await server?.stop()
+  })
+  const tab = (body, options) => () => inTab(browser, { baseURL: server.url, ...options }, body)
+
+  it('are drawn in the document', tab(async page => {
+    await page.goto(`/d/${documents['prices.md']}`)
+    const document = page.locator('.document')
+    await document.locator('mfrac').first().waitFor()
+    const sum = await document.locator('.math-line munderover').evaluate(node => [...node.children].map(child => child.getBoundingClientRect().top))
+    assert.ok(sum[2] < sum[0] && sum[0] < sum[1], `limits stand above and below their sum: ${sum}`)
+    assert.equal(await document.locator('math').count(), 4)
+    assert.match(await document.innerText(), /A basket costs \$5 and a box costs \$10, see \[1\]\./)
+    await audit(page, 'formula-document')
+    await shot(page, 'formula-document')
+    await page.setViewportSize({ width: 390, height: 844 })
+    await fits(page)
+    await audit(page, 'formula-document')
+  }))
+
+  it('are drawn in quotes, which are found again at their formulas', tab(async page => {
+    const asked = await (await fetch(`${server.url}/chat`, {
+      method: 'POST', headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
+      body: JSON.stringify({ message: 'What is the optimal price?' }),
+    })).json()
+    const run = await until(async () => { const run = await server.json(`/agent/runs/${asked.run_id}`); return run.status !== 'running' && run }, 'the run is over')
+    assert.deepEqual(run.unsupported ?? [], [])
+    await page.goto(`/c/${asked.session_id}`)
+    const quote = page.getByTestId('turn').last().locator('blockquote').first()
+    await quote.locator('mfrac').waitFor()
+    assert.equal(await page.locator('.answer .flag').count(), 0)
+    await page.locator('.source-quote mfrac').first().waitFor()
+    await shot(page, 'formula-quote')
+    await quote.locator('a.cite').first().click()
+    const mark = page.locator('#panel mark.quote').first()
+    await mark.locator('mfrac').waitFor()
+    await shot(page, 'formula-source')
+  }))
 })

@@ -7,12 +7,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/a-h/templ"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
 	"footnote/corpus/formula"
+	words "footnote/corpus/text"
 	"footnote/views/mathml"
 )
 
@@ -112,4 +114,26 @@ func putFormulas(s string, drawn []string) string {
 		}
 		return drawn[n]
 	})
+}
+
+// documentFormula draws the formula that a document's text holds with its delimiters.
+func documentFormula(source string) string {
+	f, ok, _ := words.ReadFormula(source, 0)
+	if !ok || f.End != len(source) {
+		return html.EscapeString(source)
+	}
+	drawn, _ := drawFormula(source, f.TeX, f.Display)
+	return drawn
+}
+
+// quotedWords draws the words of a quote, and its formulas within the line.
+func quotedWords(quote string) templ.Component {
+	var b strings.Builder
+	done := 0
+	for _, f := range words.Formulas(quote, nil) {
+		drawn, _ := drawFormula(quote[f.Start:f.End], f.TeX, false)
+		b.WriteString(html.EscapeString(quote[done:f.Start]) + drawn)
+		done = f.End
+	}
+	return templ.Raw(b.String() + html.EscapeString(quote[done:]))
 }

@@ -7,6 +7,35 @@ import (
 	"footnote/corpus"
 )
 
+// A formula is drawn as a whole, and marked as a whole where a quote begins or ends in it.
+func TestFormulasOfDocuments(t *testing.T) {
+	text := []rune(`If \(\frac{a}{b}\) is 1, $x$ <b> $5`)
+	marks := []corpus.Mark{{Kind: "math", Start: 3, End: 18}, {Kind: "math", Start: 25, End: 28},
+		{Kind: "strong", Start: 25, End: 28}, {Kind: "math", Start: 33, End: 35}}
+	const drawn = `<math><semantics><mrow><mfrac><mi>a</mi><mi>b</mi></mfrac></mrow>` +
+		`<annotation encoding="application/x-tex">\frac{a}{b}</annotation></semantics></math>`
+	const x = `<strong><math><semantics><mrow><mi>x</mi></mrow><annotation encoding="application/x-tex">x</annotation>` +
+		`</semantics></math></strong>`
+	for _, tt := range []struct {
+		quote Span
+		want  string
+	}{
+		{Span{}, "If " + drawn + " is 1, " + x + " &lt;b&gt; $5"},
+		{Span{0, 18}, `<mark class="quote" id="cited">If ` + drawn + "</mark> is 1, " + x + " &lt;b&gt; $5"},
+		{Span{7, 22}, `If <mark class="quote" id="cited">` + drawn + " is </mark>1, " + x + " &lt;b&gt; $5"},
+		{Span{5, 6}, `If <mark class="quote" id="cited">` + drawn + "</mark> is 1, " + x + " &lt;b&gt; $5"},
+	} {
+		v := &Viewer{Text: text, Quote: tt.quote}
+		var b strings.Builder
+		if err := v.inline(marks, 0, len(text)).Render(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+		if b.String() != tt.want {
+			t.Errorf("with the quote %v\n%s\nwant\n%s", tt.quote, b.String(), tt.want)
+		}
+	}
+}
+
 func TestInlineText(t *testing.T) {
 	text := "Bold link tail <b>"
 	strong := corpus.Mark{Kind: "strong", Start: 0, End: 9}

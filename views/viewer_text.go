@@ -12,6 +12,7 @@ import (
 
 	"footnote/corpus"
 	"footnote/english"
+	"footnote/views/mathml"
 )
 
 // tone is how a piece of text is marked.
@@ -23,24 +24,39 @@ const (
 	toneQuote
 )
 
-// toneAt is how a place of the text is marked: the quote goes before its passage.
-func (v *Viewer) toneAt(at int) tone {
+// toneOf is how a piece of the text is marked: the quote goes before its passage. A formula is marked as a whole.
+func (v *Viewer) toneOf(start, end int) tone {
+	overlaps := func(s Span) bool { return !s.isEmpty() && s.Start < end && start < s.End }
 	switch {
-	case v.Quote.holdsPlace(at):
+	case overlaps(v.Quote):
 		return toneQuote
-	case v.Passage.holdsPlace(at):
+	case overlaps(v.Passage):
 		return tonePassage
 	default:
 		return toneNone
 	}
 }
 
+// markFormula is the kind of a mark over a formula with its delimiters.
+const markFormula = "math"
+
+// isWithin reports whether a place stands between the ends of a mark.
+func isWithin(marks []corpus.Mark, at int) bool {
+	return slices.ContainsFunc(marks, func(m corpus.Mark) bool { return m.Start < at && at < m.End })
+}
+
 // inline draws [start, end) of the text: what is marked outside, the document's own formatting inside, so that the
-// marked elements hold exactly the marked words.
+// marked elements hold exactly the marked words. A formula is drawn, and marked, as a whole.
 func (v *Viewer) inline(marks []corpus.Mark, start, end int) templ.Component {
+	var formulas []corpus.Mark
+	for _, m := range marks {
+		if m.Kind == markFormula {
+			formulas = append(formulas, m)
+		}
+	}
 	cuts := []int{start, end}
 	cut := func(at int) {
-		if at > start && at < end {
+		if at > start && at < end && !isWithin(formulas, at) {
 			cuts = append(cuts, at)
 		}
 	}
@@ -57,9 +73,9 @@ func (v *Viewer) inline(marks []corpus.Mark, start, end int) templ.Component {
 	var b strings.Builder
 	open := toneNone
 	for i := 0; i+1 < len(cuts); i++ {
-		if now := v.toneAt(cuts[i]); now != open {
+		if now := v.toneOf(cuts[i], cuts[i+1]); now != open {
 			closeTone(&b, open)
-			v.openTone(&b, now, cuts[i])
+			v.openTone(&b, now, cuts[i], cuts[i+1])
 			open = now
 		}
 		writeFormatted(&b, marks, cuts[i], v.textRange(cuts[i], cuts[i+1]))
@@ -69,7 +85,7 @@ func (v *Viewer) inline(marks []corpus.Mark, start, end int) templ.Component {
 }
 
 // openTone opens the mark of a tone; the first one of the document is the place that a link leads to.
-func (v *Viewer) openTone(b *strings.Builder, t tone, at int) {
+func (v *Viewer) openTone(b *strings.Builder, t tone, start, end int) {
 	if t == toneNone {
 		return
 	}
@@ -80,7 +96,7 @@ func (v *Viewer) openTone(b *strings.Builder, t tone, at int) {
 		b.WriteString("passage")
 	}
 	b.WriteString(`"`)
-	if v.anchorAt() == at {
+	if at := v.anchorAt(); start <= at && at < end {
 		b.WriteString(` id="cited"`)
 	}
 	b.WriteString(`>`)
@@ -108,7 +124,7 @@ func (v *Viewer) anchorAt() int {
 // writeFormatted writes a text that begins at a place inside the elements of the marks that cover the place.
 func writeFormatted(b *strings.Builder, marks []corpus.Mark, at int, text string) {
 	var closing []string
-	linked := false
+	linked, isFormula := false, false
 	opened := map[string]bool{} // bold text inside bold text is one element
 	for _, m := range marks {
 		if at < m.Start || at >= m.End {
@@ -122,6 +138,8 @@ func writeFormatted(b *strings.Builder, marks []corpus.Mark, at int, text string
 			opened[m.Kind] = true
 			b.WriteString("<" + m.Kind + ">")
 			closing = append(closing, "</"+m.Kind+">")
+		case markFormula:
+			isFormula = true
 		case "link":
 			if linked || !safeLink(m.URL) {
 				continue
@@ -133,7 +151,11 @@ func writeFormatted(b *strings.Builder, marks []corpus.Mark, at int, text string
 			closing = append(closing, "</a>")
 		}
 	}
-	b.WriteString(html.EscapeString(text))
+	if isFormula {
+		b.WriteString(documentFormula(text))
+	} else {
+		b.WriteString(html.EscapeString(text))
+	}
 	for _, end := range slices.Backward(closing) {
 		b.WriteString(end)
 	}
@@ -251,9 +273,14 @@ func BlockNodes(b corpus.Block) int {
 func tooLarge(b corpus.Block) bool { return formattedNodes(b) > MaxBlockNodes }
 
 // formattedNodes counts the nodes of a block with its form. A cell is an element and its text. A mark cuts the text
-// in up to two more pieces, each of them an element and its text.
+// in up to two more pieces, each of them an element and its text. A formula has about two nodes for a character.
 func formattedNodes(b corpus.Block) int {
 	n := 2 + 4*len(b.Marks)
+	for _, m := range b.Marks {
+		if m.Kind == markFormula {
+			n += min(2*(m.End-m.Start), mathml.MaxNodes)
+		}
+	}
 	for _, row := range b.Cells {
 		n += 1 + 2*len(row)
 	}

@@ -53,9 +53,9 @@ var turnsOn = regexp.MustCompile(
 // list, a question, a greeting, or a word on what was searched and not found. It errs towards true: a sentence that is
 // wrongly asked for a source costs less than a claim that nobody checks.
 func IsFactualClaim(sentence string) bool {
-	s := strings.TrimRightFunc(
-		text.WithoutFormulas(sentence), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("*_`\"'”’»)", r) },
-	)
+	s := strings.TrimRightFunc(text.WithoutFormulas(sentence), func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune("*_`\"'”’»)", r)
+	})
 	if !strings.ContainsFunc(s, isWordRune) || strings.HasSuffix(s, ":") || strings.HasSuffix(s, "?") ||
 		strings.HasSuffix(s, "：") || strings.HasSuffix(s, "？") {
 		return false

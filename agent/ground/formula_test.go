@@ -44,10 +44,10 @@ func TestAFormulaGetsNoFootnoteOfItsOwn(t *testing.T) {
 	s.Number(corpus.Passage{ID: "p", DocumentID: "d", Text: optimum}, corpus.Document{ID: "d", Title: "Handbook"})
 	e := NewEvidence(s, NewCiter(s, NewTexts(noPages{}, chat.Scope{}), "r"), chat.RunRequest{})
 	for in, want := range map[string]string{
-		"The optimal price is the ratio of the two costs.\n\n\\[ p^* = \\frac{a}{b} \\]": "The optimal price is the ratio of " +
-			"the two costs [1].\n\n\\[ p^* = \\frac{a}{b} \\]",
-		`The optimal price \(p = 1. 5\) is the ratio of the two costs. $x$`: `The optimal price \(p = 1. 5\) is the ratio of ` +
-			`the two costs [1]. $x$`,
+		"The optimal price is the ratio of the two costs.\n\n\\[ p^* = \\frac{a}{b} \\]": "The optimal price is " +
+			"the ratio of the two costs [1].\n\n\\[ p^* = \\frac{a}{b} \\]",
+		`The optimal price \(p = 1. 5\) is the ratio of the two costs. $x$`: `The optimal price \(p = 1. 5\) is ` +
+			`the ratio of the two costs [1]. $x$`,
 	} {
 		if got, _, _ := e.WithPlacedFootnotes(in); got != want {
 			t.Errorf("%q became %q, want %q", in, got, want)

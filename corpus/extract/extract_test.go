@@ -119,6 +119,14 @@ func TestMarkdown(t *testing.T) {
 				"paragraph: Kept bold {strong bold}", "paragraph: a b d\ne"}},
 		{"raised digits are no part of a number", "In 1921<sup>1</sup> it was 4 m<sup>2</sup>, the 2<sup>nd</sup>.",
 			[]string{"paragraph: In 1921¹ it was 4 m², the 2nd."}},
+		{"formulas keep their TeX", "The price \\( p^* = \\frac{a_1}{b_2} \\) is *it*, $x_1 < y_2$ or $5 and $10.\n\n" +
+			"\\[\nx\n= *y*\n- z\n\\]\n\n- $a_1$\n\n| $b$ |\n|---|\n| $$c$$ |\n\n`$d$` and \\[1\\]", []string{
+			`paragraph: The price \( p^* = \frac{a_1}{b_2} \) is it, $x_1 < y_2$ or $5 and $10. ` +
+				`{math \( p^* = \frac{a_1}{b_2} \)} {em it} {math $x_1 < y_2$}`,
+			`paragraph: \[ x = *y* - z \] {math \[ x = *y* - z \]}`, "list1: $a_1$ {math $a_1$}",
+			"table: $b$\n$$c$$ {math $b$} {math $$c$$} [$b$] [$$c$$]", "paragraph: $d$ and [1] {code $d$}"}},
+		{"formulas in quotations are whole", "> Thus\n> \\[\n> x\n> + y\n> \\]\n> holds.", []string{"paragraph quote: Thus",
+			`paragraph quote: \[ x + y \] {math \[ x + y \]}`, "paragraph quote: holds."}},
 		{"task lists show their state", "- [x] done\n- [ ] open", []string{"list1: [x] done", "list1: [ ] open"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -283,6 +291,9 @@ func TestHugeNestingIsReadAsText(t *testing.T) {
 		{"lists", "a.md", strings.Repeat("- ", 50_000) + "deep"},
 		{"numbered lists", "a.md", strings.Repeat("1. ", 50_000) + "deep"},
 		{"brackets", "a.md", strings.Repeat("[", 100_000) + " deep"},
+		{"dollars", "a.md", strings.Repeat("$a ", 300_000) + " deep"},
+		{"open formulas", "a.md", strings.Repeat(`\(a `, 200_000) + " deep"},
+		{"open lines", "a.md", strings.Repeat("\\[\n$$\n", 100_000) + " deep"},
 		{"emphasis", "a.md", strings.Repeat("*a ", 50_000) + " deep"},
 		{"links", "a.md", strings.Repeat("![](", 50_000) + " deep"},
 		{"angle brackets", "a.md", strings.Repeat("<a ", 50_000) + " deep"},
@@ -305,6 +316,7 @@ func FuzzExtract(f *testing.F) {
 		"# a\n\n- b\n  - c\n\n> d\n\n|e|f|\n|-|-|\n|g|h|", "<table><tr><td>a<td>b</table><pre> c\n\n</pre><ul><li>d",
 		"---\na: b\n---\nc[^1]\n\n[^1]: d",
 		"a\r\nb\r\rc\x00", "\xff\xfea\x00", "a<br><br>b", "| | |\n|-|-|\n| | |", "`a` **b** [c](http://d)",
+		"\\(a_b\\) $c$\n\n> \\[\n> d\n> \\]\n\n|$e$|\n|-|\n|$$f|g$$|",
 	} {
 		for kind := range 3 {
 			f.Add([]byte(seed), byte(kind))

@@ -16,15 +16,11 @@ import (
 
 	"footnote/corpus"
 	"footnote/corpus/extract/doctext"
+	"footnote/corpus/formula"
 	"footnote/corpus/text"
 )
 
-const (
-	maxMarkdown = 4 << 20 // bytes; longer files, which no person wrote, are read as plain text
-	maxNesting  = 100     // of blocks and of inline marks
-)
-
-// readMarkdown reads CommonMark with tables, task lists, footnotes, definition lists and YAML front matter.
+// readMarkdown reads CommonMark with tables, task lists, footnotes, definition lists, formulas and YAML front matter.
 func readMarkdown(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
 	front, body := frontMatter(src)
 	if len(body) > maxMarkdown || tooNested(body) {
@@ -45,27 +41,13 @@ func (m *markdownWalk) writeMarkdown(body string) {
 	m.src, m.lines = []byte(body), tableCells(body) > doctext.MaxCells
 	extensions := []goldmark.Extender{
 		extension.Linkify, extension.Strikethrough, extension.TaskList, extension.Footnote, extension.DefinitionList,
+		formula.Extension{},
 	}
 	if !m.lines {
 		extensions = append(extensions, extension.Table)
 	}
 	doc := goldmark.New(goldmark.WithExtensions(extensions...)).Parser().Parse(mdtext.NewReader(m.src))
 	m.walkBlocks(doc, place{})
-}
-
-// tableCells counts the cells of all tables as a parser would make them: each row has as many as the header.
-func tableCells(s string) int {
-	cells, columns := 0, 0 // columns of the table that the line may belong to
-	for line := range strings.Lines(s) {
-		switch line = strings.Trim(line, " \t\n>"); {
-		case line == "":
-			columns = 0
-		case strings.Contains(line, "-") && strings.Trim(line, "|-: \t") == "":
-			columns = max(columns, strings.Count(line, "|")+1)
-		}
-		cells += columns
-	}
-	return cells
 }
 
 // firstTitle is the text of the heading that a document begins with, or of its only heading of level 1.
@@ -85,39 +67,6 @@ func firstTitle(x corpus.Extracted) string {
 		return title
 	}
 	return ""
-}
-
-// tooNested reports whether a line opens more containers or spans than any person would: parsers take quadratic time
-// on it.
-func tooNested(s string) bool {
-	for line := range strings.Lines(s) {
-		if countContainers(line) > maxNesting {
-			return true
-		}
-		for _, mark := range []string{"[", "`", "*", "_", "<"} {
-			if strings.Count(line, mark) > 5000 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// countContainers counts the quotation and list marks that a line begins with.
-func countContainers(line string) int {
-	n := 0
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case c == ' ' || c == '\t' || c >= '0' && c <= '9':
-		case c == '>':
-			n++
-		case strings.IndexByte("-+*.)", c) >= 0 && i+1 < len(line) && (line[i+1] == ' ' || line[i+1] == '\t'):
-			n++
-		default:
-			return n
-		}
-	}
-	return n
 }
 
 // place is where a block stands: in how many lists and whether in a quotation.
@@ -170,6 +119,10 @@ func (m *markdownWalk) walkBlock(n ast.Node, at place) {
 		m.writeFootnote(n, at)
 	case *ast.ThematicBreak:
 	default:
+		if n.Kind() == formula.KindBlock {
+			m.writeParagraph(n, corpus.Block{Kind: corpus.BlockParagraph, Quote: at.quote})
+			return
+		}
 		m.walkBlocks(n, at)
 	}
 }
@@ -294,6 +247,10 @@ func (m *markdownWalk) writeSpan(n ast.Node, depth int) {
 				m.writeText(string(t.Segment.Value(m.src)))
 			}
 		}
+		end()
+	case *formula.Node: // as it is written, so that what is quoted from it is found again
+		end := m.w.Mark("math", "")
+		m.writeText(n.Source)
 		end()
 	case *ast.Emphasis:
 		kind := "em"

@@ -92,9 +92,10 @@ func FuzzFormulas(f *testing.F) {
 
 func TestSentencesKeepFormulasWhole(t *testing.T) {
 	for s, want := range map[string][]string{
-		`So $x! = 1. 5$ holds. $y$ is old. It ends.`:                {`So $x! = 1. 5$ holds.`, `$y$ is old.`, `It ends.`},
-		"The optimum is\n\\[ a. B \\]\nwhere \\(p = 1. Q\\) is it.": {"The optimum is\n\\[ a. B \\]\nwhere \\(p = 1. Q\\) is it."},
-		`It costs $5. It costs $6. Over.`:                           {`It costs $5.`, `It costs $6.`, `Over.`},
+		`So $x! = 1. 5$ holds. $y$ is old. It ends.`: {`So $x! = 1. 5$ holds.`, `$y$ is old.`, `It ends.`},
+		"The optimum is\n\\[ a. B \\]\nwhere \\(p = 1. Q\\) is it.": {
+			"The optimum is\n\\[ a. B \\]\nwhere \\(p = 1. Q\\) is it."},
+		`It costs $5. It costs $6. Over.`: {`It costs $5.`, `It costs $6.`, `Over.`},
 	} {
 		var got []string
 		runes := []rune(s)

@@ -1,0 +1,56 @@
+package extract
+
+import "strings"
+
+const (
+	maxMarkdown = 4 << 20 // bytes; longer files, which no person wrote, are read as plain text
+	maxNesting  = 100     // of blocks and of inline marks
+)
+
+// tableCells counts the cells of all tables as a parser would make them: each row has as many as the header.
+func tableCells(s string) int {
+	cells, columns := 0, 0 // columns of the table that the line may belong to
+	for line := range strings.Lines(s) {
+		switch line = strings.Trim(line, " \t\n>"); {
+		case line == "":
+			columns = 0
+		case strings.Contains(line, "-") && strings.Trim(line, "|-: \t") == "":
+			columns = max(columns, strings.Count(line, "|")+1)
+		}
+		cells += columns
+	}
+	return cells
+}
+
+// tooNested reports whether a line opens more containers or spans than any person would: parsers take quadratic time
+// on it.
+func tooNested(s string) bool {
+	for line := range strings.Lines(s) {
+		if countContainers(line) > maxNesting {
+			return true
+		}
+		for _, mark := range []string{"[", "`", "*", "_", "<"} {
+			if strings.Count(line, mark) > 5000 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// countContainers counts the quotation and list marks that a line begins with.
+func countContainers(line string) int {
+	n := 0
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == ' ' || c == '\t' || c >= '0' && c <= '9':
+		case c == '>':
+			n++
+		case strings.IndexByte("-+*.)", c) >= 0 && i+1 < len(line) && (line[i+1] == ' ' || line[i+1] == '\t'):
+			n++
+		default:
+			return n
+		}
+	}
+	return n
+}
