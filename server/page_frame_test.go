@@ -100,3 +100,20 @@ func TestTheStreamBringsWhatARunMayUse(t *testing.T) {
 		}
 	}
 }
+
+// The server may be a binary, a container or a build from its sources: how a model is connected is told in a form that
+// fits them all.
+func TestTheHintForAModelFitsWhateverRunsTheServer(t *testing.T) {
+	b := newBench(t, func(c *Config) { c.Offline = true })
+	b.stage.play = script()
+	run := b.begin("Is the roof sound?")
+	for _, path := range []string{"/", "/c/" + run.SessionID} {
+		got := b.send("GET", path, "", "Accept", "text/html").body
+		if path == "/" && !strings.Contains(got, "OPENAI_BASE_URL=") {
+			t.Errorf("%s does not say how a model is connected", path)
+		}
+		if strings.Contains(got, "make run") || strings.Contains(got, "bin/footnote") {
+			t.Errorf("%s names a command that only a build from the sources has", path)
+		}
+	}
+}

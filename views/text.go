@@ -74,10 +74,12 @@ const (
 	txtSamplesText    = "Footnote's own handbook, ready in a few seconds. Remove it whenever you like."
 	txtConnect        = "Connect a model"
 	txtConnectWritten = "Connect a model for written answers"
-	txtConnectText    = "For answers in a model's own words, set a key and start again. Any OpenAI-compatible server " +
-		"works, also one on your own machine."
+	txtConnectText    = "For answers in a model's own words, start the server again with settings such as these. Any " +
+		"OpenAI-compatible server works, also one on your own machine."
+	txtConnectMore = "In a container, localhost is the container: name the machine that the model runs on. The command " +
+		"doctor says which model servers it finds, and whether the settings work."
 	txtOfflineNow      = "Offline mode now"
-	txtTerminal        = "Terminal"
+	txtEnvironment     = "Environment"
 	txtCanAnswer       = "Questions your documents can answer"
 	txtCopy            = "Copy"
 	txtCopyOutput      = "Copy output"
@@ -177,8 +179,9 @@ const (
 	txtConnectOffHow = "Offline, answers are sentences taken word for word from what was read, each with its footnote."
 )
 
-// connectCommands shows how a model is set.
-const connectCommands = "OPENAI_API_KEY=… make run\nOPENAI_BASE_URL=http://localhost:11434/v1 OPENAI_MODEL=… make run"
+// connectSettings shows how a model is set, in a form that shells, containers and files of settings all take.
+const connectSettings = "OPENAI_API_KEY=…\n\n# or a server of your own, here Ollama\n" +
+	"OPENAI_BASE_URL=http://localhost:11434/v1\nOPENAI_MODEL=qwen3:8b"
 
 var statusWord = map[chat.Status]string{
 	chat.StatusPending: "Waiting", chat.StatusRunning: "Under way", chat.StatusComplete: "Done",

@@ -49,23 +49,26 @@ func parseArguments(parser *kong.Kong, args []string) (runner, error) {
 			return nil, err
 		}
 	}
-	if err := ctx.Reset(); err != nil {
-		return nil, err
+	_, bare := selectedCommand(ctx).(bareRunner) // which needs no settings, so that they may be wrong
+	apply := func() error { _, err := ctx.Apply(); return err }
+	for _, step := range []func() error{ctx.Reset, ctx.Resolve, apply, func() error { return validateFlags(ctx) }} {
+		if err := step(); err != nil && !bare {
+			return nil, err
+		}
 	}
-	if err := ctx.Resolve(); err != nil {
-		return nil, err
-	}
-	if _, err := ctx.Apply(); err != nil {
-		return nil, err
-	}
-	if err := validateFlags(ctx); err != nil {
-		return nil, err
-	}
-	command, ok := ctx.Selected().Target.Addr().Interface().(runner)
+	command, ok := selectedCommand(ctx).(runner)
 	if !ok {
 		return nil, fmt.Errorf("%s does nothing by itself", ctx.Command())
 	}
 	return command, nil
+}
+
+// selectedCommand is the command that the arguments name; nil if they name none.
+func selectedCommand(ctx *kong.Context) any {
+	if node := ctx.Selected(); node != nil {
+		return node.Target.Addr().Interface()
+	}
+	return nil
 }
 
 // validateFlags is kong.Context.Validate as far as our commands need it: required flags, groups of flags and validators

@@ -37,6 +37,8 @@ type commands struct {
 	Verify  verifyCommand  `cmd:"" help:"Check an exported answer again: hashes, places and words."`
 	Eval    evalCommand    `cmd:"" help:"Measure how well questions are answered."`
 	Key     keyCommand     `cmd:"" help:"Make, list and revoke the keys of users."`
+	Help    helpCommand    `cmd:"" help:"Show what there is, or what a command takes."`
+	Told    versionCommand `cmd:"" name:"version" help:"Print the version."`
 	Worker  workerCommand  `cmd:"" name:"extract-worker" hidden:"" help:"Read files apart from the server (started by it)."`
 }
 

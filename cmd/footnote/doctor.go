@@ -43,7 +43,13 @@ func (c doctorCommand) Run(p *program) error {
 	findings = append(findings, checkStorage(ctx, p.settings)...)
 	findings = append(findings, checkReader(ctx, p.settings))
 	findings = append(findings, vectorStore(ctx, p.settings)...)
-	findings = append(findings, checkModel(ctx, p.settings)...)
+	model := checkModel(ctx, p.settings)
+	findings = append(findings, model...)
+	if !p.settings.withModel() || model[0].err != nil {
+		look, cancel := context.WithTimeout(ctx, lookTime)
+		findings = append(findings, findLocalModels(look, p.settings, modelPorts)...)
+		cancel()
+	}
 	findings = append(findings, checkRerank(ctx, p.settings)...)
 	wrong := 0
 	for _, f := range findings {

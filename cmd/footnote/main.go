@@ -48,19 +48,19 @@ func runProgram(
 		fmt.Fprintln(stderr, "footnote:", err)
 		return 2
 	}
-	if err := useSettingsFile(parser, args, getenv); err != nil {
-		fmt.Fprintln(stderr, "footnote:", err)
-		return 2
-	}
+	settingsErr := useSettingsFile(parser, args, getenv)
 	command, err := parseArguments(parser, args)
 	if err == nil && command == nil { // --help or --version was printed
 		return 0
 	}
-	if err == nil {
+	if _, bare := command.(bareRunner); !bare && settingsErr != nil {
+		fmt.Fprintln(stderr, "footnote:", settingsErr)
+		return 2
+	} else if err == nil && !bare {
 		err = cli.checkSettings()
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, "footnote:", err)
+		fmt.Fprintln(stderr, "footnote:", withSuggestion(parser, args, err))
 		fmt.Fprintln(stderr, "Try 'footnote --help'.")
 		return 2
 	}

@@ -1,0 +1,96 @@
+package main_test
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestHelpAndVersionAreCommandsToo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "footnote.yaml"), []byte("x: ["), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, same := range [][2][]string{
+		{{"version"}, {"--version"}}, {{"help"}, {"--help"}}, {{"help", "ask"}, {"ask", "--help"}},
+		{{"help", "key", "new"}, {"key", "new", "--help"}}, {{"help", "export"}, {"export", "--help"}},
+	} {
+		want := command(t, "", nil, same[1]...)
+		for name, wrong := range map[string]struct {
+			dir string
+			env []string
+		}{
+			"settings that are fine": {}, "a settings file that can't be read": {dir: dir},
+			"settings that are wrong": {env: []string{"FOOTNOTE_MAX_RUNS=many", "FOOTNOTE_ADDR=x", "OPENAI_API_KEY=x"}},
+		} {
+			if got := command(t, wrong.dir, wrong.env, same[0]...); got != want || got.code != 0 || got.stdout == "" {
+				t.Errorf("with %s footnote %q is\n%+v, want as footnote %q\n%+v", name, same[0], got, same[1], want)
+			}
+		}
+	}
+	if got := command(t, dir, nil, "--version"); got.code != 0 || got.stdout == "" {
+		t.Errorf("--version with a settings file that can't be read: %+v, want it", got)
+	}
+	if got := command(t, dir, nil, "doctor"); got.code != 2 || !strings.Contains(got.stderr, "footnote.yaml is not YAML") {
+		t.Errorf("doctor with a settings file that can't be read: %+v, want code 2 and the file's name", got)
+	}
+}
+
+func TestAWordThatIsNoCommandSuggestsTheNearest(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"serv"}, `serv, did you mean "serve"?`},
+		{[]string{"sevre", "--addr=127.0.0.1:0"}, `sevre, did you mean "serve"?`},
+		{[]string{"--data", "x", "docter"}, `docter, did you mean "doctor"?`},
+		{[]string{"igest", "."}, `igest, did you mean "ingest"?`},
+		{[]string{"hlep"}, `hlep, did you mean "help"?`},
+		{[]string{"vesion"}, `vesion, did you mean "version"?`},
+		{[]string{"bakcup", "x.tar"}, `bakcup, did you mean "backup"?`},
+		{[]string{"key", "nwe"}, `nwe, did you mean "new"?`},
+		{[]string{"help", "serv"}, `serv, did you mean "serve"?`},
+		{[]string{"serve", "x"}, "unexpected argument x\n"},
+		{[]string{"xyzzy"}, "unexpected argument xyzzy\n"},
+	} {
+		got := command(t, "", nil, row.args...)
+		if got.code == 0 || !strings.Contains(got.stderr, row.says) || got.stdout != "" {
+			t.Errorf("footnote %q: %+v, want %s", row.args, got, row.says)
+		}
+	}
+}
+
+// One of the ports where model servers listen is taken for a moment.
+func TestDoctorFindsAModelServerOnThisMachine(t *testing.T) {
+	var at net.Listener
+	for _, port := range []int{1337, 1234, 11434, 8000, 8081} {
+		var err error
+		if at, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			break
+		}
+	}
+	if at == nil {
+		t.Fatal("all ports of model servers are taken on this machine")
+	}
+	models := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"object":"list","data":[{"id":"tiny-model","object":"model"}]}`)
+	})}
+	go func() { _ = models.Serve(at) }() // ends with Close
+	t.Cleanup(func() { _ = models.Close() })
+	connects := fmt.Sprintf("OPENAI_BASE_URL=http://localhost:%d/v1 OPENAI_MODEL=tiny-model connects it",
+		at.Addr().(*net.TCPAddr).Port)
+	for name, env := range map[string][]string{
+		"without a model": nil, "with one that can't be reached": {"OPENAI_BASE_URL=http://127.0.0.1:1/v1"},
+	} {
+		eventually(t, name+": "+connects, func() bool { // it looks for 300 ms, however busy the machine is
+			got := command(t, "", env, "doctor", "--data="+newDir(t))
+			return strings.Contains(got.stdout, connects) && strings.Contains(got.stdout, "✓ model server")
+		})
+	}
+}
