@@ -279,14 +279,3 @@ describe('the control that chooses files, without JavaScript', () => {
     }, { javaScriptEnabled: false }))
   }
 })
-
-describe('on a phone', () => {
-  const at = house({ empty: true })
-
-  it('files are added, not dropped', at.tab(async page => {
-    await page.goto('/')
-    await page.locator('.drop strong').getByText('Add files').waitFor()
-    assert.equal(await emptyState(page).isVisible(), false)
-    await audit(page, 'phone-empty')
-  }, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 }))
-})
