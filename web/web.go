@@ -97,7 +97,8 @@ func New(cfg Config) (*Web, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	api := api{key: string(cfg.APIKey), base: strings.TrimRight(cmp.Or(cfg.URL, bases[cfg.Provider]), "/"), client: &http.Client{
+	base := strings.TrimRight(cmp.Or(cfg.URL, bases[cfg.Provider]), "/")
+	api := api{key: string(cfg.APIKey), base: base, client: &http.Client{
 		Timeout: searchTime,
 		CheckRedirect: func(*http.Request, []*http.Request) error { // a key goes nowhere else
 			return http.ErrUseLastResponse

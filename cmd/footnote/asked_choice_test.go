@@ -14,15 +14,10 @@ import (
 // chatted is a question to /agent/chat with a part for the model: the answer, and the steps of its run.
 func (th *theatre) chatted(part scripted.Script, message string, body, config jsonFields) askedAnswer {
 	th.t.Helper()
-	all := jsonFields{"seed": th.gives(part)}
-	for name, value := range config {
-		all[name] = value
+	sent := jsonFields{
+		"message": message, "citation_style": "numeric", "config": jsonFields{"seed": th.gives(part)}.and(config),
 	}
-	sent := jsonFields{"message": message, "citation_style": "numeric", "config": all}
-	for name, value := range body {
-		sent[name] = value
-	}
-	got, _ := th.post("/agent/chat", http.StatusOK, sent)
+	got, _ := th.post("/agent/chat", http.StatusOK, sent.and(body))
 	for _, s := range th.trace(got.RunID).Steps {
 		got.Steps = append(got.Steps, askedStep{Step: s})
 	}

@@ -180,7 +180,8 @@ func TestADamagedSessionStore(t *testing.T) {
 					t.Errorf("its history: %d %s", history.status, history.body)
 				}
 			} else if history.status != http.StatusOK || page.status != http.StatusOK ||
-				!strings.Contains(history.body, row.listed) || !strings.Contains(page.body, `data-testid="turns-lost"`) {
+				!strings.Contains(history.body, row.listed) ||
+				!strings.Contains(page.body, `data-testid="turns-lost"`) {
 				t.Errorf("its history: %d %s; its page: %d", history.status, history.body, page.status)
 			}
 			if status, health := s.health(); status != http.StatusOK || health.Status != "ok" {

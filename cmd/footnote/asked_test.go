@@ -3,6 +3,7 @@ package main_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -101,6 +102,16 @@ func (th *theatre) told(seed int64) []scripted.Request {
 // jsonFields are those of a request's body.
 type jsonFields map[string]any
 
+// and are the fields with others, which come first.
+func (f jsonFields) and(others jsonFields) jsonFields {
+	all := maps.Clone(f)
+	maps.Copy(all, others)
+	return all
+}
+
+// plain is the config of a question without a plan and a judgement by a model.
+var plain = jsonFields{"enable_query_decomposition": false, "enable_self_evaluation": false}
+
 // askedAnswer is an answer of the agent, as far as these tests look at it: the fields of all its routes.
 type askedAnswer struct {
 	ID, Status, Question, Answer, Response string
@@ -155,15 +166,8 @@ func (th *theatre) post(path string, status int, body jsonFields) (askedAnswer, 
 func (th *theatre) query(part scripted.Script, question string, body, config jsonFields) (askedAnswer, int64) {
 	th.t.Helper()
 	seed := th.gives(part)
-	all := jsonFields{"enable_query_decomposition": false, "enable_self_evaluation": false, "seed": seed}
-	for name, value := range config {
-		all[name] = value
-	}
-	sent := jsonFields{"question": question, "config": all}
-	for name, value := range body {
-		sent[name] = value
-	}
-	got, _ := th.post("/agent/query", http.StatusOK, sent)
+	config = plain.and(jsonFields{"seed": seed}).and(config)
+	got, _ := th.post("/agent/query", http.StatusOK, jsonFields{"question": question, "config": config}.and(body))
 	return got, seed
 }
 

@@ -1,0 +1,259 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"footnote/chat"
+	"footnote/e2e/scripted"
+	"footnote/llm"
+)
+
+// S0 · the controller of the agent: its loop, its tools, plans, judgements, memory and bounds.
+func TestWhatTheControllerAsksFor(t *testing.T) {
+	t.Parallel()
+	th := openTheatre(t, append(website(t, "The moon is made of rock."), "FOOTNOTE_MEMORY_TURNS=3",
+		"FOOTNOTE_MEMORY_TOKENS=1000", "FOOTNOTE_MEMORY_PASSAGES=2")...)
+	const good = "The roof of Highlands is in good condition"
+
+	t.Run("S0.1 each step has its thought, action, observation and time", func(t *testing.T) {
+		th := th.in(t)
+		got, _ := th.query(func(r scripted.Request) scripted.Reply {
+			if r.Turn() == 0 {
+				look := calling("retrieve", `{"query":"roof"}`)
+				look.Text = "I look for the roof."
+				return look
+			}
+			return saying(good + " " + found(r, good) + ".")
+		}, "Why is the roof good?", nil, nil)
+		for i, s := range got.Steps {
+			if s.StepNumber != i+1 || s.Action.Tool != s.Step.Step || s.Observation.LatencyMS == nil ||
+				*s.Observation.LatencyMS != s.DurationMS || !s.Observation.Success || s.Timestamp == 0 {
+				t.Errorf("step %d is %+v", i+1, s)
+			}
+		}
+		call := got.stepsNamed("retrieve")
+		if len(call) != 1 || call[0].Thought != "I look for the roof." || call[0].Action.Thought != call[0].Thought ||
+			call[0].ToolName != "retrieve" || string(call[0].Action.ToolInput) != `{"query":"roof","top_k":5}` ||
+			string(call[0].Observation.Result) != string(call[0].ToolOutput) ||
+			!strings.Contains(string(call[0].ToolOutput), good) {
+			t.Errorf("the call is %+v", call)
+		}
+		if got.Answer != good+" [1]." || got.TotalRetrievalCalls != 1 || got.Question != "Why is the roof good?" {
+			t.Errorf("the answer is %+v", got)
+		}
+	})
+
+	t.Run("S0.2 the tools of the set, and finish ends the run", func(t *testing.T) {
+		th := th.in(t)
+		got, seed := th.query(func(r scripted.Request) scripted.Reply {
+			switch r.Turn() {
+			case 0:
+				return calling("retrieve", `{"query":"roof Highlands value","top_k":1}`)
+			case 1:
+				return together(calling("retrieve_more", `{}`),
+					calling("calculate", `{"expression":"2300000-2150000"}`),
+					calling("lookup", `{"document_id":"survey.md"}`), calling("web_search", `{"query":"moon"}`))
+			case 2:
+				return calling("summarize", `{"texts":["`+strings.Trim(found(r, good), "[]")+`"],"focus":"roof"}`)
+			}
+			return calling("finish", `{"answer":"`+good+` `+found(r, good)+`."}`)
+		}, "Why is the roof good?", nil, nil)
+		for tool, output := range map[string]string{
+			"retrieve": `"total_results":1`, "retrieve_more": `"results":[{`, "calculate": "150000", "lookup": good,
+			"web_search": "made of rock", "summarize": good, "finish": `"finished":true`,
+		} {
+			call := got.stepsNamed(tool)
+			if len(call) != 1 || call[0].Status != chat.StatusComplete ||
+				!strings.Contains(string(call[0].ToolOutput), output) {
+				t.Errorf("%s: %+v, want one with %q", tool, call, output)
+			}
+		}
+		if got.Answer != good+" [1]." || len(got.Citations) != 1 || len(th.told(seed)) != 4 {
+			t.Errorf("%q after %d requests", got.Answer, len(th.told(seed)))
+		}
+	})
+
+	t.Run("S0.3 S0.4 parts in their order, side by side where they can be, and the model's own judgement",
+		func(t *testing.T) {
+			th := th.in(t)
+			plan := `{"sub_queries":[{"query":"roof of Highlands","reasoning":"its state","depends_on":[]},` +
+				`{"query":"notice period","reasoning":"its length","depends_on":[]},` +
+				`{"query":"value in 2024","reasoning":"needs the roof","depends_on":[0]}]}`
+			seed := th.gives(sidelong(plan, []string{`{"evaluation":"It answers the question.","confidence":0.83}`},
+				func(r scripted.Request) scripted.Reply { return saying(good + " " + found(r, good) + ".") }))
+			got, _ := th.post("/agent/query", http.StatusOK, jsonFields{
+				"question": "How good is the roof?", "config": jsonFields{"seed": seed},
+			})
+			planned := got.stepsNamed("plan")
+			if len(planned) != 1 {
+				t.Fatalf("the steps are %q", got.names())
+			}
+			type part struct {
+				Query, Reasoning, Status string
+				DependsOn                []int `json:"depends_on"`
+			}
+			parts := loose[struct {
+				Parts []part `json:"sub_queries"`
+			}](t, string(planned[0].ToolOutput)).Parts
+			if want := (part{"value in 2024", "needs the roof", "complete", []int{0}}); len(parts) != 3 ||
+				!reflect.DeepEqual(parts[2], want) || parts[0].Reasoning != "its state" {
+				t.Errorf("the plan is %+v, want %+v at its end", parts, want)
+			}
+			calls := got.stepsNamed("retrieve")
+			if len(calls) != 3 || calls[0].ParentID == "" || calls[0].ParentID != calls[1].ParentID ||
+				calls[2].ParentID != "" || calls[2].Timestamp < calls[0].Timestamp ||
+				!strings.Contains(string(calls[2].ToolInput), "value in 2024") {
+				t.Errorf("the searches are %+v", calls)
+			}
+			if got.Confidence != 0.83 || !strings.HasPrefix(got.SelfEvaluation, "It answers the question.") {
+				t.Errorf("the judgement is %v, %q", got.Confidence, got.SelfEvaluation)
+			}
+		})
+
+	t.Run("S0.5 what is remembered has its bounds", func(t *testing.T) {
+		th := th.in(t)
+		long := strings.Repeat("and on and ", 180) // some 500 tokens
+		turns := []struct{ question, query, says string }{
+			{"First " + long, "roof", good}, {"Second " + long, "damp", "The damp in the kitchen wall comes from a"},
+			{"Third " + long, "notice", "The notice period is three months"},
+			{"Fourth " + long, "holiday", "Every employee is entitled to 28 days of paid holiday a year"},
+			{"Fifth", "roof", good},
+		}
+		var last scripted.Request
+		for _, turn := range turns {
+			seed := th.gives(searchingFor("retrieve", turn.query, turn.says))
+			th.post("/agent/query", http.StatusOK, jsonFields{
+				"question": turn.question, "session_id": "memory",
+				"config": plain.and(jsonFields{"seed": seed}),
+			})
+			last = th.told(seed)[0]
+		}
+		var runes, questions int
+		for _, m := range last.Messages[1 : len(last.Messages)-1] {
+			if runes += len([]rune(m.Text)); m.Role == llm.RoleUser {
+				questions++
+			}
+		}
+		if questions > 3 || questions == 0 || runes > 4*1000+500 {
+			t.Errorf("the model was told %d questions and %d characters, want at most 3 and some 4,000", questions,
+				runes)
+		}
+		if n := strings.Count(last.Messages[0].Text, "\n[50"); n != 2 ||
+			!strings.Contains(last.Messages[0].Text, "28 days") {
+			t.Errorf("it was told %d passages, want the last 2", n)
+		}
+	})
+
+	t.Run("S0.8 a budget that is spent forces an answer, and the run says which", func(t *testing.T) {
+		th := th.in(t)
+		for _, row := range []struct {
+			tool, input, why string // %d is the turn
+			config           jsonFields
+			turns, calls     int
+		}{
+			{"calculate", `{"expression":"%d+1"}`, "max_steps", nil, 10, 0},
+			{"calculate", `{"expression":"%d+1"}`, "max_steps", jsonFields{"max_steps": 2}, 2, 0},
+			{"retrieve", `{"query":"roof %d"}`, "max_retrieval_calls", nil, 0, 5},
+			{"retrieve", `{"query":"roof %d"}`, "max_retrieval_calls", jsonFields{"max_retrieval_calls": 1}, 0, 1},
+		} {
+			got, _ := th.query(func(r scripted.Request) scripted.Reply {
+				if r.NoTools {
+					return saying("The roof is good.")
+				}
+				return calling(row.tool, fmt.Sprintf(row.input, r.Turn()))
+			}, "Why is the roof good?", jsonFields{"toolset": "react"}, row.config)
+			if got.StopReason != row.why || row.turns > 0 && got.StepsUsed != row.turns ||
+				row.calls > 0 && got.TotalRetrievalCalls != row.calls || got.Answer == "" {
+				t.Errorf("%s with %v: %s after %d turns and %d calls with %q; want %s", row.tool, row.config,
+					got.StopReason, got.StepsUsed, got.TotalRetrievalCalls, got.Answer, row.why)
+			}
+		}
+	})
+
+	t.Run("S0.9 a history of one's own comes before the question", func(t *testing.T) {
+		th := th.in(t)
+		got, seed := th.query(searchingFor("retrieve", "roof of Highlands", good), "And how good is it?",
+			jsonFields{"history": [][]string{{"Which house has a roof?", "Highlands has one."}}}, nil)
+		var told []string
+		for _, m := range th.told(seed)[0].Messages[1:] {
+			told = append(told, string(m.Role)+": "+m.Text)
+		}
+		want := "user: Which house has a roof?|assistant: Highlands has one.|user: And how good is it?"
+		if strings.Join(told, "|") != want || got.Answer != good+" [1]." {
+			t.Errorf("the model was told %q, want %q; it says %q", told, want, got.Answer)
+		}
+		nowhere := th.send("POST", "/agent/query", `{"question":"Why?","namespace":"nowhere"}`)
+		if p := loose[problem](t, nowhere.body); nowhere.status != http.StatusNotFound ||
+			!strings.Contains(p.Detail, "nowhere") {
+			t.Errorf("a namespace without documents: %d %s", nowhere.status, nowhere.body)
+		}
+	})
+
+	t.Run("S0.11 the same question without a model gets the same answer", func(t *testing.T) {
+		th := th.in(t)
+		ask := func() string {
+			got, _ := th.post("/agent/query", http.StatusOK, jsonFields{
+				"question": "How good is the roof of Highlands, and what is it worth?",
+				"config":   jsonFields{"model": "offline"},
+			})
+			said, err := json.Marshal([]any{
+				got.Answer, len(got.Citations), got.Confidence, got.StopReason, got.names(),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(said)
+		}
+		first := ask()
+		for range 3 {
+			if again := ask(); again != first {
+				t.Errorf("first %s, then %s", first, again)
+			}
+		}
+	})
+
+	t.Run("S0.12 calculations", func(t *testing.T) {
+		th := th.in(t)
+		results := map[string]string{
+			"0.1+0.2": "0.3", "(2+3)*4-6/3": "18", "2**10": "1024", "sqrt(16)": "4", "pow(2,8)": "256", "log(e)": "1",
+			"log10(1000)": "3", "sin(0)": "0", "cos(0)": "1", "tan(0)": "0", "abs(-3.5)": "3.5",
+			"round(2.567,2)": "2.57", "min(3,1,2)": "1", "max(3,1,2)": "3", "sum(1,2,3)": "6", "round(pi,5)": "3.14159",
+		}
+		refused := []string{
+			`__import__('os').system('ls')`, "1/0", "sqrt(-1)", "2+", "open('/etc/passwd')", "9**9**9", "x+1",
+		}
+		turn := func(expressions []string) scripted.Reply {
+			var calls []scripted.Reply
+			for _, expression := range expressions {
+				input, _ := json.Marshal(map[string]string{"expression": expression}) // a string can't fail
+				calls = append(calls, calling("calculate", string(input)))
+			}
+			return together(calls...)
+		}
+		got, _ := th.query(inTurn(turn(slices.Collect(maps.Keys(results))), turn(refused), saying("They are done.")),
+			"What is all that?", nil, nil)
+		made := got.stepsNamed("calculate")
+		if len(made) < len(results)+len(refused) {
+			t.Fatalf("%d calls were made", len(made))
+		}
+		for _, s := range made[:len(results)+len(refused)] {
+			expression := loose[struct{ Expression string }](t, string(s.ToolInput)).Expression
+			if want, fine := results[expression]; fine {
+				// what functions make is nearly exact: ≈
+				said := strings.ReplaceAll(s.Message, "≈", "=")
+				if s.Status != chat.StatusComplete || !strings.HasSuffix(said, "= "+want) {
+					t.Errorf("%s: %s, %s; want %s", expression, s.Status, s.Message, want)
+				}
+			} else if s.Status != chat.StatusError || s.Error == nil || !plainSentence(s.Error.Message) {
+				t.Errorf("%s: %s, %+v; want a clear refusal", expression, s.Status, s.Error)
+			}
+		}
+	})
+}
