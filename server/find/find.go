@@ -87,6 +87,7 @@ type searchMetadata struct {
 	Start      int    `json:"start"`
 	End        int    `json:"end"`
 	URL        string `json:"url"`
+	SourceURL  string `json:"source_url,omitempty"` // where the document is published
 }
 
 // Query checks a search and makes the library's query from it. It fails with a chat.Error.
@@ -176,7 +177,7 @@ func PassagesOf(found []corpus.Result) []SearchResult {
 		out = append(out, SearchResult{Text: p.Text, Score: r.Score, Rank: i + 1, Metadata: searchMetadata{
 			ChunkID: p.ID, DocumentID: d.ID, Title: d.Title, Filename: d.Filename, Section: p.Section, Page: r.Page,
 			Place: r.Place,
-			Start: p.Start, End: p.End, URL: hitURL(r),
+			Start: p.Start, End: p.End, URL: hitURL(r), SourceURL: d.SourceURL(),
 		}})
 	}
 	return out
