@@ -54,9 +54,16 @@ func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool
 		namespace = chat.DefaultNamespace
 	}
 	d = Document{
-		User: u.User, Namespace: namespace, Path: cmp.Or(cleanPath(u.Path), name), Filename: name, Title: cmp.Or(u.Title, name),
-		MIME: mime, SHA256: sha, Bytes: size,
-		Meta: maps.Clone(u.Meta), Semantic: semantic,
+		User:      u.User,
+		Namespace: namespace,
+		Path:      cmp.Or(cleanPath(u.Path), name),
+		Filename:  name,
+		Title:     cmp.Or(u.Title, name),
+		MIME:      mime,
+		SHA256:    sha,
+		Bytes:     size,
+		Meta:      maps.Clone(u.Meta),
+		Semantic:  semantic,
 	}
 	if u.Batch != nil || isNameless(d.Path) {
 		if d, err = l.unusedPath(ctx, cmp.Or(u.Batch, &Batch{}), d); err != nil {

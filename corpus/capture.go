@@ -56,7 +56,12 @@ func (l *Library) Capture(ctx context.Context, u Upload) (Document, error) {
 
 // readIn makes the content of a document here and now.
 func (l *Library) readIn(ctx context.Context, d Document) error {
-	e, release, err := l.extractOriginal(ctx, Job{Kind: JobIngest, DocumentID: d.ID, User: d.User, SHA256: d.SHA256}, d, "")
+	e, release, err := l.extractOriginal(
+		ctx,
+		Job{Kind: JobIngest, DocumentID: d.ID, User: d.User, SHA256: d.SHA256},
+		d,
+		"",
+	)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,11 @@ func TestSearchWhileTyping(t *testing.T) {
 	t.Run("what completes a word is marked, and is no correction", func(t *testing.T) {
 		found := sh.search(t, corpus.Query{Text: "the pige", Mode: corpus.ModeLexical, Typing: true})
 		if len(found.Results) != 1 || len(found.Results[0].Snippet.Matches) != 1 || len(found.Notes) != 0 {
-			t.Errorf("found %d results, notes %q; want one with one mark, and no notes", len(found.Results), found.Notes)
+			t.Errorf(
+				"found %d results, notes %q; want one with one mark, and no notes",
+				len(found.Results),
+				found.Notes,
+			)
 		}
 	})
 	t.Run("a search that nobody types has passages with some of the words, and a correction", func(t *testing.T) {

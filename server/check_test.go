@@ -14,8 +14,18 @@ func TestFilesAreCheckedBeforeTheyAreSent(t *testing.T) {
 		body, kind := form(t, parts...)
 		return b.send("POST", "/documents/check", body, "Content-Type", kind)
 	}
-	got := check("size=12", "@notes.conf=The roof is.", "size=9000", "@film.mov=\x00\x00\x00\x18ftypmp42"+strings.Repeat("\x07", 500),
-		"size=0", "@empty.md=", "size=10001", "@long.txt=words", "size=9000", "@scan=%PDF-1.7")
+	got := check(
+		"size=12",
+		"@notes.conf=The roof is.",
+		"size=9000",
+		"@film.mov=\x00\x00\x00\x18ftypmp42"+strings.Repeat("\x07", 500),
+		"size=0",
+		"@empty.md=",
+		"size=10001",
+		"@long.txt=words",
+		"size=9000",
+		"@scan=%PDF-1.7",
+	)
 	var answer struct {
 		Refused []struct {
 			At     int
@@ -39,7 +49,13 @@ func TestFilesAreCheckedBeforeTheyAreSent(t *testing.T) {
 		t.Errorf("after a check there are documents: %s", list.body)
 	}
 	head := strings.Repeat("a", corpus.SniffBytes)
-	if got := check("size=1", "@long.txt="+head+strings.Repeat("\x00", 100)); !strings.Contains(got.body, `"refused":[]`) {
+	if got := check(
+		"size=1",
+		"@long.txt="+head+strings.Repeat("\x00", 100),
+	); !strings.Contains(
+		got.body,
+		`"refused":[]`,
+	) {
 		t.Errorf("what follows the beginning counts: %s", got.body)
 	}
 	many := make([]string, 101)

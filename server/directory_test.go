@@ -107,7 +107,14 @@ func TestWhatIsNotThereIsToldAsAProblem(t *testing.T) {
 		p := got.problem(t)
 		if got.status != tt.status || got.header.Get("Content-Type") != "application/problem+json" ||
 			strings.Contains(p.Detail, pageWords) || p.RequestID == "" || len(p.Routes) == 0 {
-			t.Errorf("%s %s: %d %s, want %d as a problem with routes", tt.method, tt.path, got.status, got.body, tt.status)
+			t.Errorf(
+				"%s %s: %d %s, want %d as a problem with routes",
+				tt.method,
+				tt.path,
+				got.status,
+				got.body,
+				tt.status,
+			)
 			continue
 		}
 		if tt.first != "" && (p.Routes[0] != tt.first || !strings.Contains(p.Detail, tt.first)) {
@@ -178,7 +185,7 @@ func TestALargeBodyForNoRouteIsAnswered(t *testing.T) {
 			t.Errorf("%s %s: %v, want an answer", method, path, err)
 			continue
 		}
-		if res.Body.Close(); res.StatusCode < 404 || res.StatusCode > 405 || body.Len() > 0 {
+		if _ = res.Body.Close(); res.StatusCode < 404 || res.StatusCode > 405 || body.Len() > 0 {
 			t.Errorf("%s %s: %d with %d bytes unread, want 404 or 405 and all read", method, path, res.StatusCode,
 				body.Len())
 		}

@@ -28,7 +28,7 @@ func TestAStreamTellsOfDocumentsThatComeAndGo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { res.Body.Close() })
+		t.Cleanup(func() { _ = res.Body.Close() })
 		return ssetest.NewReader(res.Body)
 	}
 	once := open("")

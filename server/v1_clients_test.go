@@ -36,7 +36,15 @@ func TestBodiesOfRealClientsAreAnswered(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, accept := range []string{"application/json", "*/*"} { // LangChain's, and aiohttp's of Open WebUI
-				got := b.send("POST", "/v1/chat/completions", string(raw), "Accept", accept, "Authorization", "Bearer any")
+				got := b.send(
+					"POST",
+					"/v1/chat/completions",
+					string(raw),
+					"Accept",
+					accept,
+					"Authorization",
+					"Bearer any",
+				)
 				if got.status != 200 {
 					t.Fatalf("%d %s, want 200", got.status, got.body)
 				}
@@ -48,7 +56,8 @@ func TestBodiesOfRealClientsAreAnswered(t *testing.T) {
 					continue
 				}
 				content, cites, failed, end := pieces(t, got.body)
-				if strings.Join(content, "") != "It is sound [1]." || len(cites) != 1 || failed != nil || end != "[DONE]" {
+				if strings.Join(content, "") != "It is sound [1]." || len(cites) != 1 || failed != nil ||
+					end != "[DONE]" {
 					t.Errorf("content %q, %d citations, error %v, end %q", content, len(cites), failed, end)
 				}
 				usage := sent.StreamOptions != nil && sent.StreamOptions.IncludeUsage
@@ -67,9 +76,12 @@ func TestBodiesOfRealClientsAreAnswered(t *testing.T) {
 			if !strings.Contains(file, "earlier-picture") {
 				return
 			}
-			want := [][2]string{{
-				"What is this?\n\n(This question had a part that is not text and can't be read.)", "That can't be read here.",
-			}}
+			want := [][2]string{
+				{
+					"What is this?\n\n(This question had a part that is not text and can't be read.)",
+					"That can't be read here.",
+				},
+			}
 			if diff := cmp.Diff(want, run.Request.History); diff != "" {
 				t.Error(diff)
 			}
@@ -96,7 +108,8 @@ func TestWishesThatCannotBeMetAreRefusedByName(t *testing.T) {
 		why + `"tool_choice":[]}`:                         "tool_choice",
 		why + `"function_call":{"name":"f"}}`:             "function_call",
 		why + `"response_format":{"type":"json_object"}}`: "response_format",
-		why + `"response_format":{"type":"json_schema","json_schema":{"name":"extract","schema":{}}}}`: "response_format",
+		why + `"response_format":{"type":"json_schema","json_schema":{"name":"extract",` +
+			`"schema":{}}}}`: "response_format",
 		why + `"logprobs":true}`:  "logprobs",
 		why + `"top_logprobs":3}`: "logprobs",
 		why + `"modalities":["text","audio"],"audio":{"voice":"alloy","format":"mp3"}}`: "modalities",
@@ -116,7 +129,8 @@ func TestWishesThatCannotBeMetAreRefusedByName(t *testing.T) {
 	}
 	for _, same := range []string{
 		`"tool_choice":null`, `"tool_choice":""`, `"tool_choice":"none"`, `"function_call":"none"`, `"logprobs":null`,
-		`"top_logprobs":0`, `"modalities":[]`, `"modalities":null`, `"response_format":null`, `"n":null`, `"user":{"id":1}`,
+		`"top_logprobs":0`, `"modalities":[]`, `"modalities":null`, `"response_format":null`, `"n":null`,
+		`"user":{"id":1}`,
 	} {
 		if got := b.send("POST", "/v1/chat/completions", why+same+`}`); got.status != 200 {
 			t.Errorf("%s: %d %s, want 200", same, got.status, got.body)
@@ -174,7 +188,8 @@ func TestClientsFindTheModel(t *testing.T) {
 		// Open WebUI, which names its user if it is set so
 		"/v1/models": {"Content-Type", "application/json", "Authorization", "Bearer", "X-OpenWebUI-User-Id", "1"},
 		// LibreChat with userIdQuery
-		"/v1/models?user=65f0c0ffee0ddba11caf0000": {"Authorization", "Bearer any", "Accept", "application/json, text/plain, */*"},
+		"/v1/models?user=65f0c0ffee0ddba11caf0000": {"Authorization", "Bearer any", "Accept", "application/json, " +
+			"text/plain, */*"},
 	} {
 		got := b.send("GET", path, "", headers...)
 		var list v1.ModelList

@@ -270,12 +270,14 @@ func TestWhatCannotBeAskedOnV1(t *testing.T) {
 		{"a session that can't be", why + `,"session_id":"a/b"}`, nil, 400, "invalid_request_error", "invalid"},
 		{"a negative max_tokens", why + `,"max_tokens":-1}`, nil, 400, "invalid_request_error", "invalid"},
 		{"no max_completion_tokens", why + `,"max_completion_tokens":0}`, nil, 400, "invalid_request_error", "invalid"},
-		{"tools, which it need not call", why + `,"tools":[{"type":"function","function":{"name":"f"}}]}`, script(), 200,
+		{"tools, which it need not call", why + `,"tools":[{"type":"function",` +
+			`"function":{"name":"f"}}]}`, script(), 200,
 			"", ""},
 		{"a tool that must be called", why + `,"tool_choice":"required"}`, nil, 400, "invalid_request_error",
 			"invalid"},
 		{"a question that was not answered, as clients keep it after a failure",
-			`{"model":"footnote","messages":[{"role":"user","content":"a"},{"role":"user","content":"Why?"}]}`, script(),
+			`{"model":"footnote","messages":[{"role":"user","content":"a"},{"role":"user",` +
+				`"content":"Why?"}]}`, script(),
 			200, "", ""},
 		{"an answer in two messages",
 			`{"model":"footnote","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},` +

@@ -258,8 +258,13 @@ func evidenceAnswer(e chat.Evidence) string {
 		for _, c := range e.Citations {
 			if c.Number == n {
 				return chat.Citation{
-					Number: n, Title: visible(c.Title), Page: c.Page, Place: visible(c.Place), Section: visible(c.Section), Check: c.Check,
-					URL: "#quote-" + strconv.Itoa(n),
+					Number:  n,
+					Title:   visible(c.Title),
+					Page:    c.Page,
+					Place:   visible(c.Place),
+					Section: visible(c.Section),
+					Check:   c.Check,
+					URL:     "#quote-" + strconv.Itoa(n),
 				}, true
 			}
 		}

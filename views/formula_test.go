@@ -15,21 +15,24 @@ func TestFormulasOfAnswers(t *testing.T) {
 		name, src string
 		want      []string
 	}{
-		{"in a sentence", `So \( p^* = \frac{a}{b} \) holds [1].`, []string{"<p>So <math><semantics>", fraction, "holds"}},
+		{"in a sentence", `So \( p^* = \frac{a}{b} \) holds ` +
+			`[1].`, []string{"<p>So <math><semantics>", fraction, "holds"}},
 		{"the source is its annotation", `\( \frac{a}{b} \)`,
 			[]string{`<annotation encoding="application/x-tex">\frac{a}{b}</annotation>`}},
 		{"on a line of its own", `So \[ \frac{a}{b} \] holds.`,
 			[]string{`So <span class="math-line" tabindex="0"><math display="block">`, fraction}},
 		{"over several lines that look like list items", "Thus\n\\[\nx = \\frac{a}{b}\n+ c\n- d\n\\]\nholds.",
 			[]string{`<p>Thus</p>`, fraction, `<mo>−</mo><mi>d</mi>`, "<p>holds.</p>"}},
-		{"between dollars, over several lines", "$$\n\\frac{a}{b}\n= 1\n$$", []string{`<math display="block">`, fraction}},
+		{"between dollars, over several lines", "$$\n\\frac{a}{b}\n= " +
+			"1\n$$", []string{`<math display="block">`, fraction}},
 		{"a footnote behind it", "\\[ \\frac{a}{b} \\] [1]", []string{fraction, `class="cite"`}},
 		{"in a heading", `## The share $\frac{a}{b}$`, []string{"<h3>The share <math>", fraction}},
 		{"in a list", "- one $\\frac{a}{b}$\n- two\n  \\[\n  x\n  - y\n  \\]", []string{"<li>one <math>", fraction,
 			`<mo>−</mo><mi>y</mi>`}},
 		{"in a table", "| a | b |\n|---|---|\n| $\\frac{a}{b}$ | $5 and $6 |", []string{"<td><math>", fraction,
 			"<td>$5 and $6</td>"}},
-		{"in a quotation", "> \\[\n> \\frac{a}{b}\n> + c\n> \\]", []string{"<blockquote>", fraction, `<mo>+</mo><mi>c</mi>`}},
+		{"in a quotation", "> \\[\n> \\frac{a}{b}\n> + c\n> \\]", []string{"<blockquote>", fraction, `<mo>+</mo>` +
+			`<mi>c</mi>`}},
 		{"in bold", `**$\frac{a}{b}$**`, []string{"<strong><math>", fraction}},
 		{"marks in it are its own", `$a_1 b_2$ and \(x*y*z\)`, []string{"<msub><mi>a</mi>", "<mo>∗</mo><mi>y</mi>"}},
 		{"a footnote in it is none", `\(x[1] + \frac{a}{b}\)`, []string{fraction, "<mn>1</mn>"}},

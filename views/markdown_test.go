@@ -80,7 +80,8 @@ func TestHostileAnswersDoNothing(t *testing.T) {
 		`<style>*{background:url(//evil.example)}</style>`,
 		"~~~\" onmouseover=\"alert(1)\nx\n~~~", "\uE0001\uE001<b onclick=x>",
 		"![a][b]\n\n[b]: http://evil.example/x.png", "[1] <form action=/chat><input name=message></form>",
-		`\(\href{javascript:alert(1)}{x}\)`, `$\text{<img src=x onerror=alert(1)>}$`, `$$\style{background:url(//e.x)}{x}$$`,
+		`\(\href{javascript:alert(1)}{x}\)`, `$\text{<img src=x onerror=alert(1)>}$`, `$$\style{background:url(//e.` +
+			`x)}{x}$$`,
 		`\[ \class{x" onclick="alert(1)}{<script>alert(1)</script>} \]`, `$<script>alert(1)</script>$`,
 		`$\includegraphics{http://e.x/a.png}$ $\text{</annotation></math><script>}$`, `<fn-math n="0"></fn-math> $x$`,
 		"$$\n</annotation><img src=x onerror=alert(1)>\n$$", `$\text{"><a href="javascript:alert(1)">}$`,
@@ -109,7 +110,8 @@ func TestMarkdownOfAnswers(t *testing.T) {
 		{"code has its language and a copy button", "```go\nx := 1\n```",
 			`<span>go</span><button class="btn bare small" type="button" data-do="copy">`},
 		{"formulas are drawn", `$\frac{1}{n}\sum x_i$ and $a_1 + b_1$`, `<p><math><semantics><mrow><mfrac><mn>1</mn>` +
-			`<mi>n</mi></mfrac><mo>∑</mo><msub><mi>x</mi><mi>i</mi></msub></mrow><annotation encoding="application/x-tex">` +
+			`<mi>n</mi></mfrac><mo>∑</mo><msub><mi>x</mi><mi>i</mi></msub></mrow><annotation ` +
+			`encoding="application/x-tex">` +
 			`\frac{1}{n}\sum x_i</annotation></semantics></math> and <math>`},
 		{"a list of tasks says what is done", "- [ ] open\n- [x] done", "\u2611\ufe0e done"},
 		{"a tag is text: words of a document don't vanish", "A map of <K, V> or <T>.",

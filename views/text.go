@@ -76,7 +76,8 @@ const (
 	txtConnectWritten = "Connect a model for written answers"
 	txtConnectText    = "For answers in a model's own words, start the server again with settings such as these. Any " +
 		"OpenAI-compatible server works, also one on your own machine."
-	txtConnectMore = "In a container, localhost is the container: name the machine that the model runs on. The command " +
+	txtConnectMore = "In a container, localhost is the container: name the machine that the model runs on. The " +
+		"command " +
 		"doctor says which model servers it finds, and whether the settings work."
 	txtOfflineNow      = "Offline mode now"
 	txtEnvironment     = "Environment"

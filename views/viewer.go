@@ -218,7 +218,10 @@ func (v *Viewer) groups() []group {
 			out = append(out, group{blocks: []numberedBlock{nb}})
 			continue
 		}
-		if n := len(out); n > 0 && out[n-1].list && out[n-1].blocks[0].Page == b.Page && (b.Level > 1 || out[n-1].ordered == (b.Ordinal > 0)) {
+		if n := len(
+			out,
+		); n > 0 && out[n-1].list && out[n-1].blocks[0].Page == b.Page &&
+			(b.Level > 1 || out[n-1].ordered == (b.Ordinal > 0)) {
 			out[n-1].blocks = append(out[n-1].blocks, nb)
 			continue
 		}

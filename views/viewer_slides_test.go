@@ -23,10 +23,15 @@ func TestASheetIsAGridWithItsOwnLettersAndNumbers(t *testing.T) {
 	text := "Number | Amount\n7 | 20.00"
 	page := drawnViewer(t, &Viewer{
 		Text: []rune(text), Quote: Span{Start: 20, End: 25},
-		Blocks: []corpus.Block{{
-			ID: "b2", Kind: corpus.BlockTable, End: len(text), Cells: [][][2]int{{{0, 6}, {9, 15}}, {{16, 17}, {20, 25}}},
-			Grid: &corpus.Grid{Rows: []int{4, 12}, Columns: []int{2, 28, 30}},
-		}},
+		Blocks: []corpus.Block{
+			{
+				ID:    "b2",
+				Kind:  corpus.BlockTable,
+				End:   len(text),
+				Cells: [][][2]int{{{0, 6}, {9, 15}}, {{16, 17}, {20, 25}}},
+				Grid:  &corpus.Grid{Rows: []int{4, 12}, Columns: []int{2, 28, 30}},
+			},
+		},
 	})
 	for _, want := range []string{
 		`<th scope="col">B</th><th scope="col">AB</th></tr>`, `<th scope="row" class="num">12</th>`,
@@ -64,8 +69,10 @@ func TestACitationSaysItsPlaceOnce(t *testing.T) {
 		loc, label string
 	}{
 		{chat.Citation{Number: 1, Title: "a", Page: 4, Section: "Roof"}, "p. 4 · Roof", "Source 1: a, page 4"},
-		{chat.Citation{Number: 1, Title: "a", Page: 4, Place: "p. 4", Section: "Roof"}, "p. 4 · Roof", "Source 1: a, page 4"},
-		{chat.Citation{Number: 1, Title: "a", Page: 4, Place: "slide 4", Section: "Roof"}, "slide 4 · Roof", "Source 1: a, slide 4"},
+		{chat.Citation{Number: 1, Title: "a", Page: 4, Place: "p. 4", Section: "Roof"}, "p. 4 · Roof", "Source 1: " +
+			"a, page 4"},
+		{chat.Citation{Number: 1, Title: "a", Page: 4, Place: "slide 4", Section: "Roof"}, "slide 4 · " +
+			"Roof", "Source 1: a, slide 4"},
 		{chat.Citation{Number: 1, Title: "a", Place: "Invoices, cell B7", Section: "Invoices"}, "Invoices, cell B7",
 			"Source 1: a, Invoices, cell B7"},
 		{chat.Citation{Number: 1, Title: "a", Section: "Roof"}, "Roof", "Source 1: a, Roof"},

@@ -14,7 +14,8 @@ func TestFormulasOfDocuments(t *testing.T) {
 		{Kind: "strong", Start: 25, End: 28}, {Kind: "math", Start: 33, End: 35}}
 	const drawn = `<math><semantics><mrow><mfrac><mi>a</mi><mi>b</mi></mfrac></mrow>` +
 		`<annotation encoding="application/x-tex">\frac{a}{b}</annotation></semantics></math>`
-	const x = `<strong><math><semantics><mrow><mi>x</mi></mrow><annotation encoding="application/x-tex">x</annotation>` +
+	const x = `<strong><math><semantics><mrow><mi>x</mi></mrow><annotation encoding="application/x-tex">x` +
+		`</annotation>` +
 		`</semantics></math></strong>`
 	for _, tt := range []struct {
 		quote Span

@@ -32,7 +32,14 @@ func TestASentenceWithAFormulaIsJudgedByItsWords(t *testing.T) {
 	for _, said := range []string{
 		`The king $k_1$ keeps dragons in the cellar.`, `The price rises to \(5\) euros.`,
 	} {
-		if _, _, unsupported := evaluated(t, optimum, optimum+" [1] "+said+" [1]"); !slices.Contains(unsupported, said) {
+		if _, _, unsupported := evaluated(
+			t,
+			optimum,
+			optimum+" [1] "+said+" [1]",
+		); !slices.Contains(
+			unsupported,
+			said,
+		) {
 			t.Errorf("%q: unsupported %q, want it among them", said, unsupported)
 		}
 	}

@@ -39,7 +39,7 @@ type openFence struct {
 type lineReader struct {
 	fence   openFence
 	formula string // what closes the formula that has begun on a line of its own, empty if there is none
-	items   []int  // columns at which the content of the open list items begins, outer ones first; never changed in place
+	items   []int  // columns at which the content of the open list items begins, outer ones first; never changed
 	quotes  int    // block quotes of the line before
 	last    lineKind
 }

@@ -111,7 +111,8 @@ func TestMarkersAreRenumberedWhileTheTextStreams(t *testing.T) {
 		{"a formula behind one without an end", `\[$[1]0$ The wall is damp [2].`, `\[$[1]0$ The wall is damp [1].`,
 			[]string{"The wall is damp."}},
 		{"formulas are left alone", `With \( a [1] \), \[ b [1] \], $$ c [1] $$ and $x [1]$ the wall is damp [2].`,
-			`With \( a [1] \), \[ b [1] \], $$ c [1] $$ and $x [1]$ the wall is damp [1].`, []string{"The wall is damp."}},
+			`With \( a [1] \), \[ b [1] \], $$ c [1] $$ and $x [1]$ the wall is damp [1].`, []string{"The wall is " +
+				"damp."}},
 		{"a formula without an end is none", `The wall is damp \( [2].`, `The wall is damp \( [1].`,
 			[]string{"The wall is damp."}},
 		{"prices are no formulas", "The wall is damp for $5 [2] or $6.", "The wall is damp for $5 [1] or $6.",

@@ -307,7 +307,8 @@ func Expression(question string) string {
 }
 
 // HasSubject reports whether a message of a conversation is about something that a later question may go on from: not
-// so for talk, a sum, another form of the answer before it, “Why?”, “Tell me more”, and for a footnote or a named file to
+// so for talk, a sum, another form of the answer before it, “Why?”, “Tell me more”, and for a footnote or a named
+// file to
 // be opened.
 func HasSubject(message string) bool {
 	if _, cited := CitationToOpen(message); cited {

@@ -65,7 +65,8 @@ func TestWhatALaterQuestionCanGoOnFrom(t *testing.T) {
 		"Open the roof survey": true, "Which clause covers hail?": true,
 		"Open the document h.md": false, "Open h.md": false, "Open citation 1": false,
 		"Explain that in simple terms": false, "Thanks!": false, "What is 12 * 4?": false, "Why?": false,
-		"Tell me more about it": false, "Is there anything else?": false, "Go on": false, "Erzähl mir mehr davon": false,
+		"Tell me more about it": false, "Is there anything else?": false, "Go on": false, "Erzähl mir mehr " +
+			"davon": false,
 		"And the damp?": true,
 	} {
 		if got := HasSubject(said); got != want {

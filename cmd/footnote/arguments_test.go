@@ -27,7 +27,9 @@ func TestArgumentsAreReadAsKongReadsThem(t *testing.T) {
 		"export feedback --rating=up", "export feedback --rating=well",
 		"verify", "verify file", "eval", "eval agent", "eval agent --with=offline", "eval agent --with=offline,magic",
 		"eval agent --questions=" + file, "eval agent --questions=/nowhere",
-		"key", "key new", "key new anna", "key list", "key list x", "key revoke anna", "version", "version x", "help", "help ask", "help key new", "help serv", "hlep", "extract-worker", "sevre",
+		"key", "key new", "key new anna", "key list", "key list x", "key revoke " +
+			"anna", "version", "version x", "help", "help ask", "help key " +
+			"new", "help serv", "hlep", "extract-worker", "sevre",
 		"serve x", "--prot=1", "serve --model=magic", "serve --model=offline",
 		"serve --max-runs=many", "serve --run-timeout=3m", "serve --run-timeout=long", "serve --agent-tools=a,b",
 		"serve --web-approve=always", "serve --web-approve=", "--max-runs", "-x",

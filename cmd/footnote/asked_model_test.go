@@ -61,9 +61,11 @@ func TestWhatTheDataModelAsksFor(t *testing.T) {
 			t.Fatalf("%d calls: %q", len(calls), got.names())
 		}
 		first := loose[result](t, string(calls[0].ToolOutput))
-		if first.Query != "roof of Highlands" || first.TotalResults == nil || *first.TotalResults != len(first.Results) ||
-			len(first.Results) == 0 || len(first.Results) > 5 || string(calls[0].ToolInput) !=
-			`{"query":"roof of Highlands","similarity_threshold":0,"top_k":5}` {
+		if first.Query != "roof of "+
+			"Highlands" || first.TotalResults == nil || *first.TotalResults != len(first.Results) ||
+			len(first.Results) == 0 || len(first.Results) > 5 ||
+			string(calls[0].ToolInput) !=
+				`{"query":"roof of Highlands","similarity_threshold":0,"top_k":5}` {
 			t.Errorf("%s → %s", calls[0].ToolInput, calls[0].ToolOutput)
 		}
 		for i, r := range first.Results {
@@ -151,7 +153,8 @@ func TestWhatTheDataModelAsksFor(t *testing.T) {
 		}
 		page := th.send("GET", "/c/"+got.SessionID, nil, header{"Accept", "text/html"}).body
 		at := strings.Index(page, `class="source-head`)
-		if at < 0 || !strings.Contains(page[at:], "Humanoid robots") || !strings.Contains(page[at:], "Balance control") {
+		if at < 0 || !strings.Contains(page[at:], "Humanoid robots") ||
+			!strings.Contains(page[at:], "Balance control") {
 			t.Error("the card of the footnote shows no title or no section")
 		}
 		chatted, _ := th.post("/agent/chat", http.StatusOK, jsonFields{
@@ -177,7 +180,11 @@ func TestAConversationOfManyTurnsIsUnderstood(t *testing.T) {
 		}{
 			{"How good is the roof?", "roof", "The roof of Highlands is in good condition"},
 			{"Tell me more", "", "The roof of Highlands is in good condition"},
-			{"What was Highlands worth in 2023?", "value 2023", "The market value of Highlands was £2,150,000 in February"},
+			{
+				"What was Highlands worth in 2023?",
+				"value 2023",
+				"The market value of Highlands was £2,150,000 in February",
+			},
 			{"And a year later?", "value 2024", "The market value of Highlands was £2,300,000 in February"},
 			{"Which of them is more?", "", "The market value of Highlands was £2,300,000 in February"},
 			{"Say that again, please", "", "The market value of Highlands was £2,300,000 in February"},
@@ -285,7 +292,13 @@ func TestAConversationOfManyTurnsIsUnderstood(t *testing.T) {
 		}
 		own := th.gives(inTurn(calling("search_documents", `{"query":"roof of Highlands"}`),
 			saying("The condition of the roof of Highlands is good [1].")))
-		if got := said(jsonFields{"seed": own}, "How good is the roof of Highlands?"); !strings.HasSuffix(got, "good [1].") {
+		if got := said(
+			jsonFields{"seed": own},
+			"How good is the roof of Highlands?",
+		); !strings.HasSuffix(
+			got,
+			"good [1].",
+		) {
 			t.Fatalf("the model's answer is %q", got)
 		}
 		const condition = "> The roof of Highlands is in good condition. [1]"

@@ -46,7 +46,8 @@ func TestModelServersOnThisMachineAreFound(t *testing.T) {
 		name, path, body string
 		want             []string // in the one line that there is; none: no line
 	}{
-		{"one model", "/v1/models", `{"object":"list","data":[{"id":"qwen3:8b","object":"model","owned_by":"library"}]}`,
+		{"one model", "/v1/models", `{"object":"list","data":[{"id":"qwen3:8b","object":"model",` +
+			`"owned_by":"library"}]}`,
 			[]string{"OPENAI_BASE_URL=http://localhost:PORT/v1 OPENAI_MODEL=qwen3:8b connects it"}},
 		{"many models", "/v1/models", `{"object":"list","data":[{"id":"a/b-1.5"},{"id":"c"},{"id":"d"},{"id":"e"},` +
 			`{"id":"f"},{"id":"g"}]}`,

@@ -36,7 +36,13 @@ func TestHelpAndVersionAreCommandsToo(t *testing.T) {
 	if got := command(t, dir, nil, "--version"); got.code != 0 || got.stdout == "" {
 		t.Errorf("--version with a settings file that can't be read: %+v, want it", got)
 	}
-	if got := command(t, dir, nil, "doctor"); got.code != 2 || !strings.Contains(got.stderr, "footnote.yaml is not YAML") {
+	if got := command(
+		t,
+		dir,
+		nil,
+		"doctor",
+	); got.code != 2 ||
+		!strings.Contains(got.stderr, "footnote.yaml is not YAML") {
 		t.Errorf("doctor with a settings file that can't be read: %+v, want code 2 and the file's name", got)
 	}
 }

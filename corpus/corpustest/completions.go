@@ -30,7 +30,8 @@ func testCompletions(t *testing.T, open func(*testing.T) LexicalStores) {
 		wantStrings(t, "capitals", completions(t, st, alice, "CLAI", 9), []string{"claim"})
 		wantStrings(t, "gro", completions(t, st, alice, "gr", 9), []string{"großartig", "größe"})
 		wantStrings(t, "one sign", completions(t, st, alice, "契", 9), []string{"契印", "契約"})
-		for _, prefix := range []string{"", "zz", "cla ", "\x00", "\xff", "a b", strings.Repeat("c", 600), `" OR 1=1 --`} {
+		for _, prefix := range []string{"", "zz", "cla ", "\x00", "\xff", "a b", strings.Repeat("c", 600),
+			`" OR 1=1 --`} {
 			wantStrings(t, prefix, completions(t, st, alice, prefix, 9), nil)
 		}
 		wantStrings(t, "none wanted", completions(t, st, alice, "cla", 0), nil)

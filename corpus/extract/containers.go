@@ -58,8 +58,11 @@ func wholeFile(read func(ctx context.Context, f corpus.File) (corpus.Extracted, 
 	) (x corpus.Extracted, err error) {
 		defer func() {
 			if r := recover(); r != nil {
-				x, err = corpus.Extracted{}, errors.Join(&corpus.Failure{Code: "broken",
-					Detail: "This file is damaged. Open it in the program it was made with, save it again and add that."},
+				x, err = corpus.Extracted{}, errors.Join(&corpus.Failure{
+					Code: "broken",
+					Detail: "This file is damaged. Open it in the program it was made with, save it again and add " +
+						"that.",
+				},
 					fmt.Errorf("panic: %v", r))
 			}
 		}()

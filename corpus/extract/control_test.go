@@ -57,7 +57,8 @@ func encoded(t *testing.T, enc interface{ String(string) (string, error) }, s st
 func TestWhatIsMostlyTextIsRead(t *testing.T) {
 	russian := strings.Repeat("Крыша дома была осмотрена, стены сухие.\n", 40)
 	for _, tt := range []struct{ name, file, data, want string }{
-		{"a log with stray zero bytes", "a.log", strings.ReplaceAll(logOf(200), "worker", "wor\x00ker\x00"), logOf(200)},
+		{"a log with stray zero bytes", "a.log", strings.ReplaceAll(logOf(200), "worker", "wor\x00ker"+
+			"\x00"), logOf(200)},
 		{"zero bytes at its beginning", "a.log", "\x00\x00\x00" + logOf(3), logOf(3)},
 		{"a row of zeros ahead of it", "app.out", strings.Repeat("\x00", 9000) + logOf(50), logOf(50)},
 		{"a row of zeros inside", "app", logOf(50) + strings.Repeat("\x00", 1<<20) + logOf(50), logOf(50) + logOf(50)},
@@ -85,7 +86,8 @@ func TestWhatIsMostlyTextIsRead(t *testing.T) {
 		{"a binary part inside", "a.log", logOf(400) + noise(8000) + "\n" + logOf(400), logOf(400) + logOf(400)},
 		{"a few bytes that are no UTF-8", "a.log", strings.Repeat("größe ", 40) + "caf\xe9 " + "\x00" + "ende",
 			strings.Repeat("größe ", 40) + "café ende"},
-		{"UTF-16 without a mark", "a.log", encoded(t, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewEncoder(),
+		{"UTF-16 without a " +
+			"mark", "a.log", encoded(t, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewEncoder(),
 			logOf(20)), logOf(20)},
 		{"the first letters of a picture", "a.txt", "BM25 scores words.", "BM25 scores words."},
 		{"the first letters of a font", "a.txt", "OTTO VON BISMARCK", "OTTO VON BISMARCK"},
@@ -138,12 +140,14 @@ func TestWhatIsMostlyNoTextIsRefused(t *testing.T) {
 		{"letters between control characters", "a.txt", strings.Repeat("ab\x00\x01cd", 50), notText},
 		{"a song", "a.txt", "ID3\x03\x00\x00" + noise(5000),
 			"is a sound recording, which can't be read. Add documents only."},
-		{"a bitmap", "a.log", "BM\x36\x10\x00\x00\x00\x00" + noise(5000), "is a picture, which can't be read. Turn it into"},
+		{"a bitmap", "a.log", "BM\x36\x10\x00\x00\x00\x00" + noise(5000), "is a picture, which can't be read. Turn " +
+			"it into"},
 		{"a video", "a.mp4", "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom" + noise(5000),
 			"is a video, which can't be"},
 		{"a TAR archive", "a.tar", "a.txt" + strings.Repeat("\x00", 252) + "ustar\x0000" + logOf(9),
 			"is a TAR archive, which"},
-		{"PostScript", "a.ps", "%!PS-Adobe-3.0\n%%Title: a\n", "is a PostScript file, which can't be read. Save it as PDF"},
+		{"PostScript", "a.ps", "%!PS-Adobe-3.0\n%%Title: a\n", "is a PostScript file, which can't be read. Save it " +
+			"as PDF"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			head := tt.data[:min(len(tt.data), corpus.SniffBytes)]

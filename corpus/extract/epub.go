@@ -209,7 +209,7 @@ func hasHeading(n *html.Node) bool {
 func walkXML(d *ooxml.Decoder, visit func(xml.StartElement) error) error {
 	for {
 		token, err := d.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

@@ -125,7 +125,8 @@ func TestMarkdown(t *testing.T) {
 				`{math \( p^* = \frac{a_1}{b_2} \)} {em it} {math $x_1 < y_2$}`,
 			`paragraph: \[ x = *y* - z \] {math \[ x = *y* - z \]}`, "list1: $a_1$ {math $a_1$}",
 			"table: $b$\n$$c$$ {math $b$} {math $$c$$} [$b$] [$$c$$]", "paragraph: $d$ and [1] {code $d$}"}},
-		{"formulas in quotations are whole", "> Thus\n> \\[\n> x\n> + y\n> \\]\n> holds.", []string{"paragraph quote: Thus",
+		{"formulas in quotations are whole", "> Thus\n> \\[\n> x\n> + y\n> \\]\n> holds.", []string{"paragraph " +
+			"quote: Thus",
 			`paragraph quote: \[ x + y \] {math \[ x + y \]}`, "paragraph quote: holds."}},
 		{"task lists show their state", "- [x] done\n- [ ] open", []string{"list1: [x] done", "list1: [ ] open"}},
 	} {

@@ -44,12 +44,15 @@ func TestSniffNamesTheMIMEType(t *testing.T) {
 		{"a.pdf", "PK\x03\x04", "", "“a.pdf” is named .pdf but is not a PDF: it is a ZIP archive. Unpack it"},
 		{"a.pages", "PK\x03\x04", "", "“a.pages” is a Pages file, which can't be read. Save it as PDF"},
 		{"a.docx", "PK\x03\x04", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ""},
-		{"a.zip", "PK\x03\x04 word/document.xml", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ""},
-		{"a.docx", "PK\x03\x04 xl/workbook.xml", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ""},
+		{"a.zip", "PK\x03\x04 word/document.xml", "application/vnd.openxmlformats-officedocument.wordprocessingml.d" +
+			"ocument", ""},
+		{"a.docx", "PK\x03\x04 " +
+			"xl/workbook.xml", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ""},
 		{"a.docx", "words", "", "“a.docx” is named .docx but is not a Word file"},
 		{"a.txt", "{\\rtf1 words", "application/rtf", ""},
 		{"a.docx", "\xd0\xcf\x11\xe0", "", "“a.docx” is protected by a password. Save a copy"},
-		{"a.doc", "\xd0\xcf\x11\xe0", "", "“a.doc” is a file of an old Office version, which can't be read. Save it as PDF"},
+		{"a.doc", "\xd0\xcf\x11\xe0", "", "“a.doc” is a file of an old Office version, which can't be read. Save " +
+			"it as PDF"},
 		{"a.txt", "a\x00\x01\x02\x03b\x00\x00", "", "“a.txt” holds binary data, not text. Save it as PDF"},
 	} {
 		got, err := Formats.Sniff([]byte(tt.head), tt.name)
@@ -65,7 +68,8 @@ func TestSniffNamesTheMIMEType(t *testing.T) {
 
 func TestWordsForFormats(t *testing.T) {
 	for word, want := range map[string]string{
-		".MD": "md", "markdown": "md", "Web page": "html", "htm": "html", "plain text": "txt", "PDF": "pdf", "pages": "",
+		".MD": "md", "markdown": "md", "Web page": "html", "htm": "html", "plain text": "txt", "PDF": "pdf",
+		"pages": "",
 	} {
 		if f, _ := Formats.ByWord(word); f.Name != want {
 			t.Errorf("ByWord(%q) = %q, want %q", word, f.Name, want)

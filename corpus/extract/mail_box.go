@@ -49,7 +49,7 @@ func readMailbox(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 			one.Write(line)
 		}
 		blank = len(bytes.TrimSpace(line)) == 0
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
@@ -68,8 +68,8 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	for {
 		piece, err := r.ReadSlice('\n')
 		line = append(line, piece...)
-		if err != bufio.ErrBufferFull || len(line) > maxLine {
-			if err == bufio.ErrBufferFull {
+		if !errors.Is(err, bufio.ErrBufferFull) || len(line) > maxLine {
+			if errors.Is(err, bufio.ErrBufferFull) {
 				err = nil
 			}
 			return line, err

@@ -85,7 +85,7 @@ func openOutlook(ctx context.Context, name string) (*outlook, error) {
 	left := int64(maxMail)
 	for n := 0; ; n++ {
 		entry, err := doc.Next()
-		if err == io.EOF || n > maxNodes {
+		if errors.Is(err, io.EOF) || n > maxNodes {
 			break
 		}
 		if err != nil {
@@ -137,7 +137,10 @@ func (o *outlook) letter() letter {
 		from: doctext.Line(said(propSender)), to: doctext.Line(said(propTo)), cc: doctext.Line(said(propCc)),
 		subject: doctext.Line(said(propSubject)), text: said(propBody), sent: o.time(),
 	}
-	if address := doctext.Line(said(propAddress)); strings.Contains(address, "@") && !strings.Contains(l.from, address) {
+	if address := doctext.Line(
+		said(propAddress),
+	); strings.Contains(address, "@") &&
+		!strings.Contains(l.from, address) {
 		l.from = strings.TrimSpace(l.from + " <" + address + ">")
 	}
 	if strings.TrimSpace(l.text) == "" {

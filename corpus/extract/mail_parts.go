@@ -159,7 +159,8 @@ func (b *base64Letters) Read(p []byte) (int, error) {
 		n, err := b.r.Read(p)
 		kept := 0
 		for _, c := range p[:n] {
-			if c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '=' {
+			if c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '+' || c == '/' ||
+				c == '=' {
 				p[kept] = c
 				kept++
 			}

@@ -113,7 +113,10 @@ func TestAMailIsItsTextItsHeadAndItsFiles(t *testing.T) {
 		}
 		files[m.Path] = strings.TrimSpace(string(body))
 	}
-	if diff := cmp.Diff(map[string]string{"prices.csv": "item,price\nslate,4500", "1-2/prices.csv": "other"}, files); diff != "" {
+	if diff := cmp.Diff(
+		map[string]string{"prices.csv": "item,price\nslate,4500", "1-2/prices.csv": "other"},
+		files,
+	); diff != "" {
 		t.Errorf("files inside (-want +got):\n%s", diff)
 	}
 }
@@ -133,7 +136,12 @@ func TestAMailWithoutTextIsItsHTML(t *testing.T) {
 func TestAMailboxIsItsMails(t *testing.T) {
 	var box strings.Builder
 	for i := range 3 {
-		fmt.Fprintf(&box, "From sender Mon Jun 01 10:00:00 2009\nSubject: Letter %d\n\nBody %d\n>From here on\n\n", i+1, i+1)
+		fmt.Fprintf(
+			&box,
+			"From sender Mon Jun 01 10:00:00 2009\nSubject: Letter %d\n\nBody %d\n>From here on\n\n",
+			i+1,
+			i+1,
+		)
 	}
 	x, _, err := extractFile(t, "letters.mbox", box.String())
 	if err != nil {
@@ -155,10 +163,12 @@ func TestBrokenMailsCostLittle(t *testing.T) {
 		deep += fmt.Sprintf("Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n", i, i)
 	}
 	for name, body := range map[string]string{
-		"parts in each other":        deep,
-		"a part that never ends":     "Subject: cut\nContent-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: text/plain\n\nhalf",
-		"an encoding that is none":   "Subject: =?nonsense?q?a?=\nContent-Transfer-Encoding: uucode\n\ntext",
-		"a thousand empty parts":     "Subject: many\nContent-Type: multipart/mixed; boundary=x\n\n" + strings.Repeat("--x\n\n", 1000),
+		"parts in each other": deep,
+		"a part that never ends": "Subject: cut\nContent-Type: multipart/mixed; " +
+			"boundary=x\n\n--x\nContent-Type: text/plain\n\nhalf",
+		"an encoding that is none": "Subject: =?nonsense?q?a?=\nContent-Transfer-Encoding: uucode\n\ntext",
+		"a thousand empty parts": "Subject: many\nContent-Type: multipart/mixed; " +
+			"boundary=x\n\n" + strings.Repeat("--x\n\n", 1000),
 		"a header of a million runs": "Subject: " + strings.Repeat("=?utf-8?q?a?= ", 100_000) + "\n\ntext",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -111,9 +111,19 @@ var others = []other{
 
 // office holds the extensions of zipped office formats, whose sentence must not speak of ZIP archives.
 var office = map[string]string{
-	".docx": "a Word file", ".docm": "a Word file", ".xlsm": "an Excel file", ".pptm": "a PowerPoint file", ".pptx": "a PowerPoint file", ".xlsx": "an Excel file", ".odt": "an OpenDocument file",
-	".ods": "an OpenDocument file", ".odp": "an OpenDocument file", ".epub": "an EPUB file", ".pages": "a Pages file",
-	".numbers": "a Numbers file", ".key": "a Keynote file",
+	".docx":    "a Word file",
+	".docm":    "a Word file",
+	".xlsm":    "an Excel file",
+	".pptm":    "a PowerPoint file",
+	".pptx":    "a PowerPoint file",
+	".xlsx":    "an Excel file",
+	".odt":     "an OpenDocument file",
+	".ods":     "an OpenDocument file",
+	".odp":     "an OpenDocument file",
+	".epub":    "an EPUB file",
+	".pages":   "a Pages file",
+	".numbers": "a Numbers file",
+	".key":     "a Keynote file",
 }
 
 // media are kinds of file by the beginning of the MIME type that http.DetectContentType tells.

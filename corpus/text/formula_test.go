@@ -113,7 +113,15 @@ func TestOnlyNumbersAreLeftOfFormulas(t *testing.T) {
 		`a \(x\) b`: "a   b", `a \(5\) b`: "a  5  b", `a $1{,}000\,\%$ b`: "a  1,000% b", `a $x = 5$ b`: "a   b",
 		`$5 and $6`: `$5 and $6`,
 	} {
-		if got := WithoutFormulas(s); strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
+		if got := WithoutFormulas(
+			s,
+		); strings.Join(
+			strings.Fields(got),
+			" ",
+		) != strings.Join(
+			strings.Fields(want),
+			" ",
+		) {
 			t.Errorf("WithoutFormulas(%q) = %q, want %q", s, got, want)
 		}
 	}

@@ -38,7 +38,8 @@ func EscapeMarkdown(s string) string {
 	return unlinkAddress(b.String())
 }
 
-// UnescapeMarkdown returns one block of Markdown without the backslashes that escape the sign behind them. Formulas have
+// UnescapeMarkdown returns one block of Markdown without the backslashes that escape the sign behind them.
+// Formulas have
 // backslashes of their own and stay, and so does what stands in the places that are passed over: code spans, in order.
 func UnescapeMarkdown(s string, passed [][2]int) string {
 	if !strings.Contains(s, `\`) {

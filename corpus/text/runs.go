@@ -28,7 +28,10 @@ func Runs(q string) []Run {
 			r.Letters = append(r.Letters, !unicode.IsMark(sign))
 		}
 		r.Grammar = grammarOf(r.Runes)
-		if before, _ := utf8.DecodeLastRuneInString(q[:t.start]); !unicode.IsLetter(before) && !unicode.IsNumber(before) {
+		if before, _ := utf8.DecodeLastRuneInString(
+			q[:t.start],
+		); !unicode.IsLetter(before) &&
+			!unicode.IsNumber(before) {
 			clear(r.Grammar[:leadingName(r.Runes)])
 		}
 		out = append(out, r)
@@ -54,7 +57,8 @@ var (
 	functionWords = slices.Collect(strings.FieldsSeq(`
 什么 什麼 怎么 怎麼 怎样 怎樣 为什么 為什麼 如何 是否 可以 哪里 哪裡 哪个 哪個 哪些 多少 多久 多大 几点 請問 请问 时候 時候
 还有 還有 一个 一個 何で 何時 何処
-อะไร ที่ไหน ไหน เท่าไร เท่าไหร่ กี่ ใคร เมื่อไร เมื่อไหร่ อย่างไร ยังไง ทำไม หรือไม่ ไหม ที่ คือ เป็น อยู่ มี ของ ใน และ กับ จาก
+อะไร ที่ไหน ไหน เท่าไร เท่าไหร่ กี่ ใคร เมื่อไร เมื่อไหร่ อย่างไร ยังไง ทำไม หรือไม่ ไหม ที่ คือ เป็น อยู่ มี ของ ใน และ
+กับ จาก
 โดย ให้ ได้ จะ แล้ว นี้ นั้น
 무엇 무슨 누구 누가 어디 언제 얼마 어느 어떤 어떻 입니 습니 합니 니까 니다 나요 까요 인가 는가`))
 	functionSigns = "的了是吗嗎呢么麼在有和与與或从從到对對被把给給这這那哪几幾谁誰我你他她它们們个個何吧啊몇왜"

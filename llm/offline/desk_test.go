@@ -263,7 +263,10 @@ func oneReply(t *testing.T, history []llm.Message) llm.Message {
 
 // bare is an answer as a reader sees it: without what Markdown means by its signs, white space collapsed.
 func bare(markdown string) string {
-	return strings.Join(strings.Fields(strings.NewReplacer(" |\n> |", " ", "\n> ", " ", "\\", "").Replace(markdown)), " ")
+	return strings.Join(
+		strings.Fields(strings.NewReplacer(" |\n> |", " ", "\n> ", " ", "\\", "").Replace(markdown)),
+		" ",
+	)
 }
 
 // quotesOf are what an answer says first, and its quotes as a reader sees them.

@@ -164,7 +164,8 @@ func itemNumber(s string) string {
 
 // adjoin reports whether two quotes stand next to each other and can be one.
 func (p pile) adjoin(a, b quote) bool {
-	next := !a.byNumber && !b.byNumber && (a.best.row == nil) == (b.best.row == nil) && (a.last+1 == b.first || b.last+1 == a.first)
+	next := !a.byNumber && !b.byNumber && (a.best.row == nil) == (b.best.row == nil) &&
+		(a.last+1 == b.first || b.last+1 == a.first)
 	return next && a.source == b.source && max(a.last, b.last)-min(a.first, b.first) < mostUnits &&
 		max(a.end, b.end)-min(a.start, b.start) <= quoteLength
 }

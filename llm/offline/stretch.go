@@ -37,7 +37,8 @@ func (p pile) stretches(question string) []word {
 	return out
 }
 
-// single returns the words of one sign, between grammar and other words: each of its pairs stands for it. One that stands
+// single returns the words of one sign, between grammar and other words: each of its pairs stands for it. One that
+// stands
 // nowhere is a word that nothing has.
 func (p pile) single(run text.Run, covered []bool) []word {
 	var out []word

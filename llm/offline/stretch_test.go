@@ -37,7 +37,15 @@ func TestStretches(t *testing.T) {
 			}
 		}
 		if !slices.Equal(has, tt.has) || !slices.Equal(lacks, tt.lacks) {
-			t.Errorf("%s: of %q found %q and not %q, want %q and %q", tt.name, tt.question, has, lacks, tt.has, tt.lacks)
+			t.Errorf(
+				"%s: of %q found %q and not %q, want %q and %q",
+				tt.name,
+				tt.question,
+				has,
+				lacks,
+				tt.has,
+				tt.lacks,
+			)
 		}
 	}
 }

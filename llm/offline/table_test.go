@@ -27,14 +27,18 @@ func TestTheRowThatMatchesIsTheQuote(t *testing.T) {
 		{"a name and a column's head", "When did Chloé join?", members, "> | Name | City | Joined | Boat |\n" +
 			"> |---|---|---|---|\n> | Chloé Dubois | Lyon | 2021 | [1] |"},
 		{"a field that had a line break", "Welchen Betrag schuldet die Bäckerei Süß?", invoices,
-			"> | Nr | Kunde | Betrag | bezahlt |\n> |---|---|---|---|\n> | 1002 | Bäckerei Süß | 4 500,00 | nein [1] |"},
-		{"the rows of a comparison", "Compare the boats of Anna and Béla.", members, "> | Name | City | Joined | Boat " +
-			"|\n> |---|---|---|---|\n> | Anna Kovács | Budapest | 2014 | Heron |\n> | Béla | Győr | 2019 | Otter [1] |"},
+			"> | Nr | Kunde | Betrag | bezahlt |\n> |---|---|---|---|\n> | 1002 | Bäckerei Süß | 4 500,00 | nein " +
+				"[1] |"},
+		{"the rows of a comparison", "Compare the boats of Anna and Béla.", members, "> | Name | City | Joined | " +
+			"Boat " +
+			"|\n> |---|---|---|---|\n> | Anna Kovács | Budapest | 2014 | Heron |\n> | Béla | Győr | 2019 | Otter " +
+			"[1] |"},
 		{"rows that stand apart", "Who rows the Heron?", members, "> | Name | City | Joined | Boat |\n" +
 			"> |---|---|---|---|\n> | Anna Kovács | Budapest | 2014 | Heron [1] |\n" +
 			"> | Dónal Ó Briain | Cork | 2008 | Heron [1] |"},
 		{"a table that goes on from another passage", "Which boat does Zoë row?",
-			tableOf("members.csv", "Members › Name | City | Boat", "Yann Roux | Brest | Grebe", "Zoë Blum | Basel | Coot"),
+			tableOf("members.csv", "Members › Name | City | Boat", "Yann Roux | Brest | Grebe", "Zoë Blum | Basel "+
+				"| Coot"),
 			"> | Name | City | Boat |\n> |---|---|---|\n> | Zoë Blum | Basel | Coot [1] |"},
 		{"a bar in a cell", "Which command does Zoë run?", tableOf("c.csv", "", "Who | Command", "Yann | ls",
 			"Zoë | cat log.txt|wc -l"), "> | Who | Command |\n> |---|---|\n> | Zoë | cat log.txt\\|wc -l [1] |"},
@@ -65,7 +69,8 @@ func TestTables(t *testing.T) {
 			[]string{"Prices of May.", "Flat | Rent", "1. OG links. Hinterhaus | 815,50"}},
 		{"empty cells", "", "A | B | C\n | 2 | \n3 |  | 4", []string{"A | B | C", " | 2 |", "3 |  | 4"}},
 		{"two tables", "", "A | B\n1 | 2\n\nC | D\n3 | 4", []string{"A | B", "1 | 2", "C | D", "3 | 4"}},
-		{"a bar in a sentence", "", "Call 0800 | 555 now. We are open.", []string{"Call 0800 | 555 now.", "We are open."}},
+		{"a bar in a sentence", "", "Call 0800 | 555 now. We are open.", []string{"Call 0800 | 555 " +
+			"now.", "We are open."}},
 		{"the last row of a table", "Fees › A | B", "1 | 2\n\nThat is all.", []string{"1 | 2", "That is all."}},
 	} {
 		p := pileOf([]source{{passage: passage{N: 1, Text: tt.in, Section: tt.section}}})

@@ -19,7 +19,7 @@ const (
 type word struct {
 	typed    string
 	terms    map[string]float64 // terms of what was found that stand for it, and how well: 0–1
-	grams    int                // of a script without spaces: how many of its terms make the word; 0: each stands for it
+	grams    int                // of a script without spaces: how many terms make the word; 0: each stands for it
 	borrowed bool               // from an earlier question, which this one goes on from
 	weight   float64            // more for a word that fewer sentences have
 }

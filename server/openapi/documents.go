@@ -166,7 +166,8 @@ func v1Operations() []Operation {
 			Method: "POST", Path: "/v1/chat/completions", group: "OpenAI-compatible", summary: "Ask as one asks OpenAI",
 			about: "Footnotes are in the content as [N] and as annotations of type url_citation, whose indexes count " +
 				"characters. While a run works, a stream has what it does as reasoning_content. " +
-				"All fields that OpenAI's API has are taken, and what has no effect says so; they are refused only where " +
+				"All fields that OpenAI's API has are taken, and what has no effect says so; they are refused only " +
+				"where " +
 				"the answer would be another one than the client takes it for. Further fields are let in and have no " +
 				"effect. Rules in system messages are not followed, since answers come from the documents alone.",
 			body: v1.Question{}, open: true, params: []parameter{onceParam},

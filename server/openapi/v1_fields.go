@@ -10,10 +10,13 @@ import (
 // v1Fields says of the fields of the OpenAI-compatible API what their types do not.
 func v1Fields() map[string]field {
 	length := field{about: "No effect: answers are as long as they need to be.", Min: to(1)}
-	wording := field{about: "No effect: how a model draws its words is the server's matter, but for temperature and seed."}
+	wording := field{
+		about: "No effect: how a model draws its words is the server's matter, but for temperature and seed.",
+	}
 	tool := field{about: "No effect: the tools are Footnote's own, and it uses them by itself. It calls none of these."}
 	toolUse := field{
-		about: "auto, none, or allowed_tools with the mode auto, which are the same here. To demand a call is refused " +
+		about: "auto, none, or allowed_tools with the mode auto, which are the same here. To demand a call is " +
+			"refused " +
 			"with 400: no tool of the client can be called.",
 	}
 	cache := field{about: "No effect: the server keeps no prompts."}
@@ -58,24 +61,26 @@ func v1Fields() map[string]field {
 			about: "Only these documents. One that is not there is refused with 404.", Max: to(chat.MaxDocumentIDs),
 		},
 
-		"V1Question.tools":                  tool,
-		"V1Question.parallel_tool_calls":    tool,
-		"V1Question.functions":              tool,
-		"V1Question.top_p":                  wording,
-		"V1Question.frequency_penalty":      wording,
-		"V1Question.presence_penalty":       wording,
-		"V1Question.logit_bias":             wording,
-		"V1Question.reasoning_effort":       wording,
-		"V1Question.verbosity":              wording,
-		"V1Question.prediction":             wording,
-		"V1Question.stop":                   {about: "No effect: an answer that is cut would lose its sources."},
-		"V1Question.audio":                  {about: "No effect: answers are not spoken."},
-		"V1Question.web_search_options":     {about: "No effect: where it looks is the server's matter."},
-		"V1Question.moderation":             {about: "No effect: nothing is sent to a service for moderation."},
-		"V1Question.user":                   person,
-		"V1Question.safety_identifier":      person,
-		"V1Question.metadata":               {about: "No effect: it is not kept."},
-		"V1Question.store":                  {about: "No effect: the server keeps each conversation until it is deleted."},
+		"V1Question.tools":               tool,
+		"V1Question.parallel_tool_calls": tool,
+		"V1Question.functions":           tool,
+		"V1Question.top_p":               wording,
+		"V1Question.frequency_penalty":   wording,
+		"V1Question.presence_penalty":    wording,
+		"V1Question.logit_bias":          wording,
+		"V1Question.reasoning_effort":    wording,
+		"V1Question.verbosity":           wording,
+		"V1Question.prediction":          wording,
+		"V1Question.stop":                {about: "No effect: an answer that is cut would lose its sources."},
+		"V1Question.audio":               {about: "No effect: answers are not spoken."},
+		"V1Question.web_search_options":  {about: "No effect: where it looks is the server's matter."},
+		"V1Question.moderation":          {about: "No effect: nothing is sent to a service for moderation."},
+		"V1Question.user":                person,
+		"V1Question.safety_identifier":   person,
+		"V1Question.metadata":            {about: "No effect: it is not kept."},
+		"V1Question.store": {
+			about: "No effect: the server keeps each conversation until it is deleted.",
+		},
 		"V1Question.service_tier":           {about: "No effect: there is one tier."},
 		"V1Question.prompt_cache_key":       cache,
 		"V1Question.prompt_cache_retention": cache,
@@ -87,7 +92,8 @@ func v1Fields() map[string]field {
 				"rules, 8,000 characters in all; the others are let in and have no effect.",
 		},
 		"V1Message.content": {
-			about: "The text, or parts of it. Of an earlier question a part that is not text is left out, and the model " +
+			about: "The text, or parts of it. Of an earlier question a part that is not text is left out, and the " +
+				"model " +
 				"told so; in the question itself it is refused with 400.",
 		},
 		"V1Format.type":         {need: true, values: []string{"text"}, about: "The form of the answer."},
@@ -122,7 +128,9 @@ func toolUseSchema() *jsonschema.Schema {
 		{Type: "object", Required: []string{"type", "allowed_tools"}, Properties: map[string]*jsonschema.Schema{
 			"type": {Const: &allowed},
 			"allowed_tools": {
-				Type: "object", Required: []string{"mode"}, Properties: map[string]*jsonschema.Schema{"mode": {Const: &auto}},
+				Type:       "object",
+				Required:   []string{"mode"},
+				Properties: map[string]*jsonschema.Schema{"mode": {Const: &auto}},
 			},
 		}},
 	}}

@@ -44,7 +44,11 @@ func (h *Handlers) fillChooser(
 		return c, nil
 	}
 	var err error
-	if c.Documents, _, err = h.Library.List(ctx, scope, corpus.Filter{Text: text, States: ready, Limit: offered}); err != nil {
+	if c.Documents, _, err = h.Library.List(
+		ctx,
+		scope,
+		corpus.Filter{Text: text, States: ready, Limit: offered},
+	); err != nil {
 		return c, err
 	}
 	if len(chosen) > 0 {

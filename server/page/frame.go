@@ -125,10 +125,19 @@ func (h *Handlers) pageFrame(c echo.Context, title string) (views.Page, error) {
 		user = scope.User
 	}
 	return views.Page{
-		User: user, Title: title, Sessions: sessions, Documents: counts.Documents, Seen: seen,
-		MaxFile: h.MaxFile, Model: h.Model,
-		Offline: h.Offline, Semantic: h.Library.Semantic(), Now: time.Now(), Assets: h.Assets, Deleted: deletedSession(c),
-		KeepDays: h.KeepDays,
+		User:      user,
+		Title:     title,
+		Sessions:  sessions,
+		Documents: counts.Documents,
+		Seen:      seen,
+		MaxFile:   h.MaxFile,
+		Model:     h.Model,
+		Offline:   h.Offline,
+		Semantic:  h.Library.Semantic(),
+		Now:       time.Now(),
+		Assets:    h.Assets,
+		Deleted:   deletedSession(c),
+		KeepDays:  h.KeepDays,
 	}, nil
 }
 

@@ -23,10 +23,18 @@ func SourcesOf(citations []chat.Citation, base string) []GroundedSource {
 	out := make([]GroundedSource, 0, len(citations))
 	for _, cite := range citations {
 		out = append(out, GroundedSource{
-			Number: cite.Number, DocumentID: cite.DocumentID, ChunkID: cite.ChunkID, Title: cite.Title,
-			Section: cite.Section,
-			Page:    cite.Page, Place: cite.Place, URL: Absolute(base, cite.URL), SourceURL: cite.SourceURL, Quote: cite.Quote,
-			Check: cite.Check, Score: cite.Score,
+			Number:     cite.Number,
+			DocumentID: cite.DocumentID,
+			ChunkID:    cite.ChunkID,
+			Title:      cite.Title,
+			Section:    cite.Section,
+			Page:       cite.Page,
+			Place:      cite.Place,
+			URL:        Absolute(base, cite.URL),
+			SourceURL:  cite.SourceURL,
+			Quote:      cite.Quote,
+			Check:      cite.Check,
+			Score:      cite.Score,
 		})
 	}
 	return out

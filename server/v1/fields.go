@@ -25,7 +25,8 @@ func (u *ToolUse) UnmarshalJSON(data []byte) error {
 			Mode string `json:"mode"`
 		} `json:"allowed_tools"`
 	}
-	u.demanded = json.Unmarshal(data, &allowed) != nil || allowed.Type != "allowed_tools" || allowed.Allow.Mode != "auto"
+	u.demanded = json.Unmarshal(data, &allowed) != nil || allowed.Type != "allowed_tools" ||
+		allowed.Allow.Mode != "auto"
 	return nil
 }
 

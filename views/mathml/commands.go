@@ -58,8 +58,8 @@ var spaces = map[string]string{
 var functions = map[string]bool{}
 
 func init() {
-	for name := range strings.FieldsSeq(`arccos arcsin arctan arg cos cosh cot coth csc deg dim exp hom ker lg ln log sec
-		sin sinh tan tanh sgn erf tr rank diag Tr`) {
+	for name := range strings.FieldsSeq(`arccos arcsin arctan arg cos cosh cot coth csc deg dim exp hom ker lg ln log
+		sec sin sinh tan tanh sgn erf tr rank diag Tr`) {
 		functions[`\`+name] = false
 	}
 	for name := range strings.FieldsSeq("det gcd inf lim liminf limsup max min Pr sup argmax argmin injlim projlim") {
@@ -203,8 +203,19 @@ func (p *parser) negated() *node {
 
 // texts are commands with words as their argument, and the class that draws them.
 var texts = map[string]string{
-	`\text`: "", `\textrm`: "", `\textnormal`: "", `\textup`: "", `\mbox`: "", `\hbox`: "", `\textbf`: "mx-bold",
-	`\textit`: "mx-italic", `\emph`: "mx-italic", `\textsf`: "mx-sans", `\texttt`: "mx-mono", `\mathsc`: "", `\textsc`: "",
+	`\text`:       "",
+	`\textrm`:     "",
+	`\textnormal`: "",
+	`\textup`:     "",
+	`\mbox`:       "",
+	`\hbox`:       "",
+	`\textbf`:     "mx-bold",
+	`\textit`:     "mx-italic",
+	`\emph`:       "mx-italic",
+	`\textsf`:     "mx-sans",
+	`\texttt`:     "mx-mono",
+	`\mathsc`:     "",
+	`\textsc`:     "",
 }
 
 // text draws words, and formulas between dollars in them.
@@ -243,8 +254,38 @@ func (p *parser) within(tex string) *node {
 
 // plain returns words as they are shown: white space as one space that is kept, escapes as what they stand for.
 func (p *parser) plain(s string) string {
-	s = strings.NewReplacer("\x00", "$", `\%`, "%", `\&`, "&", `\_`, "_", `\#`, "#", `\{`, "\x01", `\}`, "\x02", `\ `, " ",
-		"~", " ", `\,`, " ", "---", "—", "--", "–", "``", "“", "''", "”").Replace(s)
+	s = strings.NewReplacer(
+		"\x00",
+		"$",
+		`\%`,
+		"%",
+		`\&`,
+		"&",
+		`\_`,
+		"_",
+		`\#`,
+		"#",
+		`\{`,
+		"\x01",
+		`\}`,
+		"\x02",
+		`\ `,
+		" ",
+		"~",
+		" ",
+		`\,`,
+		" ",
+		"---",
+		"—",
+		"--",
+		"–",
+		"``",
+		"“",
+		"''",
+		"”",
+	).Replace(
+		s,
+	)
 	if strings.ContainsAny(s, `\`) {
 		p.fail(ErrUnknown)
 	}

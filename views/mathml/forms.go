@@ -60,8 +60,17 @@ func init() { // these read items, which look commands up
 			return p.add("mrow", "", "", p.add("mspace", ` width="2em"`, ""), number)
 		},
 		`\pmod`: func(p *parser, _ string) *node {
-			return p.add("mrow", "", "", p.add("mspace", ` width="0.6em"`, ""), p.character("("), p.add("mi", "", "mod"),
-				p.add("mspace", ` width="0.3333em"`, ""), first(p), p.character(")"))
+			return p.add(
+				"mrow",
+				"",
+				"",
+				p.add("mspace", ` width="0.6em"`, ""),
+				p.character("("),
+				p.add("mi", "", "mod"),
+				p.add("mspace", ` width="0.3333em"`, ""),
+				first(p),
+				p.character(")"),
+			)
 		},
 		`\bmod`: func(p *parser, _ string) *node { return p.add("mo", ` lspace="0.2222em" rspace="0.2222em"`, "mod") },
 		`\mod`:  func(p *parser, _ string) *node { return p.add("mo", ` lspace="1em" rspace="0.3333em"`, "mod") },
@@ -80,7 +89,8 @@ func init() { // these read items, which look commands up
 		commands[name] = func(*parser, string) *node { return nil }
 	}
 	for _, name := range []string{
-		`\mathbin`, `\mathrel`, `\mathord`, `\mathopen`, `\mathclose`, `\mathpunct`, `\mathinner`, `\smash`, `\ensuremath`,
+		`\mathbin`, `\mathrel`, `\mathord`, `\mathopen`, `\mathclose`, `\mathpunct`, `\mathinner`,
+		`\smash`, `\ensuremath`,
 		`\hphantom`, `\vphantom`,
 	} {
 		commands[name] = func(p *parser, name string) *node {

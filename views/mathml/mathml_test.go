@@ -26,10 +26,12 @@ func body(t *testing.T, tex string, block bool) string {
 func TestFormulasAreDrawn(t *testing.T) {
 	const close = `<mo fence="true" form="postfix" stretchy="true" symmetric="true">`
 	for tex, want := range map[string]string{
-		`p^* = \frac{a}{b}`: `<mrow><msup><mi>p</mi><mo>∗</mo></msup><mo>=</mo><mfrac><mi>a</mi><mi>b</mi></mfrac></mrow>`,
-		`\frac12`:           `<mrow><mfrac><mn>1</mn><mn>2</mn></mfrac></mrow>`,
-		`{a \over b}`:       `<mrow><mfrac><mi>a</mi><mi>b</mi></mfrac></mrow>`,
-		`\sum_{i=1}^n x_i`: `<mrow><munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi></munderover>` +
+		`p^* = \frac{a}{b}`: `<mrow><msup><mi>p</mi><mo>∗</mo></msup><mo>=</mo><mfrac><mi>a</mi><mi>b</mi></mfrac>` +
+			`</mrow>`,
+		`\frac12`:     `<mrow><mfrac><mn>1</mn><mn>2</mn></mfrac></mrow>`,
+		`{a \over b}`: `<mrow><mfrac><mi>a</mi><mi>b</mi></mfrac></mrow>`,
+		`\sum_{i=1}^n x_i`: `<mrow><munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi>` +
+			`</munderover>` +
 			`<msub><mi>x</mi><mi>i</mi></msub></mrow>`,
 		`\int\limits_0^1`: `<mrow><munderover><mo>∫</mo><mn>0</mn><mn>1</mn></munderover></mrow>`,
 		`\sqrt[3]{x}`:     `<mrow><mroot><mi>x</mi><mn>3</mn></mroot></mrow>`,
@@ -43,15 +45,19 @@ func TestFormulasAreDrawn(t *testing.T) {
 		`\not\in`:         `<mrow><mo>∉</mo></mrow>`,
 		`\boxed{x}`:       `<mrow class="mx-box"><mi>x</mi></mrow>`,
 		`\hat\beta`:       `<mrow><mover accent="true"><mi>β</mi><mo stretchy="false">^</mo></mover></mrow>`,
-		`\left. x \right|_0`: `<mrow><msub><mrow><mo fence="true" form="prefix" stretchy="true" symmetric="true"></mo>` +
+		`\left. x \right|_0`: `<mrow><msub><mrow><mo fence="true" form="prefix" stretchy="true" symmetric="true">` +
+			`</mo>` +
 			`<mi>x</mi>` + close + `|</mo></mrow><mn>0</mn></msub></mrow>`,
 		`\begin{bmatrix} 1 \\ 2 \end{bmatrix}`: `<mrow><mo fence="true" form="prefix" stretchy="true" ` +
 			`symmetric="true">[</mo><mtable><mtr><mtd><mn>1</mn></mtd></mtr><mtr><mtd><mn>2</mn></mtd></mtr></mtable>` +
 			close + `]</mo></mrow>`,
-		`a &= b \\ c &= d`: `<mrow><mtable displaystyle="true"><mtr><mtd class="mx-r"><mi>a</mi></mtd><mtd class="mx-l">` +
-			`<mrow><mo>=</mo><mi>b</mi></mrow></mtd></mtr><mtr><mtd class="mx-r"><mi>c</mi></mtd><mtd class="mx-l"><mrow>` +
+		`a &= b \\ c &= d`: `<mrow><mtable displaystyle="true"><mtr><mtd class="mx-r"><mi>a</mi></mtd><mtd ` +
+			`class="mx-l">` +
+			`<mrow><mo>=</mo><mi>b</mi></mrow></mtd></mtr><mtr><mtd class="mx-r"><mi>c</mi></mtd><mtd class="mx-l">` +
+			`<mrow>` +
 			`<mo>=</mo><mi>d</mi></mrow></mtd></mtr></mtable></mrow>`,
-		`x < y & z`: `<mrow><mtable displaystyle="true"><mtr><mtd class="mx-r"><mrow><mi>x</mi><mo>&lt;</mo><mi>y</mi>` +
+		`x < y & z`: `<mrow><mtable displaystyle="true"><mtr><mtd class="mx-r"><mrow><mi>x</mi><mo>&lt;</mo><mi>y` +
+			`</mi>` +
 			`</mrow></mtd><mtd class="mx-l"><mi>z</mi></mtd></mtr></mtable></mrow>`,
 	} {
 		if got := body(t, tex, true); got != want {
@@ -99,12 +105,14 @@ P(X = k) = \binom{n}{k} p^k (1-p)^{n-k}
 
 func TestWhatIsNotKnownIsRefused(t *testing.T) {
 	for _, tex := range []string{
-		`\href{javascript:alert(1)}{x}`, `\url{http://a.b}`, `\includegraphics{http://a.b/c.png}`, `\style{color:red}{x}`,
+		`\href{javascript:alert(1)}{x}`, `\url{http://a.b}`, `\includegraphics{http://a.b/c.png}`, `\style{color:re` +
+			`d}{x}`,
 		`\class{a}{x}`, `\cssId{a}{x}`, `\data{a=b}{x}`, `\htmlClass{a}{x}`, `\def\a{\a}\a`, `\newcommand{\a}{\a\a}\a`,
 		`\let\a=\b`, `\input{/etc/passwd}`, `\require{html}`, `\unknown{x}`, `\sideset{{a}}{}{b}`,
 		`\begin{verbatim}x\end{verbatim}`,
 		`\frac`, `\frac{a}`, `{`, `}`, `^`, `x^`, `x^1^2`, `x_1_2`, `\left(`, `\right)`, `\left(x`, `\left x \right y`,
-		`\begin{aligned} a`, `\begin{aligned} a \end{cases}`, `\sqrt[3`, `\text{`, `\text{$a}`, `#1`, `\`, `a $ b`, "a\x00b",
+		`\begin{aligned} a`, `\begin{aligned} a ` +
+			`\end{cases}`, `\sqrt[3`, `\text{`, `\text{$a}`, `#1`, `\`, `a $ b`, "a\x00b",
 		"\xff", `\hspace{1e9em}`, `\hspace{x}`, `\limits`, `\begin`, `\end{a}`,
 	} {
 		if markup, _, err := Draw(tex, true); !errors.Is(err, ErrUnknown) {
@@ -115,7 +123,8 @@ func TestWhatIsNotKnownIsRefused(t *testing.T) {
 
 func TestFormulasAreBounded(t *testing.T) {
 	for _, tex := range []string{
-		strings.Repeat("x", MaxTeX+1), strings.Repeat("x ", MaxTeX/2), strings.Repeat("{", 60) + strings.Repeat("}", 60),
+		strings.Repeat("x", MaxTeX+1), strings.Repeat("x ", MaxTeX/2),
+		strings.Repeat("{", 60) + strings.Repeat("}", 60),
 		strings.Repeat(`\sqrt`, 60) + "x", strings.Repeat("x^{", 60) + "1" + strings.Repeat("}", 60),
 		strings.Repeat(`\left(`, 60) + strings.Repeat(`\right)`, 60), strings.Repeat("{", 1<<20),
 		strings.Repeat(`\text{$`, 60) + strings.Repeat(`$}`, 60), strings.Repeat(`a\over`, 200) + "b",
@@ -131,8 +140,10 @@ func TestFormulasAreBounded(t *testing.T) {
 var (
 	knownTags = strings.Fields("math semantics annotation mrow mi mn mo mtext mspace mfrac msqrt mroot msub msup " +
 		"msubsup munder mover munderover mtable mtr mtd mstyle mphantom")
-	knownAttrs = strings.Fields("display encoding stretchy fence form symmetric separator lspace rspace minsize maxsize " +
-		"width mathvariant accent accentunder movablelimits linethickness displaystyle scriptlevel class")
+	knownAttrs = strings.Fields(
+		"display encoding stretchy fence form symmetric separator lspace rspace minsize maxsize " +
+			"width mathvariant accent accentunder movablelimits linethickness displaystyle scriptlevel class",
+	)
 )
 
 // checkMarkup checks what every drawn formula promises.
@@ -142,7 +153,7 @@ func checkMarkup(t *testing.T, markup, tex string) {
 	annotation, inAnnotation := "", false
 	for {
 		token, err := d.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

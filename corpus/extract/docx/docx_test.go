@@ -17,8 +17,10 @@ import (
 const styles = `<w:styles xmlns:w="w">
 <w:style w:type="paragraph" w:default="1" w:styleId="Standard"><w:name w:val="Normal"/></w:style>
 <w:style w:type="paragraph" w:styleId="Titel"><w:name w:val="Title"/></w:style>
-<w:style w:type="paragraph" w:styleId="berschrift1"><w:name w:val="heading 1"/><w:pPr><w:numPr><w:numId w:val="5"/></w:numPr></w:pPr></w:style>
-<w:style w:type="paragraph" w:styleId="berschrift2"><w:name w:val="heading 2"/><w:basedOn w:val="berschrift1"/><w:pPr><w:numPr><w:ilvl w:val="1"/></w:numPr><w:outlineLvl w:val="1"/></w:pPr></w:style>
+<w:style w:type="paragraph" w:styleId="berschrift1"><w:name w:val="heading 1"/>
+<w:pPr><w:numPr><w:numId w:val="5"/></w:numPr></w:pPr></w:style>
+<w:style w:type="paragraph" w:styleId="berschrift2"><w:name w:val="heading 2"/><w:basedOn w:val="berschrift1"/>
+<w:pPr><w:numPr><w:ilvl w:val="1"/></w:numPr><w:outlineLvl w:val="1"/></w:pPr></w:style>
 <w:style w:type="paragraph" w:styleId="Own"><w:name w:val="Our own"/><w:basedOn w:val="berschrift2"/></w:style>
 </w:styles>`
 
@@ -28,14 +30,18 @@ const numbering = `<w:numbering xmlns:w="w">
 <w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1.%2"/></w:lvl>
 <w:lvl w:ilvl="2"><w:start w:val="1"/><w:numFmt w:val="lowerLetter"/><w:lvlText w:val="%1.%2.%3"/></w:lvl>
 </w:abstractNum>
-<w:abstractNum w:abstractNumId="2"><w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="bullet"/><w:lvlText w:val="-"/></w:lvl></w:abstractNum>
+<w:abstractNum w:abstractNumId="2">
+<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="bullet"/><w:lvlText w:val="-"/></w:lvl></w:abstractNum>
 <w:abstractNum w:abstractNumId="3">
-<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="upperRoman"/><w:pStyle w:val="berschrift1"/><w:lvlText w:val="%1"/></w:lvl>
-<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:pStyle w:val="berschrift2"/><w:isLgl/><w:lvlText w:val="%1.%2"/></w:lvl>
+<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="upperRoman"/><w:pStyle w:val="berschrift1"/>
+<w:lvlText w:val="%1"/></w:lvl>
+<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:pStyle w:val="berschrift2"/>
+<w:isLgl/><w:lvlText w:val="%1.%2"/></w:lvl>
 </w:abstractNum>
 <w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num>
 <w:num w:numId="2"><w:abstractNumId w:val="2"/></w:num>
-<w:num w:numId="3"><w:abstractNumId w:val="1"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="7"/></w:lvlOverride></w:num>
+<w:num w:numId="3"><w:abstractNumId w:val="1"/>
+<w:lvlOverride w:ilvl="0"><w:startOverride w:val="7"/></w:lvlOverride></w:num>
 <w:num w:numId="5"><w:abstractNumId w:val="3"/></w:num>
 </w:numbering>`
 
@@ -45,9 +51,26 @@ func write(t *testing.T, body string, parts ooxmltest.Parts) corpus.File {
 		"word/document.xml":  `<w:document xmlns:w="w" xmlns:r="r"><w:body>` + body + `</w:body></w:document>`,
 		"word/styles.xml":    styles,
 		"word/numbering.xml": numbering,
-		"word/_rels/document.xml.rels": ooxmltest.Relations("s", "styles", "styles.xml", "n", "numbering", "numbering.xml",
-			"f", "footnotes", "footnotes.xml", "e", "endnotes", "endnotes.xml", "h", "header", "header1.xml", "link",
-			"hyperlink", "https://example.com/roof"),
+		"word/_rels/document.xml.rels": ooxmltest.Relations(
+			"s",
+			"styles",
+			"styles.xml",
+			"n",
+			"numbering",
+			"numbering.xml",
+			"f",
+			"footnotes",
+			"footnotes.xml",
+			"e",
+			"endnotes",
+			"endnotes.xml",
+			"h",
+			"header",
+			"header1.xml",
+			"link",
+			"hyperlink",
+			"https://example.com/roof",
+		),
 	}
 	for name, part := range parts {
 		all[name] = part
@@ -123,10 +146,21 @@ func TestTheTextIsWhatWordShowsWhenAllChangesAreAccepted(t *testing.T) {
 	x := read(t, write(t,
 		para("", run("Rent is ")+`<w:del><w:r><w:delText>900</w:delText></w:r></w:del><w:ins>`+run("950")+`</w:ins>`+
 			`<w:r><w:commentReference w:id="1"/></w:r>`)+
-			para("", `<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> HYPERLINK "https://example.com/a" </w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>`+
-				run("the deed")+`<w:r><w:fldChar w:fldCharType="end"/></w:r>`+run(" and ")+
-				`<w:hyperlink r:id="link">`+run("the roof")+`</w:hyperlink>`+
-				`<w:r><w:sym w:font="Wingdings" w:char="F0FE"/></w:r><w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r>`)+
+			para(
+				"",
+				`<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> HYPERLINK "https://example.com/a" `+
+					`</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>`+
+					run(
+						"the deed",
+					)+`<w:r><w:fldChar w:fldCharType="end"/></w:r>`+run(
+					" and ",
+				)+
+					`<w:hyperlink r:id="link">`+run(
+					"the roof",
+				)+`</w:hyperlink>`+
+					`<w:r><w:sym w:font="Wingdings" w:char="F0FE"/></w:r><w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden`+
+					`</w:t></w:r>`,
+			)+
 			`<w:p><w:r><mc:AlternateContent><mc:Choice><w:drawing><wps:txbx><w:txbxContent>`+para("", "in a box")+
 			`</w:txbxContent></wps:txbx></w:drawing></mc:Choice><mc:Fallback><w:pict><v:textbox><w:txbxContent>`+
 			para("", "in a box")+`</w:txbxContent></v:textbox></w:pict></mc:Fallback></mc:AlternateContent></w:r>`+
@@ -181,7 +215,8 @@ func TestTablesKeepTheirRowsAndColumns(t *testing.T) {
 func TestHostileFilesFailWithASentence(t *testing.T) {
 	deep := strings.Repeat("<w:sdt>", 100_000)
 	for _, tt := range []struct{ name, document, code string }{
-		{"an entity", `<!DOCTYPE d [<!ENTITY x SYSTEM "file:///etc/passwd">]><w:document><w:body><w:p><w:r><w:t>&x;</w:t></w:r></w:p></w:body></w:document>`, "broken"},
+		{"an entity", `<!DOCTYPE d [<!ENTITY x SYSTEM "file:///etc/passwd">]><w:document><w:body><w:p><w:r><w:t>&x;` +
+			`</w:t></w:r></w:p></w:body></w:document>`, "broken"},
 		{"elements deep in each other", `<w:document><w:body>` + deep, "broken"},
 		{"an end that is missing", `<w:document><w:body><w:p>`, "broken"},
 		{"a part that unpacks to too much",

@@ -85,7 +85,8 @@ func (r *reader) result() (corpus.Extracted, error) {
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{r.comments, "comment"}, {r.deleted, "deleted passage"}, {macros, "macro project"}, {objects, "embedded object"}} {
+	}{{r.comments, "comment"}, {r.deleted, "deleted passage"}, {macros, "macro project"}, {objects, "embedded " +
+		"object"}} {
 		if part.n > 0 {
 			left = append(left, english.Count(part.n, part.what))
 		}

@@ -26,7 +26,9 @@ func (r *reader) readContent(d *ooxml.Decoder) error {
 			if e.Name.Local != "body" {
 				return d.Skip()
 			}
-			return d.Children(func(xml.StartElement) error { return r.blocks(d, nil) }) // office:text or office:presentation
+			return d.Children(
+				func(xml.StartElement) error { return r.blocks(d, nil) },
+			) // office:text or office:presentation
 		})
 	})
 }
@@ -53,8 +55,22 @@ func (r *reader) blocks(d *ooxml.Decoder, in *listPlace) error {
 			return r.table(d)
 		case "page":
 			return r.slide(d, e)
-		case "section", "index-body", "table-of-content", "text-box", "frame", "g", "custom-shape", "rect", "illustration-index",
-			"alphabetical-index", "bibliography", "user-index", "object-index", "table-index", "numbered-paragraph", "a":
+		case "section",
+			"index-body",
+			"table-of-content",
+			"text-box",
+			"frame",
+			"g",
+			"custom-shape",
+			"rect",
+			"illustration-index",
+			"alphabetical-index",
+			"bibliography",
+			"user-index",
+			"object-index",
+			"table-index",
+			"numbered-paragraph",
+			"a":
 			return r.blocks(d, in)
 		case "notes":
 			return r.slideNotes(d)

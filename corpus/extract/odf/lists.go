@@ -50,8 +50,14 @@ func (r *reader) readListStyle(d *ooxml.Decoder, name string) error {
 		}
 		style[at] = listLevel{
 			numbered: e.Name.Local != "list-level-style-bullet" && e.Name.Local != "list-level-style-image",
-			format:   ooxml.Attr(e, "num-format"), prefix: ooxml.Attr(e, "num-prefix"), suffix: ooxml.Attr(e, "num-suffix"),
-			shown: max(ooxml.IntAttr(e, "display-levels", 1), 1), start: max(ooxml.IntAttr(e, "start-value", 1), 0),
+			format: ooxml.Attr(
+				e,
+				"num-format",
+			),
+			prefix: ooxml.Attr(e, "num-prefix"),
+			suffix: ooxml.Attr(e, "num-suffix"),
+			shown:  max(ooxml.IntAttr(e, "display-levels", 1), 1),
+			start:  max(ooxml.IntAttr(e, "start-value", 1), 0),
 		}
 		return d.Skip()
 	})

@@ -108,7 +108,14 @@ func (r *reader) result(p *ooxml.Package) (corpus.Extracted, error) {
 		x.Meta[corpus.MetaLeftOut] = english.Count(r.comments, "comment")
 	}
 	if len(r.hidden) > 0 {
-		x.Meta[corpus.MetaHidden] = english.Choose(len(r.hidden) == 1, "slide ", "slides ") + strings.Join(r.hidden, ", ")
+		x.Meta[corpus.MetaHidden] = english.Choose(
+			len(r.hidden) == 1,
+			"slide ",
+			"slides ",
+		) + strings.Join(
+			r.hidden,
+			", ",
+		)
 	}
 	return x, nil
 }

@@ -2,6 +2,7 @@ package ooxml
 
 import (
 	"encoding/xml"
+	"errors"
 	"io"
 	"strconv"
 
@@ -118,7 +119,7 @@ func (d *Decoder) Text() (string, error) {
 }
 
 func unexpected(err error) error {
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return Damaged
 	}
 	return err

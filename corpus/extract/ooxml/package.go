@@ -1,5 +1,6 @@
 // Package ooxml opens the packages of Office files (ECMA-376): ZIP archives of XML parts that refer to each other by
-// relationships. It limits what is unpacked, resolves no external reference, and expands no entity. The readers of Word,
+// relationships. It limits what is unpacked, resolves no external reference, and expands no entity. The readers of
+// Word,
 // PowerPoint and Excel files stand on it.
 package ooxml
 

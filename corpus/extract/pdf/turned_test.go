@@ -125,7 +125,8 @@ func TestTurnedPartsOfAPage(t *testing.T) {
 		"the spring of the year 1921.")
 	below := pdftest.Para(50, 100, "All of the stone is from the quarry at", "the river, and it was cut there with the")
 	next := pdftest.Para(50, 740, "tools of the time, as it was usual.", "Nothing else is known.")
-	whole := "paragraph: All of the stone is from the quarry at the river, and it was cut there with the tools of the " +
+	whole := "paragraph: All of the stone is from the quarry at the river, and it was cut there with the tools of " +
+		"the " +
 		"time, as it was usual. Nothing else is known."
 	for _, tt := range []struct {
 		name  string
@@ -181,7 +182,8 @@ func TestTurnedPartsOfAPage(t *testing.T) {
 				"paragraph: The survey of the bridge was made in the spring of the year 1921.",
 				"paragraph: The stone of the piers was cut by hand.", "paragraph: DRAFT COPY\nBY ME"}},
 		{"a font of negative size that is turned twice", []string{
-			"BT /F -12 Tf -1 0 0 -1 50 700 Tm (The walls are dry.) Tj ET\n"}, []string{"paragraph: The walls are dry."}},
+			"BT /F -12 Tf -1 0 0 -1 50 700 Tm (The walls are dry.) Tj ET\n"}, []string{"paragraph: The walls are " +
+			"dry."}},
 		{"a page whose content can't be turned keeps its text",
 			[]string{"Q Q Q " + pdftest.Turned(1, 300, 300, pdftest.At(0, 0, 12, "F", "The walls are dry."))},
 			[]string{"paragraph: The walls are dry."}},
@@ -191,7 +193,10 @@ func TestTurnedPartsOfAPage(t *testing.T) {
 			for _, content := range tt.pages {
 				sheets = append(sheets, pdftest.Sheet{Content: content})
 			}
-			if diff := cmp.Diff(tt.want, outlineOf(mustExtract(t, reader, pdftest.Document("", sheets...)))); diff != "" {
+			if diff := cmp.Diff(
+				tt.want,
+				outlineOf(mustExtract(t, reader, pdftest.Document("", sheets...))),
+			); diff != "" {
 				t.Errorf("blocks (-want +got):\n%s", diff)
 			}
 		})
@@ -205,7 +210,12 @@ func TestTurnedTextsThatRecurAreDropped(t *testing.T) {
 	for i, name := range names {
 		text := "What is to be said about the " + name + " part of the house."
 		pages = append(pages, pdftest.Sheet{Content: pdftest.Para(80, 700, text) +
-			pdftest.Turned(1, 30, 200, pdftest.At(0, 0, 9, "F", fmt.Sprintf("Downloaded from the archive, page %d", i+1))) +
+			pdftest.Turned(
+				1,
+				30,
+				200,
+				pdftest.At(0, 0, 9, "F", fmt.Sprintf("Downloaded from the archive, page %d", i+1)),
+			) +
 			"q 0.7 0.7 -0.7 0.7 120 300 cm " + pdftest.At(0, 0, 60, "F", "DRAFT COPY") + "Q\n"})
 		want = append(want, "paragraph: "+text)
 	}

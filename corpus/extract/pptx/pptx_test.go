@@ -30,10 +30,20 @@ func file(t testing.TB, extra ooxmltest.Parts, slides ...string) corpus.File {
 		relations = append(relations, fmt.Sprintf("s%d", n), "slide", fmt.Sprintf("slides/slide%d.xml", n))
 		parts[fmt.Sprintf("ppt/slides/slide%d.xml", n)] = `<p:sld xmlns:p="p" xmlns:a="a" xmlns:r="r"` + show +
 			`><p:cSld><p:spTree>` + tree + `</p:spTree></p:cSld></p:sld>`
-		parts[fmt.Sprintf("ppt/slides/_rels/slide%d.xml.rels", n)] = ooxmltest.Relations("l", "slideLayout",
-			"../slideLayouts/l.xml", "n", "notesSlide", fmt.Sprintf("../notes/n%d.xml", n), "c", "chart", "../charts/c.xml")
+		parts[fmt.Sprintf("ppt/slides/_rels/slide%d.xml.rels", n)] = ooxmltest.Relations(
+			"l",
+			"slideLayout",
+			"../slideLayouts/l.xml",
+			"n",
+			"notesSlide",
+			fmt.Sprintf("../notes/n%d.xml", n),
+			"c",
+			"chart",
+			"../charts/c.xml",
+		)
 	}
-	parts["ppt/presentation.xml"] = `<p:presentation xmlns:p="p" xmlns:r="r"><p:sldSz cx="1000" cy="500"/><p:sldIdLst>` +
+	parts["ppt/presentation.xml"] = `<p:presentation xmlns:p="p" xmlns:r="r"><p:sldSz cx="1000" cy="500"/>` +
+		`<p:sldIdLst>` +
 		list.String() + `</p:sldIdLst></p:presentation>`
 	parts["ppt/_rels/presentation.xml.rels"] = ooxmltest.Relations(relations...)
 	for name, part := range extra {
@@ -82,15 +92,22 @@ func shown(x corpus.Extracted) []string {
 }
 
 func TestASlideIsReadInTheOrderPeopleReadIt(t *testing.T) {
-	group := `<p:grpSp><p:grpSpPr><a:xfrm><a:off x="0" y="0"/><a:ext cx="100" cy="100"/><a:chOff x="0" y="4000"/><a:chExt cx="1000" cy="1000"/></a:xfrm></p:grpSpPr>` +
-		box("", "0,4000", line(">", "a group at the top")) + `</p:grpSp>`
+	group := `<p:grpSp><p:grpSpPr><a:xfrm><a:off x="0" y="0"/><a:ext cx="100" cy="100"/><a:chOff x="0" y="4000"/>` +
+		`<a:chExt cx="1000" cy="1000"/></a:xfrm></p:grpSpPr>` +
+		box(
+			"",
+			"0,4000",
+			line(">", "a group at the top"),
+		) + `</p:grpSp>`
 	x := read(t, file(t, ooxmltest.Parts{
 		"ppt/slideLayouts/l.xml": `<p:sldLayout xmlns:p="p" xmlns:a="a"><p:cSld><p:spTree>` + box("body", "0,200") +
 			`</p:spTree></p:cSld></p:sldLayout>`,
 		"ppt/notes/n1.xml": `<p:notes><p:cSld><p:spTree>` + box("body", "", line(">", "Say it slowly")) +
 			box("sldNum", "", line(">", "1")) + `</p:spTree></p:cSld></p:notes>`,
-		"ppt/charts/c.xml": `<c:chartSpace xmlns:c="c"><c:chart><c:title><c:tx><c:rich><a:t>Rent</a:t></c:rich></c:tx></c:title><c:plotArea><c:barChart><c:ser><c:tx><c:v>Flat</c:v></c:tx>` +
-			`<c:cat><c:pt><c:v>2024</c:v></c:pt></c:cat><c:val><c:pt><c:v>8.1999999999999993</c:v></c:pt></c:val></c:ser></c:barChart></c:plotArea></c:chart></c:chartSpace>`,
+		"ppt/charts/c.xml": `<c:chartSpace xmlns:c="c"><c:chart><c:title><c:tx><c:rich><a:t>Rent</a:t></c:rich>` +
+			`</c:tx></c:title><c:plotArea><c:barChart><c:ser><c:tx><c:v>Flat</c:v></c:tx>` +
+			`<c:cat><c:pt><c:v>2024</c:v></c:pt></c:cat><c:val><c:pt><c:v>8.1999999999999993</c:v></c:pt></c:val>` +
+			`</c:ser></c:barChart></c:plotArea></c:chart></c:chartSpace>`,
 	},
 		box("", "0,400", line(">", "at the foot"))+group+
 			box("body", "", line(">", "first"), line(`lvl="1"><a:buAutoNum type="alphaLcParenR"/`+">", "one"),
@@ -98,10 +115,12 @@ func TestASlideIsReadInTheOrderPeopleReadIt(t *testing.T) {
 			box("title", "0,100", line(">", "The roof"))+box("ftr", "0,480", line(">", "Harrow Ltd")),
 		"hidden:"+box("", "0,10", line(">", "A short line"), line(">", strings.Repeat("words ", 30)))+
 			box("ftr", "0,480", line(">", "Harrow Ltd"))+
-			`<p:graphicFrame><p:xfrm><a:off x="0" y="50"/></p:xfrm><a:graphic><a:graphicData><a:tbl><a:tr><a:tc><a:txBody>`+
+			`<p:graphicFrame><p:xfrm><a:off x="0" y="50"/></p:xfrm><a:graphic><a:graphicData><a:tbl><a:tr><a:tc>`+
+			`<a:txBody>`+
 			line(">", "Room")+`</a:txBody></a:tc><a:tc><a:txBody>`+line(">", "Size")+
 			`</a:txBody></a:tc></a:tr></a:tbl></a:graphicData></a:graphic></p:graphicFrame>`+
-			`<p:graphicFrame><p:xfrm><a:off x="0" y="60"/></p:xfrm><a:graphic><a:graphicData><c:chart r:id="c"/></a:graphicData></a:graphic></p:graphicFrame>`,
+			`<p:graphicFrame><p:xfrm><a:off x="0" y="60"/></p:xfrm><a:graphic><a:graphicData><c:chart r:id="c"/>`+
+			`</a:graphicData></a:graphic></p:graphicFrame>`,
 		box("", "", line(">", strings.Repeat("long ", 40))),
 	))
 	want := []string{
@@ -115,7 +134,12 @@ func TestASlideIsReadInTheOrderPeopleReadIt(t *testing.T) {
 		t.Errorf("blocks (-want +got):\n%s", diff)
 	}
 	if x.Title != "The roof" || x.Pages != 3 || x.Meta[corpus.MetaHidden] != "slide 2" {
-		t.Errorf("title %q, %d pages, hidden %v; want The roof, 3, slide 2", x.Title, x.Pages, x.Meta[corpus.MetaHidden])
+		t.Errorf(
+			"title %q, %d pages, hidden %v; want The roof, 3, slide 2",
+			x.Title,
+			x.Pages,
+			x.Meta[corpus.MetaHidden],
+		)
 	}
 	if last := x.Blocks[len(x.Blocks)-1]; len(last.Headings) > 0 {
 		t.Errorf("a slide without a title stands below %q, want no heading", last.Headings)

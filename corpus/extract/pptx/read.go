@@ -112,14 +112,22 @@ func (r *reader) result(slides int) (corpus.Extracted, error) {
 		}
 	}
 	if len(r.hidden) > 0 {
-		x.Meta[corpus.MetaHidden] = english.Choose(len(r.hidden) == 1, "slide ", "slides ") + strings.Join(r.hidden, ", ")
+		x.Meta[corpus.MetaHidden] = english.Choose(
+			len(r.hidden) == 1,
+			"slide ",
+			"slides ",
+		) + strings.Join(
+			r.hidden,
+			", ",
+		)
 	}
 	macros, objects := r.pack.LeftOut()
 	var left []string
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{len(r.pack.Names("ppt/comments/")), "commented slide"}, {macros, "macro project"}, {objects, "embedded object"}} {
+	}{{len(r.pack.Names("ppt/comments/")), "commented slide"}, {macros, "macro project"}, {objects, "embedded " +
+		"object"}} {
 		if part.n > 0 {
 			left = append(left, english.Count(part.n, part.what))
 		}

@@ -70,8 +70,25 @@ func (t *tree) paragraph() (paragraph, error) {
 				done = true
 				return t.d.Children(inline)
 			})
-		case "m", "oMath", "oMathPara", "num", "den", "e", "sup", "sub", "f", "sSup", "sSub", "rad", "d", "nary", "func",
-			"fName", "limLow", "lim", "deg":
+		case "m",
+			"oMath",
+			"oMathPara",
+			"num",
+			"den",
+			"e",
+			"sup",
+			"sub",
+			"f",
+			"sSup",
+			"sSub",
+			"rad",
+			"d",
+			"nary",
+			"func",
+			"fName",
+			"limLow",
+			"lim",
+			"deg":
 			return t.d.Children(inline)
 		}
 		return t.d.Skip()

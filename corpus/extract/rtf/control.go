@@ -79,7 +79,8 @@ func (r *reader) starred() destination {
 }
 
 func hasWord(data []byte, word string) bool {
-	return len(data) > len(word)+1 && data[0] == '\\' && string(data[1:len(word)+1]) == word && !isLetter(data[len(word)+1])
+	return len(data) > len(word)+1 && data[0] == '\\' && string(data[1:len(word)+1]) == word &&
+		!isLetter(data[len(word)+1])
 }
 
 // text adds a character that a control word stands for.
@@ -94,14 +95,64 @@ func (r *reader) text(s string) {
 
 // nowhere are the groups whose text is not shown.
 var nowhere = map[string]bool{
-	"colortbl": true, "pict": true, "object": true, "objdata": true, "nonshppict": true, "listtable": true, "listoverridetable": true, "revtbl": true, "rsidtbl": true, "generator": true, "xmlnstbl": true,
-	"themedata": true, "colorschememapping": true, "latentstyles": true, "datastore": true, "bkmkstart": true, "bkmkend": true,
-	"filetbl": true, "fldtype": true, "pgdsctbl": true, "header": true, "headerl": true, "headerr": true, "headerf": true,
-	"footer": true, "footerl": true, "footerr": true, "footerf": true, "annotation": true, "atnid": true, "atnauthor": true,
-	"ftnsep": true, "ftnsepc": true, "aftnsep": true, "xe": true, "tc": true, "txe": true, "rxe": true, "do": true, "sp": true,
-	"falt": true, "panose": true, "docvar": true, "template": true, "private": true, "mmathPr": true,
-	"wgrffmtfilter": true, "pntext": true, "userprops": true, "factoidname": true, "keywords": true, "comment": true,
-	"operator": true, "company": true, "subject": true, "doccomm": true, "manager": true, "category": true,
+	"colortbl":           true,
+	"pict":               true,
+	"object":             true,
+	"objdata":            true,
+	"nonshppict":         true,
+	"listtable":          true,
+	"listoverridetable":  true,
+	"revtbl":             true,
+	"rsidtbl":            true,
+	"generator":          true,
+	"xmlnstbl":           true,
+	"themedata":          true,
+	"colorschememapping": true,
+	"latentstyles":       true,
+	"datastore":          true,
+	"bkmkstart":          true,
+	"bkmkend":            true,
+	"filetbl":            true,
+	"fldtype":            true,
+	"pgdsctbl":           true,
+	"header":             true,
+	"headerl":            true,
+	"headerr":            true,
+	"headerf":            true,
+	"footer":             true,
+	"footerl":            true,
+	"footerr":            true,
+	"footerf":            true,
+	"annotation":         true,
+	"atnid":              true,
+	"atnauthor":          true,
+	"ftnsep":             true,
+	"ftnsepc":            true,
+	"aftnsep":            true,
+	"xe":                 true,
+	"tc":                 true,
+	"txe":                true,
+	"rxe":                true,
+	"do":                 true,
+	"sp":                 true,
+	"falt":               true,
+	"panose":             true,
+	"docvar":             true,
+	"template":           true,
+	"private":            true,
+	"mmathPr":            true,
+	"wgrffmtfilter":      true,
+	"pntext":             true,
+	"userprops":          true,
+	"factoidname":        true,
+	"keywords":           true,
+	"comment":            true,
+	"operator":           true,
+	"company":            true,
+	"subject":            true,
+	"doccomm":            true,
+	"manager":            true,
+	"category":           true,
 }
 
 // marks are control words that stand for a character.

@@ -163,7 +163,10 @@ func (r *reader) endGroup() {
 	case now.to == toNote && before.to != toNote:
 		r.keepNote()
 	case now.to == toInstruction && before.to != toInstruction:
-		r.state.link = cmp.Or(hyperlink(r.instruction.String()), before.link) // the result stands beside it in the field
+		r.state.link = cmp.Or(
+			hyperlink(r.instruction.String()),
+			before.link,
+		) // the result stands beside it in the field
 		r.instruction.Reset()
 	}
 }

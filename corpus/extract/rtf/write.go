@@ -76,7 +76,8 @@ func (r *reader) endParagraph() {
 
 // isWord reports whether a list's mark is more than a bullet in a symbol font.
 func isWord(mark string) bool {
-	return strings.ContainsFunc(mark, func(c rune) bool { return c < 0xE000 && (c >= '0' && c <= '9' || c >= 'A') }) && len(mark) > 1
+	return strings.ContainsFunc(mark, func(c rune) bool { return c < 0xE000 && (c >= '0' && c <= '9' || c >= 'A') }) &&
+		len(mark) > 1
 }
 
 func (r *reader) writeLine(line string, links []link, flat bool) {

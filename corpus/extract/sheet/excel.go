@@ -70,7 +70,13 @@ func ReadExcel(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 
 func noteHidden(x *corpus.Extracted, sheets []string) {
 	if len(sheets) > 0 {
-		x.Meta[corpus.MetaHidden] = english.Choose(len(sheets) == 1, "sheet ", "sheets ") + doctext.Line(strings.Join(sheets, ", "))
+		x.Meta[corpus.MetaHidden] = english.Choose(
+			len(sheets) == 1,
+			"sheet ",
+			"sheets ",
+		) + doctext.Line(
+			strings.Join(sheets, ", "),
+		)
 	}
 }
 

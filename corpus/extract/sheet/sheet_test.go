@@ -102,10 +102,18 @@ func TestAnOpenDocumentSheetRepeatsWhatItSays(t *testing.T) {
 	archive := zip.NewWriter(file)
 	content, err := archive.Create("content.xml")
 	if err == nil {
-		_, err = content.Write([]byte(`<o:document-content xmlns:o="o" xmlns:table="t" xmlns:text="x"><o:body><o:spreadsheet><table:table table:name="Rent">` +
-			`<table:table-row table:number-rows-repeated="1048000"><table:table-cell table:number-columns-repeated="16384"/></table:table-row>` +
-			`<table:table-row table:number-rows-repeated="2"><table:table-cell/><table:table-cell table:number-columns-repeated="2"><text:p>900</text:p><office:annotation><text:p>why</text:p></office:annotation></table:table-cell></table:table-row>` +
-			`</table:table></o:spreadsheet></o:body></o:document-content>`))
+		_, err = content.Write(
+			[]byte(
+				`<o:document-content xmlns:o="o" xmlns:table="t" xmlns:text="x"><o:body><o:spreadsheet>` +
+					`<table:table table:name="Rent">` +
+					`<table:table-row table:number-rows-repeated="1048000"><table:table-cell ` +
+					`table:number-columns-repeated="16384"/></table:table-row>` +
+					`<table:table-row table:number-rows-repeated="2"><table:table-cell/><table:table-cell ` +
+					`table:number-columns-repeated="2"><text:p>900</text:p><office:annotation><text:p>why` +
+					`</text:p></office:annotation></table:table-cell></table:table-row>` +
+					`</table:table></o:spreadsheet></o:body></o:document-content>`,
+			),
+		)
 	}
 	if err = errors.Join(err, archive.Close(), file.Close()); err != nil {
 		t.Fatal(err)

@@ -85,9 +85,16 @@ func (m *Maker) Document(extra string, sheets ...Sheet) []byte {
 		if s.Crop != "" {
 			crop = "/CropBox [" + s.Crop + "]"
 		}
-		pg := m.Add("<</Type /Page /Parent %d 0 R /MediaBox [%s] %s /Rotate %d /Resources %s /Contents "+
-			"%d 0 R>>",
-			parent, cmp.Or(s.Box, "0 0 600 800"), crop, s.Rotate, strings.Replace(Fonts, "<</Font <<", "<</Font <<"+s.Fonts, 1), content)
+		pg := m.Add(
+			"<</Type /Page /Parent %d 0 R /MediaBox [%s] %s /Rotate %d /Resources %s /Contents "+
+				"%d 0 R>>",
+			parent,
+			cmp.Or(s.Box, "0 0 600 800"),
+			crop,
+			s.Rotate,
+			strings.Replace(Fonts, "<</Font <<", "<</Font <<"+s.Fonts, 1),
+			content,
+		)
 		kids = append(kids, fmt.Sprintf("%d 0 R", pg))
 	}
 	m.Add("<</Type /Pages /Count %d /Kids [%s]>>", len(kids), strings.Join(kids, " "))

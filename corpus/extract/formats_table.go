@@ -1,0 +1,284 @@
+package extract
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/archive"
+	"footnote/corpus/extract/docx"
+	"footnote/corpus/extract/odf"
+	"footnote/corpus/extract/pptx"
+	"footnote/corpus/extract/rtf"
+	"footnote/corpus/extract/sheet"
+)
+
+// Formats are all kinds of file that are read. Text that no other format claims is of the last one.
+var Formats = Registry{
+	{
+		Name: "pdf", Label: "PDF", MIME: "application/pdf", Extensions: []string{".pdf"},
+		Magic: isPDF, Paged: true, Inert: true,
+		file: func(
+			ctx context.Context, e *Extractor, f corpus.File, report func(done, total int),
+		) (corpus.Extracted, error) {
+			return e.pdf.Extract(ctx, f, report)
+		},
+	},
+	{
+		Name: "md", Label: "Markdown", MIME: "text/markdown", Aliases: []string{"text/x-markdown"},
+		Extensions: []string{".md", ".markdown", ".mdown", ".mkd"}, Inert: true, text: readMarkdown, bare: plainText,
+	},
+	{
+		Name: "html", Label: "HTML", Kind: "web pages", MIME: "text/html", Aliases: []string{"application/xhtml+xml"},
+		Extensions: []string{".html", ".htm", ".xhtml"}, Words: []string{"web page"},
+		Begins: isHTML, text: readPage, bare: strippedPage,
+	},
+	{
+		Name: "docx", Label: "Word", Called: "a Word file",
+		MIME: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+		Aliases: []string{
+			"application/vnd.ms-word.document.macroenabled.12",
+			"application/vnd.openxmlformats-officedocument.wordprocessingml.template",
+			"application/vnd.ms-word.template.macroenabled.12",
+		},
+		Extensions: []string{".docx", ".docm", ".dotx", ".dotm"}, Words: []string{"word document"},
+		Magic: zipped("word/", ".docx", ".docm", ".dotx", ".dotm"), Inert: true, file: wholeFile(docx.Read),
+	},
+	{
+		Name: "pptx", Label: "PowerPoint", Called: "a PowerPoint file",
+		MIME: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+		Aliases: []string{
+			"application/vnd.ms-powerpoint.presentation.macroenabled.12",
+			"application/vnd.openxmlformats-officedocument.presentationml.slideshow",
+			"application/vnd.openxmlformats-officedocument.presentationml.template",
+		},
+		Extensions: []string{".pptx", ".pptm", ".ppsx", ".potx"}, Words: []string{"slides", "presentation"},
+		Magic: zipped("ppt/", ".pptx", ".pptm", ".ppsx", ".potx"), Inert: true, PageWord: "slide",
+		file: wholeFile(pptx.Read),
+	},
+	{
+		Name: "csv", Label: "CSV", Kind: "CSV tables", MIME: "text/csv", Aliases: []string{"text/tab-separated-values"},
+		Extensions: []string{".csv", ".tsv"}, Words: []string{"spreadsheet", "table"}, Inert: true, text: readCSV,
+		bare: plainText,
+	},
+	{
+		Name: "xlsx", Label: "Excel", Called: "an Excel file",
+		MIME: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+		Aliases: []string{
+			"application/vnd.ms-excel.sheet.macroenabled.12",
+			"application/vnd.openxmlformats-officedocument.spreadsheetml.template",
+		},
+		Extensions: []string{".xlsx", ".xlsm", ".xltx"}, Words: []string{"workbook"},
+		Magic: zipped("xl/", ".xlsx", ".xlsm", ".xltx"), Inert: true, file: wholeFile(sheet.ReadExcel),
+	},
+	{
+		Name: "ods", Label: "OpenDocument sheets", Called: "an OpenDocument spreadsheet",
+		MIME: "application/vnd.oasis.opendocument.spreadsheet", Extensions: []string{".ods"},
+		Magic: zipped("mimetypeapplication/vnd.oasis.opendocument.spreadsheet", ".ods"), Inert: true,
+		file: wholeFile(sheet.ReadOpenDocument),
+	},
+	{
+		Name:    "odt",
+		Label:   "OpenDocument",
+		Called:  "an OpenDocument text",
+		MIME:    "application/vnd.oasis.opendocument.text",
+		Aliases: []string{"application/vnd.oasis.opendocument.text-template"},
+		Extensions: []string{
+			".odt",
+			".ott",
+		},
+		Magic: zipped("mimetypeapplication/vnd.oasis.opendocument.text", ".odt", ".ott"),
+		Inert: true,
+		file:  wholeFile(odf.Read),
+	},
+	{
+		Name: "odp", Label: "OpenDocument slides", Kind: "OpenDocument", Called: "an OpenDocument presentation",
+		MIME: "application/vnd.oasis.opendocument.presentation", Extensions: []string{".odp"}, PageWord: "slide",
+		Magic: zipped("mimetypeapplication/vnd.oasis.opendocument.presentation", ".odp"), Inert: true,
+		file: wholeFile(odf.Read),
+	},
+	{
+		Name:       "rtf",
+		Label:      "rich text",
+		Called:     "a rich text file",
+		MIME:       "application/rtf",
+		Aliases:    []string{"text/rtf"},
+		Extensions: []string{".rtf"},
+		Magic:      isRTF,
+		Inert:      true,
+		file:       wholeFile(rtf.Read),
+	},
+	{
+		Name:       "epub",
+		Label:      "EPUB",
+		Called:     "an EPUB book",
+		MIME:       "application/epub+zip",
+		Extensions: []string{".epub"},
+		Words:      []string{"e-book", "ebook", "book"},
+		Magic:      zipped("mimetypeapplication/epub+zip", ".epub"),
+		Inert:      true,
+		file:       wholeFile(readEPUB),
+	},
+	{
+		Name:       "eml",
+		Label:      "mail",
+		Called:     "a mail",
+		MIME:       "message/rfc822",
+		Extensions: []string{".eml", ".mail"},
+		Words: []string{
+			"e-mail",
+			"email",
+			"message",
+		},
+		Magic: isMail,
+		Holds: true,
+		Inert: true,
+		file:  wholeFile(readMail),
+	},
+	{
+		Name: "mbox", Label: "mailbox", Kind: "mail", Called: "a mailbox", MIME: "application/mbox",
+		Extensions: []string{".mbox", ".mbx"}, Magic: isMailbox, Holds: true, Inert: true, file: wholeFile(readMailbox),
+	},
+	{
+		Name:       "msg",
+		Label:      "Outlook message",
+		Kind:       "mail",
+		Called:     "an Outlook message",
+		MIME:       "application/vnd.ms-outlook",
+		Extensions: []string{".msg"},
+		Words:      []string{"outlook"},
+		Magic:      compound(".msg"),
+		Holds:      true,
+		Inert:      true,
+		file:       wholeFile(readOutlook),
+	},
+	{
+		Name: "zip", Label: "ZIP", Kind: "ZIP archives", Called: "a ZIP archive", MIME: "application/zip",
+		Aliases: []string{"application/x-zip-compressed"}, Extensions: []string{".zip"}, Words: []string{"archive"},
+		Magic: isZIP, Holds: true, Inert: true, file: wholeFile(archive.Read),
+	},
+	{
+		Name: "ipynb", Label: "notebook", Kind: "notebooks", Called: "a notebook", MIME: "application/x-ipynb+json",
+		Extensions: []string{".ipynb"}, Inert: true, text: readNotebook, bare: readSource,
+	},
+	{
+		Name:   "ics",
+		Label:  "calendar",
+		Kind:   "calendars",
+		Called: "a calendar",
+		MIME:   "text/calendar",
+		Extensions: []string{
+			".ics",
+			".ical",
+		},
+		Begins: begins("begin:vcalendar"),
+		Inert:  true,
+		text:   readCards,
+		bare:   plainText,
+	},
+	{
+		Name:    "vcf",
+		Label:   "contacts",
+		Called:  "an address book",
+		MIME:    "text/vcard",
+		Aliases: []string{"text/x-vcard"},
+		Extensions: []string{
+			".vcf",
+			".vcard",
+		},
+		Begins: begins("begin:vcard"),
+		Inert:  true,
+		text:   readCards,
+		bare:   plainText,
+	},
+	{
+		Name: "code", Label: "code and data", Called: "a file of lines", MIME: "text/x-source",
+		Aliases: []string{"application/json", "application/xml", "text/xml", "application/yaml", "application/toml"},
+		Extensions: []string{
+			".json",
+			".jsonl",
+			".ndjson",
+			".geojson",
+			".xml",
+			".xsd",
+			".xsl",
+			".svg",
+			".yaml",
+			".yml",
+			".toml",
+			".ini",
+			".cfg",
+			".conf",
+			".properties",
+			".env",
+			".sql",
+			".go",
+			".py",
+			".pyi",
+			".js",
+			".mjs",
+			".cjs",
+			".jsx",
+			".ts",
+			".tsx",
+			".java",
+			".kt",
+			".scala",
+			".c",
+			".h",
+			".cc",
+			".cpp",
+			".hpp",
+			".cs",
+			".rs",
+			".rb",
+			".php",
+			".pl",
+			".lua",
+			".r",
+			".m",
+			".swift",
+			".sh",
+			".bash",
+			".zsh",
+			".ps1",
+			".bat",
+			".css",
+			".scss",
+			".less",
+			".vue",
+			".svelte",
+			".graphql",
+			".proto",
+			".tf",
+			".gradle",
+			".cmake",
+			".mk",
+			".diff",
+			".patch",
+			".tex",
+			".bib",
+		},
+		Words: []string{"source code", "json", "xml", "yaml"}, Inert: true, text: readSource, bare: readSource,
+	},
+	{
+		Name: "txt", Label: "Text", Kind: "text", MIME: "text/plain",
+		Extensions: []string{".txt", ".text", ".log"}, Words: []string{"plain text"},
+		Inert: true, text: plainText,
+	},
+}
+
+func isPDF(head []byte, _ string) bool {
+	return bytes.Contains(head[:min(len(head), 1024)], []byte("%PDF-"))
+}
+
+func isRTF(head []byte, _ string) bool { return bytes.HasPrefix(head, []byte(`{\rtf`)) }
+
+func begins(with string) func(start string) bool {
+	return func(start string) bool { return strings.HasPrefix(start, with) }
+}
+
+func isHTML(start string) bool {
+	return strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html")
+}
