@@ -164,7 +164,14 @@ func otherKind(head []byte, name string) (other, bool) {
 func isTextual(head []byte) bool {
 	enc, rest, _ := evidentEncoding(head)
 	_, ok := textOnly(rest)
-	return enc != nil || ok
+	return enc != nil || ok && !hasMagicNumber(rest)
+}
+
+// hasMagicNumber reports whether a file without lines has a zero byte among its first bytes: the zero is part of a
+// number there, or ends a word that says what the file is. Logs have zeros anywhere, and rows of them ahead.
+func hasMagicNumber(head []byte) bool {
+	head = bytes.TrimLeft(head, "\x00")
+	return bytes.IndexByte(head[:min(len(head), 8)], 0) >= 0 && bytes.IndexByte(head, '\n') < 0
 }
 
 func isLetter(r rune) bool { return unicode.IsLetter(r) }
