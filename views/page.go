@@ -155,6 +155,7 @@ var keyList = []keyEntry{
 	{"Open one step, all steps", []string{"e", "E"}},
 	{"Previous, next citation", []string{"[", "]"}},
 	{"Open the citation", []string{"o"}},
+	{"Larger, smaller pages, the whole width", []string{"+", "−", "0"}},
 	{"This list", []string{"?"}},
 }
 

@@ -36,7 +36,8 @@ function step(by) {
 }
 
 const typing = target => target.matches?.('input:not([type=hidden]), textarea, select, [contenteditable]')
-const plain = {
+/** What keys do by themselves, outside fields and dialogs. */
+export const plain = {
   '/': () => $('#q')?.focus(),
   '?': () => sheet.showModal(),
   j: () => step(1),

@@ -14,3 +14,9 @@ async function explain(image) {
 }
 document.addEventListener('error', event => { if (event.target.matches?.('.sheet img')) explain(event.target) }, true)
 for (const image of $$('.sheet img')) if (image.currentSrc && image.complete && image.naturalWidth === 0) explain(image)
+
+// What makes pages larger is no part of the first page: it is fetched when there are some.
+const later = new URL('later/zoom.js', import.meta.url)
+const zoom = () => { if ($('.sheets')) import(later) }
+document.addEventListener('footnote:source', zoom)
+zoom()
