@@ -60,7 +60,8 @@ func TestWhatIsMostlyTextIsRead(t *testing.T) {
 		{"a log with stray zero bytes", "a.log", strings.ReplaceAll(logOf(200), "worker", "wor\x00ker"+
 			"\x00"), logOf(200)},
 		{"zero bytes at its beginning", "a.log", "\x00\x00\x00" + logOf(3), logOf(3)},
-		{"a zero in its first word", "a.log", "ERR\x00OR: the disk is full\nretried\n", "ERROR: the disk is full\nretried\n"},
+		{"a zero in its first word", "a.log", "ERR\x00OR: the disk is full\nretried\n", "ERROR: the disk is " +
+			"full\nretried\n"},
 		{"a row of zeros ahead of it", "app.out", strings.Repeat("\x00", 9000) + logOf(50), logOf(50)},
 		{"a row of zeros inside", "app", logOf(50) + strings.Repeat("\x00", 1<<20) + logOf(50), logOf(50) + logOf(50)},
 		{"a row of zeros inside a legacy encoding", "a.txt",
