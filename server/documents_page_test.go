@@ -22,7 +22,11 @@ func (b *bench) rows(query string) []string {
 		for _, link := range elements(row, func(n *html.Node) bool {
 			return n.Data == "a" && strings.HasPrefix(attribute(n, "href"), "/d/")
 		}) {
-			out = append(out, link.FirstChild.Data+": "+attribute(row, "data-state"))
+			title := link
+			for title.FirstChild != nil {
+				title = title.FirstChild
+			}
+			out = append(out, title.Data+": "+attribute(row, "data-state"))
 		}
 	}
 	return out
