@@ -18,7 +18,7 @@ func TestOfflineGoesOnFromWhatWasSaid(t *testing.T) {
 				"Several slates are missing on its north slope. [1]"},
 		{"Tell me more", "> The damp in the kitchen comes from a blocked gutter above the rear wall. [1]"},
 		{"What does footnote 1 say?", "> The damp in the kitchen comes from a blocked gutter above the rear wall. [1]"},
-		{"Show me the survey.md document", "The roof of the mill is in poor condition. [1]"},
+		{"Show me the survey.md document", "> The roof of the mill is in poor condition. [1]"},
 		{"Translate this: The roof is good", "I can't put a text in other words: that needs a language model"},
 	} {
 		r := s.send(
@@ -35,9 +35,9 @@ func TestOfflineGoesOnFromWhatWasSaid(t *testing.T) {
 		`{"message": "Explain this in simple terms", "session_id": "test_session_2", `+
 			`"context_text": "The ZMP is the point where forces balance..."}`,
 	)
-	if r.status != http.StatusOK ||
-		!strings.Contains(r.body, "This is what it says: The ZMP is the point where forces balance...") {
-		t.Errorf("a given text: %d %s; want %d and %q in it",
-			r.status, r.body, http.StatusOK, "This is what it says: The ZMP is the point where forces balance...")
+	const want = "This is what it says:\n\n> The ZMP is the point where forces balance..."
+	got := loose[struct{ Response string }](t, r.body).Response
+	if r.status != http.StatusOK || !strings.Contains(got, want) {
+		t.Errorf("a given text: %d %q; want %d and %q in it", r.status, got, http.StatusOK, want)
 	}
 }

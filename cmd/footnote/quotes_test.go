@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -122,8 +123,8 @@ func squeezed(s string) string {
 	}, s)
 }
 
-// shownNote is a footnote on the page with the text between it and the one before, or the beginning of its paragraph or
-// item.
+// shownNote is a footnote on the page with the text between it and the one before, or the beginning of its paragraph,
+// of its item with the number that is drawn before it, or of its table's row.
 type shownNote struct{ number, text string }
 
 func sentencesShown(t *testing.T, page string) []shownNote {
@@ -139,14 +140,57 @@ func sentencesShown(t *testing.T, page string) []shownNote {
 			case d.DataAtom == atom.A && attr(d, "class") == "cite":
 				out = append(out, shownNote{attr(d, "data-n"), text})
 				text = ""
-			case d.DataAtom == atom.P || d.DataAtom == atom.Li:
+			case d.DataAtom == atom.Li:
+				text = itemMark(t, d)
+			case d.DataAtom == atom.P && d.Parent.DataAtom == atom.Li: // the item's number stands before it
+			case d.DataAtom == atom.P || d.DataAtom == atom.Tr:
 				text = ""
+			case d.DataAtom == atom.Td && !isFirstCell(d):
+				text += "|"
 			case d.Type == html.TextNode && !inCite(d):
 				text += d.Data
 			}
 		}
 	}
 	return out
+}
+
+// itemMark is what the browser draws before a list's item: "4." or "4)", nothing before one of a list without numbers.
+func itemMark(t *testing.T, item *html.Node) string {
+	t.Helper()
+	list := item.Parent
+	if list.DataAtom != atom.Ol {
+		return ""
+	}
+	number := 1
+	if start := attr(list, "start"); start != "" {
+		var err error
+		if number, err = strconv.Atoi(start); err != nil {
+			t.Errorf("a list starts with %q, want a number", start)
+		}
+	}
+	for before := range list.ChildNodes() {
+		if before == item {
+			break
+		}
+		if before.DataAtom == atom.Li {
+			number++
+		}
+	}
+	if strings.Contains(attr(list, "class"), "paren") {
+		return strconv.Itoa(number) + ")"
+	}
+	return strconv.Itoa(number) + "."
+}
+
+// isFirstCell reports whether a cell begins its row.
+func isFirstCell(cell *html.Node) bool {
+	for before := cell.PrevSibling; before != nil; before = before.PrevSibling {
+		if before.Type == html.ElementNode {
+			return false
+		}
+	}
+	return true
 }
 
 func inCite(n *html.Node) bool {
