@@ -169,7 +169,7 @@ func TestACallGoesOnWaitingAfterARestart(t *testing.T) {
 	h.hire(scripted.New(says(goodAnswer)), in.withWeb(true))
 	ctx, stop := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
-	wg.Go(func() { _ = h.runs.KeepLeases(ctx) })
+	wg.Go(func() { h.runs.KeepLeases(ctx) })
 	h.follow(run.ID, func(p chat.Payload) bool { s, ok := p.(chat.Step); return ok && s.Step == "restart" })
 	seen := 0
 	h.follow(run.ID, func(p chat.Payload) bool {

@@ -21,13 +21,11 @@ func (h *house) die(runID string) {
 func (h *house) carriedOn(runID string) transcript {
 	h.Helper()
 	ctx, stop := context.WithCancel(h.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- h.runs.KeepLeases(ctx) }()
+	ended := make(chan struct{})
+	go func() { defer close(ended); h.runs.KeepLeases(ctx) }()
 	got := h.wait(runID)
 	stop()
-	if err := <-ended; err != nil {
-		h.Error(err)
-	}
+	<-ended
 	return got
 }
 

@@ -42,7 +42,7 @@ func TestAProviderGetsAWholeHistoryAfterARestart(t *testing.T) {
 			h.hire(model, in.withWeb(true), withFallback)
 			ctx, stop := context.WithCancel(t.Context())
 			var wg sync.WaitGroup
-			wg.Go(func() { _ = h.runs.KeepLeases(ctx) })
+			wg.Go(func() { h.runs.KeepLeases(ctx) })
 			h.follow(run.ID, func(p chat.Payload) bool { s, ok := p.(chat.Step); return ok && s.Step == "restart" })
 			waits := func() (n int) {
 				for _, p := range h.log(run.ID) {

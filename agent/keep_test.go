@@ -19,8 +19,7 @@ func TestAConversationGoesWhenItWasLeftAloneForThirtyDays(t *testing.T) {
 			func(c *Config) {
 				c.KeepSessions, c.Lease = 30*day, 12*time.Hour
 			})
-		begun, end := make(chan error, 1), t.Context()
-		go func() { begun <- h.runs.KeepLeases(end) }()
+		go h.runs.KeepLeases(t.Context())
 		ask := func(session string) {
 			h.answer(chat.RunRequest{SessionID: session, Message: "Hello!"})
 		}

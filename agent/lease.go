@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -9,11 +10,9 @@ import (
 
 // KeepLeases keeps the leases of the runs under way, does what other servers were told about them, and takes over those
 // of servers that died or stopped, until ctx ends. At its start it takes over what was left behind: those runs go on
-// from their last finished step, or end as interrupted.
-func (r *Runs) KeepLeases(ctx context.Context) error {
-	if err := r.takeOverAtStart(ctx); err != nil {
-		return err
-	}
+// from their last finished step, or end as interrupted. What its store refuses it logs and tries again.
+func (r *Runs) KeepLeases(ctx context.Context) {
+	r.takeOverAtStart(ctx)
 	if r.cfg.Revoked != nil {
 		var watching sync.WaitGroup
 		watching.Go(func() { r.watchUsers(ctx) })
@@ -28,7 +27,7 @@ func (r *Runs) KeepLeases(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-r.look:
 			r.takeOverFree(ctx)
 			r.applyCommands(ctx)
@@ -101,19 +100,22 @@ func (r *Runs) renewLeases(ctx context.Context) error {
 
 // takeOverAtStart takes over what was left behind. No run may begin meanwhile: a server that is alone takes all there
 // are.
-func (r *Runs) takeOverAtStart(ctx context.Context) error {
+func (r *Runs) takeOverAtStart(ctx context.Context) {
 	r.starting.Lock()
 	defer r.starting.Unlock()
 	before := time.Now()
 	if r.cfg.Exclusive {
 		before = before.AddDate(100, 0, 0)
 	}
-	return r.takeOver(ctx, before)
+	r.takeOverAll(ctx, before)
 }
 
 // takeOverFree takes over the runs of servers that died, and those that were released.
-func (r *Runs) takeOverFree(ctx context.Context) {
-	if err := r.takeOver(ctx, time.Now()); err != nil {
+func (r *Runs) takeOverFree(ctx context.Context) { r.takeOverAll(ctx, time.Now()) }
+
+// takeOverAll is takeOver, which fails while the store is away or damaged: then other questions are answered still.
+func (r *Runs) takeOverAll(ctx context.Context, before time.Time) {
+	if err := r.takeOver(ctx, before); err != nil {
 		r.cfg.Log.ErrorContext(ctx, "runs that are free could not be taken over", "error", err)
 	}
 }
@@ -134,6 +136,7 @@ func (r *Runs) takeOver(ctx context.Context, before time.Time) error {
 	if err != nil {
 		return fmt.Errorf("take over runs: %w", err)
 	}
+	var errs []error
 	for _, taken := range runs {
 		r.mu.Lock()
 		_, ours := r.active[taken.ID]
@@ -142,8 +145,9 @@ func (r *Runs) takeOver(ctx context.Context, before time.Time) error {
 			continue
 		}
 		log, err := r.engine.ReadLog(ctx, taken)
-		if err != nil {
-			return err
+		if err != nil { // tried again when its lease ends
+			errs = append(errs, err)
+			continue
 		}
 		set, err := r.engine.ToolsOf(taken.Request)
 		if err != nil { // a toolset of an older version: the default serves
@@ -152,5 +156,5 @@ func (r *Runs) takeOver(ctx context.Context, before time.Time) error {
 		r.cfg.Log.InfoContext(ctx, "taking over a run", "run", taken.ID, "events", len(log))
 		r.launchRun(context.WithoutCancel(ctx), taken, set, log)
 	}
-	return nil
+	return errors.Join(errs...)
 }

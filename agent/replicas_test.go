@@ -36,11 +36,7 @@ func (h *house) works(servers ...*Runs) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(h.Context()))
 	var wg sync.WaitGroup
 	for _, r := range servers {
-		wg.Go(func() {
-			if err := r.KeepLeases(ctx); err != nil {
-				h.Errorf("Run: %v", err)
-			}
-		})
+		wg.Go(func() { r.KeepLeases(ctx) })
 	}
 	wg.Go(func() {
 		tick := time.NewTicker(20 * time.Millisecond)

@@ -148,7 +148,7 @@ func TestADenialIsKnownAfterARestart(t *testing.T) {
 	h.hire(second, s.with)
 	ctx, stop := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
-	wg.Go(func() { _ = h.runs.KeepLeases(ctx) })
+	wg.Go(func() { h.runs.KeepLeases(ctx) })
 	got := h.wait(run.ID)
 	if a := got.answer(); a.Markdown != "“Calling shop: order” was not done, because you denied it." {
 		t.Errorf("answer = %+v:%s, want Markdown %q",

@@ -13,12 +13,13 @@ import (
 	"footnote/chat"
 )
 
-// selectRun reads a run whose texts are missing too: it is damaged, and not gone.
+// selectRun reads a run whose texts are missing too: it is damaged, and not gone. A first question has no parent to
+// look for: a look for number 0 would read the oldest page, which may be damaged.
 const selectRun = `
 	SELECT r.id, s.name, s.user, coalesce(p.id, ''), t.request, r.status, coalesce(t.answer, ''), r.created_at,
 	r.ended_at, r.tokens_in, r.tokens_out
 	FROM runs r JOIN sessions s ON s.n = r.session LEFT JOIN run_texts t ON t.run = r.n LEFT JOIN runs p
-	ON p.n = r.parent `
+	ON p.n = nullif(r.parent, 0) `
 
 // scanRun reads a row of selectRun.
 func scanRun(scan func(...any) error) (chat.Run, error) {
