@@ -99,7 +99,6 @@ func (t *task) readBranch(ctx context.Context) (conversation, error) {
 	}
 	var out conversation
 	left := t.cfg.Memory.Tokens
-	answered := false
 	for id, turns := t.run.ParentID, 0; id != "" && turns < t.cfg.Memory.Questions && left > 0; turns++ {
 		past, ok := byID[id]
 		if !ok {
@@ -125,8 +124,8 @@ func (t *task) readBranch(ctx context.Context) (conversation, error) {
 				out.evidence = append(out.evidence, clipTokens(held, left))
 			}
 			left -= estimateTokens(answer)
-			if !answered {
-				answered, out.documents = true, known.sources
+			if len(out.documents) == 0 { // thanks, and what rests on none, leave those before in sight
+				out.documents = known.sources
 			}
 			if len(out.citations) == 0 { // an answer without footnotes leaves those before it in sight
 				out.citations = known.citations

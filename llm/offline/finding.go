@@ -33,7 +33,7 @@ func compose(ctx context.Context, t turn, similar Similarity) (answer, error) {
 	p := pileOf(t.shown())
 	q := topicOf(t)
 	words := q.weigh(p)
-	units, err := rate(ctx, p, words, q.asked(t.question), similar)
+	units, compared, err := rate(ctx, p, q, words, similar)
 	if err != nil {
 		return answer{}, err
 	}
@@ -41,7 +41,10 @@ func compose(ctx context.Context, t turn, similar Similarity) (answer, error) {
 	if len(a.quotes) == 0 {
 		return a, nil
 	}
-	a.sure = sureness(signsOf(units, words, a.quotes), similar != nil)
+	a.sure = sureness(signsOf(units, words, a.quotes), compared)
+	if q.names { // it may be meant with the question before it or by itself
+		a.sure = max(a.sure, sureness(signsOf(units, ownOf(words), a.quotes), compared))
+	}
 	switch {
 	case a.sure >= leastFound:
 		a.finding = answers

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -38,11 +39,11 @@ func goOn(t turn) move {
 	if topic.question == "" {
 		return say("Ask a question about your documents first. Then I can go on from its answer.")
 	}
-	query := topicOf(topic).query(topic.question)
+	query := topicOf(topic).query()
 	if len(t.searches()) == 0 && t.canSearch() {
 		return call(t.search(query))
 	}
-	if reads := toRead(t); len(reads) > 0 && t.readings() == 0 {
+	if reads := toRead(t, document{}); len(reads) > 0 && t.readings() == 0 {
 		return call(readAll(t, reads, query)...)
 	}
 	p := pileOf(t.shown())
@@ -59,29 +60,39 @@ func goOn(t turn) move {
 	return say(refuse(t))
 }
 
-// unsaid picks the units of passages that the answers so far took some from, or that stand next in the same documents.
-// any is false when the answers took none.
+// unsaid picks the units of passages that the answers so far took some from, in the order in which they did, or that
+// stand next in the same documents. any is false when the answers took none.
 func (p pile) unsaid(said string) (left []unit, any bool) {
 	said = plain(said)
-	was := func(u unit) bool { return strings.Contains(said, plain(u.text)) }
-	from, documents := map[int]bool{}, map[string]bool{}
+	from, documents := map[int]int{}, map[string]bool{} // where the answers took from a source first
+	var others []unit
 	for _, u := range p.units {
-		if u.quotable() && was(u) {
-			from[u.source], documents[p.sources[u.source].document.DocID] = true, true
+		if !u.quotable() {
+			continue
+		}
+		at := strings.Index(said, plain(u.text))
+		if at < 0 {
+			others = append(others, u)
+			continue
+		}
+		documents[p.sources[u.source].document.DocID] = true
+		if first, known := from[u.source]; !known || at < first {
+			from[u.source] = at
 		}
 	}
-	for _, same := range []bool{true, false} {
-		for _, u := range p.units {
-			if len(left) < mostFurther && from[u.source] == same && documents[p.sources[u.source].document.DocID] &&
-				u.quotable() && !was(u) {
-				left = append(left, u)
-			}
-		}
-		if len(left) > 0 {
-			break
+	var next []unit
+	for _, u := range others {
+		if _, same := from[u.source]; same {
+			left = append(left, u)
+		} else if documents[p.sources[u.source].document.DocID] {
+			next = append(next, u)
 		}
 	}
-	return left, len(from) > 0
+	slices.SortStableFunc(left, func(a, b unit) int { return cmp.Compare(from[a.source], from[b.source]) })
+	if len(left) == 0 {
+		left = next
+	}
+	return left[:min(len(left), mostFurther)], len(from) > 0
 }
 
 // best picks the first units of the passage that fits best.

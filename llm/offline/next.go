@@ -59,10 +59,10 @@ func (m model) next(ctx context.Context, t turn) (move, error) {
 func (m model) find(ctx context.Context, t turn) (move, error) {
 	q := topicOf(t)
 	if len(t.searches()) == 0 && t.canSearch() && len(t.given()) == 0 {
-		return call(t.search(q.query(t.question))), nil
+		return call(t.search(q.query())), nil
 	}
-	if reads := toRead(t); len(reads) > 0 && t.readings() < t.rounds() {
-		return call(readAll(t, reads, q.query(t.question))...), nil
+	if reads := toRead(t, q.past); len(reads) > 0 && t.readings() < t.rounds() {
+		return call(readAll(t, reads, q.query())...), nil
 	}
 	a, err := compose(ctx, t, m.similar)
 	if err != nil {
@@ -79,35 +79,24 @@ func (m model) find(ctx context.Context, t turn) (move, error) {
 	return move{text: a.text, found: &llm.Found{Sure: a.sure, Likely: a.finding == answers}}, nil
 }
 
-// query is what is searched for: the question, and the words that it leaves to the question before.
-func (q topic) query(question string) string {
-	said := []string{question}
-	for _, w := range q.borrowed {
-		if !w.Gram {
-			said = append(said, w.Text)
-		}
-	}
-	if len(q.borrowed) > 0 && len(said) == 1 { // a script without spaces: bigrams are no words
-		said = append(said, q.before)
-	}
-	return clip(strings.Join(said, " "), 900)
-}
-
 // again is a second search, for the words of the question that nothing which was found has; for its rarest when
-// everything was found somewhere.
+// everything was found somewhere. A question that names its own subject is filled up with the one before it.
 func (t turn) again(q topic, p pile) (step, bool) {
 	if t.rounds() >= mostSearches || !t.canSearch() || len(t.given()) > 0 {
 		return step{}, false
 	}
-	var missing, others []string
-	for _, w := range q.weigh(p) {
-		if len(w.terms) == 0 {
-			missing = append(missing, w.typed)
-		} else {
-			others = append(others, w.typed)
+	query := q.filled()
+	if !q.names {
+		var missing, others []string
+		for _, w := range q.weigh(p) {
+			if len(w.terms) == 0 {
+				missing = append(missing, w.typed)
+			} else {
+				others = append(others, w.typed)
+			}
 		}
+		query = clip(strings.Join(slices.Concat(missing, others), " "), 900)
 	}
-	query := clip(strings.Join(slices.Concat(missing, others), " "), 900)
 	if query == "" || slices.ContainsFunc(t.searches(), func(r result) bool { return r.input["query"] == query }) {
 		return step{}, false
 	}
@@ -144,8 +133,9 @@ func calculate(t turn, expression string) move {
 	return say(escape(expression) + " = " + escape(fmt.Sprint(out.Result)))
 }
 
-// toRead returns the best of the found documents that were not read yet.
-func toRead(t turn) []document {
+// toRead returns the best of the found documents that were not read yet, and first the one that the question may go on
+// from.
+func toRead(t turn, past document) []document {
 	if t.offered(readers()) == "" || len(t.searches()) == 0 {
 		return nil
 	}
@@ -156,6 +146,9 @@ func toRead(t turn) []document {
 		}
 	}
 	var out []document
+	if past.DocID != "" && !tried[past.DocID] {
+		out, tried[past.DocID] = append(out, past), true
+	}
 	found := t.lastRound()
 	for _, d := range found {
 		if len(out) < mostReads && !tried[d.DocID] && d.DocID != "" &&

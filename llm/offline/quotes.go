@@ -43,7 +43,8 @@ func choose(p pile, units []scored, words []word) []quote {
 		}
 		s := left[best]
 		left = slices.Delete(left, best, best+1)
-		if len(out) > 0 && s.score < leastShare*out[0].best.score {
+		if len(out) > 0 && (s.place == onlyBorrowed && out[0].best.place > onlyBorrowed ||
+			s.within() < leastShare*out[0].best.within()) {
 			continue
 		}
 		if slices.ContainsFunc(out, func(o quote) bool { return p.addsNothing(s, o.best) }) {

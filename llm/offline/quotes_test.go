@@ -1,6 +1,8 @@
 package offline
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
 )
@@ -51,12 +53,32 @@ func TestNeighboursAreOneQuote(t *testing.T) {
 func TestNeighbouringWordsOfAQuestionAreOnePhrase(t *testing.T) {
 	p := pileOfText("Rule 6. Bonfires are allowed after 3 pm.\n\nRule 3. The gate must be locked.")
 	words := topicOf(turn{question: "what does rule 3 say"}).weigh(p)
-	units, err := rate(t.Context(), p, words, "", nil)
+	units, _, err := rate(t.Context(), p, topic{}, words, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const want = "Rule 3. The gate must be locked."
 	if len(units) != 2 || units[0].text != want || units[0].features.pairs <= units[1].features.pairs {
 		t.Errorf("the best unit of %+v; want %q", units, want)
+	}
+}
+
+// A comparison of meanings that fails, as one does that takes too long, leaves the answer that there is without one.
+func TestWhatCouldNotBeComparedIsJudgedByItsWords(t *testing.T) {
+	q := turn{question: "When was the boiler installed?", results: []result{{tool: "search_documents", out: output{
+		Documents: []document{{DocID: "d1", Passages: []passage{
+			{N: 1, Text: "The boiler was installed in 2016. It was serviced in May."},
+			{N: 2, Text: "The garden has a pond."},
+		}}},
+	}}}}
+	want, err := compose(t.Context(), q, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := compose(t.Context(), q, func(context.Context, string, []string) ([]float64, error) {
+		return nil, errors.New("it took too long")
+	})
+	if err != nil || got.text != want.text || got.sure != want.sure || want.finding != answers {
+		t.Errorf("got %q, %v and %v, want %q, %v and no error", got.text, got.sure, err, want.text, want.sure)
 	}
 }

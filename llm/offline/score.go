@@ -37,11 +37,18 @@ type scored struct {
 	at       int // of the pile's units
 	features features
 	has      []float64 // of each word, with its heading
+	place    int       // topic.placeOf
 	score    float64
 }
 
-// rate scores the units that may be quoted, best first.
-func rate(ctx context.Context, p pile, words []word, question string, similar Similarity) ([]scored, error) {
+// within is a unit's score among those of its place.
+func (s scored) within() float64 { return s.score - float64(s.place) }
+
+// rate scores the units that may be quoted, best first. words are those of the topic. compared says that meanings were
+// compared, too: without similar, or when it fails, words alone decide.
+func rate(
+	ctx context.Context, p pile, q topic, words []word, similar Similarity,
+) (units []scored, compared bool, err error) {
 	total := total(words)
 	ranks := p.ranks()
 	var out []scored
@@ -60,11 +67,12 @@ func rate(ctx context.Context, p pile, words []word, question string, similar Si
 			}
 		}
 		s.features.pairs = pairs(u.sequence, words)
+		s.place = q.placeOf(s, words, p.sources[u.source].document)
 		out = append(out, s)
 	}
 	sort(out, weightsOfWords)
 	if similar == nil || len(out) == 0 {
-		return out, nil
+		return out, false, nil
 	}
 	slices.SortStableFunc(out[min(len(out), mostCompared/2):], func(a, b scored) int {
 		return cmp.Compare(b.features.rank, a.features.rank)
@@ -74,19 +82,20 @@ func rate(ctx context.Context, p pile, words []word, question string, similar Si
 	for i, s := range few {
 		texts[i] = p.inContext(s.unit)
 	}
-	cosines, err := similar(ctx, question, texts)
+	cosines, err := similar(ctx, q.asked(), texts)
 	if ctx.Err() != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if err != nil { // the words are there
-		return out, nil
+		sort(out, weightsOfWords)
+		return out, false, nil
 	}
 	for i := range few {
 		few[i].features.meaning = max(0, cosines[i])
 	}
 	standOut(few)
 	sort(few, weightsOfBoth)
-	return few, nil
+	return few, true, nil
 }
 
 // standOut tells of each cosine how far it stands out among those of the question: what a model gives a fitting
@@ -107,7 +116,7 @@ func standOut(compared []scored) {
 
 func sort(units []scored, w weights) {
 	for i := range units {
-		units[i].score = w.of(units[i].features)
+		units[i].score = float64(units[i].place) + w.of(units[i].features)
 	}
 	slices.SortStableFunc(units, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
 }

@@ -41,46 +41,6 @@ func (w word) in(terms map[string]bool) float64 {
 	return best
 }
 
-// topic is what a question is about.
-type topic struct {
-	question string
-	own      []text.Word
-	borrowed []text.Word // of earlier questions
-	before   string      // the earlier question that words were borrowed from
-}
-
-// topicOf reads a question. One with few words of its own, or with none but those that point back, goes on from the
-// question before it.
-func topicOf(t turn) topic {
-	q := topic{question: t.question, own: text.QueryWords(t.question, languages(t.question))}
-	if len(t.earlier) == 0 || len(q.own) > fewWords && !pointsBack().MatchString(t.question) {
-		return q
-	}
-	for i := len(t.earlier) - 1; i >= 0; i-- {
-		if earlier := t.earlier[i].question; !goesOn(earlier) && !opensFile().MatchString(earlier) {
-			q.before = earlier
-			break
-		}
-	}
-	for _, w := range text.QueryWords(q.before, languages(q.before)) {
-		if !slices.ContainsFunc(q.own, func(o text.Word) bool { return o.Terms[0] == w.Terms[0] }) {
-			q.borrowed = append(q.borrowed, w)
-		}
-	}
-	return q
-}
-
-// fewWords is how many words a question has at most that can't stand by itself after another one.
-const fewWords = 2
-
-// asked is the question in words, with the one that it goes on from.
-func (q topic) asked(question string) string {
-	if q.before == "" {
-		return question
-	}
-	return q.before + " " + question
-}
-
 // languages returns the languages whose stems a question's words may have.
 func languages(s string) []string {
 	langs := []string{"en"}
