@@ -52,7 +52,7 @@ func TestSniffNamesTheMIMEType(t *testing.T) {
 		{"a.txt", "{\\rtf1 words", "application/rtf", ""},
 		{"a.docx", "\xd0\xcf\x11\xe0", "", "“a.docx” is protected by a password. Save a copy"},
 		{"a.doc", "\xd0\xcf\x11\xe0", "", "“a.doc” is a file of an old Office version, which can't be read. Save " +
-			"it as PDF"},
+			"it as .docx"},
 		{"a.txt", "a\x00\x01\x02\x03b\x00\x00", "", "“a.txt” holds binary data, not text. Save it as PDF"},
 	} {
 		got, err := Formats.Sniff([]byte(tt.head), tt.name)

@@ -126,6 +126,9 @@ var office = map[string]string{
 	".key":     "a Keynote file",
 }
 
+// newer are the extensions of what took the place of old office formats.
+var newer = map[string]string{".doc": ".docx", ".dot": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".pps": ".pptx"}
+
 // media are kinds of file by the beginning of the MIME type that http.DetectContentType tells.
 var media = []other{
 	{"image/", "a picture", byOCR},
@@ -145,6 +148,9 @@ func otherKind(head []byte, name string) (other, bool) {
 		o := others[i]
 		if what := office[strings.ToLower(path.Ext(name))]; what != "" && strings.HasPrefix(o.magic, "PK") {
 			o.what, o.advice = what, asPDF
+		}
+		if now := newer[strings.ToLower(path.Ext(name))]; now != "" && strings.HasPrefix(o.magic, "\xd0") {
+			o.advice = "Save it as " + now + " and add that."
 		}
 		return o, true
 	case bytes.HasPrefix(head, []byte("MZ")) && bytes.IndexByte(head[:min(len(head), 64)], 0) >= 0:

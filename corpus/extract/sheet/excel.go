@@ -23,10 +23,11 @@ const (
 // ReadExcel reads an Excel file (ECMA-376, SpreadsheetML): the values as their formats show them, of formulas what they
 // came to when the file was saved. It fails with a *corpus.Failure for one that is damaged, encrypted or too large.
 func ReadExcel(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
-	macros, objects, err := leftOut(f.Path)
+	parts, err := openParts(f.Path)
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
+	defer parts.Close()
 	file, err := excelize.OpenFile(f.Path, excelize.Options{UnzipSizeLimit: maxUnpacked, UnzipXMLSizeLimit: inMemory})
 	if err != nil {
 		return corpus.Extracted{}, errors.Join(ooxml.Damaged, err)
@@ -38,7 +39,7 @@ func ReadExcel(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 		if visible, err := file.GetSheetVisible(name); err == nil && !visible {
 			hidden = append(hidden, name)
 		}
-		if err := writeSheet(ctx, &w, file, name); err != nil {
+		if err := writeSheet(ctx, &w, file, parts, name); err != nil {
 			return corpus.Extracted{}, err
 		}
 	}
@@ -53,6 +54,7 @@ func ReadExcel(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 		}
 	}
 	noteHidden(&x, hidden)
+	macros, objects := parts.LeftOut()
 	var left []string
 	for _, part := range []struct {
 		n    int
@@ -70,35 +72,43 @@ func ReadExcel(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 
 func noteHidden(x *corpus.Extracted, sheets []string) {
 	if len(sheets) > 0 {
-		x.Meta[corpus.MetaHidden] = english.Choose(
-			len(sheets) == 1,
-			"sheet ",
-			"sheets ",
-		) + doctext.Line(
-			strings.Join(sheets, ", "),
-		)
+		x.Meta[corpus.MetaHidden] = english.Choose(len(sheets) == 1, "sheet ", "sheets ") +
+			doctext.Line(strings.Join(sheets, ", "))
 	}
 }
 
-// leftOut checks that a file is a package that can be opened, and counts what is not read.
-func leftOut(name string) (macros, objects int, err error) {
-	p, err := ooxml.Open(name)
+// writeSheet writes the cells of a sheet, then the words in its boxes. A sheet of neither, such as a chart's, is passed
+// over.
+func writeSheet(
+	ctx context.Context, w *doctext.Writer, file *excelize.File, parts *workbookParts, name string,
+) error {
+	t := tables{w: w, name: name}
+	if err := writeCells(ctx, &t, file, parts); err != nil {
+		return err
+	}
+	boxes, err := parts.boxes(name)
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
-	defer p.Close()
-	macros, objects = p.LeftOut()
-	return macros, objects, nil
+	for _, text := range boxes {
+		t.beginSheet()
+		w.Begin(corpus.Block{Kind: corpus.BlockParagraph})
+		w.Text(text)
+	}
+	return nil
 }
 
-// writeSheet writes a sheet. One that holds no cells, such as a chart's, is passed over.
-func writeSheet(ctx context.Context, w *doctext.Writer, file *excelize.File, name string) error {
-	rows, err := file.Rows(name)
+func writeCells(ctx context.Context, t *tables, file *excelize.File, parts *workbookParts) error {
+	rows, err := file.Rows(t.name)
 	if err != nil {
 		return nil
 	}
 	defer rows.Close()
-	t := tables{w: w, name: name}
+	begin, err := parts.merges(t.name)
+	if err != nil {
+		return err
+	}
+	merged := merger{begin: begin}
 	for n := 1; rows.Next(); n++ {
 		if n%1000 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -107,7 +117,7 @@ func writeSheet(ctx context.Context, w *doctext.Writer, file *excelize.File, nam
 		if err != nil {
 			return errors.Join(ooxml.Damaged, err)
 		}
-		t.add(n, cells)
+		t.add(n, merged.fill(n, cells))
 	}
 	t.flush()
 	if err := rows.Error(); err != nil {

@@ -68,17 +68,22 @@ func (t *tables) flush() {
 	t.columns = nil
 }
 
+// beginSheet writes the sheet's heading, if it isn't there yet.
+func (t *tables) beginSheet() {
+	if !t.begun {
+		t.begun = true
+		t.w.Begin(corpus.Block{Kind: corpus.BlockHeading, Level: 1})
+		t.w.Text(t.name)
+	}
+}
+
 // begin writes the rows that wait.
 func (t *tables) begin() {
 	rows := t.waiting
 	if t.waiting = nil; len(rows) == 0 {
 		return
 	}
-	if !t.begun {
-		t.begun = true
-		t.w.Begin(corpus.Block{Kind: corpus.BlockHeading, Level: 1})
-		t.w.Text(t.name)
-	}
+	t.beginSheet()
 	for len(rows) > 1 && len(rows[0].used()) == 1 && len(rows[1].used()) > 0 && !alone(rows) {
 		t.open(rows[0].used())
 		t.writeRow(rows[0])

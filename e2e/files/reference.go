@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+const conversionTime = 2 * time.Minute // of one file
+
+// A converter makes a reference text of a file with another program: it writes plain text to out. scratch is an empty
+// directory.
+type converter struct {
+	name string
+	make func(ctx context.Context, path, scratch, out string) error
+}
+
+var (
+	// LibreOffice's own text export.
+	officeText = converter{"office", func(ctx context.Context, path, scratch, out string) error {
+		return office(ctx, path, scratch, "txt:Text", out)
+	}}
+	// What LibreOffice draws, read off its pages.
+	officePages = converter{"pages", func(ctx context.Context, path, scratch, out string) error {
+		drawn := filepath.Join(scratch, "drawn.pdf")
+		if err := office(ctx, path, scratch, "pdf", drawn); err != nil {
+			return err
+		}
+		return run(ctx, scratch, "pdftotext", drawn, out)
+	}}
+	// Every sheet of a workbook as CSV, one after another.
+	officeSheets = converter{"sheets", func(ctx context.Context, path, scratch, out string) error {
+		return office(ctx, path, scratch, sheetsAsCSV, out)
+	}}
+	pandocText = converter{"pandoc", func(ctx context.Context, path, scratch, out string) error {
+		return run(ctx, scratch, "pandoc", "--wrap=none", "--to=plain", "--sandbox", "--output="+out, path)
+	}}
+	// The decoded parts of a mail or a mailbox with its four headers.
+	pythonMail = converter{"python", func(ctx context.Context, path, scratch, out string) error {
+		return run(ctx, scratch, "python3", "-c", mailScript, path, out)
+	}}
+)
+
+// converters of a kind by its format's name; the best of them counts.
+var converters = map[string][]converter{
+	"docx": {officeText, pandocText}, "odt": {officeText, pandocText}, "rtf": {officeText, pandocText},
+	"epub": {pandocText}, "pptx": {officePages}, "odp": {officePages}, "xlsx": {officeSheets}, "ods": {officeSheets},
+	"eml": {pythonMail}, "mbox": {pythonMail}, "doc": {officeText}, "xls": {officeSheets}, "ppt": {officePages},
+}
+
+// Every sheet in a file of its own, UTF-8, with cells as they are shown.
+const sheetsAsCSV = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1"
+
+const mailScript = `
+import sys, email, email.policy, re, html
+raw = open(sys.argv[1], 'rb').read()
+parts = re.split(rb'(?m)^From [^\n]*\n(?=[\w-]+:)', raw) if raw.startswith(b'From ') else [raw]
+with open(sys.argv[2], 'w') as out:
+    for one in parts:
+        if not one.strip(): continue
+        m = email.message_from_bytes(one, policy=email.policy.default)
+        for h in ('Subject', 'From', 'To', 'Date'):
+            if m[h]: out.write(str(m[h]) + '\n')
+        body = m.get_body(('plain', 'html'))
+        if body is None: continue
+        text = body.get_content()
+        if body.get_content_subtype() == 'html':
+            text = html.unescape(re.sub(r'(?s)<(style|script|head).*?</\1>|<[^>]+>', ' ', text))
+        out.write(text)
+`
+
+// office converts with LibreOffice, with a profile of its own, and moves or joins what it wrote to out.
+func office(ctx context.Context, path, scratch, to, out string) error {
+	err := run(ctx, scratch, "soffice", "-env:UserInstallation=file:///tmp/footnote-files-office", "--headless", "--convert-to",
+		to, "--outdir", scratch, path)
+	if err != nil {
+		return err
+	}
+	ending, _, _ := strings.Cut(to, ":")
+	made, err := filepath.Glob(filepath.Join(scratch, "*."+ending))
+	if err != nil || len(made) == 0 {
+		return errors.Join(err, errors.New("LibreOffice wrote nothing"))
+	}
+	var all []byte
+	for _, name := range made {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		all = append(append(all, text...), '\n')
+	}
+	return os.WriteFile(out, all, 0o600)
+}
+
+func run(ctx context.Context, dir, name string, args ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, conversionTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.WaitDelay = dir, time.Second
+	return cmd.Run()
+}
+
+// referenceName is the name of a file's text: unlike for any other file.
+func referenceName(path string) string {
+	return strings.NewReplacer("/", "_", " ", "_").Replace(strings.Trim(path, "./")) + ".txt"
+}
+
+// compareAll returns the word F1 of each file that has a reference with words: of several, the best. Of a file that was
+// refused it is 0.
+func compareAll(ctx context.Context, dir string, readings []reading) (map[string]float64, error) {
+	scores := map[string]float64{}
+	for _, r := range readings {
+		for _, c := range converters[r.kind] {
+			reference, err := referenceText(ctx, c, dir, r.path)
+			if err != nil {
+				return scores, err
+			}
+			if word.MatchString(reference) {
+				scores[r.path] = max(scores[r.path], wordF1(r.text, reference))
+			}
+		}
+	}
+	return scores, nil
+}
+
+// referenceText is empty where the other program reads nothing or fails.
+func referenceText(ctx context.Context, c converter, dir, path string) (text string, err error) {
+	name := filepath.Join(dir, c.name, referenceName(path))
+	if raw, err := os.ReadFile(name); err == nil {
+		return string(raw), nil
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return "", err
+	}
+	scratch, err := os.MkdirTemp("", "footnote-reference-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	out := filepath.Join(scratch, "reference.text")
+	var raw []byte
+	if c.make(ctx, absolute, scratch, out) == nil {
+		raw, _ = os.ReadFile(out) // none: the reference is empty
+	}
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	return string(raw), os.WriteFile(name, raw, 0o600)
+}
+
+var word = regexp.MustCompile(`[\p{L}\p{M}\p{N}_]+`)
+
+// wordF1 compares two texts as bags of words: twice the shared words over all words, 0 to 1.
+func wordF1(a, b string) float64 {
+	inA, all := countWords(a)
+	inB, more := countWords(b)
+	shared := 0
+	for w, n := range inA {
+		shared += min(n, inB[w])
+	}
+	if all+more == 0 {
+		return 1
+	}
+	return 2 * float64(shared) / float64(all+more)
+}
+
+func countWords(text string) (count map[string]int, all int) {
+	count = map[string]int{}
+	for _, w := range word.FindAllString(strings.ToLower(norm.NFKC.String(text)), -1) {
+		count[w]++
+		all++
+	}
+	return count, all
+}
