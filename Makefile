@@ -26,7 +26,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: try-model eval-real quotes run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch clean
+.PHONY: try-model eval-real files quotes run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch clean
 
 # The embedding model that was fetched, unless a setting names another.
 run: build embedding
@@ -209,14 +209,23 @@ eval-real: build embedding .cache/real/ready
 	  FOOTNOTE_EMBEDDING_DIR=$$model bin/footnote eval agent --counts --questions .cache/real/held.tsv --documents .cache/real/documents; \
 	  rm -f .cache/real/held.tsv; done
 
+# Documents of Debian packages: a name, the package, the path in it, and the SHA-256 of each.
 .cache/real/ready: eval/real/documents.tsv
-	@echo "fetching the documents of Debian packages"; set -e; rm -rf .cache/real; mkdir -p .cache/real/packages .cache/real/documents; cd .cache/real/packages; \
+.cache/files/ready: e2e/files/documents.tsv
+.cache/real/ready .cache/files/ready:
+	@echo "fetching the documents of Debian packages"; set -e; rm -rf $(@D); mkdir -p $(@D)/packages $(@D)/documents; cd $(@D)/packages; \
 	apt-get update -qq; apt-get -qq -o APT::Sandbox::User=root download $$(cut -f2 $(CURDIR)/$< | sort -u) >/dev/null; \
 	for package in *.deb; do dpkg-deb -x $$package .; done; \
 	while IFS="$$(printf '\t')" read -r name package path sum; do \
 	  case $$path in *.gz) gunzip -c "./$$path" ;; *) cat "./$$path" ;; esac > "../documents/$$name"; \
 	  echo "$$sum  ../documents/$$name" | sha256sum --quiet -c; done < $(CURDIR)/$<; \
 	cd .. && rm -rf packages && touch ready
+
+# What is read of a directory of Office files, mails and books, how fast, and how near it is to what LibreOffice, pandoc and poppler find,
+# where they are installed: docs/quality.md. Without FILES they are examples of Debian packages.
+FILES = .cache/files/documents
+files: build $(if $(filter .cache/%,$(FILES)),.cache/files/ready)
+	$(GO) run ./e2e/files -references .cache/references $(FILES)
 
 # A small language model on this machine's processors, over the documents of eval-real: docs/quality.md. TRY is how many questions it is
 # asked. It fetches 1.2 GB, for trials only.

@@ -78,8 +78,8 @@ with open(sys.argv[2], 'w') as out:
 
 // office converts with LibreOffice, with a profile of its own, and moves or joins what it wrote to out.
 func office(ctx context.Context, path, scratch, to, out string) error {
-	err := run(ctx, scratch, "soffice", "-env:UserInstallation=file:///tmp/footnote-files-office", "--headless", "--convert-to",
-		to, "--outdir", scratch, path)
+	err := run(ctx, scratch, "soffice", "-env:UserInstallation=file:///tmp/footnote-files-office", "--headless",
+		"--convert-to", to, "--outdir", scratch, path)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,9 @@ func office(ctx context.Context, path, scratch, to, out string) error {
 		if err != nil {
 			return err
 		}
-		all = append(append(all, text...), '\n')
+		own := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+		sheet := strings.TrimPrefix(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)), own)
+		all = append(append(append(all, sheet...), '\n'), append(text, '\n')...) // a sheet's name is its file's end
 	}
 	return os.WriteFile(out, all, 0o600)
 }

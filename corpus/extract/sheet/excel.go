@@ -18,6 +18,9 @@ import (
 const (
 	maxUnpacked = 512 << 20 // bytes of a file
 	inMemory    = 32 << 20  // bytes of a part that is not put on disk
+	// What a workbook shows as the short date of whatever machine it is on has no century in one country and the day
+	// before the month in another.
+	shortDate = "yyyy-mm-dd"
 )
 
 // ReadExcel reads an Excel file (ECMA-376, SpreadsheetML): the values as their formats show them, of formulas what they
@@ -28,7 +31,9 @@ func ReadExcel(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 		return corpus.Extracted{}, err
 	}
 	defer parts.Close()
-	file, err := excelize.OpenFile(f.Path, excelize.Options{UnzipSizeLimit: maxUnpacked, UnzipXMLSizeLimit: inMemory})
+	file, err := excelize.OpenFile(f.Path, excelize.Options{
+		UnzipSizeLimit: maxUnpacked, UnzipXMLSizeLimit: inMemory, ShortDatePattern: shortDate,
+	})
 	if err != nil {
 		return corpus.Extracted{}, errors.Join(ooxml.Damaged, err)
 	}

@@ -81,7 +81,7 @@ func TestASheetIsTablesThatKnowTheirPlaces(t *testing.T) {
 	}
 	want := []string{
 		"heading Sheet1", "table Invoices 2026 rows [2] columns [2]",
-		"table Number | Due | Amount | Share\n007 | 03-04-26 | 4,500.50 | 25% rows [3 4] columns [2 4 5 6]",
+		"table Number | Due | Amount | Share\n007 | 2026-03-04 | 4,500.50 | 25% rows [3 4] columns [2 4 5 6]",
 		"table Name | Town\nBéla | Győr rows [6 7] columns [2 3]",
 		"heading Secret", "table hidden words rows [1] columns [1]",
 	}
