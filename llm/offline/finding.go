@@ -117,6 +117,9 @@ func sureness(s signs, compared bool) float64 {
 	z := -3.39 + 2.50*s.known + 2.94*s.best - 1.72*s.lack
 	if compared {
 		z = -5.59 + 3.99*s.meaning + 2.28*s.known + 2.63*s.best
+		if s.lack >= s.best { // to a model that does not know the language, whatever is in it means the same
+			z = min(z, 0)
+		}
 	}
 	return 1 / (1 + math.Exp(-z))
 }
