@@ -33,7 +33,7 @@ func (e *Evidence) Compare(markdown string, holds Holder) comparison {
 	c := comparison{Unsupported: []string{}}
 	factual := e.factualStatements(markdown)
 	for _, s := range e.ClaimsOf(markdown) {
-		if !IsFactualClaim(s.Text) && e.isDenied(s.Text) {
+		if !e.QuotesOnly && !IsFactualClaim(s.Text) && e.isDenied(s.Text) {
 			c.stated++
 			c.Unsupported = append(c.Unsupported, s.Text)
 		}
@@ -44,7 +44,9 @@ func (e *Evidence) Compare(markdown string, holds Holder) comparison {
 	for _, s := range factual {
 		c.stated++
 		switch by, foreign := holds(s.Text, e.matcherFor(s.Text)); {
-		case e.isDoubted(s.Text) || e.isDenied(s.Text):
+		case e.QuotesOnly && by == "":
+			c.stated--
+		case e.isDoubted(s.Text) || !e.QuotesOnly && e.isDenied(s.Text):
 			c.Unsupported = append(c.Unsupported, s.Text)
 		case foreign:
 			c.foreign++

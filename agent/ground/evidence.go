@@ -26,6 +26,9 @@ type Evidence struct {
 	InReach  int      // how many documents searches look into
 	Listing  bool     // the question is about the library's list, so that its words prove nothing
 	Results  ToolResults
+	// the model behind the answer writes nothing but quotes and words of the program's own, which state nothing of
+	// documents: what has no footnote and is held by nothing is no claim
+	QuotesOnly bool
 	// sentences of the answer that the model which judged it found in none of the texts it was shown, and those that it
 	// was asked about and found there
 	Doubted, Confirmed []string
@@ -66,6 +69,8 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 		case c.isQuote:
 			cited, backed = cited+1, backed+1
 			said[c.Text] = true
+			continue
+		case e.QuotesOnly && len(c.Numbers) == 0:
 			continue
 		case e.isDenied(c.Text):
 			without++

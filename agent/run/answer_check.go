@@ -45,6 +45,7 @@ type evaluation struct {
 
 // evaluateAnswer says how far an answer is borne out, by what it is that has to bear it out.
 func (ac *answerCheck) evaluateAnswer(markdown string) evaluation {
+	ac.found.evidence.QuotesOnly = ac.model.isRuleBased()
 	if ac.givenText() {
 		c, explained := ac.found.evidence.CompareGiven(markdown)
 		return evaluation{c.Confidence(), explained, c.Unsupported, c.IsFaultless()}

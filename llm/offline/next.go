@@ -28,7 +28,7 @@ func call(steps ...step) move { return move{steps: steps} }
 
 // next decides what to do.
 func (m model) next(ctx context.Context, t turn) (move, error) {
-	for _, rule := range []func(turn) (string, bool){retell, ownText, behind} {
+	for _, rule := range []func(turn) (string, bool){retell, aboutTranscript, ownText, behind} {
 		if said, ok := rule(t); ok {
 			return say(said), nil
 		}
