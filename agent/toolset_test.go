@@ -36,9 +36,9 @@ func TestTheTableOfToolsets(t *testing.T) {
 	}
 	want := map[string]string{
 		"cursor": "[10,10,200,0] search_documents read_document read_multiple_documents get_document_summary " +
-			"rerank_documents metadata_search list_documents grep_documents calculate cite_source open_document " +
-			"generate_answer",
-		"react":         "[10,5,200,0.1] retrieve retrieve_more calculate lookup summarize finish",
+			"rerank_documents metadata_search list_documents grep_documents query_table calculate cite_source " +
+			"open_document generate_answer",
+		"react":         "[10,5,200,0.1] retrieve retrieve_more query_table calculate lookup summarize finish",
 		"strategy":      "[3,5,200,0.3] semantic_search read_document metadata_search hybrid_search",
 		"documentation": "[10,5,20,0] retrieve_documentation retrieve_book_content",
 	}

@@ -3,6 +3,7 @@ package chat
 import (
 	"net/url"
 	"strconv"
+	"strings"
 )
 
 // FragmentCited is the fragment of the first marked words in the viewer.
@@ -17,6 +18,7 @@ type Link struct {
 	Block    string // id of a block to mark
 	Start    int    // with End: the words to mark, in runes of the document's text
 	End      int    // with a Passage too, the words are marked only while the document has that passage
+	Also     Ranges // with Start and End: further words to mark
 	Page     int    // from 1: opens there, whatever is marked
 	At       string // id of a block: the part of a long document to show
 	Fragment string // the element to scroll to: a block's id, p{page} or FragmentCited
@@ -38,6 +40,9 @@ func (l Link) String() string {
 	if l.End > l.Start {
 		query.Set("start", strconv.Itoa(l.Start))
 		query.Set("end", strconv.Itoa(l.End))
+		if len(l.Also) > 0 {
+			query.Set("also", l.Also.String())
+		}
 	}
 	if l.Page > 0 {
 		query.Set("page", strconv.Itoa(l.Page))
@@ -47,6 +52,41 @@ func (l Link) String() string {
 		Fragment: l.Fragment,
 	}
 	return address.String()
+}
+
+// MaxRanges is how many further ranges an address names at most.
+const MaxRanges = 100
+
+// Ranges are pieces of a text, each [start, end) in runes, in order.
+type Ranges [][2]int
+
+// String writes them as an address has them: "120-140,150-170".
+func (r Ranges) String() string {
+	pairs := make([]string, len(r))
+	for i, pair := range r {
+		pairs[i] = strconv.Itoa(pair[0]) + "-" + strconv.Itoa(pair[1])
+	}
+	return strings.Join(pairs, ",")
+}
+
+// ReadRanges reads what String wrote, the empty text as none. It is not ok for other text, for ranges that are empty or
+// out of order, and for more than MaxRanges.
+func ReadRanges(s string) (r Ranges, ok bool) {
+	if s == "" {
+		return nil, true
+	}
+	last := -1
+	for pair := range strings.SplitSeq(s, ",") {
+		from, to, _ := strings.Cut(pair, "-")
+		start, err1 := strconv.ParseInt(from, 10, 32)
+		end, err2 := strconv.ParseInt(to, 10, 32)
+		if err1 != nil || err2 != nil || int(start) <= last || end <= start || len(r) == MaxRanges {
+			return nil, false
+		}
+		last = int(end) - 1
+		r = append(r, [2]int{int(start), int(end)})
+	}
+	return r, true
 }
 
 // IsLink reports whether an address leads to the viewer.

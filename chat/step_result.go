@@ -12,14 +12,15 @@ const (
 	CapabilityList      Capability = "list"
 	CapabilitySummarise Capability = "summarise"
 	CapabilityCalculate Capability = "calculate"
+	CapabilityQuery     Capability = "query" // asks tables
 	CapabilityCite      Capability = "cite"
 	CapabilityOpen      Capability = "open"
 	CapabilityAnswer    Capability = "answer" // its argument is the answer
 )
 
-// Retrieves reports whether tools of this kind search, read or list documents.
+// Retrieves reports whether tools of this kind search, read, list or ask documents.
 func (c Capability) Retrieves() bool {
-	return c == CapabilitySearch || c == CapabilityRead || c == CapabilityList
+	return c == CapabilitySearch || c == CapabilityRead || c == CapabilityList || c == CapabilityQuery
 }
 
 // Label says for people what a tool does, in whichever tense the step's status asks for, and what with.
@@ -62,12 +63,53 @@ type StepResult struct {
 	Quote   *QuotedWords `json:"quote,omitempty"`   // words that were checked and found
 	Formula string       `json:"formula,omitempty"` // of a calculation
 	Value   string       `json:"value,omitempty"`   // likewise
+	Table   *Table       `json:"table,omitempty"`   // of a question to a table
 	Parts   []PlanPart   `json:"parts,omitempty"`   // of a plan
 	Outline []string     `json:"outline,omitempty"` // headings, indented by their levels
 	Text    string       `json:"text,omitempty"`    // running text
 	Facts   []Fact       `json:"facts,omitempty"`   // what has no field of its own, by name
 	Notes   []string     `json:"notes,omitempty"`   // for people, in sentences
 	Failure string       `json:"failure,omitempty"` // why the call did not do what it was asked for
+}
+
+// Bounds of a Table.
+const (
+	maxTableRows    = 20
+	maxTableColumns = 12
+	maxTableCell    = 80 // runes
+)
+
+// Table is what a table was asked for: rows of it, or what was computed of groups of rows.
+type Table struct {
+	Name    string     `json:"name"` // of the sheet or table
+	Columns []string   `json:"columns"`
+	Rows    [][]string `json:"rows"`
+	Links   []string   `json:"links,omitempty"` // where each row stands, as many as there are rows; empty for groups
+	More    int        `json:"more,omitempty"`  // rows that are not shown
+	Totals  []Fact     `json:"totals,omitempty"`
+	Used    int        `json:"used,omitempty"` // rows of the document that it comes from
+	URL     string     `json:"url,omitempty"`  // opens the document at them
+}
+
+// bounded returns the table within the bounds of an event.
+func (t *Table) bounded() *Table {
+	if t == nil {
+		return nil
+	}
+	cut := func(cells []string) (out []string) {
+		for _, c := range cells[:min(len(cells), maxTableColumns)] {
+			out = append(out, firstRunes(c, maxTableCell))
+		}
+		return out
+	}
+	short := *t
+	short.Columns, short.Rows = cut(t.Columns), nil
+	for _, row := range t.Rows[:min(len(t.Rows), maxTableRows)] {
+		short.Rows = append(short.Rows, cut(row))
+	}
+	short.More += len(t.Rows) - len(short.Rows)
+	short.Links = t.Links[:min(len(t.Links), maxTableRows)]
+	return &short
 }
 
 // Hit is a place in a document, or a whole document, that a call found or read. Where several passages of one
@@ -89,12 +131,27 @@ type Hit struct {
 	Matches    [][2]int `json:"matches,omitempty"`    // rune ranges in the snippet that answer the query
 	Note       string   `json:"note,omitempty"`       // why there is nothing to open
 	Sub        bool     `json:"sub,omitempty"`
-	URL        string   `json:"url,omitempty"` // a Link, where it is another than Link makes of the ids
+	// with End: the part of the passage that was shown, in runes of the document's text, such as a row of a table; none
+	// where it was all of it
+	Start int    `json:"start,omitempty"`
+	End   int    `json:"end,omitempty"`
+	URL   string `json:"url,omitempty"` // a Link, where it is another than Link makes of the ids
 }
 
 // withoutTexts keeps what recovery and memory need of a hit.
 func (h Hit) withoutTexts() Hit {
-	return Hit{N: h.N, DocumentID: h.DocumentID, ChunkID: h.ChunkID, Page: h.Page, Sub: h.Sub, URL: h.URL}
+	return Hit{
+		N: h.N, DocumentID: h.DocumentID, ChunkID: h.ChunkID, Page: h.Page, Sub: h.Sub, URL: h.URL, Start: h.Start,
+		End: h.End, Section: h.partSection(),
+	}
+}
+
+// partSection is the section of a part of a passage, which can't be told from the passage.
+func (h Hit) partSection() string {
+	if h.End == 0 {
+		return ""
+	}
+	return h.Section
 }
 
 // Link opens the hit's document, at its passage, else at its block; empty when there is nothing to open. It is not
@@ -106,7 +163,7 @@ func (h Hit) Link() string {
 	case h.DocumentID == "":
 		return ""
 	case h.ChunkID != "":
-		return Link{Document: h.DocumentID, Passage: h.ChunkID}.String()
+		return Link{Document: h.DocumentID, Passage: h.ChunkID, Start: h.Start, End: h.End}.String()
 	default:
 		return Link{Document: h.DocumentID, Block: h.BlockID}.String()
 	}
@@ -153,7 +210,7 @@ func (r StepResult) Bounded() *StepResult {
 		}
 		hits = append(hits, h)
 	}
-	r.Hits = hits
+	r.Hits, r.Table = hits, r.Table.bounded()
 	return &r
 }
 

@@ -201,6 +201,7 @@ type Passage struct {
 	Section    string // heading path joined by " › "
 	Text       string
 	Tokens     int
+	Part       bool // it is a part of the passage of that id: see Passage.Cut. Not stored
 }
 
 // Content is everything made from one version of a document, stored in one transaction.

@@ -16,7 +16,8 @@ type Place struct {
 	Page    int        // that they begin on, from 1; 0 in a document without pages
 	Section string     // heading path joined by " › "
 	Boxes   []chat.Box // on the pages of a PDF, one for each line
-	// Label is the place in words: "p. 4", "slide 7", "Invoices, row 12", "Invoices, cell B7", "line 40"; empty in a
+	// Label is the place in words: "p. 4", "slide 7", "Invoices, row 12", "Invoices, cell B7", "line 40"; rows of a
+	// table that is no sheet are counted from its head, which is row 1; empty in a
 	// document that has no such places
 	Label string
 }
@@ -40,8 +41,11 @@ func (l *Library) Place(ctx context.Context, s chat.Scope, d Document, blocks []
 		p.Label = l.pageLabel(d, p.Page)
 		return p, nil
 	}
-	if b.Grid != nil {
+	switch {
+	case b.Grid != nil:
 		p.Label = b.cellLabel(start, end)
+	case b.Kind == BlockTable:
+		p.Label = rowLabel(blocks, i, start, end)
 	}
 	if b.Line > 0 {
 		text, err := l.cfg.Documents.Text(ctx, s, d.ID)

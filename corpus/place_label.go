@@ -43,6 +43,31 @@ func (b Block) cellLabel(start, end int) string {
 	return at
 }
 
+// rowLabel names the rows of a table without a grid, block i of a document, that [start, end) lies in: "row 12", "Fees,
+// rows 3–4". They are counted from the first block of the table.
+func rowLabel(blocks []Block, i, start, end int) string {
+	first, last := 0, 0
+	for r, row := range blocks[i].Cells {
+		if len(row) > 0 && row[0][0] < end && row[len(row)-1][1] > start {
+			if first == 0 {
+				first = r + 1
+			}
+			last = r + 1
+		}
+	}
+	if first == 0 {
+		return ""
+	}
+	for k := i; k > 0 && blocks[k].Columns != "" && blocks[k-1].Kind == BlockTable; k-- {
+		first, last = first+len(blocks[k-1].Cells), last+len(blocks[k-1].Cells)
+	}
+	at := spanLabel("row", first, last)
+	if n := len(blocks[i].Headings); n > 0 {
+		return blocks[i].Headings[n-1] + ", " + at
+	}
+	return at
+}
+
 // lineLabel names the lines of a file that [start, end) of the document's text covers: "line 40", "lines 40–44".
 func (b Block) lineLabel(text string, start, end int) string {
 	w := walker{text: text}

@@ -29,6 +29,7 @@ type Viewer struct {
 	Current  string // id of the heading the marked place is under
 	Passage  Span
 	Quote    Span
+	Also     []Span // marked like the quote, in order
 	Cited    *Cited // nil: no citation is shown
 	Map      []MapCell
 

@@ -28,7 +28,7 @@ const (
 func (v *Viewer) toneOf(start, end int) tone {
 	overlaps := func(s Span) bool { return !s.isEmpty() && s.Start < end && start < s.End }
 	switch {
-	case overlaps(v.Quote):
+	case overlaps(v.Quote) || slices.ContainsFunc(v.Also, overlaps):
 		return toneQuote
 	case overlaps(v.Passage):
 		return tonePassage
@@ -64,7 +64,7 @@ func (v *Viewer) inline(marks []corpus.Mark, start, end int) templ.Component {
 		cut(m.Start)
 		cut(m.End)
 	}
-	for _, s := range []Span{v.Passage, v.Quote} {
+	for _, s := range append([]Span{v.Passage, v.Quote}, v.Also...) {
 		cut(s.Start)
 		cut(s.End)
 	}

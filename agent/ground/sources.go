@@ -20,6 +20,21 @@ type Source struct {
 	EarlierCitation *chat.Citation // that an earlier answer has of it, under this number
 }
 
+// PassageRange names what was shown under one number: a passage, or a part of one such as a row of a table, which is
+// [Start, End) of its document's text.
+type PassageRange struct {
+	PassageID  string
+	Start, End int // of a part; 0 of a whole passage
+}
+
+// rangeOf names a passage, or a part of one: that has the id of its passage and a range of its own.
+func rangeOf(p corpus.Passage) PassageRange {
+	if !p.Part {
+		return PassageRange{PassageID: p.ID}
+	}
+	return PassageRange{p.ID, p.Start, p.End}
+}
+
 // Sources are the passages of a run by number, and the documents it knows of. A number is given once and never changes.
 // It is safe for concurrent use. It keeps everything that an answer may cite or speak of, and nothing else of the run.
 // It is filled by tools through Tool.NoteResult and Tool.NoteOutcome, and filled again from the log when a run is
@@ -28,7 +43,7 @@ type Sources struct {
 	mu            sync.Mutex
 	last          int
 	byNumber      map[int]*Source
-	byPassage     map[string]*Source
+	byPassage     map[PassageRange]*Source
 	documents     map[string]corpus.Document
 	readDocuments []string            // documents read, in order
 	readParts     map[string]struct{} // reading pages seen
@@ -45,7 +60,7 @@ type Sources struct {
 // NewSources makes those of a run that was shown nothing yet.
 func NewSources() *Sources {
 	return &Sources{
-		byNumber: map[int]*Source{}, byPassage: map[string]*Source{},
+		byNumber: map[int]*Source{}, byPassage: map[PassageRange]*Source{},
 		documents: map[string]corpus.Document{}, readParts: map[string]struct{}{}, scores: map[string]float64{},
 		hits: map[string]corpus.Result{},
 	}
@@ -56,7 +71,7 @@ func (s *Sources) Number(p corpus.Passage, doc corpus.Document) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.documents[doc.ID] = doc
-	if known, ok := s.byPassage[p.ID]; ok {
+	if known, ok := s.byPassage[rangeOf(p)]; ok {
 		return known.N
 	}
 	s.putPassage(s.last+1, p, doc)
@@ -68,7 +83,7 @@ func (s *Sources) Restore(n int, p corpus.Passage, doc corpus.Document) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.documents[doc.ID] = doc
-	if _, ok := s.byPassage[p.ID]; !ok {
+	if _, ok := s.byPassage[rangeOf(p)]; !ok {
 		s.putPassage(n, p, doc)
 	}
 }
@@ -76,7 +91,7 @@ func (s *Sources) Restore(n int, p corpus.Passage, doc corpus.Document) {
 // putPassage stores a passage under a number. The caller holds s.mu.
 func (s *Sources) putPassage(n int, p corpus.Passage, doc corpus.Document) {
 	src := &Source{N: n, Passage: p, Document: doc}
-	s.byNumber[n], s.byPassage[p.ID] = src, src
+	s.byNumber[n], s.byPassage[rangeOf(p)] = src, src
 	s.last = max(s.last, n)
 }
 
@@ -303,11 +318,11 @@ func (s *Sources) ScoreOf(passageID string) float64 {
 	return s.scores[passageID]
 }
 
-// Contains reports whether a passage was shown.
+// Contains reports whether a whole passage was shown.
 func (s *Sources) Contains(passageID string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, ok := s.byPassage[passageID]
+	_, ok := s.byPassage[PassageRange{PassageID: passageID}]
 	return ok
 }
 

@@ -74,7 +74,7 @@ func (e *Evidence) isQuoted(said string, numbers []int) bool {
 // supportsClaim reports whether each part of a claim that says something of its own is held by its own footnotes, and
 // at least one part is.
 func (e *Evidence) supportsClaim(c Claim, by WordMatcher) bool {
-	holds := func(p part) bool { return e.holdsText(p.text, p.numbers, by) }
+	holds := func(p part) bool { return e.holdsText(p.text, p.numbers, by) || e.isTotal(p.text, p.numbers) }
 	return slices.ContainsFunc(c.parts, holds) && !slices.ContainsFunc(
 		c.parts, func(p part) bool { return !e.isMetaText(p.text, p.numbers) && !holds(p) },
 	)

@@ -25,21 +25,20 @@ type ToolResults struct {
 	sums  string   // those of calculations alone
 	names string   // the fields that facts stand in. They prove nothing
 	tools []string // that returned it, each once
+	// something of it was not computed
+	listed bool
 	// words with which answers speak of facts: "The library holds …", "12 times 4"
 	vocabulary string
 
 	titles []string // of the documents of the list, and their file names and ids
 }
 
-// Calculator is the name of the tool whose results are calculations.
-const Calculator = "calculate"
-
 // IsEmpty reports whether no such tool has answered.
 func (r *ToolResults) IsEmpty() bool { return len(r.tools) == 0 }
 
 // DisplayName is what a reader calls all of it.
 func (r *ToolResults) DisplayName() string {
-	if len(r.tools) == 1 && r.tools[0] == Calculator {
+	if len(r.tools) > 0 && !r.listed {
 		return TheCalculation
 	}
 	return whatReturned
@@ -49,6 +48,7 @@ func (r *ToolResults) DisplayName() string {
 type Returned struct {
 	Tool          string
 	Verbatim      bool // the tool is another server's, which says what it likes
+	Computed      bool // the output is what was calculated
 	Input, Output json.RawMessage
 	Message       string // what a reader was told of the call
 	Vocabulary    string // words with which answers speak of the result. They prove nothing
@@ -62,14 +62,14 @@ func (r *ToolResults) Keep(call Returned) {
 	}
 	output := call.Output
 	r.size += len(output)
-	r.tools = text.AppendNew(r.tools, call.Tool)
+	r.tools, r.listed = text.AppendNew(r.tools, call.Tool), r.listed || !call.Computed
 	if call.Verbatim {
 		said := call.Message + ". " + string(call.Input) + "\n\n" + string(output[:min(room, len(output))])
 		r.prose = append(r.prose, strings.ToValidUTF8(said, ""))
 		return
 	}
 	r.vocabulary += " " + call.Vocabulary + " "
-	if call.Tool == Calculator {
+	if call.Computed {
 		before := len(r.Facts)
 		defer func() { r.sums += r.Facts[before:] }()
 	}
@@ -151,6 +151,23 @@ func (e *Evidence) isResult(said string) bool {
 		}
 	}
 	return e.citer.Judge.States(said, about, e.Results.names, e.Results.sums)
+}
+
+// isTotal reports whether a text with footnotes says what was computed of the rows behind them: each is a row of a
+// table, and each number is a result, or stands in the question or in one of these rows.
+func (e *Evidence) isTotal(said string, numbers []int) bool {
+	known := e.question + "\n" + e.Results.sums
+	for _, n := range numbers {
+		src, ok := e.sourceOf(n)
+		if !ok || !src.Passage.Part {
+			return false
+		}
+		known += "\n" + src.Passage.Text
+	}
+	there := Numeral.FindAllString(known, -1)
+	return len(numbers) > 0 && e.hasResult(said) && !slices.ContainsFunc(
+		Numeral.FindAllString(said, -1), func(n string) bool { return !slices.Contains(there, n) },
+	) && e.isResult(said)
 }
 
 // isListed reports whether a sentence says what the library's list holds. A title counts only as a whole: its words

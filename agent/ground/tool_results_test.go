@@ -27,16 +27,18 @@ func TestResultsAndListsBackOnlySentencesAboutThem(t *testing.T) {
 		{"list_documents", list, "The library holds Robot house.", true},
 		{"list_documents", list, "The library does not hold Robot house.", false},
 		{"list_documents", list, "The library burns Robot house.", false},
-		{Calculator, sum, "He died in 2004.", false},
-		{Calculator, sum, "The result is 2004.", true},
-		{Calculator, sum, "The rent comes to 2004 pounds.", true},
-		{Calculator, sum, "The fee comes to 2004 pounds.", false},
-		{Calculator, sum, "The rent comes to 2005 pounds.", false},
+		{"calculate", sum, "He died in 2004.", false},
+		{"calculate", sum, "The result is 2004.", true},
+		{"calculate", sum, "The rent comes to 2004 pounds.", true},
+		{"calculate", sum, "The fee comes to 2004 pounds.", false},
+		{"calculate", sum, "The rent comes to 2005 pounds.", false},
 	} {
 		e := NewEvidence(NewSources(), NewCiter(nil, nil, ""), chat.RunRequest{
 			Message: "How many pounds of rent is it?",
 		})
-		e.Results.Keep(Returned{Tool: tt.tool, Output: []byte(tt.output), Vocabulary: "library hold"})
+		e.Results.Keep(Returned{
+			Tool: tt.tool, Output: []byte(tt.output), Vocabulary: "library hold", Computed: tt.tool == "calculate",
+		})
 		if got := e.isReturned(tt.said, e.matcherFor(tt.said)); got != tt.want {
 			t.Errorf("after %s, %q is stated: got %v, want %v", tt.tool, tt.said, got, tt.want)
 		}

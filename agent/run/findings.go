@@ -161,15 +161,20 @@ func (f *findings) rankedResults(most int) []corpus.Result {
 	return hits[:min(most, len(hits))]
 }
 
-// restoreSources gives passages their numbers back. Passages that are gone by now lose theirs, which nobody else gets.
-func (f *findings) restoreSources(ctx context.Context, numbers map[string]int) error {
-	if len(numbers) == 0 {
+// restoreSources gives passages, and parts of them, their numbers back. Passages that are gone by now lose theirs,
+// which nobody else gets.
+func (f *findings) restoreSources(ctx context.Context, shown map[ground.PassageRange]chat.Hit) error {
+	if len(shown) == 0 {
 		return nil
 	}
-	wanted := make([]string, 0, len(numbers))
-	for id, n := range numbers {
-		wanted = append(wanted, id)
-		f.toolContext.Sources.Reserve(n)
+	var wanted []string
+	hits := map[string][]chat.Hit{} // by their passage
+	for _, hit := range shown {
+		if hits[hit.ChunkID] == nil {
+			wanted = append(wanted, hit.ChunkID)
+		}
+		hits[hit.ChunkID] = append(hits[hit.ChunkID], hit)
+		f.toolContext.Sources.Reserve(hit.N)
 	}
 	slices.Sort(wanted)
 	passages, err := f.cfg.Library.Passages(ctx, f.toolContext.ReadScope(), wanted)
@@ -189,19 +194,25 @@ func (f *findings) restoreSources(ctx context.Context, numbers map[string]int) e
 			}
 			documents[p.DocumentID] = doc
 		}
-		f.toolContext.Sources.Restore(numbers[p.ID], p, doc)
+		for _, hit := range hits[p.ID] {
+			part := p
+			if hit.End > 0 {
+				part = p.Cut(hit.Start, hit.End, hit.Section)
+			}
+			f.toolContext.Sources.Restore(hit.N, part, doc)
+		}
 	}
 	return nil
 }
 
-// noteNumbers adds the numbers of the passages that a call showed.
-func noteNumbers(r *chat.StepResult, numbers map[string]int) {
+// noteShown adds the passages that a call showed, and parts of them, with their numbers.
+func noteShown(r *chat.StepResult, shown map[ground.PassageRange]chat.Hit) {
 	if r == nil {
 		return
 	}
 	for _, hit := range r.Hits {
 		if hit.N > 0 && hit.ChunkID != "" {
-			numbers[hit.ChunkID] = hit.N
+			shown[ground.PassageRange{PassageID: hit.ChunkID, Start: hit.Start, End: hit.End}] = hit
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/llm"
 )
@@ -141,7 +142,7 @@ func (rc *recovery) splitUnfinished(past *replayed) (calls, groups []chat.Step) 
 // anything new is numbered, because the answer that was begun, and the results in the history, cite by them. Each model
 // turn of the log counts against the steps of the budget.
 func (rc *recovery) restoreState(ctx context.Context, past *replayed) error {
-	numbers := map[string]int{} // passage → number
+	shown := map[ground.PassageRange]chat.Hit{}
 	for i, turn := range past.turns {
 		if len(turn) == 0 {
 			continue
@@ -162,7 +163,7 @@ func (rc *recovery) restoreState(ctx context.Context, past *replayed) error {
 			}
 			said.Calls = append(said.Calls, llm.Call{ID: s.CallID, Name: s.ToolName, Arguments: input})
 			if s.Status == chat.StatusComplete {
-				noteNumbers(s.Result, numbers)
+				noteShown(s.Result, shown)
 			}
 			message, err := toolMessage(rc.nonce, s.CallID, output)
 			if err != nil {
@@ -175,7 +176,7 @@ func (rc *recovery) restoreState(ctx context.Context, past *replayed) error {
 		}
 		rc.messages.list = append(append(rc.messages.list, said), results...)
 	}
-	if err := rc.found.restoreSources(ctx, numbers); err != nil {
+	if err := rc.found.restoreSources(ctx, shown); err != nil {
 		return err
 	}
 	for _, turn := range past.turns {

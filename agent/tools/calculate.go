@@ -3,8 +3,8 @@ package tools
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 
-	"footnote/agent/ground"
 	"footnote/agent/tools/calc"
 	"footnote/chat"
 	"footnote/corpus/text"
@@ -28,7 +28,7 @@ type calculateInput struct {
 // model and for people; whyImpossible finds it before a call is stored. It needs no documents and shows no passages.
 func calculate() (*Tool, error) {
 	return definition[calculateInput]{
-		name: ground.Calculator, action: chat.ActionCalculating, capability: chat.CapabilityCalculate,
+		name: "calculate", action: chat.ActionCalculating, capability: chat.CapabilityCalculate,
 		withoutPassages: true, doc: calculateDoc, schema: calculateSchema,
 		whyImpossible: func(in calculateInput) error {
 			_, err := calc.Evaluate(in.Expression)
@@ -37,6 +37,7 @@ func calculate() (*Tool, error) {
 		label: chat.Label{
 			Doing: "Calculating", Done: "Calculated", Noun: "calculation", Argument: "expression", Form: chat.LabelCode,
 		},
+		computed:   func(output json.RawMessage) json.RawMessage { return output },
 		vocabulary: func(in calculateInput) string { return calc.SpokenOperators(in.Expression) },
 		describe: func(_ *Context, in calculateInput) string {
 			return "Calculating " + text.Shorten(in.Expression, 120)

@@ -29,6 +29,7 @@ type Library interface {
 	Capture(ctx context.Context, u corpus.Upload) (corpus.Document, error)
 	Text(ctx context.Context, s chat.Scope, id string) (string, error)
 	Passages(ctx context.Context, s chat.Scope, ids []string) ([]corpus.Passage, error)
+	PassagesAt(ctx context.Context, s chat.Scope, id string, offsets []int) ([]corpus.Passage, error)
 	Blocks(ctx context.Context, s chat.Scope, id string) ([]corpus.Block, error)
 	Place(
 		ctx context.Context, s chat.Scope, d corpus.Document, blocks []corpus.Block, start, end int,

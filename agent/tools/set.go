@@ -66,8 +66,8 @@ func NewRegistry(cfg Config) (Registry, error) {
 	builders := []func() (*Tool, error){
 		searchDocuments, readDocument, readMultipleDocuments, documentSummary, rerankDocuments, metadataSearch,
 		listDocuments, grepDocuments,
-		calculate, citeSource, openDocument, retrieve, retrieveMore, lookup, summarize, finish, semanticSearch,
-		hybridSearch, retrieveDocumentation, retrieveBookContent, generateAnswer,
+		calculate, queryTable, citeSource, openDocument, retrieve, retrieveMore, lookup, summarize, finish,
+		semanticSearch, hybridSearch, retrieveDocumentation, retrieveBookContent, generateAnswer,
 	}
 	if cfg.Web != nil {
 		builders = append(builders, webSearch(cfg.Web, cfg.ApproveWeb))
@@ -93,9 +93,13 @@ func NewRegistry(cfg Config) (Registry, error) {
 		{
 			"cursor", 10, 10, 200, 2, 0,
 			"search_documents read_document read_multiple_documents get_document_summary rerank_documents " +
-				"metadata_search list_documents grep_documents calculate cite_source open_document generate_answer",
+				"metadata_search list_documents grep_documents query_table calculate cite_source open_document " +
+				"generate_answer",
 		},
-		{"react", 10, 5, 200, 2, 0.1, "retrieve retrieve_more calculate web_search lookup summarize finish"},
+		{
+			"react", 10, 5, 200, 2, 0.1,
+			"retrieve retrieve_more query_table calculate web_search lookup summarize finish",
+		},
 		{"strategy", 3, 5, 200, 2, 0.3, "semantic_search read_document metadata_search hybrid_search"},
 		{"documentation", 10, 5, 20, 1, 0, "retrieve_documentation retrieve_book_content"},
 	} {

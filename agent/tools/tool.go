@@ -87,6 +87,7 @@ type Tool struct {
 	Run        func(context.Context, *Context, json.RawMessage) (Result, error)
 	modelView  func(json.RawMessage) (ModelView, error) // reads a stored output; nil: the model is told all of it
 	vocabulary func(json.RawMessage) string             // see definition.vocabulary; nil: none
+	computed   func(json.RawMessage) json.RawMessage    // see definition.computed; nil: it computes nothing
 }
 
 // definition declares a tool with the Go type In of its arguments; buildTool makes the Tool of it. Each field without
@@ -116,6 +117,8 @@ type definition[In any] struct {
 	modelView       func(json.RawMessage) (ModelView, error) // viewOf its output; nil: the model is told all of it
 	// words with which answers speak of a result without passages, beside those that it holds; nil: none
 	vocabulary func(In) string
+	// what of an output was computed, so that an answer may say it as the result of a calculation; nil: nothing
+	computed func(output json.RawMessage) json.RawMessage
 }
 
 // buildTool checks the declaration and makes the tool. It fails for a schema that can't be read or whose defaults do
@@ -137,7 +140,7 @@ func (k definition[In]) buildTool() (*Tool, error) {
 		Name: k.name, Action: k.action, Capability: k.capability, Preference: k.preference, Unique: k.unique,
 		Resumable: k.resumable, modelView: k.modelView, Retrieval: k.retrieval, Cached: k.cached,
 		WithoutPassages: k.withoutPassages, Continues: k.continues, EndsRun: k.endsRun, AnswersNext: k.answersNext,
-		MaxTopK: k.maxTopK, EchoedArg: k.echoedArg, Schema: resolved, aliases: k.aliases,
+		computed: k.computed, MaxTopK: k.maxTopK, EchoedArg: k.echoedArg, Schema: resolved, aliases: k.aliases,
 		Spec: llm.ToolSpec{Name: k.name, Description: strings.TrimSpace(k.doc), Schema: compact.Bytes()},
 		WhyImpossible: func(args json.RawMessage) error {
 			var in In
@@ -221,15 +224,21 @@ func (t *Tool) Normalise(args json.RawMessage, topK *int) (json.RawMessage, erro
 	return json.Marshal(in)
 }
 
-// NeedsNoFootnote reports whether the output of a call that ended so may be said without a passage behind it: a result
-// of a tool that shows none, or what another server says of its failure.
+// NeedsNoFootnote reports whether something in the output of a call that ended so may be said without a passage behind
+// it: a result of a tool that shows none, what was computed of passages, or what another server says of its failure.
 func (t *Tool) NeedsNoFootnote(status chat.Status) bool {
-	return t.WithoutPassages && status == chat.StatusComplete || t.Verbatim && status == chat.StatusError
+	return (t.WithoutPassages || t.computed != nil) && status == chat.StatusComplete ||
+		t.Verbatim && status == chat.StatusError
 }
 
 // Returned is what a call came to, for the check of an answer that says it without a footnote: see NeedsNoFootnote.
 func (t *Tool) Returned(input, output json.RawMessage, message string) ground.Returned {
-	r := ground.Returned{Tool: t.Name, Verbatim: t.Verbatim, Input: input, Output: output, Message: message}
+	r := ground.Returned{
+		Tool: t.Name, Verbatim: t.Verbatim, Computed: t.computed != nil, Input: input, Output: output, Message: message,
+	}
+	if t.computed != nil {
+		r.Output = t.computed(output)
+	}
 	if t.vocabulary != nil {
 		r.Vocabulary = t.vocabulary(input)
 	}

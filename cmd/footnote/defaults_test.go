@@ -70,7 +70,7 @@ func TestEachRouteHasItsOwnToolsAndLimits(t *testing.T) {
 		calls       int
 	}{
 		{"a query", "", "/agent/query", `{"question":"Why is the roof good?",` + without + `}`,
-			"retrieve retrieve_more calculate lookup summarize finish", 0.1, 5},
+			"retrieve retrieve_more query_table calculate lookup summarize finish", 0.1, 5},
 		{"a query with another toolset", "", "/agent/query",
 			`{"question":"Why is the roof good?","toolset":"strategy",` + without + `}`,
 			"semantic_search read_document metadata_search hybrid_search", 0.3, 5},

@@ -334,5 +334,13 @@ var words = map[string]string{
 	"snippet":    "The beginning of the text, or the part of it that answers the query.",
 	"sub":        "It stands in the document of the hit before it.",
 	"value":      "The value.",
-	"words":      "The words, as the model wrote them.",
+	"table": "What a table was asked for: rows of it, or what was computed of groups of rows; the first 20 rows and " +
+		"12 columns.",
+	"columns": "The names of the columns.",
+	"rows":    "The cells of each row, in the order of the columns.",
+	"links":   "Where each row stands in its document, in the order of the rows.",
+	"more":    "How many there are that are not listed.",
+	"totals":  "What was computed, as the table writes it.",
+	"used":    "How many rows of the document it comes from; url opens the document at them.",
+	"words":   "The words, as the model wrote them.",
 }

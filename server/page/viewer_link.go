@@ -32,6 +32,10 @@ func (p *viewing) readLink(c echo.Context) (err error) {
 			return err
 		}
 	}
+	var ok bool
+	if p.link.Also, ok = chat.ReadRanges(c.QueryParam("also")); !ok {
+		return chat.Invalid("also must hold ranges like 120-140,150-170, in order, at most %d.", chat.MaxRanges)
+	}
 	return nil
 }
 
@@ -87,6 +91,9 @@ func (p *viewing) markWords(start, end int) (found bool) {
 		return false
 	}
 	p.v.Quote = views.Span{Start: start, End: end}
+	for _, r := range p.link.Also {
+		p.v.Also = append(p.v.Also, views.Span{Start: r[0], End: r[1]})
+	}
 	return true
 }
 

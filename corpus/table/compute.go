@@ -1,0 +1,275 @@
+package table
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"footnote/corpus/text"
+	"footnote/english"
+)
+
+// mostMean is how many decimals a mean has that goes on for ever.
+const mostMean = 6
+
+// Total is a value that was computed.
+type Total struct {
+	Label string // "sum of Amount", "count"
+	Shown string // as the column writes it: "4.500,00 €"
+	Plain string // in the form of JSON without a unit: "4500.00"; a date in that of ISO 8601
+	Exact bool   // else rounded
+	Unit  string // a currency, "%", …
+	Cells int    // that it was computed of
+	value *big.Rat
+	at    time.Time
+}
+
+// Label names what an aggregate computes.
+func (t *Table) label(a Aggregate) string {
+	if a.Column == "" {
+		return string(a.Function)
+	}
+	c, err := t.column(a.Column)
+	if err != nil {
+		return string(a.Function) + " of " + a.Column
+	}
+	return string(a.Function) + " of " + t.Columns[c].Title()
+}
+
+// compute computes what the query asks for of some rows. Numbers of different units have a total each.
+func (a *asking) compute(rows []Row) (totals []Total, err error) {
+	for _, g := range a.query.Compute {
+		more, err := a.aggregate(g, rows)
+		if err != nil {
+			return nil, err
+		}
+		totals = append(totals, more...)
+	}
+	return totals, nil
+}
+
+func (a *asking) aggregate(g Aggregate, rows []Row) ([]Total, error) {
+	label := a.table.label(g)
+	if g.Column == "" {
+		if g.Function != Count {
+			return nil, refuse("“%s” needs a column. The columns are: %s.", g.Function, a.table.listColumns(maxNamed))
+		}
+		return []Total{count(label, len(rows))}, nil
+	}
+	column, err := a.table.column(g.Column)
+	if err != nil {
+		return nil, err
+	}
+	switch g.Function {
+	case Count, Distinct:
+		seen, filled := map[string]bool{}, 0
+		for _, r := range rows {
+			if cell := r.Cell(column); cell != "" {
+				filled++
+				seen[text.Fold(oneLine(cell))] = true
+			}
+		}
+		if g.Function == Distinct {
+			filled = len(seen)
+		}
+		return []Total{count(label, filled)}, nil
+	case Sum, Mean, Min, Max:
+		return a.reckon(g.Function, label, column, rows)
+	}
+	return nil, refuse("There is no function “%s”. There are: count, sum, mean, min, max, distinct.",
+		text.Shorten(string(g.Function), 30))
+}
+
+func count(label string, n int) Total {
+	shown := fmt.Sprint(n)
+	return Total{Label: label, Shown: shown, Plain: shown, Exact: true, Cells: n, value: big.NewRat(int64(n), 1)}
+}
+
+// pot is the numbers of one unit.
+type pot struct {
+	like     number // how the first one is written
+	decimals int    // of the one that has most
+	sum      big.Rat
+	least    *big.Rat
+	most     *big.Rat
+	cells    int
+}
+
+// reckon computes of the numbers, or for Min and Max of the dates, of a column.
+func (a *asking) reckon(f Function, label string, column int, rows []Row) ([]Total, error) {
+	v := a.valuesOf(column)
+	if f == Min || f == Max {
+		if v.dates {
+			return a.dates(f, label, v, rows)
+		}
+	}
+	if err := v.refuseDoubt(false); err != nil {
+		return nil, err
+	}
+	var pots []*pot
+	var left []string // cells that are no numbers
+	for _, r := range rows {
+		cell := r.Cell(column)
+		n, ok := v.number(cell)
+		switch {
+		case cell == "":
+			continue
+		case !ok:
+			left = append(left, fmt.Sprintf("“%s” in row %d", text.Shorten(cell, 40), r.Number))
+			continue
+		}
+		i := slices.IndexFunc(pots, func(p *pot) bool { return p.like.unit == n.unit })
+		if i < 0 {
+			i = len(pots)
+			pots = append(pots, &pot{like: n, least: n.value, most: n.value})
+		}
+		pots[i].add(n)
+	}
+	title := text.Shorten(a.table.Columns[column].Title(), 60)
+	if len(pots) == 0 && len(left) > 0 {
+		return nil, refuse("The column “%s” has no numbers in these rows, but %s. “%s” needs numbers; count and "+
+			"distinct take any cells.", title, strings.Join(left[:min(3, len(left))], ", "), f)
+	}
+	a.noteLeft(title, left)
+	if len(pots) > 1 {
+		a.note("The column “%s” has numbers of different units, which are not added: each unit has its own result.",
+			title)
+	}
+	if len(pots) == 0 {
+		if f == Sum {
+			return []Total{{Label: label, Shown: "0", Plain: "0", Exact: true, value: new(big.Rat)}}, nil
+		}
+		a.note("No row has a number in the column “%s”: there is no %s.", title, f)
+	}
+	var totals []Total
+	for _, p := range pots {
+		totals = append(totals, p.total(f, label, v))
+	}
+	return totals, nil
+}
+
+// noteLeft tells which cells are no numbers.
+func (a *asking) noteLeft(title string, left []string) {
+	if len(left) > 0 {
+		few := strings.Join(left[:min(3, len(left))], ", ")
+		a.note("%s of the column “%s” %s no number and %s left out: %s%s.", english.Count(len(left), "cell"), title,
+			english.Choose(len(left) == 1, "is", "are"), english.Choose(len(left) == 1, "was", "were"), few,
+			english.Choose(len(left) > 3, " and others", ""))
+	}
+}
+
+func (p *pot) add(n number) {
+	p.cells++
+	p.sum.Add(&p.sum, n.value)
+	p.decimals = max(p.decimals, n.decimals)
+	if n.grouped != 0 {
+		p.like.grouped = n.grouped
+	}
+	if n.value.Cmp(p.least) < 0 {
+		p.least = n.value
+	}
+	if n.value.Cmp(p.most) > 0 {
+		p.most = n.value
+	}
+}
+
+// total is a result with as many decimals as the numbers have; a mean has more if it needs them.
+func (p *pot) total(f Function, label string, v *values) Total {
+	t := Total{Label: label, Unit: p.like.unit, Cells: p.cells, Exact: true, value: new(big.Rat).Set(&p.sum)}
+	decimals := p.decimals
+	switch {
+	case f == Min:
+		t.value = p.least
+	case f == Max:
+		t.value = p.most
+	case f == Mean:
+		t.value.Quo(t.value, big.NewRat(int64(p.cells), 1))
+		digits, exact := t.value.FloatPrec()
+		if !exact {
+			digits = mostMean
+		}
+		decimals = max(decimals, min(digits, mostMean))
+		t.Exact = exact && digits <= decimals
+	}
+	t.Plain, t.Shown = decimal(t.value, decimals), v.show(t.value, p.like, decimals)
+	return t
+}
+
+// dates is the first or the last day of a column.
+func (a *asking) dates(f Function, label string, v *values, rows []Row) ([]Total, error) {
+	if err := v.refuseDoubt(true); err != nil {
+		return nil, err
+	}
+	var best date
+	var left []string
+	t := Total{Label: label, Exact: true}
+	for _, r := range rows {
+		cell := r.Cell(v.column)
+		d, ok := v.date(cell)
+		switch {
+		case cell == "":
+			continue
+		case !ok:
+			left = append(left, fmt.Sprintf("“%s” in row %d", text.Shorten(cell, 40), r.Number))
+			continue
+		}
+		if t.Cells++; t.Cells == 1 || f == Min && d.at.Before(best.at) || f == Max && d.at.After(best.at) {
+			best, t.Shown = d, cell
+		}
+	}
+	a.noteLeft(text.Shorten(a.table.Columns[v.column].Title(), 60), left)
+	if t.Cells == 0 {
+		return nil, nil
+	}
+	t.at, t.Plain = best.at, best.at.Format(time.DateOnly)
+	return []Total{t}, nil
+}
+
+// withoutTotals leaves out the last row of the table if it adds up what stands above it: each number in it is the sum
+// of its column, and a cell is empty that all other rows fill. Such a row without an empty cell is only told of.
+func (a *asking) withoutTotals(rows []Row) []Row {
+	all := a.table.Rows
+	n := len(rows)
+	if n == 0 || len(all) < 3 || rows[n-1].Start != all[len(all)-1].Start {
+		return rows
+	}
+	last, summed, lacks := all[len(all)-1], 0, false
+	for c := range a.table.Columns {
+		cell := last.Cell(c)
+		if cell == "" {
+			lacks = lacks || !slices.ContainsFunc(all[:len(all)-1], func(r Row) bool { return r.Cell(c) == "" })
+			continue
+		}
+		if !looksValue(cell) {
+			continue
+		}
+		v := a.valuesOf(c)
+		var sum big.Rat
+		numbers := 0
+		for _, r := range all[:len(all)-1] {
+			if x, ok := v.number(r.Cell(c)); ok {
+				numbers++
+				sum.Add(&sum, x.value)
+			}
+		}
+		if x, ok := v.number(cell); ok && numbers > 1 {
+			if x.value.Cmp(&sum) != 0 || isZero(&sum) {
+				return rows
+			}
+			summed++
+		}
+	}
+	switch {
+	case summed == 0:
+		return rows
+	case lacks:
+		a.note("Row %d adds up the rows above it: it was left out.", last.Number)
+		return rows[:n-1]
+	default:
+		a.note("Row %d holds the sum of the rows above it, and was counted like them: if it is a total, leave it out "+
+			"with a condition.", last.Number)
+		return rows
+	}
+}

@@ -1,0 +1,174 @@
+package table
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"footnote/corpus/text"
+)
+
+// order is how a column writes its dates.
+type order string
+
+// The orders of day, month and year in numbers.
+const (
+	dayFirst   order = "day-month-year"
+	monthFirst order = "month-day-year"
+)
+
+// date is a day, or a moment of one.
+type date struct {
+	at time.Time
+	// inNumbers: its month is a number, and stands before or behind the day as the order of its column says
+	inNumbers bool
+	short     bool // its year has two digits
+	slashed   bool // its parts stand between slashes or points, as people of its language write them
+}
+
+const (
+	maxDate      = 40   // bytes of a cell that may be a date
+	leastAge     = 1000 // years before it are none
+	longestMonth = 12   // runes of a month's name
+	century      = 30   // two digits below it are of this century, the others of the last
+)
+
+var dateSigns = strings.NewReplacer("年", "-", "月", "-", "日", "", "년", "-", "월", "-", "일", "")
+
+// readDate reads a cell as a date in an order: 2026-03-12, 12.03.2026, 3/12/26, 12-Mar-26, 12 March 2026, 2026年3月12日,
+// each with a time of the day behind it or without.
+func readDate(cell string, o order) (d date, ok bool) {
+	s := strings.TrimSpace(cell)
+	if len(s) > maxDate || strings.IndexAny(s, "0123456789") < 0 {
+		return d, false
+	}
+	s, clock, ok := cutClock(s)
+	if !ok {
+		return d, false
+	}
+	s = strings.TrimRight(dateSigns.Replace(s), " ")
+	parts := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("-./, ", r) })
+	if len(parts) < 3 {
+		return d, false
+	}
+	if len(parts) == 4 && monthNamed(parts[0]) == 0 && monthNamed(parts[1]) == 0 && monthNamed(parts[2]) > 0 {
+		parts = parts[1:] // the day of the week
+	}
+	if len(parts) == 5 && monthNamed(parts[2]) > 0 && len(parts[1]) <= 2 && len(parts[3]) <= 2 { // 12 de marzo de 2026
+		parts = []string{parts[0], parts[2], parts[4]}
+	}
+	if len(parts) != 3 {
+		return d, false
+	}
+	var year, month, day string
+	switch {
+	case monthNamed(parts[1]) > 0:
+		day, month, year = parts[0], strconv.Itoa(monthNamed(parts[1])), parts[2]
+	case monthNamed(parts[0]) > 0:
+		month, day, year = strconv.Itoa(monthNamed(parts[0])), parts[1], parts[2]
+	case len(parts[0]) == 4:
+		year, month, day = parts[0], parts[1], parts[2]
+	case strings.Contains(s, ".") && !strings.Contains(s, "/") && !strings.Contains(s, "-"):
+		day, month, year, d.slashed = parts[0], parts[1], parts[2], true
+	default:
+		d.inNumbers, d.slashed = true, strings.Contains(s, "/")
+		if day, month, year = parts[0], parts[1], parts[2]; o == monthFirst {
+			day, month = month, day
+		}
+	}
+	y, ok := yearOf(year)
+	m, err1 := strconv.Atoi(month)
+	n, err2 := strconv.Atoi(strings.TrimRight(day, "stndrh"))
+	if !ok || err1 != nil || err2 != nil || len(month) > 2 {
+		return d, false
+	}
+	d.short = len(year) == 2
+	d.at = time.Date(y, time.Month(m), n, 0, 0, 0, 0, time.UTC)
+	if d.at.Year() != y || int(d.at.Month()) != m || d.at.Day() != n {
+		return d, false
+	}
+	d.at = d.at.Add(clock)
+	return d, true
+}
+
+// yearOf reads a year of four digits, or of two.
+func yearOf(s string) (year int, ok bool) {
+	year, err := strconv.Atoi(s)
+	switch {
+	case err != nil || len(s) != 2 && len(s) != 4 || len(s) == 4 && year < leastAge:
+		return 0, false
+	case len(s) == 4:
+		return year, true
+	case year < century:
+		return 2000 + year, true
+	default:
+		return 1900 + year, true
+	}
+}
+
+// cutClock takes the time of the day off a date.
+func cutClock(s string) (day string, clock time.Duration, ok bool) {
+	at := strings.IndexByte(s, ':')
+	if at < 0 {
+		return s, 0, true
+	}
+	from := strings.LastIndexAny(s[:at], " T")
+	if from < 0 {
+		return "", 0, false
+	}
+	day, hours := strings.TrimRight(s[:from], ", "), strings.TrimSuffix(s[from+1:], "Z")
+	for _, form := range []string{"15:04", "15:04:05", "3:04 PM", "3:04:05 PM"} {
+		if t, err := time.Parse(form, strings.ToUpper(hours)); err == nil {
+			return day, time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute +
+				time.Duration(t.Second())*time.Second, true
+		}
+	}
+	return "", 0, false
+}
+
+// months are their names, or how these begin, in languages of the product that write them with letters.
+var months = [12][]string{
+	{"jan", "ene", "gen", "янв", "sty", "oca"}, {"feb", "fev", "fév", "фев", "lut", "şub"},
+	{"mar", "mär", "mrz", "maa", "мар", "mrt"}, {"apr", "avr", "abr", "апр", "kwi", "nis"},
+	{"may", "mai", "mag", "mei", "май", "мая", "maj"}, {"jun", "juin", "giu", "июн", "cze", "haz"},
+	{"jul", "juil", "lug", "июл", "lip", "tem"}, {"aug", "aoû", "aou", "ago", "авг", "sie", "ağu"},
+	{"sep", "set", "сен", "wrz", "eyl"}, {"oct", "okt", "out", "ott", "окт", "paź", "eki"},
+	{"nov", "ноя", "lis", "kas"}, {"dec", "dez", "déc", "dic", "дек", "gru", "ara"},
+}
+
+// monthNamed is the month of a name or of its beginning, 0 for other words.
+func monthNamed(word string) int {
+	if first, _ := utf8.DecodeRuneInString(word); !unicode.IsLetter(first) {
+		return 0
+	}
+	word = text.Fold(word)
+	if n := utf8.RuneCountInString(word); n < 3 || n > longestMonth {
+		return 0
+	}
+	for i, names := range months {
+		for _, name := range names {
+			if strings.HasPrefix(word, text.Fold(name)) {
+				return i + 1
+			}
+		}
+	}
+	return 0
+}
+
+// period is the days that a condition names: one day, a month or a year, in the form of ISO 8601.
+type period struct{ from, to time.Time } // [from, to)
+
+// readPeriod reads 2026-03-12, 2026-03 and 2026.
+func readPeriod(s string) (p period, ok bool) {
+	for _, form := range []struct {
+		layout              string
+		years, months, days int
+	}{{time.DateOnly, 0, 0, 1}, {"2006-01", 0, 1, 0}, {"2006", 1, 0, 0}} {
+		if at, err := time.Parse(form.layout, s); err == nil {
+			return period{at, at.AddDate(form.years, form.months, form.days)}, true
+		}
+	}
+	return period{}, false
+}

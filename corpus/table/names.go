@@ -1,0 +1,157 @@
+package table
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"footnote/corpus/text"
+)
+
+// maxNamed is how many names a refusal lists.
+const maxNamed = 30
+
+// Refusal says in sentences why a question can't be answered, and what to ask instead.
+type Refusal string
+
+// Error returns the sentences.
+func (r Refusal) Error() string { return string(r) }
+
+func refuse(format string, args ...any) error { return Refusal(fmt.Sprintf(format, args...)) }
+
+// tableName is what a table without a heading is called.
+func tableName(i, all int) string {
+	if all == 1 {
+		return "table"
+	}
+	return "table " + strconv.Itoa(i+1)
+}
+
+// Choose picks the table that a query is about: the one of that name or number, else the only one that has all columns
+// that the query names. It fails with a Refusal that lists the tables.
+func Choose(tables []*Table, q Query) (*Table, error) {
+	if len(tables) == 0 {
+		return nil, refuse("The document has no table.")
+	}
+	fit := tables
+	if q.Sheet != "" {
+		fit = nil
+		for i, t := range tables {
+			if text.Fold(t.Name) == text.Fold(oneLine(q.Sheet)) || q.Sheet == strconv.Itoa(i+1) ||
+				text.Fold(q.Sheet) == "table "+strconv.Itoa(i+1) {
+				fit = append(fit, t)
+			}
+		}
+		if len(fit) == 0 {
+			return nil, refuse("There is no sheet or table “%s”. There are: %s.", text.Shorten(q.Sheet, 80),
+				listTables(tables))
+		}
+	}
+	if len(fit) == 1 {
+		return fit[0], nil
+	}
+	var having []*Table
+	for _, t := range fit {
+		if t.hasColumns(q) == nil {
+			having = append(having, t)
+		}
+	}
+	switch {
+	case len(having) == 1:
+		return having[0], nil
+	case len(having) == 0:
+		return nil, refuse("None of the tables has all these columns. There are: %s.", listTables(fit))
+	default:
+		return nil, refuse("Several tables fit: say which with sheet, by its name or its number. There are: %s.",
+			listTables(tables))
+	}
+}
+
+// listTables names tables with their numbers and columns: "1 “Invoices” (A Number, B Customer)".
+func listTables(tables []*Table) string {
+	var out []string
+	for i, t := range tables[:min(len(tables), maxNamed)] {
+		out = append(out, fmt.Sprintf("%d “%s” (%s)", i+1, text.Shorten(t.Name, 80), t.listColumns(10)))
+	}
+	if n := len(tables) - len(out); n > 0 {
+		out = append(out, fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(out, "; ")
+}
+
+// listColumns names the first columns with their letters: "A Number, B Customer".
+func (t *Table) listColumns(most int) string {
+	var out []string
+	for _, c := range t.Columns[:min(len(t.Columns), most)] {
+		out = append(out, strings.TrimSpace(c.Letter+" "+text.Shorten(c.Name, 60)))
+	}
+	if n := len(t.Columns) - len(out); n > 0 {
+		out = append(out, fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(out, ", ")
+}
+
+// column finds a column by its name, whatever its case, else by its letter. It fails with a Refusal that lists the
+// columns.
+func (t *Table) column(name string) (int, error) {
+	asked := text.Fold(oneLine(name))
+	found := -1
+	for i, c := range t.Columns {
+		if asked == "" || text.Fold(c.Name) != asked {
+			continue
+		}
+		if found >= 0 {
+			return 0, refuse("More than one column is called “%s”: ask for %s or %s by its letter.",
+				text.Shorten(name, 60), t.Columns[found].Letter, c.Letter)
+		}
+		found = i
+	}
+	if found >= 0 {
+		return found, nil
+	}
+	if utf8.RuneCountInString(name) <= 3 {
+		for i, c := range t.Columns {
+			if strings.EqualFold(c.Letter, strings.TrimSpace(name)) {
+				return i, nil
+			}
+		}
+	}
+	return 0, refuse("The table “%s” has no column “%s”. Its columns are: %s.", text.Shorten(t.Name, 80),
+		text.Shorten(name, 60), t.listColumns(maxNamed))
+}
+
+// hasColumns reports, as a Refusal, the first column of a query that the table lacks.
+func (t *Table) hasColumns(q Query) error {
+	for _, name := range q.columns() {
+		if _, err := t.column(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runeWalker cuts a text by rune offsets; those near the last ones are found fast.
+type runeWalker struct {
+	text        string
+	runes, byte int
+}
+
+// slice is the text between two rune offsets.
+func (w *runeWalker) slice(start, end int) string {
+	from := w.seek(start)
+	return w.text[from:w.seek(end)]
+}
+
+// seek is where a rune begins, in bytes.
+func (w *runeWalker) seek(rune int) int {
+	if rune < w.runes {
+		w.runes, w.byte = 0, 0
+	}
+	for w.runes < rune && w.byte < len(w.text) {
+		_, size := utf8.DecodeRuneInString(w.text[w.byte:])
+		w.byte += size
+		w.runes++
+	}
+	return w.byte
+}

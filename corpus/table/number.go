@@ -1,0 +1,200 @@
+package table
+
+import (
+	"math/big"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	maxDigits       = 400 // of a number, its exponent counted in zeros
+	maxUnit         = 12  // runes of a unit
+	maxNumeral      = 500 // bytes of a cell that may be a number
+	currencyLetters = 3   // of a currency such as EUR; of a unit before a number at most
+)
+
+// form is how a column writes its numbers: which sign stands before the decimals.
+type form rune
+
+// The forms.
+const (
+	pointForm form = '.' // 1,234.50
+	commaForm form = ',' // 1.234,50
+)
+
+// number is a number with its unit: a currency, "%", "kg"; empty if it has none.
+type number struct {
+	value    *big.Rat
+	unit     string
+	before   bool // the unit stands before it
+	space    bool // with a space between
+	decimals int
+	grouped  rune // the sign between groups of digits; 0: none
+}
+
+// spaces and signs that mean the same in numbers.
+var plainSigns = strings.NewReplacer(
+	"\u00a0", " ", "\u202f", " ", "\u2009", " ", "−", "-", "–", "-", "’", "'", "％", "%",
+)
+
+// plainNumeral is a cell with the plain forms of signs and digits.
+func plainNumeral(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if r >= '０' && r <= '９' {
+			return r - '０' + '0'
+		}
+		return r
+	}, plainSigns.Replace(s))
+}
+
+// readNumber reads a cell in a form. What is no number in that form is not ok: words, dates, and codes with leading
+// zeros, which are names.
+func readNumber(cell string, f form) (n number, ok bool) {
+	if len(cell) > maxNumeral {
+		return n, false
+	}
+	s := plainNumeral(strings.TrimSpace(cell))
+	first, last := strings.IndexAny(s, "0123456789"), strings.LastIndexAny(s, "0123456789")
+	if first < 0 {
+		return n, false
+	}
+	if first > 0 && rune(s[first-1]) == rune(f) { // .5
+		first--
+	}
+	before, middle, after := s[:first], s[first:last+1], s[last+1:]
+	negative := false
+	if strings.HasPrefix(before, "(") && strings.HasSuffix(after, ")") { // of accounts
+		before, after, negative = before[1:], after[:len(after)-1], true
+	}
+	for _, side := range []*string{&before, &after} {
+		switch {
+		case strings.Contains(*side, "-"):
+			if negative || strings.Count(*side, "-") > 1 || side == &after && !strings.HasPrefix(*side, "-") {
+				return n, false
+			}
+			*side, negative = strings.Replace(*side, "-", "", 1), true
+		case side == &before && strings.Contains(*side, "+"):
+			*side = strings.Replace(*side, "+", "", 1)
+		}
+	}
+	if n.unit, n.before, n.space, ok = readUnit(before, after); !ok {
+		return n, false
+	}
+	if ok = n.readDigits(middle, f); !ok {
+		return n, false
+	}
+	if negative {
+		n.value.Neg(n.value)
+	}
+	return n, true
+}
+
+// readUnit is what stands before or behind the digits of a number, on one side only: a sign of a currency or of a
+// share, or a word. A word stands apart from the digits, but for a currency of three capitals, and one before them is
+// short: “Room 12” is no number.
+func readUnit(before, after string) (unit string, first, space, ok bool) {
+	unit = strings.TrimSpace(before)
+	first = unit != ""
+	if other := strings.TrimSpace(after); other != "" {
+		if first {
+			return "", false, false, false
+		}
+		unit = other
+	}
+	if unit == "" {
+		return "", false, false, true
+	}
+	letters, capitals, sign := 0, 0, false
+	for _, r := range unit {
+		switch {
+		case unicode.IsLetter(r):
+			letters++
+			if unicode.IsUpper(r) {
+				capitals++
+			}
+		case unicode.Is(unicode.Sc, r) || r == '%' || r == '‰':
+			sign = true
+		case !strings.ContainsRune("./°²³", r):
+			return "", false, false, false
+		}
+	}
+	space = strings.HasSuffix(before, " ") || strings.HasPrefix(after, " ")
+	apart := sign || letters > 0 && space || letters == currencyLetters && capitals == letters
+	short := utf8.RuneCountInString(unit) <= maxUnit && (!first || letters <= currencyLetters)
+	return unit, first, space, apart && short
+}
+
+// readDigits reads the digits of a number, in groups of three (of two and three in India) or in one run, with decimals
+// and an exponent.
+func (n *number) readDigits(s string, f form) bool {
+	mantissa, exponent := s, 0
+	if at := strings.IndexAny(s, "eE"); at >= 0 {
+		mantissa = s[:at]
+		for i, r := range strings.TrimLeft(s[at+1:], "+-") {
+			if r < '0' || r > '9' || i > 3 {
+				return false
+			}
+			exponent = exponent*10 + int(r-'0')
+		}
+		if strings.Contains(s[at+1:], "-") {
+			exponent = -exponent
+		}
+	}
+	whole, fraction, _ := strings.Cut(mantissa, string(rune(f)))
+	digits, ok := n.joinGroups(whole, f)
+	if !ok || strings.IndexFunc(fraction, func(r rune) bool { return r < '0' || r > '9' }) >= 0 ||
+		len(digits)+len(fraction)+max(exponent, -exponent) > maxDigits || digits == "" && fraction == "" {
+		return false
+	}
+	if len(digits) > 1 && digits[0] == '0' && n.unit == "" && fraction == "" {
+		return false // 007
+	}
+	value, ok := new(big.Rat).SetString("0" + digits + "." + fraction + "0")
+	if !ok {
+		return false
+	}
+	if n.value = value; exponent != 0 {
+		size := big.NewInt(int64(max(exponent, -exponent)))
+		power := new(big.Rat).SetInt(size.Exp(big.NewInt(10), size, nil))
+		if exponent < 0 {
+			power.Inv(power)
+		}
+		value.Mul(value, power)
+	}
+	n.decimals = max(len(fraction)-exponent, 0)
+	return true
+}
+
+// joinGroups joins the groups of a whole number's digits.
+func (n *number) joinGroups(s string, f form) (digits string, ok bool) {
+	if strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' }) < 0 {
+		return s, true
+	}
+	groups := []string{""}
+	for _, r := range s {
+		switch {
+		case r >= '0' && r <= '9':
+			groups[len(groups)-1] += string(r)
+		case r == rune(f) || !strings.ContainsRune(",. '", r) || n.grouped != 0 && n.grouped != r:
+			return "", false
+		default:
+			n.grouped = r
+			groups = append(groups, "")
+		}
+	}
+	if len(groups) == 1 {
+		return groups[0], true
+	}
+	for i, g := range groups {
+		last := i == len(groups)-1
+		short := len(g) == 2 && n.grouped == ',' // 12,34,567
+		if i == 0 && (len(g) == 0 || len(g) > 3 || g[0] == '0') || i > 0 && len(g) != 3 && (last || !short) {
+			return "", false
+		}
+	}
+	return strings.Join(groups, ""), true
+}

@@ -1,0 +1,43 @@
+package views
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"footnote/chat"
+	"footnote/english"
+)
+
+// rowLink leads to a row of a result in its document, empty where none does.
+func rowLink(t *chat.Table, row int) string {
+	if row < len(t.Links) && chat.IsLink(t.Links[row]) {
+		return t.Links[row]
+	}
+	return ""
+}
+
+// moreRows counts what a result does not show.
+func moreRows(t *chat.Table) string { return english.Digits(t.More) + " more. " }
+
+// whichRows names the link to the rows that a result comes from.
+func whichRows(t *chat.Table) string {
+	if t.Used == 1 {
+		return "Which row"
+	}
+	return "Which " + english.Digits(t.Used) + " rows"
+}
+
+// isAmount reports whether a cell is a number with its unit at most, to be set at the right: a date and a code are not.
+func isAmount(cell string) bool {
+	first, last := strings.IndexAny(cell, "0123456789"), strings.LastIndexAny(cell, "0123456789")
+	if first < 0 || strings.Trim(cell[first:last+1], "0123456789., '") != "" {
+		return false
+	}
+	beside := utf8.RuneCountInString(cell[:first]) + utf8.RuneCountInString(cell[last+1:])
+	return beside <= 4 && strings.Count(cell[first:last+1], ".") < 2
+}
+
+// isAmountColumn reports whether the first row has an amount in a column.
+func isAmountColumn(t *chat.Table, column int) bool {
+	return len(t.Rows) > 0 && column < len(t.Rows[0]) && isAmount(t.Rows[0][column])
+}
