@@ -52,7 +52,7 @@ func TestEverySettingOfARequestIsHeeded(t *testing.T) {
 		}), [2]any{3, 1}},
 		"enabled_tools": {[]string{"retrieve", "finish"}, once, told(func(r scripted.Request) any {
 			return len(r.Tools)
-		}), [2]any{6, 2}},
+		}), [2]any{7, 2}},
 		"selection":                  {"rules", once, has("choose"), [2]any{false, true}},
 		"enable_self_evaluation":     {true, judging, has("reflect"), [2]any{false, true}},
 		"enable_query_decomposition": {true, judging, has("plan"), [2]any{false, true}},
