@@ -114,7 +114,8 @@ func TestRowsKeepTheirNumbersOverARestart(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	h.add("Invoices.csv", invoices)
-	step := h.asked("What has Harrow not paid?", unpaid, "INV-3 of Harrow has the amount 3,300.00 [1].").step("query_table")
+	first := h.asked("What has Harrow not paid?", unpaid, "INV-3 of Harrow has the amount 3,300.00 [1].")
+	step := first.step("query_table")
 	h.hire(scripted.New(says("INV-4 has the amount 1,200.25 [2]. The total is 4,500.25 [1][2].")))
 	run, _, err := h.store.StartRun(t.Context(), chat.LocalUser, asks("What has Harrow not paid in total?"),
 		chat.Lease{Owner: "dead", Until: time.Now().Add(time.Hour)})
