@@ -103,10 +103,14 @@ type Progress struct {
 
 // Failure says why a file could not be read. Detail is a sentence for people.
 type Failure struct {
-	// broken, encrypted, no_text, too_many_pages, too_large, unsupported, timeout, memory, internal
+	// broken, encrypted, no_text, needs_ocr, too_many_pages, too_large, unsupported, timeout, memory, internal
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
 }
+
+// NeedsOCR is the code of the failure of a file whose text is only in pictures, where nothing reads pictures. It can be
+// read again once something does.
+const NeedsOCR = "needs_ocr"
 
 // Error returns the detail, so that extractors can return a *Failure as their error.
 func (f *Failure) Error() string { return f.Detail }
@@ -177,6 +181,7 @@ type Extracted struct {
 	Meta     map[string]any // author, date, … as the file says
 	Language string
 	Members  []Member // files inside this one that become documents of their own
+	Scans    []int    // numbers of the pages, from 1, whose text is only in a picture, ascending
 }
 
 // Member is a file inside another, such as the attachment of a mail or a file of an archive.

@@ -42,7 +42,7 @@ const MetaHidden = "hidden"
 // ToldMeta is the metadata that models are told. It leaves out where a file lies on its user's machine, and ids.
 func (d Document) ToldMeta() map[string]any {
 	told := maps.Clone(d.Meta)
-	for _, key := range []string{MetaWatched, MetaMembers, MetaParent} {
+	for _, key := range []string{MetaWatched, MetaMembers, MetaParent, MetaTurned} {
 		delete(told, key)
 	}
 	return told

@@ -226,12 +226,19 @@ func (l *Library) stopWork(ctx context.Context, id string) {
 	}
 }
 
-// Retry queues a failed or cancelled document again, or the vectors that failed; any other document fails with
-// chat.CodeConflict.
+// Retry queues a failed or cancelled document again, one with pages that nothing could read, or the vectors that
+// failed; any other document fails with chat.CodeConflict.
 func (l *Library) Retry(ctx context.Context, s chat.Scope, id string) error {
 	d, err := l.cfg.Documents.Get(ctx, s, id)
 	if err != nil {
 		return err
+	}
+	if d.State == StateReady && d.MetaText(MetaUnread) != "" {
+		if err := l.cfg.Documents.Reread(ctx, s, id); err != nil {
+			return err
+		}
+		d.State = StateQueued
+		return l.enqueueRest(ctx, d, l.cfg.Queue.Enqueue)
 	}
 	if d.State == StateReady && d.Semantic == SemanticFailed {
 		defer l.changes.wakeWatchers(d.ID)
@@ -239,7 +246,8 @@ func (l *Library) Retry(ctx context.Context, s chat.Scope, id string) error {
 	}
 	if d.State != StateFailed && d.State != StateCancelled {
 		return &chat.Error{
-			Code: chat.CodeConflict, Message: "Only a document that failed or was cancelled can be tried again.",
+			Code:    chat.CodeConflict,
+			Message: "Only a document that failed, was cancelled or has unread pages can be tried again.",
 		}
 	}
 	if d, _, err = l.cfg.Documents.Put(ctx, d); err != nil {

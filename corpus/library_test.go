@@ -23,7 +23,7 @@ type shelf struct{ *librarytest.Library }
 func openShelf(t testing.TB, dir string, change func(*corpus.Config, *sqlite.DB)) *shelf {
 	t.Helper()
 	return &shelf{librarytest.Open(t, dir, func(c *corpus.Config, db *sqlite.DB) {
-		reader := extract.New(paper{drawn: new(int)})
+		reader := extract.New(paper{drawn: new(int)}, nil)
 		c.Extractor, c.Renderer = reader, reader
 		if change != nil {
 			change(c, db)
@@ -103,8 +103,8 @@ func TestAddRefuses(t *testing.T) {
 	}{
 		{"an empty file", "a.txt", "", chat.CodeInvalid, "empty"},
 		{"a zip named .pdf", "a.pdf", "PK\x03\x04rest of the archive", chat.CodeUnsupported, "not a PDF"},
-		{"a picture", "a.md", "\x89PNG\r\n\x1a\n\x00\x00", chat.CodeUnsupported,
-			"is a picture, which can't be read. Turn it"},
+		{"a picture of another kind", "a.md", "GIF89a\x01\x02\x00\x00", chat.CodeUnsupported,
+			"is a picture of another kind, which can't be read. Save it"},
 		{"a program", "a.txt", "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00", chat.CodeUnsupported,
 			"is a program, which can't be read"},
 		{"a file over the limit", "a.txt", strings.Repeat("long ", 2000), chat.CodeTooLarge, "5.0 KiB"},
@@ -196,7 +196,8 @@ func (s slow) Extract(ctx context.Context, f corpus.File, report func(done, tota
 }
 
 func newSlow() slow {
-	return slow{Extractor: extract.New(paper{drawn: new(int)}), begun: make(chan string, 8), gate: make(chan struct{})}
+	reader := extract.New(paper{drawn: new(int)}, nil)
+	return slow{Extractor: reader, begun: make(chan string, 8), gate: make(chan struct{})}
 }
 
 func TestCancelStopsTheWork(t *testing.T) {

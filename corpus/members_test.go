@@ -49,7 +49,7 @@ func TestTheFilesOfAnArchiveAreDocuments(t *testing.T) {
 	sh := openShelf(t, t.TempDir(), nil)
 	inner := zipOf(t, "deep.txt", "too deep")
 	d := sh.add(t, "case.zip", zipOf(t, "letters/roof.md", "# The roof\n\nIt is dry.\n", "notes.txt", "Nothing else.\n",
-		"../../evil.txt", "climbs out\n", "picture.png", "\x89PNG\r\n\x1a\n\x00\x00", "inner.zip", inner,
+		"../../evil.txt", "climbs out\n", "picture.gif", "GIF89a\x01\x02\x00\x00", "inner.zip", inner,
 		"__MACOSX/._roof.md", "of another system", ".DS_Store", "likewise"))
 	sh.start(t)
 	d = sh.settled(t, d.ID, corpus.StateReady)

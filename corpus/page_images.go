@@ -24,9 +24,9 @@ const (
 	restOther      = time.Minute
 )
 
-// PageImage returns page n of a PDF as PNG of the given width in pixels, from a cache when it was drawn before. A page
-// that can't be drawn fails with chat.CodeUndrawable; for a while it then fails at once, at widths above half of the
-// one that was tried. Each user has one page drawn at a time.
+// PageImage returns page n of a PDF or a picture as PNG of the given width in pixels, from a cache when it was drawn
+// before. A page that can't be drawn fails with chat.CodeUndrawable; for a while it then fails at once, at widths above
+// half of the one that was tried. Each user has one page drawn at a time.
 func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, width int) ([]byte, error) {
 	d, err := l.cfg.Documents.Get(ctx, s, id)
 	if err != nil {
@@ -40,7 +40,7 @@ func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, wid
 	if width < minWidth || width > maxWidth {
 		return nil, invalidError(fmt.Sprintf("A page image is %d to %d pixels wide.", minWidth, maxWidth))
 	}
-	key := imageKey{pageKey{d.SHA256, n}, width}
+	key := imageKey{keyOf(d, n), width}
 	if png, err := l.images.getImage(key); png != nil || err != nil {
 		return png, err
 	}
@@ -68,13 +68,14 @@ func (l *Library) draw(ctx context.Context, d Document, n, width int) ([]byte, e
 		return nil, err
 	}
 	defer release()
+	file.Turn = d.TurnOf(n)
 	return l.cfg.Renderer.Render(ctx, file, n, width)
 }
 
 // Undrawable returns why page n of a document is not drawn so wide, in a sentence, if it was tried lately; else
 // nothing.
 func (l *Library) Undrawable(d Document, n, width int) string {
-	_, err := l.images.getImage(imageKey{pageKey{d.SHA256, n}, width})
+	_, err := l.images.getImage(imageKey{keyOf(d, n), width})
 	if failure, ok := errors.AsType[*chat.Error](err); ok && failure.Code == chat.CodeUndrawable {
 		return failure.Message
 	}
@@ -84,7 +85,10 @@ func (l *Library) Undrawable(d Document, n, width int) string {
 type pageKey struct {
 	sha256 string
 	page   int
+	turn   int
 }
+
+func keyOf(d Document, n int) pageKey { return pageKey{d.SHA256, n, d.TurnOf(n)} }
 
 // imageKey is a drawn page: of these bytes, at a width in pixels.
 type imageKey struct {

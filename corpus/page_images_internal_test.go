@@ -11,7 +11,7 @@ import (
 
 func TestImagesForgetTheOneNotUsedLongest(t *testing.T) {
 	c := newImages()
-	image := func(page int) imageKey { return imageKey{pageKey{"sha", page}, 100} }
+	image := func(page int) imageKey { return imageKey{pageKey{"sha", page, 0}, 100} }
 	has := func(page int) bool {
 		png, _ := c.getImage(image(page))
 		return png != nil
@@ -47,7 +47,7 @@ func TestAPageThatWasNotDrawnIsTriedAgainAfterAWhile(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c, key := newImages(), imageKey{pageKey{"sha", 1}, 1000}
+				c, key := newImages(), imageKey{pageKey{"sha", 1, 0}, 1000}
 				c.putImage(key, nil, tt.err)
 				time.Sleep(tt.rest - 1)
 				if _, err := c.getImage(key); !errors.Is(err, tt.err) {

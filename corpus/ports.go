@@ -129,6 +129,10 @@ type Documents interface {
 	// IndexedBytes returns the SHA256 of the version whose content serves, of whatever user; empty before the first.
 	IndexedBytes(ctx context.Context, id string) (string, error)
 
+	// Reread moves a ready document back to StateQueued, with SemanticOff, so that its file is read in again; its
+	// content serves until PutContent replaces it. It fails with chat.CodeConflict for a document that is not ready.
+	Reread(ctx context.Context, s chat.Scope, id string) error
+
 	// Cancel moves a document that is not ready, failed or cancelled to StateCancelled, or back to StateReady if an
 	// older version's content serves.
 	Cancel(ctx context.Context, s chat.Scope, id string) error
@@ -326,6 +330,12 @@ type File struct {
 	// lies in itself.
 	Members string
 	Depth   int
+	// Turn is by how many quarters, clockwise, a page is turned when it is drawn.
+	Turn int
+	// Grey says that a page is drawn without its colours.
+	Grey bool
+	// Read are pages whose pictures have been read: their text is this, and not what the file says of them.
+	Read []ReadPage
 	// Room, if it is set, is called when a file has been read, with about the bytes of memory that the result takes,
 	// before it is taken over. It waits until there is so much.
 	Room func(ctx context.Context, bytes int64) error
@@ -352,13 +362,15 @@ type Formats interface {
 }
 
 // Extractor reads files. A file that can't be read fails with a *Failure; report is called with pages done and in all.
+// A file whose pages are pictures of text may come back without text: see Extracted.Scans.
 type Extractor interface {
 	Extract(ctx context.Context, f File, report func(done, total int)) (Extracted, error)
 }
 
 // Renderer draws pages.
 type Renderer interface {
-	// Render returns page n (from 1) of a PDF as PNG, width pixels wide (100–4000). It fails with chat.CodeInvalid for
+	// Render returns page n (from 1) of a PDF or a picture as PNG, turned by f.Turn,
+	// width pixels wide (100–4000). It fails with chat.CodeInvalid for
 	// another number, with chat.CodeNotFound for a page behind the last, and with chat.CodeUndrawable for one that
 	// takes too much time or memory, or is damaged.
 	Render(ctx context.Context, f File, n, width int) ([]byte, error)

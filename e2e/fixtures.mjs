@@ -31,6 +31,22 @@ const surveyHTML = `<!doctype html><html lang="en"><title>Damp survey, March 202
 /** A damp survey of two pages as a PDF. */
 export const survey = browser => print(browser, surveyHTML)
 
+/** The second page of that survey as a picture, like a scan of 200 pixels to an inch, turned clockwise by so many degrees. */
+export async function photo(browser, type, turn = 0) {
+  const size = { width: 794, height: 1123 }
+  const page = await browser.newPage({ viewport: size, deviceScaleFactor: 2 })
+  await page.setContent(surveyHTML.replace('</style>', 'body { margin: 94px } h1, h1 ~ h2:not(.next), h1 ~ h2:not(.next) ~ p:not(.next ~ p) { display: none }</style>'))
+  const upright = await page.screenshot({ type: 'png' })
+  if (turn % 180) await page.setViewportSize({ width: size.height, height: size.width })
+  await page.setContent(`<body style="margin: 0; overflow: hidden"><img style="position: absolute; width: 794px; left: 50%; top: 50%; transform: translate(-50%, -50%) rotate(${turn}deg)" src="data:image/png;base64,${upright.toString('base64')}">`)
+  const picture = await page.screenshot({ type })
+  await page.close()
+  return picture
+}
+
+/** A PDF whose one page is that picture. */
+export const scan = async (browser, turn) => print(browser, `<!doctype html><style>@page { size: A4; margin: 0 } body { margin: 0 } img { width: 100% }</style><img src="data:image/jpeg;base64,${(await photo(browser, 'jpeg', turn)).toString('base64')}">`)
+
 /** A page with a drawing and no text, like a scan. */
 export const drawing = browser => print(browser, '<!doctype html><svg width="300" height="300"><circle cx="150" cy="150" r="90"/></svg>')
 

@@ -100,11 +100,34 @@ func stateText(d corpus.Document) string {
 	case corpus.StateReady:
 		return txtReady
 	case corpus.StateFailed:
+		if needsOCR(d) {
+			return txtNeedsOCR
+		}
 		return txtFailed
 	case corpus.StateCancelled:
 		return txtCancelled
 	}
 	return string(d.State)
+}
+
+// needsOCR reports whether a document, or pages of it, are pictures that nothing could read.
+func needsOCR(d corpus.Document) bool {
+	return d.State == corpus.StateFailed && d.Error != nil && d.Error.Code == corpus.NeedsOCR ||
+		d.State == corpus.StateReady && d.MetaText(corpus.MetaUnread) != ""
+}
+
+// canRetry reports whether there is something to try again.
+func canRetry(d corpus.Document) bool {
+	return d.State == corpus.StateFailed || d.State == corpus.StateCancelled || d.Semantic == corpus.SemanticFailed ||
+		needsOCR(d)
+}
+
+// retryText is what the button says that tries it.
+func retryText(d corpus.Document) string {
+	if needsOCR(d) {
+		return txtReadAgain
+	}
+	return txtRetryWork
 }
 
 // measured reports whether it is known how far a document is.

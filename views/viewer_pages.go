@@ -52,11 +52,15 @@ const ImageWidth = 1000
 // imageWidths are the widths in pixels that page images come in.
 var imageWidths = []int{640, ImageWidth, 1500}
 
-// imageURL is where the image of a page is. The version is in it, so that a browser may keep it for ever.
+// imageURL is where the image of a page is. The version is in it, and how the page is turned, so that a browser may
+// keep it for ever.
 func imageURL(d corpus.Document, page, width int) string {
-	version := d.SHA256[:min(len(d.SHA256), 12)]
+	version, turn := d.SHA256[:min(len(d.SHA256), 12)], ""
+	if quarters := d.TurnOf(page); quarters != 0 {
+		turn = "&turn=" + strconv.Itoa(quarters)
+	}
 	return "/documents/" + url.PathEscape(d.ID) + "/pages/" + strconv.Itoa(page) + ".png?width=" + strconv.Itoa(width) +
-		"&v=" + version
+		"&v=" + version + turn
 }
 
 // imageSet offers the image in several widths.

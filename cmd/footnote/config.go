@@ -67,6 +67,7 @@ type settings struct {
 	OpenAIEmbeddingModel   string `name:"openai-embedding-model" help:"Embedding model of the OpenAI-compatible server; without one, and without FOOTNOTE_EMBEDDING_DIR, semantic search is off." env:"OPENAI_EMBEDDING_MODEL" placeholder:"NAME"`
 	embeddingSettings
 	rerankerSettings
+	ocrSettings
 
 	AgentToolset string   `help:"Tools that a question gets unless it names others: cursor, react, strategy or documentation. POST /agent/query has react where this is cursor, and POST /agent/retrieve has strategy." env:"FOOTNOTE_AGENT_TOOLSET" default:"cursor" placeholder:"NAME"`
 	AgentTools   []string `help:"Tools by name, from any toolset, instead of the toolset's own." env:"FOOTNOTE_AGENT_TOOLS" placeholder:"NAME"`

@@ -153,7 +153,8 @@ func hashFiles(folder string) (paths, byName map[string]string, err error) {
 // fileReader reads originals in, in processes of their own.
 type fileReader struct {
 	files     *worker.Pool
-	temporary string // a directory of its own; empty: there is none
+	reader    corpus.Extractor // of the files, pictures among them
+	temporary string           // a directory of its own; empty: there is none
 }
 
 // newReader starts a reader of files like that of a server: in processes of their own.
@@ -175,6 +176,7 @@ func newReader(p *program) (*fileReader, error) {
 	}); err != nil {
 		return nil, errors.Join(err, r.removeTemporary())
 	}
+	r.reader = p.settings.pictureReader(r.files)
 	return r, nil
 }
 
@@ -198,7 +200,7 @@ func (r *fileReader) readFile(ctx context.Context, path, filename string) (corpu
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
-	return r.files.Extract(
+	return r.reader.Extract(
 		ctx, corpus.File{Path: path, Filename: filename, MIME: kind, Bytes: info.Size()}, func(int, int) {},
 	)
 }

@@ -165,9 +165,10 @@ func newWorkers(dir *directory, log *slog.Logger) (*worker.Pool, error) {
 func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err error) {
 	cfg := corpus.Config{
 		Documents: a.stores.documents, Lexical: a.stores.lexical, Blobs: a.stores.blobs, Queue: a.stores.queue,
-		Formats: extract.Formats, Extractor: a.files, Renderer: a.files, MaxBytes: int64(set.MaxUploadMiB) << 20,
-		Reserve: set.diskReserve(dir, freeSpace),
-		Log:     log,
+		Formats: extract.Formats, Extractor: set.pictureReader(a.files), Renderer: a.files,
+		MaxBytes: int64(set.MaxUploadMiB) << 20,
+		Reserve:  set.diskReserve(dir, freeSpace),
+		Log:      log,
 	}
 	if set.withOpenAI() || set.embedsRemotely() {
 		a.remote, err = openai.New(set.openaiConfig(set.OpenAIModel, log))

@@ -283,6 +283,24 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("the new version can't come again: %s", again.State)
 		}
 	})
+	t.Run("a ready document can be read again, and serves meanwhile", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		d := ingest(t, ds, file("a.md", ""), "old words")
+		mustDo(t, "SetSemantic", ds.SetSemantic(t.Context(), d.ID, d.SHA256, corpus.SemanticReady))
+		mustDo(t, "Reread", ds.Reread(t.Context(), alice, d.ID))
+		got := mustGet(t, ds, alice, d.ID)
+		if got.State != corpus.StateQueued || got.Semantic != corpus.SemanticOff ||
+			mustText(t, ds, d.ID) != "old words" {
+			t.Errorf("state %s, semantic %s; want it queued with its content", got.State, got.Semantic)
+		}
+		wantCode(t, "Reread of one that is under way", ds.Reread(t.Context(), alice, d.ID), chat.CodeConflict)
+		mustDo(t, "PutContent", ds.PutContent(t.Context(), d.ID, contentOf(d, "new words")))
+		text := mustText(t, ds, d.ID)
+		if got := mustGet(t, ds, alice, d.ID); got.State != corpus.StateReady || text != "new words" {
+			t.Errorf("state %s, text %q; want it ready with the new words", got.State, text)
+		}
+	})
 	t.Run("the semantic state is apart from the state", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)

@@ -39,6 +39,7 @@ func testScope(t *testing.T, open func(*testing.T) corpus.Documents) {
 			errs["Delete"] = ds.Delete(t.Context(), tt.scope, d.ID)
 			errs["Restore"] = ds.Restore(t.Context(), tt.scope, d.ID)
 			errs["Cancel"] = ds.Cancel(t.Context(), tt.scope, d.ID)
+			errs["Reread"] = ds.Reread(t.Context(), tt.scope, d.ID)
 			for what, err := range errs {
 				wantCode(t, what, err, chat.CodeNotFound)
 			}
@@ -109,6 +110,7 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 		errs := readAll(t, ds, alice, d.ID)
 		errs["Delete"] = ds.Delete(t.Context(), alice, d.ID)
 		errs["Cancel"] = ds.Cancel(t.Context(), alice, d.ID)
+		errs["Reread"] = ds.Reread(t.Context(), alice, d.ID)
 		errs["SetState"] = ds.SetState(t.Context(), d.ID, d.SHA256, corpus.StateReady, corpus.Progress{}, nil)
 		for what, err := range errs {
 			wantCode(t, what, err, chat.CodeNotFound)

@@ -142,8 +142,8 @@ func TestWhatIsMostlyNoTextIsRefused(t *testing.T) {
 		{"letters between control characters", "a.txt", strings.Repeat("ab\x00\x01cd", 50), notText},
 		{"a song", "a.txt", "ID3\x03\x00\x00" + noise(5000),
 			"is a sound recording, which can't be read. Add documents only."},
-		{"a bitmap", "a.log", "BM\x36\x10\x00\x00\x00\x00" + noise(5000), "is a picture, which can't be read. Turn " +
-			"it into"},
+		{"a bitmap", "a.log", "BM\x36\x10\x00\x00\x00\x00" + noise(5000), "is a picture of another kind, which can't " +
+			"be read. Save it as PNG or JPEG"},
 		{"a video", "a.mp4", "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom" + noise(5000),
 			"is a video, which can't be"},
 		{"a TAR archive", "a.tar", "a.txt" + strings.Repeat("\x00", 252) + "ustar\x0000" + logOf(9),

@@ -20,7 +20,7 @@ import (
 
 const maxText = 128 << 20 // bytes of a text file
 
-// pageReader reads and draws PDFs; pdf.Reader is one.
+// pageReader reads and draws files with pages; pdf.Reader is one, picture.Reader another.
 type pageReader interface {
 	corpus.Extractor
 	Render(ctx context.Context, f corpus.File, n, width int) ([]byte, error)
@@ -28,10 +28,10 @@ type pageReader interface {
 
 // Extractor reads files, in this process, by their MIME type, their name and their first bytes. A server has a
 // worker.Pool instead.
-type Extractor struct{ pdf pageReader }
+type Extractor struct{ pdf, pictures pageReader }
 
-// New returns an Extractor that leaves PDFs to pdf.
-func New(pdf pageReader) *Extractor { return &Extractor{pdf: pdf} }
+// New returns an Extractor that leaves PDFs to pdf, and pictures to pictures.
+func New(pdf, pictures pageReader) *Extractor { return &Extractor{pdf: pdf, pictures: pictures} }
 
 // Extract implements corpus.Extractor. A format without pages reports 1 of 1 when it is done.
 func (e *Extractor) Extract(
@@ -94,6 +94,9 @@ func runGuarded(ctx context.Context, read textReader, src string, f corpus.File)
 
 // Render implements corpus.Renderer.
 func (e *Extractor) Render(ctx context.Context, f corpus.File, n, width int) ([]byte, error) {
+	if Formats.IsPicture(f.MIME) {
+		return e.pictures.Render(ctx, f, n, width)
+	}
 	return e.pdf.Render(ctx, f, n, width)
 }
 

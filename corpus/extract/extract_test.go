@@ -32,9 +32,9 @@ func extractBytes(t testing.TB, name, mime string, data []byte) (corpus.Extracte
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return New(
-		noPDF{},
-	).Extract(t.Context(), corpus.File{Path: path, Filename: name, MIME: mime, Bytes: int64(len(data))}, nil)
+	return New(noPDF{}, noPDF{}).Extract(
+		t.Context(), corpus.File{Path: path, Filename: name, MIME: mime, Bytes: int64(len(data))}, nil,
+	)
 }
 
 func mustExtract(t testing.TB, name, src string) corpus.Extracted {
@@ -266,7 +266,7 @@ func TestFilesThatHoldNoTextAreRefused(t *testing.T) {
 		{"binary data", "a.txt", "ab\x00\x01\x02\x03cd\x00\x00\x05", "unsupported", "binary"},
 		{"a zip named .pdf", "a.pdf", "PK\x03\x04rest", "unsupported", "not a PDF: it is a ZIP archive"},
 		{"a Pages file", "a.pages", "PK\x03\x04rest", "unsupported", "is a Pages file, which can't be read"},
-		{"a picture", "a.png", "\x89PNG\r\n\x1a\n", "unsupported", "picture"},
+		{"a picture of another kind", "a.gif", "GIF89a\x01\x00", "unsupported", "Save it as PNG"},
 		{"text named .pdf", "a.pdf", "just text", "broken", "not a PDF"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

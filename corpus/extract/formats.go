@@ -28,7 +28,8 @@ type Format struct {
 	// white space. nil: the name alone tells.
 	Begins func(start string) bool
 
-	Paged bool // the viewer draws pictures of its pages; else it draws its blocks
+	Paged   bool // the viewer draws pictures of its pages; else it draws its blocks
+	Picture bool // its pages are pictures themselves
 	// PageWord stands before a page's number where that is not "p.": "slide".
 	PageWord string
 	Holds    bool // files inside it become documents
@@ -94,6 +95,12 @@ func (r Registry) findFormat(fits func(Format) bool) (Format, bool) {
 func (r Registry) IsPaged(mime string) bool {
 	f, _ := r.ByMIME(mime)
 	return f.Paged
+}
+
+// IsPicture reports whether files of a MIME type are pictures.
+func (r Registry) IsPicture(mime string) bool {
+	f, _ := r.ByMIME(mime)
+	return f.Picture
 }
 
 // Paged implements corpus.Formats.

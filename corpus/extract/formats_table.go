@@ -159,6 +159,24 @@ var Formats = Registry{
 		Magic: isZIP, Holds: true, Inert: true, file: wholeFile(archive.Read),
 	},
 	{
+		Name: "png", Label: "PNG", Kind: "pictures", MIME: "image/png", Extensions: []string{".png"},
+		Words: []string{"picture", "image", "screenshot"}, Magic: begunWith("\x89PNG\r\n\x1a\n"),
+		Paged: true, Picture: true, Inert: true, file: readPicture,
+	},
+	{
+		Name: "jpeg", Label: "JPEG", Kind: "pictures", MIME: "image/jpeg", Aliases: []string{"image/jpg"},
+		Extensions: []string{".jpg", ".jpeg", ".jpe", ".jfif"}, Words: []string{"photo", "photograph"},
+		Magic: begunWith("\xff\xd8\xff"), Paged: true, Picture: true, Inert: true, file: readPicture,
+	},
+	{
+		Name: "tiff", Label: "TIFF", Kind: "pictures", MIME: "image/tiff", Extensions: []string{".tif", ".tiff"},
+		Words: []string{"scan"}, Magic: isTIFF, Paged: true, Picture: true, Inert: true, file: readPicture,
+	},
+	{
+		Name: "webp", Label: "WebP", Kind: "pictures", MIME: "image/webp", Extensions: []string{".webp"},
+		Magic: isWebP, Paged: true, Picture: true, Inert: true, file: readPicture,
+	},
+	{
 		Name: "ipynb", Label: "notebook", Kind: "notebooks", Called: "a notebook", MIME: "application/x-ipynb+json",
 		Extensions: []string{".ipynb"}, Inert: true, text: readNotebook, bare: readSource,
 	},
@@ -267,6 +285,26 @@ var Formats = Registry{
 		Extensions: []string{".txt", ".text", ".log"}, Words: []string{"plain text"},
 		Inert: true, text: plainText,
 	},
+}
+
+// readPicture leaves a picture to the reader of pictures.
+func readPicture(
+	ctx context.Context, e *Extractor, f corpus.File, report func(done, total int),
+) (corpus.Extracted, error) {
+	return e.pictures.Extract(ctx, f, report)
+}
+
+func isTIFF(head []byte, _ string) bool {
+	return bytes.HasPrefix(head, []byte("II*\x00")) || bytes.HasPrefix(head, []byte("MM\x00*"))
+}
+
+func isWebP(head []byte, _ string) bool {
+	return len(head) >= 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP"
+}
+
+// begunWith returns the Magic of a format whose files begin with certain bytes.
+func begunWith(magic string) func(head []byte, _ string) bool {
+	return func(head []byte, _ string) bool { return bytes.HasPrefix(head, []byte(magic)) }
 }
 
 func isPDF(head []byte, _ string) bool {

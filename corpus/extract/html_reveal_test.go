@@ -97,7 +97,7 @@ func TestHiddenPartsStandInWithoutMarkupToo(t *testing.T) {
 			t.Fatal(err)
 		}
 		file := corpus.File{Path: path, Filename: "a.html", MIME: "text/html", Bytes: int64(len(src))}
-		if x, err := New(noPDF{}).ExtractPlain(t.Context(), file, nil); err != nil || x.Text != want {
+		if x, err := New(noPDF{}, noPDF{}).ExtractPlain(t.Context(), file, nil); err != nil || x.Text != want {
 			t.Errorf("text of %q = %q, %v; want %q", src, x.Text, err, want)
 		}
 	}

@@ -63,7 +63,7 @@ func extractFile(t *testing.T, name, body string) (corpus.Extracted, string, err
 		t.Fatal(err)
 	}
 	inside := t.TempDir()
-	x, err := New(nil).Extract(t.Context(), corpus.File{
+	x, err := New(nil, nil).Extract(t.Context(), corpus.File{
 		Path: path, Filename: name, Bytes: int64(len(body)), Members: inside,
 	}, nil)
 	if err == nil {

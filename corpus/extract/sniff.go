@@ -77,7 +77,7 @@ type other struct{ magic, what, advice string }
 
 const (
 	asPDF     = "Save it as PDF and add that."
-	byOCR     = "Turn it into a PDF with text recognition (OCR) and add that."
+	asPicture = "Save it as PNG or JPEG and add that."
 	unpack    = "Unpack it and add the files inside."
 	documents = "Add documents only."
 )
@@ -92,11 +92,7 @@ var others = []other{
 	{"7z\xbc\xaf", "a 7-Zip archive", unpack},
 	{"Rar!", "a RAR archive", unpack},
 	{"!<arch>\n", "an archive of programs", documents},
-	{"\x89PNG", "a picture", byOCR},
-	{"\xff\xd8\xff", "a picture", byOCR},
-	{"GIF8", "a picture", byOCR},
-	{"II*\x00", "a picture", byOCR},
-	{"MM\x00*", "a picture", byOCR},
+	{"GIF8", "a picture of another kind", asPicture},
 	{"\xd0\xcf\x11\xe0", "a file of an old Office version", asPDF},
 	{"%!PS-Adobe-", "a PostScript file", asPDF},
 	{"\x7fELF", "a program", documents},
@@ -131,12 +127,17 @@ var newer = map[string]string{".doc": ".docx", ".dot": ".docx", ".xls": ".xlsx",
 
 // media are kinds of file by the beginning of the MIME type that http.DetectContentType tells.
 var media = []other{
-	{"image/", "a picture", byOCR},
+	{"image/", "a picture of another kind", asPicture},
 	{"audio/", "a sound recording", documents},
 	{"application/ogg", "a sound recording", documents},
 	{"video/", "a video", documents},
 	{"font/", "a font", documents},
 	{"application/vnd.ms-fontobject", "a font", documents},
+}
+
+// heifBrands are the brands that files of HEIC and AVIF, whose pictures are packed like a video's, begin with.
+var heifBrands = map[string]bool{
+	"heic": true, "heix": true, "heim": true, "heis": true, "hevc": true, "mif1": true, "msf1": true, "avif": true,
 }
 
 // otherKind tells files that are known and can't be read. A text may begin with the letters that some of them begin
@@ -157,6 +158,8 @@ func otherKind(head []byte, name string) (other, bool) {
 		return other{what: "a program", advice: documents}, true
 	case len(head) > 262 && string(head[257:262]) == "ustar":
 		return other{what: "a TAR archive", advice: unpack}, true
+	case len(head) > 12 && string(head[4:8]) == "ftyp" && heifBrands[string(head[8:12])]:
+		return other{what: "a HEIC or AVIF picture", advice: "Save it as JPEG and add that."}, true
 	}
 	kind := http.DetectContentType(head)
 	i = slices.IndexFunc(media, func(o other) bool { return strings.HasPrefix(kind, o.magic) })

@@ -47,7 +47,7 @@ func Over(t testing.TB, db *sqlite.DB, originals string, change func(*corpus.Con
 	if err != nil {
 		t.Fatalf("open the originals: %v", err)
 	}
-	reader := extract.New(nil)
+	reader := extract.New(nil, nil)
 	cfg := corpus.Config{
 		Documents: db.Documents(), Lexical: db.Lexical(), Blobs: files, Queue: db.Queue(), Formats: extract.Formats,
 		Extractor: reader, Renderer: reader,

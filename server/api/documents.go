@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -245,7 +246,7 @@ func (a *Handlers) PageImage(c echo.Context) error {
 		return httpio.NotFound("This document has no such page: it has " + strconv.Itoa(d.Pages) + ".")
 	}
 	h := c.Response().Header()
-	tag := `"` + d.SHA256 + "-" + strconv.Itoa(n) + "-" + strconv.Itoa(width) + `"`
+	tag := fmt.Sprintf(`"%s-%d-%d-%d"`, d.SHA256, n, width, d.TurnOf(n))
 	h.Set("ETag", tag)
 	h.Set("Cache-Control", "private, no-cache")
 	if v := c.QueryParam("v"); len(v) >= 8 && strings.HasPrefix(d.SHA256, v) {

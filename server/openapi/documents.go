@@ -150,7 +150,8 @@ func documentOperations() []Operation {
 		},
 		{
 			Method: "POST", Path: "/documents/:id/retry", group: "Documents", summary: "Try a document again",
-			about: "One that failed or was stopped, or one whose vectors failed.", params: one, fails: busy,
+			about: "One that failed or was stopped, one whose vectors failed, or one with pages that are pictures " +
+				"and unread (meta.unread).", params: one, fails: busy,
 			outcomes: changed,
 		},
 		{

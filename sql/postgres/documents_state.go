@@ -136,6 +136,30 @@ func (ds *Documents) Restore(ctx context.Context, s chat.Scope, id string) error
 	})
 }
 
+// Reread moves a ready document back into the queue; see corpus.Documents.
+func (ds *Documents) Reread(ctx context.Context, s chat.Scope, id string) error {
+	return ds.db.inTx(ctx, shortTime, func(t *tx) error {
+		n, d, err := scopedInTx(t, s, id)
+		if err != nil {
+			return err
+		}
+		if !d.DeletedAt.IsZero() {
+			return errNoDocument
+		}
+		if d.State != corpus.StateReady {
+			return &chat.Error{Code: chat.CodeConflict, Message: "Only a document that is ready can be read again."}
+		}
+		if err := requeueDocument(t, id); err != nil {
+			return err
+		}
+		_, err = t.exec(`UPDATE documents SET semantic = $2 WHERE n = $1`, n, string(corpus.SemanticOff))
+		if err != nil {
+			return err
+		}
+		return ds.db.tellOf(t, id)
+	})
+}
+
 // Cancel gives up a document's way into the library; see corpus.Documents. It fails with chat.CodeConflict when that
 // is over.
 func (ds *Documents) Cancel(ctx context.Context, s chat.Scope, id string) error {

@@ -9,38 +9,43 @@ import (
 	"footnote/corpus"
 	"footnote/corpus/extract"
 	"footnote/corpus/extract/pdf"
+	"footnote/corpus/extract/picture"
 	"footnote/corpus/extract/worker"
 )
 
 // Serve reads and draws files for a worker.Pool until in ends or ctx does: it is the whole of a worker process.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	h := &handler{}
-	h.files = extract.New(&h.pdf)
+	h.files = extract.New(&h.pdf, &h.pictures)
 	return worker.Serve(ctx, in, out, h)
 }
 
 // handler reads all formats. PDFium is loaded for the first PDF.
 type handler struct {
-	pdf   pdf.Reader
-	files *extract.Extractor
+	pdf      pdf.Reader
+	pictures picture.Reader
+	files    *extract.Extractor
 }
 
 var _ worker.Handler = (*handler)(nil)
 
 // Begin implements worker.Handler.
 func (h *handler) Begin(ctx context.Context, req worker.Request) (worker.Start, error) {
-	if req.Page > 0 || req.Ready {
+	if req.NeedsPDFium() && (req.Page > 0 || req.Ready) {
 		err := h.pdf.Load(ctx, req.CacheDir)
 		if err == nil && req.Ready {
 			err = h.pdf.Ready(ctx)
 		}
 		return worker.Start{PDF: true}, err
 	}
+	if req.Page > 0 {
+		return worker.Start{}, nil
+	}
 	format, err := extract.FormatOf(req.File)
 	if err != nil {
 		return worker.Start{}, err
 	}
-	if format.Paged {
+	if format.Paged && !format.Picture {
 		return worker.Start{PDF: true}, h.pdf.Load(ctx, req.CacheDir)
 	}
 	return worker.Start{Markup: format.HasMarkup()}, nil
@@ -58,7 +63,7 @@ func (h *handler) Extract(
 
 // Render implements worker.Handler.
 func (h *handler) Render(ctx context.Context, req worker.Request) ([]byte, error) {
-	return h.pdf.Render(ctx, req.File, req.Page, req.Width)
+	return h.files.Render(ctx, req.File, req.Page, req.Width)
 }
 
 // Close implements worker.Handler.

@@ -30,13 +30,11 @@ func TestBadFilesFailWithTheirReason(t *testing.T) {
 	good := pdftest.Document("", pdftest.Sheet{
 		Content: pdftest.Para(50, 700, "Some words that can be read by everyone."),
 	})
-	picture := "q 500 0 0 700 50 50 cm BI /W 2 /H 2 /BPC 8 /CS /G ID \x00\xff\xff\x00 EI Q"
 	for _, tt := range []struct {
 		name, code string
 		data       []byte
 	}{
 		{"encrypted", "encrypted", pdftest.Encrypted()},
-		{"a scan", "no_text", pdftest.Document("", pdftest.Sheet{Content: picture}, pdftest.Sheet{Content: picture})},
 		{"no text at all", "no_text", pdftest.Document("", pdftest.Sheet{})},
 		{"6,000 pages", "too_many_pages", pdftest.Many(6000)},
 		{"cut off after its head", "broken", good[:40]},

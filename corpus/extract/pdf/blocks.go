@@ -171,6 +171,10 @@ func joinsWord(a, b line) bool {
 }
 
 func (b *builder) writeWord(text string, r rect) {
+	if b.sheets[b.at].unplaced {
+		b.w.Text(text)
+		return
+	}
 	b.w.Word(text, corpus.WordBox{Start: 0, End: utf8.RuneCountInString(text), Box: b.shareBox(r)})
 }
 

@@ -21,8 +21,8 @@ const (
 )
 
 // extractDocument reads a whole document. report, if it is not nil, is called after every few pages.
-func (m *module) extractDocument(path string, report func(done, total int)) (corpus.Extracted, error) {
-	doc, err := m.openFile(path)
+func (m *module) extractDocument(f corpus.File, report func(done, total int)) (corpus.Extracted, error) {
+	doc, err := m.openFile(f.Path)
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
@@ -38,36 +38,40 @@ func (m *module) extractDocument(path string, report func(done, total int)) (cor
 			"This PDF has %s pages, more than the %s that can be read. Split it and add the parts.",
 			english.Digits(total), english.Digits(maxPages))}
 	}
-	sheets := make([]sheet, 0, total)
-	letters, garbage := 0, 0
+	pages := pages{m: m, doc: doc, read: f.Read}
 	for i := range total {
-		ofPage, err := m.readPage(doc, i)
-		if err != nil {
+		if err := pages.readNext(i); err != nil {
 			return corpus.Extracted{}, err
 		}
-		sheets = append(sheets, ofPage...)
-		letters += ofPage[0].letters
-		garbage += ofPage[0].garbage
 		if report != nil && ((i+1)%10 == 0 || i+1 == total) {
 			report(i+1, total)
 		}
 	}
-	if failure := whyUnreadable(sheets, total, letters, garbage); failure != nil {
-		return corpus.Extracted{}, failure
+	var scans []int
+	if len(f.Read) == 0 {
+		var failure *corpus.Failure
+		if scans, failure = pages.scans(); failure != nil {
+			return corpus.Extracted{}, failure
+		}
 	}
 	outline, err := m.readOutline(doc)
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
-	x := assembleText(sheets, outline)
-	if x.Text == "" {
+	levelSizes(pages.sheets)
+	x := assembleText(pages.sheets, outline)
+	x.Scans = scans
+	if x.Text == "" && len(scans) == 0 {
 		return corpus.Extracted{}, noText
 	}
 	return x, m.readAbout(doc, &x)
 }
 
-var noText = &corpus.Failure{Code: "no_text",
-	Detail: "This PDF holds pictures of text, but no text. Run text recognition (OCR) on it and add the result."}
+var (
+	noText = &corpus.Failure{Code: "no_text", Detail: "This PDF holds no text. Add one that does."}
+	// noLetters is why a PDF is read as pictures whose fonts don't say which letters they show.
+	noLetters = &corpus.Failure{Code: "no_text", Detail: "This PDF's fonts don't say which letters they show."}
+)
 
 // whyUnreadable returns why the text of a document is of no use, nil if it is.
 func whyUnreadable(sheets []sheet, pages, letters, garbage int) *corpus.Failure {
@@ -83,9 +87,7 @@ func whyUnreadable(sheets []sheet, pages, letters, garbage int) *corpus.Failure 
 	case letters == 0 || pages >= 3 && letters < 4*pages:
 		return noText
 	case garbage*2 > visible || letters*4 < visible:
-		return &corpus.Failure{Code: "no_text",
-			Detail: "This PDF's fonts don't say which letters they show. Run text recognition (OCR) on it and add " +
-				"the result."}
+		return noLetters
 	}
 	return nil
 }

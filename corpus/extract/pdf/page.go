@@ -66,8 +66,10 @@ type sheet struct {
 	oblique       bool    // no turn makes its text upright
 	placed        geometry
 	lines         []line
-	letters       int // letters and digits
-	garbage       int // characters that mean nothing: no glyph's name is known
+	letters       int  // letters and digits
+	garbage       int  // characters that mean nothing: no glyph's name is known
+	picture       bool // its lines were read from a picture
+	unplaced      bool // where its words stand is not known
 }
 
 // geometry turns PDF user space, from the bottom left, into the page after some quarter turns.
@@ -126,26 +128,33 @@ func (m *module) readGeometry(pg uint64) (geometry, error) {
 	return g, nil
 }
 
-// readPage reads the words of page i, from 0: a sheet for each direction that it has text in, first the one with most.
-// A page that can't be read is an empty sheet; only a crash is an error.
-func (m *module) readPage(doc uint64, i int) ([]sheet, error) {
-	blank := []sheet{{page: i, width: 595, height: 842}}
+// What a page that can't be read is drawn as, in points.
+const blankWidth, blankHeight = 595, 842
+
+// readPage reads the words of page i, from 0: a sheet for each direction that it has text in, first the one with most;
+// and what it shows beside them, where they are few. A page that can't be read is an empty sheet; only a crash is an
+// error.
+func (m *module) readPage(doc uint64, i int) (sheets []sheet, beside shown, err error) {
+	blank := []sheet{{page: i, width: blankWidth, height: blankHeight}}
 	p := openPage{m: m, doc: doc, number: i, moved: unturned}
 	if err := p.load(); err != nil || p.at == 0 {
-		return blank, err
+		return blank, shown{}, err
 	}
 	s, err := p.readSheet()
-	sheets := []sheet{s}
+	sheets = []sheet{s}
+	if err == nil {
+		beside, err = p.lookAround(&s)
+	}
 	if err == nil && !s.isPlain() {
 		sheets, err = p.readTurned(s)
 	}
 	if err != nil {
 		if isCrash(err) {
-			return nil, err
+			return nil, shown{}, err
 		}
 		sheets = blank
 	}
-	return sheets, p.close()
+	return sheets, beside, p.close()
 }
 
 func isCrash(err error) bool {

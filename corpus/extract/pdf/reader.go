@@ -81,7 +81,7 @@ func (r *Reader) Extract(
 		return x, err
 	}
 	defer func() { _ = m.close() }() // its memory is dropped whatever state it is in
-	if x, err = m.extractDocument(f.Path, report); err != nil {
+	if x, err = m.extractDocument(f, report); err != nil {
 		return corpus.Extracted{}, explainError(err)
 	}
 	return x, nil
@@ -106,7 +106,7 @@ func (r *Reader) Render(ctx context.Context, f corpus.File, n, width int) ([]byt
 			return nil, explainError(errors.Join(err, r.drawn.close()))
 		}
 	}
-	picture, err := r.drawn.m.renderPage(r.drawn.doc, n, width)
+	picture, err := r.drawn.m.renderPage(r.drawn.doc, f, n, width)
 	if err != nil {
 		return nil, explainError(errors.Join(err, r.drawn.close()))
 	}

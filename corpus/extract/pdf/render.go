@@ -45,8 +45,8 @@ func (d *drawn) isSame(path string, info os.FileInfo) bool {
 	return d.m != nil && d.path == path && d.info.Size() == info.Size() && d.info.ModTime().Equal(info.ModTime())
 }
 
-// renderPage draws page n, from 1, width pixels wide.
-func (m *module) renderPage(doc uint64, n, width int) ([]byte, error) {
+// renderPage draws page n of f, from 1, width pixels wide.
+func (m *module) renderPage(doc uint64, f corpus.File, n, width int) ([]byte, error) {
 	total, err := m.callCount("FPDF_GetPageCount", doc)
 	if err != nil {
 		return nil, err
@@ -67,16 +67,19 @@ func (m *module) renderPage(doc uint64, n, width int) ([]byte, error) {
 	if err != nil {
 		return nil, errors.Join(broken, err)
 	}
+	if f.Turn%2 != 0 {
+		g.width, g.height = g.height, g.width
+	}
 	w := width
 	h := max(1, int(math.Round(float64(width)*g.height/g.width)))
 	if w*h > maxPixels || h > 1<<16 {
 		scale := min(math.Sqrt(maxPixels/(float64(w)*float64(h))), float64(1<<16)/float64(h))
 		w, h = max(1, int(float64(w)*scale)), max(1, int(float64(h)*scale))
 	}
-	picture, err := m.drawPage(pg, w, h)
+	picture, err := m.drawPage(pg, f, w, h)
 	for err == nil && len(picture) > maxPicture && w > 1 && h > 1 {
 		w, h = w*2/3, h*2/3
-		picture, err = m.drawPage(pg, w, h)
+		picture, err = m.drawPage(pg, f, w, h)
 	}
 	if err != nil {
 		return nil, err
@@ -87,8 +90,8 @@ func (m *module) renderPage(doc uint64, n, width int) ([]byte, error) {
 	return picture, nil
 }
 
-// drawPage returns a page as PNG.
-func (m *module) drawPage(pg uint64, w, h int) ([]byte, error) {
+// drawPage returns a page of f as PNG.
+func (m *module) drawPage(pg uint64, f corpus.File, w, h int) ([]byte, error) {
 	bitmap, err := m.callFunction("FPDFBitmap_Create", uint64(w), uint64(h), 0)
 	if err != nil {
 		return nil, err
@@ -100,7 +103,8 @@ func (m *module) drawPage(pg uint64, w, h int) ([]byte, error) {
 		return nil, err
 	}
 	if _, err = m.callFunction(
-		"FPDF_RenderPageBitmap", bitmap, pg, 0, 0, uint64(w), uint64(h), 0, drawAnnotations|drawRGB,
+		"FPDF_RenderPageBitmap", bitmap, pg, 0, 0, uint64(w), uint64(h), uint64(f.Turn&3),
+		drawAnnotations|drawRGB,
 	); err != nil {
 		return nil, err
 	}
@@ -119,7 +123,7 @@ func (m *module) drawPage(pg uint64, w, h int) ([]byte, error) {
 	var out bytes.Buffer
 	enc := png.Encoder{CompressionLevel: png.BestSpeed}
 	// before PDFium's memory, which holds the pixels, is called again
-	if err := enc.Encode(&out, makePicture(pix, stride, w, h)); err != nil {
+	if err := enc.Encode(&out, makePicture(pix, stride, w, h, f.Grey)); err != nil {
 		return nil, fmt.Errorf("encode the picture: %w", err)
 	}
 	_, err = m.callFunction("FPDFBitmap_Destroy", bitmap)
@@ -127,14 +131,16 @@ func (m *module) drawPage(pg uint64, w, h int) ([]byte, error) {
 }
 
 // makePicture makes pixels an image. A page without colours, as most are, becomes a grey picture: a quarter of the
-// bytes. One with colours stays where it is, in PDFium's memory.
-func makePicture(pix []byte, stride, w, h int) image.Image {
+// bytes, as does one that shall have none. Another with colours stays where it is, in PDFium's memory.
+func makePicture(pix []byte, stride, w, h int, withoutColours bool) image.Image {
 	grey := image.NewGray(image.Rect(0, 0, w, h))
 	for y := range h {
 		row, out := pix[y*stride:y*stride+4*w], grey.Pix[y*w:(y+1)*w]
 		for x := range out {
 			r, g, b := row[4*x], row[4*x+1], row[4*x+2]
-			if r != g || g != b {
+			if withoutColours {
+				r = uint8((19595*uint32(r) + 38470*uint32(g) + 7471*uint32(b) + 1<<15) >> 16) // as color.GrayModel
+			} else if r != g || g != b {
 				return colourPicture(pix, stride, w, h)
 			}
 			out[x] = r

@@ -60,7 +60,7 @@ func (l *lane) take(ctx context.Context, req Request) (*process, error) {
 	}
 	if n := len(l.waiting); n > 0 {
 		p := l.waiting[n-1]
-		if pdf := l.ready(); pdf != nil && req.needsPDFium() {
+		if pdf := l.ready(); pdf != nil && req.NeedsPDFium() {
 			p = pdf
 		}
 		l.waiting = slices.DeleteFunc(l.waiting, func(w *process) bool { return w == p })

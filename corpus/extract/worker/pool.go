@@ -254,7 +254,7 @@ func (p *Pool) ask(ctx context.Context, w *process, req Request, report func(don
 	if req.Page > 0 {
 		h.limit = p.cfg.DrawLimit
 	}
-	if req.needsPDFium() {
+	if req.NeedsPDFium() {
 		h.onStart = func() { p.loaded.Store(true) }
 		if !p.loaded.Load() {
 			select {

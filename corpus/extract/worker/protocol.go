@@ -17,8 +17,11 @@ type Request struct {
 	Plain    bool // read the text without its markup
 }
 
-// needsPDFium reports whether a worker that has loaded PDFium answers sooner.
-func (r Request) needsPDFium() bool {
+// NeedsPDFium reports whether a worker that has loaded PDFium answers sooner.
+func (r Request) NeedsPDFium() bool {
+	if extract.Formats.IsPicture(r.File.MIME) {
+		return false
+	}
 	return r.Page > 0 || r.Ready || extract.Formats.IsPaged(r.File.MIME)
 }
 

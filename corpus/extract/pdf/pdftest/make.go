@@ -10,6 +10,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash/adler32"
+	"image/color"
+	"image/jpeg"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,6 +27,7 @@ type Sheet struct {
 	Crop    string // "l b r t"
 	Box     string // "l b r t"; empty: "0 0 600 800"
 	Fonts   string // further ones, such as "/U 3 0 R "
+	Picture []byte // a JPEG that fills the page, below its content
 }
 
 // Maker writes a PDF object by object.
@@ -77,9 +80,20 @@ func Document(extra string, sheets ...Sheet) []byte {
 
 // Document adds the pages and returns the whole file; see the function Document.
 func (m *Maker) Document(extra string, sheets ...Sheet) []byte {
+	pictures := make([]string, len(sheets))
+	for i, s := range sheets {
+		if s.Picture != nil {
+			pictures[i] = m.addPicture(s.Picture)
+		}
+	}
 	parent := len(m.objects) + 2*len(sheets) + 1
 	var kids []string
-	for _, s := range sheets {
+	for i, s := range sheets {
+		if pictures[i] != "" {
+			var left, bottom, right, top int // of a box in whole points
+			_, _ = fmt.Sscan(cmp.Or(s.Box, "0 0 600 800"), &left, &bottom, &right, &top)
+			s.Content = fmt.Sprintf("q %d 0 0 %d %d %d cm /P Do Q\n", right-left, top-bottom, left, bottom) + s.Content
+		}
 		content := m.Stream("", []byte(s.Content))
 		crop := ""
 		if s.Crop != "" {
@@ -92,7 +106,7 @@ func (m *Maker) Document(extra string, sheets ...Sheet) []byte {
 			cmp.Or(s.Box, "0 0 600 800"),
 			crop,
 			s.Rotate,
-			strings.Replace(Fonts, "<</Font <<", "<</Font <<"+s.Fonts, 1),
+			strings.Replace(Fonts, "<</Font <<", "<<"+pictures[i]+"/Font <<"+s.Fonts, 1),
 			content,
 		)
 		kids = append(kids, fmt.Sprintf("%d 0 R", pg))
@@ -100,6 +114,21 @@ func (m *Maker) Document(extra string, sheets ...Sheet) []byte {
 	m.Add("<</Type /Pages /Count %d /Kids [%s]>>", len(kids), strings.Join(kids, " "))
 	root := m.Add("<</Type /Catalog /Pages %d 0 R %s>>", parent, extra)
 	return m.Bytes(root)
+}
+
+// addPicture adds a JPEG and returns the resources that call it P.
+func (m *Maker) addPicture(data []byte) string {
+	size, err := jpeg.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		panic(err) // a test's own picture
+	}
+	space := "/DeviceRGB"
+	if size.ColorModel == color.GrayModel {
+		space = "/DeviceGray"
+	}
+	n := m.Stream(fmt.Sprintf("/Type /XObject /Subtype /Image /Width %d /Height %d /ColorSpace %s "+
+		"/BitsPerComponent 8 /Filter /DCTDecode", size.Width, size.Height, space), data)
+	return fmt.Sprintf("/XObject <</P %d 0 R>> ", n)
 }
 
 // At shows s with its baseline beginning at x, y. Fonts: F, B (bold), C (fixed width).

@@ -1,0 +1,190 @@
+package ocr
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"footnote/corpus"
+)
+
+const (
+	maxWords = 100_000 // of one page
+	sureWord = 60      // the confidence, in percent, of a word that is more likely right than wrong
+)
+
+// reading is a page as tesseract read it.
+type reading struct {
+	page  corpus.ReadPage
+	sure  float64 // upright letters, each weighted by the confidence of its word: more for a page that lies right
+	words int
+	good  int // upright words of at least sureWord
+}
+
+// doubtful reports whether most of a page was guessed.
+func (r reading) doubtful() bool { return r.good*2 < r.words || r.words == 0 }
+
+func (r reading) text() string {
+	var b strings.Builder
+	for _, line := range r.page.Lines {
+		for _, w := range line.Words {
+			b.WriteString(w.Text)
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+// parseHOCR reads what tesseract says of a page: hOCR, an HTML of lines and words with their boxes. Lines without a
+// letter or a digit are specks and rules.
+func parseHOCR(answer []byte) (reading, error) {
+	dec := xml.NewDecoder(bytes.NewReader(answer))
+	dec.Strict, dec.AutoClose, dec.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	p := hocr{}
+	for {
+		token, err := dec.Token()
+		switch {
+		case errors.Is(err, io.EOF):
+			p.endLine()
+			if p.got.page.Width <= 0 || p.got.page.Height <= 0 {
+				return reading{}, errNoAnswer
+			}
+			return p.got, nil
+		case err != nil:
+			return reading{}, fmt.Errorf("%w: %w", errNoAnswer, err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			p.start(token)
+		case xml.CharData:
+			if p.word != nil {
+				p.letters.Write(token)
+			}
+		case xml.EndElement:
+			if token.Name.Local == "span" {
+				p.endWord()
+			}
+		}
+	}
+}
+
+// hocr is an answer on its way.
+type hocr struct {
+	got     reading
+	line    *corpus.ReadLine
+	from    place // of the line
+	word    *corpus.ReadWord
+	sure    float64 // of the word, in percent
+	letters strings.Builder
+}
+
+// place is what hOCR says of a line: its box, the slope of its baseline and how far it is above the box's lower edge
+// at its left, and how far letters reach above and below it. A line on its side has no baseline.
+type place struct {
+	box           [4]float64
+	upright       bool
+	slope, offset float64
+	size, below   float64
+}
+
+func (p *hocr) start(e xml.StartElement) {
+	var class, title string
+	for _, a := range e.Attr {
+		switch a.Name.Local {
+		case "class":
+			class = a.Value
+		case "title":
+			title = a.Value
+		}
+	}
+	switch class {
+	case "ocr_page":
+		box := numbers(title, "bbox", 4)
+		p.got.page.Width, p.got.page.Height = int(box[2]), int(box[3])
+	case "ocr_line", "ocr_textfloat", "ocr_header", "ocr_caption":
+		p.endLine()
+		base := numbers(title, "baseline", 2)
+		p.from = place{
+			box: [4]float64(numbers(title, "bbox", 4)), upright: strings.Contains(title, "baseline "), slope: base[0],
+			offset: base[1],
+			size:   numbers(title, "x_size", 1)[0], below: numbers(title, "x_descenders", 1)[0],
+		}
+		p.line = &corpus.ReadLine{Size: p.from.size}
+	case "ocrx_word":
+		p.endWord()
+		box := numbers(title, "bbox", 4)
+		p.word = &corpus.ReadWord{X0: box[0], X1: box[2], Y0: box[1], Y1: box[3]}
+		p.sure = numbers(title, "x_wconf", 1)[0]
+		p.letters.Reset()
+	}
+}
+
+// numbers are the n numbers behind a name among the properties of a title: "bbox 1 2 3 4; x_wconf 96". Those that are
+// missing are 0.
+func numbers(title, name string, n int) []float64 {
+	out := make([]float64, n)
+	for property := range strings.SplitSeq(title, ";") {
+		fields := strings.Fields(property)
+		if len(fields) == 0 || fields[0] != name {
+			continue
+		}
+		for i := range min(n, len(fields)-1) {
+			if v, err := strconv.ParseFloat(fields[i+1], 64); err == nil && v > -1e6 && v < 1e6 {
+				out[i] = v
+			}
+		}
+	}
+	return out
+}
+
+func (p *hocr) endWord() {
+	if p.word == nil {
+		return
+	}
+	w := *p.word
+	p.word = nil
+	w.Text = strings.Join(strings.Fields(p.letters.String()), "")
+	if w.Text == "" || p.line == nil || p.got.words >= maxWords {
+		return
+	}
+	p.got.words++
+	if p.from.upright {
+		if p.sure >= sureWord {
+			p.got.good++
+		}
+		p.got.sure += p.sure * float64(len([]rune(w.Text)))
+	}
+	w.Y0, w.Y1 = p.from.heightAt(w)
+	p.line.Words = append(p.line.Words, w)
+}
+
+// heightAt is how far letters reach in the line where a word stands: the same for words with and without tall letters.
+func (l place) heightAt(w corpus.ReadWord) (top, bottom float64) {
+	if l.size <= 0 || !l.upright {
+		return w.Y0, w.Y1
+	}
+	base := l.box[3] + l.offset + l.slope*((w.X0+w.X1)/2-l.box[0])
+	return base + l.below - l.size, base + l.below
+}
+
+func (p *hocr) endLine() {
+	p.endWord()
+	if p.line != nil && hasLetters(p.line.Words) {
+		p.got.page.Lines = append(p.got.page.Lines, *p.line)
+	}
+	p.line = nil
+}
+
+func hasLetters(words []corpus.ReadWord) bool {
+	for _, w := range words {
+		if strings.ContainsFunc(w.Text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			return true
+		}
+	}
+	return false
+}

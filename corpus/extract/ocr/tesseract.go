@@ -1,0 +1,255 @@
+package ocr
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"footnote/corpus"
+)
+
+const (
+	pageTime   = 2 * time.Minute // that tesseract may take for one page
+	maxAnswer  = 16 << 20        // bytes of what it says of one page
+	maxSaid    = 4 << 10         // bytes of its complaints that are kept
+	memoryPage = 1 << 30         // bytes that it may allocate
+)
+
+// Tesseract reads pictures with the program of that name, if it is on the PATH: it is looked for each time, so that
+// one that is installed later is found. It is safe for concurrent use.
+type Tesseract struct {
+	// Languages are the languages to read, as tesseract calls them; none: what is installed and the text's own.
+	Languages []string
+}
+
+// needsOCR is the failure of a file that is all pictures where nothing reads pictures.
+var needsOCR = &corpus.Failure{Code: corpus.NeedsOCR,
+	Detail: "This file shows text only in pictures: it needs text recognition (OCR). Install tesseract on the server " +
+		"and have it read again."}
+
+var noLanguages = &corpus.Failure{Code: corpus.NeedsOCR,
+	Detail: "This file shows text only in pictures, and tesseract has no language to read them in. Install one on " +
+		"the server, such as the package tesseract-ocr-eng, and have it read again."}
+
+// Ready implements Letters.
+func (t *Tesseract) Ready() *corpus.Failure {
+	program, err := exec.LookPath("tesseract")
+	if err != nil {
+		return needsOCR
+	}
+	if installed, err := installedLanguages(context.Background(), program); err == nil && len(installed) == 0 {
+		return noLanguages
+	}
+	return nil
+}
+
+// Begin implements Letters.
+func (t *Tesseract) Begin() Document { return &scan{only: t.Languages} }
+
+// scan is a document that tesseract reads.
+type scan struct {
+	only      []string
+	program   string
+	installed []string
+	chosen    []string // languages of the pages that were read; none before the first
+}
+
+// Page implements Document. A page that lies on its side or upside down is read both ways, and the way that tesseract
+// is surer of is the right one.
+func (s *scan) Page(ctx context.Context, draw func(turn int) ([]byte, error)) (corpus.ReadPage, error) {
+	var err error
+	if s.program == "" {
+		if s.program, err = exec.LookPath("tesseract"); err != nil {
+			return corpus.ReadPage{}, needsOCR
+		}
+		if s.installed, err = installedLanguages(ctx, s.program); err != nil {
+			return corpus.ReadPage{}, err
+		}
+	}
+	upright, err := draw(0)
+	if err != nil {
+		return corpus.ReadPage{}, err
+	}
+	found, err := s.lookAt(ctx, upright)
+	if err != nil {
+		return corpus.ReadPage{}, err
+	}
+	languages := s.languages(found.script)
+	picture := upright
+	best, err := s.recognise(ctx, picture, languages)
+	if err != nil {
+		return corpus.ReadPage{}, err
+	}
+	for _, turn := range found.turns(best) {
+		turned, err := draw(turn)
+		if err != nil {
+			return corpus.ReadPage{}, err
+		}
+		other, err := s.recognise(ctx, turned, languages)
+		if err != nil {
+			return corpus.ReadPage{}, err
+		}
+		if other.sure > best.sure {
+			best, picture = other, turned
+			best.page.Turn = turn
+		}
+	}
+	return s.inItsLanguage(ctx, picture, languages, best)
+}
+
+// inItsLanguage notes the language of the document once a page tells it, and reads that page again if it was read in
+// others before it.
+func (s *scan) inItsLanguage(
+	ctx context.Context, picture []byte, languages []string, got reading,
+) (corpus.ReadPage, error) {
+	own := s.ownLanguage(got.text())
+	if s.chosen != nil || own == "" {
+		return got.page, nil
+	}
+	s.chosen = append([]string{own}, without(languages, own)...)
+	s.chosen = s.chosen[:min(len(s.chosen), mostLanguages)]
+	if own == languages[0] {
+		return got.page, nil
+	}
+	again, err := s.recognise(ctx, picture, s.chosen)
+	if err != nil {
+		return corpus.ReadPage{}, err
+	}
+	again.page.Turn = got.page.Turn
+	return again.page, nil
+}
+
+// languages are those to read the next page in.
+func (s *scan) languages(script string) []string {
+	if s.chosen != nil {
+		return s.chosen
+	}
+	return s.candidates(script)
+}
+
+func (s *scan) recognise(ctx context.Context, picture []byte, languages []string) (reading, error) {
+	answer, err := runTesseract(
+		ctx, s.program, picture, "-l", strings.Join(languages, "+"), "--psm", "3", "hocr",
+	)
+	if err != nil {
+		return reading{}, err
+	}
+	return parseHOCR(answer)
+}
+
+// orientation is how a page lies and what it is written in.
+type orientation struct {
+	known  bool
+	turn   int // quarters clockwise that set it upright
+	script string
+}
+
+// lookAt asks tesseract how a page lies. A page with few letters does not tell.
+func (s *scan) lookAt(ctx context.Context, picture []byte) (orientation, error) {
+	if !slices.Contains(s.installed, osd) {
+		return orientation{}, nil
+	}
+	answer, err := runTesseract(ctx, s.program, picture, "-l", osd, "--psm", "0")
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok && failed.ExitCode() == 1 {
+		return orientation{}, nil // too few characters
+	}
+	if err != nil {
+		return orientation{}, err
+	}
+	var o orientation
+	for line := range strings.Lines(string(answer)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		switch name {
+		case "Rotate":
+			degrees, err := strconv.Atoi(value)
+			o.known, o.turn = err == nil, degrees/90&3
+		case "Script":
+			o.script = value
+		}
+	}
+	return o, nil
+}
+
+// turns are the quarters, clockwise, by which the page may have to be turned, given how it reads as it lies.
+func (o orientation) turns(asItLies reading) []int {
+	switch {
+	case o.known && o.turn != 0:
+		return []int{o.turn}
+	case !o.known && asItLies.doubtful():
+		return []int{1, 2, 3}
+	}
+	return nil
+}
+
+// runTesseract gives a picture to tesseract and returns what it writes. The process sees nothing of our environment
+// but where its languages are, has bounded memory and time, and ends with ctx.
+func runTesseract(ctx context.Context, program string, picture []byte, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, pageTime)
+	defer cancel()
+	out := bounded{most: maxAnswer, full: cancel}
+	said := bounded{most: maxSaid}
+	cmd := exec.CommandContext(ctx, program, append([]string{"stdin", "stdout"}, args...)...)
+	cmd.Env = []string{"OMP_THREAD_LIMIT=1", "LC_ALL=C"}
+	for _, name := range []string{"PATH", "TESSDATA_PREFIX", "LD_LIBRARY_PATH", "SystemRoot", "TEMP", "TMP"} {
+		if value, ok := os.LookupEnv(name); ok {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	cmd.Stdout, cmd.Stderr = &out, &said
+	cmd.WaitDelay = time.Second
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start tesseract: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start tesseract: %w", err)
+	}
+	limitMemory(cmd.Process.Pid, memoryPage) // before it has anything to work on
+	_, writing := io.Copy(stdin, bytes.NewReader(picture))
+	writing = errors.Join(writing, stdin.Close())
+	err = cmd.Wait()
+	switch {
+	case out.over:
+		return nil, &corpus.Failure{Code: "too_large",
+			Detail: "A page of this file holds more text than can be read from one picture. Cut it into parts and " +
+				"add those."}
+	case ctx.Err() == context.DeadlineExceeded:
+		return nil, &corpus.Failure{Code: "timeout",
+			Detail: "Reading the picture of a page takes too long. Save it smaller or with more contrast, and add " +
+				"that."}
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, fmt.Errorf("tesseract: %w (%s)", err, bytes.TrimSpace(said.Bytes()))
+	case writing != nil:
+		return nil, fmt.Errorf("give tesseract a picture: %w", writing)
+	}
+	return out.Bytes(), nil
+}
+
+// bounded keeps the first bytes that are written to it. full, if it is set, is called when there are more.
+type bounded struct {
+	bytes.Buffer
+	most int
+	over bool
+	full func()
+}
+
+// Write implements io.Writer.
+func (b *bounded) Write(p []byte) (int, error) {
+	room := min(len(p), b.most-b.Len())
+	b.Buffer.Write(p[:room])
+	if room < len(p) && b.full != nil && !b.over {
+		b.over = true
+		b.full()
+	}
+	return len(p), nil
+}

@@ -1,0 +1,244 @@
+package picture
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"math"
+
+	xdraw "golang.org/x/image/draw"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/worker"
+)
+
+const (
+	maxDrawn = 16 << 20 // pixels of a drawn page; a longer one is drawn narrower than asked
+	maxPNG   = 16 << 20 // bytes of one; one that takes more is drawn narrower
+)
+
+// Render draws picture n of a file, from 1, upright and turned by f.Turn, width pixels wide, as PNG.
+func (Reader) Render(ctx context.Context, f corpus.File, n, width int) ([]byte, error) {
+	file, frames, err := open(f)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if n > len(frames) {
+		return nil, &corpus.Failure{Code: worker.NoPage, Detail: fmt.Sprintf("This file has no picture %d.", n)}
+	}
+	img, err := decodeFrame(file, frames[n-1])
+	if err != nil {
+		return nil, err
+	}
+	w, h := sizeDrawn(frames[n-1], f.Turn, width)
+	out, err := encode(drawPicture(img, frames[n-1].orientation, f.Turn, w, h), f.Grey)
+	for err == nil && len(out) > maxPNG && w > 1 && h > 1 {
+		w, h = w*2/3, h*2/3
+		out, err = encode(drawPicture(img, frames[n-1].orientation, f.Turn, w, h), f.Grey)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, ctx.Err()
+}
+
+// sizeDrawn is how large a picture is drawn that is to be so wide.
+func sizeDrawn(fr frame, turn, width int) (w, h int) {
+	pw, ph := fr.upright()
+	if turn%2 != 0 {
+		pw, ph = ph, pw
+	}
+	tall := float64(width) * float64(ph) / float64(pw)
+	scale := min(1, math.Sqrt(maxDrawn/(float64(width)*tall)), (1<<16)/tall)
+	return max(1, int(float64(width)*scale)), max(1, int(math.Round(tall*scale)))
+}
+
+// drawPicture draws a picture on white, w × h pixels large when it is upright and turned.
+func drawPicture(img image.Image, orientation, turn, w, h int) *image.RGBA {
+	side := turn%2 != 0
+	if orientation >= 5 {
+		side = !side
+	}
+	if side {
+		w, h = h, w
+	}
+	var out *image.RGBA
+	if b := img.Bounds(); w < b.Dx() || h < b.Dy() {
+		out = shrink(img, w, h)
+	} else {
+		out = image.NewRGBA(image.Rect(0, 0, w, h))
+		draw.Draw(out, out.Rect, image.White, image.Point{}, draw.Src)
+		xdraw.ApproxBiLinear.Scale(out, out.Rect, img, img.Bounds(), xdraw.Over, nil)
+	}
+	mirrored, quarters := uprightBy(orientation)
+	if mirrored {
+		mirror(out)
+	}
+	for range (quarters + turn) & 3 {
+		out = turned(out)
+	}
+	return out
+}
+
+// uprightBy says how a picture of an orientation by Exif is set upright: whether it is mirrored, left for right, and by
+// how many quarters it is turned clockwise afterwards.
+func uprightBy(orientation int) (mirrored bool, quarters int) {
+	switch orientation {
+	case 2:
+		return true, 0
+	case 3:
+		return false, 2
+	case 4:
+		return true, 2
+	case 5:
+		return true, 3
+	case 6:
+		return false, 1
+	case 7:
+		return true, 1
+	case 8:
+		return false, 3
+	}
+	return false, 0
+}
+
+func mirror(img *image.RGBA) {
+	w, h := img.Rect.Dx(), img.Rect.Dy()
+	for y := range h {
+		row := img.Pix[y*img.Stride : y*img.Stride+4*w]
+		for a, b := 0, 4*(w-1); a < b; a, b = a+4, b-4 {
+			for c := range 4 {
+				row[a+c], row[b+c] = row[b+c], row[a+c]
+			}
+		}
+	}
+}
+
+// turned is a picture turned by a quarter, clockwise.
+func turned(img *image.RGBA) *image.RGBA {
+	w, h := img.Rect.Dx(), img.Rect.Dy()
+	out := image.NewRGBA(image.Rect(0, 0, h, w))
+	for y := range h {
+		from := img.Pix[y*img.Stride:]
+		for x := range w {
+			copy(out.Pix[x*out.Stride+4*(h-1-y):], from[4*x:4*x+4])
+		}
+	}
+	return out
+}
+
+// shrink draws a picture on white, smaller: each pixel is the mean of those it stands for. Only a strip of the picture
+// is in memory as it is drawn.
+func shrink(img image.Image, w, h int) *image.RGBA {
+	b := img.Bounds()
+	across, down := shares(b.Dx(), w), shares(b.Dy(), h)
+	out := image.NewRGBA(image.Rect(0, 0, w, h))
+	sums := make([]float32, 3*w)
+	row := image.NewRGBA(image.Rect(0, 0, b.Dx(), 1))
+	drawnRow := -1
+	for y, part := range down {
+		clear(sums)
+		for i := part.from; i < part.to; i++ {
+			if i != drawnRow {
+				draw.Draw(row, row.Rect, image.White, image.Point{}, draw.Src)
+				draw.Draw(row, row.Rect, img, image.Pt(b.Min.X, b.Min.Y+i), draw.Over)
+				drawnRow = i
+			}
+			addRow(sums, row.Pix, across, part.share(i))
+		}
+		to := out.Pix[y*out.Stride:]
+		for x := range w {
+			for c := range 3 {
+				to[4*x+c] = uint8(min(sums[3*x+c]+0.5, 255))
+			}
+			to[4*x+3] = 0xFF
+		}
+	}
+	return out
+}
+
+func addRow(sums []float32, pix []uint8, across []stretch, weight float32) {
+	for x, part := range across {
+		var r, g, b float32
+		for i := part.from; i < part.to; i++ {
+			share := part.share(i)
+			r += share * float32(pix[4*i])
+			g += share * float32(pix[4*i+1])
+			b += share * float32(pix[4*i+2])
+		}
+		sums[3*x] += weight * r
+		sums[3*x+1] += weight * g
+		sums[3*x+2] += weight * b
+	}
+}
+
+// stretch is what a drawn pixel stands for in one direction: the pixels from, up to to, of which the first and the last
+// count in part.
+type stretch struct {
+	from, to          int
+	first, full, last float32 // shares, which make 1 together
+}
+
+func (s stretch) share(i int) float32 {
+	switch i {
+	case s.from:
+		return s.first
+	case s.to - 1:
+		return s.last
+	}
+	return s.full
+}
+
+// shares divides n pixels among drawn ones. Where there are fewer, a drawn one takes the nearest.
+func shares(n, drawn int) []stretch {
+	out := make([]stretch, drawn)
+	step := float64(n) / float64(drawn)
+	for i := range out {
+		a, b := float64(i)*step, float64(i+1)*step
+		s := stretch{from: int(a), to: min(int(math.Ceil(b-1e-9)), n)}
+		s.to = max(s.to, s.from+1)
+		if s.to-s.from == 1 {
+			s.first, s.last = 1, 1
+		} else {
+			s.full = float32(1 / step)
+			s.first = float32((float64(s.from+1) - a) / step)
+			s.last = float32((b - float64(s.to-1)) / step)
+		}
+		out[i] = s
+	}
+	return out
+}
+
+// encode makes a PNG: a grey one of a picture without colours, or one that shall have none.
+func encode(img *image.RGBA, withoutColours bool) ([]byte, error) {
+	var out bytes.Buffer
+	enc := png.Encoder{CompressionLevel: png.BestSpeed}
+	var err error
+	if grey := greyOf(img, withoutColours); grey != nil {
+		err = enc.Encode(&out, grey)
+	} else {
+		err = enc.Encode(&out, img)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("encode the picture: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// greyOf is a picture without colours; nil if it has some and they are to stay.
+func greyOf(img *image.RGBA, withoutColours bool) *image.Gray {
+	grey := image.NewGray(img.Rect)
+	for i := range grey.Pix {
+		p := img.Pix[4*i : 4*i+4]
+		if !withoutColours && (p[0] != p[1] || p[1] != p[2]) {
+			return nil
+		}
+		grey.Pix[i] = color.GrayModel.Convert(color.RGBA{p[0], p[1], p[2], 0xFF}).(color.Gray).Y
+	}
+	return grey
+}

@@ -1,0 +1,89 @@
+package picture
+
+import (
+	"bytes"
+	"errors"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"os"
+
+	"golang.org/x/image/tiff"
+	"golang.org/x/image/webp"
+
+	"footnote/corpus"
+)
+
+var (
+	pngKind  = &kind{decode: png.Decode}
+	jpegKind = &kind{decode: jpeg.Decode}
+	webpKind = &kind{decode: webp.Decode}
+	tiffKind = &kind{decode: tiff.Decode}
+)
+
+// The ways in which kinds are looked at use their kind, so that they are set afterwards.
+func init() {
+	pngKind.look = single(pngKind, png.DecodeConfig, func(f *os.File, fr *frame) error {
+		fr.perPixel = 12 // 16 bits of four colours, and as much again for an interlaced one's parts
+		return nil
+	})
+	jpegKind.look = single(jpegKind, jpeg.DecodeConfig, lookAtJPEG)
+	webpKind.look = single(webpKind, webp.DecodeConfig, lookAtWebP)
+	tiffKind.look = lookAtTIFF
+}
+
+// kindOf tells the kind of a file by its first 32 bytes.
+func kindOf(head []byte) *kind {
+	switch {
+	case bytes.HasPrefix(head, []byte("\x89PNG\r\n\x1a\n")):
+		return pngKind
+	case bytes.HasPrefix(head, []byte("\xff\xd8\xff")):
+		return jpegKind
+	case len(head) >= 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP":
+		return webpKind
+	case bytes.HasPrefix(head, []byte("II*\x00")), bytes.HasPrefix(head, []byte("MM\x00*")):
+		return tiffKind
+	}
+	return nil
+}
+
+var (
+	broken = &corpus.Failure{Code: "broken",
+		Detail: "This picture is damaged and can't be read. Open it in a picture viewer, save it again and add the " +
+			"new file."}
+	unusual = &corpus.Failure{Code: "unsupported",
+		Detail: "This picture is packed in a way that can't be read. Save it as PNG or JPEG and add that."}
+	animated = &corpus.Failure{Code: "unsupported",
+		Detail: "This picture is an animation. Save the picture of it that holds text as PNG or JPEG and add that."}
+)
+
+// explainError returns the failure of a picture that a decoder refused.
+func explainError(err error) error {
+	if _, ok := errors.AsType[*os.PathError](err); ok { // the disk, not the file
+		return err
+	}
+	if _, ok := errors.AsType[jpeg.UnsupportedError](err); ok {
+		return unusual
+	}
+	if _, ok := errors.AsType[png.UnsupportedError](err); ok {
+		return unusual
+	}
+	if _, ok := errors.AsType[tiff.UnsupportedError](err); ok {
+		return unusual
+	}
+	return broken
+}
+
+// lookAtWebP refuses animations, whose first picture need not be the one that matters.
+func lookAtWebP(f *os.File, fr *frame) error {
+	head := make([]byte, 21)
+	if _, err := f.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	const animation = 0x02
+	if string(head[12:16]) == "VP8X" && head[20]&animation != 0 {
+		return animated
+	}
+	fr.perPixel = 8 // of one without losses: its pixels, and its predictions
+	return nil
+}

@@ -1,0 +1,36 @@
+package picture
+
+import (
+	"context"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/pdf"
+)
+
+// Reader implements corpus.Extractor for pictures and draws them. It is not safe for concurrent use.
+type Reader struct{}
+
+// Extract implements corpus.Extractor. It finds no letters itself: all pages of a file are scans, until they come back
+// as f.Read.
+func (Reader) Extract(
+	ctx context.Context, f corpus.File, report func(done, total int),
+) (corpus.Extracted, error) {
+	if len(f.Read) > 0 {
+		return pdf.FromPictures(f.Read), ctx.Err()
+	}
+	file, frames, err := open(f)
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	defer file.Close()
+	x := corpus.Extracted{Pages: len(frames), Meta: map[string]any{}}
+	for i, fr := range frames {
+		w, h := pdf.PageOf(fr.upright())
+		x.Sizes = append(x.Sizes, [2]float64{w, h})
+		x.Scans = append(x.Scans, i+1)
+	}
+	if report != nil {
+		report(1, 1)
+	}
+	return x, ctx.Err()
+}

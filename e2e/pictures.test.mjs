@@ -1,0 +1,96 @@
+// Pictures of text: what is read from them is quoted, and marked on the picture at the very words.
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { audit, fits, inTab, launch, shot } from './browser.mjs'
+import { photo, scan } from './fixtures.mjs'
+import { add, footnote, until } from './footnote.mjs'
+import { ask, inPDF, marked, over, sameAsAPI } from './page.mjs'
+
+const question = 'What is the moisture at points G2 and G4 of the north gable?'
+const sizes = { wide: { width: 1440, height: 900 }, narrow: { width: 390, height: 844 } }
+
+for (const [kind, make] of Object.entries({
+  'survey.png': browser => photo(browser, 'png'),
+  'survey.jpg': browser => photo(browser, 'jpeg', 90),
+  'survey.pdf': browser => scan(browser, 180),
+})) {
+  describe(`a picture of text, ${kind}`, () => {
+    let browser, server
+    before(async () => {
+      browser = await launch()
+      server = await footnote()
+      await add(server, { [kind]: await make(browser) })
+    }, { timeout: 120_000 })
+    after(async () => {
+      await browser?.close()
+      await server?.stop()
+    })
+
+    for (const [name, viewport] of Object.entries(sizes)) {
+      it(`is quoted, with marks at the words of the picture, ${name}`, () => inTab(browser, { baseURL: server.url, viewport }, async page => {
+        await page.goto('/')
+        const turn = await ask(page, question)
+        await over(turn)
+        const { answer: { citations } } = await sameAsAPI(server, turn)
+        const cited = citations.find(c => c.quote.includes('22 % and 24 %'))
+        assert.ok(cited, `no footnote quotes the readings: ${JSON.stringify(citations)}`)
+        assert.equal(cited.page, 1)
+        await turn.locator(`.answer a.cite[data-n="${cited.number}"]`).first().click()
+        const source = page.getByTestId('source')
+        await until(async () => await marked(source) === cited.quote, `the panel marks “${cited.quote}”`)
+        await inPDF(source, cited)
+        await shot(page, `${kind}-${name}`)
+        await page.getByRole('link', { name: 'Open whole document' }).click()
+        const viewer = page.getByTestId('viewer')
+        await viewer.waitFor()
+        assert.equal(await marked(viewer), cited.quote)
+        await inPDF(viewer, cited)
+        await fits(page)
+        await audit(page, `${kind}-${name}`)
+      }))
+    }
+  })
+}
+
+/** Where a program is on the PATH. */
+const found = program => process.env.PATH.split(delimiter).map(dir => join(dir, program)).find(path => existsSync(path))
+
+for (const javaScriptEnabled of [true, false]) {
+  it(`a picture waits until something can read it, and is read again by a button, ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, { timeout: 90_000 }, async () => {
+    const path = mkdtempSync(join(tmpdir(), 'footnote-path-'))
+    const browser = await launch()
+    const server = await footnote({ PATH: path })
+    try {
+      const form = new FormData()
+      form.append('files', new Blob([await photo(browser, 'png')]), 'survey.png')
+      const { documents: [{ id }] } = await (await fetch(`${server.url}/documents`, { method: 'POST', body: form, headers: { Accept: 'application/json' } })).json()
+      const state = async () => (await server.json(`/documents/${id}`)).state
+      await until(async () => await state() === 'failed', 'it can not be read')
+      assert.equal((await server.json(`/documents/${id}`)).error.code, 'needs_ocr')
+      await inTab(browser, { baseURL: server.url, javaScriptEnabled }, async page => {
+        await page.goto('/documents')
+        const row = page.getByTestId('state').first()
+        assert.match(await row.innerText(), /No text: needs OCR[^]*Install tesseract/)
+        if (javaScriptEnabled) await audit(page, 'needs-ocr')
+        await shot(page, `needs-ocr-${javaScriptEnabled}`)
+        const again = page.getByRole('button', { name: 'Read again survey.png' })
+        await again.click()
+        await until(async () => await state() === 'failed', 'nothing can read it yet')
+        symlinkSync(found('tesseract'), join(path, 'tesseract'))
+        await page.goto('/documents')
+        await again.click()
+        await until(async () => await state() === 'ready', 'it is read')
+        await page.goto('/documents')
+        assert.match(await page.getByTestId('state').first().innerText(), /Ready/)
+        assert.equal(await again.count(), 0)
+      })
+    } finally {
+      await browser.close()
+      await server.stop()
+      rmSync(path, { recursive: true })
+    }
+  })
+}
