@@ -61,7 +61,7 @@ func (m *module) extractDocument(f corpus.File, report func(done, total int)) (c
 	levelSizes(pages.sheets)
 	x := assembleText(pages.sheets, outline)
 	x.Scans = scans
-	if x.Text == "" && len(scans) == 0 {
+	if x.Text == "" && len(scans) == 0 && len(f.Read) == 0 {
 		return corpus.Extracted{}, noText
 	}
 	return x, m.readAbout(doc, &x)
