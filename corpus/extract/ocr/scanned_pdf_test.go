@@ -21,8 +21,8 @@ import (
 // aPage is a page of text, as PDFs have it.
 const aPage = "This page has a text of its own, and a picture of a tree beside it."
 
-// scans is a PDF of five pages: one with text, and four that are pictures of pages in German, each lying another way, by
-// how the picture was scanned or by how the page is turned in the file. The first of them is stamped with a number.
+// scans is a PDF of five pages: one with text, and four that are pictures of pages in German, each lying another way,
+// by how the picture was scanned or by how the page is turned in the file. The first of them is stamped with a number.
 func scans(t *testing.T) (corpus.File, map[int]page) {
 	t.Helper()
 	made := map[int]page{}
@@ -81,6 +81,10 @@ func TestOfAPDFOnlyScannedPagesAreReadFromPictures(t *testing.T) {
 	}
 }
 
+func dark(img image.Image, x, y int) bool {
+	return color.GrayModel.Convert(img.At(x, y)).(color.Gray).Y < 160
+}
+
 // TestATurnedPageIsDrawnUpright compares pages that are drawn turned with the pictures that they were made of.
 func TestATurnedPageIsDrawnUpright(t *testing.T) {
 	_, pool := newReader(t, &ocr.Tesseract{})
@@ -98,7 +102,6 @@ func TestATurnedPageIsDrawnUpright(t *testing.T) {
 		ink, both := 0, 0
 		for y := range img.Bounds().Dy() {
 			for x := range img.Bounds().Dx() {
-				dark := func(i image.Image, x, y int) bool { return color.GrayModel.Convert(i.At(x, y)).(color.Gray).Y < 160 }
 				if dark(img, x, y) {
 					ink++
 					if p := made[n].picture; dark(p, 2*x, 2*y) || dark(p, 2*x+1, 2*y) || dark(p, 2*x, 2*y+1) ||
