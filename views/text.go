@@ -319,21 +319,6 @@ type Starter struct {
 	Document corpus.Document
 }
 
-// StarterQuestion asks about a heading of a document, or about the whole of it.
-func StarterQuestion(title, heading string, n int) string {
-	if heading == "" {
-		return "What are the main points of " + title + "?"
-	}
-	switch n % 3 {
-	case 0:
-		return "What does " + title + " say about “" + heading + "”?"
-	case 1:
-		return "Summarise “" + heading + "” in " + title + "."
-	default:
-		return "What should I know about “" + heading + "”?"
-	}
-}
-
 // libraryText says what the library holds, in parts.
 func libraryText(c corpus.Counts) []string {
 	var parts []string

@@ -1,45 +1,50 @@
 package ground
 
 import (
-	"fmt"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"footnote/corpus/suggest"
 	"footnote/corpus/text"
 )
 
-// FollowUps makes up to three questions from sections that were seen but not cited. No model is asked: a heading that
-// was seen is sure to have an answer in the documents.
+// mostFollowUps is how many questions are suggested under an answer.
+const mostFollowUps = 3
+
+// FollowUps makes up to three questions from sections that were seen but not cited, in their documents' languages; when
+// all were cited, from those that were cited last. No model is asked: what was seen is sure to be in the documents.
 func FollowUps(all []Source, cited []int, question string) []string {
+	questions := make(map[int]string, len(all))
+	for _, src := range all {
+		questions[src.N] = src.question()
+	}
 	var out []string
-	seen := map[string]bool{}
+	was := map[string]bool{"": true, text.Fold(strings.TrimSpace(question)): true}
 	for _, n := range cited {
-		for _, src := range all {
-			if src.N == n {
-				seen[innermostHeading(src.Passage.Section)] = true
-			}
+		was[text.Fold(questions[n])] = true
+	}
+	add := func(n int) {
+		if q := questions[n]; len(out) < mostFollowUps && !was[text.Fold(q)] {
+			was[text.Fold(q)] = true
+			out = append(out, q)
 		}
 	}
 	for _, src := range all {
-		h := innermostHeading(src.Passage.Section)
-		if h == "" || seen[h] || utf8.RuneCountInString(h) > 80 ||
-			strings.Contains(strings.ToLower(question), strings.ToLower(h)) {
-			continue
-		}
-		seen[h] = true
-		if out = append(
-			out, fmt.Sprintf("What does %s say about “%s”?", text.Shorten(src.Document.DisplayTitle(), 60), h),
-		); len(out) == 3 {
-			break
-		}
+		add(src.N)
+	}
+	if len(out) > 0 || len(cited) < 2 {
+		return out
+	}
+	was = map[string]bool{"": true, text.Fold(strings.TrimSpace(question)): true, text.Fold(questions[cited[0]]): true}
+	for _, n := range slices.Backward(cited) {
+		add(n)
 	}
 	return out
 }
 
-// innermostHeading is the innermost heading of a section.
-func innermostHeading(section string) string {
-	if i := strings.LastIndex(section, " › "); i >= 0 {
-		section = section[i+len(" › "):]
-	}
-	return strings.TrimSpace(section)
+// question is what could be asked to find the source; "" if there is nothing.
+func (s Source) question() string {
+	return suggest.Passage{
+		Language: s.Document.Language, Title: s.Document.Title, Section: s.Passage.Section, Text: s.Passage.Text,
+	}.Question()
 }

@@ -44,7 +44,7 @@ func TestWhatOfflineSaysForItselfIsNoClaim(t *testing.T) {
 				}
 			}
 			for _, body := range []string{
-				`{"question":"Explain this text","context":"The gate must be locked at night. Dogs are kept on a lead."}`,
+				`{"question":"Explain this text","context":"The gate is locked at night. Dogs are kept on a lead."}`,
 				`{"question":"Who locks the gate?","context":"The gate must be locked at night by the miller."}`,
 			} {
 				r := s.send("POST", "/agent/query", body)

@@ -16,7 +16,7 @@ const mostCompared = 64
 
 // What a word counts that a unit does not have itself.
 const (
-	inHeading = 0.6 // its heading or its section has it
+	inHeading = 0.6 // its heading or its section has it; all of it if the heading has all words of the question
 	inTitle   = 0.3 // its document's name
 	beside    = 0.4 // the unit before or after it
 )
@@ -50,7 +50,7 @@ func rate(
 	ctx context.Context, p pile, q topic, words []word, similar Similarity,
 ) (units []scored, compared bool, err error) {
 	total := total(words)
-	ranks := p.ranks()
+	ranks, named := p.ranks(), p.named(words)
 	var out []scored
 	for i, u := range p.units {
 		if !u.quotable() {
@@ -60,6 +60,9 @@ func rate(
 		s.features.rank = 1 / float64(1+ranks[u.source])
 		for k, w := range words {
 			own, near := u.has(w), p.near(i, w)
+			if named[u.heading] {
+				near = max(near, w.in(p.units[u.heading].terms))
+			}
 			s.has[k] = max(own, near)
 			if total > 0 {
 				s.features.own += w.weight * own / total
@@ -155,6 +158,17 @@ func pairs(sequence []string, words []word) float64 {
 		return 0
 	}
 	return held / all
+}
+
+// named returns the headings that have all words of a question: it asks for what stands under them.
+func (p pile) named(words []word) map[int]bool {
+	named := map[int]bool{}
+	for i, u := range p.units {
+		named[i] = u.names && len(words) > 0 && !slices.ContainsFunc(words, func(w word) bool {
+			return !w.borrowed && w.in(u.terms) < 1
+		})
+	}
+	return named
 }
 
 // near returns how well what stands around a unit has a word.

@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"iter"
 	"net/http"
 	"sync"
 
@@ -70,7 +71,7 @@ type starterCache struct {
 	made    []views.Starter
 }
 
-// starterQuestions makes questions from the headings of the newest documents.
+// starterQuestions makes questions from what the newest documents say.
 func (h *Handlers) starterQuestions(ctx context.Context, scope chat.Scope) ([]views.Starter, error) {
 	version, err := h.Library.Version(ctx, scope)
 	if err != nil {
@@ -88,53 +89,38 @@ func (h *Handlers) starterQuestions(ctx context.Context, scope chat.Scope) ([]vi
 	if err != nil {
 		return nil, err
 	}
-	made := []views.Starter{}
-	for round := 0; round < maxStarters && len(made) < maxStarters; round++ {
-		for _, d := range docs {
-			if len(made) == maxStarters {
-				break
-			}
-			headings, err := h.chapterTitles(ctx, scope, d)
-			if err != nil {
-				return nil, err
-			}
-			if heading, ok := starterHeading(headings, round); ok {
-				made = append(made, views.Starter{
-					Question: views.StarterQuestion(d.DisplayTitle(), heading, len(made)), Document: d,
-				})
-			}
-		}
+	made, err := h.startersOf(ctx, scope, docs)
+	if err != nil {
+		return nil, err
 	}
 	cache.user, cache.version, cache.made = scope.User, version, made
 	return made, nil
 }
 
-// chapterTitles returns the titles of a document's chapters. A document that just went has none.
-func (h *Handlers) chapterTitles(ctx context.Context, scope chat.Scope, d corpus.Document) ([]string, error) {
-	reading, err := h.Library.Read(ctx, scope, corpus.ReadRequest{Document: d.ID, MaxRunes: 200})
-	if err != nil {
-		if chat.CodeOf(err) == chat.CodeNotFound {
-			return nil, nil
+// startersOf makes up to maxStarters questions, one of each document in turn.
+func (h *Handlers) startersOf(ctx context.Context, scope chat.Scope, docs []corpus.Document) ([]views.Starter, error) {
+	made := []views.Starter{}
+	nexts := make([]func() (string, error, bool), len(docs))
+	for i, d := range docs {
+		next, stop := iter.Pull2(h.Library.Suggestions(ctx, scope, d))
+		defer stop()
+		nexts[i] = next
+	}
+	for more := true; more; {
+		more = false
+		for i, d := range docs {
+			question, err, ok := nexts[i]()
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				continue
+			}
+			made, more = append(made, views.Starter{Question: question, Document: d}), true
+			if len(made) == maxStarters {
+				return made, nil
+			}
 		}
-		return nil, err
 	}
-	var titles []string
-	for _, item := range reading.Outline {
-		if n := len([]rune(item.Title)); item.Level <= 2 && item.Title != d.Title && n > 3 && n <= 80 {
-			titles = append(titles, item.Title)
-		}
-	}
-	return titles, nil
-}
-
-// starterHeading picks a document's heading for a round, from its middle first: openings are seldom what one asks
-// about. A document without headings is asked about as a whole, once.
-func starterHeading(headings []string, round int) (string, bool) {
-	if len(headings) == 0 {
-		return "", round == 0
-	}
-	if round >= len(headings) {
-		return "", false
-	}
-	return headings[(len(headings)/2+round)%len(headings)], true
+	return made, nil
 }

@@ -1,0 +1,165 @@
+// Package suggest makes questions that a passage answers, in the language of its document: about its heading, a cell of
+// its table, or words of its first sentence. Whether a search finds the passage for them is the library's to see. It is
+// a leaf beside text, and its functions are pure.
+package suggest
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"footnote/corpus/text"
+)
+
+const (
+	pathJoint = " › " // between the headings of a section
+	joint     = " | " // between the cells of a row
+)
+
+const (
+	longestHeading = 80 // runes of a heading that is asked about
+	longestCell    = 40 // of a cell or of a column's head
+	wholeSentence  = 6  // words, or twice as many signs, that a sentence has which is more than a line
+)
+
+// Passage is what a question is made from.
+type Passage struct {
+	Language string // ISO 639-1 of its document, empty if it is unknown
+	Title    string // of its document
+	Section  string // path of the headings above or in it, joined by " › "; empty: there is none
+	Text     string
+}
+
+// Question returns a question that the passage answers, or "" if there is nothing in it to ask about. The heading that
+// the document has its title from is asked about last: all of the document is about it.
+func (p Passage) Question() string {
+	named := innermost(p.Section)
+	forms := formsOf(p.Language)
+	if head, label := p.cell(); head != "" && !strings.Contains(named, joint) { // else its heads are elsewhere
+		return fill(forms.cell, head, label)
+	}
+	heading := plainHeading(named)
+	if !p.says(named) {
+		heading = ""
+	}
+	isTitle := text.Fold(heading) == text.Fold(plainHeading(p.Title))
+	words := ""
+	if heading == "" || isTitle {
+		words = p.subject()
+	}
+	switch {
+	case words != "":
+		return fill(forms.words, words)
+	case heading == "":
+		return ""
+	case endsAsking(heading):
+		return heading
+	}
+	return fill(forms.section, heading)
+}
+
+// endsAsking reports whether a heading is a question itself.
+func endsAsking(heading string) bool {
+	last, _ := utf8.DecodeLastRuneInString(heading)
+	return strings.ContainsRune("?？؟", last)
+}
+
+// innermost is the last heading of a path.
+func innermost(section string) string {
+	if at := strings.LastIndex(section, pathJoint); at >= 0 {
+		section = section[at+len(pathJoint):]
+	}
+	return strings.TrimSpace(section)
+}
+
+// says reports whether the passage has more than a heading.
+func (p Passage) says(heading string) bool {
+	return len(text.Terms(strings.Replace(p.Text, heading, "", 1), p.Language)) >= wholeSentence
+}
+
+// plainHeading is a heading without its number and the marks around it; "" if it can't be asked about.
+func plainHeading(heading string) string {
+	first := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	plain := strings.TrimLeftFunc(heading, func(r rune) bool { return !unicode.IsLetter(r) })
+	if at := strings.IndexFunc(heading, first); at >= 0 && !isNumbered(heading[at:]) {
+		plain = heading[at:]
+	}
+	plain = strings.TrimRightFunc(plain, func(r rune) bool { return !first(r) && !strings.ContainsRune("?？؟)）", r) })
+	plain = strings.Join(strings.Fields(plain), " ")
+	if !askable(plain, longestHeading) {
+		return ""
+	}
+	return plain
+}
+
+// isNumbered reports whether a heading begins with a number of its own, such as "3.1.5 " or "2. ".
+func isNumbered(heading string) bool {
+	number, _, spaced := strings.Cut(heading, " ")
+	return spaced && strings.Trim(number, "0123456789.)") == ""
+}
+
+// askable reports whether words can stand in quotation marks: some letters, no marks of that kind, not too long.
+func askable(s string, longest int) bool {
+	return utf8.RuneCountInString(s) <= longest && strings.ContainsFunc(s, unicode.IsLetter) &&
+		!strings.ContainsAny(s, "\"“”„«»「」\n|")
+}
+
+// cell picks a cell of the passage's table: its column's head, and the label of its row, which is another cell that no
+// other row has. Only a row without empty cells will do.
+func (p Passage) cell() (head, label string) {
+	lines := strings.Split(p.Text, "\n")
+	for i, line := range lines {
+		heads := cells(line)
+		if len(heads) < 2 {
+			continue
+		}
+		var rows [][]string
+		for _, line := range lines[i+1:] {
+			row := cells(line)
+			if len(row) != len(heads) {
+				break
+			}
+			rows = append(rows, row)
+		}
+		for k := range rows {
+			row := rows[(len(rows)/2+k)%len(rows)]
+			if slices.Contains(row, "") || slices.Contains(heads, "") {
+				continue // parts of a larger table, or of something else
+			}
+			for c, label := range row {
+				other := 0
+				if c == 0 {
+					other = 1
+				}
+				if askable(label, longestCell) && askable(heads[other], longestCell) && count(rows, c, label) == 1 {
+					return heads[other], label
+				}
+			}
+		}
+		return "", ""
+	}
+	return "", ""
+}
+
+// cells are the cells of a row, as a document's text has them.
+func cells(line string) []string {
+	if !strings.Contains(line, joint) {
+		return nil
+	}
+	row := strings.Split(line, joint)
+	for i, cell := range row {
+		row[i] = strings.TrimSpace(cell)
+	}
+	return row
+}
+
+// count is how many rows have a cell in a column.
+func count(rows [][]string, column int, cell string) (n int) {
+	for _, row := range rows {
+		if row[column] == cell {
+			n++
+		}
+	}
+	return n
+}
