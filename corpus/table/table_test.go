@@ -29,7 +29,7 @@ func read(t testing.TB, name, body string) []*table.Table {
 
 func readFile(t testing.TB, path string) []*table.Table {
 	t.Helper()
-	x, err := extract.New(nil).Extract(
+	x, err := extract.New(nil, nil).Extract(
 		t.Context(), corpus.File{Path: path, Filename: filepath.Base(path)}, func(int, int) {},
 	)
 	if err != nil {
