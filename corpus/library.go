@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -58,6 +59,7 @@ type Library struct {
 	cfg       Config
 	changes   changes
 	versions  versions
+	watched   atomic.Int64 // changes of what is known of watched folders
 	languages languages
 	images    *images
 	similar   *similarities

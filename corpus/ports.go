@@ -136,6 +136,13 @@ type Documents interface {
 	// Cancel moves a document that is not ready, failed or cancelled to StateCancelled, or back to StateReady if an
 	// older version's content serves.
 	Cancel(ctx context.Context, s chat.Scope, id string) error
+
+	// SetWatched stores what a program saw of a folder of a user, in the place of what is stored of that folder in
+	// that namespace. Of the user's folders those that were looked at before forget go, and all but the MaxWatched
+	// latest.
+	SetWatched(ctx context.Context, user string, w Watched, forget time.Time) error
+	// Watched returns the folders in scope that were looked at since then, in the order of their paths' bytes.
+	Watched(ctx context.Context, s chat.Scope, since time.Time) ([]Watched, error)
 }
 
 // Hit is a passage found by one way of searching.

@@ -86,6 +86,8 @@ var rights = map[string]right{
 	"POST /documents/:id/cancel":               {},
 	"POST /documents/:id/retry":                {},
 	"POST /documents/:id/restore":              {},
+	"GET /watched":                             {want: 200},
+	"PUT /watched":                             {body: `{"folder":"/papers"}`, want: 204},
 	"GET /openapi.json":                        {want: 200},
 	"GET /docs":                                {want: 200},
 	"GET /metrics":                             {want: 200},

@@ -77,6 +77,9 @@ func (s *Server) buildRoutes() *echo.Echo {
 	e.POST("/documents/:id/retry", s.api.RetryDocument)
 	e.POST("/documents/:id/restore", s.api.RestoreDocument)
 
+	e.GET("/watched", s.api.ListWatched)
+	e.PUT("/watched", s.api.SetWatched)
+
 	e.POST("/v1/chat/completions", s.v1.Chat)
 	e.GET("/v1/models", s.v1.Models)
 	e.GET("/v1/models/:model", s.v1.Model)

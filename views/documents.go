@@ -3,6 +3,7 @@ package views
 import (
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"footnote/corpus"
@@ -16,8 +17,9 @@ type DocumentsPage struct {
 	More      bool // there are documents behind those listed
 	Query     DocumentsQuery
 	Samples   bool
-	MaxFile   int64  // bytes that a file may have that is added
-	Deleted   string // id of a document that was just deleted and can come back
+	MaxFile   int64            // bytes that a file may have that is added
+	Watched   []corpus.Watched // folders that programs follow, if the page is to show them
+	Deleted   string           // id of a document that was just deleted and can come back
 	Now       time.Time
 }
 
@@ -72,6 +74,9 @@ func (q DocumentsQuery) narrowed() bool {
 func (q DocumentsQuery) action(d corpus.Document, what string) string {
 	return "/documents/" + url.PathEscape(d.ID) + "/" + what + q.Encode()
 }
+
+// folderName is the last part of a path of any system.
+func folderName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
 // rowID is the id of a document's row, which the stream of changes redraws.
 func rowID(d corpus.Document) string { return "doc-" + d.ID }

@@ -16,6 +16,7 @@ var ignoreFiles = []string{".gitignore", ".footnoteignore"}
 
 // rule is one line of an ignore file.
 type rule struct {
+	file    string // that it stands in
 	pattern string // of doublestar, against the path below the folder
 	folders bool   // fits folders only
 	keep    bool   // takes back an earlier rule
@@ -41,6 +42,7 @@ func readRules(folder fs.FS) (rules, error) {
 			if !ok {
 				continue
 			}
+			r.file = name
 			if !doublestar.ValidatePattern(r.pattern) {
 				return nil, fmt.Errorf("%s: %q is no pattern", name, lines.Text())
 			}
@@ -75,18 +77,19 @@ func parseRule(line string) (r rule, ok bool) {
 	return r, true
 }
 
-// ignores reports whether a path below the folder is left out. The caller does not enter a folder that is.
-func (rs rules) ignores(name string, folder bool) bool {
+// ignores reports whether a path below the folder is left out, and which file says so; none for what is hidden. The
+// caller does not enter a folder that is left out.
+func (rs rules) ignores(name string, folder bool) (out bool, by string) {
 	if strings.HasPrefix(path.Base(name), ".") {
-		return true
+		return true, ""
 	}
 	for i := len(rs) - 1; i >= 0; i-- {
 		if rs[i].folders && !folder {
 			continue
 		}
 		if fits, err := doublestar.Match(rs[i].pattern, name); err == nil && fits {
-			return !rs[i].keep
+			return !rs[i].keep, rs[i].file
 		}
 	}
-	return false
+	return false, ""
 }

@@ -66,8 +66,17 @@ type Listing struct {
 	Files   map[string]Stamp       // regular files that readable accepts
 	Folders map[string]fs.FileInfo // that were entered; "." is the folder itself
 	Left    []string               // files of kinds that can't be read
-	Unread  []error                // of folders and files that could not be looked at
-	hidden  []string               // folders and files of Unread
+	Skipped []Skipped              // what is not followed for another reason, but for hidden files
+	Unread  []Unread               // folders and files that could not be looked at
+}
+
+// Skipped is a file, a folder or a link that is not followed. The path of a folder ends with "/".
+type Skipped struct{ Path, Why string }
+
+// Unread is a folder or a file that could not be looked at.
+type Unread struct {
+	Path string
+	Err  error
 }
 
 // Scan lists the folder without hidden files and what its ignore files leave out. Symbolic links are not followed.
@@ -87,11 +96,10 @@ func (f *Folder) Scan(readable func(name string) bool) (*Listing, error) {
 	}
 	l := &Listing{Files: map[string]Stamp{}, Folders: map[string]fs.FileInfo{}}
 	err = fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && name != "." && ignored.ignores(name, entry.IsDir()) {
-			if entry.IsDir() {
-				return fs.SkipDir
+		if err == nil && name != "." {
+			if out, by := ignored.ignores(name, entry.IsDir()); out {
+				return l.skip(name, by, entry)
 			}
-			return nil
 		}
 		var info fs.FileInfo
 		if err == nil && (entry.IsDir() || entry.Type().IsRegular()) {
@@ -102,11 +110,12 @@ func (f *Folder) Scan(readable func(name string) bool) (*Listing, error) {
 			return err
 		case err != nil:
 			if !os.IsNotExist(err) { // else it went while it was looked at
-				l.Unread = append(l.Unread, err)
-				l.hidden = append(l.hidden, name)
+				l.Unread = append(l.Unread, Unread{name, err})
 			}
 		case entry.IsDir():
 			l.Folders[name] = info
+		case entry.Type()&fs.ModeSymlink != 0:
+			l.Skipped = append(l.Skipped, Skipped{name, "Links are not followed."})
 		case info == nil: // no regular file
 		case !readable(name):
 			l.Left = append(l.Left, name)
@@ -121,11 +130,23 @@ func (f *Folder) Scan(readable func(name string) bool) (*Listing, error) {
 	return l, nil
 }
 
+// skip notes what the file by leaves out; what is hidden is not worth a note.
+func (l *Listing) skip(name, by string, entry fs.DirEntry) error {
+	end, next := "", error(nil)
+	if entry.IsDir() {
+		end, next = "/", fs.SkipDir
+	}
+	if by != "" {
+		l.Skipped = append(l.Skipped, Skipped{name + end, "It is named in " + by + "."})
+	}
+	return next
+}
+
 // Unknown reports whether the listing can't tell if there is a file of that path.
 func (l *Listing) Unknown(name string) bool {
-	for _, hidden := range l.hidden {
+	for _, hidden := range l.Unread {
 		for up := name; up != "."; up = path.Dir(up) {
-			if up == hidden {
+			if up == hidden.Path {
 				return true
 			}
 		}

@@ -64,6 +64,19 @@ func TestScanLeavesOutWhatIsIgnoredAndOutside(t *testing.T) {
 	if want := []string{"picture.png"}; !slices.Equal(l.Left, want) {
 		t.Errorf("left = %q, want %q", l.Left, want)
 	}
+	skipped := map[string]string{}
+	for _, s := range l.Skipped {
+		skipped[s.Path] = s.Why
+	}
+	wantSkipped := map[string]string{
+		"build/": "It is named in .gitignore.", "x.tmp.md": "It is named in .gitignore.",
+		"y/node_modules/": "It is named in .gitignore.", "notes/p/draft1.md": "It is named in .gitignore.",
+		"logs/": "It is named in .footnoteignore.", "{a,b}.md": "It is named in .footnoteignore.",
+		"link.md": "Links are not followed.", "linked": "Links are not followed.",
+	}
+	if !maps.Equal(skipped, wantSkipped) {
+		t.Errorf("skipped = %q, want %q", skipped, wantSkipped)
+	}
 	if file, err := f.Open("link.md"); err == nil {
 		_ = file.Close()
 		t.Error("a link out of the folder was opened, want an error")

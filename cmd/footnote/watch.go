@@ -9,11 +9,11 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/server/api"
 	"footnote/watch"
 )
 
@@ -93,20 +93,24 @@ type folderWatch struct {
 
 	last     map[string]watch.Stamp // files as they were last seen
 	compared time.Time              // when the library was like them; zero: it is not
-	refused  map[string]watch.Stamp // files that the library does not take as they are
-	told     map[string]bool        // what was logged once
+	refused  map[string]refusedFile
+	unread   map[string]error // files that could not be read, the last time
+	told     map[string]bool  // what was logged once
+
+	described   api.WatchedFolder // what the server was told last
+	describedAt time.Time
 }
 
 func newFolderWatch(folder *watch.Folder, server *remote, namespace string, maxMiB int, log *slog.Logger) *folderWatch {
 	return &folderWatch{
 		folder: folder, server: server, namespace: namespace, maxBytes: int64(maxMiB) << 20,
-		log: log.With("folder", folder.Dir), refused: map[string]watch.Stamp{}, told: map[string]bool{},
+		log: log.With("folder", folder.Dir), refused: map[string]refusedFile{}, told: map[string]bool{},
 	}
 }
 
 // followUntil follows the folder until ctx ends. Failures are logged and tried again.
 func (f *folderWatch) followUntil(ctx context.Context) {
-	f.compared = time.Time{} // another one may have followed it meanwhile
+	f.compared, f.describedAt = time.Time{}, time.Time{} // another one may have followed it meanwhile
 	notices, err := watch.OpenNotices()
 	if err != nil {
 		f.tellOnce(noNotices, "error", err)
@@ -153,10 +157,16 @@ func (f *folderWatch) followOnce(ctx context.Context, notices *watch.Notices) (p
 	f.last = listing.Files
 	same := maps.EqualFunc(before, listing.Files, watch.Stamp.Equal)
 	if same && time.Since(f.compared) < compareEvery {
+		if err := f.tellServer(ctx, listing); err != nil && ctx.Err() == nil {
+			f.tellOnce("the server can't be told what is left out", "error", err)
+		}
 		return pause
 	}
 	f.compared = time.Time{}
 	done, err := f.compare(ctx, listing, before)
+	if err == nil {
+		err = f.tellServer(ctx, listing)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return pause
@@ -185,6 +195,8 @@ func (f *folderWatch) compare(
 		return true, nil
 	}
 	f.folder.Forget(listing)
+	f.forgetRefused(listing)
+	f.unread = map[string]error{}
 	files, done := map[string]string{}, true
 	for _, name := range slices.Sorted(maps.Keys(listing.Files)) {
 		stamp := listing.Files[name]
@@ -193,7 +205,7 @@ func (f *folderWatch) compare(
 			done = false
 			continue
 		}
-		if known, ok := f.refused[name]; ok && known.Equal(stamp) {
+		if known, ok := f.refused[name]; ok && known.stamp.Equal(stamp) {
 			continue
 		}
 		delete(f.refused, name)
@@ -204,6 +216,7 @@ func (f *folderWatch) compare(
 		sha, err := f.folder.Hash(name, stamp)
 		if err != nil {
 			if !errors.Is(err, fs.ErrNotExist) { // it went meanwhile
+				f.unread[name] = err
 				f.tellOnce("a file can't be read: its document stays", "file", name, "error", err)
 			}
 			continue
@@ -263,7 +276,7 @@ func (f *folderWatch) path(name string) string {
 
 // refuse notes that a file is not tried again until it changes.
 func (f *folderWatch) refuse(name string, stamp watch.Stamp, reason string) {
-	f.refused[name] = stamp
+	f.refused[name] = refusedFile{stamp, reason}
 	f.log.Warn("file not added until it changes", "file", name, "reason", reason)
 }
 
@@ -298,22 +311,5 @@ func (f *folderWatch) tellOnce(message string, args ...any) {
 	if text := message + fmt.Sprint(args...); !f.told[text] {
 		f.told[text] = true
 		f.log.Warn(message, args...)
-	}
-}
-
-// tellLeft logs the files of kinds that can't be read, each once.
-func (f *folderWatch) tellLeft(listing *watch.Listing) {
-	left := leftOut{kinds: map[string]int{}}
-	for _, name := range listing.Left {
-		if !f.told["left "+name] {
-			f.told["left "+name] = true
-			left.addFile(name)
-		}
-	}
-	if left.files > 0 {
-		f.log.Info(strings.TrimSuffix(left.String(), "\n"))
-	}
-	for _, err := range listing.Unread {
-		f.tellOnce("can't be looked at: documents from there stay", "error", err)
 	}
 }

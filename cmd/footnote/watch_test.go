@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"html"
+	"maps"
 	"math/rand/v2"
 	"net/url"
 	"os"
@@ -249,6 +251,33 @@ func TestAServerWithKeysNeedsOneToFollowAFolder(t *testing.T) {
 	eventually(t, "the file is there\n"+made.stdout, func() bool { _, ok := s.at(path); return ok })
 }
 
+// leftOut returns what is left out of a folder, by the API and by the page, which say the same.
+func (s *server) leftOut(dir string) map[string]string {
+	s.t.Helper()
+	got := loose[struct {
+		Folders []struct {
+			Folder  string `json:"folder"`
+			LeftOut []struct {
+				Path   string `json:"path"`
+				Reason string `json:"reason"`
+			} `json:"left_out"`
+		} `json:"folders"`
+	}](s.t, s.send("GET", "/watched", nil).body)
+	page := html.UnescapeString(s.send("GET", "/documents", nil, header{"Accept", "text/html"}).body)
+	left := map[string]string{}
+	for _, folder := range got.Folders {
+		for _, f := range folder.LeftOut {
+			if folder.Folder == dir {
+				left[f.Path] = f.Reason
+			}
+			if !strings.Contains(page, f.Reason) || !strings.Contains(page, f.Path) {
+				s.t.Errorf("the documents page does not say %q of %s", f.Reason, f.Path)
+			}
+		}
+	}
+	return left
+}
+
 // What can't be added is told once; what is known of a folder stays while the folder is empty.
 func TestAWatchTellsOnceWhatItCantAdd(t *testing.T) {
 	t.Parallel()
@@ -273,8 +302,25 @@ func TestAWatchTellsOnceWhatItCantAdd(t *testing.T) {
 			t.Errorf("%q is told %d times, want once:\n%s", once, n, log)
 		}
 	}
+	want := map[string]string{
+		"empty.md":    "The file “empty.md” is empty. Choose one that has content.",
+		"large.md":    "It is larger than 1 MiB (FOOTNOTE_MAX_UPLOAD_MIB).",
+		"picture.png": "Files that end with .png can't be read.",
+	}
+	eventually(t, "the page says what is left out\n"+w.log.String(), func() bool {
+		return maps.Equal(s.leftOut(dir), want)
+	})
 	put(t, filepath.Join(dir, "large.md"), "# C\n\nIt is shorter now.\n")
 	await("large.md")
+	put(t, filepath.Join(dir, ".footnoteignore"), "drafts\n")
+	if err := os.Mkdir(filepath.Join(dir, "drafts"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	delete(want, "large.md")
+	want["drafts/"] = "It is named in .footnoteignore."
+	eventually(t, "the page follows what is left out\n"+w.log.String(), func() bool {
+		return maps.Equal(s.leftOut(dir), want)
+	})
 
 	away := dir + "-away"
 	if err := os.Rename(dir, away); err != nil {
@@ -289,5 +335,19 @@ func TestAWatchTellsOnceWhatItCantAdd(t *testing.T) {
 	})
 	if got := len(s.shelved()); got != 5 {
 		t.Errorf("%d documents are left, want all 5", got)
+	}
+}
+
+// What a folder's program told stays when the server starts anew, for the page of whoever has the documents.
+func TestWhatIsLeftOutOutlastsTheServer(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, file{"a.md", "# A\n\nThe miller lives in the first house.\n"}, file{"film.mov", "\x00\x00"})
+	s := serve(t, newDir(t), "FOOTNOTE_WATCH="+dir)
+	want := map[string]string{"film.mov": "Files that end with .mov can't be read."}
+	eventually(t, "the film is left out", func() bool { return maps.Equal(s.leftOut(dir), want) })
+	s.kill()
+	s = serve(t, s.dir)
+	if left := s.leftOut(dir); !maps.Equal(left, want) {
+		t.Errorf("after a restart left out = %q, want %q", left, want)
 	}
 }

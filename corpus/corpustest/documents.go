@@ -23,6 +23,7 @@ func TestDocuments(t *testing.T, open func(*testing.T) corpus.Documents) {
 	t.Run("hidden", func(t *testing.T) { t.Parallel(); testHidden(t, open) })
 	t.Run("delete", func(t *testing.T) { t.Parallel(); testDelete(t, open) })
 	t.Run("removals", func(t *testing.T) { t.Parallel(); testRemovals(t, open) })
+	t.Run("watched", func(t *testing.T) { t.Parallel(); testWatched(t, open) })
 	t.Run("version", func(t *testing.T) { t.Parallel(); testVersion(t, open) })
 }
 

@@ -158,6 +158,21 @@ func documentOperations() []Operation {
 			Method: "POST", Path: "/documents/:id/restore", group: "Documents",
 			summary: "Bring back a document that was just deleted", params: one, fails: busy, outcomes: changed,
 		},
+		{
+			Method: "GET", Path: "/watched", group: "Documents", summary: "List the folders that programs follow",
+			about: "Each with the files that it leaves out, and why: what footnote watch, or the setting watch, told " +
+				"of it. A folder that was not looked at for a week is gone.",
+			outcomes: []outcome{{status: http.StatusOK, about: "The folders, by path.", body: api.WatchedList{}}},
+		},
+		{
+			Method: "PUT", Path: "/watched", group: "Documents", summary: "Tell of a folder that is followed",
+			about: "In the place of what was told of that folder in that namespace. The documents page shows it.",
+			body:  api.WatchedFolder{}, fails: bodyFails,
+			example: map[string]any{"folder": "/home/ada/papers", "files": 120, "left_out": []any{
+				map[string]any{"path": "films/roof.mov", "reason": "Files that end with .mov can't be read."},
+			}, "more": 0},
+			outcomes: []outcome{{status: http.StatusNoContent, about: "Done."}},
+		},
 	}
 }
 

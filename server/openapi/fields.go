@@ -6,6 +6,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"footnote/chat"
+	"footnote/corpus"
 	"footnote/server/api"
 )
 
@@ -110,6 +111,28 @@ func DescribedFields() map[string]field {
 				"because their stored rows are damaged.",
 		},
 		"SessionTitle.title": {about: "The new title.", need: true, pattern: notBlank, Min: to(1), Max: to(200)},
+		"WatchedFolder.namespace": {
+			about: `That of the folder's documents; "default" if empty.`, pattern: namespaceForm, Max: to(128),
+		},
+		"WatchedFolder.folder": {
+			about: "Its path on the machine of the program.", need: true, pattern: notBlank, Min: to(1),
+			Max: to(corpus.MaxFolder),
+		},
+		"WatchedFolder.files":    {about: "How many files are followed.", Min: to(0), Max: to(1 << 40)},
+		"WatchedFolder.left_out": {about: "The files and folders that are not followed.", Max: to(corpus.MaxLeftOut)},
+		"WatchedFolder.more":     {about: "How many further ones there are.", Min: to(0), Max: to(1 << 40)},
+		"FileLeftOut.path": {
+			about: "Where it is below the folder.", need: true, pattern: notBlank,
+			Min: to(1), Max: to(corpus.MaxFolder),
+		},
+		"FileLeftOut.reason": {
+			about: "Why it is not followed.", need: true, pattern: notBlank, Min: to(1), Max: to(corpus.MaxReason),
+		},
+
+		"Watched.namespace": {about: "That of the folder's documents."},
+		"LeftOut.path":      {about: "Where it is below the folder."},
+		"LeftOut.reason":    {about: "Why it is not followed."},
+
 		"Judgement.rating": {
 			about: "What the reader thinks of the answer.", need: true, values: []string{"up", "down"},
 		},

@@ -96,11 +96,16 @@ var words = map[string]string{
 	"block_id": "The block of the document that the quote begins in.",
 	"boxes": "Where the quote stands on pages: [page, x0, y0, x1, y1], page from 1, the others " +
 		"0 to 1 from the top left.",
-	"budget":  "What the run may use.",
-	"bytes":   "The file's size.",
-	"cached":  "The output is of an earlier, equal call.",
-	"call_id": "The step's id in its run.",
-	"params":  "What goes with the method.",
+	"budget":    "What the run may use.",
+	"bytes":     "The file's size.",
+	"cached":    "The output is of an earlier, equal call.",
+	"call_id":   "The step's id in its run.",
+	"files":     "How many files are followed.",
+	"folder":    "The folder's path on the machine of the program that follows it.",
+	"folders":   "The folders.",
+	"left_out":  "The files and folders that are not followed, the first ones.",
+	"looked_at": "When the program last told of it.",
+	"params":    "What goes with the method.",
 	"source_url": "Where the document is on the web: the page that was read, or meta.source_url; " +
 		"http or https. Left out when there is none.",
 	"check": "How well the quote was found in the document's text: word for word, nearly so, or " +

@@ -35,6 +35,11 @@ func (h *Handlers) Documents(c echo.Context) error {
 		Documents: docs, Counts: counts, More: next != "" && query.Limit < maxListed, Query: query,
 		Samples: h.HasSamples, MaxFile: h.MaxFile, Now: time.Now(),
 	}
+	if query.Text == "" && query.Kind == "" {
+		if list.Watched, err = h.Library.Watched(ctx, scope.In(query.Namespace)); err != nil {
+			return err
+		}
+	}
 	if httpio.ByHTMX(c) {
 		return httpio.Show(c, http.StatusOK, views.DocumentsList(list))
 	}

@@ -22,7 +22,8 @@ var made = map[string]string{"migrations": "of this schema", "copied": "says how
 	"runs.charged":           "about runs under way",
 	"segments.started_at":    "of segments that are being written",
 	"contents.packed_blocks": "blocks are copied as they are",
-	"texts":                  "copied texts are in contents, and those of their passages in passages"}
+	"texts":                  "copied texts are in contents, and those of their passages in passages",
+	"watched":                "told anew when a program looks at the folder again"}
 
 // Target is a database that everything is copied into. How far that is stands in its table copied: a row for each
 // table, and one without a name for the whole (key: the source, rows: 1 when it is over).

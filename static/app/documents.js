@@ -28,7 +28,16 @@ function morph(old, fresh) {
   if (old.nodeName === 'TBODY') { rows(old, fresh); return }
   const before = [...old.childNodes]
   const after = [...fresh.childNodes]
-  if (before.length !== after.length) { old.replaceChildren(...after); return }
+  if (before.length !== after.length) {
+    const named = new Map(before.filter(node => node.id).map(node => [node.id, node]))
+    old.replaceChildren(...after.map(node => {
+      const mine = named.get(node.id)
+      if (!mine) return node
+      morph(mine, node)
+      return mine.isConnected ? mine : node
+    }))
+    return
+  }
   before.forEach((node, i) => morph(node, after[i]))
 }
 

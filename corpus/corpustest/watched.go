@@ -1,0 +1,93 @@
+package corpustest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+func testWatched(t *testing.T, open func(*testing.T) corpus.Documents) {
+	at := time.Date(2026, 3, 4, 5, 6, 7, 8000, time.UTC)
+	seen := func(folder string, at time.Time, left ...corpus.LeftOut) corpus.Watched {
+		return corpus.Watched{
+			Namespace: chat.DefaultNamespace, Folder: folder, Files: 3, LeftOut: left, More: 2, LookedAt: at,
+		}
+	}
+	put := func(t *testing.T, ds corpus.Documents, user string, w corpus.Watched, forget time.Time) {
+		t.Helper()
+		if err := ds.SetWatched(t.Context(), user, w, forget); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := func(t *testing.T, ds corpus.Documents, s chat.Scope, since time.Time) []corpus.Watched {
+		t.Helper()
+		got, err := ds.Watched(t.Context(), s, since)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	t.Run("a folder comes back as it was last seen, to its user alone", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		put(t, ds, alice.User, seen("/papers", at, corpus.LeftOut{Path: "old.mov", Reason: "was there"}), at)
+		now := seen("/papers", at.Add(time.Minute), corpus.LeftOut{Path: "film “a”.mov", Reason: "a film\nof mine"})
+		put(t, ds, alice.User, now, at)
+		if diff := cmp.Diff([]corpus.Watched{now}, list(t, ds, alice, at)); diff != "" {
+			t.Errorf("Watched (-want +got):\n%s", diff)
+		}
+		if got := list(t, ds, bob, at); len(got) > 0 {
+			t.Errorf("another user's folders: %+v, want none", got)
+		}
+	})
+	t.Run("folders are listed in order, those of the scope's namespaces that were looked at since", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		house, hidden := seen("/b", at), seen("/c", at)
+		house.Namespace, hidden.Namespace = "house", ".hidden"
+		old := seen("/z", at.Add(-time.Hour))
+		for _, w := range []corpus.Watched{seen("/b", at), house, hidden, seen("/a", at), old} {
+			put(t, ds, alice.User, w, at.Add(-2*time.Hour))
+		}
+		names := func(s chat.Scope, since time.Time) (names []string) {
+			for _, w := range list(t, ds, s, since) {
+				names = append(names, w.Folder+" "+w.Namespace)
+			}
+			return names
+		}
+		want := []string{"/a default", "/b default", "/b house"}
+		if diff := cmp.Diff(want, names(alice, at)); diff != "" {
+			t.Errorf("all (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"/b house"}, names(alice.In("house"), at)); diff != "" {
+			t.Errorf("of one namespace (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(append(want, "/z default"), names(alice, at.Add(-time.Hour))); diff != "" {
+			t.Errorf("since an hour before (-want +got):\n%s", diff)
+		}
+		put(t, ds, alice.User, seen("/d", at), at)
+		if diff := cmp.Diff(append(want, "/d default"), names(alice, at.Add(-time.Hour))); diff != "" {
+			t.Errorf("after the old one was forgotten (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("of many folders the latest stay", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		put(t, ds, bob.User, seen("/bob", at.Add(-time.Hour)), at.Add(-2*time.Hour))
+		for i := range corpus.MaxWatched + 2 {
+			put(t, ds, alice.User, seen(fmt.Sprintf("/%03d", i), at.Add(time.Duration(i)*time.Second)), at)
+		}
+		got := list(t, ds, alice, at)
+		if len(got) != corpus.MaxWatched || got[0].Folder != "/002" {
+			t.Errorf("%d folders from %+v, want %d from /002", len(got), got[:min(1, len(got))], corpus.MaxWatched)
+		}
+		if got := list(t, ds, bob, at.Add(-time.Hour)); len(got) != 1 {
+			t.Errorf("another user's folders: %+v, want one", got)
+		}
+	})
+}

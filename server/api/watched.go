@@ -1,0 +1,59 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/corpus"
+	"footnote/server/httpio"
+)
+
+// WatchedFolder is the body of PUT /watched: a folder that a program follows, and what it leaves out.
+type WatchedFolder struct {
+	Namespace string        `json:"namespace"`
+	Folder    string        `json:"folder"`
+	Files     int           `json:"files"`
+	LeftOut   []FileLeftOut `json:"left_out"`
+	More      int           `json:"more"`
+}
+
+// FileLeftOut is a file or folder in a folder that is followed, but not itself.
+type FileLeftOut struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// WatchedList is the answer of GET /watched.
+type WatchedList struct {
+	Folders []corpus.Watched `json:"folders"`
+}
+
+// ListWatched answers GET /watched: the folders that programs follow for the user, and what they leave out.
+func (a *Handlers) ListWatched(c echo.Context) error {
+	folders, err := a.Library.Watched(c.Request().Context(), httpio.Scope(c))
+	if err != nil {
+		return err
+	}
+	if folders == nil {
+		folders = []corpus.Watched{}
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(http.StatusOK, WatchedList{folders})
+}
+
+// SetWatched answers PUT /watched: a program says what it saw of a folder.
+func (a *Handlers) SetWatched(c echo.Context) error {
+	var w WatchedFolder
+	if err := a.Bodies.ReadJSON(c, &w); err != nil {
+		return err
+	}
+	seen := corpus.Watched{Namespace: w.Namespace, Folder: w.Folder, Files: w.Files, More: w.More}
+	for _, f := range w.LeftOut {
+		seen.LeftOut = append(seen.LeftOut, corpus.LeftOut(f))
+	}
+	if err := a.Library.SetWatched(c.Request().Context(), httpio.Scope(c).User, seen); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
