@@ -13,6 +13,7 @@ import (
 type WordBox struct {
 	Start, End int // rune offsets in the document's text
 	Box        chat.Box
+	Turn       int // quarter turns clockwise of the word on its page as it is drawn
 }
 
 // Words are word boxes, packed: a long document has millions of them, and this is about ten bytes for each. nil is
@@ -23,7 +24,7 @@ type Words []byte
 const boxUnits = 65535
 
 // PackWords packs word boxes as varints, each value relative to the word before. Coordinates are kept to within
-// 1/65535.
+// 1/65535. The length of a turned word is negative and has the turn in its last two bits.
 func PackWords(words []WordBox) Words {
 	if len(words) == 0 {
 		return nil
@@ -33,7 +34,11 @@ func PackWords(words []WordBox) Words {
 	var at [4]int64
 	for _, w := range words {
 		b = binary.AppendVarint(b, int64(w.Start-last.Start))
-		b = binary.AppendVarint(b, int64(w.End-w.Start))
+		length := int64(w.End - w.Start)
+		if turn := w.Turn & 3; turn != 0 {
+			length = -(length<<2 | int64(turn))
+		}
+		b = binary.AppendVarint(b, length)
 		b = binary.AppendVarint(b, int64(w.Box[0]-last.Box[0]))
 		for i, coordinate := range w.Box[1:] {
 			v := int64(math.Round(min(max(coordinate, 0), 1) * boxUnits))
@@ -68,7 +73,11 @@ func (b Words) Unpack() ([]WordBox, error) {
 			at[i] += v[3+i]
 			box[1+i] = float64(at[i]) / boxUnits
 		}
-		words = append(words, WordBox{Start: int(start), End: int(start + v[1]), Box: box})
+		length, turn := v[1], int64(0)
+		if length < 0 {
+			length, turn = -length>>2, -length&3
+		}
+		words = append(words, WordBox{Start: int(start), End: int(start + length), Box: box, Turn: int(turn)})
 	}
 	return words, nil
 }

@@ -18,7 +18,7 @@ func TestWordBoxesSurviveTheirPacking(t *testing.T) {
 			box[j] = float64(random.IntN(boxUnits+1)) / boxUnits
 		}
 		start := random.IntN(1 << 20) // not even in order
-		words = append(words, WordBox{Start: start, End: start + random.IntN(20), Box: box})
+		words = append(words, WordBox{Start: start, End: start + random.IntN(20), Box: box, Turn: i % 4})
 	}
 	packed := PackWords(words)
 	if got, err := packed.Unpack(); err != nil || !slices.Equal(got, words) {

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"fmt"
 	"html"
 	"net/url"
 	"strconv"
@@ -98,7 +99,7 @@ func (s Sheet) drawMarks() templ.Component {
 // drawRects draws boxes a little larger than the words.
 func drawRects(b *strings.Builder, class string, boxes []chat.Box, id string) {
 	for i, box := range boxes {
-		pad := (box[4] - box[2]) * 0.12
+		pad := min(box[4]-box[2], box[3]-box[1]) * 0.12 // of turned words the width is that of a line
 		b.WriteString(`<rect class="` + class + `"`)
 		if i == 0 && id != "" {
 			b.WriteString(` id="` + id + `"`)
@@ -121,12 +122,24 @@ func writeAttribute(b *strings.Builder, name string, value float64) {
 func (v *Viewer) drawLines(s Sheet) templ.Component {
 	var b strings.Builder
 	for _, l := range s.Lines {
-		height := (l.Box[4] - l.Box[2]) * s.Height
+		left, top, right, bottom := l.Box[1]*s.Width, l.Box[2]*s.Height, l.Box[3]*s.Width, l.Box[4]*s.Height
+		length, height := right-left, bottom-top
+		if l.Turn%2 != 0 {
+			length, height = height, length
+		}
+		// where the baseline begins
+		begin := [4][2]float64{
+			{left, bottom - height*0.2}, {left + height*0.2, top}, {right, top + height*0.2},
+			{right - height*0.2, bottom},
+		}[l.Turn&3]
 		b.WriteString(`<text`)
-		writeAttribute(&b, "x", l.Box[1]*s.Width)
-		writeAttribute(&b, "y", l.Box[4]*s.Height-height*0.2)
+		writeAttribute(&b, "x", begin[0])
+		writeAttribute(&b, "y", begin[1])
+		if l.Turn != 0 {
+			fmt.Fprintf(&b, ` transform="rotate(%d %.4f %.4f)"`, 90*l.Turn, begin[0], begin[1])
+		}
 		writeAttribute(&b, "font-size", height*0.92)
-		writeAttribute(&b, "textLength", (l.Box[3]-l.Box[1])*s.Width)
+		writeAttribute(&b, "textLength", length)
 		b.WriteString(` lengthAdjust="spacingAndGlyphs">`)
 		from := l.Start
 		for _, at := range []int{v.Quote.Start, v.Quote.End, l.Until} {

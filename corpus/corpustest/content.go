@@ -124,7 +124,7 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 		for i := range n {
 			x := float64(i%97) / 100
 			want = append(want, corpus.WordBox{
-				Start: 5 * i, End: 5*i + 4, Box: chat.Box{float64(1 + i/500), x, 0.123, x + 0.01, 0.140},
+				Start: 5 * i, End: 5*i + 4, Box: chat.Box{float64(1 + i/500), x, 0.123, x + 0.01, 0.140}, Turn: i % 4,
 			})
 		}
 		c.Extracted.Blocks[0].Words = corpus.PackWords(want)

@@ -175,7 +175,9 @@ func (b *builder) writeWord(text string, r rect) {
 		b.w.Text(text)
 		return
 	}
-	b.w.Word(text, corpus.WordBox{Start: 0, End: utf8.RuneCountInString(text), Box: b.shareBox(r)})
+	b.w.Word(text, corpus.WordBox{
+		Start: 0, End: utf8.RuneCountInString(text), Box: b.shareBox(r), Turn: b.sheets[b.at].shown,
+	})
 }
 
 func (b *builder) writeTable(t *table) {

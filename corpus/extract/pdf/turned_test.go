@@ -272,6 +272,13 @@ func TestBoxesOfTurnedWords(t *testing.T) {
 			if len(words) != 35 {
 				t.Fatalf("turned by %d: %d words, want 35: %q", turn, len(words), words)
 			}
+			turns := map[string]int{"Upright": 0, "above": 1, "heads.": 2, "below": 3}
+			for _, w := range wordBoxesOf(t, x) {
+				if of, ok := turns[w.text]; ok && w.Turn != (of+turn/90)%4 {
+					t.Errorf("%q is turned by %d quarters on a page turned by %d, want %d", w.text, w.Turn, turn,
+						(of+turn/90)%4)
+				}
+			}
 			inside, outside := dark(drawPage(t, reader, pdftest.Write(t, data), 1, 1200), boxes)
 			for i, share := range inside {
 				if share < 0.05 {
@@ -310,6 +317,19 @@ func TestAPageThatIsThereTwice(t *testing.T) {
 // wordsOf returns the words of a document and their boxes.
 func wordsOf(t *testing.T, x corpus.Extracted) (words []string, boxes []chat.Box) {
 	t.Helper()
+	for _, w := range wordBoxesOf(t, x) {
+		words, boxes = append(words, w.text), append(boxes, w.Box)
+	}
+	return words, boxes
+}
+
+type wordBox struct {
+	corpus.WordBox
+	text string
+}
+
+func wordBoxesOf(t *testing.T, x corpus.Extracted) (words []wordBox) {
+	t.Helper()
 	runes := []rune(x.Text)
 	for _, b := range x.Blocks {
 		all, err := b.Words.Unpack()
@@ -317,8 +337,8 @@ func wordsOf(t *testing.T, x corpus.Extracted) (words []string, boxes []chat.Box
 			t.Fatal(err)
 		}
 		for _, w := range all {
-			words, boxes = append(words, string(runes[w.Start:w.End])), append(boxes, w.Box)
+			words = append(words, wordBox{w, string(runes[w.Start:w.End])})
 		}
 	}
-	return words, boxes
+	return words
 }
