@@ -307,10 +307,6 @@ func begunWith(magic string) func(head []byte, _ string) bool {
 	return func(head []byte, _ string) bool { return bytes.HasPrefix(head, []byte(magic)) }
 }
 
-func isPDF(head []byte, _ string) bool {
-	return bytes.Contains(head[:min(len(head), 1024)], []byte("%PDF-"))
-}
-
 func isRTF(head []byte, _ string) bool { return bytes.HasPrefix(head, []byte(`{\rtf`)) }
 
 func begins(with string) func(start string) bool {

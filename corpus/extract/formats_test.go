@@ -31,6 +31,45 @@ func TestEveryFormatIsWholeAndLikeNoOther(t *testing.T) {
 	}
 }
 
+// A PDF may have something ahead of its header, and a text may speak of headers or show a whole file.
+func TestAHeaderOfAPDFIsOneInAPDFOnly(t *testing.T) {
+	const (
+		object = "1 0 obj\n<< /Type /Catalog >>\nendobj\n"
+		pdf    = "%PDF-1.4\n%\xe2\xe3\xcf\xd3\n" + object
+		prose  = "A PDF begins with its header, which is %PDF-1.7 today. Then come objects, such as 1 0 obj.\n"
+		sample = "# Writing a PDF\n\nThis is the smallest one:\n\n```\n%PDF-1.4\n% “a comment”\n" + object + "```\n"
+	)
+	for _, tt := range []struct{ what, name, head, want string }{
+		{"prose", "notes.txt", prose, "text/plain"},
+		{"prose in Markdown", "notes.md", "# Headers\n\n" + prose, "text/markdown"},
+		{"prose without an ending", "notes", prose, "text/plain"},
+		{"prose in another encoding", "notes.txt", "Pr\xfcfung: " + prose, "text/plain"},
+		{"a whole one that is shown", "howto.md", sample, "text/markdown"},
+		{"cut within a letter", "howto.md", sample + "\xe2\x80", "text/markdown"},
+		{"a web page", "howto.html", "<!doctype html><p>" + prose, "text/html"},
+		{"source code", "sniff.go", "package sniff\n\nvar magic = []string{\"%PDF-\", \"PK\"}\n", "text/x-source"},
+		{"a mail", "mail.eml", "From: a@example.org\nTo: b@example.org\nSubject: headers\n\n" + prose,
+			"message/rfc822"},
+		{"a line of a table", "kinds.csv", "kind,bytes\npdf,%PDF-1.7\n", "text/csv"},
+		{"an archive of PDFs", "bills.zip", "PK\x03\x04" + strings.Repeat("\x00", 26) + "a.pdf" + pdf,
+			"application/zip"},
+		{"its beginning", "scan", pdf, "application/pdf"},
+		{"a mark of UTF-8 ahead", "scan", "\ufeff" + pdf, "application/pdf"},
+		{"empty lines ahead", "scan.txt", "\r\n\r\n%PDF-1.4\n" + object, "application/pdf"},
+		{"what a server said ahead", "scan", "HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\n\r\n" + pdf,
+			"application/pdf"},
+		{"a printer's lines ahead", "scan.bin", "\x1b%-12345X@PJL ENTER LANGUAGE=PDF\r\n" + pdf, "application/pdf"},
+		{"a file system's header ahead", "scan.bin", "\x00\x05paper" + strings.Repeat("\x00", 121) + pdf,
+			"application/pdf"},
+		{"text ahead, and its name", "scan.PDF", "Kept by the porter.\n%PDF-1.4\n" + object, "application/pdf"},
+		{"a header too far away", "scan.pdf", strings.Repeat("junk\n", 300) + pdf, ""},
+	} {
+		if got, err := Formats.Sniff([]byte(tt.head), tt.name); got != tt.want || (tt.want == "") != (err != nil) {
+			t.Errorf("%s: Sniff(%q, %q) = %q, %v; want %q", tt.what, tt.head, tt.name, got, err, tt.want)
+		}
+	}
+}
+
 func TestSniffNamesTheMIMEType(t *testing.T) {
 	for _, tt := range []struct{ name, head, want, says string }{
 		{"a.txt", "%PDF-1.7", "application/pdf", ""},
