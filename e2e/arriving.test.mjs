@@ -8,7 +8,7 @@ import { audit, shot } from './browser.mjs'
 import { drawing, warranty } from './fixtures.mjs'
 import { add, until } from './footnote.mjs'
 import { house } from './house.mjs'
-import { ask, drop, over } from './page.mjs'
+import { ask, choose, drop, over } from './page.mjs'
 
 const zip = Buffer.from('UEsFBgAAAAAAAAAAAAAAAAAAAAAAAA==', 'base64')
 const lease = '# Lease\n\n## Break clause\n\nThe tenant may end the lease after three years.\n'
@@ -133,9 +133,7 @@ describe('a folder', () => {
     writeFileSync(join(dir, 'House', 'warranty.md'), warranty)
     try {
       await page.goto('/')
-      const chooser = page.waitForEvent('filechooser')
-      await page.getByRole('button', { name: 'Add a folder' }).click()
-      await (await chooser).setFiles(join(dir, 'House'))
+      await choose(page, () => page.getByRole('button', { name: 'Add a folder' }).click(), join(dir, 'House'))
       await page.locator('#q').waitFor()
       await count(page, 2)
       const { documents } = await at.server.json('/documents')
@@ -228,9 +226,7 @@ describe('what can not be read', () => {
     try {
       await page.goto('/documents')
       const requests = sent(page)
-      const chooser = page.waitForEvent('filechooser')
-      await page.locator('.topbar').getByRole('button', { name: 'Add a folder' }).click()
-      await (await chooser).setFiles(join(dir, 'House'))
+      await choose(page, () => page.locator('.topbar').getByRole('button', { name: 'Add a folder' }).click(), join(dir, 'House'))
       await until(async () => await page.locator('.upload-head').textContent() === '1 of 1 ready', '1 of 1 ready')
       assert.equal(await page.locator('.upload-left').textContent(), '61 files left out: 40 .mov, 20 .psd, 1 without an ending')
       assert.equal(requests.length, 1)
@@ -251,9 +247,7 @@ describe('the control that chooses files', () => {
     assert.match(await page.locator('.drop p').textContent(), /^PDF, .*web pages.* and text, up to 50 MiB each\./)
     await control(page).focus()
     assert.notEqual(await page.locator('.pick-files .btn').evaluate(e => getComputedStyle(e).outlineStyle), 'none', 'the focus is seen')
-    const chooser = page.waitForEvent('filechooser')
-    await page.keyboard.press('Space')
-    await (await chooser).setFiles([{ name: 'lease.md', mimeType: 'text/markdown', buffer: Buffer.from(lease) }])
+    await choose(page, () => page.keyboard.press('Space'), [{ name: 'lease.md', mimeType: 'text/markdown', buffer: Buffer.from(lease) }])
     await page.locator('#q').waitFor()
   }))
 })
@@ -268,9 +262,7 @@ describe('the control that chooses files, without JavaScript', () => {
       assert.ok((await input.boundingBox()).width <= 1, 'the browser\'s own control is out of sight')
       await page.keyboard.press('Tab')
       for (let i = 0; i < 40 && !await input.evaluate(e => e === document.activeElement); i++) await page.keyboard.press('Tab')
-      const chooser = page.waitForEvent('filechooser')
-      await page.keyboard.press('Space')
-      await (await chooser).setFiles([{ name: `lease of ${address.slice(1) || 'start'}.md`, mimeType: 'text/markdown', buffer: Buffer.from(lease + address) }])
+      await choose(page, () => page.keyboard.press('Space'), [{ name: `lease of ${address.slice(1) || 'start'}.md`, mimeType: 'text/markdown', buffer: Buffer.from(lease + address) }])
       assert.ok((await input.boundingBox()).width > 60, 'it says what was chosen')
       await shot(page, `chosen-plain-${address.slice(1) || 'start'}`)
       await page.getByRole('button', { name: 'Upload' }).click()

@@ -5,7 +5,7 @@ import { audit, shot } from './browser.mjs'
 import { warranty } from './fixtures.mjs'
 import { ready, until } from './footnote.mjs'
 import { inBothModes } from './house.mjs'
-import { ask, drop, inPDF, marked, over, sameAsAPI } from './page.mjs'
+import { ask, choose, drop, inPDF, marked, over, sameAsAPI } from './page.mjs'
 
 const aboutPDF = 'What is the moisture at points G2 and G4 of the north gable?'
 const aboutText = 'How long is the guarantee on the slates?'
@@ -27,9 +27,7 @@ inBothModes({ delay: 20 }, { empty: true }, (at, withModel) => {
 
   it('takes files that are chosen, and knows the same bytes again', at.tab(async page => {
     await page.goto('/documents')
-    const chooser = page.waitForEvent('filechooser')
-    await page.getByRole('button', { name: 'Add files' }).click()
-    await (await chooser).setFiles([
+    await choose(page, () => page.getByRole('button', { name: 'Add files' }).click(), [
       { name: 'warranty.md', mimeType: 'text/markdown', buffer: Buffer.from(warranty) },
       { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('The gate code of the bin store is kept by the porter.') },
     ])

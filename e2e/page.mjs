@@ -26,6 +26,17 @@ export async function over(turn) {
   await page.getByRole('button', { name: 'Send' }).waitFor()
 }
 
+/**
+ * Opens the dialog that chooses files and gives it some. The browser takes keys and clicks and the wish to answer the dialog
+ * by two ways: one of these must have arrived before the other is sent, or the dialog opens unseen.
+ */
+export async function choose(page, open, files) {
+  const chooser = page.waitForEvent('filechooser')
+  await page.evaluate(() => 0)
+  await open()
+  await (await chooser).setFiles(files)
+}
+
 export const runOf = turn => turn.getAttribute('data-run')
 
 /** The run as the API tells it. */
