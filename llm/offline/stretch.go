@@ -38,8 +38,7 @@ func (p pile) stretches(question string) []word {
 }
 
 // single returns the words of one sign, between grammar and other words: each of its pairs stands for it. One that
-// stands
-// nowhere is a word that nothing has.
+// stands nowhere is a word that nothing has.
 func (p pile) single(run text.Run, covered []bool) []word {
 	var out []word
 	apart := func(k int) bool { return k < 0 || k >= len(covered) || covered[k] || run.Grammar[k] }
