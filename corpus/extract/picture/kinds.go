@@ -53,6 +53,8 @@ var (
 			"new file."}
 	unusual = &corpus.Failure{Code: "unsupported",
 		Detail: "This picture is packed in a way that can't be read. Save it as PNG or JPEG and add that."}
+	endless = &corpus.Failure{Code: "too_large",
+		Detail: "This picture has more pixels than can be counted. Save it smaller and add that."}
 	animated = &corpus.Failure{Code: "unsupported",
 		Detail: "This picture is an animation. Save the picture of it that holds text as PNG or JPEG and add that."}
 )
@@ -65,7 +67,10 @@ func explainError(err error) error {
 	if _, ok := errors.AsType[jpeg.UnsupportedError](err); ok {
 		return unusual
 	}
-	if _, ok := errors.AsType[png.UnsupportedError](err); ok {
+	if u, ok := errors.AsType[png.UnsupportedError](err); ok {
+		if u == "dimension overflow" {
+			return endless
+		}
 		return unusual
 	}
 	if _, ok := errors.AsType[tiff.UnsupportedError](err); ok {

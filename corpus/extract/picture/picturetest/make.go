@@ -1,0 +1,133 @@
+// Package picturetest makes picture files for tests, hostile ones too.
+package picturetest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"image"
+	"image/color"
+	"image/png"
+)
+
+// PNG is a picture as PNG.
+func PNG(img image.Image) []byte {
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		panic(err) // a test's own picture
+	}
+	return b.Bytes()
+}
+
+// Noise is a grey picture that packs badly.
+func Noise(w, h int) *image.Gray {
+	img := image.NewGray(image.Rect(0, 0, w, h))
+	seed := uint32(1)
+	for i := range img.Pix {
+		seed = seed*1664525 + 1013904223
+		img.Pix[i] = byte(seed >> 24)
+	}
+	return img
+}
+
+// Resized is a PNG whose header says another size, with a right checksum.
+func Resized(file []byte, w, h uint32) []byte {
+	out := bytes.Clone(file)
+	binary.BigEndian.PutUint32(out[16:], w)
+	binary.BigEndian.PutUint32(out[20:], h)
+	binary.BigEndian.PutUint32(out[29:], crc32.ChecksumIEEE(out[12:29]))
+	return out
+}
+
+// Resize gives the first frame of a JPEG another size.
+func Resize(file []byte, w, h uint16) []byte {
+	out := bytes.Clone(file)
+	at := bytes.Index(out, []byte{0xFF, 0xC0})
+	binary.BigEndian.PutUint16(out[at+5:], h)
+	binary.BigEndian.PutUint16(out[at+7:], w)
+	return out
+}
+
+// WithExif puts an orientation into a JPEG, as cameras do. next is where the directory says the next one is.
+func WithExif(file []byte, orientation uint16, next uint32) []byte {
+	exif := []byte("Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01")
+	exif = binary.BigEndian.AppendUint16(exif, orientation)
+	exif = binary.BigEndian.AppendUint32(append(exif, 0, 0), next)
+	segment := binary.BigEndian.AppendUint16([]byte{0xFF, 0xE1}, uint16(len(exif)+2))
+	return append(append(append([]byte{0xFF, 0xD8}, segment...), exif...), file[2:]...)
+}
+
+// Frame is a picture of a TIFF.
+type Frame struct {
+	Picture       *image.Gray
+	Width, Height int // said instead of the picture's own; 0: its own
+	Orientation   int // 0: none is said
+	Compression   int // 0: none
+}
+
+// TIFF is a TIFF of some pictures, not compressed. last is where the last directory says the next one is: 0 ends the
+// chain, 1 stands for the first directory.
+func TIFF(last uint32, frames ...Frame) []byte {
+	out := []byte("II*\x00\x00\x00\x00\x00")
+	link := 4 // where the offset of the next directory goes
+	first := uint32(0)
+	for _, f := range frames {
+		b := f.Picture.Bounds()
+		w, h, compression := b.Dx(), b.Dy(), max(f.Compression, 1)
+		if f.Width > 0 {
+			w, h = f.Width, f.Height
+		}
+		pixels := uint32(len(out))
+		out = append(out, f.Picture.Pix...)
+		if len(out)%2 != 0 {
+			out = append(out, 0)
+		}
+		at := uint32(len(out))
+		if first == 0 {
+			first = at
+		}
+		binary.LittleEndian.PutUint32(out[link:], at)
+		entries := [][2]uint32{{256, uint32(w)}, {257, uint32(h)}, {258, 8}, {259, uint32(compression)}, {262, 1},
+			{273, pixels}}
+		if f.Orientation > 0 {
+			entries = append(entries, [2]uint32{274, uint32(f.Orientation)})
+		}
+		entries = append(entries, [2]uint32{277, 1}, [2]uint32{278, uint32(h)},
+			[2]uint32{279, uint32(len(f.Picture.Pix))})
+		out = binary.LittleEndian.AppendUint16(out, uint16(len(entries)))
+		for _, e := range entries {
+			out = binary.LittleEndian.AppendUint16(out, uint16(e[0]))
+			out = binary.LittleEndian.AppendUint16(out, 4) // a long
+			out = binary.LittleEndian.AppendUint32(out, 1)
+			out = binary.LittleEndian.AppendUint32(out, e[1])
+		}
+		link = len(out)
+		out = append(out, 0, 0, 0, 0)
+	}
+	if last == 1 {
+		last = first
+	}
+	binary.LittleEndian.PutUint32(out[link:], last)
+	return out
+}
+
+// WebP is the beginning of a WebP: a header of the extended form with flags and a size, and a chunk after it.
+func WebP(flags byte, w, h uint32, chunk string) []byte {
+	body := []byte("WEBPVP8X\x0a\x00\x00\x00")
+	body = append(body, flags, 0, 0, 0, byte(w-1), byte((w-1)>>8), byte((w-1)>>16), byte(h-1), byte((h-1)>>8),
+		byte((h-1)>>16))
+	body = append(body, chunk...)
+	return append(binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(len(body))), body...)
+}
+
+// Corners is a picture whose corners are of four greys, clockwise from the top left: 0, 80, 160 and 255.
+func Corners(w, h int) *image.Gray {
+	img := image.NewGray(image.Rect(0, 0, w, h))
+	for y := range h {
+		for x := range w {
+			grey := [2][2]uint8{{0, 80}, {255, 160}}[2*y/h][2*x/w]
+			img.SetGray(x, y, color.Gray{Y: grey})
+		}
+	}
+	return img
+}
