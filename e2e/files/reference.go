@@ -13,7 +13,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-const conversionTime = 2 * time.Minute // of one file
+const (
+	conversionTime = 2 * time.Minute // of one file
+	maxReference   = 32 << 20        // bytes; a longer one, such as a million rows of separators, is none
+)
 
 // A converter makes a reference text of a file with another program: it writes plain text to out. scratch is an empty
 // directory.
@@ -90,7 +93,7 @@ func office(ctx context.Context, path, scratch, to, out string) error {
 	}
 	var all []byte
 	for _, name := range made {
-		text, err := os.ReadFile(name)
+		text, err := readReference(name)
 		if err != nil {
 			return err
 		}
@@ -135,7 +138,7 @@ func compareAll(ctx context.Context, dir string, readings []reading) (map[string
 // referenceText is empty where the other program reads nothing or fails.
 func referenceText(ctx context.Context, c converter, dir, path string) (text string, err error) {
 	name := filepath.Join(dir, c.name, referenceName(path))
-	if raw, err := os.ReadFile(name); err == nil {
+	if raw, err := readReference(name); err == nil {
 		return string(raw), nil
 	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -153,12 +156,20 @@ func referenceText(ctx context.Context, c converter, dir, path string) (text str
 	out := filepath.Join(scratch, "reference.text")
 	var raw []byte
 	if c.make(ctx, absolute, scratch, out) == nil {
-		raw, _ = os.ReadFile(out) // none: the reference is empty
+		raw, _ = readReference(out) // none: the reference is empty
 	}
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
 	return string(raw), os.WriteFile(name, raw, 0o600)
+}
+
+// readReference fails for a text that is too long.
+func readReference(name string) ([]byte, error) {
+	if info, err := os.Stat(name); err != nil || info.Size() > maxReference {
+		return nil, errors.Join(err, errors.New("no reference of that length"))
+	}
+	return os.ReadFile(name)
 }
 
 var word = regexp.MustCompile(`[\p{L}\p{M}\p{N}_]+`)
