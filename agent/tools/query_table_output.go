@@ -56,7 +56,7 @@ type queryTableOutput struct {
 	Groups   []tableGroup `json:"groups,omitempty"`
 	Columns  []string     `json:"columns"` // of the rows: head and letter
 	Rows     []tableRow   `json:"rows"`
-	More     int          `json:"more,omitempty"` // rows or groups that are not shown
+	More     int          `json:"not_shown,omitempty"` // rows or groups
 	Notes    []string     `json:"notes"`
 
 	Passages []ShownPassage `json:"passages"` // the rows as they stand in the document

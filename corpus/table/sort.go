@@ -10,7 +10,8 @@ import (
 // sort puts rows in the query's order. Numbers and dates come by their size, before words; empty cells come last.
 func (a *asking) sort(rows []Row) error {
 	a.query.OrderBy = slices.DeleteFunc(slices.Clone(a.query.OrderBy), func(o Order) bool {
-		return a.totalNamed(o.Column) >= 0 // one row of totals needs no order
+		_, err := a.table.column(o.Column)
+		return err != nil && a.totalNamed(o.Column) >= 0 // one row of totals needs no order
 	})
 	if len(a.query.OrderBy) == 0 {
 		return nil

@@ -25,6 +25,7 @@ type answer struct {
 	sure    float64 // 0–1
 	text    string
 	pile    pile
+	words   []word
 	quotes  []quote
 }
 
@@ -37,7 +38,7 @@ func compose(ctx context.Context, t turn, similar Similarity) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	a := answer{pile: p, quotes: choose(p, units, words)}
+	a := answer{pile: p, words: words, quotes: choose(p, units, words)}
 	if len(a.quotes) == 0 {
 		return a, nil
 	}

@@ -64,9 +64,15 @@ func (m model) find(ctx context.Context, t turn) (move, error) {
 	if reads := toRead(t, q.past); len(reads) > 0 && t.readings() < t.rounds() {
 		return call(readAll(t, reads, q.query())...), nil
 	}
+	if said, ok := t.tableAnswer(); ok {
+		return said, nil
+	}
 	a, err := compose(ctx, t, m.similar)
 	if err != nil {
 		return move{}, err
+	}
+	if asks, ok := t.asksTable(a); ok {
+		return call(asks), nil
 	}
 	if a.finding != answers {
 		if again, ok := t.again(q, a.pile); ok {

@@ -18,6 +18,8 @@ func why(t turn, calls []step) string {
 		return "These " + strconv.Itoa(n) + " documents fit best: I read what stands around the words that were found."
 	case tool == "calculate":
 		return "All figures of the sum are known: I calculate it."
+	case tool == queryTool:
+		return "The question asks for something of many rows: I ask the table, which has them all."
 	case tool == "get_document_summary" && n == 1:
 		return "The question is about one document: its own sentences sum it up."
 	case tool == "get_document_summary":

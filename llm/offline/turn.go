@@ -40,6 +40,7 @@ type output struct {
 	Result       any        `json:"result"`
 	Expression   string     `json:"expression"`
 	Error        any        `json:"error"`
+	tableResult
 	document
 }
 

@@ -1,0 +1,73 @@
+package offline
+
+import (
+	"fmt"
+	"strings"
+
+	"footnote/corpus/text"
+	"footnote/llm"
+)
+
+// mostAsked is how many rows of a table an answer lists.
+const mostAsked = 10
+
+// tableResult is what a table answered: rows with their numbers, and what was computed of them.
+type tableResult struct {
+	Matched int        `json:"rows_matched"`
+	Totals  []computed `json:"totals"`
+	Columns []string   `json:"columns"` // with their letters: "Amount (D)"
+	Rows    []askedRow `json:"rows"`
+	Notes   []string   `json:"notes"`
+}
+
+type askedRow struct {
+	N     int      `json:"n"`
+	Cells []string `json:"cells"`
+}
+
+type computed struct {
+	What  string `json:"what"`
+	Shown string `json:"shown"`
+}
+
+// tableAnswer says what a table answered: its rows as quotes, and a line with what was computed, which cites them. It
+// is not ok when the table was not asked, could not answer, or has no such rows.
+func (t turn) tableAnswer() (move, bool) {
+	results := t.of(queryTool)
+	if len(results) == 0 {
+		return move{}, false
+	}
+	out := results[len(results)-1].out
+	if out.Error != nil || len(out.Totals) == 0 || len(out.Rows) == 0 {
+		return move{}, false
+	}
+	var heads []string
+	for _, c := range out.Columns {
+		name, _, _ := strings.Cut(c, " (")
+		heads = append(heads, name)
+	}
+	lines := tableLine(heads) + "> |" + strings.Repeat("---|", len(heads)) + "\n"
+	notes := ""
+	for _, r := range out.Rows[:min(len(out.Rows), mostAsked)] {
+		note := cited(strings.Join(r.Cells, cellJoint), r.N, nil)
+		lines += strings.TrimSuffix(tableLine(r.Cells), " |\n") + note + " |\n"
+		notes += note
+	}
+	said := []string{string(answers)}
+	if out.Matched > min(len(out.Rows), mostAsked) {
+		said = append(said, fmt.Sprintf("The first %d of %d rows:", min(len(out.Rows), mostAsked), out.Matched))
+	}
+	said = append(said, strings.TrimSuffix(lines, "\n"))
+	var totals []string
+	for _, c := range out.Totals {
+		totals = append(totals, escape(text.Shorten(c.What, 80))+": **"+escape(c.Shown)+"**")
+	}
+	if out.Totals[0].What != "count" {
+		totals = append(totals, fmt.Sprintf("rows: %d", out.Matched))
+	}
+	said = append(said, strings.ToUpper(totals[0][:1])+strings.Join(totals, ", ")[1:]+notes)
+	for _, note := range out.Notes {
+		said = append(said, escape(note))
+	}
+	return move{text: strings.Join(said, "\n\n"), found: &llm.Found{Sure: 1, Likely: true}}, true
+}
