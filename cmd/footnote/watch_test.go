@@ -283,7 +283,7 @@ func TestAWatchTellsOnceWhatItCantAdd(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	dir := folder(t, file{"a.md", "# A\n\nThe miller lives in the first house.\n"}, file{"empty.md", ""},
-		file{"large.md", strings.Repeat("The tenant pays. ", 1<<17)}, file{"picture.png", "\x89PNG"})
+		file{"large.md", strings.Repeat("The tenant pays. ", 1<<17)}, file{"film.mov", "\x00\x00"})
 	base := filepath.Base(dir) + "/"
 	w := follow(t, s.dir, dir, "--max-upload-mib=1")
 	await := func(name string) {
@@ -297,15 +297,15 @@ func TestAWatchTellsOnceWhatItCantAdd(t *testing.T) {
 		await(fmt.Sprintf("b%d.md", i))
 	}
 	log := w.log.String()
-	for _, once := range []string{"file=empty.md", "file=large.md", "1 left out, of kinds that can't be read: 1 .png"} {
+	for _, once := range []string{"file=empty.md", "file=large.md", "1 left out, of kinds that can't be read: 1 .mov"} {
 		if n := strings.Count(log, once); n != 1 {
 			t.Errorf("%q is told %d times, want once:\n%s", once, n, log)
 		}
 	}
 	want := map[string]string{
-		"empty.md":    "The file “empty.md” is empty. Choose one that has content.",
-		"large.md":    "It is larger than 1 MiB (FOOTNOTE_MAX_UPLOAD_MIB).",
-		"picture.png": "Files that end with .png can't be read.",
+		"empty.md": "The file “empty.md” is empty. Choose one that has content.",
+		"large.md": "It is larger than 1 MiB (FOOTNOTE_MAX_UPLOAD_MIB).",
+		"film.mov": "Files that end with .mov can't be read.",
 	}
 	eventually(t, "the page says what is left out\n"+w.log.String(), func() bool {
 		return maps.Equal(s.leftOut(dir), want)
