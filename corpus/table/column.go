@@ -52,6 +52,9 @@ func inSteps(cells []string) bool {
 	return len(cells) > 1 && step != 0
 }
 
+// asBeside is how many columns of a table tell how another one is written.
+const asBeside = 200
+
 // votes counts what the cells of a column tell about its form and order.
 type votes struct {
 	point, comma, day, month int
@@ -60,8 +63,17 @@ type votes struct {
 	sheetDates               bool // some dates are as a spreadsheet program writes those without a form of their own
 }
 
-// count reads the cells of a column in both forms and both orders.
+// count reads the cells of a column in both forms and both orders, once.
 func (t *Table) count(column int) (v votes) {
+	if v, known := t.counted[column]; known {
+		return v
+	}
+	defer func() {
+		if t.counted == nil {
+			t.counted = map[int]votes{}
+		}
+		t.counted[column] = v
+	}()
 	for _, r := range t.Rows {
 		cell := r.Cell(column)
 		if cell == "" {
@@ -117,7 +129,7 @@ func (t *Table) read(column int, lang string) *values {
 	v := &values{table: t, column: column, form: pointForm, order: dayFirst, dates: own.dates > own.numbers}
 	point, comma, day, month := own.point, own.comma, own.day, own.month
 	if point == 0 && comma == 0 && own.number != "" || day == 0 && month == 0 && own.date != "" {
-		for c := range t.Columns { // those beside it
+		for c := range t.Columns[:min(len(t.Columns), asBeside)] { // those beside it
 			other := t.count(c)
 			if own.point == 0 && own.comma == 0 {
 				point, comma = point+other.point, comma+other.comma

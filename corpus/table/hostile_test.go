@@ -3,8 +3,12 @@ package table_test
 import (
 	"context"
 	"errors"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/xuri/excelize/v2"
 
 	"footnote/corpus/table"
 )
@@ -52,5 +56,42 @@ func TestATableThatIsLongerThanIsKeptIsNotAddedUp(t *testing.T) {
 	stop()
 	if _, err := tables[0].Ask(ctx, table.Query{}, "en"); !errors.Is(err, context.Canceled) {
 		t.Errorf("after it was stopped: %v", err)
+	}
+}
+
+func TestASheetOfAllColumnsIsAsked(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "wide.xlsx")
+	f := excelize.NewFile()
+	defer f.Close()
+	if _, err := f.NewSheet("Long"); err != nil {
+		t.Fatal(err)
+	}
+	heads, row, long := make([]any, 16_384), make([]any, 16_384), make([]any, 16_384)
+	for i := range heads {
+		heads[i], row[i], long[i] = "h"+strconv.FormatInt(int64(i+1), 36), i%10, "a cell of many words"
+	}
+	row[1] = strings.Repeat("=x|y", 8191)
+	for _, cells := range []struct {
+		sheet, at string
+		row       []any
+	}{{"Sheet1", "A1", heads}, {"Sheet1", "A2", row}, {"Sheet1", "A3", row}, {"Long", "A1", long}, {"Long", "A2", row}} {
+		if err := f.SetSheetRow(cells.sheet, cells.at, &cells.row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.SaveAs(path); err != nil {
+		t.Fatal(err)
+	}
+	tables := readFile(t, path)
+	for column, want := range map[string]string{"hcn4": "6", "XFD": "6", "B": "no numbers in these rows"} {
+		got := ask(t, tables, "en", table.Query{Sheet: "Sheet1", Compute: compute(table.Sum, column)})
+		if !strings.Contains(got, want) {
+			t.Errorf("the sum of %s: %.300s, want %s", column, got, want)
+		}
+	}
+	got := ask(t, tables, "en", table.Query{Sheet: "Long", Compute: compute(table.Count, "")})
+	if !strings.Contains(got, "would leave rows out") {
+		t.Errorf("of a row that is too long: %.300s, want a refusal", got)
 	}
 }

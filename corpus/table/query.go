@@ -140,14 +140,13 @@ func (t *Table) Ask(ctx context.Context, q Query, lang string) (Answer, error) {
 		return Answer{}, refuse("“%s” is longer than what is kept as a table: %d rows of it are. What is computed "+
 			"would leave rows out. Ask for rows instead, or split the file.", text.Shorten(t.Name, 80), len(t.Rows))
 	}
-	for i := range t.Columns {
-		if slices.ContainsFunc(q.columns(), func(name string) bool {
-			c, err := t.column(name)
-			return err == nil && c == i
-		}) {
-			a.answer.Columns = append(a.answer.Columns, i)
+	for _, name := range q.columns() {
+		if c, err := t.column(name); err == nil {
+			a.answer.Columns = append(a.answer.Columns, c)
 		}
 	}
+	slices.Sort(a.answer.Columns)
+	a.answer.Columns = slices.Compact(a.answer.Columns)
 	rows, err := a.matching()
 	if err != nil {
 		return Answer{}, err

@@ -32,6 +32,7 @@ type Table struct {
 	numbers []int // of the columns, in their sheet or from 1
 	sheet   bool  // its rows and columns have the numbers of a sheet
 	all     []Row // with the head and what stands above it
+	counted map[int]votes
 }
 
 // Column is a column of a table.
@@ -82,7 +83,7 @@ func Read(body string, blocks []corpus.Block) []*Table {
 	}
 	kept := tables[:0]
 	for _, t := range tables {
-		if len(t.all) > 1 {
+		if len(t.all) > 1 || t.Cut {
 			kept = append(kept, t)
 		}
 	}
