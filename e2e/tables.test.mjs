@@ -40,6 +40,7 @@ describe('a table that is asked', () => {
     assert.match(await step.locator('.totals').textContent(), /sum of Amount\s*31,?005\.00/)
     await audit(page, 'asked-table')
     await page.setViewportSize({ width: 390, height: 844 })
+    await drawn.scrollIntoViewIfNeeded()
     await audit(page, 'asked-table')
     await page.setViewportSize({ width: 1440, height: 900 })
     await step.getByTestId('which-rows').click()

@@ -3,6 +3,7 @@ package views
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -258,12 +259,15 @@ func seconds(d time.Duration) string {
 	}
 }
 
-// placeAndSection returns "p. 4 · Roof › Condition". A place that begins with the section says all by itself.
+// placeAndSection returns "p. 4 · Roof › Condition". A place that begins with the section says all by itself, and one
+// that begins with a heading of it stands for that: "Rents, row 4 · Flat | Rent".
 func placeAndSection(place, section string) string {
 	if place == "" || strings.HasPrefix(place, section) {
 		return firstOf(place, section)
 	}
-	return place + " · " + section
+	parts := strings.Split(section, " › ")
+	parts = slices.DeleteFunc(parts, func(part string) bool { return strings.HasPrefix(place, part+", ") })
+	return strings.TrimSuffix(place+" · "+strings.Join(parts, " › "), " · ")
 }
 
 // sourcePlace is a locator beside a title: a section that begins with the same words leaves them out.

@@ -75,6 +75,8 @@ func TestACitationSaysItsPlaceOnce(t *testing.T) {
 			"Roof", "Source 1: a, slide 4"},
 		{chat.Citation{Number: 1, Title: "a", Place: "Invoices, cell B7", Section: "Invoices"}, "Invoices, cell B7",
 			"Source 1: a, Invoices, cell B7"},
+		{chat.Citation{Number: 1, Title: "a", Place: "Rents, row 4", Section: "Rents › Flat | Rent"},
+			"Rents, row 4 · Flat | Rent", "Source 1: a, Rents, row 4"},
 		{chat.Citation{Number: 1, Title: "a", Section: "Roof"}, "Roof", "Source 1: a, Roof"},
 	} {
 		tt.cite.Check = chat.CheckVerified

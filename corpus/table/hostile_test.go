@@ -75,7 +75,8 @@ func TestASheetOfAllColumnsIsAsked(t *testing.T) {
 	for _, cells := range []struct {
 		sheet, at string
 		row       []any
-	}{{"Sheet1", "A1", heads}, {"Sheet1", "A2", row}, {"Sheet1", "A3", row}, {"Long", "A1", long}, {"Long", "A2", row}} {
+	}{{"Sheet1", "A1", heads}, {"Sheet1", "A2", row}, {"Sheet1", "A3", row}, {"Long", "A1", long},
+		{"Long", "A2", row}} {
 		if err := f.SetSheetRow(cells.sheet, cells.at, &cells.row); err != nil {
 			t.Fatal(err)
 		}
