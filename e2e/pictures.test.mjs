@@ -1,6 +1,7 @@
 // Pictures of text: what is read from them is quoted, and marked on the picture at the very words.
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -92,6 +93,50 @@ for (const javaScriptEnabled of [true, false]) {
       await browser.close()
       await server.stop()
       rmSync(path, { recursive: true })
+    }
+  })
+}
+
+/** A model's server that reads any picture as text. */
+async function seer(text) {
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const piece of request) body += piece
+    response.setHeader('Content-Type', 'application/json')
+    response.end(JSON.stringify(body.includes('data:image/png;base64,')
+      ? { choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }] }
+      : { object: 'list', data: [{ id: 'seer', object: 'model' }] }))
+  })
+  await new Promise(done => server.listen(0, '127.0.0.1', done))
+  return { url: `http://127.0.0.1:${server.address().port}/v1`, stop: () => new Promise(done => server.close(done)) }
+}
+
+for (const [name, viewport] of Object.entries(sizes)) {
+  it(`a picture that a model read is quoted in its text, below the picture, ${name}`, { timeout: 90_000 }, async () => {
+    const browser = await launch()
+    const model = await seer('North gable\n\nPoints G2 and G4 remain at 22 % and 24 %; the cause is open pointing in the gable.')
+    const server = await footnote({ FOOTNOTE_OCR: 'model', FOOTNOTE_MODEL: 'offline', OPENAI_BASE_URL: model.url, OPENAI_MODEL: 'seer' })
+    try {
+      await add(server, { 'survey.png': await photo(browser, 'png') })
+      await inTab(browser, { baseURL: server.url, viewport }, async page => {
+        await page.goto('/')
+        const turn = await ask(page, question)
+        await over(turn)
+        const { answer: { citations: [cited] } } = await sameAsAPI(server, turn)
+        assert.match(cited.quote, /22 % and 24 %/)
+        assert.deepEqual([cited.page, cited.boxes ?? []], [1, []])
+        await turn.locator(`.answer a.cite[data-n="${cited.number}"]`).first().click()
+        const source = page.getByTestId('source')
+        await until(async () => await marked(source) === cited.quote, `the panel marks “${cited.quote}”`)
+        await source.getByText('A model read this page').waitFor()
+        assert.equal(await source.locator('rect.quote').count(), 0)
+        await audit(page, `model-${name}`)
+        await shot(page, `model-${name}`)
+      })
+    } finally {
+      await browser.close()
+      await server.stop()
+      await model.stop()
     }
   })
 }

@@ -105,6 +105,7 @@ const (
 	txtLeaveStay       = "Back to Footnote"
 	txtFormulaTooLarge = "This formula is too large to draw. It is shown as it was written."
 	txtTooLarge        = "This text is too large to draw. It is shown as it was written."
+	txtPageUnplaced    = "A model read this page, and does not say where its words stand. Its text is shown below."
 	txtPageTooLarge    = "This page has too many words to draw over its picture. Its text is shown below."
 	txtNoPicture       = "The picture of this page did not arrive. Load it again to see it, or read its text."
 	txtTooLargeCut     = "Only its beginning is shown: Export has all of it."

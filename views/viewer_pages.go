@@ -38,7 +38,7 @@ const lineNodes = 2
 // Nodes returns how many nodes the page's lines count against MaxBlockNodes. It is never above MaxBlockNodes: a page
 // with more is drawn without them, and its text is shown below it.
 func (s Sheet) Nodes() int {
-	if s.tooLarge() {
+	if s.beside() {
 		return plainNodes
 	}
 	return lineNodes * len(s.Lines)
@@ -46,6 +46,12 @@ func (s Sheet) Nodes() int {
 
 // tooLarge reports whether the page's lines would need more nodes than a page may have.
 func (s Sheet) tooLarge() bool { return lineNodes*len(s.Lines) > MaxBlockNodes }
+
+// unplaced reports whether it is not known where on the page its words stand.
+func (s Sheet) unplaced() bool { return len(s.Lines) == 0 && s.Text.End > s.Text.Start }
+
+// beside reports whether the page's text is shown below its picture and not over it.
+func (s Sheet) beside() bool { return s.tooLarge() || s.unplaced() }
 
 // ImageWidth is how wide a page's image is, in pixels, where the browser does not choose.
 const ImageWidth = 1000
@@ -89,7 +95,7 @@ func (s Sheet) drawMarks() templ.Component {
 	var b strings.Builder
 	drawRects(&b, "passage", s.Passage, "")
 	id := ""
-	if s.Anchor && !s.tooLarge() {
+	if s.Anchor && !s.beside() {
 		id = "cited"
 	}
 	drawRects(&b, "quote", s.Quote, id)

@@ -1344,7 +1344,7 @@ func sheet(v *Viewer, s Sheet) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if !s.tooLarge() {
+		if !s.beside() {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 104, "<svg class=\"words\" viewBox=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -1375,7 +1375,7 @@ func sheet(v *Viewer, s Sheet) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if s.tooLarge() {
+		if s.beside() {
 			templ_7745c5c3_Err = v.plainPage(s).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -222,9 +222,13 @@ func (v *Viewer) plain(b numberedBlock) templ.Component {
 	return plainText(txtTooLarge, v.inline(nil, b.Start, b.End), v.gap(b.End, b.next))
 }
 
-// plainPage draws the text of a page whose words are too many to lie over its picture.
+// plainPage draws the text of a page whose words are too many to lie over its picture, or have no known place there.
 func (v *Viewer) plainPage(s Sheet) templ.Component {
-	return plainText(txtPageTooLarge, v.inline(nil, s.Text.Start, s.Text.End))
+	notice := txtPageTooLarge
+	if s.unplaced() {
+		notice = txtPageUnplaced
+	}
+	return plainText(notice, v.inline(nil, s.Text.Start, s.Text.End))
 }
 
 // plainText draws a text without its form, under a notice that says why.

@@ -137,6 +137,11 @@ func (c *commands) checkSettings() error {
 			errs, errors.New("FOOTNOTE_MODEL is openai, but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set"),
 		)
 	}
+	if c.OCR == "model" && !c.withOpenAI() {
+		errs = append(
+			errs, errors.New("FOOTNOTE_OCR is model, but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set"),
+		)
+	}
 	if err := c.limitSettings.checkLimits(); err != nil {
 		errs = append(errs, err)
 	}

@@ -176,7 +176,7 @@ func newReader(p *program) (*fileReader, error) {
 	}); err != nil {
 		return nil, errors.Join(err, r.removeTemporary())
 	}
-	r.reader = p.settings.pictureReader(r.files)
+	r.reader = p.settings.pictureReader(r.files, nil)
 	return r, nil
 }
 

@@ -165,7 +165,7 @@ func newWorkers(dir *directory, log *slog.Logger) (*worker.Pool, error) {
 func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err error) {
 	cfg := corpus.Config{
 		Documents: a.stores.documents, Lexical: a.stores.lexical, Blobs: a.stores.blobs, Queue: a.stores.queue,
-		Formats: extract.Formats, Extractor: set.pictureReader(a.files), Renderer: a.files,
+		Formats: extract.Formats, Renderer: a.files,
 		MaxBytes: int64(set.MaxUploadMiB) << 20,
 		Reserve:  set.diskReserve(dir, freeSpace),
 		Log:      log,
@@ -179,6 +179,7 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 			cfg.Vectors, cfg.Embedder = a.stores.vectors(a.remote.Model()), a.remote
 		}
 	}
+	cfg.Extractor = set.pictureReader(a.files, a.remote)
 	if set.embedsHere() && a.stores.vectors != nil {
 		if a.embeds, err = set.openEmbedder(); err != nil {
 			return err

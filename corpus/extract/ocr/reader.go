@@ -112,6 +112,9 @@ func (r *Reader) readScans(
 			return nil, fmt.Errorf("read the picture of page %d: %w", n, err)
 		}
 		page.Number = n
+		if page.Width == 0 { // who read it did not measure it
+			page.Width, page.Height = int(size[0]/72*resolution), int(size[1]/72*resolution)
+		}
 		pages = append(pages, page)
 	}
 	return pages, nil

@@ -33,7 +33,7 @@ type Tesseract struct {
 // needsOCR is the failure of a file that is all pictures where nothing reads pictures.
 var needsOCR = &corpus.Failure{Code: corpus.NeedsOCR,
 	Detail: "This file shows text only in pictures: it needs text recognition (OCR). Install tesseract on the server " +
-		"and have it read again."}
+		"or set FOOTNOTE_OCR to model for a model that sees, and have it read again."}
 
 var noLanguages = &corpus.Failure{Code: corpus.NeedsOCR,
 	Detail: "This file shows text only in pictures, and tesseract has no language to read them in. Install one on " +

@@ -221,9 +221,12 @@ func (b *builder) writeCode(lines []line) {
 // boxSteps is how finely boxes are kept: finer than a pixel.
 const boxSteps = 16384
 
-// shareBox is a box of the sheet as a share of the page as it is drawn.
+// shareBox is a box of the sheet as a share of the page as it is drawn: all of it where places are not known.
 func (b *builder) shareBox(r rect) chat.Box {
 	const steps = boxSteps
+	if s := &b.sheets[b.at]; s.unplaced {
+		return chat.Box{float64(s.page + 1), 0, 0, 1, 1}
+	}
 	share := func(v, side float32) float64 {
 		return min(max(math.Round(float64(v/side)*steps), 0), steps)
 	}

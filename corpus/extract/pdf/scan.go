@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"footnote/corpus"
 )
@@ -31,14 +32,18 @@ func PageOf(width, height int) (w, h float64) {
 func sheetOfPicture(p corpus.ReadPage, i int, width, height float32) sheet {
 	s := sheet{page: i, width: width, height: height, picture: true}
 	sx, sy := width/float32(max(p.Width, 1)), height/float32(max(p.Height, 1))
-	for n, read := range p.Lines {
+	row := 0
+	for _, read := range p.Lines {
+		if row++; len(read.Words) == 0 {
+			row += blankRows
+		}
 		l := line{size: float32(read.Size) * sy}
 		for _, w := range read.Words {
-			if w.X1 <= w.X0 || w.Y1 <= w.Y0 { // it has no place: below the line before
-				w.X0, w.X1, w.Y0, w.Y1 = 0, float64(p.Width), float64(n), float64(n+1)
-				s.unplaced = true
-			}
 			box := rect{float32(w.X0) * sx, float32(w.Y0) * sy, float32(w.X1) * sx, float32(w.Y1) * sy}
+			if w.X1 <= w.X0 || w.Y1 <= w.Y0 {
+				s.unplaced, l.size = true, madeSize
+				box = l.madeUpBox(row, w.Text)
+			}
 			l.words = append(l.words, word{rect: box, text: w.Text, size: l.size})
 			l.joinBox(box)
 			for _, r := range w.Text {
@@ -53,6 +58,21 @@ func sheetOfPicture(p corpus.ReadPage, i int, width, height float32) sheet {
 		}
 	}
 	return s
+}
+
+// The page of lines that have no place is made up: as if they were typed one below the other.
+const (
+	madeSize  = 10 // of their letters, in points
+	blankRows = 3  // that an empty line takes more than another: no lines of a paragraph are so far apart
+)
+
+// madeUpBox is a box for the next word of the line in a row.
+func (l *line) madeUpBox(row int, text string) rect {
+	left, top := float32(0), 1.2*madeSize*float32(row)
+	if len(l.words) > 0 {
+		left = l.x1 + madeSize/2
+	}
+	return rect{left, top, left + madeSize/2*float32(utf8.RuneCountInString(text)), top + madeSize}
 }
 
 // takeHyphen takes the hyphen off the last word of a line, as PDFium does: the word may go on in the next one.
