@@ -58,8 +58,8 @@ var converters = map[string][]converter{
 	"eml": {pythonMail}, "mbox": {pythonMail}, "doc": {officeText}, "xls": {officeSheets}, "ppt": {officePages},
 }
 
-// Every sheet in a file of its own, UTF-8, with cells as they are shown.
-const sheetsAsCSV = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1"
+// Every sheet in a file of its own, UTF-8, with cells as they are shown in American English.
+const sheetsAsCSV = "csv:Text - txt - csv (StarCalc):44,34,76,1,,1033,false,true,false,false,false,-1"
 
 const mailScript = `
 import sys, email, email.policy, re, html
@@ -69,8 +69,12 @@ with open(sys.argv[2], 'w') as out:
     for one in parts:
         if not one.strip(): continue
         m = email.message_from_bytes(one, policy=email.policy.default)
-        for h in ('Subject', 'From', 'To', 'Date'):
-            if m[h]: out.write(str(m[h]) + '\n')
+        day = m['Date'].datetime.strftime('%d %B %Y').lstrip('0') if m['Date'] and m['Date'].datetime else ''
+        out.write(f"{m['Subject']} {day}\n")
+        for h in ('From', 'To', 'Date', 'Subject'):
+            if m[h]: out.write(h + ' ' + str(m[h] if h != 'Date' else day) + '\n')
+        names = [a.get_filename() for a in m.iter_attachments() if a.get_filename()]
+        if names: out.write('Attachments ' + ' '.join(names) + '\n')
         body = m.get_body(('plain', 'html'))
         if body is None: continue
         text = body.get_content()
@@ -99,7 +103,9 @@ func office(ctx context.Context, path, scratch, to, out string) error {
 		}
 		own := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 		sheet := strings.TrimPrefix(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)), own)
-		all = append(append(append(all, sheet...), '\n'), append(text, '\n')...) // a sheet's name is its file's end
+		if word.Match(text) {
+			all = append(append(append(all, sheet...), '\n'), append(text, '\n')...) // a sheet's name is its file's end
+		}
 	}
 	return os.WriteFile(out, all, 0o600)
 }

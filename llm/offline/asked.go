@@ -31,14 +31,15 @@ type computed struct {
 }
 
 // tableAnswer says what a table answered: its rows as quotes, and a line with what was computed, which cites them. It
-// is not ok when the table was not asked, could not answer, or has no such rows.
+// is not ok when the table was not asked, could not answer, or has no such rows. Where nothing was computed it is the
+// rows.
 func (t turn) tableAnswer() (move, bool) {
 	results := t.of(queryTool)
 	if len(results) == 0 {
 		return move{}, false
 	}
 	out := results[len(results)-1].out
-	if out.Error != nil || len(out.Totals) == 0 || len(out.Rows) == 0 {
+	if out.Error != nil || len(out.Rows) == 0 {
 		return move{}, false
 	}
 	var heads []string
@@ -58,16 +59,26 @@ func (t turn) tableAnswer() (move, bool) {
 		said = append(said, fmt.Sprintf("The first %d of %d rows:", min(len(out.Rows), mostAsked), out.Matched))
 	}
 	said = append(said, strings.TrimSuffix(lines, "\n"))
-	var totals []string
-	for _, c := range out.Totals {
-		totals = append(totals, escape(text.Shorten(c.What, 80))+": **"+escape(c.Shown)+"**")
+	if totals := out.totals(); totals != "" {
+		said = append(said, totals+notes)
 	}
-	if out.Totals[0].What != "count" {
-		totals = append(totals, fmt.Sprintf("rows: %d", out.Matched))
-	}
-	said = append(said, strings.ToUpper(totals[0][:1])+strings.Join(totals, ", ")[1:]+notes)
 	for _, note := range out.Notes {
 		said = append(said, escape(note))
 	}
 	return move{text: strings.Join(said, "\n\n"), found: &llm.Found{Sure: 1, Likely: true}}, true
+}
+
+// totals is the line that says what was computed, and of how many rows; empty where nothing was.
+func (r tableResult) totals() string {
+	var totals []string
+	for _, c := range r.Totals {
+		totals = append(totals, escape(text.Shorten(c.What, 80))+": **"+escape(c.Shown)+"**")
+	}
+	if len(totals) == 0 {
+		return ""
+	}
+	if r.Totals[0].What != "count" {
+		totals = append(totals, fmt.Sprintf("rows: %d", r.Matched))
+	}
+	return strings.ToUpper(totals[0][:1]) + strings.Join(totals, ", ")[1:]
 }

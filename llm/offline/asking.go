@@ -23,21 +23,23 @@ type filter struct {
 
 // asking is a question to a table, as far as its words say one.
 type asking struct {
-	function string // of query_table
+	function string // of query_table; empty: the rows are asked for
 	word     string // of the question, that asks for it
+	truth    bool   // the question names a column that says yes or no
 	column   int    // of the table, that is computed; -1: none
 	filters  []filter
 }
 
 // asksTable returns the call that computes what a question asks for of the table that its best quote is a row of. It
-// needs a word that asks for a count, a total, a mean or an extreme, and every other word of the question must name
-// a column, a cell, or the table itself: of what it can't express nothing is computed.
+// needs a word that asks for a count, a total, a mean or an extreme, or a word that the words of a row can't answer: a
+// negation, or the name of a column that says yes or no. Every other word of the question must name a column, a cell,
+// or the table itself: of what it can't express nothing is computed.
 func (t turn) asksTable(a answer) (step, bool) {
 	if len(a.quotes) == 0 || !t.has(queryTool) || len(t.of(queryTool)) > 0 || len(t.given()) > 0 {
 		return step{}, false
 	}
 	best := a.pile.units[a.quotes[0].first]
-	if best.row == nil || best.row.first || best.row.table.unsure || best.row.table.head == nil {
+	if best.row == nil || best.row.table.unsure || best.row.table.head == nil {
 		return step{}, false
 	}
 	var rows []unit
@@ -58,10 +60,7 @@ func readAsking(question string, words []word, t *table, rows []unit, around map
 	tokens := tokensOf(question)
 	a := asking{column: -1}
 	a.function, a.word = functionOf(tokens)
-	if a.function == "" {
-		return a, false
-	}
-	asked := tokensOf(a.word)
+	asked, small := tokensOf(a.word), text.SmallWords(question)
 	var named []int
 	for _, w := range words {
 		if w.borrowed {
@@ -87,14 +86,17 @@ func readAsking(question string, words []word, t *table, rows []unit, around map
 			if len(positive) == 0 {
 				f.values, f.not = negative, !f.not
 			}
-			a.filters = addFilter(a.filters, f)
-		case slices.Contains(asked, typed), slices.Contains(idle, typed), w.in(around) > 0:
+			a.filters, a.truth = addFilter(a.filters, f), true
+		case slices.Contains(asked, typed), slices.Contains(idle, typed), small(typed), w.in(around) > 0:
 		default:
 			return a, false
 		}
 	}
 	if len(a.filters) == 0 && len(named) == 0 || a.leavesOut(tokens, rows) {
 		return a, false
+	}
+	if a.function == "" {
+		return a, a.truth || slices.ContainsFunc(a.filters, func(f filter) bool { return f.not })
 	}
 	if a.function == "count" {
 		return a, !slices.ContainsFunc(named, func(c int) bool { return numbersIn(rows, c) })
@@ -236,6 +238,10 @@ func (a asking) call(src source, head []string) step {
 	}
 	if len(where) > 0 {
 		input["where"] = where
+	}
+	if a.function == "" {
+		input["limit"] = mostAsked
+		return step{queryTool, input}
 	}
 	compute := map[string]any{"function": a.function}
 	if a.column >= 0 {

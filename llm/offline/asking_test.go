@@ -26,6 +26,16 @@ func TestQuestionsToTables(t *testing.T) {
 			`"order_by":[{"column":"Amount","descending":false}],"where":[{"column":"Town","op":"=","value":"York"}]}`},
 		{bills, "What is the average of the bills of Öztürk?", `{"compute":[{"column":"Amount","function":"mean"}],` +
 			`"where":[{"column":"Customer","op":"contains","value":"Öztürk"}]}`},
+		{bills, "Which bills are not paid?",
+			`{"limit":10,"where":[{"column":"Paid","op":"≠","value":"yes"}]}`},
+		{bills, "Which bills of Harrow are paid?", `{"limit":10,"where":[{"column":"Customer","op":"=",` +
+			`"value":"Harrow"},{"column":"Paid","op":"=","value":"yes"}]}`},
+		{bills, "Which bills are not of Harrow?",
+			`{"limit":10,"where":[{"column":"Customer","op":"≠","value":"Harrow"}]}`},
+		{"Nr | Kunde | Stand\n1 | Süß | offen\n2 | Wöhr | bezahlt", "Welche Kunden haben nicht bezahlt?",
+			`{"limit":10,"where":[{"column":"Stand","op":"≠","value":"bezahlt"}]}`},
+		{bills, "Which bills of Harrow are there?", ""},    // the row says it
+		{bills, "Which bills are not paid by cheque?", ""}, // nothing says how
 		{two, "What is the total profit in the North?",
 			`{"compute":[{"column":"Profit","function":"sum"}],"where":[{"column":"Region","op":"=",` +
 				`"value":"North"}]}`},
