@@ -33,8 +33,16 @@ func isAmount(cell string) bool {
 	if first < 0 || strings.Trim(cell[first:last+1], "0123456789., '") != "" {
 		return false
 	}
+	if before := strings.TrimLeft(cell[:first], "-("); strings.Contains(before, "-") {
+		return false // INV-4
+	}
 	beside := utf8.RuneCountInString(cell[:first]) + utf8.RuneCountInString(cell[last+1:])
 	return beside <= 4 && strings.Count(cell[first:last+1], ".") < 2
+}
+
+// isShort reports whether a cell is a word, a number or a day, to be kept in one line.
+func isShort(cell string) bool {
+	return utf8.RuneCountInString(cell) <= 16 && !strings.Contains(cell, " ")
 }
 
 // isAmountColumn reports whether the first row has an amount in a column.

@@ -1230,7 +1230,7 @@ func askedTable(t *chat.Table) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				for c, cell := range row {
-					var templ_7745c5c3_Var58 = []any{templ.KV("num", isAmount(cell))}
+					var templ_7745c5c3_Var58 = []any{templ.KV("num", isAmount(cell)), templ.KV("short", isShort(cell))}
 					templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var58...)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
