@@ -208,14 +208,16 @@ func (r Row) Cell(column int) string {
 	return ""
 }
 
-// filled is how many columns of a row have something.
-func (r Row) filled() (n int) {
+// different is how many cells of a row are filled with something of their own: a cell that reaches over several
+// columns is in each.
+func (r Row) different() int {
+	seen := map[string]bool{}
 	for _, c := range r.Cells {
 		if c != "" {
-			n++
+			seen[c] = true
 		}
 	}
-	return n
+	return len(seen)
 }
 
 // findHead tells the head from what stands above it and from the rows below. A first row that has numbers where the
@@ -249,7 +251,7 @@ func (t *Table) findHead() {
 }
 
 // headRow is where the head stands: of the rows above the first one with a number in a column of numbers the one that
-// fills most columns, and more than half of them; else that first row itself.
+// fills most columns, each in its own words, and more than half of them; else that first row itself.
 func (t *Table) headRow() int {
 	var numbers []int
 	for c := range t.numbers {
@@ -267,7 +269,7 @@ func (t *Table) headRow() int {
 	}
 	head, most := -1, len(t.numbers)/2
 	for i, r := range above {
-		if n := r.filled(); n > most {
+		if n := r.different(); n > most {
 			head, most = i, n
 		}
 	}

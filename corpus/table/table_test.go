@@ -322,6 +322,16 @@ func TestASheetIsFoundWithItsHeadAndWithoutItsTotal(t *testing.T) {
 	}
 }
 
+// The head stands below lines of words, one of which reaches over columns, and above cells that hold numbers.
+func TestTheHeadStandsBelowWords(t *testing.T) {
+	t.Parallel()
+	tables := read(t, "people.csv", "Some,people,,\nor,merging,merging,merging\nName,Work,Age,Town\n"+
+		"Ann,singer,70,York\nBob,actor,61,Leeds\nAnd that is all,,,\n")
+	if got := ask(t, tables, "en", table.Query{Where: where("Age", table.AtLeast, "70")}); got != "4" {
+		t.Errorf("rows %s, want the 4th", got)
+	}
+}
+
 func TestTablesOfTextsAreAsked(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
