@@ -83,6 +83,15 @@ func TestLinksToWordsOpenAPDFOnTheirPage(t *testing.T) {
 	}
 }
 
+func TestLinksToSeveralRowsMarkThemAll(t *testing.T) {
+	b := newBench(t)
+	d := b.added("rows.csv", "A,B\na1,b1\na2,b2\na3,b3\n")
+	link := chat.Link{Document: d.ID, Start: 6, End: 13, Also: chat.Ranges{{22, 29}}}.String()
+	if got := marked(b.panel(link), "mark", "quote"); got != "a1 | b1a3b3" { // the bar is for copying the first
+		t.Errorf("marked words = %q, want the first and the third row", got)
+	}
+}
+
 func TestLinksToWhatIsNotThereMarkNothing(t *testing.T) {
 	b := newBench(t)
 	d := b.added("notes.md", "# Notes\n\nThe gable is wet.\n")
@@ -95,7 +104,9 @@ func TestLinksToWhatIsNotThereMarkNothing(t *testing.T) {
 			t.Errorf("?%s: status = %d, want 200 with %q and no mark", query, body.status, want)
 		}
 	}
-	for _, query := range []string{"start=x&end=3", "start=0&end=-1", "page=2"} {
+	for _, query := range []string{
+		"start=x&end=3", "start=0&end=-1", "page=2", "start=0&end=3&also=x", "start=0&end=3&also=9-7",
+	} {
 		if got := b.send("GET", "/d/"+d.ID+"?"+query, "", "Accept", "text/html").status; got != 400 {
 			t.Errorf("?%s: status = %d, want 400", query, got)
 		}
