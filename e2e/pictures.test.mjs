@@ -127,7 +127,7 @@ for (const [name, viewport] of Object.entries(sizes)) {
         assert.deepEqual([cited.page, cited.boxes ?? []], [1, []])
         await turn.locator(`.answer a.cite[data-n="${cited.number}"]`).first().click()
         const source = page.getByTestId('source')
-        await until(async () => await marked(source) === cited.quote, `the panel marks “${cited.quote}”`)
+        await until(async () => await marked(source) === cited.quote.replace(/\s+/g, ' '), `the panel marks “${cited.quote}”`)
         await source.getByText('A model read this page').waitFor()
         assert.equal(await source.locator('rect.quote').count(), 0)
         await audit(page, `model-${name}`)
