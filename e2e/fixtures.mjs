@@ -39,9 +39,20 @@ export async function photo(browser, type, turn = 0) {
   const upright = await page.screenshot({ type: 'png' })
   if (turn % 180) await page.setViewportSize({ width: size.height, height: size.width })
   await page.setContent(`<body style="margin: 0; overflow: hidden"><img style="position: absolute; width: 794px; left: 50%; top: 50%; transform: translate(-50%, -50%) rotate(${turn}deg)" src="data:image/png;base64,${upright.toString('base64')}">`)
-  const picture = await page.screenshot({ type })
+  const picture = type === 'webp' ? await asWebP(page, await page.screenshot({ type: 'png' })) : await page.screenshot({ type })
   await page.close()
   return picture
+}
+
+/** A PNG as WebP. */
+async function asWebP(page, png) {
+  const data = await page.evaluate(async url => {
+    const image = await createImageBitmap(await (await fetch(url)).blob())
+    const canvas = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height })
+    canvas.getContext('2d').drawImage(image, 0, 0)
+    return canvas.toDataURL('image/webp', .9)
+  }, `data:image/png;base64,${png.toString('base64')}`)
+  return Buffer.from(data.split(',')[1], 'base64')
 }
 
 /** A PDF whose one page is that picture. */

@@ -16,6 +16,7 @@ const sizes = { wide: { width: 1440, height: 900 }, narrow: { width: 390, height
 for (const [kind, make] of Object.entries({
   'survey.png': browser => photo(browser, 'png'),
   'survey.jpg': browser => photo(browser, 'jpeg', 90),
+  'survey.webp': browser => photo(browser, 'webp', 270),
   'survey.pdf': browser => scan(browser, 180),
 })) {
   describe(`a picture of text, ${kind}`, () => {

@@ -16,6 +16,7 @@ import (
 	"footnote/corpus/extract/doctext"
 	"footnote/corpus/extract/ocr"
 	"footnote/corpus/extract/pdf/pdftest"
+	"footnote/corpus/extract/picture/picturetest"
 )
 
 // aPage is a page of text, as PDFs have it.
@@ -131,5 +132,29 @@ func TestWithoutTesseractPicturesWait(t *testing.T) {
 	if f, ok := errors.AsType[*corpus.Failure](err); !ok || f.Code != corpus.NeedsOCR ||
 		!strings.Contains(f.Detail, "Install tesseract") {
 		t.Errorf("error of a picture = %v, want %s and what to do", err, corpus.NeedsOCR)
+	}
+}
+
+func TestEachPictureOfATIFFIsAPage(t *testing.T) {
+	reader, _ := newReader(t, &ocr.Tesseract{})
+	first, second := written(t, "", "deu", german[:6]), written(t, "", "deu", german[7:])
+	var frames []picturetest.Frame
+	for _, p := range []page{first, second} {
+		grey, ok := p.picture.(*image.Gray)
+		if !ok {
+			t.Fatalf("the page is %T, want a grey picture", p.picture)
+		}
+		frames = append(frames, picturetest.Frame{Picture: grey})
+	}
+	file := store(t, "image/tiff", picturetest.TIFF(0, frames...))
+	x, err := reader.Extract(t.Context(), file, nil)
+	if err != nil || x.Pages != 2 {
+		t.Fatalf("%v, %d pages; want 2", err, x.Pages)
+	}
+	for n, p := range []page{first, second} {
+		texts, _ := words(t, x, n+1)
+		if alike := f1(p.texts, texts); alike < 0.97 {
+			t.Errorf("page %d: word F1 %.3f with its text, want 0.97: %q", n+1, alike, texts)
+		}
 	}
 }
