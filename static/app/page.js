@@ -31,3 +31,12 @@ export async function load(url, headers = {}) {
   if (!response.ok) throw new Error(`${url}: ${response.status}`)
   return response.text()
 }
+
+// The grid of a sheet scrolls by itself: brings marked words in it to a third of its height, and into its width.
+export function showInGrid(words) {
+  const grid = words.closest('.grid')
+  if (!grid) return
+  const at = words.getBoundingClientRect(), room = grid.getBoundingClientRect()
+  grid.scrollTop += at.top - room.top - grid.clientHeight / 3
+  if (at.right > room.right) grid.scrollLeft += at.right - room.right + 24
+}

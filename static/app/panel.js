@@ -1,5 +1,5 @@
 // What the source panel keeps: its width, and on a document's own page the way to the marked words and the current heading.
-import { $, $$ } from './page.js'
+import { $, $$, showInGrid } from './page.js'
 
 const wide = matchMedia('(min-width: 48rem)')
 const grip = $('.grip')
@@ -43,6 +43,7 @@ if (viewer) {
   const cited = $('#cited', viewer)
   if (cited && (location.hash === '' || location.hash === '#cited')) {
     requestAnimationFrame(() => {
+      showInGrid(cited)
       const at = cited.getBoundingClientRect()
       window.scrollTo(0, window.scrollY + at.top - window.innerHeight / 3)
       for (const mark of $$('.quote', viewer)) mark.classList.add('flash')

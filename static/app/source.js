@@ -1,6 +1,6 @@
 // Citations: the card on hover or focus, the panel on click, the panel's width. The panel shows what the server answers to
 // the link's own address.
-import { $, $$, load, onClick, piece } from './page.js'
+import { $, $$, load, onClick, piece, showInGrid } from './page.js'
 
 const panel = $('#panel')
 const wide = matchMedia('(min-width: 48rem)')
@@ -119,6 +119,7 @@ export async function openSource(link, enter = true) {
   const quote = part ?? $('.quote', at) ?? $('.passage', at)
   if (part) pages.scrollTop += part.getBoundingClientRect().top - pages.getBoundingClientRect().top - 24
   else if (quote && pages) {
+    showInGrid(quote)
     pages.scrollTop += quote.getBoundingClientRect().top - pages.getBoundingClientRect().top - pages.clientHeight / 3
     for (const mark of $$('.quote', at)) mark.classList.add('flash')
   }
