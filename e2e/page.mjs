@@ -50,7 +50,14 @@ export const ended = (server, run) => until(async () => {
 
 /** The words of a Markdown answer as the page shows them. */
 // Between a word and its footnote stands a word joiner, which nobody sees.
-export const words = markdown => markdown.replaceAll('\u2060', '').replace(/\\(?=[!-/:-@[-`{-~])/g, '').replace(/^\s*(?:[-*>]|\d+\.|#+) /gm, '').replace(/[*_`]/g, '').replace(/\s+/g, ' ').replace(/ (\[\d+\])/g, '$1').trim()
+export const words = markdown => markdown.split('\n').map(cells).join('\n').replaceAll('\u2060', '').replace(/\\(?=[!-/:-@[-`{-~])/g, '').replace(/^\s*(?:(?:[-*>]|\d+\.|#+) )+/gm, '').replace(/[*_`]/g, '').replace(/\s+/g, ' ').replace(/ (\[\d+\])/g, '$1').trim()
+
+/** The words of a table's row, without its bars; of other lines the line. */
+function cells(line) {
+  const row = line.replace(/^> /, '')
+  if (!/^\|.*\|$/.test(row)) return line
+  return /^\|(?:-+\|)+$/.test(row) ? '' : row.slice(1, -1).split(/(?<!\\)\|/).join(' ')
+}
 
 /** The answer that the page shows. */
 export async function shown(turn) {
