@@ -24,7 +24,7 @@ UNWATCHED := modernc.org/sqlite/lib modernc.org/memory github.com/tetratelabs/wa
 RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATCHED),-gcflags=$(p)=-race=false))
 
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
-FIRST := ./cmd/footnote ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
+FIRST := ./cmd/footnote ./corpus/extract/ocr ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
 .PHONY: try-model eval-real files quotes run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx tesseract documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch clean
 
