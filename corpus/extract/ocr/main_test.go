@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -27,8 +28,15 @@ func TestMain(m *testing.M) {
 // newReader reads files in worker processes, and pictures with letters.
 func newReader(t testing.TB, letters ocr.Letters) (*ocr.Reader, *worker.Pool) {
 	t.Helper()
+	pool := newPool(t, os.Args[0])
+	return ocr.New(pool, letters), pool
+}
+
+// newPool starts a program's workers.
+func newPool(t testing.TB, program string) *worker.Pool {
+	t.Helper()
 	pool, err := worker.New(worker.Config{
-		Command: []string{os.Args[0], "extract-worker"}, CacheDir: filepath.Join(os.TempDir(), "footnote-test-wasm"),
+		Command: []string{program, "extract-worker"}, CacheDir: filepath.Join(os.TempDir(), "footnote-test-wasm"),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -38,5 +46,17 @@ func newReader(t testing.TB, letters ocr.Letters) (*ocr.Reader, *worker.Pool) {
 			t.Error(err)
 		}
 	})
-	return ocr.New(pool, letters), pool
+	return pool
+}
+
+// plainProgram builds this test without the race detector, which takes several times the memory and the time.
+func plainProgram(t *testing.T) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "plain.test")
+	build := exec.Command("go", "test", "-buildvcs=false", "-vet=off", "-c", "-o", binary, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go test -c: %v\n%s", err, out)
+	}
+	return binary
 }
