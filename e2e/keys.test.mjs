@@ -78,8 +78,10 @@ describe('without a mouse', () => {
     await page.keyboard.press('Escape')
     await sheet.waitFor({ state: 'hidden' })
     await page.keyboard.press('Control+k')
-    await page.getByRole('dialog', { name: 'Search' }).waitFor()
+    const search = page.getByRole('dialog', { name: 'Search' })
+    await search.waitFor()
     await page.keyboard.press('Escape')
+    await search.waitFor({ state: 'hidden' }) // a dialog that closes gives the keyboard back to where it was
     await page.keyboard.press('Shift+Escape')
     assert.equal(await focused(page), 'q')
     await page.keyboard.press('Control+Shift+O')
