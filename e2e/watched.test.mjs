@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { audit } from './browser.mjs'
+import { until } from './footnote.mjs'
 import { house } from './house.mjs'
 
 describe('a followed folder', () => {
@@ -22,8 +23,10 @@ describe('a followed folder', () => {
     await page.goto('/documents')
     await left(page).getByText(`Left out of the folder ${basename(dir)}: 122 files`).waitFor()
     await left(page).locator('summary').click()
-    const rows = await left(page).locator('tbody tr').allTextContents()
-    assert.equal(rows.length, 100)
+    const rows = await until(async () => {
+      const all = await left(page).locator('tbody tr').allTextContents()
+      return all.length === 100 && all
+    }, 'a hundred files are listed')
     assert.match(rows[0], /^empty\.md\s*The file “empty\.md” is empty/)
     assert.match(rows[1], /^drafts\/\s*It is named in \.footnoteignore\.$/)
     assert.match(rows[2], /^film 000\.mov\s*Files that end with \.mov can't be read\.$/)

@@ -25,7 +25,7 @@ function morph(old, fresh) {
   if (old.nodeType !== Node.ELEMENT_NODE) return
   for (const { name, value } of [...fresh.attributes]) if (old.getAttribute(name) !== value) old.setAttribute(name, value)
   for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && name !== 'open') old.removeAttribute(name)
-  if (old.nodeName === 'TBODY') { rows(old, fresh); return }
+  if (old.nodeName === 'TBODY' && fresh.firstElementChild?.id) { rows(old, fresh); return }
   const before = [...old.childNodes]
   const after = [...fresh.childNodes]
   if (before.length !== after.length) {
