@@ -121,13 +121,14 @@ func (sh *shelf) originals(t *testing.T, docs []corpus.Document) (n int) {
 func TestAnOriginalThatCannotBeRemovedIsRemovedLater(t *testing.T) {
 	for what, leave := range map[string]func(*shelf, func()) (sha256 string){
 		"of a replaced version": func(sh *shelf, fail func()) string {
+			sh.start(t)
 			first := sh.settled(t, sh.add(t, "a.txt", "The first version.").ID, corpus.StateReady)
 			fail()
 			sh.add(t, "a.txt", "The second version.")
 			sh.wait(t)
 			return first.SHA256
 		},
-		"of a refused file": func(sh *shelf, fail func()) string {
+		"of a refused file": func(sh *shelf, fail func()) string { // nothing works beside it, which would try again
 			fail()
 			sh.DB.Documents().SetLimits(chat.Limits{chat.DiskMiB: 1})
 			text := strings.Repeat("0123456789abcde\n", 1<<16+1)
@@ -144,7 +145,6 @@ func TestAnOriginalThatCannotBeRemovedIsRemovedLater(t *testing.T) {
 			sh := openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) {
 				bodies.Blobs, c.Blobs = c.Blobs, bodies
 			})
-			sh.start(t)
 			left := []corpus.Document{{SHA256: leave(sh, func() { bodies.err = errors.New("away") })}}
 			if n := sh.originals(t, left); n != 1 {
 				t.Fatalf("%d originals left, want 1: nothing failed", n)
