@@ -31,11 +31,8 @@ var blind = &corpus.Failure{Code: corpus.NeedsOCR,
 	Detail: "This file shows text only in pictures, and the model refuses pictures. Set OPENAI_MODEL to one that " +
 		"sees, or install tesseract and leave FOOTNOTE_OCR out, and have it read again."}
 
-// Ready implements Letters.
-func (m *Model) Ready() *corpus.Failure { return nil }
-
 // Begin implements Letters.
-func (m *Model) Begin() Document { return m }
+func (m *Model) Begin(context.Context) (Document, error) { return m, nil }
 
 // Page implements Document. A model reads a page whichever way it lies.
 func (m *Model) Page(ctx context.Context, draw func(turn int) ([]byte, error)) (corpus.ReadPage, error) {

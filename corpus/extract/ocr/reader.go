@@ -30,10 +30,9 @@ type Files interface {
 
 // Letters reads pictures of pages. It is safe for concurrent use.
 type Letters interface {
-	// Ready returns a failure that says what is missing and what to do, nil if pictures can be read now.
-	Ready() *corpus.Failure
-	// Begin begins a document: what is learned from its first pages, such as its language, helps with the others.
-	Begin() Document
+	// Begin begins a document: what is learned from its first pages, such as its language, helps with the others. It
+	// fails with a *corpus.Failure that says what is missing and what to do if no picture can be read now.
+	Begin(ctx context.Context) (Document, error)
 }
 
 // Document reads the pages of one document, one after the other.
@@ -65,14 +64,15 @@ func (r *Reader) Extract(
 			"%s pages of this file are pictures, more than the %s that can be read. Split it and add the parts.",
 			english.Digits(len(x.Scans)), english.Digits(maxScans))}
 	}
-	if missing := r.letters.Ready(); missing != nil {
-		if x.Text == "" {
-			return corpus.Extracted{}, missing
-		}
+	document, err := r.letters.Begin(ctx)
+	if _, missing := errors.AsType[*corpus.Failure](err); missing && x.Text != "" {
 		x.Meta[corpus.MetaUnread] = pageList(x.Scans)
 		return x, nil
 	}
-	if f.Read, err = r.readScans(ctx, f, x, report); err != nil {
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	if f.Read, err = r.readScans(ctx, document, f, x, report); err != nil {
 		return corpus.Extracted{}, err
 	}
 	f.Room = nil // what the first reading asked for serves
@@ -94,9 +94,8 @@ var noText = &corpus.Failure{Code: "no_text",
 
 // readScans reads the pages that are pictures.
 func (r *Reader) readScans(
-	ctx context.Context, f corpus.File, x corpus.Extracted, report func(done, total int),
+	ctx context.Context, document Document, f corpus.File, x corpus.Extracted, report func(done, total int),
 ) ([]corpus.ReadPage, error) {
-	document := r.letters.Begin()
 	pages := make([]corpus.ReadPage, 0, len(x.Scans))
 	for i, n := range x.Scans {
 		if report != nil {

@@ -39,20 +39,21 @@ var noLanguages = &corpus.Failure{Code: corpus.NeedsOCR,
 	Detail: "This file shows text only in pictures, and tesseract has no language to read them in. Install one on " +
 		"the server, such as the package tesseract-ocr-eng, and have it read again."}
 
-// Ready implements Letters.
-func (t *Tesseract) Ready() *corpus.Failure {
+// Begin implements Letters.
+func (t *Tesseract) Begin(ctx context.Context) (Document, error) {
 	program, err := exec.LookPath("tesseract")
 	if err != nil {
-		return needsOCR
+		return nil, needsOCR
 	}
-	if installed, err := installedLanguages(context.Background(), program); err == nil && len(installed) == 0 {
-		return noLanguages
+	installed, err := installedLanguages(ctx, program)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	if len(installed) == 0 {
+		return nil, noLanguages
+	}
+	return &scan{only: t.Languages, program: program, installed: installed}, nil
 }
-
-// Begin implements Letters.
-func (t *Tesseract) Begin() Document { return &scan{only: t.Languages} }
 
 // scan is a document that tesseract reads.
 type scan struct {
@@ -65,15 +66,6 @@ type scan struct {
 // Page implements Document. A page that lies on its side or upside down is read both ways, and the way that tesseract
 // is surer of is the right one.
 func (s *scan) Page(ctx context.Context, draw func(turn int) ([]byte, error)) (corpus.ReadPage, error) {
-	var err error
-	if s.program == "" {
-		if s.program, err = exec.LookPath("tesseract"); err != nil {
-			return corpus.ReadPage{}, needsOCR
-		}
-		if s.installed, err = installedLanguages(ctx, s.program); err != nil {
-			return corpus.ReadPage{}, err
-		}
-	}
 	upright, err := draw(0)
 	if err != nil {
 		return corpus.ReadPage{}, err
