@@ -13,6 +13,7 @@ import (
 	"footnote/corpus"
 	"footnote/corpus/extract/ocr"
 	"footnote/corpus/extract/picture/picturetest"
+	"footnote/corpus/extract/worker/workertest"
 )
 
 func TestBadPicturesFailWithTheirSentence(t *testing.T) {
@@ -150,7 +151,7 @@ func TestPicturesAreDrawnUpright(t *testing.T) {
 // TestTheLargestPicturesAreDrawn draws pictures that are just within the limits, as large as they are drawn and turned:
 // a worker that takes more memory than it may would be ended.
 func TestTheLargestPicturesAreDrawn(t *testing.T) {
-	pool := newPool(t, plainProgram(t))
+	pool := newPool(t, workertest.Plain(t))
 	deep, wide := image.NewNRGBA64(image.Rect(0, 0, 4300, 4300)), image.NewRGBA(image.Rect(0, 0, 8600, 8600))
 	for name, file := range map[string]corpus.File{
 		"a PNG of four colours of 16 bits": store(t, "image/png", asPNG(t, deep)),

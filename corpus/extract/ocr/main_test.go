@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -47,16 +46,4 @@ func newPool(t testing.TB, program string) *worker.Pool {
 		}
 	})
 	return pool
-}
-
-// plainProgram builds this test without the race detector, which takes several times the memory and the time.
-func plainProgram(t *testing.T) string {
-	t.Helper()
-	binary := filepath.Join(t.TempDir(), "plain.test")
-	build := exec.Command("go", "test", "-buildvcs=false", "-vet=off", "-c", "-o", binary, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go test -c: %v\n%s", err, out)
-	}
-	return binary
 }

@@ -3,7 +3,6 @@ package worker_test
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,10 +13,8 @@ import (
 	"footnote/corpus"
 	"footnote/corpus/extract/pdf/pdftest"
 	"footnote/corpus/extract/worker"
+	"footnote/corpus/extract/worker/workertest"
 )
-
-// plainName is the name of the program that plainWorker builds.
-const plainName = "plainworker"
 
 // peaks notes the most resident memory, as the kernel counts it, of each child of this process, until stop returns it
 // in bytes by process.
@@ -33,7 +30,7 @@ func peaks(t *testing.T) (stop func() map[int]int64) {
 			for _, task := range tasks {
 				raw, _ := os.ReadFile(task) // a thread that has ended has none
 				for pid := range strings.FieldsSeq(string(raw)) {
-					if exe, _ := os.Readlink("/proc/" + pid + "/exe"); filepath.Base(exe) != plainName {
+					if exe, _ := os.Readlink("/proc/" + pid + "/exe"); filepath.Base(exe) != workertest.PlainName {
 						continue // not yet the worker: between fork and exec a child shows its parent's memory
 					}
 					status, _ := os.ReadFile("/proc/" + pid + "/status")
@@ -118,18 +115,8 @@ func TestTheFirstPDFHasAsMuchMemoryAsOthers(t *testing.T) {
 	wantFailure(t, err, "memory")
 }
 
-// plainWorker builds this test's worker without the race detector, which takes several times the memory, and returns
-// the command that runs it.
-func plainWorker(t *testing.T) []string {
-	t.Helper()
-	binary := filepath.Join(t.TempDir(), plainName)
-	build := exec.Command("go", "test", "-buildvcs=false", "-vet=off", "-c", "-o", binary, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go test -c: %v\n%s", err, out)
-	}
-	return []string{binary, "extract-worker"}
-}
+// plainWorker is the command of a worker without the race detector.
+func plainWorker(t *testing.T) []string { return []string{workertest.Plain(t), "extract-worker"} }
 
 func fonts(n int) string {
 	var b strings.Builder
