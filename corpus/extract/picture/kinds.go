@@ -15,22 +15,11 @@ import (
 )
 
 var (
-	pngKind  = &kind{decode: png.Decode}
-	jpegKind = &kind{decode: jpeg.Decode}
-	webpKind = &kind{decode: webp.Decode}
-	tiffKind = &kind{decode: tiff.Decode}
+	pngKind  = &kind{png.Decode, single(png.DecodeConfig, lookAtPNG)}
+	jpegKind = &kind{jpeg.Decode, single(jpeg.DecodeConfig, lookAtJPEG)}
+	webpKind = &kind{webp.Decode, single(webp.DecodeConfig, lookAtWebP)}
+	tiffKind = &kind{tiff.Decode, lookAtTIFF}
 )
-
-// The ways in which kinds are looked at use their kind, so that they are set afterwards.
-func init() {
-	pngKind.look = single(pngKind, png.DecodeConfig, func(f *os.File, fr *frame) error {
-		fr.perPixel = 12 // 16 bits of four colours, and as much again for an interlaced one's parts
-		return nil
-	})
-	jpegKind.look = single(jpegKind, jpeg.DecodeConfig, lookAtJPEG)
-	webpKind.look = single(webpKind, webp.DecodeConfig, lookAtWebP)
-	tiffKind.look = lookAtTIFF
-}
 
 // kindOf tells the kind of a file by its first 32 bytes.
 func kindOf(head []byte) *kind {
@@ -77,6 +66,11 @@ func explainError(err error) error {
 		return unusual
 	}
 	return broken
+}
+
+func lookAtPNG(_ *os.File, fr *frame) error {
+	fr.perPixel = 12 // 16 bits of four colours, and as much again for an interlaced one's parts
+	return nil
 }
 
 // lookAtWebP refuses animations, whose first picture need not be the one that matters.

@@ -1,4 +1,4 @@
-// Package picture reads and draws files that are pictures: PNG, JPEG, WebP, TIFF and HEIC. A picture is a page, and one
+// Package picture reads and draws files that are pictures: PNG, JPEG, WebP and TIFF. A picture is a page, and one
 // of several pictures in a TIFF is one of its pages. A file's header is held to limits before anything is decoded. The
 // package belongs into a worker process, which bounds time and memory of all the rest: see corpus/extract/worker.
 package picture
@@ -91,6 +91,7 @@ func lookAt(f *os.File) ([]frame, error) {
 			"This file holds more than %d pictures. Split it and add the parts.", maxPages)}
 	}
 	for i := range frames {
+		frames[i].kind = k
 		if err := frames[i].check(); err != nil {
 			return nil, err
 		}
@@ -137,7 +138,7 @@ func decodeFrame(f *os.File, fr frame) (image.Image, error) {
 
 // single makes the look of a kind whose files hold one picture.
 func single(
-	k *kind, config func(r io.Reader) (image.Config, error), about func(f *os.File, fr *frame) error,
+	config func(r io.Reader) (image.Config, error), about func(f *os.File, fr *frame) error,
 ) func(f *os.File, size int64) ([]frame, error) {
 	return func(f *os.File, _ int64) ([]frame, error) {
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
@@ -147,7 +148,7 @@ func single(
 		if err != nil {
 			return nil, explainError(err)
 		}
-		fr := frame{kind: k, width: c.Width, height: c.Height, orientation: 1}
+		fr := frame{width: c.Width, height: c.Height, orientation: 1}
 		if err := about(f, &fr); err != nil {
 			return nil, err
 		}

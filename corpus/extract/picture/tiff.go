@@ -47,7 +47,7 @@ func lookAtTIFF(f *os.File, size int64) ([]frame, error) {
 				return nil, explainError(err)
 			}
 			frames = append(frames, frame{
-				kind: tiffKind, width: config.Width, height: config.Height, orientation: orientationOf(entries),
+				width: config.Width, height: config.Height, orientation: orientationOf(entries),
 				perPixel: 8, at: int64(at),
 			})
 		}
