@@ -147,8 +147,8 @@ func cardText(p property) string {
 // cardTime is a time such as 20260304T101500Z as "2026-03-04 10:15 UTC"; what is none stays as it is.
 func cardTime(value string) string {
 	for _, layout := range [][2]string{
-		{"20060102T150405Z", "2006-01-02 15:04 UTC"}, {"20060102T150405", "2006-01-02 " +
-			"15:04"}, {"20060102", "2006-01-02"},
+		{"20060102T150405Z", "2006-01-02 15:04 UTC"}, {"20060102T150405", "2006-01-02 15:04"},
+		{"20060102", "2006-01-02"},
 	} {
 		if t, err := time.Parse(layout[0], value); err == nil {
 			return t.Format(layout[1])

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"footnote/corpus"
+	"footnote/corpus/extract/ooxml"
 )
 
 // zipped returns the Magic of a format whose files are ZIP archives with a part of that name, such as "word/" or
@@ -58,12 +59,7 @@ func wholeFile(read func(ctx context.Context, f corpus.File) (corpus.Extracted, 
 	) (x corpus.Extracted, err error) {
 		defer func() {
 			if r := recover(); r != nil {
-				x, err = corpus.Extracted{}, errors.Join(&corpus.Failure{
-					Code: "broken",
-					Detail: "This file is damaged. Open it in the program it was made with, save it again and add " +
-						"that.",
-				},
-					fmt.Errorf("panic: %v", r))
+				x, err = corpus.Extracted{}, errors.Join(ooxml.Damaged, fmt.Errorf("panic: %v", r))
 			}
 		}()
 		if x, err = read(ctx, f); err != nil {

@@ -5,12 +5,10 @@ package docx
 import (
 	"cmp"
 	"context"
-	"strings"
 
 	"footnote/corpus"
 	"footnote/corpus/extract/doctext"
 	"footnote/corpus/extract/ooxml"
-	"footnote/english"
 )
 
 // Read reads a Word file. It fails with a *corpus.Failure for one that is damaged, encrypted or too large.
@@ -80,20 +78,8 @@ func (r *reader) result() (corpus.Extracted, error) {
 			x.Meta[key] = properties[key]
 		}
 	}
-	macros, objects := r.pack.LeftOut()
-	var left []string
-	for _, part := range []struct {
-		n    int
-		what string
-	}{{r.comments, "comment"}, {r.deleted, "deleted passage"}, {macros, "macro project"}, {objects, "embedded " +
-		"object"}} {
-		if part.n > 0 {
-			left = append(left, english.Count(part.n, part.what))
-		}
-	}
-	if len(left) > 0 {
-		x.Meta[corpus.MetaLeftOut] = strings.Join(left, ", ")
-	}
+	r.pack.NoteLeftOut(&x, ooxml.Count{N: r.comments, What: "comment"},
+		ooxml.Count{N: r.deleted, What: "deleted passage"})
 	return x, nil
 }
 

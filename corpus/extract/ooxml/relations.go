@@ -5,7 +5,9 @@ import (
 	"path"
 	"strings"
 
+	"footnote/corpus"
 	"footnote/corpus/extract/doctext"
+	"footnote/english"
 )
 
 // Relation is what a part refers to.
@@ -102,8 +104,16 @@ var propertyKeys = map[string]string{
 	"modified": "date", "language": "language",
 }
 
-// LeftOut counts what a package holds that is not read: macros, embedded objects and what is linked from outside.
-func (p *Package) LeftOut() (macros, objects int) {
+// Count is how often a file holds something that is not read, such as a "comment".
+type Count struct {
+	N    int
+	What string
+}
+
+// NoteLeftOut says in the metadata what of a file is not read: what its reader counted, and the macros and embedded
+// objects of the package.
+func (p *Package) NoteLeftOut(x *corpus.Extracted, counted ...Count) {
+	macros, objects := 0, 0
 	for name := range p.parts {
 		switch {
 		case strings.HasSuffix(name, "vbaproject.bin"):
@@ -112,5 +122,13 @@ func (p *Package) LeftOut() (macros, objects int) {
 			objects++
 		}
 	}
-	return macros, objects
+	var left []string
+	for _, c := range append(counted, Count{macros, "macro project"}, Count{objects, "embedded object"}) {
+		if c.N > 0 {
+			left = append(left, english.Count(c.N, c.What))
+		}
+	}
+	if len(left) > 0 {
+		x.Meta[corpus.MetaLeftOut] = strings.Join(left, ", ")
+	}
 }

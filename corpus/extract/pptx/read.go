@@ -121,19 +121,6 @@ func (r *reader) result(slides int) (corpus.Extracted, error) {
 			", ",
 		)
 	}
-	macros, objects := r.pack.LeftOut()
-	var left []string
-	for _, part := range []struct {
-		n    int
-		what string
-	}{{len(r.pack.Names("ppt/comments/")), "commented slide"}, {macros, "macro project"}, {objects, "embedded " +
-		"object"}} {
-		if part.n > 0 {
-			left = append(left, english.Count(part.n, part.what))
-		}
-	}
-	if len(left) > 0 {
-		x.Meta[corpus.MetaLeftOut] = strings.Join(left, ", ")
-	}
+	r.pack.NoteLeftOut(&x, ooxml.Count{N: len(r.pack.Names("ppt/comments/")), What: "commented slide"})
 	return x, nil
 }

@@ -59,19 +59,7 @@ func ReadExcel(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 		}
 	}
 	noteHidden(&x, hidden)
-	macros, objects := parts.LeftOut()
-	var left []string
-	for _, part := range []struct {
-		n    int
-		what string
-	}{{macros, "macro project"}, {objects, "embedded object"}} {
-		if part.n > 0 {
-			left = append(left, english.Count(part.n, part.what))
-		}
-	}
-	if len(left) > 0 {
-		x.Meta[corpus.MetaLeftOut] = strings.Join(left, ", ")
-	}
+	parts.NoteLeftOut(&x)
 	return x, nil
 }
 
