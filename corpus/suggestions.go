@@ -29,7 +29,7 @@ func (l *Library) Suggestions(ctx context.Context, s chat.Scope, d Document) ite
 			}
 			looked[at] = true
 			passages, err := l.cfg.Documents.Passages(ctx, s, d.ID, at, at+1)
-			if chat.CodeOf(err) == chat.CodeNotFound && err != nil {
+			if chat.CodeOf(err) == chat.CodeNotFound {
 				return
 			}
 			if err != nil {
@@ -57,7 +57,7 @@ func (l *Library) Suggestions(ctx context.Context, s chat.Scope, d Document) ite
 // suggestion makes a question from a passage; "" if there is none that finds its section first, or if another section
 // is asked about in the same words.
 func (l *Library) suggestion(ctx context.Context, s chat.Scope, d Document, p Passage) (string, error) {
-	question := questionOf(d, p)
+	question := QuestionOf(d, p)
 	if question == "" {
 		return "", nil
 	}
@@ -67,7 +67,7 @@ func (l *Library) suggestion(ctx context.Context, s chat.Scope, d Document, p Pa
 	}
 	for i, r := range found.Results {
 		same := r.Document.ID == d.ID && sectionOf(r.Passage) == sectionOf(p)
-		if i == 0 && !same || !same && questionOf(r.Document, r.Passage) == question {
+		if i == 0 && !same || !same && QuestionOf(r.Document, r.Passage) == question {
 			return "", nil
 		}
 	}
@@ -77,8 +77,8 @@ func (l *Library) suggestion(ctx context.Context, s chat.Scope, d Document, p Pa
 	return question, nil
 }
 
-// questionOf makes a question from a passage, "" if there is nothing to ask about.
-func questionOf(d Document, p Passage) string {
+// QuestionOf makes a question from a passage, "" if there is nothing to ask about.
+func QuestionOf(d Document, p Passage) string {
 	return suggest.Passage{Language: d.Language, Title: d.Title, Section: p.Section, Text: p.Text}.Question()
 }
 

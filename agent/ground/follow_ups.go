@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/corpus/suggest"
+	"footnote/corpus"
 	"footnote/corpus/text"
 )
 
@@ -16,7 +16,7 @@ const mostFollowUps = 3
 func FollowUps(all []Source, cited []int, question string) []string {
 	questions := make(map[int]string, len(all))
 	for _, src := range all {
-		questions[src.N] = src.question()
+		questions[src.N] = corpus.QuestionOf(src.Document, src.Passage)
 	}
 	var out []string
 	was := map[string]bool{"": true, text.Fold(strings.TrimSpace(question)): true}
@@ -40,11 +40,4 @@ func FollowUps(all []Source, cited []int, question string) []string {
 		add(n)
 	}
 	return out
-}
-
-// question is what could be asked to find the source; "" if there is nothing.
-func (s Source) question() string {
-	return suggest.Passage{
-		Language: s.Document.Language, Title: s.Document.Title, Section: s.Passage.Section, Text: s.Passage.Text,
-	}.Question()
 }
