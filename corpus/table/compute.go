@@ -255,7 +255,7 @@ func (a *asking) withoutTotals(rows []Row) []Row {
 			}
 		}
 		if x, ok := v.number(cell); ok && numbers > 1 {
-			if x.value.Cmp(&sum) != 0 || isZero(&sum) {
+			if x.value.Cmp(&sum) != 0 || sum.Sign() == 0 {
 				return rows
 			}
 			summed++

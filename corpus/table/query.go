@@ -3,6 +3,7 @@ package table
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -133,20 +134,19 @@ type asking struct {
 // asked, and with the context's error when that ends.
 func (t *Table) Ask(ctx context.Context, q Query, lang string) (Answer, error) {
 	a := &asking{ctx: ctx, table: t, query: q, lang: lang, known: map[int]*values{}, answer: Answer{Table: t}}
-	if err := t.hasColumns(q); err != nil {
-		return Answer{}, err
+	for _, name := range q.columns() {
+		c, err := t.column(name)
+		if err != nil {
+			return Answer{}, err
+		}
+		a.answer.Columns = append(a.answer.Columns, c)
 	}
+	slices.Sort(a.answer.Columns)
+	a.answer.Columns = slices.Compact(a.answer.Columns)
 	if t.Cut && len(q.Compute) > 0 {
 		return Answer{}, refuse("“%s” is longer than what is kept as a table: %d rows of it are. What is computed "+
 			"would leave rows out. Ask for rows instead, or split the file.", text.Shorten(t.Name, 80), len(t.Rows))
 	}
-	for _, name := range q.columns() {
-		if c, err := t.column(name); err == nil {
-			a.answer.Columns = append(a.answer.Columns, c)
-		}
-	}
-	slices.Sort(a.answer.Columns)
-	a.answer.Columns = slices.Compact(a.answer.Columns)
 	rows, err := a.matching()
 	if err != nil {
 		return Answer{}, err
@@ -177,7 +177,7 @@ func (t *Table) Ask(ctx context.Context, q Query, lang string) (Answer, error) {
 }
 
 func (a *asking) note(format string, args ...any) {
-	a.answer.Notes = text.AppendNew(a.answer.Notes, refuse(format, args...).Error())
+	a.answer.Notes = text.AppendNew(a.answer.Notes, fmt.Sprintf(format, args...))
 }
 
 // valuesOf reads a column once.

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"math/big"
 	"strings"
 
 	"footnote/corpus/text"
@@ -151,6 +150,3 @@ func (v *values) compare(cell string, w wanted) (same, below, ok bool) {
 	}
 	return false, false, false
 }
-
-// isZero reports whether a number is 0.
-func isZero(n *big.Rat) bool { return n.Sign() == 0 }
