@@ -92,15 +92,21 @@ func scopedInTx(t *tx, s chat.Scope, id string) (n int64, d corpus.Document, err
 	return n, d, err
 }
 
+// shownInTx is scopedInTx for a document that is not hidden.
+func shownInTx(t *tx, s chat.Scope, id string) (n int64, d corpus.Document, err error) {
+	n, d, err = scopedInTx(t, s, id)
+	if err == nil && !d.DeletedAt.IsZero() {
+		err = errNoDocument
+	}
+	return n, d, err
+}
+
 // Delete hides a document; see corpus.Documents.
 func (ds *Documents) Delete(ctx context.Context, s chat.Scope, id string) error {
 	return ds.db.writeTx(ctx, true, func(t *tx) error {
-		n, d, err := scopedInTx(t, s, id)
+		n, d, err := shownInTx(t, s, id)
 		if err != nil {
 			return err
-		}
-		if !d.DeletedAt.IsZero() {
-			return errNoDocument
 		}
 		return setHidden(t, n, d.User, time.Now().UnixMicro())
 	})
@@ -131,12 +137,9 @@ func (ds *Documents) Restore(ctx context.Context, s chat.Scope, id string) error
 // Reread moves a ready document back into the queue; see corpus.Documents.
 func (ds *Documents) Reread(ctx context.Context, s chat.Scope, id string) error {
 	return ds.db.writeTx(ctx, true, func(t *tx) error {
-		n, d, err := scopedInTx(t, s, id)
+		n, d, err := shownInTx(t, s, id)
 		if err != nil {
 			return err
-		}
-		if !d.DeletedAt.IsZero() {
-			return errNoDocument
 		}
 		if d.State != corpus.StateReady {
 			return &chat.Error{Code: chat.CodeConflict, Message: "Only a document that is ready can be read again."}
@@ -153,12 +156,9 @@ func (ds *Documents) Reread(ctx context.Context, s chat.Scope, id string) error 
 // is over.
 func (ds *Documents) Cancel(ctx context.Context, s chat.Scope, id string) error {
 	return ds.db.writeTx(ctx, true, func(t *tx) error {
-		n, d, err := scopedInTx(t, s, id)
+		n, d, err := shownInTx(t, s, id)
 		if err != nil {
 			return err
-		}
-		if !d.DeletedAt.IsZero() {
-			return errNoDocument
 		}
 		switch d.State {
 		case corpus.StateReady, corpus.StateFailed, corpus.StateCancelled:
