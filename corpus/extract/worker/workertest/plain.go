@@ -16,7 +16,7 @@ const PlainName = "plainworker"
 func Plain(t testing.TB) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), PlainName)
-	build := exec.Command("go", "test", "-buildvcs=false", "-vet=off", "-c", "-o", binary, ".")
+	build := exec.CommandContext(t.Context(), "go", "test", "-buildvcs=false", "-vet=off", "-c", "-o", binary, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go test -c: %v\n%s", err, out)
