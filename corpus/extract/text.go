@@ -17,6 +17,7 @@ const maxLines = 5000
 // kept apart. Underlined lines are the only headings it believes in.
 func plainText(ctx context.Context, src string, _ corpus.File) (corpus.Extracted, error) {
 	var w doctext.Writer
+	w.Grow(len(src) + len(src)/64) // long paragraphs are cut, which adds blank lines
 	if err := writeLines(ctx, &w, src); err != nil {
 		return corpus.Extracted{}, err
 	}

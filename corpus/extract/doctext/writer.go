@@ -43,6 +43,9 @@ type heading struct {
 	title string
 }
 
+// Grow makes room for a text of so many bytes: one that grows by itself takes several times as much on its way.
+func (w *Writer) Grow(bytes int) { w.text.Grow(bytes) }
+
 // Begin opens a block; one that is open ends first. Only Kind, Level, Ordinal, Page, Box, Language, Line, Quote and,
 // of a grid, the columns are taken from b. The text of code keeps its white space, that of other blocks is collapsed.
 func (w *Writer) Begin(b corpus.Block) {
