@@ -35,6 +35,12 @@ async function look() {
   if (opens) open()
 }
 
+// A dialog that closes leaves the keyboard in its box until the page is drawn again, if nothing had it before.
+function close() {
+  palette.close()
+  if (palette.contains(document.activeElement)) document.activeElement.blur()
+}
+
 /** Opens the first result once it is the answer to what was typed. */
 function open() {
   opens = shown !== input.value
@@ -51,7 +57,7 @@ export function openPalette() {
 
 if (palette) {
   onClick('[data-do="palette"]', (_, event) => { event.preventDefault(); location.hash = ''; openPalette() })
-  palette.addEventListener('click', event => { if (event.target === palette) palette.close() })
+  palette.addEventListener('click', event => { if (event.target === palette) close() })
   palette.addEventListener('close', () => { wanted++; clearTimeout(timer); opens = false })
   input.addEventListener('input', () => {
     opens = false
@@ -63,7 +69,7 @@ if (palette) {
     if (event.isComposing) return
     if (event.key === 'Escape') { // a browser's own would empty the box first
       event.preventDefault()
-      palette.close()
+      close()
       return
     }
     const list = links()
