@@ -87,8 +87,8 @@ describe("OpenAI's client", () => {
     await assert.rejects(client.chat.completions.create({ ...ask, model: 'gpt-5' }), OpenAI.NotFoundError)
     await assert.rejects(client.chat.completions.create({ ...ask, messages: [] }), OpenAI.BadRequestError)
     await assert.rejects(client.models.retrieve('gpt-5'), e => e instanceof OpenAI.NotFoundError && /no such model/.test(e.message))
-    for (const asked of [client.responses.create({ model: 'footnote', input: question }), client.embeddings.create({ model: 'footnote', input: question })]) {
-      await assert.rejects(asked, e => e instanceof OpenAI.NotFoundError && e.message.includes('POST /v1/chat/completions'))
+    for (const api of [client.responses, client.embeddings]) {
+      await assert.rejects(api.create({ model: 'footnote', input: question }), e => e instanceof OpenAI.NotFoundError && e.message.includes('POST /v1/chat/completions'))
     }
   })
 

@@ -1,6 +1,9 @@
 package views
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"footnote/chat"
@@ -14,11 +17,12 @@ const sureToShow = 24
 type namesake struct {
 	at    time.Time
 	exact bool // to the second: another one of that name is of the same minute
+	nth   int  // of those of that name and second, from the last of the list on
 }
 
 // namesakes returns what tells apart those of a list whose names begin alike, as far as the menu is sure to show them.
 func namesakes(sessions []chat.Session) map[string]namesake {
-	names, minutes := map[string]int{}, map[string]int{}
+	names, minutes, seconds := map[string]int{}, map[string]int{}, map[string]int{}
 	name := func(s chat.Session) string { return clipped(sessionTitle(s), sureToShow) }
 	minute := func(s chat.Session) string { return name(s) + s.UpdatedAt.UTC().Format(" 200601021504") }
 	for _, s := range sessions {
@@ -26,9 +30,11 @@ func namesakes(sessions []chat.Session) map[string]namesake {
 		minutes[minute(s)]++
 	}
 	apart := map[string]namesake{}
-	for _, s := range sessions {
+	for _, s := range slices.Backward(sessions) {
 		if names[name(s)] > 1 {
-			apart[s.ID] = namesake{s.UpdatedAt, minutes[minute(s)] > 1}
+			second := minute(s) + s.UpdatedAt.UTC().Format("05")
+			seconds[second]++
+			apart[s.ID] = namesake{s.UpdatedAt, minutes[minute(s)] > 1, seconds[second]}
 		}
 	}
 	return apart
@@ -54,10 +60,18 @@ func (n namesake) words(now time.Time) string {
 	return n.at.UTC().Format(clock)
 }
 
+// number tells it from those of its second, of which the first has none.
+func (n namesake) number() string {
+	if n.nth < 2 {
+		return ""
+	}
+	return fmt.Sprintf("(%d)", n.nth)
+}
+
 // named is a conversation's name with what tells it apart.
 func (n namesake) named(s chat.Session, now time.Time) string {
 	if n.at.IsZero() {
 		return sessionTitle(s)
 	}
-	return sessionTitle(s) + " " + n.words(now)
+	return strings.TrimSpace(sessionTitle(s) + " " + n.words(now) + " " + n.number())
 }

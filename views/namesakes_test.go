@@ -2,6 +2,7 @@ package views
 
 import (
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ func TestConversationsOfOneNameAreToldApart(t *testing.T) {
 		{ID: "alone", Title: "What did the new roof cost?", UpdatedAt: at(12, 17, 0, 0)},
 		{ID: "first", Title: "Summarise this", UpdatedAt: at(12, 14, 5, 9)},
 		{ID: "same minute", Title: "Summarise this", UpdatedAt: at(12, 14, 5, 40)},
+		{ID: "same second", Title: "Summarise this", UpdatedAt: at(12, 14, 5, 9)},
 		{ID: "earlier", Title: "Summarise this", UpdatedAt: at(3, 9, 30, 1)},
 		{ID: "long", Title: "Which worktop did Leila take, and who connects it?", UpdatedAt: at(12, 8, 0, 0)},
 		{ID: "as long", Title: "Which worktop did Leila take, or was it Samir?", UpdatedAt: at(11, 8, 0, 0)},
@@ -24,10 +26,11 @@ func TestConversationsOfOneNameAreToldApart(t *testing.T) {
 	}
 	got := map[string]string{}
 	for id, n := range namesakes(sessions) {
-		got[id] = n.form() + " " + n.words(now)
+		got[id] = strings.TrimSpace(n.form() + " " + n.words(now) + " " + n.number())
 	}
 	want := map[string]string{
-		"first": "second 14:05:09", "same minute": "second 14:05:40", "earlier": "minute 3 Mar 09:30",
+		"first": "second 14:05:09 (2)", "same second": "second 14:05:09",
+		"same minute": "second 14:05:40", "earlier": "minute 3 Mar 09:30",
 		"long": "minute 08:00", "as long": "minute 11 Mar 08:00",
 	}
 	if !maps.Equal(got, want) {
