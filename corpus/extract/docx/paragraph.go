@@ -157,7 +157,7 @@ func (p *parser) runProperties(form *run, hidden *bool) error {
 	})
 }
 
-// boxes reads the text boxes of a drawing.
+// boxes reads the text boxes of a drawing, and the words of its charts and diagrams.
 func (p *parser) boxes(to *paragraph) error {
 	return p.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -168,9 +168,23 @@ func (p *parser) boxes(to *paragraph) error {
 			return err
 		case "AlternateContent":
 			return p.alternative(func() error { return p.boxes(to) })
+		case "graphicData":
+			return p.d.Children(func(e xml.StartElement) error { return p.graphic(to, e) })
 		}
 		return p.boxes(to)
 	})
+}
+
+// graphic reads the words of a chart or a diagram, or else the text boxes of a shape.
+func (p *parser) graphic(to *paragraph, e xml.StartElement) error {
+	lines, err := p.r.pack.GraphicLines(e, p.relations, true)
+	if err != nil {
+		return err
+	}
+	for _, line := range lines {
+		to.boxes = append(to.boxes, node{paragraph: &paragraph{runs: []run{{text: line}}}})
+	}
+	return p.boxes(to)
 }
 
 // formula reads the text of a formula.

@@ -72,11 +72,27 @@ func (r *reader) blocks(d *ooxml.Decoder, in *listPlace) error {
 			"numbered-paragraph",
 			"a":
 			return r.blocks(d, in)
+		case "object":
+			return r.chart(d, e)
 		case "notes":
 			return r.slideNotes(d)
 		}
 		return d.Skip()
 	})
+}
+
+// chart writes the words of a chart, each line a paragraph.
+func (r *reader) chart(d *ooxml.Decoder, e xml.StartElement) error {
+	lines, err := ChartLines(r.pack, ooxml.Attr(e, "href"), true)
+	if err != nil {
+		return err
+	}
+	for _, line := range lines {
+		r.w.Begin(corpus.Block{Kind: corpus.BlockParagraph, Page: r.page})
+		r.w.Text(line)
+	}
+	r.w.End()
+	return d.Skip()
 }
 
 func (r *reader) heading(d *ooxml.Decoder, e xml.StartElement, in *listPlace) error {
@@ -252,6 +268,15 @@ func (r *reader) cell(d *ooxml.Decoder, notes *paragraph) (string, error) {
 			}
 			notes.notes = append(notes.notes, p.notes...)
 			return err
+		case "object":
+			lines, err := ChartLines(r.pack, ooxml.Attr(e, "href"), true)
+			if len(lines) > 0 {
+				parts = append(parts, strings.Join(lines, "; "))
+			}
+			if err != nil {
+				return err
+			}
+			return d.Skip()
 		case "annotation":
 			r.comments++
 			return d.Skip()

@@ -24,7 +24,9 @@ func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	if err := checkPackage(p); err != nil {
 		return corpus.Extracted{}, err
 	}
-	r := reader{ctx: ctx, lists: map[string]listStyle{}, margins: map[string]bool{}, parents: map[string]string{}}
+	r := reader{
+		ctx: ctx, pack: p, lists: map[string]listStyle{}, margins: map[string]bool{}, parents: map[string]string{},
+	}
 	for _, part := range []string{"styles.xml", "content.xml"} {
 		if err := p.Decode(part, func(d *ooxml.Decoder) error { return r.readStyles(d) }); err != nil {
 			return corpus.Extracted{}, err
@@ -64,6 +66,7 @@ func checkPackage(p *ooxml.Package) error {
 // reader reads one file.
 type reader struct {
 	ctx       context.Context
+	pack      *ooxml.Package
 	w         doctext.Writer
 	lists     map[string]listStyle
 	parents   map[string]string // styles and what they are based on

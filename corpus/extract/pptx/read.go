@@ -64,7 +64,7 @@ func (r *reader) listSlides() (parts []string, err error) {
 					r.width, r.height = number(e, "cx"), number(e, "cy")
 				case "sldIdLst":
 					return d.Children(func(e xml.StartElement) error {
-						if slide := relations[relationID(e)]; slide.Type == "slide" && r.pack.Has(slide.Target) {
+						if slide := relations[ooxml.RelationID(e)]; slide.Type == "slide" && r.pack.Has(slide.Target) {
 							parts = append(parts, slide.Target)
 						}
 						return d.Skip()
@@ -75,16 +75,6 @@ func (r *reader) listSlides() (parts []string, err error) {
 		})
 	})
 	return parts, err
-}
-
-// relationID is the attribute r:id, which stands beside an id of another kind.
-func relationID(e xml.StartElement) string {
-	for _, a := range e.Attr {
-		if a.Name.Local == "id" && a.Name.Space != "" {
-			return a.Value
-		}
-	}
-	return ""
 }
 
 func number(e xml.StartElement, name string) float64 {

@@ -70,8 +70,7 @@ func noteHidden(x *corpus.Extracted, sheets []string) {
 	}
 }
 
-// writeSheet writes the cells of a sheet, then the words in its boxes. A sheet of neither, such as a chart's, is passed
-// over.
+// writeSheet writes the cells of a sheet, then the words of what is drawn on it. A sheet of neither is passed over.
 func writeSheet(
 	ctx context.Context, w *doctext.Writer, file *excelize.File, parts *workbookParts, name string,
 ) error {
@@ -79,16 +78,9 @@ func writeSheet(
 	if err := writeCells(ctx, &t, file, parts); err != nil {
 		return err
 	}
-	boxes, err := parts.boxes(name)
-	if err != nil {
-		return err
-	}
-	for _, text := range boxes {
-		t.beginSheet()
-		w.Begin(corpus.Block{Kind: corpus.BlockParagraph})
-		w.Text(text)
-	}
-	return nil
+	drawn, err := parts.drawn(name)
+	t.writeDrawn(drawn)
+	return err
 }
 
 func writeCells(ctx context.Context, t *tables, file *excelize.File, parts *workbookParts) error {

@@ -7,6 +7,7 @@ import (
 
 	"footnote/corpus"
 	"footnote/corpus/extract/doctext"
+	"footnote/corpus/extract/odf"
 	"footnote/corpus/extract/ooxml"
 )
 
@@ -23,7 +24,7 @@ func ReadOpenDocument(ctx context.Context, f corpus.File) (corpus.Extracted, err
 	if !p.Has("content.xml") {
 		return corpus.Extracted{}, ooxml.Damaged
 	}
-	r := openReader{ctx: ctx, hiddenStyles: map[string]bool{}}
+	r := openReader{ctx: ctx, pack: p, hiddenStyles: map[string]bool{}}
 	err = p.Decode("content.xml", func(d *ooxml.Decoder) error {
 		return d.Root(func(xml.StartElement) error { return r.walk(d) })
 	})
@@ -37,9 +38,11 @@ func ReadOpenDocument(ctx context.Context, f corpus.File) (corpus.Extracted, err
 
 type openReader struct {
 	ctx          context.Context
+	pack         *ooxml.Package
 	w            doctext.Writer
 	hidden       []string
 	hiddenStyles map[string]bool
+	drawn        []string // lines of what is drawn on the sheet at work
 }
 
 func (r *openReader) walk(d *ooxml.Decoder) error {
@@ -91,11 +94,41 @@ func (r *openReader) readTable(d *ooxml.Decoder, e xml.StartElement) error {
 				err = r.ctx.Err()
 			}
 			return err
+		case "shapes":
+			return d.Children(func(e xml.StartElement) error { return r.readDrawn(d, e) })
 		}
 		return d.Skip()
 	}
 	err := d.Children(walk)
 	t.flush()
+	t.writeDrawn(r.drawn)
+	r.drawn = nil
+	return err
+}
+
+// readDrawn reads the paragraphs in a box, and the words of a chart without its values, which are those of cells.
+func (r *openReader) readDrawn(d *ooxml.Decoder, e xml.StartElement) error {
+	var words []string
+	var err error
+	switch e.Name.Local {
+	case "p":
+		var text string
+		text, err = d.Text()
+		words = []string{doctext.Line(text)}
+	case "object":
+		if words, err = odf.ChartLines(r.pack, ooxml.Attr(e, "href"), false); err == nil {
+			err = d.Skip()
+		}
+	case "title", "desc", "annotation": // for those who don't see it; a cell's comment
+		return d.Skip()
+	default:
+		return d.Children(func(e xml.StartElement) error { return r.readDrawn(d, e) })
+	}
+	for _, line := range words {
+		if line != "" && len(r.drawn) < maxDrawn {
+			r.drawn = append(r.drawn, line)
+		}
+	}
 	return err
 }
 
@@ -106,7 +139,7 @@ func (r *openReader) readRow(d *ooxml.Decoder) (cells []string, err error) {
 		if e.Name.Local != "table-cell" && e.Name.Local != "covered-table-cell" {
 			return d.Skip()
 		}
-		text, err := cellText(d)
+		text, err := r.cellText(d)
 		times := max(ooxml.IntAttr(e, "number-columns-repeated", 1), 1)
 		if text == "" {
 			blank = min(blank+times, maxColumns)
@@ -123,12 +156,12 @@ func (r *openReader) readRow(d *ooxml.Decoder) (cells []string, err error) {
 	return cells[:min(len(cells), maxColumns)], err
 }
 
-// cellText is what a cell shows. Its comment is left out.
-func cellText(d *ooxml.Decoder) (string, error) {
+// cellText is what a cell shows. Its comment is left out; what is anchored in it is kept for below the cells.
+func (r *openReader) cellText(d *ooxml.Decoder) (string, error) {
 	var parts []string
 	err := d.Children(func(e xml.StartElement) error {
 		if e.Name.Local != "p" {
-			return d.Skip()
+			return r.readDrawn(d, e)
 		}
 		text, err := d.Text()
 		if text = strings.TrimSpace(text); text != "" {

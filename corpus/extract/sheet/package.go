@@ -5,20 +5,18 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"io"
 	"strings"
 
 	"github.com/xuri/excelize/v2"
 
 	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
 	"footnote/corpus/extract/ooxml"
 )
 
 // Limits of what a sheet holds beside its cells.
 const (
 	maxMerges = 100_000 // of which one sheet takes part
-	maxBoxes  = 10_000  // paragraphs in the boxes of a sheet
+	maxDrawn  = 10_000  // lines in what is drawn on a sheet
 )
 
 // binaryWorkbook is the failure of a workbook whose sheets are no XML.
@@ -26,7 +24,7 @@ var binaryWorkbook = &corpus.Failure{Code: "unsupported",
 	Detail: "This is a binary workbook (.xlsb), which can't be read. Save it as .xlsx and add that."}
 
 // workbookParts are the parts of a workbook that the library does not stream: where its sheets lie, which cells are
-// merged, and the words in boxes.
+// merged, and the words in what is drawn.
 type workbookParts struct {
 	*ooxml.Package
 	sheets map[string]string // names of parts by the names of sheets
@@ -117,49 +115,4 @@ func upToTag(data []byte, atEnd bool) (advance int, token []byte, err error) {
 		return len(data), data, nil
 	}
 	return 0, nil, nil
-}
-
-// boxes returns the paragraphs in the boxes and shapes that are drawn on a sheet.
-func (w *workbookParts) boxes(sheet string) (paragraphs []string, err error) {
-	relations, err := w.Relations(w.sheets[sheet])
-	if err != nil {
-		return nil, err
-	}
-	err = w.Decode(relations.ByType("drawing"), func(d *ooxml.Decoder) error {
-		var b strings.Builder
-		for {
-			token, err := d.Next()
-			if errors.Is(err, io.EOF) || len(paragraphs) >= maxBoxes {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			switch t := token.(type) {
-			case xml.StartElement:
-				switch t.Name.Local {
-				case "t":
-					text, err := d.Text()
-					b.WriteString(text)
-					if err != nil {
-						return err
-					}
-				case "br":
-					b.WriteString(" ")
-				case "Fallback":
-					if err := d.Skip(); err != nil {
-						return err
-					}
-				}
-			case xml.EndElement:
-				if text := doctext.Line(b.String()); t.Name.Local == "p" && text != "" {
-					paragraphs = append(paragraphs, text)
-				}
-				if t.Name.Local == "p" {
-					b.Reset()
-				}
-			}
-		}
-	})
-	return paragraphs, err
 }

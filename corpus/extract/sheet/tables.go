@@ -77,6 +77,16 @@ func (t *tables) beginSheet() {
 	}
 }
 
+// writeDrawn writes the lines of what is drawn on the sheet, each as a paragraph.
+func (t *tables) writeDrawn(lines []string) {
+	for _, line := range lines {
+		t.beginSheet()
+		t.w.Begin(corpus.Block{Kind: corpus.BlockParagraph})
+		t.w.Text(line)
+	}
+	t.w.End()
+}
+
 // begin writes the rows that wait.
 func (t *tables) begin() {
 	rows := t.waiting

@@ -1,0 +1,124 @@
+package odf
+
+import (
+	"encoding/xml"
+	"path"
+	"slices"
+	"strings"
+
+	"footnote/corpus/extract/doctext"
+	"footnote/corpus/extract/ooxml"
+)
+
+// Limits of the table behind a chart.
+const (
+	maxChartRows    = 1000
+	maxChartColumns = 100
+)
+
+// ChartLines are the words of a chart that a file holds as an object, a line each: its titles, its axes' titles and its
+// series. href is what the object's element refers to. Of an object that is no chart there are none. values says
+// whether the values of the series belong to them: in a spreadsheet they stand in its cells already.
+func ChartLines(p *ooxml.Package, href string, values bool) ([]string, error) {
+	c := chart{}
+	err := p.Decode(path.Join(href, "content.xml"), func(d *ooxml.Decoder) error {
+		c.d = d
+		return d.Root(func(xml.StartElement) error { return d.Children(c.find) })
+	})
+	return append(c.titles, c.series(values)...), err
+}
+
+// chart is what is read of a chart. LibreOffice keeps its series as the columns of a table, below their names, and the
+// names of its points as the first column.
+type chart struct {
+	d       *ooxml.Decoder
+	titles  []string
+	labels  bool // the first column names the points
+	rows    [][]string
+	columns int
+}
+
+// find looks for the chart in the object's body.
+func (c *chart) find(e xml.StartElement) error {
+	switch e.Name.Local {
+	case "body":
+		return c.d.Children(c.find)
+	case "chart":
+		if e.Name.Space == "office" {
+			return c.d.Children(c.find)
+		}
+		return c.d.Children(c.read)
+	}
+	return c.d.Skip()
+}
+
+func (c *chart) read(e xml.StartElement) error {
+	switch e.Name.Local {
+	case "title", "subtitle":
+		title, err := c.d.Text()
+		if title = doctext.Line(title); title != "" {
+			c.titles = append(c.titles, title)
+		}
+		return err
+	case "categories":
+		c.labels = true
+	case "plot-area", "axis":
+		return c.d.Children(c.read)
+	case "table":
+		return c.d.Children(c.readTable)
+	}
+	return c.d.Skip()
+}
+
+func (c *chart) readTable(e xml.StartElement) error {
+	switch e.Name.Local {
+	case "table-header-rows", "table-rows":
+		return c.d.Children(c.readTable)
+	case "table-row":
+		var row []string
+		err := c.d.Children(func(e xml.StartElement) error {
+			if e.Name.Local != "table-cell" {
+				return c.d.Skip()
+			}
+			text, err := c.d.Text()
+			row = append(row, doctext.Line(text))
+			return err
+		})
+		if len(c.rows) <= maxChartRows {
+			row = row[:min(len(row), maxChartColumns)]
+			c.rows, c.columns = append(c.rows, row), max(c.columns, len(row))
+		}
+		return err
+	}
+	return c.d.Skip()
+}
+
+// series are lines such as "Rent: 2024 900, 2025 950"; without values "Rent: 2024, 2025" for the first series and
+// "Heating" for the next.
+func (c *chart) series(values bool) (lines []string) {
+	at := func(row, column int) string {
+		if column >= len(c.rows[row]) {
+			return ""
+		}
+		return c.rows[row][column]
+	}
+	for column := 1; column < c.columns && len(c.rows) > 1; column++ {
+		var points []string
+		for row := 1; row < len(c.rows); row++ {
+			label, value := "", ""
+			if c.labels && (values || column == 1) {
+				label = at(row, 0)
+			}
+			if values {
+				value = at(row, column)
+			}
+			points = append(points, strings.TrimSpace(label+" "+value))
+		}
+		points = slices.DeleteFunc(points, func(p string) bool { return p == "" })
+		line := strings.TrimPrefix(at(0, column)+": "+strings.Join(points, ", "), ": ")
+		if line = strings.TrimSuffix(line, ": "); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,237 @@
+package ooxml
+
+import (
+	"encoding/xml"
+	"slices"
+	"strconv"
+	"strings"
+
+	"footnote/corpus/extract/doctext"
+)
+
+const maxPoints = 1000 // of a series
+
+// RelationID is the attribute r:id of an element, which may stand beside an id of another kind.
+func RelationID(e xml.StartElement) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == "id" && a.Name.Space != "" {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// GraphicLines are the words of what a graphicData element holds, a line each: of a chart ("chart") or a diagram
+// ("relIds") in a part of its own. Of anything else there are none. It doesn't read e to its end.
+func (p *Package) GraphicLines(e xml.StartElement, relations Relations, values bool) ([]string, error) {
+	switch e.Name.Local {
+	case "chart":
+		return p.chartLines(relations[RelationID(e)].Target, values)
+	case "relIds":
+		return p.diagramLines(relations[Attr(e, "dm")].Target)
+	}
+	return nil, nil
+}
+
+// chart collects the lines of a chart: its title, its axes' titles and its series. values says whether the values of
+// the series belong to them: in a workbook they stand in its cells already.
+type chart struct {
+	d      *Decoder
+	values bool
+	labels []string // of the last series that was written without values
+	lines  []string
+}
+
+func (p *Package) chartLines(part string, values bool) ([]string, error) {
+	c := chart{values: values}
+	err := p.Decode(part, func(d *Decoder) error {
+		c.d = d
+		return d.Root(func(xml.StartElement) error { return c.read() })
+	})
+	return c.lines, err
+}
+
+func (c *chart) read() error {
+	return c.d.Children(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "title":
+			return c.title()
+		case "ser", "series":
+			return c.series()
+		case "chart", "plotArea", "plotAreaRegion", "valAx", "catAx", "dateAx", "serAx", "axis":
+			return c.read()
+		}
+		if strings.HasSuffix(e.Name.Local, "Chart") { // barChart, lineChart, …
+			return c.read()
+		}
+		return c.d.Skip()
+	})
+}
+
+// title reads a title that was written for the chart, or comes out of a cell.
+func (c *chart) title() error {
+	var words []string
+	var walk func(e xml.StartElement) error
+	walk = func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "rich":
+			lines, err := c.d.Paragraphs()
+			words = append(words, lines...)
+			return err
+		case "v":
+			v, err := c.d.Text()
+			words = append(words, v)
+			return err
+		case "f", "txPr":
+			return c.d.Skip()
+		}
+		return c.d.Children(walk)
+	}
+	err := c.d.Children(walk)
+	if title := doctext.Line(strings.Join(words, " ")); title != "" {
+		c.lines = append(c.lines, title)
+	}
+	return err
+}
+
+// points are the values of a series, its labels or its name, as the file keeps them.
+type points struct {
+	texts  []string
+	format string // of numbers
+}
+
+func (c *chart) points() (p points, err error) {
+	var walk func(e xml.StartElement) error
+	walk = func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "v":
+			v, err := c.d.Text()
+			if len(p.texts) < maxPoints {
+				p.texts = append(p.texts, doctext.Line(v))
+			}
+			return err
+		case "formatCode":
+			p.format, err = c.d.Text()
+			return err
+		}
+		return c.d.Children(walk)
+	}
+	err = c.d.Children(walk)
+	return p, err
+}
+
+// areShown reports whether numbers are kept as a chart shows them: not a day as the number of days since 1900.
+func (p points) areShown() bool { return p.format == "" || p.format == "General" || p.format == "0" }
+
+// series writes a line such as "Rent: 2024 900, 2025 950"; without values "Rent: 2024, 2025" for the first series with
+// these labels and "Heating" for the next.
+func (c *chart) series() error {
+	var name, labels, values points
+	err := c.d.Children(func(e xml.StartElement) (err error) {
+		switch e.Name.Local {
+		case "tx":
+			name, err = c.points()
+		case "cat":
+			labels, err = c.points()
+		case "xVal":
+			if labels, err = c.points(); !c.values {
+				labels = points{}
+			}
+		case "val", "yVal":
+			values, err = c.points()
+		default:
+			err = c.d.Skip()
+		}
+		return err
+	})
+	if !labels.areShown() {
+		labels.texts = nil
+	}
+	if !c.values {
+		values.texts = labels.texts
+		if slices.Equal(labels.texts, c.labels) {
+			values.texts = nil
+		}
+		c.labels = labels.texts
+	}
+	for i := range values.texts {
+		if values.texts[i] = rounded(values.texts[i]); c.values && i < len(labels.texts) {
+			values.texts[i] = labels.texts[i] + " " + values.texts[i]
+		}
+	}
+	line := strings.Join(values.texts, ", ")
+	if len(name.texts) > 0 {
+		line = strings.TrimSuffix(name.texts[0]+": "+line, ": ")
+	}
+	if line != "" {
+		c.lines = append(c.lines, line)
+	}
+	return err
+}
+
+// rounded is a value without the noise of its binary form: 8.2 for 8.1999999999999993.
+func rounded(value string) string {
+	n, err := strconv.ParseFloat(value, 64)
+	if err != nil {
+		return value
+	}
+	return strconv.FormatFloat(n, 'g', 12, 64)
+}
+
+// diagramLines are the words of a diagram (SmartArt), a line for each paragraph of its points.
+func (p *Package) diagramLines(part string) (lines []string, err error) {
+	err = p.Decode(part, func(d *Decoder) error {
+		return d.Root(func(xml.StartElement) error {
+			lines, err = d.Paragraphs()
+			return err
+		})
+	})
+	return lines, err
+}
+
+// Paragraphs are the drawn paragraphs (DrawingML) inside the element that began last, which it reads to its end.
+func (d *Decoder) Paragraphs() (lines []string, err error) {
+	var b strings.Builder
+	end := func() {
+		if line := doctext.Line(b.String()); line != "" {
+			lines = append(lines, line)
+		}
+		b.Reset()
+	}
+	var walk func(e xml.StartElement) error
+	walk = func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "t": // a point of a diagram keeps its paragraphs in a "t" as well
+			return d.mixed(&b, walk)
+		case "br":
+			b.WriteByte(' ')
+		case "p":
+			end()
+			defer end()
+		}
+		return d.Children(walk)
+	}
+	err = d.Children(walk)
+	end()
+	return lines, err
+}
+
+// mixed writes the text right inside the element that began last, and has visit read the elements in it.
+func (d *Decoder) mixed(b *strings.Builder, visit func(xml.StartElement) error) error {
+	for {
+		token, err := d.Next()
+		if err != nil {
+			return unexpected(err)
+		}
+		switch t := token.(type) {
+		case xml.CharData:
+			b.Write(t)
+		case xml.StartElement:
+			if err := visit(t); err != nil {
+				return err
+			}
+		case xml.EndElement:
+			return nil
+		}
+	}
+}
