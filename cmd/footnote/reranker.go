@@ -38,10 +38,10 @@ type closableReranker interface {
 }
 
 // openReranker opens the reranker that the settings name; nil for none.
-func (s *rerankerSettings) openReranker() (closableReranker, error) {
+func (s *settings) openReranker() (closableReranker, error) {
 	switch {
 	case s.RerankDir != "":
-		r, err := bert.OpenReranker(s.RerankDir)
+		r, err := bert.OpenReranker(s.RerankDir, s.EmbeddingFloat32)
 		if err != nil {
 			return nil, fmt.Errorf("FOOTNOTE_RERANK_DIR is %s: %w", s.RerankDir, err)
 		}

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/viterin/vek/vek32"
+
+	"footnote/corpus/embed/bert/kernel"
 )
 
 // network is the weights of a model by their place in it. It never changes.
@@ -15,8 +17,11 @@ type network struct {
 	layers                  []layer
 }
 
-// linear is y = x·Wᵀ + b, with a row of W for each output.
-type linear struct{ weights, bias []float32 }
+// linear is y = x·Wᵀ + b, with a row of W for each output; with weights of 8 bits if short is there.
+type linear struct {
+	weights, bias []float32
+	short         *kernel.Linear
+}
 
 type norms struct{ gain, bias []float32 }
 
@@ -42,7 +47,7 @@ func newNetwork(c config, w *weights) (*network, error) {
 		return values
 	}
 	linearOf := func(name string, out, in int) linear {
-		return linear{floats(name+".weight", out, in), floats(name+".bias", out)}
+		return linear{weights: floats(name+".weight", out, in), bias: floats(name+".bias", out)}
 	}
 	normsOf := func(name string) norms {
 		return norms{floats(name+".weight", c.Hidden), floats(name+".bias", c.Hidden)}
@@ -70,8 +75,31 @@ func newNetwork(c config, w *weights) (*network, error) {
 	return n, failed
 }
 
+// shorten makes the weights of 8 bits that the layers multiply with from then on.
+func (n *network) shorten() error {
+	for i := range n.layers {
+		l := &n.layers[i]
+		for name, part := range map[string]*linear{
+			"query": &l.query, "key": &l.key, "value": &l.value, "output": &l.out,
+			"first dense": &l.up, "second dense": &l.down,
+		} {
+			short, err := kernel.Pack(part.weights, part.bias)
+			if err != nil {
+				return fmt.Errorf("layer %d, %s: %w", i, name, err)
+			}
+			part.short = &short
+		}
+	}
+	return nil
+}
+
 // scratch is the memory of one forward pass. It grows to what the longest text needed.
-type scratch struct{ x, q, k, v, y, inner, scores, head, turned []float32 }
+type scratch struct {
+	x, q, k, v, y, inner []float32
+
+	rows kernel.Rows
+	kernel.Scratch
+}
 
 func resizeBuffer(buffer *[]float32, n int) []float32 {
 	if cap(*buffer) < n {
@@ -131,70 +159,31 @@ func (n *network) runLayer(l *layer, x []float32, count int, s *scratch) {
 	size := n.Hidden
 	q, k, v := resizeBuffer(&s.q, count*size), resizeBuffer(&s.k, count*size), resizeBuffer(&s.v, count*size)
 	y, inner := resizeBuffer(&s.y, count*size), resizeBuffer(&s.inner, count*n.Inner)
-	l.query.applyLinear(q, x, count)
-	l.key.applyLinear(k, x, count)
-	l.value.applyLinear(v, x, count)
-	n.mixValues(y, q, k, v, count, s)
-	l.out.applyLinear(q, y, count)
+	applyLinears(x, s, []linear{l.query, l.key, l.value}, q, k, v)
+	vek32.MulNumber_Inplace(q, float32(1/math.Sqrt(float64(size/n.Heads))))
+	kernel.Mix(y, q, k, v, size, size/n.Heads, &s.Scratch)
+	applyLinears(y, s, []linear{l.out}, q)
 	vek32.Add_Inplace(x, q)
 	n.normaliseRows(x, l.attended)
-	l.up.applyLinear(inner, x, count)
-	gelu(inner)
-	l.down.applyLinear(y, inner, count)
+	applyLinears(x, s, []linear{l.up}, inner)
+	kernel.Gelu(inner)
+	applyLinears(inner, s, []linear{l.down}, y)
 	vek32.Add_Inplace(x, y)
 	n.normaliseRows(x, l.done)
 }
 
-// mixValues mixes the values of all tokens into each, by how well its query fits their keys, for each head by itself.
-func (n *network) mixValues(out, q, k, v []float32, count int, s *scratch) {
-	size, width := n.Hidden, n.Hidden/n.Heads
-	scores, keys, turned := resizeBuffer(&s.scores, count), resizeBuffer(&s.head, count*width), resizeBuffer(&s.turned,
-		count*width)
-	scale := float32(1 / math.Sqrt(float64(width)))
-	for from := 0; from < size; from += width {
-		for t := range count {
-			at := t*size + from
-			copy(keys[t*width:], k[at:at+width])
-			for d, value := range v[at : at+width] {
-				turned[d*count+t] = value
-			}
+// applyLinears sets each of ys to what one of the layers makes of the rows in x.
+func applyLinears(x []float32, s *scratch, layers []linear, ys ...[]float32) {
+	for i, l := range layers {
+		if l.short == nil {
+			kernel.Multiply(ys[i], x, l.weights, l.bias, &s.Scratch)
+			continue
 		}
-		for t := range count {
-			at := t*size + from
-			query := q[at : at+width]
-			for u := range scores {
-				scores[u] = vek32.Dot(query, keys[u*width:(u+1)*width]) * scale
-			}
-			share := 1 / softmax(scores)
-			for d := range width {
-				out[at+d] = vek32.Dot(scores, turned[d*count:(d+1)*count]) * share
-			}
+		if i == 0 {
+			s.rows.Set(x, len(l.weights)/len(l.bias), &s.Scratch)
 		}
+		l.short.Apply(ys[i], &s.rows, &s.Scratch)
 	}
-}
-
-// softmax puts e to the power of each score, less the greatest, in its place, and returns the sum.
-func softmax(scores []float32) float32 {
-	most := vek32.Max(scores)
-	var sum float32
-	for i, score := range scores {
-		e := exp(score - most)
-		scores[i] = e
-		sum += e
-	}
-	return sum
-}
-
-// exp is e to the power of x ≤ 0, within 3e-7 of it.
-func exp(x float32) float32 {
-	const log2e, ln2High, ln2Low = 1.44269504, 0.693359375, -2.12194440e-4
-	if x < -87 {
-		return 0
-	}
-	whole := float32(int32(x*log2e - 0.5))
-	r := x - whole*ln2High - whole*ln2Low
-	p := ((((1.9875691500e-4*r+1.3981999507e-3)*r+8.3334519073e-3)*r+4.1665795894e-2)*r+1.6666665459e-1)*r + 0.5
-	return (p*r*r + r + 1) * math.Float32frombits(uint32(int32(whole)+127)<<23)
 }
 
 // normaliseRows brings each row to mean 0 and variance 1, then to the layer's gain and bias.
@@ -208,53 +197,5 @@ func (n *network) normaliseRows(x []float32, by norms) {
 		vek32.MulNumber_Inplace(row, float32(1/math.Sqrt(variance+n.Epsilon)))
 		vek32.Mul_Inplace(row, by.gain)
 		vek32.Add_Inplace(row, by.bias)
-	}
-}
-
-// applyLinear sets y to x·Wᵀ + b for count rows.
-func (l linear) applyLinear(y, x []float32, count int) {
-	out := len(l.bias)
-	in := len(l.weights) / out
-	tile := max(4, cachedFloats/in) // rows of x that stay in the fastest cache while all of W goes past
-	for from := 0; from < count; from += tile {
-		to := min(count, from+tile)
-		for o := range out {
-			row, bias := l.weights[o*in:(o+1)*in], l.bias[o]
-			for t := from; t < to; t++ {
-				y[t*out+o] = vek32.Dot(x[t*in:(t+1)*in], row) + bias
-			}
-		}
-	}
-}
-
-const cachedFloats = 6144
-
-// The table of ½(1 + erf(x/√2)) from -geluEnd to geluEnd, of which values between are taken.
-const (
-	geluEnd   = 8
-	geluSteps = 1024 // of each 1
-)
-
-var geluTable = func() (table [2*geluEnd*geluSteps + 1]float32) {
-	for i := range table {
-		x := float64(i)/geluSteps - geluEnd
-		table[i] = float32(0.5 * (1 + math.Erf(x/math.Sqrt2)))
-	}
-	return table
-}()
-
-// gelu puts x·½(1 + erf(x/√2)) in the place of each x.
-func gelu(x []float32) {
-	const end = geluEnd - 1.0/geluSteps
-	for i, a := range x {
-		switch {
-		case a >= end:
-		case a <= -end:
-			x[i] = 0
-		case a == a: // what is not a number stays so
-			at := (a + geluEnd) * geluSteps
-			k := int(at)
-			x[i] = a * (geluTable[k] + (at-float32(k))*(geluTable[k+1]-geluTable[k]))
-		}
 	}
 }

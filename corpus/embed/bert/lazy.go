@@ -11,6 +11,7 @@ import (
 type lazyModel struct {
 	dir    string
 	folder folder
+	floats bool          // it runs in floats instead of 8 bits
 	idle   time.Duration // how long it stays after its last use
 
 	mu     sync.Mutex
@@ -39,7 +40,7 @@ func (l *lazyModel) useModel() (_ *model, release func(), err error) {
 		return nil, nil, errors.New("the model is closed")
 	}
 	if l.model == nil {
-		if l.model, err = loadModel(l.dir, l.folder); err != nil {
+		if l.model, err = loadModel(l.dir, l.folder, l.floats); err != nil {
 			return nil, nil, fmt.Errorf("model in %s: %w", l.dir, err)
 		}
 	}

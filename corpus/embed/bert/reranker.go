@@ -12,6 +12,8 @@ import (
 
 	"github.com/viterin/vek/vek32"
 	"golang.org/x/sync/errgroup"
+
+	"footnote/corpus/embed/bert/kernel"
 )
 
 // mostWindows is how many windows of a passage are scored: passages are made shorter than two.
@@ -29,8 +31,8 @@ type Reranker struct {
 type pairHead struct{ pooler, classifier linear }
 
 // OpenReranker checks the settings in a model's folder and that its weights are there, those of one label's classifier
-// among them. It reads only what is small.
-func OpenReranker(dir string) (*Reranker, error) {
+// among them. It reads only what is small. With floats it runs in floats instead of 8 bits.
+func OpenReranker(dir string, floats bool) (*Reranker, error) {
 	f, err := readFolder(dir)
 	if err != nil {
 		return nil, fmt.Errorf("reranker: %w", err)
@@ -49,7 +51,7 @@ func OpenReranker(dir string) (*Reranker, error) {
 		return nil, fmt.Errorf("reranker in %s: %w", dir, err)
 	}
 	return &Reranker{
-		lazyModel: lazyModel{dir: dir, folder: f, idle: time.Minute},
+		lazyModel: lazyModel{dir: dir, folder: f, floats: floats, idle: time.Minute},
 		slots:     make(chan struct{}, max(1, runtime.GOMAXPROCS(0))),
 	}, nil
 }
@@ -139,7 +141,7 @@ func (m *model) pairScore(h pairHead, query, passage string, window int, turn fu
 // logit is what the classifier says of the first token.
 func (h pairHead) logit(first []float32) float64 {
 	pooled := make([]float32, len(first))
-	h.pooler.applyLinear(pooled, first, 1)
+	kernel.Multiply(pooled, first, h.pooler.weights, h.pooler.bias, new(kernel.Scratch))
 	for i, v := range pooled {
 		pooled[i] = float32(math.Tanh(float64(v)))
 	}

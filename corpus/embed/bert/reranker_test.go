@@ -15,7 +15,7 @@ import (
 // openSmall opens the cross-encoder of testdata.
 func openSmall(t testing.TB) *Reranker {
 	t.Helper()
-	r, err := OpenReranker("testdata/reranker")
+	r, err := OpenReranker("testdata/reranker", true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +46,29 @@ func TestScoresOfPairsAreTheReferences(t *testing.T) {
 		got, err := r.Scores(t.Context(), p.Query, []string{p.Passage})
 		if err != nil || math.Abs(got[0]-p.Score) > 1e-4 {
 			t.Errorf("%q with %q: %v, %v; want %v within 1e-4", p.Query, p.Passage, got, err, p.Score)
+		}
+	}
+}
+
+func TestScoresWithWeightsOf8BitsAreNearlyThose(t *testing.T) {
+	t.Parallel()
+	r, err := OpenReranker("testdata/reranker", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	passages := []string{"the roof is of slate", "the rent is paid", "red garden wall"}
+	want, err := openSmall(t).Scores(t.Context(), "who paid the rent", passages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.Scores(t.Context(), "who paid the rent", passages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range want {
+		if math.Abs(got[i]-want[i]) > 5e-3 {
+			t.Errorf("%q: %g, in floats %g, want within 5e-3", passages[i], got[i], want[i])
 		}
 	}
 }
@@ -94,7 +117,7 @@ func TestAFolderWithoutAClassifierIsNoReranker(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := OpenReranker(dir); err == nil || !strings.Contains(err.Error(), "classifier.weight") {
+	if _, err := OpenReranker(dir, false); err == nil || !strings.Contains(err.Error(), "classifier.weight") {
 		t.Errorf("OpenReranker = %v, want an error that names classifier.weight", err)
 	}
 }

@@ -14,32 +14,45 @@ func TestVectorsAreThoseOfTheReference(t *testing.T) {
 		Vector []byte `json:"vector"`
 	}
 	readTestdata(t, "vectors.json", &reference)
-	e := open(t, Config{})
 	texts := make([]string, len(reference))
 	for i, r := range reference {
 		texts[i] = r.Text
 	}
-	vectors, err := e.Embed(t.Context(), texts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, r := range reference {
-		want := make([]float32, len(r.Vector)/4)
-		for j := range want {
-			want[j] = math.Float32frombits(binary.LittleEndian.Uint32(r.Vector[4*j:]))
-		}
-		query, err := e.EmbedQuery(t.Context(), r.Text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for side, got := range map[string][]float32{"passage": vectors[i], "query": query} {
-			if near := cosine(t, got, want); near < 0.999999 {
-				t.Errorf("%q as a %s: got a vector with cosine %.7f to the reference, want 1", r.Text, side, near)
+	for name, tt := range map[string]struct {
+		floats bool
+		least  float64
+	}{"float32": {true, 0.999999}, "8 bits": {false, 0.99}} {
+		t.Run(name, func(t *testing.T) {
+			e := open(t, Config{Float32: tt.floats})
+			vectors, err := e.Embed(t.Context(), texts)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if length := cosine(t, got, got); math.Abs(length-1) > 1e-6 {
-				t.Errorf("%q as a %s: got a vector of squared length %.7f, want 1", r.Text, side, length)
+			for i, r := range reference {
+				want := make([]float32, len(r.Vector)/4)
+				for j := range want {
+					want[j] = math.Float32frombits(binary.LittleEndian.Uint32(r.Vector[4*j:]))
+				}
+				query, err := e.EmbedQuery(t.Context(), r.Text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for side, got := range map[string][]float32{"passage": vectors[i], "query": query} {
+					if near := cosine(t, got, want); near < tt.least {
+						t.Errorf(
+							"%q as a %s: got a vector with cosine %.7f to the reference, want %g",
+							r.Text,
+							side,
+							near,
+							tt.least,
+						)
+					}
+					if length := cosine(t, got, got); math.Abs(length-1) > 1e-6 {
+						t.Errorf("%q as a %s: got a vector of squared length %.7f, want 1", r.Text, side, length)
+					}
+				}
 			}
-		}
+		})
 	}
 }
 

@@ -1,0 +1,227 @@
+// Command generate writes the assembly of package kernel for amd64.
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+func main() {
+	ConstraintExpr("amd64")
+	for rows := range wide.rows {
+		vnniTile(rows + 1)
+		fusedTile(rows+1, wide)
+	}
+	for rows := range narrow.rows {
+		pairTile(rows + 1)
+		fusedTile(rows+1, narrow)
+	}
+	for _, v := range []vector{wide, narrow} {
+		v.expRow()
+		v.geluRow()
+		v.quantiseRow()
+	}
+	Generate()
+}
+
+// vector is a width of registers: 16 floats with AVX-512, 8 with AVX2.
+type vector struct {
+	name  string
+	bytes int
+	rows  int // of a tile, whose sums fill the registers
+	new   func() VecVirtual
+}
+
+var (
+	wide   = vector{"512", 64, 12, ZMM}
+	narrow = vector{"256", 32, 6, YMM}
+)
+
+func (v vector) several(n int) []VecVirtual {
+	out := make([]VecVirtual, n)
+	for i := range out {
+		out[i] = v.new()
+	}
+	return out
+}
+
+// constant is a register with the same float in each place.
+func (v vector) constant(value float32) VecVirtual {
+	r := v.new()
+	VBROADCASTSS(float(value), r)
+	return r
+}
+
+var floats = map[float32]Mem{}
+
+func float(value float32) Mem {
+	m, ok := floats[value]
+	if !ok {
+		m = ConstData(fmt.Sprintf("float%d", len(floats)), F32(value))
+		floats[value] = m
+	}
+	return m
+}
+
+// rowPointers gives the addresses of rows that lie stride bytes apart: every third one has a register of its own, which
+// advance moves along the row.
+type rowPointers struct {
+	bases  []Register
+	stride Register
+}
+
+func newRowPointers(first, stride Register, rows int) rowPointers {
+	p := rowPointers{[]Register{first}, stride}
+	for at := 3; at < rows; at += 3 {
+		next := GP64()
+		LEAQ(Mem{Base: p.bases[len(p.bases)-1], Index: stride, Scale: 2}, next)
+		ADDQ(stride, next)
+		p.bases = append(p.bases, next)
+	}
+	return p
+}
+
+func (p rowPointers) at(row, bytes int) Mem {
+	m := Mem{Base: p.bases[row/3], Disp: bytes}
+	if row%3 > 0 {
+		m.Index, m.Scale = p.stride, uint8(row%3)
+	}
+	return m
+}
+
+func (p rowPointers) advance(bytes int) {
+	for _, base := range p.bases {
+		ADDQ(I32(bytes), base)
+	}
+}
+
+const unrolled = 4 // steps of the innermost loop of an integer tile
+
+const tileSignature = "func(y *float32, yStride uintptr, x *byte, xStride, steps uintptr, w *byte, scales, columns *float32)"
+
+// vnniTile sums 8-bit products of rows with 32 outputs, four at a time, and stores the floats that they stand for.
+func vnniTile(rows int) {
+	TEXT(fmt.Sprintf("vnni%d", rows), NOSPLIT,
+		tileSignature)
+	Pragma("noescape")
+	tile{wide, rows, 4, func(sum, x, w, _ VecVirtual) { VPDPBUSD(w, x, sum) }, func(m Mem, w VecVirtual) { VMOVDQU32(m, w) }}.emit()
+}
+
+// pairTile is vnniTile for 16 outputs and rows of 16-bit numbers, two at a time, which AVX2 multiplies without saturating.
+func pairTile(rows int) {
+	TEXT(fmt.Sprintf("pair%d", rows), NOSPLIT,
+		tileSignature)
+	Pragma("noescape")
+	tile{narrow, rows, 2, func(sum, x, w, product VecVirtual) {
+		VPMADDWD(x, w, product)
+		VPADDD(product, sum, sum)
+	}, func(m Mem, w VecVirtual) { VPMOVSXBW(m, w) }}.emit()
+}
+
+type tile struct {
+	vector
+	rows     int
+	depth    int // weights of an output in a step
+	multiply func(sum, x, w, spare VecVirtual)
+	load     func(Mem, VecVirtual)
+}
+
+func (t tile) emit() {
+	x := newRowPointers(Load(Param("x"), GP64()), Load(Param("xStride"), GP64()), t.rows)
+	w, steps := Load(Param("w"), GP64()), Load(Param("steps"), GP64())
+	left, right := t.several(t.rows), t.several(t.rows)
+	for i := range t.rows {
+		zero(left[i])
+		zero(right[i])
+	}
+	a, b, row, product := t.new(), t.new(), t.new(), VecVirtual(nil)
+	if t.depth == 2 {
+		product = t.new()
+	}
+	stepBytes := t.bytes / 4 * t.depth // of weights, for a register of outputs
+	name := "sum"
+	Label(name)
+	for step := range unrolled {
+		t.load(Mem{Base: w, Disp: 2 * step * stepBytes}, a)
+		t.load(Mem{Base: w, Disp: (2*step + 1) * stepBytes}, b)
+		for i := range t.rows {
+			VPBROADCASTD(x.at(i, 4*step), row)
+			t.multiply(left[i], row, a, product)
+			t.multiply(right[i], row, b, product)
+		}
+	}
+	ADDQ(I32(2*unrolled*stepBytes), w)
+	x.advance(4 * unrolled)
+	DECQ(steps)
+	JNZ(LabelRef(name))
+	t.finish(left, right, a, row)
+}
+
+// finish stores step·scale·sum + low·total + bias: columns has the scales, totals and biases of the outputs, scales the
+// step and the low of each row.
+func (t tile) finish(left, right []VecVirtual, spare, base VecVirtual) {
+	y := newRowPointers(Load(Param("y"), GP64()), Load(Param("yStride"), GP64()), t.rows)
+	columns, scales := Load(Param("columns"), GP64()), Load(Param("scales"), GP64())
+	outputs := 2 * t.bytes // bytes of a tile's outputs as floats
+	for i := range t.rows {
+		for half, sum := range []VecVirtual{left[i], right[i]} {
+			at := half * t.bytes
+			VCVTDQ2PS(sum, sum)
+			VMULPS(Mem{Base: columns, Disp: at}, sum, sum)
+			VMOVUPS(Mem{Base: columns, Disp: 2*outputs + at}, base)
+			VBROADCASTSS(Mem{Base: scales, Disp: 8*i + 4}, spare)
+			VFMADD231PS(Mem{Base: columns, Disp: outputs + at}, spare, base)
+			VBROADCASTSS(Mem{Base: scales, Disp: 8 * i}, spare)
+			VFMADD231PS(sum, spare, base)
+			VMOVUPS(base, y.at(i, at))
+		}
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// zero sets a register to zero.
+func zero(r VecVirtual) {
+	if r.Size() == 64 {
+		VPXORD(r, r, r)
+	} else {
+		VPXOR(r, r, r)
+	}
+}
+
+// fusedTile multiplies rows of floats with two registers of columns: c = a·b.
+func fusedTile(rows int, v vector) {
+	TEXT(fmt.Sprintf("fused%s_%d", v.name, rows), NOSPLIT,
+		"func(c *float32, cStride uintptr, a *float32, aStride uintptr, b *float32, bStride, depth uintptr)")
+	Pragma("noescape")
+	a := newRowPointers(Load(Param("a"), GP64()), Load(Param("aStride"), GP64()), rows)
+	b, bStride, depth := Load(Param("b"), GP64()), Load(Param("bStride"), GP64()), Load(Param("depth"), GP64())
+	left, right := v.several(rows), v.several(rows)
+	for i := range rows {
+		zero(left[i])
+		zero(right[i])
+	}
+	first, second, row := v.new(), v.new(), v.new()
+	Label("sum")
+	VMOVUPS(Mem{Base: b}, first)
+	VMOVUPS(Mem{Base: b, Disp: v.bytes}, second)
+	for i := range rows {
+		VBROADCASTSS(a.at(i, 0), row)
+		VFMADD231PS(first, row, left[i])
+		VFMADD231PS(second, row, right[i])
+	}
+	ADDQ(bStride, b)
+	a.advance(4)
+	DECQ(depth)
+	JNZ(LabelRef("sum"))
+	c := newRowPointers(Load(Param("c"), GP64()), Load(Param("cStride"), GP64()), rows)
+	for i := range rows {
+		VMOVUPS(left[i], c.at(i, 0))
+		VMOVUPS(right[i], c.at(i, v.bytes))
+	}
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,248 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func random(r *rand.Rand, n int) []float32 {
+	out := make([]float32, n)
+	for i := range out {
+		out[i] = float32(r.NormFloat64())
+	}
+	return out
+}
+
+// far is the greatest difference of two slices.
+func far(a, b []float32) (most float64) {
+	for i := range a {
+		most = max(most, math.Abs(float64(a[i]-b[i])))
+	}
+	return most
+}
+
+func TestEachSetMultipliesAsPlainGo(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 60 {
+		inputs, outputs, count := 1+r.IntN(400), 1+r.IntN(400), 1+r.IntN(40)
+		if r.IntN(2) == 0 {
+			inputs, outputs = padded(inputs), padded(outputs)
+		}
+		w, bias, x := random(r, inputs*outputs), random(r, outputs), random(r, inputs*count)
+		exact := make([]float32, count*outputs)
+		for t := range count {
+			for o := range outputs {
+				sum := float64(bias[o])
+				for i := range inputs {
+					sum += float64(w[o*inputs+i]) * float64(x[t*inputs+i])
+				}
+				exact[t*outputs+o] = float32(sum)
+			}
+		}
+		want := make([]float32, count*outputs)
+		for _, k := range sets() {
+			l, err := k.pack(w, bias)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var rows Rows
+			var s Scratch
+			k.setRows(&rows, x, inputs, &s)
+			got := make([]float32, count*outputs)
+			k.apply(&l, got, &rows, &s)
+			floats := make([]float32, count*outputs)
+			if k.multiply(floats, x, w, bias, &s); !(far(floats, exact) < 1e-3) {
+				t.Errorf("%d × %d, %d rows, %s: floats are %g off", inputs, outputs, count, k.name, far(floats, exact))
+			}
+			if k == &plain {
+				copy(want, got)
+				if d := far(got, exact); !(d < 0.06*math.Sqrt(float64(inputs))) {
+					t.Errorf("%d × %d, %d rows, %s: %g from the product of floats", inputs, outputs, count, k.name, d)
+				}
+			} else if d := far(got, want); !(d < 1e-4) {
+				t.Errorf("%d × %d, %d rows, %s: %g from plain Go", inputs, outputs, count, k.name, d)
+			}
+		}
+	}
+}
+
+func TestEachSetMixesAsPlainGo(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 40 {
+		width := 1 + r.IntN(70)
+		size, count := width*(1+r.IntN(4)), 1+r.IntN(90)
+		q, key, v := random(r, size*count), random(r, size*count), random(r, size*count)
+		want := make([]float32, size*count)
+		for head := 0; head < size; head += width {
+			for t := range count {
+				var sum float64
+				mixed := make([]float64, width)
+				for u := range count {
+					var score float64
+					for d := head; d < head+width; d++ {
+						score += float64(q[t*size+d]) * float64(key[u*size+d])
+					}
+					e := math.Exp(score)
+					sum += e
+					for d := range mixed {
+						mixed[d] += e * float64(v[u*size+head+d])
+					}
+				}
+				for d := range mixed {
+					want[t*size+head+d] = float32(mixed[d] / sum)
+				}
+			}
+		}
+		for _, k := range sets() {
+			got := make([]float32, size*count)
+			k.mix(got, q, key, v, size, width, new(Scratch))
+			if d := far(got, want); !(d < 1e-4) {
+				t.Errorf("%d tokens, heads of %d in %d, %s: %g from the definition", count, width, size, k.name, d)
+			}
+		}
+	}
+}
+
+func TestEachSetHasTheFunctions(t *testing.T) {
+	t.Parallel()
+	var x []float32
+	for v := float32(-12); v < 12; v += 1.0 / 64 {
+		x = append(x, v)
+	}
+	for _, k := range sets() {
+		got := append([]float32{}, x...)
+		k.geluAll(got)
+		for i, v := range x {
+			if want := float64(
+				v,
+			) * 0.5 * (1 + math.Erf(float64(v)/math.Sqrt2)); !(math.Abs(float64(got[i])-want) < 2e-6) {
+				t.Fatalf("%s: gelu(%g) is %g, want %g", k.name, v, got[i], want)
+			}
+		}
+		got = append([]float32{}, x...)
+		sum := k.exp(&got[0], uintptr(len(got)/k.floats))
+		var all float64
+		for i, v := range x {
+			want := math.Exp(float64(v) - float64(x[len(x)-1]))
+			all += want
+			if !(math.Abs(float64(got[i])-want) <= 3e-7*want+1e-37) {
+				t.Fatalf("%s: exp(%g) is %g, want %g", k.name, v-x[len(x)-1], got[i], want)
+			}
+		}
+		if !(math.Abs(float64(sum)-all) < 1e-5*all) {
+			t.Errorf("%s: the sum is %g, want %g", k.name, sum, all)
+		}
+	}
+}
+
+func TestWhatIsNoNumberStaysSo(t *testing.T) {
+	t.Parallel()
+	for _, k := range sets() {
+		x := make([]float32, 2*block)
+		for i := range x {
+			x[i] = float32(math.NaN())
+		}
+		k.geluAll(x)
+		if x[5] == x[5] {
+			t.Errorf("%s: gelu of what is no number is %g", k.name, x[5])
+		}
+		l, err := k.pack(make([]float32, block*block), make([]float32, block))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rows Rows
+		var s Scratch
+		k.setRows(&rows, x, block, &s)
+		y := make([]float32, 2*block)
+		if k.apply(&l, y, &rows, &s); y[0] == y[0] || y[2*block-1] == y[2*block-1] {
+			t.Errorf("%s: a layer makes %g of what is no number", k.name, y[0])
+		}
+	}
+}
+
+func BenchmarkLinear(b *testing.B) {
+	r := rand.New(rand.NewPCG(5, 6))
+	const inputs, outputs, count = 384, 1536, 200
+	w, bias, x, y := random(
+		r,
+		inputs*outputs,
+	), random(
+		r,
+		outputs,
+	), random(
+		r,
+		inputs*count,
+	), make(
+		[]float32,
+		count*outputs,
+	)
+	for _, k := range sets() {
+		b.Run(k.name, func(b *testing.B) {
+			l, _ := k.pack(w, bias)
+			var rows Rows
+			var s Scratch
+			for b.Loop() {
+				k.setRows(&rows, x, inputs, &s)
+				k.apply(&l, y, &rows, &s)
+			}
+			b.ReportMetric(float64(b.N)*inputs*outputs*count/b.Elapsed().Seconds()/1e9, "G/s")
+		})
+	}
+}
+
+func BenchmarkMultiply(b *testing.B) {
+	r := rand.New(rand.NewPCG(5, 6))
+	const inputs, outputs, count = 384, 1536, 200
+	w, bias, x, y := random(
+		r,
+		inputs*outputs,
+	), random(
+		r,
+		outputs,
+	), random(
+		r,
+		inputs*count,
+	), make(
+		[]float32,
+		count*outputs,
+	)
+	for _, k := range sets() {
+		b.Run(k.name, func(b *testing.B) {
+			var s Scratch
+			for b.Loop() {
+				k.multiply(y, x, w, bias, &s)
+			}
+			b.ReportMetric(float64(b.N)*inputs*outputs*count/b.Elapsed().Seconds()/1e9, "G/s")
+		})
+	}
+}
+
+func BenchmarkMix(b *testing.B) {
+	r := rand.New(rand.NewPCG(5, 6))
+	const size, width, count = 384, 32, 200
+	q, key, v, out := random(r, size*count), random(r, size*count), random(r, size*count), make([]float32, size*count)
+	for _, k := range sets() {
+		b.Run(k.name, func(b *testing.B) {
+			var s Scratch
+			for b.Loop() {
+				k.mix(out, q, key, v, size, width, &s)
+			}
+		})
+	}
+}
+
+func BenchmarkGelu(b *testing.B) {
+	start := random(rand.New(rand.NewPCG(5, 6)), 200*1536)
+	x := make([]float32, len(start))
+	for _, k := range sets() {
+		b.Run(k.name, func(b *testing.B) {
+			for b.Loop() {
+				copy(x, start)
+				k.geluAll(x)
+			}
+		})
+	}
+}

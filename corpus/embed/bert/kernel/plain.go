@@ -1,0 +1,90 @@
+package kernel
+
+import (
+	"math"
+	"slices"
+	"unsafe"
+)
+
+// plain is the routines in plain Go, for any processor.
+var plain = set{
+	name:    "plain Go",
+	outputs: 16,
+	depth:   4,
+	code:    1,
+	floats:  16,
+	tiles: []tileRoutine{
+		plainTile,
+	},
+	fused:    []fusedRoutine{plainFused},
+	exp:      plainExp,
+	gelu:     plainGelu,
+	quantise: plainQuantise,
+}
+
+func plainTile(y *float32, _ uintptr, x *byte, _, groups uintptr, w *byte, scales, columns *float32) {
+	const outputs, depth = 16, 4
+	inputs := int(groups) * unrolled * depth
+	codes, weights := unsafe.Slice(x, inputs), unsafe.Slice(w, inputs*outputs)
+	scale, by, out := unsafe.Slice(scales, 2), unsafe.Slice(columns, 3*outputs), unsafe.Slice(y, outputs)
+	var sums [outputs]int32
+	for at := 0; at < inputs; at += depth {
+		a, b, c, d := int32(codes[at]), int32(codes[at+1]), int32(codes[at+2]), int32(codes[at+3])
+		group := weights[at*outputs:][: depth*outputs : depth*outputs]
+		for o := range sums {
+			w := group[depth*o:][:depth:depth]
+			sums[o] += a*int32(int8(w[0])) + b*int32(int8(w[1])) + c*int32(int8(w[2])) + d*int32(int8(w[3]))
+		}
+	}
+	for o, sum := range sums {
+		out[o] = scale[0]*(by[o]*float32(sum)) + scale[1]*by[outputs+o] + by[2*outputs+o]
+	}
+}
+
+func plainFused(c *float32, _ uintptr, a *float32, _ uintptr, b *float32, bStride, depth uintptr) {
+	const columns = 16
+	out, row := unsafe.Slice(c, columns), unsafe.Slice(a, depth)
+	var sums [columns]float32
+	for i, x := range row {
+		by := unsafe.Slice((*float32)(unsafe.Add(unsafe.Pointer(b), uintptr(i)*bStride)), columns)
+		for o := range sums {
+			sums[o] += x * by[o]
+		}
+	}
+	copy(out, sums[:])
+}
+
+func plainExp(x *float32, blocks uintptr) (sum float32) {
+	values := unsafe.Slice(x, 16*blocks)
+	most := slices.Max(values)
+	for i, v := range values {
+		e := float32(math.Exp(float64(v - most)))
+		values[i] = e
+		sum += e
+	}
+	return sum
+}
+
+func plainGelu(x *float32, blocks uintptr) {
+	values := unsafe.Slice(x, 16*blocks)
+	for i, v := range values {
+		values[i] = float32(float64(v) * 0.5 * (1 + math.Erf(float64(v)/math.Sqrt2)))
+	}
+}
+
+func plainQuantise(q *byte, x *float32, blocks uintptr, scales *float32) {
+	values := unsafe.Slice(x, 16*blocks)
+	codes, scale := unsafe.Slice(q, len(values)), unsafe.Slice(scales, 2)
+	least, most := values[0], values[0]
+	for _, v := range values {
+		least, most = min(least, v), max(most, v)
+	}
+	step, per := (most-least)*(1.0/255), float32(0)
+	if step != 0 {
+		per = 1 / step
+	}
+	scale[0], scale[1] = step, least
+	for i, v := range values {
+		codes[i] = byte(max(0, min(255, int32(math.RoundToEven(float64((v-least)*per))))))
+	}
+}

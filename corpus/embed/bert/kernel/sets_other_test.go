@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package kernel
+
+func sets() []*set { return []*set{&plain} }
