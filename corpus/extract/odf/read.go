@@ -21,7 +21,7 @@ func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 		return corpus.Extracted{}, err
 	}
 	defer p.Close()
-	if err := checkPackage(p); err != nil {
+	if err := CheckPackage(p); err != nil {
 		return corpus.Extracted{}, err
 	}
 	r := reader{
@@ -41,8 +41,8 @@ func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	return r.result(p)
 }
 
-// checkPackage fails for a file that is encrypted or without content.
-func checkPackage(p *ooxml.Package) error {
+// CheckPackage fails with a *corpus.Failure for an OpenDocument file that is encrypted or without content.
+func CheckPackage(p *ooxml.Package) error {
 	if !p.Has("content.xml") {
 		return ooxml.Damaged
 	}

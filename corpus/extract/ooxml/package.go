@@ -166,9 +166,15 @@ func (p *Package) Decode(name string, walk func(*Decoder) error) error {
 		}
 		return fmt.Errorf("part %s: %w", doctext.Line(name), err)
 	}
-	return nil
+	_, err = io.Copy(io.Discard, part) // what follows the root: only at its end the checksum is known
+	return err
 }
 
+// utf8Reader fails with a *corpus.Failure for an encoding that nobody knows.
 func utf8Reader(label string, in io.Reader) (io.Reader, error) {
-	return charset.NewReaderLabel(label, in)
+	r, err := charset.NewReaderLabel(label, in)
+	if err != nil {
+		return nil, errors.Join(Damaged, err)
+	}
+	return r, nil
 }

@@ -27,10 +27,10 @@ func (r *reader) control() {
 	if r.at < len(r.data) && r.data[r.at] == '-' {
 		r.at++
 	}
-	for r.at < len(r.data) && r.data[r.at] >= '0' && r.data[r.at] <= '9' && r.at-start < 12 {
+	for r.at < len(r.data) && r.data[r.at] >= '0' && r.data[r.at] <= '9' {
 		r.at++
 	}
-	parameter, err := strconv.Atoi(string(r.data[start:r.at]))
+	parameter, err := strconv.Atoi(string(r.data[start:min(r.at, start+12)]))
 	if r.at < len(r.data) && r.data[r.at] == ' ' {
 		r.at++
 	}
@@ -195,7 +195,7 @@ func (r *reader) word(word string, n int, has bool) {
 			r.state.page = name
 		}
 	case "uc":
-		r.state.skip = max(n, 0)
+		r.state.skip = min(max(n, 0), maxSkip)
 	case "info":
 		r.state.to = toNowhere
 	case "stylesheet":

@@ -20,6 +20,7 @@ import (
 const (
 	maxFile  = 128 << 20 // bytes
 	maxDepth = 1000      // groups in each other
+	maxSkip  = 255       // characters behind \u for other readers
 )
 
 // Read reads an RTF file. It fails with a *corpus.Failure for one that is too large or nested too deep.

@@ -31,6 +31,9 @@ func ReadExcel(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 		return corpus.Extracted{}, err
 	}
 	defer parts.Close()
+	if err := parts.checkFormats(); err != nil {
+		return corpus.Extracted{}, err
+	}
 	file, err := excelize.OpenFile(f.Path, excelize.Options{
 		UnzipSizeLimit: maxUnpacked, UnzipXMLSizeLimit: inMemory, ShortDatePattern: shortDate,
 	})
@@ -84,17 +87,19 @@ func writeSheet(
 }
 
 func writeCells(ctx context.Context, t *tables, file *excelize.File, parts *workbookParts) error {
+	outline, err := parts.outline(t.name)
+	if err != nil {
+		return err
+	}
 	rows, err := file.Rows(t.name)
 	if err != nil {
 		return nil
 	}
 	defer rows.Close()
-	begin, err := parts.merges(t.name)
-	if err != nil {
-		return err
-	}
-	merged := merger{begin: begin}
-	for n := 1; rows.Next(); n++ {
+	merged := merger{begin: outline.merges}
+	n := 0
+	for rows.Next() {
+		n++
 		if n%1000 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -108,5 +113,5 @@ func writeCells(ctx context.Context, t *tables, file *excelize.File, parts *work
 	if err := rows.Error(); err != nil {
 		return errors.Join(ooxml.Damaged, err)
 	}
-	return nil
+	return outline.check(n)
 }

@@ -1,10 +1,13 @@
 package sheet
 
+import "slices"
+
 // merge is a rectangle of cells that show one value, by rows and columns from 1. The value is that of its first cell.
 type merge struct{ left, top, right, bottom int }
 
 // merger gives every cell of a merged rectangle its value, row by row, as one sees it: a group's name beside each of
-// its rows, a quarter above each of its months. What spans a row alone is a title and stays one cell.
+// its rows, a quarter above each of its months. What spans a row alone is a title and stays one cell. Of rectangles
+// that share columns of a row the first counts.
 type merger struct {
 	begin map[int][]merge // by the row that they begin in
 	open  []opened
@@ -26,7 +29,9 @@ func (m *merger) fill(n int, cells []string) []string {
 	}
 	m.open = kept
 	for _, one := range m.begin[n] {
-		if one.left <= len(cells) && cells[one.left-1] != "" {
+		overlaps := slices.ContainsFunc(m.open,
+			func(o opened) bool { return one.left <= o.right && o.left <= one.right })
+		if !overlaps && one.left <= len(cells) && cells[one.left-1] != "" {
 			m.open = append(m.open, opened{one, cells[one.left-1]})
 		}
 	}

@@ -11,7 +11,11 @@ import (
 	"footnote/corpus/extract/ooxml"
 )
 
-const maxRepeated = 1000 // cells with words that one element may stand for
+// Limits of the cells with words that elements stand for besides one.
+const (
+	maxRepeated = 1000      // by one element
+	maxRepeats  = 1_000_000 // in a file
+)
 
 // ReadOpenDocument reads an OpenDocument spreadsheet (ISO 26300). It fails with a *corpus.Failure for one that is
 // damaged, encrypted or too large.
@@ -21,10 +25,10 @@ func ReadOpenDocument(ctx context.Context, f corpus.File) (corpus.Extracted, err
 		return corpus.Extracted{}, err
 	}
 	defer p.Close()
-	if !p.Has("content.xml") {
-		return corpus.Extracted{}, ooxml.Damaged
+	if err := odf.CheckPackage(p); err != nil {
+		return corpus.Extracted{}, err
 	}
-	r := openReader{ctx: ctx, pack: p, hiddenStyles: map[string]bool{}}
+	r := openReader{ctx: ctx, pack: p, hiddenStyles: map[string]bool{}, repeats: maxRepeats}
 	err = p.Decode("content.xml", func(d *ooxml.Decoder) error {
 		return d.Root(func(xml.StartElement) error { return r.walk(d) })
 	})
@@ -43,6 +47,7 @@ type openReader struct {
 	hidden       []string
 	hiddenStyles map[string]bool
 	drawn        []string // lines of what is drawn on the sheet at work
+	repeats      int      // cells that may still be repeated
 }
 
 func (r *openReader) walk(d *ooxml.Decoder) error {
@@ -85,11 +90,11 @@ func (r *openReader) readTable(d *ooxml.Decoder, e xml.StartElement) error {
 			cells, err := r.readRow(d)
 			times := max(ooxml.IntAttr(e, "number-rows-repeated", 1), 1)
 			if len(cells) > 0 {
-				for i := range min(times, maxRepeated) {
+				for i := range 1 + r.repeat(times-1, len(cells)) {
 					t.add(n+i+1, cells)
 				}
 			}
-			n += times
+			n = min(n+min(times, maxRows), maxRows)
 			if err == nil {
 				err = r.ctx.Err()
 			}
@@ -142,18 +147,25 @@ func (r *openReader) readRow(d *ooxml.Decoder) (cells []string, err error) {
 		text, err := r.cellText(d)
 		times := max(ooxml.IntAttr(e, "number-columns-repeated", 1), 1)
 		if text == "" {
-			blank = min(blank+times, maxColumns)
+			blank = min(blank+min(times, maxColumns), maxColumns)
 			return err
 		}
 		for ; blank > 0; blank-- {
 			cells = append(cells, "")
 		}
-		for range min(times, maxRepeated) {
+		for range 1 + r.repeat(times-1, 1) {
 			cells = append(cells, text)
 		}
 		return err
 	})
 	return cells[:min(len(cells), maxColumns)], err
+}
+
+// repeat returns how many times more, of those that a file says, so many cells are repeated.
+func (r *openReader) repeat(times, cells int) int {
+	times = min(times, maxRepeated-1, r.repeats/cells)
+	r.repeats -= times * cells
+	return times
 }
 
 // cellText is what a cell shows. Its comment is left out; what is anchored in it is kept for below the cells.

@@ -1,23 +1,15 @@
 package sheet
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/xml"
 	"errors"
 	"strings"
-
-	"github.com/xuri/excelize/v2"
 
 	"footnote/corpus"
 	"footnote/corpus/extract/ooxml"
 )
 
-// Limits of what a sheet holds beside its cells.
-const (
-	maxMerges = 100_000 // of which one sheet takes part
-	maxDrawn  = 10_000  // lines in what is drawn on a sheet
-)
+const maxDrawn = 10_000 // lines in what is drawn on a sheet
 
 // binaryWorkbook is the failure of a workbook whose sheets are no XML.
 var binaryWorkbook = &corpus.Failure{Code: "unsupported",
@@ -64,55 +56,4 @@ func (w *workbookParts) findSheets() error {
 		}
 		return d.Root(walk)
 	})
-}
-
-// merges returns the merged cells of a sheet by the row that they begin in. It looks for their elements only, which
-// come after all cells: reading these a second time as XML would double the time of a large sheet.
-func (w *workbookParts) merges(sheet string) (map[int][]merge, error) {
-	name := w.sheets[sheet]
-	if !w.Has(name) {
-		return nil, nil
-	}
-	part, err := w.Part(name)
-	if err != nil {
-		return nil, err
-	}
-	defer part.Close()
-	found := map[int][]merge{}
-	lines := bufio.NewScanner(part)
-	lines.Buffer(make([]byte, 64<<10), 1<<20)
-	lines.Split(upToTag)
-	for n := 0; n < maxMerges && lines.Scan(); {
-		element, ok := bytes.CutPrefix(lines.Bytes(), []byte("mergeCell "))
-		if !ok {
-			continue
-		}
-		n++
-		_, ref, _ := bytes.Cut(element, []byte(`ref="`))
-		ref, _, _ = bytes.Cut(ref, []byte(`"`))
-		from, to, isRange := strings.Cut(string(ref), ":")
-		m := merge{}
-		var errFrom, errTo error
-		m.left, m.top, errFrom = excelize.CellNameToCoordinates(from)
-		m.right, m.bottom, errTo = excelize.CellNameToCoordinates(to)
-		if isRange && errFrom == nil && errTo == nil && m.left <= m.right && m.top <= m.bottom {
-			found[m.top] = append(found[m.top], m)
-		}
-	}
-	if err := lines.Err(); err != nil && !errors.Is(err, bufio.ErrTooLong) {
-		return nil, err
-	}
-	return found, nil
-}
-
-// upToTag is a bufio.SplitFunc that gives what stands between two "<", or a part of what is long.
-func upToTag(data []byte, atEnd bool) (advance int, token []byte, err error) {
-	const long = 32 << 10
-	if i := bytes.IndexByte(data, '<'); i >= 0 {
-		return i + 1, data[:i], nil
-	}
-	if len(data) > long || atEnd && len(data) > 0 {
-		return len(data), data, nil
-	}
-	return 0, nil, nil
 }

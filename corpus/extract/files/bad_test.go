@@ -1,0 +1,132 @@
+package files_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/extract"
+	"footnote/corpus/extract/doctext"
+	"footnote/corpus/extract/files"
+	"footnote/corpus/extract/worker"
+	"footnote/corpus/extract/worker/workertest"
+)
+
+// TestMain lets the test binary be its own worker.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "extract-worker" {
+		if err := files.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// bad is a file that is broken, or made to hurt, and what has to become of it.
+type bad struct {
+	name string
+	file string // its name
+	data string
+	// fate is what its failure's sentence begins with, and text what is read of it. Exactly one of them is said.
+	fate, text string
+}
+
+// fewest is how many bad files of each kind there are at least.
+const fewest = 15
+
+// Sentences that files are refused with, as far as tests tell them apart.
+const (
+	damaged   = "This file is damaged."
+	encrypted = "This file is protected by a password."
+	tooMuch   = "This file unpacks to more than can be read."
+	tooDeep   = "This file is nested too deep to be read."
+	noText    = "This file holds no text."
+	misnamed  = "is named "
+	isEmpty   = "is empty"
+)
+
+// TestBadFilesOfEveryKindEndInTextOrASentence reads all of them in one worker, with the limits of a real one.
+func TestBadFilesOfEveryKindEndInTextOrASentence(t *testing.T) {
+	pool, err := worker.New(worker.Config{
+		Command: []string{workertest.Plain(t), "extract-worker"}, CacheDir: t.TempDir(), BatchLimit: 20 * time.Second,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := pool.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for kind, all := range map[string][]bad{
+		"Word": badWord(t), "PowerPoint": badSlides(t), "Excel": badExcel(t), "OpenDocument sheets": badOpenSheets(t),
+		"OpenDocument text": badOpenTexts(t), "OpenDocument slides": badOpenSlides(t), "rich text": badRTF(),
+		"mail": badMails(), "mailbox": badMailboxes(), "Outlook": badOutlook(), "EPUB": badBooks(t), "ZIP": badZIPs(t),
+		"lines": badLines(), "cards": badCards(),
+	} {
+		t.Run(kind, func(t *testing.T) {
+			if len(all) < fewest {
+				t.Errorf("%d bad files, want at least %d", len(all), fewest)
+			}
+			for _, one := range all {
+				t.Run(one.name, func(t *testing.T) { one.read(t, pool) })
+			}
+		})
+	}
+}
+
+// read has the worker read a file, and looks at what becomes of it.
+func (b bad) read(t *testing.T, pool *worker.Pool) {
+	began := time.Now()
+	x, err := b.extract(t, pool)
+	t.Logf("%d bytes, %d blocks in %v: %.60q %v", len(x.Text), len(x.Blocks), time.Since(began).Round(time.Millisecond),
+		x.Text, err)
+	if err == nil {
+		if err := doctext.Check(x); err != nil {
+			t.Errorf("its text breaks a promise: %v", err)
+		}
+		if b.text == "" || !strings.Contains(x.Text, b.text) {
+			t.Errorf("it was read, %.80q; want text with %q, or a failure %q", x.Text, b.text, b.fate)
+		}
+		return
+	}
+	said := ""
+	if failure, ok := errors.AsType[*corpus.Failure](err); ok {
+		said = failure.Detail
+	} else if refused, ok := errors.AsType[*chat.Error](err); ok {
+		said = refused.Message
+	}
+	if !strings.HasSuffix(said, ".") || b.fate == "" || !strings.Contains(said, b.fate) {
+		t.Errorf("failed with %q (%v); want a sentence with %q, or text with %q", said, err, b.fate, b.text)
+	}
+}
+
+// extract stores and reads a file as the library does.
+func (b bad) extract(t *testing.T, pool *worker.Pool) (corpus.Extracted, error) {
+	path := filepath.Join(t.TempDir(), "original")
+	if err := os.WriteFile(path, []byte(b.data), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mime, err := extract.Formats.Sniff([]byte(b.data[:min(len(b.data), corpus.SniffBytes)]), b.file)
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	inside := t.TempDir()
+	x, err := pool.Extract(t.Context(), corpus.File{
+		Path: path, Filename: b.file, MIME: mime, Bytes: int64(len(b.data)), Members: inside,
+	}, nil)
+	beside, _ := filepath.Glob(filepath.Join(filepath.Dir(inside), "*"))
+	if len(beside) != 2 { // the original's directory and the members'
+		t.Errorf("files were written beside the members': %q", beside)
+	}
+	return x, err
+}
