@@ -85,6 +85,27 @@ func TestTheWordsOfChartsComeAfterTheCells(t *testing.T) {
 	}
 }
 
+// What is anchored in a sheet says its rows behind all cells.
+func TestAnchorsAreNoRows(t *testing.T) {
+	const ns = `xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" ` +
+		`xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"`
+	const anchor = `<oleObjects><anchor><from><xdr:row>12</xdr:row></from></anchor></oleObjects></worksheet>`
+	path := ooxmltest.Write(t, "book.xlsx", "xl/workbook.xml", ooxmltest.Parts{
+		"xl/workbook.xml": `<workbook ` + ns + `><sheets><sheet name="Roof" sheetId="1" r:id="a"/>` +
+			`<sheet name="None" sheetId="2" r:id="b"/></sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels": ooxmltest.Relations("a", "worksheet", "worksheets/sheet1.xml", "b", "worksheet",
+			"worksheets/sheet2.xml"),
+		"xl/worksheets/sheet1.xml": `<worksheet ` + ns + `><sheetData><row r="1"><c r="A1"><v>4500</v></c></row>` +
+			`</sheetData>` + anchor,
+		"xl/worksheets/sheet2.xml": `<worksheet ` + ns + `><sheetData/>` + anchor,
+	})
+	x, err := sheet.ReadExcel(t.Context(), corpus.File{Path: path})
+	want := []string{"heading Roof", "table 4500 rows [1] columns [1]"}
+	if diff := cmp.Diff(want, shown(x)); err != nil || diff != "" {
+		t.Errorf("%v, blocks (-want +got):\n%s", err, diff)
+	}
+}
+
 func series(name, format string) string {
 	return `<c:ser><c:tx><c:v>` + name + `</c:v></c:tx><c:cat><c:numRef><c:f>A2</c:f><c:numCache><c:formatCode>` +
 		format + `</c:formatCode><c:pt><c:v>2024</c:v></c:pt><c:pt><c:v>2025</c:v></c:pt></c:numCache></c:numRef>` +

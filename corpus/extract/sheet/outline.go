@@ -65,11 +65,13 @@ func (w *workbookParts) outline(sheet string) (o outline, err error) {
 			if root = bytes.HasSuffix(name, []byte("sheet")); !root {
 				return o, ooxml.Damaged
 			}
-		case string(name) == "row":
+		case string(name) == "sheetData":
+			o.ended = bytes.Contains(tag, []byte("/>"))
+		case string(name) == "row" && !o.ended: // behind the cells it is where something is anchored
 			if row = rowNumber(tag, row+1); row > maxRows {
 				return o, ooxml.Damaged
 			}
-			o.rows, o.end, o.ended = max(o.rows, row), o.end[:0], false
+			o.rows, o.end = max(o.rows, row), o.end[:0]
 		case string(name) == "mergeCell" && merges < maxMerges:
 			merges++
 			o.addMerge(tag)
