@@ -125,7 +125,7 @@ const (
 	BlockList      BlockKind = "list" // one item
 	BlockTable     BlockKind = "table"
 	BlockCode      BlockKind = "code"
-	BlockRow       BlockKind = "row"
+	BlockRow       BlockKind = "row" // fields in a row, each with its name as a strong mark: a mail's head
 )
 
 // Block is a piece of a document. Offsets are runes in the document's one canonical text; blocks are in order, do not

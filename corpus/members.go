@@ -128,6 +128,34 @@ func (l *Library) membersOf(ctx context.Context, d Document) (ids []string, err 
 	}
 }
 
+// Family returns the document that d was inside, nil if there is none any more, and the first documents made of the
+// files inside d, of which there are count in all, as far as they are there.
+func (l *Library) Family(ctx context.Context, s chat.Scope, d Document, most int) (
+	parent *Document, inside []Document, count int, err error,
+) {
+	if id := d.MetaText(MetaParent); id != "" {
+		p, err := l.cfg.Documents.Get(ctx, s, id)
+		if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+			return nil, nil, 0, err
+		}
+		if err == nil {
+			parent = &p
+		}
+	}
+	ids := d.MemberIDs()
+	if len(ids) == 0 {
+		return parent, nil, 0, nil
+	}
+	inside, next, err := l.cfg.Documents.List(ctx, s, Filter{Meta: map[string]any{MetaParent: d.ID}, Limit: most})
+	if err != nil {
+		return nil, nil, 0, fmt.Errorf("list the files inside a document: %w", err)
+	}
+	if count = len(inside); next != "" {
+		count = max(count, len(ids))
+	}
+	return parent, inside, count, nil
+}
+
 // eachMember calls do for documents of files inside one. What became of one of them meanwhile does not stop it.
 func eachMember(ids []string, do func(id string) error) error {
 	for _, id := range ids {

@@ -28,6 +28,8 @@ const (
 	txtLine         = "Line"
 	txtSlide        = "Slide"
 	txtLeftOut      = "Not read:"
+	txtPartOf       = "Came with"
+	txtFilesInside  = "Files inside:"
 	txtHiddenParts  = "Hidden in its own program:"
 	txtGo           = "Go"
 	QueuedNow       = "This document is waiting to be read in. Come back in a moment."

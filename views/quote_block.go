@@ -22,12 +22,15 @@ func quoteBlock(s string, c chat.Citation) string {
 	if place == "" {
 		place = shownName(c.Filename)
 	}
-	at := placeAndSection(c.PlaceWords(), strings.TrimPrefix(strings.TrimPrefix(c.Section, c.Title), " › "))
-	if at != "" {
-		at = `<span>` + html.EscapeString(at) + `</span>`
+	var where strings.Builder
+	at := sourcePlace(c.Title, c.PlaceWords(), c.Section)
+	if !strings.HasPrefix(at+", ", place+", ") { // that of a mail has its name in it
+		where.WriteString(`<span>` + html.EscapeString(place) + `</span>`)
 	}
-	return markWords(s[:end], c.Matched) + `<footer class="place"><span>` + html.EscapeString(place) + `</span>` +
-		at + `</footer>` + s[end:]
+	if at != "" {
+		where.WriteString(`<span>` + html.EscapeString(at) + `</span>`)
+	}
+	return markWords(s[:end], c.Matched) + `<footer class="place">` + where.String() + `</footer>` + s[end:]
 }
 
 var tagOrText = regexp.MustCompile(`<[^>]*>|[^<]+`)

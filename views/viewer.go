@@ -33,6 +33,10 @@ type Viewer struct {
 	Cited    *Cited // nil: no citation is shown
 	Map      []MapCell
 
+	Parent     *corpus.Document  // that it was inside; nil: none that is there
+	Inside     []corpus.Document // made of the files inside it, the first of them
+	MoreInside int
+
 	Text   []rune         // of the blocks shown
 	Offset int            // of Text in the document's text
 	Blocks []corpus.Block // of a document without pages

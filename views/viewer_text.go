@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/a-h/templ"
 
@@ -197,6 +198,31 @@ func (v *Viewer) gap(from, to int) templ.Component {
 		return templ.NopComponent
 	}
 	return templ.Raw(`<mark class="quote vh">` + html.EscapeString(v.textRange(from, min(to, v.Quote.End))) + `</mark>`)
+}
+
+// field is a name with its value in a row of them. next is where the field behind it begins, or the end of the last.
+type field struct {
+	Span
+	next int
+}
+
+// fields are the parts of a row: each begins with a strong mark and ends before what joins it to the next.
+func (v *Viewer) fields(b corpus.Block) (out []field) {
+	for _, m := range b.Marks {
+		if m.Kind != "strong" {
+			continue
+		}
+		if n := len(out); n > 0 {
+			before := &out[n-1]
+			words := strings.TrimRight(v.textRange(before.Start, m.Start), " ·")
+			before.End, before.next = before.Start+utf8.RuneCountInString(words), m.Start
+		}
+		out = append(out, field{Span{m.Start, b.End}, b.End})
+	}
+	if len(out) == 0 || out[0].Start > b.Start {
+		return []field{{Span{b.Start, b.End}, b.End}}
+	}
+	return out
 }
 
 // code draws a block whose white space counts.

@@ -95,27 +95,33 @@ func (m *mailWriter) writeLetter(ctx context.Context, l letter) error {
 		m.w.Begin(corpus.Block{Kind: corpus.BlockHeading, Level: 1})
 		m.w.Text(title)
 	}
-	var head []string
-	for _, line := range [][2]string{{"From: ", l.from}, {"To: ", l.to}, {"Cc: ", l.cc}} {
-		if line[1] != "" {
-			head = append(head, line[0]+line[1])
-		}
-	}
+	head := [][2]string{{"From", l.from}, {"To", l.to}, {"Cc", l.cc}}
 	if !l.sent.IsZero() {
-		head = append(head, "Date: "+l.sent.Format("Mon, 2 Jan 2006 15:04 -0700"))
+		head = append(head, [2]string{"Date", l.sent.Format("Mon, 2 Jan 2006 15:04 -0700")})
 	}
-	if l.subject != "" {
-		head = append(head, "Subject: "+l.subject)
-	}
-	if len(head) > 0 {
-		m.w.Begin(corpus.Block{Kind: corpus.BlockParagraph})
-		m.w.Text(strings.Join(head, " · "))
-		m.w.End()
-	}
+	m.writeFields(append(head, [2]string{"Subject", l.subject}))
 	if err := m.writeBody(ctx, l); err != nil {
 		return err
 	}
 	return m.takeAttachments(l)
+}
+
+// writeFields writes a row of names with their values, without those that are empty.
+func (m *mailWriter) writeFields(fields [][2]string) {
+	m.w.Begin(corpus.Block{Kind: corpus.BlockRow})
+	joint := ""
+	for _, f := range fields {
+		if f[1] == "" {
+			continue
+		}
+		m.w.Text(joint)
+		end := m.w.Mark("strong", "")
+		m.w.Text(f[0] + ":")
+		end()
+		m.w.Text(" " + f[1])
+		joint = " · "
+	}
+	m.w.End()
 }
 
 // writeBody writes the text part, or the HTML part of a mail without one.
@@ -196,11 +202,7 @@ func (m *mailWriter) takeAttachments(l letter) error {
 			return err
 		}
 	}
-	if len(names) > 0 {
-		m.w.Begin(corpus.Block{Kind: corpus.BlockParagraph})
-		m.w.Text("Attachments: " + strings.Join(names, ", "))
-		m.w.End()
-	}
+	m.writeFields([][2]string{{"Attachments", strings.Join(names, ", ")}})
 	return nil
 }
 

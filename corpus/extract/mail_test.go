@@ -93,11 +93,11 @@ func TestAMailIsItsTextItsHeadAndItsFiles(t *testing.T) {
 	}
 	want := []string{
 		"heading Re: Roof für May, 4 March 2026",
-		`paragraph From: Renée Harrow <renee@example.com> · To: Judith <judith@example.com> · ` +
+		`row From: Renée Harrow <renee@example.com> · To: Judith <judith@example.com> · ` +
 			`Date: Wed, 4 Mar 2026 10:15 +0100 · Subject: Re: Roof für May`,
 		"paragraph Dear Judith,", "paragraph the slates cost 4.500 ¤ für alles.",
 		"paragraph > What did the slates cost?\nAnd the gutter?", "paragraph Harrow Ltd",
-		"paragraph Attachments: prices.csv, prices.csv",
+		"row Attachments: prices.csv, prices.csv",
 	}
 	if diff := cmp.Diff(want, blockLines(x)); diff != "" {
 		t.Errorf("blocks (-want +got):\n%s", diff)
@@ -127,7 +127,7 @@ func TestAMailWithoutTextIsItsHTML(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"heading Hi", "paragraph From: a@example.com · Subject: Hi", "paragraph The roof is dry."}
+	want := []string{"heading Hi", "row From: a@example.com · Subject: Hi", "paragraph The roof is dry."}
 	if diff := cmp.Diff(want, blockLines(x)); diff != "" {
 		t.Errorf("blocks (-want +got):\n%s", diff)
 	}
@@ -149,7 +149,7 @@ func TestAMailboxIsItsMails(t *testing.T) {
 	}
 	var want []string
 	for i := range 3 {
-		want = append(want, fmt.Sprintf("heading Letter %d", i+1), fmt.Sprintf("paragraph Subject: Letter %d", i+1),
+		want = append(want, fmt.Sprintf("heading Letter %d", i+1), fmt.Sprintf("row Subject: Letter %d", i+1),
 			fmt.Sprintf("paragraph Body %d\nFrom here on", i+1))
 	}
 	if diff := cmp.Diff(want, blockLines(x)); diff != "" {

@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -21,6 +22,7 @@ const (
 	wholePages  = 30
 	sheetsAside = 4
 	maxOutline  = 200
+	insideShown = 20 // files inside a document that lead to their documents
 
 	// maxShownText is how many runes of text are shown at once, but for a block or a page that has more alone. Each
 	// word of a page has a box in memory.
@@ -97,6 +99,13 @@ func (p *viewing) loadContent() (err error) {
 			return err
 		}
 	}
+	count := 0
+	p.v.Parent, p.v.Inside, count, err = p.Library.Family(p.ctx, p.scope, p.v.Document, insideShown)
+	if err != nil {
+		return err
+	}
+	slices.Reverse(p.v.Inside) // in the order of the file
+	p.v.MoreInside = count - len(p.v.Inside)
 	p.v.Notice = stateNotice(p.v.Document, len(p.blocks) == 0)
 	return nil
 }
