@@ -20,6 +20,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/extract"
+	"footnote/corpus/extract/doctext"
 	"footnote/corpus/extract/worker"
 )
 
@@ -44,6 +45,8 @@ type reading struct {
 	bytes   int64
 	took    time.Duration
 	text    string
+	cells   string // of its tables, with the headings over them
+	lines   []line // its headings, list items and paragraphs
 	members int
 	failure string // the sentence, empty if it was read
 }
@@ -63,14 +66,19 @@ func measureFiles(ctx context.Context, program, texts, references string, low fl
 		}
 	}
 	var scores map[string]float64
+	var numbers map[string]labels
 	if references != "" {
 		if scores, err = compareAll(ctx, references, readings); err != nil {
 			return err
 		}
+		if numbers, err = compareAllLabels(ctx, references, readings); err != nil {
+			return err
+		}
 	}
-	printTable(os.Stdout, readings, scores)
+	printTable(os.Stdout, readings, scores, numbers)
 	printSentences(os.Stdout, readings)
 	printLow(os.Stdout, readings, scores, low)
+	printLabels(os.Stdout, readings, numbers)
 	return nil
 }
 
@@ -151,6 +159,7 @@ func readOne(ctx context.Context, pool *worker.Pool, cache, path string) (r read
 			Path: path, Filename: filepath.Base(path), MIME: mime, Bytes: r.bytes, Members: members,
 		}, func(int, int) {})
 		r.took, r.text, r.members = time.Since(began), e.Text, len(e.Members)
+		r.cells, r.lines = cellsOf(e), linesOf(e)
 		if err != nil {
 			r.failure = sentence(err)
 		} else if strings.TrimSpace(e.Text) == "" && len(e.Members) == 0 {
@@ -164,6 +173,23 @@ func readOne(ctx context.Context, pool *worker.Pool, cache, path string) (r read
 		}
 	}
 	return r, nil
+}
+
+// cellsOf is the text of a document's tables, with the headings over them.
+func cellsOf(x corpus.Extracted) string {
+	var b strings.Builder
+	heading := ""
+	for _, block := range x.Blocks {
+		said := doctext.Slice(x.Text, block.Start, block.End) + "\n"
+		if block.Kind == corpus.BlockHeading {
+			heading = said
+		}
+		if block.Kind == corpus.BlockTable {
+			b.WriteString(heading + said)
+			heading = ""
+		}
+	}
+	return b.String()
 }
 
 // sentence is what the product says of a file that it doesn't read.

@@ -51,28 +51,36 @@ var (
 	}}
 )
 
-// converters of a kind by its format's name; the best of them counts.
+// enough is the score from which on no further reference is made: another program's text has all words.
+const enough = 0.97
+
+// converters of a kind by its format's name; the nearest counts. The text export of LibreOffice leaves out headers,
+// footers, text boxes and diagrams, which its pages show.
 var converters = map[string][]converter{
-	"docx": {officeText, pandocText}, "odt": {officeText, pandocText}, "rtf": {officeText, pandocText},
-	"epub": {pandocText}, "pptx": {officePages}, "odp": {officePages}, "xlsx": {officeSheets}, "ods": {officeSheets},
+	"docx": {officeText, pandocText, officePages}, "odt": {officeText, pandocText, officePages},
+	"rtf":  {officeText, pandocText},
+	"epub": {pandocText}, "pptx": {officeSlides, officePages}, "odp": {officeSlides, officePages},
+	"xlsx": {officeSheets}, "ods": {officeSheets},
 	"eml": {pythonMail}, "mbox": {pythonMail}, "doc": {officeText}, "xls": {officeSheets}, "ppt": {officePages},
 }
 
 // Every sheet in a file of its own, UTF-8, with cells as they are shown in American English.
 const sheetsAsCSV = "csv:Text - txt - csv (StarCalc):44,34,76,1,,1033,false,true,false,false,false,-1"
 
+// The day and the time are written as the product writes them: what is compared is whether both read the same.
 const mailScript = `
-import sys, email, email.policy, re, html
-raw = open(sys.argv[1], 'rb').read()
-parts = re.split(rb'(?m)^From [^\n]*\n(?=[\w-]+:)', raw) if raw.startswith(b'From ') else [raw]
+import sys, email, email.policy, mailbox, re, html
+path, policy = sys.argv[1], email.policy.default
+def parse(file): return email.message_from_binary_file(file, policy=policy)
+with open(path, 'rb') as file:
+    mails = [parse(file)] if file.read(5) != b'From ' and file.seek(0) == 0 else mailbox.mbox(path, factory=parse)
 with open(sys.argv[2], 'w') as out:
-    for one in parts:
-        if not one.strip(): continue
-        m = email.message_from_bytes(one, policy=email.policy.default)
-        day = m['Date'].datetime.strftime('%d %B %Y').lstrip('0') if m['Date'] and m['Date'].datetime else ''
-        out.write(f"{m['Subject']} {day}\n")
-        for h in ('From', 'To', 'Date', 'Subject'):
-            if m[h]: out.write(h + ' ' + str(m[h] if h != 'Date' else day) + '\n')
+    for m in mails:
+        sent, subject = m['Date'] and m['Date'].datetime, m['Subject'] or ''
+        out.write(f"{subject or m['From'] or ''} {sent.strftime('%-d %B %Y') if sent else ''}\n")
+        for h in ('From', 'To', 'Cc', 'Date', 'Subject'):
+            said = sent and sent.strftime('%a, %-d %b %Y %H:%M %z') if h == 'Date' else m[h]
+            if said: out.write(f"{h} {said}\n")
         names = [a.get_filename() for a in m.iter_attachments() if a.get_filename()]
         if names: out.write('Attachments ' + ' '.join(names) + '\n')
         body = m.get_body(('plain', 'html'))
@@ -85,9 +93,7 @@ with open(sys.argv[2], 'w') as out:
 
 // office converts with LibreOffice, with a profile of its own, and moves or joins what it wrote to out.
 func office(ctx context.Context, path, scratch, to, out string) error {
-	err := run(ctx, scratch, "soffice", "-env:UserInstallation=file:///tmp/footnote-files-office", "--headless",
-		"--convert-to", to, "--outdir", scratch, path)
-	if err != nil {
+	if err := runOffice(ctx, scratch, to, scratch, path); err != nil {
 		return err
 	}
 	ending, _, _ := strings.Cut(to, ":")
@@ -110,6 +116,12 @@ func office(ctx context.Context, path, scratch, to, out string) error {
 	return os.WriteFile(out, all, 0o600)
 }
 
+// runOffice has LibreOffice write a file in another format into the directory out.
+func runOffice(ctx context.Context, scratch, to, out, path string) error {
+	return run(ctx, scratch, "soffice", "-env:UserInstallation=file:///tmp/footnote-files-office", "--headless",
+		"--convert-to", to, "--outdir", out, path)
+}
+
 func run(ctx context.Context, dir, name string, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, conversionTime)
 	defer cancel()
@@ -123,18 +135,25 @@ func referenceName(path string) string {
 	return strings.NewReplacer("/", "_", " ", "_").Replace(strings.Trim(path, "./")) + ".txt"
 }
 
-// compareAll returns the word F1 of each file that has a reference with words: of several, the best. Of a file that was
-// refused it is 0.
+// compareAll returns the word F1 of each file that has a reference with words: of several, the nearest. Of a file that
+// was refused it is 0.
 func compareAll(ctx context.Context, dir string, readings []reading) (map[string]float64, error) {
 	scores := map[string]float64{}
 	for _, r := range readings {
+		text := r.text
+		if r.kind == "xlsx" || r.kind == "ods" {
+			text = r.cells // LibreOffice's CSV has no boxes and no charts
+		}
 		for _, c := range converters[r.kind] {
+			if scores[r.path] >= enough {
+				break
+			}
 			reference, err := referenceText(ctx, c, dir, r.path)
 			if err != nil {
 				return scores, err
 			}
 			if word.MatchString(reference) {
-				scores[r.path] = max(scores[r.path], wordF1(r.text, reference))
+				scores[r.path] = max(scores[r.path], wordF1(text, reference))
 			}
 		}
 	}

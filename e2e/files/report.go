@@ -11,19 +11,22 @@ import (
 	"time"
 )
 
-// printTable prints a row for each kind: files, read, refused, files and megabytes a second, and how many words fit.
-func printTable(w io.Writer, readings []reading, scores map[string]float64) {
+// printTable prints a row for each kind: files, read, refused, files and megabytes a second, how many words fit, and
+// how many numbers of lists are LibreOffice's.
+func printTable(w io.Writer, readings []reading, scores map[string]float64, numbers map[string]labels) {
 	byKind := map[string][]reading{}
 	for _, r := range readings {
 		byKind[r.kind] = append(byKind[r.kind], r)
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "kind\tfiles\tread\trefused\tfiles/s\tMB/s\tcompared\tmedian F1\tbelow 0.97\tbelow 0.80")
+	fmt.Fprintln(table, "kind\tfiles\tread\trefused\tfiles/s\tMB/s\tcompared\tmedian F1\tbelow 0.97\tbelow 0.80"+
+		"\tnumbers compared\tequal\tnot found")
 	for _, kind := range slices.Sorted(maps.Keys(byKind)) {
 		var read int
 		var bytes int64
 		var took time.Duration
 		var fits []float64
+		var sum labels
 		for _, r := range byKind[kind] {
 			if r.failure != "" {
 				continue
@@ -32,6 +35,8 @@ func printTable(w io.Writer, readings []reading, scores map[string]float64) {
 			if score, ok := scores[r.path]; ok {
 				fits = append(fits, score)
 			}
+			sum.compared, sum.equal = sum.compared+numbers[r.path].compared, sum.equal+numbers[r.path].equal
+			sum.missed += numbers[r.path].missed
 		}
 		files := byKind[kind]
 		fmt.Fprintf(table, "%s\t%d\t%d\t%d", kind, len(files), read, len(files)-read)
@@ -41,6 +46,9 @@ func printTable(w io.Writer, readings []reading, scores map[string]float64) {
 		if len(fits) > 0 {
 			slices.Sort(fits)
 			fmt.Fprintf(table, "\t%d\t%.3f\t%d\t%d", len(fits), fits[len(fits)/2], below(fits, 0.97), below(fits, 0.80))
+		}
+		if sum.compared > 0 {
+			fmt.Fprintf(table, "\t%d\t%d\t%d", sum.compared, sum.equal, sum.missed)
 		}
 		fmt.Fprintln(table)
 	}
