@@ -1,6 +1,7 @@
 package doctext
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -40,7 +41,8 @@ func ItemMark(word string) (ordinal int, ok bool) {
 	return 0, false
 }
 
-// ItemNumber is the number of a list item as HTML's type attribute has it written: "1", "a", "A", "i" or "I".
+// ItemNumber is the number of a list item as a program writes it: in the styles that HTML's type attribute has, "1",
+// "a", "A", "i" and "I"; "aa" and "AA", where bb follows after aa and not ab; "01" and "1st".
 func ItemNumber(n int, style string) string {
 	switch style {
 	case "a", "A":
@@ -49,12 +51,36 @@ func ItemNumber(n int, style string) string {
 			s = string(rune('a'+(rest-1)%26)) + s
 		}
 		return inCase(s, style)
+	case "aa", "AA":
+		if n > 0 {
+			return inCase(strings.Repeat(string(rune('a'+(n-1)%26)), min((n-1)/26+1, maxLetters)), style)
+		}
 	case "i", "I":
 		if n < 4000 {
 			return inCase(romanNumeral(n), style)
 		}
+	case "01":
+		return fmt.Sprintf("%02d", n)
+	case "1st":
+		return strconv.Itoa(n) + ordinalEnding(n)
 	}
 	return strconv.Itoa(n)
+}
+
+const maxLetters = 20 // of a number in letters
+
+func ordinalEnding(n int) string {
+	switch {
+	case n%100/10 == 1:
+		return "th"
+	case n%10 == 1:
+		return "st"
+	case n%10 == 2:
+		return "nd"
+	case n%10 == 3:
+		return "rd"
+	}
+	return "th"
 }
 
 func inCase(s, style string) string {

@@ -125,12 +125,12 @@ func TestHeadingsAndListsHaveTheNumbersThatWordShows(t *testing.T) {
 	x := read(t, write(t, para("Titel", "The lease")+
 		para("berschrift1", "Repairs")+para("berschrift2", "Roof")+para("Own", "Walls")+
 		para("1/0", "one")+para("1/1", "under one")+para("1/2", "deeper")+para("1/2", "deeper still")+
-		para("2/0", "a bullet")+para("1/0", "two")+para("1/1", "under two")+
+		para("2/0", "a bullet")+para("1/0", "two")+para("1/1", "")+para("1/1", "under an empty one")+
 		para("3/0", "another list")+para("1/0", "it goes on")+
 		para("berschrift1", "Rent")+para("berschrift2", "Amount"), nil))
 	want := []string{
 		"h1 The lease", "h1 I Repairs", "h2 1.1 Roof", "h2 1.2 Walls", "l1 1. one", "l2 1.1 under one",
-		"l3 1.1.a deeper", "l3 1.1.b deeper still", "l1 a bullet", "l1 2. two", "l2 2.1 under two",
+		"l3 1.1.a deeper", "l3 1.1.b deeper still", "l1 a bullet", "l1 2. two", "l2 2.2 under an empty one",
 		"l1 7. another list", "l1 8. it goes on", "h1 II Rent", "h2 2.1 Amount",
 	}
 	if diff := cmp.Diff(want, shown(x)); diff != "" {

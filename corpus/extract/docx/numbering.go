@@ -2,7 +2,6 @@ package docx
 
 import (
 	"encoding/xml"
-	"strconv"
 	"strings"
 
 	"footnote/corpus/extract/doctext"
@@ -223,48 +222,17 @@ func (num *number) mark(a *abstract, l level) string {
 	return doctext.Line(b.String())
 }
 
-// written is a number in one of Word's formats; in one that is not known here it is a decimal.
+// styleOf has Word's formats of numbers as doctext.ItemNumber knows them; in one that is not known here a number is
+// decimal.
+var styleOf = map[string]string{
+	"lowerLetter": "aa", "upperLetter": "AA", "lowerRoman": "i", "upperRoman": "I", "decimalZero": "01",
+	"ordinal": "1st",
+}
+
+// written is a number in one of Word's formats.
 func written(n int, format string) string {
-	switch format {
-	case "lowerLetter", "upperLetter":
-		if n < 1 {
-			return strconv.Itoa(n)
-		}
-		// after z come aa, bb, cc
-		return inCase(strings.Repeat(string(rune('a'+(n-1)%26)), min((n-1)/26+1, 20)), format)
-	case "lowerRoman":
-		return doctext.ItemNumber(n, "i")
-	case "upperRoman":
-		return doctext.ItemNumber(n, "I")
-	case "decimalZero":
-		if n < 10 && n >= 0 {
-			return "0" + strconv.Itoa(n)
-		}
-	case "ordinal":
-		return strconv.Itoa(n) + ordinalEnding(n)
-	case "none", "bullet":
+	if format == "none" || format == "bullet" {
 		return ""
 	}
-	return strconv.Itoa(n)
-}
-
-func inCase(s, format string) string {
-	if strings.HasPrefix(format, "upper") {
-		return strings.ToUpper(s)
-	}
-	return s
-}
-
-func ordinalEnding(n int) string {
-	switch {
-	case n%100/10 == 1:
-		return "th"
-	case n%10 == 1:
-		return "st"
-	case n%10 == 2:
-		return "nd"
-	case n%10 == 3:
-		return "rd"
-	}
-	return "th"
+	return doctext.ItemNumber(n, styleOf[format])
 }

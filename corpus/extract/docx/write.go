@@ -140,13 +140,13 @@ const maxHeading = 500
 
 func (r *reader) writeParagraph(p *paragraph) {
 	r.waiting = append(r.waiting, p.notes...)
+	it, listed := r.lists.next(r.listOf(p)) // an empty item has its number too
 	if p.isBlank() || r.styles.hides(p.style) {
 		if len(p.boxes) > 0 {
 			r.writeBoxes(p)
 		}
 		return
 	}
-	it, listed := r.lists.next(r.listOf(p))
 	level := r.headingLevel(p)
 	switch {
 	case level > 0 && len(p.text()) <= maxHeading:

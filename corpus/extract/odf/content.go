@@ -11,14 +11,6 @@ import (
 	"footnote/corpus/text"
 )
 
-// listPlace is the list that a block is in.
-type listPlace struct {
-	style    listStyle
-	level    int
-	counters *[levels + 1]int
-	fresh    bool // the next paragraph begins an item
-}
-
 // readContent writes the body.
 func (r *reader) readContent(d *ooxml.Decoder) error {
 	return d.Root(func(xml.StartElement) error {
@@ -45,10 +37,10 @@ func (r *reader) blocks(d *ooxml.Decoder, in *listPlace) error {
 		case "p":
 			return r.paragraph(d, e, in)
 		case "list":
-			return r.list(d, e, in)
+			return r.blocks(d, r.enter(e, in))
 		case "list-item", "list-header":
 			if in != nil && e.Name.Local == "list-item" {
-				r.countItem(in, e)
+				r.begin(in, e)
 			}
 			return r.blocks(d, in)
 		case "table":
@@ -97,9 +89,10 @@ func (r *reader) chart(d *ooxml.Decoder, e xml.StartElement) error {
 
 func (r *reader) heading(d *ooxml.Decoder, e xml.StartElement, in *listPlace) error {
 	level := min(max(ooxml.IntAttr(e, "outline-level", 1), 1), 6)
-	mark := ""
-	if in != nil && in.fresh {
-		mark, in.fresh = in.style.mark(in.level, in.counters), false
+	mark, _ := in.take()
+	if style := r.lists[outline]; in == nil && ooxml.Attr(e, "is-list-header") != "true" && style[level].numbered {
+		r.headings.count(style, level, ooxml.IntAttr(e, "start-value", 0))
+		mark = style.mark(level, &r.headings)
 	}
 	p, err := r.inline(d)
 	if p.isBlank() || err != nil {
@@ -114,6 +107,7 @@ func (r *reader) heading(d *ooxml.Decoder, e xml.StartElement, in *listPlace) er
 }
 
 func (r *reader) paragraph(d *ooxml.Decoder, e xml.StartElement, in *listPlace) error {
+	mark, listed := in.take()
 	p, err := r.inline(d)
 	if err != nil {
 		return err
@@ -122,19 +116,16 @@ func (r *reader) paragraph(d *ooxml.Decoder, e xml.StartElement, in *listPlace) 
 		return r.finish(p)
 	}
 	b := corpus.Block{Kind: corpus.BlockParagraph, Page: r.page}
-	mark := ""
 	switch {
 	case r.isTitle(ooxml.Attr(e, "style-name")):
 		b.Kind, b.Level = corpus.BlockHeading, 1
 		if r.title == "" {
 			r.title = doctext.Line(p.plain())
 		}
-	case in != nil && in.fresh:
-		in.fresh = false
-		mark = in.style.mark(in.level, in.counters)
+	case listed:
 		b.Kind, b.Level = corpus.BlockList, in.level
 		if mark != "" {
-			b.Ordinal = max(in.counters[min(in.level, levels)], 0)
+			b.Ordinal = max(in.ordinal(), 0)
 		}
 	}
 	r.w.Begin(b)
@@ -156,31 +147,6 @@ func (r *reader) isTitle(style string) bool {
 		}
 	}
 	return false
-}
-
-func (r *reader) list(d *ooxml.Decoder, e xml.StartElement, in *listPlace) error {
-	inner := &listPlace{level: 1, counters: &[levels + 1]int{}}
-	if in != nil {
-		*inner = *in
-		inner.level = in.level + 1
-	}
-	if style, ok := r.lists[ooxml.Attr(e, "style-name")]; ok {
-		inner.style = style
-	}
-	if at := min(inner.level, levels); ooxml.Attr(e, "continue-numbering") != "true" {
-		inner.counters[at] = inner.style[at].start - 1
-	}
-	return r.blocks(d, inner)
-}
-
-// countItem begins the next item of a list.
-func (r *reader) countItem(in *listPlace, e xml.StartElement) {
-	at := min(in.level, levels)
-	in.counters[at] = max(in.counters[at]+1, 1)
-	if start := ooxml.IntAttr(e, "start-value", 0); start > 0 {
-		in.counters[at] = start
-	}
-	in.fresh = true
 }
 
 // finish ends a block, and writes the notes and text boxes that belong to it.
@@ -258,13 +224,25 @@ func (r *reader) table(d *ooxml.Decoder) error {
 // cell is the text of a cell, its paragraphs joined by a space.
 func (r *reader) cell(d *ooxml.Decoder, notes *paragraph) (string, error) {
 	var parts []string
+	var in *listPlace
 	var walk func(xml.StartElement) error
 	walk = func(e xml.StartElement) error {
 		switch e.Name.Local {
+		case "list":
+			around := in
+			in = r.enter(e, in)
+			err := d.Children(walk)
+			in = around
+			return err
+		case "list-item":
+			if in != nil {
+				r.begin(in, e)
+			}
 		case "p", "h":
+			mark, _ := in.take()
 			p, err := r.inline(d)
 			if !p.isBlank() {
-				parts = append(parts, p.plain())
+				parts = append(parts, strings.TrimSpace(mark+" "+p.plain()))
 			}
 			notes.notes = append(notes.notes, p.notes...)
 			return err

@@ -2,6 +2,7 @@ package odf
 
 import (
 	"encoding/xml"
+	"strconv"
 	"strings"
 
 	"footnote/corpus/extract/doctext"
@@ -10,12 +11,15 @@ import (
 
 const levels = 10 // of a list
 
+const outline = "outline-style" // the list style of headings outside of lists
+
 // listStyle is how the levels of a list are numbered.
 type listStyle [levels + 1]listLevel
 
 type listLevel struct {
 	numbered       bool
-	format         string // "1", "a", "A", "i", "I"; empty: no number
+	format         string // a style of doctext.ItemNumber; empty: no number
+	text           string // "%1%.%2%)", where the file says it so
 	prefix, suffix string
 	shown          int // how many levels' numbers are written
 	start          int
@@ -27,8 +31,10 @@ func (r *reader) readStyles(d *ooxml.Decoder) error {
 		var walk func(xml.StartElement) error
 		walk = func(e xml.StartElement) error {
 			switch e.Name.Local {
-			case "list-style", "outline-style":
+			case "list-style":
 				return r.readListStyle(d, ooxml.Attr(e, "name"))
+			case "outline-style":
+				return r.readListStyle(d, outline)
 			case "style":
 				r.parents[ooxml.Attr(e, "name")] = ooxml.Attr(e, "parent-style-name")
 				return d.Skip()
@@ -50,14 +56,12 @@ func (r *reader) readListStyle(d *ooxml.Decoder, name string) error {
 		}
 		style[at] = listLevel{
 			numbered: e.Name.Local != "list-level-style-bullet" && e.Name.Local != "list-level-style-image",
-			format: ooxml.Attr(
-				e,
-				"num-format",
-			),
-			prefix: ooxml.Attr(e, "num-prefix"),
-			suffix: ooxml.Attr(e, "num-suffix"),
-			shown:  max(ooxml.IntAttr(e, "display-levels", 1), 1),
-			start:  max(ooxml.IntAttr(e, "start-value", 1), 0),
+			format:   numberStyle(e),
+			text:     ooxml.Attr(e, "num-list-format"),
+			prefix:   ooxml.Attr(e, "num-prefix"),
+			suffix:   ooxml.Attr(e, "num-suffix"),
+			shown:    max(ooxml.IntAttr(e, "display-levels", 1), 1),
+			start:    max(ooxml.IntAttr(e, "start-value", 1), 0),
 		}
 		return d.Skip()
 	})
@@ -65,16 +69,125 @@ func (r *reader) readListStyle(d *ooxml.Decoder, name string) error {
 	return err
 }
 
+// numberStyle is how a level's numbers are written.
+func numberStyle(e xml.StartElement) string {
+	format := ooxml.Attr(e, "num-format")
+	switch {
+	case strings.HasPrefix(format, "01"):
+		return "01"
+	case ooxml.Attr(e, "num-letter-sync") == "true":
+		return format + format
+	}
+	return format
+}
+
+// counters are the numbers of a list that is at work, by level from 1. Lists that continue one another share them.
+type counters [levels + 1]struct {
+	n     int
+	begun bool // since the last item of a level above
+}
+
+// listPlace is the list, and the level in it, that a block is in.
+type listPlace struct {
+	own, style listStyle // of the list, and of the item at work
+	level      int
+	counters   *counters
+	fresh      bool // the next paragraph begins an item
+	start      int  // its number, if it says one
+}
+
+// enter begins a list inside another, or a list of its own, which may continue an earlier one.
+func (r *reader) enter(e xml.StartElement, in *listPlace) *listPlace {
+	name := ooxml.Attr(e, "style-name")
+	inner := &listPlace{level: 1}
+	if in != nil {
+		*inner = listPlace{own: in.style, level: in.level + 1, counters: in.counters}
+	} else {
+		inner.counters = r.counters["#"+ooxml.Attr(e, "continue-list")]
+		if inner.counters == nil && ooxml.Attr(e, "continue-numbering") == "true" {
+			inner.counters = r.counters[name]
+		}
+		if inner.counters == nil {
+			inner.counters = &counters{}
+		}
+		r.counters[name] = inner.counters
+		if id := ooxml.Attr(e, "id"); id != "" {
+			r.counters["#"+id] = inner.counters
+		}
+	}
+	if style, ok := r.lists[name]; ok {
+		inner.own = style
+	}
+	inner.style = inner.own
+	return inner
+}
+
+// begin begins an item. It has a number once it has a paragraph.
+func (r *reader) begin(in *listPlace, e xml.StartElement) {
+	in.fresh, in.start, in.style = true, ooxml.IntAttr(e, "start-value", 0), in.own
+	if style, ok := r.lists[ooxml.Attr(e, "style-override")]; ok {
+		in.style = style
+	}
+}
+
+// take counts the item that a paragraph begins, and returns its number as the document shows it; ok is false for a
+// paragraph that begins none.
+func (in *listPlace) take() (mark string, ok bool) {
+	if in == nil || !in.fresh {
+		return "", false
+	}
+	in.fresh = false
+	in.counters.count(in.style, in.level, in.start)
+	return in.style.mark(in.level, in.counters), true
+}
+
+// ordinal is the number of the item at work.
+func (in *listPlace) ordinal() int { return in.counters[min(in.level, levels)].n }
+
+// count counts an item. start is the number that it says itself, 0 without one.
+func (c *counters) count(style listStyle, level, start int) {
+	at := min(level, levels)
+	for above := 1; above < at; above++ { // a level that was left out counts as its first
+		if !c[above].begun {
+			c[above].n, c[above].begun = style[above].start, true
+		}
+	}
+	switch {
+	case start > 0:
+		c[at].n = start
+	case !c[at].begun:
+		c[at].n = style[at].start
+	default:
+		c[at].n++
+	}
+	c[at].begun = true
+	for below := at + 1; below <= levels; below++ {
+		c[below].begun = false
+	}
+}
+
 // mark is the number of an item as the document shows it: "2.1." or "c)"; empty for a bullet.
-func (s listStyle) mark(level int, counters *[levels + 1]int) string {
-	l := s[min(level, levels)]
+func (s listStyle) mark(level int, c *counters) string {
+	level = min(level, levels)
+	l := s[level]
 	if !l.numbered || l.format == "" {
 		return ""
 	}
+	if l.text != "" {
+		var pairs []string
+		for at := 1; at <= level; at++ {
+			number := ""
+			if s[at].numbered && s[at].format != "" {
+				number = doctext.ItemNumber(c[at].n, s[at].format)
+			}
+			pairs = append(pairs, "%"+strconv.Itoa(at)+"%", number)
+		}
+		return strings.TrimSpace(strings.NewReplacer(pairs...).Replace(l.text))
+	}
 	var numbers []string
-	for at := max(level-l.shown+1, 1); at <= min(level, levels); at++ {
+	for at := max(level-l.shown+1, 1); at <= level; at++ {
 		if s[at].numbered && s[at].format != "" {
-			numbers = append(numbers, doctext.ItemNumber(max(counters[at], s[at].start), s[at].format))
+			numbers = append(numbers, doctext.ItemNumber(c[at].n, s[at].format))
 		}
 	}
 	return strings.TrimSpace(l.prefix + strings.Join(numbers, ".") + l.suffix)

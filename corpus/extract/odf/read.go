@@ -26,6 +26,7 @@ func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	}
 	r := reader{
 		ctx: ctx, pack: p, lists: map[string]listStyle{}, margins: map[string]bool{}, parents: map[string]string{},
+		counters: map[string]*counters{},
 	}
 	for _, part := range []string{"styles.xml", "content.xml"} {
 		if err := p.Decode(part, func(d *ooxml.Decoder) error { return r.readStyles(d) }); err != nil {
@@ -65,19 +66,20 @@ func CheckPackage(p *ooxml.Package) error {
 
 // reader reads one file.
 type reader struct {
-	ctx       context.Context
-	pack      *ooxml.Package
-	w         doctext.Writer
-	lists     map[string]listStyle
-	parents   map[string]string // styles and what they are based on
-	margins   map[string]bool
-	waiting   []string // notes of the block at work
-	notes     int
-	page      int // of a presentation
-	hidden    []string
-	title     string
-	comments  int
-	listDepth int
+	ctx      context.Context
+	pack     *ooxml.Package
+	w        doctext.Writer
+	lists    map[string]listStyle
+	parents  map[string]string // styles and what they are based on
+	margins  map[string]bool
+	waiting  []string // notes of the block at work
+	notes    int
+	page     int // of a presentation
+	hidden   []string
+	title    string
+	comments int
+	counters map[string]*counters // of the last list of each style, and of each with an id behind "#"
+	headings counters             // of those outside of lists
 }
 
 func (r *reader) result(p *ooxml.Package) (corpus.Extracted, error) {

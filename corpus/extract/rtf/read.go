@@ -18,9 +18,10 @@ import (
 )
 
 const (
-	maxFile  = 128 << 20 // bytes
-	maxDepth = 1000      // groups in each other
-	maxSkip  = 255       // characters behind \u for other readers
+	maxFile   = 128 << 20 // bytes
+	maxDepth  = 1000      // groups in each other
+	symbolSet = 2         // character set of fonts whose letters are signs
+	maxSkip   = 255       // characters behind \u for other readers
 )
 
 // Read reads an RTF file. It fails with a *corpus.Failure for one that is too large or nested too deep.
@@ -235,6 +236,9 @@ func (r *reader) add(text string) {
 			r.instruction.WriteString(text)
 		}
 	case toListText:
+		if r.fonts[r.state.font] == symbolSet {
+			text = "•"
+		}
 		r.mark += text
 	case toNowhere, toFonts, toStyles:
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"footnote/corpus"
 	"footnote/corpus/extract/doctext"
@@ -74,10 +75,11 @@ func (r *reader) endParagraph() {
 	r.writeNotes()
 }
 
-// isWord reports whether a list's mark is more than a bullet in a symbol font.
+// isWord reports whether a list's mark is a number and no bullet: a sign, or the "o" of a font for programs.
 func isWord(mark string) bool {
-	return strings.ContainsFunc(mark, func(c rune) bool { return c < 0xE000 && (c >= '0' && c <= '9' || c >= 'A') }) &&
-		len(mark) > 1
+	return mark != "o" && strings.ContainsFunc(mark, func(c rune) bool {
+		return c < 0xE000 && (unicode.IsLetter(c) || unicode.IsDigit(c))
+	})
 }
 
 func (r *reader) writeLine(line string, links []link, flat bool) {
