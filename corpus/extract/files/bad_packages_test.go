@@ -130,6 +130,7 @@ func badPackages(t testing.TB, p pack) []bad {
 		main("an end that is missing", xml[:len(xml)-8], damaged, ""),
 		main("ends alone", "</x></x></x>", damaged, ""),
 		main("zero bytes", p.saying("a\x00b"), damaged, ""),
+		main("XML 2.0", `<?xml version="2.0"?>`+xml, damaged, ""),
 		main("UTF-7", fmt.Sprintf(head, "utf-7")+xml, damaged, ""),
 		main("a character set that nobody knows", fmt.Sprintf(head, "x-nonsense")+xml, damaged, ""),
 		main("UTF-16 that says it is UTF-8", fmt.Sprintf(head, "utf-8")+inUTF16(xml), damaged, ""),

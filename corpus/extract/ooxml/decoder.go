@@ -27,12 +27,15 @@ func NewDecoder(r io.Reader) *Decoder {
 }
 
 // Next returns the next token: an xml.StartElement, an xml.EndElement or xml.CharData; the others are passed over.
-// io.EOF is the end.
+// io.EOF is the end; what is no XML is a *corpus.Failure.
 func (d *Decoder) Next() (xml.Token, error) {
 	for {
 		token, err := d.xml.RawToken()
-		if err != nil {
+		if _, ok := errors.AsType[*corpus.Failure](err); ok || errors.Is(err, io.EOF) {
 			return nil, err
+		}
+		if err != nil {
+			return nil, errors.Join(Damaged, err)
 		}
 		switch token.(type) {
 		case xml.StartElement:

@@ -7,7 +7,6 @@ package ooxml
 import (
 	"archive/zip"
 	"bytes"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -158,23 +157,12 @@ func (p *Package) Decode(name string, walk func(*Decoder) error) error {
 	defer part.Close()
 	d := NewDecoder(part)
 	if err := walk(d); err != nil {
-		if failure, ok := errors.AsType[*corpus.Failure](err); ok {
-			return failure
-		}
-		if syntax, ok := errors.AsType[*xml.SyntaxError](err); ok {
-			return errors.Join(Damaged, fmt.Errorf("part %s: %w", doctext.Line(name), syntax))
-		}
 		return fmt.Errorf("part %s: %w", doctext.Line(name), err)
 	}
 	_, err = io.Copy(io.Discard, part) // what follows the root: only at its end the checksum is known
 	return err
 }
 
-// utf8Reader fails with a *corpus.Failure for an encoding that nobody knows.
 func utf8Reader(label string, in io.Reader) (io.Reader, error) {
-	r, err := charset.NewReaderLabel(label, in)
-	if err != nil {
-		return nil, errors.Join(Damaged, err)
-	}
-	return r, nil
+	return charset.NewReaderLabel(label, in)
 }

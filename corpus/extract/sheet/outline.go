@@ -10,7 +10,6 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
-	"footnote/corpus"
 	"footnote/corpus/extract/ooxml"
 )
 
@@ -104,10 +103,8 @@ func (o *outline) check(rows int) error {
 	for {
 		if _, err := d.Next(); errors.Is(err, io.EOF) {
 			return nil
-		} else if failure, ok := errors.AsType[*corpus.Failure](err); ok {
-			return failure
 		} else if err != nil {
-			return errors.Join(ooxml.Damaged, err)
+			return err
 		}
 	}
 }
