@@ -133,6 +133,7 @@ func badPackages(t testing.TB, p pack) []bad {
 		main("XML 2.0", `<?xml version="2.0"?>`+xml, damaged, ""),
 		main("UTF-7", fmt.Sprintf(head, "utf-7")+xml, damaged, ""),
 		main("a character set that nobody knows", fmt.Sprintf(head, "x-nonsense")+xml, damaged, ""),
+		main("UTF-16 without a mark", inUTF16(fmt.Sprintf(head, "utf-16")+xml), "", "roof"),
 		main("UTF-16 that says it is UTF-8", fmt.Sprintf(head, "utf-8")+inUTF16(xml), damaged, ""),
 		main("bytes that are no UTF-8", p.saying("\xff\xfe\xc0\x80"), damaged, ""),
 		main("an attribute of 8 MB", p.saying(`The roof is dry.<x a="`+string(letters)+`"/>`), "", "roof"),

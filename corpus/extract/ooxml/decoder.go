@@ -1,10 +1,15 @@
 package ooxml
 
 import (
+	"bufio"
 	"encoding/xml"
 	"errors"
 	"io"
 	"strconv"
+
+	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 
 	"footnote/corpus"
 )
@@ -19,10 +24,27 @@ type Decoder struct {
 	depth int
 }
 
-// NewDecoder reads from r.
+// NewDecoder reads from r, which is in UTF-8, in what its declaration says, or in UTF-16 with or without a mark.
 func NewDecoder(r io.Reader) *Decoder {
+	buffered := bufio.NewReader(r)
+	r = buffered
+	head, _ := buffered.Peek(2) // of less the decoder tells
+	wide := true
+	switch string(head) {
+	case "\xff\xfe", "<\x00":
+		r = transform.NewReader(r, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder())
+	case "\xfe\xff", "\x00<":
+		r = transform.NewReader(r, unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder())
+	default:
+		wide = false
+	}
 	d := xml.NewDecoder(r)
-	d.CharsetReader = utf8Reader
+	d.CharsetReader = func(label string, in io.Reader) (io.Reader, error) {
+		if wide { // it is decoded
+			return in, nil
+		}
+		return charset.NewReaderLabel(label, in)
+	}
 	return &Decoder{xml: d}
 }
 

@@ -14,8 +14,6 @@ import (
 	"path"
 	"strings"
 
-	"golang.org/x/net/html/charset"
-
 	"footnote/corpus"
 	"footnote/corpus/extract/doctext"
 )
@@ -161,8 +159,4 @@ func (p *Package) Decode(name string, walk func(*Decoder) error) error {
 	}
 	_, err = io.Copy(io.Discard, part) // what follows the root: only at its end the checksum is known
 	return err
-}
-
-func utf8Reader(label string, in io.Reader) (io.Reader, error) {
-	return charset.NewReaderLabel(label, in)
 }
