@@ -68,6 +68,14 @@ func badExcel(t testing.TB) []bad {
 		made("a shared string of 1 MB in 1,000 cells", "roof", bookRels, shared, "xl/sharedStrings.xml",
 			`<sst `+spreadsheetML+`><si><t>a</t></si></sst>`, excel.main,
 			rows(strings.Repeat(`<row><c t="s"><v>0</v></c></row>`, 1000))),
+		refuses("shared strings that break off", bookRels, shared, "xl/sharedStrings.xml",
+			`<sst `+spreadsheetML+`><si><t>a</t></si><si><t>b`, excel.main,
+			rows(`<row r="2"><c t="s"><v>0</v></c><c t="s"><v>1</v></c></row>`)),
+		bad{"shared strings of 36 MB that break off", excel.file, zipped(t, true, excel.changed(bookRels, shared,
+			"xl/sharedStrings.xml", `<sst `+spreadsheetML+`><si><t>a</t></si><si><t>`+strings.Repeat("word ", 36<<20/5)+
+				`</t></si><si><t>b`, excel.main, rows(`<row r="2"><c t="s"><v>0</v></c><c t="s"><v>2</v></c></row>`+
+				``))...),
+			damaged, ""},
 		made("the last row alone", "last", excel.main,
 			rows(`<row r="1048576"><c r="XFD1048576" t="str"><v>last</v></c></row>`)),
 		refuses("a row beyond the last", excel.main,

@@ -94,6 +94,14 @@ func partKey(name string) string {
 // Has reports whether there is a part of that name.
 func (p *Package) Has(name string) bool { return p.parts[partKey(name)] != nil }
 
+// Size returns how many bytes a part says that it has, 0 for a missing one.
+func (p *Package) Size(name string) uint64 {
+	if f := p.parts[partKey(name)]; f != nil {
+		return f.UncompressedSize64
+	}
+	return 0
+}
+
 // Names returns the names of the parts that begin with prefix, in lower case and in no order.
 func (p *Package) Names(prefix string) (names []string) {
 	for name := range p.parts {

@@ -31,7 +31,7 @@ func ReadExcel(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 		return corpus.Extracted{}, err
 	}
 	defer parts.Close()
-	if err := parts.checkFormats(); err != nil {
+	if err := errors.Join(parts.checkFormats(), parts.checkStrings()); err != nil {
 		return corpus.Extracted{}, err
 	}
 	file, err := excelize.OpenFile(f.Path, excelize.Options{

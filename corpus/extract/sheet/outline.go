@@ -3,6 +3,7 @@ package sheet
 import (
 	"bufio"
 	"bytes"
+	"encoding/xml"
 	"errors"
 	"io"
 	"strconv"
@@ -159,6 +160,18 @@ func rowNumber(tag []byte, next int) int {
 		return next
 	}
 	return n
+}
+
+// checkStrings fails with a *corpus.Failure for shared strings that are no XML. Of those that the library keeps in
+// memory it tells itself; in those that it puts on disk what is behind the damage would be missing from the cells.
+func (w *workbookParts) checkStrings() error {
+	const name = "xl/sharedStrings.xml"
+	if w.Size(name) <= inMemory {
+		return nil
+	}
+	return w.Decode(name, func(d *ooxml.Decoder) error {
+		return d.Root(func(xml.StartElement) error { return d.Skip() })
+	})
 }
 
 // checkFormats fails with a *corpus.Failure for a workbook with a format that no program would have written: taking
