@@ -26,7 +26,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/extract/ocr ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: try-model eval-real files quotes bench-embed run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx tesseract documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch clean
+.PHONY: try-model eval-real files quotes bench-embed run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch clean
 
 # The embedding model that was fetched, unless a setting names another.
 run: build embedding
@@ -76,11 +76,11 @@ lint: $(GOLANGCI)
 $(GOLANGCI):
 	@echo "building golangci-lint"; mkdir -p .cache/bin && GOBIN=$(CURDIR)/.cache/bin GOFLAGS= $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(lastword $(subst -, ,$@)) && mv .cache/bin/golangci-lint $@
 
-unit: vendor postgres milvus nginx caddy documents embedding tesseract
+unit: vendor postgres milvus nginx caddy documents embedding tesseract soffice
 	@if [ -z "$(RACE)" ]; then echo "no C compiler: the tests run without the race detector"; fi
 	$(GO) run ./corpus/milvus/milvustest/serving env CGO_ENABLED=$(if $(RACE),1,0) $(GO) test $(RACE) -vet=off -shuffle=on -timeout 15m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(FIRST) ./...
 
-e2e: build chromium tesseract
+e2e: build chromium tesseract soffice
 	$(GO) build -o bin/scriptedserver ./e2e/scripted/scriptedserver
 	CHROMIUM="$${CHROMIUM:-$$(command -v chromium || command -v chromium-browser || command -v google-chrome)}" node --test --test-concurrency=2 --test-timeout=300000 --test-reporter=spec e2e/*.test.mjs
 
@@ -152,6 +152,13 @@ tesseract:
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    echo "installing tesseract for the tests"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends tesseract-ocr tesseract-ocr-eng tesseract-ocr-osd tesseract-ocr-deu >/dev/null; \
 	  else echo "no tesseract with English and German: the tests of pictures fail"; fi; fi
+
+# It draws Office files as they are printed: for the tests, texts and sheets.
+soffice:
+	@if ! command -v soffice >/dev/null || ! ls -d /usr/lib/libreoffice/program/libsclo.so >/dev/null 2>&1 && [ -d /usr/lib/libreoffice ]; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing LibreOffice for the tests"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends libreoffice-writer-nogui libreoffice-calc-nogui fonts-dejavu-core >/dev/null; \
+	  else echo "no LibreOffice with Writer and Calc: the tests of drawn pages fail"; fi; fi
 
 caddy:
 	@if ! command -v caddy >/dev/null; then \

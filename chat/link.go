@@ -9,6 +9,9 @@ import (
 // FragmentCited is the fragment of the first marked words in the viewer.
 const FragmentCited = "cited"
 
+// ViewPages shows an Office file as it is printed.
+const ViewPages = "pages"
+
 // Link is the address of a document in the viewer, with what is marked in it and where it opens. Only Document is
 // needed. It is the only place where such addresses are put together; GET /d/{id} reads them.
 type Link struct {
@@ -21,6 +24,7 @@ type Link struct {
 	Also     Ranges // with Start and End: further words to mark
 	Page     int    // from 1: opens there, whatever is marked
 	At       string // id of a block: the part of a long document to show
+	View     string // ViewPages: an Office file as it is printed
 	Fragment string // the element to scroll to: a block's id, p{page} or FragmentCited
 }
 
@@ -31,7 +35,7 @@ func CitationName(runID string, number int) string { return runID + "." + strcon
 func (l Link) String() string {
 	query := url.Values{}
 	for _, part := range []struct{ name, value string }{
-		{"c", l.Citation}, {"p", l.Passage}, {"b", l.Block}, {"at", l.At},
+		{"c", l.Citation}, {"p", l.Passage}, {"b", l.Block}, {"at", l.At}, {"view", l.View},
 	} {
 		if part.value != "" {
 			query.Set(part.name, part.value)

@@ -30,8 +30,9 @@ type Config struct {
 	Formats    Formats
 	Extractor  Extractor
 	Renderer   Renderer
-	MaxBytes   int64 // of one file; 0 means 50 MiB
-	Workers    int   // documents ingested at once; 0 means 2
+	Office     Office // nil: Office files are not drawn as they are printed
+	MaxBytes   int64  // of one file; 0 means 50 MiB
+	Workers    int    // documents ingested at once; 0 means 2
 	// Reserve fails with chat.CodeDiskFull while no more files may be stored, although the disk is not full. nil:
 	// files may fill the disk.
 	Reserve func() error
@@ -62,6 +63,7 @@ type Library struct {
 	watched   atomic.Int64 // changes of what is known of watched folders
 	languages languages
 	images    *images
+	drawings  *drawings
 	similar   *similarities
 	waiting   unembedded
 	originals sync.RWMutex // read: a document of an original is stored; write: an original that nobody has is removed
@@ -100,8 +102,15 @@ func NewLibrary(cfg Config) (*Library, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Library{
-		cfg: cfg, purgeNow: make(chan struct{}, 1), room: semaphore.NewWeighted(textRoom),
-		parts: semaphore.NewWeighted(textParts), images: newImages(), similar: newSimilarities(),
+		cfg:      cfg,
+		purgeNow: make(chan struct{}, 1),
+		room:     semaphore.NewWeighted(textRoom),
+		parts: semaphore.NewWeighted(
+			textParts,
+		),
+		images:   newImages(),
+		drawings: newDrawings(),
+		similar:  newSimilarities(),
 	}, nil
 }
 
@@ -122,6 +131,11 @@ func (l *Library) Run(ctx context.Context) error {
 			l.cfg.Log.ErrorContext(ctx, "queue unfinished documents", "error", err)
 		}
 	})
+	defer func() {
+		if err := l.drawings.close(); err != nil {
+			l.cfg.Log.WarnContext(ctx, "remove the drawn pages", "error", err)
+		}
+	}()
 	defer workers.Wait()
 	return l.cfg.Queue.Work(ctx, l.jobWorkers())
 }

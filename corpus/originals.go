@@ -40,6 +40,7 @@ func (l *Library) dropOriginal(ctx context.Context, sha256 string) error {
 	if used {
 		return nil
 	}
+	l.drawings.forget(sha256)
 	if err := l.cfg.Blobs.Delete(ctx, sha256); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 		return fmt.Errorf("remove the original %s: %w", sha256, err)
 	}

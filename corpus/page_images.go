@@ -24,15 +24,23 @@ const (
 	restOther      = time.Minute
 )
 
-// PageImage returns page n of a PDF or a picture as PNG of the given width in pixels, from a cache when it was drawn
-// before. A page that can't be drawn fails with chat.CodeUndrawable; for a while it then fails at once, at widths above
-// half of the one that was tried. Each user has one page drawn at a time.
+// PageImage returns page n of a PDF, a picture, or an Office file that is drawn, as PNG of the given width in pixels,
+// from a cache when it was drawn before. A page that can't be drawn fails with chat.CodeUndrawable; for a while it then
+// fails at once, at widths above half of the one that was tried. Each user has one page drawn at a time.
 func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, width int) ([]byte, error) {
 	d, err := l.cfg.Documents.Get(ctx, s, id)
 	if err != nil {
 		return nil, err
 	}
-	if n < 1 || n > d.Pages {
+	pages := d.Pages
+	if l.DrawsOffice(d) {
+		drawn, err := l.Drawn(ctx, s, id)
+		if err != nil {
+			return nil, err
+		}
+		pages = len(drawn.Sizes)
+	}
+	if n < 1 || n > pages {
 		return nil, &chat.Error{
 			Code: chat.CodeNotFound, Message: fmt.Sprintf("“%s” has no page %d to show.", d.Title, n),
 		}
@@ -52,7 +60,7 @@ func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, wid
 	if png, err := l.images.getImage(key); png != nil || err != nil { // it may have been drawn meanwhile
 		return png, err
 	}
-	png, err := l.draw(ctx, d, n, width)
+	png, err := l.draw(ctx, s, d, n, width)
 	if err != nil {
 		err = fmt.Errorf("draw page %d: %w", n, err)
 	}
@@ -62,7 +70,14 @@ func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, wid
 	return png, err
 }
 
-func (l *Library) draw(ctx context.Context, d Document, n, width int) ([]byte, error) {
+func (l *Library) draw(ctx context.Context, s chat.Scope, d Document, n, width int) ([]byte, error) {
+	if l.DrawsOffice(d) {
+		drawn, err := l.Drawn(ctx, s, d.ID)
+		if err != nil {
+			return nil, err
+		}
+		return l.cfg.Renderer.Render(ctx, File{Path: drawn.file, Filename: "drawn.pdf", MIME: mimePDF}, n, width)
+	}
 	file, release, err := l.onDisk(ctx, d)
 	if err != nil {
 		return nil, err

@@ -374,6 +374,14 @@ type Extractor interface {
 	Extract(ctx context.Context, f File, report func(done, total int)) (Extracted, error)
 }
 
+// Office draws Office files as PDF.
+type Office interface {
+	// Draws reports whether files of a MIME type are drawn.
+	Draws(mime string) bool
+	// PDF writes what a file looks like to the file to. One that can't be drawn fails with chat.CodeUndrawable.
+	PDF(ctx context.Context, f File, to string) error
+}
+
 // Renderer draws pages.
 type Renderer interface {
 	// Render returns page n (from 1) of a PDF or a picture as PNG, turned by f.Turn,

@@ -44,9 +44,9 @@ export function letter() {
     '[Content_Types].xml': types(['word/document.xml', 'wordprocessingml.document']),
     '_rels/.rels': relations(['r1', 'officeDocument', 'word/document.xml']),
     'word/_rels/document.xml.rels': relations(['r1', 'numbering', 'numbering.xml'], ['r2', 'styles', 'styles.xml']),
-    'word/styles.xml': '<w:styles xmlns:w="w"><w:style w:type="paragraph" w:styleId="H"><w:name w:val="heading 1"/></w:style></w:styles>',
-    'word/numbering.xml': '<w:numbering xmlns:w="w"><w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl></w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num></w:numbering>',
-    'word/document.xml': `<w:document xmlns:w="w"><w:body>${p('Survey of the roof', '<w:pPr><w:pStyle w:val="H"/></w:pPr>')}${many.map(s => p(s)).join('')}${[
+    'word/styles.xml': '<w:styles xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:style w:type="paragraph" w:styleId="H"><w:name w:val="heading 1"/></w:style></w:styles>',
+    'word/numbering.xml': '<w:numbering xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl></w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num></w:numbering>',
+    'word/document.xml': `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>${p('Survey of the roof', '<w:pPr><w:pStyle w:val="H"/></w:pPr>')}${many.map(s => p(s)).join('')}${[
       'The ridge was set in lime.', fact].map(s => p(s, '<w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr>')).join('')}</w:body></w:document>`,
   })
 }
@@ -54,6 +54,7 @@ export function letter() {
 /** An OpenDocument text with the sentence in its last paragraph. */
 export const text = () => zip({
   mimetype: 'application/vnd.oasis.opendocument.text',
+  'META-INF/manifest.xml': '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"><manifest:file-entry manifest:full-path="/" manifest:media-type="application/vnd.oasis.opendocument.text"/><manifest:file-entry manifest:full-path="content.xml" manifest:media-type="text/xml"/></manifest:manifest>',
   'content.xml': `<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><office:body><office:text><text:h text:outline-level="1">Survey of the roof</text:h>${[...many, fact].map(s => `<text:p>${s}</text:p>`).join('')}</office:text></office:body></office:document-content>`,
 })
 

@@ -30,7 +30,8 @@ Paid within 30 days.
 --x--
 `, "\n", "\r\n"))
 	fields := func(n *html.Node) (out []string) {
-		for _, f := range elements(n, func(n *html.Node) bool { return n.Data == "span" && hasClass(n.Parent, "fields") }) {
+		inRow := func(n *html.Node) bool { return n.Data == "span" && hasClass(n.Parent, "fields") }
+		for _, f := range elements(n, inRow) {
 			out = append(out, wordsOf(f))
 		}
 		return out

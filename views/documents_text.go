@@ -28,6 +28,9 @@ const (
 	txtLine         = "Line"
 	txtSlide        = "Slide"
 	txtLeftOut      = "Not read:"
+	txtViews        = "How it is shown"
+	txtViewText     = "Text"
+	txtViewPages    = "Pages"
 	txtPartOf       = "Came with"
 	txtFilesInside  = "Files inside:"
 	txtHiddenParts  = "Hidden in its own program:"
@@ -39,6 +42,7 @@ const (
 	NoContent       = "There is no text in this document."
 	CiteGone        = "This citation is gone: its answer was deleted, or the address has a mistake. Nothing " +
 		"is marked."
+	NotOnPages            = "These words can't be found on the drawn pages, so the text is shown."
 	PassageGone           = "The passage is not in the document any more: it has changed. Nothing is marked."
 	txtAddFiles           = "Add files"
 	txtAddFolder          = "Add a folder"

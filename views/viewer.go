@@ -33,6 +33,10 @@ type Viewer struct {
 	Cited    *Cited // nil: no citation is shown
 	Map      []MapCell
 
+	HasPages          bool   // it can be shown as it is printed
+	Drawn             bool   // and is
+	TextURL, PagesURL string // of the two views, with the same mark
+
 	Parent     *corpus.Document  // that it was inside; nil: none that is there
 	Inside     []corpus.Document // made of the files inside it, the first of them
 	MoreInside int
@@ -168,6 +172,9 @@ func (v *Viewer) counts() string {
 // wholeURL is the page of this document at the same place.
 func (v *Viewer) wholeURL() string {
 	link := chat.Link{Document: v.Document.ID}
+	if v.Drawn {
+		return v.PagesURL
+	}
 	if v.Cited != nil {
 		return citeURL(v.Cited.Citation)
 	}

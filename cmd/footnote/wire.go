@@ -165,7 +165,7 @@ func newWorkers(dir *directory, log *slog.Logger) (*worker.Pool, error) {
 func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err error) {
 	cfg := corpus.Config{
 		Documents: a.stores.documents, Lexical: a.stores.lexical, Blobs: a.stores.blobs, Queue: a.stores.queue,
-		Formats: extract.Formats, Renderer: a.files,
+		Formats: extract.Formats, Renderer: a.files, Office: set.officePages(),
 		MaxBytes: int64(set.MaxUploadMiB) << 20,
 		Reserve:  set.diskReserve(dir, freeSpace),
 		Log:      log,

@@ -242,7 +242,7 @@ func (a *Handlers) PageImage(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if n > d.Pages {
+	if n > d.Pages && !a.Library.DrawsOffice(d) {
 		return httpio.NotFound("This document has no such page: it has " + strconv.Itoa(d.Pages) + ".")
 	}
 	h := c.Response().Header()

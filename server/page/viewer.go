@@ -44,12 +44,16 @@ func (h *Handlers) Document(c echo.Context) error {
 	if err := p.loadContent(); err != nil {
 		return err
 	}
+	if err := p.drawPages(c.QueryParam("view")); err != nil {
+		return err
+	}
 	if err := p.readLink(c); err != nil {
 		return err
 	}
 	if err := p.markLink(); err != nil {
 		return err
 	}
+	p.showDrawn()
 	at, err := p.findPlace()
 	if err != nil {
 		return err
@@ -82,7 +86,8 @@ type viewing struct {
 	text   string
 	blocks []corpus.Block
 	sizes  [][2]float64
-	link   chat.Link // what was asked for
+	drawn  *corpus.Drawn // the document as it is printed, if that is to be shown; nil: its text or its own pages
+	link   chat.Link     // what was asked for
 }
 
 // loadContent reads the document's content.
@@ -144,13 +149,13 @@ type place struct {
 // findPlace returns the place that the request names, else that of the marked words. A page that is named goes before
 // the page of a block.
 func (p *viewing) findPlace() (at place, err error) {
-	last := max(len(p.sizes), 1)
+	last := p.lastPage()
 	if p.link.At != "" {
 		at.block = max(p.blockNamed(p.link.At), 0)
 	} else if marked := p.markedSpan(); marked.End > 0 {
 		at.block = p.blockAtOrBefore(marked.Start)
 		if len(p.sizes) > 0 { // the words may stand on the page after the one that their block begins on
-			boxes, err := p.Library.Boxes(p.ctx, p.scope, p.v.Document.ID, marked.Start, marked.End)
+			boxes, err := p.boxes(marked)
 			if err != nil {
 				return at, err
 			}
@@ -167,6 +172,14 @@ func (p *viewing) findPlace() (at place, err error) {
 	}
 	at.page = min(max(at.page, 1), last)
 	return at, nil
+}
+
+// lastPage is the number of the document's last page as it is shown.
+func (p *viewing) lastPage() int {
+	if p.drawn != nil {
+		return max(len(p.drawn.Sizes), 1)
+	}
+	return max(len(p.sizes), 1)
 }
 
 // markedSpan is the marked quote, else the marked passage; empty without any.

@@ -89,16 +89,22 @@ func itemsAround(one, from, to, most int, cost func(int) int) (int, int) {
 
 // markSheets puts the boxes of passage and quote on the pages shown.
 func (p *viewing) markSheets(from, to int) error {
-	boxes := func(s views.Span) ([]chat.Box, error) {
-		return p.Library.Boxes(p.ctx, p.scope, p.v.Document.ID, s.Start, s.End)
-	}
-	passage, err := boxes(p.v.Passage)
+	passage, err := p.boxes(p.v.Passage)
 	if err != nil {
 		return err
 	}
-	quote, err := boxes(p.v.Quote)
+	quote, err := p.boxes(p.v.Quote)
 	if err != nil {
 		return err
+	}
+	if p.drawn != nil {
+		for _, piece := range p.v.Also {
+			boxes, err := p.boxes(piece)
+			if err != nil {
+				return err
+			}
+			quote = append(quote, boxes...)
+		}
 	}
 	put := func(list []chat.Box, on func(*views.Sheet) *[]chat.Box) {
 		for _, box := range list {

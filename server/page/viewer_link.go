@@ -19,12 +19,15 @@ func (p *viewing) readLink(c echo.Context) (err error) {
 		Document: p.v.Document.ID, Citation: c.QueryParam("c"), Passage: c.QueryParam("p"), Block: c.QueryParam("b"),
 		At: c.QueryParam("at"),
 	}
+	if p.drawn != nil {
+		p.link.View = chat.ViewPages
+	}
 	for _, number := range []struct {
 		name      string
 		low, high int
 		to        *int
 	}{
-		{"page", 1, max(len(p.sizes), 1), &p.link.Page},
+		{"page", 1, p.lastPage(), &p.link.Page},
 		{"start", 0, math.MaxInt32, &p.link.Start},
 		{"end", 1, math.MaxInt32, &p.link.End},
 	} {

@@ -94,7 +94,7 @@ func (p *viewing) withCarried(from int, span views.Span) views.Span {
 // linesOf returns pages with their lines.
 func (p *viewing) linesOf(from, to int, texts []views.Span) ([]views.Sheet, error) {
 	span := p.withCarried(from, spanOf(texts[:to-from+1]))
-	lines, err := p.Library.Lines(p.ctx, p.scope, p.v.Document.ID, span.Start, span.End)
+	lines, err := p.lines(span)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"footnote/corpus"
+	"footnote/corpus/extract/child"
 )
 
 const (
@@ -204,7 +205,7 @@ func runTesseract(ctx context.Context, program string, picture []byte, args ...s
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start tesseract: %w", err)
 	}
-	limitMemory(cmd.Process.Pid, memoryPage) // before it has anything to work on
+	child.LimitMemory(cmd.Process.Pid, memoryPage) // before it has anything to work on
 	_, writing := io.Copy(stdin, bytes.NewReader(picture))
 	writing = errors.Join(writing, stdin.Close())
 	err = cmd.Wait()

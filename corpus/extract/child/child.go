@@ -1,0 +1,2 @@
+// Package child bounds the programs of others that read files.
+package child

@@ -1,0 +1,41 @@
+package child
+
+import (
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// LimitMemory has the kernel refuse a process, and what it starts from then on, more private memory than most bytes
+// each. A process that has ended is no matter.
+func LimitMemory(pid int, most uint64) {
+	_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: most, Max: most}, nil)
+}
+
+// LimitFiles has the kernel refuse a process, and what it starts from then on, files of more than most bytes.
+func LimitFiles(pid int, most uint64) {
+	_ = unix.Prlimit(pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: most, Max: most}, nil)
+}
+
+// Apart has a command run in a process group of its own, which ends with its context. Without a network, where the
+// kernel lets this user have a namespace: Offline says whether it does.
+func Apart(cmd *exec.Cmd, offline bool) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if offline {
+		itself := func(id int) []syscall.SysProcIDMap {
+			return []syscall.SysProcIDMap{{ContainerID: id, HostID: id, Size: 1}}
+		}
+		cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNET
+		cmd.SysProcAttr.UidMappings, cmd.SysProcAttr.GidMappings = itself(unix.Getuid()), itself(unix.Getgid())
+	}
+	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
+}
+
+// Offline reports whether Apart can keep a command from the network.
+func Offline() bool {
+	try := exec.Command("/bin/true") //nolint:noctx // it ends at once
+	Apart(try, true)
+	try.Cancel = nil
+	return try.Run() == nil
+}

@@ -1,0 +1,17 @@
+//go:build !linux
+
+package child
+
+import "os/exec"
+
+// LimitMemory can't be done here.
+func LimitMemory(int, uint64) {}
+
+// LimitFiles can't be done here.
+func LimitFiles(int, uint64) {}
+
+// Apart can't be done here: the command alone ends with its context.
+func Apart(*exec.Cmd, bool) {}
+
+// Offline reports that a command can't be kept from the network here.
+func Offline() bool { return false }

@@ -1,0 +1,102 @@
+package office_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/extract/files"
+	"footnote/corpus/extract/office"
+	"footnote/corpus/extract/worker"
+	"footnote/corpus/librarytest"
+	"footnote/sql/sqlite"
+)
+
+// TestMain lets the test binary be its own worker.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "extract-worker" {
+		if err := files.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// needOffice skips a test where LibreOffice is not installed; in CI it must be.
+func needOffice(t *testing.T) {
+	t.Helper()
+	if _, err := office.Program(); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("no LibreOffice: make soffice installs it")
+	}
+}
+
+// openLibrary opens a library that draws Office files, and has read those that are given by their paths.
+func openLibrary(t *testing.T, paths ...string) (*librarytest.Library, []corpus.Document) {
+	t.Helper()
+	pool, err := worker.New(worker.Config{
+		Command: []string{os.Args[0], "extract-worker"}, CacheDir: filepath.Join(os.TempDir(), "footnote-test-wasm"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := pool.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	l := librarytest.Open(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) {
+		c.Extractor, c.Renderer, c.Office = pool, pool, office.New()
+	})
+	l.Start(t)
+	var added []corpus.Document
+	for _, path := range paths {
+		body, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		added = append(added, l.Put(t, filepath.Base(path), string(body)))
+	}
+	l.WaitRead(t)
+	for i, d := range added {
+		if added[i], err = l.Document(
+			t.Context(),
+			chat.Local,
+			d.ID,
+		); err != nil ||
+			added[i].State != corpus.StateReady {
+			t.Fatalf("%s: %+v, %v", d.Filename, added[i].Error, err)
+		}
+	}
+	return l, added
+}
+
+// converted has LibreOffice make files of another, one for each ending.
+func converted(t *testing.T, from, filter string, endings ...string) (paths []string) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, ending := range endings {
+		args := []string{"-env:UserInstallation=file://" + filepath.Join(dir, "profile"), "--headless"}
+		if filter != "" {
+			args = append(args, "--infilter="+filter)
+		}
+		args = append(args, "--convert-to", ending, "--outdir", dir, from)
+		out, err := exec.CommandContext(t.Context(), "soffice", args...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("soffice: %v\n%s", err, out)
+		}
+		name := strings.TrimSuffix(filepath.Base(from), filepath.Ext(from)) + "." + ending
+		paths = append(paths, filepath.Join(dir, name))
+	}
+	return paths
+}

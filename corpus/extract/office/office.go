@@ -1,0 +1,206 @@
+// Package office has LibreOffice draw Office files as they are printed: as PDF.
+package office
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/extract/child"
+)
+
+const (
+	drawTime  = 2 * time.Minute // that LibreOffice may take for one file
+	memory    = 2 << 30         // bytes that it may allocate
+	maxPDF    = 256 << 20       // bytes of what it makes
+	maxSaid   = 4 << 10         // bytes of its complaints that are kept
+	endLinger = 2 * time.Second // that its pipes are waited for after its end
+)
+
+// LibreOffice makes PDFs with the program soffice, if it is on the PATH: it is looked for each time, so that one that
+// is installed later is found. One file is drawn at a time. It is safe for concurrent use.
+type LibreOffice struct {
+	slot    chan struct{} // holds a token while a file is drawn
+	offline func() bool
+}
+
+// New returns what draws with LibreOffice.
+func New() *LibreOffice {
+	return &LibreOffice{slot: make(chan struct{}, 1), offline: sync.OnceValue(child.Offline)}
+}
+
+// drawn are the formats of Office files, by name, with the ending that LibreOffice knows them by.
+var drawn = map[string]string{
+	"application/vnd.openxmlformats-officedocument.wordprocessingml.document":   ".docx",
+	"application/vnd.openxmlformats-officedocument.presentationml.presentation": ".pptx",
+	"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet":         ".xlsx",
+	"application/vnd.oasis.opendocument.text":                                   ".odt",
+	"application/vnd.oasis.opendocument.presentation":                           ".odp",
+	"application/vnd.oasis.opendocument.spreadsheet":                            ".ods",
+	"application/rtf": ".rtf",
+}
+
+// Draws implements corpus.Office.
+func (o *LibreOffice) Draws(mime string) bool { return drawn[mime] != "" }
+
+// Program is where LibreOffice is; an error of exec.LookPath if it is not on the PATH.
+func Program() (string, error) { return exec.LookPath("soffice") }
+
+var undrawable = &chat.Error{Code: chat.CodeUndrawable,
+	Message: "LibreOffice can't draw this file. Its text is shown, and the original can be downloaded."}
+
+// PDF implements corpus.Office. The program sees a copy of the file in a directory of its own, which is removed, and
+// nothing of our environment but where programs are; macros, links, remote pictures and Java are off; where the kernel
+// allows it, it has no network. It ends, with all that it started, when ctx ends or it has had its time.
+func (o *LibreOffice) PDF(ctx context.Context, f corpus.File, to string) (err error) {
+	program, err := Program()
+	if err != nil {
+		return &chat.Error{Code: chat.CodeUndrawable,
+			Message: "LibreOffice is not on the PATH of the server, so the pages of this file can't be drawn."}
+	}
+	select {
+	case o.slot <- struct{}{}:
+		defer func() { <-o.slot }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	dir, err := os.MkdirTemp("", "footnote-office-")
+	if err != nil {
+		return fmt.Errorf("draw an Office file: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := prepare(dir, f, drawn[f.MIME]); err != nil {
+		return fmt.Errorf("draw an Office file: %w", err)
+	}
+	if err := o.run(ctx, program, dir, "file"+drawn[f.MIME]); err != nil {
+		return err
+	}
+	made := filepath.Join(dir, "file.pdf")
+	info, err := os.Stat(made)
+	if err != nil || info.Size() == 0 || info.Size() > maxPDF {
+		return undrawable
+	}
+	if err := os.Rename(made, to); err != nil {
+		return copyFile(made, to) // on another disk
+	}
+	return nil
+}
+
+// run has the program draw the file in dir.
+func (o *LibreOffice) run(asked context.Context, program, dir, name string) error {
+	ctx, cancel := context.WithTimeout(asked, drawTime)
+	defer cancel()
+	cmd := exec.CommandContext(
+		ctx,
+		program,
+		"-env:UserInstallation=file://"+filepath.ToSlash(filepath.Join(dir, "profile")),
+		"--headless",
+		"--norestore",
+		"--nodefault",
+		"--nolockcheck",
+		"--nologo",
+		"--convert-to",
+		"pdf",
+		"--outdir",
+		dir,
+		filepath.Join(dir, name),
+	)
+	cmd.Dir = dir
+	cmd.Env = []string{"HOME=" + dir, "TMPDIR=" + dir, "LC_ALL=C.UTF-8", "SAL_USE_VCLPLUGIN=svp"}
+	for _, name := range []string{"PATH", "LD_LIBRARY_PATH", "SystemRoot"} {
+		if value, ok := os.LookupEnv(name); ok {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = io.Discard, &limited{&said}
+	cmd.WaitDelay = endLinger
+	child.Apart(cmd, o.offline())
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start LibreOffice: %w", err)
+	}
+	child.LimitMemory(cmd.Process.Pid, memory) // before it has anything to work on
+	child.LimitFiles(cmd.Process.Pid, maxPDF)
+	err := cmd.Wait()
+	switch {
+	case asked.Err() != nil:
+		return asked.Err()
+	case ctx.Err() != nil:
+		return &chat.Error{
+			Code: chat.CodeUndrawable,
+			Message: "LibreOffice takes too long to draw this file. Its text is shown, and the original can be " +
+				"downloaded.",
+		}
+	case err != nil:
+		return fmt.Errorf("%w (%w: %s)", undrawable, err, bytes.TrimSpace(said.Bytes()))
+	}
+	return nil
+}
+
+// limited keeps the beginning of what is written to it.
+type limited struct{ kept *bytes.Buffer }
+
+// Write implements io.Writer.
+func (l *limited) Write(p []byte) (int, error) {
+	l.kept.Write(p[:min(len(p), maxSaid-l.kept.Len())])
+	return len(p), nil
+}
+
+// prepare puts a copy of the file into dir, with a profile that switches off all that a file could act with.
+func prepare(dir string, f corpus.File, ending string) error {
+	user := filepath.Join(dir, "profile", "user")
+	if err := os.MkdirAll(user, 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(user, "registrymodifications.xcu"), []byte(profile()), 0o600); err != nil {
+		return err
+	}
+	return copyFile(f.Path, filepath.Join(dir, "file"+ending))
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// profile is LibreOffice's settings: no macros, no active content, no remote content, no links brought up to date, no
+// Java.
+func profile() string {
+	settings := [][3]string{
+		{"Common/Security/Scripting", "MacroSecurityLevel", "3"},
+		{"Common/Security/Scripting", "DisableMacrosExecution", "true"},
+		{"Common/Security/Scripting", "DisableActiveContent", "true"},
+		{"Common/Security/Scripting", "BlockUntrustedRefererLinks", "true"},
+		{"Common/Security/Scripting", "DisablePythonRuntime", "true"},
+		{"Writer/Content/Update", "Link", "0"},
+		{"Calc/Content/Update", "Link", "2"},
+		{"Java/VirtualMachine", "Enabled", "false"},
+	}
+	var b strings.Builder
+	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?><oor:items xmlns:oor="http://openoffice.org/2001/registry">`)
+	for _, s := range settings {
+		fmt.Fprintf(&b, `<item oor:path="/org.openoffice.Office.%s">`, s[0])
+		fmt.Fprintf(&b, `<prop oor:name="%s" oor:op="fuse"><value>%s</value></prop></item>`, s[1], s[2])
+	}
+	b.WriteString(`</oor:items>`)
+	return b.String()
+}
