@@ -26,7 +26,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/extract/ocr ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: try-model eval-real files quotes bench-embed run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch clean
+.PHONY: try-model eval-real eval-files files quotes bench-embed run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch clean
 
 # The embedding model that was fetched, unless a setting names another.
 run: build embedding
@@ -238,6 +238,17 @@ eval-real: build embedding .cache/real/ready
 	  gunzip -c eval/real/held.tsv.gz > .cache/real/held.tsv; \
 	  FOOTNOTE_EMBEDDING_DIR=$$model bin/footnote eval agent --counts --questions .cache/real/held.tsv --documents .cache/real/documents; \
 	  rm -f .cache/real/held.tsv; done
+
+# Twenty facts of a file of each kind, and some that it does not hold: docs/quality.md. The files come from packages, by hash, or pandoc and
+# LibreOffice make them of such.
+eval-files: build .cache/everyday/ready
+	FOOTNOTE_EMBEDDING_DIR= timeout 30m bin/footnote eval agent --questions eval/files/open.tsv --documents .cache/everyday/documents
+	gunzip -c eval/files/held.tsv.gz > .cache/everyday/held.tsv
+	FOOTNOTE_EMBEDDING_DIR= timeout 30m bin/footnote eval agent --counts --questions .cache/everyday/held.tsv --documents .cache/everyday/documents
+	rm -f .cache/everyday/held.tsv
+
+.cache/everyday/ready: eval/files/make.sh .cache/real/ready .cache/files/ready
+	rm -rf $(@D); timeout 10m $< .cache/real/documents .cache/files/documents $(@D)/documents && touch $@
 
 # Documents of Debian packages: a name, the package, the path in it, and the SHA-256 of each.
 .cache/real/ready: eval/real/documents.tsv
