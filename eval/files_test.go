@@ -10,7 +10,7 @@ import (
 )
 
 // Both halves ask ten facts of a file of each kind, of files that the script makes.
-// HTML is there to compare, with half as many.
+// HTML is there to compare, and is asked half as many.
 func TestTenFactsAreAskedOfEachKindInEachHalf(t *testing.T) {
 	t.Parallel()
 	open, err := os.Open("files/open.tsv")

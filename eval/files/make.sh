@@ -15,7 +15,7 @@ office() {
 
 pandoc -f html -t docx -o "$target/git-faq.docx" "$real/git-faq.html"
 pandoc -t pptx -o "$target/lubridate-vignette.pptx" "$real/lubridate-vignette.md"
-pandoc -f html -t pptx -o "$scratch/datatype-numeric.pptx" "$real/postgresql-datatype-numeric.html"
+pandoc -f html-native_divs -t pptx -o "$scratch/datatype-numeric.pptx" "$real/postgresql-datatype-numeric.html"
 office odp "$scratch/datatype-numeric.pptx"
 pandoc -f html -t odt -o "$scratch/badblock-howto.odt" "$real/badblock-howto.html"
 office rtf "$scratch/badblock-howto.odt"
