@@ -51,7 +51,7 @@ func (c doctorCommand) Run(p *program) error {
 		cancel()
 	}
 	findings = append(findings, checkRerank(ctx, p.settings)...)
-	findings = append(findings, checkOffice(p.settings)...)
+	findings = append(findings, checkOffice(p.settings))
 	wrong := 0
 	for _, f := range findings {
 		if f.err != nil {

@@ -18,11 +18,12 @@ func (s *officeSettings) officePages() corpus.Office {
 	return office.New()
 }
 
-// checkOffice says whether Office files are drawn; nothing is said where that is off.
-func checkOffice(set *settings) []checkResult {
-	if !set.OfficePages {
-		return nil
+// checkOffice says whether Office files are drawn.
+func checkOffice(set *settings) checkResult {
+	f := checkResult{what: "pages of Office files", fine: "off: they are shown as text"}
+	if set.OfficePages {
+		program, err := office.Program()
+		f.fine, f.err = "drawn by "+program, err
 	}
-	program, err := office.Program()
-	return []checkResult{{what: "pages of Office files", fine: "drawn by " + program, err: err}}
+	return f
 }

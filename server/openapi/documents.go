@@ -135,8 +135,10 @@ func documentOperations() []Operation {
 					about: "The beginning of the document's sha256: the picture may then be kept for good.",
 				},
 			},
-			about: "A page that takes too much time or memory to draw is undrawable. It is not tried again for some " +
-				"minutes, but for a picture of at most half the width.",
+			about: "Pages are those of a PDF or a picture and, with FOOTNOTE_OFFICE_PAGES, those of an Office " +
+				"file as it is printed, which takes seconds the first time. A page that takes too much time or " +
+				"memory to draw is undrawable. It is not tried again for some minutes, but for a picture of at " +
+				"most half the width.",
 			fails: []chat.Code{
 				chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict, chat.CodeUndrawable, chat.CodeUnavailable,
 			},

@@ -32,6 +32,10 @@ func Apart(cmd *exec.Cmd, offline bool) {
 	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
 }
 
+// EndGroup ends what is left of the group of a command that was started Apart and has ended itself; nothing is no
+// matter.
+func EndGroup(pid int) { _ = unix.Kill(-pid, unix.SIGKILL) }
+
 // Offline reports whether Apart can keep a command from the network.
 func Offline() bool {
 	try := exec.Command("/bin/true") //nolint:noctx // it ends at once

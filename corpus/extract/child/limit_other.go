@@ -13,5 +13,8 @@ func LimitFiles(int, uint64) {}
 // Apart can't be done here: the command alone ends with its context.
 func Apart(*exec.Cmd, bool) {}
 
+// EndGroup can't be done here.
+func EndGroup(int) {}
+
 // Offline reports that a command can't be kept from the network here.
 func Offline() bool { return false }

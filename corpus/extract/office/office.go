@@ -132,6 +132,7 @@ func (o *LibreOffice) run(asked context.Context, program, dir, name string) erro
 	child.LimitMemory(cmd.Process.Pid, memory) // before it has anything to work on
 	child.LimitFiles(cmd.Process.Pid, maxPDF)
 	err := cmd.Wait()
+	child.EndGroup(cmd.Process.Pid)
 	switch {
 	case asked.Err() != nil:
 		return asked.Err()

@@ -1,0 +1,42 @@
+package office_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"footnote/corpus/extract/office"
+)
+
+// TestWhatWasStartedEnds has a program in LibreOffice's place that starts another and ends before it: the other has
+// ended too once the file is drawn. It keeps a pipe open as long as it lives.
+func TestWhatWasStartedEnds(t *testing.T) {
+	dir := t.TempDir()
+	alive := filepath.Join(dir, "alive")
+	if err := unix.Mkfifo(alive, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pipe, err := os.OpenFile(alive, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pipe.Close()
+	script := "#!/bin/sh\nexec 3>" + alive + "\nsleep 300 >/dev/null 2>&1 &\necho %PDF- >file.pdf\n"
+	if err := os.WriteFile(filepath.Join(dir, "soffice"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	if err := office.New().PDF(t.Context(), wordFile(t, "", ""), filepath.Join(dir, "drawn.pdf")); err != nil {
+		t.Fatalf("PDF: %v", err)
+	}
+	if err := pipe.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := io.ReadAll(pipe); err != nil || len(left) > 0 {
+		t.Errorf("what it started lives on: %q, %v", left, err)
+	}
+}
