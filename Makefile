@@ -153,12 +153,12 @@ tesseract:
 	    echo "installing tesseract for the tests"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends tesseract-ocr tesseract-ocr-eng tesseract-ocr-osd tesseract-ocr-deu >/dev/null; \
 	  else echo "no tesseract with English and German: the tests of pictures fail"; fi; fi
 
-# It draws Office files as they are printed: for the tests, texts and sheets.
+# It draws Office files as they are printed: for the tests, texts, sheets and slides.
 soffice:
-	@if ! command -v soffice >/dev/null || ! ls -d /usr/lib/libreoffice/program/libsclo.so >/dev/null 2>&1 && [ -d /usr/lib/libreoffice ]; then \
+	@if ! command -v soffice >/dev/null || [ -d /usr/lib/libreoffice ] && ! { [ -e /usr/lib/libreoffice/program/libsclo.so ] && [ -e /usr/lib/libreoffice/program/libsdlo.so ]; }; then \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    echo "installing LibreOffice for the tests"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends libreoffice-writer-nogui libreoffice-calc-nogui fonts-dejavu-core >/dev/null; \
-	  else echo "no LibreOffice with Writer and Calc: the tests of drawn pages fail"; fi; fi
+	    echo "installing LibreOffice for the tests"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui fonts-dejavu-core >/dev/null; \
+	  else echo "no LibreOffice with Writer, Calc and Impress: the tests of drawn pages fail"; fi; fi
 
 caddy:
 	@if ! command -v caddy >/dev/null; then \

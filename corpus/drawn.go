@@ -14,15 +14,20 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"footnote/chat"
+	"footnote/corpus/align"
 )
 
 const (
-	maxDrawings = 8 // documents whose PDF is kept
-	mimePDF     = "application/pdf"
+	maxDrawings  = 8 // documents whose PDF is kept
+	drawPatience = 15 * time.Second
+	mimePDF      = "application/pdf"
 )
 
 var undrawnOffice = &chat.Error{Code: chat.CodeUndrawable,
 	Message: "The pages of this file show no text, so its text is shown as it was read."}
+
+var stillDrawing = &chat.Error{Code: chat.CodeUndrawable,
+	Message: "The pages of this file are still being drawn. Until then its text is shown: look again in a moment."}
 
 // Drawn is a document as it is printed: the pages of a PDF with a text of their own. It never changes.
 type Drawn struct {
@@ -32,37 +37,38 @@ type Drawn struct {
 
 	file  string // the PDF
 	boxes []WordBox
-	own   []drawnWord // of the document's text
-	words []drawnWord // of Text
-	to    []int32     // for each word of own, which of words it is; -1: that is not sure
+	own   []align.Word  // of the document's text
+	words []align.Word  // of Text
+	at    []align.Range // for each word of own, where it stands among words; none: that is not sure
 }
 
 // Place returns where [start, end) of the document's text stands in the drawn one, in pieces: only words that are
 // surely these. None if those are less than half of the words.
 func (d *Drawn) Place(start, end int) (pieces [][2]int) {
-	first := sort.Search(len(d.own), func(i int) bool { return d.own[i].end > start })
-	var at []int32
-	all := 0
-	for _, w := range d.own[first:] {
-		if w.start >= end {
-			break
+	first := sort.Search(len(d.own), func(i int) bool { return d.own[i].End > start })
+	all, placed := 0, 0
+	var at []int // among words
+	for i := first; i < len(d.own) && d.own[i].Start < end; i++ {
+		all++
+		if d.at[i].To > d.at[i].From {
+			placed++
 		}
-		if j := d.to[first+all]; j >= 0 {
+		for j := d.at[i].From; j < d.at[i].To; j++ {
 			at = append(at, j)
 		}
-		all++
 	}
-	if len(at) == 0 || 2*len(at) < all {
+	if placed == 0 || 2*placed < all {
 		return nil
 	}
 	slices.Sort(at)
+	at = slices.Compact(at)
 	for k, j := range at {
 		w := d.words[j]
 		if k > 0 && at[k-1] == j-1 {
-			pieces[len(pieces)-1][1] = w.end
+			pieces[len(pieces)-1][1] = w.End
 			continue
 		}
-		pieces = append(pieces, [2]int{w.start, w.end})
+		pieces = append(pieces, [2]int{w.Start, w.End})
 	}
 	return pieces
 }
@@ -82,8 +88,9 @@ func (l *Library) DrawsOffice(d Document) bool {
 	return l.cfg.Office != nil && d.State == StateReady && l.cfg.Office.Draws(d.MIME)
 }
 
-// Drawn returns a document as it is printed. The first time that takes seconds; one document is drawn at a time. One
-// that can't be drawn fails with chat.CodeUndrawable.
+// Drawn returns a document as it is printed. The first time that takes seconds; one document is drawn at a time, and
+// that goes on when the caller leaves. One that can't be drawn, or is not drawn yet after drawPatience, fails with
+// chat.CodeUndrawable.
 func (l *Library) Drawn(ctx context.Context, s chat.Scope, id string) (*Drawn, error) {
 	d, err := l.cfg.Documents.Get(ctx, s, id)
 	if err != nil {
@@ -95,20 +102,19 @@ func (l *Library) Drawn(ctx context.Context, s chat.Scope, id string) (*Drawn, e
 	if kept, ok, err := l.drawings.get(d.SHA256); ok {
 		return kept, err
 	}
+	work := l.drawings.begin(ctx, d.SHA256, func(ctx context.Context) (*Drawn, error) {
+		return l.drawOffice(ctx, s, d)
+	})
+	patience := time.NewTimer(drawPatience)
+	defer patience.Stop()
 	select {
-	case l.drawings.slot <- struct{}{}:
-		defer func() { <-l.drawings.slot }()
+	case <-work.done:
+		return work.drawn, work.err
+	case <-patience.C:
+		return nil, stillDrawing
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if kept, ok, err := l.drawings.get(d.SHA256); ok { // somebody else may have had it drawn meanwhile
-		return kept, err
-	}
-	drawn, err := l.drawOffice(ctx, s, d)
-	if err == nil || chat.CodeOf(err) == chat.CodeUndrawable {
-		l.drawings.put(d.SHA256, drawn, err)
-	}
-	return drawn, err
 }
 
 func (l *Library) drawOffice(ctx context.Context, s chat.Scope, d Document) (drawn *Drawn, err error) {
@@ -134,8 +140,8 @@ func (l *Library) drawOffice(ctx context.Context, s chat.Scope, d Document) (dra
 	if err != nil {
 		return nil, fmt.Errorf("draw %s: %w", d.ID, err)
 	}
-	x, err := l.cfg.Extractor.Extract(ctx, File{Path: to, Filename: "drawn.pdf", MIME: mimePDF, Bytes: info.Size()},
-		func(int, int) {})
+	made := File{Path: to, Filename: "drawn.pdf", MIME: mimePDF, Bytes: info.Size(), Printed: true}
+	x, err := l.cfg.Extractor.Extract(ctx, made, func(int, int) {})
 	if failure, ok := errors.AsType[*Failure](err); ok {
 		return nil, fmt.Errorf("%w (%w)", undrawnOffice, failure)
 	}
@@ -154,18 +160,33 @@ func (l *Library) drawOffice(ctx context.Context, s chat.Scope, d Document) (dra
 		}
 		drawn.boxes = append(drawn.boxes, words...)
 	}
-	drawn.own, drawn.words = drawnWords(text), drawnWords(x.Text)
-	drawn.to = alignWords(drawn.own, drawn.words)
+	drawn.own, drawn.words = align.Words([]rune(text)), align.Words([]rune(x.Text))
+	drawn.at = align.Find(formsOf(drawn.own), formsOf(drawn.words))
+	if _, err := l.cfg.Documents.Get(ctx, s, d.ID); err != nil { // it may have been removed meanwhile
+		return nil, err
+	}
 	return drawn, nil
+}
+
+func formsOf(words []align.Word) []string {
+	forms := make([]string, len(words))
+	for i, w := range words {
+		forms[i] = w.Form
+	}
+	return forms
 }
 
 // drawings keeps the documents drawn last, with their PDFs in a directory. It is safe for concurrent use.
 type drawings struct {
 	slot chan struct{} // holds a token while a document is drawn
+	life context.Context
+	stop context.CancelFunc // ends life
+	work sync.WaitGroup
 
-	mu   sync.Mutex
-	dir  string // empty: none yet
-	kept *simplelru.LRU[string, drawing]
+	mu    sync.Mutex
+	dir   string // empty: none yet
+	kept  *simplelru.LRU[string, drawing]
+	begun map[string]*drawingWork
 }
 
 // drawing is a document that was drawn, or why it was not.
@@ -176,7 +197,8 @@ type drawing struct {
 }
 
 func newDrawings() *drawings {
-	d := &drawings{slot: make(chan struct{}, 1)}
+	d := &drawings{slot: make(chan struct{}, 1), begun: map[string]*drawingWork{}}
+	d.life, d.stop = context.WithCancel(context.Background())
 	// it fails only for sizes below 1
 	d.kept, _ = simplelru.NewLRU(maxDrawings, func(_ string, gone drawing) {
 		if gone.drawn != nil {
@@ -184,6 +206,52 @@ func newDrawings() *drawings {
 		}
 	})
 	return d
+}
+
+// drawingWork is a document that is being drawn. drawn and err are set when done is closed.
+type drawingWork struct {
+	done  chan struct{}
+	drawn *Drawn
+	err   error
+}
+
+// begin has an original drawn unless that is under way. draw may go on when ctx ends, but not after close.
+func (d *drawings) begin(
+	ctx context.Context, sha256 string, draw func(context.Context) (*Drawn, error),
+) *drawingWork {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if work, ok := d.begun[sha256]; ok {
+		return work
+	}
+	work := &drawingWork{done: make(chan struct{})}
+	d.begun[sha256] = work
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(d.life, cancel) //nolint:contextcheck // the library's life ends it, not the caller's
+	d.work.Go(func() {
+		defer cancel()
+		defer stop()
+		select {
+		case d.slot <- struct{}{}:
+			work.drawn, work.err = draw(ctx)
+			<-d.slot
+		case <-ctx.Done():
+			work.err = ctx.Err()
+		}
+		d.end(sha256, work)
+	})
+	return work
+}
+
+// end keeps what came of drawing an original, a failure only if the file is to blame.
+func (d *drawings) end(sha256 string, work *drawingWork) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.begun, sha256)
+	if work.err == nil || chat.CodeOf(work.err) == chat.CodeUndrawable {
+		d.kept.Add(sha256, drawing{work.drawn, work.err, time.Now().Add(restUndrawable)})
+	}
+	close(work.done)
 }
 
 func (d *drawings) get(sha256 string) (_ *Drawn, known bool, err error) {
@@ -194,12 +262,6 @@ func (d *drawings) get(sha256 string) (_ *Drawn, known bool, err error) {
 		return nil, false, nil
 	}
 	return kept.drawn, true, kept.err
-}
-
-func (d *drawings) put(sha256 string, drawn *Drawn, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.kept.Add(sha256, drawing{drawn, err, time.Now().Add(restUndrawable)})
 }
 
 // forget removes what was drawn of an original.
@@ -223,8 +285,10 @@ func (d *drawings) directory() (string, error) {
 	return dir, err
 }
 
-// close removes all that was drawn.
+// close ends what is being drawn and removes all that was.
 func (d *drawings) close() error {
+	d.stop()
+	d.work.Wait()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.kept.Purge()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,6 +40,8 @@ func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, wid
 			return nil, err
 		}
 		pages = len(drawn.Sizes)
+	} else if !slices.Contains(l.cfg.Formats.Paged(), d.MIME) { // slides have numbers, and no pictures
+		pages = 0
 	}
 	if n < 1 || n > pages {
 		return nil, &chat.Error{

@@ -341,6 +341,9 @@ type File struct {
 	Turn int
 	// Grey says that a page is drawn without its colours.
 	Grey bool
+	// Printed says that a PDF was made of another file to be shown: its running heads and feet are a part of its text,
+	// and its pictures are not read.
+	Printed bool
 	// Read are pages whose pictures have been read: their text is this, and not what the file says of them.
 	Read []ReadPage
 	// Room, if it is set, is called when a file has been read, with about the bytes of memory that the result takes,
@@ -376,7 +379,7 @@ type Extractor interface {
 
 // Office draws Office files as PDF.
 type Office interface {
-	// Draws reports whether files of a MIME type are drawn.
+	// Draws reports whether files of a MIME type are drawn, as things are now.
 	Draws(mime string) bool
 	// PDF writes what a file looks like to the file to. One that can't be drawn fails with chat.CodeUndrawable.
 	PDF(ctx context.Context, f File, to string) error

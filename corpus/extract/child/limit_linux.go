@@ -3,6 +3,7 @@ package child
 import (
 	"os/exec"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,6 +17,12 @@ func LimitMemory(pid int, most uint64) {
 // LimitFiles has the kernel refuse a process, and what it starts from then on, files of more than most bytes.
 func LimitFiles(pid int, most uint64) {
 	_ = unix.Prlimit(pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: most, Max: most}, nil)
+}
+
+// LimitTime has the kernel end a process, and what it starts from then on, after so much processor time each.
+func LimitTime(pid int, most time.Duration) {
+	seconds := uint64(most / time.Second)
+	_ = unix.Prlimit(pid, unix.RLIMIT_CPU, &unix.Rlimit{Cur: seconds, Max: seconds}, nil)
 }
 
 // Apart has a command run in a process group of its own, which ends with its context. Without a network, where the

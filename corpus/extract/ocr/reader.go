@@ -56,7 +56,7 @@ func (r *Reader) Extract(
 	ctx context.Context, f corpus.File, report func(done, total int),
 ) (corpus.Extracted, error) {
 	x, err := r.files.Extract(ctx, f, report)
-	if err != nil || len(x.Scans) == 0 {
+	if err != nil || len(x.Scans) == 0 || f.Printed {
 		return x, err
 	}
 	if len(x.Scans) > maxScans {

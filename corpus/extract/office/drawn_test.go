@@ -2,10 +2,13 @@ package office_test
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"image/png"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -39,7 +42,12 @@ func TestMarksOnDrawnPagesAreTheQuotes(t *testing.T) {
 	if err := os.WriteFile(table, []byte(invoices()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	paths := append(converted(t, manual, "HTML (StarWriter)", "docx", "odt", "rtf"), converted(t, table, "", "xlsx")...)
+	slides := filepath.Join(t.TempDir(), "talk.fodp")
+	if err := os.WriteFile(slides, []byte(talk()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	paths := slices.Concat(converted(t, manual, "HTML (StarWriter)", "docx", "odt", "rtf"),
+		converted(t, table, "", "xlsx", "ods"), converted(t, slides, "", "pptx", "odp"))
 	l, docs := openLibrary(t, paths...)
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, d := range docs {
@@ -52,7 +60,7 @@ func TestMarksOnDrawnPagesAreTheQuotes(t *testing.T) {
 			t.Fatal(err)
 		}
 		own, pages := []rune(text), []rune(drawn.Text)
-		const quotes = 300
+		const quotes = 200
 		placed, whole := 0, 0
 		for range quotes {
 			start := random.IntN(len(own) - 80)
@@ -104,6 +112,34 @@ func TestMarksOnDrawnPagesAreTheQuotes(t *testing.T) {
 	}
 }
 
+// TestDrawingGoesOnWithoutItsCaller has a file drawn for somebody who leaves at once: the next one finds it drawn.
+func TestDrawingGoesOnWithoutItsCaller(t *testing.T) {
+	needOffice(t)
+	table := filepath.Join(t.TempDir(), "invoices.csv")
+	if err := os.WriteFile(table, []byte(invoices()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, docs := openLibrary(t, converted(t, table, "", "ods")...)
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := l.Drawn(gone, chat.Local, docs[0].ID); err == nil {
+		t.Fatal("a caller that has left got an answer")
+	}
+	first, err := l.Drawn(t.Context(), chat.Local, docs[0].ID)
+	if err != nil || len(first.Sizes) == 0 {
+		t.Fatalf("Drawn: %v", err)
+	}
+	if again, err := l.Drawn(t.Context(), chat.Local, docs[0].ID); err != nil || again != first {
+		t.Errorf("a second look: %p, %v; want the same drawing %p", again, err, first)
+	}
+	if err := l.Delete(t.Context(), chat.Local, docs[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Drawn(t.Context(), chat.Local, docs[0].ID); chat.CodeOf(err) != chat.CodeNotFound {
+		t.Errorf("a deleted document: %v, want not found", err)
+	}
+}
+
 // isWithin reports whether the letters of part stand in whole, in order.
 func isWithin(part, whole string) bool {
 	rest := []rune(whole)
@@ -135,4 +171,42 @@ func invoices() string {
 		b.WriteString(strings.Join([]string{number, customers[i%3], "Alderton", amount, paid}, ",") + "\n")
 	}
 	return b.String()
+}
+
+// prose are sentences that repeat each other in part, as those of reports do.
+func prose(random *rand.Rand, n int) string {
+	var b strings.Builder
+	subjects := []string{"The roof of the northern hall", "A tenant on the second floor", "The surveyor", "The boiler",
+		"Our insurer in Köln", "The “old” gutter"}
+	verbs := []string{"was inspected and found to be", "has for years been", "is, by the report of spring,", "will be"}
+	ends := []string{"in need of repair", "dry, though not warm", "insured for 12,500 €", "as good as new",
+		"replaced before the winter of 2027"}
+	for range n {
+		fmt.Fprintf(&b, "%s %s %s. ", subjects[random.IntN(6)], verbs[random.IntN(4)], ends[random.IntN(5)])
+	}
+	return b.String()
+}
+
+// talk are slides as OpenDocument without an archive.
+func talk() string {
+	var b strings.Builder
+	random := rand.New(rand.NewPCG(5, 6))
+	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?><office:document
+ xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+ xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"
+ xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0"
+ xmlns:presentation="urn:oasis:names:tc:opendocument:xmlns:presentation:1.0"
+ xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0" office:version="1.2"
+ office:mimetype="application/vnd.oasis.opendocument.presentation"><office:body><office:presentation>`)
+	for slide := 1; slide <= 12; slide++ {
+		fmt.Fprintf(&b, `<draw:page draw:name="p%d">`+
+			`<draw:frame svg:x="2cm" svg:y="1cm" svg:width="22cm" svg:height="2cm">`+
+			`<draw:text-box><text:p>Roof, part %d</text:p></draw:text-box></draw:frame>`+
+			`<draw:frame svg:x="2cm" svg:y="4cm" svg:width="22cm" svg:height="12cm"><draw:text-box>`, slide, slide)
+		for range 4 {
+			fmt.Fprintf(&b, `<text:p>%s</text:p>`, prose(random, 1+slide%3))
+		}
+		b.WriteString(`</draw:text-box></draw:frame></draw:page>`)
+	}
+	return b.String() + `</office:presentation></office:body></office:document>`
 }

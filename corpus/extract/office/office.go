@@ -51,7 +51,10 @@ var drawn = map[string]string{
 }
 
 // Draws implements corpus.Office.
-func (o *LibreOffice) Draws(mime string) bool { return drawn[mime] != "" }
+func (o *LibreOffice) Draws(mime string) bool {
+	_, err := Program()
+	return err == nil && drawn[mime] != ""
+}
 
 // Program is where LibreOffice is; an error of exec.LookPath if it is not on the PATH.
 func Program() (string, error) { return exec.LookPath("soffice") }
@@ -131,6 +134,7 @@ func (o *LibreOffice) run(asked context.Context, program, dir, name string) erro
 	}
 	child.LimitMemory(cmd.Process.Pid, memory) // before it has anything to work on
 	child.LimitFiles(cmd.Process.Pid, maxPDF)
+	child.LimitTime(cmd.Process.Pid, drawTime) // also when this process has died
 	err := cmd.Wait()
 	child.EndGroup(cmd.Process.Pid)
 	switch {

@@ -22,8 +22,6 @@ func assembleText(sheets []sheet, outline []outlineEntry) corpus.Extracted {
 			sizes = append(sizes, [2]float64{float64(width), float64(height)})
 		}
 	}
-	dropRunning(sheets, len(sizes))
-	dropRepeated(sheets, len(sizes))
 	body, lead := bodySize(sheets), usualLeading(sheets)
 	grouped := make([][]part, len(sizes))
 	for i := range sheets {

@@ -59,6 +59,10 @@ func (m *module) extractDocument(f corpus.File, report func(done, total int)) (c
 		return corpus.Extracted{}, err
 	}
 	levelSizes(pages.sheets)
+	if !f.Printed {
+		dropRunning(pages.sheets, total)
+		dropRepeated(pages.sheets, total)
+	}
 	x := assembleText(pages.sheets, outline)
 	x.Scans = scans
 	if x.Text == "" && len(scans) == 0 && len(f.Read) == 0 {

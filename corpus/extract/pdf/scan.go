@@ -17,6 +17,8 @@ func FromPictures(pages []corpus.ReadPage) corpus.Extracted {
 		sheets = append(sheets, sheetOfPicture(p, i, float32(w), float32(h)))
 	}
 	levelSizes(sheets)
+	dropRunning(sheets, len(sheets))
+	dropRepeated(sheets, len(sheets))
 	return assembleText(sheets, nil)
 }
 
