@@ -20,6 +20,7 @@ import (
 const (
 	maxDrawings  = 8 // documents whose PDF is kept
 	drawPatience = 15 * time.Second
+	maxAligned   = 300_000 // words of a text, which are found in a second and some 200 MiB that are free again then
 	mimePDF      = "application/pdf"
 )
 
@@ -161,6 +162,9 @@ func (l *Library) drawOffice(ctx context.Context, s chat.Scope, d Document) (dra
 		drawn.boxes = append(drawn.boxes, words...)
 	}
 	drawn.own, drawn.words = align.Words([]rune(text)), align.Words([]rune(x.Text))
+	if len(drawn.own) > maxAligned || len(drawn.words) > maxAligned {
+		drawn.own = nil // what is cited is shown in the text
+	}
 	drawn.at = align.Find(formsOf(drawn.own), formsOf(drawn.words))
 	if _, err := l.cfg.Documents.Get(ctx, s, d.ID); err != nil { // it may have been removed meanwhile
 		return nil, err

@@ -100,25 +100,27 @@ func (p rowPointers) advance(bytes int) {
 
 const unrolled = 4 // steps of the innermost loop of an integer tile
 
-const tileSignature = "func(y *float32, yStride uintptr, x *byte, xStride, steps uintptr, w *byte, scales, columns *float32)"
+const tileSignature = "func(y *float32, yStride uintptr, x *byte, xStride, steps uintptr, w *byte, " +
+	"scales, columns *float32)"
 
 // vnniTile sums 8-bit products of rows with 32 outputs, four at a time, and stores the floats that they stand for.
 func vnniTile(rows int) {
-	TEXT(fmt.Sprintf("vnni%d", rows), NOSPLIT,
-		tileSignature)
+	TEXT(fmt.Sprintf("vnni%d", rows), NOSPLIT, tileSignature)
 	Pragma("noescape")
-	tile{wide, rows, 4, func(sum, x, w, _ VecVirtual) { VPDPBUSD(w, x, sum) }, func(m Mem, w VecVirtual) { VMOVDQU32(m, w) }}.emit()
+	multiply := func(sum, x, w, _ VecVirtual) { VPDPBUSD(w, x, sum) }
+	tile{wide, rows, 4, multiply, func(m Mem, w VecVirtual) { VMOVDQU32(m, w) }}.emit()
 }
 
-// pairTile is vnniTile for 16 outputs and rows of 16-bit numbers, two at a time, which AVX2 multiplies without saturating.
+// pairTile is vnniTile for 16 outputs and rows of 16-bit numbers, two at a time, which AVX2 multiplies without
+// saturating.
 func pairTile(rows int) {
-	TEXT(fmt.Sprintf("pair%d", rows), NOSPLIT,
-		tileSignature)
+	TEXT(fmt.Sprintf("pair%d", rows), NOSPLIT, tileSignature)
 	Pragma("noescape")
-	tile{narrow, rows, 2, func(sum, x, w, product VecVirtual) {
+	multiply := func(sum, x, w, product VecVirtual) {
 		VPMADDWD(x, w, product)
 		VPADDD(product, sum, sum)
-	}, func(m Mem, w VecVirtual) { VPMOVSXBW(m, w) }}.emit()
+	}
+	tile{narrow, rows, 2, multiply, func(m Mem, w VecVirtual) { VPMOVSXBW(m, w) }}.emit()
 }
 
 type tile struct {
@@ -160,8 +162,8 @@ func (t tile) emit() {
 	t.finish(left, right, a, row)
 }
 
-// finish stores step·scale·sum + low·total + bias: columns has the scales, totals and biases of the outputs, scales the
-// step and the low of each row.
+// finish stores step·scale·sum + low·total + bias: columns has the scales, totals and biases of the outputs, scales
+// the step and the low of each row.
 func (t tile) finish(left, right []VecVirtual, spare, base VecVirtual) {
 	y := newRowPointers(Load(Param("y"), GP64()), Load(Param("yStride"), GP64()), t.rows)
 	columns, scales := Load(Param("columns"), GP64()), Load(Param("scales"), GP64())
@@ -195,7 +197,8 @@ func zero(r VecVirtual) {
 // fusedTile multiplies rows of floats with two registers of columns: c = a·b.
 func fusedTile(rows int, v vector) {
 	TEXT(fmt.Sprintf("fused%s_%d", v.name, rows), NOSPLIT,
-		"func(c *float32, cStride uintptr, a *float32, aStride uintptr, b *float32, bStride, depth uintptr)")
+		"func(c *float32, cStride uintptr, a *float32, aStride uintptr, b *float32, "+
+			"bStride, depth uintptr)")
 	Pragma("noescape")
 	a := newRowPointers(Load(Param("a"), GP64()), Load(Param("aStride"), GP64()), rows)
 	b, bStride, depth := Load(Param("b"), GP64()), Load(Param("bStride"), GP64()), Load(Param("depth"), GP64())
