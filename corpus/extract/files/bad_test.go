@@ -1,9 +1,7 @@
 package files_test
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,20 +12,13 @@ import (
 	"footnote/corpus"
 	"footnote/corpus/extract"
 	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/files"
 	"footnote/corpus/extract/worker"
 	"footnote/corpus/extract/worker/workertest"
 )
 
 // TestMain lets the test binary be its own worker.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "extract-worker" {
-		if err := files.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
+	workertest.BeWorker()
 	os.Exit(m.Run())
 }
 
@@ -56,16 +47,8 @@ const (
 
 // TestBadFilesOfEveryKindEndInTextOrASentence reads all of them in one worker, with the limits of a real one.
 func TestBadFilesOfEveryKindEndInTextOrASentence(t *testing.T) {
-	pool, err := worker.New(worker.Config{
-		Command: []string{workertest.Plain(t), "extract-worker"}, CacheDir: t.TempDir(), BatchLimit: 20 * time.Second,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := pool.Close(); err != nil {
-			t.Error(err)
-		}
+	pool := workertest.Open(t, worker.Config{
+		Command: workertest.Command(workertest.Plain(t)), CacheDir: t.TempDir(), BatchLimit: 20 * time.Second,
 	})
 	for kind, all := range map[string][]bad{
 		"Word": badWord(t), "PowerPoint": badSlides(t), "Excel": badExcel(t), "OpenDocument sheets": badOpenSheets(t),

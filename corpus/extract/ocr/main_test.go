@@ -1,26 +1,17 @@
 package ocr_test
 
 import (
-	"context"
-	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 
-	"footnote/corpus/extract/files"
 	"footnote/corpus/extract/ocr"
 	"footnote/corpus/extract/worker"
+	"footnote/corpus/extract/worker/workertest"
 )
 
 // TestMain lets the test binary be its own worker.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "extract-worker" {
-		if err := files.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
+	workertest.BeWorker()
 	os.Exit(m.Run())
 }
 
@@ -34,16 +25,5 @@ func newReader(t testing.TB, letters ocr.Letters) (*ocr.Reader, *worker.Pool) {
 // newPool starts a program's workers.
 func newPool(t testing.TB, program string) *worker.Pool {
 	t.Helper()
-	pool, err := worker.New(worker.Config{
-		Command: []string{program, "extract-worker"}, CacheDir: filepath.Join(os.TempDir(), "footnote-test-wasm"),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := pool.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return pool
+	return workertest.Open(t, worker.Config{Command: workertest.Command(program)})
 }

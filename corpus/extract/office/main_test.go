@@ -1,8 +1,6 @@
 package office_test
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,22 +9,16 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/corpus/extract/files"
 	"footnote/corpus/extract/office"
 	"footnote/corpus/extract/worker"
+	"footnote/corpus/extract/worker/workertest"
 	"footnote/corpus/librarytest"
 	"footnote/sql/sqlite"
 )
 
 // TestMain lets the test binary be its own worker.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "extract-worker" {
-		if err := files.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
+	workertest.BeWorker()
 	os.Exit(m.Run())
 }
 
@@ -44,17 +36,7 @@ func needOffice(t *testing.T) {
 // openLibrary opens a library that draws Office files, and has read those that are given by their paths.
 func openLibrary(t *testing.T, paths ...string) (*librarytest.Library, []corpus.Document) {
 	t.Helper()
-	pool, err := worker.New(worker.Config{
-		Command: []string{os.Args[0], "extract-worker"}, CacheDir: filepath.Join(os.TempDir(), "footnote-test-wasm"),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := pool.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	pool := workertest.Open(t, worker.Config{})
 	l := librarytest.Open(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) {
 		c.Extractor, c.Renderer, c.Office = pool, pool, office.New()
 	})
@@ -69,14 +51,11 @@ func openLibrary(t *testing.T, paths ...string) (*librarytest.Library, []corpus.
 	}
 	l.WaitRead(t)
 	for i, d := range added {
-		if added[i], err = l.Document(
-			t.Context(),
-			chat.Local,
-			d.ID,
-		); err != nil ||
-			added[i].State != corpus.StateReady {
-			t.Fatalf("%s: %+v, %v", d.Filename, added[i].Error, err)
+		read, err := l.Document(t.Context(), chat.Local, d.ID)
+		if err != nil || read.State != corpus.StateReady {
+			t.Fatalf("%s: %+v, %v", d.Filename, read.Error, err)
 		}
+		added[i] = read
 	}
 	return l, added
 }

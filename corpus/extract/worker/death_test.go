@@ -12,6 +12,7 @@ import (
 	"footnote/corpus"
 	"footnote/corpus/extract/pdf/pdftest"
 	"footnote/corpus/extract/worker"
+	"footnote/corpus/extract/worker/workertest"
 )
 
 func TestAWorkerKilledInTheMiddleFailsOnlyItsFile(t *testing.T) {
@@ -82,7 +83,7 @@ func TestDrawingDoesNotWaitForReading(t *testing.T) {
 
 func TestTheWorkerSeesNoSecrets(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "canary")
-	env, err := worker.Environment(t.Context(), []string{os.Args[0], "extract-worker"})
+	env, err := worker.Environment(t.Context(), workertest.Command(os.Args[0]))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -116,7 +116,7 @@ func TestTheFirstPDFHasAsMuchMemoryAsOthers(t *testing.T) {
 }
 
 // plainWorker is the command of a worker without the race detector.
-func plainWorker(t *testing.T) []string { return []string{workertest.Plain(t), "extract-worker"} }
+func plainWorker(t *testing.T) []string { return workertest.Command(workertest.Plain(t)) }
 
 func fonts(n int) string {
 	var b strings.Builder

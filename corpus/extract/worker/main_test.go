@@ -13,20 +13,14 @@ import (
 
 	"footnote/corpus"
 	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/files"
 	"footnote/corpus/extract/pdf/pdftest"
 	"footnote/corpus/extract/worker"
+	"footnote/corpus/extract/worker/workertest"
 )
 
 // TestMain lets the test binary be its own worker.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "extract-worker" {
-		if err := files.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
+	workertest.BeWorker()
 	if len(os.Args) > 1 && os.Args[1] == "greedy-worker" {
 		if err := worker.ServeByItself(context.Background(), os.Stdin, os.Stdout, greedy{}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -39,23 +33,11 @@ func TestMain(m *testing.M) {
 
 func newReader(t testing.TB, change func(*worker.Config)) *worker.Pool {
 	t.Helper()
-	cfg := worker.Config{
-		Command: []string{os.Args[0], "extract-worker"}, CacheDir: filepath.Join(os.TempDir(), "footnote-test-wasm"),
-		Memory: 8 << 30,
-	}
+	cfg := worker.Config{Command: workertest.Command(os.Args[0]), Memory: 8 << 30}
 	if change != nil {
 		change(&cfg)
 	}
-	r, err := worker.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return r
+	return workertest.Open(t, cfg)
 }
 
 func mustExtract(t testing.TB, r *worker.Pool, data []byte) corpus.Extracted {

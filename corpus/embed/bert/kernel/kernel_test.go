@@ -163,86 +163,65 @@ func TestWhatIsNoNumberStaysSo(t *testing.T) {
 	}
 }
 
-func BenchmarkLinear(b *testing.B) {
-	r := rand.New(rand.NewPCG(5, 6))
-	const inputs, outputs, count = 384, 1536, 200
-	w, bias, x, y := random(
-		r,
-		inputs*outputs,
-	), random(
-		r,
-		outputs,
-	), random(
-		r,
-		inputs*count,
-	), make(
-		[]float32,
-		count*outputs,
-	)
+// benchmarkSets runs a benchmark with each set.
+func benchmarkSets(b *testing.B, run func(b *testing.B, k *set)) {
 	for _, k := range sets() {
-		b.Run(k.name, func(b *testing.B) {
-			l, _ := k.pack(w, bias)
-			var rows Rows
-			var s Scratch
-			for b.Loop() {
-				k.setRows(&rows, x, inputs, &s)
-				k.apply(&l, y, &rows, &s)
-			}
-			b.ReportMetric(float64(b.N)*inputs*outputs*count/b.Elapsed().Seconds()/1e9, "G/s")
-		})
+		b.Run(k.name, func(b *testing.B) { run(b, k) })
 	}
 }
 
-func BenchmarkMultiply(b *testing.B) {
+// benchmarkLayer runs a benchmark of a layer with each set, and reports how many products it makes.
+func benchmarkLayer(b *testing.B, run func(b *testing.B, k *set, y, x, w, bias []float32, inputs int)) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const inputs, outputs, count = 384, 1536, 200
-	w, bias, x, y := random(
-		r,
-		inputs*outputs,
-	), random(
-		r,
-		outputs,
-	), random(
-		r,
-		inputs*count,
-	), make(
-		[]float32,
-		count*outputs,
-	)
-	for _, k := range sets() {
-		b.Run(k.name, func(b *testing.B) {
-			var s Scratch
-			for b.Loop() {
-				k.multiply(y, x, w, bias, &s)
-			}
-			b.ReportMetric(float64(b.N)*inputs*outputs*count/b.Elapsed().Seconds()/1e9, "G/s")
-		})
-	}
+	w, bias, x := random(r, inputs*outputs), random(r, outputs), random(r, inputs*count)
+	y := make([]float32, count*outputs)
+	benchmarkSets(b, func(b *testing.B, k *set) {
+		run(b, k, y, x, w, bias, inputs)
+		b.ReportMetric(float64(b.N)*inputs*outputs*count/b.Elapsed().Seconds()/1e9, "G/s")
+	})
+}
+
+func BenchmarkLinear(b *testing.B) {
+	benchmarkLayer(b, func(b *testing.B, k *set, y, x, w, bias []float32, inputs int) {
+		l, _ := k.pack(w, bias)
+		var rows Rows
+		var s Scratch
+		for b.Loop() {
+			k.setRows(&rows, x, inputs, &s)
+			k.apply(&l, y, &rows, &s)
+		}
+	})
+}
+
+func BenchmarkMultiply(b *testing.B) {
+	benchmarkLayer(b, func(b *testing.B, k *set, y, x, w, bias []float32, _ int) {
+		var s Scratch
+		for b.Loop() {
+			k.multiply(y, x, w, bias, &s)
+		}
+	})
 }
 
 func BenchmarkMix(b *testing.B) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const size, width, count = 384, 32, 200
 	q, key, v, out := random(r, size*count), random(r, size*count), random(r, size*count), make([]float32, size*count)
-	for _, k := range sets() {
-		b.Run(k.name, func(b *testing.B) {
-			var s Scratch
-			for b.Loop() {
-				k.mix(out, q, key, v, size, width, &s)
-			}
-		})
-	}
+	benchmarkSets(b, func(b *testing.B, k *set) {
+		var s Scratch
+		for b.Loop() {
+			k.mix(out, q, key, v, size, width, &s)
+		}
+	})
 }
 
 func BenchmarkGelu(b *testing.B) {
 	start := random(rand.New(rand.NewPCG(5, 6)), 200*1536)
 	x := make([]float32, len(start))
-	for _, k := range sets() {
-		b.Run(k.name, func(b *testing.B) {
-			for b.Loop() {
-				copy(x, start)
-				k.geluAll(x)
-			}
-		})
-	}
+	benchmarkSets(b, func(b *testing.B, k *set) {
+		for b.Loop() {
+			copy(x, start)
+			k.geluAll(x)
+		}
+	})
 }

@@ -1,4 +1,4 @@
-// Package workertest builds workers for tests.
+// Package workertest builds and starts workers for tests.
 package workertest
 
 import (
