@@ -381,7 +381,8 @@ type Extractor interface {
 type Office interface {
 	// Draws reports whether files of a MIME type are drawn, as things are now.
 	Draws(mime string) bool
-	// PDF writes what a file looks like to the file to. One that can't be drawn fails with chat.CodeUndrawable.
+	// PDF writes what a file looks like to the file to. One that can't be drawn fails with chat.CodeUndrawable. The
+	// library asks for one at a time.
 	PDF(ctx context.Context, f File, to string) error
 }
 

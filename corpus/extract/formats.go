@@ -30,6 +30,7 @@ type Format struct {
 
 	Paged   bool // the viewer draws pictures of its pages; else it draws its blocks
 	Picture bool // its pages are pictures themselves
+	Office  bool // an office's programs print it: package office can make its pages
 	// PageWord stands before a page's number where that is not "p.": "slide".
 	PageWord string
 	Holds    bool // files inside it become documents

@@ -43,7 +43,8 @@ var Formats = Registry{
 			"application/vnd.ms-word.template.macroenabled.12",
 		},
 		Extensions: []string{".docx", ".docm", ".dotx", ".dotm"}, Words: []string{"word document"},
-		Magic: zipped("word/", ".docx", ".docm", ".dotx", ".dotm"), Inert: true, file: wholeFile(docx.Read),
+		Magic: zipped("word/", ".docx", ".docm", ".dotx", ".dotm"), Inert: true, Office: true,
+		file: wholeFile(docx.Read),
 	},
 	{
 		Name: "pptx", Label: "PowerPoint", Called: "a PowerPoint file",
@@ -54,7 +55,7 @@ var Formats = Registry{
 			"application/vnd.openxmlformats-officedocument.presentationml.template",
 		},
 		Extensions: []string{".pptx", ".pptm", ".ppsx", ".potx"}, Words: []string{"slides", "presentation"},
-		Magic: zipped("ppt/", ".pptx", ".pptm", ".ppsx", ".potx"), Inert: true, PageWord: "slide",
+		Magic: zipped("ppt/", ".pptx", ".pptm", ".ppsx", ".potx"), Inert: true, Office: true, PageWord: "slide",
 		file: wholeFile(pptx.Read),
 	},
 	{
@@ -70,12 +71,12 @@ var Formats = Registry{
 			"application/vnd.openxmlformats-officedocument.spreadsheetml.template",
 		},
 		Extensions: []string{".xlsx", ".xlsm", ".xltx"}, Words: []string{"workbook"},
-		Magic: zipped("xl/", ".xlsx", ".xlsm", ".xltx"), Inert: true, file: wholeFile(sheet.ReadExcel),
+		Magic: zipped("xl/", ".xlsx", ".xlsm", ".xltx"), Inert: true, Office: true, file: wholeFile(sheet.ReadExcel),
 	},
 	{
 		Name: "ods", Label: "OpenDocument sheets", Called: "an OpenDocument spreadsheet",
 		MIME: "application/vnd.oasis.opendocument.spreadsheet", Extensions: []string{".ods"},
-		Magic: zipped("mimetypeapplication/vnd.oasis.opendocument.spreadsheet", ".ods"), Inert: true,
+		Magic: zipped("mimetypeapplication/vnd.oasis.opendocument.spreadsheet", ".ods"), Inert: true, Office: true,
 		file: wholeFile(sheet.ReadOpenDocument),
 	},
 	{
@@ -87,12 +88,13 @@ var Formats = Registry{
 		Extensions: []string{".odt", ".ott"},
 		Magic:      zipped("mimetypeapplication/vnd.oasis.opendocument.text", ".odt", ".ott"),
 		Inert:      true,
+		Office:     true,
 		file:       wholeFile(odf.Read),
 	},
 	{
 		Name: "odp", Label: "OpenDocument slides", Kind: "OpenDocument", Called: "an OpenDocument presentation",
 		MIME: "application/vnd.oasis.opendocument.presentation", Extensions: []string{".odp"}, PageWord: "slide",
-		Magic: zipped("mimetypeapplication/vnd.oasis.opendocument.presentation", ".odp"), Inert: true,
+		Magic: zipped("mimetypeapplication/vnd.oasis.opendocument.presentation", ".odp"), Inert: true, Office: true,
 		file: wholeFile(odf.Read),
 	},
 	{
@@ -104,6 +106,7 @@ var Formats = Registry{
 		Extensions: []string{".rtf"},
 		Magic:      isRTF,
 		Inert:      true,
+		Office:     true,
 		file:       wholeFile(rtf.Read),
 	},
 	{

@@ -1,2 +1,40 @@
 // Package child bounds the programs of others that read files.
 package child
+
+import (
+	"bytes"
+	"os"
+)
+
+// Environ returns those of the named variables of this process that are set, as a command takes them: a program of
+// others sees nothing else of our environment.
+func Environ(names ...string) (env []string) {
+	for _, name := range names {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// Output keeps the first bytes that are written to it: at most Most. Over says that there were more; Full, if it is
+// set, is called once when there are.
+type Output struct {
+	bytes.Buffer
+	Most int
+	Over bool
+	Full func()
+}
+
+// Write implements io.Writer. It takes everything and never fails.
+func (o *Output) Write(p []byte) (int, error) {
+	room := min(len(p), o.Most-o.Len())
+	o.Buffer.Write(p[:room])
+	if room < len(p) && !o.Over {
+		o.Over = true
+		if o.Full != nil {
+			o.Full()
+		}
+	}
+	return len(p), nil
+}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -187,15 +186,13 @@ func (o orientation) turns(asItLies reading) []int {
 func runTesseract(ctx context.Context, program string, picture []byte, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, pageTime)
 	defer cancel()
-	out := bounded{most: maxAnswer, full: cancel}
-	said := bounded{most: maxSaid}
+	out := child.Output{Most: maxAnswer, Full: cancel}
+	said := child.Output{Most: maxSaid}
 	cmd := exec.CommandContext(ctx, program, append([]string{"stdin", "stdout"}, args...)...)
-	cmd.Env = []string{"OMP_THREAD_LIMIT=1", "LC_ALL=C"}
-	for _, name := range []string{"PATH", "TESSDATA_PREFIX", "LD_LIBRARY_PATH", "SystemRoot", "TEMP", "TMP"} {
-		if value, ok := os.LookupEnv(name); ok {
-			cmd.Env = append(cmd.Env, name+"="+value)
-		}
-	}
+	cmd.Env = append(
+		child.Environ("PATH", "TESSDATA_PREFIX", "LD_LIBRARY_PATH", "SystemRoot", "TEMP", "TMP"),
+		"OMP_THREAD_LIMIT=1", "LC_ALL=C",
+	)
 	cmd.Stdout, cmd.Stderr = &out, &said
 	cmd.WaitDelay = time.Second
 	stdin, err := cmd.StdinPipe()
@@ -210,7 +207,7 @@ func runTesseract(ctx context.Context, program string, picture []byte, args ...s
 	writing = errors.Join(writing, stdin.Close())
 	err = cmd.Wait()
 	switch {
-	case out.over:
+	case out.Over:
 		return nil, &corpus.Failure{Code: "too_large",
 			Detail: "A page of this file holds more text than can be read from one picture. Cut it into parts and " +
 				"add those."}
@@ -226,23 +223,4 @@ func runTesseract(ctx context.Context, program string, picture []byte, args ...s
 		return nil, fmt.Errorf("give tesseract a picture: %w", writing)
 	}
 	return out.Bytes(), nil
-}
-
-// bounded keeps the first bytes that are written to it. full, if it is set, is called when there are more.
-type bounded struct {
-	bytes.Buffer
-	most int
-	over bool
-	full func()
-}
-
-// Write implements io.Writer.
-func (b *bounded) Write(p []byte) (int, error) {
-	room := min(len(p), b.most-b.Len())
-	b.Buffer.Write(p[:room])
-	if room < len(p) && b.full != nil && !b.over {
-		b.over = true
-		b.full()
-	}
-	return len(p), nil
 }

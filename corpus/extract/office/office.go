@@ -16,6 +16,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/extract"
 	"footnote/corpus/extract/child"
 )
 
@@ -28,32 +29,24 @@ const (
 )
 
 // LibreOffice makes PDFs with the program soffice, if it is on the PATH: it is looked for each time, so that one that
-// is installed later is found. One file is drawn at a time. It is safe for concurrent use.
+// is installed later is found. It is safe for concurrent use.
 type LibreOffice struct {
-	slot    chan struct{} // holds a token while a file is drawn
 	offline func() bool
 }
 
 // New returns what draws with LibreOffice.
 func New() *LibreOffice {
-	return &LibreOffice{slot: make(chan struct{}, 1), offline: sync.OnceValue(child.Offline)}
-}
-
-// drawn are the formats of Office files, by name, with the ending that LibreOffice knows them by.
-var drawn = map[string]string{
-	"application/vnd.openxmlformats-officedocument.wordprocessingml.document":   ".docx",
-	"application/vnd.openxmlformats-officedocument.presentationml.presentation": ".pptx",
-	"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet":         ".xlsx",
-	"application/vnd.oasis.opendocument.text":                                   ".odt",
-	"application/vnd.oasis.opendocument.presentation":                           ".odp",
-	"application/vnd.oasis.opendocument.spreadsheet":                            ".ods",
-	"application/rtf": ".rtf",
+	return &LibreOffice{sync.OnceValue(child.Offline)}
 }
 
 // Draws implements corpus.Office.
 func (o *LibreOffice) Draws(mime string) bool {
+	f, _ := extract.Formats.ByMIME(mime)
+	if !f.Office {
+		return false
+	}
 	_, err := Program()
-	return err == nil && drawn[mime] != ""
+	return err == nil
 }
 
 // Program is where LibreOffice is; an error of exec.LookPath if it is not on the PATH.
@@ -71,21 +64,20 @@ func (o *LibreOffice) PDF(ctx context.Context, f corpus.File, to string) (err er
 		return &chat.Error{Code: chat.CodeUndrawable,
 			Message: "LibreOffice is not on the PATH of the server, so the pages of this file can't be drawn."}
 	}
-	select {
-	case o.slot <- struct{}{}:
-		defer func() { <-o.slot }()
-	case <-ctx.Done():
-		return ctx.Err()
+	format, _ := extract.Formats.ByMIME(f.MIME)
+	if !format.Office {
+		return undrawable
 	}
 	dir, err := os.MkdirTemp("", "footnote-office-")
 	if err != nil {
 		return fmt.Errorf("draw an Office file: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := prepare(dir, f, drawn[f.MIME]); err != nil {
+	name := "file" + format.Extensions[0]
+	if err := prepare(dir, f, name); err != nil {
 		return fmt.Errorf("draw an Office file: %w", err)
 	}
-	if err := o.run(ctx, program, dir, "file"+drawn[f.MIME]); err != nil {
+	if err := o.run(ctx, program, dir, name); err != nil {
 		return err
 	}
 	made := filepath.Join(dir, "file.pdf")
@@ -103,30 +95,15 @@ func (o *LibreOffice) PDF(ctx context.Context, f corpus.File, to string) (err er
 func (o *LibreOffice) run(asked context.Context, program, dir, name string) error {
 	ctx, cancel := context.WithTimeout(asked, drawTime)
 	defer cancel()
-	cmd := exec.CommandContext(
-		ctx,
-		program,
-		"-env:UserInstallation=file://"+filepath.ToSlash(filepath.Join(dir, "profile")),
-		"--headless",
-		"--norestore",
-		"--nodefault",
-		"--nolockcheck",
-		"--nologo",
-		"--convert-to",
-		"pdf",
-		"--outdir",
-		dir,
-		filepath.Join(dir, name),
-	)
+	user := "file://" + filepath.ToSlash(filepath.Join(dir, "profile"))
+	cmd := exec.CommandContext(ctx, program, "-env:UserInstallation="+user,
+		"--headless", "--norestore", "--nodefault", "--nolockcheck", "--nologo",
+		"--convert-to", "pdf", "--outdir", dir, filepath.Join(dir, name))
 	cmd.Dir = dir
-	cmd.Env = []string{"HOME=" + dir, "TMPDIR=" + dir, "LC_ALL=C.UTF-8", "SAL_USE_VCLPLUGIN=svp"}
-	for _, name := range []string{"PATH", "LD_LIBRARY_PATH", "SystemRoot"} {
-		if value, ok := os.LookupEnv(name); ok {
-			cmd.Env = append(cmd.Env, name+"="+value)
-		}
-	}
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = io.Discard, &limited{&said}
+	cmd.Env = append(child.Environ("PATH", "LD_LIBRARY_PATH", "SystemRoot"),
+		"HOME="+dir, "TMPDIR="+dir, "LC_ALL=C.UTF-8", "SAL_USE_VCLPLUGIN=svp")
+	said := child.Output{Most: maxSaid}
+	cmd.Stdout, cmd.Stderr = io.Discard, &said
 	cmd.WaitDelay = endLinger
 	child.Apart(cmd, o.offline())
 	if err := cmd.Start(); err != nil {
@@ -152,17 +129,9 @@ func (o *LibreOffice) run(asked context.Context, program, dir, name string) erro
 	return nil
 }
 
-// limited keeps the beginning of what is written to it.
-type limited struct{ kept *bytes.Buffer }
-
-// Write implements io.Writer.
-func (l *limited) Write(p []byte) (int, error) {
-	l.kept.Write(p[:min(len(p), maxSaid-l.kept.Len())])
-	return len(p), nil
-}
-
-// prepare puts a copy of the file into dir, with a profile that switches off all that a file could act with.
-func prepare(dir string, f corpus.File, ending string) error {
+// prepare puts a copy of the file into dir under a name, with a profile that switches off all that a file could act
+// with.
+func prepare(dir string, f corpus.File, name string) error {
 	user := filepath.Join(dir, "profile", "user")
 	if err := os.MkdirAll(user, 0o700); err != nil {
 		return err
@@ -170,7 +139,7 @@ func prepare(dir string, f corpus.File, ending string) error {
 	if err := os.WriteFile(filepath.Join(user, "registrymodifications.xcu"), []byte(profile()), 0o600); err != nil {
 		return err
 	}
-	return copyFile(f.Path, filepath.Join(dir, "file"+ending))
+	return copyFile(f.Path, filepath.Join(dir, name))
 }
 
 func copyFile(from, to string) error {
