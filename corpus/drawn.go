@@ -21,7 +21,6 @@ const (
 	maxDrawings  = 8 // documents whose PDF is kept
 	drawPatience = 15 * time.Second
 	maxAligned   = 300_000 // words of a text, which are found in a second and some 200 MiB that are free again then
-	mimePDF      = "application/pdf"
 )
 
 var undrawnOffice = &chat.Error{Code: chat.CodeUndrawable,
@@ -100,6 +99,11 @@ func (l *Library) Drawn(ctx context.Context, s chat.Scope, id string) (*Drawn, e
 	if !l.DrawsOffice(d) {
 		return nil, &chat.Error{Code: chat.CodeUndrawable, Message: "The pages of this document are not drawn."}
 	}
+	return l.drawnOf(ctx, s, d)
+}
+
+// drawnOf is Drawn of a document that is drawn.
+func (l *Library) drawnOf(ctx context.Context, s chat.Scope, d Document) (*Drawn, error) {
 	if kept, ok, err := l.drawings.get(d.SHA256); ok {
 		return kept, err
 	}
@@ -141,7 +145,8 @@ func (l *Library) drawOffice(ctx context.Context, s chat.Scope, d Document) (dra
 	if err != nil {
 		return nil, fmt.Errorf("draw %s: %w", d.ID, err)
 	}
-	made := File{Path: to, Filename: "drawn.pdf", MIME: mimePDF, Bytes: info.Size(), Printed: true}
+	made := printedFile(to)
+	made.Bytes = info.Size()
 	x, err := l.cfg.Extractor.Extract(ctx, made, func(int, int) {})
 	if failure, ok := errors.AsType[*Failure](err); ok {
 		return nil, fmt.Errorf("%w (%w)", undrawnOffice, failure)
@@ -170,6 +175,11 @@ func (l *Library) drawOffice(ctx context.Context, s chat.Scope, d Document) (dra
 		return nil, err
 	}
 	return drawn, nil
+}
+
+// printedFile is the PDF that was made of another file.
+func printedFile(name string) File {
+	return File{Path: name, Filename: "drawn.pdf", MIME: "application/pdf", Printed: true}
 }
 
 func formsOf(words []align.Word) []string {

@@ -33,13 +33,13 @@ func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, wid
 	if err != nil {
 		return nil, err
 	}
-	pages := d.Pages
+	pages, pdf := d.Pages, ""
 	if l.DrawsOffice(d) {
-		drawn, err := l.Drawn(ctx, s, id)
+		drawn, err := l.drawnOf(ctx, s, d)
 		if err != nil {
 			return nil, err
 		}
-		pages = len(drawn.Sizes)
+		pages, pdf = len(drawn.Sizes), drawn.file
 	} else if !slices.Contains(l.cfg.Formats.Paged(), d.MIME) { // slides have numbers, and no pictures
 		pages = 0
 	}
@@ -63,7 +63,7 @@ func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, wid
 	if png, err := l.images.getImage(key); png != nil || err != nil { // it may have been drawn meanwhile
 		return png, err
 	}
-	png, err := l.draw(ctx, s, d, n, width)
+	png, err := l.draw(ctx, d, pdf, n, width)
 	if err != nil {
 		err = fmt.Errorf("draw page %d: %w", n, err)
 	}
@@ -73,13 +73,10 @@ func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, wid
 	return png, err
 }
 
-func (l *Library) draw(ctx context.Context, s chat.Scope, d Document, n, width int) ([]byte, error) {
-	if l.DrawsOffice(d) {
-		drawn, err := l.Drawn(ctx, s, d.ID)
-		if err != nil {
-			return nil, err
-		}
-		return l.cfg.Renderer.Render(ctx, File{Path: drawn.file, Filename: "drawn.pdf", MIME: mimePDF}, n, width)
+// draw draws a page of a document, or of the PDF that was made of it, if there is one.
+func (l *Library) draw(ctx context.Context, d Document, pdf string, n, width int) ([]byte, error) {
+	if pdf != "" {
+		return l.cfg.Renderer.Render(ctx, printedFile(pdf), n, width)
 	}
 	file, release, err := l.onDisk(ctx, d)
 	if err != nil {

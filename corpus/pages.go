@@ -8,18 +8,16 @@ import (
 
 // Boxes returns the rectangles of [start, end) on the pages of a PDF, one for each line, none for other formats.
 func (l *Library) Boxes(ctx context.Context, s chat.Scope, id string, start, end int) ([]chat.Box, error) {
-	if start < 0 || end <= start {
-		return nil, nil
+	lines, err := l.Lines(ctx, s, id, start, end)
+	return BoxesOf(lines), err
+}
+
+// BoxesOf returns the rectangles of lines.
+func BoxesOf(lines []Line) (boxes []chat.Box) {
+	for _, line := range lines {
+		boxes = append(boxes, line.Box)
 	}
-	words, err := l.cfg.Documents.Words(ctx, s, id, start, end)
-	if err != nil {
-		return nil, err
-	}
-	var out []chat.Box
-	for _, line := range joinLines(words) {
-		out = append(out, line.Box)
-	}
-	return out, nil
+	return boxes
 }
 
 // ExpectPage says that somebody will probably look at a page of a PDF soon: its image then comes without the start of

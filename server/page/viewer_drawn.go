@@ -30,6 +30,9 @@ func (p *viewing) drawPages(view string) error {
 // showDrawn puts the drawn pages in the place of the document's text, and what is marked there in its place. Marked
 // words that can't be found on the pages are shown in the text instead.
 func (p *viewing) showDrawn() {
+	if !p.v.HasPages {
+		return
+	}
 	p.v.TextURL, p.v.PagesURL = p.viewURL(""), p.viewURL(chat.ViewPages)
 	if p.drawn == nil {
 		return
@@ -65,12 +68,9 @@ func (p *viewing) viewURL(view string) string {
 }
 
 // boxes are the rectangles of a part of the text on the pages that are shown, one for each line.
-func (p *viewing) boxes(s views.Span) (boxes []chat.Box, err error) {
+func (p *viewing) boxes(s views.Span) ([]chat.Box, error) {
 	lines, err := p.lines(s)
-	for _, line := range lines {
-		boxes = append(boxes, line.Box)
-	}
-	return boxes, err
+	return corpus.BoxesOf(lines), err
 }
 
 // lines are those of a part of the text on the pages that are shown.

@@ -72,7 +72,6 @@ type reader struct {
 	lists    map[string]listStyle
 	parents  map[string]string // styles and what they are based on
 	margins  map[string]bool
-	waiting  []string // notes of the block at work
 	notes    int
 	page     int // of a presentation
 	hidden   []string

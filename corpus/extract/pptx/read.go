@@ -47,7 +47,6 @@ type reader struct {
 	w             doctext.Writer
 	hidden        []string // numbers of hidden slides
 	title         string   // of the first slide
-	comments      int
 }
 
 // listSlides returns the parts of the slides in their order.

@@ -88,7 +88,6 @@ type reader struct {
 	at     int
 	state  state
 	groups []state
-	page   string      // encoding of the file
 	fonts  map[int]int // character sets of fonts
 	styles map[int]int // outline levels of styles, from 1
 	style  int         // that is being read

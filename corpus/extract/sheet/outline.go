@@ -126,19 +126,11 @@ func tagName(tag []byte) (name []byte, ends bool) {
 	if ends = len(tag) > 0 && tag[0] == '/'; ends {
 		tag = tag[1:]
 	}
-	for i, c := range tag {
-		if c == ':' {
-			name = tag[i+1:]
-			for j, c := range name {
-				if c <= ' ' || c == '/' || c == '>' {
-					return name[:j], ends
-				}
-			}
-			return name, ends
-		}
-		if c <= ' ' || c == '/' || c == '>' {
-			return tag[:i], ends
-		}
+	if end := bytes.IndexFunc(tag, func(c rune) bool { return c <= ' ' || c == '/' || c == '>' }); end >= 0 {
+		tag = tag[:end]
+	}
+	if _, local, ok := bytes.Cut(tag, []byte(":")); ok {
+		tag = local
 	}
 	return tag, ends
 }
