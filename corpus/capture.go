@@ -69,7 +69,7 @@ func (l *Library) readIn(ctx context.Context, d Document) error {
 	e.Language = languageOf(e)
 	passages := Split(d.ID, d.SHA256, e)
 	if len(passages) == 0 {
-		return &Failure{Code: "no_text", Detail: "There is no text on this page."}
+		return &Failure{Code: NoText, Detail: "There is no text on this page."}
 	}
 	err = l.cfg.Documents.PutContent(ctx, d.ID, Content{
 		SHA256: d.SHA256, Extracted: e, Passages: passages, Title: cmp.Or(e.Title, d.Title, d.Filename),

@@ -112,6 +112,9 @@ type Failure struct {
 // read again once something does.
 const NeedsOCR = "needs_ocr"
 
+// NoText is the code of the failure of a file in which nothing is written.
+const NoText = "no_text"
+
 // Error returns the detail, so that extractors can return a *Failure as their error.
 func (f *Failure) Error() string { return f.Detail }
 
@@ -188,6 +191,9 @@ type Extracted struct {
 type Member struct {
 	Path string // inside the file, "/"-separated, as people see it
 	File string // the name of its bytes in the directory File.Members
+	// Shown: it is part of how its file looks, such as a picture in a mail's text. It becomes a document only if there
+	// are words in it.
+	Shown bool
 }
 
 // Passage is a run of blocks that does not cross a heading of level 2 or above. It has at most 400 tokens, or 490 where

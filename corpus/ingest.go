@@ -68,7 +68,7 @@ func (l *Library) ingestDocument(ctx context.Context, job Job) error {
 	passages := Split(d.ID, d.SHA256, e)
 	if len(passages) == 0 {
 		return &Failure{
-			Code: "no_text",
+			Code: NoText,
 			Detail: "There is no text in this file. If it is a scan, run it through text recognition (OCR) and add " +
 				"it again.",
 		}

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ const (
 	MetaMembers = "members" // of a container: the ids of the documents made of the files inside
 	MetaParent  = "parent"  // of such a document: the id of its container
 	metaDepth   = "depth"   // of such a document: how many files it lies in
+	metaShown   = "shown"   // of such a document: true if the container shows it in its text
 )
 
 const membersListed = 100 // at once
@@ -101,11 +103,32 @@ func (l *Library) addMember(ctx context.Context, d Document, m Member, name stri
 		return "", fmt.Errorf("open a file inside another: %w", err)
 	}
 	defer file.Close()
+	meta := map[string]any{MetaParent: d.ID, metaDepth: d.depth() + 1}
+	if m.Shown {
+		meta[metaShown] = true
+	}
 	member, _, err := l.Add(ctx, Upload{
 		User: d.User, Namespace: d.Namespace, Path: d.Path + "/" + m.Path, Filename: lastName(cleanPath(m.Path)),
-		Title: m.Path, Meta: map[string]any{MetaParent: d.ID, metaDepth: d.depth() + 1}, Body: file,
+		Title: m.Path, Meta: meta, Body: file,
 	})
 	return member.ID, err
+}
+
+// dropWordless removes a document whose reading found no words, if it is one that its container only shows. It reports
+// whether it was one.
+func (l *Library) dropWordless(ctx context.Context, job Job, reason *Failure) (bool, error) {
+	if reason.Code != NoText {
+		return false, nil
+	}
+	s := chat.Scope{User: cmp.Or(job.User, chat.LocalUser)}
+	d, err := l.cfg.Documents.Get(ctx, s, job.DocumentID)
+	if err != nil {
+		return false, err
+	}
+	if shown, _ := d.Meta[metaShown].(bool); !shown {
+		return false, nil
+	}
+	return true, l.Delete(ctx, s, d.ID)
 }
 
 // membersOf returns the documents of the files inside one that are there.

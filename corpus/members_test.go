@@ -3,12 +3,20 @@ package corpus_test
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/base64"
+	"image"
+	"image/png"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/extract"
+	"footnote/corpus/extract/picture"
+	"footnote/sql/sqlite"
 )
 
 // zipOf is a ZIP archive of files: name, content, name, content…
@@ -103,5 +111,35 @@ func TestAnArchiveThatUnpacksToTooMuchIsBounded(t *testing.T) {
 	}
 	if got := d.Meta[corpus.MetaLeftOut]; got != "1 oversized file" {
 		t.Errorf("left out: %v, want the large file", got)
+	}
+}
+
+// A picture that a mail shows in its text, such as a logo, is no document of its own unless there are words in it.
+func TestAPictureInAMailsTextIsNoDocumentWithoutWords(t *testing.T) {
+	blank := func(side int) string {
+		var b bytes.Buffer
+		if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, side, side))); err != nil {
+			t.Fatal(err)
+		}
+		return base64.StdEncoding.EncodeToString(b.Bytes())
+	}
+	part := func(head, name, body string) string {
+		return "--b\r\nContent-Type: image/png" + name + "\r\nContent-Transfer-Encoding: base64\r\n" + head + "\r\n" +
+			body + "\r\n"
+	}
+	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) {
+		c.Extractor = extract.New(nil, picture.Reader{})
+	})
+	d := sh.add(t, "roof.eml", "From: a@example.com\r\nSubject: Roof\r\n"+
+		"Content-Type: multipart/related; boundary=b\r\n\r\n"+
+		"--b\r\nContent-Type: text/html\r\n\r\n<p>It is dry.</p><img src=\"cid:logo@1\"><img src=\"cid:line@1\">\r\n"+
+		part("Content-ID: <logo@1>\r\n", "; name=logo.png", blank(40))+
+		part("Content-ID: <line@1>\r\nContent-Disposition: inline\r\n", "", blank(41))+
+		part("Content-ID: <scan@1>\r\n", "; name=scan.png", blank(42))+"--b--\r\n")
+	sh.start(t)
+	sh.settled(t, d.ID, corpus.StateReady)
+	sh.wait(t)
+	if diff := cmp.Diff([]string{"roof.eml ready", "roof.eml/scan.png failed"}, sh.paths(t)); diff != "" {
+		t.Errorf("documents (-want +got):\n%s", diff)
 	}
 }

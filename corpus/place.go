@@ -3,6 +3,7 @@ package corpus
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -30,31 +31,39 @@ func (l *Library) Place(ctx context.Context, s chat.Scope, d Document, blocks []
 	}
 	b := blocks[i]
 	p := Place{Block: b.ID, Page: b.Page, Section: strings.Join(b.Headings, sectionJoint)}
-	if b.Page > 0 {
-		boxes, err := l.Boxes(ctx, s, d.ID, start, end)
-		if err != nil {
-			return Place{}, fmt.Errorf("boxes of words: %w", err)
-		}
-		if p.Boxes = boxes; len(boxes) > 0 {
-			p.Page = int(boxes[0][0])
-		}
-		p.Label = l.pageLabel(d, p.Page)
-		return p, nil
+	if b.Page == 0 {
+		label, err := l.labelIn(ctx, s, d, blocks, i, start, end)
+		p.Label = label
+		return p, err
 	}
-	switch {
-	case b.Grid != nil:
-		p.Label = b.cellLabel(start, end)
-	case b.Kind == BlockTable:
-		p.Label = rowLabel(blocks, i, start, end)
+	boxes, err := l.Boxes(ctx, s, d.ID, start, end)
+	if err != nil {
+		return Place{}, fmt.Errorf("boxes of words: %w", err)
 	}
-	if b.Line > 0 {
+	if p.Boxes = boxes; len(boxes) > 0 {
+		p.Page = int(boxes[0][0])
+	}
+	p.Label = l.pageLabel(d, p.Page)
+	return p, nil
+}
+
+// labelIn names the place of [start, end) in a document without pages, where it begins in block i: see Place.Label.
+func (l *Library) labelIn(
+	ctx context.Context, s chat.Scope, d Document, blocks []Block, i, start, end int,
+) (string, error) {
+	switch b := blocks[i]; {
+	case b.Line > 0:
 		text, err := l.cfg.Documents.Text(ctx, s, d.ID)
 		if err != nil {
-			return Place{}, fmt.Errorf("lines of words: %w", err)
+			return "", fmt.Errorf("lines of words: %w", err)
 		}
-		p.Label = b.lineLabel(text, start, end)
+		return b.lineLabel(text, start, end), nil
+	case b.Grid != nil:
+		return b.cellLabel(start, end), nil
+	case b.Kind == BlockTable:
+		return rowLabel(blocks, i, start, end), nil
 	}
-	return p, nil
+	return "", nil
 }
 
 // SectionAt is the section of words that stand in a passage: the block's own, unless the passage's name says more.
@@ -142,4 +151,39 @@ func (l *Library) placeHit(ctx context.Context, s chat.Scope, r *Result) (err er
 		r.Page, err = l.pageAt(ctx, s, p.DocumentID, p.Page, start, p.Start+r.Snippet.End)
 	}
 	return err
+}
+
+// labelHits names the places of the best words of hits in documents whose pages have no boxes, or that have none. The
+// blocks of each document are read once.
+func (l *Library) labelHits(ctx context.Context, s chat.Scope, hits []Result) error {
+	known, drawn := make(map[string][]Block), l.cfg.Formats.Paged()
+	for k := range hits {
+		r := &hits[k]
+		if slices.Contains(drawn, r.Document.MIME) {
+			continue
+		}
+		blocks, ok := known[r.Document.ID]
+		if !ok {
+			var err error
+			if blocks, err = l.cfg.Documents.Blocks(ctx, s, r.Document.ID); err != nil {
+				return fmt.Errorf("blocks of a hit: %w", err)
+			}
+			known[r.Document.ID] = blocks
+		}
+		start, end := r.Passage.Start+r.Snippet.Start, r.Passage.Start+r.Snippet.End
+		i := blockAtOrAfter(blocks, start)
+		if i < 0 {
+			continue
+		}
+		if r.Page = blocks[i].Page; r.Page > 0 {
+			r.Place = l.pageLabel(r.Document, r.Page)
+			continue
+		}
+		label, err := l.labelIn(ctx, s, r.Document, blocks, i, start, end)
+		if err != nil {
+			return err
+		}
+		r.Place = label
+	}
+	return nil
 }

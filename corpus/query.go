@@ -29,6 +29,8 @@ type Query struct {
 	// Typing says that somebody is still typing the text. Its last word may be the beginning of one; passages that hold
 	// the words in a row come first, and those with some of the words only if none has them all.
 	Typing bool
+	// Places has Result.Place say rows, cells and lines too, for which the blocks of the documents found are read.
+	Places bool
 }
 
 // Results are the passages found, best first.
@@ -55,9 +57,10 @@ type Result struct {
 	// 0.7 on it probably does, whatever the embedder. It is there where Cosine is.
 	Similarity *float64
 	Snippet    search.Snippet
-	Place      string // Page in words: "p. 4", "slide 7"; empty in a document without pages
-	Page       int    // that the best words of the passage stand on; 0 in a document without pages
-	Block      string // that they stand in
+	// Place is where the best words stand, in words: see Place.Label. Without Query.Places it says pages only.
+	Place string
+	Page  int    // that the best words of the passage stand on; 0 in a document without pages
+	Block string // that they stand in
 }
 
 // ReadRequest asks for a part of a document.

@@ -62,12 +62,15 @@ func (se *activeSearch) readResults(ctx context.Context, ranked []fused) ([]Resu
 		out, directories = se.preferAllWords(out), nil
 	}
 	out = moveBehind(out, directories, se.query.Limit)
-	g, ctx := errgroup.WithContext(ctx)
+	g, placing := errgroup.WithContext(ctx)
 	g.SetLimit(4)
 	for i := range out {
-		g.Go(func() error { return se.library.placeHit(ctx, se.scope, &out[i]) })
+		g.Go(func() error { return se.library.placeHit(placing, se.scope, &out[i]) })
 	}
-	return out, g.Wait()
+	if err := g.Wait(); err != nil || !se.query.Places {
+		return out, err
+	}
+	return out, se.library.labelHits(ctx, se.scope, out)
 }
 
 // moveBehind returns up to limit results with pieces of tables of contents and of indexes behind all others.

@@ -58,9 +58,12 @@ func (l *Library) settleJob(ctx context.Context, job Job, err error) error {
 	code := chat.CodeOf(err)
 	failure, broken := errors.AsType[*Failure](err)
 	switch {
-	case code == chat.CodeConflict || code == chat.CodeNotFound: // cancelled, deleted or replaced meanwhile
+	case goneIsDone(err) == nil:
 		return nil
 	case broken && job.Kind == JobIngest:
+		if dropped, err := l.dropWordless(ctx, job, failure); dropped || err != nil {
+			return goneIsDone(err)
+		}
 	case errors.Is(err, ErrReaderDied) && job.Blame+ReaderBlame >= MostBlame:
 		l.cfg.Log.ErrorContext(ctx, "a document failed", "document", job.DocumentID, "error", err)
 		failure = failedThrice
@@ -79,6 +82,11 @@ func (l *Library) settleJob(ctx context.Context, job Job, err error) error {
 		}
 	}
 	err = l.cfg.Documents.SetState(ctx, job.DocumentID, job.SHA256, StateFailed, Progress{Stage: "parsing"}, failure)
+	return goneIsDone(err)
+}
+
+// goneIsDone is nil for the errors of a document that was cancelled, deleted or replaced meanwhile.
+func goneIsDone(err error) error {
 	if code := chat.CodeOf(err); code == chat.CodeConflict || code == chat.CodeNotFound {
 		return nil
 	}

@@ -26,7 +26,6 @@ const (
 	txtLaterPages   = "Later pages"
 	txtPage         = "Page"
 	txtLine         = "Line"
-	txtSlide        = "Slide"
 	txtLeftOut      = "Not read:"
 	txtViews        = "How it is shown"
 	txtViewText     = "Text"

@@ -2,8 +2,8 @@ package views
 
 import (
 	"fmt"
+	"strings"
 
-	"footnote/corpus/extract"
 	"footnote/english"
 )
 
@@ -28,11 +28,10 @@ func (v *Viewer) slides() (all []slide) {
 
 // slideWord names a page of a document: "Slide 3 of 12".
 func (v *Viewer) slideWord(page int) string {
-	word := txtPage
-	if extract.Formats.PageWord(v.Document.MIME, v.Document.Filename) == "slide" {
-		word = txtSlide
-	}
-	return fmt.Sprintf("%s %s of %s", word, english.Digits(page), english.Digits(v.Document.Pages))
+	word := pageWord(v.Document)
+	return fmt.Sprintf(
+		"%s%s %s of %s", strings.ToUpper(word[:1]), word[1:], english.Digits(page), english.Digits(v.Document.Pages),
+	)
 }
 
 // gridColumns are the columns of a table in its sheet, as many as its longest row has cells.

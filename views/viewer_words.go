@@ -31,10 +31,15 @@ func documentFacts(d corpus.Document) []string {
 
 // pagesWord counts the pages of a document: "12 pages", "7 slides".
 func pagesWord(d corpus.Document) string {
-	if extract.Formats.PageWord(d.MIME, d.Filename) == "slide" {
-		return english.Count(d.Pages, "slide")
+	return english.Count(d.Pages, pageWord(d))
+}
+
+// pageWord is what a page of a document is called: "page", "slide", "cell".
+func pageWord(d corpus.Document) string {
+	if word := extract.Formats.PageWord(d.MIME, d.Filename); word != "p." {
+		return word
 	}
-	return english.Count(d.Pages, "page")
+	return "page"
 }
 
 // trueWord is a boolean attribute of ARIA.

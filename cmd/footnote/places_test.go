@@ -83,3 +83,33 @@ func TestPlacesAreThoseOfTheWords(t *testing.T) {
 		t.Error("the viewer does not show page 2")
 	}
 }
+
+// What a search finds says where it stands in the words of its kind, on the page as in the API.
+func TestHitsSayTheirPlaces(t *testing.T) {
+	t.Parallel()
+	s := serve(t, newDir(t))
+	s.add(
+		file{"invoices.csv", "Number,Payer,Amount\n1,Harrow,20.00\n2,Quillfeather,30.00\n"},
+		file{"gutter.py", "import os\n\n\ndef clear(downpipe):\n    return os.name\n"},
+		file{"damp.ipynb", `{"cells":[{"cell_type":"markdown","source":"# Damp"},` +
+			`{"cell_type":"markdown","source":"The hygrometer read ninety."}]}`},
+		file{"rents.md", "# Rents\n\n| Flat | Tenant |\n|---|---|\n| 1 | Ashby |\n| 2 | Wolverton |\n"},
+	)
+	for query, want := range map[string]string{
+		"Quillfeather": "row 3", "downpipe": "line 4", "hygrometer": "cell 2", "Wolverton": "Rents, row 3",
+	} {
+		r := s.send("POST", "/search", `{"query":"`+query+`","mode":"lexical"}`)
+		var got struct {
+			Results []struct{ Metadata struct{ Place string } }
+		}
+		if err := json.Unmarshal([]byte(r.body), &got); err != nil || len(got.Results) != 1 {
+			t.Fatalf("%s: %v in %s, want one hit", query, err, r.body)
+		}
+		if place := got.Results[0].Metadata.Place; place != want {
+			t.Errorf("%s stands at %q, want %q", query, place, want)
+		}
+		if r := s.send("GET", "/find?q="+query, nil); !strings.Contains(r.body, want) {
+			t.Errorf("the page does not say that %s stands at %q", query, want)
+		}
+	}
+}

@@ -67,7 +67,7 @@ func wholeFile(read func(ctx context.Context, f corpus.File) (corpus.Extracted, 
 		}
 		if x.Text == "" {
 			return corpus.Extracted{}, &corpus.Failure{
-				Code: "no_text", Detail: "This file holds no text. Add one that does.",
+				Code: corpus.NoText, Detail: "This file holds no text. Add one that does.",
 			}
 		}
 		if report != nil {

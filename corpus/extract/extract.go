@@ -78,7 +78,7 @@ func (e *Extractor) extractFile(
 	return x, ctx.Err()
 }
 
-var noText = &corpus.Failure{Code: "no_text", Detail: "This file holds no text. Add one that does."}
+var noText = &corpus.Failure{Code: corpus.NoText, Detail: "This file holds no text. Add one that does."}
 
 // runGuarded runs a reader so that a panic in a parser, all of which are other people's code, fails only this file.
 func runGuarded(ctx context.Context, read textReader, src string, f corpus.File) (x corpus.Extracted, err error) {
@@ -132,7 +132,7 @@ func readHead(name string) ([]byte, error) {
 		return nil, fmt.Errorf("read the original: %w", err)
 	}
 	if n == 0 {
-		return nil, &corpus.Failure{Code: "no_text", Detail: "This file is empty. Add one that holds text."}
+		return nil, &corpus.Failure{Code: corpus.NoText, Detail: "This file is empty. Add one that holds text."}
 	}
 	return head[:n], nil
 }

@@ -174,7 +174,7 @@ var Formats = Registry{
 	},
 	{
 		Name: "ipynb", Label: "notebook", Kind: "notebooks", Called: "a notebook", MIME: "application/x-ipynb+json",
-		Extensions: []string{".ipynb"}, Inert: true, text: readNotebook, bare: readSource,
+		Extensions: []string{".ipynb"}, Inert: true, PageWord: "cell", text: readNotebook, bare: readSource,
 	},
 	{
 		Name:       "ics",

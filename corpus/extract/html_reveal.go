@@ -190,7 +190,7 @@ func whyNoText(doc *html.Node) error {
 			pictures = true
 		}
 	}
-	failure := &corpus.Failure{Code: "no_text"}
+	failure := &corpus.Failure{Code: corpus.NoText}
 	switch {
 	case len(frames) > 0:
 		failure.Detail = "This page only shows other pages in frames. Add " +

@@ -87,14 +87,15 @@ func (l *lineOrList) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// readNotebook reads the cells of a notebook: Markdown as text, code with what it printed below it.
+// readNotebook reads the cells of a notebook, each a page: Markdown as text, code with what it printed below it.
 func readNotebook(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
 	var n notebook
 	if json.Unmarshal([]byte(src), &n) != nil || len(n.Cells) == 0 {
 		return readSource(ctx, src, f)
 	}
 	m := markdownWalk{}
-	for _, cell := range n.Cells {
+	for i, cell := range n.Cells {
+		m.w.Paging(i + 1)
 		if ctx.Err() != nil {
 			return corpus.Extracted{}, ctx.Err()
 		}
@@ -115,7 +116,7 @@ func readNotebook(ctx context.Context, src string, f corpus.File) (corpus.Extrac
 		}
 	}
 	x := m.w.Result()
-	x.Title = firstTitle(x)
+	x.Title, x.Pages = firstTitle(x), len(n.Cells)
 	return x, nil
 }
 

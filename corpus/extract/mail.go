@@ -30,6 +30,7 @@ type letter struct {
 // attachment is a file of a mail. open fails with an error of the mail.
 type attachment struct {
 	name string
+	id   string // by which the mail's HTML shows it; empty: it does not
 	open func() (io.Reader, error)
 }
 
@@ -193,6 +194,9 @@ func (m *mailWriter) takeAttachments(l letter) error {
 				inside = strconv.Itoa(m.letters) + "-" + strconv.Itoa(i+1) + "/" + name
 			}
 			err = m.taken.Add(inside, body)
+		}
+		if err == nil && a.id != "" && strings.Contains(l.html, "cid:"+a.id) {
+			m.taken.List[len(m.taken.List)-1].Shown = true
 		}
 		if errors.Is(err, members.ErrLeftOut) || errors.Is(err, errDamagedPart) {
 			m.leftOut++

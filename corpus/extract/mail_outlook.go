@@ -32,6 +32,7 @@ const (
 	propFile      = "3704"
 	propLongFile  = "3707"
 	propData      = "3701"
+	propContentID = "3712"
 	propSent      = 0x0039 // in the stream of fixed properties
 	propDelivered = 0x0E06
 	propCodePage  = 0x3FFD
@@ -143,10 +144,8 @@ func (o *outlook) letter() letter {
 		!strings.Contains(l.from, address) {
 		l.from = strings.TrimSpace(l.from + " <" + address + ">")
 	}
-	if strings.TrimSpace(l.text) == "" {
-		if l.html = said(propHTML); l.html == "" && o.properties[propHTML+"0102"] != nil {
-			l.html = decoded(o.properties[propHTML+"0102"], declaredCharset(o.properties[propHTML+"0102"]), page)
-		}
+	if l.html = said(propHTML); l.html == "" && o.properties[propHTML+"0102"] != nil {
+		l.html = decoded(o.properties[propHTML+"0102"], declaredCharset(o.properties[propHTML+"0102"]), page)
 	}
 	for _, name := range o.order {
 		properties := o.files[name]
@@ -155,7 +154,8 @@ func (o *outlook) letter() letter {
 			file = stringProperty(properties, propFile, page)
 		}
 		if data := properties[propData+"0102"]; data != nil {
-			l.attachments = append(l.attachments, attachment{file, func() (io.Reader, error) {
+			id := stringProperty(properties, propContentID, page)
+			l.attachments = append(l.attachments, attachment{file, id, func() (io.Reader, error) {
 				return bytes.NewReader(data), nil
 			}})
 		}

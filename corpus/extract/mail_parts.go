@@ -100,17 +100,20 @@ func (p *mailParser) readPart(header textproto.MIMEHeader, body io.Reader, depth
 	disposition, more := mediaType(header.Get("Content-Disposition"))
 	name := decodedWords(cmp.Or(more["filename"], parameters["name"]))
 	data, _ := io.ReadAll(transferDecoder(header.Get("Content-Transfer-Encoding"), body)) // as far as it goes
+	id := strings.Trim(strings.TrimSpace(header.Get("Content-Id")), "<>")
 	switch {
 	case disposition == "attachment" || name != "" && !strings.HasPrefix(kind, "text/"):
-		p.attach(cmp.Or(name, "attachment"), data)
+		p.attach(cmp.Or(name, "attachment"), id, data)
 	case kind == "message/rfc822":
-		p.attach(cmp.Or(name, "message.eml"), data)
+		p.attach(cmp.Or(name, "message.eml"), id, data)
+	case strings.HasPrefix(kind, "image/"):
+		p.attach("picture."+strings.TrimPrefix(kind, "image/"), id, data)
 	case kind == "text/html":
 		p.html.WriteString(decoded(data, parameters["charset"], declaredCharset(data)) + "\n")
 	case strings.HasPrefix(kind, "text/") && name == "" || kind == "" || strings.HasPrefix(kind, "multipart/"):
 		p.text.WriteString(decoded(data, parameters["charset"]) + "\n")
 	case name != "":
-		p.attach(name, data)
+		p.attach(name, id, data)
 	}
 }
 
@@ -124,8 +127,8 @@ func (p *mailParser) readParts(parts *multipart.Reader, depth int) {
 	}
 }
 
-func (p *mailParser) attach(name string, data []byte) {
-	p.letter.attachments = append(p.letter.attachments, attachment{name, func() (io.Reader, error) {
+func (p *mailParser) attach(name, id string, data []byte) {
+	p.letter.attachments = append(p.letter.attachments, attachment{name, id, func() (io.Reader, error) {
 		return bytes.NewReader(data), nil
 	}})
 }

@@ -94,7 +94,7 @@ type searchMetadata struct {
 func (s *Searcher) Query(body SearchQuery) (corpus.Query, error) {
 	q := corpus.Query{
 		Text: body.Query, Limit: 5, Mode: cmp.Or(body.Mode, corpus.ModeHybrid), MinScore: body.MinScore,
-		Rerank: body.Rerank,
+		Rerank: body.Rerank, Places: true,
 	}
 	if corpus.Blank(q.Text) {
 		return q, httpio.Invalid("The query is empty. Give the words to search for.")

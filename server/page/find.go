@@ -85,7 +85,7 @@ func (h *Handlers) findPassages(ctx context.Context, scope chat.Scope, f *views.
 		return fmt.Errorf("count the search: %w", err)
 	}
 	found, err := h.Library.Search(ctx, scope, corpus.Query{
-		Text: f.Query, Limit: limit, Mode: corpus.ModeLexical, Typing: true,
+		Text: f.Query, Limit: limit, Mode: corpus.ModeLexical, Typing: true, Places: true,
 	})
 	f.Passages, f.Notes = found.Results, found.Notes
 	return err

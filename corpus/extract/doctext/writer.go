@@ -5,6 +5,7 @@
 package doctext
 
 import (
+	"cmp"
 	"net/url"
 	"strconv"
 	"strings"
@@ -23,6 +24,7 @@ type Writer struct {
 	path     []heading
 	open     bool
 	quoting  bool // what comes is a quotation
+	page     int  // that blocks begin on which name none
 	block    corpus.Block
 	words    []corpus.WordBox // of the open block
 	body     []rune
@@ -52,8 +54,8 @@ func (w *Writer) Begin(b corpus.Block) {
 	w.End()
 	w.open = true
 	w.block = corpus.Block{
-		Kind: b.Kind, Level: b.Level, Ordinal: b.Ordinal, Page: b.Page, Box: b.Box, Language: b.Language,
-		Quote: b.Quote || w.quoting, Line: b.Line,
+		Kind: b.Kind, Level: b.Level, Ordinal: b.Ordinal, Page: cmp.Or(b.Page, w.page), Box: b.Box,
+		Language: b.Language, Quote: b.Quote || w.quoting, Line: b.Line,
 	}
 	if b.Grid != nil && b.Kind == corpus.BlockTable {
 		w.block.Grid = &corpus.Grid{Columns: b.Grid.Columns}
@@ -65,6 +67,9 @@ func (w *Writer) Begin(b corpus.Block) {
 
 // Quoting says whether the blocks that begin from now on are part of a quotation, whatever they say themselves.
 func (w *Writer) Quoting(on bool) { w.quoting = on }
+
+// Paging says on which page the blocks stand that begin from now on and name none.
+func (w *Writer) Paging(page int) { w.page = page }
 
 // Number begins the text of an ordered list's item with its number as the document writes it, such as "3.".
 func (w *Writer) Number(mark string) {
