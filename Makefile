@@ -26,7 +26,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/extract/ocr ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: try-model eval-real eval-files files quotes bench-embed run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch clean
+.PHONY: pandoc try-model eval-real eval-files files quotes bench-embed run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch clean
 
 # The embedding model that was fetched, unless a setting names another.
 run: build embedding
@@ -241,13 +241,20 @@ eval-real: build embedding .cache/real/ready
 
 # Twenty facts of a file of each kind, and some that it does not hold: docs/quality.md. The files come from packages, by hash, or pandoc and
 # LibreOffice make them of such.
-eval-files: build .cache/everyday/ready
-	FOOTNOTE_EMBEDDING_DIR= timeout 30m bin/footnote eval agent --questions eval/files/open.tsv --documents .cache/everyday/documents
-	gunzip -c eval/files/held.tsv.gz > .cache/everyday/held.tsv
-	FOOTNOTE_EMBEDDING_DIR= timeout 30m bin/footnote eval agent --counts --questions .cache/everyday/held.tsv --documents .cache/everyday/documents
-	rm -f .cache/everyday/held.tsv
+eval-files: build embedding .cache/everyday/ready
+	trap 'rm -f .cache/everyday/held.tsv' EXIT; gunzip -c eval/files/held.tsv.gz > .cache/everyday/held.tsv; \
+	for model in '' $(CURDIR)/$(EMBEDDING); do \
+	  FOOTNOTE_EMBEDDING_DIR=$$model bin/footnote eval agent --questions eval/files/open.tsv --documents .cache/everyday/documents; \
+	  FOOTNOTE_EMBEDDING_DIR=$$model bin/footnote eval agent --counts --questions .cache/everyday/held.tsv --documents .cache/everyday/documents; done
 
-.cache/everyday/ready: eval/files/make.sh .cache/real/ready .cache/files/ready
+# pandoc and poppler's programs make some of them.
+pandoc:
+	@if ! command -v pandoc >/dev/null || ! command -v pdftoppm >/dev/null; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing pandoc and poppler's programs"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pandoc poppler-utils >/dev/null; \
+	  else echo "no pandoc or pdftoppm"; fi; fi
+
+.cache/everyday/ready: eval/files/make.sh .cache/real/ready .cache/files/ready | pandoc soffice
 	rm -rf $(@D); timeout 10m $< .cache/real/documents .cache/files/documents $(@D)/documents && touch $@
 
 # Documents of Debian packages: a name, the package, the path in it, and the SHA-256 of each.

@@ -21,7 +21,7 @@ import (
 const word = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 // wordFile writes a Word file with a body and the relationships of its document.
-func wordFile(t *testing.T, body, relationships string) corpus.File {
+func wordFile(t testing.TB, body, relationships string) corpus.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bad.docx")
 	file, err := os.Create(path)

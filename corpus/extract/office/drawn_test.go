@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"footnote/chat"
+	"footnote/corpus/extract/office"
 )
 
 // folded is the letters and digits of a text, small.
@@ -137,6 +138,25 @@ func TestDrawingGoesOnWithoutItsCaller(t *testing.T) {
 	}
 	if _, err := l.Drawn(t.Context(), chat.Local, docs[0].ID); chat.CodeOf(err) != chat.CodeNotFound {
 		t.Errorf("a deleted document: %v, want not found", err)
+	}
+}
+
+// BenchmarkPDF draws a Word file of a hundred pages.
+func BenchmarkPDF(b *testing.B) {
+	needOffice(b)
+	random := rand.New(rand.NewPCG(7, 8))
+	var body strings.Builder
+	for range 100 {
+		for range 5 {
+			fmt.Fprintf(&body, `<w:p><w:r><w:t>%s</w:t></w:r></w:p>`, prose(random, 8))
+		}
+		body.WriteString(`<w:p><w:r><w:br w:type="page"/></w:r></w:p>`)
+	}
+	f, to := wordFile(b, body.String(), ""), filepath.Join(b.TempDir(), "drawn.pdf")
+	for b.Loop() {
+		if err := office.New().PDF(b.Context(), f, to); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

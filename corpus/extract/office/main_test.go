@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 }
 
 // needOffice skips a test where LibreOffice is not installed; in CI it must be.
-func needOffice(t *testing.T) {
+func needOffice(t testing.TB) {
 	t.Helper()
 	if _, err := office.Program(); err != nil {
 		if os.Getenv("CI") != "" {
