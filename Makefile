@@ -239,7 +239,7 @@ eval-real: build embedding .cache/real/ready
 	  FOOTNOTE_EMBEDDING_DIR=$$model bin/footnote eval agent --counts --questions .cache/real/held.tsv --documents .cache/real/documents; \
 	  rm -f .cache/real/held.tsv; done
 
-# Twenty facts of a file of each kind, and some that it does not hold: docs/quality.md. The files come from packages, by hash, or pandoc and
+# Facts of a file of each kind, ten or twenty, and some that it does not hold: docs/quality.md. The files come from packages, by hash, or pandoc and
 # LibreOffice make them of such.
 eval-files: build embedding .cache/everyday/ready
 	trap 'rm -f .cache/everyday/held.tsv' EXIT; gunzip -c eval/files/held.tsv.gz > .cache/everyday/held.tsv; \

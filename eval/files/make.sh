@@ -28,3 +28,9 @@ office pdf "$scratch/zoo-faq.odt"
 cp "$files/api-for-odfpy.odt" "$files/countrystatistics.ods" "$files/deaths.xlsx" "$files/eng.epub" "$target"
 cp "$files/sample-nonspam.txt" "$target/tbtf.eml"
 cp "$real/postgresql-routine-vacuuming.html" "$target/routine-vacuuming.html"
+
+# A photograph's like: one page of a manual as a picture.
+pdftoppm -jpeg -r 150 -f 13 -l 13 -singlefile "$files/backup-guide.pdf" "$target/backup-guide"
+for name in spam.mbox reading_netCDF.ipynb iso_3166-1.json schema.yaml time.py issue_53_parsing_failure.ics example.vcf murders.csv; do
+  cp "$files/$name" "$target"
+done
