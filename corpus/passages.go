@@ -184,11 +184,11 @@ func passageID(docID, version string, start, end int) string {
 // maxTokens.
 const maxUnit = 360
 
-// sentenceUnits returns the rune ranges of the sentences and rows of s, those that are too long cut between words.
+// sentenceUnits returns the rune ranges of the statements and rows of s, those that are too long cut between words.
 func sentenceUnits(s string) [][2]int {
 	var out [][2]int
 	var runes []rune
-	for _, r := range text.Sentences(s) {
+	for _, r := range text.Statements(s, maxUnit) {
 		if r[1]-r[0] <= maxUnit {
 			out = append(out, r)
 			continue

@@ -3,6 +3,7 @@ package extract
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"path"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 
 const (
 	chunkLines = 40      // of a file of lines, after which a block ends at the next blank line
-	chunkBytes = 8 << 10 // likewise, at the end of a line
+	chunkBytes = 8 << 10 // likewise, after which it ends at some line
 )
 
 // readSource reads text whose lines have numbers: program code, settings, data. Every line stays as it is.
@@ -25,33 +26,49 @@ func readSource(ctx context.Context, src string, f corpus.File) (corpus.Extracte
 	return w.Result(), nil
 }
 
-// writeSource writes lines as blocks of code that end at blank lines. first is the number of the first line.
+// writeSource writes lines as blocks of code. A block ends at a blank line or, where it is large, before the line of
+// its second half that is indented the least. first is the number of the first line.
 func writeSource(ctx context.Context, w *doctext.Writer, src, language string, first int) error {
-	var block strings.Builder
-	line, begun := first, first
-	flush := func() {
+	var block []string
+	bytes, begun := 0, first
+	flush := func(n int) {
 		w.Begin(corpus.Block{Kind: corpus.BlockCode, Language: language, Line: begun})
-		w.Text(block.String())
+		w.Text(strings.Join(block[:n], ""))
 		w.End()
-		block.Reset()
-		begun = line
+		begun += n
+		block = block[n:]
+		bytes = 0
+		for _, left := range block {
+			bytes += len(left)
+		}
 	}
 	for one := range strings.Lines(src) {
-		blank := strings.TrimSpace(one) == ""
-		if blank && line-begun >= chunkLines || block.Len() > chunkBytes {
-			flush()
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
+		if bytes > chunkBytes {
+			flush(leastIndented(block))
+		} else if strings.TrimSpace(one) == "" && len(block) >= chunkLines {
+			flush(len(block))
 		}
-		if block.Len() == 0 {
-			begun = line
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
-		block.WriteString(one)
-		line++
+		block = append(block, one)
+		bytes += len(one)
 	}
-	flush()
+	flush(len(block))
 	return nil
+}
+
+// leastIndented is how many of the lines stand before the last one in their second half that has the least white space
+// before it and begins something.
+func leastIndented(lines []string) int {
+	best, least := len(lines), math.MaxInt
+	for i := len(lines) / 2; i < len(lines); i++ {
+		begins := strings.TrimLeft(lines[i], " \t")
+		if indent := len(lines[i]) - len(begins); i > 0 && indent <= least && strings.Trim(begins, "]}),;\r\n") != "" {
+			best, least = i, indent
+		}
+	}
+	return best
 }
 
 // notebook is a Jupyter notebook (nbformat 4).

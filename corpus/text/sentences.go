@@ -88,7 +88,7 @@ func isWrapped(line, rest string) bool {
 		alone, _, _ := strings.Cut(next, "\n")
 		return !isMark(alone)
 	}
-	return len(trimmed) >= 40 && !unicode.IsNumber(first)
+	return len(trimmed) >= wrappedLine && !unicode.IsNumber(first)
 }
 
 // isUnfinished reports whether a piece that ends at a break of the Unicode rules is not a whole sentence.

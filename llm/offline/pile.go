@@ -9,7 +9,7 @@ import (
 	"footnote/corpus/text"
 )
 
-// unit is a sentence, a list item or a row of a table in a passage: the least that can be quoted.
+// unit is a sentence, a list item, a row of a table or some indented lines in a passage: the least that can be quoted.
 type unit struct {
 	source     int // of the pile
 	start, end int // runes in the passage
@@ -52,7 +52,7 @@ func pileOf(sources []source) pile {
 		a, runes, heading := analysers[lang], []rune(src.Text), -1
 		directory := text.Directory(src.Text)
 		prose := func(from, to int) {
-			for _, span := range withLabels(runes[from:to], text.Sentences(string(runes[from:to]))) {
+			for _, span := range withLabels(runes[from:to], text.Statements(string(runes[from:to]), quoteLength)) {
 				u := unit{source: i, start: from + span[0], end: from + span[1], heading: heading}
 				u.text = string(runes[u.start:u.end])
 				u.sequence = a.Terms(u.text)
@@ -184,6 +184,11 @@ func (u unit) quotable() bool {
 	}
 	n := u.end - u.start
 	return !u.names && n >= shortest && n <= longest && strings.ContainsFunc(u.text, unicode.IsLetter)
+}
+
+// nested reports whether a unit is lines with others indented below them: they stand by themselves.
+func (u unit) nested() bool {
+	return strings.Contains(u.text, "\n ") || strings.Contains(u.text, "\n\t")
 }
 
 // plainName returns the words of a file name.

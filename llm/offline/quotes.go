@@ -101,8 +101,8 @@ func gain(s scored, covered []float64, words []word) float64 {
 }
 
 // extend makes a quote of a unit and its neighbours: of the spans of up to three units around it the one that is worth
-// most. A heading ends it, and an item that the question names by its number ends where the next one begins. A row
-// stands alone, or with those beside it that have as much of the question.
+// most. A heading ends it, and an item that the question names by its number ends where the next one begins. Lines with
+// others below them stand alone. A row stands alone, or with those beside it that have as much of the question.
 func (p pile) extend(s scored, all []scored, words []word) quote {
 	if s.row != nil {
 		return p.extendRow(s, all)
@@ -112,6 +112,9 @@ func (p pile) extend(s scored, all []scored, words []word) quote {
 		worth[o.at] = o.score
 	}
 	q := quote{source: s.source, start: s.start, end: s.end, first: s.at, last: s.at, score: s.score, best: s}
+	if s.nested() {
+		return q
+	}
 	q.byNumber = slices.ContainsFunc(words, func(w word) bool { return w.typed == itemNumber(s.text) })
 	for q.last-q.first+1 < mostUnits {
 		before, after := p.beside(q.first-1, q), p.beside(q.last+1, q)
@@ -184,7 +187,8 @@ func (p pile) beside(i int, q quote) bool {
 		return false
 	}
 	u := p.units[i]
-	if u.source != q.source || u.row != nil || !u.quotable() || max(q.end, u.end)-min(q.start, u.start) > quoteLength {
+	if u.source != q.source || u.row != nil || u.nested() || !u.quotable() ||
+		max(q.end, u.end)-min(q.start, u.start) > quoteLength {
 		return false
 	}
 	// a paragraph stands by itself, unless it introduces the next
