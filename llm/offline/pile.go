@@ -186,10 +186,8 @@ func (u unit) quotable() bool {
 	return !u.names && n >= shortest && n <= longest && strings.ContainsFunc(u.text, unicode.IsLetter)
 }
 
-// nested reports whether a unit is lines with others indented below them: they stand by themselves.
-func (u unit) nested() bool {
-	return strings.Contains(u.text, "\n ") || strings.Contains(u.text, "\n\t")
-}
+// isNested reports whether the text of a unit is lines with others indented below them: they stand by themselves.
+func isNested(s string) bool { return strings.Contains(s, "\n ") || strings.Contains(s, "\n\t") }
 
 // plainName returns the words of a file name.
 func plainName(file string) string {

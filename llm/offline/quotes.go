@@ -112,7 +112,7 @@ func (p pile) extend(s scored, all []scored, words []word) quote {
 		worth[o.at] = o.score
 	}
 	q := quote{source: s.source, start: s.start, end: s.end, first: s.at, last: s.at, score: s.score, best: s}
-	if s.nested() {
+	if isNested(s.text) {
 		return q
 	}
 	q.byNumber = slices.ContainsFunc(words, func(w word) bool { return w.typed == itemNumber(s.text) })
@@ -187,7 +187,7 @@ func (p pile) beside(i int, q quote) bool {
 		return false
 	}
 	u := p.units[i]
-	if u.source != q.source || u.row != nil || u.nested() || !u.quotable() ||
+	if u.source != q.source || u.row != nil || isNested(u.text) || !u.quotable() ||
 		max(q.end, u.end)-min(q.start, u.start) > quoteLength {
 		return false
 	}

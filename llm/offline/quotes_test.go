@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -46,6 +47,21 @@ func TestNeighboursAreOneQuote(t *testing.T) {
 	}
 	if want := [][2]int{{3, 4}, {0, 2}}; !slices.Equal(got, want) {
 		t.Errorf("quotes of the units %v, want %v", got, want)
+	}
+}
+
+// A record is quoted as a whole, line by line, and by itself.
+func TestARecordIsOneQuote(t *testing.T) {
+	people := passage{N: 1, Text: "- name: Ben\n  height: 3\n- name: Ada\n  height: 4\n  of: 5\n- name: Eve\n  height: 6"}
+	q := turn{question: "How is the height of Ada?", results: []result{{tool: "search_documents", out: output{
+		Documents: []document{{DocID: "d1", Passages: []passage{people}}},
+	}}}}
+	a, err := compose(t.Context(), q, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "> - name: Ada  \n> height: 4  \n> of: 5 "; !strings.Contains(a.text, want) {
+		t.Errorf("the answer is %q, want %q in it", a.text, want)
 	}
 }
 

@@ -60,7 +60,12 @@ func (p pile) block(q quote, words []word) string {
 	raw := p.runes[q.source][q.start:q.end]
 	var lines []string
 	for _, span := range p.lines(q) {
-		lines = append(lines, string(raw[span[0]:span[1]]))
+		line := string(raw[span[0]:span[1]])
+		if !isNested(line) {
+			lines = append(lines, line)
+			continue
+		}
+		lines = slices.AppendSeq(lines, strings.Lines(line))
 	}
 	src := p.sources[q.source]
 	matched := matchedWords(string(raw), words, text.Detect(src.Text))
