@@ -52,7 +52,7 @@ func TestNeighboursAreOneQuote(t *testing.T) {
 
 // A record is quoted as a whole, line by line, and by itself.
 func TestARecordIsOneQuote(t *testing.T) {
-	people := passage{N: 1, Text: "- name: Ben\n  height: 3\n- name: Ada\n  height: 4\n  of: 5\n- name: Eve\n  height: 6"}
+	people := passage{N: 1, Text: "- name: Ben\n  height: 3\n- name: Ada\n  height: 4\n  of: 5\n- name: Eve"}
 	q := turn{question: "How is the height of Ada?", results: []result{{tool: "search_documents", out: output{
 		Documents: []document{{DocID: "d1", Passages: []passage{people}}},
 	}}}}
