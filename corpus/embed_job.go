@@ -101,6 +101,7 @@ func (l *Library) embedBatch(
 	if len(batch) == 0 {
 		return nil
 	}
+	begun := time.Now()
 	texts := make([]string, len(batch))
 	for i, p := range batch {
 		texts[i] = EmbeddedText(d.Title, p)
@@ -119,6 +120,7 @@ func (l *Library) embedBatch(
 	if err := store(ctx, vs); err != nil {
 		return fmt.Errorf("store vectors: %w", err)
 	}
+	l.pace.addBatch(len(batch), time.Since(begun))
 	return nil
 }
 

@@ -71,3 +71,68 @@ func TestVectorsOfALargeDocumentAreMadeInBatches(t *testing.T) {
 		}
 	}
 }
+
+// gated waits before each batch of a text file until it may go on, and tells of which one it is.
+type gated struct {
+	embedtest.Hashing
+	begun chan string
+	goOn  chan struct{}
+}
+
+func (g gated) Embed(ctx context.Context, passages []string) ([][]float32, error) {
+	title := strings.Fields(passages[0])[0]
+	if !strings.HasSuffix(title, ".txt") { // the scale of similarities is measured
+		return g.Hashing.Embed(ctx, passages)
+	}
+	select {
+	case g.begun <- title:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	select {
+	case <-g.goOn:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return g.Hashing.Embed(ctx, passages)
+}
+
+// Vectors of what somebody looks for come first, and then those of what was added last.
+func TestVectorsOfWhatIsSoughtComeFirst(t *testing.T) {
+	embedder := gated{begun: make(chan string), goOn: make(chan struct{})}
+	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+		c.Vectors, c.Embedder = db.Vectors("hashing"), embedder
+	})
+	sh.start(t)
+	read := func(name, body string) {
+		d := sh.add(t, name, body)
+		sh.settled(t, d.ID, corpus.StateReady)
+	}
+	read("atwork.txt", "atwork is what is made first")
+	first := <-embedder.begun
+	for _, name := range []string{"oldest", "sought", "newest"} {
+		read(name+".txt", name+" speaks of the "+name+" roof.")
+	}
+	waiting := func(n int) {
+		for {
+			if got, err := sh.Count(t.Context(), chat.Local); err != nil || got.Unembedded == n {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	waiting(4)
+	q := corpus.Query{Text: "sought", Mode: corpus.ModeLexical, Limit: 1}
+	if _, err := sh.Search(t.Context(), chat.Local, q); err != nil {
+		t.Fatal(err)
+	}
+	order := []string{first}
+	for range 3 {
+		embedder.goOn <- struct{}{}
+		order = append(order, <-embedder.begun)
+	}
+	embedder.goOn <- struct{}{}
+	if want := []string{"atwork.txt", "sought.txt", "oldest.txt", "newest.txt"}; !slices.Equal(order, want) {
+		t.Errorf("the vectors were made in the order %q, want %q", order, want)
+	}
+}

@@ -111,13 +111,27 @@ func (l *Library) wantVectors(ctx context.Context, d Document, first bool) error
 	if err := l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticPending); err != nil {
 		return fmt.Errorf("mark vectors as pending: %w", err)
 	}
-	if !first {
-		return l.enqueueEmbed(ctx, d, l.cfg.Queue.Enqueue)
+	enqueue := l.cfg.Queue.Enqueue
+	if first {
+		enqueue = func(ctx context.Context, job Job) error {
+			job.Fresh = true
+			return l.cfg.Queue.Ensure(ctx, job)
+		}
 	}
-	return l.enqueueEmbed(ctx, d, func(ctx context.Context, job Job) error {
-		job.Fresh = true
-		return l.cfg.Queue.Ensure(ctx, job)
-	})
+	if err := l.enqueueEmbed(ctx, d, enqueue); err != nil {
+		return err
+	}
+	if !l.waiting.soughtOf(d.User) { // what is asked for comes first, and then what is new
+		l.hastenVectors(ctx, d.ID)
+	}
+	return nil
+}
+
+// hastenVectors puts a document's vectors before the others of its user.
+func (l *Library) hastenVectors(ctx context.Context, id string) {
+	if err := l.cfg.Queue.Hasten(ctx, JobEmbed, id); err != nil && ctx.Err() == nil {
+		l.cfg.Log.WarnContext(ctx, "vectors come later than they could", "document", id, "error", err)
+	}
 }
 
 // languageOf returns what a file says its language is, if that is a language's code, else what its text looks like.

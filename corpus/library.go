@@ -66,6 +66,7 @@ type Library struct {
 	drawings  *drawings
 	similar   *similarities
 	waiting   unembedded
+	pace      embedPace
 	originals sync.RWMutex // read: a document of an original is stored; write: an original that nobody has is removed
 	analysers text.Analysers
 	purgeNow  chan struct{}       // something was deleted

@@ -39,6 +39,8 @@ type Counts struct {
 	Working   int // queued, parsing or indexing
 	Passages  int
 	Pages     int
+	// Unembedded is how many passages of ready documents wait for their vectors.
+	Unembedded int
 }
 
 // Documents keeps documents and what was made from them. corpustest.TestDocuments is this contract as tests. A method
@@ -317,10 +319,13 @@ type Queue interface {
 	// Ensure is Enqueue unless the same job is at work.
 	Ensure(ctx context.Context, job Job) error
 	// Work has jobs done until ctx ends, and returns when all of them have stopped. Users take turns: of those who
-	// have jobs waiting, nobody's second job begins before everybody's first. A user's own come oldest first. Any
+	// have jobs waiting, nobody's second job begins before everybody's first. A user's own come oldest first, but for hastened ones. Any
 	// number of processes may work on the same queue. Jobs that were at work in a process that died come first, each
 	// while no other of its kind is at work in its process, until an attempt ends.
 	Work(ctx context.Context, workers map[JobKind]Worker) error
+	// Hasten gives a document's waiting job of a kind the place of its user's first waiting one, which gets its place.
+	// It does nothing where none waits.
+	Hasten(ctx context.Context, kind JobKind, documentID string) error
 	// Cancel ends all jobs of a document, those at work in other processes too. It does not wait for them.
 	Cancel(ctx context.Context, documentID string) error
 	// Waiting returns how many jobs wait or are at work.

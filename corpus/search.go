@@ -56,6 +56,15 @@ func (l *Library) Search(ctx context.Context, s chat.Scope, q Query) (Results, e
 	return found, err
 }
 
+// hastenFound has the vectors of what was found by its words made before others.
+func (se *activeSearch) hastenFound(ctx context.Context, found Results) {
+	for _, r := range found.Results {
+		if se.library.waiting.seek(r.Document.ID) {
+			se.library.hastenVectors(ctx, r.Document.ID)
+		}
+	}
+}
+
 // checkQuery fills in the defaults of a query and checks its bounds. It fails with chat.CodeInvalid and a sentence for
 // people.
 func checkQuery(q Query) (Query, error) {
@@ -235,6 +244,9 @@ func (se *activeSearch) searchOnce(ctx context.Context) (Results, error) {
 		if out.Results, err = se.readResults(ctx, se.rankHits(byWord, byVector, byWords, byMeaning)); err != nil {
 			return Results{}, err
 		}
+	}
+	if !se.query.Typing {
+		se.hastenFound(ctx, out)
 	}
 	out.Notes, out.Partial = se.notes, se.partial
 	return out, nil

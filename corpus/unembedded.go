@@ -10,6 +10,7 @@ import (
 type unembedded struct {
 	mu     sync.Mutex
 	owners map[string]string // users, by document
+	sought map[string]bool   // documents of them that somebody looked for
 }
 
 // addDocument notes a document whose vectors are still to be made.
@@ -27,6 +28,21 @@ func (u *unembedded) removeDocument(document string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	delete(u.owners, document)
+	delete(u.sought, document)
+}
+
+// seek notes that somebody looks for a document. It reports whether that is news of one which waits.
+func (u *unembedded) seek(document string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if _, has := u.owners[document]; !has || u.sought[document] {
+		return false
+	}
+	if u.sought == nil {
+		u.sought = make(map[string]bool)
+	}
+	u.sought[document] = true
+	return true
 }
 
 // hasDocument reports whether a document waits for its vectors.
@@ -43,6 +59,18 @@ func (u *unembedded) anyOf(user string) bool {
 	defer u.mu.Unlock()
 	for _, owner := range u.owners {
 		if owner == user {
+			return true
+		}
+	}
+	return false
+}
+
+// soughtOf reports whether somebody looks for a document of a user that waits.
+func (u *unembedded) soughtOf(user string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for document := range u.sought {
+		if u.owners[document] == user {
 			return true
 		}
 	}

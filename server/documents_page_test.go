@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 
@@ -120,6 +121,33 @@ func TestARunningDocumentShowsHowFarItIs(t *testing.T) {
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the list does not hold %q: %s", want, b.String())
+		}
+	}
+}
+
+func TestThePageSaysHowLongVectorsTake(t *testing.T) {
+	d := corpus.Document{
+		ID: "d1", Filename: "a.pdf", State: corpus.StateReady, Semantic: corpus.SemanticPending,
+		Progress: corpus.Progress{Stage: "embedding", Done: 192, Total: 640},
+	}
+	for left, want := range map[time.Duration]string{
+		0:                "Semantic index: 3,180 passages to go<",
+		20 * time.Second: "3,180 passages to go, less than a minute left",
+		time.Minute:      "about 1 minute left",
+		5 * time.Hour:    "about 5 hours left",
+	} {
+		list := views.DocumentsPage{
+			Documents: []corpus.Document{d}, Counts: corpus.Counts{Documents: 1, Ready: 1, Unembedded: 3180},
+			Semantic: true, EmbedTime: left,
+		}
+		var b strings.Builder
+		if err := views.DocumentsList(list).Render(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{want, "Semantic index: 192 of 640 passages"} {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%v: the list does not hold %q: %s", left, want, b.String())
+			}
 		}
 	}
 }

@@ -14,7 +14,9 @@ import (
 type DocumentsPage struct {
 	Documents []corpus.Document
 	Counts    corpus.Counts
-	More      bool // there are documents behind those listed
+	Semantic  bool          // whether vectors are made
+	EmbedTime time.Duration // that the missing ones will take; 0: it is not known
+	More      bool          // there are documents behind those listed
 	Query     DocumentsQuery
 	Samples   bool
 	MaxFile   int64            // bytes that a file may have that is added
@@ -113,6 +115,30 @@ func stateText(d corpus.Document) string {
 		return txtCancelled
 	}
 	return string(d.State)
+}
+
+// vectorsText says how far the vectors of a document are: "Semantic index: 192 of 640 passages".
+func vectorsText(d corpus.Document) string {
+	if p := d.Progress; p.Stage == "embedding" && p.Total > 0 {
+		return txtSemanticIndex + " " + english.Digits(p.Done) + " of " + english.Count(p.Total, "passage")
+	}
+	return txtVectorsComing
+}
+
+// vectorsLeft says how many vectors are to be made, and how long that takes; 0: it is not known.
+func vectorsLeft(passages int, left time.Duration) string {
+	s := txtSemanticIndex + " " + english.Count(passages, "passage") + " " + txtToGo
+	switch minutes := int(left.Round(time.Minute).Minutes()); {
+	case left == 0:
+		return s
+	case minutes < 1:
+		return s + ", " + txtMomentLeft
+	case minutes < 90:
+		return s + ", " + txtAbout + " " + english.Count(minutes, "minute") + " " + txtLeft
+	default:
+		hours := int(left.Round(time.Hour).Hours())
+		return s + ", " + txtAbout + " " + english.Count(hours, "hour") + " " + txtLeft
+	}
 }
 
 // needsOCR reports whether a document, or pages of it, are pictures that nothing could read.

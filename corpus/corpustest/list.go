@@ -201,8 +201,15 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 		c := contentOf(paged, "p0")
 		c.Extracted.Pages = 9
 		mustPutContent(t, ds, paged.ID, c)
+		mustDo(t, "SetSemantic", ds.SetSemantic(t.Context(), paged.ID, paged.SHA256, corpus.SemanticPending))
+		long := ingest(t, ds, file("f.md", "f"), "p0", "p1", "p2")
+		mustDo(t, "SetSemantic", ds.SetSemantic(t.Context(), long.ID, long.SHA256, corpus.SemanticPending))
+		mustDo(t, "SetState", ds.SetState(t.Context(), long.ID, long.SHA256, corpus.StateReady,
+			corpus.Progress{Stage: "embedding", Done: 2, Total: 3}, nil))
 		got, err := ds.Count(t.Context(), alice)
-		want := corpus.Counts{Documents: 4, Ready: 2, Failed: 1, Working: 1, Passages: 3, Pages: 9}
+		want := corpus.Counts{
+			Documents: 5, Ready: 3, Failed: 1, Working: 1, Passages: 6, Pages: 9, Unembedded: 2,
+		}
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("Count: %v, (-want +got):\n%s", err, diff)
 		}

@@ -39,6 +39,27 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		}
 		eventuallyEmpty(t, q)
 	})
+	t.Run("a hastened job changes places with its user's first one", func(t *testing.T) {
+		t.Parallel()
+		q, other := open(t)
+		for _, document := range []string{"d1", "d2", "d3"} {
+			enqueue(t, q, corpus.JobEmbed, "u1", document)
+		}
+		enqueue(t, q, corpus.JobEmbed, "u2", "e1")
+		enqueue(t, q, corpus.JobIngest, "u1", "d3")
+		mustDo(t, "Hasten", other.Hasten(t.Context(), corpus.JobEmbed, "d3"))
+		mustDo(t, "Hasten of what is first", other.Hasten(t.Context(), corpus.JobEmbed, "d3"))
+		mustDo(t, "Hasten of what does not wait", other.Hasten(t.Context(), corpus.JobEmbed, "d4"))
+		w := startWork(t, q, 1, nil, corpus.JobEmbed)
+		var order []string
+		for range 4 {
+			order = append(order, w.next(t).DocumentID)
+		}
+		own := slices.DeleteFunc(slices.Clone(order), func(document string) bool { return document == "e1" })
+		if want := []string{"d3", "d2", "d1"}; !slices.Equal(own, want) {
+			t.Errorf("the jobs came as %q, want those of the user as %q", order, want)
+		}
+	})
 	t.Run("the same job waits once, and again while it is at work", func(t *testing.T) {
 		t.Parallel()
 		q, other := open(t)

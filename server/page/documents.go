@@ -34,6 +34,7 @@ func (h *Handlers) Documents(c echo.Context) error {
 	list := views.DocumentsPage{
 		Documents: docs, Counts: counts, More: next != "" && query.Limit < maxListed, Query: query,
 		Samples: h.HasSamples, MaxFile: h.MaxFile, Now: time.Now(),
+		Semantic: h.Library.Semantic(), EmbedTime: h.Library.EmbedTime(counts.Unembedded),
 	}
 	if query.Text == "" && query.Kind == "" {
 		if list.Watched, err = h.Library.Watched(ctx, scope.In(query.Namespace)); err != nil {

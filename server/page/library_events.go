@@ -70,7 +70,7 @@ func (h *Handlers) seeLibrary(ctx context.Context, scope chat.Scope) (counts cor
 	if counts, err = h.Library.Count(ctx, scope); err != nil {
 		return counts, "", err
 	}
-	seen = fmt.Sprintf("%d-%d-%d-%d-%d-%d", version, counts.Documents, counts.Ready, counts.Failed, counts.Working,
-		h.Library.WatchedChanges())
+	seen = fmt.Sprintf("%d-%d-%d-%d-%d-%d-%d", version, counts.Documents, counts.Ready, counts.Failed, counts.Working,
+		counts.Unembedded, h.Library.WatchedChanges())
 	return counts, seen, nil
 }

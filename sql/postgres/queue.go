@@ -55,7 +55,7 @@ const maxTries = 1<<15 - 1
 
 // Enqueue adds a job; see corpus.Queue.
 func (q *Queue) Enqueue(ctx context.Context, job corpus.Job) error {
-	return q.addJob(ctx, job, `('available', 'pending', 'retryable', 'scheduled')`)
+	return q.addJob(ctx, job, waits)
 }
 
 // Ensure adds a job; see corpus.Queue.
@@ -109,6 +109,35 @@ const life = `(extract(epoch FROM pg_postmaster_start_time())::text || ' ' || pg
 
 // unfinished are the states of jobs that wait or are at work.
 const unfinished = `('available', 'pending', 'retryable', 'scheduled', 'running')`
+
+// waits are the states of jobs that are not at work.
+const waits = `('available', 'pending', 'retryable', 'scheduled')`
+
+// hasten swaps the turns of two jobs.
+const hasten = `WITH own AS (SELECT id, (args->>'turn')::bigint AS turn, args->>'user' AS owner FROM river_job
+		WHERE queue = $1 AND args @> $2::text::jsonb AND state IN ` + waits + ` ORDER BY id DESC LIMIT 1 FOR UPDATE),
+	first AS (SELECT id, (args->>'turn')::bigint AS turn FROM river_job
+		WHERE queue = $1 AND args->>'user' = (SELECT owner FROM own) AND state IN ` + waits + `
+		ORDER BY (args->>'turn')::bigint, id LIMIT 1 FOR UPDATE)
+	UPDATE river_job SET args = jsonb_set(args, '{turn}',
+		to_jsonb(CASE WHEN river_job.id = own.id THEN first.turn ELSE own.turn END))
+	FROM own, first WHERE river_job.id IN (own.id, first.id) AND own.id <> first.id`
+
+// Hasten puts a job first; see corpus.Queue.
+func (q *Queue) Hasten(ctx context.Context, kind corpus.JobKind, documentID string) error {
+	of, err := toJSON(map[string]string{"document": legibleText(documentID)})
+	if err != nil {
+		return err
+	}
+	err = q.db.inTx(ctx, shortTime, func(t *tx) error {
+		_, err := t.exec(hasten, string(kind), of)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("hasten a job: %w", err)
+	}
+	return nil
+}
 
 // Cancel ends all jobs of a document; see corpus.Queue. River tells the replica that works on one.
 func (q *Queue) Cancel(ctx context.Context, documentID string) error {

@@ -181,9 +181,10 @@ func (ds *Documents) Count(ctx context.Context, s chat.Scope) (c corpus.Counts, 
 	}
 	err = ds.db.queryRow(ctx, `SELECT count(*), coalesce(sum(state = 'ready'), 0), coalesce(sum(state = 'failed'), 0),
 		coalesce(sum(state IN ('queued', 'parsing', 'indexing')), 0), coalesce(sum(passages), 0),
-		coalesce(sum(pages), 0)
+		coalesce(sum(pages), 0), coalesce(sum(CASE WHEN state = 'ready' AND semantic = 'pending'
+			THEN passages - iif(progress ->> 'stage' = 'embedding', progress ->> 'done', 0) END), 0)
 		FROM documents d WHERE`+inScope+notHidden(s), args, &c.Documents, &c.Ready, &c.Failed, &c.Working,
-		&c.Passages, &c.Pages)
+		&c.Passages, &c.Pages, &c.Unembedded)
 	return c, err
 }
 

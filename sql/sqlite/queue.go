@@ -104,6 +104,30 @@ func (q *Queue) addJob(ctx context.Context, job corpus.Job, orAtWork bool) error
 	return nil
 }
 
+// Hasten puts a job first; see corpus.Queue.
+func (q *Queue) Hasten(ctx context.Context, kind corpus.JobKind, documentID string) error {
+	err := q.db.writeTx(ctx, false, func(t *tx) error {
+		var own, first, turn, firstTurn int64
+		var user string
+		err := t.queryRow(`SELECT n, turn, user FROM jobs WHERE document = ? AND kind = ? AND leased = 0
+			ORDER BY n DESC LIMIT 1`, []any{documentID, kind}, &own, &turn, &user)
+		if err == nil {
+			err = t.queryRow(`SELECT n, turn FROM jobs WHERE kind = ? AND user = ? AND leased = 0
+				ORDER BY turn, n LIMIT 1`, []any{kind, user}, &first, &firstTurn)
+		}
+		if err != nil || first == own {
+			return err
+		}
+		_, err = t.exec(`UPDATE jobs SET turn = CASE n WHEN ?1 THEN ?2 ELSE ?3 END WHERE n IN (?1, ?4)`,
+			own, firstTurn, turn, first)
+		return err
+	})
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("hasten a job: %w", err)
+	}
+	return nil
+}
+
 // Cancel ends all jobs of a document; see corpus.Queue.
 func (q *Queue) Cancel(ctx context.Context, documentID string) error {
 	err := q.db.writeTx(ctx, false, func(t *tx) error {
