@@ -57,6 +57,7 @@ var scenes = []scene{
 	{name: "followed", run: benchFollowed, apart: true},
 	{name: "words", run: benchWords, apart: true},
 	{name: "recall", run: benchRecall, apart: true},
+	{name: "embedding", run: benchEmbedding, apart: true},
 }
 
 func main() {

@@ -14,8 +14,8 @@ const longestWord = 100
 
 // tokenizer cuts texts into the pieces of words that a model knows. It gives what the library tokenizers of Hugging
 // Face gives for a BertNormalizer, a BertPreTokenizer and a WordPiece model, with two differences: the names of special
-// tokens are text ("[SEP]" in a document ends nothing), and punctuation that is younger than that library's tables is
-// punctuation. It is safe for concurrent use.
+// tokens are text ("[SEP]" in a document ends nothing), and punctuation and marks that are younger than that library's
+// tables are such. It is safe for concurrent use.
 type tokenizer struct {
 	first  map[string]int32 // pieces that begin a word
 	later  map[string]int32 // pieces that go on with one, without the ## of the vocabulary

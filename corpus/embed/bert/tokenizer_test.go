@@ -1,6 +1,7 @@
 package bert
 
 import (
+	"compress/gzip"
 	"encoding/json"
 	"os"
 	"slices"
@@ -48,5 +49,44 @@ func TestTokensAreThoseOfTheReference(t *testing.T) {
 				t.Errorf("%s: %q has the tokens\n got %v\nwant %v", name, r.Text, got, r.IDs)
 			}
 		}
+	}
+}
+
+// testdata/tokens.py writes the reference: texts drawn by lot from twenty scripts.
+func TestTokensOfTextsByLotAreThoseOfTheReference(t *testing.T) {
+	t.Parallel()
+	open(t, Config{}) // so that a model that is missing is said
+	tokenizer, err := readTokenizer(fetched)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open("testdata/tokens.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	lines, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts, differ := 0, 0
+	for d := json.NewDecoder(lines); d.More(); texts++ {
+		var text string
+		var want []int32
+		if err := d.Decode(&[]any{&text, &want}); err != nil {
+			t.Fatal(err)
+		}
+		got := []int32{tokenizer.start}
+		for _, token := range tokenizer.encodeText(text) {
+			got = append(got, token.id)
+		}
+		if got = append(got, tokenizer.end); !slices.Equal(got, want) {
+			if differ++; differ <= 20 {
+				t.Errorf("%q has the tokens\n got %v\nwant %v", text, got, want)
+			}
+		}
+	}
+	if texts != 10_000 || differ > 0 {
+		t.Errorf("of %d texts %d have other tokens, want none of 10,000", texts, differ)
 	}
 }

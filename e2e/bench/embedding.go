@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// The scene embedding.
+const (
+	embedFiles    = 60
+	embedSections = 40
+	embedSlower   = 1.3 // as many times as long a question may take beside vectors that are made
+)
+
+// embedding: how fast the vectors of new documents are made, and how much longer a question takes meanwhile, without a
+// language model. FOOTNOTE_EMBEDDING_DIR names the embedding model's folder.
+func benchEmbedding(ctx context.Context, b *bench) (rows []row, err error) {
+	if os.Getenv("FOOTNOTE_EMBEDDING_DIR") == "" {
+		return nil, errors.New("FOOTNOTE_EMBEDDING_DIR is not set")
+	}
+	data, err := os.MkdirTemp("", "footnote-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(data)) }()
+	server, err := b.startFootnote(ctx, data, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, server.stop()) }()
+	if _, err := uploadFiles(ctx, server, smallLibrary()); err != nil {
+		return nil, err
+	}
+	if _, err := awaitVectors(ctx, server, nil); err != nil {
+		return nil, err
+	}
+	alone, passages, err := b.embedLibrary(ctx, server, 1, func() error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	rate := float64(passages) / alone.Seconds()
+	rows = append(rows, row{
+		what: fmt.Sprintf("vectors of %d passages, nobody asks", passages), bound: "–",
+		got: fmt.Sprintf("%.0f passages/s", rate), ok: true,
+	})
+	var busy []time.Duration
+	ask := func(into *[]time.Duration) error {
+		t, err := askQuestion(ctx, server)
+		*into = append(*into, t.total)
+		return err
+	}
+	beside, passages, err := b.embedLibrary(ctx, server, 2, func() error { return ask(&busy) })
+	if err != nil {
+		return nil, err
+	}
+	rows = append(rows, row{
+		what: "the same while somebody asks one question after another", bound: "–",
+		got: fmt.Sprintf("%.2f of that", float64(passages)/beside.Seconds()/rate), ok: true,
+	})
+	var quiet []time.Duration
+	for range busy {
+		if err := ask(&quiet); err != nil {
+			return nil, err
+		}
+	}
+	for _, q := range []struct {
+		name  string
+		share float64
+	}{{"median", 0.5}, {"p95", 0.95}} {
+		slower := float64(quantileOf(busy, q.share)) / float64(quantileOf(quiet, q.share))
+		rows = append(rows, row{
+			what:  fmt.Sprintf("%s of %d questions beside that, against nothing else to do", q.name, len(busy)),
+			bound: fmt.Sprintf("≤ %.1f", embedSlower),
+			got:   fmt.Sprintf("%.2f (%s)", slower, inMilliseconds(quantileOf(busy, q.share))), ok: slower <= embedSlower,
+		})
+	}
+	return rows, nil
+}
+
+// embedLibrary adds files that differ by seed, and calls meanwhile again and again until they have their vectors. It
+// returns how long that took after they were read, and how many passages they have.
+func (b *bench) embedLibrary(
+	ctx context.Context, server *process, seed uint64, meanwhile func() error,
+) (took time.Duration, passages int, err error) {
+	files := map[string][]byte{}
+	for i := range b.scaleTimes(embedFiles) {
+		files[fmt.Sprintf("new-%d-%d.md", seed, i)] = makeMarkdown(seed*1_000_000+uint64(i), embedSections)
+	}
+	if _, err := uploadFiles(ctx, server, files); err != nil {
+		return 0, 0, err
+	}
+	began := time.Now()
+	passages, err = awaitVectors(ctx, server, meanwhile)
+	return time.Since(began), passages, err
+}
+
+// awaitVectors waits until all documents have their vectors, and calls meanwhile until then. It returns how many
+// passages had none at first.
+func awaitVectors(ctx context.Context, server *process, meanwhile func() error) (passages int, err error) {
+	for first := true; ; first = false {
+		var list struct {
+			Documents []struct {
+				Semantic string `json:"semantic"`
+				Passages int    `json:"passages"`
+				Progress struct {
+					Stage string `json:"stage"`
+					Done  int    `json:"done"`
+				} `json:"progress"`
+			} `json:"documents"`
+		}
+		if err := getJSON(ctx, server, "/documents?limit=500", &list); err != nil {
+			return 0, err
+		}
+		left := 0
+		for _, d := range list.Documents {
+			if d.Semantic != "ready" {
+				if left += d.Passages; d.Progress.Stage == "embedding" {
+					left -= d.Progress.Done
+				}
+			}
+		}
+		if first {
+			passages = left
+		}
+		if left == 0 {
+			return passages, nil
+		}
+		if meanwhile != nil {
+			err = meanwhile()
+		}
+		if err != nil {
+			return 0, err
+		}
+		select {
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
