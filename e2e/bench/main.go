@@ -72,7 +72,8 @@ func main() {
 	only := flag.String(
 		"only", "",
 		"comma-separated scenes: single, many, paced, idle, corpus, pdf, start, turns, and those left out unless "+
-			"they are named: scale, recall, replicas (or its parts: unpaced, hundred, crowded, followed), words",
+			"they are named: scale, recall, embedding, replicas (or its parts: unpaced, hundred, crowded, followed), "+
+			"words",
 	)
 	b := &bench{}
 	flag.StringVar(&b.binary, "binary", "bin/footnote", "the Footnote binary to measure")

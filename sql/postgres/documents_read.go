@@ -180,7 +180,8 @@ func (ds *Documents) Count(ctx context.Context, s chat.Scope) (c corpus.Counts, 
 		`SELECT count(*), count(*) FILTER (WHERE state = 'ready'), count(*) FILTER (WHERE state = 'failed'),
 		count(*) FILTER (WHERE state IN ('queued', 'parsing', 'indexing')), coalesce(sum(passages), 0),
 		coalesce(sum(pages), 0), coalesce(sum(passages - CASE WHEN progress::json ->> 'stage' = 'embedding'
-			THEN (progress::json ->> 'done')::int ELSE 0 END) FILTER (WHERE state = 'ready' AND semantic = 'pending'), 0)
+			THEN (progress::json ->> 'done')::int ELSE 0 END)
+			FILTER (WHERE state = 'ready' AND semantic = 'pending'), 0)
 		FROM documents d WHERE`+inScope+notHidden(s), scopeArgs(s), &c.Documents, &c.Ready, &c.Failed, &c.Working,
 		&c.Passages, &c.Pages, &c.Unembedded)
 	return c, err

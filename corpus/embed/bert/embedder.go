@@ -18,8 +18,6 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 const weightsFile = "model.safetensors"
@@ -29,7 +27,7 @@ type Config struct {
 	Dir string
 	// QueryPrefix and PassagePrefix are put before each text of their side. nil: what the folder itself says.
 	QueryPrefix, PassagePrefix *string
-	Workers                    int           // passages embedded at once; 0: half of the processors
+	Workers                    int           // passages embedded at once; 0: see newCrew
 	Float32                    bool          // whether the model runs in floats instead of 8 bits: slower, and exact
 	Idle                       time.Duration // how long the model stays in memory after its last use; 0: a minute
 }
@@ -40,7 +38,7 @@ type Embedder struct {
 	lazyModel
 	name string
 
-	passages chan struct{} // holds what embeds a passage now
+	passages crew
 	queries  chan struct{} // holds what embeds a query now
 	gate     gate
 }
@@ -85,7 +83,7 @@ func Open(cfg Config) (*Embedder, error) {
 			idle:   cmp.Or(cfg.Idle, time.Minute),
 		},
 		name:     name,
-		passages: make(chan struct{}, cmp.Or(cfg.Workers, max(1, runtime.GOMAXPROCS(0)/2))),
+		passages: newCrew(cfg.Workers),
 		queries:  make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}, nil
 }
@@ -112,8 +110,8 @@ func modelIdentity(dir string, f folder, w *weights) (string, error) {
 func (e *Embedder) Model() string { return e.name }
 
 // Embed returns one vector of unit length for each passage, in order. A passage that is longer than the model's
-// window is cut at words into windows, and has their mean. At most half of the processors work, and they wait for
-// queries.
+// window is cut at words into windows, and has their mean. It takes the processors that nothing else needs, or half of
+// them where the system can't tell, and waits for queries.
 func (e *Embedder) Embed(ctx context.Context, passages []string) ([][]float32, error) {
 	return e.embedPassages(ctx, passages, e.passages, e.gate.waitForQueries)
 }
@@ -122,12 +120,12 @@ func (e *Embedder) Embed(ctx context.Context, passages []string) ([][]float32, e
 func (e *Embedder) EmbedNow(ctx context.Context, passages []string) ([][]float32, error) {
 	e.gate.enterQuery()
 	defer e.gate.leaveQuery()
-	return e.embedPassages(ctx, passages, e.queries, context.Context.Err)
+	return e.embedPassages(ctx, passages, crew{slots: e.queries}, context.Context.Err)
 }
 
-// embedPassages embeds as many passages at once as there are slots. Between their parts wait is called.
+// embedPassages embeds passages, some at once. Between their parts wait is called.
 func (e *Embedder) embedPassages(
-	ctx context.Context, passages []string, slots chan struct{}, wait func(context.Context) error,
+	ctx context.Context, passages []string, by crew, wait func(context.Context) error,
 ) ([][]float32, error) {
 	m, release, err := e.useModel()
 	if err != nil {
@@ -135,22 +133,12 @@ func (e *Embedder) embedPassages(
 	}
 	defer release()
 	out := make([][]float32, len(passages))
-	work, ctx := errgroup.WithContext(ctx)
-	work.SetLimit(cap(slots))
-	for i, text := range passages {
-		work.Go(func() (err error) {
-			select {
-			case slots <- struct{}{}:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-			defer func() { <-slots }()
-			windows := m.cutWindows(e.folder.passagePrefix, text, e.folder.window)
-			out[i], err = m.meanVector(windows, e.folder.poolFirst, func() error { return wait(ctx) })
-			return err
-		})
-	}
-	if err := work.Wait(); err != nil {
+	err = by.run(ctx, len(passages), func(ctx context.Context, i int) (err error) {
+		windows := m.cutWindows(e.folder.passagePrefix, passages[i], e.folder.window)
+		out[i], err = m.meanVector(windows, e.folder.poolFirst, func() error { return wait(ctx) })
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	return out, nil

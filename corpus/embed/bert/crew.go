@@ -1,0 +1,105 @@
+package bert
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// crew embeds texts, some at once.
+type crew struct {
+	slots chan struct{} // holds what is at work
+	idle  bool          // on threads for idle times, which any other thread pushes aside at once
+}
+
+// newCrew makes one for texts that nobody waits for, so many at once; 0: as many as the machine has processors where
+// threads can be kept for idle times, else half as many.
+func newCrew(workers int) crew {
+	processors := runtime.GOMAXPROCS(0)
+	// a quota counts the time of idle threads too: they would use up what questions need
+	idle := processors == runtime.NumCPU() && canIdle()
+	switch {
+	case workers > 0:
+	case idle:
+		workers = processors
+	default:
+		workers = max(1, processors/2)
+	}
+	return crew{slots: make(chan struct{}, workers), idle: idle}
+}
+
+// canIdle reports whether threads can be kept for idle times here.
+var canIdle = sync.OnceValue(func() bool {
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // and it ends with this goroutine
+		done <- idleThread()
+	}()
+	return <-done == nil
+})
+
+// run calls do for 0 to n-1, some at once, until one fails.
+func (c crew) run(ctx context.Context, n int, do func(context.Context, int) error) error {
+	work, ctx := errgroup.WithContext(ctx)
+	var next atomic.Int64
+	if c.idle {
+		defer moreProcessors(cap(c.slots))()
+	}
+	for range min(n, cap(c.slots)) {
+		work.Go(func() error {
+			if c.idle {
+				runtime.LockOSThread() // and it ends with this goroutine
+				if err := idleThread(); err != nil {
+					return err
+				}
+			}
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				select {
+				case c.slots <- struct{}{}:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+				err := do(ctx, i)
+				<-c.slots
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return work.Wait()
+}
+
+// more is how many idle threads the Go scheduler was given processors for.
+var more struct {
+	mu      sync.Mutex
+	threads int
+	before  int // processors without them
+}
+
+// moreProcessors lets so many idle threads run beside all others: with as many processors as the machine has, Go itself
+// would have others wait for them. done takes that back.
+func moreProcessors(threads int) (done func()) {
+	more.mu.Lock()
+	defer more.mu.Unlock()
+	if more.threads == 0 {
+		more.before = runtime.GOMAXPROCS(0)
+	}
+	more.threads += threads
+	runtime.GOMAXPROCS(more.before + more.threads)
+	return func() {
+		more.mu.Lock()
+		defer more.mu.Unlock()
+		more.threads -= threads
+		if more.threads == 0 && os.Getenv("GOMAXPROCS") == "" {
+			runtime.SetDefaultGOMAXPROCS() // which follows the system's limits again
+			return
+		}
+		runtime.GOMAXPROCS(more.before + more.threads)
+	}
+}
