@@ -190,16 +190,16 @@ func checkModel(ctx context.Context, set *settings) []checkResult {
 		found = append(found, tools)
 		found = append(found, measureModel(ctx, set, remote)...)
 	}
-	return append(found, checkSemantic(set, health.EmbedErr))
+	return append(found, checkSemantic(ctx, set, health.EmbedErr))
 }
 
 // checkSemantic says whether documents are found by meaning; err is what the embedding model was found to be.
-func checkSemantic(set *settings, err error) checkResult {
+func checkSemantic(ctx context.Context, set *settings, err error) checkResult {
 	f := checkResult{what: "semantic search", fine: "off: no embedding model is set"}
 	if set.DatabaseURL != "" && set.MilvusAddress == "" {
 		f.fine = "off: with DATABASE_URL it needs a vector store; set MILVUS_ADDRESS"
 	} else if set.embedsHere() {
-		return embeddedHere(set)
+		return embeddedHere(ctx, set)
 	} else if set.embedsRemotely() {
 		f.fine, f.err = set.OpenAIEmbeddingModel+" works", err
 	}

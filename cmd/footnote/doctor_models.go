@@ -53,14 +53,14 @@ func anthropicModel(ctx context.Context, set *settings) []checkResult {
 // checkEmbeddings asks the embedding model where another server answers, or none.
 func checkEmbeddings(ctx context.Context, set *settings) []checkResult {
 	if !set.embedsRemotely() {
-		return []checkResult{checkSemantic(set, nil)}
+		return []checkResult{checkSemantic(ctx, set, nil)}
 	}
 	model, err := openai.New(set.openaiConfig(set.OpenAIModel, nil))
 	if err != nil {
 		return []checkResult{{what: "semantic search", err: err}}
 	}
 	defer model.Close()
-	return []checkResult{checkSemantic(set, model.ReachEmbeddings(ctx))}
+	return []checkResult{checkSemantic(ctx, set, model.ReachEmbeddings(ctx))}
 }
 
 // measureModel says how fast a model is that is served here, how much room it has, and which profile that makes.

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"footnote/corpus"
@@ -53,10 +55,31 @@ func (s *settings) embeddingName() (string, error) {
 	return model.Model(), model.Close()
 }
 
-// embeddedHere says whether the model in this process works.
-func embeddedHere(set *settings) checkResult {
-	name, err := set.embeddingName()
-	return checkResult{what: "semantic search", fine: name + " works in this process", err: err}
+const (
+	paceTime  = 300 * time.Millisecond // that doctor takes to measure an embedding model
+	paceWords = 150                    // of a text that it measures with: some 200 tokens
+)
+
+// embeddedHere says whether the model in this process works, what it is, and how fast.
+func embeddedHere(ctx context.Context, set *settings) checkResult {
+	r := checkResult{what: "semantic search"}
+	model, err := set.openEmbedder()
+	if err != nil {
+		r.err = err
+		return r
+	}
+	defer func() { r.err = errors.Join(r.err, model.Close()) }()
+	text := strings.Repeat("The lease of the house ends in spring. ", paceWords/8)
+	if _, r.err = model.EmbedQuery(ctx, text); r.err != nil { // the first one opens the model
+		return r
+	}
+	begun, n := time.Now(), 0
+	for ; time.Since(begun) < paceTime && r.err == nil; n++ {
+		_, r.err = model.EmbedQuery(ctx, text)
+	}
+	r.fine = fmt.Sprintf("%s works in this process: %s; some %.0f passages of %d words a second on one processor",
+		model.Model(), model.About(), float64(n)/time.Since(begun).Seconds(), paceWords)
+	return r
 }
 
 // similarityTime bounds how long sentences wait to be compared by meaning. Past it, words decide.

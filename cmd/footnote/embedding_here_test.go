@@ -50,8 +50,10 @@ func TestAModelInAFolderFindsByMeaningWithoutAServer(t *testing.T) {
 		t.Errorf("got health %s, want ok", health)
 	}
 	if got := command(t, "", []string{env}, "doctor", "--data="+newDir(t)); got.code != 0 ||
-		!strings.Contains(got.stdout, "all-MiniLM-L6-v2@") {
-		t.Errorf("got doctor %d\n%s, want the name of the model", got.code, got.stdout)
+		!strings.Contains(got.stdout, "all-MiniLM-L6-v2@") ||
+		!strings.Contains(got.stdout, "6 layers, vectors of 384 numbers, 256 tokens at once, in 8 bits with ") ||
+		!strings.Contains(got.stdout, " passages of 150 words a second on one processor") {
+		t.Errorf("got doctor %d\n%s, want the name of the model, what it is and how fast", got.code, got.stdout)
 	}
 }
 

@@ -3,6 +3,7 @@
 package bert
 
 import (
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -27,6 +28,19 @@ func BenchmarkPassages(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N)/(processorTime(b)-before).Seconds(), "passages/s/core")
+}
+
+// BenchmarkTwenty embeds twenty passages of 200 tokens for a reader who waits, on all processors. A reranker of the same
+// family takes as long for so many.
+func BenchmarkTwenty(b *testing.B) {
+	e := open(b, Config{})
+	text := strings.Repeat("The lease of the house ends in the spring, unless the tenant asks for more time. ", 11)
+	passages := slices.Repeat([]string{text}, 20)
+	for b.Loop() {
+		if _, err := e.EmbedNow(b.Context(), passages); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 // BenchmarkQuery embeds a question of twelve words.
