@@ -30,8 +30,8 @@ func BenchmarkPassages(b *testing.B) {
 	b.ReportMetric(float64(b.N)/(processorTime(b)-before).Seconds(), "passages/s/core")
 }
 
-// BenchmarkTwenty embeds twenty passages of 200 tokens for a reader who waits, on all processors. A reranker of the same
-// family takes as long for so many.
+// BenchmarkTwenty embeds twenty passages of 200 tokens for a reader who waits, on all processors. A reranker of the
+// same family takes as long for so many.
 func BenchmarkTwenty(b *testing.B) {
 	e := open(b, Config{})
 	text := strings.Repeat("The lease of the house ends in the spring, unless the tenant asks for more time. ", 11)
