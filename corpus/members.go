@@ -114,8 +114,9 @@ func (l *Library) addMember(ctx context.Context, d Document, m Member, name stri
 	return member.ID, err
 }
 
-// dropWordless removes a document whose reading found no words, if it is one that its container only shows. It reports
-// whether it was one.
+// dropWordless removes a document whose reading found no words, if it is one that its container only shows and that
+// nobody added by itself. It reports whether it was one. The job that read it ends by itself: to cancel it could end
+// one that is queued meanwhile, by another container that shows the same.
 func (l *Library) dropWordless(ctx context.Context, job Job, reason *Failure) (bool, error) {
 	if reason.Code != NoText {
 		return false, nil
@@ -125,10 +126,19 @@ func (l *Library) dropWordless(ctx context.Context, job Job, reason *Failure) (b
 	if err != nil {
 		return false, err
 	}
-	if shown, _ := d.Meta[metaShown].(bool); !shown {
+	if shown, _ := d.Meta[metaShown].(bool); !shown || d.SHA256 != job.SHA256 {
 		return false, nil
 	}
-	return true, l.Delete(ctx, s, d.ID)
+	container, err := l.cfg.Documents.Get(ctx, s, d.MetaText(MetaParent))
+	if err != nil || !strings.HasPrefix(d.Path, container.Path+"/") {
+		return false, goneIsDone(err)
+	}
+	if err := l.cfg.Documents.Delete(ctx, s, d.ID); err != nil {
+		return true, err
+	}
+	l.changes.wakeWatchers(d.ID)
+	wakeChannel(l.purgeNow)
+	return true, nil
 }
 
 // membersOf returns the documents of the files inside one that are there.
@@ -169,12 +179,16 @@ func (l *Library) Family(ctx context.Context, s chat.Scope, d Document, most int
 	if len(ids) == 0 {
 		return parent, nil, 0, nil
 	}
-	inside, next, err := l.cfg.Documents.List(ctx, s, Filter{Meta: map[string]any{MetaParent: d.ID}, Limit: most})
+	f := Filter{Meta: map[string]any{MetaParent: d.ID}, Limit: most}
+	inside, f.Cursor, err = l.cfg.Documents.List(ctx, s, f)
+	count, f.Limit = len(inside), membersListed
+	for err == nil && f.Cursor != "" {
+		var more []Document
+		more, f.Cursor, err = l.cfg.Documents.List(ctx, s, f)
+		count += len(more)
+	}
 	if err != nil {
 		return nil, nil, 0, fmt.Errorf("list the files inside a document: %w", err)
-	}
-	if count = len(inside); next != "" {
-		count = max(count, len(ids))
 	}
 	return parent, inside, count, nil
 }

@@ -114,32 +114,64 @@ func TestAnArchiveThatUnpacksToTooMuchIsBounded(t *testing.T) {
 	}
 }
 
-// A picture that a mail shows in its text, such as a logo, is no document of its own unless there are words in it.
-func TestAPictureInAMailsTextIsNoDocumentWithoutWords(t *testing.T) {
-	blank := func(side int) string {
-		var b bytes.Buffer
-		if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, side, side))); err != nil {
-			t.Fatal(err)
-		}
-		return base64.StdEncoding.EncodeToString(b.Bytes())
+// pictureOf is a picture without words, in base64.
+func pictureOf(t *testing.T, side int) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, side, side))); err != nil {
+		t.Fatal(err)
 	}
-	part := func(head, name, body string) string {
-		return "--b\r\nContent-Type: image/png" + name + "\r\nContent-Transfer-Encoding: base64\r\n" + head + "\r\n" +
-			body + "\r\n"
+	return base64.StdEncoding.EncodeToString(b.Bytes())
+}
+
+// mailOf is a mail with HTML and pictures: of each its head and its body.
+func mailOf(html string, pictures ...[2]string) string {
+	mail := "From: a@example.com\r\nSubject: Roof\r\nContent-Type: multipart/related; boundary=b\r\n\r\n" +
+		"--b\r\nContent-Type: text/html\r\n\r\n" + html + "\r\n"
+	for _, p := range pictures {
+		mail += "--b\r\nContent-Type: image/png" + p[0] + "\r\nContent-Transfer-Encoding: base64\r\n\r\n" +
+			p[1] + "\r\n"
 	}
-	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) {
+	return mail + "--b--\r\n"
+}
+
+func openPictures(t *testing.T) *shelf {
+	t.Helper()
+	return openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) {
 		c.Extractor = extract.New(nil, picture.Reader{})
 	})
-	d := sh.add(t, "roof.eml", "From: a@example.com\r\nSubject: Roof\r\n"+
-		"Content-Type: multipart/related; boundary=b\r\n\r\n"+
-		"--b\r\nContent-Type: text/html\r\n\r\n<p>It is dry.</p><img src=\"cid:logo@1\"><img src=\"cid:line@1\">\r\n"+
-		part("Content-ID: <logo@1>\r\n", "; name=logo.png", blank(40))+
-		part("Content-ID: <line@1>\r\nContent-Disposition: inline\r\n", "", blank(41))+
-		part("Content-ID: <scan@1>\r\n", "; name=scan.png", blank(42))+"--b--\r\n")
+}
+
+// A picture that a mail shows in its text, such as a logo, is no document of its own unless there are words in it.
+func TestAPictureInAMailsTextIsNoDocumentWithoutWords(t *testing.T) {
+	sh := openPictures(t)
+	d := sh.add(t, "roof.eml", mailOf(`<p>It is dry.</p><img src="cid:logo%401"><img src="cid:line10">`,
+		[2]string{"; name=logo.png\r\nContent-ID: <logo@1>", pictureOf(t, 40)},
+		[2]string{"\r\nContent-ID: <line10>\r\nContent-Disposition: inline", pictureOf(t, 41)},
+		[2]string{"; name=scan.png\r\nContent-ID: <line1>", pictureOf(t, 42)}))
 	sh.start(t)
 	sh.settled(t, d.ID, corpus.StateReady)
 	sh.wait(t)
 	if diff := cmp.Diff([]string{"roof.eml ready", "roof.eml/scan.png failed"}, sh.paths(t)); diff != "" {
+		t.Errorf("documents (-want +got):\n%s", diff)
+	}
+}
+
+// What somebody added stays, whatever mail shows the same.
+func TestAPictureThatWasAddedStaysWhenAMailShowsIt(t *testing.T) {
+	sh := openPictures(t)
+	raw, err := base64.StdEncoding.DecodeString(pictureOf(t, 40))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sh.start(t)
+	own := sh.add(t, "own.png", string(raw))
+	sh.settled(t, own.ID, corpus.StateFailed)
+	d := sh.add(t, "roof.eml", mailOf(`<img src="cid:logo">It is dry.`,
+		[2]string{"; name=logo.png\r\nContent-ID: <logo>", pictureOf(t, 40)}))
+	sh.settled(t, d.ID, corpus.StateReady)
+	sh.wait(t)
+	if diff := cmp.Diff([]string{"own.png failed", "roof.eml ready"}, sh.paths(t)); diff != "" {
 		t.Errorf("documents (-want +got):\n%s", diff)
 	}
 }

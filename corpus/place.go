@@ -165,7 +165,8 @@ func (l *Library) labelHits(ctx context.Context, s chat.Scope, hits []Result) er
 		blocks, ok := known[r.Document.ID]
 		if !ok {
 			var err error
-			if blocks, err = l.cfg.Documents.Blocks(ctx, s, r.Document.ID); err != nil {
+			blocks, err = l.cfg.Documents.Blocks(ctx, s, r.Document.ID)
+			if err != nil && chat.CodeOf(err) != chat.CodeNotFound { // it was deleted meanwhile
 				return fmt.Errorf("blocks of a hit: %w", err)
 			}
 			known[r.Document.ID] = blocks
@@ -180,7 +181,7 @@ func (l *Library) labelHits(ctx context.Context, s chat.Scope, hits []Result) er
 			continue
 		}
 		label, err := l.labelIn(ctx, s, r.Document, blocks, i, start, end)
-		if err != nil {
+		if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 			return err
 		}
 		r.Place = label

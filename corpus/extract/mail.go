@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -181,6 +183,7 @@ func (m *mailWriter) writeQuoted(ctx context.Context, text string) error {
 // takeAttachments takes a mail's files out and names them.
 func (m *mailWriter) takeAttachments(l letter) error {
 	var names []string
+	shown := shownParts(l.html)
 	for i, a := range l.attachments {
 		name := path.Base(strings.ReplaceAll(doctext.Line(a.name), `\`, "/"))
 		if name == "." || name == "/" {
@@ -195,7 +198,7 @@ func (m *mailWriter) takeAttachments(l letter) error {
 			}
 			err = m.taken.Add(inside, body)
 		}
-		if err == nil && a.id != "" && strings.Contains(l.html, "cid:"+a.id) {
+		if err == nil && shown[a.id] {
 			m.taken.List[len(m.taken.List)-1].Shown = true
 		}
 		if errors.Is(err, members.ErrLeftOut) || errors.Is(err, errDamagedPart) {
@@ -232,4 +235,18 @@ func (l letter) applyFields(x *corpus.Extracted) {
 	if !l.sent.IsZero() {
 		x.Meta["date"] = l.sent.Format(time.DateOnly)
 	}
+}
+
+// shownPart is an address of a part of the same mail (RFC 2392).
+var shownPart = regexp.MustCompile(`(?i)\bcid:([^"'\s<>)]+)`)
+
+// shownParts are the ids of the parts that HTML shows.
+func shownParts(html string) map[string]bool {
+	ids := map[string]bool{}
+	for _, m := range shownPart.FindAllStringSubmatch(html, -1) {
+		if id, err := url.PathUnescape(m[1]); err == nil {
+			ids[id] = true
+		}
+	}
+	return ids
 }

@@ -3,6 +3,7 @@ package text
 import (
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -53,14 +54,14 @@ func indentedLines(s string) []indentedLine {
 	at, runes := 0, 0
 	for line := range strings.Lines(s) {
 		l := indentedLine{from: at, to: at + len(line), begin: runes}
-		body := strings.TrimLeft(line, " \t")
+		body := strings.TrimLeftFunc(line, unicode.IsSpace)
 		for _, r := range line[:len(line)-len(body)] {
 			if l.indent++; r == '\t' {
 				l.indent += tabWidth - 1
 			}
 		}
-		l.start = runes + len(line) - len(body)
-		body = strings.TrimRight(body, " \t\r\n")
+		l.start = runes + utf8.RuneCountInString(line[:len(line)-len(body)])
+		body = strings.TrimSpace(body)
 		if body != "" {
 			l.first = body[0]
 		}
@@ -161,8 +162,8 @@ func (o *outline) addTree(lines []indentedLine, least int) {
 	if closed == len(lines) {
 		return
 	}
-	if part := &o.parts[len(o.parts)-1]; last.end-part[0] <= o.longest {
-		part[1] = last.end
+	if n := len(o.parts); n > 0 && last.end-o.parts[n-1][0] <= o.longest {
+		o.parts[n-1][1] = last.end
 		return
 	}
 	o.addTree(lines[closed:], least)

@@ -54,7 +54,10 @@ func TestStatementsOfIndentedLines(t *testing.T) {
 
 // Whatever the text is, its statements hold all of it that is no white space, in order.
 func FuzzStatements(f *testing.F) {
-	for _, seed := range []string{"a:\n  b: 1\n}\n", "\t\tx\n y\nz", "1.\n  Über\n\n|a\n b"} {
+	for _, seed := range []string{
+		"a:\n  b: 1\n}\n", "\t\tx\n y\nz", "1.\n  Über\n\n|a\n b", "  " + strings.Repeat("\u00a0", 40) + "\n}",
+		"  \u00a0\r\na\f",
+	} {
 		f.Add(seed, 20)
 	}
 	f.Fuzz(func(t *testing.T, s string, longest int) {
@@ -63,6 +66,9 @@ func FuzzStatements(f *testing.F) {
 		for _, r := range text.Statements(s, longest) {
 			if r[0] < end || r[1] <= r[0] || r[1] > len(runes) {
 				t.Fatalf("%v after %d, of %d runes", r, end, len(runes))
+			}
+			if strings.TrimSpace(string(runes[r[0]:r[1]])) == "" {
+				t.Fatalf("%v has nothing in it", r)
 			}
 			if left := strings.TrimSpace(string(runes[end:r[0]])); left != "" {
 				t.Fatalf("%q is in no statement", left)

@@ -60,7 +60,7 @@ func (w *Writer) cutBlock() {
 		b.Kind, b.Level, b.Ordinal = corpus.BlockParagraph, 0, 0
 	}
 	if b.Line > 0 {
-		b.Line += countLines(w.body) + 1
+		b.Line += countLines(w.body)
 	}
 	columns := ""
 	if b.Kind == corpus.BlockTable {
@@ -82,10 +82,10 @@ func countLines(body []rune) (n int) {
 }
 
 // joinShort adds the text of a block to the one before where a document has more short blocks than any person would
-// write. It reports whether it did. Blocks of pages stay apart: they have places.
+// write. It reports whether it did. Blocks of pages stay apart, as they have places, while there are not too many.
 func (w *Writer) joinShort(body string) bool {
 	n, last := utf8.RuneCountInString(body), len(w.blocks)-1
-	if w.block.Page > 0 || w.block.Grid != nil || n >= joinedBlock {
+	if w.block.Page > 0 && last < MaxBlocks*3/4 || w.block.Grid != nil || n >= joinedBlock {
 		w.used.joined = false
 		return false
 	}

@@ -56,3 +56,36 @@ func TestTheLinesOfAFileKeepTheirNumbersWhereItIsCut(t *testing.T) {
 		}
 	}
 }
+
+// A line that is longer than a block is one line in all of its blocks.
+func TestALongLineIsOneLine(t *testing.T) {
+	var w Writer
+	w.Begin(corpus.Block{Kind: corpus.BlockCode, Line: 1})
+	w.Text("{\n" + strings.Repeat("abc,", 1<<16) + "\nend\n")
+	x := w.Result()
+	last := x.Blocks[len(x.Blocks)-1]
+	lines := strings.Count(x.Text[:strings.Index(x.Text, "abc,")], "\n")
+	if lines == 0 || len(x.Blocks) < 4 {
+		t.Fatalf("%d blocks of %d lines, want some of the long line", len(x.Blocks), lines)
+	}
+	for _, b := range x.Blocks[1 : len(x.Blocks)-1] {
+		if b.Line != 2 {
+			t.Errorf("block %s is of line %d, want 2", b.ID, b.Line)
+		}
+	}
+	if last.Line < 2 || last.Line > 3 {
+		t.Errorf("the last block is of line %d, want the second or third", last.Line)
+	}
+}
+
+func TestShortBlocksOfPagesAreBounded(t *testing.T) {
+	var w Writer
+	for n := range MaxBlocks + 1000 {
+		w.Paging(n + 1)
+		w.Begin(corpus.Block{Kind: corpus.BlockParagraph})
+		w.Text("a")
+	}
+	if x := w.Result(); len(x.Blocks) > MaxBlocks {
+		t.Errorf("%d blocks, want at most %d", len(x.Blocks), MaxBlocks)
+	}
+}

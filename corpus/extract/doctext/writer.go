@@ -97,6 +97,9 @@ func (w *Writer) addRune(r rune) {
 	switch {
 	case w.verbose && r == '\n' && len(w.body) >= maxBlock:
 		w.cutBlock()
+		if w.block.Line > 0 {
+			w.block.Line++
+		}
 	case w.verbose && (r == '\n' || r == '\t'):
 		w.body = append(w.body, r)
 	case unicode.IsSpace(r):
