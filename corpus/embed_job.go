@@ -3,6 +3,7 @@ package corpus
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"time"
 
@@ -102,26 +103,71 @@ func (l *Library) embedBatch(
 		return nil
 	}
 	begun := time.Now()
-	texts := make([]string, len(batch))
+	vs, texts := make([]Vector, len(batch)), make([]string, len(batch))
 	for i, p := range batch {
 		texts[i] = EmbeddedText(d.Title, p)
+		vs[i] = Vector{
+			PassageID: p.ID, DocumentID: d.ID, Namespace: d.Namespace, User: d.User, TextHash: hashText(texts[i]),
+		}
 	}
-	values, err := l.cfg.Embedder.Embed(ctx, texts)
-	if err != nil {
-		return fmt.Errorf("embed: %w", err)
-	}
-	if len(values) != len(texts) {
-		return fmt.Errorf("embed: %d vectors for %d texts", len(values), len(texts))
-	}
-	vs := make([]Vector, len(batch))
-	for i, p := range batch {
-		vs[i] = Vector{PassageID: p.ID, DocumentID: d.ID, Namespace: d.Namespace, User: d.User, Values: values[i]}
+	if err := l.embedTexts(ctx, vs, texts); err != nil {
+		return err
 	}
 	if err := store(ctx, vs); err != nil {
 		return fmt.Errorf("store vectors: %w", err)
 	}
 	l.pace.addBatch(len(batch), time.Since(begun))
 	return nil
+}
+
+// textKnower is implemented by Vectors that know of which texts their vectors were made.
+type textKnower interface {
+	// VectorsOf returns a vector for each hash of a text that they have one of, whosever it is.
+	VectorsOf(ctx context.Context, hashes []string) (map[string][]float32, error)
+}
+
+// embedTexts sets the values of vectors of texts. A text that has a vector already, in this or another document, is not
+// embedded again.
+func (l *Library) embedTexts(ctx context.Context, vs []Vector, texts []string) (err error) {
+	known := map[string][]float32{}
+	if knower, ok := l.cfg.Vectors.(textKnower); ok {
+		hashes := make([]string, len(vs))
+		for i, v := range vs {
+			hashes[i] = v.TextHash
+		}
+		if known, err = knower.VectorsOf(ctx, hashes); err != nil {
+			return fmt.Errorf("look for vectors of the same texts: %w", err)
+		}
+	}
+	var missing, hashes []string
+	for i, v := range vs {
+		if _, has := known[v.TextHash]; !has {
+			known[v.TextHash] = nil
+			missing, hashes = append(missing, texts[i]), append(hashes, v.TextHash)
+		}
+	}
+	if len(missing) > 0 {
+		made, err := l.cfg.Embedder.Embed(ctx, missing)
+		if err != nil {
+			return fmt.Errorf("embed: %w", err)
+		}
+		if len(made) != len(missing) {
+			return fmt.Errorf("embed: %d vectors for %d texts", len(made), len(missing))
+		}
+		for i, hash := range hashes {
+			known[hash] = made[i]
+		}
+	}
+	for i, v := range vs {
+		vs[i].Values = known[v.TextHash]
+	}
+	return nil
+}
+
+// hashText is 128 bits of a text's SHA-256.
+func hashText(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return string(sum[:16])
 }
 
 // EmbeddedText is what the vector of a passage is made of: its text below the title of its document and its section.

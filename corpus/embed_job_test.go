@@ -136,3 +136,72 @@ func TestVectorsOfWhatIsSoughtComeFirst(t *testing.T) {
 		t.Errorf("the vectors were made in the order %q, want %q", order, want)
 	}
 }
+
+// countingTexts counts those of leases that it embeds.
+type countingTexts struct {
+	embedtest.Hashing
+	texts *atomic.Int64
+}
+
+func (c countingTexts) Embed(ctx context.Context, passages []string) ([][]float32, error) {
+	if strings.HasPrefix(passages[0], "Lease") {
+		c.texts.Add(int64(len(passages)))
+	}
+	return c.Hashing.Embed(ctx, passages)
+}
+
+// A text is embedded once: in a new version of its document, in another one, and for another user.
+func TestTheSameTextIsEmbeddedOnce(t *testing.T) {
+	var texts atomic.Int64
+	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+		c.Vectors, c.Embedder = db.Vectors("hashing"), countingTexts{texts: &texts}
+	})
+	sh.start(t)
+	lease := func(rent string) string {
+		var b strings.Builder
+		b.WriteString("# Lease\n\n")
+		for i := range 10 {
+			fmt.Fprintf(&b, "## Section %d\n\nThe words of section number%d.\n\n", i, i)
+		}
+		return b.String() + "## Rent\n\nThe rent is " + rent + ".\n"
+	}
+	add := func(user, name, body string) int64 {
+		t.Helper()
+		before := texts.Load()
+		d, _, err := sh.Add(t.Context(), corpus.Upload{
+			User: user, Namespace: chat.DefaultNamespace, Path: name, Filename: name, Body: strings.NewReader(body),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for {
+			now, changed, err := sh.Watch(t.Context(), chat.Scope{User: user}, d.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if now.Semantic == corpus.SemanticReady && now.SHA256 == d.SHA256 {
+				break
+			}
+			select {
+			case <-changed:
+			case <-time.After(time.Minute):
+				t.Fatalf("its vectors stayed %s", now.Semantic)
+			}
+		}
+		return texts.Load() - before
+	}
+	all := add(chat.LocalUser, "lease.md", lease("900"))
+	if all < 11 {
+		t.Fatalf("%d texts were embedded at first, want at least 11", all)
+	}
+	if n := add(chat.LocalUser, "lease.md", lease("950")); n != 1 {
+		t.Errorf("%d texts of the new version were embedded, want the one that changed", n)
+	}
+	if n := add("ada", "lease.md", lease("950")); n != 0 {
+		t.Errorf("%d texts of another user's copy were embedded, want none", n)
+	}
+	hits, err := sh.Search(t.Context(), chat.Scope{User: "ada"}, corpus.Query{Text: "rent", Mode: corpus.ModeSemantic})
+	if err != nil || len(hits.Results) == 0 || !strings.Contains(hits.Results[0].Passage.Text, "950") {
+		t.Errorf("the copy is found by meaning as %+v, %v; want its rent first", hits.Results, err)
+	}
+}

@@ -198,6 +198,7 @@ type Vector struct {
 	Namespace  string
 	User       string
 	Values     []float32
+	TextHash   string // of what it was made of, see hashText; empty: that is not known
 }
 
 // Vectors finds passages by meaning. A store is of one embedding model, and neither finds nor counts what another

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -89,9 +90,14 @@ func (v *Vectors) put(t *tx, vs []corpus.Vector) error {
 		for _, value := range vector.Values {
 			body = binary.LittleEndian.AppendUint32(body, math.Float32bits(value))
 		}
-		if err := t.queryRow(`INSERT INTO vectors (model, passage_id, document, user, namespace, body)
-			VALUES (?, ?, ?, ?, ?, ?) RETURNING n`,
-			[]any{model, vector.PassageID, vector.DocumentID, vector.User, vector.Namespace, body}, &n); err != nil {
+		var hash []byte // NULL
+		if vector.TextHash != "" {
+			hash = []byte(vector.TextHash)
+		}
+		if err := t.queryRow(`INSERT INTO vectors (model, passage_id, document, user, namespace, body, text_hash)
+			VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING n`,
+			[]any{model, vector.PassageID, vector.DocumentID, vector.User, vector.Namespace, body, hash}, &n,
+		); err != nil {
 			return err
 		}
 		if err := signs.add(vectorPlace{vector.DocumentID, vector.User, vector.Namespace}, n, body); err != nil {
@@ -107,6 +113,34 @@ func (v *Vectors) put(t *tx, vs []corpus.Vector) error {
 		}
 	}
 	return vectorsChanged(t, replaced)
+}
+
+// VectorsOf returns vectors that were made of texts with these hashes; see corpus.Library.
+func (v *Vectors) VectorsOf(ctx context.Context, hashes []string) (map[string][]float32, error) {
+	list := make([]string, len(hashes))
+	for i, hash := range hashes {
+		list[i] = hex.EncodeToString([]byte(hash))
+	}
+	wanted, err := toJSON(list)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := v.db.readers.QueryContext(ctx, `SELECT unhex(h.value), v.body FROM json_each(?) h JOIN vectors v
+		ON v.n = (SELECT n FROM vectors WHERE text_hash = unhex(h.value)
+			AND model = (SELECT n FROM vector_models WHERE name = ?) LIMIT 1)`, wanted, v.model)
+	if err != nil {
+		return nil, fmt.Errorf("find vectors of texts: %w", failure(err))
+	}
+	defer rows.Close()
+	found := map[string][]float32{}
+	for rows.Next() {
+		var hash, body []byte
+		if err := rows.Scan(&hash, &body); err != nil {
+			return nil, failure(err)
+		}
+		found[string(hash)] = appendFloats(make([]float32, 0, len(body)/4), body)
+	}
+	return found, failure(rows.Err())
 }
 
 // vectorsChanged tells readers that there are other vectors, of which some are gone.
