@@ -23,8 +23,10 @@ type Upload struct {
 	Filename  string
 	Title     string // until the file says its own; empty: Filename
 	Meta      map[string]any
-	Body      io.Reader
-	Batch     *Batch // of the upload that it is a part of; nil: it came alone
+	// MetaIfFresh: a document that is there already keeps its own Meta.
+	MetaIfFresh bool
+	Body        io.Reader
+	Batch       *Batch // of the upload that it is a part of; nil: it came alone
 }
 
 // Add stores a file durably and queues it. Bytes that are there already return the existing document. It fails with
@@ -64,6 +66,8 @@ func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool
 		Bytes:     size,
 		Meta:      maps.Clone(u.Meta),
 		Semantic:  semantic,
+
+		MetaIfFresh: u.MetaIfFresh,
 	}
 	if u.Batch != nil || isNameless(d.Path) {
 		if d, err = l.unusedPath(ctx, cmp.Or(u.Batch, &Batch{}), d); err != nil {

@@ -77,6 +77,8 @@ type Document struct {
 	DeletedAt time.Time // zero unless hidden, waiting to be purged
 	// by the Put that returned it: there was no such document, or it was hidden. Nothing else sets it
 	Fresh bool
+	// for a Put: Meta is only for a document that there was not, or that was hidden
+	MetaIfFresh bool
 }
 
 // Complete returns a document as a store puts it away: what was left open is said by the rest. It fails with

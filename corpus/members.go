@@ -109,7 +109,7 @@ func (l *Library) addMember(ctx context.Context, d Document, m Member, name stri
 	}
 	member, _, err := l.Add(ctx, Upload{
 		User: d.User, Namespace: d.Namespace, Path: d.Path + "/" + m.Path, Filename: lastName(cleanPath(m.Path)),
-		Title: m.Path, Meta: meta, Body: file,
+		Title: m.Path, Meta: meta, MetaIfFresh: true, Body: file,
 	})
 	return member.ID, err
 }

@@ -175,3 +175,33 @@ func TestAPictureThatWasAddedStaysWhenAMailShowsIt(t *testing.T) {
 		t.Errorf("documents (-want +got):\n%s", diff)
 	}
 }
+
+// A file that somebody added keeps its meta when it comes in a mail as well, and stays when the mail goes.
+func TestAFileThatWasAddedStaysWhenItsMailGoes(t *testing.T) {
+	sh := openPictures(t)
+	sh.start(t)
+	own, _, err := sh.Add(t.Context(), corpus.Upload{
+		User: chat.LocalUser, Filename: "own.txt", Body: strings.NewReader("The slates are sound."),
+		Meta: map[string]any{"tag": "mine"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sh.settled(t, own.ID, corpus.StateReady)
+	d := sh.add(t, "roof.eml", "From: a@example.com\r\nSubject: Roof\r\n"+
+		"Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain\r\n\r\nSee the file.\r\n"+
+		"--b\r\nContent-Type: text/plain; name=survey.txt\r\nContent-Disposition: attachment\r\n\r\n"+
+		"The slates are sound.\r\n--b--\r\n")
+	sh.settled(t, d.ID, corpus.StateReady)
+	sh.wait(t)
+	if diff := cmp.Diff([]string{"own.txt ready", "roof.eml ready"}, sh.paths(t)); diff != "" {
+		t.Fatalf("documents (-want +got):\n%s", diff)
+	}
+	if err := sh.Delete(t.Context(), chat.Local, d.ID); err != nil {
+		t.Fatal(err)
+	}
+	got, err := sh.Document(t.Context(), chat.Local, own.ID)
+	if err != nil || got.Meta["tag"] != "mine" {
+		t.Errorf("the file that was added: %v, %v; want it with its tag", got.Meta, err)
+	}
+}

@@ -56,9 +56,9 @@ type Documents interface {
 	// content serves until PutContent replaces it. The same bytes in the same namespace under any path store nothing:
 	// the existing document comes back with duplicate = true (unless it failed or was cancelled: then it is queued
 	// again). A deleted document with the same bytes is restored. A Meta that is not nil replaces that of earlier
-	// puts in each of these cases; what the file itself says stays beside it. What is queued counts against its
-	// user's limits, but for hidden namespaces: one without room for it fails with a *chat.OverLimit and stores
-	// nothing. Parallel puts get as much as there is room for, and no more.
+	// puts in each of these cases, but for MetaIfFresh; what the file itself says stays beside it. What is queued
+	// counts against its user's limits, but for hidden namespaces: one without room for it fails with a
+	// *chat.OverLimit and stores nothing. Parallel puts get as much as there is room for, and no more.
 	Put(ctx context.Context, d Document) (stored Document, duplicate bool, err error)
 
 	// SetState moves a document that still has the given SHA256 to a state; failure only with StateFailed. It fails

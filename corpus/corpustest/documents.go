@@ -92,6 +92,15 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 				t, ds, alice,
 			), diff)
 		}
+		fresh := again
+		fresh.Meta, fresh.MetaIfFresh = map[string]any{"author": "Eve"}, true
+		if got, _, err := ds.Put(t.Context(), fresh); err != nil || got.Meta["author"] != "Zed" {
+			t.Errorf("with meta for a document that is not there yet: %v, %v, want Zed's", got.Meta, err)
+		}
+		fresh.Path, fresh.SHA256 = "fresh.md", hashOf("another")
+		if got := mustPut(t, ds, fresh); got.Meta["author"] != "Eve" {
+			t.Errorf("a new document has %v, want Eve's", got.Meta)
+		}
 		for author, want := range map[string]int{"Ada": 0, "Zed": 1} {
 			if found, _, err := ds.List(
 				t.Context(), alice, corpus.Filter{Meta: map[string]any{"author": author}},

@@ -129,7 +129,7 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 				return err
 			}
 		}
-		if d.Meta != nil {
+		if d.Meta != nil && (was.fresh || !d.MetaIfFresh) {
 			if err := replaceMeta(t, was.id, meta); err != nil {
 				return err
 			}
