@@ -12,32 +12,32 @@ import (
 
 // crew embeds texts, some at once.
 type crew struct {
-	slots chan struct{} // holds what is at work
-	idle  bool          // on threads for idle times, which any other thread pushes aside at once
+	slots  chan struct{} // holds what is at work
+	yields bool          // on threads that give way to others
 }
 
 // newCrew makes one for texts that nobody waits for, so many at once; 0: as many as the machine has processors where
-// threads can be kept for idle times, else half as many.
+// threads can be made to give way to others, else half as many.
 func newCrew(workers int) crew {
 	processors := runtime.GOMAXPROCS(0)
-	// a quota counts the time of idle threads too: they would use up what questions need
-	idle := processors == runtime.NumCPU() && canIdle()
+	// a quota counts the time of such threads too: they would use up what questions need
+	yields := processors == runtime.NumCPU() && canYield()
 	switch {
 	case workers > 0:
-	case idle:
+	case yields:
 		workers = processors
 	default:
 		workers = max(1, processors/2)
 	}
-	return crew{slots: make(chan struct{}, workers), idle: idle}
+	return crew{slots: make(chan struct{}, workers), yields: yields}
 }
 
-// canIdle reports whether threads can be kept for idle times here.
-var canIdle = sync.OnceValue(func() bool {
+// canYield reports whether threads can be made to give way here.
+var canYield = sync.OnceValue(func() bool {
 	done := make(chan error)
 	go func() {
 		runtime.LockOSThread() // and it ends with this goroutine
-		done <- idleThread()
+		done <- yieldThread()
 	}()
 	return <-done == nil
 })
@@ -46,14 +46,14 @@ var canIdle = sync.OnceValue(func() bool {
 func (c crew) run(ctx context.Context, n int, do func(context.Context, int) error) error {
 	work, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64
-	if c.idle {
+	if c.yields {
 		defer moreProcessors(cap(c.slots))()
 	}
 	for range min(n, cap(c.slots)) {
 		work.Go(func() error {
-			if c.idle {
+			if c.yields {
 				runtime.LockOSThread() // and it ends with this goroutine
-				if err := idleThread(); err != nil {
+				if err := yieldThread(); err != nil {
 					return err
 				}
 			}
@@ -75,14 +75,14 @@ func (c crew) run(ctx context.Context, n int, do func(context.Context, int) erro
 	return work.Wait()
 }
 
-// more is how many idle threads the Go scheduler was given processors for.
+// more is how many such threads the Go scheduler was given processors for.
 var more struct {
 	mu      sync.Mutex
 	threads int
 	before  int // processors without them
 }
 
-// moreProcessors lets so many idle threads run beside all others: with as many processors as the machine has, Go itself
+// moreProcessors lets so many such threads run beside all others: with as many processors as the machine has, Go itself
 // would have others wait for them. done takes that back.
 func moreProcessors(threads int) (done func()) {
 	more.mu.Lock()

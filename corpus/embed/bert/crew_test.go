@@ -9,8 +9,8 @@ import (
 )
 
 func TestACrewDoesEachTextOnceAndNotTooManyAtOnce(t *testing.T) {
-	for _, idle := range []bool{false, canIdle()} {
-		c := crew{slots: make(chan struct{}, 3), idle: idle}
+	for _, yields := range []bool{false, canYield()} {
+		c := crew{slots: make(chan struct{}, 3), yields: yields}
 		processors := runtime.GOMAXPROCS(0)
 		var done [50]atomic.Int32
 		var now, most atomic.Int32
@@ -26,15 +26,15 @@ func TestACrewDoesEachTextOnceAndNotTooManyAtOnce(t *testing.T) {
 			return nil
 		})
 		if err != nil || most.Load() > 3 {
-			t.Errorf("idle threads %t: %v, %d at once, want at most 3", idle, err, most.Load())
+			t.Errorf("threads that give way %t: %v, %d at once, want at most 3", yields, err, most.Load())
 		}
 		for i := range done {
 			if n := done[i].Load(); n != 1 {
-				t.Errorf("idle threads %t: number %d was done %d times, want once", idle, i, n)
+				t.Errorf("threads that give way %t: number %d was done %d times, want once", yields, i, n)
 			}
 		}
 		if after := runtime.GOMAXPROCS(0); after != processors {
-			t.Errorf("idle threads %t: %d processors are left, want %d", idle, after, processors)
+			t.Errorf("threads that give way %t: %d processors are left, want %d", yields, after, processors)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package ocr_test
 import (
 	"os"
 	"testing"
+	"time"
 
 	"footnote/corpus/extract/ocr"
 	"footnote/corpus/extract/worker"
@@ -25,5 +26,7 @@ func newReader(t testing.TB, letters ocr.Letters) (*ocr.Reader, *worker.Pool) {
 // newPool starts a program's workers.
 func newPool(t testing.TB, program string) *worker.Pool {
 	t.Helper()
-	return workertest.Open(t, worker.Config{Command: workertest.Command(program)})
+	return workertest.Open(t, worker.Config{
+		Command: workertest.Command(program), DrawLimit: time.Minute, // pages are what is tested, not the machine
+	})
 }
