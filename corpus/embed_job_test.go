@@ -115,7 +115,11 @@ func TestVectorsOfWhatIsSoughtComeFirst(t *testing.T) {
 	}
 	waiting := func(n int) {
 		for {
-			if got, err := sh.Count(t.Context(), chat.Local); err != nil || got.Unembedded == n {
+			got, err := sh.Count(t.Context(), chat.Local)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Unembedded == n {
 				break
 			}
 			time.Sleep(time.Millisecond)

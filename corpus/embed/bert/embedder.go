@@ -123,8 +123,8 @@ func (e *Embedder) About() string {
 }
 
 // Embed returns one vector of unit length for each passage, in order. A passage that is longer than the model's
-// window is cut at words into windows, and has their mean. It takes the processors that nothing else needs, or half of
-// them where the system can't tell, and waits for queries.
+// window is cut at words into windows, and has their mean. It takes all processors, on threads that give way to
+// others, or half of them where there are no such threads, and waits for queries.
 func (e *Embedder) Embed(ctx context.Context, passages []string) ([][]float32, error) {
 	return e.embedPassages(ctx, passages, e.passages, e.gate.waitForQueries)
 }
