@@ -21,8 +21,7 @@ type inserter interface {
 
 // embedDocument makes the vectors of a ready document.
 func (l *Library) embedDocument(ctx context.Context, job Job) error {
-	s := chat.Scope{User: cmp.Or(job.User, chat.LocalUser)}
-	d, err := l.cfg.Documents.Get(ctx, s, job.DocumentID)
+	d, err := l.cfg.Documents.Get(ctx, chat.Scope{User: cmp.Or(job.User, chat.LocalUser)}, job.DocumentID)
 	if err != nil {
 		return err
 	}
@@ -45,10 +44,18 @@ func (l *Library) embedDocument(ctx context.Context, job Job) error {
 	if err := l.awaitVectors(ctx); err != nil {
 		return err
 	}
+	return l.embedAll(ctx, job, d, l.embedSought)
+}
+
+// embedAll makes the vectors of a document, batch by batch. Between them it calls between.
+func (l *Library) embedAll(
+	ctx context.Context, job Job, d Document, between func(context.Context, Document) error,
+) error {
 	store, inserts := l.cfg.Vectors.Upsert, false
 	if in, ok := l.cfg.Vectors.(inserter); ok && job.Fresh {
 		store, inserts = in.Insert, true
 	}
+	s := chat.Scope{User: d.User}
 	var keep []string
 	last := time.Now()
 	for whole := false; !whole; {
@@ -72,6 +79,11 @@ func (l *Library) embedDocument(ctx context.Context, job Job) error {
 				return err
 			}
 		}
+		if !whole {
+			if err := between(ctx, d); err != nil {
+				return err
+			}
+		}
 	}
 	if !inserts {
 		if err := l.cfg.Vectors.DeleteVectors(ctx, d.ID, keep); err != nil {
@@ -90,6 +102,30 @@ func (l *Library) embedDocument(ctx context.Context, job Job) error {
 	// now, rather than in the first search
 	if _, err := l.similar.scaleOf(ctx, l.cfg.Embedder); err != nil && ctx.Err() == nil {
 		l.cfg.Log.DebugContext(ctx, "the embedding model's scores are not measured yet", "error", err)
+	}
+	return nil
+}
+
+// embedSought makes the vectors of documents that somebody looks for, in the middle of another's: that may be a long
+// one. Their own jobs find them made. Where several documents are at work at once, it leaves them to those.
+func (l *Library) embedSought(ctx context.Context, present Document) error {
+	if _, several := l.cfg.Vectors.(inserter); several {
+		return nil
+	}
+	for id, user := range l.waiting.soughtBeside(present.ID) {
+		d, err := l.cfg.Documents.Get(ctx, chat.Scope{User: user}, id)
+		if err == nil && d.State == StateReady && d.Semantic != SemanticReady {
+			job := Job{Kind: JobEmbed, DocumentID: id, User: user, SHA256: d.SHA256}
+			err = l.embedAll(ctx, job, d, func(context.Context, Document) error { return nil })
+			l.changes.wakeWatchers(id)
+		}
+		if ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			l.cfg.Log.DebugContext(ctx, "vectors of a document that is looked for wait", "document", id, "error", err)
+		}
+		l.waiting.unseek(id)
 	}
 	return nil
 }
@@ -120,46 +156,42 @@ func (l *Library) embedBatch(
 	return nil
 }
 
-// textKnower is implemented by Vectors that know of which texts their vectors were made.
-type textKnower interface {
-	// VectorsOf returns a vector for each hash of a text that they have one of, whosever it is.
-	VectorsOf(ctx context.Context, hashes []string) (map[string][]float32, error)
-}
-
 // embedTexts sets the values of vectors of texts. A text that has a vector already, in this or another document, is not
 // embedded again.
 func (l *Library) embedTexts(ctx context.Context, vs []Vector, texts []string) (err error) {
-	known := map[string][]float32{}
-	if knower, ok := l.cfg.Vectors.(textKnower); ok {
-		hashes := make([]string, len(vs))
-		for i, v := range vs {
-			hashes[i] = v.TextHash
-		}
-		if known, err = knower.VectorsOf(ctx, hashes); err != nil {
-			return fmt.Errorf("look for vectors of the same texts: %w", err)
-		}
-	}
-	var missing, hashes []string
+	hashes := make([]string, len(vs))
 	for i, v := range vs {
-		if _, has := known[v.TextHash]; !has {
-			known[v.TextHash] = nil
+		hashes[i] = v.TextHash
+	}
+	known, err := l.cfg.Vectors.VectorsOf(ctx, hashes)
+	if err != nil {
+		return fmt.Errorf("look for vectors of the same texts: %w", err)
+	}
+	made := make(map[string][]float32) // nil until it is
+	var missing []string
+	hashes = hashes[:0]
+	for i, v := range vs {
+		if _, listed := made[v.TextHash]; !listed && known[v.TextHash] == nil {
+			made[v.TextHash] = nil
 			missing, hashes = append(missing, texts[i]), append(hashes, v.TextHash)
 		}
 	}
 	if len(missing) > 0 {
-		made, err := l.cfg.Embedder.Embed(ctx, missing)
+		vectors, err := l.cfg.Embedder.Embed(ctx, missing)
 		if err != nil {
 			return fmt.Errorf("embed: %w", err)
 		}
-		if len(made) != len(missing) {
-			return fmt.Errorf("embed: %d vectors for %d texts", len(made), len(missing))
+		if len(vectors) != len(missing) {
+			return fmt.Errorf("embed: %d vectors for %d texts", len(vectors), len(missing))
 		}
 		for i, hash := range hashes {
-			known[hash] = made[i]
+			made[hash] = vectors[i]
 		}
 	}
 	for i, v := range vs {
-		vs[i].Values = known[v.TextHash]
+		if vs[i].Values = known[v.TextHash]; vs[i].Values == nil {
+			vs[i].Values = made[v.TextHash]
+		}
 	}
 	return nil
 }

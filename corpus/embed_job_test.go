@@ -141,6 +141,41 @@ func TestVectorsOfWhatIsSoughtComeFirst(t *testing.T) {
 	}
 }
 
+// What somebody looks for does not wait for the end of a long document that is at work.
+func TestALongDocumentWaitsForWhatIsSought(t *testing.T) {
+	embedder := gated{begun: make(chan string), goOn: make(chan struct{})}
+	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+		c.Vectors, c.Embedder = db.Vectors("hashing"), embedder
+	})
+	sh.start(t)
+	var long strings.Builder
+	for i := range 3 * corpus.MaxBatch {
+		fmt.Fprintf(&long, "Chapter %d\n\n%s\n\n", i, strings.Repeat(fmt.Sprintf("Word%d of a chapter. ", i), 40))
+	}
+	d := sh.add(t, "long.txt", long.String())
+	sh.settled(t, d.ID, corpus.StateReady)
+	order := []string{<-embedder.begun}
+	for _, name := range []string{"other", "sought"} {
+		d = sh.add(t, name+".txt", name+" speaks of the "+name+" roof.")
+		sh.settled(t, d.ID, corpus.StateReady)
+	}
+	q := corpus.Query{Text: "sought", Mode: corpus.ModeLexical, Limit: 1}
+	if _, err := sh.Search(t.Context(), chat.Local, q); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		embedder.goOn <- struct{}{}
+		order = append(order, <-embedder.begun)
+	}
+	if want := []string{"long.txt", "sought.txt", "long.txt"}; !slices.Equal(order, want) {
+		t.Errorf("the batches were of %q, want %q", order, want)
+	}
+	if now, err := sh.Document(t.Context(), chat.Local, d.ID); err != nil || now.Semantic != corpus.SemanticReady {
+		t.Errorf("what is sought has its vectors %s (%v) while the long document is at work, want ready",
+			now.Semantic, err)
+	}
+}
+
 // countingTexts counts those of leases that it embeds.
 type countingTexts struct {
 	embedtest.Hashing

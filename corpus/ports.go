@@ -214,6 +214,9 @@ type Vectors interface {
 	// SearchVectors returns up to k hits by cosine, best first, ties by passage id. It may return hits of documents
 	// that are hidden or gone by now: the library drops them.
 	SearchVectors(ctx context.Context, s chat.Scope, query []float32, documents []string, k int) ([]Hit, error)
+	// VectorsOf returns a vector of our model for each TextHash of which one is known, whosever it is; some may be left
+	// out.
+	VectorsOf(ctx context.Context, hashes []string) (map[string][]float32, error)
 	// CountVectors returns how many vectors each of documents has; those without any are left out.
 	CountVectors(ctx context.Context, documents []string) (map[string]int, error)
 	// Complete says that no vector is missing, so that those of earlier embedding models go. Until then nothing of

@@ -77,6 +77,26 @@ func (u *unembedded) soughtOf(user string) bool {
 	return false
 }
 
+// unseek forgets that somebody looks for a document.
+func (u *unembedded) unseek(document string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.sought, document)
+}
+
+// soughtBeside returns the documents that somebody looks for, but for one, with their users.
+func (u *unembedded) soughtBeside(document string) map[string]string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	found := make(map[string]string)
+	for sought := range u.sought {
+		if sought != document {
+			found[sought] = u.owners[sought]
+		}
+	}
+	return found
+}
+
 // presentOwners returns all of them as they are now.
 func (u *unembedded) presentOwners() map[string]string {
 	u.mu.Lock()

@@ -66,6 +66,20 @@ func TestVectorModels(t *testing.T, open func(*testing.T) func(model string) cor
 		finds(t, "the old model after that", late, axis, map[string]float64{})
 		counts(t, "the old model after that", late, nil)
 	})
+	t.Run("a text has a vector of each model", func(t *testing.T) {
+		t.Parallel()
+		of := open(t)
+		old, fresh := of("old"), of("new")
+		v := vector("a", "d1", 1, 0)
+		v.TextHash = "of a text"
+		mustDo(t, "Upsert", old.Upsert(t.Context(), []corpus.Vector{v}))
+		if got, err := fresh.VectorsOf(t.Context(), []string{v.TextHash}); err != nil || len(got) > 0 {
+			t.Errorf("VectorsOf another model = %v, %v; want none", got, err)
+		}
+		if got, err := old.VectorsOf(t.Context(), []string{v.TextHash}); err != nil || len(got) != 1 {
+			t.Errorf("VectorsOf the model = %v, %v; want one", got, err)
+		}
+	})
 	t.Run("a model of another dimension stands beside", func(t *testing.T) {
 		t.Parallel()
 		of := open(t)

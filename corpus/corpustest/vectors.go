@@ -67,6 +67,28 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 			t.Errorf("hits = %+v", hits)
 		}
 	})
+	t.Run("a vector is known by its text", func(t *testing.T) {
+		t.Parallel()
+		vs, hash := open(t), string([]byte{0, 1, 255})
+		known, other := vector("p", "d", 0.6, 0.8), vector("q", "d", 1, 0)
+		known.TextHash = hash
+		wantKnown := func(when string, n int) {
+			t.Helper()
+			got, err := vs.VectorsOf(t.Context(), []string{"no such text", hash, ""})
+			if err != nil || len(got) != n || n > 0 && !slices.Equal(got[hash], known.Values) {
+				t.Errorf("%s: VectorsOf = %v, %v; want %d, that of the text", when, got, err, n)
+			}
+		}
+		wantKnown("at first", 0)
+		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{known, other}))
+		wantKnown("once it is stored", 1)
+		known.PassageID, known.User = "r", "bob"
+		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{known}))
+		mustDo(t, "DeleteVectors", vs.DeleteVectors(t.Context(), "d", []string{"q", "r"}))
+		wantKnown("when another has it", 1)
+		mustDo(t, "DeleteVectors", vs.DeleteVectors(t.Context(), "d", nil))
+		wantKnown("when it was deleted", 0)
+	})
 	t.Run("an index without vectors finds nothing", func(t *testing.T) {
 		t.Parallel()
 		if hits := mustSearch(t, open(t), alice, []float32{1, 0}, nil, 5); len(hits) > 0 {

@@ -21,6 +21,7 @@ const (
 	fieldUser      = "user"
 	fieldNamespace = "namespace"
 	fieldMeaning   = "meaning" // the embedding
+	fieldText      = "text"    // hash of what it was made of, in hex; empty: that is not known
 	withWords      = "_words"  // how the names of earlier versions' collections with the words of passages end
 
 	partitions = 16 // over which namespaces are spread
@@ -34,6 +35,7 @@ const (
 type index struct {
 	name      string
 	dimension int
+	texts     bool     // it says of which text each vector was made, as those of earlier versions don't
 	written   *written // what it may hold; nil: anything
 }
 
@@ -120,6 +122,16 @@ func (s *Store) presentDimension(ctx context.Context) (int, error) {
 func (s *Store) adoptCollection(ctx context.Context, dimension int) (*index, error) {
 	ix := &index{name: s.nameFor(dimension), dimension: dimension}
 	if err := s.loadCollection(ctx, ix.name); err != nil {
+		return nil, err
+	}
+	err := s.runCall(ctx, "describe collection "+ix.name, func(ctx context.Context, c client.Client) error {
+		about, err := c.DescribeCollection(ctx, ix.name)
+		ix.texts = err == nil && slices.ContainsFunc(about.Schema.Fields, func(f *entity.Field) bool {
+			return f.Name == fieldText
+		})
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	if err := s.claimAlias(ctx, ix.name); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/milvus-io/milvus-sdk-go/v2/entity"
 )
 
-// createCollection makes the collection for vectors of a dimension, and its index.
+// createCollection makes the collection for vectors of a dimension, and its indexes.
 func (s *Store) createCollection(ctx context.Context, dimension int) error {
 	text := func(name string) *entity.Field {
 		return entity.NewField().WithName(name).WithDataType(entity.FieldTypeVarChar).WithMaxLength(64)
@@ -17,7 +17,7 @@ func (s *Store) createCollection(ctx context.Context, dimension int) error {
 	name := s.nameFor(dimension)
 	schema := entity.NewSchema().WithName(name).WithDescription("Footnote: passages by " + s.cfg.Model).
 		WithField(text(fieldID).WithIsPrimaryKey(true)).WithField(text(fieldDocument)).WithField(text(fieldUser)).
-		WithField(text(fieldNamespace).WithIsPartitionKey(true)).
+		WithField(text(fieldNamespace).WithIsPartitionKey(true)).WithField(text(fieldText)).
 		WithField(entity.NewField().WithName(fieldMeaning).WithDataType(entity.FieldTypeFloatVector).WithDim(
 			int64(dimension),
 		))
@@ -38,8 +38,19 @@ func (s *Store) createCollection(ctx context.Context, dimension int) error {
 		return err
 	}
 	s.cfg.Log.InfoContext(ctx, "made a Milvus collection", "collection", name, "model", s.cfg.Model)
-	return s.runCall(ctx, "index "+fieldMeaning+" of collection "+name,
+	if err := s.indexField(ctx, name, fieldMeaning, graph); err != nil {
+		return err
+	}
+	// without it texts are looked up by reading all: some servers don't choose a kind of index by themselves
+	if err := s.indexField(ctx, name, fieldText, entity.NewScalarIndex()); err != nil {
+		s.cfg.Log.DebugContext(ctx, "texts of vectors are not indexed", "collection", name, "error", err)
+	}
+	return nil
+}
+
+func (s *Store) indexField(ctx context.Context, collection, field string, kind entity.Index) error {
+	return s.runCall(ctx, "index "+field+" of collection "+collection,
 		func(ctx context.Context, c client.Client) error {
-			return c.CreateIndex(ctx, name, fieldMeaning, graph, true)
+			return c.CreateIndex(ctx, collection, field, kind, true)
 		})
 }

@@ -3,9 +3,11 @@ package milvus
 import (
 	"errors"
 	"maps"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/milvus-io/milvus-sdk-go/v2/client"
 	"github.com/milvus-io/milvus-sdk-go/v2/entity"
 
 	"footnote/chat"
@@ -162,6 +164,40 @@ func await(t testing.TB, what string, ok func() bool) {
 	}
 }
 
+// createEarlier makes a collection as it was before it held of which texts its vectors are.
+func createEarlier(t *testing.T, s *Store, conn client.Client, name string) {
+	t.Helper()
+	mustDo(t, "create", s.createCollection(t.Context(), 3)) // only for its schema
+	description, err := conn.DescribeCollection(t.Context(), s.nameFor(3))
+	mustDo(t, "DescribeCollection", err)
+	mustDo(t, "drop", s.dropCollection(t.Context(), s.nameFor(3)))
+	schema := description.Schema.WithName(name)
+	schema.Fields = slices.DeleteFunc(schema.Fields, func(f *entity.Field) bool { return f.Name == fieldText })
+	mustDo(t, "CreateCollection", conn.CreateCollection(t.Context(), schema, 1))
+	graph, err := entity.NewIndexHNSW(entity.COSINE, graphEdges, graphBuild)
+	mustDo(t, "NewIndexHNSW", err)
+	mustDo(t, "CreateIndex", conn.CreateIndex(t.Context(), name, fieldMeaning, graph, false))
+	mustDo(t, "LoadCollection", conn.LoadCollection(t.Context(), name, false))
+}
+
+func TestACollectionWithoutTextsIsUsedAsItIs(t *testing.T) {
+	t.Parallel()
+	address := milvustest.Shared(t, milvustest.Standalone)
+	s := open(t, Config{Address: address, Collection: milvustest.Collection(t, address), Model: "test"})
+	conn, err := s.connectClient(t.Context())
+	mustDo(t, "connect", err)
+	createEarlier(t, s, conn, s.nameFor(3))
+	v := vector("a", "d", 1, 0, 0)
+	v.TextHash = "of a text"
+	mustDo(t, "Upsert", s.Upsert(t.Context(), []corpus.Vector{v}))
+	if n := hits(t, s, 1, 0, 0); n != 1 {
+		t.Errorf("%d hits of what was stored, want 1", n)
+	}
+	if got, err := s.VectorsOf(t.Context(), []string{v.TextHash}); err != nil || len(got) > 0 {
+		t.Errorf("VectorsOf = %v, %v; want none, since it does not know", got, err)
+	}
+}
+
 // Earlier versions kept the words of passages in collections of other names. Theirs goes once every document has its
 // vectors in ours.
 func TestAnEarlierVersionsCollectionServesUntilOursIsComplete(t *testing.T) {
@@ -170,16 +206,8 @@ func TestAnEarlierVersionsCollectionServesUntilOursIsComplete(t *testing.T) {
 	s := open(t, Config{Address: address, Collection: milvustest.Collection(t, address), Model: "test"})
 	conn, err := s.connectClient(t.Context())
 	mustDo(t, "connect", err)
-	mustDo(t, "create", s.createCollection(t.Context(), 3)) // only for its schema: names are the store's own
-	description, err := conn.DescribeCollection(t.Context(), s.nameFor(3))
-	mustDo(t, "DescribeCollection", err)
-	mustDo(t, "drop", s.dropCollection(t.Context(), s.nameFor(3)))
 	old := s.nameFor(3) + withWords
-	mustDo(t, "CreateCollection", conn.CreateCollection(t.Context(), description.Schema.WithName(old), 1))
-	graph, err := entity.NewIndexHNSW(entity.COSINE, graphEdges, graphBuild)
-	mustDo(t, "NewIndexHNSW", err)
-	mustDo(t, "CreateIndex", conn.CreateIndex(t.Context(), old, fieldMeaning, graph, false))
-	mustDo(t, "LoadCollection", conn.LoadCollection(t.Context(), old, false))
+	createEarlier(t, s, conn, old)
 	mustDo(
 		t, "insert", s.writeVectors(t.Context(), &index{name: old, dimension: 3},
 			[]corpus.Vector{vector("a", "d", 1, 0, 0)}, true),

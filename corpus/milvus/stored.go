@@ -2,6 +2,7 @@ package milvus
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 
 	"github.com/milvus-io/milvus-sdk-go/v2/client"
@@ -18,25 +19,55 @@ func (s *Store) Stored(ctx context.Context, passages []string) (map[string][]flo
 	if ix == nil || len(passages) == 0 {
 		return nil, nil
 	}
+	return s.readVectors(ctx, ix, fieldID, passages, entity.ClStrong)
+}
+
+// VectorsOf returns vectors that were made of texts with these hashes; see corpus.Vectors.
+func (s *Store) VectorsOf(ctx context.Context, hashes []string) (map[string][]float32, error) {
+	ix, err := s.findCollection(ctx)
+	if err != nil || ix == nil || !ix.texts {
+		return nil, err
+	}
+	keys := make([]string, 0, len(hashes))
+	for _, hash := range hashes {
+		if hash != "" {
+			keys = append(keys, hex.EncodeToString([]byte(hash)))
+		}
+	}
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	found, err := s.readVectors(ctx, ix, fieldText, keys, entity.ClSession)
+	out := make(map[string][]float32, len(found))
+	for _, hash := range hashes {
+		if v, has := found[hex.EncodeToString([]byte(hash))]; has {
+			out[hash] = v
+		}
+	}
+	return out, err
+}
+
+// readVectors returns a vector for each key that a field has.
+func (s *Store) readVectors(
+	ctx context.Context, ix *index, field string, keys []string, level entity.ConsistencyLevel,
+) (map[string][]float32, error) {
 	return callServer(ctx, s, "read vectors", func(ctx context.Context, c client.Client) (map[string][]float32, error) {
-		rows, err := c.Query(ctx, ix.name, nil, oneOf(
-			fieldID, passages,
-		), []string{fieldID, fieldMeaning}, client.WithLimit(rowsPerCount),
-			client.WithSearchQueryConsistencyLevel(entity.ClStrong))
+		rows, err := c.Query(ctx, ix.name, nil, oneOf(field, keys), []string{field, fieldMeaning},
+			client.WithLimit(rowsPerCount), client.WithSearchQueryConsistencyLevel(level))
 		if err != nil {
 			return nil, err
 		}
-		ids, err := columnTexts(rows.GetColumn(fieldID))
-		if err != nil || len(ids) == 0 {
+		of, err := columnTexts(rows.GetColumn(field))
+		if err != nil || len(of) == 0 {
 			return nil, err
 		}
 		vectors, ok := rows.GetColumn(fieldMeaning).(*entity.ColumnFloatVector)
-		if !ok || vectors.Len() != len(ids) {
-			return nil, fmt.Errorf("%d vectors without their values", len(ids))
+		if !ok || vectors.Len() != len(of) {
+			return nil, fmt.Errorf("%d vectors without their values", len(of))
 		}
-		kept := make(map[string][]float32, len(ids))
-		for i, id := range ids {
-			kept[id] = vectors.Data()[i]
+		kept := make(map[string][]float32, len(of))
+		for i, key := range of {
+			kept[key] = vectors.Data()[i]
 		}
 		return kept, nil
 	})

@@ -2,6 +2,7 @@ package milvus
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 
 	"github.com/milvus-io/milvus-sdk-go/v2/client"
@@ -61,19 +62,28 @@ func (s *Store) storeVectors(ctx context.Context, vs []corpus.Vector, unknown bo
 
 func (s *Store) writeVectors(ctx context.Context, ix *index, vs []corpus.Vector, unknown bool) error {
 	n := len(vs)
-	ids, documents, users, namespaces, values := make([]string, n), make([]string, n), make([]string, n), make(
-		[]string, n,
-	), make([][]float32, n)
+	texts := func(of func(corpus.Vector) string) []string {
+		out := make([]string, n)
+		for i, v := range vs {
+			out[i] = of(v)
+		}
+		return out
+	}
+	values := make([][]float32, n)
 	for i, v := range vs {
-		ids[i], documents[i], users[i], namespaces[i], values[i] = v.PassageID, v.DocumentID, storedKey(
-			v.User,
-		), storedKey(v.Namespace), v.Values
+		values[i] = v.Values
 	}
 	columns := []entity.Column{
-		entity.NewColumnVarChar(fieldID, ids), entity.NewColumnVarChar(fieldDocument, documents),
-		entity.NewColumnVarChar(fieldUser, users),
-		entity.NewColumnVarChar(fieldNamespace, namespaces),
+		entity.NewColumnVarChar(fieldID, texts(func(v corpus.Vector) string { return v.PassageID })),
+		entity.NewColumnVarChar(fieldDocument, texts(func(v corpus.Vector) string { return v.DocumentID })),
+		entity.NewColumnVarChar(fieldUser, texts(func(v corpus.Vector) string { return storedKey(v.User) })),
+		entity.NewColumnVarChar(fieldNamespace, texts(func(v corpus.Vector) string { return storedKey(v.Namespace) })),
 		entity.NewColumnFloatVector(fieldMeaning, ix.dimension, values),
+	}
+	if ix.texts {
+		columns = append(columns, entity.NewColumnVarChar(fieldText, texts(func(v corpus.Vector) string {
+			return hex.EncodeToString([]byte(v.TextHash))
+		})))
 	}
 	there := ix.written.addVectors(vs)
 	if unknown {

@@ -189,32 +189,3 @@ func TestVectorsOfAnEarlierVersionGetTheirSigns(t *testing.T) {
 		t.Errorf("found %v, %v; want p000777", hits, err)
 	}
 }
-
-// A vector is known by the text that it was made of, to its own model only.
-func TestVectorsAreKnownByTheirTexts(t *testing.T) {
-	t.Parallel()
-	db := openNew(t)
-	vs, hash := db.Vectors("one"), string([]byte{0, 1, 255})
-	v := corpus.Vector{
-		PassageID: "p", DocumentID: "d", User: chat.LocalUser, Namespace: chat.DefaultNamespace,
-		Values: []float32{0.6, 0.8}, TextHash: hash,
-	}
-	other := v
-	other.PassageID, other.TextHash = "q", ""
-	if err := vs.Upsert(t.Context(), []corpus.Vector{v, other}); err != nil {
-		t.Fatal(err)
-	}
-	got, err := vs.VectorsOf(t.Context(), []string{"no such text", hash, ""})
-	if err != nil || len(got) != 1 || !slices.Equal(got[hash], v.Values) {
-		t.Errorf("VectorsOf = %v, %v; want that of the text", got, err)
-	}
-	if got, err := db.Vectors("two").VectorsOf(t.Context(), []string{hash}); err != nil || len(got) != 0 {
-		t.Errorf("VectorsOf another model = %v, %v; want none", got, err)
-	}
-	if err := vs.DeleteVectors(t.Context(), "d", nil); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := vs.VectorsOf(t.Context(), []string{hash}); err != nil || len(got) != 0 {
-		t.Errorf("VectorsOf what was deleted = %v, %v; want none", got, err)
-	}
-}

@@ -115,7 +115,7 @@ func (v *Vectors) put(t *tx, vs []corpus.Vector) error {
 	return vectorsChanged(t, replaced)
 }
 
-// VectorsOf returns vectors that were made of texts with these hashes; see corpus.Library.
+// VectorsOf returns vectors that were made of texts with these hashes; see corpus.Vectors.
 func (v *Vectors) VectorsOf(ctx context.Context, hashes []string) (map[string][]float32, error) {
 	list := make([]string, len(hashes))
 	for i, hash := range hashes {
