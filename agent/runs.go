@@ -32,6 +32,9 @@ type Config struct {
 	// at once.
 	Exclusive bool
 
+	// GiveWay has the process's other work wait for a run until release is called. nil: it does not.
+	GiveWay func() (release func())
+
 	// Revoked reports whether a user has lost the last valid key: runs end and waiting questions are not sent. nil:
 	// nobody does.
 	Revoked func(user string) bool
@@ -168,8 +171,13 @@ func (r *Runs) launchRun(ctx context.Context, begun chat.Run, set tools.Set, log
 	r.mu.Unlock()
 	r.wg.Go(func() {
 		defer c.Close()
+		release := func() {}
+		if r.cfg.GiveWay != nil {
+			release = r.cfg.GiveWay()
+		}
 		runner := r.engine.NewRunner(begun, set, c)
 		end := runner.Execute(runCtx, log, unstored)
+		release()
 		r.countTokens(context.WithoutCancel(ctx), begun.User, end.Tokens)
 		r.mu.Lock()
 		if end.Unstored != nil {

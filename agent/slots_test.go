@@ -2,7 +2,9 @@ package agent
 
 import (
 	"context"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -104,6 +106,30 @@ func TestPlacesAreGivenBack(t *testing.T) {
 	defer h.runs.mu.Unlock()
 	if len(h.runs.slots) != 0 || len(h.runs.deferred) != 0 {
 		t.Errorf("places %v and held %v are left, want none", h.runs.slots, h.runs.deferred)
+	}
+}
+
+func TestOtherWorkGivesWayWhileARunIsAtWork(t *testing.T) {
+	t.Parallel()
+	var held atomic.Int64
+	h := newHouse(t, hanging{}, func(c *Config) {
+		c.GiveWay = func() (release func()) {
+			held.Add(1)
+			return func() { held.Add(-1) }
+		}
+	})
+	h.lend("anna", "handbook.md", runtest.Handbook, "holiday")
+	for i := range 2 {
+		run, err := h.begin("anna", "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.comes("other work waits for run "+strconv.Itoa(i+1), func() bool { return held.Load() == 1 })
+		if err := h.runs.Cancel(t.Context(), chat.Scope{User: "anna"}, run.ID); err != nil {
+			t.Fatal(err)
+		}
+		h.ended("anna", run.ID)
+		h.comes("other work goes on", func() bool { return held.Load() == 0 })
 	}
 }
 

@@ -110,7 +110,7 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 		},
 		MaxQuestions: set.SessionMaxTurns, KeepSessions: time.Duration(set.SessionKeepDays) * 24 * time.Hour,
 		MaxRuns: set.MaxRuns, Shared: a.withKeys,
-		Exclusive: a.stores.exclusive, Lease: set.RunLease, Revoked: a.keys.Revoked,
+		Exclusive: a.stores.exclusive, Lease: set.RunLease, Revoked: a.keys.Revoked, GiveWay: a.holdVectors(),
 	})
 	if err != nil {
 		return nil, err
@@ -195,6 +195,15 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 	a.similar = sentenceSimilarity(cfg.Embedder)
 	a.library, err = corpus.NewLibrary(cfg)
 	return err
+}
+
+// holdVectors is what has the making of vectors wait for a run: one without a model of a server is all work of this
+// process. nil: nothing has to wait.
+func (a *app) holdVectors() func() (release func()) {
+	if a.embeds == nil || a.models.client != nil {
+		return nil
+	}
+	return a.embeds.HoldPassages
 }
 
 // serveUntil answers requests and does the background work until ctx ends, then stops in order: streams, runs, library,

@@ -131,9 +131,15 @@ func (e *Embedder) Embed(ctx context.Context, passages []string) ([][]float32, e
 
 // EmbedNow is Embed for a reader who waits: it goes before passages, as queries do, on all processors.
 func (e *Embedder) EmbedNow(ctx context.Context, passages []string) ([][]float32, error) {
-	e.gate.enterQuery()
-	defer e.gate.leaveQuery()
+	defer e.HoldPassages()()
 	return e.embedPassages(ctx, passages, crew{slots: e.queries}, context.Context.Err)
+}
+
+// HoldPassages has Embed wait until release is called, but for a part of a passage every tenth of a second: for somebody
+// who waits for what this process does.
+func (e *Embedder) HoldPassages() (release func()) {
+	e.gate.enterQuery()
+	return sync.OnceFunc(e.gate.leaveQuery)
 }
 
 // embedPassages embeds passages, some at once. Between their parts wait is called.
@@ -165,8 +171,7 @@ func (e *Embedder) EmbedQuery(ctx context.Context, query string) ([]float32, err
 		return nil, err
 	}
 	defer release()
-	e.gate.enterQuery()
-	defer e.gate.leaveQuery()
+	defer e.HoldPassages()()
 	select {
 	case e.queries <- struct{}{}:
 	case <-ctx.Done():
