@@ -135,8 +135,8 @@ func (e *Embedder) EmbedNow(ctx context.Context, passages []string) ([][]float32
 	return e.embedPassages(ctx, passages, crew{slots: e.queries}, context.Context.Err)
 }
 
-// HoldPassages has Embed wait until release is called, but for a part of a passage every tenth of a second: for somebody
-// who waits for what this process does.
+// HoldPassages has Embed wait until release is called, but for a part of a passage every tenth of a second: for
+// somebody who waits for what this process does.
 func (e *Embedder) HoldPassages() (release func()) {
 	e.gate.enterQuery()
 	return sync.OnceFunc(e.gate.leaveQuery)
