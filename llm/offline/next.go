@@ -80,7 +80,7 @@ func (m model) find(ctx context.Context, t turn) (move, error) {
 		}
 	}
 	if a.finding == none {
-		return say(refuse(t)), nil
+		return say(refuse(t) + wayOn(t, a)), nil
 	}
 	return move{text: a.text, found: &llm.Found{Sure: a.sure, Likely: a.finding == answers}}, nil
 }
@@ -195,49 +195,4 @@ func list(t turn, tool string) move {
 		lines = append(lines, "- "+escape(d.label()))
 	}
 	return say(strings.Join(lines, "\n"))
-}
-
-// refuse says that nothing was found, and what was searched and read.
-func refuse(t turn) string {
-	var queries, failed, names []string
-	for _, r := range t.searches() {
-		if s, ok := r.input["query"].(string); ok && s != "" {
-			if quoted := "“" + escape(clip(s, 120)) + "”"; r.out.Error != nil {
-				failed = append(failed, quoted)
-			} else {
-				queries = append(queries, quoted)
-			}
-		}
-	}
-	for _, d := range t.read() {
-		if d.name() != "" && !slices.Contains(names, escape(d.name())) {
-			names = append(names, escape(d.name()))
-		}
-	}
-	said := Refusal
-	switch {
-	case len(queries) > 0 && len(names) > 0:
-		said += " I searched for " + strings.Join(queries, " and for ") + " and read " + joinNames(names) + "."
-	case len(queries) > 0:
-		said += " I searched for " + strings.Join(queries, " and for ") + " and found nothing that fits."
-	case len(names) > 0:
-		said += " I read " + joinNames(names) + "."
-	case len(failed) == 0:
-		said += " Nothing was searched."
-	}
-	if len(failed) > 0 {
-		said += " The search for " + strings.Join(failed, " and for ") +
-			" failed, so they may still hold it. Try again in a moment."
-	}
-	return said
-}
-
-func joinNames(names []string) string {
-	if len(names) > 4 {
-		names = append(names[:3:3], fmt.Sprintf("%d more", len(names)-3))
-	}
-	if len(names) == 1 {
-		return names[0]
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }

@@ -17,6 +17,7 @@ type unit struct {
 	terms      map[string]bool
 	sequence   []string // its terms in order
 	names      bool     // it is a heading, a question or a line of a table of contents: it names what is said elsewhere
+	frame      bool     // it only frames the text: see markFrames
 	heading    int      // the nearest unit before it in its passage that names what follows; -1: none
 	row        *row     // of a table; nil: it is none
 }
@@ -50,6 +51,7 @@ func pileOf(sources []source) pile {
 			}
 		}
 		a, runes, heading := analysers[lang], []rune(src.Text), -1
+		began := len(p.units)
 		directory := text.Directory(src.Text)
 		prose := func(from, to int) {
 			for _, span := range withLabels(runes[from:to], text.Statements(string(runes[from:to]), quoteLength)) {
@@ -71,6 +73,7 @@ func pileOf(sources []source) pile {
 		}
 		prose(done, len(runes))
 		p.runes = append(p.runes, runes)
+		p.markFrames(p.units[began:])
 		around := a.Terms(src.Section + " " + src.document.Title + " " + plainName(src.document.Filename))
 		p.around = append(p.around, setOf(around))
 		said.WriteString(" " + strings.Join(around, " ") + " \n")
@@ -97,7 +100,8 @@ func withLabels(runes []rune, spans [][2]int) [][2]int {
 			out = append(out, span)
 		}
 		last := out[len(out)-1]
-		label = last == span && countWords(string(runes[span[0]:span[1]])) <= labelWords
+		said := string(runes[span[0]:span[1]])
+		label = last == span && countWords(said) <= labelWords && !strings.HasSuffix(said, ",") // a salutation's
 	}
 	return out
 }
@@ -183,7 +187,7 @@ func (u unit) quotable() bool {
 		return !u.names && len(u.terms) > 0
 	}
 	n := u.end - u.start
-	return !u.names && n >= shortest && n <= longest && strings.ContainsFunc(u.text, unicode.IsLetter)
+	return !u.names && !u.frame && n >= shortest && n <= longest && strings.ContainsFunc(u.text, unicode.IsLetter)
 }
 
 // isNested reports whether the text of a unit is lines with others indented below them: they stand by themselves.

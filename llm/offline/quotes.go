@@ -23,6 +23,7 @@ type quote struct {
 	score      float64
 	best       scored
 	byNumber   bool // the question names the item by its number
+	lead       int  // the unit that introduces the list which the quote is an item of; -1: none
 }
 
 // choose takes up to five quotes, strongest first. One that has words of the question which those before it lack is
@@ -57,6 +58,7 @@ func choose(p pile, units []scored, words []word) []quote {
 		for k := range words {
 			covered[k] = max(covered[k], s.has[k])
 		}
+		q.lead = p.leadOf(q.first)
 		if i := slices.IndexFunc(out, func(o quote) bool { return p.adjoin(o, q) }); i >= 0 {
 			out[i] = out[i].with(q)
 			continue
@@ -177,8 +179,38 @@ func (p pile) adjoin(a, b quote) bool {
 // with is the quote joined with one that it adjoins.
 func (q quote) with(other quote) quote {
 	q.start, q.end = min(q.start, other.start), max(q.end, other.end)
-	q.first, q.last = min(q.first, other.first), max(q.last, other.last)
+	if other.first < q.first {
+		q.first, q.lead = other.first, other.lead
+	}
+	q.last = max(q.last, other.last)
 	return q
+}
+
+// listItem is how an item of a list begins: with a dash or a dot, a number or a letter.
+var listItem = regexp.MustCompile(`^(?:[-–—•*▪◦·‣]|\(?[\p{L}\d]{1,4}[.)])\s`)
+
+// leadOf is the unit that introduces the list which a unit is an item of: it ends with a colon, and nothing but items
+// stands between, each with what belongs to it; -1 for none.
+func (p pile) leadOf(i int) int {
+	if !listItem.MatchString(p.units[i].text) {
+		return -1
+	}
+	for k := i - 1; k >= 0; k-- {
+		u, next := p.units[k], p.units[k+1]
+		if u.source != next.source || u.row != nil {
+			return -1
+		}
+		switch apart := blankLines(p.between(u, next)) > 0; {
+		case apart && !listItem.MatchString(next.text):
+			return -1
+		case strings.HasSuffix(u.text, ":") || strings.HasSuffix(u.text, "："):
+			if listItem.MatchString(next.text) && u.end-u.start <= quoteLength {
+				return k
+			}
+			return -1
+		}
+	}
+	return -1
 }
 
 // beside reports whether a unit can be added to a quote.

@@ -67,9 +67,22 @@ func (p pile) block(q quote, words []word) string {
 		}
 		lines = slices.AppendSeq(lines, strings.Lines(line))
 	}
+	return p.lead(q, words) + text.QuoteMarkdown(lines) + p.footnote(string(raw), q, words)
+}
+
+// lead writes what introduces the list that a quote is an item of, with a footnote of its own.
+func (p pile) lead(q quote, words []word) string {
+	if q.lead < 0 {
+		return ""
+	}
+	said := p.units[q.lead].text
+	return text.QuoteMarkdown(strings.Split(said, "\n")) + p.footnote(said, q, words) + "\n>\n"
+}
+
+// footnote cites words of the passage of a quote.
+func (p pile) footnote(said string, q quote, words []word) string {
 	src := p.sources[q.source]
-	matched := matchedWords(string(raw), words, text.Detect(src.Text))
-	return text.QuoteMarkdown(lines) + cited(string(raw), src.N, matched)
+	return cited(said, src.N, matchedWords(said, words, text.Detect(src.Text)))
 }
 
 // sentence writes a sentence of a passage as a quote with its footnote.
