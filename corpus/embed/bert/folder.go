@@ -1,7 +1,6 @@
 package bert
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -162,84 +161,6 @@ func poolingMode(modes map[string]any) (first bool, err error) {
 		}
 	}
 	return false, fmt.Errorf("the model's pooling is %v: only that of the first token, or the mean, can be used", on)
-}
-
-// readTokenizer reads tokenizer.json, or vocab.txt where there is none.
-func readTokenizer(dir string) (*tokenizer, error) {
-	var file struct {
-		Normalizer *struct {
-			Type    string `json:"type"`
-			Clean   bool   `json:"clean_text"`
-			CJK     bool   `json:"handle_chinese_chars"`
-			Accents *bool  `json:"strip_accents"`
-			Lower   bool   `json:"lowercase"`
-		} `json:"normalizer"`
-		Splits *struct {
-			Type string `json:"type"`
-		} `json:"pre_tokenizer"`
-		Model struct {
-			Type       string           `json:"type"`
-			Unknown    string           `json:"unk_token"`
-			Prefix     string           `json:"continuing_subword_prefix"`
-			Vocabulary map[string]int32 `json:"vocab"`
-		} `json:"model"`
-	}
-	err := readJSON(dir, "tokenizer.json", &file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return readVocabulary(dir)
-	}
-	// a vocabulary of another type is a list, and is told apart below
-	if _, list := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !list {
-		return nil, err
-	}
-	n := file.Normalizer
-	if file.Model.Type != "" && file.Model.Type != "WordPiece" || n == nil || n.Type != "BertNormalizer" ||
-		file.Splits == nil || file.Splits.Type != "BertPreTokenizer" || cmp.Or(file.Model.Prefix, "##") != "##" {
-		return nil, fmt.Errorf(
-			"the tokenizer in %s is of another kind (%s): only BERT's WordPiece can be used", dir, file.Model.Type,
-		)
-	}
-	if err != nil {
-		return nil, err
-	}
-	accents := n.Lower
-	if n.Accents != nil {
-		accents = *n.Accents
-	}
-	return newTokenizer(file.Model.Vocabulary, folding{clean: n.Clean, cjk: n.CJK, accents: accents, lower: n.Lower},
-		cmp.Or(file.Model.Unknown, "[UNK]"), "[CLS]", "[SEP]")
-}
-
-func readVocabulary(dir string) (*tokenizer, error) {
-	raw, err := readFile(dir, "vocab.txt")
-	if err != nil {
-		return nil, err
-	}
-	vocabulary := make(map[string]int32)
-	for line := range bytes.Lines(raw) {
-		if len(vocabulary) == maxVocabulary {
-			return nil, fmt.Errorf("%s has over %d lines", filepath.Join(dir, "vocab.txt"), maxVocabulary)
-		}
-		vocabulary[strings.TrimRight(string(line), "\r\n")] = int32(len(vocabulary))
-	}
-	said := struct {
-		Lower   *bool `json:"do_lower_case"`
-		Accents *bool `json:"strip_accents"`
-		CJK     *bool `json:"tokenize_chinese_chars"`
-	}{}
-	if err := readJSON(dir, "tokenizer_config.json", &said); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	is := func(value *bool, otherwise bool) bool {
-		if value == nil {
-			return otherwise
-		}
-		return *value
-	}
-	lower := is(said.Lower, true)
-	return newTokenizer(vocabulary, folding{
-		clean: true, cjk: is(said.CJK, true), accents: is(said.Accents, lower), lower: lower,
-	}, "[UNK]", "[CLS]", "[SEP]")
 }
 
 func readJSON(dir, name string, into any) error {

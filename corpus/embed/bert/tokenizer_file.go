@@ -1,0 +1,194 @@
+package bert
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+)
+
+// tokenizerFile is what tokenizer.json says, as far as it can be used.
+type tokenizerFile struct {
+	Added []struct {
+		ID      int32  `json:"id"`
+		Text    string `json:"content"`
+		Special bool   `json:"special"`
+	} `json:"added_tokens"`
+	Normalizer *step   `json:"normalizer"`
+	Splits     *step   `json:"pre_tokenizer"`
+	Around     *around `json:"post_processor"`
+	Model      struct {
+		Type        string          `json:"type"`
+		Vocabulary  json.RawMessage `json:"vocab"`
+		Unknown     string          `json:"unk_token"` // of WordPiece, as Prefix
+		Prefix      string          `json:"continuing_subword_prefix"`
+		UnknownID   *int            `json:"unk_id"` // of Unigram, as ByteFallback
+		BytesForUnk bool            `json:"byte_fallback"`
+	} `json:"model"`
+}
+
+// around says which tokens are put around a text.
+type around struct {
+	Type   string         `json:"type"`
+	Start  named          `json:"cls"` // of BertProcessing and RobertaProcessing, as End
+	End    named          `json:"sep"`
+	Single []templateItem `json:"single"` // of TemplateProcessing
+}
+
+// templateItem is the text or a token around it.
+type templateItem struct {
+	Text  *struct{} `json:"Sequence"`
+	Token *struct {
+		Name string `json:"id"`
+	} `json:"SpecialToken"`
+}
+
+// named is the name of a token, which stands before its id.
+type named string
+
+func (n *named) UnmarshalJSON(raw []byte) error {
+	var id json.Number
+	return json.Unmarshal(raw, &[]any{(*string)(n), &id})
+}
+
+// readTokenizer reads tokenizer.json, or vocab.txt where there is none.
+func readTokenizer(dir string) (t *tokenizer, err error) {
+	var file tokenizerFile
+	if err := readJSON(dir, "tokenizer.json", &file); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return readVocabulary(dir)
+		}
+		return nil, err
+	}
+	switch kind := cmp.Or(file.Model.Type, "WordPiece"); kind {
+	case "WordPiece":
+		t, err = file.wordPiece()
+	case "Unigram":
+		t, err = file.unigram()
+	default:
+		err = fmt.Errorf("its model is %s: only WordPiece and Unigram can be used", kind)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s can't be used: %w", filepath.Join(dir, "tokenizer.json"), err)
+	}
+	return t, nil
+}
+
+// marks returns the names of the tokens before and behind a text; those given if the file has none.
+func (f *tokenizerFile) marks(start, end string) (string, string, error) {
+	if f.Around == nil {
+		return start, end, nil
+	}
+	switch a := f.Around; a.Type {
+	case "BertProcessing", "RobertaProcessing":
+		return string(a.Start), string(a.End), nil
+	case "TemplateProcessing":
+		if s := a.Single; len(s) == 3 && s[0].Token != nil && s[1].Text != nil && s[2].Token != nil {
+			return s[0].Token.Name, s[2].Token.Name, nil
+		}
+		return "", "", errors.New("its post_processor has another template than a token, the text and a token")
+	}
+	return "", "", fmt.Errorf("its post_processor is %q, which can't be used", f.Around.Type)
+}
+
+func (f *tokenizerFile) wordPiece() (*tokenizer, error) {
+	n := f.Normalizer
+	if n == nil || n.Type != "BertNormalizer" || f.Splits == nil || f.Splits.Type != "BertPreTokenizer" ||
+		cmp.Or(f.Model.Prefix, "##") != "##" {
+		return nil, errors.New("its WordPiece is another one than BERT's")
+	}
+	var vocabulary map[string]int32
+	if err := json.Unmarshal(f.Model.Vocabulary, &vocabulary); err != nil {
+		return nil, fmt.Errorf("its vocabulary: %w", err)
+	}
+	start, end, err := f.marks("[CLS]", "[SEP]")
+	if err != nil {
+		return nil, err
+	}
+	accents := n.Lower
+	if n.Accents != nil {
+		accents = *n.Accents
+	}
+	return newTokenizer(vocabulary, folding{clean: n.Clean, cjk: n.CJK, accents: accents, lower: n.Lower},
+		cmp.Or(f.Model.Unknown, "[UNK]"), start, end)
+}
+
+func (f *tokenizerFile) unigram() (*tokenizer, error) {
+	if f.Model.BytesForUnk {
+		return nil, errors.New("its model has byte_fallback, which can't be used")
+	}
+	list, err := readPieces(f.Model.Vocabulary)
+	if err != nil {
+		return nil, fmt.Errorf("its vocabulary: %w", err)
+	}
+	if f.Model.UnknownID == nil || *f.Model.UnknownID < 0 || *f.Model.UnknownID >= len(list) {
+		return nil, errors.New("its model has no unk_id of the vocabulary")
+	}
+	u := &unigram{unk: int32(*f.Model.UnknownID)}
+	if u.folds, err = f.Normalizer.folds(); err != nil {
+		return nil, err
+	}
+	if u.words, err = f.Splits.metaspace(); err != nil {
+		return nil, err
+	}
+	t := &tokenizer{encoder: u, tokens: len(list)}
+	start, end, err := f.marks("<s>", "</s>")
+	if err != nil {
+		return nil, err
+	}
+	ids := make(map[string]int32, len(f.Added)+2) // of pieces that stand for no text
+	for _, a := range f.Added {
+		if a.Special {
+			ids[a.Text] = a.ID
+		}
+	}
+	for i, p := range list {
+		if p.text == start || p.text == end {
+			ids[p.text] = int32(i)
+		}
+	}
+	for name, id := range map[string]*int32{start: &t.start, end: &t.end} {
+		known, ok := ids[name]
+		if !ok || known < 0 {
+			return nil, fmt.Errorf("the vocabulary has no %q", name)
+		}
+		*id, t.tokens = known, max(t.tokens, int(known)+1)
+	}
+	return t, u.setPieces(list, ids)
+}
+
+func readVocabulary(dir string) (*tokenizer, error) {
+	raw, err := readFile(dir, "vocab.txt")
+	if err != nil {
+		return nil, err
+	}
+	vocabulary := make(map[string]int32)
+	for line := range bytes.Lines(raw) {
+		if len(vocabulary) == maxVocabulary {
+			return nil, fmt.Errorf("%s has over %d lines", filepath.Join(dir, "vocab.txt"), maxVocabulary)
+		}
+		vocabulary[strings.TrimRight(string(line), "\r\n")] = int32(len(vocabulary))
+	}
+	said := struct {
+		Lower   *bool `json:"do_lower_case"`
+		Accents *bool `json:"strip_accents"`
+		CJK     *bool `json:"tokenize_chinese_chars"`
+	}{}
+	if err := readJSON(dir, "tokenizer_config.json", &said); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	is := func(value *bool, otherwise bool) bool {
+		if value == nil {
+			return otherwise
+		}
+		return *value
+	}
+	lower := is(said.Lower, true)
+	return newTokenizer(vocabulary, folding{
+		clean: true, cjk: is(said.CJK, true), accents: is(said.Accents, lower), lower: lower,
+	}, "[UNK]", "[CLS]", "[SEP]")
+}
