@@ -30,6 +30,15 @@ type config struct {
 	Activation string  `json:"hidden_act"`
 	Epsilon    float64 `json:"layer_norm_eps"`
 	Position   string  `json:"position_embedding_type"`
+	Padding    *int    `json:"pad_token_id,omitempty"` // of xlm-roberta alone: positions begin behind it
+}
+
+// firstPosition is the position of the first token.
+func (c *config) firstPosition() int {
+	if c.Padding == nil {
+		return 0
+	}
+	return *c.Padding + 1
 }
 
 // folder is what a model's folder says of it, but for the weights.
@@ -48,7 +57,7 @@ func readFolder(dir string) (f folder, err error) {
 	if err := f.checkConfig(); err != nil {
 		return f, fmt.Errorf("%s can't be used: %w", filepath.Join(dir, "config.json"), err)
 	}
-	f.window = f.Positions
+	f.window = f.Positions - f.firstPosition()
 	var sentence struct {
 		Longest int `json:"max_seq_length"`
 	}
@@ -77,8 +86,15 @@ func readFolder(dir string) (f folder, err error) {
 }
 
 func (c *config) checkConfig() error {
-	if c.Type != "bert" {
-		return fmt.Errorf("the model's type is %q; only models of the type bert can be used", c.Type)
+	switch c.Type {
+	case "bert":
+		c.Padding = nil
+	case "xlm-roberta":
+		if c.Padding == nil {
+			c.Padding = new(1)
+		}
+	default:
+		return fmt.Errorf("the model's type is %q; only models of the types bert and xlm-roberta can be used", c.Type)
 	}
 	if c.Activation != "gelu" {
 		return fmt.Errorf("its activation is %q instead of gelu", c.Activation)
@@ -98,6 +114,9 @@ func (c *config) checkConfig() error {
 		if size.got < 1 || size.got > size.most {
 			return fmt.Errorf("%s is %d, not between 1 and %d", size.name, size.got, size.most)
 		}
+	}
+	if first := c.firstPosition(); first < 0 || first >= c.Positions {
+		return fmt.Errorf("its positions begin at %d of %d", first, c.Positions)
 	}
 	if c.Hidden%c.Heads != 0 {
 		return fmt.Errorf("its %d dimensions can't be shared by %d heads", c.Hidden, c.Heads)

@@ -34,10 +34,7 @@ type layer struct {
 
 // newNetwork finds the tensors of a model in its file.
 func newNetwork(c config, w *weights) (*network, error) {
-	prefix := ""
-	if _, ok := w.tensors["bert.embeddings.word_embeddings.weight"]; ok {
-		prefix = "bert."
-	}
+	prefix := w.prefixOf(c.Type)
 	var failed error
 	floats := func(name string, shape ...int) []float32 {
 		values, err := w.tensorFloats(prefix+name, shape...)
@@ -133,13 +130,14 @@ func (n *network) textVector(ids []int32, first bool, s *scratch, turn func() er
 func (n *network) runTokens(ids []int32, second int, s *scratch, turn func() error) ([]float32, error) {
 	size, count := n.Hidden, len(ids)
 	x := resizeBuffer(&s.x, count*size)
+	positions := n.positions[n.firstPosition()*size:]
 	for i, id := range ids {
 		kind := n.kinds
 		if i >= second {
 			kind = n.kinds[size:]
 		}
 		row := x[i*size : (i+1)*size]
-		word, position := n.words[int(id)*size:(int(id)+1)*size], n.positions[i*size:(i+1)*size]
+		word, position := n.words[int(id)*size:(int(id)+1)*size], positions[i*size:(i+1)*size]
 		for j := range row {
 			row[j] = word[j] + position[j] + kind[j]
 		}

@@ -92,18 +92,30 @@ func TestFoldersOfOtherModelsAreRefused(t *testing.T) {
 	t.Parallel()
 	const bert = `{"model_type":"bert","hidden_act":"gelu","hidden_size":4,"intermediate_size":8,` +
 		`"num_attention_heads":2,"num_hidden_layers":1,"max_position_embeddings":16,"vocab_size":6}`
+	xlm := strings.Replace(bert, `"bert"`, `"xlm-roberta","pad_token_id":1`, 1)
 	for _, tt := range []struct {
 		name  string
 		files map[string]string
 		want  string
 	}{
 		{"nothing", nil, "config.json"},
-		{"another type", map[string]string{"config.json": `{"model_type":"xlm-roberta"}`}, "xlm-roberta"},
+		{"another type", map[string]string{"config.json": `{"model_type":"t5"}`}, `"t5"`},
 		{"another activation", map[string]string{"config.json": strings.Replace(bert, "gelu", "relu", 1)}, "relu"},
 		{"negative size", map[string]string{"config.json": strings.Replace(bert, ":4", ":-4", 1)}, "hidden_size is -4"},
 		{"enormous size", map[string]string{"config.json": strings.Replace(bert, ":8", ":800000000", 1)},
 			"intermediate_size"},
 		{"heads", map[string]string{"config.json": strings.Replace(bert, "heads\":2", "heads\":3", 1)}, "3 heads"},
+		{"positions behind the last",
+			map[string]string{"config.json": strings.Replace(xlm, "token_id\":1", "token_id\":15", 1)},
+			"begin at 16 of 16"},
+		{"positions before the first",
+			map[string]string{"config.json": strings.Replace(xlm, "token_id\":1", "token_id\":-2", 1)}, "begin at -1"},
+		{"positions beyond all numbers",
+			map[string]string{"config.json": strings.Replace(xlm, "token_id\":1", "token_id\":9223372036854775807", 1)},
+			"begin at -9223372036854775808"},
+		{"a window of 2 tokens",
+			map[string]string{"config.json": strings.Replace(xlm, "token_id\":1", "token_id\":13", 1)},
+			"has 2 tokens"},
 		{"another pooling",
 			map[string]string{
 				"config.json":           bert,

@@ -58,10 +58,7 @@ func OpenReranker(dir string, floats bool) (*Reranker, error) {
 
 // newPairHead finds the tensors of a classifier with one label.
 func newPairHead(c config, w *weights) (h pairHead, err error) {
-	pooler := "pooler.dense"
-	if _, ok := w.tensors["bert."+pooler+".weight"]; ok {
-		pooler = "bert." + pooler
-	}
+	pooler := w.prefixOf(c.Type) + "pooler.dense"
 	for _, t := range []struct {
 		into  *[]float32
 		name  string

@@ -1,0 +1,124 @@
+"""Writes small encoders with random weights, and the vectors that they make: python3 encoders.py
+
+Needs numpy (2.x) from PyPI. The tokens of the texts are words of the vocabulary, so that no tokenizer is needed; the
+vectors are by matrices of doubles, with nothing in common with the code in Go but the papers. encoders.json has texts
+with what each model makes of them.
+"""
+
+import json
+import math
+import pathlib
+import struct
+
+import numpy
+
+here = pathlib.Path(__file__).parent
+words = "the roof is of slate and tin rent paid cellar dry wet who when house garden wall red".split()
+special = ["<s>", "<pad>", "</s>", "<unk>"]
+hidden, inner, heads, layers = 12, 20, 3, 2
+roberta = {
+    "type": "RobertaProcessing", "sep": ["</s>", 2], "cls": ["<s>", 0], "trim_offsets": True, "add_prefix_space": True,
+}
+erf = numpy.vectorize(math.erf)
+
+
+class Model:
+    prefix, query, key, value, mixed, attended = (
+        "roberta.", "attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
+        "attention.output.LayerNorm",
+    )
+    positions, kinds, first = 40, 1, 2
+    vocabulary = [*special, *("▁" + w for w in words), "<mask>"]
+
+    def __init__(self, name, seed):
+        self.name, self.random, self.weights = name, numpy.random.default_rng(seed), {}
+        self.config = {
+            "model_type": name, "hidden_size": hidden, "intermediate_size": inner, "num_attention_heads": heads,
+            "num_hidden_layers": layers, "max_position_embeddings": self.positions, "type_vocab_size": self.kinds,
+            "vocab_size": len(self.vocabulary), "hidden_act": "gelu", "layer_norm_eps": 1e-5,
+        }
+
+    def tokenizer(self):
+        return {
+            "added_tokens": [{"id": self.vocabulary.index(s), "content": s, "special": True} for s in special],
+            "normalizer": None, "post_processor": roberta,
+            "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True},
+            "model": {"type": "Unigram", "unk_id": 3, "vocab": [[p, -1.5] for p in self.vocabulary]},
+        }
+
+    def ids(self, text):
+        return [0, *(self.vocabulary.index("▁" + w) for w in text.split()), 2]
+
+    def tensor(self, name, *shape):
+        """The weights of a name, which are drawn by lot when they are first asked for."""
+        if name not in self.weights:
+            values = self.random.normal(0, 0.1 if name.endswith("bias") else 0.5, shape)
+            if name.endswith("LayerNorm.weight"):
+                values = 1 + values / 5
+            self.weights[name] = values.astype("<f4")
+        return self.weights[name].astype(numpy.float64)
+
+    def dense(self, x, name, size=hidden):
+        name = self.prefix + name
+        return x @ self.tensor(name + ".weight", size, x.shape[-1]).T + self.tensor(name + ".bias", size)
+
+    def norm(self, x, name):
+        x = x - x.mean(-1, keepdims=True)
+        x = x / numpy.sqrt((x * x).mean(-1, keepdims=True) + self.config["layer_norm_eps"])
+        name = self.prefix + name
+        return x * self.tensor(name + ".weight", hidden) + self.tensor(name + ".bias", hidden)
+
+    def table(self, name, rows, places):
+        return self.tensor(f"{self.prefix}embeddings.{name}_embeddings.weight", rows, hidden)[places]
+
+    def embedded(self, ids):
+        x = self.table("word", len(self.vocabulary), ids)
+        x = x + self.table("position", self.positions, range(self.first, self.first + len(ids)))
+        return x + self.table("token_type", self.kinds, [0] * len(ids)) if self.kinds else x
+
+    def bias(self, count):
+        return 0
+
+    def vector(self, text):
+        ids = self.ids(text)
+        x = self.norm(self.embedded(ids), "embeddings.LayerNorm")
+        for layer in range(layers):
+            at = f"encoder.layer.{layer}."
+            q, k, v = (
+                self.dense(x, at + part).reshape(len(ids), heads, -1).transpose(1, 0, 2)
+                for part in (self.query, self.key, self.value)
+            )
+            share = q @ k.transpose(0, 2, 1) / math.sqrt(q.shape[-1]) + self.bias(len(ids))
+            share = numpy.exp(share - share.max(-1, keepdims=True))
+            share /= share.sum(-1, keepdims=True)
+            mixed = (share @ v).transpose(1, 0, 2).reshape(len(ids), -1)
+            x = self.norm(x + self.dense(mixed, at + self.mixed), at + self.attended)
+            y = self.dense(x, at + "intermediate.dense", inner)
+            y = y * 0.5 * (1 + erf(y / math.sqrt(2)))
+            x = self.norm(x + self.dense(y, at + "output.dense"), at + "output.LayerNorm")
+        return x.mean(0) / numpy.linalg.norm(x.mean(0))
+
+    def write(self):
+        folder = here / self.name
+        folder.mkdir(exist_ok=True)
+        header, body = {}, b""
+        for name, values in self.weights.items():
+            raw = values.tobytes()
+            at = [len(body), len(body) + len(raw)]
+            header[name] = {"dtype": "F32", "shape": list(values.shape), "data_offsets": at}
+            body += raw
+        head = json.dumps(header).encode()
+        head += b" " * (-len(head) % 8)
+        (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(head)) + head + body)
+        for name, what in ("config", self.config), ("tokenizer", self.tokenizer()):
+            (folder / (name + ".json")).write_text(json.dumps(what, ensure_ascii=False, indent=1) + "\n")
+
+
+texts = ["", "roof", "the roof is of slate and tin", "who paid the rent when the house is dry and the cellar is wet"]
+out = []
+for model in [Model("xlm-roberta", 11)]:
+    for text in [*texts, " ".join(words * (model.positions // 22))]:
+        out.append({"model": model.name, "text": text, "vector": [round(v, 7) for v in model.vector(text)]})
+    model.write()
+lines = ",\n".join(json.dumps(row) for row in out)
+(here / "encoders.json").write_text("[\n" + lines + "\n]\n")
