@@ -31,8 +31,8 @@ func TestVectorsOfOtherEncodersAreThoseOfTheReference(t *testing.T) {
 					r.Text, near, least)
 			}
 		}
-		if len(models) != 1 {
-			t.Errorf("got %d models in the reference, want 1", len(models))
+		if len(models) != 2 {
+			t.Errorf("got %d models in the reference, want 2", len(models))
 		}
 	}
 }
@@ -41,5 +41,18 @@ func TestPositionsOfXLMRBeginBehindPadding(t *testing.T) {
 	t.Parallel()
 	if e := open(t, Config{Dir: "testdata/xlm-roberta"}); e.folder.window != 38 {
 		t.Errorf("got a window of %d tokens with 40 positions, want 38", e.folder.window)
+	}
+}
+
+// The kinds are those of MPNet: floor(8 + 8·log(d/8)/log(16)) from 8 on.
+func TestDistancesOfMPNetHaveTheirKinds(t *testing.T) {
+	t.Parallel()
+	for distance, want := range map[int]int{
+		0: 0, -1: 1, -7: 7, -8: 8, -11: 8, -12: 9, -15: 9, -16: 10, -22: 10, -23: 11, -31: 11, -32: 12, -45: 12,
+		-46: 13, -63: 13, -64: 14, -90: 14, -91: 15, -128: 15, -500: 15, 1: 17, 7: 23, 8: 24, 64: 30, 91: 31, 30000: 31,
+	} {
+		if got := distanceBucket(distance); got != want {
+			t.Errorf("got the kind %d for a distance of %d, want %d", got, distance, want)
+		}
 	}
 }

@@ -30,7 +30,9 @@ type config struct {
 	Activation string  `json:"hidden_act"`
 	Epsilon    float64 `json:"layer_norm_eps"`
 	Position   string  `json:"position_embedding_type"`
-	Padding    *int    `json:"pad_token_id,omitempty"` // of xlm-roberta alone: positions begin behind it
+	// of xlm-roberta and mpnet: positions begin behind it
+	Padding *int `json:"pad_token_id,omitempty"`
+	Buckets int  `json:"relative_attention_num_buckets,omitempty"` // of mpnet
 }
 
 // firstPosition is the position of the first token.
@@ -86,6 +88,9 @@ func readFolder(dir string) (f folder, err error) {
 }
 
 func (c *config) checkConfig() error {
+	if c.Type != "mpnet" {
+		c.Buckets = 0
+	}
 	switch c.Type {
 	case "bert":
 		c.Padding = nil
@@ -93,8 +98,13 @@ func (c *config) checkConfig() error {
 		if c.Padding == nil {
 			c.Padding = new(1)
 		}
+	case "mpnet":
+		c.Padding, c.Types, c.Buckets = new(1), 1, cmp.Or(c.Buckets, distanceBuckets)
+		if c.Buckets != distanceBuckets {
+			return fmt.Errorf("it tells %d kinds of distances apart instead of %d", c.Buckets, distanceBuckets)
+		}
 	default:
-		return fmt.Errorf("the model's type is %q; only models of the types bert and xlm-roberta can be used", c.Type)
+		return fmt.Errorf("the model's type is %q; only bert, xlm-roberta and mpnet can be used", c.Type)
 	}
 	if c.Activation != "gelu" {
 		return fmt.Errorf("its activation is %q instead of gelu", c.Activation)

@@ -116,6 +116,9 @@ func TestFoldersOfOtherModelsAreRefused(t *testing.T) {
 		{"a window of 2 tokens",
 			map[string]string{"config.json": strings.Replace(xlm, "token_id\":1", "token_id\":13", 1)},
 			"has 2 tokens"},
+		{"another number of distances",
+			map[string]string{"config.json": strings.Replace(xlm, `"xlm-roberta"`,
+				`"mpnet","relative_attention_num_buckets":64`, 1)}, "64 kinds"},
 		{"another pooling",
 			map[string]string{
 				"config.json":           bert,
@@ -159,6 +162,48 @@ func TestFoldersOfOtherModelsAreRefused(t *testing.T) {
 		}
 		if _, err := readTokenizer(dir); !strings.Contains(errorText(err), want) || err == nil {
 			t.Errorf("%s: got %v, want %q", body, err, want)
+		}
+	}
+}
+
+func TestDistancesOfAnotherShapeAreRefused(t *testing.T) {
+	t.Parallel()
+	const shape = `"encoder.relative_attention_bias.weight": {"dtype": "F32", "shape": [32, 3]`
+	for other, want := range map[string]string{
+		strings.Replace(shape, "[32, 3]", "[3, 32]", 1):        "[3 32] instead of [32 3]",
+		strings.Replace(shape, "[32, 3]", "[64, 3]", 1):        "[64 3] instead of [32 3]",
+		strings.Replace(shape, "[32, 3]", "[96]", 1):           "[96] instead of [32 3]",
+		strings.Replace(shape, "relative_att", "relative_", 1): "is missing",
+		shape: "",
+	} {
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS("testdata/mpnet")); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, weightsFile)
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := binary.LittleEndian.Uint64(raw)
+		header := strings.Replace(string(raw[8:8+size]), shape, other, 1)
+		if other != shape && header == string(raw[8:8+size]) {
+			t.Fatalf("the header has no %s", shape)
+		}
+		body := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
+		body = append(append(body, header...), raw[8+size:]...)
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, body, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		e, err := Open(Config{Dir: dir})
+		if got := errorText(err); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: got %q, want %q", other, got, want)
+		}
+		if err == nil {
+			_ = e.Close()
 		}
 	}
 }

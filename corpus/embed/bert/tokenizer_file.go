@@ -174,10 +174,13 @@ func readVocabulary(dir string) (*tokenizer, error) {
 		vocabulary[strings.TrimRight(string(line), "\r\n")] = int32(len(vocabulary))
 	}
 	said := struct {
-		Lower   *bool `json:"do_lower_case"`
-		Accents *bool `json:"strip_accents"`
-		CJK     *bool `json:"tokenize_chinese_chars"`
-	}{}
+		Lower   *bool     `json:"do_lower_case"`
+		Accents *bool     `json:"strip_accents"`
+		CJK     *bool     `json:"tokenize_chinese_chars"`
+		Unknown tokenName `json:"unk_token"`
+		Start   tokenName `json:"cls_token"`
+		End     tokenName `json:"sep_token"`
+	}{Unknown: "[UNK]", Start: "[CLS]", End: "[SEP]"}
 	if err := readJSON(dir, "tokenizer_config.json", &said); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -190,5 +193,20 @@ func readVocabulary(dir string) (*tokenizer, error) {
 	lower := is(said.Lower, true)
 	return newTokenizer(vocabulary, folding{
 		clean: true, cjk: is(said.CJK, true), accents: is(said.Accents, lower), lower: lower,
-	}, "[UNK]", "[CLS]", "[SEP]")
+	}, string(said.Unknown), string(said.Start), string(said.End))
+}
+
+// tokenName is the name of a token, alone or with what else is said of it.
+type tokenName string
+
+func (n *tokenName) UnmarshalJSON(raw []byte) error {
+	if raw[0] != '{' {
+		return json.Unmarshal(raw, (*string)(n))
+	}
+	var token struct {
+		Name string `json:"content"`
+	}
+	err := json.Unmarshal(raw, &token)
+	*n = tokenName(token.Name)
+	return err
 }

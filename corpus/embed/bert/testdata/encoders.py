@@ -40,7 +40,10 @@ class Model:
 
     def tokenizer(self):
         return {
-            "added_tokens": [{"id": self.vocabulary.index(s), "content": s, "special": True} for s in special],
+            "added_tokens": [
+                {"id": i, "content": s, "special": True, "single_word": False, "lstrip": False, "rstrip": False,
+                 "normalized": False} for i, s in enumerate(special)
+            ],
             "normalizer": None, "post_processor": roberta,
             "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True},
             "model": {"type": "Unigram", "unk_id": 3, "vocab": [[p, -1.5] for p in self.vocabulary]},
@@ -101,7 +104,7 @@ class Model:
     def write(self):
         folder = here / self.name
         folder.mkdir(exist_ok=True)
-        header, body = {}, b""
+        header, body = {"__metadata__": {"format": "pt"}}, b""
         for name, values in self.weights.items():
             raw = values.tobytes()
             at = [len(body), len(body) + len(raw)]
@@ -114,9 +117,39 @@ class Model:
             (folder / (name + ".json")).write_text(json.dumps(what, ensure_ascii=False, indent=1) + "\n")
 
 
+class MPNet(Model):
+    prefix, query, key, value, mixed, attended = (
+        "", "attention.attn.q", "attention.attn.k", "attention.attn.v", "attention.attn.o", "attention.LayerNorm",
+    )
+    positions, kinds = 300, 0
+    vocabulary = [*special, *words, "[UNK]", "<mask>"]
+
+    def tokenizer(self):
+        names = {"clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
+        return {
+            **super().tokenizer(),
+            "normalizer": {"type": "BertNormalizer", **names}, "pre_tokenizer": {"type": "BertPreTokenizer"},
+            "model": {
+                "type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+                "max_input_chars_per_word": 100, "vocab": {p: i for i, p in enumerate(self.vocabulary)},
+            },
+        }
+
+    def ids(self, text):
+        return [0, *(self.vocabulary.index(w) for w in text.split()), 2]
+
+    def bias(self, count):
+        """What each head's scores have added by the distance of two tokens, as in T5 (Raffel et al. 2020)."""
+        ahead = numpy.arange(count) - numpy.arange(count)[:, None]
+        far = numpy.abs(ahead)
+        large = 8 + numpy.floor(numpy.log(numpy.maximum(far, 1) / 8) / math.log(128 / 8) * 8 + 1e-9).astype(int)
+        bucket = numpy.where(far < 8, far, numpy.minimum(large, 15)) + 16 * (ahead > 0)
+        return self.tensor("encoder.relative_attention_bias.weight", 32, heads)[bucket].transpose(2, 0, 1)
+
+
 texts = ["", "roof", "the roof is of slate and tin", "who paid the rent when the house is dry and the cellar is wet"]
 out = []
-for model in [Model("xlm-roberta", 11)]:
+for model in [Model("xlm-roberta", 11), MPNet("mpnet", 12)]:
     for text in [*texts, " ".join(words * (model.positions // 22))]:
         out.append({"model": model.name, "text": text, "vector": [round(v, 7) for v in model.vector(text)]})
     model.write()
