@@ -36,12 +36,15 @@ type around struct {
 	Type   string         `json:"type"`
 	Start  named          `json:"cls"` // of BertProcessing and RobertaProcessing, as End
 	End    named          `json:"sep"`
-	Single []templateItem `json:"single"` // of TemplateProcessing
+	Single []templateItem `json:"single"` // of TemplateProcessing, as Pair
+	Pair   []templateItem `json:"pair"`
 }
 
 // templateItem is the text or a token around it.
 type templateItem struct {
-	Text  *struct{} `json:"Sequence"`
+	Text *struct {
+		Kind int `json:"type_id"`
+	} `json:"Sequence"`
 	Token *struct {
 		Name string `json:"id"`
 	} `json:"SpecialToken"`
@@ -78,21 +81,52 @@ func readTokenizer(dir string) (t *tokenizer, err error) {
 	return t, nil
 }
 
-// marks returns the names of the tokens before and behind a text; those given if the file has none.
-func (f *tokenizerFile) marks(start, end string) (string, string, error) {
+// marks are the names of the tokens before and behind a text, and how two texts are put together.
+type marks struct {
+	start, end string
+	pair       pairForm
+}
+
+// marks returns what the file says of the tokens around texts; what is given if it says nothing.
+func (f *tokenizerFile) marks(otherwise marks) (marks, error) {
 	if f.Around == nil {
-		return start, end, nil
+		return otherwise, nil
 	}
 	switch a := f.Around; a.Type {
-	case "BertProcessing", "RobertaProcessing":
-		return string(a.Start), string(a.End), nil
+	case "BertProcessing":
+		return marks{string(a.Start), string(a.End), pairOfBERT}, nil
+	case "RobertaProcessing":
+		return marks{string(a.Start), string(a.End), pairOfRoBERTa}, nil
 	case "TemplateProcessing":
 		if s := a.Single; len(s) == 3 && s[0].Token != nil && s[1].Text != nil && s[2].Token != nil {
-			return s[0].Token.Name, s[2].Token.Name, nil
+			m := marks{start: s[0].Token.Name, end: s[2].Token.Name}
+			m.pair = m.pairOf(a.Pair)
+			return m, nil
 		}
-		return "", "", errors.New("its post_processor has another template than a token, the text and a token")
+		return marks{}, errors.New("its post_processor has another template than a token, the text and a token")
 	}
-	return "", "", fmt.Errorf("its post_processor is %q, which can't be used", f.Around.Type)
+	return marks{}, fmt.Errorf("its post_processor is %q, which can't be used", f.Around.Type)
+}
+
+// pairOf reads the template of a pair.
+func (m marks) pairOf(template []templateItem) pairForm {
+	last := len(template) - 1
+	if last < 4 || template[1].Text == nil || template[last-1].Text == nil {
+		return pairForm{}
+	}
+	for i, item := range template {
+		name := m.end
+		switch i {
+		case 1, last - 1:
+			continue
+		case 0:
+			name = m.start
+		}
+		if item.Token == nil || item.Token.Name != name {
+			return pairForm{}
+		}
+	}
+	return pairForm{ends: last - 3, kind: template[last-1].Text.Kind}
 }
 
 func (f *tokenizerFile) wordPiece() (*tokenizer, error) {
@@ -105,7 +139,7 @@ func (f *tokenizerFile) wordPiece() (*tokenizer, error) {
 	if err := json.Unmarshal(f.Model.Vocabulary, &vocabulary); err != nil {
 		return nil, fmt.Errorf("its vocabulary: %w", err)
 	}
-	start, end, err := f.marks("[CLS]", "[SEP]")
+	around, err := f.marks(marks{"[CLS]", "[SEP]", pairOfBERT})
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +148,7 @@ func (f *tokenizerFile) wordPiece() (*tokenizer, error) {
 		accents = *n.Accents
 	}
 	return newTokenizer(vocabulary, folding{clean: n.Clean, cjk: n.CJK, accents: accents, lower: n.Lower},
-		cmp.Or(f.Model.Unknown, "[UNK]"), start, end)
+		cmp.Or(f.Model.Unknown, "[UNK]"), around)
 }
 
 func (f *tokenizerFile) unigram() (*tokenizer, error) {
@@ -136,10 +170,11 @@ func (f *tokenizerFile) unigram() (*tokenizer, error) {
 		return nil, err
 	}
 	t := &tokenizer{encoder: u, tokens: len(list)}
-	start, end, err := f.marks("<s>", "</s>")
+	around, err := f.marks(marks{"<s>", "</s>", pairOfRoBERTa})
 	if err != nil {
 		return nil, err
 	}
+	t.pair = around.pair
 	ids := make(map[string]int32, len(f.Added)+2) // of pieces that stand for no text
 	for _, a := range f.Added {
 		if a.Special {
@@ -147,11 +182,11 @@ func (f *tokenizerFile) unigram() (*tokenizer, error) {
 		}
 	}
 	for i, p := range list {
-		if p.text == start || p.text == end {
+		if p.text == around.start || p.text == around.end {
 			ids[p.text] = int32(i)
 		}
 	}
-	for name, id := range map[string]*int32{start: &t.start, end: &t.end} {
+	for name, id := range map[string]*int32{around.start: &t.start, around.end: &t.end} {
 		known, ok := ids[name]
 		if !ok || known < 0 {
 			return nil, fmt.Errorf("the vocabulary has no %q", name)
@@ -193,7 +228,7 @@ func readVocabulary(dir string) (*tokenizer, error) {
 	lower := is(said.Lower, true)
 	return newTokenizer(vocabulary, folding{
 		clean: true, cjk: is(said.CJK, true), accents: is(said.Accents, lower), lower: lower,
-	}, string(said.Unknown), string(said.Start), string(said.End))
+	}, string(said.Unknown), marks{string(said.Start), string(said.End), pairOfBERT})
 }
 
 // tokenName is the name of a token, alone or with what else is said of it.

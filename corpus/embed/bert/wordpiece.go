@@ -29,9 +29,9 @@ type folding struct {
 	clean, cjk, accents, lower bool // accents: they are removed
 }
 
-func newTokenizer(vocabulary map[string]int32, folds folding, unk, start, end string) (*tokenizer, error) {
+func newTokenizer(vocabulary map[string]int32, folds folding, unk string, around marks) (*tokenizer, error) {
 	w := &wordPiece{first: make(map[string]int32, len(vocabulary)), later: make(map[string]int32), folds: folds}
-	t := &tokenizer{encoder: w, tokens: len(vocabulary)}
+	t := &tokenizer{encoder: w, tokens: len(vocabulary), pair: around.pair}
 	for piece, id := range vocabulary {
 		t.tokens = max(t.tokens, int(id)+1)
 		if id < 0 {
@@ -43,7 +43,7 @@ func newTokenizer(vocabulary map[string]int32, folds folding, unk, start, end st
 		w.first[piece] = id // "##" typed in a text is punctuation, so no word begins with it
 		w.most = max(w.most, len(piece))
 	}
-	for name, id := range map[string]*int32{unk: &w.unk, start: &t.start, end: &t.end} {
+	for name, id := range map[string]*int32{unk: &w.unk, around.start: &t.start, around.end: &t.end} {
 		known, ok := vocabulary[name]
 		if !ok {
 			return nil, fmt.Errorf("the vocabulary has no %q", name)

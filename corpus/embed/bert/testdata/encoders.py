@@ -2,7 +2,7 @@
 
 Needs numpy (2.x) from PyPI. The tokens of the texts are words of the vocabulary, so that no tokenizer is needed; the
 vectors are by matrices of doubles, with nothing in common with the code in Go but the papers. encoders.json has texts
-with what each model makes of them.
+with what each model makes of them, and pairs.json what its classifier says of a query with a passage.
 """
 
 import json
@@ -36,6 +36,7 @@ class Model:
             "model_type": name, "hidden_size": hidden, "intermediate_size": inner, "num_attention_heads": heads,
             "num_hidden_layers": layers, "max_position_embeddings": self.positions, "type_vocab_size": self.kinds,
             "vocab_size": len(self.vocabulary), "hidden_act": "gelu", "layer_norm_eps": 1e-5,
+            "id2label": {"0": "LABEL_0"},
         }
 
     def tokenizer(self):
@@ -82,8 +83,7 @@ class Model:
     def bias(self, count):
         return 0
 
-    def vector(self, text):
-        ids = self.ids(text)
+    def states(self, ids):
         x = self.norm(self.embedded(ids), "embeddings.LayerNorm")
         for layer in range(layers):
             at = f"encoder.layer.{layer}."
@@ -99,7 +99,20 @@ class Model:
             y = self.dense(x, at + "intermediate.dense", inner)
             y = y * 0.5 * (1 + erf(y / math.sqrt(2)))
             x = self.norm(x + self.dense(y, at + "output.dense"), at + "output.LayerNorm")
-        return x.mean(0) / numpy.linalg.norm(x.mean(0))
+        return x
+
+    def vector(self, text):
+        x = self.states(self.ids(text)).mean(0)
+        return x / numpy.linalg.norm(x)
+
+    def score(self, query, passage):
+        """What a classifier of one label behind the first token says of a pair."""
+        x = self.states([*self.ids(query), 2, *self.ids(passage)[1:]])[0]
+        for name, size in ("dense", hidden), ("out_proj", 1):
+            weights = self.tensor(f"classifier.{name}.weight", size, hidden)
+            x = weights @ numpy.tanh(x) if size == 1 else weights @ x
+            x = x + self.tensor(f"classifier.{name}.bias", size)
+        return 1 / (1 + math.exp(-x[0]))
 
     def write(self):
         folder = here / self.name
@@ -148,10 +161,16 @@ class MPNet(Model):
 
 
 texts = ["", "roof", "the roof is of slate and tin", "who paid the rent when the house is dry and the cellar is wet"]
-out = []
+pairs = [
+    ("who paid the rent", "the roof is of slate"), ("who paid the rent", "the rent is paid"),
+    ("roof", "the roof is of slate and tin"), ("is the cellar dry", "cellar wet"),
+]
+vectors, scores = [], []
 for model in [Model("xlm-roberta", 11), MPNet("mpnet", 12)]:
     for text in [*texts, " ".join(words * (model.positions // 22))]:
-        out.append({"model": model.name, "text": text, "vector": [round(v, 7) for v in model.vector(text)]})
+        vectors.append({"model": model.name, "text": text, "vector": [round(v, 7) for v in model.vector(text)]})
+    for query, passage in pairs:
+        scores.append({"model": model.name, "query": query, "passage": passage, "score": model.score(query, passage)})
     model.write()
-lines = ",\n".join(json.dumps(row) for row in out)
-(here / "encoders.json").write_text("[\n" + lines + "\n]\n")
+for name, rows in ("encoders.json", vectors), ("pairs.json", scores):
+    (here / name).write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
