@@ -22,12 +22,12 @@ type tokenizerFile struct {
 	Splits     *step   `json:"pre_tokenizer"`
 	Around     *around `json:"post_processor"`
 	Model      struct {
-		Type        string          `json:"type"`
-		Vocabulary  json.RawMessage `json:"vocab"`
-		Unknown     string          `json:"unk_token"` // of WordPiece, as Prefix
-		Prefix      string          `json:"continuing_subword_prefix"`
-		UnknownID   *int            `json:"unk_id"` // of Unigram, as ByteFallback
-		BytesForUnk bool            `json:"byte_fallback"`
+		Type         string          `json:"type"`
+		Vocabulary   json.RawMessage `json:"vocab"`
+		Unknown      string          `json:"unk_token"` // of WordPiece, as Prefix
+		Prefix       string          `json:"continuing_subword_prefix"`
+		UnknownID    *int            `json:"unk_id"` // of Unigram, as ByteFallback
+		ByteFallback bool            `json:"byte_fallback"`
 	} `json:"model"`
 }
 
@@ -152,7 +152,7 @@ func (f *tokenizerFile) wordPiece() (*tokenizer, error) {
 }
 
 func (f *tokenizerFile) unigram() (*tokenizer, error) {
-	if f.Model.BytesForUnk {
+	if f.Model.ByteFallback {
 		return nil, errors.New("its model has byte_fallback, which can't be used")
 	}
 	list, err := readPieces(f.Model.Vocabulary)
