@@ -16,7 +16,7 @@ import (
 
 // embeddingSettings say which sentence model embeds in this process, without a server.
 type embeddingSettings struct {
-	EmbeddingDir           string  `help:"Folder of a sentence model of the BERT family (all-MiniLM, bge, e5: model.safetensors, config.json, tokenizer.json or vocab.txt) for semantic search without a server. An embedding model of a server goes before it. make run sets it to the model that it has fetched." env:"FOOTNOTE_EMBEDDING_DIR" placeholder:"DIR"`
+	EmbeddingDir           string  `help:"Folder of a sentence model of the BERT family (all-MiniLM, bge, e5, all-mpnet, and multilingual ones such as multilingual-e5: model.safetensors, config.json, tokenizer.json or vocab.txt) for semantic search without a server. An embedding model of a server goes before it. make run sets it to the model that it has fetched." env:"FOOTNOTE_EMBEDDING_DIR" placeholder:"DIR"`
 	EmbeddingQueryPrefix   *string `help:"What such a model is to read before each query, like 'query: ' for e5; without it, what the folder says." env:"FOOTNOTE_EMBEDDING_QUERY_PREFIX" placeholder:"TEXT"`
 	EmbeddingPassagePrefix *string `help:"What such a model is to read before each passage, like 'passage: ' for e5; without it, what the folder says." env:"FOOTNOTE_EMBEDDING_PASSAGE_PREFIX" placeholder:"TEXT"`
 	EmbeddingFloat32       bool    `help:"Let such a model, and a reranker, multiply floats instead of whole numbers of 8 bits: three times slower, for vectors that are those of the reference to the last digits." env:"FOOTNOTE_EMBEDDING_FLOAT32"`

@@ -14,7 +14,7 @@ import (
 
 // rerankerSettings say what reads the best passages of a search together with the question, and orders them anew.
 type rerankerSettings struct {
-	RerankDir    string        `help:"Folder of a reranker of the BERT family with one label (ms-marco-MiniLM and the like: model.safetensors, config.json, tokenizer.json or vocab.txt): it reads the 20 best passages of a search together with the question, and orders them anew." env:"FOOTNOTE_RERANK_DIR" placeholder:"DIR"`
+	RerankDir    string        `help:"Folder of a reranker of the BERT family with one label (ms-marco-MiniLM, bge-reranker-base, mmarco-mMiniLM and the like: model.safetensors, config.json, tokenizer.json or vocab.txt): it reads the 20 best passages of a search together with the question, and orders them anew." env:"FOOTNOTE_RERANK_DIR" placeholder:"DIR"`
 	RerankURL    string        `name:"rerank-url" help:"Address of a server's /rerank route instead: Cohere's v2, Jina's, vLLM's or llama.cpp's, like http://localhost:8012/v1/rerank." env:"FOOTNOTE_RERANK_URL" placeholder:"URL"`
 	RerankModel  string        `help:"Model that this server is to use; without one, its own." env:"FOOTNOTE_RERANK_MODEL" placeholder:"NAME"`
 	RerankAPIKey secret        `name:"rerank-api-key" help:"Key of this server." env:"FOOTNOTE_RERANK_API_KEY" placeholder:"KEY"`

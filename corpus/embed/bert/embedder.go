@@ -1,6 +1,8 @@
 // Package bert embeds texts in this process, with a sentence model of the BERT family from a folder: all-MiniLM, bge,
-// e5, gte. It reads the folder as Hugging Face's libraries write it (model.safetensors, config.json, tokenizer.json or
-// vocab.txt, and what sentence-transformers adds), and gives their vectors.
+// e5, gte; of many languages multilingual-e5 and paraphrase-multilingual-MiniLM; all-mpnet. It reads the folder as
+// Hugging Face's libraries write it (model.safetensors, config.json, tokenizer.json or vocab.txt, and what
+// sentence-transformers adds), and gives their vectors. Encoders are of the types bert, xlm-roberta and mpnet,
+// tokenizers BERT's WordPiece and SentencePiece's Unigram.
 package bert
 
 import (

@@ -69,7 +69,7 @@ func TestAPassageLongerThanTheWindowHasTheMeanOfItsWindows(t *testing.T) {
 func TestWindowsEndAtWords(t *testing.T) {
 	t.Parallel()
 	vocabulary := map[string]int32{"[UNK]": 0, "[CLS]": 1, "[SEP]": 2, "a": 3, "##b": 4, "q": 5}
-	tokens, err := newTokenizer(vocabulary, folding{}, "[UNK]", "[CLS]", "[SEP]")
+	tokens, err := newTokenizer(vocabulary, folding{}, "[UNK]", marks{start: "[CLS]", end: "[SEP]"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package bert
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -31,6 +30,17 @@ type config struct {
 	Activation string  `json:"hidden_act"`
 	Epsilon    float64 `json:"layer_norm_eps"`
 	Position   string  `json:"position_embedding_type"`
+	// of xlm-roberta and mpnet: positions begin behind it
+	Padding *int `json:"pad_token_id,omitempty"`
+	Buckets int  `json:"relative_attention_num_buckets,omitempty"` // of mpnet
+}
+
+// firstPosition is the position of the first token.
+func (c *config) firstPosition() int {
+	if c.Padding == nil {
+		return 0
+	}
+	return *c.Padding + 1
 }
 
 // folder is what a model's folder says of it, but for the weights.
@@ -49,7 +59,7 @@ func readFolder(dir string) (f folder, err error) {
 	if err := f.checkConfig(); err != nil {
 		return f, fmt.Errorf("%s can't be used: %w", filepath.Join(dir, "config.json"), err)
 	}
-	f.window = f.Positions
+	f.window = f.Positions - f.firstPosition()
 	var sentence struct {
 		Longest int `json:"max_seq_length"`
 	}
@@ -78,8 +88,23 @@ func readFolder(dir string) (f folder, err error) {
 }
 
 func (c *config) checkConfig() error {
-	if c.Type != "bert" {
-		return fmt.Errorf("the model's type is %q; only models of the type bert can be used", c.Type)
+	if c.Type != "mpnet" {
+		c.Buckets = 0
+	}
+	switch c.Type {
+	case "bert":
+		c.Padding = nil
+	case "xlm-roberta":
+		if c.Padding == nil {
+			c.Padding = new(1)
+		}
+	case "mpnet":
+		c.Padding, c.Types, c.Buckets = new(1), 1, cmp.Or(c.Buckets, distanceBuckets)
+		if c.Buckets != distanceBuckets {
+			return fmt.Errorf("it tells %d kinds of distances apart instead of %d", c.Buckets, distanceBuckets)
+		}
+	default:
+		return fmt.Errorf("the model's type is %q; only bert, xlm-roberta and mpnet can be used", c.Type)
 	}
 	if c.Activation != "gelu" {
 		return fmt.Errorf("its activation is %q instead of gelu", c.Activation)
@@ -99,6 +124,9 @@ func (c *config) checkConfig() error {
 		if size.got < 1 || size.got > size.most {
 			return fmt.Errorf("%s is %d, not between 1 and %d", size.name, size.got, size.most)
 		}
+	}
+	if first := c.firstPosition(); first < 0 || first >= c.Positions {
+		return fmt.Errorf("its positions begin at %d of %d", first, c.Positions)
 	}
 	if c.Hidden%c.Heads != 0 {
 		return fmt.Errorf("its %d dimensions can't be shared by %d heads", c.Hidden, c.Heads)
@@ -162,84 +190,6 @@ func poolingMode(modes map[string]any) (first bool, err error) {
 		}
 	}
 	return false, fmt.Errorf("the model's pooling is %v: only that of the first token, or the mean, can be used", on)
-}
-
-// readTokenizer reads tokenizer.json, or vocab.txt where there is none.
-func readTokenizer(dir string) (*tokenizer, error) {
-	var file struct {
-		Normalizer *struct {
-			Type    string `json:"type"`
-			Clean   bool   `json:"clean_text"`
-			CJK     bool   `json:"handle_chinese_chars"`
-			Accents *bool  `json:"strip_accents"`
-			Lower   bool   `json:"lowercase"`
-		} `json:"normalizer"`
-		Splits *struct {
-			Type string `json:"type"`
-		} `json:"pre_tokenizer"`
-		Model struct {
-			Type       string           `json:"type"`
-			Unknown    string           `json:"unk_token"`
-			Prefix     string           `json:"continuing_subword_prefix"`
-			Vocabulary map[string]int32 `json:"vocab"`
-		} `json:"model"`
-	}
-	err := readJSON(dir, "tokenizer.json", &file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return readVocabulary(dir)
-	}
-	// a vocabulary of another type is a list, and is told apart below
-	if _, list := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !list {
-		return nil, err
-	}
-	n := file.Normalizer
-	if file.Model.Type != "" && file.Model.Type != "WordPiece" || n == nil || n.Type != "BertNormalizer" ||
-		file.Splits == nil || file.Splits.Type != "BertPreTokenizer" || cmp.Or(file.Model.Prefix, "##") != "##" {
-		return nil, fmt.Errorf(
-			"the tokenizer in %s is of another kind (%s): only BERT's WordPiece can be used", dir, file.Model.Type,
-		)
-	}
-	if err != nil {
-		return nil, err
-	}
-	accents := n.Lower
-	if n.Accents != nil {
-		accents = *n.Accents
-	}
-	return newTokenizer(file.Model.Vocabulary, folding{clean: n.Clean, cjk: n.CJK, accents: accents, lower: n.Lower},
-		cmp.Or(file.Model.Unknown, "[UNK]"), "[CLS]", "[SEP]")
-}
-
-func readVocabulary(dir string) (*tokenizer, error) {
-	raw, err := readFile(dir, "vocab.txt")
-	if err != nil {
-		return nil, err
-	}
-	vocabulary := make(map[string]int32)
-	for line := range bytes.Lines(raw) {
-		if len(vocabulary) == maxVocabulary {
-			return nil, fmt.Errorf("%s has over %d lines", filepath.Join(dir, "vocab.txt"), maxVocabulary)
-		}
-		vocabulary[strings.TrimRight(string(line), "\r\n")] = int32(len(vocabulary))
-	}
-	said := struct {
-		Lower   *bool `json:"do_lower_case"`
-		Accents *bool `json:"strip_accents"`
-		CJK     *bool `json:"tokenize_chinese_chars"`
-	}{}
-	if err := readJSON(dir, "tokenizer_config.json", &said); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	is := func(value *bool, otherwise bool) bool {
-		if value == nil {
-			return otherwise
-		}
-		return *value
-	}
-	lower := is(said.Lower, true)
-	return newTokenizer(vocabulary, folding{
-		clean: true, cjk: is(said.CJK, true), accents: is(said.Accents, lower), lower: lower,
-	}, "[UNK]", "[CLS]", "[SEP]")
 }
 
 func readJSON(dir, name string, into any) error {

@@ -13,6 +13,7 @@ import (
 type network struct {
 	config
 	words, positions, kinds []float32
+	distances               []float32 // of mpnet: for each kind of distance, what is added to each head's scores
 	entry                   norms
 	layers                  []layer
 }
@@ -34,10 +35,7 @@ type layer struct {
 
 // newNetwork finds the tensors of a model in its file.
 func newNetwork(c config, w *weights) (*network, error) {
-	prefix := ""
-	if _, ok := w.tensors["bert.embeddings.word_embeddings.weight"]; ok {
-		prefix = "bert."
-	}
+	prefix := w.prefixOf(c.Type)
 	var failed error
 	floats := func(name string, shape ...int) []float32 {
 		values, err := w.tensorFloats(prefix+name, shape...)
@@ -56,17 +54,26 @@ func newNetwork(c config, w *weights) (*network, error) {
 		config:    c,
 		words:     floats("embeddings.word_embeddings.weight", c.Tokens, c.Hidden),
 		positions: floats("embeddings.position_embeddings.weight", c.Positions, c.Hidden),
-		kinds:     floats("embeddings.token_type_embeddings.weight", c.Types, c.Hidden),
 		entry:     normsOf("embeddings.LayerNorm"),
+	}
+	query, key, value := "attention.self.query", "attention.self.key", "attention.self.value"
+	out, attended := "attention.output.dense", "attention.output.LayerNorm"
+	if c.Type == "mpnet" {
+		query, key, value = "attention.attn.q", "attention.attn.k", "attention.attn.v"
+		out, attended = "attention.attn.o", "attention.LayerNorm"
+		n.kinds = make([]float32, c.Hidden)
+		n.distances = floats("encoder.relative_attention_bias.weight", c.Buckets, c.Heads)
+	} else {
+		n.kinds = floats("embeddings.token_type_embeddings.weight", c.Types, c.Hidden)
 	}
 	for i := 0; i < c.Layers && failed == nil; i++ {
 		at := fmt.Sprintf("encoder.layer.%d.", i)
 		n.layers = append(n.layers, layer{
-			query:    linearOf(at+"attention.self.query", c.Hidden, c.Hidden),
-			key:      linearOf(at+"attention.self.key", c.Hidden, c.Hidden),
-			value:    linearOf(at+"attention.self.value", c.Hidden, c.Hidden),
-			out:      linearOf(at+"attention.output.dense", c.Hidden, c.Hidden),
-			attended: normsOf(at + "attention.output.LayerNorm"),
+			query:    linearOf(at+query, c.Hidden, c.Hidden),
+			key:      linearOf(at+key, c.Hidden, c.Hidden),
+			value:    linearOf(at+value, c.Hidden, c.Hidden),
+			out:      linearOf(at+out, c.Hidden, c.Hidden),
+			attended: normsOf(at + attended),
 			up:       linearOf(at+"intermediate.dense", c.Inner, c.Hidden),
 			down:     linearOf(at+"output.dense", c.Hidden, c.Inner),
 			done:     normsOf(at + "output.LayerNorm"),
@@ -95,7 +102,7 @@ func (n *network) shorten() error {
 
 // scratch is the memory of one forward pass. It grows to what the longest text needed.
 type scratch struct {
-	x, q, k, v, y, inner []float32
+	x, q, k, v, y, inner, bias []float32
 
 	rows kernel.Rows
 	kernel.Scratch
@@ -133,35 +140,40 @@ func (n *network) textVector(ids []int32, first bool, s *scratch, turn func() er
 func (n *network) runTokens(ids []int32, second int, s *scratch, turn func() error) ([]float32, error) {
 	size, count := n.Hidden, len(ids)
 	x := resizeBuffer(&s.x, count*size)
+	positions := n.positions[n.firstPosition()*size:]
 	for i, id := range ids {
 		kind := n.kinds
 		if i >= second {
 			kind = n.kinds[size:]
 		}
 		row := x[i*size : (i+1)*size]
-		word, position := n.words[int(id)*size:(int(id)+1)*size], n.positions[i*size:(i+1)*size]
+		word, position := n.words[int(id)*size:(int(id)+1)*size], positions[i*size:(i+1)*size]
 		for j := range row {
 			row[j] = word[j] + position[j] + kind[j]
 		}
 	}
 	n.normaliseRows(x, n.entry)
+	var bias []float32
+	if n.distances != nil {
+		bias = n.distanceBias(count, s)
+	}
 	for i := range n.layers {
 		if err := turn(); err != nil {
 			return nil, err
 		}
-		n.runLayer(&n.layers[i], x, count, s)
+		n.runLayer(&n.layers[i], x, bias, count, s)
 	}
 	return x, nil
 }
 
-// runLayer changes x to what a layer makes of it.
-func (n *network) runLayer(l *layer, x []float32, count int, s *scratch) {
+// runLayer changes x to what a layer makes of it. The bias is that of kernel.Mix.
+func (n *network) runLayer(l *layer, x, bias []float32, count int, s *scratch) {
 	size := n.Hidden
 	q, k, v := resizeBuffer(&s.q, count*size), resizeBuffer(&s.k, count*size), resizeBuffer(&s.v, count*size)
 	y, inner := resizeBuffer(&s.y, count*size), resizeBuffer(&s.inner, count*n.Inner)
 	applyLinears(x, s, []linear{l.query, l.key, l.value}, q, k, v)
 	vek32.MulNumber_Inplace(q, float32(1/math.Sqrt(float64(size/n.Heads))))
-	kernel.Mix(y, q, k, v, size, size/n.Heads, &s.Scratch)
+	kernel.Mix(y, q, k, v, bias, size, size/n.Heads, &s.Scratch)
 	applyLinears(y, s, []linear{l.out}, q)
 	vek32.Add_Inplace(x, q)
 	n.normaliseRows(x, l.attended)

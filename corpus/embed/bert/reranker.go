@@ -19,9 +19,9 @@ import (
 // mostWindows is how many windows of a passage are scored: passages are made shorter than two.
 const mostWindows = 4
 
-// Reranker is a cross-encoder of the BERT family (ms-marco-MiniLM, bge-reranker of that family): a model that reads a
-// query together with a passage and says how well the passage answers. Like Embedder it is in memory only while it is
-// used. It is safe for concurrent use.
+// Reranker is a cross-encoder of the BERT family (ms-marco-MiniLM, bge-reranker-base, mmarco-mMiniLM): a model that
+// reads a query together with a passage and says how well the passage answers. Like Embedder it is in memory only while
+// it is used. It is safe for concurrent use.
 type Reranker struct {
 	lazyModel
 	slots chan struct{} // holds what scores a passage now
@@ -37,7 +37,7 @@ func OpenReranker(dir string, floats bool) (*Reranker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reranker: %w", err)
 	}
-	if f.Types < 2 {
+	if f.Type == "bert" && f.Types < 2 {
 		return nil, fmt.Errorf("reranker in %s: it tells %d kinds of text apart; a reranker needs 2", dir, f.Types)
 	}
 	w, err := openWeights(filepath.Join(dir, weightsFile))
@@ -58,9 +58,9 @@ func OpenReranker(dir string, floats bool) (*Reranker, error) {
 
 // newPairHead finds the tensors of a classifier with one label.
 func newPairHead(c config, w *weights) (h pairHead, err error) {
-	pooler := "pooler.dense"
-	if _, ok := w.tensors["bert."+pooler+".weight"]; ok {
-		pooler = "bert." + pooler
+	pooler, classifier := w.prefixOf(c.Type)+"pooler.dense", "classifier"
+	if c.Type != "bert" {
+		pooler, classifier = "classifier.dense", "classifier.out_proj"
 	}
 	for _, t := range []struct {
 		into  *[]float32
@@ -69,8 +69,8 @@ func newPairHead(c config, w *weights) (h pairHead, err error) {
 	}{
 		{&h.pooler.weights, pooler + ".weight", []int{c.Hidden, c.Hidden}},
 		{&h.pooler.bias, pooler + ".bias", []int{c.Hidden}},
-		{&h.classifier.weights, "classifier.weight", []int{1, c.Hidden}},
-		{&h.classifier.bias, "classifier.bias", []int{1}},
+		{&h.classifier.weights, classifier + ".weight", []int{1, c.Hidden}},
+		{&h.classifier.bias, classifier + ".bias", []int{1}},
 	} {
 		var failed error
 		if *t.into, failed = w.tensorFloats(t.name, t.shape...); failed != nil {
@@ -92,6 +92,9 @@ func (r *Reranker) Scores(ctx context.Context, query string, passages []string) 
 	head, err := newPairHead(r.folder.config, m.weights)
 	if err != nil {
 		return nil, err
+	}
+	if form := m.tokenizer.pair; form.ends < 1 || form.kind < 0 || form.kind >= m.Types {
+		return nil, fmt.Errorf("reranker in %s: its tokenizer joins two texts in a way that can't be used", r.dir)
 	}
 	out := make([]float64, len(passages))
 	work, ctx := errgroup.WithContext(ctx)
@@ -118,13 +121,21 @@ func (r *Reranker) Scores(ctx context.Context, query string, passages []string) 
 func (m *model) pairScore(h pairHead, query, passage string, window int, turn func() error) (score float64, err error) {
 	s, _ := m.scratch.Get().(*scratch)
 	defer m.scratch.Put(s)
+	form := m.tokenizer.pair
 	asked := m.cutWindows("", query, window/2)[0]
+	for range form.ends - 1 {
+		asked = append(asked, m.tokenizer.end)
+	}
 	parts := m.cutWindows("", passage, window-len(asked)+1)
 	best := math.Inf(-1)
 	err = guardMapping(func() error {
 		for _, part := range parts[:min(len(parts), mostWindows)] {
 			ids := append(append(make([]int32, 0, window), asked...), part[1:]...) // without its first token
-			x, err := m.runTokens(ids, len(asked), s, turn)
+			second := len(ids)
+			if form.kind > 0 {
+				second = len(asked)
+			}
+			x, err := m.runTokens(ids, second, s, turn)
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strings"
 	"unsafe"
 )
 
@@ -83,6 +84,15 @@ func (w *weights) readHeader() error {
 		w.tensors[name] = t
 	}
 	return nil
+}
+
+// prefixOf is what the names of the network's tensors begin with in a file that has more than the network.
+func (w *weights) prefixOf(modelType string) string {
+	prefix := strings.TrimPrefix(modelType, "xlm-") + "."
+	if _, ok := w.tensors[prefix+"embeddings.word_embeddings.weight"]; ok {
+		return prefix
+	}
+	return ""
 }
 
 // tensorFloats returns the tensor of a name, whose shape must be as given. It shares the file's memory where the

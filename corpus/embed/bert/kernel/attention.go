@@ -3,12 +3,14 @@ package kernel
 import "math"
 
 // Mix sets out to the values of all tokens, mixed for each token by how well its query fits their keys: for each head
-// by itself, by the softmax of the products. All have size floats a token, of which each head has width.
-func Mix(out, query, key, value []float32, size, width int, s *Scratch) {
-	best.mix(out, query, key, value, size, width, s)
+// by itself, by the softmax of the products. All have size floats a token, of which each head has width. A bias that is
+// not nil is added to the products: of n tokens it has for each head 2n-1 floats, by how far the key's token is behind
+// the query's, from 1-n to n-1.
+func Mix(out, query, key, value, bias []float32, size, width int, s *Scratch) {
+	best.mix(out, query, key, value, bias, size, width, s)
 }
 
-func (k *set) mix(out, query, key, value []float32, size, width int, s *Scratch) {
+func (k *set) mix(out, query, key, value, bias []float32, size, width int, s *Scratch) {
 	count := len(query) / size
 	height, wide := padded(count), padded(width)
 	s.columns, s.values = resize(s.columns, width*height), resize(s.values, count*wide)
@@ -26,6 +28,12 @@ func (k *set) mix(out, query, key, value []float32, size, width int, s *Scratch)
 			}
 			var share [mostRows]float32
 			for r := range rows {
+				if bias != nil {
+					scores := s.scores[r*height:][:count]
+					for i, b := range bias[head/width*(2*count-1)+count-1-t-r:][:count] {
+						scores[i] += b
+					}
+				}
 				share[r] = k.softmax(s.scores[r*height:(r+1)*height], count)
 			}
 			for column := 0; column < width; column += k.outputs {

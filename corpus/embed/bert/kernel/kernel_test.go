@@ -75,6 +75,10 @@ func TestEachSetMixesAsPlainGo(t *testing.T) {
 		width := 1 + r.IntN(70)
 		size, count := width*(1+r.IntN(4)), 1+r.IntN(90)
 		q, key, v := random(r, size*count), random(r, size*count), random(r, size*count)
+		var bias []float32
+		if r.IntN(2) == 0 {
+			bias = random(r, size/width*(2*count-1))
+		}
 		want := make([]float32, size*count)
 		for head := 0; head < size; head += width {
 			for t := range count {
@@ -84,6 +88,9 @@ func TestEachSetMixesAsPlainGo(t *testing.T) {
 					var score float64
 					for d := head; d < head+width; d++ {
 						score += float64(q[t*size+d]) * float64(key[u*size+d])
+					}
+					if bias != nil {
+						score += float64(bias[head/width*(2*count-1)+u-t+count-1])
 					}
 					e := math.Exp(score)
 					sum += e
@@ -98,7 +105,7 @@ func TestEachSetMixesAsPlainGo(t *testing.T) {
 		}
 		for _, k := range sets() {
 			got := make([]float32, size*count)
-			k.mix(got, q, key, v, size, width, new(Scratch))
+			k.mix(got, q, key, v, bias, size, width, new(Scratch))
 			if d := far(got, want); !(d < 1e-4) {
 				t.Errorf("%d tokens, heads of %d in %d, %s: %g from the definition", count, width, size, k.name, d)
 			}
@@ -210,7 +217,7 @@ func BenchmarkMix(b *testing.B) {
 	benchmarkSets(b, func(b *testing.B, k *set) {
 		var s Scratch
 		for b.Loop() {
-			k.mix(out, q, key, v, size, width, &s)
+			k.mix(out, q, key, v, nil, size, width, &s)
 		}
 	})
 }

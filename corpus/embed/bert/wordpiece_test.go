@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 )
@@ -88,5 +89,34 @@ func TestTokensOfTextsByLotAreThoseOfTheReference(t *testing.T) {
 	}
 	if texts != 10_000 || differ > 0 {
 		t.Errorf("of %d texts %d have other tokens, want none of 10,000", texts, differ)
+	}
+}
+
+// A folder of older libraries has vocab.txt alone, and names the tokens around texts beside it.
+func TestAVocabularyOfLinesNamesItsMarks(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string][]int32{
+		`{"cls_token":"<s>","sep_token":{"content":"</s>","lstrip":false},"unk_token":"<unk>"}`: {0, 2, 1, 3},
+		`{}`: {4, 6, 5, 3},
+	} {
+		dir := t.TempDir()
+		for name, body := range map[string]string{
+			"vocab.txt": "<s>\n<unk>\n</s>\nroof\n[CLS]\n[UNK]\n[SEP]\n", "tokenizer_config.json": said,
+		} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(body), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tokenizer, err := readTokenizer(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := []int32{tokenizer.start, tokenizer.end}
+		for _, token := range tokenizer.encodeText("slate roof") {
+			got = append(got, token.id)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got the marks and tokens %v, want %v", said, got, want)
+		}
 	}
 }

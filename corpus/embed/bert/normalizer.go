@@ -1,0 +1,145 @@
+package bert
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// step is one of the normalizers or pre-tokenizers of a tokenizer.json: its type, and what one of these types may have.
+type step struct {
+	Type string `json:"type"`
+
+	Clean   bool  `json:"clean_text"` // of BertNormalizer, to Lower
+	CJK     bool  `json:"handle_chinese_chars"`
+	Accents *bool `json:"strip_accents"`
+	Lower   bool  `json:"lowercase"`
+
+	Normalizers   []*step `json:"normalizers"` // of Sequence
+	PreTokenizers []*step `json:"pretokenizers"`
+
+	Charsmap []byte `json:"precompiled_charsmap"` // of Precompiled
+
+	Pattern struct { // of Replace, with Content
+		Text   string `json:"String"`
+		Regexp string `json:"Regex"`
+	} `json:"pattern"`
+	Content string `json:"content"`
+
+	Left  bool `json:"strip_left"` // of Strip
+	Right bool `json:"strip_right"`
+
+	Space       string `json:"replacement"` // of Metaspace, to Split
+	PrefixSpace *bool  `json:"add_prefix_space"`
+	Prepend     string `json:"prepend_scheme"`
+	Split       *bool  `json:"split"`
+}
+
+// folds returns what a normalizer does to a text, one after another. A nil one does nothing.
+func (s *step) folds() (out []func(string) string, err error) {
+	if s == nil {
+		return nil, nil
+	}
+	switch s.Type {
+	case "Sequence":
+		for _, part := range s.Normalizers {
+			folds, err := part.folds()
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, folds...)
+		}
+		return out, nil
+	case "Precompiled":
+		m, err := newCharsmap(s.Charsmap)
+		if err != nil {
+			return nil, fmt.Errorf("its precompiled_charsmap: %w", err)
+		}
+		return append(out, m.fold), nil
+	case "Replace":
+		if s.Pattern.Regexp == " {2,}" {
+			return append(out, func(text string) string { return replaceSpaces(text, s.Content) }), nil
+		}
+		if s.Pattern.Text == "" {
+			return nil, fmt.Errorf("its normalizer replaces what matches %q, which can't be used", s.Pattern.Regexp)
+		}
+		return append(out, strings.NewReplacer(s.Pattern.Text, s.Content).Replace), nil
+	case "Strip":
+		return append(out, func(text string) string {
+			if s.Left {
+				text = strings.TrimLeftFunc(text, unicode.IsSpace)
+			}
+			if s.Right {
+				text = strings.TrimRightFunc(text, unicode.IsSpace)
+			}
+			return text
+		}), nil
+	case "Nmt":
+		return append(out, func(text string) string { return strings.Map(cleanRune, text) }), nil
+	case "Lowercase":
+		return append(out, lowercase.Replace, strings.ToLower), nil
+	}
+	form, ok := map[string]norm.Form{"NFC": norm.NFC, "NFD": norm.NFD, "NFKC": norm.NFKC, "NFKD": norm.NFKD}[s.Type]
+	if !ok {
+		return nil, fmt.Errorf("its normalizer %q can't be used", s.Type)
+	}
+	return append(out, form.String), nil
+}
+
+// lowercase has the one letter whose small form is two characters. Go's small form of it is the first alone.
+var lowercase = strings.NewReplacer("İ", "i̇")
+
+// replaceSpaces puts by in the place of two and more spaces.
+func replaceSpaces(text, by string) string {
+	var b strings.Builder
+	for {
+		at := strings.Index(text, "  ")
+		if at < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		b.WriteString(text[:at])
+		b.WriteString(by)
+		text = strings.TrimLeft(text[at:], " ")
+	}
+}
+
+// cleanRune is what the normalizer Nmt makes of a character: control characters go, and what is white or invisible
+// becomes a space.
+func cleanRune(r rune) rune {
+	switch {
+	case r >= 0x01 && r <= 0x08, r == 0x0B, r >= 0x0E && r <= 0x1F, r == 0x7F, r == 0x8F, r == 0x9F:
+		return -1
+	case r == '\t', r == '\n', r == '\f', r == '\r', r == 0x1680, r >= 0x200B && r <= 0x200F,
+		r == 0x2028, r == 0x2029, r == 0x2581, r == 0xFEFF, r == 0xFFFD:
+		return ' '
+	}
+	return r
+}
+
+// metaspace checks that a pre-tokenizer puts ▁ before each word and nothing else, and reports whether all white space
+// ends a word, rather than spaces only.
+func (s *step) metaspace() (words bool, err error) {
+	var steps []*step
+	if s != nil {
+		steps = []*step{s}
+		if s.Type == "Sequence" {
+			steps = s.PreTokenizers
+		}
+	}
+	if len(steps) == 2 && steps[0] != nil && steps[0].Type == "WhitespaceSplit" {
+		words, steps = true, steps[1:]
+	}
+	if len(steps) != 1 || steps[0] == nil || steps[0].Type != "Metaspace" {
+		return false, errors.New("its pre_tokenizer is another one than Metaspace, with or without WhitespaceSplit")
+	}
+	m := steps[0]
+	is := func(value *bool) bool { return value == nil || *value }
+	if m.Space != space || !is(m.PrefixSpace) || !is(m.Split) || m.Prepend != "" && m.Prepend != "always" {
+		return false, fmt.Errorf("its Metaspace does something else than to put %s before each word", space)
+	}
+	return words, nil
+}

@@ -1,0 +1,247 @@
+package bert
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+)
+
+// tokenizerFile is what tokenizer.json says, as far as it can be used.
+type tokenizerFile struct {
+	Added []struct {
+		ID      int32  `json:"id"`
+		Text    string `json:"content"`
+		Special bool   `json:"special"`
+	} `json:"added_tokens"`
+	Normalizer *step   `json:"normalizer"`
+	Splits     *step   `json:"pre_tokenizer"`
+	Around     *around `json:"post_processor"`
+	Model      struct {
+		Type         string          `json:"type"`
+		Vocabulary   json.RawMessage `json:"vocab"`
+		Unknown      string          `json:"unk_token"` // of WordPiece, as Prefix
+		Prefix       string          `json:"continuing_subword_prefix"`
+		UnknownID    *int            `json:"unk_id"` // of Unigram, as ByteFallback
+		ByteFallback bool            `json:"byte_fallback"`
+	} `json:"model"`
+}
+
+// around says which tokens are put around a text.
+type around struct {
+	Type   string         `json:"type"`
+	Start  named          `json:"cls"` // of BertProcessing and RobertaProcessing, as End
+	End    named          `json:"sep"`
+	Single []templateItem `json:"single"` // of TemplateProcessing, as Pair
+	Pair   []templateItem `json:"pair"`
+}
+
+// templateItem is the text or a token around it.
+type templateItem struct {
+	Text *struct {
+		Kind int `json:"type_id"`
+	} `json:"Sequence"`
+	Token *struct {
+		Name string `json:"id"`
+	} `json:"SpecialToken"`
+}
+
+// named is the name of a token, which stands before its id.
+type named string
+
+func (n *named) UnmarshalJSON(raw []byte) error {
+	var id json.Number
+	return json.Unmarshal(raw, &[]any{(*string)(n), &id})
+}
+
+// readTokenizer reads tokenizer.json, or vocab.txt where there is none.
+func readTokenizer(dir string) (t *tokenizer, err error) {
+	var file tokenizerFile
+	if err := readJSON(dir, "tokenizer.json", &file); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return readVocabulary(dir)
+		}
+		return nil, err
+	}
+	switch kind := cmp.Or(file.Model.Type, "WordPiece"); kind {
+	case "WordPiece":
+		t, err = file.wordPiece()
+	case "Unigram":
+		t, err = file.unigram()
+	default:
+		err = fmt.Errorf("its model is %s: only WordPiece and Unigram can be used", kind)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s can't be used: %w", filepath.Join(dir, "tokenizer.json"), err)
+	}
+	return t, nil
+}
+
+// marks are the names of the tokens before and behind a text, and how two texts are put together.
+type marks struct {
+	start, end string
+	pair       pairForm
+}
+
+// marks returns what the file says of the tokens around texts; what is given if it says nothing.
+func (f *tokenizerFile) marks(otherwise marks) (marks, error) {
+	if f.Around == nil {
+		return otherwise, nil
+	}
+	switch a := f.Around; a.Type {
+	case "BertProcessing":
+		return marks{string(a.Start), string(a.End), pairOfBERT}, nil
+	case "RobertaProcessing":
+		return marks{string(a.Start), string(a.End), pairOfRoBERTa}, nil
+	case "TemplateProcessing":
+		if s := a.Single; len(s) == 3 && s[0].Token != nil && s[1].Text != nil && s[2].Token != nil {
+			m := marks{start: s[0].Token.Name, end: s[2].Token.Name}
+			m.pair = m.pairOf(a.Pair)
+			return m, nil
+		}
+		return marks{}, errors.New("its post_processor has another template than a token, the text and a token")
+	}
+	return marks{}, fmt.Errorf("its post_processor is %q, which can't be used", f.Around.Type)
+}
+
+// pairOf reads the template of a pair.
+func (m marks) pairOf(template []templateItem) pairForm {
+	last := len(template) - 1
+	if last < 4 || template[1].Text == nil || template[last-1].Text == nil {
+		return pairForm{}
+	}
+	for i, item := range template {
+		name := m.end
+		switch i {
+		case 1, last - 1:
+			continue
+		case 0:
+			name = m.start
+		}
+		if item.Token == nil || item.Token.Name != name {
+			return pairForm{}
+		}
+	}
+	return pairForm{ends: last - 3, kind: template[last-1].Text.Kind}
+}
+
+func (f *tokenizerFile) wordPiece() (*tokenizer, error) {
+	n := f.Normalizer
+	if n == nil || n.Type != "BertNormalizer" || f.Splits == nil || f.Splits.Type != "BertPreTokenizer" ||
+		cmp.Or(f.Model.Prefix, "##") != "##" {
+		return nil, errors.New("its WordPiece is another one than BERT's")
+	}
+	var vocabulary map[string]int32
+	if err := json.Unmarshal(f.Model.Vocabulary, &vocabulary); err != nil {
+		return nil, fmt.Errorf("its vocabulary: %w", err)
+	}
+	around, err := f.marks(marks{"[CLS]", "[SEP]", pairOfBERT})
+	if err != nil {
+		return nil, err
+	}
+	accents := n.Lower
+	if n.Accents != nil {
+		accents = *n.Accents
+	}
+	return newTokenizer(vocabulary, folding{clean: n.Clean, cjk: n.CJK, accents: accents, lower: n.Lower},
+		cmp.Or(f.Model.Unknown, "[UNK]"), around)
+}
+
+func (f *tokenizerFile) unigram() (*tokenizer, error) {
+	if f.Model.ByteFallback {
+		return nil, errors.New("its model has byte_fallback, which can't be used")
+	}
+	list, err := readPieces(f.Model.Vocabulary)
+	if err != nil {
+		return nil, fmt.Errorf("its vocabulary: %w", err)
+	}
+	if f.Model.UnknownID == nil || *f.Model.UnknownID < 0 || *f.Model.UnknownID >= len(list) {
+		return nil, errors.New("its model has no unk_id of the vocabulary")
+	}
+	u := &unigram{unk: int32(*f.Model.UnknownID)}
+	if u.folds, err = f.Normalizer.folds(); err != nil {
+		return nil, err
+	}
+	if u.words, err = f.Splits.metaspace(); err != nil {
+		return nil, err
+	}
+	t := &tokenizer{encoder: u, tokens: len(list)}
+	around, err := f.marks(marks{"<s>", "</s>", pairOfRoBERTa})
+	if err != nil {
+		return nil, err
+	}
+	t.pair = around.pair
+	ids := make(map[string]int32, len(f.Added)+2) // of pieces that stand for no text
+	for _, a := range f.Added {
+		if a.Special {
+			ids[a.Text] = a.ID
+		}
+	}
+	for i, p := range list {
+		if p.text == around.start || p.text == around.end {
+			ids[p.text] = int32(i)
+		}
+	}
+	for name, id := range map[string]*int32{around.start: &t.start, around.end: &t.end} {
+		known, ok := ids[name]
+		if !ok || known < 0 {
+			return nil, fmt.Errorf("the vocabulary has no %q", name)
+		}
+		*id, t.tokens = known, max(t.tokens, int(known)+1)
+	}
+	return t, u.setPieces(list, ids)
+}
+
+func readVocabulary(dir string) (*tokenizer, error) {
+	raw, err := readFile(dir, "vocab.txt")
+	if err != nil {
+		return nil, err
+	}
+	vocabulary := make(map[string]int32)
+	for line := range bytes.Lines(raw) {
+		if len(vocabulary) == maxVocabulary {
+			return nil, fmt.Errorf("%s has over %d lines", filepath.Join(dir, "vocab.txt"), maxVocabulary)
+		}
+		vocabulary[strings.TrimRight(string(line), "\r\n")] = int32(len(vocabulary))
+	}
+	said := struct {
+		Lower   *bool     `json:"do_lower_case"`
+		Accents *bool     `json:"strip_accents"`
+		CJK     *bool     `json:"tokenize_chinese_chars"`
+		Unknown tokenName `json:"unk_token"`
+		Start   tokenName `json:"cls_token"`
+		End     tokenName `json:"sep_token"`
+	}{Unknown: "[UNK]", Start: "[CLS]", End: "[SEP]"}
+	if err := readJSON(dir, "tokenizer_config.json", &said); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	is := func(value *bool, otherwise bool) bool {
+		if value == nil {
+			return otherwise
+		}
+		return *value
+	}
+	lower := is(said.Lower, true)
+	return newTokenizer(vocabulary, folding{
+		clean: true, cjk: is(said.CJK, true), accents: is(said.Accents, lower), lower: lower,
+	}, string(said.Unknown), marks{string(said.Start), string(said.End), pairOfBERT})
+}
+
+// tokenName is the name of a token, alone or with what else is said of it.
+type tokenName string
+
+func (n *tokenName) UnmarshalJSON(raw []byte) error {
+	if raw[0] != '{' {
+		return json.Unmarshal(raw, (*string)(n))
+	}
+	var token struct {
+		Name string `json:"content"`
+	}
+	err := json.Unmarshal(raw, &token)
+	*n = tokenName(token.Name)
+	return err
+}
