@@ -26,7 +26,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/extract/ocr ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: pandoc try-model eval-real eval-files files quotes bench-embed run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch clean
+.PHONY: pandoc try-model eval-real eval-files files quotes bench-embed run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch test-arm64 clean
 
 # The embedding model that was fetched, unless a setting names another.
 run: build embedding
@@ -51,6 +51,17 @@ settings:
 # A watched folder of 10,000 files, 1,000 changes, and kills in between.
 test-watch:
 	FOOTNOTE_WATCH_FILES=10000 $(GO) test ./cmd/footnote -run AKilledWatchLosesNothing -count 1 -timeout 60m -v
+
+# The vectors on arm64, emulated: on a processor with the dot product of bytes, and on one that has only plain Go. qemu doesn't say where a bus
+# error was, so the test of a file that is cut is left out. Eight minutes of a processor's time.
+test-arm64: embedding
+	@if ! command -v qemu-aarch64 >/dev/null; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing qemu for the tests on arm64"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends qemu-user >/dev/null; \
+	  else echo "the tests on arm64 need qemu-aarch64: install qemu-user"; exit 1; fi; fi
+	@set -e; for processor in 'max:NEON dot product' 'cortex-a53:plain Go'; do \
+	  echo "arm64, $$processor"; GOARCH=arm64 FOOTNOTE_TEST_KERNEL="$${processor#*:}" $(GO) test -exec "qemu-aarch64 -cpu $${processor%%:*}" \
+	    -skip WeightsThatAreCut -count 1 -timeout 30m ./corpus/embed/bert/...; done
 
 # The library's PDFium, compressed; a test fails while it is another one.
 pdfium:

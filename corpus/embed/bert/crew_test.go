@@ -43,8 +43,11 @@ func TestACrewEndsWithItsFirstError(t *testing.T) {
 	failed := errors.New("the weights are gone")
 	var begun atomic.Int32
 	err := crew{slots: make(chan struct{}, 2)}.run(t.Context(), 1000, func(ctx context.Context, i int) error {
-		if begun.Add(1) == 5 {
+		switch n := begun.Add(1); {
+		case n == 5:
 			return failed
+		case n > 5: // else the other thread begins many before it hears of the error
+			<-ctx.Done()
 		}
 		return ctx.Err()
 	})

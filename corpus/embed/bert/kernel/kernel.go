@@ -1,12 +1,13 @@
 // Package kernel is the arithmetic of a transformer: layers with weights of 8 bits or floats, attention, and the
-// activation between. It runs with AVX-512 and its products of bytes, with AVX2, or in plain Go, whichever the
-// processor has. All give the same whole numbers; floats differ in their last digits. Rows lie behind each other
-// without gaps.
+// activation between. It runs with AVX-512 and its products of bytes, with AVX2, with NEON and its products of bytes,
+// or in plain Go, whichever the processor has. All give the same whole numbers; floats differ in their last digits.
+// Rows lie behind each other without gaps.
 package kernel
 
 import "iter"
 
 //go:generate sh -c "cd generate && go run . -pkg kernel -out ../assembly_amd64.s -stubs ../assembly_amd64.go"
+//go:generate sh -c "cd generate && go run . -arm64 > ../assembly_arm64.s"
 
 const (
 	unrolled = 4  // steps of the innermost loop of a tile of codes
@@ -20,7 +21,7 @@ type set struct {
 	outputs int // of a tile
 	depth   int // inputs whose products are summed in one place of a register
 	code    int // bytes of a code of an input
-	floats  int // of a register
+	floats  int // of a block
 
 	tiles    []tileRoutine  // of 1, 2, … rows
 	fused    []fusedRoutine // as many

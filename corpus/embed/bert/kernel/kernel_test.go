@@ -3,6 +3,7 @@ package kernel
 import (
 	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 )
 
@@ -22,11 +23,20 @@ func far(a, b []float32) (most float64) {
 	return most
 }
 
+// Where a processor is emulated, FOOTNOTE_TEST_KERNEL is the name of the routines that it must have.
+func TestTheProcessorHasItsRoutines(t *testing.T) {
+	t.Parallel()
+	t.Log(Name())
+	if want, ok := os.LookupEnv("FOOTNOTE_TEST_KERNEL"); ok && Name() != want {
+		t.Errorf("got the routines %q, want %q", Name(), want)
+	}
+}
+
 func TestEachSetMultipliesAsPlainGo(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 60 {
-		inputs, outputs, count := 1+r.IntN(400), 1+r.IntN(400), 1+r.IntN(40)
+	for i := range 60 {
+		inputs, outputs, count := 1+r.IntN(400), 1+r.IntN(400), 1+i%40 // rows, for tiles of each height
 		if r.IntN(2) == 0 {
 			inputs, outputs = padded(inputs), padded(outputs)
 		}

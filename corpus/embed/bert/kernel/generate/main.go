@@ -1,7 +1,8 @@
-// Command generate writes the assembly of package kernel for amd64.
+// Command generate writes the assembly of package kernel: for amd64 with avo, or for arm64.
 package main
 
 import (
+	"flag"
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -10,6 +11,12 @@ import (
 )
 
 func main() {
+	arm64 := flag.Bool("arm64", false, "write the assembly for arm64 to standard output")
+	flag.Parse()
+	if *arm64 {
+		writeNEON()
+		return
+	}
 	ConstraintExpr("amd64")
 	for rows := range wide.rows {
 		vnniTile(rows + 1)
