@@ -72,6 +72,11 @@ func (s *similarities) scaleOf(ctx context.Context, e Embedder) (search.Scale, e
 	return s.scale, nil
 }
 
+// Scale returns what the cosines of the library's embedder mean. It is measured once, which takes a second or so.
+func (l *Library) Scale(ctx context.Context) (search.Scale, error) {
+	return l.similar.scaleOf(ctx, l.cfg.Embedder)
+}
+
 // measureScale finds out what cosines mean, once in a search. One for which that takes too long goes by the cosines.
 func (se *activeSearch) measureScale(ctx context.Context) {
 	se.measure.Do(func() {

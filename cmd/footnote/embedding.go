@@ -9,6 +9,7 @@ import (
 
 	"footnote/corpus"
 	"footnote/corpus/embed/bert"
+	"footnote/corpus/search"
 	"footnote/llm/offline"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -89,8 +90,11 @@ const similarityTime = 3 * time.Second
 // same passages. They take some 4 MB with 384 dimensions.
 const keptSentences = 2048
 
-// sentenceSimilarity compares sentences by the meanings that an embedder gives them; nil without one.
-func sentenceSimilarity(e corpus.Embedder) offline.Similarity {
+// sentenceSimilarity compares sentences by the meanings that an embedder gives them; nil without one. scaleOf returns
+// what its cosines mean.
+func sentenceSimilarity(
+	e corpus.Embedder, scaleOf func(context.Context) (search.Scale, error),
+) offline.Similarity {
 	if e == nil {
 		return nil
 	}
@@ -101,6 +105,10 @@ func sentenceSimilarity(e corpus.Embedder) offline.Similarity {
 	return func(ctx context.Context, question string, texts []string) ([]float64, error) {
 		ctx, cancel := context.WithTimeout(ctx, similarityTime)
 		defer cancel()
+		scale, err := scaleOf(ctx)
+		if err != nil {
+			return nil, err
+		}
 		asked, err := e.EmbedQuery(ctx, question)
 		if err != nil {
 			return nil, err
@@ -130,6 +138,7 @@ func sentenceSimilarity(e corpus.Embedder) offline.Similarity {
 			for k := range min(len(v), len(asked)) {
 				out[i] += float64(v[k]) * float64(asked[k])
 			}
+			out[i] = offline.FittedCosine(scale.Nearness(out[i]))
 		}
 		return out, nil
 	}

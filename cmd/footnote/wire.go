@@ -192,9 +192,11 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 	if a.ranks != nil {
 		cfg.Reranker, cfg.RerankTime = a.ranks, set.RerankTime
 	}
-	a.similar = sentenceSimilarity(cfg.Embedder)
-	a.library, err = corpus.NewLibrary(cfg)
-	return err
+	if a.library, err = corpus.NewLibrary(cfg); err != nil {
+		return err
+	}
+	a.similar = sentenceSimilarity(cfg.Embedder, a.library.Scale)
+	return nil
 }
 
 // holdVectors is what has the making of vectors wait for a run: one without a model of a server is all work of this

@@ -7,8 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// Similarity returns the cosine of a question's meaning with that of each text, in order.
+// Similarity returns the cosine of a question's meaning with that of each text, in order, as FittedCosine has it.
 type Similarity func(ctx context.Context, question string, texts []string) ([]float64, error)
+
+// The mean cosines of all-MiniLM-L6-v2, with which all weights here were fitted: of questions with passages that don't
+// answer them, and with those that do (search.SimilarityPairs).
+const fittedFar, fittedNear = 0.071, 0.460
+
+// FittedCosine is the cosine of the model that the weights were fitted with which means as much as one of another
+// model: nearness is search.Scale.Nearness of that.
+func FittedCosine(nearness float64) float64 { return min(1, fittedFar+nearness*(fittedNear-fittedFar)) }
 
 // mostCompared is how many units are compared by meaning, half of them the best by words, half those of the passages
 // that were found first: more would keep a reader waiting where the model of meanings runs on a few processors.
