@@ -26,7 +26,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/extract/ocr ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: pandoc try-model eval-real eval-files files quotes bench-embed run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch test-arm64 clean
+.PHONY: needed pandoc try-model eval-real eval-files files quotes bench-embed run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch test-arm64 clean
 
 # The embedding model that was fetched, unless a setting names another.
 run: build embedding
@@ -70,7 +70,16 @@ pdfium:
 generate:
 	$(GO) tool templ generate
 
-test: check unit schemathesis-sample e2e
+# What tests need is fetched while the code is checked, one after the other: the system's packages can't be installed side by side.
+NEEDED := postgres milvus nginx caddy documents embedding tesseract soffice
+test: vendor
+	@$(MAKE) --no-print-directory -j2 check needed
+	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory schemathesis-sample
+	@$(MAKE) --no-print-directory e2e
+
+needed:
+	@for needed in $(NEEDED); do $(MAKE) --no-print-directory $$needed || exit 1; done
 
 check:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt'd: $$unformatted"; exit 1; fi
@@ -87,7 +96,7 @@ lint: $(GOLANGCI)
 $(GOLANGCI):
 	@echo "building golangci-lint"; mkdir -p .cache/bin && GOBIN=$(CURDIR)/.cache/bin GOFLAGS= $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(lastword $(subst -, ,$@)) && mv .cache/bin/golangci-lint $@
 
-unit: vendor postgres milvus nginx caddy documents embedding tesseract soffice
+unit: vendor $(NEEDED)
 	@if [ -z "$(RACE)" ]; then echo "no C compiler: the tests run without the race detector"; fi
 	$(GO) run ./corpus/milvus/milvustest/serving env CGO_ENABLED=$(if $(RACE),1,0) $(GO) test $(RACE) -vet=off -shuffle=on -timeout 15m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(FIRST) ./...
 
