@@ -26,7 +26,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/extract/ocr ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: needed pandoc try-model eval-real eval-files files quotes bench-embed run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch test-arm64 clean
+.PHONY: needed pandoc try-model eval-real eval-files eval-blind files quotes bench-embed run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch test-arm64 clean
 
 # The embedding model that was fetched, unless a setting names another.
 run: build embedding
@@ -267,6 +267,21 @@ eval-files: build embedding .cache/everyday/ready
 	for model in '' $(CURDIR)/$(EMBEDDING); do \
 	  FOOTNOTE_EMBEDDING_DIR=$$model bin/footnote eval agent --questions eval/files/open.tsv --documents .cache/everyday/documents; \
 	  FOOTNOTE_EMBEDDING_DIR=$$model bin/footnote eval agent --counts --questions .cache/everyday/held.tsv --documents .cache/everyday/documents; done
+
+# Further questions by somebody who had not seen the code: what asks for a person, a day, a sum, a place or a name (typed); everyday words for the
+# clauses of contracts, policies, manuals and letters (clauses); requests that are no questions; another language than the documents'.
+eval-blind: build embedding .cache/real/ready .cache/clauses/ready
+	@trap 'rm -f .cache/clauses/held.tsv' EXIT; ask() { \
+	  echo "$$1, open"; bin/footnote eval agent --counts --questions eval/blind/$$1.tsv --documents $$3; \
+	  gunzip -c eval/blind/$$2.tsv.gz > .cache/clauses/held.tsv; \
+	  echo "$$2"; bin/footnote eval agent --counts --questions .cache/clauses/held.tsv --documents $$3; }; \
+	for model in '' $(CURDIR)/$(EMBEDDING); do export FOOTNOTE_EMBEDDING_DIR=$$model; echo "embedding model: $$model"; \
+	  ask typed/open typed/held .cache/real/documents; ask languages/open languages/held .cache/real/documents; \
+	  ask clauses/open clauses/held .cache/clauses/documents; ask clauses/typed-open clauses/typed-held .cache/clauses/documents; \
+	  ask requests/open requests/held eval/blind/requests/documents; done
+
+.cache/clauses/ready: eval/blind/fetch.sh $(wildcard eval/blind/clauses/documents/*)
+	rm -rf $(@D); $< eval/blind/clauses/documents $(@D)/documents && touch $@
 
 # pandoc and poppler's programs make some of them.
 pandoc:

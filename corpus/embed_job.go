@@ -116,14 +116,16 @@ func (l *Library) embedSought(ctx context.Context, present Document) error {
 		d, err := l.cfg.Documents.Get(ctx, chat.Scope{User: user}, id)
 		if err == nil && d.State == StateReady && d.Semantic != SemanticReady {
 			job := Job{Kind: JobEmbed, DocumentID: id, User: user, SHA256: d.SHA256}
-			err = l.embedAll(ctx, job, d, func(context.Context, Document) error { return nil })
+			err = catchPanic(func() error { // of the other document, not of the present one
+				return l.embedAll(ctx, job, d, func(context.Context, Document) error { return nil })
+			})
 			l.changes.wakeWatchers(id)
 		}
 		if ctx.Err() != nil {
 			return err
 		}
 		if err != nil {
-			l.cfg.Log.DebugContext(ctx, "vectors of a document that is looked for wait", "document", id, "error", err)
+			l.cfg.Log.WarnContext(ctx, "vectors of a document that is looked for wait", "document", id, "error", err)
 		}
 		l.waiting.unseek(id)
 	}
@@ -164,8 +166,11 @@ func (l *Library) embedTexts(ctx context.Context, vs []Vector, texts []string) (
 		hashes[i] = v.TextHash
 	}
 	known, err := l.cfg.Vectors.VectorsOf(ctx, hashes)
-	if err != nil {
-		return fmt.Errorf("look for vectors of the same texts: %w", err)
+	if err != nil { // then they are made again
+		if ctx.Err() != nil {
+			return err
+		}
+		l.cfg.Log.WarnContext(ctx, "looking for vectors of the same texts failed", "error", err)
 	}
 	made := make(map[string][]float32) // nil until it is
 	var missing []string

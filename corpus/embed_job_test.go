@@ -148,11 +148,7 @@ func TestALongDocumentWaitsForWhatIsSought(t *testing.T) {
 		c.Vectors, c.Embedder = db.Vectors("hashing"), embedder
 	})
 	sh.start(t)
-	var long strings.Builder
-	for i := range 3 * corpus.MaxBatch {
-		fmt.Fprintf(&long, "Chapter %d\n\n%s\n\n", i, strings.Repeat(fmt.Sprintf("Word%d of a chapter. ", i), 40))
-	}
-	d := sh.add(t, "long.txt", long.String())
+	d := sh.add(t, "long.txt", longText())
 	sh.settled(t, d.ID, corpus.StateReady)
 	order := []string{<-embedder.begun}
 	for _, name := range []string{"other", "sought"} {
@@ -174,6 +170,55 @@ func TestALongDocumentWaitsForWhatIsSought(t *testing.T) {
 		t.Errorf("what is sought has its vectors %s (%v) while the long document is at work, want ready",
 			now.Semantic, err)
 	}
+}
+
+// panicking is an embedder that can't do with one document.
+type panicking struct{ gated }
+
+func (p panicking) Embed(ctx context.Context, passages []string) ([][]float32, error) {
+	if strings.HasPrefix(passages[0], "sought") {
+		panic("a bug")
+	}
+	return p.gated.Embed(ctx, passages)
+}
+
+// A document that makes vectors panic does not keep those of the long one that waited for it.
+func TestASoughtDocumentThatPanicsKeepsNoOther(t *testing.T) {
+	embedder := panicking{gated{begun: make(chan string), goOn: make(chan struct{})}}
+	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+		c.Vectors, c.Embedder = db.Vectors("hashing"), embedder
+	})
+	sh.start(t)
+	long := sh.add(t, "long.txt", longText())
+	sh.settled(t, long.ID, corpus.StateReady)
+	<-embedder.begun
+	d := sh.add(t, "sought.txt", "sought speaks of the sought roof.")
+	sh.settled(t, d.ID, corpus.StateReady)
+	q := corpus.Query{Text: "sought", Mode: corpus.ModeLexical, Limit: 1}
+	if _, err := sh.Search(t.Context(), chat.Local, q); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		select {
+		case embedder.goOn <- struct{}{}:
+		case <-embedder.begun:
+		case <-time.After(10 * time.Millisecond):
+		}
+		if now, err := sh.Document(t.Context(), chat.Local, long.ID); err != nil {
+			t.Fatal(err)
+		} else if now.Semantic == corpus.SemanticReady {
+			break
+		}
+	}
+}
+
+// longText is some batches of passages.
+func longText() string {
+	var long strings.Builder
+	for i := range 3 * corpus.MaxBatch {
+		fmt.Fprintf(&long, "Chapter %d\n\n%s\n\n", i, strings.Repeat(fmt.Sprintf("Word%d of a chapter. ", i), 40))
+	}
+	return long.String()
 }
 
 // countingTexts counts those of leases that it embeds.

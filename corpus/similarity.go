@@ -24,6 +24,11 @@ type similarities struct {
 	measured          bool
 }
 
+// embedsNow is implemented by an Embedder that embeds for somebody who waits, before other passages.
+type embedsNow interface {
+	EmbedNow(ctx context.Context, passages []string) ([][]float32, error)
+}
+
 // newSimilarities has measured no embedder yet. turn lets one measurement run at a time.
 func newSimilarities() *similarities {
 	s := &similarities{turn: make(chan struct{}, 1)}
@@ -43,9 +48,13 @@ func (s *similarities) scaleOf(ctx context.Context, e Embedder) (search.Scale, e
 	if s.measured {
 		return s.scale, nil
 	}
+	embed := e.Embed
+	if now, ok := e.(embedsNow); ok { // a run, for which passages wait, is measured for
+		embed = now.EmbedNow
+	}
 	for len(s.found) < len(s.passages) {
 		batch := s.passages[len(s.found):min(len(s.passages), len(s.found)+measuredAtOnce)]
-		vectors, err := e.Embed(ctx, batch)
+		vectors, err := embed(ctx, batch)
 		if err == nil && len(vectors) != len(batch) {
 			err = fmt.Errorf("%d vectors for %d texts", len(vectors), len(batch))
 		}

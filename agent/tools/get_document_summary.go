@@ -1,11 +1,9 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
-	"slices"
 	"strings"
 
 	"footnote/chat"
@@ -151,55 +149,4 @@ func outlineLines(items []corpus.OutlineItem) []string {
 		out = append(out, strings.Repeat("  ", max(0, item.Level-1))+item.Title)
 	}
 	return out
-}
-
-// sentence is one sentence of a passage, by the passage's place.
-type sentence struct {
-	passage int
-	order   int
-	text    string
-	score   float64
-}
-
-// keySentences picks the sentences whose words are most frequent in what was read, in the order of the text; those that
-// bear on a focus come before others. The score of a sentence is how often its words occur in all that was read, over
-// its length; sentences of fewer than 30 or more than 400 runes, and lines of a table of contents, don't count.
-func keySentences(passages []corpus.Passage, language string, limit int, focus string) []sentence {
-	analyser := text.NewAnalyser(language)
-	about := map[string]bool{}
-	for _, t := range analyser.Terms(focus) {
-		about[t] = !text.IsStop(t, language)
-	}
-	var all []sentence
-	var terms [][]string
-	frequency := map[string]int{}
-	for i, p := range passages {
-		runes := []rune(p.Text)
-		for _, span := range text.Sentences(p.Text) {
-			s := string(runes[span[0]:span[1]])
-			if n := span[1] - span[0]; n < 30 || n > 400 || text.Leader(s) {
-				continue
-			}
-			ts := slices.DeleteFunc(
-				analyser.Terms(s), func(t string) bool { return text.IsStop(t, language) || len(t) < 3 },
-			)
-			for _, t := range ts {
-				frequency[t]++
-			}
-			all, terms = append(all, sentence{passage: i, order: len(all), text: s}), append(terms, ts)
-		}
-	}
-	for i := range all {
-		for _, t := range terms[i] {
-			all[i].score += float64(frequency[t])
-			if about[t] {
-				all[i].score += float64(len(all))
-			}
-		}
-		all[i].score /= float64(5 + len(terms[i])) // long sentences hold more words, not more news
-	}
-	slices.SortStableFunc(all, func(a, b sentence) int { return cmp.Compare(b.score, a.score) })
-	best := all[:min(limit, len(all))]
-	slices.SortFunc(best, func(a, b sentence) int { return cmp.Compare(a.order, b.order) })
-	return best
 }

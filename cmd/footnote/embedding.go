@@ -138,7 +138,9 @@ func sentenceSimilarity(
 			for k := range min(len(v), len(asked)) {
 				out[i] += float64(v[k]) * float64(asked[k])
 			}
-			out[i] = offline.FittedCosine(scale.Nearness(out[i]))
+			if scale != (search.Scale{}) { // it tells what answers from what does not
+				out[i] = offline.FittedCosine(scale.Nearness(out[i]))
+			}
 		}
 		return out, nil
 	}

@@ -19,7 +19,7 @@ func (s *Store) Stored(ctx context.Context, passages []string) (map[string][]flo
 	if ix == nil || len(passages) == 0 {
 		return nil, nil
 	}
-	return s.readVectors(ctx, ix, fieldID, passages, entity.ClStrong)
+	return s.readVectors(ctx, ix, fieldID, passages, rowsPerCount, entity.ClStrong)
 }
 
 // VectorsOf returns vectors that were made of texts with these hashes; see corpus.Vectors.
@@ -37,7 +37,7 @@ func (s *Store) VectorsOf(ctx context.Context, hashes []string) (map[string][]fl
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	found, err := s.readVectors(ctx, ix, fieldText, keys, entity.ClSession)
+	found, err := s.readVectors(ctx, ix, fieldText, keys, sameTexts*len(keys), entity.ClSession)
 	out := make(map[string][]float32, len(found))
 	for _, hash := range hashes {
 		if v, has := found[hex.EncodeToString([]byte(hash))]; has {
@@ -47,21 +47,25 @@ func (s *Store) VectorsOf(ctx context.Context, hashes []string) (map[string][]fl
 	return out, err
 }
 
-// readVectors returns a vector for each key that a field has.
+// sameTexts is how many vectors are read for each text, at most, so that one of which there are thousands is not read
+// as often. Texts for which none is left are made again.
+const sameTexts = 8
+
+// readVectors returns a vector for each key that a field has, as far as the first rows have one.
 func (s *Store) readVectors(
-	ctx context.Context, ix *index, field string, keys []string, level entity.ConsistencyLevel,
+	ctx context.Context, ix *index, field string, keys []string, rows int, level entity.ConsistencyLevel,
 ) (map[string][]float32, error) {
 	return callServer(ctx, s, "read vectors", func(ctx context.Context, c client.Client) (map[string][]float32, error) {
-		rows, err := c.Query(ctx, ix.name, nil, oneOf(field, keys), []string{field, fieldMeaning},
-			client.WithLimit(rowsPerCount), client.WithSearchQueryConsistencyLevel(level))
+		found, err := c.Query(ctx, ix.name, nil, oneOf(field, keys), []string{field, fieldMeaning},
+			client.WithLimit(int64(rows)), client.WithSearchQueryConsistencyLevel(level))
 		if err != nil {
 			return nil, err
 		}
-		of, err := columnTexts(rows.GetColumn(field))
+		of, err := columnTexts(found.GetColumn(field))
 		if err != nil || len(of) == 0 {
 			return nil, err
 		}
-		vectors, ok := rows.GetColumn(fieldMeaning).(*entity.ColumnFloatVector)
+		vectors, ok := found.GetColumn(fieldMeaning).(*entity.ColumnFloatVector)
 		if !ok || vectors.Len() != len(of) {
 			return nil, fmt.Errorf("%d vectors without their values", len(of))
 		}

@@ -26,6 +26,12 @@ func TestFramesAreNoQuotes(t *testing.T) {
 			[]string{"- Bread of yesterday", "- Butter and jam", "Both are cheap."}},
 		{"lines of a long block", "Apples\nPears cost little\nPlums are out\nGrapes are in season",
 			[]string{"Apples\nPears cost little", "Plums are out", "Grapes are in season"}},
+		{"a notice without full stops", "Dogs must be kept on a lead\n\nThe library closes at noon",
+			[]string{"Dogs must be kept on a lead", "The library closes at noon"}},
+		{"a statement in the middle", "All is well here.\n\nThe library closes at noon\n\nGuests sign in.",
+			[]string{"All is well here.", "The library closes at noon", "Guests sign in."}},
+		{"a mail below another", "All is well here.\n\nDear Tom,\n\nGuests sign in.",
+			[]string{"All is well here.", "Guests sign in."}},
 		{"another script", "图书馆从明天起关门两个星期。\n\n请大家按时还书", []string{"图书馆从明天起关门两个星期。"}},
 	} {
 		var got []string
@@ -53,6 +59,12 @@ func TestAnItemIsQuotedWithItsLead(t *testing.T) {
 	if first != want {
 		t.Errorf("the first quote is %q, want %q", first, want)
 	}
+	for _, between := range []string{"## Forbidden animals\n", "The following is forbidden.\n", "\nMr. Smith decides.\n\n"} {
+		p := pileOfText("These animals are allowed:\n- dogs of any size\n" + between + "- parrots and snakes")
+		if got := p.leadOf(len(p.units) - 1); got != -1 {
+			t.Errorf("behind %q the parrots are introduced by %q, want by nothing", between, p.units[got].text)
+		}
+	}
 	p := pileOfText("The Tenant shall:\n\n(a) pay the rent. It is due on the first day;\n\n(c) keep no animals.\n\n" +
 		"The Landlord insures the building.")
 	for i, u := range p.units {
@@ -62,6 +74,22 @@ func TestAnItemIsQuotedWithItsLead(t *testing.T) {
 		}
 		if got := p.leadOf(i); got != want {
 			t.Errorf("what introduces %q is %d, want %d", u.text, got, want)
+		}
+	}
+}
+
+// What introduces a list is said once.
+func TestALeadIsWrittenOnce(t *testing.T) {
+	p := pileOfText("The Tenant shall:\n\n(a) pay the rent;\n\n(b) air the rooms;\n\n(c) keep no animals.")
+	quoteOf := func(i int) quote {
+		u := p.units[i]
+		return quote{start: u.start, end: u.end, first: i, last: i, lead: p.leadOf(i)}
+	}
+	for name, quotes := range map[string][]quote{
+		"two items": {quoteOf(1), quoteOf(3)}, "the lead and an item": {quoteOf(0), quoteOf(3)},
+	} {
+		if got := strings.Join(p.blocks(quotes, nil), "\n"); strings.Count(got, "> The Tenant shall") != 1 {
+			t.Errorf("%s are written %q, want the lead once", name, got)
 		}
 	}
 }

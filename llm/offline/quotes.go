@@ -168,6 +168,9 @@ func itemNumber(s string) string {
 	return ""
 }
 
+// beginsLine reports whether a unit begins at the left edge of a line.
+func (p pile) beginsLine(u unit) bool { return u.start == 0 || p.runes[u.source][u.start-1] == '\n' }
+
 // adjoin reports whether two quotes stand next to each other and can be one.
 func (p pile) adjoin(a, b quote) bool {
 	next := !a.byNumber && !b.byNumber && (a.best.row == nil) == (b.best.row == nil) &&
@@ -186,8 +189,8 @@ func (q quote) with(other quote) quote {
 	return q
 }
 
-// listItem is how an item of a list begins: with a dash or a dot, a number or a letter.
-var listItem = regexp.MustCompile(`^(?:[-–—•*▪◦·‣]|\(?[\p{L}\d]{1,4}[.)])\s`)
+// listItem is how an item of a list begins: with a dash or a dot, a number, a letter or a Roman numeral.
+var listItem = regexp.MustCompile(`^(?:[-–—•*▪◦·‣]|\(?(?:\d{1,4}|\p{L}|[ivxlc]{2,6}|[IVXLC]{2,6})[.)])\s`)
 
 // leadOf is the unit that introduces the list which a unit is an item of: it ends with a colon, and nothing but items
 // stands between, each with what belongs to it; -1 for none.
@@ -200,10 +203,10 @@ func (p pile) leadOf(i int) int {
 		if u.source != next.source || u.row != nil {
 			return -1
 		}
-		switch apart := blankLines(p.between(u, next)) > 0; {
-		case apart && !listItem.MatchString(next.text):
+		switch introduces := strings.HasSuffix(u.text, ":") || strings.HasSuffix(u.text, "："); {
+		case !listItem.MatchString(next.text) && p.beginsLine(next), u.names && !introduces:
 			return -1
-		case strings.HasSuffix(u.text, ":") || strings.HasSuffix(u.text, "："):
+		case introduces:
 			if listItem.MatchString(next.text) && u.end-u.start <= quoteLength {
 				return k
 			}

@@ -41,6 +41,11 @@ func escape(s string) string { return text.EscapeMarkdown(s) }
 func (p pile) blocks(quotes []quote, words []word) (out []string) {
 	above := ""
 	for i, q := range quotes {
+		if slices.ContainsFunc(quotes[:i], func(o quote) bool {
+			return o.lead == q.lead || q.lead >= o.first && q.lead <= o.last
+		}) {
+			q.lead = -1 // it was said
+		}
 		head := p.headOf(q)
 		switch {
 		case head == "":

@@ -3,6 +3,7 @@ package bert
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -35,6 +36,11 @@ func newCharsmap(raw []byte) (*charsmap, error) {
 	}
 	if !utf8.ValidString(m.texts) {
 		return nil, errors.New("its texts are no UTF-8")
+	}
+	for text := range strings.SplitSeq(m.texts, "\x00") {
+		if len(text) > maxContent {
+			return nil, fmt.Errorf("one of its texts has %d bytes", len(text))
+		}
 	}
 	return m, nil
 }

@@ -86,6 +86,8 @@ func TestPairsHaveTheFormOfTheTemplate(t *testing.T) {
 		start + text("0") + end + text("1") + end:             {1, 1},
 		start + text("0") + end + text("0") + end:             {1, 0},
 		start + text("0") + end + end + text("0") + end:       {2, 0},
+		start + text("0") + end + end + end + text("0") + end: {},
+		start + text("0") + end + text("2") + end:             {},
 		start + text("0") + text("0") + end:                   {},
 		end + text("0") + end + text("1") + end:               {},
 		start + text("0") + start + text("1") + end:           {},

@@ -38,10 +38,21 @@ type step struct {
 	Split       *bool  `json:"split"`
 }
 
+// What a normalizer may make of a text, so that a wrong one does not fill the memory: XLM-R's has two steps, and the
+// longest text that NFKC puts in the place of one character has 33 bytes.
+const (
+	maxFolds   = 8
+	maxContent = 64 // bytes
+	maxGrowth  = 24 // times the bytes of the text, after all steps
+)
+
 // folds returns what a normalizer does to a text, one after another. A nil one does nothing.
 func (s *step) folds() (out []func(string) string, err error) {
 	if s == nil {
 		return nil, nil
+	}
+	if len(s.Content) > maxContent {
+		return nil, fmt.Errorf("its normalizer puts %d bytes in the place of some", len(s.Content))
 	}
 	switch s.Type {
 	case "Sequence":
@@ -50,7 +61,9 @@ func (s *step) folds() (out []func(string) string, err error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, folds...)
+			if out = append(out, folds...); len(out) > maxFolds {
+				return nil, fmt.Errorf("its normalizer has over %d steps", maxFolds)
+			}
 		}
 		return out, nil
 	case "Precompiled":

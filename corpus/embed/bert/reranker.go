@@ -19,6 +19,9 @@ import (
 // mostWindows is how many windows of a passage are scored: passages are made shorter than two.
 const mostWindows = 4
 
+// leastPair is how many tokens the window of a reranker has at least: those around two texts, and some of each.
+const leastPair = 12
+
 // Reranker is a cross-encoder of the BERT family (ms-marco-MiniLM, bge-reranker-base, mmarco-mMiniLM): a model that
 // reads a query together with a passage and says how well the passage answers. Like Embedder it is in memory only while
 // it is used. It is safe for concurrent use.
@@ -39,6 +42,9 @@ func OpenReranker(dir string, floats bool) (*Reranker, error) {
 	}
 	if f.Type == "bert" && f.Types < 2 {
 		return nil, fmt.Errorf("reranker in %s: it tells %d kinds of text apart; a reranker needs 2", dir, f.Types)
+	}
+	if f.window < leastPair {
+		return nil, fmt.Errorf("reranker in %s: its window has %d tokens, fewer than %d", dir, f.window, leastPair)
 	}
 	w, err := openWeights(filepath.Join(dir, weightsFile))
 	if err != nil {
@@ -93,7 +99,11 @@ func (r *Reranker) Scores(ctx context.Context, query string, passages []string) 
 	if err != nil {
 		return nil, err
 	}
-	if form := m.tokenizer.pair; form.ends < 1 || form.kind < 0 || form.kind >= m.Types {
+	form := m.tokenizer.pair
+	if r.folder.Type == "mpnet" { // it tells no kinds of text apart, whatever the tokenizer's file says
+		form.kind = 0
+	}
+	if form.ends < 1 || form.kind < 0 || form.kind >= m.Types {
 		return nil, fmt.Errorf("reranker in %s: its tokenizer joins two texts in a way that can't be used", r.dir)
 	}
 	out := make([]float64, len(passages))
@@ -107,7 +117,7 @@ func (r *Reranker) Scores(ctx context.Context, query string, passages []string) 
 				return ctx.Err()
 			}
 			defer func() { <-r.slots }()
-			out[i], err = m.pairScore(head, query, passage, r.folder.window, ctx.Err)
+			out[i], err = m.pairScore(head, form, query, passage, r.folder.window, ctx.Err)
 			return err
 		})
 	}
@@ -118,10 +128,11 @@ func (r *Reranker) Scores(ctx context.Context, query string, passages []string) 
 }
 
 // pairScore is the score of a query with a passage.
-func (m *model) pairScore(h pairHead, query, passage string, window int, turn func() error) (score float64, err error) {
+func (m *model) pairScore(
+	h pairHead, form pairForm, query, passage string, window int, turn func() error,
+) (score float64, err error) {
 	s, _ := m.scratch.Get().(*scratch)
 	defer m.scratch.Put(s)
-	form := m.tokenizer.pair
 	asked := m.cutWindows("", query, window/2)[0]
 	for range form.ends - 1 {
 		asked = append(asked, m.tokenizer.end)

@@ -111,7 +111,8 @@ func (f *tokenizerFile) marks(otherwise marks) (marks, error) {
 // pairOf reads the template of a pair.
 func (m marks) pairOf(template []templateItem) pairForm {
 	last := len(template) - 1
-	if last < 4 || template[1].Text == nil || template[last-1].Text == nil {
+	if last < 4 || last > 5 || template[1].Text == nil || template[last-1].Text == nil ||
+		template[last-1].Text.Kind > 1 { // as the first text of the two is 0
 		return pairForm{}
 	}
 	for i, item := range template {
@@ -186,12 +187,15 @@ func (f *tokenizerFile) unigram() (*tokenizer, error) {
 			ids[p.text] = int32(i)
 		}
 	}
-	for name, id := range map[string]*int32{around.start: &t.start, around.end: &t.end} {
-		known, ok := ids[name]
+	for _, mark := range []struct {
+		name string
+		id   *int32
+	}{{around.start, &t.start}, {around.end, &t.end}} { // which may be one
+		known, ok := ids[mark.name]
 		if !ok || known < 0 {
-			return nil, fmt.Errorf("the vocabulary has no %q", name)
+			return nil, fmt.Errorf("the vocabulary has no %q", mark.name)
 		}
-		*id, t.tokens = known, max(t.tokens, int(known)+1)
+		*mark.id, t.tokens = known, max(t.tokens, int(known)+1)
 	}
 	return t, u.setPieces(list, ids)
 }

@@ -42,8 +42,11 @@ func (u *unigram) setPieces(list []piece, special map[string]int32) (err error) 
 
 func (u *unigram) encodeText(text string) []token {
 	text = strings.ToValidUTF8(text, string(utf8.RuneError))
+	most := maxGrowth * len(text)
 	for _, fold := range u.folds {
-		text = fold(text)
+		if text = fold(text); len(text) > most {
+			text = strings.ToValidUTF8(text[:most], "")
+		}
 	}
 	parts := []string{text}
 	if u.words {

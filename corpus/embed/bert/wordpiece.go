@@ -43,12 +43,15 @@ func newTokenizer(vocabulary map[string]int32, folds folding, unk string, around
 		w.first[piece] = id // "##" typed in a text is punctuation, so no word begins with it
 		w.most = max(w.most, len(piece))
 	}
-	for name, id := range map[string]*int32{unk: &w.unk, around.start: &t.start, around.end: &t.end} {
-		known, ok := vocabulary[name]
+	for _, mark := range []struct {
+		name string
+		id   *int32
+	}{{unk, &w.unk}, {around.start, &t.start}, {around.end, &t.end}} { // of which some may be one
+		known, ok := vocabulary[mark.name]
 		if !ok {
-			return nil, fmt.Errorf("the vocabulary has no %q", name)
+			return nil, fmt.Errorf("the vocabulary has no %q", mark.name)
 		}
-		*id = known
+		*mark.id = known
 	}
 	return t, nil
 }
