@@ -17,11 +17,12 @@ func keysOf(passages []corpus.Passage, limit int, focus string) (out []string) {
 // Key sentences are statements of different sections; what frames a letter is none.
 func TestKeySentencesComeFromDifferentSections(t *testing.T) {
 	letter := []corpus.Passage{
-		{Section: "Letter", Text: "Dear Ms Whitlock and dear Mr Prowse,\n\nThe rent for the flat will be £882 a month from " +
-			"1 June 2024. The rent for the flat was £840 a month from 1 June 2023.\n\n" +
+		{Section: "Letter", Text: "Dear Ms Whitlock and dear Mr Prowse,\n\nThe rent for the flat will be £882 a " +
+			"month from 1 June 2024. The rent for the flat was £840 a month from 1 June 2023.\n\n" +
 			"The rent is the rent of the flat and of nothing else at all."},
 		{Section: "Repairs", Text: "The boiler of the flat will be renewed before 30 September."},
-		{Section: "End", Text: "Please answer by 15 May so that I can plan the works.\n\nKind regards, Alan Prowse, Mill Rise"},
+		{Section: "End", Text: "Please answer by 15 May so that I can plan the works.\n\n" +
+			"Kind regards, Alan Prowse, Mill Rise"},
 	}
 	got := keysOf(letter, 3, "")
 	want := []string{
@@ -42,7 +43,9 @@ func TestKeySentencesComeFromDifferentSections(t *testing.T) {
 
 // Where no sentence ends, lines are taken.
 func TestLinesAreKeySentencesWhereThereAreNoOthers(t *testing.T) {
-	list := []corpus.Passage{{Text: "- Student tariff with 100 Mbit/s for £24 a month\n\n- Plus tariff with 250 Mbit/s for £32 a month"}}
+	list := []corpus.Passage{{
+		Text: "- Student tariff with 100 Mbit/s for £24 a month\n\n- Plus tariff with 250 Mbit/s for £32 a month",
+	}}
 	if got := keysOf(list, 2, ""); len(got) != 2 {
 		t.Errorf("the key sentences are %q, want both lines", got)
 	}

@@ -9,8 +9,8 @@ import (
 // frameRunes is the longest line that only frames a text.
 const frameRunes = 80
 
-// Frames reports whether a line by itself only frames a text, by its form: a salutation, the closing of a letter, a name
-// below it, a title. Such a line begins with a capital letter, has no figure and no colon, and does not end as a
+// Frames reports whether a line by itself only frames a text, by its form: a salutation, the closing of a letter, a
+// name below it, a title. Such a line begins with a capital letter, has no figure and no colon, and does not end as a
 // sentence does.
 func Frames(line string) bool {
 	first, _ := utf8.DecodeRuneInString(line)
@@ -20,7 +20,9 @@ func Frames(line string) bool {
 
 // EndsSentence reports whether a text ends as a sentence does, quotation marks and brackets behind it aside.
 func EndsSentence(s string) bool {
-	s = strings.TrimRightFunc(s, func(r rune) bool { return r == '"' || unicode.In(r, unicode.Pe, unicode.Pf, unicode.Z) })
+	s = strings.TrimRightFunc(s, func(r rune) bool {
+		return r == '"' || unicode.In(r, unicode.Pe, unicode.Pf, unicode.Z)
+	})
 	last, _ := utf8.DecodeLastRuneInString(s)
 	return unicode.Is(unicode.STerm, last)
 }

@@ -46,7 +46,7 @@ func TestFramesAreNoQuotes(t *testing.T) {
 	}
 }
 
-// An item of a list is quoted with its number and with what introduces the list, each with a footnote of its own.
+// An item of a list is quoted with its number, below what introduces the list.
 func TestAnItemIsQuotedWithItsLead(t *testing.T) {
 	lease := []paper{{"d1", "lease.txt", "Lease", []passage{{Section: "Duties", Text: "The Tenant shall:\n\n" +
 		"(a) pay the rent on the first day of each month, without deduction;\n\n" +
@@ -55,11 +55,13 @@ func TestAnItemIsQuotedWithItsLead(t *testing.T) {
 		"The Landlord insures the building."}}}}
 	answer, _ := askIn(t, lease, "May animals be kept, an aquarium say?")
 	first, _, _ := strings.Cut(answer[strings.Index(answer, ">"):], "\n\n")
-	want := "> The Tenant shall: [1]\n>\n> (c) keep no animals but a cage bird or an aquarium of moderate size. [1]"
+	want := "> The Tenant shall:\n>\n> (c) keep no animals but a cage bird or an aquarium of moderate size. [1]"
 	if first != want {
 		t.Errorf("the first quote is %q, want %q", first, want)
 	}
-	for _, between := range []string{"## Forbidden animals\n", "The following is forbidden.\n", "\nMr. Smith decides.\n\n"} {
+	for _, between := range []string{
+		"## Forbidden animals\n", "The following is forbidden.\n", "\nMr. Smith decides.\n\n",
+	} {
 		p := pileOfText("These animals are allowed:\n- dogs of any size\n" + between + "- parrots and snakes")
 		if got := p.leadOf(len(p.units) - 1); got != -1 {
 			t.Errorf("behind %q the parrots are introduced by %q, want by nothing", between, p.units[got].text)

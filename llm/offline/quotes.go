@@ -23,7 +23,7 @@ type quote struct {
 	score      float64
 	best       scored
 	byNumber   bool // the question names the item by its number
-	lead       int  // the unit that introduces the list which the quote is an item of; -1: none
+	lead       int  // the unit that introduces the list which the quote is an item of; -1: none, or said before
 }
 
 // choose takes up to five quotes, strongest first. One that has words of the question which those before it lack is

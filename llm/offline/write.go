@@ -60,10 +60,15 @@ func (p pile) blocks(quotes []quote, words []word) (out []string) {
 	return out
 }
 
-// block writes a quote with its footnote. Lines stay lines, and items of a list items.
+// block writes a quote with its footnote. Above it stands what introduces its list, without one: a footnote is for the
+// words of the quote. Lines stay lines, and items of a list items.
 func (p pile) block(q quote, words []word) string {
-	raw := p.runes[q.source][q.start:q.end]
+	lead := ""
+	if q.lead >= 0 {
+		lead = text.QuoteMarkdown(strings.Split(p.units[q.lead].text, "\n")) + "\n>\n"
+	}
 	var lines []string
+	raw := p.runes[q.source][q.start:q.end]
 	for _, span := range p.lines(q) {
 		line := string(raw[span[0]:span[1]])
 		if !isNested(line) {
@@ -72,22 +77,9 @@ func (p pile) block(q quote, words []word) string {
 		}
 		lines = slices.AppendSeq(lines, strings.Lines(line))
 	}
-	return p.lead(q, words) + text.QuoteMarkdown(lines) + p.footnote(string(raw), q, words)
-}
-
-// lead writes what introduces the list that a quote is an item of, with a footnote of its own.
-func (p pile) lead(q quote, words []word) string {
-	if q.lead < 0 {
-		return ""
-	}
-	said := p.units[q.lead].text
-	return text.QuoteMarkdown(strings.Split(said, "\n")) + p.footnote(said, q, words) + "\n>\n"
-}
-
-// footnote cites words of the passage of a quote.
-func (p pile) footnote(said string, q quote, words []word) string {
 	src := p.sources[q.source]
-	return cited(said, src.N, matchedWords(said, words, text.Detect(src.Text)))
+	matched := matchedWords(string(raw), words, text.Detect(src.Text))
+	return lead + text.QuoteMarkdown(lines) + cited(string(raw), src.N, matched)
 }
 
 // sentence writes a sentence of a passage as a quote with its footnote.
