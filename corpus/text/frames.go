@@ -26,3 +26,36 @@ func EndsSentence(s string) bool {
 	last, _ := utf8.DecodeLastRuneInString(s)
 	return unicode.Is(unicode.STerm, last)
 }
+
+// InCapitals reports whether a line is a title by its form: behind a number that it may have, it has capital letters,
+// no small ones and no figures, and does not end as a sentence does. In a text of capitals that says nothing: see
+// MostlySmall.
+func InCapitals(line string) bool {
+	title := strings.TrimLeft(line, "0123456789.) ")
+	return capitalTitle(title) && utf8.RuneCountInString(line) <= frameRunes && !EndsSentence(line)
+}
+
+func capitalTitle(s string) bool {
+	capitals, small := letterCases(s)
+	return capitals > 1 && small == 0 && !strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.IsDigit(r) || r == ':' || r == ';'
+	})
+}
+
+// MostlySmall reports whether a text has more small letters than capital ones.
+func MostlySmall(s string) bool {
+	capitals, small := letterCases(s)
+	return small > capitals
+}
+
+func letterCases(s string) (capitals, small int) {
+	for _, r := range s {
+		switch {
+		case unicode.IsUpper(r):
+			capitals++
+		case unicode.IsLower(r):
+			small++
+		}
+	}
+	return capitals, small
+}

@@ -52,14 +52,15 @@ func pileOf(sources []source) pile {
 		}
 		a, runes, heading := analysers[lang], []rune(src.Text), -1
 		began := len(p.units)
-		directory := text.Directory(src.Text)
+		directory, small := text.Directory(src.Text), text.MostlySmall(src.Text)
 		prose := func(from, to int) {
 			for _, span := range withLabels(runes[from:to], text.Statements(string(runes[from:to]), quoteLength)) {
 				u := unit{source: i, start: from + span[0], end: from + span[1], heading: heading}
 				u.text = string(runes[u.start:u.end])
 				u.sequence = a.Terms(u.text)
 				u.terms = setOf(u.sequence)
-				if u.names = directory || names(u.text, src); u.names && !directory && !text.Leader(u.text) {
+				u.names = directory || names(u.text, src) || small && text.InCapitals(u.text)
+				if u.names && !directory && !text.Leader(u.text) {
 					heading = len(p.units)
 				}
 				p.units = append(p.units, u)
