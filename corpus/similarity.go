@@ -24,9 +24,14 @@ type similarities struct {
 	measured          bool
 }
 
-// embedsNow is implemented by an Embedder that embeds for somebody who waits, before other passages.
-type embedsNow interface {
-	EmbedNow(ctx context.Context, passages []string) ([][]float32, error)
+// EmbedNow is e.Embed for somebody who waits: before other passages, where the embedder tells the two apart.
+func EmbedNow(ctx context.Context, e Embedder, passages []string) ([][]float32, error) {
+	if now, ok := e.(interface {
+		EmbedNow(ctx context.Context, passages []string) ([][]float32, error)
+	}); ok {
+		return now.EmbedNow(ctx, passages)
+	}
+	return e.Embed(ctx, passages)
 }
 
 // newSimilarities has measured no embedder yet. turn lets one measurement run at a time.
@@ -48,13 +53,9 @@ func (s *similarities) scaleOf(ctx context.Context, e Embedder) (search.Scale, e
 	if s.measured {
 		return s.scale, nil
 	}
-	embed := e.Embed
-	if now, ok := e.(embedsNow); ok { // a run, for which passages wait, is measured for
-		embed = now.EmbedNow
-	}
 	for len(s.found) < len(s.passages) {
 		batch := s.passages[len(s.found):min(len(s.passages), len(s.found)+measuredAtOnce)]
-		vectors, err := embed(ctx, batch)
+		vectors, err := EmbedNow(ctx, e, batch) // it may be for a run that passages wait for
 		if err == nil && len(vectors) != len(batch) {
 			err = fmt.Errorf("%d vectors for %d texts", len(vectors), len(batch))
 		}

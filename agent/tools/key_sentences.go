@@ -90,7 +90,10 @@ func pickSentences(all []sentence, passages []corpus.Passage, limit int, about m
 	for range min(limit, len(all)) {
 		best, most := -1, -1.0
 		for i, s := range all {
-			if w := worth(s) / float64(int(1)<<min(30, taken[passages[s.passage].Section])); !picked[i] && w > most {
+			if picked[i] {
+				continue
+			}
+			if w := worth(s) / float64(int(1)<<min(30, taken[passages[s.passage].Section])); w > most {
 				best, most = i, w
 			}
 		}

@@ -113,10 +113,6 @@ func sentenceSimilarity(
 		if err != nil {
 			return nil, err
 		}
-		embed := e.Embed
-		if here, ok := e.(*bert.Embedder); ok {
-			embed = here.EmbedNow
-		}
 		vectors := make([][]float32, len(texts))
 		var missing []string
 		for i, text := range texts {
@@ -125,7 +121,7 @@ func sentenceSimilarity(
 				missing = append(missing, text)
 			}
 		}
-		made, err := embed(ctx, missing)
+		made, err := corpus.EmbedNow(ctx, e, missing)
 		if err != nil {
 			return nil, err
 		}

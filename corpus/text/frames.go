@@ -15,7 +15,12 @@ const frameRunes = 80
 func Frames(line string) bool {
 	first, _ := utf8.DecodeRuneInString(line)
 	return unicode.IsUpper(first) && utf8.RuneCountInString(line) <= frameRunes && !EndsSentence(line) &&
-		!strings.ContainsFunc(line, func(r rune) bool { return unicode.IsDigit(r) || r == ':' || r == ';' })
+		!statesSomething(line)
+}
+
+// statesSomething reports whether a line has what a title has not: a figure, or a mark behind which something is said.
+func statesSomething(line string) bool {
+	return strings.ContainsFunc(line, func(r rune) bool { return unicode.IsDigit(r) || r == ':' || r == ';' })
 }
 
 // EndsSentence reports whether a text ends as a sentence does, quotation marks and brackets behind it aside.
@@ -32,14 +37,9 @@ func EndsSentence(s string) bool {
 // MostlySmall.
 func InCapitals(line string) bool {
 	title := strings.TrimLeft(line, "0123456789.) ")
-	return capitalTitle(title) && utf8.RuneCountInString(line) <= frameRunes && !EndsSentence(line)
-}
-
-func capitalTitle(s string) bool {
-	capitals, small := letterCases(s)
-	return capitals > 1 && small == 0 && !strings.ContainsFunc(s, func(r rune) bool {
-		return unicode.IsDigit(r) || r == ':' || r == ';'
-	})
+	capitals, small := letterCases(title)
+	return capitals > 1 && small == 0 && utf8.RuneCountInString(line) <= frameRunes && !EndsSentence(line) &&
+		!statesSomething(title)
 }
 
 // MostlySmall reports whether a text has more small letters than capital ones.

@@ -89,7 +89,7 @@ func TestALeadIsWrittenOnce(t *testing.T) {
 	p := pileOfText("The Tenant shall:\n\n(a) pay the rent;\n\n(b) air the rooms;\n\n(c) keep no animals.")
 	quoteOf := func(i int) quote {
 		u := p.units[i]
-		return quote{start: u.start, end: u.end, first: i, last: i, lead: p.leadOf(i)}
+		return quote{start: u.start, end: u.end, first: i, last: i}
 	}
 	for name, quotes := range map[string][]quote{
 		"two items": {quoteOf(1), quoteOf(3)}, "the lead and an item": {quoteOf(0), quoteOf(3)},

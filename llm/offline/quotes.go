@@ -23,7 +23,6 @@ type quote struct {
 	score      float64
 	best       scored
 	byNumber   bool // the question names the item by its number
-	lead       int  // the unit that introduces the list which the quote is an item of; -1: none, or said before
 }
 
 // choose takes up to five quotes, strongest first. One that has words of the question which those before it lack is
@@ -58,7 +57,6 @@ func choose(p pile, units []scored, words []word) []quote {
 		for k := range words {
 			covered[k] = max(covered[k], s.has[k])
 		}
-		q.lead = p.leadOf(q.first)
 		if i := slices.IndexFunc(out, func(o quote) bool { return p.adjoin(o, q) }); i >= 0 {
 			out[i] = out[i].with(q)
 			continue
@@ -168,9 +166,6 @@ func itemNumber(s string) string {
 	return ""
 }
 
-// beginsLine reports whether a unit begins at the left edge of a line.
-func (p pile) beginsLine(u unit) bool { return u.start == 0 || p.runes[u.source][u.start-1] == '\n' }
-
 // adjoin reports whether two quotes stand next to each other and can be one.
 func (p pile) adjoin(a, b quote) bool {
 	next := !a.byNumber && !b.byNumber && (a.best.row == nil) == (b.best.row == nil) &&
@@ -182,10 +177,7 @@ func (p pile) adjoin(a, b quote) bool {
 // with is the quote joined with one that it adjoins.
 func (q quote) with(other quote) quote {
 	q.start, q.end = min(q.start, other.start), max(q.end, other.end)
-	if other.first < q.first {
-		q.first, q.lead = other.first, other.lead
-	}
-	q.last = max(q.last, other.last)
+	q.first, q.last = min(q.first, other.first), max(q.last, other.last)
 	return q
 }
 
@@ -215,6 +207,9 @@ func (p pile) leadOf(i int) int {
 	}
 	return -1
 }
+
+// beginsLine reports whether a unit begins at the left edge of a line.
+func (p pile) beginsLine(u unit) bool { return u.start == 0 || p.runes[u.source][u.start-1] == '\n' }
 
 // beside reports whether a unit can be added to a quote.
 func (p pile) beside(i int, q quote) bool {
@@ -282,5 +277,5 @@ func (p pile) lines(q quote) [][2]int {
 
 // inOneLine reports whether no line ends between a unit and the next.
 func (p pile) inOneLine(before, u unit) bool {
-	return before.source == u.source && !slices.Contains(p.runes[u.source][before.end:u.start], '\n')
+	return before.source == u.source && !slices.Contains(p.between(before, u), '\n')
 }

@@ -39,36 +39,40 @@ func escape(s string) string { return text.EscapeMarkdown(s) }
 
 // blocks writes quotes one after another. Rows of one table stand below one head.
 func (p pile) blocks(quotes []quote, words []word) (out []string) {
-	above := ""
+	above, said := "", map[int]bool{} // units that were written
 	for i, q := range quotes {
-		if slices.ContainsFunc(quotes[:i], func(o quote) bool {
-			return o.lead == q.lead || q.lead >= o.first && q.lead <= o.last
-		}) {
-			q.lead = -1 // it was said
-		}
 		head := p.headOf(q)
 		switch {
 		case head == "":
-			out = append(out, p.block(q, words))
+			out = append(out, p.lead(q, said)+p.block(q, words))
 		case head == above && p.sameTable(p.units[q.first], p.units[quotes[i-1].first]):
 			out[len(out)-1] += "\n" + p.rows(q, words)
 		default:
 			out = append(out, head+p.rows(q, words))
 		}
 		above = head
+		for u := q.first; u <= q.last; u++ {
+			said[u] = true
+		}
 	}
 	return out
 }
 
-// block writes a quote with its footnote. Above it stands what introduces its list, without one: a footnote is for the
-// words of the quote. Lines stay lines, and items of a list items.
-func (p pile) block(q quote, words []word) string {
-	lead := ""
-	if q.lead >= 0 {
-		lead = text.QuoteMarkdown(strings.Split(p.units[q.lead].text, "\n")) + "\n>\n"
+// lead writes what introduces the list that a quote is an item of, unless it was said. It has no footnote: that is for
+// the words of the quote.
+func (p pile) lead(q quote, said map[int]bool) string {
+	i := p.leadOf(q.first)
+	if i < 0 || said[i] {
+		return ""
 	}
-	var lines []string
+	said[i] = true
+	return text.QuoteMarkdown(strings.Split(p.units[i].text, "\n")) + "\n>\n"
+}
+
+// block writes a quote with its footnote. Lines stay lines, and items of a list items.
+func (p pile) block(q quote, words []word) string {
 	raw := p.runes[q.source][q.start:q.end]
+	var lines []string
 	for _, span := range p.lines(q) {
 		line := string(raw[span[0]:span[1]])
 		if !isNested(line) {
@@ -79,7 +83,7 @@ func (p pile) block(q quote, words []word) string {
 	}
 	src := p.sources[q.source]
 	matched := matchedWords(string(raw), words, text.Detect(src.Text))
-	return lead + text.QuoteMarkdown(lines) + cited(string(raw), src.N, matched)
+	return text.QuoteMarkdown(lines) + cited(string(raw), src.N, matched)
 }
 
 // sentence writes a sentence of a passage as a quote with its footnote.
