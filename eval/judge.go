@@ -31,15 +31,18 @@ type Verdict struct {
 	Refused  bool   `json:"refused"`            // due or not
 	Failed   string `json:"failed,omitempty"`   // why there is no answer
 	Answer   string `json:"answer"`
-	Steps    int    `json:"steps"`
-	Millis   int64  `json:"ms"` // from the question to the end of its run
+
+	Confidence float64 `json:"confidence"` // what the answer says of itself, 0–1
+
+	Steps  int   `json:"steps"`
+	Millis int64 `json:"ms"` // from the question to the end of its run
 }
 
 // Judge compares an answer with what the question expects. paths says under which path each document lies, by its id.
 func Judge(q Question, answer chat.Answer, paths map[string]string) Verdict {
 	v := Verdict{
 		Kind: q.Kind, Question: q.Text, Answer: answer.Markdown, Steps: answer.StepsUsed,
-		Refused: answer.StopReason == chat.StopRefused,
+		Confidence: answer.Confidence, Refused: answer.StopReason == chat.StopRefused,
 	}
 	if q.Refuse() {
 		v.Right = v.Refused || answer.Finding == chat.FindingClosest

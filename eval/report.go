@@ -16,6 +16,8 @@ type Report struct {
 	Total     Score     `json:"total"`
 	Kinds     []Score   `json:"kinds"` // in the order of their first question
 	Questions []Verdict `json:"questions"`
+
+	Reliability []Reliability `json:"reliability"` // five bins, by the least confidence
 }
 
 // Score counts the verdicts of a kind. A part that is due nowhere is 0 of 0.
@@ -61,6 +63,7 @@ func (p Part) String() string {
 // NewReport counts the verdicts of a model.
 func NewReport(model string, documents int, verdicts []Verdict) Report {
 	r := Report{Model: model, Documents: documents, Total: scoreKind("all", verdicts), Questions: verdicts}
+	r.Reliability = reliabilityOf(verdicts)
 	byKind := map[string][]Verdict{}
 	var kinds []string
 	for _, v := range verdicts {
@@ -125,6 +128,7 @@ func (r Report) Print(w io.Writer) {
 		})
 	}
 	printRows(w, rows)
+	r.printReliability(w)
 	fmt.Fprintln(w)
 	for _, v := range r.Questions {
 		if !v.Right {
