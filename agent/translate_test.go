@@ -109,7 +109,7 @@ func TestARefusalSaysWhatWasSearchedAndWhatCameNearest(t *testing.T) {
 	got := h.answer(asks("What is for lunch?"))
 	a := got.answer()
 	rest, ok := strings.CutPrefix(a.Markdown, ground.RefusalSentence+" I searched for: holiday lunch.")
-	if !ok || !strings.Contains(rest, "nearest heading") || !strings.Contains(rest, "“Leave” in handbook.md") ||
+	if !ok || !strings.Contains(rest, "nearest heading") || !strings.Contains(rest, "“Leave” in Handbook.md") ||
 		!strings.HasSuffix(rest, "If the document that says it is missing here, add it and ask again.") {
 		t.Errorf("refusal = %q; want what was searched, the nearest heading, and the file that may be missing", a.Markdown)
 	}

@@ -28,8 +28,8 @@ func (v *reviewer) rewriteUnsearchedRefusal(ctx context.Context) error {
 	return v.replaceByRefusal(ctx, "Nothing was found because nothing was searched to its end: the answer says so")
 }
 
-// replaceByRefusal replaces an answer by the refusal sentence (ground.RefusalSentence) and what was searched. why is
-// the message of its step.
+// replaceByRefusal replaces an answer by the refusal sentence (ground.RefusalSentence), which explainInRefusal goes on
+// from. why is the message of its step.
 func (v *reviewer) replaceByRefusal(ctx context.Context, why string) error {
 	step := v.log.newStep("review", chat.ActionAnalysing, chat.StatusComplete, why)
 	if err := v.log.takeAnswerBack(ctx, step); err != nil {
@@ -41,7 +41,8 @@ func (v *reviewer) replaceByRefusal(ctx context.Context, why string) error {
 // explainInRefusal adds to a bare refusal, the model's or the program's, what was searched, the headings that come
 // nearest, and that a file may be missing: what somebody can go on with. What the model wrote stays as it is.
 func (v *reviewer) explainInRefusal(ctx context.Context, answer string) (string, error) {
-	if v.givenText() || strings.TrimSpace(answer) != ground.RefusalSentence {
+	if v.givenText() || strings.TrimSpace(answer) != ground.RefusalSentence ||
+		!v.asked.NeedsDocuments() && !v.found.searchedDocuments() {
 		return answer, nil
 	}
 	if err := v.log.writer.WriteWords(ctx, v.found.describeSearches()+v.found.wayOn()); err != nil {
@@ -83,11 +84,9 @@ func (f *findings) wayOn() string {
 // describeSearches says which searches were completed and which were not, from what the tools returned. It begins with
 // a space, to stand behind the refusal sentence, and claims nothing that a tool did not return.
 func (f *findings) describeSearches() string {
-	readDocs, _, empty, searches := f.toolContext.Sources.Readings()
+	readDocs, _, _, searches := f.toolContext.Sources.Readings()
 	said := ""
-	if searches > 0 && len(empty) > 0 {
-		said += " I searched for: " + strings.Join(empty, "; ") + "."
-	} else if searches > 0 {
+	if searches > 0 {
 		said += " I searched for: " + text.Shorten(f.toolContext.Sources.SearchedFor(), 300) + "."
 	}
 	if len(readDocs) > 0 {
