@@ -85,9 +85,8 @@ func (m model) find(ctx context.Context, t turn) (move, error) {
 	return move{text: a.text, found: &llm.Found{Sure: a.sure, Likely: a.finding == answers}}, nil
 }
 
-// again is a second search, for the words of the question alone that nothing which was found has: beside others a name
-// is outweighed where documents of two languages stand side by side. When everything was found somewhere, it is for all
-// words. A question that names its own subject is filled up with the one before it.
+// again is a second search, for the words of the question that nothing which was found has; for its rarest when
+// everything was found somewhere. A question that names its own subject is filled up with the one before it.
 func (t turn) again(q topic, p pile) (step, bool) {
 	if t.rounds() >= mostSearches || !t.canSearch() || len(t.given()) > 0 {
 		return step{}, false
@@ -101,9 +100,6 @@ func (t turn) again(q topic, p pile) (step, bool) {
 			} else {
 				others = append(others, w.typed)
 			}
-		}
-		if len(missing) > 0 {
-			others = nil
 		}
 		query = clip(strings.Join(slices.Concat(missing, others), " "), 900)
 	}
