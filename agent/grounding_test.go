@@ -209,6 +209,9 @@ func TestAnswersThatNeedNoFootnotesAreCheckedAllTheSame(t *testing.T) {
 func TestARefusalSaysOnlyWhatWasDone(t *testing.T) {
 	t.Parallel()
 	const lie = ground.RefusalSentence + " I searched for dragons and found nothing that fits."
+	const missing = " If the document that says it is missing here, add it and ask again."
+	const holidays = ground.RefusalSentence + " I searched for: holiday. The nearest headings are “Leave” in Handbook.md " +
+		"and “Sickness” in Handbook.md." + missing
 	calculates := chat.RunConfig{EnabledTools: []string{"calculate"}}
 	for _, tt := range []struct {
 		name   string
@@ -228,20 +231,21 @@ func TestARefusalSaysOnlyWhatWasDone(t *testing.T) {
 			ground.RefusalSentence + " Nothing was searched, because none of the tools that were allowed searches " +
 				"documents."},
 		{"it did by rules, as the model did not", asks("What lives in the cellar?"),
-			scripted.New(says(lie), says(lie)), nil, ground.RefusalSentence},
+			scripted.New(says(lie), says(lie)), nil,
+			ground.RefusalSentence + " I searched for: What lives in the cellar?; cellar." + missing},
 		{"it did", asks("What lives in the cellar?"), scripted.New(calls(search("dragons")), says(lie)), nil,
-			ground.RefusalSentence},
+			ground.RefusalSentence + " I searched for: dragons; lives cellar." + missing},
 		{"it did, but told of other searches", asks("What lives in the cellar?"),
 			scripted.New(calls(search("zzyzx")), says(lie+" I read 14 registers of Atlantis.")), nil,
-			ground.RefusalSentence},
+			ground.RefusalSentence + " I searched for: zzyzx; lives cellar." + missing},
 		{"it did, and invented an answer", asks("How many days of holiday are there?"),
 			scripted.New(calls(search("holiday")),
 				says(ground.RefusalSentence+" However, dragons have 99 days of holiday.")),
-			nil, ground.RefusalSentence},
+			nil, holidays},
 		{"it did, and added words of the question", asks("How many days of holiday have dragons?"),
 			scripted.New(calls(search("holiday")),
 				says(ground.RefusalSentence+" I searched for the holiday of dragons.")), nil,
-			ground.RefusalSentence},
+			holidays},
 		{"the text was given",
 			chat.RunRequest{Message: "How many days of holiday are there?", ContextText: "The sky is green."},
 			scripted.New(says(ground.RefusalSentence + " However, dragons have 99 days of holiday.")), nil,
@@ -356,7 +360,9 @@ func TestAModelThatFallsSilentAfterASearchIsSaid(t *testing.T) {
 		func(c *Config) { c.Budget.Seconds = 1 })
 	a := h.answer(asks("Which dragons live in the cellar?")).answer()
 	if want := ground.RefusalSentence +
-		" I searched for: holiday. The time for this question was used up."; a.Markdown != want ||
+		" I searched for: holiday. The time for this question was used up." +
+		" The nearest headings are “Leave” in Handbook.md and “Sickness” in Handbook.md. If the document that says it is " +
+		"missing here, add it and ask again."; a.Markdown != want ||
 		a.StopReason != chat.StopRefused {
 		t.Errorf("answer = %q, stopped %s; want %q", a.Markdown, a.StopReason, want)
 	}

@@ -84,3 +84,26 @@ func (l *languages) languagesOf(ctx context.Context, lib *Library, user string) 
 	}
 	return k.langs, nil
 }
+
+// OtherLanguages returns the languages of the documents in reach, those of ids or all, if none of them is in lang or in
+// one that can't be told; otherwise, and of more than 500 documents, none.
+func (l *Library) OtherLanguages(ctx context.Context, s chat.Scope, ids []string, lang string) ([]string, error) {
+	if len(ids) == 0 {
+		all, err := l.languages.languagesOf(ctx, l, s.User)
+		if err != nil || slices.Contains(all, lang) {
+			return nil, err
+		}
+	}
+	docs, more, err := l.cfg.Documents.List(ctx, s, Filter{IDs: ids, Limit: languageSample})
+	if err != nil || more != "" {
+		return nil, err
+	}
+	var others []string
+	for _, d := range docs {
+		if d.Language == "" || d.Language == lang {
+			return nil, nil
+		}
+		others = appendNew(others, d.Language)
+	}
+	return others, nil
+}

@@ -150,6 +150,7 @@ type remedy string
 // Remedies besides those that tell the model what is wrong with its answer.
 const (
 	reformulation   remedy = "reformulation"    // it was searched in other words
+	translation     remedy = "translation"      // what is searched for was translated, or could not be
 	pipelineRun     remedy = "pipeline"         // the fixed pipeline took over
 	resultsDropped  remedy = "results dropped"  // older results were left out of the messages
 	promptLossNoted remedy = "prompt loss told" // the reader knows that the model's server dropped a part of the prompt

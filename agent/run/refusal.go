@@ -7,6 +7,7 @@ import (
 	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/corpus/text"
+	"footnote/english"
 )
 
 // explainRefusal says of a refusal what it rests on. It is the self-evaluation of a refusal: only a completed search
@@ -27,26 +28,66 @@ func (v *reviewer) rewriteUnsearchedRefusal(ctx context.Context) error {
 	return v.replaceByRefusal(ctx, "Nothing was found because nothing was searched to its end: the answer says so")
 }
 
-// replaceByRefusal replaces an answer by the refusal sentence (ground.RefusalSentence) and what was searched. why is
-// the message of its step.
+// replaceByRefusal replaces an answer by the refusal sentence (ground.RefusalSentence), which explainInRefusal goes on
+// from. why is the message of its step.
 func (v *reviewer) replaceByRefusal(ctx context.Context, why string) error {
 	step := v.log.newStep("review", chat.ActionAnalysing, chat.StatusComplete, why)
 	if err := v.log.takeAnswerBack(ctx, step); err != nil {
 		return err
 	}
-	if v.givenText() {
-		return v.log.writer.Write(ctx, ground.RefusalSentence)
+	return v.log.writer.Write(ctx, ground.RefusalSentence)
+}
+
+// explainInRefusal adds to a bare refusal, the model's or the program's, what was searched, the headings that come
+// nearest, and that a file may be missing: what somebody can go on with. What the model wrote stays as it is.
+func (v *reviewer) explainInRefusal(ctx context.Context, answer string) (string, error) {
+	if v.givenText() || strings.TrimSpace(answer) != ground.RefusalSentence ||
+		!v.asked.NeedsDocuments() && !v.found.searchedDocuments() {
+		return answer, nil
 	}
-	return v.log.writer.Write(ctx, ground.RefusalSentence+v.found.describeSearches())
+	if err := v.log.writer.WriteWords(ctx, v.found.describeSearches()+v.found.wayOn()); err != nil {
+		return "", err
+	}
+	return v.log.writer.Finish(ctx)
+}
+
+// mostNear is how many headings a refusal names.
+const mostNear = 3
+
+// wayOn names the sections of the passages that searches found first, and says that a file may be missing. It says
+// nothing where no search was completed: then that is the reason.
+func (f *findings) wayOn() string {
+	if !f.searchedDocuments() {
+		return ""
+	}
+	var near []string
+	for _, src := range f.toolContext.Sources.All() {
+		at := strings.Split(src.Passage.Section, "›")
+		heading := strings.TrimSpace(at[len(at)-1])
+		if heading == "" || strings.EqualFold(heading, src.Document.Title) {
+			continue
+		}
+		if near = text.AppendNew(near, "“"+text.EscapeMarkdown(text.Shorten(heading, 80))+"” in "+
+			text.EscapeMarkdown(src.Document.DisplayName())); len(near) == mostNear {
+			break
+		}
+	}
+	said := ""
+	if len(near) == 1 {
+		said = " The nearest heading is " + near[0] + "."
+	} else if len(near) > 1 {
+		said = " The nearest headings are " + english.List(near) + "."
+	}
+	return said + " If the document that says it is missing here, add it and ask again."
 }
 
 // describeSearches says which searches were completed and which were not, from what the tools returned. It begins with
 // a space, to stand behind the refusal sentence, and claims nothing that a tool did not return.
 func (f *findings) describeSearches() string {
-	readDocs, _, empty, searches := f.toolContext.Sources.Readings()
+	readDocs, _, _, searches := f.toolContext.Sources.Readings()
 	said := ""
-	if searches > 0 && len(empty) > 0 {
-		said += " I searched for: " + strings.Join(empty, "; ") + "."
+	if searches > 0 {
+		said += " I searched for: " + text.Shorten(f.toolContext.Sources.SearchedFor(), 300) + "."
 	}
 	if len(readDocs) > 0 {
 		names := make([]string, len(readDocs))
@@ -54,9 +95,6 @@ func (f *findings) describeSearches() string {
 			names[i] = doc.DisplayName()
 		}
 		said += " I read: " + strings.Join(names, "; ") + "."
-	}
-	if said == "" && searches > 0 {
-		said = " I searched for: " + text.Shorten(f.toolContext.Sources.SearchedFor(), 300) + "."
 	}
 	for _, message := range f.failed {
 		said += " “" + message + "” failed, so your documents may still hold it."

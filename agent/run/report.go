@@ -29,7 +29,10 @@ func (v *reviewer) lastReply(ctx context.Context, err error) (reply, []chat.Payl
 // refusal sentence, which the program writes from the log.
 func (v *reviewer) finishAnswer(ctx context.Context) (string, error) {
 	text, err := v.log.writer.Finish(ctx)
-	if err != nil || v.model.isRuleBased() || ground.IsRefusal(text) {
+	if err == nil && ground.IsRefusal(text) {
+		return v.explainInRefusal(ctx, text)
+	}
+	if err != nil || v.model.isRuleBased() {
 		return text, err
 	}
 	left, denied := v.found.evidence.WithoutDenied(text)
@@ -41,7 +44,7 @@ func (v *reviewer) finishAnswer(ctx context.Context) (string, error) {
 		if err := v.replaceByRefusal(ctx, "The answer only said what the run did not do: taken back"); err != nil {
 			return "", err
 		}
-		return v.log.writer.Finish(ctx)
+		return v.explainInRefusal(ctx, ground.RefusalSentence)
 	}
 	step := v.log.newStep("review", chat.ActionAnalysing, chat.StatusComplete,
 		"Left out "+english.Count(len(denied), "sentence")+" about the run that its log does not hold")

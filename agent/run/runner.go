@@ -181,6 +181,11 @@ func (w *Runner) prepareRun(ctx context.Context) (err error) {
 	} else if err := w.findTitled(ctx); err != nil {
 		return err
 	}
+	if !w.model.isRuleBased() {
+		if err := w.findLanguages(ctx); err != nil {
+			return err
+		}
+	}
 	w.found.evidence.InReach = w.documentsInReach
 	w.found.evidence.Listing = w.asked.Type == question.Metadata
 	w.asked.Tools = w.set.Available(w.asked.Tools)
@@ -195,7 +200,7 @@ func (w *Runner) prepareRun(ctx context.Context) (err error) {
 		w.budget.begun,
 	)
 	if !w.givenText() {
-		w.messages.list[0].Text += w.set.AbsenceNote()
+		w.messages.list[0].Text += w.set.AbsenceNote() + w.languagesPrompt()
 	}
 	if err := w.promptEarlierPassages(ctx); err != nil {
 		return err

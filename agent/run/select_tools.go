@@ -81,6 +81,9 @@ func (s *toolSelector) makeChosenCalls(ctx context.Context, c choice) error {
 	}
 	// else the plan has searched
 	if _, _, _, searches := s.toolContext.Sources.Readings(); searches == 0 && len(s.found.failed) == 0 {
+		if err := s.translateSearches(ctx, c.opening); err != nil {
+			return err
+		}
 		if err := s.calls.makeCalls(ctx, c.opening, c.why); err != nil {
 			return err
 		}

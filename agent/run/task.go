@@ -28,6 +28,8 @@ type task struct {
 	asked            question.Analysis
 	titled           corpus.Document // that the question names by its title; empty: none
 	conversation     conversation
+	otherLanguages   string // of the documents in reach, if the question is in none of them; empty: it is
+	translated       string // the question as it is searched for in these languages; empty: as it was asked
 	small            string // why the run's model has the profile for small ones; empty: it has not
 }
 
@@ -127,8 +129,11 @@ func (t *task) mustCite() bool {
 }
 
 // searchWords is the question as it is searched for; one that points back borrows the words of the last one that was
-// about something. At most 1,000 characters: what the schemas of the search tools take.
+// about something. At most 1,000 characters: what the schemas of the search tools take. What was translated is searched for in its translation.
 func (t *task) searchWords() string {
+	if t.translated != "" {
+		return t.translated
+	}
 	words := t.run.Request.Message
 	if t.asked.Type == question.FollowUp {
 		for i := len(t.conversation.messages) - 1; i >= 0; i-- {

@@ -20,6 +20,7 @@ type Library interface {
 	Grep(ctx context.Context, s chat.Scope, g corpus.GrepRequest) (corpus.Grepped, error)
 	List(ctx context.Context, s chat.Scope, f corpus.Filter) ([]corpus.Document, string, error)
 	MetaTexts(ctx context.Context, s chat.Scope, key string) ([]string, error)
+	OtherLanguages(ctx context.Context, s chat.Scope, ids []string, lang string) ([]string, error)
 	Count(ctx context.Context, s chat.Scope) (corpus.Counts, error)
 	Version(ctx context.Context, s chat.Scope) (int64, error)
 	KnownVersion(ctx context.Context, s chat.Scope) (int64, error)

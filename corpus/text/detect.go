@@ -32,6 +32,32 @@ func Detect(s string) string {
 	return info.Lang.Iso6391()
 }
 
+// DetectForCertain is Detect for what is said to people. It is empty too where the small words of s tell one language
+// and its letters another, as in Portuguese, whose small words are not known here and many of which are Spanish as well.
+// Signs alone may be a Japanese table: for Chinese there must be two of its particles.
+func DetectForCertain(s string) string {
+	lang := Detect(s)
+	if lang == "zh" {
+		seen := map[rune]bool{}
+		for _, r := range s {
+			if _, ok := particles[string(r)]; ok {
+				seen[r] = true
+			}
+		}
+		if len(seen) < 2 {
+			return ""
+		}
+	}
+	if byScript(s) != "" {
+		return lang
+	}
+	letters := whatlanggo.DetectWithOptions(s[:min(len(s), sample)], whatlanggo.Options{Whitelist: detectable})
+	if letters.IsReliable() && letters.Lang.Iso6391() != lang {
+		return ""
+	}
+	return lang
+}
+
 // detectable are the languages worth telling apart: the rest are mostly mistakes on short or technical texts.
 var detectable = map[whatlanggo.Lang]bool{
 	whatlanggo.Eng: true, whatlanggo.Fra: true, whatlanggo.Spa: true, whatlanggo.Deu: true, whatlanggo.Ita: true,

@@ -237,3 +237,17 @@ func BenchmarkTermsOfChinese(b *testing.B) {
 		text.Terms(book, "zh")
 	}
 }
+
+func TestALanguageIsCertainIfSmallWordsAndLettersTellTheSame(t *testing.T) {
+	for _, tt := range []struct{ said, want string }{
+		{"A autenticação normal de Unix é disponibilizada pelo módulo, e os seus três ficheiros de configuração são " +
+			"importantes para que o utilizador não perca o acesso à sua conta no sistema.", ""},
+		{"Die monatliche Miete beträgt 980 Euro und ist bis zum dritten Werktag eines jeden Monats zu zahlen.", "de"},
+		{"富士山は日本で一番高い山です。", "ja"}, {"这是我的房子，租金是每月的第一天付的吗", "zh"}, {"商品名 在庫数 単価 保管場所 万年筆", ""},
+		{"980", ""}, {"", ""},
+	} {
+		if got := text.DetectForCertain(tt.said); got != tt.want {
+			t.Errorf("DetectForCertain(%q) = %q, want %q", tt.said, got, tt.want)
+		}
+	}
+}

@@ -32,6 +32,7 @@ type answer struct {
 // compose finds the quotes that answer a question in what was found and read.
 func compose(ctx context.Context, t turn, similar Similarity) (answer, error) {
 	p := pileOf(t.shown())
+	p.compareLanguages(t.question)
 	q := topicOf(t)
 	words := q.weigh(p)
 	units, compared, err := rate(ctx, p, q, words, similar)
@@ -59,7 +60,7 @@ func compose(ctx context.Context, t turn, similar Similarity) (answer, error) {
 	if a.finding == answers && (len(t.given()) > 0 || p.sources[a.quotes[0].source].N == 0) {
 		said = inGiven
 	}
-	a.text = strings.Join(append([]string{said}, p.blocks(a.quotes, words)...), "\n\n")
+	a.text = strings.Join(append([]string{p.headline(said, a.quotes)}, p.blocks(a.quotes, words)...), "\n\n")
 	return a, nil
 }
 

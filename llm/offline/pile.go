@@ -31,6 +31,11 @@ type pile struct {
 	going   []*table // those that began in another passage: their heads are no units
 	langs   []string
 	said    string // all terms in their order, between spaces, a line for each unit
+
+	// of compareLanguages: of each source the language of its document, if that is not the question's, and the terms
+	// that documents have in each of these languages
+	foreign []string
+	told    map[string]map[string]bool
 }
 
 const (

@@ -71,6 +71,13 @@ func wayOn(t turn, a answer) string {
 	if len(lacking) > 0 && len(a.pile.sources) > 0 {
 		said += " Nothing there has " + joinNames(lacking) + "."
 	}
+	var all []int
+	for i := range a.pile.sources {
+		all = append(all, i)
+	}
+	if in := a.pile.otherLanguages(all); in != "" {
+		said += " The documents that were found are in " + in + "."
+	}
 	if near := a.pile.nearestHeadings(); len(near) > 0 {
 		said += " The nearest headings are " + joinNames(near) + "."
 	}

@@ -37,6 +37,7 @@ type features struct {
 	meaning float64 // the cosine; 0 while it is unknown
 	nearest float64 // the same from 0 for the median of those compared to 1 for the highest
 	rank    float64 // how early its passage was found: 1 for the first, 1/2 for the second
+	untold  float64 // the share of the question's weight that the unit's language can't have: see pile.untold
 }
 
 // scored is a unit with what it is worth.
@@ -58,7 +59,7 @@ func rate(
 	ctx context.Context, p pile, q topic, words []word, similar Similarity,
 ) (units []scored, compared bool, err error) {
 	total := total(words)
-	ranks, named := p.ranks(), p.named(words)
+	ranks, named, untold := p.ranks(), p.named(words), p.untold(words)
 	var out []scored
 	for i, u := range p.units {
 		if !u.quotable() {
@@ -66,6 +67,7 @@ func rate(
 		}
 		s := scored{unit: u, at: i, has: make([]float64, len(words))}
 		s.features.rank = 1 / float64(1+ranks[u.source])
+		s.features.untold = untold[p.languageOf(u.source)]
 		for k, w := range words {
 			own, near := u.has(w), p.near(i, w)
 			if named[u.heading] {
@@ -142,7 +144,7 @@ var (
 
 func (w weights) of(f features) float64 {
 	return w.own*f.own + w.context*f.context + w.pairs*f.pairs + w.meaning*f.meaning + w.nearest*f.nearest +
-		w.rank*f.rank
+		w.rank*f.rank + w.inPlaceOfWords(f)
 }
 
 // pairs returns which share of the weight of the pairs of neighbouring words of a question stand next to each other in

@@ -59,7 +59,7 @@ func (q topic) weigh(p pile) []word {
 		read := p.stretches(question)
 		for _, w := range words {
 			if !w.Gram {
-				read = append(read, word{typed: w.Text, terms: matching(w, vocabulary, p.langs)})
+				read = append(read, word{typed: w.Text, terms: p.cognates(w, matching(w, vocabulary, p.langs))})
 			}
 		}
 		for _, n := range read {
