@@ -118,11 +118,13 @@ func documentSummary() (*Tool, error) {
 
 // summaryLength is how many key sentences a summary has: one for each section, within bounds.
 func summaryLength(passages []corpus.Passage) int {
-	sections := map[string]bool{}
-	for _, p := range passages {
-		sections[p.Section] = true
+	parts, partOf := map[string]bool{}, partsOf(passages)
+	for i, p := range passages {
+		for _, span := range text.Sentences(p.Text) {
+			parts[partOf(i, span[0])] = true
+		}
 	}
-	return min(max(summarySentences, len(sections)), summarySections)
+	return min(max(summarySentences, len(parts)), summarySections)
 }
 
 // skimPages reads a document's first pages until enough of their passages state something. Those of a table of contents

@@ -17,7 +17,7 @@ type pair struct{ a, b int }
 
 // aligned sets two documents side by side. Of changes, the older document stands first and what is the same in both is
 // left out. Where headings name the topic, only what stands under them counts; else what has words of it comes first.
-func (w wholes) aligned(k kind) (move, bool) {
+func (w wholes) aligned(k kind, value valueKind) (move, bool) {
 	if k == kindChanges && inOrder(w.docs[1], w.docs[0]) {
 		w.docs[0], w.docs[1] = w.docs[1], w.docs[0]
 	}
@@ -32,7 +32,7 @@ func (w wholes) aligned(k kind) (move, bool) {
 			if i < 0 {
 				continue
 			}
-			under = max(under, w.under(w.units[i]))
+			under = max(under, w.under(i))
 			sum := 0.0
 			for _, word := range w.words {
 				sum += word.weight * word.in(w.units[i].terms)
@@ -41,9 +41,11 @@ func (w wholes) aligned(k kind) (move, bool) {
 		}
 		return under, has
 	}
-	if slices.ContainsFunc(rows, func(r pair) bool { under, _ := worth(r); return under >= mostOf }) {
-		rows = slices.DeleteFunc(rows, func(r pair) bool { under, _ := worth(r); return under < mostOf })
-	} else if len(rows) > mostPairs {
+	rows = only(rows, func(r pair) bool {
+		return value != noValue && (r.a >= 0 && value.isIn(w.units[r.a].text) || r.b >= 0 && value.isIn(w.units[r.b].text))
+	})
+	rows = only(rows, func(r pair) bool { under, _ := worth(r); return under > kinWorth })
+	if len(rows) > mostPairs {
 		order := slices.Clone(rows)
 		slices.SortStableFunc(order, func(x, y pair) int {
 			_, a := worth(x)
@@ -67,6 +69,14 @@ func (w wholes) aligned(k kind) (move, bool) {
 	return w.answer(head, strings.TrimSuffix(body, "\n")), true
 }
 
+// only are the rows of a kind, or all if there are none.
+func only(rows []pair, of func(pair) bool) []pair {
+	if !slices.ContainsFunc(rows, of) {
+		return rows
+	}
+	return slices.DeleteFunc(rows, func(r pair) bool { return !of(r) })
+}
+
 // cell quotes a unit in a cell of a table.
 func (w wholes) cell(i int) string {
 	if i < 0 {
@@ -87,7 +97,7 @@ func (w wholes) align() []pair {
 	}
 	var of [2][]int
 	for i, u := range w.units {
-		if u.quotable() {
+		if u.quotable() && !w.isTitle(i) {
 			n := 0
 			if w.sources[u.source].document.DocID == w.docs[1].DocID {
 				n = 1
@@ -131,17 +141,8 @@ func (w wholes) align() []pair {
 // alike is which share of the words of two units they have in common, and one more for a common section; 0 for too few.
 func (w wholes) alike(a, b int) float64 {
 	mine, other := w.units[a].terms, w.units[b].terms
-	both := 0
-	for term := range mine {
-		if other[term] {
-			both++
-		}
-	}
-	if both == 0 {
-		return 0
-	}
-	share := float64(both) / float64(max(1, min(len(mine), len(other))))
-	if section := w.sectionOf(a); section != "" && section == w.sectionOf(b) {
+	share := shared(mine, other)
+	if section := w.sectionOf(a); share > 0 && section != "" && section == w.sectionOf(b) {
 		return 1 + share
 	}
 	if share < mostOf {
@@ -151,10 +152,9 @@ func (w wholes) alike(a, b int) float64 {
 }
 
 func (w wholes) sectionOf(i int) string {
-	u := w.units[i]
-	at := strings.Split(w.sources[u.source].Section, "›")
-	if u.heading >= 0 {
-		return plain(w.units[u.heading].text)
+	at := strings.Split(w.sources[w.units[i].source].Section, "›")
+	if title := w.titleOf(i); title >= 0 {
+		return plain(w.units[title].text)
 	}
 	return plain(at[len(at)-1])
 }

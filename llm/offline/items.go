@@ -9,20 +9,29 @@ import (
 // mostItems is how many items a list quotes.
 const mostItems = 20
 
-// mostOf is the share of a topic that a heading has which names it.
+// mostOf is which share of its words a text has that says the same.
 const mostOf = 0.5
 
 // items quotes what holds a kind of value, or the word that was asked with; without one what stands under the heading
 // that names the topic. Where a heading names it, only what stands there counts.
-func (w wholes) items(value valueKind) (move, bool) {
+func (w wholes) items(value valueKind, word string) (move, bool) {
+	asks := func(u unit) bool {
+		return word != "" && slices.Contains(u.sequence, word)
+	}
 	var all, named []quote
 	for i, u := range w.units {
-		if !w.quotable(u) || value != noValue && !value.isIn(u.text) {
+		q := quote{source: u.source, start: u.start, end: u.end, first: i, last: i}
+		if value != noValue && !value.isIn(u.text) && !asks(u) || w.isTitle(i) {
 			continue
 		}
-		q := quote{source: u.source, start: u.start, end: u.end, first: i, last: i}
+		if !w.holds(i) { // an amount alone in its line: the line before says of what
+			if value == noValue || u.names || i == 0 || w.units[i-1].source != u.source || u.row != nil {
+				continue
+			}
+			q.first, q.start = i-1, w.units[i-1].start
+		}
 		all = append(all, q)
-		if w.under(u) >= mostOf {
+		if w.under(i) > kinWorth {
 			named = append(named, q)
 		}
 	}

@@ -38,6 +38,7 @@ var examples = sync.OnceValues(func() (forms []requestForm, values map[string]va
 		name, lines, _ := strings.Cut(block, "\n")
 		for line := range strings.Lines(lines) {
 			if line = strings.TrimSpace(line); requestKinds[name] == 0 {
+				values[name] = valueKind(name)
 				values[text.Fold(line)] = valueKind(name)
 			} else {
 				forms = append(forms, requestForm{requestKinds[name], regexp.MustCompile(formOf(line))})
@@ -53,11 +54,11 @@ func formOf(example string) string {
 	spaced := !strings.ContainsFunc(example, text.Unspaced)
 	said := strings.ReplaceAll(regexp.QuoteMeta(example), "…", "(.*)")
 	if !spaced {
-		return `^(?:请|請)?` + said + `\p{Hiragana}*(?:下さい)?[\s?？。!！]*(.*)$`
+		return `^(?:请|請)?` + said + `\p{Hiragana}*(?:下さい)?(?:[\s?？。!！].*)?$`
 	}
 	said = strings.ReplaceAll(said, " (.*)", `(?:\s+(.*?))?`)
 	said = strings.ReplaceAll(said, "(.*) ", `(.*?)\s+`)
-	return `(?i)` + mostBefore + said + `[\s?.!]*$`
+	return `(?i)` + mostBefore + said + `(?: (?:please|bitte|por favor|s[’']il (?:te|vous) plaît))?[\s?.!]*$`
 }
 
 // readRequest says which of the kinds of requests a text is one of, and of what. Of forms that fit the one that leaves
@@ -79,19 +80,19 @@ func readRequest(q string) (k kind, about string) {
 }
 
 // valueAsked is the kind of value that a list is asked of, and the topic without the word for it.
-func valueAsked(about string) (valueKind, string) {
+func valueAsked(about string) (k valueKind, word, rest string) {
 	_, values := examples()
 	for _, w := range text.QueryWords(about, languages(about)) {
 		if k, known := values[text.Fold(w.Text)]; known {
-			return k, strings.TrimSpace(strings.Replace(about, w.Text, " ", 1))
+			return k, w.Terms[len(w.Terms)-1], strings.TrimSpace(strings.Replace(about, w.Text, " ", 1))
 		}
 	}
 	for named, k := range values {
 		if strings.ContainsFunc(named, text.Unspaced) && strings.Contains(about, named) {
-			return k, strings.TrimSpace(strings.Replace(about, named, "", 1))
+			return k, named, strings.TrimSpace(strings.Replace(about, named, "", 1))
 		}
 	}
-	return noValue, about
+	return noValue, "", about
 }
 
 // contentWords are the words of a topic that say something.

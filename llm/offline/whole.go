@@ -15,16 +15,16 @@ const mostPages = 4
 // whole answers a request for what one or two documents hold as wholes. ok is false where none is meant or nothing is
 // there to answer with: then the request is a question.
 func whole(t turn, k kind, about string) (next move, ok bool) {
-	value := noValue
-	if k == kindItems {
-		value, about = valueAsked(about)
+	value, word, rest := valueAsked(about)
+	if len(contentWords(rest)) == 0 {
+		about = rest
 	}
 	docs, next, ok := t.meant(k, about)
 	if !ok || len(next.steps) > 0 {
 		return next, ok
 	}
 	if k == kindSummary {
-		return t.sumUp(docs, about)
+		return t.sumUp(docs, rest)
 	}
 	if !t.has("read_document") {
 		return move{}, false
@@ -32,14 +32,14 @@ func whole(t turn, k kind, about string) (next move, ok bool) {
 	if unread := t.unread(docs); len(unread) > 0 {
 		return call(unread...), true
 	}
-	w := t.pileOfAll(docs, about)
+	w := t.pileOfAll(docs, rest)
 	switch {
 	case k == kindItems:
-		return w.items(value)
+		return w.items(value, word)
 	case len(docs) == 2:
-		return w.aligned(k)
+		return w.aligned(k, value)
 	case k == kindChanges:
-		return w.items(noValue)
+		return w.items(noValue, "")
 	}
 	return move{}, false
 }
@@ -67,16 +67,13 @@ func (t turn) meant(k kind, about string) (docs []document, next move, ok bool) 
 	if len(t.searches()) == 0 && t.canSearch() {
 		return nil, call(t.search(clip(about, 900))), true
 	}
-	docs = t.nearest(about)
-	if most == 2 && len(docs) > 2 {
-		docs = docs[:2]
-	}
+	docs = t.nearest(about, most)
 	return docs[:min(len(docs), most)], move{}, len(docs) > 0
 }
 
-// nearest ranks the documents that were found by how much of a topic they have, in their names and in what they say,
-// and leaves out those that have much less than the first.
-func (t turn) nearest(about string) []document {
+// nearest are the documents, most at most, that have most of a topic in their names and in what they say. The second of
+// two has nearly as much as the first, or most of its words, as another version has.
+func (t turn) nearest(about string, most int) []document {
 	found := t.found()
 	var sources []source
 	for _, d := range found {
@@ -86,7 +83,7 @@ func (t turn) nearest(about string) []document {
 	}
 	p := pileOf(sources)
 	words := topicOf(turn{question: about}).weigh(p)
-	worth := map[string]float64{}
+	worth, vocabulary := map[string]float64{}, map[string]map[string]bool{}
 	for _, d := range found {
 		names := setOf(nil)
 		said := setOf(nil)
@@ -109,11 +106,32 @@ func (t turn) nearest(about string) []document {
 			}
 		}
 		worth[d.DocID] += together
+		vocabulary[d.DocID] = said
 	}
 	slices.SortStableFunc(found, func(a, b document) int { return cmp.Compare(worth[b.DocID], worth[a.DocID]) })
-	return slices.DeleteFunc(found, func(d document) bool {
-		return worth[d.DocID] < nearBest*worth[found[0].DocID] || d.DocID == ""
+	if len(found) < 2 || most < 2 {
+		return found[:min(len(found), 1)]
+	}
+	first := found[0].DocID
+	second := slices.MaxFunc(found[1:], func(a, b document) int {
+		return cmp.Compare(worth[a.DocID]+shared(vocabulary[first], vocabulary[a.DocID]),
+			worth[b.DocID]+shared(vocabulary[first], vocabulary[b.DocID]))
 	})
+	if worth[second.DocID] < nearBest*worth[first] && shared(vocabulary[first], vocabulary[second.DocID]) < mostOf {
+		return found[:1]
+	}
+	return []document{found[0], second}
+}
+
+// shared is which share of the smaller of two sets the other one has.
+func shared(a, b map[string]bool) float64 {
+	both := 0
+	for term := range a {
+		if b[term] {
+			both++
+		}
+	}
+	return float64(both) / float64(max(1, min(len(a), len(b))))
 }
 
 func merge(into, more map[string]bool) {
@@ -163,20 +181,72 @@ func (t turn) pileOfAll(docs []document, about string) wholes {
 	return w
 }
 
-// quotable reports whether a unit may stand in what a document holds: frames too, as a name or a date may be one.
-func (w wholes) quotable(u unit) bool {
+// holds reports whether a unit may stand in what a document holds: frames too, as a name or a date may be one.
+func (w wholes) holds(i int) bool {
+	u := w.units[i]
 	u.frame = false
-	return u.quotable()
+	return u.quotable() && !w.isTitle(i)
+}
+
+// isTitle reports whether a unit is the first line of a block, does not end as a sentence, and has others below it.
+func (w wholes) isTitle(i int) bool {
+	u := w.units[i]
+	if u.row != nil || strings.Contains(u.text, "\n") || text.EndsSentence(u.text) || listItem.MatchString(u.text) {
+		return false
+	}
+	begins := i == 0 || w.units[i-1].source != u.source || blankLines(w.between(w.units[i-1], u)) > 0
+	return begins && i+1 < len(w.units) && w.units[i+1].source == u.source && !w.inOneLine(u, w.units[i+1]) &&
+		blankLines(w.between(u, w.units[i+1])) == 0
+}
+
+// titleOf is the unit that names what a unit stands under; -1: none.
+func (w wholes) titleOf(i int) int {
+	for k := i - 1; k >= 0 && w.units[k].source == w.units[i].source; k-- {
+		if w.isTitle(k) {
+			return k
+		}
+	}
+	return w.units[i].heading
+}
+
+// lacking is the weight of the words of the topic that the documents have not: of the one that has most of them, a word
+// that names another one aside.
+func (w wholes) lacking() float64 {
+	least := total(w.words)
+	for _, d := range w.docs {
+		has := setOf(nil)
+		for i, src := range w.sources {
+			names := setOf(text.Terms(src.document.Title+" "+plainName(src.document.Filename), text.Detect(src.Text)))
+			merge(has, names)
+			if src.document.DocID == d.DocID {
+				merge(has, w.around[i])
+			}
+		}
+		for _, u := range w.units {
+			if w.sources[u.source].document.DocID == d.DocID {
+				merge(has, u.terms)
+			}
+		}
+		lacks := 0.0
+		for _, word := range w.words {
+			if word.in(has) == 0 {
+				lacks += word.weight
+			}
+		}
+		least = min(least, lacks)
+	}
+	return least
 }
 
 // under is how much of the topic, 0–1, the heading or the column heads have that a unit stands under. Words that the
 // documents' names have, or nothing has, tell nothing.
-func (w wholes) under(u unit) float64 {
+func (w wholes) under(i int) float64 {
+	u := w.units[i]
 	src := w.sources[u.source]
 	at := strings.Split(src.Section, "›")
 	near := setOf(text.Terms(at[len(at)-1], text.Detect(src.Text)))
-	if u.heading >= 0 {
-		merge(near, w.units[u.heading].terms)
+	if title := w.titleOf(i); title >= 0 {
+		merge(near, w.units[title].terms)
 	}
 	if u.row != nil {
 		for _, name := range u.row.table.has {
@@ -200,14 +270,9 @@ func (w wholes) under(u unit) float64 {
 // answer puts a head, what is quoted and the way to a written answer together. A topic of which the documents lack a
 // word may mean another one.
 func (w wholes) answer(head, body string) move {
-	lacking, all := 0.0, total(w.words)
-	for _, word := range w.words {
-		if len(word.terms) == 0 {
-			lacking += word.weight
-		}
-	}
+	lacking := w.lacking()
 	sure := 1.0
-	if all > 0 {
+	if all := total(w.words); all > 0 {
 		sure = 1 - lacking/all
 	}
 	if lacking > 0 {
@@ -221,7 +286,7 @@ const written = "Do you want this in written words? Connect a language model in 
 
 // request answers what asks for a document or for what documents hold as wholes.
 func request(t turn, k kind, about string) (next move, ok bool) {
-	if k == kindSummary || k == kindOpening {
+	if k == kindOpening || k == kindSummary && fileName().MatchString(about) {
 		if next, ok := summary(t, about); ok {
 			return next, true
 		}
