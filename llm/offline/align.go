@@ -2,6 +2,7 @@ package offline
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,7 +17,8 @@ const mostPairs = 12
 type pair struct{ a, b int }
 
 // aligned sets two documents side by side. Of changes, the older document stands first and what is the same in both is
-// left out. Where headings name the topic, only what stands under them counts; else what has words of it comes first.
+// left out. Rows that hold the value that is asked for, or stand under a heading that has most of the topic, or have most
+// of it themselves, leave no others.
 func (w wholes) aligned(k kind, value valueKind) (move, bool) {
 	if k == kindChanges && inOrder(w.docs[1], w.docs[0]) {
 		w.docs[0], w.docs[1] = w.docs[1], w.docs[0]
@@ -24,57 +26,51 @@ func (w wholes) aligned(k kind, value valueKind) (move, bool) {
 	rows := w.align()
 	if k == kindChanges {
 		rows = slices.DeleteFunc(rows, func(r pair) bool {
-			return r.a >= 0 && r.b >= 0 && plain(w.units[r.a].text) == plain(w.units[r.b].text)
+			return r.a >= 0 && r.b >= 0 && slices.Equal(tokensOf(w.units[r.a].text), tokensOf(w.units[r.b].text))
 		})
 	}
-	worth := func(r pair) (under, has float64) {
-		for _, i := range []int{r.a, r.b} {
-			if i < 0 {
-				continue
-			}
-			under = max(under, w.under(i))
-			sum := 0.0
-			for _, word := range w.words {
-				sum += word.weight * word.in(w.units[i].terms)
-			}
-			has = max(has, sum)
+	with := func(worth func(i int) float64) []pair {
+		return most(rows, func(r pair) float64 { return r.most(worth) })
+	}
+	if few := with(func(i int) float64 {
+		if value.isIn(w.units[i].text) {
+			return 1
 		}
-		return under, has
+		return 0
+	}); len(few) > 0 {
+		rows = few
 	}
-	rows = only(rows, func(r pair) bool {
-		return value != noValue && (r.a >= 0 && value.isIn(w.units[r.a].text) || r.b >= 0 && value.isIn(w.units[r.b].text))
-	})
-	rows = only(rows, func(r pair) bool { under, _ := worth(r); return under > kinWorth })
-	if len(rows) > mostPairs {
-		order := slices.Clone(rows)
-		slices.SortStableFunc(order, func(x, y pair) int {
-			_, a := worth(x)
-			_, b := worth(y)
-			return cmp.Compare(b, a)
-		})
-		order = order[:mostPairs]
-		rows = slices.DeleteFunc(rows, func(r pair) bool { return !slices.Contains(order, r) })
+	if few := with(w.under); len(few) > 0 {
+		rows = few
+	} else if few := with(func(i int) float64 { return w.topicIn(w.units[i].terms) }); len(few) > 0 {
+		rows = few
 	}
 	if len(rows) == 0 {
 		return move{}, false
 	}
 	body := tableLine([]string{w.docs[0].label(), w.docs[1].label()}) + "> |---|---|\n"
-	for _, r := range rows {
+	for _, r := range rows[:min(len(rows), mostPairs)] {
 		body += "> |" + w.cell(r.a) + " |" + w.cell(r.b) + " |\n"
 	}
-	head := "Side by side, word for word:"
+	head := "Side by side, word for word"
 	if k == kindChanges {
-		head = "What differs, word for word:"
+		head = "What differs, word for word"
 	}
+	if more := len(rows) - mostPairs; more > 0 {
+		head += fmt.Sprintf(", the first %d of %d", mostPairs, len(rows))
+	}
+	head += ":"
 	return w.answer(head, strings.TrimSuffix(body, "\n")), true
 }
 
-// only are the rows of a kind, or all if there are none.
-func only(rows []pair, of func(pair) bool) []pair {
-	if !slices.ContainsFunc(rows, of) {
-		return rows
+// most is what the better unit of a pair is worth.
+func (r pair) most(worth func(i int) float64) (best float64) {
+	for _, i := range []int{r.a, r.b} {
+		if i >= 0 {
+			best = max(best, worth(i))
+		}
 	}
-	return slices.DeleteFunc(rows, func(r pair) bool { return !of(r) })
+	return best
 }
 
 // cell quotes a unit in a cell of a table.

@@ -18,7 +18,7 @@ func (w wholes) items(value valueKind, word string) (move, bool) {
 	asks := func(u unit) bool {
 		return word != "" && slices.Contains(u.sequence, word)
 	}
-	var all, named []quote
+	var all []quote
 	for i, u := range w.units {
 		q := quote{source: u.source, start: u.start, end: u.end, first: i, last: i}
 		if value != noValue && !value.isIn(u.text) && !asks(u) || w.isTitle(i) {
@@ -31,10 +31,8 @@ func (w wholes) items(value valueKind, word string) (move, bool) {
 			q.first, q.start = i-1, w.units[i-1].start
 		}
 		all = append(all, q)
-		if w.under(i) > kinWorth {
-			named = append(named, q)
-		}
 	}
+	named := most(all, func(q quote) float64 { return w.under(q.last) })
 	if len(named) > 1 {
 		all = named
 	} else if value == noValue {
@@ -53,4 +51,18 @@ func (w wholes) items(value valueKind, word string) (move, bool) {
 	}
 	blocks := w.blocks(slices.Clip(all[:min(len(all), mostItems)]), w.words)
 	return w.answer(head, strings.Join(blocks, "\n\n")), true
+}
+
+// most are those of all that have the most of something, or nearly as much: none where none has any.
+func most[T any](all []T, has func(T) float64) (out []T) {
+	best := 0.0
+	for _, one := range all {
+		best = max(best, has(one))
+	}
+	for _, one := range all {
+		if best > 0 && has(one) >= mostOf*best {
+			out = append(out, one)
+		}
+	}
+	return out
 }

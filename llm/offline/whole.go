@@ -2,6 +2,7 @@ package offline
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -77,6 +78,7 @@ func (t turn) nearest(about string, most int) []document {
 	found := t.found()
 	var sources []source
 	for _, d := range found {
+		sources = append(sources, source{document: d}) // for its names
 		for _, p := range d.Passages {
 			sources = append(sources, source{passage: p, document: d})
 		}
@@ -89,7 +91,7 @@ func (t turn) nearest(about string, most int) []document {
 		said := setOf(nil)
 		for i, src := range p.sources {
 			if src.document.DocID == d.DocID {
-				merge(names, setOf(text.Terms(d.Title+" "+plainName(d.Filename), text.Detect(src.Text))))
+				merge(names, namesOf(d, text.Detect(src.Text)))
 				merge(said, p.around[i])
 			}
 		}
@@ -165,6 +167,7 @@ type wholes struct {
 	pile
 	docs  []document
 	words []word
+	names map[string]bool // the terms of the documents' names
 }
 
 func (t turn) pileOfAll(docs []document, about string) wholes {
@@ -176,7 +179,10 @@ func (t turn) pileOfAll(docs []document, about string) wholes {
 			}
 		}
 	}
-	w := wholes{pile: pileOf(sources), docs: docs}
+	w := wholes{pile: pileOf(sources), docs: docs, names: setOf(nil)}
+	for _, src := range sources {
+		merge(w.names, namesOf(src.document, text.Detect(src.Text)))
+	}
 	w.words = topicOf(turn{question: about}).weigh(w.pile)
 	return w
 }
@@ -214,10 +220,8 @@ func (w wholes) titleOf(i int) int {
 func (w wholes) lacking() float64 {
 	least := total(w.words)
 	for _, d := range w.docs {
-		has := setOf(nil)
+		has := maps.Clone(w.names)
 		for i, src := range w.sources {
-			names := setOf(text.Terms(src.document.Title+" "+plainName(src.document.Filename), text.Detect(src.Text)))
-			merge(has, names)
 			if src.document.DocID == d.DocID {
 				merge(has, w.around[i])
 			}
@@ -238,8 +242,7 @@ func (w wholes) lacking() float64 {
 	return least
 }
 
-// under is how much of the topic, 0–1, the heading or the column heads have that a unit stands under. Words that the
-// documents' names have, or nothing has, tell nothing.
+// under is how much of the topic the heading or the column heads have that a unit stands under.
 func (w wholes) under(i int) float64 {
 	u := w.units[i]
 	src := w.sources[u.source]
@@ -253,18 +256,23 @@ func (w wholes) under(i int) float64 {
 			merge(near, name)
 		}
 	}
-	names := setOf(text.Terms(src.document.Title+" "+plainName(src.document.Filename), text.Detect(src.Text)))
-	held, all := 0.0, 0.0
+	return w.topicIn(near)
+}
+
+// topicIn is how much of the topic a set of terms has itself, by weight. Words that the names of the documents have
+// only say which documents are meant.
+func (w wholes) topicIn(terms map[string]bool) (held float64) {
 	for _, word := range w.words {
-		if len(word.terms) > 0 && word.in(names) == 0 {
-			all += word.weight
-			held += word.weight * word.in(near)
+		if worth := word.in(terms); worth > kinWorth && word.in(w.names) == 0 {
+			held += word.weight * worth
 		}
 	}
-	if all == 0 {
-		return 0
-	}
-	return held / all
+	return held
+}
+
+// namesOf are the terms of a document's name.
+func namesOf(d document, lang string) map[string]bool {
+	return setOf(text.Terms(d.Title+" "+plainName(d.Filename), lang))
 }
 
 // answer puts a head, what is quoted and the way to a written answer together. A topic of which the documents lack a
