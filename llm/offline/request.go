@@ -24,7 +24,7 @@ type requestForm struct {
 }
 
 // mostBefore is how many words stand before an example at most, as in “please give me the gist of …”.
-const mostBefore = `(?:^|^(?:\S+\s+){1,3}?)`
+const mostBefore = `^(?:\S+\s+){0,4}?`
 
 // requestKinds are the names in requests.txt of what a request asks for.
 var requestKinds = map[string]kind{
@@ -58,20 +58,23 @@ func formOf(example string) string {
 	}
 	said = strings.ReplaceAll(said, " (.*)", `(?:\s+(.*?))?`)
 	said = strings.ReplaceAll(said, "(.*) ", `(.*?)\s+`)
-	return `(?i)` + mostBefore + said + `(?: (?:please|bitte|por favor|s[’']il (?:te|vous) plaît))?[\s?.!]*$`
+	return `(?i)` + mostBefore + said + `(?:,? (?:please|bitte|por favor|s[’']il (?:te|vous) plaît))?[\s?.!]*$`
 }
 
-// readRequest says which of the kinds of requests a text is one of, and of what. Of forms that fit the one that leaves
-// least to be the topic is meant. A question asks for no list.
+// readRequest says which of the kinds of requests a text is one of, the first in requests.txt that has a form for it,
+// and of what: of its forms that fit the one that leaves least is meant. A question asks for no list.
 func readRequest(q string) (k kind, about string) {
 	forms, _ := examples()
 	least := -1
 	for _, form := range forms {
 		m := form.form.FindStringSubmatch(q)
-		if m == nil || form.kind == kindItems && strings.ContainsAny(q, "?？") {
+		switch {
+		case k != kindFind && form.kind != k:
+			return k, about
+		case m == nil || form.kind == kindItems && strings.ContainsAny(q, "?？"):
 			continue
 		}
-		topic := strings.Trim(strings.Join(m[1:], " "), " ,:")
+		topic := strings.Trim(strings.Join(m[1:], " "), " ,:?!.？。！")
 		if n := utf8.RuneCountInString(topic); least < 0 || n < least {
 			k, about, least = form.kind, topic, n
 		}
