@@ -31,8 +31,8 @@ const figure = "0"
 // keySentences picks sentences that say what passages are about, in the order of the text: those with the words that
 // are most frequent there, each word counting less once it was said (SumBasic: Nenkova and Vanderwende, “The impact of
 // frequency on summarization”, 2005), and a section's next sentence half as much as its last. Those that bear on a
-// focus, or without one those that a section begins with, come before others. What only frames a text and lines of a table of contents don't count, nor, where there are
-// enough whole sentences, what does not end as one.
+// focus, or without one those that a section begins with, come before others. What only frames a text and lines of a
+// table of contents don't count, nor, where there are enough whole sentences, what does not end as one.
 func keySentences(passages []corpus.Passage, language string, limit int, focus string) []sentence {
 	analyser := text.NewAnalyser(language)
 	about := map[string]bool{}

@@ -17,8 +17,8 @@ const mostPairs = 12
 type pair struct{ a, b int }
 
 // aligned sets two documents side by side. Of changes, the older document stands first and what is the same in both is
-// left out. Rows that hold the value that is asked for, or stand under a heading that has most of the topic, or have most
-// of it themselves, leave no others.
+// left out. Where some rows hold the value that is asked for, stand under a heading of the topic or have it themselves,
+// there are no others.
 func (w wholes) aligned(k kind, value valueKind) (move, bool) {
 	if k == kindChanges && inOrder(w.docs[1], w.docs[0]) {
 		w.docs[0], w.docs[1] = w.docs[1], w.docs[0]
@@ -29,21 +29,20 @@ func (w wholes) aligned(k kind, value valueKind) (move, bool) {
 			return r.a >= 0 && r.b >= 0 && slices.Equal(tokensOf(w.units[r.a].text), tokensOf(w.units[r.b].text))
 		})
 	}
-	with := func(worth func(i int) float64) []pair {
-		return most(rows, func(r pair) float64 { return r.most(worth) })
-	}
-	if few := with(func(i int) float64 {
-		if value.isIn(w.units[i].text) {
-			return 1
+	for _, worth := range []func(i int) float64{
+		func(i int) float64 {
+			if value.isIn(w.units[i].text) {
+				return 1
+			}
+			return 0
+		},
+		w.under,
+		func(i int) float64 { return w.topicIn(w.units[i].terms) },
+	} {
+		if few := most(rows, func(r pair) float64 { return r.most(worth) }); len(few) > 0 {
+			rows = few
+			break
 		}
-		return 0
-	}); len(few) > 0 {
-		rows = few
-	}
-	if few := with(w.under); len(few) > 0 {
-		rows = few
-	} else if few := with(func(i int) float64 { return w.topicIn(w.units[i].terms) }); len(few) > 0 {
-		rows = few
 	}
 	if len(rows) == 0 {
 		return move{}, false

@@ -26,6 +26,9 @@ type requestForm struct {
 // mostBefore is how many words stand before an example at most, as in “please give me the gist of …”.
 const mostBefore = `^(?:\S+\s+){0,4}?`
 
+// courtesy may stand behind a request.
+const courtesy = `(?:,? (?:please|bitte|por favor|s[’']il (?:te|vous) plaît))?`
+
 // requestKinds are the names in requests.txt of what a request asks for.
 var requestKinds = map[string]kind{
 	"summary": kindSummary, "list": kindItems, "compare": kindComparison, "changes": kindChanges,
@@ -58,7 +61,7 @@ func formOf(example string) string {
 	}
 	said = strings.ReplaceAll(said, " (.*)", `(?:\s+(.*?))?`)
 	said = strings.ReplaceAll(said, "(.*) ", `(.*?)\s+`)
-	return `(?i)` + mostBefore + said + `(?:,? (?:please|bitte|por favor|s[’']il (?:te|vous) plaît))?[\s?.!]*$`
+	return `(?i)` + mostBefore + said + courtesy + `[\s?.!]*$`
 }
 
 // readRequest says which of the kinds of requests a text is one of, the first in requests.txt that has a form for it,

@@ -290,7 +290,7 @@ func (w wholes) answer(head, body string) move {
 }
 
 // written ends what is quoted instead of written.
-const written = "Do you want this in written words? Connect a language model in the settings."
+const written = "Would you rather read a written answer, by a language model that you connect?"
 
 // request answers what asks for a document or for what documents hold as wholes.
 func request(t turn, k kind, about string) (next move, ok bool) {
