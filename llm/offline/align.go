@@ -75,11 +75,12 @@ func (r pair) most(worth func(i int) float64) (best float64) {
 // cell quotes a unit in a cell of a table.
 func (w wholes) cell(i int) string {
 	if i < 0 {
-		return " –"
+		return ""
 	}
 	u := w.units[i]
 	src := w.sources[u.source]
-	said := strings.ReplaceAll(escape(strings.Join(strings.Fields(u.text), " ")), "|", `\|`)
+	said := strings.TrimPrefix(text.QuoteMarkdown([]string{u.text}), "> ")
+	said = strings.ReplaceAll(said, "|", `\|`)
 	return " " + said + cited(u.text, src.N, matchedWords(u.text, w.words, text.Detect(src.Text)))
 }
 

@@ -90,7 +90,7 @@ func TestRequestsAreAnsweredWithAllThatIsAskedFor(t *testing.T) {
 				"> | Work policy, version 1 | Work policy, version 2 |\n> |---|---|",
 				"> | Up to two days a week may be worked from home. [1] | Up to three days a week may be worked from " +
 					"home. [",
-				"> | Trips by train are paid. [", "| – |",
+				"> | Trips by train are paid. [", "] | |",
 			}, []string{"Unused days lapse"}},
 		{"Compare the costs in both work policies", "Side by side, word for word:",
 			[]string{"£15 a month. [", "£26 a month. ["}, []string{"31 March", "two days a week"}},

@@ -32,10 +32,7 @@ func summary(t turn, name string) (next move, ok bool) {
 		return call(step{tool, map[string]any{"doc_id": name}}), true
 	}
 	said := summaryText(done, sentencesAsked(t.question))
-	if said == "" {
-		return move{}, false
-	}
-	return say(keyHead + "\n\n" + said + "\n\n" + written), true
+	return say(said), said != ""
 }
 
 // keyHead stands above sentences that sum a document up.

@@ -296,6 +296,9 @@ const written = "Would you rather read a written answer, by a language model tha
 func request(t turn, k kind, about string) (next move, ok bool) {
 	if k == kindOpening || k == kindSummary && fileName().MatchString(about) {
 		if next, ok := summary(t, about); ok {
+			if k == kindSummary && next.text != "" {
+				next.text = keyHead + "\n\n" + next.text + "\n\n" + written
+			}
 			return next, true
 		}
 	}
