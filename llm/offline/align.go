@@ -18,7 +18,7 @@ type pair struct{ a, b int }
 
 // aligned sets two documents side by side. Of changes, the older document stands first and what is the same in both is
 // left out. Where some rows hold the value that is asked for, stand under a heading of the topic or have it themselves,
-// there are no others.
+// there are no others, if both documents are among them.
 func (w wholes) aligned(k kind, value valueKind) (move, bool) {
 	if k == kindChanges && inOrder(w.docs[1], w.docs[0]) {
 		w.docs[0], w.docs[1] = w.docs[1], w.docs[0]
@@ -39,7 +39,9 @@ func (w wholes) aligned(k kind, value valueKind) (move, bool) {
 		w.under,
 		func(i int) float64 { return w.topicIn(w.units[i].terms) },
 	} {
-		if few := most(rows, func(r pair) float64 { return r.most(worth) }); len(few) > 0 {
+		few := most(rows, func(r pair) float64 { return r.most(worth) })
+		if slices.ContainsFunc(few, func(r pair) bool { return r.a >= 0 }) &&
+			slices.ContainsFunc(few, func(r pair) bool { return r.b >= 0 }) {
 			rows = few
 			break
 		}
