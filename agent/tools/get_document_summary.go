@@ -24,8 +24,8 @@ const documentSummarySchema = `{
 // The size of a summary.
 const (
 	summaryOutline   = 40
-	summarySentences = 5
-	summaryPassages  = 6
+	summarySentences = 5  // at least
+	summarySections  = 12 // of which each has a key sentence
 	summaryPages     = 4  // of a long document that are looked at
 	summaryEnough    = 10 // passages that state something: no further page is read
 )
@@ -77,7 +77,7 @@ func documentSummary() (*Tool, error) {
 				return explainUnread(doc, err)
 			}
 			r := pages[0]
-			key := keySentences(passages, doc.Language, summarySentences, "")
+			key := keySentences(passages, doc.Language, summaryLength(passages), "")
 			return Result{
 				Message: "Summarised " + doc.DisplayName(),
 				Summary: english.Count(len(r.Outline), "heading") + ", " + english.Count(len(key), "key sentence"),
@@ -88,7 +88,7 @@ func documentSummary() (*Tool, error) {
 					}
 					shownAlready := map[int]bool{}
 					add := func(i int) {
-						if !shownAlready[i] && len(out.Passages) < summaryPassages {
+						if !shownAlready[i] && len(out.Passages) <= summarySections {
 							shownAlready[i] = true
 							out.Passages = append(out.Passages, showPassage(number, passages[i], doc))
 						}
@@ -114,6 +114,17 @@ func documentSummary() (*Tool, error) {
 			}, nil
 		},
 	}.buildTool()
+}
+
+// summaryLength is how many key sentences a summary has: one for each section, within bounds.
+func summaryLength(passages []corpus.Passage) int {
+	parts, partOf := map[string]bool{}, partsOf(passages)
+	for i, p := range passages {
+		for _, span := range text.Sentences(p.Text) {
+			parts[partOf(i, span[0])] = true
+		}
+	}
+	return min(max(summarySentences, len(parts)), summarySections)
 }
 
 // skimPages reads a document's first pages until enough of their passages state something. Those of a table of contents

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,6 +14,7 @@ import (
 // sentence is one sentence of a passage, by the passage's place.
 type sentence struct {
 	passage int
+	part    string // the section it stands in, or the paragraph where a text has no sections
 	text    string
 	terms   []string // that may say something; a number is figure
 }
@@ -29,8 +31,8 @@ const figure = "0"
 // keySentences picks sentences that say what passages are about, in the order of the text: those with the words that
 // are most frequent there, each word counting less once it was said (SumBasic: Nenkova and Vanderwende, “The impact of
 // frequency on summarization”, 2005), and a section's next sentence half as much as its last. Those that bear on a
-// focus come before others. What only frames a text and lines of a table of contents don't count, nor, where there are
-// enough whole sentences, what does not end as one.
+// focus, or without one those that a section begins with, come before others. What only frames a text and lines of a
+// table of contents don't count, nor, where there are enough whole sentences, what does not end as one.
 func keySentences(passages []corpus.Passage, language string, limit int, focus string) []sentence {
 	analyser := text.NewAnalyser(language)
 	about := map[string]bool{}
@@ -38,6 +40,7 @@ func keySentences(passages []corpus.Passage, language string, limit int, focus s
 		about[t] = !text.IsStop(t, language)
 	}
 	var whole, parts []sentence
+	partOf := partsOf(passages)
 	for i, p := range passages {
 		runes := []rune(p.Text)
 		for _, span := range text.Sentences(p.Text) {
@@ -45,7 +48,7 @@ func keySentences(passages []corpus.Passage, language string, limit int, focus s
 			if n := span[1] - span[0]; n < shortestKey || n > longestKey || text.Leader(s) || text.Frames(s) {
 				continue
 			}
-			key := sentence{passage: i, text: s}
+			key := sentence{passage: i, part: partOf(i, span[0]), text: s}
 			for _, t := range analyser.Terms(s) {
 				if strings.ContainsFunc(t, unicode.IsDigit) {
 					key.terms = append(key.terms, figure)
@@ -61,11 +64,11 @@ func keySentences(passages []corpus.Passage, language string, limit int, focus s
 	if len(whole) < limit {
 		whole = parts
 	}
-	return pickSentences(whole, passages, limit, about)
+	return pickSentences(whole, limit, about)
 }
 
 // pickSentences picks up to limit of all sentences, and returns them in their order.
-func pickSentences(all []sentence, passages []corpus.Passage, limit int, about map[string]bool) []sentence {
+func pickSentences(all []sentence, limit int, about map[string]bool) []sentence {
 	share, count := map[string]float64{}, 0.0
 	for _, s := range all {
 		for _, t := range s.terms {
@@ -76,12 +79,15 @@ func pickSentences(all []sentence, passages []corpus.Passage, limit int, about m
 	for t := range share {
 		share[t] /= count
 	}
-	worth := func(s sentence) (sum float64) {
+	begins := func(i int) bool { return i == 0 || all[i-1].part != all[i].part }
+	worth := func(i int) (sum float64) {
+		s := all[i]
 		for _, t := range s.terms {
 			sum += share[t]
 		}
 		// as if it had five more words that nothing else has: a short one says little
-		if sum /= float64(5 + len(s.terms)); slices.ContainsFunc(s.terms, func(t string) bool { return about[t] }) {
+		if sum /= float64(5 + len(s.terms)); slices.ContainsFunc(s.terms, func(t string) bool { return about[t] }) ||
+			len(about) == 0 && begins(i) {
 			sum++
 		}
 		return sum
@@ -93,12 +99,12 @@ func pickSentences(all []sentence, passages []corpus.Passage, limit int, about m
 			if picked[i] {
 				continue
 			}
-			if w := worth(s) / float64(int(1)<<min(30, taken[passages[s.passage].Section])); w > most {
+			if w := worth(i) / float64(int(1)<<min(30, taken[s.part])); w > most {
 				best, most = i, w
 			}
 		}
 		picked[best] = true
-		taken[passages[all[best].passage].Section]++
+		taken[all[best].part]++
 		for _, t := range all[best].terms {
 			share[t] *= share[t]
 		}
@@ -110,4 +116,20 @@ func pickSentences(all []sentence, passages []corpus.Passage, limit int, about m
 		}
 	}
 	return out
+}
+
+// partsOf returns what tells which part of a text a rune of a passage stands in: its section or, in a text of one
+// section, its paragraph.
+func partsOf(passages []corpus.Passage) func(passage, at int) string {
+	sections := map[string]bool{}
+	for _, p := range passages {
+		sections[p.Section] = true
+	}
+	return func(passage, at int) string {
+		p := passages[passage]
+		if len(sections) > 1 {
+			return p.Section
+		}
+		return fmt.Sprint(passage, strings.Count(string([]rune(p.Text)[:at]), "\n\n"))
+	}
 }

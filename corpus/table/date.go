@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"footnote/corpus/text"
 )
@@ -29,10 +27,9 @@ type date struct {
 }
 
 const (
-	maxDate      = 40   // bytes of a cell that may be a date
-	leastAge     = 1000 // years before it are none
-	longestMonth = 12   // runes of a month's name
-	century      = 30   // two digits below it are of this century, the others of the last
+	maxDate  = 40   // bytes of a cell that may be a date
+	leastAge = 1000 // years before it are none
+	century  = 30   // two digits below it are of this century, the others of the last
 )
 
 var dateSigns = strings.NewReplacer("年", "-", "月", "-", "日", "", "년", "-", "월", "-", "일", "")
@@ -53,10 +50,10 @@ func readDate(cell string, o order) (d date, ok bool) {
 	if len(parts) < 3 {
 		return d, false
 	}
-	if len(parts) == 4 && monthNamed(parts[0]) == 0 && monthNamed(parts[1]) == 0 && monthNamed(parts[2]) > 0 {
+	if len(parts) == 4 && text.Month(parts[0]) == 0 && text.Month(parts[1]) == 0 && text.Month(parts[2]) > 0 {
 		parts = parts[1:] // the day of the week
 	}
-	if len(parts) == 5 && monthNamed(parts[2]) > 0 && len(parts[1]) <= 2 && len(parts[3]) <= 2 { // 12 de marzo de 2026
+	if len(parts) == 5 && text.Month(parts[2]) > 0 && len(parts[1]) <= 2 && len(parts[3]) <= 2 { // 12 de marzo de 2026
 		parts = []string{parts[0], parts[2], parts[4]}
 	}
 	if len(parts) != 3 {
@@ -64,10 +61,10 @@ func readDate(cell string, o order) (d date, ok bool) {
 	}
 	var year, month, day string
 	switch {
-	case monthNamed(parts[1]) > 0:
-		day, month, year = parts[0], strconv.Itoa(monthNamed(parts[1])), parts[2]
-	case monthNamed(parts[0]) > 0:
-		month, day, year = strconv.Itoa(monthNamed(parts[0])), parts[1], parts[2]
+	case text.Month(parts[1]) > 0:
+		day, month, year = parts[0], strconv.Itoa(text.Month(parts[1])), parts[2]
+	case text.Month(parts[0]) > 0:
+		month, day, year = strconv.Itoa(text.Month(parts[0])), parts[1], parts[2]
 	case len(parts[0]) == 4:
 		year, month, day = parts[0], parts[1], parts[2]
 	case strings.Contains(s, ".") && !strings.Contains(s, "/") && !strings.Contains(s, "-"):
@@ -126,35 +123,6 @@ func cutClock(s string) (day string, clock time.Duration, ok bool) {
 		}
 	}
 	return "", 0, false
-}
-
-// months are their names, or how these begin, in languages of the product that write them with letters.
-var months = [12][]string{
-	{"jan", "ene", "gen", "янв", "sty", "oca"}, {"feb", "fev", "fév", "фев", "lut", "şub"},
-	{"mar", "mär", "mrz", "maa", "мар", "mrt"}, {"apr", "avr", "abr", "апр", "kwi", "nis"},
-	{"may", "mai", "mag", "mei", "май", "мая", "maj"}, {"jun", "juin", "giu", "июн", "cze", "haz"},
-	{"jul", "juil", "lug", "июл", "lip", "tem"}, {"aug", "aoû", "aou", "ago", "авг", "sie", "ağu"},
-	{"sep", "set", "сен", "wrz", "eyl"}, {"oct", "okt", "out", "ott", "окт", "paź", "eki"},
-	{"nov", "ноя", "lis", "kas"}, {"dec", "dez", "déc", "dic", "дек", "gru", "ara"},
-}
-
-// monthNamed is the month of a name or of its beginning, 0 for other words.
-func monthNamed(word string) int {
-	if first, _ := utf8.DecodeRuneInString(word); !unicode.IsLetter(first) {
-		return 0
-	}
-	word = text.Fold(word)
-	if n := utf8.RuneCountInString(word); n < 3 || n > longestMonth {
-		return 0
-	}
-	for i, names := range months {
-		for _, name := range names {
-			if strings.HasPrefix(word, text.Fold(name)) {
-				return i + 1
-			}
-		}
-	}
-	return 0
 }
 
 // period is the days that a condition names: one day, a month or a year, in the form of ISO 8601.

@@ -42,8 +42,8 @@ func (m model) next(ctx context.Context, t turn) (move, error) {
 		return goOn(t), nil
 	case kindArithmetic:
 		return calculate(t, about), nil
-	case kindSummary, kindOpening:
-		if next, ok := summary(t, about); ok {
+	case kindSummary, kindOpening, kindItems, kindComparison, kindChanges:
+		if next, ok := request(t, k, about); ok {
 			return next, nil
 		}
 	case kindListing:

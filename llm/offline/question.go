@@ -19,6 +19,9 @@ const (
 	kindListing                // which documents there are
 	kindOpening                // that a document be shown
 	kindFurther                // more of what was answered before
+	kindItems                  // all that documents hold of a kind
+	kindComparison             // what two documents say, side by side
+	kindChanges                // what differs between two versions
 )
 
 var (
@@ -29,12 +32,7 @@ var (
 			`much|again|footnote|everyone))*[\s!.?,:)]*$`,
 	)
 	gratitude = lazily(`(?i)^(thank|thx|danke|merci|gracias|ok|great|cool|nice|bye|goodbye)`)
-	summarise = lazily(
-		`(?i)^(?:please |can you |could you |give me )*(?:summari[sz]e|tl;?dr|sum up|(?:an?|the|a short|a brief)? ` +
-			`?(?:summary|overview|gist|outline) (?:of|for|about)|what(?:'s| is| does) (?:the )?(.+?) about[?.! ` +
-			`]*$|fasse|résume[rz]?|resume)\s*(.*)$`,
-	)
-	listing = lazily(
+	listing   = lazily(
 		`(?i)^(?:please |can you |could you )*(?:list|show|which|what|how many)(?: me)?(?: all)?(?: of)?(?: the| my| ` +
 			`our)? (?:documents?|files?|library)(?: (?:do (?:i|we|you) have|have i|(?:are|is) (?:there|available|in ` +
 			`(?:the |my |our )?library)|can you (?:see|read)))?[\s?.!]*$`,
@@ -83,11 +81,11 @@ func classify(q string) (kind, string) {
 	if name := toOpen(q); name != "" {
 		return kindOpening, name
 	}
-	if m := summarise().FindStringSubmatch(q); m != nil {
-		return kindSummary, documentNamed(m[1] + m[2])
-	}
 	if listing().MatchString(q) {
 		return kindListing, ""
+	}
+	if k, about := readRequest(q); k != kindFind {
+		return k, documentNamed(about)
 	}
 	return kindFind, ""
 }
@@ -114,7 +112,7 @@ func expression(q string) string {
 }
 
 var fillers = lazily(
-	`(?i)^(?:me |the |this |that |my |our |it\b|for me |document |file |report named |contents? of |all (?:the |my ` +
+	`(?i)^(?:me |the |this |that |these |my |our |it\b|for me |document |file |report named |contents? of |all (?:the |my ` +
 		`)?)+|\b(?:for me|please|document|zusammen|` + inPieces + `)\b|[?.!"“”„]+$|^["“„]`,
 )
 

@@ -13,7 +13,7 @@ var (
 	everything = lazily(`(?i)^(?:all|everything|(?:my |the |all )*(?:documents?|files?|library))$`)
 )
 
-const mostSaid = 5 // sentences of a summary
+const mostSaid = 12 // sentences of a summary
 
 // summary sums a document up by its own sentences. ok is false when no document is meant: then its name is a question.
 func summary(t turn, name string) (next move, ok bool) {
@@ -26,9 +26,6 @@ func summary(t turn, name string) (next move, ok bool) {
 		if d, ok := t.pastMeant(name); ok {
 			name = d.DocID
 		}
-		if everything().MatchString(name) {
-			return summariseAll(t, tool)
-		}
 		if name == "" {
 			return move{}, false
 		}
@@ -38,24 +35,27 @@ func summary(t turn, name string) (next move, ok bool) {
 	return say(said), said != ""
 }
 
-func summariseAll(t turn, tool string) (next move, ok bool) {
-	if !t.has("list_documents") {
-		return move{}, false
-	}
-	listed := t.of("list_documents")
-	if len(listed) == 0 {
-		return call(step{"list_documents", map[string]any{}}), true
-	}
+// keyHead stands above sentences that sum a document up.
+const keyHead = "The key sentences, word for word:"
+
+// sumUp sums documents up by their own sentences.
+func (t turn) sumUp(docs []document, about string) (next move, ok bool) {
+	tool := t.offered(append([]string{"get_document_summary"}, readers()...))
 	var steps []step
-	for _, d := range listed[0].out.Documents {
-		if len(steps) < mostReads && d.DocID != "" {
+	var done []result
+	for _, d := range docs {
+		at := slices.IndexFunc(t.results, func(r result) bool { return r.tool == tool && r.input["doc_id"] == d.DocID })
+		if at < 0 {
 			steps = append(steps, step{tool, map[string]any{"doc_id": d.DocID}})
+		} else {
+			done = append(done, t.results[at])
 		}
 	}
-	if len(steps) == 0 {
-		return say("There are no documents yet. Add some, then ask again."), true
+	if tool == "" || len(steps) > 0 {
+		return call(steps...), tool != ""
 	}
-	return call(steps...), true
+	said := summaryText(done, sentencesAsked(t.question))
+	return t.pileOfAll(docs, about).answer(keyHead, said), said != ""
 }
 
 // summaryText quotes each document's key sentences, most of them at most, and below their names where there are several
@@ -63,7 +63,7 @@ func summariseAll(t turn, tool string) (next move, ok bool) {
 func summaryText(done []result, most int) string {
 	var blocks []string
 	if len(done) > 1 {
-		most = min(most, 2)
+		most = min(most, 3)
 	}
 	for _, r := range done {
 		keys := keySentences(r.out)

@@ -10,6 +10,8 @@ func why(t turn, calls []step) string {
 		return "Nothing was searched for this question yet: I look for its words."
 	case isSearch(tool):
 		return "What was found does not answer the question yet: I search again, in other words."
+	case isReading(tool) && calls[0].input["page"] != nil:
+		return "What is asked for may stand anywhere: I read the whole of what fits best."
 	case isReading(tool) && n == 1 && t.rounds() == 0:
 		return "The question is about this document: I read what it says."
 	case isReading(tool) && n == 1:
