@@ -6,7 +6,7 @@ set -eu
 have=$PWD/.cache/try-model
 model=${MODEL:-qwen2.5-coder-1.5b}
 asked=$(mktemp) && log=$(mktemp) && address=$(mktemp)
-trap 'kill $server 2>/dev/null; wait $server 2>/dev/null; rm -f $asked $address' EXIT
+trap 'kill $server 2>/dev/null; wait $server 2>/dev/null || true; rm -f $asked $address' EXIT
 awk -F'\t' -v count="${TRY:-20}" '
   !/^#/ && $2 != "-" { line[++n] = $0 }
   END { for (i = 0; i < count; i++) print line[int(i * n / count) + 1] }' eval/real/open.tsv > "$asked"
