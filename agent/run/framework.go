@@ -67,7 +67,7 @@ type rounds struct {
 // asRounds is the run as a Framework gets it.
 func (r *rounds) asRounds() Rounds {
 	return Rounds{
-		Question: r.w.run.Request.Message, Tools: r.w.model.nextRequest().Tools,
+		Question: r.w.run.Request.Message, Tools: r.w.model.toolSpecs(),
 		Most: r.w.budget.limits.Steps + moreRounds,
 		Turn: func(ctx context.Context) (calls []llm.Call, err error) {
 			err = r.inOrder(func() error { calls, err = r.takeTurn(ctx); return err })

@@ -151,7 +151,7 @@ func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
 	defer context.AfterFunc(m.control.leaving, func() { cancel(context.Cause(m.control.leaving)) })()
 	model, chooses := m.turnModel()
 	r.chooses = chooses
-	req := m.nextRequest()
+	req := m.nextRequest(ctx)
 	done, err := m.readParts(ctx, model.Stream(replyCtx, req), &r)
 	m.budget.chargeFailedReply(model, err)
 	switch why := context.Cause(ctx); {

@@ -25,7 +25,7 @@ func (m *modelCaller) turnModel() (model llm.Model, chooses bool) {
 
 // nextRequest is the next turn as the model gets it. The messages are shared with the history, not copied: a model must
 // not change them.
-func (m *modelCaller) nextRequest() llm.Request {
+func (m *modelCaller) nextRequest(ctx context.Context) llm.Request {
 	req := llm.Request{
 		Messages: m.messages.list, NoTools: !m.mayCallTools(), Temperature: m.chosenTemperature(),
 		DefaultTemperature: m.run.Request.Config.Temperature == nil && m.cfg.Temperature == nil,
@@ -33,7 +33,7 @@ func (m *modelCaller) nextRequest() llm.Request {
 		MaxTokens:          m.cfg.MaxTokens,
 	}
 	if m.isSmall() {
-		req.Messages, req.MaxTokens = m.smallRequest(), cmp.Or(m.cfg.MaxTokens, smallReply)
+		req.Messages, req.MaxTokens = m.smallRequest(ctx), cmp.Or(m.cfg.MaxTokens, smallReply)
 		return req
 	}
 	if len(m.messages.ephemeral) > 0 {
@@ -41,13 +41,20 @@ func (m *modelCaller) nextRequest() llm.Request {
 			append(make([]llm.Message, 0, len(m.messages.list)+len(m.messages.ephemeral)), m.messages.list...),
 			m.messages.ephemeral...)
 	}
-	if !m.givenText() {
-		req.Tools = make([]llm.ToolSpec, 0, len(m.set.Tools))
-		for _, t := range m.set.Tools {
-			req.Tools = append(req.Tools, t.Spec)
-		}
-	}
+	req.Tools = m.toolSpecs()
 	return req
+}
+
+// toolSpecs are the run's tools as a model is told them: none beside a given text, and none for a small model.
+func (m *modelCaller) toolSpecs() []llm.ToolSpec {
+	if m.givenText() || m.isSmall() {
+		return nil
+	}
+	out := make([]llm.ToolSpec, 0, len(m.set.Tools))
+	for _, t := range m.set.Tools {
+		out = append(out, t.Spec)
+	}
+	return out
 }
 
 // chosenTemperature is that of the request, else of the server, else of the toolset.

@@ -23,8 +23,9 @@ import (
 var smallPrompt string
 
 const (
-	smallPassages   = 5
-	smallRoom       = 850 // tokens of all passages: with the question, 1,200 that no prefix cache holds
+	smallPassages   = 3
+	smallRoom       = 600 // tokens of all passages: with the question, 900 that no prefix cache holds
+	smallWork       = 850 // tokens of a question, or of an answer that is worked on
 	smallMost       = 320 // tokens of one passage, while the others still get their part
 	smallLeast      = 110 // tokens that each passage after it can have
 	smallRemembered = 150 // tokens of an earlier question or answer
@@ -67,7 +68,7 @@ func (m *modelCaller) isSmall() bool { return m.small != "" && !m.isRuleBased() 
 // smallRequest is the only kind of turn that a small model has. What changes from question to question stands behind
 // the rules, so that a prefix cache holds those. The sizes are constants because they are bound to how fast such models
 // read, not to what they can hold.
-func (m *modelCaller) smallRequest() []llm.Message {
+func (m *modelCaller) smallRequest(ctx context.Context) []llm.Message {
 	rules := strings.NewReplacer("{{refusal}}", ground.RefusalSentence, "{{role}}",
 		roleOf(m.cfg.SystemPrompt)+instructionsOf(text.Visible(m.run.Request.Instructions))).Replace(smallPrompt)
 	asked := text.Visible(m.run.Request.Message)
@@ -76,8 +77,8 @@ func (m *modelCaller) smallRequest() []llm.Message {
 		m.asked.Reference == question.AsksWhy || !m.asked.NeedsDocuments() {
 		out = append(out, m.lastExchange()...)
 	}
-	body := "Question: " + clipTokens(asked, smallRoom)
-	if shown := m.smallSources(); shown != "" {
+	body := "Question: " + clipTokens(asked, smallWork)
+	if shown := m.smallSources(ctx); shown != "" {
 		body += "\n\n" + fenceData(m.nonce, shown) + "\n\n" + body + "\n" + markedAnswer(text.Detect(asked))
 	}
 	out = append(out, llm.Message{Role: llm.RoleUser, Text: body})
@@ -91,7 +92,7 @@ func (m *modelCaller) lastExchange() []llm.Message {
 	for i := range out {
 		limit := smallRemembered
 		if m.asked.Reference == question.Rework && i == len(out)-1 {
-			limit = smallRoom // the answer is what is worked on
+			limit = smallWork // the answer is what is worked on
 		}
 		out[i].Text = clipTokens(text.Visible(out[i].Text), limit)
 	}
@@ -99,13 +100,10 @@ func (m *modelCaller) lastExchange() []llm.Message {
 }
 
 // smallSources shows the best passages that were found, each as "[n] title: text", and what tools returned that show no
-// passages. The best passages come first and get their whole text; every further one is sure of smallLeast tokens.
-func (m *modelCaller) smallSources() string {
-	sources := m.found.toolContext.Sources
-	all := sources.All()
-	slices.SortStableFunc(all, func(a, b ground.Source) int {
-		return cmp.Compare(sources.ScoreOf(b.Passage.ID), sources.ScoreOf(a.Passage.ID))
-	})
+// passages. The first passages get their whole text; every further one is sure of smallLeast tokens.
+func (m *modelCaller) smallSources(ctx context.Context) string {
+	quotes := m.rulesQuotes(ctx)
+	all := m.inTurn(quotes)
 	all = all[:min(len(all), smallPassages)]
 	var shown []string
 	room := smallRoom
@@ -123,11 +121,54 @@ func (m *modelCaller) smallSources() string {
 	}
 	for i, src := range all {
 		limit := min(smallMost, room-(len(all)-1-i)*smallLeast)
-		said := m.excerptPassage(src, limit)
+		said := m.excerptPassage(src, quotes, limit)
 		room -= roughTokens(said)
 		shown = append(shown, said)
 	}
 	return strings.Join(shown, "\n\n")
+}
+
+// inTurn are the passages that were found, in turn the best by the search and the best by the rules' quotes: a search
+// rates whole passages, the rules single sentences, and each finds what the other overlooks.
+func (m *modelCaller) inTurn(quotes []llm.Quoted) []ground.Source {
+	sources := m.found.toolContext.Sources
+	found := sources.All()
+	slices.SortStableFunc(found, func(a, b ground.Source) int {
+		return cmp.Compare(sources.ScoreOf(b.Passage.ID), sources.ScoreOf(a.Passage.ID))
+	})
+	quoted := slices.DeleteFunc(slices.Clone(found), func(s ground.Source) bool { return quoteOf(quotes, s.N) < 0 })
+	slices.SortStableFunc(quoted, func(a, b ground.Source) int {
+		return cmp.Compare(quoteOf(quotes, a.N), quoteOf(quotes, b.N))
+	})
+	var out []ground.Source
+	for lists := [2][]ground.Source{found, quoted}; len(out) < len(found); lists[0], lists[1] = lists[1], lists[0] {
+		next := slices.IndexFunc(lists[0], func(s ground.Source) bool {
+			return !slices.ContainsFunc(out, func(o ground.Source) bool { return o.N == s.N })
+		})
+		if next >= 0 {
+			out, lists[0] = append(out, lists[0][next]), lists[0][next+1:]
+		}
+	}
+	return out
+}
+
+// rulesQuotes are the words that the fallback would quote from what was found, best first: it rates every sentence,
+// where a search rates whole passages. None without a fallback that quotes.
+func (m *modelCaller) rulesQuotes(ctx context.Context) (quotes []llm.Quoted) {
+	if m.cfg.Fallback == nil {
+		return nil
+	}
+	for part, err := range m.cfg.Fallback.Stream(ctx, llm.Request{Messages: m.messages.list, NoTools: true}) {
+		if q, ok := part.(llm.Quoted); ok && err == nil {
+			quotes = append(quotes, q)
+		}
+	}
+	return quotes
+}
+
+// quoteOf is the first of the quotes that is of passage n; -1: none is.
+func quoteOf(quotes []llm.Quoted, n int) int {
+	return slices.IndexFunc(quotes, func(q llm.Quoted) bool { return q.Passage == n })
 }
 
 // resultsBesides are the results of tools that show no passages: lists, sums.
@@ -148,10 +189,10 @@ func (m *modelCaller) resultsBesides() string {
 	return strings.Join(out, "\n")
 }
 
-// excerptPassage is a passage under its number; of a long one the sentences around the one that fits the question best.
-// limit is in tokens, with the head. It grows around the best sentence by whole sentences, in turn behind and before
-// it, as long as they fit.
-func (m *modelCaller) excerptPassage(src ground.Source, limit int) string {
+// excerptPassage is a passage under its number; of a long one the sentences around the one that the rules would quote,
+// or else around the one that fits the question best. limit is in tokens, with the head. It grows around that sentence
+// by whole sentences, in turn behind and before it, as long as they fit.
+func (m *modelCaller) excerptPassage(src ground.Source, quotes []llm.Quoted, limit int) string {
 	head := fmt.Sprintf("[%d] %s: ", src.N, text.Shorten(src.Document.DisplayTitle(), 60))
 	if at := src.Passage.Section; at != "" {
 		head = fmt.Sprintf("[%d] %s, %s: ", src.N, text.Shorten(src.Document.DisplayTitle(), 60), text.Shorten(at, 60))
@@ -162,6 +203,11 @@ func (m *modelCaller) excerptPassage(src ground.Source, limit int) string {
 		return head + body
 	}
 	start, _, _ := m.found.cite.Judge.Quote(body, m.run.Request.Message)
+	if i := quoteOf(quotes, src.N); i >= 0 {
+		if before, _, ok := strings.Cut(body, quotes[i].Words); ok {
+			start = utf8.RuneCountInString(before)
+		}
+	}
 	runes := []rune(body)
 	spans := text.Sentences(body)
 	first := max(0, slices.IndexFunc(spans, func(s [2]int) bool { return s[1] > start }))

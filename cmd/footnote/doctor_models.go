@@ -72,7 +72,7 @@ func measureModel(ctx context.Context, set *settings, model *openai.Model) []che
 	found, err := model.Measure(ctx)
 	profile := "the profile is full"
 	if why := found.Small(); set.AgentProfile == "small" || set.AgentProfile == "auto" && why != "" {
-		profile = "the profile is small: rules search, and it answers from five passages"
+		profile = "the profile is small: rules search, and it answers from three passages"
 		if why != "" && why != found.String() {
 			profile += "; " + why
 		}
