@@ -75,7 +75,8 @@ func TestOnlyTheSentencesThatTheLogDeniesAreLeftOut(t *testing.T) {
 			fact + " [1].\n\n- Unused days may be carried " +
 				"over until 31 March of the following year [2].\n\n| I searched the web |\n|-|\n| " + fact + " [1] |"},
 		{"Hello!", "I searched the web.", ground.RefusalSentence + " I searched for: holiday. The nearest " +
-			"headings are “Leave” in Handbook.md and “Sickness” in Handbook.md. If the document that says it is missing " +
+			"headings are “Leave” in Handbook.md and “Sickness” in Handbook.md. If the document that says it is " +
+			"missing " +
 			"here, add it and ask again."},
 	} {
 		a := newHouse(t, scripted.New(calls(search("holiday")), says(tt.said))).answer(asks(tt.question)).answer()

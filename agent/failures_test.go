@@ -241,7 +241,8 @@ func TestARefusalIsWrittenExactlyAndHasNoFootnotes(t *testing.T) {
 	a := h.answer(asks("What is for lunch?")).answer()
 	if a.StopReason != chat.StopRefused || len(a.Citations) != 0 ||
 		!strings.HasPrefix(a.Markdown, ground.RefusalSentence+" I searched for: holiday lunch. ") {
-		t.Errorf("answer = %+v; want StopReason %v, no citations, Markdown %v and what was searched", a, chat.StopRefused,
+		t.Errorf("answer = %+v; want StopReason %v, no citations, Markdown %v and what was searched", a,
+			chat.StopRefused,
 			ground.RefusalSentence)
 	}
 }

@@ -210,7 +210,8 @@ func TestARefusalSaysOnlyWhatWasDone(t *testing.T) {
 	t.Parallel()
 	const lie = ground.RefusalSentence + " I searched for dragons and found nothing that fits."
 	const missing = " If the document that says it is missing here, add it and ask again."
-	const holidays = ground.RefusalSentence + " I searched for: holiday. The nearest headings are “Leave” in Handbook.md " +
+	const holidays = ground.RefusalSentence + " I searched for: holiday. The nearest headings are “Leave” in " +
+		"Handbook.md " +
 		"and “Sickness” in Handbook.md." + missing
 	calculates := chat.RunConfig{EnabledTools: []string{"calculate"}}
 	for _, tt := range []struct {
@@ -361,7 +362,8 @@ func TestAModelThatFallsSilentAfterASearchIsSaid(t *testing.T) {
 	a := h.answer(asks("Which dragons live in the cellar?")).answer()
 	if want := ground.RefusalSentence +
 		" I searched for: holiday. The time for this question was used up." +
-		" The nearest headings are “Leave” in Handbook.md and “Sickness” in Handbook.md. If the document that says it is " +
+		" The nearest headings are “Leave” in Handbook.md and “Sickness” in Handbook.md. If the document that says " +
+		"it is " +
 		"missing here, add it and ask again."; a.Markdown != want ||
 		a.StopReason != chat.StopRefused {
 		t.Errorf("answer = %q, stopped %s; want %q", a.Markdown, a.StopReason, want)

@@ -60,7 +60,8 @@ func TestASmallModelAnswersOneShortRequest(t *testing.T) {
 	}
 }
 
-// What the search found first and what the rules would quote are shown in turn, a long passage from the quoted words on.
+// What the search found first and what the rules would quote are shown in turn, a long passage from the quoted words
+// on.
 func TestASmallModelIsShownWhatTheRulesWouldQuote(t *testing.T) {
 	t.Parallel()
 	const question, words = "What do offices grant?", "The boathouse is closed."

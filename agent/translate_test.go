@@ -80,8 +80,9 @@ func TestAModelThatSearchesIsToldTheDocumentsLanguage(t *testing.T) {
 	}{
 		{"another language", askedInGerman, "", true},
 		{"the same language", "How many days of paid holiday does an employee get?", "", false},
-		{"one document is in it", askedInGerman, "Die monatliche Miete ist bis zum dritten Werktag eines jeden Monats zu " +
-			"zahlen, und der Mieter kann den Vertrag kündigen.", false},
+		{"one document is in it", askedInGerman,
+			"Die monatliche Miete ist bis zum dritten Werktag eines jeden Monats zu " +
+				"zahlen, und der Mieter kann den Vertrag kündigen.", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -111,7 +112,8 @@ func TestARefusalSaysWhatWasSearchedAndWhatCameNearest(t *testing.T) {
 	rest, ok := strings.CutPrefix(a.Markdown, ground.RefusalSentence+" I searched for: holiday lunch.")
 	if !ok || !strings.Contains(rest, "nearest heading") || !strings.Contains(rest, "“Leave” in Handbook.md") ||
 		!strings.HasSuffix(rest, "If the document that says it is missing here, add it and ask again.") {
-		t.Errorf("refusal = %q; want what was searched, the nearest heading, and the file that may be missing", a.Markdown)
+		t.Errorf("refusal = %q; want what was searched, the nearest heading, and the file that may be missing",
+			a.Markdown)
 	}
 	if got.text() != a.Markdown || a.StopReason != chat.StopRefused || len(a.Unsupported)+len(a.Citations) > 0 {
 		t.Errorf("shown %q, answer %+v; want the same text, and nothing unsupported", got.text(), a)

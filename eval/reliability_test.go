@@ -9,7 +9,8 @@ import (
 func TestReliabilityComparesWhatIsStatedWithWhatHeld(t *testing.T) {
 	t.Parallel()
 	r := eval.NewReport("m", 1, []eval.Verdict{
-		{Confidence: 0.1, Refusal: eval.Hit, Right: true}, // called closest, rightly: its quotes hold nothing all the same
+		// called closest, rightly: its quotes hold nothing all the same
+		{Confidence: 0.1, Refusal: eval.Hit, Right: true},
 		{Confidence: 0.85, Passage: eval.Hit, Right: true},
 		{Confidence: 1, Passage: eval.Miss},
 		{Confidence: 0.9, Refused: true},

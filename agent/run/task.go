@@ -129,7 +129,8 @@ func (t *task) mustCite() bool {
 }
 
 // searchWords is the question as it is searched for; one that points back borrows the words of the last one that was
-// about something. At most 1,000 characters: what the schemas of the search tools take. What was translated is searched for in its translation.
+// about something. At most 1,000 characters: what the schemas of the search tools take. What was translated is
+// searched for in its translation.
 func (t *task) searchWords() string {
 	if t.translated != "" {
 		return t.translated

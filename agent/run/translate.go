@@ -38,7 +38,8 @@ func (t *task) languagesPrompt() string {
 	if t.otherLanguages == "" {
 		return ""
 	}
-	return "\nAs far as rules can tell, the documents in reach are in " + t.otherLanguages + ", and the question is not: " +
+	return "\nAs far as rules can tell, the documents in reach are in " + t.otherLanguages +
+		", and the question is not: " +
 		"search with words of the documents' language."
 }
 
@@ -87,7 +88,8 @@ func (s *toolSelector) translateWords(ctx context.Context) error {
 	if said = strings.Join(strings.Fields(said), " "); err != nil || said == "" {
 		s.cfg.Log.WarnContext(ctx, "search was not translated", "run", s.run.ID, "error", err)
 		step.Status, step.ToolStatus = chat.StatusError, chat.StatusError
-		step.Message = "The search was not translated into " + s.otherLanguages + ": searching for the question as it is"
+		step.Message = "The search was not translated into " + s.otherLanguages +
+			": searching for the question as it is"
 		step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: "The model did not translate it."}
 	} else {
 		s.translated = text.Shorten(said, 1000)

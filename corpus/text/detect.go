@@ -33,8 +33,8 @@ func Detect(s string) string {
 }
 
 // DetectForCertain is Detect for what is said to people. It is empty too where the small words of s tell one language
-// and its letters another, as in Portuguese, whose small words are not known here and many of which are Spanish as well.
-// Signs alone may be a Japanese table: for Chinese there must be two of its particles.
+// and its letters another, as in Portuguese, whose small words are not known here and many of which are Spanish as
+// well. Signs alone may be a Japanese table: for Chinese there must be two of its particles.
 func DetectForCertain(s string) string {
 	lang := Detect(s)
 	if lang == "zh" {

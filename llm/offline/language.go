@@ -10,8 +10,8 @@ import (
 	"footnote/english"
 )
 
-// compareLanguages notes the languages of a question and of the documents of a pile: of each that of all of its passages
-// together, for one alone is often too short.
+// compareLanguages notes the languages of a question and of the documents of a pile: of each that of all of its
+// passages together, for one alone is often too short.
 func (p *pile) compareLanguages(question string) {
 	said := map[string]*strings.Builder{}
 	of := func(s source) string { return s.document.DocID + "\x00" + s.document.Title }
@@ -102,9 +102,9 @@ func (w weights) inPlaceOfWords(f features) float64 {
 	return f.untold * (w.own + w.context + w.pairs) * (w.meaning*f.meaning + w.nearest*f.nearest) / byMeaning
 }
 
-// cognates returns the terms that stand for a word. For one that nothing has which was found these are, in each language
-// that is not the question's, the term nearest to it, if that is more like it than not: “Parität” is “parity” there. It
-// is worth how much alike they are.
+// cognates returns the terms that stand for a word. For one that nothing has which was found these are, in each
+// language that is not the question's, the term nearest to it, if that is more like it than not: “Parität” is
+// “parity” there. It is worth how much alike they are.
 func (p pile) cognates(w text.Word, found map[string]float64) map[string]float64 {
 	if len(found) > 0 || strings.ContainsAny(w.Text, "0123456789") {
 		return found

@@ -9,9 +9,11 @@ import (
 )
 
 const (
-	inGerman = "Die monatliche Miete beträgt 980 Euro. Sie ist bis zum dritten Werktag eines jeden Monats zu zahlen, und " +
+	inGerman = "Die monatliche Miete beträgt 980 Euro. " +
+		"Sie ist bis zum dritten Werktag eines jeden Monats zu zahlen, und " +
 		"der Mieter kann den Vertrag mit einer Frist von drei Monaten kündigen."
-	inEnglish = "The staff canteen is open on every day of the week. Please tell the manager before the first day when " +
+	inEnglish = "The staff canteen is open on every day of the week. " +
+		"Please tell the manager before the first day when " +
 		"you are going to be late for the meal."
 	askedInEnglish = "How much is the rent for the flat, and when is it due each month?"
 )
@@ -28,11 +30,13 @@ func TestTheLanguageOfDocumentsIsNamedIfItIsNotTheQuestions(t *testing.T) {
 		want           string
 	}{
 		{"in another language", askedInEnglish, []source{sourceOf("a", inGerman)}, "German"},
-		{"in the question's", "Wie hoch ist die Miete und bis wann ist sie zu zahlen?", []source{sourceOf("a", inGerman)}, ""},
+		{"in the question's", "Wie hoch ist die Miete und bis wann ist sie zu zahlen?",
+			[]source{sourceOf("a", inGerman)}, ""},
 		{"in both", askedInEnglish, []source{sourceOf("a", inGerman), sourceOf("b", inEnglish)}, ""},
 		{"a question too short to tell", "Miete?", []source{sourceOf("a", inGerman)}, ""},
 		{"a document too short to tell", askedInEnglish, []source{sourceOf("a", "980")}, ""},
-		{"short passages of one document", askedInEnglish, []source{sourceOf("a", "980"), sourceOf("a", inGerman)}, "German"},
+		{"short passages of one document", askedInEnglish,
+			[]source{sourceOf("a", "980"), sourceOf("a", inGerman)}, "German"},
 		{"nothing", askedInEnglish, nil, ""},
 	} {
 		p := pileOf(tt.sources)
@@ -62,7 +66,8 @@ func TestARefusalNamesTheLanguageOfWhatWasFound(t *testing.T) {
 	p := pileOf([]source{sourceOf("a", inGerman)})
 	p.compareLanguages(askedInEnglish)
 	searched := turn{results: []result{{tool: "search_documents", input: map[string]any{"query": "rent"}}}}
-	if got := wayOn(searched, answer{pile: p}); !strings.Contains(got, " The documents that were found are in German. ") {
+	got := wayOn(searched, answer{pile: p})
+	if !strings.Contains(got, " The documents that were found are in German. ") {
 		t.Errorf("the refusal says %q, want the language", got)
 	}
 }
@@ -97,15 +102,17 @@ func TestMeaningDecidesWhereWordsCannot(t *testing.T) {
 
 func TestAWordNobodyHasIsMatchedWithItsCognate(t *testing.T) {
 	t.Parallel()
-	p := pileOf([]source{sourceOf("a", "An array with parity is slower than one with mirrors, and it is the one to use "+
-		"for what you have to keep.")})
+	p := pileOf([]source{sourceOf("a",
+		"An array with parity is slower than one with mirrors, and it is the one to use "+
+			"for what you have to keep.")})
 	p.compareLanguages("Wie viel schneller ist ein Verbund mit Parität als einer ohne sie?")
 	for _, tt := range []struct{ word, want string }{
 		{"Parität", "pariti"}, {"Verbund", ""}, {"RAID10", ""},
 	} {
 		w := text.QueryWords(tt.word, []string{"en", "de"})[0]
 		found := p.cognates(w, map[string]float64{})
-		if worth := found[tt.want]; len(found) > 1 || (tt.want == "") != (len(found) == 0) || tt.want != "" && worth == 0 {
+		worth := found[tt.want]
+		if len(found) > 1 || (tt.want == "") != (len(found) == 0) || tt.want != "" && worth == 0 {
 			t.Errorf("cognates of %q = %v, want %q", tt.word, found, tt.want)
 		}
 	}

@@ -75,7 +75,8 @@ func TestWhatNeedsNoQuote(t *testing.T) {
 	for question, want := range map[string]string{
 		"What is 15% of 1,250?": "15 / 100 * 1250 = 187.5",
 		"Summarise Survey.pdf":  keyHead + "\n\n> The roof covering is in poor condition. [1]\n\n" + written,
-		"what is the Handbook.md about?": keyHead + "\n\n> Every employee is entitled to 28 days of paid holiday a year, including " +
+		"what is the Handbook.md about?": keyHead +
+			"\n\n> Every employee is entitled to 28 days of paid holiday a year, including " +
 			"public holidays. [1]\n\n" + written,
 		"Which documents do I have?": "You have 4 documents:\n\n- Building survey of 12 Mill Lane\n- Staff " +
 			"handbook\n- Mietvertrag Gartenstraße 5\n- 山の記録",

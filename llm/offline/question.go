@@ -112,7 +112,8 @@ func expression(q string) string {
 }
 
 var fillers = lazily(
-	`(?i)^(?:me |the |this |that |these |my |our |it\b|for me |document |file |report named |contents? of |all (?:the |my ` +
+	`(?i)^(?:me |the |this |that |these |my |our |it\b|for me |document |file |report named |contents? of |` +
+		`all (?:the |my ` +
 		`)?)+|\b(?:for me|please|document|zusammen|` + inPieces + `)\b|[?.!"“”„]+$|^["“„]`,
 )
 

@@ -118,7 +118,8 @@ func TestRequestsForWhatIsNotThereAreNotCalledFound(t *testing.T) {
 		"Summarise the work policy for Berlin", "Compare the two electricity contracts", "List all dates of the lease",
 		"Résume le bail du magasin", "履歴書を要約してください",
 	} {
-		if got, _ := askIn(t, versions, q); !strings.HasPrefix(got, string(closest)) && !strings.HasPrefix(got, Refusal) {
+		got, _ := askIn(t, versions, q)
+		if !strings.HasPrefix(got, string(closest)) && !strings.HasPrefix(got, Refusal) {
 			t.Errorf("%s: %q, want %q or %q at its beginning", q, got, closest, Refusal)
 		}
 	}

@@ -37,6 +37,8 @@ func whole(t turn, k kind, about string) (next move, ok bool) {
 	switch {
 	case k == kindItems:
 		return w.items(value, word)
+	case k == kindComparison && w.lacking() > 0: // one of the two is not there: quotes of the question say more
+		return move{}, false
 	case len(docs) == 2:
 		return w.aligned(k, value)
 	case k == kindChanges:
