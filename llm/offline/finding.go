@@ -88,7 +88,7 @@ func signsOf(units []scored, words []word, quotes []quote) signs {
 		return s
 	}
 	for _, w := range words {
-		if len(w.terms) > 0 {
+		if len(w.terms) > 0 && !w.guessed {
 			s.known += 1 / float64(len(words))
 		}
 	}
@@ -97,7 +97,7 @@ func signsOf(units []scored, words []word, quotes []quote) signs {
 		for k, w := range words {
 			has := 0.0
 			for _, u := range units {
-				if u.at >= q.first && u.at <= q.last {
+				if !w.guessed && u.at >= q.first && u.at <= q.last {
 					has = max(has, u.has[k])
 				}
 			}

@@ -20,6 +20,7 @@ type word struct {
 	typed    string
 	terms    map[string]float64 // terms of what was found that stand for it, and how well: 0–1
 	grams    int                // of a script without spaces: how many terms make the word; 0: each stands for it
+	guessed  bool               // the terms are only spelt alike: they help to choose, and prove nothing
 	borrowed bool               // from an earlier question, which this one goes on from
 	weight   float64            // more for a word that fewer sentences have
 }
@@ -59,7 +60,10 @@ func (q topic) weigh(p pile) []word {
 		read := p.stretches(question)
 		for _, w := range words {
 			if !w.Gram {
-				read = append(read, word{typed: w.Text, terms: p.cognates(w, matching(w, vocabulary, p.langs))})
+				n := word{typed: w.Text, terms: matching(w, vocabulary, p.langs)}
+				n.guessed = len(n.terms) == 0
+				n.terms = p.cognates(w, n.terms)
+				read = append(read, n)
 			}
 		}
 		for _, n := range read {
