@@ -45,7 +45,7 @@ func keySentences(passages []corpus.Passage, language string, limit int, focus s
 		runes := []rune(p.Text)
 		for _, span := range text.Sentences(p.Text) {
 			s := string(runes[span[0]:span[1]])
-			if n := span[1] - span[0]; n < shortestKey || n > longestKey || text.Leader(s) || text.Frames(s) {
+			if n := span[1] - span[0]; n < shortestKey || n > longestKey || text.Leader(s) || text.Frames(s) || asks(s) {
 				continue
 			}
 			key := sentence{passage: i, part: partOf(i, span[0]), text: s}
@@ -66,6 +66,9 @@ func keySentences(passages []corpus.Passage, language string, limit int, focus s
 	}
 	return pickSentences(whole, limit, about)
 }
+
+// asks reports whether a sentence is a question: it states nothing, and is a heading in many texts.
+func asks(s string) bool { return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") }
 
 // pickSentences picks up to limit of all sentences, and returns them in their order.
 func pickSentences(all []sentence, limit int, about map[string]bool) []sentence {

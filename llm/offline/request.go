@@ -65,7 +65,7 @@ func formOf(example string) string {
 }
 
 // readRequest says which of the kinds of requests a text is one of, the first in requests.txt that has a form for it,
-// and of what: of its forms that fit the one that leaves least is meant. A question asks for no list.
+// and of what: of its forms that fit the one that leaves least is meant. A question asks for no list and no table.
 func readRequest(q string) (k kind, about string) {
 	forms, _ := examples()
 	least := -1
@@ -74,7 +74,7 @@ func readRequest(q string) (k kind, about string) {
 		switch {
 		case k != kindFind && form.kind != k:
 			return k, about
-		case m == nil || form.kind == kindItems && strings.ContainsAny(q, "?？"):
+		case m == nil || form.kind.orders() && strings.ContainsAny(q, "?？"):
 			continue
 		}
 		topic := strings.Trim(strings.Join(m[1:], " "), " ,:?!.？。！")
@@ -84,6 +84,10 @@ func readRequest(q string) (k kind, about string) {
 	}
 	return k, about
 }
+
+// orders reports whether a kind of request is an order, and no question: of “What is the difference between …?” the
+// sentences that answer say more than two documents side by side.
+func (k kind) orders() bool { return k == kindItems || k == kindComparison }
 
 // valueAsked is the kind of value that a list is asked of, and the topic without the word for it.
 func valueAsked(about string) (k valueKind, word, rest string) {
