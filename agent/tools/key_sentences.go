@@ -45,7 +45,8 @@ func keySentences(passages []corpus.Passage, language string, limit int, focus s
 		runes := []rune(p.Text)
 		for _, span := range text.Sentences(p.Text) {
 			s := string(runes[span[0]:span[1]])
-			if n := span[1] - span[0]; n < shortestKey || n > longestKey || text.Leader(s) || text.Frames(s) || asks(s) {
+			if n := span[1] - span[0]; n < shortestKey || n > longestKey ||
+				text.Leader(s) || text.Frames(s) || asks(s) {
 				continue
 			}
 			key := sentence{passage: i, part: partOf(i, span[0]), text: s}
