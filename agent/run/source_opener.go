@@ -177,8 +177,5 @@ func joinNames(names []string, all int) string {
 	if rest := all - len(names); rest > 0 {
 		return strings.Join(names, ", ") + " and " + strconv.Itoa(rest) + " more"
 	}
-	if len(names) == 1 {
-		return names[0]
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	return english.List(names)
 }

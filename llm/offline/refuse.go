@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"footnote/english"
 )
 
 // refuse says that nothing was found, and what was searched and read.
@@ -45,10 +47,7 @@ func joinNames(names []string) string {
 	if len(names) > 4 {
 		names = append(names[:3:3], fmt.Sprintf("%d more", len(names)-3))
 	}
-	if len(names) == 1 {
-		return names[0]
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	return english.List(names)
 }
 
 // mostNear is how many headings a refusal names.

@@ -93,14 +93,14 @@ func (t turn) nearest(about string, most int) []document {
 		said := setOf(nil)
 		for i, src := range p.sources {
 			if src.document.DocID == d.DocID {
-				merge(names, namesOf(d, text.Detect(src.Text)))
-				merge(said, p.around[i])
+				maps.Copy(names, namesOf(d, text.Detect(src.Text)))
+				maps.Copy(said, p.around[i])
 			}
 		}
 		together := 0.0
 		for _, u := range p.units {
 			if p.sources[u.source].document.DocID == d.DocID {
-				merge(said, u.terms)
+				maps.Copy(said, u.terms)
 				together = max(together, pairs(u.sequence, words))
 			}
 		}
@@ -136,12 +136,6 @@ func shared(a, b map[string]bool) float64 {
 		}
 	}
 	return float64(both) / float64(max(1, min(len(a), len(b))))
-}
-
-func merge(into, more map[string]bool) {
-	for term := range more {
-		into[term] = true
-	}
 }
 
 // unread are the calls that read what was not read yet of documents.
@@ -183,7 +177,7 @@ func (t turn) pileOfAll(docs []document, about string) wholes {
 	}
 	w := wholes{pile: pileOf(sources), docs: docs, names: setOf(nil)}
 	for _, src := range sources {
-		merge(w.names, namesOf(src.document, text.Detect(src.Text)))
+		maps.Copy(w.names, namesOf(src.document, text.Detect(src.Text)))
 	}
 	w.words = topicOf(turn{question: about}).weigh(w.pile)
 	return w
@@ -225,12 +219,12 @@ func (w wholes) lacking() float64 {
 		has := maps.Clone(w.names)
 		for i, src := range w.sources {
 			if src.document.DocID == d.DocID {
-				merge(has, w.around[i])
+				maps.Copy(has, w.around[i])
 			}
 		}
 		for _, u := range w.units {
 			if w.sources[u.source].document.DocID == d.DocID {
-				merge(has, u.terms)
+				maps.Copy(has, u.terms)
 			}
 		}
 		lacks := 0.0
@@ -251,11 +245,11 @@ func (w wholes) under(i int) float64 {
 	at := strings.Split(src.Section, "›")
 	near := setOf(text.Terms(at[len(at)-1], text.Detect(src.Text)))
 	if title := w.titleOf(i); title >= 0 {
-		merge(near, w.units[title].terms)
+		maps.Copy(near, w.units[title].terms)
 	}
 	if u.row != nil {
 		for _, name := range u.row.table.has {
-			merge(near, name)
+			maps.Copy(near, name)
 		}
 	}
 	return w.topicIn(near)
