@@ -69,7 +69,9 @@ func keySentences(passages []corpus.Passage, language string, limit int, focus s
 }
 
 // asks reports whether a sentence is a question: it states nothing, and is a heading in many texts.
-func asks(s string) bool { return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") }
+func asks(s string) bool {
+	return strings.ContainsAny(s[len(strings.TrimRightFunc(s, unicode.IsPunct)):], "?？")
+}
 
 // pickSentences picks up to limit of all sentences, and returns them in their order.
 func pickSentences(all []sentence, limit int, about map[string]bool) []sentence {

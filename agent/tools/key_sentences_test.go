@@ -20,7 +20,8 @@ func TestKeySentencesComeFromDifferentSections(t *testing.T) {
 		{Section: "Letter", Text: "Dear Ms Whitlock and dear Mr Prowse,\n\nThe rent for the flat will be £882 a " +
 			"month from 1 June 2024. The rent for the flat was £840 a month from 1 June 2023.\n\n" +
 			"The rent is the rent of the flat and of nothing else at all."},
-		{Section: "Repairs", Text: "The boiler of the flat will be renewed before 30 September."},
+		{Section: "Repairs", Text: "Rent, boiler, flat: what of the rent of the flat is for the boiler of the flat?! " +
+			"The boiler of the flat will be renewed before 30 September."},
 		{Section: "End", Text: "Please answer by 15 May so that I can plan the works.\n\n" +
 			"Kind regards, Alan Prowse, Mill Rise"},
 	}

@@ -5,6 +5,7 @@ package search
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -29,16 +30,25 @@ type Ranked struct {
 // Fuse ranks passages by a weighted sum of how well they fit by words and by meaning. Both are measured against what is
 // possible, not against the best that was found: so words that fit nothing well leave the order to the meaning, and the
 // other way round (the convex combination of Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid
-// Retrieval", ACM TOIS 42, 2023, section 5). A passage whose meaning is not known fits by words alone. Ties go to the
-// smaller id. Where the best has more than each word once, scores are shares of its own.
+// Retrieval", ACM TOIS 42, 2023, section 5). Beside meaning, words count less the fewer of them the best passage
+// has, by the root of its share: a query of which no passage has most words was put in others, and those that are there
+// by chance mislead. (The share itself, its root and its square were tried: docs/quality.md.) A passage whose meaning is
+// not known is taken to mean what its words say. Ties go to the smaller id. Where the best has more than each word once,
+// scores are shares of its own.
 func Fuse(fits []Fit) []Ranked {
+	byWords := 0.0
+	for _, f := range fits {
+		byWords = max(byWords, f.Words)
+	}
+	if byWords = math.Sqrt(min(1, byWords)); !slices.ContainsFunc(fits, func(f Fit) bool { return !f.Unknown }) {
+		byWords = 1
+	}
 	out := make([]Ranked, len(fits))
 	for i, f := range fits {
-		score := (1-MeaningWeight)*f.Words + MeaningWeight*f.Meaning
 		if f.Unknown {
-			score = f.Words
+			f.Meaning = f.Words
 		}
-		out[i] = Ranked{f.ID, score}
+		out[i] = Ranked{f.ID, (1-MeaningWeight)*byWords*f.Words + MeaningWeight*f.Meaning}
 	}
 	slices.SortFunc(out, func(a, b Ranked) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))

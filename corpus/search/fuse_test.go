@@ -16,11 +16,13 @@ func TestFuse(t *testing.T) {
 		{"all words and the same meaning are the best possible", []Fit{{ID: "b", Words: 0.9, Meaning: 1},
 			{ID: "a", Words: 1, Meaning: 1}}, []string{"a", "b"}, 1},
 		{"words that fit nothing well leave the order to the meaning", []Fit{{ID: "a", Words: 0.1, Meaning: 0.2},
-			{ID: "b", Words: 0.05, Meaning: 0.9}}, []string{"b", "a"}, 0.3475},
+			{ID: "b", Words: 0.05, Meaning: 0.9}}, []string{"b", "a"}, 0.32527740},
+		{"words that the best passage lacks too don't outweigh the meaning", []Fit{{ID: "a", Words: 0.3, Meaning: 0.3},
+			{ID: "b", Words: 0.1, Meaning: 0.6}}, []string{"b", "a"}, 0.24560197},
 		{"meaning that tells nothing apart leaves it to the words", []Fit{{ID: "a", Words: 0.3, Meaning: 0.8},
-			{ID: "b", Words: 0.7, Meaning: 0.75}}, []string{"b", "a"}, 0.7175},
+			{ID: "b", Words: 0.7, Meaning: 0.75}}, []string{"b", "a"}, 0.64318031},
 		{"a passage whose meaning is not known fits by its words", []Fit{{ID: "a", Words: 0.6, Meaning: 0.5},
-			{ID: "b", Words: 0.6, Unknown: true}}, []string{"b", "a"}, 0.6},
+			{ID: "b", Words: 0.6, Unknown: true}}, []string{"b", "a"}, 0.51209270},
 		{"more than each word once comes first, at 1",
 			[]Fit{{ID: "a", Words: 1, Unknown: true}, {ID: "b", Words: 1.25, Unknown: true}}, []string{"b", "a"}, 1},
 		{"ties go to the smaller id", []Fit{{ID: "b", Words: 0.5, Unknown: true},
@@ -36,7 +38,7 @@ func TestFuse(t *testing.T) {
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Errorf("order (-want +got):\n%s", d)
 			}
-			if len(out) > 0 && (out[0].Score < tt.first-1e-9 || out[0].Score > tt.first+1e-9) {
+			if len(out) > 0 && (out[0].Score < tt.first-1e-6 || out[0].Score > tt.first+1e-6) {
 				t.Errorf("got first score %f, want %f", out[0].Score, tt.first)
 			}
 			if len(out) > 1 && tt.fits[1].Words > 1 && out[1].Score != 0.8 {
