@@ -18,9 +18,11 @@ export CGO_ENABLED := 0
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 
 # The race detector watches everything but code that works alone and takes most of the time of the tests: the C of SQLite that was translated into
-# Go, whose memory is not of Go's heap, and what turns WebAssembly into machine code. What uses the library's generic types must not stand here: a
+# Go, whose memory is not of Go's heap, what turns WebAssembly into machine code, and what packs and draws pictures. What uses the library's generic types must not stand here: a
 # copy of sync.Map's code that nobody watches may be the one that gets linked, and then what it keeps apart looks like a race.
-UNWATCHED := modernc.org/sqlite/lib modernc.org/memory github.com/tetratelabs/wazero/internal/engine/wazevo/backend/...
+UNWATCHED := modernc.org/sqlite/lib modernc.org/memory github.com/tetratelabs/wazero/internal/engine/wazevo/backend/... \
+  github.com/tetratelabs/wazero/internal/engine/wazevo/frontend github.com/tetratelabs/wazero/internal/engine/wazevo/ssa \
+  image/... golang.org/x/image/... compress/... hash/...
 RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATCHED),-gcflags=$(p)=-race=false))
 
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.

@@ -74,8 +74,11 @@ func NewRuns(cfg Config) (*Runs, error) {
 	}, nil
 }
 
-// Models returns the names of the models that a request may name, the usual one first.
+// Models returns the names of the models that a request may name now, the usual one first.
 func (r *Runs) Models() []string { return r.engine.ModelNames() }
+
+// Use has the runs that begin from now on answer with other models. Those under way go on with theirs.
+func (r *Runs) Use(m run.Models) { r.engine.Use(m) }
 
 // Toolsets returns the names of the toolsets, the usual one first.
 func (r *Runs) Toolsets() []string { return r.engine.ToolsetNames() }

@@ -195,12 +195,12 @@ func BenchmarkRecollect(b *testing.B) {
 // execute stores a run of a question and carries it to its end.
 func (h *house) execute(req chat.RunRequest) chat.Run {
 	h.Helper()
-	run, _, err := h.cfg.Store.StartRun(h.Context(), chat.LocalUser, req,
-		chat.Lease{Owner: h.cfg.Owner, Until: time.Now().Add(time.Minute)})
+	run, _, err := h.config().Store.StartRun(h.Context(), chat.LocalUser, req,
+		chat.Lease{Owner: h.config().Owner, Until: time.Now().Add(time.Minute)})
 	if err != nil {
 		h.Fatal(err)
 	}
-	h.cfg.Feed.Begin(run)
+	h.config().Feed.Begin(run)
 	ctx, c := NewControl(h.Context(), run.User)
 	defer c.Close()
 	r := h.NewRunner(run, h.DefaultTools(), c)

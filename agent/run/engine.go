@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"footnote/agent/tools"
@@ -84,7 +85,7 @@ func (c Config) toolRegistry() (tools.Registry, error) {
 // Engine is what all runs of a process share: settings, tools, models, caches and counters. It is safe for concurrent
 // use.
 type Engine struct {
-	cfg      Config
+	cfg      atomic.Pointer[Config] // Use sets another
 	Registry tools.Registry
 	guard    guard
 	stats    *stats
@@ -122,21 +123,26 @@ func NewEngine(cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Engine{
-		cfg: cfg, Registry: registry, guard: stops, stats: newStats(), results: newCache[tools.Result](maxCached),
+	e := &Engine{
+		Registry: registry, guard: stops, stats: newStats(), results: newCache[tools.Result](maxCached),
 		decisions: newCache[decision](maxDecisions), memories: newCache[runMemory](maxMemories),
 		counts: newCache[int](maxCached),
-	}, nil
+	}
+	e.cfg.Store(&cfg)
+	return e, nil
 }
 
 // Config returns the settings with their defaults.
-func (e *Engine) Config() Config { return e.cfg }
+func (e *Engine) Config() Config { return *e.config() }
+
+// config is what is set now. Nobody changes what it points to: a run keeps what it began with.
+func (e *Engine) config() *Config { return e.cfg.Load() }
 
 // Stats returns what all runs did so far.
 func (e *Engine) Stats() chat.RunStats { return e.stats.copyCounts() }
 
 // DefaultTools returns the tools of a request that names none.
-func (e *Engine) DefaultTools() tools.Set { return e.Registry.Toolsets[e.cfg.Toolset] }
+func (e *Engine) DefaultTools() tools.Set { return e.Registry.Toolsets[e.config().Toolset] }
 
 // FindTool returns the tool of a request's toolset with this name, with those of other servers; nil if it has no such
 // tool.
@@ -157,7 +163,7 @@ func (e *Engine) ReadLog(ctx context.Context, run chat.Run) ([]chat.Event, error
 		if len(log) > 0 {
 			after = log[len(log)-1].Seq
 		}
-		events, err := e.cfg.Store.Events(ctx, chat.Scope{User: run.User}, run.ID, after, chat.MaxPage)
+		events, err := e.config().Store.Events(ctx, chat.Scope{User: run.User}, run.ID, after, chat.MaxPage)
 		if err != nil {
 			return nil, fmt.Errorf("read log of run %s: %w", run.ID, err)
 		}

@@ -56,7 +56,7 @@ type modelCaller struct {
 
 // useRequested takes the model that the request names.
 func (m *modelCaller) useRequested() {
-	model, err := m.engine.modelOf(m.run.Request.Config)
+	model, err := m.cfg.modelOf(m.run.Request.Config)
 	if err != nil {
 		model = m.cfg.Model // it was allowed when the run began
 	}

@@ -72,7 +72,7 @@ func (m *modelCaller) chosenTemperature() *float64 {
 // leave no choice: rules choose.
 func (m *modelCaller) toolSelection() tools.Selection {
 	switch asked := tools.Selection(m.run.Request.Config.Selection); {
-	case m.cfg.Features.Pipeline, m.engine.usesPipeline(m.model), m.isSmall():
+	case m.cfg.Features.Pipeline, m.cfg.usesPipeline(m.model), m.isSmall():
 		return tools.SelectRules
 	case asked != "":
 		return asked

@@ -87,12 +87,12 @@ func withoutInvisible(messages []llm.Message) []llm.Message {
 // Rules is the part of the system prompt that all runs share which search with this budget. A limit of 0 is that of
 // the usual toolset.
 func (e *Engine) Rules(b chat.Budget) string {
-	usual := e.Registry.Toolsets[e.cfg.Toolset].Budget
+	usual := e.Registry.Toolsets[e.config().Toolset].Budget
 	rules, _, _ := strings.Cut(systemPrompt, "\n\nThe mark is ")
 	return strings.NewReplacer(
 		"{{nonce}}", "…", "{{refusal}}", ground.RefusalSentence, "{{role}}", "",
-		"{{steps}}", strconv.Itoa(cmp.Or(b.Steps, e.cfg.Budget.Steps, usual.Steps)),
-		"{{calls}}", strconv.Itoa(cmp.Or(b.RetrievalCalls, e.cfg.Budget.RetrievalCalls, usual.RetrievalCalls)),
+		"{{steps}}", strconv.Itoa(cmp.Or(b.Steps, e.config().Budget.Steps, usual.Steps)),
+		"{{calls}}", strconv.Itoa(cmp.Or(b.RetrievalCalls, e.config().Budget.RetrievalCalls, usual.RetrievalCalls)),
 	).Replace(rules)
 }
 

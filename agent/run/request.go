@@ -19,11 +19,11 @@ func (e *Engine) CheckRequest(req chat.RunRequest) (chat.RunRequest, tools.Set, 
 	if err := tools.Selection(req.Config.Selection).Check(); err != nil {
 		return req, tools.Set{}, err
 	}
-	model, err := e.modelOf(req.Config)
+	model, err := e.config().modelOf(req.Config)
 	if err != nil {
 		return req, tools.Set{}, err
 	}
-	if req.Thorough && e.cfg.Toolset == tools.DefaultToolset {
+	if req.Thorough && e.config().Toolset == tools.DefaultToolset {
 		req = e.WithToolset(req, "react")
 	}
 	set, err := e.ToolsOf(req)
@@ -58,7 +58,7 @@ func (e *Engine) WithToolset(req chat.RunRequest, toolset string) chat.RunReques
 	}
 	req.Toolset = toolset
 	if len(req.Config.EnabledTools) == 0 {
-		req.Config.EnabledTools = e.cfg.Tools
+		req.Config.EnabledTools = e.config().Tools
 	}
 	return req
 }
@@ -66,11 +66,11 @@ func (e *Engine) WithToolset(req chat.RunRequest, toolset string) chat.RunReques
 // ToolsOf finds the tools that a request names. Those that the settings name hold in the place of the usual toolset,
 // and of another that has them all.
 func (e *Engine) ToolsOf(req chat.RunRequest) (tools.Set, error) {
-	set, why := e.Registry.Toolset(cmp.Or(req.Toolset, e.cfg.Toolset))
+	set, why := e.Registry.Toolset(cmp.Or(req.Toolset, e.config().Toolset))
 	if why == "" {
 		names := req.Config.EnabledTools
-		if len(names) == 0 && (set.Name == e.cfg.Toolset || set.HasAll(e.cfg.Tools)) {
-			names = e.cfg.Tools
+		if len(names) == 0 && (set.Name == e.config().Toolset || set.HasAll(e.config().Tools)) {
+			names = e.config().Tools
 		}
 		set, why = e.Registry.Pick(set, names)
 	}
@@ -84,10 +84,10 @@ func (e *Engine) ToolsOf(req chat.RunRequest) (tools.Set, error) {
 // request may raise steps and retrieval calls above the settings; time and tokens are the server's alone.
 func (e *Engine) budgetOf(set tools.Set, c chat.RunConfig) chat.Budget {
 	b := chat.Budget{
-		Steps:          cmp.Or(e.cfg.Budget.Steps, set.Budget.Steps),
-		RetrievalCalls: cmp.Or(e.cfg.Budget.RetrievalCalls, set.Budget.RetrievalCalls),
-		Seconds:        cmp.Or(e.cfg.Budget.Seconds, set.Budget.Seconds),
-		Tokens:         cmp.Or(e.cfg.Budget.Tokens, set.Budget.Tokens),
+		Steps:          cmp.Or(e.config().Budget.Steps, set.Budget.Steps),
+		RetrievalCalls: cmp.Or(e.config().Budget.RetrievalCalls, set.Budget.RetrievalCalls),
+		Seconds:        cmp.Or(e.config().Budget.Seconds, set.Budget.Seconds),
+		Tokens:         cmp.Or(e.config().Budget.Tokens, set.Budget.Tokens),
 	}
 	if c.MaxSteps != nil {
 		b.Steps = *c.MaxSteps

@@ -51,7 +51,7 @@ func (e *Engine) BranchRequest(
 		}
 	}
 	req = old.Request
-	if _, err := e.modelOf(req.Config); err != nil {
+	if _, err := e.config().modelOf(req.Config); err != nil {
 		req.Config.Model = "" // it is no longer allowed: the usual one makes the new version
 	}
 	req.SessionID, req.Sibling, req.IdempotencyKey = old.SessionID, old.ID, ""

@@ -38,7 +38,7 @@ type Runner struct {
 // may fail is in prepareRun, so that a failure ends in the run's log.
 func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 	w := &Runner{}
-	w.task = task{engine: e, cfg: &e.cfg, control: c, run: run, set: set, nonce: newNonce()}
+	w.task = task{engine: e, cfg: e.config(), control: c, run: run, set: set, nonce: newNonce()}
 	w.toolContext = e.newToolContext(run)
 	t, b, l, ms, f, m, p, tc := &w.task, &w.budget, &w.log, &w.messages, &w.found, &w.model, &w.plan, &w.calls
 	tried := remedies{}
@@ -52,7 +52,7 @@ func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 	w.log.writer = ground.NewWriter(w.log.emitEvents, cite, w.givenText())
 	w.messages = messages{task: t, log: l}
 	w.model = modelCaller{task: t, log: l, budget: b, messages: ms, found: f, remedies: tried,
-		chooser: e.cfg.Select, noticed: map[llm.Notice]bool{},
+		chooser: w.cfg.Select, noticed: map[llm.Notice]bool{},
 	}
 	w.model.useRequested()
 	w.calls = toolCaller{

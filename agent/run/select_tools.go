@@ -161,7 +161,7 @@ func (s *toolSelector) chooseTools(ctx context.Context) (c choice, ok bool, err 
 		c.by, c.why, c.message = "pipeline", "By the fixed pipeline, for a small model: "+s.small,
 			"Searching by rules: the model is small"
 		c.read = false
-	case s.engine.usesPipeline(s.model.model):
+	case s.cfg.usesPipeline(s.model.model):
 		c.by, c.why, c.message = "pipeline", "By the fixed pipeline: "+s.model.model.Name()+" does not choose tools.",
 			"Following the fixed pipeline: search, read, answer"
 	}

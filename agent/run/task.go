@@ -40,12 +40,12 @@ func (e *Engine) newToolContext(run chat.Run) *tools.Context {
 		top = *k
 	}
 	c := &tools.Context{
-		Library: e.cfg.Library, Scope: chat.Scope{User: run.User}.In(run.Request.Namespace),
+		Library: e.config().Library, Scope: chat.Scope{User: run.User}.In(run.Request.Namespace),
 		DocumentIDs: run.Request.DocumentIDs,
 		RunID:       run.ID, TopK: top, Rerank: e.reranks(run.Request.Config.RerankResults),
 		Sources: ground.NewSources(),
 	}
-	c.Texts = ground.NewTexts(e.cfg.Library, c.ReadScope())
+	c.Texts = ground.NewTexts(e.config().Library, c.ReadScope())
 	return c
 }
 
@@ -53,7 +53,7 @@ func (e *Engine) newToolContext(run chat.Run) *tools.Context {
 // reranker for it.
 func (e *Engine) reranks(asked *bool) bool {
 	if asked == nil {
-		return e.cfg.Reranker
+		return e.config().Reranker
 	}
 	return *asked
 }
