@@ -178,7 +178,7 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 }
 
 func TestExamplesAreTrue(t *testing.T) {
-	b := newBench(t)
+	b := newBench(t, withDesk())
 	b.stage.play = script()
 	d := b.description()
 	for path, methods := range d.Paths {

@@ -104,7 +104,7 @@ func TestTheStreamBringsWhatARunMayUse(t *testing.T) {
 // The server may be a binary, a container or a build from its sources: how a model is connected is told in a form that
 // fits them all.
 func TestTheHintForAModelFitsWhateverRunsTheServer(t *testing.T) {
-	b := newBench(t, func(c *Config) { c.Offline = true })
+	b := newBench(t, func(*Config) {})
 	b.stage.play = script()
 	run := b.begin("Is the roof sound?")
 	for _, path := range []string{"/", "/c/" + run.SessionID} {

@@ -73,8 +73,8 @@ func chosenOn(t *testing.T, page string) chosen {
 }
 
 func withChoices(cfg *Config) {
-	cfg.ModelName, cfg.Models, cfg.Toolsets = "large", []string{"large", "small", "offline"},
-		[]string{"cursor", "react"}
+	cfg.Models = func() []string { return []string{"large", "small", "offline"} }
+	cfg.Toolsets = []string{"cursor", "react"}
 }
 
 // inNamespaces adds a document to each and waits until it is ready.

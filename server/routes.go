@@ -80,6 +80,9 @@ func (s *Server) buildRoutes() *echo.Echo {
 	e.GET("/watched", s.api.ListWatched)
 	e.PUT("/watched", s.api.SetWatched)
 
+	e.GET("/model", pageOrProgram(s.page.ShowModels, s.api.FindModels))
+	e.PUT("/model", s.api.ChooseModel)
+
 	e.POST("/v1/chat/completions", s.v1.Chat)
 	e.GET("/v1/models", s.v1.Models)
 	e.GET("/v1/models/:model", s.v1.Model)
@@ -123,6 +126,7 @@ func (s *Server) pageRoutes(e *echo.Echo) {
 	e.POST("/documents/:id/delete", s.api.DeleteDocumentForm)
 	e.GET("/runs/:id/stream", s.page.Stream)
 	e.GET("/runs/:id/steps/:call/thought", s.page.Thought)
+	e.POST("/model", s.page.ChooseModel)
 	e.GET("/signin", s.page.AskForKey)
 	e.POST("/signin", s.page.SignIn)
 	e.POST("/signout", s.page.SignOut)

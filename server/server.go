@@ -26,6 +26,7 @@ import (
 	"footnote/server/find"
 	"footnote/server/httpio"
 	"footnote/server/mcpserver"
+	"footnote/server/modelchoice"
 	"footnote/server/page"
 	"footnote/server/runlog"
 
@@ -46,12 +47,11 @@ type Config struct {
 	Runs       Runs
 	Log        *slog.Logger // nil: nothing is logged
 	Version    string
-	KeepDays   int      // for the page: a session is kept so many days after its last question; 0: for ever
-	ModelName  string   // for the page: "gpt-4o-mini", "offline"
-	Models     []string // for the page: those that a question may name, the usual one first
-	Toolsets   []string // for the page: those that a question may name, the usual one first
-	Offline    bool     // no model is set: rules choose the tools
-	Samples    fs.FS    // the documents that POST /documents/samples adds; nil: there are none
+	KeepDays   int              // for the page: a session is kept so many days after its last question; 0: for ever
+	Models     func() []string  // those that a question may name now, the usual one first; nil: only the offline model
+	Desk       modelchoice.Desk // chooses another; zero: the settings say which one answers
+	Toolsets   []string         // for the page: those that a question may name, the usual one first
+	Samples    fs.FS            // the documents that POST /documents/samples adds; nil: there are none
 	Checks     []api.Check
 	Hosts      []string             // further names the server is reached by; see httpio.Guard
 	Origins    []string             // further origins whose pages may post, such as "https://ask.example.org"
@@ -126,6 +126,9 @@ func New(cfg Config) (*Server, error) {
 
 // makeRooms makes the rooms: each gets what it needs and no more.
 func (s *Server) makeRooms(cfg Config) error {
+	if cfg.Models == nil {
+		cfg.Models = func() []string { return []string{"offline"} }
+	}
 	bodies := httpio.Bodies{Max: s.limits.JSONBody}
 	logs := &runlog.Reader{Store: cfg.Store, Feed: cfg.Feed, Streams: s.streams, Log: s.log}
 	asking := &ask.Questions{
@@ -144,7 +147,7 @@ func (s *Server) makeRooms(cfg Config) error {
 	s.page = &page.Handlers{
 		Store: cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Logs: logs, Questions: asking, Keys: cfg.Keys,
 		Bodies: bodies, Streams: s.streams, Guard: s.guard, Log: s.log,
-		Model: cfg.ModelName, Models: cfg.Models, Toolsets: cfg.Toolsets, Offline: cfg.Offline,
+		Models: cfg.Models, Desk: cfg.Desk, Toolsets: cfg.Toolsets,
 		HasSamples: cfg.Samples != nil, MaxFile: s.limits.UploadFile, KeepDays: cfg.KeepDays,
 	}
 	if err := s.page.Prepare(); err != nil {
@@ -154,7 +157,7 @@ func (s *Server) makeRooms(cfg Config) error {
 		Store: cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Runs: cfg.Runs, Logs: logs, Questions: asking,
 		Searcher: searches,
 		Gatherer: cfg.Gather, GatherAlone: cfg.GatherAlone,
-		Rules: cfg.Rules, Checks: cfg.Checks, Samples: cfg.Samples, Version: cfg.Version,
+		Models: cfg.Desk, Rules: cfg.Rules, Checks: cfg.Checks, Samples: cfg.Samples, Version: cfg.Version,
 		Bodies: bodies, Streams: s.streams, Metrics: s.metrics, Guard: s.guard, Limits: s.limits, Log: s.log,
 		AskedFragment: s.page.AskFragment, UploadRefused: s.page.UploadRefused,
 	}

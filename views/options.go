@@ -43,12 +43,15 @@ func (o Options) label() string {
 // offers reports whether there is such a toolset.
 func (o Options) offers(toolset string) bool { return slices.Contains(o.Toolsets, toolset) }
 
-// offlineModel is the name of the model made of rules.
-const offlineModel = "offline"
+// OfflineModel is the name of the model made of rules.
+const OfflineModel = "offline"
+
+// modelTitle says which model answers, for the link to the others.
+func modelTitle(p Page) string { return modelName(p.Model) + ": " + txtModels }
 
 // modelName is a model's name for people.
 func modelName(name string) string {
-	if name == offlineModel {
+	if name == OfflineModel {
 		return txtOffline
 	}
 	return name
@@ -56,7 +59,7 @@ func modelName(name string) string {
 
 // modelText is an entry of the list of models.
 func modelText(name string) string {
-	if name == offlineModel {
+	if name == OfflineModel {
 		return txtOffline + ": " + txtQuotesOnly
 	}
 	return name

@@ -18,8 +18,7 @@ type Page struct {
 	MaxFile    int64  // bytes that a file may have that is added
 	Seen       string // what the page shows of the library; another word when that is something else
 	Place      string // which entry of the menu is current: "new", "documents" or empty
-	Model      string
-	Offline    bool
+	Model      string // that answers when no other is asked for
 	Semantic   bool
 	Now        time.Time
 	Running    bool   // the page's answer goes on by itself: without a script the page reloads
@@ -30,6 +29,9 @@ type Page struct {
 	KeepDays   int  // a session goes so many days after its last question; 0: never
 	SourceOpen bool // the page brings a source in its panel
 }
+
+// Offline reports whether rules choose the tools, because no model is set.
+func (p Page) Offline() bool { return p.Model == OfflineModel }
 
 // reload is what has a browser without scripts load the page again. That of a session names its address without the
 // place in the page, to which a browser would only scroll.

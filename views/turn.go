@@ -218,7 +218,7 @@ func (t *Turn) stays(sentence string) string {
 }
 
 // offlineOnly reports whether the server has no model, so that the answer is made of quotes.
-func (t *Turn) offlineOnly() bool { return t.Model == offlineModel && t.Usual == offlineModel }
+func (t *Turn) offlineOnly() bool { return t.Model == OfflineModel && t.Usual == OfflineModel }
 
 // fellBack reports whether the model failed and another one took over.
 func (t *Turn) fellBack() bool {
@@ -263,4 +263,16 @@ func (t *Turn) uncited() []chat.Source {
 }
 
 // percent is a share in whole percent.
+// confidenceText says how sure an answer is. That of quotes alone has no number: over questions that the rules were not
+// made on, too many of those that were stated as likely did not hold what was asked (docs/quality.md).
+func confidenceText(a chat.Answer) string {
+	switch a.Finding {
+	case chat.FindingFound:
+		return txtConfidence + ": " + txtLikely
+	case chat.FindingClosest:
+		return txtConfidence + ": " + txtUnlikely
+	}
+	return txtConfidence + " " + percent(a.Confidence)
+}
+
 func percent(share float64) string { return strconv.Itoa(int(share*100+0.5)) + " %" }

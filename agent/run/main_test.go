@@ -52,7 +52,9 @@ func bareRunner(t *testing.T, cfg Config, run chat.Run) *Runner {
 	cfg.Log = slog.New(slog.DiscardHandler)
 	_, c := NewControl(t.Context(), chat.LocalUser)
 	t.Cleanup(c.Close)
-	r := (&Engine{cfg: cfg}).NewRunner(run, tools.Set{}, c)
+	e := &Engine{}
+	e.cfg.Store(&cfg)
+	r := e.NewRunner(run, tools.Set{}, c)
 	r.log.store = func(context.Context, ...chat.Payload) error { return nil }
 	return r
 }

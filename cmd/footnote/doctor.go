@@ -14,6 +14,7 @@ import (
 	"footnote/corpus/extract/worker"
 	"footnote/docs"
 	"footnote/english"
+	"footnote/llm/nearby"
 	"footnote/llm/openai"
 	"footnote/llm/textcalls"
 )
@@ -46,8 +47,8 @@ func (c doctorCommand) Run(p *program) error {
 	model := checkModel(ctx, p.settings)
 	findings = append(findings, model...)
 	if !p.settings.withModel() || model[0].err != nil {
-		look, cancel := context.WithTimeout(ctx, lookTime)
-		findings = append(findings, findLocalModels(look, p.settings, modelPorts)...)
+		look, cancel := context.WithTimeout(ctx, nearby.Look)
+		findings = append(findings, findLocalModels(look, p.settings, nearby.Ports)...)
 		cancel()
 	}
 	findings = append(findings, checkRerank(ctx, p.settings)...)

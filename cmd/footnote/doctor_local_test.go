@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"footnote/llm/nearby"
 )
 
 // answerWith serves a body at a path, and 404 elsewhere; it returns the port.
@@ -65,12 +67,12 @@ func TestModelServersOnThisMachineAreFound(t *testing.T) {
 		{"nothing", "/v1/models", ``, nil},
 		{"null", "/v1/models", `null`, nil},
 		{"more than a list of models takes", "/v1/models",
-			`{"x":"` + strings.Repeat("x", lookBytes) + `","object":"list","data":[{"id":"a"}]}`, nil},
+			`{"x":"` + strings.Repeat("x", 1<<20) + `","object":"list","data":[{"id":"a"}]}`, nil},
 		{"a Footnote", "/v1/models", `{"object":"list","data":[{"id":"footnote","owned_by":"footnote"}]}`, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			port := answerWith(t, tt.path, says(tt.body))
-			found := findLocalModels(t.Context(), &settings{}, []modelPort{{port, "Ollama"}})
+			found := findLocalModels(t.Context(), &settings{}, []nearby.Port{{Number: port, Program: "Ollama"}})
 			if len(found) != min(len(tt.want), 1) {
 				t.Fatalf("found %+v, want %d servers", found, min(len(tt.want), 1))
 			}
@@ -107,7 +109,7 @@ func TestLookingForModelServersIsBoundedAndStaysHere(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	alone := []modelPort{{portOf(t, "http://"+silent.Addr().String()), "c"}}
+	alone := []nearby.Port{{Number: portOf(t, "http://"+silent.Addr().String()), Program: "c"}}
 	t.Setenv("HTTP_PROXY", fmt.Sprintf("http://127.0.0.1:%d", other))
 	over, end := context.WithCancel(t.Context())
 	end()
@@ -118,8 +120,8 @@ func TestLookingForModelServersIsBoundedAndStaysHere(t *testing.T) {
 		fmt.Fprint(w, list)
 		_ = silent.Close() // the second time it is closed already
 	})
-	found := findLocalModels(t.Context(), &settings{}, append(alone, []modelPort{
-		{leads, "a"}, {endless, "b"}, {good, "d"},
+	found := findLocalModels(t.Context(), &settings{}, append(alone, []nearby.Port{
+		{Number: leads}, {Number: endless}, {Number: good},
 	}...))
 	if len(found) != 1 || !strings.Contains(found[0].fine, fmt.Sprintf("localhost:%d/v1", good)) {
 		t.Errorf("found %+v, want the server at %d alone", found, good)
@@ -127,7 +129,7 @@ func TestLookingForModelServersIsBoundedAndStaysHere(t *testing.T) {
 	if n := elsewhere.Load(); n > 0 {
 		t.Errorf("%d requests went where an answer led to, want none", n)
 	}
-	res, err := loopbackClient().Get(fmt.Sprintf("http://models.example:%d/v1/models", good))
+	res, err := nearby.LoopbackClient().Get(fmt.Sprintf("http://models.example:%d/v1/models", good))
 	if err != nil {
 		t.Fatalf("another name is another machine: %v", err)
 	}
@@ -143,12 +145,12 @@ func TestAServerThatTheSettingsNameIsNotOffered(t *testing.T) {
 		fmt.Sprintf("http://localhost:%d/v1", port): false, fmt.Sprintf("http://127.0.0.1:%d/v1", port): false,
 		fmt.Sprintf("http://[::1]:%d/v1", port): false,
 	} {
-		found := findLocalModels(t.Context(), &settings{OpenAIBaseURL: base}, []modelPort{{port, "vLLM"}})
+		found := findLocalModels(t.Context(), &settings{OpenAIBaseURL: base}, []nearby.Port{{Number: port}})
 		if (len(found) == 1) != offered {
 			t.Errorf("%q: found %+v, want it offered: %v", base, found, offered)
 		}
 	}
-	found := findLocalModels(t.Context(), &settings{Model: "offline"}, []modelPort{{port, "vLLM"}})
+	found := findLocalModels(t.Context(), &settings{Model: "offline"}, []nearby.Port{{Number: port, Program: "vLLM"}})
 	if len(found) != 1 || !strings.Contains(found[0].fine, "leave FOOTNOTE_MODEL out") {
 		t.Errorf("with FOOTNOTE_MODEL=offline: %+v, want it told that it goes before", found)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"footnote/chat"
 	"footnote/llm"
-	"footnote/llm/anthropic"
 	"footnote/llm/httpllm"
 	"footnote/llm/httprerank"
 	"footnote/server/api"
@@ -27,17 +26,10 @@ func (a *app) healthChecks(set *settings, search *web.Web) (checks []api.Check) 
 	if a.stores.milvus != nil && a.library.Semantic() {
 		checks = append(checks, milvusCheck(a.stores.milvus))
 	}
-	main, direct := a.models.main.(*anthropic.Model)
-	var answers *api.Check // what asks the model that answers
-	if direct {
-		answers = new(modelCheck("model", main.Reach))
-	} else if set.withOpenAI() {
-		answers = new(modelCheck("model", a.remote.Reach))
-	}
-	if answers != nil {
-		answers.Critical = !set.AgentFallbackToFixedPipeline // nothing takes its place then
-		checks = append(checks, *answers)
-	}
+	answers := modelCheck("model", func(ctx context.Context) error { return a.desk.now.Load().reach(ctx) })
+	answers.Critical = !set.AgentFallbackToFixedPipeline // nothing takes its place then
+	answers.Applies = func() bool { return a.desk.now.Load().reach != nil }
+	checks = append(checks, answers)
 	if set.embedsRemotely() && a.library.Semantic() {
 		checks = append(checks, modelCheck("embeddings", a.remote.ReachEmbeddings))
 	}

@@ -35,6 +35,9 @@ type modelSettings struct {
 	AgentProfile          string            `help:"How much a model is given: full (tools, and long prompts), small (rules search, and it answers from three passages), or auto: small for a model on this machine or network that reads fewer than 100 tokens a second, has at most 8192 of context, or can't call tools." enum:"auto,small,full" env:"FOOTNOTE_AGENT_PROFILE" default:"auto"`
 	ModelPatience         time.Duration     `help:"The longest wait for the first word of a reply of the OpenAI-compatible server; 0: 2 minutes, and 10 for a server on this machine or network. One that shows a sign of life gets up to five times as long. FOOTNOTE_RUN_TIMEOUT limits the whole answer." env:"FOOTNOTE_MODEL_PATIENCE" default:"0"`
 	ModelsSelect          string            `help:"A cheaper model that chooses tools, plans and judges; answers are written by the main one." env:"FOOTNOTE_MODELS_SELECT" placeholder:"NAME"`
+	Operators             []string          `help:"Users who may choose on the page which model answers, where users have keys." env:"FOOTNOTE_OPERATORS" placeholder:"NAME"`
+	ModelPorts            []int             `help:"For tests: where model servers are looked for on this machine." env:"FOOTNOTE_MODEL_PORTS" hidden:""`
+	ModelServices         map[string]string `help:"For tests: other addresses of services." env:"FOOTNOTE_MODEL_SERVICES" hidden:""`
 	Prices                map[string]string `help:"Price of a million tokens in and out, by model: name=0.4/1.6;other=2/8. In the settings file: prices: {name: {in: 0.4, out: 1.6}}. Answers then say what they cost." env:"FOOTNOTE_PRICES" placeholder:"NAME=IN/OUT"`
 }
 

@@ -47,7 +47,7 @@ func (serveCommand) Run(p *program) (err error) {
 		return errors.Join(err, listener.Close(), app.close())
 	}
 	spareMemory()
-	fmt.Fprintf(p.stdout, "Footnote %s serves %s (model: %s, data: %s)\n", version, url, app.model, p.settings.Data)
+	fmt.Fprintf(p.stdout, "Footnote %s serves %s (model: %s, data: %s)\n", version, url, app.model(), p.settings.Data)
 	return app.serveUntil(p.ctx, listener)
 }
 

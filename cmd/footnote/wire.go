@@ -27,6 +27,7 @@ import (
 	"footnote/server"
 	"footnote/server/api"
 	"footnote/server/httpio"
+	"footnote/server/modelchoice"
 )
 
 // workerIdle is how long a worker waits for more work: pages of a document that somebody looks at come without its
@@ -35,7 +36,6 @@ const workerIdle = 5 * time.Minute
 
 // app is a whole Footnote: every part, wired. It is the only place that knows all packages.
 type app struct {
-	model   string
 	stores  *stores
 	feed    *chat.Feed
 	files   *worker.Pool
@@ -43,7 +43,7 @@ type app struct {
 	embeds  *bert.Embedder     // nil unless a model in this process makes the vectors
 	ranks   closableReranker   // nil: there is no reranker
 	similar offline.Similarity // nil without vectors
-	models  modelSet
+	desk    *modelDesk
 	library *corpus.Library
 	tools   *mcp.Client // nil without servers of tools
 	runs    *agent.Runs
@@ -72,17 +72,15 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 	}
 	a.stores.chats.SetLimits(set.limitTable())
 	a.feed = chat.NewFeed(a.stores.chats)
-	if a.models, err = buildModels(set, a.remote, a.similar, log); err != nil {
-		return nil, err
-	}
-	a.model = a.models.main.Name()
-	prices, err := set.readPrices()
+	a.desk = &modelDesk{log: log, similar: a.similar}
+	first, err := newAnswering(set, a.remote, a.similar, log)
 	if err != nil {
 		return nil, err
 	}
-	fallback := a.models.fallback
-	if !set.AgentFallbackToFixedPipeline { // it also keeps rules from searching for a model that can't, see features
-		fallback = nil
+	a.desk.now.Store(first)
+	prices, err := set.readPrices()
+	if err != nil {
+		return nil, err
 	}
 	search, err := set.webSearch()
 	if err != nil {
@@ -96,11 +94,9 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 	}
 	a.runs, err = agent.NewRuns(agent.Config{
 		Config: agentrun.Config{
-			Store: a.stores.chats, Feed: a.feed, Library: a.library, Reranker: a.ranks != nil, Model: a.models.main,
-			Fallback: fallback, Log: log,
-			Select: a.models.selecting, Models: a.models.allowed, LeastModel: set.AgentMinModelForAgent, Prices: prices,
-			Small: set.smallProfiles(a.models.measured, log),
-			Web:   search, ApproveWeb: set.WebApprove == "always", MCP: a.tools,
+			Store: a.stores.chats, Feed: a.feed, Library: a.library, Reranker: a.ranks != nil, Model: first.models.main,
+			Log: log, Prices: prices,
+			Web: search, ApproveWeb: set.WebApprove == "always", MCP: a.tools,
 			Toolset: set.AgentToolset, Tools: set.AgentTools, Budget: set.runBudget(),
 			Temperature: set.AgentTemperature,
 			MaxTokens:   set.AgentMaxTokens,
@@ -115,6 +111,8 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 	if err != nil {
 		return nil, err
 	}
+	a.runs.Use(first.forRuns(log))
+	a.desk.runs = a.runs
 	samples, err := fs.Sub(docs.Handbook, "handbook")
 	if err != nil {
 		return nil, err
@@ -127,12 +125,24 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 		Keys: a.keys, UserLimits: set.limitTable(),
 		Gather: gather, GatherAlone: !set.AgentFallbackToFixedPipeline, Rules: a.runs.Rules, Stats: a.runs.Stats,
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log, Version: version,
-		ModelName: a.model, Models: a.runs.Models(), Toolsets: a.runs.Toolsets(), KeepDays: set.SessionKeepDays,
-		Offline: !set.withModel(), Samples: samples, Hosts: set.AllowedHosts, Checks: a.healthChecks(set, search),
+		Models: a.runs.Models, Desk: a.modelChoice(set),
+		Toolsets: a.runs.Toolsets(), KeepDays: set.SessionKeepDays,
+		Samples: samples, Hosts: set.AllowedHosts, Checks: a.healthChecks(set, search),
 		Limits: httpio.Limits{UploadFile: int64(set.MaxUploadMiB) << 20},
 	})
 	return a, err
 }
+
+// modelChoice lets models be chosen where this is the only server of a library.
+func (a *app) modelChoice(set *settings) modelchoice.Desk {
+	if !a.stores.exclusive {
+		return modelchoice.Desk{}
+	}
+	return modelchoice.Desk{Find: a.desk.find, Choose: a.desk.choose, Operators: set.Operators}
+}
+
+// model is the name of the one that answers now.
+func (a *app) model() string { return a.desk.now.Load().models.main.Name() }
 
 // withKeys reports whether users have keys, and so share the server.
 func (a *app) withKeys() bool {
@@ -202,10 +212,15 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 // holdVectors is what has the making of vectors wait for a run: one without a model of a server is all work of this
 // process. nil: nothing has to wait.
 func (a *app) holdVectors() func() (release func()) {
-	if a.embeds == nil || a.models.client != nil {
+	if a.embeds == nil {
 		return nil
 	}
-	return a.embeds.HoldPassages
+	return func() func() {
+		if a.desk.now.Load().models.client != nil {
+			return func() {}
+		}
+		return a.embeds.HoldPassages()
+	}
 }
 
 // serveUntil answers requests and does the background work until ctx ends, then stops in order: streams, runs, library,
@@ -255,7 +270,11 @@ func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error)
 // close gives up what wire opened.
 func (a *app) close() error {
 	var errs []error
-	a.models.close()
+	if a.desk != nil {
+		if now := a.desk.now.Load(); now != nil {
+			now.models.close()
+		}
+	}
 	if a.remote != nil {
 		a.remote.Close()
 	}

@@ -32,9 +32,9 @@ type Ranked struct {
 // other way round (the convex combination of Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid
 // Retrieval", ACM TOIS 42, 2023, section 5). Beside meaning, words count less the fewer of them the best passage
 // has, by the root of its share: a query of which no passage has most words was put in others, and those that are there
-// by chance mislead. (The share itself, its root and its square were tried: docs/quality.md.) A passage whose meaning is
-// not known is taken to mean what its words say. Ties go to the smaller id. Where the best has more than each word once,
-// scores are shares of its own.
+// by chance mislead. (The share itself, its root and its square were tried: docs/quality.md.) A passage whose meaning
+// is not known is taken to mean what its words say. Ties go to the smaller id. Where the best has more than each word
+// once, scores are shares of its own.
 func Fuse(fits []Fit) []Ranked {
 	byWords := 0.0
 	for _, f := range fits {

@@ -17,6 +17,7 @@ import (
 	"footnote/server/ask"
 	"footnote/server/find"
 	"footnote/server/httpio"
+	"footnote/server/modelchoice"
 	"footnote/server/runlog"
 	"footnote/views"
 )
@@ -30,7 +31,8 @@ type Handlers struct {
 	Logs      *runlog.Reader
 	Questions *ask.Questions
 	Searcher  *find.Searcher
-	Gatherer  Gather // lets the agent search for POST /agent/retrieve; nil: a plain search
+	Models    modelchoice.Desk // chooses which model answers
+	Gatherer  Gather           // lets the agent search for POST /agent/retrieve; nil: a plain search
 	// a plain search does not take the place of an agent that fails
 	GatherAlone bool
 	// what models are told with a budget, for the histories of sessions; nil: they have no system message

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ type Check struct {
 	Critical bool                             // its failure makes the server "down" (503), not "degraded" (200)
 	Probe    func(ctx context.Context) error  // has 2 s; a chat.Error's message is shown, anything else is only logged
 	Says     func(ctx context.Context) string // what to tell of it while it is well; nil: nothing
+	Applies  func() bool                      // whether there is such a part now; nil: there is
 }
 
 // CheckResult is what the check of one part found.
@@ -55,6 +57,7 @@ func (a *Handlers) Health(c echo.Context) error {
 			return err
 		}},
 	}, a.Checks...)
+	checks = slices.DeleteFunc(checks, func(c Check) bool { return c.Applies != nil && !c.Applies() })
 	errs, says := make([]error, len(checks)), make([]string, len(checks))
 	ctx, cancel := context.WithTimeout(c.Request().Context(), probeTime)
 	defer cancel()

@@ -23,7 +23,7 @@ type Questions struct {
 	Bodies  httpio.Bodies
 	Streams *httpio.Streams
 	Metrics *httpio.Metrics
-	Models  []string // those that a question may name
+	Models  func() []string // those that a question may name now
 }
 
 // Starter starts the work on a question.

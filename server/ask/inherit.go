@@ -44,7 +44,7 @@ func (qs *Questions) inheritOptions(c echo.Context, form url.Values, q *Question
 		q.DocumentIDs = old.DocumentIDs
 	}
 	if q.Sibling == "" {
-		if len(qs.Models) > 0 && !form.Has("model") && !slices.Contains(qs.Models, q.Config.Model) {
+		if !form.Has("model") && !slices.Contains(qs.Models(), q.Config.Model) {
 			q.Config.Model = "" // the earlier model is no longer offered; the question box shows the usual one
 		}
 		return

@@ -73,6 +73,10 @@ func (g *Guard) hostAllowed(r *http.Request) bool {
 	return slices.ContainsFunc(g.hosts, func(known string) bool { return strings.EqualFold(known, name) })
 }
 
+// LocalOnly reports whether nobody but the user of this machine reaches the server: it listens on no other address, and
+// is known by no other name.
+func (g *Guard) LocalOnly() bool { return !g.OnNetwork.Load() && len(g.hosts) == 0 }
+
 // KeyNeeded reports whether users need a key. Keys that can't be read are needed too: nobody gets in then.
 func (g *Guard) KeyNeeded() bool {
 	if g.keys == nil {

@@ -228,6 +228,7 @@ func DescribedFields() map[string]field {
 	}
 	maps.Copy(described, clientFields())
 	maps.Copy(described, v1Fields())
+	maps.Copy(described, modelFields)
 	return described
 }
 

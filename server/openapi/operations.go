@@ -39,7 +39,8 @@ var groups = []group{
 func Operations() []Operation {
 	return slices.Concat(
 		askOperations(), runOperations(), steeringOperations(), sessionOperations(), documentOperations(),
-		v1Operations(), aisdkOperations(), aguiOperations(), serviceOperations(),
+		v1Operations(), aisdkOperations(), aguiOperations(), modelOperations(),
+		serviceOperations(),
 	)
 }
 

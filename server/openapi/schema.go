@@ -84,7 +84,7 @@ func componentName(t reflect.Type) string {
 	return prefixes[path.Base(t.PkgPath())] + string(append([]rune{unicode.ToUpper(name[0])}, name[1:]...))
 }
 
-var prefixes = map[string]string{"v1": "V1", "mcpserver": "Mcp", "aisdk": "Ai", "agui": "AgUi"}
+var prefixes = map[string]string{"v1": "V1", "mcpserver": "Mcp", "aisdk": "Ai", "agui": "AgUi", "modelchoice": "Model"}
 
 func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema {
 	switch t {

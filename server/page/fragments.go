@@ -16,11 +16,10 @@ import (
 // fragments draws the page's form of runs' events: once for each event, for all readers, and only while somebody
 // reads. The zero value is not usable: see newFragments. It is safe for concurrent use.
 type fragments struct {
-	feed    *chat.Feed
-	md      *views.Markdown
-	usual   string   // the model that answers when no other is asked for
-	offered []string // the models that a question may name
-	onPage  func()   // a citation of a page was drawn: the reader may click it
+	feed   *chat.Feed
+	md     *views.Markdown
+	models func() []string // those that a question may name now, the usual one first
+	onPage func()          // a citation of a page was drawn: the reader may click it
 
 	mu   sync.Mutex
 	runs map[string]*drawnRun
@@ -36,8 +35,8 @@ type drawnRun struct {
 }
 
 // newFragments draws runs for all their readers: each event once, however many watch.
-func newFragments(feed *chat.Feed, md *views.Markdown, onPage func(), usual string, offered []string) *fragments {
-	return &fragments{feed: feed, md: md, usual: usual, offered: offered, onPage: onPage, runs: map[string]*drawnRun{}}
+func newFragments(feed *chat.Feed, md *views.Markdown, onPage func(), models func() []string) *fragments {
+	return &fragments{feed: feed, md: md, models: models, onPage: onPage, runs: map[string]*drawnRun{}}
 }
 
 // joinRun returns a function that draws a run's entries for one reader. leave must be called when the reader is gone.
@@ -94,7 +93,8 @@ func (f *fragments) drawEntry(ctx context.Context, s chat.Scope, d *drawnRun, en
 	}
 	if d.fold == nil {
 		d.fold = newFold(entry.RunID, f.md)
-		d.fold.turn.Usual, d.fold.turn.Offered = f.usual, f.offered
+		d.fold.turn.Offered = f.models()
+		d.fold.turn.Usual = d.fold.turn.Offered[0]
 	}
 	if at > len(d.frames) {
 		page, err := f.feed.Read(ctx, s, entry.RunID, int64(len(d.frames)))

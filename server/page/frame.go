@@ -18,6 +18,7 @@ import (
 	"footnote/keys"
 	"footnote/server/ask"
 	"footnote/server/httpio"
+	"footnote/server/modelchoice"
 	"footnote/server/runlog"
 	"footnote/static"
 	"footnote/views"
@@ -39,13 +40,12 @@ type Handlers struct {
 	Guard     *httpio.Guard
 	Log       *slog.Logger
 
-	Model      string   // the name of the one that answers when no other is asked for
-	Models     []string // those that a question may name, the usual one first
-	Toolsets   []string // likewise
-	Offline    bool     // no model is set: rules choose the tools
-	HasSamples bool     // POST /documents/samples adds documents
-	MaxFile    int64    // bytes that a file of an upload may have
-	KeepDays   int      // a session is kept so many days after its last question; 0: for ever
+	Models     func() []string  // those that a question may name now, the usual one first; it is never without one
+	Desk       modelchoice.Desk // finds others
+	Toolsets   []string         // likewise
+	HasSamples bool             // POST /documents/samples adds documents
+	MaxFile    int64            // bytes that a file of an upload may have
+	KeepDays   int              // a session is kept so many days after its last question; 0: for ever
 
 	md           *views.Markdown
 	drawn        *fragments
@@ -65,7 +65,7 @@ func (h *Handlers) Prepare() error {
 		return err
 	}
 	h.md, h.version = views.NewMarkdown(), version
-	h.drawn = newFragments(h.Feed, h.md, h.Library.ExpectPage, h.Model, h.Models)
+	h.drawn = newFragments(h.Feed, h.md, h.Library.ExpectPage, h.Models)
 	h.Assets = views.Assets{
 		Path: func(name string) string { return "/static/" + version + "/" + name }, Script: static.Scripts(),
 		Modules: modules,
@@ -131,8 +131,7 @@ func (h *Handlers) pageFrame(c echo.Context, title string) (views.Page, error) {
 		Documents: counts.Documents,
 		Seen:      seen,
 		MaxFile:   h.MaxFile,
-		Model:     h.Model,
-		Offline:   h.Offline,
+		Model:     h.Models()[0],
 		Semantic:  h.Library.Semantic(),
 		Now:       time.Now(),
 		Assets:    h.Assets,
@@ -172,7 +171,7 @@ func (h *Handlers) ErrorPage(c echo.Context, p httpio.Problem) error {
 	title := views.TroubleTitle(p.Code)
 	page, err := h.pageFrame(c, title)
 	if err != nil {
-		page = views.Page{Title: title, Now: time.Now(), Assets: h.Assets, Offline: h.Offline, Model: h.Model}
+		page = views.Page{Title: title, Now: time.Now(), Assets: h.Assets, Model: h.Models()[0]}
 	}
 	request := p.RequestID
 	if p.Status < http.StatusInternalServerError {

@@ -19,7 +19,7 @@ const maxNamespaces = 200
 func (h *Handlers) questionOptions(ctx context.Context, scope chat.Scope, as ask.Question) (views.Options, error) {
 	namespaces, err := h.Library.Namespaces(ctx, scope, maxNamespaces)
 	return views.Options{
-		Models: h.Models, Toolsets: h.Toolsets, Namespaces: namespaces,
+		Models: h.Models(), Toolsets: h.Toolsets, Namespaces: namespaces,
 		Model: as.Config.Model, Toolset: as.Toolset, Namespace: as.Namespace,
 	}, err
 }

@@ -135,7 +135,8 @@ func (h *Handlers) foldTurn(ctx context.Context, scope chat.Scope, run chat.Run)
 	if err != nil {
 		return nil, err
 	}
-	t.Usual, t.Offered, t.ParentID = h.Model, h.Models, run.ParentID
+	t.Offered, t.ParentID = h.Models(), run.ParentID
+	t.Usual = t.Offered[0]
 	if t.Question == "" {
 		t.Question, t.SessionID, t.StartedAt = run.Request.Message, run.SessionID, run.CreatedAt
 	}

@@ -1,0 +1,294 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"footnote/agent"
+	agentrun "footnote/agent/run"
+	"footnote/chat"
+	"footnote/llm"
+	"footnote/llm/anthropic"
+	"footnote/llm/nearby"
+	"footnote/llm/offline"
+	"footnote/llm/openai"
+	"footnote/server/modelchoice"
+)
+
+// answering is what answers questions, and the settings that it was made by.
+type answering struct {
+	set    *settings
+	models modelSet
+	reach  func(context.Context) error // asks the model's server; nil: rules answer
+}
+
+// newAnswering makes the models that settings name. known is the client of the OpenAI-compatible server, nil if there
+// is none yet.
+func newAnswering(
+	set *settings, known *openai.Model, similar offline.Similarity, log *slog.Logger,
+) (*answering, error) {
+	made, err := buildModels(set, known, similar, log)
+	if err != nil {
+		return nil, err
+	}
+	a := &answering{set: set, models: made}
+	if main, direct := made.main.(*anthropic.Model); direct {
+		a.reach = main.Reach
+	} else if served := made.measured[made.main.Name()]; served != nil {
+		a.reach = served.Reach
+	}
+	return a, nil
+}
+
+// fallback takes over from a model that fails. It also keeps rules from searching for a model that can't, see
+// features.
+func (a *answering) fallback() llm.Model {
+	if !a.set.AgentFallbackToFixedPipeline {
+		return nil
+	}
+	return a.models.fallback
+}
+
+// forRuns is what runs are answered with.
+func (a *answering) forRuns(log *slog.Logger) agentrun.Models {
+	return agentrun.Models{
+		Model: a.models.main, Fallback: a.fallback(), Select: a.models.selecting, Models: a.models.allowed,
+		LeastModel: a.set.AgentMinModelForAgent, Small: a.set.smallProfiles(a.models.measured, log),
+	}
+}
+
+// modelDesk changes which model answers while the server serves.
+type modelDesk struct {
+	log     *slog.Logger
+	similar offline.Similarity
+	runs    *agent.Runs
+	now     atomic.Pointer[answering]
+
+	choosing sync.Mutex // one choice at a time: held while a model is tried, and while the settings are written
+}
+
+// modelService is a service that answers whoever has a key.
+type modelService struct {
+	id, name string
+	base     string // its OpenAI-compatible API; empty: OpenAI's own
+	model    string
+}
+
+// anthropicService has a protocol of its own.
+const anthropicService = "anthropic"
+
+// noService is none: rules answer.
+const noService = "offline"
+
+var modelServices = []modelService{
+	{"openai", "OpenAI", "", "gpt-4.1-mini"},
+	{anthropicService, "Anthropic", "", "claude-sonnet-4-5"},
+	{"openrouter", "OpenRouter", "https://openrouter.ai/api/v1", "openai/gpt-4.1-mini"},
+	{"mistral", "Mistral", "https://api.mistral.ai/v1", "mistral-medium-latest"},
+	{"groq", "Groq", "https://api.groq.com/openai/v1", "llama-3.3-70b-versatile"},
+	{"deepseek", "DeepSeek", "https://api.deepseek.com/v1", "deepseek-chat"},
+	{"gemini", "Google Gemini", "https://generativelanguage.googleapis.com/v1beta/openai", "gemini-2.5-flash"},
+}
+
+// find lists the model servers on this machine, and the services.
+func (d *modelDesk) find(ctx context.Context) modelchoice.Found {
+	ctx, cancel := context.WithTimeout(ctx, nearby.Look)
+	defer cancel()
+	found := modelchoice.Found{Servers: []modelchoice.Server{}, Services: []modelchoice.Service{}}
+	servers := nearby.Find(ctx, d.now.Load().set.ports())
+	best, suits, _ := nearby.Best(servers)
+	for _, s := range servers {
+		server := modelchoice.Server{Program: s.Program, Port: s.Number, Models: []modelchoice.Model{}}
+		for _, m := range s.Models {
+			server.Models = append(server.Models, modelchoice.Model{
+				Name: m.Name, Size: m.Size, Bytes: m.Bytes, Context: m.Context, Tools: m.Tools, Loaded: m.Loaded,
+				Suggested: s.Port == best && m.Name == suits.Name,
+			})
+		}
+		found.Servers = append(found.Servers, server)
+	}
+	for _, s := range modelServices {
+		found.Services = append(found.Services, modelchoice.Service{Service: s.id, Name: s.name, Model: s.model})
+	}
+	return found
+}
+
+// choose tries a model. If it answers, it is kept in the settings file and answers from then on.
+func (d *modelDesk) choose(ctx context.Context, choice modelchoice.Choice) (modelchoice.Tried, error) {
+	if !d.choosing.TryLock() {
+		return modelchoice.Tried{}, chat.Invalid("Another model is being tried. Wait until that is done.")
+	}
+	defer d.choosing.Unlock()
+	old := d.now.Load()
+	set, keep, err := old.set.choosing(choice)
+	if err != nil {
+		return modelchoice.Tried{}, err
+	}
+	tried, err := tryModel(ctx, set)
+	if err != nil {
+		return modelchoice.Tried{}, err
+	}
+	next, err := newAnswering(set, nil, d.similar, d.log)
+	if err != nil {
+		return modelchoice.Tried{}, err
+	}
+	if err := keepSettings(set.Config, keep); err != nil {
+		next.models.close()
+		return modelchoice.Tried{}, &chat.Error{
+			Code: chat.CodeInvalid, Err: err,
+			Message: "The model answers, but the choice can't be kept: the settings file can't be written.",
+		}
+	}
+	d.runs.Use(next.forRuns(d.log))
+	d.now.Store(next)
+	old.models.close() // runs under way open connections of their own
+	tried.Model = next.models.main.Name()
+	d.log.InfoContext(ctx, "another model answers", "model", tried.Model)
+	return tried, nil
+}
+
+// ports are where servers of models are looked for.
+func (s *settings) ports() []nearby.Port {
+	if s.ModelPorts == nil {
+		return nearby.Ports
+	}
+	var ports []nearby.Port
+	for _, number := range s.ModelPorts {
+		ports = append(ports, nearby.Port{Number: number, Program: "A server"})
+	}
+	return ports
+}
+
+// choosing are the settings with which a choice answers, and what of them a settings file has to say, by the names of
+// the flags. Models that the settings name beside the usual one stay with their server.
+func (s *settings) choosing(choice modelchoice.Choice) (*settings, map[string]string, error) {
+	if len(choice.Model) > 200 || len(choice.Key) > 400 {
+		return nil, nil, chat.Invalid("A model's name has at most 200 characters, and a key 400.")
+	}
+	set := *s
+	set.AgentModelsAllowed, set.AgentMinModelForAgent, set.ModelsSelect = nil, "", ""
+	if s.embedsRemotely() && s.OpenAIEmbeddingBaseURL == "" { // vectors of another model would not fit
+		set.OpenAIEmbeddingBaseURL = cmp.Or(s.OpenAIBaseURL, "https://api.openai.com/v1")
+		set.OpenAIEmbeddingAPIKey = cmp.Or(s.OpenAIEmbeddingAPIKey, s.OpenAIAPIKey)
+	}
+	switch {
+	case choice.Port != 0:
+		if err := set.chooseServer(choice); err != nil {
+			return nil, nil, err
+		}
+	case choice.Service == noService:
+		set.Model = noService
+	default:
+		if err := set.chooseService(choice); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := set.checkModels(); err != nil {
+		return nil, nil, chat.Invalid("That can't be used with the other settings: %v.", err)
+	}
+	keep := map[string]string{"model": set.Model}
+	if set.Model != noService {
+		keep["agent-models-allowed"], keep["agent-min-model-for-agent"], keep["models-select"] = "", "", ""
+		keep["openai-embedding-base-url"] = set.OpenAIEmbeddingBaseURL
+		keep["openai-embedding-api-key"] = string(set.OpenAIEmbeddingAPIKey)
+	}
+	switch set.Model {
+	case anthropicService:
+		keep["anthropic-api-key"], keep["anthropic-model"] = string(set.AnthropicAPIKey), set.AnthropicModel
+	case "openai":
+		keep["openai-api-key"], keep["openai-base-url"] = string(set.OpenAIAPIKey), set.OpenAIBaseURL
+		keep["openai-model"] = set.OpenAIModel
+	}
+	return &set, keep, nil
+}
+
+// chooseServer has a server on this machine answer.
+func (s *settings) chooseServer(choice modelchoice.Choice) error {
+	if choice.Model == "" {
+		return chat.Invalid("Name a model of the server.")
+	}
+	for _, port := range s.ports() {
+		if port.Number == choice.Port {
+			s.Model, s.OpenAIBaseURL, s.OpenAIAPIKey = "openai", port.BaseURL(), ""
+			s.OpenAIModel = choice.Model
+			return nil
+		}
+	}
+	return chat.Invalid(
+		"Servers of models are not looked for at port %d. Set OPENAI_BASE_URL for one there.", choice.Port,
+	)
+}
+
+// chooseService has a service answer. Without a key the one that the settings have for it goes on.
+func (s *settings) chooseService(choice modelchoice.Choice) error {
+	for _, service := range modelServices {
+		if service.id != choice.Service {
+			continue
+		}
+		model := cmp.Or(choice.Model, service.model)
+		if choice.Key == "" {
+			return chat.Invalid("%s needs a key.", service.name)
+		}
+		if service.id == anthropicService {
+			s.Model, s.AnthropicAPIKey, s.AnthropicModel = service.id, secret(choice.Key), model
+			return nil
+		}
+		s.Model, s.OpenAIAPIKey, s.OpenAIModel = "openai", secret(choice.Key), model
+		s.OpenAIBaseURL = cmp.Or(s.ModelServices[service.id], service.base)
+		return nil
+	}
+	return chat.Invalid("There is no service of that name.")
+}
+
+// tryModel asks the model of settings for one short reply with a call of a tool.
+func tryModel(ctx context.Context, set *settings) (modelchoice.Tried, error) {
+	if !set.withModel() {
+		return modelchoice.Tried{Tools: true}, nil
+	}
+	if set.usesAnthropic() {
+		model, err := anthropic.New(anthropic.Config{
+			APIKey: string(set.AnthropicAPIKey), BaseURL: set.AnthropicBaseURL, Model: set.AnthropicModel,
+		})
+		if err != nil {
+			return modelchoice.Tried{}, err
+		}
+		defer model.Close()
+		h := model.Probe(ctx)
+		tried := modelchoice.Tried{Tools: h.Tools, TookMS: h.Took.Milliseconds()}
+		return tried, refusedChoice(set.AnthropicModel, h.Err)
+	}
+	cfg := set.openaiConfig(set.OpenAIModel, nil)
+	cfg.EmbeddingModel = ""
+	model, err := openai.New(cfg)
+	if err != nil {
+		return modelchoice.Tried{}, err
+	}
+	defer model.Close()
+	h := model.Probe(ctx)
+	return modelchoice.Tried{Tools: h.Tools, TookMS: h.Took.Milliseconds()}, refusedChoice(set.OpenAIModel, h.Err)
+}
+
+// refusals are said where the message of an error names variables that nobody has set.
+var refusals = map[llm.ErrorKind]string{
+	llm.KindAuth:        "the key was refused.",
+	llm.KindUnreachable: "nothing answers at its address. Check that it runs, or that this machine is connected.",
+	llm.KindTimeout:     "it did not reply within half a minute.",
+	llm.KindInvalid:     "its server does not know it, or refuses the request.",
+}
+
+// refusedChoice says why a model did not do; nil: it did.
+func refusedChoice(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	why := refusals[llm.KindOf(err)]
+	if e, ok := errors.AsType[*llm.Error](err); ok && why == "" {
+		why = e.Message
+	}
+	return &chat.Error{Code: chat.CodeInvalid, Message: fmt.Sprintf("%s was not taken: %s", name, why), Err: err}
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// keepSettings writes settings into the YAML file at path, by the names of their flags; those with an empty value are
+// taken out. Everything else in the file stays, comments too. The file is replaced as a whole, and only its owner may
+// read it from then on: it can hold keys. Without a file, one is made.
+func keepSettings(path string, values map[string]string) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read the settings file: %w", err)
+	}
+	changed, err := changeSettings(raw, values)
+	if err != nil {
+		return fmt.Errorf("change the settings file %s: %w", path, err)
+	}
+	part, err := os.CreateTemp(filepath.Dir(path), ".footnote-*.yaml") // readable by its owner only
+	if err != nil {
+		return fmt.Errorf("write the settings file: %w", err)
+	}
+	_, err = part.Write(changed)
+	err = errors.Join(err, part.Sync(), part.Close())
+	if err == nil {
+		err = os.Rename(part.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write the settings file: %w", err), os.Remove(part.Name()))
+	}
+	return nil
+}
+
+// changeSettings returns a settings file with other values: with changed lines where that says what it is to say, else
+// written anew, which keeps comments and loses blank lines.
+func changeSettings(raw []byte, values map[string]string) ([]byte, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(raw, &doc); err != nil {
+		return nil, err
+	}
+	if doc.Kind == 0 { // nothing, or comments alone
+		doc = yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{{Kind: yaml.MappingNode}}}
+	}
+	root := doc.Content[0]
+	if root.Kind != yaml.MappingNode {
+		return nil, errors.New("it holds no settings by name")
+	}
+	inLines := changeLines(string(raw), root, values)
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		value := values[name]
+		parent, at := findSetting(root, "", name)
+		switch {
+		case parent != nil && value == "":
+			parent.Content = slices.Delete(parent.Content, at, at+2)
+		case parent != nil:
+			parent.Content[at+1] = &yaml.Node{
+				Kind: yaml.ScalarNode, Tag: "!!str", Value: value, LineComment: parent.Content[at+1].LineComment,
+			}
+		case value != "":
+			root.Content = append(root.Content,
+				&yaml.Node{Kind: yaml.ScalarNode, Value: strings.ReplaceAll(name, "-", "_")},
+				&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value})
+		}
+	}
+	var want, got map[string]any
+	if err := doc.Decode(&want); err != nil {
+		return nil, err
+	}
+	if err := yaml.Unmarshal([]byte(inLines), &got); err == nil && reflect.DeepEqual(want, got) {
+		return []byte(inLines), nil
+	}
+	var out bytes.Buffer
+	enc := yaml.NewEncoder(&out)
+	enc.SetIndent(2)
+	err := errors.Join(enc.Encode(&doc), enc.Close())
+	return out.Bytes(), err
+}
+
+// changeLines changes the lines of a settings file that set the values, takes out those of empty ones, and adds the
+// others at its end. It takes each for one line.
+func changeLines(raw string, root *yaml.Node, values map[string]string) string {
+	lines := strings.SplitAfter(raw, "\n")
+	if last := len(lines) - 1; lines[last] != "" {
+		lines[last] += "\n"
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		value := values[name]
+		quoted, err := yaml.Marshal(value)
+		if err != nil {
+			continue // no text fails
+		}
+		said := strings.TrimSpace(string(quoted))
+		parent, at := findSetting(root, "", name)
+		if parent == nil {
+			if value != "" {
+				lines = append(lines, strings.ReplaceAll(name, "-", "_")+": "+said+"\n")
+			}
+			continue
+		}
+		key, old := parent.Content[at], parent.Content[at+1]
+		line := &lines[key.Line-1]
+		if value == "" {
+			*line = ""
+			continue
+		}
+		*line = strings.Repeat(" ", key.Column-1) + key.Value + ": " +
+			strings.TrimSpace(said+" "+old.LineComment) + "\n"
+	}
+	return strings.Join(lines, "")
+}
+
+// findSetting finds where a mapping sets a flag, by the rule of flattenTree: the mapping that holds it and the place of
+// its name there. nil: nowhere.
+func findSetting(mapping *yaml.Node, prefix, name string) (parent *yaml.Node, at int) {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		full := prefix + strings.ReplaceAll(mapping.Content[i].Value, "_", "-")
+		value := mapping.Content[i+1]
+		if value.Kind == yaml.MappingNode {
+			if parent, at := findSetting(value, full+"-", name); parent != nil {
+				return parent, at
+			}
+		} else if full == name {
+			return mapping, i
+		}
+	}
+	return nil, 0
+}

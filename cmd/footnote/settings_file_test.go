@@ -1,0 +1,77 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestSettingsAreKeptBesideEverythingElse(t *testing.T) {
+	for _, tt := range []struct{ name, before, after string }{
+		{"no file", "", "openai_base_url: http://localhost:11434/v1\nopenai_model: \"8\"\n"},
+		{"comments alone", "# mine\n", "# mine\nopenai_base_url: http://localhost:11434/v1\nopenai_model: \"8\"\n"},
+		{"beside others", "# The office's server.\naddr: 127.0.0.1:9000 # behind the proxy\n\n" +
+			"openai:\n  # the old one\n  model: gpt-4.1 # large\n  api_key: sk-x\nprices: {a: {in: 1, out: 2}}\n",
+			"# The office's server.\naddr: 127.0.0.1:9000 # behind the proxy\n\n" +
+				"openai:\n  # the old one\n  model: \"8\" # large\nprices: {a: {in: 1, out: 2}}\n" +
+				"openai_base_url: http://localhost:11434/v1\n"},
+		{"in one line", "# all\n{addr: a, openai_model: gpt}\n",
+			"# all\n{addr: a, openai_model: \"8\", openai_base_url: 'http://localhost:11434/v1'}\n"},
+		{"in several lines", "openai_model: >\n  gpt\n  x\naddr: a\n",
+			"openai_model: \"8\"\naddr: a\nopenai_base_url: http://localhost:11434/v1\n"},
+		{"without an end", "openai_model: gpt", "openai_model: \"8\"\nopenai_base_url: http://localhost:11434/v1\n"},
+		{"one that is written twice over", "base: &b gpt\nopenai_model: *b\n",
+			"base: &b gpt\nopenai_model: \"8\"\nopenai_base_url: http://localhost:11434/v1\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "footnote.yaml")
+			if tt.before != "" {
+				if err := os.WriteFile(path, []byte(tt.before), 0o644); err != nil { //nolint:gosec // as people have it
+					t.Fatal(err)
+				}
+			}
+			values := map[string]string{
+				"openai-model": "8", "openai-base-url": "http://localhost:11434/v1", "openai-api-key": "",
+			}
+			for range 2 { // the second time nothing is left to change
+				if err := keepSettings(path, values); err != nil {
+					t.Fatal(err)
+				}
+			}
+			raw, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.after, string(raw)); diff != "" {
+				t.Errorf("the file (-want +got):\n%s", diff)
+			}
+			info, err := os.Stat(path)
+			if err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("%v, mode %v; want it readable by its owner only", err, info.Mode())
+			}
+			if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+				t.Errorf("%v, %v are left; want the file alone", err, left)
+			}
+		})
+	}
+}
+
+func TestASettingsFileThatIsNoneStaysAsItIs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "footnote.yaml")
+	for _, before := range []string{"- a\n- b\n", "a: [\n"} {
+		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := keepSettings(path, map[string]string{"openai-model": "x"})
+		if err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%q: error = %v, want one that names the file", before, err)
+		}
+		if raw, err := os.ReadFile(path); err != nil || string(raw) != before {
+			t.Errorf("%q became %q (%v)", before, raw, err)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package page
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/server/modelchoice"
+	"footnote/views"
+)
+
+// ShowModels answers GET /model for a browser: which model answers, and which others there are.
+func (h *Handlers) ShowModels(c echo.Context) error {
+	return h.modelsPage(c, http.StatusOK, views.ModelsPage{Said: h.taken(c)})
+}
+
+// taken says that a model was just chosen, when the address says so and it is true.
+func (h *Handlers) taken(c echo.Context) string {
+	if now := h.Models()[0]; c.QueryParam("taken") != "" && now != views.OfflineModel {
+		return views.ModelTaken(now, c.QueryParam("taken") == "tools")
+	}
+	return ""
+}
+
+// ChooseModel answers POST /model: a form that chooses a model. What was typed comes back when it does not answer, but
+// for the key.
+func (h *Handlers) ChooseModel(c echo.Context) error {
+	if err := h.Bodies.ReadForm(c); err != nil {
+		return err
+	}
+	form := c.Request().PostForm
+	port, _ := strconv.Atoi(form.Get("port")) // none: a service
+	choice := modelchoice.Choice{
+		Port: port, Service: form.Get("service"), Model: form.Get("model"), Key: form.Get("key"),
+	}
+	tried, err := h.Desk.Take(c, h.Guard, choice)
+	if err != nil {
+		if chat.CodeOf(err) != chat.CodeInvalid {
+			return err
+		}
+		p := views.ModelsPage{Said: chat.MessageOf(err), Failed: true, Service: choice.Service}
+		if choice.Port == 0 {
+			p.Named = choice.Model
+		}
+		return h.modelsPage(c, http.StatusBadRequest, p)
+	}
+	how := "rules"
+	if tried.Tools {
+		how = "tools"
+	}
+	return c.Redirect(http.StatusSeeOther, "/model?taken="+how)
+}
+
+// modelsPage draws the page.
+func (h *Handlers) modelsPage(c echo.Context, status int, p views.ModelsPage) error {
+	frame, err := h.pageFrame(c, views.ModelsTitle)
+	if err != nil {
+		return err
+	}
+	found := h.Desk.Look(c, h.Guard, h.Models()[0])
+	p.Locked = found.Locked
+	for _, s := range found.Servers {
+		server := views.ModelServer{Program: s.Program, Port: s.Port}
+		for _, m := range s.Models {
+			server.Models = append(server.Models, views.FoundModel{
+				Name: m.Name, Suggested: m.Suggested,
+				Facts: views.ModelFacts(m.Size, m.Bytes, m.Context, m.Tools, m.Loaded),
+			})
+		}
+		p.Servers = append(p.Servers, server)
+	}
+	for _, s := range found.Services {
+		p.Services = append(p.Services, views.ModelService{Service: s.Service, Name: s.Name, Model: s.Model})
+	}
+	return h.showPage(c, status, frame, views.Models(frame, p), nil)
+}
