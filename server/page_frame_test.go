@@ -107,9 +107,9 @@ func TestTheHintForAModelFitsWhateverRunsTheServer(t *testing.T) {
 	b := newBench(t, func(*Config) {})
 	b.stage.play = script()
 	run := b.begin("Is the roof sound?")
-	for _, path := range []string{"/", "/c/" + run.SessionID} {
+	for _, path := range []string{"/model", "/c/" + run.SessionID} {
 		got := b.send("GET", path, "", "Accept", "text/html").body
-		if path == "/" && !strings.Contains(got, "OPENAI_BASE_URL=") {
+		if path == "/model" && !strings.Contains(got, "OPENAI_BASE_URL=") {
 			t.Errorf("%s does not say how a model is connected", path)
 		}
 		if strings.Contains(got, "make run") || strings.Contains(got, "bin/footnote") {

@@ -18,6 +18,7 @@ type ModelsPage struct {
 	Locked   string // why another can't be chosen; empty: it can
 	Said     string // of the last choice; empty: nothing
 	Failed   bool   // it failed
+	Trouble  string // why the model that answers can't be used now; empty: nothing is known against it
 	// of a failed choice of a service: which, and which model
 	Service, Named string
 }

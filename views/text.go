@@ -76,6 +76,7 @@ const (
 	txtConnect        = "Connect a model"
 	txtConnectWritten = "Connect a model for written answers"
 	txtConnectText    = "For answers in a model's own words, let Footnote find one on this machine, or give it a key."
+	txtBySettings     = "By settings"
 	txtConnectSet     = "Or by settings such as these, with which the server starts. Any OpenAI-compatible server " +
 		"works."
 	txtConnectMore = "In a container, localhost is the container: name the machine that the model runs on. The " +
@@ -207,7 +208,8 @@ const (
 	txtDropHere      = "Drop to add to your documents"
 	txtUploadFailed  = "The files could not be sent. Check the connection and try again."
 	txtNoChange      = "Cancel"
-	txtConnectOffHow = "Offline, answers are sentences taken word for word from what was read, each with its footnote."
+	txtConnectHow    = "Footnote looks for one on this machine. Until then answers are sentences taken word for " +
+		"word from what was read."
 )
 
 // connectSettings shows how a model is set, in a form that shells, containers and files of settings all take.

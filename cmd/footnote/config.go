@@ -26,6 +26,7 @@ type commands struct {
 	Version kong.VersionFlag `help:"Print the version and exit."`
 
 	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve the page and the API (the default command)."`
+	Up      upCommand      `cmd:"" help:"Serve, keep the library like folders, and open the page: all that the first minute needs."`
 	Ingest  ingestCommand  `cmd:"" help:"Add files and folders to the library, with a progress bar."`
 	Watch   watchCommand   `cmd:"" help:"Keep the library like a folder, until it is stopped: new, changed, renamed and deleted files."`
 	Ask     askCommand     `cmd:"" help:"Ask a question in the terminal: live steps, then the answer with its footnotes."`

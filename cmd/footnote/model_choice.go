@@ -100,7 +100,13 @@ func (d *modelDesk) find(ctx context.Context) modelchoice.Found {
 	ctx, cancel := context.WithTimeout(ctx, nearby.Look)
 	defer cancel()
 	found := modelchoice.Found{Servers: []modelchoice.Server{}, Services: []modelchoice.Service{}}
-	servers := nearby.Find(ctx, d.now.Load().set.ports())
+	now := d.now.Load()
+	servers := nearby.Find(ctx, now.set.ports())
+	if now.reach != nil {
+		if err := now.reach(ctx); err != nil && ctx.Err() == nil {
+			found.Trouble = "It can't be used now, and rules answer until it can: " + whyNot(err)
+		}
+	}
 	best, suits, _ := nearby.Best(servers)
 	for _, s := range servers {
 		server := modelchoice.Server{Program: s.Program, Port: s.Number, Models: []modelchoice.Model{}}
@@ -286,9 +292,18 @@ func refusedChoice(name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	why := refusals[llm.KindOf(err)]
-	if e, ok := errors.AsType[*llm.Error](err); ok && why == "" {
-		why = e.Message
+	return &chat.Error{
+		Code: chat.CodeInvalid, Message: fmt.Sprintf("%s was not taken: %s", name, whyNot(err)), Err: err,
 	}
-	return &chat.Error{Code: chat.CodeInvalid, Message: fmt.Sprintf("%s was not taken: %s", name, why), Err: err}
+}
+
+// whyNot says what is wrong with a model that failed.
+func whyNot(err error) string {
+	if why := refusals[llm.KindOf(err)]; why != "" {
+		return why
+	}
+	if e, ok := errors.AsType[*llm.Error](err); ok {
+		return e.Message
+	}
+	return "it gave no reply."
 }

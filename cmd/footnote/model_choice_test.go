@@ -85,6 +85,14 @@ func TestAModelIsChosenWhileTheServerServes(t *testing.T) {
 	if got := ask(); got != "qwen3:8b" {
 		t.Errorf("%s answers after a restart, want the model that was chosen", got)
 	}
+	here.web.CloseClientConnections()
+	here.web.Close()
+	s.end(os.Interrupt)
+	s = serve(t, dir, env...) // nobody has asked it yet
+	now := loose[modelchoice.Found](t, s.send("GET", "/model", nil).body)
+	if len(now.Servers) > 0 || !strings.Contains(now.Trouble, "nothing answers at its address") {
+		t.Errorf("after its server went: %+v, want it said", now)
+	}
 	if got := s.send("PUT", "/model", `{"service":"offline"}`); got.status != 200 {
 		t.Errorf("offline: %d %s", got.status, got.body)
 	}

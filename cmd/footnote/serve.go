@@ -16,7 +16,11 @@ import (
 type serveCommand struct{}
 
 // Run serves until the context ends, then stops in order.
-func (serveCommand) Run(p *program) (err error) {
+func (serveCommand) Run(p *program) (err error) { return p.serve(func(string) {}) }
+
+// serve serves until the context ends, then stops in order. ready is called with the page's address once requests are
+// answered.
+func (p *program) serve(ready func(url string)) (err error) {
 	dir, err := claimDirectory(p.settings.Data)
 	if err != nil {
 		return err
@@ -48,6 +52,7 @@ func (serveCommand) Run(p *program) (err error) {
 	}
 	spareMemory()
 	fmt.Fprintf(p.stdout, "Footnote %s serves %s (model: %s, data: %s)\n", version, url, app.model(), p.settings.Data)
+	ready(url) // the listener takes connections already
 	return app.serveUntil(p.ctx, listener)
 }
 

@@ -33,6 +33,8 @@ type Found struct {
 	Answering string    `json:"answering"` // the model of questions that name none; "offline": rules
 	Servers   []Server  `json:"servers"`
 	Services  []Service `json:"services"`
+	// why the model that answers can't be used now, so that rules answer; empty: nothing is known against it
+	Trouble string `json:"trouble"`
 	// why the user can't choose another; empty: they can
 	Locked string `json:"locked"`
 }
@@ -94,7 +96,7 @@ func (d Desk) Look(c echo.Context, guard *httpio.Guard, answering string) Found 
 	found := Found{Answering: answering, Servers: []Server{}, Services: []Service{}}
 	if found.Locked = d.Locked(c, guard); found.Locked == "" {
 		seen := d.Find(c.Request().Context())
-		found.Servers, found.Services = seen.Servers, seen.Services
+		found.Servers, found.Services, found.Trouble = seen.Servers, seen.Services, seen.Trouble
 	}
 	return found
 }

@@ -43,6 +43,7 @@ var modelFields = map[string]field{
 	"ModelFound.answering": {about: `The model of questions that name none; "offline": rules.`},
 	"ModelFound.servers":   {about: "The servers of models that were found on this machine."},
 	"ModelFound.services":  {about: "The services that answer with a key."},
+	"ModelFound.trouble":   {about: "Why the model that answers can't be used now; empty: it may."},
 	"ModelFound.locked":    {about: "Why the user can't choose; empty: they can."},
 	"ModelServer.program":  {about: "What usually listens at its port."},
 	"ModelServer.port":     {about: "Where it listens."},

@@ -60,7 +60,7 @@ func (h *Handlers) modelsPage(c echo.Context, status int, p views.ModelsPage) er
 		return err
 	}
 	found := h.Desk.Look(c, h.Guard, h.Models()[0])
-	p.Locked = found.Locked
+	p.Locked, p.Trouble = found.Locked, found.Trouble
 	for _, s := range found.Servers {
 		server := views.ModelServer{Program: s.Program, Port: s.Port}
 		for _, m := range s.Models {
