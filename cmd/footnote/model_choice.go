@@ -124,6 +124,20 @@ func (d *modelDesk) find(ctx context.Context) modelchoice.Found {
 	return found
 }
 
+// tellOfOthers tells whoever starts a server without a model which one on this machine would suit.
+func (d *modelDesk) tellOfOthers(ctx context.Context) {
+	now := d.now.Load()
+	if now.reach != nil || now.set.Model != "auto" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, nearby.Look)
+	defer cancel()
+	if at, best, ok := nearby.Best(nearby.Find(ctx, now.set.ports())); ok {
+		d.log.InfoContext(ctx, "a model on this machine could answer: choose it on the page, at the foot of the menu",
+			"model", best.Name, "server", at.Program)
+	}
+}
+
 // choose tries a model. If it answers, it is kept in the settings file and answers from then on.
 func (d *modelDesk) choose(ctx context.Context, choice modelchoice.Choice) (modelchoice.Tried, error) {
 	if !d.choosing.TryLock() {

@@ -80,6 +80,9 @@ func TestAModelIsChosenWhileTheServerServes(t *testing.T) {
 		!bytes.Contains(raw, []byte("openai_model: qwen3:8b\n")) || bytes.Contains(raw, []byte("short")) {
 		t.Errorf("%v, the settings file is %s, want what it said before, the model, and no other key", err, raw)
 	}
+	if !strings.Contains(s.log.String(), "a model on this machine could answer") {
+		t.Errorf("the log says nothing of the model: %s", s.log)
+	}
 	s.end(os.Interrupt)
 	s = serve(t, dir, env...)
 	if got := ask(); got != "qwen3:8b" {

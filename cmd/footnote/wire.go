@@ -235,6 +235,7 @@ func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error)
 	g.Go(func() error { return a.library.Run(work) })
 	g.Go(func() error { a.keys.Run(work); return nil })
 	g.Go(func() error { giveBackMemory(work); return nil })
+	g.Go(func() error { a.desk.tellOfOthers(work); return nil })
 	if a.tools != nil {
 		g.Go(func() error { a.tools.Run(work); return nil })
 	}
