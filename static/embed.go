@@ -12,7 +12,7 @@ import (
 
 // Files are all of them.
 //
-//go:embed *.js *.svg app css vendor*
+//go:embed *.js *.svg *.webmanifest app css vendor*
 var Files embed.FS
 
 // Style is the name of the one style sheet: all of css/, in the order of their names.

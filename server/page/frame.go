@@ -100,6 +100,8 @@ func staticType(name string) string {
 		return "text/css; charset=utf-8"
 	case "js":
 		return "text/javascript; charset=utf-8"
+	case "webmanifest":
+		return "application/manifest+json"
 	case "svg":
 		return "image/svg+xml"
 	case "woff2":

@@ -1,0 +1,37 @@
+// The page can be installed, and takes files that another program on a phone shares.
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { house } from './house.mjs'
+
+describe('an installed page', () => {
+  const at = house({ empty: true })
+
+  it('has a manifest and icons that Chromium takes', at.tab(async (page, { context }) => {
+    await page.goto('/')
+    const cdp = await context.newCDPSession(page)
+    const { errors, data } = await cdp.send('Page.getAppManifest')
+    assert.deepEqual(errors, [])
+    const manifest = JSON.parse(data)
+    assert.equal(manifest.start_url, '/')
+    const { installabilityErrors } = await cdp.send('Page.getInstallabilityErrors')
+    assert.deepEqual(installabilityErrors.map(e => e.errorId).filter(id => id !== 'in-incognito'), [])
+    const base = await page.locator('link[rel=manifest]').getAttribute('href')
+    for (const { src } of manifest.icons) {
+      const res = await page.request.get(new URL(src, new URL(base, at.server.url)).href)
+      assert.equal(res.headers()['content-type'], 'image/svg+xml')
+    }
+  }))
+
+  it('takes a shared file as it takes one that was chosen', at.tab(async page => {
+    await page.goto('/')
+    const { share_target: to } = await (await page.request.get(await page.locator('link[rel=manifest]').getAttribute('href'))).json()
+    // as Android's share sheet does: a form, from no page
+    const res = await page.request.post(to.action, {
+      headers: { Accept: 'text/html', 'Sec-Fetch-Site': 'none' },
+      multipart: { [to.params.files[0].name]: { name: 'shared.md', mimeType: 'text/markdown', buffer: Buffer.from('# Shared\n\nIt is dry.') } },
+    })
+    assert.equal(res.status(), 200)
+    assert.ok(res.url().endsWith('/documents'))
+    assert.match(await res.text(), /shared\.md|Shared/)
+  }))
+})
