@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"footnote/agent/ground"
@@ -17,8 +18,8 @@ import (
 type eventLog struct {
 	*task
 	budget *budget
-	store  ground.Emit // appends to the run's log
-	length int         // how many events are stored, as far as is known here
+	store  ground.Emit  // appends to the run's log
+	length atomic.Int64 // how many events are stored, as far as is known here; the writer's timer stores some
 	writer *ground.Writer
 	open   map[string]*chat.Step // steps that are running, by call id
 	ids    int                   // the last call id that was given
@@ -28,7 +29,7 @@ type eventLog struct {
 func (l *eventLog) appendEvents(ctx context.Context, ps ...chat.Payload) error {
 	err := l.cfg.Feed.Append(ctx, l.cfg.Owner, l.run.ID, ps...)
 	if err == nil {
-		l.length += len(ps)
+		l.length.Add(int64(len(ps)))
 		l.countEvents(ctx, ps)
 	}
 	return err

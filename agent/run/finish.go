@@ -139,7 +139,7 @@ func (w *Runner) storeEnd(ctx context.Context, last []chat.Payload) ending {
 // handOver leaves the run to another server. If that fails, they find it when its lease ends.
 func (w *Runner) handOver(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
-	if w.log.length > 0 { // a log does not begin with this
+	if w.log.length.Load() > 0 { // a log does not begin with this
 		step := w.log.newStep(
 			handedOver, chat.ActionThinking, chat.StatusComplete,
 			"The server is being stopped: another one goes on from here",

@@ -76,7 +76,8 @@ func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 // why an earlier end of it could not be stored here, nil for none. ctx is that of the run's control. It never panics
 // and always ends the log, or says in the result why it could not.
 func (w *Runner) Execute(ctx context.Context, log []chat.Event, unstored error) ending {
-	w.log.length, w.unstored = len(log), unstored
+	w.log.length.Store(int64(len(log)))
+	w.unstored = unstored
 	return w.finishRun(ctx, func() ([]chat.Payload, error) { return w.answerQuestion(ctx, log) })
 }
 
