@@ -34,6 +34,7 @@ type ModelServer struct {
 type FoundModel struct {
 	Name      string
 	Facts     string // see ModelFacts
+	Answering bool
 	Suggested bool
 }
 

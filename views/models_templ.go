@@ -346,7 +346,7 @@ func Models(p Page, m ModelsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				for _, found := range s.Models {
-					var templ_7745c5c3_Var21 = []any{"model-row", templ.KV("current", found.Name == p.Model)}
+					var templ_7745c5c3_Var21 = []any{"model-row", templ.KV("current", found.Answering)}
 					templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var21...)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -417,7 +417,7 @@ func Models(p Page, m ModelsPage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					if found.Name == p.Model {
+					if found.Answering {
 						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<span class=\"quiet\">")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err

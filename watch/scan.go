@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -18,6 +19,7 @@ import (
 type Folder struct {
 	Dir    string // absolute, without symbolic links
 	root   *os.Root
+	own    []string          // absolute, without symbolic links: files and folders that are never listed
 	hashes map[string]hashed // by path
 }
 
@@ -50,6 +52,23 @@ func OpenFolder(dir string) (*Folder, error) {
 		return nil, err
 	}
 	return &Folder{Dir: whole, root: root, hashes: map[string]hashed{}}, nil
+}
+
+// LeaveOut keeps files and folders out of every listing, wherever in the folder they are: those of the program itself.
+func (f *Folder) LeaveOut(paths ...string) { f.own = append(f.own, RealPaths(paths)...) }
+
+// RealPaths returns paths as absolute ones without symbolic links. What is not there has none.
+func RealPaths(paths []string) (real []string) {
+	for _, path := range paths {
+		whole, err := filepath.Abs(path)
+		if err != nil {
+			continue
+		}
+		if whole, err = filepath.EvalSymlinks(whole); err == nil {
+			real = append(real, whole)
+		}
+	}
+	return real
 }
 
 // Close ends the use of the folder.
@@ -96,6 +115,9 @@ func (f *Folder) Scan(readable func(name string) bool) (*Listing, error) {
 	}
 	l := &Listing{Files: map[string]Stamp{}, Folders: map[string]fs.FileInfo{}}
 	err = fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && slices.Contains(f.own, filepath.Join(f.Dir, filepath.FromSlash(name))) {
+			return l.skip(name, "", entry)
+		}
 		if err == nil && name != "." {
 			if out, by := ignored.ignores(name, entry.IsDir()); out {
 				return l.skip(name, by, entry)

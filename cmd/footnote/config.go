@@ -190,6 +190,16 @@ func (s *settings) withModel() bool {
 	return s.Model == "openai" || s.usesAnthropic() || s.Model == "auto" && s.withOpenAI()
 }
 
+// ownPaths are the files and folders of this program: no document, whatever folder they are in. The settings can hold
+// keys.
+func (s *settings) ownPaths() []string {
+	paths := []string{s.Data}
+	if s.Config != "" {
+		paths = append(paths, s.Config)
+	}
+	return paths
+}
+
 // newLogger writes to w from the level of the settings on.
 func (s *settings) newLogger(w io.Writer) *slog.Logger {
 	var level slog.Level

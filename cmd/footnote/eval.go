@@ -175,7 +175,7 @@ func evalSettings(given *settings, who, data string) *settings {
 // addAll puts a folder into the library, and returns the path of each document by its id. A file that can't be read
 // ends it.
 func addAll(p *program, server *remote, folder string) (map[string]string, error) {
-	files, _, err := collectFiles([]string{folder})
+	files, _, err := collectFiles([]string{folder}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -119,7 +119,7 @@ func (s *questionsSearched) collection() eval.Collection {
 
 // add puts the files of the folder into the library.
 func (s *questionsSearched) add(p *program, library *corpus.Library) (int, error) {
-	files, _, err := collectFiles([]string{s.folder})
+	files, _, err := collectFiles([]string{s.folder}, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus/extract"
+	"footnote/watch"
 )
 
 // ingestCommand adds files to the library of a server.
@@ -44,7 +45,7 @@ type accepted struct {
 
 // Run adds the files, waits until each is ready or has failed, and lists the failures. Any failure is an error.
 func (c *ingestCommand) Run(p *program) (err error) {
-	files, left, err := collectFiles(c.Paths)
+	files, left, err := collectFiles(c.Paths, p.settings.ownPaths())
 	if err != nil {
 		return err
 	}
@@ -194,9 +195,9 @@ func isReadable(name string) bool {
 }
 
 // collectFiles lists the files below the paths, and what it leaves out. Each keeps its path relative to the folder that
-// was named.
-func collectFiles(paths []string) (files []source, left *leftOut, err error) {
-	left = &leftOut{kinds: map[string]int{}}
+// was named. own are files and folders of the program itself.
+func collectFiles(paths, own []string) (files []source, left *leftOut, err error) {
+	left, own = &leftOut{kinds: map[string]int{}}, watch.RealPaths(own)
 	for _, name := range paths {
 		info, err := os.Stat(name)
 		if err != nil {
@@ -208,6 +209,9 @@ func collectFiles(paths []string) (files []source, left *leftOut, err error) {
 		}
 		err = fs.WalkDir(os.DirFS(name), ".", func(inside string, entry fs.DirEntry, err error) error {
 			hidden := strings.HasPrefix(entry.Name(), ".") && inside != "."
+			for _, real := range watch.RealPaths([]string{filepath.Join(name, inside)}) {
+				hidden = hidden || slices.Contains(own, real)
+			}
 			switch {
 			case err != nil:
 				return err

@@ -6,12 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
+	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode"
 
 	"footnote/agent"
 	agentrun "footnote/agent/run"
 	"footnote/chat"
+	"footnote/english"
 	"footnote/llm"
 	"footnote/llm/anthropic"
 	"footnote/llm/nearby"
@@ -45,6 +50,28 @@ func newAnswering(
 	return a, nil
 }
 
+// isAt reports whether a model at a port of this machine is the one that answers.
+func (a *answering) isAt(port nearby.Port, model string) bool {
+	return a.reach != nil && !a.set.usesAnthropic() && a.set.OpenAIModel == model && port.IsNamed(a.set.OpenAIBaseURL)
+}
+
+// trouble says why the model can't be used now; empty: nothing is known against it.
+func (a *answering) trouble(ctx context.Context) string {
+	if a.reach == nil {
+		return ""
+	}
+	err := a.reach(ctx)
+	switch {
+	case err == nil:
+		return ""
+	case ctx.Err() != nil:
+		return "It has not replied yet: its server is slow, or can't be reached."
+	case a.fallback() == nil:
+		return "It can't be used now: " + whyNot(err)
+	}
+	return "It can't be used now, and rules answer until it can: " + whyNot(err)
+}
+
 // fallback takes over from a model that fails. It also keeps rules from searching for a model that can't, see
 // features.
 func (a *answering) fallback() llm.Model {
@@ -69,7 +96,9 @@ type modelDesk struct {
 	runs    *agent.Runs
 	now     atomic.Pointer[answering]
 
-	choosing sync.Mutex // one choice at a time: held while a model is tried, and while the settings are written
+	choosing sync.Mutex      // one choice at a time: held while a model is tried, and while the settings are written
+	stopping context.Context //nolint:containedctx // ends when the server begins to stop: no trial outlives that
+	stop     context.CancelFunc
 }
 
 // modelService is a service that answers whoever has a key.
@@ -101,19 +130,17 @@ func (d *modelDesk) find(ctx context.Context) modelchoice.Found {
 	defer cancel()
 	found := modelchoice.Found{Servers: []modelchoice.Server{}, Services: []modelchoice.Service{}}
 	now := d.now.Load()
+	var asking sync.WaitGroup
+	asking.Go(func() { found.Trouble = now.trouble(ctx) })
 	servers := nearby.Find(ctx, now.set.ports())
-	if now.reach != nil {
-		if err := now.reach(ctx); err != nil && ctx.Err() == nil {
-			found.Trouble = "It can't be used now, and rules answer until it can: " + whyNot(err)
-		}
-	}
+	asking.Wait()
 	best, suits, _ := nearby.Best(servers)
 	for _, s := range servers {
 		server := modelchoice.Server{Program: s.Program, Port: s.Number, Models: []modelchoice.Model{}}
 		for _, m := range s.Models {
 			server.Models = append(server.Models, modelchoice.Model{
 				Name: m.Name, Size: m.Size, Bytes: m.Bytes, Context: m.Context, Tools: m.Tools, Loaded: m.Loaded,
-				Suggested: s.Port == best && m.Name == suits.Name,
+				Suggested: s.Port == best && m.Name == suits.Name, Answering: now.isAt(s.Port, m.Name),
 			})
 		}
 		found.Servers = append(found.Servers, server)
@@ -144,10 +171,16 @@ func (d *modelDesk) choose(ctx context.Context, choice modelchoice.Choice) (mode
 		return modelchoice.Tried{}, chat.Invalid("Another model is being tried. Wait until that is done.")
 	}
 	defer d.choosing.Unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(d.stopping, cancel)() //nolint:contextcheck // it is the server's
 	old := d.now.Load()
 	set, keep, err := old.set.choosing(choice)
 	if err != nil {
 		return modelchoice.Tried{}, err
+	}
+	if err := keepSettings(set.Config, keep, set.dryRun); !errors.Is(err, errTried) {
+		return modelchoice.Tried{}, notKept(err)
 	}
 	tried, err := tryModel(ctx, set)
 	if err != nil {
@@ -157,12 +190,9 @@ func (d *modelDesk) choose(ctx context.Context, choice modelchoice.Choice) (mode
 	if err != nil {
 		return modelchoice.Tried{}, err
 	}
-	if err := keepSettings(set.Config, keep); err != nil {
+	if err := keepSettings(set.Config, keep, set.startsAs); err != nil {
 		next.models.close()
-		return modelchoice.Tried{}, &chat.Error{
-			Code: chat.CodeInvalid, Err: err,
-			Message: "The model answers, but the choice can't be kept: the settings file can't be written.",
-		}
+		return modelchoice.Tried{}, notKept(err)
 	}
 	d.runs.Use(next.forRuns(d.log))
 	d.now.Store(next)
@@ -170,6 +200,61 @@ func (d *modelDesk) choose(ctx context.Context, choice modelchoice.Choice) (mode
 	tried.Model = next.models.main.Name()
 	d.log.InfoContext(ctx, "another model answers", "model", tried.Model)
 	return tried, nil
+}
+
+// dryRun is startsAs for a file that is not to be kept yet.
+func (s *settings) dryRun(next *settings) error { return cmp.Or(s.startsAs(next), errTried) }
+
+// startsAs fails when another start would answer with another model than these settings, because the environment goes
+// before the file.
+func (s *settings) startsAs(next *settings) error {
+	if next.model() == s.model() {
+		return nil
+	}
+	var names []string
+	for _, name := range []string{
+		"FOOTNOTE_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "ANTHROPIC_API_KEY", "ANTHROPIC_MODEL",
+		"OPENAI_EMBEDDING_BASE_URL", "OPENAI_EMBEDDING_API_KEY",
+	} {
+		if os.Getenv(name) != "" {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return chat.Invalid("The settings file says in another place which model answers. Change it there.")
+	}
+	return chat.Invalid(
+		"The next start would answer otherwise: its environment sets %s, which goes before the settings file. Take "+
+			"that out, start again, and choose then.", english.List(names),
+	)
+}
+
+// modelNamed is what of settings says which model answers, and which makes vectors.
+type modelNamed struct {
+	model, key, base, openAI, anthropicKey, anthropic, vectorBase, vectorKey string
+}
+
+func (s *settings) model() modelNamed {
+	m := modelNamed{model: s.Model, vectorBase: s.OpenAIEmbeddingBaseURL, vectorKey: string(s.OpenAIEmbeddingAPIKey)}
+	switch {
+	case s.usesAnthropic():
+		m.anthropicKey, m.anthropic = string(s.AnthropicAPIKey), s.AnthropicModel
+	case s.Model == "openai":
+		m.key, m.base, m.openAI = string(s.OpenAIAPIKey), s.OpenAIBaseURL, s.OpenAIModel
+	}
+	return m
+}
+
+// notKept says why a choice can't be kept.
+func notKept(err error) error {
+	if _, ok := errors.AsType[*chat.Error](err); ok {
+		return err
+	}
+	return &chat.Error{
+		Code: chat.CodeInvalid, Err: err,
+		Message: "The choice can't be kept: the settings file can't be changed so that the next start takes it. " +
+			"Set the model there by hand.",
+	}
 }
 
 // ports are where servers of models are looked for.
@@ -187,14 +272,21 @@ func (s *settings) ports() []nearby.Port {
 // choosing are the settings with which a choice answers, and what of them a settings file has to say, by the names of
 // the flags. Models that the settings name beside the usual one stay with their server.
 func (s *settings) choosing(choice modelchoice.Choice) (*settings, map[string]string, error) {
-	if len(choice.Model) > 200 || len(choice.Key) > 400 {
+	choice.Model, choice.Key = strings.TrimSpace(choice.Model), strings.TrimSpace(choice.Key)
+	switch {
+	case len(choice.Model) > 200 || len(choice.Key) > 400:
 		return nil, nil, chat.Invalid("A model's name has at most 200 characters, and a key 400.")
+	case strings.ContainsFunc(choice.Model, unicode.IsControl) || strings.ContainsFunc(choice.Key, notInKeys):
+		return nil, nil, chat.Invalid("A key has no spaces and no line breaks, and a model's name no line breaks.")
+	case s.OCR == "model":
+		return nil, nil, chat.Invalid(
+			"The model of the settings also reads pictures (FOOTNOTE_OCR): change it there, for both.",
+		)
 	}
 	set := *s
 	set.AgentModelsAllowed, set.AgentMinModelForAgent, set.ModelsSelect = nil, "", ""
-	if s.embedsRemotely() && s.OpenAIEmbeddingBaseURL == "" { // vectors of another model would not fit
-		set.OpenAIEmbeddingBaseURL = cmp.Or(s.OpenAIBaseURL, "https://api.openai.com/v1")
-		set.OpenAIEmbeddingAPIKey = cmp.Or(s.OpenAIEmbeddingAPIKey, s.OpenAIAPIKey)
+	if s.embedsRemotely() { // vectors of another model would not fit
+		set.OpenAIEmbeddingBaseURL, set.OpenAIEmbeddingAPIKey = s.embeddingServer()
 	}
 	switch {
 	case choice.Port != 0:
@@ -227,6 +319,22 @@ func (s *settings) choosing(choice modelchoice.Choice) (*settings, map[string]st
 	return &set, keep, nil
 }
 
+// embeddingServer is where vectors come from, and with which key: see openai.Config.
+func (s *settings) embeddingServer() (base string, key secret) {
+	usual := cmp.Or(s.OpenAIBaseURL, "https://api.openai.com/v1")
+	base = cmp.Or(s.OpenAIEmbeddingBaseURL, usual)
+	here, err := url.Parse(base)
+	there, other := url.Parse(usual)
+	if s.OpenAIEmbeddingAPIKey != "" || err != nil || other != nil || here.Host != there.Host ||
+		here.Scheme != there.Scheme {
+		return base, s.OpenAIEmbeddingAPIKey
+	}
+	return base, s.OpenAIAPIKey
+}
+
+// notInKeys are the runes that no key has.
+func notInKeys(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+
 // chooseServer has a server on this machine answer.
 func (s *settings) chooseServer(choice modelchoice.Choice) error {
 	if choice.Model == "" {
@@ -244,7 +352,7 @@ func (s *settings) chooseServer(choice modelchoice.Choice) error {
 	)
 }
 
-// chooseService has a service answer. Without a key the one that the settings have for it goes on.
+// chooseService has a service answer.
 func (s *settings) chooseService(choice modelchoice.Choice) error {
 	for _, service := range modelServices {
 		if service.id != choice.Service {
@@ -255,11 +363,17 @@ func (s *settings) chooseService(choice modelchoice.Choice) error {
 			return chat.Invalid("%s needs a key.", service.name)
 		}
 		if service.id == anthropicService {
+			if s.AnthropicBaseURL == "" && !strings.HasPrefix(choice.Key, "sk-ant-") {
+				return chat.Invalid("That is no key of Anthropic: those begin with sk-ant-.")
+			}
 			s.Model, s.AnthropicAPIKey, s.AnthropicModel = service.id, secret(choice.Key), model
 			return nil
 		}
 		s.Model, s.OpenAIAPIKey, s.OpenAIModel = "openai", secret(choice.Key), model
 		s.OpenAIBaseURL = cmp.Or(s.ModelServices[service.id], service.base)
+		if s.OpenAIBaseURL == "" && !openAIKey.MatchString(choice.Key) {
+			return chat.Invalid("That is no key of OpenAI: those begin with sk- and have at least 40 characters.")
+		}
 		return nil
 	}
 	return chat.Invalid("There is no service of that name.")

@@ -54,6 +54,8 @@ func TestAModelIsChosenWhileTheServerServes(t *testing.T) {
 		`{"port":1,"model":"x"}`:                              "not looked for at port 1",
 		`{"service":"openai"}`:                                "needs a key",
 		`{"service":"openai","key":"short"}`:                  "",
+		`{"service":"anthropic","key":"sk-other"}`:            "no key of Anthropic",
+		`{"service":"groq","key":"a b"}`:                      "no spaces",
 		`{"service":"nobody","key":"x"}`:                      "no service of that name",
 		`{"service":"mistral","key":"k","model":"` + longName: "at most 200",
 	} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -16,33 +17,90 @@ import (
 )
 
 // keepSettings writes settings into the YAML file at path, by the names of their flags; those with an empty value are
-// taken out. Everything else in the file stays, comments too. The file is replaced as a whole, and only its owner may
-// read it from then on: it can hold keys. Without a file, one is made.
-func keepSettings(path string, values map[string]string) error {
+// taken out, and so are the other names that files may have for them. Everything else in the file stays, comments too.
+// The file is replaced as a whole, and only its owner may read it from then on: it can hold keys. Without a file, one
+// is made. Before that, check is asked about what a start would read of it; without a replacement nothing has changed.
+func keepSettings(path string, values map[string]string, check func(*settings) error) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
+	part, err := writeSettings(path, values)
+	if err != nil {
+		return err
+	}
+	next, err := readSettings(part)
+	if err == nil {
+		err = check(next)
+	}
+	if err == nil {
+		err = os.Rename(part, path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	return nil
+}
+
+// errTried ends a keepSettings that only tries.
+var errTried = errors.New("only tried")
+
+// writeSettings writes a file beside path that holds its settings with other values, and returns its name.
+func writeSettings(path string, values map[string]string) (name string, err error) {
 	raw, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read the settings file: %w", err)
+		return "", fmt.Errorf("read the settings file: %w", err)
 	}
-	changed, err := changeSettings(raw, values)
+	all := maps.Clone(values)
+	for setting := range values {
+		for _, other := range aliasesOf(setting) {
+			all[other] = ""
+		}
+	}
+	changed, err := changeSettings(raw, all)
 	if err != nil {
-		return fmt.Errorf("change the settings file %s: %w", path, err)
+		return "", fmt.Errorf("change the settings file %s: %w", path, err)
 	}
 	part, err := os.CreateTemp(filepath.Dir(path), ".footnote-*.yaml") // readable by its owner only
 	if err != nil {
-		return fmt.Errorf("write the settings file: %w", err)
+		return "", fmt.Errorf("write the settings file: %w", err)
 	}
 	_, err = part.Write(changed)
-	err = errors.Join(err, part.Sync(), part.Close())
-	if err == nil {
-		err = os.Rename(part.Name(), path)
+	if err = errors.Join(err, part.Sync(), part.Close()); err != nil {
+		return "", errors.Join(fmt.Errorf("write the settings file: %w", err), os.Remove(part.Name()))
 	}
+	return part.Name(), nil
+}
+
+// readSettings reads what a start in this environment would read of a settings file.
+func readSettings(path string) (*settings, error) {
+	var cli commands
+	parser, err := newParser(&cli, io.Discard, io.Discard)
 	if err != nil {
-		return errors.Join(fmt.Errorf("write the settings file: %w", err), os.Remove(part.Name()))
+		return nil, err
 	}
-	return nil
+	args := []string{"serve", "--config=" + path}
+	if err := useSettingsFile(parser, args, os.Getenv); err != nil {
+		return nil, err
+	}
+	if _, err := parseArguments(parser, args); err != nil {
+		return nil, err
+	}
+	return &cli.settings, cli.checkSettings()
+}
+
+// aliasesOf are the other names that a settings file may have for a setting: see replaceAliases.
+func aliasesOf(setting string) (names []string) {
+	for _, section := range aliasSections {
+		for alias, stands := range aliases {
+			if stands == setting || alias == "llm-model" && setting == "anthropic-model" {
+				names = append(names, section+alias)
+			}
+		}
+		if rest, ok := strings.CutPrefix(setting, "agent-"); ok && section != "agent-" {
+			names = append(names, section+rest)
+		}
+	}
+	return names
 }
 
 // changeSettings returns a settings file with other values: with changed lines where that says what it is to say, else

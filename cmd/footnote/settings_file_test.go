@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,13 +19,16 @@ func TestSettingsAreKeptBesideEverythingElse(t *testing.T) {
 			"# The office's server.\naddr: 127.0.0.1:9000 # behind the proxy\n\n" +
 				"openai:\n  # the old one\n  model: \"8\" # large\nprices: {a: {in: 1, out: 2}}\n" +
 				"openai_base_url: http://localhost:11434/v1\n"},
-		{"in one line", "# all\n{addr: a, openai_model: gpt}\n",
-			"# all\n{addr: a, openai_model: \"8\", openai_base_url: 'http://localhost:11434/v1'}\n"},
-		{"in several lines", "openai_model: >\n  gpt\n  x\naddr: a\n",
-			"openai_model: \"8\"\naddr: a\nopenai_base_url: http://localhost:11434/v1\n"},
+		{"by other names", "strategies:\n  agentic:\n    llm_model: gpt # large\nagent:\n  llm_provider: openai\n",
+			"strategies:\n  agentic: {}\nagent:\n  llm_provider: openai\n" +
+				"openai_base_url: http://localhost:11434/v1\nopenai_model: \"8\"\n"},
+		{"in one line", "# all\n{log_level: warn, openai_model: gpt}\n",
+			"# all\n{log_level: warn, openai_model: \"8\", openai_base_url: 'http://localhost:11434/v1'}\n"},
+		{"in several lines", "openai_model: >\n  gpt\n  x\nlog_level: warn\n",
+			"openai_model: \"8\"\nlog_level: warn\nopenai_base_url: http://localhost:11434/v1\n"},
 		{"without an end", "openai_model: gpt", "openai_model: \"8\"\nopenai_base_url: http://localhost:11434/v1\n"},
-		{"one that is written twice over", "base: &b gpt\nopenai_model: *b\n",
-			"base: &b gpt\nopenai_model: \"8\"\nopenai_base_url: http://localhost:11434/v1\n"},
+		{"one that is written twice over", "openai_embedding_model: &b gpt\nopenai_model: *b\n",
+			"openai_embedding_model: &b gpt\nopenai_model: \"8\"\nopenai_base_url: http://localhost:11434/v1\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -38,7 +42,7 @@ func TestSettingsAreKeptBesideEverythingElse(t *testing.T) {
 				"openai-model": "8", "openai-base-url": "http://localhost:11434/v1", "openai-api-key": "",
 			}
 			for range 2 { // the second time nothing is left to change
-				if err := keepSettings(path, values); err != nil {
+				if err := keepSettings(path, values, anything); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -60,13 +64,55 @@ func TestSettingsAreKeptBesideEverythingElse(t *testing.T) {
 	}
 }
 
+// anything takes every settings.
+func anything(*settings) error { return nil }
+
+// What a start would not take, or would read otherwise, is not kept.
+func TestSettingsThatWouldNotStartAreNotKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "footnote.yaml")
+	const before = "addr: 127.0.0.1:9000\n"
+	otherwise := errors.New("read otherwise")
+	same := func(next *settings) error {
+		if next.OpenAIModel != "mine" {
+			return otherwise
+		}
+		return nil
+	}
+	for name, tt := range map[string]struct {
+		model, environment, says string
+	}{
+		"a value that is none":                   {model: "gpt", says: "must be one of"},
+		"one that the environment goes before":   {model: "auto", environment: "theirs", says: "read otherwise"},
+		"one that the environment says as well":  {model: "auto", environment: "mine"},
+		"one that nothing else says anything of": {model: "auto"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("OPENAI_MODEL", tt.environment)
+			if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			err := keepSettings(path, map[string]string{"openai-model": "mine", "model": tt.model}, same)
+			if (err != nil) != (tt.says != "") || err != nil && !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("error = %v, want %q", err, tt.says)
+			}
+			raw, failed := os.ReadFile(path)
+			if failed != nil || (string(raw) == before) != (err != nil) {
+				t.Errorf("%q became %q (%v)", before, raw, failed)
+			}
+			if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
+				t.Errorf("%v, %v are left; want the file alone", err, left)
+			}
+		})
+	}
+}
+
 func TestASettingsFileThatIsNoneStaysAsItIs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "footnote.yaml")
 	for _, before := range []string{"- a\n- b\n", "a: [\n"} {
 		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		err := keepSettings(path, map[string]string{"openai-model": "x"})
+		err := keepSettings(path, map[string]string{"openai-model": "x"}, anything)
 		if err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%q: error = %v, want one that names the file", before, err)
 		}

@@ -54,6 +54,7 @@ func (c *upCommand) followFor(p *program, server *remote) error {
 		if err != nil {
 			return err
 		}
+		folder.LeaveOut(p.settings.ownPaths()...)
 		f := newFolderWatch(folder, server, p.settings.WatchNamespace, p.settings.MaxUploadMiB, log)
 		all.Go(func() {
 			f.followUntil(p.ctx)

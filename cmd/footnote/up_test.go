@@ -17,7 +17,7 @@ func TestUpServesAFolderAndOpensThePage(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the browser is a script that Linux would start")
 	}
-	bin, papers, data := t.TempDir(), t.TempDir(), newDir(t)
+	bin, papers, data := t.TempDir(), t.TempDir(), ""
 	opened := filepath.Join(bin, "opened")
 	script := "#!/bin/sh\nprintf '%s\\n' \"$1\" >> " + opened + "\n"
 	browser := filepath.Join(bin, "xdg-open")
@@ -27,8 +27,20 @@ func TestUpServesAFolderAndOpensThePage(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(papers, "roof.md"), []byte("# Roof\n\nIt is sound."), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	// what is Footnote's own is no document, wherever it lies
+	data = filepath.Join(papers, "data")
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	shareCompiled(t, data)
+	settings := filepath.Join(papers, "footnote.yaml")
+	const own = "openai_api_key: secret\nopenai_base_url: http://localhost:1/v1\nmodel: offline\n"
+	if err := os.WriteFile(settings, []byte(own), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	start := func(args ...string) (*exec.Cmd, *output) {
-		cmd := exec.Command(binary, append([]string{"up", "--data=" + data, "--addr=127.0.0.1:0"}, args...)...)
+		usual := []string{"up", "--data=" + data, "--addr=127.0.0.1:0", "--config=" + settings}
+		cmd := exec.Command(binary, append(usual, args...)...)
 		out := &output{}
 		cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = environment(nil), t.TempDir(), out, out
 		cmd.Env = append(cmd.Env, "DISPLAY=:0", "PATH="+bin+":"+os.Getenv("PATH"))
@@ -61,7 +73,11 @@ func TestUpServesAFolderAndOpensThePage(t *testing.T) {
 		defer res.Body.Close()
 		buf := make([]byte, 64<<10)
 		n, _ := res.Body.Read(buf) // an end is one of the ways it ends
-		return strings.Contains(string(buf[:n]), "roof.md")
+		list := string(buf[:n])
+		if strings.Contains(list, "footnote.yaml") || strings.Contains(list, "server.json") {
+			t.Errorf("Footnote's own files are documents: %s", list)
+		}
+		return strings.Contains(list, "roof.md")
 	})
 	if err := os.WriteFile(filepath.Join(papers, "cellar.md"), []byte("# Cellar\n\nIt is dry."), 0o600); err != nil {
 		t.Fatal(err)

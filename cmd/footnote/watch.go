@@ -43,6 +43,7 @@ func (a *app) openFolders(set *settings, who access, url string, log *slog.Logge
 		if err != nil {
 			return fmt.Errorf("FOOTNOTE_WATCH: %w", err)
 		}
+		folder.LeaveOut(set.ownPaths()...)
 		a.folders = append(a.folders, newFolderWatch(folder, server, set.WatchNamespace, set.MaxUploadMiB, log))
 	}
 	return nil
@@ -55,6 +56,7 @@ func (c *watchCommand) Run(p *program) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, folder.Close()) }()
+	folder.LeaveOut(p.settings.ownPaths()...)
 	server, err := connectServer(p)
 	if err != nil {
 		return err

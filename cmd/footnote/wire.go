@@ -73,6 +73,7 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 	a.stores.chats.SetLimits(set.limitTable())
 	a.feed = chat.NewFeed(a.stores.chats)
 	a.desk = &modelDesk{log: log, similar: a.similar}
+	a.desk.stopping, a.desk.stop = context.WithCancel(context.WithoutCancel(ctx)) // close ends it
 	first, err := newAnswering(set, a.remote, a.similar, log)
 	if err != nil {
 		return nil, err
@@ -244,6 +245,7 @@ func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error)
 	}
 	follow, stopFollowing := context.WithCancel(failed)
 	defer context.AfterFunc(ctx, stopFollowing)() // before requests are turned away
+	defer context.AfterFunc(ctx, a.desk.stop)()
 	defer stopFollowing()
 	for _, folder := range a.folders {
 		g.Go(func() error {
@@ -272,6 +274,7 @@ func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error)
 func (a *app) close() error {
 	var errs []error
 	if a.desk != nil {
+		a.desk.stop()
 		if now := a.desk.now.Load(); now != nil {
 			now.models.close()
 		}

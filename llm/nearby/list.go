@@ -27,23 +27,24 @@ const footnote = "footnote"
 // list lists the models of the server at a port: by the routes of its own that say most, or by OpenAI's. It fails when
 // what listens there is no model server.
 func list(ctx context.Context, client *http.Client, port int) ([]Model, error) {
-	var models []Model
 	var errs [3]error
+	var listed [3]int
 	var found [3][]Model
 	var all sync.WaitGroup
 	for i, way := range []func(context.Context, *http.Client, int) ([]Model, error){
 		listOllama, listLMStudio, listOpenAI,
 	} {
-		all.Go(func() { found[i], errs[i] = way(ctx, client, port) })
+		all.Go(func() {
+			found[i], errs[i] = way(ctx, client, port)
+			listed[i] = len(found[i])
+		})
 	}
 	all.Wait()
 	for i := range found {
 		if errs[i] == nil {
-			models = found[i]
-			for _, m := range models {
-				if !modelName.MatchString(m.Name) {
-					return nil, fmt.Errorf("%q is no model's name", m.Name)
-				}
+			models := slices.DeleteFunc(found[i], func(m Model) bool { return !modelName.MatchString(m.Name) })
+			if len(models) == 0 && listed[i] > 0 {
+				return nil, errors.New("what it lists are no models")
 			}
 			return models[:min(len(models), mostModels)], nil
 		}

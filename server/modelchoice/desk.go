@@ -4,6 +4,7 @@ package modelchoice
 
 import (
 	"context"
+	"net/http"
 	"slices"
 
 	"github.com/labstack/echo/v4"
@@ -54,6 +55,7 @@ type Model struct {
 	Context   int    `json:"context,omitempty"` // tokens
 	Tools     *bool  `json:"tools,omitempty"`
 	Loaded    bool   `json:"loaded"`
+	Answering bool   `json:"answering"` // it is the one that answers
 	Suggested bool   `json:"suggested"` // of all that were found the one that suits best
 }
 
@@ -85,10 +87,15 @@ func (d Desk) Locked(c echo.Context, guard *httpio.Guard) string {
 			return ""
 		}
 		return "Whoever runs this server chooses the model, or lets you do it (FOOTNOTE_OPERATORS)."
-	case !guard.LocalOnly():
+	case !guard.LocalOnly() || forwarded(c.Request().Header):
 		return "Other machines reach this server: its settings say which model answers."
 	}
 	return ""
+}
+
+// forwarded reports whether a proxy sent a request: whoever is behind it need not be the user of this machine.
+func forwarded(h http.Header) bool {
+	return h.Get("Forwarded") != "" || h.Get("X-Forwarded-For") != "" || h.Get("X-Real-Ip") != "" || h.Get("Via") != ""
 }
 
 // Look is what GET /model answers, for a request.

@@ -54,6 +54,7 @@ var modelFields = map[string]field{
 	"ModelModel.context":   {about: "Tokens that it can read at once."},
 	"ModelModel.tools":     {about: "It can call tools; left out: the server does not say."},
 	"ModelModel.loaded":    {about: "It is in memory."},
+	"ModelModel.answering": {about: "It is the one that answers."},
 	"ModelModel.suggested": {about: "Of all that were found the one that suits best."},
 	"ModelService.service": {about: "For the choice."},
 	"ModelService.name":    {about: "For people."},

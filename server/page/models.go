@@ -65,7 +65,7 @@ func (h *Handlers) modelsPage(c echo.Context, status int, p views.ModelsPage) er
 		server := views.ModelServer{Program: s.Program, Port: s.Port}
 		for _, m := range s.Models {
 			server.Models = append(server.Models, views.FoundModel{
-				Name: m.Name, Suggested: m.Suggested,
+				Name: m.Name, Answering: m.Answering, Suggested: m.Suggested,
 				Facts: views.ModelFacts(m.Size, m.Bytes, m.Context, m.Tools, m.Loaded),
 			})
 		}
