@@ -106,9 +106,13 @@ func aliasesOf(setting string) (names []string) {
 // changeSettings returns a settings file with other values: with changed lines where that says what it is to say, else
 // written anew, which keeps comments and loses blank lines.
 func changeSettings(raw []byte, values map[string]string) ([]byte, error) {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(raw, &doc); err != nil {
+	var doc, further yaml.Node
+	documents := yaml.NewDecoder(bytes.NewReader(raw))
+	if err := documents.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
+	}
+	if err := documents.Decode(&further); !errors.Is(err, io.EOF) {
+		return nil, errors.New("it holds more than one document")
 	}
 	if doc.Kind == 0 { // nothing, or comments alone
 		doc = yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{{Kind: yaml.MappingNode}}}

@@ -108,7 +108,7 @@ func TestSettingsThatWouldNotStartAreNotKept(t *testing.T) {
 
 func TestASettingsFileThatIsNoneStaysAsItIs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "footnote.yaml")
-	for _, before := range []string{"- a\n- b\n", "a: [\n"} {
+	for _, before := range []string{"- a\n- b\n", "a: [\n", "model: offline\n---\nx: 1\n"} {
 		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
 			t.Fatal(err)
 		}
