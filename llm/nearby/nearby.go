@@ -41,7 +41,13 @@ func (p Port) BaseURL() string { return fmt.Sprintf("http://localhost:%d/v1", p.
 // IsNamed reports whether a base URL is this port of this machine.
 func (p Port) IsNamed(base string) bool {
 	u, err := url.Parse(base)
-	if err != nil || u.Port() != strconv.Itoa(p.Number) {
+	return err == nil && u.Port() == strconv.Itoa(p.Number) && IsHere(base)
+}
+
+// IsHere reports whether a base URL is of this machine.
+func IsHere(base string) bool {
+	u, err := url.Parse(base)
+	if err != nil {
 		return false
 	}
 	ip := net.ParseIP(u.Hostname())
