@@ -71,7 +71,7 @@ describe('the search over everything', () => {
     assert.match(await passage.textContent(), /Damp survey, March 2024\s*p\. 2/)
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
-    await page.waitForURL('**/d/**')
+    await page.waitForURL('**/d/**', { waitUntil: 'commit' }) // its pages are drawn after that
     const sheet = page.locator('.sheet[data-page="2"]')
     await until(async () => await marked(sheet) === 'repointing with a hydraulic', 'the words are marked')
     await until(() => sheet.locator('rect.quote').first().evaluate(e => { const { top, bottom } = e.getBoundingClientRect(); return top >= 0 && bottom <= innerHeight }), 'they are on the screen')
