@@ -39,7 +39,7 @@ type FoundModel struct {
 }
 
 // ModelService is a service elsewhere that answers with a key.
-type ModelService struct{ Service, Name, Model string }
+type ModelService struct{ Service, Name string }
 
 // ModelFacts says what is known of a model, like "8.2B · 5.2 GB · reads 41k tokens · calls tools".
 func ModelFacts(size string, bytes int64, context int, tools *bool, loaded bool) string {

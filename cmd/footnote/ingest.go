@@ -207,10 +207,11 @@ func collectFiles(paths, own []string) (files []source, left *leftOut, err error
 			files = append(files, source{file: name, path: filepath.Base(name)})
 			continue
 		}
+		whole := watch.RealPaths([]string{name})
 		err = fs.WalkDir(os.DirFS(name), ".", func(inside string, entry fs.DirEntry, err error) error {
 			hidden := strings.HasPrefix(entry.Name(), ".") && inside != "."
-			for _, real := range watch.RealPaths([]string{filepath.Join(name, inside)}) {
-				hidden = hidden || slices.Contains(own, real)
+			for _, folder := range whole { // one: links below it are not followed
+				hidden = hidden || slices.Contains(own, filepath.Join(folder, inside))
 			}
 			switch {
 			case err != nil:

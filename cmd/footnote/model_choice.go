@@ -263,7 +263,11 @@ func (s *settings) choosing(choice modelchoice.Choice) (*settings, map[string]st
 	set := *s
 	set.AgentModelsAllowed, set.AgentMinModelForAgent, set.ModelsSelect = nil, "", ""
 	if s.embedsRemotely() { // vectors of another model would not fit
-		set.OpenAIEmbeddingBaseURL, set.OpenAIEmbeddingAPIKey = s.embeddingServer()
+		base, key, err := s.openaiConfig(s.OpenAIModel, nil).EmbeddingServer()
+		if err != nil {
+			return nil, nil, err
+		}
+		set.OpenAIEmbeddingBaseURL, set.OpenAIEmbeddingAPIKey = base, secret(key)
 	}
 	switch {
 	case choice.Port != 0:
@@ -295,4 +299,3 @@ func (s *settings) choosing(choice modelchoice.Choice) (*settings, map[string]st
 	}
 	return &set, keep, nil
 }
-

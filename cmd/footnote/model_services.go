@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"unicode"
 
@@ -37,19 +36,6 @@ var modelServices = []modelService{
 	{"groq", "Groq", "https://api.groq.com/openai/v1", "llama-3.3-70b-versatile"},
 	{"deepseek", "DeepSeek", "https://api.deepseek.com/v1", "deepseek-chat"},
 	{"gemini", "Google Gemini", "https://generativelanguage.googleapis.com/v1beta/openai", "gemini-2.5-flash"},
-}
-
-// embeddingServer is where vectors come from, and with which key: see openai.Config.
-func (s *settings) embeddingServer() (base string, key secret) {
-	usual := cmp.Or(s.OpenAIBaseURL, "https://api.openai.com/v1")
-	base = cmp.Or(s.OpenAIEmbeddingBaseURL, usual)
-	here, err := url.Parse(base)
-	there, other := url.Parse(usual)
-	if s.OpenAIEmbeddingAPIKey != "" || err != nil || other != nil || here.Host != there.Host ||
-		here.Scheme != there.Scheme {
-		return base, s.OpenAIEmbeddingAPIKey
-	}
-	return base, s.OpenAIAPIKey
 }
 
 // notInKeys are the runes that no key has.

@@ -50,11 +50,10 @@ func (c *upCommand) followFor(p *program, server *remote) error {
 	log := slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	var all sync.WaitGroup
 	for _, dir := range c.Dirs {
-		folder, err := watch.OpenFolder(dir)
+		folder, err := p.settings.openFolder(dir)
 		if err != nil {
 			return err
 		}
-		folder.LeaveOut(p.settings.ownPaths()...)
 		f := newFolderWatch(folder, server, p.settings.WatchNamespace, p.settings.MaxUploadMiB, log)
 		all.Go(func() {
 			f.followUntil(p.ctx)

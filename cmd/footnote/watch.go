@@ -39,24 +39,31 @@ func (a *app) openFolders(set *settings, who access, url string, log *slog.Logge
 	}
 	server := &remote{url: url, key: set.APIKey}
 	for _, dir := range set.Watch {
-		folder, err := watch.OpenFolder(dir)
+		folder, err := set.openFolder(dir)
 		if err != nil {
 			return fmt.Errorf("FOOTNOTE_WATCH: %w", err)
 		}
-		folder.LeaveOut(set.ownPaths()...)
 		a.folders = append(a.folders, newFolderWatch(folder, server, set.WatchNamespace, set.MaxUploadMiB, log))
 	}
 	return nil
 }
 
+// openFolder opens a folder to follow it, without what is this program's own.
+func (s *settings) openFolder(dir string) (*watch.Folder, error) {
+	folder, err := watch.OpenFolder(dir)
+	if err == nil {
+		folder.LeaveOut(s.ownPaths()...)
+	}
+	return folder, err
+}
+
 // Run follows the folder until the program is stopped.
 func (c *watchCommand) Run(p *program) (err error) {
-	folder, err := watch.OpenFolder(c.Dir)
+	folder, err := p.settings.openFolder(c.Dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, folder.Close()) }()
-	folder.LeaveOut(p.settings.ownPaths()...)
 	server, err := connectServer(p)
 	if err != nil {
 		return err

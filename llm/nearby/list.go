@@ -28,22 +28,19 @@ const footnote = "footnote"
 // what listens there is no model server.
 func list(ctx context.Context, client *http.Client, port int) ([]Model, error) {
 	var errs [3]error
-	var listed [3]int
 	var found [3][]Model
 	var all sync.WaitGroup
 	for i, way := range []func(context.Context, *http.Client, int) ([]Model, error){
 		listOllama, listLMStudio, listOpenAI,
 	} {
-		all.Go(func() {
-			found[i], errs[i] = way(ctx, client, port)
-			listed[i] = len(found[i])
-		})
+		all.Go(func() { found[i], errs[i] = way(ctx, client, port) })
 	}
 	all.Wait()
 	for i := range found {
 		if errs[i] == nil {
+			listed := len(found[i])
 			models := slices.DeleteFunc(found[i], func(m Model) bool { return !modelName.MatchString(m.Name) })
-			if len(models) == 0 && listed[i] > 0 {
+			if len(models) == 0 && listed > 0 {
 				return nil, errors.New("what it lists are no models")
 			}
 			return models[:min(len(models), mostModels)], nil

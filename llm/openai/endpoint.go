@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -14,6 +15,20 @@ type endpoint struct {
 	base                    string
 	key                     Secret
 	baseSetting, keySetting string
+}
+
+// replyEndpoint returns the endpoint of replies.
+func (c Config) replyEndpoint() endpoint {
+	return endpoint{
+		cmp.Or(strings.TrimSpace(c.BaseURL), defaultBaseURL), c.APIKey, "OPENAI_BASE_URL", "OPENAI_API_KEY",
+	}
+}
+
+// EmbeddingServer returns the base URL of the embedding model's server and the key that it is sent, which may be that
+// of replies. It fails for an EmbeddingBaseURL that is none.
+func (c Config) EmbeddingServer() (base string, key Secret, err error) {
+	e, err := c.replyEndpoint().embeddingEndpoint(c)
+	return e.base, e.key, err
 }
 
 // embeddingEndpoint returns the endpoint of the embedding model; e is that of replies.

@@ -80,3 +80,24 @@ func TestFailuresOfTheEmbeddingServerNameItsSettings(t *testing.T) {
 		t.Errorf("beside a server that is down: %+v, want vectors", h)
 	}
 }
+
+// The key of replies goes along to an embedding model on the same host alone.
+func TestTheEmbeddingServerIsLentTheKeyOfItsOwnHost(t *testing.T) {
+	for name, tt := range map[string]struct {
+		config    Config
+		base, key string
+	}{
+		"nothing is said": {Config{APIKey: "a"}, defaultBaseURL, "a"},
+		"the same host": {Config{APIKey: "a", BaseURL: "http://x/v1", EmbeddingBaseURL: "http://x/v2"},
+			"http://x/v2", "a"},
+		"another host": {Config{APIKey: "a", BaseURL: "http://x/v1", EmbeddingBaseURL: "http://y/v1"},
+			"http://y/v1", ""},
+		"a key for it":   {Config{APIKey: "a", BaseURL: "http://x/v1", EmbeddingAPIKey: "b"}, "http://x/v1", "b"},
+		"another scheme": {Config{APIKey: "a", BaseURL: "https://x", EmbeddingBaseURL: "http://x"}, "http://x", ""},
+	} {
+		base, key, err := tt.config.EmbeddingServer()
+		if err != nil || base != tt.base || string(key) != tt.key {
+			t.Errorf("%s: %s with %q (%v), want %s with %q", name, base, string(key), err, tt.base, tt.key)
+		}
+	}
+}

@@ -101,7 +101,8 @@ func New(c Config) (*Model, error) {
 			errs, errors.New("OPENAI_API_KEY is empty: set it, or OPENAI_BASE_URL for a server that needs none"),
 		)
 	}
-	base := cmp.Or(strings.TrimSpace(c.BaseURL), defaultBaseURL)
+	replies := c.replyEndpoint()
+	base := replies.base
 	if u, err := url.Parse(base); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		errs = append(errs, errors.New("OPENAI_BASE_URL must look like http://localhost:11434/v1"))
 	}
@@ -121,7 +122,6 @@ func New(c Config) (*Model, error) {
 	if m.http == nil {
 		m.http, m.ownClient = httpllm.NewHTTPClient(), true
 	}
-	replies := endpoint{base, c.APIKey, "OPENAI_BASE_URL", "OPENAI_API_KEY"}
 	vectors, err := replies.embeddingEndpoint(c)
 	if err != nil {
 		return nil, err

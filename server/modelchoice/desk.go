@@ -100,11 +100,11 @@ func forwarded(h http.Header) bool {
 
 // Look is what GET /model answers, for a request.
 func (d Desk) Look(c echo.Context, guard *httpio.Guard, answering string) Found {
-	found := Found{Answering: answering, Servers: []Server{}, Services: []Service{}}
-	if found.Locked = d.Locked(c, guard); found.Locked == "" {
-		seen := d.Find(c.Request().Context())
-		found.Servers, found.Services, found.Trouble = seen.Servers, seen.Services, seen.Trouble
+	if why := d.Locked(c, guard); why != "" {
+		return Found{Answering: answering, Servers: []Server{}, Services: []Service{}, Locked: why}
 	}
+	found := d.Find(c.Request().Context())
+	found.Answering = answering
 	return found
 }
 

@@ -72,7 +72,7 @@ func (h *Handlers) modelsPage(c echo.Context, status int, p views.ModelsPage) er
 		p.Servers = append(p.Servers, server)
 	}
 	for _, s := range found.Services {
-		p.Services = append(p.Services, views.ModelService{Service: s.Service, Name: s.Name, Model: s.Model})
+		p.Services = append(p.Services, views.ModelService{Service: s.Service, Name: s.Name})
 	}
 	return h.showPage(c, status, frame, views.Models(frame, p), nil)
 }
