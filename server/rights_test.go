@@ -120,6 +120,7 @@ var rights = map[string]right{
 	"GET /runs/:id/steps/:call/thought": {},
 	"POST /model":                       {body: "service=offline", want: 403},
 	"GET /signin":                       {want: 200, public: true},
+	"POST /language":                    {body: "language=de", want: 303, public: true},
 	"POST /signin":                      {body: "key=x", want: 401, public: true},
 	"POST /signout":                     {want: 303, public: true},
 	"GET /static/:version/*":            {public: true},

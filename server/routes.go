@@ -24,7 +24,7 @@ func (s *Server) buildRoutes() *echo.Echo {
 	e.HTTPErrorHandler = httpio.ErrorHandler(s.log, s.sendProblem)
 	e.Use(httpio.Observe(
 		s.metrics, s.log,
-	), s.guard.CheckHost, s.guard.CheckOrigin, s.guard.IdentifyUser, httpio.CheckQuery(
+	), httpio.SpeakLanguage, s.guard.CheckHost, s.guard.CheckOrigin, s.guard.IdentifyUser, httpio.CheckQuery(
 		openapi.QueryNames,
 	), middleware.GzipWithConfig(middleware.GzipConfig{
 		Skipper: neverCompressed, Level: 2, MinLength: 1024,
@@ -127,6 +127,7 @@ func (s *Server) pageRoutes(e *echo.Echo) {
 	e.GET("/runs/:id/stream", s.page.Stream)
 	e.GET("/runs/:id/steps/:call/thought", s.page.Thought)
 	e.POST("/model", s.page.ChooseModel)
+	e.POST("/language", s.page.ChooseLanguage)
 	e.GET("/signin", s.page.AskForKey)
 	e.POST("/signin", s.page.SignIn)
 	e.POST("/signout", s.page.SignOut)
@@ -177,6 +178,7 @@ func (s *Server) describedRoutes(e *echo.Echo) {
 func neverCompressed(c echo.Context) bool {
 	path := c.Path()
 	return httpio.WantsStream(c) ||
+		strings.HasPrefix(path, "/static/") ||
 		slices.Contains([]string{"/v1/chat/completions", "/ui/chat", "/ag-ui", "/mcp", "/metrics"}, path) ||
 		slices.ContainsFunc([]string{"/events", "/stream", "/file", "/text", "/pages/:page"}, func(end string) bool {
 			return strings.HasSuffix(path, end)

@@ -114,7 +114,7 @@ func TestManyTablesAreShownInPartsWithinTheBudget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if seen := walk("/d/"+d.ID, views.LaterPart); len(seen) != len(blocks) {
+	if seen := walk("/d/"+d.ID, views.LaterPart.English()); len(seen) != len(blocks) {
 		t.Errorf("going on from the beginning shows %d blocks, want %d", len(seen), len(blocks))
 	}
 	if seen := walk("/d/"+d.ID+"?at="+blocks[len(blocks)-1].ID, "Earlier part"); len(seen) != len(blocks) {
@@ -233,7 +233,7 @@ func TestLongBlocksAreShownInPartsOfBoundedText(t *testing.T) {
 		seen += got
 		address = ""
 		for _, n := range elements(parsed(t, got), func(n *html.Node) bool {
-			return n.Data == "a" && n.FirstChild != nil && n.FirstChild.Data == views.LaterPart
+			return n.Data == "a" && n.FirstChild != nil && n.FirstChild.Data == views.LaterPart.English()
 		}) {
 			address, _, _ = strings.Cut(attribute(n, "href"), "#")
 		}

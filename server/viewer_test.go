@@ -323,7 +323,7 @@ func TestALongDocumentIsShownInPartsThatLeadToEachOther(t *testing.T) {
 			seen[attribute(n, "id")] = true
 		}
 		for _, n := range elements(root, func(n *html.Node) bool {
-			return n.Data == "a" && n.FirstChild != nil && n.FirstChild.Data == views.LaterPart
+			return n.Data == "a" && n.FirstChild != nil && n.FirstChild.Data == views.LaterPart.English()
 		}) {
 			address, _, _ = strings.Cut(attribute(n, "href"), "#")
 		}

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"sort"
@@ -8,6 +9,7 @@ import (
 
 	"footnote/chat"
 	"footnote/english"
+	"footnote/locale"
 )
 
 // activity is a step in words: verb and object. The tense follows the state.
@@ -18,18 +20,18 @@ type activity struct {
 }
 
 // activity is the row of a step: of a group of calls, of a call by its tool's label, or of a step that is no call.
-func (s *Step) activity() activity {
+func (s *Step) activity(ctx context.Context) activity {
 	if s.Grouping || len(s.Children) > 1 && s.Step.Step == "parallel" {
-		return groupActivity(s)
+		return groupActivity(ctx, s)
 	}
 	if s.Label == nil {
-		return s.plainActivity()
+		return s.plainActivity(ctx)
 	}
-	a := activity{Verb: s.Label.Doing, Object: s.workedOn()}
+	a := activity{Verb: locale.Known(ctx, s.Label.Doing), Object: s.workedOn()}
 	if s.Status == chat.StatusComplete {
-		a.Verb = s.Label.Done
+		a.Verb = locale.Known(ctx, s.Label.Done)
 	} else if s.Status == chat.StatusError {
-		a.Verb = "Failed: " + lowerFirst(s.Label.Doing)
+		a.Verb = failedDoing.Say(ctx, lowerFirst(a.Verb))
 	}
 	if s.aboutWords() {
 		a.Style = string(s.Label.Form)
@@ -55,7 +57,7 @@ func (s *Step) workedOn() string {
 }
 
 // plainActivity splits a phase's own words where the first is a verb.
-func (s *Step) plainActivity() activity {
+func (s *Step) plainActivity(ctx context.Context) activity {
 	words := s.Message
 	if s.Title != "" {
 		words = s.Title
@@ -63,8 +65,9 @@ func (s *Step) plainActivity() activity {
 	if words == "" {
 		words = strings.ReplaceAll(s.Step.Step, "_", " ")
 	}
+	words = locale.Known(ctx, words)
 	if s.Status == chat.StatusError {
-		return activity{Verb: "Failed:", Object: words}
+		return activity{Verb: failedDoing.Say(ctx, ""), Object: words}
 	}
 	verb, rest, _ := strings.Cut(words, " ")
 	if verb == "Read" || strings.HasSuffix(verb, "ing") || strings.HasSuffix(verb, "ed") {
@@ -87,17 +90,17 @@ func (s *Step) documentName() string {
 }
 
 // result is the short outcome at the end of the row.
-func (s *Step) result() string {
+func (s *Step) result(ctx context.Context) string {
 	if s.Status == chat.StatusRunning || s.Status == chat.StatusPending || s.Status == chat.StatusError {
 		return ""
 	}
 	if s.Status == chat.StatusCancelled {
-		return statusWord[s.Status]
+		return statusWord[s.Status].In(ctx)
 	}
 	if len(s.Children) > 1 {
-		return groupResult(s)
+		return groupResult(ctx, s)
 	}
-	text := s.Summary
+	text := locale.Known(ctx, s.Summary)
 	if text == "" && s.aboutWords() {
 		text = s.Message
 	}
@@ -108,31 +111,31 @@ func (s *Step) result() string {
 		if text != "" {
 			text += ", "
 		}
-		text += txtFromMemory
+		text += txtFromMemory.In(ctx)
 	}
 	return text
 }
 
 // note is the reason of a failure, under the row.
-func (s *Step) note() string {
+func (s *Step) note(ctx context.Context) string {
 	if s.Status != chat.StatusError {
 		return ""
 	}
 	if s.Error != nil && s.Error.Message != "" {
-		return strings.TrimSpace(s.Error.Message + " " + s.Summary)
+		return strings.TrimSpace(locale.Known(ctx, s.Error.Message) + " " + locale.Known(ctx, s.Summary))
 	}
 	if why := s.output().Failure; why != "" {
-		return why
+		return locale.Known(ctx, why)
 	}
-	return s.Summary
+	return locale.Known(ctx, s.Summary)
 }
 
 // presentTense is what the header says while the step runs.
-func (s *Step) presentTense() string {
-	if s.Message != "" {
-		return s.Message
+func (s *Step) presentTense(ctx context.Context) string {
+	if s.Message != "" && (s.Label == nil || locale.Of(ctx) == locale.English) {
+		return locale.Known(ctx, s.Message)
 	}
-	a := s.activity()
+	a := s.activity(ctx)
 	return strings.TrimSpace(a.Verb + " " + a.Object)
 }
 
@@ -212,44 +215,46 @@ func lowerFirst(s string) string {
 }
 
 // groupActivity says what calls have in common that were made together, or one after the other.
-func groupActivity(s *Step) activity {
-	how := " in parallel"
-	if s.Repeat {
-		how = ""
+func groupActivity(ctx context.Context, s *Step) activity {
+	together := func(words string) string {
+		if s.Repeat {
+			return words
+		}
+		return inParallel.Say(ctx, words)
 	}
 	n, tool, label := len(s.Children), s.Children[0].ToolName, s.Children[0].Label
-	documents, opening := map[string]bool{}, true
+	named, opening := map[string]bool{}, true
 	for _, c := range s.Children {
 		if c.ToolName != tool {
 			tool, label = "", nil
 		}
 		opening = opening && (c.ActionType == chat.ActionReading || c.ActionType == chat.ActionSummarising)
-		documents[c.workedOn()] = true
+		named[c.workedOn()] = true
 	}
 	switch {
 	case opening && label != nil && s.over():
-		return activity{Verb: label.Done, Object: countReadings(n, len(documents)) + how}
+		return activity{Verb: locale.Known(ctx, label.Done), Object: together(countReadings(ctx, n, len(named)))}
 	case opening && label != nil:
-		return activity{Verb: label.Doing, Object: countReadings(n, len(documents)) + how}
+		return activity{Verb: locale.Known(ctx, label.Doing), Object: together(countReadings(ctx, n, len(named)))}
 	case label != nil && label.Noun != "":
-		return activity{Verb: english.Count(n, label.Noun) + how}
+		return activity{Verb: together(locale.Known(ctx, english.Count(n, label.Noun)))}
 	case s.Repeat:
-		return activity{Verb: english.Count(n, "call"), Object: "of " + tool}
+		return activity{Verb: callsOf.Count(ctx, n, tool)}
 	default:
-		return activity{Verb: english.Count(n, "step") + how}
+		return activity{Verb: together(steps.Count(ctx, n))}
 	}
 }
 
 // countReadings counts readings: of as many documents, or of fewer.
-func countReadings(readings, documents int) string {
-	if readings == documents {
-		return english.Count(documents, "document")
+func countReadings(ctx context.Context, readings, different int) string {
+	if readings == different {
+		return documents.Count(ctx, different)
 	}
-	return fmt.Sprintf("%s, %d times", english.Count(documents, "document"), readings)
+	return andThen.Say(ctx, documents.Count(ctx, different), timesOver.Count(ctx, readings))
 }
 
 // groupResult counts what failed in a group: its row shows no reasons.
-func groupResult(s *Step) string {
+func groupResult(ctx context.Context, s *Step) string {
 	failed := 0
 	for _, c := range s.Children {
 		if c.Status == chat.StatusError {
@@ -259,7 +264,7 @@ func groupResult(s *Step) string {
 	if failed == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d %s", failed, txtFailedWord)
+	return stepsFailed.Count(ctx, failed)
 }
 
 // opens is the address of the passage that an open_document step shows, empty if it shows none.

@@ -7,17 +7,18 @@ import (
 	"github.com/a-h/templ"
 
 	"footnote/chat"
+	"footnote/locale"
 )
 
 // The words of approvals.
-const (
-	txtAsks          = "Waiting for your approval"
-	txtNeedsApproval = "Waits for your approval."
-	txtApprovalWhy   = "This tool reaches outside. Look at what it is given."
-	txtApprovalOf    = "Approve or deny "
-	txtEditInput     = "Edit input"
-	txtApprove       = "Approve"
-	txtDeny          = "Deny"
+var (
+	txtAsks          = locale.T("Waiting for your approval")
+	txtNeedsApproval = locale.T("Waits for your approval.")
+	txtApprovalWhy   = locale.T("This tool reaches outside. Look at what it is given.")
+	txtApprovalOf    = locale.T("Approve or deny ")
+	txtEditInput     = locale.T("Edit input")
+	txtApprove       = locale.T("Approve")
+	txtDeny          = locale.T("Deny")
 )
 
 // needsApproval reports whether the step is a call that needsApproval for the reader's word, or holds one.

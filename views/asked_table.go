@@ -1,11 +1,11 @@
 package views
 
 import (
+	"context"
 	"strings"
 	"unicode/utf8"
 
 	"footnote/chat"
-	"footnote/english"
 )
 
 // rowLink leads to a row of a result in its document, empty where none does.
@@ -17,15 +17,10 @@ func rowLink(t *chat.Table, row int) string {
 }
 
 // moreRows counts what a result does not show.
-func moreRows(t *chat.Table) string { return english.Digits(t.More) + " more. " }
+func moreRows(ctx context.Context, t *chat.Table) string { return rowsMore.Count(ctx, t.More) + " " }
 
 // whichRows names the link to the rows that a result comes from.
-func whichRows(t *chat.Table) string {
-	if t.Used == 1 {
-		return "Which row"
-	}
-	return "Which " + english.Digits(t.Used) + " rows"
-}
+func whichRows(ctx context.Context, t *chat.Table) string { return rowsUsed.Count(ctx, t.Used) }
 
 // isAmount reports whether a cell is a number with its unit at most, to be set at the right: a date and a code are not.
 func isAmount(cell string) bool {

@@ -35,6 +35,9 @@ type account struct {
 
 var accountKey = parser.NewContextKey()
 
+// saidKey is where a parser finds the context that carries the language.
+var saidKey = parser.NewContextKey()
+
 // spendWork counts work against the budget of one text. Once it is spent it stays so.
 func (a *account) spendWork(n int) (ok bool) {
 	a.work += n
@@ -51,6 +54,7 @@ func (m *Markdown) parseTree(source []byte) (doc ast.Node, unfinished int, ok bo
 	a := &account{}
 	pc := parser.NewContext()
 	pc.Set(accountKey, a)
+	pc.Set(saidKey, m.said)
 	doc = m.md.Parser().Parse(text.NewReader(source), parser.WithContext(pc))
 	unfinished = -1
 	if at, open := formula.Open(pc); open {

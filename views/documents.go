@@ -1,13 +1,14 @@
 package views
 
 import (
+	"context"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	"footnote/corpus"
-	"footnote/english"
+	"footnote/locale"
 )
 
 // DocumentsPage is the list of documents as it was asked for.
@@ -89,55 +90,54 @@ func working(d corpus.Document) bool {
 }
 
 // stateText says how far a document is: "Reading page 12 of 80".
-func stateText(d corpus.Document) string {
+func stateText(ctx context.Context, d corpus.Document) string {
 	p := d.Progress
 	switch d.State {
 	case corpus.StateQueued:
-		return txtQueued
+		return txtQueued.In(ctx)
 	case corpus.StateParsing:
 		if p.Total > 1 {
-			return txtParsing + " page " + english.Digits(p.Done) + " of " + english.Digits(p.Total)
+			return readingPage.Say(ctx, p.Done, p.Total)
 		}
-		return txtParsing
+		return txtParsing.In(ctx)
 	case corpus.StateIndexing:
 		if p.Total > 1 {
-			return txtIndexing + " " + english.Digits(p.Done) + " of " + english.Count(p.Total, "passage")
+			return indexingOf.Count(ctx, p.Total, p.Done)
 		}
-		return txtIndexing
+		return txtIndexing.In(ctx)
 	case corpus.StateReady:
-		return txtReady
+		return txtReady.In(ctx)
 	case corpus.StateFailed:
 		if needsOCR(d) {
-			return txtNeedsOCR
+			return txtNeedsOCR.In(ctx)
 		}
-		return txtFailed
+		return txtFailed.In(ctx)
 	case corpus.StateCancelled:
-		return txtCancelled
+		return txtCancelled.In(ctx)
 	}
 	return string(d.State)
 }
 
 // vectorsText says how far the vectors of a document are: "Semantic index: 192 of 640 passages".
-func vectorsText(d corpus.Document) string {
+func vectorsText(ctx context.Context, d corpus.Document) string {
 	if p := d.Progress; p.Stage == "embedding" && p.Total > 0 {
-		return txtSemanticIndex + " " + english.Digits(p.Done) + " of " + english.Count(p.Total, "passage")
+		return vectorsOf.Count(ctx, p.Total, p.Done)
 	}
-	return txtVectorsComing
+	return txtVectorsComing.In(ctx)
 }
 
 // vectorsLeft says how many vectors are to be made, and how long that takes; 0: it is not known.
-func vectorsLeft(passages int, left time.Duration) string {
-	s := txtSemanticIndex + " " + english.Count(passages, "passage") + " " + txtToGo
+func vectorsLeft(ctx context.Context, passages int, left time.Duration) string {
+	s := vectorsToGo.Count(ctx, passages)
 	switch minutes := int(left.Round(time.Minute).Minutes()); {
 	case left == 0:
 		return s
 	case minutes < 1:
-		return s + ", " + txtMomentLeft
+		return andThen.Say(ctx, s, txtMomentLeft)
 	case minutes < 90:
-		return s + ", " + txtAbout + " " + english.Count(minutes, "minute") + " " + txtLeft
+		return andThen.Say(ctx, s, minutesLeft.Count(ctx, minutes))
 	default:
-		hours := int(left.Round(time.Hour).Hours())
-		return s + ", " + txtAbout + " " + english.Count(hours, "hour") + " " + txtLeft
+		return andThen.Say(ctx, s, hoursLeft.Count(ctx, int(left.Round(time.Hour).Hours())))
 	}
 }
 
@@ -154,7 +154,7 @@ func canRetry(d corpus.Document) bool {
 }
 
 // retryText is what the button says that tries it.
-func retryText(d corpus.Document) string {
+func retryText(d corpus.Document) locale.Text {
 	if needsOCR(d) {
 		return txtReadAgain
 	}
@@ -216,16 +216,16 @@ func (q DocumentsQuery) dateOrder() (next, arrow string) {
 func (p DocumentsPage) empty() bool { return p.Counts.Documents == 0 && !p.Query.narrowed() }
 
 // summary says how much the library holds.
-func (p DocumentsPage) summary() string {
+func (p DocumentsPage) summary(ctx context.Context) string {
 	if p.Counts.Documents == 0 {
 		return ""
 	}
-	s := english.Digits(p.Counts.Documents)
+	s := locale.Digits(ctx, p.Counts.Documents)
 	if p.Counts.Pages > 0 {
-		s += " · " + english.Count(p.Counts.Pages, "page")
+		s += " · " + pages.Count(ctx, p.Counts.Pages)
 	}
 	if p.Counts.Passages > 0 {
-		s += " · " + english.Count(p.Counts.Passages, "passage")
+		s += " · " + passages.Count(ctx, p.Counts.Passages)
 	}
 	return s
 }

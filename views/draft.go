@@ -1,6 +1,7 @@
 package views
 
 import (
+	"context"
 	"html"
 	"strings"
 
@@ -75,7 +76,7 @@ func (d *Draft) drawChanged(open bool) (changed []Block, all bool) {
 		if before > maxPlain { // the part that is shown can't change any more
 			return nil, false
 		}
-		d.blocks = []Block{plainBlock(d.text)}
+		d.blocks = []Block{plainBlock(d.md.said, d.text)}
 		return d.blocks, false
 	}
 	if len(d.text) <= maxMarkdown {
@@ -90,15 +91,15 @@ func (d *Draft) drawChanged(open bool) (changed []Block, all bool) {
 		}
 	}
 	d.plain = true
-	d.blocks = []Block{plainBlock(d.text)}
+	d.blocks = []Block{plainBlock(d.md.said, d.text)}
 	return d.blocks, true
 }
 
 // plainBlock shows a text that is beyond the budget as it was written.
-func plainBlock(src []byte) Block {
-	note := txtTooLarge
+func plainBlock(ctx context.Context, src []byte) Block {
+	note := txtTooLarge.In(ctx)
 	if len(src) > maxPlain {
-		src, note = src[:maxPlain], txtTooLarge+" "+txtTooLargeCut
+		src, note = src[:maxPlain], note+" "+txtTooLargeCut.In(ctx)
 	}
 	return Block{N: 1, HTML: tooLargeNotice(note) + `<pre class="plain" tabindex="0" dir="auto">` +
 		html.EscapeString(strings.ToValidUTF8(string(src), "")) + `</pre>`}

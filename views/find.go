@@ -1,12 +1,11 @@
 package views
 
 import (
-	"fmt"
+	"context"
 	"time"
 
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/english"
 )
 
 // Found is what a search over conversations, documents' names and passages gave. Without a query it is what is newest.
@@ -26,24 +25,26 @@ type Found struct {
 func (f Found) count() int { return len(f.Sessions) + len(f.Documents) + len(f.Passages) }
 
 // looked says what a search looked through, or would look through.
-func (f Found) looked() string {
-	all := english.Count(f.AllSessions, "conversation") + ", " + english.Count(f.AllDocuments, "document")
+func (f Found) looked(ctx context.Context) string {
+	all := andThen.Say(ctx, conversations.Count(ctx, f.AllSessions), documents.Count(ctx, f.AllDocuments))
 	if f.Unread > 0 {
-		all += fmt.Sprintf(" (%s by name only)", english.Digits(f.Unread))
+		all += " (" + byNameOnly.Count(ctx, f.Unread) + ")"
 	}
 	if f.Query == "" {
 		return all
 	}
-	return "Looked through " + all
+	return lookedThrough.Say(ctx, all)
 }
 
 // nothing says that nothing has the words.
-func (f Found) nothing() string {
-	return fmt.Sprintf("Nothing has “%s”.", visible(clipped(f.Query, 80)))
+func (f Found) nothing(ctx context.Context) string {
+	return nothingHas.Say(ctx, visible(clipped(f.Query, 80)))
 }
 
 // askThis names the link that asks what was searched for.
-func (f Found) askThis() string { return fmt.Sprintf(txtAskThis, visible(clipped(f.Query, 80))) }
+func (f Found) askThis(ctx context.Context) string {
+	return txtAskThis.Say(ctx, visible(clipped(f.Query, 80)))
+}
 
 // foundPassage is a passage with a link to its best words.
 func foundPassage(r corpus.Result) hit {

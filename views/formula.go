@@ -1,6 +1,7 @@
 package views
 
 import (
+	"context"
 	"errors"
 	"html"
 	"regexp"
@@ -45,17 +46,17 @@ func (p formulaParser) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 		return nil
 	}
 	n := &formulaNode{start: found.Start, stop: found.End}
-	n.html, n.weight = drawFormula(found.Source, found.TeX, found.Display)
+	n.html, n.weight = drawFormula(pc.Get(saidKey).(context.Context), found.Source, found.TeX, found.Display)
 	return n
 }
 
 // drawFormula returns a formula as HTML, and its nodes. One that can't be drawn is its source, as code, for which a
 // reason is given where the formula is too large.
-func drawFormula(source, tex string, display bool) (drawn string, nodes int) {
+func drawFormula(ctx context.Context, source, tex string, display bool) (drawn string, nodes int) {
 	markup, nodes, err := mathml.Draw(tex, display)
 	switch {
 	case errors.Is(err, mathml.ErrTooLarge):
-		return `<code class="tex" title="` + txtFormulaTooLarge + `">` + html.EscapeString(source) + `</code>`, 1
+		return `<code class="tex" title="` + html.EscapeString(txtFormulaTooLarge.In(ctx)) + `">` + html.EscapeString(source) + `</code>`, 1
 	case err != nil:
 		return `<code class="tex">` + html.EscapeString(source) + `</code>`, 1
 	case display:
@@ -117,21 +118,21 @@ func putFormulas(s string, drawn []string) string {
 }
 
 // documentFormula draws the formula that a document's text holds with its delimiters.
-func documentFormula(source string) string {
+func documentFormula(ctx context.Context, source string) string {
 	f, ok, _ := words.ReadFormula(source, 0)
 	if !ok || f.End != len(source) {
 		return html.EscapeString(source)
 	}
-	drawn, _ := drawFormula(source, f.TeX, f.Display)
+	drawn, _ := drawFormula(ctx, source, f.TeX, f.Display)
 	return drawn
 }
 
 // quotedWords draws the words of a quote, and its formulas within the line.
-func quotedWords(quote string) templ.Component {
+func quotedWords(ctx context.Context, quote string) templ.Component {
 	var b strings.Builder
 	done := 0
 	for _, f := range words.Formulas(quote, nil) {
-		drawn, _ := drawFormula(quote[f.Start:f.End], f.TeX, false)
+		drawn, _ := drawFormula(ctx, quote[f.Start:f.End], f.TeX, false)
 		b.WriteString(html.EscapeString(quote[done:f.Start]) + drawn)
 		done = f.End
 	}

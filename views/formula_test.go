@@ -44,7 +44,7 @@ func TestFormulasOfAnswers(t *testing.T) {
 		{"what can't be drawn is shown as it is written", `\( \unknown{x} < 1 \)`,
 			[]string{`<code class="tex">\( \unknown{x} &lt; 1 \)</code>`}},
 		{"what is too large, too", "$$" + strings.Repeat("x+", 3000) + "y$$",
-			[]string{`<code class="tex" title="` + txtFormulaTooLarge + `">$$x+x+`}},
+			[]string{`<code class="tex" title="` + txtFormulaTooLarge.English() + `">$$x+x+`}},
 		{"one without an end is text", `So \( x is open`, []string{"So ( x is open"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

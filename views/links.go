@@ -11,6 +11,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/locale"
 )
 
 const maxAddress = 2_000 // bytes of an address that can be followed
@@ -92,13 +93,13 @@ func clippedStart(s string, n int) string {
 	return "…" + s[len(s)-n:]
 }
 
-const (
-	txtReadFrom    = "A page of the web, read from"
-	txtPublishedAt = "Published at"
+var (
+	txtReadFrom    = locale.T("A page of the web, read from")
+	txtPublishedAt = locale.T("Published at")
 )
 
 // webOrigin introduces the link to where a document is on the web.
-func webOrigin(d corpus.Document) string {
+func webOrigin(d corpus.Document) locale.Text {
 	if chat.IsInternal(d.Namespace) {
 		return txtReadFrom
 	}

@@ -2,6 +2,7 @@ package views
 
 import (
 	"bytes"
+	"context"
 	"html"
 	"regexp"
 	"strconv"
@@ -21,6 +22,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus/formula"
 	words "footnote/corpus/text"
+	"footnote/locale"
 )
 
 // Markdown turns answers into HTML that can do no harm: raw HTML is dropped, links keep to http, https and mailto,
@@ -29,10 +31,18 @@ type Markdown struct {
 	md     goldmark.Markdown
 	policy *bluemonday.Policy
 	away   func(address string) string
+	said   context.Context // carries the language of the words that are ours
 }
 
 // NewMarkdown returns the one renderer a server needs. Its links lead to a page that asks before they leave the site.
 func NewMarkdown() *Markdown { return newMarkdown(LeavePath) }
+
+// In returns the renderer for readers of the context's language.
+func (m *Markdown) In(ctx context.Context) *Markdown {
+	in := *m
+	in.said = locale.With(context.Background(), locale.Of(ctx))
+	return &in
+}
 
 // newMarkdown returns a renderer whose links lead to what away makes of their addresses.
 func newMarkdown(away func(address string) string) *Markdown {
@@ -58,7 +68,7 @@ func newMarkdown(away func(address string) string) *Markdown {
 	policy.AllowRelativeURLs(false)
 	policy.AllowNoAttrs().OnElements("fn-note", "fn-end")
 	policy.AllowAttrs("n").Matching(bluemonday.Integer).OnElements("fn-chip", "fn-math")
-	return &Markdown{md: md, policy: policy, away: away}
+	return &Markdown{md: md, policy: policy, away: away, said: context.Background()}
 }
 
 // tail is the drawn end of an answer.
@@ -124,7 +134,7 @@ func (m *Markdown) Whole(src string, unsupported []string, cite func(int) (chat.
 			return t.blocks
 		}
 	}
-	return []Block{plainBlock([]byte(src))}
+	return []Block{plainBlock(m.said, []byte(src))}
 }
 
 // lineStart is where the line of a place begins.
@@ -167,7 +177,7 @@ func (m *Markdown) finishHTML(unsafe []byte, cite func(int) (chat.Citation, bool
 	s := drawLinks(string(m.policy.SanitizeBytes(unsafe)), m.away)
 	if strings.Contains(s, "<table>") {
 		s = strings.ReplaceAll(
-			s, "<table>", `<div class="table" tabindex="0" role="region" aria-label="`+txtTable+`"><table>`,
+			s, "<table>", `<div class="table" tabindex="0" role="region" aria-label="`+html.EscapeString(txtTable.In(m.said))+`"><table>`,
 		)
 		s = strings.ReplaceAll(s, "</table>", "</table></div>")
 	}
@@ -175,14 +185,14 @@ func (m *Markdown) finishHTML(unsafe []byte, cite func(int) (chat.Citation, bool
 		s = codeOpen.ReplaceAllString(s,
 			`<div class="code"><div class="code-head"><span>$1</span><button class="btn bare small" type="button" `+
 				`data-do="copy">`+
-				txtCopy+`</button></div><pre tabindex="0"><code>`)
+				html.EscapeString(txtCopy.In(m.said))+`</button></div><pre tabindex="0"><code>`)
 		s = strings.ReplaceAll(s, "</pre>", "</pre></div>")
 	}
 	if strings.HasPrefix(s, "<blockquote>") {
 		if last := chipMark.FindAllStringSubmatch(s, -1); len(last) > 0 {
 			n, _ := strconv.Atoi(last[len(last)-1][1])
 			if c, ok := cite(n); ok {
-				s = quoteBlock(s, c)
+				s = quoteBlock(m.said, s, c)
 			}
 		}
 	}
@@ -193,22 +203,22 @@ func (m *Markdown) finishHTML(unsafe []byte, cite func(int) (chat.Citation, bool
 			if !ok {
 				return mark[:strings.IndexByte(mark, '<')] + "[" + strconv.Itoa(n) + "]"
 			}
-			return citationChip(c)
+			return citationChip(m.said, c)
 		})
 	}
 	if strings.Contains(s, noteOpen) {
-		s = markUnsupported(s)
+		s = markUnsupported(m.said, s)
 	}
 	return s
 }
 
 // citationChip draws a citation's number as a link to its place. The word joiner keeps it on its word's line.
-func citationChip(c chat.Citation) string {
+func citationChip(ctx context.Context, c chat.Citation) string {
 	n := strconv.Itoa(c.Number)
 	var b strings.Builder
 	b.WriteString("\u2060" + `<a class="cite" href="` + html.EscapeString(citeURL(c)) + `" data-n="` + n +
 		`" data-check="` + html.EscapeString(string(c.Check)))
-	b.WriteString(`" aria-label="` + html.EscapeString(citeLabel(c)) + `"><span class="vh">[</span>` + n +
+	b.WriteString(`" aria-label="` + html.EscapeString(citeLabel(ctx, c)) + `"><span class="vh">[</span>` + n +
 		`<span class="vh">]</span></a>`)
 	return b.String()
 }

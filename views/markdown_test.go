@@ -159,14 +159,14 @@ func TestUnsupportedSentencesAreMarked(t *testing.T) {
 		{"marks that cross only get the flag", "**One. Two** is here.", "Two** is here.",
 			`One. Two</strong> is here.<span class="flag">`},
 		{"the flag stands behind the sentence's chips", "Two is here [1]. Three.", "Two is here",
-			`</a>.</span><span class="flag">` + txtNotInSource},
+			`</a>.</span><span class="flag">` + txtNotInSource.English()},
 		{"a sentence with a chip keeps it", "Two is here [1].", "Two is here [1].", `</a>.</span><span class="flag">`},
 		{"a footnote before the full stop", "One. Two is here [1]. Three.", "Two is here.",
-			`</a>.</span><span class="flag">` + txtNotInSource},
+			`</a>.</span><span class="flag">` + txtNotInSource.English()},
 		{"a footnote behind it without a space", "One.[1] Two is here.[1] Three.", "Two is here.",
-			`</a></span><span class="flag">` + txtNotInSource},
+			`</a></span><span class="flag">` + txtNotInSource.English()},
 		{"several footnotes", "Two is here [1][1] and there [1].", "Two is here and there.",
-			`</a>.</span><span class="flag">` + txtNotInSource},
+			`</a>.</span><span class="flag">` + txtNotInSource.English()},
 		{"a list item", "- One [1]\n- Two is here [1].", "Two is here.", `<li><span class="unsupported">Two is here`},
 		{"in bold", "**Two is here [1].** Three.", "Two is here.", `</a>.</span><span class="flag">`},
 		{"behind bold", "One. **Two is here.** [1] Three.", "Two is here.",
@@ -176,7 +176,7 @@ func TestUnsupportedSentencesAreMarked(t *testing.T) {
 		{"one that breaks off, not the one that begins alike", "Two is here and there [1]. Two is here", "Two is here",
 			`. <span class="unsupported">Two is here</span>`},
 		{"a row of a table", "| A | B |\n|---|---|\n| Two | here [1] |", "Two | here |",
-			`</a><span class="flag">` + txtNotInSource + `</span></td>`},
+			`</a><span class="flag">` + txtNotInSource.English() + `</span></td>`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := whole(t, tt.src, tt.sentence); !strings.Contains(got, tt.want) {
@@ -243,7 +243,7 @@ func TestASourceWhoseSentenceIsNotSupportedSaysSo(t *testing.T) {
 		if err := sources(&Turn{Final: &final}).Render(t.Context(), &b); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(b.String(), txtDoubted); got != (unsupported != nil) ||
+		if got := strings.Contains(b.String(), txtDoubted.English()); got != (unsupported != nil) ||
 			!strings.Contains(b.String(), "Verified") {
 			t.Errorf("with %q: %s, want %q in it", unsupported, b.String(), "Verified")
 		}

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"context"
 	"regexp"
 	"strconv"
 	"strings"
@@ -160,7 +161,7 @@ func lastText(n ast.Node) *ast.Text {
 
 // markUnsupported underlines each noted sentence and flags it. Where the sentence and the tags around it cross, only
 // the flag is set.
-func markUnsupported(s string) string {
+func markUnsupported(ctx context.Context, s string) string {
 	var b strings.Builder
 	for {
 		at := strings.Index(s, "<fn-")
@@ -171,7 +172,7 @@ func markUnsupported(s string) string {
 		b.WriteString(s[:at])
 		s = s[at:]
 		if rest, ok := strings.CutPrefix(s, noteClose); ok { // the sentence begins in the block before
-			b.WriteString(flagSpan(txtNoSource))
+			b.WriteString(flagSpan(txtNoSource.In(ctx)))
 			s = rest
 			continue
 		}
@@ -192,7 +193,7 @@ func markUnsupported(s string) string {
 		if isBalanced(inner) {
 			inner = `<span class="unsupported">` + inner + `</span>`
 		}
-		b.WriteString(inner + flagSpan(word))
+		b.WriteString(inner + flagSpan(word.In(ctx)))
 		s = after
 	}
 }

@@ -1,15 +1,19 @@
 package views
 
 import (
+	"context"
 	"strings"
 
-	"github.com/dustin/go-humanize"
-
-	"footnote/english"
+	"footnote/locale"
 )
 
-// ModelsTitle is the title of the page about models.
-const ModelsTitle = txtModels
+// The titles of pages.
+var (
+	ModelsTitle    = txtModels
+	DocumentsTitle = txtDocuments
+	SearchTitle    = txtSearch
+	LeaveTitle     = locale.T("Leave")
+)
 
 // ModelsPage is what the page about models shows beside which one answers.
 type ModelsPage struct {
@@ -41,17 +45,27 @@ type FoundModel struct {
 // ModelService is a service elsewhere that answers with a key.
 type ModelService struct{ Service, Name string }
 
+var (
+	readsTokens  = locale.N("reads {n} token", "reads {n} tokens")
+	callsTools   = locale.T("calls tools")
+	callsNoTools = locale.T("calls no tools: rules search for it")
+	inMemory     = locale.T("in memory")
+	answersNow   = locale.T("{model} answers from now on. It calls tools, so it searches by itself.")
+	answersRules = locale.T("{model} answers from now on. It did not call the tool that it was told to call, so rules " +
+		"search for it.")
+)
+
 // ModelFacts says what is known of a model, like "8.2B · 5.2 GB · reads 41k tokens · calls tools".
-func ModelFacts(size string, bytes int64, context int, tools *bool, loaded bool) string {
+func ModelFacts(ctx context.Context, size string, bytes int64, window int, tools *bool, loaded bool) string {
 	var facts []string
 	if size != "" {
 		facts = append(facts, size)
 	}
 	if bytes > 0 {
-		facts = append(facts, humanize.Bytes(uint64(bytes)))
+		facts = append(facts, locale.Size(ctx, bytes))
 	}
-	if context > 0 {
-		facts = append(facts, "reads "+english.Digits(context)+" tokens")
+	if window > 0 {
+		facts = append(facts, readsTokens.Count(ctx, window))
 	}
 	if tools != nil && *tools {
 		facts = append(facts, "calls tools")
@@ -65,9 +79,9 @@ func ModelFacts(size string, bytes int64, context int, tools *bool, loaded bool)
 }
 
 // ModelTaken says that a model was chosen.
-func ModelTaken(name string, tools bool) string {
+func ModelTaken(ctx context.Context, name string, tools bool) string {
 	if tools {
-		return name + " answers from now on. It calls tools, so it searches by itself."
+		return answersNow.Say(ctx, name)
 	}
-	return name + " answers from now on. It did not call the tool that it was told to call, so rules search for it."
+	return answersRules.Say(ctx, name)
 }

@@ -1,8 +1,11 @@
 package views
 
 import (
+	"context"
 	"regexp"
 	"time"
+
+	"footnote/locale"
 )
 
 // instant is a time of day as sentences for programs and for people have it, with the word before it.
@@ -15,7 +18,7 @@ type phrase struct {
 }
 
 // phrases finds the times in a sentence.
-func phrases(sentence string) []phrase {
+func phrases(ctx context.Context, sentence string) []phrase {
 	var out []phrase
 	done := 0
 	for _, m := range instant.FindAllStringSubmatchIndex(sentence, -1) {
@@ -26,7 +29,7 @@ func phrases(sentence string) []phrase {
 		if m[0] > done {
 			out = append(out, phrase{Text: sentence[done:m[0]]})
 		}
-		out, done = append(out, phrase{onDay(at), at}), m[1]
+		out, done = append(out, phrase{onDay(ctx, at), at}), m[1]
 	}
 	if done < len(sentence) {
 		out = append(out, phrase{Text: sentence[done:]})
@@ -35,10 +38,12 @@ func phrases(sentence string) []phrase {
 }
 
 // onDay returns "on 2 January at 15:04 UTC". The page's script says it again in the reader's zone.
-func onDay(at time.Time) string { return at.UTC().Format("on 2 January at 15:04 UTC") }
+func onDay(ctx context.Context, at time.Time) string {
+	return dayAndTime.Say(ctx, locale.Day(ctx, at), at.UTC().Format("15:04"))
+}
 
 // onDate returns "2 January 2006, 15:04 UTC", likewise.
-func onDate(at time.Time) string { return at.UTC().Format("2 January 2006, 15:04 UTC") }
+func onDate(ctx context.Context, at time.Time) string { return locale.Moment(ctx, at) }
 
 // stamp is a time as browsers read it.
 func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }

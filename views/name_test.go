@@ -7,12 +7,13 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/locale"
 )
 
 func TestNamesInListsAndHeadingsAreCutAndCanNotTurnTheirLine(t *testing.T) {
 	long := strings.Repeat("x", 10_000)
 	for name, got := range map[string]string{
-		"session": sessionTitle(chat.Session{Title: long}), "document": documentTitle(corpus.Document{Title: long}),
+		"session": sessionTitle(t.Context(), chat.Session{Title: long}), "document": documentTitle(corpus.Document{Title: long}),
 		"file": documentTitle(corpus.Document{Filename: long}),
 	} {
 		if n := utf8.RuneCountInString(got); n > maxName {
@@ -23,11 +24,11 @@ func TestNamesInListsAndHeadingsAreCutAndCanNotTurnTheirLine(t *testing.T) {
 		"a\uFFFDfdp.exe\uFFFDb"; got != want {
 		t.Errorf("a name with marks that turn the line = %q, want %q", got, want)
 	}
-	if n := len(citeLabel(chat.Citation{Number: 1, Title: long})); n > maxName+100 {
+	if n := len(citeLabel(t.Context(), chat.Citation{Number: 1, Title: long})); n > maxName+100 {
 		t.Errorf("a chip's label has %d bytes, want at most %d", n, maxName+100)
 	}
 	failed := &Turn{Error: &chat.StepError{Message: "\u202e" + long}}
-	if got := failed.reason(""); utf8.RuneCountInString(got) > 2000 || strings.Contains(got, "\u202e") {
+	if got := failed.reason(t.Context(), locale.T("")); utf8.RuneCountInString(got) > 2000 || strings.Contains(got, "\u202e") {
 		t.Errorf("a reason of %d characters, %.20q; want at most 2000 and no %q in it",
 			utf8.RuneCountInString(got), got, "\u202e")
 	}

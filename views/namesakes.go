@@ -1,12 +1,14 @@
 package views
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"footnote/chat"
+	"footnote/locale"
 )
 
 // sureToShow is how many runes of a conversation's name the menu shows however narrow it is.
@@ -23,7 +25,7 @@ type namesake struct {
 // namesakes returns what tells apart those of a list whose names begin alike, as far as the menu is sure to show them.
 func namesakes(sessions []chat.Session) map[string]namesake {
 	names, minutes, seconds := map[string]int{}, map[string]int{}, map[string]int{}
-	name := func(s chat.Session) string { return clipped(sessionTitle(s), sureToShow) }
+	name := func(s chat.Session) string { return clipped(s.Title, sureToShow) }
 	minute := func(s chat.Session) string { return name(s) + s.UpdatedAt.UTC().Format(" 200601021504") }
 	for _, s := range sessions {
 		names[name(s)]++
@@ -49,15 +51,16 @@ func (n namesake) form() string {
 }
 
 // words are the time in UTC: of today without its day.
-func (n namesake) words(now time.Time) string {
+func (n namesake) words(ctx context.Context, now time.Time) string {
 	clock := "15:04"
 	if n.exact {
 		clock = "15:04:05"
 	}
-	if dayName(n.at, now) != txtToday {
-		clock = "2 Jan " + clock
+	words := n.at.UTC().Format(clock)
+	if dayName(ctx, n.at, now) != txtToday.In(ctx) {
+		words = locale.ShortDay(ctx, n.at) + " " + words
 	}
-	return n.at.UTC().Format(clock)
+	return words
 }
 
 // number tells it from those of its second, of which the first has none.
@@ -69,9 +72,9 @@ func (n namesake) number() string {
 }
 
 // named is a conversation's name with what tells it apart.
-func (n namesake) named(s chat.Session, now time.Time) string {
+func (n namesake) named(ctx context.Context, s chat.Session, now time.Time) string {
 	if n.at.IsZero() {
-		return sessionTitle(s)
+		return sessionTitle(ctx, s)
 	}
-	return strings.TrimSpace(sessionTitle(s) + " " + n.words(now) + " " + n.number())
+	return strings.TrimSpace(sessionTitle(ctx, s) + " " + n.words(ctx, now) + " " + n.number())
 }

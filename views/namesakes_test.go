@@ -26,7 +26,7 @@ func TestConversationsOfOneNameAreToldApart(t *testing.T) {
 	}
 	got := map[string]string{}
 	for id, n := range namesakes(sessions) {
-		got[id] = strings.TrimSpace(n.form() + " " + n.words(now) + " " + n.number())
+		got[id] = strings.TrimSpace(n.form() + " " + n.words(t.Context(), now) + " " + n.number())
 	}
 	want := map[string]string{
 		"first": "second 14:05:09 (2)", "same second": "second 14:05:09",

@@ -1,11 +1,12 @@
 package views
 
 import (
+	"context"
 	"slices"
 	"strings"
 
 	"footnote/corpus"
-	"footnote/english"
+	"footnote/locale"
 )
 
 // Options are what a question can be asked with, beside its documents. A list without a choice is not shown.
@@ -23,10 +24,10 @@ func (o Options) choice() bool {
 }
 
 // label names the model where there are several, and what else is not as usual.
-func (o Options) label() string {
+func (o Options) label(ctx context.Context) string {
 	var parts []string
 	if len(o.Models) > 1 {
-		parts = append(parts, modelName(o.Models[max(0, slices.Index(o.Models, o.Model))]))
+		parts = append(parts, modelName(ctx, o.Models[max(0, slices.Index(o.Models, o.Model))]))
 	}
 	if slices.Index(o.Toolsets, o.Toolset) > 0 {
 		parts = append(parts, o.Toolset)
@@ -35,7 +36,7 @@ func (o Options) label() string {
 		parts = append(parts, o.Namespace)
 	}
 	if len(parts) == 0 {
-		return txtOptions
+		return txtOptions.In(ctx)
 	}
 	return strings.Join(parts, " · ")
 }
@@ -47,20 +48,22 @@ func (o Options) offers(toolset string) bool { return slices.Contains(o.Toolsets
 const OfflineModel = "offline"
 
 // modelTitle says which model answers, for the link to the others.
-func modelTitle(p Page) string { return modelName(p.Model) + ": " + txtModels }
+func modelTitle(ctx context.Context, p Page) string {
+	return modelName(ctx, p.Model) + ": " + txtModels.In(ctx)
+}
 
 // modelName is a model's name for people.
-func modelName(name string) string {
+func modelName(ctx context.Context, name string) string {
 	if name == OfflineModel {
-		return txtOffline
+		return txtOffline.In(ctx)
 	}
 	return name
 }
 
 // modelText is an entry of the list of models.
-func modelText(name string) string {
+func modelText(ctx context.Context, name string) string {
 	if name == OfflineModel {
-		return txtOffline + ": " + txtQuotesOnly
+		return txtOffline.In(ctx) + ": " + txtQuotesOnly.In(ctx)
 	}
 	return name
 }
@@ -75,11 +78,11 @@ func usual(i int, name string) string {
 }
 
 // toolsetWords say what a toolset is for.
-var toolsetWords = map[string]string{
-	"cursor":        "Searches, opens and reads as it needs",
-	"react":         "Small steps, and the web if it is set up",
-	"strategy":      "Quick: few searches, then the answer",
-	"documentation": "Searches only: for handbooks and manuals",
+var toolsetWords = map[string]locale.Text{
+	"cursor":        locale.T("Searches, opens and reads as it needs"),
+	"react":         locale.T("Small steps, and the web if it is set up"),
+	"strategy":      locale.T("Quick: few searches, then the answer"),
+	"documentation": locale.T("Searches only: for handbooks and manuals"),
 }
 
 // Chooser offers documents that a question can be narrowed to.
@@ -91,25 +94,20 @@ type Chooser struct {
 }
 
 // all is the label for all documents.
-func (c Chooser) all() string {
-	if c.Ready == 1 {
-		return "The one document"
-	}
-	return "All " + english.Count(c.Ready, "document")
-}
+func (c Chooser) all(ctx context.Context) string { return allDocuments.Count(ctx, c.Ready) }
 
 // some is the label for several chosen documents, with {n} in the place of their number.
-func (c Chooser) some() string { return "{n} of " + english.Count(c.Ready, "document") }
+func (c Chooser) some(ctx context.Context) string { return someDocuments.Count(ctx, c.Ready, "{n}") }
 
 // label says what the question is narrowed to.
-func (c Chooser) label() string {
+func (c Chooser) label(ctx context.Context) string {
 	switch len(c.Chosen) {
 	case 0:
-		return c.all()
+		return c.all(ctx)
 	case 1:
 		return documentTitle(c.Chosen[0])
 	default:
-		return english.Digits(len(c.Chosen)) + " of " + english.Count(c.Ready, "document")
+		return someDocuments.Count(ctx, c.Ready, len(c.Chosen))
 	}
 }
 

@@ -1,11 +1,13 @@
 package views
 
 import (
+	"context"
 	_ "embed"
 	"time"
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/locale"
 )
 
 // Page is what every page's frame shows.
@@ -17,6 +19,7 @@ type Page struct {
 	Documents  int
 	MaxFile    int64  // bytes that a file may have that is added
 	Seen       string // what the page shows of the library; another word when that is something else
+	Here       string // the page's own address, to come back to
 	Place      string // which entry of the menu is current: "new", "documents" or empty
 	Model      string // that answers when no other is asked for
 	Semantic   bool
@@ -103,10 +106,10 @@ type sessionGroup struct {
 }
 
 // groups sorts sessions, newest first, under days.
-func groups(sessions []chat.Session, now time.Time) []sessionGroup {
+func groups(ctx context.Context, sessions []chat.Session, now time.Time) []sessionGroup {
 	var out []sessionGroup
 	for _, s := range sessions {
-		name := dayName(s.UpdatedAt, now)
+		name := dayName(ctx, s.UpdatedAt, now)
 		if len(out) == 0 || out[len(out)-1].Name != name {
 			out = append(out, sessionGroup{Name: name})
 		}
@@ -117,20 +120,18 @@ func groups(sessions []chat.Session, now time.Time) []sessionGroup {
 }
 
 // dayName is a day in UTC. The page's script says it again in the reader's zone.
-func dayName(t, now time.Time) string {
+func dayName(ctx context.Context, t, now time.Time) string {
 	t, now = t.UTC(), now.UTC()
 	midnight := now.Truncate(24 * time.Hour)
 	switch {
 	case !t.Before(midnight):
-		return txtToday
+		return txtToday.In(ctx)
 	case !t.Before(midnight.AddDate(0, 0, -1)):
-		return txtYesterday
+		return txtYesterday.In(ctx)
 	case !t.Before(midnight.AddDate(0, 0, -7)):
-		return txtThisWeek
-	case t.Year() == now.Year():
-		return t.Format("January")
+		return txtThisWeek.In(ctx)
 	default:
-		return t.Format("January 2006")
+		return locale.Month(ctx, t, t.Year() != now.Year())
 	}
 }
 
@@ -141,32 +142,32 @@ const htmxConfig = `{"includeIndicatorCSS":false,"history":false,"morphIgnore":[
 
 // keyEntry is a line of the sheet of keys.
 type keyEntry struct {
-	what string
+	what locale.Text
 	keys []string
 }
 
 var keyList = []keyEntry{
-	{"Send", []string{"Enter"}},
-	{"New line", []string{"Shift", "Enter"}},
-	{"Last question again, in an empty box", []string{"↑"}},
-	{"Stop, or close", []string{"Esc"}},
-	{"To the question box", []string{"/"}},
-	{"Search conversations and documents", []string{"Ctrl", "K"}},
-	{"New question", []string{"Ctrl", "Shift", "O"}},
-	{"Next, previous step", []string{"j", "k"}},
-	{"Open one step, all steps", []string{"e", "E"}},
-	{"Previous, next citation", []string{"[", "]"}},
-	{"Open the citation", []string{"o"}},
-	{"Larger, smaller pages, the whole width", []string{"+", "−", "0"}},
-	{"This list", []string{"?"}},
+	{locale.T("Send"), []string{"Enter"}},
+	{locale.T("New line"), []string{"Shift", "Enter"}},
+	{locale.T("Last question again, in an empty box"), []string{"↑"}},
+	{locale.T("Stop, or close"), []string{"Esc"}},
+	{locale.T("To the question box"), []string{"/"}},
+	{locale.T("Search conversations and documents"), []string{"Ctrl", "K"}},
+	{locale.T("New question"), []string{"Ctrl", "Shift", "O"}},
+	{locale.T("Next, previous step"), []string{"j", "k"}},
+	{locale.T("Open one step, all steps"), []string{"e", "E"}},
+	{locale.T("Previous, next citation"), []string{"[", "]"}},
+	{locale.T("Open the citation"), []string{"o"}},
+	{locale.T("Larger, smaller pages, the whole width"), []string{"+", "−", "0"}},
+	{locale.T("This list"), []string{"?"}},
 }
 
 // pageTitle is the title of a browser's tab.
 func pageTitle(title string) string {
 	if title == "" {
-		return txtName
+		return siteName
 	}
-	return title + " · " + txtName
+	return title + " · " + siteName
 }
 
 // openWord is the state of a drawer, for the styles.
@@ -186,9 +187,9 @@ func currentWord(current bool) string {
 }
 
 // sessionTitle is the name of a conversation, without signs that nobody sees.
-func sessionTitle(s chat.Session) string {
+func sessionTitle(ctx context.Context, s chat.Session) string {
 	if s.Title == "" {
-		return txtNewQuestion
+		return txtNewQuestion.In(ctx)
 	}
 	return shownName(s.Title)
 }
@@ -211,7 +212,7 @@ func rows(c Composer) string {
 }
 
 // placeholder is what the empty question box says.
-func placeholder(c Composer) string {
+func placeholder(c Composer) locale.Text {
 	switch {
 	case c.Start:
 		return txtAsk
@@ -223,16 +224,16 @@ func placeholder(c Composer) string {
 }
 
 // TroubleTitle heads the page of an error.
-func TroubleTitle(code chat.Code) string {
+func TroubleTitle(code chat.Code) locale.Text {
 	switch code {
 	case chat.CodeNotFound:
 		return txtNotThere
 	case chat.CodeUnavailable:
-		return "Not available now"
+		return unavailable
 	case chat.CodeInternal:
-		return "Something went wrong"
+		return wentWrong
 	default:
-		return "That didn't work"
+		return didNotWork
 	}
 }
 
@@ -245,12 +246,12 @@ var sprite string
 // Field is a field of a form.
 type Field struct{ Name, Value string }
 
-const (
-	txtQuestionKept = "Your question was not sent. It will be in the question box when you have signed in."
-	txtSignedOut    = "You are signed out. Your question stays here."
-	txtSignIn       = "Sign in"
-	txtSignInWith   = "This server answers those who have a key."
-	txtKey          = "Your key"
-	txtSignOut      = "Sign out"
-	txtSignedIn     = "Signed in as "
+var (
+	txtQuestionKept = locale.T("Your question was not sent. It will be in the question box when you have signed in.")
+	txtSignedOut    = locale.T("You are signed out. Your question stays here.")
+	txtSignIn       = locale.T("Sign in")
+	txtSignInWith   = locale.T("This server answers those who have a key.")
+	txtKey          = locale.T("Your key")
+	txtSignOut      = locale.T("Sign out")
+	txtSignedIn     = locale.T("Signed in as ")
 )

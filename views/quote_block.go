@@ -1,6 +1,7 @@
 package views
 
 import (
+	"context"
 	"html"
 	"regexp"
 	"slices"
@@ -13,7 +14,7 @@ import (
 
 // quoteBlock finishes a block quote that ends with a footnote: the words that the question asks with are marked, and a
 // line says where the quote stands. Its HTML is safe and its footnote not drawn yet.
-func quoteBlock(s string, c chat.Citation) string {
+func quoteBlock(ctx context.Context, s string, c chat.Citation) string {
 	end := strings.LastIndex(s, "</blockquote>")
 	if end < 0 {
 		return s
@@ -23,7 +24,7 @@ func quoteBlock(s string, c chat.Citation) string {
 		place = shownName(c.Filename)
 	}
 	var where strings.Builder
-	at := sourcePlace(c.Title, c.PlaceWords(), c.Section)
+	at := placeText(ctx, sourcePlace(c.Title, c.PlaceWords(), c.Section))
 	if !strings.HasPrefix(at+", ", place+", ") { // that of a mail has its name in it
 		where.WriteString(`<span>` + html.EscapeString(place) + `</span>`)
 	}

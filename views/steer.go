@@ -1,40 +1,46 @@
 package views
 
 import (
+	"context"
 	"strconv"
 	"strings"
 
 	"github.com/a-h/templ"
 
 	"footnote/chat"
+	"footnote/locale"
 )
 
 // The words of steering, judging and exporting.
-const (
-	txtGood       = "Good answer"
-	txtPoor       = "Poor answer"
-	txtWithdraw   = "Withdraw"
-	txtWhy        = "Say why"
-	txtComment    = "What was right or wrong? (optional)"
-	txtExport     = "Export"
-	txtQueue      = "Waiting questions"
-	txtQueueIt    = "Let this question wait its turn"
-	txtSendNow    = "Send now"
-	txtSendNowHow = "Stop what is under way and send this"
-	txtRerun      = "Edit & run again from here"
-	txtRerunInput = "Input as JSON"
-	txtRerunGo    = "Run again from here"
-	txtRerunHow   = "Makes a new version of the answer. The steps before this one are kept as they are."
+var (
+	txtGood       = locale.T("Good answer")
+	txtPoor       = locale.T("Poor answer")
+	txtWithdraw   = locale.T("Withdraw")
+	txtWhy        = locale.T("Say why")
+	txtComment    = locale.T("What was right or wrong? (optional)")
+	txtExport     = locale.T("Export")
+	txtQueue      = locale.T("Waiting questions")
+	txtQueueIt    = locale.T("Let this question wait its turn")
+	txtSendNow    = locale.T("Send now")
+	txtSendNowHow = locale.T("Stop what is under way and send this")
+	txtRerun      = locale.T("Edit & run again from here")
+	txtRerunInput = locale.T("Input as JSON")
+	txtRerunGo    = locale.T("Run again from here")
+	txtRerunHow   = locale.T("Makes a new version of the answer. The steps before this one are kept as they are.")
 )
 
-var reasonWord = map[string]string{
-	"accurate": "Accurate", "complete": "Complete", "well_sourced": "Well sourced", "clear": "Clear",
-	"wrong": "Wrong", "incomplete": "Incomplete", "wrong_sources": "Wrong sources", "off_topic": "Not what I asked",
-	"unclear": "Unclear",
+var reasonWord = map[string]locale.Text{
+	"accurate": locale.T("Accurate"), "complete": locale.T("Complete"), "well_sourced": locale.T("Well sourced"),
+	"clear": locale.T("Clear"), "wrong": locale.T("Wrong"), "incomplete": locale.T("Incomplete"),
+	"wrong_sources": locale.T("Wrong sources"), "off_topic": locale.T("Not what I asked"),
+	"unclear": locale.T("Unclear"),
 }
 
 // exportFormats are the files that an answer can be had as.
-var exportFormats = []struct{ Name, Label string }{{"md", "Markdown"}, {"html", "Web page"}, {"json", "JSON"}}
+var exportFormats = []struct {
+	Name  string
+	Label locale.Text
+}{{"md", locale.T("Markdown")}, {"html", locale.T("Web page")}, {"json", locale.T("JSON")}}
 
 // feedbackURL is where a rating is sent.
 func feedbackURL(run string) templ.SafeURL { return templ.URL("/agent/runs/" + run + "/feedback") }
@@ -55,10 +61,10 @@ func rerunURL(s *Step) templ.SafeURL {
 }
 
 // judgedText is what a reader said, in a line.
-func judgedText(f *chat.Feedback) string {
+func judgedText(ctx context.Context, f *chat.Feedback) string {
 	var parts []string
 	if f.Reason != "" {
-		parts = append(parts, reasonWord[f.Reason])
+		parts = append(parts, reasonWord[f.Reason].In(ctx))
 	}
 	if f.Comment != "" {
 		words := []rune(strings.Join(strings.Fields(f.Comment), " "))

@@ -1,10 +1,10 @@
 package views
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,212 +13,201 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/extract"
-	"footnote/english"
+	"footnote/locale"
 )
 
 // The page's words, in one place so that they can be translated.
-const (
-	txtName        = "Footnote"
-	txtSkip        = "Skip to content"
-	txtNewQuestion = "New question"
-	txtSearch      = "Search"
-	txtSearchLabel = "Search conversations and documents"
-	txtDocuments   = "Documents"
-	txtMenu        = "Menu"
-	txtCloseMenu   = "Close menu"
-	txtTheme       = "Change between light and dark"
-	txtKeys        = "Keyboard shortcuts"
-	txtClose       = "Close"
-	txtReloads     = "This page loads again every 2 seconds."
-	txtHoldStill   = "Hold it still to write"
-	txtStill       = "This page stands still while you write."
-	txtGoOn        = "Show what is new"
+var (
+	txtSkip        = locale.T("Skip to content")
+	txtNewQuestion = locale.T("New question")
+	txtSearch      = locale.T("Search")
+	txtSearchLabel = locale.T("Search conversations and documents")
+	txtDocuments   = locale.T("Documents")
+	txtMenu        = locale.T("Menu")
+	txtCloseMenu   = locale.T("Close menu")
+	txtLanguage    = locale.T("Language")
+	txtTheme       = locale.T("Change between light and dark")
+	txtKeys        = locale.T("Keyboard shortcuts")
+	txtClose       = locale.T("Close")
+	txtReloads     = locale.T("This page loads again every 2 seconds.")
+	txtHoldStill   = locale.T("Hold it still to write")
+	txtStill       = locale.T("This page stands still while you write.")
+	txtGoOn        = locale.T("Show what is new")
 
-	txtNoSessions  = "Your questions will be kept here"
-	txtRename      = "Rename"
-	txtDelete      = "Delete"
-	txtTitle       = "Title"
-	txtSave        = "Save"
-	txtUndo        = "Undo"
-	txtDeleted     = "Deleted. It can be brought back for a minute."
-	txtMore        = "More"
-	txtIsRunning   = "running"
-	txtOffline     = "Offline mode"
-	txtOfflineLong = "Offline mode: answers are sentences taken word for word from your documents, each with its " +
-		"footnote."
-	txtConnected    = "Model connected"
-	txtSemanticOff  = "Semantic search off: documents are searched by their words."
-	txtConversation = "Conversation"
-	txtPanel        = "Source"
-	txtAsk          = "Ask about your documents"
-	txtFollowUp     = "Ask a follow-up"
-	txtWaits        = "Ask the next question, it waits its turn"
-	txtSend         = "Send"
-	txtStop         = "Stop generating"
-	txtFull         = "This conversation is full. A new one goes on with the same choices."
-	txtAskAnew      = "Ask it in a new conversation"
-	txtAnswerNow    = "Answer now"
-	txtToSend       = "to send"
-	txtNext         = "Next"
-	txtEditQueued   = "Edit the waiting question"
-	txtDropQueued   = "Remove the waiting question"
-	txtJump         = "Jump to latest"
-	txtWelcome      = "What would you like to know?"
-	txtEmptyHead    = "Ask your documents. Check every word."
-	txtEmptyText    = "Footnote searches and reads in front of you, and every claim in its answer opens the page it " +
-		"came from."
-	txtKept           = "Your question is kept here. Add documents, which opens another tab, then send it."
-	txtDrop           = "Drop files or a folder here"
-	txtChoose         = "Choose files"
-	txtUpload         = "Upload"
-	txtSamples        = "Try with the sample documents"
-	txtSamplesText    = "Footnote's own handbook, ready in a few seconds. Remove it whenever you like."
-	txtConnect        = "Connect a model"
-	txtConnectWritten = "Connect a model for written answers"
-	txtConnectText    = "For answers in a model's own words, let Footnote find one on this machine, or give it a key."
-	txtBySettings     = "By settings"
-	txtConnectSet     = "Or by settings such as these, with which the server starts. Any OpenAI-compatible server " +
-		"works."
-	txtConnectMore = "In a container, localhost is the container: name the machine that the model runs on. The " +
-		"command " +
-		"doctor says which model servers it finds, and whether the settings work."
-	txtOfflineNow     = "Offline mode now"
-	txtModels         = "The model that answers"
-	txtAnswersNow     = " answers, unless a question names another."
-	txtAnswering      = "answers now"
-	txtModelsHere     = "On this machine"
-	txtNoModelsHere   = "None was found. Start Ollama, LM Studio, llama.cpp, vLLM, Jan or LocalAI, and look again."
-	txtServerEmpty    = "It has no model yet."
-	txtPort           = "port"
-	txtSuggested      = "suggested"
-	txtUse            = "Use it"
-	txtTrying         = "Trying it …"
-	txtLookAgain      = "Look again"
-	txtModelsAway     = "With a key"
-	txtModelsAwayText = "Questions, and the passages that answer them, then go to that service. The key is tried " +
-		"first, kept in the settings file that only you can read, and not shown again."
-	txtService         = "Service"
-	txtModelName       = "Model"
-	txtUsualModel      = "its usual one"
-	txtTryAndUse       = "Try it and use it"
-	txtGoOffline       = "Use no model: go offline"
-	txtModelKept       = "What you choose takes effect with the next question, and stays in the settings file."
-	txtFindModel       = "Find a model"
-	txtEnvironment     = "Environment"
-	txtCanAnswer       = "Questions your documents can answer"
-	txtCopy            = "Copy"
-	txtCopyOutput      = "Copy output"
-	txtRegenerate      = "Regenerate"
-	txtEdit            = "Edit question"
-	txtAskEdited       = "Ask again"
-	txtVersions        = "Versions of this answer"
-	txtOlder           = "Previous version"
-	txtNewer           = "Next version"
-	txtSources         = "Sources"
-	txtAnswerNotes     = "Notes on this answer"
-	txtAskNext         = "Ask next"
-	txtNotCited        = "read, not cited"
-	txtTable           = "Table"
-	txtNoneAdded       = "Nothing was added"
-	txtSomeAdded       = "added, not all"
-	txtLeave           = "Leave Footnote?"
-	txtLeaveTo         = "This link leads to another site:"
-	txtLeaveWhy        = "Footnote does not know that site. The address was written by a model or stands in a document."
-	txtLeaveGo         = "Open this address"
-	txtLeaveStay       = "Back to Footnote"
-	txtFormulaTooLarge = "This formula is too large to draw. It is shown as it was written."
-	txtTooLarge        = "This text is too large to draw. It is shown as it was written."
-	txtPageUnplaced    = "A model read this page, and does not say where its words stand. Its text is shown below."
-	txtPageTooLarge    = "This page has too many words to draw over its picture. Its text is shown below."
-	txtNoPicture       = "The picture of this page did not arrive. Load it again to see it, or read its text."
-	txtTooLargeCut     = "Only its beginning is shown: Export has all of it."
-	txtNoSource        = "no source"
-	txtNotInSource     = "not in its source"
-	txtDoubted         = "A sentence that cites this is not supported by it."
-	txtStarting        = "Starting"
-	txtWaitingFor      = "Waiting for "
-	txtTheModel        = "the model"
-	txtWriting         = "Writing the answer"
-	txtFailedWord      = "failed"
-	txtExpand          = "Expand all"
-	txtInput           = "Input"
-	txtOutput          = "Output"
-	txtReason          = "Reason"
-	txtRaw             = "Raw JSON"
-	txtShowAll         = "Show all"
-	txtScore           = "Score"
-	txtFromMemory      = "from memory"
-	txtStopped         = "Stopped by you."
-	txtStays           = "What was written stays."
-	txtContinue        = "Continue"
-	txtRetry           = "Try again"
-	txtInterrupted     = "The server was restarted before this answer was finished."
-	txtRefused         = "Your documents don't say. This is what was searched."
-	txtGuardrail       = "This question was not answered because a guardrail stopped it."
-	txtNotValid        = "This answer was held back because its footnotes could not be verified."
-	txtRunFailed       = "This answer could not be finished."
-	txtUnsent          = "That could not be sent: the server did not answer. Nothing is lost, try again."
-	txtGone            = "This answer is not on the server any more. What was written stays until you leave the page."
-	txtFellBack        = "The model failed, so this answer was made in offline mode: its sentences are word for word " +
-		"from your documents."
-	txtLost          = "Connection lost. The run keeps going on the server."
-	txtReconnecting  = "Reconnecting"
-	txtNotThere      = "That page isn't here"
-	txtBack          = "Ask a question"
-	txtNothing       = "Nothing found. Try another word."
-	txtConversations = "Conversations"
-	txtPassages      = "Passages"
-	txtNothingYet    = "There is nothing to search yet."
-	txtAddDocuments  = "Add documents"
-	txtOtherWords    = "Try fewer or other words, or ask it as a question."
-	txtAskThis       = "Ask “%s”"
-	txtAllFound      = "Show more on a page"
-	txtUnsearched    = "The search did not answer. Check the connection and try again."
-	txtPanelFailed   = "The source could not be opened. Try again."
-	txtConfidence    = "Confidence"
-	txtLikely        = "likely to answer"
-	txtUnlikely      = "may not answer"
-	txtLookIn        = "Look in: "
-	txtFindDocument  = "Find a document"
-	txtManage        = "Manage documents"
-	txtOptions       = "Options"
-	txtHow           = "Answer with: "
-	txtModel         = "Model"
-	txtTools         = "Tools"
-	txtEverywhere    = "All namespaces"
-	txtQuotesOnly    = "word for word"
-	txtAnsweredBy    = "Answered by"
-	txtModelGone     = " is no longer offered. Asking again uses "
-	txtBudget        = "What this run has used"
-	txtSteps         = "Rounds"
-	txtTime          = "Time"
-	txtCopied        = "Copied"
-	txtAtTime        = "at {time}"
-	txtTomorrow      = "tomorrow at {time}"
-	txtOnDay         = "on {day} at {time}"
-	txtToday         = "Today"
-	txtYesterday     = "Yesterday"
-	txtThisWeek      = "Previous 7 days"
-	txtCollapse      = "Collapse all"
-	txtZoom          = "Zoom"
-	txtZoomIn        = "Larger pages"
-	txtZoomOut       = "Smaller pages"
-	txtZoomFit       = ", back to the whole width"
-	txtResizePanel   = "Width of the source panel"
-	txtDropHere      = "Drop to add to your documents"
-	txtUploadFailed  = "The files could not be sent. Check the connection and try again."
-	txtNoChange      = "Cancel"
-	txtConnectHow    = "Footnote looks for one on this machine. Until then answers are sentences taken word for " +
-		"word from what was read."
+	txtNoSessions      = locale.T("Your questions will be kept here")
+	txtRename          = locale.T("Rename")
+	txtDelete          = locale.T("Delete")
+	txtTitle           = locale.T("Title")
+	txtSave            = locale.T("Save")
+	txtUndo            = locale.T("Undo")
+	txtDeleted         = locale.T("Deleted. It can be brought back for a minute.")
+	txtMore            = locale.T("More")
+	txtIsRunning       = locale.T("running")
+	txtOffline         = locale.T("Offline mode")
+	txtOfflineLong     = locale.T("Offline mode: answers are sentences taken word for word from your documents, each with its footnote.")
+	txtConnected       = locale.T("Model connected")
+	txtSemanticOff     = locale.T("Semantic search off: documents are searched by their words.")
+	txtConversation    = locale.T("Conversation")
+	txtPanel           = locale.T("Source")
+	txtAsk             = locale.T("Ask about your documents")
+	txtFollowUp        = locale.T("Ask a follow-up")
+	txtWaits           = locale.T("Ask the next question, it waits its turn")
+	txtSend            = locale.T("Send")
+	txtStop            = locale.T("Stop generating")
+	txtFull            = locale.T("This conversation is full. A new one goes on with the same choices.")
+	txtAskAnew         = locale.T("Ask it in a new conversation")
+	txtAnswerNow       = locale.T("Answer now")
+	txtToSend          = locale.T("to send")
+	txtNext            = locale.T("Next")
+	txtEditQueued      = locale.T("Edit the waiting question")
+	txtDropQueued      = locale.T("Remove the waiting question")
+	txtJump            = locale.T("Jump to latest")
+	txtWelcome         = locale.T("What would you like to know?")
+	txtEmptyHead       = locale.T("Ask your documents. Check every word.")
+	txtEmptyText       = locale.T("Footnote searches and reads in front of you, and every claim in its answer opens the page it came from.")
+	txtKept            = locale.T("Your question is kept here. Add documents, which opens another tab, then send it.")
+	txtDrop            = locale.T("Drop files or a folder here")
+	txtChoose          = locale.T("Choose files")
+	txtUpload          = locale.T("Upload")
+	txtSamples         = locale.T("Try with the sample documents")
+	txtSamplesText     = locale.T("Footnote's own handbook, ready in a few seconds. Remove it whenever you like.")
+	txtConnect         = locale.T("Connect a model")
+	txtConnectWritten  = locale.T("Connect a model for written answers")
+	txtConnectText     = locale.T("For answers in a model's own words, let Footnote find one on this machine, or give it a key.")
+	txtBySettings      = locale.T("By settings")
+	txtConnectSet      = locale.T("Or by settings such as these, with which the server starts. Any OpenAI-compatible server works.")
+	txtConnectMore     = locale.T("In a container, localhost is the container: name the machine that the model runs on. The command doctor says which model servers it finds, and whether the settings work.")
+	txtOfflineNow      = locale.T("Offline mode now")
+	txtModels          = locale.T("The model that answers")
+	txtAnswersNow      = locale.T(" answers, unless a question names another.")
+	txtAnswering       = locale.T("answers now")
+	txtModelsHere      = locale.T("On this machine")
+	txtNoModelsHere    = locale.T("None was found. Start Ollama, LM Studio, llama.cpp, vLLM, Jan or LocalAI, and look again.")
+	txtServerEmpty     = locale.T("It has no model yet.")
+	txtPort            = locale.T("port")
+	txtSuggested       = locale.T("suggested")
+	txtUse             = locale.T("Use it")
+	txtTrying          = locale.T("Trying it …")
+	txtLookAgain       = locale.T("Look again")
+	txtModelsAway      = locale.T("With a key")
+	txtModelsAwayText  = locale.T("Questions, and the passages that answer them, then go to that service. The key is tried first, kept in the settings file that only you can read, and not shown again.")
+	txtService         = locale.T("Service")
+	txtModelName       = locale.T("Model")
+	txtUsualModel      = locale.T("its usual one")
+	txtTryAndUse       = locale.T("Try it and use it")
+	txtGoOffline       = locale.T("Use no model: go offline")
+	txtModelKept       = locale.T("What you choose takes effect with the next question, and stays in the settings file.")
+	txtFindModel       = locale.T("Find a model")
+	txtEnvironment     = locale.T("Environment")
+	txtCanAnswer       = locale.T("Questions your documents can answer")
+	txtCopy            = locale.T("Copy")
+	txtCopyOutput      = locale.T("Copy output")
+	txtRegenerate      = locale.T("Regenerate")
+	txtEdit            = locale.T("Edit question")
+	txtAskEdited       = locale.T("Ask again")
+	txtVersions        = locale.T("Versions of this answer")
+	txtOlder           = locale.T("Previous version")
+	txtNewer           = locale.T("Next version")
+	txtSources         = locale.T("Sources")
+	txtAnswerNotes     = locale.T("Notes on this answer")
+	txtAskNext         = locale.T("Ask next")
+	txtTable           = locale.T("Table")
+	txtNoneAdded       = locale.T("Nothing was added")
+	txtLeave           = locale.T("Leave Footnote?")
+	txtLeaveTo         = locale.T("This link leads to another site:")
+	txtLeaveWhy        = locale.T("Footnote does not know that site. The address was written by a model or stands in a document.")
+	txtLeaveGo         = locale.T("Open this address")
+	txtLeaveStay       = locale.T("Back to Footnote")
+	txtFormulaTooLarge = locale.T("This formula is too large to draw. It is shown as it was written.")
+	txtTooLarge        = locale.T("This text is too large to draw. It is shown as it was written.")
+	txtPageUnplaced    = locale.T("A model read this page, and does not say where its words stand. Its text is shown below.")
+	txtPageTooLarge    = locale.T("This page has too many words to draw over its picture. Its text is shown below.")
+	txtNoPicture       = locale.T("The picture of this page did not arrive. Load it again to see it, or read its text.")
+	txtTooLargeCut     = locale.T("Only its beginning is shown: Export has all of it.")
+	txtNoSource        = locale.T("no source")
+	txtNotInSource     = locale.T("not in its source")
+	txtDoubted         = locale.T("A sentence that cites this is not supported by it.")
+	txtStarting        = locale.T("Starting")
+	txtTheModel        = locale.T("the model")
+	txtWriting         = locale.T("Writing the answer")
+	txtFailedWord      = locale.T("failed")
+	txtExpand          = locale.T("Expand all")
+	txtInput           = locale.T("Input")
+	txtOutput          = locale.T("Output")
+	txtReason          = locale.T("Reason")
+	txtRaw             = locale.T("Raw JSON")
+	txtShowAll         = locale.T("Show all")
+	txtScore           = locale.T("Score")
+	txtFromMemory      = locale.T("from memory")
+	txtStopped         = locale.T("Stopped by you.")
+	txtStays           = locale.T("What was written stays.")
+	txtContinue        = locale.T("Continue")
+	txtRetry           = locale.T("Try again")
+	txtInterrupted     = locale.T("The server was restarted before this answer was finished.")
+	txtRefused         = locale.T("Your documents don't say. This is what was searched.")
+	txtGuardrail       = locale.T("This question was not answered because a guardrail stopped it.")
+	txtNotValid        = locale.T("This answer was held back because its footnotes could not be verified.")
+	txtRunFailed       = locale.T("This answer could not be finished.")
+	txtUnsent          = locale.T("That could not be sent: the server did not answer. Nothing is lost, try again.")
+	txtGone            = locale.T("This answer is not on the server any more. What was written stays until you leave the page.")
+	txtFellBack        = locale.T("The model failed, so this answer was made in offline mode: its sentences are word for word from your documents.")
+	txtLost            = locale.T("Connection lost. The run keeps going on the server.")
+	txtReconnecting    = locale.T("Reconnecting")
+	txtNotThere        = locale.T("That page isn't here")
+	txtBack            = locale.T("Ask a question")
+	txtNothing         = locale.T("Nothing found. Try another word.")
+	txtConversations   = locale.T("Conversations")
+	txtPassages        = locale.T("Passages")
+	txtNothingYet      = locale.T("There is nothing to search yet.")
+	txtAddDocuments    = locale.T("Add documents")
+	txtOtherWords      = locale.T("Try fewer or other words, or ask it as a question.")
+	txtAskThis         = locale.T("Ask “{words}”")
+	txtAllFound        = locale.T("Show more on a page")
+	txtUnsearched      = locale.T("The search did not answer. Check the connection and try again.")
+	txtPanelFailed     = locale.T("The source could not be opened. Try again.")
+	txtConfidence      = locale.T("Confidence")
+	txtLikely          = locale.T("likely to answer")
+	txtUnlikely        = locale.T("may not answer")
+	txtLookIn          = locale.T("Look in: ")
+	txtFindDocument    = locale.T("Find a document")
+	txtManage          = locale.T("Manage documents")
+	txtOptions         = locale.T("Options")
+	txtHow             = locale.T("Answer with: ")
+	txtModel           = locale.T("Model")
+	txtTools           = locale.T("Tools")
+	txtEverywhere      = locale.T("All namespaces")
+	txtQuotesOnly      = locale.T("word for word")
+	txtAnsweredBy      = locale.T("Answered by")
+	txtBudget          = locale.T("What this run has used")
+	txtSteps           = locale.T("Rounds")
+	txtTime            = locale.T("Time")
+	txtCopied          = locale.T("Copied")
+	txtAtTime          = locale.T("at {time}")
+	txtTomorrow        = locale.T("tomorrow at {time}")
+	txtOnDay           = locale.T("on {day} at {time}")
+	txtToday           = locale.T("Today")
+	txtYesterday       = locale.T("Yesterday")
+	txtThisWeek        = locale.T("Previous 7 days")
+	txtCollapse        = locale.T("Collapse all")
+	txtZoom            = locale.T("Zoom")
+	txtZoomIn          = locale.T("Larger pages")
+	txtZoomOut         = locale.T("Smaller pages")
+	txtZoomFit         = locale.T(", back to the whole width")
+	txtResizePanel     = locale.T("Width of the source panel")
+	txtDropHere        = locale.T("Drop to add to your documents")
+	txtUploadFailed    = locale.T("The files could not be sent. Check the connection and try again.")
+	txtNoChange        = locale.T("Cancel")
+	txtConnectHow      = locale.T("Footnote looks for one on this machine. Until then answers are sentences taken word for word from what was read.")
 )
 
 // connectSettings shows how a model is set, in a form that shells, containers and files of settings all take.
 const connectSettings = "OPENAI_API_KEY=…\n\n# or a server of your own, here Ollama\n" +
 	"OPENAI_BASE_URL=http://localhost:11434/v1\nOPENAI_MODEL=qwen3:8b"
 
-var statusWord = map[chat.Status]string{
-	chat.StatusPending: "Waiting", chat.StatusRunning: "Under way", chat.StatusComplete: "Done",
-	chat.StatusError: "Failed", chat.StatusCancelled: "Cancelled", chat.StatusSkipped: "Skipped",
+var statusWord = map[chat.Status]locale.Text{
+	chat.StatusPending: locale.T("Waiting"), chat.StatusRunning: locale.T("Under way"),
+	chat.StatusComplete: locale.T("Done"), chat.StatusError: txtFailed, chat.StatusCancelled: txtCancelled,
+	chat.StatusSkipped: locale.T("Skipped"),
 }
 
 var statusIcon = map[chat.Status]string{
@@ -226,45 +215,42 @@ var statusIcon = map[chat.Status]string{
 	chat.StatusError: "error", chat.StatusCancelled: "error", chat.StatusSkipped: "skipped",
 }
 
-var checkWord = map[chat.Check]string{
-	chat.CheckVerified: "Verified", chat.CheckApproximate: "Approximate", chat.CheckNotFound: "Quote not found",
+var checkWord = map[chat.Check]locale.Text{
+	chat.CheckVerified: locale.T("Verified"), chat.CheckApproximate: locale.T("Approximate"),
+	chat.CheckNotFound: locale.T("Quote not found"),
 }
 
 // stopNotes say why an answer came early.
-var stopNotes = map[chat.StopReason]string{
-	chat.StopAnswerNow:         "You asked for the answer early. It uses what was found until then.",
-	chat.StopMaxSteps:          "The steps were used up. This answer uses what was found until then.",
-	chat.StopMaxRetrievalCalls: "The searches were used up. This answer uses what was found until then.",
-	chat.StopMaxTokens:         "The tokens were used up. This answer uses what was found until then.",
-	chat.StopUnusableCalls:     "The model's tool calls could not be read. This answer uses what was found until then.",
-	chat.StopTimeout:           "The time was used up. This answer uses what was found until then.",
+var stopNotes = map[chat.StopReason]locale.Text{
+	chat.StopAnswerNow: locale.T("You asked for the answer early. It uses what was found until then."),
+	chat.StopMaxSteps:  locale.T("The steps were used up. This answer uses what was found until then."),
+	chat.StopMaxRetrievalCalls: locale.T("The searches were used up. This answer uses what was found until " +
+		"then."),
+	chat.StopMaxTokens: locale.T("The tokens were used up. This answer uses what was found until then."),
+	chat.StopUnusableCalls: locale.T("The model's tool calls could not be read. This answer uses what was found " +
+		"until then."),
+	chat.StopTimeout: locale.T("The time was used up. This answer uses what was found until then."),
 }
 
 // maxAnswerNotes is how many notes on an answer the page shows. The API has all of them.
 const maxAnswerNotes = 20
 
 // moreNotes says that so many notes are left out.
-func moreNotes(n int) string {
-	return english.Count(n, "further note") + " of this kind."
-}
+func moreNotes(ctx context.Context, n int) string { return furtherNotes.Count(ctx, n) }
 
 // TurnsLost says that so many turns of a conversation are missing.
-func TurnsLost(n int) string {
-	return english.Count(n, "turn") + " of this conversation can't be read."
-}
+func TurnsLost(ctx context.Context, n int) string { return lostTurns.Count(ctx, n) }
 
 // removedAfter tells how long conversations are kept.
-func removedAfter(days int) string {
-	return "A conversation is removed " + english.Count(days, "day") + " after its last question."
-}
+func removedAfter(ctx context.Context, days int) string { return daysKept.Count(ctx, days) }
 
 // duration returns "<1s", "2.3s", "14s", "1m 4s".
-func duration(ms int64) string {
+func duration(ctx context.Context, ms int64) string {
 	switch {
 	case ms < 1000:
 		return "<1s"
 	case ms < 10_000:
-		return fmt.Sprintf("%.1fs", math.Floor(float64(ms)/100)/10)
+		return locale.Decimal(ctx, math.Floor(float64(ms)/100)/10, 1) + "s"
 	case ms < 60_000:
 		return fmt.Sprintf("%ds", ms/1000)
 	default:
@@ -273,12 +259,12 @@ func duration(ms int64) string {
 }
 
 // seconds returns "<1 s", "6.2 s", "14 s", "1 min 4 s".
-func seconds(d time.Duration) string {
+func seconds(ctx context.Context, d time.Duration) string {
 	switch {
 	case d < time.Second:
 		return "<1 s"
 	case d < 10*time.Second:
-		return fmt.Sprintf("%.1f s", math.Floor(d.Seconds()*10)/10)
+		return locale.Decimal(ctx, math.Floor(d.Seconds()*10)/10, 1) + " s"
 	case d < time.Minute:
 		return fmt.Sprintf("%d s", int(d.Seconds()))
 	default:
@@ -302,46 +288,64 @@ func sourcePlace(title, place, section string) string {
 	return placeAndSection(place, chat.SectionIn(title, section))
 }
 
+// placeText is a place in the reader's language as far as its first word counts pages: "p. 4 · Roof", "S. 4 · Roof".
+func placeText(ctx context.Context, place string) string {
+	for _, numbered := range numberedPlaces {
+		word, _, _ := strings.Cut(numbered.English(), "{")
+		rest, is := strings.CutPrefix(place, word)
+		if n, after := leadingNumber(rest); is && n != "" {
+			return numbered.Say(ctx, n) + after
+		}
+	}
+	return place
+}
+
+// leadingNumber cuts the digits off that a text begins with.
+func leadingNumber(text string) (digits, rest string) {
+	rest = strings.TrimLeft(text, "0123456789")
+	return text[:len(text)-len(rest)], rest
+}
+
 // citeLabel is what a screen reader says of a chip.
-func citeLabel(c chat.Citation) string {
-	label := "Source " + strconv.Itoa(c.Number) + ": " + shownName(c.Title)
+func citeLabel(ctx context.Context, c chat.Citation) string {
+	label := citedSource.Say(ctx, c.Number, shownName(c.Title))
 	if place, paged := strings.CutPrefix(c.PlaceWords(), "p. "); paged {
-		label += ", page " + place
+		label += ", " + onPage.Say(ctx, place)
 	} else if place != "" {
-		label += ", " + place
+		label += ", " + placeText(ctx, place)
 	} else if c.Section != "" {
 		label += ", " + c.Section
 	}
-	if c.Check != chat.CheckVerified && checkWord[c.Check] != "" {
-		label += " (" + strings.ToLower(checkWord[c.Check]) + ")"
+	if word := checkWord[c.Check]; c.Check != chat.CheckVerified && !word.IsZero() {
+		label += " (" + strings.ToLower(word.In(ctx)) + ")"
 	}
 	return label
 }
 
 // coverageText says what a run looked at.
-func coverageText(c chat.Coverage) string {
+func coverageText(ctx context.Context, c chat.Coverage) string {
 	if c.Searched+c.Opened+c.PagesRead+len(c.EmptySearches) == 0 {
-		return "Nothing was searched."
+		return nothingSearched.In(ctx)
 	}
-	s := "Searched " + english.Count(c.Searched, "document") + ", opened " + english.Digits(c.Opened)
+	s := searchedAndOpened.Count(ctx, c.Searched, c.Opened)
 	if c.Searched == 0 {
-		s = "Opened " + english.Count(c.Opened, "document")
+		s = openedOnly.Count(ctx, c.Opened)
 	}
 	if c.PagesRead > 0 {
-		s += ", read " + english.Count(c.PagesRead, "page")
+		s = andThen.Say(ctx, s, pagesRead.Count(ctx, c.PagesRead))
 	}
 	if n := len(c.EmptySearches); n > 0 {
-		s += ", " + english.Count(n, "search") + " found nothing"
+		s = andThen.Say(ctx, s, searchesEmpty.Count(ctx, n))
 	}
-	return s + "."
+	return sentence.Say(ctx, s)
 }
 
 // fileKind returns the word for a file's format, from its name or its MIME type.
 func fileKind(filename, mime string) string { return extract.Formats.Badge(filename, mime) }
 
 // formatsText says which files are taken.
-func formatsText(maxFile int64) string {
-	return extract.Formats.Kinds() + ", up to " + humanize.IBytes(uint64(maxFile)) + " each. They stay on this server."
+func formatsText(ctx context.Context, maxFile int64) string {
+	return filesTaken.Say(ctx, kindsText(ctx), humanize.IBytes(uint64(maxFile)))
 }
 
 // Starter is a question to begin with, made from a document.
@@ -351,13 +355,13 @@ type Starter struct {
 }
 
 // libraryText says what the library holds, in parts.
-func libraryText(c corpus.Counts) []string {
+func libraryText(ctx context.Context, c corpus.Counts) []string {
 	var parts []string
 	if c.Pages > 0 {
-		parts = append(parts, english.Count(c.Pages, "page"))
+		parts = append(parts, pages.Count(ctx, c.Pages))
 	}
 	if c.Working > 0 {
-		parts = append(parts, english.Digits(c.Working)+" still being indexed, you can ask already")
+		parts = append(parts, stillIndexed.Count(ctx, c.Working))
 	}
 	return parts
 }

@@ -19,11 +19,11 @@ func TestTimesReadAsPeopleSayThem(t *testing.T) {
 		{14*time.Second + 700*time.Millisecond, "14s", "14 s"},
 		{64 * time.Second, "1m 4s", "1 min 4 s"},
 	} {
-		if got := duration(tt.took.Milliseconds()); got != tt.row {
-			t.Errorf("duration(%s) = %q, want %q", tt.took, got, tt.row)
+		if got := duration(t.Context(), tt.took.Milliseconds()); got != tt.row {
+			t.Errorf("duration(t.Context(), %s) = %q, want %q", tt.took, got, tt.row)
 		}
-		if got := seconds(tt.took); got != tt.header {
-			t.Errorf("seconds(%s) = %q, want %q", tt.took, got, tt.header)
+		if got := seconds(t.Context(), tt.took); got != tt.header {
+			t.Errorf("seconds(t.Context(), %s) = %q, want %q", tt.took, got, tt.header)
 		}
 	}
 }
@@ -66,13 +66,13 @@ func TestAGroupSaysWhatItsCallsHaveInCommon(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			group := &Step{Grouping: true, Repeat: tt.repeat, Children: tt.calls}
 			group.Status = tt.status
-			a := group.activity()
+			a := group.activity(t.Context())
 			got := a.Verb
 			if a.Object != "" {
 				got += " " + a.Object
 			}
-			if got != tt.want || tt.status == chat.StatusComplete && group.result() != tt.result {
-				t.Errorf("got %q, %q, want %q, %q", got, group.result(), tt.want, tt.result)
+			if got != tt.want || tt.status == chat.StatusComplete && group.result(t.Context()) != tt.result {
+				t.Errorf("got %q, %q, want %q, %q", got, group.result(t.Context()), tt.want, tt.result)
 			}
 		})
 	}
@@ -113,10 +113,10 @@ func TestAStepIsDrawnInTheWordsOfItsTool(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.step.ToolName, tt.step.ToolInput = "of_tomorrow", []byte(`{"what":"roof","id":"d1"}`)
 			s := &Step{Step: tt.step}
-			if got := s.activity(); got != tt.want {
+			if got := s.activity(t.Context()); got != tt.want {
 				t.Errorf("activity = %+v, want %+v", got, tt.want)
 			}
-			if got := s.result(); got != tt.result {
+			if got := s.result(t.Context()); got != tt.result {
 				t.Errorf("result = %q, want %q", got, tt.result)
 			}
 		})
@@ -152,8 +152,8 @@ func TestCoverageOfAnAnswerWithoutASearch(t *testing.T) {
 		{chat.Coverage{}, "Nothing was searched."},
 		{chat.Coverage{Searched: 2}, "Searched 2 documents, opened 0."},
 	} {
-		if got := coverageText(tt.coverage); got != tt.want {
-			t.Errorf("coverageText(%+v) = %q, want %q", tt.coverage, got, tt.want)
+		if got := coverageText(t.Context(), tt.coverage); got != tt.want {
+			t.Errorf("coverageText(t.Context(), %+v) = %q, want %q", tt.coverage, got, tt.want)
 		}
 	}
 }

@@ -2,14 +2,14 @@ package views
 
 import (
 	"cmp"
-	"fmt"
+	"context"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	"footnote/chat"
-	"footnote/english"
+	"footnote/locale"
 )
 
 // Folded reports whether the answer has begun after work was done: its timeline then folds.
@@ -26,24 +26,24 @@ func (t *Turn) Folded() bool {
 }
 
 // headline is the present activity, or how long the work took.
-func (t *Turn) headline() string {
+func (t *Turn) headline(ctx context.Context) string {
 	if t.Running() {
 		if t.NeedsApproval() {
-			return txtAsks
+			return txtAsks.In(ctx)
 		}
 		if s := t.stepUnderWay(); s != nil && !t.Folded() {
-			return s.presentTense()
+			return s.presentTense(ctx)
 		}
 		if t.Answering() {
-			return txtWriting
+			return txtWriting.In(ctx)
 		}
 		if s := t.stepUnderWay(); s != nil {
-			return s.presentTense()
+			return s.presentTense(ctx)
 		}
 		if len(t.All) > 0 {
-			return txtWaitingFor + cmp.Or(t.Model, txtTheModel)
+			return waitingFor.Say(ctx, cmp.Or(t.Model, txtTheModel.In(ctx)))
 		}
-		return txtStarting
+		return txtStarting.In(ctx)
 	}
 	worked := t.Worked
 	if worked == 0 {
@@ -51,50 +51,50 @@ func (t *Turn) headline() string {
 	}
 	switch t.Status {
 	case chat.RunCancelled:
-		return "Stopped after " + seconds(t.Elapsed)
+		return stoppedAfter.Say(ctx, seconds(ctx, t.Elapsed))
 	case chat.RunFailed, chat.RunInterrupted:
-		return "Ended after " + seconds(t.Elapsed)
+		return endedAfter.Say(ctx, seconds(ctx, t.Elapsed))
 	default:
-		return "Worked for " + seconds(worked)
+		return workedFor.Say(ctx, seconds(ctx, worked))
 	}
 }
 
 // facts are the folded header's counts.
-func (t *Turn) facts() []string {
+func (t *Turn) facts(ctx context.Context) []string {
 	all, _ := t.countSteps()
-	facts := []string{english.Count(all, "step")}
+	facts := []string{steps.Count(ctx, all)}
 	if n := t.documentsRead(); n > 0 {
-		facts = append(facts, english.Count(n, "document")+" read")
+		facts = append(facts, documentsRead.Count(ctx, n))
 	}
 	return facts
 }
 
 // spent is the line under the steps.
-func (t *Turn) spent() string {
+func (t *Turn) spent(ctx context.Context) string {
 	if t.Running() {
 		_, over := t.countSteps()
-		parts := []string{english.Count(over, "step") + " done"}
+		parts := []string{stepsDone.Count(ctx, over)}
 		if n := t.documentsRead(); n > 0 {
-			parts = append(parts, english.Count(n, "document")+" read")
+			parts = append(parts, documentsRead.Count(ctx, n))
 		}
 		if n := t.Failed(); n > 0 {
-			parts = append(parts, english.Digits(n)+" failed")
+			parts = append(parts, stepsFailed.Count(ctx, n))
 		}
 		return strings.Join(parts, " · ")
 	}
 	var parts []string
-	steps, _ := t.countSteps()
+	used, _ := t.countSteps()
 	if t.Final != nil && t.Final.StepsUsed > 0 {
-		steps = t.Final.StepsUsed
+		used = t.Final.StepsUsed
 	}
-	parts = append(parts, outOf(steps, t.Budget.Steps, "rounds"))
-	parts = append(parts, fmt.Sprintf("%.1f of %d s", t.Elapsed.Seconds(), t.Budget.Seconds))
+	parts = append(parts, roundsText(ctx, used, t.Budget.Steps))
+	parts = append(parts, secondsOf.Say(ctx, locale.Decimal(ctx, t.Elapsed.Seconds(), 1), t.Budget.Seconds))
 	if t.Final != nil {
 		if n := t.Final.Tokens.In + t.Final.Tokens.Out; n > 0 {
-			parts = append(parts, inThousands(n)+" tokens")
+			parts = append(parts, tokensUsed.Say(ctx, inThousands(ctx, n)))
 		}
 		if t.Final.Cost != nil {
-			parts = append(parts, fmt.Sprintf("$%.4f", *t.Final.Cost))
+			parts = append(parts, "$"+locale.Decimal(ctx, *t.Final.Cost, 4))
 		}
 	}
 	if t.Model != "" {
@@ -103,20 +103,20 @@ func (t *Turn) spent() string {
 	return strings.Join(parts, " · ")
 }
 
-// outOf is "3 of 10 calls", and without a limit "3 calls".
-func outOf(n, of int, what string) string {
+// roundsText is "3 of 10 rounds", and without a limit "3 rounds".
+func roundsText(ctx context.Context, n, of int) string {
 	if of <= 0 || n > of {
-		return strconv.Itoa(n) + " " + what
+		return rounds.Count(ctx, n)
 	}
-	return fmt.Sprintf("%d of %d %s", n, of, what)
+	return roundsOf.Say(ctx, n, of)
 }
 
 // inThousands is a count in at most one decimal of thousands: "2.4k".
-func inThousands(n int) string {
+func inThousands(ctx context.Context, n int) string {
 	if n < 1000 {
 		return strconv.Itoa(n)
 	}
-	return fmt.Sprintf("%.1fk", float64(n)/1000)
+	return locale.Decimal(ctx, float64(n)/1000, 1) + "k"
 }
 
 // runIcon is the icon of a run that ended without an answer.

@@ -20,7 +20,7 @@ func TestTheHeaderOfARunSaysWhatItWaitsFor(t *testing.T) {
 		{"qwen3:8b", []*Step{over, search}, "Searching for: rent"},
 	} {
 		turn := &Turn{Status: chat.RunRunning, Model: tt.model, All: tt.steps}
-		if got := turn.headline(); got != tt.want {
+		if got := turn.headline(t.Context()); got != tt.want {
 			t.Errorf("with %d steps and the model %q: %q, want %q", len(tt.steps), tt.model, got, tt.want)
 		}
 	}

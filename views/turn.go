@@ -5,6 +5,7 @@
 package views
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"footnote/chat"
-	"footnote/english"
+	"footnote/locale"
 )
 
 // Turn is one question and everything known of its answer, folded from the run's log.
@@ -197,11 +198,11 @@ func (t *Turn) version() (n int, before, after string) {
 }
 
 // reason is the run's own sentence on why it failed, or the given one.
-func (t *Turn) reason(otherwise string) string {
+func (t *Turn) reason(ctx context.Context, otherwise locale.Text) string {
 	if t.Error != nil && t.Error.Message != "" {
 		return visible(clipped(t.Error.Message, 2000))
 	}
-	return otherwise
+	return otherwise.In(ctx)
 }
 
 // longQuestion reports whether the question is more than a heading can be.
@@ -210,11 +211,11 @@ func (t *Turn) longQuestion() bool {
 }
 
 // stays adds to a sentence on how a run ended that its words are still there, if there are any.
-func (t *Turn) stays(sentence string) string {
+func (t *Turn) stays(ctx context.Context, sentence string) string {
 	if !t.Answering() {
 		return sentence
 	}
-	return sentence + " " + txtStays
+	return sentence + " " + txtStays.In(ctx)
 }
 
 // offlineOnly reports whether the server has no model, so that the answer is made of quotes.
@@ -227,11 +228,11 @@ func (t *Turn) fellBack() bool {
 
 // answeredBy names the model that answered instead of the usual one; empty if that did, or if it took over from one
 // that failed.
-func (t *Turn) answeredBy() string {
+func (t *Turn) answeredBy(ctx context.Context) string {
 	if t.Model == "" || t.Usual == "" || t.Model == t.Usual || t.fellBack() {
 		return ""
 	}
-	return modelName(t.Model)
+	return modelName(ctx, t.Model)
 }
 
 // gone reports whether the model that answered is no longer offered: asked again, the usual one answers.
@@ -240,15 +241,15 @@ func (t *Turn) gone() bool {
 }
 
 // usualInstead says that the usual model answers instead of one that is gone.
-func (t *Turn) usualInstead() string {
-	return modelName(t.Model) + txtModelGone + modelName(t.Usual) + "."
+func (t *Turn) usualInstead(ctx context.Context) string {
+	return modelGone.Say(ctx, modelName(ctx, t.Model), modelName(ctx, t.Usual))
 }
 
 // sourceCounts says how many documents were cited and how many read.
-func (t *Turn) sourceCounts() string {
+func (t *Turn) sourceCounts(ctx context.Context) string {
 	cited := len(t.Final.Sources) - len(t.uncited())
-	return english.Digits(cited) + " cited · " + english.Digits(max(len(t.Final.Sources), t.Final.Coverage.Opened)) +
-		" read"
+	return timesCited.Count(ctx, cited) + " · " +
+		timesRead.Count(ctx, max(len(t.Final.Sources), t.Final.Coverage.Opened))
 }
 
 // uncited returns the sources that were read and not cited.
@@ -262,17 +263,17 @@ func (t *Turn) uncited() []chat.Source {
 	return rest
 }
 
-// percent is a share in whole percent.
 // confidenceText says how sure an answer is. That of quotes alone has no number: over questions that the rules were not
 // made on, too many of those that were stated as likely did not hold what was asked (docs/quality.md).
-func confidenceText(a chat.Answer) string {
+func confidenceText(ctx context.Context, a chat.Answer) string {
 	switch a.Finding {
 	case chat.FindingFound:
-		return txtConfidence + ": " + txtLikely
+		return confidence.Say(ctx, txtLikely)
 	case chat.FindingClosest:
-		return txtConfidence + ": " + txtUnlikely
+		return confidence.Say(ctx, txtUnlikely)
 	}
-	return txtConfidence + " " + percent(a.Confidence)
+	return txtConfidence.In(ctx) + " " + percent(a.Confidence)
 }
 
+// percent is a share in whole percent.
 func percent(share float64) string { return strconv.Itoa(int(share*100+0.5)) + " %" }

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"context"
 	"net/url"
 	"slices"
 	"strconv"
@@ -8,7 +9,6 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/english"
 )
 
 // Span is [Start, End), rune offsets in a document's text. The zero Span is none.
@@ -85,21 +85,21 @@ func (c *Cited) answerURL() string {
 }
 
 // where says what was checked, and where the words are.
-func (c *Cited) where() string {
-	at := placeAndSection(c.PlaceWords(), c.Section)
+func (c *Cited) where(ctx context.Context) string {
+	at := placeText(ctx, placeAndSection(c.PlaceWords(), c.Section))
 	switch {
 	case c.Check == chat.CheckNotFound || c.Quote == "":
-		return txtQuoteMissing
+		return txtQuoteMissing.In(ctx)
 	case !c.Marked && c.Changed:
-		return txtChangedGone
+		return txtChangedGone.In(ctx)
 	case c.Changed:
-		return txtChangedSame
+		return txtChangedSame.In(ctx)
 	case !c.Marked:
-		return txtQuoteMissing
+		return txtQuoteMissing.In(ctx)
 	case c.Check == chat.CheckApproximate:
-		return joinDot(txtNearly, at)
+		return joinDot(txtNearly.In(ctx), at)
 	default:
-		return joinDot(txtWordForWord, at)
+		return joinDot(txtWordForWord.In(ctx), at)
 	}
 }
 
@@ -134,9 +134,9 @@ func (c *Cited) unmarked() string {
 }
 
 // stripLabel is a short name for where a citation is.
-func stripLabel(c chat.Citation) string {
+func stripLabel(ctx context.Context, c chat.Citation) string {
 	if place := c.PlaceWords(); place != "" {
-		return clipped(place, 24)
+		return clipped(placeText(ctx, place), 24)
 	}
 	section := c.Section
 	if i := strings.LastIndex(section, " › "); i >= 0 {
@@ -155,13 +155,13 @@ func clipped(text string, n int) string {
 }
 
 // counts says how large the document is and how often it is cited, for the panel's head.
-func (v *Viewer) counts() string {
+func (v *Viewer) counts(ctx context.Context) string {
 	var parts []string
 	if v.Document.Pages > 0 {
-		parts = append(parts, pagesWord(v.Document))
+		parts = append(parts, pagesWord(ctx, v.Document))
 	}
 	if v.Cited != nil && len(v.Cited.Here) > 0 {
-		parts = append(parts, english.Digits(len(v.Cited.Here))+" cited")
+		parts = append(parts, timesCited.Count(ctx, len(v.Cited.Here)))
 	}
 	if len(parts) == 0 {
 		parts = append(parts, v.Document.Filename)
@@ -187,8 +187,8 @@ func (v *Viewer) wholeURL() string {
 }
 
 // askURL opens a new question about the document.
-func (v *Viewer) askURL() string {
-	return "/?q=" + url.QueryEscape("About “"+documentTitle(v.Document)+"”: ")
+func (v *Viewer) askURL(ctx context.Context) string {
+	return "/?q=" + url.QueryEscape(askAbout.Say(ctx, documentTitle(v.Document))+" ")
 }
 
 // fileURL is where a document's original is.

@@ -1,11 +1,6 @@
 package views
 
-import (
-	"fmt"
-	"strings"
-
-	"footnote/english"
-)
+import "context"
 
 // slide is what stands on one page of a document whose pages are not drawn, such as a presentation's.
 type slide struct {
@@ -27,11 +22,8 @@ func (v *Viewer) slides() (all []slide) {
 }
 
 // slideWord names a page of a document: "Slide 3 of 12".
-func (v *Viewer) slideWord(page int) string {
-	word := pageWord(v.Document)
-	return fmt.Sprintf(
-		"%s%s %s of %s", strings.ToUpper(word[:1]), word[1:], english.Digits(page), english.Digits(v.Document.Pages),
-	)
+func (v *Viewer) slideWord(ctx context.Context, page int) string {
+	return pageNames[pageWord(v.Document)].of.Say(ctx, page, v.Document.Pages)
 }
 
 // gridColumns are the columns of a table in its sheet, as many as its longest row has cells.

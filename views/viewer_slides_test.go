@@ -83,7 +83,7 @@ func TestACitationSaysItsPlaceOnce(t *testing.T) {
 		if got := sourcePlace(tt.cite.Title, tt.cite.PlaceWords(), tt.cite.Section); got != tt.loc {
 			t.Errorf("the place of %+v = %q, want %q", tt.cite, got, tt.loc)
 		}
-		if got := citeLabel(tt.cite); got != tt.label {
+		if got := citeLabel(t.Context(), tt.cite); got != tt.label {
 			t.Errorf("the label of %+v = %q, want %q", tt.cite, got, tt.label)
 		}
 	}

@@ -28,7 +28,7 @@ func TestFormulasOfDocuments(t *testing.T) {
 	} {
 		v := &Viewer{Text: text, Quote: tt.quote}
 		var b strings.Builder
-		if err := v.inline(marks, 0, len(text)).Render(t.Context(), &b); err != nil {
+		if err := v.inline(t.Context(), marks, 0, len(text)).Render(t.Context(), &b); err != nil {
 			t.Fatal(err)
 		}
 		if b.String() != tt.want {
@@ -73,7 +73,7 @@ func TestInlineText(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			v := &Viewer{Text: []rune(text), Passage: tt.passage, Quote: tt.quote}
 			var b strings.Builder
-			if err := v.inline(tt.marks, 0, len(text)).Render(t.Context(), &b); err != nil {
+			if err := v.inline(t.Context(), tt.marks, 0, len(text)).Render(t.Context(), &b); err != nil {
 				t.Fatal(err)
 			}
 			if b.String() != tt.want {

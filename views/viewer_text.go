@@ -12,7 +12,6 @@ import (
 	"github.com/a-h/templ"
 
 	"footnote/corpus"
-	"footnote/english"
 	"footnote/views/mathml"
 )
 
@@ -48,7 +47,7 @@ func isWithin(marks []corpus.Mark, at int) bool {
 
 // inline draws [start, end) of the text: what is marked outside, the document's own formatting inside, so that the
 // marked elements hold exactly the marked words. A formula is drawn, and marked, as a whole.
-func (v *Viewer) inline(marks []corpus.Mark, start, end int) templ.Component {
+func (v *Viewer) inline(ctx context.Context, marks []corpus.Mark, start, end int) templ.Component {
 	var formulas []corpus.Mark
 	for _, m := range marks {
 		if m.Kind == markFormula {
@@ -79,7 +78,7 @@ func (v *Viewer) inline(marks []corpus.Mark, start, end int) templ.Component {
 			v.openTone(&b, now, cuts[i], cuts[i+1])
 			open = now
 		}
-		writeFormatted(&b, marks, cuts[i], v.textRange(cuts[i], cuts[i+1]))
+		writeFormatted(ctx, &b, marks, cuts[i], v.textRange(cuts[i], cuts[i+1]))
 	}
 	closeTone(&b, open)
 	return templ.Raw(b.String())
@@ -123,7 +122,7 @@ func (v *Viewer) anchorAt() int {
 }
 
 // writeFormatted writes a text that begins at a place inside the elements of the marks that cover the place.
-func writeFormatted(b *strings.Builder, marks []corpus.Mark, at int, text string) {
+func writeFormatted(ctx context.Context, b *strings.Builder, marks []corpus.Mark, at int, text string) {
 	var closing []string
 	linked, isFormula := false, false
 	opened := map[string]bool{} // bold text inside bold text is one element
@@ -153,7 +152,7 @@ func writeFormatted(b *strings.Builder, marks []corpus.Mark, at int, text string
 		}
 	}
 	if isFormula {
-		b.WriteString(documentFormula(text))
+		b.WriteString(documentFormula(ctx, text))
 	} else {
 		b.WriteString(html.EscapeString(text))
 	}
@@ -230,12 +229,12 @@ func (v *Viewer) code(b numberedBlock) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		lines := ""
 		if b.Line > 0 {
-			lines = `<p class="line-no num">` + txtLine + " " + english.Digits(b.Line) + `</p>`
+			lines = `<p class="line-no num">` + html.EscapeString(lineNumber.Say(ctx, b.Line)) + `</p>`
 		}
 		if _, err := io.WriteString(w, lines+`<pre class="doc-code" tabindex="0"><code>`); err != nil {
 			return err
 		}
-		if err := templ.Join(v.inline(nil, b.Start, b.End), v.gap(b.End, b.next)).Render(ctx, w); err != nil {
+		if err := templ.Join(v.inline(ctx, nil, b.Start, b.End), v.gap(b.End, b.next)).Render(ctx, w); err != nil {
 			return err
 		}
 		_, err := io.WriteString(w, `</code></pre>`)
@@ -244,17 +243,17 @@ func (v *Viewer) code(b numberedBlock) templ.Component {
 }
 
 // plain draws the text of a block that is too large to be drawn with its form. A table's rows are lines of its text.
-func (v *Viewer) plain(b numberedBlock) templ.Component {
-	return plainText(txtTooLarge, v.inline(nil, b.Start, b.End), v.gap(b.End, b.next))
+func (v *Viewer) plain(ctx context.Context, b numberedBlock) templ.Component {
+	return plainText(txtTooLarge.In(ctx), v.inline(ctx, nil, b.Start, b.End), v.gap(b.End, b.next))
 }
 
 // plainPage draws the text of a page whose words are too many to lie over its picture, or have no known place there.
-func (v *Viewer) plainPage(s Sheet) templ.Component {
+func (v *Viewer) plainPage(ctx context.Context, s Sheet) templ.Component {
 	notice := txtPageTooLarge
 	if s.unplaced() {
 		notice = txtPageUnplaced
 	}
-	return plainText(notice, v.inline(nil, s.Text.Start, s.Text.End))
+	return plainText(notice.In(ctx), v.inline(ctx, nil, s.Text.Start, s.Text.End))
 }
 
 // plainText draws a text without its form, under a notice that says why.

@@ -1,26 +1,25 @@
 package views
 
 import (
+	"context"
 	"strconv"
 	"time"
 
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/extract"
-	"footnote/english"
-
-	"github.com/dustin/go-humanize"
+	"footnote/locale"
 )
 
 const defaultNamespace = chat.DefaultNamespace
 
 // documentFacts are a document's size, date, author and the like, for a line under its title.
-func documentFacts(d corpus.Document) []string {
+func documentFacts(ctx context.Context, d corpus.Document) []string {
 	var facts []string
 	if d.Pages > 0 {
-		facts = append(facts, pagesWord(d))
+		facts = append(facts, pagesWord(ctx, d))
 	}
-	facts = append(facts, humanize.Bytes(uint64(d.Bytes)), "added "+d.CreatedAt.Format("2 January 2006"))
+	facts = append(facts, locale.Size(ctx, d.Bytes), addedOn.Say(ctx, locale.Date(ctx, d.CreatedAt)))
 	for _, key := range []string{"author", "date"} {
 		if text := d.MetaText(key); text != "" {
 			facts = append(facts, clipped(text, 80))
@@ -30,8 +29,8 @@ func documentFacts(d corpus.Document) []string {
 }
 
 // pagesWord counts the pages of a document: "12 pages", "7 slides".
-func pagesWord(d corpus.Document) string {
-	return english.Count(d.Pages, pageWord(d))
+func pagesWord(ctx context.Context, d corpus.Document) string {
+	return pageNames[pageWord(d)].counted.Count(ctx, d.Pages)
 }
 
 // pageWord is what a page of a document is called: "page", "slide", "cell".
@@ -51,7 +50,7 @@ func trueWord(is bool) string {
 }
 
 // regionWord names the region of the document for screen readers.
-func regionWord(v *Viewer) string {
+func regionWord(v *Viewer) locale.Text {
 	if len(v.Sheets) > 0 {
 		return txtPagesRegion
 	}
@@ -59,7 +58,7 @@ func regionWord(v *Viewer) string {
 }
 
 // earlierWord leads to what stands before the part that is shown.
-func earlierWord(v *Viewer) string {
+func earlierWord(v *Viewer) locale.Text {
 	if len(v.Sheets) > 0 {
 		return txtEarlierPages
 	}
@@ -67,7 +66,7 @@ func earlierWord(v *Viewer) string {
 }
 
 // laterWord leads to what stands behind it.
-func laterWord(v *Viewer) string {
+func laterWord(v *Viewer) locale.Text {
 	if len(v.Sheets) > 0 {
 		return txtLaterPages
 	}
@@ -87,19 +86,19 @@ func itemClass(b numberedBlock) string {
 }
 
 // added is when a document came, for people: "now", "5 min ago", "Today", "12 March", days as dayName has them.
-func added(t, now time.Time) string {
+func added(ctx context.Context, t, now time.Time) string {
 	t, now = t.UTC(), now.UTC()
 	switch ago := now.Sub(t); {
 	case ago < time.Minute:
-		return "now"
+		return justNow.In(ctx)
 	case ago < time.Hour:
-		return strconv.Itoa(int(ago.Minutes())) + " min ago"
+		return minutesAgo.Count(ctx, int(ago.Minutes()))
 	}
-	if day := dayName(t, now); day == txtToday || day == txtYesterday {
+	if day := dayName(ctx, t, now); day == txtToday.In(ctx) || day == txtYesterday.In(ctx) {
 		return day
 	}
 	if t.Year() == now.Year() {
-		return t.Format("2 January")
+		return locale.Day(ctx, t)
 	}
-	return t.Format("2 Jan 2006")
+	return locale.ShortDate(ctx, t)
 }

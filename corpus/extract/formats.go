@@ -139,15 +139,26 @@ func (r Registry) Extensions() []string {
 }
 
 // Kinds says in words what can be added, each kind once: "PDF, web pages and text".
-func (r Registry) Kinds() string {
-	var once Registry
+func (r Registry) Kinds() string { return r.kinds().listWords("and", func(f Format) string { return f.Kind }) }
+
+// KindList are the kinds that Kinds names.
+func (r Registry) KindList() []string {
+	var list []string
+	for _, f := range r.kinds() {
+		list = append(list, f.Kind)
+	}
+	return list
+}
+
+// kinds are the formats of different kinds.
+func (r Registry) kinds() (once Registry) {
 	for _, f := range r {
 		f.Kind = cmp.Or(f.Kind, f.Label)
 		if _, twice := once.findFormat(func(o Format) bool { return o.Kind == f.Kind }); !twice {
 			once = append(once, f)
 		}
 	}
-	return once.listWords("and", func(f Format) string { return f.Kind })
+	return once
 }
 
 // Names are the names of all formats: "pdf, md or txt", with the conjunction

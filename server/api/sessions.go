@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/locale"
 	"footnote/server/httpio"
 	"footnote/server/runlog"
 	"footnote/views"
@@ -138,7 +139,7 @@ func (a *Handlers) GetHistory(c echo.Context) error {
 	c.Response().Header().Set("Cache-Control", "no-store")
 	notes := []string{}
 	if lost > 0 {
-		notes = append(notes, views.TurnsLost(lost))
+		notes = append(notes, views.TurnsLost(locale.With(ctx, locale.English), lost))
 	}
 	return c.JSON(http.StatusOK, SessionHistory{
 		session.ID, session.Title, messages, searched, session.CreatedAt, session.TurnCount, notes,

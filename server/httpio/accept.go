@@ -63,6 +63,6 @@ func Show(c echo.Context, status int, component templ.Component) error {
 	}
 	h := c.Response().Header()
 	h.Set("Cache-Control", "no-store")
-	h.Add("Vary", "Accept, HX-Request")
+	h.Add("Vary", "Accept, HX-Request, Accept-Language, Cookie")
 	return c.HTMLBlob(status, b.Bytes())
 }

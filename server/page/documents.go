@@ -44,7 +44,7 @@ func (h *Handlers) Documents(c echo.Context) error {
 	if httpio.ByHTMX(c) {
 		return httpio.Show(c, http.StatusOK, views.DocumentsList(list))
 	}
-	page, err := h.pageFrame(c, "Documents")
+	page, err := h.pageFrame(c, views.DocumentsTitle.In(c.Request().Context()))
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func documentsQuery(c echo.Context) (views.DocumentsQuery, corpus.Filter, error)
 
 // UploadRefused answers a form with files of which some were not taken.
 func (h *Handlers) UploadRefused(c echo.Context, status, taken int, refused []views.RefusedFile) error {
-	page, err := h.pageFrame(c, views.UploadTitle(taken))
+	page, err := h.pageFrame(c, views.UploadTitle(c.Request().Context(), taken))
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func (h *Handlers) Find(c echo.Context) error {
 		return httpio.Show(c, http.StatusOK, views.FoundList(f))
 	}
 	f.More = false // there is no other page
-	page, err := h.pageFrame(c, "Search")
+	page, err := h.pageFrame(c, views.SearchTitle.In(c.Request().Context()))
 	if err != nil {
 		return err
 	}

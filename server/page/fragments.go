@@ -9,6 +9,7 @@ import (
 	"github.com/a-h/templ"
 
 	"footnote/chat"
+	"footnote/locale"
 	"footnote/server/httpio"
 	"footnote/views"
 )
@@ -22,12 +23,20 @@ type fragments struct {
 	onPage func()          // a citation of a page was drawn: the reader may click it
 
 	mu   sync.Mutex
-	runs map[string]*drawnRun
+	runs map[drawnKey]*drawnRun
+}
+
+// drawnKey names what is drawn once: a run in a language.
+type drawnKey struct {
+	run      string
+	language *locale.Language
 }
 
 // drawnRun is what was drawn of one run. frames[seq-1] is the frame of event seq, nil if nobody has asked for it yet.
 type drawnRun struct {
-	readers int // guarded by fragments.mu
+	readers int             // guarded by fragments.mu
+	said    context.Context // carries the language
+	md      *views.Markdown // of the language
 
 	mu     sync.Mutex
 	fold   *fold
@@ -36,7 +45,7 @@ type drawnRun struct {
 
 // newFragments draws runs for all their readers: each event once, however many watch.
 func newFragments(feed *chat.Feed, md *views.Markdown, onPage func(), models func() []string) *fragments {
-	return &fragments{feed: feed, md: md, models: models, onPage: onPage, runs: map[string]*drawnRun{}}
+	return &fragments{feed: feed, md: md, models: models, onPage: onPage, runs: map[drawnKey]*drawnRun{}}
 }
 
 // joinRun returns a function that draws a run's entries for one reader. leave must be called when the reader is gone.
@@ -45,10 +54,12 @@ func (f *fragments) joinRun(
 ) (frame func([]byte, *chat.Entry) ([]byte, error), leave func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	d := f.runs[run]
+	key := drawnKey{run, locale.Of(ctx)}
+	d := f.runs[key]
 	if d == nil {
-		d = &drawnRun{}
-		f.runs[run] = d
+		// Other readers get the frames, too: the one who leaves must not end their drawing.
+		d = &drawnRun{said: locale.With(context.Background(), key.language), md: f.md.In(ctx)}
+		f.runs[key] = d
 	}
 	d.readers++
 	frame = func(dst []byte, entry *chat.Entry) ([]byte, error) {
@@ -62,7 +73,7 @@ func (f *fragments) joinRun(
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if d.readers--; d.readers == 0 {
-			delete(f.runs, run)
+			delete(f.runs, key)
 		}
 	})
 	return frame, leave
@@ -74,7 +85,7 @@ func (d *drawnRun) startOver(dst []byte, run string) ([]byte, error) {
 	d.fold, d.frames = nil, nil
 	d.mu.Unlock()
 	var b bytes.Buffer
-	if err := views.OverFragment(newFold(run, nil).turn).Render(context.Background(), &b); err != nil {
+	if err := views.OverFragment(newFold(run, nil).turn).Render(d.said, &b); err != nil {
 		return dst, fmt.Errorf("draw the start of run %s: %w", run, err)
 	}
 	return httpio.AppendFrame(dst, 0, string(chat.KindStartOver), b.Bytes()), nil
@@ -92,7 +103,7 @@ func (f *fragments) drawEntry(ctx context.Context, s chat.Scope, d *drawnRun, en
 		d.fold, d.frames = nil, d.frames[:0:0] // somebody reads from earlier on: draw it again from there
 	}
 	if d.fold == nil {
-		d.fold = newFold(entry.RunID, f.md)
+		d.fold = newFold(entry.RunID, d.md)
 		d.fold.turn.Offered = f.models()
 		d.fold.turn.Usual = d.fold.turn.Offered[0]
 	}
@@ -119,8 +130,7 @@ func (f *fragments) drawEntry(ctx context.Context, s chat.Scope, d *drawnRun, en
 		f.onPage()
 	}
 	var b bytes.Buffer
-	// Other readers get the frame, too: the one who leaves must not end its drawing.
-	err = drawPart(d.fold.turn, entry.Type, changed).Render(context.Background(), &b) //nolint:contextcheck // as said
+	err = drawPart(d.fold.turn, entry.Type, changed).Render(d.said, &b) //nolint:contextcheck // for all readers
 	if err != nil {
 		return nil, fmt.Errorf("draw event %d of run %s: %w", entry.Seq, entry.RunID, err)
 	}

@@ -89,8 +89,19 @@ func (h *Handlers) StaticFile(c echo.Context) error {
 	if c.Param("version") == h.version {
 		keep = "public, max-age=31536000, immutable"
 	}
-	c.Response().Header().Set("Cache-Control", keep)
-	return c.Blob(http.StatusOK, staticType(name), body)
+	head, kind := c.Response().Header(), staticType(name)
+	head.Set("Cache-Control", keep)
+	if strings.HasPrefix(kind, "font/") {
+		return c.Blob(http.StatusOK, kind, body)
+	}
+	head.Add("Vary", "Accept-Encoding")
+	if strings.Contains(c.Request().Header.Get("Accept-Encoding"), "gzip") {
+		if body, err = static.Packed(name); err != nil {
+			return err
+		}
+		head.Set("Content-Encoding", "gzip")
+	}
+	return c.Blob(http.StatusOK, kind, body)
 }
 
 // staticType is the content type of a file of ours, by its extension.
@@ -129,6 +140,7 @@ func (h *Handlers) pageFrame(c echo.Context, title string) (views.Page, error) {
 	return views.Page{
 		User:      user,
 		Title:     title,
+		Here:      hereAgain(c.Request()),
 		Sessions:  sessions,
 		Documents: counts.Documents,
 		Seen:      seen,
@@ -140,6 +152,14 @@ func (h *Handlers) pageFrame(c echo.Context, title string) (views.Page, error) {
 		Deleted:   deletedSession(c),
 		KeepDays:  h.KeepDays,
 	}, nil
+}
+
+// hereAgain is the address that shows the page again.
+func hereAgain(r *http.Request) string {
+	if r.Method != http.MethodGet {
+		return "/"
+	}
+	return r.URL.RequestURI()
 }
 
 // deletedSession is the conversation that was just deleted, so that the page can offer to bring it back.
@@ -170,7 +190,7 @@ func (h *Handlers) ErrorPage(c echo.Context, p httpio.Problem) error {
 	if h.showRefused(c, p) {
 		return nil
 	}
-	title := views.TroubleTitle(p.Code)
+	title := views.TroubleTitle(p.Code).In(c.Request().Context())
 	page, err := h.pageFrame(c, title)
 	if err != nil {
 		page = views.Page{Title: title, Now: time.Now(), Assets: h.Assets, Model: h.Models()[0]}

@@ -20,7 +20,7 @@ func (h *Handlers) Leave(c echo.Context) error {
 	if !ok {
 		return httpio.Invalid("Only addresses that begin with http:// or https:// can be opened from here.")
 	}
-	page, err := h.pageFrame(c, "Leave")
+	page, err := h.pageFrame(c, views.LeaveTitle.In(c.Request().Context()))
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/english"
+	"footnote/locale"
 	"footnote/server/httpio"
 )
 
@@ -38,7 +38,7 @@ func (h *Handlers) LibraryEvents(c echo.Context) error {
 	for {
 		if seen != told || counts.Working > 0 {
 			told = seen
-			body, err := json.Marshal(libraryNews{seen, english.Digits(counts.Documents)})
+			body, err := json.Marshal(libraryNews{seen, locale.Digits(ctx, counts.Documents)})
 			if err != nil {
 				return err
 			}

@@ -19,7 +19,7 @@ func (h *Handlers) ShowModels(c echo.Context) error {
 // taken says that a model was just chosen, when the address says so and it is true.
 func (h *Handlers) taken(c echo.Context) string {
 	if now := h.Models()[0]; c.QueryParam("taken") != "" && now != views.OfflineModel {
-		return views.ModelTaken(now, c.QueryParam("taken") == "tools")
+		return views.ModelTaken(c.Request().Context(), now, c.QueryParam("taken") == "tools")
 	}
 	return ""
 }
@@ -55,7 +55,7 @@ func (h *Handlers) ChooseModel(c echo.Context) error {
 
 // modelsPage draws the page.
 func (h *Handlers) modelsPage(c echo.Context, status int, p views.ModelsPage) error {
-	frame, err := h.pageFrame(c, views.ModelsTitle)
+	frame, err := h.pageFrame(c, views.ModelsTitle.In(c.Request().Context()))
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (h *Handlers) modelsPage(c echo.Context, status int, p views.ModelsPage) er
 		for _, m := range s.Models {
 			server.Models = append(server.Models, views.FoundModel{
 				Name: m.Name, Answering: m.Answering, Suggested: m.Suggested,
-				Facts: views.ModelFacts(m.Size, m.Bytes, m.Context, m.Tools, m.Loaded),
+				Facts: views.ModelFacts(c.Request().Context(), m.Size, m.Bytes, m.Context, m.Tools, m.Loaded),
 			})
 		}
 		p.Servers = append(p.Servers, server)

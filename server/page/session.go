@@ -131,7 +131,7 @@ func (h *Handlers) foldTurn(ctx context.Context, scope chat.Scope, run chat.Run)
 	if err != nil {
 		return nil, err
 	}
-	t, err := foldRun(run.ID, h.md, log.Entries)
+	t, err := foldRun(run.ID, h.md.In(ctx), log.Entries)
 	if err != nil {
 		return nil, err
 	}

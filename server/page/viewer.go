@@ -111,34 +111,34 @@ func (p *viewing) loadContent() (err error) {
 	}
 	slices.Reverse(p.v.Inside) // in the order of the file
 	p.v.MoreInside = count - len(p.v.Inside)
-	p.v.Notice = stateNotice(p.v.Document, len(p.blocks) == 0)
+	p.v.Notice = stateNotice(p.ctx, p.v.Document, len(p.blocks) == 0)
 	return nil
 }
 
 // stateNotice says why a document shows nothing, or something old.
-func stateNotice(d corpus.Document, empty bool) string {
+func stateNotice(ctx context.Context, d corpus.Document, empty bool) string {
 	switch d.State {
 	case corpus.StateReady:
 		if empty {
-			return views.NoContent
+			return views.NoContent.In(ctx)
 		}
 		return ""
 	case corpus.StateFailed:
 		if d.Error != nil {
 			return d.Error.Detail
 		}
-		return views.NoContent
+		return views.NoContent.In(ctx)
 	case corpus.StateCancelled:
-		return views.CancelledNow
+		return views.CancelledNow.In(ctx)
 	case corpus.StateQueued, corpus.StateParsing, corpus.StateIndexing:
 		if !empty {
-			return views.Replacing
+			return views.Replacing.In(ctx)
 		}
 		if d.State == corpus.StateQueued {
-			return views.QueuedNow
+			return views.QueuedNow.In(ctx)
 		}
 	}
-	return views.ReadingNow
+	return views.ReadingNow.In(ctx)
 }
 
 // place is where in a document a request points: the index of a block, and a page from 1.

@@ -16,12 +16,12 @@ func (p *viewing) markCitation(name string) error {
 	run, number, ok := strings.Cut(name, ".")
 	n, err := strconv.Atoi(number)
 	if !ok || err != nil {
-		p.v.Notice = views.CiteGone
+		p.v.Notice = views.CiteGone.In(p.ctx)
 		return nil
 	}
 	answer, err := p.Logs.Trace(p.ctx, p.scope, run)
 	if err != nil && chat.CodeOf(err) == chat.CodeNotFound {
-		p.v.Notice = views.CiteGone
+		p.v.Notice = views.CiteGone.In(p.ctx)
 		return nil
 	}
 	if err != nil {
@@ -29,7 +29,7 @@ func (p *viewing) markCitation(name string) error {
 	}
 	cited := findCitation(answer, n, p.v.Document.ID)
 	if cited == nil {
-		p.v.Notice = views.CiteGone
+		p.v.Notice = views.CiteGone.In(p.ctx)
 		return nil
 	}
 	p.v.Cited = cited

@@ -46,7 +46,7 @@ func (p *viewing) showDrawn() {
 	}
 	if marked.End > marked.Start && len(pieces) == 0 {
 		p.drawn, p.link.View = nil, ""
-		p.v.Notice = views.NotOnPages
+		p.v.Notice = views.NotOnPages.In(p.ctx)
 		return
 	}
 	p.v.Passage, p.v.Quote, p.v.Also = views.Span{}, views.Span{}, nil

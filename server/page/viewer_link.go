@@ -60,7 +60,7 @@ func (p *viewing) markLink() (err error) {
 		found = p.markWords(p.link.Start, p.link.End)
 	}
 	if !found {
-		p.v.Notice = views.PassageGone
+		p.v.Notice = views.PassageGone.In(p.ctx)
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
 // The list of files that arrive: a few rows, those that were refused or failed first, and a way to open the rest.
-import { $, onClick, piece } from './page.js'
+import { $, decimal, onClick, piece } from './page.js'
 
 const words = document.getElementById('piece-upload-words')?.content
 export const say = (name, values = {}) => $(`[data-word="${name}"]`, words).textContent.replace(/\{(\w+)\}/g, (_, key) => values[key] ?? '')
@@ -95,7 +95,7 @@ function row(item) {
   return item.row
 }
 
-const mb = bytes => (bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1000))} kB` : `${(bytes / 1e6).toFixed(1)} MB`)
+const mb = bytes => (bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1000))} kB` : `${decimal(bytes / 1e6)} MB`)
 const put = (element, text) => { if (element.textContent !== text) element.textContent = text }
 
 function head(items, began) {

@@ -2,6 +2,11 @@
 export const $ = (selector, at = document) => at.querySelector(selector)
 export const $$ = (selector, at = document) => [...at.querySelectorAll(selector)]
 
+/** The page's language, as Intl wants it. */
+export const language = document.documentElement.lang === 'en' ? 'en-GB' : document.documentElement.lang
+const oneDecimal = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+export const decimal = x => oneDecimal.format(x)
+
 /** A copy of one of the page's hidden pieces; their words come from the server. */
 export const piece = name => document.getElementById(`piece-${name}`).content.firstElementChild.cloneNode(true)
 export const pieces = name => [...document.getElementById(`piece-${name}`).content.cloneNode(true).children]

@@ -138,7 +138,7 @@ function use(turn) {
 
 export function meter(at, value) {
   if (!at) return
-  const text = `${Math.floor(value)} of ${at.dataset.limit}`
+  const text = word('of-limit').replace('{used}', Math.floor(value)).replace('{allowed}', at.dataset.limit)
   if (at.textContent !== text) at.textContent = text
   const bar = $('meter', at.parentElement)
   if (bar) bar.value = value

@@ -1,5 +1,5 @@
 // The timeline: live seconds, expand all, raw output on demand, copying.
-import { $, $$, load, onClick, word } from './page.js'
+import { $, $$, decimal, load, onClick, word } from './page.js'
 import { textWithTeX } from './formulas.js'
 import { meter } from './stream.js'
 
@@ -16,8 +16,8 @@ function tick() {
     if (time.dataset.style !== 'short') meter($('[data-use="time"]'), ms / 1000)
   }
 }
-const short = ms => (ms < 1000 ? '<1s' : ms < 10_000 ? `${(Math.floor(ms / 100) / 10).toFixed(1)}s` : ms < 60_000 ? `${Math.floor(ms / 1000)}s` : `${Math.floor(ms / 60_000)}m ${Math.floor(ms / 1000) % 60}s`)
-const long = ms => (ms < 1000 ? '<1 s' : ms < 10_000 ? `${(Math.floor(ms / 100) / 10).toFixed(1)} s` : ms < 60_000 ? `${Math.floor(ms / 1000)} s` : `${Math.floor(ms / 60_000)} min ${Math.floor(ms / 1000) % 60} s`)
+const short = ms => (ms < 1000 ? '<1s' : ms < 10_000 ? `${decimal(Math.floor(ms / 100) / 10)}s` : ms < 60_000 ? `${Math.floor(ms / 1000)}s` : `${Math.floor(ms / 60_000)}m ${Math.floor(ms / 1000) % 60}s`)
+const long = ms => (ms < 1000 ? '<1 s' : ms < 10_000 ? `${decimal(Math.floor(ms / 100) / 10)} s` : ms < 60_000 ? `${Math.floor(ms / 1000)} s` : `${Math.floor(ms / 60_000)} min ${Math.floor(ms / 1000) % 60} s`)
 setInterval(tick, 100)
 document.addEventListener('footnote:drawn', tick)
 tick()

@@ -1,12 +1,17 @@
 // Times, as this machine's clock and calendar have them. The server writes them in UTC, for pages without a script.
-import { $, $$, word } from './page.js'
+import { $, $$, language, word } from './page.js'
 
-const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
-const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long' })
-const month = new Intl.DateTimeFormat('en-GB', { month: 'long' })
-const monthOfYear = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric' })
-const shortDate = { format: at => `${at.getDate()} ${month.format(at).slice(0, 3)} ${at.getFullYear()}` }
-const date = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', year: 'numeric' })
+const clock = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' })
+const day = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'long' })
+const month = new Intl.DateTimeFormat(language, { month: 'long' })
+const monthOfYear = new Intl.DateTimeFormat(language, { month: 'long', year: 'numeric' })
+const brevity = options => {
+  const form = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', ...options })
+  return { format: at => form.format(at).replace('Sept', 'Sep') } // as the server has it
+}
+const short = brevity({})
+const shortDate = brevity({ year: 'numeric' })
+const date = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'long', year: 'numeric' })
 
 const daysFromNow = at => Math.round((new Date(at).setHours(12, 0, 0, 0) - new Date().setHours(12, 0, 0, 0)) / 86_400_000)
 
@@ -27,8 +32,8 @@ const added = at => past(at, () => (thisYear(at) ? day : shortDate).format(at))
 const group = at => past(at, (_, days) => (days <= 7 ? word('on-week') : (thisYear(at) ? month : monthOfYear).format(at)))
 const full = at => `${date.format(at)}, ${clock.format(at)}`
 
-const seconds = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
-const brief = (at, form) => `${daysFromNow(at) === 0 ? '' : `${at.getDate()} ${month.format(at).slice(0, 3)} `}${form.format(at)}`
+const seconds = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const brief = (at, form) => `${daysFromNow(at) === 0 ? '' : `${short.format(at)} `}${form.format(at)}`
 
 /** Says when a conversation was worked on beside its name, and in the name of its menu. */
 function tellApart(time, text) {

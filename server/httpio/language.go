@@ -1,0 +1,39 @@
+package httpio
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/locale"
+)
+
+// LanguageCookie keeps the language that a reader chose for the page.
+const LanguageCookie = "footnote_language"
+
+// languageKept is how long a browser keeps it.
+const languageKept = 365 * 24 * time.Hour
+
+// SpeakLanguage puts the reader's language into the request's context: the chosen one, else the best of Accept-Language.
+// What programs are told stays English.
+func SpeakLanguage(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r, chosen := c.Request(), ""
+		if cookie, err := r.Cookie(LanguageCookie); err == nil {
+			chosen = cookie.Value
+		}
+		if l := locale.Match(chosen, r.Header.Get("Accept-Language")); l != locale.English {
+			c.SetRequest(r.WithContext(locale.With(r.Context(), l)))
+		}
+		return next(c)
+	}
+}
+
+// KeepLanguage has the browser keep a language.
+func KeepLanguage(c echo.Context, l *locale.Language) {
+	c.SetCookie(&http.Cookie{
+		Name: LanguageCookie, Value: l.Code, Path: "/", MaxAge: int(languageKept.Seconds()), HttpOnly: true,
+		SameSite: http.SameSiteLaxMode, Secure: c.Scheme() == "https",
+	})
+}

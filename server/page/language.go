@@ -1,0 +1,23 @@
+package page
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/locale"
+	"footnote/server/httpio"
+)
+
+// ChooseLanguage answers POST /language: the browser keeps the language that a reader chose, and shows the page again.
+func (h *Handlers) ChooseLanguage(c echo.Context) error {
+	if err := h.Bodies.ReadForm(c); err != nil {
+		return err
+	}
+	l := locale.Find(c.Request().PostForm.Get("language"))
+	if l == nil {
+		return httpio.Invalid("language must be one that the page offers, such as en or de.")
+	}
+	httpio.KeepLanguage(c, l)
+	return c.Redirect(http.StatusSeeOther, localTarget(c.Request().PostForm.Get("to")))
+}
