@@ -28,7 +28,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/extract/ocr ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: needed pandoc try-model eval-real eval-files eval-blind files quotes bench-embed run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch test-arm64 clean
+.PHONY: needed pandoc try-model eval-real eval-files eval-blind files quotes bench-embed run build test check lint unit e2e vendor generate settings phrases pdfium postgres milvus nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch test-arm64 clean
 
 # The embedding model that was fetched, unless a setting names another.
 run: build embedding
@@ -49,6 +49,10 @@ node_modules/.package-lock.json: package.json package-lock.json
 # docs/settings.md from the settings' own descriptions; a test fails while it is out of date.
 settings:
 	FOOTNOTE_WRITE_DOCS=1 $(GO) test ./cmd/footnote -run TheSettingsAreDocumented -count 1
+
+# locale/phrases.txt: the forms of what other rooms say on the page, gathered from the source; a test fails while it is out of date.
+phrases:
+	FOOTNOTE_WRITE_PHRASES=1 $(GO) test ./locale -run ThePhrasesAreThoseOfTheProgram -count 1
 
 # A watched folder of 10,000 files, 1,000 changes, and kills in between.
 test-watch:

@@ -21,6 +21,7 @@ type phraseForm struct {
 	words string   // the English words, under which the catalogues have it
 	parts []string // what stands before, between and behind its holes: one more than there are holes
 	holes []string
+	void  []string // holes right behind others, which hold what stands in both
 }
 
 //go:embed phrases.txt
@@ -69,7 +70,11 @@ func (p *Phrases) add(form, words string) {
 			break
 		}
 		to := from + strings.IndexByte(form[from:], '}') + 1
-		f.parts, f.holes = append(f.parts, form[:from]), append(f.holes, form[from:to])
+		if hole := form[from:to]; from == 0 && len(f.holes) > 0 {
+			f.void = append(f.void, hole)
+		} else {
+			f.parts, f.holes = append(f.parts, form[:from]), append(f.holes, hole)
+		}
 		form = form[to:]
 	}
 	if len(f.holes) == 0 && form == words {
@@ -95,7 +100,7 @@ func (f phraseForm) match(sentence string) ([]string, bool) {
 		case strings.HasSuffix(rest, after): // the last part ends the sentence
 			at = len(rest) - len(after)
 		}
-		if at < 0 || at == 0 && after != "" || f.holes[i] == "{n}" && !isNumber(rest[:at]) {
+		if at <= 0 || f.holes[i] == "{n}" && !isNumber(rest[:at]) {
 			return nil, false
 		}
 		values, rest = append(values, rest[:at]), rest[at+len(after):]
@@ -137,6 +142,9 @@ func (p *Phrases) refill(l *Language, f phraseForm, values []string) (said strin
 			value = l.Digits(number)
 		}
 		pairs = append(pairs, hole, value)
+	}
+	for _, hole := range f.void {
+		pairs = append(pairs, hole, "")
 	}
 	if !slices.Contains(f.holes, "{n}") { // some forms for one write it out
 		pairs = append(pairs, "{n}", "1")

@@ -116,15 +116,15 @@ func texts(t *testing.T, files map[string]*ast.File) map[string]string {
 }
 
 // The rooms whose sentences the page shows.
-var speaking = regexp.MustCompile(`^(agent|chat|corpus|keys|llm|server|watch)/`)
+var speaking = regexp.MustCompile(`^(agent|chat|corpus|keys|llm|server|sql|watch)/`)
 
 // silent say nothing that a page shows: descriptions and answers for programs, suites of tests, other protocols.
-var silent = regexp.MustCompile(`^server/(openapi|mcpserver|agui|aisdk|v1)/|test/|^llm/offline/|_templ\.go$|` +
+var silent = regexp.MustCompile(`^server/(openapi|mcpserver|agui|aisdk|v1)/|^sql/dbcopy/|^sql/\w+/(migrat|upgrade|open|connect|copy|version)|test/|^llm/offline/([^t]|t[^h])|_templ\.go$|` +
 	`^server/api/(agent|ask|document_events|events|gather|health|query|retriev|runs|search|session)|^server/httpio/(strict|value|query|legible)\.go`)
 
 // fields hold sentences, and so do calls with these names, whose first argument is a format.
 var (
-	fields = []string{"Message", "Summary", "Detail", "Doing", "Done", "Failure"}
+	fields = []string{"Message", "Summary", "Detail", "Doing", "Done", "Failure", "Label", "Kind"}
 	said   = []string{"httpio.Invalid", "httpio.NotFound", "Invalid", "NotFound", "refusedResult"}
 	verbs  = regexp.MustCompile(`%[-+# 0]*[\d.]*[a-zA-Z]`)
 )
@@ -244,6 +244,10 @@ func gather(files map[string]*ast.File) []string {
 					if ok && slices.Contains(fields, at.Sel.Name) && len(n.Lhs) == len(n.Rhs) {
 						g.add(n.Rhs[i])
 					}
+				}
+			case *ast.ReturnStmt:
+				if path == "llm/offline/thought.go" {
+					g.add(n.Results[0])
 				}
 			case *ast.BinaryExpr:
 				if n.Op == token.ADD && counts(n) {

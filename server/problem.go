@@ -36,6 +36,7 @@ func (s *Server) sendProblem(c echo.Context, p httpio.Problem) error {
 		return s.page.ErrorPage(c, p)
 	}
 	c.Response().Header().Set(echo.HeaderContentType, "application/problem+json")
+	p.Detail = httpio.Said(c, p.Detail)
 	return c.JSON(p.Status, p)
 }
 

@@ -58,6 +58,9 @@ func (s *Step) workedOn() string {
 
 // plainActivity splits a phase's own words where the first is a verb.
 func (s *Step) plainActivity(ctx context.Context) activity {
+	if words := s.analysed(ctx); words != "" {
+		return activity{Object: words}
+	}
 	words := s.Message
 	if s.Title != "" {
 		words = s.Title

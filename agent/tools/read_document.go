@@ -82,7 +82,7 @@ func readDocument() (*Tool, error) {
 			}
 			summary := english.Count(len(r.Passages), "passage")
 			if r.Parts > 1 {
-				summary += fmt.Sprintf(", part %d of %d", r.Part, r.Parts)
+				summary = fmt.Sprintf("%s, part %d of %d", english.Count(len(r.Passages), "passage"), r.Part, r.Parts)
 			}
 			return Result{
 				Message: "Read " + doc.DisplayName(), Summary: summary,

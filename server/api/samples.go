@@ -10,18 +10,26 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/corpus"
+	"footnote/locale"
 	"footnote/server/httpio"
 )
 
-// AddSamples answers POST /documents/samples: it adds every file of Config.Samples, once.
+// AddSamples answers POST /documents/samples: it adds every file of Config.Samples, once. A directory named as a
+// language has files for its readers, in the place of those of their names.
 func (a *Handlers) AddSamples(c echo.Context) error {
 	if a.Samples == nil {
 		return httpio.NotFound("This server comes without sample documents. Add your own.")
 	}
 	res := Uploaded{Documents: []uploadedDocument{}, Rejected: []rejectedFile{}}
+	code := locale.Of(c.Request().Context()).Code
 	err := fs.WalkDir(a.Samples, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		switch {
+		case err != nil:
 			return err
+		case entry.IsDir() && locale.Find(name) != nil && name != code: // what is in another language
+			return fs.SkipDir
+		case entry.IsDir() || a.translated(code, name):
+			return nil
 		}
 		d, duplicate, err := a.addSample(c.Request().Context(), httpio.Scope(c).User, name)
 		if err != nil {
@@ -41,6 +49,12 @@ func (a *Handlers) AddSamples(c echo.Context) error {
 		return c.Redirect(http.StatusSeeOther, "/documents")
 	}
 	return c.JSON(http.StatusAccepted, res)
+}
+
+// translated reports whether there is a sample in a reader's language in the place of this one.
+func (a *Handlers) translated(code, name string) bool {
+	_, err := fs.Stat(a.Samples, path.Join(code, name))
+	return err == nil
 }
 
 // addSample adds one of the documents that come with the program. Added again it is the same document.

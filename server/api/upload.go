@@ -98,6 +98,9 @@ func (a *Handlers) answerUpload(c echo.Context, res Uploaded) error {
 	}
 	switch {
 	case !httpio.WantsHTML(c) || httpio.ByHTMX(c):
+		for i := range res.Rejected {
+			res.Rejected[i].Detail = httpio.Said(c, res.Rejected[i].Detail)
+		}
 		return c.JSON(status, res)
 	case len(res.Rejected) == 0:
 		return c.Redirect(http.StatusSeeOther, "/documents")

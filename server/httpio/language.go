@@ -30,6 +30,17 @@ func SpeakLanguage(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// pageHeader is sent by the page's script with what it asks for as a program does and shows to the reader.
+const pageHeader = "Footnote-Page"
+
+// Said is a sentence for whoever asks: in the reader's language for the page's script, in English for programs.
+func Said(c echo.Context, sentence string) string {
+	if c.Request().Header.Get(pageHeader) == "" {
+		return sentence
+	}
+	return locale.Known(c.Request().Context(), sentence)
+}
+
 // KeepLanguage has the browser keep a language.
 func KeepLanguage(c echo.Context, l *locale.Language) {
 	c.SetCookie(&http.Cookie{

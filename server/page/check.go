@@ -68,7 +68,7 @@ func (h *Handlers) CheckFiles(c echo.Context) error {
 			return httpio.Invalid("Too many files at once: at most " + strconv.Itoa(maxChecked) + " can be checked.")
 		}
 		if err := h.checkFile(part, body, size); err != nil {
-			answer.Refused = append(answer.Refused, refusedFile{files, httpio.AsError(err).Message})
+			answer.Refused = append(answer.Refused, refusedFile{files, httpio.Said(c, httpio.AsError(err).Message)})
 		}
 		files++
 	}

@@ -28,9 +28,7 @@ var _ corpus.Documents = (*Documents)(nil)
 // Documents returns the database's documents. Ask once and share the result: it remembers when it swept the index.
 func (db *DB) Documents() *Documents { return &Documents{db: db} }
 
-var errNoDocument = &chat.Error{
-	Code: chat.CodeNotFound, Message: "There is no such document. It may have been deleted.",
-}
+var errNoDocument = chat.NoSuch("document")
 
 // documentColumns are what scanDocument reads of documents (d).
 const documentColumns = ` d.id, d.user_id, d.namespace, d.path, d.filename, d.title, d.mime, d.sha256, d.bytes, d.pages,

@@ -26,9 +26,7 @@ func notFound(err error, op, thing string) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, sql.ErrNoRows):
-		return &chat.Error{
-			Code: chat.CodeNotFound, Message: fmt.Sprintf("There is no such %s. It may have been deleted.", thing),
-		}
+		return chat.NoSuch(thing)
 	}
 	return fmt.Errorf("%s: %w", op, err)
 }

@@ -26,9 +26,7 @@ var _ corpus.Documents = (*Documents)(nil)
 // Documents returns the database's documents. Ask once and share the result: it remembers when it swept the index.
 func (db *DB) Documents() *Documents { return &Documents{db: db} }
 
-var errNoDocument = &chat.Error{
-	Code: chat.CodeNotFound, Message: "There is no such document. It may have been deleted.",
-}
+var errNoDocument = chat.NoSuch("document")
 
 // documentColumns are what scanDocument reads.
 const documentColumns = `id, user, namespace, path, filename, title, mime, sha256, bytes, pages, language, meta,

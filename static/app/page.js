@@ -12,6 +12,9 @@ export const piece = name => document.getElementById(`piece-${name}`).content.fi
 export const pieces = name => [...document.getElementById(`piece-${name}`).content.cloneNode(true).children]
 export const word = name => $(`[data-word="${name}"]`, document.getElementById('piece-words').content).textContent
 
+/** The headers of a request for JSON whose sentences the reader sees. */
+export const forReader = { Accept: 'application/json', 'Footnote-Page': 'true' }
+
 /** Runs what on clicks on elements that match, now and later. */
 export function onClick(selector, what) {
   document.addEventListener('click', event => {

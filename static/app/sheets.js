@@ -1,5 +1,5 @@
 // A page whose picture does not come says why, and its words, which lie over the picture unseen, stand in its place.
-import { $, $$, piece } from './page.js'
+import { $, $$, forReader, piece } from './page.js'
 
 async function explain(image) {
   const sheet = image.closest('.sheet')
@@ -7,7 +7,7 @@ async function explain(image) {
   sheet.classList.add('undrawn')
   const note = piece('undrawn')
   try { // the server knows why, and answers at once
-    const { detail } = await (await fetch(image.currentSrc, { headers: { Accept: 'application/json' } })).json()
+    const { detail } = await (await fetch(image.currentSrc, { headers: forReader })).json()
     if (detail) $('span', note).textContent = detail
   } catch { /* no answer, or a picture by now: the note says so */ }
   sheet.before(note)

@@ -1,7 +1,7 @@
 // Uploads: one request for each file, three at a time. Of files whose ending no format has, and of those that are too large, the server sees the
 // beginning first: what can't be taken is not sent. Each file stays in a list that says what became of it: how much is sent, why it was refused,
 // and once it is taken how far the document is, as the server says that.
-import { $, load, onClick } from './page.js'
+import { $, forReader, load, onClick } from './page.js'
 import { close, draw, ending, open, say } from './arrivals.js'
 import { said } from './times.js'
 
@@ -57,7 +57,7 @@ async function check() {
       body.append('size', file.size)
       body.append('files', file.slice(0, sniff), path)
     }
-    const response = await fetch('/documents/check', { method: 'POST', body, headers: { Accept: 'application/json' } }).catch(() => null)
+    const response = await fetch('/documents/check', { method: 'POST', body, headers: forReader }).catch(() => null)
     const { refused } = response?.ok ? await response.json() : { refused: [] }
     for (const { at, detail } of refused) end(some[at], { refused: said(detail), unread: true })
     for (const item of some) {
@@ -86,7 +86,7 @@ function next() {
   body.append('files', item.file, item.path)
   const request = item.request = new XMLHttpRequest()
   request.open('POST', '/documents')
-  request.setRequestHeader('Accept', 'application/json')
+  for (const [name, value] of Object.entries(forReader)) request.setRequestHeader(name, value)
   request.upload.onprogress = event => { item.loaded = item.file.size * event.loaded / Math.max(event.total, 1); show() }
   request.onload = () => end(item, answer(request))
   request.onerror = () => end(item, { refused: say('failed') })
