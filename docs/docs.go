@@ -3,8 +3,8 @@ package docs
 
 import "embed"
 
-// Handbook holds the chapters as Markdown and the whole as one PDF, under "handbook". Chapters in other languages are in
-// directories named as the languages.
+// Handbook holds the chapters as Markdown and the whole as one PDF, under "handbook". Chapters in other languages are
+// in directories named as the languages.
 //
 //go:embed handbook
 var Handbook embed.FS

@@ -1,7 +1,7 @@
-// Package locale says the page's sentences in the reader's language. A sentence is defined once, in English, where it is
-// used (T, N); what it is in other languages stands in catalogue/, one file for each language, under the English words.
-// Plurals follow CLDR. A context carries the language; without one it is English. It imports nothing of the program but
-// package english.
+// Package locale says the page's sentences in the reader's language. A sentence is defined once, in English, where it
+// is used (T, N); what it is in other languages stands in catalogue/, one file for each language, under the English
+// words. Plurals follow CLDR. A context carries the language; without one it is English. It imports nothing of the
+// program but package english.
 package locale
 
 import (
@@ -129,8 +129,8 @@ func Find(code string) *Language {
 	return nil
 }
 
-// Match returns the language that fits a reader best: chosen, a code, if the page speaks it, else the best of the header
-// Accept-Language, else English.
+// Match returns the language that fits a reader best: chosen, a code, if the page speaks it, else the best of the
+// header Accept-Language, else English.
 func Match(chosen, accept string) *Language {
 	if l := Find(chosen); l != nil {
 		return l

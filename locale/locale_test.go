@@ -81,7 +81,8 @@ func TestPluralsAreThoseOfTheLanguage(t *testing.T) {
 // What other rooms say in English is told by its form, with what it counts and names.
 func TestKnownSentencesAreSaidInTheLanguage(t *testing.T) {
 	list := newPhrases([]string{
-		"Ready.", "Found {=1}", "{=1} in {=2}", "The file “{1}” is larger than {2}. Split it.", "Opened {1}{2}", "Read {1}",
+		"Ready.", "Found {=1}", "{=1} in {=2}", "The file “{1}” is larger than {2}. Split it.", "Opened {1}{2}",
+		"Read {1}",
 		"{n} passage\t{n} passages", "{n} document\t{n} documents",
 	})
 	l := &Language{
@@ -91,8 +92,10 @@ func TestKnownSentencesAreSaidInTheLanguage(t *testing.T) {
 				"Ready.": {one: "Fertig."}, "Found {=1}": {one: "Gefunden: {=1}"}, "{=1} in {=2}": {one: "{=1} ({=2})"},
 				"The file “{1}” is larger than {2}. Split it.": {one: "Datei „{1}“: über {2}. Teilen."},
 				"Read {1}": {one: "Gelesen: {1}"}, "Opened {1}{2}": {one: "Geöffnet: {1}{2}"},
-				"{n} passages":  {forms: map[plural.Form]string{plural.One: "{n} Stelle", plural.Other: "{n} Stellen"}},
-				"{n} documents": {forms: map[plural.Form]string{plural.One: "{n} Dokument", plural.Other: "{n} Dokumente"}},
+				"{n} passages": {forms: map[plural.Form]string{plural.One: "{n} Stelle", plural.Other: "{n} Stellen"}},
+				"{n} documents": {forms: map[plural.Form]string{
+					plural.One: "{n} Dokument", plural.Other: "{n} Dokumente",
+				}},
 			}
 		},
 	}

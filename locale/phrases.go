@@ -41,7 +41,8 @@ func Known(ctx context.Context, sentence string) string {
 	return said
 }
 
-// newPhrases makes phrases of their forms, one in a line. What counts has a form for one and, behind a tab, one for more.
+// newPhrases makes phrases of their forms, one in a line. What counts has a form for one and, behind a tab, one for
+// more.
 func newPhrases(lines []string) *Phrases {
 	p := &Phrases{exact: map[string]bool{}}
 	for _, line := range lines {
@@ -126,7 +127,8 @@ func (p *Phrases) say(l *Language, sentence string) (said string, is bool) {
 	return sentence, false
 }
 
-// refill says a form with what its holes held. A hole like {=1} holds a phrase; if it does not, this is no such sentence.
+// refill says a form with what its holes held. A hole like {=1} holds a phrase; if it does not, this is no such
+// sentence.
 func (p *Phrases) refill(l *Language, f phraseForm, values []string) (said string, is bool) {
 	pairs := make([]string, 0, 2*len(values)+2)
 	number := 1

@@ -38,7 +38,9 @@ func sources(t *testing.T) map[string]*ast.File {
 		if err != nil {
 			return err
 		}
-		files[filepath.ToSlash(path)], err = parser.ParseFile(set, filepath.Join("..", path), nil, parser.SkipObjectResolution)
+		files[filepath.ToSlash(path)], err = parser.ParseFile(
+			set, filepath.Join("..", path), nil, parser.SkipObjectResolution,
+		)
 		return err
 	})
 	if err != nil {
@@ -119,8 +121,11 @@ func texts(t *testing.T, files map[string]*ast.File) map[string]string {
 var speaking = regexp.MustCompile(`^(agent|chat|corpus|keys|llm|server|sql|watch)/`)
 
 // silent say nothing that a page shows: descriptions and answers for programs, suites of tests, other protocols.
-var silent = regexp.MustCompile(`^server/(openapi|mcpserver|agui|aisdk|v1)/|^sql/dbcopy/|^sql/\w+/(migrat|upgrade|open|connect|copy|version)|test/|^llm/offline/([^t]|t[^h])|_templ\.go$|` +
-	`^server/api/(agent|ask|document_events|events|gather|health|query|retriev|runs|search|session)|^server/httpio/(strict|value|query|legible)\.go`)
+var silent = regexp.MustCompile(`^server/(openapi|mcpserver|agui|aisdk|v1)/|` +
+	`^sql/dbcopy/|^sql/\w+/(migrat|upgrade|open|connect|copy|version)|` +
+	`test/|^llm/offline/([^t]|t[^h])|_templ\.go$|` +
+	`^server/api/(agent|ask|document_events|events|gather|health|query|retriev|runs|search|session)|` +
+	`^server/httpio/(strict|value|query|legible)\.go`)
 
 // fields hold sentences, and so do calls with these names, whose first argument is a format.
 var (
@@ -168,7 +173,8 @@ func (g *gatherer) form(e ast.Expr, n *int) string {
 // format is a format of package fmt with holes for its verbs.
 func (g *gatherer) format(text string, args []ast.Expr, n *int) string {
 	i := -1
-	return strings.ReplaceAll(verbs.ReplaceAllStringFunc(strings.ReplaceAll(text, "%%", "\x00"), func(verb string) string {
+	text = strings.ReplaceAll(text, "%%", "\x00")
+	return strings.ReplaceAll(verbs.ReplaceAllStringFunc(text, func(verb string) string {
 		i++
 		if i < len(args) {
 			hole := g.form(args[i], n)

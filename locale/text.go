@@ -25,8 +25,9 @@ func (t Text) English() string { return t.english }
 // In says the text in the context's language. Its holes stay: the page's script fills them.
 func (t Text) In(ctx context.Context) string { return Of(ctx).word(t.english) }
 
-// Say says the text with its holes filled: the first hole of the English words with the first value, and so on, wherever
-// they stand in the other language. A value is a string, a number, which gets the language's digits, or a Text.
+// Say says the text with its holes filled: the first hole of the English words with the first value, and so on,
+// wherever they stand in the other language. A value is a string, a number, which gets the language's digits, or a
+// Text.
 func (t Text) Say(ctx context.Context, values ...any) string {
 	l := Of(ctx)
 	return l.fill(l.word(t.english), t.english, values)
@@ -62,7 +63,8 @@ type Counted struct{ one, other string }
 // it under the words for more.
 func N(one, other string) Counted { return Counted{one, other} }
 
-// Count says how many there are, in the plural form that the language has for the number. values fill the holes but {n}.
+// Count says how many there are, in the plural form that the language has for the number. values fill the holes but
+// {n}.
 func (c Counted) Count(ctx context.Context, n int, values ...any) string {
 	l, words := Of(ctx), c.other
 	if n == 1 && l.catalogue == "" {

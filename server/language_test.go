@@ -33,7 +33,9 @@ func TestThePageIsInTheReadersLanguage(t *testing.T) {
 	for _, tt := range []struct{ page, want string }{
 		{"", `"detail":"There is no such run.`}, {"true", `"detail":"⟦There is no such run.`},
 	} {
-		got := b.send("GET", "/agent/runs/none", "", "Accept", "application/json", "Cookie", pseudo, "Footnote-Page", tt.page)
+		got := b.send(
+			"GET", "/agent/runs/none", "", "Accept", "application/json", "Cookie", pseudo, "Footnote-Page", tt.page,
+		)
 		if got.status != http.StatusNotFound || !strings.Contains(got.body, tt.want) {
 			t.Errorf("for the page %q: %d %s, want %s", tt.page, got.status, got.body, tt.want)
 		}
@@ -48,16 +50,19 @@ func TestALanguageIsChosenWithAForm(t *testing.T) {
 		status   int
 		to, kept string
 	}{
-		{"language=de&to=%2Fdocuments%3Fq%3Dx", 303, "/documents?q=x", "footnote_language=de; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax"},
+		{
+			"language=de&to=%2Fdocuments%3Fq%3Dx", 303, "/documents?q=x",
+			"footnote_language=de; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax",
+		},
 		{"language=zh-Hans&to=https%3A%2F%2Felsewhere.example", 303, "/", "footnote_language=zh-Hans;"},
 		{"language=&to=%2F", 400, "", ""},
 		{"language=de%0d%0aX: y", 400, "", ""},
 	} {
 		got := b.send("POST", "/language", tt.form, "Content-Type", kind, "Accept", "text/html")
-		if got.status != tt.status || got.header.Get("Location") != tt.to ||
-			!strings.HasPrefix(got.header.Get("Set-Cookie"), tt.kept) || tt.kept == "" && got.header.Get("Set-Cookie") != "" {
-			t.Errorf("%s: %d to %q, cookie %q; want %d to %q, cookie %q", tt.form, got.status, got.header.Get("Location"),
-				got.header.Get("Set-Cookie"), tt.status, tt.to, tt.kept)
+		to, kept := got.header.Get("Location"), got.header.Get("Set-Cookie")
+		if got.status != tt.status || to != tt.to || !strings.HasPrefix(kept, tt.kept) || tt.kept == "" && kept != "" {
+			t.Errorf("%s: %d to %q, cookie %q; want %d to %q, cookie %q",
+				tt.form, got.status, to, kept, tt.status, tt.to, tt.kept)
 		}
 	}
 }

@@ -11,8 +11,8 @@ var (
 	packed   = map[string][]byte{}
 )
 
-// Packed returns a file's bytes in gzip's form, as small as it makes them: a file is packed once, however many fetch it.
-// It is safe for concurrent use.
+// Packed returns a file's bytes in gzip's form, as small as it makes them: a file is packed once, however many fetch
+// it. It is safe for concurrent use.
 func Packed(name string) ([]byte, error) {
 	packedMu.Lock()
 	defer packedMu.Unlock()

@@ -185,7 +185,8 @@ func evidenceStep(s chat.EvidenceStep) string {
 	if s.Error != "" {
 		parts = append(parts, s.Error)
 	}
-	return strings.Join(append(parts, string(s.Status), moment(s.At), duration(context.Background(), s.DurationMS)), " · ")
+	took := duration(context.Background(), s.DurationMS)
+	return strings.Join(append(parts, string(s.Status), moment(s.At), took), " · ")
 }
 
 // moment is a time to the second in UTC, so that an exported answer reads the same everywhere.

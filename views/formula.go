@@ -56,7 +56,8 @@ func drawFormula(ctx context.Context, source, tex string, display bool) (drawn s
 	markup, nodes, err := mathml.Draw(tex, display)
 	switch {
 	case errors.Is(err, mathml.ErrTooLarge):
-		return `<code class="tex" title="` + html.EscapeString(txtFormulaTooLarge.In(ctx)) + `">` + html.EscapeString(source) + `</code>`, 1
+		why := html.EscapeString(txtFormulaTooLarge.In(ctx))
+		return `<code class="tex" title="` + why + `">` + html.EscapeString(source) + `</code>`, 1
 	case err != nil:
 		return `<code class="tex">` + html.EscapeString(source) + `</code>`, 1
 	case display:

@@ -176,9 +176,8 @@ var codeOpen = regexp.MustCompile(`<pre><code(?: class="language-([^"]*)")?>`)
 func (m *Markdown) finishHTML(unsafe []byte, cite func(int) (chat.Citation, bool)) string {
 	s := drawLinks(string(m.policy.SanitizeBytes(unsafe)), m.away)
 	if strings.Contains(s, "<table>") {
-		s = strings.ReplaceAll(
-			s, "<table>", `<div class="table" tabindex="0" role="region" aria-label="`+html.EscapeString(txtTable.In(m.said))+`"><table>`,
-		)
+		s = strings.ReplaceAll(s, "<table>", `<div class="table" tabindex="0" role="region" aria-label="`+
+			html.EscapeString(txtTable.In(m.said))+`"><table>`)
 		s = strings.ReplaceAll(s, "</table>", "</table></div>")
 	}
 	if strings.Contains(s, "<pre>") {

@@ -51,8 +51,8 @@ var (
 	callsNoTools = locale.T("calls no tools: rules search for it")
 	inMemory     = locale.T("in memory")
 	answersNow   = locale.T("{model} answers from now on. It calls tools, so it searches by itself.")
-	answersRules = locale.T("{model} answers from now on. It did not call the tool that it was told to call, so rules " +
-		"search for it.")
+	answersRules = locale.T("{model} answers from now on. It did not call the tool that it was told to call, so " +
+		"rules search for it.")
 )
 
 // ModelFacts says what is known of a model, like "8.2B · 5.2 GB · reads 41k tokens · calls tools".

@@ -13,8 +13,9 @@ import (
 func TestNamesInListsAndHeadingsAreCutAndCanNotTurnTheirLine(t *testing.T) {
 	long := strings.Repeat("x", 10_000)
 	for name, got := range map[string]string{
-		"session": sessionTitle(t.Context(), chat.Session{Title: long}), "document": documentTitle(corpus.Document{Title: long}),
-		"file": documentTitle(corpus.Document{Filename: long}),
+		"session":  sessionTitle(t.Context(), chat.Session{Title: long}),
+		"document": documentTitle(corpus.Document{Title: long}),
+		"file":     documentTitle(corpus.Document{Filename: long}),
 	} {
 		if n := utf8.RuneCountInString(got); n > maxName {
 			t.Errorf("%s: %d characters, want at most %d", name, n, maxName)
@@ -28,7 +29,8 @@ func TestNamesInListsAndHeadingsAreCutAndCanNotTurnTheirLine(t *testing.T) {
 		t.Errorf("a chip's label has %d bytes, want at most %d", n, maxName+100)
 	}
 	failed := &Turn{Error: &chat.StepError{Message: "\u202e" + long}}
-	if got := failed.reason(t.Context(), locale.T("")); utf8.RuneCountInString(got) > 2000 || strings.Contains(got, "\u202e") {
+	got := failed.reason(t.Context(), locale.Text{})
+	if utf8.RuneCountInString(got) > 2000 || strings.Contains(got, "\u202e") {
 		t.Errorf("a reason of %d characters, %.20q; want at most 2000 and no %q in it",
 			utf8.RuneCountInString(got), got, "\u202e")
 	}

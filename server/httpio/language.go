@@ -15,8 +15,8 @@ const LanguageCookie = "footnote_language"
 // languageKept is how long a browser keeps it.
 const languageKept = 365 * 24 * time.Hour
 
-// SpeakLanguage puts the reader's language into the request's context: the chosen one, else the best of Accept-Language.
-// What programs are told stays English.
+// SpeakLanguage puts the reader's language into the request's context: the chosen one, else the best of
+// Accept-Language. What programs are told stays English.
 func SpeakLanguage(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r, chosen := c.Request(), ""
