@@ -20,9 +20,10 @@ COPY --from=browser /src/static/vendor ./static/vendor
 ARG VERSION=dev
 ARG COMMIT=
 ARG DATE=
+ARG REPOSITORY=
 # TAGS=grpcnotrace,retrynotrace,eino puts the agent framework Eino in (see the Makefile).
 ARG TAGS=grpcnotrace,retrynotrace
-RUN go build -tags "$TAGS" -ldflags "-s -w -X main.version=$VERSION -X main.commit=$COMMIT -X main.date=$DATE" -o bin/footnote ./cmd/footnote
+RUN go build -tags "$TAGS" -ldflags "-s -w -X main.version=$VERSION -X main.commit=$COMMIT -X main.date=$DATE -X main.repository=$REPOSITORY" -o bin/footnote ./cmd/footnote
 RUN mkdir -p /empty/data /empty/blobs /empty/keys /empty/tmp && chmod 1777 /empty/tmp
 
 FROM scratch

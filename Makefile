@@ -1,6 +1,8 @@
 # Footnote. `make run` and `make test` set up what is missing by themselves.
 SHELL := /bin/bash
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# Where versions are published. Nothing is yet: this is the only place that names it.
+REPOSITORY ?= github.com/footnote/footnote
 # The commit and when it was made: the same source makes the same program, whenever it is built.
 COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
 DATE ?= $(shell TZ=UTC0 git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null)
@@ -41,7 +43,7 @@ run: build embedding
 	exec bin/footnote serve
 
 build: vendor
-	$(GO) build -tags "$(TAGS)" -ldflags "-s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)" -o bin/footnote ./cmd/footnote
+	$(GO) build -tags "$(TAGS)" -ldflags "-s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE) -X main.repository=$(REPOSITORY)" -o bin/footnote ./cmd/footnote
 
 vendor: node_modules/.package-lock.json
 	@npm run --silent vendor

@@ -195,6 +195,7 @@ func TestTheDockerfileBuildsAsTheMakefileDoes(t *testing.T) {
 		t.Fatal("the Makefile does not build ./cmd/footnote")
 	}
 	build := strings.NewReplacer("$(GO)", "go", "$(VERSION)", "$VERSION", "$(COMMIT)", "$COMMIT", "$(DATE)", "$DATE",
+		"$(REPOSITORY)", "$REPOSITORY",
 		"$(TAGS)", "$TAGS").Replace(line[1])
 	for _, want := range []string{
 		"RUN " + build + "\n", "\nARG TAGS=grpcnotrace,retrynotrace\n", "npm run vendor", "CGO_ENABLED=0",
