@@ -33,7 +33,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/extract/ocr ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: ahead needed pandoc try-model eval-real eval-files eval-blind files quotes bench-embed run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch test-arm64 clean
+.PHONY: release release-check ahead needed pandoc try-model eval-real eval-files eval-blind files quotes bench-embed run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch test-arm64 clean
 
 # The embedding model that was fetched, unless a setting names another.
 run:
@@ -61,6 +61,29 @@ vendor: node_modules/.package-lock.json
 
 node_modules/.package-lock.json: package.json package-lock.json
 	npm ci --no-audit --no-fund --silent
+
+# Releases, in dist/: programs, archives, packages, checksums and bills of materials for six platforms. Nothing is published.
+# A commit with a tag is built as that version. All times are the commit's, and so are the bytes: make release-check.
+RELEASE_VERSION = $(patsubst v%,%,$(or $(shell git describe --tags --exact-match 2>/dev/null),v0.0.0-dev.g$(shell git rev-parse --short=8 HEAD)))
+IMAGE ?= $(subst github.com,ghcr.io,$(REPOSITORY))
+GORELEASER := .cache/bin/goreleaser-2.12.0
+NO_DOCKER = $(shell docker info >/dev/null 2>&1 || echo $(comma)docker)
+RELEASE_ENV = PATH="$(CURDIR)/.cache/bin:$$PATH" ROOT=$(CURDIR) MODEL=$(CURDIR)/$(EMBEDDING) REPOSITORY=$(REPOSITORY) IMAGE=$(IMAGE) \
+  OWNER=$(word 2,$(subst /, ,$(REPOSITORY))) PLAIN_VERSION=$(RELEASE_VERSION) DATE=$(DATE) COMMIT=$(COMMIT) SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) GOGC=400
+PACK = .cache/bin/footnote-release $(1) -dist dist -repository $(REPOSITORY) -version $(RELEASE_VERSION) -out dist/$(2)
+release: vendor embedding $(GORELEASER)
+	$(GO) build -o .cache/bin/footnote-release ./release
+	@if [ -n "$(NO_DOCKER)" ]; then echo "no Docker answers here: the container image is left out"; fi
+	$(RELEASE_ENV) $(GORELEASER) release --snapshot --clean --parallelism=1 --skip=publish$(NO_DOCKER)
+	$(RELEASE_ENV) $(call PACK,npm,npm) && $(RELEASE_ENV) $(call PACK,wheels,pypi)
+	cp .cache/release/all-MiniLM-L6-v2.tar.gz dist/
+
+# Starts what can be started here, and builds again elsewhere what is to be the same bytes.
+release-check:
+	$(RELEASE_ENV) TAGS=$(TAGS) release/check.sh $(RELEASE_VERSION)
+
+$(GORELEASER):
+	@echo "building goreleaser"; mkdir -p .cache/bin && GOBIN=$(CURDIR)/.cache/bin GOFLAGS= GOGC=400 $(GO) install github.com/goreleaser/goreleaser/v2@v$(lastword $(subst -, ,$@)) && mv .cache/bin/goreleaser $@
 
 # docs/settings.md from the settings' own descriptions; a test fails while it is out of date.
 settings:

@@ -129,7 +129,8 @@ func newerWords(own, newest string) string {
 	}
 	switch {
 	case !semver.IsValid(base):
-		return fmt.Sprintf("This is %s, built from source. The newest version is %s: %s", own, newest, releasePage(newest))
+		return fmt.Sprintf("This is %s, built from source. The newest version is %s: %s",
+			own, newest, releasePage(newest))
 	case semver.Compare(base, newest) < 0:
 		return fmt.Sprintf("There is a newer version: %s. This is %s.\n"+
 			"Get it the way this one was installed, or from %s\n"+

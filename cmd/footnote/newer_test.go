@@ -79,7 +79,8 @@ func TestTheNewestVersionIsReadWithLimits(t *testing.T) {
 			server := httptest.NewServer(tt.handler)
 			defer server.Close()
 			got, err := newestRelease(t.Context(), server.URL)
-			if got != tt.want || (err != nil) != (tt.fails != "") || err != nil && !strings.Contains(err.Error(), tt.fails) {
+			if got != tt.want || (err != nil) != (tt.fails != "") ||
+				err != nil && !strings.Contains(err.Error(), tt.fails) {
 				t.Errorf("newestRelease = %q, %v; want %q, %q", got, err, tt.want, tt.fails)
 			}
 		})
@@ -111,7 +112,8 @@ func TestUpgradeAsksOnlyWhenItIsTold(t *testing.T) {
 		{[]string{"key", "list"}, 0, 0, ""},
 		{[]string{"upgrade"}, 1, 0, "upgrade --check says"},
 		{[]string{"upgrade", "--check"}, 0, 1, "The newest version is v1.3.0"},
-		{[]string{"upgrade", "--check", "--from=http://127.0.0.1:1"}, 1, 1, "whether there is a newer version is not known"},
+		{[]string{"upgrade", "--check", "--from=http://127.0.0.1:1"}, 1, 1,
+			"whether there is a newer version is not known"},
 		{[]string{"upgrade", "--check", "--from="}, 1, 1, "does not know where versions are published"},
 	} {
 		var out strings.Builder

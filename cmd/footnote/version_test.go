@@ -19,7 +19,8 @@ func TestAReleaseIsWhatTheBuildOrGoStamped(t *testing.T) {
 	}{
 		{"what the build sets wins", set, stamped, set},
 		{"go install leaves its stamps", release{}, stamped, release{"v0.9.1", "abc123", "2026-11-01T10:00:00Z"}},
-		{"a plain go build", release{}, &debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, release{Version: "dev"}},
+		{"a plain go build", release{}, &debug.BuildInfo{Main: debug.Module{Version: "(devel)"}},
+			release{Version: "dev"}},
 		{"no stamps at all", release{}, nil, release{Version: "dev"}},
 		{"a commit does not get the date of another", release{Version: "v1", Commit: "def456"}, stamped,
 			release{Version: "v1", Commit: "def456"}},
