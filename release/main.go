@@ -75,6 +75,11 @@ const (
 
 func (p product) homepage() string { return "https://" + p.repository }
 
+// readme is what a registry shows of a package that is started by a command.
+func (p product) readme(command string) string {
+	return "# Footnote\n\n" + summary + ".\n\n    " + command + " up ~/papers\n\nMore: " + p.homepage() + "\n"
+}
+
 // check fails for a product that packages can't be made of.
 func (p product) check() error {
 	if p.version == "" || p.repository == "" {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"strings"
 )
@@ -66,8 +65,7 @@ func makeNPM(root, notices, dist, out string, about product) error {
 			return err
 		}
 	}
-	readme := fmt.Sprintf("# Footnote\n\n%s.\n\n    npx footnote up ~/papers\n\nMore: %s\n", summary, about.homepage())
-	return writeNPM(out, main, append(with, entry{"README.md", []byte(readme), false},
+	return writeNPM(out, main, append(with, entry{"README.md", []byte(about.readme("npx footnote")), false},
 		entry{"launcher.cjs", launcher, true}), about)
 }
 

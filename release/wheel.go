@@ -57,6 +57,7 @@ func writeWheel(out string, p program, with []entry, about product) error {
 		metadata += "License-File: " + e.name + "\n"
 		entries = append(entries, entry{info + "licenses/" + e.name, e.content, false})
 	}
+	metadata += "Description-Content-Type: text/markdown\n\n" + about.readme("uvx footnote")
 	entries = append(entries,
 		entry{info + "METADATA", []byte(metadata), false},
 		entry{info + "WHEEL", []byte(
