@@ -69,13 +69,14 @@ IMAGE ?= $(subst github.com,ghcr.io,$(REPOSITORY))
 GORELEASER := .cache/bin/goreleaser-2.12.0
 NO_DOCKER = $(shell docker info >/dev/null 2>&1 || echo $(comma)docker)
 RELEASE_ENV = PATH="$(CURDIR)/.cache/bin:$$PATH" ROOT=$(CURDIR) MODEL=$(CURDIR)/$(EMBEDDING) REPOSITORY=$(REPOSITORY) IMAGE=$(IMAGE) \
-  OWNER=$(word 2,$(subst /, ,$(REPOSITORY))) PLAIN_VERSION=$(RELEASE_VERSION) DATE=$(DATE) COMMIT=$(COMMIT) SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) GOGC=400
+  HOST=$(firstword $(subst /, ,$(REPOSITORY))) OWNER=$(word 2,$(subst /, ,$(REPOSITORY))) PLAIN_VERSION=$(RELEASE_VERSION) DATE=$(DATE) COMMIT=$(COMMIT) SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) GOGC=400
 PACK = .cache/bin/footnote-release $(1) -dist dist -repository $(REPOSITORY) -version $(RELEASE_VERSION) -out dist/$(2)
 release: vendor embedding $(GORELEASER)
 	$(GO) build -o .cache/bin/footnote-release ./release
 	@if [ -n "$(NO_DOCKER)" ]; then echo "no Docker answers here: the container image is left out"; fi
 	$(RELEASE_ENV) $(GORELEASER) release --snapshot --clean --parallelism=1 --skip=publish$(NO_DOCKER)
 	$(RELEASE_ENV) $(call PACK,npm,npm) && $(RELEASE_ENV) $(call PACK,wheels,pypi)
+	sed -i.was 's/^ReleaseDate: .*/ReleaseDate: "$(firstword $(subst T, ,$(DATE)))"/' dist/winget/manifests/*/*/*/*/*.yaml && rm dist/winget/manifests/*/*/*/*/*.was
 	cp .cache/release/all-MiniLM-L6-v2.tar.gz dist/
 
 # Starts what can be started here, and builds again elsewhere what is to be the same bytes.
