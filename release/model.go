@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -9,21 +10,18 @@ import (
 // makeModel packs the sentence model: unpacked beside the program, it is found there. Its files are those of the
 // package that make embedding fetches, by hash. Their licence, Apache 2.0, goes with them.
 func makeModel(model, out string, about product) error {
-	files, err := os.ReadDir(model)
-	if err != nil {
-		return err
-	}
 	folder := filepath.Base(model)
 	var entries []entry
-	for _, file := range files {
-		if !file.Type().IsRegular() {
-			continue
-		}
-		content, err := os.ReadFile(filepath.Join(model, file.Name()))
-		if err != nil {
+	err := fs.WalkDir(os.DirFS(model), ".", func(name string, file fs.DirEntry, err error) error {
+		if err != nil || !file.Type().IsRegular() || file.Name() == ".gitattributes" {
 			return err
 		}
-		entries = append(entries, entry{folder + "/" + file.Name(), content, false})
+		content, err := os.ReadFile(filepath.Join(model, filepath.FromSlash(name)))
+		entries = append(entries, entry{folder + "/" + name, content, false})
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	if len(entries) == 0 {
 		return errors.New(model + " is empty")

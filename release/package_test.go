@@ -213,6 +213,28 @@ func TestAWheelRecordsAllThatItHolds(t *testing.T) {
 	}
 }
 
+func TestTheModelIsPackedWithItsFoldersAndItsLicence(t *testing.T) {
+	model := filepath.Join(t.TempDir(), "all-MiniLM-L6-v2")
+	for _, name := range []string{"model.safetensors", "1_Pooling/config.json", ".gitattributes"} {
+		if err := writeFile(filepath.Join(model, name), []byte(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := filepath.Join(t.TempDir(), "model.tar.gz")
+	if err := makeModel(model, out, tried); err != nil {
+		t.Fatal(err)
+	}
+	got := slices.Sorted(maps.Keys(unpackTarball(t, out)))
+	want := []string{"all-MiniLM-L6-v2/1_Pooling/config.json", "all-MiniLM-L6-v2/LICENSE.txt",
+		"all-MiniLM-L6-v2/model.safetensors"}
+	if !slices.Equal(got, want) {
+		t.Errorf("the archive holds %q, want %q", got, want)
+	}
+	if err := makeModel(t.TempDir(), out, tried); err == nil {
+		t.Error("a model without files: no error")
+	}
+}
+
 func TestVersionsForPython(t *testing.T) {
 	for version, want := range map[string]string{
 		"1.2.3": "1.2.3", "1.2.3-rc.1": "1.2.3rc1", "1.2.3-beta2": "1.2.3b2", "1.2.3-alpha.10": "1.2.3a10",
