@@ -33,7 +33,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/extract/ocr ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: release release-check ahead needed pandoc try-model eval-real eval-files eval-blind files quotes bench-embed run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch test-arm64 clean
+.PHONY: release release-check vet-others ahead needed pandoc try-model eval-real eval-files eval-blind files quotes bench-embed run build test check lint unit e2e vendor generate settings pdfium postgres milvus nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch test-arm64 clean
 
 # The embedding model that was fetched, unless a setting names another.
 run:
@@ -80,8 +80,12 @@ release: vendor embedding $(GORELEASER)
 	cp .cache/release/all-MiniLM-L6-v2.tar.gz dist/
 
 # Starts what can be started here, and builds again elsewhere what is to be the same bytes.
-release-check:
+release-check: vet-others
 	$(RELEASE_ENV) TAGS=$(TAGS) release/check.sh $(RELEASE_VERSION)
+
+# What can't be started here is compiled and vetted, tests included. With -trimpath it needs what make release compiled.
+vet-others:
+	@for system in windows darwin; do echo "vet for $$system"; GOOS=$$system GOFLAGS="$(GOFLAGS) -trimpath" $(GO) vet ./... || exit 1; done
 
 $(GORELEASER):
 	@echo "building goreleaser"; mkdir -p .cache/bin && GOBIN=$(CURDIR)/.cache/bin GOFLAGS= GOGC=400 $(GO) install github.com/goreleaser/goreleaser/v2@v$(lastword $(subst -, ,$@)) && mv .cache/bin/goreleaser $@

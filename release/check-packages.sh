@@ -14,7 +14,7 @@ if [ "$(id -u)" = 0 ] && command -v debootstrap > /dev/null; then
   [ "$(inside stat -c '%U %a' /var/lib/footnote)" = 'footnote 700' ] || failed ".deb: /var/lib/footnote is not the user's"
   [ "$(inside find / -xdev -newer /footnote.deb -user footnote -type f | wc -l)" = 0 ] || failed ".deb: something ran"
   says ".deb" inside /usr/bin/footnote
-  DATA=/var/lib/footnote serves ".deb, as its own user," chroot --userspec=footnote:footnote "$tmp/debian" /usr/bin/footnote
+  DATA=/var/lib/footnote serves ".deb, as its own user," unshare --mount sh -c 'mount --rbind /proc "$0/proc" && exec chroot --userspec=footnote:footnote "$0" /usr/bin/footnote "$@"' "$tmp/debian"
   inside dpkg -r footnote > /dev/null 2>&1 && [ -d "$tmp/debian/var/lib/footnote" ] && ! [ -e "$tmp/debian/usr/bin/footnote" ] || failed ".deb: removing"
   passed ".deb is installed and removed, and what was kept stays"
 else
