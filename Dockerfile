@@ -1,4 +1,4 @@
-# A static binary alone in its image. Build: docker build --build-arg VERSION=$(git describe --tags --always) -t footnote .
+# A static binary alone in its image. Build: docker build --build-arg VERSION=$(git describe --tags --always) --build-arg COMMIT=$(git rev-parse HEAD) -t footnote .
 # Every request needs a key, and there is none at first. Two commands start a server and make the first key:
 #   docker run -d --name footnote -p 127.0.0.1:8080:8080 -v footnote:/data footnote
 #   docker exec footnote /footnote key new anna
@@ -18,9 +18,12 @@ RUN go mod download
 COPY . .
 COPY --from=browser /src/static/vendor ./static/vendor
 ARG VERSION=dev
+ARG COMMIT=
+ARG DATE=
+ARG REPOSITORY=
 # TAGS=grpcnotrace,retrynotrace,eino puts the agent framework Eino in (see the Makefile).
 ARG TAGS=grpcnotrace,retrynotrace
-RUN go build -tags "$TAGS" -ldflags "-s -w -X main.version=$VERSION" -o bin/footnote ./cmd/footnote
+RUN go build -tags "$TAGS" -ldflags "-s -w -X main.version=$VERSION -X main.commit=$COMMIT -X main.date=$DATE -X main.repository=$REPOSITORY" -o bin/footnote ./cmd/footnote
 RUN mkdir -p /empty/data /empty/blobs /empty/keys /empty/tmp && chmod 1777 /empty/tmp
 
 FROM scratch

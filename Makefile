@@ -1,6 +1,11 @@
 # Footnote. `make run` and `make test` set up what is missing by themselves.
 SHELL := /bin/bash
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# Where versions are published. Nothing is yet: this is the only place that names it.
+REPOSITORY ?= github.com/footnote/footnote
+# The commit and when it was made: the same source makes the same program, whenever it is built.
+COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
+DATE ?= $(shell TZ=UTC0 git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null)
 GO ?= go
 # grpcnotrace and retrynotrace leave gRPC's pages of traces out, for which the linker would keep every method of every type. eino puts the framework Eino in, for which
 # it does as well. It is put in by EINO=1, and when a setting asks for it.
@@ -28,23 +33,62 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/extract/ocr ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: needed pandoc try-model eval-real eval-files eval-blind files quotes bench-embed run build test check lint unit e2e vendor generate settings phrases pdfium postgres milvus nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch test-arm64 clean
+.PHONY: release release-check vet-others ahead needed pandoc try-model eval-real eval-files eval-blind files quotes bench-embed run build test check lint unit e2e vendor generate settings phrases pdfium postgres milvus nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch test-arm64 clean
 
 # The embedding model that was fetched, unless a setting names another.
-run: build embedding
+run:
+	@$(MAKE) --no-print-directory -j3 build embedding
 	@if [ -z "$${FOOTNOTE_EMBEDDING_DIR+set}" ] && [ -e .cache/embedding/ready ] && \
 	  ! grep -qsE '^[[:space:]]*embedding' "$${FOOTNOTE_CONFIG:-footnote.yaml}"; then export FOOTNOTE_EMBEDDING_DIR=$(CURDIR)/$(EMBEDDING); fi; \
 	if [ -n "$(DOCS)" ]; then bin/footnote ingest "$(DOCS)"; fi; \
 	exec bin/footnote serve
 
-build: vendor
-	$(GO) build -tags "$(TAGS)" -ldflags "-s -w -X main.version=$(VERSION)" -o bin/footnote ./cmd/footnote
+# The compiler collects its garbage less often, which takes a quarter of its time. What runs with GOGC set is tested as if
+# it were set, so this holds for the compiler alone.
+build: export GOGC := $(or $(GOGC),400)
+build: vendor $(if $(wildcard node_modules/.package-lock.json),,ahead)
+	$(GO) build -tags "$(TAGS)" -ldflags "-s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE) -X main.repository=$(REPOSITORY)" -o bin/footnote ./cmd/footnote
+
+# On a fresh clone almost all is compiled while npm fetches what the page needs, and the standard library while Go's modules
+# are fetched.
+PAGE := ^footnote/(static|server|server/page|cmd/footnote)$$
+ahead:
+	@$(GO) build net/http html/template database/sql encoding/xml & \
+	needed=$$($(GO) list -deps ./cmd/footnote | grep -E '^(footnote/|[^/]*\.)' | grep -vE '$(PAGE)'); wait; $(GO) build $$needed
 
 vendor: node_modules/.package-lock.json
 	@npm run --silent vendor
 
 node_modules/.package-lock.json: package.json package-lock.json
 	npm ci --no-audit --no-fund --silent
+
+# Releases, in dist/: programs, archives, packages, checksums and bills of materials for six platforms. Nothing is published.
+# A commit with a tag is built as that version. All times are the commit's, and so are the bytes: make release-check.
+RELEASE_VERSION = $(patsubst v%,%,$(or $(shell git describe --tags --exact-match 2>/dev/null),v0.0.0-dev.g$(shell git rev-parse --short=8 HEAD)))
+IMAGE ?= $(subst github.com,ghcr.io,$(REPOSITORY))
+GORELEASER := .cache/bin/goreleaser-2.12.0
+NO_DOCKER = $(shell docker info >/dev/null 2>&1 || echo $(comma)docker)
+RELEASE_ENV = PATH="$(CURDIR)/.cache/bin:$$PATH" ROOT=$(CURDIR) MODEL=$(CURDIR)/$(EMBEDDING) REPOSITORY=$(REPOSITORY) IMAGE=$(IMAGE) \
+  HOST=$(firstword $(subst /, ,$(REPOSITORY))) OWNER=$(word 2,$(subst /, ,$(REPOSITORY))) PLAIN_VERSION=$(RELEASE_VERSION) DATE=$(DATE) COMMIT=$(COMMIT) SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) GOGC=400
+PACK = .cache/bin/footnote-release $(1) -dist dist -repository $(REPOSITORY) -version $(RELEASE_VERSION) -out dist/$(2)
+release: vendor embedding $(GORELEASER)
+	$(GO) build -o .cache/bin/footnote-release ./release
+	@if [ -n "$(NO_DOCKER)" ]; then echo "no Docker answers here: the container image is left out"; fi
+	$(RELEASE_ENV) $(GORELEASER) release --snapshot --clean --parallelism=1 --skip=publish$(NO_DOCKER)
+	$(RELEASE_ENV) $(call PACK,npm,npm) && $(RELEASE_ENV) $(call PACK,wheels,pypi)
+	sed -i.was 's/^ReleaseDate: .*/ReleaseDate: "$(firstword $(subst T, ,$(DATE)))"/' dist/winget/manifests/*/*/*/*/*.yaml && rm dist/winget/manifests/*/*/*/*/*.was
+	cp .cache/release/all-MiniLM-L6-v2.tar.gz dist/
+
+# Starts what can be started here, and builds again elsewhere what is to be the same bytes.
+release-check: vet-others
+	$(RELEASE_ENV) TAGS=$(TAGS) release/check.sh $(RELEASE_VERSION)
+
+# What can't be started here is compiled and vetted, tests included. With -trimpath it needs what make release compiled.
+vet-others:
+	@for system in windows darwin; do echo "vet for $$system"; GOOS=$$system GOFLAGS="$(GOFLAGS) -trimpath" $(GO) vet ./... || exit 1; done
+
+$(GORELEASER):
+	@echo "building goreleaser"; mkdir -p .cache/bin && GOBIN=$(CURDIR)/.cache/bin GOFLAGS= GOGC=400 $(GO) install github.com/goreleaser/goreleaser/v2@v$(lastword $(subst -, ,$@)) && mv .cache/bin/goreleaser $@
 
 # docs/settings.md from the settings' own descriptions; a test fails while it is out of date.
 settings:

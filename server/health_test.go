@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"golang.org/x/net/html"
+
 	"footnote/chat"
 	"footnote/server/api"
 )
@@ -55,6 +57,36 @@ func TestHealthTellsWhatItDependsOn(t *testing.T) {
 			for name, want := range tt.detail {
 				if body.Checks[name] != want {
 					t.Errorf("%s = %+v, want %+v", name, body.Checks[name], want)
+				}
+			}
+		})
+	}
+}
+
+// What serves says which program it is: to programs, and to people at the foot of the page's menu, on errors too.
+func TestTheServerSaysWhatItWasBuiltFrom(t *testing.T) {
+	const commit = "4462e41bf60a2f03be02a7f5f4b8b4f7a8d5ff01"
+	for _, tt := range []struct{ name, version, commit, date, want string }{
+		{"a release", "v1.2.3", commit, "2026-11-27T05:12:00Z", "v1.2.3 · 4462e41 · 2026-11-27"},
+		{"a version that names its commit", "v1.2.3-4-g4462e41b", commit, "2026-11-27T05:12:00Z",
+			"v1.2.3-4-g4462e41b · 2026-11-27"},
+		{"nothing is known", "dev", "", "", "dev"},
+		{"stamps that are too short", "dev", "44", "2026", "dev · 44 · 2026"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t, func(c *Config) { c.Version, c.Commit, c.Date = tt.version, tt.commit, tt.date })
+			var body api.HealthReport
+			b.send("GET", "/health", "").decode(t, &body)
+			if body.Version != tt.version || body.Commit != tt.commit || body.Date != tt.date {
+				t.Errorf("GET /health = %+v, want %+v", body, tt)
+			}
+			for _, path := range []string{"/", "/c/no-such-conversation"} {
+				got := b.send("GET", path, "", "Accept", "text/html")
+				foot := elements(parsed(t, got.body), func(n *html.Node) bool {
+					return attribute(n, "data-testid") == "build"
+				})
+				if len(foot) != 1 || foot[0].FirstChild == nil || foot[0].FirstChild.Data != tt.want {
+					t.Errorf("the foot of %s is not %q: %.300s", path, tt.want, got.body)
 				}
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -47,6 +48,8 @@ type Config struct {
 	Runs       Runs
 	Log        *slog.Logger // nil: nothing is logged
 	Version    string
+	Commit     string           // that the program was built from; empty: not known
+	Date       string           // of that commit, in RFC 3339; empty: not known
 	KeepDays   int              // for the page: a session is kept so many days after its last question; 0: for ever
 	Models     func() []string  // those that a question may name now, the usual one first; nil: only the offline model
 	Desk       modelchoice.Desk // chooses another; zero: the settings say which one answers
@@ -149,6 +152,7 @@ func (s *Server) makeRooms(cfg Config) error {
 		Bodies: bodies, Streams: s.streams, Guard: s.guard, Log: s.log,
 		Models: cfg.Models, Desk: cfg.Desk, Toolsets: cfg.Toolsets,
 		HasSamples: cfg.Samples != nil, MaxFile: s.limits.UploadFile, KeepDays: cfg.KeepDays,
+		Build: buildLine(cfg),
 	}
 	if err := s.page.Prepare(); err != nil {
 		return err
@@ -157,11 +161,25 @@ func (s *Server) makeRooms(cfg Config) error {
 		Store: cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Runs: cfg.Runs, Logs: logs, Questions: asking,
 		Searcher: searches,
 		Gatherer: cfg.Gather, GatherAlone: cfg.GatherAlone,
-		Models: cfg.Desk, Rules: cfg.Rules, Checks: cfg.Checks, Samples: cfg.Samples, Version: cfg.Version,
+		Models: cfg.Desk, Rules: cfg.Rules, Checks: cfg.Checks, Samples: cfg.Samples,
+		Version: cfg.Version, Commit: cfg.Commit, Date: cfg.Date,
 		Bodies: bodies, Streams: s.streams, Metrics: s.metrics, Guard: s.guard, Limits: s.limits, Log: s.log,
 		AskedFragment: s.page.AskFragment, UploadRefused: s.page.UploadRefused,
 	}
 	return nil
+}
+
+// buildLine says in a few words which program this is.
+func buildLine(cfg Config) string {
+	const hash, day = 7, len("2006-01-02")
+	words := []string{cfg.Version}
+	if commit := cfg.Commit[:min(len(cfg.Commit), hash)]; commit != "" && !strings.Contains(cfg.Version, commit) {
+		words = append(words, commit)
+	}
+	if cfg.Date != "" {
+		words = append(words, cfg.Date[:min(len(cfg.Date), day)])
+	}
+	return strings.Join(words, " · ")
 }
 
 // Handler answers every request, for a test server or another mux.

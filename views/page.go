@@ -29,8 +29,9 @@ type Page struct {
 	User       string // who is signed in; empty: nobody has to
 	Deleted    string // id of a session that was just deleted and can come back
 	Assets     Assets
-	KeepDays   int  // a session goes so many days after its last question; 0: never
-	SourceOpen bool // the page brings a source in its panel
+	KeepDays   int    // a session goes so many days after its last question; 0: never
+	SourceOpen bool   // the page brings a source in its panel
+	Build      string // the program's version, commit and date
 }
 
 // Offline reports whether rules choose the tools, because no model is set.

@@ -53,7 +53,7 @@ type archiveWriter struct {
 // newArchive begins a backup with its head, which says by which version it was made, and when.
 func newArchive(w io.Writer, now time.Time) (*archiveWriter, error) {
 	a := &archiveWriter{tar: tar.NewWriter(w)}
-	return a, a.addJSON(archiveHead, archived{Format: archiveFormat, Version: version, MadeAt: now.UTC()})
+	return a, a.addJSON(archiveHead, archived{Format: archiveFormat, Version: built.Version, MadeAt: now.UTC()})
 }
 
 // addJSON writes a small file.

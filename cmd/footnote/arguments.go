@@ -45,7 +45,7 @@ func parseArguments(parser *kong.Kong, args []string) (runner, error) {
 		case path.Flag == parser.Model.HelpFlag:
 			return nil, ctx.PrintUsage(false)
 		case path.Flag.Name == "version":
-			_, err := fmt.Fprintln(parser.Stdout, version)
+			_, err := fmt.Fprintln(parser.Stdout, built.Version)
 			return nil, err
 		}
 	}

@@ -39,7 +39,8 @@ type commands struct {
 	Eval    evalCommand    `cmd:"" help:"Measure how well questions are answered."`
 	Key     keyCommand     `cmd:"" help:"Make, list and revoke the keys of users."`
 	Help    helpCommand    `cmd:"" help:"Show what there is, or what a command takes."`
-	Told    versionCommand `cmd:"" name:"version" help:"Print the version."`
+	Told    versionCommand `cmd:"" name:"version" help:"Print the version, the commit it was built from, and its date."`
+	Upgrade upgradeCommand `cmd:"" help:"Say whether there is a newer version."`
 	Worker  workerCommand  `cmd:"" name:"extract-worker" hidden:"" help:"Read files apart from the server (started by it)."`
 }
 

@@ -194,7 +194,9 @@ func TestTheDockerfileBuildsAsTheMakefileDoes(t *testing.T) {
 	if line == nil {
 		t.Fatal("the Makefile does not build ./cmd/footnote")
 	}
-	build := strings.NewReplacer("$(GO)", "go", "$(VERSION)", "$VERSION", "$(TAGS)", "$TAGS").Replace(line[1])
+	build := strings.NewReplacer("$(GO)", "go", "$(VERSION)", "$VERSION", "$(COMMIT)", "$COMMIT", "$(DATE)", "$DATE",
+		"$(REPOSITORY)", "$REPOSITORY",
+		"$(TAGS)", "$TAGS").Replace(line[1])
 	for _, want := range []string{
 		"RUN " + build + "\n", "\nARG TAGS=grpcnotrace,retrynotrace\n", "npm run vendor", "CGO_ENABLED=0",
 		`GOFLAGS="-buildvcs=false -gcflags=github.com/openai/openai-go/v3/...=-l `, "USER 65532", "VOLUME",

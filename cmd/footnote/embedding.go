@@ -17,7 +17,7 @@ import (
 
 // embeddingSettings say which sentence model embeds in this process, without a server.
 type embeddingSettings struct {
-	EmbeddingDir           string  `help:"Folder of a sentence model of the BERT family (all-MiniLM, bge, e5, all-mpnet, and multilingual ones such as multilingual-e5: model.safetensors, config.json, tokenizer.json or vocab.txt) for semantic search without a server. An embedding model of a server goes before it. make run sets it to the model that it has fetched." env:"FOOTNOTE_EMBEDDING_DIR" placeholder:"DIR"`
+	EmbeddingDir           *string `help:"Folder of a sentence model of the BERT family (all-MiniLM, bge, e5, all-mpnet, and multilingual ones such as multilingual-e5: model.safetensors, config.json, tokenizer.json or vocab.txt) for semantic search without a server. An embedding model of a server goes before it. Without it, all-MiniLM-L6-v2 is used where it lies beside the program or in ../share/footnote; set to nothing, none is. make run sets it to the model that it has fetched." env:"FOOTNOTE_EMBEDDING_DIR" placeholder:"DIR"`
 	EmbeddingQueryPrefix   *string `help:"What such a model is to read before each query, like 'query: ' for e5; without it, what the folder says." env:"FOOTNOTE_EMBEDDING_QUERY_PREFIX" placeholder:"TEXT"`
 	EmbeddingPassagePrefix *string `help:"What such a model is to read before each passage, like 'passage: ' for e5; without it, what the folder says." env:"FOOTNOTE_EMBEDDING_PASSAGE_PREFIX" placeholder:"TEXT"`
 	EmbeddingFloat32       bool    `help:"Let such a model, and a reranker, multiply floats instead of whole numbers of 8 bits: three times slower, for vectors that are those of the reference to the last digits." env:"FOOTNOTE_EMBEDDING_FLOAT32"`
@@ -30,16 +30,17 @@ func (s *settings) embedsRemotely() bool {
 }
 
 // embedsHere reports whether a model in this process makes the vectors.
-func (s *settings) embedsHere() bool { return s.EmbeddingDir != "" && !s.embedsRemotely() }
+func (s *settings) embedsHere() bool { return s.embeddingDir() != "" && !s.embedsRemotely() }
 
 // openEmbedder opens the model in the folder that the settings name. Its weights are read when the first text comes.
 func (s *settings) openEmbedder() (*bert.Embedder, error) {
+	dir := s.embeddingDir()
 	model, err := bert.Open(bert.Config{
-		Dir: s.EmbeddingDir, QueryPrefix: s.EmbeddingQueryPrefix, PassagePrefix: s.EmbeddingPassagePrefix,
+		Dir: dir, QueryPrefix: s.EmbeddingQueryPrefix, PassagePrefix: s.EmbeddingPassagePrefix,
 		Float32: s.EmbeddingFloat32,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("FOOTNOTE_EMBEDDING_DIR is %s: %w", s.EmbeddingDir, err)
+		return nil, fmt.Errorf("FOOTNOTE_EMBEDDING_DIR is %s: %w", dir, err)
 	}
 	return model, nil
 }

@@ -58,7 +58,7 @@ func (s *limitSettings) checkLimits() error {
 
 // settingVars are what the settings' tags take from elsewhere.
 func settingVars() kong.Vars {
-	vars := kong.Vars{"version": version}
+	vars := kong.Vars{"version": built.Version}
 	for _, l := range chat.AllLimits() {
 		vars["limit_"+string(l.Name)] = strings.ToUpper(l.About[:1]) + l.About[1:] + "; 0: no limit."
 		vars["default_"+string(l.Name)] = fmt.Sprint(l.Default)

@@ -13,9 +13,6 @@ import (
 	"footnote/chat"
 )
 
-// version is set by the build: -ldflags "-X main.version=…".
-var version = "dev"
-
 func main() {
 	keepPrivate()
 	ctx, stop := context.WithCancel(context.Background())

@@ -61,7 +61,7 @@ func (s *toolSettings) mcpClient(log *slog.Logger) (*mcp.Client, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	return mcp.New(mcp.Config{Servers: servers, Version: version, Log: log})
+	return mcp.New(mcp.Config{Servers: servers, Version: built.Version, Log: log})
 }
 
 // plainJSONError is an error of reading JSON without what was read, which may be a key.

@@ -51,7 +51,8 @@ func (p *program) serve(ready func(url string)) (err error) {
 		return errors.Join(err, listener.Close(), app.close())
 	}
 	spareMemory()
-	fmt.Fprintf(p.stdout, "Footnote %s serves %s (model: %s, data: %s)\n", version, url, app.model(), p.settings.Data)
+	fmt.Fprintf(p.stdout, "Footnote %s serves %s (model: %s, data: %s)\n",
+		built.Version, url, app.model(), p.settings.Data)
 	ready(url) // the listener takes connections already
 	return app.serveUntil(p.ctx, listener)
 }

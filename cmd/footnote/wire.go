@@ -125,7 +125,8 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 	a.server, err = server.New(server.Config{ //nolint:contextcheck // each request has its own
 		Keys: a.keys, UserLimits: set.limitTable(),
 		Gather: gather, GatherAlone: !set.AgentFallbackToFixedPipeline, Rules: a.runs.Rules, Stats: a.runs.Stats,
-		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log, Version: version,
+		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log,
+		Version: built.Version, Commit: built.Commit, Date: built.Date,
 		Models: a.runs.Models, Desk: a.modelChoice(set),
 		Toolsets: a.runs.Toolsets(), KeepDays: set.SessionKeepDays,
 		Samples: samples, Hosts: set.AllowedHosts, Checks: a.healthChecks(set, search),

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -11,17 +10,6 @@ import (
 type bareRunner interface {
 	runner
 	bare()
-}
-
-// versionCommand prints the version, as --version does.
-type versionCommand struct{}
-
-func (versionCommand) bare() {}
-
-// Run prints the version.
-func (versionCommand) Run(p *program) error {
-	_, err := fmt.Fprintln(p.stdout, version)
-	return err
 }
 
 // helpCommand shows the help, as --help does.

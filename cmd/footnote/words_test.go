@@ -17,7 +17,7 @@ func TestHelpAndVersionAreCommandsToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, same := range [][2][]string{
-		{{"version"}, {"--version"}}, {{"help"}, {"--help"}}, {{"help", "ask"}, {"ask", "--help"}},
+		{{"help"}, {"--help"}}, {{"help", "ask"}, {"ask", "--help"}},
 		{{"help", "key", "new"}, {"key", "new", "--help"}}, {{"help", "export"}, {"export", "--help"}},
 	} {
 		want := command(t, "", nil, same[1]...)
@@ -33,8 +33,11 @@ func TestHelpAndVersionAreCommandsToo(t *testing.T) {
 			}
 		}
 	}
-	if got := command(t, dir, nil, "--version"); got.code != 0 || got.stdout == "" {
-		t.Errorf("--version with a settings file that can't be read: %+v, want it", got)
+	for _, env := range [][]string{nil, {"FOOTNOTE_MAX_RUNS=many"}} {
+		short, long := command(t, dir, env, "--version"), command(t, dir, env, "version")
+		if short.code != 0 || short.stdout != "dev\n" || !strings.HasPrefix(long.stdout, short.stdout+"commit ") {
+			t.Errorf("--version and version with settings that can't be read: %+v and %+v, want dev", short, long)
+		}
 	}
 	if got := command(
 		t,

@@ -40,6 +40,8 @@ type Handlers struct {
 	Checks  []Check
 	Samples fs.FS // the documents that POST /documents/samples adds; nil: there are none
 	Version string
+	Commit  string // that the program was built from
+	Date    string // of that commit
 
 	Bodies  httpio.Bodies
 	Streams *httpio.Streams

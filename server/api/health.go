@@ -34,6 +34,8 @@ type CheckResult struct {
 type HealthReport struct {
 	Status  string                 `json:"status"` // ok, degraded, down
 	Version string                 `json:"version,omitempty"`
+	Commit  string                 `json:"commit,omitempty"`
+	Date    string                 `json:"date,omitempty"` // of the commit
 	Checks  map[string]CheckResult `json:"checks"`
 }
 
@@ -71,7 +73,9 @@ func (a *Handlers) Health(c echo.Context) error {
 	}
 	wg.Wait()
 
-	body := HealthReport{Status: "ok", Version: a.Version, Checks: map[string]CheckResult{}}
+	body := HealthReport{
+		Status: "ok", Version: a.Version, Commit: a.Commit, Date: a.Date, Checks: map[string]CheckResult{},
+	}
 	status := http.StatusOK
 	for i, check := range checks {
 		if errs[i] == nil {

@@ -46,6 +46,7 @@ type Handlers struct {
 	HasSamples bool             // POST /documents/samples adds documents
 	MaxFile    int64            // bytes that a file of an upload may have
 	KeepDays   int              // a session is kept so many days after its last question; 0: for ever
+	Build      string           // which program this is, for the foot of the menu
 
 	md           *views.Markdown
 	drawn        *fragments
@@ -151,6 +152,7 @@ func (h *Handlers) pageFrame(c echo.Context, title string) (views.Page, error) {
 		Assets:    h.Assets,
 		Deleted:   deletedSession(c),
 		KeepDays:  h.KeepDays,
+		Build:     h.Build,
 	}, nil
 }
 
@@ -193,7 +195,7 @@ func (h *Handlers) ErrorPage(c echo.Context, p httpio.Problem) error {
 	title := views.TroubleTitle(p.Code).In(c.Request().Context())
 	page, err := h.pageFrame(c, title)
 	if err != nil {
-		page = views.Page{Title: title, Now: time.Now(), Assets: h.Assets, Model: h.Models()[0]}
+		page = views.Page{Title: title, Now: time.Now(), Assets: h.Assets, Model: h.Models()[0], Build: h.Build}
 	}
 	request := p.RequestID
 	if p.Status < http.StatusInternalServerError {

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// platforms are what releases are built for, as GOOS/GOARCH.
+var platforms = []string{
+	"darwin/amd64", "darwin/arm64", "linux/amd64", "linux/arm64", "windows/amd64", "windows/arm64",
+}
+
+// buildTags are those of the Makefile.
+const buildTags = "grpcnotrace,retrynotrace"
+
+// part is something of others that is linked or embedded in the program.
+type part struct {
+	Name    string // its module path, npm package or project
+	Version string
+	Files   map[string]string // texts of its licences, by their names below its folder
+}
+
+// licenceFile is what files with licences and notices are called.
+var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|copyright|notice|patents|unlicense)([.-].*)?$`)
+
+// apacheAbove are modules whose licence stands at the root of their repository, above their own folder: Apache 2.0.
+var apacheAbove = map[string]bool{"github.com/milvus-io/milvus-proto/go-api/v2": true}
+
+//go:embed apache-2.0.txt
+var apache string
+
+// listed is what `go list` says of a package.
+type listed struct {
+	ImportPath string
+	Dir        string
+	Standard   bool
+	Module     *goModule
+}
+
+type goModule struct {
+	Path, Version, Dir string
+	Main               bool
+	Replace            *struct{ Path, Version, Dir string }
+}
+
+// linkedModules finds every module with a package that is linked into the program on one of the platforms, with the
+// licences in the folders of these packages and above. One without a licence is an error. Go itself is the last.
+func linkedModules(ctx context.Context, root string, on []string) ([]part, error) {
+	found := map[string]part{}
+	for _, platform := range on {
+		packages, err := listPackages(ctx, root, platform)
+		if err != nil {
+			return nil, err
+		}
+		if err := addModules(found, packages); err != nil {
+			return nil, err
+		}
+	}
+	parts, err := sortedParts(found)
+	if err != nil {
+		return nil, err
+	}
+	golang, err := goItself(ctx, root)
+	return append(parts, golang), err
+}
+
+// addModules adds the modules of packages, but not those of this repository.
+func addModules(found map[string]part, packages []listed) error {
+	for _, p := range packages {
+		if p.Standard || p.Module == nil || p.Module.Main ||
+			p.Module.Replace != nil && p.Module.Replace.Version == "" {
+			continue
+		}
+		path := p.Module.Path
+		if found[path].Files == nil {
+			found[path] = part{Name: path, Version: p.Module.Version, Files: map[string]string{}}
+		}
+		if err := addLicences(found[path].Files, p.Module.Dir, p.Dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sortedParts are the modules by their paths. One without a licence is an error.
+func sortedParts(found map[string]part) (parts []part, err error) {
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		if len(found[name].Files) == 0 && apacheAbove[name] {
+			found[name].Files["Apache-2.0"] = apache
+		}
+		if len(found[name].Files) == 0 {
+			return nil, fmt.Errorf("%s is linked, and its folder has no licence", name)
+		}
+		parts = append(parts, found[name])
+	}
+	return parts, nil
+}
+
+// listPackages are all packages of the program on a platform.
+func listPackages(ctx context.Context, root, platform string) ([]listed, error) {
+	system, processor, _ := strings.Cut(platform, "/")
+	out, err := goCommand(ctx, root, []string{"GOOS=" + system, "GOARCH=" + processor, "CGO_ENABLED=0"},
+		"list", "-deps", "-tags="+buildTags, "-json=ImportPath,Dir,Standard,Module", "./cmd/footnote")
+	if err != nil {
+		return nil, err
+	}
+	var packages []listed
+	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			return packages, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("read what go list says: %w", err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+func goCommand(ctx context.Context, dir string, env []string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	var stderr bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stderr = dir, append(os.Environ(), env...), &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go %s: %w: %s", strings.Join(args, " "), err, stderr.Bytes())
+	}
+	return out, nil
+}
+
+// addLicences reads the licences of a package: those in its folder and in each above it, up to its module's.
+func addLicences(into map[string]string, module, dir string) error {
+	if dir != module && !strings.HasPrefix(dir, module+string(filepath.Separator)) {
+		return fmt.Errorf("%s is not in the folder of its module, %q", dir, module)
+	}
+	for {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return err
+		}
+		for _, entry := range entries {
+			if !entry.Type().IsRegular() || !licenceFile.MatchString(entry.Name()) ||
+				strings.HasSuffix(entry.Name(), ".go") {
+				continue
+			}
+			path := filepath.Join(dir, entry.Name())
+			name, err := filepath.Rel(module, path)
+			if err != nil {
+				return err
+			}
+			if into[filepath.ToSlash(name)], err = readText(path); err != nil {
+				return err
+			}
+		}
+		if dir == module {
+			return nil
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// readText reads a licence with line ends of one kind.
+func readText(path string) (string, error) {
+	raw, err := os.ReadFile(path)
+	return strings.ReplaceAll(strings.TrimPrefix(string(raw), "\ufeff"), "\r\n", "\n"), err
+}
+
+// goItself is the standard library and the runtime.
+func goItself(ctx context.Context, root string) (part, error) {
+	out, err := goCommand(ctx, root, nil, "env", "GOROOT", "GOVERSION")
+	if err != nil {
+		return part{}, err
+	}
+	goroot, version, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	golang := part{Name: "Go, its runtime and standard library", Version: version, Files: map[string]string{}}
+	for _, name := range []string{"LICENSE", "PATENTS"} {
+		for _, dir := range []string{goroot, "/usr/share/doc/golang"} {
+			text, err := readText(filepath.Join(dir, name))
+			if err == nil {
+				golang.Files[name] = text
+				break
+			}
+		}
+	}
+	if golang.Files["LICENSE"] == "" {
+		return part{}, fmt.Errorf("%s has no LICENSE", goroot)
+	}
+	return golang, nil
+}
+
+// embeddedParts are the files of others that are embedded in the program: what the page uses, and PDFium.
+func embeddedParts(root string) ([]part, error) {
+	var lock struct {
+		Packages map[string]struct{ Version string } `json:"packages"`
+	}
+	raw, err := os.ReadFile(filepath.Join(root, "package-lock.json"))
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(raw, &lock); err != nil {
+		return nil, fmt.Errorf("read package-lock.json: %w", err)
+	}
+	var parts []part
+	for _, name := range []string{"@fontsource/noto-sans-math", "htmx.org"} {
+		dir := "node_modules/" + name
+		if lock.Packages[dir].Version == "" {
+			return nil, fmt.Errorf("package-lock.json does not name %s", name)
+		}
+		text, err := readText(filepath.Join(root, dir, "LICENSE"))
+		if err != nil {
+			return nil, fmt.Errorf("make vendor first: %w", err)
+		}
+		parts = append(parts, part{
+			Name: name, Version: lock.Packages[dir].Version, Files: map[string]string{"LICENSE": text},
+		})
+	}
+	pdfium, err := readText(filepath.Join(root, "release", "pdfium-licences.txt"))
+	if err != nil {
+		return nil, err
+	}
+	return append(parts, part{
+		Name: "PDFium, and what it is built with", Files: map[string]string{"pdfium-licences.txt": pdfium},
+	}), nil
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+const noticesHead = `Footnote is made with the work of others, named here with their licences.
+Each text stands once, below the names of all that it is the licence of.
+`
+
+// makeNotices writes the notices of everything in the program on any platform.
+func makeNotices(ctx context.Context, root, out string) error {
+	parts, err := linkedModules(ctx, root, platforms)
+	if err != nil {
+		return err
+	}
+	embedded, err := embeddedParts(root)
+	if err != nil {
+		return err
+	}
+	return writeFile(out, notices(append(parts, embedded...)))
+}
+
+// notices lists all parts, then each text once. Texts that differ in white space alone are one.
+func notices(parts []part) []byte {
+	var page bytes.Buffer
+	page.WriteString(noticesHead + "\n")
+	texts, users := map[string]string{}, map[string][]string{}
+	var order []string
+	for _, p := range parts {
+		name := strings.TrimSpace(p.Name + " " + p.Version)
+		fmt.Fprintln(&page, "  "+name)
+		for _, file := range slices.Sorted(maps.Keys(p.Files)) {
+			key := strings.Join(strings.Fields(p.Files[file]), " ")
+			if key == "" {
+				continue
+			}
+			if users[key] == nil {
+				order = append(order, key)
+				texts[key] = p.Files[file]
+			}
+			users[key] = append(users[key], name+" ("+file+")")
+		}
+	}
+	for _, key := range order {
+		fmt.Fprintf(&page, "\n%s\n%s\n\n%s\n", strings.Repeat("=", 79), strings.Join(users[key], "\n"),
+			strings.Trim(texts[key], "\n"))
+	}
+	return page.Bytes()
+}
