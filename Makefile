@@ -81,7 +81,7 @@ release: vendor embedding $(GORELEASER)
 
 # Starts what can be started here, and builds again elsewhere what is to be the same bytes.
 release-check: vet-others
-	$(RELEASE_ENV) TAGS=$(TAGS) release/check.sh $(RELEASE_VERSION)
+	$(RELEASE_ENV) release/check.sh $(RELEASE_VERSION)
 
 # What can't be started here is compiled and vetted, tests included. With -trimpath it needs what make release compiled.
 vet-others:

@@ -86,7 +86,7 @@ git worktree add --quiet --detach "$tmp/again" HEAD
 trap 'git worktree remove --force "$tmp/again" || true; chmod -R u+w "$tmp"; rm -rf "$tmp"' EXIT
 ln -s "$root/node_modules" "$tmp/again/node_modules"
 cp -r static/vendor "$tmp/again/static/vendor"
-for target in linux/amd64 ${AGAIN-windows/arm64}; do
+for target in ${AGAIN-linux/amd64 windows/arm64}; do # AGAIN= leaves this out, the longest part
   system=${target%/*} processor=${target#*/} program=footnote; [ "$system" = windows ] && program=footnote.exe
   (cd "$tmp/again" && GOCACHE=$tmp/gocache GOOS=$system GOARCH=$processor go build -trimpath -o "$tmp/twice" -ldflags "-s -w -X main.version=v$version -X main.commit=$COMMIT -X main.date=$DATE -X main.repository=$REPOSITORY" ./cmd/footnote)
   cmp "$tmp/twice" "$tmp/footnote_${version}_${system}_$processor/$program"
