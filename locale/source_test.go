@@ -194,8 +194,9 @@ func (g *gatherer) counted(noun string) {
 	g.forms["{n} "+noun+"\t{n} "+several] = true
 }
 
-// ofPrograms are sentences that name a field of JSON: only a program's request can bring them about.
-var ofPrograms = regexp.MustCompile(`\b[a-z]+_[a-z_]+\b|\bJSON\b`)
+// ofPrograms are sentences that name a header, a field or a parameter: only a program's request can bring them about.
+var ofPrograms = regexp.MustCompile(`\b[a-z]+_[a-z_]+\b|\bJSON\b|[Tt]he (field|parameter|body|context|header)|` +
+	`\b(must be|config\.|multipart|Idempotency-Key|X-API-Key|GET /|Milvus|cursor|tool call|arguments)\b`)
 
 var onlyHoles = regexp.MustCompile(`^(\{=?\d+\}|[\s\pP\pS\d])*$`)
 
