@@ -58,6 +58,7 @@ type StartPage struct {
 	Counts   corpus.Counts
 	Starters []Starter
 	Samples  bool // there are sample documents to try with
+	Folders  bool // the user may have folders followed
 	Composer Composer
 }
 
