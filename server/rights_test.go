@@ -114,6 +114,7 @@ var rights = map[string]right{
 	"GET /documents/events":             {want: 200},
 	"GET /documents/states":             {want: 200},
 	"POST /documents/check":             {want: 415},
+	"POST /share":                       {want: 415},
 	"GET /leave":                        {want: 400},
 	"POST /documents/:id/delete":        {},
 	"GET /runs/:id/stream":              {},

@@ -122,6 +122,7 @@ func (s *Server) pageRoutes(e *echo.Echo) {
 	e.GET("/documents/events", s.page.LibraryEvents)
 	e.GET("/documents/states", s.page.DocumentStates)
 	e.POST("/documents/check", s.page.CheckFiles)
+	e.POST("/share", s.api.Share)
 	e.GET("/leave", s.page.Leave)
 	e.POST("/documents/:id/delete", s.api.DeleteDocumentForm)
 	e.GET("/runs/:id/stream", s.page.Stream)
