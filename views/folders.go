@@ -34,7 +34,8 @@ type FollowedFolder struct {
 var FoldersTitle = txtFollow
 
 var (
-	txtFollowHow    = locale.T("Footnote reads all that is in it and below it, and changes nothing. Hidden files and links stay out.")
+	txtFollowHow = locale.T("Footnote reads all that is in it and below it, and changes nothing. Hidden files and links " +
+		"stay out.")
 	txtFollowPath   = locale.T("Path of a folder")
 	txtFollowShow   = locale.T("Show it")
 	txtFollowThis   = locale.T("Watch this folder")

@@ -36,8 +36,9 @@ func TestFoldersAreListed(t *testing.T) {
 	dir := makeDirs(t, "alpha", "Beta", ".hidden", "data", "Documents", "Heruntergeladen", "Desktop", ".config")
 	t.Setenv("HOME", dir)
 	for name, body := range map[string]string{
-		"file.md":                "# File",
-		".config/user-dirs.dirs": "# of the desktop\nXDG_DOWNLOAD_DIR=\"$HOME/Heruntergeladen\"\nXDG_MUSIC_DIR=\"$HOME/Musik\"\n",
+		"file.md": "# File",
+		".config/user-dirs.dirs": "# of the desktop\nXDG_DOWNLOAD_DIR=\"$HOME/Heruntergeladen\"\n" +
+			"XDG_MUSIC_DIR=\"$HOME/Musik\"\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(body), 0o600); err != nil {
 			t.Fatal(err)
