@@ -58,10 +58,14 @@ export async function audit(page, name) {
 export async function named(page) {
   const cdp = await page.context().newCDPSession(page)
   const { nodes } = await cdp.send('Accessibility.getFullAXTree')
-  await cdp.detach()
   const used = nodes.filter(n => !n.ignored && operable.has(n.role?.value))
   assert.ok(used.length > 0, 'there is something to use')
-  const nameless = used.filter(n => !n.name?.value?.trim()).map(n => `${n.role.value} ${n.backendDOMNodeId}`)
+  const nameless = []
+  for (const { role, backendDOMNodeId } of used.filter(n => !n.name?.value?.trim())) {
+    const { outerHTML } = await cdp.send('DOM.getOuterHTML', { backendNodeId: backendDOMNodeId }).catch(() => ({ outerHTML: '' })) // it went meanwhile
+    if (outerHTML) nameless.push(`${role.value}: ${outerHTML.slice(0, 200)}`)
+  }
+  await cdp.detach()
   assert.deepEqual(nameless, [], `${page.url()}: without an accessible name`)
 }
 const operable = new Set(['button', 'link', 'textbox', 'searchbox', 'combobox', 'ComboBoxSelect', 'PopUpButton', 'listbox', 'option', 'checkbox', 'radio', 'switch', 'slider', 'spinbutton', 'tab', 'menuitem', 'DisclosureTriangle', 'DisclosureTriangleGrouped', 'progressbar', 'meter', 'splitter', 'dialog', 'alertdialog', 'image', 'img'])
