@@ -34,8 +34,11 @@ type FollowedFolder struct {
 var FoldersTitle = txtFollow
 
 var (
-	txtFollowHow = locale.T("Footnote reads all that is in it and below it, and changes nothing. Hidden files and links " +
-		"stay out.")
+	txtFollow     = locale.T("Watch a folder")
+	txtFollowText = locale.T("Choose a folder of this machine. Its files become documents, and what changes " +
+		"there later follows by itself.")
+	txtFollowHow = locale.T("Footnote reads all that is in it and below it, and changes nothing. Hidden " +
+		"files and links stay out.")
 	txtFollowPath   = locale.T("Path of a folder")
 	txtFollowShow   = locale.T("Show it")
 	txtFollowThis   = locale.T("Watch this folder")

@@ -71,8 +71,6 @@ var (
 	txtUpload          = locale.T("Upload")
 	txtSamples         = locale.T("Try with the sample documents")
 	txtSamplesText     = locale.T("Footnote's own handbook, ready in a few seconds. Remove it whenever you like.")
-	txtFollow          = locale.T("Watch a folder")
-	txtFollowText      = locale.T("Choose a folder of this machine. Its files become documents, and what changes there later follows by itself.")
 	txtConnect         = locale.T("Connect a model")
 	txtConnectWritten  = locale.T("Connect a model for written answers")
 	txtConnectText     = locale.T("For answers in a model's own words, let Footnote find one on this machine, or give it a key.")

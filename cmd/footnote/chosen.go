@@ -127,7 +127,7 @@ func (d *folderDesk) run(ctx context.Context, needsKey bool) {
 	d.work, d.now = ctx, map[string]*chosenFolder{}
 	for _, dir := range d.kept {
 		if !needsKey && !slices.ContainsFunc(d.named, func(f *folderWatch) bool { return f.folder.Dir == dir }) {
-			d.begin(dir)
+			d.begin(ctx, dir)
 		}
 	}
 	d.mu.Unlock()
@@ -138,9 +138,9 @@ func (d *folderDesk) run(ctx context.Context, needsKey bool) {
 	d.chosen.Wait()
 }
 
-// begin follows a folder. The caller holds mu, and work has not ended.
-func (d *folderDesk) begin(dir string) {
-	ctx, stop := context.WithCancel(d.work)
+// begin follows a folder until work ends. The caller holds mu.
+func (d *folderDesk) begin(work context.Context, dir string) {
+	ctx, stop := context.WithCancel(work)
 	one := &chosenFolder{look: &lastLook{}, stop: stop, over: make(chan struct{})}
 	d.now[dir] = one
 	d.chosen.Go(func() {
@@ -195,7 +195,7 @@ func (d *folderDesk) choose(dir string) error {
 	if err := d.keep(slices.Compact(kept)); err != nil {
 		return err
 	}
-	d.begin(dir)
+	d.begin(d.work, dir)
 	d.log.Info("a folder that was chosen on the page is followed", "folder", dir)
 	return nil
 }

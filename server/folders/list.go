@@ -57,9 +57,8 @@ func (d Desk) list(dir string) Listing {
 		return len(first)
 	}
 	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(
-			cmp.Compare(rank(a), rank(b)), strings.Compare(strings.ToLower(a), strings.ToLower(b)), strings.Compare(a, b),
-		)
+		small := strings.Compare(strings.ToLower(a), strings.ToLower(b))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), small, strings.Compare(a, b))
 	})
 	if l.More = more || len(names) > MaxListed; l.More {
 		names = names[:min(len(names), MaxListed)]

@@ -32,8 +32,8 @@ func (ds *Documents) SetWatched(ctx context.Context, user string, w corpus.Watch
 
 // DropWatched forgets a folder; see corpus.Documents.
 func (ds *Documents) DropWatched(ctx context.Context, user, namespace, folder string) error {
-	if _, err := ds.db.execStatement(ctx, shortTime,
-		`DELETE FROM watched WHERE user_id = $1 AND namespace = $2 AND folder = $3`, user, namespace, folder); err != nil {
+	if _, err := ds.db.execStatement(ctx, shortTime, `DELETE FROM watched
+		WHERE user_id = $1 AND namespace = $2 AND folder = $3`, user, namespace, folder); err != nil {
 		return fmt.Errorf("forget a watched folder: %w", err)
 	}
 	return nil
