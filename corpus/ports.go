@@ -143,6 +143,8 @@ type Documents interface {
 	// that namespace. Of the user's folders those that were looked at before forget go, and all but the MaxWatched
 	// latest.
 	SetWatched(ctx context.Context, user string, w Watched, forget time.Time) error
+	// DropWatched forgets a folder of a user in a namespace. One that is not there is a no-op.
+	DropWatched(ctx context.Context, user, namespace, folder string) error
 	// Watched returns the folders in scope that were looked at since then, in the order of their paths' bytes.
 	Watched(ctx context.Context, s chat.Scope, since time.Time) ([]Watched, error)
 }

@@ -71,6 +71,16 @@ func (l *Library) SetWatched(ctx context.Context, user string, w Watched) error 
 	return nil
 }
 
+// DropWatched forgets what was seen of a folder that is not followed any more. Its documents stay.
+func (l *Library) DropWatched(ctx context.Context, user, namespace, folder string) error {
+	if err := l.cfg.Documents.DropWatched(ctx, user, namespace, folder); err != nil {
+		return err
+	}
+	l.watched.Add(1)
+	l.changes.wakeWatchers("")
+	return nil
+}
+
 // Watched returns the folders that programs follow in scope, by path. Those that were not looked at for a week are
 // left out.
 func (l *Library) Watched(ctx context.Context, s chat.Scope) ([]Watched, error) {

@@ -50,8 +50,25 @@ export async function audit(page, name) {
     if (name) await shot(page, `${name}-${colorScheme}`)
   }
   await page.emulateMedia({ colorScheme: null, reducedMotion: null })
+  await named(page)
   await fits(page)
 }
+
+/** Fails when something that can be used has no name in the browser's own tree of what it tells to screen readers. */
+export async function named(page) {
+  const cdp = await page.context().newCDPSession(page)
+  const { nodes } = await cdp.send('Accessibility.getFullAXTree')
+  const used = nodes.filter(n => !n.ignored && operable.has(n.role?.value))
+  assert.ok(used.length > 0, 'there is something to use')
+  const nameless = []
+  for (const { role, backendDOMNodeId } of used.filter(n => !n.name?.value?.trim())) {
+    const { outerHTML } = await cdp.send('DOM.getOuterHTML', { backendNodeId: backendDOMNodeId }).catch(() => ({ outerHTML: '' })) // it went meanwhile
+    if (outerHTML) nameless.push(`${role.value}: ${outerHTML.slice(0, 200)}`)
+  }
+  await cdp.detach()
+  assert.deepEqual(nameless, [], `${page.url()}: without an accessible name`)
+}
+const operable = new Set(['button', 'link', 'textbox', 'searchbox', 'combobox', 'ComboBoxSelect', 'PopUpButton', 'listbox', 'option', 'checkbox', 'radio', 'switch', 'slider', 'spinbutton', 'tab', 'menuitem', 'DisclosureTriangle', 'DisclosureTriangleGrouped', 'progressbar', 'meter', 'splitter', 'dialog', 'alertdialog', 'image', 'img'])
 
 /** Ends transitions that are under way. One that began before motion was reduced still shows the colours of the other scheme. */
 const finishTransitions = () => document.getAnimations().filter(a => a instanceof CSSTransition).forEach(a => a.finish())

@@ -34,4 +34,33 @@ describe('an installed page', () => {
     assert.ok(res.url().endsWith('/documents'))
     assert.match(await res.text(), /shared\.md|Shared/)
   }))
+
+  /** Shares words as Android's share sheet does: a form, from no page. Returns the draft of the page that answers. */
+  const share = async (page, words) => {
+    await page.goto('/')
+    const { share_target: to } = await (await page.request.get(await page.locator('link[rel=manifest]').getAttribute('href'))).json()
+    const fields = Object.fromEntries(Object.entries(words).map(([name, value]) => [to.params[name], value]))
+    const res = await page.request.post(to.action, { headers: { Accept: 'text/html', 'Sec-Fetch-Site': 'none' }, multipart: fields })
+    assert.equal(res.status(), 200)
+    await page.goto(res.url())
+    return page.locator('#q')
+  }
+
+  it('takes shared words and links as the draft of a question', at.tab(async page => {
+    const link = 'https://example.org/roofs?a=1&b=2'
+    for (const [words, draft] of [
+      [{ title: 'Roofs & gutters', text: `Look at this: ${link}`, url: '' }, `Roofs & gutters\nLook at this: ${link}`],
+      [{ title: 'Roofs', text: 'Roofs', url: link }, `Roofs\n${link}`],
+      [{ title: '', text: link, url: link }, link],
+      [{ text: '<b>Why</b> is the roof wet?\r\nSince when?' }, '<b>Why</b> is the roof wet?\nSince when?'],
+    ]) {
+      const box = await share(page, words)
+      assert.ok(await box.isVisible(), 'the question box is there')
+      assert.equal(await box.inputValue(), draft)
+      assert.ok(new URL(page.url()).pathname === '/', 'nothing was asked yet')
+    }
+    assert.ok(await (await share(page, { title: 'x'.repeat(3000) })).inputValue().then(v => v.length === 2000))
+    await share(page, { title: '', text: ' ' })
+    assert.equal(new URL(page.url()).search, '', 'nothing is no draft')
+  }))
 })

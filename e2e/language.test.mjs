@@ -70,7 +70,8 @@ describe('a browser that is German', () => {
     assert.match(await day.getAttribute('title'), /^\d{1,2}\. (Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember) \d{4}/)
   }, german))
 
-  it('sees why a file is not taken in German', at.tab(async page => {
+  it('sees why a file is not taken in German', at.tab(async (page, { expect }) => {
+    expect(/status of 400/) // the answer with the reason
     await page.goto('/documents')
     await choose(page, () => page.locator('[data-do=add-files]').click(), [{ name: 'leer.txt', mimeType: 'text/plain', buffer: Buffer.from('') }])
     const row = page.locator('.upload-files li').filter({ hasText: 'leer.txt' })
@@ -110,7 +111,7 @@ describe('two readers of one run', () => {
     assert.equal(await other.locator('html').getAttribute('lang'), 'ja')
     at.model.release()
     await over(page.getByTestId('turn').last())
-    await over(other.getByTestId('turn').last())
+    await other.locator('.turn .actions').waitFor({ timeout: 30_000 })
     assert.match(await page.locator('.run-head').textContent(), /Worked for/)
     assert.doesNotMatch(await other.locator('.run-head').textContent(), /Worked|step|read/)
     await other.context().close()

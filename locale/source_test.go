@@ -118,7 +118,7 @@ func texts(t *testing.T, files map[string]*ast.File) map[string]string {
 }
 
 // The rooms whose sentences the page shows.
-var speaking = regexp.MustCompile(`^(agent|chat|corpus|keys|llm|server|sql|watch)/`)
+var speaking = regexp.MustCompile(`^(agent|chat|corpus|keys|llm|server|sql|watch)/|^cmd/footnote/(model_choice|model_services|chosen)\.go`)
 
 // silent say nothing that a page shows: descriptions and answers for programs, suites of tests, other protocols.
 var silent = regexp.MustCompile(`^server/(openapi|mcpserver|agui|aisdk|v1)/|` +
@@ -127,10 +127,13 @@ var silent = regexp.MustCompile(`^server/(openapi|mcpserver|agui|aisdk|v1)/|` +
 	`^server/api/(agent|ask|document_events|events|gather|health|query|retriev|runs|search|session)|` +
 	`^server/httpio/(strict|value|query|legible)\.go`)
 
+// The files whose functions return sentences.
+var returning = []string{"llm/offline/thought.go", "server/modelchoice/desk.go", "cmd/footnote/model_choice.go"}
+
 // fields hold sentences, and so do calls with these names, whose first argument is a format.
 var (
 	fields = []string{"Message", "Summary", "Detail", "Doing", "Done", "Failure", "Label", "Kind"}
-	said   = []string{"httpio.Invalid", "httpio.NotFound", "Invalid", "NotFound", "refusedResult"}
+	said   = []string{"chat.Invalid", "httpio.Invalid", "httpio.NotFound", "Invalid", "NotFound", "refusedResult"}
 	verbs  = regexp.MustCompile(`%[-+# 0]*[\d.]*[a-zA-Z]`)
 )
 
@@ -196,7 +199,7 @@ func (g *gatherer) counted(noun string) {
 
 // ofPrograms are sentences that name a header, a field or a parameter: only a program's request can bring them about.
 var ofPrograms = regexp.MustCompile(`\b[a-z]+_[a-z_]+\b|\bJSON\b|[Tt]he (field|parameter|body|context|header)|` +
-	`\b(must be|config\.|multipart|Idempotency-Key|X-API-Key|GET /|Milvus|cursor|tool call|arguments)\b`)
+	`\b(must be|must hold|agent\.|config\.|multipart|Idempotency-Key|X-API-Key|GET /|Milvus|cursor|tool call|arguments)\b`)
 
 var onlyHoles = regexp.MustCompile(`^(\{=?\d+\}|[\s\pP\pS\d])*$`)
 
@@ -253,7 +256,7 @@ func gather(files map[string]*ast.File) []string {
 					}
 				}
 			case *ast.ReturnStmt:
-				if path == "llm/offline/thought.go" {
+				if slices.Contains(returning, path) && len(n.Results) > 0 {
 					g.add(n.Results[0])
 				}
 			case *ast.BinaryExpr:

@@ -25,6 +25,7 @@ import (
 	"footnote/server/api"
 	"footnote/server/ask"
 	"footnote/server/find"
+	"footnote/server/folders"
 	"footnote/server/httpio"
 	"footnote/server/mcpserver"
 	"footnote/server/modelchoice"
@@ -53,6 +54,7 @@ type Config struct {
 	KeepDays   int              // for the page: a session is kept so many days after its last question; 0: for ever
 	Models     func() []string  // those that a question may name now, the usual one first; nil: only the offline model
 	Desk       modelchoice.Desk // chooses another; zero: the settings say which one answers
+	Folders    folders.Desk     // follows folders of this machine; zero: the settings say which
 	Toolsets   []string         // for the page: those that a question may name, the usual one first
 	Samples    fs.FS            // the documents that POST /documents/samples adds; nil: there are none
 	Checks     []api.Check
@@ -150,7 +152,7 @@ func (s *Server) makeRooms(cfg Config) error {
 	s.page = &page.Handlers{
 		Store: cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Logs: logs, Questions: asking, Keys: cfg.Keys,
 		Bodies: bodies, Streams: s.streams, Guard: s.guard, Log: s.log,
-		Models: cfg.Models, Desk: cfg.Desk, Toolsets: cfg.Toolsets,
+		Models: cfg.Models, Desk: cfg.Desk, Folders: cfg.Folders, Toolsets: cfg.Toolsets,
 		HasSamples: cfg.Samples != nil, MaxFile: s.limits.UploadFile, KeepDays: cfg.KeepDays,
 		Build: buildLine(cfg),
 	}

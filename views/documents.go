@@ -22,6 +22,8 @@ type DocumentsPage struct {
 	Samples   bool
 	MaxFile   int64            // bytes that a file may have that is added
 	Watched   []corpus.Watched // folders that programs follow, if the page is to show them
+	Folders   bool             // the user may have folders followed
+	Followed  []FollowedFolder // that this server follows, if the user may see them
 	Deleted   string           // id of a document that was just deleted and can come back
 	Now       time.Time
 }

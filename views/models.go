@@ -15,6 +15,9 @@ var (
 	LeaveTitle     = locale.T("Leave")
 )
 
+// KeyNotValid says that nobody has a key.
+var KeyNotValid = locale.T("This key is not valid. Copy it again, or ask whoever runs the server for a new one.")
+
 // ModelsPage is what the page about models shows beside which one answers.
 type ModelsPage struct {
 	Servers  []ModelServer // on this machine

@@ -59,6 +59,7 @@ type StartPage struct {
 	Counts   corpus.Counts
 	Starters []Starter
 	Samples  bool // there are sample documents to try with
+	Folders  bool // the user may have folders followed
 	Composer Composer
 }
 
@@ -76,9 +77,12 @@ type Composer struct {
 	Start     bool // the box of the first page
 }
 
+// waits reports whether the box has a question that was not typed into it.
+func (c Composer) waits() bool { return c.Asked || c.Draft != "" }
+
 // elsewhere is where a form beside the box is answered: in another tab when the box has a question that would be lost.
 func (c Composer) elsewhere() string {
-	if c.Asked {
+	if c.waits() {
 		return "_blank"
 	}
 	return "_self"

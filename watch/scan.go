@@ -5,6 +5,7 @@ package watch
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -57,15 +58,21 @@ func OpenFolder(dir string) (*Folder, error) {
 // LeaveOut keeps files and folders out of every listing, wherever in the folder they are: those of the program itself.
 func (f *Folder) LeaveOut(paths ...string) { f.own = append(f.own, RealPaths(paths)...) }
 
-// RealPaths returns paths as absolute ones without symbolic links. What is not there has none.
+// RealPaths returns paths as absolute ones without symbolic links. What is not there may come, as a settings file does:
+// it has a path if its folder is there.
 func RealPaths(paths []string) (real []string) {
 	for _, path := range paths {
 		whole, err := filepath.Abs(path)
 		if err != nil {
 			continue
 		}
-		if whole, err = filepath.EvalSymlinks(whole); err == nil {
-			real = append(real, whole)
+		found, err := filepath.EvalSymlinks(whole)
+		if errors.Is(err, fs.ErrNotExist) {
+			found, err = filepath.EvalSymlinks(filepath.Dir(whole))
+			found = filepath.Join(found, filepath.Base(whole))
+		}
+		if err == nil {
+			real = append(real, found)
 		}
 	}
 	return real

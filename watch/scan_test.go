@@ -82,3 +82,23 @@ func TestScanLeavesOutWhatIsIgnoredAndOutside(t *testing.T) {
 		t.Error("a link out of the folder was opened, want an error")
 	}
 }
+
+// A settings file that is made while its folder is followed is no document of it either.
+func TestWhatIsOwnStaysOutWhenItComesLater(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a.md": "a"})
+	f, err := OpenFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	f.LeaveOut(filepath.Join(dir, "settings.md"), filepath.Join(dir, "none", "settings.md"))
+	write(t, dir, map[string]string{"settings.md": "key: secret"})
+	l, err := f.Scan(func(string) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := slices.Sorted(maps.Keys(l.Files)); !slices.Equal(got, []string{"a.md"}) {
+		t.Errorf("files = %q, want a.md alone", got)
+	}
+}

@@ -60,7 +60,7 @@ var allowed = map[string][]string{
 	"schema":           {},
 	"server": {
 		"chat", "corpus", "keys", "server/agui", "server/aisdk", "server/api", "server/ask", "server/find",
-		"server/httpio",
+		"server/folders", "server/httpio",
 		"server/mcpserver", "server/modelchoice", "server/openapi", "server/page", "server/runlog", "server/v1",
 	},
 	"server/openapi": {"chat", "corpus", "corpus/extract", "views", "server/agui", "server/aisdk", "server/api",
@@ -69,7 +69,8 @@ var allowed = map[string][]string{
 	"server/api": {"chat", "corpus", "corpus/extract", "locale", "views", "server/ask", "server/find", "server/httpio",
 		"server/modelchoice", "server/runlog"},
 	"server/page": {"chat", "corpus", "corpus/extract", "corpus/quote", "keys", "locale", "static", "views",
-		"server/ask", "server/httpio", "server/modelchoice", "server/runlog"},
+		"server/ask", "server/folders", "server/httpio", "server/modelchoice", "server/runlog"},
+	"server/folders":     {"chat", "server/httpio"},
 	"server/modelchoice": {"chat", "server/httpio"},
 	"server/mcpserver":   {"chat", "corpus", "schema", "server/ask", "server/find", "server/httpio", "server/runlog"},
 	"server/v1":          {"chat", "server/ask", "server/httpio", "server/runlog"},

@@ -14,6 +14,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/server/api"
+	"footnote/server/folders"
 	"footnote/watch"
 )
 
@@ -29,7 +30,7 @@ type watchSettings struct {
 	WatchNamespace string   `help:"Namespace of the documents of those folders." env:"FOOTNOTE_WATCH_NAMESPACE" default:"default" placeholder:"NAME"`
 }
 
-// openFolders opens the folders that the settings name. The server at url follows them by its own API.
+// openFolders opens the folders that the settings name, and those that were chosen on the page. The server at url follows them by its own API.
 func (a *app) openFolders(set *settings, who access, url string, log *slog.Logger) error {
 	if len(set.Watch) > 0 && who.needsKey && set.APIKey == "" {
 		return &chat.Error{
@@ -45,7 +46,10 @@ func (a *app) openFolders(set *settings, who access, url string, log *slog.Logge
 		}
 		a.folders = append(a.folders, newFolderWatch(folder, server, set.WatchNamespace, set.MaxUploadMiB, log))
 	}
-	return nil
+	if a.chosen == nil {
+		return nil
+	}
+	return a.chosen.open(who, url, a.folders)
 }
 
 // openFolder opens a folder to follow it, without what is this program's own.
@@ -106,6 +110,8 @@ type folderWatch struct {
 	unread   map[string]error // files that could not be read, the last time
 	told     map[string]bool  // what was logged once
 
+	look *lastLook // for the page
+
 	described   api.WatchedFolder // what the server was told last
 	describedAt time.Time
 }
@@ -114,6 +120,7 @@ func newFolderWatch(folder *watch.Folder, server *remote, namespace string, maxM
 	return &folderWatch{
 		folder: folder, server: server, namespace: namespace, maxBytes: int64(maxMiB) << 20,
 		log: log.With("folder", folder.Dir), refused: map[string]refusedFile{}, told: map[string]bool{},
+		look: &lastLook{},
 	}
 }
 
@@ -150,6 +157,7 @@ const noNotices = "the system tells of no changes: the folder is looked through 
 func (f *folderWatch) followOnce(ctx context.Context, notices *watch.Notices) (pause time.Duration) {
 	listing, err := f.folder.Scan(isReadable)
 	if err != nil {
+		f.look.note(folders.Unread)
 		f.tellOnce("the folder can't be read: its documents stay", "error", err)
 		return retryAfter
 	}
@@ -169,6 +177,7 @@ func (f *folderWatch) followOnce(ctx context.Context, notices *watch.Notices) (p
 		if err := f.tellServer(ctx, listing); err != nil && ctx.Err() == nil {
 			f.tellOnce("the server can't be told what is left out", "error", err)
 		}
+		f.look.note(folders.None)
 		return pause
 	}
 	f.compared = time.Time{}
@@ -180,9 +189,12 @@ func (f *folderWatch) followOnce(ctx context.Context, notices *watch.Notices) (p
 	case ctx.Err() != nil:
 		return pause
 	case err != nil:
+		f.look.note(folders.Stuck)
 		f.tellOnce("the library does not follow now", "error", err)
 		return retryAfter
-	case !done:
+	}
+	f.look.note(folders.None)
+	if !done {
 		return min(pause, settleTime)
 	}
 	f.compared = time.Now()

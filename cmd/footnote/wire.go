@@ -50,6 +50,7 @@ type app struct {
 	keys    *keys.File
 	server  *server.Server
 	folders []*folderWatch // that the settings name
+	chosen  *folderDesk    // follows others; nil: none can be chosen
 }
 
 // wireApp builds all parts on a claimed directory. Nothing runs yet but the store's writer.
@@ -127,7 +128,7 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 		Gather: gather, GatherAlone: !set.AgentFallbackToFixedPipeline, Rules: a.runs.Rules, Stats: a.runs.Stats,
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log,
 		Version: built.Version, Commit: built.Commit, Date: built.Date,
-		Models: a.runs.Models, Desk: a.modelChoice(set),
+		Models: a.runs.Models, Desk: a.modelChoice(set), Folders: a.folderChoice(set, dir, log),
 		Toolsets: a.runs.Toolsets(), KeepDays: set.SessionKeepDays,
 		Samples: samples, Hosts: set.AllowedHosts, Checks: a.healthChecks(set, search),
 		Limits: httpio.Limits{UploadFile: int64(set.MaxUploadMiB) << 20},
@@ -253,6 +254,9 @@ func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error)
 			a.stores.alone(follow, "watch "+folder.namespace+" "+folder.folder.Dir, folder.followUntil)
 			return nil
 		})
+	}
+	if a.chosen != nil && a.chosen.server != nil {
+		g.Go(func() error { a.chosen.run(follow, a.withKeys()); return nil })
 	}
 	g.Go(func() error {
 		select {

@@ -90,4 +90,26 @@ func testWatched(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("another user's folders: %+v, want one", got)
 		}
 	})
+	t.Run("a folder that is dropped is gone, for its user and in its namespace alone", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		house := seen("/a", at)
+		house.Namespace = "house"
+		put(t, ds, alice.User, house, at)
+		for _, folder := range []string{"/a", "/b"} {
+			put(t, ds, alice.User, seen(folder, at), at)
+			put(t, ds, bob.User, seen(folder, at), at)
+		}
+		for range 2 { // the second time there is nothing
+			if err := ds.DropWatched(t.Context(), alice.User, chat.DefaultNamespace, "/a"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff([]corpus.Watched{house, seen("/b", at)}, list(t, ds, alice, at)); diff != "" {
+			t.Errorf("Watched (-want +got):\n%s", diff)
+		}
+		if got := list(t, ds, bob, at); len(got) != 2 {
+			t.Errorf("another user's folders: %+v, want both", got)
+		}
+	})
 }

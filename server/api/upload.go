@@ -55,34 +55,46 @@ type rejectedFile struct {
 type upload struct {
 	res   Uploaded
 	made  []corpus.Document // by this request, or brought back by it
-	moved []string          // names of documents that were there before and have another version or other meta now
+	words sharedWords
+	moved []string // names of documents that were there before and have another version or other meta now
 }
 
 // Upload answers POST /documents: it streams each file of the field "files" into the library. A file that can't be
 // taken is listed with its reason and the others go on; when all are refused the status says why; a request that is
 // refused leaves no new document behind. The fields namespace and meta (a JSON object) hold for the files after them.
 func (a *Handlers) Upload(c echo.Context) error {
-	if err := httpio.LimitBody(c, a.Limits.UploadRequest); err != nil {
-		return err
-	}
-	parts, err := c.Request().MultipartReader()
+	up, err := a.takeUpload(c, nil)
 	if err != nil {
-		return &chat.Error{
-			Code: chat.CodeUnsupported, Message: "Send the files as multipart/form-data in the field \"files\".",
-			Err: err,
-		}
-	}
-	if err := a.roomForUpload(c.Request().Context(), httpio.Scope(c).User); err != nil {
 		return err
-	}
-	up := upload{res: Uploaded{Documents: []uploadedDocument{}, Rejected: []rejectedFile{}}}
-	if err := a.takeParts(c, parts, &up); err != nil {
-		return a.takeUploadBack(c, &up, err)
 	}
 	if len(up.res.Documents)+len(up.res.Rejected) == 0 {
 		return httpio.Invalid("There is no file in the request. Send one or more in the field \"files\".")
 	}
 	return a.answerUpload(c, up.res)
+}
+
+// takeUpload streams a request's files into the library. words takes the other fields of a share; nil: it is none.
+func (a *Handlers) takeUpload(c echo.Context, words sharedWords) (*upload, error) {
+	if err := httpio.LimitBody(c, a.Limits.UploadRequest); err != nil {
+		return nil, err
+	}
+	parts, err := c.Request().MultipartReader()
+	if err != nil {
+		return nil, &chat.Error{
+			Code: chat.CodeUnsupported, Message: "Send the files as multipart/form-data in the field \"files\".",
+			Err: err,
+		}
+	}
+	if words == nil { // words need no room
+		if err := a.roomForUpload(c.Request().Context(), httpio.Scope(c).User); err != nil {
+			return nil, err
+		}
+	}
+	up := &upload{res: Uploaded{Documents: []uploadedDocument{}, Rejected: []rejectedFile{}}, words: words}
+	if err := a.takeParts(c, parts, up); err != nil {
+		return nil, a.takeUploadBack(c, up, err)
+	}
+	return up, nil
 }
 
 // answerUpload answers an upload. One of which nothing was taken has the status of its reason.
@@ -140,6 +152,11 @@ func (a *Handlers) takeParts(c echo.Context, parts *multipart.Reader, up *upload
 		}
 		if err != nil {
 			return a.uploadBroken(err)
+		}
+		if shared, err := a.takeWords(part, up.words); err != nil {
+			return err
+		} else if shared {
+			continue
 		}
 		isFile, err := a.uploadField(part, &settings, files)
 		if err != nil {

@@ -77,6 +77,17 @@ func (g *Guard) hostAllowed(r *http.Request) bool {
 // is known by no other name.
 func (g *Guard) LocalOnly() bool { return !g.OnNetwork.Load() && len(g.hosts) == 0 }
 
+// ByLocalUser reports whether only the user of this machine can have sent a request: no key is needed, nobody else
+// reaches the server, and no proxy passed it on, behind which anybody may be.
+func (g *Guard) ByLocalUser(r *http.Request) bool {
+	return !g.KeyNeeded() && g.LocalOnly() && !forwarded(r.Header)
+}
+
+// forwarded reports whether a proxy sent a request.
+func forwarded(h http.Header) bool {
+	return h.Get("Forwarded") != "" || h.Get("X-Forwarded-For") != "" || h.Get("X-Real-Ip") != "" || h.Get("Via") != ""
+}
+
 // KeyNeeded reports whether users need a key. Keys that can't be read are needed too: nobody gets in then.
 func (g *Guard) KeyNeeded() bool {
 	if g.keys == nil {

@@ -4,7 +4,6 @@ package modelchoice
 
 import (
 	"context"
-	"net/http"
 	"slices"
 
 	"github.com/labstack/echo/v4"
@@ -87,15 +86,10 @@ func (d Desk) Locked(c echo.Context, guard *httpio.Guard) string {
 			return ""
 		}
 		return "Whoever runs this server chooses the model, or lets you do it (FOOTNOTE_OPERATORS)."
-	case !guard.LocalOnly() || forwarded(c.Request().Header):
+	case !guard.ByLocalUser(c.Request()):
 		return "Other machines reach this server: its settings say which model answers."
 	}
 	return ""
-}
-
-// forwarded reports whether a proxy sent a request: whoever is behind it need not be the user of this machine.
-func forwarded(h http.Header) bool {
-	return h.Get("Forwarded") != "" || h.Get("X-Forwarded-For") != "" || h.Get("X-Real-Ip") != "" || h.Get("Via") != ""
 }
 
 // Look is what GET /model answers, for a request.

@@ -34,12 +34,14 @@ func (h *Handlers) Documents(c echo.Context) error {
 	list := views.DocumentsPage{
 		Documents: docs, Counts: counts, More: next != "" && query.Limit < maxListed, Query: query,
 		Samples: h.HasSamples, MaxFile: h.MaxFile, Now: time.Now(),
+		Folders:  h.Folders.Check(c, h.Guard) == nil,
 		Semantic: h.Library.Semantic(), EmbedTime: h.Library.EmbedTime(counts.Unembedded),
 	}
 	if query.Text == "" && query.Kind == "" {
 		if list.Watched, err = h.Library.Watched(ctx, scope.In(query.Namespace)); err != nil {
 			return err
 		}
+		list.Followed = h.followedFolders(c, list.Watched)
 	}
 	if httpio.ByHTMX(c) {
 		return httpio.Show(c, http.StatusOK, views.DocumentsList(list))

@@ -17,6 +17,7 @@ import (
 	"footnote/corpus"
 	"footnote/keys"
 	"footnote/server/ask"
+	"footnote/server/folders"
 	"footnote/server/httpio"
 	"footnote/server/modelchoice"
 	"footnote/server/runlog"
@@ -42,6 +43,7 @@ type Handlers struct {
 
 	Models     func() []string  // those that a question may name now, the usual one first; it is never without one
 	Desk       modelchoice.Desk // finds others
+	Folders    folders.Desk     // follows folders that are chosen
 	Toolsets   []string         // likewise
 	HasSamples bool             // POST /documents/samples adds documents
 	MaxFile    int64            // bytes that a file of an upload may have

@@ -42,7 +42,7 @@ func (h *Handlers) SignIn(c echo.Context) error {
 		}
 		return h.signInPage(
 			c, http.StatusUnauthorized, c.Request().PostForm.Get("to"),
-			"This key is not valid. Copy it again, or ask whoever runs the server for a new one.",
+			views.KeyNotValid.In(c.Request().Context()),
 		)
 	}
 	cookie := keptKey(c, key, int(keyKept.Seconds()))

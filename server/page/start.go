@@ -32,7 +32,7 @@ func (h *Handlers) showStart(c echo.Context, status int, no *refused) error {
 		return err
 	}
 	start := views.StartPage{
-		Counts: counts, Samples: h.HasSamples,
+		Counts: counts, Samples: h.HasSamples, Folders: h.Folders.Check(c, h.Guard) == nil,
 		Composer: views.Composer{Key: chat.NewID(), Start: true, Draft: draftQuestion(c)},
 	}
 	var as ask.Question

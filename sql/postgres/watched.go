@@ -30,6 +30,15 @@ func (ds *Documents) SetWatched(ctx context.Context, user string, w corpus.Watch
 	return nil
 }
 
+// DropWatched forgets a folder; see corpus.Documents.
+func (ds *Documents) DropWatched(ctx context.Context, user, namespace, folder string) error {
+	if _, err := ds.db.execStatement(ctx, shortTime, `DELETE FROM watched
+		WHERE user_id = $1 AND namespace = $2 AND folder = $3`, user, namespace, folder); err != nil {
+		return fmt.Errorf("forget a watched folder: %w", err)
+	}
+	return nil
+}
+
 // Watched returns the folders that programs follow; see corpus.Documents.
 func (ds *Documents) Watched(ctx context.Context, s chat.Scope, since time.Time) ([]corpus.Watched, error) {
 	read := func(row scanner) (w corpus.Watched, err error) {

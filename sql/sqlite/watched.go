@@ -30,6 +30,14 @@ func (ds *Documents) SetWatched(ctx context.Context, user string, w corpus.Watch
 	})
 }
 
+// DropWatched forgets a folder; see corpus.Documents.
+func (ds *Documents) DropWatched(ctx context.Context, user, namespace, folder string) error {
+	return ds.db.writeTx(ctx, true, func(t *tx) error {
+		_, err := t.exec(`DELETE FROM watched WHERE user = ? AND namespace = ? AND folder = ?`, user, namespace, folder)
+		return err
+	})
+}
+
 // Watched returns the folders that programs follow; see corpus.Documents.
 func (ds *Documents) Watched(ctx context.Context, s chat.Scope, since time.Time) (list []corpus.Watched, err error) {
 	args, err := scopeArgs(s)

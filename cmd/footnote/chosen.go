@@ -1,0 +1,264 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/server/folders"
+	"footnote/watch"
+)
+
+// chosenFile is the file of the data directory that keeps which folders were chosen on the page.
+const chosenFile = "folders.json"
+
+// keptFolders is what is in it.
+type keptFolders struct {
+	Folders []string `json:"folders"`
+}
+
+// folderDesk follows folders that the local user chooses on the page while the server serves. Their documents are the
+// local user's.
+type folderDesk struct {
+	set     *settings
+	library *corpus.Library
+	dir     *directory
+	log     *slog.Logger
+
+	server *remote        // this one; nil: it follows nothing
+	named  []*folderWatch // those of the settings
+
+	mu     sync.Mutex
+	work   context.Context //nolint:containedctx // of run; nil: it has not begun, or is over
+	kept   []string        // what the file says
+	now    map[string]*chosenFolder
+	chosen sync.WaitGroup // what follows them
+}
+
+// chosenFolder is a folder that is followed.
+type chosenFolder struct {
+	look *lastLook
+	stop context.CancelFunc
+	over chan struct{} // closed when nothing follows it any more
+}
+
+// lastLook is what came of the last look at a folder.
+type lastLook struct {
+	mu      sync.Mutex
+	at      time.Time // when all was well; zero: never
+	trouble folders.Trouble
+}
+
+// note keeps what came of a look.
+func (l *lastLook) note(trouble folders.Trouble) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.trouble = trouble; trouble == folders.None {
+		l.at = time.Now()
+	}
+}
+
+// of describes a followed folder.
+func (l *lastLook) of(dir string, chosen bool) folders.Followed {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return folders.Followed{Dir: dir, Chosen: chosen, LookedAt: l.at, Trouble: l.trouble}
+}
+
+// open reads which folders were chosen, for the server at url. named are those of the settings.
+func (d *folderDesk) open(who access, url string, named []*folderWatch) error {
+	d.server, d.named = &remote{url: url}, named
+	raw, err := os.ReadFile(d.dir.filePath(chosenFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var kept keptFolders
+	if err == nil {
+		err = json.Unmarshal(raw, &kept)
+	}
+	if err != nil {
+		return fmt.Errorf("read which folders were chosen on the page (remove the file to forget them): %w", err)
+	}
+	d.kept = kept.Folders
+	if who.needsKey && len(d.kept) > 0 {
+		d.log.Warn("the folders that were chosen on the page are not followed, as this server has keys now: "+
+			"FOOTNOTE_WATCH names those of a user", "folders", len(d.kept))
+	}
+	return nil
+}
+
+// keep writes which folders are chosen. The file changes as a whole.
+func (d *folderDesk) keep(dirs []string) error {
+	raw, err := json.Marshal(keptFolders{dirs})
+	if err != nil {
+		return err
+	}
+	part, err := os.CreateTemp(d.dir.path, chosenFile+".") // readable by its owner only
+	if err == nil {
+		_, err = part.Write(raw)
+		err = errors.Join(err, part.Sync(), part.Close())
+		if err == nil {
+			err = os.Rename(part.Name(), d.dir.filePath(chosenFile))
+		}
+		if err != nil {
+			err = errors.Join(err, os.Remove(part.Name()))
+		}
+	}
+	if err != nil {
+		return folders.NotKept(err)
+	}
+	d.kept = dirs
+	return nil
+}
+
+// run follows the chosen folders until ctx ends, unless users have keys.
+func (d *folderDesk) run(ctx context.Context, needsKey bool) {
+	d.mu.Lock()
+	d.work, d.now = ctx, map[string]*chosenFolder{}
+	for _, dir := range d.kept {
+		if !needsKey && !slices.ContainsFunc(d.named, func(f *folderWatch) bool { return f.folder.Dir == dir }) {
+			d.begin(ctx, dir)
+		}
+	}
+	d.mu.Unlock()
+	<-ctx.Done()
+	d.mu.Lock()
+	d.work = nil // none begins from here on
+	d.mu.Unlock()
+	d.chosen.Wait()
+}
+
+// begin follows a folder until work ends. The caller holds mu.
+func (d *folderDesk) begin(work context.Context, dir string) {
+	ctx, stop := context.WithCancel(work)
+	one := &chosenFolder{look: &lastLook{}, stop: stop, over: make(chan struct{})}
+	d.now[dir] = one
+	d.chosen.Go(func() {
+		defer close(one.over)
+		defer stop()
+		d.follow(ctx, dir, one.look)
+	})
+}
+
+// follow follows a folder until ctx ends. One that is not there is waited for, like a disk.
+func (d *folderDesk) follow(ctx context.Context, dir string, look *lastLook) {
+	told := false
+	for {
+		folder, err := d.set.openFolder(dir)
+		if err == nil {
+			d.followOpen(ctx, folder, look)
+			return
+		}
+		look.note(folders.Unread)
+		if !told {
+			told = true
+			d.log.WarnContext(ctx, "the folder can't be read: its documents stay", "folder", dir, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(sweepEvery):
+		}
+	}
+}
+
+// followOpen follows an open folder until ctx ends, and closes it.
+func (d *folderDesk) followOpen(ctx context.Context, folder *watch.Folder, look *lastLook) {
+	f := newFolderWatch(folder, d.server, d.set.WatchNamespace, d.set.MaxUploadMiB, d.log)
+	f.look = look
+	f.followUntil(ctx)
+	_ = folder.Close() // it was only read
+}
+
+// choose follows a folder from now on.
+func (d *folderDesk) choose(dir string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.work == nil {
+		return folders.Stopping()
+	}
+	if err := folders.Free(dir, d.list()); err != nil {
+		return err
+	}
+	kept := append(slices.Clone(d.kept), dir)
+	slices.Sort(kept)
+	if err := d.keep(slices.Compact(kept)); err != nil {
+		return err
+	}
+	d.begin(d.work, dir)
+	d.log.Info("a folder that was chosen on the page is followed", "folder", dir)
+	return nil
+}
+
+// end stops following a folder that was chosen. Its documents stay.
+func (d *folderDesk) end(ctx context.Context, dir string) error {
+	one, err := d.forget(dir)
+	if one == nil || err != nil {
+		return err
+	}
+	one.stop()
+	select {
+	case <-one.over:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	d.log.InfoContext(ctx, "a folder that was chosen on the page is not followed any more", "folder", dir)
+	return d.library.DropWatched(ctx, chat.LocalUser, d.set.WatchNamespace, dir)
+}
+
+// forget takes a folder out of those that are kept and followed; nil: it was none.
+func (d *folderDesk) forget(dir string) (*chosenFolder, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	one := d.now[dir]
+	if one == nil {
+		return nil, nil
+	}
+	kept := slices.DeleteFunc(slices.Clone(d.kept), func(known string) bool { return known == dir })
+	if err := d.keep(kept); err != nil {
+		return nil, err
+	}
+	delete(d.now, dir)
+	return one, nil
+}
+
+// followed lists the folders that this server follows.
+func (d *folderDesk) followed() []folders.Followed {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.list()
+}
+
+// list is followed for who holds mu.
+func (d *folderDesk) list() (all []folders.Followed) {
+	for _, f := range d.named {
+		all = append(all, f.look.of(f.folder.Dir, false))
+	}
+	for dir, one := range d.now {
+		all = append(all, one.look.of(dir, true))
+	}
+	slices.SortFunc(all, func(a, b folders.Followed) int { return cmp.Compare(a.Dir, b.Dir) })
+	return all
+}
+
+// folderChoice lets folders be chosen where this is the only server of a library.
+func (a *app) folderChoice(set *settings, dir *directory, log *slog.Logger) folders.Desk {
+	if !a.stores.exclusive {
+		return folders.Desk{}
+	}
+	a.chosen = &folderDesk{set: set, library: a.library, dir: dir, log: log}
+	return folders.Desk{
+		Follow: a.chosen.choose, Stop: a.chosen.end, Followed: a.chosen.followed,
+		Own: watch.RealPaths(set.ownPaths()),
+	}
+}

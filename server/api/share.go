@@ -1,0 +1,76 @@
+package api
+
+import (
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/server/httpio"
+)
+
+// sharedFields are what the page's manifest calls the words that another program shares, in the order in which they
+// become a draft.
+var sharedFields = []string{"title", "text", "url"}
+
+// maxDraft is how many characters of shared words become the draft of a question.
+const maxDraft = 2000
+
+// sharedWords are the words of a share, by their fields; nil: the upload is none.
+type sharedWords map[string]string
+
+// Share answers POST /share, to which the device sends what another program shares with the installed page: files are
+// added to the library; words and a link alone become the draft of a question.
+func (a *Handlers) Share(c echo.Context) error {
+	words := sharedWords{}
+	up, err := a.takeUpload(c, words)
+	if err != nil {
+		return err
+	}
+	if len(up.res.Documents)+len(up.res.Rejected) > 0 {
+		return a.answerUpload(c, up.res)
+	}
+	to := "/"
+	if draft := words.draft(); draft != "" {
+		to += "?" + url.Values{"q": {draft}}.Encode()
+	}
+	return c.Redirect(http.StatusSeeOther, to)
+}
+
+// takeWords reads a part into the words of a share, or reports that it holds none of them.
+func (a *Handlers) takeWords(part *multipart.Part, words sharedWords) (taken bool, err error) {
+	name := part.FormName()
+	if words == nil || !slices.Contains(sharedFields, name) {
+		return false, nil
+	}
+	value, err := io.ReadAll(io.LimitReader(part, maxFieldBytes+1))
+	switch {
+	case err != nil:
+		return false, a.uploadBroken(err)
+	case len(value) > maxFieldBytes:
+		return false, &chat.Error{Code: chat.CodeTooLarge, Message: "What was shared is too long: at most 64 KiB."}
+	case !utf8.Valid(value):
+		return false, httpio.Invalid("What was shared is no text.")
+	}
+	words[name] = strings.TrimSpace(httpio.CleanText(strings.ReplaceAll(string(value), "\r\n", "\n")))
+	return true, nil
+}
+
+// draft joins the words, each once: many programs put a link or a title into the text as well.
+func (w sharedWords) draft() string {
+	var parts []string
+	for _, name := range sharedFields {
+		if !slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(part, w[name]) }) {
+			parts = slices.DeleteFunc(parts, func(part string) bool { return strings.Contains(w[name], part) })
+			parts = append(parts, w[name])
+		}
+	}
+	draft := []rune(strings.TrimSpace(strings.Join(parts, "\n")))
+	return string(draft[:min(len(draft), maxDraft)])
+}

@@ -1,0 +1,235 @@
+// Package folders shows the local user the folders of the server's machine, and lets them choose some that the server
+// follows.
+package folders
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/server/httpio"
+)
+
+const (
+	// MaxFollowed is how many folders can be chosen.
+	MaxFollowed = 20
+	// maxPath is how many characters a path has at most.
+	maxPath = 4096
+)
+
+// Desk follows folders that the local user chooses. The zero value can't: the settings say which are followed.
+type Desk struct {
+	// Follow begins to follow a folder, by its path without links. It is followed after a restart too.
+	Follow func(dir string) error
+	// Stop ends that. The documents stay.
+	Stop func(ctx context.Context, dir string) error
+	// Followed lists the folders that this server follows, by path.
+	Followed func() []Followed
+	// Own are files and folders of this program, without links: they are neither shown nor followed.
+	Own []string
+}
+
+// NotKept says that a choice could not be stored.
+func NotKept(err error) error {
+	return &chat.Error{
+		Code:    chat.CodeUnavailable,
+		Message: "The choice can't be kept: the data directory can't be written. Nothing has changed.", Err: err,
+	}
+}
+
+// Stopping says that nothing is followed yet, or any more.
+func Stopping() error {
+	return &chat.Error{
+		Code: chat.CodeUnavailable, Message: "The server has only just begun, or is stopping. Try again in a moment.",
+	}
+}
+
+// Followed is a folder that the server follows.
+type Followed struct {
+	Dir      string
+	Chosen   bool      // on the page; else the settings name it
+	LookedAt time.Time // zero: not yet
+	Trouble  Trouble
+}
+
+// Trouble says why a folder's documents do not follow it now.
+type Trouble int
+
+// The troubles of a folder.
+const (
+	None   Trouble = iota
+	Unread         // it is not there or can't be read
+	Stuck          // the library does not take what is in it
+)
+
+// Check fails unless a request may see and choose folders. They are shown to the user of this machine alone, who could
+// look at them anyway.
+func (d Desk) Check(c echo.Context, guard *httpio.Guard) error {
+	switch {
+	case d.Follow == nil:
+		return &chat.Error{
+			Code: chat.CodeForbidden, Message: "Several servers share this library: their settings say which folders " +
+				"are watched (FOOTNOTE_WATCH).",
+		}
+	case !guard.ByLocalUser(c.Request()):
+		return &chat.Error{
+			Code: chat.CodeForbidden, Message: "Other people reach this server: its settings say which folders are " +
+				"watched (FOOTNOTE_WATCH).",
+		}
+	}
+	return nil
+}
+
+// List lists the folders for a request; see Listing. Without a path it begins at home.
+func (d Desk) List(c echo.Context, guard *httpio.Guard, typed string) (Listing, error) {
+	if err := d.Check(c, guard); err != nil {
+		return Listing{}, err
+	}
+	dir, err := resolve(typed)
+	if err != nil {
+		l := d.list(home())
+		l.Trouble = chat.MessageOf(err)
+		return l, nil
+	}
+	return d.list(dir), nil
+}
+
+// Choose follows a folder for a request.
+func (d Desk) Choose(c echo.Context, guard *httpio.Guard, typed string) error {
+	if err := d.Check(c, guard); err != nil {
+		return err
+	}
+	dir, err := resolve(typed)
+	if err != nil {
+		return err
+	}
+	if _, _, err := subfolders(dir, nil); err != nil {
+		return unreadable(dir, err)
+	}
+	if err := d.refuses(dir); err != nil {
+		return err
+	}
+	return d.Follow(dir)
+}
+
+// End stops following a folder for a request.
+func (d Desk) End(c echo.Context, guard *httpio.Guard, dir string) error {
+	if err := d.Check(c, guard); err != nil {
+		return err
+	}
+	for _, f := range d.Followed() {
+		switch {
+		case f.Dir != dir:
+		case f.Chosen:
+			return d.Stop(c.Request().Context(), dir)
+		default:
+			return httpio.Invalid("The settings say that this folder is watched (FOOTNOTE_WATCH). Take it out there.")
+		}
+	}
+	return httpio.NotFound("This folder is not watched.")
+}
+
+// refuses fails for a folder that can be read, but can't be followed.
+func (d Desk) refuses(dir string) error {
+	if filepath.Dir(dir) == dir {
+		return httpio.Invalid("This is the whole disk. Choose a folder in it.")
+	}
+	for _, own := range d.Own {
+		if within(dir, own) {
+			return httpio.Invalid("Footnote keeps its own data here. Choose another folder.")
+		}
+	}
+	return Free(dir, d.Followed())
+}
+
+// Free fails when a folder can't be followed beside those that are.
+func Free(dir string, followed []Followed) error {
+	chosen := 0
+	for _, f := range followed {
+		switch {
+		case f.Dir == dir:
+			return httpio.Invalid("This folder is watched already.")
+		case within(dir, f.Dir):
+			return httpio.Invalid("This folder lies in one that is watched already: " + f.Dir)
+		case within(f.Dir, dir):
+			return httpio.Invalid("A folder in this one is watched already: " + f.Dir + ". Stop watching that first.")
+		}
+		if f.Chosen {
+			chosen++
+		}
+	}
+	if chosen >= MaxFollowed {
+		return httpio.Invalid("No more than " + strconv.Itoa(MaxFollowed) + " folders can be watched from the page.")
+	}
+	return nil
+}
+
+// within reports whether a path is that of dir or lies in it.
+func within(path, dir string) bool {
+	below, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(below)
+}
+
+// resolve returns the folder that somebody means, by its path without links; "" is their home.
+func resolve(typed string) (string, error) {
+	if typed == "" {
+		return home(), nil
+	}
+	if utf8.RuneCountInString(typed) > maxPath || !utf8.ValidString(typed) {
+		return "", httpio.Invalid("The path of a folder has at most " + strconv.Itoa(maxPath) + " characters.")
+	}
+	if _, err := os.Lstat(typed); err != nil {
+		typed = strings.TrimSpace(typed)
+	}
+	if rest, ok := strings.CutPrefix(typed, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
+		typed = home() + rest
+	}
+	if !filepath.IsAbs(typed) {
+		return "", httpio.Invalid("Give the whole path of the folder, as the system shows it.")
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Clean(typed))
+	if err != nil {
+		return "", unreadable(typed, err)
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return "", unreadable(dir, err)
+	case !info.IsDir():
+		return "", httpio.Invalid("This is a file, not a folder: " + dir)
+	case !utf8.ValidString(dir):
+		return "", httpio.Invalid("The name of this folder is no text. Give it another name first.")
+	}
+	return dir, nil
+}
+
+// unreadable says why a folder can't be looked at.
+func unreadable(dir string, err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return &chat.Error{
+			Code: chat.CodeInvalid, Message: "The server is not allowed to look into this folder: " + dir, Err: err,
+		}
+	}
+	return &chat.Error{Code: chat.CodeInvalid, Message: "There is no such folder: " + dir, Err: err}
+}
+
+// home is the home folder of whoever runs the server, else the top of the disk.
+func home() string {
+	dir, err := os.UserHomeDir()
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil || !filepath.IsAbs(dir) {
+		return filepath.VolumeName(dir) + string(filepath.Separator)
+	}
+	return dir
+}

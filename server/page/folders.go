@@ -1,0 +1,96 @@
+package page
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/server/folders"
+	"footnote/views"
+)
+
+// ShowFolders answers GET /folders: the folders of this machine, for the local user, who chooses one to be followed.
+func (h *Handlers) ShowFolders(c echo.Context) error {
+	return h.foldersPage(c, c.QueryParam("at"), nil)
+}
+
+// FollowFolder answers POST /folders: a form that has a folder followed.
+func (h *Handlers) FollowFolder(c echo.Context) error {
+	if err := h.Bodies.ReadForm(c); err != nil {
+		return err
+	}
+	folder := c.Request().PostForm.Get("folder")
+	err := h.Folders.Choose(c, h.Guard, folder)
+	switch {
+	case err == nil:
+		return c.Redirect(http.StatusSeeOther, "/documents")
+	case chat.CodeOf(err) == chat.CodeInvalid:
+		return h.foldersPage(c, folder, err)
+	}
+	return err
+}
+
+// StopFollowing answers POST /folders/stop: a form that ends that. The documents stay.
+func (h *Handlers) StopFollowing(c echo.Context) error {
+	if err := h.Bodies.ReadForm(c); err != nil {
+		return err
+	}
+	if err := h.Folders.End(c, h.Guard, c.Request().PostForm.Get("folder")); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, "/documents")
+}
+
+// foldersPage draws the page at a path; refused is why that can't be followed, if somebody tried.
+func (h *Handlers) foldersPage(c echo.Context, at string, refused error) error {
+	found, err := h.Folders.List(c, h.Guard, at)
+	if err != nil {
+		return err
+	}
+	frame, err := h.pageFrame(c, views.FoldersTitle.In(c.Request().Context()))
+	if err != nil {
+		return err
+	}
+	frame.Place = "documents"
+	p := views.FoldersPage{
+		Dir: found.Dir, Above: places(found.Above), Folders: places(found.Folders), More: found.More,
+		Trouble: found.Trouble, Refused: found.Refused,
+	}
+	if refused != nil {
+		p.Trouble = chat.MessageOf(refused)
+	}
+	status := http.StatusOK
+	if p.Trouble != "" {
+		status, p.Typed = http.StatusBadRequest, at
+	}
+	return h.showPage(c, status, frame, views.Folders(p), nil)
+}
+
+func places(found []folders.Place) (shown []views.FolderPlace) {
+	for _, place := range found {
+		shown = append(shown, views.FolderPlace(place))
+	}
+	return shown
+}
+
+// followedFolders are the folders that this server follows, for those who may see them, with what was seen of them.
+func (h *Handlers) followedFolders(c echo.Context, seen []corpus.Watched) (shown []views.FollowedFolder) {
+	if h.Folders.Check(c, h.Guard) != nil {
+		return nil
+	}
+	for _, f := range h.Folders.Followed() {
+		one := views.FollowedFolder{
+			Dir: f.Dir, LookedAt: f.LookedAt, Chosen: f.Chosen,
+			Unread: f.Trouble == folders.Unread, Stuck: f.Trouble == folders.Stuck,
+		}
+		for _, w := range seen {
+			if w.Folder == f.Dir {
+				one.Files = w.Files
+			}
+		}
+		shown = append(shown, one)
+	}
+	return shown
+}

@@ -1,0 +1,58 @@
+package views
+
+import (
+	"time"
+
+	"footnote/locale"
+)
+
+// FoldersPage shows the folders of the server's machine, of which one can be followed.
+type FoldersPage struct {
+	Dir     string // the folder that is shown
+	Above   []FolderPlace
+	Folders []FolderPlace // in it
+	More    bool          // there are further ones
+	Typed   string        // a path that is not shown
+	Trouble string        // why
+	Refused string        // why this folder can't be followed; empty: it can
+}
+
+// FolderPlace is a folder of that page.
+type FolderPlace struct{ Name, Path string }
+
+// FollowedFolder is a folder that this server follows.
+type FollowedFolder struct {
+	Dir      string
+	Files    int
+	LookedAt time.Time // zero: not yet
+	Chosen   bool      // on the page, where it can be ended; else the settings name it
+	Unread   bool      // it is not there or can't be read
+	Stuck    bool      // the library does not take its files
+}
+
+// FoldersTitle is the title of that page.
+var FoldersTitle = txtFollow
+
+var (
+	txtFollow     = locale.T("Watch a folder")
+	txtFollowText = locale.T("Choose a folder of this machine. Its files become documents, and what changes " +
+		"there later follows by itself.")
+	txtFollowHow = locale.T("Footnote reads all that is in it and below it, and changes nothing. Hidden " +
+		"files and links stay out.")
+	txtFollowPath   = locale.T("Path of a folder")
+	txtFollowShow   = locale.T("Show it")
+	txtFollowThis   = locale.T("Watch this folder")
+	txtFollowAbove  = locale.T("Where it lies")
+	txtFollowIn     = locale.T("Folders in it")
+	txtFollowNoneIn = locale.T("There are no folders in it.")
+	txtFollowMoreIn = locale.T("There are more folders in it. To see another, type its path.")
+	txtFollowed     = locale.T("Watched folders")
+	txtFollowOther  = locale.T("Watch another folder")
+	txtFollowEnd    = locale.T("Stop watching")
+	txtFollowStays  = locale.T("When you stop, the documents stay.")
+	txtFollowSet    = locale.T("set by the settings")
+	txtFollowFirst  = locale.T("being looked at for the first time")
+	txtFollowUnread = locale.T("It can't be read now, so its documents stay as they are.")
+	txtFollowStuck  = locale.T("The library does not take its files now. They are tried again every few seconds.")
+	filesFollowed   = locale.N("{n} file", "{n} files")
+)
