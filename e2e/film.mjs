@@ -53,7 +53,7 @@ try {
   await cdp.send('Page.startScreencast', { format: 'png', maxWidth: size.width, maxHeight: size.height })
   await page.waitForTimeout(500)
   await click(page.locator('#q'))
-  await page.locator('#q').pressSequentially('Is the roof covering the cause of the damp gable?', { delay: 45 })
+  await page.locator('#q').pressSequentially('Is the roof covering the cause of the damp gable?', { delay: 38 })
   await page.waitForTimeout(300)
   await page.keyboard.press('Enter')
   await page.locator('.sources').waitFor()
@@ -61,14 +61,14 @@ try {
   await click(page.locator('summary.run-head'))
   await page.waitForTimeout(900)
   await click(page.locator('summary.step-head').nth(1))
-  await page.waitForTimeout(1700)
+  await page.waitForTimeout(1300)
   await click(page.locator('summary.run-head'))
   await page.waitForTimeout(500)
   await click(page.locator('.answer a.cite[aria-label*="survey" i]').first())
   await page.locator('#source .quote').first().waitFor({ state: 'attached' })
-  await page.waitForTimeout(3500)
+  await page.waitForTimeout(2200)
   await cdp.send('Page.stopScreencast')
-  const end = frames.at(-1).time + 2
+  const end = frames.at(-1).time + 1.2
   const list = frames.map(({ name, time }, i) => `file '${name}'\nduration ${((frames[i + 1]?.time ?? end) - time).toFixed(3)}`)
   writeFileSync(join(at, 'list.txt'), list.join('\n') + `\nfile '${frames.at(-1).name}'\n`)
   execFileSync('ffmpeg', ['-y', '-loglevel', 'error', '-f', 'concat', '-safe', '0', '-i', join(at, 'list.txt'), '-vf', 'fps=10', '-c:v', 'libwebp_anim',
