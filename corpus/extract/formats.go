@@ -139,7 +139,9 @@ func (r Registry) Extensions() []string {
 }
 
 // Kinds says in words what can be added, each kind once: "PDF, web pages and text".
-func (r Registry) Kinds() string { return r.kinds().listWords("and", func(f Format) string { return f.Kind }) }
+func (r Registry) Kinds() string {
+	return r.kinds().listWords("and", func(f Format) string { return f.Kind })
+}
 
 // KindList are the kinds that Kinds names.
 func (r Registry) KindList() []string {
