@@ -118,7 +118,8 @@ func texts(t *testing.T, files map[string]*ast.File) map[string]string {
 }
 
 // The rooms whose sentences the page shows.
-var speaking = regexp.MustCompile(`^(agent|chat|corpus|keys|llm|server|sql|watch)/|^cmd/footnote/(model_choice|model_services|chosen)\.go`)
+var speaking = regexp.MustCompile(`^(agent|chat|corpus|keys|llm|server|sql|watch)/|` +
+	`^cmd/footnote/(model_choice|model_services|chosen)\.go`)
 
 // silent say nothing that a page shows: descriptions and answers for programs, suites of tests, other protocols.
 var silent = regexp.MustCompile(`^server/(openapi|mcpserver|agui|aisdk|v1)/|` +
@@ -199,7 +200,8 @@ func (g *gatherer) counted(noun string) {
 
 // ofPrograms are sentences that name a header, a field or a parameter: only a program's request can bring them about.
 var ofPrograms = regexp.MustCompile(`\b[a-z]+_[a-z_]+\b|\bJSON\b|[Tt]he (field|parameter|body|context|header)|` +
-	`\b(must be|must hold|agent\.|config\.|multipart|Idempotency-Key|X-API-Key|GET /|Milvus|cursor|tool call|arguments)\b`)
+	`\b(must be|must hold|agent\.|config\.|multipart|Idempotency-Key|X-API-Key|GET /|` +
+	`Milvus|cursor|tool call|arguments)\b`)
 
 var onlyHoles = regexp.MustCompile(`^(\{=?\d+\}|[\s\pP\pS\d])*$`)
 

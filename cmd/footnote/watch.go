@@ -30,7 +30,8 @@ type watchSettings struct {
 	WatchNamespace string   `help:"Namespace of the documents of those folders." env:"FOOTNOTE_WATCH_NAMESPACE" default:"default" placeholder:"NAME"`
 }
 
-// openFolders opens the folders that the settings name, and those that were chosen on the page. The server at url follows them by its own API.
+// openFolders opens the folders that the settings name, and those that were chosen on the page. The server at url
+// follows them by its own API.
 func (a *app) openFolders(set *settings, who access, url string, log *slog.Logger) error {
 	if len(set.Watch) > 0 && who.needsKey && set.APIKey == "" {
 		return &chat.Error{

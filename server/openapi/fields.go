@@ -190,7 +190,7 @@ func DescribedFields() map[string]field {
 		"ToolCall.arguments":       {about: "Its arguments, an object."},
 		"AgentTrace.query":         {about: "The query."},
 		"SearchTrace.query":        {about: "The query."},
-		"HealthReport.commit":      {about: "The commit that the server was built from; left out where it is not known."},
+		"HealthReport.commit":      {about: "The commit that the server was built from; left out where not known."},
 		"HealthReport.date":        {about: "When that was committed."},
 		"HealthReport.status":      {values: []string{"ok", "degraded", "down"}},
 		"CheckResult.status":       {values: []string{"ok", "failed"}},
