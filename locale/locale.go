@@ -121,7 +121,10 @@ const maxHeader = 256
 
 // Find returns the language of a code, nil if the page does not speak it. That of tests is found by its code alone.
 func Find(code string) *Language {
-	for _, l := range append(Languages, Pseudo) {
+	if code == Pseudo.Code {
+		return Pseudo
+	}
+	for _, l := range Languages {
 		if l.Code == code {
 			return l
 		}
