@@ -290,7 +290,7 @@ func TestTheRulesStandBeforeWhatChanges(t *testing.T) {
 	for same < min(len(a), len(b)) && a[same] == b[same] {
 		same++
 	}
-	if !strings.HasSuffix(a[:same], "The mark is ") {
+	if !strings.Contains(a[:same], "The mark is ") { // of two marks some first characters may be the same
 		t.Errorf("%d bytes of the prompts are the same, up to %q; want all of the rules", same, a[max(0, same-40):same])
 	}
 }

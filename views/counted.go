@@ -79,7 +79,7 @@ var (
 	workedFor       = locale.T("Worked for {time}")
 	roundsOf        = locale.T("{used} of {allowed} rounds")
 	secondsOf       = locale.T("{used} of {allowed} s")
-	tokensUsed      = locale.T("{n} tokens")
+	tokensUsed      = locale.T("{count} tokens")
 	ofLimit         = locale.T("{used} of {allowed}")
 	lineNumber      = locale.T("Line {number}")
 	pageOf          = locale.T("Page {page} of {pages}")

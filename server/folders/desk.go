@@ -41,8 +41,8 @@ type Desk struct {
 // NotKept says that a choice could not be stored.
 func NotKept(err error) error {
 	return &chat.Error{
-		Code:    chat.CodeUnavailable,
-		Message: "The choice can't be kept: the data directory can't be written. Nothing has changed.", Err: err,
+		Code: chat.CodeUnavailable, Message: "The choice can't be kept. Nothing has changed.",
+		Hint: "The data directory can't be written.", Err: err,
 	}
 }
 
