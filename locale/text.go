@@ -2,6 +2,7 @@ package locale
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/feature/plural"
@@ -30,7 +31,7 @@ func (t Text) In(ctx context.Context) string { return Of(ctx).word(t.english) }
 // Text.
 func (t Text) Say(ctx context.Context, values ...any) string {
 	l := Of(ctx)
-	return l.fill(l.word(t.english), t.english, values)
+	return l.fill(l.word(t.english), holes(t.english), values)
 }
 
 // word is a text's translation; English words where there is none.
@@ -70,23 +71,23 @@ func (c Counted) Count(ctx context.Context, n int, values ...any) string {
 	if n == 1 && l.catalogue == "" {
 		words = c.one
 	}
-	words = strings.Replace(l.form(words, n), "{n}", l.Digits(n), 1)
+	words = strings.ReplaceAll(l.form(words, n), "{n}", l.Digits(n))
 	if len(values) == 0 {
 		return words
 	}
-	return l.fill(words, c.other, values)
+	return l.fill(words, slices.DeleteFunc(holes(c.other), func(hole string) bool { return hole == "{n}" }), values)
 }
 
 // English are the words for more than one, under which the catalogues have it.
 func (c Counted) English() string { return c.other }
 
-// fill puts values in the place of holes. Their order is that of the English words; {n} is none of them.
-func (l *Language) fill(words, english string, values []any) string {
+// fill puts values in the place of holes, which are in the order of the English words.
+func (l *Language) fill(words string, open []string, values []any) string {
 	if len(values) == 0 {
 		return words
 	}
 	pairs := make([]string, 0, 2*len(values))
-	for _, hole := range holes(english) {
+	for _, hole := range open {
 		if len(pairs) == 2*len(values) {
 			break
 		}
@@ -108,7 +109,7 @@ func (l *Language) value(v any) string {
 	return "" // a test finds it: nothing else is ever passed
 }
 
-// holes are the holes of a text but {n}, in their order.
+// holes are the holes of a text, in their order.
 func holes(text string) []string {
 	var found []string
 	for {
@@ -120,9 +121,7 @@ func holes(text string) []string {
 		if length < 0 {
 			return found
 		}
-		if hole := text[from : from+length+1]; hole != "{n}" {
-			found = append(found, hole)
-		}
+		found = append(found, text[from:from+length+1])
 		text = text[from+length+1:]
 	}
 }
