@@ -139,6 +139,8 @@ func (p *Phrases) refill(l *Language, f phraseForm, values []string) (said strin
 			if value, is = p.say(l, value); !is {
 				return "", false
 			}
+		case strings.Count(value, " ") > 1 && p.exact[value]: // a sentence in a sentence, no name
+			value = l.word(value)
 		case hole == "{n}":
 			number, _ = strconv.Atoi(strings.ReplaceAll(value, ",", ""))
 			value = l.Digits(number)
