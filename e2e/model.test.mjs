@@ -35,7 +35,7 @@ describe('which model answers', () => {
   for (const javaScriptEnabled of [true, false]) {
     it(`is chosen with one click ${javaScriptEnabled ? 'with' : 'without'} JavaScript, and answers the next question`, tab(async page => {
       await page.goto('/')
-      await page.getByRole('link', { name: 'Offline mode' }).click()
+      await page.getByTestId('head-model').click()
       const row = page.locator('.model-row')
       await row.getByRole('button', { name: 'Use it', exact: true }).click()
       await page.getByTestId('model-said').getByText('scripted answers from now on').waitFor()
