@@ -113,7 +113,7 @@ func TestKnownSentencesAreSaidInTheLanguage(t *testing.T) {
 		"Nobody says so.":           "Nobody says so.",
 		"x passages in 3 documents": "x passages in 3 documents",
 	} {
-		got, _ := list.say(l, said)
+		got, _ := list.say(l, said, anyForm, maxDepth)
 		if got != want {
 			t.Errorf("%q = %q, want %q", said, got, want)
 		}
@@ -161,5 +161,20 @@ func BenchmarkKnownInGerman(b *testing.B) {
 func BenchmarkMatch(b *testing.B) {
 	for b.Loop() {
 		_ = Match("", "de-AT,de;q=0.9,en;q=0.8")
+	}
+}
+
+// What somebody puts into a sentence must not cost more than its length.
+func TestASentenceMadeToBeSlowIsNot(t *testing.T) {
+	ctx := in("de")
+	slow := strings.Repeat("CSV in ", 130) + "x"
+	if got := Known(ctx, slow); got == "" {
+		t.Error("nothing is said")
+	}
+	if long := strings.Repeat("CSV in ", 1000); Known(ctx, long) != long {
+		t.Error("a long sentence is not as it was")
+	}
+	if got := KnownClosely(ctx, "Read the lease first, then compare"); got != "Read the lease first, then compare" {
+		t.Errorf("a model's own words = %q", got)
 	}
 }

@@ -18,10 +18,11 @@ type Phrases struct {
 
 // phraseForm is a sentence's words between its holes.
 type phraseForm struct {
-	words string   // the English words, under which the catalogues have it
-	parts []string // what stands before, between and behind its holes: one more than there are holes
-	holes []string
-	void  []string // holes right behind others, which hold what stands in both
+	words  string   // the English words, under which the catalogues have it
+	parts  []string // what stands before, between and behind its holes: one more than there are holes
+	holes  []string
+	weight int      // bytes of it that are no holes
+	void   []string // holes right behind others, which hold what stands in both
 }
 
 //go:embed phrases.txt
@@ -37,9 +38,27 @@ func Known(ctx context.Context, sentence string) string {
 	if l == English || sentence == "" {
 		return sentence
 	}
-	said, _ := known().say(l, sentence)
+	said, _ := known().say(l, sentence, anyForm, maxDepth)
 	return said
 }
+
+// KnownClosely is Known for words that may be a model's: only a form with much of the program's own words counts.
+func KnownClosely(ctx context.Context, sentence string) string {
+	l := Of(ctx)
+	if l == English || sentence == "" {
+		return sentence
+	}
+	said, _ := known().say(l, sentence, closeForm, maxDepth)
+	return said
+}
+
+// Bounds of what is recognised, so that no sentence takes long.
+const (
+	anyForm     = 0     // bytes of words that a form has at least
+	closeForm   = 30    // likewise
+	maxDepth    = 3     // phrases inside phrases
+	maxSentence = 1_000 // bytes; a longer one stays as it is
+)
 
 // newPhrases makes phrases of their forms, one in a line. What counts has a form for one and, behind a tab, one for
 // more.
@@ -55,12 +74,9 @@ func newPhrases(lines []string) *Phrases {
 			p.add(one, more)
 		}
 	}
-	slices.SortStableFunc(p.forms, func(a, b phraseForm) int { return b.weight() - a.weight() })
+	slices.SortStableFunc(p.forms, func(a, b phraseForm) int { return b.weight - a.weight })
 	return p
 }
-
-// weight is how many bytes of a form are no holes.
-func (f phraseForm) weight() int { return len(strings.Join(f.parts, "")) }
 
 // add adds a form under the words that the catalogues have it by.
 func (p *Phrases) add(form, words string) {
@@ -83,6 +99,7 @@ func (p *Phrases) add(form, words string) {
 		return
 	}
 	f.parts = append(f.parts, form)
+	f.weight = len(strings.Join(f.parts, ""))
 	p.forms = append(p.forms, f)
 }
 
@@ -112,14 +129,21 @@ func (f phraseForm) match(sentence string) ([]string, bool) {
 // isNumber reports whether a text is a whole number as package english writes it: "1,840".
 func isNumber(text string) bool { return strings.Trim(text, "0123456789,") == "" }
 
-// say says an English sentence in a language. is tells whether it is one of these.
-func (p *Phrases) say(l *Language, sentence string) (said string, is bool) {
+// say says an English sentence in a language, if it is exactly one of these or has a form with at least so many bytes
+// of words. is tells whether it is.
+func (p *Phrases) say(l *Language, sentence string, least, depth int) (said string, is bool) {
+	if len(sentence) > maxSentence || depth == 0 {
+		return sentence, false
+	}
 	if p.exact[sentence] {
 		return l.word(sentence), true
 	}
 	for _, f := range p.forms {
+		if f.weight < least {
+			break // the ones with fewer words follow
+		}
 		if values, fits := f.match(sentence); fits {
-			if said, is := p.refill(l, f, values); is {
+			if said, is := p.refill(l, f, values, depth); is {
 				return said, true
 			}
 		}
@@ -129,14 +153,14 @@ func (p *Phrases) say(l *Language, sentence string) (said string, is bool) {
 
 // refill says a form with what its holes held. A hole like {=1} holds a phrase; if it does not, this is no such
 // sentence.
-func (p *Phrases) refill(l *Language, f phraseForm, values []string) (said string, is bool) {
+func (p *Phrases) refill(l *Language, f phraseForm, values []string, depth int) (said string, is bool) {
 	pairs := make([]string, 0, 2*len(values)+2)
 	number := 1
 	for i, hole := range f.holes {
 		value := values[i]
 		switch {
 		case strings.HasPrefix(hole, "{="):
-			if value, is = p.say(l, value); !is {
+			if value, is = p.say(l, value, anyForm, depth-1); !is {
 				return "", false
 			}
 		case strings.Count(value, " ") > 1 && p.exact[value]: // a sentence in a sentence, no name

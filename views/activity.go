@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"footnote/chat"
 	"footnote/english"
@@ -209,12 +211,13 @@ func plainValue(v any) string {
 	}
 }
 
-// lowerFirst makes the first letter, which is ASCII, a small one.
+// lowerFirst makes the first letter a small one.
 func lowerFirst(s string) string {
-	if s == "" {
+	first, size := utf8.DecodeRuneInString(s)
+	if size == 0 {
 		return s
 	}
-	return strings.ToLower(s[:1]) + s[1:]
+	return string(unicode.ToLower(first)) + s[size:]
 }
 
 // groupActivity says what calls have in common that were made together, or one after the other.

@@ -71,12 +71,12 @@ func ModelFacts(ctx context.Context, size string, bytes int64, window int, tools
 		facts = append(facts, readsTokens.Count(ctx, window))
 	}
 	if tools != nil && *tools {
-		facts = append(facts, "calls tools")
+		facts = append(facts, callsTools.In(ctx))
 	} else if tools != nil {
-		facts = append(facts, "calls no tools: rules search for it")
+		facts = append(facts, callsNoTools.In(ctx))
 	}
 	if loaded {
-		facts = append(facts, "in memory")
+		facts = append(facts, inMemory.In(ctx))
 	}
 	return strings.Join(facts, " · ")
 }

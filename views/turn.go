@@ -200,7 +200,7 @@ func (t *Turn) version() (n int, before, after string) {
 // reason is the run's own sentence on why it failed, or the given one.
 func (t *Turn) reason(ctx context.Context, otherwise locale.Text) string {
 	if t.Error != nil && t.Error.Message != "" {
-		return visible(clipped(t.Error.Message, 2000))
+		return visible(clipped(locale.Known(ctx, t.Error.Message), 2000))
 	}
 	return otherwise.In(ctx)
 }

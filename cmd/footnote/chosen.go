@@ -37,6 +37,7 @@ type folderDesk struct {
 
 	server *remote        // this one; nil: it follows nothing
 	named  []*folderWatch // those of the settings
+	rests  bool           // others reach this server: what was chosen for oneself is not followed
 
 	mu     sync.Mutex
 	work   context.Context //nolint:containedctx // of run; nil: it has not begun, or is over
@@ -90,9 +91,10 @@ func (d *folderDesk) open(who access, url string, named []*folderWatch) error {
 		return fmt.Errorf("read which folders were chosen on the page (remove the file to forget them): %w", err)
 	}
 	d.kept = kept.Folders
-	if who.needsKey && len(d.kept) > 0 {
-		d.log.Warn("the folders that were chosen on the page are not followed, as this server has keys now: "+
-			"FOOTNOTE_WATCH names those of a user", "folders", len(d.kept))
+	d.rests = who.needsKey || who.network || len(d.set.AllowedHosts) > 0
+	if d.rests && len(d.kept) > 0 {
+		d.log.Warn("the folders that were chosen on the page are not followed, as others reach this server now: "+
+			"FOOTNOTE_WATCH names those that are", "folders", len(d.kept))
 	}
 	return nil
 }
@@ -121,12 +123,13 @@ func (d *folderDesk) keep(dirs []string) error {
 	return nil
 }
 
-// run follows the chosen folders until ctx ends, unless users have keys.
+// run follows the chosen folders until ctx ends, unless others reach the server.
 func (d *folderDesk) run(ctx context.Context, needsKey bool) {
 	d.mu.Lock()
 	d.work, d.now = ctx, map[string]*chosenFolder{}
 	for _, dir := range d.kept {
-		if !needsKey && !slices.ContainsFunc(d.named, func(f *folderWatch) bool { return f.folder.Dir == dir }) {
+		named := slices.ContainsFunc(d.named, func(f *folderWatch) bool { return f.folder.Dir == dir })
+		if !needsKey && !d.rests && !named {
 			d.begin(ctx, dir)
 		}
 	}

@@ -187,6 +187,10 @@ func resolve(typed string) (string, error) {
 	if utf8.RuneCountInString(typed) > maxPath || !utf8.ValidString(typed) {
 		return "", httpio.Invalid("The path of a folder has at most " + strconv.Itoa(maxPath) + " characters.")
 	}
+	if typed = filepath.FromSlash(typed); strings.HasPrefix(filepath.VolumeName(typed), `\\`) {
+		// another machine's: looking at it would send who is signed in here
+		return "", httpio.Invalid("Give the whole path of the folder, as the system shows it.")
+	}
 	if _, err := os.Lstat(typed); err != nil {
 		typed = strings.TrimSpace(typed)
 	}
