@@ -1,0 +1,9 @@
+// Package registry names every kind of place that is followed. A new one is its package and an entry here.
+package registry
+
+import "footnote/places"
+
+// Kinds are all kinds, in the order in which the page offers them.
+func Kinds() []places.Kind {
+	return []places.Kind{}
+}
