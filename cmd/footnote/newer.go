@@ -124,6 +124,7 @@ func newerWords(own, newest string) string {
 		return "No version is published at " + repository + " yet. This is " + own + "."
 	}
 	base := sinceTag.ReplaceAllString(own, "")
+	tagged := base == own
 	if semver.IsValid("v" + base) { // packages leave the v out
 		base = "v" + base
 	}
@@ -135,7 +136,7 @@ func newerWords(own, newest string) string {
 		return fmt.Sprintf("There is a newer version: %s. This is %s.\n"+
 			"Get it the way this one was installed, or from %s\n"+
 			"Make a backup first: footnote backup FILE", newest, own, releasePage(newest))
-	case base == own && semver.Compare(base, newest) == 0:
+	case tagged && semver.Compare(base, newest) == 0:
 		return own + " is the newest version."
 	default:
 		return fmt.Sprintf("This is %s, later than the newest version, %s.", own, newest)

@@ -13,6 +13,7 @@ func TestVersionsAreCompared(t *testing.T) {
 		{"1.2.0", "v1.2.1", "There is a newer version: v1.2.1. This is 1.2.0."},
 		{"v1.2.0-rc.1", "v1.2.0", "There is a newer version: v1.2.0."},
 		{"v1.2.0", "v1.2.0", "v1.2.0 is the newest version."},
+		{"1.2.0", "v1.2.0", "1.2.0 is the newest version."},
 		{"v1.2.0-5-g4462e41b", "v1.2.0", "This is v1.2.0-5-g4462e41b, later than the newest version, v1.2.0."},
 		{"v1.2.0-5-g4462e41b-dirty", "v1.3.0", "There is a newer version: v1.3.0."},
 		{"v2.0.0", "v1.3.0", "This is v2.0.0, later than the newest version, v1.3.0."},

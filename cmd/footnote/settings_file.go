@@ -153,11 +153,14 @@ func changeSettings(raw []byte, values map[string]string) ([]byte, error) {
 }
 
 // changeLines changes the lines of a settings file that set the values, takes out those of empty ones, and adds the
-// others at its end. It takes each for one line.
+// others at its end. It takes each for one line, and ends lines as the first one ends.
 func changeLines(raw string, root *yaml.Node, values map[string]string) string {
-	lines := strings.SplitAfter(raw, "\n")
+	lines, end := strings.SplitAfter(raw, "\n"), "\n"
+	if strings.HasSuffix(lines[0], "\r\n") {
+		end = "\r\n"
+	}
 	if last := len(lines) - 1; lines[last] != "" {
-		lines[last] += "\n"
+		lines[last] += end
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		value := values[name]
@@ -169,7 +172,7 @@ func changeLines(raw string, root *yaml.Node, values map[string]string) string {
 		parent, at := findSetting(root, "", name)
 		if parent == nil {
 			if value != "" {
-				lines = append(lines, strings.ReplaceAll(name, "-", "_")+": "+said+"\n")
+				lines = append(lines, strings.ReplaceAll(name, "-", "_")+": "+said+end)
 			}
 			continue
 		}
@@ -180,7 +183,7 @@ func changeLines(raw string, root *yaml.Node, values map[string]string) string {
 			continue
 		}
 		*line = strings.Repeat(" ", key.Column-1) + key.Value + ": " +
-			strings.TrimSpace(said+" "+old.LineComment) + "\n"
+			strings.TrimSpace(said+" "+old.LineComment) + end
 	}
 	return strings.Join(lines, "")
 }

@@ -27,6 +27,8 @@ func TestSettingsAreKeptBesideEverythingElse(t *testing.T) {
 		{"in several lines", "openai_model: >\n  gpt\n  x\nlog_level: warn\n",
 			"openai_model: \"8\"\nlog_level: warn\nopenai_base_url: http://localhost:11434/v1\n"},
 		{"without an end", "openai_model: gpt", "openai_model: \"8\"\nopenai_base_url: http://localhost:11434/v1\n"},
+		{"with the line ends of Windows", "# mine\r\nopenai_model: gpt # large\r\n",
+			"# mine\r\nopenai_model: \"8\" # large\r\nopenai_base_url: http://localhost:11434/v1\r\n"},
 		{"one that is written twice over", "openai_embedding_model: &b gpt\nopenai_model: *b\n",
 			"openai_embedding_model: &b gpt\nopenai_model: \"8\"\nopenai_base_url: http://localhost:11434/v1\n"},
 	} {

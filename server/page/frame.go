@@ -98,13 +98,25 @@ func (h *Handlers) StaticFile(c echo.Context) error {
 		return c.Blob(http.StatusOK, kind, body)
 	}
 	head.Add("Vary", "Accept-Encoding")
-	if strings.Contains(c.Request().Header.Get("Accept-Encoding"), "gzip") {
+	if acceptsGzip(c.Request().Header.Get("Accept-Encoding")) {
 		if body, err = static.Packed(name); err != nil {
 			return err
 		}
 		head.Set("Content-Encoding", "gzip")
 	}
 	return c.Blob(http.StatusOK, kind, body)
+}
+
+// acceptsGzip reports whether an Accept-Encoding names gzip, and not with a weight of 0, which forbids it.
+func acceptsGzip(header string) bool {
+	for part := range strings.SplitSeq(header, ",") {
+		coding, weight, _ := strings.Cut(part, ";")
+		if strings.EqualFold(strings.TrimSpace(coding), "gzip") {
+			q, weighed := strings.CutPrefix(strings.TrimSpace(weight), "q=")
+			return !weighed || strings.Trim(q, "0.") != ""
+		}
+	}
+	return false
 }
 
 // staticType is the content type of a file of ours, by its extension.
