@@ -124,6 +124,10 @@ pdfium:
 generate:
 	$(GO) tool templ generate
 
+# How much there is, room by room, and what stands twice.
+house:
+	$(GO) run ./e2e/house
+
 # What tests need is fetched while the code is checked, one after the other: the system's packages can't be installed side by side.
 NEEDED := postgres milvus nginx caddy documents embedding tesseract soffice
 test: vendor
