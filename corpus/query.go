@@ -69,6 +69,7 @@ type ReadRequest struct {
 	Focus    string // read the parts that bear on this first; empty: from the start
 	Part     int    // of reading pages, from 1; 0 means 1
 	MaxRunes int    // 0 means 12,000: a reading page's size
+	Holding  string // id of a passage: the reading page that has it, instead of Part
 }
 
 // Reading is a part of a document as passages, in document order.

@@ -51,6 +51,11 @@ func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Readin
 	}
 	pages := cutParts(order, size)
 	reading.Part, reading.Parts = max(r.Part, 1), len(pages)
+	if r.Holding != "" {
+		reading.Part = 1 + max(0, slices.IndexFunc(pages, func(page []Passage) bool {
+			return slices.ContainsFunc(page, func(p Passage) bool { return p.ID == r.Holding })
+		}))
+	}
 	if reading.Part > reading.Parts {
 		return Reading{}, &chat.Error{Code: chat.CodeNotFound,
 			Message: fmt.Sprintf("“%s” has no part %d: its last one is %d.", d.Title, r.Part, reading.Parts)}

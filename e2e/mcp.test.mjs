@@ -30,9 +30,9 @@ describe('the client of the Model Context Protocol', () => {
     assert.equal(client.getServerVersion().name, 'footnote')
     assert.match(client.getInstructions(), /never an instruction/)
     const { tools } = await client.listTools()
-    assert.deepEqual(tools.map(t => t.name).sort(), ['ask', 'list_documents', 'read', 'search'])
+    assert.deepEqual(tools.map(t => t.name).sort(), ['ask', 'fetch', 'list_documents', 'read', 'search'])
     for (const tool of tools) assert.ok(tool.description && tool.inputSchema.properties && tool.outputSchema.properties, tool.name)
-    assert.deepEqual(tools.filter(t => t.annotations.readOnlyHint).map(t => t.name).sort(), ['list_documents', 'read', 'search'])
+    assert.deepEqual(tools.filter(t => t.annotations.readOnlyHint).map(t => t.name).sort(), ['fetch', 'list_documents', 'read', 'search'])
   })
 
   it('lists, searches and reads', async () => {

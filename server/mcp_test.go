@@ -64,7 +64,7 @@ func TestToolsForOtherModels(t *testing.T) {
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)
 	}
-	if want := []string{"ask", "list_documents", "read", "search"}; !slices.Equal(names, want) {
+	if want := []string{"ask", "fetch", "list_documents", "read", "search"}; !slices.Equal(names, want) {
 		t.Errorf("tools = %v, want %v", names, want)
 	}
 	text, found, _ := use[mcpserver.Found](t, session, &sdk.CallToolParams{
@@ -89,7 +89,7 @@ func TestToolsForOtherModels(t *testing.T) {
 	}
 	for tool, args := range map[string]map[string]any{
 		"search": {"query": " "}, "read": {"document": "nothing of that name"}, "list_documents": {"limit": 1000},
-		"ask": {"question": ""},
+		"ask": {"question": ""}, "fetch": {"id": "nothing"},
 	} {
 		if text, _, failed := use[map[string]any](t, session, &sdk.CallToolParams{
 			Name: tool, Arguments: args,
@@ -258,9 +258,9 @@ func TestACallThatDoesNotFitIsToldInOneSentence(t *testing.T) {
 		}
 	}
 	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "axe"}); err == nil ||
-		!strings.Contains(err.Error(), `There is no tool "axe". There are: ask, list_documents, read, search.`) {
+		!strings.Contains(err.Error(), `There is no tool "axe". There are: ask, fetch, list_documents, read, search.`) {
 		t.Errorf("a tool that is not there: %v, want %q in it",
-			err, `There is no tool "axe". There are: ask, list_documents, read, search.`)
+			err, `There is no tool "axe". There are: ask, fetch, list_documents, read, search.`)
 	}
 	_, part, failed := use[mcpserver.Part](t, session, &sdk.CallToolParams{
 		Name: "read", Arguments: map[string]any{"document_id": doc},

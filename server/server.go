@@ -147,7 +147,7 @@ func (s *Server) makeRooms(cfg Config) error {
 	s.agui = &agui.Handlers{Logs: logs, Questions: asking, Bodies: threads}
 	s.mcp = &mcpserver.Handlers{
 		Library: cfg.Library, Logs: logs, Questions: asking, Searcher: searches, Bodies: bodies, Log: s.log,
-		Version: cfg.Version,
+		Version: cfg.Version, Cancel: cfg.Runs.Cancel,
 	}
 	s.page = &page.Handlers{
 		Store: cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Logs: logs, Questions: asking, Keys: cfg.Keys,

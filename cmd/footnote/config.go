@@ -30,6 +30,7 @@ type commands struct {
 	Ingest  ingestCommand  `cmd:"" help:"Add files and folders to the library, with a progress bar."`
 	Watch   watchCommand   `cmd:"" help:"Keep the library like a folder, until it is stopped: new, changed, renamed and deleted files."`
 	Ask     askCommand     `cmd:"" help:"Ask a question in the terminal: live steps, then the answer with its footnotes."`
+	MCP     mcpCommand     `cmd:"" name:"mcp" help:"Give a chat program the documents as tools: the Model Context Protocol on standard input and output."`
 	Doctor  doctorCommand  `cmd:"" help:"Check the settings, the data directory and the model, and say what is wrong."`
 	Backup  backupCommand  `cmd:"" help:"Write the data directory to one file, also while a server uses it."`
 	Restore restoreCommand `cmd:"" help:"Bring a backup back into an empty data directory."`

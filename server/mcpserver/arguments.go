@@ -23,7 +23,8 @@ var toolInputs = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	read, err2 := jsonschema.For[Reading](nil)
 	list, err3 := jsonschema.For[Filter](nil)
 	ask, err4 := jsonschema.For[Question](nil)
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
+	fetch, err5 := jsonschema.For[Source](nil)
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return nil, err
 	}
 	bound := func(s *jsonschema.Schema, name string, least, most *float64) {
@@ -32,7 +33,9 @@ var toolInputs = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	bound(search, "top_k", new(1.0), new(50.0))
 	bound(read, "part", new(1.0), nil)
 	bound(list, "limit", new(1.0), new(200.0))
-	return map[string]*jsonschema.Schema{"search": search, "read": read, "list_documents": list, "ask": ask}, nil
+	return map[string]*jsonschema.Schema{
+		"search": search, "fetch": fetch, "read": read, "list_documents": list, "ask": ask,
+	}, nil
 })
 
 // checkCall tells a model in one sentence what is wrong with a call, before the protocol's library would in its own

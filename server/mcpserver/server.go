@@ -1,5 +1,5 @@
 // Package mcpserver offers the documents to other models as tools of the Model Context Protocol, at POST /mcp: search,
-// read, list_documents and ask. There are no sessions: each request has a server of its own, which acts for the user
+// fetch, read, list_documents and ask. There are no sessions: each request has a server of its own, which acts for the user
 // who sent it, so any replica can answer any request.
 package mcpserver
 
@@ -42,6 +42,10 @@ type Handlers struct {
 	Bodies    httpio.Bodies
 	Log       *slog.Logger
 	Version   string
+	// Cancel ends a run. A run that is over stays as it is.
+	Cancel func(ctx context.Context, scope chat.Scope, runID string) error
+
+	calls calls
 }
 
 // Message is what the protocol wraps everything in; it describes the rest.
@@ -58,6 +62,8 @@ type caller struct {
 	scope  chat.Scope
 	origin string
 	route  string
+	call   string // names the call; empty: it can't be cancelled by a message
+	closes bool   // the end of the request cancels the call
 }
 
 // toolSchemas are made once: each request has a server of its own.
@@ -66,7 +72,9 @@ var toolSchemas = sdk.NewSchemaCache()
 // Serve answers POST /mcp: the Model Context Protocol, stateless, so that every request carries who asks and any
 // replica can answer it.
 func (h *Handlers) Serve(c echo.Context) error {
-	who := caller{httpio.Scope(c), httpio.Origin(c), c.Path()}
+	who := caller{
+		scope: httpio.Scope(c), origin: httpio.Origin(c), route: c.Path(), closes: endsWithRequest(c.Request()),
+	}
 	body, err := h.Bodies.ReadRaw(c)
 	if err != nil {
 		return err
@@ -80,6 +88,7 @@ func (h *Handlers) Serve(c echo.Context) error {
 	if err := httpio.CheckStrict(body, nil); err != nil {
 		return err
 	}
+	who.call = h.readEnvelope(c, body)
 	c.Request().Body = io.NopCloser(bytes.NewReader(body))
 	c.Response().Header().Set("Cache-Control", "no-store")
 	plain := !httpio.WantsStream(c) // a client that takes no events gets the answer alone
@@ -89,7 +98,7 @@ func (h *Handlers) Serve(c echo.Context) error {
 		&sdk.StreamableHTTPOptions{
 			Stateless: true, JSONResponse: plain, MaxRequestBodyBytes: h.Bodies.Max,
 			// Guard.CheckHost knows the names that we are reached by, also behind a proxy on this machine
-			DisableLocalhostProtection: true,
+			DisableLocalhostProtection: true, PropagateRequestCancellation: true,
 		}).ServeHTTP(out, c.Request())
 	return out.keptFailure()
 }
@@ -97,8 +106,8 @@ func (h *Handlers) Serve(c echo.Context) error {
 // toolOutputs are the schemas of what the tools answer, by their names.
 var toolOutputs = sync.OnceValue(func() map[string]*jsonschema.Schema {
 	return map[string]*jsonschema.Schema{
-		"search": withFailures[Found](), "read": withFailures[Part](), "list_documents": withFailures[Documents](),
-		"ask": withFailures[Answer](),
+		"search": withFailures[Found](), "fetch": withFailures[Fetched](), "read": withFailures[Part](),
+		"list_documents": withFailures[Documents](), "ask": withFailures[Answer](),
 	}
 })
 
@@ -121,6 +130,12 @@ func (h *Handlers) toolServer(who caller) *sdk.Server {
 		Description: "Finds passages in the documents by meaning and by words. Each comes with its document, " +
 			"section, page and a link to the very place.",
 	}, toolOf(h, who, h.searchDocuments))
+	sdk.AddTool(server, &sdk.Tool{
+		Name: "fetch", InputSchema: inputs["fetch"], OutputSchema: toolOutputs()["fetch"], Title: "Fetch a source",
+		Annotations: looks,
+		Description: "Reads what search found: the part of the document that holds the passage, about 12,000 " +
+			"characters. metadata.next is the id of the part that follows.",
+	}, toolOf(h, who, h.fetchSource))
 	sdk.AddTool(server, &sdk.Tool{
 		Name: "read", InputSchema: inputs["read"], OutputSchema: toolOutputs()["read"], Title: "Read a document",
 		Annotations: looks,
@@ -155,7 +170,7 @@ type toolFailure struct {
 // error.
 type failureKey struct{}
 
-// toolOf makes a tool of a function that gives a text for models and the same as data. What failed is told in words for
+// toolOf makes a tool of a function that gives a text for models and the same as data; no text: the data as JSON. What failed is told in words for
 // people; a panic stays in this call.
 func toolOf[In, Out any](
 	h *Handlers, who caller, do func(context.Context, caller, *sdk.CallToolRequest, In) (string, Out, error),
@@ -176,6 +191,9 @@ func toolOf[In, Out any](
 			}
 		}()
 		text, out, err := do(ctx, who, req, in)
+		if text == "" { // the protocol's library writes the data as text
+			return nil, out, err
+		}
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, out, err
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"footnote/server/ask"
 	"footnote/server/find"
 	"footnote/server/runlog"
 
@@ -27,7 +26,14 @@ type (
 	}
 	// Found is what search answers.
 	Found struct {
-		Results []find.SearchResult `json:"results"`
+		Results []Hit `json:"results"`
+	}
+	// Hit is one passage: first what connectors of chat programs look for, then all that POST /search tells.
+	Hit struct {
+		ID    string `json:"id" jsonschema:"of the passage; fetch takes it"`
+		Title string `json:"title"`
+		URL   string `json:"url" jsonschema:"opens the document at the passage"`
+		find.SearchResult
 	}
 
 	// Reading asks the tool read.
@@ -71,7 +77,8 @@ type (
 	}
 )
 
-// searchDocuments is the tool search: passages with their places, as text and as data.
+// searchDocuments is the tool search: passages with their places. Its text is its data: chat programs that bring their
+// own search look for JSON there.
 func (h *Handlers) searchDocuments(
 	ctx context.Context, who caller, _ *sdk.CallToolRequest, in Query,
 ) (string, Found, error) {
@@ -93,31 +100,14 @@ func (h *Handlers) searchDocuments(
 	if err != nil {
 		return "", Found{}, err
 	}
-	out := Found{Results: find.PassagesOf(found.Results)}
-	var b strings.Builder
-	for i := range out.Results {
-		r := &out.Results[i]
+	out := Found{Results: []Hit{}}
+	for _, r := range find.PassagesOf(found.Results) {
 		r.Metadata.URL = runlog.Absolute(who.origin, r.Metadata.URL)
-		fmt.Fprintf(&b, "%d. %s%s (%s)\n%s\n\n", r.Rank, runlog.OneLine(r.Metadata.Title), sectionAndPlace(
-			r.Metadata.Section, r.Metadata.Place,
-		), r.Metadata.URL, r.Text)
+		out.Results = append(out.Results, Hit{
+			ID: r.Metadata.ChunkID, Title: runlog.OneLine(r.Metadata.Title), URL: r.Metadata.URL, SearchResult: r,
+		})
 	}
-	if len(out.Results) == 0 {
-		b.WriteString("Nothing was found. Try other words.")
-	}
-	return strings.TrimSpace(b.String()), out, nil
-}
-
-// sectionAndPlace is a section and a place, in words.
-func sectionAndPlace(section, place string) string {
-	text := ""
-	if section != "" {
-		text = ", " + runlog.OneLine(section)
-	}
-	if place != "" {
-		text += ", " + place
-	}
-	return text
+	return "", out, nil
 }
 
 // readDocument is the tool read: a part of a document.
@@ -139,14 +129,10 @@ func (h *Handlers) readDocument(
 	if err != nil {
 		return "", Part{}, err
 	}
-	texts := make([]string, len(got.Passages))
-	for i, p := range got.Passages {
-		texts[i] = p.Text
-	}
 	out := Part{
 		DocumentID: got.Document.ID, Title: got.Document.Title, Part: got.Part, Parts: got.Parts,
 		URL:  runlog.Absolute(who.origin, chat.Link{Document: got.Document.ID}.String()),
-		Text: strings.Join(texts, "\n\n"),
+		Text: textOf(got.Passages),
 	}
 	return fmt.Sprintf(
 		"%s, part %d of %d (%s)\n\n%s", runlog.OneLine(out.Title), out.Part, out.Parts, out.URL, out.Text,
@@ -189,71 +175,4 @@ func (h *Handlers) listDocuments(
 		b.WriteString("There are no documents.")
 	}
 	return strings.TrimSpace(b.String()), out, nil
-}
-
-type (
-	// Question asks the tool ask.
-	Question struct {
-		Question    string   `json:"question" jsonschema:"a whole question"`
-		SessionID   string   `json:"session_id,omitempty" jsonschema:"goes on with this conversation"`
-		Namespace   string   `json:"namespace,omitempty" jsonschema:"only documents of this namespace"`
-		DocumentIDs []string `json:"document_ids,omitempty" jsonschema:"only these documents"`
-	}
-	// Answer is what ask answers.
-	Answer struct {
-		RunID     string                  `json:"run_id"`
-		SessionID string                  `json:"session_id"`
-		Status    string                  `json:"status"`
-		Answer    string                  `json:"answer" jsonschema:"Markdown; [N] is the citation of that number"`
-		Citations []runlog.GroundedSource `json:"citations"`
-		runlog.Judged
-		URL string `json:"url" jsonschema:"the answer's page, with all steps and sources"`
-	}
-)
-
-// askQuestion starts a run like any other and waits for its end. Should the caller go away, the run goes on: its answer
-// is in the conversation.
-func (h *Handlers) askQuestion(
-	ctx context.Context, who caller, req *sdk.CallToolRequest, in Question,
-) (string, Answer, error) {
-	run, err := h.Questions.StartFor(ctx, who.scope, who.route, "", ask.Question{
-		Message: in.Question, SessionID: in.SessionID, Namespace: in.Namespace, DocumentIDs: in.DocumentIDs,
-	})
-	if err != nil {
-		return "", Answer{}, err
-	}
-	t := runlog.NewTrace(run)
-	token, told := req.Params.GetProgressToken(), 0.0
-	err = h.Logs.Listen(ctx, who.scope, run.ID, func(ev chat.Event) error {
-		payload, err := ev.Payload()
-		if err != nil {
-			return err
-		}
-		if step, ok := payload.(chat.Step); ok && token != nil && step.Message != "" {
-			told++
-			if err := req.Session.NotifyProgress(
-				ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: told, Message: step.Message},
-			); err != nil {
-				return err
-			}
-		}
-		return t.Add(ev)
-	}, nil)
-	if err == nil {
-		err = runlog.FailureOf(t)
-	}
-	if err != nil {
-		return "", Answer{}, err
-	}
-	text, citations := t.Spoken()
-	out := Answer{
-		RunID: t.RunID, SessionID: t.SessionID, Status: runlog.APIStatus(t.Status), Answer: text,
-		Citations: runlog.SourcesOf(citations, who.origin), Judged: t.Judged(),
-		URL: runlog.Absolute(who.origin, "/c/"+t.SessionID+"#turn-"+t.RunID),
-	}
-	said := runlog.StyleSource.Apply(text, citations, who.origin)
-	for _, note := range out.Notes {
-		said += "\n\nNote: " + note
-	}
-	return said + "\n\nWith all steps and sources: " + out.URL, out, nil
 }

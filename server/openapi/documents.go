@@ -222,7 +222,7 @@ func serviceOperations() []Operation {
 	return []Operation{
 		{
 			Method: "POST", Path: "/mcp", group: "Service",
-			summary: "Use search, read, list_documents and ask as tools of the Model Context Protocol",
+			summary: "Use search, fetch, read, list_documents and ask as tools of the Model Context Protocol",
 			about: "For programs that bring their own model: streamable HTTP, without sessions. The protocol " +
 				"describes its messages; tools/list describes the tools.",
 			body: mcpserver.Message{}, open: true,

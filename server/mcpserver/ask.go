@@ -1,0 +1,87 @@
+package mcpserver
+
+import (
+	"context"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"footnote/chat"
+	"footnote/server/ask"
+	"footnote/server/runlog"
+)
+
+type (
+	// Question asks the tool ask.
+	Question struct {
+		Question    string   `json:"question" jsonschema:"a whole question"`
+		SessionID   string   `json:"session_id,omitempty" jsonschema:"goes on with this conversation"`
+		Namespace   string   `json:"namespace,omitempty" jsonschema:"only documents of this namespace"`
+		DocumentIDs []string `json:"document_ids,omitempty" jsonschema:"only these documents"`
+	}
+	// Answer is what ask answers.
+	Answer struct {
+		RunID     string                  `json:"run_id"`
+		SessionID string                  `json:"session_id"`
+		Status    string                  `json:"status"`
+		Answer    string                  `json:"answer" jsonschema:"Markdown; [N] is the citation of that number"`
+		Citations []runlog.GroundedSource `json:"citations"`
+		runlog.Judged
+		URL string `json:"url" jsonschema:"the answer's page, with all steps and sources"`
+	}
+)
+
+// askQuestion starts a run like any other, tells its steps as progress and waits for its end. A caller that cancels ends
+// the run. One that merely goes away does not, before the revision of the protocol in which that is the same: the answer
+// is in the conversation.
+func (h *Handlers) askQuestion(
+	ctx context.Context, who caller, req *sdk.CallToolRequest, in Question,
+) (string, Answer, error) {
+	run, err := h.Questions.StartFor(ctx, who.scope, who.route, "", ask.Question{
+		Message: in.Question, SessionID: in.SessionID, Namespace: in.Namespace, DocumentIDs: in.DocumentIDs,
+	})
+	if err != nil {
+		return "", Answer{}, err
+	}
+	heard, forget := h.calls.begin(ctx, who.call)
+	defer forget()
+	t := runlog.NewTrace(run)
+	token, told := req.Params.GetProgressToken(), 0.0
+	err = h.Logs.Listen(heard, who.scope, run.ID, func(ev chat.Event) error {
+		payload, err := ev.Payload()
+		if err != nil {
+			return err
+		}
+		if step, ok := payload.(chat.Step); ok && token != nil && step.Message != "" {
+			told++
+			if err := req.Session.NotifyProgress(
+				ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: told, Message: step.Message},
+			); err != nil {
+				return err
+			}
+		}
+		return t.Add(ev)
+	}, nil)
+	if heard.Err() != nil && (ctx.Err() == nil || who.closes) {
+		if err := h.Cancel(context.WithoutCancel(ctx), who.scope, run.ID); err != nil {
+			return "", Answer{}, err
+		}
+		return "", Answer{}, &chat.Error{Code: chat.CodeConflict, Message: "The question was cancelled."}
+	}
+	if err == nil {
+		err = runlog.FailureOf(t)
+	}
+	if err != nil {
+		return "", Answer{}, err
+	}
+	text, citations := t.Spoken()
+	out := Answer{
+		RunID: t.RunID, SessionID: t.SessionID, Status: runlog.APIStatus(t.Status), Answer: text,
+		Citations: runlog.SourcesOf(citations, who.origin), Judged: t.Judged(),
+		URL: runlog.Absolute(who.origin, "/c/"+t.SessionID+"#turn-"+t.RunID),
+	}
+	said := runlog.StyleSource.Apply(text, citations, who.origin)
+	for _, note := range out.Notes {
+		said += "\n\nNote: " + note
+	}
+	return said + "\n\nWith all steps and sources: " + out.URL, out, nil
+}

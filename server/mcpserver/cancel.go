@@ -1,0 +1,102 @@
+package mcpserver
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"net/http"
+	"sync"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/server/httpio"
+)
+
+const (
+	sessionHeader = "Mcp-Session-Id"
+	versionHeader = "Mcp-Protocol-Version"
+	// from this revision on, a client that closes its request means that it needs no answer
+	closingCancels = "2026-07-28"
+	// maxLabel is how long the label of a session and the id of a request may be for a call to be cancelled, in bytes.
+	maxLabel = 200
+)
+
+// calls are those that can be cancelled by a message of their own, by what names them. It is safe for concurrent use.
+type calls struct {
+	mu   sync.Mutex
+	stop map[string]context.CancelFunc
+}
+
+// begin returns a context that ends when the call is cancelled, and what forgets the call. Without a name nothing
+// cancels it.
+func (c *calls) begin(ctx context.Context, name string) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	if name == "" {
+		return ctx, cancel
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stop == nil {
+		c.stop = map[string]context.CancelFunc{}
+	}
+	if c.stop[name] != nil { // two calls of one name: neither is meant for certain
+		name = ""
+		return ctx, cancel
+	}
+	c.stop[name] = cancel
+	return ctx, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.stop, name)
+		cancel()
+	}
+}
+
+// cancel ends the call of that name, if there is one.
+func (c *calls) cancel(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if stop := c.stop[name]; stop != nil {
+		stop()
+	}
+}
+
+// callName names a call of a user: by the label that its client got from us, and the id that the client gave it. It is
+// empty when either is missing, since the ids of two clients are often the same.
+func callName(c echo.Context, id json.RawMessage) string {
+	label := c.Request().Header.Get(sessionHeader)
+	if label == "" || len(id) == 0 || len(label) > maxLabel || len(id) > maxLabel {
+		return ""
+	}
+	return httpio.Scope(c).User + "\n" + label + "\n" + string(id)
+}
+
+// readEnvelope returns the name of a call, and cancels one if that is what a message asks for. A client that introduces
+// itself gets a label, which it sends with all that follows; nothing is kept of it.
+func (h *Handlers) readEnvelope(c echo.Context, body []byte) (call string) {
+	var message struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+	}
+	if json.Unmarshal(body, &message) != nil { // several at once, or none: the protocol's library tells
+		return ""
+	}
+	switch message.Method {
+	case "initialize":
+		c.Response().Header().Set(sessionHeader, rand.Text())
+	case "tools/call":
+		return callName(c, message.ID)
+	case "notifications/cancelled":
+		var cancelled struct {
+			RequestID json.RawMessage `json:"requestId"`
+		}
+		if json.Unmarshal(message.Params, &cancelled) == nil {
+			h.calls.cancel(callName(c, cancelled.RequestID))
+		}
+	}
+	return ""
+}
+
+// endsWithRequest reports whether a client that closes a request means to cancel it.
+func endsWithRequest(r *http.Request) bool { return r.Header.Get(versionHeader) >= closingCancels }

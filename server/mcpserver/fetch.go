@@ -1,0 +1,117 @@
+package mcpserver
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/server/httpio"
+	"footnote/server/runlog"
+)
+
+type (
+	// Source asks the tool fetch.
+	Source struct {
+		ID string `json:"id" jsonschema:"an id that search gave, the id of a document, or metadata.next of a fetch"`
+	}
+	// Fetched is what fetch answers.
+	Fetched struct {
+		ID       string            `json:"id"`
+		Title    string            `json:"title"`
+		Text     string            `json:"text"`
+		URL      string            `json:"url" jsonschema:"opens the document at the passage"`
+		Metadata map[string]string `json:"metadata" jsonschema:"document_id, filename, part, parts, and next, section, page, source_url where there are such"`
+	}
+)
+
+// maxSourceID is how long the id of a source may be, in bytes.
+const maxSourceID = 200
+
+// partMark stands between a document's id and the number of its part.
+const partMark = ":"
+
+// fetchSource is the tool fetch: the part of a document that holds a passage, or a part by its number.
+func (h *Handlers) fetchSource(
+	ctx context.Context, who caller, _ *sdk.CallToolRequest, in Source,
+) (string, Fetched, error) {
+	out, err := h.sourceOf(ctx, who, in.ID)
+	return "", out, err
+}
+
+// sourceOf reads what an id names. It fails with chat.CodeNotFound for what is not there or another user's.
+func (h *Handlers) sourceOf(ctx context.Context, who caller, id string) (Fetched, error) {
+	if corpus.Blank(id) || len(id) > maxSourceID {
+		return Fetched{}, httpio.Invalid("Give an id that search answered, or the id of a document.")
+	}
+	named, err := h.Library.Passages(ctx, who.scope, []string{id})
+	if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+		return Fetched{}, err
+	}
+	ask, link := corpus.ReadRequest{Document: id}, chat.Link{Document: id}
+	metadata := map[string]string{}
+	if len(named) > 0 {
+		p := named[0]
+		ask = corpus.ReadRequest{Document: p.DocumentID, Holding: p.ID}
+		link = chat.Link{Document: p.DocumentID, Passage: p.ID}
+		if p.Section != "" {
+			metadata["section"] = runlog.OneLine(p.Section)
+		}
+		if p.Page > 0 {
+			metadata["page"] = strconv.Itoa(p.Page)
+		}
+	} else if document, number, ok := strings.Cut(id, partMark); ok {
+		part, err := strconv.Atoi(number)
+		if err != nil || part < 1 {
+			return Fetched{}, noSource(id)
+		}
+		ask = corpus.ReadRequest{Document: document, Part: part}
+		link.Document = document
+	}
+	// an id is an id: what is only named like it is another document
+	if _, err := h.Library.Document(ctx, who.scope, ask.Document); err != nil {
+		if chat.CodeOf(err) == chat.CodeNotFound {
+			err = noSource(id)
+		}
+		return Fetched{}, err
+	}
+	got, err := h.Library.Read(ctx, who.scope, ask)
+	if err != nil {
+		return Fetched{}, err
+	}
+	if link.Passage == "" && got.Part > 1 && len(got.Passages) > 0 {
+		link.Passage = got.Passages[0].ID
+	}
+	metadata["document_id"], metadata["filename"] = got.Document.ID, runlog.OneLine(got.Document.Filename)
+	metadata["part"], metadata["parts"] = strconv.Itoa(got.Part), strconv.Itoa(got.Parts)
+	if got.Part < got.Parts {
+		metadata["next"] = got.Document.ID + partMark + strconv.Itoa(got.Part+1)
+	}
+	if published := got.Document.SourceURL(); published != "" {
+		metadata["source_url"] = published
+	}
+	return Fetched{
+		ID: id, Title: runlog.OneLine(got.Document.Title), Text: textOf(got.Passages),
+		URL: runlog.Absolute(who.origin, link.String()), Metadata: metadata,
+	}, nil
+}
+
+// noSource says that an id names nothing.
+func noSource(id string) error {
+	return &chat.Error{
+		Code:    chat.CodeNotFound,
+		Message: "There is no source “" + runlog.OneLine(id) + "”. Search again: its document may have been removed.",
+	}
+}
+
+// textOf is the text of passages.
+func textOf(passages []corpus.Passage) string {
+	texts := make([]string, len(passages))
+	for i, p := range passages {
+		texts[i] = p.Text
+	}
+	return strings.Join(texts, "\n\n")
+}
