@@ -70,6 +70,8 @@ func servedContents(content string) string {
 var left = map[string]string{
 	"migrations": "of this schema", "commands": "about runs under way; no server works on one",
 	"jobs":                        "unfinished documents are queued anew when a server starts",
+	"places":                      "added anew, as their passwords are in no database",
+	"place_items":                 "of places",
 	"watched":                     "told anew when a program looks at the folder again",
 	"vector_models":               "of vectors",
 	"vector_signs":                "of vectors",

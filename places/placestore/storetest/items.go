@@ -1,0 +1,123 @@
+package storetest
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"footnote/chat"
+	"footnote/places/placestore"
+)
+
+func testItems(t *testing.T, s placestore.Store) {
+	ctx := t.Context()
+	id, look := lease(t, s)
+	long := strings.Repeat("é", 512)
+	ok(t, s.SeeItems(ctx, id, one.Owner, look, listed("b", "a", "a", long)))
+	wantKeys(t, "new items", wanted(ctx, t, s, id, look), "a", "b", long)
+	item := placestore.Item{Key: "a", Version: "v1", Document: "d1", Name: "a", Link: "https://x.example/a"}
+	ok(t, s.SettleItem(ctx, id, one.Owner, item))
+	refused := placestore.Item{Key: "b", Version: "v1", Name: "b", Refusal: &placestore.Failure{
+		Code: chat.CodeUnsupported, Message: "It is a film.",
+	}}
+	ok(t, s.SettleItem(ctx, id, one.Owner, refused))
+	wantKeys(t, "what is left", wanted(ctx, t, s, id, look), long)
+	all := must[[]placestore.Item](t)(s.Items(ctx, alice, id, false, "", 2))
+	item.Listed, refused.Listed = []byte(`{"k":"a"}`), []byte(`{"k":"b"}`)
+	if diff := cmp.Diff([]placestore.Item{item, refused}, all); diff != "" {
+		t.Errorf("items (-want +got):\n%s", diff)
+	}
+	want := placestore.Counts{Items: 3, Refused: 1, Waiting: 1}
+	if got := must[placestore.Counts](t)(s.CountItems(ctx, id)); got != want {
+		t.Errorf("counts = %+v, want %+v", got, want)
+	}
+	look = must[int64](t)(s.BeginLook(ctx, id, one.Owner))
+	wantKeys(t, "before anything is listed", wanted(ctx, t, s, id, look))
+	again := listed("a", "b")
+	again[1].Version = "v2"
+	ok(t, s.SeeItems(ctx, id, one.Owner, look, again))
+	wantKeys(t, "what has another version", wanted(ctx, t, s, id, look), "b")
+	again[0].Version = ""
+	ok(t, s.SeeItems(ctx, id, one.Owner, look, again))
+	wantKeys(t, "what has no version", wanted(ctx, t, s, id, look), "a", "b")
+	if err := s.SettleItem(ctx, id, other.Owner, item); !errors.Is(err, placestore.ErrLost) {
+		t.Errorf("another's SettleItem: %v, want ErrLost", err)
+	}
+	if err := s.SeeItems(ctx, id, other.Owner, look, again); !errors.Is(err, placestore.ErrLost) {
+		t.Errorf("another's SeeItems: %v, want ErrLost", err)
+	}
+}
+
+func testPutOff(t *testing.T, s placestore.Store) {
+	ctx := t.Context()
+	id, look := lease(t, s)
+	ok(t, s.SeeItems(ctx, id, one.Owner, look, listed("a", "b")))
+	ok(t, s.PutOffItem(ctx, id, one.Owner, look, "a"))
+	wantKeys(t, "in this look", wanted(ctx, t, s, id, look), "b")
+	next := must[int64](t)(s.BeginLook(ctx, id, one.Owner))
+	if next <= look {
+		t.Errorf("look %d comes after %d", next, look)
+	}
+	ok(t, s.SeeItems(ctx, id, one.Owner, next, listed("a", "b")))
+	wantKeys(t, "in the next", wanted(ctx, t, s, id, next), "b", "a")
+}
+
+func testMissing(t *testing.T, s placestore.Store) {
+	ctx := t.Context()
+	id, look := lease(t, s)
+	ok(t, s.SeeItems(ctx, id, one.Owner, look, listed("a", "b")))
+	look = must[int64](t)(s.BeginLook(ctx, id, one.Owner))
+	ok(t, s.SeeItems(ctx, id, one.Owner, look, listed("b")))
+	missing := must[[]placestore.Item](t)(s.MissingItems(ctx, id, look, 10))
+	if len(missing) != 1 || missing[0].Key != "a" {
+		t.Fatalf("missing = %+v, want a", missing)
+	}
+	ok(t, s.ForgetItem(ctx, id, one.Owner, "a"))
+	if missing := must[[]placestore.Item](t)(s.MissingItems(ctx, id, look, 10)); len(missing) > 0 {
+		t.Errorf("missing = %+v, want none", missing)
+	}
+}
+
+func testShared(t *testing.T, s placestore.Store) {
+	ctx := t.Context()
+	id, look := lease(t, s)
+	ok(t, s.SeeItems(ctx, id, one.Owner, look, listed("a", "b", "c")))
+	for _, key := range []string{"a", "b"} {
+		ok(t, s.SettleItem(ctx, id, one.Owner, placestore.Item{Key: key, Version: "v1", Document: "d", Name: key}))
+	}
+	ok(t, s.SettleItem(ctx, id, one.Owner, placestore.Item{Key: "c", Version: "v1", Name: "c"}))
+	if n := must[int](t)(s.SharedItems(ctx, id, "d", "a")); n != 1 {
+		t.Errorf("%d others share the document, want 1", n)
+	}
+	if n := must[int](t)(s.SharedItems(ctx, id, "", "a")); n != 0 {
+		t.Errorf("%d others share no document, want none", n)
+	}
+	ok(t, s.UnsettleItems(ctx, id, one.Owner, "d", "a"))
+	wantKeys(t, "fetched again", wanted(ctx, t, s, id, look), "b")
+	if n := must[int](t)(s.SharedItems(ctx, id, "d", "")); n != 1 {
+		t.Errorf("%d items have the document, want one", n)
+	}
+}
+
+func testListed(t *testing.T, s placestore.Store) {
+	ctx := t.Context()
+	id, look := lease(t, s)
+	ok(t, s.SeeItems(ctx, id, one.Owner, look, listed("a", "B", "c", "ä")))
+	for _, key := range []string{"B", "ä"} {
+		ok(t, s.SettleItem(ctx, id, one.Owner, placestore.Item{
+			Key: key, Name: key, Refusal: &placestore.Failure{Code: chat.CodeInvalid, Message: "No."},
+		}))
+	}
+	keys := func(refused bool, after string) (keys []string) {
+		for _, item := range must[[]placestore.Item](t)(s.Items(ctx, alice, id, refused, after, 3)) {
+			keys = append(keys, item.Key)
+		}
+		return keys
+	}
+	wantKeys(t, "the first three", keys(false, ""), "B", "a", "c")
+	wantKeys(t, "the rest", keys(false, "c"), "ä")
+	wantKeys(t, "refused ones", keys(true, ""), "B", "ä")
+	wantKeys(t, "the next refused ones", keys(true, "B"), "ä")
+}
