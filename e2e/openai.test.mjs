@@ -83,13 +83,53 @@ describe("OpenAI's client", () => {
     assert.match(next.choices[0].message.content, /in writing within 60 days/)
   })
 
+  it('gets a response with its searches and footnotes, and goes on behind it', async () => {
+    const first = await client.responses.create({ model: 'footnote', input: question })
+    assert.equal(first.status, 'completed')
+    assert.match(first.output_text, /30 years/)
+    const search = first.output.find(item => item.type === 'file_search_call')
+    assert.ok(search.results.some(found => found.file_id === documents['warranty.md']), JSON.stringify(search))
+    const [part] = first.output.at(-1).content
+    footnotes({ content: part.text, annotations: part.annotations.map(a => ({ type: a.type, url_citation: a })) })
+    assert.ok(part.annotations.every(a => warranty.replace(/\s+/g, ' ').includes(a.quote.replace(/\s+/g, ' '))), JSON.stringify(part.annotations))
+    const next = await client.responses.create({ model: 'footnote', input: 'How is it claimed?', previous_response_id: first.id })
+    assert.match(next.output_text, /in writing within 60 days/)
+    assert.equal(next.previous_response_id, first.id)
+    assert.deepEqual((await client.responses.retrieve(next.id)).output, next.output)
+  })
+
+  it("streams a response through the client's own helper, and again from its middle", async () => {
+    const stream = client.responses.stream({ model: 'footnote', input: question })
+    const seen = []
+    let text = ''
+    for await (const event of stream) {
+      seen.push(event.sequence_number)
+      if (event.type === 'response.output_text.delta') text += event.delta
+    }
+    const whole = await stream.finalResponse()
+    assert.equal(text, whole.output_text)
+    assert.match(text, /30 years.*\[1\]/)
+    assert.deepEqual(seen, seen.map((_, i) => i))
+    const rest = []
+    for await (const event of await client.responses.retrieve(whole.id, { stream: true, starting_after: 3 })) rest.push(event.sequence_number)
+    assert.deepEqual(rest, seen.slice(4))
+  })
+
+  it('leaves a response in the background, and stops what is over without a fault', async () => {
+    let response = await client.responses.create({ model: 'footnote', input: question, background: true })
+    for await (const event of await client.responses.retrieve(response.id, { stream: true })) response = event.response ?? response
+    assert.match(response.output_text ?? response.output.at(-1).content[0].text, /30 years/)
+    assert.equal((await client.responses.cancel(response.id)).status, 'completed')
+  })
+
   it("gets faults as the client's own errors", async () => {
     await assert.rejects(client.chat.completions.create({ ...ask, model: 'gpt-5' }), OpenAI.NotFoundError)
     await assert.rejects(client.chat.completions.create({ ...ask, messages: [] }), OpenAI.BadRequestError)
     await assert.rejects(client.models.retrieve('gpt-5'), e => e instanceof OpenAI.NotFoundError && /no such model/.test(e.message))
-    for (const api of [client.responses, client.embeddings]) {
-      await assert.rejects(api.create({ model: 'footnote', input: question }), e => e instanceof OpenAI.NotFoundError && e.message.includes('POST /v1/chat/completions'))
-    }
+    await assert.rejects(client.embeddings.create({ model: 'footnote', input: question }), e => e instanceof OpenAI.NotFoundError && e.message.includes('POST /v1/chat/completions'))
+    await assert.rejects(client.responses.create({ model: 'gpt-5', input: question }), OpenAI.NotFoundError)
+    await assert.rejects(client.responses.create({ model: 'footnote', input: [] }), OpenAI.BadRequestError)
+    await assert.rejects(client.responses.retrieve('resp_none'), e => e instanceof OpenAI.NotFoundError && /no such response/.test(e.message))
   })
 
   it('asks with tools that need not be called', async () => {

@@ -22,7 +22,7 @@ func TestWhatIsNotThereUnderV1IsToldInOpenAIsForm(t *testing.T) {
 		code         chat.Code
 		want         []string
 	}{
-		{"POST", "/v1/responses", 404, chat.CodeNotFound, nil},
+		{"POST", "/v1/audio/speech", 404, chat.CodeNotFound, nil},
 		{"POST", "/v1/embeddings", 404, chat.CodeNotFound, nil},
 		{"POST", "/v1/completions", 404, chat.CodeNotFound, nil},
 		{"GET", "/v1/files/a/content", 404, chat.CodeNotFound, nil},

@@ -180,6 +180,7 @@ func TestEveryEntranceHoldsNamespacesToTheSameForm(t *testing.T) {
 			"/search":              `{"query":"why"`,
 			"/agent/retrieve":      `{"query":"why"`,
 			"/v1/chat/completions": `{"model":"footnote","messages":[{"role":"user","content":"Why?"}]`,
+			"/v1/responses":        `{"model":"footnote","input":"Why?"`,
 			"/ui/chat":             `{"id":"c","messages":[{"role":"user","parts":[{"type":"text","text":"Why?"}]}]`,
 		} {
 			if got := b.send("POST", path, body+`,"namespace":"`+name+`"}`); got.status != 400 ||

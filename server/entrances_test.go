@@ -21,6 +21,7 @@ func TestEveryEntranceRefusesTextThatNobodyCouldRead(t *testing.T) {
 		"POST /search":                `{"query":"a","filters":{"meta":{"b":"TEXT"}}}`,
 		"POST /v1/chat/completions": `{"model":"footnote","messages":[{"role":"user",` +
 			`"content":[{"type":"text","text":"TEXT"}]}]}`,
+		"POST /v1/responses": `{"model":"footnote","input":[{"role":"user","content":"TEXT"}]}`,
 		"POST /ui/chat": `{"id":"a","messages":[{"role":"user","parts":[{"type":"text",` +
 			`"text":"TEXT"}]}]}`,
 		"POST /ag-ui": `{"threadId":"a","runId":"r","messages":[{"role":"user",` +

@@ -57,6 +57,7 @@ func TestQuestionsCountAtEveryEntrance(t *testing.T) {
 		{"/agent/query", `{"question":"Why?"}`},
 		{"/v1/chat/completions", `{"model":"footnote","messages":[{"role":"user","content":"Why?"}]}`},
 		{"/v1/chat/completions", `{"model":"footnote","stream":true,"messages":[{"role":"user","content":"Why?"}]}`},
+		{"/v1/responses", `{"model":"footnote","input":"Why?"}`},
 		{"/ui/chat", `{"id":"chat","messages":[{"role":"user","parts":[{"type":"text","text":"Why?"}]}]}`},
 		{"/ag-ui", `{"threadId":"thread","runId":"NEW","messages":[{"role":"user","content":"Why?"}]}`},
 		{"/agent/runs/" + run.RunID + "/steps/c1/rerun", `{"input":{"query":"roof"}}`},

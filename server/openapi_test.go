@@ -214,7 +214,8 @@ func TestRangesHold(t *testing.T) {
 		component, tag, _ := strings.Cut(name, ".")
 		bodies := map[string]string{
 			"SearchQuery": `/search {"query":"roof",%s}`, "RunConfig": `/agent/query {"question":"Why?","config":{%s}}`,
-			"V1Question": `/v1/chat/completions {"model":"footnote","messages":[{"role":"user","content":"Why?"}],%s}`,
+			"V1Question":         `/v1/chat/completions {"model":"footnote","messages":[{"role":"user","content":"Why?"}],%s}`,
+			"V1ResponseQuestion": `/v1/responses {"model":"footnote","input":"Why?",%s}`,
 		}
 		form, ok := bodies[component]
 		var s jsonschema.Schema
@@ -256,6 +257,7 @@ func TestRealAnswersFitTheirDescription(t *testing.T) {
 	failed := []chat.Payload{
 		chat.RunDone{Status: chat.RunFailed, Error: &chat.StepError{Code: chat.CodeModelFailed, Message: "No."}},
 	}
+	const askBody = `{"model":"footnote","input":"Why?"}`
 	const chatBody = `{"model":"footnote","messages":[{"role":"user","content":"Why?"}]}`
 	for _, tt := range []struct {
 		method, route, path, body string
@@ -293,6 +295,12 @@ func TestRealAnswersFitTheirDescription(t *testing.T) {
 		{"POST", "/documents/{id}/retry", "/documents/" + id + "/retry", "", 409, nil},
 		{"POST", "/v1/chat/completions", "", chatBody, 200, script()},
 		{"POST", "/v1/chat/completions", "", chatBody, 422, guard},
+		{"POST", "/v1/responses", "", askBody, 200, script()},
+		{"POST", "/v1/responses", "", askBody, 422, guard},
+		{"GET", "/v1/responses/{id}", "/v1/responses/resp_" + asked.RunID, "", 200, nil},
+		{"GET", "/v1/responses/{id}", "/v1/responses/resp_" + open.ID, "", 200, nil},
+		{"GET", "/v1/responses/{id}", "/v1/responses/" + asked.RunID, "", 404, nil},
+		{"POST", "/v1/responses/{id}/cancel", "/v1/responses/resp_" + asked.RunID + "/cancel", "", 200, nil},
 		{"GET", "/v1/models", "", "", 200, nil},
 		{"GET", "/v1/models/{model}", "/v1/models/footnote", "", 200, nil},
 		{"GET", "/v1/models/{model}", "/v1/models/x", "", 404, nil},

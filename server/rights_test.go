@@ -46,7 +46,12 @@ var rights = map[string]right{
 	"POST /ag-ui": {
 		body: `{"threadId":"{session}","runId":"r","messages":[{"role":"user","content":"Why?"}]}`, want: 200,
 	},
-	"POST /ui/chat/:id/stop":                   {},
+	"POST /ui/chat/:id/stop": {},
+	"POST /v1/responses": {
+		body: `{"model":"footnote","input":"Why?","conversation":"{session}"}`, want: 200,
+	},
+	"GET /v1/responses/:id":                    {},
+	"POST /v1/responses/:id/cancel":            {},
 	"GET /v1/models":                           {want: 200},
 	"GET /v1/models/:model":                    {},
 	"GET /agent/runs/:id":                      {},
@@ -175,6 +180,8 @@ func address(route string) string {
 		"*", "x").Replace(route)
 	id := "{run}"
 	switch {
+	case strings.HasPrefix(path, "/v1/responses/"):
+		id = "resp_{run}"
 	case strings.HasPrefix(path, "/documents/"), strings.HasPrefix(path, "/d/"):
 		id = "{doc}"
 	case strings.HasPrefix(path, "/sessions/"), strings.HasPrefix(path, "/agent/session/"),
@@ -268,7 +275,7 @@ func TestAnotherUsersSessionIDIsFree(t *testing.T) {
 	}
 	for _, route := range []string{
 		"/chat", "/agent/chat", "/agent/chat/structured", "/agent/query", "/v1/chat/completions",
-		"/ui/chat", "/ag-ui",
+		"/v1/responses", "/ui/chat", "/ag-ui",
 	} {
 		bodies[route] = rights["POST "+route].body
 	}

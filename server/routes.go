@@ -84,6 +84,9 @@ func (s *Server) buildRoutes() *echo.Echo {
 	e.PUT("/model", s.api.ChooseModel)
 
 	e.POST("/v1/chat/completions", s.v1.Chat)
+	e.POST("/v1/responses", s.v1.Respond)
+	e.GET("/v1/responses/:id", s.v1.GetResponse)
+	e.POST("/v1/responses/:id/cancel", s.v1.CancelResponse)
 	e.GET("/v1/models", s.v1.Models)
 	e.GET("/v1/models/:model", s.v1.Model)
 	e.POST("/ui/chat", s.aisdk.Chat)
@@ -183,7 +186,9 @@ func neverCompressed(c echo.Context) bool {
 	path := c.Path()
 	return httpio.WantsStream(c) ||
 		strings.HasPrefix(path, "/static/") ||
-		slices.Contains([]string{"/v1/chat/completions", "/ui/chat", "/ag-ui", "/mcp", "/metrics"}, path) ||
+		slices.Contains([]string{
+			"/v1/chat/completions", "/v1/responses", "/v1/responses/:id", "/ui/chat", "/ag-ui", "/mcp", "/metrics",
+		}, path) ||
 		slices.ContainsFunc([]string{"/events", "/stream", "/file", "/text", "/pages/:page"}, func(end string) bool {
 			return strings.HasSuffix(path, end)
 		})

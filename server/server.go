@@ -140,7 +140,9 @@ func (s *Server) makeRooms(cfg Config) error {
 		Store: cfg.Store, Runs: cfg.Runs, Bodies: bodies, Streams: s.streams, Metrics: s.metrics, Models: cfg.Models,
 	}
 	searches := &find.Searcher{Store: cfg.Store}
-	s.v1 = &v1.Handlers{Logs: logs, Questions: asking, Bodies: bodies, Streams: s.streams}
+	s.v1 = &v1.Handlers{
+		Store: cfg.Store, Runs: cfg.Runs, Logs: logs, Questions: asking, Bodies: bodies, Streams: s.streams,
+	}
 	// clients of these protocols send the whole conversation each time, with the outputs of its tools
 	threads := httpio.Bodies{Max: 8 * s.limits.JSONBody}
 	s.aisdk = &aisdk.Handlers{Store: cfg.Store, Runs: cfg.Runs, Logs: logs, Questions: asking, Bodies: threads}

@@ -43,7 +43,7 @@ func (q *Question) Take(said []Said) error {
 	q.Instructions = strings.Join(rules, "\n\n")
 	if utf8.RuneCountInString(q.Instructions) > maxInstructions {
 		return httpio.Invalid(fmt.Sprintf(
-			"messages has more than %s characters with the role system or developer. Shorten them, or upload the "+
+			"More than %s characters are instructions (the roles system and developer). Shorten them, or upload the "+
 				"long part as a document.",
 			english.Digits(maxInstructions),
 		))
@@ -130,4 +130,30 @@ func lastAnswer(said []Said) string {
 		}
 	}
 	return ""
+}
+
+// Follow makes a question the next one after a run, in its session. A run that others follow gets another one that does.
+func (qs *Questions) Follow(c echo.Context, q *Question, before chat.Run) error {
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	session, err := qs.Store.Session(ctx, scope, before.SessionID)
+	if err != nil {
+		return err
+	}
+	q.SessionID, q.History = session.ID, nil
+	if session.HeadID == before.ID {
+		return nil
+	}
+	runs, err := qs.Store.Runs(ctx, scope, session.ID)
+	if err != nil {
+		return err
+	}
+	for _, run := range runs {
+		if run.ParentID == before.ID {
+			q.Sibling = run.ID // the newest: all of them share the place
+		}
+	}
+	if q.Sibling == "" { // the end of a branch that is not shown
+		return qs.Store.SetHead(ctx, scope, session.ID, before.ID)
+	}
+	return nil
 }

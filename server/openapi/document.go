@@ -165,6 +165,9 @@ func Describe(l httpio.Limits, users chat.Limits, version string) (*Document, er
 		types.addEvent(kind)
 	}
 	types.responseSchema(v1.Chunk{})
+	for _, part := range responseParts {
+		types.responseSchema(part)
+	}
 	types.responseSchema(aisdk.Chunk{})
 	types.responseSchema(agui.Event{})
 	types.responseSchema(agui.State{})

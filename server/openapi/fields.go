@@ -230,6 +230,7 @@ func DescribedFields() map[string]field {
 	}
 	maps.Copy(described, clientFields())
 	maps.Copy(described, v1Fields())
+	maps.Copy(described, responseFields())
 	maps.Copy(described, modelFields)
 	return described
 }

@@ -39,7 +39,7 @@ var groups = []group{
 func Operations() []Operation {
 	return slices.Concat(
 		askOperations(), runOperations(), steeringOperations(), sessionOperations(), documentOperations(),
-		v1Operations(), aisdkOperations(), aguiOperations(), modelOperations(),
+		v1Operations(), responseOperations(), aisdkOperations(), aguiOperations(), modelOperations(),
 		serviceOperations(),
 	)
 }

@@ -107,6 +107,12 @@ func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema 
 		return contentSchema()
 	case reflect.TypeFor[v1.ToolUse]():
 		return toolUseSchema()
+	case reflect.TypeFor[v1.ResponseInput]():
+		return inputSchema()
+	case reflect.TypeFor[v1.PromptRef]():
+		return &jsonschema.Schema{Enum: []any{nil}}
+	case reflect.TypeFor[v1.ConversationRef]():
+		return conversationSchema()
 	}
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -133,5 +133,8 @@ func toolUseSchema() *jsonschema.Schema {
 				Properties: map[string]*jsonschema.Schema{"mode": {Const: &auto}},
 			},
 		}},
+		{Type: "object", Required: []string{"type", "mode"}, Properties: map[string]*jsonschema.Schema{
+			"type": {Const: &allowed}, "mode": {Const: &auto},
+		}},
 	}}
 }

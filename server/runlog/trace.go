@@ -151,14 +151,22 @@ func (r *Reader) Trace(ctx context.Context, scope chat.Scope, runID string) (*Tr
 	if err != nil {
 		return nil, err
 	}
+	return r.Walk(ctx, scope, run, nil)
+}
+
+// Walk is Trace for a run that was read. It calls see, if there is one, with what each event adds; that is in the trace
+// already.
+func (r *Reader) Walk(
+	ctx context.Context, scope chat.Scope, run chat.Run, see func(*Trace, chat.Payload) error,
+) (*Trace, error) {
 	t := NewTrace(run)
 	for {
-		page, err := r.Feed.Read(ctx, scope, runID, t.LastSeq)
+		page, err := r.Feed.Read(ctx, scope, run.ID, t.LastSeq)
 		if err != nil {
 			return nil, err
 		}
 		for _, entry := range page.Entries {
-			if err := t.Add(entry.Event); err != nil {
+			if err := t.see(entry.Event, see); err != nil {
 				return nil, err
 			}
 		}
@@ -169,10 +177,30 @@ func (r *Reader) Trace(ctx context.Context, scope chat.Scope, runID string) (*Tr
 	}
 }
 
+// see adds an event and calls see, if there is one, with what it adds.
+func (t *Trace) see(ev chat.Event, see func(*Trace, chat.Payload) error) error {
+	if err := t.Add(ev); err != nil || see == nil {
+		return err
+	}
+	p, err := ev.Payload()
+	if err != nil {
+		return err
+	}
+	return see(t, p)
+}
+
 // Await follows a run to its end and returns its trace. The run goes on when the client leaves.
 func (r *Reader) Await(ctx context.Context, scope chat.Scope, run chat.Run) (*Trace, error) {
+	return r.Watch(ctx, scope, run, nil, nil)
+}
+
+// Watch is Walk to the run's end. It calls idle, if there is one, while nothing happens. It returns the trace even if it
+// fails.
+func (r *Reader) Watch(
+	ctx context.Context, scope chat.Scope, run chat.Run, see func(*Trace, chat.Payload) error, idle func() error,
+) (*Trace, error) {
 	t := NewTrace(run)
-	err := r.Listen(ctx, scope, run.ID, t.Add, nil)
+	err := r.Listen(ctx, scope, run.ID, func(ev chat.Event) error { return t.see(ev, see) }, idle)
 	t.sumSteps()
 	return t, err
 }

@@ -83,21 +83,35 @@ func newCompletion(t *runlog.Trace, base string) Completion {
 // findAnnotations finds the footnotes of citations in a text. offset is how many characters of the content come before
 // it.
 func findAnnotations(markdown string, citations []chat.Citation, base string, offset int) []Annotation {
+	list := []Annotation{}
+	for _, found := range placeCitations(markdown, citations, base, offset) {
+		list = append(list, Annotation{Type: "url_citation", URLCitation: found.place})
+	}
+	return list
+}
+
+// placed is a footnote in a text, and the citation that it stands for.
+type placed struct {
+	place Citation
+	of    chat.Citation
+}
+
+// placeCitations finds the footnotes of citations in a text, as findAnnotations does.
+func placeCitations(markdown string, citations []chat.Citation, base string, offset int) (list []placed) {
 	byNumber := make(map[string]chat.Citation, len(citations))
 	for _, cite := range citations {
 		byNumber[strconv.Itoa(cite.Number)] = cite
 	}
-	list := []Annotation{}
 	for _, at := range runlog.Footnotes(markdown) {
 		cite, ok := byNumber[markdown[at[0]+1:at[1]-1]]
 		if !ok {
 			continue
 		}
 		start := offset + utf8.RuneCountInString(markdown[:at[0]])
-		list = append(list, Annotation{Type: "url_citation", URLCitation: Citation{
+		list = append(list, placed{Citation{
 			StartIndex: start, EndIndex: start + at[1] - at[0], Title: cite.Title, URL: runlog.Absolute(base, cite.URL),
 			SourceURL: cite.SourceURL,
-		}})
+		}, cite})
 	}
 	return list
 }

@@ -1,6 +1,7 @@
 package v1
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -21,13 +22,20 @@ func (u *ToolUse) UnmarshalJSON(data []byte) error {
 	}
 	var allowed struct {
 		Type  string `json:"type"`
+		Mode  string `json:"mode"` // of a response; a chat completion has it in allowed_tools
 		Allow struct {
 			Mode string `json:"mode"`
 		} `json:"allowed_tools"`
 	}
 	u.demanded = json.Unmarshal(data, &allowed) != nil || allowed.Type != "allowed_tools" ||
-		allowed.Allow.Mode != "auto"
+		cmp.Or(allowed.Mode, allowed.Allow.Mode) != "auto"
 	return nil
+}
+
+// noSuchTool is the error for a field that demands a call of a client's tool.
+func noSuchTool(field string) error {
+	return httpio.Invalid(field + ` must be "auto" or "none": no tool of yours can be called here. ` +
+		`The tools are Footnote's own, and it uses them by itself.`)
 }
 
 // checkFields refuses what would make the answer another one than the client takes it for. Everything else that it may
@@ -48,8 +56,7 @@ func (body Question) checkFields() error {
 		value ToolUse
 	}{{"tool_choice", body.ToolChoice}, {"function_call", body.FunctionCall}} {
 		if use.value.demanded {
-			return httpio.Invalid(use.name + ` must be "auto" or "none": no tool of yours can be called here. ` +
-				`The tools are Footnote's own, and it uses them by itself.`)
+			return noSuchTool(use.name)
 		}
 	}
 	switch {

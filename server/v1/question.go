@@ -5,12 +5,14 @@
 package v1
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
 
+	"footnote/chat"
 	"footnote/server/ask"
 	"footnote/server/httpio"
 	"footnote/server/runlog"
@@ -24,10 +26,17 @@ const modelCreated = 1767225600
 
 // Handlers answers the addresses below /v1.
 type Handlers struct {
+	Store     chat.Store
+	Runs      Canceller
 	Logs      *runlog.Reader
 	Questions *ask.Questions
 	Bodies    httpio.Bodies
 	Streams   *httpio.Streams
+}
+
+// Canceller stops runs.
+type Canceller interface {
+	Cancel(ctx context.Context, scope chat.Scope, runID string) error
 }
 
 // Question is the body of POST /v1/chat/completions. Clients send more than this: the rest is let in and has no effect.
@@ -178,14 +187,9 @@ func (body Question) toQuestion() (ask.Question, error) {
 		if !slices.Contains([]string{"user", "assistant", "system", "developer", "tool", "function"}, m.Role) {
 			return q, httpio.Invalid(`A message's role must be "user", "assistant", "system", "developer" or "tool".`)
 		}
-		text := m.Content.Text()
-		if other := m.Content.Other(); other != "" && m.Role == "user" {
-			if i == len(body.Messages)-1 {
-				return q, httpio.Invalid(
-					"The question has a part that is not text. Send text alone, and upload files as documents.",
-				)
-			}
-			text = strings.TrimSpace(text + "\n\n" + unread)
+		text, err := legibleText(m.Role, m.Content, i == len(body.Messages)-1)
+		if err != nil {
+			return q, err
 		}
 		list = append(list, ask.Said{Role: m.Role, Text: text})
 	}
@@ -196,6 +200,19 @@ func (body Question) toQuestion() (ask.Question, error) {
 		q.History = nil
 	}
 	return q, nil
+}
+
+// legibleText is what a message says. A part that is not text is refused in the question, which is the last message.
+func legibleText(role string, content ask.Content, last bool) (string, error) {
+	switch {
+	case content.Other() == "" || role != "user":
+		return content.Text(), nil
+	case last:
+		return "", httpio.Invalid(
+			"The question has a part that is not text. Send text alone, and upload files as documents.",
+		)
+	}
+	return strings.TrimSpace(content.Text() + "\n\n" + unread), nil
 }
 
 // unread stands in an earlier question for its parts that are not text: the model is told that there was something.

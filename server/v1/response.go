@@ -1,0 +1,249 @@
+package v1
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"footnote/chat"
+	"footnote/server/httpio"
+	"footnote/server/runlog"
+)
+
+// Response is a run in the shape of OpenAI's Responses API. Its id is "resp_" and the run's id.
+type Response struct {
+	ID                string            `json:"id"`
+	Object            string            `json:"object"` // response
+	CreatedAt         int64             `json:"created_at"`
+	Status            string            `json:"status"` // in_progress, completed, failed or cancelled
+	CompletedAt       *int64            `json:"completed_at"`
+	Background        bool              `json:"background"` // always false: each run goes on when its reader leaves
+	Error             *ResponseError    `json:"error"`
+	IncompleteDetails *struct{}         `json:"incomplete_details"` // always null: no answer is cut
+	Instructions      *string           `json:"instructions"`
+	MaxOutputTokens   *int              `json:"max_output_tokens"` // always null
+	Model             string            `json:"model"`
+	Output            []any             `json:"output"` // MessageItem, FileSearchItem, WebSearchItem, ReasoningItem
+	ParallelToolCalls bool              `json:"parallel_tool_calls"`
+	Previous          *string           `json:"previous_response_id"`
+	Conversation      ConversationNamed `json:"conversation"`
+	Reasoning         ReasoningWish     `json:"reasoning"`
+	Store             bool              `json:"store"` // always true
+	Temperature       *float64          `json:"temperature"`
+	Text              TextForm          `json:"text"`
+	ToolChoice        string            `json:"tool_choice"` // auto
+	Tools             []any             `json:"tools"`       // none of the client's
+	TopP              *float64          `json:"top_p"`       // always null
+	Truncation        string            `json:"truncation"`  // disabled
+	Usage             *ResponseUsage    `json:"usage"`       // null while the run is under way
+	User              *string           `json:"user"`        // always null
+	Metadata          map[string]string `json:"metadata"`    // always empty
+
+	Footnote *runlog.Judged `json:"footnote,omitempty"` // once there is an answer
+}
+
+// ConversationNamed is the conversation of a response: the server's session.
+type ConversationNamed struct {
+	ID string `json:"id"`
+}
+
+// ReasoningWish is what was asked for of a model's thoughts: nothing.
+type ReasoningWish struct {
+	Effort  *string `json:"effort"`
+	Summary *string `json:"summary"`
+}
+
+// TextForm says that the answer is text.
+type TextForm struct {
+	Format TextFormat `json:"format"`
+}
+
+// TextFormat is the form of an answer.
+type TextFormat struct {
+	Type string `json:"type"` // text
+}
+
+// ResponseError says why there is no answer.
+type ResponseError struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// ResponseUsage counts the tokens of a run. Those that were cached, and those of thoughts, are not counted apart.
+type ResponseUsage struct {
+	InputTokens   int           `json:"input_tokens"`
+	InputDetails  InputDetails  `json:"input_tokens_details"`
+	OutputTokens  int           `json:"output_tokens"`
+	OutputDetails OutputDetails `json:"output_tokens_details"`
+	TotalTokens   int           `json:"total_tokens"`
+}
+
+// InputDetails counts tokens that were not read anew.
+type InputDetails struct {
+	CachedTokens int `json:"cached_tokens"`
+}
+
+// OutputDetails counts tokens of thoughts.
+type OutputDetails struct {
+	ReasoningTokens int `json:"reasoning_tokens"`
+}
+
+// The states of responses and of their items.
+const (
+	inProgress = "in_progress"
+	completed  = "completed"
+	incomplete = "incomplete"
+	failed     = "failed"
+	cancelled  = "cancelled"
+)
+
+// responseID is the id of a run's response.
+func responseID(runID string) string { return "resp_" + runID }
+
+// newResponse is a run that is under way, without output.
+func newResponse(run chat.Run) Response {
+	out := Response{
+		ID: responseID(run.ID), Object: "response", CreatedAt: run.CreatedAt.Unix(), Status: inProgress,
+		Model: ModelName, Output: []any{}, ParallelToolCalls: true, Store: true, ToolChoice: "auto", Tools: []any{},
+		Conversation: ConversationNamed{run.SessionID}, Temperature: run.Request.Config.Temperature,
+		Text: TextForm{TextFormat{"text"}}, Truncation: "disabled", Metadata: map[string]string{},
+	}
+	if run.Request.Instructions != "" {
+		out.Instructions = &run.Request.Instructions
+	}
+	if run.ParentID != "" {
+		out.Previous = new(responseID(run.ParentID))
+	}
+	return out
+}
+
+// ended returns the response with what a run came to that is over. failure is why there is no answer.
+func (r Response) ended(t *runlog.Trace, failure error) Response {
+	r.Status = completed
+	r.Usage = &ResponseUsage{
+		InputTokens: t.Tokens.In, OutputTokens: t.Tokens.Out, TotalTokens: t.Tokens.In + t.Tokens.Out,
+	}
+	if t.EndedAt != nil {
+		r.CompletedAt = new(t.EndedAt.Unix())
+	}
+	switch {
+	case failure != nil:
+		r.Status, r.CompletedAt = failed, nil
+		r.Error = newResponseError(failure)
+		return r
+	case t.Status == chat.RunCancelled:
+		r.Status, r.CompletedAt = cancelled, nil
+	}
+	r.Footnote = new(t.Judged())
+	return r
+}
+
+// newResponseError describes a failure with the codes that OpenAI has for responses.
+func newResponseError(err error) *ResponseError {
+	e := httpio.AsError(err)
+	out := &ResponseError{Code: "server_error", Message: e.Message}
+	switch status := httpio.Status(e.Code); {
+	case status == http.StatusTooManyRequests:
+		out.Code = "rate_limit_exceeded"
+	case status < http.StatusInternalServerError:
+		out.Code = "invalid_prompt"
+	}
+	return out
+}
+
+// MessageItem is the answer.
+type MessageItem struct {
+	Type    string     `json:"type"` // message
+	ID      string     `json:"id"`
+	Status  string     `json:"status"`
+	Role    string     `json:"role"` // assistant
+	Content []TextPart `json:"content"`
+}
+
+// TextPart is the answer's text with its footnotes.
+type TextPart struct {
+	Type        string               `json:"type"` // output_text
+	Text        string               `json:"text"`
+	Annotations []ResponseAnnotation `json:"annotations"`
+	Logprobs    []any                `json:"logprobs"` // always empty
+}
+
+// ResponseAnnotation ties a footnote of the text to its source: a Citation with its type, and what OpenAI's shape has no
+// place for.
+type ResponseAnnotation struct {
+	Type string `json:"type"` // url_citation
+	Citation
+	FileID   string `json:"file_id"`
+	Filename string `json:"filename"`
+	Quote    string `json:"quote"` // the very words, as they stand in the document
+}
+
+// FileSearchItem is a search in the documents.
+type FileSearchItem struct {
+	Type    string         `json:"type"` // file_search_call
+	ID      string         `json:"id"`
+	Status  string         `json:"status"`
+	Queries []string       `json:"queries"`
+	Results []SearchResult `json:"results"` // empty until it is over
+}
+
+// SearchResult is a place that a search has found.
+type SearchResult struct {
+	FileID     string            `json:"file_id"`
+	Filename   string            `json:"filename"`
+	Score      float64           `json:"score"` // 0 where the search has none
+	Text       string            `json:"text"`
+	Attributes map[string]string `json:"attributes"` // title, section, page, url: where the place has them
+}
+
+// WebSearchItem is a search on the web.
+type WebSearchItem struct {
+	Type   string    `json:"type"` // web_search_call
+	ID     string    `json:"id"`
+	Status string    `json:"status"`
+	Action WebAction `json:"action"`
+}
+
+// WebAction says what was looked for.
+type WebAction struct {
+	Type    string      `json:"type"` // search
+	Query   string      `json:"query"`
+	Sources []WebSource `json:"sources"`
+}
+
+// WebSource is a page that was found.
+type WebSource struct {
+	Type string `json:"type"` // url
+	URL  string `json:"url"`
+}
+
+// ReasoningItem is another step of the run in words.
+type ReasoningItem struct {
+	Type    string        `json:"type"` // reasoning
+	ID      string        `json:"id"`
+	Status  string        `json:"status"`
+	Summary []SummaryPart `json:"summary"`
+}
+
+// SummaryPart is a sentence about a step.
+type SummaryPart struct {
+	Type string `json:"type"` // summary_text
+	Text string `json:"text"`
+}
+
+// ResponseEvent is one event of a streamed response: which fields it has depends on its type.
+type ResponseEvent struct {
+	Type            string              `json:"type"`
+	SequenceNumber  int64               `json:"sequence_number"` // from 0 without gaps
+	Response        *Response           `json:"response,omitempty"`
+	OutputIndex     *int                `json:"output_index,omitempty"`
+	ItemID          string              `json:"item_id,omitempty"`
+	ContentIndex    *int                `json:"content_index,omitempty"`
+	SummaryIndex    *int                `json:"summary_index,omitempty"`
+	AnnotationIndex *int                `json:"annotation_index,omitempty"`
+	Item            any                 `json:"item,omitempty"`
+	Part            any                 `json:"part,omitempty"`
+	Annotation      *ResponseAnnotation `json:"annotation,omitempty"`
+	Delta           *string             `json:"delta,omitempty"`
+	Text            *string             `json:"text,omitempty"`
+	Logprobs        json.RawMessage     `json:"logprobs,omitempty"` // always an empty list, of text
+}

@@ -1,0 +1,113 @@
+package v1
+
+import (
+	"cmp"
+	"encoding/json"
+	"strconv"
+
+	"footnote/chat"
+	"footnote/server/runlog"
+)
+
+// webSearch is the tool that looks on the web; the others that search look in documents.
+const webSearch = "web_search"
+
+// toolItem is a tool call as an item: a search, or what was done in words.
+func toolItem(id string, step chat.Step, told []SummaryPart, base string) any {
+	switch {
+	case step.Capability != chat.CapabilitySearch:
+		status := itemStatus(step.Status)
+		if status == failed {
+			status = incomplete // of thoughts there is no other
+		}
+		return ReasoningItem{Type: "reasoning", ID: id, Status: status, Summary: append([]SummaryPart{}, told...)}
+	case step.ToolName == webSearch:
+		item := WebSearchItem{Type: "web_search_call", ID: id, Status: itemStatus(step.Status), Action: WebAction{
+			Type: "search", Query: searchedFor(step), Sources: []WebSource{},
+		}}
+		if step.Result != nil {
+			for _, hit := range step.Result.Hits {
+				if hit.SourceURL != "" {
+					item.Action.Sources = append(item.Action.Sources, WebSource{"url", hit.SourceURL})
+				}
+			}
+		}
+		return item
+	}
+	item := FileSearchItem{
+		Type: "file_search_call", ID: id, Status: itemStatus(step.Status), Queries: []string{searchedFor(step)},
+		Results: []SearchResult{},
+	}
+	if step.Result != nil {
+		item.Results = searchResults(step.Result.Hits, base)
+	}
+	return item
+}
+
+// itemStatus is the state of a step in OpenAI's words.
+func itemStatus(s chat.Status) string {
+	switch s {
+	case chat.StatusComplete:
+		return completed
+	case chat.StatusError:
+		return failed
+	case chat.StatusCancelled, chat.StatusSkipped:
+		return incomplete
+	case chat.StatusPending, chat.StatusRunning:
+	}
+	return inProgress
+}
+
+// searchedFor is what a search looks for, in the words of the result, else of the call, else of the step.
+func searchedFor(step chat.Step) string {
+	if step.Result != nil && step.Result.Query != "" {
+		return step.Result.Query
+	}
+	var input map[string]any
+	if step.Label == nil || json.Unmarshal(step.ToolInput, &input) != nil {
+		return step.Message
+	}
+	words, _ := input[step.Label.Argument].(string)
+	return cmp.Or(words, step.Message)
+}
+
+// searchResults are the places that a search has found; base is put before their links. A further passage of a document
+// has the document's name from the hit before it.
+func searchResults(hits []chat.Hit, base string) []SearchResult {
+	out := []SearchResult{}
+	var title, filename string
+	for _, hit := range hits {
+		if !hit.Sub {
+			title, filename = hit.Title, cmp.Or(hit.Filename, hit.Title)
+		}
+		one := SearchResult{FileID: hit.DocumentID, Filename: filename, Text: hit.Snippet, Attributes: map[string]string{}}
+		if hit.Score != nil {
+			one.Score = *hit.Score
+		}
+		for name, value := range map[string]string{
+			"title": title, "section": hit.Section, "url": runlog.Absolute(base, hit.Link()),
+			"source_url": hit.SourceURL,
+		} {
+			if value != "" {
+				one.Attributes[name] = value
+			}
+		}
+		if hit.Page > 0 {
+			one.Attributes["page"] = strconv.Itoa(hit.Page)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// responseAnnotations are the footnotes of an answer.
+func responseAnnotations(markdown string, citations []chat.Citation, base string) []ResponseAnnotation {
+	list := []ResponseAnnotation{}
+	for _, found := range placeCitations(markdown, citations, base, 0) {
+		list = append(list, ResponseAnnotation{
+			Type: "url_citation", Citation: found.place, FileID: found.of.DocumentID,
+			Filename: cmp.Or(found.of.Filename, found.of.Title), Quote: found.of.Quote,
+		})
+	}
+	return list
+}

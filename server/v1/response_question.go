@@ -1,0 +1,208 @@
+package v1
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/server/ask"
+	"footnote/server/httpio"
+)
+
+// ResponseQuestion is the body of POST /v1/responses. Clients send more than this: the rest is let in and has no
+// effect. MaxOutputTokens has none either: an answer cut in its middle would lose its sources.
+type ResponseQuestion struct {
+	Model           string          `json:"model"`
+	Input           ResponseInput   `json:"input"`
+	Instructions    string          `json:"instructions"`
+	Previous        string          `json:"previous_response_id"`
+	Conversation    ConversationRef `json:"conversation"`
+	Stream          bool            `json:"stream"`
+	Background      bool            `json:"background"`
+	Temperature     *float64        `json:"temperature"`
+	ToolChoice      ToolUse         `json:"tool_choice"`
+	Text            *TextWish       `json:"text"`
+	MaxOutputTokens *int            `json:"max_output_tokens"`
+	TopLogprobs     *int            `json:"top_logprobs"`
+	Prompt          PromptRef       `json:"prompt"`
+	Namespace       string          `json:"namespace"`
+	DocumentIDs     []string        `json:"document_ids"`
+
+	// These change nothing, as those of Question. They may hold anything.
+	Tools                any `json:"tools"`
+	ParallelToolCalls    any `json:"parallel_tool_calls"`
+	MaxToolCalls         any `json:"max_tool_calls"`
+	Include              any `json:"include"`
+	Reasoning            any `json:"reasoning"`
+	TopP                 any `json:"top_p"`
+	StreamOptions        any `json:"stream_options"`
+	Truncation           any `json:"truncation"`
+	ContextManagement    any `json:"context_management"`
+	AccessPrograms       any `json:"access_programs"`
+	Moderation           any `json:"moderation"`
+	User                 any `json:"user"`
+	SafetyIdentifier     any `json:"safety_identifier"`
+	Metadata             any `json:"metadata"`
+	Store                any `json:"store"`
+	ServiceTier          any `json:"service_tier"`
+	PromptCacheKey       any `json:"prompt_cache_key"`
+	PromptCacheRetention any `json:"prompt_cache_retention"`
+	PromptCacheOptions   any `json:"prompt_cache_options"`
+}
+
+// TextWish is the request's text.
+type TextWish struct {
+	Format    *Format `json:"format"`
+	Verbosity any     `json:"verbosity"`
+}
+
+// PromptRef names a prompt that OpenAI keeps: there is none here.
+type PromptRef struct{}
+
+// UnmarshalJSON refuses all but null.
+func (PromptRef) UnmarshalJSON(data []byte) error {
+	if string(data) != "null" {
+		return httpio.Invalid(`prompt must be left out: no prompts are kept here. Send its text as instructions.`)
+	}
+	return nil
+}
+
+// ConversationRef names a conversation, by its id or as an object that has it.
+type ConversationRef struct{ id string }
+
+// UnmarshalJSON reads both forms. null is none.
+func (r *ConversationRef) UnmarshalJSON(data []byte) error {
+	var named struct {
+		ID string `json:"id"`
+	}
+	if json.Unmarshal(data, &r.id) == nil {
+		return nil
+	}
+	if json.Unmarshal(data, &named) != nil || named.ID == "" {
+		return httpio.Invalid(`conversation must be a conversation's id, or an object such as {"id": "…"}.`)
+	}
+	r.id = named.ID
+	return nil
+}
+
+// toQuestion checks a body and makes a question of it: the last message is what is asked, those before it are the
+// conversation. What came before a response that it names is added by the server.
+func (h *Handlers) toQuestion(c echo.Context, body ResponseQuestion) (ask.Question, error) {
+	q := ask.Question{
+		SessionID: body.Conversation.id, Namespace: body.Namespace, DocumentIDs: body.DocumentIDs, Stream: body.Stream,
+	}
+	q.Config.Temperature = body.Temperature
+	if err := body.checkFields(); err != nil {
+		return q, err
+	}
+	said, err := body.Input.said()
+	if err != nil {
+		return q, err
+	}
+	if strings.TrimSpace(body.Instructions) != "" {
+		said = append([]ask.Said{{Role: "developer", Text: body.Instructions}}, said...)
+	}
+	if err := q.Take(said); err != nil {
+		return q, err
+	}
+	if q.SessionID != "" {
+		q.History = nil
+	}
+	if body.Previous == "" {
+		return q, nil
+	}
+	before, err := h.findResponse(c, body.Previous)
+	if err != nil {
+		return q, err
+	}
+	return q, h.Questions.Follow(c, &q, before)
+}
+
+// checkFields refuses what would make the answer another one than the client takes it for.
+func (body ResponseQuestion) checkFields() error {
+	switch body.Model {
+	case ModelName:
+	case "":
+		return httpio.Invalid(`The field "model" is missing. Use "footnote".`)
+	default:
+		return noSuchModel()
+	}
+	switch {
+	case body.Previous != "" && body.Conversation.id != "":
+		return httpio.Invalid(`previous_response_id and conversation can't both be given: each says what came before.`)
+	case body.MaxOutputTokens != nil && *body.MaxOutputTokens < 1:
+		return httpio.Invalid(`max_output_tokens must be 1 or more. It has no effect: answers are as long as they ` +
+			`need to be.`)
+	case body.ToolChoice.demanded:
+		return noSuchTool("tool_choice")
+	case body.Temperature != nil && (*body.Temperature < 0 || *body.Temperature > 2):
+		return httpio.Invalid(`temperature must be between 0 and 2.`)
+	case body.Text != nil && body.Text.Format != nil && body.Text.Format.Type != "text":
+		return httpio.Invalid(`text.format must be "text": answers are Markdown with footnotes. ` +
+			`POST /agent/chat/structured answers with JSON of its own.`)
+	case body.TopLogprobs != nil && *body.TopLogprobs != 0:
+		return httpio.Invalid(`top_logprobs must be 0: an answer has no probabilities of tokens.`)
+	}
+	return nil
+}
+
+// ResponseInput is what is asked: a text, or a conversation as items.
+type ResponseInput struct{ items []inputItem }
+
+// inputItem is one item of an input. Of other kinds than messages nothing is read.
+type inputItem struct {
+	Type    string          `json:"type"`
+	ID      string          `json:"id"`
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+}
+
+// UnmarshalJSON reads both forms.
+func (in *ResponseInput) UnmarshalJSON(data []byte) error {
+	var text *string
+	if json.Unmarshal(data, &text) == nil {
+		if text != nil {
+			in.items = []inputItem{{Role: "user", Content: data}}
+		}
+		return nil
+	}
+	if json.Unmarshal(data, &in.items) != nil {
+		return httpio.Invalid(`input must be text, or a list of messages such as {"role": "user", "content": "…"}.`)
+	}
+	return nil
+}
+
+// said is the conversation: the messages among the items.
+func (in ResponseInput) said() ([]ask.Said, error) {
+	if len(in.items) == 0 {
+		return nil, httpio.Invalid(`The field "input" is empty. Send the question as text, or at least one message.`)
+	}
+	var said []ask.Said
+	for i, item := range in.items {
+		last := i == len(in.items)-1
+		if item.Type != "" && item.Type != "message" || item.Type == "" && item.Role == "" {
+			if last {
+				return nil, httpio.Invalid(`The last item of input must be a message with the role "user": it is the ` +
+					`question.`)
+			}
+			continue
+		}
+		if !slices.Contains([]string{"user", "assistant", "system", "developer"}, item.Role) {
+			return nil, httpio.Invalid(`A message's role must be "user", "assistant", "system" or "developer".`)
+		}
+		var content ask.Content
+		if len(item.Content) > 0 {
+			if err := json.Unmarshal(item.Content, &content); err != nil {
+				return nil, err
+			}
+		}
+		text, err := legibleText(item.Role, content, last)
+		if err != nil {
+			return nil, err
+		}
+		said = append(said, ask.Said{ID: strings.TrimPrefix(item.ID, "msg_"), Role: item.Role, Text: text})
+	}
+	return said, nil
+}

@@ -1,0 +1,225 @@
+package v1
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	"footnote/chat"
+	"footnote/server/runlog"
+)
+
+// responseTeller puts a run into the events of a response, and adds up its output. What it tells depends on the log
+// alone, so that a reader who comes back gets the same events under the same numbers. A client can't take text back, so
+// what is told is a runlog.Draft's matter: text with footnotes that turns out to be a thought after all ends as an
+// incomplete message, and is not in the output that the last event has.
+type responseTeller struct {
+	base     string // before the links of sources
+	response Response
+	send     func(ResponseEvent) error // nil: only the output is wanted
+
+	sent      int64 // events so far
+	began     bool
+	items     []openItem
+	draft     runlog.Draft
+	withdrawn int // messages
+}
+
+// openItem is an item of the output.
+type openItem struct {
+	id     string
+	call   string // id of its step; empty for the answer
+	step   chat.Step
+	told   []SummaryPart // of a step that is no search
+	text   string        // of the answer
+	marks  []ResponseAnnotation
+	status string // of the answer's text when it is closed
+	closed bool
+	gone   bool // it is no part of the output any more
+}
+
+// tell sends an event under the next number.
+func (w *responseTeller) tell(e ResponseEvent) error {
+	e.SequenceNumber = w.sent
+	w.sent++
+	if w.send == nil {
+		return nil
+	}
+	return w.send(e)
+}
+
+// tellAll sends events until one fails.
+func (w *responseTeller) tellAll(events ...ResponseEvent) error {
+	for _, e := range events {
+		if err := w.tell(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin tells once that there is a response.
+func (w *responseTeller) begin() error {
+	if w.began {
+		return nil
+	}
+	w.began = true
+	start := w.response
+	return w.tellAll(
+		ResponseEvent{Type: "response.created", Response: &start},
+		ResponseEvent{Type: "response.in_progress", Response: &start},
+	)
+}
+
+// see tells what an event of the log adds; it is in the trace already.
+func (w *responseTeller) see(t *runlog.Trace, p chat.Payload) error {
+	if err := w.begin(); err != nil {
+		return err
+	}
+	if step, ok := p.(chat.Step); ok && step.ToolName != "" {
+		whole, _ := t.Log.Step(step.CallID)
+		return w.seeStep(whole)
+	}
+	told := w.draft.Add(p)
+	if told.Withdrawn {
+		if err := w.withdraw(); err != nil {
+			return err
+		}
+	}
+	if err := w.addText(told.Text); err != nil {
+		return err
+	}
+	if answer, ok := p.(chat.Answer); ok {
+		return w.endText(completed, answer.Citations)
+	}
+	return nil
+}
+
+// seeStep tells what is new of a tool call.
+func (w *responseTeller) seeStep(step chat.Step) error {
+	i := slices.IndexFunc(w.items, func(item openItem) bool { return item.call == step.CallID })
+	if i < 0 {
+		i = len(w.items)
+		prefix := "rs_"
+		if step.Capability == chat.CapabilitySearch {
+			prefix = "fs_"
+			if step.ToolName == webSearch {
+				prefix = "ws_"
+			}
+		}
+		w.items = append(w.items, openItem{id: prefix + w.runID() + "_" + step.CallID, call: step.CallID, step: step})
+		running := step
+		running.Status, running.Result = chat.StatusRunning, nil
+		if err := w.tell(ResponseEvent{
+			Type: "response.output_item.added", OutputIndex: &i, Item: toolItem(w.items[i].id, running, nil, w.base),
+		}); err != nil {
+			return err
+		}
+		if err := w.tellSearch(i, inProgress, "searching"); err != nil {
+			return err
+		}
+	}
+	item := &w.items[i]
+	if item.closed {
+		return nil
+	}
+	item.step = step
+	if err := w.addSummary(i, step.Thought, step.Message); err != nil {
+		return err
+	}
+	if itemStatus(step.Status) == inProgress {
+		return nil
+	}
+	return w.closeStep(i)
+}
+
+// runID is the id of the run that is told.
+func (w *responseTeller) runID() string { return w.response.ID[len("resp_"):] }
+
+// tellSearch tells the states of a search; of other steps there are none to tell.
+func (w *responseTeller) tellSearch(i int, states ...string) error {
+	item := w.items[i]
+	if item.step.Capability != chat.CapabilitySearch {
+		return nil
+	}
+	kind := "response.file_search_call."
+	if item.step.ToolName == webSearch {
+		kind = "response.web_search_call."
+	}
+	for _, state := range states {
+		if err := w.tell(ResponseEvent{Type: kind + state, OutputIndex: &i, ItemID: item.id}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addSummary tells sentences about a step that are not told yet; of a search there are none.
+func (w *responseTeller) addSummary(i int, sentences ...string) error {
+	item := &w.items[i]
+	if item.step.Capability == chat.CapabilitySearch {
+		return nil
+	}
+	for _, text := range sentences {
+		part := SummaryPart{"summary_text", text}
+		if text == "" || slices.Contains(item.told, part) {
+			continue
+		}
+		n := len(item.told)
+		item.told = append(item.told, part)
+		at := ResponseEvent{OutputIndex: &i, ItemID: item.id, SummaryIndex: &n}
+		added, delta, done, over := at, at, at, at
+		added.Type, added.Part = "response.reasoning_summary_part.added", SummaryPart{Type: "summary_text"}
+		delta.Type, delta.Delta = "response.reasoning_summary_text.delta", &text
+		done.Type, done.Text = "response.reasoning_summary_text.done", &text
+		over.Type, over.Part = "response.reasoning_summary_part.done", part
+		if err := w.tellAll(added, delta, done, over); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// closeStep tells that a tool call is over.
+func (w *responseTeller) closeStep(i int) error {
+	item := &w.items[i]
+	item.closed = true
+	if item.step.Status == chat.StatusComplete {
+		if err := w.tellSearch(i, completed); err != nil {
+			return err
+		}
+	}
+	return w.tell(ResponseEvent{Type: "response.output_item.done", OutputIndex: &i, Item: w.item(i)})
+}
+
+// item is one item of the output as it is now.
+func (w *responseTeller) item(i int) any {
+	item := w.items[i]
+	if item.call != "" {
+		return toolItem(item.id, item.step, item.told, w.base)
+	}
+	return MessageItem{Type: "message", ID: item.id, Status: cmp.Or(item.status, inProgress), Role: "assistant", Content: []TextPart{
+		textPart(item.text, item.marks),
+	}}
+}
+
+// textPart is a text with its footnotes.
+func textPart(text string, marks []ResponseAnnotation) TextPart {
+	return TextPart{
+		Type: "output_text", Text: text, Annotations: append([]ResponseAnnotation{}, marks...), Logprobs: []any{},
+	}
+}
+
+// noLogprobs is what a text has of them.
+var noLogprobs = json.RawMessage("[]")
+
+// output is what of the items is the response's output.
+func (w *responseTeller) output() []any {
+	out := []any{}
+	for i, item := range w.items {
+		if !item.gone {
+			out = append(out, w.item(i))
+		}
+	}
+	return out
+}

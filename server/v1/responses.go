@@ -1,0 +1,167 @@
+package v1
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/server/httpio"
+	"footnote/server/runlog"
+)
+
+// Respond answers POST /v1/responses. A question for the background is answered at once, with a response that is under
+// way.
+func (h *Handlers) Respond(c echo.Context) error {
+	var body ResponseQuestion
+	if err := h.Bodies.ReadOpenJSON(c, &body); err != nil {
+		return err
+	}
+	q, err := h.toQuestion(c, body)
+	if err != nil {
+		return err
+	}
+	run, err := h.Questions.Start(c, q)
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	switch {
+	case body.Stream:
+		return h.streamResponse(c, run, -1)
+	case body.Background:
+		return c.JSON(http.StatusOK, newResponse(run))
+	}
+	w := newTeller(c, run, nil)
+	t, err := h.Logs.Watch(c.Request().Context(), httpio.Scope(c), run, w.see, nil)
+	if err != nil {
+		return err
+	}
+	if err := t.Failure(); err != nil {
+		return err
+	}
+	if err := w.end(t, nil); err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, w.response)
+}
+
+// GetResponse answers GET /v1/responses/{id}: with the response as it is, or with its stream from an event on.
+func (h *Handlers) GetResponse(c echo.Context) error {
+	stream, err := httpio.QueryFlag(c, "stream")
+	if err != nil {
+		return err
+	}
+	after, err := httpio.QueryInt(c, "starting_after", -1, 0, maxSequence)
+	if err != nil {
+		return err
+	}
+	run, err := h.findResponse(c, c.Param("id"))
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	if stream {
+		if err := h.Streams.Check(httpio.Scope(c).User); err != nil {
+			return err
+		}
+		return h.streamResponse(c, run, int64(after))
+	}
+	return h.sendResponse(c, run)
+}
+
+// maxSequence bounds the number of an event that a reader may name.
+const maxSequence = 1 << 30
+
+// CancelResponse answers POST /v1/responses/{id}/cancel: it stops the run, and says what it came to. One that is over
+// stays as it is.
+func (h *Handlers) CancelResponse(c echo.Context) error {
+	run, err := h.findResponse(c, c.Param("id"))
+	if err != nil {
+		return err
+	}
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	if run.Status == chat.RunRunning {
+		err := h.Runs.Cancel(ctx, scope, run.ID)
+		if err != nil && chat.CodeOf(err) != chat.CodeConflict { // it ended meanwhile
+			return err
+		}
+		if _, err := h.Logs.Await(ctx, scope, run); err != nil {
+			return err
+		}
+	}
+	return h.sendResponse(c, run)
+}
+
+// findResponse is the run of a response's id.
+func (h *Handlers) findResponse(c echo.Context, id string) (chat.Run, error) {
+	runID, ok := strings.CutPrefix(id, "resp_")
+	if !ok || !httpio.RunIDForm.MatchString(runID) {
+		return chat.Run{}, noSuchResponse()
+	}
+	run, err := h.Store.Run(c.Request().Context(), httpio.Scope(c), runID)
+	if chat.CodeOf(err) == chat.CodeNotFound {
+		return run, noSuchResponse()
+	}
+	return run, err
+}
+
+// noSuchResponse is the error for a response that is not there, or another user's.
+func noSuchResponse() error {
+	return httpio.NotFound("There is no such response. It may have been deleted with its conversation.")
+}
+
+// newTeller begins to tell a run. send is nil where only the response is wanted.
+func newTeller(c echo.Context, run chat.Run, send func(ResponseEvent) error) *responseTeller {
+	return &responseTeller{base: httpio.Origin(c), response: newResponse(run), send: send}
+}
+
+// sendResponse answers with a run as far as it is.
+func (h *Handlers) sendResponse(c echo.Context, run chat.Run) error {
+	w := newTeller(c, run, nil)
+	t, err := h.Logs.Walk(c.Request().Context(), httpio.Scope(c), run, w.see)
+	if err != nil {
+		return err
+	}
+	if t.Log.Done == nil {
+		w.response.Output = w.output()
+	} else if err := w.end(t, t.Failure()); err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, w.response)
+}
+
+// streamResponse answers with the events of a run behind a number. A failure after the beginning is the last event.
+func (h *Handlers) streamResponse(c echo.Context, run chat.Run, after int64) error {
+	out, leave, err := h.Streams.Open(c)
+	if out == nil {
+		return err // or the reader has left; the run goes on
+	}
+	defer leave()
+	w := newTeller(c, run, func(e ResponseEvent) error {
+		if e.SequenceNumber <= after {
+			return nil
+		}
+		body, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		return out.Send(httpio.AppendFrame(nil, 0, e.Type, body))
+	})
+	ctx := c.Request().Context()
+	err = w.begin()
+	t := runlog.NewTrace(run)
+	if err == nil {
+		t, err = h.Logs.Watch(ctx, httpio.Scope(c), run, w.see, func() error { return out.Comment("still here") })
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err == nil {
+		err = t.Failure()
+	}
+	return errors.Join(err, w.end(t, err)) // the stream is open: it is only logged
+}

@@ -1,0 +1,376 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/responses"
+
+	"footnote/chat"
+	v1 "footnote/server/v1"
+)
+
+// searched is a run that searches, reads and answers.
+func searched() []chat.Payload {
+	score := 0.5
+	search := chat.Step{
+		CallID: "c1", Step: "hybrid_search", ToolName: "hybrid_search", Capability: chat.CapabilitySearch,
+		Message: "Searching for: roof", ToolInput: json.RawMessage(`{"query":"roof"}`), Status: chat.StatusRunning,
+		Label: &chat.Label{Doing: "Searching for", Done: "Searched for", Argument: "query"},
+	}
+	found := search
+	found.Status, found.Message = chat.StatusComplete, "Found 1 document"
+	found.Result = &chat.StepResult{Query: "roof", Found: 1, Hits: []chat.Hit{
+		{
+			DocumentID: "d1", ChunkID: "p1", Title: "Survey", Filename: "Survey.pdf", Page: 2, Score: &score,
+			Snippet: "is sound",
+		},
+		{DocumentID: "d1", ChunkID: "p2", Snippet: "is dry", Sub: true},
+	}}
+	read := chat.Step{
+		CallID: "c2", Step: "read_document", ToolName: "read_document", Capability: chat.CapabilityRead,
+		Message: "Reading Survey", Status: chat.StatusRunning,
+	}
+	was := read
+	was.Status, was.Message = chat.StatusComplete, "Read Survey"
+	cite := chat.Citation{
+		Number: 1, DocumentID: "d1", Title: "Survey", Filename: "Survey.pdf", Quote: "is sound", URL: "/d/d1?c=r.1",
+	}
+	return []chat.Payload{
+		chat.RunStarted{Question: "Is the roof sound?"}, search, read, found, was,
+		chat.AnswerDelta{Text: "It is "}, cite, chat.AnswerDelta{Text: "sound [1]."},
+		chat.Answer{
+			Markdown: "It is sound [1].", Citations: []chat.Citation{cite}, Confidence: 0.9,
+			Tokens: chat.Tokens{In: 10, Out: 5},
+		},
+		chat.RunDone{Status: chat.RunCompleted},
+	}
+}
+
+func asked(question string) responses.ResponseNewParams {
+	return responses.ResponseNewParams{
+		Model: v1.ModelName, Instructions: openai.String("Answer like a pirate."),
+		Input: responses.ResponseNewParamsInputUnion{OfString: openai.String(question)},
+	}
+}
+
+// checkResponse compares a response with what the run of searched comes to.
+func checkResponse(t *testing.T, b *bench, got *responses.Response) {
+	t.Helper()
+	if got.OutputText() != "It is sound [1]." || got.Status != "completed" || got.Usage.TotalTokens != 15 ||
+		got.Model != v1.ModelName || got.CreatedAt == 0 || got.Error.Message != "" {
+		t.Fatalf("got %s", got.RawJSON())
+	}
+	var kinds []string
+	for _, item := range got.Output {
+		kinds = append(kinds, item.Type)
+	}
+	if diff := cmp.Diff([]string{"file_search_call", "reasoning", "message"}, kinds); diff != "" {
+		t.Fatal(diff)
+	}
+	search := got.Output[0].AsFileSearchCall()
+	if len(search.Results) != 2 || search.Results[0].FileID != "d1" || search.Results[1].Filename != "Survey.pdf" ||
+		search.Results[0].Text != "is sound" || search.Results[0].Score != 0.5 || search.Status != "completed" ||
+		!slices.Equal(search.Queries, []string{"roof"}) {
+		t.Errorf("search = %s", search.RawJSON())
+	}
+	if did := got.Output[1].AsReasoning(); len(did.Summary) != 2 || did.Summary[1].Text != "Read Survey" {
+		t.Errorf("reasoning = %s, want both states of the reading", did.RawJSON())
+	}
+	notes := got.Output[2].AsMessage().Content[0].AsOutputText().Annotations
+	if len(notes) != 1 {
+		t.Fatalf("annotations: %s, want 1", got.RawJSON())
+	}
+	if cite := notes[0].AsURLCitation(); cite.StartIndex != 12 || cite.EndIndex != 15 || cite.Title != "Survey" ||
+		cite.URL != b.url+"/d/d1?c=r.1" || !strings.Contains(cite.RawJSON(), `"file_id":"d1"`) ||
+		!strings.Contains(cite.RawJSON(), `"quote":"is sound"`) {
+		t.Errorf("citation = %s", cite.RawJSON())
+	}
+}
+
+func TestTheOfficialClientGetsAResponse(t *testing.T) {
+	b := newBench(t)
+	b.stage.play = searched()
+	client := b.sdk()
+	got, err := client.Responses.New(t.Context(), asked("Is the roof sound?"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkResponse(t, b, got)
+	again, err := client.Responses.Get(t.Context(), got.ID, responses.ResponseGetParams{})
+	if err != nil || again.RawJSON() != got.RawJSON() {
+		t.Errorf("got %v, %v; want the same as before: %s", again, err, got.RawJSON())
+	}
+	run, err := b.store.Run(t.Context(), chat.Local, strings.TrimPrefix(got.ID, "resp_"))
+	if err != nil || run.Request.Instructions != "Answer like a pirate." || run.Request.Message != "Is the roof sound?" {
+		t.Errorf("asked %+v, %v", run.Request, err)
+	}
+}
+
+func TestTheOfficialClientStreamsAResponse(t *testing.T) {
+	b := newBench(t)
+	b.stage.play = searched()
+	client := b.sdk()
+	stream := client.Responses.NewStreaming(t.Context(), asked("Is the roof sound?"))
+	var kinds []string
+	var last *responses.Response
+	text := ""
+	for n := int64(0); stream.Next(); n++ {
+		event := stream.Current()
+		if event.SequenceNumber != n {
+			t.Errorf("sequence_number = %d, want %d", event.SequenceNumber, n)
+		}
+		kinds = append(kinds, event.Type)
+		switch e := event.AsAny().(type) {
+		case responses.ResponseTextDeltaEvent:
+			text += e.Delta
+		case responses.ResponseCompletedEvent:
+			last = &e.Response
+		}
+	}
+	if err := stream.Err(); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"response.created", "response.in_progress",
+		"response.output_item.added", "response.file_search_call.in_progress", "response.file_search_call.searching",
+		"response.output_item.added",
+		"response.reasoning_summary_part.added", "response.reasoning_summary_text.delta",
+		"response.reasoning_summary_text.done", "response.reasoning_summary_part.done",
+		"response.file_search_call.completed", "response.output_item.done",
+		"response.reasoning_summary_part.added", "response.reasoning_summary_text.delta",
+		"response.reasoning_summary_text.done", "response.reasoning_summary_part.done", "response.output_item.done",
+		"response.output_item.added", "response.content_part.added", "response.output_text.delta",
+		"response.output_text.delta", "response.output_text.annotation.added", "response.output_text.done",
+		"response.content_part.done", "response.output_item.done", "response.completed",
+	}
+	if diff := cmp.Diff(want, kinds); diff != "" {
+		t.Error(diff)
+	}
+	if text != "It is sound [1]." || last == nil {
+		t.Fatalf("text = %q, response = %v", text, last)
+	}
+	checkResponse(t, b, last)
+	kinds = nil
+	path := "/v1/responses/" + last.ID + "?stream=true&starting_after=" + strconv.Itoa(len(want)-3)
+	for line := range strings.Lines(b.send("GET", path, "").body) {
+		if kind, ok := strings.CutPrefix(line, "event: "); ok {
+			kinds = append(kinds, strings.TrimSpace(kind))
+		}
+	}
+	if diff := cmp.Diff(want[len(want)-2:], kinds); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAResponseFollowsAnyOther(t *testing.T) {
+	b := newBench(t)
+	b.stage.play = searched()
+	client := b.sdk()
+	follow := func(before string) *responses.Response {
+		t.Helper()
+		params := asked("And the gutters?")
+		if before != "" {
+			params.PreviousResponseID = openai.String(before)
+		}
+		got, err := client.Responses.New(t.Context(), params)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.PreviousResponseID != before {
+			t.Errorf("previous_response_id = %q, want %q", got.PreviousResponseID, before)
+		}
+		return got
+	}
+	first := follow("")
+	second := follow(first.ID)
+	third := follow(second.ID)
+	beside := follow(second.ID) // which has a follower
+	follow(third.ID)            // the end of a branch that is not shown any more
+	follow(beside.ID)
+	runs, err := b.store.Runs(t.Context(), chat.Local, first.Conversation.ID)
+	if err != nil || len(runs) != 6 {
+		t.Errorf("%d runs of %q, %v; want 6", len(runs), first.Conversation.ID, err)
+	}
+}
+
+func TestAResponseInTheBackgroundIsStopped(t *testing.T) {
+	b := newBench(t)
+	b.stage.play = []chat.Payload{chat.AnswerDelta{Text: "So far"}, searched()[1]}
+	client := b.sdk()
+	params := asked("Why?")
+	params.Background = openai.Bool(true)
+	got, err := client.Responses.New(t.Context(), params)
+	if err != nil || got.Status != "in_progress" {
+		t.Fatalf("got %v, %v; want one that is in progress", got, err)
+	}
+	if got, err = client.Responses.Get(t.Context(), got.ID, responses.ResponseGetParams{}); err != nil ||
+		got.Status != "in_progress" || len(got.Output) != 1 {
+		t.Fatalf("got %v, %v; want its search", got, err)
+	}
+	for range 2 { // the second time it is over
+		stopped, err := client.Responses.Cancel(t.Context(), got.ID)
+		if err != nil || stopped.Status != "cancelled" || stopped.OutputText() != "So far" ||
+			stopped.Output[0].Status != "incomplete" {
+			t.Fatalf("got %v, %v; want a stopped one with what there was", stopped, err)
+		}
+	}
+}
+
+func TestResponsesThatFail(t *testing.T) {
+	b := newBench(t)
+	client := b.sdk()
+	for _, tt := range []struct {
+		done      chat.RunDone
+		status    int
+		code, say string
+	}{
+		{chat.RunDone{Status: chat.RunFailed, Error: &chat.StepError{
+			Code: chat.CodeModelFailed, Message: "The model is gone.",
+		}}, 500, "server_error", "The model is gone."},
+		{chat.RunDone{Status: chat.RunGuardrailTriggered}, 422, "invalid_prompt", "outside of what can be answered"},
+	} {
+		b.stage.play = []chat.Payload{chat.Citation{Number: 1}, chat.AnswerDelta{Text: "Maybe [1]"}, tt.done}
+		_, err := client.Responses.New(t.Context(), asked("Why?"))
+		if e, ok := errors.AsType[*openai.Error](err); !ok || e.StatusCode != tt.status ||
+			!strings.Contains(e.Message, tt.say) {
+			t.Errorf("err = %v, want %d", err, tt.status)
+		}
+		stream := client.Responses.NewStreaming(t.Context(), asked("Why?"))
+		var last responses.ResponseStreamEventUnion
+		for stream.Next() {
+			last = stream.Current()
+		}
+		got := last.AsResponseFailed().Response
+		if last.Type != "response.failed" || string(got.Error.Code) != tt.code || len(got.Output) != 0 ||
+			!strings.Contains(got.Error.Message, tt.say) || got.Status != "failed" {
+			t.Errorf("the last event is %s, %v", last.RawJSON(), stream.Err())
+		}
+		if kept, err := client.Responses.Get(t.Context(), got.ID, responses.ResponseGetParams{}); err != nil ||
+			kept.RawJSON() != got.RawJSON() {
+			t.Errorf("got %v, %v; want the same: %s", kept, err, got.RawJSON())
+		}
+	}
+}
+
+func TestTextThatIsWithdrawnIsNoOutput(t *testing.T) {
+	b := newBench(t)
+	cite := chat.Citation{Number: 1, Title: "A", URL: "/d/a"}
+	b.stage.play = []chat.Payload{
+		cite, chat.AnswerDelta{Text: "See [1]"}, chat.AnswerReset{CallID: "c"}, cite, chat.AnswerDelta{Text: "Yes [1]."},
+		chat.Answer{Markdown: "Yes [1].", Citations: []chat.Citation{cite}}, chat.RunDone{Status: chat.RunCompleted},
+	}
+	client := b.sdk()
+	stream := client.Responses.NewStreaming(t.Context(), asked("Why?"))
+	var done []string
+	for stream.Next() {
+		switch e := stream.Current().AsAny().(type) {
+		case responses.ResponseOutputItemDoneEvent:
+			done = append(done, e.Item.Status+" "+e.Item.Content[0].Text)
+		case responses.ResponseCompletedEvent:
+			if got := e.Response.OutputText(); got != "Yes [1]." {
+				t.Errorf("output = %q, want the answer", got)
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{"incomplete See [1]", "completed Yes [1]."}, done); diff != "" || stream.Err() != nil {
+		t.Error(diff, stream.Err())
+	}
+}
+
+func TestWhatCannotBeAskedOfResponses(t *testing.T) {
+	b := newBench(t)
+	const why = `{"model":"footnote","input":"Why?",`
+	for body, named := range map[string]string{
+		`{"input":"Why?"}`:                                          "model",
+		`{"model":"footnote"}`:                                      "input",
+		`{"model":"footnote","input":5}`:                            "input must be text",
+		`{"model":"footnote","input":[]}`:                           "input",
+		`{"model":"footnote","input":[5]}`:                          "input must be text",
+		`{"model":"footnote","input":""}`:                           "question",
+		why + `"instructions":5}`:                                   "instructions",
+		why + `"previous_response_id":"x"}`:                         "no such response",
+		why + `"conversation":5}`:                                   "conversation",
+		why + `"conversation":"a/b"}`:                               "session",
+		why + `"conversation":{"name":"a"}}`:                        "conversation",
+		why + `"conversation":"a","previous_response_id":"resp_x"}`: "both",
+		why + `"prompt":{"id":"pmpt_1"}}`:                           "prompt",
+		why + `"max_output_tokens":0}`:                              "max_output_tokens",
+		why + `"tool_choice":"required"}`:                           "tool_choice",
+		why + `"tool_choice":{"type":"file_search"}}`:               "tool_choice",
+		why + `"temperature":3}`:                                    "temperature",
+		why + `"top_logprobs":1}`:                                   "top_logprobs",
+		why + `"text":{"format":{"type":"json_object"}}}`:           "text.format",
+		why + `"instructions":"` + strings.Repeat("x", 8001) + `"}`: "8,000",
+		`{"model":"footnote","input":[{"role":"user","content":[{"type":"input_image"}]}]}`: "not text",
+		`{"model":"footnote","input":[{"role":"boss","content":"Why?"}]}`:                   "role",
+		`{"model":"footnote","input":[{"role":"assistant","content":"So"}]}`:                "last message",
+		`{"model":"footnote","input":[{"type":"function_call_output","output":"x"}]}`:       "last item",
+		`{"model":"footnote","input":[{"role":"user","content":5}]}`:                        "content",
+		`{"model":"gpt-4o","input":"Why?"}`:                                                 "footnote",
+	} {
+		got := b.send("POST", "/v1/responses", body)
+		var failure v1.Failed
+		if got.decode(t, &failure); got.status/100 != 4 || !strings.Contains(failure.Error.Message, named) ||
+			failure.Error.Type != "invalid_request_error" {
+			t.Errorf("%.200s: %d %s, want %q in it", body, got.status, got.body, named)
+		}
+	}
+	if sessions, _, err := b.store.Sessions(t.Context(), chat.Local, chat.SessionQuery{}); err != nil ||
+		len(sessions) != 0 {
+		t.Errorf("stored %v, %v; want no sessions", sessions, err)
+	}
+	b.stage.play = searched()
+	for _, same := range []string{
+		`"stream_options":{"include_obfuscation":false},"include":["file_search_call.results"],"store":false`,
+		`"tools":[{"type":"function","name":"f"}],"tool_choice":"auto","whatever":1,"prompt":null,"text":null`,
+		`"tool_choice":{"type":"allowed_tools","mode":"auto","tools":[]},"text":{"format":{"type":"text"}}`,
+		`"conversation":{"id":"c1"},"reasoning":{"effort":"low"},"metadata":{"a":"b"}`,
+	} {
+		if got := b.send("POST", "/v1/responses", why+same+`}`); got.status != http.StatusOK {
+			t.Errorf("%s: %d %s, want 200", same, got.status, got.body)
+		}
+	}
+	said := `{"model":"footnote","input":[{"role":"developer","content":"Be brief."},{"role":"user","content":"a"},` +
+		`{"type":"file_search_call","id":"fs_1","queries":[],"status":"completed","results":null},` +
+		`{"type":"reasoning","id":"rs_1","summary":[]},{"type":"message","role":"assistant","id":"msg_1",` +
+		`"status":"completed","content":[{"type":"output_text","text":"b [1].","annotations":[]}]},` +
+		`{"role":"user","content":[{"type":"input_text","text":"Why?"}]}]}`
+	var got v1.Response
+	b.send("POST", "/v1/responses", said).decode(t, &got)
+	run, err := b.store.Run(t.Context(), chat.Local, strings.TrimPrefix(got.ID, "resp_"))
+	if err != nil || run.Request.Message != "Why?" || run.Request.Instructions != "Be brief." ||
+		!cmp.Equal(run.Request.History, [][2]string{{"a", "b."}}) {
+		t.Errorf("asked %+v, %v", run.Request, err)
+	}
+}
+
+func TestEveryFieldOfAResponsesRequestIsDescribed(t *testing.T) {
+	var described jsonschema.Schema
+	if err := json.Unmarshal(newBench(t).description().Components.Schemas["V1ResponseQuestion"], &described); err != nil {
+		t.Fatal(err)
+	}
+	official, fields := reflect.TypeFor[responses.ResponseNewParams](), 0
+	for i := range official.NumField() {
+		name, _, _ := strings.Cut(official.Field(i).Tag.Get("json"), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		fields++
+		if p := described.Properties[name]; p == nil || p.Description == "" {
+			t.Errorf("OpenAI's field %s is not described", name)
+		}
+	}
+	if fields < 30 {
+		t.Errorf("%d fields, want 30 or more", fields)
+	}
+}
