@@ -75,7 +75,7 @@ release: vendor embedding $(GORELEASER)
 	$(GO) build -o .cache/bin/footnote-release ./release
 	@if [ -n "$(NO_DOCKER)" ]; then echo "no Docker answers here: the container image is left out"; fi
 	$(RELEASE_ENV) $(GORELEASER) release --snapshot --clean --parallelism=1 --skip=publish$(NO_DOCKER)
-	$(RELEASE_ENV) $(call PACK,npm,npm) && $(RELEASE_ENV) $(call PACK,wheels,pypi)
+	$(RELEASE_ENV) $(call PACK,npm,npm) && $(RELEASE_ENV) $(call PACK,wheels,pypi) && $(RELEASE_ENV) $(call PACK,bundles,mcpb)
 	sed -i.was 's/^ReleaseDate: .*/ReleaseDate: "$(firstword $(subst T, ,$(DATE)))"/' dist/winget/manifests/*/*/*/*/*.yaml && rm dist/winget/manifests/*/*/*/*/*.was
 	cp .cache/release/all-MiniLM-L6-v2.tar.gz dist/
 

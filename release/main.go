@@ -1,5 +1,5 @@
 // Command release makes what goreleaser does not: the notices of everything that is linked or embedded in the program,
-// its bill of materials, and the packages for npm and PyPI. The same input makes the same bytes. It is part of
+// its bill of materials, the packages for npm and PyPI, and the bundles for chat programs. The same input makes the same bytes. It is part of
 // "make release" and of no installation.
 package main
 
@@ -32,7 +32,7 @@ func run(ctx context.Context, args []string) error {
 	notices := flags.String("notices", ".cache/release/THIRD-PARTY-NOTICES.txt", "file of the notices, for packages")
 	model := flags.String("model", "", "folder of the sentence model")
 	if len(args) == 0 {
-		return errors.New("say what to make: notices, sbom, model, npm or wheels")
+		return errors.New("say what to make: notices, sbom, model, npm, wheels or bundles")
 	}
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
@@ -56,8 +56,10 @@ func run(ctx context.Context, args []string) error {
 		return makeNPM(*root, *notices, *dist, *out, about)
 	case "wheels":
 		return makeWheels(*root, *notices, *dist, *out, about)
+	case "bundles":
+		return makeBundles(*root, *notices, *dist, *out, about)
 	default:
-		return fmt.Errorf("%s is nothing to make: notices, sbom, model, npm or wheels", args[0])
+		return fmt.Errorf("%s is nothing to make: notices, sbom, model, npm, wheels or bundles", args[0])
 	}
 }
 

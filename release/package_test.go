@@ -72,7 +72,7 @@ func filesOf(t *testing.T, dir string) map[string]string {
 func TestPackagesAreTheSameBytesTwice(t *testing.T) {
 	root, notices, dist := distOf(t)
 	for name, pack := range map[string]func(root, notices, dist, out string, about product) error{
-		"npm": makeNPM, "wheels": makeWheels,
+		"npm": makeNPM, "wheels": makeWheels, "bundles": makeBundles,
 	} {
 		first, second := t.TempDir(), t.TempDir()
 		for _, out := range []string{first, second} {

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"slices"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -27,12 +28,14 @@ type (
 		Citations []runlog.GroundedSource `json:"citations"`
 		runlog.Judged
 		URL string `json:"url" jsonschema:"the answer's page, with all steps and sources"`
+
+		passages map[string]string // those that are cited, by their ids, for the page that draws them
 	}
 )
 
-// askQuestion starts a run like any other, tells its steps as progress and waits for its end. A caller that cancels ends
-// the run. One that merely goes away does not, before the revision of the protocol in which that is the same: the answer
-// is in the conversation.
+// askQuestion starts a run like any other, tells its steps as progress and waits for its end. A caller that cancels
+// ends the run. One that merely goes away does not, before the revision of the protocol in which that is the same: the
+// answer is in the conversation.
 func (h *Handlers) askQuestion(
 	ctx context.Context, who caller, req *sdk.CallToolRequest, in Question,
 ) (string, Answer, error) {
@@ -79,9 +82,40 @@ func (h *Handlers) askQuestion(
 		Citations: runlog.SourcesOf(citations, who.origin), Judged: t.Judged(),
 		URL: runlog.Absolute(who.origin, "/c/"+t.SessionID+"#turn-"+t.RunID),
 	}
+	if out.passages, err = h.citedPassages(ctx, who.scope, citations); err != nil {
+		return "", Answer{}, err
+	}
 	said := runlog.StyleSource.Apply(text, citations, who.origin)
 	for _, note := range out.Notes {
 		said += "\n\nNote: " + note
 	}
 	return said + "\n\nWith all steps and sources: " + out.URL, out, nil
+}
+
+// passagesKey is where a result has the passages that an answer cites. They are for the page that draws them: the model
+// has the quotes.
+const passagesKey = "footnote/passages"
+
+// citedPassages are the texts of cited passages by their ids, at most mostLinks of them.
+func (h *Handlers) citedPassages(
+	ctx context.Context, scope chat.Scope, citations []chat.Citation,
+) (map[string]string, error) {
+	var ids []string
+	for _, c := range citations {
+		if c.ChunkID != "" && len(ids) < mostLinks && !slices.Contains(ids, c.ChunkID) {
+			ids = append(ids, c.ChunkID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	found, err := h.Library.Passages(ctx, scope, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, p := range found {
+		out[p.ID] = p.Text
+	}
+	return out, nil
 }

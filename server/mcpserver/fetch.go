@@ -24,7 +24,7 @@ type (
 		Title    string            `json:"title"`
 		Text     string            `json:"text"`
 		URL      string            `json:"url" jsonschema:"opens the document at the passage"`
-		Metadata map[string]string `json:"metadata" jsonschema:"document_id, filename, part, parts, and next, section, page, source_url where there are such"`
+		Metadata map[string]string `json:"metadata" jsonschema:"document_id, filename, part, parts; next, section, page, source_url if any"`
 	}
 )
 

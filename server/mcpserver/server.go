@@ -1,6 +1,6 @@
 // Package mcpserver offers the documents to other models as tools of the Model Context Protocol, at POST /mcp: search,
-// fetch, read, list_documents and ask. There are no sessions: each request has a server of its own, which acts for the user
-// who sent it, so any replica can answer any request.
+// fetch, read, list_documents and ask. There are no sessions: each request has a server of its own, which acts for the
+// user who sent it, so any replica can answer any request.
 package mcpserver
 
 import (
@@ -111,13 +111,22 @@ var toolOutputs = sync.OnceValue(func() map[string]*jsonschema.Schema {
 	}
 })
 
+// offered is what the server tells of itself besides what it has.
+func offered() *sdk.ServerCapabilities {
+	c := &sdk.ServerCapabilities{}
+	c.AddExtension(appExtension, map[string]any{"mimeTypes": []string{appKind}})
+	return c
+}
+
 // toolServer is what one caller sees.
 func (h *Handlers) toolServer(who caller) *sdk.Server {
 	server := sdk.NewServer(&sdk.Implementation{Name: "footnote", Title: "Footnote", Version: h.Version},
 		&sdk.ServerOptions{
-			Instructions: instructions, SchemaCache: toolSchemas, Capabilities: &sdk.ServerCapabilities{},
+			Instructions: instructions, SchemaCache: toolSchemas, Capabilities: offered(),
+			CompletionHandler: h.complete(who),
 		})
 	server.AddReceivingMiddleware(checkCall)
+	h.addResources(server, who)
 	inputs, err := toolInputs()
 	if err != nil {
 		panic(err) // of types that are known: the first test sees it
@@ -125,19 +134,22 @@ func (h *Handlers) toolServer(who caller) *sdk.Server {
 	outside := false
 	looks := &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &outside}
 	sdk.AddTool(server, &sdk.Tool{
-		Name: "search", InputSchema: inputs["search"], OutputSchema: toolOutputs()["search"], Title: "Search documents",
+		Meta: appMeta, Name: "search", InputSchema: inputs["search"], OutputSchema: toolOutputs()["search"],
+		Title:       "Search documents",
 		Annotations: looks,
 		Description: "Finds passages in the documents by meaning and by words. Each comes with its document, " +
 			"section, page and a link to the very place.",
 	}, toolOf(h, who, h.searchDocuments))
 	sdk.AddTool(server, &sdk.Tool{
-		Name: "fetch", InputSchema: inputs["fetch"], OutputSchema: toolOutputs()["fetch"], Title: "Fetch a source",
+		Meta: appMeta, Name: "fetch", InputSchema: inputs["fetch"], OutputSchema: toolOutputs()["fetch"],
+		Title:       "Fetch a source",
 		Annotations: looks,
 		Description: "Reads what search found: the part of the document that holds the passage, about 12,000 " +
 			"characters. metadata.next is the id of the part that follows.",
 	}, toolOf(h, who, h.fetchSource))
 	sdk.AddTool(server, &sdk.Tool{
-		Name: "read", InputSchema: inputs["read"], OutputSchema: toolOutputs()["read"], Title: "Read a document",
+		Meta: appMeta, Name: "read", InputSchema: inputs["read"], OutputSchema: toolOutputs()["read"],
+		Title:       "Read a document",
 		Annotations: looks,
 		Description: "Reads a document, given by its document_id, or by its id, title or file name as document, a " +
 			"part of about 12,000 characters at a time.",
@@ -148,7 +160,8 @@ func (h *Handlers) toolServer(who caller) *sdk.Server {
 		Description: "Lists the documents with their ids, newest first.",
 	}, toolOf(h, who, h.listDocuments))
 	sdk.AddTool(server, &sdk.Tool{
-		Name: "ask", InputSchema: inputs["ask"], OutputSchema: toolOutputs()["ask"], Title: "Ask a question",
+		Meta: appMeta, Name: "ask", InputSchema: inputs["ask"], OutputSchema: toolOutputs()["ask"],
+		Title:       "Ask a question",
 		Annotations: &sdk.ToolAnnotations{OpenWorldHint: &outside},
 		Description: "Answers a question from the documents, with a footnote for every claim. It searches and reads " +
 			"by itself, which takes from seconds to minutes; steps " +
@@ -170,8 +183,8 @@ type toolFailure struct {
 // error.
 type failureKey struct{}
 
-// toolOf makes a tool of a function that gives a text for models and the same as data; no text: the data as JSON. What failed is told in words for
-// people; a panic stays in this call.
+// toolOf makes a tool of a function that gives a text for models and the same as data; no text: the data as JSON. What
+// failed is told in words for people; a panic stays in this call.
 func toolOf[In, Out any](
 	h *Handlers, who caller, do func(context.Context, caller, *sdk.CallToolRequest, In) (string, Out, error),
 ) sdk.ToolHandlerFor[In, Out] {
@@ -194,7 +207,14 @@ func toolOf[In, Out any](
 		if text == "" { // the protocol's library writes the data as text
 			return nil, out, err
 		}
-		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, out, err
+		res = &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}
+		if more, ok := any(out).(interface{ moreContent() []sdk.Content }); ok && err == nil {
+			res.Content = append(res.Content, more.moreContent()...)
+		}
+		if answer, ok := any(out).(Answer); ok && err == nil && len(answer.passages) > 0 {
+			res.Meta = sdk.Meta{passagesKey: answer.passages}
+		}
+		return res, out, err
 	}
 }
 

@@ -1,0 +1,224 @@
+package mcpserver
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/server/httpio"
+	"footnote/server/runlog"
+)
+
+const (
+	documentScheme = "footnote://documents/"
+	passageScheme  = "footnote://passages/"
+	// resourcePage is how many documents one page of the list has.
+	resourcePage = 100
+	// resourceRunes is how much of a document is read as a resource. The rest is the tool fetch's.
+	resourceRunes = 50_000
+	plainText     = "text/plain"
+	// mostLinks is how many links to resources a tool's result has.
+	mostLinks = 20
+)
+
+// sourceApp is a page that draws what tools found inside a client. It is whole: it asks for nothing on any network.
+//
+//go:embed source.html
+var sourceApp string
+
+const (
+	appURI  = "ui://footnote/source"
+	appKind = "text/html;profile=mcp-app"
+	// appExtension names the extension of the protocol whose hosts show such pages.
+	appExtension = "io.modelcontextprotocol/ui"
+)
+
+// appMeta tells a host which page draws a tool's result, in the two forms that hosts read.
+var appMeta = sdk.Meta{"ui": map[string]any{"resourceUri": appURI}, "ui/resourceUri": appURI}
+
+// addResources offers documents and passages as resources.
+func (h *Handlers) addResources(server *sdk.Server, who caller) {
+	server.AddResource(&sdk.Resource{
+		URI: appURI, Name: "source", Title: "Source viewer", MIMEType: appKind,
+		Description: "Shows what was found with the words marked.",
+	}, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{
+			URI: appURI, MIMEType: appKind, Text: sourceApp,
+			// it may connect to nothing and load nothing
+			Meta: sdk.Meta{"ui": map[string]any{
+				"csp": map[string]any{"connectDomains": []string{}, "resourceDomains": []string{}}, "prefersBorder": true,
+			}},
+		}}}, nil
+	})
+	server.AddResourceTemplate(&sdk.ResourceTemplate{
+		URITemplate: documentScheme + "{id}", Name: "document", Title: "Document", MIMEType: plainText,
+		Description: "The text of a document, its first 50,000 characters.",
+	}, h.reader(who, documentScheme, h.readDocumentResource))
+	server.AddResourceTemplate(&sdk.ResourceTemplate{
+		URITemplate: passageScheme + "{id}", Name: "passage", Title: "Passage", MIMEType: plainText,
+		Description: "A passage that search found or an answer cites.",
+	}, h.reader(who, passageScheme, h.readPassageResource))
+	server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+			if list, ok := req.(*sdk.ListResourcesRequest); ok {
+				return h.listResources(ctx, who, list)
+			}
+			return next(ctx, method, req)
+		}
+	})
+}
+
+// listResources lists the documents, newest first, a page at a time.
+func (h *Handlers) listResources(
+	ctx context.Context, who caller, req *sdk.ListResourcesRequest,
+) (*sdk.ListResourcesResult, error) {
+	filter := corpus.Filter{Limit: resourcePage, States: []corpus.State{corpus.StateReady}}
+	if req.Params != nil {
+		filter.Cursor = req.Params.Cursor
+	}
+	docs, next, err := h.Library.List(ctx, who.scope, filter)
+	if err != nil {
+		return nil, h.failed(ctx, "list resources", err)
+	}
+	out := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}, NextCursor: next}
+	for _, d := range docs {
+		out.Resources = append(out.Resources, &sdk.Resource{
+			URI: documentScheme + url.PathEscape(d.ID), Name: runlog.OneLine(d.Filename),
+			Title: runlog.OneLine(d.Title), MIMEType: plainText,
+		})
+	}
+	return out, nil
+}
+
+// reader reads resources whose addresses begin with a scheme and end with an id.
+func (h *Handlers) reader(
+	who caller, scheme string, read func(ctx context.Context, who caller, id string) (string, string, error),
+) sdk.ResourceHandler {
+	return func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+		id, err := url.PathUnescape(strings.TrimPrefix(req.Params.URI, scheme))
+		if err != nil || corpus.Blank(id) || len(id) > maxSourceID {
+			return nil, sdk.ResourceNotFoundError(req.Params.URI)
+		}
+		text, link, err := read(ctx, who, id)
+		if err != nil && chat.CodeOf(err) == chat.CodeNotFound {
+			return nil, sdk.ResourceNotFoundError(req.Params.URI)
+		}
+		if err != nil {
+			return nil, h.failed(ctx, "read resource", err)
+		}
+		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{
+			URI: req.Params.URI, MIMEType: plainText, Text: text, Meta: sdk.Meta{"footnote/url": link},
+		}}}, nil
+	}
+}
+
+// failed is what a client is told of an error. Ours are logged.
+func (h *Handlers) failed(ctx context.Context, what string, err error) error {
+	if chat.CodeOf(err) == chat.CodeInternal && ctx.Err() == nil {
+		h.Log.ErrorContext(ctx, what+" failed", "error", err)
+	}
+	return errors.New(chat.MessageOf(err))
+}
+
+// readDocumentResource is the text of a document and its address.
+func (h *Handlers) readDocumentResource(ctx context.Context, who caller, id string) (text, link string, err error) {
+	if _, err := h.Library.Document(ctx, who.scope, id); err != nil {
+		return "", "", err
+	}
+	got, err := h.Library.Read(ctx, who.scope, corpus.ReadRequest{Document: id, MaxRunes: resourceRunes})
+	if err != nil {
+		return "", "", err
+	}
+	link = runlog.Absolute(who.origin, chat.Link{Document: id}.String())
+	text = fmt.Sprintf("%s (%s)\n\n%s", runlog.OneLine(got.Document.Title), link, textOf(got.Passages))
+	if got.Parts > 1 {
+		text += "\n\nThe document goes on: the tool fetch reads all of it, part by part."
+	}
+	return text, link, nil
+}
+
+// readPassageResource is the text of a passage and the address that opens its document there.
+func (h *Handlers) readPassageResource(ctx context.Context, who caller, id string) (text, link string, err error) {
+	found, err := h.Library.Passages(ctx, who.scope, []string{id})
+	if err != nil {
+		return "", "", err
+	}
+	if len(found) == 0 {
+		return "", "", httpio.NotFound("There is no such passage.")
+	}
+	p := found[0]
+	d, err := h.Library.Document(ctx, who.scope, p.DocumentID)
+	if err != nil {
+		return "", "", err
+	}
+	link = runlog.Absolute(who.origin, chat.Link{Document: d.ID, Passage: p.ID}.String())
+	title := runlog.OneLine(d.Title)
+	if p.Section != "" {
+		title += ", " + runlog.OneLine(p.Section)
+	}
+	return fmt.Sprintf("%s (%s)\n\n%s", title, link, p.Text), link, nil
+}
+
+// complete suggests ids of documents while one is typed: by the beginning of it, or by words of a title.
+func (h *Handlers) complete(who caller) func(context.Context, *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
+	return func(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
+		out := &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: []string{}}}
+		ref := req.Params.Ref
+		if ref == nil || ref.URI != documentScheme+"{id}" || req.Params.Argument.Name != "id" {
+			return out, nil
+		}
+		filter := corpus.Filter{Text: req.Params.Argument.Value, Limit: mostLinks}
+		docs, next, err := h.Library.List(ctx, who.scope, filter)
+		if err != nil {
+			return nil, h.failed(ctx, "complete", err)
+		}
+		for _, d := range docs {
+			out.Completion.Values = append(out.Completion.Values, d.ID)
+		}
+		out.Completion.HasMore = next != ""
+		return out, nil
+	}
+}
+
+// documentLink leads to a document as a resource.
+func documentLink(id, title string) sdk.Content {
+	return &sdk.ResourceLink{
+		URI: documentScheme + url.PathEscape(id), Name: runlog.OneLine(title), MIMEType: plainText,
+	}
+}
+
+// moreContent is what follows the text of a tool's answer.
+func (d Documents) moreContent() []sdk.Content {
+	var links []sdk.Content
+	for _, doc := range d.Documents[:min(len(d.Documents), mostLinks)] {
+		links = append(links, documentLink(doc.ID, doc.Title))
+	}
+	return links
+}
+
+// moreContent leads to the whole document.
+func (p Part) moreContent() []sdk.Content { return []sdk.Content{documentLink(p.DocumentID, p.Title)} }
+
+// moreContent leads to the passages that the answer cites.
+func (a Answer) moreContent() []sdk.Content {
+	var links []sdk.Content
+	seen := map[string]bool{}
+	for _, c := range a.Citations {
+		if c.ChunkID == "" || seen[c.ChunkID] || len(links) == mostLinks {
+			continue
+		}
+		seen[c.ChunkID] = true
+		links = append(links, &sdk.ResourceLink{
+			URI: passageScheme + url.PathEscape(c.ChunkID), MIMEType: plainText,
+			Name: fmt.Sprintf("[%d] %s", c.Number, runlog.OneLine(c.Title)),
+		})
+	}
+	return links
+}
