@@ -103,7 +103,7 @@ func (f *fetcher) fetchPage(ctx context.Context, address string) (Page, error) {
 		return Page{}, f.explainError(err)
 	}
 	if extension != ".pdf" {
-		body, err = inUTF8(body, params["charset"])
+		body, err = InUTF8(body, params["charset"])
 		if err != nil {
 			return Page{}, f.explainError(err)
 		}
@@ -133,8 +133,9 @@ func readUnpacked(resp *http.Response) ([]byte, error) {
 	return body, err
 }
 
-// inUTF8 decodes a text whose server names its encoding; one that says so itself is left to who reads it.
-func inUTF8(body []byte, label string) ([]byte, error) {
+// InUTF8 decodes a text whose server names its encoding, and marks it as UTF-8; one that says so itself is left to who
+// reads it.
+func InUTF8(body []byte, label string) ([]byte, error) {
 	if label == "" {
 		return body, nil
 	}
@@ -142,7 +143,7 @@ func inUTF8(body []byte, label string) ([]byte, error) {
 	if err != nil {
 		return body, nil //nolint:nilerr // an encoding that nobody knows: guessed from the text
 	}
-	text, err := io.ReadAll(io.LimitReader(r, 4*MaxPage))
+	text, err := io.ReadAll(io.LimitReader(r, 4*int64(len(body))+4))
 	const mark = "\xef\xbb\xbf"
 	return append([]byte(mark), strings.TrimPrefix(string(text), mark)...), err
 }

@@ -42,7 +42,7 @@ var allowed = map[string][]string{
 	"places":                      {"chat", "locale"},
 	"places/placestore":           {"chat"},
 	"places/placestore/storetest": {"chat", "places/placestore"},
-	"places/":                     {"chat", "locale", "places", "web"},
+	"places/":                     {"chat", "locale", "places", "places/", "web"},
 	"mcp":                         {"chat"},
 	"agent":                       {"agent/run", "agent/tools", "chat", "corpus/text"},
 	"agent/run": {"agent/ground", "agent/question", "agent/tools", "agent/tools/calc", "chat", "corpus",

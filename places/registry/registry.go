@@ -1,9 +1,14 @@
 // Package registry names every kind of place that is followed. A new one is its package and an entry here.
 package registry
 
-import "footnote/places"
+import (
+	"footnote/places"
+	"footnote/places/webpage"
+)
 
 // Kinds are all kinds, in the order in which the page offers them.
 func Kinds() []places.Kind {
-	return []places.Kind{}
+	return []places.Kind{
+		webpage.Kind(),
+	}
 }

@@ -1,0 +1,90 @@
+// Package placestest serves hostile and other servers to tests of places, and a way to them alone.
+package placestest
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"syscall"
+	"testing"
+
+	"footnote/chat"
+	"footnote/places"
+)
+
+// Net reaches these addresses of loopback and nothing else, as a server's own net refuses what is inside.
+func Net(t testing.TB, allowed ...net.Addr) places.Net {
+	t.Helper()
+	var open []netip.AddrPort
+	for _, a := range allowed {
+		open = append(open, netip.MustParseAddrPort(a.String()))
+	}
+	dialer := &net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
+		if to, err := netip.ParseAddrPort(address); err == nil && slices.Contains(open, to) {
+			return nil
+		}
+		return &chat.Error{Code: chat.CodeForbidden, Message: "This address may not be reached."}
+	}}
+	transport := &http.Transport{DialContext: dialer.DialContext}
+	t.Cleanup(transport.CloseIdleConnections)
+	return places.Net{HTTP: &http.Client{Transport: transport}, Dial: dialer.DialContext}
+}
+
+// Serve starts a server and returns its address and a way to it.
+func Serve(t testing.TB, h http.Handler) (string, places.Net) {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	return server.URL, Net(t, server.Listener.Addr())
+}
+
+// List returns all that a place lists, by key, and the error that ended it. A key that comes twice fails the test.
+func List(t testing.TB, p places.Place) (map[string]places.Item, error) {
+	t.Helper()
+	items := map[string]places.Item{}
+	for item, err := range p.List(t.Context()) {
+		if err != nil {
+			return items, err
+		}
+		if _, twice := items[item.Key]; twice || item.Key == "" || len(item.Key) > places.MaxKey {
+			t.Errorf("key %q is listed twice or can't be one", item.Key)
+		}
+		items[item.Key] = item
+	}
+	return items, nil
+}
+
+// Read fetches an item and returns its text.
+func Read(t testing.TB, p places.Place, item places.Item, known string) (string, places.Content, error) {
+	t.Helper()
+	content, err := p.Fetch(t.Context(), item, known)
+	if err != nil {
+		return "", content, err
+	}
+	text, err := io.ReadAll(content.Body)
+	if closing := content.Body.Close(); closing != nil {
+		t.Errorf("close the body: %v", closing)
+	}
+	return string(text), content, err
+}
+
+// Open opens a place of a kind and checks its fields.
+func Open(t testing.TB, k places.Kind, s places.Settings, n places.Net) places.Place {
+	t.Helper()
+	p, err := k.Open(s, n)
+	if err != nil {
+		t.Fatalf("open %s: %v", k.Name, err)
+	}
+	return p
+}
+
+// WantCode fails the test unless err has the code and a sentence.
+func WantCode(t testing.TB, what string, err error, code chat.Code) {
+	t.Helper()
+	if err == nil || chat.CodeOf(err) != code {
+		t.Errorf("%s: error = %v (%q), want code %q", what, err, chat.CodeOf(err), code)
+	}
+}

@@ -1,0 +1,217 @@
+package webpage
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"footnote/chat"
+	"footnote/places"
+	"footnote/places/request"
+	"footnote/web"
+)
+
+// Limits of a page.
+const (
+	maxHTML = 16 << 20  // bytes of HTML or text
+	maxFile = 512 << 20 // of other files
+	maxHash = 16 << 20  // of files whose server says nothing about versions, to be told apart by their bytes
+)
+
+// Reader reads pages, for all kinds of places that have some.
+type Reader struct {
+	Client *request.Client
+	// Alone is true when all pages are from one server: when it can't serve, the place can't.
+	Alone bool
+}
+
+// Fetch reads the page at item.Key or, if that is no address, at item.Link; see places.Place.
+func (r Reader) Fetch(ctx context.Context, item places.Item, known string) (places.Content, error) {
+	content, err := r.fetch(ctx, item, known)
+	if code := chat.CodeOf(err); err != nil && !r.Alone && (code == chat.CodeUnavailable || code == chat.CodeTimeout) {
+		return content, &chat.Error{Code: chat.CodeInvalid, Message: chat.MessageOf(err), Err: err} // the other servers go on
+	}
+	return content, err
+}
+
+func (r Reader) fetch(ctx context.Context, item places.Item, known string) (places.Content, error) {
+	u, err := request.Address(item.Key)
+	if err != nil {
+		if u, err = request.Address(item.Link); err != nil {
+			return places.Content{}, err
+		}
+	}
+	req, err := http.NewRequest(http.MethodGet, u.String(), nil) //nolint:noctx // Do takes it
+	if err != nil {
+		return places.Content{}, err
+	}
+	req.Header.Set("Accept", "text/html, application/xhtml+xml, text/plain;q=0.9, */*;q=0.8")
+	before := parseVersion(known)
+	before.ask(req.Header)
+	resp, err := r.Client.Do(ctx, req, maxFile)
+	if err != nil {
+		return places.Content{}, err
+	}
+	content, err := read(resp, before)
+	if err != nil {
+		_ = resp.Body.Close()
+		return places.Content{}, err
+	}
+	return content, nil
+}
+
+// read makes a document of a reply, whose body it closes unless it fails.
+func read(resp *request.Response, before version) (places.Content, error) {
+	switch status := resp.Status; {
+	case status == http.StatusOK:
+	case status == http.StatusNotModified && before != version{}:
+		return places.Content{}, places.ErrSame
+	case status == http.StatusNotFound, status == http.StatusGone:
+		return places.Content{}, places.ErrGone
+	case status == http.StatusUnauthorized, status == http.StatusForbidden,
+		status == http.StatusUnavailableForLegalReasons:
+		return places.Content{}, &chat.Error{
+			Code: chat.CodeForbidden, Message: "This page is not shown to everybody, so it is not read.",
+		}
+	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
+		return places.Content{}, request.Failed(status)
+	default:
+		return places.Content{}, &chat.Error{
+			Code: chat.CodeInvalid, Message: fmt.Sprintf("The server answers %d for this page, so it is not read.", status),
+		}
+	}
+	kind, params, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if err != nil {
+		start := bufio.NewReader(resp.Body)
+		head, err := start.Peek(512)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return places.Content{}, err
+		}
+		kind, params, _ = mime.ParseMediaType(http.DetectContentType(head))
+		delete(params, "charset") // a guess
+		resp.Body = bodyOf(start, resp.Body)
+	}
+	if kind == "text/html" || kind == "application/xhtml+xml" || kind == "text/plain" {
+		return readText(resp, kind, params["charset"], before)
+	}
+	return readFile(resp, kind, before)
+}
+
+// readText reads HTML or text.
+func readText(resp *request.Response, kind, encoding string, before version) (places.Content, error) {
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxHTML+1))
+	switch {
+	case err != nil:
+		return places.Content{}, err
+	case len(raw) > maxHTML:
+		return places.Content{}, &chat.Error{
+			Code: chat.CodeTooLarge, Message: fmt.Sprintf("The page is larger than %d MiB, so it is not read.", maxHTML>>20),
+		}
+	}
+	text, err := web.InUTF8(raw, encoding)
+	if err != nil {
+		return places.Content{}, &chat.Error{
+			Code: chat.CodeInvalid, Message: "The page is not in the encoding that its server names.", Err: err,
+		}
+	}
+	c := places.Content{Link: resp.URL.String()}
+	now := versionOf(resp.Header)
+	if kind == "text/plain" {
+		now.hash = hashOf(raw)
+		extension := ".txt"
+		if own := path.Ext(resp.URL.Path); own == ".md" || own == ".csv" {
+			extension = own
+		}
+		c.Name = NameOf(resp.URL, extension)
+	} else {
+		page := lookAt(text)
+		now.hash = cmp.Or(page.hash, hashOf(raw))
+		if canonical := page.canonicalOf(resp.URL); canonical != "" {
+			c.Link = canonical
+		}
+		c.Name = NameOf(resp.URL, ".html")
+	}
+	if before.hash == now.hash {
+		return places.Content{}, places.ErrSame
+	}
+	c.Version, c.Body = now.String(), bodyOf(bytes.NewReader(text), resp.Body)
+	return c, nil
+}
+
+// readFile reads what is neither HTML nor text. Which formats can be read is known to the library alone.
+func readFile(resp *request.Response, kind string, before version) (places.Content, error) {
+	extension := strings.ToLower(path.Ext(resp.URL.Path))
+	if extension == "" || len(extension) > 8 || kind == "application/pdf" {
+		extension = map[string]string{"application/pdf": ".pdf", "application/epub+zip": ".epub", "text/markdown": ".md",
+			"text/csv": ".csv"}[kind]
+	}
+	if major, _, _ := strings.Cut(kind, "/"); extension == "" || major == "video" || major == "audio" || major == "font" {
+		return places.Content{}, &chat.Error{
+			Code: chat.CodeUnsupported, Message: "This is neither a page nor a document, so it is not read.",
+		}
+	}
+	var start bytes.Buffer
+	_, err := io.CopyN(&start, resp.Body, maxHash)
+	ended := errors.Is(err, io.EOF)
+	if err != nil && !ended {
+		return places.Content{}, err
+	}
+	now := versionOf(resp.Header)
+	if ended {
+		now.hash = hashOf(start.Bytes())
+		if before.hash == now.hash {
+			return places.Content{}, places.ErrSame
+		}
+	}
+	return places.Content{
+		Body: bodyOf(io.MultiReader(&start, resp.Body), resp.Body), Version: now.String(), Link: resp.URL.String(),
+		Name: NameOf(resp.URL, extension),
+	}, nil
+}
+
+// bodyOf joins a reader with what must be closed behind it.
+func bodyOf(r io.Reader, c io.Closer) io.ReadCloser {
+	return struct {
+		io.Reader
+		io.Closer
+	}{r, c}
+}
+
+// NameOf is the name of a page's document: its host and its path, in folders. What is asked for behind the path tells
+// pages of one path apart.
+func NameOf(u *url.URL, extension string) string {
+	parts := []string{u.Hostname()}
+	for part := range strings.SplitSeq(strings.Trim(u.Path, "/"), "/") {
+		if part != "" && part != "." && part != ".." {
+			parts = append(parts, clip(part, 100))
+		}
+	}
+	if len(parts) == 1 {
+		parts = append(parts, "index")
+	}
+	last := &parts[len(parts)-1]
+	if len(parts) > 1 {
+		for _, end := range []string{extension, ".html", ".htm", ".php"} {
+			*last = strings.TrimSuffix(*last, end)
+		}
+	}
+	if u.RawQuery != "" {
+		*last += " " + clip(u.RawQuery, 60)
+	}
+	return clip(strings.Join(parts, "/"), 500) + extension
+}
+
+// clip cuts a text to at most n runes.
+func clip(s string, n int) string {
+	runes := []rune(strings.ToValidUTF8(s, "\ufffd"))
+	return string(runes[:min(n, len(runes))])
+}

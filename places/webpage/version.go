@@ -1,0 +1,54 @@
+package webpage
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strings"
+)
+
+// maxTag is how long a server's own words for a version may be, in bytes.
+const maxTag = 200
+
+// version tells contents of a page apart: by what its server says, and by a hash of what is read in it.
+type version struct{ etag, modified, hash string }
+
+// String writes a version in one line.
+func (v version) String() string { return v.hash + "\t" + v.modified + "\t" + v.etag }
+
+func parseVersion(s string) version {
+	parts := strings.SplitN(s, "\t", 3)
+	if len(parts) != 3 {
+		return version{}
+	}
+	return version{hash: parts[0], modified: parts[1], etag: parts[2]}
+}
+
+// versionOf is what a server says.
+func versionOf(header http.Header) version {
+	v := version{etag: header.Get("ETag"), modified: header.Get("Last-Modified")}
+	if len(v.etag) > maxTag || strings.ContainsFunc(v.etag, isControl) {
+		v.etag = ""
+	}
+	if _, err := http.ParseTime(v.modified); err != nil {
+		v.modified = ""
+	}
+	return v
+}
+
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+// ask asks for a page only if it is another.
+func (v version) ask(header http.Header) {
+	if v.etag != "" {
+		header.Set("If-None-Match", v.etag)
+	}
+	if v.modified != "" {
+		header.Set("If-Modified-Since", v.modified)
+	}
+}
+
+func hashOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
+}

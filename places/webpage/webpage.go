@@ -1,0 +1,110 @@
+// Package webpage is the kind of place that is a list of web pages, and reads pages for other kinds.
+package webpage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"footnote/chat"
+	"footnote/locale"
+	"footnote/places"
+	"footnote/places/request"
+)
+
+// maxPages is how many addresses a list has at most.
+const maxPages = 1000
+
+// Kind is a list of addresses.
+func Kind() places.Kind {
+	return places.Kind{
+		Name:  "webpages",
+		Title: locale.T("Web pages"),
+		Help:  locale.T("Pages and files by their addresses. Of an article only the article is read."),
+		Fields: []places.Field{{
+			Name: "urls", Title: locale.T("Addresses"), Help: locale.T("One in each line, at most 1,000."),
+			Example: "https://example.org/guide", Required: true, Lines: true,
+		}},
+		Open: open,
+	}
+}
+
+// pages is a list of addresses.
+type pages struct {
+	addresses []string
+	reader    Reader
+}
+
+func open(s places.Settings, n places.Net) (places.Place, error) {
+	p := &pages{reader: Reader{Client: request.New(n)}}
+	seen, hosts := map[string]bool{}, map[string]bool{}
+	for line := range strings.Lines(s["urls"]) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		u, err := request.Address(line)
+		if err != nil {
+			return nil, &chat.Error{
+				Code: chat.CodeInvalid,
+				Message: fmt.Sprintf("Addresses: “%s” can't be followed. An address begins with https:// or http://, "+
+					"has no user name and at most 2,000 characters.", clip(line, 100)),
+				Err: err,
+			}
+		}
+		key := u.String()
+		if len(key) > places.MaxKey {
+			return nil, &chat.Error{Code: chat.CodeInvalid, Message: "Addresses: one is too long to be followed."}
+		}
+		if !seen[key] {
+			seen[key], hosts[u.Host] = true, true
+			p.addresses = append(p.addresses, key)
+		}
+	}
+	switch {
+	case len(p.addresses) == 0:
+		return nil, &chat.Error{Code: chat.CodeInvalid, Message: "Addresses: enter the address of at least one page."}
+	case len(p.addresses) > maxPages:
+		return nil, &chat.Error{
+			Code: chat.CodeInvalid, Message: "Addresses: there are more than 1,000. Add them as two places.",
+		}
+	}
+	p.reader.Alone = len(hosts) == 1
+	return p, nil
+}
+
+// Check reads the first page: when there are more, that one can't be read is told beside it.
+func (p *pages) Check(ctx context.Context) error {
+	content, err := p.reader.Fetch(ctx, places.Item{Key: p.addresses[0]}, "")
+	switch {
+	case err == nil:
+		return content.Body.Close()
+	case len(p.addresses) > 1 && ctx.Err() == nil:
+		return nil
+	case errors.Is(err, places.ErrGone):
+		return &chat.Error{Code: chat.CodeInvalid, Message: "There is no page at this address. Check it.", Err: err}
+	}
+	return err
+}
+
+// List implements places.Place.
+func (p *pages) List(context.Context) iter.Seq2[places.Item, error] {
+	return func(yield func(places.Item, error) bool) {
+		for _, address := range p.addresses {
+			item := places.Item{Key: address, Link: address, Size: -1}
+			if u, err := request.Address(address); err == nil {
+				item.Name = NameOf(u, ".html")
+			}
+			if !yield(item, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Fetch implements places.Place.
+func (p *pages) Fetch(ctx context.Context, item places.Item, known string) (places.Content, error) {
+	return p.reader.Fetch(ctx, item, known)
+}
