@@ -32,6 +32,7 @@ type SessionQuery struct {
 // with CodeUnavailable.
 type Store interface {
 	FeedbackStore
+	ShareStore
 	WaitingStore
 	CommandStore
 	LimitStore

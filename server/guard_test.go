@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +17,14 @@ import (
 	"footnote/server/api"
 	"footnote/server/httpio"
 	"footnote/server/httpio/ssetest"
+	"footnote/server/page"
 )
+
+// tighter are what some routes send instead of the usual headers.
+var tighter = map[string][]string{
+	"Content-Security-Policy": {api.Inert, page.SharedPolicy},
+	"Referrer-Policy":         {"no-referrer"},
+}
 
 // Every route gives a row of TestEveryRouteSendsTheSecurityHeaders: a new one is tested without being asked for, since
 // the rows are made from the router.
@@ -35,7 +43,7 @@ func TestEveryRouteSendsTheSecurityHeaders(t *testing.T) {
 			b.Handler().ServeHTTP(rec, req)
 			for _, want := range httpio.SecurityHeaders {
 				got := rec.Header().Get(want[0])
-				if got != want[1] && !(want[0] == "Content-Security-Policy" && got == api.Inert) {
+				if got != want[1] && !slices.Contains(tighter[want[0]], got) {
 					t.Errorf("%s = %q, want %q", want[0], got, want[1])
 				}
 			}

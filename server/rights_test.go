@@ -66,6 +66,9 @@ var rights = map[string]right{
 	"DELETE /agent/runs/:id/feedback":          {},
 	"GET /agent/runs/:id/export":               {},
 	"GET /feedback":                            {want: 200},
+	"POST /agent/runs/:id/shares":              {body: `{"days":7}`},
+	"GET /shares":                              {want: 200},
+	"DELETE /shares/:id":                       {},
 	"POST /evidence/verify":                    {body: `{"file":` + quoted(openapi.EvidenceExample) + `}`, want: 200},
 	"GET /agent/session/:id":                   {},
 	"DELETE /agent/session/:id":                {},
@@ -128,6 +131,9 @@ var rights = map[string]right{
 	"GET /folders":                      {want: 403},
 	"POST /folders":                     {body: "folder=/tmp", want: 403},
 	"POST /folders/stop":                {body: "folder=/tmp", want: 403},
+	"POST /shares":                      {body: "run={run}&days=7"},
+	"POST /shares/:id/delete":           {},
+	"GET /s/:token":                     {public: true},
 	"GET /signin":                       {want: 200, public: true},
 	"POST /language":                    {body: "language=de", want: 303, public: true},
 	"POST /signin":                      {body: "key=x", want: 401, public: true},
@@ -171,19 +177,26 @@ func (b *bench) owned(user, key string) *strings.Replacer {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return strings.NewReplacer("{session}", "owned", "{run}", run.ID, "{doc}", doc, "{item}", item.ID, "{call}", "c1")
+	link, err := b.store.AddShare(b.t.Context(), chat.Scope{User: user}, run.ID, chat.TokenHash{1},
+		time.Now().Add(time.Hour))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return strings.NewReplacer("{share}", link.ID, "{session}", "owned", "{run}", run.ID, "{doc}", doc, "{item}", item.ID, "{call}", "c1")
 }
 
 // address fills a route's places.
 func address(route string) string {
 	path := strings.NewReplacer(":item", "{item}", ":call", "{call}", ":page", "1.png", ":model", "x", ":version", "x",
-		"*", "x").Replace(route)
+		":token", "unknown", "*", "x").Replace(route)
 	id := "{run}"
 	switch {
 	case strings.HasPrefix(path, "/v1/responses/"):
 		id = "resp_{run}"
 	case strings.HasPrefix(path, "/documents/"), strings.HasPrefix(path, "/d/"):
 		id = "{doc}"
+	case strings.HasPrefix(path, "/shares/"):
+		id = "{share}"
 	case strings.HasPrefix(path, "/sessions/"), strings.HasPrefix(path, "/agent/session/"),
 		strings.HasPrefix(path, "/ui/chat/"), strings.HasPrefix(path, "/c/"):
 		id = "{session}"
@@ -212,7 +225,7 @@ func TestNobodyReadsOrChangesWhatIsAnothers(t *testing.T) {
 	hers := func() string { // all that can change
 		var all strings.Builder
 		for _, path := range []string{
-			"/agent/runs/{run}", "/agent/session/{session}", "/sessions/{session}/queue", "/feedback",
+			"/agent/runs/{run}", "/agent/session/{session}", "/sessions/{session}/queue", "/feedback", "/shares",
 			"/documents/{doc}", "/sessions",
 		} {
 			got := b.send("GET", fill.Replace(path), "", "X-API-Key", given["anna"])

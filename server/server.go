@@ -31,6 +31,7 @@ import (
 	"footnote/server/modelchoice"
 	"footnote/server/page"
 	"footnote/server/runlog"
+	"footnote/server/shares"
 
 	v1 "footnote/server/v1"
 )
@@ -140,6 +141,7 @@ func (s *Server) makeRooms(cfg Config) error {
 		Store: cfg.Store, Runs: cfg.Runs, Bodies: bodies, Streams: s.streams, Metrics: s.metrics, Models: cfg.Models,
 	}
 	searches := &find.Searcher{Store: cfg.Store}
+	links := &shares.Desk{Store: cfg.Store, Logs: logs}
 	s.v1 = &v1.Handlers{
 		Store: cfg.Store, Runs: cfg.Runs, Logs: logs, Questions: asking, Bodies: bodies, Streams: s.streams,
 	}
@@ -154,7 +156,7 @@ func (s *Server) makeRooms(cfg Config) error {
 	s.page = &page.Handlers{
 		Store: cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Logs: logs, Questions: asking, Keys: cfg.Keys,
 		Bodies: bodies, Streams: s.streams, Guard: s.guard, Log: s.log,
-		Models: cfg.Models, Desk: cfg.Desk, Folders: cfg.Folders, Toolsets: cfg.Toolsets,
+		Models: cfg.Models, Desk: cfg.Desk, Folders: cfg.Folders, Shares: links, Toolsets: cfg.Toolsets,
 		HasSamples: cfg.Samples != nil, MaxFile: s.limits.UploadFile, KeepDays: cfg.KeepDays,
 		Build: buildLine(cfg),
 	}
@@ -163,7 +165,7 @@ func (s *Server) makeRooms(cfg Config) error {
 	}
 	s.api = &api.Handlers{
 		Store: cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Runs: cfg.Runs, Logs: logs, Questions: asking,
-		Searcher: searches,
+		Searcher: searches, Shares: links,
 		Gatherer: cfg.Gather, GatherAlone: cfg.GatherAlone,
 		Models: cfg.Desk, Rules: cfg.Rules, Checks: cfg.Checks, Samples: cfg.Samples,
 		Version: cfg.Version, Commit: cfg.Commit, Date: cfg.Date,

@@ -222,9 +222,13 @@ func citationChip(ctx context.Context, c chat.Citation) string {
 	return b.String()
 }
 
-// citeURL leads to the marked words in the document; the fragment finds them without a script.
+// citeURL leads to the marked words in the document; the fragment finds them without a script. In a page that stands by
+// itself it leads to the quote there.
 func citeURL(c chat.Citation) string {
 	address := c.URL
+	if strings.HasPrefix(address, "#") {
+		return address
+	}
 	if !chat.IsLink(address) {
 		address = chat.Link{Document: c.DocumentID, Passage: c.ChunkID}.String()
 	}

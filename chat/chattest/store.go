@@ -28,6 +28,7 @@ func TestStore(t *testing.T, open func(*testing.T) chat.Store) {
 		{"deleting", testDeletes},
 		{"scopes", testScopes},
 		{"feedback", testFeedback},
+		{"links to answers", testShares},
 		{"waiting questions", testQueue},
 		{"limits", testLimits},
 	} {

@@ -19,6 +19,7 @@ import (
 	"footnote/server/httpio"
 	"footnote/server/modelchoice"
 	"footnote/server/runlog"
+	"footnote/server/shares"
 	"footnote/views"
 )
 
@@ -31,6 +32,7 @@ type Handlers struct {
 	Logs      *runlog.Reader
 	Questions *ask.Questions
 	Searcher  *find.Searcher
+	Shares    *shares.Desk     // makes links to answers
 	Models    modelchoice.Desk // chooses which model answers
 	Gatherer  Gather           // lets the agent search for POST /agent/retrieve; nil: a plain search
 	// a plain search does not take the place of an agent that fails

@@ -19,7 +19,7 @@ const (
 
 // withoutKey are the routes that give nothing away: they answer anybody.
 var withoutKey = []string{
-	"/health", "/readyz", "/static/:version/*", "/favicon.ico", "/signin", "/signout", "/language",
+	"/health", "/readyz", "/static/:version/*", "/favicon.ico", "/signin", "/signout", "/language", "/s/:token",
 }
 
 // IdentifyUser finds out whose request it is: the local user's as long as no key was ever made, else the key's. When a

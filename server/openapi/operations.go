@@ -38,7 +38,8 @@ var groups = []group{
 // Operations describes every route but those of the page.
 func Operations() []Operation {
 	return slices.Concat(
-		askOperations(), runOperations(), steeringOperations(), sessionOperations(), documentOperations(),
+		askOperations(), runOperations(), steeringOperations(), shareOperations(), sessionOperations(),
+		documentOperations(),
 		v1Operations(), responseOperations(), aisdkOperations(), aguiOperations(), modelOperations(),
 		serviceOperations(),
 	)

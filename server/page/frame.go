@@ -21,6 +21,7 @@ import (
 	"footnote/server/httpio"
 	"footnote/server/modelchoice"
 	"footnote/server/runlog"
+	"footnote/server/shares"
 	"footnote/static"
 	"footnote/views"
 )
@@ -44,6 +45,7 @@ type Handlers struct {
 	Models     func() []string  // those that a question may name now, the usual one first; it is never without one
 	Desk       modelchoice.Desk // finds others
 	Folders    folders.Desk     // follows folders that are chosen
+	Shares     *shares.Desk     // makes links to answers and opens them
 	Toolsets   []string         // likewise
 	HasSamples bool             // POST /documents/samples adds documents
 	MaxFile    int64            // bytes that a file of an upload may have

@@ -76,6 +76,9 @@ func Tables() []Table {
 		table("feedback", 1, 500, ints("n", "run"), texts("user_id", "rating", "reason", "comment"), ints(
 			"created_at", "updated_at",
 		)),
+		table("shares", 1, 500, ints("n"), texts("id"), ints("run"), texts("user_id"), bytes("hash"), ints(
+			"created_at", "expires_at", "opens", "opened_at",
+		)),
 		table("queued", 1, 200, ints("n"), texts(
 			"id",
 		), ints("session", "place"), bytes("key", "request"), texts("problem"), bools("taken"), ints("created_at")),

@@ -30,7 +30,10 @@ var copied = map[string]struct{ columns, from, where, order string }{
 		`user, CAST(key AS BLOB)`,
 	},
 	"feedback": {`n, run, user, rating, reason, comment, created_at, updated_at`, `feedback`, `n > ?1`, `n`},
-	"queued":   {`n, id, session, place, key, request, problem, taken, created_at`, `queued`, `n > ?1`, `n`},
+	"shares": {
+		`n, id, run, user, hash, created_at, expires_at, opens, opened_at`, `shares`, `n > ?1`, `n`,
+	},
+	"queued": {`n, id, session, place, key, request, problem, taken, created_at`, `queued`, `n > ?1`, `n`},
 	"documents": {`n, id, user, namespace, path, filename, title, title_fold, search_fold, mime, sha256, bytes, pages,
 		language, given_meta, meta, state, 'off', progress,
 		failure, passages, CASE purging WHEN 0 THEN content ELSE 0 END, coalesce((SELECT c.changed FROM contents c

@@ -1,0 +1,103 @@
+package page
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/server/httpio"
+	"footnote/server/runlog"
+	"footnote/server/shares"
+	"footnote/views"
+)
+
+// ListShares answers GET /shares for a browser: the links to answers, each with a button that ends it.
+func (h *Handlers) ListShares(c echo.Context) error { return h.sharesPage(c, http.StatusOK, nil) }
+
+// ShareAnswer answers POST /shares: a form that makes a link. The page that it gets is the only one with its address.
+func (h *Handlers) ShareAnswer(c echo.Context) error {
+	if err := h.Bodies.ReadForm(c); err != nil {
+		return err
+	}
+	form := c.Request().PostForm
+	days, err := strconv.Atoi(form.Get("days"))
+	if err != nil {
+		days = shares.DefaultDays
+	}
+	run := form.Get("run")
+	if !httpio.RunIDForm.MatchString(run) {
+		return chat.NoSuch("run")
+	}
+	made, err := h.Shares.Make(c.Request().Context(), httpio.Scope(c), run, httpio.Origin(c), days)
+	if err != nil {
+		return err
+	}
+	return h.sharesPage(c, http.StatusCreated, &made)
+}
+
+// EndShare answers POST /shares/{id}/delete: a form that ends a link.
+func (h *Handlers) EndShare(c echo.Context) error {
+	err := h.Store.DropShare(c.Request().Context(), httpio.Scope(c), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, "/shares")
+}
+
+// sharesPage draws the links, and the address of one that was just made.
+func (h *Handlers) sharesPage(c echo.Context, status int, made *shares.SharedLink) error {
+	ctx := c.Request().Context()
+	list, err := h.Store.Shares(ctx, httpio.Scope(c), time.Now())
+	if err != nil {
+		return err
+	}
+	frame, err := h.pageFrame(c, views.SharesTitle.In(ctx))
+	if err != nil {
+		return err
+	}
+	p := views.SharesPage{Shares: list, Now: frame.Now, OnlyHere: h.Guard.LocalOnly()}
+	if made != nil {
+		p.Made, p.URL = &made.Share, made.URL
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return h.showPage(c, status, frame, views.Shares(p), nil)
+}
+
+// Shared answers GET /s/{token}: one answer with its quotes, for whoever has the link. It needs no key.
+func (h *Handlers) Shared(c echo.Context) error {
+	head := c.Response().Header()
+	head.Set("Content-Security-Policy", SharedPolicy)
+	head.Set("Referrer-Policy", "no-referrer")
+	head.Set("X-Robots-Tag", "noindex, nofollow, noarchive")
+	head.Set("Cache-Control", "no-store")
+	share, t, err := h.Shares.Open(c.Request().Context(), c.Param("token"))
+	if chat.CodeOf(err) == chat.CodeNotFound {
+		return httpio.Show(c, http.StatusNotFound, views.SharedGone(h.Assets))
+	}
+	if err != nil {
+		return err
+	}
+	return httpio.Show(c, http.StatusOK, views.Shared(h.Assets, sharedView(share, t)))
+}
+
+// SharedPolicy lets a shared answer load nothing, run nothing and send nothing.
+const SharedPolicy = "default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; " +
+	"frame-ancestors 'none'"
+
+// sharedView is an answer without anything that leads into the library: no ids, no addresses, no steps.
+func sharedView(h chat.Share, t *runlog.Trace) views.SharedAnswer {
+	v := views.SharedAnswer{
+		Question: h.Question, Model: t.Model, Until: h.ExpiresAt, Unsupported: t.Answer.Unsupported,
+		Markdown: t.Answer.Markdown, Asked: t.CreatedAt,
+	}
+	for _, c := range t.Citations {
+		v.Quotes = append(v.Quotes, views.SharedQuote{
+			Number: c.Number, Title: c.Title, Filename: c.Filename, Place: c.PlaceWords(), Section: c.Section,
+			Quote: c.Quote, Claimed: c.Claimed, Check: c.Check,
+		})
+	}
+	return v
+}
