@@ -33,7 +33,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/extract/ocr ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: release release-check vet-others ahead needed pandoc try-model eval-real eval-files eval-blind files quotes bench-embed run build test check lint unit e2e vendor generate settings phrases pdfium postgres milvus nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook film audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch test-arm64 clean
+.PHONY: release release-check vet-others ahead needed pandoc try-model eval-real eval-files eval-blind files quotes bench-embed run build test check lint unit e2e vendor generate settings phrases pdfium postgres milvus nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook film audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch test-clients test-arm64 clean
 
 # The embedding model that was fetched, unless a setting names another.
 run:
@@ -105,6 +105,20 @@ phrases:
 # A watched folder of 10,000 files, 1,000 changes, and kills in between.
 test-watch:
 	FOOTNOTE_WATCH_FILES=10000 $(GO) test ./cmd/footnote -run AKilledWatchLosesNothing -count 1 -timeout 60m -v
+
+# The handbook's programs in Python with the real clients (OpenAI, LangChain, LlamaIndex, LiteLLM: 700 MB from PyPI), and Open WebUI
+# (1.2 GB) used in Chromium. Three minutes when they are fetched.
+test-clients: build chromium .cache/clients/ready .cache/open-webui/ready
+	CHROMIUM="$${CHROMIUM:-$$(command -v chromium || command -v chromium-browser || command -v google-chrome)}" \
+	  node --test --test-concurrency=1 --test-timeout=300000 --test-reporter=spec e2e/clients/*.test.mjs
+
+.cache/clients/ready: e2e/clients/requirements.txt
+	@set -e; echo "fetching the clients to try"; rm -rf .cache/clients; mkdir -p .cache/clients; python3 -m venv .cache/clients/venv; \
+	.cache/clients/venv/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<; touch $@
+
+.cache/open-webui/ready: e2e/clients/open-webui/requirements.txt
+	@set -e; echo "fetching Open WebUI to try"; rm -rf .cache/open-webui; mkdir -p .cache/open-webui; python3 -m venv .cache/open-webui/venv; \
+	.cache/open-webui/venv/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<; touch $@
 
 # The vectors on arm64, emulated: on a processor with the dot product of bytes, and on one that has only plain Go. qemu doesn't say where a bus
 # error was, so the test of a file that is cut is left out. Eight minutes of a processor's time.

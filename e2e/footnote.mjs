@@ -26,7 +26,7 @@ export async function until(check, what, ms = 20_000) {
  * A port of the loopback interface that nobody uses at the moment. It is below those that the system gives out by itself (32768 and up), so that
  * nobody gets it before its server listens, or while that is being restarted.
  */
-async function freePort() {
+export async function freePort() {
   for (;;) {
     const port = randomInt(20_000, 32_768)
     const free = await new Promise(done => {
@@ -36,7 +36,7 @@ async function freePort() {
   }
 }
 
-function start(command, args, env) {
+export function start(command, args, env) {
   const log = { text: '' }
   const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   for (const stream of [child.stdout, child.stderr]) stream.on('data', d => { log.text += d })
@@ -46,10 +46,10 @@ function start(command, args, env) {
 }
 
 /** Resolves once url answers with 200; fails when the process ends before. */
-const healthy = (url, process_) => until(() => {
+export const healthy = (url, process_, ms) => until(() => {
   if (process_.over()) throw new Error(`the process ended:\n${process_.log.text}`)
   return fetch(url).then(r => r.ok, () => false)
-}, () => `an answer from ${url}\n${process_.log.text}`)
+}, () => `an answer from ${url}\n${process_.log.text}`, ms)
 
 /**
  * The model's server: real HTTP, scripted answers. delay: ms before each token; tokens: how many an answer has. While it is held,

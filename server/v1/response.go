@@ -167,8 +167,8 @@ type TextPart struct {
 	Logprobs    []any                `json:"logprobs"` // always empty
 }
 
-// ResponseAnnotation ties a footnote of the text to its source: a Citation with its type, and what OpenAI's shape has no
-// place for.
+// ResponseAnnotation ties a footnote of the text to its source: a Citation with its type, and what OpenAI's shape has
+// no place for.
 type ResponseAnnotation struct {
 	Type string `json:"type"` // url_citation
 	Citation

@@ -198,9 +198,10 @@ func (w *responseTeller) item(i int) any {
 	if item.call != "" {
 		return toolItem(item.id, item.step, item.told, w.base)
 	}
-	return MessageItem{Type: "message", ID: item.id, Status: cmp.Or(item.status, inProgress), Role: "assistant", Content: []TextPart{
-		textPart(item.text, item.marks),
-	}}
+	return MessageItem{
+		Type: "message", ID: item.id, Status: cmp.Or(item.status, inProgress), Role: "assistant",
+		Content: []TextPart{textPart(item.text, item.marks)},
+	}
 }
 
 // textPart is a text with its footnotes.
