@@ -71,6 +71,42 @@ func titleCells() []cell {
 	}})
 }
 
+// hostileItems are inputs of a response that are expensive to read, or no conversation.
+var hostileItems = map[string]func() string{
+	"a text of 1 MiB": func() string { return `"` + strings.Repeat("a", mib) + `"` },
+	"lists in lists":  func() string { return strings.Repeat(`[`, 100_000) + strings.Repeat(`]`, 100_000) },
+	"items that say nothing": func() string {
+		return `[` + strings.Repeat(`{"type":"reasoning"},`, 20_000) + `{}]`
+	},
+	"parts without end": func() string {
+		return `[{"role":"user","content":[` + strings.Repeat(`{},`, 50_000) + `{}]}]`
+	},
+	"answers without end": func() string {
+		return `[` + strings.Repeat(`{"role":"assistant","content":"a"},`, 9_000) + `{}]`
+	},
+	"half of a conversation":  func() string { return `[{"role":"user","content":"Why` },
+	"a number of many digits": func() string { return strings.Repeat("9", 100_000) },
+}
+
+// responseCells ask with each of them, and expect a refusal.
+func responseCells() []cell {
+	var cells []cell
+	for _, name := range sortedKeys(hostileItems) {
+		cells = append(cells, cell{name: "response: " + name,
+			act: func(ctx context.Context, s *site, r *result) (string, error) {
+				body := `{"model":"footnote","input":` + hostileItems[name]() + `}`
+				r.input = int64(len(body))
+				got, err := s.sendRequest(ctx, s.attack, http.MethodPost, "/v1/responses", "application/json",
+					"application/json", strings.NewReader(body))
+				if err == nil && (got.status < 400 || got.status > 499) {
+					err = fmt.Errorf("POST /v1/responses: status = %d, want 4xx: %s", got.status, clipBytes(got.body))
+				}
+				return fmt.Sprintf("refused (%d) in %d ms", got.status, got.took.Milliseconds()), err
+			}})
+	}
+	return cells
+}
+
 // openTitle asks a question that becomes a title, names the conversation, and opens what shows its name.
 func (s *site) openTitle(ctx context.Context, r *result, title string) (string, error) {
 	said, _, err := s.askQuestion(ctx, map[string]any{

@@ -66,7 +66,7 @@ type cell struct {
 // allCells returns all cells, a family after the other.
 func allCells() []cell {
 	return slices.Concat(
-		fileCells(), severalCells(), readerCells(), pictureCells(), answerCells(), contextCells(), titleCells(),
+		fileCells(), severalCells(), readerCells(), pictureCells(), answerCells(), contextCells(), titleCells(), responseCells(),
 		toolCells(),
 		floodCells(),
 	)

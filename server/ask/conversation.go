@@ -132,7 +132,8 @@ func lastAnswer(said []Said) string {
 	return ""
 }
 
-// Follow makes a question the next one after a run, in its session. A run that others follow gets another one that does.
+// Follow makes a question the next one after a run, in its session. A run that others follow gets another one that
+// does.
 func (qs *Questions) Follow(c echo.Context, q *Question, before chat.Run) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	session, err := qs.Store.Session(ctx, scope, before.SessionID)

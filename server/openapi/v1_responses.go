@@ -163,6 +163,8 @@ func responseFields() map[string]field {
 		"V1OutputDetails.reasoning_tokens":      "Always 0: they are not counted apart.",
 		"V1ResponseUsage.input_tokens_details":  "Tokens that were not read anew.",
 		"V1ResponseUsage.output_tokens_details": "Tokens of thoughts.",
+		"V1Usage.prompt_tokens_details":         "Tokens that were not read anew.",
+		"V1Usage.completion_tokens_details":     "Tokens of thoughts.",
 		"V1ResponseEvent.annotation":            "A footnote of the text.",
 		"V1ResponseEvent.annotation_index":      "Its place among the footnotes, from 0.",
 		"V1ResponseEvent.content_index":         "The place of the part in the message: 0.",

@@ -194,8 +194,8 @@ func (r *Reader) Await(ctx context.Context, scope chat.Scope, run chat.Run) (*Tr
 	return r.Watch(ctx, scope, run, nil, nil)
 }
 
-// Watch is Walk to the run's end. It calls idle, if there is one, while nothing happens. It returns the trace even if it
-// fails.
+// Watch is Walk to the run's end. It calls idle, if there is one, while nothing happens. It returns the trace even if
+// it fails.
 func (r *Reader) Watch(
 	ctx context.Context, scope chat.Scope, run chat.Run, see func(*Trace, chat.Payload) error, idle func() error,
 ) (*Trace, error) {

@@ -56,6 +56,10 @@ type Usage struct {
 	PromptTokens     int `json:"prompt_tokens"`
 	CompletionTokens int `json:"completion_tokens"`
 	TotalTokens      int `json:"total_tokens"`
+
+	// as in ResponseUsage
+	PromptDetails     InputDetails  `json:"prompt_tokens_details"`
+	CompletionDetails OutputDetails `json:"completion_tokens_details"`
 }
 
 // newUsage counts tokens in the names of OpenAI's API.

@@ -19,16 +19,17 @@ type Chunk struct {
 	Created int64   `json:"created"`
 	Model   string  `json:"model"`
 	Choices []Piece `json:"choices"`
-	Usage   *Usage  `json:"usage,omitempty"` // in the last chunk, when asked for
+	Usage   **Usage `json:"usage,omitempty"` // only when asked for: null but in the last chunk
 
 	Footnote *runlog.Judged `json:"footnote,omitempty"` // in the chunk with the finish_reason
 }
 
 // Piece is what a chunk adds to a choice.
 type Piece struct {
-	Index        int     `json:"index"`
-	Delta        Delta   `json:"delta"`
-	FinishReason *string `json:"finish_reason"`
+	Index        int       `json:"index"`
+	Delta        Delta     `json:"delta"`
+	FinishReason *string   `json:"finish_reason"`
+	Logprobs     *struct{} `json:"logprobs"` // always null
 }
 
 // Delta is what a chunk adds to the message.
@@ -62,6 +63,9 @@ func (h *Handlers) streamChunks(c echo.Context, run chat.Run, usage bool) error 
 	w := &writer{out: out, base: httpio.Origin(c), usage: usage, chunk: Chunk{
 		ID: completionID(run.ID), Object: "chat.completion.chunk", Created: run.CreatedAt.Unix(), Model: ModelName,
 	}}
+	if usage {
+		w.chunk.Usage = new(*Usage)
+	}
 	ctx := c.Request().Context()
 	t := runlog.NewTrace(run)
 	err = w.sendPiece(Delta{Role: "assistant", Content: new(string)}, nil)
@@ -140,8 +144,7 @@ func (w *writer) sendEnd(j runlog.Judged) error {
 	}
 	if w.usage {
 		last := w.chunk
-		usage := newUsage(w.tokens)
-		last.Choices, last.Usage = []Piece{}, &usage
+		last.Choices, last.Usage = []Piece{}, new(new(newUsage(w.tokens)))
 		if err := w.sendChunk(last); err != nil {
 			return err
 		}
