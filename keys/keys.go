@@ -78,12 +78,17 @@ func (f *File) Needed() (bool, error) {
 // User returns whose key it is, and a context that ends when the key is revoked. It fails with chat.CodeUnauthorized
 // for any other key, and with chat.CodeUnavailable when the file can't be read.
 func (f *File) User(key string) (name string, valid context.Context, err error) {
+	return f.UserOf(sha256.Sum256([]byte(key)))
+}
+
+// UserOf is User for the SHA-256 of a key.
+func (f *File) UserOf(sum [sha256.Size]byte) (name string, valid context.Context, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.refreshKeys(); err != nil {
 		return "", nil, err
 	}
-	h, ok := f.users[sha256.Sum256([]byte(key))]
+	h, ok := f.users[sum]
 	if !ok {
 		return "", nil, errUnknown
 	}

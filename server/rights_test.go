@@ -139,7 +139,18 @@ var rights = map[string]right{
 	"POST /signin":                      {body: "key=x", want: 401, public: true},
 	"POST /signout":                     {want: 303, public: true},
 	"GET /static/:version/*":            {public: true},
-	"GET /favicon.ico":                  {want: 303, public: true},
+	"GET /oauth/authorize":              {want: 400},
+	"POST /oauth/authorize":             {body: "answer=allow", want: 400},
+	"POST /oauth/register":              {body: `{"redirect_uris":[]}`, want: 400, public: true},
+	"POST /oauth/token":                 {body: "grant_type=refresh_token&refresh_token=x", want: 400, public: true},
+	"POST /oauth/revoke":                {body: "token=x", want: 200, public: true},
+	"GET /connections":                  {want: 200},
+	"POST /connections/end":             {body: "id={grant}"},
+
+	"GET /.well-known/oauth-protected-resource":     {want: 200, public: true},
+	"GET /.well-known/oauth-protected-resource/mcp": {want: 200, public: true},
+	"GET /.well-known/oauth-authorization-server":   {want: 200, public: true},
+	"GET /favicon.ico":                              {want: 303, public: true},
 }
 
 func quoted(text string) string {

@@ -108,7 +108,7 @@ func (s *Server) buildRoutes() *echo.Echo {
 	return e
 }
 
-// pageRoutes adds the routes of the page.
+// pageRoutes adds the routes of the page, and those of OAuth, which describe themselves.
 func (s *Server) pageRoutes(e *echo.Echo) {
 	e.GET("/", s.page.Start)
 	e.GET("/c/:id", s.page.Session)
@@ -144,6 +144,16 @@ func (s *Server) pageRoutes(e *echo.Echo) {
 	e.GET("/signin", s.page.AskForKey)
 	e.POST("/signin", s.page.SignIn)
 	e.POST("/signout", s.page.SignOut)
+	e.GET(httpio.MetadataPath, s.oauth.Resource)
+	e.GET(httpio.MetadataPath+httpio.MCPPath, s.oauth.Resource)
+	e.GET("/.well-known/oauth-authorization-server", s.oauth.Server)
+	e.POST("/oauth/register", s.oauth.Register)
+	e.GET("/oauth/authorize", s.page.AskToAllow)
+	e.POST("/oauth/authorize", s.page.Allow)
+	e.POST("/oauth/token", s.oauth.Token)
+	e.POST("/oauth/revoke", s.oauth.Revoke)
+	e.GET("/connections", s.page.Connections)
+	e.POST("/connections/end", s.page.EndConnection)
 	e.GET("/static/:version/*", s.page.StaticFile)
 	e.GET("/favicon.ico", s.page.Favicon)
 }

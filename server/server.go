@@ -19,6 +19,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/grants"
 	"footnote/keys"
 	"footnote/server/agui"
 	"footnote/server/aisdk"
@@ -29,6 +30,7 @@ import (
 	"footnote/server/httpio"
 	"footnote/server/mcpserver"
 	"footnote/server/modelchoice"
+	"footnote/server/oauth"
 	"footnote/server/page"
 	"footnote/server/runlog"
 	"footnote/server/shares"
@@ -63,8 +65,9 @@ type Config struct {
 	Origins    []string             // further origins whose pages may post, such as "https://ask.example.org"
 	Metrics    *prometheus.Registry // nil: one of its own
 	Limits     httpio.Limits
-	UserLimits chat.Limits // what each user may do; the store and the library hold to most of it themselves
-	Keys       *keys.File  // who may use it; nil: everybody is the local user
+	UserLimits chat.Limits  // what each user may do; the store and the library hold to most of it themselves
+	Keys       *keys.File   // who may use it; nil: everybody is the local user
+	Grants     *grants.Book // what users allowed programs; nil: programs need a key
 
 	Gather api.Gather // lets the agent search for POST /agent/retrieve; nil: a plain search
 	// a plain search does not take the place of an agent that fails
@@ -81,6 +84,7 @@ type Server struct {
 	aisdk *aisdk.Handlers
 	agui  *agui.Handlers
 	mcp   *mcpserver.Handlers
+	oauth *oauth.Handlers
 	page  *page.Handlers
 
 	limits     httpio.Limits
@@ -112,6 +116,9 @@ func New(cfg Config) (*Server, error) {
 	var err error
 	if s.guard, err = httpio.NewGuard(cfg.Hosts, cfg.Origins, cfg.Keys); err != nil {
 		return nil, err
+	}
+	if cfg.Grants != nil {
+		s.guard.Tokens = cfg.Grants
 	}
 	if err := s.makeRooms(cfg); err != nil {
 		return nil, err
@@ -153,8 +160,10 @@ func (s *Server) makeRooms(cfg Config) error {
 		Library: cfg.Library, Logs: logs, Questions: asking, Searcher: searches, Bodies: bodies, Log: s.log,
 		Version: cfg.Version, Cancel: cfg.Runs.Cancel,
 	}
+	s.oauth = &oauth.Handlers{Book: cfg.Grants, Log: s.log}
 	s.page = &page.Handlers{
-		Store: cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Logs: logs, Questions: asking, Keys: cfg.Keys,
+		Grants: cfg.Grants,
+		Store:  cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Logs: logs, Questions: asking, Keys: cfg.Keys,
 		Bodies: bodies, Streams: s.streams, Guard: s.guard, Log: s.log,
 		Models: cfg.Models, Desk: cfg.Desk, Folders: cfg.Folders, Shares: links, Toolsets: cfg.Toolsets,
 		HasSamples: cfg.Samples != nil, MaxFile: s.limits.UploadFile, KeepDays: cfg.KeepDays,

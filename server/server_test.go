@@ -14,6 +14,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/grants"
 	"footnote/keys"
 	"footnote/server/httpio"
 	"footnote/sql/sqlite"
@@ -110,6 +111,9 @@ func newBench(t testing.TB, adjust ...func(*Config)) *bench {
 	cfg := Config{Store: store, Feed: feed, Library: newLibrary(t, db), Runs: runs, Version: "test"}
 	for _, change := range adjust {
 		change(&cfg)
+	}
+	if cfg.Keys != nil {
+		cfg.Grants = &grants.Book{Store: db.Grants(), Keys: cfg.Keys}
 	}
 	s, err := New(cfg)
 	if err != nil {

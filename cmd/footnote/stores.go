@@ -11,6 +11,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/milvus"
+	"footnote/grants"
 	"footnote/sql/postgres"
 	"footnote/sql/sqlite"
 )
@@ -24,6 +25,7 @@ type stores struct {
 	vectors   func(model string) corpus.Vectors // of an embedding model; nil: semantic search is off
 	milvus    *milvus.Store                     // what keeps the vectors, nil if the database does
 	queue     corpus.Queue
+	grants    grants.Store
 	blobs     originals
 	exclusive bool // no other process can use them
 	// alone has work done by one process at a time of those that name it alike, until ctx ends
@@ -65,7 +67,7 @@ func openEmbedded(ctx context.Context, dir *directory, log *slog.Logger) (*store
 		return nil, err
 	}
 	return &stores{
-		chats: db.Chats(), documents: db.Documents(), lexical: db.Lexical(), queue: db.Queue(),
+		chats: db.Chats(), documents: db.Documents(), lexical: db.Lexical(), queue: db.Queue(), grants: db.Grants(),
 		vectors:   func(model string) corpus.Vectors { return db.Vectors(model) },
 		alone:     func(ctx context.Context, _ string, work func(ctx context.Context)) { work(ctx) },
 		exclusive: true, close: db.Close, checkFile: db.CheckFile,
@@ -114,7 +116,8 @@ func openShared(ctx context.Context, set *settings, log *slog.Logger) (*stores, 
 	}
 	return &stores{
 		chats: db.Chats(), documents: db.Documents(), lexical: db.Lexical(), queue: db.Queue(), close: db.Close,
-		alone: db.Alone,
+		grants: db.Grants(),
+		alone:  db.Alone,
 		listen: func(ctx context.Context, feed *chat.Feed, library *corpus.Library, runs *agent.Runs) {
 			db.Listen(ctx, func(runID string) {
 				if runID == "" {

@@ -20,6 +20,7 @@ import (
 	"footnote/corpus/extract"
 	"footnote/corpus/extract/worker"
 	"footnote/docs"
+	"footnote/grants"
 	"footnote/keys"
 	"footnote/llm/offline"
 	"footnote/llm/openai"
@@ -48,6 +49,7 @@ type app struct {
 	tools   *mcp.Client // nil without servers of tools
 	runs    *agent.Runs
 	keys    *keys.File
+	grants  *grants.Book
 	server  *server.Server
 	folders []*folderWatch // that the settings name
 	chosen  *folderDesk    // follows others; nil: none can be chosen
@@ -94,6 +96,7 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 	if a.keys, err = set.openKeys(); err != nil {
 		return nil, err
 	}
+	a.grants = &grants.Book{Store: a.stores.grants, Keys: a.keys, Log: log}
 	a.runs, err = agent.NewRuns(agent.Config{
 		Config: agentrun.Config{
 			Store: a.stores.chats, Feed: a.feed, Library: a.library, Reranker: a.ranks != nil, Model: first.models.main,
@@ -124,7 +127,7 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 		return api.Gathered(g), err
 	}
 	a.server, err = server.New(server.Config{ //nolint:contextcheck // each request has its own
-		Keys: a.keys, UserLimits: set.limitTable(),
+		Keys: a.keys, Grants: a.grants, UserLimits: set.limitTable(),
 		Gather: gather, GatherAlone: !set.AgentFallbackToFixedPipeline, Rules: a.runs.Rules, Stats: a.runs.Stats,
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log,
 		Version: built.Version, Commit: built.Commit, Date: built.Date,
@@ -237,6 +240,7 @@ func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error)
 	g.Go(func() error { a.runs.KeepLeases(work); return nil })
 	g.Go(func() error { return a.library.Run(work) })
 	g.Go(func() error { a.keys.Run(work); return nil })
+	g.Go(func() error { a.grants.Run(work); return nil })
 	g.Go(func() error { giveBackMemory(work); return nil })
 	g.Go(func() error { a.desk.tellOfOthers(work); return nil })
 	if a.tools != nil {

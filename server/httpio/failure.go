@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -53,7 +54,14 @@ func (p Problem) setHeaders(c echo.Context, err error) {
 	case http.StatusRequestEntityTooLarge, http.StatusNotFound, http.StatusMethodNotAllowed:
 		discardBody(c) // so that a client which is still sending reads the answer
 	case http.StatusUnauthorized:
-		res.Header().Set(echo.HeaderWWWAuthenticate, `Bearer realm="Footnote"`)
+		how := `Bearer realm="Footnote"`
+		if c.Path() == MCPPath {
+			how += `, resource_metadata="` + Origin(c) + MetadataPath + MCPPath + `", scope="mcp"`
+			if key, _ := SentKey(c.Request()); strings.HasPrefix(key, tokenPrefix) {
+				how += `, error="invalid_token"`
+			}
+		}
+		res.Header().Set(echo.HeaderWWWAuthenticate, how)
 	case http.StatusTooManyRequests:
 		discardBody(c)
 		res.Header().Set("Retry-After", RetryAfter(err, "1"))

@@ -19,6 +19,7 @@ type Guard struct {
 	hosts     []string // further names that the server is reached by
 	origins   *http.CrossOriginProtection
 	keys      *keys.File  // nil: everybody is the local user
+	Tokens    Tokens      // of programs, which may use /mcp alone; nil: there are none
 	OnNetwork atomic.Bool // other machines can reach the address it listens on
 }
 

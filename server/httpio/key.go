@@ -20,7 +20,23 @@ const (
 // withoutKey are the routes that give nothing away: they answer anybody.
 var withoutKey = []string{
 	"/health", "/readyz", "/static/:version/*", "/favicon.ico", "/signin", "/signout", "/language", "/s/:token",
+	MetadataPath, MetadataPath + MCPPath, "/.well-known/oauth-authorization-server",
+	"/oauth/register", "/oauth/token", "/oauth/revoke",
 }
+
+// Where programs learn how they get a token, and what for.
+const (
+	MetadataPath = "/.well-known/oauth-protected-resource"
+	MCPPath      = "/mcp"
+)
+
+// Tokens tells whose token it is that a program got for a resource; valid ends with the user's key.
+type Tokens interface {
+	User(ctx context.Context, token, resource string) (user string, valid context.Context, err error)
+}
+
+// tokenPrefix begins the tokens that programs get, which keys do not begin with.
+const tokenPrefix = "fno_"
 
 // IdentifyUser finds out whose request it is: the local user's as long as no key was ever made, else the key's. When a
 // key is revoked, what is open under it ends.
@@ -42,7 +58,13 @@ func (g *Guard) IdentifyUser(next echo.HandlerFunc) echo.HandlerFunc {
 			return err
 		}
 		key, _ := SentKey(c.Request())
-		user, valid, err := g.keys.User(key)
+		find := func() (string, context.Context, error) { return g.keys.User(key) }
+		if g.Tokens != nil && c.Path() == MCPPath && strings.HasPrefix(key, tokenPrefix) {
+			find = func() (string, context.Context, error) {
+				return g.Tokens.User(context.WithoutCancel(c.Request().Context()), key, Origin(c)+MCPPath)
+			}
+		}
+		user, valid, err := find()
 		if err != nil {
 			return err
 		}
@@ -55,7 +77,7 @@ func (g *Guard) IdentifyUser(next echo.HandlerFunc) echo.HandlerFunc {
 		err = next(c)
 		c.SetRequest(whole) // an error is still to be drawn, which the end of ctx would stop
 		if err != nil && valid.Err() != nil {
-			_, _, err = g.keys.User(key)
+			_, _, err = find()
 		}
 		return err
 	}

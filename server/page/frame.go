@@ -15,6 +15,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/grants"
 	"footnote/keys"
 	"footnote/server/ask"
 	"footnote/server/folders"
@@ -36,7 +37,8 @@ type Handlers struct {
 	Library   *corpus.Library
 	Logs      *runlog.Reader
 	Questions *ask.Questions
-	Keys      *keys.File // who may use it; nil: everybody is the local user
+	Keys      *keys.File   // who may use it; nil: everybody is the local user
+	Grants    *grants.Book // what users allowed programs; nil: nothing
 	Bodies    httpio.Bodies
 	Streams   *httpio.Streams
 	Guard     *httpio.Guard

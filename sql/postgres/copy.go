@@ -25,6 +25,7 @@ var made = map[string]string{"migrations": "of this schema", "copied": "says how
 	"texts":                  "copied texts are in contents, and those of their passages in passages",
 	"places":                 "added anew, as their passwords are in no database",
 	"place_items":            "of places",
+	"oauth":                  "programs connect again: their tokens are for an address",
 	"watched":                "told anew when a program looks at the folder again"}
 
 // Target is a database that everything is copied into. How far that is stands in its table copied: a row for each

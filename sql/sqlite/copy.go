@@ -75,6 +75,7 @@ var left = map[string]string{
 	"jobs":                        "unfinished documents are queued anew when a server starts",
 	"places":                      "added anew, as their passwords are in no database",
 	"place_items":                 "of places",
+	"oauth":                       "programs connect again: their tokens are for an address",
 	"watched":                     "told anew when a program looks at the folder again",
 	"vector_models":               "of vectors",
 	"vector_signs":                "of vectors",

@@ -1,0 +1,114 @@
+package page
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/grants"
+	"footnote/server/httpio"
+	"footnote/views"
+)
+
+// allowFields are the fields of an authorization request.
+var allowFields = []string{
+	"response_type", "client_id", "redirect_uri", "code_challenge", "code_challenge_method", "scope", "state", "resource",
+}
+
+// AskToAllow answers GET /oauth/authorize: a program asks the user, who is signed in, to use /mcp.
+func (h *Handlers) AskToAllow(c echo.Context) error {
+	for _, values := range c.QueryParams() {
+		if len(values) > 1 {
+			return httpio.Invalid("A parameter stands in the address more than once. Connect from the program again.")
+		}
+	}
+	client, asked, err := h.checkAllow(c, c.QueryParam)
+	if err != nil || asked == nil {
+		return err
+	}
+	// the form's answer leads to the program, which the policy of all pages would stop
+	c.Response().Header().Set("Content-Security-Policy", "default-src 'self'; img-src 'self' data:; object-src 'none'; "+
+		"base-uri 'none'; form-action 'self' "+asked.Origin()+"; frame-ancestors 'none'")
+	var kept []views.Field
+	for _, name := range allowFields {
+		if value := c.QueryParam(name); value != "" {
+			kept = append(kept, views.Field{Name: name, Value: value})
+		}
+	}
+	return httpio.Show(c, http.StatusOK, views.Allow(views.AllowPage{
+		Assets: h.Assets, Name: client.Name, Goes: asked.Origin(), User: httpio.Scope(c).User, Kept: kept,
+	}))
+}
+
+// checkAllow reads an authorization request. A fault that its program may hear is told it: then asked is nil.
+func (h *Handlers) checkAllow(c echo.Context, get func(string) string) (grants.Client, *grants.Request, error) {
+	if !h.Grants.Needed() {
+		return grants.Client{}, nil, echo.ErrNotFound
+	}
+	client, asked, err := h.Grants.Check(c.Request().Context(), get, httpio.Origin(c)+httpio.MCPPath)
+	if known, ok := errors.AsType[*grants.Error](err); ok && asked != nil {
+		return client, nil, c.Redirect(http.StatusSeeOther, asked.Back(httpio.Origin(c), map[string]string{
+			"error": known.Code, "error_description": known.Message,
+		}))
+	}
+	return client, asked, err
+}
+
+// Allow answers POST /oauth/authorize: the user allows it, or does not.
+func (h *Handlers) Allow(c echo.Context) error {
+	if err := h.Bodies.ReadForm(c); err != nil {
+		return err
+	}
+	form := c.Request().PostForm
+	client, asked, err := h.checkAllow(c, form.Get)
+	if err != nil || asked == nil {
+		return err
+	}
+	answer := map[string]string{"error": "access_denied"}
+	if form.Get("answer") == "allow" {
+		key, _ := httpio.SentKey(c.Request())
+		code, err := h.Grants.Allow(c.Request().Context(), httpio.Scope(c).User, key, client, asked)
+		if err != nil {
+			return err
+		}
+		answer = map[string]string{"code": code}
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.Redirect(http.StatusSeeOther, asked.Back(httpio.Origin(c), answer))
+}
+
+// Connections answers GET /connections: the programs that the user allowed.
+func (h *Handlers) Connections(c echo.Context) error {
+	if !h.Grants.Needed() {
+		return echo.ErrNotFound
+	}
+	list, err := h.Grants.List(c.Request().Context(), httpio.Scope(c).User)
+	if err != nil {
+		return err
+	}
+	var shown []views.Connection
+	for _, g := range list {
+		shown = append(shown, views.Connection{ID: g.ID, Name: g.Name, Since: g.Since})
+	}
+	return httpio.Show(c, http.StatusOK, views.Connections(h.Assets, shown))
+}
+
+// EndConnection answers POST /connections/end: a program may no longer.
+func (h *Handlers) EndConnection(c echo.Context) error {
+	if !h.Grants.Needed() {
+		return echo.ErrNotFound
+	}
+	if err := h.Bodies.ReadForm(c); err != nil {
+		return err
+	}
+	id := c.Request().PostForm.Get("id")
+	if err := h.Grants.End(c.Request().Context(), httpio.Scope(c).User, id); err != nil {
+		if chat.CodeOf(err) == chat.CodeNotFound {
+			err = httpio.NotFound("There is no such connection. It may have ended.")
+		}
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, "/connections")
+}
