@@ -33,7 +33,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/extract/ocr ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: release release-check vet-others ahead needed pandoc try-model eval-real eval-files eval-blind files quotes bench-embed run build test check lint unit e2e vendor generate settings phrases pdfium postgres milvus nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook film audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch test-clients test-arm64 clean
+.PHONY: release release-check vet-others ahead needed pandoc try-model eval-real eval-files eval-blind files quotes bench-embed run build test check lint unit e2e vendor generate settings phrases pdfium postgres milvus webdav nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook film audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch test-clients test-arm64 clean
 
 # The embedding model that was fetched, unless a setting names another.
 run:
@@ -143,7 +143,7 @@ house:
 	$(GO) run ./e2e/house
 
 # What tests need is fetched while the code is checked, one after the other: the system's packages can't be installed side by side.
-NEEDED := postgres milvus nginx caddy documents embedding tesseract soffice
+NEEDED := postgres milvus webdav nginx caddy documents embedding tesseract soffice
 test: vendor
 	@$(MAKE) --no-print-directory -j2 check needed
 	@$(MAKE) --no-print-directory unit
@@ -181,6 +181,18 @@ postgres:
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    echo "installing PostgreSQL for the tests"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql >/dev/null; \
 	  else echo "no PostgreSQL: its tests are left out; install it, or set FOOTNOTE_TEST_DATABASE_URL"; fi; fi
+
+# A real WebDAV server for the tests of places, from PyPI by hash.
+webdav: .cache/wsgidav/ready
+
+.cache/wsgidav/ready: places/webdav/webdavtest/requirements.txt
+	@if ! python3 -c 'import venv, ensurepip' 2>/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing Python for the WebDAV tests"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null; fi
+	@if python3 -c 'import venv, ensurepip' 2>/dev/null; then \
+	  echo "installing wsgidav for the tests"; rm -rf .cache/wsgidav && python3 -m venv .cache/wsgidav/venv && \
+	  .cache/wsgidav/venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $< && touch $@ || \
+	  echo "wsgidav can't be installed here: its tests are left out, but in CI they fail"; \
+	else echo "no python3 with venv: the WebDAV tests are left out, but in CI they fail"; fi
 
 # Two real Milvus servers for the tests, from PyPI: the whole standalone server 2.3, and a small one with what 2.4 added.
 milvus: .cache/milvus/ready

@@ -3,12 +3,16 @@ package registry
 
 import (
 	"footnote/places"
+	"footnote/places/bucket"
+	"footnote/places/feed"
+	"footnote/places/sitemap"
+	"footnote/places/webdav"
 	"footnote/places/webpage"
 )
 
 // Kinds are all kinds, in the order in which the page offers them.
 func Kinds() []places.Kind {
 	return []places.Kind{
-		webpage.Kind(),
+		webpage.Kind(), sitemap.Kind(), feed.Kind(), webdav.Kind(), bucket.Kind(),
 	}
 }

@@ -34,19 +34,23 @@ func explain(reading, caller context.Context, err error) error {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return errSilent
 	case errors.As(err, &name) && name.IsNotFound:
-		return unavailable("There is no server with this name. Check the address.", err)
+		return &chat.Error{
+			Code: chat.CodeUnavailable, Message: "There is no server with this name. Check the address.", Err: err,
+		}
 	case errors.As(err, &certificate):
-		return unavailable("The server's certificate is not one that is trusted. Check the address, or ask who runs it.", err)
+		return &chat.Error{
+			Code: chat.CodeUnavailable, Err: err,
+			Message: "The server's certificate is not one that is trusted. Check the address, or ask who runs it.",
+		}
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
 		return &chat.Error{
-			Code: chat.CodeInvalid, Message: "What the server sent can't be unpacked. Whoever runs it can mend that.", Err: err,
+			Code: chat.CodeInvalid, Err: err,
+			Message: "What the server sent can't be unpacked. Whoever runs it can mend that.",
 		}
 	}
-	return unavailable("The server does not answer. It is asked again later.", err)
-}
-
-func unavailable(message string, err error) error {
-	return &chat.Error{Code: chat.CodeUnavailable, Message: message, Err: err}
+	return &chat.Error{
+		Code: chat.CodeUnavailable, Message: "The server does not answer. It is asked again later.", Err: err,
+	}
 }
 
 // Failed is the error for a status that means that the server can't serve, now or to this user.
@@ -54,7 +58,8 @@ func Failed(status int) error {
 	switch status {
 	case http.StatusUnauthorized:
 		return &chat.Error{
-			Code: chat.CodeUnauthorized, Message: "The server does not take this user name and password. Enter them again.",
+			Code:    chat.CodeUnauthorized,
+			Message: "The server does not take this user name and password. Enter them again.",
 		}
 	case http.StatusForbidden:
 		return &chat.Error{
@@ -62,7 +67,8 @@ func Failed(status int) error {
 		}
 	case http.StatusTooManyRequests:
 		return &chat.Error{
-			Code: chat.CodeUnavailable, Message: "The server asks to be left alone for a while. It is asked again later.",
+			Code:    chat.CodeUnavailable,
+			Message: "The server asks to be left alone for a while. It is asked again later.",
 		}
 	}
 	return &chat.Error{

@@ -136,6 +136,18 @@ var errSilent = &chat.Error{
 }
 
 func (c *Client) send(ctx context.Context, req *http.Request, limit int64) (*Response, error) {
+	resp, err := Guard(ctx, limit, func(ctx context.Context) (*http.Response, error) { return c.sendOnce(ctx, req) })
+	if err != nil {
+		return nil, err
+	}
+	return &Response{resp.StatusCode, resp.Header, resp.Request.URL, resp.Body}, nil
+}
+
+// Guard sends a request by do, and returns a reply whose body is unpacked and limited as that of a Response. do gets a
+// context that ends when the server is silent for too long.
+func Guard(
+	ctx context.Context, limit int64, do func(context.Context) (*http.Response, error),
+) (*http.Response, error) {
 	reading, cancel := context.WithCancelCause(ctx)
 	end := func() { cancel(errSilent) }
 	b := &body{
@@ -143,18 +155,19 @@ func (c *Client) send(ctx context.Context, req *http.Request, limit int64) (*Res
 		idle:  time.AfterFunc(places.CallTime, end),
 		total: time.AfterFunc(graceTime+time.Duration(limit/slowest)*time.Second, end),
 	}
-	resp, err := c.sendOnce(reading, req)
-	if err == nil {
-		b.sent, b.from = resp.Body, resp.Body
-		if strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
-			b.from = &unpacker{sent: resp.Body}
-		}
-		b.idle.Stop()
-		return &Response{resp.StatusCode, resp.Header, resp.Request.URL, b}, nil
+	resp, err := do(reading)
+	if err != nil {
+		err = explain(reading, ctx, err)
+		b.stop()
+		return nil, err
 	}
-	err = explain(reading, ctx, err)
-	b.stop()
-	return nil, err
+	b.idle.Stop()
+	b.sent, b.from = resp.Body, resp.Body
+	if strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
+		b.from = &unpacker{sent: resp.Body}
+	}
+	resp.Body = b
+	return resp, nil
 }
 
 func (c *Client) sendOnce(ctx context.Context, req *http.Request) (*http.Response, error) {

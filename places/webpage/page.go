@@ -90,14 +90,14 @@ func (p page) canonicalOf(u *url.URL) string {
 		return ""
 	}
 	c, err = request.Address(c.String())
-	if err != nil || siteOf(c) != siteOf(u) || strings.Trim(c.Path, "/") == "" && strings.Trim(u.Path, "/") != "" {
+	if err != nil || SiteOf(c) != SiteOf(u) || strings.Trim(c.Path, "/") == "" && strings.Trim(u.Path, "/") != "" {
 		return ""
 	}
 	return c.String()
 }
 
-// siteOf is the part of a host's name that one owner has.
-func siteOf(u *url.URL) string {
+// SiteOf is the part of a host's name that one owner has.
+func SiteOf(u *url.URL) string {
 	if site, err := publicsuffix.EffectiveTLDPlusOne(strings.ToLower(u.Hostname())); err == nil {
 		return site
 	}

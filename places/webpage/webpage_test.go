@@ -78,7 +78,8 @@ func TestTheServersVersionsAreAskedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := placestest.Read(t, p, places.Item{Key: url + "/a"}, content.Version); !errors.Is(err, places.ErrSame) {
+	_, _, err = placestest.Read(t, p, places.Item{Key: url + "/a"}, content.Version)
+	if !errors.Is(err, places.ErrSame) {
 		t.Errorf("error = %v, want ErrSame", err)
 	}
 }

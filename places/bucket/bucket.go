@@ -1,0 +1,246 @@
+// Package bucket is the kind of place that is a folder in a bucket of an S3-compatible storage.
+package bucket
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"footnote/chat"
+	"footnote/locale"
+	"footnote/places"
+	"footnote/places/request"
+)
+
+// Limits of a bucket.
+const (
+	maxReply = 2 << 30 // bytes of an object, or of a page of the list
+	maxPages = 5_000   // of one list
+	tries    = 3       // of a request that failed
+
+	amazon = "https://s3.amazonaws.com"
+)
+
+// Kind is a folder of a bucket.
+func Kind() places.Kind {
+	return places.Kind{
+		Name:  "s3",
+		Title: locale.T("S3 bucket"),
+		Help:  locale.T("Files in a bucket of Amazon S3, MinIO or another storage like it, with keys that may list and read."),
+		Fields: []places.Field{{
+			Name: "bucket", Title: locale.T("Bucket"), Example: "contracts", Required: true,
+		}, {
+			Name: "prefix", Title: locale.T("Folder"), Example: "2026/signed/",
+			Help: locale.T("What the names of the files begin with. Leave it empty for the whole bucket."),
+		}, {
+			Name: "endpoint", Title: locale.T("Address of the storage"), Example: "https://minio.example.org:9000",
+			Help: locale.T("Leave it empty for Amazon S3."),
+		}, {
+			Name: "region", Title: locale.T("Region"), Example: "eu-central-1",
+		}, {
+			Name: "key", Title: locale.T("Access key"), Required: true,
+		}, {
+			Name: "secret", Title: locale.T("Secret key"), Required: true, Secret: true,
+		}},
+		Open: open,
+	}
+}
+
+// folder is what begins with a prefix in a bucket.
+type folder struct {
+	client         *minio.Client
+	bucket, prefix string
+}
+
+func open(s places.Settings, n places.Net) (places.Place, error) {
+	endpoint, err := url.Parse(cmp.Or(s["endpoint"], amazon))
+	if err != nil || endpoint.Host == "" || endpoint.User != nil || strings.Trim(endpoint.Path, "/") != "" ||
+		endpoint.RawQuery != "" || endpoint.Scheme != "http" && endpoint.Scheme != "https" {
+		return nil, &chat.Error{
+			Code: chat.CodeInvalid, Err: err,
+			Message: "Address of the storage: enter one like https://minio.example.org:9000, without a path.",
+		}
+	}
+	lookup := minio.BucketLookupDNS
+	if s["endpoint"] != "" {
+		lookup = minio.BucketLookupPath
+	}
+	client, err := minio.New(endpoint.Host, &minio.Options{
+		Creds:  credentials.NewStaticV4(s["key"], s["secret"], ""),
+		Secure: endpoint.Scheme == "https", Transport: transport{n.HTTP}, Region: s["region"], BucketLookup: lookup,
+		MaxRetries: tries,
+	})
+	if err != nil {
+		return nil, &chat.Error{
+			Code: chat.CodeInvalid, Err: err,
+			Message: "Address of the storage: enter one like https://minio.example.org:9000, without a path.",
+		}
+	}
+	if name := s["bucket"]; len(name) < 3 || len(name) > 63 || strings.ContainsAny(name, "/ \t\n?#%") {
+		return nil, &chat.Error{Code: chat.CodeInvalid, Message: "Bucket: enter its name, of 3 to 63 characters."}
+	}
+	return &folder{client, s["bucket"], strings.TrimPrefix(s["prefix"], "/")}, nil
+}
+
+// transport sends requests by a place's net, follows no redirects and bounds the replies.
+type transport struct{ http *http.Client }
+
+// RoundTrip implements http.RoundTripper.
+func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	way := t.http.Transport
+	if way == nil {
+		way = http.DefaultTransport // what a client without one takes
+	}
+	pages, _ := req.Context().Value(pagesKey{}).(*int)
+	if pages != nil {
+		if *pages++; *pages > maxPages {
+			return nil, &chat.Error{Code: chat.CodeInvalid, Message: "The list of the bucket does not end. Choose a folder in it."}
+		}
+	}
+	return request.Guard(req.Context(), maxReply, func(ctx context.Context) (*http.Response, error) {
+		return way.RoundTrip(req.WithContext(ctx))
+	})
+}
+
+// pagesKey is for how many requests a list has taken.
+type pagesKey struct{}
+
+// Check implements places.Place.
+func (f *folder) Check(ctx context.Context) error {
+	for object := range f.objects(ctx, 1) {
+		return f.explain(ctx, object.Err)
+	}
+	return nil // an empty folder may get files
+}
+
+// objects lists objects, asking for so many at once; 0: as many as the storage likes.
+func (f *folder) objects(ctx context.Context, atOnce int) iter.Seq[minio.ObjectInfo] {
+	return f.client.ListObjectsIter(context.WithValue(ctx, pagesKey{}, new(int)), f.bucket, minio.ListObjectsOptions{
+		Prefix: f.prefix, Recursive: true, MaxKeys: atOnce,
+	})
+}
+
+// List implements places.Place.
+func (f *folder) List(ctx context.Context) iter.Seq2[places.Item, error] {
+	return func(yield func(places.Item, error) bool) {
+		seen := map[string]bool{}
+		for object := range f.objects(ctx, 0) {
+			if object.Err != nil {
+				yield(places.Item{}, f.explain(ctx, object.Err))
+				return
+			}
+			key := object.Key
+			if strings.HasSuffix(key, "/") || key == "" || seen[key] || !strings.HasPrefix(key, f.prefix) {
+				continue // a folder's mark, or what was not asked for
+			}
+			seen[key] = true
+			if !yield(f.item(object), nil) || len(seen) > places.MaxItems {
+				return
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			yield(places.Item{}, err)
+		}
+	}
+}
+
+// item describes an object.
+func (f *folder) item(object minio.ObjectInfo) places.Item {
+	folder := f.prefix[:strings.LastIndex(f.prefix, "/")+1]
+	return places.Item{
+		Key: object.Key, Version: object.ETag, Name: strings.TrimPrefix(object.Key, folder), Size: object.Size,
+	}
+}
+
+// Fetch implements places.Place.
+func (f *folder) Fetch(ctx context.Context, item places.Item, known string) (places.Content, error) {
+	if item.Version != "" && item.Version == known {
+		return places.Content{}, places.ErrSame
+	}
+	object, err := f.client.GetObject(ctx, f.bucket, item.Key, minio.GetObjectOptions{})
+	if err != nil {
+		return places.Content{}, f.explain(ctx, err)
+	}
+	about, err := object.Stat() // the first request
+	if err != nil {
+		_ = object.Close()
+		return places.Content{}, f.explain(ctx, err)
+	}
+	return places.Content{Body: body{object, f, ctx}, Version: about.ETag}, nil
+}
+
+// body says what went wrong while an object was read.
+type body struct {
+	*minio.Object
+	folder *folder
+	ctx    context.Context
+}
+
+// Read implements io.Reader.
+func (b body) Read(p []byte) (int, error) {
+	n, err := b.Object.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = b.folder.explain(b.ctx, err)
+	}
+	return n, err
+}
+
+// explain makes a sentence of a storage's error.
+func (f *folder) explain(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if cause := ctx.Err(); cause != nil {
+		return cause
+	}
+	var told *chat.Error
+	if errors.As(err, &told) {
+		return told
+	}
+	answer := minio.ToErrorResponse(err)
+	switch answer.Code {
+	case minio.NoSuchKey:
+		return places.ErrGone
+	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "ExpiredToken":
+		return &chat.Error{
+			Code: chat.CodeUnauthorized, Message: "The storage does not take these keys. Enter them again.", Err: err,
+		}
+	case minio.NoSuchBucket:
+		return &chat.Error{
+			Code: chat.CodeInvalid, Message: "There is no such bucket. Check its name and the address of the storage.", Err: err,
+		}
+	case minio.AccessDenied, "AllAccessDisabled":
+		return &chat.Error{
+			Code: chat.CodeForbidden, Message: "These keys may not read this. Give them the right to list and to read.", Err: err,
+		}
+	case "PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException":
+		return &chat.Error{Code: chat.CodeInvalid, Message: "The bucket is in another region. Enter that one.", Err: err}
+	case "RequestTimeTooSkewed":
+		return &chat.Error{
+			Code:    chat.CodeUnavailable,
+			Message: "The clocks of the storage and of this machine differ too much. Set this one.", Err: err,
+		}
+	case "InvalidObjectState":
+		return &chat.Error{
+			Code: chat.CodeInvalid, Message: "This file is in an archive of the storage. Restore it there first.", Err: err,
+		}
+	}
+	if answer.StatusCode >= 400 {
+		return &chat.Error{
+			Code: chat.CodeUnavailable, Err: err,
+			Message: fmt.Sprintf("The server answered %d. It is asked again later.", answer.StatusCode),
+		}
+	}
+	return &chat.Error{
+		Code: chat.CodeUnavailable, Message: "The server does not answer. It is asked again later.", Err: err,
+	}
+}

@@ -1,0 +1,233 @@
+// Package feed is the kind of place that is an RSS or Atom feed.
+package feed
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"html"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/mmcdole/gofeed"
+
+	"footnote/chat"
+	"footnote/locale"
+	"footnote/places"
+	"footnote/places/request"
+	"footnote/places/webpage"
+)
+
+// maxBytes is how large a feed may be.
+const maxBytes = 16 << 20
+
+// Kind is a feed. Its entries stay when it does not name them any more.
+func Kind() places.Kind {
+	return places.Kind{
+		Name:  "feed",
+		Title: locale.T("RSS or Atom feed"),
+		Help:  locale.T("Entries of a feed as they come. They stay when the feed does not name them any more."),
+		Fields: []places.Field{{
+			Name: "url", Title: locale.T("Address of the feed"), Example: "https://example.org/feed.xml", Required: true,
+		}},
+		Keeps: true,
+		Open:  open,
+	}
+}
+
+// feed is one feed. texts are the entries that it holds itself, by key, as they were listed last.
+type feed struct {
+	address *url.URL
+	client  *request.Client
+	reader  webpage.Reader
+	texts   map[string][]byte
+}
+
+func open(s places.Settings, n places.Net) (places.Place, error) {
+	address, err := request.Address(s["url"])
+	if err != nil {
+		return nil, &chat.Error{
+			Code: chat.CodeInvalid, Message: "Address of the feed: enter one like https://example.org/feed.xml.", Err: err,
+		}
+	}
+	client := request.New(n)
+	return &feed{address: address, client: client, reader: webpage.Reader{Client: client}}, nil
+}
+
+// Check implements places.Place.
+func (f *feed) Check(ctx context.Context) error {
+	_, _, err := f.read(ctx)
+	return err
+}
+
+// List implements places.Place.
+func (f *feed) List(ctx context.Context) iter.Seq2[places.Item, error] {
+	return func(yield func(places.Item, error) bool) {
+		items, texts, err := f.read(ctx)
+		if err != nil {
+			yield(places.Item{}, err)
+			return
+		}
+		f.texts = texts
+		for _, item := range items {
+			if !yield(item, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Fetch implements places.Place: an entry that the feed holds whole is not asked for anywhere else.
+func (f *feed) Fetch(ctx context.Context, item places.Item, known string) (places.Content, error) {
+	if f.texts == nil {
+		_, texts, err := f.read(ctx)
+		if err != nil {
+			return places.Content{}, err
+		}
+		f.texts = texts
+	}
+	text, ok := f.texts[item.Key]
+	if !ok {
+		if item.Link == "" {
+			return places.Content{}, places.ErrGone
+		}
+		return f.reader.Fetch(ctx, places.Item{Key: item.Link}, known)
+	}
+	version := hashOf(text)
+	if version == known {
+		return places.Content{}, places.ErrSame
+	}
+	return places.Content{Body: io.NopCloser(bytes.NewReader(text)), Version: version}, nil
+}
+
+// read reads the feed: its entries, and the texts of those that it holds whole.
+func (f *feed) read(ctx context.Context) ([]places.Item, map[string][]byte, error) {
+	req, err := http.NewRequest(http.MethodGet, f.address.String(), nil) //nolint:noctx // Do takes it
+	if err != nil {
+		return nil, nil, err
+	}
+	req.Header.Set("Accept", "application/atom+xml, application/rss+xml, application/xml;q=0.9, */*;q=0.5")
+	resp, err := f.client.Do(ctx, req, maxBytes)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch resp.Status {
+	case http.StatusOK:
+	case http.StatusNotFound, http.StatusGone:
+		_ = resp.Body.Close()
+		return nil, nil, &chat.Error{Code: chat.CodeInvalid, Message: "There is no feed at this address. Check it."}
+	case http.StatusUnauthorized: // there is no password that could be another
+		_ = resp.Body.Close()
+		return nil, nil, request.Failed(http.StatusForbidden)
+	default:
+		_ = resp.Body.Close()
+		return nil, nil, request.Failed(resp.Status)
+	}
+	raw, err := resp.ReadAll()
+	if err != nil {
+		return nil, nil, err
+	}
+	parsed, err := parse(raw)
+	if err != nil {
+		return nil, nil, &chat.Error{
+			Code: chat.CodeInvalid, Message: "This is not an RSS or Atom feed. Check the address.", Err: err,
+		}
+	}
+	items, texts := entries(parsed, resp.URL, time.Now())
+	return items, texts, nil
+}
+
+// parse runs other people's code on other people's feeds: if it fails, there is no feed.
+func parse(raw []byte) (parsed *gofeed.Feed, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			parsed, err = nil, fmt.Errorf("parse a feed: %v", r)
+		}
+	}()
+	return gofeed.NewParser().Parse(bytes.NewReader(raw))
+}
+
+// entries makes items of a feed's entries, each once.
+func entries(parsed *gofeed.Feed, address *url.URL, now time.Time) ([]places.Item, map[string][]byte) {
+	var items []places.Item
+	texts, seen := map[string][]byte{}, map[string]bool{}
+	for _, entry := range parsed.Items {
+		link := ""
+		if u, err := address.Parse(strings.TrimSpace(entry.Link)); err == nil && strings.TrimSpace(entry.Link) != "" {
+			if u, err = request.Address(u.String()); err == nil {
+				link = u.String()
+			}
+		}
+		key := cmp.Or(strings.ToValidUTF8(strings.ReplaceAll(strings.TrimSpace(entry.GUID), "\x00", ""), ""), link)
+		if len(key) > places.MaxKey {
+			key = hashOf([]byte(key))
+		}
+		if key == "" || seen[key] || len(items) > places.MaxItems {
+			continue
+		}
+		item := places.Item{Key: key, Link: link, Size: -1, Meta: map[string]any{}}
+		title := oneLine(entry.Title)
+		if title != "" {
+			item.Meta["title"] = title
+		}
+		if author := authorsOf(entry); author != "" {
+			item.Meta["author"] = author
+		}
+		date := ""
+		at := cmp.Or(entry.PublishedParsed, entry.UpdatedParsed)
+		if at != nil && at.Year() > 1 && at.Before(now.AddDate(0, 0, 2)) { // of the future nothing can be known
+			date = at.Format(time.DateOnly)
+			item.Meta["date"] = date
+		}
+		item.Name = strings.TrimSpace(date+" "+clip(strings.ReplaceAll(cmp.Or(title, key), "/", "-"), 120)) + ".html"
+		if strings.TrimSpace(entry.Content) != "" {
+			texts[key] = pageOf(title, entry.Content)
+			item.Version, item.Size = hashOf(texts[key]), int64(len(texts[key]))
+		} else if link == "" { // all there is
+			texts[key] = pageOf(title, entry.Description)
+			item.Version, item.Size = hashOf(texts[key]), int64(len(texts[key]))
+		}
+		seen[key] = true
+		items = append(items, item)
+	}
+	return items, texts
+}
+
+// pageOf makes a page of an entry's own HTML.
+func pageOf(title, content string) []byte {
+	title = html.EscapeString(title)
+	return []byte(`<!doctype html><html><head><meta charset="utf-8"><title>` + title + "</title></head><body><article><h1>" +
+		title + "</h1>\n" + strings.ToValidUTF8(content, "\ufffd") + "</article></body></html>")
+}
+
+func authorsOf(entry *gofeed.Item) string {
+	var names []string
+	for _, author := range entry.Authors {
+		if author != nil && oneLine(author.Name) != "" {
+			names = append(names, oneLine(author.Name))
+		}
+	}
+	return clip(strings.Join(names, ", "), 300)
+}
+
+// oneLine is a text without line breaks and markup's entities, as far as a title goes.
+func oneLine(s string) string {
+	return clip(strings.Join(strings.Fields(html.UnescapeString(strings.ToValidUTF8(s, "\ufffd"))), " "), 300)
+}
+
+func clip(s string, n int) string {
+	runes := []rune(s)
+	return string(runes[:min(n, len(runes))])
+}
+
+func hashOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
+}

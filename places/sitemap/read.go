@@ -1,0 +1,76 @@
+package sitemap
+
+import (
+	"bufio"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/html/charset"
+
+	"footnote/chat"
+	"footnote/places"
+	"footnote/places/request"
+	"footnote/places/webpage"
+)
+
+// listed is what one file of a sitemap names: pages, or further files.
+type listed struct{ pages, files []*url.URL }
+
+// read reads a file from address, packed or not. Addresses of other sites and what is no address are left out. It fails
+// for what is no sitemap.
+func read(r io.Reader, address *url.URL) (listed, error) {
+	var list listed
+	start := bufio.NewReader(r)
+	from := io.Reader(start)
+	if magic, err := start.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
+		from = request.Unpack(start)
+	}
+	limited := &io.LimitedReader{R: from, N: maxBytes + 1}
+	d := xml.NewDecoder(limited)
+	d.CharsetReader = charset.NewReaderLabel
+	root := ""
+	for {
+		token, err := d.Token()
+		switch {
+		case limited.N <= 0:
+			return list, &chat.Error{
+				Code:    chat.CodeTooLarge,
+				Message: fmt.Sprintf("The sitemap is larger than %d MiB, so it is not read.", maxBytes>>20),
+			}
+		case errors.Is(err, io.EOF) && root != "":
+			return list, nil
+		case err != nil:
+			return list, err
+		}
+		element, ok := token.(xml.StartElement)
+		switch {
+		case !ok:
+		case root == "":
+			root = element.Name.Local
+			if root != "urlset" && root != "sitemapindex" {
+				return list, errors.New("the root is neither urlset nor sitemapindex")
+			}
+		case element.Name.Local == "loc" && ownSpace(element.Name.Space):
+			var text string
+			if err := d.DecodeElement(&text, &element); err != nil {
+				return list, err
+			}
+			u, err := request.Address(text)
+			if err != nil || webpage.SiteOf(u) != webpage.SiteOf(address) || len(list.pages) > places.MaxItems {
+				continue
+			}
+			if root == "urlset" {
+				list.pages = append(list.pages, u)
+			} else {
+				list.files = append(list.files, u)
+			}
+		}
+	}
+}
+
+// ownSpace reports whether a namespace is that of sitemaps: pictures and films have a loc in others.
+func ownSpace(space string) bool { return space == "" || strings.Contains(space, "schemas/sitemap/") }

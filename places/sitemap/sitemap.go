@@ -1,0 +1,163 @@
+// Package sitemap is the kind of place that is a site with a list of its pages.
+package sitemap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"footnote/chat"
+	"footnote/locale"
+	"footnote/places"
+	"footnote/places/request"
+	"footnote/places/webpage"
+)
+
+// Limits of a site's list.
+const (
+	maxBytes = 50 << 20 // of one file, as sent and as unpacked
+	maxFiles = 500      // that a list names
+	maxDepth = 3        // of lists in lists
+)
+
+// Kind is a site by its sitemap.
+func Kind() places.Kind {
+	return places.Kind{
+		Name:  "sitemap",
+		Title: locale.T("Website with a sitemap"),
+		Help:  locale.T("All pages that the site's sitemap.xml names, one after another."),
+		Fields: []places.Field{{
+			Name: "url", Title: locale.T("Address of the sitemap"), Required: true,
+			Example: "https://example.org/sitemap.xml",
+		}, {
+			Name: "prefix", Title: locale.T("Only addresses that begin with"), Example: "https://example.org/docs/",
+			Help: locale.T("Leave it empty to follow all pages."),
+		}},
+		Open: open,
+	}
+}
+
+var errEndless = &chat.Error{
+	Code:    chat.CodeInvalid,
+	Message: "The sitemap leads to more and more sitemaps. Give the address of one of them.",
+}
+
+// site is one sitemap.
+type site struct {
+	address *url.URL
+	prefix  string
+	client  *request.Client
+	reader  webpage.Reader
+}
+
+func open(s places.Settings, n places.Net) (places.Place, error) {
+	address, err := request.Address(s["url"])
+	if err != nil {
+		return nil, &chat.Error{
+			Code: chat.CodeInvalid, Message: "Address of the sitemap: enter one like https://example.org/sitemap.xml.",
+			Err: err,
+		}
+	}
+	if prefix := s["prefix"]; prefix != "" {
+		u, err := request.Address(prefix)
+		if err != nil || webpage.SiteOf(u) != webpage.SiteOf(address) {
+			return nil, &chat.Error{
+				Code: chat.CodeInvalid, Err: err,
+				Message: "Only addresses that begin with: enter an address of the same site.",
+			}
+		}
+	}
+	client := request.New(n)
+	return &site{address, s["prefix"], client, webpage.Reader{Client: client, Alone: true}}, nil
+}
+
+// Check implements places.Place.
+func (s *site) Check(ctx context.Context) error {
+	for _, err := range s.List(ctx) {
+		return err
+	}
+	return &chat.Error{
+		Code: chat.CodeInvalid, Message: "The sitemap names no page that would be followed. Check both addresses.",
+	}
+}
+
+// List implements places.Place. What a sitemap says of changes is not believed: pages are asked for what is new.
+func (s *site) List(ctx context.Context) iter.Seq2[places.Item, error] {
+	return func(yield func(places.Item, error) bool) {
+		type file struct {
+			address *url.URL
+			depth   int
+		}
+		seen := map[string]bool{}
+		files := []file{{s.address, 0}}
+		known := map[string]bool{s.address.String(): true}
+		for i := 0; i < len(files); i++ {
+			list, err := s.readFile(ctx, files[i].address)
+			if err != nil {
+				yield(places.Item{}, err)
+				return
+			}
+			for _, u := range list.pages {
+				key := u.String()
+				if seen[key] || len(key) > places.MaxKey || !strings.HasPrefix(key, s.prefix) {
+					continue
+				}
+				seen[key] = true
+				if !yield(places.Item{Key: key, Name: webpage.NameOf(u, ".html"), Link: key, Size: -1}, nil) ||
+					len(seen) > places.MaxItems {
+					return
+				}
+			}
+			for _, u := range list.files {
+				if known[u.String()] {
+					continue
+				}
+				known[u.String()] = true
+				if len(known) > maxFiles || files[i].depth == maxDepth {
+					yield(places.Item{}, errEndless)
+					return
+				}
+				files = append(files, file{u, files[i].depth + 1})
+			}
+		}
+	}
+}
+
+// readFile reads one file of the list.
+func (s *site) readFile(ctx context.Context, address *url.URL) (listed, error) {
+	req, err := http.NewRequest(http.MethodGet, address.String(), nil) //nolint:noctx // Do takes it
+	if err != nil {
+		return listed{}, err
+	}
+	resp, err := s.client.Do(ctx, req, maxBytes)
+	if err != nil {
+		return listed{}, err
+	}
+	defer resp.Body.Close()
+	switch {
+	case resp.Status == http.StatusNotFound || resp.Status == http.StatusGone:
+		return listed{}, &chat.Error{
+			Code: chat.CodeInvalid, Message: "There is no sitemap at this address. Check it.",
+			Err: fmt.Errorf("%s: %d", address, resp.Status),
+		}
+	case resp.Status == http.StatusUnauthorized: // there is no password that could be another
+		return listed{}, request.Failed(http.StatusForbidden)
+	case resp.Status != http.StatusOK:
+		return listed{}, request.Failed(resp.Status)
+	}
+	list, err := read(resp.Body, resp.URL)
+	var told *chat.Error
+	if err == nil || errors.As(err, &told) || ctx.Err() != nil {
+		return list, err
+	}
+	return list, &chat.Error{Code: chat.CodeInvalid, Message: "This is not a sitemap. Check the address.", Err: err}
+}
+
+// Fetch implements places.Place.
+func (s *site) Fetch(ctx context.Context, item places.Item, known string) (places.Content, error) {
+	return s.reader.Fetch(ctx, item, known)
+}

@@ -1,0 +1,138 @@
+package sitemap
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"footnote/chat"
+	"footnote/places"
+	"footnote/places/placestest"
+	"footnote/places/request"
+	"footnote/places/webpage"
+)
+
+const space = `xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:i="http://www.google.com/schemas/sitemap-image/1.1"`
+
+// serve serves texts at their paths; HOST in one stands for the server's own address.
+func serve(t *testing.T, files map[string]string) (string, places.Net) {
+	t.Helper()
+	return placestest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, ok := files[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		text = strings.ReplaceAll(text, "HOST", "http://"+r.Host)
+		if strings.HasSuffix(r.URL.Path, ".gz") {
+			var packed bytes.Buffer
+			z := gzip.NewWriter(&packed)
+			_, _ = io.WriteString(z, text)
+			_ = z.Close()
+			text = packed.String()
+		}
+		_, _ = io.WriteString(w, text)
+	}))
+}
+
+func set(locs ...string) string {
+	var b strings.Builder
+	b.WriteString("<urlset " + space + ">")
+	for _, loc := range locs {
+		b.WriteString("<url><loc> " + loc + "\n</loc><lastmod>2999-01-01</lastmod></url>")
+	}
+	return b.String() + "</urlset>"
+}
+
+func index(locs ...string) string {
+	var b strings.Builder
+	b.WriteString("<sitemapindex " + space + ">")
+	for _, loc := range locs {
+		b.WriteString("<sitemap><loc>" + loc + "</loc></sitemap>")
+	}
+	return b.String() + "</sitemapindex>"
+}
+
+func TestASitemapNamesPages(t *testing.T) {
+	address, n := serve(t, map[string]string{
+		"/sitemap.xml": `<?xml version="1.0"?>` + index("HOST/a.xml", "HOST/b.xml.gz", "HOST/sitemap.xml", "HOST/a.xml"),
+		"/a.xml": set("HOST/docs/one", "HOST/docs/one", "HOST/blog/two?a=1&amp;b=2", "https://other.example/x", "nothing",
+			"HOST/"+strings.Repeat("a", 1100)),
+		"/b.xml.gz": strings.Replace(set("HOST/docs/three"), "</loc>", "</loc><i:image><i:loc>HOST/docs/p.png</i:loc></i:image>", 1),
+		"/docs/one": "<p>words",
+	})
+	p := placestest.Open(t, Kind(), places.Settings{"url": address + "/sitemap.xml"}, n)
+	items, err := placestest.List(t, p)
+	if err != nil || len(items) != 3 || items[address+"/blog/two?a=1&b=2"].Key == "" || items[address+"/docs/three"].Key == "" {
+		t.Fatalf("items = %v, %v, want three pages", items, err)
+	}
+	one := items[address+"/docs/one"]
+	if one.Version != "" || one.Link != one.Key || !strings.HasSuffix(one.Name, "/docs/one.html") {
+		t.Errorf("item = %+v, want no version, a link and a name", one)
+	}
+	if text, _, err := placestest.Read(t, p, one, ""); err != nil || !strings.Contains(text, "words") {
+		t.Errorf("page = %q, %v", text, err)
+	}
+	some := placestest.Open(t, Kind(), places.Settings{"url": address + "/sitemap.xml", "prefix": address + "/blog/"}, n)
+	if items, err := placestest.List(t, some); err != nil || len(items) != 1 {
+		t.Errorf("items below a prefix = %v, %v, want one", items, err)
+	}
+	none := placestest.Open(t, Kind(), places.Settings{"url": address + "/sitemap.xml", "prefix": address + "/none/"}, n)
+	placestest.WantCode(t, "a prefix without pages", none.Check(t.Context()), chat.CodeInvalid)
+}
+
+func TestHostileSitemapsEnd(t *testing.T) {
+	var many []string
+	for i := range 600 {
+		many = append(many, fmt.Sprintf("HOST/%d.xml", i))
+	}
+	address, n := serve(t, map[string]string{
+		"/deep": index("HOST/1"), "/1": index("HOST/2"), "/2": index("HOST/3"), "/3": index("HOST/4"), "/wide": index(many...),
+		"/page": "<!doctype html><html><p>no sitemap", "/cut": strings.TrimSuffix(set("HOST/x"), "</urlset>"),
+		"/empty": "", "/half": index("HOST/fine", "HOST/missing"), "/fine": set("HOST/x"),
+		"/laughs":  `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><urlset ` + space + `><url><loc>&b;</loc></url></urlset>`,
+		"/bomb.gz": set("HOST/x") + strings.Repeat(" ", maxBytes),
+		"/rot":     `<?xml version="1.0" encoding="x-none"?>` + set("HOST/x"),
+	})
+	for path, code := range map[string]chat.Code{
+		"/deep": chat.CodeInvalid, "/wide": chat.CodeInvalid, "/page": chat.CodeInvalid, "/cut": chat.CodeInvalid,
+		"/empty": chat.CodeInvalid, "/half": chat.CodeInvalid, "/laughs": chat.CodeInvalid, "/bomb.gz": chat.CodeTooLarge,
+		"/rot": chat.CodeInvalid, "/nowhere": chat.CodeInvalid,
+	} {
+		p := placestest.Open(t, Kind(), places.Settings{"url": address + path}, n)
+		_, err := placestest.List(t, p)
+		placestest.WantCode(t, path, err, code)
+	}
+	for _, s := range []places.Settings{
+		{}, {"url": "sitemap.xml"}, {"url": address, "prefix": "docs"}, {"url": address, "prefix": "https://other.example"},
+	} {
+		_, err := Kind().Open(s, n)
+		placestest.WantCode(t, fmt.Sprint(s), err, chat.CodeInvalid)
+	}
+}
+
+func FuzzSitemap(f *testing.F) {
+	f.Add([]byte(set("https://example.org/a", "https://evil.example/b")))
+	f.Add([]byte(index("https://www.example.org/a.xml")))
+	f.Add([]byte("\x1f\x8b\x08\x00"))
+	address, err := url.Parse("https://example.org/sitemap.xml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		list, err := read(bytes.NewReader(raw), address)
+		if err != nil {
+			return
+		}
+		for _, u := range append(list.pages, list.files...) {
+			if _, err := request.Address(u.String()); err != nil || webpage.SiteOf(u) != "example.org" {
+				t.Errorf("address %q is listed: %v", u, err)
+			}
+		}
+	})
+}

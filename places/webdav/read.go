@@ -1,0 +1,104 @@
+package webdav
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html/charset"
+
+	"footnote/places"
+)
+
+// entry is what a server says of a folder or a file.
+type entry struct {
+	at     *url.URL
+	folder bool
+	etag   string
+	size   int64  // -1: not said
+	id     string // Nextcloud's; digits
+}
+
+// response is an entry as it is sent.
+type response struct {
+	Href  string `xml:"DAV: href"`
+	Stats []struct {
+		Status string `xml:"DAV: status"`
+		Prop   struct {
+			Type struct {
+				Collection *struct{} `xml:"DAV: collection"`
+			} `xml:"DAV: resourcetype"`
+			ETag   string `xml:"DAV: getetag"`
+			Length string `xml:"DAV: getcontentlength"`
+			ID     string `xml:"http://owncloud.org/ns fileid"`
+		} `xml:"DAV: prop"`
+	} `xml:"DAV: propstat"`
+}
+
+// read reads the answer to a PROPFIND at an address. Entries at other servers are left out. An answer that breaks off is
+// an error: what is not in it might be there.
+func read(r io.Reader, address *url.URL) ([]entry, error) {
+	var entries []entry
+	d := xml.NewDecoder(r)
+	d.CharsetReader = charset.NewReaderLabel
+	begun := false
+	for {
+		token, err := d.Token()
+		switch {
+		case errors.Is(err, io.EOF) && begun:
+			return entries, nil
+		case err != nil:
+			return nil, err
+		}
+		element, ok := token.(xml.StartElement)
+		switch {
+		case !ok:
+		case !begun:
+			if begun = element.Name == (xml.Name{Space: "DAV:", Local: "multistatus"}); !begun {
+				return nil, errors.New("the root is not DAV's multistatus")
+			}
+		case element.Name == xml.Name{Space: "DAV:", Local: "response"}:
+			var sent response
+			if err := d.DecodeElement(&sent, &element); err != nil {
+				return nil, err
+			}
+			if e, ok := sent.entry(address); ok && len(entries) <= places.MaxItems {
+				entries = append(entries, e)
+			}
+		default:
+			if err := d.Skip(); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// entry is what is understood of a response.
+func (r response) entry(address *url.URL) (entry, bool) {
+	at, err := address.Parse(strings.TrimSpace(r.Href))
+	if err != nil || r.Href == "" || at.Host != address.Host || at.User != nil {
+		return entry{}, false
+	}
+	at = &url.URL{Scheme: address.Scheme, Host: address.Host, Path: at.Path, RawPath: at.RawPath}
+	e := entry{at: at, size: -1}
+	for _, stat := range r.Stats {
+		if stat.Status != "" && !strings.Contains(stat.Status, " 200") {
+			continue
+		}
+		p := stat.Prop
+		e.folder = e.folder || p.Type.Collection != nil
+		if tag := strings.TrimSpace(p.ETag); tag != "" && len(tag) <= 300 {
+			e.etag = strings.ToValidUTF8(tag, "\ufffd")
+		}
+		if n, err := strconv.ParseInt(strings.TrimSpace(p.Length), 10, 64); err == nil && n >= 0 {
+			e.size = n
+		}
+		if id := strings.TrimSpace(p.ID); len(id) < 20 && id != "" && strings.Trim(id, "0123456789") == "" {
+			e.id = id
+		}
+	}
+	return e, true
+}

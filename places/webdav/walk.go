@@ -1,0 +1,190 @@
+package webdav
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"footnote/chat"
+	"footnote/places"
+)
+
+// Limits of a walk.
+const (
+	maxDepth   = 50
+	maxFolders = 50_000
+)
+
+// List implements places.Place. A folder inside that may not be read does not hide the others; the walk then ends with
+// its error, so that nothing in it is taken for removed.
+func (f *folder) List(ctx context.Context) iter.Seq2[places.Item, error] {
+	return func(yield func(places.Item, error) bool) {
+		w := walk{folder: f, yield: yield, seen: map[string]bool{"": true}, queue: []string{""}}
+		f.long = map[string]string{}
+		for i := 0; i < len(w.queue); i++ {
+			if more, err := w.list(ctx, w.queue[i]); err != nil {
+				yield(places.Item{}, err)
+				return
+			} else if !more {
+				return
+			}
+			w.queue[i] = ""
+		}
+		if w.closed != nil {
+			yield(places.Item{}, w.closed)
+		}
+	}
+}
+
+// walk is one walk through all folders.
+type walk struct {
+	*folder
+	yield  func(places.Item, error) bool
+	seen   map[string]bool // ways
+	queue  []string        // ways of folders
+	closed error           // of a folder that may not be read
+	items  int
+}
+
+// list yields a folder's files and queues its folders. more is false when nothing more is wanted.
+func (w *walk) list(ctx context.Context, way string) (more bool, err error) {
+	at, err := addressOf(w.root, way)
+	if err != nil {
+		return false, err
+	}
+	at = inFolder(at)
+	entries, err := w.ask(ctx, at, "1")
+	switch code := chat.CodeOf(err); {
+	case err == nil:
+	case way != "" && errors.Is(err, errNotThere): // removed meanwhile
+		return true, nil
+	case way != "" && code == chat.CodeForbidden:
+		w.closed = err
+		return true, nil
+	default:
+		return false, err
+	}
+	for _, e := range entries {
+		name, ok := nameIn(at, e.at)
+		if !ok {
+			continue
+		}
+		child := strings.TrimPrefix(way+"/"+name, "/")
+		if w.seen[child] {
+			continue
+		}
+		w.seen[child] = true
+		if e.folder {
+			w.queue = append(w.queue, child)
+			if len(w.queue) > maxFolders || strings.Count(child, "/") >= maxDepth {
+				return false, errEndless
+			}
+			continue
+		}
+		if w.items++; !w.yield(w.item(child, e), nil) || w.items > places.MaxItems {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// item describes a file.
+func (w *walk) item(way string, e entry) places.Item {
+	key := way
+	if len(key) > places.MaxKey {
+		sum := sha256.Sum256([]byte(way))
+		key = longKey + hex.EncodeToString(sum[:])
+		w.long[key] = way
+	}
+	return places.Item{Key: key, Version: e.etag, Name: readable(way), Link: w.linkOf(e, e.at), Size: e.size}
+}
+
+// A way is a path below the root: names that are parted by slashes. Of a name only what would be mistaken is escaped:
+// slashes, percent signs, controls and what is no UTF-8. So it is the same however a server writes its addresses.
+
+// longKey begins the key of a way that is too long; no way begins so.
+const longKey = "%:"
+
+// nameIn is the name of what lies at an address, as it is in a way, if it lies right in a folder.
+func nameIn(folder, at *url.URL) (string, bool) {
+	inside, below := cutFolder(at.EscapedPath(), folder.EscapedPath())
+	inside = strings.TrimSuffix(inside, "/")
+	if !below || inside == "" || strings.Contains(inside, "/") {
+		return "", false
+	}
+	name, err := url.PathUnescape(inside)
+	if err != nil || name == "." || name == ".." {
+		return "", false
+	}
+	return escaped(name), true
+}
+
+// cutFolder cuts a folder's path, however both are escaped, off one below it.
+func cutFolder(at, folder string) (string, bool) {
+	for folder != "" {
+		one, rest, more := strings.Cut(folder, "/")
+		first, others, also := strings.Cut(at, "/")
+		a, err := url.PathUnescape(one)
+		b, err2 := url.PathUnescape(first)
+		if err != nil || err2 != nil || a != b || more != also {
+			return "", false
+		}
+		folder, at = rest, others
+	}
+	return at, true
+}
+
+// escaped is a name as it is in a way.
+func escaped(name string) string {
+	var b strings.Builder
+	for len(name) > 0 {
+		r, size := utf8.DecodeRuneInString(name)
+		if r == '%' || r == '/' || r < ' ' || r == 0x7f || r == utf8.RuneError && size == 1 {
+			_, _ = fmt.Fprintf(&b, "%%%02X", name[0])
+		} else {
+			b.WriteString(name[:size])
+		}
+		name = name[size:]
+	}
+	return b.String()
+}
+
+// readable is a way as people read it.
+func readable(way string) string {
+	names := strings.Split(way, "/")
+	for i, name := range names {
+		if plain, err := url.PathUnescape(name); err == nil {
+			names[i] = strings.ToValidUTF8(strings.NewReplacer("/", "-", "\x00", "").Replace(plain), "\ufffd")
+		}
+	}
+	return strings.Join(names, "/")
+}
+
+// addressOf is where a way leads to.
+func addressOf(root *url.URL, way string) (*url.URL, error) {
+	names := strings.Split(way, "/")
+	for i, name := range names {
+		plain, err := url.PathUnescape(name)
+		if err != nil {
+			return nil, err
+		}
+		if plain == "." || plain == ".." {
+			return nil, errors.New("a way leads out of its root")
+		}
+		names[i] = url.PathEscape(plain)
+	}
+	inside := strings.Join(names, "/")
+	plain, err := url.PathUnescape(inside)
+	if err != nil {
+		return nil, err
+	}
+	return &url.URL{
+		Scheme: root.Scheme, Host: root.Host, Path: root.Path + plain, RawPath: root.EscapedPath() + inside,
+	}, nil
+}

@@ -1,0 +1,207 @@
+// Package webdav is the kind of place that is a folder on a WebDAV server, such as Nextcloud's.
+package webdav
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"footnote/chat"
+	"footnote/locale"
+	"footnote/places"
+	"footnote/places/request"
+)
+
+// Limits of a folder.
+const (
+	maxListing = 128 << 20 // bytes of what a server says of one folder
+	maxFile    = 2 << 30   // bytes of a file
+)
+
+// Kind is a folder.
+func Kind() places.Kind {
+	return places.Kind{
+		Name:  "webdav",
+		Title: locale.T("Nextcloud or WebDAV"),
+		Help:  locale.T("A folder with all that is in it. In Nextcloud, make an app password in the security settings."),
+		Fields: []places.Field{{
+			Name: "url", Title: locale.T("Address of the folder"), Required: true,
+			Help:    locale.T("Nextcloud shows the WebDAV address in the settings of its files."),
+			Example: "https://cloud.example.org/remote.php/dav/files/ada/Documents",
+		}, {
+			Name: "username", Title: locale.T("User name"),
+		}, {
+			Name: "password", Title: locale.T("Password"), Secret: true,
+		}},
+		Open: open,
+	}
+}
+
+// folder is one folder with those in it.
+type folder struct {
+	root   *url.URL // its path ends in a slash
+	client *request.Client
+	long   map[string]string // paths that are too long for keys, by key, as they were listed last
+}
+
+func open(s places.Settings, n places.Net) (places.Place, error) {
+	root, err := request.Address(s["url"])
+	if err != nil {
+		return nil, &chat.Error{
+			Code: chat.CodeInvalid, Err: err,
+			Message: "Address of the folder: enter one that begins with https:// or http://, without user name.",
+		}
+	}
+	if s["password"] != "" && s["username"] == "" {
+		return nil, &chat.Error{Code: chat.CodeInvalid, Message: "User name: enter the one that the password belongs to."}
+	}
+	root.RawQuery = ""
+	root = inFolder(root)
+	f := &folder{root: root, client: request.New(n), long: map[string]string{}}
+	if s["username"] != "" {
+		f.client = request.NewWithPassword(n, root, s["username"], s["password"])
+	}
+	return f, nil
+}
+
+// inFolder is a folder's address with the slash at its end.
+func inFolder(u *url.URL) *url.URL {
+	if strings.HasSuffix(u.EscapedPath(), "/") {
+		return u
+	}
+	return u.JoinPath("/")
+}
+
+// Check implements places.Place.
+func (f *folder) Check(ctx context.Context) error {
+	entries, err := f.ask(ctx, f.root, "0")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.folder {
+			return nil
+		}
+	}
+	return errNoFolder
+}
+
+var (
+	errNoFolder = &chat.Error{
+		Code: chat.CodeInvalid, Message: "There is no folder for WebDAV at this address. Check it.",
+	}
+	errMoved = &chat.Error{
+		Code: chat.CodeInvalid, Message: "The folder is at another address. Check whether it begins with https://.",
+	}
+	errEndless = &chat.Error{
+		Code: chat.CodeInvalid, Message: "The folders lie in each other without end. Choose one inside.",
+	}
+)
+
+const properties = `<?xml version="1.0" encoding="utf-8"?>
+<d:propfind xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns"><d:prop><d:resourcetype/><d:getetag/>` +
+	`<d:getcontentlength/><oc:fileid/></d:prop></d:propfind>`
+
+// ask asks for what is known of a folder and, with depth 1, of what is in it.
+func (f *folder) ask(ctx context.Context, at *url.URL, depth string) ([]entry, error) {
+	req, err := http.NewRequest("PROPFIND", at.String(), strings.NewReader(properties)) //nolint:noctx // Do takes it
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Depth", depth)
+	req.Header.Set("Content-Type", "application/xml; charset=utf-8")
+	resp, err := f.client.Do(ctx, req, maxListing)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	switch status := resp.Status; {
+	case status == http.StatusMultiStatus:
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status >= 500 && status != http.StatusNotImplemented:
+		return nil, request.Failed(status)
+	case status == http.StatusNotFound, status == http.StatusGone:
+		return nil, errNotThere
+	case status >= 300 && status < 400:
+		return nil, errMoved
+	default:
+		return nil, errNoFolder
+	}
+	entries, err := read(resp.Body, resp.URL)
+	var told *chat.Error
+	if err == nil || errors.As(err, &told) || ctx.Err() != nil {
+		return entries, err
+	}
+	return nil, &chat.Error{
+		Code: chat.CodeUnavailable, Message: "What the server says of a folder can't be read. It is asked again later.", Err: err,
+	}
+}
+
+// errNotThere is a folder that is not there.
+var errNotThere = fmt.Errorf("the folder is not there: %w", errNoFolder)
+
+// Fetch implements places.Place.
+func (f *folder) Fetch(ctx context.Context, item places.Item, known string) (places.Content, error) {
+	if item.Version != "" && item.Version == known {
+		return places.Content{}, places.ErrSame
+	}
+	way := item.Key
+	if strings.HasPrefix(way, longKey) {
+		if way = f.long[item.Key]; way == "" {
+			return places.Content{}, &chat.Error{
+				Code: chat.CodeInvalid, Message: "The path of this file is too long. Give it a shorter name.",
+			}
+		}
+	}
+	at, err := addressOf(f.root, way)
+	if err != nil {
+		return places.Content{}, &chat.Error{Code: chat.CodeInvalid, Message: "This file's name can't be asked for.", Err: err}
+	}
+	req, err := http.NewRequest(http.MethodGet, at.String(), nil) //nolint:noctx // Do takes it
+	if err != nil {
+		return places.Content{}, err
+	}
+	if when, ok := strings.CutPrefix(known, modified); ok && item.Version == "" {
+		req.Header.Set("If-Modified-Since", when)
+	}
+	resp, err := f.client.Do(ctx, req, maxFile)
+	if err != nil {
+		return places.Content{}, err
+	}
+	if resp.Status == http.StatusOK {
+		c := places.Content{Body: resp.Body}
+		if when := resp.Header.Get("Last-Modified"); item.Version == "" && when != "" && len(when) < 100 {
+			c.Version = modified + when
+		}
+		return c, nil
+	}
+	defer resp.Body.Close()
+	switch status := resp.Status; {
+	case status == http.StatusNotModified:
+		return places.Content{}, places.ErrSame
+	case status == http.StatusNotFound, status == http.StatusGone:
+		return places.Content{}, places.ErrGone
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status > 500:
+		return places.Content{}, request.Failed(status)
+	}
+	_, _ = io.CopyN(io.Discard, resp.Body, 1<<10)
+	return places.Content{}, &chat.Error{
+		Code:    chat.CodeInvalid,
+		Message: fmt.Sprintf("The server answers %d for this file, so it is not read.", resp.Status),
+	}
+}
+
+// modified begins the version of a file whose server has no tags for versions.
+const modified = "modified "
+
+// linkOf is where people open a file: its page in Nextcloud, if that is what the server is, else the file itself.
+func (f *folder) linkOf(e entry, at *url.URL) string {
+	if before, _, nextcloud := strings.Cut(f.root.Path, "/remote.php/"); nextcloud && e.id != "" {
+		return (&url.URL{Scheme: f.root.Scheme, Host: f.root.Host, Path: path.Join("/", before, "f", e.id)}).String()
+	}
+	return at.String()
+}
