@@ -106,8 +106,8 @@ phrases:
 test-watch:
 	FOOTNOTE_WATCH_FILES=10000 $(GO) test ./cmd/footnote -run AKilledWatchLosesNothing -count 1 -timeout 60m -v
 
-# The handbook's programs in Python with the real clients (OpenAI, LangChain, LlamaIndex, LiteLLM: 700 MB from PyPI), and Open WebUI
-# (1.2 GB) used in Chromium. Three minutes when they are fetched.
+# The handbook's programs in Python with the real clients (OpenAI, LangChain, LlamaIndex, LiteLLM and its proxy: 800 MB), and Open WebUI
+# (1.2 GB) used in Chromium. Five minutes when they are fetched.
 test-clients: build chromium .cache/clients/ready .cache/open-webui/ready
 	CHROMIUM="$${CHROMIUM:-$$(command -v chromium || command -v chromium-browser || command -v google-chrome)}" \
 	  node --test --test-concurrency=1 --test-timeout=300000 --test-reporter=spec e2e/clients/*.test.mjs
