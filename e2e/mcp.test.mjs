@@ -1,10 +1,13 @@
 // The official client of the Model Context Protocol against /mcp.
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { warranty } from './fixtures.mjs'
-import { add, footnote } from './footnote.mjs'
+import { add, binary, footnote } from './footnote.mjs'
 
 describe('the client of the Model Context Protocol', () => {
   let server, client, documents
@@ -70,5 +73,21 @@ describe('the client of the Model Context Protocol', () => {
     const wrong = await client.callTool({ name: 'search', arguments: { query: 7 } })
     assert.ok(wrong.isError)
     await assert.rejects(client.callTool({ name: 'remove', arguments: {} }), /remove/)
+  })
+
+  it('is connected by each of the settings in the handbook', async () => {
+    const page = await readFile(join(import.meta.dirname, '../docs/handbook/06-use-it-from.md'), 'utf8')
+    const settings = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, text]) => JSON.parse(text.replaceAll('http://localhost:8080', server.url)))
+    const entries = settings.map(s => (s.mcpServers ?? s.servers)?.footnote).filter(Boolean)
+    assert.equal(entries.length, 3)
+    for (const { command, args, url } of entries) {
+      if (command) assert.equal(command, 'footnote')
+      const transport = command ? new StdioClientTransport({ command: binary, args }) : new StreamableHTTPClientTransport(new URL(url))
+      const other = new Client({ name: 'test', version: '1' })
+      await other.connect(transport)
+      const { structuredContent } = await other.callTool({ name: 'list_documents', arguments: {} })
+      assert.deepEqual(structuredContent.documents.map(d => d.id), [documents['warranty.md']])
+      await other.close()
+    }
   })
 })

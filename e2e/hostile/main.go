@@ -68,7 +68,7 @@ func allCells() []cell {
 	return slices.Concat(
 		fileCells(), severalCells(), readerCells(), pictureCells(), answerCells(), contextCells(), titleCells(), responseCells(),
 		toolCells(),
-		floodCells(),
+		floodCells(), programCells(),
 	)
 }
 

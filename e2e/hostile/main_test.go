@@ -34,6 +34,7 @@ func TestASampleOfTheAttacksHurtsNobodyElse(t *testing.T) {
 		"tool output: 64 MiB",
 		"flood: 100 slow questions of one user",
 		"flood: 200 slow readers of a text of 20 MiB",
+		"program: what no program should send",
 	}
 	passes(t, binary, false, sample)
 	passes(t, binary, true, []string{"file: text, 20 MiB of different words"}) // the largest index for its size

@@ -88,6 +88,7 @@ func (h *Handlers) listResources(
 		return nil, h.failed(ctx, "list resources", err)
 	}
 	out := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}, NextCursor: next}
+	out.CacheScope = "private"
 	for _, d := range docs {
 		out.Resources = append(out.Resources, &sdk.Resource{
 			URI: documentScheme + url.PathEscape(d.ID), Name: runlog.OneLine(d.Filename),
@@ -113,9 +114,11 @@ func (h *Handlers) reader(
 		if err != nil {
 			return nil, h.failed(ctx, "read resource", err)
 		}
-		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{
+		out := &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{
 			URI: req.Params.URI, MIMEType: plainText, Text: text, Meta: sdk.Meta{"footnote/url": link},
-		}}}, nil
+		}}}
+		out.CacheScope = "private"
+		return out, nil
 	}
 }
 
