@@ -91,6 +91,8 @@ describe('formulas', () => {
     await turn.hover()
     await turn.getByRole('button', { name: 'Copy', exact: true }).last().click()
     const all = await page.evaluate(() => navigator.clipboard.readText())
+    const html = await page.evaluate(async () => (await (await navigator.clipboard.read())[0].getType('text/html')).text())
+    assert.ok(/The optimum is <math>/.test(html) && !/<button|class="(cite|flag)"/.test(html), html)
     assert.ok(all.includes(String.raw`The optimum is \(p^* = \frac{a}{b}\), it costs $5 and $10`), all)
     assert.ok(all.includes(String.raw`\[ x = \frac{-b \pm \sqrt{b^2 - 4ac}}{2a} \]`), all)
     // from within one formula to within the next

@@ -72,6 +72,7 @@ var rights = map[string]right{
 	"POST /evidence/verify":                    {body: `{"file":` + quoted(openapi.EvidenceExample) + `}`, want: 200},
 	"GET /agent/session/:id":                   {},
 	"DELETE /agent/session/:id":                {},
+	"GET /agent/session/:id/export":            {},
 	"GET /sessions":                            {want: 200},
 	"PATCH /sessions/:id":                      {body: `{"title":"Mine"}`},
 	"DELETE /sessions/:id":                     {},

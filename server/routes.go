@@ -53,6 +53,7 @@ func (s *Server) buildRoutes() *echo.Echo {
 	e.POST("/agent/retrieve", s.api.AgentRetrieve)
 	e.GET("/agent/session/:id", s.api.GetHistory)
 	e.DELETE("/agent/session/:id", s.api.DeleteSession)
+	e.GET("/agent/session/:id/export", s.api.ExportSession)
 	e.POST("/search", s.api.Search)
 	e.POST("/mcp", s.mcp.Serve)
 

@@ -19,6 +19,7 @@ var (
 	txtWhy        = locale.T("Say why")
 	txtComment    = locale.T("What was right or wrong? (optional)")
 	txtExport     = locale.T("Export")
+	txtExportAll  = locale.T("Export the conversation")
 	txtQueue      = locale.T("Waiting questions")
 	txtQueueIt    = locale.T("Let this question wait its turn")
 	txtSendNow    = locale.T("Send now")
@@ -40,7 +41,11 @@ var reasonWord = map[string]locale.Text{
 var exportFormats = []struct {
 	Name  string
 	Label locale.Text
-}{{"md", locale.T("Markdown")}, {"html", locale.T("Web page")}, {"json", locale.T("JSON")}}
+}{
+	{"docx", locale.T("Word document")}, {"html", locale.T("Web page")}, {"md", locale.T("Markdown")},
+	{"bib", locale.T("Sources as BibTeX")}, {"csl", locale.T("Sources as CSL-JSON")}, {"ris", locale.T("Sources as RIS")},
+	{"json", locale.T("JSON")},
+}
 
 // feedbackURL is where a rating is sent.
 func feedbackURL(run string) templ.SafeURL { return templ.URL("/agent/runs/" + run + "/feedback") }
@@ -48,6 +53,11 @@ func feedbackURL(run string) templ.SafeURL { return templ.URL("/agent/runs/" + r
 // exportURL is where an answer is downloaded in a format.
 func exportURL(run, format string) templ.SafeURL {
 	return templ.URL("/agent/runs/" + run + "/export?format=" + format)
+}
+
+// sessionExportURL is where a conversation is downloaded in a format.
+func sessionExportURL(session, format string) templ.SafeURL {
+	return templ.URL("/agent/session/" + session + "/export?format=" + format)
 }
 
 // queueURL is where a waiting question is changed, sent or removed.

@@ -17,7 +17,7 @@ type exportCommand struct {
 // exportRunCommand writes one answer with all that it rests on.
 type exportRunCommand struct {
 	ID     string `arg:"" name:"run" help:"The run's id, as in the page's links and in the API."`
-	Format string `help:"md, html or json." enum:"md,html,json" default:"md"`
+	Format string `help:"md, html or json, which can be verified; docx; or the sources as bib, csl or ris." enum:"md,html,json,docx,bib,csl,ris" default:"md"`
 	Out    string `short:"o" help:"File to write; without it, standard output." placeholder:"FILE"`
 }
 

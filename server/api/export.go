@@ -18,7 +18,7 @@ import (
 	"footnote/views"
 )
 
-// exportKinds are the media types of an answer's evidence.
+// exportKinds are the media types of the formats of an answer's evidence, which can be verified.
 var exportKinds = map[string]string{
 	"md": "text/markdown; charset=utf-8", "html": "text/html; charset=utf-8", "json": "application/json",
 }
@@ -33,9 +33,9 @@ func (a *Handlers) ExportRun(c echo.Context) error {
 	if format == "" {
 		format = "json"
 	}
-	kind, ok := exportKinds[format]
-	if !ok {
-		return httpio.Invalid("format must be md, html or json.")
+	kind := exportKinds[format]
+	if kind == "" && fileKinds[format] == "" {
+		return httpio.Invalid("format must be json, md, html, docx, bib, csl or ris.")
 	}
 	t, err := a.Logs.Trace(c.Request().Context(), httpio.Scope(c), id)
 	if err != nil {
@@ -45,6 +45,9 @@ func (a *Handlers) ExportRun(c echo.Context) error {
 		return &chat.Error{
 			Code: chat.CodeConflict, Message: "This answer is still being made. Export it when it is done.",
 		}
+	}
+	if kind == "" {
+		return a.sendFile(c, format, t.Question, []chat.Evidence{evidenceOf(t)})
 	}
 	e, err := evidenceOf(t).Sealed()
 	if err != nil {

@@ -3,10 +3,12 @@ package openapi
 import (
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/export"
 	"footnote/server/api"
 	"footnote/server/ask"
 )
@@ -80,18 +82,27 @@ func steeringOperations() []Operation {
 		{
 			Method: "GET", Path: "/agent/runs/:id/export", group: "Runs",
 			summary: "Get an answer with all it rests on as a file",
-			about: "Question, answer, quotes with their document's hash and place, and the steps. Its data can be " +
-				"checked again with POST /evidence/verify or footnote verify.",
+			about: "json, md and html hold question, answer, quotes with their document's hash and place, and the " +
+				"steps; their data can be checked again with POST /evidence/verify or footnote verify. docx is a Word " +
+				"document whose footnotes are Word's own; bib, csl and ris are the sources for reference managers.",
 			params: []parameter{runParam, {
-				in: "query", name: "format", schema: oneOrNone("md", "html", "json"),
+				in: "query", name: "format", schema: oneOrNone("json", "md", "html", "docx", "bib", "csl", "ris"),
 				about: "Which kind of file; json without it.",
 			}},
-			fails: []chat.Code{chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict},
-			outcomes: []outcome{
-				{status: http.StatusOK, about: "The file.", body: chat.Evidence{}},
-				{status: http.StatusOK, about: "The file to read.", kind: "text/markdown"},
-				{status: http.StatusOK, about: "The file to read.", kind: echo.MIMETextHTML},
-			},
+			fails:    []chat.Code{chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict},
+			outcomes: append([]outcome{{status: http.StatusOK, about: "The file.", body: chat.Evidence{}}}, fileOutcomes()...),
+		},
+		{
+			Method: "GET", Path: "/agent/session/:id/export", group: "Conversations",
+			summary: "Get a conversation's answers as a file",
+			about: "The branch that is shown, its 200 newest answers at most. Footnotes are numbered through. bib, csl " +
+				"and ris are the sources of all answers, each once.",
+			params: []parameter{sessionParam, {
+				in: "query", name: "format", schema: oneOrNone("md", "html", "docx", "bib", "csl", "ris"),
+				about: "Which kind of file; md without it.",
+			}},
+			fails:    []chat.Code{chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict},
+			outcomes: fileOutcomes(),
 		},
 		{
 			Method: "POST", Path: "/evidence/verify", group: "Runs",
@@ -153,3 +164,16 @@ const EvidenceExample = `{"format":"footnote-evidence/1",` +
 	`"run_id":"0193e4a0-0000-7000-8000-000000000000","question":"Is the roof sound?","answer":"Yes.",` +
 	`"model":"offline","status":"completed","asked_at":"2026-11-21T09:00:00Z","answered_at":"2026-11-21T09:00:00Z",` +
 	`"citations":[],"unsupported":[],"steps":[]}`
+
+// fileOutcomes are the files that answers are exported as.
+func fileOutcomes() (list []outcome) {
+	kinds := []string{"text/markdown", echo.MIMETextHTML}
+	for _, format := range []string{"docx", "bib", "csl", "ris"} {
+		kind, _, _ := strings.Cut(export.MediaTypes[format], ";")
+		kinds = append(kinds, kind)
+	}
+	for _, kind := range kinds {
+		list = append(list, outcome{status: http.StatusOK, about: "The file, by its format.", kind: kind})
+	}
+	return list
+}

@@ -49,8 +49,11 @@ async function fill(box) {
 }
 
 // Copying.
-async function copy(button, text) {
-  await navigator.clipboard.writeText(text)
+async function copy(button, text, html = '') {
+  if (html && window.ClipboardItem) {
+    const as = (kind, body) => ({ [kind]: new Blob([body], { type: kind }) })
+    await navigator.clipboard.write([new ClipboardItem({ ...as('text/plain', text), ...as('text/html', html) })])
+  } else await navigator.clipboard.writeText(text)
   const label = button.getAttribute('aria-label')
   const words = [...button.childNodes].findLast(node => node.nodeType === 3 && node.textContent.trim())
   const before = words?.textContent
@@ -71,5 +74,24 @@ onClick('[data-do="copy-answer"]', button => {
     const title = $('.source-title', row)
     return `[${$('.cite', row).dataset.n}] ${[title, $('.loc', row)].filter(Boolean).map(part => part.textContent).join(', ')}`
   })
-  copy(button, [$$('.answer .md', turn).map(block => textWithTeX($('.plain', block) || block)).join('\n\n'), sources.join('\n')].filter(Boolean).join('\n\n'))
+  copy(button, [$$('.answer .md', turn).map(block => textWithTeX($('.plain', block) || block)).join('\n\n'), sources.join('\n')].filter(Boolean).join('\n\n'), rich(turn))
 })
+
+// An answer as a word processor takes it: footnotes are raised numbers, and stand below with their quotes.
+function rich(turn) {
+  const page = document.createElement('div')
+  for (const block of $$('.answer .md', turn)) page.append(...block.cloneNode(true).childNodes)
+  for (const cite of $$('a.cite', page)) {
+    const mark = document.createElement('sup')
+    mark.textContent = cite.dataset.n
+    cite.replaceWith(mark)
+  }
+  for (const row of $$('.source', turn)) {
+    const note = document.createElement('p')
+    const quote = $('.source-quote', row)
+    note.textContent = [$('.cite', row).dataset.n, quote && `“${quote.textContent}”`, [$('.source-title', row), $('.loc', row)].filter(Boolean).map(part => part.textContent).join(', ')].filter(Boolean).join(' ')
+    page.append(note)
+  }
+  for (const button of $$('button, .vh, .flag', page)) button.remove()
+  return page.innerHTML
+}
