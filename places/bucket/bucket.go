@@ -35,7 +35,8 @@ func Kind() places.Kind {
 	return places.Kind{
 		Name:  "s3",
 		Title: locale.T("S3 bucket"),
-		Help:  locale.T("Files in a bucket of Amazon S3, MinIO or another storage like it, with keys that may list and read."),
+		Help: locale.T("Files in a bucket of Amazon S3, MinIO or another storage like it, with keys " +
+			"that may list and read."),
 		Fields: []places.Field{{
 			Name: "bucket", Title: locale.T("Bucket"), Example: "contracts", Required: true,
 		}, {
@@ -103,7 +104,10 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	pages, _ := req.Context().Value(pagesKey{}).(*int)
 	if pages != nil {
 		if *pages++; *pages > maxPages {
-			return nil, &chat.Error{Code: chat.CodeInvalid, Message: "The list of the bucket does not end. Choose a folder in it."}
+			return nil, &chat.Error{
+				Code:    chat.CodeInvalid,
+				Message: "The list of the bucket does not end. Choose a folder in it.",
+			}
 		}
 	}
 	return request.Guard(req.Context(), maxReply, func(ctx context.Context) (*http.Response, error) {
@@ -216,14 +220,22 @@ func (f *folder) explain(ctx context.Context, err error) error {
 		}
 	case minio.NoSuchBucket:
 		return &chat.Error{
-			Code: chat.CodeInvalid, Message: "There is no such bucket. Check its name and the address of the storage.", Err: err,
+			Code:    chat.CodeInvalid,
+			Message: "There is no such bucket. Check its name and the address of the storage.",
+			Err:     err,
 		}
 	case minio.AccessDenied, "AllAccessDisabled":
 		return &chat.Error{
-			Code: chat.CodeForbidden, Message: "These keys may not read this. Give them the right to list and to read.", Err: err,
+			Code:    chat.CodeForbidden,
+			Message: "These keys may not read this. Give them the right to list and to read.",
+			Err:     err,
 		}
 	case "PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException":
-		return &chat.Error{Code: chat.CodeInvalid, Message: "The bucket is in another region. Enter that one.", Err: err}
+		return &chat.Error{
+			Code:    chat.CodeInvalid,
+			Message: "The bucket is in another region. Enter that one.",
+			Err:     err,
+		}
 	case "RequestTimeTooSkewed":
 		return &chat.Error{
 			Code:    chat.CodeUnavailable,
@@ -231,7 +243,9 @@ func (f *folder) explain(ctx context.Context, err error) error {
 		}
 	case "InvalidObjectState":
 		return &chat.Error{
-			Code: chat.CodeInvalid, Message: "This file is in an archive of the storage. Restore it there first.", Err: err,
+			Code:    chat.CodeInvalid,
+			Message: "This file is in an archive of the storage. Restore it there first.",
+			Err:     err,
 		}
 	}
 	if answer.StatusCode >= 400 {

@@ -19,7 +19,8 @@ import (
 
 func settings(address, prefix string) places.Settings {
 	return places.Settings{
-		"bucket": "contracts", "prefix": prefix, "endpoint": address, "region": "us-east-1", "key": "key", "secret": "secret",
+		"bucket": "contracts", "prefix": prefix, "endpoint": address, "region": "us-east-1",
+		"key": "key", "secret": "secret",
 	}
 }
 
@@ -29,12 +30,14 @@ func TestFilesOfABucket(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys := []string{
-		"in/a.txt", "in/with space.txt", "in/100%25.txt", "in/Größe/日本語.md", "in/a+b&c?d#e.txt", "in/" + strings.Repeat("x", 300),
+		"in/a.txt", "in/with space.txt", "in/100%25.txt", "in/Größe/日本語.md", "in/a+b&c?d#e.txt",
+		"in/" + strings.Repeat("x", 300),
 	}
 	put := func(key, text string) {
 		t.Helper()
 		about := map[string]string{"Last-Modified": "Fri, 02 Jan 2026 10:00:00 GMT"}
-		if _, err := backend.PutObject("contracts", key, about, strings.NewReader(text), int64(len(text)), nil); err != nil {
+		_, err := backend.PutObject("contracts", key, about, strings.NewReader(text), int64(len(text)), nil)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -55,7 +58,8 @@ func TestFilesOfABucket(t *testing.T) {
 	}
 	for _, key := range keys {
 		item := items[key]
-		if item.Name != strings.TrimPrefix(key, "in/") || item.Version == "" || item.Size != int64(len("text of "+key)) {
+		if item.Name != strings.TrimPrefix(key, "in/") || item.Version == "" ||
+			item.Size != int64(len("text of "+key)) {
 			t.Errorf("%q is listed as %+v", key, item)
 		}
 		text, content, err := placestest.Read(t, p, item, "")
@@ -89,6 +93,7 @@ func TestWhatStoragesAnswerIsASentence(t *testing.T) {
 	}
 	page := `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>x</NextContinuationToken>` +
 		`<Contents><Key>a.txt</Key></Contents></ListBucketResult>`
+	again := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, page) }
 	for name, test := range map[string]struct {
 		handler http.HandlerFunc
 		code    chat.Code
@@ -98,7 +103,7 @@ func TestWhatStoragesAnswerIsASentence(t *testing.T) {
 		"no right":        {says(403, "AccessDenied"), chat.CodeForbidden},
 		"clocks differ":   {says(403, "RequestTimeTooSkewed"), chat.CodeUnavailable},
 		"no storage":      {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, chat.CodeInvalid},
-		"a list of loops": {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, page) }, chat.CodeInvalid},
+		"a list of loops": {again, chat.CodeInvalid},
 	} {
 		address, n := placestest.Serve(t, test.handler)
 		_, err := placestest.List(t, placestest.Open(t, bucket.Kind(), settings(address, ""), n))

@@ -35,7 +35,8 @@ func Kind() places.Kind {
 		Title: locale.T("RSS or Atom feed"),
 		Help:  locale.T("Entries of a feed as they come. They stay when the feed does not name them any more."),
 		Fields: []places.Field{{
-			Name: "url", Title: locale.T("Address of the feed"), Example: "https://example.org/feed.xml", Required: true,
+			Name: "url", Title: locale.T("Address of the feed"), Required: true,
+			Example: "https://example.org/feed.xml",
 		}},
 		Keeps: true,
 		Open:  open,
@@ -54,7 +55,9 @@ func open(s places.Settings, n places.Net) (places.Place, error) {
 	address, err := request.Address(s["url"])
 	if err != nil {
 		return nil, &chat.Error{
-			Code: chat.CodeInvalid, Message: "Address of the feed: enter one like https://example.org/feed.xml.", Err: err,
+			Code:    chat.CodeInvalid,
+			Message: "Address of the feed: enter one like https://example.org/feed.xml.",
+			Err:     err,
 		}
 	}
 	client := request.New(n)
@@ -203,8 +206,9 @@ func entries(parsed *gofeed.Feed, address *url.URL, now time.Time) ([]places.Ite
 // pageOf makes a page of an entry's own HTML.
 func pageOf(title, content string) []byte {
 	title = html.EscapeString(title)
-	return []byte(`<!doctype html><html><head><meta charset="utf-8"><title>` + title + "</title></head><body><article><h1>" +
-		title + "</h1>\n" + strings.ToValidUTF8(content, "\ufffd") + "</article></body></html>")
+	return []byte(`<!doctype html><html><head><meta charset="utf-8"><title>` + title +
+		"</title></head><body><article><h1>" + title + "</h1>\n" + strings.ToValidUTF8(content, "\ufffd") +
+		"</article></body></html>")
 }
 
 func authorsOf(entry *gofeed.Item) string {

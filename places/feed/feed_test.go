@@ -15,9 +15,11 @@ import (
 const rss = `<?xml version="1.0" encoding="iso-8859-1"?>
 <rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/" xmlns:dc="http://purl.org/dc/elements/1.1/">
 <channel><title>News</title>
-<item><title>Gr` + "\xf6" + `&#223;e 1/2</title><link>/one</link><guid isPermaLink="false">id-1</guid><dc:creator>Ada</dc:creator>
+<item><title>Gr` + "\xf6" + `&#223;e 1/2</title><link>/one</link>
+ <guid isPermaLink="false">id-1</guid><dc:creator>Ada</dc:creator>
  <pubDate>Tue, 06 Jan 2026 10:00:00 GMT</pubDate><description>short</description></item>
-<item><title>Whole</title><link>/two</link><guid>id-2</guid><content:encoded><![CDATA[<p>All of it.</p>]]></content:encoded>
+<item><title>Whole</title><link>/two</link><guid>id-2</guid>
+ <content:encoded><![CDATA[<p>All of it.</p>]]></content:encoded>
  <pubDate>Tue, 06 Jan 2999 10:00:00 GMT</pubDate></item>
 <item><title>Again</title><guid>id-2</guid></item>
 <item><title>Note</title><guid>id-3</guid><description>Only this.</description></item>

@@ -75,11 +75,13 @@ func Address(address string) (*url.URL, error) {
 	case err != nil || len(address) > MaxURL || u.Opaque != "" || u.Hostname() == "" ||
 		u.Scheme != "http" && u.Scheme != "https":
 		return nil, &chat.Error{
-			Code: chat.CodeInvalid, Message: "An address begins with https:// or http:// and has at most 2,000 characters.",
+			Code:    chat.CodeInvalid,
+			Message: "An address begins with https:// or http:// and has at most 2,000 characters.",
 		}
 	case u.User != nil:
 		return nil, &chat.Error{
-			Code: chat.CodeInvalid, Message: "An address with a user name in it is not followed. Take the name out of it.",
+			Code:    chat.CodeInvalid,
+			Message: "An address with a user name in it is not followed. Take the name out of it.",
 		}
 	}
 	u.Fragment, u.RawFragment = "", ""

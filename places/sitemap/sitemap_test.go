@@ -17,7 +17,8 @@ import (
 	"footnote/places/webpage"
 )
 
-const space = `xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:i="http://www.google.com/schemas/sitemap-image/1.1"`
+const space = `xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" ` +
+	`xmlns:i="http://www.google.com/schemas/sitemap-image/1.1"`
 
 // serve serves texts at their paths; HOST in one stands for the server's own address.
 func serve(t *testing.T, files map[string]string) (string, places.Net) {
@@ -60,15 +61,19 @@ func index(locs ...string) string {
 
 func TestASitemapNamesPages(t *testing.T) {
 	address, n := serve(t, map[string]string{
-		"/sitemap.xml": `<?xml version="1.0"?>` + index("HOST/a.xml", "HOST/b.xml.gz", "HOST/sitemap.xml", "HOST/a.xml"),
-		"/a.xml": set("HOST/docs/one", "HOST/docs/one", "HOST/blog/two?a=1&amp;b=2", "https://other.example/x", "nothing",
+		"/sitemap.xml": `<?xml version="1.0"?>` + index("HOST/a.xml", "HOST/b.xml.gz", "HOST/sitemap.xml",
+			"HOST/a.xml"),
+		"/a.xml": set("HOST/docs/one", "HOST/docs/one", "HOST/blog/two?a=1&amp;b=2", "https://other.example/x",
+			"nothing",
 			"HOST/"+strings.Repeat("a", 1100)),
-		"/b.xml.gz": strings.Replace(set("HOST/docs/three"), "</loc>", "</loc><i:image><i:loc>HOST/docs/p.png</i:loc></i:image>", 1),
+		"/b.xml.gz": strings.Replace(set("HOST/docs/three"), "</loc>",
+			"</loc><i:image><i:loc>HOST/docs/p.png</i:loc></i:image>", 1),
 		"/docs/one": "<p>words",
 	})
 	p := placestest.Open(t, Kind(), places.Settings{"url": address + "/sitemap.xml"}, n)
 	items, err := placestest.List(t, p)
-	if err != nil || len(items) != 3 || items[address+"/blog/two?a=1&b=2"].Key == "" || items[address+"/docs/three"].Key == "" {
+	if err != nil || len(items) != 3 || items[address+"/blog/two?a=1&b=2"].Key == "" ||
+		items[address+"/docs/three"].Key == "" {
 		t.Fatalf("items = %v, %v, want three pages", items, err)
 	}
 	one := items[address+"/docs/one"]
@@ -78,11 +83,15 @@ func TestASitemapNamesPages(t *testing.T) {
 	if text, _, err := placestest.Read(t, p, one, ""); err != nil || !strings.Contains(text, "words") {
 		t.Errorf("page = %q, %v", text, err)
 	}
-	some := placestest.Open(t, Kind(), places.Settings{"url": address + "/sitemap.xml", "prefix": address + "/blog/"}, n)
+	below := func(path string) places.Place {
+		s := places.Settings{"url": address + "/sitemap.xml", "prefix": address + path}
+		return placestest.Open(t, Kind(), s, n)
+	}
+	some := below("/blog/")
 	if items, err := placestest.List(t, some); err != nil || len(items) != 1 {
 		t.Errorf("items below a prefix = %v, %v, want one", items, err)
 	}
-	none := placestest.Open(t, Kind(), places.Settings{"url": address + "/sitemap.xml", "prefix": address + "/none/"}, n)
+	none := below("/none/")
 	placestest.WantCode(t, "a prefix without pages", none.Check(t.Context()), chat.CodeInvalid)
 }
 
@@ -92,24 +101,28 @@ func TestHostileSitemapsEnd(t *testing.T) {
 		many = append(many, fmt.Sprintf("HOST/%d.xml", i))
 	}
 	address, n := serve(t, map[string]string{
-		"/deep": index("HOST/1"), "/1": index("HOST/2"), "/2": index("HOST/3"), "/3": index("HOST/4"), "/wide": index(many...),
+		"/deep": index("HOST/1"), "/1": index("HOST/2"), "/2": index("HOST/3"), "/3": index("HOST/4"),
+		"/wide": index(many...),
 		"/page": "<!doctype html><html><p>no sitemap", "/cut": strings.TrimSuffix(set("HOST/x"), "</urlset>"),
 		"/empty": "", "/half": index("HOST/fine", "HOST/missing"), "/fine": set("HOST/x"),
-		"/laughs":  `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><urlset ` + space + `><url><loc>&b;</loc></url></urlset>`,
+		"/laughs": `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><urlset ` +
+			space + `><url><loc>&b;</loc></url></urlset>`,
 		"/bomb.gz": set("HOST/x") + strings.Repeat(" ", maxBytes),
 		"/rot":     `<?xml version="1.0" encoding="x-none"?>` + set("HOST/x"),
 	})
 	for path, code := range map[string]chat.Code{
 		"/deep": chat.CodeInvalid, "/wide": chat.CodeInvalid, "/page": chat.CodeInvalid, "/cut": chat.CodeInvalid,
-		"/empty": chat.CodeInvalid, "/half": chat.CodeInvalid, "/laughs": chat.CodeInvalid, "/bomb.gz": chat.CodeTooLarge,
-		"/rot": chat.CodeInvalid, "/nowhere": chat.CodeInvalid,
+		"/empty": chat.CodeInvalid, "/half": chat.CodeInvalid, "/laughs": chat.CodeInvalid,
+		"/bomb.gz": chat.CodeTooLarge,
+		"/rot":     chat.CodeInvalid, "/nowhere": chat.CodeInvalid,
 	} {
 		p := placestest.Open(t, Kind(), places.Settings{"url": address + path}, n)
 		_, err := placestest.List(t, p)
 		placestest.WantCode(t, path, err, code)
 	}
 	for _, s := range []places.Settings{
-		{}, {"url": "sitemap.xml"}, {"url": address, "prefix": "docs"}, {"url": address, "prefix": "https://other.example"},
+		{}, {"url": "sitemap.xml"}, {"url": address, "prefix": "docs"},
+		{"url": address, "prefix": "https://other.example"},
 	} {
 		_, err := Kind().Open(s, n)
 		placestest.WantCode(t, fmt.Sprint(s), err, chat.CodeInvalid)

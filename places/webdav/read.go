@@ -38,8 +38,8 @@ type response struct {
 	} `xml:"DAV: propstat"`
 }
 
-// read reads the answer to a PROPFIND at an address. Entries at other servers are left out. An answer that breaks off is
-// an error: what is not in it might be there.
+// read reads the answer to a PROPFIND at an address. Entries at other servers are left out. An answer that breaks off
+// is an error: what is not in it might be there.
 func read(r io.Reader, address *url.URL) ([]entry, error) {
 	var entries []entry
 	d := xml.NewDecoder(r)

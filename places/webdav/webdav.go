@@ -28,7 +28,8 @@ func Kind() places.Kind {
 	return places.Kind{
 		Name:  "webdav",
 		Title: locale.T("Nextcloud or WebDAV"),
-		Help:  locale.T("A folder with all that is in it. In Nextcloud, make an app password in the security settings."),
+		Help: locale.T("A folder with all that is in it. In Nextcloud, make an app password in the " +
+			"security settings."),
 		Fields: []places.Field{{
 			Name: "url", Title: locale.T("Address of the folder"), Required: true,
 			Help:    locale.T("Nextcloud shows the WebDAV address in the settings of its files."),
@@ -58,7 +59,10 @@ func open(s places.Settings, n places.Net) (places.Place, error) {
 		}
 	}
 	if s["password"] != "" && s["username"] == "" {
-		return nil, &chat.Error{Code: chat.CodeInvalid, Message: "User name: enter the one that the password belongs to."}
+		return nil, &chat.Error{
+			Code:    chat.CodeInvalid,
+			Message: "User name: enter the one that the password belongs to.",
+		}
 	}
 	root.RawQuery = ""
 	root = inFolder(root)
@@ -122,7 +126,8 @@ func (f *folder) ask(ctx context.Context, at *url.URL, depth string) ([]entry, e
 	defer resp.Body.Close()
 	switch status := resp.Status; {
 	case status == http.StatusMultiStatus:
-	case status == http.StatusUnauthorized, status == http.StatusForbidden, status >= 500 && status != http.StatusNotImplemented:
+	case status == http.StatusUnauthorized, status == http.StatusForbidden,
+		status >= 500 && status != http.StatusNotImplemented:
 		return nil, request.Failed(status)
 	case status == http.StatusNotFound, status == http.StatusGone:
 		return nil, errNotThere
@@ -137,7 +142,9 @@ func (f *folder) ask(ctx context.Context, at *url.URL, depth string) ([]entry, e
 		return entries, err
 	}
 	return nil, &chat.Error{
-		Code: chat.CodeUnavailable, Message: "What the server says of a folder can't be read. It is asked again later.", Err: err,
+		Code:    chat.CodeUnavailable,
+		Message: "What the server says of a folder can't be read. It is asked again later.",
+		Err:     err,
 	}
 }
 
@@ -159,7 +166,11 @@ func (f *folder) Fetch(ctx context.Context, item places.Item, known string) (pla
 	}
 	at, err := addressOf(f.root, way)
 	if err != nil {
-		return places.Content{}, &chat.Error{Code: chat.CodeInvalid, Message: "This file's name can't be asked for.", Err: err}
+		return places.Content{}, &chat.Error{
+			Code:    chat.CodeInvalid,
+			Message: "This file's name can't be asked for.",
+			Err:     err,
+		}
 	}
 	req, err := http.NewRequest(http.MethodGet, at.String(), nil) //nolint:noctx // Do takes it
 	if err != nil {

@@ -21,7 +21,8 @@ import (
 func TestARealServersFilesWithOddNames(t *testing.T) {
 	dir := t.TempDir()
 	names := []string{
-		"plain.txt", "with space.txt", "100% sure.txt", "percent%2Fslash.txt", "Größe ‐ 日本語.md", "a+b&c=d;e#f?g.txt", "'quote\".txt",
+		"plain.txt", "with space.txt", "100% sure.txt", "percent%2Fslash.txt", "Größe ‐ 日本語.md", "a+b&c=d;e#f?g.txt",
+		"'quote\".txt",
 		"[x](y).md", strings.Repeat("ü", 120) + ".txt", "deep/deeper %25/file.txt", "~tilde.txt", "back\\slash.txt",
 	}
 	for _, name := range names {
@@ -46,7 +47,8 @@ func TestARealServersFilesWithOddNames(t *testing.T) {
 	}
 	for _, name := range names {
 		item, ok := items[strings.ReplaceAll(name, "%", "%25")]
-		if !ok || item.Name != name || item.Version == "" || item.Size != int64(len("text of "+name)) || item.Link == "" {
+		if !ok || item.Name != name || item.Version == "" || item.Size != int64(len("text of "+name)) ||
+			item.Link == "" {
 			t.Errorf("%q is listed as %+v", name, item)
 		}
 		text, _, err := placestest.Read(t, p, item, "")
@@ -79,7 +81,8 @@ const begin = `<?xml version="1.0"?><d:multistatus xmlns:d="DAV:" xmlns:oc="http
 
 // said is what a server says of one entry.
 func said(href, kind, props string) string {
-	return "<d:response><d:href>" + href + "</d:href><d:propstat><d:prop><d:resourcetype>" + kind + "</d:resourcetype>" +
+	return "<d:response><d:href>" + href + "</d:href><d:propstat><d:prop><d:resourcetype>" +
+		kind + "</d:resourcetype>" +
 		props + "</d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response>"
 }
 
@@ -110,7 +113,8 @@ func TestNextcloudsFilesLinkToTheirPages(t *testing.T) {
 			said(root+"a%20b.txt", "", `<d:getetag>"1"</d:getetag><oc:fileid>42</oc:fileid>`) +
 			said(root+"%66.txt", "", "<oc:fileid>7</oc:fileid><d:getcontentlength>-5</d:getcontentlength>") +
 			said(root+"f.txt", "", "") + said("https://evil.example"+root+"x", "", "") + said(root+"../../y", "", "") +
-			said(root+"a%2Fb.txt", "", "") + said(root+"%2e%2e", "", "") + said("/etc/passwd", "", "") + "</d:multistatus>"
+			said(root+"a%2Fb.txt", "", "") + said(root+"%2e%2e", "", "") + said("/etc/passwd", "", "") +
+			"</d:multistatus>"
 	})
 	items, err := placestest.List(t, p)
 	if err != nil || len(items) != 3 {

@@ -38,7 +38,8 @@ type Reader struct {
 func (r Reader) Fetch(ctx context.Context, item places.Item, known string) (places.Content, error) {
 	content, err := r.fetch(ctx, item, known)
 	if code := chat.CodeOf(err); err != nil && !r.Alone && (code == chat.CodeUnavailable || code == chat.CodeTimeout) {
-		return content, &chat.Error{Code: chat.CodeInvalid, Message: chat.MessageOf(err), Err: err} // the other servers go on
+		// the other servers go on
+		return content, &chat.Error{Code: chat.CodeInvalid, Message: chat.MessageOf(err), Err: err}
 	}
 	return content, err
 }
@@ -86,7 +87,8 @@ func read(resp *request.Response, before version) (places.Content, error) {
 		return places.Content{}, request.Failed(status)
 	default:
 		return places.Content{}, &chat.Error{
-			Code: chat.CodeInvalid, Message: fmt.Sprintf("The server answers %d for this page, so it is not read.", status),
+			Code:    chat.CodeInvalid,
+			Message: fmt.Sprintf("The server answers %d for this page, so it is not read.", status),
 		}
 	}
 	kind, params, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
@@ -114,7 +116,8 @@ func readText(resp *request.Response, kind, encoding string, before version) (pl
 		return places.Content{}, err
 	case len(raw) > maxHTML:
 		return places.Content{}, &chat.Error{
-			Code: chat.CodeTooLarge, Message: fmt.Sprintf("The page is larger than %d MiB, so it is not read.", maxHTML>>20),
+			Code:    chat.CodeTooLarge,
+			Message: fmt.Sprintf("The page is larger than %d MiB, so it is not read.", maxHTML>>20),
 		}
 	}
 	text, err := web.InUTF8(raw, encoding)
@@ -151,10 +154,12 @@ func readText(resp *request.Response, kind, encoding string, before version) (pl
 func readFile(resp *request.Response, kind string, before version) (places.Content, error) {
 	extension := strings.ToLower(path.Ext(resp.URL.Path))
 	if extension == "" || len(extension) > 8 || kind == "application/pdf" {
-		extension = map[string]string{"application/pdf": ".pdf", "application/epub+zip": ".epub", "text/markdown": ".md",
-			"text/csv": ".csv"}[kind]
+		extension = map[string]string{
+			"application/pdf": ".pdf", "application/epub+zip": ".epub", "text/markdown": ".md", "text/csv": ".csv",
+		}[kind]
 	}
-	if major, _, _ := strings.Cut(kind, "/"); extension == "" || major == "video" || major == "audio" || major == "font" {
+	major, _, _ := strings.Cut(kind, "/")
+	if extension == "" || major == "video" || major == "audio" || major == "font" {
 		return places.Content{}, &chat.Error{
 			Code: chat.CodeUnsupported, Message: "This is neither a page nor a document, so it is not read.",
 		}
