@@ -22,6 +22,7 @@ const (
 	UploadMiBPerDay    LimitName = "upload_mib_per_day"
 	DiskMiB            LimitName = "disk_mib"
 	StreamsAtOnce      LimitName = "streams_at_once"
+	KeptQuestions      LimitName = "kept_questions"
 
 	// DiskReserveMiB is a limit of the server: everybody's uploads are refused while less of the disk is free.
 	DiskReserveMiB LimitName = "disk_reserve_mib"
@@ -111,6 +112,11 @@ var limitTable = []Limit{
 		Name: StreamsAtOnce, About: "live views that a user has open at one server", Default: 100,
 		code: CodeTooMany, noun: "live view", over: "You have %s open, which is the limit here.",
 		again: "Close some and try again.",
+	},
+	{
+		Name: KeptQuestions, About: "questions of a user that are asked again when documents change", Default: 50,
+		code: CodeTooMany, noun: "question", over: "You keep %s, which is the limit here.",
+		again: "Remove one first.",
 	},
 	{
 		Name:    DiskReserveMiB,

@@ -31,6 +31,7 @@ func TestStore(t *testing.T, open func(*testing.T) chat.Store) {
 		{"links to answers", testShares},
 		{"waiting questions", testQueue},
 		{"limits", testLimits},
+		{"kept questions", testStanding},
 	} {
 		t.Run(concern.name, func(t *testing.T) {
 			t.Parallel()

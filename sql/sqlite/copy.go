@@ -61,6 +61,8 @@ var copied = map[string]struct{ columns, from, where, order string }{
 	"spent":     {`user, what, at, amount`, `spent`, `(user, what, at) > (?1, ?2, ?3)`, `user, what, at`},
 	"removals": {`document, sha256, attempts, due_at`, `removals`, `(document, sha256) > (?1, ?2)`,
 		`document, sha256`},
+	"standing":        {`id, user, created_at, paused, unseen, version, due_at, body`, `standing`, `id > ?1`, `id`},
+	"standing_feeds":  {`user, hash`, `standing_feeds`, `user > ?1`, `user`},
 	"corpus_versions": {`user, version`, `corpus_versions`, `user > ?1`, `user`},
 	"corpus_state":    {`n, changes, removals, next_row`, `corpus_state`, `n > ?1`, `n`},
 }

@@ -1,0 +1,161 @@
+package chattest
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"footnote/chat"
+)
+
+func testStanding(t *testing.T, open func(*testing.T) chat.Store) {
+	keep := func(b bench, s chat.Scope, question string) chat.Standing {
+		b.t.Helper()
+		kept, err := b.KeepStanding(b.t.Context(), s, chat.Standing{Request: chat.RunRequest{Message: question}})
+		if err != nil {
+			b.t.Fatalf("KeepStanding: %v", err)
+		}
+		return kept
+	}
+	parallel(t, open, "what is kept comes back, changes and goes", func(t *testing.T, b bench) {
+		ctx := t.Context()
+		first, second := keep(b, anna, "one"), keep(b, anna, "two \x01 ü")
+		keep(b, bert, "another's")
+		list, err := b.AllStanding(ctx, anna)
+		if err != nil || len(list) != 2 || list[1].ID != first.ID || list[0].Request.Message != "two \x01 ü" {
+			t.Fatalf("AllStanding = %+v, %v; want both of hers, newest first", list, err)
+		}
+		at := time.Now().UTC().Truncate(time.Microsecond)
+		changed, err := b.ChangeStanding(ctx, anna, second.ID, func(k *chat.Standing) error {
+			k.Changes, k.DueAt, k.Version = []chat.Change{{ID: "c", At: at}}, at, 7
+			return nil
+		})
+		if err != nil || !changed.Unseen() || changed.User != "anna" {
+			t.Fatalf("ChangeStanding = %+v, %v", changed, err)
+		}
+		got, err := b.Standing(ctx, anna, second.ID)
+		if err != nil || got.Version != 7 || !got.DueAt.Equal(at) || !got.CreatedAt.Equal(second.CreatedAt) {
+			t.Errorf("Standing = %+v, %v; want it as changed", got, err)
+		}
+		if n, err := b.UnseenStanding(ctx, anna); n != 1 || err != nil {
+			t.Errorf("UnseenStanding = %d, %v; want 1", n, err)
+		}
+		refused := errors.New("refused")
+		if _, err := b.ChangeStanding(ctx, anna, second.ID, func(k *chat.Standing) error {
+			k.Paused = true
+			return refused
+		}); !errors.Is(err, refused) {
+			t.Errorf("ChangeStanding: %v, want its own error", err)
+		}
+		if got, _ := b.Standing(ctx, anna, second.ID); got.Paused {
+			t.Error("a refused change was stored")
+		}
+		if err := b.DropStanding(ctx, anna, second.ID); err != nil {
+			t.Errorf("DropStanding: %v", err)
+		}
+		_, err = b.Standing(ctx, anna, second.ID)
+		wantCode(t, "one that was dropped", err, chat.CodeNotFound)
+	})
+	parallel(t, open, "another's is not there", func(t *testing.T, b bench) {
+		hers := keep(b, anna, "hers")
+		_, err := b.Standing(t.Context(), bert, hers.ID)
+		wantCode(t, "reading it", err, chat.CodeNotFound)
+		_, err = b.ChangeStanding(t.Context(), bert, hers.ID, func(*chat.Standing) error { return nil })
+		wantCode(t, "changing it", err, chat.CodeNotFound)
+		wantCode(t, "dropping it", b.DropStanding(t.Context(), bert, hers.ID), chat.CodeNotFound)
+	})
+	parallel(t, open, "changes at once are all kept", func(t *testing.T, b bench) {
+		kept := keep(b, anna, "q")
+		var wg sync.WaitGroup
+		for range 20 {
+			wg.Go(func() {
+				if _, err := b.ChangeStanding(t.Context(), anna, kept.ID, func(k *chat.Standing) error {
+					k.Turn++
+					return nil
+				}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if got, err := b.Standing(t.Context(), anna, kept.ID); got.Turn != 20 || err != nil {
+			t.Errorf("Turn = %d, %v; want 20", got.Turn, err)
+		}
+	})
+	parallel(t, open, "what is due is claimed by one, and again when that one died", func(t *testing.T, b bench) {
+		now := time.Now().UTC().Truncate(time.Microsecond)
+		until := now.Add(time.Minute)
+		for i, due := range []time.Time{{}, now.Add(-time.Second), now.Add(time.Second), now.Add(-time.Second)} {
+			kept := keep(b, anna, "q")
+			if _, err := b.ChangeStanding(t.Context(), anna, kept.ID, func(k *chat.Standing) error {
+				k.DueAt, k.Paused = due, i == 3
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var mu sync.Mutex
+		claimed := 0
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				list, err := b.ClaimStanding(t.Context(), now, until, 10)
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				claimed += len(list)
+			})
+		}
+		wg.Wait()
+		if claimed != 1 {
+			t.Errorf("%d were claimed, want the one that is due", claimed)
+		}
+		list, err := b.ClaimStanding(t.Context(), until, until.Add(time.Minute), 10)
+		if err != nil || len(list) != 2 {
+			t.Errorf("a minute later %d were claimed, %v; want 2", len(list), err)
+		}
+	})
+	parallel(t, open, "no more are kept than a user may", func(t *testing.T, b bench) {
+		b.SetLimits(chat.Limits{chat.KeptQuestions: 3})
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		kept := 0
+		for range 8 {
+			wg.Go(func() {
+				_, err := b.KeepStanding(t.Context(), anna, chat.Standing{Request: chat.RunRequest{Message: "q"}})
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					kept++
+				} else if _, ok := errors.AsType[*chat.OverLimit](err); !ok {
+					t.Errorf("KeepStanding: %v, want an OverLimit", err)
+				}
+			})
+		}
+		wg.Wait()
+		if kept != 3 {
+			t.Errorf("%d were kept, want 3", kept)
+		}
+	})
+	parallel(t, open, "a feed is found by its hash until another is set", func(t *testing.T, b bench) {
+		one, two := chat.FeedHash{1}, chat.FeedHash{2}
+		for _, hash := range []*chat.FeedHash{&one, &two} {
+			if err := b.SetStandingFeed(t.Context(), anna, hash); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := b.StandingFeed(t.Context(), one)
+		wantCode(t, "the former", err, chat.CodeNotFound)
+		if s, err := b.StandingFeed(t.Context(), two); err != nil || s.User != "anna" {
+			t.Errorf("StandingFeed = %+v, %v; want hers", s, err)
+		}
+		if err := b.SetStandingFeed(t.Context(), anna, nil); err != nil {
+			t.Fatal(err)
+		}
+		_, err = b.StandingFeed(t.Context(), two)
+		wantCode(t, "a feed that was taken back", err, chat.CodeNotFound)
+	})
+}

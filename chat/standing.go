@@ -1,0 +1,166 @@
+package chat
+
+import (
+	"context"
+	"crypto/sha256"
+	"time"
+)
+
+// Bounds of a kept question.
+const (
+	MaxChanges     = 20  // that it remembers
+	MaxDifferences = 12  // that one change shows
+	MaxKept        = 200 // kept questions of a user for whom no lower limit holds
+	MaxKeptQuotes  = 40  // quotes that an answer is remembered by
+)
+
+// Standing is a question that is kept: it is asked again when the documents that its answer rests on change.
+type Standing struct {
+	ID        string     `json:"id"`
+	User      string     `json:"-"`
+	Request   RunRequest `json:"request"` // as it is asked again; its session holds the runs
+	RunID     string     `json:"run_id"`  // whose answer it began with
+	CreatedAt time.Time  `json:"created_at"`
+	Paused    bool       `json:"paused"`
+
+	Basis   Basis     `json:"basis"`    // of the last answer
+	AskedAt time.Time `json:"asked_at"` // when that was asked again last; zero: never
+	Changes []Change  `json:"changes"`  // newest first
+	SeenAt  time.Time `json:"seen_at"`  // when its user last looked at the changes
+
+	Noticed time.Time   `json:"noticed"`           // when something was first seen to be different; zero: nothing is
+	Wanted  bool        `json:"wanted,omitempty"`  // its user wants it asked now
+	Asking  string      `json:"asking,omitempty"`  // the run under way
+	Turn    int         `json:"turn"`              // counts the runs that were started
+	Recent  []time.Time `json:"recent,omitempty"`  // when it was asked within the last hour
+	Failed  int         `json:"failed,omitempty"`  // times in a row that asking did not work
+	Trouble string      `json:"trouble,omitempty"` // why, for people
+
+	// Version is that of the user's library when it was last looked at for this question.
+	Version int64 `json:"-"`
+	// DueAt is when there is something to do. Zero: when the library has another version.
+	DueAt time.Time `json:"-"`
+}
+
+// Basis is what an answer rests on.
+type Basis struct {
+	RunID     string          `json:"run_id"`
+	Answer    string          `json:"answer"`
+	Citations []Citation      `json:"citations"` // at most MaxKeptQuotes, with a quote each
+	Documents []KnownDocument `json:"documents"`
+	Passages  []uint64        `json:"passages"` // that a search for the question found, hashed
+	At        time.Time       `json:"at"`       // when it was looked at
+}
+
+// KnownDocument is a version of a document that an answer rests on.
+type KnownDocument struct {
+	ID     string   `json:"id"`
+	SHA256 string   `json:"sha256"`
+	Title  string   `json:"title"`
+	Lines  []uint32 `json:"lines,omitempty"` // its sentences, hashed; none of a long document
+}
+
+// Knows returns the version of a document that an answer rests on.
+func (b Basis) Knows(id string) (KnownDocument, bool) {
+	for _, d := range b.Documents {
+		if d.ID == id {
+			return d, true
+		}
+	}
+	return KnownDocument{}, false
+}
+
+// DifferenceKind says what became of a quote.
+type DifferenceKind string
+
+// The kinds of difference.
+const (
+	DifferenceChanged DifferenceKind = "changed" // the same place has other words
+	DifferenceAdded   DifferenceKind = "added"   // words that were not there
+	DifferenceGone    DifferenceKind = "gone"    // words that are there no more
+)
+
+// Difference is one quote before and after. Before is nil of what was added, After of what is gone.
+type Difference struct {
+	Kind       DifferenceKind `json:"kind"`
+	DocumentID string         `json:"document_id"`
+	Title      string         `json:"title"`
+	Removed    bool           `json:"removed,omitempty"` // the document is there no more
+	Before     *MarkedQuote   `json:"before"`
+	After      *MarkedQuote   `json:"after"`
+	// Was and Now are what differs, with the words beside that it can't be understood without, where that is one
+	// stretch on both sides; else both are empty. They stand in the quotes.
+	Was string `json:"was,omitempty"`
+	Now string `json:"now,omitempty"`
+}
+
+// MarkedQuote is a quote with the words that differ from another.
+type MarkedQuote struct {
+	Quote string   `json:"quote"`
+	Marks [][2]int `json:"marks"` // rune ranges of the quote
+	Place string   `json:"place,omitempty"`
+	URL   string   `json:"url"` // opens the source at the words
+}
+
+// Change is what an answer says differently than the one before.
+type Change struct {
+	ID          string       `json:"id"`
+	At          time.Time    `json:"at"`
+	RunID       string       `json:"run_id"`
+	BeforeRunID string       `json:"before_run_id"`
+	Differences []Difference `json:"differences"`
+	More        int          `json:"more,omitempty"` // further ones that are not shown
+}
+
+// Unseen reports whether something changed since its user looked.
+func (s Standing) Unseen() bool { return len(s.Changes) > 0 && s.Changes[0].At.After(s.SeenAt) }
+
+// RoomToKeep fails with an *OverLimit if a user who keeps so many questions can't keep another. A limit of MaxKept holds
+// for everybody.
+func (l Limits) RoomToKeep(there int64) error {
+	if most, holds := l.Of(KeptQuestions); holds && there >= most {
+		return l.Over(KeptQuestions, time.Now(), time.Time{})
+	}
+	if there >= MaxKept {
+		return Limits{KeptQuestions: MaxKept}.Over(KeptQuestions, time.Now(), time.Time{})
+	}
+	return nil
+}
+
+// FeedHash is what is stored of a feed's token.
+type FeedHash [sha256.Size]byte
+
+// StandingStore keeps questions that are asked again. Its promises are those of Store. They stay when the
+// conversations that they came from go.
+type StandingStore interface {
+	// KeepStanding stores a question for the scope's user under a new id, and returns it as stored. It fails with an
+	// *OverLimit if the user keeps as many as allowed; parallel calls keep as many as there is room for, and no more.
+	KeepStanding(ctx context.Context, s Scope, kept Standing) (Standing, error)
+
+	// Standing returns a kept question.
+	Standing(ctx context.Context, s Scope, id string) (Standing, error)
+
+	// AllStanding returns the user's kept questions, newest first.
+	AllStanding(ctx context.Context, s Scope) ([]Standing, error)
+
+	// UnseenStanding counts those of which something changed since the user looked.
+	UnseenStanding(ctx context.Context, s Scope) (int, error)
+
+	// ChangeStanding changes a kept question and returns it as stored. change may be called more than once; nothing is
+	// stored when it fails. What is changed at the same time is not lost. Its user and times of creation stay.
+	ChangeStanding(ctx context.Context, s Scope, id string, change func(*Standing) error) (Standing, error)
+
+	// DropStanding forgets a kept question.
+	DropStanding(ctx context.Context, s Scope, id string) error
+
+	// ClaimStanding returns up to limit questions of any user, those paused left out, for which there is something to
+	// do now, longest due first: each to one caller only, until its DueAt, which it sets to the given time. A caller
+	// that dies leaves them to others then.
+	ClaimStanding(ctx context.Context, now, until time.Time, limit int) ([]Standing, error)
+
+	// SetStandingFeed sets the hash of the token under which a user's changes can be read, nil for none.
+	SetStandingFeed(ctx context.Context, s Scope, hash *FeedHash) error
+
+	// StandingFeed returns the scope of the user whose feed's token has a hash.
+	StandingFeed(ctx context.Context, hash FeedHash) (Scope, error)
+}

@@ -1,0 +1,156 @@
+// Package compare finds what two answers to one question say differently, by the quotes that they rest on: which words
+// of a document are others now, which are new, and which are gone. It knows no words of any language. Everything here
+// is a pure function.
+package compare
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// word is a run of letters and digits, or a sign that changes what they mean.
+type word struct {
+	start, end int    // rune offsets
+	form       string // NFKC in small letters
+	number     bool   // it has a digit
+}
+
+// words returns the words of a text. A number with its separators is one word (1,000; 01.02.2026), and each letter of a
+// script without spaces.
+func words(text []rune) (list []word) {
+	for at := 0; at < len(text); {
+		end := wordEnd(text, at)
+		if end == at {
+			at++
+			continue
+		}
+		piece := string(text[at:end])
+		list = append(list, word{
+			at, end, strings.ToLower(norm.NFKC.String(piece)), strings.ContainsFunc(piece, unicode.IsNumber),
+		})
+		at = end
+	}
+	return list
+}
+
+// wordEnd returns where the word at a place ends; the place itself if none begins there.
+func wordEnd(text []rune, at int) int {
+	r := text[at]
+	switch {
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai):
+		return at + 1
+	case unicode.IsSymbol(r), r == '%', r == '‰':
+		return at + 1
+	case (r == '-' || r == '−') && (at == 0 || unicode.IsSpace(text[at-1])) && isDigit(text, at+1):
+		return at + 1
+	case !unicode.IsLetter(r) && !unicode.IsNumber(r):
+		return at
+	}
+	end := at + 1
+	for end < len(text) {
+		next := text[end]
+		switch {
+		case unicode.In(next, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai):
+			return end
+		case unicode.IsLetter(next), unicode.IsNumber(next), unicode.IsMark(next), unicode.Is(unicode.Cf, next):
+			end++
+		case !unicode.IsSpace(next) && isDigit(text, end-1) && isDigit(text, end+1):
+			end += 2
+		default:
+			return end
+		}
+	}
+	return end
+}
+
+func isDigit(text []rune, at int) bool {
+	return at >= 0 && at < len(text) && unicode.IsNumber(text[at])
+}
+
+// aligned are two lists of words, and which of them stand in both in the same order.
+type aligned struct {
+	before, after []word
+	keptB, keptA  []bool
+	common        int // runes of the words in both
+	sizeB, sizeA  int // runes of all words
+}
+
+// maxAligned bounds the words of a side, since the work grows with the product.
+const maxAligned = 400
+
+// align finds the heaviest common subsequence of two texts' words; a word weighs as much as it is long.
+func align(before, after []rune) aligned {
+	a := aligned{before: words(before), after: words(after)}
+	a.before, a.after = a.before[:min(len(a.before), maxAligned)], a.after[:min(len(a.after), maxAligned)]
+	a.keptB, a.keptA = make([]bool, len(a.before)), make([]bool, len(a.after))
+	n, m := len(a.before), len(a.after)
+	best := make([]int, (n+1)*(m+1))
+	at := func(i, j int) int { return i*(m+1) + j }
+	for i := n - 1; i >= 0; i-- {
+		for j := m - 1; j >= 0; j-- {
+			best[at(i, j)] = max(best[at(i+1, j)], best[at(i, j+1)])
+			if a.before[i].form == a.after[j].form {
+				best[at(i, j)] = max(best[at(i, j)], best[at(i+1, j+1)]+weight(a.before[i]))
+			}
+		}
+	}
+	for i, j := 0, 0; i < n && j < m; {
+		switch {
+		case a.before[i].form == a.after[j].form && best[at(i, j)] == best[at(i+1, j+1)]+weight(a.before[i]):
+			a.keptB[i], a.keptA[j] = true, true
+			i, j = i+1, j+1
+		case best[at(i, j)] == best[at(i+1, j)]:
+			i++
+		default:
+			j++
+		}
+	}
+	a.common = best[0]
+	for _, w := range a.before {
+		a.sizeB += weight(w)
+	}
+	for _, w := range a.after {
+		a.sizeA += weight(w)
+	}
+	return a
+}
+
+func weight(w word) int { return utf8.RuneCountInString(w.form) }
+
+// alike is 0–1: the share of both texts that stands in the other.
+func (a aligned) alike() float64 {
+	if a.sizeA+a.sizeB == 0 {
+		return 0
+	}
+	return 2 * float64(a.common) / float64(a.sizeA+a.sizeB)
+}
+
+// same reports whether no word differs.
+func (a aligned) same() bool { return a.common == a.sizeA && a.common == a.sizeB }
+
+// stretches returns the indices [from, to) of the words in a row that the other side does not have.
+func stretches(kept []bool) (list [][2]int) {
+	for i := 0; i < len(kept); i++ {
+		if kept[i] {
+			continue
+		}
+		from := i
+		for i < len(kept) && !kept[i] {
+			i++
+		}
+		list = append(list, [2]int{from, i})
+	}
+	return list
+}
+
+// marks are the rune ranges of stretches of words.
+func marks(list []word, found [][2]int) [][2]int {
+	ranges := make([][2]int, 0, len(found))
+	for _, s := range found {
+		ranges = append(ranges, [2]int{list[s[0]].start, list[s[1]-1].end})
+	}
+	return ranges
+}

@@ -1,0 +1,128 @@
+// Package standing asks kept questions again. A Keeper keeps a question with what its answer rests on, notices when
+// that is different (look), has the question asked again as a run (ask), and stores what the new answer says
+// differently (record). Run is its loop; several servers may share a store, which gives what is due to one of them.
+// Each step of it is stored before the next, and the same step taken twice comes to the same.
+package standing
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// Times and bounds of the work on kept questions.
+const (
+	claimTime  = time.Minute     // a server that died has its work done by others after that
+	atOnce     = 8               // questions that are claimed together
+	pollTime   = 2 * time.Second // between two looks at a run under way
+	giveWay    = 5 * time.Second // until the next try while the user's own runs are under way
+	quietMost  = 2 * time.Minute // changes that go on are waited for no longer
+	perHour    = 6               // askings of one question in an hour
+	firstWait  = time.Minute     // after a failure; twice as long after each further one
+	longestWay = 6 * time.Hour   // at most
+	maxRested  = 30              // documents that an answer is known to rest on
+	maxLines   = 12_000          // sentences of all of them that are remembered
+	topHits    = 8               // passages of a search that are watched
+	maxText    = 4 << 20         // bytes of a document whose sentences are remembered
+)
+
+// Runs starts runs. agent.Runs is the one that serves.
+type Runs interface {
+	Start(ctx context.Context, user string, req chat.RunRequest) (run chat.Run, fresh bool, err error)
+}
+
+// Config wires a Keeper. Zero times take their defaults.
+type Config struct {
+	Store   chat.Store
+	Library *corpus.Library
+	Runs    Runs
+	Log     *slog.Logger
+	Every   time.Duration // between two looks for what is due; 0: 2 s
+	Quiet   time.Duration // after a change, for more to come; 0: 10 s
+}
+
+// Keeper keeps questions and asks them again. It is safe for concurrent use.
+type Keeper struct {
+	cfg  Config
+	wake chan struct{} // holds one: something is due now
+}
+
+// New makes a Keeper. Nothing is asked until Run.
+func New(cfg Config) *Keeper {
+	cfg.Every, cfg.Quiet = cmp.Or(cfg.Every, 2*time.Second), cmp.Or(cfg.Quiet, 10*time.Second)
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Keeper{cfg: cfg, wake: make(chan struct{}, 1)}
+}
+
+// Run does what is due until ctx ends.
+func (k *Keeper) Run(ctx context.Context) {
+	tick := time.NewTicker(k.cfg.Every)
+	defer tick.Stop()
+	for {
+		if err := k.Work(ctx); err != nil && ctx.Err() == nil {
+			k.cfg.Log.WarnContext(ctx, "kept questions could not be looked after", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case <-k.wake:
+		}
+	}
+}
+
+// Work takes one step for each question for which something is due.
+func (k *Keeper) Work(ctx context.Context) error {
+	now := time.Now()
+	due, err := k.cfg.Store.ClaimStanding(ctx, now, now.Add(claimTime), atOnce)
+	if err != nil {
+		return err
+	}
+	for _, kept := range due {
+		if err := k.step(ctx, kept); err != nil {
+			if ctx.Err() != nil {
+				return err // the claim ends by itself
+			}
+			k.cfg.Log.WarnContext(ctx, "kept question could not be looked after", "question", kept.ID, "error", err)
+		}
+	}
+	return nil
+}
+
+// step does the next thing for a question.
+func (k *Keeper) step(ctx context.Context, kept chat.Standing) error {
+	switch {
+	case kept.Asking != "":
+		return k.followRun(ctx, kept)
+	case kept.Wanted, !kept.Noticed.IsZero():
+		return k.askIfQuiet(ctx, kept)
+	default:
+		return k.look(ctx, kept)
+	}
+}
+
+// scope is whose documents a question is about.
+func scope(kept chat.Standing) chat.Scope { return chat.Scope{User: kept.User} }
+
+// change stores what became of a question, unless it was removed meanwhile.
+func (k *Keeper) change(ctx context.Context, kept chat.Standing, change func(*chat.Standing)) error {
+	_, err := k.cfg.Store.ChangeStanding(ctx, scope(kept), kept.ID, func(s *chat.Standing) error {
+		change(s)
+		return nil
+	})
+	if err != nil && chat.CodeOf(err) == chat.CodeNotFound {
+		return nil
+	}
+	return err
+}
+
+// later has the next step taken at a time; zero: when the library has another version.
+func (k *Keeper) later(ctx context.Context, kept chat.Standing, at time.Time) error {
+	return k.change(ctx, kept, func(s *chat.Standing) { s.DueAt = at })
+}
