@@ -115,6 +115,37 @@ type Change struct {
 // Unseen reports whether something changed since its user looked.
 func (s Standing) Unseen() bool { return len(s.Changes) > 0 && s.Changes[0].At.After(s.SeenAt) }
 
+// StandingState is how a kept question stands.
+type StandingState string
+
+// The states of a kept question.
+const (
+	StandingUnchanged StandingState = "unchanged" // since it was kept
+	StandingChanged   StandingState = "changed"   // something did, at some time
+	StandingWaiting   StandingState = "waiting"   // it is to be asked again
+	StandingAsking    StandingState = "asking"    // that is under way
+	StandingPaused    StandingState = "paused"
+	StandingFailed    StandingState = "failed" // asking did not work, and is tried again
+)
+
+// State is how the question stands now.
+func (s Standing) State() StandingState {
+	switch {
+	case s.Paused:
+		return StandingPaused
+	case s.Asking != "":
+		return StandingAsking
+	case s.Failed > 0:
+		return StandingFailed
+	case s.Wanted, !s.Noticed.IsZero():
+		return StandingWaiting
+	case len(s.Changes) > 0:
+		return StandingChanged
+	default:
+		return StandingUnchanged
+	}
+}
+
 // RoomToKeep fails with an *OverLimit if a user who keeps so many questions can't keep another. A limit of MaxKept holds
 // for everybody.
 func (l Limits) RoomToKeep(there int64) error {

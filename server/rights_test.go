@@ -97,6 +97,15 @@ var rights = map[string]right{
 	"POST /documents/:id/restore":              {},
 	"GET /watched":                             {want: 200},
 	"PUT /watched":                             {body: `{"folder":"/papers"}`, want: 204},
+	"GET /standing":                            {want: 200},
+	"POST /standing":                           {body: `{"run_id":"{run}"}`},
+	"GET /standing/:id":                        {},
+	"PATCH /standing/:id":                      {body: `{"paused":true,"seen":true}`},
+	"DELETE /standing/:id":                     {},
+	"POST /standing/:id/ask":                   {},
+	"GET /standing/feed/:token":                {public: true},
+	"POST /standing/feed":                      {want: 200},
+	"DELETE /standing/feed":                    {want: 204},
 	"GET /model":                               {want: 200},
 	"PUT /model":                               {body: `{"service":"offline"}`, want: 403},
 	"GET /openapi.json":                        {want: 200},
@@ -135,6 +144,9 @@ var rights = map[string]right{
 	"POST /shares":                      {body: "run={run}&days=7"},
 	"POST /shares/:id/delete":           {},
 	"GET /s/:token":                     {public: true},
+	"POST /standing/:id/pause":          {body: "paused=true"},
+	"POST /standing/:id/delete":         {},
+	"POST /standing/feed/delete":        {want: 303},
 	"GET /signin":                       {want: 200, public: true},
 	"POST /language":                    {body: "language=de", want: 303, public: true},
 	"POST /signin":                      {body: "key=x", want: 401, public: true},
@@ -194,7 +206,14 @@ func (b *bench) owned(user, key string) *strings.Replacer {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return strings.NewReplacer("{share}", link.ID, "{session}", "owned", "{run}", run.ID, "{doc}", doc, "{item}", item.ID, "{call}", "c1")
+	kept, err := b.store.KeepStanding(b.t.Context(), chat.Scope{User: user}, chat.Standing{
+		Request: chat.RunRequest{Message: secret, SessionID: "owned"}, Basis: chat.Basis{RunID: run.ID},
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return strings.NewReplacer("{kept}", kept.ID, "{share}", link.ID, "{session}", "owned", "{run}", run.ID, "{doc}", doc,
+		"{item}", item.ID, "{call}", "c1")
 }
 
 // address fills a route's places.
@@ -209,6 +228,8 @@ func address(route string) string {
 		id = "{doc}"
 	case strings.HasPrefix(path, "/shares/"):
 		id = "{share}"
+	case strings.HasPrefix(path, "/standing/"):
+		id = "{kept}"
 	case strings.HasPrefix(path, "/sessions/"), strings.HasPrefix(path, "/agent/session/"),
 		strings.HasPrefix(path, "/ui/chat/"), strings.HasPrefix(path, "/c/"):
 		id = "{session}"
@@ -238,7 +259,7 @@ func TestNobodyReadsOrChangesWhatIsAnothers(t *testing.T) {
 		var all strings.Builder
 		for _, path := range []string{
 			"/agent/runs/{run}", "/agent/session/{session}", "/sessions/{session}/queue", "/feedback", "/shares",
-			"/documents/{doc}", "/sessions",
+			"/documents/{doc}", "/sessions", "/standing", "/standing/{kept}",
 		} {
 			got := b.send("GET", fill.Replace(path), "", "X-API-Key", given["anna"])
 			if got.status != 200 || !strings.Contains(got.body, secret) && path != "/agent/runs/{run}" {

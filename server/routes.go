@@ -84,6 +84,16 @@ func (s *Server) buildRoutes() *echo.Echo {
 	e.GET("/watched", s.api.ListWatched)
 	e.PUT("/watched", s.api.SetWatched)
 
+	e.GET("/standing", pageOrProgram(s.page.Standing, s.api.ListStanding))
+	e.POST("/standing", s.api.KeepStanding)
+	e.GET("/standing/feed/:token", s.api.StandingFeed)
+	e.POST("/standing/feed", s.page.MakeFeed)
+	e.DELETE("/standing/feed", s.api.DropFeed)
+	e.GET("/standing/:id", s.api.GetStanding)
+	e.PATCH("/standing/:id", s.api.ChangeStanding)
+	e.DELETE("/standing/:id", s.api.DropStanding)
+	e.POST("/standing/:id/ask", s.api.AskStanding)
+
 	e.GET("/model", pageOrProgram(s.page.ShowModels, s.api.FindModels))
 	e.PUT("/model", s.api.ChooseModel)
 
@@ -138,6 +148,9 @@ func (s *Server) pageRoutes(e *echo.Echo) {
 	e.GET("/folders", s.page.ShowFolders)
 	e.POST("/folders", s.page.FollowFolder)
 	e.POST("/folders/stop", s.page.StopFollowing)
+	e.POST("/standing/feed/delete", s.page.DropFeedForm)
+	e.POST("/standing/:id/pause", s.api.PauseStandingForm)
+	e.POST("/standing/:id/delete", s.api.DropStandingForm)
 	e.POST("/language", s.page.ChooseLanguage)
 	e.POST("/shares", s.page.ShareAnswer)
 	e.POST("/shares/:id/delete", s.page.EndShare)

@@ -69,6 +69,8 @@ type Config struct {
 	Keys       *keys.File   // who may use it; nil: everybody is the local user
 	Grants     *grants.Book // what users allowed programs; nil: programs need a key
 
+	Keeper api.Keeper // keeps questions that are asked again
+
 	Gather api.Gather // lets the agent search for POST /agent/retrieve; nil: a plain search
 	// a plain search does not take the place of an agent that fails
 	GatherAlone bool
@@ -174,7 +176,7 @@ func (s *Server) makeRooms(cfg Config) error {
 	}
 	s.api = &api.Handlers{
 		Store: cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Runs: cfg.Runs, Logs: logs, Questions: asking,
-		Searcher: searches, Shares: links,
+		Searcher: searches, Shares: links, Keeper: cfg.Keeper,
 		Gatherer: cfg.Gather, GatherAlone: cfg.GatherAlone,
 		Models: cfg.Desk, Rules: cfg.Rules, Checks: cfg.Checks, Samples: cfg.Samples,
 		Version: cfg.Version, Commit: cfg.Commit, Date: cfg.Date,

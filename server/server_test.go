@@ -18,6 +18,7 @@ import (
 	"footnote/keys"
 	"footnote/server/httpio"
 	"footnote/sql/sqlite"
+	"footnote/standing"
 )
 
 const testOwner = "test-server"
@@ -109,6 +110,7 @@ func newBench(t testing.TB, adjust ...func(*Config)) *bench {
 	feed := chat.NewFeed(store)
 	runs := &stage{store: store, feed: feed}
 	cfg := Config{Store: store, Feed: feed, Library: newLibrary(t, db), Runs: runs, Version: "test"}
+	cfg.Keeper = standing.New(standing.Config{Store: store, Library: cfg.Library, Runs: runs})
 	for _, change := range adjust {
 		change(&cfg)
 	}

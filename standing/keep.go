@@ -28,8 +28,8 @@ func (k *Keeper) Keep(ctx context.Context, s chat.Scope, runID string) (chat.Sta
 		}
 	case run.Request.ContextText != "":
 		return chat.Standing{}, &chat.Error{
-			Code:    chat.CodeConflict,
-			Message: "This question was asked about a text that came with it, which does not change. Ask it about your documents.",
+			Code: chat.CodeConflict, Message: "This question was asked about a text that came with it, which does not " +
+				"change. Ask it about your documents.",
 		}
 	}
 	all, err := k.cfg.Store.AllStanding(ctx, s)
@@ -61,6 +61,22 @@ func (k *Keeper) Keep(ctx context.Context, s chat.Scope, runID string) (chat.Sta
 		}
 	}
 	return k.cfg.Store.KeepStanding(ctx, s, kept)
+}
+
+// KeepNew keeps a question that was not asked yet. It is asked as soon as it can be.
+func (k *Keeper) KeepNew(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Standing, error) {
+	if err := req.Validate(); err != nil {
+		return chat.Standing{}, err
+	}
+	if err := k.cfg.Library.CheckNamed(ctx, s, req.Namespace, req.DocumentIDs); err != nil {
+		return chat.Standing{}, err
+	}
+	req.SessionID = "kept-" + chat.NewID()
+	kept, err := k.cfg.Store.KeepStanding(ctx, s, chat.Standing{
+		Request: req, SeenAt: now(), Wanted: true, DueAt: time.Now(),
+	})
+	k.hurry()
+	return kept, err
 }
 
 // historyOf returns the turns that a question came after, which a follow-up can't be understood without.

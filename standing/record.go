@@ -63,7 +63,10 @@ func (k *Keeper) record(ctx context.Context, kept chat.Standing, answer chat.Ans
 		return err
 	}
 	library, failed := k.library(ctx, kept)
-	differences := compare.Differences(kept.Basis, basis, library)
+	var differences []chat.Difference
+	if kept.Basis.RunID != "" { // else this is its first answer
+		differences = compare.Differences(kept.Basis, basis, library)
+	}
 	for _, cite := range compare.Standing(kept.Basis, library) {
 		if len(basis.Citations) < chat.MaxKeptQuotes && !cites(basis, cite) {
 			basis.Citations = append(basis.Citations, cite)
@@ -91,6 +94,9 @@ func (k *Keeper) record(ctx context.Context, kept chat.Standing, answer chat.Ans
 		s.Basis, s.AskedAt, s.Noticed, s.DueAt = basis, now(), time.Time{}, time.Time{}
 		s.Request.Sibling, s.Asking, s.Wanted, s.Failed, s.Trouble = kept.Asking, "", false, 0, ""
 		s.Turn++
+		if s.RunID == "" {
+			s.RunID = kept.Asking
+		}
 	})
 }
 

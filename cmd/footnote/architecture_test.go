@@ -55,6 +55,8 @@ var allowed = map[string][]string{
 		"corpus/text", "llm", "mcp", "schema", "web"},
 	"agent/tools/calc": {"corpus/text"},
 	"locale":           {},
+	"standing":         {"chat", "corpus", "standing/compare"},
+	"standing/compare": {"chat", "corpus/quote", "corpus/text"},
 	"views":            {"chat", "corpus", "corpus/extract", "corpus/formula", "corpus/text", "locale", "views/mathml"},
 	"views/mathml":     {},
 	"static":           {},

@@ -22,6 +22,7 @@ type limitSettings struct {
 	UploadMiBPerDay    int64 `name:"limits-upload-mib-per-day" help:"${limit_upload_mib_per_day}" default:"${default_upload_mib_per_day}" env:"FOOTNOTE_LIMITS_UPLOAD_MIB_PER_DAY"`
 	DiskMiB            int64 `name:"limits-disk-mib" help:"${limit_disk_mib}" default:"${default_disk_mib}" env:"FOOTNOTE_LIMITS_DISK_MIB"`
 	StreamsAtOnce      int64 `name:"limits-streams-at-once" help:"${limit_streams_at_once}" default:"${default_streams_at_once}" env:"FOOTNOTE_LIMITS_STREAMS_AT_ONCE"`
+	KeptQuestions      int64 `name:"limits-kept-questions" help:"${limit_kept_questions}" default:"${default_kept_questions}" env:"FOOTNOTE_LIMITS_KEPT_QUESTIONS"`
 	DiskReserveMiB     int64 `name:"limits-disk-reserve-mib" help:"${limit_disk_reserve_mib}" default:"${default_disk_reserve_mib}" env:"FOOTNOTE_LIMITS_DISK_RESERVE_MIB"`
 }
 
@@ -33,6 +34,7 @@ func (s *limitSettings) limitTable() chat.Limits {
 		chat.SearchesPerMinute: s.SearchesPerMinute, chat.FilesPerDay: s.FilesPerDay,
 		chat.UploadMiBPerDay: s.UploadMiBPerDay, chat.DiskMiB: s.DiskMiB,
 		chat.StreamsAtOnce: s.StreamsAtOnce, chat.DiskReserveMiB: s.DiskReserveMiB,
+		chat.KeptQuestions: s.KeptQuestions,
 	}
 }
 

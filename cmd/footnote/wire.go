@@ -29,6 +29,7 @@ import (
 	"footnote/server/api"
 	"footnote/server/httpio"
 	"footnote/server/modelchoice"
+	"footnote/standing"
 )
 
 // workerIdle is how long a worker waits for more work: pages of a document that somebody looks at come without its
@@ -48,6 +49,7 @@ type app struct {
 	library *corpus.Library
 	tools   *mcp.Client // nil without servers of tools
 	runs    *agent.Runs
+	keeper  *standing.Keeper
 	keys    *keys.File
 	grants  *grants.Book
 	server  *server.Server
@@ -118,6 +120,7 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 	}
 	a.runs.Use(first.forRuns(log))
 	a.desk.runs = a.runs
+	a.keeper = standing.New(standing.Config{Store: a.stores.chats, Library: a.library, Runs: a.runs, Log: log})
 	samples, err := fs.Sub(docs.Handbook, "handbook")
 	if err != nil {
 		return nil, err
@@ -128,6 +131,7 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 	}
 	a.server, err = server.New(server.Config{ //nolint:contextcheck // each request has its own
 		Keys: a.keys, Grants: a.grants, UserLimits: set.limitTable(),
+		Keeper: a.keeper,
 		Gather: gather, GatherAlone: !set.AgentFallbackToFixedPipeline, Rules: a.runs.Rules, Stats: a.runs.Stats,
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log,
 		Version: built.Version, Commit: built.Commit, Date: built.Date,
@@ -236,11 +240,14 @@ func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error)
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 	g, failed := errgroup.WithContext(work)
+	follow, stopFollowing := context.WithCancel(failed)
+	defer context.AfterFunc(ctx, stopFollowing)() // before requests are turned away
 	g.Go(func() error { return a.server.Serve(listener) })
 	g.Go(func() error { a.runs.KeepLeases(work); return nil })
 	g.Go(func() error { return a.library.Run(work) })
 	g.Go(func() error { a.keys.Run(work); return nil })
 	g.Go(func() error { a.grants.Run(work); return nil })
+	g.Go(func() error { a.keeper.Run(follow); return nil })
 	g.Go(func() error { giveBackMemory(work); return nil })
 	g.Go(func() error { a.desk.tellOfOthers(work); return nil })
 	if a.tools != nil {
@@ -249,8 +256,6 @@ func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error)
 	if a.stores.listen != nil {
 		g.Go(func() error { a.stores.listen(work, a.feed, a.library, a.runs); return nil })
 	}
-	follow, stopFollowing := context.WithCancel(failed)
-	defer context.AfterFunc(ctx, stopFollowing)() // before requests are turned away
 	defer context.AfterFunc(ctx, a.desk.stop)()
 	defer stopFollowing()
 	for _, folder := range a.folders {

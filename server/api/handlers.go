@@ -34,6 +34,7 @@ type Handlers struct {
 	Searcher  *find.Searcher
 	Shares    *shares.Desk     // makes links to answers
 	Models    modelchoice.Desk // chooses which model answers
+	Keeper    Keeper           // keeps questions that are asked again
 	Gatherer  Gather           // lets the agent search for POST /agent/retrieve; nil: a plain search
 	// a plain search does not take the place of an agent that fails
 	GatherAlone bool

@@ -22,6 +22,7 @@ var withoutKey = []string{
 	"/health", "/readyz", "/static/:version/*", "/favicon.ico", "/signin", "/signout", "/language", "/s/:token",
 	MetadataPath, MetadataPath + MCPPath, "/.well-known/oauth-authorization-server",
 	"/oauth/register", "/oauth/token", "/oauth/revoke",
+	"/standing/feed/:token",
 }
 
 // Where programs learn how they get a token, and what for.

@@ -20,6 +20,7 @@ var groups = []group{
 	{"Questions", "Ask, and get an answer with footnotes."},
 	{"Runs", "A run is the work on one question. It goes on whether anybody looks or not; all it does is in its log."},
 	{"Conversations", "Questions and answers in a row."},
+	{"Kept questions", "Questions that are asked again when the documents they rest on change."},
 	{"Documents", "What answers are made from."},
 	{
 		"OpenAI-compatible",
@@ -39,7 +40,7 @@ var groups = []group{
 func Operations() []Operation {
 	return slices.Concat(
 		askOperations(), runOperations(), steeringOperations(), shareOperations(), sessionOperations(),
-		documentOperations(),
+		standingOperations(), documentOperations(),
 		v1Operations(), responseOperations(), aisdkOperations(), aguiOperations(), modelOperations(),
 		serviceOperations(),
 	)

@@ -59,6 +59,11 @@ func enumValues(t reflect.Type) []any {
 		return listValues(chat.ActionPlanning, chat.ActionSearching, chat.ActionExploring, chat.ActionReading,
 			chat.ActionAnalysing,
 			chat.ActionSummarising, chat.ActionThinking, chat.ActionOpening, chat.ActionCalculating)
+	case reflect.TypeFor[chat.StandingState]():
+		return listValues(chat.StandingUnchanged, chat.StandingChanged, chat.StandingWaiting, chat.StandingAsking,
+			chat.StandingPaused, chat.StandingFailed)
+	case reflect.TypeFor[chat.DifferenceKind]():
+		return listValues(chat.DifferenceChanged, chat.DifferenceAdded, chat.DifferenceGone)
 	case reflect.TypeFor[chat.Check]():
 		return listValues(chat.CheckVerified, chat.CheckApproximate, chat.CheckNotFound)
 	case reflect.TypeFor[chat.StopReason]():
@@ -85,12 +90,25 @@ func listValues[T ~string](values ...T) []any {
 // words says what a field of a name means wherever it comes. DescribedFields has those that mean something else
 // somewhere.
 var words = map[string]string{
-	"action_type":  "What kind of work the step is.",
-	"added_after":  "Only documents added after this time, or after the beginning of this day in UTC.",
-	"added_before": "Only documents added before this time, or before this day in UTC.",
-	"agent_trace":  "How the passages were found.",
-	"annotations":  "The footnotes of the content, in order.",
-	"answer":       "The answer, in Markdown with footnotes.",
+	"after":         "The quote as it is now; null of what is gone.",
+	"asked_at":      "When it was last asked again; null: it was not.",
+	"before":        "The quote as it was; null of what was added.",
+	"before_run_id": "The run of the answer before.",
+	"changes":       "What was different, newest first, at most 20.",
+	"differences":   "What is different, what changed first.",
+	"marks":         "The words of the quote that differ, as [from, to) in its characters.",
+	"now":           "What it says now, words of the quote; left out where that is more than one stretch.",
+	"removed":       "The document is there no more.",
+	"rests_on":      "The documents that the last answer rests on.",
+	"trouble":       "Why it could not be asked again.",
+	"unseen":        "Something changed since its user looked.",
+	"was":           "What it said before, words of the quote.",
+	"action_type":   "What kind of work the step is.",
+	"added_after":   "Only documents added after this time, or after the beginning of this day in UTC.",
+	"added_before":  "Only documents added before this time, or before this day in UTC.",
+	"agent_trace":   "How the passages were found.",
+	"annotations":   "The footnotes of the content, in order.",
+	"answer":        "The answer, in Markdown with footnotes.",
 	"avg_similarity": "The average similarity of the results whose similarity is known; where there are no " +
 		"vectors, the average score. 0 when no result has either.",
 	"block_id": "The block of the document that the quote begins in.",

@@ -152,6 +152,10 @@ func (h *Handlers) pageFrame(c echo.Context, title string) (views.Page, error) {
 	if err != nil {
 		return views.Page{}, err
 	}
+	changed, err := h.Store.UnseenStanding(ctx, scope)
+	if err != nil {
+		return views.Page{}, err
+	}
 	user := ""
 	if _, signedIn := httpio.SentKey(c.Request()); signedIn && h.Keys != nil {
 		user = scope.User
@@ -162,6 +166,7 @@ func (h *Handlers) pageFrame(c echo.Context, title string) (views.Page, error) {
 		Here:      hereAgain(c.Request()),
 		Sessions:  sessions,
 		Documents: counts.Documents,
+		Changed:   changed,
 		Seen:      seen,
 		MaxFile:   h.MaxFile,
 		Model:     h.Models()[0],

@@ -209,7 +209,9 @@ func (c *comparison) compareOld(s sentence, after []chat.Citation) {
 		})
 	case !best.same():
 		now := s.Citation
-		now.URL = "/d/" + s.DocumentID
+		now.URL = chat.Link{
+			Document: s.DocumentID, Start: place[0], End: place[1], Fragment: chat.FragmentCited,
+		}.String()
 		c.addChanged(best, s, sentence{now, string(d.runes[place[0]:place[1]])})
 	}
 }

@@ -1,0 +1,208 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/server/httpio"
+)
+
+// Keeper keeps questions and has them asked again.
+type Keeper interface {
+	// Keep keeps the question of a run that was answered. chat.CodeNotFound for a run that the user does not have,
+	// chat.CodeConflict for one that can't be kept or is kept already, which comes back.
+	Keep(ctx context.Context, s chat.Scope, runID string) (chat.Standing, error)
+	// KeepNew keeps a question that was not asked yet.
+	KeepNew(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Standing, error)
+	// AskNow has a question asked again; chat.CodeConflict for one that is paused, chat.CodeTooMany for one that was
+	// asked too often.
+	AskNow(ctx context.Context, s chat.Scope, id string) (chat.Standing, error)
+	// Pause has a question not asked again, or again from now on.
+	Pause(ctx context.Context, s chat.Scope, id string, paused bool) (chat.Standing, error)
+	// See notes that the user looked at what changed.
+	See(ctx context.Context, s chat.Scope, id string) error
+}
+
+// NewStanding is the body of POST /standing: the question of a run, or one that was not asked yet.
+type NewStanding struct {
+	RunID       string   `json:"run_id"`
+	Question    string   `json:"question"`
+	Namespace   string   `json:"namespace"`
+	DocumentIDs []string `json:"document_ids"`
+}
+
+// StandingChange is the body of PATCH /standing/{id}. What is left out stays as it is.
+type StandingChange struct {
+	Paused *bool `json:"paused"`
+	Seen   *bool `json:"seen"`
+}
+
+// KeptQuestion is a question that is asked again when documents change.
+type KeptQuestion struct {
+	ID        string             `json:"id"`
+	Question  string             `json:"question"`
+	Namespace string             `json:"namespace,omitempty"`
+	State     chat.StandingState `json:"state"`
+	Trouble   string             `json:"trouble,omitempty"`
+	RunID     string             `json:"run_id"`
+	SessionID string             `json:"session_id"`
+	Answer    string             `json:"answer"`
+	Citations []chat.Citation    `json:"citations"`
+	RestsOn   []RestsOn          `json:"rests_on"`
+	CreatedAt time.Time          `json:"created_at"`
+	AskedAt   *time.Time         `json:"asked_at"`
+	Unseen    bool               `json:"unseen"`
+	Changes   []chat.Change      `json:"changes"`
+}
+
+// RestsOn is a document that an answer rests on.
+type RestsOn struct {
+	DocumentID string `json:"document_id"`
+	Title      string `json:"title"`
+}
+
+// KeptList is the answer of GET /standing.
+type KeptList struct {
+	Questions []KeptQuestion `json:"questions"`
+}
+
+func keptQuestion(s chat.Standing) KeptQuestion {
+	q := KeptQuestion{
+		ID: s.ID, Question: s.Request.Message, Namespace: s.Request.Namespace, State: s.State(), Trouble: s.Trouble,
+		RunID: s.Basis.RunID, SessionID: s.Request.SessionID, Answer: s.Basis.Answer,
+		Citations: httpio.NotNil(s.Basis.Citations), RestsOn: []RestsOn{},
+		CreatedAt: s.CreatedAt, Unseen: s.Unseen(), Changes: httpio.NotNil(s.Changes),
+	}
+	if !s.AskedAt.IsZero() {
+		q.AskedAt = &s.AskedAt
+	}
+	for _, d := range s.Basis.Documents {
+		q.RestsOn = append(q.RestsOn, RestsOn{d.ID, d.Title})
+	}
+	return q
+}
+
+// ListStanding answers GET /standing.
+func (a *Handlers) ListStanding(c echo.Context) error {
+	all, err := a.Store.AllStanding(c.Request().Context(), httpio.Scope(c))
+	if err != nil {
+		return err
+	}
+	list := KeptList{Questions: []KeptQuestion{}}
+	for _, s := range all {
+		list.Questions = append(list.Questions, keptQuestion(s))
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(http.StatusOK, list)
+}
+
+// KeepStanding answers POST /standing. A form names a run; one that is kept already leads to where it is.
+func (a *Handlers) KeepStanding(c echo.Context) error {
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	var body NewStanding
+	if httpio.MediaType(c) != echo.MIMEApplicationJSON {
+		if err := a.Bodies.ReadForm(c); err != nil {
+			return err
+		}
+		kept, err := a.Keeper.Keep(ctx, scope, c.Request().PostForm.Get("run_id"))
+		if err != nil && kept.ID == "" {
+			return err
+		}
+		return c.Redirect(http.StatusSeeOther, "/standing#kept-"+kept.ID)
+	}
+	if err := a.Bodies.ReadJSON(c, &body); err != nil {
+		return err
+	}
+	var kept chat.Standing
+	var err error
+	switch {
+	case (body.RunID == "") == (body.Question == ""):
+		return httpio.Invalid("Send run_id, the run whose question is to be kept, or question, one that is to be asked.")
+	case body.RunID != "" && (body.Namespace != "" || len(body.DocumentIDs) > 0):
+		return httpio.Invalid("A run has its own namespace and documents. Leave namespace and document_ids out.")
+	case body.RunID != "":
+		kept, err = a.Keeper.Keep(ctx, scope, body.RunID)
+	default:
+		kept, err = a.Keeper.KeepNew(ctx, scope, chat.RunRequest{
+			Message: body.Question, Namespace: body.Namespace, DocumentIDs: body.DocumentIDs,
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusCreated, keptQuestion(kept))
+}
+
+// GetStanding answers GET /standing/{id}.
+func (a *Handlers) GetStanding(c echo.Context) error {
+	kept, err := a.Store.Standing(c.Request().Context(), httpio.Scope(c), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(http.StatusOK, keptQuestion(kept))
+}
+
+// ChangeStanding answers PATCH /standing/{id}.
+func (a *Handlers) ChangeStanding(c echo.Context) error {
+	var body StandingChange
+	if err := a.Bodies.ReadJSON(c, &body); err != nil {
+		return err
+	}
+	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
+	if body.Seen != nil && *body.Seen {
+		if err := a.Keeper.See(ctx, scope, id); err != nil {
+			return err
+		}
+	}
+	if body.Paused != nil {
+		if _, err := a.Keeper.Pause(ctx, scope, id, *body.Paused); err != nil {
+			return err
+		}
+	}
+	return a.GetStanding(c)
+}
+
+// DropStanding answers DELETE /standing/{id}.
+func (a *Handlers) DropStanding(c echo.Context) error {
+	if err := a.Store.DropStanding(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// AskStanding answers POST /standing/{id}/ask.
+func (a *Handlers) AskStanding(c echo.Context) error {
+	kept, err := a.Keeper.AskNow(c.Request().Context(), httpio.Scope(c), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	if httpio.WantsHTML(c) {
+		return c.Redirect(http.StatusSeeOther, "/standing#kept-"+kept.ID)
+	}
+	return c.JSON(http.StatusAccepted, keptQuestion(kept))
+}
+
+// PauseStandingForm answers POST /standing/{id}/pause: a form that pauses a question, or resumes it.
+func (a *Handlers) PauseStandingForm(c echo.Context) error {
+	if err := a.Bodies.ReadForm(c); err != nil {
+		return err
+	}
+	paused := c.Request().PostForm.Get("paused") == "true"
+	if _, err := a.Keeper.Pause(c.Request().Context(), httpio.Scope(c), c.Param("id"), paused); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, "/standing#kept-"+c.Param("id"))
+}
+
+// DropStandingForm answers POST /standing/{id}/delete.
+func (a *Handlers) DropStandingForm(c echo.Context) error {
+	if err := a.Store.DropStanding(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, "/standing")
+}

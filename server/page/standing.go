@@ -1,0 +1,74 @@
+package page
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/server/httpio"
+	"footnote/views"
+)
+
+// Standing answers GET /standing: the kept questions. Whoever looks has seen what changed.
+func (h *Handlers) Standing(c echo.Context) error { return h.standingPage(c, "") }
+
+// FeedAddress is the answer of POST /standing/feed for programs.
+type FeedAddress struct {
+	URL string `json:"url"`
+}
+
+// MakeFeed answers POST /standing/feed: it makes the address at which a user's changes can be read, in the place of
+// the one before. The address is shown this once: only its hash is kept.
+func (h *Handlers) MakeFeed(c echo.Context) error {
+	token := rand.Text() + rand.Text()
+	hash := chat.FeedHash(sha256.Sum256([]byte(token)))
+	if err := h.Store.SetStandingFeed(c.Request().Context(), httpio.Scope(c), &hash); err != nil {
+		return err
+	}
+	address := httpio.Origin(c) + "/standing/feed/" + token
+	c.Response().Header().Set("Cache-Control", "no-store")
+	if httpio.WantsHTML(c) {
+		return h.standingPage(c, address)
+	}
+	return c.JSON(http.StatusOK, FeedAddress{address})
+}
+
+// DropFeedForm answers POST /standing/feed/delete.
+func (h *Handlers) DropFeedForm(c echo.Context) error {
+	if err := h.Store.SetStandingFeed(c.Request().Context(), httpio.Scope(c), nil); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, "/standing")
+}
+
+func (h *Handlers) standingPage(c echo.Context, feed string) error {
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	all, err := h.Store.AllStanding(ctx, scope)
+	if err != nil {
+		return err
+	}
+	for _, kept := range all {
+		if !kept.Unseen() {
+			continue
+		}
+		seen := kept.Changes[0].At
+		if _, err := h.Store.ChangeStanding(ctx, scope, kept.ID, func(s *chat.Standing) error {
+			s.SeenAt = seen
+			return nil
+		}); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+			return err
+		}
+	}
+	frame, err := h.pageFrame(c, views.KeptTitle.In(ctx))
+	if err != nil {
+		return err
+	}
+	frame.Place = "standing"
+	return h.showPage(
+		c, http.StatusOK, frame, views.Kept(views.KeptPage{Questions: all, Feed: feed, Now: time.Now()}), nil,
+	)
+}

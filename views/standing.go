@@ -1,0 +1,131 @@
+package views
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"footnote/chat"
+	"footnote/locale"
+)
+
+// The words of the page of kept questions.
+var (
+	KeptTitle    = locale.T("Kept questions")
+	txtKeep      = locale.T("Keep asking this")
+	txtKeptAbout = locale.T("These questions are asked again when the documents they rest on change. What is " +
+		"different is shown with both quotes.")
+	txtKeptNone      = locale.T("No question is kept yet. Choose “Keep asking this” under an answer.")
+	txtKeptUnchanged = locale.T("Unchanged since {when}")
+	txtKeptLooked    = locale.T("Asked again {when}: unchanged")
+	txtKeptChanged   = locale.T("Changed {when}")
+	txtKeptWaiting   = locale.T("Documents changed: it is asked again in a moment")
+	txtKeptAsking    = locale.T("It is being asked again")
+	txtKeptPaused    = locale.T("Paused")
+	txtKeptFailed    = locale.T("It could not be asked again, and will be tried later:")
+	txtKeptValue     = locale.T("{document}: “{before}”, now “{now}”")
+	txtKeptSentence  = locale.T("{document} now says: “{now}”; before: “{before}”")
+	txtKeptAdded     = locale.T("{document} now says: “{now}”")
+	txtKeptGone      = locale.T("{document} no longer says: “{before}”")
+	txtKeptRemoved   = locale.T("{document} is no longer there. It said: “{before}”")
+	txtKeptBefore    = locale.T("Before")
+	txtKeptNow       = locale.T("Now")
+	txtKeptNothing   = locale.T("These words are not there.")
+	txtKeptAnswers   = locale.T("The answers")
+	txtKeptHistory   = locale.T("Earlier changes")
+	txtKeptOn        = locale.T("It rests on:")
+	txtKeptAsk       = locale.T("Ask now")
+	txtKeptPause     = locale.T("Pause")
+	txtKeptResume    = locale.T("Resume")
+	txtKeptRemove    = locale.T("Remove")
+	txtKeptNew       = locale.T("New")
+	txtFeed          = locale.T("Follow the changes elsewhere")
+	txtFeedAbout     = locale.T("A feed reader can follow the changes at an address of your own. Whoever knows the " +
+		"address can read them.")
+	txtFeedOnce = locale.T("This is the address. It is shown only now:")
+	txtFeedMake = locale.T("Make an address")
+	txtFeedEnd  = locale.T("Take back every address")
+	keptMore    = locale.N("and {n} more difference", "and {n} more differences")
+	keptUnseen  = locale.N("{n} kept question changed", "{n} kept questions changed")
+)
+
+// KeptPage is the page of kept questions.
+type KeptPage struct {
+	Questions []chat.Standing // newest first
+	Feed      string          // the address of the feed, which was made just now
+	Now       time.Time
+}
+
+// keptState says how a question stands.
+func keptState(ctx context.Context, s chat.Standing, now time.Time) string {
+	switch s.State() {
+	case chat.StandingPaused:
+		return txtKeptPaused.In(ctx)
+	case chat.StandingAsking:
+		return txtKeptAsking.In(ctx)
+	case chat.StandingWaiting:
+		return txtKeptWaiting.In(ctx)
+	case chat.StandingFailed:
+		return txtKeptFailed.In(ctx)
+	case chat.StandingChanged, chat.StandingUnchanged:
+	}
+	switch {
+	case len(s.Changes) > 0 && !s.AskedAt.After(s.Changes[0].At.Add(time.Second)):
+		return txtKeptChanged.Say(ctx, added(ctx, s.Changes[0].At, now))
+	case !s.AskedAt.IsZero():
+		return txtKeptLooked.Say(ctx, added(ctx, s.AskedAt, now))
+	default:
+		return txtKeptUnchanged.Say(ctx, added(ctx, s.CreatedAt, now))
+	}
+}
+
+// mostQuoted is how many runes of a quote a sentence shows.
+const mostQuoted = 160
+
+// ChangeSentence says in one sentence what a difference is. Nothing in it but its frame is not a quote.
+func ChangeSentence(ctx context.Context, d chat.Difference) string {
+	title := visible(d.Title)
+	switch {
+	case d.Was != "" && d.Now != "":
+		return txtKeptValue.Say(ctx, title, visible(d.Was), visible(d.Now))
+	case d.Before != nil && d.After != nil:
+		return txtKeptSentence.Say(ctx, title, shownQuote(d.After), shownQuote(d.Before))
+	case d.After != nil:
+		return txtKeptAdded.Say(ctx, title, shownQuote(d.After))
+	case d.Before != nil && d.Removed:
+		return txtKeptRemoved.Say(ctx, title, shownQuote(d.Before))
+	case d.Before != nil:
+		return txtKeptGone.Say(ctx, title, shownQuote(d.Before))
+	}
+	return title
+}
+
+func shownQuote(q *chat.MarkedQuote) string {
+	runes := []rune(q.Quote)
+	if len(runes) > mostQuoted {
+		return visible(string(runes[:mostQuoted])) + "…"
+	}
+	return visible(q.Quote)
+}
+
+// markedPart is a piece of a quote.
+type markedPart struct {
+	Text   string
+	Marked bool
+}
+
+// markedParts cuts a quote at its marks.
+func markedParts(q chat.MarkedQuote) (parts []markedPart) {
+	runes, done := []rune(q.Quote), 0
+	for _, m := range q.Marks {
+		if m[0] < done || m[1] > len(runes) || m[0] >= m[1] {
+			continue
+		}
+		parts = append(parts, markedPart{visible(string(runes[done:m[0]])), false},
+			markedPart{visible(string(runes[m[0]:m[1]])), true})
+		done = m[1]
+	}
+	return slices.DeleteFunc(append(parts, markedPart{visible(string(runes[done:])), false}), func(p markedPart) bool {
+		return p.Text == ""
+	})
+}
