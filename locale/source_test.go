@@ -115,7 +115,7 @@ func texts(t *testing.T, files map[string]*ast.File) map[string]string {
 }
 
 // The rooms whose sentences the page shows.
-var speaking = regexp.MustCompile(`^(agent|chat|corpus|keys|llm|places|server|sql|watch)/|` +
+var speaking = regexp.MustCompile(`^(agent|chat|corpus|keys|llm|places|server|sql|standing|watch)/|` +
 	`^cmd/footnote/(model_choice|model_services|chosen)\.go`)
 
 // silent say nothing that a page shows: descriptions and answers for programs, suites of tests, other protocols.

@@ -129,3 +129,12 @@ func markedParts(q chat.MarkedQuote) (parts []markedPart) {
 		return p.Text == ""
 	})
 }
+
+// sourceName names a footnote of a quote.
+func sourceName(when, number, title, place string) string {
+	name := when + " " + number + ": " + visible(title)
+	if place != "" {
+		name += ", " + visible(place)
+	}
+	return name
+}

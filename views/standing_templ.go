@@ -847,9 +847,9 @@ func keptQuote(q *chat.MarkedQuote, title string, when locale.Text, number strin
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var39 string
-			templ_7745c5c3_Var39, templ_7745c5c3_Err = templ.JoinStringErrs(when.In(ctx) + ": " + visible(title) + " " + visible(q.Place))
+			templ_7745c5c3_Var39, templ_7745c5c3_Err = templ.JoinStringErrs(sourceName(when.In(ctx), number, title, q.Place))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/standing.templ`, Line: 143, Col: 120}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/standing.templ`, Line: 143, Col: 107}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var39))
 			if templ_7745c5c3_Err != nil {
@@ -860,9 +860,9 @@ func keptQuote(q *chat.MarkedQuote, title string, when locale.Text, number strin
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var40 string
-			templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinStringErrs(visible(title) + " " + visible(q.Place))
+			templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinStringErrs(sourceName(when.In(ctx), number, title, q.Place))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/standing.templ`, Line: 143, Col: 170}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/standing.templ`, Line: 143, Col: 166}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var40))
 			if templ_7745c5c3_Err != nil {
@@ -875,7 +875,7 @@ func keptQuote(q *chat.MarkedQuote, title string, when locale.Text, number strin
 			var templ_7745c5c3_Var41 string
 			templ_7745c5c3_Var41, templ_7745c5c3_Err = templ.JoinStringErrs(number)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/standing.templ`, Line: 143, Col: 181}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/standing.templ`, Line: 143, Col: 177}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var41))
 			if templ_7745c5c3_Err != nil {
