@@ -2,7 +2,7 @@ package chat
 
 import (
 	"context"
-	"crypto/sha256"
+
 	"time"
 )
 
@@ -158,9 +158,6 @@ func (l Limits) RoomToKeep(there int64) error {
 	return nil
 }
 
-// FeedHash is what is stored of a feed's token.
-type FeedHash [sha256.Size]byte
-
 // StandingStore keeps questions that are asked again. Its promises are those of Store. They stay when the
 // conversations that they came from go.
 type StandingStore interface {
@@ -190,8 +187,8 @@ type StandingStore interface {
 	ClaimStanding(ctx context.Context, now, until time.Time, limit int) ([]Standing, error)
 
 	// SetStandingFeed sets the hash of the token under which a user's changes can be read, nil for none.
-	SetStandingFeed(ctx context.Context, s Scope, hash *FeedHash) error
+	SetStandingFeed(ctx context.Context, s Scope, hash *TokenHash) error
 
 	// StandingFeed returns the scope of the user whose feed's token has a hash.
-	StandingFeed(ctx context.Context, hash FeedHash) (Scope, error)
+	StandingFeed(ctx context.Context, hash TokenHash) (Scope, error)
 }

@@ -141,8 +141,8 @@ func testStanding(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 	})
 	parallel(t, open, "a feed is found by its hash until another is set", func(t *testing.T, b bench) {
-		one, two := chat.FeedHash{1}, chat.FeedHash{2}
-		for _, hash := range []*chat.FeedHash{&one, &two} {
+		one, two := chat.TokenHash{1}, chat.TokenHash{2}
+		for _, hash := range []*chat.TokenHash{&one, &two} {
 			if err := b.SetStandingFeed(t.Context(), anna, hash); err != nil {
 				t.Fatal(err)
 			}

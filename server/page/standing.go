@@ -24,8 +24,8 @@ type FeedAddress struct {
 // MakeFeed answers POST /standing/feed: it makes the address at which a user's changes can be read, in the place of
 // the one before. The address is shown this once: only its hash is kept.
 func (h *Handlers) MakeFeed(c echo.Context) error {
-	token := rand.Text() + rand.Text()
-	hash := chat.FeedHash(sha256.Sum256([]byte(token)))
+	token := rand.Text()
+	hash := chat.TokenHash(sha256.Sum256([]byte(token)))
 	if err := h.Store.SetStandingFeed(c.Request().Context(), httpio.Scope(c), &hash); err != nil {
 		return err
 	}

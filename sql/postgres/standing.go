@@ -148,7 +148,7 @@ func (c *Chats) ClaimStanding(ctx context.Context, now, until time.Time, limit i
 }
 
 // SetStandingFeed implements chat.Store.
-func (c *Chats) SetStandingFeed(ctx context.Context, s chat.Scope, hash *chat.FeedHash) (err error) {
+func (c *Chats) SetStandingFeed(ctx context.Context, s chat.Scope, hash *chat.TokenHash) (err error) {
 	if hash == nil {
 		_, err = c.db.execStatement(ctx, shortTime, `DELETE FROM standing_feeds WHERE user_id = $1`, s.User)
 		return err
@@ -159,7 +159,7 @@ func (c *Chats) SetStandingFeed(ctx context.Context, s chat.Scope, hash *chat.Fe
 }
 
 // StandingFeed implements chat.Store.
-func (c *Chats) StandingFeed(ctx context.Context, hash chat.FeedHash) (s chat.Scope, err error) {
+func (c *Chats) StandingFeed(ctx context.Context, hash chat.TokenHash) (s chat.Scope, err error) {
 	err = c.db.queryRow(
 		ctx, shortTime, `SELECT user_id FROM standing_feeds WHERE hash = $1`, []any{hash[:]}, &s.User,
 	)

@@ -163,7 +163,7 @@ func (c *Chats) ClaimStanding(ctx context.Context, now, until time.Time, limit i
 }
 
 // SetStandingFeed implements chat.Store.
-func (c *Chats) SetStandingFeed(ctx context.Context, s chat.Scope, hash *chat.FeedHash) error {
+func (c *Chats) SetStandingFeed(ctx context.Context, s chat.Scope, hash *chat.TokenHash) error {
 	return c.db.writeTx(ctx, true, func(tx *tx) error {
 		if _, err := tx.exec(`DELETE FROM standing_feeds WHERE user = ?`, s.User); err != nil || hash == nil {
 			return err
@@ -174,7 +174,7 @@ func (c *Chats) SetStandingFeed(ctx context.Context, s chat.Scope, hash *chat.Fe
 }
 
 // StandingFeed implements chat.Store.
-func (c *Chats) StandingFeed(ctx context.Context, hash chat.FeedHash) (s chat.Scope, err error) {
+func (c *Chats) StandingFeed(ctx context.Context, hash chat.TokenHash) (s chat.Scope, err error) {
 	err = c.db.queryRow(ctx, `SELECT user FROM standing_feeds WHERE hash = ?`, []any{hash[:]}, &s.User)
 	return s, notFound(err, "find a feed", "feed")
 }
