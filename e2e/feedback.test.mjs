@@ -45,7 +45,7 @@ describe('an answer', () => {
     await over(turn)
     for (const [label, ending] of [['Markdown', 'md'], ['Web page', 'html'], ['JSON', 'json']]) {
       await turn.getByTestId('export').locator('summary').click()
-      const [download] = await Promise.all([page.waitForEvent('download'), turn.getByRole('link', { name: label }).click()])
+      const [download] = await Promise.all([page.waitForEvent('download'), turn.getByRole('link', { name: label, exact: true }).click()])
       assert.equal(download.suggestedFilename(), `footnote-how-long-is-the-guarantee-on-the-slates.${ending}`)
       const file = await readFile(await download.path(), 'utf8')
       const report = await (await fetch(`${at.server.url}/evidence/verify`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ file }) })).json()
