@@ -3,6 +3,7 @@ package corpus
 import (
 	"cmp"
 	"maps"
+	"slices"
 
 	"footnote/chat"
 )
@@ -32,6 +33,19 @@ func (d Document) MetaText(key string) string {
 // MetaWatched is the key of Meta under which a watched folder says which file a document is of.
 const MetaWatched = "watched"
 
+// MetaPlace and MetaPlaceItem are the keys of Meta under which a place that is followed says that a document is one of
+// its items: its id, and a hash of the item's key.
+const (
+	MetaPlace     = "place"
+	MetaPlaceItem = "place_item"
+)
+
+// ownMeta are the keys under which the program itself keeps something in Meta.
+var ownMeta = []string{MetaWatched, MetaMembers, MetaParent, MetaTurned, MetaPlace, MetaPlaceItem}
+
+// IsOwnMeta reports whether the program itself keeps something under a key of Meta.
+func IsOwnMeta(key string) bool { return slices.Contains(ownMeta, key) }
+
 // MetaLeftOut is the key of Meta under which a reader says what of a file is not in its text: "2 comments, 1 macro
 // project".
 const MetaLeftOut = "left_out"
@@ -42,7 +56,7 @@ const MetaHidden = "hidden"
 // ToldMeta is the metadata that models are told. It leaves out where a file lies on its user's machine, and ids.
 func (d Document) ToldMeta() map[string]any {
 	told := maps.Clone(d.Meta)
-	for _, key := range []string{MetaWatched, MetaMembers, MetaParent, MetaTurned} {
+	for _, key := range ownMeta {
 		delete(told, key)
 	}
 	return told

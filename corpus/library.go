@@ -149,6 +149,11 @@ func (l *Library) Document(ctx context.Context, s chat.Scope, id string) (Docume
 	return l.cfg.Documents.Get(ctx, s, id)
 }
 
+// AtPath returns the document at a path of a scope's namespaces.
+func (l *Library) AtPath(ctx context.Context, s chat.Scope, path string) (Document, error) {
+	return l.cfg.Documents.AtPath(ctx, s, path)
+}
+
 // List returns one page of the documents in scope and the next cursor, empty at the end.
 func (l *Library) List(ctx context.Context, s chat.Scope, f Filter) ([]Document, string, error) {
 	return l.cfg.Documents.List(ctx, s, f)

@@ -25,6 +25,8 @@ type Kind struct {
 	// Keeps is true when an item that is not listed any more is still wanted: a feed names only its latest entries.
 	// Documents of other kinds go when a complete list does not name them.
 	Keeps bool
+	// Public says that the kind reads the open web: its Net reaches public addresses only, whoever the owner is.
+	Public bool
 	// Open connects to nothing. It fails with a *chat.Error for settings that can't be right; its Message names the
 	// field by its title.
 	Open func(s Settings, n Net) (Place, error)

@@ -10,6 +10,7 @@ import (
 
 	"footnote/chat"
 	"footnote/keys"
+	"footnote/places/placestore"
 	"footnote/server/api"
 	"footnote/server/openapi"
 )
@@ -96,6 +97,17 @@ var rights = map[string]right{
 	"POST /documents/:id/retry":                {},
 	"POST /documents/:id/restore":              {},
 	"GET /watched":                             {want: 200},
+	"GET /places":                              {want: 200},
+	"POST /places":                             {body: `{"kind":"none","settings":{}}`, want: 400},
+	"GET /places/kinds":                        {want: 200},
+	"GET /places/:id":                          {},
+	"PATCH /places/:id":                        {body: `{"name":"Mine"}`},
+	"DELETE /places/:id":                       {},
+	"POST /places/:id/look":                    {},
+	"GET /places/:id/items":                    {},
+	"GET /places/new":                          {want: 200},
+	"POST /places/new":                         {body: "kind=none", want: 400},
+	"POST /places/:id/act":                     {body: "do=look"},
 	"PUT /watched":                             {body: `{"folder":"/papers"}`, want: 204},
 	"GET /standing":                            {want: 200},
 	"POST /standing":                           {body: `{"run_id":"{run}"}`},
@@ -212,7 +224,13 @@ func (b *bench) owned(user, key string) *strings.Replacer {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return strings.NewReplacer("{kept}", kept.ID, "{share}", link.ID, "{session}", "owned", "{run}", run.ID, "{doc}", doc,
+	place, err := b.places.CreatePlace(b.t.Context(), chat.NewID(), user, placestore.Setup{
+		Name: secret, Namespace: chat.DefaultNamespace, Schedule: placestore.OnRequest,
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return strings.NewReplacer("{place}", place.ID, "{kept}", kept.ID, "{share}", link.ID, "{session}", "owned", "{run}", run.ID, "{doc}", doc,
 		"{item}", item.ID, "{call}", "c1")
 }
 
@@ -224,6 +242,8 @@ func address(route string) string {
 	switch {
 	case strings.HasPrefix(path, "/v1/responses/"):
 		id = "resp_{run}"
+	case strings.HasPrefix(path, "/places/"):
+		id = "{place}"
 	case strings.HasPrefix(path, "/documents/"), strings.HasPrefix(path, "/d/"):
 		id = "{doc}"
 	case strings.HasPrefix(path, "/shares/"):
@@ -259,7 +279,7 @@ func TestNobodyReadsOrChangesWhatIsAnothers(t *testing.T) {
 		var all strings.Builder
 		for _, path := range []string{
 			"/agent/runs/{run}", "/agent/session/{session}", "/sessions/{session}/queue", "/feedback", "/shares",
-			"/documents/{doc}", "/sessions", "/standing", "/standing/{kept}",
+			"/documents/{doc}", "/sessions", "/places/{place}", "/standing", "/standing/{kept}",
 		} {
 			got := b.send("GET", fill.Replace(path), "", "X-API-Key", given["anna"])
 			if got.status != 200 || !strings.Contains(got.body, secret) && path != "/agent/runs/{run}" {

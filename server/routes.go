@@ -94,6 +94,15 @@ func (s *Server) buildRoutes() *echo.Echo {
 	e.DELETE("/standing/:id", s.api.DropStanding)
 	e.POST("/standing/:id/ask", s.api.AskStanding)
 
+	e.GET("/places", pageOrProgram(s.page.ShowPlaces, s.api.ListPlaces))
+	e.POST("/places", s.api.AddPlace)
+	e.GET("/places/kinds", s.api.ListPlaceKinds)
+	e.GET("/places/:id", s.api.GetPlace)
+	e.PATCH("/places/:id", s.api.ChangePlace)
+	e.DELETE("/places/:id", s.api.RemovePlace)
+	e.POST("/places/:id/look", s.api.LookAtPlace)
+	e.GET("/places/:id/items", s.api.ListPlaceItems)
+
 	e.GET("/model", pageOrProgram(s.page.ShowModels, s.api.FindModels))
 	e.PUT("/model", s.api.ChooseModel)
 
@@ -145,6 +154,9 @@ func (s *Server) pageRoutes(e *echo.Echo) {
 	e.GET("/runs/:id/stream", s.page.Stream)
 	e.GET("/runs/:id/steps/:call/thought", s.page.Thought)
 	e.POST("/model", s.page.ChooseModel)
+	e.GET("/places/new", s.page.NewPlace)
+	e.POST("/places/new", s.page.AddPlace)
+	e.POST("/places/:id/act", s.page.ActOnPlace)
 	e.GET("/folders", s.page.ShowFolders)
 	e.POST("/folders", s.page.FollowFolder)
 	e.POST("/folders/stop", s.page.StopFollowing)

@@ -21,6 +21,7 @@ import (
 	"footnote/corpus"
 	"footnote/grants"
 	"footnote/keys"
+	"footnote/places/follow"
 	"footnote/server/agui"
 	"footnote/server/aisdk"
 	"footnote/server/api"
@@ -44,7 +45,7 @@ type Runs interface {
 	api.Runs
 }
 
-// Config wires a Server. Store, Feed, Library and Runs are required.
+// Config wires a Server. Store, Feed, Library, Runs and Places are required.
 type Config struct {
 	Store      chat.Store
 	Feed       *chat.Feed
@@ -57,6 +58,7 @@ type Config struct {
 	KeepDays   int              // for the page: a session is kept so many days after its last question; 0: for ever
 	Models     func() []string  // those that a question may name now, the usual one first; nil: only the offline model
 	Desk       modelchoice.Desk // chooses another; zero: the settings say which one answers
+	Places     *follow.Follower // follows places; required
 	Folders    folders.Desk     // follows folders of this machine; zero: the settings say which
 	Toolsets   []string         // for the page: those that a question may name, the usual one first
 	Samples    fs.FS            // the documents that POST /documents/samples adds; nil: there are none
@@ -104,8 +106,8 @@ type Server struct {
 
 // New wires a server. It neither listens nor starts a goroutine.
 func New(cfg Config) (*Server, error) {
-	if cfg.Store == nil || cfg.Feed == nil || cfg.Library == nil || cfg.Runs == nil {
-		return nil, errors.New("server: Store, Feed, Library and Runs are required")
+	if cfg.Store == nil || cfg.Feed == nil || cfg.Library == nil || cfg.Runs == nil || cfg.Places == nil {
+		return nil, errors.New("server: Store, Feed, Library, Runs and Places are required")
 	}
 	s := &Server{
 		limits: cfg.Limits.WithDefaults(), userLimits: cfg.UserLimits, version: cfg.Version, log: cfg.Log,
@@ -167,7 +169,8 @@ func (s *Server) makeRooms(cfg Config) error {
 		Grants: cfg.Grants,
 		Store:  cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Logs: logs, Questions: asking, Keys: cfg.Keys,
 		Bodies: bodies, Streams: s.streams, Guard: s.guard, Log: s.log,
-		Models: cfg.Models, Desk: cfg.Desk, Folders: cfg.Folders, Shares: links, Toolsets: cfg.Toolsets,
+		Models: cfg.Models, Desk: cfg.Desk, Folders: cfg.Folders, Places: cfg.Places, Shares: links,
+		Toolsets:   cfg.Toolsets,
 		HasSamples: cfg.Samples != nil, MaxFile: s.limits.UploadFile, KeepDays: cfg.KeepDays,
 		Build: buildLine(cfg),
 	}
@@ -178,7 +181,7 @@ func (s *Server) makeRooms(cfg Config) error {
 		Store: cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Runs: cfg.Runs, Logs: logs, Questions: asking,
 		Searcher: searches, Shares: links, Keeper: cfg.Keeper,
 		Gatherer: cfg.Gather, GatherAlone: cfg.GatherAlone,
-		Models: cfg.Desk, Rules: cfg.Rules, Checks: cfg.Checks, Samples: cfg.Samples,
+		Places: cfg.Places, Models: cfg.Desk, Rules: cfg.Rules, Checks: cfg.Checks, Samples: cfg.Samples,
 		Version: cfg.Version, Commit: cfg.Commit, Date: cfg.Date,
 		Bodies: bodies, Streams: s.streams, Metrics: s.metrics, Guard: s.guard, Limits: s.limits, Log: s.log,
 		AskedFragment: s.page.AskFragment, UploadRefused: s.page.UploadRefused,

@@ -16,9 +16,14 @@ import (
 	"footnote/corpus"
 	"footnote/grants"
 	"footnote/keys"
+	"footnote/places"
+	"footnote/places/follow"
+	"footnote/places/placestore"
+	"footnote/places/registry"
 	"footnote/server/httpio"
 	"footnote/sql/sqlite"
 	"footnote/standing"
+	"footnote/web"
 )
 
 const testOwner = "test-server"
@@ -90,6 +95,7 @@ type bench struct {
 	store   chat.Store
 	feed    *chat.Feed
 	library *corpus.Library
+	places  placestore.Store
 	keys    *keys.File
 	path    string // of the database
 }
@@ -111,6 +117,12 @@ func newBench(t testing.TB, adjust ...func(*Config)) *bench {
 	runs := &stage{store: store, feed: feed}
 	cfg := Config{Store: store, Feed: feed, Library: newLibrary(t, db), Runs: runs, Version: "test"}
 	cfg.Keeper = standing.New(standing.Config{Store: store, Library: cfg.Library, Runs: runs})
+	cfg.Places = follow.New(follow.Config{
+		Store: db.Places(), Library: cfg.Library, Kinds: registry.Kinds(), Secrets: t.TempDir(), Alone: true,
+		Net: func(string, places.Kind, bool) places.Net {
+			return places.Net{HTTP: web.Reach{}.Client(), Dial: web.Reach{}.Dial}
+		},
+	})
 	for _, change := range adjust {
 		change(&cfg)
 	}
@@ -129,7 +141,7 @@ func newBench(t testing.TB, adjust ...func(*Config)) *bench {
 		ts.Close()
 	})
 	return &bench{
-		Server: s, t: t, url: ts.URL, stage: runs, store: store, feed: feed, library: cfg.Library, keys: cfg.Keys,
+		Server: s, t: t, url: ts.URL, stage: runs, store: store, feed: feed, library: cfg.Library, places: cfg.Places.Store, keys: cfg.Keys,
 		path: path,
 	}
 }

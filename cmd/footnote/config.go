@@ -83,6 +83,7 @@ type settings struct {
 	WebURL      string   `name:"web-url" help:"Base URL of the web search service: needed for searxng." env:"FOOTNOTE_WEB_URL" placeholder:"URL"`
 	WebAPIKey   secret   `name:"web-api-key" help:"Key of the web search service: needed for tavily and brave." env:"FOOTNOTE_WEB_API_KEY" placeholder:"KEY"`
 	WebAllow    []string `help:"Addresses (IP:PORT) that web pages may be read from although they are not on the public internet." env:"FOOTNOTE_WEB_ALLOW" placeholder:"IP:PORT"`
+	PlacesAllow []string `help:"Servers on your own network that places may be followed on, also where other people reach this server: HOST or HOST:PORT, separated by commas. Addresses of clouds' metadata stay closed." env:"FOOTNOTE_PLACES_ALLOW" placeholder:"HOST"`
 	WebApprove  string   `help:"Whether a person has to allow each search of the web: always or never." enum:"always,never" env:"FOOTNOTE_WEB_APPROVE" default:"never"`
 
 	toolSettings

@@ -12,6 +12,7 @@ import (
 	"footnote/corpus"
 	"footnote/corpus/milvus"
 	"footnote/grants"
+	"footnote/places/placestore"
 	"footnote/sql/postgres"
 	"footnote/sql/sqlite"
 )
@@ -27,6 +28,7 @@ type stores struct {
 	queue     corpus.Queue
 	grants    grants.Store
 	blobs     originals
+	places    placestore.Store
 	exclusive bool // no other process can use them
 	// alone has work done by one process at a time of those that name it alike, until ctx ends
 	alone func(ctx context.Context, name string, work func(ctx context.Context))
@@ -68,6 +70,7 @@ func openEmbedded(ctx context.Context, dir *directory, log *slog.Logger) (*store
 	}
 	return &stores{
 		chats: db.Chats(), documents: db.Documents(), lexical: db.Lexical(), queue: db.Queue(), grants: db.Grants(),
+		places:    db.Places(),
 		vectors:   func(model string) corpus.Vectors { return db.Vectors(model) },
 		alone:     func(ctx context.Context, _ string, work func(ctx context.Context)) { work(ctx) },
 		exclusive: true, close: db.Close, checkFile: db.CheckFile,
@@ -116,8 +119,8 @@ func openShared(ctx context.Context, set *settings, log *slog.Logger) (*stores, 
 	}
 	return &stores{
 		chats: db.Chats(), documents: db.Documents(), lexical: db.Lexical(), queue: db.Queue(), close: db.Close,
-		grants: db.Grants(),
-		alone:  db.Alone,
+		grants: db.Grants(), places: db.Places(),
+		alone: db.Alone,
 		listen: func(ctx context.Context, feed *chat.Feed, library *corpus.Library, runs *agent.Runs) {
 			db.Listen(ctx, func(runID string) {
 				if runID == "" {

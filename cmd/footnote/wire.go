@@ -25,6 +25,7 @@ import (
 	"footnote/llm/offline"
 	"footnote/llm/openai"
 	"footnote/mcp"
+	"footnote/places/follow"
 	"footnote/server"
 	"footnote/server/api"
 	"footnote/server/httpio"
@@ -54,7 +55,8 @@ type app struct {
 	grants  *grants.Book
 	server  *server.Server
 	folders []*folderWatch // that the settings name
-	chosen  *folderDesk    // follows others; nil: none can be chosen
+	places  *follow.Follower
+	chosen  *folderDesk // follows others; nil: none can be chosen
 }
 
 // wireApp builds all parts on a claimed directory. Nothing runs yet but the store's writer.
@@ -121,6 +123,7 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 	a.runs.Use(first.forRuns(log))
 	a.desk.runs = a.runs
 	a.keeper = standing.New(standing.Config{Store: a.stores.chats, Library: a.library, Runs: a.runs, Log: log})
+	a.followPlaces(set, dir, log)
 	samples, err := fs.Sub(docs.Handbook, "handbook")
 	if err != nil {
 		return nil, err
@@ -135,7 +138,7 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 		Gather: gather, GatherAlone: !set.AgentFallbackToFixedPipeline, Rules: a.runs.Rules, Stats: a.runs.Stats,
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log,
 		Version: built.Version, Commit: built.Commit, Date: built.Date,
-		Models: a.runs.Models, Desk: a.modelChoice(set), Folders: a.folderChoice(set, dir, log),
+		Places: a.places, Models: a.runs.Models, Desk: a.modelChoice(set), Folders: a.folderChoice(set, dir, log),
 		Toolsets: a.runs.Toolsets(), KeepDays: set.SessionKeepDays,
 		Samples: samples, Hosts: set.AllowedHosts, Checks: a.healthChecks(set, search),
 		Limits: httpio.Limits{UploadFile: int64(set.MaxUploadMiB) << 20},
@@ -240,14 +243,14 @@ func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error)
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 	g, failed := errgroup.WithContext(work)
-	follow, stopFollowing := context.WithCancel(failed)
+	following, stopFollowing := context.WithCancel(failed)
 	defer context.AfterFunc(ctx, stopFollowing)() // before requests are turned away
 	g.Go(func() error { return a.server.Serve(listener) })
 	g.Go(func() error { a.runs.KeepLeases(work); return nil })
 	g.Go(func() error { return a.library.Run(work) })
 	g.Go(func() error { a.keys.Run(work); return nil })
 	g.Go(func() error { a.grants.Run(work); return nil })
-	g.Go(func() error { a.keeper.Run(follow); return nil })
+	g.Go(func() error { a.keeper.Run(following); return nil })
 	g.Go(func() error { giveBackMemory(work); return nil })
 	g.Go(func() error { a.desk.tellOfOthers(work); return nil })
 	if a.tools != nil {
@@ -260,12 +263,13 @@ func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error)
 	defer stopFollowing()
 	for _, folder := range a.folders {
 		g.Go(func() error {
-			a.stores.alone(follow, "watch "+folder.namespace+" "+folder.folder.Dir, folder.followUntil)
+			a.stores.alone(following, "watch "+folder.namespace+" "+folder.folder.Dir, folder.followUntil)
 			return nil
 		})
 	}
+	g.Go(func() error { a.places.Run(following); return nil })
 	if a.chosen != nil && a.chosen.server != nil {
-		g.Go(func() error { a.chosen.run(follow, a.withKeys()); return nil })
+		g.Go(func() error { a.chosen.run(following, a.withKeys()); return nil })
 	}
 	g.Go(func() error {
 		select {

@@ -65,6 +65,7 @@ type Progress struct {
 	SuccessAt time.Time `json:"success_at"`        // when the last one that saw everything ended
 	Failure   *Failure  `json:"failure,omitempty"` // of the last look
 	Failures  int       `json:"failures"`          // looks in a row
+	Going     bool      `json:"going,omitempty"`   // the last look was interrupted: the report goes on
 	Note      string    `json:"note,omitempty"`    // a sentence about the last look that is no failure
 	Counts    Counts    `json:"counts"`
 	Report    Report    `json:"report"`
@@ -112,6 +113,23 @@ type Place struct {
 	Looking   bool      // a server is at work on it
 	Setup
 	Progress
+}
+
+// State says in a word how a place is.
+func (p Place) State() string {
+	switch {
+	case p.Removing != NotRemoved:
+		return "removing"
+	case p.Looking:
+		return "looking"
+	case p.Paused:
+		return "paused"
+	case p.Failure != nil:
+		return "failed"
+	case p.LookedAt.IsZero() || !p.NextAt.IsZero() && p.NextAt.Before(time.Now()):
+		return "waiting"
+	}
+	return "idle"
 }
 
 // Item is what is known of an item of a place.

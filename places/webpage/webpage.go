@@ -20,9 +20,10 @@ const maxPages = 1000
 // Kind is a list of addresses.
 func Kind() places.Kind {
 	return places.Kind{
-		Name:  "webpages",
-		Title: locale.T("Web pages"),
-		Help:  locale.T("Pages and files by their addresses. Of an article only the article is read."),
+		Name:   "webpages",
+		Title:  locale.T("Web pages"),
+		Public: true,
+		Help:   locale.T("Pages and files by their addresses. Of an article only the article is read."),
 		Fields: []places.Field{{
 			Name: "urls", Title: locale.T("Addresses"), Help: locale.T("One in each line, at most 1,000."),
 			Example: "https://example.org/guide", Required: true, Lines: true,

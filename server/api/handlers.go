@@ -14,6 +14,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/places/follow"
 	"footnote/server/ask"
 	"footnote/server/find"
 	"footnote/server/httpio"
@@ -33,6 +34,7 @@ type Handlers struct {
 	Questions *ask.Questions
 	Searcher  *find.Searcher
 	Shares    *shares.Desk     // makes links to answers
+	Places    *follow.Follower // follows places
 	Models    modelchoice.Desk // chooses which model answers
 	Keeper    Keeper           // keeps questions that are asked again
 	Gatherer  Gather           // lets the agent search for POST /agent/retrieve; nil: a plain search

@@ -249,6 +249,7 @@ func DescribedFields() map[string]field {
 	maps.Copy(described, v1Fields())
 	maps.Copy(described, responseFields())
 	maps.Copy(described, modelFields)
+	maps.Copy(described, placeFields)
 	return described
 }
 

@@ -42,6 +42,7 @@ func Operations() []Operation {
 		askOperations(), runOperations(), steeringOperations(), shareOperations(), sessionOperations(),
 		standingOperations(), documentOperations(),
 		v1Operations(), responseOperations(), aisdkOperations(), aguiOperations(), modelOperations(),
+		placeOperations(),
 		serviceOperations(),
 	)
 }

@@ -55,7 +55,7 @@ func (h *Handlers) foldersPage(c echo.Context, at string, refused error) error {
 	}
 	frame.Place = "documents"
 	p := views.FoldersPage{
-		Dir: found.Dir, Above: places(found.Above), Folders: places(found.Folders), More: found.More,
+		Dir: found.Dir, Above: folderPlaces(found.Above), Folders: folderPlaces(found.Folders), More: found.More,
 		Trouble: found.Trouble, Refused: found.Refused,
 	}
 	if refused != nil {
@@ -68,7 +68,7 @@ func (h *Handlers) foldersPage(c echo.Context, at string, refused error) error {
 	return h.showPage(c, status, frame, views.Folders(p), nil)
 }
 
-func places(found []folders.Place) (shown []views.FolderPlace) {
+func folderPlaces(found []folders.Place) (shown []views.FolderPlace) {
 	for _, place := range found {
 		shown = append(shown, views.FolderPlace(place))
 	}

@@ -17,6 +17,7 @@ import (
 	"footnote/corpus"
 	"footnote/grants"
 	"footnote/keys"
+	"footnote/places/follow"
 	"footnote/server/ask"
 	"footnote/server/folders"
 	"footnote/server/httpio"
@@ -46,6 +47,7 @@ type Handlers struct {
 
 	Models     func() []string  // those that a question may name now, the usual one first; it is never without one
 	Desk       modelchoice.Desk // finds others
+	Places     *follow.Follower // follows places
 	Folders    folders.Desk     // follows folders that are chosen
 	Shares     *shares.Desk     // makes links to answers and opens them
 	Toolsets   []string         // likewise

@@ -33,11 +33,20 @@ func scopeArgs(s chat.Scope, more ...any) []any {
 
 // Get returns a document; see corpus.Documents.
 func (ds *Documents) Get(ctx context.Context, s chat.Scope, id string) (corpus.Document, error) {
+	return ds.oneDocument(ctx, s, `SELECT`+documentColumns+`FROM documents d WHERE id = $3 AND`+inScope, id)
+}
+
+// AtPath returns the document at a path; see corpus.Documents.
+func (ds *Documents) AtPath(ctx context.Context, s chat.Scope, path string) (corpus.Document, error) {
+	return ds.oneDocument(ctx, s, `SELECT`+documentColumns+`FROM documents d WHERE path = $3 AND`+inScope+`LIMIT 1`,
+		path)
+}
+
+func (ds *Documents) oneDocument(
+	ctx context.Context, s chat.Scope, query, named string,
+) (corpus.Document, error) {
 	read := func(row scanner) (corpus.Document, error) { return scanDocument(row) }
-	found, err := queryList(
-		ctx, ds.db, shortTime, read, `SELECT`+documentColumns+`FROM documents d WHERE id = $3 AND`+inScope,
-		scopeArgs(s, id)...,
-	)
+	found, err := queryList(ctx, ds.db, shortTime, read, query, scopeArgs(s, named)...)
 	if err != nil {
 		return corpus.Document{}, fmt.Errorf("read document: %w", err)
 	}

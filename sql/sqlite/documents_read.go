@@ -36,7 +36,19 @@ func scopeArgs(s chat.Scope) ([]any, error) {
 
 // Get returns a document; see corpus.Documents.
 func (ds *Documents) Get(ctx context.Context, s chat.Scope, id string) (corpus.Document, error) {
-	stmt, err := ds.db.prepareStatement(ctx, `SELECT `+documentColumns+` FROM documents d WHERE id = ? AND`+inScope)
+	return ds.oneDocument(ctx, s, `SELECT `+documentColumns+` FROM documents d WHERE id = ? AND`+inScope, id)
+}
+
+// AtPath returns the document at a path; see corpus.Documents.
+func (ds *Documents) AtPath(ctx context.Context, s chat.Scope, path string) (corpus.Document, error) {
+	return ds.oneDocument(ctx, s, `SELECT `+documentColumns+` FROM documents d WHERE path = ? AND`+inScope+`LIMIT 1`,
+		path)
+}
+
+func (ds *Documents) oneDocument(
+	ctx context.Context, s chat.Scope, query, named string,
+) (corpus.Document, error) {
+	stmt, err := ds.db.prepareStatement(ctx, query)
 	if err != nil {
 		return corpus.Document{}, err
 	}
@@ -44,7 +56,7 @@ func (ds *Documents) Get(ctx context.Context, s chat.Scope, id string) (corpus.D
 	if err != nil {
 		return corpus.Document{}, err
 	}
-	d, err := scanDocument(stmt.QueryRowContext(ctx, append([]any{id}, args...)...))
+	d, err := scanDocument(stmt.QueryRowContext(ctx, append([]any{named}, args...)...))
 	if errors.Is(err, sql.ErrNoRows) {
 		return corpus.Document{}, errNoDocument
 	}

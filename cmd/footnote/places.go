@@ -1,0 +1,48 @@
+package main
+
+import (
+	"log/slog"
+	"net"
+
+	"footnote/chat"
+	"footnote/places"
+	"footnote/places/follow"
+	"footnote/places/registry"
+	"footnote/web"
+)
+
+// placesDir is the folder of the data directory with the secrets of places. A backup leaves it out: after it is
+// restored, each place asks for its password again.
+const placesDir = "places"
+
+// followPlaces wires what follows places. The local user of a server that nobody else reaches may follow what is on
+// their own network; others reach the public internet and the servers that the settings name.
+func (a *app) followPlaces(set *settings, dir *directory, log *slog.Logger) {
+	public := web.Reach{}
+	others := web.Reach{Hosts: set.PlacesAllow}
+	own := web.Reach{Own: true, Hosts: set.PlacesAllow}
+	publicNet, othersNet, ownNet := wayBy(public), wayBy(others), wayBy(own)
+	alone := onlyThisMachine(set)
+	a.places = follow.New(follow.Config{
+		Store: a.stores.places, Library: a.library, Kinds: registry.Kinds(), Secrets: dir.filePath(placesDir),
+		Alone: a.stores.exclusive, Log: log,
+		Net: func(user string, kind places.Kind, local bool) places.Net {
+			switch {
+			case kind.Public:
+				return publicNet
+			case local && alone && user == chat.LocalUser && !a.withKeys():
+				return ownNet
+			}
+			return othersNet
+		},
+	})
+}
+
+// wayBy is the way to what may be reached.
+func wayBy(r web.Reach) places.Net { return places.Net{HTTP: r.Client(), Dial: r.Dial} }
+
+// onlyThisMachine reports whether nobody on another machine can reach a server with the settings.
+func onlyThisMachine(set *settings) bool {
+	addr, err := net.ResolveTCPAddr("tcp", set.Addr)
+	return err == nil && isLoopback(addr) && len(set.AllowedHosts) == 0
+}

@@ -1,0 +1,266 @@
+package follow
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/places"
+	"footnote/places/placestore"
+)
+
+// fetchWanted fetches what is new or changed.
+func (l *look) fetchWanted(ctx context.Context) error {
+	for {
+		items, err := l.f.Store.WantedItems(ctx, l.p.ID, l.number, placestore.MaxBatch)
+		if err != nil || len(items) == 0 {
+			return err
+		}
+		for _, item := range items {
+			if time.Now().After(l.until) {
+				return errMore
+			}
+			if err := l.fetch(ctx, item); err != nil {
+				return err
+			}
+			if err := l.tell(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// fetch brings one item into the library. It fails when the others can't go on.
+func (l *look) fetch(ctx context.Context, item placestore.Item) error {
+	var kept listedItem
+	if err := json.Unmarshal(item.Listed, &kept); err != nil {
+		return fmt.Errorf("read a listed item: %w", err)
+	}
+	if kept.Bad {
+		return l.refuse(ctx, item, kept, &chat.Error{
+			Code: chat.CodeInvalid, Message: "The name that the place has for it can't be used: it is no text, or too long.",
+		})
+	}
+	slow, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	content, err := l.open.Fetch(slow, places.Item{
+		Key: item.Key, Version: kept.Version, Name: kept.Name, Link: kept.Link, Size: kept.Size, Meta: kept.Meta,
+	}, item.Version)
+	if err != nil {
+		return l.fetchFailed(ctx, item, kept, err)
+	}
+	body := &watchedBody{r: content.Body}
+	kept.Version = cmp.Or(content.Version, kept.Version)
+	if len(kept.Version) > maxVersion {
+		kept.Version = hash(kept.Version)
+	}
+	kept.Name = cmp.Or(cut(content.Name, maxName), kept.Name)
+	if len(content.Link) <= maxLink {
+		kept.Link = cmp.Or(chat.WebLink(content.Link), kept.Link)
+	}
+	if content.Meta != nil {
+		kept.Meta = content.Meta
+	}
+	err = l.add(slow, item, kept, body)
+	_ = content.Body.Close() // it was only read
+	if body.err != nil && ctx.Err() == nil {
+		return l.fetchFailed(ctx, item, kept, body.err)
+	}
+	return err
+}
+
+// watchedBody remembers why reading failed.
+type watchedBody struct {
+	r   io.Reader
+	err error
+}
+
+// Read implements io.Reader.
+func (b *watchedBody) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.err = err
+	}
+	return n, err
+}
+
+// isOfItem reports whether a failure says something about one item, so that the others go on.
+func isOfItem(err error) bool {
+	e, ok := errors.AsType[*chat.Error](err)
+	return ok && slices.Contains([]chat.Code{
+		chat.CodeInvalid, chat.CodeTooLarge, chat.CodeUnsupported, chat.CodeForbidden,
+	}, e.Code)
+}
+
+// fetchFailed deals with an item that was not fetched.
+func (l *look) fetchFailed(ctx context.Context, item placestore.Item, kept listedItem, err error) error {
+	switch {
+	case errors.Is(err, places.ErrSame):
+		item.Version, item.Refusal = cmp.Or(kept.Version, item.Version), nil
+		return l.settle(ctx, item)
+	case errors.Is(err, places.ErrGone): // and yet it is listed: what the library has of it stays
+		kept.Version = ""
+		return l.refuse(ctx, item, kept, &chat.Error{
+			Code: chat.CodeNotFound, Message: "The place lists it, but says that it is not there.",
+		})
+	case isOfItem(err):
+		return l.refuse(ctx, item, kept, err)
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	l.broken++
+	l.why = err
+	l.log.InfoContext(ctx, "an item waits for the next look", "error", err)
+	if err := l.f.Store.PutOffItem(ctx, l.p.ID, l.lease.Owner, l.number, item.Key); err != nil {
+		return err
+	}
+	if l.broken >= patience || chat.CodeOf(err) == chat.CodeUnauthorized {
+		return err
+	}
+	return nil
+}
+
+// refuse notes why an item is not in the library, or not as it is now.
+func (l *look) refuse(ctx context.Context, item placestore.Item, kept listedItem, err error) error {
+	item.Version, item.Name, item.Link = kept.Version, cmp.Or(kept.Name, item.Key), kept.Link
+	item.Refusal = failureOf(err)
+	return l.settle(ctx, item)
+}
+
+func (l *look) settle(ctx context.Context, item placestore.Item) error {
+	item.Name = cmp.Or(item.Name, cut(item.Key, maxName))
+	return l.f.Store.SettleItem(ctx, l.p.ID, l.lease.Owner, item)
+}
+
+// add puts the content of an item into the library, in the place of what is there of it.
+func (l *look) add(ctx context.Context, item placestore.Item, kept listedItem, body io.Reader) error {
+	where, own, err := l.place(ctx, item, kept)
+	if err != nil {
+		return err
+	}
+	if own != "" { // others that share the document lose it
+		if err := l.f.Store.UnsettleItems(ctx, l.p.ID, l.lease.Owner, own, item.Key); err != nil {
+			return err
+		}
+	}
+	title, _ := kept.Meta["title"].(string)
+	upload := corpus.Upload{
+		User: l.p.User, Namespace: l.p.Namespace, Path: where, Filename: path.Base(where), Title: cut(title, 300),
+		Meta: l.meta(item.Key, kept), MetaIfFresh: true, Body: body,
+	}
+	d, duplicate, err := l.f.Library.Add(ctx, upload)
+	if err != nil {
+		if _, over := errors.AsType[*chat.OverLimit](err); !over && isOfItem(err) {
+			return l.refuse(ctx, item, kept, err)
+		}
+		return err
+	}
+	if duplicate && l.isOwn(d, item.Key) {
+		if err := l.retell(ctx, d, upload); err != nil {
+			return err
+		}
+	}
+	before := item.Document
+	if before != "" && before != d.ID {
+		if _, err := l.dropDocument(ctx, before, item.Key); err != nil {
+			return err
+		}
+	}
+	item.Version, item.Document, item.Name, item.Link = kept.Version, d.ID, kept.Name, kept.Link
+	item.Refusal = nil
+	if err := l.settle(ctx, item); err != nil {
+		return err
+	}
+	switch {
+	case before == "":
+		l.p.Report.Added++
+		l.touch(d.ID, d.DisplayTitle(), "added")
+	case before != d.ID || !duplicate:
+		l.p.Report.Changed++
+		l.touch(d.ID, d.DisplayTitle(), "changed")
+	}
+	return nil
+}
+
+// place says where an item's document lies in the library: where it is, else where nothing is. own is the document
+// that is there.
+func (l *look) place(ctx context.Context, item placestore.Item, kept listedItem) (where, own string, err error) {
+	name := corpus.CleanPath(cmp.Or(kept.Name, item.Key))
+	if name == "" {
+		name = "item-" + hash(item.Key)[:8]
+	}
+	ext := path.Ext(name)
+	if item.Document != "" {
+		d, err := l.f.Library.Document(ctx, l.scope(), item.Document)
+		switch {
+		case err == nil && l.isOwn(d, item.Key) && strings.EqualFold(path.Ext(d.Path), ext):
+			return d.Path, d.ID, nil
+		case err != nil && chat.CodeOf(err) != chat.CodeNotFound:
+			return "", "", err
+		}
+	}
+	where = corpus.CleanPath(l.p.Name + "/" + name)
+	d, err := l.f.Library.AtPath(ctx, l.scope(), where)
+	switch {
+	case err != nil && chat.CodeOf(err) == chat.CodeNotFound:
+		return where, "", nil
+	case err != nil:
+		return "", "", err
+	case l.isOwn(d, item.Key): // a look that was interrupted added it
+		return where, d.ID, nil
+	}
+	// another document is there; the key makes this one's name its own
+	return strings.TrimSuffix(where, ext) + " (" + hash(l.p.ID + item.Key)[:12] + ")" + ext, "", nil
+}
+
+// isOwn reports whether a document was added for an item of this place.
+func (l *look) isOwn(d corpus.Document, key string) bool {
+	return d.MetaText(corpus.MetaPlace) == l.p.ID && d.MetaText(corpus.MetaPlaceItem) == hash(key)
+}
+
+// meta is the meta of an item's document.
+func (l *look) meta(key string, kept listedItem) map[string]any {
+	meta := map[string]any{}
+	if raw, err := json.Marshal(kept.Meta); err == nil && len(raw) <= maxBody {
+		_ = json.Unmarshal(raw, &meta) // as it is stored: plain values
+	}
+	if meta == nil {
+		meta = map[string]any{}
+	}
+	maps.DeleteFunc(meta, func(name string, _ any) bool { return corpus.IsOwnMeta(name) })
+	if kept.Link != "" {
+		meta[corpus.MetaSourceURL] = kept.Link
+	}
+	meta[corpus.MetaPlace], meta[corpus.MetaPlaceItem] = l.p.ID, hash(key)
+	return meta
+}
+
+// retell gives a document whose bytes are the same what the place says of it now.
+func (l *look) retell(ctx context.Context, d corpus.Document, upload corpus.Upload) error {
+	same := true
+	for name, value := range upload.Meta {
+		same = same && reflect.DeepEqual(d.Meta[name], value)
+	}
+	if same {
+		return nil
+	}
+	_, original, err := l.f.Library.Original(ctx, l.scope(), d.ID)
+	if err != nil {
+		return err
+	}
+	defer original.Close()
+	upload.Body, upload.MetaIfFresh, upload.Path = original, false, d.Path
+	_, _, err = l.f.Library.Add(ctx, upload)
+	return err
+}

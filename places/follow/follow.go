@@ -1,0 +1,243 @@
+// Package follow follows places: it looks at each on its schedule, and makes the library like what the place has.
+package follow
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/places"
+	"footnote/places/placestore"
+)
+
+// Config wires a Follower. All but Log are required.
+type Config struct {
+	Store   placestore.Store
+	Library *corpus.Library
+	Kinds   []places.Kind
+	Secrets string // the directory of the files with secrets
+	// Net is the way to the network for a user's place of a kind. local is false while a request is dealt with that
+	// may come from another machine.
+	Net func(user string, kind places.Kind, local bool) places.Net
+	// Alone says that no other server has the store open.
+	Alone bool
+	Log   *slog.Logger
+}
+
+const (
+	workers   = 2 // places looked at by this server at once
+	leaseTime = time.Minute
+	poll      = 5 * time.Second
+	// sliceTime is how long one place is worked on before others get their turn.
+	sliceTime = 5 * time.Minute
+	listTime  = 30 * time.Minute
+	fetchTime = 10 * time.Minute
+	checkTime = time.Minute
+	lastWord  = 10 * time.Second // to store how a look ended
+	// firstRetry is how long is waited after the first failure of a place; each further one doubles it, up to lastRetry.
+	firstRetry, lastRetry = time.Minute, 6 * time.Hour
+	// retriesOnRequest is how often a place is tried again by itself that is looked at on request only.
+	retriesOnRequest = 3
+	// patience is how many failures of a place end the fetching of its items.
+	patience = 5
+)
+
+// Follower follows places. It is safe for concurrent use.
+type Follower struct {
+	Config
+	owner string
+	wake  chan struct{} // holds one signal
+}
+
+// New wires a Follower. Run does its work.
+func New(cfg Config) *Follower {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Follower{Config: cfg, owner: rand.Text(), wake: make(chan struct{}, 1)}
+}
+
+// kind finds a kind by its name.
+func (f *Follower) kind(name string) (places.Kind, bool) {
+	for _, k := range f.Kinds {
+		if k.Name == name {
+			return k, true
+		}
+	}
+	return places.Kind{}, false
+}
+
+// Run looks at places until ctx ends, and returns when its workers have stopped.
+func (f *Follower) Run(ctx context.Context) {
+	if f.Alone { // what an earlier process held is free
+		if err := f.Store.FreePlaces(ctx); err != nil && ctx.Err() == nil {
+			f.Log.WarnContext(ctx, "places of an earlier process are looked at later", "error", err)
+		}
+	}
+	f.sweepSecrets(ctx)
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() { f.workUntil(ctx) })
+	}
+	all.Wait()
+}
+
+// workUntil works on one place after another until ctx ends.
+func (f *Follower) workUntil(ctx context.Context) {
+	timer := time.NewTimer(poll)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		did, err := f.workOnce(ctx)
+		if err != nil && ctx.Err() == nil {
+			f.Log.ErrorContext(ctx, "take a place", "error", err)
+		}
+		if did && err == nil {
+			continue
+		}
+		timer.Reset(poll)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		case <-f.wake:
+		}
+	}
+}
+
+// tellWorkers has a worker look for places that are due.
+func (f *Follower) tellWorkers() {
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+// workOnce works on the place that is due for longest, of those that this server can open.
+func (f *Follower) workOnce(ctx context.Context) (did bool, err error) {
+	due, err := f.Store.DuePlaces(ctx, placestore.MaxPlaces)
+	if err != nil {
+		return false, err
+	}
+	lease := placestore.Lease{Owner: rand.Text(), For: leaseTime}
+	for _, p := range due {
+		if !f.Alone && p.Removing == placestore.NotRemoved && !f.hasSecrets(p) {
+			continue // a server that has them looks at it
+		}
+		p, ok, err := f.Store.LeasePlace(ctx, p.ID, lease)
+		if err != nil {
+			return false, err
+		}
+		if ok {
+			f.work(ctx, p, lease)
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// errStop ends work on a place whose owner changed it, or that another server has now.
+var errStop = errors.New("the place was changed or is another server's now")
+
+// work works on a leased place, and gives it back.
+func (f *Follower) work(ctx context.Context, p placestore.Place, lease placestore.Lease) {
+	work, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	l := &look{f: f, p: p, lease: lease, log: f.Log.With("place", p.ID, "kind", p.Kind), until: time.Now().Add(sliceTime)}
+	var keeper sync.WaitGroup
+	keeper.Go(func() { f.keepLease(work, p, lease, stop) })
+	var err error
+	if p.Removing != placestore.NotRemoved {
+		err = l.remove(work)
+	} else {
+		err = l.run(work)
+	}
+	cause := context.Cause(work)
+	stop(nil)
+	keeper.Wait()
+	if p.Removing != placestore.NotRemoved && err == nil {
+		f.forgetSecrets(p.ID, "")
+		return
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
+	defer cancel()
+	due := l.conclude(last, err, cause)
+	err = f.Store.ReleasePlace(last, p.ID, lease.Owner, p.Revision, l.p.Progress, due)
+	if err != nil && !errors.Is(err, placestore.ErrLost) {
+		l.log.ErrorContext(last, "end a look", "error", err)
+	}
+}
+
+// keepLease prolongs a lease until ctx ends. A place that its owner changed is stopped.
+func (f *Follower) keepLease(
+	ctx context.Context, p placestore.Place, lease placestore.Lease, stop context.CancelCauseFunc,
+) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for held := time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now := time.Now()
+		revision, err := f.Store.RenewPlace(ctx, p.ID, lease, nil)
+		switch {
+		case err == nil && revision == p.Revision:
+			held = now
+		case err == nil, errors.Is(err, placestore.ErrLost), time.Since(held) > leaseTime:
+			stop(errStop)
+			return
+		}
+	}
+}
+
+// conclude notes how a look ended, and returns when the next one is due.
+func (l *look) conclude(ctx context.Context, err, cause error) time.Duration {
+	if counts, err := l.f.Store.CountItems(ctx, l.p.ID); err == nil {
+		l.p.Counts = counts
+	}
+	now, schedule := time.Now().UTC().Truncate(time.Microsecond), l.p.Schedule.Every()
+	switch {
+	case cause != nil: // the server stops, or the place was changed: it goes on soon
+		return 0
+	case errors.Is(err, errMore):
+		return 0
+	}
+	l.p.Going = false
+	if err == nil {
+		l.p.LookedAt, l.p.SuccessAt, l.p.Failure, l.p.Failures = now, now, nil, 0
+		if schedule == 0 {
+			return placestore.Never
+		}
+		return schedule
+	}
+	l.log.WarnContext(ctx, "a place can't be followed now", "code", chat.CodeOf(err), "error", err)
+	l.p.LookedAt, l.p.Failures = now, l.p.Failures+1
+	l.p.Failure = failureOf(err)
+	if schedule == 0 && l.p.Failures > retriesOnRequest {
+		return placestore.Never
+	}
+	wait := firstRetry << min(l.p.Failures-1, 10)
+	if c := l.p.Failure.Code; c == chat.CodeUnauthorized || c == chat.CodeForbidden || c == chat.CodeInvalid {
+		wait = lastRetry // only its owner can mend it
+	}
+	return min(wait, lastRetry)
+}
+
+// failureOf is what people read of a failure.
+func failureOf(err error) *placestore.Failure {
+	if e, ok := errors.AsType[*chat.Error](err); ok && e.Code != chat.CodeInternal {
+		return &placestore.Failure{Code: e.Code, Message: e.Message}
+	}
+	if over, ok := errors.AsType[*chat.OverLimit](err); ok {
+		return &placestore.Failure{Code: chat.CodeOf(over), Message: chat.MessageOf(over)}
+	}
+	e := &chat.Error{
+		Code: chat.CodeUnavailable, Message: "The place could not be read to its end. It is tried again by itself.",
+	}
+	return &placestore.Failure{Code: e.Code, Message: e.Message}
+}

@@ -1,0 +1,344 @@
+package follow
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/places"
+	"footnote/places/placestore"
+)
+
+const (
+	maxValue = 2000     // bytes of a setting
+	maxLines = 64 << 10 // bytes of one of several lines
+)
+
+// Draft is a place as its owner wants it.
+type Draft struct {
+	Kind      string
+	Name      string // empty: one is made
+	Namespace string // empty: chat.DefaultNamespace
+	Settings  map[string]string
+	Schedule  placestore.Schedule // empty: every day
+}
+
+// Change is what is changed of a place; nil: it stays.
+type Change struct {
+	Name     *string
+	Schedule *placestore.Schedule
+	Paused   *bool
+	// Settings are those that change. A secret that is empty stays as it is; another setting that is empty goes.
+	Settings map[string]string
+}
+
+// FieldError says which field an error is about.
+type FieldError struct {
+	Field string
+	Err   *chat.Error
+}
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
+
+// Unwrap returns the sentence.
+func (e *FieldError) Unwrap() error { return e.Err }
+
+func badField(field, message string) error {
+	return &FieldError{field, &chat.Error{Code: chat.CodeInvalid, Message: message}}
+}
+
+// open opens a place with its secrets.
+func (f *Follower) open(p placestore.Place) (places.Place, places.Kind, error) {
+	kind, ok := f.kind(p.Kind)
+	if !ok {
+		return nil, kind, &chat.Error{
+			Code: chat.CodeInvalid, Message: "This version of Footnote does not know this kind of place.",
+		}
+	}
+	secrets, err := f.secrets(p)
+	if err != nil {
+		return nil, kind, err
+	}
+	all := maps.Clone(p.Settings)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, secrets)
+	place, err := kind.Open(all, f.Net(p.User, kind, true))
+	return place, kind, err
+}
+
+// Create has a place followed that answers now. It fails with a *FieldError where one field is wrong.
+func (f *Follower) Create(ctx context.Context, user string, local bool, d Draft) (p placestore.Place, err error) {
+	kind, ok := f.kind(d.Kind)
+	if !ok {
+		return p, badField("kind", "There is no such kind of place.")
+	}
+	d.Schedule = cmp.Or(d.Schedule, placestore.EveryDay)
+	d.Namespace = cmp.Or(d.Namespace, chat.DefaultNamespace)
+	if err := chat.CheckNamespace(d.Namespace); err != nil {
+		return p, err
+	}
+	settings, secrets, err := readSettings(kind, d.Settings)
+	if err != nil {
+		return p, err
+	}
+	setup := placestore.Setup{
+		Kind: kind.Name, Name: d.Name, Namespace: d.Namespace, Settings: settings, Schedule: d.Schedule,
+		Secrets: slices.Sorted(maps.Keys(secrets)),
+	}
+	all, err := f.Store.Places(ctx, user)
+	if err != nil {
+		return p, err
+	}
+	if len(all) >= placestore.MaxPlaces {
+		return p, placestore.TooMany()
+	}
+	if setup.Name == "" {
+		setup.Name = freeName(kind, settings, all)
+	}
+	if err := checkSetup(setup); err != nil {
+		return p, err
+	}
+	if slices.ContainsFunc(all, func(other placestore.Place) bool { return other.Name == setup.Name }) {
+		return p, placestore.NameTaken()
+	}
+	if err := f.check(ctx, user, local, kind, settings, secrets); err != nil {
+		return p, err
+	}
+	id := chat.NewID()
+	if len(secrets) > 0 {
+		setup.SecretsAt = rand.Text()
+		if err := f.keepSecrets(id, setup.SecretsAt, secrets); err != nil {
+			return p, err
+		}
+	}
+	if p, err = f.Store.CreatePlace(ctx, id, user, setup); err != nil {
+		f.forgetSecrets(id, "")
+		return p, err
+	}
+	f.tellWorkers()
+	return p, nil
+}
+
+// check reaches a place before it is kept.
+func (f *Follower) check(
+	ctx context.Context, user string, local bool, kind places.Kind, settings, secrets map[string]string,
+) error {
+	all := maps.Clone(settings)
+	maps.Copy(all, secrets)
+	place, err := kind.Open(all, f.Net(user, kind, local))
+	if err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	err = place.Check(limited)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	e, ok := errors.AsType[*chat.Error](err)
+	if !ok || e.Code == chat.CodeInternal {
+		e = &chat.Error{
+			Code: chat.CodeUnavailable, Message: "The place does not answer as it should. Check the address, then try again.",
+			Err: err,
+		}
+	}
+	if e.Code == chat.CodeUnauthorized || e.Code == chat.CodeForbidden || e.Code == chat.CodeNotFound {
+		// it is the place that refuses, not this server
+		e = &chat.Error{Code: chat.CodeInvalid, Message: e.Message, Hint: e.Hint, Err: err}
+	}
+	return e
+}
+
+// readSettings takes a kind's settings apart, without what is empty.
+func readSettings(kind places.Kind, given map[string]string) (settings, secrets map[string]string, err error) {
+	settings, secrets = map[string]string{}, map[string]string{}
+	for name := range given {
+		if !slices.ContainsFunc(kind.Fields, func(field places.Field) bool { return field.Name == name }) {
+			return nil, nil, badField(cut(name, 100), "This kind of place has no such setting.")
+		}
+	}
+	for _, field := range kind.Fields {
+		value, most := strings.TrimSpace(given[field.Name]), maxValue
+		if field.Lines {
+			most = maxLines
+		}
+		switch {
+		case value == "" && field.Required:
+			return nil, nil, badField(field.Name, "“"+field.Title.English()+"” is missing. Fill it in.")
+		case value == "":
+			continue
+		case len(value) > most || !utf8.ValidString(value) || strings.ContainsFunc(value, func(r rune) bool {
+			return r < ' ' && !(field.Lines && (r == '\n' || r == '\r' || r == '\t')) || r == 0x7f
+		}):
+			return nil, nil, badField(field.Name, "“"+field.Title.English()+"” is too long, or has characters that are no text.")
+		case field.Secret:
+			secrets[field.Name] = value
+		default:
+			settings[field.Name] = value
+		}
+	}
+	return settings, secrets, nil
+}
+
+// checkSetup fails for a name or a schedule that can't be.
+func checkSetup(s placestore.Setup) error {
+	if s.Name == "" || utf8.RuneCountInString(s.Name) > placestore.MaxNameLen || corpus.CleanPath(s.Name) != s.Name ||
+		strings.Contains(s.Name, "/") {
+		return badField("name", "The name must be that of a folder: up to "+strconv.Itoa(placestore.MaxNameLen)+
+			" characters, without slashes.")
+	}
+	switch s.Schedule {
+	case placestore.OnRequest, placestore.EveryHour, placestore.EveryDay, placestore.EveryWeek:
+		return nil
+	}
+	return badField("schedule", "The schedule is one of request, hour, day and week.")
+}
+
+// freeName makes a name that no other place has: the host of an address, else the kind's.
+func freeName(kind places.Kind, settings map[string]string, all []placestore.Place) string {
+	name := corpus.CleanPath(strings.ReplaceAll(kind.Title.English(), "/", " "))
+	for _, field := range kind.Fields {
+		if u, err := url.Parse(strings.SplitN(settings[field.Name], "\n", 2)[0]); err == nil && u.Hostname() != "" {
+			name = cmp.Or(corpus.CleanPath(u.Hostname()), name)
+			break
+		}
+	}
+	name = cut(name, placestore.MaxNameLen-5)
+	taken := func(name string) bool {
+		return slices.ContainsFunc(all, func(p placestore.Place) bool { return p.Name == name })
+	}
+	free := name
+	for n := 2; taken(free); n++ {
+		free = name + " " + strconv.Itoa(n)
+	}
+	return free
+}
+
+// Change changes a place. New settings are checked before they are kept.
+func (f *Follower) Change(ctx context.Context, user, id string, local bool, c Change) (placestore.Place, error) {
+	p, err := f.Store.Place(ctx, user, id)
+	if err != nil {
+		return p, err
+	}
+	setup, due := p.Setup, placestore.Never-1 // as it is
+	if c.Name != nil {
+		setup.Name = *c.Name
+	}
+	if c.Schedule != nil && *c.Schedule != setup.Schedule {
+		if setup.Schedule, due = *c.Schedule, c.Schedule.Every(); due == 0 {
+			due = placestore.Never
+		}
+	}
+	if err := checkSetup(setup); err != nil {
+		return p, err
+	}
+	if c.Paused != nil && *c.Paused != setup.Paused {
+		setup.Paused, due = *c.Paused, 0
+	}
+	if c.Settings != nil {
+		if err := f.changeSettings(ctx, p, local, &setup, c.Settings); err != nil {
+			return p, err
+		}
+		due = 0
+	}
+	if setup.Paused {
+		due = placestore.Never
+	}
+	before := p.SecretsAt
+	if p, err = f.Store.UpdatePlace(ctx, user, id, p.Revision, setup, due); err != nil {
+		if setup.SecretsAt != before {
+			f.forgetSecrets(id, before)
+		}
+		return p, err
+	}
+	if setup.SecretsAt != before {
+		f.forgetSecrets(id, setup.SecretsAt)
+	}
+	f.tellWorkers()
+	return p, nil
+}
+
+// changeSettings checks other settings of a place, and keeps their secrets in a file of their own.
+func (f *Follower) changeSettings(
+	ctx context.Context, p placestore.Place, local bool, setup *placestore.Setup, given map[string]string,
+) error {
+	kind, ok := f.kind(p.Kind)
+	if !ok {
+		return badField("kind", "There is no such kind of place.")
+	}
+	all := maps.Clone(p.Settings)
+	if all == nil {
+		all = map[string]string{}
+	}
+	old, err := f.secrets(p)
+	if err != nil && chat.CodeOf(err) != chat.CodeUnauthorized {
+		return err
+	}
+	maps.Copy(all, old)
+	for name, value := range given {
+		secret := slices.ContainsFunc(kind.Fields, func(field places.Field) bool {
+			return field.Name == name && field.Secret
+		})
+		if !secret || strings.TrimSpace(value) != "" {
+			all[name] = value
+		}
+	}
+	settings, secrets, err := readSettings(kind, all)
+	if err != nil {
+		return err
+	}
+	if err := f.check(ctx, p.User, local, kind, settings, secrets); err != nil {
+		return err
+	}
+	setup.Settings, setup.Secrets = settings, slices.Sorted(maps.Keys(secrets))
+	if maps.Equal(secrets, old) {
+		return nil
+	}
+	if setup.SecretsAt = ""; len(secrets) > 0 {
+		setup.SecretsAt = rand.Text()
+		return f.keepSecrets(p.ID, setup.SecretsAt, secrets)
+	}
+	return nil
+}
+
+// Look has a place looked at now, also one that is paused: once.
+func (f *Follower) Look(ctx context.Context, user, id string) (placestore.Place, error) {
+	p, err := f.Store.Place(ctx, user, id)
+	if err != nil || p.Looking {
+		return p, err
+	}
+	if p.Paused {
+		return p, &chat.Error{
+			Code: chat.CodeConflict, Message: "The place is paused. Resume it, and it is looked at.",
+		}
+	}
+	if p, err = f.Store.UpdatePlace(ctx, user, id, p.Revision, p.Setup, 0); err == nil {
+		f.tellWorkers()
+	}
+	return p, err
+}
+
+// Remove ends the following of a place, in the background. Its documents stay, or go with it.
+func (f *Follower) Remove(ctx context.Context, user, id string, documents placestore.Removal) error {
+	p, err := f.Store.Place(ctx, user, id)
+	if err != nil {
+		return err
+	}
+	p.Removing = documents
+	if _, err := f.Store.UpdatePlace(ctx, user, id, p.Revision, p.Setup, 0); err != nil {
+		return err
+	}
+	f.tellWorkers()
+	return nil
+}

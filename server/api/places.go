@@ -1,0 +1,280 @@
+package api
+
+import (
+	"encoding/base64"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/places"
+	"footnote/places/follow"
+	"footnote/places/placestore"
+	"footnote/server/httpio"
+)
+
+// FollowedPlace is a place that is followed. Its secrets are never in it.
+type FollowedPlace struct {
+	ID          string              `json:"id"`
+	Kind        string              `json:"kind"`
+	Name        string              `json:"name"`
+	Namespace   string              `json:"namespace"`
+	Settings    map[string]string   `json:"settings"`
+	Secrets     []string            `json:"secrets"`
+	Schedule    placestore.Schedule `json:"schedule"`
+	State       string              `json:"state"`
+	LookedAt    *time.Time          `json:"looked_at,omitempty"`
+	SucceededAt *time.Time          `json:"succeeded_at,omitempty"`
+	NextAt      *time.Time          `json:"next_at,omitempty"`
+	Failure     *PlaceFailure       `json:"failure,omitempty"`
+	Note        string              `json:"note,omitempty"`
+	Items       int                 `json:"items"`
+	Refused     int                 `json:"refused"`
+	Waiting     int                 `json:"waiting"`
+	LastLook    PlaceReport         `json:"last_look"`
+}
+
+// PlaceFailure is why a look or an item failed.
+type PlaceFailure struct {
+	Code   chat.Code `json:"code"`
+	Detail string    `json:"detail"`
+}
+
+// PlaceReport says what the last look changed in the library.
+type PlaceReport struct {
+	Added     int             `json:"added"`
+	Changed   int             `json:"changed"`
+	Removed   int             `json:"removed"`
+	Documents []PlaceDocument `json:"documents"`
+}
+
+// PlaceDocument is a document that a look changed.
+type PlaceDocument struct {
+	ID   string `json:"document_id"`
+	Name string `json:"name"`
+	What string `json:"what"`
+}
+
+// PlaceList is the answer of GET /places.
+type PlaceList struct {
+	Places []FollowedPlace `json:"places"`
+}
+
+// PlaceKinds is the answer of GET /places/kinds.
+type PlaceKinds struct {
+	Kinds []PlaceKind `json:"kinds"`
+}
+
+// PlaceKind is a kind of place.
+type PlaceKind struct {
+	Name   string       `json:"name"`
+	Title  string       `json:"title"`
+	Help   string       `json:"help"`
+	Fields []PlaceField `json:"fields"`
+}
+
+// PlaceField is a setting of a kind.
+type PlaceField struct {
+	Name     string `json:"name"`
+	Title    string `json:"title"`
+	Help     string `json:"help,omitempty"`
+	Example  string `json:"example,omitempty"`
+	Required bool   `json:"required"`
+	Secret   bool   `json:"secret"`
+	Lines    bool   `json:"lines"`
+}
+
+// NewPlace is the body of POST /places.
+type NewPlace struct {
+	Kind      string              `json:"kind"`
+	Name      string              `json:"name"`
+	Namespace string              `json:"namespace"`
+	Settings  map[string]string   `json:"settings"`
+	Schedule  placestore.Schedule `json:"schedule"`
+}
+
+// PlaceChange is the body of PATCH /places/{id}. What is left out stays.
+type PlaceChange struct {
+	Name     *string              `json:"name"`
+	Schedule *placestore.Schedule `json:"schedule"`
+	Paused   *bool                `json:"paused"`
+	Settings map[string]string    `json:"settings"`
+}
+
+// PlaceItems is the answer of GET /places/{id}/items.
+type PlaceItems struct {
+	Items []PlaceItem `json:"items"`
+	Next  string      `json:"next,omitempty"`
+}
+
+// PlaceItem is something that a place has.
+type PlaceItem struct {
+	Key        string        `json:"key"`
+	Name       string        `json:"name"`
+	Link       string        `json:"link,omitempty"`
+	DocumentID string        `json:"document_id,omitempty"`
+	Refused    *PlaceFailure `json:"refused,omitempty"`
+}
+
+func tellPlace(p placestore.Place) FollowedPlace {
+	at := func(t time.Time) *time.Time {
+		if t.IsZero() {
+			return nil
+		}
+		return &t
+	}
+	told := FollowedPlace{
+		ID: p.ID, Kind: p.Kind, Name: p.Name, Namespace: p.Namespace, Settings: p.Settings, Secrets: p.Secrets,
+		Schedule: p.Schedule, State: p.State(), LookedAt: at(p.LookedAt), SucceededAt: at(p.SuccessAt),
+		NextAt: at(p.NextAt), Failure: tellFailure(p.Failure), Note: p.Note,
+		Items: p.Counts.Items, Refused: p.Counts.Refused, Waiting: p.Counts.Waiting,
+		LastLook: PlaceReport{p.Report.Added, p.Report.Changed, p.Report.Removed, []PlaceDocument{}},
+	}
+	for _, d := range p.Report.Documents {
+		told.LastLook.Documents = append(told.LastLook.Documents, PlaceDocument{d.Document, d.Name, d.What})
+	}
+	if told.Secrets == nil {
+		told.Secrets = []string{}
+	}
+	if told.Settings == nil {
+		told.Settings = map[string]string{}
+	}
+	return told
+}
+
+func tellFailure(f *placestore.Failure) *PlaceFailure {
+	if f == nil {
+		return nil
+	}
+	return &PlaceFailure{f.Code, f.Message}
+}
+
+// sendPlace answers with a place.
+func sendPlace(c echo.Context, status int, p placestore.Place, err error) error {
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(status, tellPlace(p))
+}
+
+// ListPlaces answers GET /places.
+func (a *Handlers) ListPlaces(c echo.Context) error {
+	all, err := a.Places.Store.Places(c.Request().Context(), httpio.Scope(c).User)
+	if err != nil {
+		return err
+	}
+	list := PlaceList{[]FollowedPlace{}}
+	for _, p := range all {
+		list.Places = append(list.Places, tellPlace(p))
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(http.StatusOK, list)
+}
+
+// ListPlaceKinds answers GET /places/kinds.
+func (a *Handlers) ListPlaceKinds(c echo.Context) error {
+	ctx, list := c.Request().Context(), PlaceKinds{[]PlaceKind{}}
+	for _, k := range a.Places.Kinds {
+		kind := PlaceKind{k.Name, k.Title.In(ctx), k.Help.In(ctx), []PlaceField{}}
+		for _, f := range k.Fields {
+			kind.Fields = append(kind.Fields, tellField(c, f))
+		}
+		list.Kinds = append(list.Kinds, kind)
+	}
+	return c.JSON(http.StatusOK, list)
+}
+
+func tellField(c echo.Context, f places.Field) PlaceField {
+	ctx := c.Request().Context()
+	return PlaceField{f.Name, f.Title.In(ctx), f.Help.In(ctx), f.Example, f.Required, f.Secret, f.Lines}
+}
+
+// AddPlace answers POST /places.
+func (a *Handlers) AddPlace(c echo.Context) error {
+	var n NewPlace
+	if err := a.Bodies.ReadJSON(c, &n); err != nil {
+		return err
+	}
+	p, err := a.Places.Create(
+		c.Request().Context(), httpio.Scope(c).User, a.Guard.ByLocalUser(c.Request()), follow.Draft(n),
+	)
+	return sendPlace(c, http.StatusCreated, p, err)
+}
+
+// GetPlace answers GET /places/{id}.
+func (a *Handlers) GetPlace(c echo.Context) error {
+	p, err := a.Places.Store.Place(c.Request().Context(), httpio.Scope(c).User, c.Param("id"))
+	return sendPlace(c, http.StatusOK, p, err)
+}
+
+// ChangePlace answers PATCH /places/{id}.
+func (a *Handlers) ChangePlace(c echo.Context) error {
+	var change PlaceChange
+	if err := a.Bodies.ReadJSON(c, &change); err != nil {
+		return err
+	}
+	p, err := a.Places.Change(c.Request().Context(), httpio.Scope(c).User, c.Param("id"),
+		a.Guard.ByLocalUser(c.Request()), follow.Change(change))
+	return sendPlace(c, http.StatusOK, p, err)
+}
+
+// RemovePlace answers DELETE /places/{id}.
+func (a *Handlers) RemovePlace(c echo.Context) error {
+	how := placestore.Removal(c.QueryParam("documents"))
+	switch how {
+	case placestore.NotRemoved:
+		how = placestore.KeepDocuments
+	case placestore.KeepDocuments, placestore.DropDocuments:
+	default:
+		return httpio.Invalid("The parameter documents is keep or delete.")
+	}
+	if err := a.Places.Remove(c.Request().Context(), httpio.Scope(c).User, c.Param("id"), how); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// LookAtPlace answers POST /places/{id}/look.
+func (a *Handlers) LookAtPlace(c echo.Context) error {
+	p, err := a.Places.Look(c.Request().Context(), httpio.Scope(c).User, c.Param("id"))
+	return sendPlace(c, http.StatusAccepted, p, err)
+}
+
+// maxPlaceItems is how many items one answer has at most.
+const maxPlaceItems = 1000
+
+// ListPlaceItems answers GET /places/{id}/items.
+func (a *Handlers) ListPlaceItems(c echo.Context) error {
+	limit, err := httpio.QueryInt(c, "limit", 100, 1, maxPlaceItems)
+	if err != nil {
+		return err
+	}
+	state := c.QueryParam("state")
+	if state != "" && state != "refused" {
+		return httpio.Invalid("The parameter state is refused, or left out.")
+	}
+	after, err := base64.RawURLEncoding.DecodeString(c.QueryParam("cursor"))
+	if err != nil || len(after) > places.MaxKey {
+		return httpio.Invalid("The cursor is not one that this server gave. Begin without one.")
+	}
+	items, err := a.Places.Store.Items(
+		c.Request().Context(), httpio.Scope(c).User, c.Param("id"), state == "refused", string(after), limit+1,
+	)
+	if err != nil {
+		return err
+	}
+	list := PlaceItems{Items: []PlaceItem{}}
+	for i, item := range items {
+		if i == limit {
+			list.Next = base64.RawURLEncoding.EncodeToString([]byte(items[i-1].Key))
+			break
+		}
+		list.Items = append(list.Items, PlaceItem{
+			item.Key, item.Name, item.Link, item.Document, tellFailure(item.Refusal),
+		})
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(http.StatusOK, list)
+}

@@ -1,0 +1,174 @@
+package page
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/places"
+	"footnote/places/follow"
+	"footnote/places/placestore"
+	"footnote/server/httpio"
+	"footnote/views"
+)
+
+// shownRefused is how many refused items of a place the page shows.
+const shownRefused = 50
+
+// ShowPlaces answers GET /places for a browser: the places that are followed.
+func (h *Handlers) ShowPlaces(c echo.Context) error { return h.placesPage(c, http.StatusOK, "") }
+
+func (h *Handlers) placesPage(c echo.Context, status int, said string) error {
+	ctx, user := c.Request().Context(), httpio.Scope(c).User
+	all, err := h.Places.Store.Places(ctx, user)
+	if err != nil {
+		return err
+	}
+	p := views.PlacesPage{Said: said, Now: time.Now()}
+	for _, place := range all {
+		row := views.PlaceRow{
+			ID: place.ID, Name: place.Name, Kind: place.Kind, State: place.State(), LookedAt: place.LookedAt,
+			NextAt: place.NextAt, Items: place.Counts.Items, Waiting: place.Counts.Waiting, Refused: place.Counts.Refused,
+			Added: place.Report.Added, Changed: place.Report.Changed, Removed: place.Report.Removed, Note: place.Note,
+		}
+		if place.Failure != nil {
+			row.Failure = place.Failure.Message
+		}
+		if kind, ok := h.kindOf(place.Kind); ok {
+			row.Kind = kind.Title.In(ctx)
+		}
+		if row.Refused > 0 && row.State != "removing" {
+			items, err := h.Places.Store.Items(ctx, user, place.ID, true, "", shownRefused)
+			if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+				return err
+			}
+			for _, item := range items {
+				row.RefusedItems = append(row.RefusedItems, views.RefusedItem{
+					Name: item.Name, Link: chat.WebLink(item.Link), Reason: item.Refusal.Message,
+				})
+			}
+		}
+		p.Live = p.Live || row.State == "looking" || row.State == "waiting" || row.State == "removing"
+		p.Places = append(p.Places, row)
+	}
+	for _, kind := range h.Places.Kinds {
+		p.Kinds = append(p.Kinds, views.PlaceKindRow{
+			Name: kind.Name, Title: kind.Title.In(ctx), Help: kind.Help.In(ctx),
+		})
+	}
+	frame, err := h.pageFrame(c, views.PlacesTitle.In(ctx))
+	if err != nil {
+		return err
+	}
+	frame.Place = "documents"
+	return h.showPage(c, status, frame, views.Places(p), nil)
+}
+
+func (h *Handlers) kindOf(name string) (places.Kind, bool) {
+	for _, kind := range h.Places.Kinds {
+		if kind.Name == name {
+			return kind, true
+		}
+	}
+	return places.Kind{}, false
+}
+
+// NewPlace answers GET /places/new: the form of a kind of place.
+func (h *Handlers) NewPlace(c echo.Context) error {
+	kind, ok := h.kindOf(c.QueryParam("kind"))
+	if !ok {
+		return h.placesPage(c, http.StatusOK, "")
+	}
+	return h.placeForm(c, http.StatusOK, kind, views.PlaceForm{Schedule: string(placestore.EveryDay)}, nil)
+}
+
+// AddPlace answers POST /places/new: the form has a place followed. What was typed comes back when it does not answer,
+// but for secrets.
+func (h *Handlers) AddPlace(c echo.Context) error {
+	if err := h.Bodies.ReadForm(c); err != nil {
+		return err
+	}
+	form := c.Request().PostForm
+	kind, ok := h.kindOf(form.Get("kind"))
+	if !ok {
+		return h.placesPage(c, http.StatusBadRequest, "There is no such kind of place.")
+	}
+	given := map[string]string{}
+	for _, field := range kind.Fields {
+		given[field.Name] = form.Get("set." + field.Name)
+	}
+	_, err := h.Places.Create(c.Request().Context(), httpio.Scope(c).User, h.Guard.ByLocalUser(c.Request()), follow.Draft{
+		Kind: kind.Name, Name: form.Get("name"), Settings: given, Schedule: placestore.Schedule(form.Get("schedule")),
+	})
+	if err == nil {
+		return c.Redirect(http.StatusSeeOther, "/places")
+	}
+	if code := chat.CodeOf(err); code == chat.CodeInternal || c.Request().Context().Err() != nil {
+		return err
+	}
+	f := views.PlaceForm{Name: form.Get("name"), Schedule: form.Get("schedule"), Said: chat.MessageOf(err)}
+	if wrong, ok := errors.AsType[*follow.FieldError](err); ok {
+		f.Field = wrong.Field
+	}
+	return h.placeForm(c, http.StatusBadRequest, kind, f, given)
+}
+
+func (h *Handlers) placeForm(
+	c echo.Context, status int, kind places.Kind, f views.PlaceForm, given map[string]string,
+) error {
+	ctx := c.Request().Context()
+	f.Kind = views.PlaceKindRow{Name: kind.Name, Title: kind.Title.In(ctx), Help: kind.Help.In(ctx)}
+	for _, field := range kind.Fields {
+		shown := views.PlaceFormField{
+			Name: field.Name, Title: field.Title.In(ctx), Help: field.Help.In(ctx), Example: field.Example,
+			Required: field.Required, Secret: field.Secret, Lines: field.Lines,
+		}
+		if !field.Secret {
+			shown.Value = given[field.Name]
+		}
+		f.Fields = append(f.Fields, shown)
+	}
+	frame, err := h.pageFrame(c, f.Kind.Title)
+	if err != nil {
+		return err
+	}
+	frame.Place = "documents"
+	return h.showPage(c, status, frame, views.NewPlace(frame, f), nil)
+}
+
+// ActOnPlace answers POST /places/{id}/act: a button of a place.
+func (h *Handlers) ActOnPlace(c echo.Context) error {
+	if err := h.Bodies.ReadForm(c); err != nil {
+		return err
+	}
+	ctx, user, id := c.Request().Context(), httpio.Scope(c).User, c.Param("id")
+	change := func(paused bool) error {
+		_, err := h.Places.Change(ctx, user, id, false, follow.Change{Paused: &paused})
+		return err
+	}
+	var err error
+	switch c.Request().PostForm.Get("do") {
+	case "look":
+		_, err = h.Places.Look(ctx, user, id)
+	case "pause":
+		err = change(true)
+	case "resume":
+		err = change(false)
+	case "keep":
+		err = h.Places.Remove(ctx, user, id, placestore.KeepDocuments)
+	case "delete":
+		err = h.Places.Remove(ctx, user, id, placestore.DropDocuments)
+	default:
+		err = httpio.Invalid("The button is not known here. Open the page again.")
+	}
+	if chat.CodeOf(err) == chat.CodeConflict && err != nil {
+		return h.placesPage(c, http.StatusConflict, chat.MessageOf(err))
+	}
+	if err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, "/places")
+}

@@ -1,0 +1,142 @@
+package views
+
+import (
+	"context"
+	"time"
+
+	"footnote/locale"
+)
+
+// PlacesPage lists the places that are followed.
+type PlacesPage struct {
+	Places []PlaceRow
+	Kinds  []PlaceKindRow // that can be added
+	Live   bool           // something is going on: the page looks again
+	Said   string         // of what was just done; empty: nothing
+	Now    time.Time
+}
+
+// PlaceRow is a place of that page.
+type PlaceRow struct {
+	ID, Name, Kind          string
+	State                   string // as in the API
+	LookedAt, NextAt        time.Time
+	Items, Waiting, Refused int
+	Added, Changed, Removed int
+	Failure, Note           string
+	RefusedItems            []RefusedItem // the first ones
+}
+
+// RefusedItem is an item that is not in the library, and why.
+type RefusedItem struct{ Name, Link, Reason string }
+
+// PlaceKindRow is a kind that can be added.
+type PlaceKindRow struct{ Name, Title, Help string }
+
+// PlaceForm adds a place of a kind.
+type PlaceForm struct {
+	Kind     PlaceKindRow
+	Fields   []PlaceFormField
+	Name     string
+	Schedule string
+	Said     string // why it was not added
+	Field    string // which field that is about; empty: none
+}
+
+// PlaceFormField is a field of that form. A secret has no Value.
+type PlaceFormField struct {
+	Name, Title, Help, Example, Value string
+	Required, Secret, Lines           bool
+}
+
+// PlacesTitle is the title of the page.
+var PlacesTitle = txtPlaces
+
+var (
+	txtPlaces     = locale.T("Places")
+	txtPlacesText = locale.T("Web pages, cloud folders, mail and other programs: their documents come here, and what " +
+		"changes there follows.")
+	txtPlacesNone    = locale.T("No places yet. Add the first one.")
+	txtPlaceAdd      = locale.T("Add a place")
+	txtPlaceAddThis  = locale.T("Add this place")
+	txtPlaceTrying   = locale.T("Trying it…")
+	txtPlaceName     = locale.T("Name")
+	txtPlaceNameHelp = locale.T("Its documents lie in a folder of this name. Leave it empty for a name that fits.")
+	txtPlaceOptional = locale.T("optional")
+	txtPlaceSecret   = locale.T("It is kept on this server, readable by it alone, and never shown again.")
+	txtPlaceWhen     = locale.T("Look there")
+	txtPlaceRequest  = locale.T("only on request")
+	txtPlaceHour     = locale.T("every hour")
+	txtPlaceDay      = locale.T("every day")
+	txtPlaceWeek     = locale.T("every week")
+	txtPlaceOther    = locale.T("Another kind of place")
+	txtPlaceLook     = locale.T("Look now")
+	txtPlacePause    = locale.T("Pause")
+	txtPlaceResume   = locale.T("Resume")
+	txtPlaceRemove   = locale.T("Remove")
+	txtPlaceKeep     = locale.T("Remove, keep its documents")
+	txtPlaceDrop     = locale.T("Remove with its documents")
+	txtPlaceSure     = locale.T("The place is not followed any more. What about the documents that came from it?")
+	txtPlaceLooking  = locale.T("looking")
+	txtPlaceWaiting  = locale.T("waiting for its turn")
+	txtPlacePaused   = locale.T("paused")
+	txtPlaceRemoving = locale.T("being removed")
+	txtPlaceFirst    = locale.T("not looked at yet")
+	txtPlaceNext     = locale.T("next look")
+	txtPlaceNoNext   = locale.T("on request")
+	txtPlaceNothing  = locale.T("nothing had changed")
+	txtPlaceItem     = locale.T("Item")
+	placeItems       = locale.N("{n} item", "{n} items")
+	placeLeft        = locale.N("{n} still to fetch", "{n} still to fetch")
+	placeRefused     = locale.N("{n} item is not in the library", "{n} items are not in the library")
+	placeAdded       = locale.N("{n} added", "{n} added")
+	placeChanged     = locale.N("{n} changed", "{n} changed")
+	placeRemoved     = locale.N("{n} removed", "{n} removed")
+)
+
+// state says how a place is, or nothing when all is well.
+func (r PlaceRow) state(ctx context.Context) string {
+	switch r.State {
+	case "looking":
+		return txtPlaceLooking.In(ctx)
+	case "waiting":
+		return txtPlaceWaiting.In(ctx)
+	case "paused":
+		return txtPlacePaused.In(ctx)
+	case "removing":
+		return txtPlaceRemoving.In(ctx)
+	}
+	return ""
+}
+
+// changes says what the last look changed.
+func (r PlaceRow) changes(ctx context.Context) string {
+	text := ""
+	for _, part := range []struct {
+		n    int
+		said locale.Counted
+	}{{r.Added, placeAdded}, {r.Changed, placeChanged}, {r.Removed, placeRemoved}} {
+		if part.n == 0 {
+			continue
+		}
+		if text != "" {
+			text += ", "
+		}
+		text += part.said.Count(ctx, part.n)
+	}
+	if text == "" {
+		return txtPlaceNothing.In(ctx)
+	}
+	return text
+}
+
+// placeSchedules are the choices of the form.
+func placeSchedules() []struct {
+	Value string
+	Text  locale.Text
+} {
+	return []struct {
+		Value string
+		Text  locale.Text
+	}{{"request", txtPlaceRequest}, {"hour", txtPlaceHour}, {"day", txtPlaceDay}, {"week", txtPlaceWeek}}
+}
