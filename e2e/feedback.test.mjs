@@ -52,6 +52,10 @@ describe('an answer', () => {
       assert.ok(report.ok && report.citations.length > 0, JSON.stringify(report))
       await turn.getByTestId('export').locator('summary').click()
     }
+    await turn.getByTestId('export').locator('summary').click()
+    const [word] = await Promise.all([page.waitForEvent('download'), turn.getByRole('link', { name: 'Word document' }).click()])
+    assert.equal(word.suggestedFilename(), 'footnote-how-long-is-the-guarantee-on-the-slates.docx')
+    assert.equal((await readFile(await word.path())).subarray(0, 2).toString(), 'PK')
   }))
 
   it('is judged without a script', at.tab(async page => {

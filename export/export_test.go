@@ -170,7 +170,7 @@ func TestSourcesAreWrittenForReferenceManagers(t *testing.T) {
 	}
 	bib := string(BibTeX(sources))
 	for _, want := range []string{
-		"@article{lovelace1843notes,", `title = {{Notes on \{the\} Engine}}`, "author = {Lovelace, Ada and Charles Babbage}",
+		"@article{lovelace1843notes,", `title = {{Notes on \textbraceleft{}the\textbraceright{} Engine}}`, "author = {Lovelace, Ada and Charles Babbage}",
 		"year = {1843}", "month = {8}", `journal = {Memoirs \& Co}`, `doi = {10.1/x\_y}`, "url = {https://example.org/n}",
 		"@misc{2021leasedocx,", "@misc{leasedocx,",
 	} {
@@ -232,5 +232,26 @@ func TestMarkdownHasFootnotes(t *testing.T) {
 		if strings.Contains(string(page), never) {
 			t.Errorf("the page has %q", never)
 		}
+	}
+}
+
+// BibTeX counts escaped braces, too: one without its partner would take the next entries into its field.
+func TestBracesInTitlesEndNoEntry(t *testing.T) {
+	got := string(BibTeX([]Source{{Title: "An open { brace"}, {Title: "A closing } brace", Publisher: "P{"}}))
+	depth := 0
+	for at, r := range got {
+		switch r {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		case '@':
+			if depth != 0 {
+				t.Errorf("the entry at %d begins inside another:\n%s", at, got)
+			}
+		}
+	}
+	if depth != 0 {
+		t.Errorf("%d braces stay open:\n%s", depth, got)
 	}
 }

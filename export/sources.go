@@ -151,9 +151,9 @@ func keys(sources []Source) []string {
 	return list
 }
 
-// texEscapes are characters that mean something to TeX.
-var texEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, `{`, `\{`, `}`, `\}`, `&`, `\&`, `%`, `\%`, `$`, `\$`,
-	`#`, `\#`, `_`, `\_`, `~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`)
+// texEscapes are characters that mean something to TeX. Braces become commands: BibTeX counts escaped ones, too.
+var texEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, `{`, `\textbraceleft{}`, `}`, `\textbraceright{}`,
+	`&`, `\&`, `%`, `\%`, `$`, `\$`, `#`, `\#`, `_`, `\_`, `~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`)
 
 // BibTeX writes sources as entries of BibTeX, in UTF-8.
 func BibTeX(sources []Source) []byte {
