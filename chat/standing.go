@@ -146,8 +146,8 @@ func (s Standing) State() StandingState {
 	}
 }
 
-// RoomToKeep fails with an *OverLimit if a user who keeps so many questions can't keep another. A limit of MaxKept holds
-// for everybody.
+// RoomToKeep fails with an *OverLimit if a user who keeps so many questions can't keep another. A limit of MaxKept
+// holds for everybody.
 func (l Limits) RoomToKeep(there int64) error {
 	if most, holds := l.Of(KeptQuestions); holds && there >= most {
 		return l.Over(KeptQuestions, time.Now(), time.Time{})

@@ -74,7 +74,8 @@ type Documents interface {
 	// if the document was cancelled, deleted or has another version by now.
 	PutContent(ctx context.Context, id string, c Content) error
 
-	// Get returns a document, AtPath the one at a path of the scope's namespaces; List one page of them and the next cursor, empty at the end.
+	// Get returns a document, AtPath the one at a path of the scope's namespaces; List one page of them and the next
+	// cursor, empty at the end.
 	Get(ctx context.Context, s chat.Scope, id string) (Document, error)
 	AtPath(ctx context.Context, s chat.Scope, path string) (Document, error)
 	List(ctx context.Context, s chat.Scope, f Filter) ([]Document, string, error)

@@ -138,7 +138,8 @@ func (d *document) cite(number int) (ok bool) {
 	}
 	if at, before := d.first[number]; before {
 		fmt.Fprintf(d.body, `<w:r><w:rPr><w:rStyle w:val="FootnoteReference"/></w:rPr><w:fldChar `+
-			`w:fldCharType="begin"/></w:r><w:r><w:instrText xml:space="preserve"> NOTEREF _Note%d \f \h </w:instrText></w:r>`+
+			`w:fldCharType="begin"/></w:r><w:r>`+
+			`<w:instrText xml:space="preserve"> NOTEREF _Note%d \f \h </w:instrText></w:r>`+
 			`<w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:rPr><w:rStyle w:val="FootnoteReference"/></w:rPr>`+
 			`<w:t>%d</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>`, at, at)
 		return true
@@ -146,8 +147,8 @@ func (d *document) cite(number int) (ok bool) {
 	d.footnotes++
 	n := d.footnotes
 	d.first[number] = n
-	fmt.Fprintf(d.body, `<w:bookmarkStart w:id="%d" w:name="_Note%d"/><w:r><w:rPr><w:rStyle w:val="FootnoteReference"/>`+
-		`</w:rPr><w:footnoteReference w:id="%d"/></w:r><w:bookmarkEnd w:id="%d"/>`, n, n, n, n)
+	fmt.Fprintf(d.body, `<w:bookmarkStart w:id="%[1]d" w:name="_Note%[1]d"/><w:r><w:rPr><w:rStyle `+
+		`w:val="FootnoteReference"/></w:rPr><w:footnoteReference w:id="%[1]d"/></w:r><w:bookmarkEnd w:id="%[1]d"/>`, n)
 	d.footnote(n, c)
 	return true
 }

@@ -28,7 +28,14 @@ func answer() chat.Evidence {
 		Citations: []chat.EvidenceCitation{
 			{Number: 1, DocumentID: "d", Title: "Survey", Filename: "Survey.pdf", Page: 4, Section: "Roof",
 				Quote: "It lasts 30 years.", Check: chat.CheckVerified, SourceURL: "https://example.org/survey"},
-			{Number: 2, DocumentID: "e", Title: "n.md", Filename: "n.md", Claimed: "never said", Check: chat.CheckNotFound},
+			{
+				Number:     2,
+				DocumentID: "e",
+				Title:      "n.md",
+				Filename:   "n.md",
+				Claimed:    "never said",
+				Check:      chat.CheckNotFound,
+			},
 		},
 		Unsupported: []string{"A bold claim."},
 	}
@@ -126,8 +133,9 @@ func TestLibreOfficeReadsTheFootnotes(t *testing.T) {
 	if err := os.WriteFile(path, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), "soffice", "-env:UserInstallation=file://"+filepath.Join(dir, "profile"),
-		"--headless", "--convert-to", "txt:Text", "--outdir", dir, path).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "soffice",
+		"-env:UserInstallation=file://"+filepath.Join(dir, "profile"), "--headless", "--convert-to", "txt:Text",
+		"--outdir", dir, path).CombinedOutput()
 	if err != nil {
 		t.Fatalf("soffice: %v\n%s", err, out)
 	}
@@ -162,7 +170,10 @@ func FuzzWord(f *testing.F) {
 func TestSourcesAreWrittenForReferenceManagers(t *testing.T) {
 	sources := []Source{
 		NewSource("Notes on {the} Engine", "notes.pdf", map[string]any{
-			"author": []any{"Lovelace, Ada", "Charles Babbage"}, "date": "1843-08-31T00:00:00Z", "journal": "Memoirs & Co",
+			"author": []any{
+				"Lovelace, Ada",
+				"Charles Babbage",
+			}, "date": "1843-08-31T00:00:00Z", "journal": "Memoirs & Co",
 			"doi": "https://doi.org/10.1/x_y", "source_url": "https://example.org/n",
 		}),
 		NewSource("", "lease.docx", map[string]any{"year": 2021.0, "source_url": "javascript:x"}),
@@ -170,8 +181,10 @@ func TestSourcesAreWrittenForReferenceManagers(t *testing.T) {
 	}
 	bib := string(BibTeX(sources))
 	for _, want := range []string{
-		"@article{lovelace1843notes,", `title = {{Notes on \textbraceleft{}the\textbraceright{} Engine}}`, "author = {Lovelace, Ada and Charles Babbage}",
-		"year = {1843}", "month = {8}", `journal = {Memoirs \& Co}`, `doi = {10.1/x\_y}`, "url = {https://example.org/n}",
+		"@article{lovelace1843notes,", `title = {{Notes on \textbraceleft{}the\textbraceright{} Engine}}`,
+		"author = {Lovelace, Ada and Charles Babbage}",
+		"year = {1843}", "month = {8}", `journal = {Memoirs \& Co}`, `doi = {10.1/x\_y}`,
+		"url = {https://example.org/n}",
 		"@misc{2021leasedocx,", "@misc{leasedocx,",
 	} {
 		if !strings.Contains(bib, want) {

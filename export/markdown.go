@@ -90,7 +90,9 @@ func (w blockWriter) list(n *ast.List, styleID string, level int) {
 
 // table writes a table with a head.
 func (w blockWriter) table(n *extast.Table) {
-	w.body.WriteString(`<w:tbl><w:tblPr><w:tblStyle w:val="Table"/><w:tblW w:w="0" w:type="auto"/></w:tblPr><w:tblGrid>`)
+	w.body.WriteString(
+		`<w:tbl><w:tblPr><w:tblStyle w:val="Table"/><w:tblW w:w="0" w:type="auto"/></w:tblPr><w:tblGrid>`,
+	)
 	w.body.WriteString(strings.Repeat("<w:gridCol/>", len(n.Alignments)) + "</w:tblGrid>")
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
 		_, head := row.(*extast.TableHeader)

@@ -27,7 +27,8 @@ const contentTypes = `<Types xmlns="` + packageSpace + `/content-types">` +
 	`<Override PartName="/word/styles.xml" ContentType="` + wordKinds + `styles+xml"/>` +
 	`<Override PartName="/word/settings.xml" ContentType="` + wordKinds + `settings+xml"/>` +
 	`<Override PartName="/word/numbering.xml" ContentType="` + wordKinds + `numbering+xml"/>` +
-	`<Override PartName="/docProps/core.xml" ContentType="application/vnd.openxmlformats-package.core-properties+xml"/>` +
+	`<Override PartName="/docProps/core.xml" ` +
+	`ContentType="application/vnd.openxmlformats-package.core-properties+xml"/>` +
 	`</Types>`
 
 const packageRelations = relationsOpen +
@@ -45,7 +46,8 @@ const (
 	documentClose = `<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1417" w:right="1417" w:bottom="1417" ` +
 		`w:left="1417" w:header="708" w:footer="708" w:gutter="0"/></w:sectPr></w:body></w:document>`
 	// Word wants the lines between text and footnotes as footnotes of their own, with numbers that no other has.
-	footnotesOpen = `<w:footnotes ` + spaces + `><w:footnote w:type="separator" w:id="-1"><w:p><w:r><w:separator/></w:r>` +
+	footnotesOpen = `<w:footnotes ` + spaces + `><w:footnote w:type="separator" w:id="-1"><w:p><w:r><w:separator/>` +
+		`</w:r>` +
 		`</w:p></w:footnote><w:footnote w:type="continuationSeparator" w:id="0"><w:p><w:r>` +
 		`<w:continuationSeparator/></w:r></w:p></w:footnote>`
 	settings = `<w:settings ` + spaces + `><w:footnotePr><w:footnote w:id="-1"/><w:footnote w:id="0"/></w:footnotePr>` +
@@ -104,15 +106,22 @@ func borders(sides ...string) string {
 func (d *document) numbering() string {
 	var b strings.Builder
 	b.WriteString(`<w:numbering ` + spaces + `>`)
-	for kind, mark := range []string{`<w:numFmt w:val="bullet"/><w:lvlText w:val="•"/>`, `<w:numFmt w:val="decimal"/>`} {
+	for kind, mark := range []string{`<w:numFmt w:val="bullet"/><w:lvlText w:val="•"/>`,
+		`<w:numFmt w:val="decimal"/>`} {
 		fmt.Fprintf(&b, `<w:abstractNum w:abstractNumId="%d">`, kind)
 		for level := range maxListLevel + 1 {
 			form := mark
 			if kind == 1 {
 				form += fmt.Sprintf(`<w:lvlText w:val="%%%d."/>`, level+1)
 			}
-			fmt.Fprintf(&b, `<w:lvl w:ilvl="%d"><w:start w:val="1"/>%s<w:pPr><w:ind w:left="%d" w:hanging="360"/></w:pPr>`+
-				`</w:lvl>`, level, form, 720*(level+1))
+			fmt.Fprintf(
+				&b,
+				`<w:lvl w:ilvl="%d"><w:start w:val="1"/>%s<w:pPr><w:ind w:left="%d" w:hanging="360"/></w:pPr>`+
+					`</w:lvl>`,
+				level,
+				form,
+				720*(level+1),
+			)
 		}
 		b.WriteString(`</w:abstractNum>`)
 	}

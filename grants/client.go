@@ -57,11 +57,15 @@ func cleanName(name string) string {
 // readRedirect checks an address to go back to: https, or http on this machine.
 func readRedirect(address string) (*url.URL, error) {
 	bad := &Error{
-		"invalid_redirect_uri", "A redirect_uri is an https address, or an http one of this machine, without a fragment.",
+		"invalid_redirect_uri", "A redirect_uri is an https address, or an http one of this machine, without a " +
+			"fragment.",
 	}
 	u, err := url.Parse(address)
 	if err != nil || len(address) > maxRedirect || u.Host == "" || u.User != nil || strings.Contains(address, "#") ||
-		strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\\\"';,", r) }) {
+		strings.ContainsFunc(
+			address,
+			func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\\\"';,", r) },
+		) {
 		return nil, bad
 	}
 	if u.Scheme == "https" || u.Scheme == "http" && onLoopback(u) {

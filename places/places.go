@@ -1,7 +1,7 @@
 // Package places says what a place is: somewhere outside this machine's folders where people keep documents, such as a
-// web page, a WebDAV server or a mail folder. A place lists what it has and fetches it; it keeps nothing, decides nothing
-// and asks no store. One engine follows all of them. A kind of place is one package below this one and one entry of the
-// registry.
+// web page, a WebDAV server or a mail folder. A place lists what it has and fetches it; it keeps nothing, decides
+// nothing and asks no store. One engine follows all of them. A kind of place is one package below this one and one
+// entry of the registry.
 package places
 
 import (
@@ -86,8 +86,8 @@ const MaxKey = 1024
 // Place is one place that was opened. Its errors are *chat.Error with a sentence that says what to do, without secrets
 // and without the text of a server's reply: chat.CodeUnauthorized for credentials that are not taken (any more),
 // chat.CodeForbidden for an address that may not be reached, chat.CodeInvalid for settings that lead to something else
-// than the kind expects, chat.CodeUnavailable and chat.CodeTimeout for what may be otherwise later. Every call ends soon
-// after its context does. Each is used by one goroutine at a time.
+// than the kind expects, chat.CodeUnavailable and chat.CodeTimeout for what may be otherwise later. Every call ends
+// soon after its context does. Each is used by one goroutine at a time.
 type Place interface {
 	// Check reaches the place with its credentials and reads as little as can tell that List would work.
 	Check(ctx context.Context) error

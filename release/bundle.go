@@ -82,8 +82,10 @@ func makeBundles(root, notices, dist, out string, about product) error {
 func newBundle(p program, about product) bundle {
 	return bundle{
 		ManifestVersion: "0.3", Name: "footnote", DisplayName: "Footnote", Version: about.version, Description: summary,
-		LongDescription: "Your documents as tools: search, fetch, read, list_documents, and ask, which answers with a " +
-			"footnote for every claim. Add documents on the page of `footnote up FOLDER`, or name a server that has them.",
+		LongDescription: "Your documents as tools: search, fetch, read, list_documents, and ask, which answers with " +
+			"a " +
+			"footnote for every claim. Add documents on the page of `footnote up FOLDER`, or name a server that has " +
+			"them.",
 		Author:     map[string]string{"name": "The authors of Footnote", "url": about.homepage()},
 		Repository: map[string]string{"type": "git", "url": about.homepage() + ".git"},
 		Homepage:   about.homepage(), License: licence, Keywords: []string{"documents", "search", "citations"},
@@ -104,7 +106,8 @@ func newBundle(p program, about product) bundle {
 		UserConfig: map[string]bundleField{
 			"server": {
 				Type: "string", Title: "Server",
-				Description: "Address of a Footnote server, such as https://footnote.example.org. Empty: the documents " +
+				Description: "Address of a Footnote server, such as https://footnote.example.org. Empty: the " +
+					"documents " +
 					"of this machine.",
 			},
 			"key": {Type: "string", Title: "Key", Description: "Your key, if that server needs one.", Sensitive: true},

@@ -1,6 +1,6 @@
 // Command release makes what goreleaser does not: the notices of everything that is linked or embedded in the program,
-// its bill of materials, the packages for npm and PyPI, and the bundles for chat programs. The same input makes the same bytes. It is part of
-// "make release" and of no installation.
+// its bill of materials, the packages for npm and PyPI, and the bundles for chat programs. The same input makes the
+// same bytes. It is part of "make release" and of no installation.
 package main
 
 import (

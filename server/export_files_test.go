@@ -33,7 +33,10 @@ func TestAConversationIsExportedAsFiles(t *testing.T) {
 			got := b.send("GET", path+"?format="+format, "")
 			name := got.header.Get("Content-Disposition")
 			if got.status != 200 || !strings.HasPrefix(got.header.Get("Content-Type"), want.kind) ||
-				!strings.HasSuffix(strings.TrimSuffix(name, `"`), want.name) || !strings.Contains(got.body, want.words) {
+				!strings.HasSuffix(
+					strings.TrimSuffix(name, `"`),
+					want.name,
+				) || !strings.Contains(got.body, want.words) {
 				t.Errorf("%s as %q: %d, %v, %q, want %+v:\n%.800s", path, format, got.status,
 					got.header.Get("Content-Type"), name, want, got.body)
 			}

@@ -63,7 +63,8 @@ func TestSearchAndFetchHaveTheShapeOfConnectors(t *testing.T) {
 	if !strings.Contains(whole, "in 1600") || !strings.Contains(whole, "in 1999") {
 		t.Error("the parts together are not the document")
 	}
-	for _, id := range []string{"", " ", "x", "Lamps.md", doc + ":0", doc + ":x", doc + ":900", strings.Repeat("é", 300)} {
+	for _, id := range []string{"", " ", "x", "Lamps.md", doc + ":0", doc + ":x", doc + ":900", strings.Repeat("é",
+		300)} {
 		if _, text, failed := fetch(id); !failed || strings.Contains(text, "sql") {
 			t.Errorf("fetch %.20q = %q, want a refusal", id, text)
 		}
@@ -80,7 +81,10 @@ func TestACancelledQuestionEndsItsRun(t *testing.T) {
 	began := make(chan string, 10)
 	ask := func(ctx context.Context, name string) <-chan error {
 		session := b.connect(&sdk.ClientOptions{
-			ProgressNotificationHandler: func(context.Context, *sdk.ProgressNotificationClientRequest) { began <- name },
+			ProgressNotificationHandler: func(context.Context,
+				*sdk.ProgressNotificationClientRequest) {
+				began <- name
+			},
 		})
 		params := &sdk.CallToolParams{Name: "ask", Arguments: map[string]any{"question": "Is the roof " + name + "?"}}
 		params.SetProgressToken(name)

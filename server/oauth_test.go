@@ -12,7 +12,8 @@ func TestNobodyIsAskedForATokenWhereNoKeyIsNeeded(t *testing.T) {
 	b := newBench(t)
 	for _, at := range []string{
 		"GET /.well-known/oauth-protected-resource", "GET /.well-known/oauth-protected-resource/mcp",
-		"GET /.well-known/oauth-authorization-server", "POST /oauth/register", "POST /oauth/token", "POST /oauth/revoke",
+		"GET /.well-known/oauth-authorization-server", "POST /oauth/register", "POST /oauth/token", "POST " +
+			"/oauth/revoke",
 		"GET /oauth/authorize", "GET /connections",
 	} {
 		method, path, _ := strings.Cut(at, " ")
@@ -115,7 +116,8 @@ func TestATokenIsForTheProtocolAlone(t *testing.T) {
 		t.Error("its user can't end it")
 	}
 	ended := b.send("POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, bearer...)
-	if how := ended.header.Get("WWW-Authenticate"); ended.status != 401 || !strings.Contains(how, `error="invalid_token"`) {
+	if how := ended.header.Get("WWW-Authenticate"); ended.status != 401 ||
+		!strings.Contains(how, `error="invalid_token"`) {
 		t.Errorf("after the end /mcp = %d %q, want 401 and invalid_token", ended.status, how)
 	}
 }

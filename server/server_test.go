@@ -141,7 +141,8 @@ func newBench(t testing.TB, adjust ...func(*Config)) *bench {
 		ts.Close()
 	})
 	return &bench{
-		Server: s, t: t, url: ts.URL, stage: runs, store: store, feed: feed, library: cfg.Library, places: cfg.Places.Store, keys: cfg.Keys,
+		Server: s, t: t, url: ts.URL, stage: runs, store: store, feed: feed, library: cfg.Library,
+		places: cfg.Places.Store, keys: cfg.Keys,
 		path: path,
 	}
 }

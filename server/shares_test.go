@@ -19,7 +19,8 @@ func TestALinkShowsOneAnswerAndNothingElse(t *testing.T) {
 		return b.send("POST", fill.Replace("/agent/runs/{run}/shares"), body, "Content-Type", "application/json",
 			"X-API-Key", given["anna"])
 	}
-	for body, want := range map[string]int{`{"days":0.5}`: 400, `{"days":-1}`: 400, `{"days":31}`: 400, `{"day":1}`: 400} {
+	for body, want := range map[string]int{`{"days":0.5}`: 400, `{"days":-1}`: 400, `{"days":31}`: 400,
+		`{"day":1}`: 400} {
 		if got := made(body); got.status != want {
 			t.Errorf("%s: status = %d, want %d: %s", body, got.status, want, got.body)
 		}
@@ -38,7 +39,8 @@ func TestALinkShowsOneAnswerAndNothingElse(t *testing.T) {
 	if open.status != 200 || !strings.Contains(open.body, "Where is "+secret) {
 		t.Errorf("opened without a key: %d %s", open.status, open.body)
 	}
-	for _, never := range []string{"/d/", "/c/", "/documents", "/agent", "<script", "<form", link.RunID, link.SessionID} {
+	for _, never := range []string{"/d/", "/c/", "/documents", "/agent", "<script", "<form", link.RunID,
+		link.SessionID} {
 		if strings.Contains(open.body, never) {
 			t.Errorf("the page has %q:\n%s", never, open.body)
 		}

@@ -111,7 +111,8 @@ func TestTheOfficialClientGetsAResponse(t *testing.T) {
 		t.Errorf("got %v, %v; want the same as before: %s", again, err, got.RawJSON())
 	}
 	run, err := b.store.Run(t.Context(), chat.Local, strings.TrimPrefix(got.ID, "resp_"))
-	if err != nil || run.Request.Instructions != "Answer like a pirate." || run.Request.Message != "Is the roof sound?" {
+	if err != nil || run.Request.Instructions != "Answer like a pirate." ||
+		run.Request.Message != "Is the roof sound?" {
 		t.Errorf("asked %+v, %v", run.Request, err)
 	}
 }
@@ -266,7 +267,8 @@ func TestTextThatIsWithdrawnIsNoOutput(t *testing.T) {
 	b := newBench(t)
 	cite := chat.Citation{Number: 1, Title: "A", URL: "/d/a"}
 	b.stage.play = []chat.Payload{
-		cite, chat.AnswerDelta{Text: "See [1]"}, chat.AnswerReset{CallID: "c"}, cite, chat.AnswerDelta{Text: "Yes [1]."},
+		cite, chat.AnswerDelta{Text: "See [1]"}, chat.AnswerReset{CallID: "c"}, cite,
+		chat.AnswerDelta{Text: "Yes [1]."},
 		chat.Answer{Markdown: "Yes [1].", Citations: []chat.Citation{cite}}, chat.RunDone{Status: chat.RunCompleted},
 	}
 	client := b.sdk()
@@ -356,7 +358,8 @@ func TestWhatCannotBeAskedOfResponses(t *testing.T) {
 
 func TestEveryFieldOfAResponsesRequestIsDescribed(t *testing.T) {
 	var described jsonschema.Schema
-	if err := json.Unmarshal(newBench(t).description().Components.Schemas["V1ResponseQuestion"], &described); err != nil {
+	if err := json.Unmarshal(newBench(t).description().Components.Schemas["V1ResponseQuestion"],
+		&described); err != nil {
 		t.Fatal(err)
 	}
 	official, fields := reflect.TypeFor[responses.ResponseNewParams](), 0

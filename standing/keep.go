@@ -28,7 +28,8 @@ func (k *Keeper) Keep(ctx context.Context, s chat.Scope, runID string) (chat.Sta
 		}
 	case run.Request.ContextText != "":
 		return chat.Standing{}, &chat.Error{
-			Code: chat.CodeConflict, Message: "This question was asked about a text that came with it, which does not " +
+			Code: chat.CodeConflict,
+			Message: "This question was asked about a text that came with it, which does not " +
 				"change. Ask it about your documents.",
 		}
 	}

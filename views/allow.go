@@ -23,10 +23,13 @@ type Connection struct {
 }
 
 var (
-	txtAllowTitle    = locale.T("Connect a program")
-	txtAllowAsks     = locale.T("{name} asks to use your documents.")
-	txtUnnamed       = locale.T("A program without a name")
-	txtAllowMay      = locale.T("It may search and read your documents and ask questions as {user}, until you end it. It can't add or delete documents.")
+	txtAllowTitle = locale.T("Connect a program")
+	txtAllowAsks  = locale.T("{name} asks to use your documents.")
+	txtUnnamed    = locale.T("A program without a name")
+	txtAllowMay   = locale.T(
+		"It may search and read your documents and ask questions as {user}, until you end it. It can't add or " +
+			"delete documents.",
+	)
 	txtAllowGoes     = locale.T("The answer goes to {address}. Allow it only if you have just begun this there.")
 	txtAllow         = locale.T("Allow")
 	txtRefuse        = locale.T("Refuse")

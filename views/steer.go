@@ -43,7 +43,10 @@ var exportFormats = []struct {
 	Label locale.Text
 }{
 	{"docx", locale.T("Word document")}, {"html", locale.T("Web page")}, {"md", locale.T("Markdown")},
-	{"bib", locale.T("Sources as BibTeX")}, {"csl", locale.T("Sources as CSL-JSON")}, {"ris", locale.T("Sources as RIS")},
+	{
+		"bib",
+		locale.T("Sources as BibTeX"),
+	}, {"csl", locale.T("Sources as CSL-JSON")}, {"ris", locale.T("Sources as RIS")},
 	{"json", locale.T("JSON")},
 }
 

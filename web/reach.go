@@ -110,7 +110,8 @@ func (r Reach) Client() *http.Client {
 				return errors.New("too many redirects")
 			case next.URL.Scheme != "http" && next.URL.Scheme != "https":
 				return errReach
-			case next.URL.Scheme == "http" && before[0].URL.Scheme == "https" && before[0].Header.Get("Authorization") != "":
+			case next.URL.Scheme == "http" && before[0].URL.Scheme == "https" &&
+				before[0].Header.Get("Authorization") != "":
 				return errReach // a password would be sent in the open
 			}
 			next.Header.Del("Referer")

@@ -41,7 +41,8 @@ func testShares(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		for n := int64(1); n <= 2; n++ {
 			user, opened, err := b.OpenShare(t.Context(), hash("one"), now)
-			if err != nil || user != "anna" || opened.RunID != run.ID || opened.Opens != n || !opened.OpenedAt.Equal(now) {
+			if err != nil || user != "anna" || opened.RunID != run.ID || opened.Opens != n ||
+				!opened.OpenedAt.Equal(now) {
 				t.Errorf("OpenShare %d = %q, %+v, %v", n, user, opened, err)
 			}
 		}

@@ -66,9 +66,17 @@ type cell struct {
 // allCells returns all cells, a family after the other.
 func allCells() []cell {
 	return slices.Concat(
-		fileCells(), severalCells(), readerCells(), pictureCells(), answerCells(), contextCells(), titleCells(), responseCells(),
+		fileCells(),
+		severalCells(),
+		readerCells(),
+		pictureCells(),
+		answerCells(),
+		contextCells(),
+		titleCells(),
+		responseCells(),
 		toolCells(),
-		floodCells(), programCells(),
+		floodCells(),
+		programCells(),
 	)
 }
 

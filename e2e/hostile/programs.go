@@ -14,13 +14,20 @@ import (
 // programCells are what programs do that ask for tokens, or have one.
 func programCells() []cell {
 	return []cell{
-		{"program: 3,000 that register themselves", true, func(ctx context.Context, s *site, r *result) (string, error) {
-			return s.floodRequests(ctx, 3000, func(ctx context.Context, n int) (answer, error) {
-				return s.postJSON(ctx, "", "/oauth/register", map[string]any{
-					"client_name": strings.Repeat("é", 1000), "redirect_uris": []string{"https://evil.example/" + fmt.Sprint(n)},
+		{
+			"program: 3,000 that register themselves",
+			true,
+			func(ctx context.Context, s *site, r *result) (string, error) {
+				return s.floodRequests(ctx, 3000, func(ctx context.Context, n int) (answer, error) {
+					return s.postJSON(ctx, "", "/oauth/register", map[string]any{
+						"client_name": strings.Repeat(
+							"é",
+							1000,
+						), "redirect_uris": []string{"https://evil.example/" + fmt.Sprint(n)},
+					})
 				})
-			})
-		}},
+			},
+		},
 		{"program: what no program should send", true, func(ctx context.Context, s *site, r *result) (string, error) {
 			return s.oddRequests(ctx)
 		}},
@@ -53,7 +60,8 @@ func (s *site) oddRequests(ctx context.Context) (string, error) {
 		const asForm, asJSON = "application/x-www-form-urlencoded", "application/json"
 		for _, sent := range []struct{ key, path, kind, body string }{
 			{"", "/oauth/register", asJSON, string(body)}, {"", "/oauth/register", asJSON, value},
-			{"", "/oauth/token", asForm, form}, {"", "/oauth/token", asForm, value}, {"", "/oauth/revoke", asForm, form},
+			{"", "/oauth/token", asForm, form}, {"", "/oauth/token", asForm, value}, {"", "/oauth/revoke", asForm,
+				form},
 			{s.attack, "/oauth/authorize", asForm, form}, {s.attack, "/connections/end", asForm, form},
 			{s.attack, "/mcp", asJSON, call("tools/call", map[string]any{
 				"name": "fetch", "arguments": map[string]any{"id": value},

@@ -83,8 +83,8 @@ func (p pair) String() string {
 	return fmt.Sprintf("%d lines: %s:%d and %s:%d", p.lines, p.here.path, p.here.at, p.there.path, p.there.at)
 }
 
-// standTwice finds pieces of at least so many equal lines, without white space at their ends and blank lines. Each piece
-// is told once, as long as it is, with the place where it stood first. Imports do not count.
+// standTwice finds pieces of at least so many equal lines, without white space at their ends and blank lines. Each
+// piece is told once, as long as it is, with the place where it stood first. Imports do not count.
 func standTwice(files []source, least int) (pairs []pair) {
 	type line struct {
 		text string
@@ -104,7 +104,8 @@ func standTwice(files []source, least int) (pairs []pair) {
 	seed, first := maphash.MakeSeed(), map[uint64]place{}
 	equal := func(a, b place) (n int) {
 		here, there := bare[a.file][a.line:], bare[b.file][b.line:]
-		for n < len(here) && n < len(there) && here[n].text == there[n].text && (a.file != b.file || a.line+n < b.line) {
+		for n < len(here) && n < len(there) && here[n].text == there[n].text && (a.file != b.file ||
+			a.line+n < b.line) {
 			n++
 		}
 		return n
@@ -114,8 +115,8 @@ func standTwice(files []source, least int) (pairs []pair) {
 			var h maphash.Hash
 			h.SetSeed(seed)
 			for _, l := range bare[i][j : j+least] {
-				h.WriteString(l.text) //nolint:errcheck // it never fails
-				h.WriteByte('\n')     //nolint:errcheck // likewise
+				h.WriteString(l.text)
+				h.WriteByte('\n')
 			}
 			now := place{i, j, files[i].path, bare[i][j].at}
 			before, known := first[h.Sum64()]

@@ -25,13 +25,15 @@ func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 	t.Run("what is put is read, used once and dropped", func(t *testing.T) {
 		store, ctx := open(t), t.Context()
 		want := grants.Record{
-			Kind: grants.KindCode, ID: "a", Owner: "g", Made: now, Expires: now.Add(time.Minute), Body: []byte(`{"x":"é"}`),
+			Kind: grants.KindCode, ID: "a", Owner: "g", Made: now, Expires: now.Add(time.Minute),
+			Body: []byte(`{"x":"é"}`),
 		}
 		if err := store.Put(ctx, want, 5); err != nil {
 			t.Fatal(err)
 		}
 		got, err := store.Get(ctx, grants.KindCode, "a")
-		if err != nil || got.Owner != "g" || got.Used || !got.Made.Equal(now) || string(got.Body) != string(want.Body) ||
+		if err != nil || got.Owner != "g" || got.Used || !got.Made.Equal(now) ||
+			string(got.Body) != string(want.Body) ||
 			!got.Expires.Equal(want.Expires) {
 			t.Errorf("got %+v, %v, want %+v", got, err, want)
 		}
@@ -191,7 +193,9 @@ func testBook(t *testing.T, store grants.Store) {
 	code, first := connect()
 	holds(first.Access, true)
 	holds(first.Refresh, false)
-	if _, _, err := book.User(ctx, first.Access, "https://other.example/mcp"); chat.CodeOf(err) != chat.CodeUnauthorized {
+	if _, _, err := book.User(ctx, first.Access, "https://other.example/mcp"); chat.CodeOf(
+		err,
+	) != chat.CodeUnauthorized {
 		t.Errorf("for another resource: %v, want %s", err, chat.CodeUnauthorized)
 	}
 	second, err := book.Refresh(ctx, first.Refresh, client.ID, "")
@@ -262,7 +266,8 @@ func testEnds(
 	*now = now.Add(2 * time.Hour)
 	holds(got.Access, false)
 	for _, bad := range []string{
-		"http://example.org/", "https://u:p@example.org/", "https://example.org/#x", "javascript:alert(1)", "cursor://x",
+		"http://example.org/", "https://u:p@example.org/", "https://example.org/#x", "javascript:alert(1)",
+		"cursor://x",
 		"https://", "", "https://example.org/;script-src", "http://127.0.0.1.evil.example/",
 	} {
 		if _, err := book.Register(ctx, grants.Client{Redirects: []string{bad}}); err == nil {

@@ -49,7 +49,8 @@ func (l *look) fetch(ctx context.Context, item placestore.Item) error {
 	}
 	if kept.Bad {
 		return l.refuse(ctx, item, kept, &chat.Error{
-			Code: chat.CodeInvalid, Message: "The name that the place has for it can't be used: it is no text, or too long.",
+			Code:    chat.CodeInvalid,
+			Message: "The name that the place has for it can't be used: it is no text, or too long.",
 		})
 	}
 	slow, cancel := context.WithTimeout(ctx, fetchTime)

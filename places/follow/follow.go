@@ -39,7 +39,8 @@ const (
 	fetchTime = 10 * time.Minute
 	checkTime = time.Minute
 	lastWord  = 10 * time.Second // to store how a look ended
-	// firstRetry is how long is waited after the first failure of a place; each further one doubles it, up to lastRetry.
+	// firstRetry is how long is waited after the first failure of a place; each further one doubles it, up to
+	// lastRetry.
 	firstRetry, lastRetry = time.Minute, 6 * time.Hour
 	// retriesOnRequest is how often a place is tried again by itself that is looked at on request only.
 	retriesOnRequest = 3
@@ -146,7 +147,13 @@ var errStop = errors.New("the place was changed or is another server's now")
 func (f *Follower) work(ctx context.Context, p placestore.Place, lease placestore.Lease) {
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	l := &look{f: f, p: p, lease: lease, log: f.Log.With("place", p.ID, "kind", p.Kind), until: time.Now().Add(sliceTime)}
+	l := &look{
+		f:     f,
+		p:     p,
+		lease: lease,
+		log:   f.Log.With("place", p.ID, "kind", p.Kind),
+		until: time.Now().Add(sliceTime),
+	}
 	var keeper sync.WaitGroup
 	keeper.Go(func() { f.keepLease(work, p, lease, stop) })
 	var err error

@@ -183,7 +183,10 @@ func TestRefusedItemsHaveTheirReasons(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
 	b.shelf.fill(2)
-	b.shelf.put("film", page{Version: "1", Name: "tool.exe", Body: "MZ\x90\x00\x03\x00\x00\x00\x04\x00\x00\x00\xff\xff\x00\x00"})
+	b.shelf.put(
+		"film",
+		page{Version: "1", Name: "tool.exe", Body: "MZ\x90\x00\x03\x00\x00\x00\x04\x00\x00\x00\xff\xff\x00\x00"},
+	)
 	b.shelf.put("empty", page{Version: "1", Name: "empty.md"})
 	b.shelf.put(strings.Repeat("long", 300), page{Version: "1", Name: "long.md", Body: "# Long"})
 	b.shelf.put("odd", page{Version: "1", Name: "../../" + strings.Repeat("ä", 300) + "/\x01\u202e.md", Body: "# Odd"})
@@ -253,7 +256,13 @@ func TestSecretsAreKeptApart(t *testing.T) {
 		t.Error("the store has the password")
 	}
 	name := "other"
-	p, err := b.Change(t.Context(), user, b.place.ID, true, Change{Name: &name, Settings: map[string]string{"password": ""}})
+	p, err := b.Change(
+		t.Context(),
+		user,
+		b.place.ID,
+		true,
+		Change{Name: &name, Settings: map[string]string{"password": ""}},
+	)
 	if err != nil || p.Name != name {
 		t.Fatalf("a change without a password: %+v, %v; want it kept", p, err)
 	}
@@ -263,7 +272,13 @@ func TestSecretsAreKeptApart(t *testing.T) {
 	if p := b.work(t); p.Failure == nil || p.Failure.Code != chat.CodeUnauthorized {
 		t.Errorf("without the file: %+v, want it asked for", p.Failure)
 	}
-	p, err = b.Change(t.Context(), user, b.place.ID, true, Change{Settings: map[string]string{"password": "open sesame"}})
+	p, err = b.Change(
+		t.Context(),
+		user,
+		b.place.ID,
+		true,
+		Change{Settings: map[string]string{"password": "open sesame"}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

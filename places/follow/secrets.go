@@ -73,7 +73,8 @@ func (f *Follower) secrets(p placestore.Place) (values map[string]string, err er
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &chat.Error{
-			Code: chat.CodeUnauthorized, Message: "This server does not have the password of the place. Enter it again.",
+			Code:    chat.CodeUnauthorized,
+			Message: "This server does not have the password of the place. Enter it again.",
 		}
 	}
 	if err != nil {

@@ -149,8 +149,9 @@ func (f *Follower) check(
 	e, ok := errors.AsType[*chat.Error](err)
 	if !ok || e.Code == chat.CodeInternal {
 		e = &chat.Error{
-			Code: chat.CodeUnavailable, Message: "The place does not answer as it should. Check the address, then try again.",
-			Err: err,
+			Code:    chat.CodeUnavailable,
+			Message: "The place does not answer as it should. Check the address, then try again.",
+			Err:     err,
 		}
 	}
 	if e.Code == chat.CodeUnauthorized || e.Code == chat.CodeForbidden || e.Code == chat.CodeNotFound {
@@ -181,7 +182,10 @@ func readSettings(kind places.Kind, given map[string]string) (settings, secrets 
 		case len(value) > most || !utf8.ValidString(value) || strings.ContainsFunc(value, func(r rune) bool {
 			return r < ' ' && !(field.Lines && (r == '\n' || r == '\r' || r == '\t')) || r == 0x7f
 		}):
-			return nil, nil, badField(field.Name, "“"+field.Title.English()+"” is too long, or has characters that are no text.")
+			return nil, nil, badField(
+				field.Name,
+				"“"+field.Title.English()+"” is too long, or has characters that are no text.",
+			)
 		case field.Secret:
 			secrets[field.Name] = value
 		default:

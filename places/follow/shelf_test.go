@@ -165,7 +165,8 @@ func (o *openShelf) List(ctx context.Context) iter.Seq2[places.Item, error] {
 				return
 			}
 			if !yield(places.Item{
-				Key: line.Key, Version: line.Version, Name: line.Name, Size: -1, Link: o.url + "/" + url.PathEscape(line.Key),
+				Key: line.Key, Version: line.Version, Name: line.Name, Size: -1,
+				Link: o.url + "/" + url.PathEscape(line.Key),
 				Meta: map[string]any{"title": line.Title, "watched": "mine"},
 			}, nil) {
 				return
@@ -198,7 +199,8 @@ func newBench(t *testing.T, keeps bool) *bench {
 	t.Cleanup(client.CloseIdleConnections)
 	b.Follower = New(Config{
 		Store: lib.DB.Places(), Library: lib.Library, Kinds: []places.Kind{shelfKind(keeps)}, Secrets: t.TempDir(),
-		Net: func(string, places.Kind, bool) places.Net { return places.Net{HTTP: client, Dial: reach.Dial} }, Alone: true,
+		Net:   func(string, places.Kind, bool) places.Net { return places.Net{HTTP: client, Dial: reach.Dial} },
+		Alone: true,
 	})
 	return b
 }

@@ -121,7 +121,9 @@ func (a *Handlers) KeepStanding(c echo.Context) error {
 	var err error
 	switch {
 	case (body.RunID == "") == (body.Question == ""):
-		return httpio.Invalid("Send run_id, the run whose question is to be kept, or question, one that is to be asked.")
+		return httpio.Invalid(
+			"Send run_id, the run whose question is to be kept, or question, one that is to be asked.",
+		)
 	case body.RunID != "" && (body.Namespace != "" || len(body.DocumentIDs) > 0):
 		return httpio.Invalid("A run has its own namespace and documents. Leave namespace and document_ids out.")
 	case body.RunID != "":

@@ -53,7 +53,10 @@ func (h *Handlers) addResources(server *sdk.Server, who caller) {
 			URI: appURI, MIMEType: appKind, Text: sourceApp,
 			// it may connect to nothing and load nothing
 			Meta: sdk.Meta{"ui": map[string]any{
-				"csp": map[string]any{"connectDomains": []string{}, "resourceDomains": []string{}}, "prefersBorder": true,
+				"csp": map[string]any{
+					"connectDomains":  []string{},
+					"resourceDomains": []string{},
+				}, "prefersBorder": true,
 			}},
 		}}}, nil
 	})

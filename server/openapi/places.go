@@ -28,7 +28,8 @@ func placeOperations() []Operation {
 				"takes up to a minute; if that fails, nothing is kept. Then it is looked at in the background.",
 			body: api.NewPlace{}, example: map[string]any{
 				"kind": "webdav", "settings": map[string]any{
-					"url": "https://cloud.example.org/remote.php/dav/files/ada/", "user": "ada", "password": "app-password",
+					"url": "https://cloud.example.org/remote.php/dav/files/ada/", "user": "ada",
+					"password": "app-password",
 				}, "schedule": "day",
 			},
 			fails: slices.Concat(bodyFails, []chat.Code{
@@ -38,7 +39,9 @@ func placeOperations() []Operation {
 		},
 		{
 			Method: "GET", Path: "/places/kinds", group: "Documents", summary: "List kinds of places",
-			outcomes: []outcome{{status: http.StatusOK, about: "The kinds and their settings.", body: api.PlaceKinds{}}},
+			outcomes: []outcome{
+				{status: http.StatusOK, about: "The kinds and their settings.", body: api.PlaceKinds{}},
+			},
 		},
 		{
 			Method: "GET", Path: "/places/:id", group: "Documents", summary: "Get a place",
@@ -65,7 +68,8 @@ func placeOperations() []Operation {
 			Method: "POST", Path: "/places/:id/look", group: "Documents", summary: "Look at a place now",
 			params: one, fails: []chat.Code{chat.CodeNotFound, chat.CodeConflict},
 			outcomes: []outcome{{
-				status: http.StatusAccepted, about: "It is looked at as soon as a worker is free.", body: api.FollowedPlace{},
+				status: http.StatusAccepted, about: "It is looked at as soon as a worker is free.",
+				body: api.FollowedPlace{},
 			}},
 		},
 		{
@@ -84,14 +88,17 @@ func placeOperations() []Operation {
 }
 
 var schedules = []string{
-	string(placestore.OnRequest), string(placestore.EveryHour), string(placestore.EveryDay), string(placestore.EveryWeek),
+	string(
+		placestore.OnRequest,
+	), string(placestore.EveryHour), string(placestore.EveryDay), string(placestore.EveryWeek),
 }
 
 // placeFields says of the fields of places what their names don't.
 var placeFields = map[string]field{
 	"NewPlace.kind": {about: "One of GET /places/kinds.", need: true, Min: to(1), Max: to(100)},
 	"NewPlace.name": {
-		about: "The folder of its documents in the library; one is made if it is empty.", Max: to(placestore.MaxNameLen),
+		about: "The folder of its documents in the library; one is made if it is empty.",
+		Max:   to(placestore.MaxNameLen),
 	},
 	"NewPlace.namespace": {about: `That of its documents; "default" if empty.`, pattern: namespaceForm, Max: to(128)},
 	"NewPlace.settings":  {about: "By the names of the kind's fields, secrets too."},

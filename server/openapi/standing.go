@@ -29,8 +29,10 @@ func standingOperations() []Operation {
 		},
 		{
 			Method: "POST", Path: "/standing", group: "Kept questions", summary: "Keep a question",
-			about: "That of a run that was answered, or one that was not asked yet. It is asked again when a document " +
-				"that its answer rests on has a new version or is deleted, or new passages come among the best for it: " +
+			about: "That of a run that was answered, or one that was not asked yet. It is asked again when a " +
+				"document " +
+				"that its answer rests on has a new version or is deleted, or new passages come among the best for " +
+				"it: " +
 				"once for many changes at a time, at most 6 times in an hour, and when no other question of the user " +
 				"is being answered.",
 			body: api.NewStanding{}, example: map[string]any{"question": "How long is the notice period?"},
@@ -79,8 +81,9 @@ func standingOperations() []Operation {
 			outcomes: []outcome{{status: http.StatusNoContent, about: "No address shows the changes."}},
 		},
 		{
-			Method: "GET", Path: "/standing/feed/:token", group: "Kept questions", summary: "Read the changes as a feed",
-			about: "Atom, the last 50 changes. No key is needed: the address names the user.",
+			Method: "GET", Path: "/standing/feed/:token", group: "Kept questions",
+			summary: "Read the changes as a feed",
+			about:   "Atom, the last 50 changes. No key is needed: the address names the user.",
 			params: []parameter{{
 				in: "path", name: "token", need: true, schema: textSchema(), about: "The end of the feed's address.",
 			}},

@@ -83,19 +83,23 @@ func steeringOperations() []Operation {
 			Method: "GET", Path: "/agent/runs/:id/export", group: "Runs",
 			summary: "Get an answer with all it rests on as a file",
 			about: "json, md and html hold question, answer, quotes with their document's hash and place, and the " +
-				"steps; their data can be checked again with POST /evidence/verify or footnote verify. docx is a Word " +
+				"steps; their data can be checked again with POST /evidence/verify or footnote verify. docx is a " +
+				"Word " +
 				"document whose footnotes are Word's own; bib, csl and ris are the sources for reference managers.",
 			params: []parameter{runParam, {
 				in: "query", name: "format", schema: oneOrNone("json", "md", "html", "docx", "bib", "csl", "ris"),
 				about: "Which kind of file; json without it.",
 			}},
-			fails:    []chat.Code{chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict},
-			outcomes: append([]outcome{{status: http.StatusOK, about: "The file.", body: chat.Evidence{}}}, fileOutcomes()...),
+			fails: []chat.Code{chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict},
+			outcomes: append(
+				[]outcome{{status: http.StatusOK, about: "The file.", body: chat.Evidence{}}},
+				fileOutcomes()...),
 		},
 		{
 			Method: "GET", Path: "/agent/session/:id/export", group: "Conversations",
 			summary: "Get a conversation's answers as a file",
-			about: "The branch that is shown, its 200 newest answers at most. Footnotes are numbered through. bib, csl " +
+			about: "The branch that is shown, its 200 newest answers at most. Footnotes are numbered through. bib, " +
+				"csl " +
 				"and ris are the sources of all answers, each once.",
 			params: []parameter{sessionParam, {
 				in: "query", name: "format", schema: oneOrNone("md", "html", "docx", "bib", "csl", "ris"),

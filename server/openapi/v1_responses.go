@@ -119,7 +119,8 @@ func responseFields() map[string]field {
 		"V1Response.object":    {values: []string{"response"}},
 		"V1Response.status":    {values: []string{"in_progress", "completed", "failed", "cancelled"}},
 		"V1Response.output": {
-			about: "What was done, in its order: V1FileSearchItem, V1WebSearchItem and V1ReasoningItem, and the answer " +
+			about: "What was done, in its order: V1FileSearchItem, V1WebSearchItem and V1ReasoningItem, and the " +
+				"answer " +
 				"as V1MessageItem.",
 		},
 		"V1Response.usage":    {about: "Null while the run is under way."},

@@ -14,7 +14,8 @@ import (
 
 // allowFields are the fields of an authorization request.
 var allowFields = []string{
-	"response_type", "client_id", "redirect_uri", "code_challenge", "code_challenge_method", "scope", "state", "resource",
+	"response_type", "client_id", "redirect_uri", "code_challenge", "code_challenge_method", "scope", "state",
+	"resource",
 }
 
 // AskToAllow answers GET /oauth/authorize: a program asks the user, who is signed in, to use /mcp.
@@ -29,8 +30,10 @@ func (h *Handlers) AskToAllow(c echo.Context) error {
 		return err
 	}
 	// the form's answer leads to the program, which the policy of all pages would stop
-	c.Response().Header().Set("Content-Security-Policy", "default-src 'self'; img-src 'self' data:; object-src 'none'; "+
-		"base-uri 'none'; form-action 'self' "+asked.Origin()+"; frame-ancestors 'none'")
+	c.Response().
+		Header().
+		Set("Content-Security-Policy", "default-src 'self'; img-src 'self' data:; object-src 'none'; "+
+			"base-uri 'none'; form-action 'self' "+asked.Origin()+"; frame-ancestors 'none'")
 	var kept []views.Field
 	for _, name := range allowFields {
 		if value := c.QueryParam(name); value != "" {

@@ -31,8 +31,9 @@ func (h *Handlers) placesPage(c echo.Context, status int, said string) error {
 	for _, place := range all {
 		row := views.PlaceRow{
 			ID: place.ID, Name: place.Name, Kind: place.Kind, State: place.State(), LookedAt: place.LookedAt,
-			NextAt: place.NextAt, Items: place.Counts.Items, Waiting: place.Counts.Waiting, Refused: place.Counts.Refused,
-			Added: place.Report.Added, Changed: place.Report.Changed, Removed: place.Report.Removed, Note: place.Note,
+			NextAt: place.NextAt, Items: place.Counts.Items, Waiting: place.Counts.Waiting,
+			Refused: place.Counts.Refused,
+			Added:   place.Report.Added, Changed: place.Report.Changed, Removed: place.Report.Removed, Note: place.Note,
 		}
 		if place.Failure != nil {
 			row.Failure = place.Failure.Message
@@ -100,9 +101,15 @@ func (h *Handlers) AddPlace(c echo.Context) error {
 	for _, field := range kind.Fields {
 		given[field.Name] = form.Get("set." + field.Name)
 	}
-	_, err := h.Places.Create(c.Request().Context(), httpio.Scope(c).User, h.Guard.ByLocalUser(c.Request()), follow.Draft{
-		Kind: kind.Name, Name: form.Get("name"), Settings: given, Schedule: placestore.Schedule(form.Get("schedule")),
-	})
+	_, err := h.Places.Create(
+		c.Request().Context(),
+		httpio.Scope(c).User,
+		h.Guard.ByLocalUser(c.Request()),
+		follow.Draft{
+			Kind: kind.Name, Name: form.Get("name"), Settings: given,
+			Schedule: placestore.Schedule(form.Get("schedule")),
+		},
+	)
 	if err == nil {
 		return c.Redirect(http.StatusSeeOther, "/places")
 	}

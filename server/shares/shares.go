@@ -65,7 +65,10 @@ func (d *Desk) Make(ctx context.Context, s chat.Scope, runID, origin string, day
 		}
 	}
 	if t.Answer == nil {
-		return SharedLink{}, &chat.Error{Code: chat.CodeConflict, Message: "There is no answer to share: ask again first."}
+		return SharedLink{}, &chat.Error{
+			Code:    chat.CodeConflict,
+			Message: "There is no answer to share: ask again first.",
+		}
 	}
 	token := rand.Text()
 	until := time.Now().Add(time.Duration(days) * 24 * time.Hour)

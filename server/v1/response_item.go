@@ -80,7 +80,12 @@ func searchResults(hits []chat.Hit, base string) []SearchResult {
 		if !hit.Sub {
 			title, filename = hit.Title, cmp.Or(hit.Filename, hit.Title)
 		}
-		one := SearchResult{FileID: hit.DocumentID, Filename: filename, Text: hit.Snippet, Attributes: map[string]string{}}
+		one := SearchResult{
+			FileID:     hit.DocumentID,
+			Filename:   filename,
+			Text:       hit.Snippet,
+			Attributes: map[string]string{},
+		}
 		if hit.Score != nil {
 			one.Score = *hit.Score
 		}

@@ -102,9 +102,16 @@ func Tables() []Table {
 		table("unindexed", 1, 500, ints("content")),
 		table("spent", 3, 2000, texts("user_id", "what"), ints("at", "amount")),
 		table("removals", 2, 500, texts("document", "sha256"), ints("attempts", "due_at")),
-		table("standing", 1, 50, texts("id", "user_id"), ints("created_at", "paused", "unseen", "version", "due_at"), texts(
-			"body",
-		)),
+		table(
+			"standing",
+			1,
+			50,
+			texts("id", "user_id"),
+			ints("created_at", "paused", "unseen", "version", "due_at"),
+			texts(
+				"body",
+			),
+		),
 		table("standing_feeds", 1, 500, texts("user_id"), bytes("hash")),
 		table("corpus_versions", 1, 500, texts("user_id"), ints("version")),
 		state,

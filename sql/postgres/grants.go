@@ -59,7 +59,8 @@ func (g *Grants) Get(ctx context.Context, kind grants.Kind, id string) (grants.R
 // Use implements grants.Store.
 func (g *Grants) Use(ctx context.Context, kind grants.Kind, id string) (grants.Record, bool, error) {
 	list, err := queryList(ctx, g.db, shortTime, readGrantRecord, `UPDATE oauth SET used = true
-		WHERE kind = $1 AND id = $2 AND NOT used RETURNING kind, id, owner, used, made, expires, body`, string(kind), id)
+		WHERE kind = $1 AND id = $2 AND NOT used RETURNING kind, id, owner, used, made, expires, body`, string(kind),
+		id)
 	if err != nil {
 		return grants.Record{}, false, fmt.Errorf("use a %s: %w", kind, err)
 	}

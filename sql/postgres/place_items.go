@@ -97,9 +97,17 @@ func (ps *Places) SettleItem(ctx context.Context, id, owner string, item placest
 		}
 	}
 	return ps.withPlace(ctx, id, owner, func(t *tx, n int64) error {
-		_, err := t.exec(`UPDATE place_items SET wanted = 0, put_off = 0, version = $1, document = $2, name = $3, link = $4,
+		_, err := t.exec(
+			`UPDATE place_items SET wanted = 0, put_off = 0, version = $1, document = $2, name = $3, link = $4,
 			refusal = $5 WHERE place = $6 AND key = $7`,
-			item.Version, item.Document, item.Name, item.Link, refusal, n, item.Key)
+			item.Version,
+			item.Document,
+			item.Name,
+			item.Link,
+			refusal,
+			n,
+			item.Key,
+		)
 		return err
 	})
 }

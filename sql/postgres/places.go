@@ -87,7 +87,12 @@ func placeInTx(t *tx, id string) (placestore.Place, error) {
 
 // Place implements placestore.Store.
 func (ps *Places) Place(ctx context.Context, user, id string) (p placestore.Place, err error) {
-	all, err := ps.list(ctx, `SELECT `+placeColumns+` FROM places WHERE id = $1 AND user_id = $2 AND removing = 0`, id, user)
+	all, err := ps.list(
+		ctx,
+		`SELECT `+placeColumns+` FROM places WHERE id = $1 AND user_id = $2 AND removing = 0`,
+		id,
+		user,
+	)
 	if err == nil && len(all) == 0 {
 		err = placestore.NoSuch()
 	}
@@ -99,7 +104,11 @@ func (ps *Places) Place(ctx context.Context, user, id string) (p placestore.Plac
 
 // Places implements placestore.Store.
 func (ps *Places) Places(ctx context.Context, user string) ([]placestore.Place, error) {
-	return ps.list(ctx, `SELECT `+placeColumns+` FROM places WHERE user_id = $1 ORDER BY removing, name COLLATE "C"`, user)
+	return ps.list(
+		ctx,
+		`SELECT `+placeColumns+` FROM places WHERE user_id = $1 ORDER BY removing, name COLLATE "C"`,
+		user,
+	)
 }
 
 // DuePlaces implements placestore.Store.

@@ -19,8 +19,10 @@ func (db *DB) Grants() *Grants { return &Grants{db} }
 // Put implements grants.Store.
 func (g *Grants) Put(ctx context.Context, r grants.Record, most int) error {
 	return g.db.writeTx(ctx, true, func(t *tx) error {
-		if _, err := t.exec(`INSERT INTO oauth (kind, id, owner, used, made, expires, body) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			string(r.Kind), r.ID, r.Owner, r.Used, r.Made.UnixMicro(), r.Expires.UnixMicro(), string(r.Body)); err != nil {
+		if _, err := t.exec(`INSERT INTO oauth (kind, id, owner, used, made, expires, body) VALUES (?, ?, ?, ?, ?, ?,
+				?)`,
+			string(r.Kind), r.ID, r.Owner, r.Used, r.Made.UnixMicro(), r.Expires.UnixMicro(),
+			string(r.Body)); err != nil {
 			return err
 		}
 		_, err := t.exec(`DELETE FROM oauth WHERE kind = ?1 AND owner = ?2 AND (kind <> 'client' OR used = 0)
@@ -99,7 +101,8 @@ func (g *Grants) List(ctx context.Context, kind grants.Kind, owner string) (list
 func (g *Grants) Sweep(ctx context.Context, now time.Time) error {
 	return g.db.writeTx(ctx, true, func(t *tx) error {
 		_, err := t.exec(`DELETE FROM oauth WHERE expires < ?1 AND NOT (kind = 'client' AND used = 1 AND id IN
-			(SELECT json_extract(body, '$.client') FROM oauth WHERE kind = 'grant' AND expires >= ?1))`, now.UnixMicro())
+			(SELECT json_extract(body, '$.client') FROM oauth WHERE kind = 'grant' AND expires >= ?1))`,
+			now.UnixMicro())
 		return err
 	})
 }

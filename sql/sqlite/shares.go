@@ -94,7 +94,10 @@ func (c *Chats) OpenShare(
 ) (user string, h chat.Share, err error) {
 	err = c.db.writeTx(ctx, false, func(tx *tx) error {
 		user, h, err = scanShare(func(into ...any) error {
-			return tx.queryRow(selectShares+`AND h.hash = ? AND h.expires_at > ?`, []any{hash[:], now.UnixMicro()}, into...)
+			return tx.queryRow(
+				selectShares+`AND h.hash = ? AND h.expires_at > ?`,
+				[]any{hash[:], now.UnixMicro()},
+				into...)
 		})
 		if err != nil {
 			return notFound(err, "open a link", "link")

@@ -119,7 +119,10 @@ func TestWhatIsAddedWasNotThere(t *testing.T) {
 	}
 	now := lease + "\nDogs must be kept on a lead.\n"
 	after := chat.Basis{Citations: []chat.Citation{
-		{DocumentID: "d", Quote: "Dogs must be kept on a lead."}, {DocumentID: "d", Quote: "The rent is 900 euros a month."},
+		{
+			DocumentID: "d",
+			Quote:      "Dogs must be kept on a lead.",
+		}, {DocumentID: "d", Quote: "The rent is 900 euros a month."},
 	}}
 	got := Differences(before, after, func(string) (Document, bool) { return Document{SHA256: "two", Text: now}, true })
 	if len(got) != 1 || got[0].Kind != chat.DifferenceAdded || got[0].After.Quote != "Dogs must be kept on a lead." {
