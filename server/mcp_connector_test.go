@@ -80,7 +80,7 @@ func TestACancelledQuestionEndsItsRun(t *testing.T) {
 	}
 	began := make(chan string, 10)
 	ask := func(ctx context.Context, name string) <-chan error {
-		session := b.connect(&sdk.ClientOptions{
+		session := b.connect(&sdk.ClientOptions{ //nolint:contextcheck // it lasts as long as the test
 			ProgressNotificationHandler: func(context.Context,
 				*sdk.ProgressNotificationClientRequest) {
 				began <- name

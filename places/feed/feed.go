@@ -31,9 +31,10 @@ const maxBytes = 16 << 20
 // Kind is a feed. Its entries stay when it does not name them any more.
 func Kind() places.Kind {
 	return places.Kind{
-		Name:  "feed",
-		Title: locale.T("RSS or Atom feed"),
-		Help:  locale.T("Entries of a feed as they come. They stay when the feed does not name them any more."),
+		Name:   "feed",
+		Title:  locale.T("RSS or Atom feed"),
+		Help:   locale.T("Entries of a feed as they come. They stay when the feed does not name them any more."),
+		Public: true,
 		Fields: []places.Field{{
 			Name: "url", Title: locale.T("Address of the feed"), Required: true,
 			Example: "https://example.org/feed.xml",

@@ -138,7 +138,8 @@ var errSilent = &chat.Error{
 }
 
 func (c *Client) send(ctx context.Context, req *http.Request, limit int64) (*Response, error) {
-	resp, err := Guard(ctx, limit, func(ctx context.Context) (*http.Response, error) { return c.sendOnce(ctx, req) })
+	send := func(ctx context.Context) (*http.Response, error) { return c.sendOnce(ctx, req) }
+	resp, err := Guard(ctx, limit, send) //nolint:bodyclose // the Response's own
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +187,7 @@ func (c *Client) sendOnce(ctx context.Context, req *http.Request) (*http.Respons
 	if c.host != "" && c.host == req.URL.Scheme+"://"+req.URL.Host {
 		req.SetBasicAuth(c.username, c.password)
 	}
-	return c.http.Do(req) //nolint:bodyclose // closed by body
+	return c.http.Do(req)
 }
 
 // unpacker begins to unpack when it is read.

@@ -27,9 +27,10 @@ const (
 // Kind is a site by its sitemap.
 func Kind() places.Kind {
 	return places.Kind{
-		Name:  "sitemap",
-		Title: locale.T("Website with a sitemap"),
-		Help:  locale.T("All pages that the site's sitemap.xml names, one after another."),
+		Name:   "sitemap",
+		Title:  locale.T("Website with a sitemap"),
+		Help:   locale.T("All pages that the site's sitemap.xml names, one after another."),
+		Public: true,
 		Fields: []places.Field{{
 			Name: "url", Title: locale.T("Address of the sitemap"), Required: true,
 			Example: "https://example.org/sitemap.xml",

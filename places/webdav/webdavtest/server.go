@@ -3,6 +3,7 @@ package webdavtest
 
 import (
 	"bufio"
+	"context"
 	_ "embed"
 	"net"
 	"os"
@@ -26,7 +27,7 @@ func Serve(t *testing.T, folder string) (string, net.Addr) {
 	case python == "":
 		t.Skip("no wsgidav: run make webdav, which needs python3 with venv")
 	}
-	cmd := exec.Command(python, "-c", serve, folder)
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), python, "-c", serve, folder)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
