@@ -54,8 +54,8 @@ var PlacesTitle = txtPlaces
 
 var (
 	txtPlaces     = locale.T("Places")
-	txtPlacesText = locale.T("Web pages, feeds, cloud folders and buckets: their documents come here, and what changes " +
-		"there follows.")
+	txtPlacesText = locale.T("Web pages, feeds, cloud folders and buckets: their documents come here, and what " +
+		"changes there follows.")
 	txtPlacesNone    = locale.T("No places yet. Add the first one.")
 	txtPlaceAdd      = locale.T("Add a place")
 	txtPlaceAddThis  = locale.T("Add this place")
