@@ -214,8 +214,8 @@ func TestRangesHold(t *testing.T) {
 		component, tag, _ := strings.Cut(name, ".")
 		bodies := map[string]string{
 			"SearchQuery": `/search {"query":"roof",%s}`, "RunConfig": `/agent/query {"question":"Why?","config":{%s}}`,
-			"V1Question": `/v1/chat/completions
-					{"model":"footnote","messages":[{"role":"user","content":"Why?"}],%s}`,
+			"V1Question": `/v1/chat/completions {"model":"footnote",` +
+				`"messages":[{"role":"user","content":"Why?"}],%s}`,
 			"V1ResponseQuestion": `/v1/responses {"model":"footnote","input":"Why?",%s}`,
 		}
 		form, ok := bodies[component]

@@ -3,8 +3,10 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -23,7 +25,6 @@ import (
 	"footnote/server/httpio"
 	"footnote/sql/sqlite"
 	"footnote/standing"
-	"footnote/web"
 )
 
 const testOwner = "test-server"
@@ -120,7 +121,7 @@ func newBench(t testing.TB, adjust ...func(*Config)) *bench {
 	cfg.Places = follow.New(follow.Config{
 		Store: db.Places(), Library: cfg.Library, Kinds: registry.Kinds(), Secrets: t.TempDir(), Alone: true,
 		Net: func(string, places.Kind, bool) places.Net {
-			return places.Net{HTTP: web.Reach{}.Client(), Dial: web.Reach{}.Dial}
+			return places.Net{HTTP: &http.Client{Transport: nowhere{}}, Dial: nowhere{}.dial}
 		},
 	})
 	for _, change := range adjust {
@@ -146,6 +147,16 @@ func newBench(t testing.TB, adjust ...func(*Config)) *bench {
 		path: path,
 	}
 }
+
+// nowhere is a network in which no server answers.
+type nowhere struct{}
+
+var errNowhere = errors.New("no server answers")
+
+// RoundTrip implements http.RoundTripper.
+func (nowhere) RoundTrip(*http.Request) (*http.Response, error) { return nil, errNowhere }
+
+func (nowhere) dial(context.Context, string, string) (net.Conn, error) { return nil, errNowhere }
 
 // begin stores a run without asking over HTTP.
 func (b *bench) begin(message string) chat.Run {

@@ -14,6 +14,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/places/follow"
 	"footnote/sql/sqlite"
 )
 
@@ -70,7 +71,9 @@ func TestAStreamGoesOnAfterARestart(t *testing.T) {
 		store := db.Chats()
 		feed := chat.NewFeed(store)
 		runs := &stage{store: store, feed: feed}
-		s, err := New(Config{Store: store, Feed: feed, Library: new(corpus.Library), Runs: runs})
+		s, err := New(Config{
+			Store: store, Feed: feed, Library: new(corpus.Library), Runs: runs, Places: follow.New(follow.Config{}),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,9 +27,8 @@ func placeOperations() []Operation {
 			about: "Its settings are those that GET /places/kinds lists. The place is reached with them first, which " +
 				"takes up to a minute; if that fails, nothing is kept. Then it is looked at in the background.",
 			body: api.NewPlace{}, example: map[string]any{
-				"kind": "webdav", "settings": map[string]any{
-					"url": "https://cloud.example.org/remote.php/dav/files/ada/", "user": "ada",
-					"password": "app-password",
+				"kind": "webpages", "settings": map[string]any{
+					"urls": "https://example.org/terms\nhttps://example.org/prices",
 				}, "schedule": "day",
 			},
 			fails: slices.Concat(bodyFails, []chat.Code{
