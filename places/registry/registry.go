@@ -5,6 +5,7 @@ import (
 	"footnote/places"
 	"footnote/places/bucket"
 	"footnote/places/feed"
+	"footnote/places/paperless"
 	"footnote/places/sitemap"
 	"footnote/places/webdav"
 	"footnote/places/webpage"
@@ -13,6 +14,6 @@ import (
 // Kinds are all kinds, in the order in which the page offers them.
 func Kinds() []places.Kind {
 	return []places.Kind{
-		webpage.Kind(), sitemap.Kind(), feed.Kind(), webdav.Kind(), bucket.Kind(),
+		webpage.Kind(), sitemap.Kind(), feed.Kind(), webdav.Kind(), bucket.Kind(), paperless.Kind(),
 	}
 }

@@ -6,6 +6,7 @@ package request
 import (
 	"compress/gzip"
 	"context"
+	"encoding/base64"
 	"errors"
 	"io"
 	"net/http"
@@ -31,10 +32,9 @@ const (
 
 // Client sends requests, one at a time.
 type Client struct {
-	http     *http.Client
-	username string
-	password string
-	host     string // that alone gets them
+	http          *http.Client
+	authorization string
+	host          string // that alone gets it
 }
 
 // New returns a client. It connects to nothing.
@@ -63,8 +63,13 @@ func New(n places.Net) *Client {
 
 // NewWithPassword is New for a server that wants a user name and a password. No other one gets them.
 func NewWithPassword(n places.Net, server *url.URL, username, password string) *Client {
+	return NewWithToken(n, server, "Basic "+base64.StdEncoding.EncodeToString([]byte(username+":"+password)))
+}
+
+// NewWithToken is New for a server that wants this Authorization header, such as "Bearer 123". No other one gets it.
+func NewWithToken(n places.Net, server *url.URL, authorization string) *Client {
 	c := New(n)
-	c.username, c.password, c.host = username, password, server.Scheme+"://"+server.Host
+	c.authorization, c.host = authorization, server.Scheme+"://"+server.Host
 	return c
 }
 
@@ -185,7 +190,7 @@ func (c *Client) sendOnce(ctx context.Context, req *http.Request) (*http.Respons
 	req.Header.Set("User-Agent", agent)
 	req.Header.Set("Accept-Encoding", "gzip")
 	if c.host != "" && c.host == req.URL.Scheme+"://"+req.URL.Host {
-		req.SetBasicAuth(c.username, c.password)
+		req.Header.Set("Authorization", c.authorization)
 	}
 	return c.http.Do(req)
 }

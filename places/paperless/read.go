@@ -1,0 +1,154 @@
+package paperless
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"footnote/chat"
+	"footnote/places"
+)
+
+// Limits of a list.
+const (
+	maxPage  = 32 << 20 // bytes of one page
+	pageSize = 100
+	maxPages = places.MaxItems/pageSize + 100
+)
+
+// documents is the list of all documents.
+const documents = "documents"
+
+// page is one page of a list.
+type page[T any] struct {
+	Count   *int    `json:"count"` // of all pages
+	Next    string  `json:"next"`  // address of the next page; empty: this is the last
+	Results []T     `json:"results"`
+	All     []int64 `json:"all"` // ids on all pages; newer servers leave it out
+}
+
+// document is what the list says of a document.
+type document struct {
+	ID            int64   `json:"id"`
+	Title         string  `json:"title"`
+	Correspondent int64   `json:"correspondent"`
+	DocumentType  int64   `json:"document_type"`
+	Tags          []int64 `json:"tags"`
+	Created       string  `json:"created"` // a date; of older servers with its time
+	Modified      string  `json:"modified"`
+	Original      string  `json:"original_file_name"`
+	Checksum      string  `json:"checksum"`
+	Versions      []struct {
+		ID       int64  `json:"id"`
+		Checksum string `json:"checksum"`
+	} `json:"versions"`
+}
+
+// fields are those of a document; without it, its whole text would come as well.
+const fields = "id,title,correspondent,document_type,tags,created,modified,original_file_name,checksum,versions"
+
+var (
+	errNoPaperless = &chat.Error{
+		Code: chat.CodeInvalid, Message: "There is no paperless-ngx at this address. Check it.",
+	}
+	errEndless = &chat.Error{
+		Code: chat.CodeInvalid, Message: "The pages of the server's list do not follow each other to an end.",
+	}
+	errChanged = &chat.Error{
+		Code: chat.CodeUnavailable, Message: "Documents were removed while the list was read. It is read again later.",
+	}
+)
+
+// ask reads one page of a list.
+func ask[T any](ctx context.Context, s *server, list string, number, size int) (page[T], error) {
+	var p page[T]
+	at := s.root.JoinPath("api", list, "/")
+	query := url.Values{"page": {strconv.Itoa(number)}, "page_size": {strconv.Itoa(size)}, "ordering": {"id"}}
+	if list == documents {
+		query.Set("fields", fields)
+	}
+	at.RawQuery = query.Encode()
+	req, err := http.NewRequest(http.MethodGet, at.String(), nil) //nolint:noctx // Do takes it
+	if err != nil {
+		return p, err
+	}
+	req.Header.Set("Accept", "application/json")
+	resp, err := s.client.Do(ctx, req, maxPage)
+	if err != nil {
+		return p, err
+	}
+	switch status := resp.Status; {
+	case status == http.StatusOK:
+	case status == http.StatusNotFound && number > 1: // it was there when the page before was read
+		_ = resp.Body.Close()
+		return p, errChanged
+	case status == http.StatusUnauthorized, status == http.StatusForbidden,
+		status >= 500 && status != http.StatusNotImplemented:
+		_ = resp.Body.Close()
+		return p, failed(status)
+	default:
+		_ = resp.Body.Close()
+		return p, errNoPaperless
+	}
+	raw, err := resp.ReadAll()
+	if err != nil {
+		return p, err
+	}
+	if err := json.Unmarshal(raw, &p); err != nil && bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) &&
+		!json.Valid(raw) {
+		return p, &chat.Error{
+			Code:    chat.CodeUnavailable,
+			Message: "What the server says of its documents breaks off. It is asked again later.", Err: err,
+		}
+	} else if err != nil || p.Count == nil {
+		return p, errNoPaperless
+	}
+	return p, nil
+}
+
+// pages reads all pages of a list. Only the number of the next page is taken from what the server says.
+func pages[T any](ctx context.Context, s *server, list string) iter.Seq2[page[T], error] {
+	return func(yield func(page[T], error) bool) {
+		for number := 1; ; number++ {
+			p, err := ask[T](ctx, s, list, number, pageSize)
+			if !yield(p, err) || err != nil || p.Next == "" {
+				return
+			}
+			next, err := url.Parse(p.Next)
+			if err != nil || next.Query().Get("page") != strconv.Itoa(number+1) || number == maxPages {
+				yield(page[T]{}, errEndless)
+				return
+			}
+		}
+	}
+}
+
+// named is what a list of tags, correspondents or document types says of one. Newer servers name tags below another
+// tag as its children.
+type named struct {
+	ID       int64   `json:"id"`
+	Name     string  `json:"name"`
+	Children []named `json:"children"`
+}
+
+// names reads the names in a list, by their ids. A list that may not be read has none.
+func names(ctx context.Context, s *server, list string) (map[int64]string, error) {
+	found := map[int64]string{}
+	for p, err := range pages[named](ctx, s, list) {
+		if chat.CodeOf(err) == chat.CodeForbidden && err != nil {
+			return found, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for queue := p.Results; len(queue) > 0; queue = queue[1:] {
+			found[queue[0].ID] = oneLine(queue[0].Name)
+			queue = append(queue, queue[0].Children...)
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,146 @@
+package paperless
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"footnote/places"
+)
+
+const (
+	maxWalks = 3   // through all pages, when documents are removed meanwhile
+	maxTags  = 100 // of a document
+	maxTitle = 200 // characters of a title or another name
+)
+
+// walk yields each document once.
+type walk struct {
+	*server
+	yield                        func(places.Item, error) bool
+	yielded                      map[int64]bool
+	correspondents, types, marks map[int64]string
+}
+
+// run walks until all documents have been seen. When one is removed, those behind it move up, maybe from a page that
+// is still to be read to one that was read: then it walks again.
+func (w *walk) run(ctx context.Context) (err error) {
+	if w.correspondents, err = names(ctx, w.server, "correspondents"); err != nil {
+		return err
+	}
+	if w.types, err = names(ctx, w.server, "document_types"); err != nil {
+		return err
+	}
+	if w.marks, err = names(ctx, w.server, "tags"); err != nil {
+		return err
+	}
+	for range maxWalks {
+		if err = w.once(ctx); !errors.Is(err, errChanged) {
+			return err
+		}
+	}
+	return err
+}
+
+// once walks through all pages. It fails with errChanged when documents may have been passed over.
+func (w *walk) once(ctx context.Context) error {
+	seen, count, all := map[int64]bool{}, 0, []int64(nil)
+	for p, err := range pages[document](ctx, w.server, documents) {
+		if err != nil {
+			return err
+		}
+		if *p.Count < count {
+			return errChanged
+		}
+		count, all = *p.Count, p.All
+		before := len(seen)
+		for _, d := range p.Results {
+			if d.ID < 1 {
+				return errNoPaperless
+			}
+			seen[d.ID] = true
+			if w.yielded[d.ID] {
+				continue
+			}
+			w.yielded[d.ID] = true
+			if !w.yield(w.item(d), nil) || len(w.yielded) > places.MaxItems {
+				return nil
+			}
+		}
+		if p.Next != "" && len(seen) == before {
+			return errEndless
+		}
+	}
+	if len(seen) < count {
+		return errChanged
+	}
+	for _, id := range all {
+		if !seen[id] {
+			return errChanged
+		}
+	}
+	return nil
+}
+
+// item describes a document.
+func (w *walk) item(d document) places.Item {
+	key := strconv.FormatInt(d.ID, 10)
+	item := places.Item{
+		Key: key, Link: w.root.JoinPath("documents", key, "details").String(), Size: -1, Meta: map[string]any{},
+	}
+	title := oneLine(d.Title)
+	if title != "" {
+		item.Meta["title"] = title
+	} else {
+		title = key
+	}
+	item.Name = strings.ReplaceAll(title, "/", "-")
+	if ext := path.Ext(d.Original); len(ext) <= 10 && !strings.EqualFold(path.Ext(title), ext) {
+		item.Name += ext
+	}
+	if name := w.correspondents[d.Correspondent]; name != "" {
+		item.Meta["author"] = name
+	}
+	if name := w.types[d.DocumentType]; name != "" {
+		item.Meta["document_type"] = name
+	}
+	if date := d.Created[:min(len(d.Created), len(time.DateOnly))]; date != "" {
+		if _, err := time.Parse(time.DateOnly, date); err == nil {
+			item.Meta["date"] = date
+		}
+	}
+	var tags []string
+	for _, id := range d.Tags {
+		if name := w.marks[id]; name != "" && len(tags) < maxTags {
+			tags = append(tags, name)
+		}
+	}
+	if len(tags) > 0 {
+		slices.Sort(tags)
+		item.Meta["tags"] = tags
+	}
+	if d.Modified != "" {
+		item.Version = d.Modified + " " + stateOf(d, item)
+	}
+	return item
+}
+
+// stateOf tells apart what the time of a document's last change does not: another file, and new names of its tags.
+func stateOf(d document, item places.Item) string {
+	state, _ := json.Marshal([]any{d.Checksum, d.Versions, item.Name, item.Meta}) // plain values
+	sum := sha256.Sum256(state)
+	return hex.EncodeToString(sum[:8])
+}
+
+// oneLine is a name without line breaks, cut where it is too long.
+func oneLine(name string) string {
+	runes := []rune(strings.Join(strings.Fields(strings.ReplaceAll(name, "\x00", "")), " "))
+	return string(runes[:min(len(runes), maxTitle)])
+}
