@@ -37,6 +37,7 @@ type Store interface {
 	CommandStore
 	LimitStore
 	StandingStore
+	GridStore
 
 	// StartRun stores a run in state RunRunning, and its session if the request's SessionID is unknown (an empty one
 	// makes a new id), and makes the run the session's head. It returns once that survives power loss. If the same

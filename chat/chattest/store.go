@@ -32,6 +32,7 @@ func TestStore(t *testing.T, open func(*testing.T) chat.Store) {
 		{"waiting questions", testQueue},
 		{"limits", testLimits},
 		{"kept questions", testStanding},
+		{"tables over documents", testGrids},
 	} {
 		t.Run(concern.name, func(t *testing.T) {
 			t.Parallel()

@@ -112,6 +112,8 @@ func Tables() []Table {
 				"body",
 			),
 		),
+		table("grids", 1, 20, texts("id", "user_id"), ints("created_at", "due_at"), texts("body")),
+		table("grid_cells", 3, 200, texts("grid"), ints("row", "col", "seq"), texts("body")),
 		table("standing_feeds", 1, 500, texts("user_id"), bytes("hash")),
 		table("corpus_versions", 1, 500, texts("user_id"), ints("version")),
 		state,

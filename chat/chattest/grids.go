@@ -1,0 +1,189 @@
+package chattest
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"footnote/chat"
+)
+
+func testGrids(t *testing.T, open func(*testing.T) chat.Store) {
+	keep := func(b bench, s chat.Scope, name string) chat.Grid {
+		b.t.Helper()
+		g, err := b.KeepGrid(b.t.Context(), s, chat.Grid{
+			Name: name, Columns: []chat.GridColumn{{Name: "Term"}, {Name: "Notice", Question: "How long is it?"}},
+			Rows: []chat.GridRow{{DocumentID: "d1", Title: "One"}, {DocumentID: "d2", Title: "Two"}},
+		})
+		if err != nil {
+			b.t.Fatalf("KeepGrid: %v", err)
+		}
+		return g
+	}
+	parallel(t, open, "what is kept comes back, changes and goes", func(t *testing.T, b bench) {
+		ctx := t.Context()
+		first, second := keep(b, anna, "one"), keep(b, anna, "two \x01 ü")
+		keep(b, bert, "another's")
+		list, err := b.Grids(ctx, anna)
+		if err != nil || len(list) != 2 || list[1].ID != first.ID || list[0].Name != "two \x01 ü" {
+			t.Fatalf("Grids = %+v, %v; want both of hers, newest first", list, err)
+		}
+		at := time.Now().UTC().Truncate(time.Microsecond)
+		if _, err := b.ChangeGrid(ctx, anna, second.ID, func(g *chat.Grid) error {
+			g.State, g.DueAt, g.Tokens = chat.GridFilling, at, 7
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := b.Grid(ctx, anna, second.ID)
+		if err != nil || got.Tokens != 7 || !got.DueAt.Equal(at) || !got.CreatedAt.Equal(second.CreatedAt) ||
+			len(got.Rows) != 2 || got.Columns[1].Asked() != "How long is it?" {
+			t.Errorf("Grid = %+v, %v; want it as changed", got, err)
+		}
+		refused := errors.New("refused")
+		if _, err := b.ChangeGrid(ctx, anna, second.ID, func(g *chat.Grid) error {
+			g.Tokens = 9
+			return refused
+		}); !errors.Is(err, refused) {
+			t.Errorf("ChangeGrid: %v, want its own error", err)
+		}
+		if got, _ := b.Grid(ctx, anna, second.ID); got.Tokens != 7 {
+			t.Error("a refused change was stored")
+		}
+		if _, err := b.ChangeGridCell(ctx, anna, second.ID, 0, 0, found("x")); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.DropGrid(ctx, anna, second.ID); err != nil {
+			t.Errorf("DropGrid: %v", err)
+		}
+		_, err = b.Grid(ctx, anna, second.ID)
+		wantCode(t, "one that was dropped", err, chat.CodeNotFound)
+		if cells, err := b.GridCells(ctx, anna, second.ID, 0); len(cells) > 0 || err != nil {
+			t.Errorf("GridCells of one that was dropped = %v, %v", cells, err)
+		}
+	})
+	parallel(t, open, "cells come in the order of their changes", func(t *testing.T, b bench) {
+		ctx, g := t.Context(), keep(b, anna, "g")
+		for _, at := range [][2]int{{1, 1}, {0, 0}, {1, 1}} {
+			if _, err := b.ChangeGridCell(ctx, anna, g.ID, at[0], at[1], found("text")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cells, err := b.GridCells(ctx, anna, g.ID, 0)
+		if err != nil || len(cells) != 2 || cells[0].Row != 0 || cells[1].Row != 1 || cells[1].Column != 1 {
+			t.Fatalf("GridCells = %+v, %v; want the second and then the first", cells, err)
+		}
+		if cells[1].Turn != 2 || cells[1].Text != "text" || cells[1].State != chat.CellFound {
+			t.Errorf("cell = %+v, want what two changes made of it", cells[1])
+		}
+		later, err := b.GridCells(ctx, anna, g.ID, cells[0].Seq)
+		if err != nil || len(later) != 1 || later[0].Seq != cells[1].Seq {
+			t.Errorf("GridCells after the first = %+v, %v; want the other", later, err)
+		}
+		for _, at := range [][2]int{{2, 0}, {0, 2}, {-1, 0}} {
+			_, err := b.ChangeGridCell(ctx, anna, g.ID, at[0], at[1], found("x"))
+			wantCode(t, "a cell outside", err, chat.CodeNotFound)
+		}
+	})
+	parallel(t, open, "another's is not there", func(t *testing.T, b bench) {
+		ctx, hers := t.Context(), keep(b, anna, "hers")
+		if _, err := b.ChangeGridCell(ctx, anna, hers.ID, 0, 0, found("x")); err != nil {
+			t.Fatal(err)
+		}
+		_, err := b.Grid(ctx, bert, hers.ID)
+		wantCode(t, "reading it", err, chat.CodeNotFound)
+		_, err = b.ChangeGrid(ctx, bert, hers.ID, func(*chat.Grid) error { return nil })
+		wantCode(t, "changing it", err, chat.CodeNotFound)
+		_, err = b.ChangeGridCell(ctx, bert, hers.ID, 0, 0, found("y"))
+		wantCode(t, "changing a cell", err, chat.CodeNotFound)
+		wantCode(t, "dropping it", b.DropGrid(ctx, bert, hers.ID), chat.CodeNotFound)
+		if cells, err := b.GridCells(ctx, bert, hers.ID, 0); len(cells) > 0 || err != nil {
+			t.Errorf("GridCells = %v, %v; want none", cells, err)
+		}
+	})
+	parallel(t, open, "changes of cells at once are all kept", func(t *testing.T, b bench) {
+		g := keep(b, anna, "g")
+		var wg sync.WaitGroup
+		for i := range 20 {
+			wg.Go(func() {
+				if _, err := b.ChangeGridCell(t.Context(), anna, g.ID, i%2, i/2%2, found("x")); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		cells, err := b.GridCells(t.Context(), anna, g.ID, 0)
+		turns := 0
+		for _, cell := range cells {
+			turns += cell.Turn
+		}
+		if len(cells) != 4 || turns != 20 || err != nil {
+			t.Errorf("%d cells with %d turns, %v; want 4 with 20", len(cells), turns, err)
+		}
+	})
+	parallel(t, open, "what is due is claimed by one, and again when that one died", func(t *testing.T, b bench) {
+		now := time.Now().UTC().Truncate(time.Microsecond)
+		until := now.Add(time.Minute)
+		for _, due := range []time.Time{{}, now.Add(-time.Second), now.Add(time.Second)} {
+			g := keep(b, anna, "g")
+			if _, err := b.ChangeGrid(t.Context(), anna, g.ID, func(g *chat.Grid) error {
+				g.DueAt = due
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var mu sync.Mutex
+		claimed := 0
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				list, err := b.ClaimGrids(t.Context(), now, until, 10)
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				claimed += len(list)
+			})
+		}
+		wg.Wait()
+		if claimed != 1 {
+			t.Errorf("%d were claimed, want the one that is due", claimed)
+		}
+		if list, err := b.ClaimGrids(t.Context(), until, until.Add(time.Minute), 10); err != nil || len(list) != 2 {
+			t.Errorf("a minute later %d were claimed, %v; want 2", len(list), err)
+		}
+	})
+	parallel(t, open, "no more are kept than there can be", func(t *testing.T, b bench) {
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		kept := 0
+		for range chat.MaxGrids + 5 {
+			wg.Go(func() {
+				_, err := b.KeepGrid(t.Context(), anna, chat.Grid{Name: "g"})
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					kept++
+				} else if chat.CodeOf(err) != chat.CodeTooMany {
+					t.Errorf("KeepGrid: %v, want CodeTooMany", err)
+				}
+			})
+		}
+		wg.Wait()
+		if kept != chat.MaxGrids {
+			t.Errorf("%d were kept, want %d", kept, chat.MaxGrids)
+		}
+	})
+}
+
+// found fills a cell.
+func found(text string) func(*chat.GridCell) error {
+	return func(cell *chat.GridCell) error {
+		cell.State, cell.Text = chat.CellFound, text
+		cell.Turn++
+		return nil
+	}
+}

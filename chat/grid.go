@@ -1,0 +1,152 @@
+package chat
+
+import (
+	"context"
+	"time"
+)
+
+// Bounds of a grid.
+const (
+	MaxGridRows    = 500       // documents
+	MaxGridColumns = 12        // questions about each
+	MaxGrids       = 50        // of a user
+	MaxGridName    = 120       // runes of a column's name
+	MaxGridText    = 4_000     // runes of what a person writes into a cell
+	GridTokens     = 1_000_000 // that a grid takes of a model before its user is asked whether it shall go on
+)
+
+// Grid is a table over many documents: the same questions are asked about each of them, a row a document, a column a
+// question, and each cell is answered by a run of its own that reads this document only.
+type Grid struct {
+	ID        string       `json:"id"`
+	User      string       `json:"-"`
+	Name      string       `json:"name"`
+	Columns   []GridColumn `json:"columns"` // at most MaxGridColumns
+	Rows      []GridRow    `json:"rows"`    // at most MaxGridRows, as the library had them when the grid was made
+	Model     string       `json:"model,omitempty"`
+	CreatedAt time.Time    `json:"created_at"`
+	State     GridState    `json:"state"`
+	Trouble   string       `json:"trouble,omitempty"` // why nothing goes on just now, for people
+	Failed    int          `json:"failed,omitempty"`  // times in a row that filling did not work
+	Done      int          `json:"done"`              // cells that were filled
+	Tokens    int64        `json:"tokens"`            // that filling them took of a model
+	MaxTokens int64        `json:"max_tokens"`        // at which filling stops until its user wants more
+
+	// DueAt is when there is something to do; zero: nothing is.
+	DueAt time.Time `json:"-"`
+}
+
+// GridColumn is one question about every document.
+type GridColumn struct {
+	Name     string `json:"name"`
+	Question string `json:"question,omitempty"` // as it is asked; empty: the name is
+}
+
+// Asked is the question as it is asked about each document.
+func (c GridColumn) Asked() string {
+	if c.Question != "" {
+		return c.Question
+	}
+	return c.Name
+}
+
+// GridRow is a document that the questions are asked about.
+type GridRow struct {
+	DocumentID string `json:"document_id"`
+	Title      string `json:"title"`
+}
+
+// GridState is how a grid stands.
+type GridState string
+
+// The states of a grid.
+const (
+	GridFilling GridState = "filling"
+	GridStopped GridState = "stopped" // by its user, or at MaxTokens
+	GridDone    GridState = "done"
+)
+
+// Cells is how many cells the grid has.
+func (g Grid) Cells() int { return len(g.Rows) * len(g.Columns) }
+
+// Has reports whether the grid has a cell.
+func (g Grid) Has(row, column int) bool {
+	return row >= 0 && row < len(g.Rows) && column >= 0 && column < len(g.Columns)
+}
+
+// GridCell is what is said of one document about one question.
+type GridCell struct {
+	Row       int        `json:"row"`    // from 0
+	Column    int        `json:"column"` // from 0
+	State     CellState  `json:"state"`
+	Text      string     `json:"text"`      // as it was found; empty unless it was
+	Citations []Citation `json:"citations"` // what the text rests on
+	Edited    *string    `json:"edited"`    // what a person wrote in its place; nil: nothing
+	RunID     string     `json:"run_id"`    // that answered
+	Trouble   string     `json:"trouble,omitempty"`
+	Turn      int        `json:"turn"` // counts how often it is asked
+	At        time.Time  `json:"at"`
+	// Seq grows with every change of any cell of the grid.
+	Seq int64 `json:"seq"`
+}
+
+// Shown is the cell's text as people see it.
+func (c GridCell) Shown() string {
+	if c.Edited != nil {
+		return *c.Edited
+	}
+	return c.Text
+}
+
+// CellState is how a cell stands.
+type CellState string
+
+// The states of a cell.
+const (
+	CellWaiting CellState = "waiting"
+	CellFound   CellState = "found"
+	CellAbsent  CellState = "absent" // the document does not say
+	CellFailed  CellState = "failed"
+)
+
+// RoomForGrid fails with an *Error if a user who has so many grids can't have another.
+func RoomForGrid(there int64) error {
+	if there < MaxGrids {
+		return nil
+	}
+	return &Error{Code: CodeTooMany, Message: "You have 50 tables, as many as there can be. Remove one first."}
+}
+
+// GridStore keeps grids. Its promises are those of Store.
+type GridStore interface {
+	// KeepGrid stores a grid for the scope's user under a new id, all its cells waiting, and returns it as stored. It
+	// fails with CodeTooMany if the user has MaxGrids of them.
+	KeepGrid(ctx context.Context, s Scope, g Grid) (Grid, error)
+
+	// Grid returns a grid.
+	Grid(ctx context.Context, s Scope, id string) (Grid, error)
+
+	// Grids returns the user's grids, newest first.
+	Grids(ctx context.Context, s Scope) ([]Grid, error)
+
+	// ChangeGrid changes a grid and returns it as stored. change may be called more than once; nothing is stored when
+	// it fails. What is changed at the same time is not lost.
+	ChangeGrid(ctx context.Context, s Scope, id string, change func(*Grid) error) (Grid, error)
+
+	// DropGrid forgets a grid with its cells.
+	DropGrid(ctx context.Context, s Scope, id string) error
+
+	// GridCells returns the grid's cells that changed after a Seq, 0 for all that ever did, by their Seq. Those that
+	// are left out are waiting.
+	GridCells(ctx context.Context, s Scope, id string, after int64) ([]GridCell, error)
+
+	// ChangeGridCell changes a cell and returns it as stored, with another Seq. change gets a waiting cell if there is
+	// none, may be called more than once, and nothing is stored when it fails.
+	ChangeGridCell(ctx context.Context, s Scope, id string, row, column int, change func(*GridCell) error,
+	) (GridCell, error)
+
+	// ClaimGrids returns up to limit grids of any user for which there is something to do now, longest due first: each
+	// to one caller only, until its DueAt, which it sets to the given time. A caller that dies leaves them to others
+	// then.
+	ClaimGrids(ctx context.Context, now, until time.Time, limit int) ([]Grid, error)
+}
