@@ -5,6 +5,7 @@ import (
 	"footnote/places"
 	"footnote/places/bucket"
 	"footnote/places/feed"
+	"footnote/places/imap"
 	"footnote/places/paperless"
 	"footnote/places/sitemap"
 	"footnote/places/webdav"
@@ -14,6 +15,6 @@ import (
 // Kinds are all kinds, in the order in which the page offers them.
 func Kinds() []places.Kind {
 	return []places.Kind{
-		webpage.Kind(), sitemap.Kind(), feed.Kind(), webdav.Kind(), bucket.Kind(), paperless.Kind(),
+		webpage.Kind(), sitemap.Kind(), feed.Kind(), webdav.Kind(), bucket.Kind(), paperless.Kind(), imap.Kind(),
 	}
 }

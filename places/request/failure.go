@@ -75,3 +75,7 @@ func Failed(status int) error {
 		Code: chat.CodeUnavailable, Message: fmt.Sprintf("The server answered %d. It is asked again later.", status),
 	}
 }
+
+// Explain makes a sentence of what went wrong with a server that is spoken to without HTTP. The end of ctx stays what
+// it is.
+func Explain(ctx context.Context, err error) error { return explain(ctx, ctx, err) }

@@ -1,0 +1,246 @@
+package imap
+
+import (
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxValue is how many bytes of a value, such as a mail's head, are kept.
+const maxValue = 64 << 10
+
+// token is a piece of a list: a parenthesis, an atom, or a string. Of a literal the bytes are still to be read.
+type token struct {
+	kind byte // '(', ')', 'a', '"', '{', or '\n' at the end of the line
+	text string
+	size int64 // of a literal
+}
+
+// next reads the next token.
+func (w *wire) next() (token, error) {
+	for {
+		c, err := w.r.ReadByte()
+		switch {
+		case err != nil:
+			return token{}, cutOff(err)
+		case c == ' ' || c == '\r':
+		case c == '(' || c == ')' || c == '\n':
+			return token{kind: c}, nil
+		case c == '"':
+			return w.quotedToken()
+		case c == '{':
+			return w.literalToken()
+		default:
+			return w.atomToken(c)
+		}
+	}
+}
+
+// atomToken reads an atom; what is in brackets belongs to it: BODY[HEADER.FIELDS (DATE)].
+func (w *wire) atomToken(c byte) (token, error) {
+	var b strings.Builder
+	for inside := false; ; {
+		b.WriteByte(c)
+		inside = c == '[' || inside && c != ']'
+		var err error
+		if c, err = w.r.ReadByte(); err != nil {
+			return token{}, cutOff(err)
+		}
+		if c == '\n' || c == '\r' || !inside && strings.IndexByte(` ()"`, c) >= 0 {
+			return token{kind: 'a', text: b.String()}, w.r.UnreadByte()
+		}
+		if b.Len() > maxValue {
+			return token{}, errForm
+		}
+	}
+}
+
+func (w *wire) quotedToken() (token, error) {
+	var b strings.Builder
+	for b.Len() <= maxValue {
+		c, err := w.r.ReadByte()
+		if err == nil && c == '\\' {
+			c, err = w.r.ReadByte()
+		} else if err == nil && c == '"' {
+			return token{kind: '"', text: b.String()}, nil
+		}
+		switch {
+		case err != nil:
+			return token{}, cutOff(err)
+		case c == '\n':
+			return token{}, errForm
+		}
+		b.WriteByte(c)
+	}
+	return token{}, errForm
+}
+
+func (w *wire) literalToken() (token, error) {
+	line, err := w.line()
+	if err != nil {
+		return token{}, err
+	}
+	size, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(line), "}"), 10, 64)
+	if err != nil || size < 0 {
+		return token{}, errForm
+	}
+	return token{kind: '{', size: size}, nil
+}
+
+// skip reads to the end of a response, whatever is in it.
+func (w *wire) skip() error {
+	for {
+		t, err := w.next()
+		if err != nil || t.kind == '\n' {
+			return err
+		}
+		if t.kind == '{' {
+			if err := w.discard(t.size); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (w *wire) discard(n int64) error {
+	_, err := io.CopyN(io.Discard, w.r, n)
+	return cutOff(err)
+}
+
+// short reads a string to its end and returns its begin.
+func (w *wire) short(t token) (string, error) {
+	if t.kind != '{' {
+		return t.text, nil
+	}
+	begin := make([]byte, min(t.size, maxValue))
+	if _, err := io.ReadFull(w.r, begin); err != nil {
+		return "", cutOff(err)
+	}
+	return string(begin), w.discard(t.size - int64(len(begin)))
+}
+
+// attribute reads the name and the value of what is told of a mail next. ok is false when its list ends. A value that
+// is a list is skipped.
+func (w *wire) attribute() (name string, value token, ok bool, err error) {
+	t, err := w.next()
+	switch {
+	case err != nil:
+		return "", t, false, err
+	case t.kind == ')':
+		return "", t, false, nil
+	case t.kind != 'a':
+		return "", t, false, errForm
+	}
+	if value, err = w.next(); err != nil {
+		return "", value, false, err
+	}
+	switch value.kind {
+	case ')', '\n':
+		return "", value, false, errForm
+	case '(':
+		err = w.skipList()
+	}
+	return strings.ToUpper(t.text), value, err == nil, err
+}
+
+// skipList reads to the end of a list that was begun.
+func (w *wire) skipList() error {
+	for depth := 1; depth > 0; {
+		t, err := w.next()
+		if err != nil {
+			return err
+		}
+		switch t.kind {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		case '{':
+			err = w.discard(t.size)
+		case '\n':
+			err = errForm
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin reads the begin of a mail's list.
+func (w *wire) begin() error {
+	t, err := w.next()
+	if err == nil && t.kind != '(' {
+		err = errForm
+	}
+	return err
+}
+
+// about is what a server tells of a mail in a list.
+type about struct {
+	uid  uint32
+	size int64 // -1: not told
+	came time.Time
+	head string
+}
+
+// headers asks for what a list needs.
+func (w *wire) headers(uids []uint32) (map[uint32]about, error) {
+	set := make([]string, len(uids))
+	asked := map[uint32]bool{}
+	for i, uid := range uids {
+		set[i], asked[uid] = strconv.FormatUint(uint64(uid), 10), true
+	}
+	all := map[uint32]about{}
+	command := "UID FETCH " + strings.Join(set, ",") +
+		" (UID RFC822.SIZE INTERNALDATE BODY.PEEK[HEADER.FIELDS (SUBJECT FROM DATE)])"
+	err := w.run(command, func(r response) error {
+		if r.word != "FETCH" {
+			return nil
+		}
+		a, err := w.about()
+		if err == nil && asked[a.uid] && (a.head != "" || a.size >= 0) { // else one whose flags changed meanwhile
+			all[a.uid] = a
+		}
+		return err
+	})
+	return all, err
+}
+
+// about reads what is told of one mail.
+func (w *wire) about() (about, error) {
+	a := about{size: -1}
+	if err := w.begin(); err != nil {
+		return a, err
+	}
+	for {
+		name, value, ok, err := w.attribute()
+		if err != nil {
+			return a, err
+		}
+		if !ok {
+			return a, w.skip()
+		}
+		text, err := w.short(value)
+		if err != nil {
+			return a, err
+		}
+		switch {
+		case name == "UID":
+			n, err := strconv.ParseUint(text, 10, 32)
+			if err != nil {
+				return a, errForm
+			}
+			a.uid = uint32(n)
+		case name == "RFC822.SIZE":
+			if n, err := strconv.ParseInt(text, 10, 64); err == nil && n >= 0 {
+				a.size = n
+			}
+		case name == "INTERNALDATE":
+			a.came, _ = time.Parse("_2-Jan-2006 15:04:05 -0700", text)
+		case strings.HasPrefix(name, "BODY[") && value.kind != 'a':
+			a.head = text
+		}
+	}
+}

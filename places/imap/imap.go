@@ -1,0 +1,292 @@
+// Package imap is the kind of place that is a folder of mails on a server that speaks IMAP. It changes nothing there:
+// the folder is opened for reading alone, and no mail is marked as read.
+package imap
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"footnote/chat"
+	"footnote/locale"
+	"footnote/places"
+	"footnote/places/request"
+)
+
+// Limits of a folder.
+const (
+	maxMail  = 512 << 20        // bytes of a mail
+	maxNames = 1000             // bytes of a setting
+	atOnce   = 200              // mails that are asked for in one command of a list
+	idle     = 20 * time.Second // that a connection waits for the next mail that is fetched
+	goodbye  = time.Second      // that a server may take to hear the last word
+
+	securePort = "993"   // where all is said in secret from the begin
+	version    = "fixed" // mails do not change
+)
+
+// Kind is a folder of mails.
+func Kind() places.Kind {
+	return places.Kind{
+		Name:  "imap",
+		Title: locale.T("Mail folder (IMAP)"),
+		Help: locale.T("The mails of one folder. Nothing is changed there, and none is marked as read. Many servers " +
+			"want an app password."),
+		Fields: []places.Field{{
+			Name: "server", Title: locale.T("Mail server"), Required: true, Example: "imap.example.org:993",
+			Help: locale.T("Without a port it is 993. At other ports the server must offer STARTTLS, unless it is on " +
+				"this machine."),
+		}, {
+			Name: "username", Title: locale.T("User name"), Required: true, Example: "ada@example.org",
+		}, {
+			Name: "password", Title: locale.T("Password"), Required: true, Secret: true,
+		}, {
+			Name: "folder", Title: locale.T("Folder"), Example: "Archive/2026",
+			Help: locale.T("Leave it empty for the inbox."),
+		}},
+		Open: open,
+	}
+}
+
+// box is a folder of mails.
+type box struct {
+	net                    places.Net
+	host, port             string
+	user, password, folder string
+	kept                   *session // the connection that fetched last
+	end                    *time.Timer
+}
+
+// session is a connection with its folder open.
+type session struct {
+	*wire
+	validity uint32
+}
+
+func open(s places.Settings, n places.Net) (places.Place, error) {
+	server := s["server"]
+	host, port, err := net.SplitHostPort(server)
+	if err != nil {
+		host, port = strings.Trim(server, "[]"), securePort
+	}
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || number == 0 || host == "" || len(host) > 255 || strings.ContainsAny(host, "/@?#[] \t") ||
+		strings.Contains(host, ":") && net.ParseIP(host) == nil {
+		return nil, &chat.Error{
+			Code: chat.CodeInvalid, Err: err, Message: "Mail server: enter its name, like imap.example.org:993.",
+		}
+	}
+	b := &box{
+		net: n, host: host, port: port, user: s["username"], password: s["password"],
+		folder: cmp.Or(s["folder"], "INBOX"),
+	}
+	for _, f := range Kind().Fields {
+		if value := s[f.Name]; len(value) > maxNames || strings.ContainsFunc(value, unicode.IsControl) {
+			return nil, &chat.Error{
+				Code: chat.CodeInvalid, Message: "User name, password and folder: enter one line of each.",
+			}
+		}
+	}
+	return b, nil
+}
+
+var (
+	errNoServer = &chat.Error{
+		Code: chat.CodeInvalid, Message: "There is no mail server for IMAP at this address. Check it and the port.",
+	}
+	errOpen = &chat.Error{
+		Code:    chat.CodeInvalid,
+		Message: "The mail server offers no encryption at this port. Take port 993, or ask who runs it.",
+	}
+	errNoFolder = &chat.Error{
+		Code: chat.CodeInvalid, Message: "There is no folder of this name on the mail server. Check it.",
+	}
+	errBroken = &chat.Error{
+		Code:    chat.CodeUnavailable,
+		Message: "What the server says of a folder can't be read. It is asked again later.",
+	}
+)
+
+// explain makes a sentence of what went wrong.
+func explain(ctx context.Context, err error) error {
+	var no *refusal
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &no):
+		switch no.code {
+		case "NOPERM":
+			return request.Failed(http.StatusForbidden)
+		case "LIMIT", "INUSE":
+			return request.Failed(http.StatusTooManyRequests)
+		}
+		return errBroken
+	case errors.Is(err, errBye):
+		return request.Failed(http.StatusTooManyRequests)
+	case errors.Is(err, errForm), errors.Is(err, errLong):
+		return errBroken
+	}
+	return request.Explain(ctx, err)
+}
+
+// connect opens the folder. The connection ends with ctx until release is called.
+func (b *box) connect(ctx context.Context) (s *session, release func() bool, err error) {
+	dialing, cancel := context.WithTimeout(ctx, places.CallTime)
+	defer cancel()
+	conn, err := b.net.Dial(dialing, "tcp", net.JoinHostPort(b.host, b.port))
+	if err != nil {
+		return nil, nil, explain(ctx, err)
+	}
+	release = context.AfterFunc(ctx, func() { _ = conn.Close() })
+	s = &session{wire: newWire(conn)}
+	if err := b.enter(ctx, s); err != nil {
+		release()
+		_ = conn.Close()
+		return nil, nil, explain(ctx, err)
+	}
+	return s, release, nil
+}
+
+// enter greets the server and opens the folder.
+func (b *box) enter(ctx context.Context, s *session) error {
+	if b.port == securePort {
+		if err := s.secure(ctx, b.tls()); err != nil {
+			return err
+		}
+	}
+	switch hello, err := s.response(); {
+	case errors.Is(err, errForm), err == nil && hello.tag != "*":
+		return errNoServer
+	case err != nil:
+		return err
+	case hello.word == "BYE":
+		return errBye
+	case hello.word != "OK":
+		return errNoServer
+	}
+	if err := s.able(); err != nil {
+		return err
+	}
+	if b.port != securePort {
+		if err := b.upgrade(ctx, s); err != nil {
+			return err
+		}
+	}
+	var no *refusal
+	switch err := s.login(b.user, b.password); {
+	case !errors.As(err, &no):
+		if err != nil {
+			return err
+		}
+	case no.code == "UNAVAILABLE", no.code == "LIMIT", no.code == "INUSE", no.code == "SERVERBUG":
+		return request.Failed(http.StatusTooManyRequests)
+	default:
+		return request.Failed(http.StatusUnauthorized)
+	}
+	var err error
+	s.validity, err = s.examine(b.folder)
+	passing := []string{"NOPERM", "LIMIT", "INUSE", "UNAVAILABLE", "SERVERBUG"}
+	if errors.As(err, &no) && !slices.Contains(passing, no.code) {
+		return errNoFolder
+	}
+	return err
+}
+
+// upgrade begins TLS on a connection without. Only what stays on this machine may go without it.
+func (b *box) upgrade(ctx context.Context, s *session) error {
+	at, ok := s.conn.RemoteAddr().(*net.TCPAddr)
+	switch {
+	case ok && at.IP.IsLoopback() && !s.can["LOGINDISABLED"]:
+		return nil
+	case !s.can["STARTTLS"]:
+		return errOpen
+	}
+	if err := s.run("STARTTLS", nil); err != nil {
+		return err
+	}
+	if err := s.secure(ctx, b.tls()); err != nil {
+		return err
+	}
+	return s.able()
+}
+
+// tls trusts whom the net trusts for HTTP.
+func (b *box) tls() *tls.Config {
+	config := &tls.Config{ServerName: b.host, MinVersion: tls.VersionTLS12}
+	if way, ok := b.net.HTTP.Transport.(*http.Transport); ok && way.TLSClientConfig != nil {
+		config.RootCAs = way.TLSClientConfig.RootCAs
+	}
+	return config
+}
+
+// Check implements places.Place.
+func (b *box) Check(ctx context.Context) error {
+	s, release, err := b.connect(ctx)
+	if err != nil {
+		return err
+	}
+	release()
+	s.leave()
+	return nil
+}
+
+// leave ends a connection after a whole answer.
+func (w *wire) leave() {
+	_ = w.conn.SetWriteDeadline(time.Now().Add(goodbye))
+	_, _ = io.WriteString(w.conn, "f0 LOGOUT\r\n")
+	_ = w.conn.Close() // nothing was written to it that matters
+}
+
+// List implements places.Place. The newest mails come first.
+func (b *box) List(ctx context.Context) iter.Seq2[places.Item, error] {
+	return func(yield func(places.Item, error) bool) {
+		s, release, err := b.connect(ctx)
+		if err != nil {
+			yield(places.Item{}, err)
+			return
+		}
+		defer func() {
+			release()
+			_ = s.conn.Close()
+		}()
+		uids, err := s.search()
+		if err != nil {
+			yield(places.Item{}, explain(ctx, err))
+			return
+		}
+		slices.Sort(uids)
+		uids = slices.Compact(uids)
+		slices.Reverse(uids)
+		for some := range slices.Chunk(uids[:min(len(uids), places.MaxItems+1)], atOnce) {
+			told, err := s.headers(some)
+			if err != nil {
+				yield(places.Item{}, explain(ctx, err))
+				return
+			}
+			for _, uid := range some {
+				a, ok := told[uid]
+				if !ok { // it may have gone this moment: Fetch will tell
+					a = about{uid: uid, size: -1}
+				}
+				if !yield(a.item(s.validity), nil) {
+					return
+				}
+			}
+		}
+		s.leave()
+	}
+}
+
+// keyOf names a mail for as long as its folder lives.
+func keyOf(validity, uid uint32) string { return fmt.Sprintf("%d:%d", validity, uid) }

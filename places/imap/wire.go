@@ -1,0 +1,298 @@
+package imap
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"footnote/places"
+)
+
+// maxReply is how many bytes a server may say in answer to one command, beside the mail that was asked for.
+const maxReply = 16 << 20
+
+// wire speaks IMAP on one connection: a command at a time, each with its answer. Nothing is read by recursion, and each
+// answer is limited.
+type wire struct {
+	conn net.Conn
+	r    *bufio.Reader
+	left int64 // bytes that the answer may still have
+	tags int
+	can  map[string]bool // what the server says that it can do, in capitals
+}
+
+func newWire(conn net.Conn) *wire {
+	w := &wire{conn: conn, left: maxReply}
+	w.r = bufio.NewReader(reader{w})
+	return w
+}
+
+// reader reads what a server says, within time and limit.
+type reader struct{ wire *wire }
+
+// Read implements io.Reader.
+func (r reader) Read(p []byte) (int, error) {
+	if r.wire.left <= 0 {
+		return 0, errLong
+	}
+	if int64(len(p)) > r.wire.left {
+		p = p[:r.wire.left]
+	}
+	if err := r.wire.conn.SetReadDeadline(time.Now().Add(places.CallTime)); err != nil {
+		return 0, err
+	}
+	n, err := r.wire.conn.Read(p)
+	r.wire.left -= int64(n)
+	return n, err
+}
+
+var (
+	errLong = errors.New("the server says too much")
+	errForm = errors.New("the server does not speak IMAP")
+	errBye  = errors.New("the server says goodbye")
+)
+
+// secure begins TLS with a server of that name.
+func (w *wire) secure(ctx context.Context, config *tls.Config) error {
+	if w.r.Buffered() > 0 {
+		return errForm // it would be taken for what was sent in secret
+	}
+	ctx, cancel := context.WithTimeout(ctx, places.CallTime)
+	defer cancel()
+	secret := tls.Client(w.conn, config)
+	if err := secret.HandshakeContext(ctx); err != nil {
+		return err
+	}
+	w.conn = secret
+	return nil
+}
+
+// refusal is what a server answers to a command that it does not do.
+type refusal struct{ code string } // in capitals; empty: none
+
+// Error implements error.
+func (r *refusal) Error() string { return "the server refuses a command: " + strconv.Quote(r.code) }
+
+// response is one thing that a server says. Of a FETCH the list that comes next is still to be read.
+type response struct {
+	tag, word string // word in capitals
+	text      string // the rest
+}
+
+// send sends a command and returns the tag of its answer, which is limited anew.
+func (w *wire) send(command string) (string, error) {
+	w.tags++
+	tag := "f" + strconv.Itoa(w.tags)
+	w.left = maxReply
+	return tag, w.write(tag + " " + command)
+}
+
+func (w *wire) write(line string) error {
+	if err := w.conn.SetWriteDeadline(time.Now().Add(places.CallTime)); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w.conn, line+"\r\n")
+	return err
+}
+
+// run sends a command and reads its answer to the end. each gets what the server says besides, and may be nil.
+func (w *wire) run(command string, each func(response) error) error {
+	tag, err := w.send(command)
+	if err != nil {
+		return err
+	}
+	for {
+		r, ended, err := w.answer(tag)
+		if err != nil || ended {
+			return err
+		}
+		switch {
+		case each != nil:
+			err = each(r)
+		case r.word == "FETCH":
+			err = w.skip()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// answer reads what comes next in answer to a command, or its end.
+func (w *wire) answer(tag string) (r response, ended bool, err error) {
+	r, err = w.response()
+	switch {
+	case err != nil:
+		return r, false, err
+	case r.tag == tag && r.word == "OK":
+		return r, true, nil
+	case r.tag == tag && (r.word == "NO" || r.word == "BAD"):
+		return r, true, &refusal{codeIn(r.text)}
+	case r.tag == "*" && r.word == "BYE":
+		return r, false, errBye
+	case r.tag != "*" && r.tag != "+":
+		return r, false, errForm
+	}
+	return r, false, nil
+}
+
+// codeIn is the code at the begin of an answer's text: [CODE …].
+func codeIn(text string) string {
+	inside, ok := strings.CutPrefix(text, "[")
+	code, _, closed := strings.Cut(inside, "]")
+	if !ok || !closed {
+		return ""
+	}
+	code, _, _ = strings.Cut(code, " ")
+	return strings.ToUpper(code)
+}
+
+// response reads what the server says next.
+func (w *wire) response() (response, error) {
+	tag, more, err := w.upToSpace()
+	if err != nil {
+		return response{}, err
+	}
+	r := response{tag: tag}
+	if tag == "+" {
+		if more {
+			r.text, err = w.line()
+		}
+		return r, err
+	}
+	if !more {
+		return r, errForm
+	}
+	if r.word, more, err = w.upToSpace(); err != nil {
+		return r, err
+	}
+	if _, noNumber := strconv.ParseUint(r.word, 10, 32); noNumber == nil && more {
+		if r.word, more, err = w.upToSpace(); err != nil {
+			return r, err
+		}
+	}
+	r.word = strings.ToUpper(r.word)
+	if more && r.word != "FETCH" {
+		r.text, err = w.line()
+	}
+	return r, err
+}
+
+// upToSpace reads a short word. more is false when the line ends with it.
+func (w *wire) upToSpace() (word string, more bool, err error) {
+	var b strings.Builder
+	for b.Len() < 100 {
+		c, err := w.r.ReadByte()
+		switch {
+		case err != nil:
+			return "", false, cutOff(err)
+		case c == ' ':
+			return b.String(), true, nil
+		case c == '\n':
+			return strings.TrimSuffix(b.String(), "\r"), false, nil
+		}
+		b.WriteByte(c)
+	}
+	return "", false, errForm
+}
+
+// line reads the rest of a line.
+func (w *wire) line() (string, error) {
+	line, err := w.r.ReadString('\n')
+	if err != nil {
+		return "", cutOff(err)
+	}
+	return strings.TrimRight(line, "\r\n"), nil
+}
+
+// cutOff makes an error of an end that is none.
+func cutOff(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// able asks what the server can do.
+func (w *wire) able() error {
+	w.can = map[string]bool{}
+	return w.run("CAPABILITY", func(r response) error {
+		if r.word == "CAPABILITY" {
+			for name := range strings.FieldsSeq(r.text) {
+				w.can[strings.ToUpper(name)] = true
+			}
+		}
+		return nil
+	})
+}
+
+// login tells the server who asks.
+func (w *wire) login(user, password string) error {
+	if !w.can["AUTH=PLAIN"] {
+		return w.run(fmt.Sprintf("LOGIN %s %s", quoted(user), quoted(password)), nil)
+	}
+	return w.run("AUTHENTICATE PLAIN", func(r response) error {
+		if r.tag != "+" {
+			return nil
+		}
+		return w.write(base64.StdEncoding.EncodeToString([]byte("\x00" + user + "\x00" + password)))
+	})
+}
+
+// quoted is a text without ends of lines as a string of a command.
+func quoted(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+}
+
+// examine opens a folder for reading alone, and returns for which of its lives the numbers of its mails hold.
+func (w *wire) examine(folder string) (validity uint32, err error) {
+	err = w.run("EXAMINE "+quoted(encodedFolder(folder)), func(r response) error {
+		if r.word == "FETCH" {
+			return w.skip()
+		}
+		number, ok := strings.CutPrefix(strings.ToUpper(r.text), "[UIDVALIDITY ")
+		if !ok || r.word != "OK" {
+			return nil
+		}
+		number, _, _ = strings.Cut(number, "]")
+		n, err := strconv.ParseUint(strings.TrimSpace(number), 10, 32)
+		if err != nil {
+			return errForm
+		}
+		validity = uint32(n)
+		return nil
+	})
+	if err == nil && validity == 0 {
+		err = errForm
+	}
+	return validity, err
+}
+
+// search returns the numbers of all mails that are not marked as deleted.
+func (w *wire) search() (uids []uint32, err error) {
+	err = w.run("UID SEARCH NOT DELETED", func(r response) error {
+		if r.word == "FETCH" {
+			return w.skip()
+		}
+		if r.word != "SEARCH" {
+			return nil
+		}
+		for field := range strings.FieldsSeq(r.text) {
+			n, err := strconv.ParseUint(field, 10, 32)
+			if err != nil || n == 0 {
+				return errForm
+			}
+			uids = append(uids, uint32(n))
+		}
+		return nil
+	})
+	return uids, err
+}
