@@ -10,11 +10,13 @@ import (
 	"footnote/places/sitemap"
 	"footnote/places/webdav"
 	"footnote/places/webpage"
+	"footnote/places/zotero"
 )
 
 // Kinds are all kinds, in the order in which the page offers them.
 func Kinds() []places.Kind {
 	return []places.Kind{
 		webpage.Kind(), sitemap.Kind(), feed.Kind(), webdav.Kind(), bucket.Kind(), paperless.Kind(), imap.Kind(),
+		zotero.Kind(),
 	}
 }

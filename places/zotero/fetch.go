@@ -1,0 +1,129 @@
+package zotero
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"mime"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"footnote/chat"
+	"footnote/places"
+)
+
+const (
+	maxFile = 2 << 30 // bytes
+	maxWay  = 8 << 10 // bytes of the address of a file on this machine
+)
+
+// Fetch implements places.Place.
+func (l *library) Fetch(ctx context.Context, item places.Item, known string) (places.Content, error) {
+	if item.Version != "" && item.Version == known {
+		return places.Content{}, places.ErrSame
+	}
+	at, limit := l.root.JoinPath("items", item.Key, "file"), int64(maxFile)
+	if l.local {
+		at, limit = at.JoinPath("view/url"), maxWay
+	}
+	resp, err := l.get(ctx, at, limit)
+	if err != nil {
+		return places.Content{}, err
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	ext := strings.ToLower(path.Ext(item.Name))
+	isPage := strings.HasPrefix(ext, ".htm") || ext == ".xhtml"
+	switch {
+	case resp.Status == http.StatusNotFound, resp.Status == http.StatusGone:
+		_ = resp.Body.Close()
+		return places.Content{}, places.ErrGone
+	case resp.Status != http.StatusOK:
+		_ = resp.Body.Close()
+		return places.Content{}, l.failed(resp.Status)
+	case l.local:
+		way, err := resp.ReadAll()
+		if err != nil {
+			return places.Content{}, err
+		}
+		return openLocal(item.Key, strings.TrimSpace(string(way)))
+	case kind == "text/html" && !isPage:
+		_ = resp.Body.Close()
+		return places.Content{}, &chat.Error{
+			Code:    chat.CodeUnavailable,
+			Message: "The server sent a page in the place of the document. It is asked again later.",
+		}
+	}
+	if !isPage {
+		return places.Content{Body: resp.Body}, nil
+	}
+	// pages that were saved with their pictures are packed
+	body := bufio.NewReader(resp.Body)
+	content := places.Content{Body: struct {
+		io.Reader
+		io.Closer
+	}{body, resp.Body}}
+	if begin, _ := body.Peek(4); string(begin) == "PK\x03\x04" { // a failure comes again when it is read
+		content.Name = strings.TrimSuffix(item.Name, path.Ext(item.Name)) + ".zip"
+	}
+	return content, nil
+}
+
+// openLocal opens a file in the folder that Zotero has for an item: DIR/storage/KEY/NAME. Nothing else on this machine
+// is read, whatever answers at the address of Zotero.
+func openLocal(key, way string) (places.Content, error) {
+	u, err := url.Parse(way)
+	if err != nil || u.Scheme != "file" { // Zotero does not have the file here
+		return places.Content{}, places.ErrGone
+	}
+	name := u.Path
+	if len(name) > 2 && name[2] == ':' { // /C:/Users
+		name = name[1:]
+	}
+	name = filepath.FromSlash(name)
+	dir := filepath.Dir(name)
+	if u.Host != "" || !filepath.IsAbs(name) || name != filepath.Clean(name) || !isKey(key) ||
+		filepath.Base(dir) != key || filepath.Base(filepath.Dir(dir)) != "storage" {
+		return places.Content{}, &chat.Error{
+			Code: chat.CodeInvalid, Message: "This file is not in Zotero's own folder, so it is not read.",
+		}
+	}
+	f, err := openIn(dir, filepath.Base(name))
+	switch {
+	case err == nil:
+		return places.Content{Body: f}, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return places.Content{}, places.ErrGone
+	}
+	return places.Content{}, &chat.Error{
+		Code: chat.CodeInvalid, Err: err,
+		Message: "A file in Zotero's own folder can't be read here. Check its rights.",
+	}
+}
+
+// openIn opens a plain file that is really in a folder: no link leads out of it.
+func openIn(dir, name string) (*os.File, error) {
+	if about, err := os.Lstat(dir); err != nil {
+		return nil, err
+	} else if !about.IsDir() {
+		return nil, errors.New("the folder of an item is none")
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	about, err := root.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !about.Mode().IsRegular() || about.Size() > maxFile {
+		return nil, errors.New("not a plain file, or too large")
+	}
+	return root.Open(name)
+}

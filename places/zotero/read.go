@@ -1,0 +1,130 @@
+package zotero
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"footnote/chat"
+)
+
+// Limits of a list.
+const (
+	maxPage  = 128 << 20 // bytes; the program on this machine sends a whole list as one
+	pageSize = 100
+)
+
+// Lists of a library.
+const (
+	attachments = "items?itemType=attachment"
+	parents     = "items/top?itemType=-attachment"
+)
+
+// entry is what is read of an item.
+type entry struct {
+	Key     string `json:"key"`
+	Version int64  `json:"version"`
+	Links   struct {
+		Alternate struct {
+			Href string `json:"href"`
+		} `json:"alternate"`
+	} `json:"links"`
+	Meta struct {
+		ParsedDate string `json:"parsedDate"` // as much as is known of 2026-01-02
+	} `json:"meta"`
+	Data struct {
+		Title    string `json:"title"`
+		Creators []struct {
+			Type  string `json:"creatorType"`
+			First string `json:"firstName"`
+			Last  string `json:"lastName"`
+			Name  string `json:"name"`
+		} `json:"creators"`
+		DOI  string `json:"DOI"`
+		URL  string `json:"url"`
+		Tags []struct {
+			Tag string `json:"tag"`
+		} `json:"tags"`
+		Parent   any    `json:"parentItem"` // a key, or false
+		LinkMode string `json:"linkMode"`
+		Filename string `json:"filename"`
+		MD5      any    `json:"md5"`
+		MTime    any    `json:"mtime"`
+	} `json:"data"`
+}
+
+// page is one page of a list.
+type page struct {
+	entries []entry
+	total   int    // on all pages
+	state   string // of the library: another whenever anything in it has changed
+}
+
+var (
+	errNoZotero = &chat.Error{Code: chat.CodeInvalid, Message: "There is no Zotero at this address. Check it."}
+	errEndless  = &chat.Error{
+		Code: chat.CodeInvalid, Message: "The pages of the server's list do not follow each other to an end.",
+	}
+	errChanged = &chat.Error{
+		Code:    chat.CodeUnavailable,
+		Message: "The library was changed while its list was read. It is read again later.",
+	}
+	errMany = &chat.Error{
+		Code: chat.CodeInvalid, Message: "The library has too many items. Choose a collection.",
+	}
+)
+
+// ask reads one page of a list. A limit of 0 is for all, which only the program on this machine sends.
+func (l *library) ask(ctx context.Context, list string, start, limit int) (page, error) {
+	way, err := url.Parse(list)
+	if err != nil {
+		return page{}, err
+	}
+	at := l.root
+	if l.collection != "" {
+		at = at.JoinPath("collections", l.collection)
+	}
+	at = at.JoinPath(way.Path)
+	query := way.Query()
+	query.Set("sort", "dateAdded") // what is added while pages are read comes last
+	query.Set("direction", "asc")
+	if limit > 0 {
+		query.Set("start", strconv.Itoa(start))
+		query.Set("limit", strconv.Itoa(limit))
+	}
+	at.RawQuery = query.Encode()
+	resp, err := l.get(ctx, at, maxPage)
+	if err != nil {
+		return page{}, err
+	}
+	if resp.Status != http.StatusOK {
+		_ = resp.Body.Close()
+		return page{}, l.failed(resp.Status)
+	}
+	raw, err := resp.ReadAll()
+	if err != nil {
+		return page{}, err
+	}
+	p := page{state: resp.Header.Get("Last-Modified-Version")}
+	if err := json.Unmarshal(raw, &p.entries); err != nil {
+		if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) && !json.Valid(raw) {
+			return page{}, &chat.Error{
+				Code:    chat.CodeUnavailable,
+				Message: "What the server says of its documents breaks off. It is asked again later.", Err: err,
+			}
+		}
+		return page{}, errNoZotero
+	}
+	if p.total, err = strconv.Atoi(resp.Header.Get("Total-Results")); err != nil || p.total < 0 {
+		return page{}, errNoZotero
+	}
+	for _, e := range p.entries {
+		if !isKey(e.Key) {
+			return page{}, errNoZotero
+		}
+	}
+	return p, nil
+}

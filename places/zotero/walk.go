@@ -1,0 +1,181 @@
+package zotero
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"footnote/places"
+)
+
+const (
+	maxWalks = 3   // through all pages, when the library is changed meanwhile
+	maxTags  = 100 // of a document
+	maxText  = 300 // characters of a title, and of all authors
+)
+
+// walk yields each file once.
+type walk struct {
+	*library
+	yield   func(places.Item, error) bool
+	yielded map[string]bool
+	state   string // of the library, when the walk began
+	begun   bool
+}
+
+// run walks until the library has not changed between the first page and the last: only then no item moved from a page
+// that was still to be read to one that was.
+func (w *walk) run(ctx context.Context) (err error) {
+	for range maxWalks {
+		if err = w.once(ctx); !errors.Is(err, errChanged) {
+			return err
+		}
+	}
+	return err
+}
+
+// once walks through all pages of the parents, and then of the files.
+func (w *walk) once(ctx context.Context) error {
+	w.begun = false
+	known := map[string]about{}
+	if err := w.each(ctx, parents, func(e entry) (bool, error) {
+		if known[e.Key] = aboutOf(e); len(known) > places.MaxItems {
+			return false, errMany
+		}
+		return true, nil
+	}); err != nil {
+		return err
+	}
+	return w.each(ctx, attachments, func(e entry) (bool, error) {
+		if e.Data.LinkMode != "imported_file" && e.Data.LinkMode != "imported_url" || w.yielded[e.Key] {
+			return true, nil // what is only linked to is somewhere else
+		}
+		w.yielded[e.Key] = true
+		parent, _ := e.Data.Parent.(string)
+		a, ok := known[parent]
+		if !ok {
+			a = aboutOf(e)
+		}
+		return w.yield(itemOf(e, a), nil) && len(w.yielded) <= places.MaxItems, nil
+	})
+}
+
+// each calls do with all entries of a list, until it wants no more.
+func (w *walk) each(ctx context.Context, list string, do func(entry) (bool, error)) error {
+	limit := pageSize
+	if w.local { // its state changes only when it is synchronised; but one page is one moment
+		limit = 0
+	}
+	seen := map[string]bool{}
+	for start := 0; ; {
+		p, err := w.ask(ctx, list, start, limit)
+		if err != nil {
+			return err
+		}
+		if w.begun && p.state != w.state {
+			return errChanged
+		}
+		w.begun, w.state = true, p.state
+		before := len(seen)
+		for _, e := range p.entries {
+			if seen[e.Key] {
+				continue
+			}
+			seen[e.Key] = true
+			if more, err := do(e); err != nil || !more {
+				return err
+			}
+		}
+		if start += len(p.entries); start >= p.total {
+			return nil
+		}
+		if len(p.entries) == 0 || w.local {
+			return errChanged
+		}
+		if len(seen) == before {
+			return errEndless
+		}
+	}
+}
+
+// about is what is known of a work, for the meta of its files.
+type about struct {
+	title, author, date, doi, url string
+	year                          int
+	tags                          []string
+}
+
+func aboutOf(e entry) about {
+	a := about{title: oneLine(e.Data.Title), doi: oneLine(e.Data.DOI), url: oneLine(e.Data.URL)}
+	var authors, others []string
+	for _, c := range e.Data.Creators {
+		name := cmp.Or(oneLine(c.Name), oneLine(c.First+" "+c.Last))
+		switch {
+		case name == "":
+		case c.Type == "author":
+			authors = append(authors, name)
+		default:
+			others = append(others, name)
+		}
+	}
+	if authors == nil {
+		authors = others
+	}
+	a.author = oneLine(strings.Join(authors, ", "))
+	if year, err := strconv.Atoi(e.Meta.ParsedDate[:min(4, len(e.Meta.ParsedDate))]); err == nil && year > 0 {
+		a.year = year
+	}
+	if _, err := time.Parse(time.DateOnly, e.Meta.ParsedDate); err == nil {
+		a.date = e.Meta.ParsedDate
+	}
+	for _, t := range e.Data.Tags {
+		if tag := oneLine(t.Tag); tag != "" && len(a.tags) < maxTags {
+			a.tags = append(a.tags, tag)
+		}
+	}
+	slices.Sort(a.tags)
+	return a
+}
+
+// itemOf describes a file of a work.
+func itemOf(e entry, a about) places.Item {
+	item := places.Item{Key: e.Key, Size: -1, Meta: map[string]any{}}
+	for name, value := range map[string]string{
+		"title": a.title, "author": a.author, "date": a.date, "doi": a.doi, "url": a.url,
+	} {
+		if value != "" {
+			item.Meta[name] = value
+		}
+	}
+	if a.year > 0 {
+		item.Meta["year"] = a.year
+	}
+	if len(a.tags) > 0 {
+		item.Meta["tags"] = a.tags
+	}
+	name := cmp.Or(oneLine(e.Data.Filename), oneLine(e.Data.Title), e.Key)
+	item.Name = strings.ReplaceAll(name, "/", "-")
+	if u, err := url.Parse(e.Links.Alternate.Href); err == nil && u.Scheme == "https" && u.User == nil &&
+		strings.HasSuffix("."+u.Host, ".zotero.org") {
+		item.Link = u.String()
+	}
+	// a version of Zotero's is another only when the item was synchronised, and the work has one of its own
+	state, _ := json.Marshal([]any{e.Data.MD5, e.Data.MTime, item.Name, item.Meta}) // plain values
+	sum := sha256.Sum256(state)
+	item.Version = strconv.FormatInt(e.Version, 10) + " " + hex.EncodeToString(sum[:8])
+	return item
+}
+
+// oneLine is a text without line breaks, cut where it is too long.
+func oneLine(text string) string {
+	runes := []rune(strings.Join(strings.Fields(strings.ReplaceAll(text, "\x00", "")), " "))
+	return string(runes[:min(len(runes), maxText)])
+}
