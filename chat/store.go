@@ -38,6 +38,7 @@ type Store interface {
 	LimitStore
 	StandingStore
 	GridStore
+	WebhookStore
 
 	// StartRun stores a run in state RunRunning, and its session if the request's SessionID is unknown (an empty one
 	// makes a new id), and makes the run the session's head. It returns once that survives power loss. If the same

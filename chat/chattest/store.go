@@ -33,6 +33,7 @@ func TestStore(t *testing.T, open func(*testing.T) chat.Store) {
 		{"limits", testLimits},
 		{"kept questions", testStanding},
 		{"tables over documents", testGrids},
+		{"webhooks", testWebhooks},
 	} {
 		t.Run(concern.name, func(t *testing.T) {
 			t.Parallel()

@@ -110,6 +110,7 @@ func (c *Chats) ChangeStanding(
 			return chat.NoSuch("question")
 		}
 		kept = list[0]
+		newest := kept.NewestChange()
 		if err := change(&kept); err != nil {
 			return err
 		}
@@ -121,6 +122,9 @@ func (c *Chats) ChangeStanding(
 			`UPDATE standing SET paused = $1, unseen = $2, version = $3, due_at = $4, body = $5 WHERE id = $6`,
 			asInteger(kept.Paused), asInteger(kept.Unseen()), kept.Version, toMicros(kept.DueAt), string(body), id,
 		)
+		if err == nil && kept.NewestChange() != newest && kept.NewestChange() != "" {
+			err = oweNotice(t, kept)
+		}
 		return err
 	})
 	return kept, err

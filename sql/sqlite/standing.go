@@ -104,6 +104,7 @@ func (c *Chats) ChangeStanding(
 			return chat.NoSuch("question")
 		}
 		kept = list[0]
+		newest := kept.NewestChange()
 		if err := change(&kept); err != nil {
 			return err
 		}
@@ -115,6 +116,9 @@ func (c *Chats) ChangeStanding(
 			`UPDATE standing SET paused = ?, unseen = ?, version = ?, due_at = ?, body = ? WHERE id = ?`,
 			kept.Paused, kept.Unseen(), kept.Version, toMicros(kept.DueAt), string(body), id,
 		)
+		if err == nil && kept.NewestChange() != newest && kept.NewestChange() != "" {
+			err = oweNotice(tx, kept)
+		}
 		return err
 	})
 	return kept, err

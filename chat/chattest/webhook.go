@@ -1,0 +1,212 @@
+package chattest
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"footnote/chat"
+)
+
+// webhook sets a user's webhook at a time.
+func (b bench) webhook(s chat.Scope, address string, at time.Time) {
+	b.t.Helper()
+	if err := b.SetWebhook(b.t.Context(), s, &chat.Webhook{
+		URL: address, Origin: "https://footnote.example", Secret: []byte(address), SetAt: at,
+	}); err != nil {
+		b.t.Fatalf("SetWebhook: %v", err)
+	}
+}
+
+// changed keeps a question of which something changed.
+func (b bench) changed(s chat.Scope, at time.Time, changes ...string) chat.Standing {
+	b.t.Helper()
+	kept, err := b.KeepStanding(b.t.Context(), s, chat.Standing{Request: chat.RunRequest{Message: "How \x01 long?"}})
+	for _, id := range changes {
+		if err == nil {
+			kept, err = b.ChangeStanding(b.t.Context(), s, kept.ID, func(k *chat.Standing) error {
+				k.Changes = append([]chat.Change{{ID: id, At: at}}, k.Changes...)
+				return nil
+			})
+		}
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return kept
+}
+
+// claim claims what is due.
+func (b bench) claim(now time.Time) []chat.Notice {
+	b.t.Helper()
+	list, err := b.ClaimNotices(b.t.Context(), now, now.Add(time.Minute), 10)
+	if err != nil {
+		b.t.Fatalf("ClaimNotices: %v", err)
+	}
+	return list
+}
+
+func (b bench) settle(n chat.Notice, d chat.Delivery) bool {
+	b.t.Helper()
+	settled, err := b.SettleNotice(b.t.Context(), n, d)
+	if err != nil {
+		b.t.Fatalf("SettleNotice: %v", err)
+	}
+	return settled
+}
+
+// greeted sets a webhook, and has it take what says so.
+func (b bench) greeted(s chat.Scope, at time.Time) {
+	b.t.Helper()
+	b.webhook(s, "https://one.example/in", at)
+	list := b.claim(at)
+	if len(list) != 1 || list[0].Change != nil || !b.settle(list[0], chat.Delivery{At: at}) {
+		b.t.Fatalf("claimed %+v, want what says that it was set", list)
+	}
+}
+
+func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
+	at := time.Now().UTC().Truncate(time.Microsecond)
+	later := at.Add(time.Hour)
+	parallel(t, open, "a webhook is its user's, and is set in the place of another", func(t *testing.T, b bench) {
+		_, err := b.Webhook(t.Context(), anna)
+		wantCode(t, "before it is set", err, chat.CodeNotFound)
+		b.webhook(anna, "https://one.example/in", at)
+		b.webhook(anna, "https://two.example/in", later)
+		_, err = b.Webhook(t.Context(), bert)
+		wantCode(t, "another's", err, chat.CodeNotFound)
+		h, err := b.Webhook(t.Context(), anna)
+		if err != nil || h.URL != "https://two.example/in" || string(h.Secret) != h.URL || !h.SetAt.Equal(later) ||
+			h.User != "anna" || h.Origin != "https://footnote.example" || !h.SentAt.IsZero() || h.Waiting != 0 {
+			t.Errorf("Webhook = %+v, %v", h, err)
+		}
+		if list := b.claim(later); len(list) != 1 || list[0].To.URL != h.URL || list[0].Change != nil {
+			t.Errorf("claimed %+v, want that the second was set", list)
+		}
+		if err := b.SetWebhook(t.Context(), anna, nil); err != nil {
+			t.Fatal(err)
+		}
+		_, err = b.Webhook(t.Context(), anna)
+		wantCode(t, "after it went", err, chat.CodeNotFound)
+		if list := b.claim(later.Add(time.Hour)); len(list) != 0 {
+			t.Errorf("claimed %+v, want nothing", list)
+		}
+	})
+	parallel(t, open, "a change is owed once, and one without a webhook never", func(t *testing.T, b bench) {
+		b.changed(bert, at, "his")
+		b.greeted(anna, at)
+		kept := b.changed(anna, at, "hers")
+		if _, err := b.ChangeStanding(t.Context(), anna, kept.ID, func(k *chat.Standing) error {
+			k.SeenAt = later
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		list := b.claim(later)
+		if len(list) != 1 || list[0].ID != "hers" || list[0].KeptID != kept.ID || list[0].Change.ID != "hers" ||
+			list[0].Question != "How \x01 long?" || list[0].User != "anna" || list[0].To.Waiting != 1 {
+			t.Fatalf("claimed %+v, want her change", list)
+		}
+		if !b.settle(list[0], chat.Delivery{At: later}) || b.settle(list[0], chat.Delivery{At: later}) {
+			t.Error("want it settled once")
+		}
+		if h, _ := b.Webhook(t.Context(), anna); !h.SentAt.Equal(later) || h.Waiting != 0 {
+			t.Errorf("Webhook = %+v, want when it took something", h)
+		}
+		b.changed(anna, at, "another's")
+		dropped := b.changed(anna, at, "dropped")
+		if err := b.DropStanding(t.Context(), anna, dropped.ID); err != nil {
+			t.Fatal(err)
+		}
+		if h, _ := b.Webhook(t.Context(), anna); h.Waiting != 1 {
+			t.Errorf("%d wait, want what is owed for a question to go with it", h.Waiting)
+		}
+	})
+	parallel(t, open, "what fails is due later, and lost when it is given up", func(t *testing.T, b bench) {
+		b.greeted(anna, at)
+		b.changed(anna, at, "c")
+		n := b.claim(at)[0]
+		if !b.settle(n, chat.Delivery{At: at, Trouble: "It sleeps.", Again: later}) {
+			t.Fatal("not settled")
+		}
+		if list := b.claim(at.Add(time.Minute)); len(list) != 0 {
+			t.Errorf("claimed %+v before it was due", list)
+		}
+		h, _ := b.Webhook(t.Context(), anna)
+		if h.Trouble != "It sleeps." || !h.FailedAt.Equal(at) || h.Lost != 0 || h.Waiting != 1 {
+			t.Errorf("Webhook = %+v, want its trouble", h)
+		}
+		n = b.claim(later)[0]
+		if n.Failed != 1 {
+			t.Errorf("Failed = %d, want 1", n.Failed)
+		}
+		b.settle(n, chat.Delivery{At: later, Trouble: "It is gone."})
+		if h, _ := b.Webhook(t.Context(), anna); h.Trouble != "It is gone." || h.Lost != 1 || h.Waiting != 0 {
+			t.Errorf("Webhook = %+v, want one lost", h)
+		}
+		b.webhook(anna, "https://two.example/in", later)
+		if h, _ := b.Webhook(t.Context(), anna); h.Trouble != "" || h.Lost != 0 || !h.FailedAt.IsZero() {
+			t.Errorf("Webhook = %+v, want a fresh one", h)
+		}
+	})
+	parallel(t, open, "each user's longest due goes to one, and on when that one died", func(t *testing.T, b bench) {
+		b.greeted(anna, at)
+		b.greeted(bert, at)
+		b.changed(anna, at, "a")
+		b.changed(anna, at.Add(time.Second), "b")
+		b.changed(bert, at, "c")
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		claimed := map[string]int{}
+		for range 8 {
+			wg.Go(func() {
+				for _, n := range b.claim(at) {
+					mu.Lock()
+					claimed[n.ID]++
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		if len(claimed) != 2 || claimed["a"] != 1 || claimed["c"] != 1 {
+			t.Errorf("claimed %v, want each user's first, once", claimed)
+		}
+		again := b.claim(at.Add(time.Minute))
+		if len(again) != 2 {
+			t.Errorf("claimed %+v a minute later, want one of each", again)
+		}
+		for _, n := range again {
+			n.DueAt = n.DueAt.Add(-time.Minute) // as who claimed it first holds it
+			if b.settle(n, chat.Delivery{At: later}) {
+				t.Errorf("%s was settled by who had lost it", n.ID)
+			}
+		}
+	})
+	parallel(t, open, "what was owed goes to an address that is set anew", func(t *testing.T, b bench) {
+		b.greeted(anna, at)
+		b.changed(anna, at, "c")
+		old := b.claim(at)[0]
+		b.webhook(anna, "https://two.example/in", later)
+		if b.settle(old, chat.Delivery{At: later, Trouble: "The old one sleeps.", Again: later}) {
+			t.Error("what the former address did was noted of the new one")
+		}
+		got := map[bool]chat.Notice{}
+		for _, n := range append(b.claim(later), b.claim(later)...) {
+			got[n.Change != nil] = n
+		}
+		if n := got[true]; len(got) != 2 || n.ID != "c" || n.Failed != 0 || n.To.URL != "https://two.example/in" {
+			t.Errorf("claimed %+v, want the change and that it was set", got)
+		}
+	})
+	parallel(t, open, "no more wait than may", func(t *testing.T, b bench) {
+		b.greeted(anna, at)
+		ids := make([]string, chat.MaxNotices+2)
+		for i := range ids {
+			ids[i] = chat.NewID()
+		}
+		b.changed(anna, at, ids...)
+		if h, _ := b.Webhook(t.Context(), anna); h.Waiting != chat.MaxNotices || h.Lost != 2 {
+			t.Errorf("%d wait and %d are lost, want %d and 2", h.Waiting, h.Lost, chat.MaxNotices)
+		}
+	})
+}

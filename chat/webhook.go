@@ -1,0 +1,81 @@
+package chat
+
+import (
+	"context"
+	"time"
+)
+
+// MaxNotices is how many changes of a user wait to be sent; further ones are given up.
+const MaxNotices = 100
+
+// Webhook is the address that is told of what changed in a user's kept questions.
+type Webhook struct {
+	User   string
+	URL    string
+	Origin string // where its user reached this server: links in what is sent begin with it
+	Secret []byte // signs what is sent
+	SetAt  time.Time
+
+	SentAt   time.Time // when the address last took something; zero: never
+	FailedAt time.Time // when it last failed to; zero: not since it took something
+	Trouble  string    // why, for people
+	Lost     int       // changes that were given up since it was set
+	Waiting  int       // changes that are to be sent
+}
+
+// Notice is something that a webhook is to be told.
+type Notice struct {
+	ID       string  `json:"-"`
+	User     string  `json:"-"`
+	Question string  `json:"question,omitempty"`
+	KeptID   string  `json:"kept_id,omitempty"`
+	Change   *Change `json:"change,omitempty"` // nil: that the webhook was set
+
+	Failed int       `json:"-"` // times that it was sent in vain
+	DueAt  time.Time `json:"-"` // until then whoever claimed it may settle it
+	To     Webhook   `json:"-"`
+}
+
+// NoticeOf is what is told of a kept question's newest change.
+func NoticeOf(s Standing) Notice {
+	return Notice{
+		ID: s.Changes[0].ID, User: s.User, Question: s.Request.Message, KeptID: s.ID, Change: &s.Changes[0],
+	}
+}
+
+// NewestChange is the id of a kept question's newest change, empty without one.
+func (s Standing) NewestChange() string {
+	if len(s.Changes) == 0 {
+		return ""
+	}
+	return s.Changes[0].ID
+}
+
+// Delivery is what became of a notice that was sent.
+type Delivery struct {
+	At      time.Time
+	Trouble string    // why it was not taken, for people; empty: it was
+	Again   time.Time // when it is sent again; zero: it is given up
+}
+
+// WebhookStore keeps the address of each user that is told of changes, and what it is to be told. ChangeStanding owes a
+// notice of a change that became the newest, together with it, if its user has a webhook; and none of one that was
+// there. What is owed for a question goes with it.
+type WebhookStore interface {
+	// SetWebhook sets the user's webhook in the place of the one before, with nothing said of how it does; nil: none,
+	// and what was owed goes. What was owed to the one before is due to the new one at SetAt, as if it had not failed,
+	// and so is a notice without a change.
+	SetWebhook(ctx context.Context, s Scope, hook *Webhook) error
+
+	// Webhook returns the user's webhook.
+	Webhook(ctx context.Context, s Scope) (Webhook, error)
+
+	// ClaimNotices returns up to limit notices that are due now, one at most of each user and each user's longest due
+	// first: each to one caller only, until its DueAt, which it sets to the given time. A caller that dies leaves them
+	// to others then.
+	ClaimNotices(ctx context.Context, now, until time.Time, limit int) ([]Notice, error)
+
+	// SettleNotice notes what became of a notice that was claimed, with its webhook. Nothing is noted, and settled is
+	// false, once it is another's.
+	SettleNotice(ctx context.Context, claimed Notice, d Delivery) (settled bool, err error)
+}
