@@ -58,6 +58,7 @@ var allowed = map[string][]string{
 	"locale":           {},
 	"standing":         {"chat", "corpus", "standing/compare"},
 	"standing/compare": {"chat", "corpus/quote", "corpus/text"},
+	"standing/webhook": {"chat"},
 	"views":            {"chat", "corpus", "corpus/extract", "corpus/formula", "corpus/text", "locale", "views/mathml"},
 	"views/mathml":     {},
 	"static":           {},

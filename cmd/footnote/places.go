@@ -3,11 +3,14 @@ package main
 import (
 	"log/slog"
 	"net"
+	"net/http"
 
 	"footnote/chat"
 	"footnote/places"
 	"footnote/places/follow"
 	"footnote/places/registry"
+	"footnote/standing/webhook"
+	"footnote/views"
 	"footnote/web"
 )
 
@@ -34,6 +37,22 @@ func (a *app) followPlaces(set *settings, dir *directory, log *slog.Logger) {
 				return ownNet
 			}
 			return othersNet
+		},
+	})
+}
+
+// tellWebhooks wires what sends changes of kept questions to addresses. They are reached like places.
+func (a *app) tellWebhooks(set *settings, log *slog.Logger) {
+	others := web.Reach{Hosts: set.PlacesAllow}.Client()
+	own := web.Reach{Own: true, Hosts: set.PlacesAllow}.Client()
+	alone := onlyThisMachine(set)
+	a.hooks = webhook.New(webhook.Config{
+		Store: a.stores.chats, Sentence: views.ChangeSentence, Log: log,
+		Client: func(user string) *http.Client {
+			if alone && user == chat.LocalUser && !a.withKeys() {
+				return own
+			}
+			return others
 		},
 	})
 }

@@ -31,6 +31,7 @@ import (
 	"footnote/server/httpio"
 	"footnote/server/modelchoice"
 	"footnote/standing"
+	"footnote/standing/webhook"
 )
 
 // workerIdle is how long a worker waits for more work: pages of a document that somebody looks at come without its
@@ -51,6 +52,7 @@ type app struct {
 	tools   *mcp.Client // nil without servers of tools
 	runs    *agent.Runs
 	keeper  *standing.Keeper
+	hooks   *webhook.Sender
 	keys    *keys.File
 	grants  *grants.Book
 	server  *server.Server
@@ -123,6 +125,7 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 	a.runs.Use(first.forRuns(log))
 	a.desk.runs = a.runs
 	a.keeper = standing.New(standing.Config{Store: a.stores.chats, Library: a.library, Runs: a.runs, Log: log})
+	a.tellWebhooks(set, log)
 	a.followPlaces(set, dir, log)
 	samples, err := fs.Sub(docs.Handbook, "handbook")
 	if err != nil {
@@ -251,6 +254,7 @@ func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error)
 	g.Go(func() error { a.keys.Run(work); return nil })
 	g.Go(func() error { a.grants.Run(work); return nil })
 	g.Go(func() error { a.keeper.Run(following); return nil })
+	g.Go(func() error { a.hooks.Run(following); return nil })
 	g.Go(func() error { giveBackMemory(work); return nil })
 	g.Go(func() error { a.desk.tellOfOthers(work); return nil })
 	if a.tools != nil {
