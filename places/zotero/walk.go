@@ -18,7 +18,7 @@ import (
 
 const (
 	maxWalks = 3   // through all pages, when the library is changed meanwhile
-	maxTags  = 100 // of a document
+	maxTags  = 100 // of a document, and as many authors
 	maxText  = 300 // characters of a title, and of all authors
 )
 
@@ -110,7 +110,7 @@ func (w *walk) each(ctx context.Context, list string, do func(entry) (bool, erro
 type about struct {
 	title, author, date, doi, url string
 	year                          int
-	tags                          []string
+	authors, tags                 []string
 }
 
 func aboutOf(e entry) about {
@@ -130,6 +130,7 @@ func aboutOf(e entry) about {
 		authors = others
 	}
 	a.author = oneLine(strings.Join(authors, ", "))
+	a.authors = authors[:min(len(authors), maxTags)]
 	if year, err := strconv.Atoi(e.Meta.ParsedDate[:min(4, len(e.Meta.ParsedDate))]); err == nil && year > 0 {
 		a.year = year
 	}
@@ -154,6 +155,9 @@ func itemOf(e entry, a about) places.Item {
 		if value != "" {
 			item.Meta[name] = value
 		}
+	}
+	if len(a.authors) > 1 { // exports of sources want each by itself
+		item.Meta["authors"] = a.authors
 	}
 	if a.year > 0 {
 		item.Meta["year"] = a.year
