@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"footnote/places"
+	"footnote/places/request"
 )
 
 const (
@@ -114,7 +115,10 @@ type about struct {
 }
 
 func aboutOf(e entry) about {
-	a := about{title: oneLine(e.Data.Title), doi: oneLine(e.Data.DOI), url: oneLine(e.Data.URL)}
+	a := about{title: oneLine(e.Data.Title), doi: oneLine(e.Data.DOI)}
+	if len(e.Data.URL) <= request.MaxURL { // a part of it leads nowhere
+		a.url = strings.TrimSpace(e.Data.URL)
+	}
 	var authors, others []string
 	for _, c := range e.Data.Creators {
 		name := cmp.Or(oneLine(c.Name), oneLine(c.First+" "+c.Last))

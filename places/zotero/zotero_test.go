@@ -142,7 +142,8 @@ func TestFilesWithWhatIsKnownOfTheirWorks(t *testing.T) {
 	notes := items["FILE0001"]
 	want := map[string]any{
 		"title": "Notes", "author": "Ada Lovelace, Royal Society", "year": 1843, "doi": "10.1/x",
-		"authors": []string{"Ada Lovelace", "Royal Society"}, "url": "https://example.org/notes", "tags": []string{"machines"},
+		"authors": []string{"Ada Lovelace", "Royal Society"}, "url": "https://example.org/notes",
+		"tags": []string{"machines"},
 	}
 	if diff := cmp.Diff(want, notes.Meta); diff != "" {
 		t.Errorf("meta (-want +got):\n%s", diff)
