@@ -1,5 +1,7 @@
 // A question that is kept is asked again when its document changes, and says what is different.
 import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { createServer } from 'node:http'
 import { describe, it } from 'node:test'
 import { audit } from './browser.mjs'
 import { add, until } from './footnote.mjs'
@@ -73,6 +75,34 @@ describe('a kept question', () => {
     await page.getByRole('button', { name: 'Take back every address' }).click()
     await page.waitForURL(/\/standing/)
     assert.equal((await fetch(address)).status, 404)
+    const taken = []
+    const program = createServer(async (request, response) => {
+      let body = ''
+      for await (const piece of request) body += piece
+      taken.push({ head: request.headers, body })
+      response.writeHead(204).end()
+    })
+    await new Promise(ready => program.listen(0, '127.0.0.1', ready))
+    try {
+      await page.getByText('Send the changes to a program').click()
+      await page.getByLabel('Address of the program').fill(`http://127.0.0.1:${program.address().port}/hook`)
+      await page.getByRole('button', { name: 'Send changes there' }).click()
+      const secret = await page.getByTestId('hook-secret').textContent()
+      const { head, body } = await until(async () => taken[0], 'the program is told')
+      const signed = createHmac('sha256', Buffer.from(secret.replace('whsec_', ''), 'base64'))
+        .update(`${head['webhook-id']}.${head['webhook-timestamp']}.${body}`).digest('base64')
+      assert.equal(head['webhook-signature'], `v1,${signed}`)
+      assert.equal(JSON.parse(body).type, 'webhook.set')
+      await page.goto('/standing')
+      await page.getByText('The changes are sent to a program').click()
+      await page.getByText('The last message was taken').waitFor()
+      assert.equal(await page.getByTestId('hook-secret').count(), 0, 'the secret is shown once')
+      await audit(page, 'standing with a webhook')
+      await page.getByRole('button', { name: 'Send no changes any more' }).click()
+      await page.getByText('Send the changes to a program').waitFor()
+    } finally {
+      program.close()
+    }
     await question.getByRole('button', { name: 'Remove' }).click()
     await page.getByText('No question is kept yet').waitFor()
   }, { javaScriptEnabled: false }))

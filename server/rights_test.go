@@ -118,6 +118,9 @@ var rights = map[string]right{
 	"GET /standing/feed/:token":                {public: true},
 	"POST /standing/feed":                      {want: 200},
 	"DELETE /standing/feed":                    {want: 204},
+	"GET /standing/webhook":                    {},
+	"PUT /standing/webhook":                    {body: `{"url":"https://hook.example/in"}`, want: 200},
+	"DELETE /standing/webhook":                 {want: 204},
 	"GET /model":                               {want: 200},
 	"PUT /model":                               {body: `{"service":"offline"}`, want: 403},
 	"GET /openapi.json":                        {want: 200},
@@ -159,6 +162,8 @@ var rights = map[string]right{
 	"POST /standing/:id/pause":          {body: "paused=true"},
 	"POST /standing/:id/delete":         {},
 	"POST /standing/feed/delete":        {want: 303},
+	"POST /standing/webhook":            {body: "url=https://hook.example/in", want: 200},
+	"POST /standing/webhook/delete":     {want: 303},
 	"GET /signin":                       {want: 200, public: true},
 	"POST /language":                    {body: "language=de", want: 303, public: true},
 	"POST /signin":                      {body: "key=x", want: 401, public: true},
@@ -224,6 +229,7 @@ func (b *bench) owned(user, key string) *strings.Replacer {
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	b.setWebhook(user)
 	place, err := b.places.CreatePlace(b.t.Context(), chat.NewID(), user, placestore.Setup{
 		Name: secret, Namespace: chat.DefaultNamespace, Schedule: placestore.OnRequest,
 	})
@@ -231,8 +237,7 @@ func (b *bench) owned(user, key string) *strings.Replacer {
 		b.t.Fatal(err)
 	}
 	return strings.NewReplacer("{place}", place.ID, "{kept}", kept.ID, "{share}", link.ID, "{session}", "owned",
-		"{run}", run.ID, "{doc}", doc,
-		"{item}", item.ID, "{call}", "c1")
+		"{run}", run.ID, "{doc}", doc, "{item}", item.ID, "{call}", "c1")
 }
 
 // address fills a route's places.
@@ -280,7 +285,7 @@ func TestNobodyReadsOrChangesWhatIsAnothers(t *testing.T) {
 		var all strings.Builder
 		for _, path := range []string{
 			"/agent/runs/{run}", "/agent/session/{session}", "/sessions/{session}/queue", "/feedback", "/shares",
-			"/documents/{doc}", "/sessions", "/places/{place}", "/standing", "/standing/{kept}",
+			"/documents/{doc}", "/sessions", "/places/{place}", "/standing", "/standing/{kept}", "/standing/webhook",
 		} {
 			got := b.send("GET", fill.Replace(path), "", "X-API-Key", given["anna"])
 			if got.status != 200 || !strings.Contains(got.body, secret) && path != "/agent/runs/{run}" {
@@ -307,7 +312,7 @@ func TestNobodyReadsOrChangesWhatIsAnothers(t *testing.T) {
 			if got := send(route.Method, route.Path, row, given["bert"]); got.status != row.want || leaks(got.body) {
 				t.Errorf("another user: %d, want %d: %.500s", got.status, row.want, got.body)
 			}
-			b.forget("bert", "owned")
+			b.forgetAll("bert")
 			for who, key := range map[string]string{"no key": "", "a revoked key": given["carl"]} {
 				want := 401
 				if row.public {

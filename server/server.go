@@ -71,7 +71,8 @@ type Config struct {
 	Keys       *keys.File   // who may use it; nil: everybody is the local user
 	Grants     *grants.Book // what users allowed programs; nil: programs need a key
 
-	Keeper api.Keeper // keeps questions that are asked again
+	Keeper   api.Keeper   // keeps questions that are asked again
+	Webhooks api.Webhooks // sends what changed in them
 
 	Gather api.Gather // lets the agent search for POST /agent/retrieve; nil: a plain search
 	// a plain search does not take the place of an agent that fails
@@ -170,6 +171,7 @@ func (s *Server) makeRooms(cfg Config) error {
 		Store:  cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Logs: logs, Questions: asking, Keys: cfg.Keys,
 		Bodies: bodies, Streams: s.streams, Guard: s.guard, Log: s.log,
 		Models: cfg.Models, Desk: cfg.Desk, Folders: cfg.Folders, Places: cfg.Places, Shares: links,
+		Webhooks:   cfg.Webhooks,
 		Toolsets:   cfg.Toolsets,
 		HasSamples: cfg.Samples != nil, MaxFile: s.limits.UploadFile, KeepDays: cfg.KeepDays,
 		Build: buildLine(cfg),
@@ -179,7 +181,7 @@ func (s *Server) makeRooms(cfg Config) error {
 	}
 	s.api = &api.Handlers{
 		Store: cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Runs: cfg.Runs, Logs: logs, Questions: asking,
-		Searcher: searches, Shares: links, Keeper: cfg.Keeper,
+		Searcher: searches, Shares: links, Keeper: cfg.Keeper, Webhooks: cfg.Webhooks,
 		Gatherer: cfg.Gather, GatherAlone: cfg.GatherAlone,
 		Places: cfg.Places, Models: cfg.Desk, Rules: cfg.Rules, Checks: cfg.Checks, Samples: cfg.Samples,
 		Version: cfg.Version, Commit: cfg.Commit, Date: cfg.Date,

@@ -25,6 +25,7 @@ import (
 	"footnote/server/httpio"
 	"footnote/sql/sqlite"
 	"footnote/standing"
+	"footnote/standing/webhook"
 )
 
 const testOwner = "test-server"
@@ -118,6 +119,9 @@ func newBench(t testing.TB, adjust ...func(*Config)) *bench {
 	runs := &stage{store: store, feed: feed}
 	cfg := Config{Store: store, Feed: feed, Library: newLibrary(t, db), Runs: runs, Version: "test"}
 	cfg.Keeper = standing.New(standing.Config{Store: store, Library: cfg.Library, Runs: runs})
+	cfg.Webhooks = webhook.New(webhook.Config{
+		Store: store, Client: func(string) *http.Client { return &http.Client{Transport: nowhere{}} },
+	})
 	cfg.Places = follow.New(follow.Config{
 		Store: db.Places(), Library: cfg.Library, Kinds: registry.Kinds(), Secrets: t.TempDir(), Alone: true,
 		Net: func(string, places.Kind, bool) places.Net {

@@ -45,8 +45,23 @@ var (
 	txtFeedOnce = locale.T("This is the address. It is shown only now:")
 	txtFeedMake = locale.T("Make an address")
 	txtFeedEnd  = locale.T("Take back every address")
-	keptMore    = locale.N("and {n} more difference", "and {n} more differences")
-	keptUnseen  = locale.N("{n} kept question changed", "{n} kept questions changed")
+	txtHook     = locale.T("Send the changes to a program")
+	txtHookTo   = locale.T("The changes are sent to a program")
+	txtHookHelp = locale.T("Each change is sent to an address as JSON, signed with a secret, and again for some 15 " +
+		"hours while the address does not take it. The first message says that it works.")
+	txtHookURL    = locale.T("Address of the program")
+	txtHookSet    = locale.T("Send changes there")
+	txtHookRenew  = locale.T("Send there with a new secret")
+	txtHookEnd    = locale.T("Send no changes any more")
+	txtHookOnce   = locale.T("This is the secret that signs the messages. It is shown only now:")
+	txtHookFirst  = locale.T("The first message is on its way.")
+	txtHookSent   = locale.T("The last message was taken {when}.")
+	txtHookFailed = locale.T("The last message was not taken {when}:")
+	hookWaiting   = locale.N("{n} change waits to be sent", "{n} changes wait to be sent")
+	hookLost      = locale.N("{n} change could not be sent and was given up",
+		"{n} changes could not be sent and were given up")
+	keptMore   = locale.N("and {n} more difference", "and {n} more differences")
+	keptUnseen = locale.N("{n} kept question changed", "{n} kept questions changed")
 )
 
 // KeptPage is the page of kept questions.
@@ -54,6 +69,31 @@ type KeptPage struct {
 	Questions []chat.Standing // newest first
 	Feed      string          // the address of the feed, which was made just now
 	Now       time.Time
+
+	Hook       chat.Webhook // where changes are sent; zero: nowhere
+	HookSecret string       // that was made just now
+	HookTyped  string       // an address that was not taken
+	HookSaid   string       // why
+}
+
+// hookValue is what stands in the field of the address.
+func (k KeptPage) hookValue() string {
+	if k.HookSaid != "" {
+		return k.HookTyped
+	}
+	return k.Hook.URL
+}
+
+// hookState says how the address does.
+func (k KeptPage) hookState(ctx context.Context) string {
+	switch h := k.Hook; {
+	case !h.FailedAt.IsZero():
+		return txtHookFailed.Say(ctx, added(ctx, h.FailedAt, k.Now))
+	case !h.SentAt.IsZero():
+		return txtHookSent.Say(ctx, added(ctx, h.SentAt, k.Now))
+	default:
+		return txtHookFirst.In(ctx)
+	}
 }
 
 // keptState says how a question stands.

@@ -137,7 +137,7 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 	}
 	a.server, err = server.New(server.Config{ //nolint:contextcheck // each request has its own
 		Keys: a.keys, Grants: a.grants, UserLimits: set.limitTable(),
-		Keeper: a.keeper,
+		Keeper: a.keeper, Webhooks: a.hooks,
 		Gather: gather, GatherAlone: !set.AgentFallbackToFixedPipeline, Rules: a.runs.Rules, Stats: a.runs.Stats,
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log,
 		Version: built.Version, Commit: built.Commit, Date: built.Date,

@@ -37,6 +37,7 @@ type Handlers struct {
 	Places    *follow.Follower // follows places
 	Models    modelchoice.Desk // chooses which model answers
 	Keeper    Keeper           // keeps questions that are asked again
+	Webhooks  Webhooks         // sends what changed in them
 	Gatherer  Gather           // lets the agent search for POST /agent/retrieve; nil: a plain search
 	// a plain search does not take the place of an agent that fails
 	GatherAlone bool

@@ -40,7 +40,7 @@ var groups = []group{
 func Operations() []Operation {
 	return slices.Concat(
 		askOperations(), runOperations(), steeringOperations(), shareOperations(), sessionOperations(),
-		standingOperations(), documentOperations(),
+		standingOperations(), webhookOperations(), documentOperations(),
 		v1Operations(), responseOperations(), aisdkOperations(), aguiOperations(), modelOperations(),
 		placeOperations(),
 		serviceOperations(),

@@ -49,6 +49,7 @@ type Handlers struct {
 	Desk       modelchoice.Desk // finds others
 	Places     *follow.Follower // follows places
 	Folders    folders.Desk     // follows folders that are chosen
+	Webhooks   Webhooks         // sends what changed in kept questions
 	Shares     *shares.Desk     // makes links to answers and opens them
 	Toolsets   []string         // likewise
 	HasSamples bool             // POST /documents/samples adds documents

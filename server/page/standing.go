@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"net/http"
@@ -14,7 +15,9 @@ import (
 )
 
 // Standing answers GET /standing: the kept questions. Whoever looks has seen what changed.
-func (h *Handlers) Standing(c echo.Context) error { return h.standingPage(c, "") }
+func (h *Handlers) Standing(c echo.Context) error {
+	return h.standingPage(c, http.StatusOK, views.KeptPage{})
+}
 
 // FeedAddress is the answer of POST /standing/feed for programs.
 type FeedAddress struct {
@@ -32,7 +35,7 @@ func (h *Handlers) MakeFeed(c echo.Context) error {
 	address := httpio.Origin(c) + "/standing/feed/" + token
 	c.Response().Header().Set("Cache-Control", "no-store")
 	if httpio.WantsHTML(c) {
-		return h.standingPage(c, address)
+		return h.standingPage(c, http.StatusOK, views.KeptPage{Feed: address})
 	}
 	return c.JSON(http.StatusOK, FeedAddress{address})
 }
@@ -45,7 +48,40 @@ func (h *Handlers) DropFeedForm(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/standing")
 }
 
-func (h *Handlers) standingPage(c echo.Context, feed string) error {
+// Webhooks sends what changed in kept questions to addresses that users set; see api.Webhooks.
+type Webhooks interface {
+	Set(ctx context.Context, s chat.Scope, address, origin string) (secret string, err error)
+}
+
+// SetWebhookForm answers POST /standing/webhook: a form has the changes sent to an address, and shows the secret, this
+// once.
+func (h *Handlers) SetWebhookForm(c echo.Context) error {
+	if err := h.Bodies.ReadForm(c); err != nil {
+		return err
+	}
+	address := c.Request().PostForm.Get("url")
+	secret, err := h.Webhooks.Set(c.Request().Context(), httpio.Scope(c), address, httpio.Origin(c))
+	switch {
+	case err != nil && chat.CodeOf(err) == chat.CodeInvalid:
+		return h.standingPage(c, http.StatusBadRequest, views.KeptPage{
+			HookTyped: address, HookSaid: chat.MessageOf(err),
+		})
+	case err != nil:
+		return err
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return h.standingPage(c, http.StatusOK, views.KeptPage{HookSecret: secret})
+}
+
+// DropWebhookForm answers POST /standing/webhook/delete.
+func (h *Handlers) DropWebhookForm(c echo.Context) error {
+	if err := h.Store.SetWebhook(c.Request().Context(), httpio.Scope(c), nil); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, "/standing")
+}
+
+func (h *Handlers) standingPage(c echo.Context, status int, p views.KeptPage) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	all, err := h.Store.AllStanding(ctx, scope)
 	if err != nil {
@@ -63,12 +99,15 @@ func (h *Handlers) standingPage(c echo.Context, feed string) error {
 			return err
 		}
 	}
+	hook, err := h.Store.Webhook(ctx, scope)
+	if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+		return err
+	}
 	frame, err := h.pageFrame(c, views.KeptTitle.In(ctx))
 	if err != nil {
 		return err
 	}
 	frame.Place = "standing"
-	return h.showPage(
-		c, http.StatusOK, frame, views.Kept(views.KeptPage{Questions: all, Feed: feed, Now: time.Now()}), nil,
-	)
+	p.Questions, p.Hook, p.Now = all, hook, time.Now()
+	return h.showPage(c, status, frame, views.Kept(p), nil)
 }

@@ -1,0 +1,78 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/server/httpio"
+)
+
+// Webhooks sends what changed in kept questions to addresses that users set.
+type Webhooks interface {
+	// Set has a user's changes sent to an address, and returns the new secret that signs them. chat.CodeInvalid for
+	// what is no such address. origin is where the user reached this server.
+	Set(ctx context.Context, s chat.Scope, address, origin string) (secret string, err error)
+}
+
+// NewWebhook is the body of PUT /standing/webhook.
+type NewWebhook struct {
+	URL string `json:"url"`
+}
+
+// WebhookState is the address that changes are sent to, and how it does.
+type WebhookState struct {
+	URL      string     `json:"url"`
+	Secret   string     `json:"secret,omitempty"` // only when it was just made
+	SetAt    time.Time  `json:"set_at"`
+	SentAt   *time.Time `json:"sent_at"`
+	FailedAt *time.Time `json:"failed_at"`
+	Trouble  string     `json:"trouble,omitempty"`
+	Waiting  int        `json:"waiting"`
+	Lost     int        `json:"lost"`
+}
+
+// GetWebhook answers GET /standing/webhook.
+func (a *Handlers) GetWebhook(c echo.Context) error { return a.sendWebhook(c, "") }
+
+// SetWebhook answers PUT /standing/webhook.
+func (a *Handlers) SetWebhook(c echo.Context) error {
+	var body NewWebhook
+	if err := a.Bodies.ReadJSON(c, &body); err != nil {
+		return err
+	}
+	secret, err := a.Webhooks.Set(c.Request().Context(), httpio.Scope(c), body.URL, httpio.Origin(c))
+	if err != nil {
+		return err
+	}
+	return a.sendWebhook(c, secret)
+}
+
+// DropWebhook answers DELETE /standing/webhook.
+func (a *Handlers) DropWebhook(c echo.Context) error {
+	if err := a.Store.SetWebhook(c.Request().Context(), httpio.Scope(c), nil); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+func (a *Handlers) sendWebhook(c echo.Context, secret string) error {
+	h, err := a.Store.Webhook(c.Request().Context(), httpio.Scope(c))
+	if err != nil {
+		return err
+	}
+	state := WebhookState{
+		URL: h.URL, Secret: secret, SetAt: h.SetAt, Trouble: h.Trouble, Waiting: h.Waiting, Lost: h.Lost,
+	}
+	if !h.SentAt.IsZero() {
+		state.SentAt = &h.SentAt
+	}
+	if !h.FailedAt.IsZero() {
+		state.FailedAt = &h.FailedAt
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(http.StatusOK, state)
+}
