@@ -15,6 +15,10 @@ const (
 	GridTokens     = 1_000_000 // that a grid takes of a model before its user is asked whether it shall go on
 )
 
+// GridSessions is how the ids of conversations begin that hold the work on cells. Lists of conversations leave them
+// out.
+const GridSessions = "_cells-"
+
 // Grid is a table over many documents: the same questions are asked about each of them, a row a document, a column a
 // question, and each cell is answered by a run of its own that reads this document only.
 type Grid struct {

@@ -156,6 +156,25 @@ func testGrids(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("a minute later %d were claimed, %v; want 2", len(list), err)
 		}
 	})
+	parallel(t, open, "the work on cells is in no list of conversations", func(t *testing.T, b bench) {
+		for _, id := range []string{chat.GridSessions + "1", "cells-1"} {
+			if _, _, err := b.StartRun(t.Context(), anna.User, chat.RunRequest{
+				SessionID: id, Message: "How long is the term?",
+			}, chat.Lease{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list, _, err := b.Sessions(t.Context(), anna, chat.SessionQuery{})
+		if err != nil || len(list) != 1 || list[0].ID != "cells-1" {
+			t.Errorf("Sessions = %+v, %v; want the other alone", list, err)
+		}
+		if n, err := b.CountSessions(t.Context(), anna); n != 1 || err != nil {
+			t.Errorf("CountSessions = %d, %v; want 1", n, err)
+		}
+		if _, err := b.Session(t.Context(), anna, chat.GridSessions+"1"); err != nil {
+			t.Errorf("Session: %v, want it by its id", err)
+		}
+	})
 	parallel(t, open, "no more are kept than there can be", func(t *testing.T, b bench) {
 		var wg sync.WaitGroup
 		var mu sync.Mutex

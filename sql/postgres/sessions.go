@@ -17,6 +17,9 @@ const selectSession = `
 	       EXISTS (SELECT FROM runs r WHERE r.session = s.n AND r.status = 'running')
 	FROM sessions s `
 
+// inLists leaves out conversations that hold the work on cells of tables.
+const inLists = ` AND NOT starts_with(s.name, '` + chat.GridSessions + `') `
+
 // listed is a session with its number.
 type listed struct {
 	n int64
@@ -53,7 +56,7 @@ func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery)
 	}
 	limit := cursor.Limit(q.Limit, chat.DefaultPage, chat.MaxPage)
 	found, err := queryList(ctx, c.db, shortTime, scanSession, selectSession+`
-		WHERE s.user_id = $1 AND s.deleted_at = 0 AND (s.updated_at, s.n) < ($2, $3)
+		WHERE s.user_id = $1 AND s.deleted_at = 0`+inLists+`AND (s.updated_at, s.n) < ($2, $3)
 		AND ($4 = '' OR strpos(s.title_fold, $4) > 0 OR EXISTS (
 			SELECT FROM runs r JOIN run_texts t ON t.run = r.n WHERE r.session = s.n
 			AND strpos(t.question_fold, $4) > 0))
@@ -76,7 +79,8 @@ func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery)
 // CountSessions implements chat.Store.
 func (c *Chats) CountSessions(ctx context.Context, s chat.Scope) (n int, err error) {
 	err = c.db.queryRow(
-		ctx, shortTime, `SELECT count(*) FROM sessions WHERE user_id = $1 AND deleted_at = 0`, []any{s.User}, &n,
+		ctx, shortTime, `SELECT count(*) FROM sessions s WHERE s.user_id = $1 AND s.deleted_at = 0`+inLists,
+		[]any{s.User}, &n,
 	)
 	if err != nil {
 		return 0, fmt.Errorf("count sessions: %w", err)

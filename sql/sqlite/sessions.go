@@ -15,6 +15,9 @@ const selectSession = `
 	       EXISTS (SELECT 1 FROM runs r WHERE r.session = s.n AND r.status = 'running')
 	FROM sessions s LEFT JOIN runs h ON h.n = s.head `
 
+// inLists leaves out conversations that hold the work on cells of tables.
+const inLists = ` AND substr(s.name, 1, 7) <> '` + chat.GridSessions + `' `
+
 // scanSession reads a row of selectSession and returns the session's number with it.
 func scanSession(scan func(...any) error) (n int64, s chat.Session, err error) {
 	var created, updated int64
@@ -43,7 +46,8 @@ func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery)
 	}
 	limit, text := cursor.Limit(q.Limit, chat.DefaultPage, chat.MaxPage), strings.ToLower(q.Text)
 	rows, err := c.db.queryRows(ctx, selectSession+`
-		WHERE s.user = ? AND s.deleted_at = 0 AND (s.updated_at, s.n) < (?, ?) AND (? = '' OR instr(s.title_fold, ?)
+		WHERE s.user = ? AND s.deleted_at = 0`+inLists+`AND (s.updated_at, s.n) < (?, ?)
+			AND (? = '' OR instr(s.title_fold, ?)
 			OR EXISTS (
 			SELECT 1 FROM runs r JOIN run_texts t ON t.run = r.n WHERE r.session = s.n AND instr(t.question_fold, ?)))
 		ORDER BY s.updated_at DESC, s.n DESC LIMIT +?`, s.User, from.At, from.N, text, text, text, limit+1)
@@ -73,7 +77,9 @@ func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery)
 
 // CountSessions implements chat.Store.
 func (c *Chats) CountSessions(ctx context.Context, s chat.Scope) (n int, err error) {
-	err = c.db.queryRow(ctx, `SELECT count(*) FROM sessions WHERE user = ? AND deleted_at = 0`, []any{s.User}, &n)
+	err = c.db.queryRow(
+		ctx, `SELECT count(*) FROM sessions s WHERE s.user = ? AND s.deleted_at = 0`+inLists, []any{s.User}, &n,
+	)
 	if err != nil {
 		return 0, fmt.Errorf("count sessions: %w", err)
 	}

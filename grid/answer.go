@@ -1,0 +1,63 @@
+package grid
+
+import (
+	"regexp"
+	"strings"
+
+	"footnote/chat"
+)
+
+// failed is a cell that could not be filled.
+func failed(err error) chat.GridCell {
+	return chat.GridCell{State: chat.CellFailed, Trouble: chat.MessageOf(err)}
+}
+
+// answerOf is what a run says, as a cell. Only what is cited was found; the nearest passages of a document that does
+// not say are none of it.
+func answerOf(run chat.Run, log *chat.Transcript) chat.GridCell {
+	cell := chat.GridCell{State: chat.CellAbsent, RunID: run.ID, Citations: []chat.Citation{}}
+	switch {
+	case run.Status != chat.RunCompleted || log.Answer == nil:
+		cell.State, cell.Trouble = chat.CellFailed, "The question could not be answered this time."
+		if log.Done != nil && log.Done.Error != nil {
+			cell.Trouble = log.Done.Error.Message
+		}
+		return cell
+	case log.Answer.Finding == chat.FindingClosest:
+		return cell
+	}
+	for _, cite := range log.Answer.Citations {
+		if cite.Quote != "" && len(cell.Citations) < maxQuotes {
+			cell.Citations = append(cell.Citations, cite)
+		}
+	}
+	if len(cell.Citations) == 0 {
+		return cell
+	}
+	cell.State = chat.CellFound
+	if log.Answer.Finding == chat.FindingFound { // an answer made of quotes: the first is the best
+		cell.Citations = cell.Citations[:1]
+		cell.Text = shorten(cell.Citations[0].Quote)
+		return cell
+	}
+	cell.Text = shorten(plain(log.Answer.Markdown))
+	return cell
+}
+
+// marks are footnotes, and signs of Markdown that a cell does without.
+var marks = regexp.MustCompile(`\s*\[\d+\]|\*\*|^[#>\-*]+\s+`)
+
+// plain is an answer's first paragraph without footnotes and signs of Markdown.
+func plain(markdown string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(markdown), "\n\n")
+	return marks.ReplaceAllString(first, "")
+}
+
+// shorten is a text on one line with at most maxText characters.
+func shorten(text string) string {
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) <= maxText {
+		return string(runes)
+	}
+	return string(runes[:maxText-1]) + "…"
+}

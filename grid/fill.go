@@ -1,0 +1,288 @@
+package grid
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"footnote/chat"
+)
+
+// brief is what a model is told besides the question.
+const brief = "This answer fills one cell of a table. Give the value alone, in as few words as the document uses, " +
+	"and cite the passage that says it. If the document does not say, answer that it does not say."
+
+// errPast says that a cell is not waited for any more: it was filled, emptied or removed meanwhile.
+var errPast = errors.New("the cell is not waiting for this run")
+
+// slice is the filling of one grid for a while. Its lock guards what the workers share.
+type slice struct {
+	*Filler
+	grid    chat.Grid
+	mu      sync.Mutex
+	waiting []chat.GridCell // not taken by a worker yet
+	over    bool            // nothing more is to be taken
+	trouble error           // why
+}
+
+// fill asks the waiting cells of a grid for one slice of time.
+func (f *Filler) fill(ctx context.Context, g chat.Grid) error {
+	if g.State != chat.GridFilling {
+		_, err := f.change(ctx, g, func(g *chat.Grid) { g.DueAt = time.Time{} })
+		return err
+	}
+	busy, err := f.hasRuns(ctx, g)
+	if err != nil || busy {
+		_, later := f.change(ctx, g, func(g *chat.Grid) { g.DueAt = time.Now().Add(giveWay) })
+		return errors.Join(err, later)
+	}
+	waiting, err := f.waiting(ctx, g)
+	if err != nil {
+		return err
+	}
+	s := &slice{Filler: f, grid: g, waiting: waiting}
+	short, cancel := context.WithTimeout(ctx, sliceTime)
+	defer cancel()
+	var all sync.WaitGroup
+	for range min(cellsAtOnce, len(waiting)) {
+		all.Go(func() { s.work(ctx, short) })
+	}
+	all.Wait()
+	if ctx.Err() != nil {
+		return nil // the claim ends by itself
+	}
+	return s.end(ctx)
+}
+
+// hasRuns reports whether a question of the user's own is being answered.
+func (f *Filler) hasRuns(ctx context.Context, g chat.Grid) (bool, error) {
+	sessions, _, err := f.cfg.Store.Sessions(ctx, scope(g), chat.SessionQuery{Limit: 20})
+	for _, s := range sessions {
+		if s.Running {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// waiting are the cells that are to be asked, a row after the other.
+func (f *Filler) waiting(ctx context.Context, g chat.Grid) (list []chat.GridCell, err error) {
+	cells, err := f.cfg.Store.GridCells(ctx, scope(g), g.ID, 0)
+	if err != nil {
+		return nil, err
+	}
+	known := map[[2]int]chat.GridCell{}
+	for _, cell := range cells {
+		known[[2]int{cell.Row, cell.Column}] = cell
+	}
+	for row := range g.Rows {
+		for column := range g.Columns {
+			cell, ok := known[[2]int{row, column}]
+			if !ok {
+				cell = chat.GridCell{Row: row, Column: column, State: chat.CellWaiting}
+			}
+			if cell.State == chat.CellWaiting {
+				list = append(list, cell)
+			}
+		}
+	}
+	return list, nil
+}
+
+// work fills one waiting cell after the other until the slice is over.
+func (s *slice) work(ctx, short context.Context) {
+	for {
+		cell, ok := s.take()
+		if !ok || short.Err() != nil {
+			return
+		}
+		if err := s.fillCell(ctx, short, cell); err != nil {
+			s.stop(err)
+			return
+		}
+	}
+}
+
+func (s *slice) take() (cell chat.GridCell, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over || len(s.waiting) == 0 {
+		return cell, false
+	}
+	cell, s.waiting = s.waiting[0], s.waiting[1:]
+	return cell, true
+}
+
+// stop ends the slice; err says why, nil: the grid is not filled any more.
+func (s *slice) stop(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
+	if s.trouble == nil {
+		s.trouble = err
+	}
+}
+
+// fillCell asks a cell's question, waits for the answer, and stores it. It returns what keeps the whole grid from being
+// filled; what concerns the cell alone is stored with it. A run that the slice does not see the end of goes on, and
+// the next slice finds it.
+func (s *slice) fillCell(ctx, short context.Context, cell chat.GridCell) error {
+	run, _, err := s.cfg.Runs.Start(ctx, s.grid.User, s.request(cell))
+	switch {
+	case err != nil && isOfCell(err):
+		return s.store(ctx, cell, chat.Run{}, failed(err))
+	case err != nil:
+		return err
+	}
+	run, err = s.await(short, run)
+	switch {
+	case short.Err() != nil:
+		return nil
+	case err != nil && chat.CodeOf(err) == chat.CodeNotFound:
+		return s.store(ctx, cell, run, failed(&chat.Error{
+			Code: chat.CodeNotFound, Message: "The work on this cell was deleted.",
+		}))
+	case err != nil:
+		return err
+	}
+	log, err := s.readLog(ctx, run.ID)
+	if err != nil {
+		return err
+	}
+	return s.store(ctx, cell, run, answerOf(run, log))
+}
+
+// isOfCell reports whether a question can't be asked because of its document or its words.
+func isOfCell(err error) bool {
+	switch chat.CodeOf(err) {
+	case chat.CodeNotFound, chat.CodeInvalid, chat.CodeConflict, chat.CodeTooLarge:
+		return true
+	}
+	return false
+}
+
+// request is a cell's question. It has a conversation of its own, so that no cell waits
+// for another or is read by it.
+func (s *slice) request(cell chat.GridCell) chat.RunRequest {
+	g := s.grid
+	return chat.RunRequest{
+		SessionID: sessionOf(g.ID, cell), Message: g.Columns[cell.Column].Asked(),
+		DocumentIDs: []string{g.Rows[cell.Row].DocumentID}, Instructions: brief,
+		Config:         chat.RunConfig{Model: g.Model},
+		IdempotencyKey: fmt.Sprintf("grid-%s-%d-%d-%d", g.ID, cell.Row, cell.Column, cell.Turn),
+	}
+}
+
+// sessionOf names the conversation that a cell's run is in.
+func sessionOf(id string, cell chat.GridCell) string {
+	return fmt.Sprintf("%s%s-%d-%d-%d", chat.GridSessions, id, cell.Row, cell.Column, cell.Turn)
+}
+
+// await looks at a run until it is over.
+func (s *slice) await(ctx context.Context, run chat.Run) (chat.Run, error) {
+	for wait := firstLook; run.Status == chat.RunRunning; wait = min(wait*3/2, longestLook) {
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return run, ctx.Err()
+		}
+		latest, err := s.cfg.Store.Run(ctx, scope(s.grid), run.ID)
+		if err != nil {
+			return run, err
+		}
+		run = latest
+	}
+	return run, nil
+}
+
+// readLog folds a run's log.
+func (s *slice) readLog(ctx context.Context, runID string) (*chat.Transcript, error) {
+	var log chat.Transcript
+	for {
+		page, err := s.cfg.Store.Events(ctx, scope(s.grid), runID, log.LastSeq, chat.MaxPage)
+		if err != nil || len(page) == 0 {
+			return &log, err
+		}
+		for _, ev := range page {
+			if _, err := log.Apply(ev); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// store fills a cell that still waits, and counts it. It has the slice end when the grid is not filled any more.
+func (s *slice) store(ctx context.Context, cell chat.GridCell, run chat.Run, filled chat.GridCell) error {
+	_, err := s.cfg.Store.ChangeGridCell(ctx, scope(s.grid), s.grid.ID, cell.Row, cell.Column,
+		func(c *chat.GridCell) error {
+			if c.State != chat.CellWaiting || c.Turn != cell.Turn {
+				return errPast
+			}
+			filled.Turn, filled.Edited, filled.At = c.Turn, c.Edited, time.Now().UTC().Truncate(time.Microsecond)
+			*c = filled
+			return nil
+		})
+	switch {
+	case errors.Is(err, errPast):
+		return nil
+	case err != nil && chat.CodeOf(err) == chat.CodeNotFound:
+		s.stop(nil) // the grid was removed
+		return nil
+	case err != nil:
+		return err
+	}
+	g, err := s.change(ctx, s.grid, func(g *chat.Grid) {
+		g.Done++
+		g.Tokens += int64(run.Tokens.In + run.Tokens.Out)
+		g.Trouble, g.DueAt = "", time.Now().Add(claimTime)
+		if filled.State != chat.CellFailed {
+			g.Failed = 0
+		} else if g.Failed++; g.Failed >= maxFailures {
+			halt(g, "Five cells in a row could not be filled. The last one: "+filled.Trouble)
+		}
+		if g.State == chat.GridFilling && g.Tokens >= g.MaxTokens {
+			halt(g, "This table has taken as much of the model as it may. Go on to let it take as much again.")
+		}
+		if g.State != chat.GridFilling {
+			g.DueAt = time.Time{}
+		}
+	})
+	if err == nil && g.State != chat.GridFilling {
+		s.stop(nil)
+	}
+	return err
+}
+
+// halt stops the filling of a grid.
+func halt(g *chat.Grid, why string) { g.State, g.Trouble = chat.GridStopped, why }
+
+// end stores how the grid stands after a slice.
+func (s *slice) end(ctx context.Context) error {
+	waiting, err := s.Filler.waiting(ctx, s.grid)
+	if err != nil {
+		return err
+	}
+	left := len(waiting)
+	_, err = s.change(ctx, s.grid, func(g *chat.Grid) {
+		g.Done = g.Cells() - left
+		switch over, limited := errors.AsType[*chat.OverLimit](s.trouble); {
+		case g.State != chat.GridFilling:
+			g.DueAt = time.Time{}
+		case left == 0:
+			g.State, g.Trouble, g.DueAt = chat.GridDone, "", time.Time{}
+		case limited:
+			g.Trouble, g.DueAt = chat.MessageOf(s.trouble), time.Now().Add(over.Wait)
+		case s.trouble != nil:
+			wait := min(firstWait<<min(g.Failed, 10), longestWait)
+			g.Trouble, g.DueAt = chat.MessageOf(s.trouble), time.Now().Add(wait)
+			g.Failed++
+		default:
+			g.DueAt = time.Now()
+		}
+	})
+	return err
+}
