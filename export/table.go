@@ -39,8 +39,8 @@ func (t Table) byPlace() map[[2]int]chat.GridCell {
 }
 
 // CSV is the table as comma-separated values (RFC 4180, in UTF-8 with a byte order mark, by which Excel knows it): a
-// row a document, each column followed by the quote that it rests on and where that stands. A text that a spreadsheet would
-// compute stands behind an apostrophe.
+// row a document, each column followed by the quote that it rests on and where that stands. A text that a spreadsheet
+// would compute stands behind an apostrophe.
 func (t Table) CSV() ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteString("\ufeff")
