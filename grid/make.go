@@ -2,6 +2,7 @@ package grid
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -178,10 +179,10 @@ func (f *Filler) empty(
 		*c = chat.GridCell{State: chat.CellWaiting, Turn: c.Turn + 1}
 		return nil
 	})
-	if err != nil && err != errPast { //nolint:errorlint // it comes back as it is
-		return err
+	if errors.Is(err, errPast) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // Edit writes a person's text into a cell, in the place of what was found; nil takes it out again.
