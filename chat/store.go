@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -23,6 +24,15 @@ type SessionQuery struct {
 	Text   string // matched against titles and questions, without case; empty: all
 	Limit  int    // 0: DefaultPage, at most MaxPage
 	Cursor string // from a previous page
+}
+
+// sessionsLooked is how many of a user's conversations HasRuns looks through, last used first.
+const sessionsLooked = 20
+
+// HasRuns reports whether a question of the user's own is being answered. Other work for the user gives way to it.
+func HasRuns(ctx context.Context, store Store, s Scope) (bool, error) {
+	sessions, _, err := store.Sessions(ctx, s, SessionQuery{Limit: sessionsLooked})
+	return slices.ContainsFunc(sessions, func(s Session) bool { return s.Running }), err
 }
 
 // Store keeps sessions, runs and their logs. chattest.TestStore is this contract as tests; sql/sqlite and

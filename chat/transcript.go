@@ -2,6 +2,7 @@ package chat
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -35,6 +36,31 @@ func Fold(log []Event) (*Transcript, error) {
 		}
 	}
 	return &t, nil
+}
+
+// ReadTranscript returns the transcript of a run's log as it is now.
+func ReadTranscript(ctx context.Context, store Store, s Scope, runID string) (*Transcript, error) {
+	var t Transcript
+	for {
+		page, err := store.Events(ctx, s, runID, t.LastSeq, MaxPage)
+		if err != nil || len(page) == 0 {
+			return &t, err
+		}
+		for _, ev := range page {
+			if _, err := t.Apply(ev); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// Failure is why a run that is over has no answer.
+func (t *Transcript) Failure() *Error {
+	e := &Error{Code: CodeModelFailed, Message: "The question could not be answered this time."}
+	if t.Done != nil && t.Done.Error != nil {
+		e.Code, e.Message = t.Done.Error.Code, t.Done.Error.Message
+	}
+	return e
 }
 
 // Apply adds the next event and returns its payload; a Step comes back with what earlier events said of it and this

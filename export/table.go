@@ -19,14 +19,10 @@ type Table struct {
 
 // cellText is what a cell says where it stands alone.
 func cellText(cell chat.GridCell) string {
-	switch {
-	case cell.Edited != nil:
-		return *cell.Edited
-	case cell.State == chat.CellAbsent:
+	if cell.Edited == nil && cell.State == chat.CellAbsent {
 		return "—"
-	default:
-		return cell.Text
 	}
+	return cell.Shown()
 }
 
 // byPlace are the cells by row and column.

@@ -18,10 +18,7 @@ func answerOf(run chat.Run, log *chat.Transcript) chat.GridCell {
 	cell := chat.GridCell{State: chat.CellAbsent, RunID: run.ID, Citations: []chat.Citation{}}
 	switch {
 	case run.Status != chat.RunCompleted || log.Answer == nil:
-		cell.State, cell.Trouble = chat.CellFailed, "The question could not be answered this time."
-		if log.Done != nil && log.Done.Error != nil {
-			cell.Trouble = log.Done.Error.Message
-		}
+		cell.State, cell.Trouble = chat.CellFailed, log.Failure().Message
 		return cell
 	case log.Answer.Finding == chat.FindingClosest:
 		return cell

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,12 +34,12 @@ func (f *Filler) fill(ctx context.Context, g chat.Grid) error {
 		_, err := f.change(ctx, g, func(g *chat.Grid) { g.DueAt = time.Time{} })
 		return err
 	}
-	busy, err := f.hasRuns(ctx, g)
+	busy, err := chat.HasRuns(ctx, f.cfg.Store, scope(g))
 	if err != nil || busy {
 		_, later := f.change(ctx, g, func(g *chat.Grid) { g.DueAt = time.Now().Add(giveWay) })
 		return errors.Join(err, later)
 	}
-	waiting, err := f.waiting(ctx, g)
+	waiting, err := f.toAsk(ctx, g)
 	if err != nil {
 		return err
 	}
@@ -56,19 +57,8 @@ func (f *Filler) fill(ctx context.Context, g chat.Grid) error {
 	return s.end(ctx)
 }
 
-// hasRuns reports whether a question of the user's own is being answered.
-func (f *Filler) hasRuns(ctx context.Context, g chat.Grid) (bool, error) {
-	sessions, _, err := f.cfg.Store.Sessions(ctx, scope(g), chat.SessionQuery{Limit: 20})
-	for _, s := range sessions {
-		if s.Running {
-			return true, err
-		}
-	}
-	return false, err
-}
-
-// waiting are the cells that are to be asked, a row after the other.
-func (f *Filler) waiting(ctx context.Context, g chat.Grid) (list []chat.GridCell, err error) {
+// toAsk are the cells that are to be asked, a row after the other.
+func (f *Filler) toAsk(ctx context.Context, g chat.Grid) (list []chat.GridCell, err error) {
 	cells, err := f.cfg.Store.GridCells(ctx, scope(g), g.ID, 0)
 	if err != nil {
 		return nil, err
@@ -147,7 +137,7 @@ func (s *slice) fillCell(ctx, short context.Context, cell chat.GridCell) error {
 	case err != nil:
 		return err
 	}
-	log, err := s.readLog(ctx, run.ID)
+	log, err := chat.ReadTranscript(ctx, s.cfg.Store, scope(s.grid), run.ID)
 	if err != nil {
 		return err
 	}
@@ -156,11 +146,8 @@ func (s *slice) fillCell(ctx, short context.Context, cell chat.GridCell) error {
 
 // isOfCell reports whether a question can't be asked because of its document or its words.
 func isOfCell(err error) bool {
-	switch chat.CodeOf(err) {
-	case chat.CodeNotFound, chat.CodeInvalid, chat.CodeConflict, chat.CodeTooLarge:
-		return true
-	}
-	return false
+	ofCell := []chat.Code{chat.CodeNotFound, chat.CodeInvalid, chat.CodeConflict, chat.CodeTooLarge}
+	return slices.Contains(ofCell, chat.CodeOf(err))
 }
 
 // request is a cell's question. It has a conversation of its own, so that no cell waits
@@ -197,22 +184,6 @@ func (s *slice) await(ctx context.Context, run chat.Run) (chat.Run, error) {
 		run = latest
 	}
 	return run, nil
-}
-
-// readLog folds a run's log.
-func (s *slice) readLog(ctx context.Context, runID string) (*chat.Transcript, error) {
-	var log chat.Transcript
-	for {
-		page, err := s.cfg.Store.Events(ctx, scope(s.grid), runID, log.LastSeq, chat.MaxPage)
-		if err != nil || len(page) == 0 {
-			return &log, err
-		}
-		for _, ev := range page {
-			if _, err := log.Apply(ev); err != nil {
-				return nil, err
-			}
-		}
-	}
 }
 
 // store fills a cell that still waits, and counts it. It has the slice end when the grid is not filled any more.
@@ -262,7 +233,7 @@ func halt(g *chat.Grid, why string) { g.State, g.Trouble = chat.GridStopped, why
 
 // end stores how the grid stands after a slice.
 func (s *slice) end(ctx context.Context) error {
-	waiting, err := s.Filler.waiting(ctx, s.grid)
+	waiting, err := s.toAsk(ctx, s.grid)
 	if err != nil {
 		return err
 	}

@@ -6,11 +6,15 @@ package places
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"io"
 	"iter"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"footnote/locale"
@@ -106,6 +110,19 @@ var (
 	ErrSame = errors.New("the item has not changed")
 	ErrGone = errors.New("the item is gone")
 )
+
+// OneLine is a text of a server's without line breaks and NUL, cut after so many characters.
+func OneLine(text string, most int) string {
+	runes := []rune(strings.Join(strings.Fields(strings.ReplaceAll(text, "\x00", "")), " "))
+	return string(runes[:min(len(runes), most)])
+}
+
+// StateOf is a short text that is another whenever one of these plain values is: for a Version.
+func StateOf(values ...any) string {
+	state, _ := json.Marshal(values) // plain values
+	sum := sha256.Sum256(state)
+	return hex.EncodeToString(sum[:8])
+}
 
 // Limits for all kinds.
 const (

@@ -9,9 +9,6 @@ import (
 	"footnote/chat"
 )
 
-// sessionsLooked is how many of a user's conversations are looked through for a run under way, last used first.
-const sessionsLooked = 20
-
 // askIfQuiet asks a question again, once its documents have not changed for a while, and when nothing of its user's
 // own is under way.
 func (k *Keeper) askIfQuiet(ctx context.Context, kept chat.Standing) error {
@@ -41,7 +38,7 @@ func (k *Keeper) askIfQuiet(ctx context.Context, kept chat.Standing) error {
 	if until := nextHour(kept.Recent); !until.IsZero() {
 		return k.later(ctx, kept, until)
 	}
-	if busy, err := k.hasRuns(ctx, kept); err != nil || busy {
+	if busy, err := chat.HasRuns(ctx, k.cfg.Store, scope(kept)); err != nil || busy {
 		return errors.Join(err, k.later(ctx, kept, time.Now().Add(giveWay)))
 	}
 	return k.start(ctx, kept, version)
@@ -56,17 +53,6 @@ func nextHour(recent []time.Time) time.Time {
 		return until
 	}
 	return time.Time{}
-}
-
-// hasRuns reports whether a question of the user's own is being answered.
-func (k *Keeper) hasRuns(ctx context.Context, kept chat.Standing) (bool, error) {
-	sessions, _, err := k.cfg.Store.Sessions(ctx, scope(kept), chat.SessionQuery{Limit: sessionsLooked})
-	for _, s := range sessions {
-		if s.Running {
-			return true, err
-		}
-	}
-	return false, err
 }
 
 // start starts the run. One that was started before a server died is found by its key.

@@ -17,7 +17,7 @@ func (k *Keeper) Keep(ctx context.Context, s chat.Scope, runID string) (chat.Sta
 	if err != nil {
 		return chat.Standing{}, err
 	}
-	log, err := k.readLog(ctx, s, runID)
+	log, err := chat.ReadTranscript(ctx, k.cfg.Store, s, runID)
 	if err != nil {
 		return chat.Standing{}, err
 	}

@@ -21,39 +21,14 @@ func (k *Keeper) followRun(ctx context.Context, kept chat.Standing) error {
 	case run.Status == chat.RunRunning:
 		return k.later(ctx, kept, time.Now().Add(pollTime))
 	}
-	log, err := k.readLog(ctx, scope(kept), run.ID)
+	log, err := chat.ReadTranscript(ctx, k.cfg.Store, scope(kept), run.ID)
 	if err != nil {
 		return err
 	}
 	if run.Status != chat.RunCompleted || log.Answer == nil {
-		return k.fail(ctx, kept, endOf(log))
+		return k.fail(ctx, kept, log.Failure())
 	}
 	return k.record(ctx, kept, *log.Answer)
-}
-
-// readLog folds a run's log.
-func (k *Keeper) readLog(ctx context.Context, s chat.Scope, runID string) (*chat.Transcript, error) {
-	var log chat.Transcript
-	for {
-		page, err := k.cfg.Store.Events(ctx, s, runID, log.LastSeq, chat.MaxPage)
-		if err != nil || len(page) == 0 {
-			return &log, err
-		}
-		for _, ev := range page {
-			if _, err := log.Apply(ev); err != nil {
-				return nil, err
-			}
-		}
-	}
-}
-
-// endOf is why a run has no answer.
-func endOf(log *chat.Transcript) error {
-	e := &chat.Error{Code: chat.CodeModelFailed, Message: "The question could not be answered this time."}
-	if log.Done != nil && log.Done.Error != nil {
-		e.Code, e.Message = log.Done.Error.Code, log.Done.Error.Message
-	}
-	return e
 }
 
 // record stores what an answer says differently than the one before, and what it rests on.

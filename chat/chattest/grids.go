@@ -134,23 +134,11 @@ func testGrids(t *testing.T, open func(*testing.T) chat.Store) {
 				t.Fatal(err)
 			}
 		}
-		var mu sync.Mutex
-		claimed := 0
-		var wg sync.WaitGroup
-		for range 8 {
-			wg.Go(func() {
-				list, err := b.ClaimGrids(t.Context(), now, until, 10)
-				if err != nil {
-					t.Error(err)
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				claimed += len(list)
-			})
-		}
-		wg.Wait()
-		if claimed != 1 {
-			t.Errorf("%d were claimed, want the one that is due", claimed)
+		if n := sumParallel(t, 8, func() (int, error) {
+			list, err := b.ClaimGrids(t.Context(), now, until, 10)
+			return len(list), err
+		}); n != 1 {
+			t.Errorf("%d were claimed, want the one that is due", n)
 		}
 		if list, err := b.ClaimGrids(t.Context(), until, until.Add(time.Minute), 10); err != nil || len(list) != 2 {
 			t.Errorf("a minute later %d were claimed, %v; want 2", len(list), err)
@@ -176,24 +164,14 @@ func testGrids(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 	})
 	parallel(t, open, "no more are kept than there can be", func(t *testing.T, b bench) {
-		var wg sync.WaitGroup
-		var mu sync.Mutex
-		kept := 0
-		for range chat.MaxGrids + 5 {
-			wg.Go(func() {
-				_, err := b.KeepGrid(t.Context(), anna, chat.Grid{Name: "g"})
-				mu.Lock()
-				defer mu.Unlock()
-				if err == nil {
-					kept++
-				} else if chat.CodeOf(err) != chat.CodeTooMany {
-					t.Errorf("KeepGrid: %v, want CodeTooMany", err)
-				}
-			})
-		}
-		wg.Wait()
-		if kept != chat.MaxGrids {
-			t.Errorf("%d were kept, want %d", kept, chat.MaxGrids)
+		if n := sumParallel(t, chat.MaxGrids+5, func() (int, error) {
+			_, err := b.KeepGrid(t.Context(), anna, chat.Grid{Name: "g"})
+			if err != nil && chat.CodeOf(err) == chat.CodeTooMany {
+				return 0, nil
+			}
+			return 1, err
+		}); n != chat.MaxGrids {
+			t.Errorf("%d were kept, want %d", n, chat.MaxGrids)
 		}
 	})
 }

@@ -95,23 +95,11 @@ func testStanding(t *testing.T, open func(*testing.T) chat.Store) {
 				t.Fatal(err)
 			}
 		}
-		var mu sync.Mutex
-		claimed := 0
-		var wg sync.WaitGroup
-		for range 8 {
-			wg.Go(func() {
-				list, err := b.ClaimStanding(t.Context(), now, until, 10)
-				if err != nil {
-					t.Error(err)
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				claimed += len(list)
-			})
-		}
-		wg.Wait()
-		if claimed != 1 {
-			t.Errorf("%d were claimed, want the one that is due", claimed)
+		if n := sumParallel(t, 8, func() (int, error) {
+			list, err := b.ClaimStanding(t.Context(), now, until, 10)
+			return len(list), err
+		}); n != 1 {
+			t.Errorf("%d were claimed, want the one that is due", n)
 		}
 		list, err := b.ClaimStanding(t.Context(), until, until.Add(time.Minute), 10)
 		if err != nil || len(list) != 2 {
@@ -120,24 +108,11 @@ func testStanding(t *testing.T, open func(*testing.T) chat.Store) {
 	})
 	parallel(t, open, "no more are kept than a user may", func(t *testing.T, b bench) {
 		b.SetLimits(chat.Limits{chat.KeptQuestions: 3})
-		var wg sync.WaitGroup
-		var mu sync.Mutex
-		kept := 0
-		for range 8 {
-			wg.Go(func() {
-				_, err := b.KeepStanding(t.Context(), anna, chat.Standing{Request: chat.RunRequest{Message: "q"}})
-				mu.Lock()
-				defer mu.Unlock()
-				if err == nil {
-					kept++
-				} else if _, ok := errors.AsType[*chat.OverLimit](err); !ok {
-					t.Errorf("KeepStanding: %v, want an OverLimit", err)
-				}
-			})
-		}
-		wg.Wait()
-		if kept != 3 {
-			t.Errorf("%d were kept, want 3", kept)
+		if n := inParallel(t, func() error {
+			_, err := b.KeepStanding(t.Context(), anna, chat.Standing{Request: chat.RunRequest{Message: "q"}})
+			return err
+		}); n != 3 {
+			t.Errorf("%d were kept, want 3", n)
 		}
 	})
 	parallel(t, open, "a feed is found by its hash until another is set", func(t *testing.T, b bench) {

@@ -1,9 +1,7 @@
 package paperless
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"iter"
 	"net/http"
 	"net/url"
@@ -94,17 +92,10 @@ func ask[T any](ctx context.Context, s *server, list string, number, size int) (
 		_ = resp.Body.Close()
 		return p, errNoPaperless
 	}
-	raw, err := resp.ReadAll()
-	if err != nil {
+	if err := resp.ReadJSON("{", &p, errNoPaperless); err != nil {
 		return p, err
 	}
-	if err := json.Unmarshal(raw, &p); err != nil && bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) &&
-		!json.Valid(raw) {
-		return p, &chat.Error{
-			Code:    chat.CodeUnavailable,
-			Message: "What the server says of its documents breaks off. It is asked again later.", Err: err,
-		}
-	} else if err != nil || p.Count == nil {
+	if p.Count == nil {
 		return p, errNoPaperless
 	}
 	return p, nil
@@ -146,7 +137,7 @@ func names(ctx context.Context, s *server, list string) (map[int64]string, error
 			return nil, err
 		}
 		for queue := p.Results; len(queue) > 0; queue = queue[1:] {
-			found[queue[0].ID] = oneLine(queue[0].Name)
+			found[queue[0].ID] = places.OneLine(queue[0].Name, maxTitle)
 			queue = append(queue, queue[0].Children...)
 		}
 	}

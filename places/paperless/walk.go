@@ -2,9 +2,6 @@ package paperless
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"path"
 	"slices"
@@ -95,7 +92,7 @@ func (w *walk) item(d document) places.Item {
 	item := places.Item{
 		Key: key, Link: w.root.JoinPath("documents", key, "details").String(), Size: -1, Meta: map[string]any{},
 	}
-	title := oneLine(d.Title)
+	title := places.OneLine(d.Title, maxTitle)
 	if title != "" {
 		item.Meta["title"] = title
 	} else {
@@ -127,20 +124,8 @@ func (w *walk) item(d document) places.Item {
 		item.Meta["tags"] = tags
 	}
 	if d.Modified != "" {
-		item.Version = d.Modified + " " + stateOf(d, item)
+		// another file, and new names of its tags, do not change the time
+		item.Version = d.Modified + " " + places.StateOf(d.Checksum, d.Versions, item.Name, item.Meta)
 	}
 	return item
-}
-
-// stateOf tells apart what the time of a document's last change does not: another file, and new names of its tags.
-func stateOf(d document, item places.Item) string {
-	state, _ := json.Marshal([]any{d.Checksum, d.Versions, item.Name, item.Meta}) // plain values
-	sum := sha256.Sum256(state)
-	return hex.EncodeToString(sum[:8])
-}
-
-// oneLine is a name without line breaks, cut where it is too long.
-func oneLine(name string) string {
-	runes := []rune(strings.Join(strings.Fields(strings.ReplaceAll(name, "\x00", "")), " "))
-	return string(runes[:min(len(runes), maxTitle)])
 }

@@ -4,9 +4,11 @@
 package request
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -265,4 +267,24 @@ func (b *body) stop() {
 func (r *Response) ReadAll() ([]byte, error) {
 	defer r.Body.Close()
 	return io.ReadAll(r.Body)
+}
+
+// ReadJSON reads the whole body as JSON that begins with a brace or a bracket, and closes it. What breaks off may be
+// whole another time; all else fails with wrong.
+func (r *Response) ReadJSON(begin string, into any, wrong error) error {
+	raw, err := r.ReadAll()
+	if err != nil {
+		return err
+	}
+	err = json.Unmarshal(raw, into)
+	switch {
+	case err == nil:
+		return nil
+	case bytes.HasPrefix(bytes.TrimSpace(raw), []byte(begin)) && !json.Valid(raw):
+		return &chat.Error{
+			Code:    chat.CodeUnavailable,
+			Message: "What the server says of its documents breaks off. It is asked again later.", Err: err,
+		}
+	}
+	return wrong
 }

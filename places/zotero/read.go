@@ -1,9 +1,7 @@
 package zotero
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -104,19 +102,9 @@ func (l *library) ask(ctx context.Context, list string, start, limit int) (page,
 		_ = resp.Body.Close()
 		return page{}, l.failed(resp.Status)
 	}
-	raw, err := resp.ReadAll()
-	if err != nil {
-		return page{}, err
-	}
 	p := page{state: resp.Header.Get("Last-Modified-Version")}
-	if err := json.Unmarshal(raw, &p.entries); err != nil {
-		if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) && !json.Valid(raw) {
-			return page{}, &chat.Error{
-				Code:    chat.CodeUnavailable,
-				Message: "What the server says of its documents breaks off. It is asked again later.", Err: err,
-			}
-		}
-		return page{}, errNoZotero
+	if err := resp.ReadJSON("[", &p.entries, errNoZotero); err != nil {
+		return page{}, err
 	}
 	if p.total, err = strconv.Atoi(resp.Header.Get("Total-Results")); err != nil || p.total < 0 {
 		return page{}, errNoZotero

@@ -3,9 +3,6 @@ package zotero
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"net/url"
 	"slices"
@@ -115,13 +112,13 @@ type about struct {
 }
 
 func aboutOf(e entry) about {
-	a := about{title: oneLine(e.Data.Title), doi: oneLine(e.Data.DOI)}
+	a := about{title: places.OneLine(e.Data.Title, maxText), doi: places.OneLine(e.Data.DOI, maxText)}
 	if len(e.Data.URL) <= request.MaxURL { // a part of it leads nowhere
 		a.url = strings.TrimSpace(e.Data.URL)
 	}
 	var authors, others []string
 	for _, c := range e.Data.Creators {
-		name := cmp.Or(oneLine(c.Name), oneLine(c.First+" "+c.Last))
+		name := cmp.Or(places.OneLine(c.Name, maxText), places.OneLine(c.First+" "+c.Last, maxText))
 		switch {
 		case name == "":
 		case c.Type == "author":
@@ -133,7 +130,7 @@ func aboutOf(e entry) about {
 	if authors == nil {
 		authors = others
 	}
-	a.author = oneLine(strings.Join(authors, ", "))
+	a.author = places.OneLine(strings.Join(authors, ", "), maxText)
 	a.authors = authors[:min(len(authors), maxTags)]
 	if year, err := strconv.Atoi(e.Meta.ParsedDate[:min(4, len(e.Meta.ParsedDate))]); err == nil && year > 0 {
 		a.year = year
@@ -142,7 +139,7 @@ func aboutOf(e entry) about {
 		a.date = e.Meta.ParsedDate
 	}
 	for _, t := range e.Data.Tags {
-		if tag := oneLine(t.Tag); tag != "" && len(a.tags) < maxTags {
+		if tag := places.OneLine(t.Tag, maxText); tag != "" && len(a.tags) < maxTags {
 			a.tags = append(a.tags, tag)
 		}
 	}
@@ -169,21 +166,14 @@ func itemOf(e entry, a about) places.Item {
 	if len(a.tags) > 0 {
 		item.Meta["tags"] = a.tags
 	}
-	name := cmp.Or(oneLine(e.Data.Filename), oneLine(e.Data.Title), e.Key)
+	name := cmp.Or(places.OneLine(e.Data.Filename, maxText), places.OneLine(e.Data.Title, maxText), e.Key)
 	item.Name = strings.ReplaceAll(name, "/", "-")
 	if u, err := url.Parse(e.Links.Alternate.Href); err == nil && u.Scheme == "https" && u.User == nil &&
 		strings.HasSuffix("."+u.Host, ".zotero.org") {
 		item.Link = u.String()
 	}
 	// a version of Zotero's is another only when the item was synchronised, and the work has one of its own
-	state, _ := json.Marshal([]any{e.Data.MD5, e.Data.MTime, item.Name, item.Meta}) // plain values
-	sum := sha256.Sum256(state)
-	item.Version = strconv.FormatInt(e.Version, 10) + " " + hex.EncodeToString(sum[:8])
+	item.Version = strconv.FormatInt(e.Version, 10) + " " +
+		places.StateOf(e.Data.MD5, e.Data.MTime, item.Name, item.Meta)
 	return item
-}
-
-// oneLine is a text without line breaks, cut where it is too long.
-func oneLine(text string) string {
-	runes := []rune(strings.Join(strings.Fields(strings.ReplaceAll(text, "\x00", "")), " "))
-	return string(runes[:min(len(runes), maxText)])
 }

@@ -22,7 +22,8 @@ func webhookOperations() []Operation {
 			Method: "PUT", Path: "/standing/webhook", group: "Kept questions",
 			summary: "Have changes sent to an address",
 			about: "One address for each user, in the place of the one before, with a new secret, which is shown " +
-				"this once. Each change is sent as a POST of JSON, signed as the Standard Webhooks specification says " +
+				"this once. Each change is sent as a POST of JSON, signed as the Standard Webhooks specification " +
+				"says " +
 				"(webhook-id, webhook-timestamp, webhook-signature). What is not taken with a status of 200 to 299 " +
 				"within 10 s is sent again after 1 min, 5 min, 30 min, 2 h and 12 h. The first message says that the " +
 				"address was set.",

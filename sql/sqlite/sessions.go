@@ -16,7 +16,7 @@ const selectSession = `
 	FROM sessions s LEFT JOIN runs h ON h.n = s.head `
 
 // inLists leaves out conversations that hold the work on cells of tables.
-const inLists = ` AND substr(s.name, 1, 7) <> '` + chat.GridSessions + `' `
+const inLists = ` AND instr(s.name, '` + chat.GridSessions + `') <> 1 `
 
 // scanSession reads a row of selectSession and returns the session's number with it.
 func scanSession(scan func(...any) error) (n int64, s chat.Session, err error) {
