@@ -2,6 +2,7 @@ package imap
 
 import (
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -185,17 +186,34 @@ type about struct {
 	head string
 }
 
-// headers asks for what a list needs.
+// headers asks for what a list needs of mails whose numbers fall.
 func (w *wire) headers(uids []uint32) (map[uint32]about, error) {
+	all := map[uint32]about{}
+	for len(uids) > 0 {
+		if err := w.someHeaders(uids, all); err != nil || w.lowest == 0 {
+			return all, err
+		}
+		rest := slices.IndexFunc(uids, func(uid uint32) bool { return uid < w.lowest })
+		switch rest {
+		case -1:
+			return all, nil
+		case 0:
+			return all, errForm
+		}
+		uids = uids[rest:]
+	}
+	return all, nil
+}
+
+func (w *wire) someHeaders(uids []uint32, all map[uint32]about) error {
 	set := make([]string, len(uids))
 	asked := map[uint32]bool{}
 	for i, uid := range uids {
 		set[i], asked[uid] = strconv.FormatUint(uint64(uid), 10), true
 	}
-	all := map[uint32]about{}
 	command := "UID FETCH " + strings.Join(set, ",") +
 		" (UID RFC822.SIZE INTERNALDATE BODY.PEEK[HEADER.FIELDS (SUBJECT FROM DATE)])"
-	err := w.run(command, func(r response) error {
+	return w.run(command, func(r response) error {
 		if r.word != "FETCH" {
 			return nil
 		}
@@ -205,7 +223,6 @@ func (w *wire) headers(uids []uint32) (map[uint32]about, error) {
 		}
 		return err
 	})
-	return all, err
 }
 
 // about reads what is told of one mail.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"strconv"
 	"strings"
@@ -26,7 +27,9 @@ type wire struct {
 	r    *bufio.Reader
 	left int64 // bytes that the answer may still have
 	tags int
-	can  map[string]bool // what the server says that it can do, in capitals
+	// lowest is the last mail that the server looked at in the last command; 0: it looked at all.
+	lowest uint32
+	can    map[string]bool // what the server says that it can do, in capitals
 }
 
 func newWire(conn net.Conn) *wire {
@@ -89,7 +92,7 @@ type response struct {
 
 // send sends a command and returns the tag of its answer, which is limited anew.
 func (w *wire) send(command string) (string, error) {
-	w.tags++
+	w.tags, w.lowest = w.tags+1, 0
 	tag := "f" + strconv.Itoa(w.tags)
 	w.left = maxReply
 	return tag, w.write(tag + " " + command)
@@ -129,6 +132,9 @@ func (w *wire) run(command string, each func(response) error) error {
 // answer reads what comes next in answer to a command, or its end.
 func (w *wire) answer(tag string) (r response, ended bool, err error) {
 	r, err = w.response()
+	if err == nil && (r.tag == tag && r.word == "OK" || r.tag == "*" && r.word == "NO") {
+		err = w.noteStop(r.text)
+	}
 	switch {
 	case err != nil:
 		return r, false, err
@@ -276,23 +282,36 @@ func (w *wire) examine(folder string) (validity uint32, err error) {
 	return validity, err
 }
 
-// search returns the numbers of all mails that are not marked as deleted.
+// search returns the numbers of all mails that are not marked as deleted; of more than are followed, the newest.
 func (w *wire) search() (uids []uint32, err error) {
-	err = w.run("UID SEARCH NOT DELETED", func(r response) error {
-		if r.word == "FETCH" {
-			return w.skip()
-		}
-		if r.word != "SEARCH" {
-			return nil
-		}
-		for field := range strings.FieldsSeq(r.text) {
-			n, err := strconv.ParseUint(field, 10, 32)
-			if err != nil || n == 0 {
-				return errForm
+	command, last := "UID SEARCH NOT DELETED", uint32(math.MaxUint32)
+	for range maxStops {
+		err := w.run(command, func(r response) error {
+			if r.word == "FETCH" {
+				return w.skip()
 			}
-			uids = append(uids, uint32(n))
+			if r.word != "SEARCH" {
+				return nil
+			}
+			for field := range strings.FieldsSeq(r.text) {
+				n, err := strconv.ParseUint(field, 10, 32)
+				if err != nil || n == 0 {
+					return errForm
+				}
+				uids = append(uids, uint32(n))
+			}
+			return nil
+		})
+		switch {
+		case err != nil:
+			return nil, err
+		case w.lowest <= 1 || len(uids) > places.MaxItems:
+			return uids, nil
+		case w.lowest >= last:
+			return nil, errForm
 		}
-		return nil
-	})
-	return uids, err
+		last = w.lowest
+		command = fmt.Sprintf("UID SEARCH UID 1:%d NOT DELETED", last-1)
+	}
+	return nil, errForm
 }
