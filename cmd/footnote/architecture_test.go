@@ -36,7 +36,7 @@ var allowed = map[string][]string{
 	"corpus/suggest": {"corpus/text"},
 	"corpus/":        {"chat", "corpus", "corpus/"},
 	"sql/": {"chat", "corpus", "grants", "corpus/text", "places/placestore", "sql/bm25", "sql/cursor", "sql/dbcopy",
-		"sql/migrations", "sql/pack", "sql/postings"},
+		"sql/migrations", "sql/pack", "sql/postings", "sql/store"},
 	"watch":                       {},
 	"web":                         {"chat"},
 	"export":                      {"chat"},

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"footnote/chat"
+	"footnote/sql/store"
 )
 
 const maxSeq = 1<<20 - 1 // events of one run, as in the embedded mode
@@ -93,21 +94,12 @@ func (l *logged) addPayload(p chat.Payload, e chat.Event) {
 
 // Append implements chat.Store.
 func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...chat.Payload) ([]chat.Event, error) {
-	events := make([]chat.Event, len(payloads))
+	events, err := store.NewEvents(runID, payloads)
+	if err != nil {
+		return nil, err
+	}
 	var l logged
 	for i, p := range payloads {
-		switch p.(type) {
-		case chat.Reset:
-			return nil, &chat.Error{Code: chat.CodeInvalid, Message: "A reset is not part of a run's log."}
-		case chat.RunDone:
-			if i != len(payloads)-1 {
-				return nil, &chat.Error{Code: chat.CodeInvalid, Message: "Nothing can follow the end of a run."}
-			}
-		}
-		var err error
-		if events[i], err = chat.NewEvent(runID, p); err != nil {
-			return nil, fmt.Errorf("append: %w", err)
-		}
 		l.addPayload(p, events[i])
 	}
 	base, at, err := c.appendLogged(ctx, owner, runID, &l)
@@ -115,7 +107,7 @@ func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...cha
 		return nil, fmt.Errorf("append: %w", err)
 	}
 	for i := range events {
-		events[i].Seq, events[i].At = base+int64(i)+1, timeOf(at)
+		events[i].Seq, events[i].At = base+int64(i)+1, store.TimeOf(at)
 	}
 	return events, nil
 }
@@ -190,22 +182,19 @@ func (c *Chats) whyRefused(ctx context.Context, owner, runID string, tail int64)
 	err := c.db.queryRow(
 		ctx, shortTime, `SELECT status, owner, last FROM runs WHERE id = $1`, []any{runID}, &status, &holder, &last,
 	)
-	switch {
-	case err != nil:
-		return notFound(err, "find run", "run")
-	case chat.RunStatus(status) != chat.RunRunning:
-		return &chat.Error{Code: chat.CodeConflict, Message: "This run is over. Ask again to start a new one."}
-	case holder != owner:
-		return &chat.Error{
-			Code: chat.CodeConflict, Message: "Another server works on this run now. Reload to follow it.",
-		}
-	case last < tail:
+	if err != nil {
+		return store.NotFound(err, "find run", "run")
+	}
+	if err := store.AppendRefused(status, holder, owner); err != nil {
+		return err
+	}
+	if last < tail {
 		return &chat.Error{
 			Code:    chat.CodeConflict,
 			Message: "The database has lost the last events of this run. It is carried on from what is left.",
 		}
 	}
-	return &chat.Error{Code: chat.CodeTooLarge, Message: "This run has too many events. Ask a smaller question."}
+	return store.ErrTooManyEvents
 }
 
 // lastEvent is the number of the last event that this process appended to a run under way, 0 for none.

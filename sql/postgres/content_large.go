@@ -11,6 +11,7 @@ import (
 
 	"footnote/corpus"
 	"footnote/sql/pack"
+	"footnote/sql/store"
 )
 
 const (
@@ -34,7 +35,7 @@ const insertLarge = `INSERT INTO contents (document, first_row, passages, length
 
 // insertPieces stores a large text and its blocks. The pieces of blocks are in a table of the transaction's own.
 func (w *contentWrite) insertPieces(t *tx) (content int64, err error) {
-	if _, err := t.exec(`CREATE TEMPORARY TABLE large_pieces (place int, piece bytea) ON COMMIT DROP`); err != nil {
+	if _, err := t.Exec(`CREATE TEMPORARY TABLE large_pieces (place int, piece bytea) ON COMMIT DROP`); err != nil {
 		return 0, err
 	}
 	place := 0
@@ -49,11 +50,11 @@ func (w *contentWrite) insertPieces(t *tx) (content int64, err error) {
 	}); err != nil {
 		return 0, err
 	}
-	err = t.queryRow(insertLarge, []any{w.id, w.firstRow, len(w.c.Passages), w.lengths, w.sizes}, &content)
+	err = t.One(insertLarge, []any{w.id, w.firstRow, len(w.c.Passages), w.lengths, w.sizes}, &content)
 	if err != nil {
 		return 0, err
 	}
-	if _, err = t.exec(`DROP TABLE large_pieces`); err != nil { // its room is free before the rest is written
+	if _, err = t.Exec(`DROP TABLE large_pieces`); err != nil { // its room is free before the rest is written
 		return 0, err
 	}
 	at := 0
@@ -105,7 +106,7 @@ func blockPieces(blocks []corpus.Block) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		before := "["
 		for part := range slices.Chunk(blocks, blocksPerPart) {
-			list, err := toJSON(part)
+			list, err := store.ToJSON(part)
 			if !yield(before+strings.TrimSuffix(strings.TrimPrefix(list, "["), "]"), err) || err != nil {
 				return
 			}

@@ -15,6 +15,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/sql/postings"
+	"footnote/sql/store"
 )
 
 const (
@@ -71,11 +72,11 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 
 // encodeContent encodes what is not stored as it is, and counts the terms.
 func (w *contentWrite) encodeContent() (err error) {
-	if w.sizes, err = toJSON(w.c.Extracted.Sizes); err != nil {
+	if w.sizes, err = store.ToJSON(w.c.Extracted.Sizes); err != nil {
 		return err
 	}
 	if !w.isLarge() {
-		if w.blocks, err = toJSON(w.c.Extracted.Blocks); err != nil {
+		if w.blocks, err = store.ToJSON(w.c.Extracted.Blocks); err != nil {
 			return err
 		}
 	}
@@ -94,7 +95,7 @@ func (w *contentWrite) checkVersion(t *tx) error {
 		return err
 	}
 	var hidden bool
-	if err := t.queryRow(`SELECT EXISTS (SELECT FROM documents WHERE id = $1)`, []any{w.id}, &hidden); err != nil {
+	if err := t.One(`SELECT EXISTS (SELECT FROM documents WHERE id = $1)`, []any{w.id}, &hidden); err != nil {
 		return err
 	}
 	if hidden {
@@ -108,7 +109,7 @@ func (w *contentWrite) insertContent(t *tx) (content int64, err error) {
 	if w.isLarge() {
 		return w.insertPieces(t)
 	}
-	err = t.queryRow(`INSERT INTO contents (document, first_row, passages, lengths, sizes, body, blocks, sha256,
+	err = t.One(`INSERT INTO contents (document, first_row, passages, lengths, sizes, body, blocks, sha256,
 		filename, mime, bytes)
 		SELECT n, $2, $3, $4, $5, $6, $7, sha256, filename, mime, bytes FROM documents WHERE id = $1 RETURNING n`,
 		[]any{w.id, w.firstRow, len(w.c.Passages), w.lengths, w.sizes, w.c.Extracted.Text, w.blocks}, &content)
@@ -118,7 +119,7 @@ func (w *contentWrite) insertContent(t *tx) (content int64, err error) {
 func (w *contentWrite) writeContent(t *tx) error {
 	content, err := w.insertContent(t)
 	if err != nil {
-		return notFound(err, "store content", "document")
+		return store.NotFound(err, "store content", "document")
 	}
 	if err := w.copyWords(t, content); err != nil {
 		return err
@@ -141,7 +142,7 @@ func (w *contentWrite) writeContent(t *tx) error {
 		return err
 	}
 	var segment int64
-	if err := t.queryRow(
+	if err := t.One(
 		`INSERT INTO segments (owner) SELECT user_id FROM documents WHERE id = $1 RETURNING n, owner`, []any{w.id},
 		&segment, &w.owner,
 	); err != nil {
@@ -187,7 +188,7 @@ func (t *tx) copyFrom(table string, columns []string, n int, values func(int) ([
 func (w *contentWrite) publishContent(t *tx, content, segment int64) error {
 	var n, old int64
 	var user, filename, given string
-	if err := t.queryRow(`SELECT n, user_id, filename, given_meta::text, content FROM documents WHERE id = $1`, []any{
+	if err := t.One(`SELECT n, user_id, filename, given_meta::text, content FROM documents WHERE id = $1`, []any{
 		w.id,
 	},
 		&n, &user, &filename, &given, &old); err != nil {
@@ -197,7 +198,7 @@ func (w *contentWrite) publishContent(t *tx, content, segment int64) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.exec(`INSERT INTO removals (document, sha256) SELECT '', sha256 FROM contents WHERE n = $1
+	if _, err := t.Exec(`INSERT INTO removals (document, sha256) SELECT '', sha256 FROM contents WHERE n = $1
 		AND sha256 <> $2 ON CONFLICT DO NOTHING`, old, w.c.SHA256); err != nil {
 		return err
 	}
@@ -208,7 +209,7 @@ func (w *contentWrite) publishContent(t *tx, content, segment int64) error {
 	if title == "" {
 		title = filename
 	}
-	progress, err := toJSON(corpus.Progress{Stage: "ready", Done: len(w.c.Passages), Total: len(w.c.Passages)})
+	progress, err := store.ToJSON(corpus.Progress{Stage: "ready", Done: len(w.c.Passages), Total: len(w.c.Passages)})
 	if err != nil {
 		return err
 	}
@@ -221,7 +222,7 @@ func (w *contentWrite) publishContent(t *tx, content, segment int64) error {
 	); err != nil {
 		return err
 	}
-	_, err = t.exec(`UPDATE documents SET content = $2, state = 'ready', failure = '', progress = $3, title = $4,
+	_, err = t.Exec(`UPDATE documents SET content = $2, state = 'ready', failure = '', progress = $3, title = $4,
 		title_fold = $5, search_fold = $6,
 		pages = $7, language = $8, meta = $9, passages = $10, changed = $11 WHERE n = $1`, n, content, progress, title,
 		strings.ToLower(title),
@@ -253,7 +254,7 @@ func removeContents(t *tx, contents []int64) error {
 		`DELETE FROM texts WHERE content = ANY ($1)`,
 		`DELETE FROM contents WHERE n = ANY ($1)`,
 	} {
-		if _, err := t.exec(statement, contents); err != nil {
+		if _, err := t.Exec(statement, contents); err != nil {
 			return err
 		}
 	}

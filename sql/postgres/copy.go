@@ -163,12 +163,12 @@ func (t *Target) Again(ctx context.Context) error {
 	return t.db.inTx(ctx, contentTime, func(x *tx) error {
 		for _, table := range dbcopy.Tables() {
 			if !table.One {
-				if _, err := x.exec(`TRUNCATE ` + table.Name + ` CASCADE`); err != nil {
+				if _, err := x.Exec(`TRUNCATE ` + table.Name + ` CASCADE`); err != nil {
 					return err
 				}
 			}
 		}
-		_, err := x.exec(`DELETE FROM copied`)
+		_, err := x.Exec(`DELETE FROM copied`)
 		return err
 	})
 }
@@ -198,7 +198,7 @@ func (t *Target) Put(ctx context.Context, table dbcopy.Table, rows []dbcopy.Row,
 	}
 	return t.db.inTx(ctx, contentTime, func(x *tx) error {
 		if table.One {
-			if _, err := x.exec(`DELETE FROM ` + table.Name); err != nil {
+			if _, err := x.Exec(`DELETE FROM ` + table.Name); err != nil {
 				return err
 			}
 		}
@@ -207,7 +207,7 @@ func (t *Target) Put(ctx context.Context, table dbcopy.Table, rows []dbcopy.Row,
 		); err != nil {
 			return err
 		}
-		_, err := x.exec(
+		_, err := x.Exec(
 			`INSERT INTO copied AS c VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE SET key = $2, rows = c.rows + $3`,
 			table.Name, key, int64(len(rows)),
 		)
@@ -264,12 +264,12 @@ func (t *Target) Settle(ctx context.Context) error {
 // End records that the copying is over, and which documents have all their vectors in the vector store already.
 func (t *Target) End(ctx context.Context, semantic []string) error {
 	return t.db.inTx(ctx, contentTime, func(x *tx) error {
-		if _, err := x.exec(
+		if _, err := x.Exec(
 			`UPDATE documents SET semantic = $2 WHERE id = ANY($1)`, semantic, string(corpus.SemanticReady),
 		); err != nil {
 			return err
 		}
-		_, err := x.exec(`UPDATE copied SET rows = 1 WHERE name = ''`)
+		_, err := x.Exec(`UPDATE copied SET rows = 1 WHERE name = ''`)
 		return err
 	})
 }

@@ -15,10 +15,12 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/sql/store"
 )
 
 // Documents is the corpus.Documents of a database. It is safe for concurrent use and lives as long as its DB.
 type Documents struct {
+	*store.Documents
 	db    *DB
 	swept atomic.Int64 // removals when the index was last swept, and one more
 }
@@ -26,7 +28,9 @@ type Documents struct {
 var _ corpus.Documents = (*Documents)(nil)
 
 // Documents returns the database's documents. Ask once and share the result: it remembers when it swept the index.
-func (db *DB) Documents() *Documents { return &Documents{db: db} }
+func (db *DB) Documents() *Documents {
+	return &Documents{Documents: store.NewDocuments(engine{db}, dialect), db: db}
+}
 
 var errNoDocument = chat.NoSuch("document")
 
@@ -46,7 +50,7 @@ func scanDocument(row scanner, more ...any) (d corpus.Document, err error) {
 	if err != nil {
 		return d, err
 	}
-	d.CreatedAt, d.UpdatedAt, d.DeletedAt = timeOf(created), timeOf(updated), timeOf(deleted)
+	d.CreatedAt, d.UpdatedAt, d.DeletedAt = store.TimeOf(created), store.TimeOf(updated), store.TimeOf(deleted)
 	if err := json.Unmarshal([]byte(meta), &d.Meta); err != nil {
 		return d, fmt.Errorf("meta of document %s: %w", d.ID, err)
 	}
@@ -61,17 +65,9 @@ func scanDocument(row scanner, more ...any) (d corpus.Document, err error) {
 	return d, nil
 }
 
-func toJSON(v any) (string, error) {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return "", &chat.Error{Code: chat.CodeInvalid, Message: "A value can't be stored as JSON.", Err: err}
-	}
-	return string(b), nil
-}
-
 // toJSONB is toJSON for a column of type jsonb, whose strings hold no NUL.
 func toJSONB(v any) (string, error) {
-	text, err := toJSON(v)
+	text, err := store.ToJSON(v)
 	if err != nil || !strings.Contains(text, `\u0000`) {
 		return text, err
 	}
@@ -81,7 +77,7 @@ func toJSONB(v any) (string, error) {
 	if err := decoder.Decode(&tree); err != nil {
 		return "", err
 	}
-	return toJSON(withoutNUL(tree))
+	return store.ToJSON(withoutNUL(tree))
 }
 
 func withoutNUL(v any) any {
@@ -114,7 +110,7 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 		return stored, false, err
 	}
 	err = ds.db.inTx(ctx, shortTime, func(t *tx) error {
-		if err := t.lockName("documents of", d.User+" "+d.Namespace); err != nil { // puts of the same bytes take turns
+		if err := t.Lock("documents of", d.User+" "+d.Namespace); err != nil { // puts of the same bytes take turns
 			return err
 		}
 		was, err := putDocument(t, d, meta)
@@ -154,7 +150,7 @@ func putDocument(t *tx, d corpus.Document, meta string) (was placed, err error) 
 		return was, err
 	}
 	now := time.Now().UnixMicro()
-	err = t.queryRow(`UPDATE documents SET filename = $4, mime = $5, sha256 = $6, bytes = $7, given_meta = $8,
+	err = t.One(`UPDATE documents SET filename = $4, mime = $5, sha256 = $6, bytes = $7, given_meta = $8,
 		meta = $8, semantic = $9,
 		state = 'queued', progress = $10, failure = '', updated_at = $11
 		WHERE user_id = $1 AND namespace = $2 AND path = $3 AND deleted_at = 0 RETURNING id`,
@@ -170,7 +166,7 @@ func putDocument(t *tx, d corpus.Document, meta string) (was placed, err error) 
 		return was, err
 	}
 	was = placed{id: chat.NewID(), fresh: true, bytes: d.Bytes}
-	_, err = t.exec(`INSERT INTO documents (id, user_id, namespace, path, filename, title, title_fold, search_fold,
+	_, err = t.Exec(`INSERT INTO documents (id, user_id, namespace, path, filename, title, title_fold, search_fold,
 		mime, sha256, bytes, pages,
 		language, given_meta, meta, state, semantic, progress, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, 'queued', $15, $16, $17, $17)`,
@@ -185,7 +181,7 @@ func putDocument(t *tx, d corpus.Document, meta string) (was placed, err error) 
 func replaceMeta(t *tx, id, given string) error {
 	var user, before, present string
 	var same bool
-	err := t.queryRow(`SELECT user_id, given_meta::text, meta::text, given_meta = $2::jsonb FROM documents
+	err := t.One(`SELECT user_id, given_meta::text, meta::text, given_meta = $2::jsonb FROM documents
 		WHERE id = $1 FOR UPDATE`, []any{
 		id, given,
 	},
@@ -202,7 +198,7 @@ func replaceMeta(t *tx, id, given string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.exec(
+	if _, err := t.Exec(
 		`UPDATE documents SET given_meta = $2, meta = $3 WHERE id = $1`, id, given, merged,
 	); err != nil {
 		return err
@@ -215,7 +211,7 @@ func searchFold(title, filename string) string { return strings.ToLower(title + 
 // sameBytes finds a document with d's bytes that is not deleted. One that failed or was cancelled is queued again.
 func sameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err error) {
 	var state corpus.State
-	err = t.queryRow(`SELECT id, state FROM documents WHERE user_id = $1 AND namespace = $2 AND sha256 = $3
+	err = t.One(`SELECT id, state FROM documents WHERE user_id = $1 AND namespace = $2 AND sha256 = $3
 		AND deleted_at = 0
 		ORDER BY path = $4 DESC, n LIMIT 1 FOR UPDATE`, []any{d.User, d.Namespace, d.SHA256, d.Path}, &id, &state)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -228,7 +224,7 @@ func sameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err error) 
 }
 
 func requeueDocument(t *tx, id string) error {
-	_, err := t.exec(
+	_, err := t.Exec(
 		`UPDATE documents SET state = 'queued', progress = $2, failure = '' WHERE id = $1`, id, progressQueued,
 	)
 	return err
@@ -241,7 +237,7 @@ func restoreSameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err 
 	var n int64
 	var same bool
 	var state corpus.State
-	err = t.queryRow(`SELECT n, id, state, filename = $5 AND mime = $6 FROM documents
+	err = t.One(`SELECT n, id, state, filename = $5 AND mime = $6 FROM documents
 		WHERE user_id = $1 AND namespace = $2 AND sha256 = $3 AND deleted_at > 0
 		ORDER BY path = $4 DESC, deleted_at DESC, n LIMIT 1 FOR UPDATE SKIP LOCKED`,
 		[]any{d.User, d.Namespace, d.SHA256, d.Path, d.Filename, d.MIME}, &n, &id, &state, &same)
@@ -251,7 +247,7 @@ func restoreSameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err 
 	if err != nil {
 		return "", false, err
 	}
-	if _, err := t.exec(
+	if _, err := t.Exec(
 		`UPDATE documents SET path = $2, filename = $3, mime = $4 WHERE n = $1`, n, d.Path, d.Filename, d.MIME,
 	); err != nil {
 		return "", false, err
@@ -266,7 +262,7 @@ func restoreSameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err 
 }
 
 func pathTaken(t *tx, user, namespace, path string) (taken bool, err error) {
-	err = t.queryRow(`SELECT EXISTS (SELECT FROM documents WHERE user_id = $1 AND namespace = $2 AND path = $3
+	err = t.One(`SELECT EXISTS (SELECT FROM documents WHERE user_id = $1 AND namespace = $2 AND path = $3
 		AND deleted_at = 0)`,
 		[]any{user, namespace, path}, &taken)
 	return taken, err
@@ -274,14 +270,14 @@ func pathTaken(t *tx, user, namespace, path string) (taken bool, err error) {
 
 // setHidden hides a document (deletedAt > 0) or brings it back (0), for every search at once.
 func setHidden(t *tx, n int64, user string, deletedAt int64) error {
-	if _, err := t.exec(`UPDATE documents SET deleted_at = $2 WHERE n = $1`, n, deletedAt); err != nil {
+	if _, err := t.Exec(`UPDATE documents SET deleted_at = $2 WHERE n = $1`, n, deletedAt); err != nil {
 		return err
 	}
 	change, err := nextChange(t, user)
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(`UPDATE documents SET changed = $2 WHERE n = $1`, n, change)
+	_, err = t.Exec(`UPDATE documents SET changed = $2 WHERE n = $1`, n, change)
 	return err
 }
 
@@ -291,14 +287,14 @@ func nextChange(t *tx, user string) (change int64, err error) {
 	if err := bumpVersion(t, user); err != nil {
 		return 0, err
 	}
-	err = t.queryRow(`UPDATE corpus_state SET changes = changes + 1 RETURNING changes`, nil, &change)
+	err = t.One(`UPDATE corpus_state SET changes = changes + 1 RETURNING changes`, nil, &change)
 	return change, err
 }
 
 // bumpVersion also tells the other replicas, which keep the version they know.
 func bumpVersion(t *tx, user string) error {
-	_, err := t.exec(`WITH bumped AS (INSERT INTO corpus_versions AS v VALUES ($1, 1) ON CONFLICT (user_id) DO UPDATE
+	_, err := t.Exec(`WITH bumped AS (INSERT INTO corpus_versions AS v VALUES ($1, 1) ON CONFLICT (user_id) DO UPDATE
 		SET version = v.version + 1)
-		SELECT pg_notify($2, $3)`, user, t.db.channel, t.db.writeNotice(ofDocument+someDocument))
+		SELECT pg_notify($2, $3)`, user, t.db.channel, t.db.writeNotice(store.OfDocument+store.SomeDocument))
 	return err
 }

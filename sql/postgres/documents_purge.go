@@ -64,7 +64,7 @@ func purgeDocuments(t *tx, before int64, limit int) (int, error) {
 	for _, d := range rows {
 		ids, contents = append(ids, d.id), append(contents, d.content)
 	}
-	if _, err := t.exec(`INSERT INTO removals (document, sha256) SELECT '', c.sha256 FROM contents c
+	if _, err := t.Exec(`INSERT INTO removals (document, sha256) SELECT '', c.sha256 FROM contents c
 		JOIN documents d ON d.n = c.document WHERE d.id = ANY ($1) AND c.sha256 <> d.sha256
 		ON CONFLICT DO NOTHING`, ids); err != nil { // of an older version, which served to the end
 		return 0, err
@@ -80,10 +80,10 @@ func purgeDocuments(t *tx, before int64, limit int) (int, error) {
 			ON CONFLICT DO NOTHING`,
 		`DELETE FROM documents WHERE id = ANY ($1)`,
 	} {
-		if _, err := t.exec(statement, ids); err != nil {
+		if _, err := t.Exec(statement, ids); err != nil {
 			return 0, err
 		}
 	}
-	_, err = t.exec(`UPDATE corpus_state SET removals = removals + 1`)
+	_, err = t.Exec(`UPDATE corpus_state SET removals = removals + 1`)
 	return len(rows), err
 }

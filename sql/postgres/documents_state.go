@@ -9,6 +9,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/sql/store"
 )
 
 var errOtherVersion = &chat.Error{Code: chat.CodeConflict,
@@ -19,7 +20,7 @@ var errOtherVersion = &chat.Error{Code: chat.CodeConflict,
 func presentState(t *tx, id, sha256 string) (n int64, user string, err error) {
 	var version string
 	var state corpus.State
-	err = t.queryRow(
+	err = t.One(
 		`SELECT n, user_id, sha256, state FROM documents WHERE id = $1 AND deleted_at = 0 FOR UPDATE`, []any{id}, &n,
 		&user, &version, &state,
 	)
@@ -41,13 +42,13 @@ func (ds *Documents) SetState(
 	if err := state.Explained(broken); err != nil {
 		return err
 	}
-	progress, err := toJSON(p)
+	progress, err := store.ToJSON(p)
 	if err != nil {
 		return err
 	}
 	var reason string
 	if broken != nil {
-		if reason, err = toJSON(broken); err != nil {
+		if reason, err = store.ToJSON(broken); err != nil {
 			return err
 		}
 	}
@@ -56,7 +57,7 @@ func (ds *Documents) SetState(
 		if err != nil {
 			return err
 		}
-		moved, err := t.exec(
+		moved, err := t.Exec(
 			`UPDATE documents SET state = $2, progress = $3, failure = $4 WHERE n = $1
 				AND (state <> $5 OR $2 = $5)`, n, string(state), progress, reason, string(corpus.StateReady),
 		)
@@ -77,7 +78,7 @@ func (ds *Documents) SetSemantic(ctx context.Context, id, sha256 string, s corpu
 		if err != nil {
 			return err
 		}
-		changed, err := t.exec(`UPDATE documents SET semantic = $2 WHERE n = $1 AND semantic <> $2`, n, string(s))
+		changed, err := t.Exec(`UPDATE documents SET semantic = $2 WHERE n = $1 AND semantic <> $2`, n, string(s))
 		if err != nil || changed == 0 {
 			return err
 		}
@@ -155,7 +156,7 @@ func (ds *Documents) Reread(ctx context.Context, s chat.Scope, id string) error 
 		if err := requeueDocument(t, id); err != nil {
 			return err
 		}
-		_, err = t.exec(`UPDATE documents SET semantic = $2 WHERE n = $1`, n, string(corpus.SemanticOff))
+		_, err = t.Exec(`UPDATE documents SET semantic = $2 WHERE n = $1`, n, string(corpus.SemanticOff))
 		if err != nil {
 			return err
 		}
@@ -179,12 +180,12 @@ func (ds *Documents) Cancel(ctx context.Context, s chat.Scope, id string) error 
 			}
 		case corpus.StateQueued, corpus.StateParsing, corpus.StateIndexing:
 		}
-		back, err := t.exec(`UPDATE documents d SET state = 'ready', sha256 = c.sha256, filename = c.filename,
+		back, err := t.Exec(`UPDATE documents d SET state = 'ready', sha256 = c.sha256, filename = c.filename,
 			mime = c.mime, bytes = c.bytes,
 			progress = '{"stage":"ready","done":0,"total":0}', failure = '' FROM contents c WHERE d.n = $1
 			AND c.n = d.content`, n)
 		if err == nil && back == 0 {
-			_, err = t.exec(`UPDATE documents SET state = 'cancelled' WHERE n = $1`, n)
+			_, err = t.Exec(`UPDATE documents SET state = 'cancelled' WHERE n = $1`, n)
 		}
 		if err != nil {
 			return err

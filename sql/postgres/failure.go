@@ -109,23 +109,3 @@ func violatesConstraint(err error, constraint string) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && e.ConstraintName == constraint && strings.HasPrefix(e.Code, "23")
 }
-
-// notFound turns pgx.ErrNoRows into the error for a thing that is not there or not the caller's, and names op on
-// others.
-func notFound(err error, op, thing string) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, pgx.ErrNoRows):
-		return chat.NoSuch(thing)
-	}
-	return fmt.Errorf("%s: %w", op, err)
-}
-
-// changedOne is notFound for a statement that must change a row.
-func changedOne(n int64, err error, op, thing string) error {
-	if err == nil && n == 0 {
-		err = pgx.ErrNoRows
-	}
-	return notFound(err, op, thing)
-}

@@ -174,7 +174,7 @@ func TestAGroupWaitsForNoRunThatIsHeld(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		err := db.inTx(t.Context(), longTime, func(tx *tx) error {
-			_, err := tx.exec(`SELECT FROM runs WHERE id = $1 FOR UPDATE`, ids[0])
+			_, err := tx.Exec(`SELECT FROM runs WHERE id = $1 FOR UPDATE`, ids[0])
 			close(held)
 			<-release
 			return err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/sql/store"
 )
 
 // Replicas' clocks differ, so a lease is kept by the database's: what comes from a caller is how far its own clock is
@@ -36,7 +37,7 @@ func (c *Chats) Renew(ctx context.Context, lease chat.Lease, runIDs []string) (l
 
 // TakeOver implements chat.Store. A run whose row another statement is changing at this moment waits for the next call.
 func (c *Chats) TakeOver(ctx context.Context, lease chat.Lease, before time.Time) ([]chat.Run, error) {
-	runs, err := queryList(ctx, c.db, longTime, scanRun, `
+	runs, err := queryList(ctx, c.db, longTime, store.ScanRun, `
 		WITH left_behind AS (SELECT n FROM runs WHERE status = 'running' AND lease_until < (SELECT now_micros()) + $1
 			ORDER BY n FOR UPDATE SKIP LOCKED),
 		r AS (UPDATE runs SET owner = $2, lease_until = now_micros() + $3 FROM left_behind WHERE runs.n = left_behind.n
@@ -51,4 +52,18 @@ func (c *Chats) TakeOver(ctx context.Context, lease chat.Lease, before time.Time
 		c.db.tails.Delete(run.ID)
 	}
 	return runs, nil
+}
+
+// Release implements chat.Store. It does not wait for the disk: a run whose release is lost is taken over when its
+// lease ends.
+func (c *Chats) Release(ctx context.Context, owner, runID string) error {
+	_, err := c.db.execStatement(ctx, longTime, `
+		WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),
+		free AS (UPDATE runs SET owner = '', lease_until = 0 FROM quick WHERE id = $1 AND owner = $2
+			AND status = 'running' RETURNING n)
+		SELECT pg_notify($3, $4) FROM free`, runID, owner, c.db.channel, c.db.writeNotice(store.ToLook))
+	if err != nil {
+		return fmt.Errorf("release run: %w", err)
+	}
+	return nil
 }

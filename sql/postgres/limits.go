@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/sql/store"
 )
 
 // SetLimits implements chat.LimitStore, for the documents of this database as well.
@@ -87,15 +88,15 @@ func (s spending) readVerdict(result []int64) error {
 	}
 	w, until := s.windows[result[0]-1], time.Time{}
 	if result[1] > 0 {
-		until = timeOf(result[1]).Add(w.Span)
+		until = store.TimeOf(result[1]).Add(w.Span)
 	}
-	return s.limits.Over(w.Name, timeOf(result[2]), until)
+	return s.limits.Over(w.Name, store.TimeOf(result[2]), until)
 }
 
 // countIn counts in a transaction. It keeps the user's other spendings waiting until that ends.
 func (s spending) countIn(t *tx) error {
 	var result []int64
-	if err := t.queryRow(callSpend, s.queryArgs(true), &result); err != nil {
+	if err := t.One(callSpend, s.queryArgs(true), &result); err != nil {
 		return err
 	}
 	return s.readVerdict(result)
@@ -168,7 +169,7 @@ func (c *Chats) admitRun(ctx context.Context, limits chat.Limits, user string, s
 		}
 		if most, holds := limits.Of(chat.RunsAtOnce); holds {
 			var running int64
-			if err := t.queryRow(
+			if err := t.One(
 				`SELECT count(*) FROM runs WHERE charged = $1 AND charged <> '' AND status = 'running'`, []any{user},
 				&running,
 			); err != nil {
@@ -207,7 +208,7 @@ func (t *tx) admitDocument(limits chat.Limits, user string, bytes int64) error {
 		return nil
 	}
 	var used int64
-	if err := t.queryRow(
+	if err := t.One(
 		`SELECT coalesce(sum(bytes), 0)::bigint FROM documents WHERE user_id = $1`, []any{user}, &used,
 	); err != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"footnote/sql/store"
 )
 
 const (
@@ -89,9 +91,9 @@ func (db *DB) listenOnce(
 // passMessage calls what a message is for.
 func (db *DB) passMessage(message string, wake func(runID string), changed func(documentID string), look func()) {
 	for _, id := range db.readNotice(message) {
-		if document, ok := strings.CutPrefix(id, ofDocument); ok {
+		if document, ok := strings.CutPrefix(id, store.OfDocument); ok {
 			changed(document)
-		} else if id == toLook {
+		} else if id == store.ToLook {
 			look()
 		} else {
 			wake(id)
@@ -99,17 +101,9 @@ func (db *DB) passMessage(message string, wake func(runID string), changed func(
 	}
 }
 
-const (
-	ofDocument   = "document/" // begins messages that are about a document, not a run
-	someDocument = "*"         // stands for one whose id does not matter: what searches see has changed
-	toLook       = "look/"     // is the message that a run is wanted, or something of one
-	// is the message that another branch of some session is shown. It goes to wake, as a run that nobody reads
-	headMoved = "head/"
-)
-
 // tellOf lets the other replicas know of a document's change once the transaction commits.
 func (db *DB) tellOf(t *tx, documentID string) error {
-	_, err := t.exec(`SELECT pg_notify($1, $2)`, db.channel, db.writeNotice(ofDocument+documentID))
+	_, err := t.Exec(`SELECT pg_notify($1, $2)`, db.channel, db.writeNotice(store.OfDocument+documentID))
 	return err
 }
 

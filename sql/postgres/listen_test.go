@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/sql/store"
 )
 
 // patience is how long a test waits for what a busy machine may take long for. Nothing is asserted by it.
@@ -19,11 +20,11 @@ func listening(t *testing.T, db *DB) <-chan string {
 	ctx, stop := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		db.Listen(ctx, func(runID string) { heard <- runID }, func(string) {}, func() { heard <- toLook })
+		db.Listen(ctx, func(runID string) { heard <- runID }, func(string) {}, func() { heard <- store.ToLook })
 	})
 	t.Cleanup(func() { stop(); wg.Wait() })
 	hear(t, heard, "")
-	hear(t, heard, toLook)
+	hear(t, heard, store.ToLook)
 	return heard
 }
 
@@ -92,8 +93,8 @@ func TestAnotherReplicaLearnsWhichBranchOfASessionIsShown(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	hear(t, atTwo, headMoved)
-	hear(t, atOne, headMoved) // of the other's, and nothing of its own
+	hear(t, atTwo, store.HeadMoved)
+	hear(t, atOne, store.HeadMoved) // of the other's, and nothing of its own
 	if err := one.Chats().SetHead(t.Context(), user, first.SessionID, "nobody"); err == nil {
 		t.Error("SetHead to a run that is not there: no error")
 	}
@@ -104,7 +105,7 @@ func TestAnotherReplicaLearnsWhichBranchOfASessionIsShown(t *testing.T) {
 	wake, stop := feed.WatchSession(chat.LocalUser, first.SessionID)
 	defer stop()
 	news := wake()
-	feed.Wake(headMoved)
+	feed.Wake(store.HeadMoved)
 	select {
 	case <-news:
 	case <-time.After(patience):
@@ -122,7 +123,7 @@ func TestACommandAndAReleasedRunCallTheOtherReplicas(t *testing.T) {
 	if err := one.Chats().AddCommand(t.Context(), chat.Local, command); err != nil {
 		t.Fatal(err)
 	}
-	hear(t, heard, toLook)
+	hear(t, heard, store.ToLook)
 	if err := one.Chats().Release(t.Context(), "another", run.ID); err != nil { // releases nothing and tells nobody
 		t.Fatal(err)
 	}
@@ -131,7 +132,7 @@ func TestACommandAndAReleasedRunCallTheOtherReplicas(t *testing.T) {
 	if err := one.Chats().Release(t.Context(), "server", run.ID); err != nil {
 		t.Fatal(err)
 	}
-	hear(t, heard, toLook)
+	hear(t, heard, store.ToLook)
 }
 
 func TestListenComesBackAfterItsConnectionBroke(t *testing.T) {
@@ -146,7 +147,7 @@ func TestListenComesBackAfterItsConnectionBroke(t *testing.T) {
 		t.Fatal(err)
 	}
 	hear(t, heard, "")
-	hear(t, heard, toLook)
+	hear(t, heard, store.ToLook)
 	mustAppend(t, one, run.ID, chat.AnswerDelta{Text: "a"})
 	hear(t, heard, run.ID)
 }

@@ -22,7 +22,7 @@ const migrateTime = 10 * time.Minute
 // the version before it working, so that replicas can be replaced one by one.
 func (db *DB) migrateTo(ctx context.Context, all []migrations.Migration) error {
 	err := db.inTx(ctx, migrateTime, func(t *tx) error {
-		if _, err := t.exec(`SELECT pg_advisory_xact_lock(hashtextextended('footnote migrations', 0))`); err != nil {
+		if _, err := t.Exec(`SELECT pg_advisory_xact_lock(hashtextextended('footnote migrations', 0))`); err != nil {
 			return err
 		}
 		if _, err := t.pgx.Exec(
@@ -38,7 +38,7 @@ func (db *DB) migrateTo(ctx context.Context, all []migrations.Migration) error {
 			return err
 		}
 		var version, least int
-		if err := t.queryRow(
+		if err := t.One(
 			`SELECT coalesce(max(number), 0), coalesce(max(min_compatible), 1) FROM migrations`, nil, &version, &least,
 		); err != nil {
 			return err
@@ -64,7 +64,7 @@ func (db *DB) migrateTo(ctx context.Context, all []migrations.Migration) error {
 			if _, err := t.pgx.Exec(t.ctx, step.Script); err != nil {
 				return fmt.Errorf("%s: %w", step.Name, err)
 			}
-			if _, err := t.exec(
+			if _, err := t.Exec(
 				`INSERT INTO migrations (number, name, min_compatible) VALUES ($1, $2, $3)`, step.Number, step.Name,
 				leastProgram(step.Script),
 			); err != nil {

@@ -196,7 +196,7 @@ var errReplaced = errors.New("a segment is no longer there")
 
 func (s postingStore) Replace(ctx context.Context, segment postings.Segment, old []int64) (ok bool, err error) {
 	err = s.db.inTx(ctx, longTime, func(t *tx) error {
-		hidden, err := t.exec(`UPDATE segments SET live = false, started_at = 0 WHERE live AND n = ANY ($1)`, old)
+		hidden, err := t.Exec(`UPDATE segments SET live = false, started_at = 0 WHERE live AND n = ANY ($1)`, old)
 		if err == nil && hidden != int64(len(old)) {
 			err = errReplaced
 		}
@@ -213,7 +213,7 @@ func (s postingStore) Replace(ctx context.Context, segment postings.Segment, old
 
 // showSegment lets searches see a segment.
 func showSegment(t *tx, s postings.Segment) error {
-	_, err := t.exec(
+	_, err := t.Exec(
 		`UPDATE segments SET live = true, changed = $2, passages = $3 WHERE n = $1`, s.Number, s.Changed, s.Passages,
 	)
 	return err
@@ -227,9 +227,9 @@ func (s postingStore) Drop(ctx context.Context, segment int64) error {
 	var pages int64
 	err := s.db.inTx(ctx, contentTime, func(t *tx) error {
 		pages = 0
-		gone, err := t.exec(`DELETE FROM segments WHERE n = $1 AND NOT live`, segment)
+		gone, err := t.Exec(`DELETE FROM segments WHERE n = $1 AND NOT live`, segment)
 		if err == nil && gone > 0 {
-			pages, err = t.exec(`DELETE FROM segment_pages WHERE segment = $1`, segment)
+			pages, err = t.Exec(`DELETE FROM segment_pages WHERE segment = $1`, segment)
 		}
 		return err
 	})
@@ -262,7 +262,7 @@ func (s postingStore) Unindexed(ctx context.Context) ([]postings.Unindexed, erro
 // Indexed implements postings.Rebuilt.
 func (s postingStore) Indexed(ctx context.Context, content int64, segment postings.Segment) (ok bool, err error) {
 	err = s.db.inTx(ctx, longTime, func(t *tx) error {
-		n, err := t.exec(`DELETE FROM unindexed WHERE content = $1`, content)
+		n, err := t.Exec(`DELETE FROM unindexed WHERE content = $1`, content)
 		if ok = n > 0; err != nil || !ok {
 			return err
 		}

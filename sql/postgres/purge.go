@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/sql/store"
 )
 
 const (
@@ -19,7 +20,7 @@ func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) 
 	for {
 		n := 0
 		err := c.db.inTx(ctx, longTime, func(t *tx) (err error) {
-			n, err = purgeSome(t, toMicros(hidden), toMicros(idle))
+			n, err = purgeSome(t, store.ToMicros(hidden), store.ToMicros(idle))
 			return err
 		})
 		if err != nil {
@@ -66,13 +67,13 @@ func purgeSome(t *tx, hidden, idle int64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if _, err := t.exec(`DELETE FROM events WHERE run = ANY($1)`, runs); err != nil {
+	if _, err := t.Exec(`DELETE FROM events WHERE run = ANY($1)`, runs); err != nil {
 		return 0, err
 	}
 	if err := hideCaptured(t, runs); err != nil {
 		return 0, err
 	}
-	n, err := t.exec(`DELETE FROM sessions WHERE n = ANY($1)`, gone)
+	n, err := t.Exec(`DELETE FROM sessions WHERE n = ANY($1)`, gone)
 	return int(n), err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"footnote/corpus"
+	"footnote/sql/store"
 )
 
 // Queue is the corpus.Queue of a database, kept by River, for any number of replicas. It is safe for concurrent use
@@ -71,17 +72,17 @@ func (q *Queue) addJob(ctx context.Context, job corpus.Job, states string) error
 	queue, args := string(job.Kind), jobArgs{
 		Document: legibleText(job.DocumentID), SHA256: legibleText(job.SHA256), User: legibleText(job.User),
 	}
-	same, err := toJSON(map[string]string{"document": args.Document, "sha256": args.SHA256})
+	same, err := store.ToJSON(map[string]string{"document": args.Document, "sha256": args.SHA256})
 	if err != nil {
 		return err
 	}
 	err = q.db.inTx(ctx, shortTime, func(t *tx) error {
 		// so that the statement below sees what another has just added
-		if err := t.lockName("job", args.Document); err != nil {
+		if err := t.Lock("job", args.Document); err != nil {
 			return err
 		}
 		var waiting bool
-		if err := t.queryRow(`SELECT EXISTS (SELECT FROM river_job WHERE args @> $2::text::jsonb AND queue = $1
+		if err := t.One(`SELECT EXISTS (SELECT FROM river_job WHERE args @> $2::text::jsonb AND queue = $1
 			AND state IN `+states+`), `+nextTurn, []any{queue, same, args.User}, &waiting,
 			&args.Turn); err != nil || waiting {
 			return err
@@ -90,7 +91,7 @@ func (q *Queue) addJob(ctx context.Context, job corpus.Job, states string) error
 		if err != nil {
 			return err
 		}
-		_, err = t.exec(`UPDATE river_job
+		_, err = t.Exec(`UPDATE river_job
 			SET scheduled_at = now(), args = CASE WHEN $2 THEN args || jsonb_build_object('fresh', `+life+`)
 				ELSE args END
 			WHERE id = $1`, made.Job.ID, job.Fresh) // River took this replica's clock
@@ -125,12 +126,12 @@ const hasten = `WITH own AS (SELECT id, (args->>'turn')::bigint AS turn, args->>
 
 // Hasten puts a job first; see corpus.Queue.
 func (q *Queue) Hasten(ctx context.Context, kind corpus.JobKind, documentID string) error {
-	of, err := toJSON(map[string]string{"document": legibleText(documentID)})
+	of, err := store.ToJSON(map[string]string{"document": legibleText(documentID)})
 	if err != nil {
 		return err
 	}
 	err = q.db.inTx(ctx, shortTime, func(t *tx) error {
-		_, err := t.exec(hasten, string(kind), of)
+		_, err := t.Exec(hasten, string(kind), of)
 		return err
 	})
 	if err != nil {
@@ -144,7 +145,7 @@ func (q *Queue) Cancel(ctx context.Context, documentID string) error {
 	if q.err != nil {
 		return fmt.Errorf("cancel jobs: %w", q.err)
 	}
-	of, err := toJSON(map[string]string{"document": legibleText(documentID)})
+	of, err := store.ToJSON(map[string]string{"document": legibleText(documentID)})
 	if err != nil {
 		return err
 	}
@@ -180,7 +181,7 @@ func removeJobs(t *tx, documents []string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := t.exec(
+		if _, err := t.Exec(
 			`DELETE FROM river_job WHERE args @> $1::text::jsonb AND state <> 'running'`, string(of),
 		); err != nil {
 			return err

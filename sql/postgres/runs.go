@@ -1,9 +1,7 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,36 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"footnote/chat"
+	"footnote/sql/store"
 )
-
-// runColumns are what scanRun reads of runs (r), sessions (s) and run_texts (t).
-const runColumns = ` r.id, s.name, s.user_id, r.parent, t.request, r.status, t.answer, r.created_at, r.ended_at,
-	r.tokens_in, r.tokens_out `
-
-// selectRun reads a run whose texts are missing too: it is damaged, and not gone.
-const selectRun = `SELECT` + runColumns +
-	`FROM runs r JOIN sessions s ON s.n = r.session LEFT JOIN run_texts t ON t.run = r.n `
-
-func scanRun(row scanner) (chat.Run, error) {
-	var run chat.Run
-	var request, answer []byte
-	var status string
-	var created, ended int64
-	err := row.Scan(
-		&run.ID, &run.SessionID, &run.User, &run.ParentID, &request, &status, &answer, &created, &ended, &run.Tokens.In,
-		&run.Tokens.Out,
-	)
-	if err != nil {
-		return chat.Run{}, err
-	}
-	run.Status, run.Answer, run.CreatedAt, run.EndedAt = chat.RunStatus(status), string(answer), timeOf(
-		created,
-	), timeOf(ended)
-	if json.Unmarshal(request, &run.Request) != nil {
-		return run.Damaged(), nil
-	}
-	return run, nil
-}
 
 // startRun is all of StartRun in one statement. The session's row is made or changed first: that keeps other starts
 // in the session waiting, and nothing comes back of it if the session is hidden or the sibling is not in it. Two
@@ -87,7 +57,7 @@ func (c *Chats) StartRun(
 			err = c.db.queryRow(ctx, shortTime, startRun, args, &now, &run.ParentID)
 		} else {
 			err = c.admitRun(
-				ctx, limits, user, func(t *tx) error { return t.queryRow(startRun, args, &now, &run.ParentID) },
+				ctx, limits, user, func(t *tx) error { return t.One(startRun, args, &now, &run.ParentID) },
 			)
 		}
 		if !violatesConstraint(err, sessionIDOnce) { // else the session that was in the way is there by now
@@ -97,19 +67,21 @@ func (c *Chats) StartRun(
 	nowhere := errors.Is(err, pgx.ErrNoRows)
 	_, over := errors.AsType[*chat.OverLimit](err)
 	if key != nil && (nowhere || over || violatesConstraint(err, "idempotency_keys_once")) {
-		if known, err := c.byKey(ctx, user, key, start.Digest[:]); err == nil || !errors.Is(err, pgx.ErrNoRows) {
+		if known, err := c.RunByKey(
+			engine{c.db}.Alone(ctx, 0), user, start.Key, start.Digest[:],
+		); err == nil || !errors.Is(err, pgx.ErrNoRows) {
 			return known, false, err
 		}
 	}
 	if nowhere {
-		return chat.Run{}, false, notFound(
+		return chat.Run{}, false, store.NotFound(
 			err, "start run", map[bool]string{true: "session", false: "run"}[req.Sibling == ""],
 		)
 	}
 	if err != nil {
 		return chat.Run{}, false, fmt.Errorf("start run: %w", err)
 	}
-	run.CreatedAt = timeOf(now)
+	run.CreatedAt = store.TimeOf(now)
 	return run, true, nil
 }
 
@@ -128,9 +100,6 @@ func startArgs(start chat.Start, lease chat.Lease) (key []byte, args []any) {
 		start.Digest[:], charged}
 }
 
-// errTakenBack ends a transaction that was only tried.
-var errTakenBack = errors.New("the write was only tried")
-
 // CheckWrites implements chat.Store.
 func (c *Chats) CheckWrites(ctx context.Context) error {
 	asked, first, err := chat.Trial()
@@ -141,82 +110,18 @@ func (c *Chats) CheckWrites(ctx context.Context) error {
 	err = c.db.inTx(ctx, shortTime, func(t *tx) error {
 		var now int64
 		var parent string
-		if err := t.queryRow(startRun, args, &now, &parent); err != nil {
+		if err := t.One(startRun, args, &now, &parent); err != nil {
 			return err
 		}
-		if _, err := t.exec(`INSERT INTO events (run, seq, at, type, body) SELECT n, 1, $2, $3, $4 FROM runs
+		if _, err := t.Exec(`INSERT INTO events (run, seq, at, type, body) SELECT n, 1, $2, $3, $4 FROM runs
 			WHERE id = $1`,
 			asked.Run.ID, now, string(first.Type), []byte(first.Body)); err != nil {
 			return err
 		}
-		return errTakenBack
+		return store.ErrTakenBack
 	})
-	if !errors.Is(err, errTakenBack) {
+	if !errors.Is(err, store.ErrTakenBack) {
 		return fmt.Errorf("try a question: %w", err)
 	}
 	return nil
-}
-
-// Repeated implements chat.Store.
-func (c *Chats) Repeated(ctx context.Context, user string, req chat.RunRequest) (chat.Run, error) {
-	digest, err := req.Digest()
-	if err != nil {
-		return chat.Run{}, fmt.Errorf("find a repeated run: %w", err)
-	}
-	run, err := c.byKey(ctx, user, []byte(req.IdempotencyKey), digest[:])
-	if errors.Is(err, pgx.ErrNoRows) {
-		return chat.Run{}, chat.ErrKeyUnknown
-	}
-	return run, err
-}
-
-// byKey returns the run that an idempotency key started. It fails with pgx.ErrNoRows if there is none.
-func (c *Chats) byKey(ctx context.Context, user string, key, digest []byte) (chat.Run, error) {
-	var n int64
-	var known []byte
-	err := c.db.queryRow(
-		ctx, shortTime, `SELECT run, request FROM idempotency_keys WHERE user_id = $1 AND key = $2`, []any{user, key},
-		&n, &known,
-	)
-	if err != nil {
-		return chat.Run{}, fmt.Errorf("find the run of an idempotency key: %w", err)
-	}
-	if !bytes.Equal(known, digest) {
-		return chat.Run{}, chat.ErrKeyReused
-	}
-	runs, err := queryList(ctx, c.db, shortTime, scanRun, selectRun+`WHERE r.n = $1`, n)
-	if err != nil || len(runs) != 1 {
-		return chat.Run{}, fmt.Errorf("find the run of an idempotency key: %d found: %w", len(runs), err)
-	}
-	return runs[0], nil
-}
-
-// Run implements chat.Store.
-func (c *Chats) Run(ctx context.Context, s chat.Scope, runID string) (chat.Run, error) {
-	runs, err := queryList(
-		ctx, c.db, shortTime, scanRun, selectRun+`WHERE r.id = $1 AND s.user_id = $2 AND s.deleted_at = 0`, runID,
-		s.User,
-	)
-	if err == nil && len(runs) == 0 {
-		err = pgx.ErrNoRows
-	}
-	if err != nil {
-		return chat.Run{}, notFound(err, "read run", "run")
-	}
-	return runs[0], nil
-}
-
-// Runs implements chat.Store.
-func (c *Chats) Runs(ctx context.Context, s chat.Scope, sessionID string) ([]chat.Run, error) {
-	runs, err := queryList(
-		ctx, c.db, shortTime, scanRun,
-		selectRun+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0 ORDER BY r.n`, sessionID, s.User,
-	)
-	if err == nil && len(runs) == 0 {
-		_, err = c.Session(ctx, s, sessionID) // not there, or without runs
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read runs: %w", err)
-	}
-	return runs, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"footnote/chat"
+	"footnote/sql/store"
 )
 
 const attempts = 3 // of a statement that had no effect, without a pause
@@ -111,7 +112,7 @@ func (db *DB) queryRow(ctx context.Context, patience time.Duration, statement st
 }
 
 // scanner is a row that can be read.
-type scanner interface{ Scan(dest ...any) error }
+type scanner = store.Row
 
 // queryList makes a list of the rows that a statement returns.
 func queryList[T any](
@@ -162,25 +163,7 @@ func (db *DB) inTx(ctx context.Context, patience time.Duration, fn func(*tx) err
 	})
 }
 
-func (t *tx) exec(statement string, args ...any) (int64, error) {
-	tag, err := t.pgx.Exec(t.ctx, statement, storableArgs(args)...)
-	return tag.RowsAffected(), err
-}
-
-func (t *tx) queryRow(statement string, args []any, dest ...any) error {
-	return t.pgx.QueryRow(t.ctx, statement, storableArgs(args)...).Scan(dest...)
-}
-
-// scanValue reads rows of one column.
 func scanValue[T any](row scanner) (v T, err error) {
 	err = row.Scan(&v)
 	return v, err
-}
-
-// lockName keeps other transactions that lock the same name waiting until this one ends.
-func (t *tx) lockName(kind, name string) error {
-	_, err := t.exec(
-		`SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' ' || $1 || ' ' || $2, 0))`, kind, name,
-	)
-	return err
 }

@@ -20,7 +20,7 @@ func TestADamagedRunHidesNoOthers(t *testing.T) {
 		spoil := func(statement string) chattest.Spoil {
 			return func(runID string) {
 				if err := db.writeTx(t.Context(), false, func(tx *tx) error {
-					_, err := tx.exec(statement+` WHERE run = (SELECT n FROM runs WHERE id = ?)`, runID)
+					_, err := tx.Exec(statement+` WHERE run = (SELECT n FROM runs WHERE id = ?)`, runID)
 					return err
 				}); err != nil {
 					t.Fatal(err)
@@ -49,7 +49,7 @@ func TestPurgeForgetsOldKeys(t *testing.T) {
 		t.Error("a key of today was forgotten")
 	}
 	if err := db.writeTx(t.Context(), false, func(tx *tx) error {
-		_, err := tx.exec(`UPDATE idempotency_keys SET created_at = ?`,
+		_, err := tx.Exec(`UPDATE idempotency_keys SET created_at = ?`,
 			time.Now().Add(-keyLifetime-time.Minute).UnixMicro())
 		return err
 	}); err != nil {

@@ -14,6 +14,7 @@ import (
 	"footnote/corpus"
 	"footnote/sql/pack"
 	"footnote/sql/postings"
+	"footnote/sql/store"
 )
 
 // Sizes of the pieces that content is written in. A transaction holds about one, so that a big document doesn't keep
@@ -91,7 +92,7 @@ func (w *contentWrite) planSteps() error {
 	blocks := w.c.Extracted.Blocks
 	for piece := 0; len(blocks) > 0; piece++ {
 		n := min(blocksPerPiece, len(blocks))
-		body, err := toJSON(blocks[:n])
+		body, err := store.ToJSON(blocks[:n])
 		if err != nil {
 			return err
 		}
@@ -104,7 +105,7 @@ func (w *contentWrite) planSteps() error {
 			body = ""
 		}
 		w.addStep(len(body)+len(packed), func(t *tx) error {
-			_, err := t.exec(`INSERT INTO content_blocks VALUES (?, ?, ?, ?)`, w.content, piece, body, packed)
+			_, err := t.Exec(`INSERT INTO content_blocks VALUES (?, ?, ?, ?)`, w.content, piece, body, packed)
 			return err
 		})
 	}
@@ -132,12 +133,12 @@ func (w *contentWrite) planText() {
 		text, piece = text[len(part):], piece+utf8.RuneCountInString(part)
 		w.addStep(len(part), func(t *tx) error {
 			if !packs {
-				_, err := t.exec(`INSERT INTO texts VALUES (? << 32 | ?, ?, NULL)`, w.content, number, part)
+				_, err := t.Exec(`INSERT INTO texts VALUES (? << 32 | ?, ?, NULL)`, w.content, number, part)
 				return err
 			}
 			packed, err := pack.Pack(part)
 			if err == nil {
-				_, err = t.exec(`INSERT INTO texts VALUES (? << 32 | ?, '', ?)`, w.content, number, packed)
+				_, err = t.Exec(`INSERT INTO texts VALUES (? << 32 | ?, '', ?)`, w.content, number, packed)
 			}
 			return err
 		})
@@ -193,7 +194,7 @@ func (w *contentWrite) planWords() error {
 		}
 		number := n
 		w.addStep(len(piece.Words), func(t *tx) error {
-			_, err := t.exec(
+			_, err := t.Exec(
 				`INSERT INTO content_words VALUES (?, ?, ?, ?, ?)`, w.content, number, piece.Start, piece.End,
 				[]byte(piece.Words),
 			)
@@ -270,7 +271,7 @@ func (w *contentWrite) checkVersion(t *tx) error {
 		return err
 	}
 	var hidden bool
-	if err := t.queryRow(`SELECT EXISTS (SELECT 1 FROM documents WHERE id = ?)`, []any{w.id}, &hidden); err != nil {
+	if err := t.One(`SELECT EXISTS (SELECT 1 FROM documents WHERE id = ?)`, []any{w.id}, &hidden); err != nil {
 		return err
 	}
 	if hidden {
@@ -284,22 +285,22 @@ func (w *contentWrite) beginContent(t *tx) error {
 	if err := w.checkVersion(t); err != nil {
 		return err // no use going on
 	}
-	sizes, err := toJSON(w.c.Extracted.Sizes)
+	sizes, err := store.ToJSON(w.c.Extracted.Sizes)
 	if err != nil {
 		return err
 	}
-	if err := t.queryRow(`UPDATE corpus_state SET next_row = next_row + ? RETURNING next_row - ?`,
+	if err := t.One(`UPDATE corpus_state SET next_row = next_row + ? RETURNING next_row - ?`,
 		[]any{len(w.c.Passages), len(w.c.Passages)}, &w.firstRow); err != nil {
 		return err
 	}
-	err = t.queryRow(`INSERT INTO contents (document, first_row, passages, lengths, sizes, sha256, filename, mime,
+	err = t.One(`INSERT INTO contents (document, first_row, passages, lengths, sizes, sha256, filename, mime,
 		bytes, started_at)
 		SELECT n, ?, ?, ?, ?, sha256, filename, mime, bytes, ? FROM documents WHERE id = ? RETURNING n, document`,
 		[]any{w.firstRow, len(w.c.Passages), []byte{}, sizes, time.Now().UnixMicro(), w.id}, &w.content, &w.document)
 	if err != nil {
 		return err
 	}
-	if err := t.queryRow(`SELECT user FROM documents WHERE n = ?`, []any{w.document}, &w.owner); err != nil {
+	if err := t.One(`SELECT user_id FROM documents WHERE n = ?`, []any{w.document}, &w.owner); err != nil {
 		return err
 	}
 	w.segment, err = beginSegment(t, w.owner)
@@ -313,7 +314,7 @@ func (w *contentWrite) putPassage(t *tx, i int) error {
 	if w.isLarge() { // it is read from the document's text
 		body = ""
 	}
-	_, err := t.exec(`INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)`, row, p.ID, w.content, i,
+	_, err := t.Exec(`INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)`, row, p.ID, w.content, i,
 		p.Start, p.End, p.FirstBlock, p.LastBlock, p.Page, p.Section, p.Tokens, body)
 	return err
 }
@@ -321,11 +322,11 @@ func (w *contentWrite) putPassage(t *tx, i int) error {
 // publishContent makes the content the document's and returns the number of the one it replaces.
 func (w *contentWrite) publishContent(t *tx) (old int64, err error) {
 	var user, filename, given string
-	if err := t.queryRow(`SELECT user, filename, given_meta, content FROM documents WHERE n = ?`, []any{w.document},
+	if err := t.One(`SELECT user_id, filename, given_meta, content FROM documents WHERE n = ?`, []any{w.document},
 		&user, &filename, &given, &old); err != nil {
 		return 0, err
 	}
-	if _, err := t.exec(`INSERT INTO removals (document, sha256) SELECT '', sha256 FROM contents WHERE n = ?
+	if _, err := t.Exec(`INSERT INTO removals (document, sha256) SELECT '', sha256 FROM contents WHERE n = ?
 		AND sha256 <> ? ON CONFLICT DO NOTHING`, old, w.c.SHA256); err != nil {
 		return 0, err
 	}
@@ -337,12 +338,12 @@ func (w *contentWrite) publishContent(t *tx) (old int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if _, err := t.exec(
+	if _, err := t.Exec(
 		`UPDATE contents SET live = n = ?, changed = ? WHERE n IN (?, ?)`, w.content, change, w.content, old,
 	); err != nil {
 		return 0, err
 	}
-	if _, err := t.exec(`UPDATE contents SET lengths = ? WHERE n = ?`, w.lengths, w.content); err != nil {
+	if _, err := t.Exec(`UPDATE contents SET lengths = ? WHERE n = ?`, w.lengths, w.content); err != nil {
 		return 0, err
 	}
 	if err := showSegment(
@@ -354,11 +355,11 @@ func (w *contentWrite) publishContent(t *tx) (old int64, err error) {
 	if title == "" {
 		title = filename
 	}
-	progress, err := toJSON(corpus.Progress{Stage: "ready", Done: len(w.c.Passages), Total: len(w.c.Passages)})
+	progress, err := store.ToJSON(corpus.Progress{Stage: "ready", Done: len(w.c.Passages), Total: len(w.c.Passages)})
 	if err != nil {
 		return 0, err
 	}
-	_, err = t.exec(`UPDATE documents SET content = ?, state = 'ready', failure = '', progress = ?, title = ?,
+	_, err = t.Exec(`UPDATE documents SET content = ?, state = 'ready', failure = '', progress = ?, title = ?,
 		title_fold = ?, search_fold = ?,
 		pages = ?, language = ?, meta = ?, passages = ? WHERE n = ?`, w.content, progress, title,
 		strings.ToLower(title),

@@ -11,6 +11,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/sql/pack"
+	"footnote/sql/store"
 )
 
 // eachPiece calls each with every row of a query on the content of a document in scope. The query starts from documents
@@ -213,7 +214,7 @@ func (ds *Documents) PassagesByID(ctx context.Context, s chat.Scope, ids []strin
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	wanted, err := toJSON(ids)
+	wanted, err := store.ToJSON(ids)
 	if err != nil {
 		return nil, err
 	}

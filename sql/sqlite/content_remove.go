@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"footnote/corpus"
+	"footnote/sql/store"
 )
 
 // abandonedAfter is the age at which content that was never made a document's counts as left behind by a crash.
@@ -24,7 +25,7 @@ func mergeMeta(extracted map[string]any, given string) (string, error) {
 	}
 	merged := maps.Clone(extracted)
 	maps.Copy(merged, overruling)
-	return toJSON(merged)
+	return store.ToJSON(merged)
 }
 
 // removeContent removes content that no document points to, in small transactions. The row of contents goes last, so
@@ -47,11 +48,11 @@ func (ds *Documents) removeContent(ctx context.Context, content int64) error {
 			`DELETE FROM unindexed WHERE content = ?`,
 			`DELETE FROM contents WHERE n = ?`,
 		} {
-			if _, err := t.exec(statement, content); err != nil {
+			if _, err := t.Exec(statement, content); err != nil {
 				return err
 			}
 		}
-		_, err := t.exec(`UPDATE corpus_state SET removals = removals + 1`)
+		_, err := t.Exec(`UPDATE corpus_state SET removals = removals + 1`)
 		return err
 	})
 	if err != nil {
@@ -63,12 +64,12 @@ func (ds *Documents) removeContent(ctx context.Context, content int64) error {
 func removeSomePassages(t *tx, content int64) (more bool, err error) {
 	const some = 256
 	var first, n int64
-	if err := t.queryRow(`SELECT coalesce(min(row), 0), count(*) FROM (SELECT p.row FROM contents c JOIN passages p
+	if err := t.One(`SELECT coalesce(min(row), 0), count(*) FROM (SELECT p.row FROM contents c JOIN passages p
 		ON p.row >= c.first_row AND p.row < c.first_row + c.passages WHERE c.n = ? ORDER BY p.row LIMIT +?)`,
 		[]any{content, some}, &first, &n); err != nil || n == 0 {
 		return false, err
 	}
-	_, err = t.exec(`DELETE FROM passages WHERE row >= ? AND row < ?`, first, first+n)
+	_, err = t.Exec(`DELETE FROM passages WHERE row >= ? AND row < ?`, first, first+n)
 	return n == some, err
 }
 
@@ -93,10 +94,10 @@ func (ds *Documents) Purge(ctx context.Context, before time.Time) error {
 			if err := addRemoval(t, d); err != nil {
 				return err
 			}
-			if _, err := t.exec(`DELETE FROM jobs WHERE document = ?`, d.DocumentID); err != nil {
+			if _, err := t.Exec(`DELETE FROM jobs WHERE document = ?`, d.DocumentID); err != nil {
 				return err
 			}
-			if _, err := t.exec(`DELETE FROM documents WHERE id = ?`, d.DocumentID); err != nil {
+			if _, err := t.Exec(`DELETE FROM documents WHERE id = ?`, d.DocumentID); err != nil {
 				return err
 			}
 		}
@@ -120,11 +121,11 @@ func (ds *Documents) beginPurge(ctx context.Context, before time.Time) (hidden [
 			`UPDATE contents SET live = 0 WHERE document IN (SELECT n FROM documents WHERE deleted_at > 0
 				AND deleted_at < ? AND purging = 1)`,
 		} {
-			if _, err := t.exec(statement, before.UnixMicro()); err != nil {
+			if _, err := t.Exec(statement, before.UnixMicro()); err != nil {
 				return err
 			}
 		}
-		if _, err := t.exec(`INSERT INTO removals (document, sha256) SELECT '', c.sha256 FROM contents c
+		if _, err := t.Exec(`INSERT INTO removals (document, sha256) SELECT '', c.sha256 FROM contents c
 			JOIN documents d ON d.n = c.document WHERE d.deleted_at > 0 AND d.purging = 1 AND c.sha256 <> d.sha256
 			ON CONFLICT DO NOTHING`); err != nil { // of an older version, which served to the end
 			return err

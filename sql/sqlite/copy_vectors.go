@@ -26,7 +26,7 @@ func readEmbedded(
 ) error {
 	rows, err := pool.QueryContext(
 		ctx,
-		`SELECT p.id, d.id, d.user, d.namespace, p.section, `+passageText+`, d.title, v.body`+embedded+`
+		`SELECT p.id, d.id, d.user_id, d.namespace, p.section, `+passageText+`, d.title, v.body`+embedded+`
 			ORDER BY p.row LIMIT ?`, model, k,
 	)
 	if err != nil {

@@ -13,10 +13,12 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/sql/store"
 )
 
 // Documents is the corpus.Documents of an open database. It is safe for concurrent use and lives as long as its DB.
 type Documents struct {
+	*store.Documents
 	db    *DB
 	swept atomic.Int64 // removals when the index was last swept, and one more
 }
@@ -24,17 +26,19 @@ type Documents struct {
 var _ corpus.Documents = (*Documents)(nil)
 
 // Documents returns the database's documents. Ask once and share the result: it remembers when it swept the index.
-func (db *DB) Documents() *Documents { return &Documents{db: db} }
+func (db *DB) Documents() *Documents {
+	return &Documents{Documents: store.NewDocuments(engine{db}, dialect), db: db}
+}
 
 var errNoDocument = chat.NoSuch("document")
 
 // documentColumns are what scanDocument reads.
-const documentColumns = `id, user, namespace, path, filename, title, mime, sha256, bytes, pages, language, meta,
+const documentColumns = `id, user_id, namespace, path, filename, title, mime, sha256, bytes, pages, language, meta,
 	state, semantic,
 	progress, failure, passages, created_at, updated_at, deleted_at`
 
 // scanner is a *sql.Row or *sql.Rows.
-type scanner interface{ Scan(dest ...any) error }
+type scanner = store.Row
 
 func scanDocument(row scanner, more ...any) (d corpus.Document, err error) {
 	var meta, progress, broken string
@@ -47,7 +51,7 @@ func scanDocument(row scanner, more ...any) (d corpus.Document, err error) {
 	if err != nil {
 		return d, failure(err)
 	}
-	d.CreatedAt, d.UpdatedAt, d.DeletedAt = timeOf(created), timeOf(updated), timeOf(deleted)
+	d.CreatedAt, d.UpdatedAt, d.DeletedAt = store.TimeOf(created), store.TimeOf(updated), store.TimeOf(deleted)
 	if err := json.Unmarshal([]byte(meta), &d.Meta); err != nil {
 		return d, fmt.Errorf("meta of document %s: %w", d.ID, err)
 	}
@@ -62,14 +66,6 @@ func scanDocument(row scanner, more ...any) (d corpus.Document, err error) {
 	return d, nil
 }
 
-func toJSON(v any) (string, error) {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return "", &chat.Error{Code: chat.CodeInvalid, Message: "A value can't be stored as JSON.", Err: err}
-	}
-	return string(b), nil
-}
-
 const progressQueued = `{"stage":"queued","done":0,"total":0}`
 
 // Put stores a new document or version; see corpus.Documents.
@@ -77,7 +73,7 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 	if d, err = d.Complete(); err != nil {
 		return stored, false, err
 	}
-	meta, err := toJSON(d.Meta)
+	meta, err := store.ToJSON(d.Meta)
 	if err != nil {
 		return stored, false, err
 	}
@@ -125,11 +121,11 @@ func putDocument(t *tx, d corpus.Document, meta string) (was placed, err error) 
 		return was, err
 	}
 	now := time.Now().UnixMicro()
-	err = t.queryRow(`SELECT id FROM documents WHERE user = ? AND namespace = ? AND path = ? AND deleted_at = 0`,
+	err = t.One(`SELECT id FROM documents WHERE user_id = ? AND namespace = ? AND path = ? AND deleted_at = 0`,
 		[]any{d.User, d.Namespace, d.Path}, &was.id)
 	if err == nil {
 		was.bytes = d.Bytes
-		_, err = t.exec(`UPDATE documents SET filename = ?, mime = ?, sha256 = ?, bytes = ?, given_meta = ?, meta = ?,
+		_, err = t.Exec(`UPDATE documents SET filename = ?, mime = ?, sha256 = ?, bytes = ?, given_meta = ?, meta = ?,
 			semantic = ?,
 			state = 'queued', progress = ?, failure = '', updated_at = ? WHERE id = ?`,
 			d.Filename, d.MIME, d.SHA256, d.Bytes, meta, meta, d.Semantic, progressQueued, now, was.id)
@@ -143,8 +139,8 @@ func putDocument(t *tx, d corpus.Document, meta string) (was placed, err error) 
 		return was, err
 	}
 	was = placed{id: chat.NewID(), fresh: true, bytes: d.Bytes}
-	_, err = t.exec(`INSERT INTO documents (id, user, namespace, path, filename, title, title_fold, search_fold, mime,
-		sha256, bytes, pages,
+	_, err = t.Exec(`INSERT INTO documents (id, user_id, namespace, path, filename, title, title_fold, search_fold,
+		mime, sha256, bytes, pages,
 		language, given_meta, meta, state, semantic, progress, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)`,
 		was.id, d.User, d.Namespace, d.Path, d.Filename, d.Title, strings.ToLower(d.Title),
@@ -157,7 +153,7 @@ func putDocument(t *tx, d corpus.Document, meta string) (was placed, err error) 
 // upload said goes.
 func replaceMeta(t *tx, id, given string) error {
 	var user, before, present string
-	err := t.queryRow(`SELECT user, given_meta, meta FROM documents WHERE id = ?`, []any{id}, &user, &before, &present)
+	err := t.One(`SELECT user_id, given_meta, meta FROM documents WHERE id = ?`, []any{id}, &user, &before, &present)
 	if err != nil || before == given {
 		return err
 	}
@@ -170,7 +166,7 @@ func replaceMeta(t *tx, id, given string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.exec(`UPDATE documents SET given_meta = ?, meta = ? WHERE id = ?`, given, merged, id); err != nil {
+	if _, err := t.Exec(`UPDATE documents SET given_meta = ?, meta = ? WHERE id = ?`, given, merged, id); err != nil {
 		return err
 	}
 	return bumpVersion(t, user)
@@ -181,7 +177,7 @@ func searchFold(title, filename string) string { return strings.ToLower(title + 
 // sameBytes finds a document with d's bytes that is not deleted. One that failed or was cancelled is queued again.
 func sameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err error) {
 	var state corpus.State
-	err = t.queryRow(`SELECT id, state FROM documents WHERE user = ? AND namespace = ? AND sha256 = ? AND deleted_at = 0
+	err = t.One(`SELECT id, state FROM documents WHERE user_id = ? AND namespace = ? AND sha256 = ? AND deleted_at = 0
 		ORDER BY path = ? DESC, n LIMIT 1`, []any{d.User, d.Namespace, d.SHA256, d.Path}, &id, &state)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", false, nil
@@ -193,7 +189,7 @@ func sameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err error) 
 }
 
 func requeueDocument(t *tx, id string) error {
-	_, err := t.exec(
+	_, err := t.Exec(
 		`UPDATE documents SET state = 'queued', progress = ?, failure = '' WHERE id = ?`, progressQueued, id,
 	)
 	return err
@@ -205,8 +201,8 @@ func restoreSameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err 
 	var n int64
 	var same bool
 	var state corpus.State
-	err = t.queryRow(`SELECT n, id, state, filename = ? AND mime = ? FROM documents
-		WHERE user = ? AND namespace = ? AND sha256 = ? AND deleted_at > 0 AND purging = 0
+	err = t.One(`SELECT n, id, state, filename = ? AND mime = ? FROM documents
+		WHERE user_id = ? AND namespace = ? AND sha256 = ? AND deleted_at > 0 AND purging = 0
 		ORDER BY path = ? DESC, deleted_at DESC, n LIMIT 1`,
 		[]any{d.Filename, d.MIME, d.User, d.Namespace, d.SHA256, d.Path}, &n, &id, &state, &same)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -215,7 +211,7 @@ func restoreSameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err 
 	if err != nil {
 		return "", false, err
 	}
-	if _, err := t.exec(
+	if _, err := t.Exec(
 		`UPDATE documents SET path = ?, filename = ?, mime = ? WHERE n = ?`, d.Path, d.Filename, d.MIME, n,
 	); err != nil {
 		return "", false, err
@@ -230,7 +226,7 @@ func restoreSameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err 
 }
 
 func pathTaken(t *tx, user, namespace, path string) (taken bool, err error) {
-	err = t.queryRow(`SELECT EXISTS (SELECT 1 FROM documents WHERE user = ? AND namespace = ? AND path = ?
+	err = t.One(`SELECT EXISTS (SELECT 1 FROM documents WHERE user_id = ? AND namespace = ? AND path = ?
 		AND deleted_at = 0)`,
 		[]any{user, namespace, path}, &taken)
 	return taken, err
@@ -238,14 +234,14 @@ func pathTaken(t *tx, user, namespace, path string) (taken bool, err error) {
 
 // setHidden hides a document (deletedAt > 0) or brings it back (0), for every search at once.
 func setHidden(t *tx, n int64, user string, deletedAt int64) error {
-	if _, err := t.exec(`UPDATE documents SET deleted_at = ? WHERE n = ?`, deletedAt, n); err != nil {
+	if _, err := t.Exec(`UPDATE documents SET deleted_at = ? WHERE n = ?`, deletedAt, n); err != nil {
 		return err
 	}
 	change, err := nextChange(t, user)
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(`UPDATE contents SET changed = ? WHERE document = ? AND live = 1`, change, n)
+	_, err = t.Exec(`UPDATE contents SET changed = ? WHERE document = ? AND live = 1`, change, n)
 	return err
 }
 
@@ -254,11 +250,11 @@ func nextChange(t *tx, user string) (change int64, err error) {
 	if err := bumpVersion(t, user); err != nil {
 		return 0, err
 	}
-	err = t.queryRow(`UPDATE corpus_state SET changes = changes + 1 RETURNING changes`, nil, &change)
+	err = t.One(`UPDATE corpus_state SET changes = changes + 1 RETURNING changes`, nil, &change)
 	return change, err
 }
 
 func bumpVersion(t *tx, user string) error {
-	_, err := t.exec(`INSERT INTO corpus_versions VALUES (?, 1) ON CONFLICT DO UPDATE SET version = version + 1`, user)
+	_, err := t.Exec(`INSERT INTO corpus_versions VALUES (?, 1) ON CONFLICT DO UPDATE SET version = version + 1`, user)
 	return err
 }

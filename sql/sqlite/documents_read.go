@@ -12,10 +12,11 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/sql/cursor"
+	"footnote/sql/store"
 )
 
 // inScope restricts documents (as d) to those of a scope that are not deleted. It takes scopeArgs.
-const inScope = ` d.deleted_at = 0 AND d.user = ? AND (? = '[]' OR d.namespace IN (SELECT value FROM json_each(?))) `
+const inScope = ` d.deleted_at = 0 AND d.user_id = ? AND (? = '[]' OR d.namespace IN (SELECT value FROM json_each(?))) `
 
 // notHidden restricts a list to documents of namespaces that are not hidden, unless the scope names its namespaces.
 func notHidden(s chat.Scope) string {
@@ -30,7 +31,7 @@ func scopeArgs(s chat.Scope) ([]any, error) {
 	if names == nil {
 		names = []string{}
 	}
-	list, err := toJSON(names)
+	list, err := store.ToJSON(names)
 	return []any{s.User, list, list}, err
 }
 
@@ -79,7 +80,7 @@ func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([
 	}
 	from := ""
 	if len(f.IDs) > 0 {
-		list, err := toJSON(f.IDs)
+		list, err := store.ToJSON(f.IDs)
 		if err != nil {
 			return nil, "", err
 		}
@@ -138,7 +139,7 @@ func documentFilter(s chat.Scope, f corpus.Filter) (string, []any, error) {
 		and(`instr(d.search_fold, ?) > 0`, strings.ToLower(f.Text))
 	}
 	if len(f.States) > 0 {
-		list, err := toJSON(f.States)
+		list, err := store.ToJSON(f.States)
 		if err != nil {
 			return "", nil, err
 		}
@@ -171,7 +172,7 @@ func documentFilter(s chat.Scope, f corpus.Filter) (string, []any, error) {
 		wanted[key] = []any{value}
 	}
 	for key, values := range wanted {
-		list, err := toJSON(values)
+		list, err := store.ToJSON(values)
 		if err != nil {
 			return "", nil, err
 		}
@@ -250,7 +251,7 @@ func (ds *Documents) Namespaces(ctx context.Context, s chat.Scope, limit int) (n
 // Version changes with everything that a search could see; see corpus.Documents.
 func (ds *Documents) Version(ctx context.Context, s chat.Scope) (v int64, err error) {
 	err = ds.db.queryRow(
-		ctx, `SELECT coalesce((SELECT version FROM corpus_versions WHERE user = ?), 0)`, []any{s.User}, &v,
+		ctx, `SELECT coalesce((SELECT version FROM corpus_versions WHERE user_id = ?), 0)`, []any{s.User}, &v,
 	)
 	return v, err
 }

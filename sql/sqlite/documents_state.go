@@ -8,6 +8,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/sql/store"
 )
 
 var errOtherVersion = &chat.Error{Code: chat.CodeConflict,
@@ -18,9 +19,9 @@ var errOtherVersion = &chat.Error{Code: chat.CodeConflict,
 func presentState(t *tx, id, sha256 string) (n int64, user string, err error) {
 	var version string
 	var state corpus.State
-	err = t.queryRow(
-		`SELECT n, user, sha256, state FROM documents WHERE id = ? AND deleted_at = 0`, []any{id}, &n, &user, &version,
-		&state,
+	err = t.One(
+		`SELECT n, user_id, sha256, state FROM documents WHERE id = ? AND deleted_at = 0`, []any{id}, &n, &user,
+		&version, &state,
 	)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -40,13 +41,13 @@ func (ds *Documents) SetState(
 	if err := state.Explained(broken); err != nil {
 		return err
 	}
-	progress, err := toJSON(p)
+	progress, err := store.ToJSON(p)
 	if err != nil {
 		return err
 	}
 	var reason string
 	if broken != nil {
-		if reason, err = toJSON(broken); err != nil {
+		if reason, err = store.ToJSON(broken); err != nil {
 			return err
 		}
 	}
@@ -55,7 +56,7 @@ func (ds *Documents) SetState(
 		if err != nil {
 			return err
 		}
-		moved, err := t.exec(`UPDATE documents SET state = ?1, progress = ?2, failure = ?3 WHERE n = ?4
+		moved, err := t.Exec(`UPDATE documents SET state = ?1, progress = ?2, failure = ?3 WHERE n = ?4
 			AND (state <> ?5 OR ?1 = ?5)`, state, progress, reason, n, corpus.StateReady)
 		if err == nil && moved == 0 {
 			return errOtherVersion
@@ -71,7 +72,7 @@ func (ds *Documents) SetSemantic(ctx context.Context, id, sha256 string, s corpu
 		if err != nil {
 			return err
 		}
-		changed, err := t.exec(`UPDATE documents SET semantic = ? WHERE n = ? AND semantic <> ?`, s, n, s)
+		changed, err := t.Exec(`UPDATE documents SET semantic = ? WHERE n = ? AND semantic <> ?`, s, n, s)
 		if err != nil || changed == 0 {
 			return err
 		}
@@ -81,7 +82,7 @@ func (ds *Documents) SetSemantic(ctx context.Context, id, sha256 string, s corpu
 
 // scopedInTx returns the number of a document in scope, whether hidden or not.
 func scopedInTx(t *tx, s chat.Scope, id string) (n int64, d corpus.Document, err error) {
-	stmt, err := t.stmt(`SELECT ` + documentColumns + `, n FROM documents WHERE id = ? AND user = ? AND purging = 0`)
+	stmt, err := t.stmt(`SELECT ` + documentColumns + `, n FROM documents WHERE id = ? AND user_id = ? AND purging = 0`)
 	if err != nil {
 		return 0, d, err
 	}
@@ -147,7 +148,7 @@ func (ds *Documents) Reread(ctx context.Context, s chat.Scope, id string) error 
 		if err := requeueDocument(t, id); err != nil {
 			return err
 		}
-		_, err = t.exec(`UPDATE documents SET semantic = ? WHERE n = ?`, corpus.SemanticOff, n)
+		_, err = t.Exec(`UPDATE documents SET semantic = ? WHERE n = ?`, corpus.SemanticOff, n)
 		return err
 	})
 }
@@ -168,14 +169,14 @@ func (ds *Documents) Cancel(ctx context.Context, s chat.Scope, id string) error 
 			}
 		case corpus.StateQueued, corpus.StateParsing, corpus.StateIndexing:
 		}
-		back, err := t.exec(`UPDATE documents SET (state, sha256, filename, mime, bytes, progress, failure) =
+		back, err := t.Exec(`UPDATE documents SET (state, sha256, filename, mime, bytes, progress, failure) =
 			(SELECT 'ready', sha256, filename, mime, bytes, '{"stage":"ready","done":0,"total":0}', '' FROM contents
 				WHERE contents.n = documents.content)
 			WHERE n = ? AND content > 0`, n)
 		if err != nil || back > 0 {
 			return err
 		}
-		_, err = t.exec(`UPDATE documents SET state = 'cancelled' WHERE n = ?`, n)
+		_, err = t.Exec(`UPDATE documents SET state = 'cancelled' WHERE n = ?`, n)
 		return err
 	})
 }

@@ -6,14 +6,15 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/sql/store"
 )
 
 // Renew implements chat.Store.
 func (c *Chats) Renew(ctx context.Context, lease chat.Lease, runIDs []string) (lost []string, err error) {
 	err = c.db.writeTx(ctx, false, func(tx *tx) error {
 		for _, id := range runIDs {
-			n, err := tx.exec(`UPDATE runs SET lease_until = ? WHERE id = ? AND owner = ? AND status = 'running'`,
-				toMicros(lease.Until), id, lease.Owner)
+			n, err := tx.Exec(`UPDATE runs SET lease_until = ? WHERE id = ? AND owner = ? AND status = 'running'`,
+				store.ToMicros(lease.Until), id, lease.Owner)
 			if err != nil {
 				return err
 			}
@@ -34,20 +35,27 @@ func (c *Chats) TakeOver(ctx context.Context, lease chat.Lease, before time.Time
 	err = c.db.writeTx(ctx, false, func(tx *tx) error {
 		// The runs are read first: afterwards nothing tells them from those that the owner held before.
 		// With ORDER BY r.n SQLite would go through all runs for their order, and not find the running ones by index.
-		rows, err := tx.query(selectRun+`WHERE r.status = 'running' AND r.lease_until < ? ORDER BY +r.n`,
-			toMicros(before))
-		if err != nil {
+		runs, err = store.ReadRuns(tx, dialect.SelectRun+`WHERE r.status = 'running' AND r.lease_until < $1
+			ORDER BY +r.n`, store.ToMicros(before))
+		if err != nil || len(runs) == 0 {
 			return err
 		}
-		if runs, err = scanRuns(rows); err != nil || len(runs) == 0 {
-			return err
-		}
-		_, err = tx.exec(`UPDATE runs SET owner = ?, lease_until = ? WHERE status = 'running' AND lease_until < ?`,
-			lease.Owner, toMicros(lease.Until), toMicros(before))
+		_, err = tx.Exec(`UPDATE runs SET owner = ?, lease_until = ? WHERE status = 'running' AND lease_until < ?`,
+			lease.Owner, store.ToMicros(lease.Until), store.ToMicros(before))
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("take over runs: %w", err)
 	}
 	return runs, nil
+}
+
+// Release implements chat.Store.
+func (c *Chats) Release(ctx context.Context, owner, runID string) error {
+	_, err := engine{c.db}.Alone(ctx, 0).Exec(`UPDATE runs SET owner = '', lease_until = 0 WHERE id = $1 AND owner = $2
+		AND status = 'running'`, runID, owner)
+	if err != nil {
+		return fmt.Errorf("release run: %w", err)
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/sql/store"
 )
 
 // SetLimits implements chat.LimitStore, for the documents of this database as well.
@@ -52,15 +53,16 @@ func fullSince(read func(query string, args []any, dest ...any) error, user stri
 	return func(what chat.Resource, since time.Time, room int64) (time.Time, error) {
 		var at int64
 		err := read(`SELECT coalesce((SELECT at FROM (SELECT at, sum(amount) OVER (ORDER BY at DESC) AS total FROM spent
-			WHERE user = ?1 AND what = ?2 AND at > ?3)
-			WHERE total > ?4 ORDER BY at DESC LIMIT 1), 0)`, []any{user, string(what), toMicros(since), room}, &at)
-		return timeOf(at), err
+			WHERE user_id = ?1 AND what = ?2 AND at > ?3)
+			WHERE total > ?4 ORDER BY at DESC LIMIT 1), 0)`,
+			[]any{user, string(what), store.ToMicros(since), room}, &at)
+		return store.TimeOf(at), err
 	}
 }
 
 // spendLimit counts n if there is room for it.
 func (t *tx) spendLimit(limits chat.Limits, user string, what chat.Resource, n int64, now time.Time) error {
-	if err := limits.Check(limits.SpendLimits(what), n, now, fullSince(t.queryRow, user)); err != nil {
+	if err := limits.Check(limits.SpendLimits(what), n, now, fullSince(t.One, user)); err != nil {
 		return err
 	}
 	return t.chargeLimit(limits, user, what, n, now)
@@ -72,13 +74,13 @@ func (t *tx) chargeLimit(limits chat.Limits, user string, what chat.Resource, n 
 	if len(windows) == 0 {
 		return nil
 	}
-	_, err := t.exec(`INSERT INTO spent (user, what, at, amount) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE
+	_, err := t.Exec(`INSERT INTO spent (user_id, what, at, amount) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE
 		SET amount = amount + excluded.amount`,
-		user, string(what), toMicros(now), n)
+		user, string(what), store.ToMicros(now), n)
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(`DELETE FROM spent WHERE user = ? AND what = ? AND at <= ?`, user, string(what), toMicros(
+	_, err = t.Exec(`DELETE FROM spent WHERE user_id = ? AND what = ? AND at <= ?`, user, string(what), store.ToMicros(
 		now.Add(-windows[len(windows)-1].Span),
 	))
 	return err
@@ -86,7 +88,7 @@ func (t *tx) chargeLimit(limits chat.Limits, user string, what chat.Resource, n 
 
 // admitRun counts a question, and fails if a user's limits have no room for its run.
 func (t *tx) admitRun(limits chat.Limits, user string, now time.Time) error {
-	if err := limits.Check(limits.SpendLimits(chat.ResourceTokens), 1, now, fullSince(t.queryRow, user)); err != nil {
+	if err := limits.Check(limits.SpendLimits(chat.ResourceTokens), 1, now, fullSince(t.One, user)); err != nil {
 		return err
 	}
 	if err := t.spendLimit(limits, user, chat.ResourceQuestions, 1, now); err != nil {
@@ -94,7 +96,7 @@ func (t *tx) admitRun(limits chat.Limits, user string, now time.Time) error {
 	}
 	if most, holds := limits.Of(chat.RunsAtOnce); holds {
 		var running int64
-		if err := t.queryRow(
+		if err := t.One(
 			`SELECT count(*) FROM runs WHERE charged = ? AND charged <> '' AND status = 'running'`, []any{user},
 			&running,
 		); err != nil {
@@ -125,8 +127,8 @@ func (t *tx) admitDocument(limits chat.Limits, user string, bytes int64) error {
 		return nil
 	}
 	var used int64
-	if err := t.queryRow(
-		`SELECT coalesce(sum(bytes), 0) FROM documents WHERE user = ?`, []any{user}, &used,
+	if err := t.One(
+		`SELECT coalesce(sum(bytes), 0) FROM documents WHERE user_id = ?`, []any{user}, &used,
 	); err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func TestANewerFileIsRefusedWithASentence(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := db.writeTx(t.Context(), false, func(tx *tx) error {
-		_, err := tx.exec(`INSERT INTO migrations VALUES (4711, 'from the future', 0)`)
+		_, err := tx.Exec(`INSERT INTO migrations VALUES (4711, 'from the future', 0)`)
 		return err
 	}); err != nil {
 		t.Fatal(err)

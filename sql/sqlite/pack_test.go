@@ -13,6 +13,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/sql/pack"
+	"footnote/sql/store"
 )
 
 func TestTheBlocksOfALargeDocumentArePacked(t *testing.T) {
@@ -45,7 +46,7 @@ func TestTheBlocksOfALargeDocumentArePacked(t *testing.T) {
 			t.Fatal(err)
 		}
 		// pieces have brackets of their own
-		if want, err := toJSON(got); err != nil || plain < len(want)-2 || plain > len(want)+2 {
+		if want, err := store.ToJSON(got); err != nil || plain < len(want)-2 || plain > len(want)+2 {
 			t.Errorf("%d blocks are %d bytes of JSON, want %d; %v", n, plain, len(want), err)
 		}
 		if small := kept == plain; small != (n == 20) || !small && kept*4 > plain {

@@ -8,6 +8,7 @@ import (
 	"footnote/chat"
 	"footnote/sql/bm25"
 	"footnote/sql/postings"
+	"footnote/sql/store"
 )
 
 // Lexical returns the database's index of words. Ask once and share the result: it keeps what it has read.
@@ -43,8 +44,8 @@ func (s postingStore) State(ctx context.Context) (changes, removals int64, err e
 }
 
 func (s postingStore) Spans(ctx context.Context, after int64) (spans []bm25.Span, err error) {
-	err = s.db.eachRow(ctx, `SELECT c.n, c.first_row, c.lengths, c.live AND d.deleted_at = 0, d.id, d.user, d.namespace
-		FROM contents c JOIN documents d ON d.n = c.document WHERE c.changed > ?`, []any{after},
+	err = s.db.eachRow(ctx, `SELECT c.n, c.first_row, c.lengths, c.live AND d.deleted_at = 0, d.id, d.user_id,
+		d.namespace FROM contents c JOIN documents d ON d.n = c.document WHERE c.changed > ?`, []any{after},
 		func(row scanner) error {
 			span := bm25.Span{Document: &bm25.Document{}}
 			var visible bool
@@ -77,7 +78,7 @@ func (s postingStore) Contents(ctx context.Context, first, last uint32) (runs []
 }
 
 func (s postingStore) PassageIDs(ctx context.Context, rows []uint32) (map[uint32]string, error) {
-	wanted, err := toJSON(rows)
+	wanted, err := store.ToJSON(rows)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +96,7 @@ func (s postingStore) PassageIDs(ctx context.Context, rows []uint32) (map[uint32
 }
 
 func (s postingStore) Texts(ctx context.Context, rows []uint32) (texts []postings.Text, err error) {
-	wanted, err := toJSON(rows)
+	wanted, err := store.ToJSON(rows)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +139,7 @@ func (s postingStore) Find(ctx context.Context, places []postings.Place, each fu
 	for i, at := range places {
 		pairs[i] = [2]any{at.Segment, at.Term}
 	}
-	wanted, err := toJSON(pairs)
+	wanted, err := store.ToJSON(pairs)
 	if err != nil {
 		return err
 	}
@@ -180,7 +181,7 @@ func (s postingStore) Begin(ctx context.Context, owner string) (segment int64, e
 }
 
 func beginSegment(t *tx, owner string) (segment int64, err error) {
-	err = t.queryRow(`INSERT INTO segments (owner, started_at) VALUES (?, ?) RETURNING n`, []any{
+	err = t.One(`INSERT INTO segments (owner, started_at) VALUES (?, ?) RETURNING n`, []any{
 		owner, time.Now().UnixMicro(),
 	}, &segment)
 	return segment, err
@@ -192,7 +193,7 @@ func (s postingStore) Put(ctx context.Context, segment int64, pages []postings.P
 
 func putPages(t *tx, segment int64, pages []postings.Page) error {
 	for _, p := range pages {
-		if _, err := t.exec(
+		if _, err := t.Exec(
 			`INSERT INTO segment_pages (segment, key, body) VALUES (?, ?, ?)`, segment, p.Key, p.Body,
 		); err != nil {
 			return err
@@ -208,7 +209,7 @@ func (s postingStore) Replace(ctx context.Context, segment postings.Segment, old
 	err = s.db.writeBulk(ctx, false, func(t *tx) error {
 		ok = false
 		for _, n := range old {
-			if hidden, err := t.exec(
+			if hidden, err := t.Exec(
 				`UPDATE segments SET live = 0, started_at = 0 WHERE n = ? AND live = 1`, n,
 			); err != nil {
 				return err
@@ -227,7 +228,7 @@ func (s postingStore) Replace(ctx context.Context, segment postings.Segment, old
 
 // showSegment lets searches see a segment.
 func showSegment(t *tx, s postings.Segment) error {
-	_, err := t.exec(
+	_, err := t.Exec(
 		`UPDATE segments SET live = 1, changed = ?, passages = ? WHERE n = ?`, s.Changed, s.Passages, s.Number,
 	)
 	return err
@@ -237,12 +238,12 @@ func (s postingStore) Drop(ctx context.Context, segment int64) error {
 	const some = 256 // pages
 	for n := int64(some); n == some; {
 		err := s.db.writeBulk(ctx, false, func(t *tx) (err error) {
-			n, err = t.exec(
+			n, err = t.Exec(
 				`DELETE FROM segment_pages WHERE n IN (SELECT n FROM segment_pages WHERE segment = ? LIMIT +?)`,
 				segment, some,
 			)
 			if err == nil && n < some {
-				_, err = t.exec(`DELETE FROM segments WHERE n = ? AND live = 0`, segment)
+				_, err = t.Exec(`DELETE FROM segments WHERE n = ? AND live = 0`, segment)
 			}
 			return err
 		})
@@ -280,9 +281,9 @@ func (ds *Documents) sweepIndex(ctx context.Context) error {
 
 // Unindexed implements postings.Rebuilt.
 func (s postingStore) Unindexed(ctx context.Context) (list []postings.Unindexed, err error) {
-	err = s.db.eachRow(ctx, `SELECT c.n, d.user, c.changed, c.first_row, c.passages FROM unindexed u JOIN contents c
+	err = s.db.eachRow(ctx, `SELECT c.n, d.user_id, c.changed, c.first_row, c.passages FROM unindexed u JOIN contents c
 		ON c.n = u.content
-		JOIN documents d ON d.n = c.document ORDER BY d.user, c.n`, nil, func(row scanner) error {
+		JOIN documents d ON d.n = c.document ORDER BY d.user_id, c.n`, nil, func(row scanner) error {
 		var u postings.Unindexed
 		err := row.Scan(&u.Content, &u.Owner, &u.Changed, &u.Rows.First, &u.Rows.Count)
 		list = append(list, u)
@@ -294,7 +295,7 @@ func (s postingStore) Unindexed(ctx context.Context) (list []postings.Unindexed,
 // Indexed implements postings.Rebuilt.
 func (s postingStore) Indexed(ctx context.Context, content int64, segment postings.Segment) (ok bool, err error) {
 	err = s.db.writeBulk(ctx, false, func(t *tx) error {
-		n, err := t.exec(`DELETE FROM unindexed WHERE content = ?`, content)
+		n, err := t.Exec(`DELETE FROM unindexed WHERE content = ?`, content)
 		if ok = n > 0; err != nil || !ok {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/sql/store"
 )
 
 const (
@@ -19,7 +20,7 @@ func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) 
 	for {
 		var n int64
 		err := c.db.writeBulk(ctx, false, func(tx *tx) (err error) {
-			n, err = purgeSome(tx, toMicros(hidden), toMicros(idle))
+			n, err = purgeSome(tx, store.ToMicros(hidden), store.ToMicros(idle))
 			return err
 		})
 		if err != nil {
@@ -30,15 +31,15 @@ func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) 
 		}
 	}
 	err := c.db.writeTx(ctx, false, func(tx *tx) error {
-		if _, err := tx.exec(
+		if _, err := tx.Exec(
 			`DELETE FROM idempotency_keys WHERE created_at < ?`, time.Now().Add(-keyLifetime).UnixMicro(),
 		); err != nil {
 			return err
 		}
-		if _, err := tx.exec(`DELETE FROM spent WHERE at < ?`, time.Now().Add(-keyLifetime).UnixMicro()); err != nil {
+		if _, err := tx.Exec(`DELETE FROM spent WHERE at < ?`, time.Now().Add(-keyLifetime).UnixMicro()); err != nil {
 			return err
 		}
-		_, err := tx.exec(`DELETE FROM commands WHERE (SELECT status FROM runs WHERE n = run) <> 'running'`)
+		_, err := tx.Exec(`DELETE FROM commands WHERE (SELECT status FROM runs WHERE n = run) <> 'running'`)
 		return err
 	})
 	if err != nil {
@@ -63,7 +64,7 @@ func purgeSome(tx *tx, hidden, idle int64) (int64, error) {
 		if err := rows.Scan(&run); err != nil {
 			return 0, failure(err)
 		}
-		if _, err := tx.exec(
+		if _, err := tx.Exec(
 			`DELETE FROM events WHERE id BETWEEN ? AND ?`, run<<seqBits, run<<seqBits|maxSeq,
 		); err != nil {
 			return 0, err
@@ -75,13 +76,13 @@ func purgeSome(tx *tx, hidden, idle int64) (int64, error) {
 	if err := hideCaptured(tx, gone, hidden, idle); err != nil {
 		return 0, err
 	}
-	return tx.exec(`DELETE FROM sessions WHERE n IN (`+gone+`)`, hidden, idle, purgeBatch)
+	return tx.Exec(`DELETE FROM sessions WHERE n IN (`+gone+`)`, hidden, idle, purgeBatch)
 }
 
 // hideCaptured hides the web pages that the sessions' runs have read; the library removes what is hidden.
 func hideCaptured(tx *tx, gone string, hidden, idle int64) error {
-	rows, err := tx.query(`SELECT d.n, d.user FROM runs r JOIN sessions o ON o.n = r.session JOIN documents d
-		ON d.user = o.user AND d.namespace = '`+chat.WebNamespace(
+	rows, err := tx.query(`SELECT d.n, d.user_id FROM runs r JOIN sessions o ON o.n = r.session JOIN documents d
+		ON d.user_id = o.user_id AND d.namespace = '`+chat.WebNamespace(
 		"",
 	)+`' || r.id
 		WHERE r.session IN (`+gone+`) AND d.deleted_at = 0`, hidden, idle, purgeBatch)

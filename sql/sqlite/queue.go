@@ -88,8 +88,8 @@ func (q *Queue) Ensure(ctx context.Context, job corpus.Job) error { return q.add
 // addJob adds a job unless the same job waits or, with orAtWork, is at work.
 func (q *Queue) addJob(ctx context.Context, job corpus.Job, orAtWork bool) error {
 	err := q.db.writeTx(ctx, true, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO jobs (kind, document, sha256, user, turn) SELECT ?1, ?2, ?3, ?4, 1 + max(
-				coalesce((SELECT max(turn) FROM jobs WHERE kind = ?1 AND user = ?4), 0),
+		_, err := t.Exec(`INSERT INTO jobs (kind, document, sha256, user_id, turn) SELECT ?1, ?2, ?3, ?4, 1 + max(
+				coalesce((SELECT max(turn) FROM jobs WHERE kind = ?1 AND user_id = ?4), 0),
 				coalesce((SELECT max(turn) FROM jobs WHERE kind = ?1 AND leased = 1), (SELECT min(turn) FROM jobs
 					WHERE kind = ?1 AND ready_at <= ?5), 0))
 			WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE document = ?2 AND kind = ?1 AND sha256 = ?3
@@ -109,16 +109,16 @@ func (q *Queue) Hasten(ctx context.Context, kind corpus.JobKind, documentID stri
 	err := q.db.writeTx(ctx, false, func(t *tx) error {
 		var own, first, turn, firstTurn int64
 		var user string
-		err := t.queryRow(`SELECT n, turn, user FROM jobs WHERE document = ? AND kind = ? AND leased = 0
+		err := t.One(`SELECT n, turn, user_id FROM jobs WHERE document = ? AND kind = ? AND leased = 0
 			ORDER BY n DESC LIMIT 1`, []any{documentID, kind}, &own, &turn, &user)
 		if err == nil {
-			err = t.queryRow(`SELECT n, turn FROM jobs WHERE kind = ? AND user = ? AND leased = 0
+			err = t.One(`SELECT n, turn FROM jobs WHERE kind = ? AND user_id = ? AND leased = 0
 				ORDER BY turn, n LIMIT 1`, []any{kind, user}, &first, &firstTurn)
 		}
 		if err != nil || first == own {
 			return err
 		}
-		_, err = t.exec(`UPDATE jobs SET turn = CASE n WHEN ?1 THEN ?2 ELSE ?3 END WHERE n IN (?1, ?4)`,
+		_, err = t.Exec(`UPDATE jobs SET turn = CASE n WHEN ?1 THEN ?2 ELSE ?3 END WHERE n IN (?1, ?4)`,
 			own, firstTurn, turn, first)
 		return err
 	})
@@ -131,7 +131,7 @@ func (q *Queue) Hasten(ctx context.Context, kind corpus.JobKind, documentID stri
 // Cancel ends all jobs of a document; see corpus.Queue.
 func (q *Queue) Cancel(ctx context.Context, documentID string) error {
 	err := q.db.writeTx(ctx, false, func(t *tx) error {
-		_, err := t.exec(`DELETE FROM jobs WHERE document = ? AND leased = 0`, documentID)
+		_, err := t.Exec(`DELETE FROM jobs WHERE document = ? AND leased = 0`, documentID)
 		return err
 	})
 	if err != nil {
@@ -159,7 +159,7 @@ func (q *Queue) takeJob(
 	if err == nil {
 		err = q.db.writeTx(ctx, false, func(t *tx) error {
 			var busy, suspects bool
-			err := t.queryRow(`SELECT EXISTS (SELECT 1 FROM jobs WHERE kind = ?1 AND leased = 1 AND ready_at > ?2),
+			err := t.One(`SELECT EXISTS (SELECT 1 FROM jobs WHERE kind = ?1 AND leased = 1 AND ready_at > ?2),
 				EXISTS (SELECT 1 FROM jobs WHERE kind = ?1 AND alone = 1 AND (leased = 1 OR ready_at <= ?2))`,
 				[]any{kind, at}, &busy, &suspects)
 			if err != nil {
@@ -172,8 +172,8 @@ func (q *Queue) takeJob(
 					return sql.ErrNoRows
 				}
 			}
-			return t.queryRow(`UPDATE jobs SET leased = 1, attempt = attempt + 1, ready_at = ? WHERE n = (`+next+`)
-				RETURNING n, kind, document, user, sha256, attempt, blame`,
+			return t.One(`UPDATE jobs SET leased = 1, attempt = attempt + 1, ready_at = ? WHERE n = (`+next+`)
+				RETURNING n, kind, document, user_id, sha256, attempt, blame`,
 				[]any{time.Now().Add(corpus.JobLease).UnixMicro(), kind, at}, &n, &job.Kind, &job.DocumentID,
 				&job.User, &job.SHA256, &job.Attempt, &job.Blame)
 		})
@@ -203,7 +203,7 @@ func (q *Queue) freeJobs(ctx context.Context) error {
 				return failure(err)
 			}
 			blame += corpus.ServerBlame
-			if _, err := t.exec(`UPDATE jobs SET blame = ?, ready_at = ?, leased = 0, attempt = attempt - 1, alone = 1
+			if _, err := t.Exec(`UPDATE jobs SET blame = ?, ready_at = ?, leased = 0, attempt = attempt - 1, alone = 1
 				WHERE n = ?`, blame, time.Now().Add(corpus.BlameWait(blame)).UnixMicro(), n); err != nil {
 				return err
 			}
@@ -211,7 +211,7 @@ func (q *Queue) freeJobs(ctx context.Context) error {
 		if err := rows.Err(); err != nil {
 			return failure(err)
 		}
-		_, err = t.exec(`UPDATE jobs SET leased = 0, ready_at = 0, attempt = attempt - 1, alone = 1 WHERE leased = 1`)
+		_, err = t.Exec(`UPDATE jobs SET leased = 0, ready_at = 0, attempt = attempt - 1, alone = 1 WHERE leased = 1`)
 		return err
 	})
 }
@@ -228,7 +228,7 @@ func (q *Queue) nextTime(ctx context.Context, kind corpus.JobKind, now time.Time
 // changeJob changes a job that attempt attempt holds; ok is false when it no longer does.
 func (q *Queue) changeJob(ctx context.Context, statement string, args ...any) (ok bool, err error) {
 	err = q.db.writeTx(ctx, false, func(t *tx) error {
-		n, err := t.exec(statement, args...)
+		n, err := t.Exec(statement, args...)
 		ok = n > 0
 		return err
 	})

@@ -29,7 +29,7 @@ func (ds *Documents) Removals(ctx context.Context, now time.Time) (due []corpus.
 			return failure(err)
 		}
 		for _, r := range due {
-			if _, err := t.exec(`UPDATE removals SET due_at = ? + min(20 << min(attempts, 4), 300) * 1000000,
+			if _, err := t.Exec(`UPDATE removals SET due_at = ? + min(20 << min(attempts, 4), 300) * 1000000,
 				attempts = attempts + 1 WHERE document = ? AND sha256 = ?`, now.UnixMicro(), r.DocumentID, r.SHA256,
 			); err != nil {
 				return err
@@ -46,7 +46,7 @@ func (ds *Documents) Removals(ctx context.Context, now time.Time) (due []corpus.
 // Removed deletes a removal; see corpus.Documents.
 func (ds *Documents) Removed(ctx context.Context, r corpus.Removal) error {
 	return ds.db.writeTx(ctx, false, func(t *tx) error {
-		_, err := t.exec(`DELETE FROM removals WHERE document = ? AND sha256 = ?`, r.DocumentID, r.SHA256)
+		_, err := t.Exec(`DELETE FROM removals WHERE document = ? AND sha256 = ?`, r.DocumentID, r.SHA256)
 		return err
 	})
 }
@@ -57,7 +57,7 @@ func (ds *Documents) Abandon(ctx context.Context, r corpus.Removal) error {
 }
 
 func addRemoval(t *tx, r corpus.Removal) error {
-	_, err := t.exec(`INSERT INTO removals (document, sha256) VALUES (?, ?) ON CONFLICT DO NOTHING`, r.DocumentID,
+	_, err := t.Exec(`INSERT INTO removals (document, sha256) VALUES (?, ?) ON CONFLICT DO NOTHING`, r.DocumentID,
 		r.SHA256)
 	return err
 }

@@ -94,7 +94,7 @@ func (m *signMemory) next(ctx context.Context, db *DB) (*signSnapshot, error) {
 // readNew appends the blocks that are newer than the snapshot's.
 func (m *signMemory) readNew(ctx context.Context, moment *sql.Tx, s *signSnapshot) error {
 	rows, err := moment.QueryContext(
-		ctx, `SELECT n, document, user, namespace, body FROM vector_signs WHERE model = ? AND n > ? ORDER BY n`,
+		ctx, `SELECT n, document, user_id, namespace, body FROM vector_signs WHERE model = ? AND n > ? ORDER BY n`,
 		s.model, s.last,
 	)
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"footnote/sql/store"
 )
 
 // The statements that steer a transaction.
@@ -39,8 +41,8 @@ func (t *tx) stmt(query string) (heldStmt, error) {
 	return stmt, nil
 }
 
-// exec runs a statement and returns the number of rows it changed.
-func (t *tx) exec(query string, args ...any) (int64, error) {
+// Exec runs a statement and returns the number of rows it changed.
+func (t *tx) Exec(query string, args ...any) (int64, error) {
 	stmt, err := t.stmt(query)
 	if err != nil {
 		return 0, err
@@ -62,14 +64,30 @@ func (t *tx) query(query string, args ...any) (*sql.Rows, error) {
 	return rows, failure(err)
 }
 
-// queryRow reads one row into dest. It fails with sql.ErrNoRows if there is none.
-func (t *tx) queryRow(query string, args []any, dest ...any) error {
+// One reads one row into dest. It fails with sql.ErrNoRows if there is none.
+func (t *tx) One(query string, args []any, dest ...any) error {
 	stmt, err := t.stmt(query)
 	if err != nil {
 		return err
 	}
 	return failure(stmt.QueryRowContext(t.ctx, args...).Scan(dest...))
 }
+
+// Query implements store.Statements.
+func (t *tx) Query(query string, args []any, read func(store.Rows) error) error {
+	rows, err := t.query(query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	return failure(read(rows))
+}
+
+// Tell implements store.Statements. There is one process only, so nobody has to be told.
+func (t *tx) Tell(_, query string, args ...any) (int64, error) { return t.Exec(query, args...) }
+
+// Lock implements store.Tx. There is one writer, so all take turns anyway.
+func (t *tx) Lock(string, string) error { return nil }
 
 func (t *tx) control(statement string) error {
 	stmt, err := t.stmt(statement)

@@ -5,11 +5,12 @@ import (
 	"fmt"
 
 	"footnote/corpus"
+	"footnote/sql/store"
 )
 
 // CountVectors counts the model's vectors of documents; see corpus.Vectors.
 func (v *Vectors) CountVectors(ctx context.Context, documents []string) (map[string]int, error) {
-	list, err := toJSON(documents)
+	list, err := store.ToJSON(documents)
 	if err != nil {
 		return nil, err
 	}
@@ -41,17 +42,17 @@ func (v *Vectors) Complete(ctx context.Context) error {
 	}
 	for n := int64(1); n > 0; {
 		err := v.db.writeBulk(ctx, false, func(t *tx) (err error) {
-			n, err = t.exec(`DELETE FROM vectors WHERE n IN (SELECT v.n FROM vector_models m
+			n, err = t.Exec(`DELETE FROM vectors WHERE n IN (SELECT v.n FROM vector_models m
 				JOIN vectors v ON v.model = m.n WHERE m.name <> ? LIMIT ?)`, v.model, 8*vectorsPerWrite)
 			if err != nil || n > 0 {
 				return err
 			}
-			if _, err := t.exec(`DELETE FROM vector_signs WHERE model NOT IN (SELECT n FROM vector_models
+			if _, err := t.Exec(`DELETE FROM vector_signs WHERE model NOT IN (SELECT n FROM vector_models
 				WHERE name = ?)`,
 				v.model); err != nil {
 				return err
 			}
-			_, err = t.exec(dropEmptyModels)
+			_, err = t.Exec(dropEmptyModels)
 			return err
 		})
 		if err != nil {
@@ -80,7 +81,7 @@ func (v *Vectors) Unnamed(ctx context.Context, k int) (some []corpus.Embedded, e
 // Name gives the vectors of an earlier version to the model; see corpus.Vectors.
 func (v *Vectors) Name(ctx context.Context) error {
 	err := v.db.writeTx(ctx, true, func(t *tx) error {
-		if _, err := t.exec(`UPDATE OR IGNORE vector_models SET name = ? WHERE name = ''`, v.model); err != nil {
+		if _, err := t.Exec(`UPDATE OR IGNORE vector_models SET name = ? WHERE name = ''`, v.model); err != nil {
 			return err
 		}
 		return vectorsChanged(t, 0)

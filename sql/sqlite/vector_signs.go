@@ -72,8 +72,8 @@ func (w *signWriter) flush() error {
 	if w.count == 0 {
 		return nil
 	}
-	_, err := w.tx.exec(
-		`INSERT INTO vector_signs (model, document, user, namespace, body) VALUES (?, ?, ?, ?, ?)`,
+	_, err := w.tx.Exec(
+		`INSERT INTO vector_signs (model, document, user_id, namespace, body) VALUES (?, ?, ?, ?, ?)`,
 		w.model, w.place.document, w.place.user, w.place.namespace, w.body,
 	)
 	w.body, w.count = w.body[:0], 0
@@ -82,7 +82,7 @@ func (w *signWriter) flush() error {
 
 // rewriteSigns makes the blocks of a document anew from the vectors that it has, of every model.
 func rewriteSigns(t *tx, document string) error {
-	if _, err := t.exec(`DELETE FROM vector_signs WHERE document = ?`, document); err != nil {
+	if _, err := t.Exec(`DELETE FROM vector_signs WHERE document = ?`, document); err != nil {
 		return err
 	}
 	return writeSigns(t, document)
@@ -91,7 +91,7 @@ func rewriteSigns(t *tx, document string) error {
 // writeSigns writes the blocks of a document that has none.
 func writeSigns(t *tx, document string) (err error) {
 	rows, err := t.query(
-		`SELECT model, n, user, namespace, body FROM vectors WHERE document = ? ORDER BY model, n`, document,
+		`SELECT model, n, user_id, namespace, body FROM vectors WHERE document = ? ORDER BY model, n`, document,
 	)
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (db *DB) signVectors(ctx context.Context) error {
 			if len(some) > 0 {
 				return nil
 			}
-			_, err := t.exec(`UPDATE vector_models SET signed = 1`)
+			_, err := t.Exec(`UPDATE vector_models SET signed = 1`)
 			return err
 		})
 		if err != nil || len(some) == 0 {

@@ -168,7 +168,7 @@ func TestVectorsOfAnEarlierVersionGetTheirSigns(t *testing.T) {
 	upsertUnits(t, before.Vectors("test"), units)
 	err = before.writeTx(t.Context(), true, func(t *tx) error {
 		for _, statement := range []string{`DELETE FROM vector_signs`, `UPDATE vector_models SET signed = 0`} {
-			if _, err := t.exec(statement); err != nil {
+			if _, err := t.Exec(statement); err != nil {
 				return err
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/sql/store"
 )
 
 // Vectors is the corpus.Vectors of an open database and one embedding model. A search compares the signs of all
@@ -57,13 +58,13 @@ func (v *Vectors) Upsert(ctx context.Context, vs []corpus.Vector) error {
 }
 
 func (v *Vectors) put(t *tx, vs []corpus.Vector) error {
-	if _, err := t.exec(`INSERT INTO vector_models (name, dimension, signed) VALUES (?, ?, 1) ON CONFLICT DO NOTHING`,
+	if _, err := t.Exec(`INSERT INTO vector_models (name, dimension, signed) VALUES (?, ?, 1) ON CONFLICT DO NOTHING`,
 		v.model, len(vs[0].Values)); err != nil {
 		return err
 	}
 	var model int64
 	var dimension int
-	if err := t.queryRow(
+	if err := t.One(
 		`SELECT n, dimension FROM vector_models WHERE name = ?`, []any{v.model}, &model, &dimension,
 	); err != nil {
 		return err
@@ -77,7 +78,7 @@ func (v *Vectors) put(t *tx, vs []corpus.Vector) error {
 	for _, vector := range vs {
 		var n int64
 		var document string
-		err := t.queryRow(`DELETE FROM vectors WHERE passage_id = ? AND model = ? RETURNING document`,
+		err := t.One(`DELETE FROM vectors WHERE passage_id = ? AND model = ? RETURNING document`,
 			[]any{vector.PassageID, model}, &document)
 		switch {
 		case err == nil:
@@ -94,7 +95,7 @@ func (v *Vectors) put(t *tx, vs []corpus.Vector) error {
 		if vector.TextHash != "" {
 			hash = []byte(vector.TextHash)
 		}
-		if err := t.queryRow(`INSERT INTO vectors (model, passage_id, document, user, namespace, body, text_hash)
+		if err := t.One(`INSERT INTO vectors (model, passage_id, document, user_id, namespace, body, text_hash)
 			VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING n`,
 			[]any{model, vector.PassageID, vector.DocumentID, vector.User, vector.Namespace, body, hash}, &n,
 		); err != nil {
@@ -121,7 +122,7 @@ func (v *Vectors) VectorsOf(ctx context.Context, hashes []string) (map[string][]
 	for i, hash := range hashes {
 		list[i] = hex.EncodeToString([]byte(hash))
 	}
-	wanted, err := toJSON(list)
+	wanted, err := store.ToJSON(list)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +146,7 @@ func (v *Vectors) VectorsOf(ctx context.Context, hashes []string) (map[string][]
 
 // vectorsChanged tells readers that there are other vectors, of which some are gone.
 func vectorsChanged(t *tx, removed int64) error {
-	_, err := t.exec(
+	_, err := t.Exec(
 		`UPDATE corpus_state SET vector_changes = vector_changes + 1, vector_removals = vector_removals + ?`, removed,
 	)
 	return err
@@ -159,12 +160,12 @@ func (v *Vectors) DeleteVectors(ctx context.Context, documentID string, keep []s
 	if keep == nil {
 		keep = []string{}
 	}
-	list, err := toJSON(keep)
+	list, err := store.ToJSON(keep)
 	if err != nil {
 		return err
 	}
 	err = v.db.writeBulk(ctx, false, func(t *tx) error {
-		n, err := t.exec(
+		n, err := t.Exec(
 			`DELETE FROM vectors WHERE document = ? AND passage_id NOT IN (SELECT value FROM json_each(?))`, documentID,
 			list,
 		)
@@ -174,7 +175,7 @@ func (v *Vectors) DeleteVectors(ctx context.Context, documentID string, keep []s
 		if err := rewriteSigns(t, documentID); err != nil {
 			return err
 		}
-		if _, err := t.exec(dropEmptyModels); err != nil {
+		if _, err := t.Exec(dropEmptyModels); err != nil {
 			return err
 		}
 		return vectorsChanged(t, n)

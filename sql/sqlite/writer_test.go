@@ -44,7 +44,7 @@ func queued(db *DB, small, bulk int) {
 }
 
 func insertEvent(tx *tx, id int) error {
-	_, err := tx.exec(`INSERT INTO events VALUES (?, 0, 'x', x'7b7d')`, id)
+	_, err := tx.Exec(`INSERT INTO events VALUES (?, 0, 'x', x'7b7d')`, id)
 	return err
 }
 

@@ -1,9 +1,10 @@
-package postgres
+package store
 
 import (
-	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"footnote/chat"
@@ -13,11 +14,11 @@ const selectQueued = `SELECT q.id, s.name, s.user_id, q.key, q.request, q.proble
 	JOIN sessions s ON s.n = q.session `
 
 // ready are the conditions under which the first question of session s can be sent.
-const ready = ` s.deleted_at = 0 AND q.problem = '' AND NOT EXISTS (SELECT FROM runs r WHERE r.session = s.n
+const ready = ` s.deleted_at = 0 AND q.problem = '' AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.session = s.n
 	AND r.status = 'running')
 	AND q.n = (SELECT first.n FROM queued first WHERE first.session = s.n ORDER BY first.place LIMIT 1) `
 
-func scanQueued(row scanner) (q chat.Queued, err error) {
+func scanQueued(row Row) (q chat.Queued, err error) {
 	var key, request []byte
 	var created int64
 	if err := row.Scan(&q.ID, &q.SessionID, &q.User, &key, &request, &q.Problem, &created); err != nil {
@@ -26,7 +27,7 @@ func scanQueued(row scanner) (q chat.Queued, err error) {
 	if err := json.Unmarshal(request, &q.Request); err != nil {
 		return q, fmt.Errorf("decode the waiting question %s: %w", q.ID, err)
 	}
-	q.Request.IdempotencyKey, q.CreatedAt = string(key), timeOf(created)
+	q.Request.IdempotencyKey, q.CreatedAt = string(key), TimeOf(created)
 	return q, nil
 }
 
@@ -36,22 +37,19 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 	if err != nil {
 		return q, fmt.Errorf("enqueue: %w", err)
 	}
-	key := []byte(fresh.Request.IdempotencyKey)
-	err = c.db.inTx(ctx, shortTime, func(t *tx) error {
+	err = c.db.Write(ctx, Durable, func(t Tx) error {
 		q = fresh
 		var session int64
-		if err := t.queryRow(
-			`SELECT n FROM sessions WHERE name = $1 AND user_id = $2 AND deleted_at = 0 FOR UPDATE`,
-			[]any{req.SessionID, s.User}, &session,
-		); err != nil {
-			return notFound(err, "enqueue", "session")
+		if err := t.One(`SELECT s.n FROM sessions s WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0`+
+			c.sql.Locked("s"), []any{req.SessionID, s.User}, &session); err != nil {
+			return NotFound(err, "enqueue", "session")
 		}
-		list, err := rowsOf(t.ctx, t.pgx, scanQueued, selectQueued+`WHERE q.session = $1`, []any{session})
+		list, err := readList(t, scanQueued, selectQueued+`WHERE q.session = $1`, session)
 		if err != nil {
 			return err
 		}
 		for _, known := range list {
-			if !bytes.Equal([]byte(known.Request.IdempotencyKey), key) {
+			if known.Request.IdempotencyKey != fresh.Request.IdempotencyKey {
 				continue
 			}
 			if !known.Request.SameAs(req) {
@@ -64,11 +62,11 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 			return chat.ErrQueueFull
 		}
 		var now int64
-		err = t.queryRow(`INSERT INTO queued (id, session, place, key, request, created_at)
+		err = t.One(`INSERT INTO queued (id, session, place, key, request, created_at)
 			SELECT $1, $2, coalesce((SELECT max(place) FROM queued WHERE session = $2), 0) + 1, $3, $4, now_micros()
 			RETURNING created_at`,
-			[]any{q.ID, session, key, request}, &now)
-		q.CreatedAt = timeOf(now)
+			[]any{q.ID, session, c.sql.Bytes([]byte(fresh.Request.IdempotencyKey)), c.sql.Bytes(request)}, &now)
+		q.CreatedAt = TimeOf(now)
 		return err
 	})
 	return q, err
@@ -76,10 +74,8 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 
 // Queue implements chat.Store.
 func (c *Chats) Queue(ctx context.Context, s chat.Scope, sessionID string) ([]chat.Queued, error) {
-	list, err := queryList(
-		ctx, c.db, shortTime, scanQueued,
-		selectQueued+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0 ORDER BY q.place`, sessionID, s.User,
-	)
+	list, err := readList(c.db.Alone(ctx, 0), scanQueued,
+		selectQueued+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0 ORDER BY q.place`, sessionID, s.User)
 	if err == nil && len(list) == 0 {
 		_, err = c.Session(ctx, s, sessionID) // not there, or nothing waits
 	}
@@ -92,25 +88,20 @@ const own = ` id = $1 AND NOT taken AND session = (SELECT n FROM sessions WHERE 
 
 // EditQueued implements chat.Store.
 func (c *Chats) EditQueued(ctx context.Context, s chat.Scope, sessionID, id, message string) error {
-	list, err := queryList(
-		ctx, c.db, shortTime, scanQueued,
+	q, err := readOne(c.db.Alone(ctx, 0), scanQueued,
 		selectQueued+`WHERE q.id = $1 AND NOT q.taken AND s.name = $2 AND s.user_id = $3 AND s.deleted_at = 0`, id,
-		sessionID, s.User,
-	)
+		sessionID, s.User)
 	if err != nil {
-		return fmt.Errorf("change queue: %w", err)
+		return NotFound(err, "change queue", "waiting question")
 	}
-	if len(list) == 0 {
-		return changedOne(0, nil, "change queue", "waiting question")
-	}
-	list[0].Request.Message = message
-	request, err := json.Marshal(list[0].Request)
+	q.Request.Message = message
+	request, err := json.Marshal(q.Request)
 	if err != nil {
 		return fmt.Errorf("change queue: %w", err)
 	}
 	return c.changeQueued(
-		ctx, `UPDATE queued SET request = $4, key = $5, problem = '' WHERE`+own, id, sessionID, s.User, request,
-		[]byte("queued:"+chat.NewID()),
+		ctx, `UPDATE queued SET request = $4, key = $5, problem = '' WHERE`+own, id, sessionID, s.User,
+		c.sql.Bytes(request), c.sql.Bytes([]byte("queued:"+chat.NewID())),
 	)
 }
 
@@ -127,50 +118,50 @@ func (c *Chats) DropQueued(ctx context.Context, s chat.Scope, sessionID, id stri
 }
 
 func (c *Chats) changeQueued(ctx context.Context, statement string, args ...any) error {
-	n, err := c.db.execStatement(ctx, shortTime, statement, args...)
-	return changedOne(n, err, "change queue", "waiting question")
+	n, err := c.db.Alone(ctx, Durable).Exec(statement, args...)
+	return ChangedOne(n, err, "change queue", "waiting question")
 }
 
-// TakeQueued implements chat.Store. Two replicas may take the same one: its key makes it one run.
+// TakeQueued implements chat.Store. Two processes may take the same one: its key makes it one run.
 func (c *Chats) TakeQueued(ctx context.Context, session chat.SessionKey) (q chat.Queued, ok bool, err error) {
-	list, err := queryList(ctx, c.db, shortTime, scanQueued, `WITH q AS (
-			UPDATE queued SET taken = true WHERE n = (SELECT q.n FROM queued q JOIN sessions s ON s.n = q.session
-				WHERE s.name = $1 AND s.user_id = $2 AND`+ready+`) RETURNING *)
-		SELECT q.id, s.name, s.user_id, q.key, q.request, q.problem, q.created_at FROM q JOIN sessions s
-		ON s.n = q.session`, session.ID, session.User)
-	if err != nil || len(list) == 0 {
-		return q, false, err
-	}
-	return list[0], true, nil
+	err = c.db.Write(ctx, 0, func(t Tx) error {
+		q, err = readOne(t, scanQueued, selectQueued+`WHERE s.name = $1 AND s.user_id = $2 AND`+ready+
+			c.sql.Locked("q"), session.ID, session.User)
+		if ok = err == nil; !ok {
+			if errors.Is(err, sql.ErrNoRows) {
+				return nil
+			}
+			return err
+		}
+		_, err = t.Exec(`UPDATE queued SET taken = true WHERE id = $1`, q.ID)
+		return err
+	})
+	return q, ok && err == nil, err
 }
 
 // SettleQueued implements chat.Store.
 func (c *Chats) SettleQueued(ctx context.Context, id, problem string) (err error) {
+	by := c.db.Alone(ctx, 0)
 	if problem == "" {
-		_, err = c.db.execStatement(ctx, shortTime, `DELETE FROM queued WHERE id = $1`, id)
+		_, err = by.Exec(`DELETE FROM queued WHERE id = $1`, id)
 	} else {
-		_, err = c.db.execStatement(ctx, shortTime, `UPDATE queued SET taken = false, problem = $2 WHERE id = $1`,
-			id, problem)
+		_, err = by.Exec(`UPDATE queued SET taken = false, problem = $2 WHERE id = $1`, id, problem)
 	}
 	return err
 }
 
 // PutBackQueued implements chat.Store.
 func (c *Chats) PutBackQueued(ctx context.Context, id string) error {
-	_, err := c.db.execStatement(ctx, shortTime, `UPDATE queued SET taken = false WHERE id = $1`, id)
+	_, err := c.db.Alone(ctx, 0).Exec(`UPDATE queued SET taken = false WHERE id = $1`, id)
 	return err
 }
 
 // Waiting implements chat.Store.
 func (c *Chats) Waiting(ctx context.Context) ([]chat.SessionKey, error) {
-	return queryList(
-		ctx, c.db, shortTime, scanSessionKey,
-		`SELECT s.user_id, s.name FROM queued q JOIN sessions s ON s.n = q.session WHERE`+ready+`ORDER BY q.n LIMIT $1`,
-		chat.MaxPage,
-	)
-}
-
-func scanSessionKey(row scanner) (key chat.SessionKey, err error) {
-	err = row.Scan(&key.User, &key.ID)
-	return key, err
+	list, err := readList(c.db.Alone(ctx, 0), func(row Row) (key chat.SessionKey, err error) {
+		err = row.Scan(&key.User, &key.ID)
+		return key, err
+	}, `SELECT s.user_id, s.name FROM queued q JOIN sessions s ON s.n = q.session WHERE`+ready+`ORDER BY q.n
+		LIMIT CAST($1 AS bigint)`, chat.MaxPage)
+	return list, wrap(err, "find waiting questions")
 }

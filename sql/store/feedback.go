@@ -1,9 +1,7 @@
-package postgres
+package store
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"footnote/chat"
 	"footnote/sql/cursor"
@@ -19,21 +17,14 @@ type judged struct {
 	chat.Feedback
 }
 
-func scanFeedback(row scanner) (f judged, err error) {
+func scanFeedback(row Row) (f judged, err error) {
 	var request []byte
-	var rating string
 	var created, updated int64
-	if err := row.Scan(
-		&f.n, &f.RunID, &f.SessionID, &request, &rating, &f.Reason, &f.Comment, &created, &updated,
-	); err != nil {
-		return f, err
-	}
-	f.Rating, f.CreatedAt, f.UpdatedAt = chat.Rating(rating), timeOf(created), timeOf(updated)
-	var asked chat.RunRequest
-	if json.Unmarshal(request, &asked) == nil { // else the run's row is damaged: what was said of it still counts
-		f.Question = asked.Message
-	}
-	return f, nil
+	err = row.Scan(
+		&f.n, &f.RunID, &f.SessionID, &request, (*string)(&f.Rating), &f.Reason, &f.Comment, &created, &updated,
+	)
+	f.CreatedAt, f.UpdatedAt, f.Question = TimeOf(created), TimeOf(updated), questionOf(request)
+	return f, err
 }
 
 // SetFeedback implements chat.Store.
@@ -41,40 +32,32 @@ func (c *Chats) SetFeedback(ctx context.Context, s chat.Scope, f chat.Feedback) 
 	if err := f.Check(); err != nil {
 		return f, err
 	}
-	n, err := c.db.execStatement(ctx, shortTime, `WITH clock AS MATERIALIZED (SELECT now_micros() AS now)
+	by := c.db.Alone(ctx, Durable)
+	n, err := by.Exec(`WITH clock AS MATERIALIZED (SELECT now_micros() AS now)
 		INSERT INTO feedback (run, user_id, rating, reason, comment, created_at, updated_at)
 		SELECT r.n, s.user_id, $1, $2, $3, now, now FROM clock, runs r JOIN sessions s ON s.n = r.session
 		WHERE r.id = $4 AND s.user_id = $5 AND s.deleted_at = 0
 		ON CONFLICT (run, user_id) DO UPDATE SET rating = excluded.rating, reason = excluded.reason,
 		comment = excluded.comment, updated_at = excluded.updated_at`,
 		string(f.Rating), f.Reason, f.Comment, f.RunID, s.User)
-	if err := changedOne(n, err, "store feedback", "run"); err != nil {
+	if err := ChangedOne(n, err, "store feedback", "run"); err != nil {
 		return f, err
 	}
-	found, err := queryList(
-		ctx, c.db, shortTime, scanFeedback, selectFeedback+`WHERE r.id = $1 AND f.user_id = $2`, f.RunID, s.User,
-	)
-	if err != nil {
-		return f, fmt.Errorf("store feedback: %w", err)
-	}
+	found, err := readList(by, scanFeedback, selectFeedback+`WHERE r.id = $1 AND f.user_id = $2`, f.RunID, s.User)
 	if len(found) == 1 { // else it was withdrawn just now
 		f = found[0].Feedback
 	}
-	return f, nil
+	return f, wrap(err, "store feedback")
 }
 
 // DropFeedback implements chat.Store.
 func (c *Chats) DropFeedback(ctx context.Context, s chat.Scope, runID string) error {
-	run, err := c.runNumber(ctx, s, runID)
+	run, err := c.RunNumber(ctx, s, runID)
 	if err != nil {
 		return err
 	}
-	if _, err := c.db.execStatement(
-		ctx, shortTime, `DELETE FROM feedback WHERE run = $1 AND user_id = $2`, run, s.User,
-	); err != nil {
-		return fmt.Errorf("withdraw feedback: %w", err)
-	}
-	return nil
+	_, err = c.db.Alone(ctx, Durable).Exec(`DELETE FROM feedback WHERE run = $1 AND user_id = $2`, run, s.User)
+	return wrap(err, "withdraw feedback")
 }
 
 // Feedback implements chat.Store.
@@ -84,18 +67,18 @@ func (c *Chats) Feedback(ctx context.Context, s chat.Scope, q chat.FeedbackQuery
 		return nil, "", err
 	}
 	limit := cursor.Limit(q.Limit, chat.DefaultPage, chat.MaxPage)
-	found, err := queryList(ctx, c.db, shortTime, scanFeedback, selectFeedback+`
+	found, err := readList(c.db.Alone(ctx, 0), scanFeedback, selectFeedback+`
 		WHERE f.user_id = $1 AND s.user_id = $1 AND s.deleted_at = 0 AND (f.updated_at, f.n) < ($2, $3)
 		AND ($4 = '' OR f.rating = $4) AND ($5 = '' OR s.name = $5)
-		ORDER BY f.updated_at DESC, f.n DESC LIMIT $6`, s.User, from.At, from.N, string(q.Rating), q.SessionID, limit+1)
+		ORDER BY f.updated_at DESC, f.n DESC LIMIT CAST($6 AS bigint)`,
+		s.User, from.At, from.N, string(q.Rating), q.SessionID, limit+1)
 	if err != nil {
-		return nil, "", fmt.Errorf("list feedback: %w", err)
+		return nil, "", wrap(err, "list feedback")
 	}
 	next := ""
 	if len(found) > limit {
 		found = found[:limit]
-		last := found[limit-1]
-		next = cursor.After(last.UpdatedAt, last.n)
+		next = cursor.After(found[limit-1].UpdatedAt, found[limit-1].n)
 	}
 	list := make([]chat.Feedback, len(found))
 	for i, f := range found {

@@ -1,4 +1,4 @@
-package postgres
+package store
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 
 // BeginLook implements placestore.Store.
 func (ps *Places) BeginLook(ctx context.Context, id, owner string) (look int64, err error) {
-	return look, ps.withPlace(ctx, id, owner, func(t *tx, n int64) error {
-		return t.queryRow(`UPDATE places SET looks = looks + 1 WHERE n = $1 RETURNING looks`, []any{n}, &look)
+	return look, ps.withPlace(ctx, id, owner, func(t Tx, n int64) error {
+		return t.One(`UPDATE places SET looks = looks + 1 WHERE n = $1 RETURNING looks`, []any{n}, &look)
 	})
 }
 
@@ -19,9 +19,9 @@ func (ps *Places) BeginLook(ctx context.Context, id, owner string) (look int64, 
 func (ps *Places) SeeItems(
 	ctx context.Context, id, owner string, look int64, items []placestore.Listed,
 ) error {
-	return ps.withPlace(ctx, id, owner, func(t *tx, n int64) error {
+	return ps.withPlace(ctx, id, owner, func(t Tx, n int64) error {
 		for _, item := range items {
-			if _, err := t.exec(`INSERT INTO place_items AS i (place, key, look, wanted, name, link, body)
+			if _, err := t.Exec(`INSERT INTO place_items AS i (place, key, look, wanted, name, link, body)
 				VALUES ($1, $2, $3, 1, $4, $5, $6) ON CONFLICT (place, key) DO UPDATE SET look = excluded.look,
 				wanted = CASE WHEN $7 = '' OR i.version <> $7 THEN 1 ELSE 0 END, body = excluded.body`,
 				n, item.Key, look, item.Name, item.Link, string(item.Body), item.Version); err != nil {
@@ -34,7 +34,7 @@ func (ps *Places) SeeItems(
 
 const itemColumns = `i.key, i.version, i.document, i.name, i.link, i.refusal, i.body`
 
-func scanPlaceItem(row scanner) (item placestore.Item, err error) {
+func scanPlaceItem(row Row) (item placestore.Item, err error) {
 	var refusal, body string
 	if err := row.Scan(
 		&item.Key, &item.Version, &item.Document, &item.Name, &item.Link, &refusal, &body,
@@ -50,20 +50,18 @@ func scanPlaceItem(row scanner) (item placestore.Item, err error) {
 	return item, nil
 }
 
-func (ps *Places) items(ctx context.Context, query string, args ...any) (all []placestore.Item, err error) {
-	all, err = queryList(ctx, ps.db, shortTime, scanPlaceItem, `SELECT `+itemColumns+` FROM place_items i
-		JOIN places p ON p.n = i.place WHERE p.id = $1 AND `+query, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read the items of a place: %w", err)
-	}
-	return all, nil
+func (ps *Places) items(ctx context.Context, which string, args ...any) ([]placestore.Item, error) {
+	all, err := readList(ps.db.Alone(ctx, 0), scanPlaceItem, `SELECT `+itemColumns+` FROM place_items i
+		JOIN places p ON p.n = i.place WHERE p.id = $1 AND `+which, args...)
+	return all, wrap(err, "read the items of a place")
 }
 
 // WantedItems implements placestore.Store.
 func (ps *Places) WantedItems(
 	ctx context.Context, id string, look int64, limit int,
 ) ([]placestore.Item, error) {
-	return ps.items(ctx, `i.wanted = 1 AND i.put_off < $2 AND i.look = $2 ORDER BY i.put_off, i.key LIMIT $3`,
+	return ps.items(ctx, `i.wanted = 1 AND i.put_off < $2 AND i.look = $2 ORDER BY i.put_off, i.key
+		LIMIT CAST($3 AS bigint)`,
 		id, look, limit)
 }
 
@@ -71,7 +69,7 @@ func (ps *Places) WantedItems(
 func (ps *Places) MissingItems(
 	ctx context.Context, id string, look int64, limit int,
 ) ([]placestore.Item, error) {
-	return ps.items(ctx, `i.look < $2 LIMIT $3`, id, look, limit)
+	return ps.items(ctx, `i.look < $2 LIMIT CAST($3 AS bigint)`, id, look, limit)
 }
 
 // Items implements placestore.Store.
@@ -82,9 +80,9 @@ func (ps *Places) Items(
 		return nil, err
 	}
 	if refused {
-		return ps.items(ctx, `i.refusal <> '' AND i.key > $2 ORDER BY i.key LIMIT $3`, id, after, limit)
+		return ps.items(ctx, `i.refusal <> '' AND i.key > $2 ORDER BY i.key LIMIT CAST($3 AS bigint)`, id, after, limit)
 	}
-	return ps.items(ctx, `i.key > $2 ORDER BY i.key LIMIT $3`, id, after, limit)
+	return ps.items(ctx, `i.key > $2 ORDER BY i.key LIMIT CAST($3 AS bigint)`, id, after, limit)
 }
 
 // SettleItem implements placestore.Store.
@@ -92,38 +90,30 @@ func (ps *Places) SettleItem(ctx context.Context, id, owner string, item placest
 	refusal := ""
 	if item.Refusal != nil {
 		var err error
-		if refusal, err = toJSON(item.Refusal); err != nil {
+		if refusal, err = ToJSON(item.Refusal); err != nil {
 			return err
 		}
 	}
-	return ps.withPlace(ctx, id, owner, func(t *tx, n int64) error {
-		_, err := t.exec(
-			`UPDATE place_items SET wanted = 0, put_off = 0, version = $1, document = $2, name = $3, link = $4,
-			refusal = $5 WHERE place = $6 AND key = $7`,
-			item.Version,
-			item.Document,
-			item.Name,
-			item.Link,
-			refusal,
-			n,
-			item.Key,
-		)
+	return ps.withPlace(ctx, id, owner, func(t Tx, n int64) error {
+		_, err := t.Exec(`UPDATE place_items SET wanted = 0, put_off = 0, version = $1, document = $2, name = $3,
+			link = $4, refusal = $5 WHERE place = $6 AND key = $7`,
+			item.Version, item.Document, item.Name, item.Link, refusal, n, item.Key)
 		return err
 	})
 }
 
 // PutOffItem implements placestore.Store.
 func (ps *Places) PutOffItem(ctx context.Context, id, owner string, look int64, key string) error {
-	return ps.withPlace(ctx, id, owner, func(t *tx, n int64) error {
-		_, err := t.exec(`UPDATE place_items SET put_off = $1 WHERE place = $2 AND key = $3`, look, n, key)
+	return ps.withPlace(ctx, id, owner, func(t Tx, n int64) error {
+		_, err := t.Exec(`UPDATE place_items SET put_off = $1 WHERE place = $2 AND key = $3`, look, n, key)
 		return err
 	})
 }
 
 // UnsettleItems implements placestore.Store.
 func (ps *Places) UnsettleItems(ctx context.Context, id, owner, document, except string) error {
-	return ps.withPlace(ctx, id, owner, func(t *tx, n int64) error {
-		_, err := t.exec(`UPDATE place_items SET wanted = 1, version = '', document = ''
+	return ps.withPlace(ctx, id, owner, func(t Tx, n int64) error {
+		_, err := t.Exec(`UPDATE place_items SET wanted = 1, version = '', document = ''
 			WHERE place = $1 AND document = $2 AND document <> '' AND key <> $3`, n, document, except)
 		return err
 	})
@@ -131,22 +121,22 @@ func (ps *Places) UnsettleItems(ctx context.Context, id, owner, document, except
 
 // SharedItems implements placestore.Store.
 func (ps *Places) SharedItems(ctx context.Context, id, document, except string) (others int, err error) {
-	err = ps.db.queryRow(ctx, shortTime, `SELECT count(*) FROM place_items i JOIN places p ON p.n = i.place
+	err = ps.db.Alone(ctx, 0).One(`SELECT count(*) FROM place_items i JOIN places p ON p.n = i.place
 		WHERE p.id = $1 AND i.document = $2 AND i.document <> '' AND i.key <> $3`, []any{id, document, except}, &others)
 	return others, err
 }
 
 // ForgetItem implements placestore.Store.
 func (ps *Places) ForgetItem(ctx context.Context, id, owner, key string) error {
-	return ps.withPlace(ctx, id, owner, func(t *tx, n int64) error {
-		_, err := t.exec(`DELETE FROM place_items WHERE place = $1 AND key = $2`, n, key)
+	return ps.withPlace(ctx, id, owner, func(t Tx, n int64) error {
+		_, err := t.Exec(`DELETE FROM place_items WHERE place = $1 AND key = $2`, n, key)
 		return err
 	})
 }
 
 // CountItems implements placestore.Store.
 func (ps *Places) CountItems(ctx context.Context, id string) (c placestore.Counts, err error) {
-	err = ps.db.queryRow(ctx, shortTime, `SELECT count(*), count(*) FILTER (WHERE i.refusal <> ''),
+	err = ps.db.Alone(ctx, 0).One(`SELECT count(*), count(*) FILTER (WHERE i.refusal <> ''),
 		count(*) FILTER (WHERE i.wanted = 1) FROM place_items i JOIN places p ON p.n = i.place WHERE p.id = $1`,
 		[]any{id}, &c.Items, &c.Refused, &c.Waiting)
 	return c, err

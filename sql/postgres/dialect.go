@@ -1,0 +1,144 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"footnote/chat"
+	"footnote/sql/store"
+)
+
+// dialect is how this database writes what package store leaves open.
+var dialect = &store.Dialect{
+	Locked:   func(of string) string { return ` FOR UPDATE OF ` + of },
+	Free:     func(of string) string { return ` FOR UPDATE OF ` + of + ` SKIP LOCKED` },
+	Bytewise: ` COLLATE "C"`,
+	Contains: func(text, part string) string { return `strpos(` + text + `, ` + part + `) > 0` },
+	Field:    func(column, name string) string { return column + `::json ->> '` + name + `'` },
+	Age:      "n",
+	Bytes:    func(b []byte) any { return b },
+	InScope:  ` d.user_id = $1 AND (cardinality($2::text[]) = 0 OR d.namespace = ANY ($2)) `,
+	Names: func(names []string) any {
+		if names == nil {
+			return []string{}
+		}
+		return names
+	},
+	SelectSession: `
+		SELECT s.n, s.name, s.user_id, s.title, s.head, s.turns, s.created_at, s.updated_at,
+			EXISTS (SELECT FROM runs r WHERE r.session = s.n AND r.status = 'running')
+		FROM sessions s `,
+	SetHead: `UPDATE sessions SET head = r.id, turns = r.depth FROM runs r
+		WHERE r.id = $1 AND r.session = sessions.n AND sessions.name = $2 AND user_id = $3 AND deleted_at = 0`,
+	// A run whose texts are missing is read too: it is damaged, and not gone.
+	SelectRun: `SELECT` + runColumns +
+		`FROM runs r JOIN sessions s ON s.n = r.session LEFT JOIN run_texts t ON t.run = r.n `,
+}
+
+// runColumns are what store.ScanRun reads of runs (r), sessions (s) and run_texts (t).
+const runColumns = ` r.id, s.name, s.user_id, r.parent, t.request, r.status, t.answer, r.created_at, r.ended_at,
+	r.tokens_in, r.tokens_out `
+
+// engine is the store.Database of a database.
+type engine struct{ db *DB }
+
+func patienceOf(care store.Care) time.Duration {
+	if care&store.Patient != 0 {
+		return longTime
+	}
+	return shortTime
+}
+
+// Alone implements store.Database.
+func (e engine) Alone(ctx context.Context, care store.Care) store.Statements {
+	return statements{ctx, e.db, patienceOf(care)}
+}
+
+// Write implements store.Database.
+func (e engine) Write(ctx context.Context, care store.Care, fn func(store.Tx) error) error {
+	return e.db.inTx(ctx, patienceOf(care), func(t *tx) error { return fn(t) })
+}
+
+// LimitsOf implements store.Database.
+func (e engine) LimitsOf(user string) chat.Limits { return e.db.limits.For(user) }
+
+// statements are store.Statements in transactions of their own.
+type statements struct {
+	ctx      context.Context
+	db       *DB
+	patience time.Duration
+}
+
+// Exec implements store.Statements.
+func (s statements) Exec(statement string, args ...any) (int64, error) {
+	return s.db.execStatement(s.ctx, s.patience, statement, args...)
+}
+
+// Tell implements store.Statements.
+func (s statements) Tell(about, statement string, args ...any) (int64, error) {
+	statement, args = s.db.telling(about, statement, args)
+	return s.Exec(statement, args...)
+}
+
+// One implements store.Statements.
+func (s statements) One(statement string, args []any, dest ...any) error {
+	return s.db.queryRow(s.ctx, s.patience, statement, args, dest...)
+}
+
+// Query implements store.Statements.
+func (s statements) Query(statement string, args []any, read func(store.Rows) error) error {
+	args = storableArgs(args)
+	return s.db.withConn(s.ctx, s.patience, func(ctx context.Context, c *pgxpool.Conn) error {
+		return lendRows(ctx, c, statement, args, read)
+	})
+}
+
+func lendRows(ctx context.Context, q querier, statement string, args []any, read func(store.Rows) error) error {
+	rows, err := q.Query(ctx, statement, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	return read(rows)
+}
+
+// telling is a statement that also notifies the other replicas once for each row that it changes: they see equal
+// notifications of a transaction as one. It returns as many rows as the statement changes.
+func (db *DB) telling(about, statement string, args []any) (string, []any) {
+	n := len(args)
+	return fmt.Sprintf(`WITH changed AS (%s RETURNING 1) SELECT pg_notify($%d, $%d) FROM changed`, statement, n+1, n+2),
+		append(args[:n:n], db.channel, db.writeNotice(about))
+}
+
+// Exec implements store.Statements.
+func (t *tx) Exec(statement string, args ...any) (int64, error) {
+	tag, err := t.pgx.Exec(t.ctx, statement, storableArgs(args)...)
+	return tag.RowsAffected(), err
+}
+
+// Tell implements store.Statements.
+func (t *tx) Tell(about, statement string, args ...any) (int64, error) {
+	statement, args = t.db.telling(about, statement, args)
+	return t.Exec(statement, args...)
+}
+
+// One implements store.Statements.
+func (t *tx) One(statement string, args []any, dest ...any) error {
+	return t.pgx.QueryRow(t.ctx, statement, storableArgs(args)...).Scan(dest...)
+}
+
+// Query implements store.Statements.
+func (t *tx) Query(statement string, args []any, read func(store.Rows) error) error {
+	return lendRows(t.ctx, t.pgx, statement, storableArgs(args), read)
+}
+
+// Lock implements store.Tx.
+func (t *tx) Lock(kind, name string) error {
+	_, err := t.Exec(
+		`SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' ' || $1 || ' ' || $2, 0))`, kind, name,
+	)
+	return err
+}

@@ -1,0 +1,115 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"time"
+
+	"modernc.org/sqlite"
+
+	"footnote/chat"
+	"footnote/sql/store"
+)
+
+// Statements stamp what they store with now_micros().
+func init() {
+	sqlite.MustRegisterScalarFunction("now_micros", 0, func(
+		*sqlite.FunctionContext, []driver.Value,
+	) (driver.Value, error) {
+		return time.Now().UnixMicro(), nil
+	})
+}
+
+// alone says that no row has to be locked: there is one writer, and its transactions take turns.
+func alone(string) string { return "" }
+
+// dialect is how this database writes what package store leaves open.
+var dialect = &store.Dialect{
+	Locked:   alone,
+	Free:     alone,
+	Contains: func(text, part string) string { return `instr(` + text + `, ` + part + `) > 0` },
+	Field:    func(column, name string) string { return column + ` ->> '` + name + `'` },
+	Age:      "rowid",
+	Bytes: func(b []byte) any {
+		if b == nil {
+			return nil
+		}
+		return string(b)
+	},
+	InScope: ` d.user_id = $1 AND ($2 = '[]' OR d.namespace IN (SELECT value FROM json_each($2))) `,
+	Names: func(names []string) any {
+		if len(names) == 0 {
+			return "[]"
+		}
+		list, err := store.ToJSON(names)
+		if err != nil { // strings are always JSON
+			panic(err)
+		}
+		return list
+	},
+	SelectSession: `
+		SELECT s.n, s.name, s.user_id, s.title, coalesce(h.id, ''), coalesce(h.depth, 0), s.created_at, s.updated_at,
+			EXISTS (SELECT 1 FROM runs r WHERE r.session = s.n AND r.status = 'running')
+		FROM sessions s LEFT JOIN runs h ON h.n = s.head `,
+	SetHead: `UPDATE sessions SET head = r.n FROM (SELECT n, session FROM runs WHERE id = $1) r
+		WHERE sessions.n = r.session AND sessions.name = $2 AND user_id = $3 AND deleted_at = 0`,
+	// A run whose texts are missing is read too: it is damaged, and not gone. A first question has no parent to look
+	// for: a look for number 0 would read the oldest page, which may be damaged.
+	SelectRun: `
+		SELECT r.id, s.name, s.user_id, coalesce(p.id, ''), t.request, r.status, coalesce(t.answer, ''), r.created_at,
+			r.ended_at, r.tokens_in, r.tokens_out
+		FROM runs r JOIN sessions s ON s.n = r.session LEFT JOIN run_texts t ON t.run = r.n LEFT JOIN runs p
+		ON p.n = nullif(r.parent, 0) `,
+}
+
+// engine is the store.Database of an open database.
+type engine struct{ db *DB }
+
+// Alone implements store.Database: writes go to the writer, and all else to the readers.
+func (e engine) Alone(ctx context.Context, care store.Care) store.Statements {
+	return statements{ctx, e.db, care&store.Durable != 0}
+}
+
+// Write implements store.Database.
+func (e engine) Write(ctx context.Context, care store.Care, fn func(store.Tx) error) error {
+	return e.db.writeTx(ctx, care&store.Durable != 0, func(t *tx) error { return fn(t) })
+}
+
+// LimitsOf implements store.Database.
+func (e engine) LimitsOf(user string) chat.Limits { return e.db.limits.For(user) }
+
+// statements are store.Statements in transactions of their own.
+type statements struct {
+	ctx     context.Context
+	db      *DB
+	durable bool
+}
+
+// Exec implements store.Statements.
+func (s statements) Exec(statement string, args ...any) (changed int64, err error) {
+	err = s.db.writeTx(s.ctx, s.durable, func(t *tx) error {
+		changed, err = t.Exec(statement, args...)
+		return err
+	})
+	return changed, err
+}
+
+// Tell implements store.Statements. There is one process only, so nobody has to be told.
+func (s statements) Tell(_, statement string, args ...any) (changed int64, err error) {
+	return s.Exec(statement, args...)
+}
+
+// One implements store.Statements.
+func (s statements) One(statement string, args []any, dest ...any) error {
+	return s.db.queryRow(s.ctx, statement, args, dest...)
+}
+
+// Query implements store.Statements.
+func (s statements) Query(statement string, args []any, read func(store.Rows) error) error {
+	rows, err := s.db.queryRows(s.ctx, statement, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	return failure(read(rows))
+}

@@ -1,0 +1,57 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"footnote/chat"
+)
+
+// What other processes are told of, see Statements; and of documents, OfDocument with an id.
+const (
+	// OfDocument begins what is about a document, not a run.
+	OfDocument = "document/"
+	// SomeDocument stands for a document whose id does not matter: what searches see has changed.
+	SomeDocument = "*"
+	// ToLook says that a run is wanted, or something of one.
+	ToLook = "look/"
+	// HeadMoved says that another branch of some session is shown.
+	HeadMoved = "head/"
+)
+
+// AddCommand implements chat.Store. The run's row is locked against its end, so that a command which is kept was about
+// a run under way.
+func (c *Chats) AddCommand(ctx context.Context, s chat.Scope, w chat.Command) error {
+	return c.db.Write(ctx, Durable, func(t Tx) error {
+		var run int64
+		var status string
+		if err := t.One(`SELECT r.n, r.status FROM runs r JOIN sessions s ON s.n = r.session
+			WHERE r.id = $1 AND s.user_id = $2 AND s.deleted_at = 0`+c.sql.Locked("r"), []any{w.RunID, s.User},
+			&run, &status); err != nil {
+			return NotFound(err, "keep a command", "run")
+		}
+		if chat.RunStatus(status) != chat.RunRunning {
+			return &chat.Error{Code: chat.CodeConflict, Message: "This answer is finished already."}
+		}
+		n, err := t.Tell(ToLook, `INSERT INTO commands (run, about, kind, call, input) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (run, about) DO NOTHING`,
+			run, w.About(), string(w.Kind), w.CallID, c.sql.Bytes(w.Input))
+		if err != nil {
+			return fmt.Errorf("keep a command: %w", err)
+		}
+		if n == 0 && w.Decides() {
+			return &chat.Error{Code: chat.CodeConflict, Message: "This step was decided already."}
+		}
+		return nil
+	})
+}
+
+// Commands implements chat.Store.
+func (c *Chats) Commands(ctx context.Context, owner string) ([]chat.Command, error) {
+	list, err := readList(c.db.Alone(ctx, 0), func(row Row) (w chat.Command, err error) {
+		err = row.Scan(&w.RunID, (*string)(&w.Kind), &w.CallID, (*[]byte)(&w.Input))
+		return w, err
+	}, `SELECT r.id, c.kind, c.call, c.input FROM commands c JOIN runs r ON r.n = c.run
+		WHERE r.owner = $1 AND r.status = 'running' ORDER BY c.n`, owner)
+	return list, wrap(err, "read commands")
+}

@@ -1,0 +1,181 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"footnote/chat"
+)
+
+const selectGrid = `SELECT d.id, d.user_id, d.due_at, d.body FROM grids d `
+
+func scanGrid(row Row) (g chat.Grid, err error) {
+	var id, user string
+	var due int64
+	var body []byte
+	if err := row.Scan(&id, &user, &due, &body); err != nil {
+		return g, err
+	}
+	if err := json.Unmarshal(body, &g); err != nil {
+		return g, fmt.Errorf("decode the table %s: %w: %w", id, chat.ErrDamaged, err)
+	}
+	g.ID, g.User, g.DueAt = id, user, TimeOf(due)
+	return g, nil
+}
+
+func scanCell(row Row) (cell chat.GridCell, err error) {
+	var seq int64
+	var body []byte
+	if err := row.Scan(&seq, &body); err != nil {
+		return cell, err
+	}
+	if err := json.Unmarshal(body, &cell); err != nil {
+		return cell, fmt.Errorf("decode a cell of a table: %w: %w", chat.ErrDamaged, err)
+	}
+	cell.Seq = seq
+	return cell, nil
+}
+
+// KeepGrid implements chat.Store.
+func (c *Chats) KeepGrid(ctx context.Context, s chat.Scope, g chat.Grid) (chat.Grid, error) {
+	g.ID, g.User, g.CreatedAt = chat.NewID(), s.User, time.Now().UTC().Truncate(time.Microsecond)
+	body, err := json.Marshal(g)
+	if err != nil {
+		return g, fmt.Errorf("keep a table: %w", err)
+	}
+	return g, c.db.Write(ctx, Durable, func(t Tx) error {
+		there, err := countOf(t, "grids", s.User)
+		if err != nil {
+			return err
+		}
+		if err := chat.RoomForGrid(there); err != nil {
+			return err
+		}
+		_, err = t.Exec(`INSERT INTO grids (id, user_id, created_at, due_at, body) VALUES ($1, $2, $3, $4, $5)`, g.ID,
+			g.User, ToMicros(g.CreatedAt), ToMicros(g.DueAt), string(body))
+		return err
+	})
+}
+
+// countOf counts a user's rows of a table, which stay as many until the transaction ends.
+func countOf(t Tx, table, user string) (there int64, err error) {
+	if err := t.Lock(table, user); err != nil {
+		return 0, err
+	}
+	return there, t.One(`SELECT count(*) FROM `+table+` WHERE user_id = $1`, []any{user}, &there)
+}
+
+// Grid implements chat.Store.
+func (c *Chats) Grid(ctx context.Context, s chat.Scope, id string) (chat.Grid, error) {
+	g, err := readOne(c.db.Alone(ctx, 0), scanGrid, selectGrid+`WHERE d.id = $1 AND d.user_id = $2`, id, s.User)
+	return g, NotFound(err, "read a table", "table")
+}
+
+// Grids implements chat.Store.
+func (c *Chats) Grids(ctx context.Context, s chat.Scope) ([]chat.Grid, error) {
+	list, err := readList(c.db.Alone(ctx, 0), scanGrid, selectGrid+`WHERE d.user_id = $1
+		ORDER BY d.created_at DESC, d.id`, s.User)
+	return list, wrap(err, "list tables")
+}
+
+// lockedGrid reads a grid that nobody else may change before the transaction ends.
+func (c *Chats) lockedGrid(t Tx, s chat.Scope, id string) (chat.Grid, error) {
+	g, err := readOne(t, scanGrid, selectGrid+`WHERE d.id = $1 AND d.user_id = $2`+c.sql.Locked("d"), id, s.User)
+	return g, NotFound(err, "change a table", "table")
+}
+
+// ChangeGrid implements chat.Store.
+func (c *Chats) ChangeGrid(
+	ctx context.Context, s chat.Scope, id string, change func(*chat.Grid) error,
+) (g chat.Grid, err error) {
+	err = c.db.Write(ctx, Durable, func(t Tx) error {
+		if g, err = c.lockedGrid(t, s, id); err != nil {
+			return err
+		}
+		if err := change(&g); err != nil {
+			return err
+		}
+		body, err := json.Marshal(g)
+		if err != nil {
+			return fmt.Errorf("change a table: %w", err)
+		}
+		_, err = t.Exec(`UPDATE grids SET due_at = $1, body = $2 WHERE id = $3`, ToMicros(g.DueAt), string(body), id)
+		return err
+	})
+	return g, err
+}
+
+// DropGrid implements chat.Store.
+func (c *Chats) DropGrid(ctx context.Context, s chat.Scope, id string) error {
+	return c.db.Write(ctx, Durable, func(t Tx) error {
+		n, err := t.Exec(`DELETE FROM grids WHERE id = $1 AND user_id = $2`, id, s.User)
+		if err := ChangedOne(n, err, "forget a table", "table"); err != nil {
+			return err
+		}
+		_, err = t.Exec(`DELETE FROM grid_cells WHERE grid = $1`, id)
+		return err
+	})
+}
+
+// GridCells implements chat.Store.
+func (c *Chats) GridCells(ctx context.Context, s chat.Scope, id string, after int64) ([]chat.GridCell, error) {
+	list, err := readList(c.db.Alone(ctx, 0), scanCell, `SELECT c.seq, c.body FROM grid_cells c
+		JOIN grids g ON g.id = c.grid WHERE c.grid = $1 AND c.seq > $2 AND g.user_id = $3 ORDER BY c.seq`,
+		id, after, s.User)
+	return list, wrap(err, "read the cells of a table")
+}
+
+// ChangeGridCell implements chat.Store.
+func (c *Chats) ChangeGridCell(
+	ctx context.Context, s chat.Scope, id string, row, column int, change func(*chat.GridCell) error,
+) (cell chat.GridCell, err error) {
+	err = c.db.Write(ctx, Durable, func(t Tx) error {
+		g, err := c.lockedGrid(t, s, id)
+		if err != nil {
+			return err
+		}
+		if !g.Has(row, column) {
+			return chat.NoSuch("cell")
+		}
+		list, err := readList(t, scanCell, `SELECT seq, body FROM grid_cells WHERE grid = $1 AND row = $2 AND col = $3`,
+			id, row, column)
+		if err != nil {
+			return err
+		}
+		cell = chat.GridCell{State: chat.CellWaiting}
+		if len(list) > 0 {
+			cell = list[0]
+		}
+		if err := change(&cell); err != nil {
+			return err
+		}
+		cell.Row, cell.Column = row, column
+		if err := t.One(
+			`SELECT coalesce(max(seq), 0) + 1 FROM grid_cells WHERE grid = $1`, []any{id}, &cell.Seq,
+		); err != nil {
+			return err
+		}
+		body, err := json.Marshal(cell)
+		if err != nil {
+			return fmt.Errorf("change a cell: %w", err)
+		}
+		_, err = t.Exec(`INSERT INTO grid_cells VALUES ($1, $2, $3, $4, $5) ON CONFLICT (grid, row, col)
+			DO UPDATE SET seq = excluded.seq, body = excluded.body`, id, row, column, cell.Seq, string(body))
+		return err
+	})
+	return cell, err
+}
+
+// ClaimGrids implements chat.Store.
+func (c *Chats) ClaimGrids(ctx context.Context, now, until time.Time, limit int) ([]chat.Grid, error) {
+	list, err := claimable[chat.Grid]{
+		table: "grids", rows: selectGrid, due: `d.due_at BETWEEN 1 AND $1`,
+		read: scanGrid, nameOf: func(g chat.Grid) string { return g.ID },
+	}.claim(ctx, c, now, until, limit)
+	for i := range list {
+		list[i].DueAt = until
+	}
+	return list, err
+}

@@ -1,0 +1,145 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"footnote/chat"
+)
+
+// ScanRun reads a row of a dialect's SelectRun.
+func ScanRun(row Row) (chat.Run, error) {
+	var run chat.Run
+	var request, answer []byte
+	var created, ended int64
+	if err := row.Scan(
+		&run.ID, &run.SessionID, &run.User, &run.ParentID, &request, (*string)(&run.Status), &answer, &created, &ended,
+		&run.Tokens.In, &run.Tokens.Out,
+	); err != nil {
+		return chat.Run{}, err
+	}
+	run.Answer, run.CreatedAt, run.EndedAt = string(answer), TimeOf(created), TimeOf(ended)
+	if json.Unmarshal(request, &run.Request) != nil {
+		return run.Damaged(), nil
+	}
+	return run, nil
+}
+
+// ReadRuns makes a list of the runs that a statement returns.
+func ReadRuns(by Statements, statement string, args ...any) ([]chat.Run, error) {
+	return readList(by, ScanRun, statement, args...)
+}
+
+// RunByKey returns the run that an idempotency key started, to one whose request has the same digest. It fails with
+// sql.ErrNoRows if there is none.
+func (c *Chats) RunByKey(by Statements, user, key string, digest []byte) (chat.Run, error) {
+	var n int64
+	var known []byte
+	if err := by.One(`SELECT run, request FROM idempotency_keys WHERE user_id = $1 AND key = $2`,
+		[]any{user, c.sql.Bytes([]byte(key))}, &n, &known); err != nil {
+		return chat.Run{}, fmt.Errorf("find the run of an idempotency key: %w", err)
+	}
+	if !bytes.Equal(known, digest) {
+		return chat.Run{}, chat.ErrKeyReused
+	}
+	runs, err := ReadRuns(by, c.sql.SelectRun+`WHERE r.n = $1`, n)
+	if err != nil || len(runs) != 1 {
+		return chat.Run{}, fmt.Errorf("find the run of an idempotency key: %d found: %w", len(runs), err)
+	}
+	return runs[0], nil
+}
+
+// Repeated implements chat.Store.
+func (c *Chats) Repeated(ctx context.Context, user string, req chat.RunRequest) (chat.Run, error) {
+	digest, err := req.Digest()
+	if err != nil {
+		return chat.Run{}, fmt.Errorf("find a repeated run: %w", err)
+	}
+	run, err := c.RunByKey(c.db.Alone(ctx, 0), user, req.IdempotencyKey, digest[:])
+	if errors.Is(err, sql.ErrNoRows) {
+		return chat.Run{}, chat.ErrKeyUnknown
+	}
+	return run, err
+}
+
+// Run implements chat.Store.
+func (c *Chats) Run(ctx context.Context, s chat.Scope, runID string) (chat.Run, error) {
+	run, err := readOne(c.db.Alone(ctx, 0), ScanRun,
+		c.sql.SelectRun+`WHERE r.id = $1 AND s.user_id = $2 AND s.deleted_at = 0`, runID, s.User)
+	return run, NotFound(err, "read run", "run")
+}
+
+// Runs implements chat.Store.
+func (c *Chats) Runs(ctx context.Context, s chat.Scope, sessionID string) ([]chat.Run, error) {
+	runs, err := ReadRuns(c.db.Alone(ctx, 0),
+		c.sql.SelectRun+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0 ORDER BY r.n`, sessionID, s.User)
+	if err == nil && len(runs) == 0 {
+		_, err = c.Session(ctx, s, sessionID) // not there, or without runs
+	}
+	return runs, wrap(err, "read runs")
+}
+
+// RunNumber returns the number of a run in scope.
+func (c *Chats) RunNumber(ctx context.Context, s chat.Scope, runID string) (n int64, err error) {
+	err = c.db.Alone(ctx, 0).One(`SELECT r.n FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = $1
+		AND s.user_id = $2 AND s.deleted_at = 0`, []any{runID, s.User}, &n)
+	return n, NotFound(err, "find run", "run")
+}
+
+// StepOutput implements chat.Store.
+func (c *Chats) StepOutput(ctx context.Context, s chat.Scope, runID, callID string) (json.RawMessage, error) {
+	run, err := c.RunNumber(ctx, s, runID)
+	if err != nil {
+		return nil, err
+	}
+	var body []byte
+	err = c.db.Alone(ctx, 0).One(`SELECT body FROM step_outputs WHERE run = $1 AND call_id = $2`, []any{run, callID},
+		&body)
+	return body, NotFound(err, "read step output", "step")
+}
+
+// NewEvents makes the events of payloads that can be added to a run's log.
+func NewEvents(runID string, payloads []chat.Payload) ([]chat.Event, error) {
+	events := make([]chat.Event, len(payloads))
+	for i, p := range payloads {
+		switch p.(type) {
+		case chat.Reset:
+			return nil, &chat.Error{Code: chat.CodeInvalid, Message: "A reset is not part of a run's log."}
+		case chat.RunDone:
+			if i != len(payloads)-1 {
+				return nil, &chat.Error{Code: chat.CodeInvalid, Message: "Nothing can follow the end of a run."}
+			}
+		}
+		var err error
+		if events[i], err = chat.NewEvent(runID, p); err != nil {
+			return nil, fmt.Errorf("append: %w", err)
+		}
+	}
+	return events, nil
+}
+
+// AppendRefused says why a run's log is not added to by an owner: the run is over, or another one's by now. It is nil
+// if neither is.
+func AppendRefused(status, holder, owner string) error {
+	switch {
+	case chat.RunStatus(status) != chat.RunRunning:
+		return &chat.Error{Code: chat.CodeConflict, Message: "This run is over. Ask again to start a new one."}
+	case holder != owner:
+		return &chat.Error{
+			Code: chat.CodeConflict, Message: "Another server works on this run now. Reload to follow it.",
+		}
+	}
+	return nil
+}
+
+// ErrTooManyEvents says that a run's log is full.
+var ErrTooManyEvents = &chat.Error{
+	Code: chat.CodeTooLarge, Message: "This run has too many events. Ask a smaller question.",
+}
+
+// ErrTakenBack ends a transaction that was only tried.
+var ErrTakenBack = errors.New("the write was only tried")

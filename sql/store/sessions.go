@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"footnote/chat"
+	"footnote/sql/cursor"
+)
+
+// inLists leaves out conversations that hold the work on cells of tables.
+var inLists = fmt.Sprintf(` AND substr(s.name, 1, %d) <> '%s' `, len(chat.GridSessions), chat.GridSessions)
+
+// listed is a session with its number.
+type listed struct {
+	n int64
+	chat.Session
+}
+
+func scanSession(row Row) (s listed, err error) {
+	var created, updated int64
+	err = row.Scan(&s.n, &s.ID, &s.User, &s.Title, &s.HeadID, &s.TurnCount, &created, &updated, &s.Running)
+	s.CreatedAt, s.UpdatedAt = TimeOf(created), TimeOf(updated)
+	return s, err
+}
+
+// Session implements chat.Store.
+func (c *Chats) Session(ctx context.Context, s chat.Scope, id string) (chat.Session, error) {
+	found, err := readOne(c.db.Alone(ctx, 0), scanSession,
+		c.sql.SelectSession+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0`, id, s.User)
+	return found.Session, NotFound(err, "read session", "session")
+}
+
+// Sessions implements chat.Store.
+func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery) ([]chat.Session, string, error) {
+	from, err := cursor.Parse(q.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	limit := cursor.Limit(q.Limit, chat.DefaultPage, chat.MaxPage)
+	found, err := readList(c.db.Alone(ctx, 0), scanSession, c.sql.SelectSession+`
+		WHERE s.user_id = $1 AND s.deleted_at = 0`+inLists+`AND (s.updated_at, s.n) < ($2, $3)
+		AND ($4 = '' OR `+c.sql.Contains("s.title_fold", "$4")+` OR EXISTS (
+			SELECT 1 FROM runs r JOIN run_texts t ON t.run = r.n WHERE r.session = s.n
+			AND `+c.sql.Contains("t.question_fold", "$4")+`))
+		ORDER BY s.updated_at DESC, s.n DESC LIMIT CAST($5 AS bigint)`,
+		s.User, from.At, from.N, strings.ToLower(q.Text), limit+1)
+	if err != nil {
+		return nil, "", wrap(err, "list sessions")
+	}
+	next := ""
+	if len(found) > limit {
+		found = found[:limit]
+		next = cursor.After(found[limit-1].UpdatedAt, found[limit-1].n)
+	}
+	sessions := make([]chat.Session, len(found))
+	for i, s := range found {
+		sessions[i] = s.Session
+	}
+	return sessions, next, nil
+}
+
+// CountSessions implements chat.Store.
+func (c *Chats) CountSessions(ctx context.Context, s chat.Scope) (n int, err error) {
+	err = c.db.Alone(ctx, 0).One(
+		`SELECT count(*) FROM sessions s WHERE s.user_id = $1 AND s.deleted_at = 0`+inLists, []any{s.User}, &n,
+	)
+	return n, wrap(err, "count sessions")
+}
+
+// RenameSession implements chat.Store.
+func (c *Chats) RenameSession(ctx context.Context, s chat.Scope, id, title string) error {
+	if err := chat.CheckTitle(title); err != nil {
+		return err
+	}
+	return c.changeSession(ctx, "rename session", `UPDATE sessions SET title = $1, title_fold = $2 WHERE name = $3
+		AND user_id = $4 AND deleted_at = 0`, title, strings.ToLower(title), id, s.User)
+}
+
+// SetHead implements chat.Store.
+func (c *Chats) SetHead(ctx context.Context, s chat.Scope, sessionID, runID string) error {
+	n, err := c.db.Alone(ctx, 0).Tell(HeadMoved, c.sql.SetHead, runID, sessionID, s.User)
+	return ChangedOne(n, err, "set head", "session or run")
+}
+
+// DeleteSession implements chat.Store.
+func (c *Chats) DeleteSession(ctx context.Context, s chat.Scope, id string) error {
+	return c.changeSession(ctx, "delete session", `UPDATE sessions SET deleted_at = $1 WHERE name = $2
+		AND user_id = $3 AND deleted_at = 0`, time.Now().UnixMicro(), id, s.User)
+}
+
+// RestoreSession implements chat.Store.
+func (c *Chats) RestoreSession(ctx context.Context, s chat.Scope, id string) error {
+	return c.changeSession(ctx, "restore session", `UPDATE sessions SET deleted_at = 0 WHERE name = $1
+		AND user_id = $2 AND deleted_at <> 0`, id, s.User)
+}
+
+// changeSession runs an update that must find its session.
+func (c *Chats) changeSession(ctx context.Context, op, statement string, args ...any) error {
+	n, err := c.db.Alone(ctx, 0).Exec(statement, args...)
+	return ChangedOne(n, err, op, "session")
+}

@@ -1,0 +1,136 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"footnote/chat"
+)
+
+const selectStanding = `SELECT d.id, d.user_id, d.version, d.due_at, d.body FROM standing d `
+
+func scanStanding(row Row) (kept chat.Standing, err error) {
+	var id, user string
+	var version, due int64
+	var body []byte
+	if err := row.Scan(&id, &user, &version, &due, &body); err != nil {
+		return kept, err
+	}
+	if err := json.Unmarshal(body, &kept); err != nil {
+		return kept, fmt.Errorf("decode the kept question %s: %w: %w", id, chat.ErrDamaged, err)
+	}
+	kept.ID, kept.User, kept.Version, kept.DueAt = id, user, version, TimeOf(due)
+	return kept, nil
+}
+
+// KeepStanding implements chat.Store.
+func (c *Chats) KeepStanding(ctx context.Context, s chat.Scope, kept chat.Standing) (chat.Standing, error) {
+	kept.ID, kept.User, kept.CreatedAt = chat.NewID(), s.User, time.Now().UTC().Truncate(time.Microsecond)
+	body, err := json.Marshal(kept)
+	if err != nil {
+		return kept, fmt.Errorf("keep a question: %w", err)
+	}
+	limits := c.db.LimitsOf(s.User)
+	return kept, c.db.Write(ctx, Durable, func(t Tx) error {
+		there, err := countOf(t, "standing", s.User)
+		if err != nil {
+			return err
+		}
+		if err := limits.RoomToKeep(there); err != nil {
+			return err
+		}
+		_, err = t.Exec(`INSERT INTO standing (id, user_id, created_at, paused, unseen, version, due_at, body)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, kept.ID, kept.User, ToMicros(kept.CreatedAt),
+			asInteger(kept.Paused), asInteger(kept.Unseen()), kept.Version, ToMicros(kept.DueAt), string(body))
+		return err
+	})
+}
+
+// Standing implements chat.Store.
+func (c *Chats) Standing(ctx context.Context, s chat.Scope, id string) (chat.Standing, error) {
+	kept, err := readOne(c.db.Alone(ctx, 0), scanStanding, selectStanding+`WHERE d.id = $1 AND d.user_id = $2`, id,
+		s.User)
+	return kept, NotFound(err, "read a kept question", "question")
+}
+
+// AllStanding implements chat.Store.
+func (c *Chats) AllStanding(ctx context.Context, s chat.Scope) ([]chat.Standing, error) {
+	list, err := readList(c.db.Alone(ctx, 0), scanStanding, selectStanding+`WHERE d.user_id = $1
+		ORDER BY d.created_at DESC, d.id`, s.User)
+	return list, wrap(err, "list kept questions")
+}
+
+// UnseenStanding implements chat.Store.
+func (c *Chats) UnseenStanding(ctx context.Context, s chat.Scope) (n int, err error) {
+	err = c.db.Alone(ctx, 0).One(`SELECT count(*) FROM standing WHERE user_id = $1 AND unseen = 1`, []any{s.User}, &n)
+	return n, err
+}
+
+// ChangeStanding implements chat.Store.
+func (c *Chats) ChangeStanding(
+	ctx context.Context, s chat.Scope, id string, change func(*chat.Standing) error,
+) (kept chat.Standing, err error) {
+	err = c.db.Write(ctx, Durable, func(t Tx) error {
+		kept, err = readOne(t, scanStanding, selectStanding+`WHERE d.id = $1 AND d.user_id = $2`+c.sql.Locked("d"),
+			id, s.User)
+		if err != nil {
+			return NotFound(err, "change a kept question", "question")
+		}
+		newest := kept.NewestChange()
+		if err := change(&kept); err != nil {
+			return err
+		}
+		body, err := json.Marshal(kept)
+		if err != nil {
+			return fmt.Errorf("change a kept question: %w", err)
+		}
+		_, err = t.Exec(`UPDATE standing SET paused = $1, unseen = $2, version = $3, due_at = $4, body = $5
+			WHERE id = $6`, asInteger(kept.Paused), asInteger(kept.Unseen()), kept.Version, ToMicros(kept.DueAt),
+			string(body), id)
+		if err == nil && kept.NewestChange() != newest && kept.NewestChange() != "" {
+			err = c.oweNotice(t, kept)
+		}
+		return err
+	})
+	return kept, err
+}
+
+// DropStanding implements chat.Store.
+func (c *Chats) DropStanding(ctx context.Context, s chat.Scope, id string) error {
+	n, err := c.db.Alone(ctx, Durable).Exec(`DELETE FROM standing WHERE id = $1 AND user_id = $2`, id, s.User)
+	return ChangedOne(n, err, "forget a kept question", "question")
+}
+
+// ClaimStanding implements chat.Store.
+func (c *Chats) ClaimStanding(ctx context.Context, now, until time.Time, limit int) ([]chat.Standing, error) {
+	list, err := claimable[chat.Standing]{
+		table: "standing", rows: selectStanding,
+		due: `d.paused = 0 AND (d.due_at BETWEEN 1 AND $1 OR d.due_at = 0 AND d.version <>
+			coalesce((SELECT v.version FROM corpus_versions v WHERE v.user_id = d.user_id), 0))`,
+		read: scanStanding, nameOf: func(kept chat.Standing) string { return kept.ID },
+	}.claim(ctx, c, now, until, limit)
+	for i := range list {
+		list[i].DueAt = until
+	}
+	return list, err
+}
+
+// SetStandingFeed implements chat.Store.
+func (c *Chats) SetStandingFeed(ctx context.Context, s chat.Scope, hash *chat.TokenHash) (err error) {
+	by := c.db.Alone(ctx, Durable)
+	if hash == nil {
+		_, err = by.Exec(`DELETE FROM standing_feeds WHERE user_id = $1`, s.User)
+		return err
+	}
+	_, err = by.Exec(`INSERT INTO standing_feeds (user_id, hash) VALUES ($1, $2)
+		ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash`, s.User, hash[:])
+	return err
+}
+
+// StandingFeed implements chat.Store.
+func (c *Chats) StandingFeed(ctx context.Context, hash chat.TokenHash) (s chat.Scope, err error) {
+	err = c.db.Alone(ctx, 0).One(`SELECT user_id FROM standing_feeds WHERE hash = $1`, []any{hash[:]}, &s.User)
+	return s, NotFound(err, "find a feed", "feed")
+}

@@ -1,0 +1,201 @@
+// Package store holds what the stores of both databases do alike: one text of each statement, in the SQL that SQLite
+// and PostgreSQL share, and the rules around it. What differs is the Database's: how it runs statements, and the words
+// of its Dialect. What only one of them does, and what each does in a way of its own, stays in its package.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"footnote/chat"
+)
+
+// Care says what a caller expects of a statement or a transaction.
+type Care uint8
+
+const (
+	// Durable has what is written survive power loss once the call has returned. SQLite needs to be told: what is
+	// not durable there survives the end of the process, and power loss after the next durable write.
+	Durable Care = 1 << iota
+	// Patient is of what a run or a document depends on: a database that is away is waited for longer than a person
+	// waits for a page.
+	Patient
+)
+
+// Row is a row that can be read.
+type Row interface{ Scan(dest ...any) error }
+
+// Rows are the rows that a statement returned.
+type Rows interface {
+	Row
+	Next() bool
+	Err() error
+}
+
+// Statements runs statements: within a transaction, or each in one of its own. Parameters are written $1, $2 and so
+// on. The text of statements must be fixed, as they stay prepared.
+type Statements interface {
+	// Exec runs a statement and returns the number of rows that it changed.
+	Exec(statement string, args ...any) (changed int64, err error)
+
+	// Tell is Exec for a statement without a RETURNING of its own that other processes are to know of: when it has
+	// changed rows and is committed, they are told what it is about.
+	Tell(about, statement string, args ...any) (changed int64, err error)
+
+	// One reads one row into dest. It fails with sql.ErrNoRows if there is none. Outside a transaction the statement
+	// must not write.
+	One(statement string, args []any, dest ...any) error
+
+	// Query lends the rows of a statement to read, again from the beginning if the statement had to be repeated. read
+	// must not run other statements. Outside a transaction the statement must not write.
+	Query(statement string, args []any, read func(Rows) error) error
+}
+
+// Tx is an open transaction. It must not be kept beyond the function it was given to.
+type Tx interface {
+	Statements
+
+	// Lock keeps other transactions that lock the same name waiting until this one ends.
+	Lock(kind, name string) error
+}
+
+// Database runs statements and transactions.
+type Database interface {
+	// Alone returns what runs each statement in a transaction of its own.
+	Alone(ctx context.Context, care Care) Statements
+
+	// Write runs fn in a transaction, again if another one undid it; what fn captured must bear that. An error of fn
+	// undoes everything and is returned as it is.
+	Write(ctx context.Context, care Care, fn func(Tx) error) error
+
+	// LimitsOf returns the limits of a user.
+	LimitsOf(user string) chat.Limits
+}
+
+// Dialect is what the two databases write differently.
+type Dialect struct {
+	// Locked ends a SELECT whose rows nobody else may change before the transaction ends; of names the one of several
+	// tables that is meant. Where one transaction writes at a time, it is nothing.
+	Locked func(of string) string
+
+	// Free is Locked for rows that nobody has locked at the moment; the others are left out.
+	Free func(of string) string
+
+	// Bytewise has a column sorted by its bytes.
+	Bytewise string
+
+	// Contains is the condition that one text stands in another.
+	Contains func(text, part string) string
+
+	// Field is a field of a column that holds JSON as text.
+	Field func(column, name string) string
+
+	// Age is a column of tables without a number that grows with every row.
+	Age string
+
+	// Bytes is an argument for a column that holds a text with whatever bytes it has; nil is NULL.
+	Bytes func([]byte) any
+
+	// InScope restricts what has a user and a namespace (as d) to a scope: $1 is the user, and $2 the namespaces, as
+	// Names has them.
+	InScope string
+
+	// Names is an argument that holds a list of names.
+	Names func([]string) any
+
+	// SelectSession reads what scanSession does of sessions (as s).
+	SelectSession string
+
+	// SetHead shows the branch of run $1 of session $2 of user $3.
+	SetHead string
+
+	// SelectRun reads what ScanRun does of runs (as r) and sessions (as s).
+	SelectRun string
+}
+
+// readList makes a list of the rows that a statement returns.
+func readList[T any](
+	by Statements, read func(Row) (T, error), statement string, args ...any,
+) (list []T, err error) {
+	err = by.Query(statement, args, func(rows Rows) error {
+		list = nil
+		for rows.Next() {
+			v, err := read(rows)
+			if err != nil {
+				return err
+			}
+			list = append(list, v)
+		}
+		return rows.Err()
+	})
+	return list, err
+}
+
+// readOne reads the first row that a statement returns. It fails with sql.ErrNoRows if there is none.
+func readOne[T any](by Statements, read func(Row) (T, error), statement string, args ...any) (v T, err error) {
+	list, err := readList(by, read, statement, args...)
+	if err == nil && len(list) == 0 {
+		err = sql.ErrNoRows
+	}
+	if err != nil {
+		return v, err
+	}
+	return list[0], nil
+}
+
+// NotFound turns sql.ErrNoRows into the error for a thing that is not there or not the caller's, and names op on
+// others.
+func NotFound(err error, op, thing string) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, sql.ErrNoRows):
+		return chat.NoSuch(thing)
+	}
+	return fmt.Errorf("%s: %w", op, err)
+}
+
+// ChangedOne is NotFound for a statement that must change a row.
+func ChangedOne(n int64, err error, op, thing string) error {
+	if err == nil && n == 0 {
+		err = sql.ErrNoRows
+	}
+	return NotFound(err, op, thing)
+}
+
+// ToMicros is a time as the databases store it: in microseconds since 1970, of which 0 is no time.
+func ToMicros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// TimeOf is the time that ToMicros made.
+func TimeOf(micros int64) time.Time {
+	if micros == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros).UTC()
+}
+
+// ToJSON is a value as JSON in a text.
+func ToJSON(v any) (string, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "", &chat.Error{Code: chat.CodeInvalid, Message: "A value can't be stored as JSON.", Err: err}
+	}
+	return string(b), nil
+}
+
+// wrap names what failed.
+func wrap(err error, op string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", op, err)
+}
