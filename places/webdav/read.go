@@ -9,14 +9,13 @@ import (
 	"strings"
 
 	"golang.org/x/net/html/charset"
-
-	"footnote/places"
 )
 
 // entry is what a server says of a folder or a file.
 type entry struct {
 	at     *url.URL
 	folder bool
+	status int // that the server answers in the place of properties, 400 and above; 0: none
 	etag   string
 	size   int64  // -1: not said
 	id     string // Nextcloud's; digits
@@ -24,8 +23,9 @@ type entry struct {
 
 // response is an entry as it is sent.
 type response struct {
-	Href  string `xml:"DAV: href"`
-	Stats []struct {
+	Href   string `xml:"DAV: href"`
+	Status string `xml:"DAV: status"` // in the place of properties
+	Stats  []struct {
 		Status string `xml:"DAV: status"`
 		Prop   struct {
 			Type struct {
@@ -65,8 +65,11 @@ func read(r io.Reader, address *url.URL) ([]entry, error) {
 			if err := d.DecodeElement(&sent, &element); err != nil {
 				return nil, err
 			}
-			if e, ok := sent.entry(address); ok && len(entries) <= places.MaxItems {
+			if e, ok := sent.entry(address); ok {
 				entries = append(entries, e)
+			}
+			if len(entries) > maxEntries {
+				return nil, errEndless
 			}
 		default:
 			if err := d.Skip(); err != nil {
@@ -83,7 +86,7 @@ func (r response) entry(address *url.URL) (entry, bool) {
 		return entry{}, false
 	}
 	at = &url.URL{Scheme: address.Scheme, Host: address.Host, Path: at.Path, RawPath: at.RawPath}
-	e := entry{at: at, size: -1}
+	e := entry{at: at, size: -1, status: refusal(r.Status)}
 	for _, stat := range r.Stats {
 		if stat.Status != "" && !strings.Contains(stat.Status, " 200") {
 			continue
@@ -101,4 +104,16 @@ func (r response) entry(address *url.URL) (entry, bool) {
 		}
 	}
 	return e, true
+}
+
+// refusal is the status of a status line that refuses something; 0: it does not.
+func refusal(line string) int {
+	fields := strings.Fields(line) // HTTP/1.1 403 Forbidden
+	if len(fields) < 2 {
+		return 0
+	}
+	if status, err := strconv.Atoi(fields[1]); err == nil && status >= 400 && status < 600 {
+		return status
+	}
+	return 0
 }

@@ -7,18 +7,22 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/http"
 	"net/url"
 	"strings"
 	"unicode/utf8"
 
 	"footnote/chat"
 	"footnote/places"
+	"footnote/places/request"
 )
 
 // Limits of a walk.
 const (
 	maxDepth   = 50
 	maxFolders = 50_000
+	// maxEntries is how many entries an answer may have: with as many, the walk ends in any case.
+	maxEntries = places.MaxItems + maxFolders + 10
 )
 
 // List implements places.Place. A folder inside that may not be read does not hide the others; the walk then ends with
@@ -70,28 +74,46 @@ func (w *walk) list(ctx context.Context, way string) (more bool, err error) {
 	default:
 		return false, err
 	}
+	inside := false
 	for _, e := range entries {
-		name, ok := nameIn(at, e.at)
-		if !ok {
+		name, below := nameIn(at, e.at)
+		rest, itself := cutFolder(inFolder(e.at).EscapedPath(), at.EscapedPath())
+		itself = itself && rest == ""
+		if inside = inside || below || itself; itself && e.status > 0 {
+			return false, request.Failed(e.status) // it has more than the server tells
+		}
+		if !below {
 			continue
 		}
-		child := strings.TrimPrefix(way+"/"+name, "/")
-		if w.seen[child] {
-			continue
-		}
-		w.seen[child] = true
-		if e.folder {
-			w.queue = append(w.queue, child)
-			if len(w.queue) > maxFolders || strings.Count(child, "/") >= maxDepth {
-				return false, errEndless
-			}
-			continue
-		}
-		if w.items++; !w.yield(w.item(child, e), nil) || w.items > places.MaxItems {
-			return false, nil
+		if more, err := w.see(strings.TrimPrefix(way+"/"+name, "/"), e); err != nil || !more {
+			return false, err
 		}
 	}
+	if !inside {
+		return false, errStrange // a folder's entries begin with itself
+	}
 	return true, nil
+}
+
+// see yields a file or queues a folder, if it is new.
+func (w *walk) see(way string, e entry) (more bool, err error) {
+	switch {
+	case w.seen[way], e.status == http.StatusNotFound, e.status == http.StatusGone: // removed meanwhile
+		return true, nil
+	case e.status > 0: // whatever it is, and whatever is in it
+		w.closed = request.Failed(e.status)
+		return true, nil
+	}
+	w.seen[way] = true
+	if e.folder {
+		w.queue = append(w.queue, way)
+		if len(w.queue) > maxFolders || strings.Count(way, "/") >= maxDepth {
+			return false, errEndless
+		}
+		return true, nil
+	}
+	w.items++
+	return w.yield(w.item(way, e), nil) && w.items <= places.MaxItems, nil
 }
 
 // item describes a file.

@@ -102,6 +102,10 @@ var (
 	errMoved = &chat.Error{
 		Code: chat.CodeInvalid, Message: "The folder is at another address. Check whether it begins with https://.",
 	}
+	errStrange = &chat.Error{
+		Code:    chat.CodeUnavailable,
+		Message: "What the server says of a folder can't be read. It is asked again later.",
+	}
 	errEndless = &chat.Error{
 		Code: chat.CodeInvalid, Message: "The folders lie in each other without end. Choose one inside.",
 	}
@@ -141,11 +145,7 @@ func (f *folder) ask(ctx context.Context, at *url.URL, depth string) ([]entry, e
 	if err == nil || errors.As(err, &told) || ctx.Err() != nil {
 		return entries, err
 	}
-	return nil, &chat.Error{
-		Code:    chat.CodeUnavailable,
-		Message: "What the server says of a folder can't be read. It is asked again later.",
-		Err:     err,
-	}
+	return nil, &chat.Error{Code: errStrange.Code, Message: errStrange.Message, Err: err}
 }
 
 // errNotThere is a folder that is not there.

@@ -88,6 +88,11 @@ func said(href, kind, props string) string {
 
 const collection = "<d:collection/>"
 
+// refused is what a server says of one entry that it tells nothing of.
+func refused(href string, status int) string {
+	return fmt.Sprintf("<d:response><d:href>%s</d:href><d:status>HTTP/1.1 %d x</d:status></d:response>", href, status)
+}
+
 // answers opens a folder on a server whose answers to PROPFIND are made by a function.
 func answers(t *testing.T, path string, answer func(path string) (int, string)) places.Place {
 	t.Helper()
@@ -161,6 +166,20 @@ func TestHostileServersEnd(t *testing.T) {
 			}
 			return 207, begin + said("/dav/in/", collection, "") + "</d:multistatus>"
 		}, chat.CodeUnavailable},
+		"one folder is closed, says the one that it is in": {func(string) (int, string) {
+			return 207, begin + said("/dav/", collection, "") + said("/dav/a.txt", "", "") +
+				refused("/dav/in/", 403) + "</d:multistatus>"
+		}, chat.CodeForbidden},
+		"a list that was cut": {func(string) (int, string) {
+			return 207, begin + said("/dav/", collection, "") + said("/dav/a.txt", "", "") +
+				refused("/dav/", 507) + "</d:multistatus>"
+		}, chat.CodeUnavailable},
+		"a folder without itself": {func(path string) (int, string) {
+			if path != "/dav/" {
+				return 207, begin + "</d:multistatus>"
+			}
+			return 207, begin + said("/dav/", collection, "") + said("/dav/in/", collection, "") + "</d:multistatus>"
+		}, chat.CodeUnavailable},
 	} {
 		_, err := placestest.List(t, answers(t, "/dav", test.answer))
 		placestest.WantCode(t, name, err, test.code)
@@ -181,6 +200,32 @@ func TestHostileServersEnd(t *testing.T) {
 		if text, _, err := placestest.Read(t, p, item, ""); err != nil || text != "text" {
 			t.Errorf("an item with a long path = %q, %v", text, err)
 		}
+	}
+}
+
+func TestAnEmptyFolderWhoseNameIsWrittenOtherwise(t *testing.T) {
+	p := answers(t, "/dav", func(path string) (int, string) {
+		if path != "/dav/" {
+			return 207, begin + said("/%64av/a%28b%29", collection, "") + "</d:multistatus>"
+		}
+		return 207, begin + said("/dav/", collection, "") + said("/dav/a(b)/", collection, "") +
+			said("/dav/a.txt", "", "") + "</d:multistatus>"
+	})
+	if items, err := placestest.List(t, p); err != nil || len(items) != 1 {
+		t.Errorf("items = %v, %v, want the one file", items, err)
+	}
+}
+
+func TestAFolderWithMoreThanIsFollowedIsNotTakenForWhole(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(begin + said("/dav/", collection, ""))
+	for n := range places.MaxItems + 5 {
+		_, _ = fmt.Fprintf(&text, "<d:response><d:href>/dav/%d.txt</d:href></d:response>", n)
+	}
+	text.WriteString(refused("/dav/gone.txt", 404) + "</d:multistatus>")
+	items, err := placestest.List(t, answers(t, "/dav", func(string) (int, string) { return 207, text.String() }))
+	if err != nil || len(items) <= places.MaxItems {
+		t.Errorf("%d items, %v, want more than are followed, so that the engine sees that there are", len(items), err)
 	}
 }
 
