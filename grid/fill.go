@@ -238,7 +238,7 @@ func (s *slice) end(ctx context.Context) error {
 		return err
 	}
 	left := len(waiting)
-	_, err = s.change(ctx, s.grid, func(g *chat.Grid) {
+	g, err := s.change(ctx, s.grid, func(g *chat.Grid) {
 		g.Done = g.Cells() - left
 		switch over, limited := errors.AsType[*chat.OverLimit](s.trouble); {
 		case g.State != chat.GridFilling:
@@ -253,6 +253,17 @@ func (s *slice) end(ctx context.Context) error {
 			g.Failed++
 		default:
 			g.DueAt = time.Now()
+		}
+	})
+	if err != nil || g.State != chat.GridDone {
+		return err
+	}
+	if waiting, err = s.toAsk(ctx, s.grid); err != nil || len(waiting) == 0 {
+		return err
+	}
+	_, err = s.change(ctx, s.grid, func(g *chat.Grid) { // one was emptied after they were counted
+		if g.State == chat.GridDone {
+			g.State, g.DueAt, g.Done = chat.GridFilling, time.Now(), g.Cells()-len(waiting)
 		}
 	})
 	return err

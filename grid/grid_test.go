@@ -209,6 +209,45 @@ func TestACellIsEditedAskedAgainAndTakenBack(t *testing.T) {
 	}
 }
 
+// between is a store that does something before the next change of a grid.
+type between struct {
+	chat.Store
+	do func()
+}
+
+// ChangeGrid implements chat.Store.
+func (b *between) ChangeGrid(
+	ctx context.Context, s chat.Scope, id string, change func(*chat.Grid) error,
+) (chat.Grid, error) {
+	if do := b.do; do != nil {
+		b.do = nil
+		do()
+	}
+	return b.Store.ChangeGrid(ctx, s, id, change)
+}
+
+func TestACellThatIsEmptiedAsTheTableEndsIsAsked(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.leases(1)
+	g, _ := h.settle(h.make("notice period").ID)
+	if _, err := h.filler.Resume(t.Context(), chat.Local, g.ID); err != nil {
+		t.Fatal(err)
+	}
+	other := New(Config{Store: &between{h.Chats, func() {
+		if _, err := h.filler.AskAgain(t.Context(), chat.Local, g.ID, 0, 0); err != nil {
+			t.Error(err)
+		}
+	}}, Library: h.Library, Runs: h})
+	if _, err := other.Work(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	g, cells := h.settle(g.ID)
+	if cell := cells[[2]int{0, 0}]; cell.State != chat.CellFound || g.Done != 1 {
+		t.Errorf("the table is %s with %d cells, and its cell %+v", g.State, g.Done, cell)
+	}
+}
+
 func TestATableStopsAndGoesOn(t *testing.T) {
 	h := newHouse(t)
 	h.leases(3)

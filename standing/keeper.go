@@ -110,10 +110,14 @@ func (k *Keeper) step(ctx context.Context, kept chat.Standing) error {
 // scope is whose documents a question is about.
 func scope(kept chat.Standing) chat.Scope { return chat.Scope{User: kept.User} }
 
-// change stores what became of a question, unless it was removed meanwhile.
+// change stores what became of a question, unless it was removed meanwhile. One that its user wants asked since it was
+// read stays due.
 func (k *Keeper) change(ctx context.Context, kept chat.Standing, change func(*chat.Standing)) error {
 	_, err := k.cfg.Store.ChangeStanding(ctx, scope(kept), kept.ID, func(s *chat.Standing) error {
 		change(s)
+		if s.Wanted && s.Asking == "" && s.DueAt.IsZero() {
+			s.DueAt = time.Now()
+		}
 		return nil
 	})
 	if err != nil && chat.CodeOf(err) == chat.CodeNotFound {

@@ -224,6 +224,26 @@ func TestManyChangesAreOneAsking(t *testing.T) {
 	}
 }
 
+func TestAskingNowIsNotLostToALookUnderWay(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.Add(t, "Lease.md", lease)
+	for name, goOn := range map[string]func(context.Context, chat.Standing) error{
+		"a look": h.keeper.look, "a wait that is over": h.keeper.askIfQuiet,
+	} {
+		read := h.settle(h.keep("How long is the notice period?").ID)
+		if _, err := h.keeper.AskNow(t.Context(), chat.Local, read.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := goOn(t.Context(), read); err != nil {
+			t.Fatal(err)
+		}
+		if now := h.settle(read.ID); now.AskedAt.IsZero() || now.Wanted {
+			t.Errorf("%s: the question is %s, and was not asked", name, now.State())
+		}
+	}
+}
+
 func TestItWaitsWhilePausedAndForItsUsersOwnRuns(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
