@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"html"
-	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/text"
 
 	"footnote/chat"
 )
@@ -59,63 +56,6 @@ func noteText(c chat.EvidenceCitation) string {
 		where += literal(" (" + strings.ReplaceAll(string(c.Check), "_", " ") + ")")
 	}
 	return "“" + literal(c.Quote) + "” " + where
-}
-
-// withFootnotes is an answer's Markdown with what refer says in the place of its footnotes. Code stays as it is, and so
-// do numbers that are no citation's.
-func withFootnotes(e chat.Evidence, refer func(chat.EvidenceCitation) string) string {
-	source := strings.ToValidUTF8(e.Answer, "\ufffd")
-	byNumber := map[int]chat.EvidenceCitation{}
-	for _, c := range e.Citations {
-		byNumber[c.Number] = c
-	}
-	code := codeIn([]byte(source))
-	var b strings.Builder
-	from := 0
-	for _, at := range citation.FindAllStringSubmatchIndex(source, -1) {
-		number, err := strconv.Atoi(source[at[2]:at[3]])
-		c, known := byNumber[number]
-		if err != nil || !known || code(at[2]) {
-			continue
-		}
-		b.WriteString(source[from:at[0]] + refer(c))
-		from = at[1]
-	}
-	b.WriteString(source[from:])
-	return strings.TrimSpace(b.String())
-}
-
-// codeIn tells which bytes of a Markdown text are in code.
-func codeIn(source []byte) func(at int) bool {
-	var spans [][2]int
-	add := func(s text.Segment) { spans = append(spans, [2]int{s.Start, s.Stop}) }
-	root := goldmark.New(goldmark.WithExtensions(extension.Table)).Parser().Parse(text.NewReader(source))
-	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // it fails only if this does
-		if !entering {
-			return ast.WalkContinue, nil
-		}
-		switch n := n.(type) {
-		case *ast.CodeBlock, *ast.FencedCodeBlock:
-			for i := range n.Lines().Len() {
-				add(n.Lines().At(i))
-			}
-		case *ast.CodeSpan:
-			for child := n.FirstChild(); child != nil; child = child.NextSibling() {
-				if words, is := child.(*ast.Text); is {
-					add(words.Segment)
-				}
-			}
-		}
-		return ast.WalkContinue, nil
-	})
-	return func(at int) bool {
-		for _, span := range spans {
-			if at >= span[0] && at < span[1] {
-				return true
-			}
-		}
-		return false
-	}
 }
 
 // literal is text that means nothing to Markdown, on one line.

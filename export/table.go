@@ -3,7 +3,9 @@ package export
 import (
 	"bytes"
 	"encoding/csv"
+	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/xuri/excelize/v2"
 
@@ -68,12 +70,16 @@ func (t Table) CSV() ([]byte, error) {
 	return out.Bytes(), w.Error()
 }
 
+// computed is what a spreadsheet would compute, behind what begins a new cell or row where lists are parted with
+// semicolons or tabs, as they are in many languages. Full-width signs count as well.
+var computed = regexp.MustCompile(`([;\t\r\n])([=+\-@＝＋－＠])`)
+
 // inert is a text that no spreadsheet computes.
 func inert(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
-		return "'" + text
+	if first, _ := utf8.DecodeRuneInString(text); text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
+		text = "'" + text
 	}
-	return text
+	return computed.ReplaceAllString(text, "$1'$2")
 }
 
 // source is the address at which a quote is opened.

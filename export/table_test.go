@@ -56,6 +56,17 @@ func TestATableAsCSV(t *testing.T) {
 	}
 }
 
+func TestNoTextOfATableIsComputed(t *testing.T) {
+	for text, want := range map[string]string{
+		"=1": "'=1", "＝1+1": "'＝1+1", "\t=1": "'\t'=1", "rent;=1+1;x": "rent;'=1+1;x", "a\n-5": "a\n'-5",
+		"a; -5 = b": "a; -5 = b", "3 months - or 4": "3 months - or 4", "": "",
+	} {
+		if got := inert(text); got != want {
+			t.Errorf("%q is written as %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestATableAsWorkbook(t *testing.T) {
 	file, err := someTable().XLSX()
 	if err != nil {
