@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 
 	"footnote/chat"
 )
@@ -22,6 +23,10 @@ func explain(reading, caller context.Context, err error) error {
 	var certificate *tls.CertificateVerificationError
 	var corrupt flate.CorruptInputError
 	cause := context.Cause(reading)
+	var sent *url.Error
+	if errors.As(err, &sent) { // it names the address, which may have a token in it, and errors are logged
+		err = sent.Err
+	}
 	switch {
 	case caller != nil && caller.Err() != nil:
 		return caller.Err()

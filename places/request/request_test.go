@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -129,6 +130,21 @@ func TestServersThatAskToWait(t *testing.T) {
 		if chat.CodeOf(err) != chat.CodeUnavailable || took > 4*time.Minute {
 			t.Errorf("Retry-After: %s: %v after %s, want an error that it is asked later", wait, err, took)
 		}
+	}
+}
+
+func TestErrorsDoNotHaveTheAddress(t *testing.T) {
+	transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		return nil, io.ErrUnexpectedEOF
+	}}
+	address := "http://server.example/feed?token=s3cr3t"
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = request.New(places.Net{HTTP: &http.Client{Transport: transport}}).Do(t.Context(), req, 1)
+	if chat.CodeOf(err) != chat.CodeUnavailable || strings.Contains(err.Error(), "s3cr3t") {
+		t.Errorf("the error is %v, want it without the address", err)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -158,6 +159,10 @@ func (s *Sender) send(ctx context.Context, n chat.Notice) error {
 func explain(err error) error {
 	var told *chat.Error
 	var timeout net.Error
+	var sent *url.Error
+	if errors.As(err, &sent) { // it names the address, whose path is often a secret, and errors are logged
+		err = sent.Err
+	}
 	switch {
 	case errors.As(err, &told): // the address may not be reached
 		return told

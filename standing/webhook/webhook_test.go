@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -357,6 +358,19 @@ func TestAddressesOfTheInsideAreNotReached(t *testing.T) {
 		if _, err := p.Set(t.Context(), chat.Local, address, ""); chat.CodeOf(err) != chat.CodeInvalid {
 			t.Errorf("%.40q: %v, want it refused", address, err)
 		}
+	}
+}
+
+func TestTheLogDoesNotHaveTheAddress(t *testing.T) {
+	p := newPost(t)
+	var log bytes.Buffer
+	p.cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
+	closed := newMailbox(t, nil)
+	closed.Close()
+	p.set(closed.URL + "/services/s3cr3t")
+	p.work()
+	if !strings.Contains(log.String(), "could not be reached") || strings.Contains(log.String(), "s3cr3t") {
+		t.Errorf("the log says %s, want why without the address", log.String())
 	}
 }
 
