@@ -23,9 +23,10 @@ import (
 
 // Limits of a bucket.
 const (
-	maxReply = 2 << 30 // bytes of an object, or of a page of the list
-	maxPages = 5_000   // of one list
-	tries    = 3       // of a request that failed
+	maxFile  = 2 << 30  // bytes of an object
+	maxPage  = 32 << 20 // of a page of the list
+	maxPages = 5_000    // of one list
+	tries    = 3        // of a request that failed
 
 	amazon = "https://s3.amazonaws.com"
 )
@@ -101,8 +102,9 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if way == nil {
 		way = http.DefaultTransport // what a client without one takes
 	}
-	pages, _ := req.Context().Value(pagesKey{}).(*int)
-	if pages != nil {
+	limit := int64(maxFile)
+	if pages, _ := req.Context().Value(pagesKey{}).(*int); pages != nil {
+		limit = maxPage
 		if *pages++; *pages > maxPages {
 			return nil, &chat.Error{
 				Code:    chat.CodeInvalid,
@@ -110,7 +112,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			}
 		}
 	}
-	return request.Guard(req.Context(), maxReply, func(ctx context.Context) (*http.Response, error) {
+	return request.Guard(req.Context(), limit, func(ctx context.Context) (*http.Response, error) {
 		return way.RoundTrip(req.WithContext(ctx))
 	})
 }

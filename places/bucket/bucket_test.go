@@ -93,6 +93,13 @@ func TestWhatStoragesAnswerIsASentence(t *testing.T) {
 	}
 	page := `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>x</NextContinuationToken>` +
 		`<Contents><Key>a.txt</Key></Contents></ListBucketResult>`
+	large := func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "<ListBucketResult><Contents><Key>")
+		for range 33 << 10 {
+			_, _ = io.WriteString(w, strings.Repeat("x", 1<<10))
+		}
+		_, _ = io.WriteString(w, "</Key></Contents></ListBucketResult>")
+	}
 	again := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, page) }
 	for name, test := range map[string]struct {
 		handler http.HandlerFunc
@@ -104,6 +111,7 @@ func TestWhatStoragesAnswerIsASentence(t *testing.T) {
 		"clocks differ":   {says(403, "RequestTimeTooSkewed"), chat.CodeUnavailable},
 		"no storage":      {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, chat.CodeInvalid},
 		"a list of loops": {again, chat.CodeInvalid},
+		"a large list":    {large, chat.CodeTooLarge},
 	} {
 		address, n := placestest.Serve(t, test.handler)
 		_, err := placestest.List(t, placestest.Open(t, bucket.Kind(), settings(address, ""), n))

@@ -64,7 +64,7 @@ func open(s places.Settings, n places.Net) (places.Place, error) {
 
 // Check implements places.Place.
 func (s *server) Check(ctx context.Context) error {
-	_, err := ask[document](ctx, s, documents, 1, 1)
+	_, err := ask[document](ctx, s, documents, 1, 1, allFields)
 	return err
 }
 

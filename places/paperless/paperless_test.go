@@ -48,10 +48,11 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, "text of %d", id)
 	case way == "documents/":
 		page, _ := strconv.Atoi(r.URL.Query().Get("page"))
-		if f.turn != nil && f.turn(w, page) {
+		fields := r.URL.Query().Get("fields")
+		if f.turn != nil && fields != "id" && f.turn(w, page) {
 			return
 		}
-		if !strings.Contains(r.URL.Query().Get("fields"), "modified") || r.URL.Query().Get("ordering") != "id" {
+		if fields != "id" && !strings.Contains(fields, "modified") || r.URL.Query().Get("ordering") != "id" {
 			http.Error(w, "the whole text was asked for", http.StatusBadRequest)
 			return
 		}
@@ -203,6 +204,37 @@ func TestDocumentsThatComeAndGoWhileTheListIsRead(t *testing.T) {
 	if err != nil || len(items) != 251 {
 		t.Errorf("%d items, %v, want 251 with the one that was added", len(items), err)
 	}
+}
+
+func TestADocumentThatGoesWhileAnotherComes(t *testing.T) {
+	f := many(250)
+	f.turn = func(_ http.ResponseWriter, page int) bool {
+		if page == 2 && len(f.docs) == 250 && f.docs[0]["id"] == 1 { // the 101st is on the first page now
+			f.docs = append(f.docs[1:], many(251).docs[250])
+		}
+		return false
+	}
+	items, err := placestest.List(t, follow(t, f, "0123abcd"))
+	if err != nil || len(items) != 251 || items["101"].Key == "" {
+		t.Errorf("%d items, %v, want 251 with the one that moved to a page that was read", len(items), err)
+	}
+}
+
+func TestNamesWithoutEnd(t *testing.T) {
+	f := many(1)
+	for id := range places.MaxItems + 1 {
+		f.names["tags"] = append(f.names["tags"], map[string]any{"id": id})
+	}
+	p := follow(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/tags/") { // all at once, whatever was asked for
+			query := r.URL.Query()
+			query.Set("page_size", strconv.Itoa(len(f.names["tags"])))
+			r.URL.RawQuery = query.Encode()
+		}
+		f.ServeHTTP(w, r)
+	}), "0123abcd")
+	_, err := placestest.List(t, p)
+	placestest.WantCode(t, "more names than documents can be", err, chat.CodeInvalid)
 }
 
 func TestServersThatAnswerOtherwise(t *testing.T) {

@@ -46,8 +46,8 @@ type document struct {
 	} `json:"versions"`
 }
 
-// fields are those of a document; without it, its whole text would come as well.
-const fields = "id,title,correspondent,document_type,tags,created,modified,original_file_name,checksum,versions"
+// allFields are those of a document; without them, its whole text would come as well.
+const allFields = "id,title,correspondent,document_type,tags,created,modified,original_file_name,checksum,versions"
 
 var (
 	errNoPaperless = &chat.Error{
@@ -61,12 +61,12 @@ var (
 	}
 )
 
-// ask reads one page of a list.
-func ask[T any](ctx context.Context, s *server, list string, number, size int) (page[T], error) {
+// ask reads one page of a list: all that is said of each, or some fields.
+func ask[T any](ctx context.Context, s *server, list string, number, size int, fields string) (page[T], error) {
 	var p page[T]
 	at := s.root.JoinPath("api", list, "/")
 	query := url.Values{"page": {strconv.Itoa(number)}, "page_size": {strconv.Itoa(size)}, "ordering": {"id"}}
-	if list == documents {
+	if fields != "" {
 		query.Set("fields", fields)
 	}
 	at.RawQuery = query.Encode()
@@ -103,9 +103,13 @@ func ask[T any](ctx context.Context, s *server, list string, number, size int) (
 
 // pages reads all pages of a list. Only the number of the next page is taken from what the server says.
 func pages[T any](ctx context.Context, s *server, list string) iter.Seq2[page[T], error] {
+	fields := ""
+	if list == documents {
+		fields = allFields
+	}
 	return func(yield func(page[T], error) bool) {
 		for number := 1; ; number++ {
-			p, err := ask[T](ctx, s, list, number, pageSize)
+			p, err := ask[T](ctx, s, list, number, pageSize, fields)
 			if !yield(p, err) || err != nil || p.Next == "" {
 				return
 			}
@@ -139,6 +143,9 @@ func names(ctx context.Context, s *server, list string) (map[int64]string, error
 		for queue := p.Results; len(queue) > 0; queue = queue[1:] {
 			found[queue[0].ID] = places.OneLine(queue[0].Name, maxTitle)
 			queue = append(queue, queue[0].Children...)
+		}
+		if len(found) > places.MaxItems {
+			return nil, errEndless
 		}
 	}
 	return found, nil

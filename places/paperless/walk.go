@@ -47,7 +47,7 @@ func (w *walk) run(ctx context.Context) (err error) {
 }
 
 // once walks through all pages. It fails with errChanged when documents may have been passed over.
-func (w *walk) once(ctx context.Context) error {
+func (w *walk) once(ctx context.Context) (err error) {
 	seen, count, all := map[int64]bool{}, 0, []int64(nil)
 	for p, err := range pages[document](ctx, w.server, documents) {
 		if err != nil {
@@ -78,12 +78,30 @@ func (w *walk) once(ctx context.Context) error {
 	if len(seen) < count {
 		return errChanged
 	}
+	if all == nil && count > pageSize {
+		if all, err = w.ids(ctx); err != nil {
+			return err
+		}
+	}
 	for _, id := range all {
 		if !seen[id] {
 			return errChanged
 		}
 	}
 	return nil
+}
+
+// ids are those of all documents as they are at one moment: as many as were seen may be others, when one was removed
+// and another one added meanwhile. There are none of a server that parts even them into pages.
+func (w *walk) ids(ctx context.Context) (all []int64, err error) {
+	p, err := ask[document](ctx, w.server, documents, 1, places.MaxItems, "id")
+	if err != nil || p.Next != "" {
+		return nil, err
+	}
+	for _, d := range p.Results {
+		all = append(all, d.ID)
+	}
+	return all, nil
 }
 
 // item describes a document.

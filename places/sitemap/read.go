@@ -17,13 +17,16 @@ import (
 	"footnote/places/webpage"
 )
 
-// listed is what one file of a sitemap names: pages, or further files.
-type listed struct{ pages, files []*url.URL }
+// listed is what one file of a sitemap names: pages, each once, or further files.
+type listed struct {
+	pages, files []*url.URL
+	seen         map[string]bool // pages
+}
 
-// read reads a file from address, packed or not. Addresses of other sites and what is no address are left out. It fails
-// for what is no sitemap.
-func read(r io.Reader, address *url.URL) (listed, error) {
-	var list listed
+// read reads a file from address, packed or not. Addresses of other sites, pages that do not begin with a prefix and
+// what is no address are left out. It fails for what is no sitemap.
+func read(r io.Reader, address *url.URL, prefix string) (listed, error) {
+	list := listed{seen: map[string]bool{}}
 	start := bufio.NewReader(r)
 	from := io.Reader(start)
 	if magic, err := start.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
@@ -60,13 +63,14 @@ func read(r io.Reader, address *url.URL) (listed, error) {
 				return list, err
 			}
 			u, err := request.Address(text)
-			if err != nil || webpage.SiteOf(u) != webpage.SiteOf(address) || len(list.pages) > places.MaxItems {
-				continue
-			}
-			if root == "urlset" {
-				list.pages = append(list.pages, u)
-			} else {
+			switch {
+			case err != nil || webpage.SiteOf(u) != webpage.SiteOf(address):
+			case root == "sitemapindex":
 				list.files = append(list.files, u)
+			case list.seen[u.String()], !strings.HasPrefix(u.String(), prefix), len(list.pages) > places.MaxItems:
+			default:
+				list.seen[u.String()] = true
+				list.pages = append(list.pages, u)
 			}
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"footnote/chat"
 	"footnote/locale"
@@ -104,7 +103,7 @@ func (s *site) List(ctx context.Context) iter.Seq2[places.Item, error] {
 			}
 			for _, u := range list.pages {
 				key := u.String()
-				if seen[key] || len(key) > places.MaxKey || !strings.HasPrefix(key, s.prefix) {
+				if seen[key] || len(key) > places.MaxKey {
 					continue
 				}
 				seen[key] = true
@@ -150,7 +149,7 @@ func (s *site) readFile(ctx context.Context, address *url.URL) (listed, error) {
 	case resp.Status != http.StatusOK:
 		return listed{}, request.Failed(resp.Status)
 	}
-	list, err := read(resp.Body, resp.URL)
+	list, err := read(resp.Body, resp.URL, s.prefix)
 	var told *chat.Error
 	if err == nil || errors.As(err, &told) || ctx.Err() != nil {
 		return list, err

@@ -95,6 +95,20 @@ func TestASitemapNamesPages(t *testing.T) {
 	placestest.WantCode(t, "a prefix without pages", none.Check(t.Context()), chat.CodeInvalid)
 }
 
+func TestPagesBehindManyOthersAreFound(t *testing.T) {
+	var others, same []string
+	for i := range places.MaxItems + 2 {
+		others, same = append(others, fmt.Sprintf("HOST/%d", i)), append(same, "HOST/same")
+	}
+	for prefix, locs := range map[string][]string{"": same, "/docs/": others} {
+		address, n := serve(t, map[string]string{"/sitemap.xml": set(append(locs, "HOST/docs/last")...)})
+		p := placestest.Open(t, Kind(), places.Settings{"url": address + "/sitemap.xml", "prefix": address + prefix}, n)
+		if items, err := placestest.List(t, p); err != nil || items[address+"/docs/last"].Key == "" {
+			t.Errorf("below %q there are %d pages, %v, without the last one", prefix, len(items), err)
+		}
+	}
+}
+
 func TestHostileSitemapsEnd(t *testing.T) {
 	var many []string
 	for i := range 600 {
@@ -138,7 +152,7 @@ func FuzzSitemap(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		list, err := read(bytes.NewReader(raw), address)
+		list, err := read(bytes.NewReader(raw), address, "")
 		if err != nil {
 			return
 		}
