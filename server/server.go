@@ -153,7 +153,7 @@ func (s *Server) makeRooms(cfg Config) error {
 		Store: cfg.Store, Runs: cfg.Runs, Bodies: bodies, Streams: s.streams, Metrics: s.metrics, Models: cfg.Models,
 	}
 	searches := &find.Searcher{Store: cfg.Store}
-	links := &shares.Desk{Store: cfg.Store, Logs: logs}
+	links := &shares.Desk{Store: cfg.Store, Logs: logs, Gone: s.guard.Gone}
 	s.v1 = &v1.Handlers{
 		Store: cfg.Store, Runs: cfg.Runs, Logs: logs, Questions: asking, Bodies: bodies, Streams: s.streams,
 	}

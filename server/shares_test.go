@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"footnote/chat"
+	"footnote/keys"
+	"footnote/server/page"
 	"footnote/server/shares"
 )
 
@@ -120,5 +122,36 @@ func TestAPersonMakesAndEndsLinks(t *testing.T) {
 	}
 	if links, err := b.store.Shares(t.Context(), chat.Local, time.Now()); err != nil || len(links) != 0 {
 		t.Errorf("Shares = %v, %v; want none", links, err)
+	}
+}
+
+func TestWhatIsOpenToOthersClosesWithItsUsersKeys(t *testing.T) {
+	b, path, given := keyed(t, "anna")
+	fill := b.owned("anna", given["anna"])
+	var link shares.SharedLink
+	b.send("POST", fill.Replace("/agent/runs/{run}/shares"), `{}`, "Content-Type", "application/json",
+		"X-API-Key", given["anna"]).decode(t, &link)
+	var feed page.FeedAddress
+	b.send("POST", "/standing/feed", "", "X-API-Key", given["anna"]).decode(t, &feed)
+	status := func() (codes []int) {
+		for _, address := range []string{link.URL, feed.URL} {
+			codes = append(codes, b.send("GET", strings.TrimPrefix(address, b.url), "").status)
+		}
+		return codes
+	}
+	if got := status(); got[0] != 200 || got[1] != 200 {
+		t.Fatalf("before: %v, want both open", got)
+	}
+	if _, err := keys.Revoke(path, "anna"); err != nil {
+		t.Fatal(err)
+	}
+	if got := status(); got[0] != 404 || got[1] != 404 {
+		t.Errorf("when the key is revoked: %v, want neither open", got)
+	}
+	if _, err := keys.New(path, "anna"); err != nil {
+		t.Fatal(err)
+	}
+	if got := status(); got[0] != 200 || got[1] != 200 {
+		t.Errorf("with another key: %v, want both open", got)
 	}
 }

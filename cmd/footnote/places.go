@@ -28,7 +28,7 @@ func (a *app) followPlaces(set *settings, dir *directory, log *slog.Logger) {
 	alone := onlyThisMachine(set)
 	a.places = follow.New(follow.Config{
 		Store: a.stores.places, Library: a.library, Kinds: registry.Kinds(), Secrets: dir.filePath(placesDir),
-		Alone: a.stores.exclusive, Log: log,
+		Alone: a.stores.exclusive, Gone: a.keys.Revoked, Log: log,
 		Net: func(user string, kind places.Kind, local bool) places.Net {
 			switch {
 			case kind.Public:
@@ -47,7 +47,7 @@ func (a *app) tellWebhooks(set *settings, log *slog.Logger) {
 	own := web.Reach{Own: true, Hosts: set.PlacesAllow}.Client()
 	alone := onlyThisMachine(set)
 	a.hooks = webhook.New(webhook.Config{
-		Store: a.stores.chats, Sentence: views.ChangeSentence, Log: log,
+		Store: a.stores.chats, Gone: a.keys.Revoked, Sentence: views.ChangeSentence, Log: log,
 		Client: func(user string) *http.Client {
 			if alone && user == chat.LocalUser && !a.withKeys() {
 				return own

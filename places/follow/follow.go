@@ -15,7 +15,7 @@ import (
 	"footnote/places/placestore"
 )
 
-// Config wires a Follower. All but Log are required.
+// Config wires a Follower. All but Gone and Log are required.
 type Config struct {
 	Store   placestore.Store
 	Library *corpus.Library
@@ -26,7 +26,9 @@ type Config struct {
 	Net func(user string, kind places.Kind, local bool) places.Net
 	// Alone says that no other server has the store open.
 	Alone bool
-	Log   *slog.Logger
+	// Gone reports whether a user's keys were revoked, so that nothing is read for them; nil: nobody's.
+	Gone func(user string) bool
+	Log  *slog.Logger
 }
 
 const (
@@ -143,6 +145,9 @@ func (f *Follower) workOnce(ctx context.Context) (did bool, err error) {
 // errStop ends work on a place whose owner changed it, or that another server has now.
 var errStop = errors.New("the place was changed or is another server's now")
 
+// errGone says that the owner of a place may use the server no more. It is asked for again after a while.
+var errGone = errors.New("the keys of the place's owner were revoked")
+
 // work works on a leased place, and gives it back.
 func (f *Follower) work(ctx context.Context, p placestore.Place, lease placestore.Lease) {
 	work, stop := context.WithCancelCause(ctx)
@@ -213,6 +218,8 @@ func (l *look) conclude(ctx context.Context, err, cause error) time.Duration {
 		return 0
 	case errors.Is(err, errMore):
 		return 0
+	case errors.Is(err, errGone):
+		return lastRetry
 	}
 	l.p.Going = false
 	if err == nil {

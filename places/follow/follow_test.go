@@ -295,3 +295,18 @@ func TestSecretsAreKeptApart(t *testing.T) {
 		t.Errorf("documents %v and files %v are left of a place that was removed with all", docs, files)
 	}
 }
+
+func TestNothingIsReadForWhoIsGone(t *testing.T) {
+	b := newBench(t, false)
+	b.shelf.fill(1)
+	b.follow(t)
+	gone := true
+	b.Gone = func(name string) bool { return gone && name == user }
+	p := b.work(t)
+	if b.shelf.fetched != 0 || p.Failure != nil || p.NextAt.IsZero() || p.State() == "looking" {
+		t.Errorf("%d items were fetched, and the place is %s, due %v; want it looked at later", b.shelf.fetched,
+			p.State(), p.NextAt)
+	}
+	gone = false
+	wantReport(t, b.lookNow(t), 1, 0, 0)
+}

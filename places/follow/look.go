@@ -56,6 +56,9 @@ type listedItem struct {
 
 // run looks at the place once: lists it, compares, fetches what is new or changed, and removes what is gone.
 func (l *look) run(ctx context.Context) error {
+	if l.f.Gone != nil && l.f.Gone(l.p.User) {
+		return errGone
+	}
 	var err error
 	if l.open, l.kind, err = l.f.open(l.p); err != nil {
 		return err

@@ -51,6 +51,9 @@ type atomText struct {
 func (a *Handlers) StandingFeed(c echo.Context) error {
 	ctx := c.Request().Context()
 	scope, err := a.Store.StandingFeed(ctx, sha256.Sum256([]byte(c.Param("token"))))
+	if err == nil && a.Guard.Gone(scope.User) {
+		err = chat.NoSuch("feed")
+	}
 	if err != nil {
 		return err
 	}

@@ -98,6 +98,10 @@ func (g *Guard) KeyNeeded() bool {
 	return needed || err != nil
 }
 
+// Gone reports whether a user may use the server no more: all keys of theirs were revoked. What they left open to
+// others without a key closes with that.
+func (g *Guard) Gone(user string) bool { return g.keys != nil && g.keys.Revoked(user) }
+
 // CheckOrigin refuses requests that change something and come from another site's page.
 func (g *Guard) CheckOrigin(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {

@@ -29,6 +29,7 @@ const Path = "/s/"
 type Desk struct {
 	Store chat.Store
 	Logs  *runlog.Reader
+	Gone  func(user string) bool // whose links open nothing
 }
 
 // ShareRequest is the body of POST /agent/runs/{id}/shares.
@@ -77,7 +78,8 @@ func (d *Desk) Make(ctx context.Context, s chat.Scope, runID, origin string, day
 }
 
 // Open returns what a token opens, and counts that. It fails with chat.CodeNotFound for a link that never was, is over
-// or was ended, and one to an answer that was deleted: nobody can tell these apart.
+// or was ended, one to an answer that was deleted, and one of a user whose keys were revoked: nobody can tell these
+// apart.
 func (d *Desk) Open(ctx context.Context, token string) (chat.Share, *runlog.Trace, error) {
 	if len(token) != tokenLength {
 		return chat.Share{}, nil, chat.NoSuch("link")
@@ -85,6 +87,9 @@ func (d *Desk) Open(ctx context.Context, token string) (chat.Share, *runlog.Trac
 	user, h, err := d.Store.OpenShare(ctx, sha256.Sum256([]byte(token)), time.Now())
 	if err != nil {
 		return h, nil, err
+	}
+	if d.Gone(user) {
+		return h, nil, chat.NoSuch("link")
 	}
 	t, err := d.Logs.Trace(ctx, chat.Scope{User: user}, h.RunID)
 	return h, t, err

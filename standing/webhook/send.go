@@ -36,6 +36,8 @@ type Config struct {
 	Store chat.WebhookStore
 	// Client reaches what may be reached for a user.
 	Client func(user string) *http.Client
+	// Gone reports whether a user's keys were revoked, so that nothing is sent for them; nil: nobody's.
+	Gone func(user string) bool
 	// Sentence says what a difference is.
 	Sentence func(context.Context, chat.Difference) string
 	Log      *slog.Logger
@@ -97,6 +99,9 @@ func (s *Sender) Work(ctx context.Context) error {
 
 // deliver sends a message and notes what became of it.
 func (s *Sender) deliver(ctx context.Context, n chat.Notice) error {
+	if s.cfg.Gone != nil && s.cfg.Gone(n.User) {
+		return nil // the claim ends by itself
+	}
 	err := s.send(ctx, n)
 	if ctx.Err() != nil {
 		return ctx.Err() // the server stops: the claim ends by itself
