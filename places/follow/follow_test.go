@@ -310,3 +310,14 @@ func TestNothingIsReadForWhoIsGone(t *testing.T) {
 	gone = false
 	wantReport(t, b.lookNow(t), 1, 0, 0)
 }
+
+func TestAnotherScheduleDoesNotPutOffALookUnderWay(t *testing.T) {
+	b := newBench(t, false)
+	b.shelf.fill(1)
+	b.follow(t)
+	every := placestore.EveryWeek
+	if _, err := b.Change(t.Context(), user, b.place.ID, true, Change{Schedule: &every}); err != nil {
+		t.Fatal(err)
+	}
+	wantReport(t, b.work(t), 1, 0, 0) // the first look, which was still due
+}

@@ -243,6 +243,9 @@ func (f *Follower) Change(ctx context.Context, user, id string, local bool, c Ch
 		if setup.Schedule, due = *c.Schedule, c.Schedule.Every(); due == 0 {
 			due = placestore.Never
 		}
+		if p.LookedAt.IsZero() || p.Looking || p.Going { // what has begun, or is still to begin, is not put off
+			due = 0
+		}
 	}
 	if err := checkSetup(setup); err != nil {
 		return p, err
