@@ -12,176 +12,10 @@ import (
 	"footnote/keys"
 	"footnote/places/placestore"
 	"footnote/server/api"
-	"footnote/server/openapi"
 )
 
 // secret is in everything that the owner has: it must not come out to anybody else.
 const secret = "zirconium"
-
-// right says how a route is asked for what another user has, and what becomes of it: 404, unless the route names
-// nothing of theirs. Then it answers as it would without them.
-type right struct {
-	body   string
-	want   int
-	public bool // no key is needed
-}
-
-const formKind = "application/x-www-form-urlencoded"
-
-// rights has a row for each route. In bodies, {session}, {run}, {doc}, {item} and {call} are the owner's.
-var rights = map[string]right{
-	"POST /chat":                  {body: `{"message":"Why?","session_id":"{session}"}`, want: 202},
-	"POST /agent/chat":            {body: `{"message":"Why?","session_id":"{session}"}`, want: 200},
-	"POST /agent/chat/structured": {body: `{"message":"Why?","session_id":"{session}"}`, want: 200},
-	"POST /agent/query":           {body: `{"question":"Why?","session_id":"{session}"}`, want: 200},
-	"POST /agent/retrieve":        {body: `{"query":"` + secret + `"}`, want: 200},
-	"POST /mcp":                   {body: `{"jsonrpc":"2.0","id":1,"method":"ping"}`, want: 200},
-	"POST /search":                {body: `{"query":"` + secret + `"}`, want: 200},
-	"POST /v1/chat/completions": {
-		body: `{"model":"footnote","messages":[{"role":"user","content":"Why?"}],"session_id":"{session}"}`, want: 200,
-	},
-	"POST /ui/chat": {
-		body: `{"id":"{session}","messages":[{"role":"user","parts":[{"type":"text","text":"Why?"}]}]}`, want: 200,
-	},
-	"GET /ui/chat/:id/stream": {want: 204}, // as for a chat that is not there
-	"POST /ag-ui": {
-		body: `{"threadId":"{session}","runId":"r","messages":[{"role":"user","content":"Why?"}]}`, want: 200,
-	},
-	"POST /ui/chat/:id/stop": {},
-	"POST /v1/responses": {
-		body: `{"model":"footnote","input":"Why?","conversation":"{session}"}`, want: 200,
-	},
-	"GET /v1/responses/:id":                    {},
-	"POST /v1/responses/:id/cancel":            {},
-	"GET /v1/models":                           {want: 200},
-	"GET /v1/models/:model":                    {},
-	"GET /agent/runs/:id":                      {},
-	"GET /agent/runs/:id/events":               {},
-	"POST /agent/runs/:id/cancel":              {},
-	"POST /agent/runs/:id/answer-now":          {},
-	"GET /agent/runs/:id/steps/:call/output":   {},
-	"POST /agent/runs/:id/steps/:call/approve": {body: `{"input":{}}`},
-	"POST /agent/runs/:id/steps/:call/deny":    {},
-	"POST /agent/runs/:id/steps/:call/rerun":   {body: `{"input":{"query":"roof"}}`},
-	"POST /agent/runs/:id/feedback":            {body: `{"rating":"down"}`},
-	"DELETE /agent/runs/:id/feedback":          {},
-	"GET /agent/runs/:id/export":               {},
-	"GET /feedback":                            {want: 200},
-	"POST /agent/runs/:id/shares":              {body: `{"days":7}`},
-	"GET /shares":                              {want: 200},
-	"DELETE /shares/:id":                       {},
-	"POST /evidence/verify":                    {body: `{"file":` + quoted(openapi.EvidenceExample) + `}`, want: 200},
-	"GET /agent/session/:id":                   {},
-	"DELETE /agent/session/:id":                {},
-	"GET /agent/session/:id/export":            {},
-	"GET /sessions":                            {want: 200},
-	"PATCH /sessions/:id":                      {body: `{"title":"Mine"}`},
-	"DELETE /sessions/:id":                     {},
-	"POST /sessions/:id/restore":               {},
-	"POST /sessions/:id/head":                  {body: `{"run_id":"{run}"}`},
-	"GET /sessions/:id/queue":                  {},
-	"POST /sessions/:id/queue":                 {body: `{"message":"Why?"}`},
-	"PATCH /sessions/:id/queue/:item":          {body: `{"message":"Why?"}`},
-	"DELETE /sessions/:id/queue/:item":         {},
-	"POST /sessions/:id/queue/:item/send":      {body: `{"finish":"cancel"}`},
-	"POST /documents":                          {want: 415},
-	"POST /documents/samples":                  {},
-	"GET /documents":                           {want: 200},
-	"GET /documents/:id":                       {},
-	"DELETE /documents/:id":                    {},
-	"GET /documents/:id/text":                  {},
-	"GET /documents/:id/file":                  {},
-	"GET /documents/:id/events":                {},
-	"GET /documents/:id/pages/:page":           {},
-	"POST /documents/:id/cancel":               {},
-	"POST /documents/:id/retry":                {},
-	"POST /documents/:id/restore":              {},
-	"GET /watched":                             {want: 200},
-	"GET /places":                              {want: 200},
-	"POST /places":                             {body: `{"kind":"none","settings":{}}`, want: 400},
-	"GET /places/kinds":                        {want: 200},
-	"GET /places/:id":                          {},
-	"PATCH /places/:id":                        {body: `{"name":"Mine"}`},
-	"DELETE /places/:id":                       {},
-	"POST /places/:id/look":                    {},
-	"GET /places/:id/items":                    {},
-	"GET /places/new":                          {want: 200},
-	"POST /places/new":                         {body: "kind=none", want: 400},
-	"POST /places/:id/act":                     {body: "do=look"},
-	"PUT /watched":                             {body: `{"folder":"/papers"}`, want: 204},
-	"GET /standing":                            {want: 200},
-	"POST /standing":                           {body: `{"run_id":"{run}"}`},
-	"GET /standing/:id":                        {},
-	"PATCH /standing/:id":                      {body: `{"paused":true,"seen":true}`},
-	"DELETE /standing/:id":                     {},
-	"POST /standing/:id/ask":                   {},
-	"GET /standing/feed/:token":                {public: true},
-	"POST /standing/feed":                      {want: 200},
-	"DELETE /standing/feed":                    {want: 204},
-	"GET /standing/webhook":                    {},
-	"PUT /standing/webhook":                    {body: `{"url":"https://hook.example/in"}`, want: 200},
-	"DELETE /standing/webhook":                 {want: 204},
-	"GET /model":                               {want: 200},
-	"PUT /model":                               {body: `{"service":"offline"}`, want: 403},
-	"GET /openapi.json":                        {want: 200},
-	"GET /docs":                                {want: 200},
-	"GET /metrics":                             {want: 200},
-	"GET /health":                              {want: 200, public: true},
-	"GET /readyz":                              {want: 200, public: true},
-
-	"GET /":                             {want: 200},
-	"GET /c/:id":                        {},
-	"POST /c/:id/rename":                {body: "title=Mine"},
-	"POST /c/:id/delete":                {},
-	"POST /c/:id/restore":               {},
-	"POST /c/:id/head":                  {body: "run_id={run}"},
-	"GET /c/:id/next":                   {},
-	"GET /c/:id/events":                 {},
-	"POST /c/:id/queue":                 {body: "message=Why"},
-	"POST /c/:id/queue/:item/edit":      {body: "message=Why"},
-	"POST /c/:id/queue/:item/delete":    {},
-	"POST /c/:id/queue/:item/send":      {body: "finish=cancel"},
-	"GET /find":                         {want: 200},
-	"GET /choose":                       {want: 200},
-	"GET /d/:id":                        {},
-	"GET /documents/events":             {want: 200},
-	"GET /documents/states":             {want: 200},
-	"POST /documents/check":             {want: 415},
-	"POST /share":                       {want: 415},
-	"GET /leave":                        {want: 400},
-	"POST /documents/:id/delete":        {},
-	"GET /runs/:id/stream":              {},
-	"GET /runs/:id/steps/:call/thought": {},
-	"POST /model":                       {body: "service=offline", want: 403},
-	"GET /folders":                      {want: 403},
-	"POST /folders":                     {body: "folder=/tmp", want: 403},
-	"POST /folders/stop":                {body: "folder=/tmp", want: 403},
-	"POST /shares":                      {body: "run={run}&days=7"},
-	"POST /shares/:id/delete":           {},
-	"GET /s/:token":                     {public: true},
-	"POST /standing/:id/pause":          {body: "paused=true"},
-	"POST /standing/:id/delete":         {},
-	"POST /standing/feed/delete":        {want: 303},
-	"POST /standing/webhook":            {body: "url=https://hook.example/in", want: 200},
-	"POST /standing/webhook/delete":     {want: 303},
-	"GET /signin":                       {want: 200, public: true},
-	"POST /language":                    {body: "language=de", want: 303, public: true},
-	"POST /signin":                      {body: "key=x", want: 401, public: true},
-	"POST /signout":                     {want: 303, public: true},
-	"GET /static/:version/*":            {public: true},
-	"GET /oauth/authorize":              {want: 400},
-	"POST /oauth/authorize":             {body: "answer=allow", want: 400},
-	"POST /oauth/register":              {body: `{"redirect_uris":[]}`, want: 400, public: true},
-	"POST /oauth/token":                 {body: "grant_type=refresh_token&refresh_token=x", want: 400, public: true},
-	"POST /oauth/revoke":                {body: "token=x", want: 200, public: true},
-	"GET /connections":                  {want: 200},
-	"POST /connections/end":             {body: "id={grant}"},
-
-	"GET /.well-known/oauth-protected-resource":     {want: 200, public: true},
-	"GET /.well-known/oauth-protected-resource/mcp": {want: 200, public: true},
-	"GET /.well-known/oauth-authorization-server":   {want: 200, public: true},
-	"GET /favicon.ico":                              {want: 303, public: true},
-}
 
 func quoted(text string) string {
 	raw, err := json.Marshal(text)
@@ -230,24 +64,33 @@ func (b *bench) owned(user, key string) *strings.Replacer {
 		b.t.Fatal(err)
 	}
 	b.setWebhook(user)
+	table, err := b.store.KeepGrid(b.t.Context(), chat.Scope{User: user}, chat.Grid{
+		Name: secret, Columns: []chat.GridColumn{{Name: secret}}, State: chat.GridStopped,
+		Rows: []chat.GridRow{{DocumentID: doc, Title: secret}},
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
 	place, err := b.places.CreatePlace(b.t.Context(), chat.NewID(), user, placestore.Setup{
 		Name: secret, Namespace: chat.DefaultNamespace, Schedule: placestore.OnRequest,
 	})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return strings.NewReplacer("{place}", place.ID, "{kept}", kept.ID, "{share}", link.ID, "{session}", "owned",
+	return strings.NewReplacer("{table}", table.ID, "{place}", place.ID, "{kept}", kept.ID, "{share}", link.ID, "{session}", "owned",
 		"{run}", run.ID, "{doc}", doc, "{item}", item.ID, "{call}", "c1")
 }
 
 // address fills a route's places.
 func address(route string) string {
 	path := strings.NewReplacer(":item", "{item}", ":call", "{call}", ":page", "1.png", ":model", "x", ":version", "x",
-		":token", "unknown", "*", "x").Replace(route)
+		":row", "0", ":column", "0", ":token", "unknown", "*", "x").Replace(route)
 	id := "{run}"
 	switch {
 	case strings.HasPrefix(path, "/v1/responses/"):
 		id = "resp_{run}"
+	case strings.HasPrefix(path, "/tables/"):
+		id = "{table}"
 	case strings.HasPrefix(path, "/places/"):
 		id = "{place}"
 	case strings.HasPrefix(path, "/documents/"), strings.HasPrefix(path, "/d/"):
@@ -286,6 +129,7 @@ func TestNobodyReadsOrChangesWhatIsAnothers(t *testing.T) {
 		for _, path := range []string{
 			"/agent/runs/{run}", "/agent/session/{session}", "/sessions/{session}/queue", "/feedback", "/shares",
 			"/documents/{doc}", "/sessions", "/places/{place}", "/standing", "/standing/{kept}", "/standing/webhook",
+			"/tables", "/tables/{table}",
 		} {
 			got := b.send("GET", fill.Replace(path), "", "X-API-Key", given["anna"])
 			if got.status != 200 || !strings.Contains(got.body, secret) && path != "/agent/runs/{run}" {

@@ -20,6 +20,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/grants"
+	"footnote/grid"
 	"footnote/keys"
 	"footnote/places/follow"
 	"footnote/server/agui"
@@ -73,6 +74,7 @@ type Config struct {
 
 	Keeper   api.Keeper   // keeps questions that are asked again
 	Webhooks api.Webhooks // sends what changed in them
+	Tables   *grid.Filler // makes tables over many documents and fills them
 
 	Gather api.Gather // lets the agent search for POST /agent/retrieve; nil: a plain search
 	// a plain search does not take the place of an agent that fails
@@ -171,7 +173,7 @@ func (s *Server) makeRooms(cfg Config) error {
 		Store:  cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Logs: logs, Questions: asking, Keys: cfg.Keys,
 		Bodies: bodies, Streams: s.streams, Guard: s.guard, Log: s.log,
 		Models: cfg.Models, Desk: cfg.Desk, Folders: cfg.Folders, Places: cfg.Places, Shares: links,
-		Webhooks:   cfg.Webhooks,
+		Webhooks: cfg.Webhooks, Tabler: cfg.Tables,
 		Toolsets:   cfg.Toolsets,
 		HasSamples: cfg.Samples != nil, MaxFile: s.limits.UploadFile, KeepDays: cfg.KeepDays,
 		Build: buildLine(cfg),
@@ -182,6 +184,7 @@ func (s *Server) makeRooms(cfg Config) error {
 	s.api = &api.Handlers{
 		Store: cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Runs: cfg.Runs, Logs: logs, Questions: asking,
 		Searcher: searches, Shares: links, Keeper: cfg.Keeper, Webhooks: cfg.Webhooks,
+		Tables:   cfg.Tables,
 		Gatherer: cfg.Gather, GatherAlone: cfg.GatherAlone,
 		Places: cfg.Places, Models: cfg.Desk, Rules: cfg.Rules, Checks: cfg.Checks, Samples: cfg.Samples,
 		Version: cfg.Version, Commit: cfg.Commit, Date: cfg.Date,

@@ -17,6 +17,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/grants"
+	"footnote/grid"
 	"footnote/keys"
 	"footnote/places"
 	"footnote/places/follow"
@@ -119,6 +120,7 @@ func newBench(t testing.TB, adjust ...func(*Config)) *bench {
 	runs := &stage{store: store, feed: feed}
 	cfg := Config{Store: store, Feed: feed, Library: newLibrary(t, db), Runs: runs, Version: "test"}
 	cfg.Keeper = standing.New(standing.Config{Store: store, Library: cfg.Library, Runs: runs})
+	cfg.Tables = grid.New(grid.Config{Store: store, Library: cfg.Library, Runs: runs})
 	cfg.Webhooks = webhook.New(webhook.Config{
 		Store: store, Client: func(string) *http.Client { return &http.Client{Transport: nowhere{}} },
 	})

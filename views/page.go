@@ -20,7 +20,7 @@ type Page struct {
 	MaxFile    int64  // bytes that a file may have that is added
 	Seen       string // what the page shows of the library; another word when that is something else
 	Here       string // the page's own address, to come back to
-	Place      string // which entry of the menu is current: "new", "documents", "standing" or empty
+	Place      string // which entry of the menu is current: "new", "documents", "standing", "tables" or empty
 	Changed    int    // kept questions of which something changed that was not seen
 	Model      string // that answers when no other is asked for
 	Semantic   bool

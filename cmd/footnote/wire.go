@@ -21,6 +21,7 @@ import (
 	"footnote/corpus/extract/worker"
 	"footnote/docs"
 	"footnote/grants"
+	"footnote/grid"
 	"footnote/keys"
 	"footnote/llm/offline"
 	"footnote/llm/openai"
@@ -53,6 +54,7 @@ type app struct {
 	runs    *agent.Runs
 	keeper  *standing.Keeper
 	hooks   *webhook.Sender
+	tables  *grid.Filler
 	keys    *keys.File
 	grants  *grants.Book
 	server  *server.Server
@@ -125,6 +127,7 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 	a.runs.Use(first.forRuns(log))
 	a.desk.runs = a.runs
 	a.keeper = standing.New(standing.Config{Store: a.stores.chats, Library: a.library, Runs: a.runs, Log: log})
+	a.tables = grid.New(grid.Config{Store: a.stores.chats, Library: a.library, Runs: a.runs, Log: log})
 	a.tellWebhooks(set, log)
 	a.followPlaces(set, dir, log)
 	samples, err := fs.Sub(docs.Handbook, "handbook")
@@ -137,7 +140,7 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 	}
 	a.server, err = server.New(server.Config{ //nolint:contextcheck // each request has its own
 		Keys: a.keys, Grants: a.grants, UserLimits: set.limitTable(),
-		Keeper: a.keeper, Webhooks: a.hooks,
+		Keeper: a.keeper, Webhooks: a.hooks, Tables: a.tables,
 		Gather: gather, GatherAlone: !set.AgentFallbackToFixedPipeline, Rules: a.runs.Rules, Stats: a.runs.Stats,
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log,
 		Version: built.Version, Commit: built.Commit, Date: built.Date,
@@ -255,6 +258,7 @@ func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error)
 	g.Go(func() error { a.grants.Run(work); return nil })
 	g.Go(func() error { a.keeper.Run(following); return nil })
 	g.Go(func() error { a.hooks.Run(following); return nil })
+	g.Go(func() error { a.tables.Run(following); return nil })
 	g.Go(func() error { giveBackMemory(work); return nil })
 	g.Go(func() error { a.desk.tellOfOthers(work); return nil })
 	if a.tools != nil {

@@ -14,6 +14,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/grid"
 	"footnote/places/follow"
 	"footnote/server/ask"
 	"footnote/server/find"
@@ -38,6 +39,7 @@ type Handlers struct {
 	Models    modelchoice.Desk // chooses which model answers
 	Keeper    Keeper           // keeps questions that are asked again
 	Webhooks  Webhooks         // sends what changed in them
+	Tables    *grid.Filler     // makes tables over many documents and fills them
 	Gatherer  Gather           // lets the agent search for POST /agent/retrieve; nil: a plain search
 	// a plain search does not take the place of an agent that fails
 	GatherAlone bool

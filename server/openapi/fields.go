@@ -38,10 +38,6 @@ func DescribedFields() map[string]field {
 			"per user.",
 		pattern: maybeForm,
 	}
-	named := field{
-		about:   "Only documents of this namespace; none: of all. One without documents is refused with 404.",
-		pattern: namespaceForm, Max: to(128),
-	}
 	fifty := field{Min: to(1), Max: to(50)}
 	share := field{Min: to(0), Max: to(1)}
 	described := map[string]field{
@@ -55,9 +51,9 @@ func DescribedFields() map[string]field {
 		"Question.document_ids": {
 			about: "Only these documents. One that is not there is refused with 404.", Max: to(chat.MaxDocumentIDs),
 		},
-		"Question.namespace":         named,
-		"AgentQuery.namespace":       named,
-		"SearchQuery.namespace":      named,
+		"Question.namespace":         namedField,
+		"AgentQuery.namespace":       namedField,
+		"SearchQuery.namespace":      namedField,
 		"SearchFilters.document_ids": {about: "Only these documents. One that is not there is refused with 404."},
 		"Question.toolset":           toolsetField,
 		"AgentQuery.history":         {pair: true},
@@ -115,7 +111,7 @@ func DescribedFields() map[string]field {
 		"NewStanding.question": {
 			about: "A question that was not asked yet; it is asked at once.", Max: to(chat.MaxQuestion),
 		},
-		"NewStanding.namespace":    named,
+		"NewStanding.namespace":    namedField,
 		"NewStanding.document_ids": {about: "Only these documents.", Max: to(chat.MaxDocumentIDs)},
 		"StandingChange.paused":    {about: "Do not ask it again, or do so from now on."},
 		"StandingChange.seen":      {about: "true: what changed was looked at."},
@@ -250,10 +246,15 @@ func DescribedFields() map[string]field {
 	maps.Copy(described, responseFields())
 	maps.Copy(described, modelFields)
 	maps.Copy(described, placeFields)
+	maps.Copy(described, tableFields)
 	return described
 }
 
 var (
+	namedField = field{
+		about:   "Only documents of this namespace; none: of all. One without documents is refused with 404.",
+		pattern: namespaceForm, Max: to(128),
+	}
 	toolsetField   = field{about: "The set of tools that the model has; none: the server's own."}
 	apiStatusField = field{
 		values: []string{"success", "cancelled", "guardrail_triggered", "citation_validation_failed"},

@@ -21,6 +21,7 @@ var groups = []group{
 	{"Runs", "A run is the work on one question. It goes on whether anybody looks or not; all it does is in its log."},
 	{"Conversations", "Questions and answers in a row."},
 	{"Kept questions", "Questions that are asked again when the documents they rest on change."},
+	{tableGroup, "The same questions about many documents, a cell each."},
 	{"Documents", "What answers are made from."},
 	{
 		"OpenAI-compatible",
@@ -40,7 +41,7 @@ var groups = []group{
 func Operations() []Operation {
 	return slices.Concat(
 		askOperations(), runOperations(), steeringOperations(), shareOperations(), sessionOperations(),
-		standingOperations(), webhookOperations(), documentOperations(),
+		standingOperations(), webhookOperations(), tableOperations(), documentOperations(),
 		v1Operations(), responseOperations(), aisdkOperations(), aguiOperations(), modelOperations(),
 		placeOperations(),
 		serviceOperations(),

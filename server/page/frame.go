@@ -16,6 +16,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/grants"
+	"footnote/grid"
 	"footnote/keys"
 	"footnote/places/follow"
 	"footnote/server/ask"
@@ -50,6 +51,7 @@ type Handlers struct {
 	Places     *follow.Follower // follows places
 	Folders    folders.Desk     // follows folders that are chosen
 	Webhooks   Webhooks         // sends what changed in kept questions
+	Tabler     *grid.Filler     // makes tables over many documents and fills them
 	Shares     *shares.Desk     // makes links to answers and opens them
 	Toolsets   []string         // likewise
 	HasSamples bool             // POST /documents/samples adds documents

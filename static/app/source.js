@@ -133,7 +133,7 @@ document.addEventListener('click', event => {
   const link = event.target.closest?.('a[href^="/d/"]')
   if (!link || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
   if (!panel || link.target === '_blank' || 'whole' in link.dataset) return
-  if (!link.closest('#thread, #panel')) return
+  if (!link.closest('#thread, #panel, #cells')) return
   event.preventDefault()
   openSource(link)
 })

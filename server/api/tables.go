@@ -1,0 +1,245 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/export"
+	"footnote/grid"
+	"footnote/server/httpio"
+)
+
+// NewTable is the body of POST /agent/table.
+type NewTable struct {
+	Name        string      `json:"name"`
+	Columns     []NewColumn `json:"columns"`
+	Namespace   string      `json:"namespace"`
+	DocumentIDs []string    `json:"document_ids"`
+	Model       string      `json:"model"`
+	MaxTokens   *int64      `json:"max_tokens"`
+	Preview     bool        `json:"preview"`
+}
+
+// NewColumn is a column of a NewTable.
+type NewColumn struct {
+	Name     string `json:"name"`
+	Question string `json:"question"`
+}
+
+// DocumentTable is a table over documents. Lists leave its cells out.
+type DocumentTable struct {
+	ID        string            `json:"id,omitempty"`
+	Name      string            `json:"name"`
+	State     chat.GridState    `json:"state"`
+	Trouble   string            `json:"trouble,omitempty"`
+	Model     string            `json:"model,omitempty"`
+	CreatedAt *time.Time        `json:"created_at,omitempty"`
+	Columns   []chat.GridColumn `json:"columns"`
+	Rows      []chat.GridRow    `json:"rows"`
+	Total     int               `json:"total"`
+	Done      int               `json:"done"`
+	Tokens    int64             `json:"tokens_used"`
+	MaxTokens int64             `json:"max_tokens"`
+	Cells     []chat.GridCell   `json:"cells,omitempty"`
+}
+
+// TableList is the answer of GET /tables.
+type TableList struct {
+	Tables []DocumentTable `json:"tables"`
+}
+
+// CellEdit is the body of PATCH /tables/{id}/cells/{row}/{column}.
+type CellEdit struct {
+	Text *string `json:"text"`
+}
+
+// tellTable is a grid as programs get it, with the cells that are given.
+func tellTable(g chat.Grid, cells []chat.GridCell) DocumentTable {
+	t := DocumentTable{
+		ID: g.ID, Name: g.Name, State: g.State, Trouble: g.Trouble, Model: g.Model,
+		Columns: httpio.NotNil(g.Columns), Rows: httpio.NotNil(g.Rows), Total: g.Cells(), Done: g.Done,
+		Tokens: g.Tokens, MaxTokens: g.MaxTokens, Cells: cells,
+	}
+	if !g.CreatedAt.IsZero() {
+		t.CreatedAt = &g.CreatedAt
+	}
+	return t
+}
+
+// MakeTable answers POST /agent/table: a table is made and filled in the background. With preview nothing is made: the
+// answer is the table as it would be.
+func (a *Handlers) MakeTable(c echo.Context) error {
+	var body NewTable
+	if err := a.Bodies.ReadJSON(c, &body); err != nil {
+		return err
+	}
+	wanted := grid.Wanted{
+		Name: body.Name, Namespace: body.Namespace, DocumentIDs: body.DocumentIDs, Model: body.Model,
+	}
+	for _, column := range body.Columns {
+		wanted.Columns = append(wanted.Columns, chat.GridColumn(column))
+	}
+	if body.MaxTokens != nil {
+		if *body.MaxTokens < 1 {
+			return httpio.Invalid("max_tokens must be 1 or more.")
+		}
+		wanted.MaxTokens = *body.MaxTokens
+	}
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	if body.Preview {
+		g, err := a.Tables.Plan(ctx, scope, wanted)
+		if err != nil {
+			return err
+		}
+		return c.JSON(http.StatusOK, tellTable(g, nil))
+	}
+	g, err := a.Tables.Make(ctx, scope, wanted)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusCreated, tellTable(g, nil))
+}
+
+// ListTables answers GET /tables.
+func (a *Handlers) ListTables(c echo.Context) error {
+	all, err := a.Store.Grids(c.Request().Context(), httpio.Scope(c))
+	if err != nil {
+		return err
+	}
+	list := TableList{Tables: []DocumentTable{}}
+	for _, g := range all {
+		list.Tables = append(list.Tables, tellTable(g, nil))
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(http.StatusOK, list)
+}
+
+// GetTable answers GET /tables/{id}.
+func (a *Handlers) GetTable(c echo.Context) error {
+	g, cells, err := a.wholeTable(c)
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(http.StatusOK, tellTable(g, cells))
+}
+
+// wholeTable reads the table that a request names, with its cells row by row.
+func (a *Handlers) wholeTable(c echo.Context) (g chat.Grid, cells []chat.GridCell, err error) {
+	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
+	if g, err = a.Store.Grid(ctx, scope, id); err != nil {
+		return g, nil, err
+	}
+	if cells, err = a.Store.GridCells(ctx, scope, id, 0); err != nil {
+		return g, nil, err
+	}
+	slices.SortFunc(cells, func(a, b chat.GridCell) int {
+		return (a.Row-b.Row)*chat.MaxGridColumns + a.Column - b.Column
+	})
+	return g, httpio.NotNil(cells), nil
+}
+
+// DropTable answers DELETE /tables/{id}.
+func (a *Handlers) DropTable(c echo.Context) error {
+	if err := a.Tables.Drop(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// StopTable answers POST /tables/{id}/stop.
+func (a *Handlers) StopTable(c echo.Context) error { return a.steerTable(c, a.Tables.Stop) }
+
+// ResumeTable answers POST /tables/{id}/resume.
+func (a *Handlers) ResumeTable(c echo.Context) error { return a.steerTable(c, a.Tables.Resume) }
+
+func (a *Handlers) steerTable(
+	c echo.Context, steer func(context.Context, chat.Scope, string) (chat.Grid, error),
+) error {
+	g, err := steer(c.Request().Context(), httpio.Scope(c), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, tellTable(g, nil))
+}
+
+// EditCell answers PATCH /tables/{id}/cells/{row}/{column}: a person's text stands in the place of what was found.
+func (a *Handlers) EditCell(c echo.Context) error {
+	var body CellEdit
+	if err := a.Bodies.ReadJSON(c, &body); err != nil {
+		return err
+	}
+	row, column, err := CellPlace(c)
+	if err != nil {
+		return err
+	}
+	cell, err := a.Tables.Edit(c.Request().Context(), httpio.Scope(c), c.Param("id"), row, column, body.Text)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, cell)
+}
+
+// AskCell answers POST /tables/{id}/cells/{row}/{column}/ask.
+func (a *Handlers) AskCell(c echo.Context) error {
+	row, column, err := CellPlace(c)
+	if err != nil {
+		return err
+	}
+	g, err := a.Tables.AskAgain(c.Request().Context(), httpio.Scope(c), c.Param("id"), row, column)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusAccepted, tellTable(g, nil))
+}
+
+// CellPlace is the cell that an address names, counted from 0.
+func CellPlace(c echo.Context) (row, column int, err error) {
+	missing := httpio.NotFound("This table has no such cell.")
+	if row, err = strconv.Atoi(c.Param("row")); err != nil || row < 0 || row >= chat.MaxGridRows {
+		return 0, 0, missing
+	}
+	if column, err = strconv.Atoi(c.Param("column")); err != nil || column < 0 || column >= chat.MaxGridColumns {
+		return 0, 0, missing
+	}
+	return row, column, nil
+}
+
+// ExportTable answers GET /tables/{id}/export: the table as it is now, as a file.
+func (a *Handlers) ExportTable(c echo.Context) error {
+	format := c.QueryParam("format")
+	if format == "" {
+		format = "xlsx"
+	}
+	if export.TableTypes[format] == "" {
+		return httpio.Invalid("format must be xlsx, csv or json.")
+	}
+	g, cells, err := a.wholeTable(c)
+	if err != nil {
+		return err
+	}
+	h := c.Response().Header()
+	h.Set("Content-Security-Policy", Inert)
+	h.Set("Content-Disposition", attachmentHeader(fileName(g.Name)+"."+format))
+	h.Set("Cache-Control", "no-store")
+	table := export.Table{Grid: g, Cells: cells, Origin: httpio.Origin(c)}
+	var file []byte
+	switch format {
+	case "xlsx":
+		file, err = table.XLSX()
+	case "csv":
+		file, err = table.CSV()
+	default:
+		return c.JSON(http.StatusOK, tellTable(g, cells))
+	}
+	if err != nil {
+		return err
+	}
+	return c.Blob(http.StatusOK, export.TableTypes[format], file)
+}

@@ -1,0 +1,258 @@
+package page
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/grid"
+	"footnote/server/api"
+	"footnote/server/httpio"
+	"footnote/views"
+)
+
+// rowsShown is how many documents a page of a table shows.
+const rowsShown = 100
+
+// Tables answers GET /tables: the tables over documents, and the form that makes one.
+func (h *Handlers) Tables(c echo.Context) error {
+	return h.tablesPage(c, http.StatusOK, views.TablesPage{Namespace: c.QueryParam("namespace")})
+}
+
+func (h *Handlers) tablesPage(c echo.Context, status int, p views.TablesPage) error {
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	var err error
+	if p.Tables, err = h.Store.Grids(ctx, scope); err != nil {
+		return err
+	}
+	if p.Namespaces, err = h.Library.Namespaces(ctx, scope, maxNamespaces); err != nil {
+		return err
+	}
+	p.Models, p.Now = h.Models(), time.Now()
+	frame, err := h.pageFrame(c, views.TablesTitle.In(ctx))
+	if err != nil {
+		return err
+	}
+	frame.Place = "tables"
+	return h.showPage(c, status, frame, views.Tables(p), nil)
+}
+
+// MakeTable answers POST /tables: the form shows what a table would be, and then makes it. What was typed comes back.
+func (h *Handlers) MakeTable(c echo.Context) error {
+	if err := h.Bodies.ReadForm(c); err != nil {
+		return err
+	}
+	form := c.Request().PostForm
+	p := views.TablesPage{
+		Name: form.Get("name"), Columns: form.Get("columns"), Namespace: form.Get("namespace"),
+		Model: form.Get("model"),
+	}
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	wanted := grid.Wanted{Name: p.Name, Columns: columnsOf(p.Columns), Namespace: p.Namespace, Model: p.Model}
+	var err error
+	if form.Get("do") == "make" {
+		var g chat.Grid
+		if g, err = h.Tabler.Make(ctx, scope, wanted); err == nil {
+			return c.Redirect(http.StatusSeeOther, "/tables/"+g.ID)
+		}
+	} else {
+		var g chat.Grid
+		if g, err = h.Tabler.Plan(ctx, scope, wanted); err == nil {
+			p.Plan = &g
+			return h.tablesPage(c, http.StatusOK, p)
+		}
+	}
+	problem := httpio.AsError(err)
+	if problem.Code == chat.CodeInternal || ctx.Err() != nil {
+		return err
+	}
+	p.Said = problem.Message
+	return h.tablesPage(c, httpio.Status(problem.Code), p)
+}
+
+// columnsOf reads the columns of the form: one a line, a name and, after a colon and a space, its question.
+func columnsOf(text string) (columns []chat.GridColumn) {
+	for line := range strings.Lines(text) {
+		name, question, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		if name != "" {
+			columns = append(columns, chat.GridColumn{Name: name, Question: question})
+		}
+	}
+	return columns
+}
+
+// Table answers GET /tables/{id}.
+func (h *Handlers) Table(c echo.Context) error {
+	p, err := h.tablePage(c, 0)
+	if err != nil {
+		return err
+	}
+	frame, err := h.pageFrame(c, p.Grid.Name)
+	if err != nil {
+		return err
+	}
+	frame.Place, frame.Running = "tables", p.Grid.State == chat.GridFilling
+	return h.showPage(c, http.StatusOK, frame, views.Table(p), nil)
+}
+
+// TableCells answers GET /tables/{id}/cells for the page's script: how far the table is, and the cells that changed
+// after those that the page has.
+func (h *Handlers) TableCells(c echo.Context) error {
+	after, err := httpio.LastSeen(c.Request())
+	if err != nil {
+		return err
+	}
+	p, err := h.tablePage(c, after)
+	if err != nil {
+		return err
+	}
+	return httpio.Show(c, http.StatusOK, views.TableChanges(p))
+}
+
+// tablePage reads a page of a table with the cells that changed after a number.
+func (h *Handlers) tablePage(c echo.Context, after int64) (p views.TablePage, err error) {
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	from, err := httpio.QueryInt(c, "from", 0, 0, chat.MaxGridRows)
+	if err != nil {
+		return p, err
+	}
+	// The table is read before its cells: those of one that is done are all there.
+	if p.Grid, err = h.Store.Grid(ctx, scope, c.Param("id")); err != nil {
+		return p, err
+	}
+	cells, err := h.Store.GridCells(ctx, scope, p.Grid.ID, after)
+	if err != nil {
+		return p, err
+	}
+	p.After, p.From = after, from-from%rowsShown
+	p.To = min(p.From+rowsShown, len(p.Grid.Rows))
+	for _, cell := range cells {
+		p.After = max(p.After, cell.Seq)
+	}
+	p.Step, p.Cells = rowsShown, slices.DeleteFunc(cells, func(cell chat.GridCell) bool {
+		return cell.Row < p.From || cell.Row >= p.To
+	})
+	return p, nil
+}
+
+// ActOnTable answers POST /tables/{id}/act: a button of a table.
+func (h *Handlers) ActOnTable(c echo.Context) error {
+	if err := h.Bodies.ReadForm(c); err != nil {
+		return err
+	}
+	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
+	var err error
+	switch c.Request().PostForm.Get("do") {
+	case "stop":
+		_, err = h.Tabler.Stop(ctx, scope, id)
+	case "resume":
+		_, err = h.Tabler.Resume(ctx, scope, id)
+	case "delete":
+		if err = h.Tabler.Drop(ctx, scope, id); err == nil {
+			return c.Redirect(http.StatusSeeOther, "/tables")
+		}
+	default:
+		err = errUnknownButton
+	}
+	if err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, "/tables/"+id)
+}
+
+// errUnknownButton answers a form of an earlier page.
+var errUnknownButton = httpio.Invalid("The button is not known here. Open the page again.")
+
+// TableCell answers GET /tables/{id}/cells/{row}/{column}: one cell with its quotes, to read and to edit.
+func (h *Handlers) TableCell(c echo.Context) error {
+	return h.cellPage(c, http.StatusOK, views.CellPage{})
+}
+
+func (h *Handlers) cellPage(c echo.Context, status int, p views.CellPage) error {
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	row, column, err := api.CellPlace(c)
+	if err != nil {
+		return err
+	}
+	if p.Grid, err = h.Store.Grid(ctx, scope, c.Param("id")); err != nil {
+		return err
+	}
+	if !p.Grid.Has(row, column) {
+		return httpio.NotFound("This table has no such cell.")
+	}
+	p.Cell = chat.GridCell{Row: row, Column: column, State: chat.CellWaiting}
+	cells, err := h.Store.GridCells(ctx, scope, p.Grid.ID, 0)
+	if err != nil {
+		return err
+	}
+	for _, cell := range cells {
+		if cell.Row == row && cell.Column == column {
+			p.Cell = cell
+		}
+	}
+	if p.Cell.RunID != "" {
+		run, err := h.Store.Run(ctx, scope, p.Cell.RunID)
+		switch {
+		case err == nil:
+			p.Session = run.SessionID
+		case chat.CodeOf(err) != chat.CodeNotFound:
+			return err
+		}
+	}
+	p.Back = "/tables/" + p.Grid.ID
+	if from := row - row%rowsShown; from > 0 {
+		p.Back += "?from=" + strconv.Itoa(from)
+	}
+	frame, err := h.pageFrame(c, p.Grid.Columns[column].Name)
+	if err != nil {
+		return err
+	}
+	frame.Place = "tables"
+	return h.showPage(c, status, frame, views.Cell(p), nil)
+}
+
+// ChangeCell answers POST /tables/{id}/cells/{row}/{column}: the form writes into a cell, takes that back, or has it
+// asked again.
+func (h *Handlers) ChangeCell(c echo.Context) error {
+	if err := h.Bodies.ReadForm(c); err != nil {
+		return err
+	}
+	row, column, err := api.CellPlace(c)
+	if err != nil {
+		return err
+	}
+	form, id := c.Request().PostForm, c.Param("id")
+	edit := func(ctx context.Context, text *string) error {
+		_, err := h.Tabler.Edit(ctx, httpio.Scope(c), id, row, column, text)
+		return err
+	}
+	ctx := c.Request().Context()
+	switch form.Get("do") {
+	case "save":
+		text := form.Get("text")
+		err = edit(ctx, &text)
+		if problem := httpio.AsError(err); err != nil && problem.Code == chat.CodeInvalid {
+			return h.cellPage(c, http.StatusBadRequest, views.CellPage{Typed: text, Said: problem.Message})
+		}
+	case "back":
+		err = edit(ctx, nil)
+	case "ask":
+		_, err = h.Tabler.AskAgain(ctx, httpio.Scope(c), id, row, column)
+	default:
+		err = errUnknownButton
+	}
+	if err != nil {
+		return err
+	}
+	back := "/tables/" + id
+	if from := row - row%rowsShown; from > 0 {
+		back += "?from=" + strconv.Itoa(from)
+	}
+	return c.Redirect(http.StatusSeeOther, back+"#"+views.CellID(row, column))
+}

@@ -1,0 +1,185 @@
+package views
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+	"time"
+
+	"footnote/chat"
+	"footnote/locale"
+)
+
+// The words of the pages of tables over many documents.
+var (
+	TablesTitle   = locale.T("Tables")
+	txtTablesWhat = locale.T("The same questions about many documents: a row a document, each cell with the quote " +
+		"it rests on.")
+	txtTableNew      = locale.T("New table")
+	txtTableColumns  = locale.T("Columns, one a line")
+	txtTableHelp     = locale.T("A name is enough. If it is not, write the question behind a colon.")
+	txtTableExample  = locale.T("Parties\nNotice period\nRent: How much is the rent a month?")
+	txtTableName     = locale.T("Name of the table")
+	txtTableOf       = locale.T("Documents")
+	txtTableShow     = locale.T("Show what it will be")
+	txtTableMake     = locale.T("Fill this table")
+	txtTableLimit    = locale.T("It stops after {n} tokens of the model, until you let it go on.")
+	txtTableNone     = locale.T("No table yet.")
+	txtTableStop     = locale.T("Stop")
+	txtTableResume   = locale.T("Go on")
+	txtTableStopped  = locale.T("Stopped")
+	txtTableFilling  = locale.T("Being filled")
+	txtTableDone     = locale.T("Done")
+	txtTableOne      = locale.T("Document")
+	txtTableMore     = locale.T("All documents of the table")
+	txtCellWaiting   = locale.T("waiting")
+	txtCellAbsent    = locale.T("The document does not say.")
+	txtCellFailed    = locale.T("It could not be answered:")
+	txtCellEdited    = locale.T("edited")
+	txtCellFound     = locale.T("What was found:")
+	txtCellText      = locale.T("Text of the cell")
+	txtCellBack      = locale.T("Take the edit back")
+	txtCellHow       = locale.T("How it was found")
+	txtCellRests     = locale.T("It rests on")
+	txtCellOpen      = locale.T("Open the cell: {column}, {document}")
+	txtTableBack     = locale.T("Back to the table")
+	txtTableSure     = locale.T("The table and the work on it are deleted. The documents stay.")
+	txtTablesWay     = locale.T("Ask the same about many documents, and get a table.")
+	tableDocuments   = locale.N("{n} document", "{n} documents")
+	tableColumns     = locale.N("{n} column", "{n} columns")
+	tableCells       = locale.N("{n} cell", "{n} cells")
+	tokensTaken      = locale.N("{n} token of the model", "{n} tokens of the model")
+	tableRows        = locale.N("and {n} more document", "and {n} more documents")
+	txtTableProgress = locale.T("{done} of {total} cells")
+	txtTableRange    = locale.T("Documents {from} to {to}")
+)
+
+// tablesOf is where a table of a namespace's documents is made.
+func tablesOf(namespace string) string {
+	if namespace == "" {
+		return "/tables"
+	}
+	return "/tables?" + url.Values{"namespace": {namespace}}.Encode()
+}
+
+// TablesPage lists the tables and makes another.
+type TablesPage struct {
+	Tables     []chat.Grid // newest first
+	Namespaces []string
+	Models     []string // the usual one first
+	Now        time.Time
+
+	Name, Columns, Namespace, Model string     // as typed
+	Plan                            *chat.Grid // what the table would be; nil: that was not asked
+	Said                            string     // why it can't be made
+}
+
+// planned is how many documents of a plan are named.
+const planned = 8
+
+// costs reports whether filling the planned table takes tokens of a model.
+func (p TablesPage) costs() bool {
+	if p.Plan.Model != "" {
+		return p.Plan.Model != OfflineModel
+	}
+	return p.Models[0] != OfflineModel
+}
+
+// tableSize says how many cells a table has.
+func tableSize(ctx context.Context, g chat.Grid) string {
+	return tableDocuments.Count(ctx, len(g.Rows)) + " × " + tableColumns.Count(ctx, len(g.Columns)) + " = " +
+		tableCells.Count(ctx, g.Cells())
+}
+
+// tableState says how a table stands.
+func tableState(ctx context.Context, g chat.Grid) string {
+	state := txtTableDone
+	switch g.State {
+	case chat.GridFilling:
+		state = txtTableFilling
+	case chat.GridStopped:
+		state = txtTableStopped
+	case chat.GridDone:
+		return state.In(ctx)
+	}
+	return state.In(ctx) + ": " + txtTableProgress.Say(ctx, locale.Digits(ctx, g.Done), locale.Digits(ctx, g.Cells()))
+}
+
+// TablePage is a page of a table's rows.
+type TablePage struct {
+	Grid     chat.Grid
+	Cells    []chat.GridCell // of the rows shown; those that changed after those that the page has
+	After    int64           // the number of the last change
+	From, To int             // the rows shown, To not among them
+	Step     int             // rows of a page
+}
+
+// byPlace are the cells by row and column.
+func (p TablePage) byPlace() map[[2]int]chat.GridCell {
+	cells := map[[2]int]chat.GridCell{}
+	for _, cell := range p.Cells {
+		cells[[2]int{cell.Row, cell.Column}] = cell
+	}
+	return cells
+}
+
+// cell is the cell at a place; one that is left out waits.
+func (p TablePage) cell(cells map[[2]int]chat.GridCell, row, column int) chat.GridCell {
+	if cell, ok := cells[[2]int{row, column}]; ok {
+		return cell
+	}
+	return chat.GridCell{Row: row, Column: column, State: chat.CellWaiting}
+}
+
+// url is the address of what belongs to the table.
+func (p TablePage) url(rest string) string { return "/tables/" + p.Grid.ID + rest }
+
+// changesURL is where the page's script asks for what changed.
+func (p TablePage) changesURL() string {
+	return p.url("/cells?after=" + strconv.FormatInt(p.After, 10) + "&from=" + strconv.Itoa(p.From))
+}
+
+// pages are the first rows of the table's pages, if it has several.
+func (p TablePage) pages() (starts []int) {
+	for from := 0; from < len(p.Grid.Rows) && len(p.Grid.Rows) > p.Step; from += p.Step {
+		starts = append(starts, from)
+	}
+	return starts
+}
+
+// rangeOf names the rows of a page that begins at a row.
+func (p TablePage) rangeOf(ctx context.Context, from int) string {
+	to := min(from+p.Step, len(p.Grid.Rows))
+	return txtTableRange.Say(ctx, locale.Digits(ctx, from+1), locale.Digits(ctx, to))
+}
+
+// CellID names a cell on the page.
+func CellID(row, column int) string { return "cell-" + strconv.Itoa(row) + "-" + strconv.Itoa(column) }
+
+// cellPath is where a cell is read and edited.
+func cellPath(g chat.Grid, cell chat.GridCell) string {
+	return "/tables/" + g.ID + "/cells/" + strconv.Itoa(cell.Row) + "/" + strconv.Itoa(cell.Column)
+}
+
+// cellName says which cell a link opens.
+func cellName(ctx context.Context, g chat.Grid, cell chat.GridCell) string {
+	return txtCellOpen.Say(ctx, visible(g.Columns[cell.Column].Name), visible(g.Rows[cell.Row].Title))
+}
+
+// CellPage is one cell, to read and to edit.
+type CellPage struct {
+	Grid    chat.Grid
+	Cell    chat.GridCell
+	Session string // the conversation of the run that answered; empty: it is gone
+	Back    string // the table's address
+	Typed   string // a text that was not taken
+	Said    string // why
+}
+
+// value is what stands in the field.
+func (p CellPage) value() string {
+	if p.Said != "" {
+		return p.Typed
+	}
+	return p.Cell.Shown()
+}
