@@ -74,6 +74,7 @@ func allCells() []cell {
 		contextCells(),
 		titleCells(),
 		responseCells(),
+		tableCells(),
 		toolCells(),
 		floodCells(),
 		programCells(),
