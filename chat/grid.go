@@ -83,7 +83,7 @@ type GridCell struct {
 	Row       int        `json:"row"`    // from 0
 	Column    int        `json:"column"` // from 0
 	State     CellState  `json:"state"`
-	Text      string     `json:"text"`      // as it was found; empty unless it was
+	Text      string     `json:"text"`      // as it was found or is closest; else empty
 	Citations []Citation `json:"citations"` // what the text rests on
 	Edited    *string    `json:"edited"`    // what a person wrote in its place; nil: nothing
 	RunID     string     `json:"run_id"`    // that answered
@@ -109,7 +109,8 @@ type CellState string
 const (
 	CellWaiting CellState = "waiting"
 	CellFound   CellState = "found"
-	CellAbsent  CellState = "absent" // the document does not say
+	CellClosest CellState = "closest" // the nearest words of the document, which may not be what was asked for
+	CellAbsent  CellState = "absent"  // the document does not say
 	CellFailed  CellState = "failed"
 )
 

@@ -19,12 +19,16 @@ type Table struct {
 	Origin string
 }
 
-// cellText is what a cell says where it stands alone.
+// cellText is what a cell says where it stands alone. A question mark is before words that may not be what was asked.
 func cellText(cell chat.GridCell) string {
-	if cell.Edited == nil && cell.State == chat.CellAbsent {
+	switch {
+	case cell.Edited == nil && cell.State == chat.CellAbsent:
 		return "—"
+	case cell.Edited == nil && cell.State == chat.CellClosest:
+		return "? " + cell.Text
+	default:
+		return cell.Shown()
 	}
-	return cell.Shown()
 }
 
 // byPlace are the cells by row and column.

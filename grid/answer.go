@@ -12,15 +12,12 @@ func failed(err error) chat.GridCell {
 	return chat.GridCell{State: chat.CellFailed, Trouble: chat.MessageOf(err)}
 }
 
-// answerOf is what a run says, as a cell. Only what is cited was found; the nearest passages of a document that does
-// not say are none of it.
+// answerOf is what a run says, as a cell. Only what is cited was found.
 func answerOf(run chat.Run, log *chat.Transcript) chat.GridCell {
 	cell := chat.GridCell{State: chat.CellAbsent, RunID: run.ID, Citations: []chat.Citation{}}
 	switch {
 	case run.Status != chat.RunCompleted || log.Answer == nil:
 		cell.State, cell.Trouble = chat.CellFailed, log.Failure().Message
-		return cell
-	case log.Answer.Finding == chat.FindingClosest:
 		return cell
 	}
 	for _, cite := range log.Answer.Citations {
@@ -32,7 +29,10 @@ func answerOf(run chat.Run, log *chat.Transcript) chat.GridCell {
 		return cell
 	}
 	cell.State = chat.CellFound
-	if log.Answer.Finding == chat.FindingFound { // an answer made of quotes: the first is the best
+	if log.Answer.Finding == chat.FindingClosest {
+		cell.State = chat.CellClosest
+	}
+	if log.Answer.Finding != "" { // an answer made of quotes: the first is the best
 		cell.Citations = cell.Citations[:1]
 		cell.Text = shorten(cell.Citations[0].Quote)
 		return cell

@@ -160,7 +160,7 @@ var tableFields = map[string]field{
 	"TableList.tables":          {about: "The tables."},
 	"GridCell.row":              {about: "Its row, from 0."},
 	"GridCell.column":           {about: "Its column, from 0."},
-	"GridCell.text":             {about: "As it was found; empty unless it was."},
+	"GridCell.text":             {about: "As it was found, or the closest words; else empty."},
 	"GridCell.citations":        {about: "What the text rests on, the best first."},
 	"GridCell.edited":           {about: "What a person wrote in its place; null: nothing."},
 	"GridCell.run_id":           {about: "The run that answered; empty before."},

@@ -65,7 +65,9 @@ func enumValues(t reflect.Type) []any {
 	case reflect.TypeFor[chat.GridState]():
 		return listValues(chat.GridFilling, chat.GridStopped, chat.GridDone)
 	case reflect.TypeFor[chat.CellState]():
-		return listValues(chat.CellWaiting, chat.CellFound, chat.CellAbsent, chat.CellFailed)
+		return listValues(
+			chat.CellWaiting, chat.CellFound, chat.CellClosest, chat.CellAbsent, chat.CellFailed,
+		)
 	case reflect.TypeFor[chat.DifferenceKind]():
 		return listValues(chat.DifferenceChanged, chat.DifferenceAdded, chat.DifferenceGone)
 	case reflect.TypeFor[chat.Check]():
