@@ -105,6 +105,13 @@ type Place interface {
 	Fetch(ctx context.Context, item Item, known string) (Content, error)
 }
 
+// Ahead is a Place that fetches several items with one request.
+type Ahead interface {
+	Place
+	// Soon says which items are fetched next, in this order. Fetch may not be called for all of them.
+	Soon(items []Item)
+}
+
 // Errors of Fetch that say something about the item.
 var (
 	ErrSame = errors.New("the item has not changed")

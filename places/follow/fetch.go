@@ -27,6 +27,7 @@ func (l *look) fetchWanted(ctx context.Context) error {
 		if err != nil || len(items) == 0 {
 			return err
 		}
+		l.tellAhead(items)
 		for _, item := range items {
 			if time.Now().After(l.until) {
 				return errMore
@@ -41,11 +42,39 @@ func (l *look) fetchWanted(ctx context.Context) error {
 	}
 }
 
+// tellAhead tells a place that wants to know it which items are fetched next.
+func (l *look) tellAhead(items []placestore.Item) {
+	ahead, ok := l.open.(places.Ahead)
+	if !ok {
+		return
+	}
+	var soon []places.Item
+	for _, item := range items {
+		if kept, err := readListed(item); err == nil && !kept.Bad {
+			soon = append(soon, kept.of(item.Key))
+		}
+	}
+	ahead.Soon(soon)
+}
+
+// readListed reads an item as it was listed.
+func readListed(item placestore.Item) (kept listedItem, err error) {
+	if err := json.Unmarshal(item.Listed, &kept); err != nil {
+		return kept, fmt.Errorf("read a listed item: %w", err)
+	}
+	return kept, nil
+}
+
+// of is the item of a place that was listed with this key.
+func (i listedItem) of(key string) places.Item {
+	return places.Item{Key: key, Version: i.Version, Name: i.Name, Link: i.Link, Size: i.Size, Meta: i.Meta}
+}
+
 // fetch brings one item into the library. It fails when the others can't go on.
 func (l *look) fetch(ctx context.Context, item placestore.Item) error {
-	var kept listedItem
-	if err := json.Unmarshal(item.Listed, &kept); err != nil {
-		return fmt.Errorf("read a listed item: %w", err)
+	kept, err := readListed(item)
+	if err != nil {
+		return err
 	}
 	if kept.Bad {
 		return l.refuse(ctx, item, kept, &chat.Error{
@@ -55,9 +84,7 @@ func (l *look) fetch(ctx context.Context, item placestore.Item) error {
 	}
 	slow, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
-	content, err := l.open.Fetch(slow, places.Item{
-		Key: item.Key, Version: kept.Version, Name: kept.Name, Link: kept.Link, Size: kept.Size, Meta: kept.Meta,
-	}, item.Version)
+	content, err := l.open.Fetch(slow, kept.of(item.Key), item.Version)
 	if err != nil {
 		return l.fetchFailed(ctx, item, kept, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -39,6 +40,16 @@ func Serve(t testing.TB, h http.Handler) (string, places.Net) {
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	return server.URL, Net(t, server.Listener.Addr())
+}
+
+// At is where a server with this address listens.
+func At(t testing.TB, address string) net.Addr {
+	t.Helper()
+	at, err := net.ResolveTCPAddr("tcp", strings.TrimPrefix(address, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
 }
 
 // List returns all that a place lists, by key, and the error that ended it. A key that comes twice fails the test.

@@ -5,6 +5,7 @@ import (
 	"footnote/places"
 	"footnote/places/bucket"
 	"footnote/places/feed"
+	"footnote/places/git"
 	"footnote/places/imap"
 	"footnote/places/paperless"
 	"footnote/places/sitemap"
@@ -16,7 +17,7 @@ import (
 // Kinds are all kinds, in the order in which the page offers them.
 func Kinds() []places.Kind {
 	return []places.Kind{
-		webpage.Kind(), sitemap.Kind(), feed.Kind(), webdav.Kind(), bucket.Kind(), paperless.Kind(), imap.Kind(),
-		zotero.Kind(),
+		webpage.Kind(), sitemap.Kind(), feed.Kind(), webdav.Kind(), bucket.Kind(), git.Kind(), paperless.Kind(),
+		imap.Kind(), zotero.Kind(),
 	}
 }

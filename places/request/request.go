@@ -189,7 +189,9 @@ func (c *Client) sendOnce(ctx context.Context, req *http.Request) (*http.Respons
 		}
 		req.Body = again
 	}
-	req.Header.Set("User-Agent", agent)
+	if req.Header.Get("User-Agent") == "" {
+		req.Header.Set("User-Agent", agent)
+	}
 	req.Header.Set("Accept-Encoding", "gzip")
 	if c.host != "" && c.host == req.URL.Scheme+"://"+req.URL.Host {
 		req.Header.Set("Authorization", c.authorization)

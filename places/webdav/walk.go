@@ -2,15 +2,11 @@ package webdav
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"iter"
 	"net/http"
 	"net/url"
 	"strings"
-	"unicode/utf8"
 
 	"footnote/chat"
 	"footnote/places"
@@ -118,20 +114,12 @@ func (w *walk) see(way string, e entry) (more bool, err error) {
 
 // item describes a file.
 func (w *walk) item(way string, e entry) places.Item {
-	key := way
-	if len(key) > places.MaxKey {
-		sum := sha256.Sum256([]byte(way))
-		key = longKey + hex.EncodeToString(sum[:])
+	key := places.KeyOf(way)
+	if key != way {
 		w.long[key] = way
 	}
-	return places.Item{Key: key, Version: e.etag, Name: readable(way), Link: w.linkOf(e, e.at), Size: e.size}
+	return places.Item{Key: key, Version: e.etag, Name: places.ReadableWay(way), Link: w.linkOf(e, e.at), Size: e.size}
 }
-
-// A way is a path below the root: names that are parted by slashes. Of a name only what would be mistaken is escaped:
-// slashes, percent signs, controls and what is no UTF-8. So it is the same however a server writes its addresses.
-
-// longKey begins the key of a way that is too long; no way begins so.
-const longKey = "%:"
 
 // nameIn is the name of what lies at an address, as it is in a way, if it lies right in a folder.
 func nameIn(folder, at *url.URL) (string, bool) {
@@ -144,7 +132,7 @@ func nameIn(folder, at *url.URL) (string, bool) {
 	if err != nil || name == "." || name == ".." {
 		return "", false
 	}
-	return escaped(name), true
+	return places.EscapeName(name), true
 }
 
 // cutFolder cuts a folder's path, however both are escaped, off one below it.
@@ -160,32 +148,6 @@ func cutFolder(at, folder string) (string, bool) {
 		folder, at = rest, others
 	}
 	return at, true
-}
-
-// escaped is a name as it is in a way.
-func escaped(name string) string {
-	var b strings.Builder
-	for len(name) > 0 {
-		r, size := utf8.DecodeRuneInString(name)
-		if r == '%' || r == '/' || r < ' ' || r == 0x7f || r == utf8.RuneError && size == 1 {
-			_, _ = fmt.Fprintf(&b, "%%%02X", name[0])
-		} else {
-			b.WriteString(name[:size])
-		}
-		name = name[size:]
-	}
-	return b.String()
-}
-
-// readable is a way as people read it.
-func readable(way string) string {
-	names := strings.Split(way, "/")
-	for i, name := range names {
-		if plain, err := url.PathUnescape(name); err == nil {
-			names[i] = strings.ToValidUTF8(strings.NewReplacer("/", "-", "\x00", "").Replace(plain), "\ufffd")
-		}
-	}
-	return strings.Join(names, "/")
 }
 
 // addressOf is where a way leads to.

@@ -157,7 +157,7 @@ func (f *folder) Fetch(ctx context.Context, item places.Item, known string) (pla
 		return places.Content{}, places.ErrSame
 	}
 	way := item.Key
-	if strings.HasPrefix(way, longKey) {
+	if strings.HasPrefix(way, places.LongWay) {
 		if way = f.long[item.Key]; way == "" {
 			return places.Content{}, &chat.Error{
 				Code: chat.CodeInvalid, Message: "The path of this file is too long. Give it a shorter name.",

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -240,21 +239,12 @@ func TestThePasswordGoesNowhereElse(t *testing.T) {
 		}
 		http.Redirect(w, r, other, http.StatusFound)
 	}))
-	n := placestest.Net(t, addressOfServer(t, address), addressOfServer(t, other))
+	n := placestest.Net(t, placestest.At(t, address), placestest.At(t, other))
 	p := placestest.Open(t, Kind(), places.Settings{"url": address, "username": "ada", "password": "secret"}, n)
 	_, _, err := placestest.Read(t, p, places.Item{Key: "a.txt"}, "")
 	if err != nil || got != "" {
 		t.Errorf("another server got %q, %v, want nothing", got, err)
 	}
-}
-
-func addressOfServer(t *testing.T, address string) net.Addr {
-	t.Helper()
-	at, err := net.ResolveTCPAddr("tcp", strings.TrimPrefix(address, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return at
 }
 
 func TestSettingsThatCantBeRight(t *testing.T) {

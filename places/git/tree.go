@@ -1,0 +1,234 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"io"
+	"iter"
+	"strings"
+
+	"footnote/places"
+)
+
+// mode is what an entry of a folder is.
+type mode string
+
+// folderMode is the mode of a folder. Those of files begin with 100; links and other repositories have their own.
+const folderMode mode = "40000"
+
+func (m mode) isFile() bool { return len(m) == 6 && strings.HasPrefix(string(m), "100") }
+
+// entry is what is in a folder.
+type entry struct {
+	mode   mode
+	name   string
+	object string // its name in bytes
+}
+
+// readFolder reads a folder's entries.
+func readFolder(data []byte, f format) ([]entry, error) {
+	var entries []entry
+	for len(data) > 0 {
+		head, rest, found := bytes.Cut(data, []byte{0})
+		m, name, parted := strings.Cut(string(head), " ")
+		if !found || !parted || name == "" || len(rest) < f.size {
+			return nil, errPack
+		}
+		entries = append(entries, entry{mode(strings.TrimLeft(m, "0")), name, string(rest[:f.size])})
+		data = rest[f.size:]
+	}
+	return entries, nil
+}
+
+// tree is all folders of a commit, as far as they are known.
+type tree struct {
+	format  format
+	commit  string
+	objects map[string]*object // commits and folders
+}
+
+// errUnknown is a folder that is not known (yet).
+var errUnknown = errors.New("a folder was not sent")
+
+// folder reads a folder.
+func (t *tree) folder(name string) ([]entry, error) {
+	o := t.objects[name]
+	switch {
+	case o == nil:
+		return nil, errUnknown
+	case o.kind != treeObject:
+		return nil, errPack
+	}
+	return readFolder(o.data, t.format)
+}
+
+// top finds the folder at the end of a path.
+func (t *tree) top(path []string) (string, error) {
+	commit := t.objects[t.commit]
+	if commit == nil {
+		return "", errUnknown
+	}
+	line, _, _ := bytes.Cut(commit.data, []byte("\n"))
+	text, found := strings.CutPrefix(string(line), "tree ")
+	raw, err := hex.DecodeString(text)
+	if commit.kind != commitObject || !found || err != nil || len(raw) != t.format.size {
+		return "", errPack
+	}
+	at := string(raw)
+	for _, name := range path {
+		entries, err := t.folder(at)
+		if err != nil {
+			return "", err
+		}
+		at = ""
+		for _, e := range entries {
+			if e.name == name && e.mode == folderMode {
+				at = e.object
+			}
+		}
+		if at == "" {
+			return "", errNoFolder
+		}
+	}
+	return at, nil
+}
+
+// isWhole reports whether all folders below a path are known.
+func (t *tree) isWhole(path []string) (bool, error) {
+	top, err := t.top(path)
+	seen, queue := map[string]bool{top: true}, []string{top}
+	for i := 0; i < len(queue) && err == nil; i++ {
+		var entries []entry
+		entries, err = t.folder(queue[i])
+		for _, e := range entries {
+			if e.mode == folderMode && !seen[e.object] {
+				seen[e.object] = true
+				queue = append(queue, e.object)
+			}
+		}
+	}
+	if errors.Is(err, errUnknown) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// trees asks for the folders of a commit. A server that can leave files away is asked to; of another one no more is
+// read than all folders, which Git sends first.
+func (r *repository) trees(ctx context.Context, s *server, commit string) (*tree, error) {
+	w := want{
+		names: []string{commit}, sent: maxSent, room: treeRoom, skip: skipRoom,
+		keep: func(k kind) bool { return k == commitObject || k == treeObject },
+	}
+	if s.can("filter") {
+		w.arguments = append(w.arguments, "filter blob:none")
+	}
+	if s.can("shallow") {
+		w.arguments = append(w.arguments, "deepen 1")
+	}
+	from, err := r.objects(ctx, s, w)
+	if err != nil {
+		return nil, err
+	}
+	defer from.close()
+	t := &tree{s.format, commit, from.named}
+	for passed := 0; ; {
+		o, err := from.next()
+		switch {
+		case errors.Is(err, errRoom):
+			return nil, errTooLarge
+		case err != nil && !errors.Is(err, io.EOF):
+			return nil, err
+		}
+		if err == nil && o.kind == skipped {
+			passed++
+		}
+		if ended := err != nil; ended || o.kind == skipped && passed&(passed-1) == 0 {
+			whole, err := t.isWhole(r.folder)
+			switch {
+			case whole || err != nil:
+				return t, err
+			case ended:
+				return nil, errUnknown
+			}
+		}
+	}
+}
+
+// List implements places.Place.
+func (r *repository) List(ctx context.Context) iter.Seq2[places.Item, error] {
+	return func(yield func(places.Item, error) bool) {
+		s, commit, err := r.find(ctx)
+		var t *tree
+		var top string
+		if err == nil {
+			t, err = r.trees(ctx, s, commit)
+		}
+		if err == nil {
+			top, err = t.top(r.folder)
+		}
+		if err != nil {
+			yield(places.Item{}, explain(ctx, err))
+			return
+		}
+		r.server, r.soon, r.held = s, nil, nil
+		w := walk{tree: t, yield: yield, link: linksTo(s, hex.EncodeToString([]byte(commit)))}
+		for _, name := range r.folder {
+			w.above += places.EscapeName(name) + "/"
+		}
+		if _, err := w.enter(top, "", 0); err != nil {
+			yield(places.Item{}, explain(ctx, err))
+		}
+	}
+}
+
+// walk is one walk through all folders.
+type walk struct {
+	*tree
+	yield   func(places.Item, error) bool
+	link    func(way string) string
+	above   string // the way to where it began, with a slash at its end
+	folders int
+	items   int
+}
+
+// enter yields the files of a folder and of those in it. Hidden ones are left out, as of a folder that is watched, and
+// so are links and other repositories. more is false when nothing more is wanted.
+func (w *walk) enter(name, way string, depth int) (more bool, err error) {
+	if w.folders++; w.folders > maxTrees || depth > maxDepth {
+		return false, errEndless
+	}
+	entries, err := w.folder(name)
+	if err != nil {
+		return false, err
+	}
+	seen := map[string]bool{}
+	for _, e := range entries {
+		if strings.HasPrefix(e.name, ".") || seen[e.name] {
+			continue
+		}
+		seen[e.name] = true
+		child := way + places.EscapeName(e.name)
+		switch {
+		case e.mode == folderMode:
+			if more, err := w.enter(e.object, child+"/", depth+1); err != nil || !more {
+				return more, err
+			}
+		case e.mode.isFile():
+			if w.items++; !w.yield(w.item(child, e), nil) || w.items > places.MaxItems {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
+
+// item describes a file.
+func (w *walk) item(way string, e entry) places.Item {
+	return places.Item{
+		Key: places.KeyOf(w.above + way), Version: hex.EncodeToString([]byte(e.object)), Name: places.ReadableWay(way),
+		Link: w.link(w.above + way), Size: -1,
+	}
+}
