@@ -46,12 +46,22 @@ describe('an installed page', () => {
     return page.locator('#q')
   }
 
-  it('takes shared words and links as the draft of a question', at.tab(async page => {
+  it('offers to add a shared page', at.tab(async page => {
+    const link = 'https://example.org/roofs?a=1&b=2'
+    for (const words of [{ title: 'Roofs', text: 'Roofs', url: link }, { title: 'Roofs', text: link, url: '' }]) {
+      await share(page, words)
+      assert.equal(await page.getByTestId('add-address').innerText(), link)
+      await page.getByRole('heading', { name: 'Roofs' }).waitFor()
+      await page.getByRole('button', { name: 'Add this page' }).waitFor()
+    }
+    assert.equal((await at.server.json('/documents')).documents.length, 1, 'nothing was added yet')
+  }))
+
+  it('takes shared words as the draft of a question', at.tab(async page => {
     const link = 'https://example.org/roofs?a=1&b=2'
     for (const [words, draft] of [
       [{ title: 'Roofs & gutters', text: `Look at this: ${link}`, url: '' }, `Roofs & gutters\nLook at this: ${link}`],
-      [{ title: 'Roofs', text: 'Roofs', url: link }, `Roofs\n${link}`],
-      [{ title: '', text: link, url: link }, link],
+      [{ title: 'Roofs', text: '“Dry since May”', url: link }, `Roofs\n“Dry since May”\n${link}`],
       [{ text: '<b>Why</b> is the roof wet?\r\nSince when?' }, '<b>Why</b> is the roof wet?\nSince when?'],
     ]) {
       const box = await share(page, words)

@@ -197,8 +197,11 @@ func TestUploadsThatCantBeTaken(t *testing.T) {
 			}
 		})
 	}
-	if got := b.send("POST", "/documents", `{"files":[]}`); got.status != 415 {
-		t.Errorf("JSON instead of a form: %d, want 415", got.status)
+	if got := b.send("POST", "/documents", `{"files":[]}`); got.status != 400 {
+		t.Errorf("JSON that names no page: %d, want 400", got.status)
+	}
+	if got := b.send("POST", "/documents", "a roof", "Content-Type", "text/plain"); got.status != 415 {
+		t.Errorf("a text instead of a form: %d, want 415", got.status)
 	}
 	if got := b.send("POST", "/documents", "--x\r\nContent-Disp", "Content-Type",
 		"multipart/form-data; boundary=x"); got.status != 400 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -178,7 +179,7 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 }
 
 func TestExamplesAreTrue(t *testing.T) {
-	b := newBench(t, withDesk())
+	b := newBench(t, withDesk(), func(c *Config) { c.Pages.HTTP = &http.Client{Transport: pageEverywhere{}} })
 	b.added("Lease.md", "# Lease\n\nThe rent is 900 euros a month.\n")
 	b.stage.play = script()
 	d := b.description()

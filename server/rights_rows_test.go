@@ -150,6 +150,8 @@ var rights = map[string]right{
 	"POST /documents/check":             {want: 415},
 	"POST /share":                       {want: 415},
 	"GET /leave":                        {want: 400},
+	"GET /add":                          {want: 200},
+	"POST /add":                         {body: "url=ftp://x", want: 400},
 	"POST /documents/:id/delete":        {},
 	"GET /runs/:id/stream":              {},
 	"GET /runs/:id/steps/:call/thought": {},

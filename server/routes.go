@@ -164,6 +164,8 @@ func (s *Server) pageRoutes(e *echo.Echo) {
 	e.POST("/documents/check", s.page.CheckFiles)
 	e.POST("/share", s.api.Share)
 	e.GET("/leave", s.page.Leave)
+	e.GET("/add", s.page.ShowAdd)
+	e.POST("/add", s.page.AddPage)
 	e.POST("/documents/:id/delete", s.api.DeleteDocumentForm)
 	e.GET("/runs/:id/stream", s.page.Stream)
 	e.GET("/runs/:id/steps/:call/thought", s.page.Thought)

@@ -22,6 +22,8 @@ import (
 	"footnote/grants"
 	"footnote/grid"
 	"footnote/keys"
+	"footnote/places"
+	"footnote/places/addpage"
 	"footnote/places/follow"
 	"footnote/server/agui"
 	"footnote/server/aisdk"
@@ -60,6 +62,7 @@ type Config struct {
 	Models     func() []string  // those that a question may name now, the usual one first; nil: only the offline model
 	Desk       modelchoice.Desk // chooses another; zero: the settings say which one answers
 	Places     *follow.Follower // follows places; required
+	Pages      places.Net       // the way to pages that are added once
 	Folders    folders.Desk     // follows folders of this machine; zero: the settings say which
 	Toolsets   []string         // for the page: those that a question may name, the usual one first
 	Samples    fs.FS            // the documents that POST /documents/samples adds; nil: there are none
@@ -186,11 +189,12 @@ func (s *Server) makeRooms(cfg Config) error {
 		Searcher: searches, Shares: links, Keeper: cfg.Keeper, Webhooks: cfg.Webhooks,
 		Tables:   cfg.Tables,
 		Gatherer: cfg.Gather, GatherAlone: cfg.GatherAlone,
-		Places: cfg.Places, Models: cfg.Desk, Rules: cfg.Rules, Checks: cfg.Checks, Samples: cfg.Samples,
+		Places: cfg.Places, Pages: &addpage.Adder{Library: cfg.Library, Net: cfg.Pages}, Models: cfg.Desk, Rules: cfg.Rules, Checks: cfg.Checks, Samples: cfg.Samples,
 		Version: cfg.Version, Commit: cfg.Commit, Date: cfg.Date,
 		Bodies: bodies, Streams: s.streams, Metrics: s.metrics, Guard: s.guard, Limits: s.limits, Log: s.log,
 		AskedFragment: s.page.AskFragment, UploadRefused: s.page.UploadRefused,
 	}
+	s.page.PutPage = s.api.PutPage
 	return nil
 }
 

@@ -130,6 +130,7 @@ func newBench(t testing.TB, adjust ...func(*Config)) *bench {
 			return places.Net{HTTP: &http.Client{Transport: nowhere{}}, Dial: nowhere{}.dial}
 		},
 	})
+	cfg.Pages = places.Net{HTTP: &http.Client{Transport: nowhere{}}, Dial: nowhere{}.dial}
 	for _, change := range adjust {
 		change(&cfg)
 	}

@@ -14,6 +14,7 @@ type PlacesPage struct {
 	Live   bool           // something is going on: the page looks again
 	Said   string         // of what was just done; empty: nothing
 	Now    time.Time
+	Origin string // where this server is reached
 }
 
 // PlaceRow is a place of that page.

@@ -57,6 +57,10 @@ func (a *app) tellWebhooks(set *settings, log *slog.Logger) {
 	})
 }
 
+// pagesNet is the way to pages that are added once: another page may have given the address, so they are on the public
+// internet or on servers that the settings name, whoever adds them.
+func pagesNet(set *settings) places.Net { return wayBy(web.Reach{Hosts: set.PlacesAllow}) }
+
 // wayBy is the way to what may be reached.
 func wayBy(r web.Reach) places.Net { return places.Net{HTTP: r.Client(), Dial: r.Dial} }
 

@@ -76,6 +76,7 @@ func allCells() []cell {
 		responseCells(),
 		tableCells(),
 		toolCells(),
+		pageCells(),
 		floodCells(),
 		programCells(),
 	)

@@ -32,6 +32,8 @@ func TestASampleOfTheAttacksHurtsNobodyElse(t *testing.T) {
 		"context: tiny paragraphs",
 		"title: elements and scripts",
 		"tool output: 64 MiB",
+		"page: a page that unpacks without end",
+		"page: a way to this machine",
 		"flood: 100 slow questions of one user",
 		"flood: 200 slow readers of a text of 20 MiB",
 		"program: what no program should send",

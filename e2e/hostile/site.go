@@ -34,6 +34,7 @@ type site struct {
 	server   *process
 	model    *httptest.Server
 	tool     *httptest.Server // of another server, that the model may use
+	pages    *httptest.Server // pages that may be added
 	dir      string
 	data     string
 	database string // URL of PostgreSQL; empty: SQLite
@@ -69,11 +70,12 @@ func newSite(ctx context.Context, w *tried, keys bool) (s *site, err error) {
 	if err = os.Link(w.binary, s.binary); err != nil {
 		return s, fmt.Errorf("link the program: %w", err)
 	}
-	s.tool = serveTool()
+	s.tool, s.pages = serveTool(), servePages()
 	s.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "FOOTNOTE_CONFIG=", "FOOTNOTE_LOG_LEVEL=warn",
 		"OPENAI_API_KEY=scripted", "OPENAI_BASE_URL=" + s.model.URL + "/v1", "OPENAI_MODEL=scripted",
 		`FOOTNOTE_MCP_SERVERS={"outside":{"url":"` + s.tool.URL + `","approve":"never"}}`,
+		"FOOTNOTE_PLACES_ALLOW=" + s.pages.Listener.Addr().String(),
 	}
 	if s.database, err = w.nextDatabase(ctx); err != nil {
 		return s, fmt.Errorf("make a database: %w", err)
@@ -144,6 +146,10 @@ func (s *site) close() error {
 	if s.tool != nil {
 		s.tool.CloseClientConnections()
 		s.tool.Close()
+	}
+	if s.pages != nil {
+		s.pages.CloseClientConnections()
+		s.pages.Close()
 	}
 	return os.RemoveAll(s.dir)
 }

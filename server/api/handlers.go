@@ -15,6 +15,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/grid"
+	"footnote/places/addpage"
 	"footnote/places/follow"
 	"footnote/server/ask"
 	"footnote/server/find"
@@ -36,6 +37,7 @@ type Handlers struct {
 	Searcher  *find.Searcher
 	Shares    *shares.Desk     // makes links to answers
 	Places    *follow.Follower // follows places
+	Pages     *addpage.Adder   // adds pages of the web
 	Models    modelchoice.Desk // chooses which model answers
 	Keeper    Keeper           // keeps questions that are asked again
 	Webhooks  Webhooks         // sends what changed in them

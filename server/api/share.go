@@ -26,7 +26,7 @@ const maxDraft = 2000
 type sharedWords map[string]string
 
 // Share answers POST /share, to which the device sends what another program shares with the installed page: files are
-// added to the library; words and a link alone become the draft of a question.
+// added to the library; a link alone leads to the page that adds it, and words become the draft of a question.
 func (a *Handlers) Share(c echo.Context) error {
 	words := sharedWords{}
 	up, err := a.takeUpload(c, words)
@@ -35,6 +35,10 @@ func (a *Handlers) Share(c echo.Context) error {
 	}
 	if len(up.res.Documents)+len(up.res.Rejected) > 0 {
 		return a.answerUpload(c, up.res)
+	}
+	if address := words.address(); address != "" {
+		add := url.Values{"url": {address}, "title": {words["title"]}}
+		return c.Redirect(http.StatusSeeOther, "/add?"+add.Encode())
 	}
 	to := "/"
 	if draft := words.draft(); draft != "" {

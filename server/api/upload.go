@@ -62,7 +62,11 @@ type upload struct {
 // Upload answers POST /documents: it streams each file of the field "files" into the library. A file that can't be
 // taken is listed with its reason and the others go on; when all are refused the status says why; a request that is
 // refused leaves no new document behind. The fields namespace and meta (a JSON object) hold for the files after them.
+// JSON names a page of the web.
 func (a *Handlers) Upload(c echo.Context) error {
+	if isJSON(c) {
+		return a.addPage(c)
+	}
 	up, err := a.takeUpload(c, nil)
 	if err != nil {
 		return err

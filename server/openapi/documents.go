@@ -24,10 +24,11 @@ func documentOperations() []Operation {
 	refused := taken
 	for _, status := range []int{
 		http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
-		http.StatusInternalServerError, http.StatusServiceUnavailable, http.StatusInsufficientStorage,
+		http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable,
+		http.StatusInsufficientStorage,
 	} {
 		refused = append(refused, outcome{
-			status: status, about: "No file was taken; each is in rejected with its reason.", body: api.Uploaded{},
+			status: status, about: "Nothing was taken; each is in rejected with its reason.", body: api.Uploaded{},
 		})
 	}
 	refused = append(refused, outcome{
@@ -42,12 +43,15 @@ func documentOperations() []Operation {
 	one := []parameter{documentParam}
 	return []Operation{
 		{
-			Method: "POST", Path: "/documents", group: "Documents", summary: "Add files",
+			Method: "POST", Path: "/documents", group: "Documents", summary: "Add files, or a page of the web",
 			about: "Each file is taken or listed with the reason why not; the others go on. When none is taken, the " +
 				"status is that of the reason, the highest one if there are several. Ask at once: a document counts " +
 				"as soon as it is ready. namespace and meta come before the files they are meant for. A request that " +
 				"is refused leaves no new document behind. A file whose bytes are there already is that document " +
-				"(duplicate_of), which takes over the meta if meta is given.",
+				"(duplicate_of), which takes over the meta if meta is given. JSON names a page of the web, which is " +
+				"fetched once: it becomes a document whose meta.source_url is its address, and a page that was added " +
+				"before becomes another version of its document.",
+			body: api.NewPage{}, example: map[string]any{"url": "https://example.org/terms"},
 			form: []parameter{
 				{name: "namespace", schema: patterned(
 					`^[\w.-]{0,128}$`,

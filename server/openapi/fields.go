@@ -81,6 +81,17 @@ func DescribedFields() map[string]field {
 			values: []string{"model", "rules", "auto"},
 		},
 
+		"NewPage.url": {
+			about: "The page's address: http or https. Its redirects are followed.", need: true,
+			pattern: `^[Hh][Tt][Tt][Pp][Ss]?://`, Min: to(8), Max: to(2000),
+		},
+		"NewPage.namespace": {
+			about: `Where to put the document; "default" if empty.`, pattern: namespaceForm, Max: to(128),
+		},
+		"NewPage.meta": {
+			about: "About the document: author, date, tags and so on. A document that is there keeps its own.",
+		},
+
 		"SearchQuery.query": {
 			about: "What to search for; what must stand word for word is in double quotes, and is looked for by its " +
 				"words when nothing has it.", need: true, pattern: notBlank,

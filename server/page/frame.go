@@ -49,6 +49,7 @@ type Handlers struct {
 	Models     func() []string  // those that a question may name now, the usual one first; it is never without one
 	Desk       modelchoice.Desk // finds others
 	Places     *follow.Follower // follows places
+	PutPage    PutPage          // adds a page of the web
 	Folders    folders.Desk     // follows folders that are chosen
 	Webhooks   Webhooks         // sends what changed in kept questions
 	Tabler     *grid.Filler     // makes tables over many documents and fills them

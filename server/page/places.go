@@ -27,7 +27,7 @@ func (h *Handlers) placesPage(c echo.Context, status int, said string) error {
 	if err != nil {
 		return err
 	}
-	p := views.PlacesPage{Said: said, Now: time.Now()}
+	p := views.PlacesPage{Said: said, Now: time.Now(), Origin: httpio.Origin(c)}
 	for _, place := range all {
 		row := views.PlaceRow{
 			ID: place.ID, Name: place.Name, Kind: place.Kind, State: place.State(), LookedAt: place.LookedAt,

@@ -1,0 +1,178 @@
+// Package addpage adds one page of the web to the library, once: a document that leads back to where it was read. Pages
+// that are followed are places.
+package addpage
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"io"
+	"maps"
+	"net"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/places"
+	"footnote/places/request"
+	"footnote/places/webpage"
+)
+
+const (
+	longest = 2 * time.Minute // that a page may take, with all waiting
+	atOnce  = 4               // pages that one user adds
+)
+
+// Adder adds pages. It is safe for concurrent use.
+type Adder struct {
+	Library *corpus.Library
+	Net     places.Net // the only way to pages
+
+	mu    sync.Mutex
+	users map[string]int // pages under way
+}
+
+// Page is a page that somebody wants to have.
+type Page struct {
+	User      string
+	Namespace string // empty: chat.DefaultNamespace
+	Address   string
+	Meta      map[string]any // of a new document; one that is there keeps its own
+}
+
+// Add fetches a page and puts it into the library. A page that was added before is that document: with another version
+// when it has changed, else as a duplicate. Every error has a sentence; what is wrong with the page is
+// chat.CodeInvalid, chat.CodeTooLarge or chat.CodeUnsupported, and a server that can't serve chat.CodeUnavailable.
+func (a *Adder) Add(ctx context.Context, p Page) (d corpus.Document, duplicate bool, err error) {
+	u, err := request.Address(p.Address)
+	if err != nil {
+		return d, false, err
+	}
+	if err := a.begin(p.User); err != nil {
+		return d, false, err
+	}
+	defer a.end(p.User)
+	slow, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	reader := webpage.Reader{Client: request.New(a.Net), Alone: true}
+	content, err := reader.Fetch(slow, places.Item{Key: u.String()}, "")
+	if err != nil {
+		return d, false, explain(ctx, slow, err)
+	}
+	defer content.Body.Close() //nolint:errcheck // it was only read
+	body := &fetchedBody{r: content.Body}
+	d, duplicate, err = a.put(ctx, p, content, body)
+	if body.err != nil {
+		return d, false, explain(ctx, slow, body.err)
+	}
+	return d, duplicate, err
+}
+
+// put puts what was fetched where the page's document is, or where nothing is.
+func (a *Adder) put(
+	ctx context.Context, p Page, content places.Content, body io.Reader,
+) (corpus.Document, bool, error) {
+	link := chat.WebLink(content.Link)
+	namespace := p.Namespace
+	if namespace == "" {
+		namespace = chat.DefaultNamespace
+	}
+	where := corpus.CleanPath(content.Name)
+	there, err := a.Library.AtPath(ctx, chat.Scope{User: p.User}.In(namespace), where)
+	switch {
+	case err != nil && chat.CodeOf(err) != chat.CodeNotFound:
+		return corpus.Document{}, false, err
+	case err == nil && (there.SourceURL() != link || isKept(there)): // something else has the name
+		sum := sha256.Sum256([]byte(link))
+		ext := path.Ext(where)
+		where = strings.TrimSuffix(where, ext) + " (" + hex.EncodeToString(sum[:6]) + ")" + ext
+	}
+	meta := maps.Clone(p.Meta)
+	if meta == nil {
+		meta = map[string]any{}
+	}
+	maps.DeleteFunc(meta, func(name string, _ any) bool { return corpus.IsOwnMeta(name) })
+	meta[corpus.MetaSourceURL] = link
+	return a.Library.Add(ctx, corpus.Upload{
+		User: p.User, Namespace: namespace, Path: where, Filename: path.Base(where), Meta: meta, MetaIfFresh: true,
+		Body: body,
+	})
+}
+
+// isKept reports whether a folder or a place keeps a document like what it has.
+func isKept(d corpus.Document) bool {
+	return d.MetaText(corpus.MetaPlace) != "" || d.MetaText(corpus.MetaWatched) != ""
+}
+
+// begin counts a page that a user adds.
+func (a *Adder) begin(user string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.users[user] >= atOnce {
+		return &chat.Error{
+			Code: chat.CodeTooMany, Message: "Four pages are being added for you. Add the next when one is done.",
+		}
+	}
+	if a.users == nil {
+		a.users = map[string]int{}
+	}
+	a.users[user]++
+	return nil
+}
+
+func (a *Adder) end(user string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.users[user]--; a.users[user] == 0 {
+		delete(a.users, user)
+	}
+}
+
+// fetchedBody remembers why reading failed.
+type fetchedBody struct {
+	r   io.Reader
+	err error
+}
+
+// Read implements io.Reader.
+func (b *fetchedBody) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.err = err
+	}
+	return n, err
+}
+
+// explain says what became of a page that was not fetched. Nobody asks for it again by itself, as a place would.
+func explain(ctx, slow context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case slow.Err() != nil:
+		return &chat.Error{
+			Code: chat.CodeUnavailable, Message: "The page takes too long to come. Try again later.", Err: err,
+		}
+	case errors.Is(err, places.ErrGone):
+		return &chat.Error{Code: chat.CodeInvalid, Message: "There is no page at this address. Check it.", Err: err}
+	}
+	var name *net.DNSError
+	var certificate *tls.CertificateVerificationError
+	told, ok := errors.AsType[*chat.Error](err)
+	switch {
+	case ok && (told.Code == chat.CodeForbidden || told.Code == chat.CodeUnauthorized):
+		return &chat.Error{Code: chat.CodeInvalid, Message: told.Message, Err: err} // it is not this server that refuses
+	case ok && (told.Code == chat.CodeInvalid || told.Code == chat.CodeTooLarge || told.Code == chat.CodeUnsupported):
+		return told
+	case ok && (errors.As(err, &name) && name.IsNotFound || errors.As(err, &certificate)):
+		return &chat.Error{Code: chat.CodeInvalid, Message: told.Message, Err: err} // as it will be later
+	}
+	return &chat.Error{
+		Code: chat.CodeUnavailable, Message: "The server of this page does not answer as it should. Try again later.",
+		Err: err,
+	}
+}

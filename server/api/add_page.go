@@ -1,0 +1,99 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/places/addpage"
+	"footnote/server/httpio"
+)
+
+// NewPage is the body of POST /documents for a page of the web.
+type NewPage struct {
+	URL       string         `json:"url"`
+	Namespace string         `json:"namespace"`
+	Meta      map[string]any `json:"meta"`
+}
+
+// isJSON reports whether a request's body says that it is JSON.
+func isJSON(c echo.Context) bool {
+	kind := httpio.MediaType(c)
+	return kind == echo.MIMEApplicationJSON || strings.HasSuffix(kind, "+json")
+}
+
+// addPage answers POST /documents with JSON: the page at an address becomes a document. What is wrong with the page is
+// told as of a file that is refused.
+func (a *Handlers) addPage(c echo.Context) error {
+	var page NewPage
+	if err := a.Bodies.ReadJSON(c, &page); err != nil {
+		return err
+	}
+	if page.URL == "" {
+		return httpio.Invalid("The field \"url\" is missing: the address of the page.")
+	}
+	if err := chat.CheckNamespace(page.Namespace); err != nil {
+		return err
+	}
+	res := Uploaded{Documents: []uploadedDocument{}, Rejected: []rejectedFile{}}
+	d, duplicate, err := a.PutPage(c, addpage.Page{
+		User: httpio.Scope(c).User, Namespace: page.Namespace, Address: page.URL, Meta: page.Meta,
+	})
+	switch {
+	case err != nil && (c.Request().Context().Err() != nil || httpio.Status(chat.CodeOf(err)) ==
+		http.StatusInternalServerError):
+		return err
+	case err != nil:
+		e := httpio.AsError(err)
+		res.Rejected = append(res.Rejected, rejectedFile{Filename: page.URL, Code: e.Code, Detail: e.Message, why: err})
+	default:
+		doc := uploadedDocument{ID: d.ID, Filename: d.Filename, State: d.State}
+		if duplicate {
+			doc.DuplicateOf = d.ID
+		}
+		res.Documents = append(res.Documents, doc)
+	}
+	return a.answerUpload(c, res)
+}
+
+// PutPage adds a page of the web for a program or the page's form, and counts it.
+func (a *Handlers) PutPage(c echo.Context, page addpage.Page) (d corpus.Document, duplicate bool, err error) {
+	ctx := c.Request().Context()
+	result := "added"
+	if err = a.roomForUpload(ctx, page.User); err == nil { // before it is fetched
+		d, duplicate, err = a.Pages.Add(ctx, page)
+	}
+	switch {
+	case err != nil:
+		result = "rejected"
+		a.Log.InfoContext(ctx, "page rejected", "code", chat.CodeOf(err), "err", err)
+	case duplicate:
+		result = "duplicate"
+	}
+	a.Metrics.Uploaded(result)
+	return d, duplicate, err
+}
+
+// address is the page that was shared, if it alone was: a link, or a text that is one. Many programs share a link as
+// the text, and the page's title beside it.
+func (w sharedWords) address() string {
+	var links []string
+	for _, name := range []string{"url", "text"} {
+		text := w[name]
+		switch {
+		case text == "" || name == "text" && text == w["title"]:
+		case strings.ContainsAny(text, " \n\t") || chat.WebLink(text) == "":
+			return ""
+		case !slices.Contains(links, text):
+			links = append(links, text)
+		}
+	}
+	if len(links) != 1 {
+		return ""
+	}
+	return links[0]
+}

@@ -1,0 +1,83 @@
+package page
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/places/addpage"
+	"footnote/places/request"
+	"footnote/server/httpio"
+	"footnote/views"
+)
+
+// maxGivenTitle is how many characters of a title that another page gives are shown.
+const maxGivenTitle = 300
+
+// PutPage adds a page of the web and counts it.
+type PutPage func(c echo.Context, page addpage.Page) (d corpus.Document, duplicate bool, err error)
+
+// ShowAdd answers GET /add: the form that adds a page of the web. ?url= and ?title= fill it in, as the bookmark does;
+// nothing is fetched until it is sent. ?added= says what became of a page.
+func (h *Handlers) ShowAdd(c echo.Context) error {
+	if id := c.QueryParam("added"); id != "" {
+		d, err := h.Library.Document(c.Request().Context(), httpio.Scope(c), id)
+		if err != nil {
+			return err
+		}
+		return h.addForm(c, http.StatusOK, views.AddPage{Added: &d, Again: c.QueryParam("again") != ""})
+	}
+	a := views.AddPage{URL: strings.TrimSpace(httpio.CleanText(c.QueryParam("url")))}
+	if a.URL == "" {
+		return h.addForm(c, http.StatusOK, a)
+	}
+	if _, err := request.Address(a.URL); err != nil {
+		a.Said = chat.MessageOf(err)
+		return h.addForm(c, http.StatusBadRequest, a)
+	}
+	title := []rune(strings.TrimSpace(httpio.CleanText(c.QueryParam("title"))))
+	a.Given, a.Title = true, string(title[:min(len(title), maxGivenTitle)])
+	return h.addForm(c, http.StatusOK, a)
+}
+
+// AddPage answers POST /add: the form fetches a page. What was typed comes back when it can't be added.
+func (h *Handlers) AddPage(c echo.Context) error {
+	if err := h.Bodies.ReadForm(c); err != nil {
+		return err
+	}
+	typed := strings.TrimSpace(c.Request().PostForm.Get("url"))
+	address := typed
+	if !strings.Contains(address, ":") && strings.Contains(address, ".") { // as people write them
+		address = "https://" + address
+	}
+	d, again, err := h.PutPage(c, addpage.Page{User: httpio.Scope(c).User, Address: address})
+	status := http.StatusSeeOther
+	if err != nil {
+		status = httpio.Status(chat.CodeOf(err))
+	}
+	switch {
+	case err != nil && (status == http.StatusInternalServerError || c.Request().Context().Err() != nil):
+		return err
+	case err != nil:
+		return h.addForm(c, status, views.AddPage{URL: typed, Said: httpio.AsError(err).Message})
+	}
+	to := url.Values{"added": {d.ID}}
+	if again {
+		to.Set("again", "true")
+	}
+	return c.Redirect(status, "/add?"+to.Encode())
+}
+
+func (h *Handlers) addForm(c echo.Context, status int, a views.AddPage) error {
+	a.Origin, a.Focus = httpio.Origin(c), a.Added == nil && !a.Given
+	frame, err := h.pageFrame(c, views.AddPageTitle.In(c.Request().Context()))
+	if err != nil {
+		return err
+	}
+	frame.Place, frame.Running = "documents", a.Live()
+	return h.showPage(c, status, frame, views.Add(a), nil)
+}
