@@ -22,6 +22,7 @@ import (
 	"footnote/locale"
 	"footnote/places"
 	"footnote/places/request"
+	"footnote/places/robots"
 	"footnote/places/webpage"
 )
 
@@ -62,7 +63,9 @@ func open(s places.Settings, n places.Net) (places.Place, error) {
 		}
 	}
 	client := request.New(n)
-	return &feed{address: address, client: client, reader: webpage.Reader{Client: client}}, nil
+	return &feed{
+		address: address, client: client, reader: webpage.Reader{Client: client, Robots: robots.New(client)},
+	}, nil
 }
 
 // Check implements places.Place.

@@ -93,3 +93,21 @@ func TestAtomAndWhatIsNoFeed(t *testing.T) {
 	_, err = Kind().Open(places.Settings{"url": "feed"}, n)
 	placestest.WantCode(t, "no address", err, chat.CodeInvalid)
 }
+
+// The pages of entries are read where their sites want it; what the feed holds itself is read in any case, and so is
+// the feed, which a person named.
+func TestPagesThatRobotsMayNotReadAreRefused(t *testing.T) {
+	address, n := serve(t, map[string]string{
+		"/feed": rss, "/one": "<p>The page of one.", "/robots.txt": "User-agent: *\nDisallow: /",
+	})
+	p := placestest.Open(t, Kind(), places.Settings{"url": address + "/feed"}, n)
+	items, err := placestest.List(t, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = placestest.Read(t, p, items["id-1"], "")
+	placestest.WantCode(t, "a closed page", err, chat.CodeForbidden)
+	if text, _, err := placestest.Read(t, p, items["id-2"], ""); err != nil || !strings.Contains(text, "All of it.") {
+		t.Errorf("an entry of the feed's own = %q, %v", text, err)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"footnote/locale"
 	"footnote/places"
 	"footnote/places/request"
+	"footnote/places/robots"
 	"footnote/places/webpage"
 )
 
@@ -72,7 +73,9 @@ func open(s places.Settings, n places.Net) (places.Place, error) {
 		}
 	}
 	client := request.New(n)
-	return &site{address, s["prefix"], client, webpage.Reader{Client: client, Alone: true}}, nil
+	return &site{address, s["prefix"], client, webpage.Reader{
+		Client: client, Alone: true, Robots: robots.New(client),
+	}}, nil
 }
 
 // Check implements places.Place.

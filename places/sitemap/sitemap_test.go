@@ -163,3 +163,43 @@ func FuzzSitemap(f *testing.F) {
 		}
 	})
 }
+
+// A page that the site does not want to be read by programs is refused, and the others go on.
+func TestPagesThatRobotsMayNotReadAreRefused(t *testing.T) {
+	address, n := serve(t, map[string]string{
+		"/sitemap.xml": set("HOST/open", "HOST/closed", "HOST/closed/but"), "/open": "<p>words", "/closed": "<p>closed",
+		"/closed/but": "<p>words",
+		"/robots.txt": "User-agent: *\nDisallow: /closed\nAllow: /closed/but\nDisallow: /sitemap.xml",
+	})
+	p := placestest.Open(t, Kind(), places.Settings{"url": address + "/sitemap.xml"}, n)
+	items, err := placestest.List(t, p)
+	if err != nil || len(items) != 3 {
+		t.Fatalf("items = %v, %v, want the three of a sitemap that a person named", items, err)
+	}
+	_, _, err = placestest.Read(t, p, items[address+"/closed"], "")
+	placestest.WantCode(t, "a closed page", err, chat.CodeForbidden)
+	for _, path := range []string{"/open", "/closed/but"} {
+		if text, _, err := placestest.Read(t, p, items[address+path], ""); err != nil || !strings.Contains(text, "words") {
+			t.Errorf("%s = %q, %v", path, text, err)
+		}
+	}
+}
+
+// Without an answer about them no page is read, and none is called refused: they wait.
+func TestPagesWaitForAServerThatCantSay(t *testing.T) {
+	address, n := placestest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/sitemap.xml":
+			_, _ = io.WriteString(w, set("http://"+r.Host+"/a"))
+		case "/robots.txt":
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}))
+	p := placestest.Open(t, Kind(), places.Settings{"url": address + "/sitemap.xml"}, n)
+	items, err := placestest.List(t, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = placestest.Read(t, p, items[address+"/a"], "")
+	placestest.WantCode(t, "a page", err, chat.CodeUnavailable)
+}

@@ -17,6 +17,7 @@ import (
 	"footnote/chat"
 	"footnote/places"
 	"footnote/places/request"
+	"footnote/places/robots"
 	"footnote/web"
 )
 
@@ -32,6 +33,8 @@ type Reader struct {
 	Client *request.Client
 	// Alone is true when all pages are from one server: when it can't serve, the place can't.
 	Alone bool
+	// Robots says which pages may be read that no person named; nil: all.
+	Robots *robots.Asker
 }
 
 // Fetch reads the page at item.Key or, if that is no address, at item.Link; see places.Place.
@@ -51,6 +54,9 @@ func (r Reader) fetch(ctx context.Context, item places.Item, known string) (plac
 			return places.Content{}, err
 		}
 	}
+	if err := r.mayRead(ctx, u); err != nil {
+		return places.Content{}, err
+	}
 	req, err := http.NewRequest(http.MethodGet, u.String(), nil) //nolint:noctx // Do takes it
 	if err != nil {
 		return places.Content{}, err
@@ -62,12 +68,26 @@ func (r Reader) fetch(ctx context.Context, item places.Item, known string) (plac
 	if err != nil {
 		return places.Content{}, err
 	}
-	content, err := read(resp, before)
+	var content places.Content
+	if resp.URL.String() != u.String() { // what it leads to was not asked about
+		err = r.mayRead(ctx, resp.URL)
+	}
+	if err == nil {
+		content, err = read(resp, before)
+	}
 	if err != nil {
 		_ = resp.Body.Close()
 		return places.Content{}, err
 	}
 	return content, nil
+}
+
+// mayRead fails for a page that is not to be read.
+func (r Reader) mayRead(ctx context.Context, page *url.URL) error {
+	if r.Robots == nil {
+		return nil
+	}
+	return r.Robots.Check(ctx, page)
 }
 
 // read makes a document of a reply, whose body it closes unless it fails.

@@ -12,6 +12,8 @@ import (
 	"footnote/chat"
 	"footnote/places"
 	"footnote/places/placestest"
+	"footnote/places/request"
+	"footnote/places/robots"
 	"footnote/places/webpage"
 )
 
@@ -188,4 +190,37 @@ func TestAddressesThatCantBeFollowed(t *testing.T) {
 	}
 	_, err := webpage.Kind().Open(places.Settings{"urls": many.String()}, placestest.Net(t))
 	placestest.WantCode(t, "1,001 addresses", err, chat.CodeInvalid)
+}
+
+// What a person named is read as by a browser; of what was found, only what robots may read, wherever it leads.
+func TestRobotsDecideAboutWhatNobodyNamed(t *testing.T) {
+	asked := 0
+	address, n := site(t, map[string]http.HandlerFunc{
+		"/robots.txt": func(w http.ResponseWriter, _ *http.Request) {
+			asked++
+			_, _ = io.WriteString(w, "User-agent: *\nDisallow: /closed")
+		},
+		"/closed": says("text/html", "<p>closed"),
+		"/moved":  http.RedirectHandler("/closed", http.StatusFound).ServeHTTP,
+		"/open":   says("text/html", "<p>open"),
+	})
+	named := placestest.Open(t, webpage.Kind(), places.Settings{"urls": address + "/closed"}, n)
+	text, _, err := placestest.Read(t, named, places.Item{Key: address + "/closed"}, "")
+	if err != nil || !strings.Contains(text, "closed") || asked > 0 {
+		t.Errorf("a page that a person named = %q, %v after %d questions", text, err, asked)
+	}
+	client := request.New(n)
+	found := webpage.Reader{Client: client, Robots: robots.New(client)}
+	for _, path := range []string{"/closed", "/moved"} {
+		_, err := found.Fetch(t.Context(), places.Item{Key: address + path}, "")
+		placestest.WantCode(t, path, err, chat.CodeForbidden)
+	}
+	if content, err := found.Fetch(t.Context(), places.Item{Key: address + "/open"}, ""); err != nil {
+		t.Error(err)
+	} else {
+		_ = content.Body.Close()
+	}
+	if asked != 1 {
+		t.Errorf("robots.txt was asked for %d times, want once", asked)
+	}
 }

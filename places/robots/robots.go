@@ -1,0 +1,106 @@
+// Package robots asks the servers of pages which of them programs may read, by RFC 9309.
+package robots
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+
+	"footnote/chat"
+	"footnote/places/request"
+)
+
+// Limits of a file of rules.
+const (
+	maxRead  = 512 << 10 // bytes that are read; what comes behind them is not there
+	maxSent  = 64 << 20  // bytes of a file
+	maxHosts = 100       // whose rules are kept at once
+)
+
+// Asker asks for the rules of servers, and keeps them for as long as it is used: not for long.
+type Asker struct {
+	client *request.Client
+	known  map[string]answer
+}
+
+// answer is what became of asking a server.
+type answer struct {
+	rules Rules
+	err   error
+}
+
+// New returns an asker that sends its requests by a client.
+func New(client *request.Client) *Asker { return &Asker{client, map[string]answer{}} }
+
+var (
+	errDisallowed = &chat.Error{
+		Code:    chat.CodeForbidden,
+		Message: "The site asks programs not to read this page (robots.txt), so it is not read.",
+	}
+	errUnreachable = &chat.Error{
+		Code:    chat.CodeUnavailable,
+		Message: "The server does not say which pages programs may read (robots.txt). It is asked again later.",
+	}
+)
+
+// Check fails for a page that its server does not want to be read, and where the server can't say.
+func (a *Asker) Check(ctx context.Context, page *url.URL) error {
+	host := page.Scheme + "://" + page.Host
+	said, there := a.known[host]
+	if !there {
+		said.rules, said.err = a.ask(ctx, host+"/robots.txt")
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if len(a.known) >= maxHosts {
+			clear(a.known)
+		}
+		a.known[host] = said
+	}
+	if said.err != nil {
+		return said.err
+	}
+	if !said.rules.Allow(page) {
+		return errDisallowed
+	}
+	return nil
+}
+
+// ask reads the rules of a server. One that has none allows all; one that can't say forbids all for now.
+func (a *Asker) ask(ctx context.Context, address string) (Rules, error) {
+	req, err := http.NewRequest(http.MethodGet, address, nil) //nolint:noctx // Do takes it
+	if err != nil {
+		return nil, err
+	}
+	resp, err := a.client.Do(ctx, req, maxSent)
+	switch code := chat.CodeOf(err); {
+	case err == nil:
+	case code == chat.CodeInvalid: // redirects without end
+		return nil, nil
+	case code == chat.CodeForbidden: // no server that may be reached
+		return nil, err
+	default:
+		return nil, unreachable(err)
+	}
+	defer resp.Body.Close()
+	switch {
+	case resp.Status >= 500:
+		return nil, errUnreachable
+	case resp.Status >= 300:
+		return nil, nil
+	}
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxRead))
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	return Parse(raw), nil
+}
+
+// unreachable is errUnreachable with its cause.
+func unreachable(err error) error {
+	told := *errUnreachable
+	told.Err = errors.Join(errUnreachable, err)
+	return &told
+}

@@ -1,0 +1,152 @@
+package robots
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// product is what rules for this program alone call it. The User-Agent of its requests begins so.
+const product = "footnote"
+
+// maxRules is how many rules count.
+const maxRules = 10_000
+
+// Rules say which paths may be read: the longest that fits decides, of two the one that allows. Without one that fits
+// all is allowed.
+type Rules []rule
+
+// rule allows or forbids paths.
+type rule struct {
+	allow  bool
+	length int      // bytes, as it is written
+	parts  []string // between its stars
+	whole  bool     // the path ends with the last part
+}
+
+// Parse reads a file of rules: those for this program or, when there are none, those for all.
+func Parse(raw []byte) Rules {
+	var own, all Rules
+	ownGroup := false                            // there is a group for this program
+	isOwn, isAll, inRules := false, false, false // of the group
+	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
+	for line := range strings.FieldsFuncSeq(string(raw), func(r rune) bool { return r == '\n' || r == '\r' }) {
+		line, _, _ = strings.Cut(line, "#")
+		key, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		switch key = strings.ToLower(strings.TrimSpace(key)); key {
+		case "user-agent":
+			if inRules {
+				isOwn, isAll, inRules = false, false, false
+			}
+			isOwn = isOwn || strings.EqualFold(token(value), product)
+			isAll = isAll || value == "*" || strings.HasPrefix(value, "* ")
+			ownGroup = ownGroup || isOwn
+		case "allow", "disallow":
+			inRules = true
+			if r := ruleOf(value, key == "allow"); value != "" {
+				if isOwn && len(own) < maxRules {
+					own = append(own, r)
+				}
+				if isAll && len(all) < maxRules {
+					all = append(all, r)
+				}
+			}
+		}
+	}
+	if ownGroup {
+		return own
+	}
+	return all
+}
+
+// token is the name of a program at the beginning of a value.
+func token(value string) string {
+	end := strings.IndexFunc(value, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-' || r == '_')
+	})
+	if end < 0 {
+		return value
+	}
+	return value[:end]
+}
+
+func ruleOf(pattern string, allow bool) rule {
+	r := rule{allow: allow, length: len(pattern)}
+	pattern, r.whole = strings.CutSuffix(pattern, "$")
+	r.parts = strings.Split(pattern, "*")
+	for i, part := range r.parts {
+		r.parts[i] = compared(part)
+	}
+	return r
+}
+
+// Allow reports whether a page may be read.
+func (rs Rules) Allow(page *url.URL) bool {
+	path := page.EscapedPath()
+	if path == "" {
+		path = "/"
+	}
+	if path == "/robots.txt" {
+		return true
+	}
+	if page.RawQuery != "" || page.ForceQuery {
+		path += "?" + page.RawQuery
+	}
+	path = compared(path)
+	longest, allow := -1, true
+	for _, r := range rs {
+		if r.length < longest || r.length == longest && !r.allow || !r.fits(path) {
+			continue
+		}
+		longest, allow = r.length, r.allow
+	}
+	return allow
+}
+
+// fits reports whether a path begins with the rule.
+func (r rule) fits(path string) bool {
+	rest, found := strings.CutPrefix(path, r.parts[0])
+	if !found {
+		return false
+	}
+	last := len(r.parts) - 1
+	if last == 0 {
+		return !r.whole || rest == ""
+	}
+	for _, part := range r.parts[1:last] {
+		_, after, found := strings.Cut(rest, part)
+		if !found {
+			return false
+		}
+		rest = after
+	}
+	if r.whole {
+		return strings.HasSuffix(rest, r.parts[last])
+	}
+	return strings.Contains(rest, r.parts[last])
+}
+
+// compared writes a path in the one way in which paths are compared: what needs no escape has none, and what is no
+// ASCII has one.
+func compared(path string) string {
+	var b strings.Builder
+	for i := 0; i < len(path); i++ {
+		c, escaped := path[i], false
+		if c == '%' && i+2 < len(path) {
+			if raw, err := url.PathUnescape(path[i : i+3]); err == nil {
+				c, escaped = raw[0], true
+				i += 2
+			}
+		}
+		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~", c) >= 0
+		switch {
+		case escaped && !plain, c >= 0x80, c <= ' ', c == '*', c == '$':
+			_, _ = fmt.Fprintf(&b, "%%%02X", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
