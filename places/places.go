@@ -105,6 +105,13 @@ type Place interface {
 	Fetch(ctx context.Context, item Item, known string) (Content, error)
 }
 
+// Stated is a Place that says with little effort whether anything is new.
+type Stated interface {
+	Place
+	// State is another whenever List would yield something else. List yields what there was at a State just before it.
+	State(ctx context.Context) (string, error)
+}
+
 // Ahead is a Place that fetches several items with one request.
 type Ahead interface {
 	Place

@@ -63,10 +63,17 @@ func (l *look) run(ctx context.Context) error {
 	if l.open, l.kind, err = l.f.open(l.p); err != nil {
 		return err
 	}
+	state, err := l.state(ctx)
+	if err != nil {
+		return err
+	}
 	if !l.p.Going {
 		l.p.Report = placestore.Report{}
+		if state != "" && state == l.p.Seen {
+			return nil
+		}
 	}
-	l.p.Going, l.p.Note = true, "" // until it ends, however this process does
+	l.p.Going, l.p.Note, l.p.Seen = true, "", "" // until it ends, however this process does
 	if l.number, err = l.f.Store.BeginLook(ctx, l.p.ID, l.lease.Owner); err != nil {
 		return err
 	}
@@ -80,7 +87,20 @@ func (l *look) run(ctx context.Context) error {
 	if err := l.removeMissing(ctx, listed, whole); err != nil {
 		return err
 	}
+	if l.why == nil && l.p.Note == "" {
+		l.p.Seen = state
+	}
 	return l.why
+}
+
+// state is the state of a place with these settings; empty for one that does not say it.
+func (l *look) state(ctx context.Context) (string, error) {
+	stated, ok := l.open.(places.Stated)
+	if !ok {
+		return "", nil
+	}
+	state, err := stated.State(ctx)
+	return places.StateOf(state, l.p.Settings), err
 }
 
 // list notes what the place has. whole is false when it has more than is followed.

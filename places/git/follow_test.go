@@ -56,7 +56,34 @@ func TestALibraryFollowsARepository(t *testing.T) {
 	if p.Failure != nil || p.Report.Changed != 1 || p.Report.Added != 1 || len(so.Asked) != 3 {
 		t.Errorf("after a change: %+v, %d objects were asked for; want the commit and two files", p.Progress, len(so.Asked))
 	}
-	paths := []string{"book/README.md", "book/docs/roof.md", "book/new.md"}
+	// a look that could not read all is not taken for one that did
+	r.Write(map[string]string{"late.md": "# Late"})
+	r.Push()
+	posts := 0
+	r.BreakWith(func(w http.ResponseWriter, req *http.Request) bool {
+		if req.Method == http.MethodPost {
+			posts++
+		}
+		if posts > 2 { // where the branch is and what it has; not what is in its files
+			w.WriteHeader(http.StatusBadGateway)
+		}
+		return posts > 2
+	})
+	if p = f.look(t); p.Failure == nil || p.Counts.Waiting != 1 {
+		t.Errorf("files that can't be read: %+v, want it said", p.Progress)
+	}
+	r.BreakWith(nil)
+	if p = f.look(t); p.Failure != nil || p.Report.Added != 1 {
+		t.Errorf("then: %+v, want the file that waited", p.Progress)
+	}
+	r.Traffic()
+	paths := []string{"book/README.md", "book/docs/roof.md", "book/late.md", "book/new.md"}
+	wantPaths(t, lib, paths)
+
+	// without a commit nothing is asked for, not even what there is
+	if p = f.look(t); p.Failure != nil || p.Report.Changed != 0 || p.Counts.Items != 6 || r.Traffic().Times != 0 {
+		t.Errorf("without a change: %+v, want nothing asked for", p.Progress)
+	}
 	wantPaths(t, lib, paths)
 
 	for name, fails := range map[string]func(w http.ResponseWriter, _ *http.Request) bool{
@@ -84,7 +111,7 @@ func TestALibraryFollowsARepository(t *testing.T) {
 	if err := os.Rename(r.Bare+".away", r.Bare); err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{"README.md", "docs", "new.md", "tool.exe", "film.mp4"} {
+	for _, file := range []string{"README.md", "docs", "new.md", "late.md", "tool.exe", "film.mp4"} {
 		if err := os.RemoveAll(filepath.Join(r.Clone, file)); err != nil {
 			t.Fatal(err)
 		}

@@ -63,7 +63,8 @@ type repository struct {
 	branch string   // or a tag; empty: the main branch
 	folder []string // names, from the top; empty: all
 
-	server *server           // as it was at the last List
+	server *server           // as it was at the last State or List
+	commit string            // that State found for the next List; empty: it looks itself
 	soon   []string          // files that are fetched next, by their names as objects
 	held   map[string][]byte // those of them that were sent already
 	alone  bool              // the server does not send the files of soon together

@@ -157,10 +157,23 @@ func (r *repository) trees(ctx context.Context, s *server, commit string) (*tree
 	}
 }
 
+// State implements places.Stated: it is the commit.
+func (r *repository) State(ctx context.Context) (string, error) {
+	s, commit, err := r.find(ctx)
+	if err != nil {
+		return "", explain(ctx, err)
+	}
+	r.server, r.commit = s, commit
+	return hex.EncodeToString([]byte(commit)), nil
+}
+
 // List implements places.Place.
 func (r *repository) List(ctx context.Context) iter.Seq2[places.Item, error] {
 	return func(yield func(places.Item, error) bool) {
-		s, commit, err := r.find(ctx)
+		s, commit, err := r.server, r.commit, error(nil)
+		if r.commit = ""; commit == "" {
+			s, commit, err = r.find(ctx)
+		}
 		var t *tree
 		var top string
 		if err == nil {

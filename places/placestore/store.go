@@ -69,6 +69,7 @@ type Progress struct {
 	Note      string    `json:"note,omitempty"`    // a sentence about the last look that is no failure
 	Counts    Counts    `json:"counts"`
 	Report    Report    `json:"report"`
+	Seen      string    `json:"seen,omitempty"` // the state of a place that says it, as of a look that saw and read all
 }
 
 // Failure is why a look, or an item, failed: a code of chat.Error and its sentence.
