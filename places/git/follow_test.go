@@ -54,7 +54,7 @@ func TestALibraryFollowsARepository(t *testing.T) {
 		}
 	}
 	if p.Failure != nil || p.Report.Changed != 1 || p.Report.Added != 1 || len(so.Asked) != 3 {
-		t.Errorf("after a change: %+v, %d objects were asked for; want the commit and two files", p.Progress, len(so.Asked))
+		t.Errorf("after a change: %+v, asked for %v; want the commit and two files", p.Progress, so.Asked)
 	}
 	// a look that could not read all is not taken for one that did
 	r.Write(map[string]string{"late.md": "# Late"})

@@ -145,7 +145,8 @@ var (
 		Code: chat.CodeInvalid, Message: "The folders lie in each other without end. Choose one inside.",
 	}
 	errTooLarge = &chat.Error{
-		Code: chat.CodeTooLarge, Message: "The repository has more folders and files than can be listed, so it is not read.",
+		Code:    chat.CodeTooLarge,
+		Message: "The repository has more folders and files than can be listed, so it is not read.",
 	}
 	errFileTooLarge = &chat.Error{
 		Code: chat.CodeTooLarge, Message: "This is larger than what is read from a place.",

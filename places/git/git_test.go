@@ -100,7 +100,7 @@ func TestARealRepositorysFilesWithOddNames(t *testing.T) {
 		}
 		// the commit alone, then each of the files that differ
 		if so := r.Traffic(); len(so.Asked) != len(files) || so.Times != 2 {
-			t.Errorf("%s: %d objects were asked for, %d times; want %d, twice", format, len(so.Asked), so.Times, len(files))
+			t.Errorf("%s: %d objects in %d requests, want %d in two", format, len(so.Asked), so.Times, len(files))
 		}
 	}
 }

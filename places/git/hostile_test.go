@@ -148,10 +148,10 @@ func TestHostileServersEnd(t *testing.T) {
 		"a page":                 {speaks{described: "<html>"}, chat.CodeInvalid},
 		"nothing":                {speaks{}, chat.CodeInvalid},
 		"an old version":         {speaks{described: line("version 1\n") + flushMark}, chat.CodeInvalid},
-		"names of no known kind": {speaks{described: "000eversion 2\n" + line("object-format=md5\n")}, chat.CodeInvalid},
+		"names of another kind":  {speaks{described: "000eversion 2\n" + line("object-format=md5\n")}, chat.CodeInvalid},
 		"it breaks off":          {speaks{described: "000eversion 2\n000cls-"}, chat.CodeUnavailable},
 		"an error":               {speaks{described: line("ERR no")}, chat.CodeUnavailable},
-		"branches break off":     {speaks{described, line(strings.Repeat("a", 40) + " HEAD\n"), ""}, chat.CodeUnavailable},
+		"branches break off":     {speaks{described, line(strings.Repeat("a", 40) + " HEAD"), ""}, chat.CodeUnavailable},
 		"no branches":            {speaks{described, flushMark, ""}, chat.CodeInvalid},
 		"branches without names": {speaks{described, line("abc\n") + flushMark, ""}, chat.CodeUnavailable},
 		"a name that is none":    {speaks{described, line("xyz HEAD\n") + flushMark, ""}, chat.CodeUnavailable},
@@ -270,7 +270,7 @@ func TestServersThatLeadElsewhere(t *testing.T) {
 	r.Push()
 	var got string
 	elsewhere := func(w http.ResponseWriter, req *http.Request) {
-		http.Redirect(w, req, strings.TrimSuffix(r.Address, "/ada/book.git")+req.URL.String(), http.StatusMovedPermanently)
+		http.Redirect(w, req, strings.TrimSuffix(r.Address, "/ada/book.git")+req.URL.String(), http.StatusFound)
 	}
 	other, _ := placestest.Serve(t, http.HandlerFunc(elsewhere))
 	n := placestest.Net(t, r.At, placestest.At(t, other))

@@ -178,8 +178,9 @@ func (p *pack) base(k kind, start int64) (*object, error) {
 		name := make([]byte, p.format.size)
 		_, err := io.ReadFull(p.in, name)
 		return p.named[string(name)], err
+	default:
+		return nil, nil
 	}
-	return nil, nil
 }
 
 // open begins to unpack what comes.

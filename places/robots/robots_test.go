@@ -28,12 +28,12 @@ func TestWhatRulesAllow(t *testing.T) {
 		{"\xef\xbb\xbfUser-agent: *\rDisallow: /a", []string{"/b"}, []string{"/a"}},
 		// those for this program count alone, wherever they are
 		{
-			"User-agent: *\nDisallow: /\n\nUser-agent: FOOTNOTE/2.0\nDisallow: /own\nUser-agent: other\nDisallow: /x\n" +
-				"User-agent: footnote\nDisallow: /more",
+			"User-agent: *\nDisallow: /\n\nUser-agent: FOOTNOTE/2.0\nDisallow: /own\n" +
+				"User-agent: other\nDisallow: /x\nUser-agent: footnote\nDisallow: /more",
 			[]string{"/", "/x"}, []string{"/own", "/more"},
 		},
 		{"User-agent: footnotes\nDisallow: /\nUser-agent: foot\nDisallow: /", []string{"/"}, nil},
-		{"User-agent: a\nUser-agent: footnote\nUser-agent: b\nSitemap: /s\nDisallow: /x", []string{"/"}, []string{"/x"}},
+		{"User-agent: a\nUser-agent: footnote\nSitemap: /s\nDisallow: /x", []string{"/"}, []string{"/x"}},
 		{"User-agent: footnote\nDisallow:\n\nUser-agent: *\nDisallow: /", []string{"/"}, nil},
 		{"Disallow: /\nUser-agent: *\nAllow: /", []string{"/"}, nil},
 		// the longest decides; of two the one that allows
@@ -50,7 +50,7 @@ func TestWhatRulesAllow(t *testing.T) {
 		{"User-agent: *\nDisallow: /foo/bar/ツ", nil, []string{"/foo/bar/%E3%83%84", "/foo/bar/%e3%83%84"}},
 		{"User-agent: *\nDisallow: /foo/bar/%62%61%7A", nil, []string{"/foo/bar/baz"}},
 		{"User-agent: *\nDisallow: /a%2Fb", []string{"/a/b"}, []string{"/a%2fb"}},
-		{"User-agent: *\nDisallow: /a-%2A.html\nDisallow: /b-%24", []string{"/a-b.html"}, []string{"/a-*.html", "/b-$"}},
+		{"User-agent: *\nDisallow: /a-%2A.h\nDisallow: /b-%24", []string{"/a-b.h"}, []string{"/a-*.h", "/b-$"}},
 		{"User-agent: *\nDisallow: /%", []string{"/a"}, nil},
 		{"<html>User-agent: *\nDisallow: /", []string{"/"}, nil},
 	} {
@@ -72,15 +72,14 @@ func TestWhatRulesAllow(t *testing.T) {
 func TestWhatAServersAnswerMeans(t *testing.T) {
 	t.Parallel()
 	const none = "User-agent: *\nDisallow: /"
+	writes := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, none) }
 	for name, test := range map[string]struct {
 		answer func(w http.ResponseWriter, r *http.Request)
 		code   chat.Code // empty: allowed
 	}{
-		"rules":     {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, none) }, chat.CodeForbidden},
-		"not there": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404); _, _ = io.WriteString(w, none) }, ""},
-		"closed":    {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }, ""},
-		"broken":    {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, chat.CodeUnavailable},
-		"down":      {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, chat.CodeUnavailable},
+		"closed": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }, ""},
+		"broken": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, chat.CodeUnavailable},
+		"down":   {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, chat.CodeUnavailable},
 		"breaks off": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			_, _ = io.WriteString(w, none)
@@ -99,6 +98,8 @@ func TestWhatAServersAnswerMeans(t *testing.T) {
 		"a server inside": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://169.254.169.254/robots.txt", http.StatusFound)
 		}, chat.CodeForbidden},
+		"rules":     {writes, chat.CodeForbidden},
+		"not there": {func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(404); writes(w, r) }, ""},
 	} {
 		times := 0
 		address, n := placestest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

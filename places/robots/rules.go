@@ -140,7 +140,8 @@ func compared(path string) string {
 				i += 2
 			}
 		}
-		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~", c) >= 0
+		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+			strings.IndexByte("-._~", c) >= 0
 		switch {
 		case escaped && !plain, c >= 0x80, c <= ' ', c == '*', c == '$':
 			_, _ = fmt.Fprintf(&b, "%%%02X", c)

@@ -179,7 +179,8 @@ func TestPagesThatRobotsMayNotReadAreRefused(t *testing.T) {
 	_, _, err = placestest.Read(t, p, items[address+"/closed"], "")
 	placestest.WantCode(t, "a closed page", err, chat.CodeForbidden)
 	for _, path := range []string{"/open", "/closed/but"} {
-		if text, _, err := placestest.Read(t, p, items[address+path], ""); err != nil || !strings.Contains(text, "words") {
+		text, _, err := placestest.Read(t, p, items[address+path], "")
+		if err != nil || !strings.Contains(text, "words") {
 			t.Errorf("%s = %q, %v", path, text, err)
 		}
 	}
