@@ -6,6 +6,7 @@ import (
 
 	"footnote/chat"
 	"footnote/chat/chattest"
+	"footnote/sql/store"
 )
 
 func TestChats(t *testing.T) {
@@ -54,7 +55,7 @@ func TestPurgeForgetsOldKeys(t *testing.T) {
 	}
 	if _, err := db.execStatement(t.Context(), longTime,
 		`UPDATE idempotency_keys SET created_at = created_at - $1::bigint`,
-		(keyLifetime + time.Minute).Microseconds()); err != nil {
+		(store.KeyLifetime + time.Minute).Microseconds()); err != nil {
 		t.Fatal(err)
 	}
 	start() // still finds it, and purges it

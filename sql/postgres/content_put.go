@@ -3,16 +3,11 @@ package postgres
 import (
 	"context"
 	"encoding/binary"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"footnote/chat"
 	"footnote/corpus"
 	"footnote/sql/postings"
 	"footnote/sql/store"
@@ -25,6 +20,7 @@ const (
 
 // contentWrite is one PutContent under way.
 type contentWrite struct {
+	ds       *Documents
 	id       string
 	c        corpus.Content
 	firstRow int64
@@ -38,11 +34,10 @@ type contentWrite struct {
 // PutContent replaces a document's content; see corpus.Documents. One transaction adds the new and removes the old.
 // The document is locked at its end only, so that it can be cancelled meanwhile.
 func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content) error {
-	if c.Terms != nil && len(c.Terms) != len(c.Passages) {
-		return &chat.Error{Code: chat.CodeInvalid, Message: "Each passage needs its terms.",
-			Err: fmt.Errorf("%d passages, %d terms", len(c.Passages), len(c.Terms))}
+	if err := store.CheckContent(c); err != nil {
+		return err
 	}
-	w := &contentWrite{id: id, c: c}
+	w := &contentWrite{ds: ds, id: id, c: c}
 	err := ds.db.inTx(ctx, longTime, w.checkVersion) // no use going on if it is no longer wanted
 	if err == nil {
 		err = ds.db.queryRow(
@@ -89,20 +84,7 @@ func (w *contentWrite) encodeContent() (err error) {
 }
 
 // checkVersion fails unless the document still wants this version.
-func (w *contentWrite) checkVersion(t *tx) error {
-	_, _, err := presentState(t, w.id, w.c.SHA256)
-	if !errors.Is(err, errNoDocument) {
-		return err
-	}
-	var hidden bool
-	if err := t.One(`SELECT EXISTS (SELECT FROM documents WHERE id = $1)`, []any{w.id}, &hidden); err != nil {
-		return err
-	}
-	if hidden {
-		return errOtherVersion
-	}
-	return errNoDocument
-}
+func (w *contentWrite) checkVersion(t *tx) error { return w.ds.CheckVersion(t, w.id, w.c.SHA256) }
 
 // insertContent stores the content but for its passages and words.
 func (w *contentWrite) insertContent(t *tx) (content int64, err error) {
@@ -186,62 +168,26 @@ func (t *tx) copyFrom(table string, columns []string, n int, values func(int) ([
 
 // publishContent makes the content the locked document's and removes the one it replaces.
 func (w *contentWrite) publishContent(t *tx, content, segment int64) error {
-	var n, old int64
-	var user, filename, given string
-	if err := t.One(`SELECT n, user_id, filename, given_meta::text, content FROM documents WHERE id = $1`, []any{
-		w.id,
-	},
-		&n, &user, &filename, &given, &old); err != nil {
-		return err
-	}
-	meta, err := mergeMeta(w.c.Extracted.Meta, given)
+	served, err := w.ds.BeginServing(t, w.id, w.c.SHA256)
 	if err != nil {
 		return err
 	}
-	if _, err := t.Exec(`INSERT INTO removals (document, sha256) SELECT '', sha256 FROM contents WHERE n = $1
-		AND sha256 <> $2 ON CONFLICT DO NOTHING`, old, w.c.SHA256); err != nil {
+	if err := removeContents(t, []int64{served.Content}); err != nil {
 		return err
 	}
-	if err := removeContents(t, []int64{old}); err != nil {
-		return err
-	}
-	title := w.c.Extracted.Title
-	if title == "" {
-		title = filename
-	}
-	progress, err := store.ToJSON(corpus.Progress{Stage: "ready", Done: len(w.c.Passages), Total: len(w.c.Passages)})
+	change, err := store.NextChange(t, served.User)
 	if err != nil {
 		return err
 	}
-	change, err := nextChange(t, user)
-	if err != nil {
-		return err
-	}
-	if err := showSegment(
+	if err := store.ShowSegment(
 		t, postings.Segment{Number: segment, Changed: change, Passages: w.postings.Passages()},
 	); err != nil {
 		return err
 	}
-	_, err = t.Exec(`UPDATE documents SET content = $2, state = 'ready', failure = '', progress = $3, title = $4,
-		title_fold = $5, search_fold = $6,
-		pages = $7, language = $8, meta = $9, passages = $10, changed = $11 WHERE n = $1`, n, content, progress, title,
-		strings.ToLower(title),
-		searchFold(title, filename), w.c.Extracted.Pages, w.c.Extracted.Language, meta, len(w.c.Passages), change)
-	return err
-}
-
-// mergeMeta is what the file says, overruled by what the upload said.
-func mergeMeta(extracted map[string]any, given string) (string, error) {
-	var overruling map[string]any
-	if err := json.Unmarshal([]byte(given), &overruling); err != nil {
-		return "", fmt.Errorf("given meta: %w", err)
+	if _, err := t.Exec(dialect.MarkChanged, served.N, change); err != nil {
+		return err
 	}
-	if len(extracted) == 0 {
-		return given, nil
-	}
-	merged := maps.Clone(extracted)
-	maps.Copy(merged, overruling)
-	return toJSONB(merged)
+	return w.ds.Serve(t, served, content, w.c)
 }
 
 // removeContents takes contents away with all that was made of them. Numbers of none do nothing.

@@ -20,7 +20,7 @@ func readPieces[T any](
 ) ([]T, error) {
 	list, err := queryList(ctx, ds.db, longTime, read, `SELECT `+columns+` FROM documents d JOIN `+from+`
 		WHERE d.id = $3 AND`+inScope+`ORDER BY `+order,
-		append(scopeArgs(s, id), args...)...)
+		append(dialect.ScopeArgs(s, id), args...)...)
 	if err == nil && len(list) == 0 {
 		_, err = ds.Get(ctx, s, id)
 	}
@@ -127,7 +127,7 @@ func (ds *Documents) largePart(ctx context.Context, s chat.Scope, id string, at 
 		return none, pack.Unpack(&text, packed)
 	}, fmt.Sprintf(`SELECT x.start_off, x.packed FROM documents d JOIN texts x ON x.content = d.content
 		AND x.start_off >= $4 WHERE d.id = $3 AND`+inScope+`ORDER BY x.start_off LIMIT %d`, partPieces+1),
-		scopeArgs(s, id, at)...)
+		dialect.ScopeArgs(s, id, at)...)
 	if err != nil {
 		return part, fmt.Errorf("text of document %s: %w", id, err)
 	}
@@ -255,7 +255,7 @@ func (ds *Documents) PassagesByID(ctx context.Context, s chat.Scope, ids []strin
 	list, err := queryList(ctx, ds.db, longTime, scanPassage,
 		`SELECT `+passageColumns+` FROM unnest($3::text[]) WITH ORDINALITY AS wanted (id, place)
 		JOIN passages p ON p.id = wanted.id JOIN contents c ON c.n = p.content JOIN documents d ON d.n = c.document
-		`+ofText+`WHERE`+inScope+`ORDER BY wanted.place`, scopeArgs(s, ids)...)
+		`+ofText+`WHERE`+inScope+`ORDER BY wanted.place`, dialect.ScopeArgs(s, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("passages by id: %w", err)
 	}

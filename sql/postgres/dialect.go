@@ -27,6 +27,27 @@ var dialect = &store.Dialect{
 		}
 		return names
 	},
+	Numbers: func(list []int64) any {
+		if list == nil {
+			return []int64{}
+		}
+		return list
+	},
+	Among:  func(value, list string) string { return value + ` = ANY (` + list + `)` },
+	Scope:  legibleScope,
+	Object: func(meta map[string]any) (string, error) { return toJSONB(meta) },
+	Filter: filterDocuments,
+	SelectMetaTexts: `SELECT DISTINCT v #>> '{}' FROM documents d, LATERAL jsonb_array_elements(
+		CASE jsonb_typeof(d.meta -> $3::text) WHEN 'array' THEN d.meta -> $3::text
+		ELSE jsonb_build_array(d.meta -> $3::text) END) v WHERE jsonb_typeof(v) = 'string' AND`,
+	MarkChanged: `UPDATE documents SET changed = $2 WHERE n = $1`,
+	Live:        ` live `,
+	// A document's present span has the document's number.
+	SelectSpans: `SELECT d.n, d.id, d.user_id, d.namespace, d.deleted_at = 0, coalesce(c.first_row, 0),
+		coalesce(c.lengths, '') FROM documents d LEFT JOIN contents c ON c.n = d.content WHERE d.changed > $1`,
+	SelectUnindexed: `SELECT c.n, d.user_id, d.changed, c.first_row, c.passages FROM unindexed u
+		JOIN contents c ON c.n = u.content JOIN documents d ON d.n = c.document ORDER BY d.user_id, c.n`,
+	DropEvents: `DELETE FROM events WHERE run = ANY ($1)`,
 	SelectSession: `
 		SELECT s.n, s.name, s.user_id, s.title, s.head, s.turns, s.created_at, s.updated_at,
 			EXISTS (SELECT FROM runs r WHERE r.session = s.n AND r.status = 'running')
@@ -41,6 +62,9 @@ var dialect = &store.Dialect{
 // runColumns are what store.ScanRun reads of runs (r), sessions (s) and run_texts (t).
 const runColumns = ` r.id, s.name, s.user_id, r.parent, t.request, r.status, t.answer, r.created_at, r.ended_at,
 	r.tokens_in, r.tokens_out `
+
+// inScope restricts documents (as d) to those of a scope that are not deleted.
+var inScope = dialect.Shown()
 
 // engine is the store.Database of a database.
 type engine struct{ db *DB }
@@ -64,6 +88,14 @@ func (e engine) Write(ctx context.Context, care store.Care, fn func(store.Tx) er
 
 // LimitsOf implements store.Database.
 func (e engine) LimitsOf(user string) chat.Limits { return e.db.limits.For(user) }
+
+// Spend implements store.Database.
+func (engine) Spend(t store.Tx, limits chat.Limits, user string, what chat.Resource, n int64) error {
+	return spending{limits, limits.SpendLimits(what), user, what, n}.countIn(t)
+}
+
+// Violates implements store.Database.
+func (engine) Violates(err error, index string) bool { return violatesConstraint(err, index) }
 
 // statements are store.Statements in transactions of their own.
 type statements struct {

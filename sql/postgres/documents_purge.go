@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"footnote/sql/postings"
 )
 
 // Purge removes hidden documents for good; see corpus.Documents. Replicas may purge at the same time: each document
@@ -25,22 +23,9 @@ func (ds *Documents) Purge(ctx context.Context, before time.Time) error {
 			break
 		}
 	}
-	if err := ds.sweepIndex(ctx); err != nil { // the next purge does
+	if err := ds.SweepIndex(ctx, ds.db.newPostingStore()); err != nil { // the next purge does
 		ds.db.log.WarnContext(ctx, "the index of words is not swept", "error", err)
 	}
-	return nil
-}
-
-// sweepIndex lets the index go of what was removed since it last did.
-func (ds *Documents) sweepIndex(ctx context.Context) error {
-	_, removals, err := ds.db.newPostingStore().State(ctx)
-	if err != nil || ds.swept.Load() == removals+1 {
-		return err
-	}
-	if err := postings.Sweep(ctx, ds.db.newPostingStore()); err != nil {
-		return err
-	}
-	ds.swept.Store(removals + 1)
 	return nil
 }
 

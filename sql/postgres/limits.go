@@ -94,7 +94,7 @@ func (s spending) readVerdict(result []int64) error {
 }
 
 // countIn counts in a transaction. It keeps the user's other spendings waiting until that ends.
-func (s spending) countIn(t *tx) error {
+func (s spending) countIn(t store.Tx) error {
 	var result []int64
 	if err := t.One(callSpend, s.queryArgs(true), &result); err != nil {
 		return err
@@ -181,40 +181,4 @@ func (c *Chats) admitRun(ctx context.Context, limits chat.Limits, user string, s
 		}
 		return start(t)
 	})
-}
-
-// admitDocument counts a file and its new bytes, and fails if a user's limits have no room for them. The document is
-// stored already.
-func (t *tx) admitDocument(limits chat.Limits, user string, bytes int64) error {
-	if limits == nil {
-		return nil
-	}
-	if err := (spending{
-		limits, limits.SpendLimits(chat.ResourceUploadFiles), user, chat.ResourceUploadFiles, 1,
-	}).countIn(
-		t,
-	); err != nil || bytes == 0 {
-		return err
-	}
-	if err := (spending{
-		limits, limits.SpendLimits(chat.ResourceUploadBytes), user, chat.ResourceUploadBytes, bytes,
-	}).countIn(
-		t,
-	); err != nil {
-		return err
-	}
-	most, holds := limits.Of(chat.DiskMiB)
-	if !holds {
-		return nil
-	}
-	var used int64
-	if err := t.One(
-		`SELECT coalesce(sum(bytes), 0)::bigint FROM documents WHERE user_id = $1`, []any{user}, &used,
-	); err != nil {
-		return err
-	}
-	if used > most {
-		return limits.Over(chat.DiskMiB, time.Now(), time.Time{})
-	}
-	return nil
 }

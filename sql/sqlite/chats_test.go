@@ -6,6 +6,7 @@ import (
 
 	"footnote/chat"
 	"footnote/chat/chattest"
+	"footnote/sql/store"
 )
 
 func TestChats(t *testing.T) {
@@ -50,7 +51,7 @@ func TestPurgeForgetsOldKeys(t *testing.T) {
 	}
 	if err := db.writeTx(t.Context(), false, func(tx *tx) error {
 		_, err := tx.Exec(`UPDATE idempotency_keys SET created_at = ?`,
-			time.Now().Add(-keyLifetime-time.Minute).UnixMicro())
+			time.Now().Add(-store.KeyLifetime-time.Minute).UnixMicro())
 		return err
 	}); err != nil {
 		t.Fatal(err)

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
 	"time"
 	"unicode/utf8"
 
-	"footnote/chat"
 	"footnote/corpus"
 	"footnote/sql/pack"
 	"footnote/sql/postings"
@@ -48,9 +46,8 @@ type contentWrite struct {
 
 // PutContent replaces a document's content; see corpus.Documents. When it fails, the old content serves as before.
 func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content) error {
-	if c.Terms != nil && len(c.Terms) != len(c.Passages) {
-		return &chat.Error{Code: chat.CodeInvalid, Message: "Each passage needs its terms.",
-			Err: fmt.Errorf("%d passages, %d terms", len(c.Passages), len(c.Terms))}
+	if err := store.CheckContent(c); err != nil {
+		return err
 	}
 	w := &contentWrite{ds: ds, id: id, c: c, lengths: []byte{}}
 	var stop func()
@@ -229,7 +226,7 @@ func (w *contentWrite) writeSteps(ctx context.Context) (old int64, err error) {
 			}
 		}
 		err = w.ds.db.writeBulk(ctx, last, func(t *tx) error {
-			if err := w.checkVersion(t); err != nil {
+			if err := w.ds.CheckVersion(t, w.id, w.c.SHA256); err != nil {
 				return err // no use going on
 			}
 			for _, s := range w.steps[from:to] {
@@ -264,25 +261,9 @@ func somePages(next func() (postings.Page, error, bool)) (pages []postings.Page,
 	return pages, false, nil
 }
 
-// checkVersion fails unless the document still wants this version.
-func (w *contentWrite) checkVersion(t *tx) error {
-	_, _, err := presentState(t, w.id, w.c.SHA256)
-	if !errors.Is(err, errNoDocument) {
-		return err
-	}
-	var hidden bool
-	if err := t.One(`SELECT EXISTS (SELECT 1 FROM documents WHERE id = ?)`, []any{w.id}, &hidden); err != nil {
-		return err
-	}
-	if hidden {
-		return errOtherVersion
-	}
-	return errNoDocument
-}
-
 // beginContent takes a content number, a run of passage numbers and a segment of the index.
 func (w *contentWrite) beginContent(t *tx) error {
-	if err := w.checkVersion(t); err != nil {
+	if err := w.ds.CheckVersion(t, w.id, w.c.SHA256); err != nil {
 		return err // no use going on
 	}
 	sizes, err := store.ToJSON(w.c.Extracted.Sizes)
@@ -303,7 +284,7 @@ func (w *contentWrite) beginContent(t *tx) error {
 	if err := t.One(`SELECT user_id FROM documents WHERE n = ?`, []any{w.document}, &w.owner); err != nil {
 		return err
 	}
-	w.segment, err = beginSegment(t, w.owner)
+	w.segment, err = store.BeginSegment(t, w.owner)
 	return err
 }
 
@@ -321,20 +302,12 @@ func (w *contentWrite) putPassage(t *tx, i int) error {
 
 // publishContent makes the content the document's and returns the number of the one it replaces.
 func (w *contentWrite) publishContent(t *tx) (old int64, err error) {
-	var user, filename, given string
-	if err := t.One(`SELECT user_id, filename, given_meta, content FROM documents WHERE n = ?`, []any{w.document},
-		&user, &filename, &given, &old); err != nil {
-		return 0, err
-	}
-	if _, err := t.Exec(`INSERT INTO removals (document, sha256) SELECT '', sha256 FROM contents WHERE n = ?
-		AND sha256 <> ? ON CONFLICT DO NOTHING`, old, w.c.SHA256); err != nil {
-		return 0, err
-	}
-	meta, err := mergeMeta(w.c.Extracted.Meta, given)
+	served, err := w.ds.BeginServing(t, w.id, w.c.SHA256)
 	if err != nil {
 		return 0, err
 	}
-	change, err := nextChange(t, user)
+	old = served.Content
+	change, err := store.NextChange(t, served.User)
 	if err != nil {
 		return 0, err
 	}
@@ -346,23 +319,10 @@ func (w *contentWrite) publishContent(t *tx) (old int64, err error) {
 	if _, err := t.Exec(`UPDATE contents SET lengths = ? WHERE n = ?`, w.lengths, w.content); err != nil {
 		return 0, err
 	}
-	if err := showSegment(
+	if err := store.ShowSegment(
 		t, postings.Segment{Number: w.segment, Changed: change, Passages: w.postings.Passages()},
 	); err != nil {
 		return 0, err
 	}
-	title := w.c.Extracted.Title
-	if title == "" {
-		title = filename
-	}
-	progress, err := store.ToJSON(corpus.Progress{Stage: "ready", Done: len(w.c.Passages), Total: len(w.c.Passages)})
-	if err != nil {
-		return 0, err
-	}
-	_, err = t.Exec(`UPDATE documents SET content = ?, state = 'ready', failure = '', progress = ?, title = ?,
-		title_fold = ?, search_fold = ?,
-		pages = ?, language = ?, meta = ?, passages = ? WHERE n = ?`, w.content, progress, title,
-		strings.ToLower(title),
-		searchFold(title, filename), w.c.Extracted.Pages, w.c.Extracted.Language, meta, len(w.c.Passages), w.document)
-	return old, err
+	return old, w.ds.Serve(t, served, w.content, w.c)
 }

@@ -11,21 +11,16 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/sql/pack"
-	"footnote/sql/store"
 )
 
 // eachPiece calls each with every row of a query on the content of a document in scope. The query starts from documents
 // (as d), so that it sees one version of the content in one snapshot, whatever is replaced meanwhile.
+// args are $4 and so on.
 func (ds *Documents) eachPiece(
 	ctx context.Context, s chat.Scope, id, columns, from, order string, args []any, each func(scanner) error,
 ) error {
-	scope, err := scopeArgs(s)
-	if err != nil {
-		return err
-	}
 	n, err := ds.readPieces(ctx, `SELECT `+columns+` FROM documents d JOIN `+from+`
-		WHERE d.id = ? AND`+inScope+`ORDER BY `+order,
-		append(append(args, id), scope...), each)
+		WHERE d.id = $3 AND`+inScope+`ORDER BY `+order, append(dialect.ScopeArgs(s, id), args...), each)
 	if err != nil {
 		return fmt.Errorf("content of document %s: %w", id, err)
 	}
@@ -86,7 +81,7 @@ func (ds *Documents) TextPart(ctx context.Context, s chat.Scope, id string, at i
 	var text strings.Builder
 	n := 0
 	err = ds.eachPiece(ctx, s, id, `x.at & 0xffffffff, x.body, x.packed, d.content`,
-		`texts x ON `+textsOf("d.content")+` AND x.at >= d.content << 32 | ?`,
+		`texts x ON `+textsOf("d.content")+` AND x.at >= d.content << 32 | $4`,
 		fmt.Sprintf(`x.at LIMIT %d`, partPieces+1),
 		[]any{at}, func(row scanner) error {
 			var body, packed sql.RawBytes
@@ -141,8 +136,8 @@ func (ds *Documents) Blocks(ctx context.Context, s chat.Scope, id string) (block
 // Words returns word boxes that overlap a range; see corpus.Documents.
 func (ds *Documents) Words(ctx context.Context, s chat.Scope, id string, start, end int) ([]corpus.WordBox, error) {
 	var found []corpus.WordBox
-	err := ds.eachPiece(ctx, s, id, `x.body`, `content_words x ON x.content = d.content AND x.start_off < ?
-		AND x.end_off > ?`, `x.piece`,
+	err := ds.eachPiece(ctx, s, id, `x.body`, `content_words x ON x.content = d.content AND x.start_off < $4
+		AND x.end_off > $5`, `x.piece`,
 		[]any{end, start}, func(row scanner) error {
 			var body []byte
 			if err := row.Scan(&body); err != nil {
@@ -199,7 +194,7 @@ func (ds *Documents) Passages(ctx context.Context, s chat.Scope, id string, from
 	}
 	var list []corpus.Passage
 	err := ds.eachPiece(ctx, s, id, passageColumns, `contents c ON c.n = d.content JOIN passages p
-		ON p.row >= c.first_row + ? AND p.row < c.first_row + min(?, c.passages)`, `p.row`, []any{from, to},
+		ON p.row >= c.first_row + $4 AND p.row < c.first_row + min($5, c.passages)`, `p.row`, []any{from, to},
 		func(row scanner) error {
 			p := corpus.Passage{DocumentID: id}
 			err := scanPassage(row, &p)
@@ -214,20 +209,12 @@ func (ds *Documents) PassagesByID(ctx context.Context, s chat.Scope, ids []strin
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	wanted, err := store.ToJSON(ids)
-	if err != nil {
-		return nil, err
-	}
-	args, err := scopeArgs(s)
-	if err != nil {
-		return nil, err
-	}
 	var list []corpus.Passage
-	_, err = ds.readPieces(ctx, `SELECT `+passageColumns+`, d.id FROM json_each(?) wanted CROSS JOIN passages p
+	_, err := ds.readPieces(ctx, `SELECT `+passageColumns+`, d.id FROM json_each($3) wanted CROSS JOIN passages p
 		ON p.id = wanted.value
 		JOIN contents c ON c.n = p.content AND c.live = 1 JOIN documents d
 		ON d.n = c.document AND`+inScope+`ORDER BY wanted.key`,
-		append([]any{wanted}, args...), func(row scanner) error {
+		dialect.ScopeArgs(s, names(ids)), func(row scanner) error {
 			var p corpus.Passage
 			err := scanPassage(row, &p, &p.DocumentID)
 			list = append(list, p)

@@ -2,31 +2,12 @@ package sqlite
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"time"
 
 	"footnote/corpus"
 	"footnote/sql/store"
 )
-
-// abandonedAfter is the age at which content that was never made a document's counts as left behind by a crash.
-const abandonedAfter = time.Hour
-
-// mergeMeta is what the file says, overruled by what the upload said.
-func mergeMeta(extracted map[string]any, given string) (string, error) {
-	var overruling map[string]any
-	if err := json.Unmarshal([]byte(given), &overruling); err != nil {
-		return "", fmt.Errorf("given meta: %w", err)
-	}
-	if len(extracted) == 0 {
-		return given, nil
-	}
-	merged := maps.Clone(extracted)
-	maps.Copy(merged, overruling)
-	return store.ToJSON(merged)
-}
 
 // removeContent removes content that no document points to, in small transactions. The row of contents goes last, so
 // that a later call can finish a removal that stopped half-way.
@@ -91,7 +72,8 @@ func (ds *Documents) Purge(ctx context.Context, before time.Time) error {
 	}
 	err = ds.db.writeTx(ctx, true, func(t *tx) error {
 		for _, d := range hidden {
-			if err := addRemoval(t, d); err != nil {
+			if _, err := t.Exec(`INSERT INTO removals (document, sha256) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+				d.DocumentID, d.SHA256); err != nil {
 				return err
 			}
 			if _, err := t.Exec(`DELETE FROM jobs WHERE document = ?`, d.DocumentID); err != nil {
@@ -106,7 +88,7 @@ func (ds *Documents) Purge(ctx context.Context, before time.Time) error {
 	if err != nil {
 		return fmt.Errorf("purge: %w", err)
 	}
-	if err := ds.sweepIndex(ctx); err != nil { // the next purge does
+	if err := ds.SweepIndex(ctx, ds.db.newPostingStore()); err != nil { // the next purge does
 		ds.db.log.WarnContext(ctx, "the index of words is not swept", "error", err)
 	}
 	return nil
@@ -153,7 +135,7 @@ func (ds *Documents) beginPurge(ctx context.Context, before time.Time) (hidden [
 // leftContents returns the contents that no document will show any more.
 func (ds *Documents) leftContents(ctx context.Context) (contents []int64, err error) {
 	rows, err := ds.db.queryRows(ctx, `SELECT n FROM contents WHERE live = 0 AND (changed > 0 OR started_at < ?
-		OR document IN (SELECT n FROM documents WHERE purging = 1))`, time.Now().Add(-abandonedAfter).UnixMicro())
+		OR document IN (SELECT n FROM documents WHERE purging = 1))`, time.Now().Add(-store.LeftAfter).UnixMicro())
 	if err != nil {
 		return nil, fmt.Errorf("purge: %w", err)
 	}

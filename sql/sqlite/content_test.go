@@ -11,6 +11,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/corpustest"
+	"footnote/sql/store"
 )
 
 // shelf is a database with one document whose old content serves.
@@ -183,7 +184,7 @@ func TestWhatACrashLeftBehindStaysUnseenAndIsPurged(t *testing.T) {
 	}
 	s.exec(
 		t, fmt.Sprintf(`UPDATE contents SET started_at = started_at - %d WHERE live = 0`,
-			2*abandonedAfter.Microseconds()),
+			2*store.LeftAfter.Microseconds()),
 	)
 	if purge(); s.count(t, "contents") != 1 || s.count(t, "passages") != 100 {
 		t.Errorf("%d contents and %d passages are left; want 1 and 100",
@@ -251,8 +252,8 @@ func TestACancelledPutContentLeavesNothing(t *testing.T) {
 	if err := s.ds.Cancel(t.Context(), chat.Local, s.id); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.put(t, "new", 200); !errors.Is(err, errOtherVersion) {
-		t.Errorf("PutContent: %v, want %v", err, errOtherVersion)
+	if err := s.put(t, "new", 200); !errors.Is(err, store.ErrOtherVersion) {
+		t.Errorf("PutContent: %v, want %v", err, store.ErrOtherVersion)
 	}
 	s.check(t, "old", 100)
 	if n := s.count(t, "contents"); n != 1 {

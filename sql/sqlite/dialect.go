@@ -37,16 +37,28 @@ var dialect = &store.Dialect{
 		return string(b)
 	},
 	InScope: ` d.user_id = $1 AND ($2 = '[]' OR d.namespace IN (SELECT value FROM json_each($2))) `,
-	Names: func(names []string) any {
-		if len(names) == 0 {
-			return "[]"
-		}
-		list, err := store.ToJSON(names)
-		if err != nil { // strings are always JSON
-			panic(err)
-		}
-		return list
+	Names:   func(list []string) any { return names(list) },
+	Numbers: func(list []int64) any { return names(list) },
+	Among: func(value, list string) string {
+		return value + ` IN (SELECT value FROM json_each(` + list + `))`
 	},
+	Scope:  func(s chat.Scope) chat.Scope { return s },
+	Object: func(meta map[string]any) (string, error) { return store.ToJSON(meta) },
+	Filter: filterDocuments,
+	SelectMetaTexts: `SELECT DISTINCT coalesce(e.value, m.value) FROM documents d, json_each(d.meta) m
+		LEFT JOIN json_each(CASE m.type WHEN 'array' THEN m.value ELSE '[]' END) e
+		WHERE m.key = $3 AND coalesce(e.type, m.type) = 'text' AND`,
+	MarkChanged: `UPDATE contents SET changed = $2 WHERE document = $1 AND live = 1`,
+	Staying:     ` AND d.purging = 0`,
+	Serving:     ` AND c.live = 1`,
+	Live:        ` live = 1 `,
+	SelectSpans: `SELECT c.n, d.id, d.user_id, d.namespace, c.live AND d.deleted_at = 0, c.first_row, c.lengths
+		FROM contents c JOIN documents d ON d.n = c.document WHERE c.changed > $1`,
+	SelectUnindexed: `SELECT c.n, d.user_id, c.changed, c.first_row, c.passages FROM unindexed u
+		JOIN contents c ON c.n = u.content JOIN documents d ON d.n = c.document ORDER BY d.user_id, c.n`,
+	// An event's id is its run's number and its own; see events.go.
+	DropEvents: `DELETE FROM events WHERE id IN (SELECT e.id FROM json_each($1) r CROSS JOIN events e
+		ON e.id BETWEEN r.value << 20 AND r.value << 20 | 1048575)`,
 	SelectSession: `
 		SELECT s.n, s.name, s.user_id, s.title, coalesce(h.id, ''), coalesce(h.depth, 0), s.created_at, s.updated_at,
 			EXISTS (SELECT 1 FROM runs r WHERE r.session = s.n AND r.status = 'running')
@@ -62,32 +74,54 @@ var dialect = &store.Dialect{
 		ON p.n = nullif(r.parent, 0) `,
 }
 
+// names is a list as JSON.
+func names[T string | int64 | uint32](list []T) string {
+	if len(list) == 0 {
+		return "[]"
+	}
+	text, err := store.ToJSON(list)
+	if err != nil { // texts and numbers are always JSON
+		panic(err)
+	}
+	return text
+}
+
+// inScope restricts documents (as d) to those of a scope that are not deleted.
+var inScope = dialect.Shown()
+
 // engine is the store.Database of an open database.
 type engine struct{ db *DB }
 
 // Alone implements store.Database: writes go to the writer, and all else to the readers.
 func (e engine) Alone(ctx context.Context, care store.Care) store.Statements {
-	return statements{ctx, e.db, care&store.Durable != 0}
+	return statements{ctx, e.db, care}
 }
 
 // Write implements store.Database.
 func (e engine) Write(ctx context.Context, care store.Care, fn func(store.Tx) error) error {
-	return e.db.writeTx(ctx, care&store.Durable != 0, func(t *tx) error { return fn(t) })
+	write := e.db.writeTx
+	if care&store.Bulk != 0 {
+		write = e.db.writeBulk
+	}
+	return write(ctx, care&store.Durable != 0, func(t *tx) error { return fn(t) })
 }
 
 // LimitsOf implements store.Database.
 func (e engine) LimitsOf(user string) chat.Limits { return e.db.limits.For(user) }
 
+// Violates implements store.Database: whoever writes looks first, and nobody else writes meanwhile.
+func (engine) Violates(error, string) bool { return false }
+
 // statements are store.Statements in transactions of their own.
 type statements struct {
-	ctx     context.Context
-	db      *DB
-	durable bool
+	ctx  context.Context
+	db   *DB
+	care store.Care
 }
 
 // Exec implements store.Statements.
 func (s statements) Exec(statement string, args ...any) (changed int64, err error) {
-	err = s.db.writeTx(s.ctx, s.durable, func(t *tx) error {
+	err = s.db.writeTx(s.ctx, s.care&store.Durable != 0, func(t *tx) error {
 		changed, err = t.Exec(statement, args...)
 		return err
 	})
@@ -106,9 +140,13 @@ func (s statements) One(statement string, args []any, dest ...any) error {
 
 // Query implements store.Statements.
 func (s statements) Query(statement string, args []any, read func(store.Rows) error) error {
-	rows, err := s.db.queryRows(s.ctx, statement, args...)
+	query := s.db.queryRows
+	if s.care&store.Once != 0 {
+		query = s.db.readers.QueryContext
+	}
+	rows, err := query(s.ctx, statement, args...)
 	if err != nil {
-		return err
+		return failure(err)
 	}
 	defer rows.Close()
 	return failure(read(rows))

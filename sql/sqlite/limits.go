@@ -21,7 +21,7 @@ func (c *Chats) Spend(ctx context.Context, user string, what chat.Resource, n in
 	if len(limits.SpendLimits(what)) == 0 {
 		return nil
 	}
-	err := c.db.writeTx(ctx, false, func(tx *tx) error { return tx.spendLimit(limits, user, what, n, time.Now()) })
+	err := c.db.writeTx(ctx, false, func(tx *tx) error { return spendLimit(tx, limits, user, what, n, time.Now()) })
 	if err != nil {
 		return fmt.Errorf("spend: %w", err)
 	}
@@ -34,7 +34,7 @@ func (c *Chats) Charge(ctx context.Context, user string, what chat.Resource, n i
 	if len(limits.SpendLimits(what)) == 0 {
 		return nil
 	}
-	err := c.db.writeTx(ctx, false, func(tx *tx) error { return tx.chargeLimit(limits, user, what, n, time.Now()) })
+	err := c.db.writeTx(ctx, false, func(tx *tx) error { return chargeLimit(tx, limits, user, what, n, time.Now()) })
 	if err != nil {
 		return fmt.Errorf("charge: %w", err)
 	}
@@ -60,16 +60,25 @@ func fullSince(read func(query string, args []any, dest ...any) error, user stri
 	}
 }
 
+// Spend implements store.Database.
+func (engine) Spend(t store.Tx, limits chat.Limits, user string, what chat.Resource, n int64) error {
+	return spendLimit(t, limits, user, what, n, time.Now())
+}
+
 // spendLimit counts n if there is room for it.
-func (t *tx) spendLimit(limits chat.Limits, user string, what chat.Resource, n int64, now time.Time) error {
+func spendLimit(
+	t store.Tx, limits chat.Limits, user string, what chat.Resource, n int64, now time.Time,
+) error {
 	if err := limits.Check(limits.SpendLimits(what), n, now, fullSince(t.One, user)); err != nil {
 		return err
 	}
-	return t.chargeLimit(limits, user, what, n, now)
+	return chargeLimit(t, limits, user, what, n, now)
 }
 
 // chargeLimit counts n and forgets what no limit asks for any more.
-func (t *tx) chargeLimit(limits chat.Limits, user string, what chat.Resource, n int64, now time.Time) error {
+func chargeLimit(
+	t store.Tx, limits chat.Limits, user string, what chat.Resource, n int64, now time.Time,
+) error {
 	windows := limits.SpendLimits(what)
 	if len(windows) == 0 {
 		return nil
@@ -91,7 +100,7 @@ func (t *tx) admitRun(limits chat.Limits, user string, now time.Time) error {
 	if err := limits.Check(limits.SpendLimits(chat.ResourceTokens), 1, now, fullSince(t.One, user)); err != nil {
 		return err
 	}
-	if err := t.spendLimit(limits, user, chat.ResourceQuestions, 1, now); err != nil {
+	if err := spendLimit(t, limits, user, chat.ResourceQuestions, 1, now); err != nil {
 		return err
 	}
 	if most, holds := limits.Of(chat.RunsAtOnce); holds {
@@ -105,35 +114,6 @@ func (t *tx) admitRun(limits chat.Limits, user string, now time.Time) error {
 		if running >= most {
 			return limits.Over(chat.RunsAtOnce, now, time.Time{})
 		}
-	}
-	return nil
-}
-
-// admitDocument counts a file and its new bytes, and fails if a user's limits have no room for them. The document is
-// stored already.
-func (t *tx) admitDocument(limits chat.Limits, user string, bytes int64) error {
-	now := time.Now()
-	if err := t.spendLimit(limits, user, chat.ResourceUploadFiles, 1, now); err != nil {
-		return err
-	}
-	if bytes == 0 {
-		return nil
-	}
-	if err := t.spendLimit(limits, user, chat.ResourceUploadBytes, bytes, now); err != nil {
-		return err
-	}
-	most, holds := limits.Of(chat.DiskMiB)
-	if !holds {
-		return nil
-	}
-	var used int64
-	if err := t.One(
-		`SELECT coalesce(sum(bytes), 0) FROM documents WHERE user_id = ?`, []any{user}, &used,
-	); err != nil {
-		return err
-	}
-	if used > most {
-		return limits.Over(chat.DiskMiB, now, time.Time{})
 	}
 	return nil
 }

@@ -2,74 +2,310 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"reflect"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/sql/postings"
 )
 
 // Documents is what both databases' corpus.Documents does alike.
 type Documents struct {
-	db  Database
-	sql *Dialect
+	db    Database
+	sql   *Dialect
+	swept atomic.Int64 // removals when the index was last swept, and one more
 }
 
 // NewDocuments returns the documents of a database.
-func NewDocuments(db Database, sql *Dialect) *Documents { return &Documents{db, sql} }
+func NewDocuments(db Database, sql *Dialect) *Documents { return &Documents{db: db, sql: sql} }
 
-// ScopeArgs are the arguments of a dialect's InScope, and more.
-func (d *Dialect) ScopeArgs(s chat.Scope, more ...any) []any {
-	return append([]any{s.User, d.Names(s.Namespaces)}, more...)
-}
+var errNoDocument = chat.NoSuch("document")
 
-// NotHidden restricts a list of what has a namespace (as d) to namespaces that are not hidden, unless the scope names
-// its namespaces.
-func NotHidden(s chat.Scope) string {
-	if len(s.Namespaces) > 0 {
-		return ""
-	}
-	return ` AND substr(d.namespace, 1, 1) <> '.' `
-}
+// documentColumns are what scanDocument reads of documents (as d).
+const documentColumns = ` d.id, d.user_id, d.namespace, d.path, d.filename, d.title, d.mime, d.sha256, d.bytes, d.pages,
+	d.language, CAST(d.meta AS text), d.state, d.semantic, d.progress, d.failure, d.passages, d.created_at,
+	d.updated_at, d.deleted_at `
 
-// SetWatched stores what a program saw of a folder; see corpus.Documents.
-func (ds *Documents) SetWatched(ctx context.Context, user string, w corpus.Watched, forget time.Time) error {
-	body, err := json.Marshal(w)
+func scanDocument(row Row, more ...any) (d corpus.Document, err error) {
+	var meta, progress, broken string
+	var created, updated, deleted int64
+	err = row.Scan(append([]any{
+		&d.ID, &d.User, &d.Namespace, &d.Path, &d.Filename, &d.Title, &d.MIME, &d.SHA256, &d.Bytes, &d.Pages,
+		&d.Language, &meta, &d.State, &d.Semantic, &progress, &broken, &d.Passages, &created, &updated,
+		&deleted,
+	}, more...)...)
 	if err != nil {
-		return fmt.Errorf("store a watched folder: %w", err)
+		return d, err
 	}
-	return wrap(ds.db.Write(ctx, Durable, func(t Tx) error {
-		if _, err := t.Exec(`INSERT INTO watched (user_id, namespace, folder, looked_at, body)
-			VALUES ($1, $2, $3, $4, $5) ON CONFLICT (user_id, namespace, folder)
-			DO UPDATE SET looked_at = excluded.looked_at, body = excluded.body`,
-			user, w.Namespace, w.Folder, w.LookedAt.UnixMicro(), string(body)); err != nil {
+	d.CreatedAt, d.UpdatedAt, d.DeletedAt = TimeOf(created), TimeOf(updated), TimeOf(deleted)
+	if err := json.Unmarshal([]byte(meta), &d.Meta); err != nil {
+		return d, fmt.Errorf("meta of document %s: %w", d.ID, err)
+	}
+	if err := json.Unmarshal([]byte(progress), &d.Progress); err != nil {
+		return d, fmt.Errorf("progress of document %s: %w", d.ID, err)
+	}
+	if broken != "" {
+		if err := json.Unmarshal([]byte(broken), &d.Error); err != nil {
+			return d, fmt.Errorf("failure of document %s: %w", d.ID, err)
+		}
+	}
+	return d, nil
+}
+
+const progressQueued = `{"stage":"queued","done":0,"total":0}`
+
+// Put stores a new document or version; see corpus.Documents.
+func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.Document, duplicate bool, err error) {
+	if d, err = d.Complete(); err != nil {
+		return stored, false, err
+	}
+	meta, err := ds.sql.Object(d.Meta)
+	if err != nil {
+		return stored, false, err
+	}
+	err = ds.db.Write(ctx, Durable, func(t Tx) error {
+		if err := t.Lock("documents of", d.User+" "+d.Namespace); err != nil { // puts of the same bytes take turns
 			return err
 		}
-		_, err := t.Exec(`DELETE FROM watched WHERE user_id = $1 AND (looked_at < $2 OR
-			(namespace, folder) NOT IN (SELECT namespace, folder FROM watched WHERE user_id = $1
-				ORDER BY looked_at DESC, folder, namespace LIMIT CAST($3 AS bigint)))`,
-			user, forget.UnixMicro(), corpus.MaxWatched)
-		return err
-	}), "store a watched folder")
-}
-
-// DropWatched forgets a folder; see corpus.Documents.
-func (ds *Documents) DropWatched(ctx context.Context, user, namespace, folder string) error {
-	_, err := ds.db.Alone(ctx, Durable).Exec(`DELETE FROM watched WHERE user_id = $1 AND namespace = $2
-		AND folder = $3`, user, namespace, folder)
-	return wrap(err, "forget a watched folder")
-}
-
-// Watched returns the folders that programs follow; see corpus.Documents.
-func (ds *Documents) Watched(ctx context.Context, s chat.Scope, since time.Time) ([]corpus.Watched, error) {
-	list, err := readList(ds.db.Alone(ctx, 0), func(row Row) (w corpus.Watched, err error) {
-		var body []byte
-		if err := row.Scan(&body); err != nil {
-			return w, err
+		was, err := ds.put(t, d, meta)
+		if err != nil {
+			return err
 		}
-		return w, json.Unmarshal(body, &w)
-	}, `SELECT d.body FROM watched d WHERE `+ds.sql.InScope+` AND d.looked_at >= $3`+NotHidden(s)+`
-		ORDER BY d.folder`+ds.sql.Bytewise+`, d.namespace`+ds.sql.Bytewise, ds.sql.ScopeArgs(s, since.UnixMicro())...)
-	return list, wrap(err, "read watched folders")
+		duplicate = was.duplicate
+		if !duplicate && !chat.IsInternal(d.Namespace) { // a page that a run reads is none that its user adds
+			if err := ds.admit(t, d.User, was.bytes); err != nil {
+				return err
+			}
+		}
+		if d.Meta != nil && (was.fresh || !d.MetaIfFresh) {
+			if err := ds.replaceMeta(t, was.id, meta); err != nil {
+				return err
+			}
+		}
+		stored, err = readOne(t, func(row Row) (corpus.Document, error) { return scanDocument(row) },
+			`SELECT`+documentColumns+`FROM documents d WHERE d.id = $1`, was.id)
+		stored.Fresh = was.fresh
+		return err
+	})
+	return stored, duplicate, err
+}
+
+// admit counts a file and its new bytes, and fails if a user's limits have no room for them. The document is stored
+// already.
+func (ds *Documents) admit(t Tx, user string, bytes int64) error {
+	limits := ds.db.LimitsOf(user)
+	if limits == nil {
+		return nil
+	}
+	if err := ds.db.Spend(t, limits, user, chat.ResourceUploadFiles, 1); err != nil || bytes == 0 {
+		return err
+	}
+	if err := ds.db.Spend(t, limits, user, chat.ResourceUploadBytes, bytes); err != nil {
+		return err
+	}
+	most, holds := limits.Of(chat.DiskMiB)
+	if !holds {
+		return nil
+	}
+	var used int64
+	if err := t.One(`SELECT CAST(coalesce(sum(bytes), 0) AS bigint) FROM documents WHERE user_id = $1`, []any{user},
+		&used); err != nil {
+		return err
+	}
+	if used > most {
+		return limits.Over(chat.DiskMiB, time.Now(), time.Time{})
+	}
+	return nil
+}
+
+// placed is what became of a document that was put.
+type placed struct {
+	id        string // of the document that stands for it now
+	duplicate bool   // its bytes were there already
+	fresh     bool   // it was not to be seen until now
+	bytes     int64  // that are stored now and were not before
+}
+
+func (ds *Documents) put(t Tx, d corpus.Document, meta string) (was placed, err error) {
+	if was.id, was.duplicate, err = ds.sameBytes(t, d); was.id != "" || err != nil {
+		return was, err
+	}
+	now := time.Now().UnixMicro()
+	err = t.One(`UPDATE documents SET filename = $4, mime = $5, sha256 = $6, bytes = $7, given_meta = $8, meta = $8,
+		semantic = $9, state = 'queued', progress = $10, failure = '', updated_at = $11
+		WHERE user_id = $1 AND namespace = $2 AND path = $3 AND deleted_at = 0 RETURNING id`,
+		[]any{d.User, d.Namespace, d.Path, d.Filename, d.MIME, d.SHA256, d.Bytes, meta, string(d.Semantic),
+			progressQueued, now}, &was.id)
+	if !errors.Is(err, sql.ErrNoRows) {
+		was.bytes = d.Bytes
+		return was, err
+	}
+	if was.id, was.duplicate, err = ds.restoreSameBytes(t, d); was.id != "" || err != nil {
+		was.fresh = true
+		return was, err
+	}
+	was = placed{id: chat.NewID(), fresh: true, bytes: d.Bytes}
+	_, err = t.Exec(`INSERT INTO documents (id, user_id, namespace, path, filename, title, title_fold, search_fold,
+		mime, sha256, bytes, pages, language, given_meta, meta, state, semantic, progress, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, 'queued', $15, $16, $17, $17)`,
+		was.id, d.User, d.Namespace, d.Path, d.Filename, d.Title, strings.ToLower(d.Title),
+		searchFold(d.Title, d.Filename), d.MIME, d.SHA256, d.Bytes, d.Pages, d.Language, meta, string(d.Semantic),
+		progressQueued, now)
+	return was, err
+}
+
+// replaceMeta gives a document the meta of another upload: what the file itself says stays, and what the earlier
+// upload said goes.
+func (ds *Documents) replaceMeta(t Tx, id, given string) error {
+	var user, before, present string
+	err := t.One(`SELECT d.user_id, CAST(d.given_meta AS text), CAST(d.meta AS text) FROM documents d WHERE d.id = $1`+
+		ds.sql.Locked("d"), []any{id}, &user, &before, &present)
+	if err != nil {
+		return err
+	}
+	var old, now, meta map[string]any
+	if err := errors.Join(
+		json.Unmarshal([]byte(before), &old), json.Unmarshal([]byte(given), &now),
+		json.Unmarshal([]byte(present), &meta),
+	); err != nil {
+		return fmt.Errorf("meta of document %s: %w", id, err)
+	}
+	if reflect.DeepEqual(old, now) {
+		return nil
+	}
+	maps.DeleteFunc(meta, func(name string, _ any) bool { _, was := old[name]; return was })
+	merged, err := ds.mergeMeta(meta, given)
+	if err != nil {
+		return err
+	}
+	if _, err := t.Exec(
+		`UPDATE documents SET given_meta = $2, meta = $3 WHERE id = $1`, id, given, merged,
+	); err != nil {
+		return err
+	}
+	return bumpVersion(t, user)
+}
+
+// mergeMeta is what the file says, overruled by what the upload said.
+func (ds *Documents) mergeMeta(extracted map[string]any, given string) (string, error) {
+	var overruling map[string]any
+	if err := json.Unmarshal([]byte(given), &overruling); err != nil {
+		return "", fmt.Errorf("given meta: %w", err)
+	}
+	if len(extracted) == 0 {
+		return given, nil
+	}
+	merged := maps.Clone(extracted)
+	maps.Copy(merged, overruling)
+	return ds.sql.Object(merged)
+}
+
+func searchFold(title, filename string) string { return strings.ToLower(title + "\n" + filename) }
+
+// sameBytes finds a document with d's bytes that is not deleted. One that failed or was cancelled is queued again.
+func (ds *Documents) sameBytes(t Tx, d corpus.Document) (id string, duplicate bool, err error) {
+	var state corpus.State
+	err = t.One(`SELECT d.id, d.state FROM documents d WHERE d.user_id = $1 AND d.namespace = $2 AND d.sha256 = $3
+		AND d.deleted_at = 0 ORDER BY d.path = $4 DESC, d.n LIMIT 1`+ds.sql.Locked("d"),
+		[]any{d.User, d.Namespace, d.SHA256, d.Path}, &id, &state)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", false, nil
+	}
+	if err != nil || state != corpus.StateFailed && state != corpus.StateCancelled {
+		return id, true, err
+	}
+	return id, false, requeueDocument(t, id)
+}
+
+func requeueDocument(t Tx, id string) error {
+	_, err := t.Exec(
+		`UPDATE documents SET state = 'queued', progress = $2, failure = '' WHERE id = $1`, id, progressQueued,
+	)
+	return err
+}
+
+// restoreSameBytes brings a deleted document with d's bytes back, under d's path, and queues it again unless it is
+// ready and has d's name and type, on which its text and its title may rest. id is empty if there is none, or if it
+// is just being purged.
+func (ds *Documents) restoreSameBytes(t Tx, d corpus.Document) (id string, duplicate bool, err error) {
+	var n int64
+	var same bool
+	var state corpus.State
+	err = t.One(`SELECT d.n, d.id, d.state, d.filename = $5 AND d.mime = $6 FROM documents d
+		WHERE d.user_id = $1 AND d.namespace = $2 AND d.sha256 = $3 AND d.deleted_at > 0`+ds.sql.Staying+`
+		ORDER BY d.path = $4 DESC, d.deleted_at DESC, d.n LIMIT 1`+ds.sql.Free("d"),
+		[]any{d.User, d.Namespace, d.SHA256, d.Path, d.Filename, d.MIME}, &n, &id, &state, &same)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	if _, err := t.Exec(
+		`UPDATE documents SET path = $2, filename = $3, mime = $4 WHERE n = $1`, n, d.Path, d.Filename, d.MIME,
+	); err != nil {
+		return "", false, err
+	}
+	ready := same && state == corpus.StateReady
+	if !ready {
+		if err := requeueDocument(t, id); err != nil {
+			return "", false, err
+		}
+	}
+	return id, ready, ds.setHidden(t, n, d.User, 0)
+}
+
+// setHidden hides a document (deletedAt > 0) or brings it back (0), for every search at once.
+func (ds *Documents) setHidden(t Tx, n int64, user string, deletedAt int64) error {
+	return setHidden(t, ds.sql, n, user, deletedAt)
+}
+
+func setHidden(t Tx, words *Dialect, n int64, user string, deletedAt int64) error {
+	if _, err := t.Exec(`UPDATE documents SET deleted_at = $2 WHERE n = $1`, n, deletedAt); err != nil {
+		return err
+	}
+	change, err := NextChange(t, user)
+	if err != nil {
+		return err
+	}
+	_, err = t.Exec(words.MarkChanged, n, change)
+	return err
+}
+
+// NextChange counts a change that searches of a user can see. Other changes wait until this one is committed or
+// undone, so that a search which sees one number sees all that led up to it.
+func NextChange(t Tx, user string) (change int64, err error) {
+	if err := bumpVersion(t, user); err != nil {
+		return 0, err
+	}
+	err = t.One(`UPDATE corpus_state SET changes = changes + 1 RETURNING changes`, nil, &change)
+	return change, err
+}
+
+// bumpVersion also tells other processes, which keep the version they know.
+func bumpVersion(t Tx, user string) error {
+	_, err := t.Tell(OfDocument+SomeDocument, `INSERT INTO corpus_versions AS v (user_id, version) VALUES ($1, 1)
+		ON CONFLICT (user_id) DO UPDATE SET version = v.version + 1`, user)
+	return err
+}
+
+// SweepIndex lets the index of words go of what was removed since it last did.
+func (ds *Documents) SweepIndex(ctx context.Context, index postings.Store) error {
+	_, removals, err := index.State(ctx)
+	if err != nil || ds.swept.Load() == removals+1 {
+		return err
+	}
+	if err := postings.Sweep(ctx, index); err != nil {
+		return err
+	}
+	ds.swept.Store(removals + 1)
+	return nil
 }

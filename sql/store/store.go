@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/corpus"
 )
 
 // Care says what a caller expects of a statement or a transaction.
@@ -24,6 +25,10 @@ const (
 	// Patient is of what a run or a document depends on: a database that is away is waited for longer than a person
 	// waits for a page.
 	Patient
+	// Bulk is of long work, for which SQLite's small writes do not wait.
+	Bulk
+	// Once is of statements whose text depends on what is asked for, so that they are not kept prepared.
+	Once
 )
 
 // Row is a row that can be read.
@@ -74,6 +79,12 @@ type Database interface {
 
 	// LimitsOf returns the limits of a user.
 	LimitsOf(user string) chat.Limits
+
+	// Spend counts n if a user's limits have room for it. Other spendings of the user wait until the transaction ends.
+	Spend(t Tx, limits chat.Limits, user string, what chat.Resource, n int64) error
+
+	// Violates reports whether err is about a row that a unique index forbids.
+	Violates(err error, index string) bool
 }
 
 // Dialect is what the two databases write differently.
@@ -106,6 +117,44 @@ type Dialect struct {
 
 	// Names is an argument that holds a list of names.
 	Names func([]string) any
+
+	// Numbers is an argument that holds a list of numbers.
+	Numbers func([]int64) any
+
+	// Among is the condition that a value is in the list that a parameter holds.
+	Among func(value, list string) string
+
+	// Scope is a scope as the database has its names.
+	Scope func(chat.Scope) chat.Scope
+
+	// Object is an argument for a column of meta.
+	Object func(map[string]any) (string, error)
+
+	// Filter adds what a filter asks for by ids and meta.
+	Filter func(where *Conditions, f corpus.Filter) error
+
+	// SelectMetaTexts reads the texts that documents (as d) have under the key $3, up to a condition on documents.
+	SelectMetaTexts string
+
+	// MarkChanged gives document $1 the number $2 of a change that searches can see.
+	MarkChanged string
+
+	// Staying restricts documents (as d) to those that no purge takes away, and Serving contents (as c) to those that
+	// a document has, where the table holds others too.
+	Staying, Serving string
+
+	// Live restricts segments of the index of words to those that searches see.
+	Live string
+
+	// SelectSpans reads of what changed after $1 its number, the document's id, user and namespace, whether it is
+	// visible, its first row and its lengths.
+	SelectSpans string
+
+	// SelectUnindexed reads of contents that are not indexed the number, owner, change, first row and passages.
+	SelectUnindexed string
+
+	// DropEvents removes the events of the runs whose numbers $1 has.
+	DropEvents string
 
 	// SelectSession reads what scanSession does of sessions (as s).
 	SelectSession string

@@ -1,0 +1,213 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/sql/cursor"
+)
+
+// ScopeArgs are the arguments of a dialect's InScope, and more.
+func (d *Dialect) ScopeArgs(s chat.Scope, more ...any) []any {
+	return append([]any{s.User, d.Names(s.Namespaces)}, more...)
+}
+
+// Shown restricts what has a user and a namespace (as d) and can be hidden to a scope; see InScope.
+func (d *Dialect) Shown() string { return ` d.deleted_at = 0 AND` + d.InScope }
+
+// NotHidden restricts a list of what has a namespace (as d) to namespaces that are not hidden, unless the scope names
+// its namespaces.
+func NotHidden(s chat.Scope) string {
+	if len(s.Namespaces) > 0 {
+		return ""
+	}
+	return ` AND substr(d.namespace, 1, 1) <> '.' `
+}
+
+// Get returns a document; see corpus.Documents.
+func (ds *Documents) Get(ctx context.Context, s chat.Scope, id string) (corpus.Document, error) {
+	return ds.oneDocument(ctx, s, `d.id = $3`, id)
+}
+
+// AtPath returns the document at a path; see corpus.Documents.
+func (ds *Documents) AtPath(ctx context.Context, s chat.Scope, path string) (corpus.Document, error) {
+	return ds.oneDocument(ctx, s, `d.path = $3`, path)
+}
+
+func (ds *Documents) oneDocument(ctx context.Context, s chat.Scope, which, named string) (corpus.Document, error) {
+	d, err := readOne(ds.db.Alone(ctx, 0), func(row Row) (corpus.Document, error) { return scanDocument(row) },
+		`SELECT`+documentColumns+`FROM documents d WHERE `+which+` AND`+ds.sql.Shown()+`LIMIT 1`,
+		ds.sql.ScopeArgs(s, named)...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return d, errNoDocument
+	}
+	return d, wrap(err, "read document")
+}
+
+// Conditions are a WHERE clause on documents (as d) with its arguments.
+type Conditions struct {
+	From string // what stands before documents; see Dialect.Filter
+	Once bool   // the text depends on what was asked for
+
+	text strings.Builder
+	args []any
+}
+
+// Add adds a condition in which each "?" stands for the next value.
+func (c *Conditions) Add(condition string, values ...any) {
+	c.text.WriteString(" AND ")
+	for _, value := range values {
+		before, after, _ := strings.Cut(condition, "?")
+		c.text.WriteString(before + c.Arg(value))
+		condition = after
+	}
+	c.text.WriteString(condition)
+}
+
+// Arg adds an argument and returns the parameter that stands for it.
+func (c *Conditions) Arg(value any) string {
+	c.args = append(c.args, value)
+	return "$" + strconv.Itoa(len(c.args))
+}
+
+// listedDocument is a document with its place in a list.
+type listedDocument struct {
+	corpus.Document
+	n    int64
+	fold string
+}
+
+// List returns one page of documents; see corpus.Documents.
+func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([]corpus.Document, string, error) {
+	on, err := cursor.ForDocuments(f)
+	if err != nil {
+		return nil, "", err
+	}
+	where, err := ds.filter(s, f)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(on.After) > 0 {
+		where.Add(on.Keyset, on.After...)
+	}
+	limit := where.Arg(on.Limit + 1)
+	care := Care(0)
+	if where.Once {
+		care = Once
+	}
+	found, err := readList(ds.db.Alone(ctx, care), func(row Row) (r listedDocument, err error) {
+		r.Document, err = scanDocument(row, &r.n, &r.fold)
+		return r, err
+	}, `SELECT`+documentColumns+`, d.n, d.title_fold FROM `+where.From+`documents d WHERE`+where.text.String()+
+		` ORDER BY `+on.Order+` LIMIT CAST(`+limit+` AS bigint)`, where.args...)
+	if err != nil {
+		return nil, "", wrap(err, "list documents")
+	}
+	next := ""
+	if len(found) > on.Limit {
+		found = found[:on.Limit]
+		last := found[on.Limit-1]
+		next = on.Next(last.Document, last.fold, last.n)
+	}
+	list := make([]corpus.Document, len(found))
+	for i, r := range found {
+		list[i] = r.Document
+	}
+	return list, next, nil
+}
+
+// filter is what f asks for.
+func (ds *Documents) filter(s chat.Scope, f corpus.Filter) (*Conditions, error) {
+	where := &Conditions{}
+	if f.Everyone {
+		where.text.WriteString(` d.deleted_at = 0` + NotHidden(chat.Scope{}))
+	} else {
+		where.args = ds.sql.ScopeArgs(s)
+		where.text.WriteString(ds.sql.Shown() + NotHidden(s))
+	}
+	if f.Text != "" {
+		where.Add(ds.sql.Contains("d.search_fold", "?"), strings.ToLower(f.Text))
+	}
+	if len(f.States) > 0 {
+		states := make([]string, len(f.States))
+		for i, state := range f.States {
+			states[i] = string(state)
+		}
+		where.Add(ds.sql.Among("d.state", "?"), ds.sql.Names(states))
+	}
+	if f.MIME != "" {
+		where.Add(`substr(d.mime, 1, length(CAST(? AS text))) = ?`, f.MIME, f.MIME)
+	}
+	if !f.AddedAfter.IsZero() {
+		where.Add(`d.created_at > ?`, f.AddedAfter.UnixMicro())
+	}
+	if !f.AddedBefore.IsZero() {
+		where.Add(`d.created_at < ?`, f.AddedBefore.UnixMicro())
+	}
+	return where, ds.sql.Filter(where, f)
+}
+
+// Count says how much is in scope; see corpus.Documents.
+func (ds *Documents) Count(ctx context.Context, s chat.Scope) (c corpus.Counts, err error) {
+	err = ds.db.Alone(ctx, 0).One(
+		`SELECT count(*), count(*) FILTER (WHERE d.state = 'ready'), count(*) FILTER (WHERE d.state = 'failed'),
+		count(*) FILTER (WHERE d.state IN ('queued', 'parsing', 'indexing')), coalesce(sum(d.passages), 0),
+		coalesce(sum(d.pages), 0), coalesce(sum(CASE WHEN d.state = 'ready' AND d.semantic = 'pending' THEN d.passages -
+			CASE WHEN `+ds.sql.Field("d.progress", "stage")+` = 'embedding'
+			THEN CAST(`+ds.sql.Field("d.progress", "done")+` AS int) ELSE 0 END END), 0)
+		FROM documents d WHERE`+ds.sql.Shown()+NotHidden(s), ds.sql.ScopeArgs(s), &c.Documents, &c.Ready, &c.Failed,
+		&c.Working, &c.Passages, &c.Pages, &c.Unembedded)
+	return c, err
+}
+
+// scanText reads a row of one text.
+func scanText(row Row) (text string, err error) {
+	err = row.Scan(&text)
+	return text, err
+}
+
+// MetaTexts returns what documents have under a key; see corpus.Documents.
+func (ds *Documents) MetaTexts(ctx context.Context, s chat.Scope, key string) ([]string, error) {
+	texts, err := readList(ds.db.Alone(ctx, 0), scanText, ds.sql.SelectMetaTexts+ds.sql.Shown()+NotHidden(s),
+		ds.sql.ScopeArgs(s, key)...)
+	slices.Sort(texts)
+	return texts, err
+}
+
+// Namespaces returns names of those with documents; see corpus.Documents.
+func (ds *Documents) Namespaces(ctx context.Context, s chat.Scope, limit int) ([]string, error) {
+	return readList(ds.db.Alone(ctx, 0), scanText, `SELECT d.namespace FROM documents d WHERE`+ds.sql.Shown()+
+		NotHidden(s)+`GROUP BY d.namespace ORDER BY d.namespace`+ds.sql.Bytewise+` LIMIT CAST($3 AS bigint)`,
+		ds.sql.ScopeArgs(s, limit)...)
+}
+
+// Version changes with everything that a search could see; see corpus.Documents.
+func (ds *Documents) Version(ctx context.Context, s chat.Scope) (v int64, err error) {
+	err = ds.db.Alone(ctx, 0).One(
+		`SELECT coalesce((SELECT version FROM corpus_versions WHERE user_id = $1), 0)`, []any{s.User}, &v,
+	)
+	return v, err
+}
+
+// BytesInUse reports whether a document has these bytes; see corpus.Documents. While an older version serves, a
+// document has the bytes of both.
+func (ds *Documents) BytesInUse(ctx context.Context, sha256 string) (used bool, err error) {
+	err = ds.db.Alone(ctx, 0).One(`SELECT EXISTS (SELECT 1 FROM documents WHERE sha256 = $1)
+		OR EXISTS (SELECT 1 FROM contents c WHERE c.sha256 = $1`+ds.sql.Serving+`)`, []any{sha256}, &used)
+	return used, err
+}
+
+// IndexedBytes returns the version that serves; see corpus.Documents.
+func (ds *Documents) IndexedBytes(ctx context.Context, id string) (sha256 string, err error) {
+	err = ds.db.Alone(ctx, 0).One(
+		`SELECT coalesce((SELECT c.sha256 FROM documents d JOIN contents c ON c.n = d.content WHERE d.id = $1), '')`,
+		[]any{id}, &sha256,
+	)
+	return sha256, err
+}

@@ -1,0 +1,197 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// ErrOtherVersion says that a document no longer wants what is stored of it.
+var ErrOtherVersion = &chat.Error{Code: chat.CodeConflict,
+	Message: "The document was cancelled, deleted or replaced meanwhile. Reload the list to see its present state."}
+
+// present locks a document. It fails with CodeNotFound for one that is not there or hidden, and with CodeConflict for
+// one that was cancelled or has another version than sha256.
+func (ds *Documents) present(t Tx, id, sha256 string) (n int64, user string, err error) {
+	var version string
+	var state corpus.State
+	err = t.One(`SELECT d.n, d.user_id, d.sha256, d.state FROM documents d WHERE d.id = $1 AND d.deleted_at = 0`+
+		ds.sql.Locked("d"), []any{id}, &n, &user, &version, &state)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return 0, "", errNoDocument
+	case err != nil:
+		return 0, "", err
+	case version != sha256 || state == corpus.StateCancelled:
+		return 0, "", ErrOtherVersion
+	}
+	return n, user, nil
+}
+
+// CheckVersion locks a document and fails unless it still wants content of the version sha256.
+func (ds *Documents) CheckVersion(t Tx, id, sha256 string) error {
+	_, _, err := ds.present(t, id, sha256)
+	if !errors.Is(err, errNoDocument) {
+		return err
+	}
+	var hidden bool
+	if err := t.One(`SELECT EXISTS (SELECT 1 FROM documents WHERE id = $1)`, []any{id}, &hidden); err != nil {
+		return err
+	}
+	if hidden {
+		return ErrOtherVersion
+	}
+	return errNoDocument
+}
+
+// SetState moves a document to a state; see corpus.Documents.
+func (ds *Documents) SetState(
+	ctx context.Context, id, sha256 string, state corpus.State, p corpus.Progress, broken *corpus.Failure,
+) error {
+	if err := state.Explained(broken); err != nil {
+		return err
+	}
+	progress, err := ToJSON(p)
+	if err != nil {
+		return err
+	}
+	var reason string
+	if broken != nil {
+		if reason, err = ToJSON(broken); err != nil {
+			return err
+		}
+	}
+	return ds.db.Write(ctx, Patient, func(t Tx) error {
+		n, _, err := ds.present(t, id, sha256)
+		if err != nil {
+			return err
+		}
+		moved, err := t.Tell(OfDocument+id, `UPDATE documents SET state = $2, progress = $3, failure = $4 WHERE n = $1
+			AND (state <> $5 OR $2 = $5)`, n, string(state), progress, reason, string(corpus.StateReady))
+		if err == nil && moved == 0 {
+			err = ErrOtherVersion
+		}
+		return err
+	})
+}
+
+// SetSemantic records the state of a document's vectors; see corpus.Documents.
+func (ds *Documents) SetSemantic(ctx context.Context, id, sha256 string, s corpus.Semantic) error {
+	return ds.db.Write(ctx, Patient, func(t Tx) error {
+		n, user, err := ds.present(t, id, sha256)
+		if err != nil {
+			return err
+		}
+		changed, err := t.Exec(`UPDATE documents SET semantic = $2 WHERE n = $1 AND semantic <> $2`, n, string(s))
+		if err != nil || changed == 0 {
+			return err
+		}
+		return bumpVersion(t, user)
+	})
+}
+
+// scoped locks a document in scope, whether hidden or not.
+func (ds *Documents) scoped(t Tx, s chat.Scope, id string) (n int64, d corpus.Document, err error) {
+	d, err = readOne(t, func(row Row) (corpus.Document, error) { return scanDocument(row, &n) },
+		`SELECT`+documentColumns+`, d.n FROM documents d WHERE d.id = $1 AND d.user_id = $2`+ds.sql.Staying+
+			ds.sql.Locked("d"), id, s.User)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && !ds.sql.Scope(s).Holds(d.Namespace) {
+		return 0, d, errNoDocument
+	}
+	return n, d, err
+}
+
+// shown is scoped for a document that is not hidden.
+func (ds *Documents) shown(t Tx, s chat.Scope, id string) (n int64, d corpus.Document, err error) {
+	n, d, err = ds.scoped(t, s, id)
+	if err == nil && !d.DeletedAt.IsZero() {
+		err = errNoDocument
+	}
+	return n, d, err
+}
+
+// Delete hides a document; see corpus.Documents.
+func (ds *Documents) Delete(ctx context.Context, s chat.Scope, id string) error {
+	return ds.db.Write(ctx, Durable, func(t Tx) error {
+		n, d, err := ds.shown(t, s, id)
+		if err != nil {
+			return err
+		}
+		return ds.setHidden(t, n, d.User, time.Now().UnixMicro())
+	})
+}
+
+// Restore brings a hidden document back; see corpus.Documents. One that is not hidden stays as it is. It fails with
+// chat.CodeConflict if another document has taken its path.
+func (ds *Documents) Restore(ctx context.Context, s chat.Scope, id string) error {
+	return ds.db.Write(ctx, Durable, func(t Tx) error {
+		n, d, err := ds.scoped(t, s, id)
+		if err != nil || d.DeletedAt.IsZero() {
+			return err
+		}
+		var taken bool
+		if err := t.One(`SELECT EXISTS (SELECT 1 FROM documents WHERE user_id = $1 AND namespace = $2 AND path = $3
+			AND deleted_at = 0)`, []any{d.User, d.Namespace, d.Path}, &taken); err != nil {
+			return err
+		}
+		if !taken {
+			err = ds.setHidden(t, n, d.User, 0)
+		}
+		if taken || ds.db.Violates(err, "documents_by_path") {
+			return &chat.Error{
+				Code:    chat.CodeConflict,
+				Message: "Another document has this name by now. Remove or rename that one first.",
+			}
+		}
+		return err
+	})
+}
+
+// Reread moves a ready document back into the queue; see corpus.Documents.
+func (ds *Documents) Reread(ctx context.Context, s chat.Scope, id string) error {
+	return ds.db.Write(ctx, Durable, func(t Tx) error {
+		n, d, err := ds.shown(t, s, id)
+		if err != nil {
+			return err
+		}
+		if d.State != corpus.StateReady {
+			return &chat.Error{Code: chat.CodeConflict, Message: "Only a document that is ready can be read again."}
+		}
+		if err := requeueDocument(t, id); err != nil {
+			return err
+		}
+		_, err = t.Tell(OfDocument+id, `UPDATE documents SET semantic = $2 WHERE n = $1`, n,
+			string(corpus.SemanticOff))
+		return err
+	})
+}
+
+// Cancel gives up a document's way into the library; see corpus.Documents. It fails with chat.CodeConflict when that
+// is over.
+func (ds *Documents) Cancel(ctx context.Context, s chat.Scope, id string) error {
+	return ds.db.Write(ctx, Durable, func(t Tx) error {
+		n, d, err := ds.shown(t, s, id)
+		if err != nil {
+			return err
+		}
+		switch d.State {
+		case corpus.StateReady, corpus.StateFailed, corpus.StateCancelled:
+			return &chat.Error{
+				Code:    chat.CodeConflict,
+				Message: "There is nothing to cancel: the document is no longer being read in.",
+			}
+		case corpus.StateQueued, corpus.StateParsing, corpus.StateIndexing:
+		}
+		back, err := t.Tell(OfDocument+id, `UPDATE documents AS d SET state = 'ready', sha256 = c.sha256,
+			filename = c.filename, mime = c.mime, bytes = c.bytes, progress = '{"stage":"ready","done":0,"total":0}',
+			failure = '' FROM contents c WHERE d.n = $1 AND c.n = d.content`, n)
+		if err == nil && back == 0 {
+			_, err = t.Tell(OfDocument+id, `UPDATE documents SET state = 'cancelled' WHERE n = $1`, n)
+		}
+		return err
+	})
+}

@@ -1,0 +1,176 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"footnote/chat"
+	"footnote/sql/bm25"
+	"footnote/sql/postings"
+)
+
+// LeftAfter is the age at which what was never shown counts as left behind by a crash.
+const LeftAfter = time.Hour
+
+// Index is what both databases' postings.Store does alike.
+type Index struct {
+	db  Database
+	sql *Dialect
+}
+
+// NewIndex returns what a database keeps of the index of words.
+func NewIndex(db Database, sql *Dialect) *Index { return &Index{db, sql} }
+
+// Scope implements postings.Store.
+func (x *Index) Scope(s chat.Scope) chat.Scope { return x.sql.Scope(s) }
+
+// State implements postings.Store.
+func (x *Index) State(ctx context.Context) (changes, removals int64, err error) {
+	err = x.db.Alone(ctx, 0).One(`SELECT changes, removals FROM corpus_state`, nil, &changes, &removals)
+	return changes, removals, err
+}
+
+// Spans implements postings.Store.
+func (x *Index) Spans(ctx context.Context, after int64) ([]bm25.Span, error) {
+	return readList(x.db.Alone(ctx, Patient), func(row Row) (span bm25.Span, err error) {
+		span.Document = &bm25.Document{}
+		var visible bool
+		err = row.Scan(
+			&span.Content, &span.Document.ID, &span.Document.User, &span.Document.Namespace, &visible, &span.First,
+			&span.Lengths,
+		)
+		if !visible {
+			span.Lengths = nil
+		}
+		return span, err
+	}, x.sql.SelectSpans, after)
+}
+
+// Contents implements postings.Store.
+func (x *Index) Contents(ctx context.Context, first, last uint32) ([]postings.RowRange, error) {
+	return readList(x.db.Alone(ctx, Patient), func(row Row) (r postings.RowRange, err error) {
+		err = row.Scan(&r.First, &r.Count)
+		return r, err
+	}, `SELECT first_row, passages FROM contents WHERE first_row <= $2 AND first_row + passages > $1
+		ORDER BY first_row`, int64(first), int64(last))
+}
+
+// PassageIDs implements postings.Store.
+func (x *Index) PassageIDs(ctx context.Context, rows []uint32) (map[uint32]string, error) {
+	ids := make(map[uint32]string, len(rows))
+	wanted := make([]int64, len(rows))
+	for i, row := range rows {
+		wanted[i] = int64(row)
+	}
+	err := x.db.Alone(ctx, Patient).Query(`SELECT row, id FROM passages WHERE `+x.sql.Among("row", "$1"),
+		[]any{x.sql.Numbers(wanted)}, func(rows Rows) error {
+			for rows.Next() {
+				var row uint32
+				var id string
+				if err := rows.Scan(&row, &id); err != nil {
+					return err
+				}
+				ids[row] = id
+			}
+			return rows.Err()
+		})
+	return ids, err
+}
+
+// Owners implements postings.Store.
+func (x *Index) Owners(ctx context.Context) ([]string, error) {
+	return readList(x.db.Alone(ctx, Patient), scanText, `SELECT DISTINCT owner FROM segments WHERE`+x.sql.Live)
+}
+
+// Segments implements postings.Store.
+func (x *Index) Segments(ctx context.Context, owner string) ([]postings.Segment, error) {
+	return readList(x.db.Alone(ctx, Patient), func(row Row) (segment postings.Segment, err error) {
+		segment.Owner = owner
+		err = row.Scan(&segment.Number, &segment.Changed, &segment.Passages)
+		return segment, err
+	}, `SELECT n, changed, passages FROM segments WHERE owner = $1 AND`+x.sql.Live+`ORDER BY n`, owner)
+}
+
+// Pages implements postings.Store.
+func (x *Index) Pages(
+	ctx context.Context, segment int64, from, before []byte, limit int,
+) ([]postings.Page, error) {
+	return readList(x.db.Alone(ctx, Patient), func(row Row) (p postings.Page, err error) {
+		err = row.Scan(&p.Key, &p.Body)
+		return p, err
+	}, `SELECT key, body FROM segment_pages WHERE segment = $1 AND key >= $2 AND key < $3 ORDER BY key
+		LIMIT CAST($4 AS bigint)`, segment, from, before, limit)
+}
+
+// Begin implements postings.Store.
+func (x *Index) Begin(ctx context.Context, owner string) (segment int64, err error) {
+	err = x.db.Write(ctx, Patient, func(t Tx) error {
+		segment, err = BeginSegment(t, owner)
+		return err
+	})
+	return segment, err
+}
+
+// BeginSegment makes a segment that nobody sees.
+func BeginSegment(t Tx, owner string) (segment int64, err error) {
+	err = t.One(`INSERT INTO segments (owner, started_at) VALUES ($1, now_micros()) RETURNING n`, []any{owner},
+		&segment)
+	return segment, err
+}
+
+// ShowSegment lets searches see a segment.
+func ShowSegment(t Tx, s postings.Segment) error {
+	_, err := t.Exec(
+		`UPDATE segments SET live = true, changed = $2, passages = $3 WHERE n = $1`, s.Number, s.Changed, s.Passages,
+	)
+	return err
+}
+
+// errReplaced says that another process has merged a segment.
+var errReplaced = errors.New("a segment is no longer there")
+
+// Replace implements postings.Store.
+func (x *Index) Replace(ctx context.Context, segment postings.Segment, old []int64) (ok bool, err error) {
+	err = x.db.Write(ctx, Patient|Bulk, func(t Tx) error {
+		hidden, err := t.Exec(`UPDATE segments SET live = false, started_at = 0 WHERE`+x.sql.Live+`AND `+
+			x.sql.Among("n", "$1"), x.sql.Numbers(old))
+		if err == nil && hidden != int64(len(old)) {
+			err = errReplaced
+		}
+		if err != nil {
+			return err
+		}
+		return ShowSegment(t, segment)
+	})
+	if errors.Is(err, errReplaced) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Unfinished implements postings.Store.
+func (x *Index) Unfinished(ctx context.Context) ([]int64, error) {
+	return readList(x.db.Alone(ctx, Patient), scanNumber, `SELECT n FROM segments WHERE NOT live
+		AND started_at < (SELECT now_micros()) - $1`, LeftAfter.Microseconds())
+}
+
+// Unindexed implements postings.Rebuilt.
+func (x *Index) Unindexed(ctx context.Context) ([]postings.Unindexed, error) {
+	return readList(x.db.Alone(ctx, Patient), func(row Row) (u postings.Unindexed, err error) {
+		err = row.Scan(&u.Content, &u.Owner, &u.Changed, &u.Rows.First, &u.Rows.Count)
+		return u, err
+	}, x.sql.SelectUnindexed)
+}
+
+// Indexed implements postings.Rebuilt.
+func (x *Index) Indexed(ctx context.Context, content int64, segment postings.Segment) (ok bool, err error) {
+	err = x.db.Write(ctx, Patient|Bulk, func(t Tx) error {
+		n, err := t.Exec(`DELETE FROM unindexed WHERE content = $1`, content)
+		if ok = n > 0; err != nil || !ok {
+			return err
+		}
+		return ShowSegment(t, segment)
+	})
+	return ok && err == nil, err
+}
