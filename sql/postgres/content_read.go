@@ -4,31 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"strings"
 
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/sql/pack"
+	"footnote/sql/store"
 )
-
-// readPieces reads rows that belong to the content of a document in scope. The statement starts from documents (d),
-// with scopeArgs and the id as $3, so that it sees one version of the content, whatever is replaced meanwhile.
-func readPieces[T any](
-	ctx context.Context, ds *Documents, s chat.Scope, id, columns, from, order string, read func(scanner) (T, error),
-	args ...any,
-) ([]T, error) {
-	list, err := queryList(ctx, ds.db, longTime, read, `SELECT `+columns+` FROM documents d JOIN `+from+`
-		WHERE d.id = $3 AND`+inScope+`ORDER BY `+order,
-		append(dialect.ScopeArgs(s, id), args...)...)
-	if err == nil && len(list) == 0 {
-		_, err = ds.Get(ctx, s, id)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("content of document %s: %w", id, err)
-	}
-	return list, nil
-}
 
 // readColumn reads one column of a document's content, which is empty if another one holds it packed.
 func (ds *Documents) readColumn(ctx context.Context, s chat.Scope, id, name, packed string) (string, error) {
@@ -39,7 +21,9 @@ func (ds *Documents) readColumn(ctx context.Context, s chat.Scope, id, name, pac
 		}
 		return text, err
 	}
-	list, err := readPieces(ctx, ds, s, id, `c.`+name+`, `+packed, `contents c ON c.n = d.content`, `c.n`, read)
+	list, err := store.ReadPieces(
+		ctx, ds.Documents, s, id, `c.`+name+`, `+packed, `contents c ON c.n = d.content`, `c.n`, read,
+	)
 	if err != nil || len(list) == 0 {
 		return "", err
 	}
@@ -52,17 +36,19 @@ func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string,
 	if err != nil || text != "" {
 		return text, err
 	}
+	pieces, err := store.ReadPieces(
+		ctx, ds.Documents, s, id, `x.packed`, `texts x ON x.content = d.content`, `x.start_off`, scanValue[[]byte],
+	)
+	if err != nil {
+		return "", err
+	}
 	var whole strings.Builder
-	_, err = readPieces(ctx, ds, s, id, `x.packed`, `texts x ON x.content = d.content`, `x.start_off`, func(
-		row scanner,
-	) (none struct{}, err error) {
-		var packed []byte
-		if err = row.Scan(&packed); err == nil {
-			err = pack.Unpack(&whole, packed)
+	for _, packed := range pieces {
+		if err := pack.Unpack(&whole, packed); err != nil {
+			return "", err
 		}
-		return none, err
-	})
-	return whole.String(), err
+	}
+	return whole.String(), nil
 }
 
 const (
@@ -96,7 +82,7 @@ func (ds *Documents) TextPart(ctx context.Context, s chat.Scope, id string, at i
 		}
 		return part, nil
 	}
-	list, err := readPieces(ctx, ds, s, id, `substring(convert_to(c.body, 'UTF8') from $4 for $5),
+	list, err := store.ReadPieces(ctx, ds.Documents, s, id, `substring(convert_to(c.body, 'UTF8') from $4 for $5),
 		substring(c.packed from $4 for $6), greatest(octet_length(c.body), octet_length(c.packed)), c.n`,
 		`contents c ON c.n = d.content`, `c.n`, read, at+1, partBytes, packedPart)
 	if err != nil || len(list) == 0 {
@@ -126,7 +112,7 @@ func (ds *Documents) largePart(ctx context.Context, s chat.Scope, id string, at 
 		}
 		return none, pack.Unpack(&text, packed)
 	}, fmt.Sprintf(`SELECT x.start_off, x.packed FROM documents d JOIN texts x ON x.content = d.content
-		AND x.start_off >= $4 WHERE d.id = $3 AND`+inScope+`ORDER BY x.start_off LIMIT %d`, partPieces+1),
+		AND x.start_off >= $4 WHERE d.id = $3 AND`+dialect.Shown()+`ORDER BY x.start_off LIMIT %d`, partPieces+1),
 		dialect.ScopeArgs(s, id, at)...)
 	if err != nil {
 		return part, fmt.Errorf("text of document %s: %w", id, err)
@@ -155,12 +141,6 @@ func (ds *Documents) Blocks(ctx context.Context, s chat.Scope, id string) (block
 	return blocks, err
 }
 
-// PageSizes returns the size of each page; see corpus.Documents.
-func (ds *Documents) PageSizes(ctx context.Context, s chat.Scope, id string) (sizes [][2]float64, err error) {
-	err = ds.decodeColumn(ctx, s, id, `sizes`, `''::bytea`, &sizes)
-	return sizes, err
-}
-
 func (ds *Documents) decodeColumn(ctx context.Context, s chat.Scope, id, name, packed string, into any) error {
 	text, err := ds.readColumn(ctx, s, id, name, packed)
 	if err != nil || text == "" {
@@ -170,26 +150,6 @@ func (ds *Documents) decodeColumn(ctx context.Context, s chat.Scope, id, name, p
 		return fmt.Errorf("%s of document %s: %w", name, id, err)
 	}
 	return nil
-}
-
-// Words returns word boxes that overlap a range; see corpus.Documents.
-func (ds *Documents) Words(ctx context.Context, s chat.Scope, id string, start, end int) ([]corpus.WordBox, error) {
-	bodies, err := readPieces(ctx, ds, s, id, `w.body`, `content_words w ON w.content = d.content AND w.start_off < $4
-		AND w.end_off > $5`, `w.piece`,
-		scanValue[[]byte], end, start)
-	var found []corpus.WordBox
-	for _, body := range bodies {
-		words, err := corpus.Words(body).Unpack()
-		if err != nil {
-			return nil, fmt.Errorf("words of document %s: %w", id, err)
-		}
-		for _, w := range words {
-			if w.Start < end && w.End > start {
-				found = append(found, w)
-			}
-		}
-	}
-	return found, err
 }
 
 // textColumns are what scanText reads of passages (p). The passages of a large document have no text of their own:
@@ -223,41 +183,4 @@ func scanText(row scanner, others ...any) (text string, err error) {
 		return "", fmt.Errorf("a passage ends at %d, its text at %d", end, *first+len(runes))
 	}
 	return string(runes[start-*first : end-*first]), nil
-}
-
-// passageColumns are what scanPassage reads of documents (d) and passages (p).
-const passageColumns = `d.id, p.id, p.ordinal, p.start_off, p.end_off, p.first_block, p.last_block, p.page, p.section,
-	p.tokens, ` + textColumns
-
-func scanPassage(row scanner) (p corpus.Passage, err error) {
-	p.Text, err = scanText(row, &p.DocumentID, &p.ID, &p.Ordinal, &p.Start, &p.End, &p.FirstBlock,
-		&p.LastBlock, &p.Page,
-		&p.Section, &p.Tokens)
-	return p, err
-}
-
-// Passages returns a document's passages; see corpus.Documents.
-func (ds *Documents) Passages(ctx context.Context, s chat.Scope, id string, from, to int) ([]corpus.Passage, error) {
-	from = min(max(from, 0), math.MaxInt32)
-	if to < 0 {
-		to = math.MaxInt32
-	}
-	return readPieces(ctx, ds, s, id, passageColumns, `contents c ON c.n = d.content JOIN passages p
-		ON p.row >= c.first_row + $4 AND p.row < c.first_row + least($5::bigint, c.passages)`+ofText, `p.row`,
-		scanPassage, from, to)
-}
-
-// PassagesByID returns passages in the order of ids; see corpus.Documents.
-func (ds *Documents) PassagesByID(ctx context.Context, s chat.Scope, ids []string) ([]corpus.Passage, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	list, err := queryList(ctx, ds.db, longTime, scanPassage,
-		`SELECT `+passageColumns+` FROM unnest($3::text[]) WITH ORDINALITY AS wanted (id, place)
-		JOIN passages p ON p.id = wanted.id JOIN contents c ON c.n = p.content JOIN documents d ON d.n = c.document
-		`+ofText+`WHERE`+inScope+`ORDER BY wanted.place`, dialect.ScopeArgs(s, ids)...)
-	if err != nil {
-		return nil, fmt.Errorf("passages by id: %w", err)
-	}
-	return list, nil
 }

@@ -41,7 +41,12 @@ var dialect = &store.Dialect{
 		CASE jsonb_typeof(d.meta -> $3::text) WHEN 'array' THEN d.meta -> $3::text
 		ELSE jsonb_build_array(d.meta -> $3::text) END) v WHERE jsonb_typeof(v) = 'string' AND`,
 	MarkChanged: `UPDATE documents SET changed = $2 WHERE n = $1`,
-	Live:        ` live `,
+	TextColumns: textColumns,
+	OfText:      ofText,
+	ScanText:    scanText,
+	Wanted: `unnest($3::text[]) WITH ORDINALITY AS wanted (value, key) JOIN passages p ON p.id = wanted.value
+		JOIN contents c ON c.n = p.content`,
+	Live: ` live `,
 	// A document's present span has the document's number.
 	SelectSpans: `SELECT d.n, d.id, d.user_id, d.namespace, d.deleted_at = 0, coalesce(c.first_row, 0),
 		coalesce(c.lengths, '') FROM documents d LEFT JOIN contents c ON c.n = d.content WHERE d.changed > $1`,
@@ -134,7 +139,10 @@ func lendRows(ctx context.Context, q querier, statement string, args []any, read
 		return err
 	}
 	defer rows.Close()
-	return read(rows)
+	if err := read(rows); err != nil {
+		return err
+	}
+	return rows.Err()
 }
 
 // telling is a statement that also notifies the other replicas once for each row that it changes: they see equal

@@ -26,25 +26,6 @@ func (db *DB) newPostingStore() postingStore {
 	return postingStore{store.NewIndex(engine{db}, dialect), db}
 }
 
-func toInt64s(rows []uint32) []int64 {
-	list := make([]int64, len(rows))
-	for i, row := range rows {
-		list[i] = int64(row)
-	}
-	return list
-}
-
-func (s postingStore) Texts(ctx context.Context, rows []uint32) ([]postings.Text, error) {
-	read := func(row scanner) (t postings.Text, err error) {
-		t.Text, err = scanText(row, &t.Row, &t.Title, &t.Language, &t.Section)
-		return t, err
-	}
-	return queryList(ctx, s.db, longTime, read, `SELECT p.row, d.title, d.language, p.section, `+textColumns+`
-		FROM passages p
-		JOIN contents c ON c.n = p.content JOIN documents d ON d.n = c.document`+ofText+`WHERE p.row = ANY ($1)`,
-		toInt64s(rows))
-}
-
 // unpackText returns a stored text, which is empty if it is packed.
 func unpackText(body string, packed []byte) (string, error) {
 	if len(packed) == 0 {

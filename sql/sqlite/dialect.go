@@ -49,9 +49,16 @@ var dialect = &store.Dialect{
 		LEFT JOIN json_each(CASE m.type WHEN 'array' THEN m.value ELSE '[]' END) e
 		WHERE m.key = $3 AND coalesce(e.type, m.type) = 'text' AND`,
 	MarkChanged: `UPDATE contents SET changed = $2 WHERE document = $1 AND live = 1`,
-	Staying:     ` AND d.purging = 0`,
-	Serving:     ` AND c.live = 1`,
-	Live:        ` live = 1 `,
+	TextColumns: passageText,
+	ScanText: func(row store.Row, others ...any) (text string, err error) {
+		err = row.Scan(append(others, &text)...)
+		return text, err
+	},
+	Wanted: `json_each($3) wanted CROSS JOIN passages p ON p.id = wanted.value
+		JOIN contents c ON c.n = p.content AND c.live = 1`,
+	Staying: ` AND d.purging = 0`,
+	Serving: ` AND c.live = 1`,
+	Live:    ` live = 1 `,
 	SelectSpans: `SELECT c.n, d.id, d.user_id, d.namespace, c.live AND d.deleted_at = 0, c.first_row, c.lengths
 		FROM contents c JOIN documents d ON d.n = c.document WHERE c.changed > $1`,
 	SelectUnindexed: `SELECT c.n, d.user_id, c.changed, c.first_row, c.passages FROM unindexed u
@@ -85,9 +92,6 @@ func names[T string | int64 | uint32](list []T) string {
 	}
 	return text
 }
-
-// inScope restricts documents (as d) to those of a scope that are not deleted.
-var inScope = dialect.Shown()
 
 // engine is the store.Database of an open database.
 type engine struct{ db *DB }
@@ -149,5 +153,8 @@ func (s statements) Query(statement string, args []any, read func(store.Rows) er
 		return failure(err)
 	}
 	defer rows.Close()
-	return failure(read(rows))
+	if err := read(rows); err != nil {
+		return failure(err)
+	}
+	return failure(rows.Err())
 }

@@ -37,19 +37,6 @@ func (db *DB) eachRow(ctx context.Context, query string, args []any, fn func(sca
 	return failure(rows.Err())
 }
 
-func (s postingStore) Texts(ctx context.Context, rows []uint32) (texts []postings.Text, err error) {
-	err = s.db.eachRow(ctx, `SELECT p.row, d.title, d.language, p.section, `+passageText+`
-		FROM json_each(?) wanted JOIN passages p ON p.row = wanted.value
-		JOIN contents c ON c.n = p.content JOIN documents d ON d.n = c.document`, []any{names(rows)},
-		func(row scanner) error {
-			var t postings.Text
-			err := row.Scan(&t.Row, &t.Title, &t.Language, &t.Section, &t.Text)
-			texts = append(texts, t)
-			return err
-		})
-	return texts, err
-}
-
 func (s postingStore) Find(ctx context.Context, places []postings.Place, each func(int, postings.Page) error) error {
 	pairs := make([][2]any, len(places))
 	for i, at := range places {

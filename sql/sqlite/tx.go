@@ -80,7 +80,10 @@ func (t *tx) Query(query string, args []any, read func(store.Rows) error) error 
 		return err
 	}
 	defer rows.Close()
-	return failure(read(rows))
+	if err := read(rows); err != nil {
+		return failure(err)
+	}
+	return failure(rows.Err())
 }
 
 // Tell implements store.Statements. There is one process only, so nobody has to be told.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"footnote/chat"
 	"footnote/sql/cursor"
@@ -11,20 +12,15 @@ const selectFeedback = `
 	SELECT f.n, r.id, s.name, t.request, f.rating, f.reason, f.comment, f.created_at, f.updated_at
 	FROM feedback f JOIN runs r ON r.n = f.run JOIN sessions s ON s.n = r.session LEFT JOIN run_texts t ON t.run = r.n `
 
-// judged is feedback with its number.
-type judged struct {
-	n int64
-	chat.Feedback
-}
-
-func scanFeedback(row Row) (f judged, err error) {
+func scanFeedback(row Row) (found numbered[chat.Feedback], err error) {
 	var request []byte
 	var created, updated int64
+	f := &found.entry
 	err = row.Scan(
-		&f.n, &f.RunID, &f.SessionID, &request, (*string)(&f.Rating), &f.Reason, &f.Comment, &created, &updated,
+		&found.n, &f.RunID, &f.SessionID, &request, (*string)(&f.Rating), &f.Reason, &f.Comment, &created, &updated,
 	)
 	f.CreatedAt, f.UpdatedAt, f.Question = TimeOf(created), TimeOf(updated), questionOf(request)
-	return f, err
+	return found, err
 }
 
 // SetFeedback implements chat.Store.
@@ -45,7 +41,7 @@ func (c *Chats) SetFeedback(ctx context.Context, s chat.Scope, f chat.Feedback) 
 	}
 	found, err := readList(by, scanFeedback, selectFeedback+`WHERE r.id = $1 AND f.user_id = $2`, f.RunID, s.User)
 	if len(found) == 1 { // else it was withdrawn just now
-		f = found[0].Feedback
+		f = found[0].entry
 	}
 	return f, wrap(err, "store feedback")
 }
@@ -75,14 +71,6 @@ func (c *Chats) Feedback(ctx context.Context, s chat.Scope, q chat.FeedbackQuery
 	if err != nil {
 		return nil, "", wrap(err, "list feedback")
 	}
-	next := ""
-	if len(found) > limit {
-		found = found[:limit]
-		next = cursor.After(found[limit-1].UpdatedAt, found[limit-1].n)
-	}
-	list := make([]chat.Feedback, len(found))
-	for i, f := range found {
-		list[i] = f.Feedback
-	}
-	return list, next, nil
+	page, next := pageOf(found, limit, func(f chat.Feedback) time.Time { return f.UpdatedAt })
+	return page, next, nil
 }

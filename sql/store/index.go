@@ -59,12 +59,8 @@ func (x *Index) Contents(ctx context.Context, first, last uint32) ([]postings.Ro
 // PassageIDs implements postings.Store.
 func (x *Index) PassageIDs(ctx context.Context, rows []uint32) (map[uint32]string, error) {
 	ids := make(map[uint32]string, len(rows))
-	wanted := make([]int64, len(rows))
-	for i, row := range rows {
-		wanted[i] = int64(row)
-	}
 	err := x.db.Alone(ctx, Patient).Query(`SELECT row, id FROM passages WHERE `+x.sql.Among("row", "$1"),
-		[]any{x.sql.Numbers(wanted)}, func(rows Rows) error {
+		[]any{x.sql.Numbers(numbers(rows))}, func(rows Rows) error {
 			for rows.Next() {
 				var row uint32
 				var id string
@@ -73,7 +69,7 @@ func (x *Index) PassageIDs(ctx context.Context, rows []uint32) (map[uint32]strin
 				}
 				ids[row] = id
 			}
-			return rows.Err()
+			return nil
 		})
 	return ids, err
 }

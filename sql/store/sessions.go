@@ -13,24 +13,19 @@ import (
 // inLists leaves out conversations that hold the work on cells of tables.
 var inLists = fmt.Sprintf(` AND substr(s.name, 1, %d) <> '%s' `, len(chat.GridSessions), chat.GridSessions)
 
-// listed is a session with its number.
-type listed struct {
-	n int64
-	chat.Session
-}
-
-func scanSession(row Row) (s listed, err error) {
+func scanSession(row Row) (f numbered[chat.Session], err error) {
 	var created, updated int64
-	err = row.Scan(&s.n, &s.ID, &s.User, &s.Title, &s.HeadID, &s.TurnCount, &created, &updated, &s.Running)
+	s := &f.entry
+	err = row.Scan(&f.n, &s.ID, &s.User, &s.Title, &s.HeadID, &s.TurnCount, &created, &updated, &s.Running)
 	s.CreatedAt, s.UpdatedAt = TimeOf(created), TimeOf(updated)
-	return s, err
+	return f, err
 }
 
 // Session implements chat.Store.
 func (c *Chats) Session(ctx context.Context, s chat.Scope, id string) (chat.Session, error) {
 	found, err := readOne(c.db.Alone(ctx, 0), scanSession,
 		c.sql.SelectSession+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0`, id, s.User)
-	return found.Session, NotFound(err, "read session", "session")
+	return found.entry, NotFound(err, "read session", "session")
 }
 
 // Sessions implements chat.Store.
@@ -50,16 +45,8 @@ func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery)
 	if err != nil {
 		return nil, "", wrap(err, "list sessions")
 	}
-	next := ""
-	if len(found) > limit {
-		found = found[:limit]
-		next = cursor.After(found[limit-1].UpdatedAt, found[limit-1].n)
-	}
-	sessions := make([]chat.Session, len(found))
-	for i, s := range found {
-		sessions[i] = s.Session
-	}
-	return sessions, next, nil
+	page, next := pageOf(found, limit, func(s chat.Session) time.Time { return s.UpdatedAt })
+	return page, next, nil
 }
 
 // CountSessions implements chat.Store.

@@ -13,6 +13,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/sql/cursor"
 )
 
 // Care says what a caller expects of a statement or a transaction.
@@ -38,7 +39,6 @@ type Row interface{ Scan(dest ...any) error }
 type Rows interface {
 	Row
 	Next() bool
-	Err() error
 }
 
 // Statements runs statements: within a transaction, or each in one of its own. Parameters are written $1, $2 and so
@@ -139,6 +139,14 @@ type Dialect struct {
 	// MarkChanged gives document $1 the number $2 of a change that searches can see.
 	MarkChanged string
 
+	// TextColumns are what ScanText reads of passages (as p), behind others, for the text of one. OfText is joined to
+	// passages for them.
+	TextColumns, OfText string
+	ScanText            func(row Row, others ...any) (string, error)
+
+	// Wanted are the passages (as p) with the ids that $3 has, and their contents (as c); wanted.key is their order.
+	Wanted string
+
 	// Staying restricts documents (as d) to those that no purge takes away, and Serving contents (as c) to those that
 	// a document has, where the table holds others too.
 	Staying, Serving string
@@ -179,7 +187,7 @@ func readList[T any](
 			}
 			list = append(list, v)
 		}
-		return rows.Err()
+		return nil
 	})
 	return list, err
 }
@@ -194,6 +202,26 @@ func readOne[T any](by Statements, read func(Row) (T, error), statement string, 
 		return v, err
 	}
 	return list[0], nil
+}
+
+// numbered is an entry of a list with its number.
+type numbered[T any] struct {
+	n     int64
+	entry T
+}
+
+// pageOf makes a page of up to limit entries of what was read for it, one more if there are more, and the cursor of the
+// next page.
+func pageOf[T any](found []numbered[T], limit int, at func(T) time.Time) (page []T, next string) {
+	if len(found) > limit {
+		found = found[:limit]
+		next = cursor.After(at(found[limit-1].entry), found[limit-1].n)
+	}
+	page = make([]T, len(found))
+	for i, f := range found {
+		page[i] = f.entry
+	}
+	return page, next
 }
 
 // NotFound turns sql.ErrNoRows into the error for a thing that is not there or not the caller's, and names op on
