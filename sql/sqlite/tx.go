@@ -32,11 +32,10 @@ func (t *tx) stmt(query string) (heldStmt, error) {
 	if stmt, ok := t.stmts[query]; ok {
 		return stmt, nil
 	}
-	prepared, err := t.conn.PrepareContext(t.ctx, query)
+	stmt, err := prepareHeld(t.ctx, query, t.conn.PrepareContext)
 	if err != nil {
-		return heldStmt{}, fmt.Errorf("prepare: %w", failure(err))
+		return stmt, err
 	}
-	stmt := heldStmt{prepared}
 	t.stmts[query] = stmt
 	return stmt, nil
 }
@@ -47,7 +46,7 @@ func (t *tx) Exec(query string, args ...any) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	result, err := stmt.ExecContext(t.ctx, args...)
+	result, err := stmt.ExecContext(t.ctx, stmt.bind(args)...)
 	if err != nil {
 		return 0, failure(err)
 	}
@@ -60,7 +59,7 @@ func (t *tx) query(query string, args ...any) (*sql.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := stmt.QueryContext(t.ctx, args...)
+	rows, err := stmt.QueryContext(t.ctx, stmt.bind(args)...)
 	return rows, failure(err)
 }
 
@@ -70,7 +69,7 @@ func (t *tx) One(query string, args []any, dest ...any) error {
 	if err != nil {
 		return err
 	}
-	return failure(stmt.QueryRowContext(t.ctx, args...).Scan(dest...))
+	return failure(stmt.QueryRowContext(t.ctx, stmt.bind(args)...).Scan(dest...))
 }
 
 // Query implements store.Statements.

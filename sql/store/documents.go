@@ -139,13 +139,15 @@ func (ds *Documents) put(t Tx, d corpus.Document, meta string) (was placed, err 
 		return was, err
 	}
 	now := time.Now().UnixMicro()
-	err = t.One(`UPDATE documents SET filename = $4, mime = $5, sha256 = $6, bytes = $7, given_meta = $8, meta = $8,
-		semantic = $9, state = 'queued', progress = $10, failure = '', updated_at = $11
-		WHERE user_id = $1 AND namespace = $2 AND path = $3 AND deleted_at = 0 RETURNING id`,
-		[]any{d.User, d.Namespace, d.Path, d.Filename, d.MIME, d.SHA256, d.Bytes, meta, string(d.Semantic),
-			progressQueued, now}, &was.id)
-	if !errors.Is(err, sql.ErrNoRows) {
+	err = t.One(`SELECT d.id FROM documents d WHERE d.user_id = $1 AND d.namespace = $2 AND d.path = $3
+		AND d.deleted_at = 0`+ds.sql.Locked("d"), []any{d.User, d.Namespace, d.Path}, &was.id)
+	if err == nil {
 		was.bytes = d.Bytes
+		_, err = t.Exec(`UPDATE documents SET filename = $2, mime = $3, sha256 = $4, bytes = $5, given_meta = $6,
+			meta = $6, semantic = $7, state = 'queued', progress = $8, failure = '', updated_at = $9 WHERE id = $1`,
+			was.id, d.Filename, d.MIME, d.SHA256, d.Bytes, meta, string(d.Semantic), progressQueued, now)
+	}
+	if !errors.Is(err, sql.ErrNoRows) {
 		return was, err
 	}
 	if was.id, was.duplicate, err = ds.restoreSameBytes(t, d); was.id != "" || err != nil {
