@@ -76,13 +76,6 @@ func (c *Conditions) Arg(value any) string {
 	return "$" + strconv.Itoa(len(c.args))
 }
 
-// listedDocument is a document with its place in a list.
-type listedDocument struct {
-	corpus.Document
-	n    int64
-	fold string
-}
-
 // List returns one page of documents; see corpus.Documents.
 func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([]corpus.Document, string, error) {
 	on, err := cursor.ForDocuments(f)
@@ -101,23 +94,20 @@ func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([
 	if where.Once {
 		care = Once
 	}
-	found, err := readList(ds.db.Alone(ctx, care), func(row Row) (r listedDocument, err error) {
-		r.Document, err = scanDocument(row, &r.n, &r.fold)
-		return r, err
+	var n, nBefore int64 // of the last document that was read, and of the one before
+	var fold, foldBefore string
+	list, err := readList(ds.db.Alone(ctx, care), func(row Row) (corpus.Document, error) {
+		nBefore, foldBefore = n, fold
+		return scanDocument(row, &n, &fold)
 	}, `SELECT`+documentColumns+`, d.n, d.title_fold FROM `+where.From+`documents d WHERE`+where.text.String()+
 		` ORDER BY `+on.Order+` LIMIT CAST(`+limit+` AS bigint)`, where.args...)
 	if err != nil {
 		return nil, "", wrap(err, "list documents")
 	}
 	next := ""
-	if len(found) > on.Limit {
-		found = found[:on.Limit]
-		last := found[on.Limit-1]
-		next = on.Next(last.Document, last.fold, last.n)
-	}
-	list := make([]corpus.Document, len(found))
-	for i, r := range found {
-		list[i] = r.Document
+	if len(list) > on.Limit {
+		list = list[:on.Limit]
+		next = on.Next(list[on.Limit-1], foldBefore, nBefore)
 	}
 	return list, next, nil
 }
