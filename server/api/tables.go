@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -175,7 +174,7 @@ func (a *Handlers) EditCell(c echo.Context) error {
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
 		return err
 	}
-	row, column, err := CellPlace(c)
+	row, column, err := httpio.CellPlace(c)
 	if err != nil {
 		return err
 	}
@@ -188,7 +187,7 @@ func (a *Handlers) EditCell(c echo.Context) error {
 
 // AskCell answers POST /tables/{id}/cells/{row}/{column}/ask.
 func (a *Handlers) AskCell(c echo.Context) error {
-	row, column, err := CellPlace(c)
+	row, column, err := httpio.CellPlace(c)
 	if err != nil {
 		return err
 	}
@@ -197,18 +196,6 @@ func (a *Handlers) AskCell(c echo.Context) error {
 		return err
 	}
 	return c.JSON(http.StatusAccepted, tellTable(g, nil))
-}
-
-// CellPlace is the cell that an address names, counted from 0.
-func CellPlace(c echo.Context) (row, column int, err error) {
-	missing := httpio.NotFound("This table has no such cell.")
-	if row, err = strconv.Atoi(c.Param("row")); err != nil || row < 0 || row >= chat.MaxGridRows {
-		return 0, 0, missing
-	}
-	if column, err = strconv.Atoi(c.Param("column")); err != nil || column < 0 || column >= chat.MaxGridColumns {
-		return 0, 0, missing
-	}
-	return row, column, nil
 }
 
 // ExportTable answers GET /tables/{id}/export: the table as it is now, as a file.

@@ -12,7 +12,6 @@ import (
 
 	"footnote/chat"
 	"footnote/grid"
-	"footnote/server/api"
 	"footnote/server/httpio"
 	"footnote/views"
 )
@@ -176,7 +175,7 @@ func (h *Handlers) TableCell(c echo.Context) error {
 
 func (h *Handlers) cellPage(c echo.Context, status int, p views.CellPage) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	row, column, err := api.CellPlace(c)
+	row, column, err := httpio.CellPlace(c)
 	if err != nil {
 		return err
 	}
@@ -223,7 +222,7 @@ func (h *Handlers) ChangeCell(c echo.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
 	}
-	row, column, err := api.CellPlace(c)
+	row, column, err := httpio.CellPlace(c)
 	if err != nil {
 		return err
 	}
