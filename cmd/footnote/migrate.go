@@ -28,8 +28,9 @@ type migrateCommand struct {
 
 // Help is what 'footnote migrate --help' adds.
 func (migrateCommand) Help() string {
-	return `Copies conversations, runs with their events, feedback, documents and the index of words from the data ` +
-		`directory (--data) into an empty PostgreSQL
+	return `Copies conversations, runs with their events, feedback, shares, kept questions, tables, places that are ` +
+		`followed, what programs may, documents
+and the index of words from the data directory (--data) into an empty PostgreSQL
 (--database-url or DATABASE_URL), and the originals to FOOTNOTE_BLOBS when that is set. The data directory is only ` +
 		`read; no server may use it meanwhile.
 Stop it at any moment: the same command goes on where it was. At the end both sides are counted and hashed; exit 1 ` +
@@ -140,6 +141,9 @@ func (c *migrateCommand) copyTables(
 			p.stdout, "The originals stay in %s: servers need them through FOOTNOTE_BLOBS, see docs/operation.md\n",
 			dir.filePath("blobs"),
 		)
+	}
+	if err := tellLeft(p.stdout, dir); err != nil {
+		return err
 	}
 	fmt.Fprintln(
 		p.stdout,

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 
 	"footnote/chat"
 	"footnote/places"
@@ -21,6 +22,7 @@ const placesDir = "places"
 // followPlaces wires what follows places. The local user of a server that nobody else reaches may follow what is on
 // their own network; others reach the public internet and the servers that the settings name.
 func (a *app) followPlaces(set *settings, dir *directory, log *slog.Logger) {
+	_, err := os.Stat(dir.filePath(databaseFile))
 	public := web.Reach{}
 	others := web.Reach{Hosts: set.PlacesAllow}
 	own := web.Reach{Own: true, Hosts: set.PlacesAllow}
@@ -29,6 +31,7 @@ func (a *app) followPlaces(set *settings, dir *directory, log *slog.Logger) {
 	a.places = follow.New(follow.Config{
 		Store: a.stores.places, Library: a.library, Kinds: registry.Kinds(), Secrets: dir.filePath(placesDir),
 		Alone: a.stores.exclusive, Gone: a.keys.Revoked, Log: log,
+		Others: set.DatabaseURL != "" && err == nil, // those of the database in the directory
 		Net: func(user string, kind places.Kind, local bool) places.Net {
 			switch {
 			case kind.Public:

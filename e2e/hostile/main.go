@@ -79,6 +79,7 @@ func allCells() []cell {
 		pageCells(),
 		floodCells(),
 		programCells(),
+		placeCells(),
 	)
 }
 

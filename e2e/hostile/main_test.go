@@ -37,6 +37,9 @@ func TestASampleOfTheAttacksHurtsNobodyElse(t *testing.T) {
 		"flood: 100 slow questions of one user",
 		"flood: 200 slow readers of a text of 20 MiB",
 		"program: what no program should send",
+		"place: addresses of the inside",
+		"place: what no form should send",
+		"place: files with names that hurt",
 	}
 	passes(t, binary, false, sample)
 	passes(t, binary, true, []string{"file: text, 20 MiB of different words"}) // the largest index for its size

@@ -35,6 +35,7 @@ type site struct {
 	model    *httptest.Server
 	tool     *httptest.Server // of another server, that the model may use
 	pages    *httptest.Server // pages that may be added
+	outside  *outside         // servers of places
 	dir      string
 	data     string
 	database string // URL of PostgreSQL; empty: SQLite
@@ -70,12 +71,12 @@ func newSite(ctx context.Context, w *tried, keys bool) (s *site, err error) {
 	if err = os.Link(w.binary, s.binary); err != nil {
 		return s, fmt.Errorf("link the program: %w", err)
 	}
-	s.tool, s.pages = serveTool(), servePages()
+	s.tool, s.pages, s.outside = serveTool(), servePages(), newOutside()
 	s.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "FOOTNOTE_CONFIG=", "FOOTNOTE_LOG_LEVEL=warn",
 		"OPENAI_API_KEY=scripted", "OPENAI_BASE_URL=" + s.model.URL + "/v1", "OPENAI_MODEL=scripted",
 		`FOOTNOTE_MCP_SERVERS={"outside":{"url":"` + s.tool.URL + `","approve":"never"}}`,
-		"FOOTNOTE_PLACES_ALLOW=" + s.pages.Listener.Addr().String(),
+		"FOOTNOTE_PLACES_ALLOW=" + s.pages.Listener.Addr().String() + "," + s.outside.host(),
 	}
 	if s.database, err = w.nextDatabase(ctx); err != nil {
 		return s, fmt.Errorf("make a database: %w", err)
@@ -150,6 +151,9 @@ func (s *site) close() error {
 	if s.pages != nil {
 		s.pages.CloseClientConnections()
 		s.pages.Close()
+	}
+	if s.outside != nil {
+		s.outside.close()
 	}
 	return os.RemoveAll(s.dir)
 }

@@ -24,6 +24,8 @@ type Config struct {
 	// Net is the way to the network for a user's place of a kind. local is false while a request is dealt with that
 	// may come from another machine.
 	Net func(user string, kind places.Kind, local bool) places.Net
+	// Others says that another store has secrets in the directory too: what this one does not know may be its.
+	Others bool
 	// Alone says that no other server has the store open.
 	Alone bool
 	// Gone reports whether a user's keys were revoked, so that nothing is read for them; nil: nobody's.

@@ -244,6 +244,15 @@ func TestSecretsAreKeptApart(t *testing.T) {
 	if chat.CodeOf(err) != chat.CodeInvalid || chat.MessageOf(err) != "The password is not taken." {
 		t.Errorf("a wrong password: %v, want it refused", err)
 	}
+	b.shelf.breakWith(func(w http.ResponseWriter, _ *http.Request) bool {
+		w.WriteHeader(http.StatusGatewayTimeout)
+		return true
+	})
+	_, err = b.Create(t.Context(), user, true, Draft{Kind: "shelf", Settings: map[string]string{"url": b.shelf.URL}})
+	if chat.CodeOf(err) != chat.CodeUnavailable || chat.MessageOf(err) != "The shelf is too slow." {
+		t.Errorf("a place that is too slow: %v, want %s", err, chat.CodeUnavailable)
+	}
+	b.shelf.breakWith(nil)
 	b.follow(t)
 	files, err := filepath.Glob(filepath.Join(b.Secrets, "*"))
 	if err != nil || len(files) != 1 {

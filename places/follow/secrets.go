@@ -104,8 +104,8 @@ func (f *Follower) sweepSecrets(ctx context.Context) {
 	}
 	for _, file := range files {
 		id, _, _ := strings.Cut(file.Name(), ".")
-		there := false
-		if !strings.HasPrefix(id, "new-") {
+		there := f.Others
+		if !there && !strings.HasPrefix(id, "new-") {
 			if there, err = f.Store.PlaceExists(ctx, id); err != nil {
 				return // the store can't say: the next start asks again
 			}

@@ -154,11 +154,13 @@ func (f *Follower) check(
 			Err:     err,
 		}
 	}
-	if e.Code == chat.CodeUnauthorized || e.Code == chat.CodeForbidden || e.Code == chat.CodeNotFound {
-		// it is the place that refuses, not this server
-		e = &chat.Error{Code: chat.CodeInvalid, Message: e.Message, Hint: e.Hint, Err: err}
+	code := e.Code // it is the place that refuses or is too slow, not this server
+	if code == chat.CodeUnauthorized || code == chat.CodeForbidden || code == chat.CodeNotFound {
+		code = chat.CodeInvalid
+	} else if code == chat.CodeTimeout {
+		code = chat.CodeUnavailable
 	}
-	return e
+	return &chat.Error{Code: code, Message: e.Message, Hint: e.Hint, Err: err}
 }
 
 // readSettings takes a kind's settings apart, without what is empty.

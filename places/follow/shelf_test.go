@@ -133,6 +133,8 @@ func (o *openShelf) get(ctx context.Context, query string) (io.ReadCloser, error
 		return nil, &chat.Error{Code: chat.CodeUnauthorized, Message: "The password is not taken."}
 	case http.StatusNotFound:
 		return nil, places.ErrGone
+	case http.StatusGatewayTimeout:
+		return nil, &chat.Error{Code: chat.CodeTimeout, Message: "The shelf is too slow."}
 	}
 	return nil, &chat.Error{Code: chat.CodeUnavailable, Message: "The shelf is out of order."}
 }

@@ -14,7 +14,7 @@ import (
 func placeOperations() []Operation {
 	placeParam := parameter{in: "path", name: "id", need: true, schema: textSchema(), about: "The place's id."}
 	one, missing := []parameter{placeParam}, []chat.Code{chat.CodeNotFound}
-	changed := slices.Concat(bodyFails, []chat.Code{chat.CodeNotFound, chat.CodeConflict, chat.CodeTimeout})
+	changed := slices.Concat(bodyFails, []chat.Code{chat.CodeNotFound, chat.CodeConflict})
 	return []Operation{
 		{
 			Method: "GET", Path: "/places", group: "Documents", summary: "List places that are followed",
@@ -32,7 +32,7 @@ func placeOperations() []Operation {
 				}, "schedule": "day",
 			},
 			fails: slices.Concat(bodyFails, []chat.Code{
-				chat.CodeNotFound, chat.CodeConflict, chat.CodeTooMany, chat.CodeTimeout, chat.CodeDiskFull,
+				chat.CodeNotFound, chat.CodeConflict, chat.CodeTooMany, chat.CodeDiskFull,
 			}),
 			outcomes: []outcome{{status: http.StatusCreated, about: "It is followed.", body: api.FollowedPlace{}}},
 		},

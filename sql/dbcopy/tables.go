@@ -117,6 +117,16 @@ func Tables() []Table {
 		table("webhooks", 1, 500, texts("user_id", "url", "origin"), bytes("secret"),
 			ints("set_at", "sent_at", "failed_at"), texts("trouble"), ints("lost")),
 		table("notices", 1, 50, texts("id", "user_id", "kept"), ints("failed", "due_at"), texts("body")),
+		table("places", 1, 100, ints("n"), texts("id", "user_id", "name", "setup", "progress"), ints(
+			"removing", "revision", "looks", "created_at", "due_at",
+		)),
+		table("place_items", 2, 500, ints("place"), texts("key"), ints("look", "wanted", "put_off"), texts(
+			"version", "document", "name", "link", "refusal", "body",
+		)),
+		table("oauth", 1, 500, ints("n"), texts("kind", "id", "owner"), bools("used"), ints("made", "expires"), texts(
+			"body",
+		)),
+		table("watched", 3, 100, texts("user_id", "namespace", "folder"), ints("looked_at"), texts("body")),
 		table("standing_feeds", 1, 500, texts("user_id"), bytes("hash")),
 		table("corpus_versions", 1, 500, texts("user_id"), ints("version")),
 		state,

@@ -23,10 +23,8 @@ var made = map[string]string{"migrations": "of this schema", "copied": "says how
 	"segments.started_at":    "of segments that are being written",
 	"contents.packed_blocks": "blocks are copied as they are",
 	"texts":                  "copied texts are in contents, and those of their passages in passages",
-	"places":                 "added anew, as their passwords are in no database",
-	"place_items":            "of places",
-	"oauth":                  "programs connect again: their tokens are for an address",
-	"watched":                "told anew when a program looks at the folder again"}
+	"places.owner":           "about looks under way; nothing is under way while data is copied",
+	"places.lease_until":     "about looks under way"}
 
 // Target is a database that everything is copied into. How far that is stands in its table copied: a row for each
 // table, and one without a name for the whole (key: the source, rows: 1 when it is over).

@@ -1,0 +1,105 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+)
+
+// insideText is what the server inside says, so that it is found where it must not be.
+const insideText = "the secrets of the machine"
+
+// hostileNames are names of files in a folder that is followed.
+var hostileNames = []string{
+	strings.Repeat("n", 300) + ".md", strings.Repeat("é", 150) + ".md", "../../etc/passwd", "..", "a/b.md", "\x00.md",
+	"a\r\nSet-Cookie: hostile=1.md", "\x1b[2J.md", "\u202egnp.md", "<script>hostile()</script>.md", "CON.md",
+	".hidden.md",
+	" .md", "\xff\xfe.md", strings.Repeat("d/", 40) + "deep.md", strings.Repeat("k", 1100) + ".md", "%2e%2e%2fup.md",
+}
+
+// outside is a server that places may be followed at, beside one that nobody may reach.
+type outside struct {
+	server     *httptest.Server
+	reached    *httptest.Server // inside
+	insidePort string
+	inside     atomic.Int64 // connections to it
+}
+
+func newOutside() *outside {
+	o := &outside{}
+	o.reached = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, insideText) // whoever asked may be gone
+	}))
+	o.reached.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			o.inside.Add(1)
+		}
+	}
+	o.reached.Start()
+	_, o.insidePort, _ = net.SplitHostPort(o.reached.Listener.Addr().String()) // it is one
+	o.server = httptest.NewServer(o)
+	return o
+}
+
+// host is what whoever runs the server under attack allows.
+func (o *outside) host() string { return o.server.Listener.Addr().String() }
+
+func (o *outside) close() {
+	for _, s := range []*httptest.Server{o.server, o.reached} {
+		s.CloseClientConnections()
+		s.Close()
+	}
+}
+
+// ServeHTTP leads to where the query says, or serves a folder by WebDAV.
+func (o *outside) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if to := r.URL.Query().Get("to"); to != "" {
+		w.Header()["Location"] = []string{to}
+		w.WriteHeader(http.StatusTemporaryRedirect)
+		return
+	}
+	switch {
+	case r.Method != "PROPFIND":
+		_, _ = io.WriteString(w, "# A file\n\nIt has "+r.URL.Path+" as its path.\n") // whoever asked may be gone
+	case strings.HasPrefix(r.URL.Path, "/names/"):
+		o.list(w, "/names/", hostileNames, r.Header.Get("Depth") == "0")
+	case strings.HasPrefix(r.URL.Path, "/endless/"):
+		o.list(w, "/endless/", nil, r.Header.Get("Depth") == "0")
+		for n := 0; r.Header.Get("Depth") != "0"; n++ {
+			if _, err := fmt.Fprintf(w, entryForm, fmt.Sprintf("/endless/%d.md", n), n); err != nil {
+				return
+			}
+		}
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+const entryForm = `<d:response><d:href>%s</d:href><d:propstat><d:prop><d:resourcetype/><d:getetag>"%d"</d:getetag>` +
+	`</d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response>`
+
+// list says what is in a folder: the names, and one plain file. A list that is to go on without end has no names.
+func (o *outside) list(w http.ResponseWriter, folder string, names []string, itself bool) {
+	w.Header().Set("Content-Type", "application/xml")
+	w.WriteHeader(http.StatusMultiStatus)
+	var b strings.Builder
+	b.WriteString(`<d:multistatus xmlns:d="DAV:"><d:response><d:href>` + folder + `</d:href><d:propstat><d:prop>` +
+		`<d:resourcetype><d:collection/></d:resourcetype></d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat>` +
+		`</d:response>`)
+	if itself {
+		b.WriteString(`</d:multistatus>`)
+	} else if names != nil {
+		for n, name := range append([]string{"plain.md"}, names...) {
+			fmt.Fprintf(&b, entryForm, folder+url.PathEscape(name), n)
+		}
+		b.WriteString(`</d:multistatus>`)
+	}
+	_, _ = io.WriteString(w, b.String()) // whoever asked may be gone
+}

@@ -1,0 +1,378 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// placeCells are what a user does who has places followed, or changes sent, that lead inside the server's network, and
+// what the servers of places answer.
+func placeCells() []cell {
+	return []cell{
+		{"place: addresses of the inside", true, func(ctx context.Context, s *site, r *result) (string, error) {
+			return s.followInside(ctx, s.insideAddresses())
+		}},
+		{"place: servers that lead to the inside", true, func(ctx context.Context, s *site, _ *result) (string, error) {
+			var addresses []string
+			for _, to := range s.insideAddresses() {
+				addresses = append(addresses, s.outside.server.URL+"/to?"+url.Values{"to": {to}}.Encode())
+			}
+			return s.followInside(ctx, addresses)
+		}},
+		{"place: what no form should send", true, func(ctx context.Context, s *site, r *result) (string, error) {
+			return s.oddPlaces(ctx)
+		}},
+		{"place: files with names that hurt", true, func(ctx context.Context, s *site, r *result) (string, error) {
+			return s.followNames(ctx, r)
+		}},
+		{"place: a list without end", true, func(ctx context.Context, s *site, _ *result) (string, error) {
+			said, err := s.followOutside(ctx, "endless", "/endless/")
+			if err == nil && said.Failure == nil {
+				err = errors.New("a list without end has no failure")
+			}
+			return s.unlessInside(fmt.Sprintf("%+v", said.Failure), err)
+		}},
+		{"webhook: addresses of the inside", true, func(ctx context.Context, s *site, _ *result) (string, error) {
+			return s.hookInside(ctx)
+		}},
+	}
+}
+
+// insideAddresses lead to the server that nobody may reach, or to what else is inside, by many spellings.
+func (s *site) insideAddresses() []string {
+	port := s.outside.insidePort
+	hosts := []string{
+		"127.0.0.1", "127.0.0.1.", "127.1", "127.0.1", "2130706433", "0x7f000001", "017700000001", "0177.0.0.1",
+		"0x7f.0x0.0x0.0x1", "127\u30020\u30020\u30021", "%31%32%37.0.0.1", "localhost", "LOCALHOST", "localhost.", "ip6-localhost",
+		"[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:ffff:7f00:1]", "[::127.0.0.1]",
+		"[64:ff9b::7f00:1]", "[2002:7f00:1::1]", "[::]", "0.0.0.0", "0", "[fe80::1%25lo]",
+	}
+	addresses := []string{
+		"http://169.254.169.254/latest/meta-data/", "http://[fd00:ec2::254]/latest/", "http://100.100.100.200/",
+		"http://10.0.0.1/", "http://192.168.0.1/", "http://172.16.0.1/", "http://100.64.0.1/", "http://[fc00::1]/",
+		"http://metadata.google.internal/", "file:///etc/passwd", "gopher://127.0.0.1:" + port + "/", "//127.0.0.1/",
+		"http://ada:secret@127.0.0.1:" + port + "/", "http://example.org@127.0.0.1:" + port + "/",
+		"http://127.0.0.1:" + port + "\\@example.org/", "http://127.0.0.1:" + port + "#@example.org/",
+		"http://127.0.0.1:" + port + "/\r\nHost: x", "http://127.0.0.1:99999/", "http://:" + port + "/", "http://",
+		"javascript:alert(1)", "http://" + strings.Repeat("a", 300) + ".example/",
+		"http://" + strings.Repeat("a.", 900),
+	}
+	for _, host := range hosts {
+		addresses = append(addresses, "http://"+host+":"+port+"/", "https://"+host+":"+port+"/")
+	}
+	return addresses
+}
+
+// placesOf are drafts of places of all kinds at an address.
+func placesOf(address string) map[string]map[string]string {
+	host := address
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		host = u.Host
+	}
+	if strings.Contains(address, "/to?") { // it leads on by HTTP
+		host = "[::1]:993"
+	}
+	return map[string]map[string]string{
+		"webpages":  {"urls": address},
+		"sitemap":   {"url": address},
+		"feed":      {"url": address},
+		"webdav":    {"url": address, "username": "ada", "password": "secret"},
+		"s3":        {"bucket": "b", "endpoint": address, "key": "k", "secret": "s"},
+		"paperless": {"url": address, "token": "t"},
+		"imap":      {"server": host, "username": "ada", "password": "secret"},
+		"zotero":    {"library": "users/1", "url": address},
+	}
+}
+
+// followInside has places of every kind followed at each address, by the API and by the form, and wants a refusal each
+// time and nobody inside.
+func (s *site) followInside(ctx context.Context, addresses []string) (string, error) {
+	type try struct {
+		kind     string
+		settings map[string]string
+	}
+	var tries []try
+	for _, address := range addresses {
+		drafts := placesOf(address)
+		for _, kind := range slices.Sorted(maps.Keys(drafts)) {
+			tries = append(tries, try{kind, drafts[kind]})
+		}
+	}
+	problem := &firstProblem{said: map[string]int{}}
+	forms := make(chan int)
+	var workers sync.WaitGroup
+	for range 16 {
+		workers.Go(func() {
+			for n := range forms {
+				t := tries[n]
+				got, err := s.postJSON(ctx, s.attack, "/places", map[string]any{"kind": t.kind, "settings": t.settings})
+				problem.note("POST /places", t.settings, got, err)
+				if n%9 == 0 { // it is the same code behind
+					got, err = s.postForm(ctx, "/places/new", placeForm(t.kind, t.settings))
+					problem.note("POST /places/new", t.settings, got, err)
+				}
+			}
+		})
+	}
+	for n := range tries {
+		select {
+		case forms <- n:
+		case <-ctx.Done():
+		}
+	}
+	close(forms)
+	workers.Wait()
+	return s.unlessInside(fmt.Sprintf("%d places: %v", len(tries), problem.said), errors.Join(problem.err, ctx.Err()))
+}
+
+// firstProblem counts answers, and keeps the first that is no refusal.
+type firstProblem struct {
+	mu   sync.Mutex
+	said map[string]int // by status
+	err  error
+}
+
+func (p *firstProblem) note(what string, sent any, got answer, err error) {
+	// 503: nobody answers there
+	no := got.status == http.StatusBadRequest || got.status == http.StatusServiceUnavailable
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.said[fmt.Sprint(got.status)]++
+	if err == nil && no && !strings.Contains(string(got.body), insideText) {
+		return
+	}
+	if p.err == nil {
+		p.err = fmt.Errorf("%s with %.300v: status %d, %w: %s", what, sent, got.status, err, clipBytes(got.body))
+	}
+}
+
+// unlessInside is an outcome, or says that the server inside was reached.
+func (s *site) unlessInside(outcome string, err error) (string, error) {
+	if n := s.outside.inside.Load(); n > 0 {
+		err = errors.Join(err, fmt.Errorf("the server inside was reached %d times", n))
+	}
+	return outcome, err
+}
+
+func placeForm(kind string, settings map[string]string) url.Values {
+	form := url.Values{"kind": {kind}, "schedule": {"day"}}
+	for name, value := range settings {
+		form.Set("set."+name, value)
+	}
+	return form
+}
+
+// postForm sends a form as the attacker's browser does.
+func (s *site) postForm(ctx context.Context, path string, form url.Values) (answer, error) {
+	return s.sendRequest(ctx, s.attack, http.MethodPost, path, "text/html", "application/x-www-form-urlencoded",
+		strings.NewReader(form.Encode()))
+}
+
+// oddTexts are values that no field of a place takes as they are.
+var oddTexts = []string{
+	"", " ", "\x00", "\x1b[2J", "a\nb", "a\u202eb", "a/b", "../..", "..", ".", "\\", strings.Repeat("n", 300),
+	strings.Repeat("é", 150), strings.Repeat("a", 1<<20), "\xff\xfe", "<script>hostile()</script>", "' OR 1=1 --",
+	"%2e%2e%2f", "{", "null", strings.Repeat("[", 50_000), "-1", "9223372036854775808",
+}
+
+// oddPlaces sends what the routes of places and of a webhook must refuse or survive: no status above 499.
+func (s *site) oddPlaces(ctx context.Context) (string, error) {
+	const asJSON = "application/json"
+	n := 0
+	for _, odd := range oddTexts {
+		draft, err := json.Marshal(map[string]any{"kind": odd, "name": odd, "namespace": odd, "schedule": odd,
+			"settings": map[string]string{odd: odd, "url": odd, "urls": odd}})
+		if err != nil {
+			return "", err
+		}
+		named, err := json.Marshal(map[string]any{
+			"kind": "webdav", "name": odd, "schedule": "day",
+			"settings": map[string]string{"url": s.outside.server.URL},
+		})
+		if err != nil {
+			return "", err
+		}
+		id := "/places/" + url.PathEscape(odd[:min(len(odd), 2000)])
+		query := "?" + url.Values{"cursor": {odd[:min(len(odd), 2000)]}, "limit": {"5"}, "state": {"refused"},
+			"kind": {odd[:min(len(odd), 2000)]}, "documents": {odd[:min(len(odd), 100)]}}.Encode()
+		form := url.Values{"kind": {odd}, "name": {odd}, "do": {odd}, "set.url": {odd}, "url": {odd}}
+		for _, sent := range []struct{ method, path, kind, body string }{
+			{"POST", "/places", asJSON, string(draft)}, {"POST", "/places", asJSON, odd},
+			{"POST", "/places", asJSON, string(named)}, {"GET", "/places" + query, "", ""},
+			{"GET", "/places/kinds" + query, "", ""}, {"GET", id, "", ""}, {"PATCH", id, asJSON, string(draft)},
+			{"DELETE", id + query, "", ""}, {"POST", id + "/look", asJSON, odd}, {"GET", id + "/items" + query, "", ""},
+			{"POST", id + "/act", formType, form.Encode()}, {"GET", "/places/new" + query, "", ""},
+			{"POST", "/places/new", formType, form.Encode()}, {"POST", "/places/new", formType, odd},
+			{"PUT", "/standing/webhook", asJSON, odd}, {"POST", "/standing/webhook", formType, form.Encode()},
+			{"PUT", "/standing/webhook", asJSON, fmt.Sprintf(`{"url":%q}`, odd)},
+		} {
+			got, err := s.sendRequest(ctx, s.attack, sent.method, sent.path, "text/html, application/json", sent.kind,
+				strings.NewReader(sent.body))
+			if err != nil {
+				return "", fmt.Errorf("%s %.80s with %.40q: %w", sent.method, sent.path, odd, err)
+			}
+			if got.status >= http.StatusInternalServerError || strings.Contains(string(got.body), "<script>hostile") {
+				return "", fmt.Errorf("%s %.80s with %.40q: status %d: %s", sent.method, sent.path, odd, got.status,
+					clipBytes(got.body))
+			}
+			n++
+		}
+	}
+	return s.unlessInside(fmt.Sprintf("%d requests, none above 499", n), nil)
+}
+
+const formType = "application/x-www-form-urlencoded"
+
+// place is what the server says of one.
+type place struct {
+	ID       string `json:"id"`
+	State    string `json:"state"`
+	LookedAt string `json:"looked_at"`
+	Items    int    `json:"items"`
+	Failure  *struct {
+		Code   string `json:"code"`
+		Detail string `json:"detail"`
+	} `json:"failure"`
+}
+
+// followOutside has a folder of the outside server followed, and returns what is said of it once it was looked at.
+func (s *site) followOutside(ctx context.Context, name, path string) (place, error) {
+	got, err := s.postJSON(ctx, s.attack, "/places", map[string]any{
+		"kind": "webdav", "name": name, "schedule": "request", "settings": map[string]string{
+			"url": s.outside.server.URL + path,
+		},
+	})
+	var p place
+	if err == nil {
+		err = json.Unmarshal(got.body, &p)
+	}
+	if err != nil || got.status != http.StatusCreated {
+		return p, fmt.Errorf("follow %s: status %d, %w: %s", path, got.status, err, clipBytes(got.body))
+	}
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for p.LookedAt == "" {
+		select {
+		case <-ctx.Done():
+			return p, ctx.Err()
+		case <-s.server.ended:
+			return p, errServerDied
+		case <-tick.C:
+		}
+		if got, err = s.getPath(ctx, s.attack, "/places/"+p.ID, "application/json"); err == nil {
+			err = json.Unmarshal(got.body, &p)
+		}
+		if err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// followNames follows a folder whose files have hostile names, and opens what shows them.
+func (s *site) followNames(ctx context.Context, r *result) (string, error) {
+	p, err := s.followOutside(ctx, "odd names", "/names/")
+	if err != nil {
+		return "", err
+	}
+	const none, plain = 1, 1 // ".." names nothing in the folder; one file has a good name
+	if want := len(hostileNames) - none + plain; p.Failure != nil || p.Items != want {
+		r.noteProblem("the place has %d items and says %+v, want %d items", p.Items, p.Failure, want)
+	}
+	documents, err := s.getPath(ctx, s.attack, "/documents?limit=100", "application/json")
+	if err != nil {
+		return "", err
+	}
+	var list struct {
+		Documents []struct {
+			Path string `json:"path"`
+		} `json:"documents"`
+	}
+	if err := json.Unmarshal(documents.body, &list); err != nil || len(list.Documents) == 0 {
+		return "", fmt.Errorf("GET /documents: %w: %s", err, clipBytes(documents.body))
+	}
+	for _, d := range list.Documents {
+		if !strings.HasPrefix(d.Path, "odd names/") || strings.Contains(d.Path, "/../") || len(d.Path) > 1200 {
+			r.noteProblem("a document lies at %.200q, want it below the place", d.Path)
+		}
+	}
+	for _, at := range []string{"/places", "/documents", "/places/" + p.ID + "/items?limit=100"} {
+		page, err := s.getPath(ctx, s.attack, at, "text/html, application/json")
+		if err != nil || page.status != http.StatusOK {
+			return "", fmt.Errorf("GET %s: status %d, %w: %s", at, page.status, err, clipBytes(page.body))
+		}
+		if strings.Contains(string(page.body), "<script>hostile") {
+			r.noteProblem("GET %s has a name's elements as its own", at)
+		}
+	}
+	return s.unlessInside(fmt.Sprintf("%d items, %d documents", p.Items, len(list.Documents)), nil)
+}
+
+// hookInside has changes sent to each address, and wants none of them to arrive inside.
+func (s *site) hookInside(ctx context.Context) (string, error) {
+	taken, refused := 0, 0
+	for _, address := range append(s.insideAddresses(), s.outside.server.URL+"/to?to=http://127.0.0.1:"+
+		s.outside.insidePort+"/") {
+		body, err := json.Marshal(map[string]string{"url": address})
+		if err != nil {
+			return "", err
+		}
+		got, err := s.sendRequest(ctx, s.attack, http.MethodPut, "/standing/webhook", "application/json",
+			"application/json", strings.NewReader(string(body)))
+		if err != nil || got.status >= http.StatusInternalServerError {
+			return "", fmt.Errorf("PUT /standing/webhook with %.80q: status %d, %w: %s", address, got.status, err,
+				clipBytes(got.body))
+		}
+		if got.status != http.StatusOK {
+			refused++
+			continue
+		}
+		if err := s.waitTold(ctx, address); err != nil {
+			return "", err
+		}
+		taken++
+	}
+	return s.unlessInside(fmt.Sprintf("%d addresses refused, %d never reached", refused, taken), nil)
+}
+
+// waitTold waits until the webhook says that its first message did not arrive.
+func (s *site) waitTold(ctx context.Context, address string) error {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		got, err := s.getPath(ctx, s.attack, "/standing/webhook", "application/json")
+		if err != nil {
+			return err
+		}
+		var state struct {
+			SentAt   *string `json:"sent_at"`
+			FailedAt *string `json:"failed_at"`
+			Trouble  string  `json:"trouble"`
+		}
+		if err := json.Unmarshal(got.body, &state); err != nil {
+			return fmt.Errorf("GET /standing/webhook: %w: %s", err, clipBytes(got.body))
+		}
+		if state.SentAt != nil || strings.Contains(state.Trouble, insideText) {
+			return fmt.Errorf("a webhook at %.80q was told, or says what is inside: %s", address, got.body)
+		}
+		if state.FailedAt != nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("a webhook at %.80q: %w", address, ctx.Err())
+		case <-tick.C:
+		}
+	}
+}
