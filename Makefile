@@ -33,7 +33,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/extract/ocr ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: release release-check vet-others ahead needed pandoc try-model eval-real eval-files eval-blind files quotes bench-embed run build test check lint unit e2e vendor generate settings phrases pdfium postgres milvus webdav nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook film audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch test-clients test-arm64 clean
+.PHONY: release release-check vet-others ahead needed pandoc try-model eval-real eval-files eval-blind files quotes bench-embed run build test check lint unit e2e vendor generate settings phrases pdfium postgres milvus webdav nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook film audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch trial-places test-clients test-arm64 clean
 
 # The embedding model that was fetched, unless a setting names another.
 run:
@@ -105,6 +105,12 @@ phrases:
 # A watched folder of 10,000 files, 1,000 changes, and kills in between.
 test-watch:
 	FOOTNOTE_WATCH_FILES=10000 $(GO) test ./cmd/footnote -run AKilledWatchLosesNothing -count 1 -timeout 60m -v
+
+# A place of 10,000 files on a real WebDAV server, 1,000 changes, kills in between, and a server that lies and fails in all ways. Prints how
+# long each step takes and what it asks for; TRIAL is another number of files.
+TRIAL ?= 10000
+trial-places: webdav
+	ulimit -v 16000000; FOOTNOTE_TRIAL_FILES=$(TRIAL) $(GO) test ./cmd/footnote -run APlaceOutlivesKillsAndLies -count 1 -timeout 60m -v
 
 # The handbook's programs in Python with the real clients (OpenAI, LangChain, LlamaIndex, LiteLLM and its proxy: 800 MB), and Open WebUI
 # (1.2 GB) used in Chromium. Five minutes when they are fetched.

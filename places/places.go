@@ -96,12 +96,14 @@ type Place interface {
 	// Check reaches the place with its credentials and reads as little as can tell that List would work.
 	Check(ctx context.Context) error
 	// List yields all that the place has, each key once, in any order. An error ends it, and then nothing is known of
-	// what was not yielded. An item that can't be described is yielded with what is known of it, and Fetch says why.
+	// what was not yielded; one that wraps ErrPart comes behind all but a part that can't be seen. An item that can't be
+	// described is yielded with what is known of it, and Fetch says why.
 	List(ctx context.Context) iter.Seq2[Item, error]
 	// Fetch reads an item. known is the Version that the library has, empty for none: when the content is still that
 	// one, it fails with ErrSame. It fails with ErrGone when the item is not there any more. Another error with
 	// chat.CodeInvalid, chat.CodeTooLarge, chat.CodeUnsupported or chat.CodeForbidden is one of the item: the others go
-	// on, and it is tried again when its version changes; all else is one of the place.
+	// on, and it is tried again when its version changes, or at each look if the error wraps ErrAgain; all else is one
+	// of the place.
 	Fetch(ctx context.Context, item Item, known string) (Content, error)
 }
 
@@ -119,10 +121,14 @@ type Ahead interface {
 	Soon(items []Item)
 }
 
-// Errors of Fetch that say something about the item.
+// Errors that say something about the item, or about a part of the place.
 var (
 	ErrSame = errors.New("the item has not changed")
 	ErrGone = errors.New("the item is gone")
+	// ErrAgain is wrapped by errors of an item that may be over soon, though its version stays.
+	ErrAgain = errors.New("the item may be read another time")
+	// ErrPart is wrapped by the error of a list that lacks a part only: what it has is fetched, and nothing is removed.
+	ErrPart = errors.New("a part of the place can't be seen")
 )
 
 // OneLine is a text of a server's without line breaks and NUL, cut after so many characters.

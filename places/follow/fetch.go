@@ -9,7 +9,6 @@ import (
 	"io"
 	"maps"
 	"path"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -143,6 +142,9 @@ func (l *look) fetchFailed(ctx context.Context, item placestore.Item, kept liste
 			Code: chat.CodeNotFound, Message: "The place lists it, but says that it is not there.",
 		})
 	case isOfItem(err):
+		if errors.Is(err, places.ErrAgain) {
+			kept.Version = ""
+		}
 		return l.refuse(ctx, item, kept, err)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -194,8 +196,9 @@ func (l *look) add(ctx context.Context, item placestore.Item, kept listedItem, b
 		}
 		return err
 	}
-	if duplicate && l.isOwn(d, item.Key) {
-		if err := l.retell(ctx, d, upload); err != nil {
+	fate := isOwn
+	if duplicate {
+		if d, fate, err = l.takeOver(ctx, d, item, kept, upload); err != nil {
 			return err
 		}
 	}
@@ -211,10 +214,11 @@ func (l *look) add(ctx context.Context, item placestore.Item, kept listedItem, b
 		return err
 	}
 	switch {
-	case before == "":
+	case before == "" && fate == isTaken: // it was there under another key
+	case before == "" && fate != hasMoved:
 		l.p.Report.Added++
 		l.touch(d.ID, d.DisplayTitle(), "added")
-	case before != d.ID || !duplicate:
+	case before != d.ID || !duplicate || fate == hasMoved:
 		l.p.Report.Changed++
 		l.touch(d.ID, d.DisplayTitle(), "changed")
 	}
@@ -224,11 +228,8 @@ func (l *look) add(ctx context.Context, item placestore.Item, kept listedItem, b
 // place says where an item's document lies in the library: where it is, else where nothing is. own is the document
 // that is there.
 func (l *look) place(ctx context.Context, item placestore.Item, kept listedItem) (where, own string, err error) {
-	name := corpus.CleanPath(cmp.Or(kept.Name, item.Key))
-	if name == "" {
-		name = "item-" + hash(item.Key)[:8]
-	}
-	ext := path.Ext(name)
+	where = l.natural(item, kept)
+	ext := path.Ext(where)
 	if item.Document != "" {
 		d, err := l.f.Library.Document(ctx, l.scope(), item.Document)
 		switch {
@@ -238,7 +239,6 @@ func (l *look) place(ctx context.Context, item placestore.Item, kept listedItem)
 			return "", "", err
 		}
 	}
-	where = corpus.CleanPath(l.p.Name + "/" + name)
 	d, err := l.f.Library.AtPath(ctx, l.scope(), where)
 	switch {
 	case err != nil && chat.CodeOf(err) == chat.CodeNotFound:
@@ -250,6 +250,15 @@ func (l *look) place(ctx context.Context, item placestore.Item, kept listedItem)
 	}
 	// another document is there; the key makes this one's name its own
 	return strings.TrimSuffix(where, ext) + " (" + hash(l.p.ID + item.Key)[:12] + ")" + ext, "", nil
+}
+
+// natural is where an item's document lies if nothing else is there.
+func (l *look) natural(item placestore.Item, kept listedItem) string {
+	name := corpus.CleanPath(cmp.Or(kept.Name, item.Key))
+	if name == "" {
+		name = "item-" + hash(item.Key)[:8]
+	}
+	return corpus.CleanPath(l.p.Name + "/" + name)
 }
 
 // isOwn reports whether a document was added for an item of this place.
@@ -272,23 +281,4 @@ func (l *look) meta(key string, kept listedItem) map[string]any {
 	}
 	meta[corpus.MetaPlace], meta[corpus.MetaPlaceItem] = l.p.ID, hash(key)
 	return meta
-}
-
-// retell gives a document whose bytes are the same what the place says of it now.
-func (l *look) retell(ctx context.Context, d corpus.Document, upload corpus.Upload) error {
-	same := true
-	for name, value := range upload.Meta {
-		same = same && reflect.DeepEqual(d.Meta[name], value)
-	}
-	if same {
-		return nil
-	}
-	_, original, err := l.f.Library.Original(ctx, l.scope(), d.ID)
-	if err != nil {
-		return err
-	}
-	defer original.Close()
-	upload.Body, upload.MetaIfFresh, upload.Path = original, false, d.Path
-	_, _, err = l.f.Library.Add(ctx, upload)
-	return err
 }

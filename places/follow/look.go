@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -39,6 +40,7 @@ type look struct {
 	kind   places.Kind
 	open   places.Place
 	number int64
+	whole  bool      // the list of this look names all that the place has
 	told   time.Time // when progress was stored last
 	broken int       // failures of the place while items were fetched
 	why    error     // the last of them
@@ -77,15 +79,19 @@ func (l *look) run(ctx context.Context) error {
 	if l.number, err = l.f.Store.BeginLook(ctx, l.p.ID, l.lease.Owner); err != nil {
 		return err
 	}
-	listed, whole, err := l.list(ctx)
-	if err != nil {
-		return err
+	listed, whole, part := l.list(ctx)
+	if part != nil && !errors.Is(part, places.ErrPart) {
+		return part
 	}
+	l.whole = whole && !l.kind.Keeps
 	if err := l.fetchWanted(ctx); err != nil {
 		return err
 	}
-	if err := l.removeMissing(ctx, listed, whole); err != nil {
+	if err := l.removeMissing(ctx, listed); err != nil {
 		return err
+	}
+	if part != nil {
+		return part
 	}
 	if l.why == nil && l.p.Note == "" {
 		l.p.Seen = state
@@ -127,6 +133,9 @@ func (l *look) list(ctx context.Context) (listed int, whole bool, err error) {
 		if err != nil {
 			if errors.Is(context.Cause(ctx), errSlow) {
 				err = errSlow
+			}
+			if errors.Is(err, places.ErrPart) {
+				err = cmp.Or(flush(), err)
 			}
 			return listed, false, err
 		}
@@ -208,8 +217,8 @@ func (l *look) tell(ctx context.Context) error {
 }
 
 // removeMissing removes the documents of items that a whole list does not name.
-func (l *look) removeMissing(ctx context.Context, listed int, whole bool) error {
-	if !whole || l.kind.Keeps {
+func (l *look) removeMissing(ctx context.Context, listed int) error {
+	if !l.whole {
 		return nil
 	}
 	if listed == 0 {
@@ -256,7 +265,7 @@ func (l *look) dropDocument(ctx context.Context, id, key string) (gone bool, err
 	if id == "" {
 		return false, nil
 	}
-	others, err := l.f.Store.SharedItems(ctx, l.p.ID, id, key)
+	others, err := l.f.Store.SharedItems(ctx, l.p.ID, id, key, 0)
 	if err != nil || others > 0 {
 		return false, err
 	}

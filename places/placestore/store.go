@@ -208,8 +208,8 @@ type Store interface {
 	// UnsettleItems has other items that share a document fetched again in this look or the next, and takes it from
 	// them.
 	UnsettleItems(ctx context.Context, id, owner, document, except string) error
-	// SharedItems counts the other items of the place that have a document.
-	SharedItems(ctx context.Context, id, document, except string) (int, error)
+	// SharedItems counts the other items of the place that have a document and were listed in a look or after it.
+	SharedItems(ctx context.Context, id, document, except string, since int64) (int, error)
 	// MissingItems returns up to limit items that were not listed in a look.
 	MissingItems(ctx context.Context, id string, look int64, limit int) ([]Item, error)
 	// ForgetItem removes an item.

@@ -19,6 +19,7 @@ const (
 	maxFolders = 50_000
 	// maxEntries is how many entries an answer may have: with as many, the walk ends in any case.
 	maxEntries = places.MaxItems + maxFolders + 10
+	maxUnseen  = 5 // folders that can't be read
 )
 
 // List implements places.Place. A folder inside that may not be read does not hide the others; the walk then ends with
@@ -48,7 +49,8 @@ type walk struct {
 	yield  func(places.Item, error) bool
 	seen   map[string]bool // ways
 	queue  []string        // ways of folders
-	closed error           // of a folder that may not be read
+	closed error           // of a folder that can't be read
+	unseen int             // such folders, but for those that may not be read
 	items  int
 }
 
@@ -62,11 +64,17 @@ func (w *walk) list(ctx context.Context, way string) (more bool, err error) {
 	entries, err := w.ask(ctx, at, "1")
 	switch code := chat.CodeOf(err); {
 	case err == nil:
-	case way != "" && errors.Is(err, errNotThere): // removed meanwhile
-		return true, nil
+	case way != "" && errors.Is(err, errNotThere):
+		gone, err := w.isGone(ctx, way)
+		if err != nil || gone {
+			return err == nil, err
+		}
+		return w.leaveOut(errHidden)
 	case way != "" && code == chat.CodeForbidden:
-		w.closed = err
+		w.closed = isPart(err)
 		return true, nil
+	case way != "" && code == chat.CodeUnavailable && ctx.Err() == nil:
+		return w.leaveOut(err)
 	default:
 		return false, err
 	}
@@ -97,7 +105,7 @@ func (w *walk) see(way string, e entry) (more bool, err error) {
 	case w.seen[way], e.status == http.StatusNotFound, e.status == http.StatusGone: // removed meanwhile
 		return true, nil
 	case e.status > 0: // whatever it is, and whatever is in it
-		w.closed = request.Failed(e.status)
+		w.closed = isPart(request.Failed(e.status))
 		return true, nil
 	}
 	w.seen[way] = true
@@ -110,6 +118,54 @@ func (w *walk) see(way string, e entry) (more bool, err error) {
 	}
 	w.items++
 	return w.yield(w.item(way, e), nil) && w.items <= places.MaxItems, nil
+}
+
+// leaveOut goes on without a folder, unless there are many of them: then the server is out of order.
+func (w *walk) leaveOut(err error) (more bool, _ error) {
+	if w.unseen++; w.unseen > maxUnseen {
+		return false, err
+	}
+	w.closed = isPart(err)
+	return true, nil
+}
+
+// isPart says of an error that all else was listed.
+func isPart(err error) error {
+	return &chat.Error{Code: chat.CodeOf(err), Message: chat.MessageOf(err), Err: errors.Join(places.ErrPart, err)}
+}
+
+// isGone reports whether a folder that is not there is not listed any more either: it was removed meanwhile.
+func (w *walk) isGone(ctx context.Context, way string) (bool, error) {
+	parent, name := "", way
+	if i := strings.LastIndexByte(way, '/'); i >= 0 {
+		parent, name = way[:i], way[i+1:]
+	}
+	at, err := addressOf(w.root, parent)
+	if err != nil {
+		return false, err
+	}
+	at = inFolder(at)
+	entries, err := w.ask(ctx, at, "1")
+	if parent != "" && errors.Is(err, errNotThere) {
+		return w.isGone(ctx, parent)
+	}
+	if err != nil {
+		return false, err
+	}
+	if len(entries) == 0 {
+		return false, errStrange
+	}
+	for _, e := range entries {
+		if there, ok := nameIn(at, e.at); ok && there == name {
+			return e.status == http.StatusNotFound || e.status == http.StatusGone, nil
+		}
+	}
+	return true, nil
+}
+
+var errHidden = &chat.Error{
+	Code:    chat.CodeUnavailable,
+	Message: "A folder that the server lists is not there when it is asked for. It is asked again later.",
 }
 
 // item describes a file.

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"time"
 
 	"footnote/chat"
 	"footnote/locale"
@@ -176,8 +177,8 @@ func (f *folder) Fetch(ctx context.Context, item places.Item, known string) (pla
 	if err != nil {
 		return places.Content{}, err
 	}
-	if when, ok := strings.CutPrefix(known, modified); ok && item.Version == "" {
-		req.Header.Set("If-Modified-Since", when)
+	if item.Version == "" {
+		askIfChanged(req.Header, known, item.Size)
 	}
 	resp, err := f.client.Do(ctx, req, maxFile)
 	if err != nil {
@@ -185,8 +186,8 @@ func (f *folder) Fetch(ctx context.Context, item places.Item, known string) (pla
 	}
 	if resp.Status == http.StatusOK {
 		c := places.Content{Body: resp.Body}
-		if when := resp.Header.Get("Last-Modified"); item.Version == "" && when != "" && len(when) < 100 {
-			c.Version = modified + when
+		if item.Version == "" {
+			c.Version = versionOf(resp.Header, item.Size, time.Now())
 		}
 		return c, nil
 	}
@@ -196,18 +197,19 @@ func (f *folder) Fetch(ctx context.Context, item places.Item, known string) (pla
 		return places.Content{}, places.ErrSame
 	case status == http.StatusNotFound, status == http.StatusGone:
 		return places.Content{}, places.ErrGone
-	case status == http.StatusUnauthorized, status == http.StatusForbidden, status > 500:
+	case status == http.StatusUnauthorized, status > 500:
 		return places.Content{}, request.Failed(status)
+	case status == http.StatusForbidden:
+		return places.Content{}, &chat.Error{
+			Code: chat.CodeForbidden, Message: chat.MessageOf(request.Failed(status)), Err: places.ErrAgain,
+		}
 	}
 	_, _ = io.CopyN(io.Discard, resp.Body, 1<<10)
 	return places.Content{}, &chat.Error{
-		Code:    chat.CodeInvalid,
+		Code: chat.CodeInvalid, Err: places.ErrAgain,
 		Message: fmt.Sprintf("The server answers %d for this file, so it is not read.", resp.Status),
 	}
 }
-
-// modified begins the version of a file whose server has no tags for versions.
-const modified = "modified "
 
 // linkOf is where people open a file: its page in Nextcloud, if that is what the server is, else the file itself.
 func (f *folder) linkOf(e entry, at *url.URL) string {

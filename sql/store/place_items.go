@@ -120,9 +120,12 @@ func (ps *Places) UnsettleItems(ctx context.Context, id, owner, document, except
 }
 
 // SharedItems implements placestore.Store.
-func (ps *Places) SharedItems(ctx context.Context, id, document, except string) (others int, err error) {
+func (ps *Places) SharedItems(
+	ctx context.Context, id, document, except string, since int64,
+) (others int, err error) {
 	err = ps.db.Alone(ctx, 0).One(`SELECT count(*) FROM place_items i JOIN places p ON p.n = i.place
-		WHERE p.id = $1 AND i.document = $2 AND i.document <> '' AND i.key <> $3`, []any{id, document, except}, &others)
+		WHERE p.id = $1 AND i.document = $2 AND i.document <> '' AND i.key <> $3 AND i.look >= $4`,
+		[]any{id, document, except, since}, &others)
 	return others, err
 }
 

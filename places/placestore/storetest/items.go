@@ -88,15 +88,25 @@ func testShared(t *testing.T, s placestore.Store) {
 		ok(t, s.SettleItem(ctx, id, one.Owner, placestore.Item{Key: key, Version: "v1", Document: "d", Name: key}))
 	}
 	ok(t, s.SettleItem(ctx, id, one.Owner, placestore.Item{Key: "c", Version: "v1", Name: "c"}))
-	if n := must[int](t)(s.SharedItems(ctx, id, "d", "a")); n != 1 {
+	if n := must[int](t)(s.SharedItems(ctx, id, "d", "a", 0)); n != 1 {
 		t.Errorf("%d others share the document, want 1", n)
 	}
-	if n := must[int](t)(s.SharedItems(ctx, id, "", "a")); n != 0 {
+	if n := must[int](t)(s.SharedItems(ctx, id, "", "a", 0)); n != 0 {
 		t.Errorf("%d others share no document, want none", n)
 	}
+	next := must[int64](t)(s.BeginLook(ctx, id, one.Owner))
+	ok(t, s.SeeItems(ctx, id, one.Owner, next, listed("b")))
+	if n := must[int](t)(s.SharedItems(ctx, id, "d", "b", next)); n != 0 {
+		t.Errorf("%d others that are listed share the document, want none", n)
+	}
+	if n := must[int](t)(s.SharedItems(ctx, id, "d", "a", next)); n != 1 {
+		t.Errorf("%d others that are listed share the document, want b", n)
+	}
+	ok(t, s.SeeItems(ctx, id, one.Owner, next, listed("a", "c")))
+	look = next
 	ok(t, s.UnsettleItems(ctx, id, one.Owner, "d", "a"))
 	wantKeys(t, "fetched again", wanted(ctx, t, s, id, look), "b")
-	if n := must[int](t)(s.SharedItems(ctx, id, "d", "")); n != 1 {
+	if n := must[int](t)(s.SharedItems(ctx, id, "d", "", 0)); n != 1 {
 		t.Errorf("%d items have the document, want one", n)
 	}
 }

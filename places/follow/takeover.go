@@ -1,0 +1,69 @@
+package follow
+
+import (
+	"context"
+	"reflect"
+
+	"footnote/corpus"
+	"footnote/places/placestore"
+)
+
+// fate is what becomes of a document whose bytes an item has too.
+type fate int
+
+const (
+	isOwn    fate = iota // it was the item's before
+	isShared             // it is another item's, or somebody else's
+	isTaken              // its item is not listed any more: it is this one's now, and lies where it did
+	hasMoved             // the same, and it lies elsewhere now
+)
+
+// takeOver deals with bytes that are in the library already. The document of an item that is not listed any more was
+// moved or named anew: it follows, so that it lies and leads where the place has it.
+func (l *look) takeOver(
+	ctx context.Context, d corpus.Document, item placestore.Item, kept listedItem, upload corpus.Upload,
+) (corpus.Document, fate, error) {
+	if l.isOwn(d, item.Key) {
+		return d, isOwn, l.retell(ctx, d, upload)
+	}
+	if !l.whole || d.MetaText(corpus.MetaPlace) != l.p.ID {
+		return d, isShared, nil
+	}
+	listed, err := l.f.Store.SharedItems(ctx, l.p.ID, d.ID, item.Key, l.number)
+	if err != nil || listed > 0 {
+		return d, isShared, err
+	}
+	if d.Path == l.natural(item, kept) {
+		return d, isTaken, l.retell(ctx, d, upload)
+	}
+	_, original, err := l.f.Library.Original(ctx, l.scope(), d.ID)
+	if err != nil {
+		return d, isShared, err
+	}
+	defer original.Close()
+	if err := l.f.Library.Delete(ctx, l.scope(), d.ID); err != nil {
+		return d, isShared, err
+	}
+	upload.Body = original // its bytes are there: the document comes back at the other path
+	d, _, err = l.f.Library.Add(ctx, upload)
+	return d, hasMoved, err
+}
+
+// retell gives a document whose bytes are the same what the place says of it now.
+func (l *look) retell(ctx context.Context, d corpus.Document, upload corpus.Upload) error {
+	same := true
+	for name, value := range upload.Meta {
+		same = same && reflect.DeepEqual(d.Meta[name], value)
+	}
+	if same {
+		return nil
+	}
+	_, original, err := l.f.Library.Original(ctx, l.scope(), d.ID)
+	if err != nil {
+		return err
+	}
+	defer original.Close()
+	upload.Body, upload.MetaIfFresh, upload.Path = original, false, d.Path
+	_, _, err = l.f.Library.Add(ctx, upload)
+	return err
+}

@@ -1,0 +1,42 @@
+package webdav
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// How the version of a file begins whose folder has no tags for versions: with the file's own tag, else with its size
+// and date.
+const (
+	tagged   = "tag "
+	modified = "modified "
+)
+
+// fresh is how old a date must be to be relied on: a file may change twice in a second, and clocks differ.
+const fresh = time.Minute
+
+// versionOf makes a version of what a server says of a file that it sends; empty: it says nothing that can be relied on.
+func versionOf(sent http.Header, size int64, now time.Time) string {
+	if tag := sent.Get("ETag"); tag != "" && len(tag) < 300 {
+		return tagged + tag
+	}
+	date := sent.Get("Last-Modified")
+	when, err := http.ParseTime(date)
+	if err != nil || when.After(now.Add(-fresh)) || when.Unix() <= 0 { // the last is no date of a change
+		return ""
+	}
+	return modified + strconv.FormatInt(size, 10) + " " + date
+}
+
+// askIfChanged has a server send a file only if it is another than the known one.
+func askIfChanged(head http.Header, known string, size int64) {
+	if tag, ok := strings.CutPrefix(known, tagged); ok {
+		head.Set("If-None-Match", tag)
+		return
+	}
+	if when, ok := strings.CutPrefix(known, modified+strconv.FormatInt(size, 10)+" "); ok {
+		head.Set("If-Modified-Since", when)
+	}
+}
