@@ -31,6 +31,9 @@ type shelf struct {
 	fetched int
 }
 
+// hole is the key of an item behind which the shelf's list lacks something.
+const hole = "a hole"
+
 // page is an item of the shelf.
 type page struct{ Version, Name, Body, Title string }
 
@@ -133,6 +136,8 @@ func (o *openShelf) get(ctx context.Context, query string) (io.ReadCloser, error
 		return nil, &chat.Error{Code: chat.CodeUnauthorized, Message: "The password is not taken."}
 	case http.StatusNotFound:
 		return nil, places.ErrGone
+	case http.StatusForbidden:
+		return nil, &chat.Error{Code: chat.CodeForbidden, Message: "Not now.", Err: places.ErrAgain}
 	case http.StatusGatewayTimeout:
 		return nil, &chat.Error{Code: chat.CodeTimeout, Message: "The shelf is too slow."}
 	}
@@ -164,6 +169,12 @@ func (o *openShelf) List(ctx context.Context) iter.Seq2[places.Item, error] {
 				return
 			} else if err != nil {
 				yield(places.Item{}, &chat.Error{Code: chat.CodeUnavailable, Message: "The list broke off.", Err: err})
+				return
+			}
+			if line.Key == hole {
+				yield(places.Item{}, &chat.Error{
+					Code: chat.CodeUnavailable, Message: "A board is missing.", Err: places.ErrPart,
+				})
 				return
 			}
 			if !yield(places.Item{
