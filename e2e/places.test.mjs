@@ -8,12 +8,12 @@ import { house } from './house.mjs'
 
 /** A WebDAV server with one folder. files: {name: text}; it takes one password and can be down. */
 async function cloud(files) {
-  const state = { files, down: false }
-  const right = `Basic ${Buffer.from('ada:open sesame').toString('base64')}`
+  const state = { files, down: false, login: 'ada:open sesame' }
   const entry = (path, inside) => `<d:response><d:href>${path}</d:href><d:propstat><d:prop>${inside}</d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response>`
   const server = createServer((request, response) => {
     if (state.down) return request.socket.destroy()
-    if (request.headers.authorization !== right) return response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="cloud"' }).end()
+    if (state.wait) return state.wait.then(() => response.writeHead(503).end())
+    if (request.headers.authorization !== `Basic ${Buffer.from(state.login).toString('base64')}`) return response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="cloud"' }).end()
     const name = decodeURIComponent(request.url.replace(/^\/dav\//, ''))
     if (request.method === 'PROPFIND') {
       const all = Object.entries(state.files).map(([file, text]) => entry(`/dav/${encodeURIComponent(file)}`, `<d:resourcetype/><d:getetag>"${text.length}"</d:getetag><d:getcontentlength>${Buffer.byteLength(text)}</d:getcontentlength>`))
@@ -94,4 +94,66 @@ describe('places', () => {
     await page.getByTestId('place').waitFor()
     await until(async () => (await documents()).join() === 'drain.md', 'its document is ready', 60_000)
   }, { javaScriptEnabled: false }))
+
+  for (const [javaScriptEnabled, now] of [[true, 'eva:new sesame'], [false, 'eva:third sesame']]) {
+    it(`whose password is refused ask for another one, ${javaScriptEnabled ? 'with' : 'without'} a script`, at.tab(async (page, { expect }) => {
+      expect(/400/)
+      const before = dav.login
+      dav.login = now
+      const [user, password] = now.split(':')
+      await page.goto('/places')
+      await page.getByRole('button', { name: 'Look now' }).click()
+      const form = page.getByTestId('place-mend')
+      await until(async () => { if (!await form.count()) await page.reload(); return form.count() }, 'the form', 30_000)
+      const [name, secret] = [form.locator('[name="set.username"]'), form.locator('[name="set.password"]')]
+      assert.equal(await name.inputValue(), before.split(':')[0])
+      assert.equal(await secret.inputValue(), '')
+      assert.ok(!(await page.content()).includes('sesame'), 'no password is shown')
+      await name.fill(user)
+      await secret.fill('wrong')
+      await form.getByRole('button').click()
+      await page.getByTestId('mend-said').waitFor()
+      assert.equal(await name.inputValue(), user)
+      assert.equal(await secret.inputValue(), '')
+      if (javaScriptEnabled) {
+        for (const width of [390, 1440]) {
+          await page.setViewportSize({ width, height: 900 })
+          await audit(page, 'mend')
+        }
+      }
+      await secret.fill(password)
+      await form.getByRole('button').click()
+      await until(async () => { const [place] = (await at.server.json('/places')).places; return place.state === 'idle' && !place.failure }, 'it is looked at again', 30_000)
+      await page.goto('/places')
+      assert.equal(await form.count(), 0)
+      assert.equal(await page.getByTestId('place-failure').count(), 0)
+    }, { javaScriptEnabled }))
+  }
+
+  it('leave alone what is typed while another one is looked at', at.tab(async page => {
+    const [first] = (await at.server.json('/places')).places
+    dav.login = 'eva:fourth sesame'
+    const post = (path, body) => fetch(at.server.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) })
+    await post(`/places/${first.id}/look`, {})
+    await until(async () => (await at.server.json(`/places/${first.id}`)).failure, 'it is refused', 30_000)
+    const slow = await cloud({ 'a.md': '# A' })
+    try {
+      assert.equal((await post('/places', { kind: 'webdav', name: 'Slow', settings: { url: slow.url, username: 'ada', password: 'open sesame' } })).status, 201)
+      const state = async () => (await at.server.json('/places')).places.find(p => p.name === 'Slow')
+      const other = await until(async () => { const p = await state(); return p.state === 'idle' && p }, 'its first look ends', 30_000)
+      let release
+      slow.wait = new Promise(done => { release = done })
+      await post(`/places/${other.id}/look`, {})
+      await until(async () => (await state()).state === 'looking', 'the other one is looked at', 30_000)
+      await page.goto('/places')
+      const secret = page.getByTestId('place-mend').locator('[name="set.password"]')
+      await secret.fill('fourth ')
+      for (let i = 0; i < 2; i++) await page.waitForResponse(r => r.url().endsWith('/places'))
+      await page.keyboard.type('sesame')
+      assert.equal(await secret.inputValue(), 'fourth sesame')
+      release()
+    } finally {
+      await slow.stop()
+    }
+  }))
 })

@@ -45,6 +45,7 @@ type Field struct {
 	Required bool
 	Secret   bool // a password or token: kept apart from the rest, never shown again, never logged
 	Lines    bool // several lines of text
+	Login    bool // says with the secrets who asks: when the server refuses them, it is asked for again with them
 }
 
 // Settings are the values of a kind's fields by name, secrets included, without white space around them. Fields that

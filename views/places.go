@@ -26,6 +26,7 @@ type PlaceRow struct {
 	Added, Changed, Removed int
 	Failure, Note           string
 	RefusedItems            []RefusedItem // the first ones
+	Mend                    *PlaceForm    // asks for other credentials; nil: those that are kept are taken
 }
 
 // RefusedItem is an item that is not in the library, and why.
@@ -87,6 +88,7 @@ var (
 	txtPlaceNoNext   = locale.T("on request")
 	txtPlaceNothing  = locale.T("nothing had changed")
 	txtPlaceItem     = locale.T("Item")
+	txtPlaceMend     = locale.T("Try and keep")
 	placeItems       = locale.N("{n} item", "{n} items")
 	placeLeft        = locale.N("{n} still to fetch", "{n} still to fetch")
 	placeRefused     = locale.N("{n} item is not in the library", "{n} items are not in the library")

@@ -49,7 +49,7 @@ func Kind() places.Kind {
 		}, {
 			Name: "region", Title: locale.T("Region"), Example: "eu-central-1",
 		}, {
-			Name: "key", Title: locale.T("Access key"), Required: true,
+			Name: "key", Title: locale.T("Access key"), Required: true, Login: true,
 		}, {
 			Name: "secret", Title: locale.T("Secret key"), Required: true, Secret: true,
 		}},

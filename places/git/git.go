@@ -46,7 +46,7 @@ func Kind() places.Kind {
 			Name: "folder", Title: locale.T("Folder"), Example: "docs/guide",
 			Help: locale.T("Leave it empty for the whole repository."),
 		}, {
-			Name: "username", Title: locale.T("User name"),
+			Name: "username", Title: locale.T("User name"), Login: true,
 		}, {
 			Name: "token", Title: locale.T("Access token or password"), Secret: true,
 			Help: locale.T("For a repository that is not public. A token that may only read is enough."),

@@ -48,7 +48,7 @@ func Kind() places.Kind {
 			Help: locale.T("Without a port it is 993. At other ports the server must offer STARTTLS, unless it is on " +
 				"this machine."),
 		}, {
-			Name: "username", Title: locale.T("User name"), Required: true, Example: "ada@example.org",
+			Name: "username", Title: locale.T("User name"), Required: true, Login: true, Example: "ada@example.org",
 		}, {
 			Name: "password", Title: locale.T("Password"), Required: true, Secret: true,
 		}, {

@@ -36,7 +36,7 @@ func Kind() places.Kind {
 			Help:    locale.T("Nextcloud shows the WebDAV address in the settings of its files."),
 			Example: "https://cloud.example.org/remote.php/dav/files/ada/Documents",
 		}, {
-			Name: "username", Title: locale.T("User name"),
+			Name: "username", Title: locale.T("User name"), Login: true,
 		}, {
 			Name: "password", Title: locale.T("Password"), Secret: true,
 		}},

@@ -19,15 +19,20 @@ import (
 const shownRefused = 50
 
 // ShowPlaces answers GET /places for a browser: the places that are followed.
-func (h *Handlers) ShowPlaces(c echo.Context) error { return h.placesPage(c, http.StatusOK, "") }
+func (h *Handlers) ShowPlaces(c echo.Context) error {
+	return h.placesPage(c, http.StatusOK, views.PlacesPage{}, nil)
+}
 
-func (h *Handlers) placesPage(c echo.Context, status int, said string) error {
+// placesPage answers with the places. wrong has the form of a place, by its id, whose new credentials were refused.
+func (h *Handlers) placesPage(
+	c echo.Context, status int, p views.PlacesPage, wrong map[string]*views.PlaceForm,
+) error {
 	ctx, user := c.Request().Context(), httpio.Scope(c).User
 	all, err := h.Places.Store.Places(ctx, user)
 	if err != nil {
 		return err
 	}
-	p := views.PlacesPage{Said: said, Now: time.Now(), Origin: httpio.Origin(c)}
+	p.Now, p.Origin = time.Now(), httpio.Origin(c)
 	for _, place := range all {
 		row := views.PlaceRow{
 			ID: place.ID, Name: place.Name, Kind: place.Kind, State: place.State(), LookedAt: place.LookedAt,
@@ -35,11 +40,20 @@ func (h *Handlers) placesPage(c echo.Context, status int, said string) error {
 			Refused: place.Counts.Refused,
 			Added:   place.Report.Added, Changed: place.Report.Changed, Removed: place.Report.Removed, Note: place.Note,
 		}
-		if place.Failure != nil {
-			row.Failure = place.Failure.Message
-		}
-		if kind, ok := h.kindOf(place.Kind); ok {
+		kind, known := h.kindOf(place.Kind)
+		if known {
 			row.Kind = kind.Title.In(ctx)
+		}
+		if row.State == "failed" && !place.NextAt.IsZero() && !place.NextAt.After(p.Now) {
+			row.State = "waiting" // what is said of the last look may be mended
+		} else if place.Failure != nil {
+			row.Failure = place.Failure.Message
+			if known && row.State == "failed" && place.Failure.Code == chat.CodeUnauthorized {
+				row.Mend = mendForm(c, kind, place.Settings)
+			}
+		}
+		if form := wrong[place.ID]; form != nil {
+			row.Mend, row.Failure = form, "" // which the form says
 		}
 		if row.Refused > 0 && row.State != "removing" {
 			items, err := h.Places.Store.Items(ctx, user, place.ID, true, "", shownRefused)
@@ -81,7 +95,7 @@ func (h *Handlers) kindOf(name string) (places.Kind, bool) {
 func (h *Handlers) NewPlace(c echo.Context) error {
 	kind, ok := h.kindOf(c.QueryParam("kind"))
 	if !ok {
-		return h.placesPage(c, http.StatusOK, "")
+		return h.placesPage(c, http.StatusOK, views.PlacesPage{}, nil)
 	}
 	return h.placeForm(c, http.StatusOK, kind, views.PlaceForm{Schedule: string(placestore.EveryDay)}, nil)
 }
@@ -95,7 +109,9 @@ func (h *Handlers) AddPlace(c echo.Context) error {
 	form := c.Request().PostForm
 	kind, ok := h.kindOf(form.Get("kind"))
 	if !ok {
-		return h.placesPage(c, http.StatusBadRequest, "There is no such kind of place.")
+		return h.placesPage(
+			c, http.StatusBadRequest, views.PlacesPage{Said: "There is no such kind of place."}, nil,
+		)
 	}
 	given := map[string]string{}
 	for _, field := range kind.Fields {
@@ -164,6 +180,8 @@ func (h *Handlers) ActOnPlace(c echo.Context) error {
 		err = change(true)
 	case "resume":
 		err = change(false)
+	case "credentials":
+		return h.mendPlace(c, user, id)
 	case "keep":
 		err = h.Places.Remove(ctx, user, id, placestore.KeepDocuments)
 	case "delete":
@@ -172,7 +190,7 @@ func (h *Handlers) ActOnPlace(c echo.Context) error {
 		err = httpio.Invalid("The button is not known here. Open the page again.")
 	}
 	if chat.CodeOf(err) == chat.CodeConflict && err != nil {
-		return h.placesPage(c, http.StatusConflict, chat.MessageOf(err))
+		return h.placesPage(c, http.StatusConflict, views.PlacesPage{Said: chat.MessageOf(err)}, nil)
 	}
 	if err != nil {
 		return err

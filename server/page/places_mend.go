@@ -1,0 +1,66 @@
+package page
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/places"
+	"footnote/places/follow"
+	"footnote/server/httpio"
+	"footnote/views"
+)
+
+// mendForm asks again for what a kind's servers know people by. Secrets stay empty, whatever values has.
+func mendForm(c echo.Context, kind places.Kind, values map[string]string) *views.PlaceForm {
+	ctx, form := c.Request().Context(), &views.PlaceForm{}
+	for _, field := range kind.Fields {
+		if !field.Secret && !field.Login {
+			continue
+		}
+		shown := views.PlaceFormField{
+			Name: field.Name, Title: field.Title.In(ctx), Required: field.Required || field.Secret, Secret: field.Secret,
+		}
+		if !field.Secret {
+			shown.Value = values[field.Name]
+		}
+		form.Fields = append(form.Fields, shown)
+	}
+	if len(form.Fields) == 0 {
+		return nil
+	}
+	return form
+}
+
+// mendPlace keeps other credentials of a place if its server takes them. What was typed comes back when it does not,
+// but for secrets.
+func (h *Handlers) mendPlace(c echo.Context, user, id string) error {
+	ctx := c.Request().Context()
+	place, err := h.Places.Store.Place(ctx, user, id)
+	if err != nil {
+		return err
+	}
+	kind, _ := h.kindOf(place.Kind)
+	given := map[string]string{}
+	for _, field := range kind.Fields {
+		if field.Secret || field.Login {
+			given[field.Name] = c.Request().PostForm.Get("set." + field.Name)
+		}
+	}
+	_, err = h.Places.Change(ctx, user, id, h.Guard.ByLocalUser(c.Request()), follow.Change{Settings: given})
+	if err == nil {
+		return c.Redirect(http.StatusSeeOther, "/places")
+	}
+	form := mendForm(c, kind, given)
+	code := chat.CodeOf(err)
+	if form == nil || code == chat.CodeInternal || code == chat.CodeNotFound || ctx.Err() != nil {
+		return err
+	}
+	form.Said = httpio.AsError(err).Message
+	if wrong, ok := errors.AsType[*follow.FieldError](err); ok {
+		form.Field = wrong.Field
+	}
+	return h.placesPage(c, http.StatusBadRequest, views.PlacesPage{}, map[string]*views.PlaceForm{id: form})
+}
