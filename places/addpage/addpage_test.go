@@ -116,6 +116,11 @@ func TestWhatIsWrongIsASentence(t *testing.T) {
 			w.Header().Set("Content-Length", "100")
 			_, _ = io.WriteString(w, "<p>The lease")
 		},
+		"/cut.csv": func(w http.ResponseWriter, _ *http.Request) { // behind what is looked at before it is stored
+			w.Header().Set("Content-Type", "text/csv")
+			w.Header().Set("Content-Length", "20000000")
+			_, _ = io.WriteString(w, strings.Repeat("a,b\n", 4_500_000))
+		},
 	})
 	for address, code := range map[string]chat.Code{
 		"": chat.CodeInvalid, "guide": chat.CodeInvalid, "ftp://example.org": chat.CodeInvalid,
@@ -124,7 +129,7 @@ func TestWhatIsWrongIsASentence(t *testing.T) {
 		url + "/gone": chat.CodeInvalid, url + "/secret": chat.CodeInvalid, url + "/broken": chat.CodeInvalid,
 		url + "/down": chat.CodeUnavailable, url + "/inside": chat.CodeInvalid, url + "/round": chat.CodeInvalid,
 		url + "/empty": chat.CodeInvalid, url + "/film": chat.CodeUnsupported, url + "/tool": chat.CodeUnsupported,
-		url + "/large": chat.CodeTooLarge, url + "/cut": chat.CodeUnavailable,
+		url + "/large": chat.CodeTooLarge, url + "/cut": chat.CodeUnavailable, url + "/cut.csv": chat.CodeUnavailable,
 	} {
 		_, _, err := a.Add(t.Context(), addpage.Page{User: "ada", Address: address})
 		placestest.WantCode(t, address, err, code)
