@@ -121,15 +121,3 @@ func MediaType(c echo.Context) string {
 	}
 	return kind
 }
-
-// CellPlace is the cell of a table that an address names, counted from 0.
-func CellPlace(c echo.Context) (row, column int, err error) {
-	missing := NotFound("This table has no such cell.")
-	if row, err = strconv.Atoi(c.Param("row")); err != nil || row < 0 || row >= chat.MaxGridRows {
-		return 0, 0, missing
-	}
-	if column, err = strconv.Atoi(c.Param("column")); err != nil || column < 0 || column >= chat.MaxGridColumns {
-		return 0, 0, missing
-	}
-	return row, column, nil
-}
