@@ -77,10 +77,7 @@ func TestAPlaceOutlivesKillsAndLies(t *testing.T) {
 
 	changes := tr.change(n / 10)
 	tr.report("%d changes", changes)
-	before := tr.state().LookedAt
-	if r := tr.send("POST", "/places/"+tr.place+"/look", nil); r.status != http.StatusAccepted {
-		t.Fatalf("look: %d %s", r.status, r.body)
-	}
+	before := tr.askLook()
 	tr.killIn("the changes", 4, func(s placeState, k int) bool {
 		return s.LastLook.Added+s.LastLook.Changed >= changes*(k+1)/8 || s.LookedAt != before
 	})
@@ -104,7 +101,7 @@ func (tr *trial) lies() {
 		}
 		before := tr.documents()
 		tr.proxy.tell(lie)
-		state := tr.look(tr.place)
+		state := tr.untilLooked(tr.askLook())
 		if lie.sees {
 			tr.sameAsFolder(state)
 		} else {
@@ -120,7 +117,7 @@ func (tr *trial) lies() {
 			}
 		}
 		tr.proxy.tell(lies{})
-		tr.sameAsFolder(tr.look(tr.place))
+		tr.sameAsFolder(tr.untilLooked(tr.askLook()))
 	}
 }
 
@@ -128,7 +125,7 @@ func (tr *trial) lies() {
 func (tr *trial) killIn(what string, times int, far func(s placeState, k int) bool) {
 	tr.t.Helper()
 	for k := range times {
-		eventually(tr.t, "the place is read: "+what, func() bool { return far(tr.state(), k) })
+		tr.waitWhile(what, func(s placeState) bool { return !far(s, k) })
 		tr.measure()
 		tr.kill()
 		tr.kills++
@@ -141,32 +138,44 @@ func (tr *trial) state() placeState {
 	return loose[placeState](tr.t, tr.send("GET", "/places/"+tr.place, nil).body)
 }
 
-// untilLooked waits, for as long as something goes on, until the place was looked at.
-func (tr *trial) untilLooked(before string) (state placeState) {
+// untilLooked waits until the place was looked at.
+func (tr *trial) untilLooked(before string) placeState {
 	tr.t.Helper()
-	for last := ""; ; {
-		late := time.Now().Add(patience)
-		for state = tr.state(); state.LookedAt == before || state.State == "looking"; state = tr.state() {
-			if now := fmt.Sprint(state.Items, state.Waiting, state.LastLook); now != last {
-				last, late = now, time.Now().Add(patience)
-			}
-			if time.Now().After(late) {
-				tr.t.Fatalf("the look does not end: %+v", state)
-			}
-			time.Sleep(20 * time.Millisecond)
+	return tr.waitWhile("the look ends", func(s placeState) bool {
+		return s.LookedAt == before || s.State == "looking"
+	})
+}
+
+// waitWhile waits for as long as something goes on, while the place is as it should not be.
+func (tr *trial) waitWhile(what string, wrong func(placeState) bool) (state placeState) {
+	tr.t.Helper()
+	last, late := "", time.Now().Add(patience)
+	for state = tr.state(); wrong(state); state = tr.state() {
+		if now := fmt.Sprint(state.Items, state.Waiting, state.LastLook); now != last {
+			last, late = now, time.Now().Add(patience)
 		}
-		return state
+		if time.Now().After(late) {
+			tr.t.Fatalf("waited in vain: %s: %+v", what, state)
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
+	return state
+}
+
+// askLook has the place looked at, and returns when it was before.
+func (tr *trial) askLook() (before string) {
+	tr.t.Helper()
+	before = tr.state().LookedAt
+	if r := tr.send("POST", "/places/"+tr.place+"/look", nil); r.status != http.StatusAccepted {
+		tr.t.Fatalf("look: %d %s", r.status, r.body)
+	}
+	return before
 }
 
 // lookAll looks at the place, and wants that it changed so much.
 func (tr *trial) lookAll(added, changed, removed int) {
 	tr.t.Helper()
-	before := tr.state().LookedAt
-	if r := tr.send("POST", "/places/"+tr.place+"/look", nil); r.status != http.StatusAccepted {
-		tr.t.Fatalf("look: %d %s", r.status, r.body)
-	}
-	state := tr.untilLooked(before)
+	state := tr.untilLooked(tr.askLook())
 	got := fmt.Sprint(state.LastLook.Added, state.LastLook.Changed, state.LastLook.Removed)
 	if want := fmt.Sprint(added, changed, removed); got != want || state.Failure != nil {
 		tr.t.Errorf("the look: %+v, want %s and no failure", state, want)
