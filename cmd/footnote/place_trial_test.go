@@ -105,14 +105,15 @@ func (tr *trial) lies() {
 		if lie.sees {
 			tr.sameAsFolder(state)
 		} else {
+			after := tr.documents()
 			for path := range before {
-				if _, there := tr.documents()[path]; !there && !lie.changes {
+				if _, there := after[path]; !there && !lie.changes {
 					tr.t.Errorf("%s is lost while the server %s: %+v", path, lie.what, state)
 					break
 				}
 			}
-			if len(tr.documents()) < len(before)*9/10 {
-				tr.t.Errorf("%d of %d documents are left while the server %s: %+v", len(tr.documents()), len(before),
+			if len(after) < len(before)*9/10 {
+				tr.t.Errorf("%d of %d documents are left while the server %s: %+v", len(after), len(before),
 					lie.what, state)
 			}
 		}
