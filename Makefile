@@ -112,7 +112,8 @@ TRIAL ?= 10000
 trial-places: webdav
 	ulimit -v 16000000; FOOTNOTE_TRIAL_FILES=$(TRIAL) $(GO) test ./cmd/footnote -run APlaceOutlivesKillsAndLies -count 1 -timeout 60m -v
 
-# The handbook's programs in Python with the real clients (OpenAI, LangChain, LlamaIndex, LiteLLM and its proxy: 800 MB), and Open WebUI
+# The handbook's programs in Python with the real clients (OpenAI, LangChain, LlamaIndex, LiteLLM and its proxy: 800 MB), exported answers read by
+# python-docx, bibtexparser and rispy, and Open WebUI
 # (1.2 GB) used in Chromium. Five minutes when they are fetched.
 test-clients: build chromium .cache/clients/ready .cache/open-webui/ready
 	CHROMIUM="$${CHROMIUM:-$$(command -v chromium || command -v chromium-browser || command -v google-chrome)}" \
