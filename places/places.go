@@ -97,8 +97,8 @@ type Place interface {
 	// Check reaches the place with its credentials and reads as little as can tell that List would work.
 	Check(ctx context.Context) error
 	// List yields all that the place has, each key once, in any order. An error ends it, and then nothing is known of
-	// what was not yielded; one that wraps ErrPart comes behind all but a part that can't be seen. An item that can't be
-	// described is yielded with what is known of it, and Fetch says why.
+	// what was not yielded; one that wraps ErrPart comes behind all but a part that can't be seen. An item that can't
+	// be described is yielded with what is known of it, and Fetch says why.
 	List(ctx context.Context) iter.Seq2[Item, error]
 	// Fetch reads an item. known is the Version that the library has, empty for none: when the content is still that
 	// one, it fails with ErrSame. It fails with ErrGone when the item is not there any more. Another error with

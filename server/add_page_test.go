@@ -60,7 +60,8 @@ func TestProgramsAddAPage(t *testing.T) {
 		if tt.rejected {
 			got.decode(t, &res)
 		}
-		if got.status != tt.status || len(res.Rejected) > 0 != tt.rejected || !strings.Contains(got.body, `"detail":"`) {
+		if got.status != tt.status || len(res.Rejected) > 0 != tt.rejected ||
+			!strings.Contains(got.body, `"detail":"`) {
 			t.Errorf("%s: %d %s, want %d, rejected: %v", tt.body, got.status, got.body, tt.status, tt.rejected)
 		}
 	}
@@ -109,7 +110,8 @@ func TestTheFormAddsAPage(t *testing.T) {
 func TestTheBookmarkIsOfTheServersOwnOrigin(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Hosts = []string{"ask.example.org"} })
 	for _, path := range []string{"/add", "/places"} {
-		got := b.send("GET", path, "", "Accept", "text/html", "Host", "ask.example.org:8443", "X-Forwarded-Proto", "https")
+		got := b.send("GET", path, "", "Accept", "text/html", "Host", "ask.example.org:8443", "X-Forwarded-Proto",
+			"https")
 		if want := "https://ask.example.org:8443/add?"; !strings.Contains(got.body, want) {
 			t.Errorf("%s has no bookmark with %s", path, want)
 		}

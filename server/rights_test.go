@@ -77,8 +77,8 @@ func (b *bench) owned(user, key string) *strings.Replacer {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return strings.NewReplacer("{table}", table.ID, "{place}", place.ID, "{kept}", kept.ID, "{share}", link.ID, "{session}", "owned",
-		"{run}", run.ID, "{doc}", doc, "{item}", item.ID, "{call}", "c1")
+	return strings.NewReplacer("{table}", table.ID, "{place}", place.ID, "{kept}", kept.ID, "{share}", link.ID,
+		"{session}", "owned", "{run}", run.ID, "{doc}", doc, "{item}", item.ID, "{call}", "c1")
 }
 
 // address fills a route's places.

@@ -28,8 +28,8 @@ var AddPageTitle = txtAddPage
 
 var (
 	txtAddPage     = locale.T("Add a page")
-	txtAddPageText = locale.T("A page of the web becomes a document that leads back to its address. It is fetched once: " +
-		"to follow it, add it as a place.")
+	txtAddPageText = locale.T("A page of the web becomes a document that leads back to its address. It is fetched " +
+		"once: to follow it, add it as a place.")
 	txtPageAddress  = locale.T("Address of the page")
 	txtPasteAddress = locale.T("Or paste the address of a web page")
 	txtAddThisPage  = locale.T("Add this page")
@@ -39,11 +39,11 @@ var (
 	txtOpenDocument = locale.T("Open the document")
 	txtAnotherPage  = locale.T("Add another page")
 	txtMark         = locale.T("Add pages while you read them")
-	txtMarkText     = locale.T("Drag this link to the bookmarks bar of your browser. There, a click on it adds the page " +
-		"that you are reading.")
+	txtMarkText     = locale.T("Drag this link to the bookmarks bar of your browser. There, a click on it adds the " +
+		"page that you are reading.")
 	txtMarkHere  = locale.T("It works from the bookmarks bar: drag it there.")
-	txtMarkPhone = locale.T("On a phone, install Footnote from the browser's menu and share a page with it, or copy the " +
-		"address of the page and paste it here under “Add a page”.")
+	txtMarkPhone = locale.T("On a phone, install Footnote from the browser's menu and share a page with it, or copy " +
+		"the address of the page and paste it here under “Add a page”.")
 )
 
 // bookmarklet is the address of a bookmark that opens the page which adds the page that is being read: in a window of

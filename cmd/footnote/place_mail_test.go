@@ -27,7 +27,8 @@ func TestAMailFolderThatIsNumberedAnewChangesNothing(t *testing.T) {
 		for n := from; n < to; n++ {
 			mail := fmt.Sprintf("From: ada@example.com\r\nSubject: Deed\r\n"+
 				"Date: Wed, 04 Mar 2026 10:00:00 +0100\r\n\r\nThe parcel %d was sold.\r\n", n)
-			if _, err := user.Append("Deeds", mailText{bytes.NewReader([]byte(mail))}, &imap.AppendOptions{}); err != nil {
+			_, err := user.Append("Deeds", mailText{bytes.NewReader([]byte(mail))}, &imap.AppendOptions{})
+			if err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -54,7 +54,8 @@ func (s *site) insideAddresses() []string {
 	port := s.outside.insidePort
 	hosts := []string{
 		"127.0.0.1", "127.0.0.1.", "127.1", "127.0.1", "2130706433", "0x7f000001", "017700000001", "0177.0.0.1",
-		"0x7f.0x0.0x0.0x1", "127\u30020\u30020\u30021", "%31%32%37.0.0.1", "localhost", "LOCALHOST", "localhost.", "ip6-localhost",
+		"0x7f.0x0.0x0.0x1", "127\u30020\u30020\u30021", "%31%32%37.0.0.1", "localhost", "LOCALHOST", "localhost.",
+		"ip6-localhost",
 		"[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:ffff:7f00:1]", "[::127.0.0.1]",
 		"[64:ff9b::7f00:1]", "[2002:7f00:1::1]", "[::]", "0.0.0.0", "0", "[fe80::1%25lo]",
 	}

@@ -48,7 +48,8 @@ var hostilePages = map[string]struct {
 		_, _ = io.WriteString(w, strings.Repeat("<div>", 2*mib/5)+"The warranty covers the boiler.")
 	}, 202},
 	"an address of its own that is a script": {func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, `<link rel=canonical href="javascript:hostile()"><title><script>hostile()</script></title>`+
+		_, _ = io.WriteString(w, `<link rel=canonical href="javascript:hostile()">`+
+			`<title><script>hostile()</script></title>`+
 			`<base href="javascript:"><p>The warranty covers the boiler.</p>`)
 	}, 202},
 }

@@ -165,7 +165,8 @@ func explain(ctx, slow context.Context, err error) error {
 	told, ok := errors.AsType[*chat.Error](err)
 	switch {
 	case ok && (told.Code == chat.CodeForbidden || told.Code == chat.CodeUnauthorized):
-		return &chat.Error{Code: chat.CodeInvalid, Message: told.Message, Err: err} // it is not this server that refuses
+		// it is not this server that refuses
+		return &chat.Error{Code: chat.CodeInvalid, Message: told.Message, Err: err}
 	case ok && (told.Code == chat.CodeInvalid || told.Code == chat.CodeTooLarge || told.Code == chat.CodeUnsupported):
 		return told
 	case ok && (errors.As(err, &name) && name.IsNotFound || errors.As(err, &certificate)):

@@ -51,7 +51,9 @@ func TestAPageBecomesADocumentThatLeadsBack(t *testing.T) {
 	var month atomic.Value
 	month.Store("May")
 	a, url := adder(t, map[string]http.HandlerFunc{
-		"/old": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/lease?from=old", http.StatusFound) },
+		"/old": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/lease?from=old", http.StatusFound)
+		},
 		"/lease": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			_, _ = fmt.Fprintf(w, words, month.Load())

@@ -145,13 +145,17 @@ func TestHostileServersEnd(t *testing.T) {
 		says speaks
 		code chat.Code
 	}{
-		"a page":                 {speaks{described: "<html>"}, chat.CodeInvalid},
-		"nothing":                {speaks{}, chat.CodeInvalid},
-		"an old version":         {speaks{described: line("version 1\n") + flushMark}, chat.CodeInvalid},
-		"names of another kind":  {speaks{described: "000eversion 2\n" + line("object-format=md5\n")}, chat.CodeInvalid},
-		"it breaks off":          {speaks{described: "000eversion 2\n000cls-"}, chat.CodeUnavailable},
-		"an error":               {speaks{described: line("ERR no")}, chat.CodeUnavailable},
-		"branches break off":     {speaks{described, line(strings.Repeat("a", 40) + " HEAD"), ""}, chat.CodeUnavailable},
+		"a page":         {speaks{described: "<html>"}, chat.CodeInvalid},
+		"nothing":        {speaks{}, chat.CodeInvalid},
+		"an old version": {speaks{described: line("version 1\n") + flushMark}, chat.CodeInvalid},
+		"another kind of names": {
+			speaks{described: "000eversion 2\n" + line("object-format=md5\n")}, chat.CodeInvalid,
+		},
+		"it breaks off": {speaks{described: "000eversion 2\n000cls-"}, chat.CodeUnavailable},
+		"an error":      {speaks{described: line("ERR no")}, chat.CodeUnavailable},
+		"branches break off": {
+			speaks{described, line(strings.Repeat("a", 40) + " HEAD"), ""}, chat.CodeUnavailable,
+		},
 		"no branches":            {speaks{described, flushMark, ""}, chat.CodeInvalid},
 		"branches without names": {speaks{described, line("abc\n") + flushMark, ""}, chat.CodeUnavailable},
 		"a name that is none":    {speaks{described, line("xyz HEAD\n") + flushMark, ""}, chat.CodeUnavailable},

@@ -9,8 +9,8 @@ import (
 const maxStops = 5000
 
 // noteStop notes where a server stopped, as RFC 9738 lets it, if that is what the text of an answer says: a command was
-// done for some mails alone, those with the highest numbers. Some servers look at no more than 1,000 at once, and say so
-// only here.
+// done for some mails alone, those with the highest numbers. Some servers look at no more than 1,000 at once, and say
+// so only here.
 func (w *wire) noteStop(text string) error {
 	if codeIn(text) != "MESSAGELIMIT" {
 		return nil

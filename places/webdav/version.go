@@ -17,7 +17,8 @@ const (
 // fresh is how old a date must be to be relied on: a file may change twice in a second, and clocks differ.
 const fresh = time.Minute
 
-// versionOf makes a version of what a server says of a file that it sends; empty: it says nothing that can be relied on.
+// versionOf makes a version of what a server says of a file that it sends; empty: it says nothing that can be relied
+// on.
 func versionOf(sent http.Header, size int64, now time.Time) string {
 	if tag := sent.Get("ETag"); tag != "" && len(tag) < 300 {
 		return tagged + tag

@@ -101,8 +101,9 @@ func read(resp *request.Response, before version) (places.Content, error) {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden,
 		status == http.StatusUnavailableForLegalReasons:
 		return places.Content{}, &chat.Error{
-			Code:    chat.CodeForbidden,
-			Message: "This page is not shown to everybody, so it is not read. Save it in your browser and add the file.",
+			Code: chat.CodeForbidden,
+			Message: "This page is not shown to everybody, so it is not read. Save it in your browser and add the " +
+				"file.",
 		}
 	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
 		return places.Content{}, request.Failed(status)

@@ -169,6 +169,7 @@ var tableFields = map[string]field{
 	"GridCell.at":               {about: "When it was filled."},
 	"GridCell.seq":              {about: "Grows with every change of any cell of the table."},
 	"CellEdit.text": {
-		about: "What stands in the place of what was found; null: what was found stands again.", Max: to(chat.MaxGridText),
+		about: "What stands in the place of what was found; null: what was found stands again.",
+		Max:   to(chat.MaxGridText),
 	},
 }

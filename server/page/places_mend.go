@@ -21,7 +21,8 @@ func mendForm(c echo.Context, kind places.Kind, values map[string]string) *views
 			continue
 		}
 		shown := views.PlaceFormField{
-			Name: field.Name, Title: field.Title.In(ctx), Required: field.Required || field.Secret, Secret: field.Secret,
+			Name: field.Name, Title: field.Title.In(ctx), Required: field.Required || field.Secret,
+			Secret: field.Secret,
 		}
 		if !field.Secret {
 			shown.Value = values[field.Name]
