@@ -145,7 +145,7 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log,
 		Version: built.Version, Commit: built.Commit, Date: built.Date,
 		Places: a.places, Pages: pagesNet(set), Models: a.runs.Models, Desk: a.modelChoice(set),
-		Folders: a.folderChoice(set, dir, log),
+		Folders:  a.folderChoice(set, dir, log),
 		Toolsets: a.runs.Toolsets(), KeepDays: set.SessionKeepDays,
 		Samples: samples, Hosts: set.AllowedHosts, Checks: a.healthChecks(set, search),
 		Limits: httpio.Limits{UploadFile: int64(set.MaxUploadMiB) << 20},
