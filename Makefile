@@ -177,7 +177,7 @@ $(GOLANGCI):
 
 unit: vendor $(NEEDED)
 	@if [ -z "$(RACE)" ]; then echo "no C compiler: the tests run without the race detector"; fi
-	$(GO) run ./corpus/milvus/milvustest/serving env CGO_ENABLED=$(if $(RACE),1,0) $(GO) test $(RACE) -vet=off -shuffle=on -timeout 15m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(FIRST) ./...
+	$(GO) run ./corpus/milvus/milvustest/serving env CGO_ENABLED=$(if $(RACE),1,0) $(GO) test $(RACE) -vet=off -shuffle=on -timeout 20m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(FIRST) ./...
 
 e2e: build chromium tesseract soffice
 	$(GO) build -o bin/scriptedserver ./e2e/scripted/scriptedserver

@@ -44,7 +44,7 @@ func placeFiles(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("FOOTNOTE_TRIAL_FILES")
 	if text == "" {
-		return 200
+		return 100
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 100 {
