@@ -102,6 +102,26 @@ func (c GridCell) Shown() string {
 	return c.Text
 }
 
+// CellsByPlace are cells of a grid by row and column.
+type CellsByPlace map[[2]int]GridCell
+
+// ByPlace puts cells in their places.
+func ByPlace(cells []GridCell) CellsByPlace {
+	byPlace := make(CellsByPlace, len(cells))
+	for _, cell := range cells {
+		byPlace[[2]int{cell.Row, cell.Column}] = cell
+	}
+	return byPlace
+}
+
+// At is the cell at a place; one that is left out waits.
+func (c CellsByPlace) At(row, column int) GridCell {
+	if cell, ok := c[[2]int{row, column}]; ok {
+		return cell
+	}
+	return GridCell{Row: row, Column: column, State: CellWaiting}
+}
+
 // CellState is how a cell stands.
 type CellState string
 
@@ -144,6 +164,9 @@ type GridStore interface {
 	// GridCells returns the grid's cells that changed after a Seq, 0 for all that ever did, by their Seq. Those that
 	// are left out are waiting.
 	GridCells(ctx context.Context, s Scope, id string, after int64) ([]GridCell, error)
+
+	// GridCell returns a cell as GridCells has it; one that is left out there is waiting.
+	GridCell(ctx context.Context, s Scope, id string, row, column int) (GridCell, error)
 
 	// ChangeGridCell changes a cell and returns it as stored, with another Seq. change gets a waiting cell if there is
 	// none, may be called more than once, and nothing is stored when it fails.

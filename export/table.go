@@ -31,15 +31,6 @@ func cellText(cell chat.GridCell) string {
 	}
 }
 
-// byPlace are the cells by row and column.
-func (t Table) byPlace() map[[2]int]chat.GridCell {
-	cells := map[[2]int]chat.GridCell{}
-	for _, cell := range t.Cells {
-		cells[[2]int{cell.Row, cell.Column}] = cell
-	}
-	return cells
-}
-
 // CSV is the table as comma-separated values (RFC 4180, in UTF-8 with a byte order mark, by which Excel knows it): a
 // row a document, each column followed by the quote that it rests on and where that stands. A text that a spreadsheet
 // would compute stands behind an apostrophe.
@@ -55,11 +46,11 @@ func (t Table) CSV() ([]byte, error) {
 	if err := w.Write(head); err != nil {
 		return nil, err
 	}
-	cells := t.byPlace()
+	cells := chat.ByPlace(t.Cells)
 	for i, row := range t.Grid.Rows {
 		line := []string{inert(row.Title)}
 		for j := range t.Grid.Columns {
-			cell := cells[[2]int{i, j}]
+			cell := cells.At(i, j)
 			quote, source := "", ""
 			if len(cell.Citations) > 0 {
 				quote, source = cell.Citations[0].Quote, t.source(cell.Citations[0])
@@ -134,11 +125,11 @@ func (t Table) writeTable(s *sheets) {
 	for j, c := range t.Grid.Columns {
 		s.text(tableSheet, j+1, 0, c.Name, s.head)
 	}
-	cells := t.byPlace()
+	cells := chat.ByPlace(t.Cells)
 	for i, row := range t.Grid.Rows {
 		s.text(tableSheet, 0, i+1, row.Title, s.body)
 		for j := range t.Grid.Columns {
-			cell := cells[[2]int{i, j}]
+			cell := cells.At(i, j)
 			s.text(tableSheet, j+1, i+1, cellText(cell), s.body)
 			if len(cell.Citations) > 0 {
 				s.link(tableSheet, j+1, i+1, t.source(cell.Citations[0]))
@@ -152,10 +143,10 @@ func (t Table) writeQuotes(s *sheets) {
 	for j, name := range []string{"Document", "Column", "Text", "Quote", "Place", "Source"} {
 		s.text(quotesSheet, j, 0, name, s.head)
 	}
-	cells, line := t.byPlace(), 0
+	cells, line := chat.ByPlace(t.Cells), 0
 	for i, row := range t.Grid.Rows {
 		for j, column := range t.Grid.Columns {
-			cell := cells[[2]int{i, j}]
+			cell := cells.At(i, j)
 			for _, cite := range cell.Citations {
 				line++
 				for k, text := range []string{

@@ -63,17 +63,10 @@ func (f *Filler) toAsk(ctx context.Context, g chat.Grid) (list []chat.GridCell, 
 	if err != nil {
 		return nil, err
 	}
-	known := map[[2]int]chat.GridCell{}
-	for _, cell := range cells {
-		known[[2]int{cell.Row, cell.Column}] = cell
-	}
+	known := chat.ByPlace(cells)
 	for row := range g.Rows {
 		for column := range g.Columns {
-			cell, ok := known[[2]int{row, column}]
-			if !ok {
-				cell = chat.GridCell{Row: row, Column: column, State: chat.CellWaiting}
-			}
-			if cell.State == chat.CellWaiting {
+			if cell := known.At(row, column); cell.State == chat.CellWaiting {
 				list = append(list, cell)
 			}
 		}

@@ -85,7 +85,7 @@ func (h *house) make(columns ...string) chat.Grid {
 }
 
 // settle fills until nothing is due, and returns the grid with its cells by row and column.
-func (h *house) settle(id string) (g chat.Grid, cells map[[2]int]chat.GridCell) {
+func (h *house) settle(id string) (g chat.Grid, cells chat.CellsByPlace) {
 	h.Helper()
 	for limit := time.Now().Add(time.Minute); ; {
 		if _, err := h.filler.Work(h.Context()); err != nil {
@@ -106,11 +106,7 @@ func (h *house) settle(id string) (g chat.Grid, cells map[[2]int]chat.GridCell) 
 	if err != nil {
 		h.Fatal(err)
 	}
-	cells = map[[2]int]chat.GridCell{}
-	for _, cell := range list {
-		cells[[2]int{cell.Row, cell.Column}] = cell
-	}
-	return g, cells
+	return g, chat.ByPlace(list)
 }
 
 func TestEveryDocumentIsAsked(t *testing.T) {

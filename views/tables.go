@@ -116,23 +116,6 @@ type TablePage struct {
 	Step     int             // rows of a page
 }
 
-// byPlace are the cells by row and column.
-func (p TablePage) byPlace() map[[2]int]chat.GridCell {
-	cells := map[[2]int]chat.GridCell{}
-	for _, cell := range p.Cells {
-		cells[[2]int{cell.Row, cell.Column}] = cell
-	}
-	return cells
-}
-
-// cell is the cell at a place; one that is left out waits.
-func (p TablePage) cell(cells map[[2]int]chat.GridCell, row, column int) chat.GridCell {
-	if cell, ok := cells[[2]int{row, column}]; ok {
-		return cell
-	}
-	return chat.GridCell{Row: row, Column: column, State: chat.CellWaiting}
-}
-
 // url is the address of what belongs to the table.
 func (p TablePage) url(rest string) string { return "/tables/" + p.Grid.ID + rest }
 

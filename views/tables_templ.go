@@ -764,7 +764,7 @@ func Table(p TablePage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		cells := p.byPlace()
+		cells := chat.ByPlace(p.Cells)
 		for row := p.From; row < p.To; row++ {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "<tr><th scope=\"row\" dir=\"auto\"><a href=\"")
 			if templ_7745c5c3_Err != nil {
@@ -797,7 +797,7 @@ func Table(p TablePage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			for column := range p.Grid.Columns {
-				templ_7745c5c3_Err = tableCell(p.Grid, p.cell(cells, row, column)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = tableCell(p.Grid, cells.At(row, column)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -77,6 +77,17 @@ func testGrids(t *testing.T, open func(*testing.T) chat.Store) {
 		if cells[1].Turn != 2 || cells[1].Text != "text" || cells[1].State != chat.CellFound {
 			t.Errorf("cell = %+v, want what two changes made of it", cells[1])
 		}
+		one, err := b.GridCell(ctx, anna, g.ID, 1, 1)
+		if err != nil || one.Seq != cells[1].Seq || one.Turn != 2 || one.Text != "text" {
+			t.Errorf("GridCell = %+v, %v; want %+v", one, err, cells[1])
+		}
+		one, err = b.GridCell(ctx, anna, g.ID, 0, 1)
+		if err != nil || one.State != chat.CellWaiting || one.Column != 1 {
+			t.Errorf("GridCell of one that nothing changed = %+v, %v; want it waiting", one, err)
+		}
+		if one, err = b.GridCell(ctx, bert, g.ID, 1, 1); err != nil || one.Text != "" || one.Turn != 0 {
+			t.Errorf("GridCell of another's = %+v, %v; want nothing of it", one, err)
+		}
 		later, err := b.GridCells(ctx, anna, g.ID, cells[0].Seq)
 		if err != nil || len(later) != 1 || later[0].Seq != cells[1].Seq {
 			t.Errorf("GridCells after the first = %+v, %v; want the other", later, err)

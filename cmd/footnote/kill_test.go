@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -23,15 +22,7 @@ import (
 // one process, in e2e/faults.
 func faultSeeds(t *testing.T) int {
 	t.Helper()
-	text := os.Getenv("FOOTNOTE_FAULTS")
-	if text == "" {
-		return 1
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("FOOTNOTE_FAULTS is %q, want how often each point is tried", text)
-	}
-	return n
+	return numberFrom(t, "FOOTNOTE_FAULTS", 1, 1)
 }
 
 // books are what the killed runs search and read.

@@ -42,15 +42,7 @@ type trial struct {
 // placeFiles is how many files the trial has: as FOOTNOTE_TRIAL_FILES says, else few.
 func placeFiles(t *testing.T) int {
 	t.Helper()
-	text := os.Getenv("FOOTNOTE_TRIAL_FILES")
-	if text == "" {
-		return 100
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 100 {
-		t.Fatalf("FOOTNOTE_TRIAL_FILES = %q, want a number from 100", text)
-	}
-	return n
+	return numberFrom(t, "FOOTNOTE_TRIAL_FILES", 100, 100)
 }
 
 // A place is followed whatever happens: while the server that follows it is killed again and again, and while the
@@ -200,17 +192,13 @@ func (tr *trial) sameAsFolder(state placeState) {
 		tr.t.Errorf("the look failed: %+v", state)
 	}
 	want := map[string]string{}
-	err := filepath.WalkDir(tr.folder, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
+	for _, name := range tr.files() {
+		text, err := os.ReadFile(filepath.Join(tr.folder, name))
+		if err != nil {
+			tr.t.Fatal(err)
 		}
-		text, err := os.ReadFile(path)
 		sum := sha256.Sum256(text)
-		want[strings.TrimPrefix(path, tr.folder+"/")] = hex.EncodeToString(sum[:])
-		return err
-	})
-	if err != nil {
-		tr.t.Fatal(err)
+		want[name] = hex.EncodeToString(sum[:])
 	}
 	tr.measure()
 	ready := func() int {
@@ -280,19 +268,25 @@ func (tr *trial) name(i int) string { return fmt.Sprintf("d%02d/f%05d.md", i%100
 
 func (tr *trial) write(name, text string) { putFiles(tr.t, tr.folder, map[string]string{name: text}) }
 
-// change makes so many changes in all ways, each to a file of its own.
-func (tr *trial) change(n int) int {
+// files are the names of all files of the place.
+func (tr *trial) files() (names []string) {
 	tr.t.Helper()
-	var files []string
 	err := filepath.WalkDir(tr.folder, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
-			files = append(files, strings.TrimPrefix(path, tr.folder+"/"))
+			names = append(names, strings.TrimPrefix(path, tr.folder+"/"))
 		}
 		return err
 	})
 	if err != nil {
 		tr.t.Fatal(err)
 	}
+	return names
+}
+
+// change makes so many changes in all ways, each to a file of its own.
+func (tr *trial) change(n int) int {
+	tr.t.Helper()
+	files := tr.files()
 	tr.rng.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
 	for i, name := range files[:n] {
 		nr := tr.rng.Uint32()

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -128,15 +127,7 @@ func TestTheLibraryFollowsAFolder(t *testing.T) {
 // watchedFiles is how many files the test of kills has: as many as FOOTNOTE_WATCH_FILES says.
 func watchedFiles(t *testing.T) int {
 	t.Helper()
-	text := os.Getenv("FOOTNOTE_WATCH_FILES")
-	if text == "" {
-		return 200
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 20 {
-		t.Fatalf("FOOTNOTE_WATCH_FILES = %q, want a number from 20", text)
-	}
-	return n
+	return numberFrom(t, "FOOTNOTE_WATCH_FILES", 200, 20)
 }
 
 // A tenth of the files of a folder changes in all ways while program and server are killed again and again: in the end

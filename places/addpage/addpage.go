@@ -65,10 +65,10 @@ func (a *Adder) Add(ctx context.Context, p Page) (d corpus.Document, duplicate b
 		return d, false, explain(ctx, slow, err)
 	}
 	defer content.Body.Close() //nolint:errcheck // it was only read
-	body := &fetchedBody{r: content.Body}
+	body := &places.Reading{From: content.Body}
 	d, duplicate, err = a.put(ctx, p, content, body)
-	if body.err != nil {
-		return d, false, explain(ctx, slow, body.err)
+	if body.Err != nil {
+		return d, false, explain(ctx, slow, body.Err)
 	}
 	return d, duplicate, err
 }
@@ -131,21 +131,6 @@ func (a *Adder) end(user string) {
 	if a.users[user]--; a.users[user] == 0 {
 		delete(a.users, user)
 	}
-}
-
-// fetchedBody remembers why reading failed.
-type fetchedBody struct {
-	r   io.Reader
-	err error
-}
-
-// Read implements io.Reader.
-func (b *fetchedBody) Read(p []byte) (int, error) {
-	n, err := b.r.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		b.err = err
-	}
-	return n, err
 }
 
 // explain says what became of a page that was not fetched. Nobody asks for it again by itself, as a place would.

@@ -87,7 +87,7 @@ func (l *look) fetch(ctx context.Context, item placestore.Item) error {
 	if err != nil {
 		return l.fetchFailed(ctx, item, kept, err)
 	}
-	body := &watchedBody{r: content.Body}
+	body := &places.Reading{From: content.Body}
 	kept.Version = cmp.Or(content.Version, kept.Version)
 	if len(kept.Version) > maxVersion {
 		kept.Version = hash(kept.Version)
@@ -101,25 +101,10 @@ func (l *look) fetch(ctx context.Context, item placestore.Item) error {
 	}
 	err = l.add(slow, item, kept, body)
 	_ = content.Body.Close() // it was only read
-	if body.err != nil && ctx.Err() == nil {
-		return l.fetchFailed(ctx, item, kept, body.err)
+	if body.Err != nil && ctx.Err() == nil {
+		return l.fetchFailed(ctx, item, kept, body.Err)
 	}
 	return err
-}
-
-// watchedBody remembers why reading failed.
-type watchedBody struct {
-	r   io.Reader
-	err error
-}
-
-// Read implements io.Reader.
-func (b *watchedBody) Read(p []byte) (int, error) {
-	n, err := b.r.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		b.err = err
-	}
-	return n, err
 }
 
 // isOfItem reports whether a failure says something about one item, so that the others go on.

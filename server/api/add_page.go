@@ -20,12 +20,6 @@ type NewPage struct {
 	Meta      map[string]any `json:"meta"`
 }
 
-// isJSON reports whether a request's body says that it is JSON.
-func isJSON(c echo.Context) bool {
-	kind := httpio.MediaType(c)
-	return kind == echo.MIMEApplicationJSON || strings.HasSuffix(kind, "+json")
-}
-
 // addPage answers POST /documents with JSON: the page at an address becomes a document. What is wrong with the page is
 // told as of a file that is refused.
 func (a *Handlers) addPage(c echo.Context) error {

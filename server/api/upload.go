@@ -64,7 +64,7 @@ type upload struct {
 // refused leaves no new document behind. The fields namespace and meta (a JSON object) hold for the files after them.
 // JSON names a page of the web.
 func (a *Handlers) Upload(c echo.Context) error {
-	if isJSON(c) {
+	if httpio.SendsJSON(c) {
 		return a.addPage(c)
 	}
 	up, err := a.takeUpload(c, nil)

@@ -45,7 +45,7 @@ func (b Bodies) decodeJSON(c echo.Context, v any, set func(*json.Decoder)) error
 
 // ReadRaw reads a body of at most b.Max bytes that says it is JSON, in UTF-8.
 func (b Bodies) ReadRaw(c echo.Context) ([]byte, error) {
-	if kind := MediaType(c); kind != echo.MIMEApplicationJSON && !strings.HasSuffix(kind, "+json") {
+	if !SendsJSON(c) {
 		return nil, &chat.Error{
 			Code:    chat.CodeUnsupported,
 			Message: "This address takes JSON. Send it with the header Content-Type: application/json.",

@@ -113,6 +113,12 @@ func FormText(form url.Values, name string) string {
 // Origin is where the client reached this server, for links that leave the page.
 func Origin(c echo.Context) string { return c.Scheme() + "://" + c.Request().Host }
 
+// SendsJSON reports whether a request says that its body is JSON.
+func SendsJSON(c echo.Context) bool {
+	kind := MediaType(c)
+	return kind == echo.MIMEApplicationJSON || strings.HasSuffix(kind, "+json")
+}
+
 // MediaType returns the type of the body without its parameters, empty when it is none.
 func MediaType(c echo.Context) string {
 	kind, _, err := mime.ParseMediaType(c.Request().Header.Get(echo.HeaderContentType))

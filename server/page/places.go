@@ -187,7 +187,7 @@ func (h *Handlers) ActOnPlace(c echo.Context) error {
 	case "delete":
 		err = h.Places.Remove(ctx, user, id, placestore.DropDocuments)
 	default:
-		err = httpio.Invalid("The button is not known here. Open the page again.")
+		err = errUnknownButton
 	}
 	if chat.CodeOf(err) == chat.CodeConflict && err != nil {
 		return h.placesPage(c, http.StatusConflict, views.PlacesPage{Said: chat.MessageOf(err)}, nil)

@@ -185,15 +185,8 @@ func (h *Handlers) cellPage(c echo.Context, status int, p views.CellPage) error 
 	if !p.Grid.Has(row, column) {
 		return httpio.NotFound("This table has no such cell.")
 	}
-	p.Cell = chat.GridCell{Row: row, Column: column, State: chat.CellWaiting}
-	cells, err := h.Store.GridCells(ctx, scope, p.Grid.ID, 0)
-	if err != nil {
+	if p.Cell, err = h.Store.GridCell(ctx, scope, p.Grid.ID, row, column); err != nil {
 		return err
-	}
-	for _, cell := range cells {
-		if cell.Row == row && cell.Column == column {
-			p.Cell = cell
-		}
 	}
 	if p.Cell.RunID != "" {
 		run, err := h.Store.Run(ctx, scope, p.Cell.RunID)
@@ -204,16 +197,22 @@ func (h *Handlers) cellPage(c echo.Context, status int, p views.CellPage) error 
 			return err
 		}
 	}
-	p.Back = "/tables/" + p.Grid.ID
-	if from := row - row%rowsShown; from > 0 {
-		p.Back += "?from=" + strconv.Itoa(from)
-	}
+	p.Back = pageOfRow(p.Grid.ID, row)
 	frame, err := h.pageFrame(c, p.Grid.Columns[column].Name)
 	if err != nil {
 		return err
 	}
 	frame.Place = "tables"
 	return h.showPage(c, status, frame, views.Cell(p), nil)
+}
+
+// pageOfRow is the address of the page of a table that has a row.
+func pageOfRow(id string, row int) string {
+	page := "/tables/" + id
+	if from := row - row%rowsShown; from > 0 {
+		page += "?from=" + strconv.Itoa(from)
+	}
+	return page
 }
 
 // ChangeCell answers POST /tables/{id}/cells/{row}/{column}: the form writes into a cell, takes that back, or has it
@@ -249,9 +248,5 @@ func (h *Handlers) ChangeCell(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	back := "/tables/" + id
-	if from := row - row%rowsShown; from > 0 {
-		back += "?from=" + strconv.Itoa(from)
-	}
-	return c.Redirect(http.StatusSeeOther, back+"#"+views.CellID(row, column))
+	return c.Redirect(http.StatusSeeOther, pageOfRow(id, row)+"#"+views.CellID(row, column))
 }

@@ -127,6 +127,14 @@ func (c *Chats) GridCells(ctx context.Context, s chat.Scope, id string, after in
 	return list, wrap(err, "read the cells of a table")
 }
 
+// GridCell implements chat.Store.
+func (c *Chats) GridCell(ctx context.Context, s chat.Scope, id string, row, column int) (chat.GridCell, error) {
+	list, err := readList(c.db.Alone(ctx, 0), scanCell, `SELECT c.seq, c.body FROM grid_cells c
+		JOIN grids g ON g.id = c.grid WHERE c.grid = $1 AND c.row = $2 AND c.col = $3 AND g.user_id = $4`,
+		id, row, column, s.User)
+	return chat.ByPlace(list).At(row, column), wrap(err, "read a cell of a table")
+}
+
 // ChangeGridCell implements chat.Store.
 func (c *Chats) ChangeGridCell(
 	ctx context.Context, s chat.Scope, id string, row, column int, change func(*chat.GridCell) error,
@@ -144,10 +152,7 @@ func (c *Chats) ChangeGridCell(
 		if err != nil {
 			return err
 		}
-		cell = chat.GridCell{State: chat.CellWaiting}
-		if len(list) > 0 {
-			cell = list[0]
-		}
+		cell = chat.ByPlace(list).At(row, column)
 		if err := change(&cell); err != nil {
 			return err
 		}
