@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"footnote/chat"
@@ -101,9 +102,9 @@ func TestWhatAServersAnswerMeans(t *testing.T) {
 		"rules":     {writes, chat.CodeForbidden},
 		"not there": {func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(404); writes(w, r) }, ""},
 	} {
-		times := 0
+		var times atomic.Int32
 		address, n := placestest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			times++
+			times.Add(1)
 			test.answer(w, r)
 		}))
 		page, err := url.Parse(address + "/page")
@@ -115,8 +116,8 @@ func TestWhatAServersAnswerMeans(t *testing.T) {
 		if (test.code == "") != (err == nil) || err != nil && chat.CodeOf(err) != test.code {
 			t.Errorf("%s: %v, want code %q", name, err, test.code)
 		}
-		before := times
-		if err2 := asker.Check(t.Context(), page); times != before || !errors.Is(err2, err) {
+		before := times.Load()
+		if err2 := asker.Check(t.Context(), page); times.Load() != before || !errors.Is(err2, err) {
 			t.Errorf("%s: asked again, %v", name, err2)
 		}
 	}
