@@ -13,16 +13,6 @@ import (
 	"footnote/chat"
 )
 
-// answerCheck says how far an answer is borne out. It is the program's own check, made by rules for every answer; what
-// the model thinks of its answer is selfEvaluator's, and judgement.combineWith joins the two.
-type answerCheck struct {
-	*task
-	found *findings
-	model *modelCaller
-
-	author author // of the answer that stands
-}
-
 // author is who wrote an answer: the model, or the program to report what it did.
 type author string
 
@@ -44,43 +34,43 @@ type evaluation struct {
 }
 
 // evaluateAnswer says how far an answer is borne out, by what it is that has to bear it out.
-func (ac *answerCheck) evaluateAnswer(markdown string) evaluation {
-	ac.found.evidence.QuotesOnly = ac.model.isRuleBased()
-	if ac.givenText() {
-		c, explained := ac.found.evidence.CompareGiven(markdown)
+func (w *Runner) evaluateAnswer(markdown string) evaluation {
+	w.evidence.QuotesOnly = w.model.isRuleBased()
+	if w.givenText() {
+		c, explained := w.evidence.CompareGiven(markdown)
 		return evaluation{c.Confidence(), explained, c.Unsupported, c.IsFaultless()}
 	}
-	if ac.author == reportOfOpened {
+	if w.review.author == reportOfOpened {
 		return evaluation{1, "The answer says only what was opened, or what there is to open.", []string{}, true}
 	}
-	if ac.found.evidence.RestsOnContext(markdown) {
-		c := ac.found.evidence.CompareAdded(markdown)
+	if w.evidence.RestsOnContext(markdown) {
+		c := w.evidence.CompareAdded(markdown)
 		explained := "The answer rests on the text that came with the question, not on passages of documents."
 		if !c.IsFaultless() {
 			explained += " " + c.Explain("it")
 		}
 		return evaluation{c.Confidence(), explained, c.Unsupported, c.IsFaultless()}
 	}
-	if ac.author == reportOfRejected {
+	if w.review.author == reportOfRejected {
 		return evaluation{1, "The answer says only what was not done.", []string{}, true}
 	}
-	if len(ac.found.cite.Citations) == 0 &&
-		(!ac.needsFootnotes() || !ac.found.evidence.Results.IsEmpty() && ac.found.restsOnTools(markdown) ||
-			ac.model.isRuleBased() && ac.toolContext.Sources.IsEmpty()) {
-		return ac.evaluateWithout(markdown)
+	if len(w.cite.Citations) == 0 &&
+		(!w.needsFootnotes() || !w.evidence.Results.IsEmpty() && w.restsOnTools(markdown) ||
+			w.model.isRuleBased() && w.toolContext.Sources.IsEmpty()) {
+		return w.evaluateWithout(markdown)
 	}
-	confidence, explained, unsupported := ac.found.evidence.Evaluate(markdown)
+	confidence, explained, unsupported := w.evidence.Evaluate(markdown)
 	return evaluation{confidence, explained, unsupported, false}
 }
 
 // evaluateWithout compares an answer without footnotes, which needs none, with what there is to compare it with.
-func (ac *answerCheck) evaluateWithout(markdown string) evaluation {
+func (w *Runner) evaluateWithout(markdown string) evaluation {
 	switch {
-	case !ac.asked.NeedsDocuments():
-		return ac.evaluateTalk(markdown)
-	case !ac.mustCite():
-		c := ac.found.evidence.Compare(markdown, func(said string, by ground.WordMatcher) (string, bool) {
-			if held := ac.found.evidence.ByTools(said, by); held != "" || !ac.found.evidence.InPassages(said, by) {
+	case !w.asked.NeedsDocuments():
+		return w.evaluateTalk(markdown)
+	case !w.mustCite():
+		c := w.evidence.Compare(markdown, func(said string, by ground.WordMatcher) (string, bool) {
+			if held := w.evidence.ByTools(said, by); held != "" || !w.evidence.InPassages(said, by) {
 				return held, false
 			}
 			return ground.ThePassages, false
@@ -89,31 +79,31 @@ func (ac *answerCheck) evaluateWithout(markdown string) evaluation {
 			c.Confidence(), "No footnotes were asked for. " + c.Explain(ground.ThePassages), c.Unsupported,
 			c.IsFaultless(),
 		}
-	case !ac.found.evidence.Results.IsEmpty():
-		c := ac.found.evidence.Compare(
+	case !w.evidence.Results.IsEmpty():
+		c := w.evidence.Compare(
 			markdown,
 			func(said string, by ground.WordMatcher) (string, bool) {
-				return ac.found.evidence.ByTools(said, by), false
+				return w.evidence.ByTools(said, by), false
 			},
 		)
-		return evaluation{c.Confidence(), c.Explain(ac.found.evidence.Results.DisplayName()) +
+		return evaluation{c.Confidence(), c.Explain(w.evidence.Results.DisplayName()) +
 			" No passage of a document stands behind it.", c.Unsupported, c.IsFaultless()}
 	}
 	return evaluation{ground.UncheckedConfidence, "The answer needs no documents.", []string{}, true}
 }
 
 // evaluateTalk compares talk, sums and work on a text in the question with the conversation and what was calculated.
-func (ac *answerCheck) evaluateTalk(markdown string) evaluation {
-	texts := append([]string{ac.run.Request.Message}, ac.conversation.evidence...)
-	if question.IsTalk(ac.run.Request.Message) {
+func (k *knowledge) evaluateTalk(markdown string) evaluation {
+	texts := append([]string{k.run.Request.Message}, k.conversation.evidence...)
+	if question.IsTalk(k.run.Request.Message) {
 		texts = append(texts, systemPrompt) // what it is and what it can do
 	}
-	against := ac.found.evidence.Against(ground.TheConversation, texts)
-	c := ac.found.evidence.Compare(markdown, func(said string, by ground.WordMatcher) (held string, foreign bool) {
-		if held = ac.found.evidence.ByTools(said, by); held != "" {
+	against := k.evidence.Against(ground.TheConversation, texts)
+	c := k.evidence.Compare(markdown, func(said string, by ground.WordMatcher) (held string, foreign bool) {
+		if held = k.evidence.ByTools(said, by); held != "" {
 			return held, false
 		}
-		if ac.found.statesResult(said) {
+		if k.statesResult(said) {
 			return ground.TheCalculation, false
 		}
 		return against(said, by)
@@ -126,14 +116,14 @@ func (ac *answerCheck) evaluateTalk(markdown string) evaluation {
 
 // searchCoverage says how much of what is in reach was looked into. A search looks into every document in reach, so one
 // search counts them all; a document that was only shown to the user counts as neither searched nor read.
-func (ac *answerCheck) searchCoverage() chat.Coverage {
-	readDocs, pages, empty, searches := ac.toolContext.Sources.Readings()
-	if ac.author == reportOfOpened {
+func (w *Runner) searchCoverage() chat.Coverage {
+	readDocs, pages, empty, searches := w.toolContext.Sources.Readings()
+	if w.review.author == reportOfOpened {
 		return chat.Coverage{EmptySearches: []string{}}
 	}
 	searched := 0
 	if searches > 0 {
-		searched = ac.documentsInReach
+		searched = w.documentsInReach
 	}
 	return chat.Coverage{
 		Searched: searched, Opened: len(readDocs), PagesRead: pages, EmptySearches: append([]string{}, empty...),
@@ -145,7 +135,7 @@ var equation = regexp.MustCompile(`([\d(£$€¥][\d\s.,()+\-−*/^%×÷·£$€
 
 // sumNotes say of sentences that nothing bears out which of their sums are wrong, and whether the sum that was asked
 // for was calculated at all.
-func (f *findings) sumNotes(unsupported []string) []string {
+func (k *knowledge) sumNotes(unsupported []string) []string {
 	var out []string
 	for _, said := range unsupported {
 		for _, m := range equation.FindAllStringSubmatch(said, -1) {
@@ -154,12 +144,12 @@ func (f *findings) sumNotes(unsupported []string) []string {
 			}
 		}
 	}
-	if len(out) > 0 || len(unsupported) == 0 || f.asked.Type != question.Calculation {
+	if len(out) > 0 || len(unsupported) == 0 || k.asked.Type != question.Calculation {
 		return out
 	}
-	v, ok := f.sumAsked()
+	v, ok := k.sumAsked()
 	if !ok {
-		if f.evidence.Results.Facts == "" {
+		if k.evidence.Results.Facts == "" {
 			out = append(out, "The sum was not calculated, so nothing bears out what the answer says of it.")
 		}
 		return out
@@ -176,15 +166,15 @@ func (f *findings) sumNotes(unsupported []string) []string {
 }
 
 // sumAsked is the result of the sum that is the whole question.
-func (f *findings) sumAsked() (v calc.Amount, ok bool) {
-	if f.asked.Type != question.Calculation {
+func (k *knowledge) sumAsked() (v calc.Amount, ok bool) {
+	if k.asked.Type != question.Calculation {
 		return calc.Amount{}, false
 	}
-	at := strings.IndexAny(f.run.Request.Message, "(0123456789.-+")
+	at := strings.IndexAny(k.run.Request.Message, "(0123456789.-+")
 	if at < 0 {
 		return calc.Amount{}, false
 	}
-	v, err := calc.Evaluate(strings.TrimRight(f.run.Request.Message[at:], " =?"))
+	v, err := calc.Evaluate(strings.TrimRight(k.run.Request.Message[at:], " =?"))
 	return v, err == nil
 }
 

@@ -43,7 +43,7 @@ func BenchmarkRulesDecide(b *testing.B) {
 		w := h.forgetful(chat.RunRequest{Message: q, Config: chat.RunConfig{Selection: "rules"}})
 		begun := time.Now()
 		w.asked = question.Analyse(q, false)
-		if _, _, err := w.selector.chooseTools(b.Context()); err != nil {
+		if _, _, err := w.chooseTools(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 		took = append(took, time.Since(begun))

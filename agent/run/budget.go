@@ -10,7 +10,8 @@ import (
 
 // budget is what a run may use, what it has used, and why it must answer when a limit is reached.
 type budget struct {
-	*task
+	control *Control         // whose user may want the answer now
+	prices  map[string]Price // by model
 	// what toolset, settings and request allow together, see Engine.budgetOf
 	limits chat.Budget
 	// when this process took the run up; a resumed run gets its whole time again
@@ -101,8 +102,8 @@ func (b *budget) chargeFailedReply(model llm.Model, err error) (spent chat.Spent
 // costOf is what some tokens cost, in the currency of the settings; nil without a price for the model. Prices are per
 // million tokens. The offline model costs nothing as soon as any model has a price.
 func (b *budget) costOf(model llm.Model, used chat.Tokens) *float64 {
-	price, ok := b.cfg.Prices[model.Name()]
-	if !ok && (model.Name() != offlineName || len(b.cfg.Prices) == 0) { // rules cost nothing
+	price, ok := b.prices[model.Name()]
+	if !ok && (model.Name() != offlineName || len(b.prices) == 0) { // rules cost nothing
 		return nil
 	}
 	cost := (float64(used.In)*price.In + float64(used.Out)*price.Out) / 1e6

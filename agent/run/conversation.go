@@ -58,9 +58,9 @@ type conversation struct {
 const historyStep = "history"
 
 // readConversation reads the shown branch that a run continues, after the turns that came with the request.
-func (t *task) readConversation(ctx context.Context) (conversation, error) {
-	out, err := t.readBranch(ctx)
-	outside := t.requestHistory()
+func (k *knowledge) readConversation(ctx context.Context) (conversation, error) {
+	out, err := k.readBranch(ctx)
+	outside := k.requestHistory()
 	for _, m := range outside {
 		out.evidence = append(out.evidence, m.Text)
 	}
@@ -69,8 +69,8 @@ func (t *task) readConversation(ctx context.Context) (conversation, error) {
 }
 
 // requestHistory makes messages of the last turns that a request brought along.
-func (t *task) requestHistory() []llm.Message {
-	turns, m := t.run.Request.History, t.cfg.Memory
+func (k *knowledge) requestHistory() []llm.Message {
+	turns, m := k.run.Request.History, k.cfg.Memory
 	var messages []llm.Message
 	for _, turn := range turns[max(0, len(turns)-m.Questions):] {
 		for i, role := range []llm.Role{llm.RoleUser, llm.RoleAssistant} {
@@ -85,11 +85,11 @@ func (t *task) requestHistory() []llm.Message {
 // readBranch reads what the run continues: from its parent back to the first question of the shown branch, as far as
 // Memory goes. Answers that were replaced by newer versions are not among it. A run whose stored rows are damaged is
 // counted in lost and left out. It fails when the store does; what was read until then is dropped.
-func (t *task) readBranch(ctx context.Context) (conversation, error) {
-	if t.run.ParentID == "" {
+func (k *knowledge) readBranch(ctx context.Context) (conversation, error) {
+	if k.run.ParentID == "" {
 		return conversation{}, nil
 	}
-	runs, err := t.cfg.Store.Runs(ctx, chat.Scope{User: t.run.User}, t.run.SessionID)
+	runs, err := k.cfg.Store.Runs(ctx, chat.Scope{User: k.run.User}, k.run.SessionID)
 	if err != nil {
 		return conversation{}, fmt.Errorf("read conversation: %w", err)
 	}
@@ -98,8 +98,8 @@ func (t *task) readBranch(ctx context.Context) (conversation, error) {
 		byID[r.ID] = r
 	}
 	var out conversation
-	left := t.cfg.Memory.Tokens
-	for id, turns := t.run.ParentID, 0; id != "" && turns < t.cfg.Memory.Questions && left > 0; turns++ {
+	left := k.cfg.Memory.Tokens
+	for id, turns := k.run.ParentID, 0; id != "" && turns < k.cfg.Memory.Questions && left > 0; turns++ {
 		past, ok := byID[id]
 		if !ok {
 			break
@@ -107,7 +107,7 @@ func (t *task) readBranch(ctx context.Context) (conversation, error) {
 		id = past.ParentID
 		var known runMemory
 		if past.Answer != "" && !past.Unreadable {
-			known, err = t.readRunMemory(ctx, past)
+			known, err = k.readRunMemory(ctx, past)
 		}
 		if past.Unreadable || errors.Is(err, chat.ErrDamaged) {
 			out.lost++
@@ -130,7 +130,7 @@ func (t *task) readBranch(ctx context.Context) (conversation, error) {
 			if len(out.citations) == 0 { // an answer without footnotes leaves those before it in sight
 				out.citations = known.citations
 			}
-			out.addPassages(known.passages, t.cfg.Memory.Passages)
+			out.addPassages(known.passages, k.cfg.Memory.Passages)
 		} else {
 			out.messages = append(
 				out.messages, llm.Message{Role: llm.RoleAssistant, Text: "(This question was not answered.)"},

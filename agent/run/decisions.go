@@ -23,9 +23,9 @@ type decision struct {
 // decisionKey identifies questions that the same tools answer: by what they ask for (question.IntentOf) and where the
 // run searches. It is empty for a question that refers to earlier ones, and for one that is asked again because its
 // answer did not please.
-func (t *task) decisionKey() string {
-	req := t.run.Request
-	if t.asked.Type == question.FollowUp || !t.asked.NeedsDocuments() || req.Sibling != "" || len(req.History) > 0 {
+func (k *knowledge) decisionKey() string {
+	req := k.run.Request
+	if k.asked.Type == question.FollowUp || !k.asked.NeedsDocuments() || req.Sibling != "" || len(req.History) > 0 {
 		return ""
 	}
 	key := question.IntentOf(req.Message).Key()
@@ -33,21 +33,21 @@ func (t *task) decisionKey() string {
 		return ""
 	}
 	return strings.Join([]string{
-		t.run.User, t.set.Name, strings.Join(t.set.Names(), " "), strings.Join(t.toolContext.Scope.Namespaces, "\x01"),
-		strings.Join(t.toolContext.DocumentIDs, "\x01"), key,
+		k.run.User, k.set.Name, strings.Join(k.set.Names(), " "), strings.Join(k.toolContext.Scope.Namespaces, "\x01"),
+		strings.Join(k.toolContext.DocumentIDs, "\x01"), key,
 	}, "\x00")
 }
 
 // recallDecision returns the calls that led to an answer for a similar question. Those for the same question are made
 // as they were; for another one the tools stay and search for its own words. ok is false when a tool was given
 // anything that can't be taken from the question.
-func (s *toolSelector) recallDecision() (calls []llm.Call, ok bool) {
-	d, ok := s.engine.decisions.Get(s.decisionKey())
+func (w *Runner) recallDecision() (calls []llm.Call, ok bool) {
+	d, ok := w.engine.decisions.Get(w.decisionKey())
 	if !ok {
 		return nil, false
 	}
 	if strings.EqualFold(
-		strings.Join(strings.Fields(d.question), " "), strings.Join(strings.Fields(s.run.Request.Message), " "),
+		strings.Join(strings.Fields(d.question), " "), strings.Join(strings.Fields(w.run.Request.Message), " "),
 	) {
 		return slices.Clone(d.calls), true
 	}
@@ -59,14 +59,14 @@ func (s *toolSelector) recallDecision() (calls []llm.Call, ok bool) {
 		own := map[string]any{}
 		switch _, searches := args["query"]; {
 		case searches:
-			own["query"] = s.searchWords()
+			own["query"] = w.searchWords()
 		case len(args) > 0:
 			return nil, false
 		}
 		if slices.Contains(namesOf(calls), c.Name) {
 			continue // several searches for one question were for parts of it
 		}
-		call, ok := s.calls.programCall(c.Name, own, len(calls))
+		call, ok := w.calls.programCall(c.Name, own, len(calls))
 		if !ok {
 			return nil, false
 		}
@@ -77,12 +77,12 @@ func (s *toolSelector) recallDecision() (calls []llm.Call, ok bool) {
 
 // rememberDecision remembers the model's first choice of a run that ended with an answer from documents. What rules or
 // an earlier choice began is not remembered: a choice would confirm itself.
-func (s *toolSelector) rememberDecision(a chat.Answer) {
-	if s.chosenBy != "" || len(a.Citations) == 0 || a.StopReason != chat.StopAnswered ||
-		!s.isEnabled(featureDecisions) {
+func (w *Runner) rememberDecision(a chat.Answer) {
+	if w.chosenBy != "" || len(a.Citations) == 0 || a.StopReason != chat.StopAnswered ||
+		!w.isEnabled(featureDecisions) {
 		return
 	}
-	if key := s.decisionKey(); key != "" && len(s.first) > 0 {
-		s.engine.decisions.Add(key, decision{s.run.Request.Message, slices.Clone(s.first)})
+	if key := w.decisionKey(); key != "" && len(w.firstCalls) > 0 {
+		w.engine.decisions.Add(key, decision{w.run.Request.Message, slices.Clone(w.firstCalls)})
 	}
 }

@@ -16,23 +16,11 @@ import (
 // eventLog stores what a run does as events: its steps, and its answer as it is written. It knows which steps are
 // still running.
 type eventLog struct {
-	*task
-	budget *budget
 	store  ground.Emit  // appends to the run's log
 	length atomic.Int64 // how many events are stored, as far as is known here; the writer's timer stores some
 	writer *ground.Writer
 	open   map[string]*chat.Step // steps that are running, by call id
 	ids    int                   // the last call id that was given
-}
-
-// appendEvents stores events in the run's log and counts them.
-func (l *eventLog) appendEvents(ctx context.Context, ps ...chat.Payload) error {
-	err := l.cfg.Feed.Append(ctx, l.cfg.Owner, l.run.ID, ps...)
-	if err == nil {
-		l.length.Add(int64(len(ps)))
-		l.countEvents(ctx, ps)
-	}
-	return err
 }
 
 // emitEvents stores payloads. A run whose events can't be stored ends: an unrecorded step must not shape the answer. A
@@ -130,9 +118,9 @@ func (l *eventLog) closeSteps(done chat.RunDone) []chat.Payload {
 }
 
 // storableSteps ends the steps that are open, as far as they can be stored.
-func (l *eventLog) storableSteps() []chat.Payload {
+func (l *eventLog) storableSteps(runID string) []chat.Payload {
 	return slices.DeleteFunc(l.closeSteps(chat.RunDone{Status: chat.RunFailed}), func(p chat.Payload) bool {
-		_, err := chat.NewEvent(l.run.ID, p)
+		_, err := chat.NewEvent(runID, p)
 		return err != nil
 	})
 }

@@ -59,6 +59,6 @@ func (t Features) Check() error {
 }
 
 // isEnabled reports whether a feature is on.
-func (t *task) isEnabled(feature string) bool {
-	return !slices.Contains(t.cfg.Features.Without, feature)
+func (k *knowledge) isEnabled(feature string) bool {
+	return !slices.Contains(k.cfg.Features.Without, feature)
 }

@@ -118,7 +118,7 @@ func (w *Runner) storeEnd(ctx context.Context, last []chat.Payload) ending {
 		if errors.Is(err, chat.ErrNotStorable) && len(last) > 1 {
 			w.budget.cost = nil
 			done := w.budget.addUsage(w.outcomeOf(ctx, err))
-			last = append(w.log.storableSteps(), done)
+			last = append(w.log.storableSteps(w.run.ID), done)
 			continue
 		}
 		if code := chat.CodeOf(err); code == chat.CodeConflict || code == chat.CodeNotFound {

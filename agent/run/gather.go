@@ -37,7 +37,7 @@ func (e *Engine) Gather(ctx context.Context, run chat.Run, set tools.Set, most i
 	w.budget.limits.Seconds = min(w.budget.limits.Seconds, gatherSeconds)
 	place := map[string]int{}
 	w.log.store = func(ctx context.Context, ps ...chat.Payload) error {
-		w.log.countEvents(ctx, ps)
+		w.countEvents(ctx, ps)
 		for _, p := range ps {
 			if s, ok := p.(chat.Step); ok {
 				if i, known := place[s.CallID]; known {
@@ -51,7 +51,7 @@ func (e *Engine) Gather(ctx context.Context, run chat.Run, set tools.Set, most i
 		return nil
 	}
 	err = w.gatherPassages(ctx)
-	out.Results, out.Notes = w.found.rankedResults(most), []string{}
+	out.Results, out.Notes = w.rankedResults(most), []string{}
 	out.Spent = chat.Spent{Tokens: w.budget.tokens, Cost: w.budget.cost}
 	e.stats.countGathered(&w.budget)
 	for _, s := range out.Steps {
@@ -72,10 +72,10 @@ func (w *Runner) gatherPassages(ctx context.Context) error {
 		return err
 	}
 	w.messages.list[0].Text += "\n\n" + strings.TrimSpace(gatherPrompt)
-	if err := w.selector.preselectTools(ctx); err != nil {
+	if err := w.preselectTools(ctx); err != nil {
 		return err
 	}
-	for w.model.phase == gathering {
+	for w.phase == gathering {
 		if w.budget.checkLimits(); w.budget.stop != "" {
 			return nil
 		}

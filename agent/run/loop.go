@@ -30,27 +30,27 @@ func (w *Runner) answerLoop(ctx context.Context) ([]chat.Payload, error) {
 // number of times (remedies, maxRepairs, maxCuts), so it ends.
 func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, err error) {
 	for {
-		if ok, err := w.selector.quoteAgain(ctx); ok || err != nil {
-			return w.reviewer.lastReply(ctx, err)
+		if ok, err := w.quoteAgain(ctx); ok || err != nil {
+			return w.lastReply(ctx, err)
 		}
 		w.budget.checkLimits()
 		if w.budget.badTurns > maxRepairs || w.budget.cutTurns >= maxCuts {
-			if _, err := w.selector.fallBackToPipeline(ctx); err != nil {
+			if _, err := w.fallBackToPipeline(ctx); err != nil {
 				return reply{}, nil, err
 			}
 		}
-		if err := w.messages.shortenOldResults(ctx); err != nil {
+		if err := w.shortenOldResults(ctx); err != nil {
 			return reply{}, nil, err
 		}
 		aside := w.messages.ephemeral
 		if r, err = w.model.completeTurn(ctx); err != nil {
-			return w.reviewer.orEarlier(ctx, err)
+			return w.orEarlier(ctx, err)
 		}
 		if w.model.answerIfDeclined(r, aside) {
 			continue
 		}
 		if answer, args, ok := w.answerInCall(r); ok {
-			if r, err = w.reviewer.writeFinishAnswer(ctx, r, answer, args); err != nil {
+			if r, err = w.writeFinishAnswer(ctx, r, answer, args); err != nil {
 				return reply{}, nil, err
 			}
 		}
@@ -62,27 +62,27 @@ func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, e
 			return reply{}, nil, err
 		}
 		if r.finish == llm.FinishFilter || r.finish == llm.FinishRefusal {
-			return w.reviewer.orEarlier(ctx, &chat.Error{
+			return w.orEarlier(ctx, &chat.Error{
 				Code: chat.CodeGuardrail, Message: "The model's provider refused to answer this. Ask in other words.",
 			})
 		}
-		again, err := w.reviewer.reviewReply(ctx, r, text)
+		again, err := w.reviewReply(ctx, r, text)
 		if err != nil {
-			return w.reviewer.orEarlier(ctx, err)
+			return w.orEarlier(ctx, err)
 		}
 		if again {
 			continue
 		}
-		if again, err = w.reviewer.reconsiderAnswer(ctx); err != nil {
+		if again, err = w.reconsiderAnswer(ctx); err != nil {
 			return reply{}, nil, err
 		}
 		if again {
 			continue
 		}
-		if text, err = w.reviewer.finishAnswer(ctx); err != nil {
+		if text, err = w.finishAnswer(ctx); err != nil {
 			return reply{}, nil, err
 		}
-		last, err = w.reviewer.lastEvents(text, r.finish)
+		last, err = w.lastEvents(text, r.finish)
 		return r, last, err
 	}
 }
@@ -90,19 +90,19 @@ func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, e
 // runTurnCalls makes the calls of a turn and looks at what came of them. The first calls that the model chose by itself
 // are remembered: they may serve a similar question later.
 func (w *Runner) runTurnCalls(ctx context.Context, r reply) error {
-	if w.selector.first == nil && r.finish != llm.FinishLength {
-		w.selector.first = r.calls
+	if w.firstCalls == nil && r.finish != llm.FinishLength {
+		w.firstCalls = r.calls
 	}
 	if err := w.calls.runCalls(ctx, r); err != nil {
 		return err
 	}
-	if err := w.selector.reformulateQuery(ctx); err != nil {
+	if err := w.reformulateQuery(ctx); err != nil {
 		return err
 	}
-	if w.model.toolSelection() != tools.SelectAuto || w.model.phase != gathering {
+	if w.model.toolSelection() != tools.SelectAuto || w.phase != gathering {
 		return nil
 	}
-	_, err := w.selector.stopEarly(ctx)
+	_, err := w.stopEarly(ctx)
 	return err
 }
 
@@ -132,9 +132,9 @@ func (m *modelCaller) mayCallTools() bool {
 }
 
 // answerNext makes the next turn the answer, also when rules chose what was gathered.
-func (m *modelCaller) answerNext() {
-	if m.phase == gathering {
-		m.phase = answering
+func (s *state) answerNext() {
+	if s.phase == gathering {
+		s.phase = answering
 	}
 }
 
@@ -149,11 +149,9 @@ type remedy string
 
 // Remedies besides those that tell the model what is wrong with its answer.
 const (
-	reformulation   remedy = "reformulation"    // it was searched in other words
-	translation     remedy = "translation"      // what is searched for was translated, or could not be
-	pipelineRun     remedy = "pipeline"         // the fixed pipeline took over
-	resultsDropped  remedy = "results dropped"  // older results were left out of the messages
-	promptLossNoted remedy = "prompt loss told" // the reader knows that the model's server dropped a part of the prompt
+	reformulation remedy = "reformulation" // it was searched in other words
+	translation   remedy = "translation"   // what is searched for was translated, or could not be
+	pipelineRun   remedy = "pipeline"      // the fixed pipeline took over
 )
 
 // remedies are those that a run has used.

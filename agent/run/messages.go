@@ -18,61 +18,72 @@ const (
 
 // messages are what the model gets: the prompt, its own turns and the results of its calls.
 type messages struct {
-	*task
-	log       *eventLog
 	list      []llm.Message
 	ephemeral []llm.Message // for the next turn only: a reply and what was wrong with it
 }
 
 // shortenOldResults shortens the results of older calls when the history nears the room that a model has for it, and
-// says so. The results of the last turn stay whole. It begins at 80 % of Features.ContextTokens. A shortened result
-// keeps its fence, so that it stays data.
-func (ms *messages) shortenOldResults(ctx context.Context) error {
+// says so. The results of the last turn stay whole. It begins at 80 % of Features.ContextTokens: the rest is for the
+// next results and the answer.
+func (s *state) shortenOldResults(ctx context.Context) error {
+	size := s.messages.estimateTokens()
+	if size <= s.cfg.Features.ContextTokens*8/10 {
+		return nil
+	}
+	shortened, freed := s.messages.shortenOldResults(s.nonce)
+	if shortened == 0 {
+		return nil
+	}
+	step := s.log.newStep(
+		"compact", chat.ActionThinking, chat.StatusComplete,
+		"Shortened "+english.Count(shortened, "earlier result")+" to make room",
+	)
+	step.Summary = fmt.Sprintf("about %d of %d tokens freed", freed, size)
+	step.Details = map[string]any{"tokens": size, "freed": freed, "limit": s.cfg.Features.ContextTokens}
+	return s.log.emitEvents(ctx, step)
+}
+
+// estimateTokens estimates the tokens of the whole history.
+func (ms *messages) estimateTokens() int {
 	size := 0
 	for _, m := range ms.list {
 		size += estimateTokens(m.Text)
 	}
-	if size <= ms.cfg.Features.ContextTokens*8/10 {
-		return nil
-	}
+	return size
+}
+
+// lastTurn is where the results of the last turn begin: those before it are the older ones.
+func (ms *messages) lastTurn() int {
 	last := len(ms.list)
 	for last > 0 && ms.list[last-1].Role == llm.RoleTool {
 		last--
 	}
-	shortened, freed := 0, 0
-	for i := range ms.list[:last] {
+	return last
+}
+
+// shortenOldResults cuts the older results of tools to keptOutput bytes, and returns how many it cut and about how many
+// tokens that freed. A shortened result keeps its fence, so that it stays data.
+func (ms *messages) shortenOldResults(nonce string) (shortened, freed int) {
+	for i := range ms.list[:ms.lastTurn()] {
 		m := &ms.list[i]
 		if m.Role != llm.RoleTool || len(m.Text) <= 2*keptOutput {
 			continue
 		}
 		_, body, _ := strings.Cut(m.Text, "\n") // without the mark
 		short := fenceData(
-			ms.nonce,
+			nonce,
 			clipTokens(body, keptOutput/4)+" (shortened to save room: call the tool again if you need the rest)",
 		)
 		shortened, freed = shortened+1, freed+estimateTokens(m.Text)-estimateTokens(short)
 		m.Text = short
 	}
-	if shortened == 0 {
-		return nil
-	}
-	step := ms.log.newStep(
-		"compact", chat.ActionThinking, chat.StatusComplete,
-		"Shortened "+english.Count(shortened, "earlier result")+" to make room",
-	)
-	step.Summary = fmt.Sprintf("about %d of %d tokens freed", freed, size)
-	step.Details = map[string]any{"tokens": size, "freed": freed, "limit": ms.cfg.Features.ContextTokens}
-	return ms.log.emitEvents(ctx, step)
+	return shortened, freed
 }
 
 // dropOldResults forgets the older results of tools, which take the most room. It reports whether there were any.
 func (ms *messages) dropOldResults() bool {
-	last := len(ms.list)
-	for last > 0 && ms.list[last-1].Role == llm.RoleTool {
-		last--
-	}
 	found := false
-	for i := range ms.list[:max(0, last)] {
+	for i := range ms.list[:ms.lastTurn()] {
 		if m := &ms.list[i]; m.Role == llm.RoleTool && len(m.Text) > 400 {
 			m.Text = `{"note":"This result was left out to save room. Call the tool again if you need it."}`
 			found = true

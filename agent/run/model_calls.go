@@ -37,21 +37,24 @@ type reply struct {
 // modelCaller has the model speak: with retries, with repairs of what can't be read, and with the fallback. It owns
 // every request to a language model, so that budgets, failures and what is shown are treated in one place.
 type modelCaller struct {
-	*task
-	log      *eventLog
-	budget   *budget
-	messages *messages
-	found    *findings
+	*state
 
-	remedies remedies
-	quoted   *llm.Found // what the model's last reply said of its quotes; nil: it is more than quotes
+	model   llm.Model
+	role    modelRole // of model
+	chooser llm.Model // a cheaper model that only chooses tools; nil without one, and when it failed
 
-	phase    phase
-	model    llm.Model
-	role     modelRole // of model
-	chooser  llm.Model // a cheaper model that only chooses tools; nil without one, and when it failed
-	badCalls int       // that the model's server could not read
-	noticed  map[llm.Notice]bool
+	quoted         *llm.Found // what the model's last reply said of its quotes; nil: it is more than quotes
+	badCalls       int        // that the model's server could not read
+	noticed        map[llm.Notice]bool
+	resultsDropped bool // older results were left out of the messages: once in a run
+	lossTold       bool // the reader knows that the model's server dropped a part of the prompt
+}
+
+// newModelCaller begins with the model that the request names.
+func newModelCaller(s *state) modelCaller {
+	m := modelCaller{state: s, chooser: s.cfg.Select, noticed: map[llm.Notice]bool{}}
+	m.useRequested()
+	return m
 }
 
 // useRequested takes the model that the request names.
@@ -109,7 +112,7 @@ func (m *modelCaller) completeTurn(ctx context.Context) (reply, error) {
 			if err != nil {
 				return reply{}, err
 			}
-		case e.Kind == llm.KindTooLong && !m.remedies[resultsDropped] && m.dropOldResults():
+		case e.Kind == llm.KindTooLong && !m.resultsDropped && m.dropOldResults():
 		case e.Kind == llm.KindBadCall && m.badCalls < maxBadCalls && !m.isRuleBased():
 			if err := m.repairCall(ctx, e); err != nil {
 				return reply{}, err
@@ -182,7 +185,7 @@ func (m *modelCaller) readParts(
 ) (done *llm.Done, err error) {
 	var text, reasoning strings.Builder
 	var watch replyWatch
-	progress := readingStep{log: m.log, begun: time.Now()}
+	progress := readingStep{log: &m.log, begun: time.Now()}
 	defer func() {
 		if failed := progress.endStep(ctx); err == nil {
 			err = failed
@@ -321,7 +324,7 @@ const (
 
 // dropOldResults makes room for a prompt that was too long, once. It reports whether there was anything to drop.
 func (m *modelCaller) dropOldResults() bool {
-	m.remedies[resultsDropped] = true
+	m.resultsDropped = true
 	return m.messages.dropOldResults()
 }
 

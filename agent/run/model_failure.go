@@ -183,14 +183,14 @@ const leastCounted = 1000
 // checkPrompt says once when the model's server seems to have dropped a part of the prompt without a word, as servers
 // do whose context is set too small.
 func (m *modelCaller) checkPrompt(ctx context.Context, req llm.Request, u *llm.Usage) error {
-	if u == nil || m.remedies[promptLossNoted] || m.isRuleBased() || u.In < leastCounted {
+	if u == nil || m.lossTold || m.isRuleBased() || u.In < leastCounted {
 		return nil
 	}
 	sent := estimateRequest(req)
 	if u.In*2 >= sent {
 		return nil
 	}
-	m.remedies[promptLossNoted] = true
+	m.lossTold = true
 	m.cfg.Log.WarnContext(
 		ctx,
 		"the model's server counts far fewer tokens than were sent: its context may be too small",

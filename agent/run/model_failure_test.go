@@ -27,7 +27,7 @@ func TestAFailureOfTheModelIsOneSentenceThatSaysWhatToDo(t *testing.T) {
 			"The model scripted can't answer, because its server can't be reached: ask again in a moment; “footnote " +
 				"doctor” and the server's log say more."},
 	} {
-		m := &modelCaller{task: &task{run: chat.Run{User: tt.user}}, model: scripted.New()}
+		m := &modelCaller{state: &state{knowledge: knowledge{run: chat.Run{User: tt.user}}}, model: scripted.New()}
 		if got := m.explainFor(&llm.Error{
 			Kind: tt.kind, Message: "The provider refused the key. Check OPENAI_API_KEY.",
 		}); got != tt.want {

@@ -58,14 +58,14 @@ func (m *modelCaller) toolSpecs() []llm.ToolSpec {
 }
 
 // chosenTemperature is that of the request, else of the server, else of the toolset.
-func (m *modelCaller) chosenTemperature() *float64 {
+func (k *knowledge) chosenTemperature() *float64 {
 	switch {
-	case m.run.Request.Config.Temperature != nil:
-		return m.run.Request.Config.Temperature
-	case m.cfg.Temperature != nil:
-		return m.cfg.Temperature
+	case k.run.Request.Config.Temperature != nil:
+		return k.run.Request.Config.Temperature
+	case k.cfg.Temperature != nil:
+		return k.cfg.Temperature
 	}
-	return &m.set.DefaultTemperature
+	return &k.set.DefaultTemperature
 }
 
 // toolSelection is who chooses this run's first tools. A fixed pipeline, a model below LeastModel and a small model
@@ -144,7 +144,7 @@ func (m *modelCaller) giveTextToFallback() error {
 // giveContextToFallback gives the model made of rules, which reads only the results of tools, the added context as
 // one of them.
 func (m *modelCaller) giveContextToFallback() error {
-	paragraphs := m.found.evidence.Added
+	paragraphs := m.evidence.Added
 	if m.givenText() || len(paragraphs) == 0 {
 		return nil
 	}

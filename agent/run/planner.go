@@ -20,42 +20,30 @@ import (
 //go:embed plan.md
 var planDoc string
 
-// planner takes a question apart and searches for its parts.
-type planner struct {
-	*task
-	log      *eventLog
-	budget   *budget
-	messages *messages
-	found    *findings
-	model    *modelCaller
-	plan     *plan
-	calls    *toolCaller
-}
-
 // makePlan takes the question apart, when the request wants that, or when rules find that it is complex and see its
 // parts. It spends a call of the model on it when the request wants it, and in a reflective toolset on questions that
 // are not simple. A failure of the model is not one of the run: the parts are then those that rules see.
-func (p *planner) makePlan(ctx context.Context) error {
-	wanted := p.run.Request.Config.EnableQueryDecomposition
+func (w *Runner) makePlan(ctx context.Context) error {
+	wanted := w.run.Request.Config.EnableQueryDecomposition
 	switch {
-	case p.givenText(), wanted != nil && !*wanted, wanted == nil && p.model.isSmall(), !p.asked.NeedsDocuments(),
-		p.set.SearchTool() == nil, !p.isEnabled(featurePlan):
+	case w.givenText(), wanted != nil && !*wanted, wanted == nil && w.model.isSmall(), !w.asked.NeedsDocuments(),
+		w.set.SearchTool() == nil, !w.isEnabled(featurePlan):
 		return nil
-	case wanted == nil && p.asked.Complexity != "complex" && !p.modelPlans():
+	case wanted == nil && w.asked.Complexity != "complex" && !w.modelPlans():
 		return nil
 	}
 	begun := time.Now()
-	parts, by, note := question.Split(p.run.Request.Message, p.asked), "rules", ""
+	parts, by, note := question.Split(w.run.Request.Message, w.asked), "rules", ""
 	var spent *chat.Spent
-	if p.modelPlans() {
-		said, used, err := p.model.completeOnce(ctx, planPrompt(p.run.Request.Message, p.conversation.messages))
-		if cause := p.stopCause(ctx); cause != nil {
+	if w.modelPlans() {
+		said, used, err := w.model.completeOnce(ctx, planPrompt(w.run.Request.Message, w.conversation.messages))
+		if cause := w.stopCause(ctx); cause != nil {
 			return cause
 		}
 		spent = &used
-		switch made, why := readPlan(said, p.run.Request.Message); {
+		switch made, why := readPlan(said, w.run.Request.Message); {
 		case err != nil:
-			p.cfg.Log.WarnContext(ctx, "model made no plan", "run", p.run.ID, "error", err)
+			w.cfg.Log.WarnContext(ctx, "model made no plan", "run", w.run.ID, "error", err)
 			note = "The model did not answer: the parts are those that rules see."
 		default:
 			parts, by, note = made, "model", why
@@ -64,7 +52,7 @@ func (p *planner) makePlan(ctx context.Context) error {
 	if spent == nil && wanted == nil && len(parts) < 2 {
 		return nil
 	}
-	step := p.log.newStep("plan", chat.ActionPlanning, chat.StatusComplete, "Planned the answer")
+	step := w.log.newStep("plan", chat.ActionPlanning, chat.StatusComplete, "Planned the answer")
 	step.Details["planned_by"] = by
 	if note != "" {
 		step.Details["note"] = note
@@ -73,15 +61,15 @@ func (p *planner) makePlan(ctx context.Context) error {
 	if spent != nil {
 		step.Tokens, step.Cost = &spent.Tokens, spent.Cost
 	}
-	*p.plan = plan{step: step, parts: parts, calls: map[string]int{}}
-	if len(parts) > 1 || p.searchesParts() {
-		p.messages.list[0].Text += p.plan.promptText(p.searchesParts())
+	w.plan = plan{step: step, parts: parts, calls: map[string]int{}}
+	if len(parts) > 1 || w.searchesParts() {
+		w.messages.list[0].Text += w.plan.promptText(w.searchesParts())
 	}
-	state, err := p.plan.stateStep()
+	state, err := w.plan.stateStep()
 	if err != nil {
 		return err
 	}
-	return p.log.emitEvents(ctx, state)
+	return w.log.emitEvents(ctx, state)
 }
 
 // planPrompt asks a model to take the question apart.
@@ -92,53 +80,53 @@ func planPrompt(asked string, conversation []llm.Message) []llm.Message {
 }
 
 // modelPlans reports whether the model takes the question apart.
-func (p *planner) modelPlans() bool {
-	wanted := p.run.Request.Config.EnableQueryDecomposition
-	return !p.model.isRuleBased() && (isOn(wanted) ||
-		wanted == nil && p.set.Reflective && p.asked.Complexity != "" && p.asked.Complexity != "simple")
+func (w *Runner) modelPlans() bool {
+	wanted := w.run.Request.Config.EnableQueryDecomposition
+	return !w.model.isRuleBased() && (isOn(wanted) ||
+		wanted == nil && w.set.Reflective && w.asked.Complexity != "" && w.asked.Complexity != "simple")
 }
 
 // searchesParts reports whether the parts are searched before the model's first turn. Otherwise the model is told of
 // them. If the model finds only one part in a question, the first tools are chosen as without a plan.
-func (p *planner) searchesParts() bool {
-	if p.plan.hasParts() && len(p.plan.parts) < 2 && p.plan.step.Details["planned_by"] == "model" &&
-		p.plan.step.Details["note"] == nil {
+func (w *Runner) searchesParts() bool {
+	if w.plan.hasParts() && len(w.plan.parts) < 2 && w.plan.step.Details["planned_by"] == "model" &&
+		w.plan.step.Details["note"] == nil {
 		return false
 	}
-	return p.model.isRuleBased() || p.modelPlans() || isOn(p.run.Request.Config.EnableQueryDecomposition) ||
-		p.model.toolSelection() == tools.SelectRules
+	return w.model.isRuleBased() || w.modelPlans() || isOn(w.run.Request.Config.EnableQueryDecomposition) ||
+		w.model.toolSelection() == tools.SelectRules
 }
 
 // searchParts searches for the parts: those that wait for no other at the same time, then those that waited for them. A
 // part that could not be searched for is left to the model. As many searches run as the budget has left; each round
 // makes further parts ready, so it ends.
-func (p *planner) searchParts(ctx context.Context) error {
-	if !p.plan.hasParts() || !p.searchesParts() {
+func (w *Runner) searchParts(ctx context.Context) error {
+	if !w.plan.hasParts() || !w.searchesParts() {
 		return nil
 	}
-	tool := p.set.SearchTool()
+	tool := w.set.SearchTool()
 	for {
-		p.budget.checkLimits()
-		room := p.budget.limits.RetrievalCalls - p.budget.retrievals
-		ready := p.plan.readyParts()
-		if len(ready) == 0 || room <= 0 || p.budget.stop != "" {
+		w.budget.checkLimits()
+		room := w.budget.limits.RetrievalCalls - w.budget.retrievals
+		ready := w.plan.readyParts()
+		if len(ready) == 0 || room <= 0 || w.budget.stop != "" {
 			return nil
 		}
 		r := reply{finish: llm.FinishCalls, byProgram: true}
 		var queries []string
 		for _, i := range ready[:min(len(ready), room)] {
-			query := p.plan.searchQuery(i)
+			query := w.plan.searchQuery(i)
 			args, err := json.Marshal(map[string]string{"query": query})
 			if err != nil {
 				return fmt.Errorf("encode query: %w", err)
 			}
 			id := fmt.Sprintf("plan_%d", i)
-			p.plan.calls[id] = i
+			w.plan.calls[id] = i
 			r.calls = append(r.calls, llm.Call{ID: id, Name: tool.Name, Arguments: args})
-			queries = append(queries, p.plan.parts[i].Query)
+			queries = append(queries, w.plan.parts[i].Query)
 		}
 		r.text = "By the plan: " + strings.Join(queries, "; ")
-		if err := p.calls.runCalls(ctx, r); err != nil {
+		if err := w.calls.runCalls(ctx, r); err != nil {
 			return err
 		}
 	}
@@ -147,14 +135,14 @@ func (p *planner) searchParts(ctx context.Context) error {
 // endPlan closes the plan: a part is complete when it was searched for or when the answer speaks of it, whatever it was
 // found with, and was left out otherwise. It is part of the run's last events, so that a plan never ends before its
 // answer.
-func (p *planner) endPlan(answer string) ([]chat.Payload, error) {
+func (w *Runner) endPlan(answer string) ([]chat.Payload, error) {
 	changed := false
-	for i := range p.plan.parts {
-		part := &p.plan.parts[i]
+	for i := range w.plan.parts {
+		part := &w.plan.parts[i]
 		was := part.Status
 		switch {
 		case was == chat.StatusComplete:
-		case p.found.speaksOf(answer, part.Query):
+		case w.speaksOf(answer, part.Query):
 			part.Status = chat.StatusComplete
 		case !isOver(was):
 			part.Status = chat.StatusSkipped
@@ -164,12 +152,12 @@ func (p *planner) endPlan(answer string) ([]chat.Payload, error) {
 	if !changed {
 		return nil, nil
 	}
-	state, err := p.plan.stateStep()
+	state, err := w.plan.stateStep()
 	return []chat.Payload{state}, err
 }
 
 // resumePlan takes a plan up again from its last state. Parts whose search was cut off are searched for again.
-func (p *planner) resumePlan(s *chat.Step) {
+func (w *Runner) resumePlan(s *chat.Step) {
 	if s == nil || s.Result == nil || len(s.Result.Parts) == 0 {
 		return
 	}
@@ -179,6 +167,6 @@ func (p *planner) resumePlan(s *chat.Step) {
 			parts[i].Status = chat.StatusPending
 		}
 	}
-	*p.plan = plan{step: *s, parts: parts, calls: map[string]int{}}
-	p.messages.list[0].Text += p.plan.promptText(p.searchesParts())
+	w.plan = plan{step: *s, parts: parts, calls: map[string]int{}}
+	w.messages.list[0].Text += w.plan.promptText(w.searchesParts())
 }

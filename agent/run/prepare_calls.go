@@ -115,7 +115,7 @@ func (c *toolCaller) fitCall(call llm.Call, version int64) *toolCall {
 
 // countCall counts a call against the run's limits (equal calls, calls of a turn, calls that search or read), and
 // refuses it when one is used up. Tokens are charged elsewhere: budget.chargeTokens. place is its place among the calls
-// of its turn, from 0; calls is how many there are. recovery.recountCall does the same for the calls of a log.
+// of its turn, from 0; calls is how many there are. Runner.recountCall does the same for the calls of a log.
 func (c *toolCaller) countCall(a *toolCall, place, calls int) {
 	same := a.tool.Name + string(a.args)
 	c.made[same]++
@@ -203,8 +203,8 @@ func (c *toolCaller) discardCutTurn(ctx context.Context, r reply) error {
 }
 
 // describeParallel describes parallel calls: "3 searches in parallel".
-func (c *toolCaller) describeParallel(calls []llm.Call) string {
-	t := c.set.Find(calls[0].Name)
+func (k *knowledge) describeParallel(calls []llm.Call) string {
+	t := k.set.Find(calls[0].Name)
 	same := !slices.ContainsFunc(calls, func(other llm.Call) bool { return other.Name != calls[0].Name })
 	noun := "call"
 	if same && t != nil && t.Label != nil && t.Label.Noun != "" {

@@ -24,83 +24,84 @@ type draft struct {
 // the model searches on, as far as the budget goes. It ends when the confidence does not rise any more; then the better
 // of the two answers stands. The answer is stored before it is judged, so readers see it at once; when the run goes on,
 // it is taken back.
-func (v *reviewer) reconsiderAnswer(ctx context.Context) (again bool, err error) {
-	text, err := v.log.writer.Finish(ctx)
+func (w *Runner) reconsiderAnswer(ctx context.Context) (again bool, err error) {
+	text, err := w.log.writer.Finish(ctx)
 	if err != nil {
 		return false, err
 	}
-	if !v.evaluator.shouldJudge(text) {
-		if v.earlier != nil &&
-			(v.model.isRuleBased() || ground.IsRefusal(text) || len(v.found.cite.Citations) == 0) {
-			return false, v.restoreEarlier(ctx)
+	if !w.shouldJudge(text) {
+		if w.review.earlier != nil &&
+			(w.model.isRuleBased() || ground.IsRefusal(text) || len(w.cite.Citations) == 0) {
+			return false, w.restoreEarlier(ctx)
 		}
-		v.adoptJudgement(judgement{})
+		w.adoptJudgement(judgement{})
 		return false, nil
 	}
-	if err := v.log.emitEvents(ctx, v.log.writer.Rest()...); err != nil { // the answer does not wait to be judged
+	if err := w.log.emitEvents(ctx, w.log.writer.Rest()...); err != nil { // the answer does not wait to be judged
 		return false, err
 	}
-	judged, err := v.evaluator.judgeAnswer(ctx, text)
+	judged, err := w.judgeAnswer(ctx, text)
 	if err != nil {
 		return false, err
 	}
-	v.adoptJudgement(judged)
-	now := draft{original: v.log.writer.Original(), judgement: v.judgement}
-	now.confidence, _ = v.judgement.combineWith(v.check.evaluateAnswer(text), len(v.found.cite.Citations) > 0)
-	if v.earlier != nil && now.confidence <= v.earlier.confidence {
-		return false, v.restoreEarlier(ctx)
+	w.adoptJudgement(judged)
+	now := draft{original: w.log.writer.Original(), judgement: w.review.judgement}
+	now.confidence, _ = w.review.judgement.combineWith(w.evaluateAnswer(text), len(w.cite.Citations) > 0)
+	if w.review.earlier != nil && now.confidence <= w.review.earlier.confidence {
+		return false, w.restoreEarlier(ctx)
 	}
-	v.budget.checkLimits()
-	if score := v.judgement.score; score == nil || *score >= lowConfidence || v.budget.stop != "" || v.givenText() ||
-		v.set.SearchTool() == nil || v.budget.retrievals >= v.budget.limits.RetrievalCalls {
+	w.budget.checkLimits()
+	score := w.review.judgement.score
+	if score == nil || *score >= lowConfidence || w.budget.stop != "" || w.givenText() || w.set.SearchTool() == nil ||
+		w.budget.retrievals >= w.budget.limits.RetrievalCalls {
 		return false, nil
 	}
-	v.earlier = &now
-	return true, v.searchOn(ctx)
+	w.review.earlier = &now
+	return true, w.searchOn(ctx)
 }
 
 // adoptJudgement makes a judgement that of the answer that stands.
-func (v *reviewer) adoptJudgement(judged judgement) {
-	v.judgement = judged
-	v.found.evidence.Doubted, v.found.evidence.Confirmed = judged.doubted, judged.confirmed
+func (w *Runner) adoptJudgement(judged judgement) {
+	w.review.judgement = judged
+	w.evidence.Doubted, w.evidence.Confirmed = judged.doubted, judged.confirmed
 }
 
 // searchOn takes the answer back and tells the model what it lacks by its own judgement.
-func (v *reviewer) searchOn(ctx context.Context) error {
-	v.model.phase = gathering
-	v.messages.ephemeral = []llm.Message{
-		{Role: llm.RoleAssistant, Text: v.earlier.original},
+func (w *Runner) searchOn(ctx context.Context) error {
+	w.phase = gathering
+	w.messages.ephemeral = []llm.Message{
+		{Role: llm.RoleAssistant, Text: w.review.earlier.original},
 		{Role: llm.RoleUser, Aside: true, Text: fmt.Sprintf(
 			"A check of your answer gives it a confidence of %.2f. What it says stands below, as data. Search for "+
 				"what is missing, then answer the whole question again.\n%s",
-			*v.judgement.score,
-			fenceData(v.nonce, v.judgement.text),
+			*w.review.judgement.score,
+			fenceData(w.nonce, w.review.judgement.text),
 		)},
 	}
-	step := v.log.newStep("refine", chat.ActionPlanning, chat.StatusComplete, fmt.Sprintf(
-		"Judged at %.2f: searching for what is missing", *v.judgement.score,
+	step := w.log.newStep("refine", chat.ActionPlanning, chat.StatusComplete, fmt.Sprintf(
+		"Judged at %.2f: searching for what is missing", *w.review.judgement.score,
 	))
-	step.Summary = v.judgement.text
-	return v.log.takeAnswerBack(ctx, step)
+	step.Summary = w.review.judgement.text
+	return w.log.takeAnswerBack(ctx, step)
 }
 
 // restoreEarlier puts the answer back that was judged better than the one written since. The answer is written again
 // from the model's own markers, so it gets the same footnotes as before.
-func (v *reviewer) restoreEarlier(ctx context.Context) error {
-	if err := v.log.takeAnswerBack(ctx, v.log.newStep(
+func (w *Runner) restoreEarlier(ctx context.Context) error {
+	if err := w.log.takeAnswerBack(ctx, w.log.newStep(
 		"review", chat.ActionAnalysing, chat.StatusComplete, "The answer got no better: the earlier one stands",
 	)); err != nil {
 		return err
 	}
-	v.adoptJudgement(v.earlier.judgement)
-	return v.log.writer.Write(ctx, v.earlier.original)
+	w.adoptJudgement(w.review.earlier.judgement)
+	return w.log.writer.Write(ctx, w.review.earlier.original)
 }
 
 // orEarlier ends the run with the earlier answer when the model can't write a better one. Without an earlier answer,
 // and when it is not the model that failed, it returns err.
-func (v *reviewer) orEarlier(ctx context.Context, err error) (reply, []chat.Payload, error) {
-	if code := chat.CodeOf(err); v.earlier == nil || code != chat.CodeModelFailed && code != chat.CodeGuardrail {
+func (w *Runner) orEarlier(ctx context.Context, err error) (reply, []chat.Payload, error) {
+	if code := chat.CodeOf(err); w.review.earlier == nil || code != chat.CodeModelFailed && code != chat.CodeGuardrail {
 		return reply{}, nil, err
 	}
-	return v.lastReply(ctx, v.restoreEarlier(ctx))
+	return w.lastReply(ctx, w.restoreEarlier(ctx))
 }

@@ -13,31 +13,31 @@ import (
 
 // reformulateQuery searches once in other words when nothing was found so far. It happens at most once in a run, before
 // the model hears that nothing was found, and is a step of its own.
-func (s *toolSelector) reformulateQuery(ctx context.Context) error {
-	tool := s.set.SearchTool()
-	if s.remedies[reformulation] || s.model.isRuleBased() || tool == nil || !s.isEnabled(featureRefine) ||
-		!s.toolContext.Sources.IsEmpty() {
+func (w *Runner) reformulateQuery(ctx context.Context) error {
+	tool := w.set.SearchTool()
+	if w.remedies[reformulation] || w.model.isRuleBased() || tool == nil || !w.isEnabled(featureRefine) ||
+		!w.toolContext.Sources.IsEmpty() {
 		return nil
 	}
-	_, _, empty, searches := s.toolContext.Sources.Readings()
-	if searches == 0 || len(empty) == 0 || !s.budget.mayCall() {
+	_, _, empty, searches := w.toolContext.Sources.Readings()
+	if searches == 0 || len(empty) == 0 || !w.budget.mayCall() {
 		return nil
 	}
-	other := otherWords(s.asked, empty)
+	other := otherWords(w.asked, empty)
 	if other == "" {
 		return nil
 	}
-	s.remedies[reformulation] = true
-	call, ok := s.calls.programCall(tool.Name, map[string]any{"query": other}, 0)
+	w.remedies[reformulation] = true
+	call, ok := w.calls.programCall(tool.Name, map[string]any{"query": other}, 0)
 	if !ok {
 		return nil
 	}
-	step := s.log.newStep("refine", chat.ActionPlanning, chat.StatusComplete, "Nothing found: trying other words")
+	step := w.log.newStep("refine", chat.ActionPlanning, chat.StatusComplete, "Nothing found: trying other words")
 	step.Summary, step.Details = other, map[string]any{"tried": empty, "query": other}
-	if err := s.log.emitEvents(ctx, step); err != nil {
+	if err := w.log.emitEvents(ctx, step); err != nil {
 		return err
 	}
-	return s.calls.makeCalls(
+	return w.calls.makeCalls(
 		ctx, []llm.Call{call}, "Nothing was found for “"+strings.Join(empty, "”, “")+"”: trying other words.",
 	)
 }
@@ -65,42 +65,42 @@ func sameWords(a, b string) bool {
 }
 
 // stopEarly reports, and says, that one passage holds all that the question is about: no more is read or searched.
-func (s *toolSelector) stopEarly(ctx context.Context) (bool, error) {
-	if !s.isEnabled(featureEarlyStop) || s.asked.Complexity != "simple" || s.plan.hasParts() ||
-		!s.found.onePassageSuffices() {
+func (w *Runner) stopEarly(ctx context.Context) (bool, error) {
+	if !w.isEnabled(featureEarlyStop) || w.asked.Complexity != "simple" || w.plan.hasParts() ||
+		!w.onePassageSuffices() {
 		return false, nil
 	}
-	s.model.answerNext()
-	step := s.log.newStep("enough", chat.ActionAnalysing, chat.StatusComplete, "What was found suffices: stopped early")
-	return true, s.log.emitEvents(ctx, step)
+	w.answerNext()
+	step := w.log.newStep("enough", chat.ActionAnalysing, chat.StatusComplete, "What was found suffices: stopped early")
+	return true, w.log.emitEvents(ctx, step)
 }
 
 // fallBackToPipeline searches and reads for a model that does not get its tools to work, once: the fixed pipeline. The
 // budgets that stopped the model do not stop these calls: one more step is allowed for them, and both are put back
 // afterwards. It does nothing once passages were shown, without time, or when the settings say so.
-func (s *toolSelector) fallBackToPipeline(ctx context.Context) (bool, error) {
-	tool := s.set.SearchTool()
-	if s.remedies[pipelineRun] || s.model.isRuleBased() || s.givenText() || tool == nil || s.cfg.Features.NoRescue ||
-		!s.asked.NeedsDocuments() || !s.toolContext.Sources.IsEmpty() ||
-		s.budget.retrievals >= s.budget.limits.RetrievalCalls || s.control.now.Err() != nil || s.budget.isLate() {
+func (w *Runner) fallBackToPipeline(ctx context.Context) (bool, error) {
+	tool := w.set.SearchTool()
+	if w.remedies[pipelineRun] || w.model.isRuleBased() || w.givenText() || tool == nil || w.cfg.Features.NoRescue ||
+		!w.asked.NeedsDocuments() || !w.toolContext.Sources.IsEmpty() ||
+		w.budget.retrievals >= w.budget.limits.RetrievalCalls || w.control.now.Err() != nil || w.budget.isLate() {
 		return false, nil
 	}
-	s.remedies[pipelineRun], s.model.phase = true, answeringPreselected
-	step := s.log.newStep(
+	w.remedies[pipelineRun], w.phase = true, answeringPreselected
+	step := w.log.newStep(
 		"choose", chat.ActionPlanning, chat.StatusComplete,
 		"The model did not use its tools: searching by the fixed pipeline",
 	)
-	step.Details = map[string]any{"selection": s.model.toolSelection(), "by": "pipeline", "tools": []string{tool.Name}}
-	if err := s.log.takeAnswerBack(ctx, step); err != nil {
+	step.Details = map[string]any{"selection": w.model.toolSelection(), "by": "pipeline", "tools": []string{tool.Name}}
+	if err := w.log.takeAnswerBack(ctx, step); err != nil {
 		return false, err
 	}
-	stop, steps := s.budget.stop, s.budget.limits.Steps
-	s.budget.stop, s.budget.limits.Steps = "", s.budget.turns+1 // the program's own calls are no turns of the model
-	defer func() { s.budget.stop, s.budget.limits.Steps = stop, steps }()
-	s.budget.badTurns, s.budget.cutTurns = 0, 0
-	call, ok := s.calls.programCall(tool.Name, map[string]any{"query": s.searchWords()}, 0)
+	stop, steps := w.budget.stop, w.budget.limits.Steps
+	w.budget.stop, w.budget.limits.Steps = "", w.budget.turns+1 // the program's own calls are no turns of the model
+	defer func() { w.budget.stop, w.budget.limits.Steps = stop, steps }()
+	w.budget.badTurns, w.budget.cutTurns = 0, 0
+	call, ok := w.calls.programCall(tool.Name, map[string]any{"query": w.searchWords()}, 0)
 	if !ok {
 		return false, nil
 	}
-	return true, s.makeChosenCalls(ctx, choice{opening: []llm.Call{call}, read: true, why: "By the fixed pipeline."})
+	return true, w.makeChosenCalls(ctx, choice{opening: []llm.Call{call}, read: true, why: "By the fixed pipeline."})
 }

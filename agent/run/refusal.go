@@ -12,43 +12,43 @@ import (
 
 // explainRefusal says of a refusal what it rests on. It is the self-evaluation of a refusal: only a completed search
 // makes “nothing was found” a statement about the documents.
-func (f *findings) explainRefusal() string {
-	if !f.givenText() && !f.searchedDocuments() {
+func (k *knowledge) explainRefusal() string {
+	if !k.givenText() && !k.searchedDocuments() {
 		return "Whether the documents answer this is not known: no search in them was completed."
 	}
 	return "Nothing that was found answers this."
 }
 
 // rewriteUnsearchedRefusal puts what was really done into a refusal of a run that did not look into the documents.
-func (v *reviewer) rewriteUnsearchedRefusal(ctx context.Context) error {
-	_, _, _, searches := v.toolContext.Sources.Readings()
-	if v.model.isRuleBased() && (searches > 0 || len(v.found.failed) > 0) {
+func (w *Runner) rewriteUnsearchedRefusal(ctx context.Context) error {
+	_, _, _, searches := w.toolContext.Sources.Readings()
+	if w.model.isRuleBased() && (searches > 0 || len(w.failedSearches) > 0) {
 		return nil // it says by itself what it did
 	}
-	return v.replaceByRefusal(ctx, "Nothing was found because nothing was searched to its end: the answer says so")
+	return w.replaceByRefusal(ctx, "Nothing was found because nothing was searched to its end: the answer says so")
 }
 
 // replaceByRefusal replaces an answer by the refusal sentence (ground.RefusalSentence), which explainInRefusal goes on
 // from. why is the message of its step.
-func (v *reviewer) replaceByRefusal(ctx context.Context, why string) error {
-	step := v.log.newStep("review", chat.ActionAnalysing, chat.StatusComplete, why)
-	if err := v.log.takeAnswerBack(ctx, step); err != nil {
+func (w *Runner) replaceByRefusal(ctx context.Context, why string) error {
+	step := w.log.newStep("review", chat.ActionAnalysing, chat.StatusComplete, why)
+	if err := w.log.takeAnswerBack(ctx, step); err != nil {
 		return err
 	}
-	return v.log.writer.Write(ctx, ground.RefusalSentence)
+	return w.log.writer.Write(ctx, ground.RefusalSentence)
 }
 
 // explainInRefusal adds to a bare refusal, the model's or the program's, what was searched, the headings that come
 // nearest, and that a file may be missing: what somebody can go on with. What the model wrote stays as it is.
-func (v *reviewer) explainInRefusal(ctx context.Context, answer string) (string, error) {
-	if v.givenText() || strings.TrimSpace(answer) != ground.RefusalSentence ||
-		!v.asked.NeedsDocuments() && !v.found.searchedDocuments() {
+func (w *Runner) explainInRefusal(ctx context.Context, answer string) (string, error) {
+	if w.givenText() || strings.TrimSpace(answer) != ground.RefusalSentence ||
+		!w.asked.NeedsDocuments() && !w.searchedDocuments() {
 		return answer, nil
 	}
-	if err := v.log.writer.WriteWords(ctx, v.found.describeSearches()+v.found.wayOn()); err != nil {
+	if err := w.log.writer.WriteWords(ctx, w.describeSearches()+w.wayOn()); err != nil {
 		return "", err
 	}
-	return v.log.writer.Finish(ctx)
+	return w.log.writer.Finish(ctx)
 }
 
 // mostNear is how many headings a refusal names.
@@ -56,12 +56,12 @@ const mostNear = 3
 
 // wayOn names the sections of the passages that searches found first, and says that a file may be missing. It says
 // nothing where no search was completed: then that is the reason.
-func (f *findings) wayOn() string {
-	if !f.searchedDocuments() {
+func (k *knowledge) wayOn() string {
+	if !k.searchedDocuments() {
 		return ""
 	}
 	var near []string
-	for _, src := range f.toolContext.Sources.All() {
+	for _, src := range k.toolContext.Sources.All() {
 		at := strings.Split(src.Passage.Section, "›")
 		heading := strings.TrimSpace(at[len(at)-1])
 		if heading == "" || strings.EqualFold(heading, src.Document.Title) {
@@ -83,11 +83,11 @@ func (f *findings) wayOn() string {
 
 // describeSearches says which searches were completed and which were not, from what the tools returned. It begins with
 // a space, to stand behind the refusal sentence, and claims nothing that a tool did not return.
-func (f *findings) describeSearches() string {
-	readDocs, _, _, searches := f.toolContext.Sources.Readings()
+func (s *state) describeSearches() string {
+	readDocs, _, _, searches := s.toolContext.Sources.Readings()
 	said := ""
 	if searches > 0 {
-		said += " I searched for: " + text.Shorten(f.toolContext.Sources.SearchedFor(), 300) + "."
+		said += " I searched for: " + text.Shorten(s.toolContext.Sources.SearchedFor(), 300) + "."
 	}
 	if len(readDocs) > 0 {
 		names := make([]string, len(readDocs))
@@ -96,17 +96,17 @@ func (f *findings) describeSearches() string {
 		}
 		said += " I read: " + strings.Join(names, "; ") + "."
 	}
-	for _, message := range f.failed {
+	for _, message := range s.failedSearches {
 		said += " “" + message + "” failed, so your documents may still hold it."
 	}
 	if said == "" {
 		said = " Nothing was searched"
-		if f.set.SearchTool() == nil {
+		if s.set.SearchTool() == nil {
 			said += ", because none of the tools that were allowed searches documents"
 		}
 		said += "."
 	}
-	if f.budget.stop == chat.StopTimeout {
+	if s.budget.stop == chat.StopTimeout {
 		said += " The time for this question was used up."
 	}
 	return said

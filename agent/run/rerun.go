@@ -111,9 +111,9 @@ func (w *Runner) startBranch(ctx context.Context) error {
 	var repeated []chat.Step
 	for _, s := range steps {
 		if s.CallID == from.CallID {
-			s = w.recovery.editedCall(s, from)
+			s = w.editedCall(s, from)
 			again = s
-		} else if s, err = w.recovery.repeatedStep(ctx, s, from); err != nil {
+		} else if s, err = w.repeatedStep(ctx, s, from); err != nil {
 			return err
 		}
 		repeated = append(repeated, s)
@@ -124,18 +124,18 @@ func (w *Runner) startBranch(ctx context.Context) error {
 	}
 	past := replaySteps(repeated)
 	w.log.ids = past.ids
-	if err := w.recovery.restoreState(ctx, past); err != nil {
+	if err := w.restoreState(ctx, past); err != nil {
 		return err
 	}
-	w.planner.resumePlan(past.plan)
-	return w.recovery.repeatCalls(ctx, []chat.Step{again})
+	w.resumePlan(past.plan)
+	return w.repeatCalls(ctx, []chat.Step{again})
 }
 
 // repeatedStep is a step of the earlier run as this one shows it. It cost nothing here. Its output is read whole: the
 // log that it is copied into has no other source for it.
-func (rc *recovery) repeatedStep(ctx context.Context, s chat.Step, from *chat.From) (chat.Step, error) {
+func (k *knowledge) repeatedStep(ctx context.Context, s chat.Step, from *chat.From) (chat.Step, error) {
 	if s.Truncated {
-		full, err := rc.cfg.Store.StepOutput(ctx, chat.Scope{User: rc.run.User}, from.RunID, s.CallID)
+		full, err := k.cfg.Store.StepOutput(ctx, chat.Scope{User: k.run.User}, from.RunID, s.CallID)
 		if err != nil {
 			return s, fmt.Errorf("read output of step %s: %w", s.CallID, err)
 		}
@@ -159,7 +159,7 @@ func noTokens(s chat.Step) *chat.Tokens {
 }
 
 // editedCall is the call with the other input, beginning.
-func (rc *recovery) editedCall(old chat.Step, from *chat.From) chat.Step {
+func (w *Runner) editedCall(old chat.Step, from *chat.From) chat.Step {
 	s := chat.Step{
 		CallID: old.CallID, ParentID: old.ParentID, Step: old.Step, ToolName: from.Tool, ActionType: old.ActionType,
 		Thought: old.Thought,
@@ -167,31 +167,31 @@ func (rc *recovery) editedCall(old chat.Step, from *chat.From) chat.Step {
 		ToolInput: from.Input, Tokens: noTokens(old),
 		Details: map[string]any{"edited": true, "repeated_from": from.RunID},
 	}
-	if t := rc.set.Find(from.Tool); t != nil {
+	if t := w.set.Find(from.Tool); t != nil {
 		t.MarkStep(&s)
-		s.Message = t.Describe(rc.toolContext, from.Input)
+		s.Message = t.Describe(w.toolContext, from.Input)
 	}
-	return rc.log.trackStep(s)
+	return w.log.trackStep(s)
 }
 
 // repeatCalls makes calls again that began but did not end before the restart, all at the same time, and puts their
 // results into the history. They are charged once, when the model made them, so they are fitted (fitCall) but not
 // counted again.
-func (rc *recovery) repeatCalls(ctx context.Context, steps []chat.Step) error {
+func (w *Runner) repeatCalls(ctx context.Context, steps []chat.Step) error {
 	if len(steps) == 0 {
 		return nil
 	}
-	version, err := rc.cfg.Library.Version(ctx, rc.toolContext.Scope)
+	version, err := w.cfg.Library.Version(ctx, w.toolContext.Scope)
 	if err != nil {
 		return fmt.Errorf("read library version: %w", err)
 	}
-	callCtx, cancel := rc.calls.callContext(ctx)
+	callCtx, cancel := w.calls.callContext(ctx)
 	defer cancel()
 	attempts := make([]*toolCall, len(steps))
 	for i, step := range steps {
-		attempts[i] = rc.repeatCall(step, version)
+		attempts[i] = w.repeatCall(step, version)
 		if attempts[i].status == "" {
-			rc.calls.launchCall(callCtx, attempts[i])
+			w.calls.launchCall(callCtx, attempts[i])
 		}
 	}
 	for _, a := range attempts {
@@ -199,20 +199,20 @@ func (rc *recovery) repeatCalls(ctx context.Context, steps []chat.Step) error {
 		if err != nil {
 			return err
 		}
-		ended, message, err := rc.calls.finishCall(a, o)
+		ended, message, err := w.calls.finishCall(a, o)
 		if err != nil {
 			return err
 		}
-		for j, m := range rc.messages.list {
+		for j, m := range w.messages.list {
 			if m.Role == llm.RoleTool && m.CallID == a.step.CallID {
-				rc.messages.list[j] = message
+				w.messages.list[j] = message
 			}
 		}
-		queue, err := rc.plan.updateState([]chat.Payload{rc.log.trackStep(ended)}, a, ended.Status)
+		queue, err := w.plan.updateState([]chat.Payload{w.log.trackStep(ended)}, a, ended.Status)
 		if err != nil {
 			return err
 		}
-		if err := rc.log.emitEvents(ctx, queue...); err != nil {
+		if err := w.log.emitEvents(ctx, queue...); err != nil {
 			return err
 		}
 	}
@@ -220,12 +220,12 @@ func (rc *recovery) repeatCalls(ctx context.Context, steps []chat.Step) error {
 }
 
 // repeatCall is a call that was allowed and charged once, ready to be made as the step it is.
-func (rc *recovery) repeatCall(step chat.Step, version int64) *toolCall {
-	a := rc.calls.fitCall(llm.Call{ID: step.CallID, Name: step.ToolName, Arguments: step.ToolInput}, version)
-	rc.log.ids--
+func (w *Runner) repeatCall(step chat.Step, version int64) *toolCall {
+	a := w.calls.fitCall(llm.Call{ID: step.CallID, Name: step.ToolName, Arguments: step.ToolInput}, version)
+	w.log.ids--
 	a.step.CallID, a.step.ParentID, a.step.Thought, a.step.Details = step.CallID, step.ParentID, step.Thought,
 		step.Details
 	a.step.Tokens, a.step.Cost = step.Tokens, step.Cost
-	rc.log.trackStep(a.step)
+	w.log.trackStep(a.step)
 	return a
 }

@@ -24,18 +24,6 @@ const unknownSideEffect = "The server was stopped during this call. Nobody knows
 	"make it " +
 	"again, and say so in the answer."
 
-// recovery rebuilds a run from its log and makes calls again that were cut off. What it can't rebuild from the log is
-// lost on purpose: caches, the model's earlier choice of tools, and time used.
-type recovery struct {
-	*task
-	log      *eventLog
-	budget   *budget
-	messages *messages
-	found    *findings
-	plan     *plan
-	calls    *toolCaller
-}
-
 // resumeRun puts a run back to where its log ends, after its server died or handed it over. A server that alone works
 // on its store (Exclusive) ends its runs when it is stopped as planned, so there is nothing to resume then. over means
 // that there is nothing left to do but run_done. It ends as interrupted after maxRestarts restarts in a row that no
@@ -79,23 +67,23 @@ func (w *Runner) resumeRun(ctx context.Context, log []chat.Event) (over bool, er
 	if past.handedOver {
 		step.Step, step.Message = takenOver, "Going on from the last finished step"
 	}
-	cut, groups := w.recovery.splitUnfinished(past)
+	cut, groups := w.splitUnfinished(past)
 	ps := w.log.closeSteps(chat.RunDone{})
 	if begun := transcript.Text(); begun != "" {
 		step.Thought = begun
 		ps = append(ps, chat.AnswerReset{CallID: step.CallID})
 	}
-	if err := w.recovery.restoreState(ctx, past); err != nil {
+	if err := w.restoreState(ctx, past); err != nil {
 		return false, err
 	}
-	w.planner.resumePlan(past.plan)
+	w.resumePlan(past.plan)
 	if err := w.log.emitEvents(ctx, append(ps, step)...); err != nil {
 		return false, err
 	}
-	if err := w.recovery.repeatCalls(ctx, cut); err != nil {
+	if err := w.repeatCalls(ctx, cut); err != nil {
 		return false, err
 	}
-	if err := w.recovery.resumePending(ctx, past.waiting); err != nil {
+	if err := w.resumePending(ctx, past.waiting); err != nil {
 		return false, err
 	}
 	for _, g := range groups {
@@ -118,22 +106,22 @@ func (w *Runner) notStored() error {
 }
 
 // splitUnfinished returns the calls that the log leaves running and that may be made again, and the groups of calls
-// that are not over. It takes them, and the calls that wait for a person, out of rc.log.open, so that closeSteps does
+// that are not over. It takes them, and the calls that wait for a person, out of w.log.open, so that closeSteps does
 // not cancel them.
-func (rc *recovery) splitUnfinished(past *replayed) (calls, groups []chat.Step) {
+func (w *Runner) splitUnfinished(past *replayed) (calls, groups []chat.Step) {
 	for _, s := range past.running {
 		switch {
-		case rc.isRepeatable(s.ToolName):
+		case w.isRepeatable(s.ToolName):
 			calls = append(calls, s)
 		case s.ToolName == "" && s.Step == parallelStep:
 			groups = append(groups, s)
 		default:
 			continue
 		}
-		delete(rc.log.open, s.CallID)
+		delete(w.log.open, s.CallID)
 	}
 	for _, s := range past.waiting {
-		delete(rc.log.open, s.CallID)
+		delete(w.log.open, s.CallID)
 	}
 	return calls, groups
 }
@@ -141,19 +129,19 @@ func (rc *recovery) splitUnfinished(past *replayed) (calls, groups []chat.Step) 
 // restoreState rebuilds history, sources and budgets from the finished steps. Passages get their old numbers before
 // anything new is numbered, because the answer that was begun, and the results in the history, cite by them. Each model
 // turn of the log counts against the steps of the budget.
-func (rc *recovery) restoreState(ctx context.Context, past *replayed) error {
+func (w *Runner) restoreState(ctx context.Context, past *replayed) error {
 	shown := map[ground.PassageRange]chat.Hit{}
 	for i, turn := range past.turns {
 		if len(turn) == 0 {
 			continue
 		}
 		if past.byModel[i] {
-			rc.budget.turns++
+			w.budget.turns++
 		}
 		said := llm.Message{Role: llm.RoleAssistant, Text: past.thoughts[i]}
 		var results []llm.Message
 		for _, s := range turn {
-			output, err := rc.outputOf(ctx, s)
+			output, err := w.outputOf(ctx, s)
 			if err != nil {
 				return err
 			}
@@ -165,23 +153,23 @@ func (rc *recovery) restoreState(ctx context.Context, past *replayed) error {
 			if s.Status == chat.StatusComplete {
 				noteShown(s.Result, shown)
 			}
-			message, err := toolMessage(rc.nonce, s.CallID, output)
+			message, err := toolMessage(w.nonce, s.CallID, output)
 			if err != nil {
 				return err
 			}
 			if s.Status != chat.StatusPending { // its result is still to come
 				results = append(results, message)
 			}
-			rc.recountCall(s)
+			w.recountCall(s)
 		}
-		rc.messages.list = append(append(rc.messages.list, said), results...)
+		w.messages.list = append(append(w.messages.list, said), results...)
 	}
-	if err := rc.found.restoreSources(ctx, shown); err != nil {
+	if err := w.restoreSources(ctx, shown); err != nil {
 		return err
 	}
 	for _, turn := range past.turns {
 		for _, s := range turn {
-			if err := rc.found.restoreSourceChanges(ctx, s); err != nil {
+			if err := w.restoreSourceChanges(ctx, s); err != nil {
 				return err
 			}
 		}
@@ -192,11 +180,11 @@ func (rc *recovery) restoreState(ctx context.Context, past *replayed) error {
 // outputOf is what the model was told of a finished call. A call that never ended has no output: it is made again, or
 // it may have changed something elsewhere. The full output is read where the event holds only its beginning: the model
 // was told all of it.
-func (rc *recovery) outputOf(ctx context.Context, s chat.Step) (any, error) {
+func (k *knowledge) outputOf(ctx context.Context, s chat.Step) (any, error) {
 	raw := s.ToolOutput
 	if s.Truncated {
 		var err error
-		if raw, err = rc.cfg.Store.StepOutput(ctx, chat.Scope{User: rc.run.User}, rc.run.ID, s.CallID); err != nil {
+		if raw, err = k.cfg.Store.StepOutput(ctx, chat.Scope{User: k.run.User}, k.run.ID, s.CallID); err != nil {
 			return nil, fmt.Errorf("read output of step %s: %w", s.CallID, err)
 		}
 	}
@@ -205,7 +193,7 @@ func (rc *recovery) outputOf(ctx context.Context, s chat.Step) (any, error) {
 	}
 	var told any = raw
 	var err error
-	if t := rc.set.Find(s.ToolName); t != nil && s.Status == chat.StatusComplete {
+	if t := k.set.Find(s.ToolName); t != nil && s.Status == chat.StatusComplete {
 		told, err = t.ModelOutput(raw)
 	}
 	if err != nil {
@@ -217,9 +205,9 @@ func (rc *recovery) outputOf(ctx context.Context, s chat.Step) (any, error) {
 // recountCall charges a call of the log to the budgets as toolCaller.countCall did when it was made. A call that named
 // no tool or did not fit was never counted (detailUnfit); one that a person changed is counted as the model had asked
 // for it.
-func (rc *recovery) recountCall(s chat.Step) {
-	rc.calls.restoreRejected(s)
-	t := rc.set.Find(s.ToolName)
+func (w *Runner) recountCall(s chat.Step) {
+	w.calls.restoreRejected(s)
+	t := w.set.Find(s.ToolName)
 	if unfit, _ := s.Details[detailUnfit].(bool); t == nil || unfit {
 		return
 	}
@@ -229,47 +217,47 @@ func (rc *recovery) recountCall(s chat.Step) {
 			args = string(raw)
 		}
 	}
-	rc.calls.made[t.Name+args]++
+	w.calls.made[t.Name+args]++
 	_, waited := s.Details[detailApproved] // a call that a person kept from running was charged before it waited
 	if t.Retrieval && (s.Status != chat.StatusSkipped || waited) {
-		rc.budget.retrievals++
+		w.budget.retrievals++
 	}
 	if s.Status == chat.StatusError && s.Error != nil && s.Error.Code != chat.CodeInvalid {
-		rc.found.noteFailed(t, s)
+		w.noteFailed(t, s)
 	}
 	if t.NeedsNoFootnote(s.Status) {
-		rc.found.evidence.Results.Keep(t.Returned(s.ToolInput, s.ToolOutput, s.Message))
+		w.evidence.Results.Keep(t.Returned(s.ToolInput, s.ToolOutput, s.Message))
 	}
 }
 
 // resumePending asks again about the calls that waited when the server stopped. The rest of their turn is in the
 // history already.
-func (rc *recovery) resumePending(ctx context.Context, waiting []chat.Step) error {
+func (w *Runner) resumePending(ctx context.Context, waiting []chat.Step) error {
 	var attempts []*toolCall
 	for _, s := range waiting {
 		a := &toolCall{
 			step: s, args: s.ToolInput, call: llm.Call{ID: s.CallID, Name: s.ToolName, Arguments: s.ToolInput},
 			ended: make(chan outcome, 1),
 		}
-		if a.tool = rc.set.Find(s.ToolName); a.tool == nil {
+		if a.tool = w.set.Find(s.ToolName); a.tool == nil {
 			a.approval = &approval{}
 			a.refuseCall(chat.StatusSkipped, "This tool is not there any more.", nil)
 		} else {
 			a.step.Acts = a.tool.HasSideEffects
-			if err := rc.log.emitEvents(ctx, rc.log.trackStep(rc.calls.requestApproval(a))); err != nil {
+			if err := w.log.emitEvents(ctx, w.log.trackStep(w.calls.requestApproval(a))); err != nil {
 				return err
 			}
 		}
 		attempts = append(attempts, a)
 	}
-	callCtx, cancel := rc.calls.callContext(ctx)
+	callCtx, cancel := w.calls.callContext(ctx)
 	defer cancel()
-	told, err := rc.calls.runApproved(ctx, callCtx, attempts)
+	told, err := w.calls.runApproved(ctx, callCtx, attempts)
 	if err != nil {
 		return err
 	}
 	for _, a := range attempts {
-		rc.messages.list = append(rc.messages.list, told[a.step.CallID])
+		w.messages.list = append(w.messages.list, told[a.step.CallID])
 	}
 	return nil
 }

@@ -30,11 +30,11 @@ type runMemory struct {
 
 // readRunMemory reads what an answered run rested on. The memory of a finished run is cached: its log never changes.
 // One under way, such as a parent that still runs, is read each time.
-func (t *task) readRunMemory(ctx context.Context, run chat.Run) (runMemory, error) {
-	if known, ok := t.engine.memories.Get(run.ID); ok {
+func (k *knowledge) readRunMemory(ctx context.Context, run chat.Run) (runMemory, error) {
+	if known, ok := k.engine.memories.Get(run.ID); ok {
 		return known, nil
 	}
-	log, err := t.engine.ReadLog(ctx, run)
+	log, err := k.engine.ReadLog(ctx, run)
 	if err != nil {
 		return runMemory{}, fmt.Errorf("read an earlier answer: %w", err)
 	}
@@ -60,7 +60,7 @@ func (t *task) readRunMemory(ctx context.Context, run chat.Run) (runMemory, erro
 		out.passages = text.AppendNew(out.passages, id)
 	}
 	if run.Status != chat.RunRunning {
-		t.engine.memories.Add(run.ID, out)
+		k.engine.memories.Add(run.ID, out)
 	}
 	return out, nil
 }

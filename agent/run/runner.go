@@ -13,62 +13,46 @@ import (
 	"footnote/llm"
 )
 
-// Runner is one run under way, made of the parts that do its work. Its goroutine alone touches it and them. The parts
-// share pointers to one another, so a Runner is never copied. They embed task, which is read only for them.
+// Runner is one run under way. It owns everything that the run holds: the state, which all of its work shares, and the
+// two parts that act on it, of which one has models speak and the other makes calls. What decides what comes next, and
+// needs both of them, are Runner's own methods: the plan, the choice of tools, reviews of the answer, recovery. The
+// parts point to the state and never to each other, so a Runner is not copied. Its goroutine alone touches it.
 type Runner struct {
-	task
-	log       eventLog
-	budget    budget
-	messages  messages
-	found     findings
-	model     modelCaller
-	plan      plan
-	calls     toolCaller
-	planner   planner
-	selector  toolSelector
-	check     answerCheck
-	evaluator selfEvaluator
-	reviewer  reviewer
-	opener    sourceOpener
-	recovery  recovery
-	unstored  error // why an earlier end of the run could not be stored here; nil: none
+	state
+	model modelCaller
+	calls toolCaller
+
+	review     review
+	remedies   remedies   // that were used
+	chosenBy   string     // who chose the first tools; empty: the model
+	firstCalls []llm.Call // that the model chose by itself
+	unstored   error      // why an earlier end of the run could not be stored here; nil: none
+}
+
+// state is what a run knows, what it may still spend, what it says, and how far it is. None of these knows another:
+// what needs several of them is a method of state, modelCaller, toolCaller or Runner.
+type state struct {
+	knowledge
+	budget   budget
+	log      eventLog // what it says to readers
+	messages messages // what it says to its model
+	plan     plan
+	phase    phase
 }
 
 // NewRunner makes a run of the given tools that c steers. Execute carries it out. It does no I/O and can't fail: what
 // may fail is in prepareRun, so that a failure ends in the run's log.
 func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
-	w := &Runner{}
-	w.task = task{engine: e, cfg: e.config(), control: c, run: run, set: set, nonce: newNonce()}
-	w.toolContext = e.newToolContext(run)
-	t, b, l, ms, f, m, p, tc := &w.task, &w.budget, &w.log, &w.messages, &w.found, &w.model, &w.plan, &w.calls
-	tried := remedies{}
-	w.budget = budget{task: t, limits: e.budgetOf(set, run.Request.Config), begun: time.Now()}
-	cite := ground.NewCiter(w.toolContext.Sources, w.toolContext.Texts, run.ID)
-	w.found = findings{
-		task: t, budget: b, cite: cite, evidence: ground.NewEvidence(w.toolContext.Sources, cite, run.Request),
+	w := &Runner{remedies: remedies{}}
+	s := &w.state
+	s.knowledge = e.newKnowledge(run, set, c)
+	s.budget = budget{
+		control: c, prices: s.cfg.Prices, limits: e.budgetOf(set, run.Request.Config), begun: time.Now(),
 	}
-	w.log = eventLog{task: t, budget: b, open: map[string]*chat.Step{}}
-	w.log.store = w.log.appendEvents
-	w.log.writer = ground.NewWriter(w.log.emitEvents, cite, w.givenText())
-	w.messages = messages{task: t, log: l}
-	w.model = modelCaller{task: t, log: l, budget: b, messages: ms, found: f, remedies: tried,
-		chooser: w.cfg.Select, noticed: map[llm.Notice]bool{},
-	}
-	w.model.useRequested()
-	w.calls = toolCaller{
-		task: t, log: l, budget: b, messages: ms, found: f, model: m, plan: p,
-		slots: make(chan struct{}, maxParallel), made: map[string]int{},
-	}
-	w.planner = planner{task: t, log: l, budget: b, messages: ms, found: f, model: m, plan: p, calls: tc}
-	w.selector = toolSelector{task: t, log: l, budget: b, found: f, model: m, plan: p, calls: tc, remedies: tried}
-	w.check = answerCheck{task: t, found: f, model: m}
-	w.evaluator = selfEvaluator{task: t, log: l, budget: b, found: f, model: m, check: &w.check}
-	w.reviewer = reviewer{
-		task: t, log: l, budget: b, messages: ms, found: f, model: m, plan: p, calls: tc, planner: &w.planner,
-		selector: &w.selector, check: &w.check, evaluator: &w.evaluator, remedies: tried,
-	}
-	w.opener = sourceOpener{task: t, log: l, calls: tc, check: &w.check, reviewer: &w.reviewer}
-	w.recovery = recovery{task: t, log: l, budget: b, messages: ms, found: f, plan: p, calls: tc}
+	s.log.open, s.log.store = map[string]*chat.Step{}, s.appendEvents
+	s.log.writer = ground.NewWriter(s.log.emitEvents, s.cite, s.givenText())
+	w.model = newModelCaller(s)
+	w.calls = toolCaller{state: s, slots: make(chan struct{}, maxParallel), made: map[string]int{}}
 	return w
 }
 
@@ -106,26 +90,26 @@ func (w *Runner) answerQuestion(ctx context.Context, log []chat.Event) ([]chat.P
 		if err := w.beginRun(ctx); err != nil {
 			return nil, err
 		}
-		if last, ok, err := w.opener.openAsked(ctx); ok || err != nil {
+		if last, ok, err := w.openAsked(ctx); ok || err != nil {
 			return last, err
 		}
 		if err := w.findProfile(ctx); err != nil {
 			return nil, err
 		}
-		if err := w.planner.makePlan(ctx); err != nil {
+		if err := w.makePlan(ctx); err != nil {
 			return nil, err
 		}
 	} else if over, err := w.resumeRun(ctx, log); over || err != nil {
 		return nil, err
-	} else if last, ok, err := w.opener.openAsked(ctx); ok || err != nil {
+	} else if last, ok, err := w.openAsked(ctx); ok || err != nil {
 		return last, err
 	} else if err := w.findProfile(ctx); err != nil {
 		return nil, err
 	}
-	if err := w.planner.searchParts(ctx); err != nil {
+	if err := w.searchParts(ctx); err != nil {
 		return nil, err
 	}
-	if err := w.selector.preselectTools(ctx); err != nil {
+	if err := w.preselectTools(ctx); err != nil {
 		return nil, err
 	}
 	return w.answerLoop(ctx)
@@ -187,8 +171,8 @@ func (w *Runner) prepareRun(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	w.found.evidence.InReach = w.documentsInReach
-	w.found.evidence.Listing = w.asked.Type == question.Metadata
+	w.evidence.InReach = w.documentsInReach
+	w.evidence.Listing = w.asked.Type == question.Metadata
 	w.asked.Tools = w.set.Available(w.asked.Tools)
 	w.messages.list = buildPrompt(
 		w.run,

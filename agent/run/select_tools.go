@@ -28,113 +28,98 @@ type choice struct {
 	read       bool       // the best of the documents found are read, unless what was found suffices
 }
 
-// toolSelector chooses tools in place of the model: by rules, by an earlier choice, or by the fixed pipeline.
-type toolSelector struct {
-	*task
-	log      *eventLog
-	budget   *budget
-	found    *findings
-	model    *modelCaller
-	plan     *plan
-	calls    *toolCaller
-	remedies remedies
-
-	chosenBy string     // who chose the first tools; empty: the model
-	first    []llm.Call // what the model chose first
-}
-
 // preselectTools begins a run as rules, an earlier choice or the fixed pipeline have it. What was chosen, and why, is a
 // step; then the model writes the answer. It does nothing when the model is to choose. It also does nothing in a run
 // that has already called tools, such as a resumed one, unless rules choose in it.
-func (s *toolSelector) preselectTools(ctx context.Context) error {
-	if s.givenText() || s.budget.turns > 0 || s.budget.retrievals > 0 && s.model.toolSelection() != tools.SelectRules {
+func (w *Runner) preselectTools(ctx context.Context) error {
+	if w.givenText() || w.budget.turns > 0 || w.budget.retrievals > 0 && w.model.toolSelection() != tools.SelectRules {
 		return nil
 	}
 	begun := time.Now()
-	c, ok, err := s.chooseTools(ctx)
+	c, ok, err := w.chooseTools(ctx)
 	if err != nil || !ok && c.by == "" {
 		return err
 	}
-	step := s.log.newStep("choose", chat.ActionPlanning, chat.StatusComplete, c.message)
+	step := w.log.newStep("choose", chat.ActionPlanning, chat.StatusComplete, c.message)
 	step.Summary, step.DurationMS = c.why, sinceMS(begun)
 	step.Details = map[string]any{
-		"selection": s.model.toolSelection(), "by": c.by, "why": c.why, "confidence": c.confidence,
+		"selection": w.model.toolSelection(), "by": c.by, "why": c.why, "confidence": c.confidence,
 		"tools": append(namesOf(c.opening), namesOf(c.then)...),
 	}
 	if c.path != "" {
 		step.Details["path"] = c.path
 	}
-	if err := s.log.emitEvents(ctx, step); err != nil || !ok {
+	if err := w.log.emitEvents(ctx, step); err != nil || !ok {
 		return err
 	}
-	s.chosenBy, s.model.phase = c.by, answeringPreselected
-	return s.makeChosenCalls(ctx, c)
+	w.chosenBy, w.phase = c.by, answeringPreselected
+	return w.makeChosenCalls(ctx, c)
 }
 
 // makeChosenCalls makes the calls of a choice. A search within one document narrows toolContext for the time of these
 // calls, then widens it again.
-func (s *toolSelector) makeChosenCalls(ctx context.Context, c choice) error {
+func (w *Runner) makeChosenCalls(ctx context.Context, c choice) error {
 	if c.only != "" {
-		all := s.toolContext.DocumentIDs
-		s.toolContext.DocumentIDs = []string{c.only}
-		defer func() { s.toolContext.DocumentIDs = all }()
+		all := w.toolContext.DocumentIDs
+		w.toolContext.DocumentIDs = []string{c.only}
+		defer func() { w.toolContext.DocumentIDs = all }()
 	}
 	// else the plan has searched
-	if _, _, _, searches := s.toolContext.Sources.Readings(); searches == 0 && len(s.found.failed) == 0 {
-		if err := s.translateSearches(ctx, c.opening); err != nil {
+	if _, _, _, searches := w.toolContext.Sources.Readings(); searches == 0 && len(w.failedSearches) == 0 {
+		if err := w.translateSearches(ctx, c.opening); err != nil {
 			return err
 		}
-		if err := s.calls.makeCalls(ctx, c.opening, c.why); err != nil {
+		if err := w.calls.makeCalls(ctx, c.opening, c.why); err != nil {
 			return err
 		}
-		if err := s.reformulateQuery(ctx); err != nil {
+		if err := w.reformulateQuery(ctx); err != nil {
 			return err
 		}
 	}
-	if err := s.calls.makeCalls(ctx, c.then, c.why); err != nil || !c.read {
+	if err := w.calls.makeCalls(ctx, c.then, c.why); err != nil || !c.read {
 		return err
 	}
-	if enough, err := s.stopEarly(ctx); enough || err != nil {
+	if enough, err := w.stopEarly(ctx); enough || err != nil {
 		return err
 	}
-	return s.readBest(ctx)
+	return w.readBest(ctx)
 }
 
 // mostRead is how many of the documents found are read when rules choose.
 const mostRead = 2
 
 // readBest reads the best of the documents that were found.
-func (s *toolSelector) readBest(ctx context.Context) error {
+func (w *Runner) readBest(ctx context.Context) error {
 	var calls []llm.Call
-	for _, id := range s.toolContext.Sources.Unread(min(mostRead, s.budget.limits.RetrievalCalls-s.budget.retrievals)) {
-		if call, ok := s.calls.readingCall(id, s.searchWords(), len(calls)); ok {
+	for _, id := range w.toolContext.Sources.Unread(min(mostRead, w.budget.limits.RetrievalCalls-w.budget.retrievals)) {
+		if call, ok := w.calls.readingCall(id, w.searchWords(), len(calls)); ok {
 			calls = append(calls, call)
 		}
 	}
-	return s.calls.makeCalls(ctx, calls, "Reading the best of what was found.")
+	return w.calls.makeCalls(ctx, calls, "Reading the best of what was found.")
 }
 
 // chooseTools decides who begins. ok is false when the model does; a choice with "by" says then why. Short paths come
 // first, then an earlier choice for a similar question, then rules by the kind of question; with the selection auto
 // rules below sureEnough leave it to the model.
-func (s *toolSelector) chooseTools(ctx context.Context) (c choice, ok bool, err error) {
-	if s.model.isRuleBased() {
-		if s.isEnabled(featurePaths) {
-			c, ok = s.citedPath()
+func (w *Runner) chooseTools(ctx context.Context) (c choice, ok bool, err error) {
+	if w.model.isRuleBased() {
+		if w.isEnabled(featurePaths) {
+			c, ok = w.citedPath()
 		}
 		return c, ok, nil
 	}
-	selection := s.model.toolSelection()
-	if s.isEnabled(featurePaths) {
-		if c, ok, err = s.shortPath(ctx); ok || err != nil {
+	selection := w.model.toolSelection()
+	if w.isEnabled(featurePaths) {
+		if c, ok, err = w.shortPath(ctx); ok || err != nil {
 			return c, ok, err
 		}
 	}
 	if selection == tools.SelectModel {
 		return choice{}, false, nil
 	}
-	if selection == tools.SelectAuto && s.isEnabled(featureDecisions) {
-		if calls, ok := s.recallDecision(); ok {
+	if selection == tools.SelectAuto && w.isEnabled(featureDecisions) {
+		if calls, ok := w.recallDecision(); ok {
 			return choice{
 				by: "cache", confidence: 0.9, opening: calls, read: true,
 				message: "Chose as for a similar question before: " + strings.Join(namesOf(calls), ", "),
@@ -143,7 +128,7 @@ func (s *toolSelector) chooseTools(ctx context.Context) (c choice, ok bool, err 
 			}, true, nil
 		}
 	}
-	c, ok = s.byRules()
+	c, ok = w.byRules()
 	if ok && selection == tools.SelectAuto && c.confidence < sureEnough {
 		return choice{
 			by: "model", confidence: c.confidence, message: "Left the choice to the model",
@@ -154,15 +139,15 @@ func (s *toolSelector) chooseTools(ctx context.Context) (c choice, ok bool, err 
 		}, false, nil
 	}
 	switch {
-	case s.cfg.Features.Pipeline:
+	case w.cfg.Features.Pipeline:
 		c.by, c.why, c.message = "pipeline", "By the fixed pipeline: the agent is switched off.",
 			"Following the fixed pipeline: search, read, answer"
-	case s.model.isSmall():
-		c.by, c.why, c.message = "pipeline", "By the fixed pipeline, for a small model: "+s.small,
+	case w.model.isSmall():
+		c.by, c.why, c.message = "pipeline", "By the fixed pipeline, for a small model: "+w.small,
 			"Searching by rules: the model is small"
 		c.read = false
-	case s.cfg.usesPipeline(s.model.model):
-		c.by, c.why, c.message = "pipeline", "By the fixed pipeline: "+s.model.model.Name()+" does not choose tools.",
+	case w.cfg.usesPipeline(w.model.model):
+		c.by, c.why, c.message = "pipeline", "By the fixed pipeline: "+w.model.model.Name()+" does not choose tools.",
 			"Following the fixed pipeline: search, read, answer"
 	}
 	return c, ok, nil
@@ -170,30 +155,30 @@ func (s *toolSelector) chooseTools(ctx context.Context) (c choice, ok bool, err 
 
 // byRules chooses tools by the kind of the question. Its confidences are rough: how often the kind of question was
 // answered by these tools in the project's own questions. Only their order against sureEnough decides anything.
-func (s *toolSelector) byRules() (choice, bool) {
+func (w *Runner) byRules() (choice, bool) {
 	c := choice{by: "rules", confidence: 0.8}
-	switch s.asked.Type {
+	switch w.asked.Type {
 	case question.General:
 		return choice{}, false
 	case question.Calculation:
-		call, ok := s.calls.programCall(
+		call, ok := w.calls.programCall(
 			"calculate",
-			map[string]any{"expression": question.Expression(s.run.Request.Message)},
+			map[string]any{"expression": question.Expression(w.run.Request.Message)},
 			0,
 		)
 		c.opening, c.confidence, c.why = []llm.Call{call}, 0.95, "It is a calculation."
 		c.message = "Chose calculate by rules"
 		return c, ok
 	case question.Metadata:
-		if listed, ok := s.byProperties(c); ok {
+		if listed, ok := w.byProperties(c); ok {
 			return listed, true
 		}
-		if call, ok := s.calls.programCall("list_documents", map[string]any{}, 0); ok {
+		if call, ok := w.calls.programCall("list_documents", map[string]any{}, 0); ok {
 			c.opening, c.confidence, c.why, c.message = []llm.Call{
 				call,
 			}, 0.6, "It asks about the documents themselves.", "Chose list_documents by rules"
 			// a small model can't search if the list is beside the point
-			if search, ok := s.searchCall(1); ok && s.model.isSmall() {
+			if search, ok := w.searchCall(1); ok && w.model.isSmall() {
 				c.opening = append(c.opening, search)
 			}
 			return c, true
@@ -203,20 +188,20 @@ func (s *toolSelector) byRules() (choice, bool) {
 		c.confidence = 0.5
 	case question.Factual, question.SpecificDocument: // what searching is for
 	}
-	if s.asked.Complexity != "simple" {
+	if w.asked.Complexity != "simple" {
 		c.confidence = min(c.confidence, 0.5)
 	}
-	tool := s.set.SearchTool()
+	tool := w.set.SearchTool()
 	if tool == nil {
 		return choice{}, false
 	}
-	call, ok := s.calls.programCall(tool.Name, map[string]any{"query": s.searchWords()}, 0)
-	c.opening, c.read = []llm.Call{call}, s.readTool() != nil
+	call, ok := w.calls.programCall(tool.Name, map[string]any{"query": w.searchWords()}, 0)
+	c.opening, c.read = []llm.Call{call}, w.readTool() != nil
 	c.message = "Chose " + tool.Name + " by rules"
-	if c.why = "Search, read the best, answer."; s.asked.Complexity != "" {
+	if c.why = "Search, read the best, answer."; w.asked.Complexity != "" {
 		c.why = fmt.Sprintf(
-			"A %s question of the kind “%s”: search, read the best, answer.", s.asked.Complexity,
-			strings.ReplaceAll(string(s.asked.Type), "_", " "),
+			"A %s question of the kind “%s”: search, read the best, answer.", w.asked.Complexity,
+			strings.ReplaceAll(string(w.asked.Type), "_", " "),
 		)
 	}
 	return c, ok
@@ -224,21 +209,21 @@ func (s *toolSelector) byRules() (choice, bool) {
 
 // byProperties chooses metadata_search for a question that asks for documents by what is known about them. What it
 // says besides is searched for at the same time. ok is false when it names no property, or there is no such tool.
-func (s *toolSelector) byProperties(c choice) (choice, bool) {
-	filters, rest := question.Properties(s.run.Request.Message)
-	call, ok := s.calls.programCall("metadata_search", map[string]any{"filters": filters}, 0)
+func (w *Runner) byProperties(c choice) (choice, bool) {
+	filters, rest := question.Properties(w.run.Request.Message)
+	call, ok := w.calls.programCall("metadata_search", map[string]any{"filters": filters}, 0)
 	if !ok || len(filters) == 0 {
 		return choice{}, false
 	}
 	c.opening, c.message, c.why = []llm.Call{
 		call,
 	}, "Chose metadata_search by rules", "It asks for documents by what is known about them."
-	if question.AsksForDocuments(s.run.Request.Message) && len(question.Keywords(rest)) == 0 {
+	if question.AsksForDocuments(w.run.Request.Message) && len(question.Keywords(rest)) == 0 {
 		return c, true
 	}
-	if tool := s.set.SearchTool(); tool != nil {
-		if search, ok := s.calls.programCall(tool.Name, map[string]any{"query": s.searchWords()}, 1); ok {
-			c.opening, c.read = append(c.opening, search), s.readTool() != nil
+	if tool := w.set.SearchTool(); tool != nil {
+		if search, ok := w.calls.programCall(tool.Name, map[string]any{"query": w.searchWords()}, 1); ok {
+			c.opening, c.read = append(c.opening, search), w.readTool() != nil
 			c.message, c.why = "Chose metadata_search and "+tool.Name+" by rules",
 				"It asks for documents by what is known about them, and for what stands in them."
 		}
@@ -248,12 +233,12 @@ func (s *toolSelector) byProperties(c choice) (choice, bool) {
 }
 
 // searchCall searches for the question, as the call of a number.
-func (s *toolSelector) searchCall(n int) (llm.Call, bool) {
-	tool := s.set.SearchTool()
+func (w *Runner) searchCall(n int) (llm.Call, bool) {
+	tool := w.set.SearchTool()
 	if tool == nil {
 		return llm.Call{}, false
 	}
-	return s.calls.programCall(tool.Name, map[string]any{"query": s.searchWords()}, n)
+	return w.calls.programCall(tool.Name, map[string]any{"query": w.searchWords()}, n)
 }
 
 // namesOf are the tools of some calls, in order, never nil: it goes into JSON as a list.

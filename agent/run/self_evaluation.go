@@ -65,41 +65,31 @@ func (v judgement) combineWith(found evaluation, cited bool) (confidence float64
 	return confidence, fmt.Sprintf("%s The model's confidence is %.2f. %s", text, *v.score, explained)
 }
 
-// selfEvaluator has the model judge its answer.
-type selfEvaluator struct {
-	*task
-	log    *eventLog
-	budget *budget
-	found  *findings
-	model  *modelCaller
-	check  *answerCheck
-}
-
 // shouldJudge reports whether the model is to judge its answer: when the request or the toolset wants it, and there is
 // time. The program compares every answer with its passages. Never judged are refusals, answers of the offline model,
 // what the program itself says, and answers for which the time or the user's patience is over.
-func (e *selfEvaluator) shouldJudge(answer string) bool {
-	wanted := e.run.Request.Config.EnableSelfEvaluation
+func (w *Runner) shouldJudge(answer string) bool {
+	wanted := w.run.Request.Config.EnableSelfEvaluation
 	if wanted == nil {
-		usual := e.set.Reflective && !e.model.isSmall()
+		usual := w.set.Reflective && !w.model.isSmall()
 		wanted = &usual
 	}
-	return *wanted && e.isEnabled(featureReflect) && !e.model.isRuleBased() && e.check.author != reportOfRejected &&
+	return *wanted && w.isEnabled(featureReflect) && !w.model.isRuleBased() && w.review.author != reportOfRejected &&
 		!ground.IsRefusal(answer) &&
-		(e.budget.stop == "" || slices.Contains(stopsWithTimeToJudge, e.budget.stop))
+		(w.budget.stop == "" || slices.Contains(stopsWithTimeToJudge, w.budget.stop))
 }
 
 // judgeAnswer asks the model to judge its answer, and returns none when it has none to give: then the program's check
 // stands alone.
-func (e *selfEvaluator) judgeAnswer(ctx context.Context, answer string) (judgement, error) {
-	step := e.log.newStep("reflect", chat.ActionAnalysing, chat.StatusRunning, "Judging the answer")
-	if err := e.log.emitEvents(ctx, e.log.trackStep(step)); err != nil {
+func (w *Runner) judgeAnswer(ctx context.Context, answer string) (judgement, error) {
+	step := w.log.newStep("reflect", chat.ActionAnalysing, chat.StatusRunning, "Judging the answer")
+	if err := w.log.emitEvents(ctx, w.log.trackStep(step)); err != nil {
 		return judgement{}, err
 	}
 	begun := time.Now()
-	prompt, sentences := e.judgePrompt(answer)
-	said, spent, err := e.model.completeOnce(ctx, prompt)
-	if cause := e.stopCause(ctx); cause != nil {
+	prompt, sentences := w.judgePrompt(answer)
+	said, spent, err := w.model.completeOnce(ctx, prompt)
+	if cause := w.stopCause(ctx); cause != nil {
 		return judgement{}, cause
 	}
 	v := readJudgement(said, sentences)
@@ -111,7 +101,7 @@ func (e *selfEvaluator) judgeAnswer(ctx context.Context, answer string) (judgeme
 		step.Message = fmt.Sprintf("Judged the answer: confidence %.2f", *v.score)
 	}
 	if err != nil || v.text == "" {
-		e.cfg.Log.WarnContext(ctx, "model did not judge its answer", "run", e.run.ID, "error", err)
+		w.cfg.Log.WarnContext(ctx, "model did not judge its answer", "run", w.run.ID, "error", err)
 		step.Status, step.Message, step.Summary = chat.StatusSkipped, "The model did not judge its answer: rules do", ""
 		v = judgement{}
 	}
@@ -120,28 +110,28 @@ func (e *selfEvaluator) judgeAnswer(ctx context.Context, answer string) (judgeme
 		step.Message += fmt.Sprintf(", %s unsupported", english.Count(len(v.doubted), "sentence"))
 	}
 	step.ToolStatus = step.Status
-	return v, e.log.emitEvents(ctx, e.log.trackStep(step))
+	return v, w.log.emitEvents(ctx, w.log.trackStep(step))
 }
 
 // judgePrompt shows the question, the answer and what it rests on as far as there is room: what its footnotes cite, or
 // without footnotes the passages that were found, and the text that came with the question. sentences are those that
 // the model is asked about, by number from 1. The prompt takes at most 80 % of Features.ContextTokens, what the model
 // may answer included.
-func (e *selfEvaluator) judgePrompt(answer string) (messages []llm.Message, sentences []string) {
-	rules := strings.ReplaceAll(reflectDoc, "{{nonce}}", e.nonce)
+func (k *knowledge) judgePrompt(answer string) (messages []llm.Message, sentences []string) {
+	rules := strings.ReplaceAll(reflectDoc, "{{nonce}}", k.nonce)
 	var b strings.Builder
-	b.WriteString("Question: " + e.run.Request.Message + "\n\nAnswer:\n" + answer + "\n")
+	b.WriteString("Question: " + k.run.Request.Message + "\n\nAnswer:\n" + answer + "\n")
 	// the sentences are the answer again
-	room := e.cfg.Features.ContextTokens*8/10 - estimateTokens(
+	room := k.cfg.Features.ContextTokens*8/10 - estimateTokens(
 		rules,
 	) - estimateTokens(b.String()) - estimateTokens(answer) - completeTokens
-	shown := e.showPassages(&b, &room)
-	if given := e.shortenGiven(answer, room); given != "" {
+	shown := k.showPassages(&b, &room)
+	if given := k.shortenGiven(answer, room); given != "" {
 		b.WriteString("\nThe text that came with the question, on which the answer may rest without footnotes:\n" +
 			given + "\n")
 		shown.Texts = append(shown.Texts, given)
 	}
-	if sentences = e.found.evidence.Doubtable(answer, shown); len(sentences) > 0 {
+	if sentences = k.evidence.Doubtable(answer, shown); len(sentences) > 0 {
 		b.WriteString("\nThe sentences of the answer that you check:\n")
 		for i, said := range sentences {
 			b.WriteString(strconv.Itoa(i+1) + ". " + said + "\n")
@@ -149,13 +139,13 @@ func (e *selfEvaluator) judgePrompt(answer string) (messages []llm.Message, sent
 	}
 	return []llm.Message{
 		{Role: llm.RoleSystem, Text: rules},
-		{Role: llm.RoleUser, Text: fenceData(e.nonce, b.String())},
+		{Role: llm.RoleUser, Text: fenceData(k.nonce, b.String())},
 	}, sentences
 }
 
 // showPassages writes what footnotes cite, as whole passages while there is room and else as quotes. Without
 // footnotes it writes the passages that were found.
-func (e *selfEvaluator) showPassages(b *strings.Builder, room *int) ground.Shown {
+func (k *knowledge) showPassages(b *strings.Builder, room *int) ground.Shown {
 	var shown ground.Shown
 	add := func(label, text string) bool {
 		line := label + text + "\n"
@@ -167,20 +157,20 @@ func (e *selfEvaluator) showPassages(b *strings.Builder, room *int) ground.Shown
 		shown.Texts = append(shown.Texts, text)
 		return true
 	}
-	if len(e.found.cite.Citations) == 0 {
-		if e.givenText() || e.toolContext.Sources.IsEmpty() {
+	if len(k.cite.Citations) == 0 {
+		if k.givenText() || k.toolContext.Sources.IsEmpty() {
 			return shown
 		}
 		b.WriteString("\nThe passages that were found:\n")
-		for _, src := range e.toolContext.Sources.All() {
+		for _, src := range k.toolContext.Sources.All() {
 			add("- ", src.Passage.Text)
 		}
 		return shown
 	}
 	b.WriteString("\nWhat the footnotes cite:\n")
-	for _, c := range e.found.cite.Citations {
+	for _, c := range k.cite.Citations {
 		label, whole := "["+strconv.Itoa(c.Number)+"] ", true
-		for _, text := range e.found.evidence.TextsBehind(c.Number) {
+		for _, text := range k.evidence.TextsBehind(c.Number) {
 			whole = (slices.Contains(shown.Texts, text) || add(label, text)) && whole
 		}
 		if whole {
@@ -195,8 +185,8 @@ func (e *selfEvaluator) showPassages(b *strings.Builder, room *int) ground.Shown
 // shortenGiven is the text that came with the question, in at most limit tokens: of a longer one, the paragraphs that
 // bear out a sentence of the answer, and then the others from the beginning, all in their order. Its order of
 // importance is that of the answer: what the answer says can then be checked, whatever else is cut.
-func (e *selfEvaluator) shortenGiven(answer string, limit int) string {
-	given := e.run.Request.ContextText + e.run.Request.AddedContext // a request has one of them at most
+func (k *knowledge) shortenGiven(answer string, limit int) string {
+	given := k.run.Request.ContextText + k.run.Request.AddedContext // a request has one of them at most
 	if estimateTokens(given) <= limit {
 		return given
 	}
@@ -209,11 +199,11 @@ func (e *selfEvaluator) shortenGiven(answer string, limit int) string {
 			}
 		}
 	}
-	stated := e.found.evidence.FactualClaims(answer)
+	stated := k.evidence.FactualClaims(answer)
 	take(func(p string) bool {
 		return slices.ContainsFunc(
 			stated, func(c ground.Claim) bool {
-				return e.found.cite.Judge.Resembles(c.Text, ground.ContextMetaWords, p)
+				return k.cite.Judge.Resembles(c.Text, ground.ContextMetaWords, p)
 			},
 		)
 	})

@@ -17,39 +17,39 @@ import (
 // shortPath finds the questions that need no choosing: talk, work on a text that is given, a question about a footnote
 // of the last answer, and one about a document that is named. Documents are still searched and read by tools. A path is
 // taken only where its kind of question is certain; everything doubtful goes the usual way.
-func (s *toolSelector) shortPath(ctx context.Context) (choice, bool, error) {
+func (w *Runner) shortPath(ctx context.Context) (choice, bool, error) {
 	c := choice{by: "rules", confidence: 0.95}
 	switch {
-	case s.asked.Type == question.General && question.IsTalk(s.run.Request.Message):
+	case w.asked.Type == question.General && question.IsTalk(w.run.Request.Message):
 		c.path, c.message, c.why = "talk", "General talk: nothing to search for", "No document can answer this."
 		return c, true, nil
-	case s.asked.Reference == question.Rework:
+	case w.asked.Reference == question.Rework:
 		c.path, c.message, c.why = "transform", "Working on the last answer: nothing to search for",
 			"The question wants the last answer in another form."
 		return c, true, nil
-	case s.asked.Type == question.General:
+	case w.asked.Type == question.General:
 		c.path, c.message, c.why = "transform", "Working on the given text: nothing to search for",
 			"The text to work on is given."
 		return c, true, nil
-	case s.set.SearchTool() == nil && s.readTool() == nil:
+	case w.set.SearchTool() == nil && w.readTool() == nil:
 		return choice{}, false, nil
 	}
-	if _, ok := s.citationAsked(); ok {
-		c, ok = s.citedPath()
+	if _, ok := w.citationAsked(); ok {
+		c, ok = w.citedPath()
 		return c, ok, nil
 	}
-	return s.namedPath(ctx, c)
+	return w.namedPath(ctx, c)
 }
 
 // citedPath reads the source of the footnote of the last answer that the question is about. It is the one short path
 // of the model made of rules, which knows the others by itself: earlier answers are told to models without their
 // footnotes.
-func (s *toolSelector) citedPath() (choice, bool) {
-	cited, ok := s.citationAsked()
+func (w *Runner) citedPath() (choice, bool) {
+	cited, ok := w.citationAsked()
 	if !ok {
 		return choice{}, false
 	}
-	call, ok := s.calls.readingCall(cited.DocumentID, cited.Quote, 0)
+	call, ok := w.calls.readingCall(cited.DocumentID, cited.Quote, 0)
 	return choice{
 		by: "rules", confidence: 0.95, path: "citation",
 		message: "Looking at the source of footnote " + strconv.Itoa(cited.Number) + " again",
@@ -58,12 +58,12 @@ func (s *toolSelector) citedPath() (choice, bool) {
 }
 
 // citationAsked is the footnote of the last answer that the question is about.
-func (t *task) citationAsked() (chat.Citation, bool) {
-	m := text.Footnote.FindStringSubmatch(t.run.Request.Message)
+func (k *knowledge) citationAsked() (chat.Citation, bool) {
+	m := text.Footnote.FindStringSubmatch(k.run.Request.Message)
 	if m == nil {
 		return chat.Citation{}, false
 	}
-	for _, cited := range t.conversation.citations {
+	for _, cited := range k.conversation.citations {
 		if number := strconv.Itoa(cited.Number); number == m[1] || number == m[2] {
 			return cited, true
 		}
@@ -72,29 +72,29 @@ func (t *task) citationAsked() (chat.Citation, bool) {
 }
 
 // namedPath searches within the document that a question names, then reads it.
-func (s *toolSelector) namedPath(ctx context.Context, c choice) (choice, bool, error) {
-	names := append(question.FileNames(s.run.Request.Message, 3), question.DocumentIDs(s.run.Request.Message)...)
-	if s.asked.Type != question.SpecificDocument || len(names) > 1 || question.IsComparison(s.run.Request.Message) {
+func (w *Runner) namedPath(ctx context.Context, c choice) (choice, bool, error) {
+	names := append(question.FileNames(w.run.Request.Message, 3), question.DocumentIDs(w.run.Request.Message)...)
+	if w.asked.Type != question.SpecificDocument || len(names) > 1 || question.IsComparison(w.run.Request.Message) {
 		return choice{}, false, nil
 	}
-	doc := s.titled
+	doc := w.titled
 	if len(names) == 1 {
 		var why string
 		var err error
-		if doc, why, err = s.toolContext.Resolve(ctx, names[0]); err != nil || why != "" {
+		if doc, why, err = w.toolContext.Resolve(ctx, names[0]); err != nil || why != "" {
 			return choice{}, false, err
 		}
 	}
 	if doc.ID == "" {
 		return choice{}, false, nil
 	}
-	s.toolContext.Sources.AddDocuments(doc)
-	if tool := s.set.SearchTool(); tool != nil {
-		if call, ok := s.calls.programCall(tool.Name, map[string]any{"query": s.searchWords()}, 0); ok {
+	w.toolContext.Sources.AddDocuments(doc)
+	if tool := w.set.SearchTool(); tool != nil {
+		if call, ok := w.calls.programCall(tool.Name, map[string]any{"query": w.searchWords()}, 0); ok {
 			c.opening = append(c.opening, call)
 		}
 	}
-	if call, ok := s.calls.readingCall(doc.ID, s.run.Request.Message, 1); ok {
+	if call, ok := w.calls.readingCall(doc.ID, w.run.Request.Message, 1); ok {
 		c.then = append(c.then, call)
 	}
 	c.path, c.only, c.message = "document", doc.ID, "Looking into "+doc.DisplayName()
@@ -112,65 +112,65 @@ const onlyQuotes = "Without a language model I can't put it in other words, only
 // quoteAgain answers a question about the last answer alone, when there is no language model, with what that answer
 // quoted. It searches nothing. ok is false when that is not so, or when nothing is left of what was quoted. The quotes
 // are numbered like passages of earlier runs, so that the writer makes ordinary footnotes of them.
-func (s *toolSelector) quoteAgain(ctx context.Context) (ok bool, err error) {
-	about := s.asked.Reference == question.Rework || s.asked.Reference == question.AsksWhy
-	if !about || !s.model.isRuleBased() || s.givenText() || !s.isEnabled(featurePaths) ||
-		len(s.conversation.citations) == 0 {
+func (w *Runner) quoteAgain(ctx context.Context) (ok bool, err error) {
+	about := w.asked.Reference == question.Rework || w.asked.Reference == question.AsksWhy
+	if !about || !w.model.isRuleBased() || w.givenText() || !w.isEnabled(featurePaths) ||
+		len(w.conversation.citations) == 0 {
 		return false, nil
 	}
 	var ids []string
-	for _, c := range s.conversation.citations {
+	for _, c := range w.conversation.citations {
 		ids = text.AppendNew(ids, c.ChunkID)
 	}
-	passages, err := s.cfg.Library.Passages(ctx, s.toolContext.ReadScope(), ids)
+	passages, err := w.cfg.Library.Passages(ctx, w.toolContext.ReadScope(), ids)
 	if err != nil {
 		return false, fmt.Errorf("fetch passages of the last answer: %w", err)
 	}
 	var again []chat.Citation
 	numbers := map[string]int{}
-	for _, c := range s.conversation.citations {
+	for _, c := range w.conversation.citations {
 		i := slices.IndexFunc(passages, func(p corpus.Passage) bool { return p.ID == c.ChunkID })
 		said := func(o chat.Citation) bool { return o.ChunkID == c.ChunkID && o.Quote == c.Quote }
 		if i < 0 || c.Quote == "" || len(again) == mostQuoted || slices.ContainsFunc(again, said) {
 			continue
 		}
-		doc, err := s.cfg.Library.Document(ctx, s.toolContext.ReadScope(), c.DocumentID)
+		doc, err := w.cfg.Library.Document(ctx, w.toolContext.ReadScope(), c.DocumentID)
 		if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 			return false, fmt.Errorf("find a document of the last answer: %w", err)
 		}
-		if doc.ID == "" || !s.toolContext.InReach(doc) {
+		if doc.ID == "" || !w.toolContext.InReach(doc) {
 			continue
 		}
 		numbers[c.ChunkID] = firstRecalled + slices.Index(ids, c.ChunkID)
-		s.toolContext.Sources.AddEarlier(numbers[c.ChunkID], passages[i], doc)
+		w.toolContext.Sources.AddEarlier(numbers[c.ChunkID], passages[i], doc)
 		again = append(again, c)
 	}
 	if len(again) == 0 {
 		return false, nil
 	}
-	step := s.log.newStep(
+	step := w.log.newStep(
 		"choose", chat.ActionPlanning, chat.StatusComplete,
 		"Quoting the sources of the last answer again: nothing to search for",
 	)
 	step.Summary = "The question is about the last answer alone."
 	step.Details = map[string]any{
-		"selection": s.model.toolSelection(),
+		"selection": w.model.toolSelection(),
 		"by":        "rules",
 		"path":      "follow_up",
 		"tools":     []string{},
 	}
-	if err := s.log.emitEvents(ctx, step); err != nil {
+	if err := w.log.emitEvents(ctx, step); err != nil {
 		return false, err
 	}
-	if err := s.log.writer.WriteWords(ctx, onlyQuotes); err != nil {
+	if err := w.log.writer.WriteWords(ctx, onlyQuotes); err != nil {
 		return false, err
 	}
 	for _, c := range again {
 		shown := "\n\n" + text.QuoteMarkdown(strings.Split(c.Quote, "\n")) + " "
-		if err := s.log.writer.WriteWords(ctx, shown); err != nil {
+		if err := w.log.writer.WriteWords(ctx, shown); err != nil {
 			return false, err
 		}
-		if err := s.log.writer.Quote(ctx, numbers[c.ChunkID], c.Quote, c.Matched); err != nil {
+		if err := w.log.writer.Quote(ctx, numbers[c.ChunkID], c.Quote, c.Matched); err != nil {
 			return false, err
 		}
 	}

@@ -49,7 +49,7 @@ func (w *Runner) findProfile(ctx context.Context) (err error) {
 		return cause
 	}
 	if w.small != "" {
-		w.model.answerNext()
+		w.answerNext()
 	}
 	if !measured || err != nil {
 		return err
@@ -86,12 +86,12 @@ func (m *modelCaller) smallRequest(ctx context.Context) []llm.Message {
 }
 
 // lastExchange is the last question with its answer, in short.
-func (m *modelCaller) lastExchange() []llm.Message {
-	past := m.conversation.messages
+func (k *knowledge) lastExchange() []llm.Message {
+	past := k.conversation.messages
 	out := slices.Clone(past[max(0, len(past)-2):])
 	for i := range out {
 		limit := smallRemembered
-		if m.asked.Reference == question.Rework && i == len(out)-1 {
+		if k.asked.Reference == question.Rework && i == len(out)-1 {
 			limit = smallWork // the answer is what is worked on
 		}
 		out[i].Text = clipTokens(text.Visible(out[i].Text), limit)
@@ -131,7 +131,7 @@ func (m *modelCaller) smallSources(ctx context.Context) string {
 // inTurn are the passages that were found, in turn the best by the search and the best by the rules' quotes: a search
 // rates whole passages, the rules single sentences, and each finds what the other overlooks.
 func (m *modelCaller) inTurn(quotes []llm.Quoted) []ground.Source {
-	sources := m.found.toolContext.Sources
+	sources := m.toolContext.Sources
 	found := sources.All()
 	slices.SortStableFunc(found, func(a, b ground.Source) int {
 		return cmp.Compare(sources.ScoreOf(b.Passage.ID), sources.ScoreOf(a.Passage.ID))
@@ -202,7 +202,7 @@ func (m *modelCaller) excerptPassage(src ground.Source, quotes []llm.Quoted, lim
 	if roughTokens(body) <= limit {
 		return head + body
 	}
-	start, _, _ := m.found.cite.Judge.Quote(body, m.run.Request.Message)
+	start, _, _ := m.cite.Judge.Quote(body, m.run.Request.Message)
 	if i := quoteOf(quotes, src.N); i >= 0 {
 		if before, _, ok := strings.Cut(body, quotes[i].Words); ok {
 			start = utf8.RuneCountInString(before)

@@ -14,58 +14,48 @@ import (
 	"footnote/llm"
 )
 
-// sourceOpener shows the reader a source, without the model, when the question asks for nothing else. It saves a model
-// turn for "open footnote 2", and works the same without any model.
-type sourceOpener struct {
-	*task
-	log      *eventLog
-	calls    *toolCaller
-	check    *answerCheck
-	reviewer *reviewer
-}
-
 // mostNamed is how many footnotes or documents are named to somebody who asked for one that is not there.
 const mostNamed = 8
 
 // openAsked shows the source that a question asks to be opened and says so, without the model. ok is false when the
 // question asks for something else, or the run may not open documents.
-func (o *sourceOpener) openAsked(ctx context.Context) (last []chat.Payload, ok bool, err error) {
-	asked := strings.TrimSpace(o.run.Request.Message)
-	if o.givenText() || len(asked) > 400 || !o.isEnabled(featurePaths) || o.set.Find("open_document") == nil {
+func (w *Runner) openAsked(ctx context.Context) (last []chat.Payload, ok bool, err error) {
+	asked := strings.TrimSpace(w.run.Request.Message)
+	if w.givenText() || len(asked) > 400 || !w.isEnabled(featurePaths) || w.set.Find("open_document") == nil {
 		return nil, false, nil
 	}
 	var said string
 	if number, cited := question.CitationToOpen(asked); cited {
-		said, err = o.openCited(ctx, number)
+		said, err = w.openCited(ctx, number)
 	} else if name, sure := question.DocumentToOpen(asked); name != "" {
-		said, err = o.openNamed(ctx, name, sure)
+		said, err = w.openNamed(ctx, name, sure)
 	}
 	if err != nil || said == "" {
 		return nil, false, err
 	}
-	o.check.author = reportOfOpened
-	if err := o.log.writer.Write(ctx, said); err != nil {
+	w.review.author = reportOfOpened
+	if err := w.log.writer.Write(ctx, said); err != nil {
 		return nil, false, err
 	}
-	if said, err = o.log.writer.Finish(ctx); err != nil {
+	if said, err = w.log.writer.Finish(ctx); err != nil {
 		return nil, false, err
 	}
-	return append(o.log.writer.Rest(), o.reviewer.answerEvents(said, llm.FinishStop)...), true, nil
+	return append(w.log.writer.Rest(), w.answerEvents(said, llm.FinishStop)...), true, nil
 }
 
 // openCited opens the source of a footnote of the conversation's last answer that has any.
-func (o *sourceOpener) openCited(ctx context.Context, number int) (said string, err error) {
-	if len(o.conversation.citations) == 0 {
+func (w *Runner) openCited(ctx context.Context, number int) (said string, err error) {
+	if len(w.conversation.citations) == 0 {
 		return "There is no footnote to open yet: ask a question about your documents first.", nil
 	}
 	if number == question.LastCitation {
-		number = o.conversation.citations[len(o.conversation.citations)-1].Number
+		number = w.conversation.citations[len(w.conversation.citations)-1].Number
 	}
-	for _, c := range o.conversation.citations {
+	for _, c := range w.conversation.citations {
 		if c.Number != number {
 			continue
 		}
-		doc, err := o.cfg.Library.Document(ctx, o.toolContext.Scope, c.DocumentID)
+		doc, err := w.cfg.Library.Document(ctx, w.toolContext.Scope, c.DocumentID)
 		if chat.CodeOf(orNone(err)) == chat.CodeNotFound {
 			return fmt.Sprintf(
 				"The document of footnote %d, %s, is not there any more.", number, text.EscapeMarkdown(c.Filename),
@@ -74,13 +64,13 @@ func (o *sourceOpener) openCited(ctx context.Context, number int) (said string, 
 		if err != nil {
 			return "", fmt.Errorf("find the document of a footnote: %w", err)
 		}
-		o.toolContext.Sources.AddCited(c, doc)
-		return o.callOpen(ctx, fmt.Sprintf("Opened footnote %d: %s.", number, citedPlace(c)), map[string]any{
+		w.toolContext.Sources.AddCited(c, doc)
+		return w.callOpen(ctx, fmt.Sprintf("Opened footnote %d: %s.", number, citedPlace(c)), map[string]any{
 			"citation_number": number, "reason": "You asked for footnote " + strconv.Itoa(number),
 		})
 	}
-	there := make([]string, len(o.conversation.citations))
-	for i, c := range o.conversation.citations {
+	there := make([]string, len(w.conversation.citations))
+	for i, c := range w.conversation.citations {
 		there[i] = fmt.Sprintf("%d (%s)", c.Number, citedPlace(c))
 	}
 	return fmt.Sprintf(
@@ -90,14 +80,14 @@ func (o *sourceOpener) openCited(ctx context.Context, number int) (said string, 
 
 // openNamed opens a document. It says nothing when the words may be something else than a name. sure is false for words
 // that may be a question about something to be opened, as “open questions”.
-func (o *sourceOpener) openNamed(ctx context.Context, name string, sure bool) (said string, err error) {
-	doc, ok, err := o.toolContext.FindByTitle(ctx, name)
+func (w *Runner) openNamed(ctx context.Context, name string, sure bool) (said string, err error) {
+	doc, ok, err := w.toolContext.FindByTitle(ctx, name)
 	if err != nil {
 		return "", err
 	}
 	if !ok && sure {
 		var why string
-		if doc, why, err = o.toolContext.Resolve(ctx, name); err != nil {
+		if doc, why, err = w.toolContext.Resolve(ctx, name); err != nil {
 			return "", fmt.Errorf("find document: %w", err)
 		}
 		if ok = why == ""; ok && asksForMore(name, doc) {
@@ -106,15 +96,15 @@ func (o *sourceOpener) openNamed(ctx context.Context, name string, sure bool) (s
 	}
 	switch {
 	case ok:
-		o.toolContext.Sources.AddDocuments(doc)
-		return o.callOpen(ctx, "Opened "+text.EscapeMarkdown(doc.DisplayName())+".", map[string]any{
+		w.toolContext.Sources.AddDocuments(doc)
+		return w.callOpen(ctx, "Opened "+text.EscapeMarkdown(doc.DisplayName())+".", map[string]any{
 			"doc_id": doc.ID, "reason": "You asked for it",
 		})
 	case !sure:
 		return "", nil
 	}
-	docs, _, err := o.cfg.Library.List(
-		ctx, o.toolContext.Scope, corpus.Filter{IDs: o.toolContext.DocumentIDs, Limit: mostNamed},
+	docs, _, err := w.cfg.Library.List(
+		ctx, w.toolContext.Scope, corpus.Filter{IDs: w.toolContext.DocumentIDs, Limit: mostNamed},
 	)
 	if err != nil {
 		return "", fmt.Errorf("list documents: %w", err)
@@ -128,7 +118,7 @@ func (o *sourceOpener) openNamed(ctx context.Context, name string, sure bool) (s
 	}
 	return fmt.Sprintf(
 		"There is no document called “%s”. There %s %s.", text.EscapeMarkdown(text.Shorten(name, 80)),
-		english.Choose(len(names) == 1, "is", "are"), joinNames(names, max(o.documentsInReach, len(names))),
+		english.Choose(len(names) == 1, "is", "are"), joinNames(names, max(w.documentsInReach, len(names))),
 	), nil
 }
 
@@ -140,16 +130,16 @@ func asksForMore(name string, doc corpus.Document) bool {
 
 // callOpen makes the call that opens a source, and says whether it did. It goes through the tool like a model's call,
 // so the log, the page and a resumed run know no difference.
-func (o *sourceOpener) callOpen(ctx context.Context, said string, args map[string]any) (string, error) {
-	call, ok := o.calls.programCall("open_document", args, 0)
+func (w *Runner) callOpen(ctx context.Context, said string, args map[string]any) (string, error) {
+	call, ok := w.calls.programCall("open_document", args, 0)
 	if !ok {
 		return "", nil
 	}
 	opening := reply{finish: llm.FinishCalls, calls: []llm.Call{call}, byProgram: true}
-	if err := o.calls.runCalls(ctx, opening); err != nil {
+	if err := w.calls.runCalls(ctx, opening); err != nil {
 		return "", err
 	}
-	if !o.toolContext.Sources.WasShownToUser() {
+	if !w.toolContext.Sources.WasShownToUser() {
 		return "It was not opened.", nil
 	}
 	return said, nil

@@ -50,26 +50,37 @@ func (t *stats) countGathered(b *budget) {
 	t.countBudget(b)
 }
 
+// appendEvents stores events in the run's log and counts them. Besides the run's goroutine, the timer of its writer
+// calls it.
+func (s *state) appendEvents(ctx context.Context, ps ...chat.Payload) error {
+	err := s.cfg.Feed.Append(ctx, s.cfg.Owner, s.run.ID, ps...)
+	if err == nil {
+		s.log.length.Add(int64(len(ps)))
+		s.countEvents(ctx, ps)
+	}
+	return err
+}
+
 // countTurn counts what a turn with calls took by the tools that it called: it was taken whatever becomes of the calls.
-func (l *eventLog) countTurn(r reply) {
-	t := l.engine.stats
+func (s *state) countTurn(r reply) {
+	t := s.engine.stats
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i, call := range r.calls {
-		tool := l.toolLabel(call.Name)
+		tool := s.toolLabel(call.Name)
 		t.Spent[tool] = t.Spent[tool].And(chat.Spent{Tokens: r.tokens, Cost: r.cost}.Share(i, len(r.calls)))
 	}
 }
 
 // countEvents counts what was stored, and writes it to the log when that is wanted. It is called once for events that
 // were stored, so that what is counted is what readers can see.
-func (l *eventLog) countEvents(ctx context.Context, ps []chat.Payload) {
+func (s *state) countEvents(ctx context.Context, ps []chat.Payload) {
 	level := slog.LevelDebug
-	if isOn(l.run.Request.Config.VerboseLogging) {
+	if isOn(s.run.Request.Config.VerboseLogging) {
 		level = slog.LevelInfo // of a run that asks for it all steps are seen
 	}
-	speaks := l.cfg.Log.Enabled(ctx, level)
-	t := l.engine.stats
+	speaks := s.cfg.Log.Enabled(ctx, level)
+	t := s.engine.stats
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, p := range ps {
@@ -79,12 +90,12 @@ func (l *eventLog) countEvents(ctx context.Context, ps []chat.Payload) {
 				continue
 			}
 			if p.ToolName != "" && isOver(p.Status) {
-				at := chat.ToolEnd{Tool: l.toolLabel(p.ToolName), Status: p.Status}
+				at := chat.ToolEnd{Tool: s.toolLabel(p.ToolName), Status: p.Status}
 				t.Tools[at] = t.Tools[at].And(time.Duration(p.DurationMS) * time.Millisecond)
 			}
 			if speaks {
-				l.cfg.Log.LogAttrs(ctx, level, "step", slog.String(
-					"run", l.run.ID,
+				s.cfg.Log.LogAttrs(ctx, level, "step", slog.String(
+					"run", s.run.ID,
 				), slog.String("call", p.CallID), slog.String("step", p.Step),
 					slog.String("status", string(p.Status)), slog.String("message", p.Message),
 					slog.String("summary", tools.CutText(p.Summary, 500)),
@@ -93,15 +104,15 @@ func (l *eventLog) countEvents(ctx context.Context, ps []chat.Payload) {
 					slog.Int("output_bytes", p.OutputSize), slog.Int64("ms", p.DurationMS))
 			}
 		case chat.RunDone:
-			took := time.Since(l.budget.begun)
+			took := time.Since(s.budget.begun)
 			t.Ended[p.Status] = t.Ended[p.Status].And(took)
-			t.countBudget(l.budget)
+			t.countBudget(&s.budget)
 			if speaks {
-				l.cfg.Log.LogAttrs(ctx, level, "run over", slog.String("run", l.run.ID), slog.String(
+				s.cfg.Log.LogAttrs(ctx, level, "run over", slog.String("run", s.run.ID), slog.String(
 					"status", string(p.Status),
 				),
-					slog.Int("turns", l.budget.turns), slog.Int("retrieval_calls", l.budget.retrievals),
-					slog.Int("tokens_in", l.budget.tokens.In), slog.Int("tokens_out", l.budget.tokens.Out),
+					slog.Int("turns", s.budget.turns), slog.Int("retrieval_calls", s.budget.retrievals),
+					slog.Int("tokens_in", s.budget.tokens.In), slog.Int("tokens_out", s.budget.tokens.Out),
 					slog.Duration("took", took))
 			}
 		}
@@ -109,8 +120,8 @@ func (l *eventLog) countEvents(ctx context.Context, ps []chat.Payload) {
 }
 
 // toolLabel keeps names that models make up out of the labels.
-func (t *task) toolLabel(name string) string {
-	if (tools.Set{Tools: t.engine.Registry.Tools}).Find(name) == nil {
+func (k *knowledge) toolLabel(name string) string {
+	if (tools.Set{Tools: k.engine.Registry.Tools}).Find(name) == nil {
 		return "unknown"
 	}
 	return name

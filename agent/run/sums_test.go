@@ -24,8 +24,8 @@ func TestWrongSumsOfUnsupportedSentencesAreNamed(t *testing.T) {
 		{"Who lives here?", "Room 12, 3rd floor = 5", ""},
 	} {
 		run := chat.Run{Request: chat.RunRequest{Message: tt.question}}
-		found := &findings{
-			task: &task{run: run, asked: question.Analyse(tt.question, false)}, evidence: &ground.Evidence{},
+		found := &knowledge{
+			run: run, asked: question.Analyse(tt.question, false), evidence: &ground.Evidence{},
 		}
 		got := ""
 		for _, note := range found.sumNotes([]string{tt.said}) {
@@ -45,16 +45,15 @@ func TestTheJudgeIsShownWhatThereIsRoomFor(t *testing.T) {
 		"Nothing of interest is told in this paragraph of the text.", "Anna works 80 percent of full time since March."
 	given := first + "\n\n" + filler + "\n\n" + borne
 	req, cite := chat.RunRequest{AddedContext: given}, &ground.Citer{Judge: support.NewJudge()}
-	asked := &task{run: chat.Run{Request: req}}
-	e := &selfEvaluator{
-		task: asked, found: &findings{task: asked, cite: cite, evidence: ground.NewEvidence(nil, cite, req)},
+	k := &knowledge{
+		run: chat.Run{Request: req}, cite: cite, evidence: ground.NewEvidence(nil, cite, req),
 	}
 	const answer = "Anna works 80 percent of full time."
 	for limit, want := range map[int]string{
 		1000: given, estimateTokens(borne) + 1: borne,
 		estimateTokens(borne) + estimateTokens(first) + 2: first + "\n\n" + borne, 3: "", -5: "",
 	} {
-		if got := e.shortenGiven(answer, limit); got != want {
+		if got := k.shortenGiven(answer, limit); got != want {
 			t.Errorf("in %d tokens: %q, want %q", limit, got, want)
 		}
 	}

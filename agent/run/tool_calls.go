@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -59,13 +58,7 @@ type outcome struct {
 // toolCaller makes the calls of tools: it checks them, has a person approve those that need it, runs them side by side
 // and stores how they ended.
 type toolCaller struct {
-	*task
-	log      *eventLog
-	budget   *budget
-	messages *messages
-	found    *findings
-	model    *modelCaller
-	plan     *plan
+	*state
 
 	running  sync.WaitGroup // calls under way, and those that wait for a slot
 	slots    chan struct{}  // as many as calls run at the same time
@@ -114,7 +107,7 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 	}
 	if !r.byProgram {
 		head.Tokens, head.Cost = &r.tokens, r.cost
-		c.log.countTurn(r)
+		c.countTurn(r)
 	}
 	if stored {
 		takes := attempts[0].step.CallID
@@ -329,7 +322,7 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 		step.Error = &chat.StepError{
 			Code: chat.CodeOf(o.err), Message: chat.MessageFor(c.run.User, o.err), Retryable: true,
 		}
-		c.found.noteFailed(a.tool, step)
+		c.noteFailed(a.tool, step)
 	case o.result.WhyRefused != "":
 		step.Status, output = chat.StatusError, a.failureOutput(o.result.WhyRefused)
 		step.Error = &chat.StepError{
@@ -338,15 +331,14 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 	default:
 		step.Status = chat.StatusComplete
 		output, result = o.result.Output(c.toolContext.Sources.Number)
-		// it was made again
-		c.found.failed = slices.DeleteFunc(c.found.failed, func(message string) bool { return message == step.Message })
+		c.forgetFailed(step) // it was made again
 		step.Message, step.Summary = o.result.Message, o.result.Summary
 		step.Details = map[string]any{}
 		maps.Copy(step.Details, a.step.Details)
 		maps.Copy(step.Details, o.result.Details)
 		a.tool.NoteOutcome(c.toolContext.Sources, o.result.SourceChanges, result)
 		if a.tool.AnswersNext {
-			c.model.answerNext()
+			c.answerNext()
 		}
 	}
 	step.ToolStatus = step.Status
@@ -360,7 +352,7 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 	}
 	step.ToolOutput, step.OutputSize = whole, len(whole)
 	if a.tool != nil && a.tool.NeedsNoFootnote(step.Status) {
-		c.found.evidence.Results.Keep(a.tool.Returned(a.args, whole, step.Message))
+		c.evidence.Results.Keep(a.tool.Returned(a.args, whole, step.Message))
 	}
 	if utf8.RuneCount(whole) > tools.MaxOutput {
 		step.Truncated, step.Full = true, whole

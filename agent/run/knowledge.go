@@ -14,9 +14,11 @@ import (
 	"footnote/llm"
 )
 
-// task is what a run is asked and what it may use. prepare completes it before the first turn; then it is read only,
-// except that a search within one document narrows toolContext for its time.
-type task struct {
+// knowledge is what a run knows: what it is asked and what it may use, what was said before, and what its tools have
+// found. prepareRun completes the first two before the first turn; then they are read only, except that a search within
+// one document narrows toolContext for its time. Calls of tools, which run side by side, read toolContext too: its
+// Sources and Texts are safe for concurrent use.
+type knowledge struct {
 	engine           *Engine
 	cfg              *Config // the engine's
 	control          *Control
@@ -31,6 +33,19 @@ type task struct {
 	otherLanguages   string // of the documents in reach, if the question is in none of them; empty: it is
 	translated       string // the question as it is searched for in these languages; empty: as it was asked
 	small            string // why the run's model has the profile for small ones; empty: it has not
+
+	cite           *ground.Citer    // makes the footnotes that the answer takes from what was found
+	evidence       *ground.Evidence // what the answer is compared with
+	failedSearches []string         // their messages
+}
+
+// newKnowledge is what a run knows before anything was read: its request, and what the engine has for all runs.
+func (e *Engine) newKnowledge(run chat.Run, set tools.Set, c *Control) knowledge {
+	k := knowledge{engine: e, cfg: e.config(), control: c, run: run, set: set, nonce: newNonce()}
+	k.toolContext = e.newToolContext(run)
+	k.cite = ground.NewCiter(k.toolContext.Sources, k.toolContext.Texts, run.ID)
+	k.evidence = ground.NewEvidence(k.toolContext.Sources, k.cite, run.Request)
+	return k
 }
 
 // newToolContext is what the tools of a run work with.
@@ -59,59 +74,59 @@ func (e *Engine) reranks(asked *bool) bool {
 }
 
 // givenText reports whether the answer comes from the text that came with the question, and from nothing else.
-func (t *task) givenText() bool { return t.run.Request.ContextText != "" }
+func (k *knowledge) givenText() bool { return k.run.Request.ContextText != "" }
 
 // stopCause returns why the run is not carried on here, nil as long as it is.
-func (t *task) stopCause(ctx context.Context) error {
+func (k *knowledge) stopCause(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
-	return context.Cause(t.control.leaving)
+	return context.Cause(k.control.leaving)
 }
 
 // countSearchable counts the documents that can be searched, none of a run that has its text given. All of them are
 // counted once for each version of the library, which calls of tools know from here on. A question that was narrowed to
 // documents has as many in reach as it names.
-func (t *task) countSearchable(ctx context.Context) (int, error) {
-	version, err := t.cfg.Library.Version(ctx, t.toolContext.Scope)
+func (k *knowledge) countSearchable(ctx context.Context) (int, error) {
+	version, err := k.cfg.Library.Version(ctx, k.toolContext.Scope)
 	if err != nil {
 		return 0, err
 	}
-	if t.givenText() {
+	if k.givenText() {
 		return 0, nil
 	}
-	if n := len(t.toolContext.DocumentIDs); n > 0 {
+	if n := len(k.toolContext.DocumentIDs); n > 0 {
 		return n, nil
 	}
-	key := t.toolContext.CacheKey("count", "", version)
-	if n, ok := t.engine.counts.Get(key); ok {
+	key := k.toolContext.CacheKey("count", "", version)
+	if n, ok := k.engine.counts.Get(key); ok {
 		return n, nil
 	}
-	counts, err := t.cfg.Library.Count(ctx, t.toolContext.Scope)
+	counts, err := k.cfg.Library.Count(ctx, k.toolContext.Scope)
 	if err == nil {
-		t.engine.counts.Add(key, counts.Ready)
+		k.engine.counts.Add(key, counts.Ready)
 	}
 	return counts.Ready, err
 }
 
 // findTitled notes the document that a question names by its whole title: what it asks for stands in that one.
-func (t *task) findTitled(ctx context.Context) error {
-	asked := strings.TrimSpace(t.run.Request.Message)
-	if t.givenText() || len(asked) > question.MaxAnalysed {
+func (k *knowledge) findTitled(ctx context.Context) error {
+	asked := strings.TrimSpace(k.run.Request.Message)
+	if k.givenText() || len(asked) > question.MaxAnalysed {
 		return nil
 	}
-	switch t.asked.Type {
+	switch k.asked.Type {
 	case question.Factual, question.Exploratory, question.Metadata:
 	default:
 		return nil
 	}
 	for _, name := range question.PossibleTitles(asked) {
-		doc, ok, err := t.toolContext.FindByTitle(ctx, name)
+		doc, ok, err := k.toolContext.FindByTitle(ctx, name)
 		if err != nil {
 			return err
 		}
 		if ok {
-			t.titled, t.asked = doc, t.asked.WithType(question.SpecificDocument, asked)
+			k.titled, k.asked = doc, k.asked.WithType(question.SpecificDocument, asked)
 			return nil
 		}
 	}
@@ -120,25 +135,25 @@ func (t *task) findTitled(ctx context.Context) error {
 
 // needsFootnotes reports whether the answer must rest on passages, or say what tools returned: not so for talk and
 // sums.
-func (t *task) needsFootnotes() bool { return t.mustCite() && t.asked.NeedsDocuments() }
+func (k *knowledge) needsFootnotes() bool { return k.mustCite() && k.asked.NeedsDocuments() }
 
 // mustCite reports whether the answer needs footnotes.
-func (t *task) mustCite() bool {
-	c := t.run.Request.Config.RequireCitations
+func (k *knowledge) mustCite() bool {
+	c := k.run.Request.Config.RequireCitations
 	return c == nil || *c
 }
 
 // searchWords is the question as it is searched for; one that points back borrows the words of the last one that was
 // about something. At most 1,000 characters: what the schemas of the search tools take. What was translated is
 // searched for in its translation.
-func (t *task) searchWords() string {
-	if t.translated != "" {
-		return t.translated
+func (k *knowledge) searchWords() string {
+	if k.translated != "" {
+		return k.translated
 	}
-	words := t.run.Request.Message
-	if t.asked.Type == question.FollowUp {
-		for i := len(t.conversation.messages) - 1; i >= 0; i-- {
-			if m := t.conversation.messages[i]; m.Role == llm.RoleUser && question.HasSubject(m.Text) {
+	words := k.run.Request.Message
+	if k.asked.Type == question.FollowUp {
+		for i := len(k.conversation.messages) - 1; i >= 0; i-- {
+			if m := k.conversation.messages[i]; m.Role == llm.RoleUser && question.HasSubject(m.Text) {
 				words += " " + strings.Join(question.Keywords(m.Text), " ")
 				break
 			}
@@ -148,27 +163,27 @@ func (t *task) searchWords() string {
 }
 
 // readTool is the tool of the set that reads a document; nil if it has none.
-func (t *task) readTool() *tools.Tool {
-	for _, name := range t.set.Available([]string{"read_document"}) {
-		return t.set.Find(name)
+func (k *knowledge) readTool() *tools.Tool {
+	for _, name := range k.set.Available([]string{"read_document"}) {
+		return k.set.Find(name)
 	}
 	return nil
 }
 
 // isRepeatable reports whether a call of a tool changes nothing elsewhere, so that it may be made twice.
-func (t *task) isRepeatable(name string) bool {
-	tool := t.set.Find(name)
+func (k *knowledge) isRepeatable(name string) bool {
+	tool := k.set.Find(name)
 	return tool != nil && !tool.HasSideEffects
 }
 
 // answerInCall returns the answer of a turn that ends the run by a call. Calls that can't be taken so are run, and
 // refused, like others. It is asked for every reply: only a single, whole, well-formed call of a tool that ends the run
 // counts.
-func (t *task) answerInCall(r reply) (answer string, args json.RawMessage, ok bool) {
+func (k *knowledge) answerInCall(r reply) (answer string, args json.RawMessage, ok bool) {
 	if len(r.calls) != 1 || r.calls[0].Malformed != "" || r.finish == llm.FinishLength {
 		return "", nil, false
 	}
-	tool := t.set.Find(llm.ToolNamed(r.calls[0].Name, t.set.Names()))
+	tool := k.set.Find(llm.ToolNamed(r.calls[0].Name, k.set.Names()))
 	if tool == nil || !tool.EndsRun {
 		return "", nil, false
 	}
