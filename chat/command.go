@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 )
 
-// CommandKind says what a command makes a run do.
+// CommandKind says what a command makes a run do. Kinds are stored and sent between servers: their texts must not
+// change.
 type CommandKind string
 
 // The kinds of Command.
@@ -24,11 +25,13 @@ type Command struct {
 	Input  json.RawMessage // of CommandApprove: an object instead of the model's input; nil: as it is
 }
 
-// Decides reports whether the command approves or denies a call.
+// Decides reports whether the command approves or denies a call. Such a command has a CallID; the others are about the
+// run as a whole.
 func (c Command) Decides() bool { return c.Kind == CommandApprove || c.Kind == CommandDeny }
 
 // About is the subject of a command: a run has at most one command for each. A call is one subject, whatever is
-// decided.
+// decided. Stores keep it beside the run's id under a unique key, which settles two decisions about one call that reach
+// two servers at once: the later insert fails.
 func (c Command) About() string {
 	if c.Decides() {
 		return "call " + c.CallID
@@ -37,7 +40,9 @@ func (c Command) About() string {
 }
 
 // CommandStore keeps commands to running runs. Its promises are those of Store. A command stays until its run is over,
-// so that a server which takes the run over finds it too: commands may be delivered more than once.
+// so that a server which takes the run over finds it too: commands may be delivered more than once. A notification only
+// says that there is something to look at; who has the run reads its commands and acts on those that are new
+// (docs/decisions.md, “Events, runs and replicas”). So it does no harm when a notification is lost or comes twice.
 type CommandStore interface {
 	// AddCommand stores a command and wakes the run's server. It survives power loss. Adding the same command again is
 	// a no-op. Of two decisions about one call the later fails with CodeConflict, as does any command to a run that is

@@ -6,7 +6,8 @@ import (
 )
 
 // Code says what kind of failure an Error is. Codes are stable: they are in the API, in run_done events and in the log.
-// server/httpio/error.go alone maps them to HTTP statuses.
+// server/httpio/error.go alone maps them to HTTP statuses. A new code needs a row there, and clients that know only the
+// old ones must be able to treat it as its status says.
 type Code string
 
 // The codes an Error can carry.
@@ -30,9 +31,10 @@ const (
 	CodeInternal     Code = "internal"     // our mistake: 500, nothing of it is shown
 )
 
-// Error is a failure whose Message may be shown to the user: one sentence that says what to do next. Hint, if set, is
-// a further sentence for whoever runs the server. It alone may name settings and paths: the log and the terminal have
-// it, no answer does. Err, if set, is the cause: logged, never shown.
+// Error is a failure whose Message may be shown to the user: one sentence that says what to do next. Hint, if set, is a
+// further sentence for whoever runs the server. It alone may name settings and paths: the log and the terminal have it,
+// no answer does. Err, if set, is the cause: logged, never shown. The page translates Message by its English text, so a
+// new sentence needs `make phrases`. Two errors of one Code may have different sentences; programs go by the Code.
 type Error struct {
 	Code    Code
 	Message string
@@ -40,7 +42,8 @@ type Error struct {
 	Err     error
 }
 
-// Error returns the message, the hint and, for the log, the cause.
+// Error returns the message, the hint and, for the log, the cause. It is for logs alone: what a user may see is
+// MessageOf.
 func (e *Error) Error() string {
 	if e.Err != nil {
 		return strings.TrimSuffix(e.Advice(), ".") + ": " + e.Err.Error()
@@ -59,7 +62,8 @@ func (e *Error) Advice() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// CodeOf returns the first Code in the chain of a non-nil err, or CodeInternal: unknown means ours.
+// CodeOf returns the first Code in the chain of a non-nil err, or CodeInternal: unknown means ours. A code that a
+// wrapping Error gives outranks that of its cause, since the chain is searched from the outside in.
 func CodeOf(err error) Code {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code
@@ -67,7 +71,8 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
-// MessageOf returns the sentence of the first Error in the chain, or one that gives nothing internal away.
+// MessageOf returns the sentence of the first Error in the chain, or one that gives nothing internal away. An error
+// that is no *Error may hold paths, addresses or statements of SQL, so nothing of its text is used.
 func MessageOf(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Message
@@ -79,6 +84,7 @@ func MessageOf(err error) string {
 const WhereToLook = "“footnote doctor” and the server's log say more."
 
 // MessageFor is MessageOf for a user: the local user is told where the hint is, which itself stands in no answer.
+// Others than the local user can do nothing about a setting and may not learn of it.
 func MessageFor(user string, err error) string {
 	if e, ok := errors.AsType[*Error](err); ok && e.Hint != "" && user == LocalUser {
 		return e.Message + " " + WhereToLook

@@ -3,6 +3,17 @@
 // feed wakes those who read a log while it grows (feed, live). Here are also the limits of users, the validation of
 // what they send, and the interfaces that the stores of sessions and runs implement. The package does no I/O of its
 // own.
+//
+// Every other package may know this one, and it knows only corpus/text and english: it is the vocabulary that the
+// agent, the stores and the server share. What comes in is what users ask (RunRequest) and what runs report (Payload);
+// what goes out are events in one JSON form, which the page, the API and a restarted run read alike. Start with run.go
+// (sessions and runs), payload.go (what an event can say), store.go (what a store promises) and transcript.go (how a
+// log is read). The other files have a subject each: questions that wait (waiting), commands to runs under way
+// (command), kept questions and their webhooks (standing, webhook), tables over documents (grid), links to answers
+// (share), answers as files (evidence), addresses in the viewer (link), and logs of older versions (step_import).
+//
+// A stored event must never change, nor may the meaning of a field that was stored: old logs are read for as long as
+// they exist. New fields are optional; what old steps lack is made where they are decoded.
 package chat
 
 import (
@@ -13,7 +24,8 @@ import (
 	"time"
 )
 
-// Kind names a kind of event. It is at once the SSE event name, the JSON "type" and the log's column.
+// Kind names a kind of event. It is at once the SSE event name, the JSON "type" and the log's column. Stored logs have
+// these texts, so they must not change.
 type Kind string
 
 // The kinds of event. RunDone is always a run's last. Reset is neither numbered nor stored.
@@ -28,7 +40,8 @@ const (
 	KindRunDone       Kind = "run_done"
 )
 
-// Kinds lists every kind once, in the order of a run's life.
+// Kinds lists every kind once, in the order of a run's life. Tests range over it, so that no kind lacks a codec, a view
+// or an example.
 var Kinds = []Kind{
 	KindRunStarted, KindReasoningStep, KindAnswerDelta, KindAnswerReset, KindCitation, KindAnswer, KindStartOver,
 	KindRunDone,
@@ -38,7 +51,8 @@ var Kinds = []Kind{
 type Payload interface{ Kind() Kind }
 
 // Event is one numbered entry of a run's log. It is immutable once appended, so it may be shared by any number of
-// readers.
+// readers. The payload stays as the bytes that were stored and is decoded only by those who need to understand it: a
+// store and a stream copy it as it is.
 type Event struct {
 	RunID string
 	Seq   int64     // from 1, without gaps; 0 for a Reset, which has no number
@@ -47,14 +61,16 @@ type Event struct {
 	Body  json.RawMessage // the payload as a JSON object, exactly as stored
 }
 
-// ErrDamaged is in the chain of an error that says that what is stored can't be read: other rows may still be.
+// ErrDamaged is in the chain of an error that says that what is stored can't be read: other rows may still be. Callers
+// that list many rows show the damaged one as such and go on.
 var ErrDamaged = errors.New("the stored row is damaged")
 
 // ErrNotStorable is in the chain of an error of Store.Append when a payload has no JSON form: a number that is not
 // finite, or raw JSON that is not valid. Trying again can't help.
 var ErrNotStorable = errors.New("the payload has no JSON form")
 
-// NewEvent encodes a payload. Seq and At are the store's to set. It fails with ErrNotStorable.
+// NewEvent encodes a payload. Seq and At are the store's to set. It fails with ErrNotStorable. The body is encoded here
+// once and for all; stores write these bytes, so that a replay has the same.
 func NewEvent(runID string, p Payload) (Event, error) {
 	body, err := json.Marshal(p)
 	if err != nil {
@@ -69,7 +85,9 @@ func NewEvent(runID string, p Payload) (Event, error) {
 }
 
 // AppendJSON appends the event's one JSON form, an object that starts with type, run_id and seq, and returns the
-// result. It is a pure function of what is stored, so a replay is byte-equal.
+// result. It is a pure function of what is stored, so a replay is byte-equal. The body is an object, so its "{" is
+// replaced by the three fields in front. Kinds and run ids need no escaping: kinds are the constants above and ids are
+// made by NewID. An empty payload is "{}", two bytes, which has no field to separate by a comma.
 func (e Event) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `{"type":"`...)
 	dst = append(dst, e.Type...)
@@ -87,7 +105,9 @@ func (e Event) AppendJSON(dst []byte) []byte {
 // MarshalJSON returns the form of AppendJSON.
 func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil), nil }
 
-// Payload decodes the body. It fails only for a kind this version does not know or a body that was tampered with.
+// Payload decodes the body. It fails only for a kind this version does not know or a body that was tampered with. The
+// result is a value of a payload type, never a pointer, so a type switch over those values is complete. Each call
+// decodes anew; nothing of it is shared.
 func (e Event) Payload() (Payload, error) {
 	var p Payload
 	var err error
@@ -117,7 +137,8 @@ func (e Event) Payload() (Payload, error) {
 	return p, nil
 }
 
-// decodeStep also makes the result of a step that was stored before steps had one.
+// decodeStep also makes the result of a step that was stored before steps had one. Logs are never rewritten, so this
+// happens at every reading of an old one.
 func decodeStep(body json.RawMessage) (Payload, error) {
 	var s Step
 	err := json.Unmarshal(body, &s)
@@ -125,7 +146,8 @@ func decodeStep(body json.RawMessage) (Payload, error) {
 	return s, err
 }
 
-// decodePayload reads a payload of a known kind.
+// decodePayload reads a payload of a known kind. Fields that this version does not know are ignored: a newer one may
+// have added them, and went back.
 func decodePayload[P Payload](body json.RawMessage) (Payload, error) {
 	var p P
 	err := json.Unmarshal(body, &p)

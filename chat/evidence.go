@@ -12,10 +12,13 @@ import (
 	"time"
 )
 
-// EvidenceFormat names the form of Evidence.
+// EvidenceFormat names the form of Evidence. A reader refuses every other form, so a change that old readers would
+// misread needs another number.
 const EvidenceFormat = "footnote-evidence/1"
 
-// Evidence is an answer with all it rests on, to be kept as a file and checked again later.
+// Evidence is an answer with all it rests on, to be kept as a file and checked again later. Checking it needs no log:
+// each citation is looked up by its document, hash and offsets. The digest is no signature: whoever changes the file on
+// purpose can compute it anew.
 type Evidence struct {
 	Format string `json:"format"` // EvidenceFormat
 	// SHA-256 of the same JSON, compact, with an empty digest: tells careless changes from none
@@ -89,7 +92,9 @@ type EvidenceReport struct {
 	Citations []EvidenceResult `json:"citations"`
 }
 
-// Sealed returns the evidence with its format and digest.
+// Sealed returns the evidence with its format and digest. The digest is the SHA-256 of this JSON with an empty digest,
+// in hexadecimal. Sealing what is sealed gives the same, which is how Problems checks it. The JSON must be the same
+// after a round trip through a file, so inputs of steps are brought to one form first.
 func (e Evidence) Sealed() (Evidence, error) {
 	e.Format, e.Digest = EvidenceFormat, ""
 	var err error
@@ -105,7 +110,9 @@ func (e Evidence) Sealed() (Evidence, error) {
 	return e, nil
 }
 
-// plainInputs writes the inputs in one way, however they were indented.
+// plainInputs writes the inputs in one way, however they were indented. A file may be written with indentation, which
+// would change the bytes of raw JSON in it and so the digest. json.Marshal compacts raw JSON. The given steps stay as
+// they are.
 func plainInputs(steps []EvidenceStep) ([]EvidenceStep, error) {
 	steps = slices.Clone(steps)
 	for i, s := range steps {
@@ -121,7 +128,9 @@ func plainInputs(steps []EvidenceStep) ([]EvidenceStep, error) {
 	return steps, nil
 }
 
-// DecodeEvidence reads the JSON form. A field that is not known, or anything behind it, is a mistake.
+// DecodeEvidence reads the JSON form. A field that is not known, or anything behind it, is a mistake. Both would be
+// left out of the digest, so a file could say more than was sealed. It fails with CodeInvalid, in sentences that the
+// person who gave the file may read.
 func DecodeEvidence(raw []byte) (Evidence, error) {
 	var e Evidence
 	decoder := json.NewDecoder(bytes.NewReader(raw))
@@ -140,7 +149,9 @@ func DecodeEvidence(raw []byte) (Evidence, error) {
 	return e, err
 }
 
-// Problems says what is wrong with the evidence itself: changed since it was made, or with numbers that don't fit.
+// Problems says what is wrong with the evidence itself: changed since it was made, or with numbers that don't fit. It
+// looks at the file alone and asks no store, so it can be done by whoever has the file. An empty result does not say
+// that the citations still stand: that is Report's.
 func (e Evidence) Problems() []string {
 	var out []string
 	if sealed, err := e.Sealed(); err != nil || sealed.Digest != e.Digest {
@@ -159,7 +170,8 @@ func (e Evidence) Problems() []string {
 	return out
 }
 
-// Report completes a check: what is wrong with the file, and what became of each citation.
+// Report completes a check: what is wrong with the file, and what became of each citation. Its lists are never nil, so
+// that JSON has [] rather than null.
 func (e Evidence) Report(problems []string, citations []EvidenceResult) EvidenceReport {
 	r := EvidenceReport{RunID: e.RunID, Question: e.Question, Problems: problems, Citations: citations}
 	if r.Problems == nil {

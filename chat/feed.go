@@ -6,13 +6,16 @@ import (
 	"sync"
 )
 
-// Entry is one event of a run's log with its JSON form. All readers share it: nothing in it may be changed.
+// Entry is one event of a run's log with its JSON form. All readers share it: nothing in it may be changed. A run with
+// a thousand readers so has its events encoded once, and a reader's pages are slices of one array.
 type Entry struct {
 	Event
 	JSON []byte // as AppendJSON makes it
 }
 
-// Page is what a run's log holds behind a position.
+// Page is what a run's log holds behind a position. Readers keep only a number between two pages. A reader that is
+// ahead of Last read a log that lost its end, for instance because a crash of PostgreSQL took back events that were not
+// yet on disk; what it has is wrong and must go.
 type Page struct {
 	Entries []*Entry // all that is newer, oldest first; empty at the end
 	Over    bool     // the run's RunDone is among Entries or before them: nothing will follow
@@ -22,7 +25,12 @@ type Page struct {
 // Feed is the live side of the runs' logs: who appends through it wakes the readers, who pull what is new from their
 // own position. Nothing is sent to a reader, so none can hold up a run. What was appended lately stays in memory,
 // encoded once for all; the rest comes from the store. It has no goroutines and needs no closing. It is safe for
-// concurrent use.
+// concurrent use. A reader calls Watch, then takes wake, reads to the end of the log, and waits; with that order it
+// needs no buffer and misses nothing. That the memory may be out of date is known from `told`: other processes' appends
+// are announced by Wake, and only the store knows what they were.
+//
+// Locks: mu guards the map and the runs' counts of users. A liveRun's own mutex may be taken while mu is held, never
+// the other way round. While the store is asked, a run's `appending` or `fetching` is held and nothing else.
 type Feed struct {
 	store Store
 
@@ -32,13 +40,14 @@ type Feed struct {
 	sessions sessionWatches
 }
 
-// NewFeed returns a feed over a store.
+// NewFeed returns a feed over a store. One feed serves a process: two would each miss what the other appends.
 func NewFeed(store Store) *Feed {
 	return &Feed{store: store, runs: make(map[string]*liveRun)}
 }
 
 // Begin tells of a run that was just started here, so that the first reader need not ask the store for a log that is
-// empty. Its first Append must follow.
+// empty. Its first Append must follow. If that Append never comes, the run stays in memory, since underWay keeps it
+// there.
 func (f *Feed) Begin(run Run) {
 	r := f.acquireRun(run.ID)
 	r.beginEmpty(run.User)
@@ -51,7 +60,9 @@ func (f *Feed) Begin(run Run) {
 func (f *Feed) HeadMoved(user, session string) { f.sessions.wakeWatchers(user, session) }
 
 // Append stores the payloads as Store.Append does and then wakes the run's readers. Appends to one run take turns, so
-// readers see them in order.
+// readers see them in order. An error means that memory can't be trusted: the append may have been stored although its
+// answer was lost, or another server may have the run now. The lock is held while the store works, so an append waits
+// for the one before it, and no reader for either.
 func (f *Feed) Append(ctx context.Context, owner, runID string, ps ...Payload) error {
 	if len(ps) == 0 {
 		return nil
@@ -71,14 +82,15 @@ func (f *Feed) Append(ctx context.Context, owner, runID string, ps ...Payload) e
 
 // Watch keeps a run's recent events in memory until stop is called. wake returns a channel that is closed at the next
 // append: take it before Read, and wait for it after a page without Over has been worked off, then nothing falls
-// between. It never fails: whether the run exists is Read's to say.
+// between. It never fails: whether the run exists is Read's to say. stop may be called more than once and must be
+// called at least once: a run that somebody watches stays in memory.
 func (f *Feed) Watch(runID string) (wake func() <-chan struct{}, stop func()) {
 	r := f.acquireRun(runID)
 	return r.nextAppend, sync.OnceFunc(func() { f.releaseRun(r) })
 }
 
-// Wake tells the readers of a run that another process appended to its log. One that nobody reads here may have
-// changed a session: all who watch one look.
+// Wake tells the readers of a run that another process appended to its log. One that nobody reads here may have changed
+// a session: all who watch one look. It may be called for nothing: readers then look once and find what they have.
 func (f *Feed) Wake(runID string) {
 	if r := f.lookupRun(runID); r != nil {
 		r.distrustMemory()
@@ -89,7 +101,8 @@ func (f *Feed) Wake(runID string) {
 	f.sessions.signalAll()
 }
 
-// WakeAll is Wake for every run here: for when it is not known what other processes appended.
+// WakeAll is Wake for every run here: for when it is not known what other processes appended. The runs are counted in
+// first and looked at after Feed.mu is free, since each has a lock of its own.
 func (f *Feed) WakeAll() {
 	f.sessions.signalAll()
 	f.mu.Lock()
@@ -108,7 +121,8 @@ func (f *Feed) WakeAll() {
 }
 
 // Read returns everything behind the position after, to the end of the log. It fails as Store.Events does, but that a
-// session was hidden is noticed only once nobody watches the run.
+// session was hidden is noticed only once nobody watches the run. Without a watcher the store is read and nothing is
+// kept. A page can be long: it has all that is newer, however much that is.
 func (f *Feed) Read(ctx context.Context, s Scope, runID string, after int64) (Page, error) {
 	after = max(after, 0)
 	r := f.lookupRun(runID)
@@ -124,7 +138,11 @@ func (f *Feed) Read(ctx context.Context, s Scope, runID string, after int64) (Pa
 
 // ReadWatched is Read for readers that already watch the run. After a Wake one of them reads the store for all, so that
 // a thousand readers cost the store no more than one. Before the Wake, ReadWatched may miss what another process
-// appended.
+// appended. `fetching` is a channel of one instead of a mutex, so that whoever waits for it can give up with its
+// context. Whoever gets it looks into memory again first, as the reader before it may have fetched the same.
+//
+// It trusts memory where Read does not, which is why it is for those who watch: they are told of appends, so they come
+// back.
 func (f *Feed) ReadWatched(ctx context.Context, s Scope, runID string, after int64) (Page, error) {
 	r := f.lookupRun(runID)
 	if r == nil {
@@ -162,7 +180,9 @@ func (f *Feed) ReadWatched(ctx context.Context, s Scope, runID string, after int
 	return f.readStore(ctx, s, runID, after, r)
 }
 
-// checkReader refuses whoever may not read a run.
+// checkReader refuses whoever may not read a run. Who may read a run never changes, so the answer is remembered for as
+// long as the run is in memory, and further readers cost the store nothing. It must come before anything of the run's
+// entries is handed out.
 func (f *Feed) checkReader(ctx context.Context, s Scope, r *liveRun) error {
 	if r.allowedUser() == s.User {
 		return nil
@@ -175,7 +195,10 @@ func (f *Feed) checkReader(ctx context.Context, s Scope, r *liveRun) error {
 }
 
 // readStore collects pages until the end of the log. What r, if there is one, has in memory it takes from there, and
-// keeps what it lacks.
+// keeps what it lacks. The news are counted before each read of the store: what is appended while it reads makes
+// learnEnd's result out of date, and the count then differs. The capacity of page.Entries is cut before it is appended
+// to, as its array may be that of the shared entries. A page of less than MaxPage events ended at the log's end when it
+// was read.
 func (f *Feed) readStore(ctx context.Context, s Scope, runID string, after int64, r *liveRun) (Page, error) {
 	var page Page
 	for at := after; ; at = page.Last {
@@ -216,7 +239,9 @@ func (f *Feed) readStore(ctx context.Context, s Scope, runID string, after int64
 }
 
 // endPage returns an empty page with the log's last number, for a log that has nothing after a position. The position
-// is the last number or beyond it.
+// is the last number or beyond it. A reader at a position beyond the end has to learn the last number. It is searched
+// for by halves, with one event a step: a log has no gaps, so whether an event exists falls from yes to no once. 40
+// steps at most, which happens only to logs that lost their end.
 func (f *Feed) endPage(ctx context.Context, s Scope, runID string, after int64) (page Page, err error) {
 	at := func(seq int64) (last Event) {
 		if err != nil {
@@ -239,7 +264,7 @@ func (f *Feed) endPage(ctx context.Context, s Scope, runID string, after int64) 
 }
 
 // lookupRun returns a run that somebody watches already, and counts the caller in; nil for another one. releaseRun must
-// follow.
+// follow. A run in the map has users or is under way.
 func (f *Feed) lookupRun(runID string) *liveRun {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -263,7 +288,8 @@ func (f *Feed) acquireRun(runID string) *liveRun {
 	return r
 }
 
-// releaseRun forgets a run that nobody uses any more, unless more of it will be appended here.
+// releaseRun forgets a run that nobody uses any more, unless more of it will be appended here. The count and the
+// deletion are under one lock, so no caller can take hold of a run that is being forgotten.
 func (f *Feed) releaseRun(r *liveRun) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -2,13 +2,15 @@ package chat
 
 import "sync"
 
-// watched is a session that somebody waits for new runs of.
+// watched is a session that somebody waits for new runs of. The channel is replaced each time that it is closed: one
+// close wakes any number of readers, and none of them has to be known.
 type watched struct {
 	users int
 	wake  chan struct{} // closed when a run may have begun
 }
 
-// sessionWatches are the sessions that are watched. Its zero value is ready to use.
+// sessionWatches are the sessions that are watched. Its zero value is ready to use. Its lock is its own; Feed.mu is
+// never held together with it.
 type sessionWatches struct {
 	mu   sync.Mutex
 	open map[[2]string]*watched // by user and session
@@ -16,7 +18,9 @@ type sessionWatches struct {
 
 // WatchSession tells of runs that begin in a session. wake returns a channel that is closed when one may have begun:
 // take it before looking at the session in the store, and wait for it afterwards. It may be closed for nothing: of
-// another process it is only known that it appended to some run. stop must be called once.
+// another process it is only known that it appended to some run. stop must be called once. A session is named with its
+// user because session ids are unique only for each user. The caller must have checked that the user may see the
+// session; the watch itself tells nothing but that it is time to look.
 func (f *Feed) WatchSession(user, session string) (wake func() <-chan struct{}, stop func()) {
 	s, key := &f.sessions, [2]string{user, session}
 	s.mu.Lock()
@@ -54,7 +58,8 @@ func (s *sessionWatches) wakeWatchers(user, session string) {
 	}
 }
 
-// signalAll wakes everybody.
+// signalAll wakes everybody. Each of them then reads its session, so whoever watches bounds how often it does:
+// docs/decisions.md has once a second.
 func (s *sessionWatches) signalAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

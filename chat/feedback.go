@@ -31,7 +31,8 @@ type Feedback struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// Reasons are what a reader can choose from to explain a rating; none for anything that is no rating.
+// Reasons are what a reader can choose from to explain a rating; none for anything that is no rating. They are stored
+// and in the API, so a reason that was once offered must stay known. The page writes them in the reader's language.
 func Reasons(r Rating) []string {
 	switch r {
 	case RatingUp:

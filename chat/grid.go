@@ -16,11 +16,13 @@ const (
 )
 
 // GridSessions is how the ids of conversations begin that hold the work on cells. Lists of conversations leave them
-// out.
+// out. The underscore is a letter that ids of sessions may have (see CheckSessionID), so these pass every check that
+// others pass.
 const GridSessions = "_cells-"
 
 // Grid is a table over many documents: the same questions are asked about each of them, a row a document, a column a
-// question, and each cell is answered by a run of its own that reads this document only.
+// question, and each cell is answered by a run of its own that reads this document only. package grid fills it, a claim
+// at a time; the stores keep it. Rows are named when it is made, so a document that comes later is no row of it.
 type Grid struct {
 	ID        string       `json:"id"`
 	User      string       `json:"-"`
@@ -73,7 +75,7 @@ const (
 // Cells is how many cells the grid has.
 func (g Grid) Cells() int { return len(g.Rows) * len(g.Columns) }
 
-// Has reports whether the grid has a cell.
+// Has reports whether the grid has a cell. It guards whatever comes from an address or a body.
 func (g Grid) Has(row, column int) bool {
 	return row >= 0 && row < len(g.Rows) && column >= 0 && column < len(g.Columns)
 }
@@ -102,7 +104,8 @@ func (c GridCell) Shown() string {
 	return c.Text
 }
 
-// CellsByPlace are cells of a grid by row and column.
+// CellsByPlace are cells of a grid by row and column. A cell that never changed is in no store, so most of a new grid's
+// places are missing here: read them by At.
 type CellsByPlace map[[2]int]GridCell
 
 // ByPlace puts cells in their places.
@@ -134,7 +137,8 @@ const (
 	CellFailed  CellState = "failed"
 )
 
-// RoomForGrid fails with an *Error if a user who has so many grids can't have another.
+// RoomForGrid fails with an *Error if a user who has so many grids can't have another. Stores call it inside the
+// transaction that adds the grid, with the count that they read there.
 func RoomForGrid(there int64) error {
 	if there < MaxGrids {
 		return nil
@@ -142,7 +146,8 @@ func RoomForGrid(there int64) error {
 	return &Error{Code: CodeTooMany, Message: "You have 50 tables, as many as there can be. Remove one first."}
 }
 
-// GridStore keeps grids. Its promises are those of Store.
+// GridStore keeps grids. Its promises are those of Store. Its claims work like those of kept questions: the due time is
+// moved ahead, so a server that dies loses its claim by the clock alone, and nobody has to notice its death.
 type GridStore interface {
 	// KeepGrid stores a grid for the scope's user under a new id, all its cells waiting, and returns it as stored. It
 	// fails with CodeTooMany if the user has MaxGrids of them.

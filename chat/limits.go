@@ -47,6 +47,9 @@ const (
 )
 
 // Limit is a row of the one table of limits.
+//
+// Spending counts in a sliding window: what was spent Span ago is forgotten piece by piece, not at midnight. Limits
+// without Spends count what is there at the moment, so nothing is recorded for them.
 type Limit struct {
 	Name    LimitName
 	About   string        // what it counts, for people: in --help, the API and the handbook
@@ -60,6 +63,8 @@ type Limit struct {
 	again   string        // the sentence after it, which says when; %s is a time, or there is none
 }
 
+// Its order is the order in `--help`, in the API and in the handbook, and SpendLimits relies on shorter spans standing
+// before longer ones of the same resource. The defaults are settings' defaults; docs/settings.md lists them.
 var limitTable = []Limit{
 	{
 		Name: RunsAtOnce, About: "questions of a user that are answered at once", Default: 4,
@@ -127,10 +132,11 @@ var limitTable = []Limit{
 	},
 }
 
-// AllLimits returns the table, in the order in which it is told.
+// AllLimits returns the table, in the order in which it is told. Callers must not change it.
 func AllLimits() []Limit { return limitTable }
 
-// LimitOf returns the row of a limit, which must be in the table.
+// LimitOf returns the row of a limit, which must be in the table. It panics for any other name: names are constants, so
+// that is a mistake in the program.
 func LimitOf(name LimitName) Limit {
 	for _, l := range limitTable {
 		if l.Name == name {
@@ -143,7 +149,8 @@ func LimitOf(name LimitName) Limit {
 // Limits are the limits of an installation. One that is missing or 0 does not hold; nil holds nothing.
 type Limits map[LimitName]int64
 
-// For returns the limits that a user has.
+// For returns the limits that a user has. Without keys everybody is the local user, and one person's own program has
+// nobody to protect from whom.
 func (l Limits) For(user string) Limits {
 	if user == LocalUser {
 		return nil
@@ -166,7 +173,7 @@ type SpendLimit struct {
 }
 
 // SpendLimits returns the limits on a resource, shortest first. There are none where it is not limited: then a store
-// need not count it.
+// need not count it. Shortest first means that the limit which is soonest over is the one that is told.
 func (l Limits) SpendLimits(what Resource) []SpendLimit {
 	var list []SpendLimit
 	for _, limit := range limitTable {
@@ -178,10 +185,14 @@ func (l Limits) SpendLimits(what Resource) []SpendLimit {
 }
 
 // FullSince returns the latest time t, after since, such that more than room was spent at t or later; zero if there is
-// none.
+// none. It is a question of the window's form: if room is 3 and the 4 last spendings were at 1, 2, 3 and 4 o'clock,
+// more than 3 were spent at 1 or later, so it is 1 o'clock; when that hour leaves the window, there is room.
 type FullSince func(what Resource, since time.Time, room int64) (time.Time, error)
 
-// Check fails with an *OverLimit if one of limits has no room for n more.
+// Check fails with an *OverLimit if one of limits has no room for n more. It asks for each limit when the spending that
+// is in the way happened: Span later it leaves the window and the same n fits. A request that is larger than the whole
+// limit never fits, which Over tells by a zero time. The caller must hold whatever keeps another from spending in
+// between: a lock on the user's row or the one writer.
 func (l Limits) Check(limits []SpendLimit, n int64, now time.Time, full FullSince) error {
 	for _, w := range limits {
 		if n > w.Most {
@@ -198,7 +209,7 @@ func (l Limits) Check(limits []SpendLimit, n int64, now time.Time, full FullSinc
 	return nil
 }
 
-// OverLimit is the cause of an Error of a limit.
+// OverLimit is the cause of an Error of a limit. The server makes a Retry-After of Wait, so it is never below a second.
 type OverLimit struct {
 	Limit LimitName
 	Until time.Time     // when the same is allowed; zero: nobody can know
@@ -208,7 +219,9 @@ type OverLimit struct {
 // Error names the limit.
 func (e *OverLimit) Error() string { return "over the limit " + string(e.Limit) }
 
-// Over is the error for a user who reached a limit at a time, and who can go on at another; zero: nobody knows when.
+// Over is the error for a user who reached a limit at a time, and who can go on at another; zero: nobody knows when. A
+// limit on what is there now can't say when there will be room; five seconds is a guess at when another try is worth
+// it.
 func (l Limits) Over(name LimitName, now, until time.Time) *Error {
 	limit := LimitOf(name)
 	cause := &OverLimit{Limit: name, Until: until, Wait: 5 * time.Second}
@@ -236,7 +249,8 @@ func (l Limit) countInWords(n int64) string {
 }
 
 // timeInWords returns words that say when a future time is, to follow a verb: "in 5 seconds", or "at" with the time in
-// RFC 3339. Programs can read that, and the page shows it in its reader's time zone.
+// RFC 3339. Programs can read that, and the page shows it in its reader's time zone. A second is added, since a
+// rounded-down time would be too early.
 func timeInWords(now, until time.Time) string {
 	switch seconds := int64(until.Sub(now)/time.Second) + 1; {
 	case seconds <= 1:
@@ -248,7 +262,9 @@ func timeInWords(now, until time.Time) string {
 	}
 }
 
-// LimitStore counts what users spend, over all servers that share it and across restarts.
+// LimitStore counts what users spend, over all servers that share it and across restarts. Spendings are sums over time
+// spans, so what a power loss takes makes a limit a little wider and nothing else; waiting for the disk at each search
+// would cost more than that is worth.
 type LimitStore interface {
 	// SetLimits says what each user may do, in StartRun, Spend and the documents of the same store; until then there
 	// are no limits. Call it before anything else.

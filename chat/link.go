@@ -13,7 +13,8 @@ const FragmentCited = "cited"
 const ViewPages = "pages"
 
 // Link is the address of a document in the viewer, with what is marked in it and where it opens. Only Document is
-// needed. It is the only place where such addresses are put together; GET /d/{id} reads them.
+// needed. It is the only place where such addresses are put together; GET /d/{id} reads them. Its parameters have one
+// letter where they are common, since answers hold many of these addresses.
 type Link struct {
 	Document string // its id
 	Citation string // {run}.{number}, see CitationName: marks the words of a footnote
@@ -31,7 +32,9 @@ type Link struct {
 // CitationName names a footnote of a run, for Link.Citation.
 func CitationName(runID string, number int) string { return runID + "." + strconv.Itoa(number) }
 
-// String returns the address, without the server's origin.
+// String returns the address, without the server's origin. Parameters are sorted by url.Values, so equal links have
+// equal addresses. Parts that are empty are left out, and a range without words (End ≤ Start) is no range. The
+// document's id is escaped, whatever it holds.
 func (l Link) String() string {
 	query := url.Values{}
 	for _, part := range []struct{ name, value string }{
@@ -74,7 +77,8 @@ func (r Ranges) String() string {
 }
 
 // ReadRanges reads what String wrote, the empty text as none. It is not ok for other text, for ranges that are empty or
-// out of order, and for more than MaxRanges.
+// out of order, and for more than MaxRanges. The bound and 32-bit numbers keep an address that somebody wrote by hand
+// from costing much.
 func ReadRanges(s string) (r Ranges, ok bool) {
 	if s == "" {
 		return nil, true
@@ -93,7 +97,8 @@ func ReadRanges(s string) (r Ranges, ok bool) {
 	return r, true
 }
 
-// IsLink reports whether an address leads to the viewer.
+// IsLink reports whether an address leads to the viewer. It looks at the beginning alone; whether there is such a
+// document is for the viewer to find out.
 func IsLink(address string) bool {
 	const viewer = "/d/"
 	return len(address) > len(viewer) && address[:len(viewer)] == viewer

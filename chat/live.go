@@ -5,7 +5,10 @@ import "sync"
 // liveBytes bounds what is kept in memory of one run's log.
 const liveBytes = 2 << 20
 
-// A liveRun is the end of one run's log in memory, shared by all its readers.
+// A liveRun is the end of one run's log in memory, shared by all its readers. Two kinds of runs are here. A run that
+// this process appends to is `owned`: its entries reach to the end of the log, so readers need no store. A run that
+// another process has is only read: its entries are right as far as they go, and `current` says that nothing was
+// announced since they were read to the end.
 type liveRun struct {
 	id        string
 	users     int           // watchers and calls under way; guarded by Feed.mu
@@ -24,7 +27,8 @@ type liveRun struct {
 	wake    chan struct{} // closed at the next append; nil while nobody waits
 }
 
-// encodeEvents makes the form that readers share.
+// encodeEvents makes the form that readers share. 64 bytes are room for the field names and a number in front of the
+// body, so that AppendJSON need not grow the slice.
 func encodeEvents(events []Event) []*Entry {
 	entries := make([]*Entry, len(events))
 	for i, e := range events {
@@ -33,10 +37,13 @@ func encodeEvents(events []Event) []*Entry {
 	return entries
 }
 
-// entrySize is about how many bytes an entry takes in memory.
+// entrySize is about how many bytes an entry takes in memory. The 200 bytes stand for the structs, headers and ids
+// around the two texts; it only has to be near, as it bounds memory.
 func (e *Entry) entrySize() int { return len(e.Body) + len(e.JSON) + 200 }
 
-// addEntries puts newly appended entries, at least one, behind the others and wakes the readers.
+// addEntries puts newly appended entries, at least one, behind the others and wakes the readers. Entries in memory must
+// be without gaps: entriesAfter computes a place from a number. So a gap drops what was there, and earlier events come
+// from the store.
 func (r *liveRun) addEntries(entries []*Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,7 +60,8 @@ func (r *liveRun) addEntries(entries []*Entry) {
 	r.wakeReadersLocked()
 }
 
-// beginEmpty says that the log is empty, and that whoever appends to it does so here.
+// beginEmpty says that the log is empty, and that whoever appends to it does so here. If entries are there already, an
+// append was faster than this call, and they say more.
 func (r *liveRun) beginEmpty(user string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +71,9 @@ func (r *liveRun) beginEmpty(user string) {
 }
 
 // learnEnd keeps the end of the log, as it was read from the store, for later readers. told is what news returned
-// before that read.
+// before that read. Several readers may have read different stretches at the same time. What was read replaces what is
+// known where it reaches further back or where there is a gap between the two; otherwise only its new part is added. A
+// run that is owned by now is left alone: its own appends are newer than any read.
 func (r *liveRun) learnEnd(entries []*Entry, told int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -95,7 +105,8 @@ func (r *liveRun) learnEnd(entries []*Entry, told int) {
 	r.current = r.told == told
 }
 
-// trimOldest forgets the oldest entries of a long log.
+// trimOldest forgets the oldest entries of a long log. The newest entry always stays, however large it is: it says how
+// far the log is. Readers that hold slices of the array keep what they have.
 func (r *liveRun) trimOldest() {
 	for len(r.entries) > 1 && r.size > liveBytes {
 		r.size -= r.entries[0].entrySize()
@@ -105,7 +116,9 @@ func (r *liveRun) trimOldest() {
 
 // entriesAfter returns the entries in memory after a position, the number of the last entry in memory, and whether that
 // is a RunDone. known reports that the log has nothing more. With trusting it also does so while nobody has told this
-// process of entries that another appended.
+// process of entries that another appended. A position beyond the last entry gives nothing known, as another process
+// may have gone on. The slice's capacity is cut, so that a reader's append copies and can't write into the shared
+// array.
 func (r *liveRun) entriesAfter(after int64, trusting bool) (recent []*Entry, last int64, over, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,7 +140,8 @@ func (r *liveRun) entriesAfter(after int64, trusting bool) (recent []*Entry, las
 	return recent, last, r.over, r.owned || r.over || trusting
 }
 
-// nextAppend returns the channel that the next append closes.
+// nextAppend returns the channel that the next append closes. All who wait share one channel. It is made when the first
+// asks for it, so a run without readers has none.
 func (r *liveRun) nextAppend() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -153,7 +167,8 @@ func (r *liveRun) wakeReadersLocked() {
 }
 
 // distrustMemory makes readers ask the store again. It forgets the entries in memory unless the run is over: a crash of
-// the store may have lost the last of them, and others may take their numbers.
+// the store may have lost the last of them, and others may take their numbers. A finished log can't change, so its
+// entries stay.
 func (r *liveRun) distrustMemory() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,7 +179,8 @@ func (r *liveRun) distrustMemory() {
 	}
 }
 
-// forgetStored drops what was read from the store: it may have lost events since.
+// forgetStored drops what was read from the store: it may have lost events since. Runs that are owned keep their
+// entries: they were stored by this process, and its next append fails if they are gone.
 func (r *liveRun) forgetStored() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -173,7 +189,8 @@ func (r *liveRun) forgetStored() {
 	}
 }
 
-// countNews counts how often it was said that another process may have appended.
+// countNews counts how often it was said that another process may have appended. Whoever reads the store compares it
+// before and after, to know whether its reading is still the newest.
 func (r *liveRun) countNews() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

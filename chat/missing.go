@@ -1,7 +1,8 @@
 package chat
 
 // NoSuch is the error for a thing that is not there, or is not the caller's: "session", "run", "step", "document",
-// "waiting question" or "session or run".
+// "waiting question" or "session or run". Each thing has its whole sentence instead of one with a gap, since the page
+// translates sentences and other languages bend the word.
 func NoSuch(thing string) *Error {
 	e := &Error{Code: CodeNotFound}
 	switch thing {

@@ -27,7 +27,8 @@ const (
 // MostTurnsOrCalls bounds two budgets of a run: its turns of the model, and its calls that search or read.
 const MostTurnsOrCalls = 50
 
-// Budget bounds a run. A spent budget forces an answer from what there is.
+// Budget bounds a run. A spent budget forces an answer from what there is. A request may raise the first two above the
+// server's settings; time and tokens are the server's alone (budgetOf in agent/run).
 type Budget struct {
 	Steps          int `json:"steps"`           // turns of the model, not steps of the timeline
 	RetrievalCalls int `json:"retrieval_calls"` // calls of tools that search or read
@@ -35,7 +36,8 @@ type Budget struct {
 	Tokens         int `json:"tokens"`
 }
 
-// Status is the state of a step.
+// Status is the state of a step. A pending call waits for a person's approval, a skipped one was denied or can't be
+// made; neither has run. The parts of a plan use the same words.
 type Status string
 
 // The states of a step.
@@ -48,7 +50,8 @@ const (
 	StatusSkipped   Status = "skipped"
 )
 
-// Action groups steps by what they do, for people and for icons.
+// Action groups steps by what they do, for people and for icons. A tool names the action itself, so the page knows no
+// list of tools.
 type Action string
 
 // The actions of a step.
@@ -65,7 +68,8 @@ const (
 )
 
 // Step is one state of one reasoning step: a tool call or a phase. A tool call is emitted twice with one CallID, before
-// and after. Phases use the same event without the tool fields.
+// and after. Phases use the same event without the tool fields. The later state replaces the earlier; what it leaves
+// out (title, thought, parent, input) is taken over by Transcript.AddStep, so the second event is small.
 type Step struct {
 	CallID     string          `json:"call_id"`
 	ParentID   string          `json:"parent_id,omitempty"` // the step that groups parallel calls
@@ -106,7 +110,8 @@ type Step struct {
 	Acts bool `json:"-"`
 }
 
-// Begins reports whether a call that may change something begins with this step.
+// Begins reports whether a call that may change something begins with this step. Stores wait for the disk for such an
+// append: a crash that took it back would have the tool called twice (docs/decisions.md, “Events, runs and replicas”).
 func (s Step) Begins() bool { return s.Acts && s.Status == StatusRunning }
 
 // StepError says why a step failed.
@@ -128,12 +133,13 @@ type AnswerDelta struct {
 }
 
 // AnswerReset says that the text since the last reset was a thought: it belongs to the step CallID, and its citation
-// numbers are free again.
+// numbers are free again. A model may write words before it decides to call a tool: what looked like an answer was then
+// the reason for the call.
 type AnswerReset struct {
 	CallID string `json:"call_id"`
 }
 
-// Check says how well a quote was found in the stored text.
+// Check says how well a quote was found in the stored text. package ground computes it with corpus/quote.
 type Check string
 
 // The results of a quote check.
@@ -144,9 +150,11 @@ const (
 )
 
 // Box is a rectangle on a page: [page, x0, y0, x1, y1], page from 1, coordinates 0–1 of the page from the top left.
+// Fractions of the page need no unit and fit every size at which a page is drawn.
 type Box [5]float64
 
-// Citation ties a number of the answer to words of a document. It precedes the delta that holds its "[".
+// Citation ties a number of the answer to words of a document. It precedes the delta that holds its "[". It has all
+// that a footnote needs, so that an answer can still be shown after its document is gone.
 type Citation struct {
 	Number     int    `json:"number"`
 	DocumentID string `json:"document_id"`
@@ -191,7 +199,7 @@ type Source struct {
 	Cited      bool   `json:"cited"`
 }
 
-// Coverage says what a run looked at.
+// Coverage says what a run looked at. An empty search is a finding as well: it tells a reader where nothing was.
 type Coverage struct {
 	Searched      int      `json:"searched"` // documents in scope of the searches; 0 when none was completed
 	Opened        int      `json:"opened"`
@@ -199,7 +207,8 @@ type Coverage struct {
 	EmptySearches []string `json:"empty_searches"`
 }
 
-// StopReason says why an agent stopped working and answered.
+// StopReason says why an agent stopped working and answered. It is no failure: a run that fails has a RunDone with an
+// error and may have no Answer at all.
 type StopReason string
 
 // The reasons to stop.
@@ -239,7 +248,8 @@ type Answer struct {
 	FollowUps []string `json:"follow_ups,omitempty"` // up to 3 questions made from what was read
 }
 
-// Finding says what the quotes of an answer are.
+// Finding says what the quotes of an answer are. llm/offline decides it by a measured share; docs/quality.md has the
+// figures.
 type Finding string
 
 // The findings.
@@ -253,7 +263,8 @@ type Reset struct {
 	Last int64 `json:"last"`
 }
 
-// RunStatus is the state of a run.
+// RunStatus is the state of a run. A run is interrupted when its server is stopped before the answer is done; its user
+// may continue it.
 type RunStatus string
 
 // The states of a run; all but RunRunning are final.

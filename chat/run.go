@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Session is one conversation.
+// Session is one conversation. TurnCount counts the shown branch only, so it can fall when another branch is shown.
 type Session struct {
 	ID        string
 	User      string
@@ -20,7 +20,8 @@ type Session struct {
 }
 
 // Run is one question and the work on it. Runs of a session form a tree: regenerating or editing a question adds a
-// sibling (same ParentID); the shown branch goes from the root to Session.HeadID.
+// sibling (same ParentID); the shown branch goes from the root to Session.HeadID. Its row is the sum of its log for
+// lists and searches: status, answer and tokens are set by the appends that hold them, in one transaction.
 type Run struct {
 	ID        string
 	SessionID string
@@ -36,13 +37,16 @@ type Run struct {
 	Unreadable bool
 }
 
-// Damaged is a run whose stored request could not be decoded.
+// Damaged is a run whose stored request could not be decoded. It keeps the session's id so that the tree can be drawn
+// around it; its log may still be whole.
 func (r Run) Damaged() Run {
 	r.Request, r.Unreadable = RunRequest{SessionID: r.SessionID}, true
 	return r
 }
 
 // RunRequest is all that a run is made from. It is stored with the run, so that a run can be carried on or repeated.
+// Its JSON is also what two requests under one Idempotency-Key are compared by (Digest), so a field that is added must
+// be left out when empty, or a client that repeats its request over an upgrade is refused.
 type RunRequest struct {
 	SessionID   string `json:"session_id"`
 	Message     string `json:"message"`
@@ -72,14 +76,16 @@ type RunRequest struct {
 	From *From `json:"from,omitempty"`
 }
 
-// SameAs reports whether two requests ask the same, whatever their keys are.
+// SameAs reports whether two requests ask the same, whatever their keys are. Fields that are not stored, such as the
+// key, do not count.
 func (r RunRequest) SameAs(other RunRequest) bool {
 	mine, err := json.Marshal(r)
 	theirs, otherErr := json.Marshal(other)
 	return err == nil && otherErr == nil && bytes.Equal(mine, theirs)
 }
 
-// From is a tool call of an earlier run that is made again with another input.
+// From is a tool call of an earlier run that is made again with another input. The new run copies the steps before that
+// call into its own log and goes on from there.
 type From struct {
 	RunID  string          `json:"run_id"`
 	CallID string          `json:"call_id"`
@@ -87,7 +93,8 @@ type From struct {
 	Input  json.RawMessage `json:"input"`
 }
 
-// RunConfig is what a request may set for its own run. Nil means the server's default.
+// RunConfig is what a request may set for its own run. Nil means the server's default. Pointers tell an omitted value
+// from zero or false, which mean something here.
 type RunConfig struct {
 	Model                    string   `json:"model,omitempty"`       // one of those allowed
 	Temperature              *float64 `json:"temperature,omitempty"` // 0–2

@@ -2,7 +2,8 @@ package chat
 
 import "time"
 
-// RunStats counts what the runs of one process did since its start.
+// RunStats counts what the runs of one process did since its start. It starts at zero with the process, as counters of
+// Prometheus may; what lasts is in the store.
 type RunStats struct {
 	Running int
 	Ended   map[RunStatus]Took
@@ -18,7 +19,8 @@ type Spent struct {
 	Cost   *float64
 }
 
-// And is the sum of both. Its cost is of what has a price; nil when nothing has.
+// And is the sum of both. Its cost is of what has a price; nil when nothing has. Neither of the two is changed, and
+// their costs are never shared.
 func (s Spent) And(more Spent) Spent {
 	sum := Spent{Tokens: Tokens{In: s.Tokens.In + more.Tokens.In, Out: s.Tokens.Out + more.Tokens.Out}, Cost: s.Cost}
 	if more.Cost != nil {
@@ -31,7 +33,8 @@ func (s Spent) And(more Spent) Spent {
 	return sum
 }
 
-// Share is the part of one of n, of which the first gets what is left over: tokens are whole.
+// Share is the part of one of n, of which the first gets what is left over: tokens are whole. The n parts add up to the
+// whole: this divides what a turn of the model took among the tools it called. n must be at least 1 and i in [0, n).
 func (s Spent) Share(i, n int) Spent {
 	part := Spent{Tokens: Tokens{In: s.Tokens.In / n, Out: s.Tokens.Out / n}}
 	if i == 0 {

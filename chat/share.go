@@ -10,7 +10,7 @@ import (
 const MaxShares = 200
 
 // Share is a link by which anybody reads one answer with its quotes. Its token is told once, when it is made: only the
-// token's hash is kept.
+// token's hash is kept. It holds no token, so neither a list of links nor a copy of the database opens anything.
 type Share struct {
 	ID        string    `json:"id"` // to end it; it opens nothing
 	RunID     string    `json:"run_id"`
@@ -22,7 +22,8 @@ type Share struct {
 	OpenedAt  time.Time `json:"opened_at,omitzero"`
 }
 
-// TokenHash is the SHA-256 of a link's token.
+// TokenHash is the SHA-256 of a link's token. Tokens are random and long, so a fast hash without a salt is enough:
+// there is nothing to guess.
 type TokenHash [sha256.Size]byte
 
 // ShareStore keeps the links to answers. Its promises are those of Store. A link of a hidden session's run is hidden

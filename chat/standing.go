@@ -14,7 +14,10 @@ const (
 	MaxKeptQuotes  = 40  // quotes that an answer is remembered by
 )
 
-// Standing is a question that is kept: it is asked again when the documents that its answer rests on change.
+// Standing is a question that is kept: it is asked again when the documents that its answer rests on change. Its fields
+// from Noticed on are the state of a small machine that package standing drives: a difference is noticed, a run is
+// started (Asking), and its answer is compared and becomes a Change. Each step is stored before the next, so that
+// another server can go on from it.
 type Standing struct {
 	ID        string     `json:"id"`
 	User      string     `json:"-"`
@@ -42,7 +45,9 @@ type Standing struct {
 	DueAt time.Time `json:"-"`
 }
 
-// Basis is what an answer rests on.
+// Basis is what an answer rests on. It holds hashes of sentences and passages rather than their texts: what is needed
+// is whether something is still there. 12,000 sentences of 4 bytes each are kept at most (docs/decisions.md, “Events,
+// runs and replicas”).
 type Basis struct {
 	RunID     string          `json:"run_id"`
 	Answer    string          `json:"answer"`
@@ -60,7 +65,8 @@ type KnownDocument struct {
 	Lines  []uint32 `json:"lines,omitempty"` // its sentences, hashed; none of a long document
 }
 
-// Knows returns the version of a document that an answer rests on.
+// Knows returns the version of a document that an answer rests on. It is a search through a list: a basis has few
+// documents.
 func (b Basis) Knows(id string) (KnownDocument, bool) {
 	for _, d := range b.Documents {
 		if d.ID == id {
@@ -112,10 +118,11 @@ type Change struct {
 	More        int          `json:"more,omitempty"` // further ones that are not shown
 }
 
-// Unseen reports whether something changed since its user looked.
+// Unseen reports whether something changed since its user looked. Only the newest change has to be looked at, as they
+// are kept newest first.
 func (s Standing) Unseen() bool { return len(s.Changes) > 0 && s.Changes[0].At.After(s.SeenAt) }
 
-// StandingState is how a kept question stands.
+// StandingState is how a kept question stands. It is computed when it is shown and never stored.
 type StandingState string
 
 // The states of a kept question.
@@ -128,7 +135,8 @@ const (
 	StandingFailed    StandingState = "failed" // asking did not work, and is tried again
 )
 
-// State is how the question stands now.
+// State is how the question stands now. The order matters: several may be true at once, and the first is what a person
+// has to know. A failure outranks waiting, since a question that failed waits, too.
 func (s Standing) State() StandingState {
 	switch {
 	case s.Paused:
@@ -147,7 +155,7 @@ func (s Standing) State() StandingState {
 }
 
 // RoomToKeep fails with an *OverLimit if a user who keeps so many questions can't keep another. A limit of MaxKept
-// holds for everybody.
+// holds for everybody. Stores call it inside the transaction that adds the question.
 func (l Limits) RoomToKeep(there int64) error {
 	if most, holds := l.Of(KeptQuestions); holds && there >= most {
 		return l.Over(KeptQuestions, time.Now(), time.Time{})
@@ -158,8 +166,9 @@ func (l Limits) RoomToKeep(there int64) error {
 	return nil
 }
 
-// StandingStore keeps questions that are asked again. Its promises are those of Store. They stay when the
-// conversations that they came from go.
+// StandingStore keeps questions that are asked again. Its promises are those of Store. They stay when the conversations
+// that they came from go. The work on them is claimed by moving DueAt ahead, which needs no lock that outlives a
+// statement.
 type StandingStore interface {
 	// KeepStanding stores a question for the scope's user under a new id, and returns it as stored. It fails with an
 	// *OverLimit if the user keeps as many as allowed; parallel calls keep as many as there is room for, and no more.

@@ -22,7 +22,8 @@ var (
 	)}
 )
 
-// Start is a run as a Store writes it down first.
+// Start is a run as a Store writes it down first. Both stores begin with it, so ids, digests and JSON are made in one
+// place.
 type Start struct {
 	Run     Run               // its ParentID and CreatedAt are for the store to set
 	Key     string            // the Idempotency-Key; empty for none
@@ -31,7 +32,9 @@ type Start struct {
 }
 
 // Start makes the run that a user asks for, in a new session where the request names none. It fails with CodeInvalid
-// for a key that is too long or a session's name that can't be one.
+// for a key that is too long or a session's name that can't be one. The id of the run is new at each call: a request
+// that is repeated under a key gets the id that the store has, and this one is dropped. The key is stored in a column
+// of its own and not in the request's JSON.
 func (r RunRequest) Start(user string) (s Start, err error) {
 	if len(r.IdempotencyKey) > MaxIdempotencyKey {
 		return s, errLongKey
@@ -50,7 +53,8 @@ func (r RunRequest) Start(user string) (s Start, err error) {
 	return s, err
 }
 
-// Trial makes a question and its first event for Store.CheckWrites.
+// Trial makes a question and its first event for Store.CheckWrites. Its session is made up, so its row is in nobody's
+// way, and the store takes everything back.
 func Trial() (asked Start, first Event, err error) {
 	asked, err = RunRequest{Message: "Can a question be stored?"}.Start(LocalUser)
 	if err == nil {
@@ -59,14 +63,18 @@ func Trial() (asked Start, first Event, err error) {
 	return asked, first, err
 }
 
-// Digest is the SHA-256 of all that is asked, whatever the key is: two requests with one key must have the same.
+// Digest is the SHA-256 of all that is asked, whatever the key is: two requests with one key must have the same. It is
+// the hash of the request's JSON, which leaves the key out. Session ids count, so a client must send the same one
+// again, or none both times.
 func (r RunRequest) Digest() ([sha256.Size]byte, error) {
 	asked, err := json.Marshal(r)
 	return sha256.Sum256(asked), err
 }
 
 // AsQueued makes the waiting question that a user asks for, and its JSON as a Store writes it. One without a key gets
-// one of its own. It fails with CodeInvalid for a key that is too long.
+// one of its own. It fails with CodeInvalid for a key that is too long. The run that it becomes is started under that
+// key, so two servers that send the same question make one run. The key that is made begins with a word and a colon, to
+// be told from those of clients in a database.
 func (r RunRequest) AsQueued(user string) (q Queued, request []byte, err error) {
 	if len(r.IdempotencyKey) > MaxIdempotencyKey {
 		return q, nil, errLongKey

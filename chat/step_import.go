@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// importedTools are the tools that wrote steps before steps had a result, and what they were for.
+// importedTools are the tools that wrote steps before steps had a result, and what they were for. It is closed: tools
+// that were added later write their capability into the step.
 var importedTools = map[string]Capability{
 	"search_documents": CapabilitySearch, "grep_documents": CapabilitySearch, "retrieve": CapabilitySearch,
 	"retrieve_more":   CapabilitySearch,
@@ -24,7 +25,8 @@ var importedTools = map[string]Capability{
 	"finish": CapabilityAnswer,
 }
 
-// importedLabels are for the tools that wrote steps before steps had labels.
+// importedLabels are for the tools that wrote steps before steps had labels. They give old logs the words that new ones
+// have. Nothing is added here, either.
 var importedLabels = map[Capability]Label{
 	CapabilitySearch:    {"Searching for", "Searched for", "search", "query", LabelQuote},
 	CapabilityRead:      {"Reading", "Read", "reading", "doc_id", LabelTitle},
@@ -36,7 +38,8 @@ var importedLabels = map[Capability]Label{
 	CapabilityAnswer:    {"Finishing", "Finished", "", "", ""},
 }
 
-// oldHit has the names that tools gave to the parts of a hit.
+// oldHit has the names that tools gave to the parts of a hit. Each tool named its parts differently (title or
+// page_title, text or chunk_text or content); a field that a tool does not have stays empty.
 type oldHit struct {
 	N          int      `json:"n"`
 	DocID      string   `json:"doc_id"`
@@ -75,7 +78,8 @@ type oldInput struct {
 }
 
 // importStep gives a step that was stored before steps had a label and a result the label of its capability, and a
-// result made from the tool's output. Nothing else knows tools by their names, or their outputs by their fields.
+// result made from the tool's output. Nothing else knows tools by their names, or their outputs by their fields. It
+// runs where a step is decoded, and the log stays as it was.
 func importStep(s *Step) {
 	if s.Capability == "" {
 		s.Capability = importedTools[s.ToolName]
@@ -103,7 +107,9 @@ type oldOutput struct {
 	result StepResult
 }
 
-// readInto makes the result of a step of an older version from the output that models got.
+// readInto makes the result of a step of an older version from the output that models got. The order counts: lists of
+// hits come first, as some outputs repeat in a text what their hits say, and facts last, as they are what no other
+// field took.
 func (o *oldOutput) readInto(s *Step, in oldInput) {
 	r := &o.result
 	var self oldHit
@@ -140,7 +146,8 @@ func (o *oldOutput) readInto(s *Step, in oldInput) {
 	}
 }
 
-// addHits reads the lists of an output.
+// addHits reads the lists of an output. Totals come after the lists, since a total counts those that were not listed,
+// too.
 func (o *oldOutput) addHits(self oldHit) {
 	r := &o.result
 	for _, name := range []string{"documents", "matches", "pages", "passages", "results"} {
@@ -163,7 +170,8 @@ func (o *oldOutput) addHits(self oldHit) {
 	}
 }
 
-// addHit reads a hit and the passages under it.
+// addHit reads a hit and the passages under it. The first passage shares the document's line; those that follow become
+// hits of their own, marked Sub.
 func (o *oldOutput) addHit(h, parent oldHit) {
 	if len(h.Passages) == 0 {
 		o.result.Hits = append(o.result.Hits, o.readHit(h, parent))
@@ -183,7 +191,8 @@ func (o *oldOutput) addHit(h, parent oldHit) {
 	}
 }
 
-// readHit reads one hit, whatever the tool called its fields. What it leaves out comes from the hit above it.
+// readHit reads one hit, whatever the tool called its fields. What it leaves out comes from the hit above it. A file
+// name that equals the title is left out, and so is a MIME type that a file name's ending already says.
 func (o *oldOutput) readHit(h, parent oldHit) Hit {
 	out := Hit{
 		N: h.N, DocumentID: cmp.Or(h.DocID, parent.DocID), ChunkID: h.ChunkID, BlockID: h.BlockID,
@@ -206,7 +215,8 @@ func (o *oldOutput) readHit(h, parent oldHit) Hit {
 	return out
 }
 
-// addReadings notes what was read.
+// addReadings notes what was read. Memory and coverage count what was opened, so these must be restored for old runs as
+// well. Documents that were read together were read from their first page.
 func (o *oldOutput) addReadings(tool string, self oldHit, in oldInput) {
 	add := func(id string, page int) {
 		if id != "" {
@@ -227,7 +237,8 @@ func (o *oldOutput) addReadings(tool string, self oldHit, in oldInput) {
 	}
 }
 
-// addFacts keeps the other fields.
+// addFacts keeps the other fields. The names that are skipped have a field of their own in a result, or are of no
+// interest to people. They are sorted, so that a step looks the same each time.
 func (o *oldOutput) addFacts() {
 	for _, name := range slices.Sorted(maps.Keys(o.fields)) {
 		switch name {
@@ -249,7 +260,8 @@ func (o *oldOutput) decodeField(name string, into any) bool {
 	return ok && json.Unmarshal(raw, into) == nil
 }
 
-// textField is a field as a text, whatever it holds.
+// textField is a field as a text, whatever it holds. Numbers keep the form in which they were written, since a float64
+// would change long ones.
 func (o *oldOutput) textField(name string) string {
 	var v any
 	if !o.decodeField(name, &v) {

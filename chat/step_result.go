@@ -2,7 +2,8 @@ package chat
 
 import "unicode/utf8"
 
-// Capability is what a tool is for. Tools that share one can stand in for each other.
+// Capability is what a tool is for. Tools that share one can stand in for each other. The step carries it, so nothing
+// that shows or counts steps has to know tools by their names.
 type Capability string
 
 // The capabilities of tools. A tool may have none.
@@ -18,12 +19,14 @@ const (
 	CapabilityAnswer    Capability = "answer" // its argument is the answer
 )
 
-// Retrieves reports whether tools of this kind search, read, list or ask documents.
+// Retrieves reports whether tools of this kind search, read, list or ask documents. Such calls are charged to the
+// budget of searches and readings.
 func (c Capability) Retrieves() bool {
 	return c == CapabilitySearch || c == CapabilityRead || c == CapabilityList || c == CapabilityQuery
 }
 
-// Label says for people what a tool does, in whichever tense the step's status asks for, and what with.
+// Label says for people what a tool does, in whichever tense the step's status asks for, and what with. It is stored
+// with the step, so a log is drawn in the words of the version that wrote it.
 type Label struct {
 	Doing    string    `json:"doing"`              // "Searching for"
 	Done     string    `json:"done"`               // "Searched for"
@@ -91,7 +94,8 @@ type Table struct {
 	URL     string     `json:"url,omitempty"`  // opens the document at them
 }
 
-// bounded returns the table within the bounds of an event.
+// bounded returns the table within the bounds of an event. The given table stays as it is: the tool's own output may
+// still need all rows.
 func (t *Table) bounded() *Table {
 	if t == nil {
 		return nil
@@ -112,8 +116,9 @@ func (t *Table) bounded() *Table {
 	return &short
 }
 
-// Hit is a place in a document, or a whole document, that a call found or read. Where several passages of one
-// document stand together, the first hit tells of the document and of its first passage; the others are Sub.
+// Hit is a place in a document, or a whole document, that a call found or read. Where several passages of one document
+// stand together, the first hit tells of the document and of its first passage; the others are Sub. Its link is made of
+// its ids when it is shown; only a link that can't be made of them is stored, in URL.
 type Hit struct {
 	N          int      `json:"n,omitempty"` // number of the passage in the run
 	DocumentID string   `json:"document_id,omitempty"`
@@ -138,7 +143,8 @@ type Hit struct {
 	URL   string `json:"url,omitempty"` // a Link, where it is another than Link makes of the ids
 }
 
-// withoutTexts keeps what recovery and memory need of a hit.
+// withoutTexts keeps what recovery and memory need of a hit. A run that is taken over must know which passages have
+// which numbers, so ids, numbers and ranges stay.
 func (h Hit) withoutTexts() Hit {
 	return Hit{
 		N: h.N, DocumentID: h.DocumentID, ChunkID: h.ChunkID, Page: h.Page, Sub: h.Sub, URL: h.URL, Start: h.Start,
@@ -196,7 +202,9 @@ type Fact struct {
 	Value string `json:"value"`
 }
 
-// Bounded returns the result within the bounds of an event.
+// Bounded returns the result within the bounds of an event. Hits beyond MaxHits stay in the list without their texts,
+// since their numbers are cited. Matches that the cut of the snippet would break are dropped from the end. The receiver
+// is a copy and its lists are made anew, so what the caller has is not changed.
 func (r StepResult) Bounded() *StepResult {
 	r.Text = firstRunes(r.Text, maxText)
 	var hits []Hit
@@ -214,7 +222,8 @@ func (r StepResult) Bounded() *StepResult {
 	return &r
 }
 
-// firstRunes cuts a text that is longer, with an ellipsis for its last rune.
+// firstRunes cuts a text that is longer, with an ellipsis for its last rune. The result has at most `most` runes, the
+// ellipsis included.
 func firstRunes(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text

@@ -13,7 +13,9 @@ const (
 	MaxPage     = 1000
 )
 
-// Lease says which server works on a run and until when that holds. Owner is unique to a process's life.
+// Lease says which server works on a run and until when that holds. Owner is unique to a process's life. A server
+// renews its leases while it lives. Times are taken as distances from the caller's present and put on the database's
+// clock, so servers' clocks need not agree (docs/decisions.md, “Events, runs and replicas”).
 type Lease struct {
 	Owner string
 	Until time.Time
@@ -26,20 +28,24 @@ type SessionQuery struct {
 	Cursor string // from a previous page
 }
 
-// sessionsLooked is how many of a user's conversations HasRuns looks through, last used first.
+// sessionsLooked is how many of a user's conversations HasRuns looks through, last used first. A session moves to the
+// front when a run of it starts, so one that runs is among the first unless the user has begun more runs than that
+// since; then other work starts too early and nothing breaks.
 const sessionsLooked = 20
 
-// HasRuns reports whether a question of the user's own is being answered. Other work for the user gives way to it.
+// HasRuns reports whether a question of the user's own is being answered. Other work for the user gives way to it. It
+// guesses from one page of the list, which an index serves, rather than asking for each run.
 func HasRuns(ctx context.Context, store Store, s Scope) (bool, error) {
 	sessions, _, err := store.Sessions(ctx, s, SessionQuery{Limit: sessionsLooked})
 	return slices.ContainsFunc(sessions, func(s Session) bool { return s.Running }), err
 }
 
-// Store keeps sessions, runs and their logs. chattest.TestStore is this contract as tests; sql/sqlite and
-// sql/postgres implement it. Times are UTC in whole microseconds. All methods are safe for concurrent use. A method
-// that names something which is not there, is deleted or belongs to another user fails with CodeNotFound: callers
-// can't tell these apart. When the disk is full, writes fail with CodeDiskFull; when the store can't serve, all fail
-// with CodeUnavailable.
+// Store keeps sessions, runs and their logs. chattest.TestStore is this contract as tests; sql/sqlite and sql/postgres
+// implement it. Times are UTC in whole microseconds. All methods are safe for concurrent use. A method that names
+// something which is not there, is deleted or belongs to another user fails with CodeNotFound: callers can't tell these
+// apart. When the disk is full, writes fail with CodeDiskFull; when the store can't serve, all fail with
+// CodeUnavailable. The embedded interfaces have files of their own beside this one. Only what both databases can keep
+// is promised, and each sentence has a test there.
 type Store interface {
 	FeedbackStore
 	ShareStore

@@ -19,8 +19,9 @@ func CheckTitle(title string) error {
 	return nil
 }
 
-// TitleOf makes a session's title from its first question: the first line that is not blank, its white space
-// collapsed, cut before the word that would pass 60 runes. It is empty for a blank question.
+// TitleOf makes a session's title from its first question: the first line that is not blank, its white space collapsed,
+// cut before the word that would pass 60 runes. It is empty for a blank question. It asks no model: a title is needed
+// at once, and it is stored with the first run.
 func TitleOf(question string) string {
 	for line := range strings.Lines(question) {
 		if words := strings.Fields(line); len(words) > 0 {
@@ -30,7 +31,9 @@ func TitleOf(question string) string {
 	return ""
 }
 
-// cutTitle shortens a line to titleRunes runes, at a space where there is one.
+// cutTitle shortens a line to titleRunes runes, at a space where there is one. It is cut at the last space only if that
+// leaves something; the ellipsis comes on top of the limit. One pass finds both places, so a question of 32,000 runes
+// is not turned into runes.
 func cutTitle(line string) string {
 	end, space := -1, -1 // byte offsets: of the rune after the limit, of the last space before it
 	n := 0
@@ -54,7 +57,8 @@ func cutTitle(line string) string {
 	return line[:end] + "…" // one long word, or a script without spaces
 }
 
-// SectionIn returns a heading path without the title of its document, with which it may begin.
+// SectionIn returns a heading path without the title of its document, with which it may begin. Headings of a document
+// often begin with its title, which already stands beside the section where this is used.
 func SectionIn(title, section string) string {
 	if rest, ok := strings.CutPrefix(section, title); ok && title != "" &&
 		(rest == "" || strings.HasPrefix(rest, " › ")) {

@@ -10,7 +10,8 @@ import (
 
 // Transcript is the state that a run's log comes to: the one fold of events, for pages, APIs, recovery and reruns.
 // Apply adds events in the order of the log. The zero value is the transcript of an empty log. It is not safe for
-// concurrent use.
+// concurrent use. A page that is drawn, a run that is taken over and an answer in the API all fold the log by this one
+// function, so they can't disagree about what a run did.
 type Transcript struct {
 	Started   RunStarted // zero before the first event
 	Steps     []Step     // the last state of each step, in the order they began
@@ -27,7 +28,7 @@ type Transcript struct {
 	thoughts map[string]string // answer text that turned out to be a thought, by call id
 }
 
-// Fold returns the transcript of a log. It fails with ErrDamaged.
+// Fold returns the transcript of a log. It fails with ErrDamaged. The log must begin at its first event.
 func Fold(log []Event) (*Transcript, error) {
 	var t Transcript
 	for _, ev := range log {
@@ -38,7 +39,8 @@ func Fold(log []Event) (*Transcript, error) {
 	return &t, nil
 }
 
-// ReadTranscript returns the transcript of a run's log as it is now.
+// ReadTranscript returns the transcript of a run's log as it is now. It reads in pages of MaxPage until one is empty,
+// so an event that is appended meanwhile is either in it or not; what it has is always a log up to some number.
 func ReadTranscript(ctx context.Context, store Store, s Scope, runID string) (*Transcript, error) {
 	var t Transcript
 	for {
@@ -54,7 +56,8 @@ func ReadTranscript(ctx context.Context, store Store, s Scope, runID string) (*T
 	}
 }
 
-// Failure is why a run that is over has no answer.
+// Failure is why a run that is over has no answer. It always returns an error, so call it only for a run without an
+// answer.
 func (t *Transcript) Failure() *Error {
 	e := &Error{Code: CodeModelFailed, Message: "The question could not be answered this time."}
 	if t.Done != nil && t.Done.Error != nil {
@@ -63,8 +66,10 @@ func (t *Transcript) Failure() *Error {
 	return e
 }
 
-// Apply adds the next event and returns its payload; a Step comes back with what earlier events said of it and this
-// one leaves out. An event that was applied before changes nothing and returns nil. It fails with ErrDamaged.
+// Apply adds the next event and returns its payload; a Step comes back with what earlier events said of it and this one
+// leaves out. An event that was applied before changes nothing and returns nil. It fails with ErrDamaged. Numbers that
+// were applied are skipped, so a reader may replay from an earlier position. A Reset has the number 0 and passes that
+// check. The events must come in order: a gap is not noticed.
 func (t *Transcript) Apply(ev Event) (Payload, error) {
 	if ev.Seq != 0 && ev.Seq <= t.LastSeq {
 		return nil, nil
@@ -99,7 +104,8 @@ func (t *Transcript) Apply(ev Event) (Payload, error) {
 	return payload, nil
 }
 
-// AddStep adds a state of a step that is in no log yet and returns it as Apply does.
+// AddStep adds a state of a step that is in no log yet and returns it as Apply does. The run itself uses it for steps
+// that it is about to append, so that its state and the log's fold are the same.
 func (t *Transcript) AddStep(step Step) Step {
 	if step.Status == StatusPending {
 		if t.waited == nil {
@@ -128,7 +134,8 @@ func (t *Transcript) AddStep(step Step) Step {
 	return step
 }
 
-// resetAnswer makes the text so far the thought of a step, which may come later.
+// resetAnswer makes the text so far the thought of a step, which may come later. The step may stand before or after the
+// reset in the log, so a thought without a step waits for it. A thought that a step has already stays.
 func (t *Transcript) resetAnswer(p AnswerReset) {
 	if t.text.Len() > 0 {
 		if i, known := t.position[p.CallID]; known {
@@ -144,7 +151,8 @@ func (t *Transcript) resetAnswer(p AnswerReset) {
 	t.Citations = nil
 }
 
-// addCitation adds a citation, or puts it in the place of an earlier one with its number.
+// addCitation adds a citation, or puts it in the place of an earlier one with its number. A number names one quote: a
+// later citation with it is a better reading of the same footnote.
 func (t *Transcript) addCitation(c Citation) {
 	i := slices.IndexFunc(t.Citations, func(known Citation) bool { return known.Number == c.Number })
 	if i < 0 {
@@ -154,7 +162,8 @@ func (t *Transcript) addCitation(c Citation) {
 	t.Citations[i] = c
 }
 
-// Text returns the answer as far as it is written: the text since the last reset, or the whole answer.
+// Text returns the answer as far as it is written: the text since the last reset, or the whole answer. While deltas
+// come it grows; the final Answer replaces it, as footnotes are settled only then.
 func (t *Transcript) Text() string { return t.text.String() }
 
 // Position returns the index of a step in Steps, and whether there is one with that call id.
@@ -175,7 +184,8 @@ func (t *Transcript) Step(callID string) (Step, bool) {
 // Waited reports whether a step waits, or waited, for a person's decision.
 func (t *Transcript) Waited(callID string) bool { return t.waited[callID] }
 
-// Spent adds up what the steps took. Its cost is nil when none of them had a price.
+// Spent adds up what the steps took. Its cost is nil when none of them had a price. A turn's tokens are divided among
+// its calls (Spent.Share), so steps add up to what their turns took; turns without calls are not in it.
 func (t *Transcript) Spent() (sum Spent) {
 	for _, step := range t.Steps {
 		if step.Tokens != nil {

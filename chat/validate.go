@@ -20,7 +20,9 @@ const (
 )
 
 // Validate is the check of a request that needs no settings; Engine.CheckRequest in agent/run adds what depends on
-// models, toolsets and documents. It fails with CodeInvalid and a sentence for the user.
+// models, toolsets and documents. It fails with CodeInvalid and a sentence for the user. The limits are checked in
+// runes, as a reader counts; the server bounds the body in bytes before it comes here. The first problem found is the
+// one that is told.
 func (r RunRequest) Validate() error {
 	switch {
 	case text.Blank(r.Message):
@@ -64,7 +66,9 @@ func (r RunRequest) Validate() error {
 	return r.Config.validateConfig()
 }
 
-// validateConfig checks the bounds that hold for every toolset; a toolset may have lower ones.
+// validateConfig checks the bounds that hold for every toolset; a toolset may have lower ones. Servers know further
+// bounds of their own. The comparison of the temperature is written so that NaN fails, too: it is neither above nor
+// below.
 func (c RunConfig) validateConfig() error {
 	if t := c.Temperature; t != nil && !(*t >= 0 && *t <= 2) { // not a number is neither
 		return Invalid("config.temperature must be between 0 and 2.")
@@ -92,7 +96,8 @@ func CheckNames(field string, names []string) error {
 }
 
 // CheckNamespace fails with CodeInvalid unless name may name a namespace: 1 to 128 bytes of letters, digits, ".", "_"
-// and "-", and no point at the start, since those namespaces are the program's own. Empty is the default one.
+// and "-", and no point at the start, since those namespaces are the program's own. Empty is the default one. Letters
+// and digits are those of Unicode, so 128 bytes may be fewer than 128 letters.
 func CheckNamespace(name string) error {
 	if len(name) > 128 || IsInternal(name) || strings.ContainsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' && r != '_' && r != '-'

@@ -8,7 +8,8 @@ import (
 // MaxNotices is how many changes of a user wait to be sent; further ones are given up.
 const MaxNotices = 100
 
-// Webhook is the address that is told of what changed in a user's kept questions.
+// Webhook is the address that is told of what changed in a user's kept questions. The secret lies in the database,
+// since every server needs it and it opens nothing: it only proves to the receiver who sent a message.
 type Webhook struct {
 	User   string
 	URL    string
@@ -23,7 +24,8 @@ type Webhook struct {
 	Waiting  int       // changes that are to be sent
 }
 
-// Notice is something that a webhook is to be told.
+// Notice is something that a webhook is to be told. DueAt is also the token of a claim: whoever lost the claim finds
+// another time there and can't settle it.
 type Notice struct {
 	ID       string  `json:"-"`
 	User     string  `json:"-"`
@@ -36,7 +38,7 @@ type Notice struct {
 	To     Webhook   `json:"-"`
 }
 
-// NoticeOf is what is told of a kept question's newest change.
+// NoticeOf is what is told of a kept question's newest change. The question must have a change.
 func NoticeOf(s Standing) Notice {
 	return Notice{
 		ID: s.Changes[0].ID, User: s.User, Question: s.Request.Message, KeptID: s.ID, Change: &s.Changes[0],
@@ -60,7 +62,9 @@ type Delivery struct {
 
 // WebhookStore keeps the address of each user that is told of changes, and what it is to be told. ChangeStanding owes a
 // notice of a change that became the newest, together with it, if its user has a webhook; and none of one that was
-// there. What is owed for a question goes with it.
+// there. What is owed for a question goes with it. A notice is inserted in the transaction that stores its change, so
+// no crash loses or doubles it; the address may still get one twice, when a server dies after sending and before
+// settling.
 type WebhookStore interface {
 	// SetWebhook sets the user's webhook in the place of the one before, with nothing said of how it does; nil: none,
 	// and what was owed goes. What was owed to the one before is due to the new one at SetAt, as if it had not failed,

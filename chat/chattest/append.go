@@ -11,6 +11,9 @@ import (
 	"footnote/chat"
 )
 
+// testAppend checks that a log is numbered without gaps whoever appends, that an append is stored as a whole or not at
+// all, and that nothing comes behind a run's end. The concurrent cases are what a store without a lock on the run's row
+// fails.
 func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
 	parallel(t, open, "events are numbered from 1 and come back as appended", func(t *testing.T, b bench) {
 		run := b.ask("", "q")

@@ -6,6 +6,8 @@ import (
 	"footnote/chat"
 )
 
+// testBranches checks the tree of a session's runs: what a new run follows, what a sibling shares, and that only a run
+// of the session can be its head.
 func testBranches(t *testing.T, open func(*testing.T) chat.Store) {
 	again := func(b bench, of chat.Run, question string) chat.Run {
 		b.t.Helper()

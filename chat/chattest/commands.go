@@ -11,6 +11,8 @@ import (
 	"footnote/chat"
 )
 
+// testCommands checks that commands reach whoever holds a run, survive a change of servers, and settle two decisions
+// about one call, also when they come at once.
 func testCommands(t *testing.T, open func(*testing.T) chat.Store) {
 	want := func(b bench, by string, commands ...chat.Command) {
 		b.t.Helper()

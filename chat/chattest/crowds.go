@@ -56,6 +56,8 @@ func (d desk) tell(r *rand.Rand, runID string, n int) {
 	d.end(runID)
 }
 
+// testFeedCrowds has many readers and writers at once. Random numbers are seeded, so a failure names the seed with
+// which it can be seen again. Every reader's transcript is compared with the store's, byte by byte.
 func testFeedCrowds(t *testing.T, open func(*testing.T) chat.Store) {
 	withFeed(t, open, "1,000 readers that drop out and rejoin at random lose nothing", func(t *testing.T, d desk) {
 		const inFlight, runs, readers = 4, 100, 10

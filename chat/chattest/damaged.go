@@ -26,6 +26,8 @@ func TestDamaged(t *testing.T, open func(*testing.T) (store chat.Store, breakTex
 	})
 }
 
+// testDamaged spoils the second of three runs, so that the tree has to lead across it, and asks for it in every way in
+// which runs are returned.
 func testDamaged(t *testing.T, store chat.Store, spoil Spoil) {
 	b := bench{store, t}
 	first, second := b.ask("s", "one"), b.ask("s", "two")

@@ -9,6 +9,8 @@ import (
 	"footnote/chat"
 )
 
+// testDeletes checks both steps of deleting: hiding, which can be undone and leaves runs under way alone, and Purge,
+// after which keys and numbers are free again.
 func testDeletes(t *testing.T, open func(*testing.T) chat.Store) {
 	parallel(t, open, "a hidden session and all in it are not found", func(t *testing.T, b bench) {
 		run := b.ask("s", "q")

@@ -8,6 +8,8 @@ import (
 	"footnote/chat"
 )
 
+// testEvents checks reading: every position, before and after a run's end, has exactly the rest behind it. Streams
+// resume by that promise.
 func testEvents(t *testing.T, open func(*testing.T) chat.Store) {
 	parallel(t, open, "after every position comes exactly the rest, before and after the end", func(
 		t *testing.T, b bench,

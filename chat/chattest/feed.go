@@ -17,13 +17,15 @@ func TestFeed(t *testing.T, open func(*testing.T) chat.Store) {
 	t.Run("several servers", func(t *testing.T) { t.Parallel(); testFeedServers(t, open) })
 }
 
-// A desk is a feed over a store whose reads are counted.
+// A desk is a feed over a store whose reads are counted. Append exists on both, so tests say through which one they
+// mean: d.say goes through the feed, d.mustAppend past it, as another server would.
 type desk struct {
 	bench
 	*chat.Feed
 	reads *atomic.Int64 // of pages of events
 }
 
+// countedStore counts the pages of events that are read, since what a feed is for is not to read them.
 type countedStore struct {
 	chat.Store
 	reads *atomic.Int64
@@ -36,6 +38,7 @@ func (s countedStore) Events(
 	return s.Store.Events(ctx, scope, runID, after, limit)
 }
 
+// withFeed is parallel with a new feed over the store.
 func withFeed(t *testing.T, open func(*testing.T) chat.Store, name string, test func(*testing.T, desk)) {
 	parallel(t, open, name, func(t *testing.T, b bench) {
 		reads := new(atomic.Int64)
@@ -51,6 +54,7 @@ func (d desk) say(runID string, payloads ...chat.Payload) {
 	}
 }
 
+// It leaves the feed knowing that nothing will follow.
 func (d desk) end(runID string) {
 	d.t.Helper()
 	d.say(runID, chat.RunDone{Status: chat.RunCompleted})
@@ -81,6 +85,7 @@ func (d desk) stored(runID string, after int64) []byte {
 	}
 }
 
+// transcript appends the entries as stored does, one in a line, to be compared with it.
 func transcript(dst []byte, entries []*chat.Entry) []byte {
 	for _, e := range entries {
 		dst = append(append(dst, e.JSON...), '\n')
@@ -88,7 +93,8 @@ func transcript(dst []byte, entries []*chat.Entry) []byte {
 	return dst
 }
 
-// wantFrom checks the page behind every position of a log with n events.
+// wantFrom checks the page behind every position of a log with n events. Positions beyond the end are asked for as
+// well, up to the largest number, since clients send what they like.
 func (d desk) wantFrom(what, runID string, n int64, over bool) {
 	d.t.Helper()
 	for k := range n + 1 {
@@ -106,6 +112,8 @@ func (d desk) wantFrom(what, runID string, n int64, over bool) {
 	}
 }
 
+// testFeedReads checks what Read returns, and how often it asks the store for it: a run under way here is read from
+// memory, and one that is over is let go when nobody watches it.
 func testFeedReads(t *testing.T, open func(*testing.T) chat.Store) {
 	withFeed(t, open, "from every position comes exactly the rest, live, after the end and in the next process", func(
 		t *testing.T, d desk,

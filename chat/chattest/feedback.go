@@ -8,6 +8,8 @@ import (
 	"footnote/chat"
 )
 
+// testFeedback checks that a user has one opinion of a run, that lists come in pages, and that it is nobody else's to
+// see.
 func testFeedback(t *testing.T, open func(*testing.T) chat.Store) {
 	judge := func(b bench, f chat.Feedback) chat.Feedback {
 		b.t.Helper()

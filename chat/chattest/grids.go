@@ -9,6 +9,8 @@ import (
 	"footnote/chat"
 )
 
+// testGrids checks tables and their cells: changes at once are all kept, a claim goes to one caller and comes back when
+// that one died, and Seq orders the cells by their last change.
 func testGrids(t *testing.T, open func(*testing.T) chat.Store) {
 	keep := func(b bench, s chat.Scope, name string) chat.Grid {
 		b.t.Helper()

@@ -8,6 +8,8 @@ import (
 	"footnote/chat"
 )
 
+// testKeys checks Idempotency-Keys: a hundred posts at once make one run, and a key that was used for something else is
+// refused instead of answered with the wrong run.
 func testKeys(t *testing.T, open func(*testing.T) chat.Store) {
 	request := func(message string) chat.RunRequest { return chat.RunRequest{Message: message, IdempotencyKey: "key"} }
 	parallel(t, open, "100 parallel posts with one key make one run", func(t *testing.T, b bench) {

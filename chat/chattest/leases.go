@@ -9,6 +9,8 @@ import (
 	"footnote/chat"
 )
 
+// testLeases checks that a run has one server at a time, however many ask for it, and that a server learns which runs
+// it has lost.
 func testLeases(t *testing.T, open func(*testing.T) chat.Store) {
 	expired := func(b bench, session string) chat.Run {
 		run, _, err := b.StartRun(b.t.Context(), anna.User, chat.RunRequest{SessionID: session, Message: "q"},

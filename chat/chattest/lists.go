@@ -10,6 +10,7 @@ import (
 	"footnote/chat"
 )
 
+// testLists checks the order of sessions, paging by cursor, and the search in titles and questions.
 func testLists(t *testing.T, open func(*testing.T) chat.Store) {
 	parallel(t, open, "sessions come newest activity first, as Session returns them", func(t *testing.T, b bench) {
 		old := b.ask("old", "q")

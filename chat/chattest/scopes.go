@@ -26,6 +26,8 @@ func reads(t *testing.T, b bench, s chat.Scope, session, run, call string) map[s
 	return errs
 }
 
+// testScopes checks that what another user has looks the same as what is not there, in every method that takes a name,
+// down to the words of the error.
 func testScopes(t *testing.T, open func(*testing.T) chat.Store) {
 	parallel(t, open, "nothing of another user's is found, in the same words as what is not there", func(
 		t *testing.T, b bench,

@@ -7,6 +7,8 @@ import (
 	"footnote/chat"
 )
 
+// testFeedServers plays the other server by appending past the feed, and checks what Wake and WakeAll then show and
+// what they cost the store.
 func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 	const other = "server-2"
 	takeOver := func(d desk, by string) {

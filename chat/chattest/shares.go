@@ -9,6 +9,7 @@ import (
 	"footnote/chat"
 )
 
+// testShares checks links: they end by time, by hand and with their session, and those that are over free their places.
 func testShares(t *testing.T, open func(*testing.T) chat.Store) {
 	hash := func(token string) chat.TokenHash { return sha256.Sum256([]byte(token)) }
 	now := time.Now().UTC().Truncate(time.Microsecond)

@@ -9,6 +9,7 @@ import (
 	"footnote/chat"
 )
 
+// testStanding checks kept questions, whose changes at once are all kept and whose claims go to one caller each.
 func testStanding(t *testing.T, open func(*testing.T) chat.Store) {
 	keep := func(b bench, s chat.Scope, question string) chat.Standing {
 		b.t.Helper()

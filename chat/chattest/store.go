@@ -1,4 +1,12 @@
 // Package chattest is the contract of chat.Store as tests. Each store's own tests call TestStore.
+//
+// A promise in the comments of chat.Store that has no test here does not hold: what only one database does belongs into
+// that database's tests. TestStore checks the stores alone, TestFeed a chat.Feed over them, and TestDamaged rows that
+// can't be read, for which the caller must know how to break one. Each subtest opens a store of its own and runs in
+// parallel with the others, so no test can lean on what another left.
+//
+// store.go has what all tests use; the other files have a concern of the contract each, named as its file in package
+// chat where there is one.
 package chattest
 
 import (
@@ -10,7 +18,8 @@ import (
 )
 
 // TestStore checks each promise in chat.Store's comments. open returns an empty store, once per subtest, and closes it
-// when its test ends.
+// when its test ends. A subtest of its result is named concern/promise, so one promise is run with -run
+// 'TestStore/leases/renewed'.
 func TestStore(t *testing.T, open func(*testing.T) chat.Store) {
 	for _, concern := range []struct {
 		name string
@@ -52,7 +61,8 @@ var (
 // lease is one that does not end while a test runs.
 func lease() chat.Lease { return chat.Lease{Owner: owner, Until: time.Now().Add(time.Hour)} }
 
-// A bench is a store with the helpers that the tests share. Its mustX methods fail the test on an error.
+// A bench is a store with the helpers that the tests share. Its mustX methods fail the test on an error. It is passed
+// by value: the store is shared, and t is that of the subtest.
 type bench struct {
 	chat.Store
 	t *testing.T
@@ -78,6 +88,7 @@ func (b bench) ask(session, question string) chat.Run {
 	return run
 }
 
+// The append is by the owner of lease().
 func (b bench) mustAppend(runID string, payloads ...chat.Payload) []chat.Event {
 	b.t.Helper()
 	events, err := b.Append(b.t.Context(), owner, runID, payloads...)
@@ -87,6 +98,7 @@ func (b bench) mustAppend(runID string, payloads ...chat.Payload) []chat.Event {
 	return events
 }
 
+// It has no answer, which a run need not have.
 func (b bench) finish(runID string) {
 	b.t.Helper()
 	b.mustAppend(runID, chat.RunDone{Status: chat.RunCompleted})
@@ -135,7 +147,8 @@ func (b bench) mustHide(session string) {
 	}
 }
 
-// wantCode fails the test unless err has the code.
+// wantCode fails the test unless err has the code. It compares codes and not sentences, as programs that use the API
+// do.
 func wantCode(t *testing.T, what string, err error, want chat.Code) {
 	t.Helper()
 	if err == nil || chat.CodeOf(err) != want {
@@ -143,6 +156,7 @@ func wantCode(t *testing.T, what string, err error, want chat.Code) {
 	}
 }
 
+// Their texts differ, so that a test which confuses two of them fails.
 func deltas(n int) []chat.Payload {
 	payloads := make([]chat.Payload, n)
 	for i := range payloads {

@@ -65,6 +65,8 @@ func (b bench) greeted(s chat.Scope, at time.Time) {
 	}
 }
 
+// testWebhooks checks that a change is owed exactly once, that one message of each user is claimed at a time, and that
+// whoever lost a claim settles nothing.
 func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
 	at := time.Now().UTC().Truncate(time.Microsecond)
 	later := at.Add(time.Hour)
