@@ -12,14 +12,17 @@ import (
 	"footnote/corpus/extract/doctext"
 )
 
-// property is a line of a calendar or an address book: "DTSTART;TZID=Europe/Berlin:20260304T101500".
+// property is a line of a calendar or an address book: "DTSTART;TZID=Europe/Berlin:20260304T101500". The form is that
+// of a content line in RFC 5545 §3.1 and RFC 6350 §3.3.
 type property struct {
 	name, value string
 	parameters  string // in capitals
 }
 
 // readCards reads a calendar (RFC 5545) or an address book (RFC 6350): each entry is a heading with a list of what is
-// said of it.
+// said of it. Only what is right inside an entry counts. depth doubles with each component that begins inside and
+// halves with its end, so that it is 1 for the entry itself, and stays 0 outside of entries: what stands there is for
+// programs. A text without any entry is read as plain text.
 func readCards(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
 	var w doctext.Writer
 	var entry []property
@@ -50,11 +53,14 @@ func readCards(ctx context.Context, src string, f corpus.File) (corpus.Extracted
 	return x, nil
 }
 
+// isEntry reports whether a component is one that people would call an entry: an event, a task, a note, a contact.
 func isEntry(kind string) bool {
 	return kind == "VEVENT" || kind == "VTODO" || kind == "VJOURNAL" || kind == "VCARD"
 }
 
-// unfolded splits a text into properties. A line that begins with white space goes on from the one before.
+// unfolded splits a text into properties. A line that begins with white space goes on from the one before. vCard 2.1
+// breaks quoted-printable values by a "=" at the end of a line instead, and groups properties by a prefix, which later
+// versions kept. A value whose quoted-printable is broken stays as it is.
 func unfolded(src string) (all []property) {
 	src = strings.NewReplacer("\n ", "", "\n\t", "", "=\n", "").Replace(src)
 	for line := range strings.Lines(src) {
@@ -106,6 +112,8 @@ var cardWords = map[string]string{
 	"ANNIVERSARY": "Anniversary",
 }
 
+// writeEntry writes the properties that have a word. The title is the summary of an event, or the name of a contact: FN
+// is the name as it is shown, N the same in parts, and ORG stands for a company that has neither.
 func writeEntry(w *doctext.Writer, entry []property) {
 	title := ""
 	for _, name := range []string{"SUMMARY", "FN", "N", "ORG"} {
@@ -129,7 +137,8 @@ func writeEntry(w *doctext.Writer, entry []property) {
 	w.End()
 }
 
-// cardText is a property's value as people read it.
+// cardText is a property's value as people read it. Parts of addresses and names are separated by semicolons, of which
+// many are empty. The escapes are those of RFC 5545 §3.3.11.
 func cardText(p property) string {
 	value := p.value
 	switch p.name {
@@ -144,7 +153,8 @@ func cardText(p property) string {
 	return doctext.Line(strings.NewReplacer(`\n`, " ", `\N`, " ", `\,`, ",", `\;`, ";", `\\`, `\`).Replace(value))
 }
 
-// cardTime is a time such as 20260304T101500Z as "2026-03-04 10:15 UTC"; what is none stays as it is.
+// cardTime is a time such as 20260304T101500Z as "2026-03-04 10:15 UTC"; what is none stays as it is. A time without Z
+// is local, or in a zone that a parameter names; it is written as it stands, which is what its owner sees.
 func cardTime(value string) string {
 	for _, layout := range [][2]string{
 		{"20060102T150405Z", "2006-01-02 15:04 UTC"}, {"20060102T150405", "2006-01-02 15:04"},

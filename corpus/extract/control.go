@@ -9,12 +9,16 @@ import (
 )
 
 const (
-	textRun   = 8   // bytes: characters in a row that are text; numbers and compressed data hardly have as many
+	// textRun is in bytes: so many characters in a row are text. Numbers and compressed data hardly have as many.
+	textRun = 8 // bytes: characters in a row that are text; numbers and compressed data hardly have as many
+	// maxKinds and maxBinary keep what programs write between fields, such as 0x1f or 0x02, and the odd broken line of
+	// a log.
 	maxKinds  = 3   // of control characters, beside zero bytes, that separate the fields of a text
 	maxBinary = 512 // bytes of lines without text in a row that stay in a text
 )
 
-// isControl reports whether a byte is a control character that texts do not need, a zero byte among them.
+// isControl reports whether a byte is a control character that texts do not need, a zero byte among them. 0x1a ends old
+// DOS files, and 0x1b begins what terminals understand, which showAsTerminal takes out.
 func isControl(b byte) bool {
 	switch b {
 	case '\n', '\r', '\t', '\f', 0x1a, 0x1b:
@@ -47,6 +51,8 @@ type tally struct {
 	readable int    // bytes in runs of valid UTF-8 without control characters
 }
 
+// tallyBytes counts bytes in one pass. Bytes above ASCII that are no UTF-8 end a run without being control characters:
+// they are letters of another encoding, or binary data, and the control characters around them tell which.
 func tallyBytes(data []byte) (c tally) {
 	run := 0
 	endRun := func() {
@@ -90,7 +96,8 @@ func tallyBytes(data []byte) (c tally) {
 }
 
 // isBinary reports whether the bytes can't be text: control characters are more than a few, and what can be read
-// between them is not most, or, where they are of many kinds, as they are among numbers, not nearly all.
+// between them is not most, or, where they are of many kinds, as they are among numbers, not nearly all. "Most" is half
+// of the bytes and "nearly all" is 95 %.
 func (c tally) isBinary() bool {
 	if bits.OnesCount32(c.kinds) > maxKinds {
 		return c.hasControl() && c.readable*20 < c.size*19
@@ -98,9 +105,12 @@ func (c tally) isBinary() bool {
 	return c.hasControl() && c.readable*2 < c.size
 }
 
+// hasControl allows two control characters, or one in a hundred bytes.
 func (c tally) hasControl() bool { return c.control+c.zeros > max(2, c.size/100) }
 
-// withoutBinary leaves out stretches of lines that are no text, such as the end of a log that a crash wrote.
+// withoutBinary leaves out stretches of lines that are no text, such as the end of a log that a crash wrote. Zero bytes
+// don't count here, because textOnly drops them anyway. Stretches of less than maxBinary bytes stay: between lines of
+// text, a short line that looks wrong is more likely a field in another encoding than data.
 func withoutBinary(data []byte) []byte {
 	out := make([]byte, 0, len(data))
 	from, to := 0, 0 // of the lines in a row that are no text
@@ -123,7 +133,9 @@ func withoutBinary(data []byte) []byte {
 	return out
 }
 
-// sequence matches what programs send to a terminal beside text: colours, moves of the cursor, window titles.
+// sequence matches what programs send to a terminal beside text: colours, moves of the cursor, window titles. These are
+// the control sequences, operating system commands and escape sequences of ECMA-48, which end with the bytes that the
+// classes name. An operating system command also ends at a line's end here, lest a lone ESC swallows a file.
 var sequence = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]+[0-~])`)
 
 // showAsTerminal returns what a terminal shows of a program's output: without sequences, and with one letter where a

@@ -7,7 +7,9 @@ import (
 	"golang.org/x/text/encoding"
 )
 
-// census counts what a text reads like in one encoding. Counts are of runes above ASCII unless said.
+// census counts what a text reads like in one encoding. Counts are of runes above ASCII unless said. A guess reads the
+// same bytes in every candidate encoding and compares the censuses by their scores. The share of common letters or
+// syllables tells more than that of the script: wrong bytes fall on any letter, real texts on the usual ones.
 type census struct {
 	high       int
 	bad        int // not decodable, private use, C1 controls
@@ -36,7 +38,9 @@ type census struct {
 	rareHan    int
 }
 
-// tryDecode takes the census of data in enc; ok is false if too much of it is not valid.
+// tryDecode takes the census of data in enc; ok is false if too much of it is not valid. An encoding of several bytes
+// is ruled out by more than one bad rune in a hundred; one of single bytes never is, its score falls instead. Data
+// without any byte above ASCII is never ok, since there is nothing to tell.
 func tryDecode(enc encoding.Encoding, data []byte, multi bool) (census, bool) {
 	var c census
 	out, err := enc.NewDecoder().Bytes(data)
@@ -65,6 +69,8 @@ func tryDecode(enc encoding.Encoding, data []byte, multi bool) (census, bool) {
 
 func asciiLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
 
+// countRune files one rune above ASCII under the first class that it fits. Half-width katakana and bad runes are asked
+// for first, since they are also of a larger class.
 func (c *census) countRune(r, prev rune) {
 	switch {
 	case r == utf8.RuneError || r < 0xA0 || unicode.Is(unicode.Co, r):
@@ -117,6 +123,8 @@ func (c *census) countRune(r, prev rune) {
 	}
 }
 
+// countHan says how usual a Chinese character is. U+4E00 to U+9FA5 are the 20,902 characters that Unicode 1.1 had;
+// ordinary text hardly has others, and text that was decoded wrongly does.
 func (c *census) countHan(r rune) {
 	switch {
 	case simplifiedHan[r]:
@@ -141,6 +149,8 @@ func runeSet(s string) map[rune]bool {
 }
 
 var (
+	// Each set has the letters or syllables that are the most frequent in running text of its kind, no more: a rune
+	// that is missing only makes a guess weaker.
 	westernLetters = runeSet("äöüßÄÖÜéèêëáàâãåæçíìîïñóòôõøœúùûÿýÉÈÊÀÂÁÅÆÇÍÎÑÓÔØŒÚÛ")
 	centralLetters = runeSet("ąćęłńśźżĄĆĘŁŃŚŹŻčďěňřšťůžČĎĚŇŘŠŤŮŽőűŐŰșțăȘȚĂşţŞŢđĐľĺŕ")
 	quotes         = runeSet("“”‘’„‚«»–—…•·€£§°¿¡\u00a0©®™№")
@@ -155,9 +165,13 @@ var (
 	)
 )
 
-// Each score is positive for a text that is likely in its encoding; the unit is the share of runes above ASCII.
+// shareOf is n as a share of the runes above ASCII. All scores are sums of such shares, with weights: positive for what
+// is likely in a text of that encoding, negative for what is not. Only the order of scores matters, not their values.
+// TestTextInAnyEncodingIsDecoded has the texts that the weights must tell apart.
 func (c *census) shareOf(n int) float64 { return float64(n) / float64(max(c.high, 1)) }
 
+// scoreKana is for both Japanese encodings: kana are most of a Japanese text, and half-width katakana are what
+// Shift-JIS makes of other encodings' bytes.
 func scoreKana(c *census) float64 {
 	return c.shareOf(c.kana)*1.6 + c.shareOf(c.wide)*0.8 + c.shareOf(c.commonHan)*0.9 +
 		c.shareOf(c.han-c.commonHan)*0.35 -
@@ -167,6 +181,7 @@ func scoreKana(c *census) float64 {
 	)*0.3
 }
 
+// scoreHan is what both Chinese encodings have in common. The two below it take off what is of the other's spelling.
 func scoreHan(c *census) float64 {
 	return c.shareOf(c.commonHan)*1.3 + c.shareOf(c.wide)*0.8 +
 		c.shareOf(c.han-c.commonHan)*0.35 - c.shareOf(c.kana)*0.3 -
@@ -176,11 +191,14 @@ func scoreHan(c *census) float64 {
 func hanSimplified(c *census) float64  { return scoreHan(c) - c.shareOf(c.tradition)*0.8 }
 func hanTraditional(c *census) float64 { return scoreHan(c) - c.shareOf(c.simplified)*0.8 }
 
+// scoreHangul wants common syllables: the bytes of EUC-KR and GB18030 fall in the same range, and a Chinese text read
+// as Korean has rare ones.
 func scoreHangul(c *census) float64 {
 	return c.shareOf(c.hangul)*0.6 + c.shareOf(c.commonHang)*1.5 + c.shareOf(c.wide)*0.5 + c.shareOf(c.han)*0.1 -
 		c.shareOf(c.kana+c.rareHan+c.symbols)*1.5 - c.shareOf(c.bad)*3 - c.shareOf(c.inWord)*0.5
 }
 
+// scoreWestern wants its letters inside words of ASCII letters, as in "für". in is the share of letters that are.
 func scoreWestern(c *census) float64 {
 	in := float64(min(c.inWord, c.high)) / float64(max(c.high, 1))
 	return c.shareOf(c.western)*(0.55+0.35*in) + c.shareOf(c.signs)*0.4 + 0.4*in - c.shareOf(c.symbols)*0.6 - c.shareOf(
@@ -188,6 +206,8 @@ func scoreWestern(c *census) float64 {
 	)*2 - c.shareOf(c.caseBreaks)
 }
 
+// scoreCentral is close to scoreWestern, because Windows-1250 and 1252 share most letters. It starts a little lower,
+// and only letters that western languages don't have can lift it above.
 func scoreCentral(c *census) float64 {
 	in := float64(min(c.inWord, c.high)) / float64(max(c.high, 1))
 	return c.shareOf(c.western+c.central)*(0.5+0.35*in) + c.shareOf(c.signs)*0.4 + 0.4*in - c.shareOf(
@@ -196,6 +216,8 @@ func scoreCentral(c *census) float64 {
 		min(c.shareOf(c.central), 0.5)*0.05 - 0.06
 }
 
+// scoreCyrillic wants vowels, and small letters: of the three Cyrillic encodings a wrong one has capitals for small
+// letters and consonants for vowels.
 func scoreCyrillic(c *census) float64 {
 	return c.shareOf(c.cyrillic)*0.6 + min(c.shareOf(c.vowels), 0.5)*1.6 - c.shareOf(c.upperCyr)*0.35 - c.shareOf(
 		c.caseBreaks,

@@ -18,10 +18,11 @@ import (
 	"footnote/corpus/extract/ooxml"
 )
 
-// maxChapter is how many bytes of a chapter of a book are read as HTML; of a longer one only the text is kept.
+// maxChapter is how many bytes of a chapter of a book are read as HTML; of a longer one only the text is kept. A
+// chapter is a file of its own in the archive, and most are far below a megabyte.
 const maxChapter = maxHTML
 
-// book is an EPUB that is being read.
+// book is an EPUB that is being read. Paths are those inside the archive, and are looked up without regard to case.
 type book struct {
 	pack     *ooxml.Package
 	base     string            // directory of the package document
@@ -34,7 +35,9 @@ type book struct {
 }
 
 // readEPUB reads a book (EPUB 2 and 3) in the order of its spine. A chapter without a heading has its title from the
-// table of contents.
+// table of contents. An encryption.xml alone may only hide fonts, which matters to no reader of text; with a rights.xml
+// the chapters themselves are encrypted. What EPUB 3.3 asks of a file is not checked: a book is read as far as its
+// parts are there.
 func readEPUB(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	pack, err := ooxml.Open(f.Path)
 	if err != nil {
@@ -67,7 +70,11 @@ func readEPUB(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	return x, nil
 }
 
-// readPackage reads which files the book has, in which order, and what it says about itself.
+// readPackage reads which files the book has, in which order, and what it says about itself. META-INF/container.xml
+// names the package document, the first "rootfile" if there are several (EPUB 3.3, "Container file"). The package
+// document holds the metadata, the manifest, which lists files by id, and the spine, which lists ids in reading order
+// (EPUB 3.3, "Package document"). Of repeated metadata, such as several authors, the first one counts. The contents are
+// the manifest's item with the property "nav", or an NCX, which EPUB 2 has.
 func (b *book) readPackage() error {
 	document := ""
 	err := b.pack.Decode("META-INF/container.xml", func(d *ooxml.Decoder) error {
@@ -117,7 +124,8 @@ func (b *book) readPackage() error {
 	})
 }
 
-// resolve returns the file that a reference in a directory leads to.
+// resolve returns the file that a reference in a directory leads to. References are relative to the file that they
+// stand in, and percent-encoded; fragments name a place inside the target.
 func (b *book) resolve(dir, href string) string {
 	href, _, _ = strings.Cut(href, "#")
 	if plain, err := url.PathUnescape(href); err == nil {
@@ -126,7 +134,8 @@ func (b *book) resolve(dir, href string) string {
 	return path.Join(dir, href)
 }
 
-// readContents reads the titles of the table of contents.
+// readContents reads the titles of the table of contents. An NCX has a text and then a content element for each entry,
+// a navigation document has links. One walk reads both.
 func (b *book) readContents() error {
 	file := b.files[b.contents]
 	if !b.pack.Has(file) {
@@ -157,10 +166,13 @@ func (b *book) readContents() error {
 	})
 }
 
+// nameChapter keeps the first title of a file: the entries below it name sections inside.
 func (b *book) nameChapter(file, title string) {
 	b.titles[file] = cmp.Or(b.titles[file], title)
 }
 
+// readChapter writes one file of the spine. A file that is missing is passed over: a book is worth reading without it.
+// A chapter that brings no heading gets its title from the contents, so that its passages say where they are from.
 func (b *book) readChapter(file string) error {
 	if !b.pack.Has(file) {
 		return nil
@@ -196,6 +208,7 @@ func (b *book) readChapter(file string) error {
 	return nil
 }
 
+// hasHeading reports whether a heading stands below n, outside of navigation.
 func hasHeading(n *html.Node) bool {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		if headingLevel(c) > 0 || c.DataAtom != atom.Nav && hasHeading(c) {
@@ -205,7 +218,8 @@ func hasHeading(n *html.Node) bool {
 	return false
 }
 
-// walkXML calls visit for each element of a part, from the outside in.
+// walkXML calls visit for each element of a part, from the outside in. It reads to the end of the part. visit must not
+// read from the decoder itself.
 func walkXML(d *ooxml.Decoder, visit func(xml.StartElement) error) error {
 	for {
 		token, err := d.Next()

@@ -10,7 +10,9 @@ import (
 	"footnote/corpus"
 )
 
-// Format is a kind of file that is read. A new one is an entry in Formats and a file beside this one.
+// Format is a kind of file that is read. A new one is an entry in Formats and a file beside this one. Everything that
+// the rest of the program must know about a kind of file stands in its fields, so that neither the pages nor the tools
+// ask for a format by its name.
 type Format struct {
 	Name       string   // in addresses and filters; in capitals beside titles
 	Label      string   // for people
@@ -55,17 +57,19 @@ type (
 // HasMarkup reports whether a text of this format can also be read without its markup, see Extractor.ExtractPlain.
 func (f Format) HasMarkup() bool { return f.bare != nil }
 
-// Registry is a list of formats. It implements corpus.Formats.
+// Registry is a list of formats. It implements corpus.Formats. Its order counts: of several formats that fit, the first
+// one is taken. It is never changed after the program's start, so that any number of goroutines may read it.
 type Registry []Format
 
-// ByMIME returns the format of a MIME type, parameters apart.
+// ByMIME returns the format of a MIME type, parameters apart. Case makes no difference, and neither do parameters such
+// as "; charset=utf-8" (RFC 9110 §8.3.1).
 func (r Registry) ByMIME(mime string) (Format, bool) {
 	mime, _, _ = strings.Cut(strings.ToLower(mime), ";")
 	mime = strings.TrimSpace(mime)
 	return r.findFormat(func(f Format) bool { return f.MIME == mime || slices.Contains(f.Aliases, mime) })
 }
 
-// ByExtension returns the format of a file name.
+// ByExtension returns the format of a file name. Only the last extension counts: "a.tar.gz" is looked up as ".gz".
 func (r Registry) ByExtension(name string) (Format, bool) {
 	ext := strings.ToLower(path.Ext(name))
 	return r.findFormat(func(f Format) bool { return slices.Contains(f.Extensions, ext) })
@@ -85,6 +89,7 @@ func (r Registry) ByWord(word string) (Format, bool) {
 	})
 }
 
+// findFormat returns the first format that fits, and false where none does.
 func (r Registry) findFormat(fits func(Format) bool) (Format, bool) {
 	if i := slices.IndexFunc(r, fits); i >= 0 {
 		return r[i], true
@@ -129,7 +134,7 @@ func (r Registry) PageWord(mime, name string) string {
 	return cmp.Or(f.PageWord, "p.")
 }
 
-// Extensions are those of all formats.
+// Extensions are those of all formats. A browser's file picker offers these.
 func (r Registry) Extensions() []string {
 	var all []string
 	for _, f := range r {
@@ -175,6 +180,8 @@ func (r Registry) Labels(conjunction string) string {
 	return r.listWords(conjunction, func(f Format) string { return f.Label })
 }
 
+// listWords joins one word of each format with commas, and puts the conjunction before the last one. Lists for programs
+// have no conjunction, and a comma there instead.
 func (r Registry) listWords(conjunction string, word func(Format) string) string {
 	var b strings.Builder
 	for i, f := range r {
@@ -191,7 +198,9 @@ func (r Registry) listWords(conjunction string, word func(Format) string) string
 }
 
 // Badge is the short word beside a document's title: its extension in capitals, of markup that of the format, or what
-// the MIME type says where there is none.
+// the MIME type says where there is none. A file of program code shows its own extension, "GO" or "TOML", although all
+// code is of one format. An extension longer than five letters is no badge: there is no room for it beside a title, and
+// it is most often a part of the name. It returns "" if nothing is known.
 func (r Registry) Badge(filename, mime string) string {
 	ext := path.Ext(filename)
 	f, known := r.ByExtension(filename)

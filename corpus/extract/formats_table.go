@@ -14,7 +14,12 @@ import (
 	"footnote/corpus/extract/sheet"
 )
 
-// Formats are all kinds of file that are read. Text that no other format claims is of the last one.
+// Formats are all kinds of file that are read. Text that no other format claims is of the last one. Two things depend
+// on the order: of two formats whose Magic fits, the first is taken, and lists for people name them as they stand here.
+// What no other takes is text, so that "txt" has to be the last.
+//
+// To add a format, write its entry here and its reader, and TestEveryFormatIsWholeAndLikeNoOther says what is missing.
+// Paged formats need a drawing of their pages as well; a format that holds files fills corpus.Extracted.Members.
 var Formats = Registry{
 	{
 		Name: "pdf", Label: "PDF", MIME: "application/pdf", Extensions: []string{".pdf"},
@@ -220,17 +225,20 @@ var Formats = Registry{
 	},
 }
 
-// readPicture leaves a picture to the reader of pictures.
+// readPicture leaves a picture to the reader of pictures. Its pages are drawn and its text is recognised there, see
+// package picture.
 func readPicture(
 	ctx context.Context, e *Extractor, f corpus.File, report func(done, total int),
 ) (corpus.Extracted, error) {
 	return e.pictures.Extract(ctx, f, report)
 }
 
+// isTIFF looks for the byte order, "II" or "MM", and the number 42 in that order (TIFF 6.0, section 2).
 func isTIFF(head []byte, _ string) bool {
 	return bytes.HasPrefix(head, []byte("II*\x00")) || bytes.HasPrefix(head, []byte("MM\x00*"))
 }
 
+// isWebP looks for a RIFF file of the form WEBP (RFC 9649 §2.4). Bytes 4 to 7 are the file's size.
 func isWebP(head []byte, _ string) bool {
 	return len(head) >= 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP"
 }
@@ -240,12 +248,15 @@ func begunWith(magic string) func(head []byte, _ string) bool {
 	return func(head []byte, _ string) bool { return bytes.HasPrefix(head, []byte(magic)) }
 }
 
+// isRTF leaves out the version that follows: all programs write 1, and readers take anything.
 func isRTF(head []byte, _ string) bool { return bytes.HasPrefix(head, []byte(`{\rtf`)) }
 
+// begins returns the Begins of a format whose texts start with a fixed line.
 func begins(with string) func(start string) bool {
 	return func(start string) bool { return strings.HasPrefix(start, with) }
 }
 
+// isHTML wants a document that says so. A text that begins with another tag may be Markdown, or a text about HTML.
 func isHTML(start string) bool {
 	return strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html")
 }

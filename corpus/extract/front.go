@@ -18,10 +18,13 @@ const (
 	maxMetaItems   = 100      // of a front matter's list or map
 )
 
-// front is what a document says about itself in YAML before its text.
+// front is what a document says about itself in YAML before its text. Static site generators and note-taking programs
+// write it: Jekyll, Hugo, Pandoc, Obsidian.
 type front map[string]any
 
 // frontMatter splits YAML between two lines of "---" from the text behind it. What is not a YAML map stays in the text.
+// The end may be "---" or "...", the two document ends of YAML 1.2, and has to stand within maxFrontMatter bytes: a
+// text that begins with a line of dashes has no end there.
 func frontMatter(src string) (front, string) {
 	rest, ok := strings.CutPrefix(src, "---\n")
 	if !ok {
@@ -47,7 +50,8 @@ func frontMatter(src string) (front, string) {
 	return values, rest[body:]
 }
 
-// applyFields moves the title and the language to their fields and everything else to Meta.
+// applyFields moves the title and the language to their fields and everything else to Meta. The keys are taken in
+// alphabetic order, so that the same file always keeps the same ones of more than maxMetaItems.
 func (fm front) applyFields(x *corpus.Extracted) {
 	for _, key := range slices.Sorted(maps.Keys(fm)) {
 		if len(x.Meta) >= maxMetaItems {
@@ -68,7 +72,9 @@ func (fm front) applyFields(x *corpus.Extracted) {
 	}
 }
 
-// plainValue makes a YAML value one that JSON can hold: dates become text, keys too.
+// plainValue makes a YAML value one that JSON can hold: dates become text, keys too. Lists and maps are cut at
+// maxMetaItems and at four levels. NaN and infinities become text as well, since encoding/json refuses them and the
+// whole document would fail with them.
 func plainValue(v any, depth int) any {
 	if depth > 4 {
 		return nil
@@ -108,7 +114,9 @@ func plainValue(v any, depth int) any {
 	return nil
 }
 
-// languageCode returns the ISO 639-1 part of a language tag, empty if there is none.
+// languageCode returns the ISO 639-1 part of a language tag, empty if there is none. "en-GB" and "en_GB" are both "en".
+// Three-letter codes and words such as "english" give "": a wrong language is worse than none, because it chooses the
+// stemmer.
 func languageCode(tag string) string {
 	code, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(tag)), "-")
 	code, _, _ = strings.Cut(code, "_")

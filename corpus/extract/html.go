@@ -16,6 +16,7 @@ import (
 )
 
 const (
+	// Parsing a page takes many times its size, and readability several passes over each element.
 	maxHTML         = 8 << 20 // bytes; of longer pages only the text is kept
 	maxTags         = 300_000 // of pages with more only the text is kept
 	maxElements     = 50_000  // more than that is no article
@@ -23,7 +24,10 @@ const (
 	minArticleShare = 0.35    // of the whole page's text
 )
 
-// readPage reads HTML: the article if the page has one, else everything but its navigation. Nothing is fetched.
+// readPage reads HTML: the article if the page has one, else everything but its navigation. Nothing is fetched. The
+// steps depend on each other. Parts that a browser puts in place are put there first. Then the whole page is read, as
+// what the article is measured against, and because a page that shows nothing at all is read in another way. What the
+// page says of itself is collected before readability, which changes the tree that it is given.
 func readPage(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
 	var whole doctext.Writer
 	if len(src) > maxHTML || strings.Count(src, "<") > maxTags {
@@ -63,7 +67,8 @@ func readPage(ctx context.Context, src string, f corpus.File) (corpus.Extracted,
 	return x, nil
 }
 
-// strippedPage keeps the text of a page and nothing else.
+// strippedPage keeps the text of a page and nothing else. It is for pages that are too large or too nested to be
+// parsed, and for a second try with little memory. A tokenizer needs no tree.
 func strippedPage(_ context.Context, src string, _ corpus.File) (corpus.Extracted, error) {
 	for _, hidden := range []map[string]bool{invisible, neverText} { // what is hidden stands in for a page without text
 		var w doctext.Writer
@@ -75,12 +80,16 @@ func strippedPage(_ context.Context, src string, _ corpus.File) (corpus.Extracte
 	return corpus.Extracted{}, noText
 }
 
+// longEnough reports whether an article is worth more than the whole page: readability at times finds only one column
+// or one comment. Both limits are in the constants above.
 func longEnough(article, whole string) bool {
 	n := utf8.RuneCountInString(article)
 	return n >= minArticle && float64(n) >= minArticleShare*float64(utf8.RuneCountInString(whole))
 }
 
 // readArticle runs readability, which is other people's code on other people's pages: if it fails, there is no article.
+// It wants an address to complete relative links with. The page's own is not known here, and such links become no marks
+// anyway, because doctext takes absolute ones only if they lead to the web; localhost is never asked.
 func readArticle(doc *html.Node) (art readability.Article, ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -97,7 +106,8 @@ func readArticle(doc *html.Node) (art readability.Article, ok bool) {
 	return art, err == nil && art.Node != nil
 }
 
-// articleBlocks reads the article and puts back the page's main heading, which readability takes out.
+// articleBlocks reads the article and puts back the page's main heading, which readability takes out. The heading
+// stands beside the article for readability, and would be lost as the title of the sections below it.
 func articleBlocks(n *html.Node, mainHeading string) corpus.Extracted {
 	var w doctext.Writer
 	if mainHeading != "" && findText(n, mainHeading) == nil {
@@ -122,9 +132,12 @@ func findText(n *html.Node, title string) *html.Node {
 	return nil
 }
 
-// about is what a page says about itself.
+// about is what a page says about itself. heading is its first heading of level 1 that is shown. Empty fields are
+// unknown.
 type about struct{ title, heading, author, date, language, description string }
 
+// applyFields fills in the document's title, from its first heading if the page has none, its language and its
+// metadata.
 func (a about) applyFields(x *corpus.Extracted) {
 	x.Title = a.title
 	if x.Title == "" {
@@ -138,6 +151,8 @@ func (a about) applyFields(x *corpus.Extracted) {
 	}
 }
 
+// aboutPage looks through the whole tree, since pages have meta elements outside of their head too. A title inside a
+// drawing is not the page's. The first one of each kind counts.
 func aboutPage(doc *html.Node) about {
 	var a about
 	var look func(*html.Node)
@@ -171,6 +186,8 @@ func aboutPage(doc *html.Node) about {
 	return a
 }
 
+// readMeta takes a meta element by its name or property: HTML's own names, Dublin Core's, and Open Graph's, where an
+// author may be the address of a profile instead of a name.
 func (a *about) readMeta(name, content string) {
 	set := func(field *string) {
 		if *field == "" {
@@ -191,6 +208,8 @@ func (a *about) readMeta(name, content string) {
 	}
 }
 
+// attribute is the value of an element's attribute, "" without one. Those of SVG and MathML with a namespace don't
+// count.
 func attribute(n *html.Node, key string) string {
 	for _, a := range n.Attr {
 		if a.Key == key && a.Namespace == "" {
@@ -200,6 +219,7 @@ func attribute(n *html.Node, key string) string {
 	return ""
 }
 
+// textOf is the text below a node, without elements that are never shown.
 func textOf(n *html.Node) string {
 	if n.Type == html.TextNode {
 		return n.Data
@@ -214,7 +234,9 @@ func textOf(n *html.Node) string {
 }
 
 // stripTags keeps the text of HTML that can't be parsed, without that of hidden elements, a paragraph for each block
-// element. inside is how deep in the text of other HTML it stands.
+// element. inside is how deep in the text of other HTML it stands. The tokenizer may hold maxHTML bytes of one token; a
+// longer one ends the text there. Text in an element such as noscript comes as one piece, and is HTML itself: it is
+// stripped once more, at most maxInside deep.
 func stripTags(w *doctext.Writer, src string, hidden map[string]bool, inside int) {
 	z := html.NewTokenizer(strings.NewReader(src))
 	z.SetMaxBuf(maxHTML)
@@ -259,7 +281,8 @@ func stripTags(w *doctext.Writer, src string, hidden map[string]bool, inside int
 	}
 }
 
-// writeFragment adds a piece of HTML that stands in another format.
+// writeFragment adds a piece of HTML that stands in another format. Markdown and notebooks have such pieces. The block
+// that is open ends, and the piece's last block ends with it.
 func writeFragment(w *doctext.Writer, src string, at place) {
 	if at.depth > maxNesting {
 		stripTags(w, src, invisible, 0)

@@ -12,11 +12,14 @@ import (
 	"footnote/corpus/extract/doctext"
 )
 
-// maxInside is how deep HTML may stand inside the text or the attributes of HTML.
+// maxInside is how deep HTML may stand inside the text or the attributes of HTML. Each level is parsed anew, and a page
+// could hold itself as often as its author liked.
 const maxInside = 4
 
 // composePage puts in place what a browser shows of a page though it stands elsewhere in it: shadow trees that the page
-// declares, with their slots filled, and the documents that frames have in an attribute.
+// declares, with their slots filled, and the documents that frames have in an attribute. Shadow trees that a page
+// declares are "template" elements with the attribute shadowrootmode (HTML Standard, "The template element");
+// shadowroot was its name in early Chrome. A host has one tree, the first.
 func composePage(n *html.Node, inside int) {
 	if src := attribute(n, "srcdoc"); n.DataAtom == atom.Iframe && src != "" && inside < maxInside && !hasHiding(n) {
 		inside++
@@ -33,7 +36,9 @@ func composePage(n *html.Node, inside int) {
 	}
 }
 
-// fillSlots makes the children of a shadow tree those of its host; the host's own ones stand in the tree's slots.
+// fillSlots makes the children of a shadow tree those of its host; the host's own ones stand in the tree's slots. An
+// unnamed slot takes the children that name none. What no slot takes isn't shown, and is dropped. A slot that gets
+// nothing shows what it holds itself.
 func fillSlots(host, tree *html.Node) {
 	host.RemoveChild(tree)
 	light := takeChildren(host)
@@ -63,6 +68,7 @@ func fillSlots(host, tree *html.Node) {
 	fill(host)
 }
 
+// takeChildren removes the children of a node and returns them.
 func takeChildren(n *html.Node) (all []*html.Node) {
 	for n.FirstChild != nil {
 		all = append(all, n.FirstChild)
@@ -71,6 +77,7 @@ func takeChildren(n *html.Node) (all []*html.Node) {
 	return all
 }
 
+// splitSlotted divides nodes into those that name a slot, "" for the unnamed one, and the others.
 func splitSlotted(all []*html.Node, slot string) (mine, others []*html.Node) {
 	for _, n := range all {
 		if attribute(n, "slot") == slot {
@@ -95,6 +102,7 @@ func replaceInner(n *html.Node, src string) {
 	makePlain(n)
 }
 
+// bodyElement is the context in which fragments are parsed: HTML's parser treats the same text differently in a table.
 func bodyElement() *html.Node {
 	return &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
 }
@@ -103,7 +111,9 @@ func bodyElement() *html.Node {
 func makePlain(n *html.Node) { n.Data, n.DataAtom, n.Namespace, n.Attr = "div", atom.Div, "", nil }
 
 // reveals show the parts that stand in for a page which shows no text by itself; the first ones that have some do. They
-// take how deep in HTML inside HTML an element stands, and return how deep its children do.
+// take how deep in HTML inside HTML an element stands, and return how deep its children do. They go from what an author
+// meant to be read instead, to what is only folded away, to words about pictures: each later one adds more that is no
+// text of the page.
 var reveals = []func(n *html.Node, inside int) int{
 	func(n *html.Node, inside int) int { // what is there for browsers without frames, scripts or players
 		switch {
@@ -139,7 +149,9 @@ var neverText = map[string]bool{
 	"script": true, "style": true, "title": true, "input": true, "embed": true,
 }
 
-// revealText reads a page that shows no text by itself: what stands in for it, or why it has none.
+// revealText reads a page that shows no text by itself: what stands in for it, or why it has none. The tree is changed
+// by each reveal and not restored, so that a later one adds to the earlier ones. Why there is no text is found out
+// before, from the page as it came.
 func revealText(doc *html.Node) (corpus.Extracted, error) {
 	failure := whyNoText(doc)
 	for _, reveal := range reveals {
@@ -154,6 +166,7 @@ func revealText(doc *html.Node) (corpus.Extracted, error) {
 	return corpus.Extracted{}, failure
 }
 
+// revealNodes has one reveal look at each element, parents first: what it puts into one is looked at as well.
 func revealNodes(n *html.Node, reveal func(*html.Node, int) int, inside int) {
 	if n.Type == html.ElementNode {
 		inside = reveal(n, inside)
@@ -163,6 +176,7 @@ func revealNodes(n *html.Node, reveal func(*html.Node, int) int, inside int) {
 	}
 }
 
+// rawText is the text right below a node.
 func rawText(n *html.Node) string {
 	var b strings.Builder
 	for c := range n.ChildNodes() {
@@ -173,7 +187,8 @@ func rawText(n *html.Node) string {
 	return b.String()
 }
 
-// whyNoText says what to do about a page without text.
+// whyNoText says what to do about a page without text. Frames come first, as their addresses are what can be added
+// instead; at most three are named.
 func whyNoText(doc *html.Node) error {
 	var frames []string
 	scripts, pictures := false, false

@@ -41,7 +41,8 @@ var markOf = map[atom.Atom]string{
 	atom.Code: "code", atom.Kbd: "code", atom.Samp: "code", atom.Tt: "code", atom.A: "link",
 }
 
-// htmlWalk writes the visible text below a node as blocks.
+// htmlWalk writes the visible text below a node as blocks. A walk looks at each node once. w may be shared with another
+// format's reader that goes on writing behind it.
 type htmlWalk struct {
 	w      *doctext.Writer
 	item   *corpus.Block // the list item whose first text is awaited
@@ -50,6 +51,7 @@ type htmlWalk struct {
 	raised bool          // inside superscript
 }
 
+// walkNode writes one node. Comments, doctypes and hidden elements write nothing.
 func (h *htmlWalk) walkNode(n *html.Node, at place) {
 	switch n.Type {
 	case html.TextNode:
@@ -69,9 +71,12 @@ func (h *htmlWalk) walkChildren(n *html.Node, at place) {
 	}
 }
 
+// isHidden reports whether nothing of an element is shown, by its kind or by an attribute.
 func isHidden(n *html.Node) bool { return invisible[n.Data] || hasHiding(n) }
 
-// hasHiding reports whether an attribute hides an element.
+// hasHiding reports whether an attribute hides an element. Only what the page itself says is read; style sheets are
+// not. "until-found" means that a browser's search opens the element (HTML Standard, "The hidden attribute"), so that
+// its text is meant to be found. Navigation is shown, but is no text of the page.
 func hasHiding(n *html.Node) bool {
 	for _, a := range n.Attr {
 		switch a.Key {
@@ -95,6 +100,7 @@ func hasHiding(n *html.Node) bool {
 	return false
 }
 
+// writeText writes a text node. Where no block is open, white space opens none: it only stands between elements.
 func (h *htmlWalk) writeText(s string, at place) {
 	if !h.w.Open() {
 		if strings.TrimSpace(s) == "" {
@@ -108,6 +114,8 @@ func (h *htmlWalk) writeText(s string, at place) {
 	h.w.Text(s)
 }
 
+// walkElement writes an element: part of the line where it is inline, or where all is one line, else a block of its
+// own, before and behind which a block ends.
 func (h *htmlWalk) walkElement(n *html.Node, at place) {
 	if inlineTag[n.DataAtom] || h.flat {
 		h.walkInline(n, at)
@@ -135,6 +143,7 @@ func (h *htmlWalk) walkElement(n *html.Node, at place) {
 	h.w.End()
 }
 
+// headingLevel is 1 to 6 for h1 to h6, and 0 for any other node.
 func headingLevel(n *html.Node) int {
 	switch n.DataAtom {
 	case atom.H1:
@@ -153,6 +162,9 @@ func headingLevel(n *html.Node) int {
 	return 0
 }
 
+// walkInline writes an element as part of a line. A block is opened ahead of a mark, because a mark needs one; not if
+// the element holds blocks itself, as links around whole sections do. A block element inside of a line, which happens
+// in headings and cells, has spaces around it, lest its words join the others.
 func (h *htmlWalk) walkInline(n *html.Node, at place) {
 	if n.DataAtom == atom.Br {
 		if h.flat {
@@ -196,6 +208,7 @@ func (h *htmlWalk) openBlock(at place) {
 	}
 }
 
+// hasBlock reports whether an element that is not inline stands anywhere below n.
 func hasBlock(n *html.Node) bool {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		if c.Type == html.ElementNode && (!inlineTag[c.DataAtom] || hasBlock(c)) {
@@ -214,6 +227,8 @@ func (h *htmlWalk) writeLine(n *html.Node, b corpus.Block, at place) {
 	h.w.End()
 }
 
+// walkList writes a list. Numbers follow the HTML Standard's "ol" and "li": start, reversed, the value of an item, and
+// the type of either. Elements in a list that are no items are written as if they stood outside of one.
 func (h *htmlWalk) walkList(n *html.Node, at place) {
 	at.list++
 	ordinal, step := 0, 0
@@ -260,11 +275,14 @@ func listNumbers(list *html.Node) (first, step int) {
 	return first, step
 }
 
+// ordinalAttr reads a number from 0 to 999,999; others would be no ordinals that people see.
 func ordinalAttr(n *html.Node, key string) (int, bool) {
 	v, err := strconv.Atoi(strings.TrimSpace(attribute(n, key)))
 	return v, err == nil && v >= 0 && v < 1e6
 }
 
+// codeLanguage reads the class "language-go" of a pre or of the code in it, which the HTML Standard suggests for
+// "code".
 func codeLanguage(n *html.Node) string {
 	for _, el := range []*html.Node{n, n.FirstChild} {
 		if el == nil {
@@ -279,6 +297,7 @@ func codeLanguage(n *html.Node) string {
 	return ""
 }
 
+// preText is the text of a pre with its line breaks, without what is hidden in it.
 func preText(n *html.Node) string {
 	var b strings.Builder
 	var walk func(*html.Node)
@@ -299,7 +318,10 @@ func preText(n *html.Node) string {
 	return b.String()
 }
 
-// writeTable writes a data table; one that only lays the page out is read like any other element.
+// writeTable writes a data table; one that only lays the page out is read like any other element. Rows are collected
+// first, because only then it is known which of both it is: a table lays out if it says so, has only one column, or has
+// a cell that holds other tables, code, headings or more than 3000 runes. A table inside a cell is written in that
+// cell, since look does not go into cells.
 func (h *htmlWalk) writeTable(n *html.Node, at place) {
 	var rows [][]*html.Node
 	columns, layout := 0, attribute(n, "role") == "presentation"

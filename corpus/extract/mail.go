@@ -21,7 +21,8 @@ import (
 	"footnote/english"
 )
 
-// letter is a mail, whatever file it came in.
+// letter is a mail, whatever file it came in. from, to and cc are as people read them, with names and addresses. text
+// wins over html where a mail has both. sent is zero if the mail names no time that can be read.
 type letter struct {
 	from, to, cc, subject string
 	sent                  time.Time
@@ -36,9 +37,11 @@ type attachment struct {
 	open func() (io.Reader, error)
 }
 
+// A mail is in memory as a whole, and its decoded attachments are too.
 const maxMail = 128 << 20 // bytes of a mail with its attachments
 
-// readMail reads a mail (RFC 5322).
+// readMail reads a mail (RFC 5322). Its head, its text and the names of its attachments become blocks; the attachments
+// become documents of their own.
 func readMail(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	data, err := readAll(f.Path, maxMail)
 	if err != nil {
@@ -55,7 +58,8 @@ func readMail(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	return x, nil
 }
 
-// readAll reads a file of at most limit bytes.
+// readAll reads a file of at most limit bytes. One byte more is asked for than allowed, so that a file that grows while
+// it is read is noticed.
 func readAll(name string, limit int64) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -72,7 +76,8 @@ func readAll(name string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// mailWriter writes mails as blocks and takes their attachments.
+// mailWriter writes mails as blocks and takes their attachments. One of them writes a single mail or all mails of a
+// box, so that all share the limits on what may be taken out.
 type mailWriter struct {
 	w       doctext.Writer
 	taken   *members.Taken
@@ -80,7 +85,8 @@ type mailWriter struct {
 	leftOut int // attachments
 }
 
-// title is "Re: Roof, 4 March 2026": the words by which people know a mail.
+// title is "Re: Roof, 4 March 2026": the words by which people know a mail. "" if it has neither a subject, nor a
+// sender, nor a date.
 func (l letter) title() string {
 	subject := l.subject
 	if subject == "" {
@@ -92,6 +98,8 @@ func (l letter) title() string {
 	return strings.TrimPrefix(subject+", "+l.sent.Format("2 January 2006"), ", ")
 }
 
+// writeLetter writes a mail: a heading, the fields of its head in one row, its text, and its files. In a mailbox the
+// heading keeps the mails apart, and every passage of a mail has it above.
 func (m *mailWriter) writeLetter(ctx context.Context, l letter) error {
 	m.letters++
 	if title := l.title(); title != "" {
@@ -127,7 +135,8 @@ func (m *mailWriter) writeFields(fields [][2]string) {
 	m.w.End()
 }
 
-// writeBody writes the text part, or the HTML part of a mail without one.
+// writeBody writes the text part, or the HTML part of a mail without one. HTML that is too large for a tree loses its
+// form and keeps its text.
 func (m *mailWriter) writeBody(ctx context.Context, l letter) error {
 	if strings.TrimSpace(l.text) != "" {
 		return m.writeQuoted(ctx, strings.ReplaceAll(l.text, "\r\n", "\n"))
@@ -146,7 +155,9 @@ func (m *mailWriter) writeBody(ctx context.Context, l letter) error {
 	return nil
 }
 
-// writeQuoted writes plain text. Lines that begin with ">" are words of an earlier mail: a quotation.
+// writeQuoted writes plain text. Lines that begin with ">" are words of an earlier mail: a quotation. Quotations are
+// marked, lest someone else's words of last week pass for the sender's. Lines are collected into stretches of one kind
+// and written as plain text; how deep a quotation is doesn't matter.
 func (m *mailWriter) writeQuoted(ctx context.Context, text string) error {
 	var own, earlier strings.Builder
 	flush := func(b *strings.Builder, quoted bool) error {
@@ -180,7 +191,10 @@ func (m *mailWriter) writeQuoted(ctx context.Context, text string) error {
 	return errors.Join(flush(&own, false), flush(&earlier, true))
 }
 
-// takeAttachments takes a mail's files out and names them.
+// takeAttachments takes a mail's files out and names them. A name is only the last part of a path: it comes from a
+// stranger, and must not lead anywhere. A file that can't be taken is counted in leftOut and stays in the list of
+// names, so that a reader sees that there was one; any other error is the disk's, and ends the reading. Pictures that
+// the HTML shows are marked, because they are mostly logos.
 func (m *mailWriter) takeAttachments(l letter) error {
 	var names []string
 	shown := shownParts(l.html)
@@ -216,6 +230,7 @@ func (m *mailWriter) takeAttachments(l letter) error {
 // errDamagedPart says that an attachment can't be read.
 var errDamagedPart = errors.New("the attachment is damaged")
 
+// result is the document so far, with the files that were taken and, in its metadata, how many were not.
 func (m *mailWriter) result() corpus.Extracted {
 	x := m.w.Result()
 	x.Members = m.taken.List

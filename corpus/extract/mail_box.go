@@ -14,11 +14,15 @@ import (
 )
 
 const (
+	// The mails of a box are one document, whose blocks are bounded: of further mails, none would be found again.
 	maxLetters = 50_000
 	maxLine    = 1 << 20 // bytes of a line of a mailbox
 )
 
-// readMailbox reads a file of mails one after the other (RFC 4155): each begins with a line "From ".
+// readMailbox reads a file of mails one after the other (RFC 4155): each begins with a line "From ". Only one mail is
+// in memory at a time. A "From " line counts behind a blank line alone, as programs write it, and a mail's own lines
+// that begin so have a ">" before them, one of which is taken off: that is the variety called mboxrd. Of a mail of more
+// than maxMail bytes the rest is passed over.
 func readMailbox(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	file, err := os.Open(f.Path)
 	if err != nil {
@@ -62,7 +66,8 @@ func readMailbox(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	return m.result(), nil
 }
 
-// readLine reads a line with its end. One that is longer than maxLine comes in pieces.
+// readLine reads a line with its end. One that is longer than maxLine comes in pieces. The end of a file is io.EOF
+// together with the last line, which may be empty. The piece of a long line is a copy, and stays valid.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -85,12 +90,14 @@ func isMailbox(head []byte, name string) bool {
 	return extensionIs(name, ".mbox", ".mbx") || extensionIs(name, "") && hasHeaders(withoutEnvelope(head))
 }
 
-// isMail recognises a mail by its name and its headers.
+// isMail recognises a mail by its name and its headers. The headers alone don't make one: many a text begins with
+// "Note:". ".mail" and ".eml" are how programs save one.
 func isMail(head []byte, name string) bool {
 	return extensionIs(name, ".eml", ".mail") && hasHeaders(bytes.TrimLeft(withoutEnvelope(head), "\xef\xbb\xbf\r\n"))
 }
 
-// withoutEnvelope leaves out the line by which a mailbox divides its mails.
+// withoutEnvelope leaves out the line by which a mailbox divides its mails. It looks like "From ann@example.com Wed Mar
+// 4 10:15:00 2026" and is no header, as it has no colon behind its name.
 func withoutEnvelope(data []byte) []byte {
 	if line, rest, ok := bytes.Cut(data, []byte("\n")); ok && bytes.HasPrefix(line, []byte("From ")) {
 		return rest
@@ -98,7 +105,8 @@ func withoutEnvelope(data []byte) []byte {
 	return data
 }
 
-// hasHeaders reports whether a text begins with headers of a mail: names, a colon, values.
+// hasHeaders reports whether a text begins with headers of a mail: names, a colon, values. A name has 1 to 60 printable
+// characters of ASCII without spaces here; RFC 5322 §2.2 has no limit, real ones are short.
 func hasHeaders(head []byte) bool {
 	first, _, _ := bytes.Cut(head, []byte(":"))
 	if len(first) == 0 || len(first) > 60 {

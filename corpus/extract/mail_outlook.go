@@ -21,6 +21,8 @@ import (
 
 // Properties of an Outlook message ([MS-OXPROPS]), as the names of their streams have them.
 const (
+	// A stream is called "__substg1.0_", the property's id and its type, all in hexadecimal ([MS-OXMSG] §2.1.3). The
+	// types that are read are 001F (UTF-16), 001E (in the code page) and 0102 (bytes), see [MS-OXCDATA] §2.11.1.
 	propSubject   = "0037"
 	propSender    = "0C1A"
 	propAddress   = "0C1F"
@@ -39,6 +41,7 @@ const (
 )
 
 const (
+	// Streams beyond the first limit are passed over; all of them together may have maxMail bytes.
 	maxStream = 64 << 20 // bytes of a property
 	maxNodes  = 20_000   // streams of a message
 )
@@ -51,7 +54,8 @@ type outlook struct {
 	order      []string // of files
 }
 
-// readOutlook reads an Outlook message ([MS-OXMSG]).
+// readOutlook reads an Outlook message ([MS-OXMSG]). Its storages are read with a library for [MS-CFB], what their
+// streams mean is ours. Recipients are not looked at: the message has their names in one line, as people read them.
 func readOutlook(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	o, err := openOutlook(ctx, f.Path)
 	if err != nil {
@@ -68,6 +72,8 @@ func readOutlook(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	return x, nil
 }
 
+// openOutlook reads all streams of a message into memory. A compound file without any property is another kind of file,
+// such as an old Word document that is called ".msg".
 func openOutlook(ctx context.Context, name string) (*outlook, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -116,7 +122,8 @@ func openOutlook(ctx context.Context, name string) (*outlook, error) {
 }
 
 // at returns where the properties of a storage are kept: those of the message or of one of its attachments; nil for
-// those of recipients and of messages inside.
+// those of recipients and of messages inside. Attachments that are messages themselves are storages inside of an
+// attachment's, and have a longer path.
 func (o *outlook) at(path []string) map[string][]byte {
 	switch {
 	case len(path) == 0:
@@ -131,6 +138,10 @@ func (o *outlook) at(path []string) map[string][]byte {
 	return nil
 }
 
+// letter makes a mail of the properties. The sender's address is added only if it is one of the internet: inside a
+// company it is a path in a directory, "/O=...". The HTML is text in newer messages and bytes in older ones. An
+// attachment's long name goes before its short one of 8.3 letters, and one without data is a link or an object, which
+// can't be taken out.
 func (o *outlook) letter() letter {
 	page := codePageName(o.number(propCodePage))
 	said := func(id string) string { return stringProperty(o.properties, id, page) }
@@ -163,7 +174,8 @@ func (o *outlook) letter() letter {
 	return l
 }
 
-// stringProperty is a property that is text: as UTF-16, or in the message's code page.
+// stringProperty is a property that is text: as UTF-16, or in the message's code page. Both may end with zero
+// characters, which belong to no text.
 func stringProperty(properties map[string][]byte, id, page string) string {
 	if data, ok := properties[id+"001F"]; ok {
 		units := make([]uint16, len(data)/2)
@@ -175,7 +187,8 @@ func stringProperty(properties map[string][]byte, id, page string) string {
 	return strings.TrimRight(decoded(properties[id+"001E"], page, ""), "\x00")
 }
 
-// decoded is text in the first encoding of those named that is known; without one it is looked at.
+// decoded is text in the first encoding of those named that is known; without one it is looked at. It never fails; at
+// worst the text is empty.
 func decoded(data []byte, encodings ...string) string {
 	for _, name := range encodings {
 		if name == "" {
@@ -195,7 +208,9 @@ func (o *outlook) number(id uint16) int {
 }
 
 // fixedProperty is the value of a fixed property, 8 bytes. The stream has a head of 32 bytes and then 16 bytes for
-// each: its type, its id, flags, its value.
+// each: its type, its id, flags, its value. The head is that of the message itself ([MS-OXMSG] §2.4.1.1); other
+// storages have shorter ones. An entry is described in §2.4.2.1, its numbers are little-endian. Of a property that is
+// missing, otherwise is returned, which has 8 bytes too.
 func (o *outlook) fixedProperty(id uint16, otherwise []byte) []byte {
 	for at := 32; at+16 <= len(o.fixed); at += 16 {
 		if binary.LittleEndian.Uint16(o.fixed[at+2:]) == id {
@@ -205,7 +220,8 @@ func (o *outlook) fixedProperty(id uint16, otherwise []byte) []byte {
 	return otherwise
 }
 
-// time is when a message was sent, or else delivered. Windows counts steps of 100 ns from 1601.
+// time is when a message was sent, or else delivered. Windows counts steps of 100 ns from 1601. That is a FILETIME
+// ([MS-DTYP] §2.3.3). Times before 1970 or after the year 2700 are the noise of a damaged stream.
 func (o *outlook) time() time.Time {
 	for _, id := range []uint16{propSent, propDelivered} {
 		ticks := binary.LittleEndian.Uint64(o.fixedProperty(id, make([]byte, 8)))

@@ -19,19 +19,22 @@ import (
 )
 
 const (
+	// Real mails nest three or four parts and hold a few dozen. Forged ones nest thousands.
 	maxMailDepth  = 20 // parts in each other
 	maxMailParts  = 2000
 	maxHeaderText = 64 << 10 // bytes of a header's value that are read
 )
 
-// mailParser reads the parts of a mail. What is damaged in one part does not cost the others.
+// mailParser reads the parts of a mail. What is damaged in one part does not cost the others. text and html collect the
+// parts of either kind in the order of the mail, since some programs send a text in pieces.
 type mailParser struct {
 	letter     letter
 	text, html strings.Builder
 	parts      int
 }
 
-// parseMail reads a mail. Whatever can be understood of it is in the result.
+// parseMail reads a mail. Whatever can be understood of it is in the result. It never fails: a file that is no mail at
+// all is a mail without headers, whose text is the whole file.
 func parseMail(data []byte) letter {
 	r := bufio.NewReader(bytes.NewReader(withoutEnvelope(data)))
 	header := readHeader(r)
@@ -47,7 +50,9 @@ func parseMail(data []byte) letter {
 	return p.letter
 }
 
-// readHeader reads header lines up to a blank line. A line that is none is passed over.
+// readHeader reads header lines up to a blank line. A line that is none is passed over. Go's own net/textproto stops at
+// the first line that is none, which would cost the whole mail. Folded lines (RFC 5322 §2.2.3) are joined by a space; a
+// value is cut at maxHeaderText bytes.
 func readHeader(r *bufio.Reader) textproto.MIMEHeader {
 	header := textproto.MIMEHeader{}
 	last := ""
@@ -71,6 +76,7 @@ func readHeader(r *bufio.Reader) textproto.MIMEHeader {
 	}
 }
 
+// encodedWords decodes the words of RFC 2047 in any encoding that browsers know; Go alone knows three.
 var encodedWords = mime.WordDecoder{CharsetReader: func(name string, in io.Reader) (io.Reader, error) {
 	return charset.NewReaderLabel(name, in)
 }}
@@ -80,6 +86,8 @@ func shownHeader(header textproto.MIMEHeader, name string) string {
 	return doctext.Line(decodedWords(strings.Join(header[name], ", ")))
 }
 
+// decodedWords is a header's value with its encoded words read. Bytes above ASCII, which no header may have and many
+// do, are then looked at like those of a text file.
 func decodedWords(s string) string {
 	if words, err := encodedWords.DecodeHeader(s); err == nil {
 		s = words
@@ -87,7 +95,10 @@ func decodedWords(s string) string {
 	return decoded([]byte(s), "")
 }
 
-// readPart reads a part by its header.
+// readPart reads a part by its header. A part is a file if it says so, or if it has a name and is no text; a mail in it
+// stays whole, as a file ".eml". Parts of the text alternatives are both kept: writeBody chooses. Data that can't be
+// decoded to its end counts as far as it goes. A multipart without a boundary is shown as text, since that is all it
+// is.
 func (p *mailParser) readPart(header textproto.MIMEHeader, body io.Reader, depth int) {
 	kind, parameters := mediaType(header.Get("Content-Type"))
 	if p.parts++; p.parts > maxMailParts || depth > maxMailDepth {
@@ -117,6 +128,8 @@ func (p *mailParser) readPart(header textproto.MIMEHeader, body io.Reader, depth
 	}
 }
 
+// readParts reads the parts between the boundaries (RFC 2046 §5.1). NextRawPart leaves a part's transfer encoding to
+// us, which is more lenient than Go's.
 func (p *mailParser) readParts(parts *multipart.Reader, depth int) {
 	for p.parts <= maxMailParts {
 		part, err := parts.NextRawPart()
@@ -127,6 +140,7 @@ func (p *mailParser) readParts(parts *multipart.Reader, depth int) {
 	}
 }
 
+// attach keeps a file of the mail. Its data is in memory already, so that opening it never fails.
 func (p *mailParser) attach(name, id string, data []byte) {
 	p.letter.attachments = append(p.letter.attachments, attachment{name, id, func() (io.Reader, error) {
 		return bytes.NewReader(data), nil
@@ -143,7 +157,8 @@ func mediaType(value string) (kind string, parameters map[string]string) {
 	return kind, parameters
 }
 
-// transferDecoder undoes a Content-Transfer-Encoding.
+// transferDecoder undoes a Content-Transfer-Encoding. The encodings are those of RFC 2045 §6; 7bit, 8bit and binary
+// mean that nothing is encoded.
 func transferDecoder(encoding string, body io.Reader) io.Reader {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "base64":
@@ -154,9 +169,12 @@ func transferDecoder(encoding string, body io.Reader) io.Reader {
 	return body
 }
 
-// base64Letters drops everything that is no letter of base64, as mail programs do.
+// base64Letters drops everything that is no letter of base64, as mail programs do. RFC 2045 §6.8 asks for it; Go's
+// decoder takes no other characters than line ends.
 type base64Letters struct{ r io.Reader }
 
+// Read implements io.Reader. It reads on until it has kept something, because a Read without bytes and without an error
+// would make the decoder give up.
 func (b *base64Letters) Read(p []byte) (int, error) {
 	for {
 		n, err := b.r.Read(p)

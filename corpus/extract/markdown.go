@@ -20,7 +20,9 @@ import (
 	"footnote/corpus/text"
 )
 
-// readMarkdown reads CommonMark with tables, task lists, footnotes, definition lists, formulas and YAML front matter.
+// readMarkdown reads CommonMark with tables, task lists, footnotes, definition lists, formulas and YAML front matter. A
+// text that a parser could take too long for is read as plain text instead: its words stay, its markup too. The title
+// is the front matter's, or else the first heading's.
 func readMarkdown(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
 	front, body := frontMatter(src)
 	if len(body) > maxMarkdown || tooNested(body) {
@@ -36,7 +38,9 @@ func readMarkdown(ctx context.Context, src string, f corpus.File) (corpus.Extrac
 	return x, nil
 }
 
-// writeMarkdown writes the blocks of a text that is not too long and not too nested.
+// writeMarkdown writes the blocks of a text that is not too long and not too nested. A table's parser fills each row up
+// to the header's columns, so that a small text can have millions of cells. Where it would, tables are not parsed, and
+// their lines are kept as lines.
 func (m *markdownWalk) writeMarkdown(body string) {
 	m.src, m.lines = []byte(body), tableCells(body) > doctext.MaxCells
 	extensions := []goldmark.Extender{
@@ -50,7 +54,9 @@ func (m *markdownWalk) writeMarkdown(body string) {
 	m.walkBlocks(doc, place{})
 }
 
-// firstTitle is the text of the heading that a document begins with, or of its only heading of level 1.
+// firstTitle is the text of the heading that a document begins with, or of its only heading of level 1. Several
+// headings of level 1 are chapters, none of which names the whole. "" means that the document has no title of its own;
+// its file name stands for it then.
 func firstTitle(x corpus.Extracted) string {
 	title, n := "", 0
 	for i, b := range x.Blocks {
@@ -69,13 +75,16 @@ func firstTitle(x corpus.Extracted) string {
 	return ""
 }
 
-// place is where a block stands: in how many lists and whether in a quotation.
+// place is where a block stands: in how many lists and whether in a quotation. depth counts the blocks around it, for
+// the limit of maxNesting. It is passed by value: each level has its own.
 type place struct {
 	list  int
 	quote bool
 	depth int
 }
 
+// markdownWalk writes the tree that goldmark makes as blocks. raised and hidden last from an opening raw tag to its
+// closing one, and at most to the end of their paragraph.
 type markdownWalk struct {
 	w      doctext.Writer
 	src    []byte
@@ -84,6 +93,8 @@ type markdownWalk struct {
 	lines  bool   // tables are too large to be read as such: they are lines of text
 }
 
+// walkBlocks writes the blocks below a node. Below maxNesting levels everything is one paragraph: the walk is
+// recursive, and a person's text has no such depth.
 func (m *markdownWalk) walkBlocks(parent ast.Node, at place) {
 	at.depth++
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
@@ -95,6 +106,8 @@ func (m *markdownWalk) walkBlocks(parent ast.Node, at place) {
 	}
 }
 
+// walkBlock writes one block. Containers that have no form of their own here, such as a definition's description, are
+// written as what stands in them. A line between sections says nothing.
 func (m *markdownWalk) walkBlock(n ast.Node, at place) {
 	switch n := n.(type) {
 	case *ast.Heading:
@@ -127,6 +140,8 @@ func (m *markdownWalk) walkBlock(n ast.Node, at place) {
 	}
 }
 
+// writeParagraph writes a block of running text. What a raw tag began ends with it, as it would in a browser's
+// paragraph.
 func (m *markdownWalk) writeParagraph(n ast.Node, b corpus.Block) {
 	m.w.Begin(b)
 	m.walkInline(n, 0)
@@ -134,6 +149,9 @@ func (m *markdownWalk) writeParagraph(n ast.Node, b corpus.Block) {
 	m.hidden, m.raised = "", false
 }
 
+// walkList writes the items of a list. The first paragraph of an item is the item itself; what follows in it, such as
+// code or further paragraphs, are blocks of their own. Items are counted from the list's first number, as CommonMark
+// has it: the numbers of the others in the source don't count.
 func (m *markdownWalk) walkList(l *ast.List, at place) {
 	ordinal := 0
 	if l.IsOrdered() {
@@ -172,6 +190,7 @@ func (m *markdownWalk) writeCode(n ast.Node, language string, at place) {
 	m.w.End()
 }
 
+// rawLines is the source of a block, without the marks of the containers around it.
 func (m *markdownWalk) rawLines(n ast.Node) []byte {
 	var b bytes.Buffer
 	for i := range n.Lines().Len() {
@@ -181,6 +200,8 @@ func (m *markdownWalk) rawLines(n ast.Node) []byte {
 	return b.Bytes()
 }
 
+// writeHTML writes a block of raw HTML as what a browser would show of it. The closing line, such as "-->", is no part
+// of the block's lines in goldmark.
 func (m *markdownWalk) writeHTML(n *ast.HTMLBlock, at place) {
 	raw := m.rawLines(n)
 	if n.HasClosure() {
@@ -189,6 +210,7 @@ func (m *markdownWalk) writeHTML(n *ast.HTMLBlock, at place) {
 	writeFragment(&m.w, string(raw), at)
 }
 
+// writeTable writes a table; goldmark's header is a row like the others, and stands first.
 func (m *markdownWalk) writeTable(t *extast.Table, at place) {
 	m.w.Begin(corpus.Block{Kind: corpus.BlockTable, Quote: at.quote})
 	for row := t.FirstChild(); row != nil; row = row.NextSibling() {
@@ -201,6 +223,7 @@ func (m *markdownWalk) writeTable(t *extast.Table, at place) {
 	m.w.End()
 }
 
+// writeFootnote writes a footnote as "[1] text", with the number that its link in the text is written with.
 func (m *markdownWalk) writeFootnote(n *extast.Footnote, at place) {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		if c == n.FirstChild() && (c.Kind() == ast.KindParagraph || c.Kind() == ast.KindTextBlock) {
@@ -214,6 +237,7 @@ func (m *markdownWalk) writeFootnote(n *extast.Footnote, at place) {
 	}
 }
 
+// walkInline writes what stands in a line. Spans deeper than maxNesting are left out.
 func (m *markdownWalk) walkInline(parent ast.Node, depth int) {
 	if depth > maxNesting {
 		return
@@ -229,6 +253,8 @@ func (m *markdownWalk) writeMarked(n ast.Node, depth int, kind, href string) {
 	end()
 }
 
+// writeSpan writes one span. A soft line break, which an editor made, is a space; in a text whose tables are too large
+// to be parsed it stays, because it ends a row there. The arrow that leads from a footnote back is left out.
 func (m *markdownWalk) writeSpan(n ast.Node, depth int) {
 	switch n := n.(type) {
 	case *ast.Text:
@@ -286,6 +312,7 @@ func (m *markdownWalk) writeSpan(n ast.Node, depth int) {
 	}
 }
 
+// writeText writes text unless it is inside a hidden element.
 func (m *markdownWalk) writeText(s string) {
 	if m.raised {
 		s = text.Superscript(s)
@@ -295,7 +322,8 @@ func (m *markdownWalk) writeText(s string) {
 	}
 }
 
-// rawHTML drops an inline tag. Breaks are kept, and what stands inside a script or a style is dropped with it.
+// rawHTML drops an inline tag. Breaks are kept, and what stands inside a script or a style is dropped with it. goldmark
+// hands over single tags, not elements, so that the walk has to remember what is open.
 func (m *markdownWalk) rawHTML(n *ast.RawHTML) {
 	var b strings.Builder
 	for i := range n.Segments.Len() {
@@ -316,6 +344,8 @@ func (m *markdownWalk) rawHTML(n *ast.RawHTML) {
 	}
 }
 
+// tagName returns the name in a tag, in lower case, and whether the tag closes an element; "" for a comment or a
+// declaration.
 func tagName(tag string) (name string, closing bool) {
 	tag = strings.TrimPrefix(tag, "<")
 	tag, closing = strings.CutPrefix(tag, "/")
@@ -326,7 +356,8 @@ func tagName(tag string) (name string, closing bool) {
 	return strings.ToLower(tag[:end]), closing
 }
 
-// unescapeText undoes backslash escapes and entities, each character once.
+// unescapeText undoes backslash escapes and entities, each character once. goldmark leaves both to its renderer. An
+// entity is looked for within 40 bytes, which is longer than any name that HTML has.
 func unescapeText(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 && bytes.IndexByte(raw, '&') < 0 {
 		return string(raw)

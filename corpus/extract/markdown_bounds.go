@@ -7,7 +7,9 @@ const (
 	maxNesting  = 100     // of blocks and of inline marks
 )
 
-// tableCells counts the cells of all tables as a parser would make them: each row has as many as the header.
+// tableCells counts the cells of all tables as a parser would make them: each row has as many as the header. It counts
+// the marks of the line below the header, "|---|---|", and takes that many cells for each line until a blank one. It
+// may count too many, never too few.
 func tableCells(s string) int {
 	cells, columns := 0, 0 // columns of the table that the line may belong to
 	for line := range strings.Lines(s) {
@@ -22,8 +24,9 @@ func tableCells(s string) int {
 	return cells
 }
 
-// tooNested reports whether a line opens more containers or spans than any person would: parsers take quadratic time
-// on it.
+// tooNested reports whether a line opens more containers or spans than any person would: parsers take quadratic time on
+// it. The marks that are counted are those whose pairs a parser looks for: 5000 on one line are no prose, and looking
+// for the partner of each takes 25 million steps.
 func tooNested(s string) bool {
 	for line := range strings.Lines(s) {
 		if countContainers(line) > maxNesting {

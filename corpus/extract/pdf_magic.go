@@ -9,10 +9,12 @@ import (
 )
 
 // pdfHeaderWithin is how far from its beginning a PDF may have its header: what mail programs, printers and servers
-// write ahead of it stays there, and readers of PDF look no further.
+// write ahead of it stays there, and readers of PDF look no further. The PDF Reference 1.7 has the number in appendix
+// H, implementation note 13.
 const pdfHeaderWithin = 1024
 
-// pdfStart is the header of a PDF and its first object, with comments between them.
+// pdfStart is the header of a PDF and its first object, with comments between them. A header alone may be quoted in any
+// text; one that a first object follows is hardly in a text, and never at its start.
 var pdfStart = regexp.MustCompile(`^%PDF-\d\.\d[^\r\n]*[\r\n]\s*(?:%[^\r\n]*[\r\n]\s*)*\d+[ \t]+\d+[ \t]+obj\b`)
 
 // isPDF reports whether a file is a PDF. One whose header is not its beginning is, if it has the name of one, or
@@ -32,7 +34,8 @@ func isPDF(head []byte, name string) bool {
 	return !isOther && pdfStart.Match(head[at:]) && !utf8.Valid(wholeRunes(head))
 }
 
-// wholeRunes returns text without the character that its end may have cut.
+// wholeRunes returns text without the character that its end may have cut. The first bytes of a file end anywhere, and
+// half a character at the end would make a valid text look like no text.
 func wholeRunes(text []byte) []byte {
 	for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
 		if last := text[len(text)-i:]; utf8.RuneStart(last[0]) {

@@ -13,8 +13,9 @@ import (
 	"footnote/corpus"
 )
 
-// Sniff implements corpus.Formats: it tells the MIME type of a file by its first bytes and, among kinds of text, by
-// its name.
+// Sniff implements corpus.Formats: it tells the MIME type of a file by its first bytes and, among kinds of text, by its
+// name. It is asked while a file is being uploaded, so that one that nobody can read is refused before it is stored.
+// The error is a chat.Error of code CodeUnsupported whose message a person may read.
 func (r Registry) Sniff(head []byte, name string) (mime string, err error) {
 	f, refused := r.recogniseFormat(head, name)
 	if refused == nil && f.text != nil && !isTextual(head) {
@@ -33,7 +34,10 @@ func notText() *corpus.Failure {
 }
 
 // recogniseFormat finds the format of a file that begins with head: text if it is nothing else that is known. The
-// detail of a failure is a sentence without its subject.
+// detail of a failure is a sentence without its subject. The steps go from what is certain to what is a guess: a magic
+// number; a compound file by the name of a zipped format, which is an encrypted one ([MS-OFFCRYPTO]); a name that
+// promises a format whose magic number is missing; another known kind; a name that promises markup; a text that begins
+// like markup; text.
 func (r Registry) recogniseFormat(head []byte, name string) (Format, *corpus.Failure) {
 	for _, f := range r {
 		if f.Magic != nil && f.Magic(head, name) {
@@ -68,11 +72,13 @@ func (r Registry) recogniseFormat(head []byte, name string) (Format, *corpus.Fai
 	return r[len(r)-1], nil
 }
 
+// misnamedDetail is the beginning of the sentence about a file whose name and bytes disagree.
 func misnamedDetail(f Format) string {
 	return "is named " + f.Extensions[0] + " but is not " + cmp.Or(f.Called, "a "+f.Label)
 }
 
-// other is a kind of file that is known and can't be read.
+// other is a kind of file that is known and can't be read. magic is what it begins with, what completes "This file is",
+// and advice is a sentence of its own that says what its owner can do instead.
 type other struct{ magic, what, advice string }
 
 const (
@@ -82,7 +88,8 @@ const (
 	documents = "Add documents only."
 )
 
-// others are told by the bytes they begin with.
+// others are told by the bytes they begin with. Only kinds that people do add by mistake are worth a line: for any
+// other, "holds binary data" says enough.
 var others = []other{
 	{"PK\x03\x04", "a ZIP archive", unpack},
 	{"PK\x05\x06", "an empty ZIP archive", "Add the documents themselves."},
@@ -141,7 +148,10 @@ var heifBrands = map[string]bool{
 }
 
 // otherKind tells files that are known and can't be read. A text may begin with the letters that some of them begin
-// with ("MZ", "BM", "OTTO"): they have control characters soon after these.
+// with ("MZ", "BM", "OTTO"): they have control characters soon after these. http.DetectContentType, which follows the
+// WHATWG's MIME Sniffing Standard, knows pictures, sounds, videos and fonts. It believes short marks, for which reason
+// its word counts only where the bytes hold control characters. TAR has its mark at byte 257 (POSIX, ustar), HEIC and
+// AVIF have theirs at byte 4, behind the size of the first box (ISO/IEC 14496-12).
 func otherKind(head []byte, name string) (other, bool) {
 	i := slices.IndexFunc(others, func(o other) bool { return bytes.HasPrefix(head, []byte(o.magic)) })
 	switch {
@@ -169,7 +179,9 @@ func otherKind(head []byte, name string) (other, bool) {
 	return media[i], true
 }
 
-// isTextual reports whether a file that begins with head is text of some encoding.
+// isTextual reports whether a file that begins with head is text of some encoding. It must accept whatever decodeText
+// accepts later. It sees only the beginning, so that it may also accept a file that decodeText refuses when it sees the
+// rest.
 func isTextual(head []byte) bool {
 	enc, rest, _ := evidentEncoding(head)
 	_, ok := textOnly(rest)

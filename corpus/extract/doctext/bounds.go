@@ -26,7 +26,7 @@ const (
 	fewLinks    = 256 << 10 // bytes of all links' addresses; beyond them 4 for every rune
 )
 
-// used counts what is bounded.
+// used counts what is bounded. It belongs to one Writer, and only grows.
 type used struct {
 	cells  int
 	marks  int
@@ -34,7 +34,8 @@ type used struct {
 	joined bool // the last block is one that short ones are joined in
 }
 
-// takeMark reports whether there may be one more mark in a text of so many runes.
+// takeMark reports whether there may be one more mark in a text of so many runes. The more text a document has, the
+// more marks it may have: only documents made to be dense in marks lose some.
 func (u *used) takeMark(href, runes int) bool {
 	if u.marks >= fewMarks+runes/32 || u.links+href > fewLinks+4*runes {
 		return false
@@ -44,7 +45,8 @@ func (u *used) takeMark(href, runes int) bool {
 }
 
 // isLong reports whether the open block, which has maxBlock runes, is to be cut here: rather between words than in one,
-// and rather between rows than in a cell.
+// and rather between rows than in a cell. A cell may be four times as long as a block, and a word maxWord runes longer,
+// before they are cut anyway.
 func (w *Writer) isLong() bool {
 	if w.inCell {
 		return len(w.body) >= 4*maxBlock
@@ -52,7 +54,9 @@ func (w *Writer) isLong() bool {
 	return w.space || len(w.body) >= maxBlock+maxWord
 }
 
-// cutBlock ends the open block and goes on in another one like it. A table that has too many cells goes on as text.
+// cutBlock ends the open block and goes on in another one like it. A table that has too many cells goes on as text. A
+// heading or a list item goes on as a paragraph: two halves of a heading would be two headings. A table's part repeats
+// its header's columns in Columns, so that a passage of it can still be understood.
 func (w *Writer) cutBlock() {
 	b := w.block
 	if b.Kind == corpus.BlockHeading || b.Kind == corpus.BlockList ||
@@ -82,7 +86,9 @@ func countLines(body []rune) (n int) {
 }
 
 // joinShort adds the text of a block to the one before where a document has more short blocks than any person would
-// write. It reports whether it did. Blocks of pages stay apart, as they have places, while there are not too many.
+// write. It reports whether it did. Blocks of pages stay apart, as they have places, while there are not too many. What
+// is joined loses its kind, its marks and its cells and becomes a paragraph of lines. Without this a log of a million
+// lines would be a million blocks.
 func (w *Writer) joinShort(body string) bool {
 	n, last := utf8.RuneCountInString(body), len(w.blocks)-1
 	if w.block.Page > 0 && last < MaxBlocks*3/4 || w.block.Grid != nil || n >= joinedBlock {

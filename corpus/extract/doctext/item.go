@@ -7,7 +7,8 @@ import (
 )
 
 // ItemMark reads the mark that a list item begins with: a bullet, whose ordinal is 0, or a number such as "3.", "(3)",
-// "c)" or "(iv)". A letter with a point is an initial, no mark.
+// "c)" or "(iv)". A letter with a point is an initial, no mark. Numbers go up to 999 and Roman ones up to 39: a year at
+// the beginning of a line is no mark. "i" in brackets is Roman.
 func ItemMark(word string) (ordinal int, ok bool) {
 	switch word {
 	case "•", "◦", "▪", "■", "●", "○", "‣", "–", "-", "*", "·":
@@ -42,7 +43,8 @@ func ItemMark(word string) (ordinal int, ok bool) {
 }
 
 // ItemNumber is the number of a list item as a program writes it: in the styles that HTML's type attribute has, "1",
-// "a", "A", "i" and "I"; "aa" and "AA", where bb follows after aa and not ab; "01" and "1st".
+// "a", "A", "i" and "I"; "aa" and "AA", where bb follows after aa and not ab; "01" and "1st". Roman numerals from 4000
+// on are decimal. The alphabet and Roman numerals have no zero, for which "a" and "i" give "".
 func ItemNumber(n int, style string) string {
 	switch style {
 	case "a", "A":
@@ -67,8 +69,10 @@ func ItemNumber(n int, style string) string {
 	return strconv.Itoa(n)
 }
 
+// Programs repeat a letter for each round of the alphabet, so that a list of thousands would have marks of hundreds.
 const maxLetters = 20 // of a number in letters
 
+// ordinalEnding is what English puts behind a number; 11, 12 and 13 are regular.
 func ordinalEnding(n int) string {
 	switch {
 	case n%100/10 == 1:
@@ -83,6 +87,7 @@ func ordinalEnding(n int) string {
 	return "th"
 }
 
+// inCase writes s in capitals if the style is.
 func inCase(s, style string) string {
 	if style == strings.ToUpper(style) {
 		return strings.ToUpper(s)
@@ -90,6 +95,7 @@ func inCase(s, style string) string {
 	return s
 }
 
+// romanNumeral is a number from 1 to 3999 in small letters; the pairs for 4 and 9 stand among the values.
 func romanNumeral(n int) string {
 	var b strings.Builder
 	for _, part := range []struct {

@@ -9,6 +9,7 @@ import (
 )
 
 // Line cleans a single line such as a title: white space collapsed, control characters dropped, cut at 500 runes.
+// Everything that is shown in one line, or kept in metadata, goes through it: titles, names of files, authors.
 func Line(s string) string {
 	s = text.Visible(strings.ToValidUTF8(s, ""))
 	s = strings.Map(func(r rune) rune {
@@ -25,6 +26,7 @@ func Line(s string) string {
 }
 
 // Slice returns the part of a text between two rune offsets. It is for the beginning of a text, from which it counts.
+// Both are offsets as blocks have them; an end beyond the text is the text's end.
 func Slice(s string, start, end int) string {
 	from := len(s)
 	for at := range s {

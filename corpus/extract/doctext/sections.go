@@ -7,14 +7,16 @@ import (
 )
 
 // Section begins a section of an outline. After the first one headings only show where sections begin: the path above
-// blocks has the outline's titles.
+// blocks has the outline's titles. PDFs have outlines that know more than the size of letters does. level counts from
+// 1.
 func (w *Writer) Section(level int, title string) {
 	w.End()
 	w.outlined = true
 	w.enterSection(level, title)
 }
 
-// LeaveHeadings says that what comes next stands below none of the headings so far.
+// LeaveHeadings says that what comes next stands below none of the headings so far. A slide without a title, for one,
+// does not belong to the slide before.
 func (w *Writer) LeaveHeadings() {
 	w.End()
 	w.leaveSections(0)
@@ -28,6 +30,7 @@ func (w *Writer) enterSection(level int, title string) {
 	w.above = w.pathTitles()
 }
 
+// leaveSections takes the titles of a level and below off the path; 0 takes all.
 func (w *Writer) leaveSections(level int) {
 	for len(w.path) > 0 && w.path[len(w.path)-1].level >= level {
 		w.path = w.path[:len(w.path)-1]
@@ -35,7 +38,8 @@ func (w *Writer) leaveSections(level int) {
 }
 
 // headingsAbove returns the titles above b and, when b is a heading, makes it the one below which the next blocks
-// stand.
+// stand. The slice that is returned is shared by all blocks of a section, and never changed afterwards: enterSection
+// makes a new one.
 func (w *Writer) headingsAbove(b corpus.Block, body string) []string {
 	switch {
 	case b.Kind != corpus.BlockHeading:

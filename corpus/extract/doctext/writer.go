@@ -2,6 +2,11 @@
 // marks, cells, pages and the places of words kept beside it. Every reader of files writes through its Writer, so the
 // promises of corpus.Block hold for every format; Check holds a result to them. It bounds how many blocks, marks and
 // cells a document may have.
+//
+// A reader walks its file and calls Begin, Text and End, or Row and Cell; it never builds text by itself. Offsets in
+// blocks are runes, not bytes, because a browser and a quote count in characters. writer.go fills blocks, bounds.go
+// cuts and joins them, sections.go keeps the path of headings, item.go knows the marks of lists, line.go cleans single
+// lines.
 package doctext
 
 import (
@@ -16,7 +21,8 @@ import (
 )
 
 // Writer collects blocks. Begin and End enclose a block; Text, Break, Mark and Cell fill it. The zero value is ready.
-// It is not safe for concurrent use.
+// It is not safe for concurrent use. The open block is collected in body, as runes, and offsets in words, cells and its
+// marks count from the body's beginning; End moves them to where the block stands in the whole text.
 type Writer struct {
 	text     strings.Builder // it is not bounded here: see worker.MaxText
 	runes    int
@@ -40,6 +46,7 @@ type Writer struct {
 	used     used
 }
 
+// heading is a title on the path, with its level from 1.
 type heading struct {
 	level int
 	title string
@@ -93,6 +100,9 @@ func (w *Writer) Text(s string) {
 	}
 }
 
+// addRune adds one rune of text. White space is only remembered, and written when a further rune follows, so that none
+// is left at ends of lines and blocks. In code, line feeds, tabs and spaces stay, and a long block is cut at a line's
+// end.
 func (w *Writer) addRune(r rune) {
 	switch {
 	case w.verbose && r == '\n' && len(w.body) >= maxBlock:
@@ -121,6 +131,7 @@ func (w *Writer) addRune(r rune) {
 	}
 }
 
+// flushSpace writes the white space that waits, as one space, unless a line or a cell begins here.
 func (w *Writer) flushSpace() {
 	if w.space && !w.atLineStart() {
 		w.body = append(w.body, ' ')
@@ -136,6 +147,7 @@ func (w *Writer) atLineStart() bool {
 	return n == 0 || w.body[n-1] == '\n'
 }
 
+// cellStart is where the open cell begins in the body.
 func (w *Writer) cellStart() int {
 	row := w.cells[len(w.cells)-1]
 	return row[len(row)-1][0]
@@ -163,8 +175,9 @@ func (w *Writer) Break() {
 	}
 }
 
-// Mark opens inline formatting and returns the function that closes it. Links to anything but http, https and mailto
-// are no marks.
+// Mark opens inline formatting and returns the function that closes it, which is called once. Links to anything but
+// http, https and mailto are no marks. Marks that turn out empty are dropped, and so are those whose block ended before
+// they were closed: a mark lies in one block.
 func (w *Writer) Mark(kind, href string) (closeMark func()) {
 	if !w.open || kind == "link" && !safeLink(href) {
 		return func() {}
@@ -178,12 +191,15 @@ func (w *Writer) Mark(kind, href string) (closeMark func()) {
 	}
 }
 
+// safeLink keeps addresses that would run something, such as "javascript:", off the page, and those of more than 2000
+// bytes.
 func safeLink(href string) bool {
 	u, err := url.Parse(href)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "mailto") && len(href) <= 2000
 }
 
-// SheetRow is Row for a table with a grid. n is the row's number in its sheet.
+// SheetRow is Row for a table with a grid. n is the row's number in its sheet. Numbers count from 1 and must grow from
+// row to row.
 func (w *Writer) SheetRow(n int) {
 	w.Row()
 	if w.open && w.block.Grid != nil && len(w.cells) > 0 {
@@ -191,7 +207,8 @@ func (w *Writer) SheetRow(n int) {
 	}
 }
 
-// Row begins a table's next row, Cell its next cell. Cells are separated by " | " and rows by a line break.
+// Row begins a table's next row, Cell its next cell. Cells are separated by " | " and rows by a line break. In a block
+// that is no table, which happens after one was cut, they write lines and bars without cells.
 func (w *Writer) Row() {
 	w.endCell()
 	if w.open && len(w.body) >= maxBlock {
@@ -229,6 +246,7 @@ func (w *Writer) Cell() {
 	w.inCell = true
 }
 
+// endCell notes where the open cell ends. White space that waits there belongs to no cell.
 func (w *Writer) endCell() {
 	w.space = false
 	if !w.inCell {
@@ -239,7 +257,9 @@ func (w *Writer) endCell() {
 	w.inCell = false
 }
 
-// End closes the open block and adds it, unless it holds nothing but white space.
+// End closes the open block and adds it, unless it holds nothing but white space. shift moves an offset of the body to
+// the whole text: what lay in white space that was trimmed moves to the block's edge, and what is empty then is
+// dropped.
 func (w *Writer) End() {
 	if !w.open {
 		return
@@ -298,6 +318,8 @@ func (w *Writer) End() {
 	w.blocks = append(w.blocks, b)
 }
 
+// trimBody returns what of the body counts: without white space around it. A table keeps its ends, since empty cells
+// are cells; code keeps the indentation of its first line.
 func (w *Writer) trimBody() (from, to int) {
 	to = len(w.body)
 	blank := func(r rune) bool { return unicode.IsSpace(r) }
@@ -319,6 +341,7 @@ func (w *Writer) trimBody() (from, to int) {
 	return from, to
 }
 
+// hasContent reports whether the block says anything; a table of empty cells does not.
 func (w *Writer) hasContent() bool {
 	if len(w.cells) == 0 {
 		return strings.TrimSpace(string(w.body)) != ""
@@ -333,7 +356,9 @@ func (w *Writer) hasContent() bool {
 	return false
 }
 
-// Word adds a word of a page to the open block and where it stands. A word whose box is empty has no place.
+// Word adds a word of a page to the open block and where it stands. A word whose box is empty has no place. Boxes have
+// offsets inside of s: a word that is hyphenated over two lines has two. Normalising may have shortened the word, so
+// that the ends are cut to what was written.
 func (w *Writer) Word(s string, boxes ...corpus.WordBox) {
 	if !w.open {
 		return
@@ -347,7 +372,8 @@ func (w *Writer) Word(s string, boxes ...corpus.WordBox) {
 	}
 }
 
-// Result ends the last block and returns the text and its blocks.
+// Result ends the last block and returns the text and its blocks. The Writer must not be used afterwards, as the result
+// shares its blocks.
 func (w *Writer) Result() corpus.Extracted {
 	w.End()
 	return corpus.Extracted{Text: w.text.String(), Blocks: w.blocks, Meta: map[string]any{}}

@@ -10,7 +10,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// noteID is a foot- or endnote: "footnote" or "endnote", and its id.
+// noteID is a foot- or endnote: "footnote" or "endnote", and its id. Foot- and endnotes have ids of their own, which
+// may be equal.
 type noteID struct{ kind, id string }
 
 // note is a note that is written below the block that refers to it.
@@ -19,7 +20,8 @@ type note struct {
 	id   noteID
 }
 
-// readNotes reads foot- and endnotes. Their separators are none.
+// readNotes reads foot- and endnotes. Their separators are none. Footnotes and endnotes stand in two parts (§17.11),
+// with types "separator" and "continuationSeparator" for the lines above them on a page.
 func (r *reader) readNotes() error {
 	r.notes = map[noteID][]string{}
 	for _, kind := range []string{"footnote", "endnote"} {
@@ -45,6 +47,7 @@ func (r *reader) readNotes() error {
 	return nil
 }
 
+// readNote keeps the text of a note's paragraphs, without formatting.
 func (r *reader) readNote(p *parser, id noteID) error {
 	return p.blocks(func(n node) error {
 		if n.paragraph != nil && !n.paragraph.isBlank() {
@@ -55,7 +58,8 @@ func (r *reader) readNote(p *parser, id noteID) error {
 }
 
 // referTo notes that a paragraph refers to a note, and returns the note's number. Notes are numbered as they come,
-// endnotes in Roman numerals.
+// endnotes in Roman numerals. That is how Word numbers them unless a section says otherwise. A note that has no text
+// has no number, and the mark is "".
 func (r *reader) referTo(id noteID, from *paragraph) (mark string) {
 	if len(r.notes[id]) == 0 {
 		return ""
@@ -69,7 +73,9 @@ func (r *reader) referTo(id noteID, from *paragraph) (mark string) {
 	return mark
 }
 
-// flushNotes writes the notes that the block before referred to, each as a paragraph.
+// flushNotes writes the notes that the block before referred to, each as a paragraph. A reader finds a note right below
+// the text that needs it, not at the end of a page that doesn't exist here. Each note is written once: what refers to
+// it again has the mark alone.
 func (r *reader) flushNotes() {
 	waiting := r.waiting
 	r.waiting = nil

@@ -8,16 +8,18 @@ import (
 	"footnote/corpus/extract/ooxml"
 )
 
-// listRef is the list and the level that a paragraph belongs to.
+// listRef is the list and the level that a paragraph belongs to. numSaid and levelSaid tell what was written from what
+// is zero: a paragraph may say one of them and leave the other to its style.
 type listRef struct {
 	num                string // id of the list; "0": none
 	level              int
 	numSaid, levelSaid bool
 }
 
+// §17.9.6 allows the levels 0 to 8.
 const levels = 9 // of a list
 
-// level is how one level of a list is numbered.
+// level is how one level of a list is numbered. The zero value of start is what §17.9 has for a missing one.
 type level struct {
 	format  string // "decimal", "lowerLetter", "bullet", …
 	text    string // "%1.%2)" with the numbers of levels from 1
@@ -27,7 +29,8 @@ type level struct {
 	style   string // the paragraph style that is tied to this level
 }
 
-// abstract is a definition that lists share, with their counters: Word counts on through all lists of a definition.
+// abstract is a definition that lists share, with their counters: Word counts on through all lists of a definition. In
+// the file it is an abstractNum. styleLink is the style in which the levels really stand.
 type abstract struct {
 	levels    [levels]level
 	counters  [levels]int
@@ -35,7 +38,8 @@ type abstract struct {
 	styleLink string
 }
 
-// number is a list: a definition and what this list has otherwise.
+// number is a list: a definition and what this list has otherwise. In the file it is a num, to which paragraphs refer.
+// levels and starts are its overrides, by level from 0.
 type number struct {
 	abstract string
 	levels   map[int]level
@@ -48,6 +52,7 @@ type numbering struct {
 	numbers   map[string]*number
 }
 
+// readNumbering reads the part with all lists. A document without lists has no such part, and gets an empty result.
 func readNumbering(p *ooxml.Package, part string) (numbering, error) {
 	n := numbering{abstracts: map[string]*abstract{}, numbers: map[string]*number{}}
 	err := p.Decode(part, func(d *ooxml.Decoder) error {
@@ -66,6 +71,7 @@ func readNumbering(p *ooxml.Package, part string) (numbering, error) {
 	return n, err
 }
 
+// readAbstract reads an abstractNum. Levels beyond the ninth are read and dropped.
 func (n *numbering) readAbstract(d *ooxml.Decoder, id string) error {
 	a := &abstract{}
 	n.abstracts[id] = a
@@ -85,6 +91,7 @@ func (n *numbering) readAbstract(d *ooxml.Decoder, id string) error {
 	})
 }
 
+// readLevel reads a lvl element.
 func readLevel(d *ooxml.Decoder) (level, error) {
 	l := level{restart: -1, format: "decimal"}
 	err := d.Children(func(e xml.StartElement) error {
@@ -109,6 +116,7 @@ func readLevel(d *ooxml.Decoder) (level, error) {
 	return l, err
 }
 
+// readNumber reads a num element with its overrides.
 func (n *numbering) readNumber(d *ooxml.Decoder, id string) error {
 	num := &number{levels: map[int]level{}, starts: map[int]int{}}
 	n.numbers[id] = num
@@ -141,7 +149,10 @@ type item struct {
 	mark    string // "1.1.a)", empty for a bullet
 }
 
-// next counts a paragraph in its list and returns what Word puts before it; ok is false for one in no list.
+// next counts a paragraph in its list and returns what Word puts before it; ok is false for one in no list. It changes
+// the counters, so that it must be called exactly once for each paragraph of a list, in the order of the text, and for
+// empty ones as well. First the paragraph's own level is counted or started; then levels below begin anew, unless they
+// say that they restart elsewhere; then levels above that had no item count as begun, so that "2.1" can be written.
 func (n *numbering) next(ref listRef) (it item, ok bool) {
 	num := n.numbers[ref.num]
 	if num == nil || ref.level < 0 || ref.level >= levels {
@@ -182,6 +193,7 @@ func (n *numbering) next(ref listRef) (it item, ok bool) {
 	return it, true
 }
 
+// level is how a list numbers one of its levels: by its override, else by the definition.
 func (num *number) level(a *abstract, at int) level {
 	if l, ok := num.levels[at]; ok {
 		return l
@@ -189,7 +201,8 @@ func (num *number) level(a *abstract, at int) level {
 	return a.levels[at]
 }
 
-// levelOfStyle is the level of a list that a style is tied to, else the one that the style itself says.
+// levelOfStyle is the level of a list that a style is tied to, else the one that the style itself says. Headings are
+// numbered in this way: each level of one list is tied to the style of a heading (§17.9.23).
 func (n *numbering) levelOfStyle(by listRef, style string) (int, bool) {
 	num := n.numbers[by.num]
 	if num == nil || n.abstracts[num.abstract] == nil {
@@ -203,7 +216,8 @@ func (n *numbering) levelOfStyle(by listRef, style string) (int, bool) {
 	return by.level, by.levelSaid
 }
 
-// mark is a level's text with the numbers of the levels that it names.
+// mark is a level's text with the numbers of the levels that it names. "%1" stands for the number of the first level,
+// up to "%9". In a legal list all of them are decimals, whatever the levels above look like by themselves.
 func (num *number) mark(a *abstract, l level) string {
 	var b strings.Builder
 	for i := 0; i < len(l.text); i++ {
@@ -223,7 +237,7 @@ func (num *number) mark(a *abstract, l level) string {
 }
 
 // styleOf has Word's formats of numbers as doctext.ItemNumber knows them; in one that is not known here a number is
-// decimal.
+// decimal. The names are those of ST_NumberFormat (§17.18.59).
 var styleOf = map[string]string{
 	"lowerLetter": "aa", "upperLetter": "AA", "lowerRoman": "i", "upperRoman": "I", "decimalZero": "01",
 	"ordinal": "1st",

@@ -7,13 +7,16 @@ import (
 	"footnote/corpus/extract/ooxml"
 )
 
+// paragraph reads a p element (§17.3.1).
 func (p *parser) paragraph() (*paragraph, error) {
 	para := &paragraph{}
 	err := p.inline(para, "")
 	return para, err
 }
 
-// inline reads the content of a paragraph, or of an element inside it, whose text leads to link.
+// inline reads the content of a paragraph, or of an element inside it, whose text leads to link. Insertions are read as
+// if they were accepted, and deletions are counted and left out. A simple field has its instruction in an attribute and
+// its result inside. Elements that only group text, such as smart tags and content controls, are gone through.
 func (p *parser) inline(to *paragraph, link string) error {
 	return p.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -44,6 +47,8 @@ func (p *parser) inline(to *paragraph, link string) error {
 	})
 }
 
+// paragraphProperties reads what a paragraph says of its structure. outlineLvl counts from 0, and 9 is body text. A
+// tracked deletion of the paragraph's mark joins it with the next one.
 func (p *parser) paragraphProperties(to *paragraph) error {
 	return p.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -73,7 +78,9 @@ func (p *parser) target(id, otherwise string) string {
 	return otherwise
 }
 
-// run reads a run. Its properties come first.
+// run reads a run. Its properties come first. add takes text only where it is shown: not in hidden runs and not in
+// instructions of fields. A page break is a space, since the text goes on behind it. Of a word with its reading above
+// it (ruby) the word is kept. References to notes become their marks, raised.
 func (p *parser) run(to *paragraph, link string) error {
 	var form run
 	hidden := false
@@ -141,6 +148,8 @@ func (p *parser) run(to *paragraph, link string) error {
 	return p.d.Children(content)
 }
 
+// runProperties reads formatting that says something: emphasis and superscript. Hidden text (vanish) is hidden in print
+// too; webHidden is so only in a browser, and is read.
 func (p *parser) runProperties(form *run, hidden *bool) error {
 	return p.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -157,7 +166,9 @@ func (p *parser) runProperties(form *run, hidden *bool) error {
 	})
 }
 
-// boxes reads the text boxes of a drawing, and the words of its charts and diagrams.
+// boxes reads the text boxes of a drawing, and the words of its charts and diagrams. Boxes are written behind the
+// paragraph in which they are anchored, as blocks of their own. A field that is open outside of a box does not reach
+// into it, so that a box has a parser of its own.
 func (p *parser) boxes(to *paragraph) error {
 	return p.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -175,7 +186,7 @@ func (p *parser) boxes(to *paragraph) error {
 	})
 }
 
-// graphic reads the words of a chart or a diagram, or else the text boxes of a shape.
+// graphic reads the words of a chart or a diagram, or else the text boxes of a shape. Each line becomes a paragraph.
 func (p *parser) graphic(to *paragraph, e xml.StartElement) error {
 	lines, err := p.r.pack.GraphicLines(e, p.relations, true)
 	if err != nil {
@@ -187,7 +198,8 @@ func (p *parser) graphic(to *paragraph, e xml.StartElement) error {
 	return p.boxes(to)
 }
 
-// formula reads the text of a formula.
+// formula reads the text of a formula. It is the text in reading order, with "/" in fractions: 1/2 must not become 12
+// (Office Math, chapter 22.1).
 func (p *parser) formula(to *paragraph) error {
 	return p.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {

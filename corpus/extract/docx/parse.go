@@ -7,7 +7,8 @@ import (
 	"footnote/corpus/extract/ooxml"
 )
 
-// parser reads the XML of one part into nodes.
+// parser reads the XML of one part into nodes. Each method begins where an element has begun and reads to its end, see
+// ooxml.Decoder.
 type parser struct {
 	r         *reader
 	d         *ooxml.Decoder
@@ -22,6 +23,8 @@ type field struct {
 }
 
 // blocks reads the paragraphs and tables inside the element that began last, and hands over each when it is whole.
+// Content controls, custom XML and insertions are gone through. A paragraph whose mark was deleted is not handed over:
+// its runs are carried to the next one, of which they are the beginning.
 func (p *parser) blocks(emit func(node) error) error {
 	var carried []run
 	return p.d.Children(func(e xml.StartElement) error {
@@ -55,7 +58,8 @@ func (p *parser) blocks(emit func(node) error) error {
 	})
 }
 
-// alternative reads the first choice of several forms of the same content.
+// alternative reads the first choice of several forms of the same content. AlternateContent (ECMA-376 part 3) has the
+// form for newer programs first and a fallback for older ones behind it. Reading both would write a text twice.
 func (p *parser) alternative(read func() error) error {
 	done := false
 	return p.d.Children(func(e xml.StartElement) error {
@@ -67,6 +71,7 @@ func (p *parser) alternative(read func() error) error {
 	})
 }
 
+// collect reads the nodes inside an element, where they can't be written yet.
 func (p *parser) collect() (nodes []node, err error) {
 	err = p.blocks(func(n node) error {
 		nodes = append(nodes, n)
@@ -81,6 +86,8 @@ func (p *parser) table() (*table, error) {
 	return t, err
 }
 
+// rows reads the rows of a table (§17.4). One that was deleted as a tracked change is counted and left out. The context
+// is looked at after each row, as a table may be the whole document.
 func (p *parser) rows(t *table) error {
 	return p.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -103,8 +110,10 @@ func (p *parser) rows(t *table) error {
 	})
 }
 
+// It keeps a forged span from filling memory with cells.
 const maxSpan = 100 // columns that one cell may take
 
+// cells reads the cells of a row. Columns that the row leaves empty at its beginning (gridBefore) are one empty cell.
 func (p *parser) cells(row *[]cell, deleted *bool) error {
 	return p.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -131,6 +140,8 @@ func (p *parser) cells(row *[]cell, deleted *bool) error {
 	})
 }
 
+// cell reads one cell. A cell that goes on from the one above or before it (vMerge, hMerge) is empty: its text stands
+// where the merged cell begins.
 func (p *parser) cell() (cell, error) {
 	c := cell{span: 1}
 	continued := false

@@ -1,5 +1,12 @@
 // Package docx reads Word files (ECMA-376, WordprocessingML) as doctext: headings by their styles, lists with the
 // numbers that Word shows, tables, text boxes, notes, and the text as it is when all tracked changes are accepted.
+//
+// A file is read in two steps for each paragraph and table: parse.go, paragraph.go and field.go turn XML into the nodes
+// of tree.go, and write.go writes a node as blocks. Only one node is in memory at a time. styles.go, numbering.go and
+// notes.go are read before the body, because it refers to them by ids. symbols.go knows the characters of symbol fonts.
+//
+// Section numbers in this package are those of ECMA-376 part 1. Macros and embedded objects are counted and never
+// opened, comments and deleted text are counted and never read.
 package docx
 
 import (
@@ -11,7 +18,8 @@ import (
 	"footnote/corpus/extract/ooxml"
 )
 
-// Read reads a Word file. It fails with a *corpus.Failure for one that is damaged, encrypted or too large.
+// Read reads a Word file. It fails with a *corpus.Failure for one that is damaged, encrypted or too large. Headers and
+// footers follow the body, each text once: a letterhead is part of a letter, but not of each of its pages.
 func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	p, err := ooxml.Open(f.Path)
 	if err != nil {
@@ -33,7 +41,7 @@ func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	return r.result()
 }
 
-// reader reads one file.
+// reader reads one file. It is used once, from one goroutine.
 type reader struct {
 	ctx       context.Context
 	pack      *ooxml.Package
@@ -51,7 +59,7 @@ type reader struct {
 	deleted   int // tracked deletions
 }
 
-// load reads what the body refers to.
+// load reads what the body refers to. Each of these parts may be missing.
 func (r *reader) load() (err error) {
 	if r.main, r.relations, err = r.pack.Main(); err != nil {
 		return err
@@ -65,6 +73,8 @@ func (r *reader) load() (err error) {
 	return r.readNotes()
 }
 
+// result is the document with its title, which is the text in the style Title, or what the file's properties say, or
+// the heading that it begins with: properties are often left over from the file that was copied.
 func (r *reader) result() (corpus.Extracted, error) {
 	properties, err := r.pack.Properties()
 	if err != nil {
@@ -83,7 +93,8 @@ func (r *reader) result() (corpus.Extracted, error) {
 	return x, nil
 }
 
-// firstHeading is the text of a heading that the document begins with.
+// firstHeading is the text of a heading that the document begins with. Only the first five blocks are looked at: a
+// heading further down is a chapter's.
 func firstHeading(x corpus.Extracted) string {
 	for _, b := range x.Blocks[:min(len(x.Blocks), 5)] {
 		if b.Kind == corpus.BlockHeading && b.Level == 1 {

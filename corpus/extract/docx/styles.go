@@ -8,7 +8,8 @@ import (
 	"footnote/corpus/extract/ooxml"
 )
 
-// style is what a paragraph style says about structure; what it does not say comes from the style it is based on.
+// style is what a paragraph style says about structure; what it does not say comes from the style it is based on. Only
+// the structure counts, not the looks, see §17.7.
 type style struct {
 	name     string // lower case, as Word calls it in English whatever the file's language
 	basedOn  string
@@ -18,7 +19,8 @@ type style struct {
 	vanish   bool
 }
 
-// bodyText is the outline level of what is no heading.
+// bodyText is the outline level of what is no heading. In the file levels count from 0 and body text is 9 (§17.3.1.20);
+// here all are one more, so that 0 can mean "not said".
 const bodyText = 10
 
 // styles are a document's paragraph styles by id.
@@ -27,6 +29,7 @@ type styles struct {
 	normal string // id of the default style
 }
 
+// readStyles reads the part of styles. Without one every paragraph is text, unless it says a level itself.
 func readStyles(p *ooxml.Package, part string) (styles, error) {
 	s := styles{byID: map[string]style{}}
 	err := p.Decode(part, func(d *ooxml.Decoder) error {
@@ -42,6 +45,7 @@ func readStyles(p *ooxml.Package, part string) (styles, error) {
 	return s, err
 }
 
+// readStyle keeps a paragraph style; those of characters, tables and lists are read and dropped.
 func (s *styles) readStyle(d *ooxml.Decoder, e xml.StartElement) error {
 	id := ooxml.Attr(e, "styleId")
 	paragraph := ooxml.Attr(e, "type") == "paragraph"
@@ -98,8 +102,9 @@ func readListRef(d *ooxml.Decoder, to *listRef) error {
 // maxChain is how many styles may be based on each other; a longer chain is a circle.
 const maxChain = 30
 
-// outline returns the level of a heading of a style, 0 for a style of other text. The name counts where no style of
-// the chain says a level.
+// outline returns the level of a heading of a style, 0 for a style of other text. The name counts where no style of the
+// chain says a level. Word's built-in headings are called "heading 1" to "heading 9" in the file whatever the language
+// of its program, and a style that is based on one is a heading too. HTML has six levels, and so have blocks.
 func (s *styles) outline(id string) int {
 	for range maxChain {
 		st, ok := s.byID[id]
@@ -136,10 +141,11 @@ func (s *styles) isNamed(id, name string) bool {
 	return false
 }
 
-// hides reports whether a style's text is hidden.
+// hides reports whether a style's text is hidden. What the style is based on is not asked.
 func (s *styles) hides(id string) bool { return s.byID[id].vanish }
 
-// list returns the list that a style puts its paragraphs in.
+// list returns the list that a style puts its paragraphs in. The level may come from a style nearer to the paragraph
+// than the one that names the list.
 func (s *styles) list(id string) (ref listRef) {
 	for range maxChain {
 		st, ok := s.byID[id]

@@ -5,7 +5,9 @@ import (
 	"strings"
 )
 
-// symbol is the character that a symbol font draws for a code. One that is not known is left out.
+// symbol is the character that a symbol font draws for a code. One that is not known is left out. A sym element
+// (§17.3.3.30) names a font and a code in hexadecimal; Word adds 0xF000 to codes of symbol fonts, which moves them into
+// Unicode's private area. Characters of other fonts stand for themselves.
 func symbol(font, code string) string {
 	n, err := strconv.ParseUint(code, 16, 32)
 	if err != nil {
@@ -26,7 +28,8 @@ func symbol(font, code string) string {
 	return string(at)
 }
 
-// symbolFont are the letters and signs of the font Symbol, by Adobe's encoding of it.
+// symbolFont are the letters and signs of the font Symbol, by Adobe's encoding of it. Codes that Adobe leaves free or
+// uses for pieces of brackets are missing.
 var symbolFont = func() map[rune]string {
 	m := map[rune]string{}
 	for first, signs := range map[rune]string{

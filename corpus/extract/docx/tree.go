@@ -2,7 +2,7 @@ package docx
 
 import "strings"
 
-// node is a paragraph or a table of the file.
+// node is a paragraph or a table of the file. Exactly one of both is set.
 type node struct {
 	paragraph *paragraph
 	table     *table
@@ -27,6 +27,7 @@ type run struct {
 	link         string
 }
 
+// isBlank reports whether a paragraph has no text; its boxes may have some.
 func (p *paragraph) isBlank() bool {
 	for _, r := range p.runs {
 		if strings.TrimSpace(r.text) != "" {
@@ -36,6 +37,7 @@ func (p *paragraph) isBlank() bool {
 	return true
 }
 
+// text is a paragraph's text without formatting, with its line breaks.
 func (p *paragraph) text() string {
 	var b strings.Builder
 	for _, r := range p.runs {
@@ -44,6 +46,7 @@ func (p *paragraph) text() string {
 	return b.String()
 }
 
+// table is a table before it is written. Rows may have different numbers of cells.
 type table struct{ rows [][]cell }
 
 // cell is a cell of a table. One that goes on from the row above has no nodes.
@@ -52,7 +55,8 @@ type cell struct {
 	span  int // columns, at least 1
 }
 
-// laysOut reports whether a table only lays the page out: it has one column, or a cell with parts of a page.
+// laysOut reports whether a table only lays the page out: it has one column, or a cell with parts of a page. Letters
+// and forms are often set in tables. Written as rows of cells they could not be read.
 func (t *table) laysOut(r *reader) bool {
 	columns := 0
 	for _, row := range t.rows {
@@ -71,6 +75,8 @@ func (t *table) laysOut(r *reader) bool {
 // maxCell is how long the text of a cell is at most, in bytes, that is a value and no part of a page.
 const maxCell = 6000
 
+// laysOut reports whether a cell holds a part of a page: a table, a text box, a heading with text below it, or long
+// text.
 func (c *cell) laysOut(r *reader) bool {
 	size := 0
 	for _, n := range c.nodes {

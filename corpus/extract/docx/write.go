@@ -11,7 +11,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// readPart writes the blocks below the element of that name in a part, or below its root.
+// readPart writes the blocks below the element of that name in a part, or below its root. Nodes are written as they
+// come.
 func (r *reader) readPart(part string, relations ooxml.Relations, inside string) error {
 	return r.pack.Decode(part, func(d *ooxml.Decoder) error {
 		p := &parser{r: r, d: d, relations: relations}
@@ -26,7 +27,8 @@ func (r *reader) readPart(part string, relations ooxml.Relations, inside string)
 	})
 }
 
-// readMargins writes the headers or footers of the pages, each text once.
+// readMargins writes the headers or footers of the pages, each text once. A document has up to three headers for each
+// section, most of them the same. Relations have no order, so that parts are taken by name.
 func (r *reader) readMargins(kind string) error {
 	var parts []string
 	for _, relation := range r.relations {
@@ -51,7 +53,8 @@ func (r *reader) readMargins(kind string) error {
 	return nil
 }
 
-// writeMargin writes what stands in a margin unless it stood in one before.
+// writeMargin writes what stands in a margin unless it stood in one before. It becomes text, whatever its style says: a
+// heading in a margin would stand above nothing.
 func (r *reader) writeMargin(n node) error {
 	for _, p := range n.paragraphs() {
 		line := doctext.Line(p.text())
@@ -65,7 +68,8 @@ func (r *reader) writeMargin(n node) error {
 	return nil
 }
 
-// paragraphs are all paragraphs of a node, those of its tables and text boxes too.
+// paragraphs are all paragraphs of a node, those of its tables and text boxes too. The boxes are taken off their
+// paragraph, so that nobody writes them again.
 func (n node) paragraphs() (all []*paragraph) {
 	if n.paragraph != nil {
 		all = append(all, n.paragraph)
@@ -85,6 +89,7 @@ func (n node) paragraphs() (all []*paragraph) {
 	return all
 }
 
+// writeNode writes a node of the body, and below it the notes that it refers to.
 func (r *reader) writeNode(n node) error {
 	if n.table != nil {
 		r.writeTable(n.table)
@@ -95,7 +100,8 @@ func (r *reader) writeNode(n node) error {
 	return r.ctx.Err()
 }
 
-// headingLevel is the level of a paragraph that is a heading, 0 for one of the text.
+// headingLevel is the level of a paragraph that is a heading, 0 for one of the text. What the paragraph says itself
+// goes before its style. A document's title is a heading of level 1.
 func (r *reader) headingLevel(p *paragraph) int {
 	switch {
 	case p.outline == bodyText:
@@ -113,6 +119,7 @@ func (r *reader) headingLevel(p *paragraph) int {
 	return 0
 }
 
+// styleOf is the style of a paragraph, the default one if it names none.
 func (p *paragraph) styleOf(r *reader) string {
 	if p.style == "" {
 		return r.styles.normal
@@ -120,7 +127,8 @@ func (p *paragraph) styleOf(r *reader) string {
 	return p.style
 }
 
-// listOf returns the list that a paragraph is in: what it says itself goes before what its style says.
+// listOf returns the list that a paragraph is in: what it says itself goes before what its style says. A list "0" takes
+// a paragraph out of the list of its style.
 func (r *reader) listOf(p *paragraph) listRef {
 	ref, by := p.list, r.styles.list(p.styleOf(r))
 	if !ref.numSaid {
@@ -138,6 +146,9 @@ func (r *reader) listOf(p *paragraph) listRef {
 // maxHeading is how long a heading is at most, in bytes; what is longer is text in a heading's style.
 const maxHeading = 500
 
+// writeParagraph writes a paragraph as a heading, an item or text, and then its text boxes. Its place in its list is
+// counted before anything else, also if it is blank or hidden, because Word counts it. A heading that is numbered keeps
+// its number in its text.
 func (r *reader) writeParagraph(p *paragraph) {
 	r.waiting = append(r.waiting, p.notes...)
 	it, listed := r.lists.next(r.listOf(p)) // an empty item has its number too
@@ -170,6 +181,7 @@ func (r *reader) writeParagraph(p *paragraph) {
 	r.writeBoxes(p)
 }
 
+// writeBoxes writes what stands in the text boxes of a paragraph.
 func (r *reader) writeBoxes(p *paragraph) {
 	for _, n := range p.boxes {
 		if n.table != nil {
@@ -180,7 +192,9 @@ func (r *reader) writeBoxes(p *paragraph) {
 	}
 }
 
-// writeRuns writes text with its formatting. Runs of the same formatting are one.
+// writeRuns writes text with its formatting. Runs of the same formatting are one. Word splits runs at every change that
+// a spelling checker or an editor made, and a mark for each piece would be noise. In a heading, which is one line, only
+// links are kept. Marks are closed in the reverse order.
 func (r *reader) writeRuns(runs []run, flat bool) {
 	for i := 0; i < len(runs); {
 		one := runs[i]
@@ -216,11 +230,14 @@ func (r *reader) writeRuns(runs []run, flat bool) {
 	}
 }
 
+// sameForm compares two runs without their texts.
 func (a run) sameForm(b run) bool {
 	a.text, b.text = "", ""
 	return a == b
 }
 
+// writeTable writes a table of data, or what stands in one that lays a page out. A cell over several columns is
+// followed by empty ones, so that columns stay below each other.
 func (r *reader) writeTable(t *table) {
 	if t.laysOut(r) {
 		for _, row := range t.rows {
@@ -250,7 +267,7 @@ func (r *reader) writeTable(t *table) {
 	r.w.End()
 }
 
-// writeCell writes the paragraphs of a cell as one line.
+// writeCell writes the paragraphs of a cell as one line. Tables in cells don't come here: a table with one lays out.
 func (r *reader) writeCell(c cell) {
 	for _, n := range c.nodes {
 		p := n.paragraph

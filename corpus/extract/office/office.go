@@ -1,4 +1,7 @@
 // Package office has LibreOffice draw Office files as they are printed: as PDF.
+//
+// What goes in is a copy of a file, what comes out is a PDF in a place that the caller names; the viewer then draws
+// that like any other PDF. The text of the document never comes from here: package docx and its like read it.
 package office
 
 import (
@@ -21,6 +24,7 @@ import (
 )
 
 const (
+	// The program is large and starts slowly, and the file is a stranger's: each limit is enforced from outside.
 	drawTime  = 2 * time.Minute // that LibreOffice may take for one file
 	memory    = 2 << 30         // bytes that it may allocate
 	maxPDF    = 256 << 20       // bytes of what it makes
@@ -29,7 +33,8 @@ const (
 )
 
 // LibreOffice makes PDFs with the program soffice, if it is on the PATH: it is looked for each time, so that one that
-// is installed later is found. It is safe for concurrent use.
+// is installed later is found. It is safe for concurrent use. offline tells once whether this kernel lets a process be
+// started without a network.
 type LibreOffice struct {
 	offline func() bool
 }
@@ -39,7 +44,7 @@ func New() *LibreOffice {
 	return &LibreOffice{sync.OnceValue(child.Offline)}
 }
 
-// Draws implements corpus.Office.
+// Draws implements corpus.Office. It starts nothing: whether the program works is seen when it draws.
 func (o *LibreOffice) Draws(mime string) bool {
 	f, _ := extract.Formats.ByMIME(mime)
 	if !f.Office {
@@ -52,12 +57,14 @@ func (o *LibreOffice) Draws(mime string) bool {
 // Program is where LibreOffice is; an error of exec.LookPath if it is not on the PATH.
 func Program() (string, error) { return exec.LookPath("soffice") }
 
+// undrawable is the sentence for whatever LibreOffice can't do with a file. The cause is joined to it, and logged.
 var undrawable = &chat.Error{Code: chat.CodeUndrawable,
 	Message: "LibreOffice can't draw this file. Its text is shown, and the original can be downloaded."}
 
 // PDF implements corpus.Office. The program sees a copy of the file in a directory of its own, which is removed, and
 // nothing of our environment but where programs are; macros, links, remote pictures and Java are off; where the kernel
-// allows it, it has no network. It ends, with all that it started, when ctx ends or it has had its time.
+// allows it, it has no network. It ends, with all that it started, when ctx ends or it has had its time. The PDF is
+// made beside the copy and then renamed, so that to never holds half a file.
 func (o *LibreOffice) PDF(ctx context.Context, f corpus.File, to string) (err error) {
 	program, err := Program()
 	if err != nil {
@@ -91,7 +98,9 @@ func (o *LibreOffice) PDF(ctx context.Context, f corpus.File, to string) (err er
 	return nil
 }
 
-// run has the program draw the file in dir.
+// run has the program draw the file in dir. A profile of its own keeps instances apart; LibreOffice would otherwise
+// hand the work to one that runs already. The limits are set right after the start, before it has read its file.
+// WaitDelay is for children that keep its pipes open. EndGroup ends what it has started itself.
 func (o *LibreOffice) run(asked context.Context, program, dir, name string) error {
 	ctx, cancel := context.WithTimeout(asked, drawTime)
 	defer cancel()
@@ -142,6 +151,7 @@ func prepare(dir string, f corpus.File, name string) error {
 	return copyFile(f.Path, filepath.Join(dir, name))
 }
 
+// copyFile copies bytes and nothing else: the copy belongs to us, whatever the original's mode is.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -157,7 +167,8 @@ func copyFile(from, to string) error {
 }
 
 // profile is LibreOffice's settings: no macros, no active content, no remote content, no links brought up to date, no
-// Java.
+// Java. These are paths in LibreOffice's registry (org.openoffice.Office). Writer counts 0 as "never" for links, Calc
+// 2.
 func profile() string {
 	settings := [][3]string{
 		{"Common/Security/Scripting", "MacroSecurityLevel", "3"},

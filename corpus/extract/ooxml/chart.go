@@ -9,9 +9,11 @@ import (
 	"footnote/corpus/extract/doctext"
 )
 
+// A chart of more points was drawn from a table that stands elsewhere; in words it would say nothing.
 const maxPoints = 1000 // of a series
 
-// RelationID is the attribute r:id of an element, which may stand beside an id of another kind.
+// RelationID is the attribute r:id of an element, which may stand beside an id of another kind. It alone has a prefix,
+// whichever address the prefix stands for.
 func RelationID(e xml.StartElement) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == "id" && a.Name.Space != "" {
@@ -22,7 +24,9 @@ func RelationID(e xml.StartElement) string {
 }
 
 // GraphicLines are the words of what a graphicData element holds, a line each: of a chart ("chart") or a diagram
-// ("relIds") in a part of its own. Of anything else there are none. It doesn't read e to its end.
+// ("relIds") in a part of its own. Of anything else there are none. It doesn't read e to its end. values says whether
+// the values of a chart's series are wanted. The elements are those of ECMA-376 part 1, chapter 21 (DrawingML: charts
+// and diagrams).
 func (p *Package) GraphicLines(e xml.StartElement, relations Relations, values bool) ([]string, error) {
 	switch e.Name.Local {
 	case "chart":
@@ -42,6 +46,8 @@ type chart struct {
 	lines  []string
 }
 
+// chartLines reads the part of a chart, in the form of ECMA-376 or in that of Office 2016's newer kinds (chartex),
+// whose elements "plotAreaRegion", "series" and "axis" are read like their older ones.
 func (p *Package) chartLines(part string, values bool) ([]string, error) {
 	c := chart{values: values}
 	err := p.Decode(part, func(d *Decoder) error {
@@ -51,6 +57,7 @@ func (p *Package) chartLines(part string, values bool) ([]string, error) {
 	return c.lines, err
 }
 
+// read goes down to titles and series, and passes over how a chart looks.
 func (c *chart) read() error {
 	return c.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -68,7 +75,8 @@ func (c *chart) read() error {
 	})
 }
 
-// title reads a title that was written for the chart, or comes out of a cell.
+// title reads a title that was written for the chart, or comes out of a cell. A cell's value is kept beside the formula
+// ("f") that names the cell.
 func (c *chart) title() error {
 	var words []string
 	var walk func(e xml.StartElement) error
@@ -94,12 +102,14 @@ func (c *chart) title() error {
 	return err
 }
 
-// points are the values of a series, its labels or its name, as the file keeps them.
+// points are the values of a series, its labels or its name, as the file keeps them. format is a number format such as
+// "0.00" or "d.m.yyyy", empty for texts.
 type points struct {
 	texts  []string
 	format string // of numbers
 }
 
+// points reads the cached values below an element, at most maxPoints; the cells that they come from are not looked up.
 func (c *chart) points() (p points, err error) {
 	var walk func(e xml.StartElement) error
 	walk = func(e xml.StartElement) error {
@@ -124,7 +134,8 @@ func (c *chart) points() (p points, err error) {
 func (p points) areShown() bool { return p.format == "" || p.format == "General" || p.format == "0" }
 
 // series writes a line such as "Rent: 2024 900, 2025 950"; without values "Rent: 2024, 2025" for the first series with
-// these labels and "Heating" for the next.
+// these labels and "Heating" for the next. A scatter chart's x values are numbers, and are no labels where the numbers
+// are left to the sheet.
 func (c *chart) series() error {
 	var name, labels, values points
 	err := c.d.Children(func(e xml.StartElement) (err error) {
@@ -169,7 +180,8 @@ func (c *chart) series() error {
 	return err
 }
 
-// rounded is a value without the noise of its binary form: 8.2 for 8.1999999999999993.
+// rounded is a value without the noise of its binary form: 8.2 for 8.1999999999999993. Twelve digits are kept: a binary
+// number of 64 bits holds 15 to 17, and the last few carry the error of a sum.
 func rounded(value string) string {
 	n, err := strconv.ParseFloat(value, 64)
 	if err != nil {
@@ -189,7 +201,8 @@ func (p *Package) diagramLines(part string) (lines []string, err error) {
 	return lines, err
 }
 
-// Paragraphs are the drawn paragraphs (DrawingML) inside the element that began last, which it reads to its end.
+// Paragraphs are the drawn paragraphs (DrawingML) inside the element that began last, which it reads to its end. A line
+// break inside a paragraph is a space. Empty paragraphs are left out.
 func (d *Decoder) Paragraphs() (lines []string, err error) {
 	var b strings.Builder
 	end := func() {

@@ -14,17 +14,23 @@ import (
 	"footnote/corpus"
 )
 
-// maxDepth is how deep elements may lie in each other.
+// maxDepth is how deep elements may lie in each other. Readers call themselves for each level, and Go's stack would
+// grow with a forged file's depth.
 const maxDepth = 1000
 
 // Decoder reads an XML part token by token. Names are without their prefixes, entities but XML's own five fail, and
-// elements too deep in each other fail.
+// elements too deep in each other fail. It reads on a stream and keeps no tree, so that the largest sheet needs no
+// memory for its XML. Each method below begins where an element has begun, and all but Next read exactly that element:
+// a visit that leaves something unread, or reads too much, puts every later one out of step. It is not safe for
+// concurrent use.
 type Decoder struct {
 	xml   *xml.Decoder
 	depth int
 }
 
-// NewDecoder reads from r, which is in UTF-8, in what its declaration says, or in UTF-16 with or without a mark.
+// NewDecoder reads from r, which is in UTF-8, in what its declaration says, or in UTF-16 with or without a mark. Go's
+// decoder takes UTF-8 only, and asks CharsetReader for the rest, which is too late for UTF-16: it can't read even the
+// declaration there. That is why the first two bytes are looked at.
 func NewDecoder(r io.Reader) *Decoder {
 	buffered := bufio.NewReader(r)
 	r = buffered
@@ -49,7 +55,8 @@ func NewDecoder(r io.Reader) *Decoder {
 }
 
 // Next returns the next token: an xml.StartElement, an xml.EndElement or xml.CharData; the others are passed over.
-// io.EOF is the end; what is no XML is a *corpus.Failure.
+// io.EOF is the end; what is no XML is a *corpus.Failure. RawToken doesn't compare closing tags with opening ones,
+// which takes time and tells nothing that counts here; a tag that is missing shows as an end of file in the middle.
 func (d *Decoder) Next() (xml.Token, error) {
 	for {
 		token, err := d.xml.RawToken()
@@ -92,7 +99,8 @@ func (d *Decoder) Skip() error {
 	return nil
 }
 
-// Children calls visit for each element right inside the one that began last. visit reads the element up to its end.
+// Children calls visit for each element right inside the one that began last. visit reads the element up to its end. It
+// returns behind the element's end, or with the first error of visit.
 func (d *Decoder) Children(visit func(xml.StartElement) error) error {
 	for {
 		token, err := d.Next()
@@ -110,7 +118,7 @@ func (d *Decoder) Children(visit func(xml.StartElement) error) error {
 	}
 }
 
-// Root calls visit for the document's root element.
+// Root calls visit for the document's root element. It returns when visit does; what follows the root is not looked at.
 func (d *Decoder) Root(visit func(xml.StartElement) error) error {
 	for {
 		token, err := d.Next()
@@ -123,7 +131,8 @@ func (d *Decoder) Root(visit func(xml.StartElement) error) error {
 	}
 }
 
-// Text returns the character data of the element that began last, which it reads to its end.
+// Text returns the character data of the element that began last, which it reads to its end. Text of elements inside it
+// is a part of it.
 func (d *Decoder) Text() (string, error) {
 	var text []byte
 	for depth := 1; depth > 0; {
@@ -143,6 +152,7 @@ func (d *Decoder) Text() (string, error) {
 	return string(text), nil
 }
 
+// unexpected makes an end of the file inside an element a failure of the file.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return Damaged
@@ -150,7 +160,8 @@ func unexpected(err error) error {
 	return err
 }
 
-// Attr returns an attribute by its name without prefix, empty if it is missing.
+// Attr returns an attribute by its name without prefix, empty if it is missing. Of two attributes with one name and
+// different prefixes it is the first.
 func Attr(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {
@@ -169,7 +180,8 @@ func IntAttr(e xml.StartElement, name string, otherwise int) int {
 	return n
 }
 
-// IsOn reports whether an element that switches something on does: its attribute val is missing or says so.
+// IsOn reports whether an element that switches something on does: its attribute val is missing or says so. These are
+// the values of ST_OnOff in both forms of ECMA-376, and "none", which some properties have.
 func IsOn(e xml.StartElement) bool {
 	switch Attr(e, "val") {
 	case "0", "false", "off", "none":

@@ -1,7 +1,13 @@
 // Package ooxml opens the packages of Office files (ECMA-376): ZIP archives of XML parts that refer to each other by
 // relationships. It limits what is unpacked, resolves no external reference, and expands no entity. The readers of
-// Word,
-// PowerPoint and Excel files stand on it.
+// Word, PowerPoint and Excel files stand on it.
+//
+// package.go opens the archive and its parts (ECMA-376 part 2, Open Packaging Conventions), relations.go finds out
+// which part is which, decoder.go reads XML, chart.go reads the words of charts and diagrams, which all three kinds of
+// files have. EPUB books and OpenDocument files are such archives too, and are opened here, without relationships.
+//
+// A file is a stranger's: sizes in the archive's directory are not believed, names are looked up and never become paths
+// on disk, and whatever is wrong with the file comes back as a *corpus.Failure with a sentence for its owner.
 package ooxml
 
 import (
@@ -18,7 +24,8 @@ import (
 	"footnote/corpus/extract/doctext"
 )
 
-// Limits of a package.
+// Limits of a package. maxRatio ends zip bombs. XML compresses well, but hardly 500 times; small parts may, so that
+// they are not asked.
 const (
 	maxParts    = 20_000
 	maxPart     = 256 << 20 // bytes of one part, unpacked
@@ -26,7 +33,8 @@ const (
 	maxRatio    = 500       // of a part of more than a MiB to what it takes in the file
 )
 
-// Package is an open file. It is not safe for concurrent use.
+// Package is an open file. It is not safe for concurrent use. read counts the bytes that were unpacked so far, for all
+// parts together. Parts are opened by name, as often as needed.
 type Package struct {
 	file  *os.File
 	parts map[string]*zip.File // by lower-case name
@@ -43,7 +51,8 @@ var (
 		Detail: "This file unpacks to more than can be read. Split it and add the parts."}
 )
 
-// Open opens a file. It fails with a *corpus.Failure for one that is no package.
+// Open opens a file. It fails with a *corpus.Failure for one that is no package. The caller closes it. Only the
+// directory of the archive is read here.
 func Open(name string) (*Package, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -56,6 +65,8 @@ func Open(name string) (*Package, error) {
 	return p, nil
 }
 
+// open reads the directory. A password is told in two ways: Office puts an encrypted package into a compound file
+// ([MS-OFFCRYPTO]), other programs encrypt the members of the archive.
 func open(file *os.File) (*Package, error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -94,7 +105,8 @@ func partKey(name string) string {
 // Has reports whether there is a part of that name.
 func (p *Package) Has(name string) bool { return p.parts[partKey(name)] != nil }
 
-// Size returns how many bytes a part says that it has, 0 for a missing one.
+// Size returns how many bytes a part says that it has, 0 for a missing one. It is what the archive's directory says,
+// good for choosing how to read the part, not for making room for it.
 func (p *Package) Size(name string) uint64 {
 	if f := p.parts[partKey(name)]; f != nil {
 		return f.UncompressedSize64
@@ -112,8 +124,8 @@ func (p *Package) Names(prefix string) (names []string) {
 	return names
 }
 
-// Part opens a part. A missing one is fs.ErrNotExist. Reading it fails once the package has given out more than is
-// read of one file.
+// Part opens a part. A missing one is fs.ErrNotExist. Reading it fails once the package has given out more than is read
+// of one file. The caller closes it. One reader may be open beside another.
 func (p *Package) Part(name string) (io.ReadCloser, error) {
 	f := p.parts[partKey(name)]
 	if f == nil {
@@ -137,7 +149,8 @@ type partReader struct {
 	left int64
 }
 
-// Read implements io.Reader. An error of the archive is a failure of the file.
+// Read implements io.Reader. An error of the archive is a failure of the file. At a limit no bytes come back at all, so
+// that nobody takes half a part for a whole one.
 func (r *partReader) Read(b []byte) (int, error) {
 	n, err := r.ReadCloser.Read(b)
 	r.left -= int64(n)
@@ -151,7 +164,8 @@ func (r *partReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Decode has walk read the tokens of an XML part. A missing part is no error: walk is not called.
+// Decode has walk read the tokens of an XML part. A missing part is no error: walk is not called. It reads the part to
+// its end even if walk stops at the root's end: only there archive/zip compares the checksum.
 func (p *Package) Decode(name string, walk func(*Decoder) error) error {
 	if !p.Has(name) {
 		return nil

@@ -10,7 +10,8 @@ import (
 	"footnote/english"
 )
 
-// Relation is what a part refers to.
+// Relation is what a part refers to. The addresses of types differ between the transitional and the strict form of
+// ECMA-376; their last words are the same.
 type Relation struct {
 	Type     string // the last word of its type's address: "styles", "hyperlink"
 	Target   string // the name of a part, or an address
@@ -20,7 +21,9 @@ type Relation struct {
 // Relations are those of a part by their ids.
 type Relations map[string]Relation
 
-// Relations reads the relationships of a part; "" stands for the whole package.
+// Relations reads the relationships of a part; "" stands for the whole package. The relationships of
+// "word/document.xml" stand in "word/_rels/document.xml.rels". Targets are relative to the part's folder unless they
+// begin with a slash, and come back relative to the package. A part without any has an empty map.
 func (p *Package) Relations(part string) (Relations, error) {
 	dir, base := path.Split(part)
 	all := Relations{}
@@ -43,8 +46,8 @@ func (p *Package) Relations(part string) (Relations, error) {
 	return all, err
 }
 
-// ByType returns the target of the first relation of a type inside the package, empty without one. Of several it is
-// the one whose target comes first.
+// ByType returns the target of the first relation of a type inside the package, empty without one. Of several it is the
+// one whose target comes first. Maps have no order in Go, and the same file must be read the same way each time.
 func (r Relations) ByType(kind string) (target string) {
 	for _, one := range r {
 		if one.Type == kind && !one.External && (target == "" || one.Target < target) {
@@ -54,8 +57,8 @@ func (r Relations) ByType(kind string) (target string) {
 	return target
 }
 
-// Main returns the name of the part that the package is about, and its relations. It is a *corpus.Failure when there
-// is none.
+// Main returns the name of the part that the package is about, and its relations. It is a *corpus.Failure when there is
+// none. It is the target of the package's relationship "officeDocument": programs may call the part as they like.
 func (p *Package) Main() (name string, relations Relations, err error) {
 	top, err := p.Relations("")
 	if err != nil {
@@ -69,8 +72,9 @@ func (p *Package) Main() (name string, relations Relations, err error) {
 	return name, relations, err
 }
 
-// Properties are what a file says about itself: title, author, subject, keywords, date and language, as far as they
-// are filled in.
+// Properties are what a file says about itself: title, author, subject, keywords, date and language, as far as they are
+// filled in. These are the core properties (ECMA-376 part 2, "Core properties"), whose keys come back as propertyKeys
+// has them. Of the date only the day is kept, as YYYY-MM-DD.
 func (p *Package) Properties() (map[string]string, error) {
 	found := map[string]string{}
 	top, err := p.Relations("")
@@ -104,14 +108,15 @@ var propertyKeys = map[string]string{
 	"modified": "date", "language": "language",
 }
 
-// Count is how often a file holds something that is not read, such as a "comment".
+// Count is how often a file holds something that is not read, such as a "comment". What is a noun in the singular.
 type Count struct {
 	N    int
 	What string
 }
 
 // NoteLeftOut says in the metadata what of a file is not read: what its reader counted, and the macros and embedded
-// objects of the package.
+// objects of the package. A reader of an answer can then tell why something of the file is not found. Nothing is noted
+// if all was read.
 func (p *Package) NoteLeftOut(x *corpus.Extracted, counted ...Count) {
 	macros, objects := 0, 0
 	for name := range p.parts {

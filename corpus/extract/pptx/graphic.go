@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// graphic reads a table, or the words of a chart or a diagram, which stand in parts of their own.
+// graphic reads a table, or the words of a chart or a diagram, which stand in parts of their own. The frame around it
+// says where it stands, as the place of a shape does.
 func (t *tree) graphic(s *shape) error {
 	err := t.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -22,6 +23,8 @@ func (t *tree) graphic(s *shape) error {
 	return err
 }
 
+// graphicData reads what a frame holds. Whatever is neither table nor chart nor diagram, such as an embedded workbook,
+// has no words.
 func (t *tree) graphicData(s *shape) error {
 	return t.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -39,6 +42,7 @@ func (t *tree) graphicData(s *shape) error {
 	})
 }
 
+// table reads the rows of a table. The paragraphs of a cell become one line; merged cells are empty but the first.
 func (t *tree) table(s *shape) error {
 	return t.d.Children(func(e xml.StartElement) error {
 		if e.Name.Local != "tr" {

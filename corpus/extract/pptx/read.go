@@ -1,5 +1,9 @@
 // Package pptx reads PowerPoint files (ECMA-376, PresentationML) as doctext: a slide is a page, with its title as a
 // heading, its text in reading order, tables, the words of charts and diagrams, and the notes below it.
+//
+// read.go goes through the slides, slide.go writes one, shape.go and graphic.go read what stands on it, text.go reads
+// text. Section names in this package are those of ECMA-376 part 1. Pictures are not read, macros and comments are only
+// counted.
 package pptx
 
 import (
@@ -15,7 +19,8 @@ import (
 	"footnote/english"
 )
 
-// Read reads a PowerPoint file. It fails with a *corpus.Failure for one that is damaged, encrypted or too large.
+// Read reads a PowerPoint file. It fails with a *corpus.Failure for one that is damaged, encrypted or too large. Hidden
+// slides are read like the others, and named in the metadata: their text is in the file, and people look for it.
 func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	p, err := ooxml.Open(f.Path)
 	if err != nil {
@@ -38,7 +43,8 @@ func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	return r.result(len(slides))
 }
 
-// reader reads one file.
+// reader reads one file. layouts keeps what was read of each layout, which many slides share. It is used once, from one
+// goroutine.
 type reader struct {
 	pack          *ooxml.Package
 	width, height float64 // of slides, in EMU
@@ -49,7 +55,8 @@ type reader struct {
 	title         string   // of the first slide
 }
 
-// listSlides returns the parts of the slides in their order.
+// listSlides returns the parts of the slides in their order. The order is that of sldIdLst in the presentation's part;
+// names of parts and their numbers mean nothing. A slide that the archive lacks is passed over.
 func (r *reader) listSlides() (parts []string, err error) {
 	main, relations, err := r.pack.Main()
 	if err != nil {
@@ -76,6 +83,7 @@ func (r *reader) listSlides() (parts []string, err error) {
 	return parts, err
 }
 
+// number is an attribute as a number, 0 without one.
 func number(e xml.StartElement, name string) float64 {
 	n, err := strconv.ParseFloat(ooxml.Attr(e, name), 64)
 	if err != nil {
@@ -84,6 +92,8 @@ func number(e xml.StartElement, name string) float64 {
 	return n
 }
 
+// result is the document, a page for each slide. The title that PowerPoint gives to every new file is no title, and the
+// first slide's stands for it.
 func (r *reader) result(slides int) (corpus.Extracted, error) {
 	properties, err := r.pack.Properties()
 	if err != nil {

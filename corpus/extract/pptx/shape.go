@@ -8,7 +8,8 @@ import (
 	"footnote/corpus/extract/ooxml"
 )
 
-// shape is something on a slide that holds words.
+// shape is something on a slide that holds words. A placeholder takes from its layout what it does not say itself:
+// above all where it stands.
 type shape struct {
 	holder     string // kind of placeholder: "title", "body", …; empty for a free box
 	index      string // of the placeholder in its layout
@@ -19,20 +20,25 @@ type shape struct {
 	words      []string   // of a chart or a diagram
 }
 
+// isHolder reports whether a shape fills a placeholder of the layout.
 func (s *shape) isHolder() bool { return s.holder != "" || s.index != "" }
 
+// isTitle reports whether a shape holds the slide's title, which a title slide has in the middle.
 func (s *shape) isTitle() bool { return s.holder == "title" || s.holder == "ctrTitle" }
 
 // isMargin reports whether a shape is the same on each slide: its number, the date, the footer.
 func (s *shape) isMargin() bool { return s.holder == "sldNum" || s.holder == "dt" || s.holder == "ftr" }
 
-// box is a place on a slide in EMU.
+// box is a place on a slide in EMU. 914,400 EMU are an inch. x and y are the left upper corner; x grows to the right
+// and y downwards.
 type box struct{ x, y, width, height float64 }
 
-// frame is how the shapes of a group are placed on the slide.
+// frame is how the shapes of a group are placed on the slide. from is the space in which the group's shapes count
+// (chOff and chExt), to is where that stands outside (off and ext).
 type frame struct{ from, to box }
 
-// place is where a box inside the frame stands on the slide.
+// place is where a box inside the frame stands on the slide. A frame without a size, which a file that is no drawing of
+// a person has, leaves its boxes where they are.
 func (f frame) place(b box) box {
 	if f.from.width == 0 || f.from.height == 0 {
 		return b
@@ -41,11 +47,13 @@ func (f frame) place(b box) box {
 	return box{f.to.x + (b.x-f.from.x)*sx, f.to.y + (b.y-f.from.y)*sy, b.width * sx, b.height * sy}
 }
 
-// layout says where the placeholders of a layout stand, by index and by kind.
+// layout says where the placeholders of a layout stand, by index and by kind. Keys are "#" and the index, or the kind
+// alone; the kind counts only if the index is not found.
 type layout map[string]box
 
-// sortShapes puts shapes in reading order: the title, the other placeholders, free boxes, what is the
-// same on each slide; each from top to bottom.
+// sortShapes puts shapes in reading order: the title, the other placeholders, free boxes, what is the same on each
+// slide; each from top to bottom. The file has shapes in the order in which they cover each other, which is that in
+// which they were made.
 func sortShapes(shapes []*shape) {
 	rank := func(s *shape) int {
 		switch {
@@ -65,7 +73,8 @@ func sortShapes(shapes []*shape) {
 	})
 }
 
-// tree reads the shapes of a slide or a group.
+// tree reads the shapes of a slide or a group. frames are those of the groups around the shape at work, the outermost
+// first.
 type tree struct {
 	r         *reader
 	d         *ooxml.Decoder
@@ -74,6 +83,7 @@ type tree struct {
 	shapes    []*shape
 }
 
+// read reads the shapes right inside an element. Pictures hold no text.
 func (t *tree) read() error {
 	return t.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -94,7 +104,8 @@ func (t *tree) read() error {
 	})
 }
 
-// alternative reads the first of several forms of the same shape.
+// alternative reads the first of several forms of the same shape. Reading the others as well would write the same words
+// twice (ECMA-376 part 3).
 func (t *tree) alternative() error {
 	done := false
 	return t.d.Children(func(xml.StartElement) error {
@@ -106,6 +117,7 @@ func (t *tree) alternative() error {
 	})
 }
 
+// group reads a group of shapes, and forgets its frame afterwards.
 func (t *tree) group() error {
 	depth := len(t.frames)
 	err := t.read()
@@ -138,7 +150,7 @@ func (t *tree) groupFrame() error {
 	})
 }
 
-// add keeps a shape, placed on the slide.
+// add keeps a shape, placed on the slide. Frames are applied from the innermost to the outermost.
 func (t *tree) add(s *shape) {
 	for _, f := range slices.Backward(t.frames) {
 		s.at = f.place(s.at)
@@ -146,6 +158,7 @@ func (t *tree) add(s *shape) {
 	t.shapes = append(t.shapes, s)
 }
 
+// shape reads a shape or a connector with what is written on it.
 func (t *tree) shape(s *shape) error {
 	err := t.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -162,7 +175,8 @@ func (t *tree) shape(s *shape) error {
 	return err
 }
 
-// holder reads which placeholder a shape fills.
+// holder reads which placeholder a shape fills. A placeholder without a type is an object ("obj"), as
+// ST_PlaceholderType has it. The element stands somewhere below.
 func (t *tree) holder(s *shape) error {
 	return t.d.Children(func(e xml.StartElement) error {
 		if e.Name.Local == "ph" {
@@ -173,6 +187,7 @@ func (t *tree) holder(s *shape) error {
 	})
 }
 
+// position reads where a shape stands, from its properties.
 func (t *tree) position(s *shape) error {
 	return t.d.Children(func(e xml.StartElement) error {
 		if e.Name.Local == "xfrm" {
@@ -182,6 +197,7 @@ func (t *tree) position(s *shape) error {
 	})
 }
 
+// transform reads an xfrm: the corner and the size, inside of the group.
 func (t *tree) transform(s *shape) error {
 	s.placed = true
 	return t.d.Children(func(e xml.StartElement) error {

@@ -12,7 +12,8 @@ import (
 	"footnote/corpus/extract/ooxml"
 )
 
-// readSlide writes slide n.
+// readSlide writes slide n. Shapes are read first, then placed by their layout, then sorted, because the reading order
+// needs all places.
 func (r *reader) readSlide(part string, n int) error {
 	relations, err := r.pack.Relations(part)
 	if err != nil {
@@ -46,7 +47,8 @@ func (r *reader) readSlide(part string, n int) error {
 	return r.writeNotes(relations.ByType("notesSlide"), n)
 }
 
-// readShapes reads the shapes of a slide, a layout or notes. n is the number of a slide, 0 of anything else.
+// readShapes reads the shapes of a slide, a layout or notes. n is the number of a slide, 0 of anything else. A slide
+// that is hidden has the attribute show="0" and is noted here.
 func (r *reader) readShapes(part string, relations ooxml.Relations, n int) ([]*shape, error) {
 	t := tree{r: r, relations: relations}
 	err := r.pack.Decode(part, func(d *ooxml.Decoder) error {
@@ -71,7 +73,8 @@ func (r *reader) readShapes(part string, relations ooxml.Relations, n int) ([]*s
 	return t.shapes, err
 }
 
-// layoutOf returns where the placeholders of a layout stand.
+// layoutOf returns where the placeholders of a layout stand. Each layout is read once. Without a layout the result is
+// nil, and nothing has a place there.
 func (r *reader) layoutOf(part string) (layout, error) {
 	if known, ok := r.layouts[part]; ok || part == "" {
 		return known, nil
@@ -90,7 +93,8 @@ func (r *reader) layoutOf(part string) (layout, error) {
 	return places, nil
 }
 
-// boxOf is where a shape stands on its slide, nil if that is not known.
+// boxOf is where a shape stands on its slide, nil if that is not known. The box is the page and then left, top, right
+// and bottom as parts of the slide's sides, cut to the slide.
 func (r *reader) boxOf(s *shape, n int) *chat.Box {
 	if r.width <= 0 || r.height <= 0 || s.at.width <= 0 || s.at.height <= 0 {
 		return nil
@@ -106,7 +110,8 @@ func (r *reader) boxOf(s *shape, n int) *chat.Box {
 const maxTitle = 120
 
 // writeTitle writes the title of a slide as a heading. For a slide without one its first line stands, if it is short;
-// else nothing of the slide stands below the title of the slide before.
+// else nothing of the slide stands below the title of the slide before. The line that stands for a title is taken out
+// of its shape, so that it isn't written twice.
 func (r *reader) writeTitle(shapes []*shape, n int) {
 	title, at := "", (*chat.Box)(nil)
 	if i := slices.IndexFunc(shapes, func(s *shape) bool { return s.isTitle() && len(s.paragraphs) > 0 }); i >= 0 {
@@ -142,6 +147,8 @@ func (r *reader) writeTitle(shapes []*shape, n int) {
 	r.w.End()
 }
 
+// writeShape writes a shape's text, table and words. Of what is the same on each slide only the footer is text, and
+// each footer is written once.
 func (r *reader) writeShape(s *shape, n int) {
 	if s.isMargin() {
 		if s.holder != "ftr" {
@@ -168,6 +175,8 @@ func (r *reader) writeShape(s *shape, n int) {
 	r.w.End()
 }
 
+// writeParagraphs writes text. A placeholder for text has bullets unless a paragraph says otherwise, which its master
+// defines; of a single paragraph nobody would say that it is a list.
 func (r *reader) writeParagraphs(s *shape, n int, at *chat.Box) {
 	var numbers counters
 	listed := (s.holder == "body" || s.holder == "obj") && len(s.paragraphs) > 1
@@ -191,6 +200,7 @@ func (r *reader) writeParagraphs(s *shape, n int, at *chat.Box) {
 	r.w.End()
 }
 
+// writeTable writes a table; one of a single column is a box with lines.
 func (r *reader) writeTable(rows [][]string, n int, at *chat.Box) {
 	columns := 0
 	for _, row := range rows {
@@ -216,7 +226,8 @@ func (r *reader) writeTable(rows [][]string, n int, at *chat.Box) {
 	r.w.End()
 }
 
-// writeNotes writes a slide's notes below a heading that says so.
+// writeNotes writes a slide's notes below a heading that says so. The notes' page has the slide's picture and its
+// number too; only its body holds what the speaker wrote.
 func (r *reader) writeNotes(part string, n int) error {
 	if part == "" {
 		return nil

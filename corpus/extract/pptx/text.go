@@ -20,7 +20,7 @@ type paragraph struct {
 // isItem reports whether a paragraph has a bullet or a number of its own.
 func (p paragraph) isItem() bool { return p.list != "" && p.list != "none" }
 
-// text reads the paragraphs of a text body.
+// text reads the paragraphs of a text body. Blank ones, which only make room on the slide, are left out.
 func (t *tree) text(s *shape) error {
 	return t.d.Children(func(e xml.StartElement) error {
 		if e.Name.Local != "p" {
@@ -34,6 +34,8 @@ func (t *tree) text(s *shape) error {
 	})
 }
 
+// paragraph reads a paragraph (a:p). Levels count from 0 to 8 in the file. The number of the slide is left out, and
+// other fields, such as a date, are kept as they were last shown. Formulas are read as the text inside of them.
 func (t *tree) paragraph() (paragraph, error) {
 	p := paragraph{level: 1}
 	var b strings.Builder
@@ -98,6 +100,7 @@ func (t *tree) paragraph() (paragraph, error) {
 	return p, err
 }
 
+// bullet reads what a paragraph's properties say of its bullet or number.
 func (t *tree) bullet(p *paragraph) error {
 	return t.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -112,14 +115,16 @@ func (t *tree) bullet(p *paragraph) error {
 	})
 }
 
-// counters are the numbers of a shape's lists, by level from 1.
+// counters are the numbers of a shape's lists, by level from 1. The first element stays unused.
 type counters [10]struct {
 	n      int
 	scheme string
 }
 
 // next counts a paragraph and returns its number as the slide shows it, such as "3." or "c)"; 0 and nothing for one
-// without.
+// without. Schemes are the values of ST_TextAutonumberScheme, such as "alphaLcParenBoth": the alphabet and the case,
+// then what stands around it. A paragraph without a number ends the list of its level, and any paragraph ends those
+// below its level.
 func (c *counters) next(p paragraph) (ordinal int, mark string) {
 	for below := p.level + 1; below < len(c); below++ {
 		c[below].n = 0
