@@ -33,7 +33,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/extract/ocr ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: release release-check vet-others ahead needed pandoc try-model eval-real eval-files eval-blind files quotes bench-embed run build test check lint unit e2e vendor generate settings phrases pdfium postgres milvus webdav nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook film audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch trial-places test-clients test-arm64 clean
+.PHONY: release release-check vet-others ahead needed pandoc try-model eval-real eval-files eval-blind files quotes bench-embed run build test check lint unit e2e vendor generate settings api phrases pdfium postgres milvus webdav nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook film audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch trial-places test-clients test-arm64 clean
 
 # The embedding model that was fetched, unless a setting names another.
 run:
@@ -97,6 +97,10 @@ $(GORELEASER):
 # docs/settings.md from the settings' own descriptions; a test fails while it is out of date.
 settings:
 	FOOTNOTE_WRITE_DOCS=1 $(GO) test ./cmd/footnote -run TheSettingsAreDocumented -count 1
+
+# server/openapi/said.json: what comments and constants say of the API's types; a test fails while it is out of date.
+api:
+	FOOTNOTE_WRITE_API=1 $(GO) test ./server/openapi -run WhatTheSourceSays -count 1
 
 # locale/phrases.txt: the forms of what other rooms say on the page, gathered from the source; a test fails while it is out of date.
 phrases:

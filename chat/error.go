@@ -8,6 +8,8 @@ import (
 // Code says what kind of failure an Error is. Codes are stable: they are in the API, in run_done events and in the log.
 // server/httpio/error.go alone maps them to HTTP statuses. A new code needs a row there, and clients that know only the
 // old ones must be able to treat it as its status says.
+//
+//api:open
 type Code string
 
 // The codes an Error can carry.

@@ -20,8 +20,11 @@ const EvidenceFormat = "footnote-evidence/1"
 // each citation is looked up by its document, hash and offsets. The digest is no signature: whoever changes the file on
 // purpose can compute it anew.
 type Evidence struct {
-	Format string `json:"format"` // EvidenceFormat
-	// SHA-256 of the same JSON, compact, with an empty digest: tells careless changes from none
+	// The file's form: footnote-evidence/1.
+	Format string `json:"format"`
+	// SHA-256 of the same JSON, compact, with an empty digest.
+	//
+	// It tells careless changes from none.
 	Digest      string             `json:"digest"`
 	RunID       string             `json:"run_id"`
 	Question    string             `json:"question"`
@@ -29,11 +32,11 @@ type Evidence struct {
 	Model       string             `json:"model"`
 	Status      RunStatus          `json:"status"`
 	StopReason  StopReason         `json:"stop_reason,omitempty"`
-	AskedAt     time.Time          `json:"asked_at"`
-	AnsweredAt  time.Time          `json:"answered_at"`
+	AskedAt     time.Time          `json:"asked_at"`    // When the question was asked.
+	AnsweredAt  time.Time          `json:"answered_at"` // When the run ended.
 	Citations   []EvidenceCitation `json:"citations"`
 	Unsupported []string           `json:"unsupported"`
-	Steps       []EvidenceStep     `json:"steps"`
+	Steps       []EvidenceStep     `json:"steps" api:"shared"` // What was done, in order.
 }
 
 // EvidenceCitation is a numbered quote: rune offsets in the text of the document version with the hash.
@@ -56,15 +59,16 @@ type EvidenceCitation struct {
 
 // EvidenceStep is what was done, without its output.
 type EvidenceStep struct {
-	Step       string          `json:"step"`
-	Tool       string          `json:"tool,omitempty"`
-	Message    string          `json:"message"`
-	Input      json.RawMessage `json:"input,omitempty"`
-	Summary    string          `json:"summary,omitempty"`
-	Status     Status          `json:"status"`
-	At         time.Time       `json:"at"` // its end
-	DurationMS int64           `json:"duration_ms"`
-	Error      string          `json:"error,omitempty"`
+	Step    string          `json:"step"`           // The name of the tool or phase.
+	Tool    string          `json:"tool,omitempty"` // The tool that was called.
+	Message string          `json:"message"`
+	Input   json.RawMessage `json:"input,omitempty"` // Its arguments.
+	Summary string          `json:"summary,omitempty"`
+	Status  Status          `json:"status"`
+	// When the step ended.
+	At         time.Time `json:"at"`
+	DurationMS int64     `json:"duration_ms"`
+	Error      string    `json:"error,omitempty"`
 }
 
 // EvidenceResult is what became of a citation: verified (the words stand where they stood), changed (the document or
@@ -72,8 +76,9 @@ type EvidenceStep struct {
 type EvidenceResult struct {
 	Number int    `json:"number"`
 	Title  string `json:"title"`
-	State  string `json:"state"`
-	Detail string `json:"detail,omitempty"`
+	// How far the document is; ready means that its text can be searched.
+	State  string `json:"state" api:"shared"`
+	Detail string `json:"detail,omitempty" api:"shared"` // A sentence for people.
 }
 
 // The states of an EvidenceResult.
@@ -85,10 +90,10 @@ const (
 
 // EvidenceReport is the check of a whole file.
 type EvidenceReport struct {
-	OK        bool             `json:"ok"` // nothing is wrong with the file, and every citation is verified
+	OK        bool             `json:"ok"` // Nothing is wrong with the file, and every quote is verified.
 	RunID     string           `json:"run_id"`
 	Question  string           `json:"question"`
-	Problems  []string         `json:"problems"` // with the file itself
+	Problems  []string         `json:"problems"` // What is wrong with the file itself, as sentences.
 	Citations []EvidenceResult `json:"citations"`
 }
 

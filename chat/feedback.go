@@ -8,6 +8,8 @@ import (
 )
 
 // Rating is what a reader thinks of an answer.
+//
+//api:open
 type Rating string
 
 // The ratings.
@@ -21,14 +23,16 @@ const MaxComment = 2000
 
 // Feedback is one reader's judgement of one run's answer. Reason and Comment may be empty.
 type Feedback struct {
-	RunID     string    `json:"run_id"`
-	SessionID string    `json:"session_id"`
-	Question  string    `json:"question"`
-	Rating    Rating    `json:"rating"`
-	Reason    string    `json:"reason,omitempty"` // one of Reasons(Rating)
-	Comment   string    `json:"comment,omitempty"`
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
+	RunID string `json:"run_id" api:"shared"` // The run's id: GET /agent/runs/{id} has all of it.
+	// The conversation's id: what pages call a conversation the API calls a session.
+	SessionID string `json:"session_id" api:"shared"`
+	Question  string `json:"question" api:"shared"` // The question.
+	Rating    Rating `json:"rating"`                // What the reader thinks of the answer.
+	// Why, from a few.
+	Reason    string    `json:"reason,omitempty"`        // one of Reasons(Rating)
+	Comment   string    `json:"comment,omitempty"`       // Why, in the reader's own words.
+	CreatedAt time.Time `json:"created_at" api:"shared"` // When it was made.
+	UpdatedAt time.Time `json:"updated_at" api:"shared"` // When it last changed.
 }
 
 // Reasons are what a reader can choose from to explain a rating; none for anything that is no rating. They are stored

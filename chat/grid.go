@@ -44,8 +44,8 @@ type Grid struct {
 
 // GridColumn is one question about every document.
 type GridColumn struct {
-	Name     string `json:"name"`
-	Question string `json:"question,omitempty"` // as it is asked; empty: the name is
+	Name     string `json:"name"`               // The column's name.
+	Question string `json:"question,omitempty"` // What is asked about each document; absent: the name is.
 }
 
 // Asked is the question as it is asked about each document.
@@ -82,17 +82,17 @@ func (g Grid) Has(row, column int) bool {
 
 // GridCell is what is said of one document about one question.
 type GridCell struct {
-	Row       int        `json:"row"`    // from 0
-	Column    int        `json:"column"` // from 0
+	Row       int        `json:"row"`    // Its row, from 0.
+	Column    int        `json:"column"` // Its column, from 0.
 	State     CellState  `json:"state"`
-	Text      string     `json:"text"`      // as it was found or is closest; else empty
-	Citations []Citation `json:"citations"` // what the text rests on
-	Edited    *string    `json:"edited"`    // what a person wrote in its place; nil: nothing
-	RunID     string     `json:"run_id"`    // that answered
-	Trouble   string     `json:"trouble,omitempty"`
-	Turn      int        `json:"turn"` // counts how often it is asked
-	At        time.Time  `json:"at"`
-	// Seq grows with every change of any cell of the grid.
+	Text      string     `json:"text"`              // As it was found, or the closest words; else empty.
+	Citations []Citation `json:"citations"`         // What the text rests on, the best first.
+	Edited    *string    `json:"edited"`            // What a person wrote in its place; null: nothing.
+	RunID     string     `json:"run_id"`            // The run that answered; empty before.
+	Trouble   string     `json:"trouble,omitempty"` // Why it failed, as a sentence.
+	Turn      int        `json:"turn"`              // How often it was asked again.
+	At        time.Time  `json:"at"`                // When it was filled.
+	// Grows with every change of any cell of the table.
 	Seq int64 `json:"seq"`
 }
 

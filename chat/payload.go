@@ -10,9 +10,10 @@ type RunStarted struct {
 	SessionID string `json:"session_id"`
 	Question  string `json:"question"`
 	Model     string `json:"model"`
-	Mode      Mode   `json:"mode"`
-	Toolset   string `json:"toolset"`
-	Budget    Budget `json:"budget"`
+	// Where the answer may come from: every document in scope, or the given text alone.
+	Mode    Mode   `json:"mode" api:"shared"`
+	Toolset string `json:"toolset" api:"shared"` // The set of tools.
+	Budget  Budget `json:"budget"`               // What the run may use.
 }
 
 // Mode says where an answer may come from.
@@ -30,10 +31,11 @@ const MostTurnsOrCalls = 50
 // Budget bounds a run. A spent budget forces an answer from what there is. A request may raise the first two above the
 // server's settings; time and tokens are the server's alone (budgetOf in agent/run).
 type Budget struct {
+	// Turns of the model.
 	Steps          int `json:"steps"`           // turns of the model, not steps of the timeline
-	RetrievalCalls int `json:"retrieval_calls"` // calls of tools that search or read
-	Seconds        int `json:"seconds"`
-	Tokens         int `json:"tokens"`
+	RetrievalCalls int `json:"retrieval_calls"` // Calls of tools that search or read.
+	Seconds        int `json:"seconds"`         // Time.
+	Tokens         int `json:"tokens"`          // Tokens of the model in all.
 }
 
 // Status is the state of a step. A pending call waits for a person's approval, a skipped one was denied or can't be
@@ -71,34 +73,41 @@ const (
 // and after. Phases use the same event without the tool fields. The later state replaces the earlier; what it leaves
 // out (title, thought, parent, input) is taken over by Transcript.AddStep, so the second event is small.
 type Step struct {
-	CallID     string          `json:"call_id"`
-	ParentID   string          `json:"parent_id,omitempty"` // the step that groups parallel calls
-	Step       string          `json:"step"`                // tool or phase name
-	ActionType Action          `json:"action_type"`
-	Message    string          `json:"message"` // for people: "Searching for: roof" → "Found 3 documents"
-	Title      string          `json:"title,omitempty"`
-	Thought    string          `json:"thought,omitempty"`
-	Timestamp  float64         `json:"timestamp"` // Unix seconds with fraction
-	ToolName   string          `json:"tool_name,omitempty"`
+	CallID     string  `json:"call_id"`             // The step's id in its run.
+	ParentID   string  `json:"parent_id,omitempty"` // The step that groups parallel calls.
+	Step       string  `json:"step"`                // The name of the tool or phase.
+	ActionType Action  `json:"action_type"`         // What kind of work the step is.
+	Message    string  `json:"message"`             // for people: "Searching for: roof" → "Found 3 documents"
+	Title      string  `json:"title,omitempty"`     // A heading for the step.
+	Thought    string  `json:"thought,omitempty"`   // Why the model does it.
+	Timestamp  float64 `json:"timestamp"`           // When, in Unix seconds with a fraction.
+	ToolName   string  `json:"tool_name,omitempty"` // The tool.
+	// The tool's input.
 	ToolInput  json.RawMessage `json:"tool_input,omitempty"`  // an object
-	ToolOutput json.RawMessage `json:"tool_output,omitempty"` // an object; {"error": …} when the tool failed
-	Status     Status          `json:"status"`
-	ToolStatus Status          `json:"tool_status"` // always equal to Status
-	Summary    string          `json:"summary,omitempty"`
-	DurationMS int64           `json:"duration_ms"`
-	OutputSize int             `json:"output_bytes"`
-	Truncated  bool            `json:"truncated,omitempty"` // ToolOutput is cut; Full has all of it
-	Cached     bool            `json:"cached,omitempty"`
-	Tokens     *Tokens         `json:"tokens,omitempty"`
-	Cost       *float64        `json:"cost,omitempty"` // of Tokens, when the model has a price
-	Error      *StepError      `json:"error,omitempty"`
-	Details    map[string]any  `json:"details"`
+	ToolOutput json.RawMessage `json:"tool_output,omitempty"` // The tool's output; {error} when it failed.
+	Status     Status          `json:"status" api:"shared"`   // How it stands.
+	// The same as status.
+	ToolStatus Status `json:"tool_status"`
+	Summary    string `json:"summary,omitempty" api:"shared"` // What came of it, for people.
+	DurationMS int64  `json:"duration_ms" api:"shared"`       // How long it took, in milliseconds.
+	OutputSize int    `json:"output_bytes"`                   // The whole output's size.
+	// The output is cut; GET /agent/runs/{id}/steps/{call}/output has all of it.
+	Truncated bool    `json:"truncated,omitempty" api:"shared"`
+	Cached    bool    `json:"cached,omitempty"`              // The output is of an earlier, equal call.
+	Tokens    *Tokens `json:"tokens,omitempty" api:"shared"` // Tokens of the model.
+	// What the model's tokens cost, in the currency of the prices; left out when the model has no price.
+	Cost    *float64       `json:"cost,omitempty" api:"shared"`
+	Error   *StepError     `json:"error,omitempty" api:"shared"` // Why it failed.
+	Details map[string]any `json:"details"`                      // More about the step, by its kind.
 
-	// Capability is what the tool is for; empty for a phase and for tools of other servers.
+	// What the tool is for: tools of one capability can stand in for each other.
+	//
+	// Empty for a phase and for tools of other servers.
 	Capability Capability `json:"capability,omitempty"`
-	// Label says what the tool does; nil where the message does.
+	// What the tool does, in words for people; left out where the message says it.
 	Label *Label `json:"label,omitempty"`
-	// Result is what the call came to, once it is over.
+	// What the call came to, in one form for all tools; null while it runs. tool_output is what the tool itself says of
+	// it.
 	Result *StepResult `json:"result,omitempty"`
 
 	// Full is the whole tool output when Truncated. The store keeps it beside the log (Store.StepOutput); it is not
@@ -116,26 +125,28 @@ func (s Step) Begins() bool { return s.Acts && s.Status == StatusRunning }
 
 // StepError says why a step failed.
 type StepError struct {
-	Code      Code   `json:"code"`
-	Message   string `json:"message"`
-	Retryable bool   `json:"retryable"`
+	Code      Code   `json:"code" api:"shared"`    // What kind of failure it is; stable.
+	Message   string `json:"message" api:"shared"` // A sentence for people.
+	Retryable bool   `json:"retryable"`            // Whether trying again may help.
 }
 
 // Tokens counts what went to a model and came from it.
 type Tokens struct {
-	In  int `json:"in"`
-	Out int `json:"out"`
+	In  int `json:"in"`  // Tokens that went to the model.
+	Out int `json:"out"` // Tokens that came from the model.
 }
 
 // AnswerDelta is the next piece of the answer's Markdown. Deltas are merged before they are stored.
 type AnswerDelta struct {
-	Text string `json:"text"`
+	Text string `json:"text"` // The next piece of the answer.
 }
 
 // AnswerReset says that the text since the last reset was a thought: it belongs to the step CallID, and its citation
 // numbers are free again. A model may write words before it decides to call a tool: what looked like an answer was then
 // the reason for the call.
 type AnswerReset struct {
+	// The step that takes the text over: it was a thought. Drop the text since the last reset; its numbers are free
+	// again.
 	CallID string `json:"call_id"`
 }
 
@@ -156,27 +167,37 @@ type Box [5]float64
 // Citation ties a number of the answer to words of a document. It precedes the delta that holds its "[". It has all
 // that a footnote needs, so that an answer can still be shown after its document is gone.
 type Citation struct {
-	Number     int    `json:"number"`
-	DocumentID string `json:"document_id"`
-	ChunkID    string `json:"chunk_id"`
-	BlockID    string `json:"block_id"`
-	Title      string `json:"title"`
-	Filename   string `json:"filename,omitempty"`
-	SourceURL  string `json:"source_url,omitempty"` // where the document is on the web
-	Section    string `json:"section"`              // heading path, joined by " › "
-	Page       int    `json:"page,omitempty"`
-	Place      string `json:"place,omitempty"`   // in words, see corpus.Place; earlier versions left it out
-	Quote      string `json:"quote"`             // always the stored slice text[start:end]
-	Claimed    string `json:"claimed,omitempty"` // the model's wording, when it gave one
-	// Matched are words of the quote that the question asks with, as they stand there; only of answers that are quotes.
+	Number     int    `json:"number" api:"shared"`             // The footnote's number in the answer.
+	DocumentID string `json:"document_id" api:"shared"`        // The document's id; the tools call it doc_id.
+	ChunkID    string `json:"chunk_id" api:"shared"`           // The passage's id.
+	BlockID    string `json:"block_id" api:"shared"`           // The block of the document that the quote begins in.
+	Title      string `json:"title" api:"shared"`              // The title.
+	Filename   string `json:"filename,omitempty" api:"shared"` // The file's name.
+	// Where the document is on the web: the page that was read, or meta.source_url; http or https. Left out when there
+	// is none.
+	SourceURL string `json:"source_url,omitempty" api:"shared"`
+	Section   string `json:"section" api:"shared"`        // The headings above it, joined by ›.
+	Page      int    `json:"page,omitempty" api:"shared"` // The page, from 1; 0 or absent for formats without pages.
+	// Where it stands, in words: “p. 4”, “slide 7”, “Invoices, row 12”, “line 40”.
+	Place string `json:"place,omitempty" api:"shared"` // in words, see corpus.Place; earlier versions left it out
+	// The cited words, exactly as they stand in the document; empty when they were not found.
+	Quote   string `json:"quote" api:"shared"`             // always the stored slice text[start:end]
+	Claimed string `json:"claimed,omitempty" api:"shared"` // The model's wording of the quote, when it gave one.
+	// Words of the quote that the question asks with, as they stand there; only of answers that are quotes.
 	Matched []string `json:"matched,omitempty"`
-	Start   int      `json:"start"` // rune offsets in the document's text
-	End     int      `json:"end"`
-	Boxes   []Box    `json:"boxes"`
-	URL     string   `json:"url"` // /d/{id}?c={run}.{number}
-	Check   Check    `json:"check"`
-	Score   float64  `json:"score"`  // 0–1
-	SHA256  string   `json:"sha256"` // of the document version the offsets belong to
+	// The first character, in characters of the document's text.
+	Start int `json:"start" api:"shared"` // rune offsets in the document's text
+	// Behind the last character, in characters of the document's text.
+	End int `json:"end" api:"shared"`
+	// Where the quote stands on pages: [page, x0, y0, x1, y1], page from 1, the others 0 to 1 from the top left.
+	Boxes []Box `json:"boxes"`
+	// Where to read it.
+	URL string `json:"url" api:"shared"` // /d/{id}?c={run}.{number}
+	// How well the quote was found in the document's text: word for word, nearly so, or not at all.
+	Check Check   `json:"check" api:"shared"`
+	Score float64 `json:"score" api:"shared"` // How well it fits, 0 to 1.
+	// Of the file's bytes, in hex.
+	SHA256 string `json:"sha256" api:"shared"` // of the document version the offsets belong to
 }
 
 // PlaceWords is the place in words, empty without one.
@@ -189,22 +210,23 @@ func (c Citation) PlaceWords() string {
 
 // Source is one document behind an answer, cited or only read.
 type Source struct {
-	Number     int    `json:"number"` // of its first citation; 0 when not cited
+	Number     int    `json:"number"` // Of its first footnote; 0 when it is not cited.
 	DocumentID string `json:"document_id"`
 	Title      string `json:"title"`
 	Filename   string `json:"filename,omitempty"`
 	SourceURL  string `json:"source_url,omitempty"` // where the document is on the web
 	Section    string `json:"section"`
 	URL        string `json:"url"`
-	Cited      bool   `json:"cited"`
+	Cited      bool   `json:"cited"` // Whether the answer cites it.
 }
 
 // Coverage says what a run looked at. An empty search is a finding as well: it tells a reader where nothing was.
 type Coverage struct {
-	Searched      int      `json:"searched"` // documents in scope of the searches; 0 when none was completed
-	Opened        int      `json:"opened"`
-	PagesRead     int      `json:"pages_read"`
-	EmptySearches []string `json:"empty_searches"`
+	// Documents in scope.
+	Searched      int      `json:"searched"`       // documents in scope of the searches; 0 when none was completed
+	Opened        int      `json:"opened"`         // Documents opened.
+	PagesRead     int      `json:"pages_read"`     // Pages read.
+	EmptySearches []string `json:"empty_searches"` // What was searched for without finding anything.
 }
 
 // StopReason says why an agent stopped working and answered. It is no failure: a run that fails has a RunDone with an
@@ -225,31 +247,45 @@ const (
 
 // Answer is the whole answer. Everything shown about it later is made from this event and the citations.
 type Answer struct {
-	Markdown  string     `json:"answer"`
-	Citations []Citation `json:"citations"`
-	Sources   []Source   `json:"sources"`
-	// sentences that the passages behind their citations don't support, and factual ones without a citation that
-	// nothing else supports. They come without their [N].
-	Unsupported []string `json:"unsupported"`
-	// 0–1: the share of the factual sentences that are supported. Quotes that are not word for word take up to a
-	// fifth off. Without quotes the whole fifth is off, sentences are compared with the given text, the conversation,
-	// what tools returned or the passages, and one in another language counts half.
-	Confidence     float64    `json:"confidence"`
-	SelfEvaluation string     `json:"self_evaluation,omitempty"`
-	Coverage       Coverage   `json:"coverage"`
-	StepsUsed      int        `json:"steps_used"`
+	Markdown  string     `json:"answer" api:"shared"`    // The answer, in Markdown with footnotes.
+	Citations []Citation `json:"citations" api:"shared"` // The footnotes, in order of their numbers.
+	Sources   []Source   `json:"sources" api:"shared"`   // The documents behind the answer.
+	// Sentences of the answer that their footnotes do not back, those that state something without one, and those that
+	// the model finds in none of the texts it rests on when it judges its answer. Sentences in other words than their
+	// passages are not among them: they count half in confidence.
+	//
+	// They come without their [N].
+	Unsupported []string `json:"unsupported" api:"shared"`
+	// The share of sentences that passages bear out, 0 to 1, less where quotes are not word for word; the model's own
+	// number where it judged the answer and gave a lower one.
+	//
+	// Only factual sentences count. Quotes that are not word for word take up to a fifth off. Without quotes the whole
+	// fifth is off, sentences are compared with the given text, the conversation, what tools returned or the passages,
+	// and one in another language counts half.
+	Confidence float64 `json:"confidence" api:"shared"`
+	// What the model says of its answer and its confidence, if it judged it, and how well passages back the answer.
+	SelfEvaluation string     `json:"self_evaluation,omitempty" api:"shared"`
+	Coverage       Coverage   `json:"coverage"`                // What the run looked at.
+	StepsUsed      int        `json:"steps_used" api:"shared"` // Turns of the model.
 	Tokens         Tokens     `json:"tokens"`
 	Cost           *float64   `json:"cost,omitempty"`
-	LatencyMS      int64      `json:"latency_ms"`
-	StopReason     StopReason `json:"stop_reason"`
-	// Finding says of an answer made of quotes alone whether they are likely to answer; empty of other answers.
-	Finding   Finding  `json:"finding,omitempty"`
-	Notes     []string `json:"notes,omitempty"`      // what there is to know about the answer, in sentences
-	FollowUps []string `json:"follow_ups,omitempty"` // up to 3 questions made from what was read
+	LatencyMS      int64      `json:"latency_ms" api:"shared"`  // How long it took, in milliseconds.
+	StopReason     StopReason `json:"stop_reason" api:"shared"` // Why the work ended.
+	// Of an answer made of quotes alone: found, they are likely to hold what was asked; closest, they may not.
+	//
+	// Empty of other answers.
+	Finding Finding `json:"finding,omitempty"`
+	// What there is to know about the answer, in sentences: that another model answered instead, that footnotes named
+	// no passage, that a sum is wrong or was not calculated, that sentences are unsupported, why the confidence is 0.
+	Notes []string `json:"notes,omitempty"`
+	// Up to three questions to ask next.
+	FollowUps []string `json:"follow_ups,omitempty"`
 }
 
 // Finding says what the quotes of an answer are. llm/offline decides it by a measured share; docs/quality.md has the
 // figures.
+//
+//api:open
 type Finding string
 
 // The findings.
@@ -260,7 +296,7 @@ const (
 
 // Reset tells a reader that its position is beyond the end: start over. Last is the log's last number.
 type Reset struct {
-	Last int64 `json:"last"`
+	Last int64 `json:"last"` // The number of the log's last event.
 }
 
 // RunStatus is the state of a run. A run is interrupted when its server is stopped before the answer is done; its user
@@ -283,7 +319,9 @@ type RunDone struct {
 	Status RunStatus  `json:"status"`
 	Error  *StepError `json:"error,omitempty"`
 
-	// calls that were charged to the budget of searches and readings
+	// Calls of tools that search or read.
+	//
+	// Those that were charged to the budget.
 	RetrievalCalls int `json:"retrieval_calls,omitempty"`
 	// of a run without an answer, as Answer has them, and so are the next two
 	StepsUsed int      `json:"steps_used,omitempty"`

@@ -96,17 +96,36 @@ type From struct {
 // RunConfig is what a request may set for its own run. Nil means the server's default. Pointers tell an omitted value
 // from zero or false, which mean something here.
 type RunConfig struct {
-	Model                    string   `json:"model,omitempty"`       // one of those allowed
-	Temperature              *float64 `json:"temperature,omitempty"` // 0–2
-	Seed                     *int64   `json:"seed,omitempty"`
-	MaxSteps                 *int     `json:"max_steps,omitempty"`           // 1–50
-	MaxRetrievalCalls        *int     `json:"max_retrieval_calls,omitempty"` // 1–50
-	RetrievalTopK            *int     `json:"retrieval_top_k,omitempty"`     // 1–50
-	RequireCitations         *bool    `json:"require_citations,omitempty"`
-	EnableSelfEvaluation     *bool    `json:"enable_self_evaluation,omitempty"`
-	EnableQueryDecomposition *bool    `json:"enable_query_decomposition,omitempty"`
-	RerankResults            *bool    `json:"rerank_results,omitempty"`
-	VerboseLogging           *bool    `json:"verbose_logging,omitempty"`
-	Selection                string   `json:"selection,omitempty"` // model, rules or auto
-	EnabledTools             []string `json:"enabled_tools,omitempty"`
+	// The model's name.
+	Model string `json:"model,omitempty" api:"shared"` // one of those allowed
+	// The model's, 0 to 2. A step says so when the model takes none, or less.
+	Temperature *float64 `json:"temperature,omitempty" api:"min=0,max=2,shared"`
+	// Passed on to the model: the same seed gives the same result where the model can. A model that takes none gets
+	// none, and a step says so.
+	Seed *int64 `json:"seed,omitempty" api:"shared"`
+	// Turns of the model.
+	MaxSteps *int `json:"max_steps,omitempty" api:"min=1,max=MostTurnsOrCalls"`
+	// Calls of tools that search or read.
+	MaxRetrievalCalls *int `json:"max_retrieval_calls,omitempty" api:"min=1,max=MostTurnsOrCalls"`
+	// How many passages a search gives.
+	RetrievalTopK    *int  `json:"retrieval_top_k,omitempty" api:"min=1,max=50"`
+	RequireCitations *bool `json:"require_citations,omitempty"` // Every claim needs a footnote.
+	// Have the model judge whether its answer fully addresses the question and which of its sentences the texts it
+	// rests on do not say, which costs a call of it; a confidence below 0.5 sends it searching again while the budget
+	// lasts. Left out, it is on in POST /agent/query and with the toolsets react and strategy, and elsewhere rules
+	// judge. False leaves self_evaluation out.
+	EnableSelfEvaluation *bool `json:"enable_self_evaluation,omitempty"`
+	// Have the model split the question into parts, which costs a call of it. Left out, it is on in POST /agent/query
+	// and with the toolset react, with the toolset strategy for questions that are not simple, and elsewhere rules
+	// split complex questions. Without a model rules do it.
+	EnableQueryDecomposition *bool `json:"enable_query_decomposition,omitempty"`
+	// Put what searches find in order once more: by a reranker if the server has one, else by a closer look at the
+	// words. Without it: only if there is a reranker.
+	RerankResults *bool `json:"rerank_results,omitempty"`
+	// Write the steps of this run to the server's log at its usual level, rather than only when the log is set to
+	// debug. The steps themselves are the same.
+	VerboseLogging *bool `json:"verbose_logging,omitempty"`
+	// Who chooses the first tools; none: as the server is set.
+	Selection    string   `json:"selection,omitempty" api:"values=model|rules|auto"`
+	EnabledTools []string `json:"enabled_tools,omitempty" api:"max=50"` // Only these tools, from any toolset.
 }

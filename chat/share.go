@@ -12,14 +12,15 @@ const MaxShares = 200
 // Share is a link by which anybody reads one answer with its quotes. Its token is told once, when it is made: only the
 // token's hash is kept. It holds no token, so neither a list of links nor a copy of the database opens anything.
 type Share struct {
-	ID        string    `json:"id"` // to end it; it opens nothing
+	// Its id.
+	ID        string    `json:"id" api:"shared"` // to end it; it opens nothing
 	RunID     string    `json:"run_id"`
 	SessionID string    `json:"session_id"`
 	Question  string    `json:"question"`
 	CreatedAt time.Time `json:"created_at"`
-	ExpiresAt time.Time `json:"expires_at"`
-	Opens     int64     `json:"opens"` // how often it was opened
-	OpenedAt  time.Time `json:"opened_at,omitzero"`
+	ExpiresAt time.Time `json:"expires_at"`         // When it ends.
+	Opens     int64     `json:"opens"`              // How often it was opened.
+	OpenedAt  time.Time `json:"opened_at,omitzero"` // When it was opened last; left out while it never was.
 }
 
 // TokenHash is the SHA-256 of a link's token. Tokens are random and long, so a fast hash without a salt is enough:

@@ -88,22 +88,26 @@ const (
 
 // Difference is one quote before and after. Before is nil of what was added, After of what is gone.
 type Difference struct {
-	Kind       DifferenceKind `json:"kind"`
+	Kind       DifferenceKind `json:"kind"` // Whether a quote has other words now, was added, or is gone.
 	DocumentID string         `json:"document_id"`
 	Title      string         `json:"title"`
-	Removed    bool           `json:"removed,omitempty"` // the document is there no more
-	Before     *MarkedQuote   `json:"before"`
-	After      *MarkedQuote   `json:"after"`
+	Removed    bool           `json:"removed,omitempty"` // The document is there no more.
+	Before     *MarkedQuote   `json:"before"`            // The quote as it was; null of what was added.
+	After      *MarkedQuote   `json:"after"`             // The quote as it is now; null of what is gone.
+	// What it said before, words of the quote.
+	//
 	// Was and Now are what differs, with the words beside that it can't be understood without, where that is one
 	// stretch on both sides; else both are empty. They stand in the quotes.
 	Was string `json:"was,omitempty"`
+	// What it says now, words of the quote; left out where that is more than one stretch.
 	Now string `json:"now,omitempty"`
 }
 
 // MarkedQuote is a quote with the words that differ from another.
 type MarkedQuote struct {
-	Quote string   `json:"quote"`
-	Marks [][2]int `json:"marks"` // rune ranges of the quote
+	Quote string `json:"quote"`
+	// The words of the quote that differ, as [from, to) in its characters.
+	Marks [][2]int `json:"marks"`
 	Place string   `json:"place,omitempty"`
 	URL   string   `json:"url"` // opens the source at the words
 }
@@ -111,10 +115,10 @@ type MarkedQuote struct {
 // Change is what an answer says differently than the one before.
 type Change struct {
 	ID          string       `json:"id"`
-	At          time.Time    `json:"at"`
+	At          time.Time    `json:"at"` // When it was found.
 	RunID       string       `json:"run_id"`
-	BeforeRunID string       `json:"before_run_id"`
-	Differences []Difference `json:"differences"`
+	BeforeRunID string       `json:"before_run_id"`  // The run of the answer before.
+	Differences []Difference `json:"differences"`    // What is different, what changed first.
 	More        int          `json:"more,omitempty"` // further ones that are not shown
 }
 

@@ -4,6 +4,8 @@ import "unicode/utf8"
 
 // Capability is what a tool is for. Tools that share one can stand in for each other. The step carries it, so nothing
 // that shows or counts steps has to know tools by their names.
+//
+//api:open
 type Capability string
 
 // The capabilities of tools. A tool may have none.
@@ -28,14 +30,18 @@ func (c Capability) Retrieves() bool {
 // Label says for people what a tool does, in whichever tense the step's status asks for, and what with. It is stored
 // with the step, so a log is drawn in the words of the version that wrote it.
 type Label struct {
-	Doing    string    `json:"doing"`              // "Searching for"
-	Done     string    `json:"done"`               // "Searched for"
-	Noun     string    `json:"noun,omitempty"`     // for calls that are counted: "search"
-	Argument string    `json:"argument,omitempty"` // the tool's argument that names the object
-	Form     LabelForm `json:"form,omitempty"`     // empty: the words have no object
+	Doing string `json:"doing"` // What is being done while the call runs, as in "Searching for".
+	// How far it is.
+	Done     string `json:"done"`               // "Searched for"
+	Noun     string `json:"noun,omitempty"`     // What one call is called where calls are counted.
+	Argument string `json:"argument,omitempty"` // The tool's argument that names what it is about.
+	// What that is: words in quotes, a pattern or formula, or the title of a document.
+	Form LabelForm `json:"form,omitempty"` // empty: the words have no object
 }
 
 // LabelForm is what the object of a label is, and so how it is set.
+//
+//api:open
 type LabelForm string
 
 // The forms of objects.
@@ -57,22 +63,31 @@ const (
 // reads it rather than the tool's own output, whose shape only the tool knows. A phase has one if it shows parts of a
 // plan.
 type StepResult struct {
-	// what was looked for: words, a pattern, the name of a document, or filters as JSON
-	Query   string       `json:"query,omitempty"`
-	Found   int          `json:"found,omitempty"`   // how many results there are, those that are not listed too
-	Title   string       `json:"title,omitempty"`   // of the one document that the call was about
-	Hits    []Hit        `json:"hits,omitempty"`    // in the order of the output
-	Opened  []OpenedPart `json:"opened,omitempty"`  // what was read
-	Quote   *QuotedWords `json:"quote,omitempty"`   // words that were checked and found
-	Formula string       `json:"formula,omitempty"` // of a calculation
-	Value   string       `json:"value,omitempty"`   // likewise
-	Table   *Table       `json:"table,omitempty"`   // of a question to a table
-	Parts   []PlanPart   `json:"parts,omitempty"`   // of a plan
-	Outline []string     `json:"outline,omitempty"` // headings, indented by their levels
-	Text    string       `json:"text,omitempty"`    // running text
-	Facts   []Fact       `json:"facts,omitempty"`   // what has no field of its own, by name
-	Notes   []string     `json:"notes,omitempty"`   // for people, in sentences
-	Failure string       `json:"failure,omitempty"` // why the call did not do what it was asked for
+	// What was searched for.
+	//
+	// Words, a pattern, the name of a document, or filters as JSON.
+	Query string `json:"query,omitempty" api:"shared"`
+	Found int    `json:"found,omitempty"` // How many results there are, those that are not listed too.
+	Title string `json:"title,omitempty"` // of the one document that the call was about
+	// The passages or documents found or read: the first 50 in full, of further ones only which passages they are.
+	Hits []Hit `json:"hits,omitempty"` // in the order of the output
+	// Documents opened.
+	Opened []OpenedPart `json:"opened,omitempty"`
+	Quote  *QuotedWords `json:"quote,omitempty"` // words that were checked and found
+	// What was calculated.
+	Formula string `json:"formula,omitempty"`
+	// The value.
+	Value string `json:"value,omitempty"` // likewise
+	// What a table was asked for: rows of it, or what was computed of groups of rows; the first 20 rows and 12 columns.
+	Table   *Table     `json:"table,omitempty"`
+	Parts   []PlanPart `json:"parts,omitempty"`   // The parts of a plan.
+	Outline []string   `json:"outline,omitempty"` // The document's headings, indented by their levels.
+	// The text.
+	Text  string `json:"text,omitempty" api:"shared"`
+	Facts []Fact `json:"facts,omitempty"` // What has no field of its own, by name.
+	// What there is to know about the search, in sentences.
+	Notes   []string `json:"notes,omitempty" api:"shared"` // for people, in sentences
+	Failure string   `json:"failure,omitempty"`            // Why the call did not do what it was asked for.
 }
 
 // Bounds of a Table.
@@ -84,14 +99,18 @@ const (
 
 // Table is what a table was asked for: rows of it, or what was computed of groups of rows.
 type Table struct {
-	Name    string     `json:"name"` // of the sheet or table
-	Columns []string   `json:"columns"`
-	Rows    [][]string `json:"rows"`
-	Links   []string   `json:"links,omitempty"` // where each row stands, as many as there are rows; empty for groups
-	More    int        `json:"more,omitempty"`  // rows that are not shown
-	Totals  []Fact     `json:"totals,omitempty"`
-	Used    int        `json:"used,omitempty"` // rows of the document that it comes from
-	URL     string     `json:"url,omitempty"`  // opens the document at them
+	// The name.
+	Name    string     `json:"name" api:"shared"` // of the sheet or table
+	Columns []string   `json:"columns"`           // The names of the columns.
+	Rows    [][]string `json:"rows"`              // The cells of each row, in the order of the columns.
+	// Where each row stands in its document, in the order of the rows.
+	Links []string `json:"links,omitempty"` // where each row stands, as many as there are rows; empty for groups
+	// How many there are that are not listed.
+	More   int    `json:"more,omitempty" api:"shared"` // rows that are not shown
+	Totals []Fact `json:"totals,omitempty"`            // What was computed, as the table writes it.
+	// How many rows of the document it comes from; url opens the document at them.
+	Used int    `json:"used,omitempty"`
+	URL  string `json:"url,omitempty"` // opens the document at them
 }
 
 // bounded returns the table within the bounds of an event. The given table stays as it is: the tool's own output may
@@ -120,27 +139,32 @@ func (t *Table) bounded() *Table {
 // stand together, the first hit tells of the document and of its first passage; the others are Sub. Its link is made of
 // its ids when it is shown; only a link that can't be made of them is stored, in URL.
 type Hit struct {
-	N          int      `json:"n,omitempty"` // number of the passage in the run
-	DocumentID string   `json:"document_id,omitempty"`
-	ChunkID    string   `json:"chunk_id,omitempty"` // of the passage
-	BlockID    string   `json:"block_id,omitempty"`
-	Title      string   `json:"title,omitempty"`      // empty for one of StepResult.Title, and for a Sub
-	Filename   string   `json:"filename,omitempty"`   // where it is not the title
-	MIME       string   `json:"mime,omitempty"`       // where the file name does not say the kind
-	SourceURL  string   `json:"source_url,omitempty"` // where it is on the web
-	Page       int      `json:"page,omitempty"`       // from 1
-	Section    string   `json:"section,omitempty"`    // heading path
-	Score      *float64 `json:"score,omitempty"`      // of the search
-	Similarity *float64 `json:"similarity,omitempty"` // in meaning, 0–1: from 0.7 on a passage probably answers
-	Snippet    string   `json:"snippet,omitempty"`    // at most MaxSnippet runes
-	Matches    [][2]int `json:"matches,omitempty"`    // rune ranges in the snippet that answer the query
-	Note       string   `json:"note,omitempty"`       // why there is nothing to open
-	Sub        bool     `json:"sub,omitempty"`
+	N          int    `json:"n,omitempty"` // The passage's number in the run.
+	DocumentID string `json:"document_id,omitempty"`
+	ChunkID    string `json:"chunk_id,omitempty"` // of the passage
+	BlockID    string `json:"block_id,omitempty"`
+	Title      string `json:"title,omitempty"`    // empty for one of StepResult.Title, and for a Sub
+	Filename   string `json:"filename,omitempty"` // where it is not the title
+	// The file's media type.
+	MIME      string   `json:"mime,omitempty"`       // where the file name does not say the kind
+	SourceURL string   `json:"source_url,omitempty"` // where it is on the web
+	Page      int      `json:"page,omitempty"`       // from 1
+	Section   string   `json:"section,omitempty"`    // heading path
+	Score     *float64 `json:"score,omitempty"`      // of the search
+	// Nearness in meaning, 0 to 1, where it is known: from 0.7 on a passage probably answers.
+	Similarity *float64 `json:"similarity,omitempty"`
+	// The beginning of the text, or the part of it that answers the query.
+	Snippet string `json:"snippet,omitempty"` // at most MaxSnippet runes
+	// Where the snippet answers the query, in characters of it.
+	Matches [][2]int `json:"matches,omitempty"`
+	Note    string   `json:"note,omitempty"` // Why there is nothing to open.
+	Sub     bool     `json:"sub,omitempty"`  // It stands in the document of the hit before it.
 	// with End: the part of the passage that was shown, in runes of the document's text, such as a row of a table; none
 	// where it was all of it
-	Start int    `json:"start,omitempty"`
-	End   int    `json:"end,omitempty"`
-	URL   string `json:"url,omitempty"` // a Link, where it is another than Link makes of the ids
+	Start int `json:"start,omitempty"`
+	End   int `json:"end,omitempty"`
+	// Where to open it; without it, /d/{document_id}?p={chunk_id}.
+	URL string `json:"url,omitempty"` // a Link, where it is another than Link makes of the ids
 }
 
 // withoutTexts keeps what recovery and memory need of a hit. A run that is taken over must know which passages have
@@ -179,27 +203,30 @@ func (h Hit) Link() string {
 // passage of a reading that was about something.
 type OpenedPart struct {
 	DocumentID string `json:"document_id"`
-	Part       string `json:"part"`
+	// Which part: the number of a reading page from 1, or the first passage of a reading that was about something.
+	Part string `json:"part" api:"shared"`
 }
 
 // QuotedWords are words that a model quotes from a passage, in its own wording.
 type QuotedWords struct {
-	N     int    `json:"n"` // number of the passage
-	Words string `json:"words"`
+	N     int    `json:"n"`     // The passage's number in the run.
+	Words string `json:"words"` // The words, as the model wrote them.
 }
 
 // PlanPart is one part of a question.
 type PlanPart struct {
-	Query     string `json:"query"`
-	Reasoning string `json:"reasoning"`
-	DependsOn []int  `json:"depends_on"` // places in the list of the parts that have to be searched first, from 0
+	Query string `json:"query"`
+	// What the question was taken for and why these tools were chosen, line by line.
+	Reasoning string `json:"reasoning" api:"shared"`
+	// The parts that have to be searched first, by their places in the list, from 0.
+	DependsOn []int  `json:"depends_on"`
 	Status    Status `json:"status"`
 }
 
 // Fact is a named value.
 type Fact struct {
 	Name  string `json:"name"`
-	Value string `json:"value"`
+	Value string `json:"value"` // The value.
 }
 
 // Bounded returns the result within the bounds of an event. Hits beyond MaxHits stay in the list without their texts,

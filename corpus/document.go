@@ -98,13 +98,16 @@ func (d Document) Complete() (Document, error) {
 
 // Progress says how far the present stage is. Total is 0 while unknown.
 type Progress struct {
-	Stage string `json:"stage"` // queued, parsing, indexing, embedding, ready
-	Done  int    `json:"done"`
-	Total int    `json:"total"`
+	// What is being done: queued, parsing, indexing, embedding or ready.
+	Stage string `json:"stage"`
+	Done  int    `json:"done"`  // How far it is.
+	Total int    `json:"total"` // How many there are.
 }
 
 // Failure says why a file could not be read. Detail is a sentence for people.
 type Failure struct {
+	// Why the file could not be read.
+	//
 	// broken, encrypted, no_text, needs_ocr, too_many_pages, too_large, unsupported, timeout, memory, internal
 	Code   string `json:"code"`
 	Detail string `json:"detail"`

@@ -13,18 +13,20 @@ import (
 
 // Watched is a folder that a program follows, as it was when it was last looked at.
 type Watched struct {
-	Namespace string    `json:"namespace"`
-	Folder    string    `json:"folder"`   // absolute, on the machine of the program
-	Files     int       `json:"files"`    // that are followed
-	LeftOut   []LeftOut `json:"left_out"` // at most MaxLeftOut
-	More      int       `json:"more"`     // further ones that were left out
-	LookedAt  time.Time `json:"looked_at"`
+	Namespace string `json:"namespace"` // That of the folder's documents.
+	// The folder's path on the machine of the program that follows it.
+	Folder string `json:"folder"`
+	Files  int    `json:"files"` // How many files are followed.
+	// The files and folders that are not followed, the first ones.
+	LeftOut  []LeftOut `json:"left_out"`  // at most MaxLeftOut
+	More     int       `json:"more"`      // further ones that were left out
+	LookedAt time.Time `json:"looked_at"` // When the program last told of it.
 }
 
 // LeftOut is a file or folder in a watched folder that is not followed.
 type LeftOut struct {
-	Path   string `json:"path"` // below the folder
-	Reason string `json:"reason"`
+	Path   string `json:"path"`   // Where it is below the folder.
+	Reason string `json:"reason"` // Why it is not followed.
 }
 
 const (

@@ -222,7 +222,7 @@ func pageOrProgram(page, program echo.HandlerFunc) echo.HandlerFunc {
 // describedRoutes adds GET /openapi.json and GET /docs. The description is made once, when it is first asked for.
 func (s *Server) describedRoutes(e *echo.Echo) {
 	document := sync.OnceValues(func() (*openapi.Document, error) {
-		doc, err := openapi.Describe(s.limits, s.userLimits, s.version)
+		doc, err := openapi.Describe(s.userLimits, s.version)
 		if err != nil {
 			return nil, fmt.Errorf("describe the API: %w", err)
 		}

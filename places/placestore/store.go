@@ -10,6 +10,8 @@ import (
 )
 
 // Schedule says when a place is looked at by itself.
+//
+//api:open
 type Schedule string
 
 // The schedules.

@@ -24,31 +24,36 @@ type Handlers struct {
 // Input is the body of POST /ag-ui: the protocol's RunAgentInput. Fields that are not here are let in and have no
 // effect; so have the tools of a client, since the tools are Footnote's own.
 type Input struct {
-	ThreadID string    `json:"threadId"`
-	RunID    string    `json:"runId"`
-	State    any       `json:"state"`
-	Messages []Message `json:"messages"`
-	Context  []Context `json:"context"`
-	Options  Options   `json:"forwardedProps"`
+	ThreadID string `json:"threadId" api:"need,form=session"`    // The thread's id, which becomes the conversation's.
+	RunID    string `json:"runId" api:"need,min=1,max=MaxRunID"` // The client's name for the run.
+	// The client's state. It comes back with the field footnote in it.
+	State any `json:"state"`
+	// The thread; the last message is the question, those before it are turns.
+	Messages []Message `json:"messages" api:"need,min=1"`
+	Context  []Context `json:"context"`        // Text that the answer may rest on besides the documents.
+	Options  Options   `json:"forwardedProps"` // What an app may say of a question besides.
 }
 
 // Message is one message of a thread.
 type Message struct {
-	ID      string      `json:"id"`
+	ID string `json:"id"` // The message's id; of an answer our run's.
+	// user and assistant make the thread; system and developer are told to the model besides its rules, 8,000
+	// characters in all. Others are let in and have no effect.
 	Role    string      `json:"role"`
-	Content ask.Content `json:"content"`
+	Content ask.Content `json:"content"` // The text, or parts of it.
 }
 
 // Context is text that an app gives with a question.
 type Context struct {
-	Description string `json:"description"`
-	Value       string `json:"value"`
+	Description string `json:"description"` // What the text is.
+	Value       string `json:"value"`       // The text.
 }
 
 // Options are what an app may say of a question besides.
 type Options struct {
+	// The namespace; without one documents go to "default" and searches go everywhere.
 	Namespace   string         `json:"namespace"`
-	DocumentIDs []string       `json:"document_ids"`
+	DocumentIDs []string       `json:"document_ids"` // Only in these documents; none: in all.
 	Toolset     string         `json:"toolset"`
 	Config      chat.RunConfig `json:"config"`
 }
@@ -138,28 +143,31 @@ func (in Input) withFootnote(ours State) map[string]any {
 
 // State is the field footnote of the state: the run, and what its answer rests on.
 type State struct {
-	RunID     string                  `json:"run_id"`
-	SessionID string                  `json:"session_id"`
-	Status    chat.RunStatus          `json:"status"`
-	Waiting   []string                `json:"waiting"` // call ids of steps that wait for a person's approval
-	Sources   []runlog.GroundedSource `json:"sources"`
-	Judged    *runlog.Judged          `json:"judged,omitempty"`
+	RunID     string         `json:"run_id"`
+	SessionID string         `json:"session_id"`
+	Status    chat.RunStatus `json:"status"`
+	// Call ids of steps that wait for a person: /agent/runs/{run_id}/steps/{call}/approve or deny.
+	Waiting []string                `json:"waiting"`
+	Sources []runlog.GroundedSource `json:"sources"`
+	Judged  *runlog.Judged          `json:"judged,omitempty"` // How far the answer can be relied on, and why.
 }
 
 // Event is one event of the protocol: which fields it has depends on its type.
 type Event struct {
-	Type            string          `json:"type"`
-	ThreadID        string          `json:"threadId,omitempty"`
-	RunID           string          `json:"runId,omitempty"` // the client's name for the run
-	MessageID       string          `json:"messageId,omitempty"`
-	Role            string          `json:"role,omitempty"`
-	Delta           string          `json:"delta,omitempty"`
-	ToolCallID      string          `json:"toolCallId,omitempty"`
-	ToolCallName    string          `json:"toolCallName,omitempty"`
-	ParentMessageID string          `json:"parentMessageId,omitempty"`
-	Content         string          `json:"content,omitempty"`
-	Snapshot        map[string]any  `json:"snapshot,omitempty"`
-	Outcome         json.RawMessage `json:"outcome,omitempty"` // absent: success
-	Message         string          `json:"message,omitempty"` // of a failure, for people
-	Code            chat.Code       `json:"code,omitempty"`
+	Type            string `json:"type"`                // What the event is; the protocol's documentation has them all.
+	ThreadID        string `json:"threadId,omitempty"`  // The thread's id.
+	RunID           string `json:"runId,omitempty"`     // The client's name for the run.
+	MessageID       string `json:"messageId,omitempty"` // The message's id; of the answer our run's.
+	Role            string `json:"role,omitempty"`
+	Delta           string `json:"delta,omitempty"`           // The next piece.
+	ToolCallID      string `json:"toolCallId,omitempty"`      // Our run's id, _ and the step's.
+	ToolCallName    string `json:"toolCallName,omitempty"`    // The tool's name.
+	ParentMessageID string `json:"parentMessageId,omitempty"` // The message that has the run's calls.
+	// What the tool returned, as JSON, or why it failed, as a sentence.
+	Content  string          `json:"content,omitempty"`
+	Snapshot map[string]any  `json:"snapshot,omitempty"` // The client's state with ours as footnote (AgUiState).
+	Outcome  json.RawMessage `json:"outcome,omitempty"`  // How the run ended, if it was stopped; absent: success.
+	// What went wrong, as a sentence.
+	Message string    `json:"message,omitempty"`
+	Code    chat.Code `json:"code,omitempty"`
 }

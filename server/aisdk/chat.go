@@ -32,25 +32,31 @@ type Canceller interface {
 // Question is the body of POST /ui/chat, as the SDK's DefaultChatTransport sends it, with what an app may add to its
 // body. Fields that are not here are let in and have no effect.
 type Question struct {
-	ID          string         `json:"id"`
-	Messages    []Message      `json:"messages"`
-	Trigger     string         `json:"trigger"`
-	MessageID   *string        `json:"messageId"`
+	ID string `json:"id" api:"need,form=session"` // The chat's id, which becomes the conversation's.
+	// The chat; the last message is the question, those before it are turns.
+	Messages []Message `json:"messages" api:"need,min=1"`
+	// submit-message, or regenerate-message for another answer to the same question.
+	Trigger   string  `json:"trigger"`
+	MessageID *string `json:"messageId"` // The message that is regenerated or was edited.
+	// The namespace; without one documents go to "default" and searches go everywhere.
 	Namespace   string         `json:"namespace"`
-	DocumentIDs []string       `json:"document_ids"`
+	DocumentIDs []string       `json:"document_ids"` // Only in these documents; none: in all.
 	Toolset     string         `json:"toolset"`
 	Config      chat.RunConfig `json:"config"`
 }
 
 // Message is one of the SDK's UI messages.
 type Message struct {
-	ID    string `json:"id"`
+	ID string `json:"id"` // The message's id; of an answer its run's.
+	// user and assistant make the chat; system is told to the model besides its rules, 8,000 characters in all. Others
+	// are let in and have no effect.
 	Role  string `json:"role"`
-	Parts []Part `json:"parts"`
+	Parts []Part `json:"parts"` // Those of type text are read.
 }
 
 // Part is a part of a message. Of other types than text only the type is looked at.
 type Part struct {
+	// text, or any other, which is let in and has no effect; a question has no file.
 	Type string `json:"type"`
 	Text string `json:"text"`
 }

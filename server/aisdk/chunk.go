@@ -9,25 +9,30 @@ import (
 
 // Chunk is one message of the stream: which fields it has depends on its type.
 type Chunk struct {
-	Type             string          `json:"type"`
-	ID               string          `json:"id,omitempty"` // of a text or a thought, in this answer
-	Delta            string          `json:"delta,omitempty"`
-	MessageID        string          `json:"messageId,omitempty"` // the run's id
-	MessageMetadata  *Metadata       `json:"messageMetadata,omitempty"`
-	ToolCallID       string          `json:"toolCallId,omitempty"`
-	ToolName         string          `json:"toolName,omitempty"`
-	Title            string          `json:"title,omitempty"`
-	Input            json.RawMessage `json:"input,omitempty"`
-	Output           json.RawMessage `json:"output,omitempty"`
-	Dynamic          bool            `json:"dynamic,omitempty"`
-	ProviderExecuted bool            `json:"providerExecuted,omitempty"`
-	ToolMetadata     *ToolMetadata   `json:"toolMetadata,omitempty"`
-	ErrorText        string          `json:"errorText,omitempty"` // a sentence for people
-	SourceID         string          `json:"sourceId,omitempty"`  // the footnote's number
-	URL              string          `json:"url,omitempty"`
-	ProviderMetadata *SourceMetadata `json:"providerMetadata,omitempty"`
-	FinishReason     string          `json:"finishReason,omitempty"`
-	Reason           string          `json:"reason,omitempty"`
+	Type string `json:"type"` // What the chunk is; the SDK's documentation has them all.
+	// Of a text or thought.
+	ID    string `json:"id,omitempty"`
+	Delta string `json:"delta,omitempty"`
+	// The message's id, which is the run's: cancel, feedback and export take it.
+	MessageID string `json:"messageId,omitempty"`
+	// What there is to know about the answer; most of it in the chunk finish.
+	MessageMetadata *Metadata       `json:"messageMetadata,omitempty"`
+	ToolCallID      string          `json:"toolCallId,omitempty"` // The tool call's id, which is the step's.
+	ToolName        string          `json:"toolName,omitempty"`   // The tool's name.
+	Title           string          `json:"title,omitempty"`
+	Input           json.RawMessage `json:"input,omitempty"`  // The tool's arguments.
+	Output          json.RawMessage `json:"output,omitempty"` // What the tool returned.
+	// Always true of tools: a client need not know them.
+	Dynamic          bool          `json:"dynamic,omitempty"`
+	ProviderExecuted bool          `json:"providerExecuted,omitempty"` // Always true of tools: the server calls them.
+	ToolMetadata     *ToolMetadata `json:"toolMetadata,omitempty"`     // The call in words.
+	// What went wrong, as a sentence.
+	ErrorText        string          `json:"errorText,omitempty"`
+	SourceID         string          `json:"sourceId,omitempty"`         // The footnote's number in the text.
+	URL              string          `json:"url,omitempty"`              // Of the viewer, at the very words.
+	ProviderMetadata *SourceMetadata `json:"providerMetadata,omitempty"` // Where the source's words stand.
+	FinishReason     string          `json:"finishReason,omitempty"`     // stop.
+	Reason           string          `json:"reason,omitempty"`           // Why the answer was stopped.
 }
 
 // Metadata says of a message what the SDK's shape has no place for. All but the ids come with its end.
@@ -42,7 +47,8 @@ type Metadata struct {
 
 // ToolMetadata says of a tool call what the page shows of it.
 type ToolMetadata struct {
-	Status     chat.Status `json:"status"`  // pending: it waits for a person's approval
+	// pending: it waits for a person, /agent/runs/{run_id}/steps/{call}/approve or deny.
+	Status     chat.Status `json:"status"`
 	Message    string      `json:"message"` // "Found 3 documents"
 	DurationMS int64       `json:"duration_ms"`
 	Truncated  bool        `json:"truncated,omitempty"` // the output is cut
@@ -50,5 +56,6 @@ type ToolMetadata struct {
 
 // SourceMetadata ties a source to the words of a document.
 type SourceMetadata struct {
+	// The footnote: document, place, quote, and how the quote was checked.
 	Footnote runlog.GroundedSource `json:"footnote"`
 }

@@ -15,9 +15,11 @@ import (
 
 // NewPage is the body of POST /documents for a page of the web.
 type NewPage struct {
-	URL       string         `json:"url"`
-	Namespace string         `json:"namespace"`
-	Meta      map[string]any `json:"meta"`
+	// The page's address: http or https. Its redirects are followed.
+	URL       string `json:"url" api:"need,form=web,min=8,max=2000"`
+	Namespace string `json:"namespace" api:"form=namespace"` // Where to put the document; "default" if empty.
+	// About the document: author, date, tags and so on. A document that is there keeps its own.
+	Meta map[string]any `json:"meta"`
 }
 
 // addPage answers POST /documents with JSON: the page at an address becomes a document. What is wrong with the page is

@@ -14,19 +14,25 @@ import (
 // AgentQuestion is the body of POST /agent/chat and /agent/chat/structured.
 type AgentQuestion struct {
 	ask.Question
+	// How footnotes are written: [Source N] with a list of sources at the end (source, also without this field), or [N]
+	// (numeric). In a stream the pieces have [N] and the answer event the style, source only if it is named. What names
+	// a style is read again in it: the run, its events and the conversation.
 	CitationStyle runlog.CitationStyle `json:"citation_style"`
 }
 
 // AgentAnswer is the body of their answers; Response and Citations belong to the first, Answer to the second.
 type AgentAnswer struct {
-	RunID     string          `json:"run_id"`
-	SessionID string          `json:"session_id"`
-	Status    string          `json:"status"`
-	Response  string          `json:"response"`
+	RunID     string `json:"run_id"`
+	SessionID string `json:"session_id"`
+	// How the run ended.
+	Status string `json:"status" api:"values=success|cancelled|guardrail_triggered|citation_validation_failed"`
+	// The answer, in Markdown with footnotes in the style asked for.
+	Response  string          `json:"response" api:"shared"`
 	Citations []chat.Citation `json:"citations"`
 	Sources   []chat.Source   `json:"sources"`
 	runlog.Judged
-	RetrievalMode chat.Mode       `json:"retrieval_mode"`
+	// Where the answer may come from: every document in scope, or the given text alone.
+	RetrievalMode chat.Mode       `json:"retrieval_mode" api:"shared"`
 	StopReason    chat.StopReason `json:"stop_reason,omitempty"`
 	Tokens        chat.Tokens     `json:"tokens"`
 	Cost          *float64        `json:"cost,omitempty"`
@@ -36,11 +42,12 @@ type AgentAnswer struct {
 
 // GroundedResponse is an answer with its sources spelled out.
 type GroundedResponse struct {
-	RunID     string                  `json:"run_id"`
-	SessionID string                  `json:"session_id"`
-	Status    string                  `json:"status"`
-	Answer    string                  `json:"answer"`
-	Sources   []runlog.GroundedSource `json:"sources"`
+	RunID     string `json:"run_id"`
+	SessionID string `json:"session_id"`
+	// How the run ended.
+	Status  string                  `json:"status" api:"values=success|cancelled|guardrail_triggered|citation_validation_failed"`
+	Answer  string                  `json:"answer"`
+	Sources []runlog.GroundedSource `json:"sources"` // The footnotes with their quotes, in order of their numbers.
 	runlog.Judged
 	RetrievalMode chat.Mode       `json:"retrieval_mode"`
 	Error         *chat.StepError `json:"error,omitempty"`

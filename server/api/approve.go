@@ -14,6 +14,7 @@ import (
 
 // Approval is the body of POST /agent/runs/{id}/steps/{call}/approve. A form has the same field, as text.
 type Approval struct {
+	// Other arguments for the tool; as the model chose them if left out.
 	Input map[string]any `json:"input"`
 }
 

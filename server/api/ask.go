@@ -14,8 +14,9 @@ import (
 type Accepted struct {
 	RunID     string `json:"run_id"`
 	SessionID string `json:"session_id"`
-	Stream    string `json:"stream"` // of page fragments
-	Events    string `json:"events"` // of JSON
+	// The address of the run's events as pieces of the page.
+	Stream string `json:"stream"`
+	Events string `json:"events"` // The address of the run's events as JSON.
 }
 
 // Ask answers POST /chat: it starts a run and answers in the form the client asks for.

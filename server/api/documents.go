@@ -20,29 +20,33 @@ import (
 
 // DocumentInfo is a document in the API.
 type DocumentInfo struct {
-	ID        string          `json:"id"`
-	Filename  string          `json:"filename"`
-	Path      string          `json:"path"`
-	Title     string          `json:"title"`
-	MIME      string          `json:"mime"`
-	Bytes     int64           `json:"bytes"`
-	Pages     int             `json:"pages"`
-	Passages  int             `json:"passages"`
-	SHA256    string          `json:"sha256"`
-	Namespace string          `json:"namespace"`
-	Language  string          `json:"language,omitempty"`
-	Meta      map[string]any  `json:"meta"`
-	State     corpus.State    `json:"state"`
+	ID       string `json:"id"`
+	Filename string `json:"filename"`
+	Path     string `json:"path"` // Its path in its namespace.
+	Title    string `json:"title"`
+	MIME     string `json:"mime"`     // The file's media type.
+	Bytes    int64  `json:"bytes"`    // The file's size.
+	Pages    int    `json:"pages"`    // How many pages it has; 0 for formats without pages.
+	Passages int    `json:"passages"` // How many passages it was cut into.
+	SHA256   string `json:"sha256"`
+	// The namespace; without one documents go to "default" and searches go everywhere.
+	Namespace string `json:"namespace"`
+	Language  string `json:"language,omitempty"` // Its language (ISO 639-1), when it was recognised.
+	// What is known about the document: author, date, tags and so on.
+	Meta  map[string]any `json:"meta"`
+	State corpus.State   `json:"state"`
+	// Whether it can be found by meaning: failed after the server died three times while it made the vectors; POST
+	// /documents/{id}/retry tries again.
 	Semantic  corpus.Semantic `json:"semantic"`
-	Progress  corpus.Progress `json:"progress"`
-	Error     *corpus.Failure `json:"error,omitempty"`
+	Progress  corpus.Progress `json:"progress"`        // How far the work on it is.
+	Error     *corpus.Failure `json:"error,omitempty"` // Why the file could not be read.
 	CreatedAt time.Time       `json:"created_at"`
 	UpdatedAt time.Time       `json:"updated_at"`
 }
 
 // DocumentList is one page of documents.
 type DocumentList struct {
-	Documents []DocumentInfo `json:"documents"`
+	Documents []DocumentInfo `json:"documents"`      // The documents.
 	Next      string         `json:"next,omitempty"` // the cursor of the next page
 }
 

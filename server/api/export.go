@@ -112,7 +112,7 @@ func fileName(question string) string {
 
 // EvidenceFile is the body of POST /evidence/verify.
 type EvidenceFile struct {
-	File string `json:"file"` // the whole text of an exported file
+	File string `json:"file" api:"need"` // The whole text of an exported file.
 }
 
 // VerifyEvidence checks an exported answer against the documents as they are now.

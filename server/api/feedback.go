@@ -19,15 +19,17 @@ import (
 
 // Judgement is the body of POST /agent/runs/{id}/feedback. A form has the same fields; its rating "none" withdraws.
 type Judgement struct {
-	Rating  chat.Rating `json:"rating"`
-	Reason  string      `json:"reason"`
-	Comment string      `json:"comment"`
+	Rating chat.Rating `json:"rating" api:"need,values=chat.Rating"` // What the reader thinks of the answer.
+	// With up: accurate, complete, well_sourced, clear; with down: wrong, incomplete, wrong_sources, off_topic,
+	// unclear.
+	Reason  string `json:"reason"`
+	Comment string `json:"comment" api:"max=chat.MaxComment"` // In the reader's own words.
 }
 
 // FeedbackList is one page of GET /feedback.
 type FeedbackList struct {
-	Feedback []chat.Feedback `json:"feedback"`
-	Next     string          `json:"next,omitempty"` // the cursor of the next page
+	Feedback []chat.Feedback `json:"feedback"`                    // What was said, last changed first.
+	Next     string          `json:"next,omitempty" api:"shared"` // The cursor of the next page; absent at the end.
 }
 
 // SetFeedback stores what a reader thinks of an answer, in the place of what they thought before.

@@ -26,22 +26,24 @@ type Check struct {
 
 // CheckResult is what the check of one part found.
 type CheckResult struct {
-	Status string `json:"status"` // ok, failed
+	Status string `json:"status" api:"values=ok|failed"`
 	Detail string `json:"detail,omitempty"`
 }
 
 // HealthReport is the answer to GET /health.
 type HealthReport struct {
-	Status  string                 `json:"status"` // ok, degraded, down
-	Version string                 `json:"version,omitempty"`
-	Commit  string                 `json:"commit,omitempty"`
-	Date    string                 `json:"date,omitempty"` // of the commit
-	Checks  map[string]CheckResult `json:"checks"`
+	Status  string `json:"status" api:"values=ok|degraded|down"`
+	Version string `json:"version,omitempty"` // The server's version.
+	// The commit that the server was built from; left out where not known.
+	Commit string `json:"commit,omitempty"`
+	// When that was committed.
+	Date   string                 `json:"date,omitempty"`
+	Checks map[string]CheckResult `json:"checks"` // Each dependency by its name.
 }
 
 // Readiness is the answer to GET /readyz.
 type Readiness struct {
-	Status string `json:"status"` // ready, draining
+	Status string `json:"status" api:"values=ready|draining"`
 }
 
 // Health answers GET /health: every dependency is asked at the same time. A store that can't serve is 503, a lesser

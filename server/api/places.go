@@ -16,23 +16,27 @@ import (
 
 // FollowedPlace is a place that is followed. Its secrets are never in it.
 type FollowedPlace struct {
-	ID          string              `json:"id"`
-	Kind        string              `json:"kind"`
-	Name        string              `json:"name"`
-	Namespace   string              `json:"namespace"`
-	Settings    map[string]string   `json:"settings"`
-	Secrets     []string            `json:"secrets"`
-	Schedule    placestore.Schedule `json:"schedule"`
-	State       string              `json:"state"`
-	LookedAt    *time.Time          `json:"looked_at,omitempty"`
-	SucceededAt *time.Time          `json:"succeeded_at,omitempty"`
-	NextAt      *time.Time          `json:"next_at,omitempty"`
-	Failure     *PlaceFailure       `json:"failure,omitempty"`
-	Note        string              `json:"note,omitempty"`
-	Items       int                 `json:"items"`
-	Refused     int                 `json:"refused"`
-	Waiting     int                 `json:"waiting"`
-	LastLook    PlaceReport         `json:"last_look"`
+	ID   string `json:"id"`
+	Kind string `json:"kind"` // One of GET /places/kinds.
+	Name string `json:"name"`
+	// The namespace; without one documents go to "default" and searches go everywhere.
+	Namespace string            `json:"namespace"`
+	Settings  map[string]string `json:"settings"` // Without its secrets.
+	// The settings that are kept as secrets. No answer holds them.
+	Secrets  []string            `json:"secrets"`
+	Schedule placestore.Schedule `json:"schedule" api:"shared"` // When it is looked at by itself.
+	// waiting, looking, idle, failed, paused or removing.
+	State       string     `json:"state"`
+	LookedAt    *time.Time `json:"looked_at,omitempty"`    // When the last look ended.
+	SucceededAt *time.Time `json:"succeeded_at,omitempty"` // When the last look that went well ended.
+	NextAt      *time.Time `json:"next_at,omitempty"`      // When it is looked at next; left out: on request.
+	// Why the last look failed. The place is tried again by itself.
+	Failure  *PlaceFailure `json:"failure,omitempty"`
+	Note     string        `json:"note,omitempty"` // What else there is to know of the last look.
+	Items    int           `json:"items"`          // What the place has.
+	Refused  int           `json:"refused"`        // Those that can't be documents.
+	Waiting  int           `json:"waiting"`        // Those that are yet to be fetched.
+	LastLook PlaceReport   `json:"last_look"`      // What the last look changed in the library.
 }
 
 // PlaceFailure is why a look or an item failed.
@@ -43,78 +47,81 @@ type PlaceFailure struct {
 
 // PlaceReport says what the last look changed in the library.
 type PlaceReport struct {
-	Added     int             `json:"added"`
-	Changed   int             `json:"changed"`
-	Removed   int             `json:"removed"`
-	Documents []PlaceDocument `json:"documents"`
+	Added     int             `json:"added"`     // New documents.
+	Changed   int             `json:"changed"`   // Documents with a new version.
+	Removed   int             `json:"removed"`   // Documents whose items are gone.
+	Documents []PlaceDocument `json:"documents"` // The first of these documents.
 }
 
 // PlaceDocument is a document that a look changed.
 type PlaceDocument struct {
 	ID   string `json:"document_id"`
 	Name string `json:"name"`
-	What string `json:"what"`
+	What string `json:"what"` // added, changed or removed.
 }
 
 // PlaceList is the answer of GET /places.
 type PlaceList struct {
-	Places []FollowedPlace `json:"places"`
+	Places []FollowedPlace `json:"places"` // Those of the user.
 }
 
 // PlaceKinds is the answer of GET /places/kinds.
 type PlaceKinds struct {
-	Kinds []PlaceKind `json:"kinds"`
+	Kinds []PlaceKind `json:"kinds"` // In the order in which the page offers them.
 }
 
 // PlaceKind is a kind of place.
 type PlaceKind struct {
-	Name   string       `json:"name"`
+	Name   string       `json:"name"` // For kind of POST /places.
 	Title  string       `json:"title"`
-	Help   string       `json:"help"`
-	Fields []PlaceField `json:"fields"`
+	Help   string       `json:"help"`   // What is read, and what that needs.
+	Fields []PlaceField `json:"fields"` // Its settings.
 }
 
 // PlaceField is a setting of a kind.
 type PlaceField struct {
-	Name     string `json:"name"`
+	Name     string `json:"name"` // For settings of POST /places.
 	Title    string `json:"title"`
-	Help     string `json:"help,omitempty"`
-	Example  string `json:"example,omitempty"`
-	Required bool   `json:"required"`
-	Secret   bool   `json:"secret"`
-	Lines    bool   `json:"lines"`
+	Help     string `json:"help,omitempty"`    // More about it.
+	Example  string `json:"example,omitempty"` // How a value looks.
+	Required bool   `json:"required"`          // It can't be left out.
+	Secret   bool   `json:"secret"`            // It is kept apart and never shown.
+	Lines    bool   `json:"lines"`             // It has several lines.
 }
 
 // NewPlace is the body of POST /places.
 type NewPlace struct {
-	Kind      string              `json:"kind"`
-	Name      string              `json:"name"`
-	Namespace string              `json:"namespace"`
-	Settings  map[string]string   `json:"settings"`
-	Schedule  placestore.Schedule `json:"schedule"`
+	Kind string `json:"kind" api:"need,min=1,max=100"` // One of GET /places/kinds.
+	// The folder of its documents in the library; one is made if it is empty.
+	Name      string `json:"name" api:"max=placestore.MaxNameLen"`
+	Namespace string `json:"namespace" api:"form=namespace"` // That of its documents; "default" if empty.
+	// By the names of the kind's fields, secrets too.
+	Settings map[string]string   `json:"settings"`
+	Schedule placestore.Schedule `json:"schedule" api:"values=placestore.Schedule,initial=day"`
 }
 
 // PlaceChange is the body of PATCH /places/{id}. What is left out stays.
 type PlaceChange struct {
-	Name     *string              `json:"name"`
-	Schedule *placestore.Schedule `json:"schedule"`
-	Paused   *bool                `json:"paused"`
-	Settings map[string]string    `json:"settings"`
+	// The folder of documents that are added from now on.
+	Name     *string              `json:"name" api:"min=1,max=placestore.MaxNameLen"`
+	Schedule *placestore.Schedule `json:"schedule" api:"values=placestore.Schedule"`
+	Paused   *bool                `json:"paused"`   // Whether it is not looked at.
+	Settings map[string]string    `json:"settings"` // Those that change, by the names of the kind's fields.
 }
 
 // PlaceItems is the answer of GET /places/{id}/items.
 type PlaceItems struct {
-	Items []PlaceItem `json:"items"`
+	Items []PlaceItem `json:"items"` // Some of them, by key.
 	Next  string      `json:"next,omitempty"`
 }
 
 // PlaceItem is something that a place has.
 type PlaceItem struct {
-	Key        string        `json:"key"`
+	Key        string        `json:"key"` // What names it in its place.
 	Name       string        `json:"name"`
-	Link       string        `json:"link,omitempty"`
+	Link       string        `json:"link,omitempty"` // Where people open it.
 	DocumentID string        `json:"document_id,omitempty"`
-	Refused    *PlaceFailure `json:"refused,omitempty"`
+	Refused    *PlaceFailure `json:"refused,omitempty"` // Why it is not in the library, or not as it is now.
 }
 
 func tellPlace(p placestore.Place) FollowedPlace {

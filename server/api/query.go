@@ -22,31 +22,38 @@ const retrieveTime = 30 * time.Second
 
 // AgentQuery is the body of POST /agent/query.
 type AgentQuery struct {
-	Question  string         `json:"question"`
-	Namespace string         `json:"namespace"`
-	Context   *string        `json:"context"` // text to answer from besides the documents
-	Config    chat.RunConfig `json:"config"`
-	History   [][]string     `json:"history"` // earlier turns as [question, answer], oldest first
-	SessionID string         `json:"session_id"`
-	Toolset   string         `json:"toolset"`
+	Question  string `json:"question" api:"need,filled,max=chat.MaxQuestion"`
+	Namespace string `json:"namespace" api:"form=namespace"`
+	// Text that the answer may rest on besides the documents, which are searched as always. What rests on it alone has
+	// no footnote.
+	Context *string        `json:"context" api:"filled,max=chat.MaxContext"`
+	Config  chat.RunConfig `json:"config"`
+	History [][]string     `json:"history" api:"pairs"` // Earlier turns as [question, answer], oldest first.
+	// The conversation to go on with; an unknown id begins one, none makes a new id. Ids are unique per user.
+	SessionID string `json:"session_id" api:"form=maybe"`
+	// The set of tools that the model has, with its limits and its temperature; none: react, unless the settings name
+	// another than cursor.
+	Toolset string `json:"toolset"`
 }
 
 // AgentResponse is its answer, with the whole trace of the run.
 type AgentResponse struct {
-	ID                  string          `json:"id"` // of the run
-	SessionID           string          `json:"session_id"`
-	Status              string          `json:"status"`
-	Question            string          `json:"question"`
-	Answer              string          `json:"answer"`
-	Citations           []queryCitation `json:"citations"`
-	Steps               []queryStep     `json:"steps"`
-	TotalSteps          int             `json:"total_steps"` // of Steps, phases without a tool included
-	StepsUsed           int             `json:"steps_used"`  // rounds of the model, which max_steps limits
-	TotalRetrievalCalls int             `json:"total_retrieval_calls"`
+	ID        string `json:"id"` // The run's id: GET /agent/runs/{id} has all of it.
+	SessionID string `json:"session_id"`
+	// How the run ended.
+	Status    string          `json:"status" api:"values=success|cancelled|guardrail_triggered|citation_validation_failed"`
+	Question  string          `json:"question"`
+	Answer    string          `json:"answer"`
+	Citations []queryCitation `json:"citations"`
+	Steps     []queryStep     `json:"steps"`
+	// How many steps there are, phases that call no tool included; steps_used is what max_steps limits.
+	TotalSteps          int `json:"total_steps"`
+	StepsUsed           int `json:"steps_used"`            // rounds of the model, which max_steps limits
+	TotalRetrievalCalls int `json:"total_retrieval_calls"` // Calls of tools that searched or read.
 	runlog.Judged
 	StopReason     chat.StopReason `json:"stop_reason,omitempty"`
-	TotalLatencyMS int64           `json:"total_latency_ms"`
-	LLMTokensUsed  int             `json:"llm_tokens_used"`
+	TotalLatencyMS int64           `json:"total_latency_ms"` // How long it took, in milliseconds.
+	LLMTokensUsed  int             `json:"llm_tokens_used"`  // Tokens that went to the model and came from it.
 	Cost           *float64        `json:"cost,omitempty"`
 	Error          *chat.StepError `json:"error,omitempty"`
 }
@@ -56,8 +63,8 @@ type queryCitation struct {
 	Number         int     `json:"number"`
 	ChunkID        string  `json:"chunk_id"`
 	DocumentID     string  `json:"document_id"`
-	ContentSnippet string  `json:"content_snippet"`
-	Relevance      string  `json:"relevance"` // how the quote supports the answer, in words
+	ContentSnippet string  `json:"content_snippet"` // The quoted words of the document.
+	Relevance      string  `json:"relevance"`       // How the quote supports the answer, in words.
 	Score          float64 `json:"score"`
 	Title          string  `json:"title"`
 	URL            string  `json:"url"`
@@ -149,11 +156,12 @@ func relevanceOf(cite chat.Citation) string {
 
 // RetrieveResponse is the answer to POST /agent/retrieve.
 type RetrieveResponse struct {
-	Query      string     `json:"query"`
-	Chunks     []chunk    `json:"chunks"`
-	Total      int        `json:"total"`
+	Query  string  `json:"query"`
+	Chunks []chunk `json:"chunks"` // The passages found, best first.
+	Total  int     `json:"total"`  // How many there are.
+	// Who searched how: agentic (the steps say with which tools), or hybrid, lexical, semantic for a plain search.
 	Strategy   string     `json:"strategy"`
-	AgentTrace agentTrace `json:"agent_trace"`
+	AgentTrace agentTrace `json:"agent_trace"` // How the passages were found.
 	Notes      []string   `json:"notes"`
 	LatencyMS  int64      `json:"latency_ms"`
 }
@@ -162,8 +170,8 @@ type RetrieveResponse struct {
 type chunk struct {
 	find.SearchResult
 	ChunkID    string      `json:"chunk_id"`
-	Strategy   string      `json:"strategy"`
-	AgentTrace searchTrace `json:"agent_trace"`
+	Strategy   string      `json:"strategy"`    // How it was searched.
+	AgentTrace searchTrace `json:"agent_trace"` // How the passages were found.
 }
 
 // newRetrieveResponse describes passages that were found by a strategy in steps.

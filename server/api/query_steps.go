@@ -15,23 +15,23 @@ import (
 // observed.
 type queryStep struct {
 	chat.Step
-	StepNumber  int              `json:"step_number"` // from 1
-	Action      queryAction      `json:"action"`
-	Observation queryObservation `json:"observation"`
+	StepNumber  int              `json:"step_number"` // Its place, from 1.
+	Action      queryAction      `json:"action"`      // What was done, and why.
+	Observation queryObservation `json:"observation"` // What came of it.
 }
 
 // queryAction is what a step did.
 type queryAction struct {
-	Tool      string          `json:"tool"` // the phase, for a step that calls no tool
-	ToolInput json.RawMessage `json:"tool_input"`
-	Thought   string          `json:"thought"`
+	Tool      string          `json:"tool" api:"shared"` // The tool, or the phase of a step that calls none.
+	ToolInput json.RawMessage `json:"tool_input"`        // The tool's input.
+	Thought   string          `json:"thought"`           // Why the model does it.
 }
 
 // queryObservation is what came of it.
 type queryObservation struct {
-	Result    any     `json:"result"` // null while there is none
-	Success   bool    `json:"success"`
-	Error     *string `json:"error"` // null without one
+	Result    any     `json:"result"`  // What it returned; null while there is nothing.
+	Success   bool    `json:"success"` // It ended, and without an error.
+	Error     *string `json:"error"`   // null without one
 	LatencyMS int64   `json:"latency_ms"`
 }
 

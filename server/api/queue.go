@@ -15,26 +15,27 @@ import (
 
 // WaitingQuestion is a question that waits until the run of its conversation is over.
 type WaitingQuestion struct {
-	ID        string    `json:"id"`
-	SessionID string    `json:"session_id"`
-	Message   string    `json:"message"`
-	Problem   string    `json:"problem,omitempty"` // why it could not be sent; change or remove it
+	ID        string `json:"id"`
+	SessionID string `json:"session_id"`
+	Message   string `json:"message"`
+	// Why it could not be sent. It waits until it is changed or removed.
+	Problem   string    `json:"problem,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 }
 
 // WaitingList is what waits, in the order in which it will be sent.
 type WaitingList struct {
-	Queue []WaitingQuestion `json:"queue"`
+	Queue []WaitingQuestion `json:"queue"` // What waits, in the order in which it will be sent.
 }
 
 // OtherWords is the body of PATCH /sessions/{id}/queue/{item}.
 type OtherWords struct {
-	Message string `json:"message"`
+	Message string `json:"message" api:"need,filled,max=chat.MaxQuestion"` // The question.
 }
 
 // SendNow is the body of POST /sessions/{id}/queue/{item}/send.
 type SendNow struct {
-	Finish string `json:"finish"` // what happens to the run under way: cancel, answer_now
+	Finish string `json:"finish" api:"values=cancel|answer_now,initial=cancel"` // What happens to the run under way.
 }
 
 // GetQueue answers GET /sessions/{id}/queue: the questions that wait, in the order in which they will be sent.

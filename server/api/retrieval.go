@@ -9,12 +9,13 @@ import (
 
 // Retrieval is one search or reading of a session.
 type Retrieval struct {
-	ToolName     string `json:"tool_name"`
-	Query        string `json:"query"`
-	ResultsCount int    `json:"results_count"`
-	// of the results whose similarity is known, else of those that have a score; 0 when none has
+	ToolName     string `json:"tool_name"`     // The tool that searched or read.
+	Query        string `json:"query"`         // What was searched for, or which document was read.
+	ResultsCount int    `json:"results_count"` // How many results there were.
+	// The average similarity of the results whose similarity is known; where there are no vectors, the average score. 0
+	// when no result has either.
 	AvgSimilarity float64   `json:"avg_similarity"`
-	Timestamp     time.Time `json:"timestamp"`
+	Timestamp     time.Time `json:"timestamp"` // When.
 }
 
 // listRetrievals is what the runs behind messages searched for and read.

@@ -10,11 +10,11 @@ import (
 
 // searchTrace is how an agent came to its passages, as each of them carries it.
 type searchTrace struct {
-	Query       string       `json:"query"`
-	Iterations  int          `json:"iterations"` // turns with calls; calls side by side are one
-	ToolCalls   []tracedCall `json:"tool_calls"`
-	ToolResults []tracedEnd  `json:"tool_results"` // one for each call, in the same order
-	Plan        tracedPlan   `json:"plan"`
+	Query       string       `json:"query"`        // The query.
+	Iterations  int          `json:"iterations"`   // Turns with calls; calls side by side are one.
+	ToolCalls   []tracedCall `json:"tool_calls"`   // The calls, in order.
+	ToolResults []tracedEnd  `json:"tool_results"` // How each call ended, in the same order.
+	Plan        tracedPlan   `json:"plan"`         // What was thought before the first call.
 }
 
 // agentTrace is a searchTrace with all that was done.
@@ -28,16 +28,16 @@ type agentTrace struct {
 // tracedCall is a call as it begins.
 type tracedCall struct {
 	Tool       string          `json:"tool"`
-	Parameters json.RawMessage `json:"parameters"`
-	Iteration  int             `json:"iteration"` // from 1
+	Parameters json.RawMessage `json:"parameters"` // The call's arguments, an object.
+	Iteration  int             `json:"iteration"`  // The turn it belongs to, from 1: calls side by side are one.
 }
 
 // tracedEnd is what became of a call.
 type tracedEnd struct {
 	Tool          string  `json:"tool"`
-	Success       bool    `json:"success"`
-	ExecutionTime float64 `json:"execution_time"` // seconds
-	NumResults    int     `json:"num_results"`
+	Success       bool    `json:"success"`        // It ended, and without an error.
+	ExecutionTime float64 `json:"execution_time"` // How long it took, in seconds.
+	NumResults    int     `json:"num_results"`    // What was found: passages, documents, or the one that was read.
 }
 
 // tracedPlan is what a model thought before a call, and what that cost.

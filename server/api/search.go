@@ -17,8 +17,8 @@ import (
 // SearchResponse is the answer to POST /search.
 type SearchResponse struct {
 	Query        string              `json:"query"`
-	TotalResults int                 `json:"total_results"`
-	Results      []find.SearchResult `json:"results"`
+	TotalResults int                 `json:"total_results"` // How many results there are.
+	Results      []find.SearchResult `json:"results"`       // The passages found, best first.
 	Notes        []string            `json:"notes,omitempty"`
 }
 

@@ -10,9 +10,9 @@ import (
 
 // toolCall is what the assistant asked a tool for.
 type toolCall struct {
-	ID        string          `json:"id"`
-	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments"`
+	ID        string          `json:"id"`        // The step's call_id.
+	Name      string          `json:"name"`      // The tool.
+	Arguments json.RawMessage `json:"arguments"` // Its arguments, an object.
 }
 
 // withTools puts a run's tool calls between its question and its answer: what the assistant asked for, then what the

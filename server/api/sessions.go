@@ -23,21 +23,22 @@ const HistoryMessages = 50
 type SessionInfo struct {
 	SessionID string    `json:"session_id"`
 	Title     string    `json:"title"`
-	TurnCount int       `json:"turn_count"`
-	Running   bool      `json:"running"`
+	TurnCount int       `json:"turn_count"` // Questions asked.
+	Running   bool      `json:"running"`    // Whether a run is under way.
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // message is one side of a turn.
 type message struct {
-	Role      string     `json:"role"` // user, assistant; system and tool when tools were asked for
-	Content   string     `json:"content"`
-	Timestamp time.Time  `json:"timestamp"`
+	// Who speaks.
+	Role      string     `json:"role" api:"values=RoleSystem|RoleUser|RoleAssistant|RoleTool,shared"`
+	Content   string     `json:"content" api:"shared"` // The text.
+	Timestamp time.Time  `json:"timestamp"`            // When.
 	RunID     string     `json:"run_id,omitempty"`
-	ToolCalls []toolCall `json:"tool_calls,omitempty"`
-	Name      string     `json:"name,omitempty"`    // of the tool that speaks
-	CallID    string     `json:"call_id,omitempty"` // of the call that it answers
+	ToolCalls []toolCall `json:"tool_calls,omitempty"` // What the assistant asked tools for.
+	Name      string     `json:"name,omitempty"`       // The tool that speaks.
+	CallID    string     `json:"call_id,omitempty"`    // The call that the tool answers.
 }
 
 // The roles of messages.
@@ -50,29 +51,32 @@ const (
 
 // SessionHistory is a session with its last messages, oldest first, and what was searched and read for them.
 type SessionHistory struct {
-	SessionID        string      `json:"session_id"`
-	Title            string      `json:"title"`
-	Messages         []message   `json:"messages"`
+	SessionID string    `json:"session_id"`
+	Title     string    `json:"title"`
+	Messages  []message `json:"messages"` // The messages, oldest first.
+	// What was searched and read for these messages, oldest first.
 	RetrievalHistory []Retrieval `json:"retrieval_history"`
-	StartedAt        time.Time   `json:"started_at"`
-	TurnCount        int         `json:"turn_count"`
-	Notes            []string    `json:"notes"` // of turns that can't be read
+	StartedAt        time.Time   `json:"started_at"` // When it began.
+	TurnCount        int         `json:"turn_count"` // Questions asked.
+	// What there is to know about the conversation, in sentences: how many of its turns can't be read, because their
+	// stored rows are damaged.
+	Notes []string `json:"notes"`
 }
 
 // SessionList is one page of sessions.
 type SessionList struct {
-	Sessions []SessionInfo `json:"sessions"`
+	Sessions []SessionInfo `json:"sessions"`       // The conversations, latest first.
 	Next     string        `json:"next,omitempty"` // the cursor of the next page
 }
 
 // SessionTitle is the body of PATCH /sessions/{id}.
 type SessionTitle struct {
-	Title string `json:"title"`
+	Title string `json:"title" api:"need,filled,max=200"` // The new title.
 }
 
 // SessionHead is the body of POST /sessions/{id}/head.
 type SessionHead struct {
-	RunID string `json:"run_id"`
+	RunID string `json:"run_id" api:"need,form=run"` // The run at the end of the branch to show.
 }
 
 // GetHistory answers GET /agent/session/{id} with the branch that is shown.

@@ -29,34 +29,36 @@ type Keeper interface {
 
 // NewStanding is the body of POST /standing: the question of a run, or one that was not asked yet.
 type NewStanding struct {
-	RunID       string   `json:"run_id"`
-	Question    string   `json:"question"`
-	Namespace   string   `json:"namespace"`
-	DocumentIDs []string `json:"document_ids"`
+	RunID string `json:"run_id" api:"form=maybe"` // The run whose question is kept; none: question says it.
+	// A question that was not asked yet; it is asked at once.
+	Question    string   `json:"question" api:"max=chat.MaxQuestion"`
+	Namespace   string   `json:"namespace" api:"form=namespace"`
+	DocumentIDs []string `json:"document_ids" api:"max=chat.MaxDocumentIDs"` // Only these documents.
 }
 
 // StandingChange is the body of PATCH /standing/{id}. What is left out stays as it is.
 type StandingChange struct {
-	Paused *bool `json:"paused"`
-	Seen   *bool `json:"seen"`
+	Paused *bool `json:"paused"` // Do not ask it again, or do so from now on.
+	Seen   *bool `json:"seen"`   // true: what changed was looked at.
 }
 
 // KeptQuestion is a question that is asked again when documents change.
 type KeptQuestion struct {
-	ID        string             `json:"id"`
-	Question  string             `json:"question"`
+	ID       string `json:"id"` // The kept question's id.
+	Question string `json:"question"`
+	// The namespace; without one documents go to "default" and searches go everywhere.
 	Namespace string             `json:"namespace,omitempty"`
 	State     chat.StandingState `json:"state"`
-	Trouble   string             `json:"trouble,omitempty"`
-	RunID     string             `json:"run_id"`
-	SessionID string             `json:"session_id"`
+	Trouble   string             `json:"trouble,omitempty"` // Why it did not work the last time.
+	RunID     string             `json:"run_id"`            // The run of the last answer; empty before the first.
+	SessionID string             `json:"session_id"`        // The conversation that holds the runs that asked it again.
 	Answer    string             `json:"answer"`
 	Citations []chat.Citation    `json:"citations"`
-	RestsOn   []RestsOn          `json:"rests_on"`
+	RestsOn   []RestsOn          `json:"rests_on"` // The documents that the last answer rests on.
 	CreatedAt time.Time          `json:"created_at"`
-	AskedAt   *time.Time         `json:"asked_at"`
-	Unseen    bool               `json:"unseen"`
-	Changes   []chat.Change      `json:"changes"`
+	AskedAt   *time.Time         `json:"asked_at"` // When it was last asked again; null: it was not.
+	Unseen    bool               `json:"unseen"`   // Something changed since its user looked.
+	Changes   []chat.Change      `json:"changes"`  // What was different, newest first, at most 20.
 }
 
 // RestsOn is a document that an answer rests on.
@@ -67,7 +69,7 @@ type RestsOn struct {
 
 // KeptList is the answer of GET /standing.
 type KeptList struct {
-	Questions []KeptQuestion `json:"questions"`
+	Questions []KeptQuestion `json:"questions"` // The kept questions.
 }
 
 func keptQuestion(s chat.Standing) KeptQuestion {

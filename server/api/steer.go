@@ -13,7 +13,7 @@ import (
 
 // OtherInput is the body of POST /agent/runs/{id}/steps/{call}/rerun. A form has the same field, as text.
 type OtherInput struct {
-	Input map[string]any `json:"input"`
+	Input map[string]any `json:"input" api:"need"` // The tool's arguments.
 }
 
 // RerunStep answers with a new version of an answer: the steps before a tool call as they were, that call with

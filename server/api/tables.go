@@ -16,46 +16,50 @@ import (
 
 // NewTable is the body of POST /agent/table.
 type NewTable struct {
-	Name        string      `json:"name"`
-	Columns     []NewColumn `json:"columns"`
-	Namespace   string      `json:"namespace"`
-	DocumentIDs []string    `json:"document_ids"`
-	Model       string      `json:"model"`
-	MaxTokens   *int64      `json:"max_tokens"`
-	Preview     bool        `json:"preview"`
+	Name string `json:"name" api:"max=chat.MaxGridName"` // The table's name; none: that of its columns.
+	// What is asked about each document.
+	Columns   []NewColumn `json:"columns" api:"need,min=1,max=chat.MaxGridColumns"`
+	Namespace string      `json:"namespace" api:"form=namespace"`
+	// Only these documents; none: all that can be read.
+	DocumentIDs []string `json:"document_ids" api:"max=chat.MaxDocumentIDs"`
+	Model       string   `json:"model"`                  // The model that answers; none: the usual one.
+	MaxTokens   *int64   `json:"max_tokens" api:"min=1"` // How many tokens of a model filling may take before it stops.
+	Preview     bool     `json:"preview"`                // Only say what the table would be.
 }
 
 // NewColumn is a column of a NewTable.
 type NewColumn struct {
-	Name     string `json:"name"`
-	Question string `json:"question"`
+	Name string `json:"name" api:"need,filled,max=chat.MaxGridName"` // The column's name.
+	// What is asked about each document; none: the name is.
+	Question string `json:"question" api:"max=chat.MaxQuestion"`
 }
 
 // DocumentTable is a table over documents. Lists leave its cells out.
 type DocumentTable struct {
-	ID        string            `json:"id,omitempty"`
+	ID        string            `json:"id,omitempty"` // The table's id; absent in a preview.
 	Name      string            `json:"name"`
 	State     chat.GridState    `json:"state"`
-	Trouble   string            `json:"trouble,omitempty"`
+	Trouble   string            `json:"trouble,omitempty"` // Why nothing goes on just now, as a sentence.
 	Model     string            `json:"model,omitempty"`
 	CreatedAt *time.Time        `json:"created_at,omitempty"`
-	Columns   []chat.GridColumn `json:"columns"`
-	Rows      []chat.GridRow    `json:"rows"`
-	Total     int               `json:"total"`
-	Done      int               `json:"done"`
-	Tokens    int64             `json:"tokens_used"`
-	MaxTokens int64             `json:"max_tokens"`
-	Cells     []chat.GridCell   `json:"cells,omitempty"`
+	Columns   []chat.GridColumn `json:"columns"`         // What is asked about each document.
+	Rows      []chat.GridRow    `json:"rows"`            // The documents, as they were when the table was made.
+	Total     int               `json:"total"`           // How many cells it has.
+	Done      int               `json:"done"`            // Cells that were filled.
+	Tokens    int64             `json:"tokens_used"`     // Tokens of a model that filling took.
+	MaxTokens int64             `json:"max_tokens"`      // At which filling stops until it is resumed.
+	Cells     []chat.GridCell   `json:"cells,omitempty"` // The cells, row by row; those that are left out are waiting.
 }
 
 // TableList is the answer of GET /tables.
 type TableList struct {
-	Tables []DocumentTable `json:"tables"`
+	Tables []DocumentTable `json:"tables"` // The tables.
 }
 
 // CellEdit is the body of PATCH /tables/{id}/cells/{row}/{column}.
 type CellEdit struct {
-	Text *string `json:"text"`
+	// What stands in the place of what was found; null: what was found stands again.
+	Text *string `json:"text" api:"max=chat.MaxGridText"`
 }
 
 // tellTable is a grid as programs get it, with the cells that are given.

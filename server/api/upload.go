@@ -29,8 +29,8 @@ const maxFieldBytes = 64 << 10
 
 // Uploaded is the answer to an upload: each file is in one of the two lists.
 type Uploaded struct {
-	Documents []uploadedDocument `json:"documents"`
-	Rejected  []rejectedFile     `json:"rejected"`
+	Documents []uploadedDocument `json:"documents"` // The documents.
+	Rejected  []rejectedFile     `json:"rejected"`  // The files that were not taken, with the reason.
 }
 
 // uploadedDocument is a file that was taken.
@@ -38,15 +38,16 @@ type uploadedDocument struct {
 	ID          string       `json:"id"`
 	Filename    string       `json:"filename"`
 	State       corpus.State `json:"state"`
-	DuplicateOf string       `json:"duplicate_of,omitempty"`
-	RenamedFrom string       `json:"renamed_from,omitempty"` // the name that it came under
+	DuplicateOf string       `json:"duplicate_of,omitempty"` // The document that has the same bytes already.
+	// The name that the file came under, if it is kept under another one.
+	RenamedFrom string `json:"renamed_from,omitempty"`
 }
 
 // rejectedFile is a file that was not taken, and why.
 type rejectedFile struct {
 	Filename string    `json:"filename"`
 	Code     chat.Code `json:"code"`
-	Detail   string    `json:"detail"`
+	Detail   string    `json:"detail"` // Why it was not taken, as a sentence.
 
 	why error
 }

@@ -11,22 +11,23 @@ import (
 
 // WatchedFolder is the body of PUT /watched: a folder that a program follows, and what it leaves out.
 type WatchedFolder struct {
-	Namespace string        `json:"namespace"`
-	Folder    string        `json:"folder"`
-	Files     int           `json:"files"`
-	LeftOut   []FileLeftOut `json:"left_out"`
-	More      int           `json:"more"`
+	Namespace string `json:"namespace" api:"form=namespace"` // That of the folder's documents; "default" if empty.
+	// Its path on the machine of the program.
+	Folder  string        `json:"folder" api:"need,filled,max=corpus.MaxFolder"`
+	Files   int           `json:"files" api:"min=0,max=1099511627776"`  // How many files are followed.
+	LeftOut []FileLeftOut `json:"left_out" api:"max=corpus.MaxLeftOut"` // The files and folders that are not followed.
+	More    int           `json:"more" api:"min=0,max=1099511627776"`   // How many further ones there are.
 }
 
 // FileLeftOut is a file or folder in a folder that is followed, but not itself.
 type FileLeftOut struct {
-	Path   string `json:"path"`
-	Reason string `json:"reason"`
+	Path   string `json:"path" api:"need,filled,max=corpus.MaxFolder"`   // Where it is below the folder.
+	Reason string `json:"reason" api:"need,filled,max=corpus.MaxReason"` // Why it is not followed.
 }
 
 // WatchedList is the answer of GET /watched.
 type WatchedList struct {
-	Folders []corpus.Watched `json:"folders"`
+	Folders []corpus.Watched `json:"folders"` // The folders.
 }
 
 // ListWatched answers GET /watched: the folders that programs follow for the user, and what they leave out.

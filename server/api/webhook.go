@@ -25,14 +25,16 @@ type NewWebhook struct {
 
 // WebhookState is the address that changes are sent to, and how it does.
 type WebhookState struct {
-	URL      string     `json:"url"`
-	Secret   string     `json:"secret,omitempty"` // only when it was just made
-	SetAt    time.Time  `json:"set_at"`
-	SentAt   *time.Time `json:"sent_at"`
+	URL string `json:"url"`
+	// What signs the messages, whsec_ and base64; only in the answer that makes it.
+	Secret string     `json:"secret,omitempty"`
+	SetAt  time.Time  `json:"set_at"`  // When the address was set.
+	SentAt *time.Time `json:"sent_at"` // When the address last took a message; null: it took none yet.
+	// When the address last did not take a message; null: it took the last one.
 	FailedAt *time.Time `json:"failed_at"`
-	Trouble  string     `json:"trouble,omitempty"`
-	Waiting  int        `json:"waiting"`
-	Lost     int        `json:"lost"`
+	Trouble  string     `json:"trouble,omitempty"` // Why it did not work the last time.
+	Waiting  int        `json:"waiting"`           // Changes that wait to be sent.
+	Lost     int        `json:"lost"`              // Changes that were given up since the address was set.
 }
 
 // GetWebhook answers GET /standing/webhook.

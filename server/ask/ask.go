@@ -35,14 +35,21 @@ type Starter interface {
 
 // Question is the body of POST /chat. A form has the same fields, and idempotency_key.
 type Question struct {
-	Message     string         `json:"message"`
-	SessionID   string         `json:"session_id"`
-	ContextText *string        `json:"context_text"`
-	Namespace   string         `json:"namespace"`
-	DocumentIDs []string       `json:"document_ids"`
-	Toolset     string         `json:"toolset"`
-	Config      chat.RunConfig `json:"config"`
-	Sibling     string         `json:"sibling"` // the run whose place the new one shares: regenerate, edit
+	Message string `json:"message" api:"need,filled,max=chat.MaxQuestion"` // The question.
+	// The conversation to go on with; an unknown id begins one, none makes a new id. Ids are unique per user.
+	SessionID string `json:"session_id" api:"form=maybe"`
+	// Answer from this text alone: nothing is searched. The context of POST /agent/query is another thing: text besides
+	// the documents.
+	ContextText *string `json:"context_text" api:"filled,max=chat.MaxContext"`
+	// Only documents of this namespace; none: of all. One without documents is refused with 404.
+	Namespace string `json:"namespace" api:"form=namespace,shared"`
+	// Only these documents. One that is not there is refused with 404.
+	DocumentIDs []string `json:"document_ids" api:"max=chat.MaxDocumentIDs,shared"`
+	// The set of tools that the model has; none: the server's own.
+	Toolset string         `json:"toolset"`
+	Config  chat.RunConfig `json:"config" api:"shared"` // Settings for this run alone.
+	// The run whose place the new one shares: to ask again, or in other words.
+	Sibling string `json:"sibling"`
 
 	// What the rooms add to what was sent.
 	AddedContext *string     `json:"-"` // text to answer from besides the documents

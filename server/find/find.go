@@ -23,26 +23,38 @@ type Searcher struct {
 
 // SearchQuery is the body of POST /search and /agent/retrieve.
 type SearchQuery struct {
-	Query     string            `json:"query"`
-	TopK      *int              `json:"top_k"` // 1–50, default 5
-	Namespace string            `json:"namespace"`
-	Filters   *SearchFilters    `json:"filters"`
-	Mode      corpus.SearchMode `json:"mode"`
-	MinScore  float64           `json:"min_score"` // 0–1, on the similarity
-	Rerank    bool              `json:"rerank"`
+	// What to search for; what must stand word for word is in double quotes, and is looked for by its words when
+	// nothing has it.
+	Query string `json:"query" api:"need,filled,max=chat.MaxQuestion"`
+	// How many passages to find; max_results of the tool search_documents counts documents instead.
+	TopK      *int              `json:"top_k" api:"min=1,max=50,initial=5"`
+	Namespace string            `json:"namespace" api:"form=namespace"`
+	Filters   *SearchFilters    `json:"filters"`                   // Only in documents of this kind.
+	Mode      corpus.SearchMode `json:"mode" api:"initial=hybrid"` // Which indexes answer: both, words or meaning.
+	// Leave out passages whose similarity is below: from 0.7 on a passage probably answers, whatever the embedding
+	// model. Has no effect in a search by words or while there are no vectors, and says so.
+	MinScore float64 `json:"min_score" api:"min=0,max=1"`
+	// Look at twice as many results a second time and keep the best. Their score is what that look came to. A search by
+	// meaning alone has its order already.
+	Rerank bool `json:"rerank"`
 }
 
 // SearchFilters narrow a search to some documents.
 type SearchFilters struct {
 	DocumentIDs []string       `json:"document_ids"`
-	Title       string         `json:"title"` // part of a title or file name
-	MIME        string         `json:"mime"`  // or the beginning of one
-	Meta        map[string]any `json:"meta"`
-	Year        Year           `json:"year"` // of the document's own date, and of the next two
-	DateFrom    string         `json:"date_from"`
-	DateTo      string         `json:"date_to"`
-	AddedAfter  httpio.Moment  `json:"added_after"`
-	AddedBefore httpio.Moment  `json:"added_before"`
+	Title       string         `json:"title"` // A part of the title or file name.
+	MIME        string         `json:"mime"`  // A media type, or its beginning, such as text/.
+	Meta        map[string]any `json:"meta"`  // Fields of meta with the values they must have.
+	// The year of the document's own date, which its meta has as date, year or published; a month or a day of it as
+	// well.
+	Year Year `json:"year"` // of the document's own date, and of the next two
+	// The document's own date is this or later: 2026-01-31, 2026-01 or 2026.
+	DateFrom string `json:"date_from" api:"form=date"`
+	DateTo   string `json:"date_to" api:"form=date"` // The document's own date is this or earlier; as date_from.
+	// Only documents added after this time, or after the beginning of this day in UTC.
+	AddedAfter httpio.Moment `json:"added_after"`
+	// Only documents added before this time, or before this day in UTC.
+	AddedBefore httpio.Moment `json:"added_before"`
 }
 
 // Year is a date of a document's own in a text, or a year as a number. Empty and null are none.
@@ -70,9 +82,9 @@ func (y *Year) UnmarshalJSON(data []byte) error {
 // SearchResult is one passage.
 type SearchResult struct {
 	Text     string         `json:"text"`
-	Score    float64        `json:"score"`
-	Rank     int            `json:"rank"`
-	Metadata searchMetadata `json:"metadata"`
+	Score    float64        `json:"score" api:"min=0,max=1"`
+	Rank     int            `json:"rank"`     // The place in the list, from 1.
+	Metadata searchMetadata `json:"metadata"` // Where the passage stands.
 }
 
 // searchMetadata says where a passage stands. Start and End are rune offsets in the document's text.

@@ -45,19 +45,20 @@ func Status(code chat.Code) int {
 
 // Problem is what a client reads of a failure (RFC 9457): nothing in it comes from inside the server.
 type Problem struct {
-	Type      string    `json:"type"`
-	Title     string    `json:"title"`
-	Status    int       `json:"status"`
+	Type      string    `json:"type"`   // Always about:blank.
+	Title     string    `json:"title"`  // The status in words.
+	Status    int       `json:"status"` // The HTTP status.
 	Code      chat.Code `json:"code"`
-	Detail    string    `json:"detail"` // a sentence for people
-	RequestID string    `json:"request_id"`
+	Detail    string    `json:"detail"`           // a sentence for people
+	RequestID string    `json:"request_id"`       // The request's id, for whoever looks into the log.
 	RunID     string    `json:"run_id,omitempty"` // of the run that failed
 	SessionID string    `json:"session_id,omitempty"`
 
-	Limit   chat.LimitName `json:"limit,omitempty"`    // that is reached
-	RetryAt *time.Time     `json:"retry_at,omitempty"` // when the limit has room again, if that is known
+	Limit   chat.LimitName `json:"limit,omitempty"`    // The limit that is reached: one of x-limits.
+	RetryAt *time.Time     `json:"retry_at,omitempty"` // When the limit has room again, if that is known.
 
-	Routes []string `json:"routes,omitempty"` // that there are, for a request that fits none
+	// Of a request that fits no route: those that there are near its address.
+	Routes []string `json:"routes,omitempty"`
 }
 
 // runError is a failure after a run was begun, which can be looked up.

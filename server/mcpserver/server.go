@@ -50,10 +50,13 @@ type Handlers struct {
 
 // Message is what the protocol wraps everything in; it describes the rest.
 type Message struct {
-	JSONRPC string `json:"jsonrpc"`
+	JSONRPC string `json:"jsonrpc" api:"need,values=2.0"` // Always 2.0.
 	ID      any    `json:"id"`
-	Method  string `json:"method"`
-	Params  any    `json:"params"` // as the method has it; what does not fit is told in the answer's error
+	// What is asked for: tools/list, tools/call, initialize, … A message without one answers a request of ours, and we
+	// make none.
+	Method string `json:"method"`
+	// What goes with the method.
+	Params any `json:"params"` // as the method has it; what does not fit is told in the answer's error
 }
 
 // caller is on whose behalf tools are called, and where links lead. It outlives the request's echo.Context, which is

@@ -1,6 +1,6 @@
 // Package openapi describes the API: operations lists every route for programs, schema makes JSON schemas of the
-// types that the rooms read and write, fields and words say what types can't. The description is served as it is, and
-// docs puts it into words for a page.
+// types that the rooms read and write, from their tags and, by said.json, from their comments. The description is
+// served as it is, and docs puts it into words for a page.
 package openapi
 
 import (
@@ -138,8 +138,13 @@ const apiAbout = "Ask questions about your documents and get answers with footno
 	"where it is known, retry_at."
 
 // Describe makes the description of the whole API.
-func Describe(l httpio.Limits, users chat.Limits, version string) (*Document, error) {
-	types := newSchemas(DescribedFields())
+func Describe(users chat.Limits, version string) (*Document, error) {
+	doc, types := describe(users, version)
+	return doc, errors.Join(types.err, doc.nameSame())
+}
+
+func describe(users chat.Limits, version string) (*Document, *schemas) {
+	types := newSchemas()
 	doc := &Document{
 		OpenAPI: "3.1.0",
 		Info:    apiInfo{Title: "Footnote", Version: version, Description: apiAbout},
@@ -172,7 +177,7 @@ func Describe(l httpio.Limits, users chat.Limits, version string) (*Document, er
 	types.responseSchema(agui.Event{})
 	types.responseSchema(agui.State{})
 	doc.Components.Schemas, doc.asked = types.made, types.asked
-	return doc, errors.Join(types.err, doc.nameSame())
+	return doc, types
 }
 
 // TemplatePath writes /runs/:id as /runs/{id}.

@@ -21,28 +21,20 @@ import (
 	v1 "footnote/server/v1"
 )
 
-// field is what a struct's field cannot say of itself.
-type field struct {
-	about    string
-	need     bool // a request must have it
-	pattern  string
-	Min, Max *float64 // of a number; of the length of a text or a list
-	initial  any      // what an absent one means
-	values   []string // all that a text, or each text of a list, may be
-	only     any      // the one value that is not refused
-	pair     bool     // a list of lists of two texts that are not blank
-}
-
-// schemas makes JSON schemas of Go types by their json tags. Structs become components, named like their types.
+// schemas makes JSON schemas of Go types by their tags. Structs become components, named like their types.
 type schemas struct {
-	fields map[string]field // by "Component.field"
-	made   map[string]*jsonschema.Schema
-	asked  map[string]bool // components of requests: the others are of responses
-	err    error
+	fields  map[string]field // by "Component.field"
+	made    map[string]*jsonschema.Schema
+	asked   map[string]bool       // components of requests: the others are of responses
+	reached map[reflect.Type]bool // structs and named texts
+	err     error
 }
 
-func newSchemas(fields map[string]field) *schemas {
-	return &schemas{fields: fields, made: map[string]*jsonschema.Schema{}, asked: map[string]bool{}}
+func newSchemas() *schemas {
+	return &schemas{
+		fields: map[string]field{}, made: map[string]*jsonschema.Schema{}, asked: map[string]bool{},
+		reached: map[reflect.Type]bool{},
+	}
 }
 
 func (b *schemas) requestSchema(v any, open bool) *jsonschema.Schema {
@@ -66,7 +58,7 @@ func (b *schemas) addEvent(kind chat.Kind) {
 	body.Properties["type"] = &jsonschema.Schema{
 		Const: &name, Description: "The kind of event; also the name of the server-sent event.",
 	}
-	body.Properties["run_id"] = &jsonschema.Schema{Type: "string", Description: words["run_id"]}
+	body.Properties["run_id"] = &jsonschema.Schema{Type: "string", Description: source().Shared["run_id"]}
 	body.Properties["seq"] = &jsonschema.Schema{
 		Type: "integer",
 		Description: "The event's number in its run, from 1 without gaps; also the id of the server-sent event. 0 " +
@@ -118,6 +110,9 @@ func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema 
 	case reflect.Pointer:
 		return withNull(b.schemaOf(t.Elem(), asked, open))
 	case reflect.String:
+		if t.PkgPath() != "" {
+			b.reached[t] = true
+		}
 		return &jsonschema.Schema{Type: "string", Enum: enumValues(t)}
 	case reflect.Bool:
 		return &jsonschema.Schema{Type: "boolean"}
@@ -170,6 +165,7 @@ func (b *schemas) componentOf(t reflect.Type, asked, open bool) *jsonschema.Sche
 }
 
 func (b *schemas) addFields(s *jsonschema.Schema, t reflect.Type, asked, open bool) {
+	b.reached[t] = true
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -184,7 +180,8 @@ func (b *schemas) addFields(s *jsonschema.Schema, t reflect.Type, asked, open bo
 			continue
 		}
 		optional := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
-		about := b.fields[componentName(t)+"."+tag]
+		about, err := readField(t, f, tag)
+		b.fields[componentName(t)+"."+tag], b.err = about, errors.Join(b.err, err)
 		kind := f.Type
 		if !asked && optional && kind.Kind() == reflect.Pointer { // left out, never null
 			kind = kind.Elem()
@@ -197,9 +194,7 @@ func (b *schemas) addFields(s *jsonschema.Schema, t reflect.Type, asked, open bo
 		case asked && !about.need, !asked && !optional && mayBeNull(t, f.Type):
 			value = withNull(value)
 		}
-		if value.Description = about.about; value.Description == "" {
-			value.Description = words[tag]
-		}
+		value.Description = about.about
 		s.Properties[tag] = value
 		s.PropertyOrder = append(s.PropertyOrder, tag)
 		if asked && about.need || !asked && !optional {
@@ -222,9 +217,7 @@ func (f field) narrowSchema(s *jsonschema.Schema) *jsonschema.Schema {
 	if s.Items != nil {
 		values = &s.Items.Enum
 	}
-	for _, value := range f.values {
-		*values = append(*values, value)
-	}
+	*values = append(*values, f.values...)
 	if f.only != nil {
 		s.Enum = append(s.Enum, f.only)
 	}

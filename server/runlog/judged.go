@@ -8,11 +8,11 @@ import (
 
 // Judged says how reliable an answer is, and why. Every way to get an answer includes it.
 type Judged struct {
-	Confidence     float64  `json:"confidence" jsonschema:"from 0 to 1"`
+	Confidence     float64  `json:"confidence" jsonschema:"from 0 to 1" api:"min=0,max=1"`
 	SelfEvaluation string   `json:"self_evaluation,omitempty" jsonschema:"why that confidence"`
 	Unsupported    []string `json:"unsupported" jsonschema:"sentences that nothing bears out"`
-	// whether another model answered instead, whether the conversation could not be read, and what is wrong with the
-	// answer
+	// What there is to know about the answer, in sentences: that another model answered instead, that footnotes named
+	// no passage, that a sum is wrong or was not calculated, that sentences are unsupported, why the confidence is 0.
 	Notes []string `json:"notes" jsonschema:"what there is to know about the answer"`
 }
 

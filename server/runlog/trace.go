@@ -28,27 +28,30 @@ type Reader struct {
 type Trace struct {
 	RunID     string          `json:"run_id"`
 	SessionID string          `json:"session_id"`
-	ParentID  string          `json:"parent_id,omitempty"`
+	ParentID  string          `json:"parent_id,omitempty"` // The run before it on its branch.
 	Status    chat.RunStatus  `json:"status"`
 	Question  string          `json:"question"`
 	Model     string          `json:"model"`
 	Mode      chat.Mode       `json:"mode"`
 	Toolset   string          `json:"toolset"`
-	Budget    chat.Budget     `json:"budget"`
-	Steps     []chat.Step     `json:"steps"`  // the last state of each, in the order they began
-	Text      string          `json:"text"`   // the answer so far
-	Answer    *chat.Answer    `json:"answer"` // null until there is one
+	Budget    chat.Budget     `json:"budget"` // What the run may use.
+	Steps     []chat.Step     `json:"steps"`  // The last state of each step, in the order they began.
+	Text      string          `json:"text"`   // The answer as far as it is written.
+	Answer    *chat.Answer    `json:"answer"` // The whole answer; null until there is one.
 	Citations []chat.Citation `json:"citations"`
-	Tokens    chat.Tokens     `json:"tokens"`         // of all steps and the answer
-	Cost      *float64        `json:"cost,omitempty"` // of Tokens, when the model has a price
-	LatencyMS int64           `json:"latency_ms"`     // from the question to the end, or to the last event
+	Tokens    chat.Tokens     `json:"tokens"` // Tokens of the model, of all steps and the answer.
+	// What all of them cost, in the currency of the prices; left out when the model has no price.
+	Cost *float64 `json:"cost,omitempty"`
+	// How long the run took, or has taken so far, in milliseconds.
+	LatencyMS int64           `json:"latency_ms"`
 	Error     *chat.StepError `json:"error,omitempty"`
-	LastSeq   int64           `json:"last_seq"`
+	LastSeq   int64           `json:"last_seq"` // The number of the last event it is made from.
 	CreatedAt time.Time       `json:"created_at"`
-	EndedAt   *time.Time      `json:"ended_at,omitempty"`
-	Events    string          `json:"events"` // where to follow it
-	Log       chat.Transcript `json:"-"`      // what the fields above show
-	Style     CitationStyle   `json:"-"`      // that its question named
+	EndedAt   *time.Time      `json:"ended_at,omitempty"` // When it ended.
+	// The address of the run's events as JSON.
+	Events string          `json:"events"`
+	Log    chat.Transcript `json:"-"` // what the fields above show
+	Style  CitationStyle   `json:"-"` // that its question named
 }
 
 // NewTrace begins the trace of a run.

@@ -34,18 +34,18 @@ type Desk struct {
 
 // ShareRequest is the body of POST /agent/runs/{id}/shares.
 type ShareRequest struct {
-	Days int `json:"days"`
+	Days int `json:"days"` // How many days it is open, from 1 to 30; 7 without it.
 }
 
 // SharedLink is a link with its address, which is told this once.
 type SharedLink struct {
 	chat.Share
-	URL string `json:"url"`
+	URL string `json:"url"` // Where the answer is read. It is told only here.
 }
 
 // ShareList is the body of GET /shares.
 type ShareList struct {
-	Shares []chat.Share `json:"shares"`
+	Shares []chat.Share `json:"shares"` // Those that are open, the latest first.
 }
 
 // Make makes a link to a run's answer. origin is where the server is reached, such as https://ask.example.org.

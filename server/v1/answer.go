@@ -10,56 +10,61 @@ import (
 
 // Completion is an answer in OpenAI's shape. Its id is "chatcmpl-" and the run's id.
 type Completion struct {
-	ID      string   `json:"id"`
-	Object  string   `json:"object"` // chat.completion
-	Created int64    `json:"created"`
+	ID string `json:"id"` // "chatcmpl-" and the run's id.
+	// What this object is.
+	Object  string   `json:"object" api:"values=chat.completion,shared"`
+	Created int64    `json:"created" api:"shared"` // When, in Unix seconds.
 	Model   string   `json:"model"`
-	Choices []Choice `json:"choices"`
-	Usage   Usage    `json:"usage"`
+	Choices []Choice `json:"choices"` // Always one.
+	Usage   Usage    `json:"usage"`   // What was used.
 
-	Footnote runlog.Judged `json:"footnote"` // which OpenAI's shape has no place for
+	// How far the answer can be relied on, and why.
+	Footnote runlog.Judged `json:"footnote" api:"shared"` // which OpenAI's shape has no place for
 }
 
 // Choice is an answer; there is always one.
 type Choice struct {
-	Index        int       `json:"index"`
-	Message      Reply     `json:"message"`
-	FinishReason string    `json:"finish_reason"` // stop
-	Logprobs     *struct{} `json:"logprobs"`      // always null
+	Index        int       `json:"index"`                           // Always 0.
+	Message      Reply     `json:"message"`                         // The answer.
+	FinishReason string    `json:"finish_reason" api:"values=stop"` // Why the text ends: stop.
+	Logprobs     *struct{} `json:"logprobs" api:"shared"`           // Always null.
 }
 
 // Reply is the answer's message.
 type Reply struct {
-	Role        string       `json:"role"` // assistant
-	Content     string       `json:"content"`
-	Refusal     *string      `json:"refusal"` // always null: "not in your documents" is an answer
-	Annotations []Annotation `json:"annotations"`
+	Role    string `json:"role" api:"values=assistant"`
+	Content string `json:"content"` // The answer, in Markdown with footnotes [N].
+	// Always null: that the documents hold no answer is an answer.
+	Refusal     *string      `json:"refusal"`                  // always null: "not in your documents" is an answer
+	Annotations []Annotation `json:"annotations" api:"shared"` // The footnotes of the content, in order.
 }
 
 // Annotation ties a footnote of the content to its source.
 type Annotation struct {
-	Type        string   `json:"type"` // url_citation
-	URLCitation Citation `json:"url_citation"`
+	// What this is.
+	Type        string   `json:"type" api:"values=url_citation,shared"`
+	URLCitation Citation `json:"url_citation"` // Where a footnote stands and what it points to.
 }
 
 // Citation says where a footnote stands, as characters (Unicode code points) of the content, and what it points to.
 type Citation struct {
-	StartIndex int    `json:"start_index"`
-	EndIndex   int    `json:"end_index"` // behind the last character
-	Title      string `json:"title"`
-	URL        string `json:"url"`                  // of the viewer, at the very words
-	SourceURL  string `json:"source_url,omitempty"` // where the document is on the web; OpenAI's shape has none
+	StartIndex int `json:"start_index"` // The footnote's first character, in characters of the content.
+	// Behind the footnote's last character, in characters of the content.
+	EndIndex  int    `json:"end_index"`
+	Title     string `json:"title"`
+	URL       string `json:"url"`                  // of the viewer, at the very words
+	SourceURL string `json:"source_url,omitempty"` // where the document is on the web; OpenAI's shape has none
 }
 
 // Usage counts the tokens of a run.
 type Usage struct {
-	PromptTokens     int `json:"prompt_tokens"`
-	CompletionTokens int `json:"completion_tokens"`
-	TotalTokens      int `json:"total_tokens"`
+	PromptTokens     int `json:"prompt_tokens"`     // Tokens that went to the model.
+	CompletionTokens int `json:"completion_tokens"` // Tokens that came from the model.
+	TotalTokens      int `json:"total_tokens"`      // All tokens.
 
-	// as in ResponseUsage
+	// Tokens that were not read anew.
 	PromptDetails     InputDetails  `json:"prompt_tokens_details"`
-	CompletionDetails OutputDetails `json:"completion_tokens_details"`
+	CompletionDetails OutputDetails `json:"completion_tokens_details"` // Tokens of thoughts.
 }
 
 // newUsage counts tokens in the names of OpenAI's API.

@@ -14,8 +14,8 @@ type Failed struct {
 // Error is a failure in the form of OpenAI's API.
 type Error struct {
 	Message string    `json:"message"` // a sentence for people
-	Type    string    `json:"type"`
-	Param   *string   `json:"param"` // always null: the message names the field
+	Type    string    `json:"type" api:"values=invalid_request_error|authentication_error|permission_error|rate_limit_error|server_error"`
+	Param   *string   `json:"param"` // Always null: the message names the field.
 	Code    chat.Code `json:"code"`
 }
 

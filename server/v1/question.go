@@ -42,79 +42,106 @@ type Canceller interface {
 // Question is the body of POST /v1/chat/completions. Clients send more than this: the rest is let in and has no effect.
 // MaxTokens and MaxCompletionTokens have none either: an answer cut in its middle would lose its sources.
 type Question struct {
-	Model          string    `json:"model"`
-	Messages       []Message `json:"messages"`
-	Stream         bool      `json:"stream"`
-	StreamOptions  *Stream   `json:"stream_options"`
-	Temperature    *float64  `json:"temperature"`
-	Seed           *int64    `json:"seed"`
-	N              *int      `json:"n"`
-	ResponseFormat *Format   `json:"response_format"`
-	ToolChoice     ToolUse   `json:"tool_choice"`
-	FunctionCall   ToolUse   `json:"function_call"`
-	Logprobs       *bool     `json:"logprobs"`
-	TopLogprobs    *int      `json:"top_logprobs"`
-	Modalities     []string  `json:"modalities"`
-	MaxTokens      *int      `json:"max_tokens"`
-	MaxCompletion  *int      `json:"max_completion_tokens"`
-	SessionID      string    `json:"session_id"` // goes on with that session; only the last message is used then
-	Namespace      string    `json:"namespace"`
-	DocumentIDs    []string  `json:"document_ids"`
+	Model string `json:"model" api:"need,values=ModelName"` // The model to ask: footnote.
+	// The conversation; the last message is the question, those before it are turns.
+	Messages []Message `json:"messages" api:"need,min=1"`
+	// Answer with chunks as server-sent events, ended by [DONE].
+	Stream        bool     `json:"stream" api:"initial=false"`
+	StreamOptions *Stream  `json:"stream_options"` // Settings of the stream.
+	Temperature   *float64 `json:"temperature" api:"min=0,max=2"`
+	Seed          *int64   `json:"seed"`
+	N             *int     `json:"n" api:"min=1,max=1"` // How many answers: 1.
+	// Only text: another form is refused with 400, since answers are Markdown with footnotes.
+	ResponseFormat *Format `json:"response_format"`
+	// auto, none, or allowed_tools with the mode auto, which are the same here. To demand a call is refused with 400:
+	// no tool of the client can be called.
+	ToolChoice ToolUse `json:"tool_choice" api:"shared"`
+	// auto, none, or allowed_tools with the mode auto, which are the same here. To demand a call is refused with 400:
+	// no tool of the client can be called.
+	FunctionCall ToolUse `json:"function_call"`
+	// Only false: an answer has no probabilities of tokens.
+	Logprobs    *bool    `json:"logprobs" api:"only=false"`
+	TopLogprobs *int     `json:"top_logprobs" api:"min=0,max=0"` // Only 0, as logprobs.
+	Modalities  []string `json:"modalities" api:"values=text"`   // Only text: answers are not spoken.
+	MaxTokens   *int     `json:"max_tokens" api:"min=1"`         // No effect: answers are as long as they need to be.
+	// No effect: answers are as long as they need to be.
+	MaxCompletion *int `json:"max_completion_tokens" api:"min=1"`
+	// Go on with this conversation of the server; then only the last message is used. Without it each request is a
+	// conversation.
+	SessionID   string   `json:"session_id" api:"form=maybe"`
+	Namespace   string   `json:"namespace" api:"form=namespace"`
+	DocumentIDs []string `json:"document_ids" api:"max=chat.MaxDocumentIDs"`
 
-	// These change nothing: tools, which a model may always leave alone; how a model draws its words; and how a service
-	// keeps and bills its requests. They may hold anything.
-	Tools                any `json:"tools"`
-	ParallelToolCalls    any `json:"parallel_tool_calls"`
-	Functions            any `json:"functions"`
-	TopP                 any `json:"top_p"`
-	FrequencyPenalty     any `json:"frequency_penalty"`
-	PresencePenalty      any `json:"presence_penalty"`
-	LogitBias            any `json:"logit_bias"`
-	Stop                 any `json:"stop"`
-	ReasoningEffort      any `json:"reasoning_effort"`
-	Verbosity            any `json:"verbosity"`
-	Prediction           any `json:"prediction"`
-	Audio                any `json:"audio"`
-	WebSearchOptions     any `json:"web_search_options"`
-	Moderation           any `json:"moderation"`
-	User                 any `json:"user"`
-	SafetyIdentifier     any `json:"safety_identifier"`
-	Metadata             any `json:"metadata"`
+	// What follows changes nothing: tools, which a model may always leave alone; how a model draws its words; and how a
+	// service keeps and bills its requests. It may hold anything.
+
+	// No effect: the tools are Footnote's own, and it uses them by itself. It calls none of these.
+	Tools any `json:"tools" api:"shared"`
+	// No effect: the tools are Footnote's own, and it uses them by itself. It calls none of these.
+	ParallelToolCalls any `json:"parallel_tool_calls"`
+	// No effect: the tools are Footnote's own, and it uses them by itself. It calls none of these.
+	Functions any `json:"functions"`
+	// No effect: how a model draws its words is the server's matter, but for temperature and seed.
+	TopP any `json:"top_p"`
+	// No effect: how a model draws its words is the server's matter, but for temperature and seed.
+	FrequencyPenalty any `json:"frequency_penalty"`
+	// No effect: how a model draws its words is the server's matter, but for temperature and seed.
+	PresencePenalty any `json:"presence_penalty"`
+	// No effect: how a model draws its words is the server's matter, but for temperature and seed.
+	LogitBias any `json:"logit_bias"`
+	Stop      any `json:"stop"` // No effect: an answer that is cut would lose its sources.
+	// No effect: how a model draws its words is the server's matter, but for temperature and seed.
+	ReasoningEffort any `json:"reasoning_effort"`
+	// No effect: how a model draws its words is the server's matter, but for temperature and seed.
+	Verbosity any `json:"verbosity"`
+	// No effect: how a model draws its words is the server's matter, but for temperature and seed.
+	Prediction       any `json:"prediction"`
+	Audio            any `json:"audio"`                   // No effect: answers are not spoken.
+	WebSearchOptions any `json:"web_search_options"`      // No effect: where it looks is the server's matter.
+	Moderation       any `json:"moderation" api:"shared"` // No effect: nothing is sent to a service for moderation.
+	User             any `json:"user"`                    // No effect: who asks follows from the key.
+	SafetyIdentifier any `json:"safety_identifier"`       // No effect: who asks follows from the key.
+	Metadata         any `json:"metadata"`                // No effect: it is not kept.
+	// No effect: the server keeps each conversation until it is deleted.
 	Store                any `json:"store"`
-	ServiceTier          any `json:"service_tier"`
-	PromptCacheKey       any `json:"prompt_cache_key"`
-	PromptCacheRetention any `json:"prompt_cache_retention"`
-	PromptCacheOptions   any `json:"prompt_cache_options"`
+	ServiceTier          any `json:"service_tier"`           // No effect: there is one tier.
+	PromptCacheKey       any `json:"prompt_cache_key"`       // No effect: the server keeps no prompts.
+	PromptCacheRetention any `json:"prompt_cache_retention"` // No effect: the server keeps no prompts.
+	PromptCacheOptions   any `json:"prompt_cache_options"`   // No effect: the server keeps no prompts.
 }
 
 // Message is one message of a conversation.
 type Message struct {
-	Role    string      `json:"role"`
+	// user and assistant make the conversation; system and developer are told to the model besides its rules, 8,000
+	// characters in all; the others are let in and have no effect.
+	Role string `json:"role" api:"need,values=user|assistant|system|developer|tool|function"`
+	// The text, or parts of it. Of an earlier question a part that is not text is left out, and the model told so; in
+	// the question itself it is refused with 400.
 	Content ask.Content `json:"content"`
 }
 
 // Stream is the request's stream_options.
 type Stream struct {
-	IncludeUsage bool `json:"include_usage"`
+	IncludeUsage bool `json:"include_usage"` // Send what was used in a last chunk.
 }
 
 // Format is the request's response_format.
 type Format struct {
-	Type string `json:"type"`
+	Type string `json:"type" api:"need,values=text"` // The form of the answer.
 }
 
 // ModelInfo describes a model.
 type ModelInfo struct {
-	ID      string `json:"id"`
-	Object  string `json:"object"` // model
+	ID      string `json:"id" api:"values=ModelName"`
+	Object  string `json:"object" api:"values=model"`
 	Created int64  `json:"created"`
-	OwnedBy string `json:"owned_by"`
+	OwnedBy string `json:"owned_by"` // Always footnote.
 }
 
 // ModelList is the list of the models.
 type ModelList struct {
-	Object string      `json:"object"` // list
-	Data   []ModelInfo `json:"data"`
+	Object string      `json:"object" api:"values=list"`
+	Data   []ModelInfo `json:"data"` // The models: one.
 }
 
 // footnoteModel describes the one model that this API offers.

@@ -11,32 +11,37 @@ import (
 
 // Response is a run in the shape of OpenAI's Responses API. Its id is "resp_" and the run's id.
 type Response struct {
-	ID                string            `json:"id"`
-	Object            string            `json:"object"` // response
-	CreatedAt         int64             `json:"created_at"`
-	Status            string            `json:"status"` // in_progress, completed, failed or cancelled
-	CompletedAt       *int64            `json:"completed_at"`
-	Background        bool              `json:"background"` // always false: each run goes on when its reader leaves
-	Error             *ResponseError    `json:"error"`
-	IncompleteDetails *struct{}         `json:"incomplete_details"` // always null: no answer is cut
-	Instructions      *string           `json:"instructions"`
-	MaxOutputTokens   *int              `json:"max_output_tokens"` // always null
-	Model             string            `json:"model"`
-	Output            []any             `json:"output"` // MessageItem, FileSearchItem, WebSearchItem, ReasoningItem
-	ParallelToolCalls bool              `json:"parallel_tool_calls"`
-	Previous          *string           `json:"previous_response_id"`
-	Conversation      ConversationNamed `json:"conversation"`
+	ID                string         `json:"id"` // "resp_" and the run's id.
+	Object            string         `json:"object" api:"values=response"`
+	CreatedAt         int64          `json:"created_at"`
+	Status            string         `json:"status" api:"values=in_progress|completed|failed|cancelled"`
+	CompletedAt       *int64         `json:"completed_at"` // When the answer was whole, in Unix seconds.
+	Background        bool           `json:"background"`   // Always false: each run goes on when its reader leaves.
+	Error             *ResponseError `json:"error"`
+	IncompleteDetails *struct{}      `json:"incomplete_details"` // Always null: no answer is cut.
+	Instructions      *string        `json:"instructions"`       // What was told to the model besides its rules.
+	MaxOutputTokens   *int           `json:"max_output_tokens"`  // Always null: answers are as long as they need to be.
+	Model             string         `json:"model"`
+	// What was done, in its order: V1FileSearchItem, V1WebSearchItem and V1ReasoningItem, and the answer as
+	// V1MessageItem.
+	Output            []any             `json:"output"`
+	ParallelToolCalls bool              `json:"parallel_tool_calls"`  // Always true.
+	Previous          *string           `json:"previous_response_id"` // The response before it in the conversation.
+	Conversation      ConversationNamed `json:"conversation"`         // The conversation that it is a part of.
 	Reasoning         ReasoningWish     `json:"reasoning"`
-	Store             bool              `json:"store"` // always true
-	Temperature       *float64          `json:"temperature"`
-	Text              TextForm          `json:"text"`
-	ToolChoice        string            `json:"tool_choice"` // auto
-	Tools             []any             `json:"tools"`       // none of the client's
-	TopP              *float64          `json:"top_p"`       // always null
-	Truncation        string            `json:"truncation"`  // disabled
-	Usage             *ResponseUsage    `json:"usage"`       // null while the run is under way
-	User              *string           `json:"user"`        // always null
-	Metadata          map[string]string `json:"metadata"`    // always empty
+	// Always true: the server keeps each conversation until it is deleted, since footnotes open by it.
+	Store       bool     `json:"store"`
+	Temperature *float64 `json:"temperature"`
+	Text        TextForm `json:"text"`
+	ToolChoice  string   `json:"tool_choice"` // Always auto.
+	// Always empty: the tools are Footnote's own.
+	Tools      []any          `json:"tools"`
+	TopP       *float64       `json:"top_p"`      // Always null.
+	Truncation string         `json:"truncation"` // Always disabled.
+	Usage      *ResponseUsage `json:"usage"`      // Null while the run is under way.
+	User       *string        `json:"user"`       // Always null.
+	// Where the passage stands.
+	Metadata map[string]string `json:"metadata"` // always empty
 
 	Footnote *runlog.Judged `json:"footnote,omitempty"` // once there is an answer
 }
@@ -48,13 +53,13 @@ type ConversationNamed struct {
 
 // ReasoningWish is what was asked for of a model's thoughts: nothing.
 type ReasoningWish struct {
-	Effort  *string `json:"effort"`
+	Effort  *string `json:"effort"` // Always null.
 	Summary *string `json:"summary"`
 }
 
 // TextForm says that the answer is text.
 type TextForm struct {
-	Format TextFormat `json:"format"`
+	Format TextFormat `json:"format"` // The form of the answer: text.
 }
 
 // TextFormat is the form of an answer.
@@ -64,27 +69,27 @@ type TextFormat struct {
 
 // ResponseError says why there is no answer.
 type ResponseError struct {
-	Code    string `json:"code"`
+	Code    string `json:"code" api:"values=server_error|rate_limit_exceeded|invalid_prompt"`
 	Message string `json:"message"`
 }
 
 // ResponseUsage counts the tokens of a run. Those that were cached, and those of thoughts, are not counted apart.
 type ResponseUsage struct {
-	InputTokens   int           `json:"input_tokens"`
-	InputDetails  InputDetails  `json:"input_tokens_details"`
-	OutputTokens  int           `json:"output_tokens"`
-	OutputDetails OutputDetails `json:"output_tokens_details"`
-	TotalTokens   int           `json:"total_tokens"`
+	InputTokens   int           `json:"input_tokens"`          // Tokens that went to models.
+	InputDetails  InputDetails  `json:"input_tokens_details"`  // Tokens that were not read anew.
+	OutputTokens  int           `json:"output_tokens"`         // Tokens that came from models.
+	OutputDetails OutputDetails `json:"output_tokens_details"` // Tokens of thoughts.
+	TotalTokens   int           `json:"total_tokens"`          // All tokens.
 }
 
 // InputDetails counts tokens that were not read anew.
 type InputDetails struct {
-	CachedTokens int `json:"cached_tokens"`
+	CachedTokens int `json:"cached_tokens"` // Always 0: they are not counted apart.
 }
 
 // OutputDetails counts tokens of thoughts.
 type OutputDetails struct {
-	ReasoningTokens int `json:"reasoning_tokens"`
+	ReasoningTokens int `json:"reasoning_tokens"` // Always 0: they are not counted apart.
 }
 
 // The states of responses and of their items.
@@ -154,7 +159,7 @@ func newResponseError(err error) *ResponseError {
 type MessageItem struct {
 	Type    string     `json:"type"` // message
 	ID      string     `json:"id"`
-	Status  string     `json:"status"`
+	Status  string     `json:"status" api:"values=in_progress|completed|incomplete"`
 	Role    string     `json:"role"` // assistant
 	Content []TextPart `json:"content"`
 }
@@ -170,11 +175,12 @@ type TextPart struct {
 // ResponseAnnotation ties a footnote of the text to its source: a Citation with its type, and what OpenAI's shape has
 // no place for.
 type ResponseAnnotation struct {
-	Type string `json:"type"` // url_citation
+	Type string `json:"type" api:"values=url_citation"`
 	Citation
-	FileID   string `json:"file_id"`
-	Filename string `json:"filename"`
-	Quote    string `json:"quote"` // the very words, as they stand in the document
+	FileID   string `json:"file_id"`  // The document's id.
+	Filename string `json:"filename"` // The document's file name.
+	// The words that the footnote stands for, as the document has them.
+	Quote string `json:"quote"`
 }
 
 // FileSearchItem is a search in the documents.
@@ -182,17 +188,19 @@ type FileSearchItem struct {
 	Type    string         `json:"type"` // file_search_call
 	ID      string         `json:"id"`
 	Status  string         `json:"status"`
-	Queries []string       `json:"queries"`
-	Results []SearchResult `json:"results"` // empty until it is over
+	Queries []string       `json:"queries"` // What was looked for.
+	Results []SearchResult `json:"results"` // What it found; empty until it is over.
 }
 
 // SearchResult is a place that a search has found.
 type SearchResult struct {
-	FileID     string            `json:"file_id"`
-	Filename   string            `json:"filename"`
-	Score      float64           `json:"score"` // 0 where the search has none
-	Text       string            `json:"text"`
-	Attributes map[string]string `json:"attributes"` // title, section, page, url: where the place has them
+	// The document's id; empty for a page of the web that was not kept.
+	FileID   string  `json:"file_id"`
+	Filename string  `json:"filename"`
+	Score    float64 `json:"score"` // 0 where the search has none
+	Text     string  `json:"text"`  // The beginning of the passage.
+	// Where they are known: title, section, page, url, source_url.
+	Attributes map[string]string `json:"attributes"`
 }
 
 // WebSearchItem is a search on the web.
@@ -200,7 +208,7 @@ type WebSearchItem struct {
 	Type   string    `json:"type"` // web_search_call
 	ID     string    `json:"id"`
 	Status string    `json:"status"`
-	Action WebAction `json:"action"`
+	Action WebAction `json:"action"` // What was done, and why.
 }
 
 // WebAction says what was looked for.
@@ -232,17 +240,20 @@ type SummaryPart struct {
 
 // ResponseEvent is one event of a streamed response: which fields it has depends on its type.
 type ResponseEvent struct {
-	Type            string              `json:"type"`
-	SequenceNumber  int64               `json:"sequence_number"` // from 0 without gaps
-	Response        *Response           `json:"response,omitempty"`
-	OutputIndex     *int                `json:"output_index,omitempty"`
-	ItemID          string              `json:"item_id,omitempty"`
-	ContentIndex    *int                `json:"content_index,omitempty"`
+	Type string `json:"type"` // What the event is; OpenAI's documentation has them all.
+	// The event's number in its response, from 0 without gaps.
+	SequenceNumber int64     `json:"sequence_number"`
+	Response       *Response `json:"response,omitempty"`
+	// The item's place among all that began, from 0.
+	OutputIndex  *int   `json:"output_index,omitempty"`
+	ItemID       string `json:"item_id,omitempty"`       // The item's id.
+	ContentIndex *int   `json:"content_index,omitempty"` // The place of the part in the message: 0.
+	// The place of a sentence about a step, from 0.
 	SummaryIndex    *int                `json:"summary_index,omitempty"`
-	AnnotationIndex *int                `json:"annotation_index,omitempty"`
-	Item            any                 `json:"item,omitempty"`
+	AnnotationIndex *int                `json:"annotation_index,omitempty"` // Its place among the footnotes, from 0.
+	Item            any                 `json:"item,omitempty"`             // An item of the output as it is now.
 	Part            any                 `json:"part,omitempty"`
-	Annotation      *ResponseAnnotation `json:"annotation,omitempty"`
+	Annotation      *ResponseAnnotation `json:"annotation,omitempty"` // A footnote of the text.
 	Delta           *string             `json:"delta,omitempty"`
 	Text            *string             `json:"text,omitempty"`
 	Logprobs        json.RawMessage     `json:"logprobs,omitempty"` // always an empty list, of text

@@ -14,48 +14,63 @@ import (
 // ResponseQuestion is the body of POST /v1/responses. Clients send more than this: the rest is let in and has no
 // effect. MaxOutputTokens has none either: an answer cut in its middle would lose its sources.
 type ResponseQuestion struct {
-	Model           string          `json:"model"`
-	Input           ResponseInput   `json:"input"`
-	Instructions    string          `json:"instructions"`
-	Previous        string          `json:"previous_response_id"`
-	Conversation    ConversationRef `json:"conversation"`
-	Stream          bool            `json:"stream"`
-	Background      bool            `json:"background"`
-	Temperature     *float64        `json:"temperature"`
-	ToolChoice      ToolUse         `json:"tool_choice"`
-	Text            *TextWish       `json:"text"`
-	MaxOutputTokens *int            `json:"max_output_tokens"`
-	TopLogprobs     *int            `json:"top_logprobs"`
-	Prompt          PromptRef       `json:"prompt"`
-	Namespace       string          `json:"namespace"`
-	DocumentIDs     []string        `json:"document_ids"`
+	Model string `json:"model" api:"need,values=ModelName"` // The model to ask: footnote.
+	// The question, or a conversation as messages; the last one is the question. Items of other types before it are let
+	// in and have no effect.
+	Input ResponseInput `json:"input" api:"need"`
+	// Told to the model besides its rules, 8,000 characters in all with messages of the roles system and developer.
+	// They are not carried on to the next response.
+	Instructions string `json:"instructions" api:"max=8000"`
+	Previous     string `json:"previous_response_id"` // The response that this question follows.
+	// The conversation's id, or an object with it as id; it is made if it is not there. With it, or with
+	// previous_response_id, only the last message of input is used.
+	Conversation ConversationRef `json:"conversation"`
+	Stream       bool            `json:"stream" api:"initial=false"` // Answer with events.
+	// Answer at once: GET /v1/responses/{id} says what became of it.
+	Background  bool     `json:"background" api:"initial=false"`
+	Temperature *float64 `json:"temperature" api:"min=0,max=2"`
+	ToolChoice  ToolUse  `json:"tool_choice"`
+	// Its format can only be text: another one is refused with 400, since answers are Markdown with footnotes.
+	Text *TextWish `json:"text"`
+	// No effect: answers are as long as they need to be.
+	MaxOutputTokens *int `json:"max_output_tokens" api:"min=1"`
+	// Only 0: an answer has no probabilities of tokens.
+	TopLogprobs *int      `json:"top_logprobs" api:"min=0,max=0"`
+	Prompt      PromptRef `json:"prompt"` // Not taken, and refused with 400: no prompts are kept here.
+	Namespace   string    `json:"namespace" api:"form=namespace"`
+	DocumentIDs []string  `json:"document_ids" api:"max=chat.MaxDocumentIDs"`
 
-	// These change nothing, as those of Question. They may hold anything.
-	Tools                any `json:"tools"`
-	ParallelToolCalls    any `json:"parallel_tool_calls"`
-	MaxToolCalls         any `json:"max_tool_calls"`
-	Include              any `json:"include"`
-	Reasoning            any `json:"reasoning"`
-	TopP                 any `json:"top_p"`
-	StreamOptions        any `json:"stream_options"`
-	Truncation           any `json:"truncation"`
-	ContextManagement    any `json:"context_management"`
-	AccessPrograms       any `json:"access_programs"`
-	Moderation           any `json:"moderation"`
-	User                 any `json:"user"`
-	SafetyIdentifier     any `json:"safety_identifier"`
-	Metadata             any `json:"metadata"`
+	// What follows changes nothing, as in Question; it may hold anything.
+
+	Tools             any `json:"tools"`
+	ParallelToolCalls any `json:"parallel_tool_calls"` // No effect: which calls are made is the server's matter.
+	MaxToolCalls      any `json:"max_tool_calls"`      // No effect: which calls are made is the server's matter.
+	Include           any `json:"include"`             // No effect: what there is to include always is.
+	Reasoning         any `json:"reasoning"`           // No effect: how a model thinks is the server's matter.
+	// No effect: how a model draws its words is the server's matter, but for temperature.
+	TopP          any `json:"top_p"`
+	StreamOptions any `json:"stream_options"` // No effect: a stream has no padding.
+	// No effect: what a model gets of a conversation is the server's matter.
+	Truncation any `json:"truncation"`
+	// No effect: what a model gets of a conversation is the server's matter.
+	ContextManagement any `json:"context_management"`
+	AccessPrograms    any `json:"access_programs"` // No effect: they are OpenAI's.
+	Moderation        any `json:"moderation"`
+	User              any `json:"user"`              // No effect: who asks follows from the key.
+	SafetyIdentifier  any `json:"safety_identifier"` // No effect: who asks follows from the key.
+	Metadata          any `json:"metadata"`          // No effect: it is not kept.
+	// No effect: the server keeps each conversation until it is deleted, since footnotes open by it.
 	Store                any `json:"store"`
-	ServiceTier          any `json:"service_tier"`
-	PromptCacheKey       any `json:"prompt_cache_key"`
-	PromptCacheRetention any `json:"prompt_cache_retention"`
-	PromptCacheOptions   any `json:"prompt_cache_options"`
+	ServiceTier          any `json:"service_tier"`           // No effect: there is one tier.
+	PromptCacheKey       any `json:"prompt_cache_key"`       // No effect: the server keeps no prompts.
+	PromptCacheRetention any `json:"prompt_cache_retention"` // No effect: the server keeps no prompts.
+	PromptCacheOptions   any `json:"prompt_cache_options"`   // No effect: the server keeps no prompts.
 }
 
 // TextWish is the request's text.
 type TextWish struct {
-	Format    *Format `json:"format"`
-	Verbosity any     `json:"verbosity"`
+	Format    *Format `json:"format"`    // The form of the answer.
+	Verbosity any     `json:"verbosity"` // No effect: how a model draws its words is the server's matter.
 }
 
 // PromptRef names a prompt that OpenAI keeps: there is none here.

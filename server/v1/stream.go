@@ -14,28 +14,31 @@ import (
 
 // Chunk is one piece of a streamed answer.
 type Chunk struct {
-	ID      string  `json:"id"`
-	Object  string  `json:"object"` // chat.completion.chunk
+	ID      string  `json:"id"` // "chatcmpl-" and the run's id.
+	Object  string  `json:"object" api:"values=chat.completion.chunk"`
 	Created int64   `json:"created"`
 	Model   string  `json:"model"`
-	Choices []Piece `json:"choices"`
-	Usage   **Usage `json:"usage,omitempty"` // only when asked for: null but in the last chunk
+	Choices []Piece `json:"choices"` // Always one.
+	// What was used.
+	Usage **Usage `json:"usage,omitempty"` // only when asked for: null but in the last chunk
 
-	Footnote *runlog.Judged `json:"footnote,omitempty"` // in the chunk with the finish_reason
+	// How far the answer can be relied on, and why: in the chunk with the finish_reason.
+	Footnote *runlog.Judged `json:"footnote,omitempty"`
 }
 
 // Piece is what a chunk adds to a choice.
 type Piece struct {
-	Index        int       `json:"index"`
-	Delta        Delta     `json:"delta"`
-	FinishReason *string   `json:"finish_reason"`
-	Logprobs     *struct{} `json:"logprobs"` // always null
+	Index        int       `json:"index"`              // Always 0.
+	Delta        Delta     `json:"delta" api:"shared"` // What is new.
+	FinishReason *string   `json:"finish_reason"`      // Why the text ends: stop.
+	Logprobs     *struct{} `json:"logprobs"`           // always null
 }
 
 // Delta is what a chunk adds to the message.
 type Delta struct {
-	Role             string       `json:"role,omitempty"`
-	Content          *string      `json:"content,omitempty"`
+	Role    string  `json:"role,omitempty"`
+	Content *string `json:"content,omitempty"`
+	// What is being done, as a line for people.
 	ReasoningContent string       `json:"reasoning_content,omitempty"` // what is being done: "Searching for: roof"
 	Annotations      []Annotation `json:"annotations,omitempty"`       // before the end, of the whole content
 }

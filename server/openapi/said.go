@@ -1,0 +1,169 @@
+package openapi
+
+import (
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"path"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+// said is what the source says of the API's types and a running program can't read: comments and constants. A test
+// gathers it, see said_test.go.
+type said struct {
+	// The sentences of fields, by package, type and field: "chat.Step.Title".
+	Fields map[string]string
+	// The sentences of fields that say nothing themselves, by their names in JSON.
+	Shared map[string]string
+	// The values of named types, by package and type, in the order of the constants.
+	Types map[string][]string
+	// The constants that tags name, by package and constant; of a type's name its values.
+	Names map[string]any
+}
+
+//go:embed said.json
+var saidFile []byte
+
+var source = sync.OnceValue(func() said {
+	var s said
+	if err := json.Unmarshal(saidFile, &s); err != nil {
+		panic(err) // said.json is a part of the program
+	}
+	return s
+})
+
+// field is what a struct's field says beside its Go type: its comment, and its tag api, a list with commas:
+//
+//	need            a request must have it
+//	min=1, max=50   of a number; of the length of a text or a list
+//	form=session    the text is of one of the forms, see there
+//	filled          the text is not blank
+//	values=up|down  all that a text, or each text of a list, may be
+//	initial=5       what an absent one means
+//	only=false      the one value that is not refused
+//	pairs           a list of lists of two texts that are not blank
+//	shared          the comment stands for all fields of this name in JSON that have none
+//
+// A value that begins with a capital letter is a constant of the type's package, one of another has the package before
+// it: max=chat.MaxQuestion. values takes a type as well: values=chat.Rating.
+//
+// The comment is what stands above the field or, if nothing does, behind it: its first paragraph, if that ends with a
+// full stop. Other remarks are for readers of the code.
+type field struct {
+	about    string
+	need     bool
+	pattern  string
+	Min, Max *float64
+	initial  any
+	values   []any
+	only     any
+	pair     bool
+}
+
+// sourceName is a type as the source has it: chat.Step.
+func sourceName(t reflect.Type) string { return path.Base(t.PkgPath()) + "." + t.Name() }
+
+// readField reads what a field of a type says.
+func readField(t reflect.Type, f reflect.StructField, name string) (field, error) {
+	out := field{about: cmp.Or(source().Fields[sourceName(t)+"."+f.Name], source().Shared[name])}
+	for option := range strings.SplitSeq(f.Tag.Get("api"), ",") {
+		if err := out.readOption(t, option); err != nil {
+			return out, fmt.Errorf("%v.%s: %w", t, f.Name, err)
+		}
+	}
+	return out, nil
+}
+
+func (f *field) readOption(t reflect.Type, option string) (err error) {
+	name, value, _ := strings.Cut(option, "=")
+	switch name {
+	case "", "shared": // of shared, the sentence is in source
+	case "need":
+		f.need = true
+	case "filled":
+		f.pattern, f.Min = notBlank, to(1)
+	case "form":
+		form, ok := forms[value]
+		if !ok {
+			return fmt.Errorf("there is no form %q", value)
+		}
+		f.pattern, f.Max = form.pattern, form.most
+	case "min":
+		f.Min, err = numberOf(t, value)
+	case "max":
+		f.Max, err = numberOf(t, value)
+	case "values":
+		for word := range strings.SplitSeq(value, "|") {
+			if constantName(t, word) == "" { // 2.0 is a text here
+				f.values = append(f.values, word)
+			} else if v, err := valueOf(t, word); err != nil {
+				return err
+			} else if list, ok := v.([]any); ok {
+				f.values = append(f.values, list...)
+			} else {
+				f.values = append(f.values, v)
+			}
+		}
+	case "initial":
+		f.initial, err = valueOf(t, value)
+	case "only":
+		f.only, err = valueOf(t, value)
+	case "pairs":
+		f.pair = true
+	default:
+		return fmt.Errorf("the tag api has no option %q", option)
+	}
+	return err
+}
+
+// valueOf is what a word of a tag means: a constant, a number, a truth value, or the word itself.
+func valueOf(t reflect.Type, word string) (any, error) {
+	if name := constantName(t, word); name != "" {
+		if v, ok := source().Names[name]; ok {
+			return v, nil
+		}
+		return nil, fmt.Errorf("%s is not in said.json: run 'make api'", name)
+	}
+	var v any
+	if json.Unmarshal([]byte(word), &v) == nil {
+		return v, nil
+	}
+	return word, nil
+}
+
+// constantName is the constant that a word of a tag names, with its package; empty: it names none.
+func constantName(t reflect.Type, word string) string {
+	pkg, name, ok := strings.Cut(word, ".")
+	if !ok {
+		pkg, name = path.Base(t.PkgPath()), word
+	}
+	if name == "" || !unicode.IsUpper(rune(name[0])) {
+		return ""
+	}
+	return pkg + "." + name
+}
+
+func numberOf(t reflect.Type, word string) (*float64, error) {
+	v, err := valueOf(t, word)
+	if err != nil {
+		return nil, err
+	}
+	n, ok := v.(float64)
+	if !ok {
+		return nil, fmt.Errorf("%s is no number", strconv.Quote(word))
+	}
+	return &n, nil
+}
+
+// enumValues lists the values of a named type that has a few.
+func enumValues(t reflect.Type) []any {
+	if values := source().Types[sourceName(t)]; len(values) > 0 {
+		return listValues(values...)
+	}
+	return nil
+}
