@@ -2,10 +2,9 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
-	"strconv"
-	"strings"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -47,86 +46,160 @@ func (l *eventLog) reopenSteps(ps []chat.Payload) {
 	}
 }
 
-// newID gives out the next call id of the run: c1, c2, … A resumed run goes on after the highest one of its log.
-func (l *eventLog) newID() string {
-	l.ids++
-	return "c" + strconv.Itoa(l.ids)
+// appendEvents stores events in the run's log and counts them. Besides the run's goroutine, the timer of its writer
+// calls it.
+func (s *state) appendEvents(ctx context.Context, ps ...chat.Payload) error {
+	err := s.cfg.Feed.Append(ctx, s.cfg.Owner, s.run.ID, ps...)
+	if err == nil {
+		s.log.length.Add(int64(len(ps)))
+		s.countEvents(ctx, ps)
+	}
+	return err
 }
 
-// newStep makes a step that is no tool call.
-func (l *eventLog) newStep(name string, action chat.Action, status chat.Status, message string) chat.Step {
-	return chat.Step{
-		CallID: l.newID(), Step: name, ActionType: action, Message: message, Timestamp: nowSeconds(), Status: status,
-		ToolStatus: status,
-		Details:    map[string]any{},
-	}
+// endTime is how long the last events of a run may take to be stored, tries in all.
+const endTime = 20 * time.Second
+
+// Steps of a run that is left to another server: the last one here and the first one there.
+const (
+	handedOver = "handover"
+	takenOver  = "takeover"
+)
+
+// ending is how a run ended here.
+type ending struct {
+	Over     bool        // its end is stored: by this server, or another
+	Unstored error       // why its end could not be stored; nil unless so
+	Tokens   chat.Tokens // to be charged to its user
 }
 
-// trackStep remembers a running step, so that it is closed whatever happens, and forgets one that ended.
-func (l *eventLog) trackStep(s chat.Step) chat.Step {
-	if s.Status == chat.StatusRunning || s.Status == chat.StatusPending {
-		l.open[s.CallID] = &s
-	} else {
-		delete(l.open, s.CallID)
-	}
-	return s
-}
-
-// takeAnswerBack moves the text that was shown into a step. The text moves into the step's thought, so that nothing
-// that a reader saw is lost without a trace.
-func (l *eventLog) takeAnswerBack(ctx context.Context, step chat.Step) error {
-	text, stored := l.writer.Reset()
-	step.Thought = strings.TrimSpace(text)
-	if stored {
-		return l.emitEvents(ctx, chat.AnswerReset{CallID: step.CallID}, step)
-	}
-	return l.emitEvents(ctx, step)
-}
-
-// closeSteps ends the steps that were running, in the order they began. They are sorted by their numbers, so that c10
-// comes after c9. With an empty status in done the run goes on elsewhere: then a tool's step says that nobody knows
-// whether it took effect.
-func (l *eventLog) closeSteps(done chat.RunDone) []chat.Payload {
-	var steps []*chat.Step
-	for _, s := range l.open {
-		steps = append(steps, s)
-	}
-	slices.SortFunc(steps, func(a, b *chat.Step) int {
-		if len(a.CallID) != len(b.CallID) {
-			return len(a.CallID) - len(b.CallID)
-		}
-		return slices.Compare([]byte(a.CallID), []byte(b.CallID))
-	})
-	var out []chat.Payload
-	for _, s := range steps {
-		s.Status, s.ToolStatus = chat.StatusCancelled, chat.StatusCancelled
-		s.DurationMS, s.Timestamp = int64((nowSeconds()-s.Timestamp)*1000), nowSeconds()
-		if s.ToolName != "" {
-			why := "The call was stopped."
-			if done.Status == "" { // the run goes on
-				why = unknownSideEffect
+// finishRun runs do and ends the log, whatever happens: exactly one run_done, even if the context is gone or the code
+// panics. An error of the run's context wins over the one it caused. A run that another server has by now is left
+// without a word in its log.
+func (w *Runner) finishRun(ctx context.Context, do func() ([]chat.Payload, error)) ending {
+	last, err := func() (last []chat.Payload, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				w.cfg.Log.ErrorContext(ctx, "run panicked", "run", w.run.ID, "panic", p, "stack", string(debug.Stack()))
+				err = &chat.Error{
+					Code:    chat.CodeInternal,
+					Message: "Something went wrong on the server. Try again; the log has the details.",
+				}
 			}
-			s.ToolOutput, s.Result = []byte(`{"error":"`+why+`"}`), &chat.StepResult{Failure: why}
-		}
-		if done.Status == chat.RunFailed {
-			s.Summary = "stopped: the run failed"
-		}
-		out = append(out, *s)
+		}()
+		return do()
+	}()
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
 	}
-	l.open = map[string]*chat.Step{}
-	return out
+	if errors.Is(err, errLost) || chat.CodeOf(orNone(err)) == chat.CodeConflict {
+		w.cfg.Log.WarnContext(ctx, "run is not ours any more", "run", w.run.ID, "error", err)
+		return ending{}
+	}
+	if errors.Is(err, errLeaving) {
+		w.handOver(ctx)
+		return ending{}
+	}
+	done := w.budget.addUsage(w.outcomeOf(ctx, err))
+	if err != nil {
+		last = append(w.log.writer.Rest(), w.log.closeSteps(done)...)
+	}
+	return w.storeEnd(context.WithoutCancel(ctx), append(last, done))
 }
 
-// storableSteps ends the steps that are open, as far as they can be stored.
-func (l *eventLog) storableSteps(runID string) []chat.Payload {
-	return slices.DeleteFunc(l.closeSteps(chat.RunDone{Status: chat.RunFailed}), func(p chat.Payload) bool {
-		_, err := chat.NewEvent(runID, p)
-		return err != nil
-	})
+// orNone makes CodeOf usable for no error.
+func orNone(err error) error {
+	if err == nil {
+		return &chat.Error{}
+	}
+	return err
 }
 
-// nowSeconds is the time as steps carry it: seconds since 1970 with microseconds, UTC.
-func nowSeconds() float64 { return float64(time.Now().UnixMicro()) / 1e6 }
+// outcomeOf says how the run ended. Codes that are the user's fault are not retryable; what is internal is logged with
+// its cause and told without it.
+func (w *Runner) outcomeOf(ctx context.Context, err error) chat.RunDone {
+	switch {
+	case err == nil:
+		return chat.RunDone{Status: chat.RunCompleted}
+	case errors.Is(err, errCancelled):
+		return chat.RunDone{Status: chat.RunCancelled}
+	case errors.Is(err, errRevoked):
+		return chat.RunDone{Status: chat.RunCancelled, Error: &chat.StepError{
+			Code: chat.CodeUnauthorized, Message: "Your key was revoked before the answer was done.",
+		}}
+	case errors.Is(err, errStopping):
+		return chat.RunDone{Status: chat.RunInterrupted, Error: &chat.StepError{
+			Code:    chat.CodeUnavailable,
+			Message: "The server was stopped before the answer was done. Press Continue to go on.", Retryable: true,
+		}}
+	}
+	code := chat.CodeOf(err)
+	if code == chat.CodeInternal {
+		w.cfg.Log.ErrorContext(ctx, "run failed", "run", w.run.ID, "error", err)
+	} else {
+		w.cfg.Log.WarnContext(ctx, "run failed", "run", w.run.ID, "code", code, "error", err)
+	}
+	status := chat.RunFailed
+	switch {
+	case errors.Is(err, errUnsupported):
+		status = chat.RunCitationValidationFailed
+	case code == chat.CodeGuardrail:
+		status = chat.RunGuardrailTriggered
+	}
+	return chat.RunDone{Status: status, Error: &chat.StepError{
+		Code: code, Message: chat.MessageFor(w.run.User, err),
+		Retryable: code != chat.CodeInvalid && code != chat.CodeGuardrail,
+	}}
+}
 
-// sinceMS is how long ago a moment was, in whole milliseconds.
-func sinceMS(t time.Time) int64 { return time.Since(t).Milliseconds() }
+// storeEnd stores the last events. A store that is busy or full for a moment gets more tries; if it stays so, the run
+// is left to whoever takes it over. Events that no store can take are left out, and the run ends as failed with that as
+// its reason.
+func (w *Runner) storeEnd(ctx context.Context, last []chat.Payload) ending {
+	limit := time.NewTimer(endTime)
+	defer limit.Stop()
+	for pause := 100 * time.Millisecond; ; pause *= 2 {
+		err := w.log.emitEvents(ctx, last...)
+		if err == nil {
+			return ending{Over: true, Tokens: w.budget.tokens}
+		}
+		if errors.Is(err, chat.ErrNotStorable) && len(last) > 1 {
+			w.budget.cost = nil
+			done := w.budget.addUsage(w.outcomeOf(ctx, err))
+			last = append(w.log.storableSteps(w.run.ID), done)
+			continue
+		}
+		if code := chat.CodeOf(err); code == chat.CodeConflict || code == chat.CodeNotFound {
+			w.cfg.Log.WarnContext(ctx, "run ended elsewhere", "run", w.run.ID, "error", err)
+			return ending{Over: true}
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-limit.C:
+			timer.Stop()
+			w.cfg.Log.ErrorContext(ctx, "run's end could not be stored", "run", w.run.ID, "error", err)
+			return ending{Unstored: err}
+		}
+	}
+}
+
+// handOver leaves the run to another server. If that fails, they find it when its lease ends.
+func (w *Runner) handOver(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx)
+	if w.log.length.Load() > 0 { // a log does not begin with this
+		step := w.log.newStep(
+			handedOver, chat.ActionThinking, chat.StatusComplete,
+			"The server is being stopped: another one goes on from here",
+		)
+		if err := w.log.takeAnswerBack(ctx, step); err != nil {
+			w.cfg.Log.WarnContext(ctx, "run is left as it is", "run", w.run.ID, "error", err)
+			return
+		}
+	}
+	if err := w.cfg.Store.Release(ctx, w.cfg.Owner, w.run.ID); err != nil {
+		w.cfg.Log.WarnContext(ctx, "run could not be released", "run", w.run.ID, "error", err)
+		return
+	}
+	w.cfg.Log.InfoContext(ctx, "a run is left to another server", "run", w.run.ID)
+}

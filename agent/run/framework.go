@@ -32,23 +32,21 @@ type Rounds struct {
 	Call func(ctx context.Context, place int) (string, error)
 }
 
-// driveOwnLoop is the framework that needs no other's code.
-func driveOwnLoop(ctx context.Context, r Rounds) error {
-	for {
-		calls, err := r.Turn(ctx)
-		if err != nil || len(calls) == 0 {
-			return err
-		}
-		if _, err := r.Call(ctx, 0); err != nil {
-			return err
-		}
-	}
-}
-
 // moreRounds are those beyond the budget of turns: repairs, cut turns and reviews.
 const moreRounds = 50
 
 var errRounds = errors.New("the agent framework left the order of turns and calls")
+
+// driveBy lets a framework drive the run, and takes it back. The framework's context ends before that, so that nothing
+// of it goes on.
+func (w *Runner) driveBy(ctx context.Context, drive Framework) ([]chat.Payload, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r := &rounds{w: w}
+	err := drive(ctx, r.asRounds())
+	cancel()
+	return r.takeBack(err)
+}
 
 // rounds lets a framework drive one run, whose work is the framework's until close. A framework may call Turn and Call
 // from other goroutines; the mutex makes them one after the other, because the parts of a Runner belong to one

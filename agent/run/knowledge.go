@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 
 	"footnote/agent/ground"
@@ -174,23 +173,4 @@ func (k *knowledge) readTool() *tools.Tool {
 func (k *knowledge) isRepeatable(name string) bool {
 	tool := k.set.Find(name)
 	return tool != nil && !tool.HasSideEffects
-}
-
-// answerInCall returns the answer of a turn that ends the run by a call. Calls that can't be taken so are run, and
-// refused, like others. It is asked for every reply: only a single, whole, well-formed call of a tool that ends the run
-// counts.
-func (k *knowledge) answerInCall(r reply) (answer string, args json.RawMessage, ok bool) {
-	if len(r.calls) != 1 || r.calls[0].Malformed != "" || r.finish == llm.FinishLength {
-		return "", nil, false
-	}
-	tool := k.set.Find(llm.ToolNamed(r.calls[0].Name, k.set.Names()))
-	if tool == nil || !tool.EndsRun {
-		return "", nil, false
-	}
-	args, err := tool.Normalise(tool.CoerceArgs(r.calls[0].Arguments), nil)
-	if err != nil {
-		return "", nil, false
-	}
-	answer, ok = tools.AnswerOf(args)
-	return answer, args, ok
 }

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"footnote/agent/ground"
@@ -110,4 +111,64 @@ func (s *state) describeSearches() string {
 		said += " The time for this question was used up."
 	}
 	return said
+}
+
+// errUnsupported is why an answer is held back: nothing in it rests on the documents.
+var errUnsupported = errors.New("no claim of the answer is supported")
+
+// holdBack takes an answer away from the reader. The documents are quoted instead, which again reports; without a
+// fallback that quotes, the run ends. When a person kept calls from running, that is the answer instead.
+func (w *Runner) holdBack(ctx context.Context) (again bool, err error) {
+	if len(w.calls.rejected) > 0 {
+		return false, w.answerRejectedCalls(ctx)
+	}
+	if w.cfg.Fallback != nil && !w.model.isRuleBased() {
+		return true, w.model.quoteInstead(
+			ctx, "No claim of the answer could be verified: quoting the documents instead",
+		)
+	}
+	step := w.log.newStep(
+		"review", chat.ActionAnalysing, chat.StatusError, "No claim of the answer could be verified: it was held back",
+	)
+	failed := &chat.Error{
+		Code: chat.CodeGuardrail, Err: errUnsupported,
+		Message: "An answer whose footnotes hold could not be written. Ask in other words, or about one thing at " +
+			"a time.",
+	}
+	step.Error = &chat.StepError{Code: failed.Code, Message: failed.Message}
+	if err := w.log.takeAnswerBack(ctx, step); err != nil {
+		return false, err
+	}
+	return false, failed
+}
+
+// onlyRejectedCalls reports whether a reply has no footnotes because a person rejected calls. Then it is useless to ask
+// for footnotes or to search. If the documents may answer the question as well, the run searches them once.
+func (w *Runner) onlyRejectedCalls() bool {
+	for _, call := range w.calls.rejected {
+		if call.hasSideEffects && w.toolContext.Sources.IsEmpty() || w.remedies[nudgeSearch] ||
+			w.remedies[nudgeTools] ||
+			w.budget.stop != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// answerRejectedCalls puts in place of a reply that rests on nothing what is certain: that the calls were not made,
+// and why.
+func (w *Runner) answerRejectedCalls(ctx context.Context) error {
+	step := w.log.newStep(
+		"review", chat.ActionAnalysing, chat.StatusComplete,
+		"The answer rested on no document: it says what was not done instead",
+	)
+	if err := w.log.takeAnswerBack(ctx, step); err != nil {
+		return err
+	}
+	w.review.author = reportOfRejected
+	var said []string
+	for _, call := range w.calls.rejected {
+		said = append(said, "“"+call.message+"” was not done"+call.why.because+".")
+	}
+	return w.log.writer.Write(ctx, strings.Join(said, " "))
 }

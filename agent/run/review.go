@@ -2,10 +2,9 @@ package run
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"strconv"
 	"strings"
+	"time"
 
 	"footnote/agent/ground"
 	"footnote/agent/question"
@@ -42,9 +41,6 @@ const nudgeSupport remedy = "None of your sentences is supported by the passages
 	"answer again from the words of the passages alone, " +
 	"with the right number behind each claim. If the passages do not hold the answer, begin with the agreed sentence " +
 	"instead."
-
-// errUnsupported is why an answer is held back: nothing in it rests on the documents.
-var errUnsupported = errors.New("no claim of the answer is supported")
 
 // reviewReply looks at a finished reply. True means that the model has another try; what it said is taken back. The
 // order of the checks matters: an empty reply before a refusal, a refusal before its footnotes, what a person rejected
@@ -191,83 +187,113 @@ func (w *Runner) rewriteWithFootnotes(ctx context.Context, answer string) (ok bo
 	return true, w.log.writer.Write(ctx, marked)
 }
 
-// holdBack takes an answer away from the reader. The documents are quoted instead, which again reports; without a
-// fallback that quotes, the run ends. When a person kept calls from running, that is the answer instead.
-func (w *Runner) holdBack(ctx context.Context) (again bool, err error) {
-	if len(w.calls.rejected) > 0 {
-		return false, w.answerRejectedCalls(ctx)
+// lastReply returns the answer that was written, as the last reply of the run, unless writing it failed.
+func (w *Runner) lastReply(ctx context.Context, err error) (reply, []chat.Payload, error) {
+	if err != nil {
+		return reply{}, nil, err
 	}
-	if w.cfg.Fallback != nil && !w.model.isRuleBased() {
-		return true, w.model.quoteInstead(
-			ctx, "No claim of the answer could be verified: quoting the documents instead",
-		)
+	text, err := w.finishAnswer(ctx)
+	if err != nil {
+		return reply{}, nil, err
 	}
-	step := w.log.newStep(
-		"review", chat.ActionAnalysing, chat.StatusError, "No claim of the answer could be verified: it was held back",
-	)
-	failed := &chat.Error{
-		Code: chat.CodeGuardrail, Err: errUnsupported,
-		Message: "An answer whose footnotes hold could not be written. Ask in other words, or about one thing at " +
-			"a time.",
-	}
-	step.Error = &chat.StepError{Code: failed.Code, Message: failed.Message}
-	if err := w.log.takeAnswerBack(ctx, step); err != nil {
-		return false, err
-	}
-	return false, failed
+	last, err := w.lastEvents(text, llm.FinishStop)
+	return reply{text: text, finish: llm.FinishStop}, last, err
 }
 
-// onlyRejectedCalls reports whether a reply has no footnotes because a person rejected calls. Then it is useless to ask
-// for footnotes or to search. If the documents may answer the question as well, the run searches them once.
-func (w *Runner) onlyRejectedCalls() bool {
-	for _, call := range w.calls.rejected {
-		if call.hasSideEffects && w.toolContext.Sources.IsEmpty() || w.remedies[nudgeSearch] ||
-			w.remedies[nudgeTools] ||
-			w.budget.stop != "" {
-			return true
+// finishAnswer returns the answer that stands, without what it says of the run that the run's log denies: a model that
+// read two files may say that it searched the web and read fourteen. When nothing else is left, the answer is the
+// refusal sentence, which the program writes from the log.
+func (w *Runner) finishAnswer(ctx context.Context) (string, error) {
+	text, err := w.log.writer.Finish(ctx)
+	if err == nil && ground.IsRefusal(text) {
+		return w.explainInRefusal(ctx, text)
+	}
+	if err != nil || w.model.isRuleBased() {
+		return text, err
+	}
+	left, denied := w.evidence.WithoutDenied(text)
+	if len(denied) == 0 {
+		return text, nil
+	}
+	w.review.denied = denied
+	if ground.CountContentWords(left) == 0 {
+		if err := w.replaceByRefusal(ctx, "The answer only said what the run did not do: taken back"); err != nil {
+			return "", err
+		}
+		return w.explainInRefusal(ctx, ground.RefusalSentence)
+	}
+	step := w.log.newStep("review", chat.ActionAnalysing, chat.StatusComplete,
+		"Left out "+english.Count(len(denied), "sentence")+" about the run that its log does not hold")
+	step.Summary = strings.Join(denied, " ")
+	stray := w.cite.StrayNumbers
+	if err := w.log.takeAnswerBack(ctx, step); err != nil {
+		return "", err
+	}
+	w.cite.StrayNumbers = stray
+	if err := w.log.writer.Write(ctx, left); err != nil {
+		return "", err
+	}
+	return w.log.writer.Finish(ctx)
+}
+
+// lastEvents is what ends an answered run's log, but for run_done.
+func (w *Runner) lastEvents(text string, finish llm.Finish) ([]chat.Payload, error) {
+	last := w.log.writer.Rest()
+	if w.plan.hasParts() {
+		left, err := w.endPlan(text)
+		if err != nil {
+			return nil, err
+		}
+		last = append(last, left...)
+	}
+	return append(last, w.answerEvents(text, finish)...), nil
+}
+
+// answerEvents makes the events that end an answered run, but for run_done. A refusal has no citations and no
+// confidence; its sources are the documents that were read. What the offline model knows about its quotes (llm.Found)
+// lowers the confidence and names the kind of finding.
+func (w *Runner) answerEvents(markdown string, finish llm.Finish) []chat.Payload {
+	var ps []chat.Payload
+	if finish == llm.FinishLength {
+		ps = append(ps, w.log.newStep(
+			"length", chat.ActionThinking, chat.StatusError,
+			"The model's answer was cut at its length limit. Ask for a shorter one, or for the rest",
+		))
+	}
+	stop := w.budget.stop
+	if stop == "" {
+		stop = chat.StopAnswered
+	}
+	a := chat.Answer{
+		Markdown: markdown, Citations: append([]chat.Citation{}, w.cite.Citations...), Unsupported: []string{},
+		Coverage:  w.searchCoverage(),
+		StepsUsed: w.budget.turns, Tokens: w.budget.tokens, Cost: w.budget.cost,
+		LatencyMS:  time.Since(w.budget.begun).Milliseconds(),
+		StopReason: stop,
+	}
+	if ground.IsRefusal(markdown) {
+		a.StopReason, a.Citations, a.Sources = chat.StopRefused, []chat.Citation{}, w.sourcesOf(nil)
+		a.SelfEvaluation, a.Notes = w.explainRefusal(), w.cite.StrayNotes()
+		return append(ps, a)
+	}
+	a.Sources = w.sourcesOf(a.Citations)
+	found := w.evaluateAnswer(markdown)
+	a.Unsupported = found.unsupported
+	a.Confidence, a.SelfEvaluation = w.review.judgement.combineWith(found, len(a.Citations) > 0)
+	if q := w.model.quoted; q != nil {
+		a.Confidence, a.Finding = min(a.Confidence, q.Sure), chat.FindingClosest
+		if q.Likely {
+			a.Finding = chat.FindingFound
 		}
 	}
-	return false
-}
-
-// answerRejectedCalls puts in place of a reply that rests on nothing what is certain: that the calls were not made,
-// and why.
-func (w *Runner) answerRejectedCalls(ctx context.Context) error {
-	step := w.log.newStep(
-		"review", chat.ActionAnalysing, chat.StatusComplete,
-		"The answer rested on no document: it says what was not done instead",
-	)
-	if err := w.log.takeAnswerBack(ctx, step); err != nil {
-		return err
+	if e := w.run.Request.Config.EnableSelfEvaluation; e != nil && !*e {
+		a.SelfEvaluation = ""
 	}
-	w.review.author = reportOfRejected
-	var said []string
-	for _, call := range w.calls.rejected {
-		said = append(said, "“"+call.message+"” was not done"+call.why.because+".")
+	a.Notes = append(w.cite.StrayNotes(), w.sumNotes(a.Unsupported)...)
+	for _, said := range w.review.denied {
+		a.Notes = append(a.Notes, "Left out, for the run did no such thing: “"+said+"”")
 	}
-	return w.log.writer.Write(ctx, strings.Join(said, " "))
-}
-
-// writeFinishAnswer shows the answer that a call holds as if the model had written it; what it wrote before the call
-// was a thought. It is the tool finish, which ends a run by a call; the call and its end are stored at once.
-func (w *Runner) writeFinishAnswer(ctx context.Context, r reply, answer string, args json.RawMessage) (reply, error) {
-	name := strings.TrimSpace(r.calls[0].Name)
-	step := w.log.newStep(name, chat.ActionThinking, chat.StatusRunning, "Finishing with an answer")
-	step.ToolName, step.ToolInput, step.Tokens, step.Cost = name, args, &r.tokens, r.cost
-	said, stored := w.log.writer.Reset()
-	step.Thought = strings.TrimSpace(said)
-	var ps []chat.Payload
-	if stored {
-		ps = append(ps, chat.AnswerReset{CallID: step.CallID})
-	}
-	done := step
-	done.Status, done.ToolStatus, done.Message = chat.StatusComplete, chat.StatusComplete, "Finished with an answer"
-	done.ToolOutput = json.RawMessage(`{"finished":true}`)
-	done.OutputSize = len(done.ToolOutput)
-	done.Result = &chat.StepResult{Facts: []chat.Fact{{Name: "finished", Value: "true"}}}
-	if err := w.log.emitEvents(ctx, append(ps, step, done)...); err != nil {
-		return r, err
-	}
-	r.calls, r.text = nil, answer
-	return r, w.log.writer.Write(ctx, answer)
+	w.rememberDecision(a)
+	a.FollowUps = ground.FollowUps(w.toolContext.Sources.All(), w.cite.SourceNumbers, w.run.Request.Message)
+	return append(ps, a)
 }

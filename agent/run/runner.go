@@ -69,42 +69,41 @@ func (w *Runner) Execute(ctx context.Context, log []chat.Event, unstored error) 
 func (w *Runner) Wait() { w.calls.running.Wait() }
 
 // answerQuestion carries a run from its beginning, or from where its log ends, to its answer. A run begins in one of
-// three ways: new, as a branch of an earlier run, or resumed from its own log.
+// three ways: new, as a branch of an earlier run, or resumed from its own log. A branch begins with a given call, so
+// nothing is opened or planned for it.
 func (w *Runner) answerQuestion(ctx context.Context, log []chat.Event) ([]chat.Payload, error) {
-	if w.run.Unreadable {
-		return nil, ErrUnreadable
+	isNew, isBranch := len(log) == 0, len(log) == 0 && w.run.Request.From != nil
+	var over bool
+	var err error
+	switch {
+	case w.run.Unreadable:
+		err = ErrUnreadable
+	case isBranch:
+		err = w.startBranch(ctx)
+	case !isNew:
+		over, err = w.resumeRun(ctx, log)
+	case w.unstored != nil:
+		err = w.notStored()
+	default:
+		if err = w.guardInput(ctx); err == nil {
+			err = w.beginRun(ctx)
+		}
 	}
-	if len(log) == 0 && w.run.Request.From != nil {
-		if err := w.startBranch(ctx); err != nil {
-			return nil, err
-		}
-		if err := w.findProfile(ctx); err != nil {
-			return nil, err
-		}
-	} else if len(log) == 0 && w.unstored != nil {
-		return nil, w.notStored()
-	} else if len(log) == 0 {
-		if err := w.guardInput(ctx); err != nil {
-			return nil, err
-		}
-		if err := w.beginRun(ctx); err != nil {
-			return nil, err
-		}
+	if over || err != nil {
+		return nil, err
+	}
+	if !isBranch {
 		if last, ok, err := w.openAsked(ctx); ok || err != nil {
 			return last, err
 		}
-		if err := w.findProfile(ctx); err != nil {
-			return nil, err
-		}
+	}
+	if err := w.findProfile(ctx); err != nil {
+		return nil, err
+	}
+	if isNew && !isBranch {
 		if err := w.makePlan(ctx); err != nil {
 			return nil, err
 		}
-	} else if over, err := w.resumeRun(ctx, log); over || err != nil {
-		return nil, err
-	} else if last, ok, err := w.openAsked(ctx); ok || err != nil {
-		return last, err
-	} else if err := w.findProfile(ctx); err != nil {
-		return nil, err
 	}
 	if err := w.searchParts(ctx); err != nil {
 		return nil, err
@@ -113,6 +112,105 @@ func (w *Runner) answerQuestion(ctx context.Context, log []chat.Event) ([]chat.P
 		return nil, err
 	}
 	return w.answerLoop(ctx)
+}
+
+// answerLoop lets the model work until it answers, and returns what ends the run's log but for run_done. An error ends
+// the run. With an agent framework in the settings, that one decides the order of turns and calls (framework.go).
+func (w *Runner) answerLoop(ctx context.Context) ([]chat.Payload, error) {
+	if w.cfg.Framework != nil {
+		return w.driveBy(ctx, w.cfg.Framework)
+	}
+	for {
+		r, last, err := w.nextReply(ctx)
+		if err != nil || len(r.calls) == 0 {
+			return last, err
+		}
+		if err := w.runTurnCalls(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// nextReply asks the model for a turn, and again until the reply has calls or its answer is good enough. With an
+// answer, last holds the events that end the run's log. A turn may be asked for again because it was empty, rested on
+// nothing, had no footnotes, or because the model that only chooses tools is done. Each of these happens a limited
+// number of times (remedies, maxRepairs, maxCuts), so it ends.
+func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, err error) {
+	for {
+		if ok, err := w.quoteAgain(ctx); ok || err != nil {
+			return w.lastReply(ctx, err)
+		}
+		w.budget.checkLimits()
+		if w.budget.badTurns > maxRepairs || w.budget.cutTurns >= maxCuts {
+			if _, err := w.fallBackToPipeline(ctx); err != nil {
+				return reply{}, nil, err
+			}
+		}
+		if err := w.shortenOldResults(ctx); err != nil {
+			return reply{}, nil, err
+		}
+		aside := w.messages.ephemeral
+		if r, err = w.model.completeTurn(ctx); err != nil {
+			return w.orEarlier(ctx, err)
+		}
+		if w.model.answerIfDeclined(r, aside) {
+			continue
+		}
+		if answer, args, ok := w.answerInCall(r); ok {
+			if r, err = w.writeFinishAnswer(ctx, r, answer, args); err != nil {
+				return reply{}, nil, err
+			}
+		}
+		if len(r.calls) > 0 {
+			return r, nil, nil
+		}
+		text, err := w.log.writer.Finish(ctx)
+		if err != nil {
+			return reply{}, nil, err
+		}
+		if r.finish == llm.FinishFilter || r.finish == llm.FinishRefusal {
+			return w.orEarlier(ctx, &chat.Error{
+				Code: chat.CodeGuardrail, Message: "The model's provider refused to answer this. Ask in other words.",
+			})
+		}
+		again, err := w.reviewReply(ctx, r, text)
+		if err != nil {
+			return w.orEarlier(ctx, err)
+		}
+		if again {
+			continue
+		}
+		if again, err = w.reconsiderAnswer(ctx); err != nil {
+			return reply{}, nil, err
+		}
+		if again {
+			continue
+		}
+		if text, err = w.finishAnswer(ctx); err != nil {
+			return reply{}, nil, err
+		}
+		last, err = w.lastEvents(text, r.finish)
+		return r, last, err
+	}
+}
+
+// runTurnCalls makes the calls of a turn and looks at what came of them. The first calls that the model chose by itself
+// are remembered: they may serve a similar question later.
+func (w *Runner) runTurnCalls(ctx context.Context, r reply) error {
+	if w.firstCalls == nil && r.finish != llm.FinishLength {
+		w.firstCalls = r.calls
+	}
+	if err := w.calls.runCalls(ctx, r); err != nil {
+		return err
+	}
+	if err := w.reformulateQuery(ctx); err != nil {
+		return err
+	}
+	if w.model.toolSelection() != tools.SelectAuto || w.phase != gathering {
+		return nil
+	}
+	_, err := w.stopEarly(ctx)
+	return err
 }
 
 // beginRun emits how the run starts and prepares the history. A conversation that could not be read is said in a step,

@@ -50,17 +50,6 @@ func (t *stats) countGathered(b *budget) {
 	t.countBudget(b)
 }
 
-// appendEvents stores events in the run's log and counts them. Besides the run's goroutine, the timer of its writer
-// calls it.
-func (s *state) appendEvents(ctx context.Context, ps ...chat.Payload) error {
-	err := s.cfg.Feed.Append(ctx, s.cfg.Owner, s.run.ID, ps...)
-	if err == nil {
-		s.log.length.Add(int64(len(ps)))
-		s.countEvents(ctx, ps)
-	}
-	return err
-}
-
 // countTurn counts what a turn with calls took by the tools that it called: it was taken whatever becomes of the calls.
 func (s *state) countTurn(r reply) {
 	t := s.engine.stats
