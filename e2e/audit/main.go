@@ -1,0 +1,96 @@
+// Command audit asks whether known vulnerabilities are in what the program is made of: govulncheck for Go's packages and
+// npm for those of the page and of the tests. It fails when one is there that nobody accepted, and when an acceptance is
+// past its date. A database that can't be asked is said in a line and fails nothing: that says nothing about the program.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"time"
+)
+
+// errNotAsked means that a database could not be reached, so that nothing is known.
+var errNotAsked = errors.New("could not be asked, so nothing is known")
+
+// finding is a vulnerability of a version that is used.
+type finding struct {
+	id      string // GO-… of Go's database, GHSA-… of npm's
+	module  string // a Go module, "stdlib", or a package of npm
+	version string // the one in use, or for npm the range of those that have it
+	fixed   string // the first version without it; empty if none is known
+	summary string
+}
+
+func (f finding) String() string {
+	text := f.id + " " + f.module + " " + f.version
+	if f.fixed != "" {
+		text += ", repaired in " + f.fixed
+	}
+	return text + ": " + f.summary
+}
+
+func main() {
+	govulncheck := flag.String("govulncheck", "", "program that reads Go's packages")
+	tags := flag.String("tags", "", "build tags, with those that only some builds have")
+	list := flag.String("accepted", "", "file of the vulnerabilities that were accepted")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	accepted, err := readAccepted(*list)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "audit:", err)
+		os.Exit(1)
+	}
+	today := time.Now().UTC()
+	ok := tellOverdue(os.Stdout, accepted, today)
+	inGo, err := goFindings(ctx, *govulncheck, *tags)
+	ok = tell(os.Stdout, "govulncheck", inGo, err, accepted) && ok
+	inNPM, err := npmFindings(ctx)
+	ok = tell(os.Stdout, "npm audit", inNPM, err, accepted) && ok
+	if !ok {
+		os.Exit(1)
+	}
+}
+
+// report is what a database said.
+type report struct {
+	database string // which one was asked, and how old it is
+	findings []finding
+}
+
+// tellOverdue prints the acceptances whose day has passed, and says whether there were none.
+func tellOverdue(out io.Writer, accepted []acceptance, today time.Time) bool {
+	ok := true
+	for _, a := range accepted {
+		if a.overdue(today) {
+			fmt.Fprintf(out, "%s %s was accepted until %s: look again\n", a.id, a.module, a.until.Format(time.DateOnly))
+			ok = false
+		}
+	}
+	return ok
+}
+
+// tell prints what was found and not accepted, or that nothing was, and says whether the check passes.
+func tell(out io.Writer, name string, said report, err error, accepted []acceptance) bool {
+	if err != nil {
+		fmt.Fprintf(out, "%s: %v\n", name, err)
+		return errors.Is(err, errNotAsked)
+	}
+	var refused []finding
+	for _, f := range said.findings {
+		if !covers(accepted, f) {
+			refused = append(refused, f)
+		}
+	}
+	fmt.Fprintf(out, "%s: %d not accepted, %d accepted, by %s\n",
+		name, len(refused), len(said.findings)-len(refused), said.database)
+	for _, f := range refused {
+		fmt.Fprintln(out, " ", f)
+	}
+	return len(refused) == 0
+}
