@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/server/httpio"
 	"footnote/server/openapi"
 )
@@ -19,7 +17,7 @@ type directory struct {
 }
 
 // newDirectory makes a directory of the routes for programs and those for the page.
-func newDirectory(programs, pages []*echo.Route) *directory {
+func newDirectory(programs, pages []httpio.Route) *directory {
 	d := &directory{pages: map[string]bool{}, forms: map[string]bool{}}
 	for _, r := range pages {
 		d.pages[pathParts(r.Path)[0]] = true
@@ -30,7 +28,7 @@ func newDirectory(programs, pages []*echo.Route) *directory {
 		}
 	}
 	programs = slices.Clone(programs)
-	slices.SortFunc(programs, func(a, b *echo.Route) int {
+	slices.SortFunc(programs, func(a, b httpio.Route) int {
 		return strings.Compare(a.Path+" "+a.Method, b.Path+" "+b.Method)
 	})
 	for _, r := range programs {
@@ -43,13 +41,13 @@ func newDirectory(programs, pages []*echo.Route) *directory {
 func pathParts(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }
 
 // isLost reports whether a request failed because no route fits its path, or none its method.
-func isLost(c echo.Context, p httpio.Problem) bool {
+func isLost(c httpio.Context, p httpio.Problem) bool {
 	return p.Status == http.StatusNotFound && c.Path() == "" || p.Status == http.StatusMethodNotAllowed
 }
 
 // isForPrograms reports whether only programs can mean an address: no page stands below the first part of its path,
 // and browsers post nothing to it.
-func (d *directory) isForPrograms(c echo.Context) bool {
+func (d *directory) isForPrograms(c httpio.Context) bool {
 	first := pathParts(c.Request().URL.Path)[0]
 	return !d.pages[first] && !d.forms[c.Path()] && slices.ContainsFunc(d.programs, func(route string) bool {
 		return pathParts(routePath(route))[0] == first
@@ -66,7 +64,7 @@ func routePath(route string) string {
 const fewRoutes = 8
 
 // tellRoutes says in the failure of a request that is lost which routes there are.
-func (d *directory) tellRoutes(c echo.Context, p *httpio.Problem) {
+func (d *directory) tellRoutes(c httpio.Context, p *httpio.Problem) {
 	before := " There is: "
 	if p.Status == http.StatusMethodNotAllowed {
 		p.Routes = d.at(openapi.TemplatePath(c.Path()))

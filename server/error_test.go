@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
 	"footnote/server/httpio"
@@ -17,7 +16,7 @@ import (
 func TestEveryCodeHasItsStatus(t *testing.T) {
 	b := newBench(t)
 	var next error
-	b.echo.GET("/test/fail", func(echo.Context) error { return next })
+	b.router.GET("/test/fail", func(httpio.Context) error { return next })
 	for _, tt := range []struct {
 		name   string
 		err    error
@@ -39,9 +38,9 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 			chat.CodeModelFailed, "No."},
 		{"anything else is 500 and shows nothing", errors.New("secret: disk /dev/sda1"), 500, chat.CodeInternal,
 			chat.MessageOf(errors.New("x"))},
-		{"Echo's default 422 of a bind is 400", echo.NewHTTPError(422, "secret"), 400, chat.CodeInvalid,
+		{"Echo's default 422 of a bind is 400", httpio.StatusError(422), 400, chat.CodeInvalid,
 			"The request could not be read. Check its form and try again."},
-		{"Echo's 415", echo.ErrUnsupportedMediaType, 415, chat.CodeUnsupported,
+		{"Echo's 415", httpio.StatusError(http.StatusUnsupportedMediaType), 415, chat.CodeUnsupported,
 			"This kind of body is not understood here. Send JSON with the header Content-Type: application/json."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -72,7 +71,7 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 
 func TestAPanicIsAnErrorAndTheServerGoesOn(t *testing.T) {
 	b := newBench(t)
-	b.echo.GET("/test/panic", func(echo.Context) error { panic("secret") })
+	b.router.GET("/test/panic", func(httpio.Context) error { panic("secret") })
 	got := b.send("GET", "/test/panic", "")
 	if p := got.problem(t); got.status != 500 || p.Code != chat.CodeInternal || strings.Contains(got.body, "secret") {
 		t.Errorf("got %d %s; want 500 and no %q in it", got.status, got.body, "secret")
@@ -84,7 +83,7 @@ func TestAPanicIsAnErrorAndTheServerGoesOn(t *testing.T) {
 
 func TestAPanicInTheMiddleCutsTheAnswerOff(t *testing.T) {
 	b := newBench(t)
-	b.echo.GET("/test/half", func(c echo.Context) error {
+	b.router.GET("/test/half", func(c httpio.Context) error {
 		if _, err := c.Response().Write([]byte(strings.Repeat("x", 10<<10))); err != nil {
 			return err
 		}

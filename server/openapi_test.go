@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
-	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
 	"footnote/server/api"
+	"footnote/server/httpio"
 	"footnote/server/httpio/ssetest"
 	"footnote/server/openapi"
 )
@@ -93,14 +93,14 @@ func TestEveryRouteForProgramsIsDescribed(t *testing.T) {
 	if d.OpenAPI != "3.1.0" {
 		t.Errorf("openapi = %q, want %q", d.OpenAPI, "3.1.0")
 	}
-	pages := echo.New()
+	pages := httpio.NewRouter()
 	b.pageRoutes(pages)
 	forPeople := map[string]bool{}
-	for _, route := range pages.Routes() {
+	for _, route := range httpio.Routes(pages) {
 		forPeople[route.Method+" "+route.Path] = true
 	}
 	routed := map[string]bool{}
-	for _, route := range b.echo.Routes() {
+	for _, route := range httpio.Routes(b.router) {
 		key := strings.ToLower(route.Method) + " " + openapi.TemplatePath(route.Path)
 		if forPeople[route.Method+" "+route.Path] {
 			continue

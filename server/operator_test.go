@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/keys"
 	"footnote/server/api"
@@ -31,12 +29,12 @@ func TestNoAnswerHoldsAHint(t *testing.T) {
 		rec := httptest.NewRecorder()
 		req := httptest.NewRequest("GET", "http://localhost/sessions", nil)
 		req.Header.Set("Accept", accept)
-		c := b.echo.NewContext(req, rec)
+		c := b.router.NewContext(req, rec)
 		c.Set(httpio.UserField, user)
-		b.echo.HTTPErrorHandler(err, c)
+		httpio.Fail(c, err)
 		return rec.Body.String()
 	}
-	for _, accept := range []string{echo.MIMEApplicationJSON, echo.MIMETextHTML} {
+	for _, accept := range []string{httpio.TypeJSON, httpio.TypeHTML} {
 		if got := detail(chat.LocalUser, accept, down); !strings.Contains(got, "footnote doctor") ||
 			strings.Contains(got, "DATABASE_URL") || strings.Contains(got, "secret cause") {
 			t.Errorf("the local user reads %s; want %q in it, no %q in it, no %q in it",

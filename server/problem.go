@@ -3,8 +3,6 @@ package server
 import (
 	"strings"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/server/httpio"
 	v1 "footnote/server/v1"
 )
@@ -12,7 +10,7 @@ import (
 // sendProblem answers a request that failed in the form its client reads: OpenAI's under /v1, the bare sentence for
 // clients of the AI SDK and AG-UI, which show it as it is, a page for browsers, else problem+json. A program that asks
 // for what is not there is told which routes there are.
-func (s *Server) sendProblem(c echo.Context, p httpio.Problem) error {
+func (s *Server) sendProblem(c httpio.Context, p httpio.Problem) error {
 	path, page := c.Request().URL.Path, httpio.WantsHTML(c)
 	openAI, bare := isBelow(path, "/v1"), isBelow(path, "/ui") || path == "/ag-ui"
 	if isLost(c, p) {
@@ -35,7 +33,7 @@ func (s *Server) sendProblem(c echo.Context, p httpio.Problem) error {
 	case page:
 		return s.page.ErrorPage(c, p)
 	}
-	c.Response().Header().Set(echo.HeaderContentType, "application/problem+json")
+	c.Response().Header().Set("Content-Type", "application/problem+json")
 	p.Detail = httpio.Said(c, p.Detail)
 	return c.JSON(p.Status, p)
 }

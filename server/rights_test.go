@@ -12,6 +12,7 @@ import (
 	"footnote/keys"
 	"footnote/places/placestore"
 	"footnote/server/api"
+	"footnote/server/httpio"
 )
 
 // secret is in everything that the owner has: it must not come out to anybody else.
@@ -141,7 +142,7 @@ func TestNobodyReadsOrChangesWhatIsAnothers(t *testing.T) {
 	}
 	before := hers()
 	seen := map[string]bool{}
-	for _, route := range b.echo.Routes() {
+	for _, route := range httpio.Routes(b.router) {
 		name := route.Method + " " + route.Path
 		seen[name] = true
 		row, ok := rights[name]

@@ -2,33 +2,24 @@ package server
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/labstack/echo/v4"
-	"github.com/labstack/echo/v4/middleware"
 
 	"footnote/server/httpio"
 	"footnote/server/openapi"
 )
 
 // buildRoutes builds the router. Every route is one line here or in pageRoutes.
-func (s *Server) buildRoutes() *echo.Echo {
-	e := echo.New()
-	e.HideBanner, e.HidePort = true, true
-	e.Logger.SetOutput(io.Discard)
-	e.IPExtractor = echo.ExtractIPDirect()
+func (s *Server) buildRoutes() *httpio.Router {
+	e := httpio.NewRouter()
 	e.HTTPErrorHandler = httpio.ErrorHandler(s.log, s.sendProblem)
 	e.Use(httpio.Observe(
 		s.metrics, s.log,
 	), httpio.SpeakLanguage, s.guard.CheckHost, s.guard.CheckOrigin, s.guard.IdentifyUser, httpio.CheckQuery(
 		openapi.QueryNames,
-	), middleware.GzipWithConfig(middleware.GzipConfig{
-		Skipper: neverCompressed, Level: 2, MinLength: 1024,
-	}))
+	), httpio.Compress(neverCompressed))
 
 	e.POST("/chat", s.api.Ask)
 	e.GET("/agent/runs/:id", s.api.GetRun)
@@ -135,15 +126,15 @@ func (s *Server) buildRoutes() *echo.Echo {
 	e.GET("/health", s.api.Health)
 	e.GET("/readyz", s.api.Ready)
 	e.GET("/metrics", s.metrics.Handler())
-	programs, pages := e.Routes(), echo.New()
+	programs, pages := httpio.Routes(e), httpio.NewRouter()
 	s.pageRoutes(e)
 	s.pageRoutes(pages)
-	s.directory = newDirectory(programs, pages.Routes())
+	s.directory = newDirectory(programs, httpio.Routes(pages))
 	return e
 }
 
 // pageRoutes adds the routes of the page, and those of OAuth, which describe themselves.
-func (s *Server) pageRoutes(e *echo.Echo) {
+func (s *Server) pageRoutes(e *httpio.Router) {
 	e.GET("/", s.page.Start)
 	e.GET("/c/:id", s.page.Session)
 	e.POST("/c/:id/rename", s.page.RenameForm)
@@ -209,8 +200,8 @@ func (s *Server) pageRoutes(e *echo.Echo) {
 
 // pageOrProgram answers an address that browsers and programs share: with a page for a browser and its script, else as
 // a program gets it.
-func pageOrProgram(page, program echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
+func pageOrProgram(page, program httpio.Handler) httpio.Handler {
+	return func(c httpio.Context) error {
 		c.Response().Header().Add("Vary", "Accept")
 		if httpio.WantsHTML(c) || httpio.ByHTMX(c) {
 			return page(c)
@@ -220,7 +211,7 @@ func pageOrProgram(page, program echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // describedRoutes adds GET /openapi.json and GET /docs. The description is made once, when it is first asked for.
-func (s *Server) describedRoutes(e *echo.Echo) {
+func (s *Server) describedRoutes(e *httpio.Router) {
 	document := sync.OnceValues(func() (*openapi.Document, error) {
 		doc, err := openapi.Describe(s.userLimits, s.version)
 		if err != nil {
@@ -228,7 +219,7 @@ func (s *Server) describedRoutes(e *echo.Echo) {
 		}
 		return doc, nil
 	})
-	e.GET("/openapi.json", func(c echo.Context) error {
+	e.GET("/openapi.json", func(c httpio.Context) error {
 		doc, err := document()
 		if err != nil {
 			return err
@@ -236,7 +227,7 @@ func (s *Server) describedRoutes(e *echo.Echo) {
 		c.Response().Header().Set("Cache-Control", "no-cache")
 		return c.JSON(http.StatusOK, doc)
 	})
-	e.GET("/docs", func(c echo.Context) error {
+	e.GET("/docs", func(c httpio.Context) error {
 		doc, err := document()
 		if err != nil {
 			return err
@@ -247,7 +238,7 @@ func (s *Server) describedRoutes(e *echo.Echo) {
 
 // neverCompressed is true for streams, which compression would hold back, for what is compressed already, and for
 // texts: each of many slow readers would hold a compressor, which takes more memory than the part that is sent.
-func neverCompressed(c echo.Context) bool {
+func neverCompressed(c httpio.Context) bool {
 	path := c.Path()
 	return httpio.WantsStream(c) ||
 		strings.HasPrefix(path, "/static/") ||

@@ -1,7 +1,7 @@
 // Package server speaks HTTP. It puts the rooms together and has every route: page answers browsers, api programs, v1
 // clients made for OpenAI, aisdk and agui those of these protocols, mcpserver other models, and openapi describes what
-// programs get. The rooms do not know each other. What several need is below them: ask, find, runlog and httpio. No
-// other packages know Echo.
+// programs get. The rooms do not know each other. What several need is below them: ask, find, runlog and httpio, which
+// alone knows Echo.
 package server
 
 import (
@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"footnote/chat"
@@ -104,7 +103,7 @@ type Server struct {
 	guard      *httpio.Guard
 	streams    *httpio.Streams
 	metrics    *httpio.Metrics
-	echo       *echo.Echo
+	router     *httpio.Router
 	directory  *directory
 	handler    http.Handler
 	http       *http.Server
@@ -134,8 +133,8 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.watchStats(cfg.Stats)
-	s.echo = s.buildRoutes()
-	s.handler = httpio.Wrap(s.limits, s.echo)
+	s.router = s.buildRoutes()
+	s.handler = httpio.Wrap(s.limits, s.router)
 	s.http = &http.Server{
 		Handler:           s.handler,
 		ReadHeaderTimeout: 10 * time.Second,

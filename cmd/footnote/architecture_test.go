@@ -112,7 +112,7 @@ var allowed = map[string][]string{
 
 // owners says which packages alone may import a driver or an SDK.
 var owners = map[string][]string{
-	"github.com/labstack/echo":        {"server"},
+	"github.com/labstack/echo":        {"server/httpio"},
 	"github.com/sony/gobreaker":       {"llm/httpllm"},
 	"github.com/kaptinlin/jsonrepair": {"llm/textcalls"},
 	"github.com/anthropics":           {"llm/anthropic"},

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/ask"
 	"footnote/server/httpio"
@@ -62,7 +60,7 @@ type Options struct {
 const MaxRunID = 100
 
 // Run answers POST /ag-ui. A runId that was there before in the thread, with the same question, gives that run again.
-func (h *Handlers) Run(c echo.Context) error {
+func (h *Handlers) Run(c httpio.Context) error {
 	var in Input
 	if err := h.Bodies.ReadOpenJSON(c, &in); err != nil {
 		return err

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/ask"
 	"footnote/server/httpio"
@@ -65,7 +63,7 @@ type Part struct {
 const regenerates = "regenerate-message"
 
 // Chat answers POST /ui/chat.
-func (h *Handlers) Chat(c echo.Context) error {
+func (h *Handlers) Chat(c httpio.Context) error {
 	var body Question
 	if err := h.Bodies.ReadOpenJSON(c, &body); err != nil {
 		return err
@@ -118,7 +116,7 @@ func (body Question) conversation() ([]ask.Said, error) {
 
 // Resume answers GET /ui/chat/{id}/stream: with the run that is under way, from its beginning, or 204 without one. A
 // client that names the last number it has seen gets what follows of the last run, even if that is over.
-func (h *Handlers) Resume(c echo.Context) error {
+func (h *Handlers) Resume(c httpio.Context) error {
 	after, err := httpio.LastSeen(c.Request())
 	if err != nil {
 		return err
@@ -152,7 +150,7 @@ func (h *Handlers) Resume(c echo.Context) error {
 }
 
 // Stop answers POST /ui/chat/{id}/stop: it stops the run that is under way, if there is one.
-func (h *Handlers) Stop(c echo.Context) error {
+func (h *Handlers) Stop(c httpio.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	session, err := h.Store.Session(ctx, scope, c.Param("id"))
 	if err != nil {
@@ -169,7 +167,7 @@ func (h *Handlers) Stop(c echo.Context) error {
 }
 
 // underWay finds the newest run of a session that is not over.
-func (h *Handlers) underWay(c echo.Context, session chat.Session) (run chat.Run, found bool, err error) {
+func (h *Handlers) underWay(c httpio.Context, session chat.Session) (run chat.Run, found bool, err error) {
 	if !session.Running {
 		return run, false, nil
 	}
@@ -183,7 +181,7 @@ func (h *Handlers) underWay(c echo.Context, session chat.Session) (run chat.Run,
 }
 
 // stream answers with a run from an event on.
-func (h *Handlers) stream(c echo.Context, run chat.Run, after int64) error {
+func (h *Handlers) stream(c httpio.Context, run chat.Run, after int64) error {
 	c.Response().Header().Set("X-Vercel-AI-UI-Message-Stream", "v1")
 	return h.Logs.Retell(c, run, after, &teller{base: httpio.Origin(c)}, "[DONE]")
 }

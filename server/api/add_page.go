@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/places/addpage"
@@ -24,7 +22,7 @@ type NewPage struct {
 
 // addPage answers POST /documents with JSON: the page at an address becomes a document. What is wrong with the page is
 // told as of a file that is refused.
-func (a *Handlers) addPage(c echo.Context) error {
+func (a *Handlers) addPage(c httpio.Context) error {
 	var page NewPage
 	if err := a.Bodies.ReadJSON(c, &page); err != nil {
 		return err
@@ -57,7 +55,7 @@ func (a *Handlers) addPage(c echo.Context) error {
 }
 
 // PutPage adds a page of the web for a program or the page's form, and counts it.
-func (a *Handlers) PutPage(c echo.Context, page addpage.Page) (d corpus.Document, duplicate bool, err error) {
+func (a *Handlers) PutPage(c httpio.Context, page addpage.Page) (d corpus.Document, duplicate bool, err error) {
 	ctx := c.Request().Context()
 	result := "added"
 	if err = a.roomForUpload(ctx, page.User); err == nil { // before it is fetched

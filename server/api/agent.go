@@ -3,8 +3,6 @@ package api
 import (
 	"net/http"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/ask"
 	"footnote/server/httpio"
@@ -54,7 +52,7 @@ type GroundedResponse struct {
 }
 
 // AgentChat answers POST /agent/chat: it asks a question and returns the answer with its citations.
-func (a *Handlers) AgentChat(c echo.Context) error {
+func (a *Handlers) AgentChat(c httpio.Context) error {
 	q, t, err := a.askAndWait(c)
 	if err != nil || t == nil {
 		return err
@@ -73,7 +71,7 @@ func (a *Handlers) AgentChat(c echo.Context) error {
 }
 
 // AgentChatStructured answers POST /agent/chat/structured: as AgentChat, with the sources spelled out.
-func (a *Handlers) AgentChatStructured(c echo.Context) error {
+func (a *Handlers) AgentChatStructured(c httpio.Context) error {
 	q, t, err := a.askAndWait(c)
 	if err != nil || t == nil {
 		return err
@@ -88,7 +86,7 @@ func (a *Handlers) AgentChatStructured(c echo.Context) error {
 
 // askAndWait starts the run of an AgentQuestion and waits for its end. When the client asked for a stream it sends
 // that and returns no trace.
-func (a *Handlers) askAndWait(c echo.Context) (AgentQuestion, *runlog.Trace, error) {
+func (a *Handlers) askAndWait(c httpio.Context) (AgentQuestion, *runlog.Trace, error) {
 	var q AgentQuestion
 	if err := a.Bodies.ReadJSON(c, &q); err != nil {
 		return q, nil, err
@@ -102,7 +100,7 @@ func (a *Handlers) askAndWait(c echo.Context) (AgentQuestion, *runlog.Trace, err
 }
 
 // runToEnd waits for the end of a question's run, or streams it with frame when the client asked for that.
-func (a *Handlers) runToEnd(c echo.Context, q ask.Question, frame runlog.Framing) (*runlog.Trace, error) {
+func (a *Handlers) runToEnd(c httpio.Context, q ask.Question, frame runlog.Framing) (*runlog.Trace, error) {
 	run, err := a.Questions.Start(c, q)
 	if err != nil {
 		return nil, err

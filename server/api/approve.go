@@ -6,8 +6,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/httpio"
 )
@@ -20,7 +18,7 @@ type Approval struct {
 
 // ApproveStep lets a call that waits run: as the model asked for it when the body is empty or has no input, else with
 // the body's input.
-func (a *Handlers) ApproveStep(c echo.Context) error {
+func (a *Handlers) ApproveStep(c httpio.Context) error {
 	var input json.RawMessage
 	if c.Request().ContentLength != 0 {
 		var err error
@@ -37,7 +35,7 @@ func (a *Handlers) ApproveStep(c echo.Context) error {
 }
 
 // DenyStep keeps a call that waits from running.
-func (a *Handlers) DenyStep(c echo.Context) error {
+func (a *Handlers) DenyStep(c httpio.Context) error {
 	return a.steerRun(c, func(ctx context.Context, scope chat.Scope, run string) error {
 		if err := a.Runs.Deny(ctx, scope, run, c.Param("call")); err != nil {
 			return err
@@ -51,7 +49,7 @@ const decidedLimit = 5 * time.Second
 
 // awaitDecision waits, for a page without scripts, until the call that was decided no longer waits in the run's log:
 // shown earlier, the page would ask once more, and not load itself again, so as not to take a reader's words away.
-func (a *Handlers) awaitDecision(c echo.Context, run string) error {
+func (a *Handlers) awaitDecision(c httpio.Context, run string) error {
 	if !httpio.WantsHTML(c) || httpio.ByHTMX(c) {
 		return nil
 	}

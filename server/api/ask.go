@@ -3,8 +3,6 @@ package api
 import (
 	"net/http"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/server/ask"
 	"footnote/server/httpio"
 	"footnote/server/runlog"
@@ -20,7 +18,7 @@ type Accepted struct {
 }
 
 // Ask answers POST /chat: it starts a run and answers in the form the client asks for.
-func (a *Handlers) Ask(c echo.Context) error {
+func (a *Handlers) Ask(c httpio.Context) error {
 	q, err := a.Questions.Read(c)
 	if err != nil {
 		return err
@@ -37,7 +35,7 @@ func (a *Handlers) Ask(c echo.Context) error {
 		return a.Logs.Follow(c, run.ID, 0, runlog.Follower{Frame: runlog.ProgramFrame})
 	case httpio.ByHTMX(c):
 		return a.AskedFragment(c, run)
-	case httpio.WantsHTML(c) || httpio.MediaType(c) != echo.MIMEApplicationJSON:
+	case httpio.WantsHTML(c) || httpio.MediaType(c) != httpio.TypeJSON:
 		return c.Redirect(http.StatusSeeOther, ask.AskedPage(run))
 	}
 	c.Response().Header().Set("Location", "/agent/runs/"+run.ID)

@@ -3,8 +3,6 @@ package api
 import (
 	"encoding/json"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/corpus"
 	"footnote/server/httpio"
 )
@@ -12,7 +10,7 @@ import (
 // DocumentEvents answers GET /documents/{id}/events: a "document" event with the document as JSON at each change of
 // its state or progress, and a "document_done" event, the last, when it is ready, failed or cancelled. A reader that
 // comes back gets the present state first.
-func (a *Handlers) DocumentEvents(c echo.Context) error {
+func (a *Handlers) DocumentEvents(c httpio.Context) error {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	d, changed, err := a.Library.Watch(ctx, scope, id)
 	if err != nil {

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/extract"
@@ -65,7 +63,7 @@ func newDocumentInfo(d corpus.Document) DocumentInfo {
 }
 
 // documentFilter reads ?state=&q=&sort=&limit=&cursor=; state may be several, separated by commas.
-func documentFilter(c echo.Context) (corpus.Filter, error) {
+func documentFilter(c httpio.Context) (corpus.Filter, error) {
 	limit, err := httpio.QueryInt(c, "limit", 50, 1, 1000)
 	if err != nil {
 		return corpus.Filter{}, err
@@ -90,7 +88,7 @@ func documentFilter(c echo.Context) (corpus.Filter, error) {
 }
 
 // ListDocuments answers GET /documents: a page of the user's documents.
-func (a *Handlers) ListDocuments(c echo.Context) error {
+func (a *Handlers) ListDocuments(c httpio.Context) error {
 	filter, err := documentFilter(c)
 	if err != nil {
 		return err
@@ -111,7 +109,7 @@ func (a *Handlers) ListDocuments(c echo.Context) error {
 }
 
 // GetDocument answers GET /documents/{id}: a document's state and metadata.
-func (a *Handlers) GetDocument(c echo.Context) error {
+func (a *Handlers) GetDocument(c httpio.Context) error {
 	d, err := a.Library.Document(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
 		return err
@@ -121,7 +119,7 @@ func (a *Handlers) GetDocument(c echo.Context) error {
 }
 
 // DeleteDocument answers DELETE /documents/{id}: the document can be restored for a minute.
-func (a *Handlers) DeleteDocument(c echo.Context) error {
+func (a *Handlers) DeleteDocument(c httpio.Context) error {
 	if err := a.Library.Delete(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
 	}
@@ -129,7 +127,7 @@ func (a *Handlers) DeleteDocument(c echo.Context) error {
 }
 
 // RestoreDocument answers POST /documents/{id}/restore: it undoes a deletion.
-func (a *Handlers) RestoreDocument(c echo.Context) error {
+func (a *Handlers) RestoreDocument(c httpio.Context) error {
 	if err := a.Library.Restore(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
 	}
@@ -137,7 +135,7 @@ func (a *Handlers) RestoreDocument(c echo.Context) error {
 }
 
 // CancelDocument answers POST /documents/{id}/cancel: it stops the reading of a document.
-func (a *Handlers) CancelDocument(c echo.Context) error {
+func (a *Handlers) CancelDocument(c httpio.Context) error {
 	if err := a.Library.Cancel(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
 	}
@@ -145,7 +143,7 @@ func (a *Handlers) CancelDocument(c echo.Context) error {
 }
 
 // RetryDocument answers POST /documents/{id}/retry: it has a document read in again.
-func (a *Handlers) RetryDocument(c echo.Context) error {
+func (a *Handlers) RetryDocument(c httpio.Context) error {
 	if err := a.Library.Retry(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
 	}
@@ -156,7 +154,7 @@ func (a *Handlers) RetryDocument(c echo.Context) error {
 const Inert = "default-src 'none'; sandbox"
 
 // DocumentText answers GET /documents/{id}/text: the document's text, to which all offsets refer.
-func (a *Handlers) DocumentText(c echo.Context) error {
+func (a *Handlers) DocumentText(c httpio.Context) error {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	part, err := a.Library.TextPart(ctx, scope, id, 0)
 	if err != nil {
@@ -183,7 +181,7 @@ func (a *Handlers) DocumentText(c echo.Context) error {
 }
 
 // DocumentFile answers with the original, always as an attachment.
-func (a *Handlers) DocumentFile(c echo.Context) error {
+func (a *Handlers) DocumentFile(c httpio.Context) error {
 	d, file, err := a.Library.Original(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
 		return err
@@ -204,7 +202,7 @@ func inertType(kind string) string {
 	if f, ok := extract.Formats.ByMIME(kind); ok && f.Inert {
 		return kind
 	}
-	return echo.MIMEOctetStream
+	return httpio.TypeBytes
 }
 
 // attachmentHeader names a download. A name outside ASCII goes out in its encoded form.
@@ -224,7 +222,7 @@ const (
 
 // PageImage answers GET /documents/{id}/pages/{n}.png?width=&dpr=: the page is drawn width × dpr pixels wide. With
 // ?v= set to the beginning of the document's sha256 it may be kept for ever.
-func (a *Handlers) PageImage(c echo.Context) error {
+func (a *Handlers) PageImage(c httpio.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	name, ok := strings.CutSuffix(c.Param("page"), ".png")
 	n, err := strconv.Atoi(name)
@@ -274,7 +272,7 @@ func isFinished(d corpus.Document) bool {
 }
 
 // answerChanged answers a form about a document with the list as it was, and a program with the document.
-func (a *Handlers) answerChanged(c echo.Context) error {
+func (a *Handlers) answerChanged(c httpio.Context) error {
 	if httpio.WantsHTML(c) && !httpio.ByHTMX(c) {
 		return c.Redirect(http.StatusSeeOther, backToList(c, ""))
 	}
@@ -282,7 +280,7 @@ func (a *Handlers) answerChanged(c echo.Context) error {
 }
 
 // backToList is the list that a form was on: forms carry its query in their address.
-func backToList(c echo.Context, deleted string) string {
+func backToList(c httpio.Context, deleted string) string {
 	query := c.QueryParams()
 	for name := range query {
 		if !slices.Contains([]string{"q", "kind", "state", "namespace", "sort", "limit"}, name) {
@@ -299,7 +297,7 @@ func backToList(c echo.Context, deleted string) string {
 }
 
 // DeleteDocumentForm answers POST /documents/{id}/delete, for forms, which know no DELETE.
-func (a *Handlers) DeleteDocumentForm(c echo.Context) error {
+func (a *Handlers) DeleteDocumentForm(c httpio.Context) error {
 	id := c.Param("id")
 	if err := a.Library.Delete(c.Request().Context(), httpio.Scope(c), id); err != nil {
 		return err

@@ -1,15 +1,13 @@
 package api
 
 import (
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/httpio"
 	"footnote/server/runlog"
 )
 
 // StreamEvents answers GET /agent/runs/{id}/events.
-func (a *Handlers) StreamEvents(c echo.Context) error {
+func (a *Handlers) StreamEvents(c httpio.Context) error {
 	after, err := httpio.LastSeen(c.Request())
 	if err != nil {
 		return err

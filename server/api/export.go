@@ -9,8 +9,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/server/httpio"
@@ -24,7 +22,7 @@ var exportKinds = map[string]string{
 }
 
 // ExportRun answers with an answer and all it rests on, as a file.
-func (a *Handlers) ExportRun(c echo.Context) error {
+func (a *Handlers) ExportRun(c httpio.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
 		return err
@@ -116,7 +114,7 @@ type EvidenceFile struct {
 }
 
 // VerifyEvidence checks an exported answer against the documents as they are now.
-func (a *Handlers) VerifyEvidence(c echo.Context) error {
+func (a *Handlers) VerifyEvidence(c httpio.Context) error {
 	file, err := a.readEvidence(c)
 	if err != nil {
 		return err
@@ -141,7 +139,7 @@ func (a *Handlers) VerifyEvidence(c echo.Context) error {
 }
 
 // readEvidence takes an exported file as it is, if it is the JSON one, or the text of any in an EvidenceFile.
-func (a *Handlers) readEvidence(c echo.Context) ([]byte, error) {
+func (a *Handlers) readEvidence(c httpio.Context) ([]byte, error) {
 	body, err := a.Bodies.ReadRaw(c)
 	if err != nil {
 		return nil, err

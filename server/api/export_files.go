@@ -5,8 +5,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/export"
 	"footnote/server/httpio"
@@ -23,7 +21,7 @@ var fileKinds = map[string]string{
 }
 
 // ExportSession answers GET /agent/session/{id}/export: the branch that is shown, as one file.
-func (a *Handlers) ExportSession(c echo.Context) error {
+func (a *Handlers) ExportSession(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
@@ -66,7 +64,7 @@ func (a *Handlers) ExportSession(c echo.Context) error {
 }
 
 // sendFile answers with answers as a file of one of fileKinds.
-func (a *Handlers) sendFile(c echo.Context, format, title string, answers []chat.Evidence) error {
+func (a *Handlers) sendFile(c httpio.Context, format, title string, answers []chat.Evidence) error {
 	file, err := a.exportFile(c.Request().Context(), httpio.Scope(c), format, title, answers)
 	if err != nil {
 		return err

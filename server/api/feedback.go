@@ -9,8 +9,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/english"
 	"footnote/server/httpio"
@@ -33,7 +31,7 @@ type FeedbackList struct {
 }
 
 // SetFeedback stores what a reader thinks of an answer, in the place of what they thought before.
-func (a *Handlers) SetFeedback(c echo.Context) error {
+func (a *Handlers) SetFeedback(c httpio.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
 		return err
@@ -52,7 +50,7 @@ func (a *Handlers) SetFeedback(c echo.Context) error {
 			Code: chat.CodeConflict, Message: "This answer is still being made. Rate it when it is done.",
 		}
 	}
-	if body.Rating == "none" && httpio.MediaType(c) != echo.MIMEApplicationJSON {
+	if body.Rating == "none" && httpio.MediaType(c) != httpio.TypeJSON {
 		if utf8.RuneCountInString(body.Comment) > chat.MaxComment {
 			return httpio.Invalid("A comment has at most " + english.Digits(chat.MaxComment) + " characters.")
 		}
@@ -71,9 +69,9 @@ func (a *Handlers) SetFeedback(c echo.Context) error {
 }
 
 // readJudgement reads a rating from JSON or from a form.
-func (a *Handlers) readJudgement(c echo.Context) (Judgement, error) {
+func (a *Handlers) readJudgement(c httpio.Context) (Judgement, error) {
 	var body Judgement
-	if httpio.MediaType(c) == echo.MIMEApplicationJSON {
+	if httpio.MediaType(c) == httpio.TypeJSON {
 		err := a.Bodies.ReadJSON(c, &body)
 		return body, err
 	}
@@ -87,7 +85,7 @@ func (a *Handlers) readJudgement(c echo.Context) (Judgement, error) {
 }
 
 // answerFeedback answers with the feedback as it is now, nil for none.
-func (a *Handlers) answerFeedback(c echo.Context, run chat.Run, f *chat.Feedback) error {
+func (a *Handlers) answerFeedback(c httpio.Context, run chat.Run, f *chat.Feedback) error {
 	switch {
 	case httpio.ByHTMX(c):
 		return httpio.Show(c, http.StatusOK, views.Feedback(run.ID, f))
@@ -100,7 +98,7 @@ func (a *Handlers) answerFeedback(c echo.Context, run chat.Run, f *chat.Feedback
 }
 
 // DropFeedback answers DELETE /agent/runs/{id}/feedback: it forgets what the reader thought of an answer.
-func (a *Handlers) DropFeedback(c echo.Context) error {
+func (a *Handlers) DropFeedback(c httpio.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
 		return err
@@ -112,7 +110,7 @@ func (a *Handlers) DropFeedback(c echo.Context) error {
 }
 
 // ListFeedback answers GET /feedback: a page of it, or with ?format= all of it as a file.
-func (a *Handlers) ListFeedback(c echo.Context) error {
+func (a *Handlers) ListFeedback(c httpio.Context) error {
 	limit, err := httpio.QueryInt(c, "limit", 0, 1, chat.MaxPage)
 	if err != nil {
 		return err
@@ -141,7 +139,7 @@ func (a *Handlers) ListFeedback(c echo.Context) error {
 // feedbackFile sends all feedback, page by page. The first page is read before anything is sent, so that a failure
 // can still be told.
 func (a *Handlers) feedbackFile(
-	c echo.Context, q chat.FeedbackQuery, kind, name string, open func(io.Writer) func([]chat.Feedback) error,
+	c httpio.Context, q chat.FeedbackQuery, kind, name string, open func(io.Writer) func([]chat.Feedback) error,
 ) error {
 	q.Limit, q.Cursor = chat.MaxPage, ""
 	ctx, scope := c.Request().Context(), httpio.Scope(c)

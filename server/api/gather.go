@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/server/find"
@@ -26,7 +24,7 @@ type Gathered struct {
 // gatherResults answers a query by the agent. ok is false when that can't serve: then the query is searched for
 // plainly, and the steps and notes of res say what the agent did and why that is not all.
 func (a *Handlers) gatherResults(
-	c echo.Context, body find.SearchQuery, began time.Time,
+	c httpio.Context, body find.SearchQuery, began time.Time,
 ) (res RetrieveResponse, ok bool, err error) {
 	if a.Gatherer == nil || body.Mode != "" || body.MinScore != 0 ||
 		body.Filters != nil && !body.Filters.OnlyDocuments() {

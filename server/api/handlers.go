@@ -10,8 +10,6 @@ import (
 	"io/fs"
 	"log/slog"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/grid"
@@ -61,9 +59,9 @@ type Handlers struct {
 	Log     *slog.Logger
 
 	// AskedFragment answers the page's script with the turn of a new run.
-	AskedFragment func(echo.Context, chat.Run) error
+	AskedFragment func(httpio.Context, chat.Run) error
 	// UploadRefused answers a form with the page of files that were not taken; taken is how many others were.
-	UploadRefused func(c echo.Context, status, taken int, refused []views.RefusedFile) error
+	UploadRefused func(c httpio.Context, status, taken int, refused []views.RefusedFile) error
 }
 
 // Runs steers the work on questions.

@@ -8,9 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
+	"footnote/server/httpio"
 )
 
 const probeTime = 2 * time.Second
@@ -48,7 +47,7 @@ type Readiness struct {
 
 // Health answers GET /health: every dependency is asked at the same time. A store that can't serve is 503, a lesser
 // one 200 and "degraded".
-func (a *Handlers) Health(c echo.Context) error {
+func (a *Handlers) Health(c httpio.Context) error {
 	checks := append([]Check{
 		{Name: "database", Critical: true, Probe: func(ctx context.Context) error {
 			if _, _, err := a.Store.Sessions(ctx, chat.Local, chat.SessionQuery{Limit: 1}); err != nil {
@@ -112,7 +111,7 @@ func (a *Handlers) probeDetail(err error) string {
 }
 
 // Ready answers GET /readyz: whether new work should come here.
-func (a *Handlers) Ready(c echo.Context) error {
+func (a *Handlers) Ready(c httpio.Context) error {
 	c.Response().Header().Set("Cache-Control", "no-store")
 	if a.Streams.IsDraining() {
 		return c.JSON(http.StatusServiceUnavailable, Readiness{"draining"})

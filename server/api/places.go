@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/places"
 	"footnote/places/follow"
@@ -158,7 +156,7 @@ func tellFailure(f *placestore.Failure) *PlaceFailure {
 }
 
 // sendPlace answers with a place.
-func sendPlace(c echo.Context, status int, p placestore.Place, err error) error {
+func sendPlace(c httpio.Context, status int, p placestore.Place, err error) error {
 	if err != nil {
 		return err
 	}
@@ -167,7 +165,7 @@ func sendPlace(c echo.Context, status int, p placestore.Place, err error) error 
 }
 
 // ListPlaces answers GET /places.
-func (a *Handlers) ListPlaces(c echo.Context) error {
+func (a *Handlers) ListPlaces(c httpio.Context) error {
 	all, err := a.Places.Store.Places(c.Request().Context(), httpio.Scope(c).User)
 	if err != nil {
 		return err
@@ -181,7 +179,7 @@ func (a *Handlers) ListPlaces(c echo.Context) error {
 }
 
 // ListPlaceKinds answers GET /places/kinds.
-func (a *Handlers) ListPlaceKinds(c echo.Context) error {
+func (a *Handlers) ListPlaceKinds(c httpio.Context) error {
 	ctx, list := c.Request().Context(), PlaceKinds{[]PlaceKind{}}
 	for _, k := range a.Places.Kinds {
 		kind := PlaceKind{k.Name, k.Title.In(ctx), k.Help.In(ctx), []PlaceField{}}
@@ -193,13 +191,13 @@ func (a *Handlers) ListPlaceKinds(c echo.Context) error {
 	return c.JSON(http.StatusOK, list)
 }
 
-func tellField(c echo.Context, f places.Field) PlaceField {
+func tellField(c httpio.Context, f places.Field) PlaceField {
 	ctx := c.Request().Context()
 	return PlaceField{f.Name, f.Title.In(ctx), f.Help.In(ctx), f.Example, f.Required, f.Secret, f.Lines}
 }
 
 // AddPlace answers POST /places.
-func (a *Handlers) AddPlace(c echo.Context) error {
+func (a *Handlers) AddPlace(c httpio.Context) error {
 	var n NewPlace
 	if err := a.Bodies.ReadJSON(c, &n); err != nil {
 		return err
@@ -211,13 +209,13 @@ func (a *Handlers) AddPlace(c echo.Context) error {
 }
 
 // GetPlace answers GET /places/{id}.
-func (a *Handlers) GetPlace(c echo.Context) error {
+func (a *Handlers) GetPlace(c httpio.Context) error {
 	p, err := a.Places.Store.Place(c.Request().Context(), httpio.Scope(c).User, c.Param("id"))
 	return sendPlace(c, http.StatusOK, p, err)
 }
 
 // ChangePlace answers PATCH /places/{id}.
-func (a *Handlers) ChangePlace(c echo.Context) error {
+func (a *Handlers) ChangePlace(c httpio.Context) error {
 	var change PlaceChange
 	if err := a.Bodies.ReadJSON(c, &change); err != nil {
 		return err
@@ -228,7 +226,7 @@ func (a *Handlers) ChangePlace(c echo.Context) error {
 }
 
 // RemovePlace answers DELETE /places/{id}.
-func (a *Handlers) RemovePlace(c echo.Context) error {
+func (a *Handlers) RemovePlace(c httpio.Context) error {
 	how := placestore.Removal(c.QueryParam("documents"))
 	switch how {
 	case placestore.NotRemoved:
@@ -244,7 +242,7 @@ func (a *Handlers) RemovePlace(c echo.Context) error {
 }
 
 // LookAtPlace answers POST /places/{id}/look.
-func (a *Handlers) LookAtPlace(c echo.Context) error {
+func (a *Handlers) LookAtPlace(c httpio.Context) error {
 	p, err := a.Places.Look(c.Request().Context(), httpio.Scope(c).User, c.Param("id"))
 	return sendPlace(c, http.StatusAccepted, p, err)
 }
@@ -253,7 +251,7 @@ func (a *Handlers) LookAtPlace(c echo.Context) error {
 const maxPlaceItems = 1000
 
 // ListPlaceItems answers GET /places/{id}/items.
-func (a *Handlers) ListPlaceItems(c echo.Context) error {
+func (a *Handlers) ListPlaceItems(c httpio.Context) error {
 	limit, err := httpio.QueryInt(c, "limit", 100, 1, maxPlaceItems)
 	if err != nil {
 		return err

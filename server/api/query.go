@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/server/ask"
@@ -71,7 +69,7 @@ type queryCitation struct {
 }
 
 // AgentQuery answers POST /agent/query: it asks a thorough question and returns the answer with the run's steps.
-func (a *Handlers) AgentQuery(c echo.Context) error {
+func (a *Handlers) AgentQuery(c httpio.Context) error {
 	var body AgentQuery
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
 		return err
@@ -191,7 +189,7 @@ func newRetrieveResponse(
 }
 
 // AgentRetrieve answers POST /agent/retrieve: passages for a program that writes its own answer.
-func (a *Handlers) AgentRetrieve(c echo.Context) error {
+func (a *Handlers) AgentRetrieve(c httpio.Context) error {
 	var body find.SearchQuery
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
 		return err

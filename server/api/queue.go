@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/ask"
 	"footnote/server/httpio"
@@ -39,7 +37,7 @@ type SendNow struct {
 }
 
 // GetQueue answers GET /sessions/{id}/queue: the questions that wait, in the order in which they will be sent.
-func (a *Handlers) GetQueue(c echo.Context) error {
+func (a *Handlers) GetQueue(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
@@ -63,7 +61,7 @@ func waitingOf(q chat.Queued) WaitingQuestion {
 
 // Enqueue answers POST /sessions/{id}/queue, and POST /c/{id}/queue for the page: it lets a question wait. The question
 // is a form of the page, or JSON.
-func (a *Handlers) Enqueue(c echo.Context) error {
+func (a *Handlers) Enqueue(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
@@ -95,10 +93,10 @@ func (a *Handlers) Enqueue(c echo.Context) error {
 
 // EditQueued answers PATCH /sessions/{id}/queue/{item}, and POST /c/{id}/queue/{item}/edit for the page: it changes the
 // words of a waiting question.
-func (a *Handlers) EditQueued(c echo.Context) error {
+func (a *Handlers) EditQueued(c httpio.Context) error {
 	return a.changeQueued(c, func(id, item string) error {
 		var body OtherWords
-		if httpio.MediaType(c) == echo.MIMEApplicationJSON {
+		if httpio.MediaType(c) == httpio.TypeJSON {
 			if err := a.Bodies.ReadJSON(c, &body); err != nil {
 				return err
 			}
@@ -118,7 +116,7 @@ func (a *Handlers) EditQueued(c echo.Context) error {
 
 // DropQueued answers DELETE /sessions/{id}/queue/{item}, and POST /c/{id}/queue/{item}/delete for the page: it removes
 // a waiting question.
-func (a *Handlers) DropQueued(c echo.Context) error {
+func (a *Handlers) DropQueued(c httpio.Context) error {
 	return a.changeQueued(c, func(id, item string) error {
 		return a.Store.DropQueued(c.Request().Context(), httpio.Scope(c), id, item)
 	})
@@ -126,10 +124,10 @@ func (a *Handlers) DropQueued(c echo.Context) error {
 
 // SendQueued answers POST /sessions/{id}/queue/{item}/send, and POST /c/{id}/queue/{item}/send for the page: it ends
 // the run under way and sends a waiting question next.
-func (a *Handlers) SendQueued(c echo.Context) error {
+func (a *Handlers) SendQueued(c httpio.Context) error {
 	return a.changeQueued(c, func(id, item string) error {
 		body := SendNow{Finish: "cancel"}
-		if httpio.MediaType(c) == echo.MIMEApplicationJSON {
+		if httpio.MediaType(c) == httpio.TypeJSON {
 			if err := a.Bodies.ReadJSON(c, &body); err != nil {
 				return err
 			}
@@ -142,7 +140,7 @@ func (a *Handlers) SendQueued(c echo.Context) error {
 }
 
 // changeQueued changes one waiting question; what now is first may be sent.
-func (a *Handlers) changeQueued(c echo.Context, change func(id, item string) error) error {
+func (a *Handlers) changeQueued(c httpio.Context, change func(id, item string) error) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
@@ -158,12 +156,12 @@ func (a *Handlers) changeQueued(c echo.Context, change func(id, item string) err
 }
 
 // fromPage reports whether a request comes from the page, by its script or by a form.
-func (a *Handlers) fromPage(c echo.Context) bool {
+func (a *Handlers) fromPage(c httpio.Context) bool {
 	return httpio.ByHTMX(c) || httpio.WantsHTML(c)
 }
 
 // queueChanged answers the page with what waits now.
-func (a *Handlers) queueChanged(c echo.Context, session string) error {
+func (a *Handlers) queueChanged(c httpio.Context, session string) error {
 	if !httpio.ByHTMX(c) {
 		return c.Redirect(http.StatusSeeOther, "/c/"+session+"#queue")
 	}

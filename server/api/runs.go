@@ -4,14 +4,12 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/httpio"
 )
 
 // GetRun answers GET /agent/runs/{id}: a run as it is now, with its answer if it has one.
-func (a *Handlers) GetRun(c echo.Context) error {
+func (a *Handlers) GetRun(c httpio.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
 		return err
@@ -29,13 +27,13 @@ func (a *Handlers) GetRun(c echo.Context) error {
 }
 
 // CancelRun answers POST /agent/runs/{id}/cancel: it stops a run.
-func (a *Handlers) CancelRun(c echo.Context) error { return a.steerRun(c, a.Runs.Cancel) }
+func (a *Handlers) CancelRun(c httpio.Context) error { return a.steerRun(c, a.Runs.Cancel) }
 
 // AnswerNow answers POST /agent/runs/{id}/answer-now: it makes a run answer from what it has.
-func (a *Handlers) AnswerNow(c echo.Context) error { return a.steerRun(c, a.Runs.AnswerNow) }
+func (a *Handlers) AnswerNow(c httpio.Context) error { return a.steerRun(c, a.Runs.AnswerNow) }
 
 // steerRun changes a run's course. What comes of it shows in the run's events.
-func (a *Handlers) steerRun(c echo.Context, how func(context.Context, chat.Scope, string) error) error {
+func (a *Handlers) steerRun(c httpio.Context, how func(context.Context, chat.Scope, string) error) error {
 	run, err := a.Logs.Run(c)
 	if err != nil {
 		return err
@@ -56,7 +54,7 @@ func (a *Handlers) steerRun(c echo.Context, how func(context.Context, chat.Scope
 }
 
 // GetStepOutput answers GET /agent/runs/{id}/steps/{call}/output: the whole output of a tool call.
-func (a *Handlers) GetStepOutput(c echo.Context) error {
+func (a *Handlers) GetStepOutput(c httpio.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
 		return err

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"path"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/corpus"
 	"footnote/locale"
 	"footnote/server/httpio"
@@ -16,7 +14,7 @@ import (
 
 // AddSamples answers POST /documents/samples: it adds every file of Config.Samples, once. A directory named as a
 // language has files for its readers, in the place of those of their names.
-func (a *Handlers) AddSamples(c echo.Context) error {
+func (a *Handlers) AddSamples(c httpio.Context) error {
 	if a.Samples == nil {
 		return httpio.NotFound("This server comes without sample documents. Add your own.")
 	}

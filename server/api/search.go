@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/english"
@@ -31,7 +29,7 @@ type found struct {
 }
 
 // Search answers POST /search.
-func (a *Handlers) Search(c echo.Context) error {
+func (a *Handlers) Search(c httpio.Context) error {
 	var body find.SearchQuery
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
 		return err
@@ -47,7 +45,7 @@ func (a *Handlers) Search(c echo.Context) error {
 }
 
 // runSearch checks a search and runs it; the step it took is part of what it returns.
-func (a *Handlers) runSearch(c echo.Context, body find.SearchQuery) (found, error) {
+func (a *Handlers) runSearch(c httpio.Context, body find.SearchQuery) (found, error) {
 	q, err := a.Searcher.Query(body)
 	if err != nil {
 		return found{}, err

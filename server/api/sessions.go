@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/locale"
 	"footnote/server/httpio"
@@ -80,7 +78,7 @@ type SessionHead struct {
 }
 
 // GetHistory answers GET /agent/session/{id} with the branch that is shown.
-func (a *Handlers) GetHistory(c echo.Context) error {
+func (a *Handlers) GetHistory(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
@@ -167,7 +165,7 @@ func newestMessages(messages []message) []message {
 
 // readTraces reads the runs behind messages. Those whose logs are damaged, as many as lost, have none.
 func (a *Handlers) readTraces(
-	c echo.Context, messages []message,
+	c httpio.Context, messages []message,
 ) (traces map[string]*runlog.Trace, lost int, err error) {
 	traces = map[string]*runlog.Trace{}
 	for _, m := range messages {
@@ -189,7 +187,7 @@ func (a *Handlers) readTraces(
 }
 
 // ListSessions answers GET /sessions: a page of the user's sessions.
-func (a *Handlers) ListSessions(c echo.Context) error {
+func (a *Handlers) ListSessions(c httpio.Context) error {
 	limit, err := httpio.QueryInt(c, "limit", 0, 1, chat.MaxPage)
 	if err != nil {
 		return err
@@ -211,7 +209,7 @@ func (a *Handlers) ListSessions(c echo.Context) error {
 }
 
 // RenameSession answers PATCH /sessions/{id}: it gives a session another title.
-func (a *Handlers) RenameSession(c echo.Context) error {
+func (a *Handlers) RenameSession(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
@@ -231,7 +229,7 @@ func (a *Handlers) RenameSession(c echo.Context) error {
 }
 
 // DeleteSession answers DELETE /sessions/{id} and DELETE /agent/session/{id}.
-func (a *Handlers) DeleteSession(c echo.Context) error {
+func (a *Handlers) DeleteSession(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
@@ -243,7 +241,7 @@ func (a *Handlers) DeleteSession(c echo.Context) error {
 }
 
 // RestoreSession answers POST /sessions/{id}/restore: it undoes a deletion.
-func (a *Handlers) RestoreSession(c echo.Context) error {
+func (a *Handlers) RestoreSession(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
@@ -255,7 +253,7 @@ func (a *Handlers) RestoreSession(c echo.Context) error {
 }
 
 // SetHead answers POST /sessions/{id}/head: it chooses the version of an answer that a session shows.
-func (a *Handlers) SetHead(c echo.Context) error {
+func (a *Handlers) SetHead(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/httpio"
 )
@@ -27,7 +25,7 @@ type sharedWords map[string]string
 
 // Share answers POST /share, to which the device sends what another program shares with the installed page: files are
 // added to the library; a link alone leads to the page that adds it, and words become the draft of a question.
-func (a *Handlers) Share(c echo.Context) error {
+func (a *Handlers) Share(c httpio.Context) error {
 	words := sharedWords{}
 	up, err := a.takeUpload(c, words)
 	if err != nil {

@@ -4,14 +4,12 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/server/httpio"
 	"footnote/server/shares"
 )
 
 // ShareRun answers POST /agent/runs/{id}/shares: it makes a link to the answer.
-func (a *Handlers) ShareRun(c echo.Context) error {
+func (a *Handlers) ShareRun(c httpio.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
 		return err
@@ -29,7 +27,7 @@ func (a *Handlers) ShareRun(c echo.Context) error {
 }
 
 // ListShares answers GET /shares: the user's links, the latest first.
-func (a *Handlers) ListShares(c echo.Context) error {
+func (a *Handlers) ListShares(c httpio.Context) error {
 	found, err := a.Store.Shares(c.Request().Context(), httpio.Scope(c), time.Now())
 	if err != nil {
 		return err
@@ -38,7 +36,7 @@ func (a *Handlers) ListShares(c echo.Context) error {
 }
 
 // EndShare answers DELETE /shares/{id}: from then on the link opens nothing.
-func (a *Handlers) EndShare(c echo.Context) error {
+func (a *Handlers) EndShare(c httpio.Context) error {
 	if err := a.Store.DropShare(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
 	}

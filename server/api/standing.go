@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/httpio"
 )
@@ -89,7 +87,7 @@ func keptQuestion(s chat.Standing) KeptQuestion {
 }
 
 // ListStanding answers GET /standing.
-func (a *Handlers) ListStanding(c echo.Context) error {
+func (a *Handlers) ListStanding(c httpio.Context) error {
 	all, err := a.Store.AllStanding(c.Request().Context(), httpio.Scope(c))
 	if err != nil {
 		return err
@@ -103,10 +101,10 @@ func (a *Handlers) ListStanding(c echo.Context) error {
 }
 
 // KeepStanding answers POST /standing. A form names a run; one that is kept already leads to where it is.
-func (a *Handlers) KeepStanding(c echo.Context) error {
+func (a *Handlers) KeepStanding(c httpio.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	var body NewStanding
-	if httpio.MediaType(c) != echo.MIMEApplicationJSON {
+	if httpio.MediaType(c) != httpio.TypeJSON {
 		if err := a.Bodies.ReadForm(c); err != nil {
 			return err
 		}
@@ -142,7 +140,7 @@ func (a *Handlers) KeepStanding(c echo.Context) error {
 }
 
 // GetStanding answers GET /standing/{id}.
-func (a *Handlers) GetStanding(c echo.Context) error {
+func (a *Handlers) GetStanding(c httpio.Context) error {
 	kept, err := a.Store.Standing(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
 		return err
@@ -152,7 +150,7 @@ func (a *Handlers) GetStanding(c echo.Context) error {
 }
 
 // ChangeStanding answers PATCH /standing/{id}.
-func (a *Handlers) ChangeStanding(c echo.Context) error {
+func (a *Handlers) ChangeStanding(c httpio.Context) error {
 	var body StandingChange
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
 		return err
@@ -172,7 +170,7 @@ func (a *Handlers) ChangeStanding(c echo.Context) error {
 }
 
 // DropStanding answers DELETE /standing/{id}.
-func (a *Handlers) DropStanding(c echo.Context) error {
+func (a *Handlers) DropStanding(c httpio.Context) error {
 	if err := a.Store.DropStanding(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
 	}
@@ -180,7 +178,7 @@ func (a *Handlers) DropStanding(c echo.Context) error {
 }
 
 // AskStanding answers POST /standing/{id}/ask.
-func (a *Handlers) AskStanding(c echo.Context) error {
+func (a *Handlers) AskStanding(c httpio.Context) error {
 	kept, err := a.Keeper.AskNow(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
 		return err
@@ -192,7 +190,7 @@ func (a *Handlers) AskStanding(c echo.Context) error {
 }
 
 // PauseStandingForm answers POST /standing/{id}/pause: a form that pauses a question, or resumes it.
-func (a *Handlers) PauseStandingForm(c echo.Context) error {
+func (a *Handlers) PauseStandingForm(c httpio.Context) error {
 	if err := a.Bodies.ReadForm(c); err != nil {
 		return err
 	}
@@ -204,7 +202,7 @@ func (a *Handlers) PauseStandingForm(c echo.Context) error {
 }
 
 // DropStandingForm answers POST /standing/{id}/delete.
-func (a *Handlers) DropStandingForm(c echo.Context) error {
+func (a *Handlers) DropStandingForm(c httpio.Context) error {
 	if err := a.Store.DropStanding(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
 	}

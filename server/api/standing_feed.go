@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/httpio"
 	"footnote/views"
@@ -48,7 +46,7 @@ type atomText struct {
 }
 
 // StandingFeed answers GET /standing/feed/{token}: what changed for the user whose token it is.
-func (a *Handlers) StandingFeed(c echo.Context) error {
+func (a *Handlers) StandingFeed(c httpio.Context) error {
 	ctx := c.Request().Context()
 	scope, err := a.Store.StandingFeed(ctx, sha256.Sum256([]byte(c.Param("token"))))
 	if err == nil && a.Guard.Gone(scope.User) {
@@ -92,7 +90,7 @@ func (a *Handlers) StandingFeed(c echo.Context) error {
 }
 
 // entryOf is a change as an entry: the sentence as its title, and each difference as a line.
-func entryOf(c echo.Context, kept chat.Standing, change chat.Change) atomEntry {
+func entryOf(c httpio.Context, kept chat.Standing, change chat.Change) atomEntry {
 	ctx := c.Request().Context()
 	lines := []string{kept.Request.Message}
 	for _, d := range change.Differences {
@@ -107,7 +105,7 @@ func entryOf(c echo.Context, kept chat.Standing, change chat.Change) atomEntry {
 }
 
 // DropFeed answers DELETE /standing/feed: no address shows the user's changes any more.
-func (a *Handlers) DropFeed(c echo.Context) error {
+func (a *Handlers) DropFeed(c httpio.Context) error {
 	if err := a.Store.SetStandingFeed(c.Request().Context(), httpio.Scope(c), nil); err != nil {
 		return err
 	}

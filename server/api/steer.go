@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/server/ask"
 	"footnote/server/httpio"
 )
@@ -18,7 +16,7 @@ type OtherInput struct {
 
 // RerunStep answers with a new version of an answer: the steps before a tool call as they were, that call with
 // another input, and what comes of it.
-func (a *Handlers) RerunStep(c echo.Context) error {
+func (a *Handlers) RerunStep(c httpio.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
 		return err
@@ -55,9 +53,9 @@ func (a *Handlers) RerunStep(c echo.Context) error {
 }
 
 // readInput reads the input for a call from JSON or from a form; nil when there is none.
-func (a *Handlers) readInput(c echo.Context) (json.RawMessage, error) {
+func (a *Handlers) readInput(c httpio.Context) (json.RawMessage, error) {
 	var body OtherInput
-	if httpio.MediaType(c) == echo.MIMEApplicationJSON {
+	if httpio.MediaType(c) == httpio.TypeJSON {
 		if err := a.Bodies.ReadJSON(c, &body); err != nil {
 			return nil, err
 		}

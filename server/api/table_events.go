@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/httpio"
 )
@@ -16,7 +14,7 @@ const tableLook = 500 * time.Millisecond
 // TableEvents answers GET /tables/{id}/events: a "table" event with the table, a "cell" event for each cell that
 // changed, numbered by its seq, and, when nothing is filled any more, "table_done" with the table, the last. A reader
 // that comes back gets the cells that changed after the one it saw last.
-func (a *Handlers) TableEvents(c echo.Context) error {
+func (a *Handlers) TableEvents(c httpio.Context) error {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	after, err := httpio.LastSeen(c.Request())
 	if err != nil {

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/export"
 	"footnote/grid"
@@ -77,7 +75,7 @@ func tellTable(g chat.Grid, cells []chat.GridCell) DocumentTable {
 
 // MakeTable answers POST /agent/table: a table is made and filled in the background. With preview nothing is made: the
 // answer is the table as it would be.
-func (a *Handlers) MakeTable(c echo.Context) error {
+func (a *Handlers) MakeTable(c httpio.Context) error {
 	var body NewTable
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
 		return err
@@ -110,7 +108,7 @@ func (a *Handlers) MakeTable(c echo.Context) error {
 }
 
 // ListTables answers GET /tables.
-func (a *Handlers) ListTables(c echo.Context) error {
+func (a *Handlers) ListTables(c httpio.Context) error {
 	all, err := a.Store.Grids(c.Request().Context(), httpio.Scope(c))
 	if err != nil {
 		return err
@@ -124,7 +122,7 @@ func (a *Handlers) ListTables(c echo.Context) error {
 }
 
 // GetTable answers GET /tables/{id}.
-func (a *Handlers) GetTable(c echo.Context) error {
+func (a *Handlers) GetTable(c httpio.Context) error {
 	g, cells, err := a.wholeTable(c)
 	if err != nil {
 		return err
@@ -134,7 +132,7 @@ func (a *Handlers) GetTable(c echo.Context) error {
 }
 
 // wholeTable reads the table that a request names, with its cells row by row.
-func (a *Handlers) wholeTable(c echo.Context) (g chat.Grid, cells []chat.GridCell, err error) {
+func (a *Handlers) wholeTable(c httpio.Context) (g chat.Grid, cells []chat.GridCell, err error) {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	if g, err = a.Store.Grid(ctx, scope, id); err != nil {
 		return g, nil, err
@@ -149,7 +147,7 @@ func (a *Handlers) wholeTable(c echo.Context) (g chat.Grid, cells []chat.GridCel
 }
 
 // DropTable answers DELETE /tables/{id}.
-func (a *Handlers) DropTable(c echo.Context) error {
+func (a *Handlers) DropTable(c httpio.Context) error {
 	if err := a.Tables.Drop(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
 	}
@@ -157,13 +155,13 @@ func (a *Handlers) DropTable(c echo.Context) error {
 }
 
 // StopTable answers POST /tables/{id}/stop.
-func (a *Handlers) StopTable(c echo.Context) error { return a.steerTable(c, a.Tables.Stop) }
+func (a *Handlers) StopTable(c httpio.Context) error { return a.steerTable(c, a.Tables.Stop) }
 
 // ResumeTable answers POST /tables/{id}/resume.
-func (a *Handlers) ResumeTable(c echo.Context) error { return a.steerTable(c, a.Tables.Resume) }
+func (a *Handlers) ResumeTable(c httpio.Context) error { return a.steerTable(c, a.Tables.Resume) }
 
 func (a *Handlers) steerTable(
-	c echo.Context, steer func(context.Context, chat.Scope, string) (chat.Grid, error),
+	c httpio.Context, steer func(context.Context, chat.Scope, string) (chat.Grid, error),
 ) error {
 	g, err := steer(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
@@ -173,7 +171,7 @@ func (a *Handlers) steerTable(
 }
 
 // EditCell answers PATCH /tables/{id}/cells/{row}/{column}: a person's text stands in the place of what was found.
-func (a *Handlers) EditCell(c echo.Context) error {
+func (a *Handlers) EditCell(c httpio.Context) error {
 	var body CellEdit
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
 		return err
@@ -190,7 +188,7 @@ func (a *Handlers) EditCell(c echo.Context) error {
 }
 
 // AskCell answers POST /tables/{id}/cells/{row}/{column}/ask.
-func (a *Handlers) AskCell(c echo.Context) error {
+func (a *Handlers) AskCell(c httpio.Context) error {
 	row, column, err := httpio.CellPlace(c)
 	if err != nil {
 		return err
@@ -203,7 +201,7 @@ func (a *Handlers) AskCell(c echo.Context) error {
 }
 
 // ExportTable answers GET /tables/{id}/export: the table as it is now, as a file.
-func (a *Handlers) ExportTable(c echo.Context) error {
+func (a *Handlers) ExportTable(c httpio.Context) error {
 	format := c.QueryParam("format")
 	if format == "" {
 		format = "xlsx"

@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
-	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
 	"footnote/corpus"
@@ -64,7 +63,7 @@ type upload struct {
 // taken is listed with its reason and the others go on; when all are refused the status says why; a request that is
 // refused leaves no new document behind. The fields namespace and meta (a JSON object) hold for the files after them.
 // JSON names a page of the web.
-func (a *Handlers) Upload(c echo.Context) error {
+func (a *Handlers) Upload(c httpio.Context) error {
 	if httpio.SendsJSON(c) {
 		return a.addPage(c)
 	}
@@ -79,7 +78,7 @@ func (a *Handlers) Upload(c echo.Context) error {
 }
 
 // takeUpload streams a request's files into the library. words takes the other fields of a share; nil: it is none.
-func (a *Handlers) takeUpload(c echo.Context, words sharedWords) (*upload, error) {
+func (a *Handlers) takeUpload(c httpio.Context, words sharedWords) (*upload, error) {
 	if err := httpio.LimitBody(c, a.Limits.UploadRequest); err != nil {
 		return nil, err
 	}
@@ -103,7 +102,7 @@ func (a *Handlers) takeUpload(c echo.Context, words sharedWords) (*upload, error
 }
 
 // answerUpload answers an upload. One of which nothing was taken has the status of its reason.
-func (a *Handlers) answerUpload(c echo.Context, res Uploaded) error {
+func (a *Handlers) answerUpload(c httpio.Context, res Uploaded) error {
 	status := http.StatusAccepted
 	if len(res.Documents) == 0 {
 		status = refusedStatus(res.Rejected)
@@ -140,7 +139,7 @@ func refusedStatus(files []rejectedFile) int {
 }
 
 // takeParts streams all files of an upload into the library.
-func (a *Handlers) takeParts(c echo.Context, parts *multipart.Reader, up *upload) error {
+func (a *Handlers) takeParts(c httpio.Context, parts *multipart.Reader, up *upload) error {
 	res := &up.res
 	settings := corpus.Upload{User: httpio.Scope(c).User, Batch: &corpus.Batch{}}
 	for files := 0; ; {
@@ -220,7 +219,7 @@ func (a *Handlers) uploadField(part *multipart.Part, settings *corpus.Upload, fi
 }
 
 // addFile puts one file into the library. It fails only when the request can't go on.
-func (a *Handlers) addFile(c echo.Context, part *multipart.Part, settings corpus.Upload, up *upload) error {
+func (a *Handlers) addFile(c httpio.Context, part *multipart.Part, settings corpus.Upload, up *upload) error {
 	res := &up.res
 	reject := func(name string, err error) {
 		a.Metrics.Uploaded("rejected")
@@ -263,7 +262,7 @@ func (a *Handlers) addFile(c echo.Context, part *multipart.Part, settings corpus
 }
 
 // takeUploadBack removes the documents that a refused request has made, and says what became of its files.
-func (a *Handlers) takeUploadBack(c echo.Context, up *upload, refused error) error {
+func (a *Handlers) takeUploadBack(c httpio.Context, up *upload, refused error) error {
 	if len(up.made)+len(up.moved) == 0 && len(up.res.Documents) == 0 {
 		return refused
 	}

@@ -3,8 +3,6 @@ package api
 import (
 	"net/http"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/corpus"
 	"footnote/server/httpio"
 )
@@ -31,7 +29,7 @@ type WatchedList struct {
 }
 
 // ListWatched answers GET /watched: the folders that programs follow for the user, and what they leave out.
-func (a *Handlers) ListWatched(c echo.Context) error {
+func (a *Handlers) ListWatched(c httpio.Context) error {
 	folders, err := a.Library.Watched(c.Request().Context(), httpio.Scope(c))
 	if err != nil {
 		return err
@@ -44,7 +42,7 @@ func (a *Handlers) ListWatched(c echo.Context) error {
 }
 
 // SetWatched answers PUT /watched: a program says what it saw of a folder.
-func (a *Handlers) SetWatched(c echo.Context) error {
+func (a *Handlers) SetWatched(c httpio.Context) error {
 	var w WatchedFolder
 	if err := a.Bodies.ReadJSON(c, &w); err != nil {
 		return err

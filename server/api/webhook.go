@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/httpio"
 )
@@ -38,10 +36,10 @@ type WebhookState struct {
 }
 
 // GetWebhook answers GET /standing/webhook.
-func (a *Handlers) GetWebhook(c echo.Context) error { return a.sendWebhook(c, "") }
+func (a *Handlers) GetWebhook(c httpio.Context) error { return a.sendWebhook(c, "") }
 
 // SetWebhook answers PUT /standing/webhook.
-func (a *Handlers) SetWebhook(c echo.Context) error {
+func (a *Handlers) SetWebhook(c httpio.Context) error {
 	var body NewWebhook
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
 		return err
@@ -54,14 +52,14 @@ func (a *Handlers) SetWebhook(c echo.Context) error {
 }
 
 // DropWebhook answers DELETE /standing/webhook.
-func (a *Handlers) DropWebhook(c echo.Context) error {
+func (a *Handlers) DropWebhook(c httpio.Context) error {
 	if err := a.Store.SetWebhook(c.Request().Context(), httpio.Scope(c), nil); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
 }
 
-func (a *Handlers) sendWebhook(c echo.Context, secret string) error {
+func (a *Handlers) sendWebhook(c httpio.Context, secret string) error {
 	h, err := a.Store.Webhook(c.Request().Context(), httpio.Scope(c))
 	if err != nil {
 		return err

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/server/httpio"
@@ -63,9 +61,9 @@ type Question struct {
 
 // Read reads a question from JSON or from the page's form. It checks the form of the body only; Request checks the
 // question.
-func (qs *Questions) Read(c echo.Context) (Question, error) {
+func (qs *Questions) Read(c httpio.Context) (Question, error) {
 	var q Question
-	if httpio.MediaType(c) == echo.MIMEApplicationJSON {
+	if httpio.MediaType(c) == httpio.TypeJSON {
 		err := qs.Bodies.ReadJSON(c, &q)
 		return q, err
 	}
@@ -96,7 +94,7 @@ func withoutEntry(list []string, entry string) []string {
 }
 
 // Start checks a question and starts its run, once for each Idempotency-Key.
-func (qs *Questions) Start(c echo.Context, q Question) (chat.Run, error) {
+func (qs *Questions) Start(c httpio.Context, q Question) (chat.Run, error) {
 	if httpio.WantsStream(c) || q.Stream {
 		if err := qs.Streams.Check(httpio.Scope(c).User); err != nil {
 			return chat.Run{}, err
@@ -127,7 +125,7 @@ func (qs *Questions) StartFor(ctx context.Context, scope chat.Scope, route, key 
 }
 
 // Request checks a question and makes the request of a run from it.
-func (qs *Questions) Request(c echo.Context, q Question) (chat.RunRequest, error) {
+func (qs *Questions) Request(c httpio.Context, q Question) (chat.RunRequest, error) {
 	return qs.checkQuestion(httpio.IdempotencyKey(c), q)
 }
 
@@ -166,10 +164,10 @@ func AskedPage(run chat.Run) string {
 const stashKey = "question"
 
 // StashQuestion keeps a form's question with its request, for the page that says why it was not taken.
-func StashQuestion(c echo.Context, q Question) { c.Set(stashKey, q) }
+func StashQuestion(c httpio.Context, q Question) { c.Set(stashKey, q) }
 
 // StashedQuestion is the question that StashQuestion has kept, if there is one.
-func StashedQuestion(c echo.Context) (Question, bool) {
+func StashedQuestion(c httpio.Context) (Question, bool) {
 	q, ok := c.Get(stashKey).(Question)
 	return q, ok
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/english"
 	"footnote/server/httpio"
@@ -81,7 +79,7 @@ func questionPairs(said []Said) [][2]string {
 // Join makes a question the next one of a client's thread, which is a session of the same id. What the session holds is
 // no history any more: only what was said before it is. With again the question takes the place that it has in the
 // messages: beside the run that followed the answer before it.
-func (qs *Questions) Join(c echo.Context, q *Question, thread string, said []Said, again bool) error {
+func (qs *Questions) Join(c httpio.Context, q *Question, thread string, said []Said, again bool) error {
 	q.SessionID = thread
 	if err := chat.CheckSessionID(thread); err != nil {
 		return err
@@ -134,7 +132,7 @@ func lastAnswer(said []Said) string {
 
 // Follow makes a question the next one after a run, in its session. A run that others follow gets another one that
 // does.
-func (qs *Questions) Follow(c echo.Context, q *Question, before chat.Run) error {
+func (qs *Questions) Follow(c httpio.Context, q *Question, before chat.Run) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	session, err := qs.Store.Session(ctx, scope, before.SessionID)
 	if err != nil {

@@ -4,15 +4,13 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/server/httpio"
 )
 
 // inheritOptions fills in what a form leaves out. A question that takes an earlier run's place gets all that the run
 // was made from; a follow-up gets the options of the question before it. Fields that the form names win. If the session
 // or the run does not exist, it does nothing: starting the new run then fails.
-func (qs *Questions) inheritOptions(c echo.Context, form url.Values, q *Question) {
+func (qs *Questions) inheritOptions(c httpio.Context, form url.Values, q *Question) {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	before := q.Sibling
 	if before == "" && q.SessionID != "" &&

@@ -13,8 +13,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/httpio"
 )
@@ -73,7 +71,7 @@ const (
 
 // Check fails unless a request may see and choose folders. They are shown to the user of this machine alone, who could
 // look at them anyway.
-func (d Desk) Check(c echo.Context, guard *httpio.Guard) error {
+func (d Desk) Check(c httpio.Context, guard *httpio.Guard) error {
 	switch {
 	case d.Follow == nil:
 		return &chat.Error{
@@ -90,7 +88,7 @@ func (d Desk) Check(c echo.Context, guard *httpio.Guard) error {
 }
 
 // List lists the folders for a request; see Listing. Without a path it begins at home.
-func (d Desk) List(c echo.Context, guard *httpio.Guard, typed string) (Listing, error) {
+func (d Desk) List(c httpio.Context, guard *httpio.Guard, typed string) (Listing, error) {
 	if err := d.Check(c, guard); err != nil {
 		return Listing{}, err
 	}
@@ -104,7 +102,7 @@ func (d Desk) List(c echo.Context, guard *httpio.Guard, typed string) (Listing, 
 }
 
 // Choose follows a folder for a request.
-func (d Desk) Choose(c echo.Context, guard *httpio.Guard, typed string) error {
+func (d Desk) Choose(c httpio.Context, guard *httpio.Guard, typed string) error {
 	if err := d.Check(c, guard); err != nil {
 		return err
 	}
@@ -122,7 +120,7 @@ func (d Desk) Choose(c echo.Context, guard *httpio.Guard, typed string) error {
 }
 
 // End stops following a folder for a request.
-func (d Desk) End(c echo.Context, guard *httpio.Guard, dir string) error {
+func (d Desk) End(c httpio.Context, guard *httpio.Guard, dir string) error {
 	if err := d.Check(c, guard); err != nil {
 		return err
 	}

@@ -6,20 +6,19 @@ import (
 	"strings"
 
 	"github.com/a-h/templ"
-	"github.com/labstack/echo/v4"
 )
 
 // WantsHTML reports whether a browser asks for a page: programs that take anything get JSON, and so does one that
 // names both and likes JSON no less.
-func WantsHTML(c echo.Context) bool {
-	html, htmlAt := likes(c, echo.MIMETextHTML)
-	json, jsonAt := likes(c, echo.MIMEApplicationJSON)
+func WantsHTML(c Context) bool {
+	html, htmlAt := likes(c, TypeHTML)
+	json, jsonAt := likes(c, TypeJSON)
 	return html > json || html > 0 && html == json && htmlAt < jsonAt
 }
 
 // WantsStream reports whether the client asks for server-sent events. The page's script names them in all of its
 // requests: there, only the stream's own address counts.
-func WantsStream(c echo.Context) bool {
+func WantsStream(c Context) bool {
 	if ByHTMX(c) && !strings.HasSuffix(c.Path(), "/stream") {
 		return false
 	}
@@ -29,8 +28,8 @@ func WantsStream(c echo.Context) bool {
 
 // likes is how much a request likes a type that its Accept header names, from 0 to 1, and which one in the header it
 // is. Wildcards don't count.
-func likes(c echo.Context, mime string) (quality float64, place int) {
-	for part := range strings.SplitSeq(c.Request().Header.Get(echo.HeaderAccept), ",") {
+func likes(c Context, mime string) (quality float64, place int) {
+	for part := range strings.SplitSeq(c.Request().Header.Get("Accept"), ",") {
 		name, params, _ := strings.Cut(part, ";")
 		if strings.EqualFold(strings.TrimSpace(name), mime) {
 			return qualityOf(params), place
@@ -53,10 +52,10 @@ func qualityOf(params string) float64 {
 }
 
 // ByHTMX reports whether a script of the page asks, which wants a fragment or nothing at all.
-func ByHTMX(c echo.Context) bool { return c.Request().Header.Get("HX-Request") == "true" }
+func ByHTMX(c Context) bool { return c.Request().Header.Get("HX-Request") == "true" }
 
 // Show answers with HTML, once all of it was drawn.
-func Show(c echo.Context, status int, component templ.Component) error {
+func Show(c Context, status int, component templ.Component) error {
 	var b bytes.Buffer
 	if err := component.Render(c.Request().Context(), &b); err != nil {
 		return err

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
 )
@@ -25,17 +24,17 @@ type Bodies struct {
 }
 
 // ReadJSON reads one JSON object of at most b.Max bytes into v. A field that v does not have is refused by name.
-func (b Bodies) ReadJSON(c echo.Context, v any) error {
+func (b Bodies) ReadJSON(c Context, v any) error {
 	return b.decodeJSON(c, v, (*json.Decoder).DisallowUnknownFields)
 }
 
 // ReadOpenJSON is ReadJSON for an API that others defined: fields that v does not have are let in.
-func (b Bodies) ReadOpenJSON(c echo.Context, v any) error {
+func (b Bodies) ReadOpenJSON(c Context, v any) error {
 	return b.decodeJSON(c, v, func(*json.Decoder) {})
 }
 
 // decodeJSON reads a whole body, within its limit, into v.
-func (b Bodies) decodeJSON(c echo.Context, v any, set func(*json.Decoder)) error {
+func (b Bodies) decodeJSON(c Context, v any, set func(*json.Decoder)) error {
 	body, err := b.ReadRaw(c)
 	if err != nil {
 		return err
@@ -44,7 +43,7 @@ func (b Bodies) decodeJSON(c echo.Context, v any, set func(*json.Decoder)) error
 }
 
 // ReadRaw reads a body of at most b.Max bytes that says it is JSON, in UTF-8.
-func (b Bodies) ReadRaw(c echo.Context) ([]byte, error) {
+func (b Bodies) ReadRaw(c Context) ([]byte, error) {
 	if !SendsJSON(c) {
 		return nil, &chat.Error{
 			Code:    chat.CodeUnsupported,
@@ -108,7 +107,7 @@ func plainNumbers(body []byte) []byte {
 }
 
 // LimitBody refuses a body that says it is larger than limit, and stops reading one that does not say.
-func LimitBody(c echo.Context, limit int64) error {
+func LimitBody(c Context, limit int64) error {
 	r := c.Request()
 	c.Set(wholeBody, r.Body)
 	if r.ContentLength > limit {
@@ -137,7 +136,7 @@ const (
 // discardBody reads what is left of a body that was over its limit or that no route takes, up to discardBytes and
 // discardTime. It reads nothing from a client that sent the header Expect: that client gets the answer before it sends
 // its body.
-func discardBody(c echo.Context) {
+func discardBody(c Context) {
 	whole := c.Get(wholeBody)
 	if whole == nil {
 		whole = c.Request().Body
@@ -208,16 +207,16 @@ func withArticle(value string) string {
 }
 
 // ReadForm parses an HTML form of at most b.Max bytes; files in it are refused.
-func (b Bodies) ReadForm(c echo.Context) error {
+func (b Bodies) ReadForm(c Context) error {
 	if err := LimitBody(c, b.Max); err != nil {
 		return err
 	}
 	r := c.Request()
 	var err error
 	switch MediaType(c) {
-	case echo.MIMEMultipartForm:
+	case TypeMultipart:
 		err = r.ParseMultipartForm(b.Max)
-	case echo.MIMEApplicationForm:
+	case TypeForm:
 		err = r.ParseForm()
 	default:
 		return &chat.Error{

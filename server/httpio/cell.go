@@ -3,13 +3,11 @@ package httpio
 import (
 	"strconv"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 )
 
 // CellPlace is the cell of a table that an address names, counted from 0.
-func CellPlace(c echo.Context) (row, column int, err error) {
+func CellPlace(c Context) (row, column int, err error) {
 	missing := NotFound("This table has no such cell.")
 	if row, err = strconv.Atoi(c.Param("row")); err != nil || row < 0 || row >= chat.MaxGridRows {
 		return 0, 0, missing

@@ -12,11 +12,11 @@ import (
 )
 
 // ErrorHandler is Echo's error handler: it logs err once and answers with send, in the form the client reads.
-func ErrorHandler(log *slog.Logger, send func(echo.Context, Problem) error) echo.HTTPErrorHandler {
-	return func(err error, c echo.Context) {
+func ErrorHandler(log *slog.Logger, send func(Context, Problem) error) echo.HTTPErrorHandler {
+	return func(err error, c Context) {
 		p := newProblem(c, err)
 		logFailure(log, c, p.Status, err)
-		if c.Response().Committed {
+		if Committed(c) {
 			return
 		}
 		p.setHeaders(c, err)
@@ -27,13 +27,13 @@ func ErrorHandler(log *slog.Logger, send func(echo.Context, Problem) error) echo
 }
 
 // newProblem says what may be shown of a failure.
-func newProblem(c echo.Context, err error) Problem {
+func newProblem(c Context, err error) Problem {
 	e := AsError(err)
 	status := Status(e.Code)
 	p := Problem{
 		Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code,
 		Detail:    chat.MessageFor(Scope(c).User, e),
-		RequestID: c.Response().Header().Get(echo.HeaderXRequestID),
+		RequestID: c.Response().Header().Get("X-Request-Id"),
 	}
 	if failed, ok := errors.AsType[runError](err); ok {
 		p.RunID, p.SessionID = failed.run.ID, failed.run.SessionID
@@ -45,7 +45,7 @@ func newProblem(c echo.Context, err error) Problem {
 }
 
 // setHeaders tells clients where the failed run is and when to try again.
-func (p Problem) setHeaders(c echo.Context, err error) {
+func (p Problem) setHeaders(c Context, err error) {
 	res := c.Response()
 	if p.RunID != "" {
 		res.Header().Set("Location", "/agent/runs/"+p.RunID)
@@ -61,7 +61,7 @@ func (p Problem) setHeaders(c echo.Context, err error) {
 				how += `, error="invalid_token"`
 			}
 		}
-		res.Header().Set(echo.HeaderWWWAuthenticate, how)
+		res.Header().Set("WWW-Authenticate", how)
 	case http.StatusTooManyRequests:
 		discardBody(c)
 		res.Header().Set("Retry-After", RetryAfter(err, "1"))
@@ -75,7 +75,7 @@ func (p Problem) setHeaders(c echo.Context, err error) {
 }
 
 // logFailure logs an answered failure once, at the level that fits: what the client did wrong is no error of ours.
-func logFailure(log *slog.Logger, c echo.Context, status int, err error) {
+func logFailure(log *slog.Logger, c Context, status int, err error) {
 	level := slog.LevelInfo
 	switch {
 	case c.Request().Context().Err() != nil: // the client left
@@ -89,6 +89,6 @@ func logFailure(log *slog.Logger, c echo.Context, status int, err error) {
 		"route", c.Path(),
 	),
 		slog.String("method", c.Request().Method),
-		slog.String("request_id", c.Response().Header().Get(echo.HeaderXRequestID)),
+		slog.String("request_id", c.Response().Header().Get("X-Request-Id")),
 		slog.Any("err", err))
 }

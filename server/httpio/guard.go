@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/keys"
 )
@@ -37,8 +35,8 @@ func NewGuard(hosts, origins []string, keys *keys.File) (*Guard, error) {
 
 // CheckHost refuses names that are not ours: a foreign name that resolves to this machine is how another site's page
 // reaches a local server (DNS rebinding).
-func (g *Guard) CheckHost(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
+func (g *Guard) CheckHost(next Handler) Handler {
+	return func(c Context) error {
 		if !g.hostAllowed(c.Request()) {
 			return &chat.Error{
 				Code: chat.CodeForbidden,
@@ -103,8 +101,8 @@ func (g *Guard) KeyNeeded() bool {
 func (g *Guard) Gone(user string) bool { return g.keys != nil && g.keys.Revoked(user) }
 
 // CheckOrigin refuses requests that change something and come from another site's page.
-func (g *Guard) CheckOrigin(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
+func (g *Guard) CheckOrigin(next Handler) Handler {
+	return func(c Context) error {
 		if err := g.origins.Check(c.Request()); err != nil {
 			return &chat.Error{
 				Code:    chat.CodeForbidden,

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 )
 
@@ -41,8 +39,8 @@ const tokenPrefix = "fno_"
 
 // IdentifyUser finds out whose request it is: the local user's as long as no key was ever made, else the key's. When a
 // key is revoked, what is open under it ends.
-func (g *Guard) IdentifyUser(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
+func (g *Guard) IdentifyUser(next Handler) Handler {
+	return func(c Context) error {
 		if g.keys == nil {
 			c.Set(UserField, chat.LocalUser)
 			return next(c)
@@ -89,7 +87,7 @@ func SentKey(r *http.Request) (key string, cookie bool) {
 	if key := r.Header.Get("X-API-Key"); key != "" {
 		return key, false
 	}
-	if kind, key, ok := strings.Cut(r.Header.Get(echo.HeaderAuthorization), " "); ok &&
+	if kind, key, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok &&
 		strings.EqualFold(kind, "Bearer") {
 		return strings.TrimSpace(key), false
 	}
@@ -100,4 +98,4 @@ func SentKey(r *http.Request) (key string, cookie bool) {
 }
 
 // SignedOut reports whether a request is that of a browser that has yet to sign in.
-func (g *Guard) SignedOut(c echo.Context) bool { return g.keys != nil && Scope(c).User == "" }
+func (g *Guard) SignedOut(c Context) bool { return g.keys != nil && Scope(c).User == "" }

@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/locale"
 )
 
@@ -17,8 +15,8 @@ const languageKept = 365 * 24 * time.Hour
 
 // SpeakLanguage puts the reader's language into the request's context: the chosen one, else the best of
 // Accept-Language. What programs are told stays English.
-func SpeakLanguage(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
+func SpeakLanguage(next Handler) Handler {
+	return func(c Context) error {
 		r, chosen := c.Request(), ""
 		if cookie, err := r.Cookie(LanguageCookie); err == nil {
 			chosen = cookie.Value
@@ -34,7 +32,7 @@ func SpeakLanguage(next echo.HandlerFunc) echo.HandlerFunc {
 const pageHeader = "Footnote-Page"
 
 // Said is a sentence for whoever asks: in the reader's language for the page's script, in English for programs.
-func Said(c echo.Context, sentence string) string {
+func Said(c Context, sentence string) string {
 	if c.Request().Header.Get(pageHeader) == "" {
 		return sentence
 	}
@@ -42,7 +40,7 @@ func Said(c echo.Context, sentence string) string {
 }
 
 // KeepLanguage has the browser keep a language.
-func KeepLanguage(c echo.Context, l *locale.Language) {
+func KeepLanguage(c Context, l *locale.Language) {
 	c.SetCookie(&http.Cookie{
 		Name: LanguageCookie, Value: l.Code, Path: "/", MaxAge: int(languageKept.Seconds()), HttpOnly: true,
 		SameSite: http.SameSiteLaxMode, Secure: c.Scheme() == "https",

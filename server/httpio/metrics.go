@@ -74,7 +74,7 @@ func (m *Metrics) observeRequest(method, route string, status int, took time.Dur
 }
 
 // Handler answers GET /metrics.
-func (m *Metrics) Handler() echo.HandlerFunc {
+func (m *Metrics) Handler() Handler {
 	return echo.WrapHandler(promhttp.HandlerFor(m.Registry, promhttp.HandlerOpts{}))
 }
 

@@ -10,26 +10,24 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
-
-	"github.com/labstack/echo/v4"
 )
 
 var requestID = regexp.MustCompile(`^[A-Za-z0-9_-]{8,64}$`)
 
 // Observe is the outermost middleware: it names the request, turns a panic into an error, answers errors, and counts,
 // times and logs what came of it. Bodies and queries are never logged.
-func Observe(m *Metrics, log *slog.Logger) echo.MiddlewareFunc {
-	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c echo.Context) error {
+func Observe(m *Metrics, log *slog.Logger) Middleware {
+	return func(next Handler) Handler {
+		return func(c Context) error {
 			start := time.Now()
 			req, res := c.Request(), c.Response()
-			id := req.Header.Get(echo.HeaderXRequestID)
+			id := req.Header.Get("X-Request-Id")
 			if !requestID.MatchString(id) {
 				id = strings.ToLower(rand.Text()[:16])
 			}
-			res.Header().Set(echo.HeaderXRequestID, id)
+			res.Header().Set("X-Request-Id", id)
 			if err := recoverPanic(next, c); err != nil {
-				c.Error(err)
+				Fail(c, err)
 			}
 			took := time.Since(start)
 			m.observeRequest(req.Method, c.Path(), res.Status, took)
@@ -49,7 +47,7 @@ func Observe(m *Metrics, log *slog.Logger) echo.MiddlewareFunc {
 
 // recoverPanic calls next and returns a panic as an error. When the response has begun already, the connection is cut,
 // so that the client does not take a half answer for a whole one.
-func recoverPanic(next echo.HandlerFunc, c echo.Context) (err error) {
+func recoverPanic(next Handler, c Context) (err error) {
 	defer func() {
 		what := recover()
 		if what == nil {
@@ -59,8 +57,8 @@ func recoverPanic(next echo.HandlerFunc, c echo.Context) (err error) {
 			panic(what)
 		}
 		err = fmt.Errorf("panic: %v\n%s", what, debug.Stack())
-		if c.Response().Committed {
-			c.Error(err)
+		if Committed(c) {
+			Fail(c, err)
 			panic(http.ErrAbortHandler)
 		}
 	}()

@@ -2,15 +2,13 @@ package httpio
 
 import (
 	"slices"
-
-	"github.com/labstack/echo/v4"
 )
 
 // CheckQuery refuses parameters that can't be read, and one that stands in the address twice: one of the two would
 // have no effect. names are the parameters in the address that each route takes, by method and path.
-func CheckQuery(names func() map[string][]string) echo.MiddlewareFunc {
-	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c echo.Context) error {
+func CheckQuery(names func() map[string][]string) Middleware {
+	return func(next Handler) Handler {
+		return func(c Context) error {
 			if err := legibleQuery(c.Request().URL.RawQuery); err != nil {
 				return err
 			}

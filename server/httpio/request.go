@@ -13,14 +13,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/english"
 )
 
 // Scope is on whose behalf a request reads and writes. Without a user it is nobody's, who has nothing.
-func Scope(c echo.Context) chat.Scope {
+func Scope(c Context) chat.Scope {
 	user, _ := c.Get(UserField).(string)
 	return chat.Scope{User: user}
 }
@@ -29,7 +27,7 @@ func Scope(c echo.Context) chat.Scope {
 var RunIDForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // RunID is the run a request names. What can't be an id is answered like one that is not there.
-func RunID(c echo.Context) (string, error) {
+func RunID(c Context) (string, error) {
 	id := c.Param("id")
 	if !RunIDForm.MatchString(id) {
 		return "", NotFound("There is no such run. It may have been deleted with its conversation.")
@@ -38,13 +36,13 @@ func RunID(c echo.Context) (string, error) {
 }
 
 // SessionID is the session a request names.
-func SessionID(c echo.Context) (string, error) {
+func SessionID(c Context) (string, error) {
 	id := c.Param("id")
 	return id, chat.CheckSessionID(id)
 }
 
 // QueryFlag reads true or false from the address; without it, it is false.
-func QueryFlag(c echo.Context, name string) (bool, error) {
+func QueryFlag(c Context, name string) (bool, error) {
 	if !c.QueryParams().Has(name) {
 		return false, nil
 	}
@@ -58,7 +56,7 @@ func QueryFlag(c echo.Context, name string) (bool, error) {
 }
 
 // QueryInt reads a whole number from the address; without it, value is what it is.
-func QueryInt(c echo.Context, name string, value, low, high int) (int, error) {
+func QueryInt(c Context, name string, value, low, high int) (int, error) {
 	if !c.QueryParams().Has(name) {
 		return value, nil
 	}
@@ -92,7 +90,7 @@ func LastSeen(r *http.Request) (int64, error) {
 
 // IdempotencyKey returns the key under which a request is done only once: that of the header Idempotency-Key or of the
 // form's field, empty without both.
-func IdempotencyKey(c echo.Context) string {
+func IdempotencyKey(c Context) string {
 	key := c.Request().Header.Get("Idempotency-Key")
 	if key == "" && c.Request().PostForm != nil {
 		key = c.Request().PostForm.Get("idempotency_key")
@@ -111,17 +109,17 @@ func FormText(form url.Values, name string) string {
 }
 
 // Origin is where the client reached this server, for links that leave the page.
-func Origin(c echo.Context) string { return c.Scheme() + "://" + c.Request().Host }
+func Origin(c Context) string { return c.Scheme() + "://" + c.Request().Host }
 
 // SendsJSON reports whether a request says that its body is JSON.
-func SendsJSON(c echo.Context) bool {
+func SendsJSON(c Context) bool {
 	kind := MediaType(c)
-	return kind == echo.MIMEApplicationJSON || strings.HasSuffix(kind, "+json")
+	return kind == TypeJSON || strings.HasSuffix(kind, "+json")
 }
 
 // MediaType returns the type of the body without its parameters, empty when it is none.
-func MediaType(c echo.Context) string {
-	kind, _, err := mime.ParseMediaType(c.Request().Header.Get(echo.HeaderContentType))
+func MediaType(c Context) string {
+	kind, _, err := mime.ParseMediaType(c.Request().Header.Get("Content-Type"))
 	if err != nil {
 		return ""
 	}

@@ -5,8 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 )
 
@@ -105,7 +103,7 @@ func (s *Streams) Count() int {
 // Open opens a stream of server-sent events for a request, in one of the places for streams; leave gives the place
 // back. Without an error out is nil when there is nothing to send: the headers alone were asked for, or the reader has
 // left.
-func (s *Streams) Open(c echo.Context) (out *EventStream, leave func(), err error) {
+func (s *Streams) Open(c Context) (out *EventStream, leave func(), err error) {
 	if IsHead(c.Request()) {
 		SetStreamHeaders(c.Response().Header())
 		return nil, nil, c.NoContent(http.StatusOK)
@@ -122,7 +120,7 @@ func (s *Streams) Open(c echo.Context) (out *EventStream, leave func(), err erro
 }
 
 // Await waits for a signal and keeps a stream alive meanwhile. It returns false when the stream is to end.
-func Await[T any](s *Streams, c echo.Context, out *EventStream, signal <-chan T) bool {
+func Await[T any](s *Streams, c Context, out *EventStream, signal <-chan T) bool {
 	heartbeat := time.NewTicker(s.Heartbeat)
 	defer heartbeat.Stop()
 	for {

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/server/httpio"
 )
 
@@ -63,7 +61,7 @@ func (c *calls) cancel(name string) {
 
 // callName names a call of a user: by the label that its client got from us, and the id that the client gave it. It is
 // empty when either is missing, since the ids of two clients are often the same.
-func callName(c echo.Context, id json.RawMessage) string {
+func callName(c httpio.Context, id json.RawMessage) string {
 	label := c.Request().Header.Get(sessionHeader)
 	if label == "" || len(id) == 0 || len(label) > maxLabel || len(id) > maxLabel {
 		return ""
@@ -73,7 +71,7 @@ func callName(c echo.Context, id json.RawMessage) string {
 
 // readEnvelope returns the name of a call, and cancels one if that is what a message asks for. A client that introduces
 // itself gets a label, which it sends with all that follows; nothing is kept of it.
-func (h *Handlers) readEnvelope(c echo.Context, body []byte) (call string) {
+func (h *Handlers) readEnvelope(c httpio.Context, body []byte) (call string) {
 	var message struct {
 		ID     json.RawMessage `json:"id"`
 		Method string          `json:"method"`

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/labstack/echo/v4"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"footnote/server/httpio"
@@ -25,8 +24,8 @@ type plainFailures struct {
 
 // WriteHeader keeps a plain failure of the SDK back, to be answered in our form.
 func (w *plainFailures) WriteHeader(status int) {
-	kind, _, err := mime.ParseMediaType(w.Header().Get(echo.HeaderContentType))
-	if status >= http.StatusBadRequest && err == nil && kind == echo.MIMETextPlain {
+	kind, _, err := mime.ParseMediaType(w.Header().Get("Content-Type"))
+	if status >= http.StatusBadRequest && err == nil && kind == httpio.TypeText {
 		w.status = status
 		return
 	}
@@ -61,7 +60,7 @@ func (w *plainFailures) keptFailure() error {
 		return httpio.Invalid("This is not a message of the Model Context Protocol (" + reason +
 			"). Send one JSON-RPC message.")
 	case w.status < http.StatusInternalServerError:
-		return echo.NewHTTPError(w.status)
+		return httpio.StatusError(w.status)
 	}
 	return errors.New("model context protocol: " + w.text.String())
 }

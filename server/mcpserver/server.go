@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
-	"github.com/labstack/echo/v4"
 
 	"footnote/server/ask"
 	"footnote/server/find"
@@ -59,7 +58,7 @@ type Message struct {
 	Params any `json:"params"` // as the method has it; what does not fit is told in the answer's error
 }
 
-// caller is on whose behalf tools are called, and where links lead. It outlives the request's echo.Context, which is
+// caller is on whose behalf tools are called, and where links lead. It outlives the request's httpio.Context, which is
 // used again for others.
 type caller struct {
 	scope  chat.Scope
@@ -74,7 +73,7 @@ var toolSchemas = sdk.NewSchemaCache()
 
 // Serve answers POST /mcp: the Model Context Protocol, stateless, so that every request carries who asks and any
 // replica can answer it.
-func (h *Handlers) Serve(c echo.Context) error {
+func (h *Handlers) Serve(c httpio.Context) error {
 	who := caller{
 		scope: httpio.Scope(c), origin: httpio.Origin(c), route: c.Path(), closes: endsWithRequest(c.Request()),
 	}
@@ -95,7 +94,7 @@ func (h *Handlers) Serve(c echo.Context) error {
 	c.Request().Body = io.NopCloser(bytes.NewReader(body))
 	c.Response().Header().Set("Cache-Control", "no-store")
 	plain := !httpio.WantsStream(c) // a client that takes no events gets the answer alone
-	c.Request().Header.Set(echo.HeaderAccept, "application/json, text/event-stream")
+	c.Request().Header.Set("Accept", "application/json, text/event-stream")
 	out := &plainFailures{ResponseWriter: c.Response()}
 	sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return h.toolServer(who) },
 		&sdk.StreamableHTTPOptions{

@@ -6,8 +6,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/httpio"
 )
@@ -79,7 +77,7 @@ type Desk struct {
 
 // Locked says why a request can't choose a model; empty: it can. Without keys it can where nobody but the local user
 // reaches the server.
-func (d Desk) Locked(c echo.Context, guard *httpio.Guard) string {
+func (d Desk) Locked(c httpio.Context, guard *httpio.Guard) string {
 	user := httpio.Scope(c).User
 	switch {
 	case d.Choose == nil:
@@ -96,7 +94,7 @@ func (d Desk) Locked(c echo.Context, guard *httpio.Guard) string {
 }
 
 // Look is what GET /model answers, for a request.
-func (d Desk) Look(c echo.Context, guard *httpio.Guard, answering string) Found {
+func (d Desk) Look(c httpio.Context, guard *httpio.Guard, answering string) Found {
 	if why := d.Locked(c, guard); why != "" {
 		return Found{Answering: answering, Servers: []Server{}, Services: []Service{}, Locked: why}
 	}
@@ -106,7 +104,7 @@ func (d Desk) Look(c echo.Context, guard *httpio.Guard, answering string) Found 
 }
 
 // Take chooses a model for a request.
-func (d Desk) Take(c echo.Context, guard *httpio.Guard, choice Choice) (Tried, error) {
+func (d Desk) Take(c httpio.Context, guard *httpio.Guard, choice Choice) (Tried, error) {
 	if why := d.Locked(c, guard); why != "" {
 		return Tried{}, &chat.Error{Code: chat.CodeForbidden, Message: why}
 	}

@@ -11,8 +11,6 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/grants"
 	"footnote/server/httpio"
 )
@@ -31,11 +29,11 @@ func (h *Handlers) needed() error {
 	if h.Book.Needed() {
 		return nil
 	}
-	return echo.ErrNotFound
+	return httpio.StatusError(http.StatusNotFound)
 }
 
 // Resource answers GET /.well-known/oauth-protected-resource.
-func (h *Handlers) Resource(c echo.Context) error {
+func (h *Handlers) Resource(c httpio.Context) error {
 	if err := h.needed(); err != nil {
 		return err
 	}
@@ -48,7 +46,7 @@ func (h *Handlers) Resource(c echo.Context) error {
 }
 
 // Server answers GET /.well-known/oauth-authorization-server.
-func (h *Handlers) Server(c echo.Context) error {
+func (h *Handlers) Server(c httpio.Context) error {
 	if err := h.needed(); err != nil {
 		return err
 	}
@@ -66,7 +64,7 @@ func (h *Handlers) Server(c echo.Context) error {
 }
 
 // Register answers POST /oauth/register. What else programs say of themselves is not looked at.
-func (h *Handlers) Register(c echo.Context) error {
+func (h *Handlers) Register(c httpio.Context) error {
 	if err := h.needed(); err != nil {
 		return err
 	}
@@ -79,7 +77,7 @@ func (h *Handlers) Register(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if httpio.MediaType(c) != echo.MIMEApplicationJSON || json.Unmarshal(body, &said) != nil {
+	if httpio.MediaType(c) != httpio.TypeJSON || json.Unmarshal(body, &said) != nil {
 		return h.refuse(c, &grants.Error{
 			Code: "invalid_client_metadata", Message: "Send a JSON object with redirect_uris and client_name.",
 		})
@@ -97,7 +95,7 @@ func (h *Handlers) Register(c echo.Context) error {
 }
 
 // form reads what a program posted, each field once.
-func (h *Handlers) form(c echo.Context) (url.Values, error) {
+func (h *Handlers) form(c httpio.Context) (url.Values, error) {
 	if err := h.needed(); err != nil {
 		return nil, err
 	}
@@ -107,7 +105,7 @@ func (h *Handlers) form(c echo.Context) (url.Values, error) {
 		return nil, err
 	}
 	values, err := url.ParseQuery(string(body))
-	if err != nil || httpio.MediaType(c) != echo.MIMEApplicationForm {
+	if err != nil || httpio.MediaType(c) != httpio.TypeForm {
 		return nil, bad
 	}
 	for _, all := range values {
@@ -119,7 +117,7 @@ func (h *Handlers) form(c echo.Context) (url.Values, error) {
 }
 
 // Token answers POST /oauth/token.
-func (h *Handlers) Token(c echo.Context) error {
+func (h *Handlers) Token(c httpio.Context) error {
 	form, err := h.form(c)
 	if err != nil {
 		return h.refuse(c, err)
@@ -148,7 +146,7 @@ func (h *Handlers) Token(c echo.Context) error {
 }
 
 // Revoke answers POST /oauth/revoke: a program gives a token back, and its connection ends.
-func (h *Handlers) Revoke(c echo.Context) error {
+func (h *Handlers) Revoke(c httpio.Context) error {
 	form, err := h.form(c)
 	if err == nil {
 		err = h.Book.Forget(c.Request().Context(), form.Get("token"))
@@ -160,7 +158,7 @@ func (h *Handlers) Revoke(c echo.Context) error {
 }
 
 // refuse answers in OAuth's form what it has words for.
-func (h *Handlers) refuse(c echo.Context, err error) error {
+func (h *Handlers) refuse(c httpio.Context, err error) error {
 	known, ok := errors.AsType[*grants.Error](err)
 	if !ok {
 		return err

@@ -4,11 +4,10 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/agui"
 	"footnote/server/aisdk"
+	"footnote/server/httpio"
 )
 
 // clientGroup is the heading of these routes.
@@ -90,4 +89,4 @@ var seenParam = parameter{
 }
 
 // plainContent is a failure that is a sentence alone.
-var plainContent = map[string]apiContent{echo.MIMETextPlain: {Schema: textSchema()}}
+var plainContent = map[string]apiContent{httpio.TypeText: {Schema: textSchema()}}

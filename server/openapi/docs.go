@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
-	"github.com/labstack/echo/v4"
 
 	"footnote/english"
+	"footnote/server/httpio"
 	"footnote/views"
 )
 
@@ -60,7 +60,7 @@ func docsOperation(
 		out.Form = docsFields(made.RequestBody.Content[op.formKind].Schema, true)
 	}
 	if op.body != nil {
-		out.Body = docsType(made.RequestBody.Content[echo.MIMEApplicationJSON].Schema)
+		out.Body = docsType(made.RequestBody.Content[httpio.TypeJSON].Schema)
 		out.Fields = docsFields(doc.Components.Schemas[out.Body.Schema], true)
 	}
 	if op.body != nil || op.form == nil {
@@ -115,7 +115,7 @@ func tryForm(op Operation, keys bool) (*views.DocsTry, error) {
 	for _, o := range op.outcomes {
 		kind := o.kind
 		if o.body != nil {
-			kind = echo.MIMEApplicationJSON
+			kind = httpio.TypeJSON
 		}
 		if kind != "" && !slices.Contains(t.Accepts, kind) {
 			t.Accepts = append(t.Accepts, kind)

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
-	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
 	"footnote/server/agui"
@@ -36,7 +35,7 @@ type Operation struct {
 }
 
 // TakesForm reports whether browsers post a form to the route.
-func (op Operation) TakesForm() bool { return op.formKind == echo.MIMEApplicationForm }
+func (op Operation) TakesForm() bool { return op.formKind == httpio.TypeForm }
 
 // parameter is a part of the address, a header or a form's field.
 type parameter struct {
@@ -205,7 +204,7 @@ func (op Operation) describeOperation(types *schemas) apiOperation {
 		out.RequestBody = &apiBody{Required: true, Content: map[string]apiContent{}}
 	}
 	if op.body != nil {
-		out.RequestBody.Content[echo.MIMEApplicationJSON] = apiContent{
+		out.RequestBody.Content[httpio.TypeJSON] = apiContent{
 			Schema: types.requestSchema(op.body, op.open), Example: op.example,
 		}
 	}
@@ -225,7 +224,7 @@ func (op Operation) describeOperation(types *schemas) apiOperation {
 func (op Operation) failureContent(types *schemas) map[string]apiContent {
 	switch {
 	case strings.HasPrefix(op.Path, "/v1/"):
-		return map[string]apiContent{echo.MIMEApplicationJSON: {Schema: types.responseSchema(v1.Failed{})}}
+		return map[string]apiContent{httpio.TypeJSON: {Schema: types.responseSchema(v1.Failed{})}}
 	case op.group == clientGroup:
 		return plainContent
 	}
@@ -251,7 +250,7 @@ func (out *apiOperation) addResponse(status int, about string, content map[strin
 func (o outcome) responseContent(types *schemas) map[string]apiContent {
 	switch {
 	case o.body != nil:
-		return map[string]apiContent{echo.MIMEApplicationJSON: {Schema: types.responseSchema(o.body)}}
+		return map[string]apiContent{httpio.TypeJSON: {Schema: types.responseSchema(o.body)}}
 	case o.kind == eventsKind: // a schema would be that of each event, and events are of many
 		return map[string]apiContent{o.kind: {}}
 	case o.kind != "":

@@ -5,11 +5,11 @@ import (
 	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
-	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
 	"footnote/corpus/extract"
 	"footnote/server/api"
+	"footnote/server/httpio"
 	"footnote/server/mcpserver"
 
 	v1 "footnote/server/v1"
@@ -33,7 +33,7 @@ func documentOperations() []Operation {
 	}
 	refused = append(refused, outcome{
 		status: http.StatusOK, about: "For a form: the page of files that were not taken, beside others that were.",
-		kind: echo.MIMETextHTML,
+		kind: httpio.TypeHTML,
 	})
 	changed := []outcome{
 		{status: http.StatusOK, about: "The document.", body: api.DocumentInfo{}},
@@ -65,7 +65,7 @@ func documentOperations() []Operation {
 					Items: &jsonschema.Schema{Type: "string", Format: "binary"},
 				}, about: "The files: " + extract.Formats.Labels("or") + "."},
 			},
-			formKind: echo.MIMEMultipartForm,
+			formKind: httpio.TypeMultipart,
 			fails:    slices.Concat(bodyFails, []chat.Code{chat.CodeTooMany, chat.CodeDiskFull}), outcomes: refused,
 		},
 		{

@@ -4,12 +4,11 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/api"
 	"footnote/server/ask"
 	"footnote/server/find"
+	"footnote/server/httpio"
 	"footnote/server/runlog"
 )
 
@@ -127,7 +126,7 @@ func askOperations() []Operation {
 				},
 				{name: "idempotency_key", schema: textOf(255), about: "The same as the header."},
 			},
-			formKind: echo.MIMEApplicationForm, params: []parameter{onceParam}, fails: askFails,
+			formKind: httpio.TypeForm, params: []parameter{onceParam}, fails: askFails,
 			outcomes: []outcome{
 				{status: http.StatusAccepted, about: "The run is under way.", body: api.Accepted{}},
 				{status: http.StatusOK, about: "The run's events, or a piece of the page.", kind: eventsKind},

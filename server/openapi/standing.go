@@ -4,10 +4,9 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/api"
+	"footnote/server/httpio"
 )
 
 // FeedAddress is the answer of POST /standing/feed.
@@ -39,7 +38,7 @@ func standingOperations() []Operation {
 			form: []parameter{{
 				name: "run_id", need: true, schema: textSchema(), about: "The run whose question is kept.",
 			}},
-			formKind: echo.MIMEApplicationForm,
+			formKind: httpio.TypeForm,
 			fails: slices.Concat(bodyFails, []chat.Code{
 				chat.CodeNotFound, chat.CodeConflict, chat.CodeTooMany, chat.CodeDiskFull,
 			}),
@@ -73,7 +72,7 @@ func standingOperations() []Operation {
 				"its hash is kept.",
 			outcomes: []outcome{
 				{status: http.StatusOK, about: "The address, this once.", body: FeedAddress{}},
-				{status: http.StatusOK, about: "The page with it, for a form.", kind: echo.MIMETextHTML},
+				{status: http.StatusOK, about: "The page with it, for a form.", kind: httpio.TypeHTML},
 			},
 		},
 		{

@@ -5,12 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/export"
 	"footnote/server/api"
 	"footnote/server/ask"
+	"footnote/server/httpio"
 )
 
 // steeringOperations describe feedback, exports, waiting questions and runs from a step.
@@ -20,7 +19,7 @@ func steeringOperations() []Operation {
 	changed := slices.Concat(bodyFails, []chat.Code{chat.CodeNotFound, chat.CodeConflict})
 	item := parameter{in: "path", name: "item", need: true, schema: textSchema(), about: "The waiting question's id."}
 	pageForm := outcome{status: http.StatusSeeOther, about: "The conversation's page, for a form."}
-	pagePiece := outcome{status: http.StatusOK, about: "A piece of the page, for its script.", kind: echo.MIMETextHTML}
+	pagePiece := outcome{status: http.StatusOK, about: "A piece of the page, for its script.", kind: httpio.TypeHTML}
 	return []Operation{
 		{
 			Method: "POST", Path: "/agent/runs/:id/steps/:call/rerun", group: "Runs",
@@ -33,7 +32,7 @@ func steeringOperations() []Operation {
 			}, onceParam},
 			body: api.OtherInput{}, example: map[string]any{"input": map[string]any{"query": "roof repair"}},
 			form:     []parameter{{name: "input", need: true, schema: textSchema(), about: "The input as JSON."}},
-			formKind: echo.MIMEApplicationForm,
+			formKind: httpio.TypeForm,
 			fails:    slices.Concat(changed, []chat.Code{chat.CodeKeyReused, chat.CodeTooMany, chat.CodeDiskFull}),
 			outcomes: []outcome{
 				{status: http.StatusAccepted, about: "The new run is under way.", body: api.Accepted{}},
@@ -51,7 +50,7 @@ func steeringOperations() []Operation {
 				{name: "reason", schema: textSchema(), about: "As in JSON."},
 				{name: "comment", schema: textOf(chat.MaxComment), about: "As in JSON."},
 			},
-			formKind: echo.MIMEApplicationForm, fails: changed,
+			formKind: httpio.TypeForm, fails: changed,
 			outcomes: []outcome{{status: http.StatusOK, about: "As it is stored.", body: chat.Feedback{}}, {
 				status: http.StatusNoContent, about: "Withdrawn by a form.",
 			}, pageForm},
@@ -134,7 +133,7 @@ func steeringOperations() []Operation {
 			params: []parameter{sessionParam, onceParam},
 			body:   ask.Question{}, example: map[string]any{"message": "And the walls?"},
 			form:     []parameter{{name: "message", need: true, schema: patterned(notBlank), about: "The question."}},
-			formKind: echo.MIMEApplicationForm, fails: slices.Concat(changed, []chat.Code{chat.CodeKeyReused}),
+			formKind: httpio.TypeForm, fails: slices.Concat(changed, []chat.Code{chat.CodeKeyReused}),
 			outcomes: []outcome{{
 				status: http.StatusAccepted, about: "It waits, or was sent.", body: api.WaitingQuestion{},
 			}, pagePiece, pageForm},
@@ -171,7 +170,7 @@ const EvidenceExample = `{"format":"footnote-evidence/1",` +
 
 // fileOutcomes are the files that answers are exported as.
 func fileOutcomes() (list []outcome) {
-	kinds := []string{"text/markdown", echo.MIMETextHTML}
+	kinds := []string{"text/markdown", httpio.TypeHTML}
 	for _, format := range []string{"docx", "bib", "csl", "ris"} {
 		kind, _, _ := strings.Cut(export.MediaTypes[format], ";")
 		kinds = append(kinds, kind)

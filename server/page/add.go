@@ -5,8 +5,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/places/addpage"
@@ -19,11 +17,11 @@ import (
 const maxGivenTitle = 300
 
 // PutPage adds a page of the web and counts it.
-type PutPage func(c echo.Context, page addpage.Page) (d corpus.Document, duplicate bool, err error)
+type PutPage func(c httpio.Context, page addpage.Page) (d corpus.Document, duplicate bool, err error)
 
 // ShowAdd answers GET /add: the form that adds a page of the web. ?url= and ?title= fill it in, as the bookmark does;
 // nothing is fetched until it is sent. ?added= says what became of a page.
-func (h *Handlers) ShowAdd(c echo.Context) error {
+func (h *Handlers) ShowAdd(c httpio.Context) error {
 	if id := c.QueryParam("added"); id != "" {
 		d, err := h.Library.Document(c.Request().Context(), httpio.Scope(c), id)
 		if err != nil {
@@ -45,7 +43,7 @@ func (h *Handlers) ShowAdd(c echo.Context) error {
 }
 
 // AddPage answers POST /add: the form fetches a page. What was typed comes back when it can't be added.
-func (h *Handlers) AddPage(c echo.Context) error {
+func (h *Handlers) AddPage(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
 	}
@@ -72,7 +70,7 @@ func (h *Handlers) AddPage(c echo.Context) error {
 	return c.Redirect(status, "/add?"+to.Encode())
 }
 
-func (h *Handlers) addForm(c echo.Context, status int, a views.AddPage) error {
+func (h *Handlers) addForm(c httpio.Context, status int, a views.AddPage) error {
 	a.Origin, a.Focus = httpio.Origin(c), a.Added == nil && !a.Given
 	frame, err := h.pageFrame(c, views.AddPageTitle.In(c.Request().Context()))
 	if err != nil {

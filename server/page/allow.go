@@ -4,8 +4,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/grants"
 	"footnote/server/httpio"
@@ -19,7 +17,7 @@ var allowFields = []string{
 }
 
 // AskToAllow answers GET /oauth/authorize: a program asks the user, who is signed in, to use /mcp.
-func (h *Handlers) AskToAllow(c echo.Context) error {
+func (h *Handlers) AskToAllow(c httpio.Context) error {
 	for _, values := range c.QueryParams() {
 		if len(values) > 1 {
 			return httpio.Invalid("A parameter stands in the address more than once. Connect from the program again.")
@@ -46,9 +44,9 @@ func (h *Handlers) AskToAllow(c echo.Context) error {
 }
 
 // checkAllow reads an authorization request. A fault that its program may hear is told it: then asked is nil.
-func (h *Handlers) checkAllow(c echo.Context, get func(string) string) (grants.Client, *grants.Request, error) {
+func (h *Handlers) checkAllow(c httpio.Context, get func(string) string) (grants.Client, *grants.Request, error) {
 	if !h.Grants.Needed() {
-		return grants.Client{}, nil, echo.ErrNotFound
+		return grants.Client{}, nil, httpio.StatusError(http.StatusNotFound)
 	}
 	client, asked, err := h.Grants.Check(c.Request().Context(), get, httpio.Origin(c)+httpio.MCPPath)
 	if known, ok := errors.AsType[*grants.Error](err); ok && asked != nil {
@@ -60,7 +58,7 @@ func (h *Handlers) checkAllow(c echo.Context, get func(string) string) (grants.C
 }
 
 // Allow answers POST /oauth/authorize: the user allows it, or does not.
-func (h *Handlers) Allow(c echo.Context) error {
+func (h *Handlers) Allow(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
 	}
@@ -83,9 +81,9 @@ func (h *Handlers) Allow(c echo.Context) error {
 }
 
 // Connections answers GET /connections: the programs that the user allowed.
-func (h *Handlers) Connections(c echo.Context) error {
+func (h *Handlers) Connections(c httpio.Context) error {
 	if !h.Grants.Needed() {
-		return echo.ErrNotFound
+		return httpio.StatusError(http.StatusNotFound)
 	}
 	list, err := h.Grants.List(c.Request().Context(), httpio.Scope(c).User)
 	if err != nil {
@@ -99,9 +97,9 @@ func (h *Handlers) Connections(c echo.Context) error {
 }
 
 // EndConnection answers POST /connections/end: a program may no longer.
-func (h *Handlers) EndConnection(c echo.Context) error {
+func (h *Handlers) EndConnection(c httpio.Context) error {
 	if !h.Grants.Needed() {
-		return echo.ErrNotFound
+		return httpio.StatusError(http.StatusNotFound)
 	}
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/server/httpio"
@@ -34,7 +32,7 @@ type refusedFile struct {
 
 // CheckFiles answers POST /documents/check: which files can't be taken, before they are sent. The form has for each one
 // a field "size", in bytes, and behind it a field "files" with its name and its first corpus.SniffBytes.
-func (h *Handlers) CheckFiles(c echo.Context) error {
+func (h *Handlers) CheckFiles(c httpio.Context) error {
 	if err := httpio.LimitBody(c, maxChecked*maxCheckedBytes); err != nil {
 		return err
 	}

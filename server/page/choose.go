@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/server/httpio"
@@ -19,7 +17,7 @@ const (
 )
 
 // Choices answers GET /choose?q=: the question box's part about documents, with those of that name.
-func (h *Handlers) Choices(c echo.Context) error {
+func (h *Handlers) Choices(c httpio.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	counts, err := h.Library.Count(ctx, scope)
 	if err != nil {

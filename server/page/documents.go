@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/extract"
@@ -17,7 +15,7 @@ import (
 )
 
 // Documents answers GET /documents for a browser; the page's script gets the list alone.
-func (h *Handlers) Documents(c echo.Context) error {
+func (h *Handlers) Documents(c httpio.Context) error {
 	query, filter, err := documentsQuery(c)
 	if err != nil {
 		return err
@@ -61,7 +59,7 @@ const maxStates = 200
 
 // DocumentStates answers GET /documents/states?ids=: how far these documents are, for the page's list of uploads. Those
 // that are not there are left out.
-func (h *Handlers) DocumentStates(c echo.Context) error {
+func (h *Handlers) DocumentStates(c httpio.Context) error {
 	ids := strings.Split(c.QueryParam("ids"), ",")
 	if len(ids) > maxStates {
 		return httpio.Invalid("ids may name " + strconv.Itoa(maxStates) + " documents at once.")
@@ -82,7 +80,7 @@ var workingStates = []corpus.State{corpus.StateQueued, corpus.StateParsing, corp
 
 // documentsQuery reads ?q=&kind=&state=&namespace=&sort=&limit= of the page. Beside the states of the API it knows
 // "working".
-func documentsQuery(c echo.Context) (views.DocumentsQuery, corpus.Filter, error) {
+func documentsQuery(c httpio.Context) (views.DocumentsQuery, corpus.Filter, error) {
 	q := views.DocumentsQuery{
 		Text: strings.TrimSpace(httpio.CleanText(c.QueryParam("q"))), Kind: c.QueryParam("kind"),
 		State:     c.QueryParam("state"),
@@ -122,7 +120,7 @@ func documentsQuery(c echo.Context) (views.DocumentsQuery, corpus.Filter, error)
 }
 
 // UploadRefused answers a form with files of which some were not taken.
-func (h *Handlers) UploadRefused(c echo.Context, status, taken int, refused []views.RefusedFile) error {
+func (h *Handlers) UploadRefused(c httpio.Context, status, taken int, refused []views.RefusedFile) error {
 	page, err := h.pageFrame(c, views.UploadTitle(c.Request().Context(), taken))
 	if err != nil {
 		return err

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/server/httpio"
@@ -23,7 +21,7 @@ const (
 
 // Find answers GET /find: conversations and documents by name, and passages by their words, as a page or as the
 // palette's list.
-func (h *Handlers) Find(c echo.Context) error {
+func (h *Handlers) Find(c httpio.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	limit := foundPaged
 	if httpio.ByHTMX(c) {
@@ -93,7 +91,7 @@ func (h *Handlers) findPassages(ctx context.Context, scope chat.Scope, f *views.
 
 // Docs shows a description of the API as a page. describe makes it for the address where the examples are sent; keys
 // says that they need one.
-func (h *Handlers) Docs(c echo.Context, describe func(base string, keys bool) (views.Docs, error)) error {
+func (h *Handlers) Docs(c httpio.Context, describe func(base string, keys bool) (views.Docs, error)) error {
 	page, err := h.pageFrame(c, "API")
 	if err != nil {
 		return err

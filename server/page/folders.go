@@ -3,21 +3,20 @@ package page
 import (
 	"net/http"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/server/folders"
+	"footnote/server/httpio"
 	"footnote/views"
 )
 
 // ShowFolders answers GET /folders: the folders of this machine, for the local user, who chooses one to be followed.
-func (h *Handlers) ShowFolders(c echo.Context) error {
+func (h *Handlers) ShowFolders(c httpio.Context) error {
 	return h.foldersPage(c, c.QueryParam("at"), nil)
 }
 
 // FollowFolder answers POST /folders: a form that has a folder followed.
-func (h *Handlers) FollowFolder(c echo.Context) error {
+func (h *Handlers) FollowFolder(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
 	}
@@ -33,7 +32,7 @@ func (h *Handlers) FollowFolder(c echo.Context) error {
 }
 
 // StopFollowing answers POST /folders/stop: a form that ends that. The documents stay.
-func (h *Handlers) StopFollowing(c echo.Context) error {
+func (h *Handlers) StopFollowing(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
 	}
@@ -44,7 +43,7 @@ func (h *Handlers) StopFollowing(c echo.Context) error {
 }
 
 // foldersPage draws the page at a path; refused is why that can't be followed, if somebody tried.
-func (h *Handlers) foldersPage(c echo.Context, at string, refused error) error {
+func (h *Handlers) foldersPage(c httpio.Context, at string, refused error) error {
 	found, err := h.Folders.List(c, h.Guard, at)
 	if err != nil {
 		return err
@@ -76,7 +75,7 @@ func folderPlaces(found []folders.Place) (shown []views.FolderPlace) {
 }
 
 // followedFolders are the folders that this server follows, for those who may see them, with what was seen of them.
-func (h *Handlers) followedFolders(c echo.Context, seen []corpus.Watched) (shown []views.FollowedFolder) {
+func (h *Handlers) followedFolders(c httpio.Context, seen []corpus.Watched) (shown []views.FollowedFolder) {
 	if h.Folders.Check(c, h.Guard) != nil {
 		return nil
 	}

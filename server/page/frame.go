@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
-	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
 	"footnote/corpus"
@@ -87,12 +86,12 @@ func (h *Handlers) Prepare() error {
 }
 
 // Favicon sends browsers that look for an icon at the usual address to it.
-func (h *Handlers) Favicon(c echo.Context) error {
+func (h *Handlers) Favicon(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, h.Assets.Path("icon.svg"))
 }
 
 // StaticFile serves a file of the page. Its address holds the version of them all, so browsers may keep it for good.
-func (h *Handlers) StaticFile(c echo.Context) error {
+func (h *Handlers) StaticFile(c httpio.Context) error {
 	name := c.Param("*")
 	body, err := static.Read(name)
 	if err != nil {
@@ -148,7 +147,7 @@ func staticType(name string) string {
 }
 
 // pageFrame collects what every page shows around its own part. title is the document's.
-func (h *Handlers) pageFrame(c echo.Context, title string) (views.Page, error) {
+func (h *Handlers) pageFrame(c httpio.Context, title string) (views.Page, error) {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	sessions, _, err := h.Store.Sessions(ctx, scope, chat.SessionQuery{Limit: sessionsShown})
 	if err != nil {
@@ -194,7 +193,7 @@ func hereAgain(r *http.Request) string {
 }
 
 // deletedSession is the conversation that was just deleted, so that the page can offer to bring it back.
-func deletedSession(c echo.Context) string {
+func deletedSession(c httpio.Context) string {
 	id := c.QueryParam("deleted")
 	if chat.CheckSessionID(id) != nil {
 		return ""
@@ -203,12 +202,12 @@ func deletedSession(c echo.Context) string {
 }
 
 // showPage answers with a whole page. source fills the panel, nil leaves it empty.
-func (h *Handlers) showPage(c echo.Context, status int, p views.Page, main, source templ.Component) error {
+func (h *Handlers) showPage(c httpio.Context, status int, p views.Page, main, source templ.Component) error {
 	return httpio.Show(c, status, views.Layout(p, main, source))
 }
 
 // ErrorFragment answers an htmx request that failed.
-func (h *Handlers) ErrorFragment(c echo.Context, p httpio.Problem) error {
+func (h *Handlers) ErrorFragment(c httpio.Context, p httpio.Problem) error {
 	no := views.Refusal{Detail: p.Detail, Code: p.Code}
 	if p.Status == http.StatusUnauthorized && h.Guard.SignedOut(c) {
 		no.SignIn = "/signin?to=" + url.QueryEscape(pageOf(c))
@@ -217,7 +216,7 @@ func (h *Handlers) ErrorFragment(c echo.Context, p httpio.Problem) error {
 }
 
 // ErrorPage answers a browser's request that failed. Its frame is left empty when the store is what failed.
-func (h *Handlers) ErrorPage(c echo.Context, p httpio.Problem) error {
+func (h *Handlers) ErrorPage(c httpio.Context, p httpio.Problem) error {
 	if h.showRefused(c, p) {
 		return nil
 	}

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/corpus"
 	"footnote/server/httpio"
 	"footnote/views"
@@ -19,7 +17,7 @@ var asked = []string{"message", "session_id", "context_text", "document_ids", "n
 // keptFields returns the fields of a form that make up a question, nil if it has none. When a question comes without a
 // valid key, the form that asks for the key carries them, so that the question is not lost. They are only in bodies:
 // no address, cookie or log has them.
-func keptFields(c echo.Context) []views.Field {
+func keptFields(c httpio.Context) []views.Field {
 	form := c.Request().PostForm
 	if corpus.Blank(form.Get("message")) {
 		return nil
@@ -41,17 +39,17 @@ func keptFields(c echo.Context) []views.Field {
 
 // showKept draws the page of a question that waited for its user to sign in, with the question in the box. It reports
 // whether it did.
-func (h *Handlers) showKept(c echo.Context) bool {
+func (h *Handlers) showKept(c httpio.Context) bool {
 	q, err := h.Questions.Read(c)
 	if err != nil {
 		return false
 	}
 	err = h.refusedPage(c, httpio.Problem{Status: http.StatusOK}, q)
-	return err == nil || c.Response().Committed
+	return err == nil || httpio.Committed(c)
 }
 
 // pageOf is the page that a request comes from, on this server.
-func pageOf(c echo.Context) string {
+func pageOf(c httpio.Context) string {
 	u, err := url.Parse(c.Request().Referer())
 	if err != nil || u.Host != c.Request().Host {
 		return "/"

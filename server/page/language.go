@@ -3,14 +3,12 @@ package page
 import (
 	"net/http"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/locale"
 	"footnote/server/httpio"
 )
 
 // ChooseLanguage answers POST /language: the browser keeps the language that a reader chose, and shows the page again.
-func (h *Handlers) ChooseLanguage(c echo.Context) error {
+func (h *Handlers) ChooseLanguage(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
 	}

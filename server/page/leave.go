@@ -4,14 +4,12 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/server/httpio"
 	"footnote/views"
 )
 
 // Leave answers GET /leave?to=: a page that names an address of another site and has a link to it. It never redirects.
-func (h *Handlers) Leave(c echo.Context) error {
+func (h *Handlers) Leave(c httpio.Context) error {
 	u, err := url.Parse(c.QueryParam("to"))
 	if err != nil {
 		return httpio.Invalid("This is not an address that can be opened from here.")

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/locale"
@@ -23,7 +21,7 @@ type libraryNews struct {
 // LibraryEvents answers GET /documents/events: a "library" event whenever what the pages show of the user's documents
 // is not ?seen= or what was told before, and at every change while documents are read in. While nothing changes, the
 // stream costs no look at the store. Without ?seen= it tells how it is now, and ends.
-func (h *Handlers) LibraryEvents(c echo.Context) error {
+func (h *Handlers) LibraryEvents(c httpio.Context) error {
 	ctx, scope, told := c.Request().Context(), httpio.Scope(c), c.QueryParam("seen")
 	changed := h.Library.Changes() // before the first look, so that nothing falls between
 	counts, seen, err := h.seeLibrary(ctx, scope)

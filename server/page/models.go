@@ -4,20 +4,19 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
+	"footnote/server/httpio"
 	"footnote/server/modelchoice"
 	"footnote/views"
 )
 
 // ShowModels answers GET /model for a browser: which model answers, and which others there are.
-func (h *Handlers) ShowModels(c echo.Context) error {
+func (h *Handlers) ShowModels(c httpio.Context) error {
 	return h.modelsPage(c, http.StatusOK, views.ModelsPage{Said: h.taken(c)})
 }
 
 // taken says that a model was just chosen, when the address says so and it is true.
-func (h *Handlers) taken(c echo.Context) string {
+func (h *Handlers) taken(c httpio.Context) string {
 	if now := h.Models()[0]; c.QueryParam("taken") != "" && now != views.OfflineModel {
 		return views.ModelTaken(c.Request().Context(), now, c.QueryParam("taken") == "tools")
 	}
@@ -26,7 +25,7 @@ func (h *Handlers) taken(c echo.Context) string {
 
 // ChooseModel answers POST /model: a form that chooses a model. What was typed comes back when it does not answer, but
 // for the key.
-func (h *Handlers) ChooseModel(c echo.Context) error {
+func (h *Handlers) ChooseModel(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
 	}
@@ -54,7 +53,7 @@ func (h *Handlers) ChooseModel(c echo.Context) error {
 }
 
 // modelsPage draws the page.
-func (h *Handlers) modelsPage(c echo.Context, status int, p views.ModelsPage) error {
+func (h *Handlers) modelsPage(c httpio.Context, status int, p views.ModelsPage) error {
 	frame, err := h.pageFrame(c, views.ModelsTitle.In(c.Request().Context()))
 	if err != nil {
 		return err

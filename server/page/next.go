@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"github.com/a-h/templ"
-	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
 	"footnote/server/httpio"
@@ -15,7 +14,7 @@ import (
 // NextTurns answers the page's script when a run is over or another one is the newest: the turns of the shown branch
 // that are not on the branch to ?after=, what still waits, and the question box. The page puts the turns behind the
 // one that the first of them names: those that stood there belong to another version.
-func (h *Handlers) NextTurns(c echo.Context) error {
+func (h *Handlers) NextTurns(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err

@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/ask"
 	"footnote/server/httpio"
@@ -39,7 +37,7 @@ type refused struct {
 
 // refusedPage answers a form whose question was not taken with the page it came from: the words and what was chosen
 // are still in the box.
-func (h *Handlers) refusedPage(c echo.Context, p httpio.Problem, q ask.Question) error {
+func (h *Handlers) refusedPage(c httpio.Context, p httpio.Problem, q ask.Question) error {
 	no := &refused{Question: q, why: p}
 	if chat.CheckSessionID(q.SessionID) == nil {
 		err := h.showSession(c, p.Status, q.SessionID, no)
@@ -51,13 +49,13 @@ func (h *Handlers) refusedPage(c echo.Context, p httpio.Problem, q ask.Question)
 }
 
 // showRefused reports whether a request was such a form and its page was drawn.
-func (h *Handlers) showRefused(c echo.Context, p httpio.Problem) bool {
+func (h *Handlers) showRefused(c httpio.Context, p httpio.Problem) bool {
 	q, ok := ask.StashedQuestion(c)
 	if !ok || p.Status == http.StatusUnauthorized {
 		return false
 	}
 	err := h.refusedPage(c, p, q)
-	return err == nil || c.Response().Committed
+	return err == nil || httpio.Committed(c)
 }
 
 // fillComposer puts a refused question back into its box.

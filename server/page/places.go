@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/places"
 	"footnote/places/follow"
@@ -19,13 +17,13 @@ import (
 const shownRefused = 50
 
 // ShowPlaces answers GET /places for a browser: the places that are followed.
-func (h *Handlers) ShowPlaces(c echo.Context) error {
+func (h *Handlers) ShowPlaces(c httpio.Context) error {
 	return h.placesPage(c, http.StatusOK, views.PlacesPage{}, nil)
 }
 
 // placesPage answers with the places. wrong has the form of a place, by its id, whose new credentials were refused.
 func (h *Handlers) placesPage(
-	c echo.Context, status int, p views.PlacesPage, wrong map[string]*views.PlaceForm,
+	c httpio.Context, status int, p views.PlacesPage, wrong map[string]*views.PlaceForm,
 ) error {
 	ctx, user := c.Request().Context(), httpio.Scope(c).User
 	all, err := h.Places.Store.Places(ctx, user)
@@ -92,7 +90,7 @@ func (h *Handlers) kindOf(name string) (places.Kind, bool) {
 }
 
 // NewPlace answers GET /places/new: the form of a kind of place.
-func (h *Handlers) NewPlace(c echo.Context) error {
+func (h *Handlers) NewPlace(c httpio.Context) error {
 	kind, ok := h.kindOf(c.QueryParam("kind"))
 	if !ok {
 		return h.placesPage(c, http.StatusOK, views.PlacesPage{}, nil)
@@ -102,7 +100,7 @@ func (h *Handlers) NewPlace(c echo.Context) error {
 
 // AddPlace answers POST /places/new: the form has a place followed. What was typed comes back when it does not answer,
 // but for secrets.
-func (h *Handlers) AddPlace(c echo.Context) error {
+func (h *Handlers) AddPlace(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
 	}
@@ -140,7 +138,7 @@ func (h *Handlers) AddPlace(c echo.Context) error {
 }
 
 func (h *Handlers) placeForm(
-	c echo.Context, status int, kind places.Kind, f views.PlaceForm, given map[string]string,
+	c httpio.Context, status int, kind places.Kind, f views.PlaceForm, given map[string]string,
 ) error {
 	ctx := c.Request().Context()
 	f.Kind = views.PlaceKindRow{Name: kind.Name, Title: kind.Title.In(ctx), Help: kind.Help.In(ctx)}
@@ -163,7 +161,7 @@ func (h *Handlers) placeForm(
 }
 
 // ActOnPlace answers POST /places/{id}/act: a button of a place.
-func (h *Handlers) ActOnPlace(c echo.Context) error {
+func (h *Handlers) ActOnPlace(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
 	}

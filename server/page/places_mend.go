@@ -4,8 +4,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/places"
 	"footnote/places/follow"
@@ -14,7 +12,7 @@ import (
 )
 
 // mendForm asks again for what a kind's servers know people by. Secrets stay empty, whatever values has.
-func mendForm(c echo.Context, kind places.Kind, values map[string]string) *views.PlaceForm {
+func mendForm(c httpio.Context, kind places.Kind, values map[string]string) *views.PlaceForm {
 	ctx, form := c.Request().Context(), &views.PlaceForm{}
 	for _, field := range kind.Fields {
 		if !field.Secret && !field.Login {
@@ -37,7 +35,7 @@ func mendForm(c echo.Context, kind places.Kind, values map[string]string) *views
 
 // mendPlace keeps other credentials of a place if its server takes them. What was typed comes back when it does not,
 // but for secrets.
-func (h *Handlers) mendPlace(c echo.Context, user, id string) error {
+func (h *Handlers) mendPlace(c httpio.Context, user, id string) error {
 	ctx := c.Request().Context()
 	place, err := h.Places.Store.Place(ctx, user, id)
 	if err != nil {

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/ask"
 	"footnote/server/httpio"
@@ -17,7 +15,7 @@ import (
 )
 
 // Session answers GET /c/{session}: the conversation's shown branch.
-func (h *Handlers) Session(c echo.Context) error {
+func (h *Handlers) Session(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
 		return httpio.NotFound("There is no such conversation. It may have been deleted.")
@@ -26,7 +24,7 @@ func (h *Handlers) Session(c echo.Context) error {
 }
 
 // showSession draws it, with a question that was not taken if there is one.
-func (h *Handlers) showSession(c echo.Context, status int, id string, no *refused) error {
+func (h *Handlers) showSession(c httpio.Context, status int, id string, no *refused) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	session, err := h.Store.Session(ctx, scope, id)
 	if err != nil {
@@ -144,7 +142,7 @@ func (h *Handlers) foldTurn(ctx context.Context, scope chat.Scope, run chat.Run)
 }
 
 // Thought answers GET /runs/{id}/steps/{call}/thought: the whole of a thought that the page shows the beginning of.
-func (h *Handlers) Thought(c echo.Context) error {
+func (h *Handlers) Thought(c httpio.Context) error {
 	run, err := h.Logs.Run(c)
 	if err != nil {
 		return err
@@ -185,7 +183,7 @@ func newestUnder(runs []chat.Run, id string) string {
 
 // AskFragment answers a question that a script sent: the new turn, and the question box while it runs. A question
 // that takes another's place changes the branch: the page is loaded again.
-func (h *Handlers) AskFragment(c echo.Context, run chat.Run) error {
+func (h *Handlers) AskFragment(c httpio.Context, run chat.Run) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	if run.Request.Sibling != "" || run.ParentID == "" {
 		c.Response().Header().Set("HX-Redirect", ask.AskedPage(run))
@@ -204,7 +202,7 @@ func (h *Handlers) AskFragment(c echo.Context, run chat.Run) error {
 }
 
 // RenameForm answers the form that renames a session.
-func (h *Handlers) RenameForm(c echo.Context) error {
+func (h *Handlers) RenameForm(c httpio.Context) error {
 	id, err := h.sessionForm(c)
 	if err != nil {
 		return err
@@ -220,7 +218,7 @@ func (h *Handlers) RenameForm(c echo.Context) error {
 }
 
 // DeleteForm answers the form that deletes a session.
-func (h *Handlers) DeleteForm(c echo.Context) error {
+func (h *Handlers) DeleteForm(c httpio.Context) error {
 	id, err := h.sessionForm(c)
 	if err != nil {
 		return err
@@ -232,7 +230,7 @@ func (h *Handlers) DeleteForm(c echo.Context) error {
 }
 
 // RestoreForm answers the form that takes a deletion back.
-func (h *Handlers) RestoreForm(c echo.Context) error {
+func (h *Handlers) RestoreForm(c httpio.Context) error {
 	id, err := h.sessionForm(c)
 	if err != nil {
 		return err
@@ -244,7 +242,7 @@ func (h *Handlers) RestoreForm(c echo.Context) error {
 }
 
 // HeadForm shows another version of an answer, with what was asked after it.
-func (h *Handlers) HeadForm(c echo.Context) error {
+func (h *Handlers) HeadForm(c httpio.Context) error {
 	id, err := h.sessionForm(c)
 	if err != nil {
 		return err
@@ -266,7 +264,7 @@ func (h *Handlers) HeadForm(c echo.Context) error {
 }
 
 // sessionForm reads a form about the session that the address names.
-func (h *Handlers) sessionForm(c echo.Context) (string, error) {
+func (h *Handlers) sessionForm(c httpio.Context) (string, error) {
 	id, err := httpio.SessionID(c)
 	if err != nil {
 		return "", err

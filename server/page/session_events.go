@@ -3,8 +3,6 @@ package page
 import (
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/server/httpio"
 )
 
@@ -14,7 +12,7 @@ const checkPause = time.Second
 // SessionEvents answers GET /c/{id}/events: a "head" event with the id of the session's newest run of the shown
 // branch, whenever that is not ?head= or what was told before. A page that shows the conversation in another tab asks
 // for the new turns then. While nothing begins, the stream costs no look at the store.
-func (h *Handlers) SessionEvents(c echo.Context) error {
+func (h *Handlers) SessionEvents(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err

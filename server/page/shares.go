@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/httpio"
 	"footnote/server/runlog"
@@ -15,10 +13,10 @@ import (
 )
 
 // ListShares answers GET /shares for a browser: the links to answers, each with a button that ends it.
-func (h *Handlers) ListShares(c echo.Context) error { return h.sharesPage(c, http.StatusOK, nil) }
+func (h *Handlers) ListShares(c httpio.Context) error { return h.sharesPage(c, http.StatusOK, nil) }
 
 // ShareAnswer answers POST /shares: a form that makes a link. The page that it gets is the only one with its address.
-func (h *Handlers) ShareAnswer(c echo.Context) error {
+func (h *Handlers) ShareAnswer(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
 	}
@@ -39,7 +37,7 @@ func (h *Handlers) ShareAnswer(c echo.Context) error {
 }
 
 // EndShare answers POST /shares/{id}/delete: a form that ends a link.
-func (h *Handlers) EndShare(c echo.Context) error {
+func (h *Handlers) EndShare(c httpio.Context) error {
 	err := h.Store.DropShare(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
 		return err
@@ -48,7 +46,7 @@ func (h *Handlers) EndShare(c echo.Context) error {
 }
 
 // sharesPage draws the links, and the address of one that was just made.
-func (h *Handlers) sharesPage(c echo.Context, status int, made *shares.SharedLink) error {
+func (h *Handlers) sharesPage(c httpio.Context, status int, made *shares.SharedLink) error {
 	ctx := c.Request().Context()
 	list, err := h.Store.Shares(ctx, httpio.Scope(c), time.Now())
 	if err != nil {
@@ -67,7 +65,7 @@ func (h *Handlers) sharesPage(c echo.Context, status int, made *shares.SharedLin
 }
 
 // Shared answers GET /s/{token}: one answer with its quotes, for whoever has the link. It needs no key.
-func (h *Handlers) Shared(c echo.Context) error {
+func (h *Handlers) Shared(c httpio.Context) error {
 	head := c.Response().Header()
 	head.Set("Content-Security-Policy", SharedPolicy)
 	head.Set("Referrer-Policy", "no-referrer")

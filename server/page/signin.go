@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/httpio"
 	"footnote/views"
@@ -17,17 +15,17 @@ import (
 const keyKept = 30 * 24 * time.Hour
 
 // AskForKey answers GET /signin.
-func (h *Handlers) AskForKey(c echo.Context) error {
+func (h *Handlers) AskForKey(c httpio.Context) error {
 	return h.signInPage(c, http.StatusOK, c.QueryParam("to"), "")
 }
 
 // signInPage asks for a key, on the way to an address or to a question that was sent without one.
-func (h *Handlers) signInPage(c echo.Context, status int, to, detail string) error {
+func (h *Handlers) signInPage(c httpio.Context, status int, to, detail string) error {
 	return httpio.Show(c, status, views.SignIn(h.Assets, localTarget(to), detail, keptFields(c)))
 }
 
 // SignIn keeps a valid key in a cookie that no script can read.
-func (h *Handlers) SignIn(c echo.Context) error {
+func (h *Handlers) SignIn(c httpio.Context) error {
 	if h.Keys == nil {
 		return c.Redirect(http.StatusSeeOther, "/")
 	}
@@ -58,13 +56,13 @@ func (h *Handlers) SignIn(c echo.Context) error {
 }
 
 // SignOut forgets the browser's key.
-func (h *Handlers) SignOut(c echo.Context) error {
+func (h *Handlers) SignOut(c httpio.Context) error {
 	c.SetCookie(keptKey(c, "", -1))
 	return c.Redirect(http.StatusSeeOther, "/signin")
 }
 
 // keptKey is the cookie that keeps a key for so many seconds. Scripts can't read it; over HTTPS it goes nowhere else.
-func keptKey(c echo.Context, key string, seconds int) *http.Cookie {
+func keptKey(c httpio.Context, key string, seconds int) *http.Cookie {
 	return &http.Cookie{
 		Name: httpio.KeyCookie, Value: key, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		Secure: c.Scheme() == "https",
@@ -83,7 +81,7 @@ func localTarget(to string) string {
 
 // SignInFirst answers a browser without a valid key: it may sign in and then comes back to where it was, or to its
 // question.
-func (h *Handlers) SignInFirst(c echo.Context, p httpio.Problem) error {
+func (h *Handlers) SignInFirst(c httpio.Context, p httpio.Problem) error {
 	if p.Status != http.StatusUnauthorized {
 		return httpio.Show(c, p.Status, views.SignIn(h.Assets, "/", p.Detail, nil))
 	}

@@ -7,15 +7,13 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/httpio"
 	"footnote/views"
 )
 
 // Standing answers GET /standing: the kept questions. Whoever looks has seen what changed.
-func (h *Handlers) Standing(c echo.Context) error {
+func (h *Handlers) Standing(c httpio.Context) error {
 	return h.standingPage(c, http.StatusOK, views.KeptPage{})
 }
 
@@ -26,7 +24,7 @@ type FeedAddress struct {
 
 // MakeFeed answers POST /standing/feed: it makes the address at which a user's changes can be read, in the place of
 // the one before. The address is shown this once: only its hash is kept.
-func (h *Handlers) MakeFeed(c echo.Context) error {
+func (h *Handlers) MakeFeed(c httpio.Context) error {
 	token := rand.Text()
 	hash := chat.TokenHash(sha256.Sum256([]byte(token)))
 	if err := h.Store.SetStandingFeed(c.Request().Context(), httpio.Scope(c), &hash); err != nil {
@@ -41,7 +39,7 @@ func (h *Handlers) MakeFeed(c echo.Context) error {
 }
 
 // DropFeedForm answers POST /standing/feed/delete.
-func (h *Handlers) DropFeedForm(c echo.Context) error {
+func (h *Handlers) DropFeedForm(c httpio.Context) error {
 	if err := h.Store.SetStandingFeed(c.Request().Context(), httpio.Scope(c), nil); err != nil {
 		return err
 	}
@@ -55,7 +53,7 @@ type Webhooks interface {
 
 // SetWebhookForm answers POST /standing/webhook: a form has the changes sent to an address, and shows the secret, this
 // once.
-func (h *Handlers) SetWebhookForm(c echo.Context) error {
+func (h *Handlers) SetWebhookForm(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
 	}
@@ -74,14 +72,14 @@ func (h *Handlers) SetWebhookForm(c echo.Context) error {
 }
 
 // DropWebhookForm answers POST /standing/webhook/delete.
-func (h *Handlers) DropWebhookForm(c echo.Context) error {
+func (h *Handlers) DropWebhookForm(c httpio.Context) error {
 	if err := h.Store.SetWebhook(c.Request().Context(), httpio.Scope(c), nil); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, "/standing")
 }
 
-func (h *Handlers) standingPage(c echo.Context, status int, p views.KeptPage) error {
+func (h *Handlers) standingPage(c httpio.Context, status int, p views.KeptPage) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	all, err := h.Store.AllStanding(ctx, scope)
 	if err != nil {

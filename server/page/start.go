@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/server/ask"
@@ -17,10 +15,10 @@ import (
 
 // Start answers GET /: a question box, or a way to begin while there are no documents. The page's script gets the part
 // that depends on the documents.
-func (h *Handlers) Start(c echo.Context) error { return h.showStart(c, http.StatusOK, nil) }
+func (h *Handlers) Start(c httpio.Context) error { return h.showStart(c, http.StatusOK, nil) }
 
 // showStart draws it, with a question that was not taken if there is one.
-func (h *Handlers) showStart(c echo.Context, status int, no *refused) error {
+func (h *Handlers) showStart(c httpio.Context, status int, no *refused) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	page, err := h.pageFrame(c, "")
 	if err != nil {
@@ -56,7 +54,7 @@ func (h *Handlers) showStart(c echo.Context, status int, no *refused) error {
 }
 
 // draftQuestion is a question that a link brings for the box.
-func draftQuestion(c echo.Context) string {
+func draftQuestion(c httpio.Context) string {
 	text := []rune(httpio.CleanText(c.QueryParam("q")))
 	return string(text[:min(len(text), 2000)])
 }

@@ -1,8 +1,6 @@
 package page
 
 import (
-	"github.com/labstack/echo/v4"
-
 	"footnote/server/httpio"
 	"footnote/server/runlog"
 )
@@ -10,7 +8,7 @@ import (
 // Stream answers GET /runs/{id}/stream: the run's events under the same names and numbers as the log, drawn for the
 // page. A reader that has them all gets the last one again, because the page's script comes back after an end it did
 // not expect.
-func (h *Handlers) Stream(c echo.Context) error {
+func (h *Handlers) Stream(c httpio.Context) error {
 	after, err := httpio.LastSeen(c.Request())
 	if err != nil {
 		return err

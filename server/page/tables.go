@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/grid"
 	"footnote/server/httpio"
@@ -20,11 +18,11 @@ import (
 const rowsShown = 100
 
 // Tables answers GET /tables: the tables over documents, and the form that makes one.
-func (h *Handlers) Tables(c echo.Context) error {
+func (h *Handlers) Tables(c httpio.Context) error {
 	return h.tablesPage(c, http.StatusOK, views.TablesPage{Namespace: c.QueryParam("namespace")})
 }
 
-func (h *Handlers) tablesPage(c echo.Context, status int, p views.TablesPage) error {
+func (h *Handlers) tablesPage(c httpio.Context, status int, p views.TablesPage) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	var err error
 	if p.Tables, err = h.Store.Grids(ctx, scope); err != nil {
@@ -43,7 +41,7 @@ func (h *Handlers) tablesPage(c echo.Context, status int, p views.TablesPage) er
 }
 
 // MakeTable answers POST /tables: the form shows what a table would be, and then makes it. What was typed comes back.
-func (h *Handlers) MakeTable(c echo.Context) error {
+func (h *Handlers) MakeTable(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
 	}
@@ -87,7 +85,7 @@ func columnsOf(text string) (columns []chat.GridColumn) {
 }
 
 // Table answers GET /tables/{id}.
-func (h *Handlers) Table(c echo.Context) error {
+func (h *Handlers) Table(c httpio.Context) error {
 	p, err := h.tablePage(c, 0)
 	if err != nil {
 		return err
@@ -102,7 +100,7 @@ func (h *Handlers) Table(c echo.Context) error {
 
 // TableCells answers GET /tables/{id}/cells for the page's script: how far the table is, and the cells that changed
 // after those that the page has.
-func (h *Handlers) TableCells(c echo.Context) error {
+func (h *Handlers) TableCells(c httpio.Context) error {
 	after, err := httpio.LastSeen(c.Request())
 	if err != nil {
 		return err
@@ -115,7 +113,7 @@ func (h *Handlers) TableCells(c echo.Context) error {
 }
 
 // tablePage reads a page of a table with the cells that changed after a number.
-func (h *Handlers) tablePage(c echo.Context, after int64) (p views.TablePage, err error) {
+func (h *Handlers) tablePage(c httpio.Context, after int64) (p views.TablePage, err error) {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	from, err := httpio.QueryInt(c, "from", 0, 0, chat.MaxGridRows)
 	if err != nil {
@@ -141,7 +139,7 @@ func (h *Handlers) tablePage(c echo.Context, after int64) (p views.TablePage, er
 }
 
 // ActOnTable answers POST /tables/{id}/act: a button of a table.
-func (h *Handlers) ActOnTable(c echo.Context) error {
+func (h *Handlers) ActOnTable(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
 	}
@@ -169,11 +167,11 @@ func (h *Handlers) ActOnTable(c echo.Context) error {
 var errUnknownButton = httpio.Invalid("The button is not known here. Open the page again.")
 
 // TableCell answers GET /tables/{id}/cells/{row}/{column}: one cell with its quotes, to read and to edit.
-func (h *Handlers) TableCell(c echo.Context) error {
+func (h *Handlers) TableCell(c httpio.Context) error {
 	return h.cellPage(c, http.StatusOK, views.CellPage{})
 }
 
-func (h *Handlers) cellPage(c echo.Context, status int, p views.CellPage) error {
+func (h *Handlers) cellPage(c httpio.Context, status int, p views.CellPage) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	row, column, err := httpio.CellPlace(c)
 	if err != nil {
@@ -217,7 +215,7 @@ func pageOfRow(id string, row int) string {
 
 // ChangeCell answers POST /tables/{id}/cells/{row}/{column}: the form writes into a cell, takes that back, or has it
 // asked again.
-func (h *Handlers) ChangeCell(c echo.Context) error {
+func (h *Handlers) ChangeCell(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
 	}

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/extract"
@@ -31,7 +29,7 @@ const (
 
 // Document answers GET /d/{id}: a document drawn from its blocks or pages. chat.Link describes the query: what to mark,
 // and which part of a long document to show. The page's script gets the source panel.
-func (h *Handlers) Document(c echo.Context) error {
+func (h *Handlers) Document(c httpio.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	d, err := h.Library.Document(ctx, scope, c.Param("id"))
 	if err != nil {
@@ -73,7 +71,7 @@ func (h *Handlers) Document(c echo.Context) error {
 }
 
 // isAside reports whether a request is for the panel beside an answer.
-func isAside(c echo.Context) bool {
+func isAside(c httpio.Context) bool {
 	return httpio.ByHTMX(c) || c.QueryParam("panel") == "1"
 }
 

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/server/httpio"
@@ -14,7 +12,7 @@ import (
 )
 
 // readLink reads what chat.Link writes. The pages must be known.
-func (p *viewing) readLink(c echo.Context) (err error) {
+func (p *viewing) readLink(c httpio.Context) (err error) {
 	p.link = chat.Link{
 		Document: p.v.Document.ID, Citation: c.QueryParam("c"), Passage: c.QueryParam("p"), Block: c.QueryParam("b"),
 		At: c.QueryParam("at"),

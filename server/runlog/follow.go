@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/httpio"
 )
@@ -30,7 +28,7 @@ func ProgramFrame(dst []byte, entry *chat.Entry) ([]byte, error) {
 
 // Follow streams a run's log from after on until the run is over, the reader leaves or the server drains. None of these
 // touches the run. It fails only before anything is sent.
-func (r *Reader) Follow(c echo.Context, runID string, after int64, f Follower) error {
+func (r *Reader) Follow(c httpio.Context, runID string, after int64, f Follower) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	wake, stop := r.Feed.Watch(runID) // before the first read, so that nothing falls between
 	defer stop()

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/httpio"
 )
@@ -24,7 +22,7 @@ type Teller interface {
 // of an event of the log has its number: a reader who has seen it gets what follows after. A number beyond the end
 // means the beginning. Who has seen all gets 204. close is data that ends the stream, if it is not empty. None of this
 // touches the run. It fails before anything is sent, or, only for the log, after a failure was told.
-func (r *Reader) Retell(c echo.Context, run chat.Run, after int64, teller Teller, close string) error {
+func (r *Reader) Retell(c httpio.Context, run chat.Run, after int64, teller Teller, close string) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	page, err := r.Feed.Read(ctx, scope, run.ID, after)
 	if err != nil {

@@ -9,8 +9,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/httpio"
 )
@@ -140,7 +138,7 @@ func (t *Trace) RetrievalCalls() int {
 }
 
 // Run returns the run that a request's address names.
-func (r *Reader) Run(c echo.Context) (chat.Run, error) {
+func (r *Reader) Run(c httpio.Context) (chat.Run, error) {
 	id, err := httpio.RunID(c)
 	if err != nil {
 		return chat.Run{}, err

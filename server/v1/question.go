@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/ask"
 	"footnote/server/httpio"
@@ -150,12 +148,12 @@ func footnoteModel() ModelInfo {
 }
 
 // Models answers GET /v1/models.
-func (h *Handlers) Models(c echo.Context) error {
+func (h *Handlers) Models(c httpio.Context) error {
 	return c.JSON(http.StatusOK, ModelList{Object: "list", Data: []ModelInfo{footnoteModel()}})
 }
 
 // Model answers GET /v1/models/{model}.
-func (h *Handlers) Model(c echo.Context) error {
+func (h *Handlers) Model(c httpio.Context) error {
 	if c.Param("model") != ModelName {
 		return noSuchModel()
 	}
@@ -166,7 +164,7 @@ func (h *Handlers) Model(c echo.Context) error {
 func noSuchModel() error { return httpio.NotFound(`There is no such model here. Use "footnote".`) }
 
 // Chat answers POST /v1/chat/completions.
-func (h *Handlers) Chat(c echo.Context) error {
+func (h *Handlers) Chat(c httpio.Context) error {
 	var body Question
 	if err := h.Bodies.ReadOpenJSON(c, &body); err != nil {
 		return err

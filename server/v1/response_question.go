@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/server/ask"
 	"footnote/server/httpio"
 )
@@ -104,7 +102,7 @@ func (r *ConversationRef) UnmarshalJSON(data []byte) error {
 
 // toQuestion checks a body and makes a question of it: the last message is what is asked, those before it are the
 // conversation. What came before a response that it names is added by the server.
-func (h *Handlers) toQuestion(c echo.Context, body ResponseQuestion) (ask.Question, error) {
+func (h *Handlers) toQuestion(c httpio.Context, body ResponseQuestion) (ask.Question, error) {
 	q := ask.Question{
 		SessionID: body.Conversation.id, Namespace: body.Namespace, DocumentIDs: body.DocumentIDs, Stream: body.Stream,
 	}

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/httpio"
 	"footnote/server/runlog"
@@ -15,7 +13,7 @@ import (
 
 // Respond answers POST /v1/responses. A question for the background is answered at once, with a response that is under
 // way.
-func (h *Handlers) Respond(c echo.Context) error {
+func (h *Handlers) Respond(c httpio.Context) error {
 	var body ResponseQuestion
 	if err := h.Bodies.ReadOpenJSON(c, &body); err != nil {
 		return err
@@ -50,7 +48,7 @@ func (h *Handlers) Respond(c echo.Context) error {
 }
 
 // GetResponse answers GET /v1/responses/{id}: with the response as it is, or with its stream from an event on.
-func (h *Handlers) GetResponse(c echo.Context) error {
+func (h *Handlers) GetResponse(c httpio.Context) error {
 	stream, err := httpio.QueryFlag(c, "stream")
 	if err != nil {
 		return err
@@ -78,7 +76,7 @@ const maxSequence = 1 << 30
 
 // CancelResponse answers POST /v1/responses/{id}/cancel: it stops the run, and says what it came to. One that is over
 // stays as it is.
-func (h *Handlers) CancelResponse(c echo.Context) error {
+func (h *Handlers) CancelResponse(c httpio.Context) error {
 	run, err := h.findResponse(c, c.Param("id"))
 	if err != nil {
 		return err
@@ -97,7 +95,7 @@ func (h *Handlers) CancelResponse(c echo.Context) error {
 }
 
 // findResponse is the run of a response's id.
-func (h *Handlers) findResponse(c echo.Context, id string) (chat.Run, error) {
+func (h *Handlers) findResponse(c httpio.Context, id string) (chat.Run, error) {
 	runID, ok := strings.CutPrefix(id, "resp_")
 	if !ok || !httpio.RunIDForm.MatchString(runID) {
 		return chat.Run{}, noSuchResponse()
@@ -115,12 +113,12 @@ func noSuchResponse() error {
 }
 
 // newTeller begins to tell a run. send is nil where only the response is wanted.
-func newTeller(c echo.Context, run chat.Run, send func(ResponseEvent) error) *responseTeller {
+func newTeller(c httpio.Context, run chat.Run, send func(ResponseEvent) error) *responseTeller {
 	return &responseTeller{base: httpio.Origin(c), response: newResponse(run), send: send}
 }
 
 // sendResponse answers with a run as far as it is.
-func (h *Handlers) sendResponse(c echo.Context, run chat.Run) error {
+func (h *Handlers) sendResponse(c httpio.Context, run chat.Run) error {
 	w := newTeller(c, run, nil)
 	t, err := h.Logs.Walk(c.Request().Context(), httpio.Scope(c), run, w.see)
 	if err != nil {
@@ -135,7 +133,7 @@ func (h *Handlers) sendResponse(c echo.Context, run chat.Run) error {
 }
 
 // streamResponse answers with the events of a run behind a number. A failure after the beginning is the last event.
-func (h *Handlers) streamResponse(c echo.Context, run chat.Run, after int64) error {
+func (h *Handlers) streamResponse(c httpio.Context, run chat.Run, after int64) error {
 	out, leave, err := h.Streams.Open(c)
 	if out == nil {
 		return err // or the reader has left; the run goes on

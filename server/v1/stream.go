@@ -5,8 +5,6 @@ import (
 	"errors"
 	"unicode/utf8"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 	"footnote/server/httpio"
 	"footnote/server/runlog"
@@ -57,7 +55,7 @@ type writer struct {
 }
 
 // streamChunks answers with a stream of chunks. A failure after its beginning comes as an error in the stream.
-func (h *Handlers) streamChunks(c echo.Context, run chat.Run, usage bool) error {
+func (h *Handlers) streamChunks(c httpio.Context, run chat.Run, usage bool) error {
 	out, leave, err := h.Streams.Open(c)
 	if out == nil {
 		return err // or the reader has left; the run goes on
