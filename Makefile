@@ -166,6 +166,7 @@ needed:
 
 check:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt'd: $$unformatted"; exit 1; fi
+	$(GO) mod tidy -diff
 	$(GO) vet ./...
 	$(GO) vet -tags $(TAGS),eino ./cmd/footnote
 	$(GO) tool templ generate && git diff --exit-code -- '*_templ.go'
