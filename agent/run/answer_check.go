@@ -33,7 +33,8 @@ type evaluation struct {
 	faultless   bool // everything that the answer states is held, or it states nothing
 }
 
-// evaluateAnswer says how far an answer is borne out, by what it is that has to bear it out.
+// evaluateAnswer says how far an answer is borne out, by what it is that has to bear it out. What the program itself
+// said is judged by no text: it is certain.
 func (w *Runner) evaluateAnswer(markdown string) evaluation {
 	w.evidence.QuotesOnly = w.model.isRuleBased()
 	if w.givenText() {
@@ -64,6 +65,7 @@ func (w *Runner) evaluateAnswer(markdown string) evaluation {
 }
 
 // evaluateWithout compares an answer without footnotes, which needs none, with what there is to compare it with.
+// Nothing is held back for it: the confidence and the list of unsupported sentences say it.
 func (w *Runner) evaluateWithout(markdown string) evaluation {
 	switch {
 	case !w.asked.NeedsDocuments():
@@ -93,6 +95,7 @@ func (w *Runner) evaluateWithout(markdown string) evaluation {
 }
 
 // evaluateTalk compares talk, sums and work on a text in the question with the conversation and what was calculated.
+// The system prompt counts for talk, or the program could not say what it is.
 func (k *knowledge) evaluateTalk(markdown string) evaluation {
 	texts := append([]string{k.run.Request.Message}, k.conversation.evidence...)
 	if question.IsTalk(k.run.Request.Message) {
@@ -165,7 +168,8 @@ func (k *knowledge) sumNotes(unsupported []string) []string {
 	return out
 }
 
-// sumAsked is the result of the sum that is the whole question.
+// sumAsked is the result of the sum that is the whole question. It begins at the first sign of a number, so that words
+// before it do not matter; words behind it make it no sum.
 func (k *knowledge) sumAsked() (v calc.Amount, ok bool) {
 	if k.asked.Type != question.Calculation {
 		return calc.Amount{}, false
@@ -178,7 +182,8 @@ func (k *knowledge) sumAsked() (v calc.Amount, ok bool) {
 	return v, err == nil
 }
 
-// wrongSum compares a sum with the result that is said. What can't be read is not wrong.
+// wrongSum compares a sum with the result that is said. What can't be read is not wrong. What it takes for an equation
+// may be a date or a list of numbers.
 func wrongSum(expression, said string) (result string, wrong bool) {
 	v, err := calc.Evaluate(expression)
 	if err != nil {
@@ -189,6 +194,7 @@ func wrongSum(expression, said string) (result string, wrong bool) {
 }
 
 // differsFrom reports whether a value is another number than the one that is said, with as many decimals as are said.
+// So 0.33 is right for 1/3, and 0.5 is wrong.
 func differsFrom(v calc.Amount, said string) bool {
 	n, err := calc.Evaluate(said)
 	if err != nil {
@@ -198,6 +204,7 @@ func differsFrom(v calc.Amount, said string) bool {
 	least := new(big.Rat).SetFrac(
 		big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(len(decimals))), nil),
 	)
+	// a whole unit of the last decimal, so that rounding up and cutting off are both right
 	diff := new(big.Rat).Sub(v.Rat, n.Rat)
 	return diff.Abs(diff).Cmp(least) >= 0
 }

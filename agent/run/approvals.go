@@ -85,7 +85,8 @@ func (s *approvals) findCall(callID string) (t *tools.Tool, known, settled bool)
 }
 
 // PendingCall returns the step of a call that waits for a person. It fails with CodeNotFound for a call that never
-// waited, and with CodeConflict for one that was decided.
+// waited, and with CodeConflict for one that was decided. It reads the log alone, so any server can tell, also one that
+// does not work on the run.
 func PendingCall(log []chat.Event, callID string) (chat.Step, error) {
 	transcript, err := chat.Fold(log)
 	if err != nil {

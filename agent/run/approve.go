@@ -17,7 +17,8 @@ const (
 	detailProposed = "proposed" // the model's input, when a person gave another
 )
 
-// requestApproval makes a call wait for a person, from the next event on.
+// requestApproval makes a call wait for a person, from the next event on. The caller stores the step: until then nobody
+// can decide, except in a run that was taken over (approvals.early).
 func (c *toolCaller) requestApproval(a *toolCall) chat.Step {
 	a.approval = c.control.approvals.addCall(a.step.CallID, a.tool)
 	a.step.Status, a.step.ToolStatus = chat.StatusPending, chat.StatusPending
@@ -28,7 +29,8 @@ func (c *toolCaller) requestApproval(a *toolCall) chat.Step {
 // runApproved waits for a person's word on each call that needs it, in the order of the calls, and runs those that may.
 // It returns the results for the model by the ids of their steps. The waits are one after the other and the calls side
 // by side: a call begins as soon as it is allowed, while the next one still waits. When the server stops (errLeaving),
-// calls under way may end, and what still waits is asked about again by the server that goes on.
+// calls under way may end, and what still waits is asked about again by the server that goes on. The time for tools
+// bounds the wait, since the goroutine of the run waits with it.
 func (c *toolCaller) runApproved(ctx, callCtx context.Context, attempts []*toolCall) (map[string]llm.Message, error) {
 	late := time.NewTimer(c.budget.searchTime() - time.Since(c.budget.begun))
 	defer late.Stop()
@@ -136,7 +138,8 @@ func (a *toolCall) withNote(output any) any {
 	}
 }
 
-// rejection is why a call that waited for a person did not run.
+// rejection is why a call that waited for a person did not run. Each has its words for three: the reader of the step,
+// the reader of the answer, the model.
 type rejection struct {
 	status    chat.Status // of its step
 	summary   string      // likewise

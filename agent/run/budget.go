@@ -8,7 +8,8 @@ import (
 	"footnote/llm"
 )
 
-// budget is what a run may use, what it has used, and why it must answer when a limit is reached.
+// budget is what a run may use, what it has used, and why it must answer when a limit is reached. Only the run's
+// goroutine changes it. A search by fallBackToPipeline may lift stop and limits for its time, and puts both back.
 type budget struct {
 	control *Control         // whose user may want the answer now
 	prices  map[string]Price // by model
@@ -110,7 +111,8 @@ func (b *budget) costOf(model llm.Model, used chat.Tokens) *float64 {
 	return &cost
 }
 
-// addUsage adds to run_done what the run used. For a completed run, its answer says most of it already.
+// addUsage adds to run_done what the run used. For a completed run, its answer says most of it already. Without it a
+// failed run would seem to have cost nothing.
 func (b *budget) addUsage(done chat.RunDone) chat.RunDone {
 	done.RetrievalCalls = b.retrievals
 	if done.Status != chat.RunCompleted {

@@ -12,7 +12,8 @@ import (
 	"footnote/llm"
 )
 
-// How much of a conversation a model is told.
+// How much of a conversation a model is told, unless the settings (--memory-turns and its neighbours) say
+// otherwise. With twice the tokens, for passages, it is less than a seventh of what a history may hold (contextTokens).
 const (
 	memoryQuestions = 10
 	memoryTokens    = 4000
@@ -57,7 +58,8 @@ type conversation struct {
 // historyStep is the phase that says that the conversation could not be read.
 const historyStep = "history"
 
-// readConversation reads the shown branch that a run continues, after the turns that came with the request.
+// readConversation reads the shown branch that a run continues, after the turns that came with the request. Turns of a
+// request come before those of the session: a client that brings some had them before it came here.
 func (k *knowledge) readConversation(ctx context.Context) (conversation, error) {
 	out, err := k.readBranch(ctx)
 	outside := k.requestHistory()
@@ -68,7 +70,8 @@ func (k *knowledge) readConversation(ctx context.Context) (conversation, error) 
 	return out, err
 }
 
-// requestHistory makes messages of the last turns that a request brought along.
+// requestHistory makes messages of the last turns that a request brought along. Each text gets an equal part of the
+// tokens, so that one long answer does not push out all others.
 func (k *knowledge) requestHistory() []llm.Message {
 	turns, m := k.run.Request.History, k.cfg.Memory
 	var messages []llm.Message
@@ -136,6 +139,7 @@ func (k *knowledge) readBranch(ctx context.Context) (conversation, error) {
 				out.messages, llm.Message{Role: llm.RoleAssistant, Text: "(This question was not answered.)"},
 			)
 		}
+		// a question is never left out: without it the answer before makes no sense
 		question := clipTokens(past.Request.Message, max(left, 50))
 		out.messages = append(out.messages, llm.Message{Role: llm.RoleUser, Text: question})
 		out.evidence = append(out.evidence, question)

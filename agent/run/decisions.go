@@ -10,7 +10,8 @@ import (
 	"footnote/llm"
 )
 
-// maxDecisions is how many choices of tools are remembered.
+// maxDecisions is how many choices of tools are remembered, of all users. It bounds memory (a choice is a question and
+// a few calls); no measurement of it is recorded.
 const maxDecisions = 1000
 
 // decision is what a model chose first for a question that was then answered. Decisions are kept in memory only, of all
@@ -22,7 +23,8 @@ type decision struct {
 
 // decisionKey identifies questions that the same tools answer: by what they ask for (question.IntentOf) and where the
 // run searches. It is empty for a question that refers to earlier ones, and for one that is asked again because its
-// answer did not please.
+// answer did not please. What makes two questions alike: docs/decisions.md, “Similar questions have the same content
+// words”.
 func (k *knowledge) decisionKey() string {
 	req := k.run.Request
 	if k.asked.Type == question.FollowUp || !k.asked.NeedsDocuments() || req.Sibling != "" || len(req.History) > 0 {

@@ -11,6 +11,7 @@ import (
 // saysNothing reports whether a reply is no answer: numbers of passages alone, or besides only the question again, its
 // words in the question's order. It compares words, in any language that separates them. A reply with a word of its own
 // is an answer, and so is one that turns the question into a statement: “The roof is good” for “Is the roof good?”.
+// More than half of the question's words have to be there: fewer may be the choice that it asks for.
 func saysNothing(reply, asked string) bool {
 	place := map[string]int{} // of each word of the question, where it comes first
 	for word := range lowerWords(asked) {

@@ -67,7 +67,8 @@ type Config struct {
 	Framework Framework // drives the runs; nil: the agent's own loop
 }
 
-// CheckTools reports a toolset or a tool that does not exist.
+// CheckTools reports a toolset or a tool that does not exist. It opens nothing: footnote doctor asks it about settings
+// alone.
 func (c Config) CheckTools() error {
 	registry, err := c.toolRegistry()
 	if err != nil {
@@ -110,6 +111,7 @@ func NewEngine(cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	cfg.Owner = cmp.Or(cfg.Owner, chat.NewID())
+	// a tenth of a run's usual time, so that a tool that hangs leaves time for others
 	cfg.ToolTimeout = cmp.Or(cfg.ToolTimeout, 30*time.Second)
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -135,7 +137,8 @@ func NewEngine(cfg Config) (*Engine, error) {
 // Config returns the settings with their defaults.
 func (e *Engine) Config() Config { return *e.config() }
 
-// config is what is set now. Nobody changes what it points to: a run keeps what it began with.
+// config is what is set now. Nobody changes what it points to: a run keeps what it began with. Who needs several
+// settings reads it once: Use may put another in its place in between.
 func (e *Engine) config() *Config { return e.cfg.Load() }
 
 // Stats returns what all runs did so far.
@@ -174,7 +177,8 @@ func (e *Engine) ReadLog(ctx context.Context, run chat.Run) ([]chat.Event, error
 	}
 }
 
-// maxCached is how many results of tools are kept.
+// maxCached is how many results of tools are kept, and how many counts of documents. No measurement of either is
+// recorded: a call that is made again is mostly one of the same conversation, so the last ones are enough.
 const maxCached = 256
 
 // newCache returns a cache of the values used last, for all runs. It is safe for concurrent use.

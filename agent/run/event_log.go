@@ -12,8 +12,9 @@ import (
 	"footnote/chat"
 )
 
-// eventLog stores what a run does as events: its steps, and its answer as it is written. It knows which steps are
-// still running.
+// eventLog stores what a run does as events: its steps, and its answer as it is written. It knows which steps are still
+// running. All of it belongs to the run's goroutine, except length and writer: the writer's timer may store text while
+// the model streams.
 type eventLog struct {
 	store  ground.Emit  // appends to the run's log
 	length atomic.Int64 // how many events are stored, as far as is known here; the writer's timer stores some
@@ -30,6 +31,7 @@ func (l *eventLog) emitEvents(ctx context.Context, ps ...chat.Payload) error {
 	if len(ps) == 0 {
 		return nil
 	}
+	// ctx may end while this is stored: then nobody would know whether it is in the log
 	if err := l.store(context.WithoutCancel(ctx), ps...); err != nil {
 		l.reopenSteps(ps)
 		return fmt.Errorf("store events: %w", err)
@@ -47,7 +49,8 @@ func (l *eventLog) reopenSteps(ps []chat.Payload) {
 }
 
 // appendEvents stores events in the run's log and counts them. Besides the run's goroutine, the timer of its writer
-// calls it.
+// calls it. The lease is checked by the store: events of a run that another server has by now are refused with
+// CodeConflict.
 func (s *state) appendEvents(ctx context.Context, ps ...chat.Payload) error {
 	err := s.cfg.Feed.Append(ctx, s.cfg.Owner, s.run.ID, ps...)
 	if err == nil {
@@ -57,7 +60,9 @@ func (s *state) appendEvents(ctx context.Context, ps ...chat.Payload) error {
 	return err
 }
 
-// endTime is how long the last events of a run may take to be stored, tries in all.
+// endTime is how long the last events of a run may take to be stored, tries in all. Tries begin after 100 ms and wait
+// twice as long each time, so there are eight at most. No measurement stands behind the time: it is shorter than the
+// lease (30 s), after which another server may take over a run that was not renewed.
 const endTime = 20 * time.Second
 
 // Steps of a run that is left to another server: the last one here and the first one there.
@@ -66,7 +71,7 @@ const (
 	takenOver  = "takeover"
 )
 
-// ending is how a run ended here.
+// ending is how a run ended here. It is told to Runs, which frees the run's slot and charges its user.
 type ending struct {
 	Over     bool        // its end is stored: by this server, or another
 	Unstored error       // why its end could not be stored; nil unless so
@@ -89,6 +94,7 @@ func (w *Runner) finishRun(ctx context.Context, do func() ([]chat.Payload, error
 		}()
 		return do()
 	}()
+	// a cancelled context makes calls and the model fail in many ways: the reason is the cause
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
@@ -102,6 +108,7 @@ func (w *Runner) finishRun(ctx context.Context, do func() ([]chat.Payload, error
 	}
 	done := w.budget.addUsage(w.outcomeOf(ctx, err))
 	if err != nil {
+		// of an answer that broke off, what was written is kept
 		last = append(w.log.writer.Rest(), w.log.closeSteps(done)...)
 	}
 	return w.storeEnd(context.WithoutCancel(ctx), append(last, done))
@@ -164,11 +171,13 @@ func (w *Runner) storeEnd(ctx context.Context, last []chat.Payload) ending {
 			return ending{Over: true, Tokens: w.budget.tokens}
 		}
 		if errors.Is(err, chat.ErrNotStorable) && len(last) > 1 {
+			// a number that JSON does not know may be among them
 			w.budget.cost = nil
 			done := w.budget.addUsage(w.outcomeOf(ctx, err))
 			last = append(w.log.storableSteps(w.run.ID), done)
 			continue
 		}
+		// another server ended it, or its conversation was deleted
 		if code := chat.CodeOf(err); code == chat.CodeConflict || code == chat.CodeNotFound {
 			w.cfg.Log.WarnContext(ctx, "run ended elsewhere", "run", w.run.ID, "error", err)
 			return ending{Over: true}

@@ -21,7 +21,8 @@ func (k *knowledge) searchedDocuments() bool {
 	return searches > 0 && len(k.failedSearches) == 0 || len(readDocs) > 0 || !k.toolContext.Sources.IsEmpty()
 }
 
-// noteFailed remembers a search that failed or was cut off.
+// noteFailed remembers a search that failed or was cut off. Refusals name it: while a search failed, “nothing was
+// found” can't be said.
 func (k *knowledge) noteFailed(t *tools.Tool, s chat.Step) {
 	if t != nil && t.Action == chat.ActionSearching && !slices.Contains(k.failedSearches, s.Message) {
 		k.failedSearches = append(k.failedSearches, s.Message)
@@ -33,7 +34,9 @@ func (k *knowledge) forgetFailed(s chat.Step) {
 	k.failedSearches = slices.DeleteFunc(k.failedSearches, func(message string) bool { return message == s.Message })
 }
 
-// onePassageSuffices reports whether a passage that was found holds every content word of the question.
+// onePassageSuffices reports whether a passage that was found holds every content word of the question. A question of
+// one content word has too little to tell such a passage from any other. Where no language shows itself it is taken as
+// English.
 func (k *knowledge) onePassageSuffices() bool {
 	query := strings.Join(k.asked.Keywords, " ")
 	language := text.Detect(k.run.Request.Message)
@@ -115,7 +118,7 @@ func (k *knowledge) speaksOf(answer, part string) bool {
 }
 
 // sourcesOf lists the documents behind an answer: the cited ones in order of their first footnote, then those only
-// read.
+// read. It is never nil: it goes into JSON as a list.
 func (k *knowledge) sourcesOf(citations []chat.Citation) []chat.Source {
 	out := []chat.Source{}
 	seen := map[string]bool{}

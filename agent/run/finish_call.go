@@ -30,7 +30,8 @@ func (k *knowledge) answerInCall(r reply) (answer string, args json.RawMessage, 
 }
 
 // writeFinishAnswer shows the answer that a call holds as if the model had written it; what it wrote before the call
-// was a thought. It is the tool finish, which ends a run by a call; the call and its end are stored at once.
+// was a thought. It is the tool finish, which ends a run by a call; the call and its end are stored at once. Its two
+// events are stored together, so that no log has an answer whose call seems to run on.
 func (w *Runner) writeFinishAnswer(ctx context.Context, r reply, answer string, args json.RawMessage) (reply, error) {
 	name := strings.TrimSpace(r.calls[0].Name)
 	step := w.log.newStep(name, chat.ActionThinking, chat.StatusRunning, "Finishing with an answer")

@@ -32,7 +32,8 @@ type Rounds struct {
 	Call func(ctx context.Context, place int) (string, error)
 }
 
-// moreRounds are those beyond the budget of turns: repairs, cut turns and reviews.
+// moreRounds are those beyond the budget of turns: repairs, cut turns and reviews. There are far fewer of them; a
+// framework that bounds its rounds, as Eino does, must only never end a run that the budget lets go on.
 const moreRounds = 50
 
 var errRounds = errors.New("the agent framework left the order of turns and calls")

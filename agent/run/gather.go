@@ -15,8 +15,11 @@ import (
 var gatherPrompt string
 
 const (
-	gatherSeconds = 20   // of the 30 that a caller waits: the rest is for a plain search
-	leastGathered = 0.15 // passages with less of a closer look's score are left out
+	gatherSeconds = 20 // of the 30 that a caller waits: the rest is for a plain search
+
+	// leastGathered is the score of a closer look (corpus.Rerank, 0–1) below which a passage is left out. No
+	// measurement of it is recorded.
+	leastGathered = 0.15
 )
 
 // Gathered is what an agent found for a query.
@@ -28,7 +31,8 @@ type Gathered struct {
 }
 
 // Gather lets a run choose how to search for its question, and returns what it found instead of an answer. Nothing is
-// stored. It fails when the model does and there is no fallback; what was found until then comes with the error.
+// stored. It fails when the model does and there is no fallback; what was found until then comes with the error. Its
+// store of events is a function that collects steps, so all else of a run is as always.
 func (e *Engine) Gather(ctx context.Context, run chat.Run, set tools.Set, most int) (out Gathered, err error) {
 	ctx, c := NewControl(ctx, run.User)
 	w := e.NewRunner(run, set, c)
@@ -40,6 +44,7 @@ func (e *Engine) Gather(ctx context.Context, run chat.Run, set tools.Set, most i
 		w.countEvents(ctx, ps)
 		for _, p := range ps {
 			if s, ok := p.(chat.Step); ok {
+				// a step that ends takes the place of its beginning
 				if i, known := place[s.CallID]; known {
 					out.Steps[i] = s
 					continue
@@ -53,6 +58,7 @@ func (e *Engine) Gather(ctx context.Context, run chat.Run, set tools.Set, most i
 	err = w.gatherPassages(ctx)
 	out.Results, out.Notes = w.rankedResults(most), []string{}
 	out.Spent = chat.Spent{Tokens: w.budget.tokens, Cost: w.budget.cost}
+	// a run without run_done is counted here, or its tokens would be in no sum
 	e.stats.countGathered(&w.budget)
 	for _, s := range out.Steps {
 		if s.Step == "fallback" {
@@ -63,7 +69,8 @@ func (e *Engine) Gather(ctx context.Context, run chat.Run, set tools.Set, most i
 }
 
 // gatherPassages lets the model call tools until it has enough. It is answerLoop without an answer: the text of a turn
-// is dropped, and a spent budget ends it without an error.
+// is dropped, and a spent budget ends it without an error. Rules may choose here as in any run; where they do, the
+// phase is not gathering any more and no model is asked.
 func (w *Runner) gatherPassages(ctx context.Context) error {
 	if err := w.beginRun(ctx); err != nil {
 		return err

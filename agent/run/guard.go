@@ -12,7 +12,8 @@ import (
 	"footnote/english"
 )
 
-// Guard says which questions are not worked on at all.
+// Guard says which questions are not worked on at all. It is no protection against what documents say: their text is
+// fenced as data (fenceData).
 type Guard struct {
 	Input     []string // RE2 patterns, matched without case anywhere in a question; nil: DefaultGuard
 	MaxLength int      // runes of a question; 0: no limit but that of all requests
@@ -20,7 +21,8 @@ type Guard struct {
 
 // DefaultGuard stops orders to ignore the program's instructions. An order must stand at the start of a sentence, so
 // that a question about such orders passes. "Ignore the rules of the handbook" passes too: the words that follow
-// "rules" say that they are a document's.
+// "rules" say that they are a document's. It stops what people try first, and no more: whoever writes around it gets
+// the rules of the prompt and the fence.
 func DefaultGuard() []string {
 	const (
 		begin = `(?:^|[.!?\n])[\s>#*"'“-]*(?:(?:please|now|just|kindly|first|then|ok|okay|so|also|` +
@@ -110,7 +112,8 @@ func (g guard) blockReason(question string) string {
 	return ""
 }
 
-// guardInput ends a run whose question a guard stops, visibly.
+// guardInput ends a run whose question a guard stops, visibly. Nothing is read before: a question that is stopped costs
+// no search and no model.
 func (w *Runner) guardInput(ctx context.Context) error {
 	why := w.engine.guard.blockReason(w.run.Request.Message)
 	if why == "" {

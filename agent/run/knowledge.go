@@ -23,7 +23,7 @@ type knowledge struct {
 	control          *Control
 	run              chat.Run
 	set              tools.Set
-	nonce            string // marks what is data, in a way that no document can know
+	nonce            string // marks what is data, in a way that no document can know; 16 hexadecimal digits
 	toolContext      *tools.Context
 	documentsInReach int // how many documents can be searched
 	asked            question.Analysis
@@ -75,7 +75,8 @@ func (e *Engine) reranks(asked *bool) bool {
 // givenText reports whether the answer comes from the text that came with the question, and from nothing else.
 func (k *knowledge) givenText() bool { return k.run.Request.ContextText != "" }
 
-// stopCause returns why the run is not carried on here, nil as long as it is.
+// stopCause returns why the run is not carried on here, nil as long as it is. It is asked before each turn and each
+// round of calls, and after whatever a stop may have made fail.
 func (k *knowledge) stopCause(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -85,7 +86,8 @@ func (k *knowledge) stopCause(ctx context.Context) error {
 
 // countSearchable counts the documents that can be searched, none of a run that has its text given. All of them are
 // counted once for each version of the library, which calls of tools know from here on. A question that was narrowed to
-// documents has as many in reach as it names.
+// documents has as many in reach as it names. The count is cached for all users of the process, by scope and version:
+// on a large library it is a query of its own.
 func (k *knowledge) countSearchable(ctx context.Context) (int, error) {
 	version, err := k.cfg.Library.Version(ctx, k.toolContext.Scope)
 	if err != nil {
@@ -108,7 +110,9 @@ func (k *knowledge) countSearchable(ctx context.Context) (int, error) {
 	return counts.Ready, err
 }
 
-// findTitled notes the document that a question names by its whole title: what it asks for stands in that one.
+// findTitled notes the document that a question names by its whole title: what it asks for stands in that one. Only
+// questions of kinds that may name a document unawares are looked at. PossibleTitles gives three names at most, so it
+// asks the library three times at most.
 func (k *knowledge) findTitled(ctx context.Context) error {
 	asked := strings.TrimSpace(k.run.Request.Message)
 	if k.givenText() || len(asked) > question.MaxAnalysed {
@@ -161,7 +165,8 @@ func (k *knowledge) searchWords() string {
 	return text.Shorten(words, 1000)
 }
 
-// readTool is the tool of the set that reads a document; nil if it has none.
+// readTool is the tool of the set that reads a document; nil if it has none. It may be another one of its capability
+// (tools.Set.Available).
 func (k *knowledge) readTool() *tools.Tool {
 	for _, name := range k.set.Available([]string{"read_document"}) {
 		return k.set.Find(name)
@@ -169,7 +174,8 @@ func (k *knowledge) readTool() *tools.Tool {
 	return nil
 }
 
-// isRepeatable reports whether a call of a tool changes nothing elsewhere, so that it may be made twice.
+// isRepeatable reports whether a call of a tool changes nothing elsewhere, so that it may be made twice. It decides
+// what becomes of a call that a restart cut off (docs/decisions.md, “A read-only call that was cut off is made again”).
 func (k *knowledge) isRepeatable(name string) bool {
 	tool := k.set.Find(name)
 	return tool != nil && !tool.HasSideEffects

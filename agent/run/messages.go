@@ -12,11 +12,17 @@ import (
 )
 
 const (
-	contextTokens = 60_000 // of a run's history, unless the settings say otherwise
-	keptOutput    = 600    // bytes of an older result that stay when room is made
+	// contextTokens is how many tokens a run's history may have, unless the settings say otherwise. With the answer it
+	// fits a model of 64k; what a server has less is noticed by checkPrompt or refused as too long (dropOldResults).
+	contextTokens = 60_000
+
+	// keptOutput is how many bytes of an older result stay when room is made: about the title and the first lines, by
+	// which the model knows whether to call the tool again.
+	keptOutput = 600
 )
 
-// messages are what the model gets: the prompt, its own turns and the results of its calls.
+// messages are what the model gets: the prompt, its own turns and the results of its calls. They are rebuilt from the
+// log after a restart; ephemeral is lost then.
 type messages struct {
 	list      []llm.Message
 	ephemeral []llm.Message // for the next turn only: a reply and what was wrong with it
@@ -80,7 +86,8 @@ func (ms *messages) shortenOldResults(nonce string) (shortened, freed int) {
 	return shortened, freed
 }
 
-// dropOldResults forgets the older results of tools, which take the most room. It reports whether there were any.
+// dropOldResults forgets the older results of tools, which take the most room. It reports whether there were any. It is
+// for a server that has refused the request as too long, and frees more than shortenOldResults.
 func (ms *messages) dropOldResults() bool {
 	found := false
 	for i := range ms.list[:ms.lastTurn()] {
@@ -96,7 +103,8 @@ func (ms *messages) dropOldResults() bool {
 // is charged comes from the model's server wherever that counts.
 func estimateTokens(s string) int { return len(s)/4 + 1 }
 
-// estimateRequest estimates the tokens of a request, with its tools.
+// estimateRequest estimates the tokens of a request, with its tools. The schemas of twelve tools are a good part of a
+// short request.
 func estimateRequest(req llm.Request) int {
 	size := 0
 	for _, message := range req.Messages {

@@ -11,27 +11,37 @@ import (
 	"footnote/llm"
 )
 
-// How the model's failures are met.
+// How the model's failures are met. No measurement of them is recorded: each is the least that lets a model mend a
+// slip, since every further try costs a turn of the user's time and money.
 const (
-	maxRepairs    = 2 // turns in a row with calls that could not run
-	maxCuts       = 3 // turns cut at the token limit
-	maxBadCalls   = 2 // tool calls that the model's server could not read: the second time the model must answer
-	leastWait     = time.Second
-	fallbackTime  = 10 * time.Second
-	answerReserve = 6 // a sixth of the run's time is for the answer
+	maxRepairs  = 2 // turns in a row with calls that could not run; one more ends the tools
+	maxCuts     = 3 // turns cut at the token limit
+	maxBadCalls = 2 // tool calls that the model's server could not read: the second time the model must answer
+
+	// leastWait is the least wait for a rate limit, although the server names less: a server that names next to
+	// nothing again and again would be asked at once (docs/decisions.md, “The run alone waits for rate limits”).
+	leastWait = time.Second
+
+	// fallbackTime is what the model made of rules gets even when the run's time is over, so that there is an answer.
+	// It takes some 2 ms (docs/performance.md, “Deciding”); the rest is for a machine that does much else.
+	fallbackTime = 10 * time.Second
+
+	// answerReserve is the share of a run's time that is for writing the answer: a sixth, which is 50 s of the usual
+	// 300.
+	answerReserve = 6
 )
 
-// reply is what one turn of a model came to.
+// reply is what one turn of a model came to. Exactly one of calls and an answer counts: text beside calls is a thought.
 type reply struct {
 	text      string
 	reasoning string
 	signature string
 	calls     []llm.Call
 	finish    llm.Finish
-	tokens    chat.Tokens
-	cost      *float64
-	chooses   bool // it came from the model that only chooses tools
-	byProgram bool // it holds calls of the program's own, and is no turn of a model
+	tokens    chat.Tokens // as its server counts them, else estimated
+	cost      *float64    // in the currency of the settings; nil: there is no price for the model
+	chooses   bool        // it came from the model that only chooses tools
+	byProgram bool        // it holds calls of the program's own, and is no turn of a model
 }
 
 // modelCaller has the model speak: with retries, with repairs of what can't be read, and with the fallback. It owns
@@ -70,7 +80,8 @@ func (m *modelCaller) useRequested() {
 
 // completeTurn gets one whole reply from the model, whatever it takes: waiting, a shorter history, or the fallback.
 // Each way out of a failure is limited: waiting by rateLimit.nextWait, a shorter history once, an unreadable call
-// twice, the fallback once, since it can't fall back any further.
+// twice, the fallback once, since it can't fall back any further. A turn counts against the budget when it succeeds,
+// and not when it is the answer that a spent budget forces.
 func (m *modelCaller) completeTurn(ctx context.Context) (reply, error) {
 	var limit rateLimit
 	for {
@@ -86,6 +97,7 @@ func (m *modelCaller) completeTurn(ctx context.Context) (reply, error) {
 			}
 			return r, nil
 		}
+		// whatever the model failed with, it was because the run is stopped
 		if cause := m.stopCause(ctx); cause != nil {
 			return reply{}, cause
 		}
@@ -102,6 +114,7 @@ func (m *modelCaller) completeTurn(ctx context.Context) (reply, error) {
 			m.log.writer.Reset()
 		case !errors.As(err, &e):
 			return reply{}, err // the store, not the model
+		// text that readers see can't be begun again without a word, so there the fallback takes over at once
 		case e.Kind == llm.KindRateLimited && !m.log.writer.Shown() && !m.isRuleBased():
 			wait, again := limit.nextWait(e.RetryAfter)
 			if !again || time.Since(m.budget.begun)+wait > m.budget.searchTime() {
@@ -131,6 +144,7 @@ func (m *modelCaller) completeTurn(ctx context.Context) (reply, error) {
 func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	// the whole of the time left: the cut for searching is late below, and it spares an answer under way
 	left := m.budget.totalTime() - time.Since(m.budget.begun)
 	if m.isRuleBased() {
 		left = max(left, fallbackTime)
@@ -145,6 +159,7 @@ func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
 		})
 		defer late.Stop()
 	}
+	// these functions run in goroutines of their own; they only cancel, and each is stopped before streamReply returns
 	forced := m.budget.stop != ""
 	defer context.AfterFunc(m.control.now, func() {
 		if !forced || m.log.writer.Shown() { // else it is the answer that was asked for
@@ -179,7 +194,8 @@ func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
 }
 
 // readParts takes the parts of a reply. It fails with what the stream or the store fails with; r holds what came until
-// then.
+// then. It is the only place that shows what a model says. The text of a model that only chooses tools is kept, not
+// shown.
 func (m *modelCaller) readParts(
 	ctx context.Context, parts func(func(llm.Part, error) bool), r *reply,
 ) (done *llm.Done, err error) {
@@ -204,6 +220,7 @@ func (m *modelCaller) readParts(
 		}
 		switch p := part.(type) {
 		case llm.Text:
+			// what was thought is shown once it is over, as one step
 			if !thought && reasoning.Len() > 0 {
 				thought = true
 				if err := m.log.emitEvents(ctx, m.thinkingStep(reasoning.String())); err != nil {
@@ -239,6 +256,7 @@ func (m *modelCaller) readParts(
 		case llm.Reasoning:
 			reasoning.WriteString(string(p))
 		case llm.Rethought:
+			// what seemed an answer was a thought without its opening mark
 			reasoning.WriteString(text.String())
 			text.Reset()
 			watch = replyWatch{}
@@ -283,21 +301,24 @@ func (m *modelCaller) readParts(
 	return done, nil
 }
 
-// noteRepetition says that a reply was ended because the model said the same again.
+// noteRepetition says that a reply was ended because the model said the same again. Without it the answer would seem to
+// break off.
 func (m *modelCaller) noteRepetition(ctx context.Context) error {
 	return m.log.emitEvents(ctx, m.log.newStep(
 		"notice", chat.ActionThinking, chat.StatusComplete, "The model said the same again: its reply ends there",
 	))
 }
 
-// thinkingStep shows what a model thought, at most 4,000 characters of it.
+// thinkingStep shows what a model thought, at most 4,000 characters of it. The bound is for the event: a thought can be
+// longer than any answer.
 func (m *modelCaller) thinkingStep(thought string) chat.Step {
 	step := m.log.newStep("thinking", chat.ActionThinking, chat.StatusComplete, "Thought about it")
 	step.Thought = tools.CutText(strings.TrimSpace(thought), 4000)
 	return step
 }
 
-// countTokens adds a turn's tokens; a provider that does not count is counted for.
+// countTokens adds a turn's tokens; a provider that does not count is counted for. Estimates are of about four bytes a
+// token: estimateTokens.
 func (m *modelCaller) countTokens(model llm.Model, req llm.Request, u *llm.Usage, r *reply) {
 	used := chat.Tokens{}
 	if model.Name() == offlineName {
@@ -316,69 +337,8 @@ func (m *modelCaller) countTokens(model llm.Model, req llm.Request, u *llm.Usage
 	r.tokens, r.cost = used, m.budget.chargeTokens(model, used)
 }
 
-// The size of a side question to the model.
-const (
-	completeTime   = 20 * time.Second
-	completeTokens = 800
-)
-
 // dropOldResults makes room for a prompt that was too long, once. It reports whether there was anything to drop.
 func (m *modelCaller) dropOldResults() bool {
 	m.resultsDropped = true
 	return m.messages.dropOldResults()
-}
-
-// completeOnce asks the model something beside the run's conversation, without tools, and charges it to the run. A user
-// who wants the answer now ends it. It is for plans and judgements. It goes to the cheaper model where one is set,
-// takes completeTime at most, and gets completeTokens for its reply. A failure is the caller's to handle: it never ends
-// the run by itself.
-func (m *modelCaller) completeOnce(
-	ctx context.Context,
-	messages []llm.Message,
-) (said string, spent chat.Spent, err error) {
-	ctx, cancel := context.WithTimeout(ctx, completeTime)
-	defer cancel()
-	defer context.AfterFunc(m.control.now, cancel)()
-	defer context.AfterFunc(m.control.leaving, cancel)()
-	req := llm.Request{
-		Messages: messages, NoTools: true, Temperature: m.chosenTemperature(), DefaultTemperature: true,
-		Seed:      m.run.Request.Config.Seed,
-		MaxTokens: completeTokens,
-	}
-	model := m.model
-	if m.cfg.Select != nil && !m.isRuleBased() {
-		model = m.cfg.Select
-	}
-	var text strings.Builder
-	var usage *llm.Usage
-	done := false
-	for part, err := range model.Stream(ctx, req) {
-		if err != nil {
-			return "", m.budget.chargeFailedReply(model, err), err
-		}
-		switch p := part.(type) {
-		case llm.Text:
-			text.WriteString(string(p))
-		case llm.Quoted:
-			text.WriteString(p.Marker())
-		case llm.Done:
-			done, usage = true, p.Usage
-		case llm.Rethought:
-			text.Reset()
-		case llm.Reasoning, llm.Call: // not asked for
-		}
-	}
-	if !done {
-		return "", spent, errors.New("the reply ended too early")
-	}
-	if usage != nil {
-		spent.Tokens = chat.Tokens{In: usage.In, Out: usage.Out}
-	} else {
-		for _, message := range messages {
-			spent.Tokens.In += estimateTokens(message.Text)
-		}
-		spent.Tokens.Out = estimateTokens(text.String())
-	}
-	spent.Cost = m.budget.chargeTokens(model, spent.Tokens)
-	return text.String(), spent, nil
 }

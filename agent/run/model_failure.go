@@ -12,9 +12,9 @@ import (
 	"footnote/llm"
 )
 
-// rateLimit says how long a turn waits for a model's server that refuses it because of its rate limit. This is the
-// only place that tries a rate-limited turn again: below it, httpllm.Retry waits for the rate limit of embeddings
-// alone. The zero value is ready to use.
+// rateLimit says how long a turn waits for a model's server that refuses it because of its rate limit. This is the only
+// place that tries a rate-limited turn again: below it, httpllm.Retry waits for the rate limit of embeddings alone. The
+// zero value is ready to use. It belongs to one turn: the next one begins with the short waits again.
 type rateLimit struct {
 	busyReplies int
 	told        bool // the server named a wait before, and it was too short
@@ -23,6 +23,7 @@ type rateLimit struct {
 // nextWait returns how long to wait after a refusal, and false when it was the last: 5, 10, 20, 40, 60 s. The first
 // wait that the server names replaces its step; those after it are lower bounds, since the first did not suffice.
 func (l *rateLimit) nextWait(named time.Duration) (time.Duration, bool) {
+	// 135 s in all, less than half of the usual 300 s of a run
 	steps := [...]time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, 60 * time.Second}
 	if l.busyReplies == len(steps) {
 		return 0, false
@@ -77,7 +78,8 @@ func (m *modelCaller) waitForServer(ctx context.Context, d time.Duration) error 
 }
 
 // fallBack gives the rest of the run to the fallback model and says so; without one, the run ends with the model's
-// failure. The step and the error say what failed in words for the user; the cause is logged here, once.
+// failure. The step and the error say what failed in words for the user; the cause is logged here, once. A run that
+// quotes already has nothing to fall back to.
 func (m *modelCaller) fallBack(ctx context.Context, e *llm.Error) error {
 	reason, _ := explainFailure(e, m.run.User)
 	failed := &chat.Error{Code: chat.CodeModelFailed, Message: m.explainFor(e), Err: e}
@@ -99,7 +101,8 @@ func (m *modelCaller) fallBack(ctx context.Context, e *llm.Error) error {
 }
 
 // goOnWithFallback makes the fallback the run's model: what was shown is taken back into the step, the messages for one
-// turn are dropped, and a text that came with the question is given to it as if it had read it.
+// turn are dropped, and a text that came with the question is given to it as if it had read it. The phase is gathering
+// again: the fallback chooses its own tools, with what the budget has left.
 func (m *modelCaller) goOnWithFallback(ctx context.Context, step chat.Step) error {
 	m.switchToFallback()
 	m.messages.ephemeral, m.phase = nil, gathering
@@ -157,8 +160,9 @@ func explainFailure(e *llm.Error, user string) (reason, advice string) {
 	return "its server failed", soon
 }
 
-// repairCall meets a tool call that the model's server could not read. The first time the model hears of it, the
-// second time it must answer from what there is.
+// repairCall meets a tool call that the model's server could not read. The first time the model hears of it, the second
+// time it must answer from what there is. The server's own words go along, at most 300 characters: they often name the
+// place of the mistake.
 func (m *modelCaller) repairCall(ctx context.Context, e *llm.Error) error {
 	m.badCalls++
 	message, told := "The model's tool call could not be read: asking for it again",
@@ -177,11 +181,13 @@ func (m *modelCaller) repairCall(ctx context.Context, e *llm.Error) error {
 	return m.log.takeAnswerBack(ctx, step)
 }
 
-// A prompt of which the model's server counts less than half, though it counts more than a greeting, was cut by it.
+// leastCounted is how many tokens a server must count before its count says anything: of a short prompt the estimate
+// (four bytes a token) may be wrong by more than half. A longer prompt of which less than half is counted was cut.
 const leastCounted = 1000
 
 // checkPrompt says once when the model's server seems to have dropped a part of the prompt without a word, as servers
-// do whose context is set too small.
+// do whose context is set too small. Ollama does so with its usual context; the answer stands, since nobody knows what
+// was dropped.
 func (m *modelCaller) checkPrompt(ctx context.Context, req llm.Request, u *llm.Usage) error {
 	if u == nil || m.lossTold || m.isRuleBased() || u.In < leastCounted {
 		return nil

@@ -13,7 +13,7 @@ import (
 )
 
 // turnModel returns the model for the next turn. A cheaper model, if there is one, chooses the tools, and nobody is
-// shown what it says. The run's own model writes the answer.
+// shown what it says. The run's own model writes the answer. A chooser of the same name would only say the same twice.
 func (m *modelCaller) turnModel() (model llm.Model, chooses bool) {
 	s := m.chooser
 	if s == nil || m.isRuleBased() || m.givenText() || !m.mayCallTools() ||
@@ -24,7 +24,8 @@ func (m *modelCaller) turnModel() (model llm.Model, chooses bool) {
 }
 
 // nextRequest is the next turn as the model gets it. The messages are shared with the history, not copied: a model must
-// not change them.
+// not change them. Tools are named even when none may be called: a history with calls needs them, and NoTools forbids
+// further ones.
 func (m *modelCaller) nextRequest(ctx context.Context) llm.Request {
 	req := llm.Request{
 		Messages: m.messages.list, NoTools: !m.mayCallTools(), Temperature: m.chosenTemperature(),
@@ -69,7 +70,8 @@ func (k *knowledge) chosenTemperature() *float64 {
 }
 
 // toolSelection is who chooses this run's first tools. A fixed pipeline, a model below LeastModel and a small model
-// leave no choice: rules choose.
+// leave no choice: rules choose. Of those who leave a choice the request counts most, then the settings, then the
+// toolset.
 func (m *modelCaller) toolSelection() tools.Selection {
 	switch asked := tools.Selection(m.run.Request.Config.Selection); {
 	case m.cfg.Features.Pipeline, m.cfg.usesPipeline(m.model), m.isSmall():
@@ -99,7 +101,8 @@ func (m *modelCaller) answerIfDeclined(r reply, aside []llm.Message) bool {
 	return true
 }
 
-// chooseAlone lets the run's own model choose from now on, and says why.
+// chooseAlone lets the run's own model choose from now on, and says why. It stays so for the rest of the run: a chooser
+// that failed once would cost its timeout again and again.
 func (m *modelCaller) chooseAlone(ctx context.Context, e *llm.Error) error {
 	m.chooser = nil
 	name := m.cfg.Select.Name()
@@ -116,7 +119,8 @@ func (m *modelCaller) chooseAlone(ctx context.Context, e *llm.Error) error {
 	return m.log.emitEvents(ctx, step)
 }
 
-// giveTextToFallback gives the fallback, which knows documents only, the given text as one that was read.
+// giveTextToFallback gives the fallback, which knows documents only, the given text as one that was read. The text is
+// split at blank lines, so that a quote is a paragraph at most.
 func (m *modelCaller) giveTextToFallback() error {
 	if !m.givenText() {
 		return m.giveContextToFallback()

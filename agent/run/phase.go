@@ -1,6 +1,7 @@
 package run
 
 // phase is what the model's next turn is for. A spent budget (budget.stop) makes it the answer in every phase.
+// reviewReply and askAgain may lead from an answer back to gathering; each way back is limited, so a run ends.
 type phase string
 
 const (
@@ -38,7 +39,8 @@ func (m *modelCaller) isRuleBased() bool { return m.role == ruleBasedModel }
 // switchToFallback gives the rest of the run to Config.Fallback, which is the offline model wherever it is set.
 func (m *modelCaller) switchToFallback() { m.model, m.role = m.cfg.Fallback, ruleBasedModel }
 
-// remedy is something that a run does at most once to get on.
+// remedy is something that a run does at most once to get on. Its value is what the model is told, for those that tell
+// it something.
 type remedy string
 
 // Remedies besides those that tell the model what is wrong with its answer.

@@ -14,7 +14,8 @@ import (
 )
 
 // plan is a question's parts and how far each is; without parts the question is answered as it is. Its step is stored
-// again whenever that changes; the step's output is {"sub_queries": [{query, reasoning, depends_on, status}]}.
+// again whenever that changes; the step's output is {"sub_queries": [{query, reasoning, depends_on, status}]}. Only the
+// run's goroutine touches it.
 type plan struct {
 	step  chat.Step
 	parts []chat.PlanPart
@@ -39,7 +40,9 @@ func (p *plan) readyParts() []int {
 // isOver reports whether a step or a part has ended, in whatever way.
 func isOver(s chat.Status) bool { return s != chat.StatusPending && s != chat.StatusRunning }
 
-// searchQuery is what is searched for a part. One that leans on others borrows their words.
+// searchQuery is what is searched for a part. One that leans on others borrows their words. At most six words come
+// together: each further one makes a search by words look for less of what was asked. 1,000 characters are what the
+// schemas of the search tools take.
 func (p *plan) searchQuery(i int) string {
 	part := p.parts[i]
 	words := []string{part.Query}
@@ -57,7 +60,7 @@ func (p *plan) searchQuery(i int) string {
 }
 
 // updateState notes that a call which searches for a part began or ended, and adds the plan's new state to what is
-// emitted.
+// emitted. A part that is complete stays so, although another search for it fails.
 func (p *plan) updateState(queue []chat.Payload, a *toolCall, status chat.Status) ([]chat.Payload, error) {
 	if !p.hasParts() || a.tool == nil || !a.tool.Retrieval {
 		return queue, nil
@@ -104,7 +107,8 @@ func (p *plan) partOf(a *toolCall) int {
 	return best
 }
 
-// stateStep is the plan's step as things are.
+// stateStep is the plan's step as things are. It has the call id of the first one, so the page draws it again in its
+// place.
 func (p *plan) stateStep() (chat.Step, error) {
 	done := 0
 	for _, part := range p.parts {
@@ -166,6 +170,7 @@ func readPlan(said, asked string) (parts []chat.PlanPart, why string) {
 // object with such a list, and a single part as an object.
 func partsIn(said string) (parts []chat.PlanPart, why string) {
 	const malformed = "The model's plan was no list of sub-queries: the question is searched for as it is."
+	// prose and fences of code may stand before the list
 	at := strings.IndexAny(said, "[{")
 	if at < 0 {
 		return nil, malformed
@@ -222,6 +227,7 @@ func checkParts(parts []chat.PlanPart) string {
 			}
 		}
 	}
+	// each round takes what waits for nothing; a round that takes nothing has met a circle
 	for done, ready := map[int]bool{}, true; len(done) < len(parts); {
 		if !ready {
 			return "The model's plan goes in a circle: the question is searched for as it is."

@@ -22,7 +22,8 @@ var planDoc string
 
 // makePlan takes the question apart, when the request wants that, or when rules find that it is complex and see its
 // parts. It spends a call of the model on it when the request wants it, and in a reflective toolset on questions that
-// are not simple. A failure of the model is not one of the run: the parts are then those that rules see.
+// are not simple. A failure of the model is not one of the run: the parts are then those that rules see. Why it is
+// asked so seldom: docs/decisions.md, “A model plans only when asked to”.
 func (w *Runner) makePlan(ctx context.Context) error {
 	wanted := w.run.Request.Config.EnableQueryDecomposition
 	switch {
@@ -62,6 +63,7 @@ func (w *Runner) makePlan(ctx context.Context) error {
 		step.Tokens, step.Cost = &spent.Tokens, spent.Cost
 	}
 	w.plan = plan{step: step, parts: parts, calls: map[string]int{}}
+	// one part is the question, of which the model knows
 	if len(parts) > 1 || w.searchesParts() {
 		w.messages.list[0].Text += w.plan.promptText(w.searchesParts())
 	}
@@ -72,7 +74,8 @@ func (w *Runner) makePlan(ctx context.Context) error {
 	return w.log.emitEvents(ctx, state)
 }
 
-// planPrompt asks a model to take the question apart.
+// planPrompt asks a model to take the question apart. The conversation goes along, since a part may be meant by “the
+// second one”.
 func planPrompt(asked string, conversation []llm.Message) []llm.Message {
 	system := strings.ReplaceAll(planDoc, "{{parts}}", strconv.Itoa(question.MaxParts))
 	messages := append([]llm.Message{{Role: llm.RoleSystem, Text: system}}, conversation...)
@@ -156,7 +159,8 @@ func (w *Runner) endPlan(answer string) ([]chat.Payload, error) {
 	return []chat.Payload{state}, err
 }
 
-// resumePlan takes a plan up again from its last state. Parts whose search was cut off are searched for again.
+// resumePlan takes a plan up again from its last state. Parts whose search was cut off are searched for again. The
+// steps of the log do not say which call was for which part, so calls that are made again are matched by their words.
 func (w *Runner) resumePlan(s *chat.Step) {
 	if s == nil || s.Result == nil || len(s.Result.Parts) == 0 {
 		return

@@ -14,7 +14,8 @@ import (
 	"footnote/llm"
 )
 
-// makeCalls makes calls of the program's own, as far as the budget goes.
+// makeCalls makes calls of the program's own, as far as the budget goes. What is over the limit of searches and
+// readings is refused call by call, by countCall.
 func (c *toolCaller) makeCalls(ctx context.Context, calls []llm.Call, why string) error {
 	if len(calls) == 0 || !c.budget.mayCall() {
 		return nil
@@ -46,7 +47,8 @@ func (c *toolCaller) readingCall(id, focus string, place int) (llm.Call, bool) {
 }
 
 // prepareCalls checks the calls of a turn. Those that may not run come back with the reason. A turn with a call that
-// could not run at all counts as bad; maxRepairs of them in a row end the tools.
+// could not run at all counts as bad; maxRepairs of them in a row end the tools. Skipped calls do not count as bad: the
+// model wrote them well.
 func (c *toolCaller) prepareCalls(r reply, version int64, parent *chat.Step) []*toolCall {
 	out := make([]*toolCall, len(r.calls))
 	bad := false
@@ -69,7 +71,8 @@ func (c *toolCaller) prepareCalls(r reply, version int64, parent *chat.Step) []*
 	return out
 }
 
-// fitCall finds the tool of a call and checks the arguments. It charges nothing.
+// fitCall finds the tool of a call and checks the arguments. It charges nothing. It mends what is unambiguous (names of
+// tools, types of arguments), because small models write them nearly right.
 func (c *toolCaller) fitCall(call llm.Call, version int64) *toolCall {
 	call.Name, _, _ = strings.Cut(call.Name, "<|") // a token of the model's own format got into the name
 	call.Name = strings.TrimSpace(call.Name)
@@ -146,7 +149,8 @@ func (c *toolCaller) countCall(a *toolCall, place, calls int) {
 }
 
 // detailUnfit marks a call that named no tool or had arguments that don't fit: it is charged to no budget, unlike one
-// that its tool did not take (tools.Result.WhyRefused).
+// that its tool did not take (tools.Result.WhyRefused). It is stored with the step, since recountCall has nothing else
+// to know it by.
 const detailUnfit = "unfit"
 
 // refuseCall ends a call before it runs, as its outcome: status is StatusError for one that the model wrote wrongly,
@@ -171,7 +175,7 @@ func (a *toolCall) refuseCall(status chat.Status, why string, schema json.RawMes
 }
 
 // shownArguments is what a model passed, as an object, whatever it was. What is no JSON object, or is too long for an
-// event, is wrapped into one.
+// event, is wrapped into one. Events hold JSON, and the page draws it as an object.
 func shownArguments(args json.RawMessage) json.RawMessage {
 	var object map[string]json.RawMessage
 	if len(args) <= tools.MaxOutput && json.Unmarshal(args, &object) == nil && object != nil {
@@ -188,7 +192,7 @@ func shownArguments(args json.RawMessage) json.RawMessage {
 }
 
 // discardCutTurn drops a turn that ended at the token limit and asks for a shorter one: its calls may be cut as well,
-// so none runs.
+// so none runs. maxCuts of them end the tools: a model whose replies are always cut would go on for ever.
 func (c *toolCaller) discardCutTurn(ctx context.Context, r reply) error {
 	c.budget.cutTurns++
 	step := c.log.newStep(
@@ -211,4 +215,23 @@ func (k *knowledge) describeParallel(calls []llm.Call) string {
 		noun = t.Label.Noun
 	}
 	return english.Count(len(calls), noun) + " in parallel"
+}
+
+// failureOutput is what a call without a result comes to, in the form its tool has agreed.
+func (a *toolCall) failureOutput(text string) map[string]any {
+	told := map[string]any{"error": text}
+	if a.tool != nil && a.tool.EchoedArg != "" {
+		var in map[string]any
+		_ = json.Unmarshal(a.call.Arguments, &in) // malformed arguments have nothing to echo
+		said, _ := in[a.tool.EchoedArg].(string)
+		told[a.tool.EchoedArg] = said
+	}
+	return told
+}
+
+// failureResult is the result of a call that came to what toolCall.failureOutput says.
+func failureResult(told map[string]any) chat.StepResult {
+	why, _ := told["error"].(string)
+	asked, _ := told["query"].(string)
+	return chat.StepResult{Failure: why, Query: asked}
 }

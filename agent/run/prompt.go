@@ -25,7 +25,7 @@ var systemPrompt string
 //go:embed context.md
 var contextPrompt string
 
-// newNonce is a mark that no document can know.
+// newNonce is a mark that no document can know. 64 bits: nobody can guess it while a run lasts.
 func newNonce() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails since Go 1.24
@@ -38,7 +38,9 @@ func fenceData(nonce, body string) string {
 	return "===== data " + nonce + " =====\n" + text.Visible(body) + "\n===== end of data " + nonce + " ====="
 }
 
-// buildPrompt is the history that a run begins with: the rules, the conversation so far, and the question.
+// buildPrompt is the history that a run begins with: the rules, the conversation so far, and the question. The question
+// comes last, also after a text that is given. What changes least stands first, so that a server's prefix cache holds
+// it.
 func buildPrompt(
 	run chat.Run, role string, budget chat.Budget, a question.Analysis, past conversation, documents int, nonce string,
 	now time.Time,
@@ -96,7 +98,8 @@ func (e *Engine) Rules(b chat.Budget) string {
 	).Replace(rules)
 }
 
-// roleOf introduces what those who run the server want said to every model.
+// roleOf introduces what those who run the server want said to every model. It is added and replaces nothing
+// (docs/decisions.md, “A custom system prompt is added to the rules”).
 func roleOf(said string) string {
 	if said == "" {
 		return ""

@@ -8,7 +8,8 @@ import (
 	"footnote/chat"
 )
 
-// A model that reads for longer than this is worth a step that shows how far it is.
+// slowReading is how long a model reads before a step shows how far it is: a step that comes and goes within a moment
+// tells nobody anything. No measurement of it is recorded.
 const slowReading = 2 * time.Second
 
 // readingStep shows how much of a request a slow model has read. Only servers that report their progress (llama.cpp)

@@ -10,7 +10,7 @@ import (
 )
 
 // lowConfidence is the model's confidence below which it says that its answer rather fails the question than
-// addresses it.
+// addresses it. It is the middle of the scale that the model is given.
 const lowConfidence = 0.5
 
 // draft is an answer with the model's judgement of it.
@@ -66,7 +66,8 @@ func (w *Runner) adoptJudgement(judged judgement) {
 	w.evidence.Doubted, w.evidence.Confirmed = judged.doubted, judged.confirmed
 }
 
-// searchOn takes the answer back and tells the model what it lacks by its own judgement.
+// searchOn takes the answer back and tells the model what it lacks by its own judgement. Its judgement is fenced: it
+// may quote the documents, and they may give orders.
 func (w *Runner) searchOn(ctx context.Context) error {
 	w.phase = gathering
 	w.messages.ephemeral = []llm.Message{

@@ -12,7 +12,8 @@ import (
 )
 
 // reformulateQuery searches once in other words when nothing was found so far. It happens at most once in a run, before
-// the model hears that nothing was found, and is a step of its own.
+// the model hears that nothing was found, and is a step of its own. It costs a search and no turn: a model that hears
+// “nothing found” spends a turn to do the same.
 func (w *Runner) reformulateQuery(ctx context.Context) error {
 	tool := w.set.SearchTool()
 	if w.remedies[reformulation] || w.model.isRuleBased() || tool == nil || !w.isEnabled(featureRefine) ||
@@ -65,6 +66,7 @@ func sameWords(a, b string) bool {
 }
 
 // stopEarly reports, and says, that one passage holds all that the question is about: no more is read or searched.
+// Parts of a plan are not one passage's to answer, so it never ends a plan.
 func (w *Runner) stopEarly(ctx context.Context) (bool, error) {
 	if !w.isEnabled(featureEarlyStop) || w.asked.Complexity != "simple" || w.plan.hasParts() ||
 		!w.onePassageSuffices() {
@@ -77,7 +79,8 @@ func (w *Runner) stopEarly(ctx context.Context) (bool, error) {
 
 // fallBackToPipeline searches and reads for a model that does not get its tools to work, once: the fixed pipeline. The
 // budgets that stopped the model do not stop these calls: one more step is allowed for them, and both are put back
-// afterwards. It does nothing once passages were shown, without time, or when the settings say so.
+// afterwards. It does nothing once passages were shown, without time, or when the settings say so. It reports whether
+// it searched; then the model's next turn is the answer.
 func (w *Runner) fallBackToPipeline(ctx context.Context) (bool, error) {
 	tool := w.set.SearchTool()
 	if w.remedies[pipelineRun] || w.model.isRuleBased() || w.givenText() || tool == nil || w.cfg.Features.NoRescue ||

@@ -12,7 +12,7 @@ import (
 )
 
 // explainRefusal says of a refusal what it rests on. It is the self-evaluation of a refusal: only a completed search
-// makes “nothing was found” a statement about the documents.
+// makes “nothing was found” a statement about the documents. A given text needs no search: it was read whole.
 func (k *knowledge) explainRefusal() string {
 	if !k.givenText() && !k.searchedDocuments() {
 		return "Whether the documents answer this is not known: no search in them was completed."
@@ -40,7 +40,8 @@ func (w *Runner) replaceByRefusal(ctx context.Context, why string) error {
 }
 
 // explainInRefusal adds to a bare refusal, the model's or the program's, what was searched, the headings that come
-// nearest, and that a file may be missing: what somebody can go on with. What the model wrote stays as it is.
+// nearest, and that a file may be missing: what somebody can go on with. What the model wrote stays as it is. It goes
+// on from the sentence as text, so that readers and clients who compare its beginning know it.
 func (w *Runner) explainInRefusal(ctx context.Context, answer string) (string, error) {
 	if w.givenText() || strings.TrimSpace(answer) != ground.RefusalSentence ||
 		!w.asked.NeedsDocuments() && !w.searchedDocuments() {
@@ -52,7 +53,7 @@ func (w *Runner) explainInRefusal(ctx context.Context, answer string) (string, e
 	return w.log.writer.Finish(ctx)
 }
 
-// mostNear is how many headings a refusal names.
+// mostNear is how many headings a refusal names: more than three are no hint any more.
 const mostNear = 3
 
 // wayOn names the sections of the passages that searches found first, and says that a file may be missing. It says
@@ -117,7 +118,8 @@ func (s *state) describeSearches() string {
 var errUnsupported = errors.New("no claim of the answer is supported")
 
 // holdBack takes an answer away from the reader. The documents are quoted instead, which again reports; without a
-// fallback that quotes, the run ends. When a person kept calls from running, that is the answer instead.
+// fallback that quotes, the run ends. When a person kept calls from running, that is the answer instead. Why nothing of
+// it is shown: docs/decisions.md, “An answer without one supported claim is held back”.
 func (w *Runner) holdBack(ctx context.Context) (again bool, err error) {
 	if len(w.calls.rejected) > 0 {
 		return false, w.answerRejectedCalls(ctx)
@@ -155,8 +157,8 @@ func (w *Runner) onlyRejectedCalls() bool {
 	return false
 }
 
-// answerRejectedCalls puts in place of a reply that rests on nothing what is certain: that the calls were not made,
-// and why.
+// answerRejectedCalls puts in place of a reply that rests on nothing what is certain: that the calls were not made, and
+// why. The calls are named by the messages of their steps, which readers have seen.
 func (w *Runner) answerRejectedCalls(ctx context.Context) error {
 	step := w.log.newStep(
 		"review", chat.ActionAnalysing, chat.StatusComplete,

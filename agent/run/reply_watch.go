@@ -8,7 +8,8 @@ import (
 )
 
 // repeatedLeast is how many letters and digits a sentence or line needs for its repetition to say that a model turns in
-// circles: shorter ones stand in tables and lists rightly.
+// circles: shorter ones stand in tables and lists rightly. No measurement of it is recorded. Small models turned in
+// circles for 800 tokens before there was a watch.
 const repeatedLeast = 20
 
 // replyWatch ends a reply of which nothing more is wanted: after the refusal sentence, and when the model says the same
@@ -24,7 +25,8 @@ type replyWatch struct {
 
 // takePiece adds a piece and returns what of the reply is to be passed on now. over means that the rest is not wanted;
 // repeated says that this is because of a repetition, of which nothing is passed on. Text that may still become the
-// refusal sentence is held until it can't; everything else passes at once.
+// refusal sentence is held until it can't; everything else passes at once. Why the rest of a refusal is dropped:
+// docs/decisions.md, “A model's refusal is the sentence alone”.
 func (w *replyWatch) takePiece(piece string) (pass string, over, repeated bool) {
 	w.said.WriteString(piece)
 	all := w.said.String()
@@ -57,7 +59,8 @@ func (w *replyWatch) heldRest() string {
 	return rest
 }
 
-// noteSentence notes a sentence or line, and reports whether it is said twice in a row, or the third time.
+// noteSentence notes a sentence or line, and reports whether it is said twice in a row, or the third time. Twice is
+// enough in a row; apart, a refrain may be meant.
 func (w *replyWatch) noteSentence(whole string) bool {
 	if strings.HasPrefix(strings.TrimSpace(whole), "```") {
 		w.fenced = !w.fenced
@@ -83,7 +86,8 @@ func (w *replyWatch) noteSentence(whole string) bool {
 	return again || w.times[key] > 2
 }
 
-// sentenceEnd is where the first whole sentence or line of a text ends; -1 while there is none.
+// sentenceEnd is where the first whole sentence or line of a text ends; -1 while there is none. A stop in Chinese or
+// Japanese needs no space behind it; “3.5” and “e.g.x” end nothing.
 func sentenceEnd(s string) int {
 	for i, r := range s {
 		switch {

@@ -10,7 +10,8 @@ import (
 
 // CheckRequest refuses what can't be worked on, with a sentence for the user, and finds the request's tools. It is the
 // one check that needs settings; chat.RunRequest.Validate is the one that needs none. What it returns is what is
-// stored: trimmed, with the toolset of the route, and thorough written out as its two settings.
+// stored: trimmed, with the toolset of the route, and thorough written out as its two settings. It does no I/O: whether
+// documents exist is asked by Runs.Start.
 func (e *Engine) CheckRequest(req chat.RunRequest) (chat.RunRequest, tools.Set, error) {
 	req.Message = strings.TrimSpace(strings.ToValidUTF8(req.Message, "\ufffd"))
 	if err := req.Validate(); err != nil {
@@ -64,7 +65,8 @@ func (e *Engine) WithToolset(req chat.RunRequest, toolset string) chat.RunReques
 }
 
 // ToolsOf finds the tools that a request names. Those that the settings name hold in the place of the usual toolset,
-// and of another that has them all.
+// and of another that has them all. The tools of other servers are not among them: they join when the run begins
+// (Registry.WithMCPTools).
 func (e *Engine) ToolsOf(req chat.RunRequest) (tools.Set, error) {
 	set, why := e.Registry.Toolset(cmp.Or(req.Toolset, e.config().Toolset))
 	if why == "" {

@@ -51,6 +51,7 @@ func (e *Engine) BranchRequest(
 		}
 	}
 	req = old.Request
+	// the settings may have changed since the run
 	if _, err := e.config().modelOf(req.Config); err != nil {
 		req.Config.Model = "" // it is no longer allowed: the usual one makes the new version
 	}
@@ -122,6 +123,7 @@ func (w *Runner) startBranch(ctx context.Context) error {
 	if err := w.log.emitEvents(ctx, ps...); err != nil {
 		return err
 	}
+	// from here on it is as if this run had been resumed from what it has just stored
 	past := replaySteps(repeated)
 	w.log.ids = past.ids
 	if err := w.restoreState(ctx, past); err != nil {
@@ -158,7 +160,8 @@ func noTokens(s chat.Step) *chat.Tokens {
 	return &chat.Tokens{}
 }
 
-// editedCall is the call with the other input, beginning.
+// editedCall is the call with the other input, beginning. It keeps the call id, under which both versions of the step
+// are found.
 func (w *Runner) editedCall(old chat.Step, from *chat.From) chat.Step {
 	s := chat.Step{
 		CallID: old.CallID, ParentID: old.ParentID, Step: old.Step, ToolName: from.Tool, ActionType: old.ActionType,
@@ -176,7 +179,7 @@ func (w *Runner) editedCall(old chat.Step, from *chat.From) chat.Step {
 
 // repeatCalls makes calls again that began but did not end before the restart, all at the same time, and puts their
 // results into the history. They are charged once, when the model made them, so they are fitted (fitCall) but not
-// counted again.
+// counted again. Their results take the places that restoreState has left for them in the history.
 func (w *Runner) repeatCalls(ctx context.Context, steps []chat.Step) error {
 	if len(steps) == 0 {
 		return nil
@@ -219,7 +222,8 @@ func (w *Runner) repeatCalls(ctx context.Context, steps []chat.Step) error {
 	return nil
 }
 
-// repeatCall is a call that was allowed and charged once, ready to be made as the step it is.
+// repeatCall is a call that was allowed and charged once, ready to be made as the step it is. fitCall gives out an id
+// of its own, which is given back.
 func (w *Runner) repeatCall(step chat.Step, version int64) *toolCall {
 	a := w.calls.fitCall(llm.Call{ID: step.CallID, Name: step.ToolName, Arguments: step.ToolInput}, version)
 	w.log.ids--

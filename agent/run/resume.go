@@ -15,8 +15,13 @@ import (
 
 // When a run is not carried on any more. A planned handover to another server does not count as a restart.
 const (
-	maxRestarts = 2                // a run that may be what kills the server
-	maxAway     = 15 * time.Minute // since the last event of its log: nobody waits that long
+	// maxRestarts is how often a run is carried on after deaths of its server: it may be what kills them. So a third
+	// death ends it (docs/operation.md, “an answer ends as interrupted”).
+	maxRestarts = 2
+
+	// maxAway is how long ago the last event of its log may be: nobody waits longer. It is by the clocks of two
+	// servers, so one that is 15 minutes ahead ends what it takes over (docs/reliability.md).
+	maxAway = 15 * time.Minute
 )
 
 // unknownSideEffect is what the model is told of a call that was cut off and is not made again.
@@ -56,6 +61,7 @@ func (w *Runner) resumeRun(ctx context.Context, log []chat.Event) (over bool, er
 	if err := w.prepareRun(ctx); err != nil {
 		return false, err
 	}
+	// what it cost before is charged, though its time begins anew: somebody pays for all of it
 	w.budget.recallSpent(w.model.model, transcript.Spent())
 	if past.fellBack && w.cfg.Fallback != nil {
 		w.model.switchToFallback()
@@ -67,8 +73,10 @@ func (w *Runner) resumeRun(ctx context.Context, log []chat.Event) (over bool, er
 	if past.handedOver {
 		step.Step, step.Message = takenOver, "Going on from the last finished step"
 	}
+	// what can be made again goes on; closeSteps ends the rest, as of unknown effect
 	cut, groups := w.splitUnfinished(past)
 	ps := w.log.closeSteps(chat.RunDone{})
+	// readers have seen it: it moves into the step, and the answer begins anew
 	if begun := transcript.Text(); begun != "" {
 		step.Thought = begun
 		ps = append(ps, chat.AnswerReset{CallID: step.CallID})
@@ -204,7 +212,7 @@ func (k *knowledge) outputOf(ctx context.Context, s chat.Step) (any, error) {
 
 // recountCall charges a call of the log to the budgets as toolCaller.countCall did when it was made. A call that named
 // no tool or did not fit was never counted (detailUnfit); one that a person changed is counted as the model had asked
-// for it.
+// for it. The two have to agree, or a resumed run would have more calls than its budget.
 func (w *Runner) recountCall(s chat.Step) {
 	w.calls.restoreRejected(s)
 	t := w.set.Find(s.ToolName)
@@ -231,7 +239,7 @@ func (w *Runner) recountCall(s chat.Step) {
 }
 
 // resumePending asks again about the calls that waited when the server stopped. The rest of their turn is in the
-// history already.
+// history already. Decisions that came before this are kept by approvals.early.
 func (w *Runner) resumePending(ctx context.Context, waiting []chat.Step) error {
 	var attempts []*toolCall
 	for _, s := range waiting {
@@ -262,7 +270,8 @@ func (w *Runner) resumePending(ctx context.Context, waiting []chat.Step) error {
 	return nil
 }
 
-// replayed is what a run's log says about how far it got.
+// replayed is what a run's log says about how far it got. It holds copies of steps: nothing of the log is changed by
+// reading it.
 type replayed struct {
 	turns      [][]chat.Step // calls of each model turn, in order, as they last were
 	thoughts   []string      // of each turn
@@ -296,7 +305,7 @@ func replaySteps(steps []chat.Step) *replayed {
 }
 
 // addStep puts a step where it belongs. Calls of one turn share the parent step of the turn; a single call is a turn by
-// itself.
+// itself. A handover counts only when nothing came after it.
 func (r *replayed) addStep(s chat.Step, groups map[string]int) {
 	turn, grouped := groups[s.ParentID]
 	r.handedOver = false

@@ -14,7 +14,8 @@ import (
 	"footnote/llm"
 )
 
-// review is what is known of the answer that stands.
+// review is what is known of the answer that stands. Nothing of it is restored after a restart: an answer that was not
+// stored is written again.
 type review struct {
 	author    author
 	judgement judgement // the model's
@@ -22,7 +23,8 @@ type review struct {
 	denied    []string  // sentences about the run that its log denies, left out of the answer
 }
 
-// Reviews of an answer that is not good enough yet. Each is made once in a run.
+// Reviews of an answer that is not good enough yet, as the model is told them. Each is made once in a run: a model that
+// does the same again is not asked a third time, but held back or replaced.
 const (
 	nudgeEmpty  remedy = "Your reply was empty. Answer the question now, or call a tool."
 	nudgeSearch remedy = "You have not searched the documents. Search them before you answer; if they do not hold " +
@@ -33,7 +35,8 @@ const (
 		"passage behind each claim, like [3]. Leave out what no passage supports."
 )
 
-// nudgeOther goes with what rules chose: the same request again would have the same answer.
+// nudgeOther goes with what rules chose: the same request again would have the same answer. It is said once, since
+// rules choose once.
 const nudgeOther remedy = "The passages above may not hold the answer. Search in other words, or read on where they " +
 	"stand, then answer."
 
@@ -53,6 +56,7 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 		}
 		return true, w.askAgain(ctx, nudgeEmpty, "The model said nothing: asking again", r)
 	}
+	// rules chose what it answers from, and that did not suffice: the model chooses for itself now
 	if w.phase == answeringPreselected && !w.remedies[pipelineRun] && w.budget.stop == "" &&
 		w.model.toolSelection() != tools.SelectRules &&
 		(ground.IsRefusal(text) ||
@@ -66,6 +70,7 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 		w.messages.ephemeral = []llm.Message{{Role: llm.RoleUser, Aside: true, Text: string(nudgeOther)}}
 		return true, w.log.takeAnswerBack(ctx, step)
 	}
+	// a refusal says something about the documents, so they have to have been searched
 	if ground.IsRefusal(text) && !w.givenText() && w.asked.NeedsDocuments() && !w.searchedDocuments() {
 		if w.firstCalls == nil { // it called nothing: rules search now
 			if rescued, err := w.fallBackToPipeline(ctx); rescued || err != nil {
@@ -81,6 +86,7 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 		// it may have overlooked what its passages hold; quotes say themselves how near they are
 		return true, w.model.quoteInstead(ctx, w.model.model.Name()+" found no answer: quoting what is nearest instead")
 	}
+	// from here on the answer is one that a language model took, or should have taken, from documents
 	if w.givenText() || ground.IsRefusal(text) || w.model.isRuleBased() || w.evidence.RestsOnContext(text) {
 		return false, nil // the fallback cites what it takes from documents, and needs none for the rest
 	}
@@ -100,6 +106,7 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 	case w.onlyRejectedCalls():
 		return false, w.answerRejectedCalls(ctx)
 	case !w.toolContext.Sources.IsEmpty():
+		// before it is asked again: many models never write a number, and a turn of a small one takes a minute
 		if ok, err := w.rewriteWithFootnotes(ctx, text); ok || err != nil {
 			return false, err
 		}
@@ -128,7 +135,8 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 }
 
 // askAgain takes the reply back and tells the model, for the next turn only, what is wrong with it. Both the reply and
-// the objection are for the next turn only: the history keeps no failed attempts, which models imitate.
+// the objection are for the next turn only: the history keeps no failed attempts, which models imitate. A model that
+// rules have chosen for stays at answering: it gets no tools for this.
 func (w *Runner) askAgain(ctx context.Context, what remedy, message string, r reply) error {
 	w.remedies[what] = true
 	if w.phase == answering {
@@ -169,7 +177,7 @@ func (w *Runner) validateFootnotes(ctx context.Context, r reply, text string) (a
 // rewriteWithFootnotes adds footnotes to an answer when the model placed none, or none that holds: it marks each
 // sentence that a passage supports. If fewer than half of the sentences that state something are supported, it does
 // nothing and ok is false. The text that readers saw is taken back and written anew, so that stored events stay in
-// order.
+// order. Half was decided with the measure of a sentence, 70 % (docs/decisions.md, “The program places footnotes”).
 func (w *Runner) rewriteWithFootnotes(ctx context.Context, answer string) (ok bool, err error) {
 	marked, placed, stated := w.evidence.WithPlacedFootnotes(answer)
 	if placed == 0 || 2*placed < stated {
@@ -187,7 +195,8 @@ func (w *Runner) rewriteWithFootnotes(ctx context.Context, answer string) (ok bo
 	return true, w.log.writer.Write(ctx, marked)
 }
 
-// lastReply returns the answer that was written, as the last reply of the run, unless writing it failed.
+// lastReply returns the answer that was written, as the last reply of the run, unless writing it failed. It is for
+// answers that the program wrote or put back, which are not reviewed.
 func (w *Runner) lastReply(ctx context.Context, err error) (reply, []chat.Payload, error) {
 	if err != nil {
 		return reply{}, nil, err
@@ -236,7 +245,8 @@ func (w *Runner) finishAnswer(ctx context.Context) (string, error) {
 	return w.log.writer.Finish(ctx)
 }
 
-// lastEvents is what ends an answered run's log, but for run_done.
+// lastEvents is what ends an answered run's log, but for run_done. They are stored together with run_done, so that no
+// reader sees an answer whose run seems to go on.
 func (w *Runner) lastEvents(text string, finish llm.Finish) ([]chat.Payload, error) {
 	last := w.log.writer.Rest()
 	if w.plan.hasParts() {
@@ -251,7 +261,8 @@ func (w *Runner) lastEvents(text string, finish llm.Finish) ([]chat.Payload, err
 
 // answerEvents makes the events that end an answered run, but for run_done. A refusal has no citations and no
 // confidence; its sources are the documents that were read. What the offline model knows about its quotes (llm.Found)
-// lowers the confidence and names the kind of finding.
+// lowers the confidence and names the kind of finding. It stores nothing, and remembers the choice of tools that led
+// here.
 func (w *Runner) answerEvents(markdown string, finish llm.Finish) []chat.Payload {
 	var ps []chat.Payload
 	if finish == llm.FinishLength {

@@ -16,13 +16,16 @@ import (
 // Runner is one run under way. It owns everything that the run holds: the state, which all of its work shares, and the
 // two parts that act on it, of which one has models speak and the other makes calls. What decides what comes next, and
 // needs both of them, are Runner's own methods: the plan, the choice of tools, reviews of the answer, recovery. The
-// parts point to the state and never to each other, so a Runner is not copied. Its goroutine alone touches it.
+// parts point to the state and never to each other, so a Runner is not copied. Its goroutine alone touches it. Its
+// methods lie by subject: the plan in planner.go, the first tools in select_tools.go and short_paths.go, other words in
+// reformulate.go, the answer in review.go and refusal.go, recovery in resume.go and rerun.go.
 type Runner struct {
 	state
 	model modelCaller
 	calls toolCaller
 
-	review     review
+	// what was found out while the answer was made; each is written by one of the files named
+	review     review     // review.go, reconsider.go
 	remedies   remedies   // that were used
 	chosenBy   string     // who chose the first tools; empty: the model
 	firstCalls []llm.Call // that the model chose by itself
@@ -41,7 +44,8 @@ type state struct {
 }
 
 // NewRunner makes a run of the given tools that c steers. Execute carries it out. It does no I/O and can't fail: what
-// may fail is in prepareRun, so that a failure ends in the run's log.
+// may fail is in prepareRun, so that a failure ends in the run's log. What is made later needs what is made before: the
+// citer the sources of the tools, the writer the citer, and the model caller the settings.
 func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 	w := &Runner{remedies: remedies{}}
 	s := &w.state
@@ -49,6 +53,7 @@ func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 	s.budget = budget{
 		control: c, prices: s.cfg.Prices, limits: e.budgetOf(set, run.Request.Config), begun: time.Now(),
 	}
+	// tests, and Gather, put another store in the place of this one
 	s.log.open, s.log.store = map[string]*chat.Step{}, s.appendEvents
 	s.log.writer = ground.NewWriter(s.log.emitEvents, s.cite, s.givenText())
 	w.model = newModelCaller(s)
@@ -65,7 +70,8 @@ func (w *Runner) Execute(ctx context.Context, log []chat.Event, unstored error) 
 	return w.finishRun(ctx, func() ([]chat.Payload, error) { return w.answerQuestion(ctx, log) })
 }
 
-// Wait waits for calls that outlived their run. They end by their own contexts.
+// Wait waits for calls that outlived their run. They end by their own contexts. Runs.launchRun waits last, so that a
+// slow tool delays neither the next question nor the slot of this run.
 func (w *Runner) Wait() { w.calls.running.Wait() }
 
 // answerQuestion carries a run from its beginning, or from where its log ends, to its answer. A run begins in one of
@@ -137,10 +143,12 @@ func (w *Runner) answerLoop(ctx context.Context) ([]chat.Payload, error) {
 // number of times (remedies, maxRepairs, maxCuts), so it ends.
 func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, err error) {
 	for {
+		// without a language model some questions are answered by what was quoted before: then nobody has to speak
 		if ok, err := w.quoteAgain(ctx); ok || err != nil {
 			return w.lastReply(ctx, err)
 		}
 		w.budget.checkLimits()
+		// its calls can't be made to work: rules search in its place, once
 		if w.budget.badTurns > maxRepairs || w.budget.cutTurns >= maxCuts {
 			if _, err := w.fallBackToPipeline(ctx); err != nil {
 				return reply{}, nil, err
@@ -149,6 +157,7 @@ func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, e
 		if err := w.shortenOldResults(ctx); err != nil {
 			return reply{}, nil, err
 		}
+		// completeTurn drops them, and the model that answers after the one that chooses has to hear them, too
 		aside := w.messages.ephemeral
 		if r, err = w.model.completeTurn(ctx); err != nil {
 			return w.orEarlier(ctx, err)
@@ -156,6 +165,7 @@ func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, e
 		if w.model.answerIfDeclined(r, aside) {
 			continue
 		}
+		// from here on such an answer is one like any other
 		if answer, args, ok := w.answerInCall(r); ok {
 			if r, err = w.writeFinishAnswer(ctx, r, answer, args); err != nil {
 				return reply{}, nil, err
@@ -173,6 +183,7 @@ func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, e
 				Code: chat.CodeGuardrail, Message: "The model's provider refused to answer this. Ask in other words.",
 			})
 		}
+		// what the program holds against the answer comes first: a judgement by the model costs a call
 		again, err := w.reviewReply(ctx, r, text)
 		if err != nil {
 			return w.orEarlier(ctx, err)
@@ -195,7 +206,8 @@ func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, e
 }
 
 // runTurnCalls makes the calls of a turn and looks at what came of them. The first calls that the model chose by itself
-// are remembered: they may serve a similar question later.
+// are remembered: they may serve a similar question later. Those of a turn that was cut at its length are not: they may
+// be half of what it wanted. Frameworks call it, too.
 func (w *Runner) runTurnCalls(ctx context.Context, r reply) error {
 	if w.firstCalls == nil && r.finish != llm.FinishLength {
 		w.firstCalls = r.calls
@@ -243,7 +255,8 @@ func (w *Runner) beginRun(ctx context.Context) error {
 }
 
 // prepareRun reads what the run needs to know before its first turn. It runs once for each process that works on the
-// run, also after a restart, and stores nothing.
+// run, also after a restart, and stores nothing. The order matters: what the question asks for depends on the
+// conversation, the prompt on all of it, and earlier passages are added to the prompt.
 func (w *Runner) prepareRun(ctx context.Context) (err error) {
 	w.set = w.engine.Registry.WithMCPTools(ctx, w.set)
 	if w.conversation, err = w.readConversation(ctx); err != nil {
@@ -295,6 +308,7 @@ func (w *Runner) prepareRun(ctx context.Context) (err error) {
 }
 
 // startedEvent is the first event of every log. Its budget and model are what this run really has, with all defaults.
+// guardInput and handOver keep to that, too.
 func (w *Runner) startedEvent() chat.RunStarted {
 	mode := chat.ModeFullBook
 	if w.givenText() {

@@ -12,7 +12,8 @@ import (
 	"footnote/llm"
 )
 
-// With the selection auto rules choose in place of the model from this confidence on.
+// sureEnough is the confidence from which rules choose in place of the model, with the selection auto. The confidences
+// are rough (byRules), and none lies near it: 0.5 and 0.6 leave the choice to the model, 0.8 and more do not.
 const sureEnough = 0.7
 
 // choice is how a run begins without its model having been asked. The zero value chooses nothing.
@@ -30,7 +31,9 @@ type choice struct {
 
 // preselectTools begins a run as rules, an earlier choice or the fixed pipeline have it. What was chosen, and why, is a
 // step; then the model writes the answer. It does nothing when the model is to choose. It also does nothing in a run
-// that has already called tools, such as a resumed one, unless rules choose in it.
+// that has already called tools, such as a resumed one, unless rules choose in it. Where rules may choose at all:
+// docs/decisions.md, “Rules choose only where the model's choice is worth little”. It takes 0.14 ms in the median
+// (docs/performance.md, “Deciding”).
 func (w *Runner) preselectTools(ctx context.Context) error {
 	if w.givenText() || w.budget.turns > 0 || w.budget.retrievals > 0 && w.model.toolSelection() != tools.SelectRules {
 		return nil
@@ -57,7 +60,7 @@ func (w *Runner) preselectTools(ctx context.Context) error {
 }
 
 // makeChosenCalls makes the calls of a choice. A search within one document narrows toolContext for the time of these
-// calls, then widens it again.
+// calls, then widens it again. The run waits for them, so no other call sees the narrower context.
 func (w *Runner) makeChosenCalls(ctx context.Context, c choice) error {
 	if c.only != "" {
 		all := w.toolContext.DocumentIDs
@@ -85,10 +88,12 @@ func (w *Runner) makeChosenCalls(ctx context.Context, c choice) error {
 	return w.readBest(ctx)
 }
 
-// mostRead is how many of the documents found are read when rules choose.
+// mostRead is how many of the documents found are read when rules choose. Each is a call that reads, of which a toolset
+// allows 5 or 10 in all, and its text is in every request after it. No measurement of it is recorded.
 const mostRead = 2
 
-// readBest reads the best of the documents that were found.
+// readBest reads the best of the documents that were found. What was read already is left out (Sources.Unread), and so
+// is what the budget has no room for.
 func (w *Runner) readBest(ctx context.Context) error {
 	var calls []llm.Call
 	for _, id := range w.toolContext.Sources.Unread(min(mostRead, w.budget.limits.RetrievalCalls-w.budget.retrievals)) {
@@ -103,6 +108,7 @@ func (w *Runner) readBest(ctx context.Context) error {
 // first, then an earlier choice for a similar question, then rules by the kind of question; with the selection auto
 // rules below sureEnough leave it to the model.
 func (w *Runner) chooseTools(ctx context.Context) (c choice, ok bool, err error) {
+	// the model made of rules chooses by itself, except for what only this package knows: earlier footnotes
 	if w.model.isRuleBased() {
 		if w.isEnabled(featurePaths) {
 			c, ok = w.citedPath()
@@ -118,6 +124,7 @@ func (w *Runner) chooseTools(ctx context.Context) (c choice, ok bool, err error)
 	if selection == tools.SelectModel {
 		return choice{}, false, nil
 	}
+	// what led to an answer before is better than rules
 	if selection == tools.SelectAuto && w.isEnabled(featureDecisions) {
 		if calls, ok := w.recallDecision(); ok {
 			return choice{
@@ -232,7 +239,8 @@ func (w *Runner) byProperties(c choice) (choice, bool) {
 	return c, true
 }
 
-// searchCall searches for the question, as the call of a number.
+// searchCall searches for the question, as the call of a number. It is false for a toolset without a tool that
+// searches.
 func (w *Runner) searchCall(n int) (llm.Call, bool) {
 	tool := w.set.SearchTool()
 	if tool == nil {

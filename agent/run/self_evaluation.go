@@ -21,13 +21,15 @@ import (
 //go:embed reflect.md
 var reflectDoc string
 
-// longestJudgement is how long a model's judgement of its answer may be, in runes.
-const longestJudgement = 500
+// How much of a model's judgement of its answer is kept. It is asked for one to three short sentences (reflect.md), and
+// some models go on.
+const (
+	longestJudgement   = 500 // runes
+	judgementSentences = 3
+)
 
-// judgementSentences is how many sentences of it are kept.
-const judgementSentences = 3
-
-// stopsWithTimeToJudge are the spent budgets after which there is still time for a judgement.
+// stopsWithTimeToJudge are the spent budgets after which there is still time for a judgement. The others are the time,
+// the tokens, and a user who waits no longer.
 var stopsWithTimeToJudge = []chat.StopReason{chat.StopMaxSteps, chat.StopMaxRetrievalCalls, chat.StopUnusableCalls}
 
 // judgement is a model's judgement of an answer. The zero value is none.
@@ -43,7 +45,8 @@ type judgement struct {
 // combineWith joins a judgement to what the program found when it compared the answer with passages: the lower
 // confidence counts, and the text says both. An answer without footnotes (cited is false) has no passages to compare it
 // with: if nothing else speaks against it, the model's number stands alone. So a model can lower the confidence that
-// the program found, and never raises it above its own.
+// the program found, and never raises it above its own. Why the lower one counts: docs/decisions.md, “The lower of two
+// confidences counts”.
 func (v judgement) combineWith(found evaluation, cited bool) (confidence float64, text string) {
 	explained := found.explained
 	if v.text == "" {
@@ -80,7 +83,7 @@ func (w *Runner) shouldJudge(answer string) bool {
 }
 
 // judgeAnswer asks the model to judge its answer, and returns none when it has none to give: then the program's check
-// stands alone.
+// stands alone. Its step is stored before the call: a judgement may take as long as an answer.
 func (w *Runner) judgeAnswer(ctx context.Context, answer string) (judgement, error) {
 	step := w.log.newStep("reflect", chat.ActionAnalysing, chat.StatusRunning, "Judging the answer")
 	if err := w.log.emitEvents(ctx, w.log.trackStep(step)); err != nil {
@@ -116,7 +119,7 @@ func (w *Runner) judgeAnswer(ctx context.Context, answer string) (judgement, err
 // judgePrompt shows the question, the answer and what it rests on as far as there is room: what its footnotes cite, or
 // without footnotes the passages that were found, and the text that came with the question. sentences are those that
 // the model is asked about, by number from 1. The prompt takes at most 80 % of Features.ContextTokens, what the model
-// may answer included.
+// may answer included. The answer is fenced like the result of a tool: it may quote a document that gives orders.
 func (k *knowledge) judgePrompt(answer string) (messages []llm.Message, sentences []string) {
 	rules := strings.ReplaceAll(reflectDoc, "{{nonce}}", k.nonce)
 	var b strings.Builder
@@ -143,8 +146,9 @@ func (k *knowledge) judgePrompt(answer string) (messages []llm.Message, sentence
 	}, sentences
 }
 
-// showPassages writes what footnotes cite, as whole passages while there is room and else as quotes. Without
-// footnotes it writes the passages that were found.
+// showPassages writes what footnotes cite, as whole passages while there is room and else as quotes. Without footnotes
+// it writes the passages that were found. shown tells which texts and footnotes the model really sees: it is asked
+// about no sentence that rests on others.
 func (k *knowledge) showPassages(b *strings.Builder, room *int) ground.Shown {
 	var shown ground.Shown
 	add := func(label, text string) bool {
@@ -258,7 +262,8 @@ func readDoubts(raw json.RawMessage, sentences []string) (doubted, confirmed []s
 	})
 }
 
-// readShare reads a share of 1: 0.8, "0.8" or "80%". Anything else is none.
+// readShare reads a share of 1: 0.8, "0.8" or "80%". Anything else is none. Models write each of the three, whatever
+// they were asked for.
 func readShare(raw json.RawMessage) *float64 {
 	digits, percent := strings.CutSuffix(strings.TrimSpace(strings.Trim(string(raw), `" `)), "%")
 	n, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)

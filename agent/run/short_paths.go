@@ -16,7 +16,8 @@ import (
 
 // shortPath finds the questions that need no choosing: talk, work on a text that is given, a question about a footnote
 // of the last answer, and one about a document that is named. Documents are still searched and read by tools. A path is
-// taken only where its kind of question is certain; everything doubtful goes the usual way.
+// taken only where its kind of question is certain; everything doubtful goes the usual way. None of them asks a model
+// who chooses, so they save a turn each.
 func (w *Runner) shortPath(ctx context.Context) (choice, bool, error) {
 	c := choice{by: "rules", confidence: 0.95}
 	switch {
@@ -57,7 +58,8 @@ func (w *Runner) citedPath() (choice, bool) {
 	}, ok
 }
 
-// citationAsked is the footnote of the last answer that the question is about.
+// citationAsked is the footnote of the last answer that the question is about. A number without a footnote behind it is
+// an ordinary question.
 func (k *knowledge) citationAsked() (chat.Citation, bool) {
 	m := text.Footnote.FindStringSubmatch(k.run.Request.Message)
 	if m == nil {
@@ -71,7 +73,8 @@ func (k *knowledge) citationAsked() (chat.Citation, bool) {
 	return chat.Citation{}, false
 }
 
-// namedPath searches within the document that a question names, then reads it.
+// namedPath searches within the document that a question names, then reads it. It leaves comparisons and several names
+// to the usual way: one document would hide the others.
 func (w *Runner) namedPath(ctx context.Context, c choice) (choice, bool, error) {
 	names := append(question.FileNames(w.run.Request.Message, 3), question.DocumentIDs(w.run.Request.Message)...)
 	if w.asked.Type != question.SpecificDocument || len(names) > 1 || question.IsComparison(w.run.Request.Message) {
@@ -102,7 +105,8 @@ func (w *Runner) namedPath(ctx context.Context, c choice) (choice, bool, error) 
 	return c, len(c.opening)+len(c.then) > 0, nil
 }
 
-// mostQuoted is how many quotes of the last answer are said again.
+// mostQuoted is how many quotes of the last answer are said again: the whole of most answers, and the beginning of a
+// long one, whose rest is still on the page.
 const mostQuoted = 5
 
 // onlyQuotes leads to the quotes that are all the rules have to say about an answer.
@@ -126,6 +130,7 @@ func (w *Runner) quoteAgain(ctx context.Context) (ok bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("fetch passages of the last answer: %w", err)
 	}
+	// each quote once, in the order of the answer, of documents that the user may still see
 	var again []chat.Citation
 	numbers := map[string]int{}
 	for _, c := range w.conversation.citations {
@@ -165,6 +170,7 @@ func (w *Runner) quoteAgain(ctx context.Context) (ok bool, err error) {
 	if err := w.log.writer.WriteWords(ctx, onlyQuotes); err != nil {
 		return false, err
 	}
+	// as a quotation, so that the page draws it like those of the answer before
 	for _, c := range again {
 		shown := "\n\n" + text.QuoteMarkdown(strings.Split(c.Quote, "\n")) + " "
 		if err := w.log.writer.WriteWords(ctx, shown); err != nil {

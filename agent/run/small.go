@@ -22,6 +22,10 @@ import (
 //go:embed small.md
 var smallPrompt string
 
+// Three passages in 600 tokens hold the answer of 54 of 78 questions of eval/real/open.tsv, four in 750 that of 56,
+// five in 850 that of 57: three are nearly as good and are read in three quarters of the time (docs/decisions.md, “A
+// small model is shown what the rules would quote”). The other figures divide this room; no measurement of each is
+// recorded.
 const (
 	smallPassages   = 3
 	smallRoom       = 600 // tokens of all passages: with the question, 900 that no prefix cache holds
@@ -33,7 +37,9 @@ const (
 )
 
 // findProfile decides whether the run's model is a small one. A model is measured once for each process, by
-// Config.Small; the step is shown only while that takes place.
+// Config.Small; the step is shown only while that takes place. A measurement takes some 15 s on two cores and is not
+// part of the run's budget of turns. What makes a model small: docs/decisions.md, “Small models have a profile of their
+// own”.
 func (w *Runner) findProfile(ctx context.Context) (err error) {
 	if w.cfg.Small == nil || w.model.isRuleBased() || w.givenText() {
 		return nil
@@ -73,6 +79,7 @@ func (m *modelCaller) smallRequest(ctx context.Context) []llm.Message {
 		roleOf(m.cfg.SystemPrompt)+instructionsOf(text.Visible(m.run.Request.Instructions))).Replace(smallPrompt)
 	asked := text.Visible(m.run.Request.Message)
 	out := []llm.Message{{Role: llm.RoleSystem, Text: strings.TrimSpace(rules)}}
+	// other questions stand alone: what was said before would only take room
 	if m.asked.Type == question.FollowUp || m.asked.Reference == question.Rework ||
 		m.asked.Reference == question.AsksWhy || !m.asked.NeedsDocuments() {
 		out = append(out, m.lastExchange()...)
@@ -85,7 +92,8 @@ func (m *modelCaller) smallRequest(ctx context.Context) []llm.Message {
 	return append(out, m.messages.ephemeral...)
 }
 
-// lastExchange is the last question with its answer, in short.
+// lastExchange is the last question with its answer, in short. More would push the passages out of what such a model
+// heeds.
 func (k *knowledge) lastExchange() []llm.Message {
 	past := k.conversation.messages
 	out := slices.Clone(past[max(0, len(past)-2):])
@@ -153,7 +161,8 @@ func (m *modelCaller) inTurn(quotes []llm.Quoted) []ground.Source {
 }
 
 // rulesQuotes are the words that the fallback would quote from what was found, best first: it rates every sentence,
-// where a search rates whole passages. None without a fallback that quotes.
+// where a search rates whole passages. None without a fallback that quotes. It costs no tokens, and 1.2 ms in the
+// median (docs/performance.md, “Deciding”). Its errors are ignored: the search's order then stands alone.
 func (m *modelCaller) rulesQuotes(ctx context.Context) (quotes []llm.Quoted) {
 	if m.cfg.Fallback == nil {
 		return nil
@@ -233,7 +242,8 @@ func (m *modelCaller) excerptPassage(src ground.Source, quotes []llm.Quoted, lim
 	return head + clipTokens(string(runes[spans[from][0]:spans[to][1]]), limit)
 }
 
-// roughTokens estimates tokens with signs beyond ASCII, which take more than their share.
+// roughTokens estimates tokens with signs beyond ASCII, which take more than their share. Signs of three bytes, as in
+// Chinese, are about a token each; clipTokens counts bytes and would allow a third too many.
 func roughTokens(s string) int {
 	runes := utf8.RuneCountInString(s)
 	beyond := (len(s) - runes) / 2

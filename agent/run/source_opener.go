@@ -14,13 +14,16 @@ import (
 	"footnote/llm"
 )
 
-// mostNamed is how many footnotes or documents are named to somebody who asked for one that is not there.
+// mostNamed is how many footnotes or documents are named to somebody who asked for one that is not there: about two
+// lines of them, for whoever mistyped a name. It bounds what is read of the library, too.
 const mostNamed = 8
 
 // openAsked shows the source that a question asks to be opened and says so, without the model. ok is false when the
-// question asks for something else, or the run may not open documents.
+// question asks for something else, or the run may not open documents. Why the program does it: docs/decisions.md, “The
+// program opens what is only to be opened”. What comes back ends the run like the last events of an answer.
 func (w *Runner) openAsked(ctx context.Context) (last []chat.Payload, ok bool, err error) {
 	asked := strings.TrimSpace(w.run.Request.Message)
+	// a longer text says more than what to open; 400 bytes are several sentences
 	if w.givenText() || len(asked) > 400 || !w.isEnabled(featurePaths) || w.set.Find("open_document") == nil {
 		return nil, false, nil
 	}
@@ -43,7 +46,8 @@ func (w *Runner) openAsked(ctx context.Context) (last []chat.Payload, ok bool, e
 	return append(w.log.writer.Rest(), w.answerEvents(said, llm.FinishStop)...), true, nil
 }
 
-// openCited opens the source of a footnote of the conversation's last answer that has any.
+// openCited opens the source of a footnote of the conversation's last answer that has any. The document is looked up
+// again: it may be gone, or the user may not see it any more.
 func (w *Runner) openCited(ctx context.Context, number int) (said string, err error) {
 	if len(w.conversation.citations) == 0 {
 		return "There is no footnote to open yet: ask a question about your documents first.", nil
@@ -129,7 +133,8 @@ func asksForMore(name string, doc corpus.Document) bool {
 }
 
 // callOpen makes the call that opens a source, and says whether it did. It goes through the tool like a model's call,
-// so the log, the page and a resumed run know no difference.
+// so the log, the page and a resumed run know no difference. An empty text means that nothing was opened and the
+// question goes the usual way.
 func (w *Runner) callOpen(ctx context.Context, said string, args map[string]any) (string, error) {
 	call, ok := w.calls.programCall("open_document", args, 0)
 	if !ok {
@@ -139,13 +144,14 @@ func (w *Runner) callOpen(ctx context.Context, said string, args map[string]any)
 	if err := w.calls.runCalls(ctx, opening); err != nil {
 		return "", err
 	}
+	// the tool may refuse, as for a document that went away in this moment
 	if !w.toolContext.Sources.WasShownToUser() {
 		return "It was not opened.", nil
 	}
 	return said, nil
 }
 
-// citedPlace names a citation's document and page.
+// citedPlace names a citation's document and page. It is Markdown, so signs of the document's name are escaped.
 func citedPlace(c chat.Citation) string {
 	name := c.Filename
 	if name == "" {

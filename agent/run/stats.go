@@ -11,7 +11,8 @@ import (
 	"footnote/chat"
 )
 
-// stats count what all runs of the process did. They are safe for concurrent use.
+// stats count what all runs of the process did. They are safe for concurrent use. Nothing of them is stored: what a run
+// cost is in its own log.
 type stats struct {
 	mu sync.Mutex
 	chat.RunStats
@@ -51,6 +52,7 @@ func (t *stats) countGathered(b *budget) {
 }
 
 // countTurn counts what a turn with calls took by the tools that it called: it was taken whatever becomes of the calls.
+// A turn with several calls is shared out among their tools, so that the sum over the tools is the sum of the turns.
 func (s *state) countTurn(r reply) {
 	t := s.engine.stats
 	t.mu.Lock()
@@ -62,7 +64,8 @@ func (s *state) countTurn(r reply) {
 }
 
 // countEvents counts what was stored, and writes it to the log when that is wanted. It is called once for events that
-// were stored, so that what is counted is what readers can see.
+// were stored, so that what is counted is what readers can see. A step that is repeated from an earlier run was counted
+// there.
 func (s *state) countEvents(ctx context.Context, ps []chat.Payload) {
 	level := slog.LevelDebug
 	if isOn(s.run.Request.Config.VerboseLogging) {
@@ -108,7 +111,8 @@ func (s *state) countEvents(ctx context.Context, ps []chat.Payload) {
 	}
 }
 
-// toolLabel keeps names that models make up out of the labels.
+// toolLabel keeps names that models make up out of the labels. Labels of metrics are kept for the life of the process:
+// names from outside would grow without bound.
 func (k *knowledge) toolLabel(name string) string {
 	if (tools.Set{Tools: k.engine.Registry.Tools}).Find(name) == nil {
 		return "unknown"

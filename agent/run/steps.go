@@ -16,7 +16,8 @@ func (l *eventLog) newID() string {
 	return "c" + strconv.Itoa(l.ids)
 }
 
-// newStep makes a step that is no tool call.
+// newStep makes a step that is no tool call. It is not stored yet: emitEvents does that, and trackStep has to know of
+// one that is running.
 func (l *eventLog) newStep(name string, action chat.Action, status chat.Status, message string) chat.Step {
 	return chat.Step{
 		CallID: l.newID(), Step: name, ActionType: action, Message: message, Timestamp: nowSeconds(), Status: status,
@@ -25,7 +26,8 @@ func (l *eventLog) newStep(name string, action chat.Action, status chat.Status, 
 	}
 }
 
-// trackStep remembers a running step, so that it is closed whatever happens, and forgets one that ended.
+// trackStep remembers a running step, so that it is closed whatever happens, and forgets one that ended. It returns the
+// step, so that it can be stored in the same expression. finishRun closes what is left.
 func (l *eventLog) trackStep(s chat.Step) chat.Step {
 	if s.Status == chat.StatusRunning || s.Status == chat.StatusPending {
 		l.open[s.CallID] = &s
@@ -36,7 +38,8 @@ func (l *eventLog) trackStep(s chat.Step) chat.Step {
 }
 
 // takeAnswerBack moves the text that was shown into a step. The text moves into the step's thought, so that nothing
-// that a reader saw is lost without a trace.
+// that a reader saw is lost without a trace. Readers that have drawn the text take it away at AnswerReset; without
+// stored text there is nothing to take away.
 func (l *eventLog) takeAnswerBack(ctx context.Context, step chat.Step) error {
 	text, stored := l.writer.Reset()
 	step.Thought = strings.TrimSpace(text)
@@ -80,7 +83,8 @@ func (l *eventLog) closeSteps(done chat.RunDone) []chat.Payload {
 	return out
 }
 
-// storableSteps ends the steps that are open, as far as they can be stored.
+// storableSteps ends the steps that are open, as far as they can be stored. It is for the end of a run whose last
+// events were refused: one bad step must not keep the run from ending.
 func (l *eventLog) storableSteps(runID string) []chat.Payload {
 	return slices.DeleteFunc(l.closeSteps(chat.RunDone{Status: chat.RunFailed}), func(p chat.Payload) bool {
 		_, err := chat.NewEvent(runID, p)
@@ -88,7 +92,8 @@ func (l *eventLog) storableSteps(runID string) []chat.Payload {
 	})
 }
 
-// nowSeconds is the time as steps carry it: seconds since 1970 with microseconds, UTC.
+// nowSeconds is the time as steps carry it: seconds since 1970 with microseconds, UTC. Microseconds are the finest unit
+// that both stores keep.
 func nowSeconds() float64 { return float64(time.Now().UnixMicro()) / 1e6 }
 
 // sinceMS is how long ago a moment was, in whole milliseconds.

@@ -21,30 +21,39 @@ import (
 
 // Limits on the calls of a turn.
 const (
-	maxParallel = 8  // of one run
-	maxCalls    = 20 // of one turn; further ones are skipped, and the model is told
-	maxSame     = 2  // equal calls (tool and arguments) in one run; the third is skipped, see countCall
+	// maxParallel is how many calls of one run work at the same time; the others wait in goroutines of their own. Six
+	// searches take 0.4 ms longer together than the slowest of them alone (docs/performance.md, “Deciding”).
+	maxParallel = 8
+
+	// maxCalls is how many calls of one turn run: further ones are skipped, and the model is told. It bounds what one
+	// reply can start, and is above the 5 or 10 searches and readings that a toolset allows in a whole run.
+	maxCalls = 20
+
+	// maxSame is how many equal calls (tool and arguments) one run makes; the third is skipped, see countCall. The
+	// second may be wanted, because the first one failed or its result was shortened to make room.
+	maxSame = 2
 
 	parallelStep = "parallel" // the step that calls of one turn belong to
 
 	// quick is how long the events of calls that begin wait for those of their ends: most calls take less, and then
-	// both are stored at once.
+	// both are stored at once. It is one reason why the 15 to 17 events of a run take 9 appends (docs/performance.md).
 	quick = 3 * time.Millisecond
 )
 
 // toolCall is one call on its way. It goes from fitCall (which tool, which arguments) over countCall (limits) and
-// launchCall to finishCall, which makes its last event; refuseCall and rejectCall end it earlier.
+// launchCall to finishCall, which makes its last event; refuseCall and rejectCall end it earlier. Two goroutines share
+// one: that of launchCall reads tool, args and key and sends to ended once; all else is the run's.
 type toolCall struct {
 	call     llm.Call
 	tool     *tools.Tool
 	args     json.RawMessage
 	key      string // of the cache; empty for a tool that is not cached
 	step     chat.Step
-	status   chat.Status // when it ends without running: error or skipped
-	output   any         // then: the output, for the model
-	ended    chan outcome
-	approval *approval // a person has to allow it; nil: nobody has to
-	edited   bool      // it ran with a person's input
+	status   chat.Status  // when it ends without running: error or skipped
+	output   any          // then: the output, for the model
+	ended    chan outcome // holds one, so that a call whose run has gone on can end
+	approval *approval    // a person has to allow it; nil: nobody has to
+	edited   bool         // it ran with a person's input
 }
 
 // outcome is what became of a call that ran.
@@ -56,7 +65,7 @@ type outcome struct {
 }
 
 // toolCaller makes the calls of tools: it checks them, has a person approve those that need it, runs them side by side
-// and stores how they ended.
+// and stores how they ended. Only running and slots are touched by the goroutines of calls.
 type toolCaller struct {
 	*state
 
@@ -80,12 +89,14 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 	if err != nil {
 		return fmt.Errorf("read library version: %w", err)
 	}
+	// what has not been stored yet; at an error its steps are left open, for finishRun to close
 	var queue []chat.Payload
 	defer func() {
 		if err != nil {
 			c.log.reopenSteps(queue)
 		}
 	}()
+	// what seemed to be the answer was said before calls, so it is their thought
 	said, stored := c.log.writer.Reset()
 	thought := strings.TrimSpace(said)
 	if thought == "" {
@@ -130,6 +141,7 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 			if queue, err = c.plan.updateState(queue, a, chat.StatusRunning); err != nil {
 				return err
 			}
+			// a log without the call would have a server that takes over make it again
 			if a.tool.HasSideEffects {
 				if err := c.log.emitEvents(ctx, queue...); err != nil {
 					return err
@@ -176,6 +188,7 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 		}
 		maps.Copy(told, allowed)
 	}
+	// servers of models want a result for each call, in the order of the calls
 	for _, a := range attempts {
 		c.messages.list = append(c.messages.list, told[a.step.CallID])
 	}
@@ -247,7 +260,8 @@ func (a *toolCall) awaitEnd(ctx context.Context) (outcome, error) {
 }
 
 // callContext is what calls run in: it ends with the turn, and when the user wants the answer now. The function frees
-// it; calls that still run then end with a cancelled context.
+// it; calls that still run then end with a cancelled context. The end of the server (leaving) does not end it: what has
+// begun may end.
 func (c *toolCaller) callContext(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(c.control.now, func() { cancel(context.Cause(c.control.now)) })
@@ -280,6 +294,7 @@ func (c *toolCaller) launchCall(ctx context.Context, a *toolCall) {
 			a.ended <- o
 		}()
 		if a.key != "" {
+			// the key holds the library's version: a changed library finds nothing here
 			if o.result, o.cached = c.engine.results.Get(a.key); o.cached {
 				return
 			}
@@ -291,6 +306,7 @@ func (c *toolCaller) launchCall(ctx context.Context, a *toolCall) {
 		switch {
 		case o.err != nil && errors.Is(context.Cause(ctx), errAnswerNow):
 			o.err = errAnswerNow
+		// the tool's own time is over, not the run's
 		case o.err != nil && limited.Err() != nil && ctx.Err() == nil:
 			o.err = &chat.Error{Code: chat.CodeTimeout, Message: fmt.Sprintf(
 				"The tool took longer than %.0f s.", limit.Seconds(),
@@ -351,6 +367,7 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 		return step, llm.Message{}, fmt.Errorf("encode output of %s: %w", step.ToolName, err)
 	}
 	step.ToolOutput, step.OutputSize = whole, len(whole)
+	// what it returned is kept whole: an answer may say any of it without a footnote
 	if a.tool != nil && a.tool.NeedsNoFootnote(step.Status) {
 		c.evidence.Results.Keep(a.tool.Returned(a.args, whole, step.Message))
 	}
@@ -362,23 +379,4 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 	}
 	message, err := toolMessage(c.nonce, a.call.ID, a.withNote(output))
 	return step, message, err
-}
-
-// failureOutput is what a call without a result comes to, in the form its tool has agreed.
-func (a *toolCall) failureOutput(text string) map[string]any {
-	told := map[string]any{"error": text}
-	if a.tool != nil && a.tool.EchoedArg != "" {
-		var in map[string]any
-		_ = json.Unmarshal(a.call.Arguments, &in) // malformed arguments have nothing to echo
-		said, _ := in[a.tool.EchoedArg].(string)
-		told[a.tool.EchoedArg] = said
-	}
-	return told
-}
-
-// failureResult is the result of a call that came to what toolCall.failureOutput says.
-func failureResult(told map[string]any) chat.StepResult {
-	why, _ := told["error"].(string)
-	asked, _ := told["query"].(string)
-	return chat.StepResult{Failure: why, Query: asked}
 }

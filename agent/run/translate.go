@@ -18,7 +18,8 @@ import (
 var translatePrompt string
 
 // findLanguages notes the languages of the documents in reach, if a model is to answer a question that is certainly in
-// another. Rules told the documents' when they were added.
+// another. Rules told the documents' when they were added. A language that is only likely is not enough: a search in
+// the wrong one finds nothing.
 func (k *knowledge) findLanguages(ctx context.Context) error {
 	asked := text.DetectForCertain(k.run.Request.Message)
 	if asked == "" || k.givenText() || !k.asked.NeedsDocuments() {
@@ -33,7 +34,7 @@ func (k *knowledge) findLanguages(ctx context.Context) error {
 }
 
 // languagesPrompt tells the model in which languages to search. That costs no call: a model that searches writes its
-// queries itself.
+// queries itself. Why it is a line and no call: docs/decisions.md, where it names this file.
 func (k *knowledge) languagesPrompt() string {
 	if k.otherLanguages == "" {
 		return ""
@@ -70,7 +71,8 @@ func (w *Runner) translateSearches(ctx context.Context, calls []llm.Call) error 
 	return nil
 }
 
-// translateWords makes one call of the model for what searchWords returns from then on.
+// translateWords makes one call of the model for what searchWords returns from then on. searchWords is what all later
+// searches of the program begin with, so one call serves them all.
 func (w *Runner) translateWords(ctx context.Context) error {
 	w.remedies[translation] = true
 	begun, words := time.Now(), w.searchWords()

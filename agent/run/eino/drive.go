@@ -19,10 +19,12 @@ import (
 	"footnote/llm"
 )
 
-// nodesPerRound is how many of the graph's steps a round takes: the model's, and that of the tools.
+// nodesPerRound is how many of the graph's steps a round takes: the model's, and that of the tools. Eino counts these,
+// not rounds, and ends a graph that takes too many.
 const nodesPerRound = 2
 
-// Drive is a run.Framework.
+// Drive is a run.Framework. It fails with the error of a turn or a call, wrapped by Eino; the run knows the first one
+// by itself (rounds.err).
 func Drive(ctx context.Context, r run.Rounds) error {
 	tools := make([]tool.BaseTool, len(r.Tools))
 	for i, spec := range r.Tools {
@@ -67,7 +69,7 @@ type speaker struct{ run.Rounds }
 
 var _ model.ToolCallingChatModel = speaker{}
 
-// Generate has the model speak.
+// Generate has the model speak. A call's id is its place in the turn: that is all that comes back to InvokableRun.
 func (s speaker) Generate(ctx context.Context, _ []*schema.Message, _ ...model.Option) (*schema.Message, error) {
 	calls, err := s.Turn(ctx)
 	if err != nil {
@@ -93,7 +95,8 @@ func (s speaker) Stream(
 	return schema.StreamReaderFromArray([]*schema.Message{m}), nil
 }
 
-// WithTools returns the same model: the run offers its tools itself.
+// WithTools returns the same model: the run offers its tools itself. Eino would send them with each request, which the
+// run makes by itself.
 func (s speaker) WithTools([]*schema.ToolInfo) (model.ToolCallingChatModel, error) { return s, nil }
 
 // caller is one of the run's tools for Eino.

@@ -1,6 +1,7 @@
 package runtest
 
-// Survey and Handbook are the documents of every store: a house, and the rules of its staff.
+// Survey and Handbook are the documents of every store: a house, and the rules of its staff. Tests quote them word for
+// word, so a change here changes what they expect.
 const Survey = `# Building survey of 12 Mill Lane
 
 The survey was made by Ada Brown on 3 March 2024.
@@ -21,7 +22,7 @@ The roof was last renewed in 1987 by Harper & Sons. No guarantee is available fo
 High moisture readings were found in the rear wall of the kitchen. The cause is most likely the blocked gutter above.
 `
 
-// Handbook is the other document.
+// Handbook is the other document. Its last line is an order that a model must not follow: what documents say is data.
 const Handbook = `# Staff handbook
 
 ## Leave

@@ -47,7 +47,8 @@ func Open(t testing.TB, path string, embedder corpus.Embedder) *Store {
 	return s
 }
 
-// Add puts a document into the library and waits until it is ready.
+// Add puts a document into the library and waits until it is ready. The library works only meanwhile, so that a test
+// has no goroutine that it does not know.
 func (s *Store) Add(t testing.TB, name, body string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -70,7 +71,8 @@ func (s *Store) Add(t testing.TB, name, body string) {
 }
 
 // Furnish copies the files of a store with Survey and Handbook next to path, which is that of its database. semantic:
-// with vectors, made by embedtest.Hashing.
+// with vectors, made by embedtest.Hashing. The files are made once in a process: reading both documents in for each of
+// hundreds of tests would take most of their time.
 func Furnish(t testing.TB, path string, semantic bool) {
 	t.Helper()
 	p := &plain
