@@ -8,7 +8,8 @@ import (
 	"footnote/llm"
 )
 
-// answerKeys hold an answer that is wrapped in JSON; besideAnswer may stand with it.
+// answerKeys hold an answer that is wrapped in JSON; besideAnswer may stand with it, those that list footnotes first.
+// answerTools are tools that agents are often trained with and that there are not here: their argument is the answer.
 var (
 	answerKeys   = []string{"answer", "final_answer", "final", "response", "text", "content"}
 	besideAnswer = []string{
@@ -18,7 +19,8 @@ var (
 )
 
 // readAnswer reads what was held as an answer in JSON: an object, or the call of a tool that only says the answer and
-// that there is not.
+// that there is not. Where the prompt did not ask for JSON, an answer may be about JSON: then the object has to be all of
+// the reply, under one of the first four keys, with nothing unusual beside it.
 func (r *reply) readAnswer(held string, calls int) (text string, ok bool) {
 	start := strings.IndexByte(held, '{')
 	if start < 0 || r.calls > 0 || r.shown && !r.json {
@@ -47,7 +49,7 @@ func (r *reply) readAnswer(held string, calls int) (text string, ok bool) {
 	return "", false
 }
 
-// saysAnswer reads a call of a tool that there is not, which says the answer.
+// saysAnswer reads a call of one of answerTools that the request does not have.
 func (r *reply) saysAnswer(object map[string]any) (text string, ok bool) {
 	name, _ := object["name"].(string)
 	if tool, is := object["tool"].(string); is {
@@ -82,7 +84,8 @@ func onlyAnswer(object map[string]any, key string) bool {
 	return true
 }
 
-// withSources puts footnotes that stand beside an answer behind it, if it has none.
+// withSources puts footnotes that stand beside an answer behind it, if it has none. Numbers up to 999 are footnotes; a
+// longer one is a year or an id.
 func withSources(said string, object map[string]any) string {
 	if footnote.MatchString(said) {
 		return said

@@ -3,50 +3,67 @@ package textcalls
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"footnote/llm"
 )
 
-// marks begin what may be a call. Nothing after one is shown before it is known what it is.
-var marks = []string{
-	"<tool_call", "<function", "<tools>", "<tool>", "<tool_use>", "<invoke", "<start_function_call>",
-	"<seed:tool_call>", "<|tool", "<|python_tag|>", "<|python_start|>",
-	"<|channel|>", "<|start|>", "<|message|>", "<|action_start|>", "<|START_ACTION|>", "<｜tool", "[TOOL_CALLS]",
-	"[TOOL_REQUEST]", "✿FUNCTION✿",
-	">>>", "{", "[{",
-}
+// asciiBegins and wideBegins are what the begins of calls begin with, and lines and code: a piece of text with none of
+// these is passed on without a look at the rest. Searching for ASCII alone is several times faster.
+var asciiBegins, wideBegins = firstRunes()
 
-// marksBegin are the bytes that marks begin with in the middle of a line, and those of lines and code.
-const marksBegin = "\n`<[{>"
+// firstRunes collects the first runes of callBegins, each once, by whether they are ASCII.
+func firstRunes() (ascii, wide string) {
+	ascii = "\n`"
+	for _, begin := range callBegins {
+		r, size := utf8.DecodeRuneInString(begin)
+		switch {
+		case strings.ContainsRune(ascii+wide, r):
+		case size == 1:
+			ascii += string(r)
+		default:
+			wide += string(r)
+		}
+	}
+	return ascii, wide
+}
 
 // callBuffer passes text on as it comes and holds back whatever may be a call. Text inside code is never a call,
-// unless the code block is all of it.
+// unless the code block is all of it. Once something is held, all that follows is, until it turns out to be no call:
+// what comes behind a call must not be shown before it. Pieces may end anywhere, even within a rune. It belongs to one
+// reply and is not safe for concurrent use.
 type callBuffer struct {
-	tools    []string
-	text     string // not shown yet
-	held     bool   // text begins with a mark
-	midway   bool   // the mark stood behind other text on its line
-	code     code
-	lineMark []string // marks at the begin of a line
+	tools  []string
+	text   string // not shown yet
+	held   bool   // text begins with a mark
+	midway bool   // the mark stood behind other text on its line
+	code   code
+	lines  []string // begins of calls at the start of a line, for the tools of the request
 }
 
-// newCallBuffer knows the tools of a request by name: some models write a call as name(…) or <name>.
+// newCallBuffer knows the tools of a request by name, since some dialects begin with it.
 func newCallBuffer(tools []llm.ToolSpec) callBuffer {
-	b := callBuffer{lineMark: []string{"Action:", "**Action:**", "**Action**:"}}
+	b := callBuffer{}
 	for _, t := range tools {
 		b.tools = append(b.tools, t.Name)
-		for _, before := range []string{"", "[", "print(", "default_api.", "print(default_api."} {
-			b.lineMark = append(b.lineMark, before+t.Name+"(")
+	}
+	for _, begin := range lineBegins {
+		if !strings.Contains(begin, "TOOL") {
+			b.lines = append(b.lines, begin)
+			continue
 		}
-		b.lineMark = append(b.lineMark, "<"+t.Name+">")
+		for _, tool := range b.tools {
+			b.lines = append(b.lines, strings.Replace(begin, "TOOL", tool, 1))
+		}
 	}
 	return b
 }
 
-// takePiece takes a piece and returns what can be shown of the text so far.
+// takePiece takes a piece and returns what can be shown of the text so far. Nearly all pieces of an answer take the
+// short way at its top: see BenchmarkStream.
 func (b *callBuffer) takePiece(piece string) string {
-	if b.text == "" && b.code.line && !b.code.isOpen() && !strings.ContainsAny(piece, marksBegin) &&
-		!strings.Contains(piece, "✿") {
+	if b.text == "" && b.code.line && !b.code.isOpen() && !strings.ContainsAny(piece, asciiBegins) &&
+		!strings.ContainsAny(piece, wideBegins) {
 		return piece
 	}
 	b.text += piece
@@ -71,7 +88,7 @@ func (b *callBuffer) takePiece(piece string) string {
 			return b.releaseText(i)
 		case b.code.isOpen() || rest[0] == '`' && !b.opensBlock(rest):
 			i = b.skipText(i)
-		case b.beginsMark(rest):
+		case b.beginsCall(rest):
 			if b.stays(rest) {
 				b.held, b.midway = true, b.code.line
 				return b.releaseText(i)
@@ -86,7 +103,7 @@ func (b *callBuffer) takePiece(piece string) string {
 	return b.releaseText(i)
 }
 
-// releaseText lets go of the first n bytes.
+// releaseText lets go of the first n bytes: they can be shown.
 func (b *callBuffer) releaseText(n int) string {
 	text := b.text[:n]
 	b.text = b.text[n:]
@@ -104,7 +121,7 @@ func (b *callBuffer) skipText(i int) int {
 		b.code.noteTicks(n)
 		return i + n
 	}
-	n := strings.IndexAny(b.text[i+1:], "\n`<[{>✿")
+	n := strings.IndexAny(b.text[i+1:], asciiBegins+wideBegins)
 	if n < 0 {
 		n = len(b.text) - i - 1
 	}
@@ -117,25 +134,30 @@ func (b *callBuffer) opensBlock(rest string) bool {
 	return !b.code.line && strings.HasPrefix(rest, "```")
 }
 
-// beginsMark reports whether a text begins with a mark.
-func (b *callBuffer) beginsMark(rest string) bool {
-	return b.opensBlock(rest) || hasToken(rest, marks) || !b.code.line && hasToken(rest, b.lineMark)
+// beginsCall reports whether a text begins as a call does.
+func (b *callBuffer) beginsCall(rest string) bool {
+	return b.opensBlock(rest) || hasToken(rest, callBegins) || !b.code.line && hasToken(rest, b.lines)
 }
 
-// mayBegin reports whether a text is the begin of a mark.
+// mayBegin reports whether a text may begin as a call does when more of it has come.
 func (b *callBuffer) mayBegin(rest string) bool {
 	begins := func(mark string) bool { return strings.HasPrefix(mark, rest) }
-	return slices.ContainsFunc(marks, begins) || !b.code.line && slices.ContainsFunc(b.lineMark, begins)
+	return slices.ContainsFunc(callBegins, begins) || !b.code.line && slices.ContainsFunc(b.lines, begins)
 }
+
+// maxOpening is how many bytes of a held text are looked at again with each piece. Whether it may be a call is known by
+// then, and a long call would cost the square of its length otherwise.
+const maxOpening = 300
 
 // stays reports whether what begins with a mark may be a call. A bracket that opens no object of a call is none, nor
 // is code in another language.
 func (b *callBuffer) stays(text string) bool {
-	text = text[:min(len(text), 300)]
+	text = text[:min(len(text), maxOpening)]
 	return isMarked(text) && text[0] != '`' || b.mayBeCall(text)
 }
 
-// mayBeCall reports whether a text that begins with a mark may still become a call.
+// mayBeCall reports whether a text that begins as a call does may still become one. Behind "Action:" the name of a tool
+// decides, since the word is common; behind a brace the first name in it.
 func (b *callBuffer) mayBeCall(text string) bool {
 	if action, ok := cutAction(text); ok {
 		if fenced := strings.TrimLeft(action, " \r\n"); strings.HasPrefix(fenced, "```") || fenced == "``" {
@@ -149,7 +171,7 @@ func (b *callBuffer) mayBeCall(text string) bool {
 		return word == "" || strings.HasPrefix(word, "{") || ended && llm.ToolNamed(word, b.tools) != "" ||
 			!ended && slices.ContainsFunc(b.tools, func(t string) bool { return strings.HasPrefix(t, word) })
 	}
-	if hasToken(text, b.lineMark) {
+	if hasToken(text, b.lines) {
 		return true
 	}
 	switch text[0] {
@@ -157,11 +179,11 @@ func (b *callBuffer) mayBeCall(text string) bool {
 		return b.mayBeBlock(strings.TrimLeft(text, "`"))
 	case '[':
 		rest := strings.TrimLeft(text[1:], " \t\r\n")
-		return rest == "" || strings.HasPrefix("[TOOL_", text) || rest[0] == '{' && b.mayBeCall(rest)
+		return rest == "" || rest[0] == '{' && b.mayBeCall(rest)
 	case '{':
 		return b.mayBeObject(text[1:])
 	}
-	return hasToken(text, marks)
+	return hasToken(text, callBegins)
 }
 
 // mayBeObject reports whether what follows a brace is the first name in the object of a call.
@@ -175,17 +197,15 @@ func (b *callBuffer) mayBeObject(rest string) bool {
 	return slices.ContainsFunc(callKeys, known) || slices.ContainsFunc(b.tools, known)
 }
 
-// languages are those of blocks in which models write calls.
-var languages = []string{"tool_code", "tool_call", "tool", "json", "python", "xml", "text", ""}
-
-// mayBeBlock reports whether a block of code, of which its backticks were taken, may be a call.
+// mayBeBlock reports whether a block of code, of which its backticks were taken, may be a call: its language must be one
+// in which models write calls, and what is in it must begin like one.
 func (b *callBuffer) mayBeBlock(body string) bool {
 	lower := strings.ToLower(body)
 	for _, language := range languages {
 		if rest, ok := strings.CutPrefix(lower, language); ok &&
 			(rest == "" || strings.IndexByte(" \t\r\n{[", rest[0]) >= 0) {
 			body = strings.TrimLeft(body[len(language):], " \t\r\n")
-			return body == "" || (hasToken(body, marks) || hasToken(body, b.lineMark)) && b.mayBeCall(body) ||
+			return body == "" || (hasToken(body, callBegins) || hasToken(body, b.lines)) && b.mayBeCall(body) ||
 				b.lineBegins(body)
 		}
 		if strings.HasPrefix(language, lower) {
@@ -198,15 +218,14 @@ func (b *callBuffer) mayBeBlock(body string) bool {
 // lineBegins reports whether a text is the beginning of a mark that opens a call at the start of a line.
 func (b *callBuffer) lineBegins(body string) bool {
 	begins := func(mark string) bool { return strings.HasPrefix(mark, body) }
-	return slices.ContainsFunc(b.lineMark, begins) || slices.ContainsFunc(marks, begins)
+	return slices.ContainsFunc(b.lines, begins) || slices.ContainsFunc(callBegins, begins)
 }
 
-// callKeys are the first names in the object of a call.
-var callKeys = []string{
-	"tool", "name", "function", "action", "recipient_name", "calls", "type", "id", "arguments", "parameters", "input",
-	"args",
-	"thought", "reasoning", "answer", "final", "response", "query", "doc_id",
-}
+// callKeys are the first names in the object of a call, or of an answer that is wrapped like one. The last two are
+// arguments without a tool: where the prompt asked for calls as JSON, that is a call to ask for again and no answer.
+var callKeys = slices.Concat(nameKeys, argumentKeys, []string{
+	"type", "id", "thought", "reasoning", "answer", "final", "response", "query", "doc_id",
+})
 
 // heldRest is what was held back, at the end of the text.
 func (b *callBuffer) heldRest() string { return b.text }

@@ -10,23 +10,19 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kaptinlin/jsonrepair"
-
 	"footnote/llm"
 )
 
+// Bounds on what a text may cost. They are far above what replies hold: a turn has a few calls, and an answer of many
+// pages a few dozen brackets. Reading is square in the brackets that open nothing, which is why misses are counted.
 const (
-	maxText  = 1 << 20 // bytes of a text that is looked at
-	maxCalls = 20      // of one text
-
-	maxMisses = 200 // brackets of a text that are looked behind in vain
+	maxText   = 1 << 20 // bytes
+	maxCalls  = 20
+	maxMisses = 200 // brackets behind which no call was found
 )
 
-var (
-	bracketCall = regexp.MustCompile(`\[TOOL_CALLS\]\s*([\w.-]+)?(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?`)
-	harmonyTo   = regexp.MustCompile(`(?:to=|functions\.)(?:functions\.)?([\w.-]+)`)
-	functionary = regexp.MustCompile(`>>>\s*([\w.-]+)\s*\n`)
-)
+// nameBefore is functionary's form, to which all others with the name in front are rewritten.
+var nameBefore = regexp.MustCompile(`>>>\s*([\w.-]+)\s*\n`)
 
 // Calls finds the tool calls in a text, in any of the forms in which models write them, and returns them with the
 // text around them. A call must name one of the tools. What is cut off is no call.
@@ -43,9 +39,11 @@ func Calls(text string, tools []llm.ToolSpec) (calls []llm.Call, rest string) {
 	return calls, rest
 }
 
-// findCalls finds the calls in a text.
+// findCalls finds the calls in a text: each balanced piece behind a bracket is tried. rest is the text between the
+// pieces that were calls, without marks if there were any. A piece that is none is stepped over whole if it is an
+// object, since what is inside belongs to it; a list may stand around calls, so only its bracket is.
 func (k known) findCalls(text string) (calls []llm.Call, rest string) {
-	text = inJSON(text, k)
+	text = k.inObjects(text)
 	var out strings.Builder
 	from := 0
 	for misses := 0; len(calls) < maxCalls && misses < maxMisses; {
@@ -87,9 +85,10 @@ func (k known) findCalls(text string) (calls []llm.Call, rest string) {
 // some forms have the name.
 func (k known) readPiece(piece, before string) []llm.Call {
 	if strings.HasPrefix(piece, "{") != strings.HasSuffix(piece, "}") {
-		return nil // it closes with another bracket
+		return nil // it closes with another bracket: closingBracket counts both kinds as one
 	}
 	value, ok := mendJSON(piece)
+	// Models that saw the braces of a template escaped, as in Python's format strings, write both.
 	if inner, doubled := strings.CutPrefix(piece, "{{"); doubled && strings.HasSuffix(inner, "}}") {
 		value, ok = mendJSON("{" + strings.TrimSuffix(inner, "}"))
 	}
@@ -107,25 +106,20 @@ func (k known) readPiece(piece, before string) []llm.Call {
 	if calls, ok := k.callOf(object); ok {
 		return calls
 	}
-	if name := k.toolNamed(nameBefore(before)); name != "" {
+	if name := k.toolNamed(lastNameBefore(before)); name != "" {
 		return []llm.Call{{Name: name, Arguments: encodeObject(object)}}
 	}
 	return nil
 }
 
-// nameBefore is the tool that is named in front of its arguments, in the forms of Mistral, functionary and harmony.
-func nameBefore(before string) string {
-	tail := before[max(0, len(before)-200):]
-	if m := bracketCall.FindAllStringSubmatch(tail, -1); len(m) > 0 && m[len(m)-1][1] != "" {
+// nameTail is how many bytes in front of an object the name is looked for in: a name has 64 at most, and templates put
+// no more than the fence of a code block between both.
+const nameTail = 200
+
+// lastNameBefore is the name that stands in front of arguments, empty for none.
+func lastNameBefore(before string) string {
+	if m := nameBefore.FindAllStringSubmatch(before[max(0, len(before)-nameTail):], -1); len(m) > 0 {
 		return m[len(m)-1][1]
-	}
-	if m := functionary.FindAllStringSubmatch(tail, -1); len(m) > 0 {
-		return m[len(m)-1][1]
-	}
-	if strings.Contains(tail, "<|channel|>") || strings.Contains(tail, "<|message|>") {
-		if m := harmonyTo.FindAllStringSubmatch(tail, -1); len(m) > 0 {
-			return m[len(m)-1][1]
-		}
 	}
 	return ""
 }
@@ -146,13 +140,20 @@ func (k known) callsOf(items []any) (calls []llm.Call, ok bool) {
 	return calls, true
 }
 
-// callOf reads {"tool": …, "input": …} and its relatives.
+// nameKeys and argumentKeys are the names under which the tool and its arguments stand: what prompt.md asks for first,
+// then those of OpenAI's API and most templates, of Llama, Command R, and of LangChain's prompts.
+var (
+	nameKeys     = []string{"tool", "name", "function", "tool_name", "action"}
+	argumentKeys = []string{"input", "arguments", "parameters", "args", "action_input", "tool_input"}
+)
+
+// callOf reads {"tool": …, "input": …} and its relatives: calls inside another object, {"name": {…}}, and arguments
+// beside the name. The last is read only if each is one that the tool takes, since many objects have a "name". ok is
+// false if the object is no call; a call whose arguments can't be read is one, and Malformed.
 func (k known) callOf(object map[string]any) ([]llm.Call, bool) {
-	for _, list := range []string{"tool_calls", "calls"} {
-		if items, ok := object[list].([]any); ok {
-			calls, ok := k.callsOf(items)
-			return calls, ok && len(calls) > 0
-		}
+	if items, ok := object["tool_calls"].([]any); ok {
+		calls, ok := k.callsOf(items)
+		return calls, ok && len(calls) > 0
 	}
 	for _, key := range []string{"function", "function_call", "tool_call"} {
 		if inner, ok := object[key].(map[string]any); ok {
@@ -165,7 +166,7 @@ func (k known) callOf(object map[string]any) ([]llm.Call, bool) {
 		}
 	}
 	name, nameKey := "", ""
-	for _, key := range []string{"tool", "name", "function", "tool_name", "action", "recipient_name"} {
+	for _, key := range nameKeys {
 		if said, ok := object[key].(string); ok {
 			name, nameKey = k.toolNamed(said), key
 			break
@@ -174,7 +175,7 @@ func (k known) callOf(object map[string]any) ([]llm.Call, bool) {
 	if name == "" {
 		return nil, false
 	}
-	for _, key := range []string{"input", "arguments", "parameters", "args", "action_input", "tool_input"} {
+	for _, key := range argumentKeys {
 		given, ok := object[key]
 		if !ok {
 			continue
@@ -187,7 +188,7 @@ func (k known) callOf(object map[string]any) ([]llm.Call, bool) {
 		}, true
 	}
 	if k.any {
-		return nil, false
+		return nil, false // of a tool that there is not, no arguments are known
 	}
 	flat := map[string]any{} // the arguments beside the name
 	for key, value := range object {
@@ -202,8 +203,8 @@ func (k known) callOf(object map[string]any) ([]llm.Call, bool) {
 	return []llm.Call{{Name: name, Arguments: encodeObject(flat)}}, true
 }
 
-// readArguments reads what stands for the arguments of a call: an object, one that was encoded once or twice more,
-// nothing, or the one value that the tool needs.
+// readArguments reads what stands for the arguments of a call: an object, one that was encoded once or twice more (as
+// OpenAI's API does, and models that imitate it do again), nothing, or the one value that the tool needs.
 func (k known) readArguments(name string, given any) (map[string]any, bool) {
 	for range 3 {
 		text, ok := given.(string)
@@ -240,72 +241,4 @@ func encodeObject(object map[string]any) json.RawMessage {
 		return json.RawMessage("{}")
 	}
 	return raw
-}
-
-var comment = regexp.MustCompile(`(?m)^\s*//[^\n]*$|//[^\n"]*$|/\*[^*]*\*/`)
-
-// withoutComments takes comments out of what is nearly JSON.
-func withoutComments(text string) string {
-	return strings.TrimLeft(comment.ReplaceAllString(text, ""), " \t\r\n")
-}
-
-// mendJSON decodes JSON, and what is nearly JSON: single quotes, trailing commas, comments, names without quotes,
-// Python's constants.
-func mendJSON(piece string) (value any, ok bool) {
-	if json.Unmarshal([]byte(piece), &value) == nil {
-		return value, true
-	}
-	if closingBracket(piece) != len(strings.TrimRight(piece, " \t\r\n")) {
-		return nil, false // cut off: what is missing is not made up
-	}
-	fixed, err := jsonrepair.Repair(piece)
-	if err != nil || json.Unmarshal([]byte(fixed), &value) != nil {
-		return nil, false
-	}
-	return value, true
-}
-
-// closingBracket returns where the bracket closes with which a text begins, -1 if it does not. Brackets in strings do
-// not count.
-func closingBracket(text string) int {
-	depth := 0
-	var quote byte
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		switch {
-		case quote != 0:
-			switch c {
-			case '\\':
-				i++
-			case quote:
-				if quote == '"' || endsString(text[i+1:]) {
-					quote = 0
-				}
-			}
-		case c == '"', c == '\'' && i > 0 && beginsString(text[:i]):
-			quote = c
-		case c == '{', c == '[':
-			depth++
-		case c == '}', c == ']':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
-		if i == 0 && depth == 0 {
-			return -1
-		}
-	}
-	return -1
-}
-
-// endsString and beginsString tell a quote from an apostrophe by its neighbours.
-func endsString(after string) bool {
-	after = strings.TrimLeft(after, " \t\r\n")
-	return after == "" || strings.IndexByte(",:}]", after[0]) >= 0
-}
-
-// beginsString reports whether a quote behind a text opens a string.
-func beginsString(before string) bool {
-	before = strings.TrimRight(before, " \t\r\n")
-	return before == "" || strings.IndexByte(",:{[", before[len(before)-1]) >= 0
 }

@@ -15,12 +15,13 @@ func (c *code) isOpen() bool { return c.fence || c.inline > 0 }
 // endLine begins a new line; a code span does not reach over it here.
 func (c *code) endLine() { c.inline, c.line = 0, false }
 
-// noteText notes that something stands on the line.
+// noteText notes that something other than white space stands on the line.
 func (c *code) noteText(s string) {
 	c.line = c.line || strings.TrimSpace(s) != ""
 }
 
-// noteTicks notes a run of backticks.
+// noteTicks notes a run of backticks. Three or more at the start of a line open and close a block, whatever their number
+// was: models often close with another. A span closes with as many as opened it, as in CommonMark.
 func (c *code) noteTicks(n int) {
 	switch {
 	case n >= 3 && !c.line:

@@ -8,6 +8,8 @@ import (
 	"footnote/llm"
 )
 
+// promptDoc stands behind the system message; {{tools}} is where the tools go.
+//
 //go:embed prompt.md
 var promptDoc string
 
@@ -15,7 +17,9 @@ var promptDoc string
 const answerNow = "\n\n(No tool can be called any more. Answer now, in plain text.)"
 
 // describeTools is a request for a model without tool calls: the tools are in its system message, its own calls are
-// JSON in its messages, and the results are messages of the user.
+// JSON in its messages, and the results are messages of the user. Results of calls in one turn are one message, since
+// many templates require roles to alternate. The history's calls are written in the form that the prompt asks for,
+// whatever form the model chose: it follows its own example more than the prompt.
 func describeTools(req llm.Request) llm.Request {
 	var tools strings.Builder
 	for _, t := range req.Tools {
@@ -56,7 +60,8 @@ func describeTools(req llm.Request) llm.Request {
 	return req
 }
 
-// asJSON is a call in the form that the prompt asks models to write.
+// asJSON is a call in the form that the prompt asks models to write. Arguments that are no JSON become {}, so that the
+// example that the model sees is one.
 func asJSON(call llm.Call) string {
 	arguments := call.Arguments
 	if !json.Valid(arguments) {

@@ -2,6 +2,10 @@ package textcalls
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,9 +34,102 @@ var library = []llm.ToolSpec{
 
 var askLibrary = llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "Holiday?"}}, Tools: library}
 
-// dialects are the ways in which small models write one and the same call.
-var dialects = []struct{ name, text string }{
-	{"hermes", "<tool_call>\n{\"name\": \"search_documents\", \"arguments\": {\"query\": \"holiday\"}}\n</tool_call>"},
+// recording is a reply of testdata/dialects, with the calls that it makes.
+type recording struct {
+	name, text string
+	calls      []string // name and arguments
+}
+
+// recordings reads testdata/dialects. A reply ends before the file's last line feed.
+func recordings(t testing.TB) (out []recording) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", "dialects", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		name, isReply := strings.CutSuffix(filepath.Base(file), ".txt")
+		if !isReply {
+			if name, isCalls := strings.CutSuffix(file, ".json"); !isCalls || !slices.Contains(files, name+".txt") {
+				t.Errorf("%s is neither a reply nor the calls of one", file)
+			}
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := os.ReadFile(strings.TrimSuffix(file, ".txt") + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var calls []struct {
+			Name      string
+			Arguments json.RawMessage
+		}
+		if err := json.Unmarshal(body, &calls); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		r := recording{name: name, text: strings.TrimSuffix(string(text), "\n")}
+		for _, c := range calls {
+			r.calls = append(r.calls, c.Name+string(c.Arguments))
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// Each row of the table has its reply in testdata/dialects and each reply its row, whose texts it has.
+func TestEveryDialectIsRecorded(t *testing.T) {
+	t.Parallel()
+	recorded := recordings(t)
+	for _, d := range dialects {
+		at := slices.IndexFunc(recorded, func(r recording) bool { return r.name == d.name })
+		if at < 0 {
+			t.Errorf("%s: testdata/dialects has no reply", d.name)
+			continue
+		}
+		text := recorded[at].text
+		if !d.beginsIn(text, knownOf(library).names) {
+			t.Errorf("%s: %q has none of %q and %q", d.name, text, d.begins, d.lines)
+		}
+		if d.marks != "" && !regexp.MustCompile(d.marks).MatchString(text) {
+			t.Errorf("%s: %q has none of the marks %s", d.name, text, d.marks)
+		}
+		if d.named != nil && !d.named.MatchString(text) {
+			t.Errorf("%s: %q has no name before its arguments, want one that %s finds", d.name, text, d.named)
+		}
+		recorded = slices.Delete(recorded, at, at+1)
+	}
+	for _, r := range recorded {
+		t.Errorf("%s: a reply without a row in the table", r.name)
+	}
+}
+
+// What each recorded reply calls is heard whole and a byte at a time, and nothing of the calls is shown.
+func TestRecordedRepliesAreTheirCalls(t *testing.T) {
+	t.Parallel()
+	for _, r := range recordings(t) {
+		for way, chunks := range map[string][]string{
+			"whole": {r.text}, "a byte at a time": strings.Split(r.text, ""),
+		} {
+			m := New(scripted.New(scripted.Reply{Chunks: chunks}), Auto)
+			m.verdict.inFavour()
+			got := hear(t, m, askLibrary)
+			if diff := cmp.Diff(r.calls, got.Calls); diff != "" || got.Finish != llm.FinishCalls || got.Err != "" {
+				t.Errorf("%s, %s: %+v; want Finish %v, Err nothing, and these calls (-want +got):\n%s", r.name, way, got,
+					llm.FinishCalls, diff)
+			}
+			if strings.ContainsAny(got.Text, "<>{}`✿") || strings.Contains(got.Text, "search_documents") {
+				t.Errorf("%s, %s: shown %q, want nothing of the call", r.name, way, got.Text)
+			}
+		}
+	}
+}
+
+// variants are what models make of the forms of the table: they forget a bracket, add a comment, take another name.
+// All of them are the same call.
+var variants = []struct{ name, text string }{
 	{"hermes no close", "<tool_call>\n{\"name\": \"search_documents\", \"arguments\": {\"query\": \"holiday\"}}"},
 	{"hermes double brace",
 		"<tool_call>\n{{\"name\": \"search_documents\", \"arguments\": {\"query\": \"holiday\"}}}\n</tool_call>"},
@@ -43,110 +140,31 @@ var dialects = []struct{ name, text string }{
 		"<tool_call>\n{\"name\": \"search_documents\", \"arguments\": {\"query\": " +
 			"\"holiday\"}}\n</tool_call><|im_end|>",
 	},
-	{"llama python tag + eom",
-		`<|python_tag|>{"name": "search_documents", "parameters": {"query": "holiday"}}<|eom_id|>`},
-	{"llama python tag python", `<|python_tag|>search_documents.call(query="holiday")`},
-	{"llama bare type function",
-		`{"type": "function", "name": "search_documents", "parameters": {"query": "holiday"}}`},
-	{"llama pythonic list", `[search_documents(query="holiday")]`},
-	{"llama 4 pythonic tag", `<|python_start|>[search_documents(query='holiday', max_results=5)]<|python_end|>`},
-	{"pythonic bare", `search_documents(query="holiday")`},
 	{"pythonic positional", `search_documents("holiday")`},
 	{"gemma tool_code", "```tool_code\nsearch_documents(query=\"holiday\")\n```"},
-	{"gemma tool_code print", "```tool_code\nprint(search_documents(query=\"holiday\"))\n```"},
-	{"gemma default_api", "```tool_code\nprint(default_api.search_documents(query=\"holiday\"))\n```"},
 	{"gemma tool_call fence",
 		"```tool_call\n{\"name\": \"search_documents\", \"arguments\": {\"query\": \"holiday\"}}\n```"},
 	{"gemma python fence", "```python\nsearch_documents(query=\"holiday\")\n```"},
-	{"functiongemma", "<start_function_call>call:search_documents{query:<escape>holiday<escape>}<end_function_call>"},
-	{"mistral", `[TOOL_CALLS] [{"name": "search_documents", "arguments": {"query": "holiday"}}]</s>`},
-	{"mistral args", `[TOOL_CALLS]search_documents[ARGS]{"query": "holiday"}`},
 	{"mistral callid", `[TOOL_CALLS]search_documents[CALL_ID]abc123[ARGS]{"query": "holiday"}`},
 	{"mistral lower tail", `[TOOL_CALLS][{"name":"search_documents","arguments":{"query":"holiday"}}] I will search.`},
-	{
-		"qwen coder",
-		"<tool_call>\n<function=search_documents>\n<parameter=query>\nholiday\n</parameter>\n</function>\n</tool_call>",
-	},
 	{"qwen coder unclosed", "<function=search_documents>\n<parameter=query>\nholiday\n</parameter>\n</tool_call>"},
-	{"qwen ✿", "✿FUNCTION✿: search_documents\n✿ARGS✿: {\"query\": \"holiday\"}\n✿RESULT✿"},
-	{
-		"deepseek v3",
-		"<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>search_documents\n```json\n" +
-			"{\"query\":\"holiday\"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>",
-	},
-	{
-		"deepseek v3.1",
-		"<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>search_documents<｜tool▁sep｜>{\"query\":\"holiday\"}<｜tool▁call▁end｜>" +
-			"<｜tool▁calls▁end｜>",
-	},
 	{
 		"deepseek ascii",
 		"<|tool▁calls▁begin|><|tool▁call▁begin|>function<|tool▁sep|>search_documents\n```json\n" +
 			"{\"query\":\"holiday\"}\n```<|tool▁call▁end|><|tool▁calls▁end|>",
 	},
-	{"phi4 mini", `<|tool_call|>[{"name":"search_documents","arguments":{"query":"holiday"}}]<|/tool_call|>`},
-	{"phi4 functools", `functools[{"name":"search_documents","arguments":{"query":"holiday"}}]`},
 	{"granite", `<|tool_call|>[{"name":"search_documents","arguments":{"query":"holiday"}}]`},
 	{"granite 3", `<tool_call>[{"name":"search_documents","arguments":{"query":"holiday"}}]`},
-	{"granite 20b", `<function_call> {"name":"search_documents","arguments":{"query":"holiday"}}`},
-	{
-		"command-r",
-		"Action: ```json\n[\n    {\n        \"tool_name\": \"search_documents\",\n        \"parameters\": " +
-			"{\"query\": \"holiday\"}\n    }\n]```",
-	},
-	{
-		"command-r7b",
-		"<|START_THINKING|>I will search.<|END_THINKING|><|START_ACTION|>[\n    {\"tool_call_id\": \"0\", " +
-			"\"tool_name\": \"search_documents\", \"parameters\": {\"query\": \"holiday\"}}\n]<|END_ACTION|>",
-	},
-	{
-		"react",
-		"Thought: I need to search.\nAction: search_documents\nAction Input: {\"query\": \"holiday\"}\nObservation:",
-	},
 	{"react plain input", "Thought: I need to search.\nAction: search_documents\nAction Input: holiday"},
 	{"react quoted", "Action: search_documents\nAction Input: \"holiday\""},
 	{"react call", "Thought: search.\nAction: search_documents(query=\"holiday\")"},
-	{"react call2", "Thought: search.\nAction: search_documents[holiday]"},
 	{"react hallucinated",
 		"Thought: I need to search.\nAction: search_documents\nAction Input: {\"query\": \"holiday\"}\nObservation: " +
 			"There are 99 days.\nThought: I know.\nFinal Answer: There are 99 days of holiday."},
-	{
-		"react json blob",
-		"Thought: search\nAction:\n```\n{\"action\": \"search_documents\", \"action_input\": {\"query\": " +
-			"\"holiday\"}}\n```",
-	},
 	{"react blob string input",
 		"Thought: search\nAction:\n```\n{\"action\": \"search_documents\", \"action_input\": \"holiday\"}\n```"},
 	{"react bold", "**Thought:** search\n**Action:** search_documents\n**Action Input:** {\"query\": \"holiday\"}"},
-	{"xml use tool", "<search_documents>\n<query>holiday</query>\n</search_documents>"},
-	{
-		"anthropic xml",
-		"<function_calls>\n<invoke name=\"search_documents\">\n<parameter " +
-			"name=\"query\">holiday</parameter>\n</invoke>\n</function_calls>",
-	},
-	{"glm", "<tool_call>search_documents\n<arg_key>query</arg_key>\n<arg_value>holiday</arg_value>\n</tool_call>"},
-	{
-		"kimi",
-		"<|tool_calls_section_begin|><|tool_call_begin|>functions.search_documents:0<|tool_call_argument_begin|>" +
-			"{\"query\": \"holiday\"}<|tool_call_end|><|tool_calls_section_end|>",
-	},
-	{
-		"internlm",
-		"<|action_start|><|plugin|>{\"name\": \"search_documents\", \"parameters\": {\"query\": " +
-			"\"holiday\"}}<|action_end|>",
-	},
 	{"smollm", "<tool_call>[{\"name\": \"search_documents\", \"arguments\": {\"query\": \"holiday\"}}]</tool_call>"},
-	{"lfm2", "<|tool_call_start|>[search_documents(query=\"holiday\")]<|tool_call_end|>"},
-	{"lmstudio default",
-		"[TOOL_REQUEST]{\"name\": \"search_documents\", \"arguments\": {\"query\": \"holiday\"}}[END_TOOL_REQUEST]"},
-	{"xlam tool_calls", `{"tool_calls": [{"name": "search_documents", "arguments": {"query": "holiday"}}]}`},
-	{
-		"seed oss",
-		"<seed:tool_call>\n<function=search_documents>\n<parameter=query>holiday</parameter>\n</function>\n" +
-			"</seed:tool_call>",
-	},
-	{"exaone/tools tag", "<tool>{\"name\": \"search_documents\", \"arguments\": {\"query\": \"holiday\"}}</tool>"},
-	{"tool_use tag", "<tool_use>{\"name\": \"search_documents\", \"input\": {\"query\": \"holiday\"}}</tool_use>"},
 	{"function_call obj", `{"function_call": {"name": "search_documents", "arguments": "{\"query\": \"holiday\"}"}}`},
 	{"tool with flat args", `{"tool": "search_documents", "query": "holiday"}`},
 	{"name as key", `{"search_documents": {"query": "holiday"}}`},
@@ -176,10 +194,10 @@ var dialects = []struct{ name, text string }{
 	{"wrong name camel", `<tool_call>{"name": "searchDocuments", "arguments": {"query": "holiday"}}</tool_call>`},
 }
 
-// Each dialect is the same call, whole and a byte at a time, and nothing of it is shown but what stands before it.
+// Each variant is the same call, whole and a byte at a time, and nothing of it is shown but what stands before it.
 func TestEveryDialectIsTheSameCall(t *testing.T) {
 	t.Parallel()
-	for _, tt := range dialects {
+	for _, tt := range variants {
 		for way, chunks := range map[string][]string{
 			"whole": {tt.text}, "a byte at a time": strings.Split(tt.text, ""),
 		} {

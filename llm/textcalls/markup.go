@@ -5,28 +5,16 @@ import (
 	"strings"
 )
 
+// What is left of a reply when its calls and their marks are gone: fences around nothing, and of code and of ReAct's
+// steps what stood around a call.
 var (
-	specialToken = regexp.MustCompile(
-		`(?:function)?<[|｜]tool▁sep[|｜]>[\w.-]+|<[|｜][^|｜<>\n]{1,40}[|｜]>(?:\s*(?:analysis|commentary|final|` +
-			`assistant|json)\b)?|to=functions\.[\w.-]+|>>>\s*[\w.-]+\s*\n|✿(?:FUNCTION|ARGS|RESULT|RETURN)✿:?`,
-	)
-	callTag = regexp.MustCompile(
-		`</?(?:seed:)?(?:tool_calls?|tools?|tool_use|function_calls?|function|invoke|start_function_call|` +
-			`end_function_call)\b[^<>\n]{0,80}>|\[/?TOOL_(?:CALLS|REQUEST)\](?:\s*[\w.-]+\[ARGS\])?|` +
-			`\[END_TOOL_REQUEST\]`,
-	)
-	emptyFence = regexp.MustCompile("(?i)```(?:json|tool_code|tool_call|tool|python|xml|text)?\\s*```")
+	emptyFence = regexp.MustCompile("(?i)```(?:" + strings.Join(languages, "|") + ")\\s*```")
 	emptyCode  = regexp.MustCompile(`(?m)^\s*(?:print\(\s*\)|\[[\s,]*\]|[;,\]})]+|\**Action\**:\**)\s*$`)
 )
 
-// withoutMarkup takes the marks of calls out of a text whose calls were taken out.
+// withoutMarkup takes the marks of calls out of a text whose calls were taken out. A fence may become empty by its
+// empty lines, and a line by its fence.
 func withoutMarkup(text string) string {
-	text = callTag.ReplaceAllString(specialToken.ReplaceAllString(text, ""), "")
-	text = emptyFence.ReplaceAllString(emptyCode.ReplaceAllString(text, ""), "")
-	return strings.TrimSpace(emptyCode.ReplaceAllString(text, ""))
-}
-
-// isMarked reports whether a text holds a mark that no answer has: it was meant as a call, readable or not.
-func isMarked(text string) bool {
-	return specialToken.MatchString(text) || callTag.MatchString(text)
+	text = emptyCode.ReplaceAllString(callMarks.ReplaceAllString(text, ""), "")
+	return strings.TrimSpace(emptyCode.ReplaceAllString(emptyFence.ReplaceAllString(text, ""), ""))
 }

@@ -5,11 +5,13 @@ import (
 	"strings"
 )
 
+// keyword is the name of an argument in code, with its sign.
 var keyword = regexp.MustCompile(`^\s*(\w+)\s*=\s*`)
 
-// withCode rewrites calls that are written like those of a program: name(field="value"). An argument that is no
-// literal makes it none: that is how a manual writes of it.
-func withCode(text string, k known) string {
+// codeCalls rewrites calls that are written like those of a program: name(field="value"), and name.call(…), which is
+// Llama 3.1's. An argument that is no literal makes it none: that is how a manual writes of it. Each call is looked at
+// once: what its arguments say is text and may look like a call itself.
+func (k known) codeCalls(text string) string {
 	for _, name := range k.names {
 		for from := 0; ; {
 			at := strings.Index(text[from:], name)
@@ -32,6 +34,7 @@ func withCode(text string, k known) string {
 				from = end
 				continue
 			}
+			// Gemini's and OpenAI's prompts declare tools in these namespaces.
 			for _, space := range []string{"default_api.", "functions."} {
 				if strings.HasSuffix(text[:at], space) {
 					at -= len(space)
@@ -45,13 +48,14 @@ func withCode(text string, k known) string {
 	return text
 }
 
-// isName reports whether c may stand in a name, so that what follows is not the whole name of a tool.
+// isName reports whether c may stand in a name, so that what follows is not the whole name of a tool. A backtick counts
+// too: behind it begins a quotation.
 func isName(c byte) bool {
 	return c == '_' || c == '`' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// closingParenthesis returns how long a text is that begins with a parenthesis up to the one that closes it, -1 if none
-// does.
+// closingParenthesis returns how many bytes a text has up to the one that closes the parenthesis it begins with, -1 if none
+// does. Unlike in JSON, both quotes begin a string wherever they stand.
 func closingParenthesis(text string) int {
 	depth := 0
 	var quote byte
@@ -76,7 +80,8 @@ func closingParenthesis(text string) int {
 	return -1
 }
 
-// readLiterals reads the arguments of a call in code.
+// readLiterals reads the arguments of a call in code, by name, or one without a name: an object with all of them, or the
+// value that the tool needs. The first byte tells literals of Python and JSON, such as None and -1, from variables.
 func (k known) readLiterals(name, text string) (map[string]any, bool) {
 	fields := map[string]any{}
 	for _, argument := range splitArguments(text) {
@@ -113,7 +118,8 @@ func (k known) readLiterals(name, text string) (map[string]any, bool) {
 	return fields, true
 }
 
-// splitArguments parts a text at its commas, but for those in quotes and brackets.
+// splitArguments parts a text at its commas, but for those in quotes and brackets. Quotes that do not close reach to the
+// end.
 func splitArguments(text string) []string {
 	var out []string
 	for from, i := 0, 0; i <= len(text); i++ {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Models that were taught to think aloud write "Thought: …", and then "Final Answer: …" or "Action: …".
+// Models that were taught by ReAct to think aloud (Yao and others, 2022) write "Thought: …", and then "Final Answer: …" or "Action: …".
 var (
 	finalAnswer = regexp.MustCompile(`(?i)^\s*\**final answer\**\s*:\**\s*`)
 	thoughtHead = regexp.MustCompile(`(?i)^\**thought\**\s*:\**`)
@@ -15,7 +15,8 @@ var (
 	}
 )
 
-// stepOf reads a written step at the begin of a text: the thought in it, and what follows: the answer, or the action.
+// stepOf reads a written step at the begin of a text: the thought in it, and what follows: the answer, or the action. ok
+// is false while neither has begun: "Thought: the last frontier" is the begin of an honest answer.
 func stepOf(text string) (thought, rest string, ok bool) {
 	if at := finalAnswer.FindStringIndex(text); at != nil {
 		return "", text[at[1]:], strings.TrimLeft(text[at[1]:], "* ") != ""
@@ -31,7 +32,7 @@ func stepOf(text string) (thought, rest string, ok bool) {
 	return strings.TrimSpace(text[len(head):end[0]]), strings.TrimLeft(text[end[0]:], " \r\n"), true
 }
 
-// mayBeStep reports whether a text may still become a step: it begins like one.
+// mayBeStep reports whether a text may still become a step: it begins like one, or is the begin of such a beginning.
 func mayBeStep(text string) bool {
 	lower := strings.ToLower(text)
 	for _, head := range stepHeads {
@@ -40,4 +41,12 @@ func mayBeStep(text string) bool {
 		}
 	}
 	return false
+}
+
+var actionHead = regexp.MustCompile(`^\**Action\**:\**`)
+
+// cutAction returns what follows "Action:". The word is no thought's end here but a call's begin: the callBuffer asks.
+func cutAction(text string) (string, bool) {
+	head := actionHead.FindString(text)
+	return text[len(head):], head != ""
 }

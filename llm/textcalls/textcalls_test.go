@@ -282,8 +282,11 @@ func FuzzWhateverAModelWrites(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	for _, d := range dialects {
-		f.Add(d.text)
+	for _, v := range variants {
+		f.Add(v.text)
+	}
+	for _, r := range recordings(f) {
+		f.Add(r.text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if !strings.HasPrefix(text, "\x00") && len(text) > 1<<16 {

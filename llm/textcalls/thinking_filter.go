@@ -6,7 +6,8 @@ import (
 	"footnote/llm"
 )
 
-// thoughts are the tags between which models think when their server does not part that from the reply.
+// thoughts are the tags between which models think when their server does not part that from the reply: of DeepSeek R1
+// and Qwen 3, of models that imitate others' prompts, of Seed, Mistral's Magistral, OpenThinker, Command R7B and Gemma.
 var thoughts = []struct{ opening, closing string }{
 	{"<think>", "</think>"}, {"<thinking>", "</thinking>"}, {"<thought>", "</thought>"},
 	{"<reasoning>", "</reasoning>"},
@@ -36,11 +37,13 @@ var (
 	}
 )
 
-// callInThought ends a thought: some models forget to close it before they call a tool.
+// callInThought ends a thought: some models, such as Qwen 3, forget to close it before they call a tool.
 const callInThought = "\n<tool_call>"
 
 // thinkingFilter tells what a model says from what it thinks, as the text comes, and drops the tokens that its format
-// ends and begins with. What stands in code is never one of them, nor what stands in the middle of a line.
+// ends and begins with. What stands in code is never one of them, nor what stands in the middle of a line. Text that may
+// become a tag waits for the next piece, so that the same is said and thought however a reply is cut. It belongs to one
+// reply and is not safe for concurrent use.
 type thinkingFilter struct {
 	text    string // not told apart yet
 	closing string // of the thought that is under way
@@ -56,7 +59,8 @@ type thinkingFilter struct {
 	learnt   bool // what was said so far was such a thought
 }
 
-// takePiece takes a piece, and final says that it is the last one. It returns what is known by now.
+// takePiece takes a piece, and final says that it is the last one. It returns what is known by now. Each round of its
+// loop takes something from the text, so it ends.
 func (f *thinkingFilter) takePiece(piece string, final bool) (parts []llm.Part) {
 	f.text += piece
 	for f.text != "" && !f.over {
@@ -91,7 +95,8 @@ func (f *thinkingFilter) passesThrough(piece string) bool {
 	return true
 }
 
-// readThought reads a thought to its end. One in the middle of a reply that never closes was none.
+// readThought reads a thought to its end. One in the middle of a reply that never closes was none: it is said after all.
+// One at the beginning that never closes was cut off, and stays a thought.
 func (f *thinkingFilter) readThought(parts []llm.Part, final bool) []llm.Part {
 	at := strings.Index(f.text, f.closing)
 	call := strings.Index(f.text, callInThought)
@@ -143,7 +148,8 @@ func (f *thinkingFilter) opensThought() bool {
 	return false
 }
 
-// readOpening reads what comes before the first word.
+// readOpening reads what comes before the first word: thoughts, what wraps the reply, tokens that begin the turn, and a
+// step of ReAct. White space before these is dropped; before plain text it belongs to the answer.
 func (f *thinkingFilter) readOpening(parts []llm.Part, final bool) []llm.Part {
 	text := strings.TrimLeft(f.text, " \t\r\n")
 	if text == "" && !final {
@@ -188,7 +194,8 @@ func (f *thinkingFilter) readOpening(parts []llm.Part, final bool) []llm.Part {
 	return f.readSaid(parts, final)
 }
 
-// readSaid reads on in the reply.
+// readSaid reads on in the reply, from one byte that may begin a tag to the next. Code passes as it is. A fence that the
+// whole reply stands in is dropped where it closes.
 func (f *thinkingFilter) readSaid(parts []llm.Part, final bool) []llm.Part {
 	from := 0 // what is before is said
 	say := func(to int) {
@@ -279,7 +286,9 @@ const (
 	tagUnopened        // a thought ends that did not open
 )
 
-// readTag says what a tag in the middle of a reply is, and how long. It waits where the next characters decide.
+// readTag says what a tag in the middle of a reply is, and how long. It waits where the next characters decide: a token
+// that ends a turn is one only at the end of a line, or before another token, and the reply is over if a new turn begins
+// behind it, since the model then goes on in the user's name. Tags of thoughts count only at the start of a line.
 func (f *thinkingFilter) readTag(rest string, final bool) (act tagAct, size int) {
 	if f.wrapped != "" && strings.HasPrefix(rest, f.wrapped) {
 		return tagDrop, len(f.wrapped)

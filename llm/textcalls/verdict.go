@@ -11,13 +11,15 @@ import (
 )
 
 // How long a model that seemed to have no tool calls of its own is believed to have none. Each time it is found so
-// again the time doubles.
+// again the time doubles. A verdict may be wrong since a server was restarted with another template or the model chose
+// to answer; a wrong one costs a worse way of calling tools, and a trial one short request: hence minutes, then hours.
 const (
 	firstBelief   = 5 * time.Minute
 	longestBelief = 2 * time.Hour
 )
 
-// agreed begins the ids of calls that a model made by JSON because its tools were described to it.
+// agreed begins the ids of calls that a model made by JSON because its tools were described to it. The id is in the run's
+// log, so that a run goes on in the same way on another machine.
 const agreed = "json_"
 
 // verdict is what is known of a model's own tool calls. The zero value is nothing. It is safe for concurrent use.
@@ -63,7 +65,7 @@ func (v *verdict) isProven() bool {
 	return v.proven
 }
 
-// isAgainst reports whether the model seems to have no tool calls.
+// isAgainst tells Model.Way and shouldDescribe whether the model seems to have no tool calls.
 func (v *verdict) isAgainst() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
