@@ -12,7 +12,8 @@ import (
 	"footnote/chat"
 )
 
-// A Span is the run of rows that a document's content has in an index.
+// A Span is the run of rows that a document's content has in an index. A length that does not fit into two bytes is
+// kept as 65,535.
 type Span struct {
 	First    uint32
 	Lengths  []byte // terms of each passage, two bytes each, little-endian
@@ -63,7 +64,9 @@ func NewDirectory(spans []Span) Directory {
 	return d
 }
 
-// InScope returns the spans that a scope may see, only those of the given documents if there are any.
+// InScope returns the spans that a scope may see, only those of the given documents if there are any. Internal
+// namespaces (those that begin with a point) are seen only by a scope that names them. The result is sorted as the
+// spans are.
 func (d Directory) InScope(s chat.Scope, documents []string) []Span {
 	wanted := make(map[string]bool, len(documents))
 	for _, id := range documents {

@@ -32,7 +32,8 @@ type Counted struct {
 	Passages int
 }
 
-// SelectTerms returns the terms that take part in a search, rarest first, without those that nothing holds.
+// SelectTerms returns the terms that take part in a search, rarest first, without those that nothing holds. The first
+// term always takes part, however frequent, so a query of frequent words alone still finds something.
 func (d Directory) SelectTerms(terms []Counted) []string {
 	all := slices.DeleteFunc(slices.Clone(terms), func(c Counted) bool { return c.Passages == 0 })
 	slices.SortFunc(
@@ -53,7 +54,8 @@ func (d Directory) SelectTerms(terms []Counted) []string {
 
 // ScoreTerm turns the weights of a term in rows, which Scored.Score holds until then (how often it occurs, TitleWeight
 // for each time in the title) into scores that are still to be multiplied by the term's IDF. Rows come ascending; those
-// that are not visible are left out. The result uses list's memory.
+// that are not visible are left out. The result uses list's memory. Rows and spans are both ascending, so one pass
+// through both does.
 func (d Directory) ScoreTerm(list []Scored) []Scored {
 	out, spans := list[:0], d.Spans
 	for _, found := range list {
@@ -73,7 +75,8 @@ func (d Directory) ScoreTerm(list []Scored) []Scored {
 	return out
 }
 
-// Sum adds up what ScoreTerm returned for each term, times the term's IDF. Rows come ascending.
+// Sum adds up what ScoreTerm returned for each term, times the term's IDF. Rows come ascending. The IDF is made of the
+// passages that are visible, which list has, and not of those the index holds.
 func (d Directory) Sum(lists [][]Scored) []Scored {
 	var sum, next []Scored
 	for _, list := range lists {
@@ -134,7 +137,9 @@ func Within(list []Scored, spans []Span) []Scored {
 	return out
 }
 
-// Best returns the k best of list, and those as good as the last of them, in list's order.
+// Best returns the k best of list, and those as good as the last of them, in list's order. Those that are as good as
+// the last are kept, since the caller orders them by id: else which of them are found would depend on the order of
+// rows. maxTies bounds how many.
 func Best(list []Scored, k int) []Scored {
 	if len(list) <= k {
 		return list
@@ -180,8 +185,9 @@ func sinkRoot(heap []float32) {
 	}
 }
 
-// Hits names what Best returned, best first, ties by passage id, at most k. ids gives a row's passage; rows without
-// one and rows outside the spans are left out. each is the score that is a share of 1.
+// Hits names what Best returned, best first, ties by passage id, at most k. ids gives a row's passage; rows without one
+// and rows outside the spans are left out. each is the score that is a share of 1. A search that outruns a removal has
+// rows without an id.
 func Hits(list []Scored, spans []Span, ids map[uint32]string, each float64, k int) []corpus.Hit {
 	type named struct {
 		corpus.Hit

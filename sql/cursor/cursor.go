@@ -11,7 +11,8 @@ import (
 	"footnote/chat"
 )
 
-// Limit is how many entries a page has when limit of them are asked for; 0 is the usual number.
+// Limit is how many entries a page has when limit of them are asked for; 0 is the usual number. A negative number is
+// treated as 0.
 func Limit(limit, usual, most int) int {
 	if limit <= 0 {
 		return usual
@@ -23,12 +24,14 @@ func Limit(limit, usual, most int) int {
 // number, which orders entries of the same time.
 type Position struct{ At, N int64 }
 
-// After returns the cursor of the page that follows an entry.
+// After returns the cursor of the page that follows an entry. Numbers to the base 36 are short and need no escaping in
+// an address.
 func After(at time.Time, n int64) string {
 	return strconv.FormatInt(at.UnixMicro(), 36) + "-" + strconv.FormatInt(n, 36)
 }
 
-// Parse reads a cursor that After wrote. An empty cursor stands for the first page. Anything else is a CodeInvalid.
+// Parse reads a cursor that After wrote. An empty cursor stands for the first page. Anything else is a CodeInvalid. The
+// first page begins at the latest time there can be.
 func Parse(cursor string) (Position, error) {
 	if cursor == "" {
 		return Position{At: 1<<63 - 1}, nil

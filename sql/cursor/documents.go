@@ -8,7 +8,8 @@ import (
 	"footnote/corpus"
 )
 
-// Documents is one page of documents. Its SQL calls their table d.
+// Documents is one page of documents. Its SQL calls their table d. Keyset and Order name the same columns, so that the
+// condition and the sorting agree; documents_by_age serves the two orders by time.
 type Documents struct {
 	Limit  int
 	Order  string // of ORDER BY
@@ -58,7 +59,8 @@ func ForDocuments(f corpus.Filter) (p Documents, err error) {
 	return p, nil
 }
 
-// Next returns the cursor of the page that follows a document; fold is its title as it is sorted, n its number.
+// Next returns the cursor of the page that follows a document; fold is its title as it is sorted, n its number. The
+// order is part of it, so a cursor of another order is refused instead of read as a wrong place.
 func (p Documents) Next(d corpus.Document, fold string, n int64) string {
 	c := documentCursor{Sort: p.sort, N: n}
 	if p.sort == "title" {

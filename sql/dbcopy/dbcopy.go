@@ -7,7 +7,7 @@ import (
 	"footnote/chat"
 )
 
-// Source is a store to read from. Nothing changes it meanwhile.
+// Source is a store to read from. Nothing changes it meanwhile. Its order of keys is what makes a copy resumable.
 type Source interface {
 	// Name tells this source from all others, and stays the same for as long as it exists.
 	Name() string
@@ -18,7 +18,8 @@ type Source interface {
 	Count(ctx context.Context, t Table) (int64, error)
 }
 
-// Target is a store to write to.
+// Target is a store to write to. Put must store the rows and the place in one transaction, or rows are there twice
+// after a kill.
 type Target interface {
 	// Begin prepares the target for a source. It fails with chat.CodeConflict if it holds anything that did not come
 	// from that source. done is true when all was copied and compared before.
@@ -47,7 +48,8 @@ type Compared struct {
 type Progress func(table string, done, total int64)
 
 // All copies every table from where it stopped, then compares them. The caller has called Begin, and tells the target
-// that the copying is over if all are the same.
+// that the copying is over if all are the same. Copying again after a kill goes on at the last batch; comparing reads
+// everything on both sides.
 func All(ctx context.Context, from Source, to Target, report Progress) ([]Compared, error) {
 	for _, t := range Tables() {
 		if err := copyTable(ctx, from, to, t, report); err != nil {
@@ -110,6 +112,7 @@ func copyTable(ctx context.Context, from Source, to Target, t Table, report Prog
 	return put()
 }
 
+// Both sides are read in the shape of the target, so that what Fit changes on purpose is no difference.
 func compareTable(ctx context.Context, from Source, to Target, t Table, report Progress) (Compared, error) {
 	total, err := from.Count(ctx, t)
 	if err != nil {

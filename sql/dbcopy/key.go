@@ -12,7 +12,7 @@ func FormatKey(key Row) (string, error) {
 	return string(text), err
 }
 
-// ParseKey reads what FormatKey wrote.
+// ParseKey reads what FormatKey wrote. A number is tried before a text, and only a column of bytes is decoded.
 func ParseKey(t Table, text string) (Row, error) {
 	var parts []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &parts); err != nil {

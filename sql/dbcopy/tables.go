@@ -1,9 +1,14 @@
 // Package dbcopy copies everything from one store into another, empty one: row by row, in the shape of the target, so
 // that it can be stopped at any moment, go on, and be compared at the end. The stores say how they read and write
 // (sql/sqlite, sql/postgres).
+//
+// `footnote migrate` is its only caller: it goes from SQLite to PostgreSQL. tables.go says what is copied, dbcopy.go
+// how, key.go keeps the place where a copy stopped, checksum.go compares the two sides. A row keeps its numbers, times
+// and bytes, which the ports of the stores would give out anew (docs/decisions.md, “Search and storage”); so nothing
+// may use either side while it is copied.
 package dbcopy
 
-// Kind says what a column's values are in a Row.
+// Kind says what a column's values are in a Row. They decide how values are compared, too.
 type Kind int
 
 // The kinds of column, and the Go types a source may give for each.
@@ -21,7 +26,7 @@ type Column struct {
 	Kind Kind
 }
 
-// Table is a table of the target.
+// Table is a table of the target. Batch is small where rows are large: a batch is in memory whole.
 type Table struct {
 	Name    string
 	Keys    int // so many leading columns name a row: the source yields rows in their order
@@ -56,7 +61,8 @@ func table(name string, keys, batch int, parts ...[]Column) Table {
 }
 
 // Tables returns what is copied, in an order that keeps references whole. A table or column of either schema that is
-// neither here nor in the stores' lists of what is left makes a test fail.
+// neither here nor in the stores' lists of what is left makes a test fail. The order is that of the references: a table
+// comes after those that its rows point to.
 func Tables() []Table {
 	state := table("corpus_state", 1, 1, ints("n", "changes", "removals", "next_row"))
 	state.One = true

@@ -1,6 +1,9 @@
 // Package migrations reads the steps that bring a database up to the present schema: files NNN_name.sql of either
 // database. Stores run them; the package only says which are needed, and which versions of the program can work with a
 // schema.
+//
+// Steps only go forward. What one step does to both databases has to be written twice, in the folders of sql/sqlite and
+// sql/postgres, whose numbers have nothing to do with each other.
 package migrations
 
 import (
@@ -24,7 +27,8 @@ type Migration struct {
 }
 
 // Read returns the migrations in dir, files named NNN_name.sql, in order. The first makes the whole schema; the file
-// NNN_upgrade.sql of its number is its Upgrade. The numbers of the others follow without gaps.
+// NNN_upgrade.sql of its number is its Upgrade. The numbers of the others follow without gaps. A gap or a number that
+// is there twice is a mistake of the build and fails.
 func Read(files fs.FS, dir string) ([]Migration, error) {
 	entries, err := fs.ReadDir(files, dir)
 	if err != nil {

@@ -47,7 +47,7 @@ func Pack(body string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Unpacked returns what a piece holds: body, unless it is packed.
+// Unpacked returns what a piece holds: body, unless it is packed. It returns the given body itself, not a copy.
 func Unpacked(body, packed []byte) ([]byte, error) {
 	if len(packed) == 0 {
 		return body, nil

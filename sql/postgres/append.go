@@ -12,6 +12,7 @@ import (
 	"footnote/sql/store"
 )
 
+// A run moves between the two databases with its numbers, so both have the same bound.
 const maxSeq = 1<<20 - 1 // events of one run, as in the embedded mode
 
 // An append of a lone run is one statement, those of many share one, see group.go. Changing the run's row numbers the
@@ -55,7 +56,8 @@ const fullAppend = `
 	told AS (SELECT pg_notify($5, $6) FROM run WHERE NOT $11)
 	SELECT run.base, clock.now FROM run CROSS JOIN clock LEFT JOIN told ON true`
 
-// logged is what an append sends: events, and what they change outside the log.
+// logged is what an append sends: events, and what they change outside the log. It is made before the statement, so the
+// statement is chosen by what has to change.
 type logged struct {
 	kinds   []string
 	bodies  [][]byte
@@ -69,6 +71,7 @@ type logged struct {
 func (l *logged) isPlain() bool   { return len(l.outputs) == 0 && !l.isDurable() }
 func (l *logged) isDurable() bool { return l.answer != nil || l.status != nil || l.acts }
 
+// Ids are made legible as they will be stored, so that they are found again.
 func (l *logged) addPayload(p chat.Payload, e chat.Event) {
 	l.kinds = append(l.kinds, string(e.Type))
 	l.bodies = append(l.bodies, e.Body)
@@ -112,6 +115,9 @@ func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...cha
 	return events, nil
 }
 
+// What only adds events goes with others' appends in a group; what changes more, or must survive power loss, is a
+// statement of its own. When no run was changed, a second statement finds out why. The tail is remembered after a
+// success and forgotten with the run.
 func (c *Chats) appendLogged(ctx context.Context, owner, runID string, l *logged) (base, at int64, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, 0, err
@@ -167,6 +173,7 @@ func (db *DB) appendFull(ctx context.Context, owner, runID string, l *logged) (b
 	return base, at, err
 }
 
+// The first seven are the same for both statements.
 func (l *logged) queryArgs(db *DB, owner, runID string, tail int64) []any {
 	kinds, bodies := l.kinds, l.bodies
 	if len(kinds) == 0 {
@@ -175,7 +182,8 @@ func (l *logged) queryArgs(db *DB, owner, runID string, tail int64) []any {
 	return []any{runID, owner, kinds, bodies, db.channel, db.writeNotice(runID), maxSeq, tail}
 }
 
-// whyRefused says why an append found no run to change.
+// whyRefused says why an append found no run to change. A log that is shorter than what was appended here lost its end
+// in a crash of PostgreSQL, which may take back commits that nobody waited for.
 func (c *Chats) whyRefused(ctx context.Context, owner, runID string, tail int64) error {
 	var status, holder string
 	var last int64
@@ -204,7 +212,8 @@ func (db *DB) lastEvent(runID string) int64 {
 	return n
 }
 
-// writeNotice is what a notification says: who appended to which run, or to which runs.
+// writeNotice is what a notification says: who appended to which run, or to which runs. A message begins with the
+// sender, so that a process can leave out its own.
 func (db *DB) writeNotice(runID string) string { return db.instance + " " + runID }
 
 // readNotice reads a message: the ids that it tells of, none if it is this process's own.

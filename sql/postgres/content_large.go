@@ -27,13 +27,15 @@ func (w *contentWrite) isLarge() bool {
 	return len(w.c.Extracted.Text) >= largeText || 100*len(w.c.Extracted.Blocks) >= largeText
 }
 
-// insertLarge stores a content whose packed blocks the database puts together of pieces.
+// insertLarge stores a content whose packed blocks the database puts together of pieces. string_agg joins the pieces
+// inside the database, so the whole is never a parameter of a statement.
 const insertLarge = `INSERT INTO contents (document, first_row, passages, lengths, sizes, body, blocks, packed_blocks,
 	sha256, filename, mime, bytes)
 	SELECT n, $2, $3, $4, $5, '', '', (SELECT string_agg(piece, '' ORDER BY place) FROM large_pieces), sha256, filename,
 		mime, bytes FROM documents WHERE id = $1 RETURNING n`
 
-// insertPieces stores a large text and its blocks. The pieces of blocks are in a table of the transaction's own.
+// insertPieces stores a large text and its blocks. The pieces of blocks are in a table of the transaction's own. Pieces
+// are sent by COPY as they are made, so memory holds one at a time.
 func (w *contentWrite) insertPieces(t *tx) (content int64, err error) {
 	if _, err := t.Exec(`CREATE TEMPORARY TABLE large_pieces (place int, piece bytea) ON COMMIT DROP`); err != nil {
 		return 0, err
@@ -71,7 +73,7 @@ func (w *contentWrite) insertPieces(t *tx) (content int64, err error) {
 	})
 }
 
-// copyPieces adds rows to a table as they are made.
+// copyPieces adds rows to a table as they are made. stop ends the iterator's goroutine if the database breaks off.
 func (t *tx) copyPieces(table string, columns []string, rows iter.Seq2[[]any, error]) error {
 	next, stop := iter.Pull2(rows)
 	defer stop()
@@ -101,7 +103,8 @@ func textPieces(text string) iter.Seq[string] {
 	}
 }
 
-// blockPieces cuts the JSON of blocks, which there is never all of at once.
+// blockPieces cuts the JSON of blocks, which there is never all of at once. The pieces one after another are one JSON
+// array: the first begins with its bracket, each further one with a comma.
 func blockPieces(blocks []corpus.Block) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		before := "["

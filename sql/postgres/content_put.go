@@ -18,7 +18,8 @@ const (
 	contentTime   = 10 * time.Minute // for storing or removing content
 )
 
-// contentWrite is one PutContent under way.
+// contentWrite is one PutContent under way. Everything that can be computed before the transaction is in it, since the
+// transaction holds locks.
 type contentWrite struct {
 	ds       *Documents
 	id       string
@@ -31,8 +32,11 @@ type contentWrite struct {
 	owner    string
 }
 
-// PutContent replaces a document's content; see corpus.Documents. One transaction adds the new and removes the old.
-// The document is locked at its end only, so that it can be cancelled meanwhile.
+// PutContent replaces a document's content; see corpus.Documents. One transaction adds the new and removes the old. The
+// document is locked at its end only, so that it can be cancelled meanwhile. The steps: look whether the version is
+// still wanted; take a run of passage numbers in a statement of its own, as the row of corpus_state is one that every
+// change locks; count terms; write. Numbers of a write that fails are never used again, which leaves a gap and does no
+// harm.
 func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content) error {
 	if err := store.CheckContent(c); err != nil {
 		return err
@@ -98,6 +102,8 @@ func (w *contentWrite) insertContent(t *tx) (content int64, err error) {
 	return content, err
 }
 
+// The document is locked near the end by checkVersion, after the long part, and NextChange in publishContent locks the
+// counter of changes last.
 func (w *contentWrite) writeContent(t *tx) error {
 	content, err := w.insertContent(t)
 	if err != nil {
@@ -154,7 +160,7 @@ func (w *contentWrite) copyWords(t *tx, content int64) error {
 	})
 }
 
-// copyFrom adds n rows to a table.
+// copyFrom adds n rows to a table. COPY takes a row at a time, so nothing but the row is copied in memory.
 func (t *tx) copyFrom(table string, columns []string, n int, values func(int) ([]any, error)) error {
 	if n == 0 {
 		return nil
@@ -166,7 +172,8 @@ func (t *tx) copyFrom(table string, columns []string, n int, values func(int) ([
 	return err
 }
 
-// publishContent makes the content the locked document's and removes the one it replaces.
+// publishContent makes the content the locked document's and removes the one it replaces. Readers see the old content
+// until the commit and the new one after it, as each reads in a snapshot of its own.
 func (w *contentWrite) publishContent(t *tx, content, segment int64) error {
 	served, err := w.ds.BeginServing(t, w.id, w.c.SHA256)
 	if err != nil {
@@ -190,7 +197,8 @@ func (w *contentWrite) publishContent(t *tx, content, segment int64) error {
 	return w.ds.Serve(t, served, content, w.c)
 }
 
-// removeContents takes contents away with all that was made of them. Numbers of none do nothing.
+// removeContents takes contents away with all that was made of them. Numbers of none do nothing. Passages are found by
+// their run of numbers, which the primary key serves.
 func removeContents(t *tx, contents []int64) error {
 	for _, statement := range []string{
 		`DELETE FROM passages USING contents c WHERE c.n = ANY ($1) AND row >= c.first_row

@@ -30,7 +30,8 @@ func (ds *Documents) readColumn(ctx context.Context, s chat.Scope, id, name, pac
 	return list[0], nil
 }
 
-// Text returns the canonical text; see corpus.Documents.
+// Text returns the canonical text; see corpus.Documents. A text is in one of three forms: as it is, packed as a whole
+// (copied from SQLite), or packed in pieces.
 func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string, error) {
 	text, err := ds.readColumn(ctx, s, id, `body`, `c.packed`)
 	if err != nil || text != "" {
@@ -63,7 +64,8 @@ const (
 )
 
 // TextPart returns a part of the canonical text; see corpus.Documents. A part of a large text begins with the piece at
-// a rune, one of a copied text with the piece at a byte of what is packed, another at a byte of the text.
+// a rune, one of a copied text with the piece at a byte of what is packed, another at a byte of the text. So `at` means
+// something else for each of them, and only Next of the part before may be given.
 func (ds *Documents) TextPart(ctx context.Context, s chat.Scope, id string, at int) (corpus.TextPart, error) {
 	read := func(row scanner) (part corpus.TextPart, err error) {
 		var body, packed []byte
@@ -122,7 +124,7 @@ func (ds *Documents) largePart(ctx context.Context, s chat.Scope, id string, at 
 }
 
 // firstPieces unpacks the first piece, and those behind it that are whole and fit into a part. n is how many bytes they
-// take packed.
+// take packed. Packed pieces follow each other without a mark between them; where one ends, the next begins.
 func firstPieces(packed []byte) (plain []byte, n int, err error) {
 	plain, n, err = pack.First(packed)
 	for err == nil && n < len(packed) && len(plain)+copiedPiece <= partBytes {
@@ -156,13 +158,14 @@ func (ds *Documents) decodeColumn(ctx context.Context, s chat.Scope, id, name, p
 // theirs stands in the pieces of the document's.
 const textColumns = `p.body, p.packed, p.start_off, p.end_off, t.start_off, t.packed`
 
-// ofText joins to passages (p) the pieces that hold their texts (as t), where they have none of their own.
+// ofText joins to passages (p) the pieces that hold their texts (as t), where they have none of their own. It begins
+// with the last piece that starts at or before the passage; rows of passages that have their text join nothing.
 const ofText = ` LEFT JOIN LATERAL (SELECT min(x.start_off) AS start_off, string_agg(x.packed, '' ORDER BY x.start_off)
 	AS packed FROM texts x WHERE p.body = '' AND p.packed = '' AND p.end_off > p.start_off AND x.content = p.content
 	AND x.start_off < p.end_off AND x.start_off >= (SELECT max(y.start_off) FROM texts y WHERE y.content = p.content
 		AND y.start_off <= p.start_off)) t ON true `
 
-// scanText reads textColumns behind others.
+// scanText reads textColumns behind others. Offsets are in runes, and the piece's own first rune is the origin.
 func scanText(row scanner, others ...any) (text string, err error) {
 	var body string
 	var packed, pieces []byte

@@ -27,7 +27,8 @@ var made = map[string]string{"migrations": "of this schema", "copied": "says how
 	"places.lease_until":     "about looks under way"}
 
 // Target is a database that everything is copied into. How far that is stands in its table copied: a row for each
-// table, and one without a name for the whole (key: the source, rows: 1 when it is over).
+// table, and one without a name for the whole (key: the source, rows: 1 when it is over). The lock is a session's, so a
+// copy that is killed frees it.
 type Target struct {
 	db   *DB
 	lock *pgxpool.Conn // holds the lock that keeps others away
@@ -52,7 +53,7 @@ func (t *Target) Close() error {
 	return t.db.Close()
 }
 
-// checkWhole fails while something is being copied into the database.
+// checkWhole fails while something is being copied into the database. Servers call it when they open the database.
 func (db *DB) checkWhole(ctx context.Context) error {
 	begun, over, _, err := db.copyState(ctx)
 	if err == nil && begun && !over {
@@ -79,7 +80,8 @@ func (db *DB) copyState(ctx context.Context) (begun, over bool, source string, e
 	return err == nil, rows == 1, source, err
 }
 
-// Lock keeps other processes that copy away until Close. It fails with chat.CodeConflict if there is one.
+// Lock keeps other processes that copy away until Close. It fails with chat.CodeConflict if there is one. The
+// connection is kept out of the pool for as long as the lock is held.
 func (t *Target) Lock(ctx context.Context) (err error) {
 	if t.lock, err = t.db.pool.Acquire(ctx); err != nil {
 		return t.db.translateError(ctx, err)
@@ -98,7 +100,8 @@ func (t *Target) Lock(ctx context.Context) (err error) {
 	return nil
 }
 
-// Begin implements dbcopy.Target. Lock comes first.
+// Begin implements dbcopy.Target. Lock comes first. The source is noted before anything is copied, so a copy from
+// another directory can't go on in the same database.
 func (t *Target) Begin(ctx context.Context, source string) (done bool, err error) {
 	begun, over, from, err := t.db.copyState(ctx)
 	if err != nil {
@@ -184,7 +187,7 @@ func (t *Target) After(ctx context.Context, table dbcopy.Table) (key dbcopy.Row,
 	return key, rows, err
 }
 
-// Put implements dbcopy.Target.
+// Put implements dbcopy.Target. The key is written as text in the same transaction as its rows.
 func (t *Target) Put(ctx context.Context, table dbcopy.Table, rows []dbcopy.Row, last dbcopy.Row) error {
 	key, err := dbcopy.FormatKey(last)
 	if err != nil {
@@ -238,7 +241,8 @@ func (t *Target) Rows(ctx context.Context, table dbcopy.Table, each func(dbcopy.
 	return t.db.translateError(ctx, rows.Err())
 }
 
-// Settle implements dbcopy.Target: numbers go on after the highest.
+// Settle implements dbcopy.Target: numbers go on after the highest. Rows came with their numbers, so the sequences know
+// nothing of them. ANALYZE gives the planner figures of tables that were empty a moment ago.
 func (t *Target) Settle(ctx context.Context) error {
 	identities, err := queryList(ctx, t.db, longTime, scanValue[string],
 		`SELECT table_name::text FROM information_schema.columns

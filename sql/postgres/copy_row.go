@@ -31,7 +31,7 @@ func (t *Target) Fit(table dbcopy.Table, row dbcopy.Row) (dbcopy.Row, error) {
 	return fitting, nil
 }
 
-// fitContent packs the text of a large document.
+// fitContent packs the text of a large document. It is packed in pieces, as TextPart reads such a text piece by piece.
 func fitContent(table dbcopy.Table, row dbcopy.Row) (dbcopy.Row, error) {
 	place := func(name string) int {
 		return slices.IndexFunc(table.Columns, func(c dbcopy.Column) bool { return c.Name == name })
@@ -85,6 +85,7 @@ func fitValue(kind dbcopy.Kind, value any) (any, error) {
 	return nil, fmt.Errorf("a %T is not what belongs there", value)
 }
 
+// jsonb takes no NUL, which SQLite's text may hold.
 func fitJSON(text string) (string, error) {
 	text = legibleText(text)
 	if !strings.Contains(text, `\u0000`) {

@@ -11,7 +11,8 @@ import (
 	"footnote/sql/store"
 )
 
-// dialect is how this database writes what package store leaves open.
+// dialect is how this database writes what package store leaves open. FOR UPDATE OF names the one table that is locked,
+// as a join's other rows need not be. Lists go in as arrays.
 var dialect = &store.Dialect{
 	Locked:   func(of string) string { return ` FOR UPDATE OF ` + of },
 	Free:     func(of string) string { return ` FOR UPDATE OF ` + of + ` SKIP LOCKED` },
@@ -74,6 +75,8 @@ var inScope = dialect.Shown()
 // engine is the store.Database of a database.
 type engine struct{ db *DB }
 
+// Durable and Bulk mean nothing here: commits wait for the disk unless a statement says otherwise, and there is no one
+// writer.
 func patienceOf(care store.Care) time.Duration {
 	if care&store.Patient != 0 {
 		return longTime
@@ -125,7 +128,8 @@ func (s statements) One(statement string, args []any, dest ...any) error {
 	return s.db.queryRow(s.ctx, s.patience, statement, args, dest...)
 }
 
-// Query implements store.Statements.
+// Query implements store.Statements. read may be called more than once, if a connection broke before anything had an
+// effect.
 func (s statements) Query(statement string, args []any, read func(store.Rows) error) error {
 	args = storableArgs(args)
 	return s.db.withConn(s.ctx, s.patience, func(ctx context.Context, c *pgxpool.Conn) error {
@@ -175,7 +179,8 @@ func (t *tx) Query(statement string, args []any, read func(store.Rows) error) er
 	return lendRows(t.ctx, t.pgx, statement, storableArgs(args), read)
 }
 
-// Lock implements store.Tx.
+// Lock implements store.Tx. The name is hashed to 64 bits, so two names may share a lock, which only costs a wait. The
+// lock ends with the transaction.
 func (t *tx) Lock(kind, name string) error {
 	_, err := t.Exec(
 		`SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' ' || $1 || ' ' || $2, 0))`, kind, name,

@@ -10,7 +10,8 @@ import (
 	"footnote/sql/store"
 )
 
-// filterDocuments adds what a filter asks for by ids and meta.
+// filterDocuments adds what a filter asks for by ids and meta. jsonb compares by value and type. Dates are compared
+// bytewise (COLLATE "C") and by as many digits as the document's has.
 func filterDocuments(where *store.Conditions, f corpus.Filter) error {
 	if len(f.IDs) > 0 {
 		where.Add(`d.id = ANY (?)`, f.IDs)
@@ -50,7 +51,8 @@ func filterDocuments(where *store.Conditions, f corpus.Filter) error {
 	return nil
 }
 
-// toJSONB is toJSON for a column of type jsonb, whose strings hold no NUL.
+// toJSONB is toJSON for a column of type jsonb, whose strings hold no NUL. UseNumber keeps long numbers as they are
+// written.
 func toJSONB(v any) (string, error) {
 	text, err := store.ToJSON(v)
 	if err != nil || !strings.Contains(text, `\u0000`) {

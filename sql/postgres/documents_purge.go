@@ -29,7 +29,8 @@ func (ds *Documents) Purge(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// purgeDocuments removes up to limit documents and returns how many there were.
+// purgeDocuments removes up to limit documents and returns how many there were. SKIP LOCKED lets replicas share the
+// work. What lies outside the database is noted before the rows go, in the same transaction, so that none is forgotten.
 func purgeDocuments(t *tx, before int64, limit int) (int, error) {
 	type doomed struct {
 		id      string

@@ -15,7 +15,8 @@ import (
 )
 
 // translateError gives an error of the driver the code and the sentence that people need. It leaves pgx.ErrNoRows,
-// errors that carry a code and the end of the caller's own ctx as they are.
+// errors that carry a code and the end of the caller's own ctx as they are. Every error of a statement passes through
+// it before it leaves the package.
 func (db *DB) translateError(ctx context.Context, err error) error {
 	if err == nil || errors.Is(err, pgx.ErrNoRows) {
 		return err
@@ -51,7 +52,10 @@ func isConnectionFailure(err error) bool {
 		pgconn.SafeToRetry(err)
 }
 
-// serverFailure sorts out what the server itself reports, by the classes of its SQLSTATE.
+// serverFailure sorts out what the server itself reports, by the classes of its SQLSTATE. They are in appendix A of
+// PostgreSQL's manual: 53100 disk_full, 53300 too_many_connections, 25006 read_only_sql_transaction, 28 invalid
+// authorization, 3D000 invalid_catalog_name, 42501 insufficient_privilege, 08 connection exceptions, 53 insufficient
+// resources, 57 operator intervention, 58 system errors, 55P03 lock_not_available.
 func serverFailure(e *pgconn.PgError, err error) error {
 	unavailable := func(message, hint string) error {
 		return &chat.Error{Code: chat.CodeUnavailable, Message: message, Hint: hint, Err: err}
@@ -91,7 +95,9 @@ func serverFailure(e *pgconn.PgError, err error) error {
 }
 
 // isRetryable reports whether a statement that failed had no effect and may succeed soon: it was never sent, the server
-// undid it as it stopped or broke a deadlock, or is just starting.
+// undid it as it stopped or broke a deadlock, or is just starting. 40P01 is a deadlock, 40001 a serialization failure,
+// 57P01 an administrator's shutdown, 57P03 a server that can't connect now. An error whose effect is unknown must not
+// be in it.
 func isRetryable(err error) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch e.Code {
@@ -104,7 +110,8 @@ func isRetryable(err error) bool {
 	return connecting || pgconn.SafeToRetry(err)
 }
 
-// violatesConstraint reports whether err is about a row that a constraint or unique index forbids.
+// violatesConstraint reports whether err is about a row that a constraint or unique index forbids. Class 23 are the
+// violations of integrity constraints.
 func violatesConstraint(err error, constraint string) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && e.ConstraintName == constraint && strings.HasPrefix(e.Code, "23")

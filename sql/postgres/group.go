@@ -16,8 +16,10 @@ const (
 	maxGroupBytes = 1 << 20
 )
 
-// groupPause is from the start of a group of several to that of the next: under load, appends wait so long at most
-// for more to come.
+// groupPause is from the start of a group of several to that of the next: under load, appends wait so long at most for
+// more to come.
+//
+// The figure and what it saves are in docs/decisions.md, “Events, runs and replicas”.
 const groupPause = 18 * time.Millisecond
 
 // A group stores appends to many runs in one statement and one commit. While one is on its way, those that come wait
@@ -32,7 +34,8 @@ type group struct {
 	idle    sync.Cond // signalled when busy ends; its lock is mu
 }
 
-// pending is an append that waits. The fields of its outcome may be read once done is closed.
+// pending is an append that waits. The fields of its outcome may be read once done is closed. Only the group's
+// goroutine writes the outcome, before it closes done.
 type pending struct {
 	owner, runID string
 	l            *logged
@@ -43,9 +46,10 @@ type pending struct {
 	err      error
 }
 
-// A run whose row another statement holds at this moment, or that is not the owner's to change, is left out. So a
-// group waits for no lock. One message tells of a hundred runs, which is half of what fits into one: each message
-// costs the database and every replica the same.
+// A run whose row another statement holds at this moment, or that is not the owner's to change, is left out. So a group
+// waits for no lock. One message tells of a hundred runs, which is half of what fits into one: each message costs the
+// database and every replica the same. FOR NO KEY UPDATE keeps other appends away and lets foreign keys to the run be
+// checked.
 const appendMany = `
 	WITH clock AS MATERIALIZED (SELECT now_micros() AS now, set_config('synchronous_commit', 'off', true)),
 	held AS MATERIALIZED (SELECT r.n, w.id, w.more FROM unnest($1::text[], $2::text[], $3::int[], $4::bigint[]) AS w
@@ -65,7 +69,8 @@ const appendMany = `
 	SELECT coalesce(run.id, ''), coalesce(run.base, 0), clock.now, messages.n FROM clock CROSS
 	JOIN (SELECT count(*) AS n FROM told) messages LEFT JOIN run ON true`
 
-// appendGrouped stores an append with others. stored is false if the run was not to be had: then nothing was done.
+// appendGrouped stores an append with others. stored is false if the run was not to be had: then nothing was done. The
+// caller may leave; its append stays in the group.
 func (db *DB) appendGrouped(
 	ctx context.Context, owner, runID string, l *logged,
 ) (base, at int64, stored bool, err error) {
@@ -102,7 +107,8 @@ func (db *DB) tellEnd(runID string) {
 	})
 }
 
-// startWork begins to work off what waits, if nobody does. The caller holds mu.
+// startWork begins to work off what waits, if nobody does. The caller holds mu. The goroutine owns itself: it ends when
+// nothing waits, and Close waits for that.
 func (g *group) startWork(db *DB) {
 	if g.busy {
 		return
@@ -127,7 +133,8 @@ func (g *group) startWork(db *DB) {
 	}()
 }
 
-// takeBatch returns what is to be stored next, of each run one append. Without any the group is idle.
+// takeBatch returns what is to be stored next, of each run one append. Without any the group is idle. A second append
+// to a run waits for the next batch, since the statement numbers each run once.
 func (g *group) takeBatch() (batch []*pending, ended []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -164,7 +171,8 @@ func (g *group) waitIdle(db *DB) {
 	}
 }
 
-// storeBatch works off a batch.
+// storeBatch works off a batch. A lone append takes the plain statement, which is cheaper. If the database refused the
+// statement as a whole, one of its appends may be to blame, so each caller tries its own again by itself.
 func (db *DB) storeBatch(batch []*pending, ended []string) {
 	ctx := context.Background() // the callers have their own patience
 	switch {
@@ -193,6 +201,7 @@ func (db *DB) storeBatch(batch []*pending, ended []string) {
 	}
 }
 
+// Runs that the statement left out stay not stored, and appendLogged tries them alone.
 func (db *DB) storeMany(ctx context.Context, batch []*pending, ended []string) error {
 	byRun := make(map[string]*pending, len(batch))
 	var ids, owners, of, kinds []string

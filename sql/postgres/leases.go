@@ -12,7 +12,8 @@ import (
 // Replicas' clocks differ, so a lease is kept by the database's: what comes from a caller is how far its own clock is
 // from there.
 
-// Renew implements chat.Store.
+// Renew implements chat.Store. It does not wait for the disk: a lease that a crash took back is renewed a moment later
+// or taken over.
 func (c *Chats) Renew(ctx context.Context, lease chat.Lease, runIDs []string) (lost []string, err error) {
 	held, err := queryList(ctx, c.db, longTime, scanValue[string], `
 		WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
@@ -36,6 +37,7 @@ func (c *Chats) Renew(ctx context.Context, lease chat.Lease, runIDs []string) (l
 }
 
 // TakeOver implements chat.Store. A run whose row another statement is changing at this moment waits for the next call.
+// SKIP LOCKED gives each run to one of several replicas that ask at a time.
 func (c *Chats) TakeOver(ctx context.Context, lease chat.Lease, before time.Time) ([]chat.Run, error) {
 	runs, err := queryList(ctx, c.db, longTime, store.ScanRun, `
 		WITH left_behind AS (SELECT n FROM runs WHERE status = 'running' AND lease_until < (SELECT now_micros()) + $1

@@ -28,7 +28,8 @@ type userLock struct {
 	holders int           // those who have or wait for the turn; under userLocks.mu
 }
 
-// takeTurn waits for a user's turn, until ctx ends. The function gives it back.
+// takeTurn waits for a user's turn, until ctx ends. The function gives it back. A user's calls would wait for each
+// other in the database anyway, each holding one of a few connections.
 func (l *userLocks) takeTurn(ctx context.Context, user string) (release func(), err error) {
 	l.mu.Lock()
 	lock := l.users[user]
@@ -57,7 +58,8 @@ func (l *userLocks) takeTurn(ctx context.Context, user string) (release func(), 
 	}
 }
 
-// spending is a call of the function spend, see migrations/009_schema.sql.
+// spending is a call of the function spend, see migrations/009_schema.sql. The function takes a lock on the user's
+// spendings, counts what each limit's window holds and adds a row if there is room, in one round trip.
 type spending struct {
 	limits  chat.Limits
 	windows []chat.SpendLimit
@@ -78,7 +80,8 @@ func (s spending) queryArgs(keep bool) []any {
 	return []any{s.user, string(s.what), s.n, things, spans, mosts, keep}
 }
 
-// readVerdict reads what spend returned.
+// readVerdict reads what spend returned. The three numbers: which limit has no room (from 1; 0 is none), when the
+// spending that is in the way happened, and the database's present.
 func (s spending) readVerdict(result []int64) error {
 	if len(result) != 3 {
 		return fmt.Errorf("spend returned %d numbers", len(result))
@@ -102,7 +105,7 @@ func (s spending) countIn(t store.Tx) error {
 	return s.readVerdict(result)
 }
 
-// Spend implements chat.LimitStore.
+// Spend implements chat.LimitStore. It does not wait for the disk.
 func (c *Chats) Spend(ctx context.Context, user string, what chat.Resource, n int64) error {
 	limits := c.db.limits.For(user)
 	s := spending{limits, limits.SpendLimits(what), user, what, n}
@@ -124,7 +127,7 @@ func (c *Chats) Spend(ctx context.Context, user string, what chat.Resource, n in
 	return s.readVerdict(result)
 }
 
-// Charge implements chat.LimitStore.
+// Charge implements chat.LimitStore. What was spent is counted without a look and without a lock.
 func (c *Chats) Charge(ctx context.Context, user string, what chat.Resource, n int64) error {
 	if len(c.db.limits.For(user).SpendLimits(what)) == 0 {
 		return nil
@@ -152,7 +155,8 @@ func (c *Chats) Room(ctx context.Context, user string, what chat.Resource) error
 	return s.readVerdict(result)
 }
 
-// admitRun counts a question and starts its run, unless the user's limits have no room for it.
+// admitRun counts a question and starts its run, unless the user's limits have no room for it. The lock that countIn
+// takes lasts to the commit, so the number of running runs is that which the start makes one more of.
 func (c *Chats) admitRun(ctx context.Context, limits chat.Limits, user string, start func(*tx) error) error {
 	release, err := c.db.takers.takeTurn(ctx, user)
 	if err != nil {

@@ -22,9 +22,10 @@ const (
 
 // Listen calls wake with the id of each run that another replica appends to and with what names no run when it shows
 // another branch of a session, changed with that of each document whose state or progress another records, and look
-// when another wants something of a run or releases one, until ctx ends. It calls all, the first two with "", when
-// some may have been missed: at its start, after its connection broke, and now and then. None must block. While the
-// database is down, Listen keeps trying; it never fails.
+// when another wants something of a run or releases one, until ctx ends. It calls all, the first two with "", when some
+// may have been missed: at its start, after its connection broke, and now and then. None must block. While the database
+// is down, Listen keeps trying; it never fails. Notifications are lost while nobody listens, so every new connection
+// begins with a look at everything.
 func (db *DB) Listen(ctx context.Context, wake func(runID string), changed func(documentID string), look func()) {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, listenPause) {
 		began := time.Now()
@@ -46,7 +47,8 @@ func (db *DB) Listen(ctx context.Context, wake func(runID string), changed func(
 	}
 }
 
-// listenOnce does so on one connection until that breaks.
+// listenOnce does so on one connection until that breaks. Messages that are already in the buffer are passed on before
+// the pause, so that a burst wakes once.
 func (db *DB) listenOnce(
 	ctx context.Context, wake func(runID string), changed func(documentID string), look func(),
 ) error {
@@ -88,7 +90,8 @@ func (db *DB) listenOnce(
 	}
 }
 
-// passMessage calls what a message is for.
+// passMessage calls what a message is for. A message of a run names its id; documents and looks begin with the words in
+// sql/store/commands.go.
 func (db *DB) passMessage(message string, wake func(runID string), changed func(documentID string), look func()) {
 	for _, id := range db.readNotice(message) {
 		if document, ok := strings.CutPrefix(id, store.OfDocument); ok {

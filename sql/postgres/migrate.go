@@ -18,8 +18,9 @@ const migrateTime = 10 * time.Minute
 
 // migrateTo takes the steps that are missing, all in one transaction, so that a step that fails leaves nothing. An
 // advisory lock, held until that commits, lets replicas take turns. A newer schema is used as it is, as in a rolling
-// upgrade, unless one of its steps says that this program is too old for it: see leastProgram. Each step must leave
-// the version before it working, so that replicas can be replaced one by one.
+// upgrade, unless one of its steps says that this program is too old for it: see leastProgram. Each step must leave the
+// version before it working, so that replicas can be replaced one by one. The lock's name has no schema in it: servers
+// of several schemas of one database take turns as well.
 func (db *DB) migrateTo(ctx context.Context, all []migrations.Migration) error {
 	err := db.inTx(ctx, migrateTime, func(t *tx) error {
 		if _, err := t.Exec(`SELECT pg_advisory_xact_lock(hashtextextended('footnote migrations', 0))`); err != nil {

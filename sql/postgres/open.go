@@ -1,6 +1,16 @@
 // Package postgres keeps sessions, runs and their logs (Chats), documents with their index of words, and the queue of
-// background work in PostgreSQL 15 or newer, for any number of replicas at once. What one commits, all see; LISTEN
-// only wakes.
+// background work in PostgreSQL 15 or newer, for any number of replicas at once. What one commits, all see; LISTEN only
+// wakes.
+//
+// Replicas know nothing of each other but what the database has: rows are locked where a rule reads before it writes,
+// leases follow the database's clock (leases.go), and work for one replica at a time holds an advisory lock (alone.go).
+// statement.go runs statements with patience and retries; failure.go says which errors may be tried again. append.go
+// and group.go write logs, listen.go hears of those of others, runs.go starts runs, limits.go counts, content_*.go and
+// documents_*.go keep documents, queue*.go is River with turns, copy*.go receives what `footnote migrate` brings.
+// dialect.go says to package store what this database spells differently.
+//
+// Nothing may be remembered here that another replica can change, unless a notification or a look takes it back. A
+// statement that is repeated must not act twice.
 package postgres
 
 import (
@@ -32,7 +42,7 @@ const (
 )
 
 // DB is a pool of connections to a database. It is safe for concurrent use. Its ports are made from it: Chats and so
-// on.
+// on. tails is what tells a log that lost its end from one that another replica has (append.go).
 type DB struct {
 	log      *slog.Logger
 	pool     *pgxpool.Pool
@@ -45,7 +55,8 @@ type DB struct {
 	takers   userLocks
 }
 
-// CheckURL says whether url can be the address of a database, in a sentence that never shows its password.
+// CheckURL says whether url can be the address of a database, in a sentence that never shows its password. It opens no
+// connection.
 func CheckURL(url string) error {
 	if !strings.HasPrefix(url, "postgres://") && !strings.HasPrefix(url, "postgresql://") {
 		return errBadURL
@@ -61,9 +72,10 @@ var errBadURL = &chat.Error{
 }
 
 // Open connects to the database at url and brings it up to this version's schema; replicas that start together take
-// turns. ctx bounds the opening only. A database that can't be reached, that lacks a right, that isn't UTF-8, or that
-// a newer version wrote fails with a *chat.Error that says so. The first schema of the connection's search path is
-// used.
+// turns. ctx bounds the opening only. A database that can't be reached, that lacks a right, that isn't UTF-8, or that a
+// newer version wrote fails with a *chat.Error that says so. The first schema of the connection's search path is used.
+// The encoding must be UTF-8, since texts of any script are
+// stored. A database that `footnote migrate` has begun to fill is refused until that is done.
 func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
 	db, err := openTraced(ctx, url, log, nil)
 	if err != nil {
@@ -93,7 +105,8 @@ func openTraced(ctx context.Context, url string, log *slog.Logger, tracer pgx.Qu
 	return openAtStep(ctx, url, log, tracer, all)
 }
 
-// openAtStep opens a database and takes those of the schema's steps that are missing.
+// openAtStep opens a database and takes those of the schema's steps that are missing. Tests open a database at an
+// earlier step with it.
 func openAtStep(
 	ctx context.Context, url string, log *slog.Logger, tracer pgx.QueryTracer, all []migrations.Migration,
 ) (_ *DB, err error) {
@@ -155,7 +168,7 @@ func openAtStep(
 }
 
 // Close gives all connections back once what is under way has ended. Whatever is asked later fails with
-// chat.CodeUnavailable.
+// chat.CodeUnavailable. Appends that wait in a group are stored first. It may be called more than once.
 func (db *DB) Close() error {
 	db.group.waitIdle(db)
 	if !db.closed.Swap(true) {
@@ -164,7 +177,7 @@ func (db *DB) Close() error {
 	return nil
 }
 
-// Ping reports whether the database answers.
+// Ping reports whether the database answers. It gives up after shortTime.
 func (db *DB) Ping(ctx context.Context) error {
 	var one int
 	return db.queryRow(ctx, shortTime, `SELECT 1`, nil, &one)

@@ -35,6 +35,7 @@ func unpackText(body string, packed []byte) (string, error) {
 	return string(plain), err
 }
 
+// The lateral join makes one look into the primary key of segment_pages for each place, from above.
 func (s postingStore) Find(ctx context.Context, places []postings.Place, each func(int, postings.Page) error) error {
 	segments, terms := make([]int64, len(places)), make([][]byte, len(places))
 	for i, at := range places {
@@ -74,7 +75,8 @@ func (s postingStore) Put(ctx context.Context, segment int64, pages []postings.P
 	})
 }
 
-// putPages sends the pages of a segment as they are made.
+// putPages sends the pages of a segment as they are made. COPY keeps memory at a page, whatever the size of the
+// segment.
 func putPages(t *tx, segment int64, pages iter.Seq2[postings.Page, error]) error {
 	next, stop := iter.Pull2(pages)
 	defer stop()
@@ -94,6 +96,8 @@ func putPages(t *tx, segment int64, pages iter.Seq2[postings.Page, error]) error
 // minute, and merges write faster.
 const vacuumFrom = 500
 
+// SKIP_LOCKED lets it pass when another replica is vacuuming already. VACUUM can't run in a transaction, so it comes
+// after.
 func (s postingStore) Drop(ctx context.Context, segment int64) error {
 	var pages int64
 	err := s.db.inTx(ctx, contentTime, func(t *tx) error {

@@ -14,8 +14,9 @@ import (
 	"footnote/sql/store"
 )
 
-// Queue is the corpus.Queue of a database, kept by River, for any number of replicas. It is safe for concurrent use
-// and lives as long as its DB.
+// Queue is the corpus.Queue of a database, kept by River, for any number of replicas. It is safe for concurrent use and
+// lives as long as its DB. River inserts, keeps and cleans jobs; which is next, leases and blame are statements of this
+// package on River's table (docs/decisions.md, “Search and storage”).
 type Queue struct {
 	db    *DB
 	river *river.Client[pgx.Tx] // adds and cancels; Work makes one that works
@@ -30,7 +31,8 @@ func (db *DB) Queue() *Queue {
 	return &Queue{db: db, river: client, err: err}
 }
 
-// jobArgs is a job as River keeps it. Its River queue is its corpus.JobKind.
+// jobArgs is a job as River keeps it. Its River queue is its corpus.JobKind. It lies in the database as jsonb, so
+// fields are only added, and old jobs lack them.
 type jobArgs struct {
 	Document string `json:"document"`
 	SHA256   string `json:"sha256"`
@@ -48,7 +50,8 @@ type jobArgs struct {
 // Kind is River's name for the shape of these arguments; it is in the database.
 func (jobArgs) Kind() string { return "document" }
 
-// attemptOf is what corpus.Job calls so, of a job that River has given out so many times.
+// attemptOf is what corpus.Job calls so, of a job that River has given out so many times. Attempts that began and did
+// not end are those that a process died in; they do not count.
 func (a jobArgs) attemptOf(taken int) int { return taken - max(a.Begun-1, 0) }
 
 // maxTries is as much as the column holds: corpus decides when to give up.
@@ -64,7 +67,8 @@ func (q *Queue) Ensure(ctx context.Context, job corpus.Job) error {
 	return q.addJob(ctx, job, unfinished)
 }
 
-// addJob adds a job unless the same is in one of the states.
+// addJob adds a job unless the same is in one of the states. A lock by the document's id, held to the commit, keeps two
+// from adding the same job. River's unique keys can't do it, as a job may be added while the same is at work.
 func (q *Queue) addJob(ctx context.Context, job corpus.Job, states string) error {
 	if q.err != nil {
 		return fmt.Errorf("enqueue: %w", q.err)
@@ -114,7 +118,8 @@ const unfinished = `('available', 'pending', 'retryable', 'scheduled', 'running'
 // waits are the states of jobs that are not at work.
 const waits = `('available', 'pending', 'retryable', 'scheduled')`
 
-// hasten swaps the turns of two jobs.
+// hasten swaps the turns of two jobs. Both rows are locked before they change, so no other change of turns comes in
+// between.
 const hasten = `WITH own AS (SELECT id, (args->>'turn')::bigint AS turn, args->>'user' AS owner FROM river_job
 		WHERE queue = $1 AND args @> $2::text::jsonb AND state IN ` + waits + ` ORDER BY id DESC LIMIT 1 FOR UPDATE),
 	first AS (SELECT id, (args->>'turn')::bigint AS turn FROM river_job
@@ -140,7 +145,8 @@ func (q *Queue) Hasten(ctx context.Context, kind corpus.JobKind, documentID stri
 	return nil
 }
 
-// Cancel ends all jobs of a document; see corpus.Queue. River tells the replica that works on one.
+// Cancel ends all jobs of a document; see corpus.Queue. River tells the replica that works on one. Each is a
+// transaction of its own, so a job that is over by now stops none of the others.
 func (q *Queue) Cancel(ctx context.Context, documentID string) error {
 	if q.err != nil {
 		return fmt.Errorf("cancel jobs: %w", q.err)
@@ -174,7 +180,7 @@ func (q *Queue) Waiting(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// removeJobs forgets all jobs of documents.
+// removeJobs forgets all jobs of documents. A running one ends by itself when it finds its document gone.
 func removeJobs(t *tx, documents []string) error {
 	for _, id := range documents {
 		of, err := json.Marshal(map[string]string{"document": id})

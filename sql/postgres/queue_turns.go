@@ -11,7 +11,8 @@ import (
 
 // River gives out jobs in the order they came. Here users take turns instead: a job gets the number of the turn it is
 // for when it is added, one after its user's last, or after the turn that is served now for a user who has none
-// waiting. The lowest turn is served first.
+// waiting. The lowest turn is served first. $1 is the kind, $3 the user. The indexes river_job_turns and
+// river_job_users serve it.
 const nextTurn = `1 + greatest(
 	(SELECT max((args->>'turn')::bigint) FROM river_job WHERE queue = $1 AND args->>'user' = $3 AND state IN ` +
 	unfinished + `),
@@ -19,9 +20,9 @@ const nextTurn = `1 + greatest(
 		(SELECT min((args->>'turn')::bigint) FROM river_job WHERE queue = $1 AND state = 'available'
 			AND scheduled_at <= now())), 0)`
 
-// takeTurns moves jobs to work as River's own statement does, in the order of turns, and counts what begins. Jobs
-// that are to be done alone come first, those last that were blamed most: while any waits or is at work here, no
-// other is taken.
+// takeTurns moves jobs to work as River's own statement does, in the order of turns, and counts what begins. Jobs that
+// are to be done alone come first, those last that were blamed most: while any waits or is at work here, no other is
+// taken. SKIP LOCKED gives replicas different jobs.
 const takeTurns = `
 	WITH here AS (SELECT count(*) AS jobs, count(*) FILTER (WHERE args ? 'alone') AS alone FROM river_job
 		WHERE queue = $1 AND state = 'running' AND attempted_by = ARRAY[$3::text]),
@@ -35,7 +36,8 @@ const takeTurns = `
 		args = args - 'others' || jsonb_build_object('begun', coalesce((args->>'begun')::int, 0) + 1)
 	FROM next WHERE river_job.id = next.id RETURNING river_job.id`
 
-// turnDriver is River's driver but for the order in which it takes jobs.
+// turnDriver is River's driver but for the order in which it takes jobs. It embeds River's own, so that everything else
+// stays River's.
 type turnDriver struct {
 	*riverpgxv5.Driver
 	db *DB
@@ -53,7 +55,8 @@ type turnExecutor struct {
 	driver turnDriver
 }
 
-// JobGetAvailable implements riverdriver.Executor.
+// JobGetAvailable implements riverdriver.Executor. Ids are taken by our statement, and the rows then read by River's
+// own, which knows their form.
 func (e turnExecutor) JobGetAvailable(
 	ctx context.Context, p *riverdriver.JobGetAvailableParams,
 ) (*riverdriver.JobGetAvailableResult, error) {

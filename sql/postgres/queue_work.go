@@ -37,7 +37,8 @@ func (db *DB) migrateRiver(t *tx) error {
 	return err
 }
 
-// Work has jobs done; see corpus.Queue. While the database is down it keeps trying.
+// Work has jobs done; see corpus.Queue. While the database is down it keeps trying. The client is started with a
+// context that does not end, so that jobs at work can be told to stop and their ends be recorded.
 func (q *Queue) Work(ctx context.Context, workers map[corpus.JobKind]corpus.Worker) error {
 	queues := make(map[string]river.QueueConfig, len(workers))
 	for kind, worker := range workers {
@@ -94,7 +95,9 @@ type riverWorker struct {
 	workers map[corpus.JobKind]corpus.Worker
 }
 
-// Work implements river.Worker.
+// Work implements river.Worker. The job's context is not River's: that ends with the client, while a job that was
+// cancelled has to be told apart from a server that stops. What River is told decides what becomes of the row:
+// JobCancel removes it, JobSnooze(0) gives it back without an attempt, an error has it tried again later.
 func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 	job := corpus.Job{
 		Kind: corpus.JobKind(row.Queue), DocumentID: row.Args.Document, User: row.Args.User, SHA256: row.Args.SHA256,
@@ -157,7 +160,8 @@ func (w *riverWorker) tellOnce(ctx context.Context, id int64) bool {
 var errLeaseLost = errors.New("another replica took the job over")
 
 // prolongLease keeps a job's lease until ctx ends. River gives up nobody's job before an hour and keeps no leases:
-// attempted_at, which it sets when a job is taken, is ours to renew.
+// attempted_at, which it sets when a job is taken, is ours to renew. While the database is away the lease is taken for
+// held until corpus.JobLease has passed since the last success.
 func (w *riverWorker) prolongLease(ctx context.Context, id int64, attempt int, stop context.CancelCauseFunc) {
 	tick := time.NewTicker(leaseCheck)
 	defer tick.Stop()
@@ -183,8 +187,8 @@ func (w *riverWorker) prolongLease(ctx context.Context, id int64, attempt int, s
 	}
 }
 
-// rescueDead puts back the jobs of replicas that died, and those that one with a wrong clock put off for longer than
-// a job ever waits, until ctx ends.
+// rescueDead puts back the jobs of replicas that died, and those that one with a wrong clock put off for longer than a
+// job ever waits, until ctx ends. Every replica does so; the rows are locked, so each job is put back once.
 func (q *Queue) rescueDead(ctx context.Context) {
 	tick := time.NewTicker(leaseCheck)
 	defer tick.Stop()

@@ -13,10 +13,10 @@ import (
 	"footnote/sql/store"
 )
 
-// startRun is all of StartRun in one statement. The session's row is made or changed first: that keeps other starts
-// in the session waiting, and nothing comes back of it if the session is hidden or the sibling is not in it. Two
-// starts that make sessions of one name at the same moment can both choose the name itself as the id, which breaks
-// sessionIDOnce.
+// startRun is all of StartRun in one statement. The session's row is made or changed first: that keeps other starts in
+// the session waiting, and nothing comes back of it if the session is hidden or the sibling is not in it. Two starts
+// that make sessions of one name at the same moment can both choose the name itself as the id, which breaks
+// sessionIDOnce. In one statement a start costs one round trip and one commit.
 const startRun = `
 	WITH clock AS MATERIALIZED (SELECT now_micros() AS now),
 	sibling AS (SELECT r.parent, r.depth, s.name AS session, s.user_id FROM runs r JOIN sessions s ON s.n = r.session
@@ -41,7 +41,9 @@ const startRun = `
 // sessionIDOnce is the constraint that keeps the ids of sessions apart.
 const sessionIDOnce = "sessions_id_key"
 
-// StartRun implements chat.Store.
+// StartRun implements chat.Store. The key is looked at only when something was in the way: usually it is new, and its
+// unique constraint notices when it is not. A limit that was reached is looked at too, since a repeated request must
+// get its run although there is no room for another.
 func (c *Chats) StartRun(
 	ctx context.Context, user string, req chat.RunRequest, lease chat.Lease,
 ) (run chat.Run, fresh bool, err error) {

@@ -15,7 +15,7 @@ import (
 const attempts = 3 // of a statement that had no effect, without a pause
 
 // storableArgs makes strings fit to be sent: the database's text holds no NUL and nothing but UTF-8. So an id that
-// can't be is simply not found, and hostile text can't break a statement.
+// can't be is simply not found, and hostile text can't break a statement. args is changed in place.
 func storableArgs(args []any) []any {
 	for i, arg := range args {
 		switch v := arg.(type) {
@@ -32,6 +32,7 @@ func storableArgs(args []any) []any {
 	return args
 }
 
+// U+FFFD is Unicode's sign for what could not be read.
 func legibleText(s string) string {
 	if strings.IndexByte(s, 0) >= 0 {
 		s = strings.ReplaceAll(s, "\x00", "\uFFFD")
@@ -49,7 +50,8 @@ func legibleScope(s chat.Scope) chat.Scope {
 }
 
 // withConn lends a connection to fn, which may run again if it had no effect. patience bounds all of it: what a person
-// waits for fails soon while the database is down, runs and documents wait for it to come back.
+// waits for fails soon while the database is down, runs and documents wait for it to come back. The connection is a new
+// one at each attempt, as the one before may be broken.
 func (db *DB) withConn(
 	ctx context.Context, patience time.Duration, fn func(ctx context.Context, c *pgxpool.Conn) error,
 ) error {
@@ -79,6 +81,7 @@ func pauseRetry(ctx context.Context, attempt int) bool {
 	}
 }
 
+// Waiting for a free one has a bound of its own, so a pool that is used up fails sooner than the patience.
 func (db *DB) borrowConn(ctx context.Context, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
 	waiting, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()

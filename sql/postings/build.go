@@ -12,10 +12,13 @@ import (
 	"footnote/sql/bm25"
 )
 
-// maxOpen bounds the memory of a Builder's terms while they are being counted, in bytes.
+// maxOpen bounds the memory of a Builder's terms while they are being counted, in bytes. A document with more different
+// words is sorted in runs, which are merged when its pages are made (an external merge sort whose runs stay in memory,
+// in the form of pages).
 const maxOpen = 24 << 20
 
-// termCost is about what a term takes in a Builder beside its own bytes.
+// termCost is about what a term takes in a Builder beside its own bytes. It counts the struct openTerm, the entry of
+// the map and what a list takes when it begins to grow.
 const termCost = 128
 
 // A Builder makes the segment of one document. What it has counted it keeps in the form of pages, in less memory than
@@ -29,7 +32,8 @@ type Builder struct {
 	firsts [][]byte // the first term of each
 }
 
-// openTerm is a term that more passages may hold. The last one's weight still grows.
+// openTerm is a term that more passages may hold. The last one's weight still grows. The last passage is kept apart
+// because a term may occur in it again.
 type openTerm struct {
 	term   string
 	list   []byte // but for the last passage
@@ -39,7 +43,7 @@ type openTerm struct {
 	inBody bool
 }
 
-// NewBuilder returns a Builder for rows from first on.
+// NewBuilder returns a Builder for rows from first on. The rows are those that the store gave out for the document.
 func NewBuilder(first uint32) *Builder {
 	return &Builder{rows: RowRange{First: first}, places: make(map[string]int)}
 }
@@ -47,7 +51,8 @@ func NewBuilder(first uint32) *Builder {
 // Passages returns how many passages were added.
 func (b *Builder) Passages() int { return int(b.rows.Count) }
 
-// Add counts the terms of the next passage and returns how many there are, each time it occurs.
+// Add counts the terms of the next passage and returns how many there are, each time it occurs. The number is the
+// passage's length for BM25, with the title's terms.
 func (b *Builder) Add(terms corpus.Terms) (n int) {
 	row := b.rows.First + b.rows.Count
 	b.rows.Count++
@@ -65,6 +70,7 @@ func (b *Builder) Add(terms corpus.Terms) (n int) {
 	return n
 }
 
+// The clone matters: the term is a slice of the passage's text, and the map would keep all of that text alive.
 func (b *Builder) countTerm(row uint32, term string, weight float32, inBody bool) {
 	if term = Fold(term); term == "" {
 		return
@@ -89,7 +95,8 @@ func (b *Builder) countTerm(row uint32, term string, weight float32, inBody bool
 	t.inBody = t.inBody || inBody
 }
 
-// sortOpen turns what is open into a run.
+// sortOpen turns what is open into a run. Each run covers later rows than those before it, so merging puts their lists
+// one behind the other.
 func (b *Builder) sortOpen() {
 	if len(b.open) == 0 {
 		return
@@ -115,7 +122,8 @@ func (b *Builder) sortOpen() {
 
 var errStopped = errors.New("no more pages are wanted")
 
-// Pages yields the pages of the segment, in order. It may be ranged over again; nothing is added after that.
+// Pages yields the pages of the segment, in order. It may be ranged over again; nothing is added after that. Breaking
+// off the range is no error.
 func (b *Builder) Pages() iter.Seq2[Page, error] {
 	return func(yield func(Page, error) bool) {
 		b.sortOpen()

@@ -22,6 +22,8 @@ const (
 // Compact merges an owner's segments where there are enough of one size, so that n passages are in O(log n) segments
 // and each is written O(log n) times. With removals it also writes segments anew of which a large share is gone.
 // Several calls may run at once: one of them wins. A call may be interrupted: no reader sees a half-written segment.
+// Tiers by size are the size-tiered merging of the LSM-tree; with four to one, a passage is written once for each power
+// of four that the segment grows by.
 func Compact(ctx context.Context, store Store, owner string, removals bool) error {
 	for {
 		segments, err := store.Segments(ctx, owner)
@@ -44,7 +46,8 @@ func Compact(ctx context.Context, store Store, owner string, removals bool) erro
 	}
 }
 
-// Sweep removes what crashes left behind and lets go of what was removed, of all owners.
+// Sweep removes what crashes left behind and lets go of what was removed, of all owners. It reads the rows of every
+// segment and is for the purge, not for a search.
 func Sweep(ctx context.Context, store Store) error {
 	left, err := store.Unfinished(ctx)
 	if err != nil {
@@ -67,7 +70,8 @@ func Sweep(ctx context.Context, store Store) error {
 	return nil
 }
 
-// crowdedTier returns the segments of the lowest tier that has enough to be merged.
+// crowdedTier returns the segments of the lowest tier that has enough to be merged. A tier is the number of passages to
+// the base four, so segments of 4 to 15 passages are in one and those of 16 to 63 in the next.
 func crowdedTier(segments []Segment) []Segment {
 	tiers := make([][]Segment, bits.UintSize)
 	for _, s := range segments {
@@ -81,7 +85,8 @@ func crowdedTier(segments []Segment) []Segment {
 	return tiers[i]
 }
 
-// mostlyGone returns a segment that holds much of what was removed, nil if none does.
+// mostlyGone returns a segment that holds much of what was removed, nil if none does. Until then the words of what was
+// removed may still be in the file (docs/decisions.md, “Search and storage”).
 func mostlyGone(ctx context.Context, store Store, segments []Segment) ([]Segment, error) {
 	for _, s := range segments {
 		_, left, err := rowsLeft(ctx, store, s)
@@ -95,7 +100,8 @@ func mostlyGone(ctx context.Context, store Store, segments []Segment) ([]Segment
 	return nil, nil
 }
 
-// rowsLeft returns a segment's rows, and those of them that were not removed.
+// rowsLeft returns a segment's rows, and those of them that were not removed. The database knows which contents are
+// there; the segment's first page knows which rows it was made of.
 func rowsLeft(ctx context.Context, store Store, s Segment) (all, left []RowRange, err error) {
 	first, err := store.Pages(ctx, s.Number, []byte{}, lastKey, 1)
 	if err != nil {
@@ -147,7 +153,11 @@ func joinRun(runs []RowRange, r RowRange) []RowRange {
 	return append(runs, r)
 }
 
-// mergeSegments puts one segment in the place of others. ok is false if they have changed meanwhile.
+// mergeSegments puts one segment in the place of others. ok is false if they have changed meanwhile. The order matters:
+// the new segment is written unseen, Replace shows it and hides the old ones in one transaction, and only then are the
+// unseen ones dropped. When Replace says no, the new one is dropped instead. An unreadable page may come from a segment
+// that is being dropped by another process, so it is an error only if all segments are still there. Drops go on when
+// the caller's context has ended, or the next sweep has to find them.
 func mergeSegments(ctx context.Context, store Store, owner string, old []Segment) (ok bool, err error) {
 	merged := Segment{Owner: owner}
 	var all, left []RowRange
@@ -188,7 +198,8 @@ func mergeSegments(ctx context.Context, store Store, owner string, old []Segment
 	return ok, ignoreMoved(err)
 }
 
-// errMoved says that a segment was merged by another process while it was being read.
+// errMoved says that a segment was merged by another process while it was being read. The caller starts over; it is
+// never shown to anybody.
 var errMoved = errors.New("the index of words changed meanwhile")
 
 // allThere reports whether an owner's segments are still seen.
@@ -209,7 +220,8 @@ func ignoreMoved(err error) error {
 	return err
 }
 
-// writeMerged writes what is left of segments into a new one.
+// writeMerged writes what is left of segments into a new one. When no row is gone nothing has to be left out, and no
+// row is looked up.
 func writeMerged(ctx context.Context, store Store, to int64, from []int64, left []RowRange, all bool) error {
 	put := newBatch(func(pages []Page) error { return store.Put(ctx, to, pages) })
 	w := &pageWriter{yield: put.addPage}
@@ -230,7 +242,8 @@ func writeMerged(ctx context.Context, store Store, to int64, from []int64, left 
 	return put.flushPages()
 }
 
-// holdsRow reports whether a row is in one of the runs, which are ascending.
+// holdsRow reports whether a row is in one of the runs, which are ascending. It is a search by halves, since it is
+// asked for each posting.
 func holdsRow(runs []RowRange, row uint32) bool {
 	_, ok := slices.BinarySearchFunc(runs, row, func(r RowRange, row uint32) int {
 		switch {
@@ -244,7 +257,8 @@ func holdsRow(runs []RowRange, row uint32) bool {
 	return ok
 }
 
-// termPages yields the pages of a segment behind that of its rows.
+// termPages yields the pages of a segment behind that of its rows. It asks for pages behind the last one it yielded, so
+// it holds no transaction open while they are worked on.
 func termPages(ctx context.Context, store Store, segment int64) iter.Seq2[Page, error] {
 	return func(yield func(Page, error) bool) {
 		from := []byte{0}
@@ -267,7 +281,8 @@ func termPages(ctx context.Context, store Store, segment int64) iter.Seq2[Page, 
 	}
 }
 
-// batch gathers pages until they are worth a transaction.
+// batch gathers pages until they are worth a transaction. maxPut bounds what a transaction writes, so that other
+// writers get their turn between two.
 type batch struct {
 	put   func([]Page) error
 	pages []Page

@@ -15,7 +15,9 @@ import (
 // terms; those behind the last one read are left out.
 const maxCompleted = 64
 
-// Completions returns terms that begin with a prefix; see corpus.Lexical.
+// Completions returns terms that begin with a prefix; see corpus.Lexical. The counts are those of the segments, so
+// passages that are hidden or gone count as well, and terms of other namespaces of the user may be among them: they are
+// suggestions, and the search for them is exact.
 func (x *Index) Completions(ctx context.Context, s chat.Scope, prefix string, k int) (terms []string, err error) {
 	if prefix = Fold(prefix); prefix == "" || k <= 0 {
 		return nil, nil
@@ -38,6 +40,8 @@ func (x *Index) Completions(ctx context.Context, s chat.Scope, prefix string, k 
 }
 
 // countCompletions adds to counts, for each of a segment's terms that begin with a prefix, how many passages hold it.
+// It begins on the page that the prefix would stand on, since the first terms with it may be in the middle of a page,
+// and reads on until the key leaves the prefix or maxCompleted pages are read.
 func (r *reading) countCompletions(ctx context.Context, segment int64, prefix []byte, counts map[string]int) error {
 	last := append(bytes.Clone(prefix), 0xff) // no term holds this byte
 	var first []Page
@@ -69,7 +73,8 @@ func (r *reading) countCompletions(ctx context.Context, segment int64, prefix []
 	return nil
 }
 
-// nextTermKey is the least key behind a page, and behind all the other blocks of its list if it is one.
+// nextTermKey is the least key behind a page, and behind all the other blocks of its list if it is one. So one look
+// skips the blocks of a frequent term, of which there may be hundreds.
 func nextTermKey(p Page) []byte {
 	if end := bytes.IndexByte(p.Key, 0); end >= 0 {
 		return append(bytes.Clone(p.Key[:end]), 1)

@@ -12,20 +12,23 @@ import (
 )
 
 // directory knows which rows can be seen, and by whom. It is read at the first search and brought up to date at each,
-// with what changed since; reading costs two small numbers when nothing did. Other processes may write as well.
+// with what changed since; reading costs two small numbers when nothing did. Other processes may write as well. A
+// search takes the snapshot that is there at its beginning and keeps it to its end, so its rows, lengths and counts
+// belong together.
 type directory struct {
 	mu      sync.Mutex // held while reading
 	present *snapshot
 }
 
-// A snapshot never changes.
+// A snapshot never changes. A new one shares what did not change with the one before.
 type snapshot struct {
 	changes, removals int64
 	users             map[string]*view // of those who have visible passages
 }
 
 // A view is what a user can see. Only its list of segments changes, when they are merged: what they hold of visible
-// passages does not.
+// passages does not. A view is made anew for a user whose passages changed, and with it go all cached scores of the
+// user, whose keys hold the view.
 type view struct {
 	bm25.Directory
 	mu       sync.Mutex // held while reading
@@ -33,7 +36,9 @@ type view struct {
 	segments []Segment
 }
 
-// currentSegments returns the user's segments. newer is true if they hold changes that the view does not know.
+// currentSegments returns the user's segments. newer is true if they hold changes that the view does not know. A
+// segment that is newer than the snapshot may have replaced one that the snapshot's rows rest on, so the caller begins
+// again with a newer snapshot.
 func (v *view) currentSegments(
 	ctx context.Context, store Store, user string, changes int64,
 ) (list []Segment, newer bool, err error) {
@@ -57,6 +62,8 @@ func (v *view) forgetSegments() {
 	v.read = false
 }
 
+// The counters are read before what they count, so a change in between is read twice rather than missed. The lock is
+// held while the database is read: searches that come meanwhile need the same result.
 func (d *directory) currentSnapshot(ctx context.Context, store Store) (*snapshot, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -82,7 +89,8 @@ func (d *directory) currentSnapshot(ctx context.Context, store Store) (*snapshot
 }
 
 // updateFrom adds to s what changed since last. It may also add changes made after the counters were read: the next
-// update adds them again, which does no harm.
+// update adds them again, which does no harm. Removals have no rows of their own to be read, so when their counter
+// moved, all spans are compared with the contents that are there.
 func (s *snapshot) updateFrom(ctx context.Context, store Store, last *snapshot) error {
 	changed, err := store.Spans(ctx, last.changes)
 	if err != nil {

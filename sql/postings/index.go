@@ -13,7 +13,7 @@ import (
 )
 
 // Index is the corpus.Lexical of a database. Nothing is in memory until the first search. It is safe for concurrent
-// use.
+// use. Its caches hold parts of segments, which never change, and scores as of a view.
 type Index struct {
 	store     Store
 	directory directory
@@ -28,10 +28,12 @@ var _ corpus.Lexical = (*Index)(nil)
 // NewIndex returns the index of a database. Share it: it keeps what it has read of the directory.
 func NewIndex(store Store) *Index { return &Index{store: store} }
 
-// attempts at reading an index that others merge at the same time.
+// attempts at reading an index that others merge at the same time. After the last one errMoved is the search's error; a
+// merge takes its segments away once, so the second attempt mostly does.
 const attempts = 5
 
-// SearchLexical finds passages by words; see corpus.Lexical.
+// SearchLexical finds passages by words; see corpus.Lexical. It returns at most k hits, best first, ties by the
+// passage's id, so that both databases return the same.
 func (x *Index) SearchLexical(ctx context.Context, s chat.Scope, q corpus.LexicalQuery, k int) ([]corpus.Hit, error) {
 	if k <= 0 || len(q.Words) == 0 && len(q.Phrases) == 0 {
 		return nil, nil
@@ -49,7 +51,7 @@ func (x *Index) SearchLexical(ctx context.Context, s chat.Scope, q corpus.Lexica
 }
 
 // readConsistently calls fn with the user's directory and segments, again if segments were merged or documents replaced
-// under it.
+// under it. A user without visible passages has no view, and fn is not called.
 func (x *Index) readConsistently(ctx context.Context, user string, fn func(*reading) error) error {
 	for attempt := 1; ; attempt++ {
 		dir, err := x.directory.currentSnapshot(ctx, x.store)
@@ -74,6 +76,10 @@ func (x *Index) readConsistently(ctx context.Context, user string, fn func(*read
 	}
 }
 
+// The steps: which rows may be seen; what there is of each term; which terms take part (bm25.SelectTerms leaves
+// frequent ones out when rarer ones do); their scores; phrases, if any; the best k and their ids. Scores are computed
+// over all of the user's rows and then cut to the documents asked for, so that how rare a word is does not depend on
+// the filter.
 func (x *Index) searchTerms(
 	ctx context.Context, r *reading, s chat.Scope, q corpus.LexicalQuery, k int,
 ) ([]corpus.Hit, error) {
@@ -116,7 +122,8 @@ func (x *Index) searchTerms(
 	return bm25.Hits(best, spans, ids, r.averageScore(all, q.Words), k), nil
 }
 
-// averageScore is the score of a passage of average length that has each word once: the sum of their IDF.
+// averageScore is the score of a passage of average length that has each word once: the sum of their IDF. It is the 1
+// that corpus.Hit's Share is measured by. A word's forms count as one word, by the most frequent of them.
 func (r *reading) averageScore(all []*termPassages, words [][]string) (sum float64) {
 	for _, terms := range words {
 		most := 0 // passages that hold one of the word's terms
@@ -130,7 +137,8 @@ func (r *reading) averageScore(all []*termPassages, words [][]string) (sum float
 	return sum
 }
 
-// foldTerms returns the terms that can be in the index, each once, at most bm25.MaxTerms.
+// foldTerms returns the terms that can be in the index, each once, at most bm25.MaxTerms. The first ones win when there
+// are more.
 func foldTerms(terms []string) (list []string) {
 	for _, term := range terms {
 		if term = Fold(term); term != "" && len(list) < bm25.MaxTerms && !slices.Contains(list, term) {

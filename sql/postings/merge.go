@@ -9,7 +9,7 @@ import (
 	"footnote/sql/bm25"
 )
 
-// A cursor goes through the terms of a segment in order.
+// A cursor goes through the terms of a segment in order. It holds one page at a time.
 type cursor struct {
 	next func() (Page, error, bool)
 	stop func()
@@ -18,14 +18,15 @@ type cursor struct {
 	over bool
 }
 
-// newCursor begins before the first term. The pages are those behind the page of rows.
+// newCursor begins before the first term. The pages are those behind the page of rows. stop must be called, or the
+// iterator's goroutine stays.
 func newCursor(pages iter.Seq2[Page, error]) *cursor {
 	c := &cursor{}
 	c.next, c.stop = iter.Pull2(pages)
 	return c
 }
 
-// nextTerm goes to the next term.
+// nextTerm goes to the next term. At the end it sets over and keeps the last term.
 func (c *cursor) nextTerm() error {
 	for {
 		ok, err := c.page.nextEntry(&c.entry)
@@ -45,7 +46,8 @@ func (c *cursor) nextTerm() error {
 	}
 }
 
-// appendPostings appends the passages of the present term, from its blocks too.
+// appendPostings appends the passages of the present term, from its blocks too. Blocks follow their term's page in the
+// order of keys, so they are the next pages of the same iterator; that is why this must be called before nextTerm.
 func (c *cursor) appendPostings(out []bm25.Scored) ([]bm25.Scored, error) {
 	if c.kind != blocks {
 		return c.entry.appendPostings(out, c.page.base)
@@ -71,7 +73,8 @@ func (c *cursor) appendPostings(out []bm25.Scored) ([]bm25.Scored, error) {
 }
 
 // mergeTerms writes the terms of all cursors, each with the passages that are kept; nil keeps all. Each cursor is
-// closed.
+// closed. It is a k-way merge by comparing all cursors, of which there are few, so a heap would not pay. Terms of which
+// nothing is left are not written.
 func mergeTerms(cursors []*cursor, keep func(row uint32) bool, w *pageWriter) error {
 	for _, c := range cursors {
 		defer c.stop()

@@ -8,7 +8,8 @@ import (
 	"footnote/sql/bm25"
 )
 
-// Bytes of a page. Two pages with their keys fit into a page of PostgreSQL, one into a page of SQLite.
+// Bytes of a page. Two pages with their keys fit into a page of PostgreSQL, one into a page of SQLite. SQLite's page
+// has 4,096 bytes, of which the row's key and header take some; PostgreSQL's has 8,192.
 const (
 	maxPage = 3980
 	maxList = 1000 // of a list among other entries
@@ -22,7 +23,8 @@ const (
 	blocks         // a list in blocks
 )
 
-// An entry is a term with what holds it. Its bytes are those of the page.
+// An entry is a term with what holds it. Its bytes are those of the page. Its slices lie in the page and in the
+// reader's term, so an entry must not be kept.
 type entry struct {
 	term   []byte // valid until the next entry
 	kind   int
@@ -49,7 +51,8 @@ func (e *entry) appendPostings(out []bm25.Scored, base uint32) ([]bm25.Scored, e
 	return out, nil
 }
 
-// firstRow returns the first passage's row, 0 of a list in blocks.
+// firstRow returns the first passage's row, 0 of a list in blocks. It is one row in which the term was seen, for a
+// quick look whether a term is visible at all.
 func (e *entry) firstRow(base uint32) (uint32, error) {
 	if e.kind != several {
 		return e.row, nil
@@ -69,7 +72,7 @@ type entries struct {
 	head bool // the first entry is still to come
 }
 
-// readEntries begins with a page.
+// readEntries begins with a page. The key is the first term, which the body therefore leaves out.
 func readEntries(p Page) (entries, error) {
 	base, n := binary.Uvarint(p.Body)
 	if n <= 0 || base > math.MaxUint32 {
@@ -109,7 +112,8 @@ func (r *entries) readLength(half byte) (uint64, error) {
 	return more + 15, err
 }
 
-// nextEntry reads the next entry. ok is false at the end of the page.
+// nextEntry reads the next entry. ok is false at the end of the page. Every length and number is checked against what
+// is left of the page.
 func (r *entries) nextEntry(e *entry) (ok bool, err error) {
 	if len(r.rest) == 0 {
 		return false, nil
@@ -156,6 +160,7 @@ func (r *entries) nextEntry(e *entry) (ok bool, err error) {
 	return true, nil
 }
 
+// Terms of a page share beginnings with the one before (front coding), as neighbours in sorted order mostly do.
 func (r *entries) nextTerm() error {
 	lengths, err := r.readBytes(1)
 	if err != nil {
@@ -177,7 +182,8 @@ func (r *entries) nextTerm() error {
 	return nil
 }
 
-// findTerm reads on to a term. ok is false if the page does not have it.
+// findTerm reads on to a term. ok is false if the page does not have it. It reads from the beginning: with shared
+// beginnings an entry can't be read without those before it, and a page has some hundred.
 func (r *entries) findTerm(term string, e *entry) (ok bool, err error) {
 	wanted := []byte(term)
 	for {
@@ -190,7 +196,8 @@ func (r *entries) findTerm(term string, e *entry) (ok bool, err error) {
 	}
 }
 
-// readList appends the passages of a list to out.
+// readList appends the passages of a list to out. Weights are small whole numbers kept as float32, so that scores can
+// take their place in the same memory.
 func readList(out []bm25.Scored, base uint32, list []byte) ([]bm25.Scored, error) {
 	row := uint64(base)
 	for len(list) > 0 {
@@ -214,7 +221,8 @@ func readList(out []bm25.Scored, base uint32, list []byte) ([]bm25.Scored, error
 	return out, nil
 }
 
-// appendPosting adds a passage to a list whose last row is before.
+// appendPosting adds a passage to a list whose last row is before. The lowest bit says whether a weight follows, so the
+// usual passage, in which a term stands once, takes one number.
 func appendPosting(list []byte, before uint32, p bm25.Scored) []byte {
 	step := uint64(p.Row-before) << 1
 	if p.Score == 1 {
@@ -239,7 +247,7 @@ func appendTerm(page, before, term []byte) []byte {
 	return append(page, term[shared:]...)
 }
 
-// appendRows writes the page with a segment's rows.
+// appendRows writes the page with a segment's rows. Each pair says how many rows are skipped and how many follow.
 func appendRows(runs []RowRange) Page {
 	var body []byte
 	end := uint32(0)

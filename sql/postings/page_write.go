@@ -7,7 +7,8 @@ import (
 	"footnote/sql/bm25"
 )
 
-// A pageWriter makes the pages of a segment of terms that come in order.
+// A pageWriter makes the pages of a segment of terms that come in order. yield gets each page once it is full; it may
+// keep it.
 type pageWriter struct {
 	base  uint32 // the segment's first row
 	yield func(Page) error
@@ -24,7 +25,8 @@ func (w *pageWriter) writeRows(runs []RowRange) error {
 	return w.yield(appendRows(runs))
 }
 
-// addTerm writes a term with its passages, which come ascending.
+// addTerm writes a term with its passages, which come ascending. A list of more than maxList bytes gets pages of its
+// own, so that searches for its neighbours don't read it. 16 bytes are room for the numbers around a term and its list.
 func (w *pageWriter) addTerm(term []byte, inBody bool, found []bm25.Scored) error {
 	w.list = w.list[:0]
 	before := w.base
@@ -54,7 +56,8 @@ func (w *pageWriter) addTerm(term []byte, inBody bool, found []bm25.Scored) erro
 	return w.addBlocks(term, found)
 }
 
-// appendFound writes what holds a term: n passages with their list, or the only one.
+// appendFound writes what holds a term: n passages with their list, or the only one. It is the counterpart of
+// entries.nextEntry.
 func appendFound(page []byte, base uint32, inBody bool, n int, only bm25.Scored, list []byte, long bool) []byte {
 	body := uint64(0)
 	if inBody {
@@ -74,7 +77,8 @@ func appendFound(page []byte, base uint32, inBody bool, n int, only bm25.Scored,
 	return binary.AppendUvarint(binary.AppendUvarint(page, row<<2|single), uint64(only.Score)<<1|body)
 }
 
-// addBlocks writes a long list.
+// addBlocks writes a long list. Each block counts rows from the segment's first again, so it can be read without the
+// one before.
 func (w *pageWriter) addBlocks(term []byte, found []bm25.Scored) error {
 	const largest = 2 * binary.MaxVarintLen32 // of one passage
 	for number := uint32(0); len(found) > 0; number++ {

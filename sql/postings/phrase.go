@@ -18,7 +18,9 @@ const (
 
 // holdingPhrases returns the best of the passages that hold every phrase: k, and those as good as the last of them,
 // ascending by row. The index does not know the order of words: passages with all words of the phrases are analysed
-// again, the best first, until there are enough.
+// again, the best first, until there are enough. candidates come best first and in portions of textsAtOnce, so a phrase
+// that good passages hold costs one reading of texts. The bound makes a phrase of frequent words that nothing holds end
+// (docs/decisions.md, “Search and storage”).
 func (x *Index) holdingPhrases(
 	ctx context.Context, r *reading, all []*termPassages, scored []bm25.Scored, spans []bm25.Span, phrases [][]string,
 	k int,
@@ -52,6 +54,7 @@ func (x *Index) holdingPhrases(
 }
 
 // phraseLines returns the phrases of several words, between spaces. Those of one word are in each passage that has it.
+// A phrase is looked for between spaces, so that its first and last words are whole.
 func phraseLines(phrases [][]string) (lines []string) {
 	for _, phrase := range phrases {
 		if len(phrase) < 2 {
@@ -96,7 +99,8 @@ func (r *reading) withAll(ctx context.Context, all []*termPassages, phrases [][]
 }
 
 // holdLines reports which of some passages hold every line, in the body or in the title: analysed as they were when
-// they came in.
+// they came in. The same analyser makes the same terms, so a phrase matches across forms of its words as single words
+// do.
 func (x *Index) holdLines(ctx context.Context, some []bm25.Scored, lines []string) (map[uint32]bool, error) {
 	rows := make([]uint32, len(some))
 	for i, c := range some {

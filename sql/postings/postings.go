@@ -1,10 +1,10 @@
-// Package postings is the index of words of both databases: for each term the passages that hold it, ranked by
-// package bm25. A database keeps it as rows of bytes behind the port Store, and knows nothing of their contents.
+// Package postings is the index of words of both databases: for each term the passages that hold it, ranked by package
+// bm25. A database keeps it as rows of bytes behind the port Store, and knows nothing of their contents.
 //
 // The index is a log-structured merge-tree (O'Neil et al., "The Log-Structured Merge-Tree", 1996). A segment is a
 // sorted run of terms over some documents of one owner: each document comes in as a segment of its own, Compact merges
-// segments of about one size, and what was removed stays in its segment until it is merged. A search reads one page
-// for each term and segment of its own user, and never another user's.
+// segments of about one size, and what was removed stays in its segment until it is merged. A search reads one page for
+// each term and segment of its own user, and never another user's.
 //
 // A segment is a sequence of pages, ordered by key:
 //
@@ -12,10 +12,10 @@
 //	key term         from this term on: the segment's first row, then entries
 //	key term 0 n     the n-th block of a long list, n in four bytes, big-endian: the segment's first row, then a list
 //
-// An entry is the term, unless it is the page's first, and what holds it. The term is written as one byte, with in
-// its high half the number of bytes shared with the term before and in its low half that of the bytes that follow
-// (15: a number follows that is added to it), and then the bytes that follow. What holds it begins with a number whose
-// two lowest bits say what comes next:
+// An entry is the term, unless it is the page's first, and what holds it. The term is written as one byte, with in its
+// high half the number of bytes shared with the term before and in its low half that of the bytes that follow (15: a
+// number follows that is added to it), and then the bytes that follow. What holds it begins with a number whose two
+// lowest bits say what comes next:
 //
 //	row·4            one passage, which holds the term once, in its body
 //	row·4 + 1        one passage; a number follows: weight·2, and 1 more if it is in the body
@@ -23,9 +23,16 @@
 //	                 follow
 //	n·8 + b·4 + 3    n passages, whose lists are in blocks; it is the last entry of its page
 //
-// A list has for each passage 2·d, d rows on from the one before, or 2·d + 1 and its weight if that is not 1. Rows
-// are counted from the segment's first. All numbers are unsigned varints of encoding/binary. A term's weight in a
-// passage is how often it occurs, bm25.TitleWeight for each time in the title.
+// A list has for each passage 2·d, d rows on from the one before, or 2·d + 1 and its weight if that is not 1. Rows are
+// counted from the segment's first. All numbers are unsigned varints of encoding/binary. A term's weight in a passage
+// is how often it occurs, bm25.TitleWeight for each time in the title.
+//
+// build.go makes the pages of one document, page_write.go and page.go write and read them, merge.go goes through
+// several segments at once, compact.go decides which. The reading side begins in index.go: directory.go says which rows
+// a user sees, reading.go finds a term's passages, phrase.go checks words in a row on the text, similar.go and
+// complete.go find terms that look alike. rebuild.go makes the index of a database that was written before there was
+// one. Pages come from a database that may be damaged: whatever is read of them is checked, and errBadPage is the only
+// result of a bad one, never a panic.
 package postings
 
 import (
@@ -38,13 +45,15 @@ import (
 	"footnote/sql/bm25"
 )
 
-// A Page is a row of the index. It never changes.
+// A Page is a row of the index. It never changes. Neither key nor body may be changed by whoever reads one: caches
+// share them.
 type Page struct{ Key, Body []byte }
 
 // isBlock reports whether the page is a block of a long list, not one of terms: no term holds a zero byte.
 func (p Page) isBlock() bool { return bytes.IndexByte(p.Key, 0) >= 0 }
 
-// A Segment is a part of the index that readers see as a whole or not at all.
+// A Segment is a part of the index that readers see as a whole or not at all. Numbers are given out by the database and
+// never used again.
 type Segment struct {
 	Number   int64
 	Owner    string
@@ -58,7 +67,7 @@ type Place struct {
 	Term    string
 }
 
-// RowRange is a run of rows.
+// RowRange is a run of rows. It holds First and the Count - 1 rows behind it.
 type RowRange struct{ First, Count uint32 }
 
 // Text is what a passage's terms are made from.
@@ -67,7 +76,9 @@ type Text struct {
 	Title, Language, Section, Text string
 }
 
-// Store is what a database implements. It is safe for concurrent use.
+// Store is what a database implements. It is safe for concurrent use. What Put writes is invisible until Replace or,
+// for a document, the transaction that shows it. Nothing here locks: readers that meet a segment which was merged away
+// get errMoved and start over.
 type Store interface {
 	// Scope returns a scope with names as the database has them.
 	Scope(s chat.Scope) chat.Scope
@@ -110,14 +121,15 @@ type Store interface {
 var errBadPage = errors.New("the index of words holds something that can't be read")
 
 // maxTerm is the length of a term in bytes beyond which it is in no index: keys of rows must be short. Analysed terms
-// are.
+// are. lastKey below is one byte longer than any term.
 const maxTerm = 512
 
 // lastKey comes after all keys.
 var lastKey = bytes.Repeat([]byte{0xff}, maxTerm+1)
 
 // Fold is what the index makes of a term: it folds ASCII capitals and nothing else. A term that holds white space or
-// controls, or is too long, is in no index: "".
+// controls, or is too long, is in no index: "". Bytes above 0x7f stay as they are; the analysers in corpus/text fold
+// those of other scripts.
 func Fold(term string) string {
 	plain := true
 	for i := range len(term) {

@@ -15,14 +15,16 @@ type reading struct {
 }
 
 // termPassages is a term with the visible passages that hold it. It never changes. Those of a frequent term are read
-// only if they are needed, and its number counts passages that are hidden or gone as well.
+// only if they are needed, and its number counts passages that are hidden or gone as well. Counted.Passages is exact
+// once rows are read; for a frequent term it is a bound from above, which is enough to leave the term out.
 type termPassages struct {
 	bm25.Counted
 	parts []part        // until the passages are read
 	rows  []bm25.Scored // scores but for the term's rarity, ascending by row
 }
 
-// part is what a segment has of a term. It never changes.
+// part is what a segment has of a term. It never changes. Of a list in blocks only the number is kept; the blocks are
+// read when they are needed.
 type part struct {
 	segment int64
 	count   int
@@ -30,20 +32,22 @@ type part struct {
 	rows    []bm25.Scored // with weights, unless in blocks
 }
 
-// Bounds of the caches, in passages of 8 bytes. What a segment has of a term is never out of date; a term's scores
-// are, when anything of the user's changes.
+// Bounds of the caches, in passages of 8 bytes. What a segment has of a term is never out of date; a term's scores are,
+// when anything of the user's changes.
 const (
 	maxParts = 1 << 20
 	maxTerms = 3 << 20
 )
 
-// seen is a term as of a view.
+// seen is a term as of a view. The view in the key makes an entry unreachable when the user's passages change; it goes
+// when the cache is emptied.
 type seen struct {
 	*view
 	term string
 }
 
-// findTerms reads what there is of each term, in the order of the terms, but for the passages of frequent ones.
+// findTerms reads what there is of each term, in the order of the terms, but for the passages of frequent ones. All
+// pages that are missing are read by one statement, whatever the number of terms and segments.
 func (r *reading) findTerms(ctx context.Context, terms []string) ([]*termPassages, error) {
 	all := make([]*termPassages, len(terms))
 	var places []Place
@@ -88,7 +92,8 @@ func (f *termPassages) addPart(p part) {
 	}
 }
 
-// readParts reads what is at each place, and adds it to what was found of its term.
+// readParts reads what is at each place, and adds it to what was found of its term. Every segment has a page before all
+// terms, so a place without an answer means that its segment is gone.
 func (r *reading) readParts(ctx context.Context, places []Place, of []*termPassages) error {
 	if len(places) == 0 {
 		return nil
@@ -110,7 +115,8 @@ func (r *reading) readParts(ctx context.Context, places []Place, of []*termPassa
 	return err
 }
 
-// readPart looks a term up in the page that may have it.
+// readPart looks a term up in the page that may have it. The page is the last that does not come after the term, so the
+// term is on it or nowhere in the segment.
 func readPart(at Place, in Page) (p part, err error) {
 	if len(in.Key) == 0 || in.isBlock() {
 		return p, nil // the term would stand before the first page of terms, or behind the last block of another one
@@ -129,7 +135,7 @@ func readPart(at Place, in Page) (p part, err error) {
 }
 
 // scoredPassages returns the visible passages that hold a term, with their scores but for the term's rarity, ascending
-// by row.
+// by row. Lists of several segments are put together and sorted by row before they are scored.
 func (r *reading) scoredPassages(ctx context.Context, f *termPassages) ([]bm25.Scored, error) {
 	if f.parts == nil {
 		return f.rows, nil
@@ -151,7 +157,8 @@ func (r *reading) scoredPassages(ctx context.Context, f *termPassages) ([]bm25.S
 	return r.ScoreTerm(inOrder(rows)), nil
 }
 
-// readBlocks returns the passages of a list in blocks. It fails with errMoved if its segment was dropped meanwhile.
+// readBlocks returns the passages of a list in blocks. It fails with errMoved if its segment was dropped meanwhile. The
+// range of keys behind term and a zero byte holds its blocks and nothing else.
 func (r *reading) readBlocks(ctx context.Context, p part, term string) ([]bm25.Scored, error) {
 	pages, err := r.index.store.Pages(ctx, p.segment, append([]byte(term), 0), append([]byte(term), 1), p.count)
 	if err != nil {

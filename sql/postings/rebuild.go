@@ -26,8 +26,9 @@ type Rebuilt interface {
 	Indexed(ctx context.Context, content int64, s Segment) (ok bool, err error)
 }
 
-// Rebuild makes the postings that are missing, from the texts of the passages. It may be interrupted, and goes on
-// when it is called again. tell is called before each content.
+// Rebuild makes the postings that are missing, from the texts of the passages. It may be interrupted, and goes on when
+// it is called again. tell is called before each content. It runs while a database is opened, so nothing else writes
+// contents in this process; on PostgreSQL others may do the same, which Indexed settles.
 func Rebuild(ctx context.Context, store Rebuilt, tell func(done, of int)) error {
 	list, err := store.Unindexed(ctx)
 	if err != nil || len(list) == 0 {
@@ -47,6 +48,7 @@ func Rebuild(ctx context.Context, store Rebuilt, tell func(done, of int)) error 
 	return nil
 }
 
+// A passage whose text is gone counts as one without terms, so that the rows keep their numbers.
 func rebuildOne(ctx context.Context, store Rebuilt, u Unindexed) error {
 	b := NewBuilder(u.Rows.First)
 	for n := uint32(0); n < u.Rows.Count; n += textsAtOnce {

@@ -18,6 +18,7 @@ import (
 const maxSimilar = 1 << 18
 
 // isCorrectable reports whether a term may have been meant by a mistyped one: 3 to 32 runes with a letter among them.
+// Shorter terms are like too many others, and longer ones are no words.
 func isCorrectable(term string) bool {
 	n := utf8.RuneCountInString(term)
 	if n < 3 || n > 32 {
@@ -37,7 +38,8 @@ type similarTerms struct {
 	users map[string]*trigramIndex
 }
 
-// trigramIndex is one user's terms.
+// trigramIndex is one user's terms. shared is one byte for each term, used again for each search: the lock of
+// similarTerms is held meanwhile.
 type trigramIndex struct {
 	changed int64 // the newest change that was read
 	known   map[string]bool
@@ -53,7 +55,9 @@ type spotted struct {
 	row  uint32
 }
 
-// trigramsOf returns the distinct trigrams of a term between two spaces and one, so that its start counts most.
+// trigramsOf returns the distinct trigrams of a term between two spaces and one, so that its start counts most. A rune
+// takes 21 bits, so three of them fit into 63. The padding is that of PostgreSQL's pg_trgm: two spaces before and one
+// behind.
 func trigramsOf(term string) []uint64 {
 	runes := append([]rune{' ', ' '}, []rune(term)...)
 	runes = append(runes, ' ')
@@ -66,7 +70,7 @@ func trigramsOf(term string) []uint64 {
 }
 
 // termsOf returns a user's terms, up to date. Other users' are let go of when there are too many of all. The caller
-// holds mu.
+// holds mu. When all users' terms are too many, every other user's go and are read again when needed.
 func (st *similarTerms) termsOf(
 	ctx context.Context, store Store, user string, segments []Segment,
 ) (*trigramIndex, error) {
@@ -94,7 +98,8 @@ func (st *similarTerms) termsOf(
 }
 
 // addSegments adds the terms of segments with newer content. Terms of one passage only are added as long as there is
-// room: a word that was meant is one that occurs.
+// room: a word that was meant is one that occurs. Segments only ever bring newer changes, so those that are no newer
+// than what was read need no reading, merged ones included.
 func (t *trigramIndex) addSegments(ctx context.Context, store Store, user string, segments []Segment) error {
 	newest := t.changed
 	var read []int64
@@ -169,13 +174,16 @@ func (t *trigramIndex) addTerm(s spotted) {
 	t.sizes = append(t.sizes, uint8(len(grams)))
 }
 
-// A candidate is a term and how alike it is, 0 to 1: the share of trigrams that both have.
+// A candidate is a term and how alike it is, 0 to 1: the share of trigrams that both have. It is the Jaccard
+// coefficient of the two sets of trigrams, as in pg_trgm's similarity.
 type candidate struct {
 	spotted
 	alike float64
 }
 
-// candidatesFor returns the n terms most like term, most alike first, ties in their order.
+// candidatesFor returns the n terms most like term, most alike first, ties in their order. It counts, for each term
+// that shares a trigram, how many it shares, and so never looks at the others. The list is cut whenever it has grown to
+// four times n, so that it need not be sorted as a whole.
 func (t *trigramIndex) candidatesFor(term string, n int) []candidate {
 	grams := trigramsOf(term)
 	t.shared = append(t.shared, make([]uint8, len(t.terms)-len(t.shared))...)
@@ -213,7 +221,8 @@ func sortCandidates(list []candidate) {
 	)
 }
 
-// Similar returns body terms like term; see corpus.Lexical. A term that is indexed itself comes first.
+// Similar returns body terms like term; see corpus.Lexical. A term that is indexed itself comes first. It takes the 32
+// best more than asked for, since the terms in memory may be of passages that are gone, hidden or in another namespace.
 func (x *Index) Similar(ctx context.Context, s chat.Scope, term string, k int) (like []string, err error) {
 	if term = Fold(term); k <= 0 || !isCorrectable(term) {
 		return nil, nil
@@ -249,7 +258,8 @@ func (x *Index) similarCandidates(ctx context.Context, r *reading, user, term st
 }
 
 // visibleTerms returns the first k candidates that a passage in the spans holds. Mostly the passage in which a term was
-// spotted is one.
+// spotted is one. The row at which a term was spotted answers most of the time without a reading; only the others are
+// looked up.
 func (r *reading) visibleTerms(
 	ctx context.Context, list []candidate, spans []bm25.Span, k int,
 ) (like []string, err error) {

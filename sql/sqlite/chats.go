@@ -5,7 +5,8 @@ import (
 	"footnote/sql/store"
 )
 
-// Chats is the chat.Store of an open database. It is safe for concurrent use and lives as long as its DB.
+// Chats is the chat.Store of an open database. It is safe for concurrent use and lives as long as its DB. What is not
+// here comes from store.Chats; this package adds the start of runs, the log, leases and limits.
 type Chats struct {
 	*store.Chats
 	db *DB

@@ -27,7 +27,8 @@ const (
 )
 
 // contentWrite is one PutContent under way. Its pieces are written under a content number that nothing points to; the
-// last transaction makes that number the document's content. Whoever reads meanwhile sees the old content.
+// last transaction makes that number the document's content. Whoever reads meanwhile sees the old content. A crash in
+// between leaves rows that no document points to; leftContents finds them by their age.
 type contentWrite struct {
 	ds       *Documents
 	id       string
@@ -44,7 +45,11 @@ type contentWrite struct {
 	lengths   []byte                      // of the passages so far
 }
 
-// PutContent replaces a document's content; see corpus.Documents. When it fails, the old content serves as before.
+// PutContent replaces a document's content; see corpus.Documents. When it fails, the old content serves as before. The
+// steps: cut everything into pieces in memory, write them in transactions of about bytesPerWrite, publish in the last
+// one, then tidy up. Removing what a failed write left, and the old content after a good one, go on without the
+// caller's context, since nobody would come back for them before the next purge. After publishing an error is only
+// logged: the document serves.
 func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content) error {
 	if err := store.CheckContent(c); err != nil {
 		return err
@@ -83,7 +88,8 @@ const largeText = 768 << 10
 
 func (w *contentWrite) isLarge() bool { return len(w.c.Extracted.Text) >= largeText }
 
-// planSteps cuts the content into steps. Nothing is written yet.
+// planSteps cuts the content into steps. Nothing is written yet. The order is that of writing: text, blocks, words of
+// pages, passages.
 func (w *contentWrite) planSteps() error {
 	w.planText()
 	blocks := w.c.Extracted.Blocks
@@ -116,7 +122,9 @@ func (w *contentWrite) planSteps() error {
 	return nil
 }
 
-// planText cuts the text into pieces. Each has the number of its first rune.
+// planText cuts the text into pieces. Each has the number of its first rune. The number of a piece is the number of its
+// first rune, so that a passage finds its pieces by its own offsets (passageText). Upper 32 bits of a row's key are the
+// content's number, lower ones that of the piece.
 func (w *contentWrite) planText() {
 	most, packs := bytesPerWrite, len(w.c.Extracted.Text) >= pack.TextFrom
 	switch {
@@ -153,7 +161,8 @@ func (w *contentWrite) addStep(cost int, fn func(*tx) error) {
 	w.steps = append(w.steps, step{cost: cost, fn: fn})
 }
 
-// analyseTerms counts the terms of the passages that some steps write, before their transaction begins.
+// analyseTerms counts the terms of the passages that some steps write, before their transaction begins. Analysing is
+// most of the work, so it is done outside the transaction, where the writer serves others meanwhile.
 func (w *contentWrite) analyseTerms(steps []step) {
 	for _, s := range steps {
 		if s.passage == 0 {
@@ -171,7 +180,8 @@ func (w *contentWrite) writeStep(t *tx, s step) error {
 	return s.fn(t)
 }
 
-// textCut returns where the first piece of text ends, between two runes, behind at most so many bytes.
+// textCut returns where the first piece of text ends, between two runes, behind at most so many bytes. It goes back at
+// most three bytes to where a rune starts.
 func textCut(text string, most int) int {
 	if len(text) <= most {
 		return len(text)
@@ -203,7 +213,9 @@ func (w *contentWrite) planWords() error {
 }
 
 // writeSteps writes the steps, then the index, and makes the content the document's. A content of one transaction's
-// size takes just one.
+// size takes just one. Every transaction checks that the document still wants this version, so a cancelled or replaced
+// one stops early. Pages of the index are written when all passages are counted; they may take several more
+// transactions, and the last of those publishes.
 func (w *contentWrite) writeSteps(ctx context.Context) (old int64, err error) {
 	if err := w.ds.db.writeBulk(ctx, false, w.beginContent); err != nil {
 		w.content = 0 // it was undone
@@ -261,7 +273,10 @@ func somePages(next func() (postings.Page, error, bool)) (pages []postings.Page,
 	return pages, false, nil
 }
 
-// beginContent takes a content number, a run of passage numbers and a segment of the index.
+// beginContent takes a content number, a run of passage numbers and a segment of the index. The numbers of the passages
+// are taken from one counter for all documents, so rows of the index are numbered by the order in which documents came
+// in. The file's name and hash are copied from the document: this content serves under them even while a newer version
+// is being read.
 func (w *contentWrite) beginContent(t *tx) error {
 	if err := w.ds.CheckVersion(t, w.id, w.c.SHA256); err != nil {
 		return err // no use going on
@@ -300,7 +315,8 @@ func (w *contentWrite) putPassage(t *tx, i int) error {
 	return err
 }
 
-// publishContent makes the content the document's and returns the number of the one it replaces.
+// publishContent makes the content the document's and returns the number of the one it replaces. Marking old and new
+// content as changed under one number lets directories of searches drop the one and add the other at once.
 func (w *contentWrite) publishContent(t *tx) (old int64, err error) {
 	served, err := w.ds.BeginServing(t, w.id, w.c.SHA256)
 	if err != nil {

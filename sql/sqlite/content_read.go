@@ -25,12 +25,14 @@ func (ds *Documents) eachPiece(
 	return err
 }
 
-// textsOf is the condition for the rows of texts (as x) that are a content's.
+// textsOf is the condition for the rows of texts (as x) that are a content's. A content's pieces are neighbours in the
+// table, so this is one range of its key.
 func textsOf(content string) string {
 	return `x.at BETWEEN ` + content + ` << 32 AND ` + content + ` << 32 | 0xffffffff`
 }
 
-// Text returns the canonical text; see corpus.Documents.
+// Text returns the canonical text; see corpus.Documents. sql.RawBytes lend the driver's memory for one row, which saves
+// a copy of each piece.
 func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string, error) {
 	var text strings.Builder
 	err := ds.eachPiece(ctx, s, id, `x.body, x.packed, (SELECT bytes FROM contents WHERE n = d.content)`,
@@ -55,7 +57,9 @@ func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string,
 // partPieces is how many pieces a part of a large text has at most.
 const partPieces = bytesPerWrite / packedPiece
 
-// TextPart returns some stored pieces of the canonical text; see corpus.Documents.
+// TextPart returns some stored pieces of the canonical text; see corpus.Documents. Next is the number of the first
+// piece behind the part, which is also the rune it begins at; 0 at the end. Version is the content's number, by which a
+// reader notices that the document changed between two parts.
 func (ds *Documents) TextPart(ctx context.Context, s chat.Scope, id string, at int) (part corpus.TextPart, err error) {
 	var text strings.Builder
 	n := 0
@@ -84,7 +88,8 @@ func (ds *Documents) TextPart(ctx context.Context, s chat.Scope, id string, at i
 	return part, err
 }
 
-// Blocks returns the blocks without their words; see corpus.Documents.
+// Blocks returns the blocks without their words; see corpus.Documents. The slice for a piece is cleared before it is
+// used again: json.Unmarshal would keep old values in fields that the next piece leaves out.
 func (ds *Documents) Blocks(ctx context.Context, s chat.Scope, id string) (blocks []corpus.Block, err error) {
 	const last = `(SELECT max(y.piece) FROM content_blocks y WHERE y.content = d.content)`
 	var piece []corpus.Block // used again for each
@@ -113,7 +118,9 @@ func (ds *Documents) Blocks(ctx context.Context, s chat.Scope, id string) (block
 }
 
 // passageText is the text of a passage (as p). Those of a large document have none of their own: it is what stands in
-// the document's text, whose pieces have the numbers of their first runes. An earlier version packed them.
+// the document's text, whose pieces have the numbers of their first runes. An earlier version packed them. It reads
+// from the last piece that begins at or before the passage to the one that holds its end, and cuts the runes out by the
+// first piece's number.
 const passageText = `CASE WHEN p.text <> '' THEN p.text WHEN p.packed IS NOT NULL THEN unpacked(p.text, p.packed)
 	WHEN p.end_off = p.start_off THEN ''
 	ELSE (SELECT substr(group_concat(CASE WHEN x.packed IS NULL THEN x.body ELSE unpacked(x.body, x.packed) END, ''

@@ -10,7 +10,8 @@ import (
 )
 
 // removeContent removes content that no document points to, in small transactions. The row of contents goes last, so
-// that a later call can finish a removal that stopped half-way.
+// that a later call can finish a removal that stopped half-way. The count of removals tells directories of searches to
+// compare their rows with what is there.
 func (ds *Documents) removeContent(ctx context.Context, content int64) error {
 	for more := true; more; {
 		err := ds.db.writeBulk(ctx, false, func(t *tx) (err error) {
@@ -42,6 +43,7 @@ func (ds *Documents) removeContent(ctx context.Context, content int64) error {
 	return nil
 }
 
+// Passages of a content have neighbouring numbers, so deleting a range deletes these and no others.
 func removeSomePassages(t *tx, content int64) (more bool, err error) {
 	const some = 256
 	var first, n int64
@@ -54,8 +56,10 @@ func removeSomePassages(t *tx, content int64) (more bool, err error) {
 	return n == some, err
 }
 
-// Purge removes hidden documents for good; see corpus.Documents. It also clears away content that an interrupted
-// write or removal left behind.
+// Purge removes hidden documents for good; see corpus.Documents. It also clears away content that an interrupted write
+// or removal left behind. It first makes hidden documents unrestorable, then removes their content piece by piece, and
+// their rows last, together with the note of what lies outside the database. A purge that breaks off is finished by the
+// next.
 func (ds *Documents) Purge(ctx context.Context, before time.Time) error {
 	hidden, err := ds.beginPurge(ctx, before)
 	if err != nil {
@@ -132,7 +136,8 @@ func (ds *Documents) beginPurge(ctx context.Context, before time.Time) (hidden [
 	return hidden, nil
 }
 
-// leftContents returns the contents that no document will show any more.
+// leftContents returns the contents that no document will show any more. These are contents that were replaced (changed
+// > 0), that a crash left before they were shown, and those of documents that go.
 func (ds *Documents) leftContents(ctx context.Context) (contents []int64, err error) {
 	rows, err := ds.db.queryRows(ctx, `SELECT n FROM contents WHERE live = 0 AND (changed > 0 OR started_at < ?
 		OR document IN (SELECT n FROM documents WHERE purging = 1))`, time.Now().Add(-store.LeftAfter).UnixMicro())

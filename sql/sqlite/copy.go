@@ -10,9 +10,9 @@ import (
 	"footnote/sql/migrations"
 )
 
-// copied says how each table of the target is read here: columns in its order, for keys after ?1 (and ?2), in the
-// order of the keys. What a document's purge has begun to take away stays behind; a content belongs to the document
-// that it serves.
+// copied says how each table of the target is read here: columns in its order, for keys after ?1 (and ?2), in the order
+// of the keys. What a document's purge has begun to take away stays behind; a content belongs to the document that it
+// serves. A test compares this with both schemas, so a new column that is forgotten fails it.
 var copied = map[string]struct{ columns, from, where, order string }{
 	"sessions": {`n, id, user_id, title, title_fold, coalesce((SELECT r.id FROM runs r WHERE r.n = head), ''),
 		coalesce((SELECT r.depth FROM runs r WHERE r.n = head), 0), '',
@@ -81,11 +81,12 @@ var copied = map[string]struct{ columns, from, where, order string }{
 	"corpus_state":    {`n, changes, removals, next_row`, `corpus_state`, `n > ?1`, `n`},
 }
 
+// servedContents is the condition for contents that a document shows.
 func servedContents(content string) string {
 	return content + ` IN (SELECT content FROM documents WHERE purging = 0)`
 }
 
-// left are the tables and columns that are not copied as they are, and why.
+// left are the tables and columns that are not copied as they are, and why. The same test reads it.
 var left = map[string]string{
 	"migrations": "of this schema", "commands": "about runs under way; no server works on one",
 	"jobs":                        "unfinished documents are queued anew when a server starts",
@@ -102,7 +103,8 @@ var left = map[string]string{
 	"documents.semantic": "off until the target has its vectors",
 }
 
-// Source reads everything from a database file that no process writes to. It never changes the file.
+// Source reads everything from a database file that no process writes to. It never changes the file. It reads with one
+// connection that can't write.
 type Source struct {
 	pool *sql.DB
 	name string
@@ -175,7 +177,8 @@ func firstKey(t dbcopy.Table) []any {
 	return key
 }
 
-// Rows implements dbcopy.Source.
+// Rows implements dbcopy.Source. A copy goes on behind the last key, so a table is read in the order of its key and
+// never by an offset.
 func (s *Source) Rows(ctx context.Context, t dbcopy.Table, after dbcopy.Row, each func(dbcopy.Row) error) error {
 	how, ok := copied[t.Name]
 	if !ok {

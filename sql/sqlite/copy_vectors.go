@@ -20,7 +20,8 @@ func (s *Source) Embedded(ctx context.Context, model string, each func(corpus.Em
 	return readEmbedded(ctx, s.pool, model, -1, each)
 }
 
-// readEmbedded yields the first k of such passages; -1: all.
+// readEmbedded yields the first k of such passages; -1: all. The text goes along, as its hash is what another store
+// recognises equal passages by.
 func readEmbedded(
 	ctx context.Context, pool *sql.DB, model string, k int, each func(corpus.Embedded) error,
 ) error {
@@ -59,7 +60,8 @@ func (s *Source) CountEmbedded(ctx context.Context, model string) (n int64, err 
 	return n, failure(err)
 }
 
-// OnlyOthers reports whether the file has vectors, and all of them are of other models than this one.
+// OnlyOthers reports whether the file has vectors, and all of them are of other models than this one. Then the copied
+// passages have to be embedded anew.
 func (s *Source) OnlyOthers(ctx context.Context, model string) (only bool, err error) {
 	err = s.pool.QueryRowContext(ctx,
 		`SELECT count(*) > 0 AND coalesce(sum(name IN (?, '')), 0) = 0 FROM vector_models`, model).Scan(&only)

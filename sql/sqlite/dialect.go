@@ -23,7 +23,9 @@ func init() {
 // alone says that no row has to be locked: there is one writer, and its transactions take turns.
 func alone(string) string { return "" }
 
-// dialect is how this database writes what package store leaves open.
+// dialect is how this database writes what package store leaves open. Lists go in as JSON texts and are unfolded by
+// json_each, since SQLite has no arrays. Where CROSS JOIN stands, it keeps SQLite's planner from turning the order of
+// the tables (sqlite.org/optoverview.html), so the few that were asked for are looked up by index.
 var dialect = &store.Dialect{
 	Locked:   alone,
 	Free:     alone,
@@ -81,7 +83,7 @@ var dialect = &store.Dialect{
 		ON p.n = nullif(r.parent, 0) `,
 }
 
-// names is a list as JSON.
+// names is a list as JSON. An empty list is "[]" and not NULL, so that statements can compare with it.
 func names[T string | int64 | uint32](list []T) string {
 	if len(list) == 0 {
 		return "[]"
@@ -101,7 +103,7 @@ func (e engine) Alone(ctx context.Context, care store.Care) store.Statements {
 	return statements{ctx, e.db, care}
 }
 
-// Write implements store.Database.
+// Write implements store.Database. A bulk write gets a transaction to itself; a small one shares that of others.
 func (e engine) Write(ctx context.Context, care store.Care, fn func(store.Tx) error) error {
 	write := e.db.writeTx
 	if care&store.Bulk != 0 {
@@ -142,7 +144,8 @@ func (s statements) One(statement string, args []any, dest ...any) error {
 	return s.db.queryRow(s.ctx, statement, args, dest...)
 }
 
-// Query implements store.Statements.
+// Query implements store.Statements. A statement whose text depends on the request (store.Once) is prepared for this
+// call only.
 func (s statements) Query(statement string, args []any, read func(store.Rows) error) error {
 	query := s.db.queryRows
 	if s.care&store.Once != 0 {

@@ -10,13 +10,16 @@ import (
 	"footnote/sql/store"
 )
 
-// An event's id is its run's number shifted by seqBits, plus its own number in the run.
+// An event's id is its run's number shifted by seqBits, plus its own number in the run. So a run's events are
+// neighbours in the table and their key needs no second index; a run can have 1,048,575 of them.
 const (
 	seqBits = 20
 	maxSeq  = 1<<seqBits - 1
 )
 
-// Append implements chat.Store.
+// Append implements chat.Store. An answer and an end wait for the disk, and so does a call that may act; other events
+// survive the end of the process and are on the disk with the next durable write (docs/decisions.md, “Events, runs and
+// replicas”).
 func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...chat.Payload) ([]chat.Event, error) {
 	events, err := store.NewEvents(runID, payloads)
 	if err != nil {
@@ -39,6 +42,8 @@ func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...cha
 	return events, nil
 }
 
+// The last number is read from the log itself, inside the transaction, so there is no counter that could differ from
+// it.
 func appendEvents(tx *tx, owner, runID string, events []chat.Event, payloads []chat.Payload) error {
 	var run, last int64
 	var status, holder string
@@ -72,7 +77,8 @@ func appendEvents(tx *tx, owner, runID string, events []chat.Event, payloads []c
 	return nil
 }
 
-// applyPayload stores what an event changes outside the log.
+// applyPayload stores what an event changes outside the log. The run's row keeps what lists show, so that they need not
+// read logs.
 func applyPayload(tx *tx, run, now int64, p chat.Payload) error {
 	switch p := p.(type) {
 	case chat.Step:

@@ -14,7 +14,8 @@ import (
 )
 
 // failure gives an error of the driver the code and the sentence that people need. It leaves sql.ErrNoRows, cancelled
-// contexts and errors that carry a code as they are.
+// contexts and errors that carry a code as they are. Every error of a statement passes through it before it leaves the
+// package.
 func failure(err error) error {
 	if err == nil {
 		return nil
@@ -59,7 +60,8 @@ func diskFull(err error) error {
 }
 
 // ioFailure sorts out the I/O errors: one of a write is nearly always a quota or a disk that ran full, since SQLite
-// reports only ENOSPC of a plain write as SQLITE_FULL, not that of a sync, a truncation or the shared-memory file.
+// reports only ENOSPC of a plain write as SQLITE_FULL, not that of a sync, a truncation or the shared-memory file. Both
+// look alike to the user: there is no room.
 func ioFailure(e *sqlite.Error) error {
 	switch e.Code() {
 	case sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_TRUNCATE:

@@ -11,7 +11,8 @@ import (
 )
 
 // makePrivate makes the database file at path, if it is not there, and lets only its owner use it. SQLite gives the
-// files beside it, which it makes later, the same rights.
+// files beside it, which it makes later, the same rights. Rights are only taken away, never given. A file of another
+// owner stays as it is.
 func makePrivate(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -59,7 +60,7 @@ func Blank(ctx context.Context, path string) (bool, error) {
 }
 
 // CheckFile fails when the database file is not the one that was opened, or is empty: then what is stored now is lost
-// at the next start.
+// at the next start. A file that was replaced is still open and takes writes, which nobody will find again.
 func (db *DB) CheckFile() error {
 	now, err := os.Stat(db.path)
 	if err == nil && os.SameFile(now, db.opened) && now.Size() > 0 {

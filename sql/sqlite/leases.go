@@ -30,7 +30,8 @@ func (c *Chats) Renew(ctx context.Context, lease chat.Lease, runIDs []string) (l
 	return lost, nil
 }
 
-// TakeOver implements chat.Store.
+// TakeOver implements chat.Store. One process has the file, so what it takes over are its own runs from before a
+// restart.
 func (c *Chats) TakeOver(ctx context.Context, lease chat.Lease, before time.Time) (runs []chat.Run, err error) {
 	err = c.db.writeTx(ctx, false, func(tx *tx) error {
 		// The runs are read first: afterwards nothing tells them from those that the owner held before.

@@ -48,7 +48,8 @@ func (c *Chats) Room(ctx context.Context, user string, what chat.Resource) error
 	return limits.Check(limits.SpendLimits(what), 1, time.Now(), fullSince(read, user))
 }
 
-// fullSince reads for chat.Limits.Check when what fills a limit was spent.
+// fullSince reads for chat.Limits.Check when what fills a limit was spent. It adds spendings up from the latest back;
+// the first sum above the room is at the spending that is in the way.
 func fullSince(read func(query string, args []any, dest ...any) error, user string) chat.FullSince {
 	return func(what chat.Resource, since time.Time, room int64) (time.Time, error) {
 		var at int64
@@ -75,7 +76,9 @@ func spendLimit(
 	return chargeLimit(t, limits, user, what, n, now)
 }
 
-// chargeLimit counts n and forgets what no limit asks for any more.
+// chargeLimit counts n and forgets what no limit asks for any more. The last of the limits on a resource has the
+// longest span, so what is older than that counts for none of them. Spendings of the same microsecond are added up in
+// one row.
 func chargeLimit(
 	t store.Tx, limits chat.Limits, user string, what chat.Resource, n int64, now time.Time,
 ) error {
@@ -95,7 +98,9 @@ func chargeLimit(
 	return err
 }
 
-// admitRun counts a question, and fails if a user's limits have no room for its run.
+// admitRun counts a question, and fails if a user's limits have no room for its run. Tokens are looked at and not
+// spent, as nobody knows yet how many a run takes; they are charged as it goes on. The index runs_charged holds running
+// runs only.
 func (t *tx) admitRun(limits chat.Limits, user string, now time.Time) error {
 	if err := limits.Check(limits.SpendLimits(chat.ResourceTokens), 1, now, fullSince(t.One, user)); err != nil {
 		return err

@@ -40,7 +40,8 @@ func migrateTo(ctx context.Context, conn *sql.Conn, log *slog.Logger, all []migr
 }
 
 // migrateOne applies the next step, if there is one. It reads the version inside the step's transaction, so two
-// processes that open the same new file don't apply a step twice.
+// processes that open the same new file don't apply a step twice. A step and the row that says it was done are in one
+// transaction: SQLite's changes of the schema can be undone like others.
 func migrateOne(
 	ctx context.Context, conn *sql.Conn, log *slog.Logger, all []migrations.Migration,
 ) (done bool, err error) {

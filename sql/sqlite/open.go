@@ -1,5 +1,12 @@
 // Package sqlite keeps everything of the embedded mode in one SQLite file: sessions, runs and their logs (Chats), and
 // documents with their indexes. One connection writes, four read; see writer.go for how writes share transactions.
+//
+// One process has the file at a time, so nobody has to be told of writes, no row is locked, and leases only outlive a
+// restart. writer.go and tx.go write, statement.go reads, dialect.go says to package store what this database spells
+// differently; failure.go turns the driver's errors into sentences. content_*.go hold documents in pieces, postings.go
+// the index of words, vectors*.go and signs_*.go the search by meaning, queue*.go the background work, copy*.go and
+// snapshot.go read a file for another program. Nothing outside writer.go may use the writing connection, and no write
+// may wait for anything but the file.
 package sqlite
 
 import (
@@ -20,10 +27,12 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
-// readerCount bounds the queries that run at the same time.
+// readerCount bounds the queries that run at the same time. Readers don't wait for the writer: the file is in WAL mode
+// (sqlite.org/wal.html), in which a reader sees what was committed when it began.
 const readerCount = 4
 
-// DB is an open database file. It is safe for concurrent use. Its ports are made from it: Chats and so on.
+// DB is an open database file. It is safe for concurrent use. Its ports are made from it: Chats and so on. Two mutexes
+// are held for moments only: mu for the map of statements, and the writer's own.
 type DB struct {
 	path    string
 	opened  os.FileInfo // of the database file
@@ -41,7 +50,14 @@ type DB struct {
 
 // Open opens the database file at path, makes it if it is not there (its directory must be) and brings it up to this
 // version's schema. ctx bounds the opening only. A file of a newer version, one that is locked for more than five
-// seconds and one that is no database each fail with a *chat.Error that says so.
+// seconds and one that is no database each fail with a *chat.Error that says so. The steps: the file's rights before
+// anything is in it, then the schema, and only then the readers, which may not write (query_only). What an earlier
+// version left undone, the index of words and the signs of vectors, is made before it returns, so the caller never
+// searches half an index.
+//
+// Of the pragmas, synchronous is switched by the writer for each commit, busy_timeout is for other processes that read,
+// such as a backup, cache_size is 8 MB, and journal_size_limit cuts the write-ahead log back to 64 MiB after it was
+// larger.
 func Open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error) {
 	db := &DB{path: path, log: log, stmts: make(map[string]heldStmt)}
 	defer func() {
@@ -88,7 +104,8 @@ func (db *DB) tellRebuild(done, of int) {
 	}
 }
 
-// openPool opens a pool of at most size connections, each set up with the pragmas.
+// openPool opens a pool of at most size connections, each set up with the pragmas. _txlock makes transactions of
+// database/sql begin with a write lock, so that two of them can't both read and then fail to write.
 func openPool(path string, size int, pragmas ...string) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -110,7 +127,7 @@ func openPool(path string, size int, pragmas ...string) (*sql.DB, error) {
 }
 
 // Close finishes the writes that were accepted and closes the file. Calls that come later fail with
-// chat.CodeUnavailable.
+// chat.CodeUnavailable. The writer goes first: its last commit needs its connection.
 func (db *DB) Close() error {
 	return errors.Join(db.writer.close(), db.closePools())
 }

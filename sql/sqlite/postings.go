@@ -37,6 +37,8 @@ func (db *DB) eachRow(ctx context.Context, query string, args []any, fn func(sca
 	return failure(rows.Err())
 }
 
+// json_each numbers the pairs, and its key is the place's number. CROSS JOIN keeps the order, so each place costs one
+// look into the index segment_pages_by_key from above.
 func (s postingStore) Find(ctx context.Context, places []postings.Place, each func(int, postings.Page) error) error {
 	pairs := make([][2]any, len(places))
 	for i, at := range places {
@@ -75,6 +77,7 @@ func putPages(t *tx, segment int64, pages []postings.Page) error {
 	return nil
 }
 
+// The segment's row goes with the last of its pages, so a Drop that broke off can be repeated.
 func (s postingStore) Drop(ctx context.Context, segment int64) error {
 	const some = 256 // pages
 	for n := int64(some); n == some; {

@@ -11,7 +11,10 @@ import (
 	"footnote/corpus"
 )
 
-// Queue is the corpus.Queue of an open database. It is safe for concurrent use and lives as long as its DB.
+// Queue is the corpus.Queue of an open database. It is safe for concurrent use and lives as long as its DB. Jobs are
+// rows; a worker leases one for corpus.JobLease and prolongs that while it works. Users take turns: a job's turn is one
+// after the last of its user's waiting jobs, and the lowest turn goes first, so a user with a thousand files holds
+// nobody up (a form of fair queuing by virtual time).
 type Queue struct{ db *DB }
 
 var _ corpus.Queue = (*Queue)(nil)
@@ -19,7 +22,8 @@ var _ corpus.Queue = (*Queue)(nil)
 // Queue returns the database's background work.
 func (db *DB) Queue() *Queue { return &Queue{db} }
 
-// atWork is what the queues of one DB know of each other.
+// atWork is what the queues of one DB know of each other. It is in memory, as one process has the file: it wakes
+// workers that sleep, and stops a job whose document was cancelled.
 type atWork struct {
 	once  sync.Once
 	mu    sync.Mutex
@@ -85,7 +89,8 @@ func (q *Queue) Enqueue(ctx context.Context, job corpus.Job) error {
 // Ensure adds a job; see corpus.Queue.
 func (q *Queue) Ensure(ctx context.Context, job corpus.Job) error { return q.addJob(ctx, job, true) }
 
-// addJob adds a job unless the same job waits or, with orAtWork, is at work.
+// addJob adds a job unless the same job waits or, with orAtWork, is at work. It is one statement, so the turn and the
+// look for the same job belong to one moment.
 func (q *Queue) addJob(ctx context.Context, job corpus.Job, orAtWork bool) error {
 	err := q.db.writeTx(ctx, true, func(t *tx) error {
 		_, err := t.Exec(`INSERT INTO jobs (kind, document, sha256, user_id, turn) SELECT ?1, ?2, ?3, ?4, 1 + max(
@@ -104,7 +109,8 @@ func (q *Queue) addJob(ctx context.Context, job corpus.Job, orAtWork bool) error
 	return nil
 }
 
-// Hasten puts a job first; see corpus.Queue.
+// Hasten puts a job first; see corpus.Queue. The job changes turns with the first of its user's own, so no other user's
+// job is held up.
 func (q *Queue) Hasten(ctx context.Context, kind corpus.JobKind, documentID string) error {
 	err := q.db.writeTx(ctx, false, func(t *tx) error {
 		var own, first, turn, firstTurn int64
@@ -148,7 +154,9 @@ func (q *Queue) Waiting(ctx context.Context) (n int, err error) {
 }
 
 // takeJob gives the first job whose time has come by now to one caller; ok is false when there is none, or when it has
-// to wait for others to end.
+// to wait for others to end. Jobs under suspicion (alone = 1: a process died while they were at work) go first and one
+// at a time: such a job waits until nothing of its kind is at work, and nothing begins while it is. Otherwise its next
+// death could not be told from another's (docs/decisions.md, “Documents and files”).
 func (q *Queue) takeJob(
 	ctx context.Context, kind corpus.JobKind, now time.Time,
 ) (n int64, job corpus.Job, ok bool, err error) {
@@ -188,7 +196,8 @@ func (q *Queue) takeJob(
 }
 
 // freeJobs puts back what an earlier process left at work: this one alone has the file. It blames a job that was the
-// only one of its kind.
+// only one of its kind. GROUP BY kind HAVING count(*) = 1 finds the jobs that were alone. Others are no more than
+// suspects: their attempt is taken back and they are done one at a time.
 func (q *Queue) freeJobs(ctx context.Context) error {
 	return q.db.writeTx(ctx, false, func(t *tx) error {
 		rows, err := t.query(`SELECT n, blame FROM jobs WHERE leased = 1 GROUP BY kind HAVING count(*) = 1`)
@@ -225,7 +234,8 @@ func (q *Queue) nextTime(ctx context.Context, kind corpus.JobKind, now time.Time
 	return time.UnixMicro(at.Int64), at.Valid, err
 }
 
-// changeJob changes a job that attempt attempt holds; ok is false when it no longer does.
+// changeJob changes a job that attempt attempt holds; ok is false when it no longer does. The attempt in the
+// statement's condition is the token of the lease: one more was counted when another worker took the job.
 func (q *Queue) changeJob(ctx context.Context, statement string, args ...any) (ok bool, err error) {
 	err = q.db.writeTx(ctx, false, func(t *tx) error {
 		n, err := t.Exec(statement, args...)

@@ -15,7 +15,8 @@ const (
 	lastWord = 10 * time.Second // to record how a job ended after it was stopped
 )
 
-// Work has jobs done; see corpus.Queue.
+// Work has jobs done; see corpus.Queue. It returns when ctx has ended and all workers with it. Jobs of an earlier
+// process are freed once, before the first is taken.
 func (q *Queue) Work(ctx context.Context, workers map[corpus.JobKind]corpus.Worker) error {
 	q.db.atWork.once.Do(func() {
 		if err := q.freeJobs(ctx); err != nil {
@@ -32,7 +33,8 @@ func (q *Queue) Work(ctx context.Context, workers map[corpus.JobKind]corpus.Work
 	return nil
 }
 
-// workKind takes jobs of a kind until ctx ends.
+// workKind takes jobs of a kind until ctx ends. It sleeps until there is news, until the next job is due, or for poll,
+// whichever is first; the millisecond keeps it from looking just before the time.
 func (q *Queue) workKind(ctx context.Context, kind corpus.JobKind, do func(context.Context, corpus.Job) error) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -63,7 +65,8 @@ func (q *Queue) workKind(ctx context.Context, kind corpus.JobKind, do func(conte
 	}
 }
 
-// runJob does one job under its lease and puts it back or removes it.
+// runJob does one job under its lease and puts it back or removes it. The lease's goroutine has ended before the job is
+// closed, so it can't prolong what is over.
 func (q *Queue) runJob(ctx context.Context, n int64, job corpus.Job, do func(context.Context, corpus.Job) error) {
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -83,7 +86,8 @@ func (q *Queue) runJob(ctx context.Context, n int64, job corpus.Job, do func(con
 	}
 }
 
-// closeJob removes a job that is over and puts others back.
+// closeJob removes a job that is over and puts others back. A job that was stopped from outside counts no attempt and
+// is due at once; one that failed waits by corpus.JobBackoff; one that was cancelled is gone.
 func (q *Queue) closeJob(ctx context.Context, n int64, attempt int, err, cause error) error {
 	switch {
 	case err == nil, errors.Is(cause, corpus.ErrCancelled):

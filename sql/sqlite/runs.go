@@ -12,7 +12,7 @@ import (
 	"footnote/sql/store"
 )
 
-// StartRun implements chat.Store.
+// StartRun implements chat.Store. It waits for the disk, as somebody was told that the question is there.
 func (c *Chats) StartRun(
 	ctx context.Context, user string, req chat.RunRequest, lease chat.Lease,
 ) (run chat.Run, fresh bool, err error) {
@@ -27,7 +27,7 @@ func (c *Chats) StartRun(
 	return start.Run, start.fresh, nil
 }
 
-// CheckWrites implements chat.Store.
+// CheckWrites implements chat.Store. The error undoes the savepoint, so nothing is committed and nothing flushed.
 func (c *Chats) CheckWrites(ctx context.Context) error {
 	asked, first, err := chat.Trial()
 	if err != nil {
@@ -60,6 +60,8 @@ type newRun struct {
 	fresh      bool
 }
 
+// The key comes before the limits, so that a repeated request costs nothing; the limits before the session, so that a
+// refused question makes none.
 func (s *newRun) storeRun(tx *tx) error {
 	if s.Key != "" {
 		if known, err := s.byKey(tx); err != nil || known {
@@ -120,7 +122,8 @@ func (s *newRun) byKey(tx *tx) (known bool, err error) {
 	return true, nil
 }
 
-// findSession finds the run's session and its head, or makes one.
+// findSession finds the run's session and its head, or makes one. Session ids are unique for each user only, while the
+// table's id is unique as such: if another user has the id, the row gets a longer one and is found by its name.
 func (s *newRun) findSession(tx *tx, now int64) (n, head int64, err error) {
 	var deleted int64
 	err = tx.One(`SELECT n, head, deleted_at FROM sessions WHERE name = ? AND user_id = ?`, []any{
@@ -140,7 +143,8 @@ func (s *newRun) findSession(tx *tx, now int64) (n, head int64, err error) {
 	return n, head, store.NotFound(err, "find session", "session")
 }
 
-// placeRun says which run precedes the new one, and how long the branch is with it.
+// placeRun says which run precedes the new one, and how long the branch is with it. A sibling has its parent and depth;
+// any other run follows the head, and depth is what a session's TurnCount is read from.
 func (s *newRun) placeRun(tx *tx, session, head int64) (parent, depth int64, err error) {
 	if sibling := s.Run.Request.Sibling; sibling != "" {
 		err = tx.One(

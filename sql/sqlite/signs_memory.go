@@ -9,7 +9,8 @@ import (
 )
 
 // signMemory is a model's part of the table of signs in memory. It is read at the first search and brought up to date
-// at each with the blocks that are new or gone; asking costs four small numbers. Another process may write as well.
+// at each with the blocks that are new or gone; asking costs four small numbers. Another process may write as well. For
+// 384 dimensions a vector takes 48 bytes of signs and 8 of its number, instead of 1,536 in the table.
 type signMemory struct {
 	model   string
 	mu      sync.Mutex // held while reading
@@ -17,7 +18,8 @@ type signMemory struct {
 	numbers map[vectorPlace]int32 // in present.places
 }
 
-// A signSnapshot never changes. A newer one may share its memory and have more behind the end.
+// A signSnapshot never changes. A newer one may share its memory and have more behind the end. A search keeps the
+// snapshot that it began with.
 type signSnapshot struct {
 	changes, removals int64
 	model             int64 // vector_models.n; 0 while there is none
@@ -53,7 +55,8 @@ func (m *signMemory) current(ctx context.Context, db *DB) (*signSnapshot, error)
 const vectorState = `SELECT vector_changes, vector_removals, coalesce(m.n, 0), coalesce(m.dimension, 0)
 	FROM corpus_state LEFT JOIN vector_models m ON m.name = ?`
 
-// next returns the present snapshot if nothing changed, else a newer one.
+// next returns the present snapshot if nothing changed, else a newer one. The counters are read without a transaction
+// first: most of the time nothing changed.
 func (m *signMemory) next(ctx context.Context, db *DB) (*signSnapshot, error) {
 	next := &signSnapshot{}
 	if m.present != nil {
@@ -91,7 +94,8 @@ func (m *signMemory) next(ctx context.Context, db *DB) (*signSnapshot, error) {
 	return next, m.readNew(ctx, moment, next)
 }
 
-// readNew appends the blocks that are newer than the snapshot's.
+// readNew appends the blocks that are newer than the snapshot's. Appending to the lists of an older snapshot is safe:
+// searches that hold it look no further than its own length.
 func (m *signMemory) readNew(ctx context.Context, moment *sql.Tx, s *signSnapshot) error {
 	rows, err := moment.QueryContext(
 		ctx, `SELECT n, document, user_id, namespace, body FROM vector_signs WHERE model = ? AND n > ? ORDER BY n`,

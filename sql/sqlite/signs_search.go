@@ -13,8 +13,12 @@ import (
 // How many vectors a search looks at, and how closely. Up to allCompared of them are all compared. Of more, it first
 // counts the signs that differ from the query's. For those with the fewest it adds up the query's numbers where a sign
 // is positive. Those with the largest sums are compared themselves (Vectors.compare). Of 41,700 sentences in English
-// the ten nearest to 300 others, by all-MiniLM-L6-v2, all came to be compared, of the fifty nearest 99.9 %
-// (make recall: of 20,000 comments of Go's library 99.97 and 99.7 %).
+// the ten nearest to 300 others, by all-MiniLM-L6-v2, all came to be compared, of the fifty nearest 99.9 % (make
+// recall: of 20,000 comments of Go's library 99.97 and 99.7 %).
+//
+// Comparing signs instead of numbers is sign quantisation, or binary embeddings: for vectors of about unit length the
+// number of equal signs grows as the angle shrinks (Charikar, "Similarity Estimation Techniques from Rounding
+// Algorithms", 2002, for random directions). It only chooses candidates here.
 const (
 	allCompared    = 4000
 	leastSummed    = 4000
@@ -23,7 +27,8 @@ const (
 	comparedPerHit = 20
 )
 
-// blocksPerGoroutine is the number of blocks from which another goroutine pays.
+// blocksPerGoroutine is the number of blocks from which another goroutine pays. A block has up to 128 vectors
+// (signsPerBlock).
 const blocksPerGoroutine = 64
 
 // nearVector is a vector that looks near.
@@ -53,7 +58,7 @@ type seenBlock struct {
 }
 
 // nearest returns the vectors that look nearest to the query by their signs, count of them, or all if they are few
-// enough to be compared. They are in no order.
+// enough to be compared. They are in no order. The three steps get fewer vectors each and cost more for each of them.
 func (s *signSnapshot) nearest(query []float32, allowed []bool, count int) []nearVector {
 	var seen []seenBlock
 	all, words := 0, signWords(s.dimension)
@@ -95,8 +100,9 @@ func takeAll(seen []seenBlock, all int) []nearVector {
 	return near
 }
 
-// leastDiffering returns the vectors with the fewest signs that differ from the query's, count of them, and their
-// signs after one another.
+// leastDiffering returns the vectors with the fewest signs that differ from the query's, count of them, and their signs
+// after one another. Each goroutine writes its own part of distances, so they need no lock. Ties at the last distance
+// are taken in the order of blocks.
 func leastDiffering(seen []seenBlock, query []uint64, all, count int) (near []nearVector, signs []uint64) {
 	distances := make([]uint16, all)
 	workers := max(1, min(runtime.GOMAXPROCS(0), len(seen)/blocksPerGoroutine))
@@ -132,7 +138,8 @@ func leastDiffering(seen []seenBlock, query []uint64, all, count int) (near []ne
 	return near, signs
 }
 
-// countDiffering counts for each vector of a block the signs that differ from the query's.
+// countDiffering counts for each vector of a block the signs that differ from the query's. The number of differing bits
+// is the Hamming distance of the signs.
 func countDiffering(distances []uint16, signs, query []uint64) {
 	if len(query) == 6 { // 384 dimensions, of the built-in model and most small ones: without a loop, half the time
 		q := [6]uint64(query)
@@ -154,7 +161,8 @@ func countDiffering(distances []uint16, signs, query []uint64) {
 }
 
 // leastWithin returns the distance that the count least are within, and how many of those at that very distance are
-// among them.
+// among them. It counts distances instead of sorting them (a counting sort's first half): there are only as many as a
+// vector has signs.
 func leastWithin(distances []uint16, largest, count int) (most uint16, ties int) {
 	counts := make([]int, largest+1)
 	for _, d := range distances {
@@ -180,9 +188,11 @@ func signsOf(query []float32) []uint64 {
 	return words
 }
 
-// signSums holds, for each byte of signs, the sum of the query's numbers where a bit is set.
+// signSums holds, for each byte of signs, the sum of the query's numbers where a bit is set. A sum over a vector's
+// signs is then one look-up for each eight dimensions.
 type signSums [][256]float32
 
+// b&(b-1) is b without its lowest bit, so each entry is an earlier one and one number more.
 func newSignSums(query []float32) signSums {
 	sums := make(signSums, 8*signWords(len(query)))
 	for i := range sums {

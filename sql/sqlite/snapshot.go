@@ -15,7 +15,7 @@ import (
 )
 
 // readOnly opens one connection to the database file at path that can't change it. Another process may use the file
-// meanwhile.
+// meanwhile. The caller closes the pool.
 func readOnly(ctx context.Context, path string) (_ *sql.DB, err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, &chat.Error{Code: chat.CodeNotFound, Message: fmt.Sprintf(
@@ -48,7 +48,8 @@ func readOnly(ctx context.Context, path string) (_ *sql.DB, err error) {
 
 // Snapshot writes what was committed to the database file at path, at one moment, to a new file. Whoever uses the
 // database goes on reading and writing. It fails if the new file is there already and not empty; what it leaves then,
-// or when ctx ends, is of no use.
+// or when ctx ends, is of no use. VACUUM INTO reads in one transaction, so the copy is of one moment, without free
+// pages.
 func Snapshot(ctx context.Context, path, to string) (err error) {
 	pool, err := readOnly(ctx, path)
 	if err != nil {

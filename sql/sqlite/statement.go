@@ -9,7 +9,8 @@ import (
 )
 
 // A heldStmt is a prepared statement that its owner, the database or a connection, keeps and closes. Who runs it does
-// not.
+// not. order maps the question marks of the prepared text to the arguments of the caller, since $2 may come before $1
+// or twice.
 type heldStmt struct {
 	*sql.Stmt
 	order []int // of the arguments, from 0; nil: as they are
@@ -53,7 +54,8 @@ func (s heldStmt) bind(args []any) []any {
 
 // prepareStatement returns the readers' prepared statement for a query. It is for queries of fixed text: each stays
 // prepared until Close, unless SQLite looks at an argument to plan it: that is why limits are written LIMIT +?. Queries
-// whose text depends on their arguments go to db.readers.
+// whose text depends on their arguments go to db.readers. The map is looked at under a read lock first and again under
+// the write lock, so that two callers prepare one statement.
 func (db *DB) prepareStatement(ctx context.Context, query string) (heldStmt, error) {
 	db.mu.RLock()
 	stmt, ok := db.stmts[query]
@@ -74,7 +76,8 @@ func (db *DB) prepareStatement(ctx context.Context, query string) (heldStmt, err
 	return stmt, nil
 }
 
-// queryRows reads rows with a query of fixed text. Errors of rows.Scan and rows.Err go through failure.
+// queryRows reads rows with a query of fixed text. Errors of rows.Scan and rows.Err go through failure. The caller
+// closes the rows; until then they hold one of the readers' connections.
 func (db *DB) queryRows(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	stmt, err := db.prepareStatement(ctx, query)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"footnote/sql/store"
 )
 
-// The statements that steer a transaction.
+// The statements that steer a transaction. IMMEDIATE takes the write lock at once; a transaction that began as a reader
+// could fail later when it wants to write.
 const (
 	begin      = `BEGIN IMMEDIATE`
 	commit     = `COMMIT`
@@ -21,13 +22,14 @@ const (
 
 // A tx is the writer's open transaction as one write function sees it. Statements stay prepared for the life of the
 // database, so their text must be fixed. It must not be kept beyond the function. Rows must be closed before the same
-// query runs again.
+// query runs again. It is used by the writer's goroutine alone and needs no lock.
 type tx struct {
 	ctx   context.Context // never ends
 	conn  *sql.Conn
 	stmts map[string]heldStmt
 }
 
+// The map only grows, by as many statements as the program's text has.
 func (t *tx) stmt(query string) (heldStmt, error) {
 	if stmt, ok := t.stmts[query]; ok {
 		return stmt, nil
@@ -102,6 +104,7 @@ func (t *tx) control(statement string) error {
 	return nil
 }
 
+// It comes after the writer's goroutine has ended.
 func (t *tx) close() error {
 	var errs []error
 	for _, stmt := range t.stmts {

@@ -33,7 +33,8 @@ func (v *Vectors) CountVectors(ctx context.Context, documents []string) (map[str
 	return counts, failure(rows.Err())
 }
 
-// Complete removes the vectors of other models, some at a time; see corpus.Vectors.
+// Complete removes the vectors of other models, some at a time; see corpus.Vectors. It is called when all passages have
+// vectors of the model, so until then the old ones can go on serving.
 func (v *Vectors) Complete(ctx context.Context) error {
 	var others int
 	if err := v.db.queryRow(ctx, `SELECT count(*) FROM vector_models WHERE name <> ?`, []any{v.model},

@@ -14,7 +14,8 @@ const signsPerBlock = 128
 // signWords is how many words of 64 bits the signs of a vector take.
 func signWords(dimension int) int { return (dimension + 63) / 64 }
 
-// appendSigns appends the signs of a stored vector: a bit is set where a number is above zero.
+// appendSigns appends the signs of a stored vector: a bit is set where a number is above zero. A number that is exactly
+// 0 counts as negative, here and in signsOf, which must agree.
 func appendSigns(to, body []byte) []byte {
 	for from := 0; from < len(body); from += 4 * 64 {
 		var word uint64
@@ -45,8 +46,8 @@ func readSigns(body []byte, dimension int) (rows []int64, signs []uint64, err er
 	return rows, signs, nil
 }
 
-// signWriter collects the signs of vectors and writes a block when the next vector is of another document, or the
-// block is full.
+// signWriter collects the signs of vectors and writes a block when the next vector is of another document, or the block
+// is full. A block never holds vectors of two documents, so that whole blocks are seen or not.
 type signWriter struct {
 	tx    *tx
 	model int64
@@ -80,7 +81,8 @@ func (w *signWriter) flush() error {
 	return err
 }
 
-// rewriteSigns makes the blocks of a document anew from the vectors that it has, of every model.
+// rewriteSigns makes the blocks of a document anew from the vectors that it has, of every model. It is for a document
+// that lost vectors: blocks are never changed, and those that hold what is gone are made anew.
 func rewriteSigns(t *tx, document string) error {
 	if _, err := t.Exec(`DELETE FROM vector_signs WHERE document = ?`, document); err != nil {
 		return err
@@ -124,8 +126,8 @@ func writeSigns(t *tx, document string) (err error) {
 // documentsPerSigning bounds a transaction of signVectors.
 const documentsPerSigning = 100
 
-// signVectors makes the signs of the vectors of an earlier version, which had none. What was done before a crash is
-// not done again.
+// signVectors makes the signs of the vectors of an earlier version, which had none. What was done before a crash is not
+// done again. It goes through documents by their ids and asks for those without blocks, so what was done is left out.
 func (db *DB) signVectors(ctx context.Context) error {
 	var unsigned int
 	if err := db.queryRow(ctx, `SELECT count(*) FROM vector_models WHERE signed = 0`, nil, &unsigned); err != nil ||

@@ -14,9 +14,9 @@ import (
 	"footnote/sql/store"
 )
 
-// Vectors is the corpus.Vectors of an open database and one embedding model. A search compares the signs of all
-// vectors in memory, and then those vectors that look nearest themselves. Nothing is in memory until the first search.
-// It is safe for concurrent use and lives as long as its DB.
+// Vectors is the corpus.Vectors of an open database and one embedding model. A search compares the signs of all vectors
+// in memory, and then those vectors that look nearest themselves. Nothing is in memory until the first search. It is
+// safe for concurrent use and lives as long as its DB. Vectors come in with length 1, so a dot product is the cosine.
 type Vectors struct {
 	db     *DB
 	model  string
@@ -57,6 +57,8 @@ func (v *Vectors) Upsert(ctx context.Context, vs []corpus.Vector) error {
 	return nil
 }
 
+// A vector that is stored again gets another number, so the cache by number can't hold an old one. Signs of documents
+// that lost vectors are written anew at the end, once for each.
 func (v *Vectors) put(t *tx, vs []corpus.Vector) error {
 	if _, err := t.Exec(`INSERT INTO vector_models (name, dimension, signed) VALUES (?, ?, 1) ON CONFLICT DO NOTHING`,
 		v.model, len(vs[0].Values)); err != nil {
@@ -116,7 +118,8 @@ func (v *Vectors) put(t *tx, vs []corpus.Vector) error {
 	return vectorsChanged(t, replaced)
 }
 
-// VectorsOf returns vectors that were made of texts with these hashes; see corpus.Vectors.
+// VectorsOf returns vectors that were made of texts with these hashes; see corpus.Vectors. The index vectors_by_text
+// serves it; text with a vector need not be embedded a second time.
 func (v *Vectors) VectorsOf(ctx context.Context, hashes []string) (map[string][]float32, error) {
 	list := make([]string, len(hashes))
 	for i, hash := range hashes {
@@ -144,7 +147,8 @@ func (v *Vectors) VectorsOf(ctx context.Context, hashes []string) (map[string][]
 	return found, failure(rows.Err())
 }
 
-// vectorsChanged tells readers that there are other vectors, of which some are gone.
+// vectorsChanged tells readers that there are other vectors, of which some are gone. Searches compare these numbers
+// with those they know before each answer.
 func vectorsChanged(t *tx, removed int64) error {
 	_, err := t.Exec(
 		`UPDATE corpus_state SET vector_changes = vector_changes + 1, vector_removals = vector_removals + ?`, removed,
@@ -155,7 +159,8 @@ func vectorsChanged(t *tx, removed int64) error {
 const dropEmptyModels = `DELETE FROM vector_models WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE model =
 	vector_models.n)`
 
-// DeleteVectors removes a document's vectors, of other models too; see corpus.Vectors.
+// DeleteVectors removes a document's vectors, of other models too; see corpus.Vectors. keep are passages whose vectors
+// stay; nil keeps none.
 func (v *Vectors) DeleteVectors(ctx context.Context, documentID string, keep []string) error {
 	if keep == nil {
 		keep = []string{}
@@ -186,7 +191,8 @@ func (v *Vectors) DeleteVectors(ctx context.Context, documentID string, keep []s
 	return nil
 }
 
-// SearchVectors finds passages by meaning; see corpus.Vectors.
+// SearchVectors finds passages by meaning; see corpus.Vectors. Which vectors are compared is a guess by their signs;
+// how those compare is exact.
 func (v *Vectors) SearchVectors(
 	ctx context.Context, s chat.Scope, query []float32, documents []string, k int,
 ) ([]corpus.Hit, error) {

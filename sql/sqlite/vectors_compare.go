@@ -27,7 +27,7 @@ type storedVector struct {
 }
 
 // vectorCache keeps vectors that searches read, by vectors.n. The zero value is ready, and it is safe for concurrent
-// use.
+// use. Vectors under a number never change, so nothing in it is ever out of date.
 type vectorCache struct {
 	mu        sync.Mutex
 	vectors   *lru.Cache[int64, storedVector]
@@ -57,6 +57,8 @@ type compared struct {
 }
 
 // compare returns the k nearest of some vectors, by the vectors themselves. Those that are gone by now are left out.
+// Single precision orders them, and double precision gives the cosine that is told, so that it does not depend on the
+// machine's vector instructions.
 func (v *Vectors) compare(
 	ctx context.Context, query []float32, near []nearVector, places []vectorPlace, k int,
 ) ([]corpus.Hit, error) {
@@ -133,7 +135,8 @@ func (db *DB) readVectors(ctx context.Context, some []nearVector, dimension int)
 	return read, failure(rows.Err())
 }
 
-// exactCosine is the cosine in double precision, between -1 and 1.
+// exactCosine is the cosine in double precision, between -1 and 1. Rounding may pass 1 by a little, which the bounds
+// take back.
 func exactCosine(a, b []float32) float64 {
 	var sum float64
 	for i, value := range a {

@@ -22,6 +22,9 @@ const (
 // A writer owns the writing connection. Its goroutine takes all small writes that wait, runs them in one transaction,
 // each in a savepoint of its own, commits, and then answers them: so the more is written at once, the less each write
 // costs, and a lone write goes through at once. A bulk write gets a transaction to itself when no small one waits.
+//
+// The writes of one batch share the fsync of a commit, which costs far more than the writes. A write in a savepoint
+// that fails is undone alone; what fails for the whole transaction, such as a full disk, fails all of them.
 type writer struct {
 	log  *slog.Logger
 	conn *sql.Conn
@@ -38,7 +41,8 @@ type writer struct {
 	durable  bool // the connection runs with synchronous=FULL
 }
 
-// A pendingWrite is one that was submitted.
+// A pendingWrite is one that was submitted. state settles the race between the writer that begins it and a caller that
+// gives up: one of the two wins the exchange.
 type pendingWrite struct {
 	fn      func(*tx) error
 	durable bool
@@ -53,6 +57,7 @@ const (
 	abandoned
 )
 
+// It prepares the statements that steer transactions, so that a file which can't be read fails here.
 func startWriter(ctx context.Context, conn *sql.Conn, log *slog.Logger) (*writer, error) {
 	w := &writer{
 		log:  log,
@@ -86,6 +91,7 @@ func (db *DB) writeBulk(ctx context.Context, durable bool, fn func(*tx) error) e
 	return db.writer.submitWrite(ctx, &pendingWrite{fn: fn, durable: durable, answer: make(chan error, 1)}, true)
 }
 
+// A write that has begun can't be taken back, so the caller waits for its outcome even when its context has ended.
 func (w *writer) submitWrite(ctx context.Context, j *pendingWrite, bulk bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -122,7 +128,8 @@ func (w *writer) wakeWriter() {
 	}
 }
 
-// close lets the accepted writes finish and ends the goroutine. Only the first call does anything.
+// close lets the accepted writes finish and ends the goroutine. Only the first call does anything. Every caller waits
+// until the goroutine has ended.
 func (w *writer) close() error {
 	w.mu.Lock()
 	again := w.closed
@@ -136,6 +143,7 @@ func (w *writer) close() error {
 	return w.tx.close()
 }
 
+// It sleeps only when nothing waits: the channel holds a signal that came while it worked.
 func (w *writer) writeLoop() {
 	defer close(w.finished)
 	var batch []*pendingWrite
@@ -155,7 +163,9 @@ func (w *writer) writeLoop() {
 	}
 }
 
-// takeBatch moves the next transaction's writes into batch: one bulk write or up to maxBatch small ones.
+// takeBatch moves the next transaction's writes into batch: one bulk write or up to maxBatch small ones. A bulk write
+// goes when no small one waits, or after bulkEveryN batches of them, so it is never starved. Buffers are cleared behind
+// what was moved, so that a finished write's closure can be freed.
 func (w *writer) takeBatch(batch []*pendingWrite) ([]*pendingWrite, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -176,7 +186,8 @@ func (w *writer) takeBatch(batch []*pendingWrite) ([]*pendingWrite, bool) {
 	return batch, w.closed
 }
 
-// runBatch carries out a batch in one transaction and answers each write.
+// runBatch carries out a batch in one transaction and answers each write. The batch waits for the disk if one of its
+// writes asks for it; the others get that for nothing.
 func (w *writer) runBatch(batch []*pendingWrite) {
 	live, durable := batch[:0], false
 	for _, j := range batch {
@@ -197,7 +208,8 @@ func (w *writer) runBatch(batch []*pendingWrite) {
 	}
 }
 
-// commitBatch sets each write's own error and returns the one that undid them all, if any.
+// commitBatch sets each write's own error and returns the one that undid them all, if any. A lone write needs no
+// savepoint. When all failed there is nothing to commit, and the disk is spared.
 func (w *writer) commitBatch(writes []*pendingWrite, durable bool) error {
 	if err := w.setDurable(durable); err != nil {
 		return err
@@ -260,7 +272,9 @@ func (w *writer) rollBack() {
 	}
 }
 
-// setDurable switches whether commits wait for the disk.
+// setDurable switches whether commits wait for the disk. With WAL, NORMAL leaves the log unsynced at a commit and FULL
+// syncs it (sqlite.org/pragma.html#pragma_synchronous). The pragma has no effect inside a transaction, so it comes
+// before BEGIN.
 func (w *writer) setDurable(durable bool) error {
 	if w.durable == durable {
 		return nil

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Chats is what both databases' chat.Store does alike.
+// Chats is what both databases' chat.Store does alike. It has no state of its own, so any number of them may share a
+// database.
 type Chats struct {
 	db  Database
 	sql *Dialect
@@ -22,7 +23,8 @@ func asInteger(yes bool) int {
 	return 0
 }
 
-// claimable are rows of a table, whose name is d in statements, that have something to do at times.
+// claimable are rows of a table, whose name is d in statements, that have something to do at times. The work on kept
+// questions, tables and webhooks is shared out by it alone.
 type claimable[T any] struct {
 	table  string
 	rows   string // a SELECT of them that read reads
@@ -32,7 +34,9 @@ type claimable[T any] struct {
 }
 
 // claim takes up to limit rows that are due, longest due first, from other callers until a time. When nothing is due,
-// which is asked often, it writes nothing.
+// which is asked often, it writes nothing. Free leaves out rows that another process is just claiming, so two processes
+// get different ones at the same time and neither waits. The new due time is the claim: nobody else finds the row due
+// before then, and when it has passed without a result, everybody does.
 func (r claimable[T]) claim(
 	ctx context.Context, c *Chats, now, until time.Time, limit int,
 ) (list []T, err error) {

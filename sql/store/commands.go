@@ -7,7 +7,8 @@ import (
 	"footnote/chat"
 )
 
-// What other processes are told of, see Statements; and of documents, OfDocument with an id.
+// What other processes are told of, see Statements; and of documents, OfDocument with an id. The texts go to other
+// processes, of other versions, too: they must not change.
 const (
 	// OfDocument begins what is about a document, not a run.
 	OfDocument = "document/"
@@ -20,7 +21,8 @@ const (
 )
 
 // AddCommand implements chat.Store. The run's row is locked against its end, so that a command which is kept was about
-// a run under way.
+// a run under way. ON CONFLICT DO NOTHING makes the same command a no-op, and a second decision about a call, which has
+// the same `about`, is told by the number of rows: 0.
 func (c *Chats) AddCommand(ctx context.Context, s chat.Scope, w chat.Command) error {
 	return c.db.Write(ctx, Durable, func(t Tx) error {
 		var run int64
@@ -46,7 +48,8 @@ func (c *Chats) AddCommand(ctx context.Context, s chat.Scope, w chat.Command) er
 	})
 }
 
-// Commands implements chat.Store.
+// Commands implements chat.Store. The rows are read in the order of their numbers, which is that of their commits for
+// one run, as its row was locked.
 func (c *Chats) Commands(ctx context.Context, owner string) ([]chat.Command, error) {
 	list, err := readList(c.db.Alone(ctx, 0), func(row Row) (w chat.Command, err error) {
 		err = row.Scan(&w.RunID, (*string)(&w.Kind), &w.CallID, (*[]byte)(&w.Input))

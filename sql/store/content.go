@@ -17,14 +17,15 @@ func CheckContent(c corpus.Content) error {
 	return nil
 }
 
-// Served is a document whose content is replaced.
+// Served is a document whose content is replaced. It is what publishing needs of the row, read once under the lock that
+// CheckVersion took.
 type Served struct {
 	N, Content            int64 // Content is what served until now; 0: none
 	User, filename, given string
 }
 
-// BeginServing reads what is to be known of a document to show another content of it. The original of what served
-// until now is put down for removal.
+// BeginServing reads what is to be known of a document to show another content of it. The original of what served until
+// now is put down for removal. An equal hash is no older version: the file was read again, and its original stays.
 func (ds *Documents) BeginServing(t Tx, id, sha256 string) (s Served, err error) {
 	if err := t.One(`SELECT n, user_id, filename, CAST(given_meta AS text), content FROM documents WHERE id = $1`,
 		[]any{id}, &s.N, &s.User, &s.filename, &s.given, &s.Content); err != nil {
@@ -35,7 +36,9 @@ func (ds *Documents) BeginServing(t Tx, id, sha256 string) (s Served, err error)
 	return s, err
 }
 
-// Serve makes a stored content, which has a number, the document's.
+// Serve makes a stored content, which has a number, the document's. This update is the moment at which readers see the
+// new content, so it must be in the transaction that makes the index's segment visible. What an upload said of the
+// document outranks what the file says.
 func (ds *Documents) Serve(t Tx, s Served, content int64, c corpus.Content) error {
 	meta, err := ds.mergeMeta(c.Extracted.Meta, s.given)
 	if err != nil {

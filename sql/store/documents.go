@@ -29,11 +29,13 @@ func NewDocuments(db Database, sql *Dialect) *Documents { return &Documents{db: 
 
 var errNoDocument = chat.NoSuch("document")
 
-// documentColumns are what scanDocument reads of documents (as d).
+// documentColumns are what scanDocument reads of documents (as d). The two must be changed together. The casts are for
+// PostgreSQL, whose meta is jsonb.
 const documentColumns = ` d.id, d.user_id, d.namespace, d.path, d.filename, d.title, d.mime, d.sha256, d.bytes, d.pages,
 	d.language, CAST(d.meta AS text), d.state, d.semantic, d.progress, d.failure, d.passages, d.created_at,
 	d.updated_at, d.deleted_at `
 
+// more are the destinations of columns that a statement reads behind these.
 func scanDocument(row Row, more ...any) (d corpus.Document, err error) {
 	var meta, progress, broken string
 	var created, updated, deleted int64
@@ -62,7 +64,9 @@ func scanDocument(row Row, more ...any) (d corpus.Document, err error) {
 
 const progressQueued = `{"stage":"queued","done":0,"total":0}`
 
-// Put stores a new document or version; see corpus.Documents.
+// Put stores a new document or version; see corpus.Documents. The lock by user and namespace comes first: two uploads
+// of the same bytes would otherwise both find none and store two documents. The limits are counted last, in the same
+// transaction, so a refused file leaves nothing.
 func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.Document, duplicate bool, err error) {
 	if d, err = d.Complete(); err != nil {
 		return stored, false, err
@@ -99,7 +103,8 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 }
 
 // admit counts a file and its new bytes, and fails if a user's limits have no room for them. The document is stored
-// already.
+// already. The sum of the user's documents is read from an index (documents_by_size) and includes the one just stored;
+// PostgreSQL's version of Spend locks the user's spendings first, so that two uploads don't both see room.
 func (ds *Documents) admit(t Tx, user string, bytes int64) error {
 	limits := ds.db.LimitsOf(user)
 	if limits == nil {
@@ -134,6 +139,9 @@ type placed struct {
 	bytes     int64  // that are stored now and were not before
 }
 
+// The order is the rule: the same bytes are the same document; else the same path gets a new version; else a deleted
+// document with these bytes comes back; else there is a new one. A new version keeps the old content until the new one
+// is ready, so only the row is queued.
 func (ds *Documents) put(t Tx, d corpus.Document, meta string) (was placed, err error) {
 	if was.id, was.duplicate, err = ds.sameBytes(t, d); was.id != "" || err != nil {
 		return was, err
@@ -164,8 +172,8 @@ func (ds *Documents) put(t Tx, d corpus.Document, meta string) (was placed, err 
 	return was, err
 }
 
-// replaceMeta gives a document the meta of another upload: what the file itself says stays, and what the earlier
-// upload said goes.
+// replaceMeta gives a document the meta of another upload: what the file itself says stays, and what the earlier upload
+// said goes. Both the given and the merged meta are stored, since the next upload has to take away what this one said.
 func (ds *Documents) replaceMeta(t Tx, id, given string) error {
 	var user, before, present string
 	err := t.One(`SELECT d.user_id, CAST(d.given_meta AS text), CAST(d.meta AS text) FROM documents d WHERE d.id = $1`+
@@ -196,7 +204,8 @@ func (ds *Documents) replaceMeta(t Tx, id, given string) error {
 	return bumpVersion(t, user)
 }
 
-// mergeMeta is what the file says, overruled by what the upload said.
+// mergeMeta is what the file says, overruled by what the upload said. The result is a new object; extracted stays as it
+// is.
 func (ds *Documents) mergeMeta(extracted map[string]any, given string) (string, error) {
 	var overruling map[string]any
 	if err := json.Unmarshal([]byte(given), &overruling); err != nil {
@@ -210,9 +219,13 @@ func (ds *Documents) mergeMeta(extracted map[string]any, given string) (string, 
 	return ds.sql.Object(merged)
 }
 
+// searchFold is what a search by name looks through: title and file name in lower case. A line feed between them keeps
+// a match from reaching across.
 func searchFold(title, filename string) string { return strings.ToLower(title + "\n" + filename) }
 
-// sameBytes finds a document with d's bytes that is not deleted. One that failed or was cancelled is queued again.
+// sameBytes finds a document with d's bytes that is not deleted. One that failed or was cancelled is queued again. Of
+// several, the one at the same path comes first, then the oldest, so repeated uploads find the same one each time. The
+// index documents_by_bytes serves it.
 func (ds *Documents) sameBytes(t Tx, d corpus.Document) (id string, duplicate bool, err error) {
 	var state corpus.State
 	err = t.One(`SELECT d.id, d.state FROM documents d WHERE d.user_id = $1 AND d.namespace = $2 AND d.sha256 = $3
@@ -227,6 +240,7 @@ func (ds *Documents) sameBytes(t Tx, d corpus.Document) (id string, duplicate bo
 	return id, false, requeueDocument(t, id)
 }
 
+// requeueDocument has a document read again from the beginning.
 func requeueDocument(t Tx, id string) error {
 	_, err := t.Exec(
 		`UPDATE documents SET state = 'queued', progress = $2, failure = '' WHERE id = $1`, id, progressQueued,
@@ -235,8 +249,9 @@ func requeueDocument(t Tx, id string) error {
 }
 
 // restoreSameBytes brings a deleted document with d's bytes back, under d's path, and queues it again unless it is
-// ready and has d's name and type, on which its text and its title may rest. id is empty if there is none, or if it
-// is just being purged.
+// ready and has d's name and type, on which its text and its title may rest. id is empty if there is none, or if it is
+// just being purged. Free leaves out a row that a purge holds, so an upload neither waits for the purge nor brings back
+// what is going.
 func (ds *Documents) restoreSameBytes(t Tx, d corpus.Document) (id string, duplicate bool, err error) {
 	var n int64
 	var same bool
@@ -270,6 +285,7 @@ func (ds *Documents) setHidden(t Tx, n int64, user string, deletedAt int64) erro
 	return setHidden(t, ds.sql, n, user, deletedAt)
 }
 
+// It counts a change, so that searches in every process notice before their next answer.
 func setHidden(t Tx, words *Dialect, n int64, user string, deletedAt int64) error {
 	if _, err := t.Exec(`UPDATE documents SET deleted_at = $2 WHERE n = $1`, n, deletedAt); err != nil {
 		return err
@@ -282,8 +298,9 @@ func setHidden(t Tx, words *Dialect, n int64, user string, deletedAt int64) erro
 	return err
 }
 
-// NextChange counts a change that searches of a user can see. Other changes wait until this one is committed or
-// undone, so that a search which sees one number sees all that led up to it.
+// NextChange counts a change that searches of a user can see. Other changes wait until this one is committed or undone,
+// so that a search which sees one number sees all that led up to it. The lock is the one row of corpus_state, which the
+// update holds until the transaction ends. So take it late in a transaction.
 func NextChange(t Tx, user string) (change int64, err error) {
 	if err := bumpVersion(t, user); err != nil {
 		return 0, err
@@ -299,7 +316,8 @@ func bumpVersion(t Tx, user string) error {
 	return err
 }
 
-// SweepIndex lets the index of words go of what was removed since it last did.
+// SweepIndex lets the index of words go of what was removed since it last did. The count of the last sweep is in
+// memory: a new process sweeps once for nothing, which reads the segments' rows and writes none.
 func (ds *Documents) SweepIndex(ctx context.Context, index postings.Store) error {
 	_, removals, err := index.State(ctx)
 	if err != nil || ds.swept.Load() == removals+1 {

@@ -18,11 +18,13 @@ func (d *Dialect) ScopeArgs(s chat.Scope, more ...any) []any {
 	return append([]any{s.User, d.Names(s.Namespaces)}, more...)
 }
 
-// Shown restricts what has a user and a namespace (as d) and can be hidden to a scope; see InScope.
+// Shown restricts what has a user and a namespace (as d) and can be hidden to a scope; see InScope. It is what every
+// statement that returns documents to a user must hold.
 func (d *Dialect) Shown() string { return ` d.deleted_at = 0 AND` + d.InScope }
 
 // NotHidden restricts a list of what has a namespace (as d) to namespaces that are not hidden, unless the scope names
-// its namespaces.
+// its namespaces. The pages that a run has read lie in such namespaces, and would otherwise stand between a user's own
+// documents.
 func NotHidden(s chat.Scope) string {
 	if len(s.Namespaces) > 0 {
 		return ""
@@ -50,7 +52,8 @@ func (ds *Documents) oneDocument(ctx context.Context, s chat.Scope, which, named
 	return d, wrap(err, "read document")
 }
 
-// Conditions are a WHERE clause on documents (as d) with its arguments.
+// Conditions are a WHERE clause on documents (as d) with its arguments. Its text is made of fixed pieces; only
+// arguments come from a request.
 type Conditions struct {
 	From string // what stands before documents; see Dialect.Filter
 	Once bool   // the text depends on what was asked for
@@ -59,7 +62,8 @@ type Conditions struct {
 	args []any
 }
 
-// Add adds a condition in which each "?" stands for the next value.
+// Add adds a condition in which each "?" stands for the next value. A condition may not hold a question mark of its
+// own.
 func (c *Conditions) Add(condition string, values ...any) {
 	c.text.WriteString(" AND ")
 	for _, value := range values {
@@ -76,7 +80,9 @@ func (c *Conditions) Arg(value any) string {
 	return "$" + strconv.Itoa(len(c.args))
 }
 
-// List returns one page of documents; see corpus.Documents.
+// List returns one page of documents; see corpus.Documents. Pages are cut by the last document's place in the order (a
+// keyset) and not by an offset, so documents that come or go meanwhile neither repeat others nor hide them. One row
+// more than the page is read, which is why the place of the row before is remembered.
 func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([]corpus.Document, string, error) {
 	on, err := cursor.ForDocuments(f)
 	if err != nil {
@@ -112,7 +118,7 @@ func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([
 	return list, next, nil
 }
 
-// filter is what f asks for.
+// filter is what f asks for. An administrator's list (Everyone) names no user and still leaves hidden namespaces out.
 func (ds *Documents) filter(s chat.Scope, f corpus.Filter) (*Conditions, error) {
 	where := &Conditions{}
 	if f.Everyone {
@@ -143,7 +149,9 @@ func (ds *Documents) filter(s chat.Scope, f corpus.Filter) (*Conditions, error) 
 	return where, ds.sql.Filter(where, f)
 }
 
-// Count says how much is in scope; see corpus.Documents.
+// Count says how much is in scope; see corpus.Documents. One pass over the user's documents gives all numbers, so that
+// they belong to one moment. Unembedded passages are those of documents whose vectors are pending, less what their
+// progress says is done.
 func (ds *Documents) Count(ctx context.Context, s chat.Scope) (c corpus.Counts, err error) {
 	err = ds.db.Alone(ctx, 0).One(
 		`SELECT count(*), count(*) FILTER (WHERE d.state = 'ready'), count(*) FILTER (WHERE d.state = 'failed'),
@@ -162,7 +170,8 @@ func scanText(row Row) (text string, err error) {
 	return text, err
 }
 
-// MetaTexts returns what documents have under a key; see corpus.Documents.
+// MetaTexts returns what documents have under a key; see corpus.Documents. They are sorted here, bytewise, as the
+// databases sort by different rules.
 func (ds *Documents) MetaTexts(ctx context.Context, s chat.Scope, key string) ([]string, error) {
 	texts, err := readList(ds.db.Alone(ctx, 0), scanText, ds.sql.SelectMetaTexts+ds.sql.Shown()+NotHidden(s),
 		ds.sql.ScopeArgs(s, key)...)
@@ -177,7 +186,8 @@ func (ds *Documents) Namespaces(ctx context.Context, s chat.Scope, limit int) ([
 		ds.sql.ScopeArgs(s, limit)...)
 }
 
-// Version changes with everything that a search could see; see corpus.Documents.
+// Version changes with everything that a search could see; see corpus.Documents. It is a number to compare with an
+// earlier one, and 0 for a user without documents.
 func (ds *Documents) Version(ctx context.Context, s chat.Scope) (v int64, err error) {
 	err = ds.db.Alone(ctx, 0).One(
 		`SELECT coalesce((SELECT version FROM corpus_versions WHERE user_id = $1), 0)`, []any{s.User}, &v,
@@ -186,7 +196,8 @@ func (ds *Documents) Version(ctx context.Context, s chat.Scope) (v int64, err er
 }
 
 // BytesInUse reports whether a document has these bytes; see corpus.Documents. While an older version serves, a
-// document has the bytes of both.
+// document has the bytes of both. It is asked before an original is removed, so a mistake here loses a file: whatever
+// may still show the bytes must be in it.
 func (ds *Documents) BytesInUse(ctx context.Context, sha256 string) (used bool, err error) {
 	err = ds.db.Alone(ctx, 0).One(`SELECT EXISTS (SELECT 1 FROM documents WHERE sha256 = $1)
 		OR EXISTS (SELECT 1 FROM contents c WHERE c.sha256 = $1`+ds.sql.Serving+`)`, []any{sha256}, &used)

@@ -8,6 +8,7 @@ import (
 	"footnote/sql/cursor"
 )
 
+// LEFT JOIN keeps feedback about a run whose texts are damaged.
 const selectFeedback = `
 	SELECT f.n, r.id, s.name, t.request, f.rating, f.reason, f.comment, f.created_at, f.updated_at
 	FROM feedback f JOIN runs r ON r.n = f.run JOIN sessions s ON s.n = r.session LEFT JOIN run_texts t ON t.run = r.n `
@@ -23,7 +24,9 @@ func scanFeedback(row Row) (found numbered[chat.Feedback], err error) {
 	return found, err
 }
 
-// SetFeedback implements chat.Store.
+// SetFeedback implements chat.Store. The clock is read once for both times, so that the first has them equal;
+// MATERIALIZED keeps the database from calling it for each use. The insert selects the run by its owner, so it changes
+// no row for a run that is not the user's.
 func (c *Chats) SetFeedback(ctx context.Context, s chat.Scope, f chat.Feedback) (chat.Feedback, error) {
 	if err := f.Check(); err != nil {
 		return f, err
@@ -56,7 +59,7 @@ func (c *Chats) DropFeedback(ctx context.Context, s chat.Scope, runID string) er
 	return wrap(err, "withdraw feedback")
 }
 
-// Feedback implements chat.Store.
+// Feedback implements chat.Store. The index feedback_by_age has this order, so a page reads its own rows only.
 func (c *Chats) Feedback(ctx context.Context, s chat.Scope, q chat.FeedbackQuery) ([]chat.Feedback, string, error) {
 	from, err := cursor.Parse(q.Cursor)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"footnote/grants"
 )
 
-// Grants is grants.Store.
+// Grants is grants.Store. Records of all kinds lie in one table (docs/decisions.md, “Tools”).
 type Grants struct {
 	db  Database
 	sql *Dialect
@@ -21,7 +21,8 @@ var _ grants.Store = (*Grants)(nil)
 // NewGrants returns a database's store of what users allowed programs.
 func NewGrants(db Database, sql *Dialect) *Grants { return &Grants{db, sql} }
 
-// Put implements grants.Store.
+// Put implements grants.Store. What goes beyond `most` is the oldest of the owner's records of that kind, in the same
+// transaction. A client that somebody allowed is spared, so strangers who register programs can't push it out.
 func (g *Grants) Put(ctx context.Context, r grants.Record, most int) error {
 	return g.db.Write(ctx, Durable, func(t Tx) error {
 		if _, err := t.Exec(`INSERT INTO oauth (kind, id, owner, used, made, expires, body)
@@ -59,7 +60,8 @@ func readGrant(by Statements, kind grants.Kind, id string) (grants.Record, error
 	return r, wrap(err, "read a "+string(kind))
 }
 
-// Use implements grants.Store.
+// Use implements grants.Store. The update changes a row only once, whoever asks and however often at a time: that makes
+// a code or a refresh token usable once. A record that was used is still returned, for the caller to act on that.
 func (g *Grants) Use(ctx context.Context, kind grants.Kind, id string) (r grants.Record, first bool, err error) {
 	err = g.db.Write(ctx, Durable, func(t Tx) error {
 		n, err := t.Exec(`UPDATE oauth SET used = true WHERE kind = $1 AND id = $2 AND NOT used`, string(kind), id)
@@ -85,7 +87,8 @@ func (g *Grants) List(ctx context.Context, kind grants.Kind, owner string) ([]gr
 		selectGrants+`WHERE kind = $1 AND owner = $2 ORDER BY made, `+g.sql.Age, string(kind), owner)
 }
 
-// Sweep implements grants.Store.
+// Sweep implements grants.Store. A client without a grant that holds goes with its time; one with a grant must stay, or
+// the grant's program could not come back.
 func (g *Grants) Sweep(ctx context.Context, now time.Time) error {
 	_, err := g.db.Alone(ctx, Durable).Exec(`DELETE FROM oauth WHERE expires < $1
 		AND NOT (kind = 'client' AND used AND id IN

@@ -11,6 +11,7 @@ import (
 
 const selectGrid = `SELECT d.id, d.user_id, d.due_at, d.body FROM grids d `
 
+// The columns outrank the body: they are what statements find rows by.
 func scanGrid(row Row) (g chat.Grid, err error) {
 	var id, user string
 	var due int64
@@ -38,7 +39,7 @@ func scanCell(row Row) (cell chat.GridCell, err error) {
 	return cell, nil
 }
 
-// KeepGrid implements chat.Store.
+// KeepGrid implements chat.Store. Only grids are counted and no cells written: a cell that is not there waits.
 func (c *Chats) KeepGrid(ctx context.Context, s chat.Scope, g chat.Grid) (chat.Grid, error) {
 	g.ID, g.User, g.CreatedAt = chat.NewID(), s.User, time.Now().UTC().Truncate(time.Microsecond)
 	body, err := json.Marshal(g)
@@ -59,7 +60,8 @@ func (c *Chats) KeepGrid(ctx context.Context, s chat.Scope, g chat.Grid) (chat.G
 	})
 }
 
-// countOf counts a user's rows of a table, which stay as many until the transaction ends.
+// countOf counts a user's rows of a table, which stay as many until the transaction ends. Without the lock by name two
+// transactions would count the same rows and both insert. table is a constant of the caller's.
 func countOf(t Tx, table, user string) (there int64, err error) {
 	if err := t.Lock(table, user); err != nil {
 		return 0, err
@@ -135,7 +137,8 @@ func (c *Chats) GridCell(ctx context.Context, s chat.Scope, id string, row, colu
 	return chat.ByPlace(list).At(row, column), wrap(err, "read a cell of a table")
 }
 
-// ChangeGridCell implements chat.Store.
+// ChangeGridCell implements chat.Store. The grid's row is locked first, so that the numbers of its cells' changes come
+// one after another and max(seq) + 1 is unique. A reader that asks for what is after a number therefore misses none.
 func (c *Chats) ChangeGridCell(
 	ctx context.Context, s chat.Scope, id string, row, column int, change func(*chat.GridCell) error,
 ) (cell chat.GridCell, err error) {
@@ -173,7 +176,8 @@ func (c *Chats) ChangeGridCell(
 	return cell, err
 }
 
-// ClaimGrids implements chat.Store.
+// ClaimGrids implements chat.Store. BETWEEN 1 leaves out 0, which is no time, and is what the partial index
+// grids_by_due holds.
 func (c *Chats) ClaimGrids(ctx context.Context, now, until time.Time, limit int) ([]chat.Grid, error) {
 	list, err := claimable[chat.Grid]{
 		table: "grids", rows: selectGrid, due: `d.due_at BETWEEN 1 AND $1`,

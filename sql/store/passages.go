@@ -12,7 +12,8 @@ import (
 )
 
 // ReadPieces reads rows that belong to the content of a document in scope. The statement starts from documents (as d),
-// so that it sees one version of the content, whatever is replaced meanwhile; args are $4 and so on.
+// so that it sees one version of the content, whatever is replaced meanwhile; args are $4 and so on. An empty result
+// may mean that there is no such document or that it has no such pieces, so only then is the document looked up.
 func ReadPieces[T any](
 	ctx context.Context, ds *Documents, s chat.Scope, id, columns, from, order string, read func(Row) (T, error),
 	args ...any,
@@ -34,7 +35,8 @@ func scanBytes(row Row) (b []byte, err error) {
 	return b, err
 }
 
-// PageSizes returns the size of each page; see corpus.Documents.
+// PageSizes returns the size of each page; see corpus.Documents. They are in points, as PDF counts, width before
+// height.
 func (ds *Documents) PageSizes(ctx context.Context, s chat.Scope, id string) (sizes [][2]float64, err error) {
 	bodies, err := ReadPieces(ctx, ds, s, id, `c.sizes`, `contents c ON c.n = d.content`, `c.n`, scanBytes)
 	if err != nil || len(bodies) == 0 {
@@ -46,7 +48,8 @@ func (ds *Documents) PageSizes(ctx context.Context, s chat.Scope, id string) (si
 	return sizes, nil
 }
 
-// Words returns word boxes that overlap a range; see corpus.Documents.
+// Words returns word boxes that overlap a range; see corpus.Documents. Pieces of many words are found by their ranges,
+// and the words in them then sorted out here.
 func (ds *Documents) Words(ctx context.Context, s chat.Scope, id string, start, end int) ([]corpus.WordBox, error) {
 	bodies, err := ReadPieces(ctx, ds, s, id, `w.body`, `content_words w ON w.content = d.content AND w.start_off < $4
 		AND w.end_off > $5`, `w.piece`, scanBytes, end, start)
@@ -65,7 +68,8 @@ func (ds *Documents) Words(ctx context.Context, s chat.Scope, id string, start, 
 	return found, err
 }
 
-// passageColumns are what scanPassage reads of documents (as d) and passages (as p), before the text.
+// passageColumns are what scanPassage reads of documents (as d) and passages (as p), before the text. The two must be
+// changed together.
 const passageColumns = `d.id, p.id, p.ordinal, p.start_off, p.end_off, p.first_block, p.last_block, p.page, p.section,
 	p.tokens, `
 
@@ -75,7 +79,8 @@ func (ds *Documents) scanPassage(row Row) (p corpus.Passage, err error) {
 	return p, err
 }
 
-// Passages returns a document's passages; see corpus.Documents.
+// Passages returns a document's passages; see corpus.Documents. from and to are held to 32 bits, which the databases'
+// sums stay clear of overflow with. A passage's number in its document is its row less the content's first row.
 func (ds *Documents) Passages(ctx context.Context, s chat.Scope, id string, from, to int) ([]corpus.Passage, error) {
 	from = min(max(from, 0), math.MaxInt32)
 	if to < 0 {
@@ -87,7 +92,8 @@ func (ds *Documents) Passages(ctx context.Context, s chat.Scope, id string, from
 		`p.row`, ds.scanPassage, from, to)
 }
 
-// PassagesByID returns passages in the order of ids; see corpus.Documents.
+// PassagesByID returns passages in the order of ids; see corpus.Documents. Ids that are not found, hidden or another
+// user's are left out.
 func (ds *Documents) PassagesByID(ctx context.Context, s chat.Scope, ids []string) ([]corpus.Passage, error) {
 	if len(ids) == 0 {
 		return nil, nil

@@ -8,14 +8,16 @@ import (
 	"footnote/places/placestore"
 )
 
-// BeginLook implements placestore.Store.
+// BeginLook implements placestore.Store. The number comes from the place's row, so looks of servers that took turns are
+// numbered on.
 func (ps *Places) BeginLook(ctx context.Context, id, owner string) (look int64, err error) {
 	return look, ps.withPlace(ctx, id, owner, func(t Tx, n int64) error {
 		return t.One(`UPDATE places SET looks = looks + 1 WHERE n = $1 RETURNING looks`, []any{n}, &look)
 	})
 }
 
-// SeeItems implements placestore.Store.
+// SeeItems implements placestore.Store. An item that is known keeps its version, and is wanted when the place gives no
+// version or another. Its look tells it from those that the place no longer has.
 func (ps *Places) SeeItems(
 	ctx context.Context, id, owner string, look int64, items []placestore.Listed,
 ) error {
@@ -56,7 +58,8 @@ func (ps *Places) items(ctx context.Context, which string, args ...any) ([]place
 	return all, wrap(err, "read the items of a place")
 }
 
-// WantedItems implements placestore.Store.
+// WantedItems implements placestore.Store. The partial index place_items_wanted has this order. What was put off in
+// this look is left for the next one.
 func (ps *Places) WantedItems(
 	ctx context.Context, id string, look int64, limit int,
 ) ([]placestore.Item, error) {
@@ -65,14 +68,15 @@ func (ps *Places) WantedItems(
 		id, look, limit)
 }
 
-// MissingItems implements placestore.Store.
+// MissingItems implements placestore.Store. They are only to be removed when the look came to its end: the caller knows
+// whether it did.
 func (ps *Places) MissingItems(
 	ctx context.Context, id string, look int64, limit int,
 ) ([]placestore.Item, error) {
 	return ps.items(ctx, `i.look < $2 LIMIT CAST($3 AS bigint)`, id, look, limit)
 }
 
-// Items implements placestore.Store.
+// Items implements placestore.Store. Pages go by key, which the primary key and place_items_refused serve.
 func (ps *Places) Items(
 	ctx context.Context, user, id string, refused bool, after string, limit int,
 ) ([]placestore.Item, error) {
@@ -110,7 +114,8 @@ func (ps *Places) PutOffItem(ctx context.Context, id, owner string, look int64, 
 	})
 }
 
-// UnsettleItems implements placestore.Store.
+// UnsettleItems implements placestore.Store. Items that share a document lost it with that one's removal, so they are
+// to be fetched anew.
 func (ps *Places) UnsettleItems(ctx context.Context, id, owner, document, except string) error {
 	return ps.withPlace(ctx, id, owner, func(t Tx, n int64) error {
 		_, err := t.Exec(`UPDATE place_items SET wanted = 1, version = '', document = ''

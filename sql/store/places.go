@@ -26,6 +26,7 @@ func NewPlaces(db Database, sql *Dialect) *Places { return &Places{db, sql} }
 const selectPlace = `SELECT p.id, p.user_id, p.revision, p.looks, p.created_at, p.due_at,
 	p.lease_until > (SELECT now_micros()), p.setup, p.progress FROM places p `
 
+// due_at 0 means that no look is due, which TimeOf makes the zero time.
 func scanPlace(row Row) (p placestore.Place, err error) {
 	var created, due int64
 	var setup, progress []byte
@@ -41,7 +42,8 @@ func scanPlace(row Row) (p placestore.Place, err error) {
 	return p, nil
 }
 
-// CreatePlace implements placestore.Store.
+// CreatePlace implements placestore.Store. Number and names are checked under one lock by user; the first look is due
+// at once.
 func (ps *Places) CreatePlace(
 	ctx context.Context, id, user string, setup placestore.Setup,
 ) (p placestore.Place, err error) {
@@ -97,7 +99,8 @@ func (ps *Places) Places(ctx context.Context, user string) ([]placestore.Place, 
 	return ps.list(ctx, `WHERE p.user_id = $1 ORDER BY p.removing, p.name`+ps.sql.Bytewise, user)
 }
 
-// DuePlaces implements placestore.Store.
+// DuePlaces implements placestore.Store. It takes nothing: LeasePlace does, and of several processes that saw the same
+// place one wins.
 func (ps *Places) DuePlaces(ctx context.Context, limit int) ([]placestore.Place, error) {
 	return ps.list(ctx, `WHERE p.due_at > 0 AND p.due_at <= (SELECT now_micros())
 		AND p.lease_until <= (SELECT now_micros()) ORDER BY p.due_at LIMIT CAST($1 AS bigint)`, limit)
@@ -115,7 +118,8 @@ func (ps *Places) PlaceExists(ctx context.Context, id string) (bool, error) {
 	return n > 0, err
 }
 
-// UpdatePlace implements placestore.Store.
+// UpdatePlace implements placestore.Store. The revision keeps two pages that are open at a time from undoing each
+// other's change: the later one fails. due below -1 leaves the next look as it is, -1 takes it away.
 func (ps *Places) UpdatePlace(
 	ctx context.Context, user, id string, revision int64, setup placestore.Setup, due time.Duration,
 ) (p placestore.Place, err error) {
@@ -161,7 +165,8 @@ func micros(due time.Duration) int64 {
 	return due.Microseconds()
 }
 
-// LeasePlace implements placestore.Store.
+// LeasePlace implements placestore.Store. The conditions are those of DuePlaces again, inside the update, so the row
+// that changes is the row that was free.
 func (ps *Places) LeasePlace(
 	ctx context.Context, id string, lease placestore.Lease,
 ) (p placestore.Place, ok bool, err error) {
@@ -178,7 +183,8 @@ func (ps *Places) LeasePlace(
 	return p, ok && err == nil, err
 }
 
-// withPlace writes under a lease: fn gets the number of a place that an owner holds the lease of.
+// withPlace writes under a lease: fn gets the number of a place that an owner holds the lease of. The lease is checked
+// and the row locked in the same statement, so a server whose lease ended writes nothing, however late it wakes.
 func (ps *Places) withPlace(ctx context.Context, id, owner string, fn func(t Tx, n int64) error) error {
 	return ps.db.Write(ctx, 0, func(t Tx) error {
 		var n int64
@@ -194,7 +200,8 @@ func (ps *Places) withPlace(ctx context.Context, id, owner string, fn func(t Tx,
 	})
 }
 
-// RenewPlace implements placestore.Store.
+// RenewPlace implements placestore.Store. It returns the revision, by which a server at work learns that the place was
+// changed.
 func (ps *Places) RenewPlace(
 	ctx context.Context, id string, lease placestore.Lease, progress *placestore.Progress,
 ) (revision int64, err error) {
@@ -213,7 +220,8 @@ func (ps *Places) RenewPlace(
 	})
 }
 
-// ReleasePlace implements placestore.Store.
+// ReleasePlace implements placestore.Store. If the setup was changed meanwhile, the time that the change set for the
+// next look stays.
 func (ps *Places) ReleasePlace(
 	ctx context.Context, id, owner string, revision int64, progress placestore.Progress, due time.Duration,
 ) error {
@@ -237,7 +245,8 @@ func (ps *Places) DropPlace(ctx context.Context, id, owner string) error {
 	})
 }
 
-// FreePlaces implements placestore.Store.
+// FreePlaces implements placestore.Store. It is for a database that one process alone uses: at its start nobody else
+// can be at work.
 func (ps *Places) FreePlaces(ctx context.Context) error {
 	_, err := ps.db.Alone(ctx, 0).Exec(`UPDATE places SET owner = '', lease_until = 0 WHERE lease_until > 0`)
 	return err

@@ -48,7 +48,8 @@ func scanNumber(row Row) (n int64, err error) {
 }
 
 // purgeSome removes up to purgeBatch sessions. Their runs, texts, outputs and keys go by foreign keys; events, which
-// have none, by their run, whose row is locked first: so no append comes in between.
+// have none, by their run, whose row is locked first: so no append comes in between. Events lie in a table without a
+// foreign key, so that an append has to check none. A session that runs is never idle, whatever its age.
 func (c *Chats) purgeSome(t Tx, hidden, idle int64) (int64, error) {
 	gone, err := readList(t, scanNumber, `SELECT s.n FROM sessions s WHERE s.deleted_at <> 0 AND s.deleted_at < $1
 		OR s.deleted_at = 0 AND s.updated_at < $2
@@ -73,7 +74,8 @@ func (c *Chats) purgeSome(t Tx, hidden, idle int64) (int64, error) {
 	return t.Exec(`DELETE FROM sessions WHERE `+c.sql.Among("n", "$1"), sessions)
 }
 
-// hideCaptured hides the web pages that runs have read; the library removes what is hidden.
+// hideCaptured hides the web pages that runs have read; the library removes what is hidden. The namespace of such a
+// page is that of its run (chat.WebNamespace), which is how it is found.
 func (c *Chats) hideCaptured(t Tx, runs any) error {
 	type page struct {
 		n    int64

@@ -11,7 +11,8 @@ import (
 	"footnote/chat"
 )
 
-// ScanRun reads a row of a dialect's SelectRun.
+// ScanRun reads a row of a dialect's SelectRun. A request that can't be decoded is no error: the run comes back as
+// damaged.
 func ScanRun(row Row) (chat.Run, error) {
 	var run chat.Run
 	var request, answer []byte
@@ -35,7 +36,8 @@ func ReadRuns(by Statements, statement string, args ...any) ([]chat.Run, error) 
 }
 
 // RunByKey returns the run that an idempotency key started, to one whose request has the same digest. It fails with
-// sql.ErrNoRows if there is none.
+// sql.ErrNoRows if there is none. The digest is compared before the run is read. A key whose run is gone is an error of
+// its own, as keys go with their runs.
 func (c *Chats) RunByKey(by Statements, user, key string, digest []byte) (chat.Run, error) {
 	var n int64
 	var known []byte
@@ -53,7 +55,7 @@ func (c *Chats) RunByKey(by Statements, user, key string, digest []byte) (chat.R
 	return runs[0], nil
 }
 
-// Repeated implements chat.Store.
+// Repeated implements chat.Store. It locks nothing: a question that is just being stored under the key is found or not.
 func (c *Chats) Repeated(ctx context.Context, user string, req chat.RunRequest) (chat.Run, error) {
 	digest, err := req.Digest()
 	if err != nil {
@@ -73,7 +75,8 @@ func (c *Chats) Run(ctx context.Context, s chat.Scope, runID string) (chat.Run, 
 	return run, NotFound(err, "read run", "run")
 }
 
-// Runs implements chat.Store.
+// Runs implements chat.Store. The order of numbers is the order of starts in one session. The second look tells a
+// session without runs from none.
 func (c *Chats) Runs(ctx context.Context, s chat.Scope, sessionID string) ([]chat.Run, error) {
 	runs, err := ReadRuns(c.db.Alone(ctx, 0),
 		c.sql.SelectRun+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0 ORDER BY r.n`, sessionID, s.User)
@@ -102,7 +105,8 @@ func (c *Chats) StepOutput(ctx context.Context, s chat.Scope, runID, callID stri
 	return body, NotFound(err, "read step output", "step")
 }
 
-// NewEvents makes the events of payloads that can be added to a run's log.
+// NewEvents makes the events of payloads that can be added to a run's log. They have no numbers and times yet. Nothing
+// is stored if one of them can't be, so this comes before the transaction.
 func NewEvents(runID string, payloads []chat.Payload) ([]chat.Event, error) {
 	events := make([]chat.Event, len(payloads))
 	for i, p := range payloads {
@@ -123,7 +127,7 @@ func NewEvents(runID string, payloads []chat.Payload) ([]chat.Event, error) {
 }
 
 // AppendRefused says why a run's log is not added to by an owner: the run is over, or another one's by now. It is nil
-// if neither is.
+// if neither is. An ended run outranks a lost lease, since it is what a reader should be told.
 func AppendRefused(status, holder, owner string) error {
 	switch {
 	case chat.RunStatus(status) != chat.RunRunning:
@@ -141,5 +145,5 @@ var ErrTooManyEvents = &chat.Error{
 	Code: chat.CodeTooLarge, Message: "This run has too many events. Ask a smaller question.",
 }
 
-// ErrTakenBack ends a transaction that was only tried.
+// ErrTakenBack ends a transaction that was only tried. Write returns it as it is after undoing everything.
 var ErrTakenBack = errors.New("the write was only tried")

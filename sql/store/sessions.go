@@ -28,7 +28,8 @@ func (c *Chats) Session(ctx context.Context, s chat.Scope, id string) (chat.Sess
 	return found.entry, NotFound(err, "read session", "session")
 }
 
-// Sessions implements chat.Store.
+// Sessions implements chat.Store. sessions_by_activity has this order. Without a text the database reads one page of
+// it; with one it goes on until the page is full, looking at each session's questions only if the title does not match.
 func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery) ([]chat.Session, string, error) {
 	from, err := cursor.Parse(q.Cursor)
 	if err != nil {
@@ -66,7 +67,7 @@ func (c *Chats) RenameSession(ctx context.Context, s chat.Scope, id, title strin
 		AND user_id = $4 AND deleted_at = 0`, title, strings.ToLower(title), id, s.User)
 }
 
-// SetHead implements chat.Store.
+// SetHead implements chat.Store. The statement joins the run to the session, so one of another session changes no row.
 func (c *Chats) SetHead(ctx context.Context, s chat.Scope, sessionID, runID string) error {
 	n, err := c.db.Alone(ctx, 0).Tell(HeadMoved, c.sql.SetHead, runID, sessionID, s.User)
 	return ChangedOne(n, err, "set head", "session or run")

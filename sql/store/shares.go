@@ -41,7 +41,9 @@ func questionOf(request []byte) string {
 	return asked.Message
 }
 
-// AddShare implements chat.Store. Parallel calls may make some more than the limit.
+// AddShare implements chat.Store. Parallel calls may make some more than the limit. Those that are over are removed
+// here, so that they don't count; nothing else removes them until their session goes. The limit keeps a list readable
+// and is nobody's protection, so it is not worth a lock.
 func (c *Chats) AddShare(
 	ctx context.Context, s chat.Scope, runID string, hash chat.TokenHash, until time.Time,
 ) (h chat.Share, err error) {
@@ -89,7 +91,8 @@ func (c *Chats) DropShare(ctx context.Context, s chat.Scope, id string) error {
 	return ChangedOne(n, err, "end a link", "link")
 }
 
-// OpenShare implements chat.Store.
+// OpenShare implements chat.Store. The count is a statement of its own: a link that opens while its count is lost does
+// no harm. The later of two times stays.
 func (c *Chats) OpenShare(
 	ctx context.Context, hash chat.TokenHash, now time.Time,
 ) (user string, h chat.Share, err error) {

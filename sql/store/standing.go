@@ -11,6 +11,7 @@ import (
 
 const selectStanding = `SELECT d.id, d.user_id, d.version, d.due_at, d.body FROM standing d `
 
+// As with grids, the columns outrank the body.
 func scanStanding(row Row) (kept chat.Standing, err error) {
 	var id, user string
 	var version, due int64
@@ -68,7 +69,8 @@ func (c *Chats) UnseenStanding(ctx context.Context, s chat.Scope) (n int, err er
 	return n, err
 }
 
-// ChangeStanding implements chat.Store.
+// ChangeStanding implements chat.Store. A notice is owed when another change is the newest than before, in the same
+// transaction, so that neither is without the other.
 func (c *Chats) ChangeStanding(
 	ctx context.Context, s chat.Scope, id string, change func(*chat.Standing) error,
 ) (kept chat.Standing, err error) {
@@ -103,7 +105,8 @@ func (c *Chats) DropStanding(ctx context.Context, s chat.Scope, id string) error
 	return ChangedOne(n, err, "forget a kept question", "question")
 }
 
-// ClaimStanding implements chat.Store.
+// ClaimStanding implements chat.Store. Without a time set a question is due when its user's library has another version
+// than when it was last looked at, so an unchanged library costs one read and no write.
 func (c *Chats) ClaimStanding(ctx context.Context, now, until time.Time, limit int) ([]chat.Standing, error) {
 	list, err := claimable[chat.Standing]{
 		table: "standing", rows: selectStanding,

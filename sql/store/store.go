@@ -1,6 +1,16 @@
 // Package store holds what the stores of both databases do alike: one text of each statement, in the SQL that SQLite
 // and PostgreSQL share, and the rules around it. What differs is the Database's: how it runs statements, and the words
 // of its Dialect. What only one of them does, and what each does in a way of its own, stays in its package.
+//
+// The files are named by what they keep: sessions.go, runs.go and events' rules for chat.Store (Chats), documents*.go,
+// content.go and passages.go for corpus.Documents (Documents), index.go for postings.Store, places.go and
+// place_items.go for placestore.Store, grants.go for grants.Store. What comes in are the domain's types, what goes out
+// are those again or a chat.Error; no row and no error of a driver leaves the package unexplained.
+//
+// Three things must hold. A statement's text is fixed, since it stays prepared; what depends on a request is an
+// argument. Whatever a rule reads before it writes is locked in the same transaction, by the row (Dialect.Locked) or by
+// a name (Tx.Lock), or two processes on PostgreSQL both find room for the last one. And a function given to Write may
+// run again, so it begins by setting what it captured.
 package store
 
 import (
@@ -16,7 +26,7 @@ import (
 	"footnote/sql/cursor"
 )
 
-// Care says what a caller expects of a statement or a transaction.
+// Care says what a caller expects of a statement or a transaction. The values are bits and may be joined.
 type Care uint8
 
 const (
@@ -35,14 +45,15 @@ const (
 // Row is a row that can be read.
 type Row interface{ Scan(dest ...any) error }
 
-// Rows are the rows that a statement returned.
+// Rows are the rows that a statement returned. They are lent: whoever reads them must not keep them, and the runner
+// closes them.
 type Rows interface {
 	Row
 	Next() bool
 }
 
-// Statements runs statements: within a transaction, or each in one of its own. Parameters are written $1, $2 and so
-// on. The text of statements must be fixed, as they stay prepared.
+// Statements runs statements: within a transaction, or each in one of its own. Parameters are written $1, $2 and so on,
+// in any order and as often as needed. The text of statements must be fixed, as they stay prepared.
 type Statements interface {
 	// Exec runs a statement and returns the number of rows that it changed.
 	Exec(statement string, args ...any) (changed int64, err error)
@@ -68,7 +79,7 @@ type Tx interface {
 	Lock(kind, name string) error
 }
 
-// Database runs statements and transactions.
+// Database runs statements and transactions. Both implementations are named engine, in dialect.go of their packages.
 type Database interface {
 	// Alone returns what runs each statement in a transaction of its own.
 	Alone(ctx context.Context, care Care) Statements
@@ -87,7 +98,8 @@ type Database interface {
 	Violates(err error, index string) bool
 }
 
-// Dialect is what the two databases write differently.
+// Dialect is what the two databases write differently. Where both can be served by one spelling, that stands in the
+// statement instead: CAST rather than ::, coalesce, and now_micros() for the database's clock.
 type Dialect struct {
 	// Locked ends a SELECT whose rows nobody else may change before the transaction ends; of names the one of several
 	// tables that is meant. Where one transaction writes at a time, it is nothing.
@@ -174,7 +186,8 @@ type Dialect struct {
 	SelectRun string
 }
 
-// readList makes a list of the rows that a statement returns.
+// readList makes a list of the rows that a statement returns. A repeated query begins with an empty list, so rows of a
+// broken first try are not there twice.
 func readList[T any](
 	by Statements, read func(Row) (T, error), statement string, args ...any,
 ) (list []T, err error) {
@@ -192,7 +205,8 @@ func readList[T any](
 	return list, err
 }
 
-// readOne reads the first row that a statement returns. It fails with sql.ErrNoRows if there is none.
+// readOne reads the first row that a statement returns. It fails with sql.ErrNoRows if there is none. It reads all rows
+// and is for statements that return one or none.
 func readOne[T any](by Statements, read func(Row) (T, error), statement string, args ...any) (v T, err error) {
 	list, err := readList(by, read, statement, args...)
 	if err == nil && len(list) == 0 {
@@ -204,14 +218,15 @@ func readOne[T any](by Statements, read func(Row) (T, error), statement string, 
 	return list[0], nil
 }
 
-// numbered is an entry of a list with its number.
+// numbered is an entry of a list with its number. The number breaks ties between entries of the same time, in the order
+// and in the cursor.
 type numbered[T any] struct {
 	n     int64
 	entry T
 }
 
 // pageOf makes a page of up to limit entries of what was read for it, one more if there are more, and the cursor of the
-// next page.
+// next page. Reading one more than is shown tells whether there is a next page without counting.
 func pageOf[T any](found []numbered[T], limit int, at func(T) time.Time) (page []T, next string) {
 	if len(found) > limit {
 		found = found[:limit]
@@ -225,7 +240,7 @@ func pageOf[T any](found []numbered[T], limit int, at func(T) time.Time) (page [
 }
 
 // NotFound turns sql.ErrNoRows into the error for a thing that is not there or not the caller's, and names op on
-// others.
+// others. Another user's thing gives the same error, as its row is not found by a statement that names the user.
 func NotFound(err error, op, thing string) error {
 	switch {
 	case err == nil:
@@ -236,7 +251,8 @@ func NotFound(err error, op, thing string) error {
 	return fmt.Errorf("%s: %w", op, err)
 }
 
-// ChangedOne is NotFound for a statement that must change a row.
+// ChangedOne is NotFound for a statement that must change a row. The statement itself says whose row it may be, so no
+// look before it is needed.
 func ChangedOne(n int64, err error, op, thing string) error {
 	if err == nil && n == 0 {
 		err = sql.ErrNoRows
@@ -244,7 +260,8 @@ func ChangedOne(n int64, err error, op, thing string) error {
 	return NotFound(err, op, thing)
 }
 
-// ToMicros is a time as the databases store it: in microseconds since 1970, of which 0 is no time.
+// ToMicros is a time as the databases store it: in microseconds since 1970, of which 0 is no time. Both databases keep
+// times as 64-bit numbers, so that the same number is read back from either.
 func ToMicros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -260,7 +277,8 @@ func TimeOf(micros int64) time.Time {
 	return time.UnixMicro(micros).UTC()
 }
 
-// ToJSON is a value as JSON in a text.
+// ToJSON is a value as JSON in a text. It fails only for values that JSON can't hold, such as a number that is not
+// finite.
 func ToJSON(v any) (string, error) {
 	b, err := json.Marshal(v)
 	if err != nil {

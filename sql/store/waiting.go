@@ -13,7 +13,8 @@ import (
 const selectQueued = `SELECT q.id, s.name, s.user_id, q.key, q.request, q.problem, q.created_at FROM queued q
 	JOIN sessions s ON s.n = q.session `
 
-// ready are the conditions under which the first question of session s can be sent.
+// ready are the conditions under which the first question of session s can be sent. The last condition makes the first
+// question the only one that can be sent, so one with a Problem holds up those behind it.
 const ready = ` s.deleted_at = 0 AND q.problem = '' AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.session = s.n
 	AND r.status = 'running')
 	AND q.n = (SELECT first.n FROM queued first WHERE first.session = s.n ORDER BY first.place LIMIT 1) `
@@ -86,7 +87,8 @@ func (c *Chats) Queue(ctx context.Context, s chat.Scope, sessionID string) ([]ch
 const own = ` id = $1 AND NOT taken AND session = (SELECT n FROM sessions WHERE name = $2 AND user_id = $3
 	AND deleted_at = 0)`
 
-// EditQueued implements chat.Store.
+// EditQueued implements chat.Store. It gets a key of its own, since the words under the old key are others. The update
+// repeats the conditions: a question that was taken in between is not changed.
 func (c *Chats) EditQueued(ctx context.Context, s chat.Scope, sessionID, id, message string) error {
 	q, err := readOne(c.db.Alone(ctx, 0), scanQueued,
 		selectQueued+`WHERE q.id = $1 AND NOT q.taken AND s.name = $2 AND s.user_id = $3 AND s.deleted_at = 0`, id,
@@ -105,7 +107,7 @@ func (c *Chats) EditQueued(ctx context.Context, s chat.Scope, sessionID, id, mes
 	)
 }
 
-// MoveQueuedFirst implements chat.Store.
+// MoveQueuedFirst implements chat.Store. Places may be negative: they only order.
 func (c *Chats) MoveQueuedFirst(ctx context.Context, s chat.Scope, sessionID, id string) error {
 	return c.changeQueued(ctx, `UPDATE queued SET problem = '',
 		place = (SELECT min(first.place) - 1 FROM queued first WHERE first.session = queued.session) WHERE`+own, id,

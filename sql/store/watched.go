@@ -10,7 +10,8 @@ import (
 	"footnote/corpus"
 )
 
-// SetWatched stores what a program saw of a folder; see corpus.Documents.
+// SetWatched stores what a program saw of a folder; see corpus.Documents. Folders that nobody has looked at since
+// `forget`, and those beyond corpus.MaxWatched, go with it: a program that is gone takes nothing back itself.
 func (ds *Documents) SetWatched(ctx context.Context, user string, w corpus.Watched, forget time.Time) error {
 	body, err := json.Marshal(w)
 	if err != nil {

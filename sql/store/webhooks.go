@@ -11,6 +11,7 @@ import (
 	"footnote/chat"
 )
 
+// The greeting of a new webhook has no kept question (kept is NULL) and is not counted as waiting.
 const webhookColumns = `h.user_id, h.url, h.origin, h.secret, h.set_at, h.sent_at, h.failed_at, h.trouble, h.lost,
 	(SELECT count(*) FROM notices o WHERE o.user_id = h.user_id AND o.kept IS NOT NULL)`
 
@@ -23,7 +24,8 @@ func scanWebhook(row Row, before ...any) (h chat.Webhook, err error) {
 	return h, err
 }
 
-// SetWebhook implements chat.Store.
+// SetWebhook implements chat.Store. What was owed is due at once at the new address, as if it had not failed: the old
+// address may be why it did. A greeting is owed as well, so that its user sees whether the address works.
 func (c *Chats) SetWebhook(ctx context.Context, s chat.Scope, hook *chat.Webhook) error {
 	return c.db.Write(ctx, Durable, func(t Tx) error {
 		if hook == nil {
@@ -99,7 +101,8 @@ func scanNotice(row Row) (n chat.Notice, err error) {
 	return n, nil
 }
 
-// ClaimNotices implements chat.Store.
+// ClaimNotices implements chat.Store. Only the longest due notice of each user is claimed, so an address that hangs for
+// its ten seconds holds up its own user alone.
 func (c *Chats) ClaimNotices(ctx context.Context, now, until time.Time, limit int) ([]chat.Notice, error) {
 	list, err := claimable[chat.Notice]{
 		table: "notices", rows: `SELECT d.id, d.failed, d.body, ` + webhookColumns + `
@@ -114,7 +117,8 @@ func (c *Chats) ClaimNotices(ctx context.Context, now, until time.Time, limit in
 	return list, err
 }
 
-// SettleNotice implements chat.Store.
+// SettleNotice implements chat.Store. due_at is the claim's token: a server whose claim was taken by another changes no
+// row, and then notes nothing of the webhook, either.
 func (c *Chats) SettleNotice(ctx context.Context, claimed chat.Notice, d chat.Delivery) (settled bool, err error) {
 	err = c.db.Write(ctx, Durable, func(t Tx) error {
 		settled = false

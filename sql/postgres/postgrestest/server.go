@@ -1,5 +1,9 @@
-// Package postgrestest gives tests a real PostgreSQL: the one that FOOTNOTE_TEST_DATABASE_URL names, or one of its
-// own that it starts from the programs on this machine and stops again.
+// Package postgrestest gives tests a real PostgreSQL: the one that FOOTNOTE_TEST_DATABASE_URL names, or one of its own
+// that it starts from the programs on this machine and stops again.
+//
+// An own server keeps its files in a temporary directory, listens on a socket in it and on no port, and gives up safety
+// for speed (fsync=off). It ends with the process that started it, however that ends: a shell holds it and waits for a
+// line on its input.
 package postgrestest
 
 import (
@@ -28,7 +32,8 @@ const urlEnv = "FOOTNOTE_TEST_DATABASE_URL"
 var ErrMissing = errors.New("PostgreSQL is not on this machine: install it (apt-get install postgresql), or set " +
 	urlEnv + " to a database that tests may write to")
 
-// A Server is a running PostgreSQL that tests share; each makes a schema of its own.
+// A Server is a running PostgreSQL that tests share; each makes a schema of its own. It is safe for concurrent use but
+// for Run, Halt and Stop.
 type Server struct {
 	URL string // as its superuser, or as FOOTNOTE_TEST_DATABASE_URL says
 
@@ -224,7 +229,8 @@ func (s *Server) Stop() error {
 	return errors.Join(s.Halt(Immediate), os.RemoveAll(s.dir))
 }
 
-// Schema makes a schema for one test and returns the URL of a database whose search path begins with it.
+// Schema makes a schema for one test and returns the URL of a database whose search path begins with it. Names have the
+// process's id, so several packages may test on one server.
 func (s *Server) Schema(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("test_%d_%d", os.Getpid(), s.made.Add(1))
