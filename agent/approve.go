@@ -11,8 +11,8 @@ import (
 )
 
 // Approve lets a call that waits run, with another input if one is given. It fails with CodeNotFound for a call that
-// never waited, CodeConflict for one that was decided and for a run that is over, and CodeInvalid for an input that
-// the tool does not take.
+// never waited, CodeConflict for one that was decided and for a run that is over, and CodeInvalid for an input that the
+// tool does not take. A nil input leaves the model's own.
 func (r *Runs) Approve(ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage) error {
 	return r.decideCall(ctx, s, chat.Command{RunID: runID, Kind: chat.CommandApprove, CallID: callID, Input: input})
 }
@@ -24,7 +24,9 @@ func (r *Runs) Deny(ctx context.Context, s chat.Scope, runID, callID string) err
 
 // decideCall settles on one verdict about a call. With other servers beside this one, the stored command decides
 // between two that come at once. The input is checked against the tool's schema here too, so that a person hears at
-// once what does not fit.
+// once what does not fit. A server that is alone with its store applies the verdict directly. With others beside it the
+// command is stored first, and its unique row decides which of two verdicts counts; only then is it applied here, if
+// the run is here.
 func (r *Runs) decideCall(ctx context.Context, s chat.Scope, w chat.Command) error {
 	c, err := r.findControl(ctx, s, w.RunID)
 	if err != nil {
@@ -51,7 +53,7 @@ func (r *Runs) decideCall(ctx context.Context, s chat.Scope, w chat.Command) err
 }
 
 // undecidedTool fails unless the call waits for a decision. It returns the call's tool, nil if this server has no such
-// tool at the moment.
+// tool at the moment. A run that is elsewhere is judged by its log: the call must wait there.
 func (r *Runs) undecidedTool(ctx context.Context, s chat.Scope, c *run.Control, w chat.Command) (*tools.Tool, error) {
 	if c != nil {
 		if t, known, err := c.Undecided(w.CallID); known || err != nil {

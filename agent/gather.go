@@ -8,8 +8,9 @@ import (
 )
 
 // Gather lets the agent choose how to search for a question, with the toolset strategy unless the request names
-// another, and returns what it found instead of an answer. Nothing is stored. It fails when the model does and there
-// is no fallback; what was found until then comes with the error.
+// another, and returns what it found instead of an answer. Nothing is stored. It fails when the model does and there is
+// no fallback; what was found until then comes with the error. It takes a slot like a run, since it asks the model as
+// one, and its tokens count against the user's limit. most bounds the passages that are returned.
 func (r *Runs) Gather(ctx context.Context, user string, req chat.RunRequest, most int) (run.Gathered, error) {
 	req, set, err := r.engine.CheckRequest(r.engine.WithToolset(req, "strategy"))
 	if err != nil {

@@ -10,7 +10,10 @@ import (
 
 // KeepLeases keeps the leases of the runs under way, does what other servers were told about them, and takes over those
 // of servers that died or stopped, until ctx ends. At its start it takes over what was left behind: those runs go on
-// from their last finished step, or end as interrupted. What its store refuses it logs and tries again.
+// from their last finished step, or end as interrupted. What its store refuses it logs and tries again. Leases are
+// renewed three times in their length, so one renewal may fail. Between two renewals it looks for ended leases of
+// others (lookEvery) and wakes at once when a notification comes. It is the one goroutine that does this; it ends with
+// ctx.
 func (r *Runs) KeepLeases(ctx context.Context) {
 	r.takeOverAtStart(ctx)
 	if r.cfg.Revoked != nil {
@@ -52,9 +55,9 @@ func (r *Runs) KeepLeases(ctx context.Context) {
 	}
 }
 
-// lookEvery is how long after its end a lease may go unnoticed: a tenth of it, so that the runs of a server which
-// dies go on after 33 s. A server that is alone with its store has no other's runs to look for, but for those that it
-// lost itself.
+// lookEvery is how long after its end a lease may go unnoticed: a tenth of it, so that the runs of a server which dies
+// go on after 33 s. A server that is alone with its store has no other's runs to look for, but for those that it lost
+// itself. With a lease of 30 s that is every 3 s (docs/decisions.md, “Events, runs and replicas”).
 func (r *Runs) lookEvery() time.Duration {
 	if r.cfg.Exclusive {
 		return r.cfg.Lease / 3
@@ -70,10 +73,12 @@ func (r *Runs) idleSince(now time.Time) time.Time {
 	return now.Add(-r.cfg.KeepSessions)
 }
 
-// undoTime is how long a deleted conversation can be brought back.
+// undoTime is how long a deleted conversation can be brought back. It is also how often deleted and idle conversations
+// are purged.
 const undoTime = time.Minute
 
-// renewLeases extends the leases of the runs under way. A run that another server has by now stops here.
+// renewLeases extends the leases of the runs under way. A run that another server has by now stops here. The store is
+// asked without the lock, so a run may have ended meanwhile; Lose does nothing to one that is over.
 func (r *Runs) renewLeases(ctx context.Context) error {
 	r.mu.Lock()
 	held := make([]string, 0, len(r.active))
@@ -99,7 +104,7 @@ func (r *Runs) renewLeases(ctx context.Context) error {
 }
 
 // takeOverAtStart takes over what was left behind. No run may begin meanwhile: a server that is alone takes all there
-// are.
+// are. “All” are those whose lease ends within 100 years.
 func (r *Runs) takeOverAtStart(ctx context.Context) {
 	r.starting.Lock()
 	defer r.starting.Unlock()
@@ -121,7 +126,9 @@ func (r *Runs) takeOverAll(ctx context.Context, before time.Time) {
 }
 
 // takeOver makes runs whose lease ended before the given time ours and carries them on. Leases are what makes one
-// server work on a run: a run whose lease has ended is anybody's.
+// server work on a run: a run whose lease has ended is anybody's. A run that is active here has only lost its lease for
+// a while: it goes on, and is not begun a second time. The log is read before the run goes on, since what it did is
+// nowhere else.
 func (r *Runs) takeOver(ctx context.Context, before time.Time) error {
 	r.mu.Lock()
 	stopping := r.stopping

@@ -23,7 +23,8 @@ func (r *Runs) questionLimit(set tools.Set) int {
 }
 
 // checkQuestionLimit rejects a further question in a session that is at its limit with those that wait there. Asking an
-// earlier question again, or in other words, takes its place and needs no room.
+// earlier question again, or in other words, takes its place and needs no room. It counts without a lock, so two
+// questions at once may both be let in as the last one, which does no harm.
 func (r *Runs) checkQuestionLimit(
 	ctx context.Context, user string, req chat.RunRequest, set tools.Set, waiting int,
 ) error {

@@ -10,9 +10,10 @@ import (
 )
 
 // Enqueue lets a question wait until the run of its session is over; then the server sends it, whoever looks. Without
-// one under way it is sent at once. What a request with the same IdempotencyKey has stored comes back, whatever
-// became of its documents since: the waiting question, or its run, under the run's id. It fails like Start for what
-// can't be asked, and with CodeConflict when too many wait.
+// one under way it is sent at once. What a request with the same IdempotencyKey has stored comes back, whatever became
+// of its documents since: the waiting question, or its run, under the run's id. It fails like Start for what can't be
+// asked, and with CodeConflict when too many wait. A question that waits already is not refused for want of room: it
+// has its place.
 func (r *Runs) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Queued, error) {
 	req, set, err := r.engine.CheckRequest(req)
 	if err != nil {
@@ -52,7 +53,8 @@ func isWaitingAlready(list []chat.Queued, req chat.RunRequest) bool {
 }
 
 // SendNow puts a waiting question first and ends what it waits for: with answer, by an answer from what was found so
-// far, else at once, on whichever server it is.
+// far, else at once, on whichever server it is. The question moves first before anything is ended, so it is the next
+// one whoever sends it. A run that ended by itself in between is no failure.
 func (r *Runs) SendNow(ctx context.Context, s chat.Scope, sessionID, id string, answer bool) error {
 	if err := r.cfg.Store.MoveQueuedFirst(ctx, s, sessionID, id); err != nil {
 		return err
@@ -88,7 +90,11 @@ func (r *Runs) Resend(ctx context.Context, s chat.Scope, sessionID string) {
 
 // sendNext sends the first waiting question of a session, if it is its turn. A question that the store, the load or the
 // user's limits refuse for a moment is tried again later. One that can't be sent today, or ever, stays in the queue
-// with the reason, until its user acts. held says that no other question of the user can be sent now.
+// with the reason, until its user acts. held says that no other question of the user can be sent now. It goes on while
+// the store says that the question was started before by its key: then its settling was lost and the next one is due.
+//
+// Errors are of three kinds: those that only the user can mend stay with the question; those of load and short limits
+// put it back; all others leave it taken, and the next look finds it again.
 func (r *Runs) sendNext(ctx context.Context, session chat.SessionKey) (held bool) {
 	for {
 		q, ok, err := r.cfg.Store.TakeQueued(ctx, session)
@@ -131,7 +137,8 @@ func (r *Runs) sendNext(ctx context.Context, session chat.SessionKey) (held bool
 	}
 }
 
-// putBack lets a question wait on that was taken too early. Its user can change it meanwhile.
+// putBack lets a question wait on that was taken too early. Its user can change it meanwhile. The session is noted
+// before the question is put back, so that the end of one of the user's runs finds it.
 func (r *Runs) putBack(ctx context.Context, q chat.Queued) {
 	r.deferSession(chat.SessionKey{User: q.User, ID: q.SessionID})
 	if err := r.cfg.Store.PutBackQueued(ctx, q.ID); err != nil {
@@ -140,7 +147,7 @@ func (r *Runs) putBack(ctx context.Context, q chat.Queued) {
 }
 
 // sendWaiting sends what waits in sessions where nothing happens: a server ended between a run's end and the next
-// question.
+// question. One refusal by a user's limits holds for all of that user's sessions in this round.
 func (r *Runs) sendWaiting(ctx context.Context) {
 	sessions, err := r.cfg.Store.Waiting(ctx)
 	if err != nil {

@@ -1,8 +1,15 @@
 // Package agent manages runs: it starts, queues, cancels, approves, repeats and takes them over. A run is the work on
-// one question, and package agent/run does it. Each run belongs to the server, not to a request: its goroutine goes
-// on when nobody looks, and all it does is in the run's log before anybody sees it. Several servers may share a
-// store: a lease says which of them works on a run. Start with Runs.Start and Runs.launchRun; Runs.KeepLeases is the
-// loop that keeps leases and takes over the runs of other servers.
+// one question, and package agent/run does it. Each run belongs to the server, not to a request: its goroutine goes on
+// when nobody looks, and all it does is in the run's log before anybody sees it. Several servers may share a store: a
+// lease says which of them works on a run. Start with Runs.Start and Runs.launchRun; Runs.KeepLeases is the loop that
+// keeps leases and takes over the runs of other servers.
+//
+// What comes in are questions (Start, Enqueue), wishes about runs under way (Cancel, AnswerNow, Approve, Deny) and the
+// ends of leases; what goes out are runs in the store and their logs. The files: runs.go starts them, slots.go says
+// whether there is room, question_limit.go and users.go whether this user may ask, queue.go sends what waits, steer.go
+// and approve.go reach a run wherever it is, lease.go keeps and takes over, stop.go ends, rerun.go and gather.go begin
+// runs of special kinds. The package knows nothing of turns, tools' results and footnotes: that is agent/run. Nothing
+// here may wait for I/O while Runs.mu is held, and no run may be launched without a lease in the store.
 package agent
 
 import (
@@ -16,7 +23,7 @@ import (
 	"footnote/chat"
 )
 
-// Config wires Runs. Zero limits take their defaults.
+// Config wires Runs. Zero limits take their defaults. It is copied once and read without a lock.
 type Config struct {
 	run.Config // of each run
 
@@ -41,7 +48,8 @@ type Config struct {
 }
 
 // Runs starts runs and owns their goroutines. It is safe for concurrent use. mu guards its maps and counters only and
-// is never held during I/O.
+// is never held during I/O. Of its two locks `starting` is taken first. A run counts against slots twice for a moment,
+// while it is being stored and launched, which errs on the side of fewer.
 type Runs struct {
 	cfg    Config // with the defaults
 	engine *run.Engine
@@ -58,7 +66,7 @@ type Runs struct {
 	look     chan struct{} // holds one: something is wanted of a run, or one is free
 }
 
-// NewRuns checks the wiring.
+// NewRuns checks the wiring. Nothing runs until Start or KeepLeases is called.
 func NewRuns(cfg Config) (*Runs, error) {
 	engine, err := run.NewEngine(cfg.Config)
 	if err != nil {
@@ -102,7 +110,10 @@ func (r *Runs) Stats() chat.RunStats {
 // IdempotencyKey named an earlier run, which comes back instead. It fails with CodeInvalid for what can't be asked,
 // CodeNotFound for a namespace or documents that the user does not have, CodeTooMany when too many runs are under way
 // or the user's limits are reached, CodeTurnLimit for a session at its limit of questions, and CodeUnavailable while
-// the server stops.
+// the server stops. The order matters: the request is checked before it takes a slot; documents and questions are
+// counted with the slot held; and a request that is refused for want of room is looked up by its key first, as it may
+// have been served before. StartRun is under the read side of `starting`, so a take-over at the start never finds a run
+// of ours that is stored and not active yet.
 func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (begun chat.Run, isNew bool, err error) {
 	if r.isRevoked(user) {
 		return chat.Run{}, false, &chat.Error{
@@ -155,13 +166,17 @@ func (r *Runs) findRepeated(
 	return earlier, false, err
 }
 
-// newLease is a lease from now on, for a run that starts or goes on here.
+// newLease is a lease from now on, for a run that starts or goes on here. Its end is a time of this machine's clock, of
+// which stores only take the distance from now.
 func (r *Runs) newLease() chat.Lease {
 	return chat.Lease{Owner: r.cfg.Owner, Until: time.Now().Add(r.cfg.Lease)}
 }
 
 // launchRun gives a run its goroutine. log is what it did before a restart, nil for a new run. The goroutine ends with
-// its run; Stop waits for it. ctx must not end with a request.
+// its run; Stop waits for it. ctx must not end with a request. When a run ends its slot is free before the next
+// question is sent, else that one could find no room. sendNext comes before runner.Wait, so that the next question need
+// not wait for what the run still has to tidy up. A run that could not store its end is remembered in unstored, and its
+// next attempt is told.
 func (r *Runs) launchRun(ctx context.Context, begun chat.Run, set tools.Set, log []chat.Event) {
 	runCtx, c := run.NewControl(ctx, begun.User)
 	r.mu.Lock()

@@ -8,7 +8,9 @@ import (
 )
 
 // acquireSlot takes a slot for a run. If users share the slots, a user may take another slot only while more slots are
-// free than the user already holds. One user alone can get at most half.
+// free than the user already holds. One user alone can get at most half. With n slots free a user who has n already
+// gets no further one, so the last slots go to those who have fewer; with the default of 1,000 one user alone stops at
+// 500.
 func (r *Runs) acquireSlot(user string) error {
 	shared := r.cfg.Shared != nil && r.cfg.Shared()
 	r.mu.Lock()
@@ -75,7 +77,8 @@ func (r *Runs) sendDeferred(ctx context.Context, user string) {
 	r.sendNext(ctx, chat.SessionKey{User: user, ID: next})
 }
 
-// countTokens counts what a user's run or search took from models against the user's limit.
+// countTokens counts what a user's run or search took from models against the user's limit. It comes after the tokens
+// were spent and never refuses: a run under way goes on over the limit, and the next one is not started.
 func (r *Runs) countTokens(ctx context.Context, user string, used chat.Tokens) {
 	if used.In+used.Out == 0 {
 		return

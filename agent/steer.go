@@ -19,7 +19,8 @@ func (r *Runs) AnswerNow(ctx context.Context, s chat.Scope, runID string) error 
 }
 
 // steerRun applies a command at once if the run is here. The command is kept for another server that has it, or takes
-// it over.
+// it over. A command to a run that is here acts at once and is stored as well, so that it survives the death of this
+// server.
 func (r *Runs) steerRun(ctx context.Context, s chat.Scope, w chat.Command) error {
 	c, err := r.findControl(ctx, s, w.RunID)
 	if err != nil {
@@ -51,7 +52,8 @@ func (r *Runs) storeCommand(ctx context.Context, s chat.Scope, w chat.Command) e
 	return nil
 }
 
-// findControl returns a run under way: nil if another server works on it.
+// findControl returns a run under way: nil if another server works on it. It fails for a run that is over, and for one
+// that the user may not see.
 func (r *Runs) findControl(ctx context.Context, s chat.Scope, runID string) (*run.Control, error) {
 	r.mu.Lock()
 	c, ok := r.active[runID]
@@ -83,7 +85,8 @@ func applyCommand(c *run.Control, w chat.Command) bool {
 	return true
 }
 
-// Look makes the server look for runs that it can take over and for what is wanted of its own. It does not block.
+// Look makes the server look for runs that it can take over and for what is wanted of its own. It does not block. The
+// channel holds one signal, so any number of calls make one look.
 func (r *Runs) Look() {
 	select {
 	case r.look <- struct{}{}:
@@ -91,7 +94,9 @@ func (r *Runs) Look() {
 	}
 }
 
-// applyCommands applies the stored commands to the runs under way.
+// applyCommands applies the stored commands to the runs under way. It asks the store only while a run is here or being
+// stored. Commands stay in the store until their run is over, so each of them comes again and again; what was applied
+// before changes nothing.
 func (r *Runs) applyCommands(ctx context.Context) {
 	r.mu.Lock()
 	idle := len(r.active)+r.begun == 0

@@ -27,7 +27,7 @@ func (r *Runs) watchUsers(ctx context.Context) {
 	}
 }
 
-// endRevoked ends the runs here of users who have left.
+// endRevoked ends the runs here of users who have left. Each user is looked up once in a round.
 func (r *Runs) endRevoked() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -18,7 +18,8 @@ import (
 const maxStray = 5
 
 // Citer turns the model's numbers into footnotes: numbers in order of first appearance, each with words that stand in
-// the stored text. One goroutine uses it at a time.
+// the stored text. One goroutine uses it at a time. Its numbers go with the answer's text: when that is reset, they
+// begin at 1 again.
 type Citer struct {
 	sources *Sources
 	texts   *Texts
@@ -56,7 +57,7 @@ func (c *Citer) resetNumbers() {
 // citeSource returns the footnote for source n that quotes its words, or what bears a claim out when there are none,
 // and the new citation if it is one. A number without a passage has none. A footnote is a source with a range of its
 // text: the same words cited twice are one footnote. An error is one of the store; a number that no passage has is
-// dropped and remembered as a stray one.
+// dropped and remembered as a stray one. The blocks of the document are read only for a new footnote, for its place.
 func (c *Citer) citeSource(
 	ctx context.Context, n int, claim, words string,
 ) (number int, added *chat.Citation, err error) {
@@ -97,7 +98,8 @@ func (c *Citer) citeSource(
 	return number, &c.Citations[number-1], nil
 }
 
-// wordsOf finds words of a source that are named exactly.
+// wordsOf finds words of a source that are named exactly. Such words are those of a model that quotes by rule
+// (llm.Quoted); the first place in the passage is taken.
 func wordsOf(src Source, words string) (found QuoteSpan, ok bool) {
 	at := strings.Index(src.Passage.Text, words)
 	if words == "" || at < 0 {
@@ -112,7 +114,9 @@ func wordsOf(src Source, words string) (found QuoteSpan, ok bool) {
 // quoteClaim finds the words of a source that back a claim: those the model gave, else the passage's best-matching
 // sentence. Words that the model gave are looked for in the whole document, the passage first. score is 1 for words
 // that stand there exactly, 0.85 for those that stand there approximately, and else how much of the claim the sentence
-// holds.
+// holds. If the model gave several quotes from one source, the one is tried that resembles the claim; the last is tried
+// in any case. The 0.85 of approximate quotes is the least likeness at which a quote counts as found
+// (chat.CheckApproximate).
 func (c *Citer) quoteClaim(ctx context.Context, src Source, claim string) (found QuoteSpan, claimed string, err error) {
 	for i, given := range src.Quotes {
 		if last := i == len(src.Quotes)-1; !last && !c.Judge.Resembles(claim, "", given) {
@@ -146,7 +150,8 @@ func (c *Citer) quoteClaim(ctx context.Context, src Source, claim string) (found
 // claimBefore returns the sentence that a marker at the end of a text belongs to: the unfinished one, or the one that
 // just ended. What a few words behind a colon say begins before it, and a formula belongs to the sentence before it. If
 // that sentence has earlier footnotes, only the words after them count, unless they are just a few. It looks back over
-// at most 800 bytes, since it is asked at every marker while the answer streams.
+// at most 800 bytes, since it is asked at every marker while the answer streams. Formulas are masked first, since a
+// full stop in one ends no sentence.
 func claimBefore(said string) string {
 	if len(said) > 800 {
 		cut := len(said) - 800
@@ -169,7 +174,8 @@ func claimBefore(said string) string {
 	return strings.TrimLeft(strings.TrimSpace(string(runes[start:])), "#-*> |")
 }
 
-// sentenceStart is where the sentence begins that ends at a place.
+// sentenceStart is where the sentence begins that ends at a place. Whether a colon or semicolon begins a sentence
+// depends on how much follows it: minTail content words.
 func sentenceStart(runes []rune, end int) int {
 	for end > 0 && (isStop(runes[end-1]) || unicode.IsSpace(runes[end-1])) { // of a leader too
 		end--
@@ -191,7 +197,7 @@ func sentenceStart(runes []rune, end int) int {
 func isStop(r rune) bool { return strings.ContainsRune(".!?:;。！？", r) }
 
 // isAbbreviation reports whether a full stop after these runes belongs to a short word like "p" or "No", or a list's
-// number.
+// number. It errs towards abbreviation for short words, which makes a claim longer by a sentence and loses none.
 func isAbbreviation(before []rune) bool {
 	n := 0
 	for n < len(before) && n < 4 &&

@@ -10,7 +10,7 @@ import (
 	"footnote/corpus/text"
 )
 
-// Claim is a sentence of an answer.
+// Claim is a sentence of an answer. It lives as long as the answer it was made from.
 type Claim struct {
 	Text    string // as it reads, without its footnotes
 	Numbers []int  // its footnotes
@@ -41,7 +41,8 @@ var (
 // splitClaims splits an answer into its sentences. A footnote belongs to the sentence that it stands in or behind. It
 // works block by block, so that no sentence reaches over a heading, a list item or a row of a table. What an answer
 // quotes word for word is one claim, wherever else sentences would begin and end in it, and so is an item of a list
-// that is nothing but a name: citations are those of the answer, by their numbers from 1.
+// that is nothing but a name: citations are those of the answer, by their numbers from 1. Formulas and footnotes alone
+// belong to the sentence before. The order of the claims is that of the answer.
 func splitClaims(markdown string, citations []chat.Citation, names []string) []Claim {
 	paragraphs := splitParagraphs(markdown)
 	quotes := quotedIn(paragraphs, citations)
@@ -76,6 +77,7 @@ func isFormula(said string) bool {
 }
 
 // appendSentences adds the sentences of a paragraph to those before it, which get the footnotes that it begins with.
+// Marks and spans are both in order, so each mark is given out once, to the sentence that it stands in or right behind.
 func (p paragraph) appendSentences(out []Claim) []Claim {
 	plain, marks := liftFootnotes(p.text)
 	runes := []rune(plain)
@@ -135,6 +137,7 @@ func claimText(sentence string) string {
 }
 
 // WithoutSentences is an answer without its footnotes, its headings and some of its sentences, as Claim.Text has them.
+// It is for whoever needs the answer's words alone: no Markdown is left but that inside sentences.
 func WithoutSentences(markdown string, left []string) string {
 	var kept []string
 	for _, c := range splitClaims(markdown, nil, nil) {
@@ -172,7 +175,8 @@ func (c *Claim) addFootnotes(marks []mark) {
 }
 
 // noteNearby notes which footnotes may cover sentences that have none. A sentence without a footnote may lean on those
-// behind it in its paragraph or list, and a list on those of the line that leads to it.
+// behind it in its paragraph or list, and a list on those of the line that leads to it. Two passes: forward for the
+// line that leads to a list, backward for the footnotes that follow.
 func noteNearby(all []Claim) {
 	group, lead := 0, []int(nil)
 	for i := range all {
@@ -204,6 +208,7 @@ type paragraph struct {
 }
 
 // splitParagraphs are those of an answer, and its headings, the names of its tables' columns and its lines of code.
+// Groups are numbers: paragraphs with the same one may lean on each other's footnotes.
 func splitParagraphs(markdown string) []paragraph {
 	var out []paragraph
 	group, apart, inTable := 0, true, false // apart: the next line does not belong to the one before
@@ -254,7 +259,8 @@ func splitParagraphs(markdown string) []paragraph {
 }
 
 // markHeadings makes headings of what stands above a rule: of the cells of its last line above the rule of a table, or
-// of all of it if the rule underlines it.
+// of all of it if the rule underlines it. The line that is a rule comes after what it makes a heading of, so the
+// paragraphs so far are changed.
 func markHeadings(all []paragraph, isTable, isUnderlined bool) []paragraph {
 	last := len(all) - 1
 	if last < 0 {

@@ -10,6 +10,7 @@ import (
 	"footnote/corpus/text"
 )
 
+// The two are choices that the tests in code_test.go hold; nothing was measured.
 const (
 	plainShare  = 0.8 // of the words of a line of prose that have nothing but letters or digits
 	minUnspaced = 6   // letters of a script without spaces that are prose
@@ -17,7 +18,8 @@ const (
 
 // proseIn returns the words of a line of code that are prose, as in a comment; none if there are none. Prose is plain
 // words behind the last sign that stands alone, begins with a capital where there are any, and has a function word or
-// ends as a sentence does.
+// ends as a sentence does. A line like “x = a + b # the sum of both” has prose behind its last sign; a line of code
+// alone has none.
 func proseIn(line string) string {
 	fields := strings.Fields(line)
 	from := 0
@@ -91,7 +93,8 @@ func (e *Evidence) readCode(c Claim) (claim Claim, isClaim, unchecked bool) {
 }
 
 // standsInTexts reports whether a text stands word for word in a passage that was shown, in the text that came with the
-// question or in what a tool returned.
+// question or in what a tool returned. White space is collapsed on both sides, and the spaces around keep a word from
+// matching inside another.
 func (e *Evidence) standsInTexts(said string) bool {
 	plain := func(s string) string { return " " + strings.Join(strings.Fields(s), " ") + " " }
 	said = strings.TrimSpace(plain(said))

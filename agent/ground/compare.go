@@ -9,7 +9,8 @@ import (
 	"footnote/english"
 )
 
-// partSize is about how long the pieces are that a given text is compared in, in runes: as long as passages are.
+// partSize is about how long the pieces are that a given text is compared in, in runes: as long as passages are. Longer
+// pieces would hold any sentence's words somewhere.
 const partSize = 1600
 
 // comparison is what became of the sentences of an answer without footnotes. It is for answers whose sentences need no
@@ -28,7 +29,9 @@ type comparison struct {
 // that the sentence can't be compared for its language.
 type Holder func(said string, by WordMatcher) (held string, foreign bool)
 
-// Compare asks of each sentence that states something what holds it.
+// Compare asks of each sentence that states something what holds it. Sentences that deny what the log says are counted
+// before the others: they state something of the run, which no text holds. Where no sentence states anything, lines of
+// code, headings and rows of tables are compared instead.
 func (e *Evidence) Compare(markdown string, holds Holder) comparison {
 	c := comparison{Unsupported: []string{}}
 	factual := e.factualStatements(markdown)
@@ -83,7 +86,8 @@ func (c comparison) Confidence() float64 {
 }
 
 // Against returns a Holder that looks for a sentence in the texts, judged as passages behind footnotes are. name is
-// what readers are told that holds it.
+// what readers are told that holds it. Languages of the texts are detected once; a sentence in none of them is told as
+// foreign rather than unsupported.
 func (e *Evidence) Against(name string, texts []string) Holder {
 	parts, languages := []string{}, map[string]bool{}
 	for _, t := range texts {
@@ -150,7 +154,8 @@ func (e *Evidence) InPassages(said string, by WordMatcher) bool {
 	})
 }
 
-// Explain says what was compared with what: with what holds the sentences, else with what could have held them.
+// Explain says what was compared with what: with what holds the sentences, else with what could have held them. It is
+// shown under the answer, so it is a sentence for readers.
 func (c comparison) Explain(with string) string {
 	if len(c.by) > 0 {
 		with = strings.Join(c.by, " and ")

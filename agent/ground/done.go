@@ -23,7 +23,8 @@ var (
 )
 
 // isDenied reports whether a sentence says of the run what its log does not: see deniesLog; or that something is in no
-// document though it was not looked for.
+// document though it was not looked for. English is the language of these rules, as answers speak of their run in the
+// language of the prompt; other languages are recognised only as saying that something was not found.
 func (e *Evidence) isDenied(said string) bool {
 	if e.given != "" {
 		return false
@@ -99,7 +100,8 @@ const absenceMetaWords = MetaWords + ` passage library answer question find foun
 // wasLookedFor reports whether the run looked for what a sentence says is absent: half of the words of that stand in
 // its queries or in the question, which it searched for, or the sentence names a document that was read. Where the
 // pattern leaves no words of it, one of the whole sentence is enough. Words of another language can't be compared: the
-// sentence is not counted then.
+// sentence is not counted then. The half errs towards believing: an answer that says “nothing about X” after a search
+// with half of X's words is let stand.
 func (e *Evidence) wasLookedFor(said string, readDocs []corpus.Document) bool {
 	count := func(said, texts string) (words, known int) {
 		words, known, ok := e.citer.Judge.CountKnown(said, absenceMetaWords, texts)
@@ -123,7 +125,8 @@ func (e *Evidence) wasLookedFor(said string, readDocs []corpus.Document) bool {
 }
 
 // knownNumbers are the numbers in the question, in what was searched for, and in what was returned and shown, and how
-// many documents are in reach and passages were shown.
+// many documents are in reach and passages were shown. Whatever number an answer gives of the run must be among them or
+// be counted from the log.
 func (e *Evidence) knownNumbers() []string {
 	shown := e.sources.All()
 	var known strings.Builder

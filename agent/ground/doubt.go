@@ -20,7 +20,8 @@ func (e *Evidence) TextsBehind(footnote int) []string {
 // Doubtable returns the sentences of an answer that a model can check against what it is shown: those that resemble it
 // by the rules, or that they can't compare because the languages differ. The other sentences are unsupported already,
 // or rest on something that the model is not shown. What the rules already found unsupported is not asked about, so
-// that a model can lower the confidence and never raise it.
+// that a model can lower the confidence and never raise it. It goes to the model that judges the answer, together with
+// Shown.
 func (e *Evidence) Doubtable(markdown string, shown Shown) []string {
 	var out []string
 	holds := e.Against(theGivenText, shown.Texts)

@@ -2,6 +2,17 @@
 // answer and hands the model's markers to the Citer, which gives each footnote the words that bear its claim out;
 // Evidence compares every sentence with the passages behind its footnotes, with what tools returned and with the text
 // that came with the question. It knows no tool and calls no model.
+//
+// What comes in are passages (Sources, filled by tools), the model's text (Writer) and what tools returned
+// (ToolResults); what goes out are footnotes with words of the stored text (Citation), the answer's text as deltas, and
+// a judgement of each sentence (Evidence). sources.go, quote_span.go and citer.go make footnotes; writer.go and
+// writer_code.go stream; markdown.go, claims.go, quotation.go and heading.go say what the sentences of an answer are;
+// support.go, factual_claim.go, compare.go, tool_results.go, done.go, code.go and doubt.go say what holds them;
+// placed_footnotes.go, without_denied.go and follow_ups.go change or complete an answer. Whether words hold a claim is
+// corpus/support's to say.
+//
+// A footnote's quote is always a slice of a stored text, never the model's words. A sentence that can't be judged is
+// counted as such and not as supported.
 package ground
 
 import (
@@ -50,7 +61,8 @@ func NewEvidence(s *Sources, c *Citer, req chat.RunRequest) *Evidence {
 	return e
 }
 
-// UncheckedConfidence is the confidence in an answer of which nothing could be compared with passages.
+// UncheckedConfidence is the confidence in an answer of which nothing could be compared with passages. It is a choice
+// and no measurement.
 const UncheckedConfidence = 0.8
 
 // Evaluate compares each sentence with the passages behind its footnotes, and those that carry none with the footnotes
@@ -58,7 +70,8 @@ const UncheckedConfidence = 0.8
 // lowered by quotes that are not word for word. A sentence that resembles its passages without being in their words may
 // contradict them: it counts half, and is not listed as unsupported. confidence = (backed + covered + reworded/2) ÷
 // (sentences with footnotes + statements without), times 0.8 + 0.2 × the share of quotes that stand word for word in a
-// document. Without any footnote it is 0.1.
+// document. Without any footnote it is 0.1. A sentence that was backed once is covered when it is said again without
+// its footnote, as in a summary at the end.
 func (e *Evidence) Evaluate(markdown string) (confidence float64, explained string, unsupported []string) {
 	unsupported = []string{}
 	cited, backed, without, covered := 0, 0, 0, 0
@@ -143,6 +156,7 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 func Hundredths(confidence float64) float64 { return math.Round(confidence*100) / 100 }
 
 // AnyResembles reports whether a claim with footnotes may be a paraphrase of its passages, or there is none to check.
+// It is asked before an answer is sent back to the model: one that resembles nothing was made without the passages.
 func (e *Evidence) AnyResembles(text string) bool {
 	cited := false
 	for _, c := range e.ClaimsOf(text) {
@@ -173,7 +187,8 @@ func (e *Evidence) CompareAdded(markdown string) comparison {
 	})
 }
 
-// RestsOnContext reports whether every statement of an answer without footnotes resembles the added context.
+// RestsOnContext reports whether every statement of an answer without footnotes resembles the added context. Then the
+// answer needs no footnotes, as the text that it comes from has no passages.
 func (e *Evidence) RestsOnContext(answer string) bool {
 	if len(e.Added) == 0 {
 		return false

@@ -11,6 +11,9 @@ import (
 )
 
 // politeness are sentences that only speak to the reader.
+//
+// These lists and those below are of forms that answers use in English, German, French, Spanish, Japanese, Chinese and
+// Russian; what they miss is treated as a claim and asked for a source.
 var politeness = regexp.MustCompile(`(?i)^(?:(?:hello|hi|hey|sure|certainly|of ` +
 	`course|yes|no|maybe|ok|okay|thanks?|thank you|(?:great|good) question|you['’]re welcome|sorry|i['’]m sorry|` +
 	`hallo|guten tag|gern|gerne|natürlich|ja|nein|danke|bitte|bonjour|bien ` +
@@ -51,7 +54,8 @@ var turnsOn = regexp.MustCompile(
 
 // IsFactualClaim reports whether a sentence says something that a document must bear out: not so a line that leads to a
 // list, a question, a greeting, or a word on what was searched and not found. It errs towards true: a sentence that is
-// wrongly asked for a source costs less than a claim that nobody checks.
+// wrongly asked for a source costs less than a claim that nobody checks. Formulas are left out first: they can't be
+// compared by words.
 func IsFactualClaim(sentence string) bool {
 	s := strings.TrimRightFunc(text.WithoutFormulas(sentence), func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune("*_`\"'”’»)", r)
@@ -67,7 +71,8 @@ func IsFactualClaim(sentence string) bool {
 	return !saysUnfound(s) || turnsOn.MatchString(s)
 }
 
-// saysUnfound reports whether a sentence speaks of what was searched, or of what the documents do not say.
+// saysUnfound reports whether a sentence speaks of what was searched, or of what the documents do not say. The parts of
+// words are looked for first, as they cost a fraction of the expression.
 func saysUnfound(s string) bool {
 	lower := strings.ToLower(s)
 	return slices.ContainsFunc(denials, func(d string) bool { return strings.Contains(lower, d) }) &&
@@ -97,7 +102,8 @@ var polite = strings.Fields("hello hi hey sure certainly of yes no maybe ok okay
 var plainStop = text.Stops("en", "de", "fr", "es")
 
 // CountContentWords is how many words of a text say something. Two letters of a script without spaces are a word, and
-// formulas have none.
+// formulas have none. Half a word for each letter of a script without spaces is the usual length of a word there, two
+// signs.
 func CountContentWords(s string) int {
 	s = text.WithoutFormulas(s)
 	n, unspaced := 0, 0

@@ -12,7 +12,8 @@ import (
 const mostFollowUps = 3
 
 // FollowUps makes up to three questions from sections that were seen but not cited, in their documents' languages; when
-// all were cited, from those that were cited last. No model is asked: what was seen is sure to be in the documents.
+// all were cited, from those that were cited last. No model is asked: what was seen is sure to be in the documents. A
+// question that was asked or answered is not suggested again, whatever its case.
 func FollowUps(all []Source, cited []int, question string) []string {
 	questions := make(map[int]string, len(all))
 	for _, src := range all {

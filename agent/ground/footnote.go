@@ -12,7 +12,8 @@ import (
 // Footnote finds what footnotes look like as the writer writes them: [3]. Only in running text is it one.
 var Footnote = regexp.MustCompile(`\[\d{1,3}\]`)
 
-// footnotesIn returns where the footnotes of a block are, in bytes: not those in code, formulas, addresses or links.
+// footnotesIn returns where the footnotes of a block are, in bytes: not those in code, formulas, addresses or links. A
+// bracket before “(” is a link. The spans are in order, so one pass is enough.
 func footnotesIn(s string) [][]int {
 	var out [][]int
 	spans := withFormulas(s, codeSpans(s))
@@ -38,7 +39,8 @@ func withFormulas(s string, spans [][2]int) [][2]int {
 }
 
 // liftFootnotes takes the footnotes, and the spaces before them, out of a text, which is one block. Their places are
-// given in the text that is left, so that each can be put back, or be given to the sentence around it.
+// given in the text that is left, so that each can be put back, or be given to the sentence around it. A space is put
+// in where a footnote stood between two words.
 func liftFootnotes(s string) (plain string, marks []mark) {
 	var b strings.Builder
 	runes, done := 0, 0

@@ -25,7 +25,8 @@ func headingLevel(line string) int {
 const lowestHeading = 7
 
 // fillSections gives headings the text and the footnotes of what stands under them, to the next heading of their level
-// or a higher one, and how many of each there are: "Three reasons" counts them.
+// or a higher one, and how many of each there are: "Three reasons" counts them. It looks ahead from each heading, which
+// is quadratic in headings alone.
 func fillSections(all []Claim) {
 	for i := range all {
 		if all[i].heading == 0 {

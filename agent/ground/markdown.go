@@ -35,7 +35,9 @@ type openFence struct {
 
 // lineReader tells the kinds of lines that it reads one after another, by the rules of CommonMark for code. A copy
 // reads on independently, so that lines can be looked at in advance. The zero value reads from the beginning of a text.
-// It reads what the writer must know while an answer streams, line by line; views draw Markdown with a full parser.
+// It reads what the writer must know while an answer streams, line by line; views draw Markdown with a full parser. It
+// follows CommonMark 0.31 (spec.commonmark.org) in what decides whether something is code: fences (§4.5), indented code
+// (§4.4), quotes (§5.1) and list items (§5.2).
 type lineReader struct {
 	fence   openFence
 	formula string // what closes the formula that has begun on a line of its own, empty if there is none
@@ -51,6 +53,8 @@ func (r *lineReader) readLine(line string) lineKind {
 }
 
 // kindOf reads a line: an open code block first, then quote marks, indented code, list markers and a new code block.
+// The order is that of precedence: inside a fence nothing else counts, and a block that a quote or an item holds ends
+// with them.
 func (r *lineReader) kindOf(line string) lineKind {
 	if r.fence.length > 0 {
 		quotes, column, rest := cutQuoteMarks(line, r.fence.quotes)
@@ -109,7 +113,8 @@ func (r *lineReader) kindOf(line string) lineKind {
 	return kind
 }
 
-// opensFormula returns what closes the formula that a line begins with and that goes on behind it.
+// opensFormula returns what closes the formula that a line begins with and that goes on behind it. It has to be known
+// that a formula goes on, since its lines may begin with signs of lists.
 func opensFormula(line string) (closing string) {
 	switch line = strings.TrimSpace(line); {
 	case line == `\[`, strings.HasPrefix(line, `\[ `):
@@ -186,7 +191,8 @@ func cutQuoteMarks(line string, most int) (quotes, column int, rest string) {
 }
 
 // cutListMarker cuts the marker of a list item off a line whose text begins at a column, and returns where the item's
-// text begins. rest is empty if there is no marker or nothing behind it.
+// text begins. rest is empty if there is no marker or nothing behind it. A number has at most nine digits (CommonMark
+// §5.2), and more than four spaces behind a marker are indented code inside the item.
 func cutListMarker(column int, line string) (content int, rest string) {
 	n := 0
 	for n < len(line) && n < 9 && '0' <= line[n] && line[n] <= '9' {
@@ -208,7 +214,8 @@ func cutListMarker(column int, line string) (content int, rest string) {
 	return column + n + spaces, rest
 }
 
-// fenceOf reads the fence that a line without its indentation opens.
+// fenceOf reads the fence that a line without its indentation opens. Backticks on the same line behind the fence make
+// it a code span (CommonMark §4.5).
 func fenceOf(line string) (openFence, bool) {
 	if line == "" || line[0] != '`' && line[0] != '~' {
 		return openFence{}, false
@@ -284,7 +291,8 @@ func WithoutEscapes(markdown string) string {
 func readEscapes(block string) string { return text.UnescapeMarkdown(block, codeSpans(block)) }
 
 // codeSpans returns where the code spans of a block are, in bytes, their backticks included. A run of backticks opens
-// one only if a run of the same length follows; else it is text, as is one behind a backslash.
+// one only if a run of the same length follows; else it is text, as is one behind a backslash. It follows CommonMark
+// §6.1, but for backslashes, which answers use to keep a backtick from opening a span.
 func codeSpans(s string) [][2]int {
 	var out [][2]int
 	for i := 0; i < len(s); {

@@ -9,7 +9,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// minHeld is the share of a sentence's weight that a sentence of a passage holds that the program puts behind it.
+// minHeld is the share of a sentence's weight that a sentence of a passage holds that the program puts behind it. It is
+// the same scale as Judge.Quote's score, a share of the sentence's weight in words.
 const minHeld = 0.7
 
 // underTable is the line below the names of a table's columns.
@@ -77,9 +78,9 @@ func (e *Evidence) footnoteParagraph(piece string) (marked string, placed, state
 	return b.String() + string(runes[done:]), placed, stated
 }
 
-// bestPassage is the number of the passage shown in this run that bears a sentence out in the nearest words; 0 if
-// none does. No model says that they belong together, so one sentence of the passage has to hold most of what is
-// said.
+// bestPassage is the number of the passage shown in this run that bears a sentence out in the nearest words; 0 if none
+// does. No model says that they belong together, so one sentence of the passage has to hold most of what is said.
+// Passages are compared in the order of their numbers, so the first of equals stays.
 func (e *Evidence) bestPassage(said string) int {
 	if CountContentWords(said) < minPart {
 		return 0

@@ -9,7 +9,8 @@ import (
 )
 
 // reading is an answer rune by rune as it reads, without white space, the bars of tables and footnotes: two texts with
-// the same reading say the same in the same words, however they are set.
+// the same reading say the same in the same words, however they are set. Comparing readings makes white space, line
+// breaks and the marks of Markdown no difference.
 type reading struct {
 	runes     []rune
 	begins    []int       // where paragraphs begin in runes, by paragraph
@@ -92,7 +93,9 @@ func quotedIn(paragraphs []paragraph, citations []chat.Citation) map[int][]Claim
 }
 
 // tiles returns the quotations of an answer: the words before a footnote that are all of its quote, where a paragraph
-// or another quotation's footnote stands before them, and the paragraph's end or another quotation behind.
+// or another quotation's footnote stands before them, and the paragraph's end or another quotation behind. It goes
+// forward to find words that are a quote and back to see that nothing stands behind them: quotes may be chained, and
+// one that something follows breaks the chain.
 func (r reading) tiles(citations []chat.Citation) []span {
 	var found []span
 	for _, f := range r.footnotes {

@@ -27,7 +27,8 @@ type textLibrary interface {
 	) (corpus.Place, error)
 }
 
-// Texts are the stored texts that footnotes point into: those of a run's scope. It is safe for concurrent use.
+// Texts are the stored texts that footnotes point into: those of a run's scope. It is safe for concurrent use. Blocks
+// are kept for the run; texts are not, as the library has them in reach.
 type Texts struct {
 	library textLibrary
 	scope   chat.Scope
@@ -42,7 +43,8 @@ func NewTexts(library textLibrary, scope chat.Scope) *Texts {
 }
 
 // Locate finds a quote in its passage, else anywhere in the passage's document. An error is one of the store; words
-// that stand nowhere are CheckNotFound without an error.
+// that stand nowhere are CheckNotFound without an error. corpus/quote decides what is verified, approximate or not
+// found.
 func (t *Texts) Locate(ctx context.Context, src Source, quoted string) (QuoteSpan, error) {
 	runes := []rune(src.Passage.Text)
 	offset := src.Passage.Start
@@ -85,7 +87,8 @@ func (t *Texts) Place(ctx context.Context, src Source, found QuoteSpan) (corpus.
 	return at, nil
 }
 
-// blocksOf reads a document's blocks once a run.
+// blocksOf reads a document's blocks once a run. The lock is held while they are read, so that two footnotes of one
+// document don't both read them.
 func (t *Texts) blocksOf(ctx context.Context, id string) ([]corpus.Block, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

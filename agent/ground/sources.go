@@ -66,7 +66,8 @@ func NewSources() *Sources {
 	}
 }
 
-// Number returns the passage's number, a new one if it has none.
+// Number returns the passage's number, a new one if it has none. Tools call it when they make their output, in the
+// order of the calls, so a run that is made again from its log gives out the same numbers.
 func (s *Sources) Number(p corpus.Passage, doc corpus.Document) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,6 +113,7 @@ func (s *Sources) IsEmpty() bool {
 
 // AddEarlier gives a passage of an earlier run a number of its own. Shown again in this run it gets one like all
 // others. Its number is far from the run's own (firstRecalled in agent/run), so that both can be told apart in the log.
+// It does not move the last number.
 func (s *Sources) AddEarlier(n int, p corpus.Passage, doc corpus.Document) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +178,7 @@ func (s *Sources) At(n int) (Source, bool) {
 	return *src, true
 }
 
-// All returns every source, by number.
+// All returns every source, by number. They are copies: a quote that is added later is not in them.
 func (s *Sources) All() []Source {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -226,7 +228,8 @@ func (s *Sources) NoteReading(doc corpus.Document, part string) {
 	s.readParts[doc.ID+"\x00"+part] = struct{}{}
 }
 
-// NoteSearch notes a search, and its words if nothing was found.
+// NoteSearch notes a search, and its words if nothing was found. It is called for every completed search, also one that
+// found something.
 func (s *Sources) NoteSearch(query string, found int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,7 +11,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// Fewer content words than these can't be judged by themselves: they go with what stands beside them.
+// Fewer content words than these can't be judged by themselves: they go with what stands beside them. They are choices;
+// what they do is held by the tests of this package, and docs/quality.md has what the check finds.
 const (
 	minPart = 2 // of a piece with footnotes
 	minTail = 3 // of what stands behind the last footnote
@@ -27,7 +28,8 @@ const SumMetaWords = support.SumMetaWords
 // Numeral finds the numbers in a text.
 var Numeral = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
 
-// ClaimsOf are the claims of an answer that state something, remembered: an answer is looked at more than once.
+// ClaimsOf are the claims of an answer that state something, remembered: an answer is looked at more than once. The
+// citations belong to what is remembered, since a quote decides what is one claim.
 func (e *Evidence) ClaimsOf(markdown string) []Claim {
 	var quotes []string
 	for _, c := range e.citer.Citations {
@@ -46,7 +48,8 @@ func (e *Evidence) IsSupported(c Claim) bool {
 	return c.isQuote || e.isQuoted(c.Text, c.Numbers) || e.supportsClaim(c, e.matcherFor(c.Text))
 }
 
-// isQuoted reports whether a text is whole sentences of a quote behind one of the footnotes, word for word.
+// isQuoted reports whether a text is whole sentences of a quote behind one of the footnotes, word for word. Words are
+// compared as they stand, so that neither case nor punctuation may differ.
 func (e *Evidence) isQuoted(said string, numbers []int) bool {
 	words := strings.Fields(said)
 	for _, n := range numbers {
@@ -155,7 +158,9 @@ func (e *Evidence) coversClaim(c Claim, by WordMatcher) bool {
 		e.isReturned(c.Text, by) || e.isAdded(c.Text, by) || c.isCode && e.InPassages(c.Text, by)
 }
 
-// mergeShortParts joins the parts of a sentence that are too short to be judged by themselves to those beside them.
+// mergeShortParts joins the parts of a sentence that are too short to be judged by themselves to those beside them. A
+// piece with a footnote but too few words is joined to the next one, the last to the one before it; a piece without a
+// footnote takes those of the whole sentence if it is long enough to be judged.
 func (c Claim) mergeShortParts() []part {
 	if len(c.parts) < 2 {
 		return []part{{c.Text, c.Numbers}}
@@ -198,7 +203,8 @@ func aboutSource(src Source) string {
 		strconv.Itoa(src.Passage.Page)
 }
 
-// holdsText reports whether one of the passages behind footnotes, or all of them together, hold the words of a text.
+// holdsText reports whether one of the passages behind footnotes, or all of them together, hold the words of a text. A
+// sentence may need two passages together; single ones are tried first, as they are the stronger proof.
 func (e *Evidence) holdsText(said string, numbers []int, by WordMatcher) bool {
 	if e.isMetaText(said, numbers) {
 		return false

@@ -13,7 +13,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// maxReturned is how much of what tools without passages returned is kept for the check, in bytes.
+// maxReturned is how much of what tools without passages returned is kept for the check, in bytes. What goes beyond it
+// is not kept, so a sentence that rests on it is unsupported.
 const maxReturned = 32 << 10
 
 // ToolResults is what tools came to that show no passages. An answer may say it without a footnote. It belongs to one
@@ -54,7 +55,8 @@ type Returned struct {
 	Vocabulary    string // words with which answers speak of the result. They prove nothing
 }
 
-// Keep keeps what a call returned, as far as there is room.
+// Keep keeps what a call returned, as far as there is room. Outputs of other servers are kept as prose, since their
+// shape is unknown; of ours every value of the JSON becomes a fact of its own.
 func (r *ToolResults) Keep(call Returned) {
 	room := maxReturned - r.size
 	if room <= 0 {
@@ -83,7 +85,7 @@ func (r *ToolResults) Keep(call Returned) {
 	r.addValue("", v)
 }
 
-// addValue takes over a value of an output.
+// addValue takes over a value of an output. Dates are added in words as well, since answers write them so.
 func (r *ToolResults) addValue(key string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -154,7 +156,8 @@ func (e *Evidence) isResult(said string) bool {
 }
 
 // isTotal reports whether a text with footnotes says what was computed of the rows behind them: each is a row of a
-// table, and each number is a result, or stands in the question or in one of these rows.
+// table, and each number is a result, or stands in the question or in one of these rows. It is what lets “the sum is
+// 4,500 [1][2]” stand although no row says 4,500.
 func (e *Evidence) isTotal(said string, numbers []int) bool {
 	known := e.question + "\n" + e.Results.sums
 	for _, n := range numbers {

@@ -40,7 +40,8 @@ func (e *Evidence) WithoutDenied(answer string) (left string, denied []string) {
 }
 
 // withoutSentences returns a block without some of its sentences and their footnotes; nothing if no other sentence is
-// in it.
+// in it. Footnotes of the sentences that stay are written as the numbers of their sources, since the citer gives them
+// new numbers.
 func (e *Evidence) withoutSentences(piece string, dropped []string) string {
 	plain, marks := liftFootnotes(piece)
 	runes := []rune(plain)

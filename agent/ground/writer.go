@@ -30,6 +30,8 @@ type Emit func(ctx context.Context, ps ...chat.Payload) error
 
 // Writer is the answer as it streams: it merges text, rewrites the model's markers to footnotes, and stores a citation
 // before the text that holds its "[". Its timer may call it while the model streams, so it is safe for concurrent use.
+// Text passes through three states: raw (may still be part of a marker), text (rewritten), stored. Nothing is stored
+// that a later piece could change.
 type Writer struct {
 	emit Emit
 	cite *Citer
@@ -69,6 +71,8 @@ func (w *Writer) Write(ctx context.Context, s string) error { return w.write(ctx
 // by Quote.
 func (w *Writer) WriteWords(ctx context.Context, s string) error { return w.write(ctx, s, true) }
 
+// The first text is stored at once, since a reader waits for it. While a code span may be open and nothing in the new
+// text can close it, the text only grows.
 func (w *Writer) write(ctx context.Context, s string, words bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -108,7 +112,8 @@ func (w *Writer) write(ctx context.Context, s string, words bool) error {
 	return nil
 }
 
-// mergePause is how long text is merged: at least mergeTime, longer while the store is busy.
+// mergePause is how long text is merged: at least mergeTime, longer while the store is busy. Until mergeMax is reached,
+// storing so takes a fifth of the time at most (docs/decisions.md, “Events, runs and replicas”).
 func (w *Writer) mergePause() time.Duration { return min(max(mergeTime, 4*w.took), mergeMax) }
 
 // mergeSize is how many bytes of text need not wait for the pause: mergeBytes, and as many times more as the pause is
@@ -139,7 +144,7 @@ func (w *Writer) stopTimer() {
 }
 
 // takeUnstored returns the citations and the text that are not stored yet, in the order in which they must be, and
-// takes them as stored. The caller holds w.mu.
+// takes them as stored. The caller holds w.mu. A citation always comes before the delta that holds its "[".
 func (w *Writer) takeUnstored() []chat.Payload {
 	ps := w.queued
 	if w.text.Len() > w.stored {
@@ -203,7 +208,9 @@ func (w *Writer) Shown() bool {
 	return w.stored > 0
 }
 
-// rewriteRaw moves raw text to text, but for what may still become a marker.
+// rewriteRaw moves raw text to text, but for what may still become a marker. It looks only at signs that can mean
+// something: brackets, backticks, backslashes and ends of lines. Everything up to one of them is taken over; what can't
+// be decided yet stays in raw unless the text is final.
 func (w *Writer) rewriteRaw(ctx context.Context, final bool) error {
 	w.open = false
 	if w.text.Len() == 0 && w.holdPossibleRefusal(final) {
@@ -244,7 +251,8 @@ func (w *Writer) rewriteRaw(ctx context.Context, final bool) error {
 	return nil
 }
 
-// readBracket deals with a "[" at i. held means that more text must come first.
+// readBracket deals with a "[" at i. held means that more text must come first. The order of the questions: is it code,
+// is it running text, is it a formula, is it a marker, is it a link.
 func (w *Writer) readBracket(ctx context.Context, i int, code, final bool) (held bool, err error) {
 	_, open := utf8.DecodeRuneInString(w.raw[i:])
 	if code || !text.IsRunning(w.text.String()[w.line:]+w.raw[:i]) {
@@ -290,13 +298,15 @@ func (w *Writer) Quote(ctx context.Context, passage int, words string, matched [
 var openNumber = regexp.MustCompile(`\[\d{0,2}$`)
 
 // wouldJoin reports whether two texts without a marker between them would make a footnote, or another run of backticks.
+// Without a space between them the page would draw something that neither text says.
 func wouldJoin(before, after string) bool {
 	return openNumber.MatchString(before) ||
 		strings.HasPrefix(after, "`") && (strings.HasSuffix(before, "`") || strings.HasSuffix(before, "\\"))
 }
 
 // writeFootnotes writes the footnotes of one marker: for the words, or, without any, for the sentence before it.
-// Numbers without a passage are dropped, and the space before them.
+// Numbers without a passage are dropped, and the space before them. The claim is read once for all numbers of a marker.
+// A marker of which nothing is left takes the space before it along.
 func (w *Writer) writeFootnotes(ctx context.Context, numbers []int, words string, matched []string) error {
 	claim, seen, written := "", map[int]bool{}, false
 	for _, n := range numbers {
@@ -336,7 +346,7 @@ func (w *Writer) writeFootnotes(ctx context.Context, numbers []int, words string
 	return nil
 }
 
-// moveBytes takes n bytes over as they are.
+// moveBytes takes n bytes over as they are. Lines that are whole are read, so that the kind of the next one is known.
 func (w *Writer) moveBytes(n int) {
 	piece := w.raw[:n]
 	w.raw = w.raw[n:]
@@ -365,7 +375,7 @@ func (w *Writer) putBytes(n int, final bool) {
 }
 
 // holdPossibleRefusal waits until the text can't become a refusal any more, and writes one exactly as it has to be. A
-// refusal has no footnotes.
+// refusal has no footnotes. Apostrophes of both kinds are the same here, as models write either.
 func (w *Writer) holdPossibleRefusal(final bool) bool {
 	trimmed := strings.TrimLeft(w.raw, " \n")
 	plain := strings.ReplaceAll(trimmed, "’", "'")

@@ -7,7 +7,7 @@ import (
 )
 
 // inCodeBlock reports whether the line that is being written is a line of fenced code. It is not known as long as the
-// line may still become a fence.
+// line may still become a fence. A copy of the reader is asked, since the line may not be whole.
 func (w *Writer) inCodeBlock(final bool) (code, known bool) {
 	if w.known {
 		return w.kind.isCode(), true
@@ -64,8 +64,8 @@ func (w *Writer) readBackticks(i int, code, final bool) (held bool) {
 	return false
 }
 
-// blockEnd returns how much of raw belongs to the block that is being written. whole means that more text can't
-// change that.
+// blockEnd returns how much of raw belongs to the block that is being written. whole means that more text can't change
+// that. It reads ahead with a copy of the line reader.
 func (w *Writer) blockEnd(final bool) (length int, whole bool) {
 	reader, begun := w.lines, w.text.String()[w.line:]
 	var before lineKind
@@ -97,7 +97,7 @@ func (w *Writer) readBackslash(i int, code, final bool) (held bool) {
 }
 
 // inFormula reports whether a bracket at i stands in a formula. It is not known as long as what has begun before it may
-// become one.
+// become one. At most text.MaxFormula bytes before the bracket are looked at: a longer formula is none.
 func (w *Writer) inFormula(i int, final bool) (is, known bool) {
 	begin := w.begin
 	if !w.kind.continuesBlock(w.lines.last) {

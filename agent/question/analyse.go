@@ -1,7 +1,12 @@
 // Package question reads questions by rules, before any model does: what kind of question it is, which parts it has,
-// whether it points back to the last answer, which document or footnote it wants opened, and whether two questions
-// ask for the same. A run begins with Analyse. The package knows no tools, no documents and no models; its functions
-// are pure and safe for concurrent use.
+// whether it points back to the last answer, which document or footnote it wants opened, and whether two questions ask
+// for the same. A run begins with Analyse. The package knows no tools, no documents and no models; its functions are
+// pure and safe for concurrent use.
+//
+// analyse.go says what kind a question is, split.go takes it apart, grammar.go has the closed classes of words that
+// both rest on, follow_up.go tells what leans on the last answer, similar.go when two ask for the same, open.go,
+// titles.go and properties.go read what documents are meant. The rules advise: a run may be told otherwise by its
+// model, and every rule errs on the side of searching.
 package question
 
 import (
@@ -43,6 +48,8 @@ type Analysis struct {
 }
 
 // MaxAnalysed bounds how much of a long question is looked at, in bytes.
+//
+// Expressions take time in proportion to it, and what a question wants stands at its beginning.
 const MaxAnalysed = 2000
 
 var (
@@ -105,7 +112,8 @@ var ofText = regexp.MustCompile(
 		`as)\s+[\w ]{1,30})?\s*[:\n]\s*\S.{15,}`,
 )
 
-// Analyse reads a question. followsUp says that there were questions before it in its conversation.
+// Analyse reads a question. followsUp says that there were questions before it in its conversation. The same question
+// always has the same analysis.
 func Analyse(question string, followsUp bool) Analysis {
 	q := strings.TrimSpace(question)
 	if len(q) > MaxAnalysed {
@@ -129,7 +137,7 @@ func (a Analysis) WithType(kind Type, q string) Analysis {
 }
 
 // typeOf finds what a question is after. The order of the cases is their order of certainty: talk and sums are told by
-// their whole form, a comparison by one word.
+// their whole form, a comparison by one word. What is none of these is factual, which is the type that searches.
 func typeOf(q string, a Analysis, followsUp bool) Type {
 	switch {
 	case talk.MatchString(q):
@@ -156,7 +164,8 @@ func typeOf(q string, a Analysis, followsUp bool) Type {
 }
 
 // complexityOf says how much work a question seems to be: simple, moderate or complex, by its parts, its length in
-// runes and its content words.
+// runes and its content words. The bounds are choices; what hangs on them is whether rules divide the question and how
+// much is offered.
 func complexityOf(q string, a Analysis) string {
 	parts := strings.Count(q, "?") + strings.Count(strings.ToLower(q), " and ") + strings.Count(q, ";")
 	switch {
@@ -190,7 +199,9 @@ func suggestTools(a Analysis) []string {
 	}
 }
 
-// findEntities are file names, quoted words, dates, and runs of capitalised words that do not begin a sentence.
+// findEntities are file names, quoted words, dates, and runs of capitalised words that do not begin a sentence. At most
+// ten, in the order of certainty. A capital at the beginning of a sentence counts only if the word is neither a stop
+// word nor an order.
 func findEntities(q string) []string {
 	var out []string
 	add := func(s string) {
@@ -231,7 +242,8 @@ func findEntities(q string) []string {
 	return out
 }
 
-// Keywords are the content words, as they are typed, each once. At most 12, in the order of the question.
+// Keywords are the content words, as they are typed, each once. At most 12, in the order of the question. Stop words of
+// English are left out in any language, since questions mix them.
 func Keywords(q string) []string {
 	language := text.Detect(q)
 	if language == "" {
@@ -301,7 +313,8 @@ func (a Analysis) Hint() string {
 
 var calculation = regexp.MustCompile(`(?i)^(?:what is|what's|calculate|compute|how much is)\s+`)
 
-// Expression is what a question of the type calculation wants calculated.
+// Expression is what a question of the type calculation wants calculated. What is left is for the calculator to
+// understand or refuse.
 func Expression(question string) string {
 	return strings.TrimRight(calculation.ReplaceAllString(strings.TrimSpace(question), ""), " =?")
 }

@@ -18,7 +18,8 @@ const (
 	Rework             // it wants the answer in another form: “Explain that in simple terms”, “as a list”
 )
 
-// mostReferring is how many words a question may have that is about nothing but the last answer.
+// mostReferring is how many words a question may have that is about nothing but the last answer. A longer question says
+// what it is about; the number is a choice.
 const mostReferring = 12
 
 // enclitic is a Spanish or Italian imperative with its object: explícalo, dilo, spiegalo.
@@ -42,7 +43,8 @@ func referenceOf(q string) reference {
 	return best
 }
 
-// spokenBy returns the grammars that know most of some words as function words, in their usual order.
+// spokenBy returns the grammars that know most of some words as function words, in their usual order. The result has at
+// least one grammar, since all of them fit when none knows a word.
 func spokenBy(said []wordAt) []grammar {
 	most, fits := 0, []grammar{}
 	for _, g := range grammars {
@@ -64,7 +66,8 @@ func spokenBy(said []wordAt) []grammar {
 }
 
 // referenceOf is how words lean on the answer before them by this grammar. Long questions, names and digits stand by
-// themselves: they say what they are about.
+// themselves: they say what they are about. “Why?” leans on the answer more than “When was it built?”: the order of the
+// cases is that.
 func (g grammar) referenceOf(q string, said []wordAt) reference {
 	if len(said) == 0 || len(said) > mostReferring || strings.ContainsAny(q, "0123456789") || g.namesThing(q, said) {
 		return byItself
@@ -94,7 +97,7 @@ func (g grammar) referenceOf(q string, said []wordAt) reference {
 }
 
 // isOrder reports whether words tell to do something with what was said: a verb, the word that stands for the answer,
-// and how.
+// and how. At most four content words may follow, as in “explain that in simple terms for a child”.
 func (g grammar) isOrder(q string, said []wordAt, back, content int) bool {
 	if hyphen := slices.Contains(
 		wordList("le la les ça"), said[0].word[strings.LastIndexByte(said[0].word, '-')+1:],

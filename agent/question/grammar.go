@@ -132,7 +132,7 @@ type joint struct {
 // bis wann”.
 const mostBetween = 3
 
-// jointsOf finds the places where a text may be divided.
+// jointsOf finds the places where a text may be divided. One place may be a joint in two languages; the first is kept.
 func jointsOf(said []wordAt) []joint {
 	var out []joint
 	for i, w := range said {
@@ -186,7 +186,8 @@ type clause struct {
 
 // splitQuestions are the questions that a text consists of, nil if it can't be divided into such: each part has content
 // words and function words of its own, and none that was cut from a sentence ends in the middle of a phrase. What is
-// cut is never rewritten: a part is a piece of the question as it was typed.
+// cut is never rewritten: a part is a piece of the question as it was typed. A comma alone divides only a text in which
+// a conjunction does, too: “what, when and why”.
 func splitQuestions(q string) []clause {
 	said := wordsAt(q)
 	joints := jointsOf(said)
@@ -217,7 +218,7 @@ func trimPunctuation(s string) string {
 }
 
 // dividesQuestions reports whether two runs of words are questions by themselves. asks is the place of the question
-// word in the second.
+// word in the second. It errs towards not dividing: a question that stays whole is still searched for as a whole.
 func (j joint) dividesQuestions(left, right []wordAt, asks int) bool {
 	if len(left) == 0 || !j.grammar.isQuestion(left) || !j.grammar.isQuestion(right) {
 		return false

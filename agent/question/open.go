@@ -40,7 +40,7 @@ var ordinals = []string{
 const LastCitation = -1
 
 // CitationToOpen is the number of the footnote that a question asks to be opened, or LastCitation. Where it names none,
-// “the source”, the first is meant.
+// “the source”, the first is meant. Ordinals beyond the tenth are not read; digits are.
 func CitationToOpen(question string) (number int, ok bool) {
 	if m := opensInOrder.FindStringSubmatch(question); m != nil {
 		at := slices.IndexFunc(ordinals, func(names string) bool {
@@ -67,7 +67,8 @@ func CitationToOpen(question string) (number int, ok bool) {
 }
 
 // DocumentToOpen is what a question that asks for a document to be opened calls it. sure says that it can be nothing
-// but a document's name; else it may be: “Open questions of the survey”. name is empty where more is asked for.
+// but a document's name; else it may be: “Open questions of the survey”. name is empty where more is asked for. A name
+// that stands in quotes, or is a file's, is sure.
 func DocumentToOpen(question string) (name string, sure bool) {
 	m := opensNamed.FindStringSubmatch(question)
 	if m == nil {

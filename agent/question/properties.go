@@ -13,8 +13,9 @@ var (
 	tagged = regexp.MustCompile(`(?i)\b(?:tagged(?: with| as)?|with the tags?) ["“]?([\p{L}\p{N}][\p{L}\p{N}_-]*)`)
 )
 
-// Properties reads by whom, of when and with which tag the documents are that a question asks for, as filters of a
-// list of documents, and what it says behind them.
+// Properties reads by whom, of when and with which tag the documents are that a question asks for, as filters of a list
+// of documents, and what it says behind them. “After 2020” begins with 2021, “before” ends with the year before,
+// “since” and “until” hold the year itself.
 func Properties(question string) (filters map[string]any, rest string) {
 	filters = map[string]any{}
 	end := 0

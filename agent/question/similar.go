@@ -10,8 +10,9 @@ import (
 )
 
 // intent is what two questions must have in common that the same tools answer. Two with the same key ask for the same
-// with the same words, in any order, form and politeness; a number, a name, quoted words, a negation or another way
-// of asking tells them apart.
+// with the same words, in any order, form and politeness; a number, a name, quoted words, a negation or another way of
+// asking tells them apart. A remembered choice of tools is used again only when all of it is equal (docs/decisions.md,
+// “The agent”).
 type intent struct {
 	// the question words; “?” for a question that yes or no answers; empty for what and which, and for no question
 	// word
@@ -31,7 +32,8 @@ var request = regexp.MustCompile(
 )
 
 // IntentOf reads a question. What it does not understand makes it differ from others: a model that chooses once more
-// costs less than tools that do not fit.
+// costs less than tools that do not fit. Words are stemmed, so that forms of a word are one; where a person is asked
+// for and a name is in the question they are not, as stems would hide who does what to whom.
 func IntentOf(q string) intent {
 	g := spokenBy(wordsAt(q))[0]
 	ordered := request.ReplaceAllString(q, "")

@@ -78,7 +78,8 @@ func Split(question string, a Analysis) []chat.PlanPart {
 }
 
 // comparedSides are the things that a question compares. What only the first or the last of them says holds for all:
-// "the rent of the flat and the house", "leave and sickness in the handbook".
+// "the rent of the flat and the house", "leave and sickness in the handbook". The first form that fits is taken, and if
+// its sides are no good, none is.
 func comparedSides(q string) []string {
 	for _, form := range compared {
 		m := form.FindStringSubmatch(q)

@@ -13,7 +13,8 @@ var opening = regexp.MustCompile(
 		`(?:say|says|state|states|mention|mentions|contain|contains)\b.*| (?:for me|please))?[\s?.!]*$`,
 )
 
-// PossibleTitles returns what may be a title: what is quoted, and what follows a word like open.
+// PossibleTitles returns what may be a title: what is quoted, and what follows a word like open. At most two quoted
+// ones. Whether a document has such a title is for the library to say.
 func PossibleTitles(question string) []string {
 	var out []string
 	for _, m := range quoted.FindAllStringSubmatch(question, 2) {

@@ -26,6 +26,7 @@ type calculateInput struct {
 
 // calculate is the tool for sums. A sum that can't be computed is refused with the reason, which is a sentence for the
 // model and for people; whyImpossible finds it before a call is stored. It needs no documents and shows no passages.
+// The result has all its digits when it is exact, and says so; else it has 15.
 func calculate() (*Tool, error) {
 	return definition[calculateInput]{
 		name: "calculate", action: chat.ActionCalculating, capability: chat.CapabilityCalculate,

@@ -71,7 +71,7 @@ func (o citeSourceOutput) stepResult(words string) chat.StepResult {
 
 // citeSource is the tool that checks a quote before an answer gives it. Words that stand nowhere in the document are
 // refused, so that the model copies them exactly or cites another passage; what it quotes is remembered for the
-// answer's footnote.
+// answer's footnote. It costs no budget of searches and readings.
 func citeSource() (*Tool, error) {
 	return definition[citeSourceInput]{
 		name: "cite_source", action: chat.ActionAnalysing, capability: chat.CapabilityCite,

@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxOutput is how many characters of a tool's output an event carries.
+// MaxOutput is how many characters of a tool's output an event carries. The whole output is kept beside the log
+// (chat.Step.Full).
 const MaxOutput = 10_000
 
 // clipper is an output that knows best what of it to show when it is too long for an event.
@@ -13,7 +14,7 @@ type clipper interface{ clipTo(limit int) any }
 
 // Clip returns a shorter form of an output of at most MaxOutput characters. It stays an object of the same shape. It
 // tries smaller and smaller bounds for texts and lists. whole is the output as JSON; an output with a clipTo of its own
-// is asked first.
+// is asked first. The bounds fall in five steps, each of which decodes the output anew: cutting is done in place.
 func Clip(output any, whole json.RawMessage) (json.RawMessage, error) {
 	if c, ok := output.(clipper); ok {
 		short, err := Encode(c.clipTo(MaxOutput))
@@ -71,7 +72,8 @@ func CutText(s string, limit int) string {
 	return s
 }
 
-// overhead is about how many characters a passage takes beside its text.
+// overhead is about how many characters a passage takes beside its text. It stands for the JSON around it: numbers,
+// ids, section and field names.
 const overhead = 260
 
 // cutPassages shares limit characters among passages.

@@ -16,8 +16,8 @@ var queryNames = []string{
 }
 
 // CoerceArgs returns a model's arguments in the types of the tool's schema, where what is meant is plain: a number as
-// text, a list of one, the schema's own form around a value, another name of the query. All else stays, for the
-// schema to judge.
+// text, a list of one, the schema's own form around a value, another name of the query. All else stays, for the schema
+// to judge. Nothing is guessed that could mean two things. Tools of other servers get their arguments as they are.
 func (t *Tool) CoerceArgs(args json.RawMessage) json.RawMessage {
 	var in map[string]any
 	if t.Verbatim || json.Unmarshal(args, &in) != nil || in == nil {
@@ -49,7 +49,8 @@ func (t *Tool) CoerceArgs(args json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// meantFor is a value in the type of its field, or as it is.
+// meantFor is a value in the type of its field, or as it is. n-n == 0 is false for infinities and NaN, which ParseFloat
+// reads as well.
 func meantFor(s *jsonschema.Schema, value any) any {
 	takes := func(kind string) bool { return s.Type == kind || slices.Contains(s.Types, kind) }
 	if object, ok := value.(map[string]any); ok && !takes("object") { // {"type": "string", "value": …}

@@ -53,7 +53,8 @@ type Context struct {
 
 // Resolve resolves what a model calls a document. The returned text is a refusal for the model, empty if it was found.
 // An error is one of the store, which the model can't mend. A page of the web that the run has read is found by its id
-// only.
+// only. A document outside of those the question was narrowed to is refused by name, since the model may have it from
+// an earlier answer.
 func (d *Context) Resolve(ctx context.Context, ref string) (corpus.Document, string, error) {
 	if doc, ok := d.Sources.Document(ref); ok && chat.IsInternal(doc.Namespace) {
 		return doc, "", nil
@@ -120,7 +121,8 @@ func documentIDs(docs []corpus.Document) []string {
 }
 
 // CacheKey is what a tool's result depends on, the library's version too, so that no result is ever out of date. It
-// holds the user, so that nobody gets a result out of documents that are not theirs.
+// holds the user, so that nobody gets a result out of documents that are not theirs. Parts are joined by bytes that
+// none of them can hold.
 func (d *Context) CacheKey(tool, args string, version int64) string {
 	return strings.Join([]string{
 		tool, args, d.Scope.User, strings.Join(d.Scope.Namespaces, "\x01"), strings.Join(d.DocumentIDs, "\x01"),

@@ -47,7 +47,8 @@ func documentType(word string) string {
 }
 
 // filterOf reads the argument. The text is a refusal, empty if it was understood. Unknown names are taken as properties
-// of the document, which anybody may have given any name.
+// of the document, which anybody may have given any name. It accepts several names for what models call differently; a
+// name that is none of them is a property of the document.
 func filterOf(d *Context, in map[string]any) (corpus.Filter, string) {
 	f := corpus.Filter{IDs: d.DocumentIDs}
 	for name, v := range in {
@@ -118,7 +119,7 @@ func (d *Context) readFilter(ctx context.Context, in map[string]any) (f corpus.F
 
 // noteUnknownProperties is a note for a filter that found nothing: which of the properties asked for no document in
 // reach has, and what there is instead. It is empty if each is there. It tells a model that guessed a property what
-// there is, so that it need not guess again.
+// there is, so that it need not guess again. It asks once for each property, and only when nothing was found.
 func (d *Context) noteUnknownProperties(
 	ctx context.Context, f corpus.Filter, found []corpus.Document,
 ) ([]string, error) {

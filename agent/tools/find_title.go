@@ -13,7 +13,8 @@ import (
 // titlesTried is how many documents whose titles hold the words are compared with them.
 const titlesTried = 20
 
-// FindByTitle returns the newest document in reach whose title, or file name with or without its ending, is name.
+// FindByTitle returns the newest document in reach whose title, or file name with or without its ending, is name. The
+// store finds titles that hold the name; equal they must be here, without case.
 func (d *Context) FindByTitle(ctx context.Context, name string) (corpus.Document, bool, error) {
 	docs, _, err := d.Library.List(ctx, d.Scope, corpus.Filter{Text: name, IDs: d.DocumentIDs, Limit: titlesTried})
 	if err != nil {

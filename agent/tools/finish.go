@@ -22,7 +22,8 @@ type finishInput struct {
 	Answer string `json:"answer"`
 }
 
-// finish ends a run. The loop takes the answer out of the call; the call itself does nothing.
+// finish ends a run. The loop takes the answer out of the call; the call itself does nothing. Its run is reached only
+// if the answer can't be read from the call.
 func finish() (*Tool, error) {
 	return definition[finishInput]{
 		name: "finish", action: chat.ActionThinking, capability: chat.CapabilityAnswer, endsRun: true, doc: finishDoc,

@@ -54,7 +54,7 @@ func (o FoundPassages) clipTo(limit int) any {
 }
 
 // passagesFound is the result of a search for passages. A result of which a part is missing, because an index did not
-// answer, is transient: it is not cached.
+// answer, is transient: it is not cached. Numbers are given when Output is called, not when the search ends.
 func passagesFound(query string, found corpus.Results) Result {
 	hits := found.Results
 	return Result{

@@ -16,7 +16,8 @@ const generateAnswerSchema = `{"type": "object", "additionalProperties": false, 
 // generateAnswerInput is empty: the tool takes no arguments.
 type generateAnswerInput struct{}
 
-// generateAnswer lets a model say that it has seen enough: its next turn is the answer.
+// generateAnswer lets a model say that it has seen enough: its next turn is the answer. Only the toolset cursor has it,
+// for models that were made for its tools (docs/decisions.md, “Tools”).
 func generateAnswer() (*Tool, error) {
 	return definition[generateAnswerInput]{
 		name: "generate_answer", action: chat.ActionSummarising, answersNext: true, doc: generateAnswerDoc,

@@ -21,7 +21,7 @@ const documentSummarySchema = `{
 		"description": "The document's id, title or file name"}}
 }`
 
-// The size of a summary.
+// The size of a summary. The bounds keep a summary to what a model reads at once; they are choices and not measured.
 const (
 	summaryOutline   = 40
 	summarySentences = 5  // at least
@@ -128,7 +128,7 @@ func summaryLength(passages []corpus.Passage) int {
 }
 
 // skimPages reads a document's first pages until enough of their passages state something. Those of a table of contents
-// or an index do not, and are left out unless there are no others.
+// or an index do not, and are left out unless there are no others. pages is never empty without an error.
 func (d *Context) skimPages(
 	ctx context.Context, doc corpus.Document,
 ) (pages []corpus.Reading, passages []corpus.Passage, err error) {

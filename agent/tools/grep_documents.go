@@ -82,6 +82,7 @@ func (o grepDocumentsOutput) stepResult(pattern string) chat.StepResult {
 }
 
 // grepDocuments is the tool that finds exact text: names, numbers and codes that a search by words or meaning misses.
+// No other tool stands in for it, as none finds exact text.
 func grepDocuments() (*Tool, error) {
 	return definition[grepDocumentsInput]{
 		name: "grep_documents", action: chat.ActionSearching, capability: chat.CapabilitySearch, unique: true,
@@ -152,7 +153,8 @@ func grepDocuments() (*Tool, error) {
 	}.buildTool()
 }
 
-// passagesOf fetches the passages that matches stand in, by id.
+// passagesOf fetches the passages that matches stand in, by id. A passage that is gone by now is left out, and its
+// match has no number.
 func (d *Context) passagesOf(ctx context.Context, matches []corpus.Match) (map[string]corpus.Passage, error) {
 	seen := map[string]bool{}
 	var wanted []string

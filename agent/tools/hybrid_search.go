@@ -22,7 +22,7 @@ const hybridSearchSchema = `{
 }`
 
 // hybridSearch is the tool that searches by words and meaning at once and returns passages; without an embedder by
-// words alone.
+// words alone. The results of both searches are fused in corpus/search.
 func hybridSearch() (*Tool, error) {
 	return definition[retrieveInput]{
 		name: "hybrid_search", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 1,

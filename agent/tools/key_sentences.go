@@ -73,7 +73,10 @@ func asks(s string) bool {
 	return strings.ContainsAny(s[len(strings.TrimRightFunc(s, unicode.IsPunct)):], "?？")
 }
 
-// pickSentences picks up to limit of all sentences, and returns them in their order.
+// pickSentences picks up to limit of all sentences, and returns them in their order. SumBasic in short: a word's weight
+// is its share of all words; a sentence is worth the average of its words' weights; the best one is taken, and the
+// weights of its words are squared, so what was said weighs less; and again. The average is taken over five words more
+// than there are. A section's next sentence counts half for each one taken from it before.
 func pickSentences(all []sentence, limit int, about map[string]bool) []sentence {
 	share, count := map[string]float64{}, 0.0
 	for _, s := range all {

@@ -31,7 +31,8 @@ type listDocumentsInput struct {
 	Page    int            `json:"page"`
 }
 
-// listDocuments is the tool that lists the library. It shows no passages, so an answer from it needs no footnotes.
+// listDocuments is the tool that lists the library. It shows no passages, so an answer from it needs no footnotes. The
+// store pages by cursor, so page n is reached by reading those before it, 200 pages of 50 at most.
 func listDocuments() (*Tool, error) {
 	return definition[listDocumentsInput]{
 		name: "list_documents", action: chat.ActionExploring, capability: chat.CapabilityList, retrieval: true,

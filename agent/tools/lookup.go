@@ -25,7 +25,8 @@ const lookupSchema = `{
 	}
 }`
 
-// lookupRunes is how much of a document is looked up: enough to answer a question, too little to fill a turn.
+// lookupRunes is how much of a document is looked up: enough to answer a question, too little to fill a turn. It is a
+// choice: some four passages.
 const lookupRunes = 6000
 
 // lookupInput are the arguments of lookup.

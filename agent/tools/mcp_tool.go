@@ -78,7 +78,8 @@ func (b Registry) WithMCPTools(ctx context.Context, s Set) Set {
 }
 
 // mcpTool makes a tool of one of another server. It may do anything there: it counts as having side effects, its
-// arguments go on as the model wrote them, and what it says is data that no passage stands behind.
+// arguments go on as the model wrote them, and what it says is data that no passage stands behind. A refusal has at
+// most 4,000 characters of what the server said.
 func mcpTool(client *mcp.Client, t *mcp.Tool) *Tool {
 	name := t.Server + ": " + t.Remote
 	return &Tool{

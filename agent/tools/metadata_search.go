@@ -23,7 +23,7 @@ type metadataSearchInput struct {
 }
 
 // metadataSearch is the tool that finds documents by what is known about them: author, date, type, tags. It looks into
-// no text.
+// no text. An empty result is noted as a search that found nothing, for the coverage of the answer.
 func metadataSearch() (*Tool, error) {
 	return definition[metadataSearchInput]{
 		name: "metadata_search", action: chat.ActionSearching, capability: chat.CapabilityList, preference: 1,

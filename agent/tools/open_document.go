@@ -94,7 +94,8 @@ func openDocument() (*Tool, error) {
 }
 
 // placeToOpen finds where a document is to be opened: at the words of a footnote, at the words that the model quotes
-// from a passage, at the passage, or at its beginning. why is a refusal for the model.
+// from a passage, at the passage, or at its beginning. why is a refusal for the model. A footnote of an earlier answer
+// opens where it pointed then.
 func (d *Context) placeToOpen(
 	ctx context.Context, in openDocumentInput,
 ) (out openDocumentOutput, why string, err error) {

@@ -15,7 +15,8 @@ import (
 // are John Doe.
 var people = []string{"author", "authors"}
 
-// expandNames has a filter ask for the names as documents write them.
+// expandNames has a filter ask for the names as documents write them. The names as documents write them are read from
+// the store once for each property.
 func (d *Context) expandNames(ctx context.Context, f corpus.Filter) (corpus.Filter, error) {
 	for _, key := range people {
 		asked := f.MetaAny[key]

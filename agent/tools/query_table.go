@@ -45,7 +45,8 @@ const queryTableSchema = `{
 	}
 }`
 
-// tableTime is how long a table is asked at most.
+// tableTime is how long a table is asked at most. Longer than that the question is refused, so that the model asks for
+// less.
 const tableTime = 5 * time.Second
 
 // queryTableInput are the arguments of query_table.
@@ -115,7 +116,8 @@ func queryTable() (*Tool, error) {
 	}.buildTool()
 }
 
-// askTable reads the tables of a document and asks the one that a query is about.
+// askTable reads the tables of a document and asks the one that a query is about. The table is read from the stored
+// text and blocks, so every row is a place that can be cited (docs/decisions.md, “Tools”).
 func (d *Context) askTable(ctx context.Context, doc corpus.Document, q table.Query) (table.Answer, error) {
 	if doc.Passages == 0 {
 		return table.Answer{}, table.Refusal(doc.DisplayName() + " has no text that could be asked.")

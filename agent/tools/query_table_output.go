@@ -13,7 +13,7 @@ import (
 	"footnote/english"
 )
 
-// Bounds of an output.
+// Bounds of an output. The bounds are those of an output that a model reads and of a table that the page draws.
 const (
 	maxOutputColumns = 30
 	maxDrawnColumns  = 8
@@ -110,7 +110,8 @@ func cellsOf(r table.Row, columns []int, most int) []string {
 	return cells
 }
 
-// newTableOutput numbers the rows that an answer shows, whose passages are given.
+// newTableOutput numbers the rows that an answer shows, whose passages are given. A row without a passage, which a
+// document that changed may leave, has the number 0.
 func newTableOutput(
 	number Numberer, doc corpus.Document, a table.Answer, passages []corpus.Passage,
 ) queryTableOutput {
@@ -209,8 +210,9 @@ func shownTotals(totals []table.Total, labels []string) []string {
 	return out
 }
 
-// computedOf is what an answer may say of a table without a row behind it: the totals, each in the forms in which it
-// is written, and how many rows there are.
+// computedOf is what an answer may say of a table without a row behind it: the totals, each in the forms in which it is
+// written, and how many rows there are. A value is kept in every form in which an answer may write it: with and without
+// separators, as a date in words.
 func computedOf(output json.RawMessage) json.RawMessage {
 	var out queryTableOutput
 	if json.Unmarshal(output, &out) != nil {

@@ -52,7 +52,8 @@ func (o ReadDocumentOutput) ForModel() any {
 	return o
 }
 
-// readDocument is the tool that reads a document part by part, or what bears on a question first.
+// readDocument is the tool that reads a document part by part, or what bears on a question first. A page number beyond
+// the last is refused with how many there are.
 func readDocument() (*Tool, error) {
 	return definition[readDocumentInput]{
 		name: "read_document", action: chat.ActionReading, capability: chat.CapabilityRead, preference: 1,

@@ -26,7 +26,7 @@ const readMultipleDocumentsSchema = `{
 	}
 }`
 
-// readTogether is how many runes several documents that are read at once share.
+// readTogether is how many runes several documents that are read at once share. Ten documents get 2,400 runes each.
 const readTogether = 24_000
 
 // readMultipleDocumentsInput are the arguments of read_multiple_documents: at most ten documents.

@@ -40,7 +40,7 @@ type rankedDocument struct {
 }
 
 // rerankDocuments is the tool that puts known documents in order by a query. It returns snippets without numbers: they
-// can't be cited.
+// can't be cited. Documents without a hit come last, in the order in which they were named.
 func rerankDocuments() (*Tool, error) {
 	return definition[rerankDocumentsInput]{
 		name: "rerank_documents", action: chat.ActionAnalysing, retrieval: true, cached: true,

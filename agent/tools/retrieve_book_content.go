@@ -30,7 +30,8 @@ type bookContent struct {
 // ForModel is the text alone: this tool's agreed form is text.
 func (o bookContent) ForModel() any { return o.Text }
 
-// clipTo clips the chunks and writes the text of them again, so that both say the same.
+// clipTo clips the chunks and writes the text of them again, so that both say the same. Half of the room is for the
+// chunks, as the text says them once more.
 func (o bookContent) clipTo(limit int) any {
 	o.retrieveDocumentationOutput, _ = o.retrieveDocumentationOutput.clipTo(limit / 2).(retrieveDocumentationOutput)
 	o.Text = bookText(o.retrieveDocumentationOutput)

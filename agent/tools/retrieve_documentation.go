@@ -91,7 +91,8 @@ func retrieveDocumentation() (*Tool, error) {
 	}.buildTool()
 }
 
-// documentationResult is the result of retrieve_documentation, and of retrieve_book_content before it is made text.
+// documentationResult is the result of retrieve_documentation, and of retrieve_book_content before it is made text. The
+// score is between 0 and 1 whatever the search gave.
 func (d *Context) documentationResult(ctx context.Context, in retrieveDocumentationInput) (Result, error) {
 	found, err := d.searchDocumentation(ctx, in)
 	if err != nil {

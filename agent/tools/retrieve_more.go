@@ -24,7 +24,8 @@ const retrieveMoreSchema = `{
 }`
 
 // retrieveMore is the tool that goes on with a search: it returns what this run was not shown yet, of the first 50
-// hits. The same call again returns the next ones, so it is neither cached nor counted as repeated.
+// hits. The same call again returns the next ones, so it is neither cached nor counted as repeated. It searches again
+// with the same words and leaves out what was shown, so it needs no place kept anywhere and works after a restart.
 func retrieveMore() (*Tool, error) {
 	return definition[retrieveInput]{
 		name: "retrieve_more", action: chat.ActionSearching, capability: chat.CapabilitySearch, resumable: true,

@@ -69,7 +69,8 @@ func (o searchDocumentsOutput) ForModel() any {
 }
 
 // searchDocuments is the search tool of the default toolset. It groups passages by document and shows as many whole as
-// the request's top_k says; documents behind those come with a snippet.
+// the request's top_k says; documents behind those come with a snippet. It asks for twice as many passages as
+// documents, since several may be of one.
 func searchDocuments() (*Tool, error) {
 	return definition[searchDocumentsInput]{
 		name: "search_documents", action: chat.ActionSearching, capability: chat.CapabilitySearch, retrieval: true,

@@ -53,7 +53,8 @@ func semanticSearch() (*Tool, error) {
 }
 
 // byMeaning searches by meaning, or by words when that does not answer. When a threshold leaves nothing, a note says
-// how near the best passage came.
+// how near the best passage came. An embedder that does not answer is replaced by words, with a note; the result is
+// marked partial, so it is not cached.
 func (d *Context) byMeaning(ctx context.Context, query string, limit int, least float64) (corpus.Results, error) {
 	found, err := d.searchInReach(ctx, corpus.Query{
 		Text: query, Limit: limit, Mode: corpus.ModeSemantic, MinScore: least,

@@ -1,7 +1,13 @@
 // Package tools is what a model can do: search, read, list, calculate, open. Each tool is one file with the text for
-// the model beside it, and is declared with the Go type of its arguments. A Registry builds them once for all runs
-// and groups them into toolsets; a Context is what the calls of one run work on. Tools write no events and call no
-// model.
+// the model beside it, and is declared with the Go type of its arguments. A Registry builds them once for all runs and
+// groups them into toolsets; a Context is what the calls of one run work on. Tools write no events and call no model.
+//
+// What comes in are a model's arguments, as JSON that may be wrong in every way; what goes out is a Result, which makes
+// an output for the model and programs, and a chat.StepResult for the page, the log and recovery. tool.go says what a
+// tool is, set.go which tools a toolset has, context.go what they work on; coerce_args.go mends arguments, clip.go and
+// encode.go bound and write outputs, step_result.go and shown_passage.go are shared by outputs. Every other file is a
+// tool, or a part of one. A tool never writes to the log and never gives out numbers while it runs: calls of a turn run
+// at the same time, and numbers are given when outputs are made, in the order of the calls.
 package tools
 
 import (
@@ -19,7 +25,8 @@ import (
 // DefaultToolset is the one that a request without a toolset gets.
 const DefaultToolset = "cursor"
 
-// Set is a set of tools with the limits they are made for.
+// Set is a set of tools with the limits they are made for. It is copied before it is changed: sets are shared by all
+// runs.
 type Set struct {
 	Name               string
 	Budget             chat.Budget
@@ -59,7 +66,9 @@ type Config struct {
 }
 
 // NewRegistry builds every toolset. This is the one table of defaults. Each row is a toolset with its budget and its
-// tools, in the order in which models see them.
+// tools, in the order in which models see them. The columns of the table: steps (turns of the model) and calls (of
+// tools that search or read) that a run may use, questions of a conversation, the highest temperature, the usual one,
+// and the tools. All runs have 300 s and 200,000 tokens.
 func NewRegistry(cfg Config) (Registry, error) {
 	box := Registry{Toolsets: map[string]Set{}, mcp: cfg.MCP}
 	built, known := map[string]*Tool{}, map[string]chat.Capability{}
@@ -151,7 +160,7 @@ func (b Registry) Check(name string, tools []string) error {
 
 // Pick gives a set the named tools instead of its own, from all there are, in the order in which they are named; none
 // named leaves it whole. The text says which name is unknown. Tools of other servers are kept by name, because their
-// server may be reached later: see WithMCPTools.
+// server may be reached later: see WithMCPTools. The budget and the temperature stay the set's own.
 func (b Registry) Pick(s Set, names []string) (Set, string) {
 	if len(names) == 0 {
 		return s, ""
@@ -241,7 +250,8 @@ func (s Set) Available(names []string) []string {
 	return out
 }
 
-// standIn is the tool of the set that does best what tools of a capability do; nil if none does.
+// standIn is the tool of the set that does best what tools of a capability do; nil if none does. A lower Preference
+// stands in first; 0 never does.
 func (s Set) standIn(c chat.Capability) *Tool {
 	var best *Tool
 	for _, t := range s.Tools {

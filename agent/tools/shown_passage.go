@@ -34,7 +34,7 @@ func showPassage(number Numberer, p corpus.Passage, doc corpus.Document) ShownPa
 	return s
 }
 
-// placeLabel names the blocks and pages of a passage: "b3–b5, p. 2–3".
+// placeLabel names the blocks and pages of a passage: "b3–b5, p. 2–3". Block ids are what models name places by.
 func (s ShownPassage) placeLabel() string {
 	at := s.BlockID
 	if s.LastBlock != "" {

@@ -103,7 +103,8 @@ func summarize() (*Tool, error) {
 var passageNumber = regexp.MustCompile(`^\[?(?:n ?[=:]? ?|Source )?(\d{1,3})\]?$`)
 
 // givenPassages makes passages of texts that a model hands over: words, or the numbers of passages it was shown. from
-// holds the source of each, nil for words of its own. The last result is a refusal, empty if all were understood.
+// holds the source of each, nil for words of its own. The last result is a refusal, empty if all were understood. A
+// text that stands in a passage that was shown gets that passage's number, so that its sentences can be cited.
 func (d *Context) givenPassages(texts []string) (passages []corpus.Passage, from []*ground.Source, why string) {
 	known := d.Sources.All()
 	for _, given := range texts {

@@ -23,7 +23,8 @@ type Numberer func(corpus.Passage, corpus.Document) int
 
 // Result is what a tool call came to. A tool has two ways to fail: a refused result, which the model can mend, and an
 // error, which it can't. A result may be kept and used by later calls and other runs, so it holds nothing of its own
-// run.
+// run. It may be kept in a cache and used by other runs of the same user at the same time, so nothing may be changed in
+// it.
 type Result struct {
 	// Output makes the output, an object, and what it comes to. It is called once in each run, in the order of the
 	// calls.
@@ -90,8 +91,8 @@ type Tool struct {
 	computed   func(json.RawMessage) json.RawMessage    // see definition.computed; nil: it computes nothing
 }
 
-// definition declares a tool with the Go type In of its arguments; buildTool makes the Tool of it. Each field without
-// a comment is the field of Tool with that name.
+// definition declares a tool with the Go type In of its arguments; buildTool makes the Tool of it. Each field without a
+// comment is the field of Tool with that name. Its functions get arguments that fit the schema.
 type definition[In any] struct {
 	name            string
 	action          chat.Action
@@ -185,8 +186,9 @@ func (t *Tool) MarkStep(s *chat.Step) {
 }
 
 // Normalise checks arguments against the schema and returns them in one form: known names, no nulls, trimmed strings,
-// defaults filled in, keys in order. A topK that is given takes the place of the tool's own default. Its error says
-// in plain words what does not fit.
+// defaults filled in, keys in order. A topK that is given takes the place of the tool's own default. Its error says in
+// plain words what does not fit. Equal calls are then equal as bytes, by which repeated calls and cached results are
+// known.
 func (t *Tool) Normalise(args json.RawMessage, topK *int) (json.RawMessage, error) {
 	in := map[string]any{}
 	if len(bytes.TrimSpace(args)) > 0 {
@@ -246,7 +248,8 @@ func (t *Tool) Returned(input, output json.RawMessage, message string) ground.Re
 }
 
 // NoteResult notes in the sources of a run what a call of the tool came to: when the call is over, and again when the
-// run is carried on after a restart. The documents that were opened must be known.
+// run is carried on after a restart. The documents that were opened must be known. It reads the stored result and
+// nothing else, so a run that is taken over comes to the same sources.
 func (t *Tool) NoteResult(s *ground.Sources, r chat.StepResult) {
 	if t.Capability == chat.CapabilitySearch {
 		s.NoteSearch(r.Query, r.Found)

@@ -122,7 +122,8 @@ func webSearch(w *web.Web, approve bool) func() (*Tool, error) {
 }
 
 // readWeb reads the best of the pages found, keeps them with the run, and shows what in them bears on the query. A page
-// that can't be read is listed with the reason; only a full disk and the end of ctx fail the call.
+// that can't be read is listed with the reason; only a full disk and the end of ctx fail the call. The pages are read
+// at the same time, each with its own reason for failing.
 func (d *Context) readWeb(ctx context.Context, w *web.Web, query string, found []web.Found) (Result, error) {
 	docs := make([]corpus.Document, len(found))
 	why := make([]error, len(found))
@@ -187,7 +188,8 @@ func (d *Context) readWeb(ctx context.Context, w *web.Web, query string, found [
 	}, nil
 }
 
-// capturePage reads a page and keeps it.
+// capturePage reads a page and keeps it. A page becomes a document of the run's hidden namespace, so its words are
+// quoted and opened like any other's.
 func (d *Context) capturePage(ctx context.Context, w *web.Web, f web.Found) (corpus.Document, error) {
 	page, err := w.Fetch(ctx, f.URL)
 	if err != nil {

@@ -19,7 +19,8 @@ type Amount struct {
 	slack float64
 }
 
-// epsilon is how far a float64 may be off its value, as a share of it.
+// epsilon is how far a float64 may be off its value, as a share of it. It is 2^-52, the distance from 1 to the next
+// float64 (IEEE 754 double precision), twice what rounding to nearest can be off.
 const epsilon = 0x1p-52
 
 var (
@@ -31,7 +32,8 @@ var (
 // wholeAmount is an exact whole number.
 func wholeAmount(n int64) Amount { return Amount{Rat: big.NewRat(n, 1), exact: true} }
 
-// tooBig bounds what is computed with: 4,096 bits hold some 1,200 decimal digits.
+// tooBig bounds what is computed with: 4,096 bits hold some 1,200 decimal digits. It is asked after each step, so no
+// value grows beyond twice the bound before it is refused.
 func tooBig(r *big.Rat) bool { return r.Num().BitLen() > maxBits || r.Denom().BitLen() > maxBits }
 
 // roughAmount makes an amount of a float whose arguments are off by so much that it is off by slack, besides what a
@@ -114,7 +116,7 @@ func quotient(a, b Amount) (Amount, error) {
 // floor is the greatest whole number that is not above v.
 func floor(v *big.Rat) *big.Int { return new(big.Int).Div(v.Num(), v.Denom()) }
 
-// remainder has the sign of the divisor, as people expect of a clock.
+// remainder has the sign of the divisor, as people expect of a clock. It is a − b·floor(a ÷ b).
 func remainder(a, b Amount) (Amount, error) {
 	q, err := quotient(a, b)
 	if err != nil {
@@ -124,7 +126,9 @@ func remainder(a, b Amount) (Amount, error) {
 	return Amount{Rat: out.Sub(a.Rat, out), exact: q.exact, slack: a.slack + q.absFloat()*b.slack}, nil
 }
 
-// power is exact for whole exponents whose result stays within the limit, which is checked before it is computed.
+// power is exact for whole exponents whose result stays within the limit, which is checked before it is computed. 0^0
+// is 1, as in Go's math.Pow. For other exponents the relative slack is |b|·(slack a ÷ |a|) + |ln a|·slack b, the
+// differential of a^b.
 func power(a, b Amount) (Amount, error) {
 	if !b.Rat.IsInt() {
 		f := math.Pow(a.toFloat(), b.toFloat())
@@ -244,7 +248,8 @@ func applyFunction(name string, args []Amount) (Amount, error) {
 	return roughAmount(f(v), slack)
 }
 
-// logarithm is that of x to a base, exact when it is a whole number.
+// logarithm is that of x to a base, exact when it is a whole number. A float64 is looked at for a whole number, and the
+// power computed exactly proves it.
 func logarithm(x, base Amount) (Amount, error) {
 	if x.Rat.Sign() <= 0 || base.Rat.Sign() <= 0 || base.Rat.Cmp(big.NewRat(1, 1)) == 0 {
 		return Amount{}, errNoReal
@@ -310,7 +315,8 @@ func squareRoot(x Amount) (Amount, bool) {
 	return Amount{Rat: root, exact: x.exact}, true
 }
 
-// Decimal writes the value: all digits when it is exact and has an end within 40, else 15 that count.
+// Decimal writes the value: all digits when it is exact and has an end within 40, else 15 that count. What is no more
+// than its own slack is 0: sin(pi) would otherwise be 1.22e-16.
 func (a Amount) Decimal() (s string, exact bool) {
 	if a.exact {
 		if places, ends := a.Rat.FloatPrec(); ends && places <= 40 {

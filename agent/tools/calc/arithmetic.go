@@ -1,6 +1,10 @@
-// Package calc evaluates arithmetic expressions that people and models write: exact decimals as long as only
-// arithmetic made them, functions, percentages, dates. Evaluate is its only way in. Every evaluation is bounded in
-// digits, depth and steps, and each error is a sentence for the reader.
+// Package calc evaluates arithmetic expressions that people and models write: exact decimals as long as only arithmetic
+// made them, functions, percentages, dates. Evaluate is its only way in. Every evaluation is bounded in digits, depth
+// and steps, and each error is a sentence for the reader.
+//
+// arithmetic.go reads an expression, amount.go computes with what it has read, dates.go counts days and years, and
+// spoken.go says in words what an expression does. Nothing is kept between two calls, so Evaluate is safe for
+// concurrent use.
 package calc
 
 import (
@@ -50,7 +54,8 @@ const (
 	tokenBad
 )
 
-// parser reads an expression by precedence climbing.
+// parser reads an expression by precedence climbing. Precedence climbing reads an operand and then as many operators as
+// bind more than what is outside; see Clarke, “The top-down parsing of expressions”, 1986.
 type parser struct {
 	in   string
 	at   int
@@ -72,7 +77,7 @@ func (p *parser) unexpected() error {
 	) //nolint:staticcheck // shown as it is
 }
 
-// nextToken moves to the next token.
+// nextToken moves to the next token. Signs that people type for the same operator become one.
 func (p *parser) nextToken() {
 	for p.at < len(p.in) && strings.ContainsRune(" \t\r\n", rune(p.in[p.at])) {
 		p.at++
@@ -156,7 +161,8 @@ func countDigits(s string) int {
 func isDigit(b byte) bool  { return b >= '0' && b <= '9' }
 func isLetter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b == '_' }
 
-// bindingStrength is how strongly an operator holds what is left of it; 0 ends an operand.
+// bindingStrength is how strongly an operator holds what is left of it; 0 ends an operand. A percent sign is read as
+// the remainder's here; readExpression tells the two apart by what follows.
 func (p *parser) bindingStrength() int {
 	switch {
 	case p.kind == tokenName && p.text == "of":
@@ -220,7 +226,7 @@ func (p *parser) startsOperand() bool {
 }
 
 // readOperand reads a number, a sign with its operand, a bracket, a constant or a call. depth counts brackets and signs
-// inside each other.
+// inside each other. A sign in front binds less than a power and more than a sum.
 func (p *parser) readOperand(depth int) (Amount, error) {
 	kind, word := p.kind, p.text
 	switch {
@@ -277,7 +283,7 @@ func (p *parser) closeBracket(bracket string) error {
 	return nil
 }
 
-// readNamed reads a constant or a call.
+// readNamed reads a constant or a call. Names of functions are known in one place, applyFunction.
 func (p *parser) readNamed(name string, depth int) (Amount, error) {
 	if v, ok := namedConstant(name); ok {
 		return v, nil

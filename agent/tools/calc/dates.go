@@ -11,7 +11,8 @@ import (
 )
 
 // readDateSpan reads the two dates of days(…) or years(…), the opening bracket being the present token, and returns the
-// whole days or the completed years from the first to the second.
+// whole days or the completed years from the first to the second. Dates are read from the text itself, as their hyphens
+// would be signs to the parser.
 func (p *parser) readDateSpan(unit string) (Amount, error) {
 	inside, _, closed := strings.Cut(p.in[p.at:], ")")
 	first, second, two := strings.Cut(inside, ",")
@@ -48,7 +49,8 @@ func parseDate(s string) (time.Time, error) {
 	return d, nil
 }
 
-// completedYears counts the birthdays between two dates; negative if the second one is earlier.
+// completedYears counts the birthdays between two dates; negative if the second one is earlier. A 29 February is
+// completed on 1 March of other years, as time.AddDate has it.
 func completedYears(from, to time.Time) int64 {
 	if to.Before(from) {
 		return -completedYears(to, from)
