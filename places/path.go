@@ -15,7 +15,8 @@ import (
 // LongWay begins the key of a way that is too long to be one; no way begins so.
 const LongWay = "%:"
 
-// KeyOf is the key of a way: the way itself, or a hash where that is too long.
+// KeyOf is the key of a way: the way itself, or a hash where that is too long. The hash has 66 bytes with its mark and
+// can't be turned back, so a kind keeps the long ways of its last list.
 func KeyOf(way string) string {
 	if len(way) <= MaxKey {
 		return way
@@ -24,7 +25,8 @@ func KeyOf(way string) string {
 	return LongWay + hex.EncodeToString(sum[:])
 }
 
-// EscapeName is a name as it is in a way.
+// EscapeName is a name as it is in a way. Percent signs are escaped as well, so that unescaping gives back the name
+// whatever it was.
 func EscapeName(name string) string {
 	var b strings.Builder
 	for len(name) > 0 {
@@ -39,7 +41,7 @@ func EscapeName(name string) string {
 	return b.String()
 }
 
-// inName takes out of a name what no name can have.
+// inName takes out of a name what no name can have. It is for showing alone: two names may become one.
 var inName = strings.NewReplacer("/", "-", "\x00", "")
 
 // ReadableWay is a way as people read it.

@@ -2,6 +2,13 @@
 // web page, a WebDAV server or a mail folder. A place lists what it has and fetches it; it keeps nothing, decides
 // nothing and asks no store. One engine follows all of them. A kind of place is one package below this one and one
 // entry of the registry.
+//
+// The vocabulary is here: Kind (how one is asked for), Place (how one is read), Item and Content (what comes of it).
+// What a kind's package gets are settings and the only way to the network (Net); what it gives are items and their
+// bytes. package follow is the engine, placestore what it remembers, request the client that all kinds over HTTP share,
+// registry the list of kinds, placestest the servers for their tests. addpage adds a single page without following it.
+// A kind must never write anywhere, trust a length or an address that a server names, or put a server's words into an
+// error.
 package places
 
 import (
@@ -20,7 +27,8 @@ import (
 	"footnote/locale"
 )
 
-// A Kind is one sort of place: how the page asks for one, and how it is opened.
+// A Kind is one sort of place: how the page asks for one, and how it is opened. Kind values are made anew at each call
+// and may be kept.
 type Kind struct {
 	Name   string      // stable, in the API and the store: "webdav"
 	Title  locale.Text // for people: "Nextcloud or WebDAV"
@@ -36,7 +44,7 @@ type Kind struct {
 	Open func(s Settings, n Net) (Place, error)
 }
 
-// A Field is one setting of a kind.
+// A Field is one setting of a kind. Changing a field's Name loses what owners have set.
 type Field struct {
 	Name     string // stable: "url"
 	Title    locale.Text
@@ -53,13 +61,15 @@ type Field struct {
 type Settings map[string]string
 
 // Net is the only way to the network. It refuses addresses that the place's owner may not reach, checked when a
-// connection is made, and so after each redirect.
+// connection is made, and so after each redirect. A kind that opens a connection otherwise can be led to addresses
+// inside the owner's network (SSRF), so none may.
 type Net struct {
 	HTTP *http.Client
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// An Item is something that a place has.
+// An Item is something that a place has. It is what a list can tell without reading the content; all of it comes from a
+// server and is bounded and checked by the engine (describe in places/follow).
 type Item struct {
 	// Key names the item within its place for as long as it is the same: a path, an address, an id. UTF-8 without NUL,
 	// 1 to MaxKey bytes.
@@ -92,7 +102,9 @@ const MaxKey = 1024
 // and without the text of a server's reply: chat.CodeUnauthorized for credentials that are not taken (any more),
 // chat.CodeForbidden for an address that may not be reached, chat.CodeInvalid for settings that lead to something else
 // than the kind expects, chat.CodeUnavailable and chat.CodeTimeout for what may be otherwise later. Every call ends
-// soon after its context does. Each is used by one goroutine at a time.
+// soon after its context does. Each is used by one goroutine at a time. The engine calls Check when a place is set up,
+// List once in each look, and Fetch for what is new. An error's code decides what becomes of the look: one of the item
+// is noted with it, one of the place ends the fetching after some tries.
 type Place interface {
 	// Check reaches the place with its credentials and reads as little as can tell that List would work.
 	Check(ctx context.Context) error
@@ -108,14 +120,16 @@ type Place interface {
 	Fetch(ctx context.Context, item Item, known string) (Content, error)
 }
 
-// Stated is a Place that says with little effort whether anything is new.
+// Stated is a Place that says with little effort whether anything is new. With it a look at a place without news costs
+// one request.
 type Stated interface {
 	Place
 	// State is another whenever List would yield something else. List yields what there was at a State just before it.
 	State(ctx context.Context) (string, error)
 }
 
-// Ahead is a Place that fetches several items with one request.
+// Ahead is a Place that fetches several items with one request. It is a hint: whatever was announced, only Fetch's
+// answer counts.
 type Ahead interface {
 	Place
 	// Soon says which items are fetched next, in this order. Fetch may not be called for all of them.
@@ -132,13 +146,15 @@ var (
 	ErrPart = errors.New("a part of the place can't be seen")
 )
 
-// OneLine is a text of a server's without line breaks and NUL, cut after so many characters.
+// OneLine is a text of a server's without line breaks and NUL, cut after so many characters. It keeps what a server
+// says from breaking lines or logs.
 func OneLine(text string, most int) string {
 	runes := []rune(strings.Join(strings.Fields(strings.ReplaceAll(text, "\x00", "")), " "))
 	return string(runes[:min(len(runes), most)])
 }
 
-// StateOf is a short text that is another whenever one of these plain values is: for a Version.
+// StateOf is a short text that is another whenever one of these plain values is: for a Version. 64 bits are enough to
+// tell two states of one place apart. Values must encode in the same order each time, which maps do in encoding/json.
 func StateOf(values ...any) string {
 	state, _ := json.Marshal(values) // plain values
 	sum := sha256.Sum256(state)

@@ -6,7 +6,8 @@ import (
 )
 
 // Reading is a Content's body that remembers why reading it failed, for whoever gets another error from the one that
-// read it.
+// read it. The library reads the body and returns an error of its own, which hides whether the place or the file was to
+// blame.
 type Reading struct {
 	From io.Reader
 	Err  error // nil: it did not fail

@@ -1,5 +1,9 @@
 // Package addpage adds one page of the web to the library, once: a document that leads back to where it was read. Pages
 // that are followed are places.
+//
+// What comes in is an address that a person named, so robots.txt is not asked, and the Net reaches public addresses
+// only. It uses webpage.Reader like the kinds of places that read pages, and the document's path is made of the
+// address, so the same page comes back as a new version of its document.
 package addpage
 
 import (
@@ -23,12 +27,14 @@ import (
 	"footnote/places/webpage"
 )
 
+// The page holds up its user's request for so long, so both are small.
 const (
 	longest = 2 * time.Minute // that a page may take, with all waiting
 	atOnce  = 4               // pages that one user adds
 )
 
-// Adder adds pages. It is safe for concurrent use.
+// Adder adds pages. It is safe for concurrent use. Its mutex guards the counts and is never held while a page is
+// fetched.
 type Adder struct {
 	Library *corpus.Library
 	Net     places.Net // the only way to pages
@@ -47,7 +53,8 @@ type Page struct {
 
 // Add fetches a page and puts it into the library. A page that was added before is that document: with another version
 // when it has changed, else as a duplicate. Every error has a sentence; what is wrong with the page is
-// chat.CodeInvalid, chat.CodeTooLarge or chat.CodeUnsupported, and a server that can't serve chat.CodeUnavailable.
+// chat.CodeInvalid, chat.CodeTooLarge or chat.CodeUnsupported, and a server that can't serve chat.CodeUnavailable. The
+// two reasons for failing are told apart by who met them: the body's own error is the page's, any other the library's.
 func (a *Adder) Add(ctx context.Context, p Page) (d corpus.Document, duplicate bool, err error) {
 	u, err := request.Address(p.Address)
 	if err != nil {
@@ -73,7 +80,8 @@ func (a *Adder) Add(ctx context.Context, p Page) (d corpus.Document, duplicate b
 	return d, duplicate, err
 }
 
-// put puts what was fetched where the page's document is, or where nothing is.
+// put puts what was fetched where the page's document is, or where nothing is. A document that a folder or a place
+// keeps is left to it, since its next look would put it back: this one gets a name with a hash of its address.
 func (a *Adder) put(
 	ctx context.Context, p Page, content places.Content, body io.Reader,
 ) (corpus.Document, bool, error) {
@@ -104,7 +112,8 @@ func (a *Adder) put(
 	})
 }
 
-// isKept reports whether a folder or a place keeps a document like what it has.
+// isKept reports whether a folder or a place keeps a document like what it has. Their meta names the place or the
+// folder.
 func isKept(d corpus.Document) bool {
 	return d.MetaText(corpus.MetaPlace) != "" || d.MetaText(corpus.MetaWatched) != ""
 }
@@ -133,7 +142,9 @@ func (a *Adder) end(user string) {
 	}
 }
 
-// explain says what became of a page that was not fetched. Nobody asks for it again by itself, as a place would.
+// explain says what became of a page that was not fetched. Nobody asks for it again by itself, as a place would. Codes
+// are those of this server's answer: a page that wants a login is not this user's missing right, and a host that is not
+// there will not be there later either.
 func explain(ctx, slow context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:

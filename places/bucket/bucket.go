@@ -1,4 +1,7 @@
 // Package bucket is the kind of place that is a folder in a bucket of an S3-compatible storage.
+//
+// minio-go speaks the protocol and signs requests (AWS Signature Version 4); what this package adds is the way to the
+// network, bounds, and sentences. An item's key is the object's, its version the ETag.
 package bucket
 
 import (
@@ -21,7 +24,7 @@ import (
 	"footnote/places/request"
 )
 
-// Limits of a bucket.
+// Limits of a bucket. maxPage is generous: S3 lists at most 1,000 objects in a page.
 const (
 	maxFile  = 2 << 30  // bytes of an object
 	maxPage  = 32 << 20 // of a page of the list
@@ -57,12 +60,15 @@ func Kind() places.Kind {
 	}
 }
 
-// folder is what begins with a prefix in a bucket.
+// folder is what begins with a prefix in a bucket. The prefix need not end at a slash; what is cut off names is the
+// folder that it lies in.
 type folder struct {
 	client         *minio.Client
 	bucket, prefix string
 }
 
+// Amazon's buckets are hosts below the endpoint's; other storages are asked with the bucket in the path, which all of
+// them take.
 func open(s places.Settings, n places.Net) (places.Place, error) {
 	endpoint, err := url.Parse(cmp.Or(s["endpoint"], amazon))
 	if err != nil || endpoint.Host == "" || endpoint.User != nil || strings.Trim(endpoint.Path, "/") != "" ||
@@ -93,10 +99,12 @@ func open(s places.Settings, n places.Net) (places.Place, error) {
 	return &folder{client, s["bucket"], strings.TrimPrefix(s["prefix"], "/")}, nil
 }
 
-// transport sends requests by a place's net, follows no redirects and bounds the replies.
+// transport sends requests by a place's net, follows no redirects and bounds the replies. The SDK would make a client
+// of its own, which knows nothing of addresses that may not be reached.
 type transport struct{ http *http.Client }
 
-// RoundTrip implements http.RoundTripper.
+// RoundTrip implements http.RoundTripper. Lists are told from objects by a counter in the context, and bounded in their
+// number of pages: a storage can always name a next one.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	way := t.http.Transport
 	if way == nil {
@@ -128,14 +136,15 @@ func (f *folder) Check(ctx context.Context) error {
 	return nil // an empty folder may get files
 }
 
-// objects lists objects, asking for so many at once; 0: as many as the storage likes.
+// objects lists objects, asking for so many at once; 0: as many as the storage likes. Each call has a counter of its
+// own.
 func (f *folder) objects(ctx context.Context, atOnce int) iter.Seq[minio.ObjectInfo] {
 	return f.client.ListObjectsIter(context.WithValue(ctx, pagesKey{}, new(int)), f.bucket, minio.ListObjectsOptions{
 		Prefix: f.prefix, Recursive: true, MaxKeys: atOnce,
 	})
 }
 
-// List implements places.Place.
+// List implements places.Place. Objects whose key ends in a slash are the marks that consoles make for empty folders.
 func (f *folder) List(ctx context.Context) iter.Seq2[places.Item, error] {
 	return func(yield func(places.Item, error) bool) {
 		seen := map[string]bool{}
@@ -167,7 +176,8 @@ func (f *folder) item(object minio.ObjectInfo) places.Item {
 	}
 }
 
-// Fetch implements places.Place.
+// Fetch implements places.Place. GetObject sends nothing by itself: Stat makes the request, so that a refusal is known
+// before the body is handed out.
 func (f *folder) Fetch(ctx context.Context, item places.Item, known string) (places.Content, error) {
 	if item.Version != "" && item.Version == known {
 		return places.Content{}, places.ErrSame
@@ -200,7 +210,8 @@ func (b body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// explain makes a sentence of a storage's error.
+// explain makes a sentence of a storage's error. The codes are S3's own (“Error responses” in its API reference) and
+// those of minio-go.
 func (f *folder) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

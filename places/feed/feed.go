@@ -1,4 +1,8 @@
 // Package feed is the kind of place that is an RSS or Atom feed.
+//
+// gofeed parses RSS, Atom (RFC 4287) and JSON Feed. An entry's key is its id (guid), else its link; its text is what
+// the feed holds of it, else the page that it links to. Entries stay when the feed forgets them, as feeds name only
+// their latest.
 package feed
 
 import (
@@ -26,7 +30,7 @@ import (
 	"footnote/places/webpage"
 )
 
-// maxBytes is how large a feed may be.
+// maxBytes is how large a feed may be. A feed is read whole, since gofeed parses from a buffer.
 const maxBytes = 16 << 20
 
 // Kind is a feed. Its entries stay when it does not name them any more.
@@ -45,7 +49,8 @@ func Kind() places.Kind {
 	}
 }
 
-// feed is one feed. texts are the entries that it holds itself, by key, as they were listed last.
+// feed is one feed. texts are the entries that it holds itself, by key, as they were listed last. texts lives from one
+// List to the next.
 type feed struct {
 	address *url.URL
 	client  *request.Client
@@ -91,7 +96,8 @@ func (f *feed) List(ctx context.Context) iter.Seq2[places.Item, error] {
 	}
 }
 
-// Fetch implements places.Place: an entry that the feed holds whole is not asked for anywhere else.
+// Fetch implements places.Place: an entry that the feed holds whole is not asked for anywhere else. A Fetch without a
+// List before it, as after a restart, reads the feed once more.
 func (f *feed) Fetch(ctx context.Context, item places.Item, known string) (places.Content, error) {
 	if f.texts == nil {
 		_, texts, err := f.read(ctx)
@@ -114,7 +120,8 @@ func (f *feed) Fetch(ctx context.Context, item places.Item, known string) (place
 	return places.Content{Body: io.NopCloser(bytes.NewReader(text)), Version: version}, nil
 }
 
-// read reads the feed: its entries, and the texts of those that it holds whole.
+// read reads the feed: its entries, and the texts of those that it holds whole. Servers that want a password are
+// refused as forbidden: a feed has no field for one.
 func (f *feed) read(ctx context.Context) ([]places.Item, map[string][]byte, error) {
 	req, err := http.NewRequest(http.MethodGet, f.address.String(), nil) //nolint:noctx // Do takes it
 	if err != nil {
@@ -151,7 +158,8 @@ func (f *feed) read(ctx context.Context) ([]places.Item, map[string][]byte, erro
 	return items, texts, nil
 }
 
-// parse runs other people's code on other people's feeds: if it fails, there is no feed.
+// parse runs other people's code on other people's feeds: if it fails, there is no feed. It panics on some damaged
+// feeds.
 func parse(raw []byte) (parsed *gofeed.Feed, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -161,7 +169,9 @@ func parse(raw []byte) (parsed *gofeed.Feed, err error) {
 	return gofeed.NewParser().Parse(bytes.NewReader(raw))
 }
 
-// entries makes items of a feed's entries, each once.
+// entries makes items of a feed's entries, each once. Keys that are too long become a hash; a date more than two days
+// ahead is a mistake of the feed's, two days being for time zones and clocks. Names begin with the date, so they sort
+// by it.
 func entries(parsed *gofeed.Feed, address *url.URL, now time.Time) ([]places.Item, map[string][]byte) {
 	var items []places.Item
 	texts, seen := map[string][]byte{}, map[string]bool{}
@@ -207,7 +217,8 @@ func entries(parsed *gofeed.Feed, address *url.URL, now time.Time) ([]places.Ite
 	return items, texts
 }
 
-// pageOf makes a page of an entry's own HTML.
+// pageOf makes a page of an entry's own HTML. The title is escaped, as it is text; the content is HTML and stays as it
+// is, for the library's reader to take apart.
 func pageOf(title, content string) []byte {
 	title = html.EscapeString(title)
 	return []byte(`<!doctype html><html><head><meta charset="utf-8"><title>` + title +
@@ -235,6 +246,7 @@ func clip(s string, n int) string {
 	return string(runes[:min(n, len(runes))])
 }
 
+// 128 bits of SHA-256.
 func hashOf(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])

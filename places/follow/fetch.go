@@ -19,7 +19,8 @@ import (
 	"footnote/places/placestore"
 )
 
-// fetchWanted fetches what is new or changed.
+// fetchWanted fetches what is new or changed. The store is asked again for each batch, so what was settled is never in
+// the next one.
 func (l *look) fetchWanted(ctx context.Context) error {
 	for {
 		items, err := l.f.Store.WantedItems(ctx, l.p.ID, l.number, placestore.MaxBatch)
@@ -56,7 +57,7 @@ func (l *look) tellAhead(items []placestore.Item) {
 	ahead.Soon(soon)
 }
 
-// readListed reads an item as it was listed.
+// readListed reads an item as it was listed. It was written by describe.
 func readListed(item placestore.Item) (kept listedItem, err error) {
 	if err := json.Unmarshal(item.Listed, &kept); err != nil {
 		return kept, fmt.Errorf("read a listed item: %w", err)
@@ -69,7 +70,8 @@ func (i listedItem) of(key string) places.Item {
 	return places.Item{Key: key, Version: i.Version, Name: i.Name, Link: i.Link, Size: i.Size, Meta: i.Meta}
 }
 
-// fetch brings one item into the library. It fails when the others can't go on.
+// fetch brings one item into the library. It fails when the others can't go on. What Fetch says of the item outranks
+// the list. A failure while the body is read is the place's, although the library returned it.
 func (l *look) fetch(ctx context.Context, item placestore.Item) error {
 	kept, err := readListed(item)
 	if err != nil {
@@ -107,7 +109,8 @@ func (l *look) fetch(ctx context.Context, item placestore.Item) error {
 	return err
 }
 
-// isOfItem reports whether a failure says something about one item, so that the others go on.
+// isOfItem reports whether a failure says something about one item, so that the others go on. They are the codes that
+// places.Place gives to items.
 func isOfItem(err error) bool {
 	e, ok := errors.AsType[*chat.Error](err)
 	return ok && slices.Contains([]chat.Code{
@@ -115,7 +118,9 @@ func isOfItem(err error) bool {
 	}, e.Code)
 }
 
-// fetchFailed deals with an item that was not fetched.
+// fetchFailed deals with an item that was not fetched. Items that can't be read are settled with a refusal, so that
+// they are not tried again until their version changes. Failures of the place put the item off, and after `patience` of
+// them the look ends. Wrong credentials end it at once: further tries could lock the account.
 func (l *look) fetchFailed(ctx context.Context, item placestore.Item, kept listedItem, err error) error {
 	switch {
 	case errors.Is(err, places.ErrSame):
@@ -158,7 +163,10 @@ func (l *look) settle(ctx context.Context, item placestore.Item) error {
 	return l.f.Store.SettleItem(ctx, l.p.ID, l.lease.Owner, item)
 }
 
-// add puts the content of an item into the library, in the place of what is there of it.
+// add puts the content of an item into the library, in the place of what is there of it. The order matters. Other items
+// that share this one's old document lose it first, since the document is about to hold something else; then the
+// content is added; then the old document goes, if the item has another one now; and only then is the item settled. A
+// process that dies in between does the same again.
 func (l *look) add(ctx context.Context, item placestore.Item, kept listedItem, body io.Reader) error {
 	where, own, err := l.place(ctx, item, kept)
 	if err != nil {
@@ -210,8 +218,9 @@ func (l *look) add(ctx context.Context, item placestore.Item, kept listedItem, b
 	return nil
 }
 
-// place says where an item's document lies in the library: where it is, else where nothing is. own is the document
-// that is there.
+// place says where an item's document lies in the library: where it is, else where nothing is. own is the document that
+// is there. A document stays where it is unless its format changed, however the item is called now: links to it stay
+// good.
 func (l *look) place(ctx context.Context, item placestore.Item, kept listedItem) (where, own string, err error) {
 	where = l.natural(item, kept)
 	ext := path.Ext(where)
@@ -246,12 +255,13 @@ func (l *look) natural(item placestore.Item, kept listedItem) string {
 	return corpus.CleanPath(l.p.Name + "/" + name)
 }
 
-// isOwn reports whether a document was added for an item of this place.
+// isOwn reports whether a document was added for an item of this place. The meta is the program's own, and no upload
+// can set it.
 func (l *look) isOwn(d corpus.Document, key string) bool {
 	return d.MetaText(corpus.MetaPlace) == l.p.ID && d.MetaText(corpus.MetaPlaceItem) == hash(key)
 }
 
-// meta is the meta of an item's document.
+// meta is the meta of an item's document. What a place says may not pretend to be the program's own meta.
 func (l *look) meta(key string, kept listedItem) map[string]any {
 	meta := map[string]any{}
 	if raw, err := json.Marshal(kept.Meta); err == nil && len(raw) <= maxBody {

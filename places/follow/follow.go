@@ -1,4 +1,10 @@
 // Package follow follows places: it looks at each on its schedule, and makes the library like what the place has.
+//
+// A look lists what the place has (look.go), compares that with what placestore knows, fetches what is new or changed
+// (fetch.go), follows what was moved (takeover.go) and removes what is gone. setup.go checks what owners enter,
+// secrets.go keeps their passwords in files. Several servers may share a store: a place is worked on under a lease, and
+// every write names its owner, so that a server which lost the lease changes nothing. Documents are only removed when a
+// list came to its end and named something: an empty or broken one removes nothing.
 package follow
 
 import (
@@ -33,6 +39,8 @@ type Config struct {
 	Log  *slog.Logger
 }
 
+// Their order is their reason: a lease (1 min) is renewed each second and outlives a pause of the process; a slice (5
+// min) gives other places a turn; a list may take 30 min and an item 10. All are choices.
 const (
 	workers   = 2 // places looked at by this server at once
 	leaseTime = time.Minute
@@ -52,7 +60,7 @@ const (
 	patience = 5
 )
 
-// Follower follows places. It is safe for concurrent use.
+// Follower follows places. It is safe for concurrent use. Its goroutines are those of Run.
 type Follower struct {
 	Config
 	owner string
@@ -77,7 +85,8 @@ func (f *Follower) kind(name string) (places.Kind, bool) {
 	return places.Kind{}, false
 }
 
-// Run looks at places until ctx ends, and returns when its workers have stopped.
+// Run looks at places until ctx ends, and returns when its workers have stopped. With another server beside it nothing
+// is freed at the start: leases end by themselves.
 func (f *Follower) Run(ctx context.Context) {
 	if f.Alone { // what an earlier process held is free
 		if err := f.Store.FreePlaces(ctx); err != nil && ctx.Err() == nil {
@@ -92,7 +101,7 @@ func (f *Follower) Run(ctx context.Context) {
 	all.Wait()
 }
 
-// workUntil works on one place after another until ctx ends.
+// workUntil works on one place after another until ctx ends. After an error it waits like one who found nothing.
 func (f *Follower) workUntil(ctx context.Context) {
 	timer := time.NewTimer(poll)
 	defer timer.Stop()
@@ -121,7 +130,8 @@ func (f *Follower) tellWorkers() {
 	}
 }
 
-// workOnce works on the place that is due for longest, of those that this server can open.
+// workOnce works on the place that is due for longest, of those that this server can open. A server without the files
+// of a place's secrets leaves the place to one that has them; a place that is removed needs none.
 func (f *Follower) workOnce(ctx context.Context) (did bool, err error) {
 	due, err := f.Store.DuePlaces(ctx, placestore.MaxPlaces)
 	if err != nil {
@@ -150,7 +160,8 @@ var errStop = errors.New("the place was changed or is another server's now")
 // errGone says that the owner of a place may use the server no more. It is asked for again after a while.
 var errGone = errors.New("the keys of the place's owner were revoked")
 
-// work works on a leased place, and gives it back.
+// work works on a leased place, and gives it back. The lease's goroutine has ended before the place is given back.
+// Giving back goes on for lastWord after the server began to stop.
 func (f *Follower) work(ctx context.Context, p placestore.Place, lease placestore.Lease) {
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -185,7 +196,8 @@ func (f *Follower) work(ctx context.Context, p placestore.Place, lease placestor
 	}
 }
 
-// keepLease prolongs a lease until ctx ends. A place that its owner changed is stopped.
+// keepLease prolongs a lease until ctx ends. A place that its owner changed is stopped. A changed revision ends the
+// work within a second, so an owner's new settings hold at once.
 func (f *Follower) keepLease(
 	ctx context.Context, p placestore.Place, lease placestore.Lease, stop context.CancelCauseFunc,
 ) {
@@ -209,7 +221,8 @@ func (f *Follower) keepLease(
 	}
 }
 
-// conclude notes how a look ended, and returns when the next one is due.
+// conclude notes how a look ended, and returns when the next one is due. A duration of 0 means at once. Failures double
+// the pause from firstRetry to lastRetry; what only the owner can mend is tried every lastRetry.
 func (l *look) conclude(ctx context.Context, err, cause error) time.Duration {
 	if counts, err := l.f.Store.CountItems(ctx, l.p.ID); err == nil {
 		l.p.Counts = counts
@@ -244,7 +257,8 @@ func (l *look) conclude(ctx context.Context, err, cause error) time.Duration {
 	return min(wait, lastRetry)
 }
 
-// failureOf is what people read of a failure.
+// failureOf is what people read of a failure. Errors without a sentence for people become a general one; the log has
+// the cause.
 func failureOf(err error) *placestore.Failure {
 	if e, ok := errors.AsType[*chat.Error](err); ok && e.Code != chat.CodeInternal {
 		return &placestore.Failure{Code: e.Code, Message: e.Message}

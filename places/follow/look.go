@@ -19,6 +19,7 @@ import (
 	"footnote/places/placestore"
 )
 
+// They bound what a server can make the store keep.
 const (
 	maxVersion = 500      // bytes; longer ones are kept as a hash
 	maxName    = 1000     // characters of an item's name
@@ -29,7 +30,8 @@ const (
 // errMore says that a look goes on in another slice.
 var errMore = errors.New("there is more to do")
 
-// look is the work on one leased place. One goroutine uses it.
+// look is the work on one leased place. One goroutine uses it. It is made for one slice; what has to outlive it is in
+// placestore.Progress.
 type look struct {
 	f     *Follower
 	p     placestore.Place
@@ -46,7 +48,8 @@ type look struct {
 	why    error     // the last of them
 }
 
-// listedItem is what is kept of an item as it was listed.
+// listedItem is what is kept of an item as it was listed. It lies in the store between the list and the fetch, which
+// another server may do.
 type listedItem struct {
 	Version string         `json:"version,omitempty"`
 	Name    string         `json:"name,omitempty"`
@@ -56,7 +59,10 @@ type listedItem struct {
 	Bad     bool           `json:"bad,omitempty"` // its key can't be used
 }
 
-// run looks at the place once: lists it, compares, fetches what is new or changed, and removes what is gone.
+// run looks at the place once: lists it, compares, fetches what is new or changed, and removes what is gone. Going
+// stands in the store from before the first change to the end, so a look that was cut off goes on with its report. The
+// state is kept only when everything was read: else the next look has something to do although the place says that
+// nothing changed.
 func (l *look) run(ctx context.Context) error {
 	if l.f.Gone != nil && l.f.Gone(l.p.User) {
 		return errGone
@@ -99,7 +105,8 @@ func (l *look) run(ctx context.Context) error {
 	return l.why
 }
 
-// state is the state of a place with these settings; empty for one that does not say it.
+// state is the state of a place with these settings; empty for one that does not say it. The settings are part of it:
+// with others the same place lists something else.
 func (l *look) state(ctx context.Context) (string, error) {
 	stated, ok := l.open.(places.Stated)
 	if !ok {
@@ -109,7 +116,8 @@ func (l *look) state(ctx context.Context) (string, error) {
 	return places.StateOf(state, l.p.Settings), err
 }
 
-// list notes what the place has. whole is false when it has more than is followed.
+// list notes what the place has. whole is false when it has more than is followed. It stores items in batches as they
+// come, so neither memory nor a crash matters.
 func (l *look) list(ctx context.Context) (listed int, whole bool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, listTime, errSlow)
 	defer cancel()
@@ -162,7 +170,8 @@ var errSlow = &chat.Error{
 	Code: chat.CodeTimeout, Message: "The place took too long to say what it has. It is tried again by itself.",
 }
 
-// describe is an item as it is kept. One whose key can't be used gets another, and is refused when it is its turn.
+// describe is an item as it is kept. One whose key can't be used gets another, and is refused when it is its turn. A
+// key that can't be used is replaced by a hash, so that the item is shown with its reason instead of being lost.
 func describe(item places.Item) placestore.Listed {
 	kept := listedItem{Version: item.Version, Name: cut(item.Name, maxName), Size: item.Size, Meta: item.Meta}
 	if len(item.Link) <= maxLink {
@@ -216,7 +225,8 @@ func (l *look) tell(ctx context.Context) error {
 	return err
 }
 
-// removeMissing removes the documents of items that a whole list does not name.
+// removeMissing removes the documents of items that a whole list does not name. A list without any item is more likely
+// a mistake than an order to remove everything, so that is told instead.
 func (l *look) removeMissing(ctx context.Context, listed int) error {
 	if !l.whole {
 		return nil
@@ -239,7 +249,8 @@ func (l *look) removeMissing(ctx context.Context, listed int) error {
 	})
 }
 
-// eachMissing calls do with the items that were last seen before a look, and forgets them.
+// eachMissing calls do with the items that were last seen before a look, and forgets them. Items are forgotten one by
+// one behind what is done with them, so a second try finds the rest.
 func (l *look) eachMissing(ctx context.Context, number int64, do func(placestore.Item) error) error {
 	for {
 		items, err := l.f.Store.MissingItems(ctx, l.p.ID, number, placestore.MaxBatch)
@@ -260,7 +271,8 @@ func (l *look) eachMissing(ctx context.Context, number int64, do func(placestore
 	}
 }
 
-// dropDocument deletes a document of an item, unless other items have it, or somebody else added it.
+// dropDocument deletes a document of an item, unless other items have it, or somebody else added it. A document that
+// the owner uploaded, or that another item of the place also is, stays.
 func (l *look) dropDocument(ctx context.Context, id, key string) (gone bool, err error) {
 	if id == "" {
 		return false, nil
@@ -292,7 +304,8 @@ func (l *look) touch(id, name, what string) {
 	}
 }
 
-// remove removes the place for good, with its documents if its owner said so.
+// remove removes the place for good, with its documents if its owner said so. The number is above every look's, so all
+// items are missing from it.
 func (l *look) remove(ctx context.Context) error {
 	const all = 1 << 62 // after every look
 	err := l.eachMissing(ctx, all, func(item placestore.Item) error {

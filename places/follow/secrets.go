@@ -21,7 +21,8 @@ func (f *Follower) secretsFile(id, at string) string {
 	return filepath.Join(f.Secrets, id+"."+at+".json")
 }
 
-// keepSecrets writes the secrets of a place, and returns once they are on the disk.
+// keepSecrets writes the secrets of a place, and returns once they are on the disk. Write, sync, rename: a crash leaves
+// either the whole file or none under its name. CreateTemp makes it readable by its owner alone.
 func (f *Follower) keepSecrets(id, at string, secrets map[string]string) (err error) {
 	defer func() {
 		if err != nil {
@@ -62,7 +63,8 @@ func (f *Follower) hasSecrets(p placestore.Place) bool {
 	return err == nil
 }
 
-// secrets reads the secrets of a place; none for one that has none.
+// secrets reads the secrets of a place; none for one that has none. A file that is missing is told as credentials to be
+// entered again.
 func (f *Follower) secrets(p placestore.Place) (values map[string]string, err error) {
 	if len(p.Setup.Secrets) == 0 {
 		return nil, nil
@@ -96,7 +98,8 @@ func (f *Follower) forgetSecrets(id, keep string) {
 	}
 }
 
-// sweepSecrets removes the secrets of places that are gone, and what an earlier process left half written.
+// sweepSecrets removes the secrets of places that are gone, and what an earlier process left half written. With Others
+// nothing of unknown places is removed, as it may be another store's.
 func (f *Follower) sweepSecrets(ctx context.Context) {
 	files, err := os.ReadDir(f.Secrets)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -41,7 +41,7 @@ type Change struct {
 	Settings map[string]string
 }
 
-// FieldError says which field an error is about.
+// FieldError says which field an error is about. The page shows the sentence beside the field.
 type FieldError struct {
 	Field string
 	Err   *chat.Error
@@ -56,7 +56,7 @@ func badField(field, message string) error {
 	return &FieldError{field, &chat.Error{Code: chat.CodeInvalid, Message: message}}
 }
 
-// open opens a place with its secrets.
+// open opens a place with its secrets. The Net is the local one, since a look is no request of another machine's.
 func (f *Follower) open(p placestore.Place) (places.Place, places.Kind, error) {
 	kind, ok := f.kind(p.Kind)
 	if !ok {
@@ -77,7 +77,10 @@ func (f *Follower) open(p placestore.Place) (places.Place, places.Kind, error) {
 	return place, kind, err
 }
 
-// Create has a place followed that answers now. It fails with a *FieldError where one field is wrong.
+// Create has a place followed that answers now. It fails with a *FieldError where one field is wrong. The place is
+// reached before it is kept, so that a wrong password is told at once. Names and numbers are checked here for a quick
+// answer and again by the store, which has the last word. Secrets are on the disk before the place names them; if the
+// store refuses, they go.
 func (f *Follower) Create(ctx context.Context, user string, local bool, d Draft) (p placestore.Place, err error) {
 	kind, ok := f.kind(d.Kind)
 	if !ok {
@@ -130,7 +133,8 @@ func (f *Follower) Create(ctx context.Context, user string, local bool, d Draft)
 	return p, nil
 }
 
-// check reaches a place before it is kept.
+// check reaches a place before it is kept. Codes are changed to ones that blame the input: 401 and 403 would tell the
+// page that its user has lost a right here.
 func (f *Follower) check(
 	ctx context.Context, user string, local bool, kind places.Kind, settings, secrets map[string]string,
 ) error {
@@ -163,7 +167,8 @@ func (f *Follower) check(
 	return &chat.Error{Code: code, Message: e.Message, Hint: e.Hint, Err: err}
 }
 
-// readSettings takes a kind's settings apart, without what is empty.
+// readSettings takes a kind's settings apart, without what is empty. Unknown names are refused, so a program learns of
+// its mistake.
 func readSettings(kind places.Kind, given map[string]string) (settings, secrets map[string]string, err error) {
 	settings, secrets = map[string]string{}, map[string]string{}
 	for name := range given {
@@ -211,7 +216,8 @@ func checkSetup(s placestore.Setup) error {
 	return badField("schedule", "The schedule is one of request, hour, day and week.")
 }
 
-// freeName makes a name that no other place has: the host of an address, else the kind's.
+// freeName makes a name that no other place has: the host of an address, else the kind's. Five characters are left for
+// the number.
 func freeName(kind places.Kind, settings map[string]string, all []placestore.Place) string {
 	name := corpus.CleanPath(strings.ReplaceAll(kind.Title.English(), "/", " "))
 	for _, field := range kind.Fields {
@@ -231,7 +237,8 @@ func freeName(kind places.Kind, settings map[string]string, all []placestore.Pla
 	return free
 }
 
-// Change changes a place. New settings are checked before they are kept.
+// Change changes a place. New settings are checked before they are kept. New secrets get a file of their own, named by
+// SecretsAt; the store's update decides which file counts, and the other one is removed.
 func (f *Follower) Change(ctx context.Context, user, id string, local bool, c Change) (placestore.Place, error) {
 	p, err := f.Store.Place(ctx, user, id)
 	if err != nil {
@@ -278,7 +285,8 @@ func (f *Follower) Change(ctx context.Context, user, id string, local bool, c Ch
 	return p, nil
 }
 
-// changeSettings checks other settings of a place, and keeps their secrets in a file of their own.
+// changeSettings checks other settings of a place, and keeps their secrets in a file of their own. Secrets can't be
+// shown, so an empty one means the old one.
 func (f *Follower) changeSettings(
 	ctx context.Context, p placestore.Place, local bool, setup *placestore.Setup, given map[string]string,
 ) error {

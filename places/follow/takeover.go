@@ -19,7 +19,9 @@ const (
 )
 
 // takeOver deals with bytes that are in the library already. The document of an item that is not listed any more was
-// moved or named anew: it follows, so that it lies and leads where the place has it.
+// moved or named anew: it follows, so that it lies and leads where the place has it. It must know that the old item is
+// not listed any more, so it does so only in a look whose list is whole. A document's path is part of what it is, so a
+// moved one is deleted and added again with the same bytes, which the store recognises and does not read anew.
 func (l *look) takeOver(
 	ctx context.Context, d corpus.Document, item placestore.Item, kept listedItem, upload corpus.Upload,
 ) (corpus.Document, fate, error) {
@@ -49,7 +51,8 @@ func (l *look) takeOver(
 	return d, hasMoved, err
 }
 
-// retell gives a document whose bytes are the same what the place says of it now.
+// retell gives a document whose bytes are the same what the place says of it now. Meta is given by adding the same
+// bytes at the same path once more.
 func (l *look) retell(ctx context.Context, d corpus.Document, upload corpus.Upload) error {
 	same := true
 	for name, value := range upload.Meta {

@@ -21,7 +21,7 @@ import (
 // agent is what servers are told to be asked by. GitHub and others speak Git only with what begins so.
 const agent = "git/2.40 (Footnote; reads what a person asked it to follow)"
 
-// server is a server of a repository, as it describes itself.
+// server is a server of a repository, as it describes itself. It is asked anew for each look.
 type server struct {
 	root   *url.URL // where the repository is, after all redirects
 	agent  string
@@ -29,7 +29,8 @@ type server struct {
 	fetch  []string // what it can do when it is asked for objects
 }
 
-// connect asks a server what it can do.
+// connect asks a server what it can do. The request is the first of the smart HTTP protocol, with Git-Protocol:
+// version=2. A redirect is followed, but with credentials only on the same host.
 func (r *repository) connect(ctx context.Context) (*server, error) {
 	at := inside(r.root, "/info/refs")
 	at.RawQuery = "service=git-upload-pack"
@@ -55,7 +56,7 @@ func (r *repository) connect(ctx context.Context) (*server, error) {
 	return s, s.describe(lines{bufio.NewReader(resp.Body)})
 }
 
-// inside is an address below another one.
+// inside is an address below another one. Escaped and plain paths must both get the same addition.
 func inside(root *url.URL, path string) *url.URL {
 	at := *root
 	at.Path += path
@@ -65,7 +66,8 @@ func inside(root *url.URL, path string) *url.URL {
 	return &at
 }
 
-// describe reads what a server says of itself.
+// describe reads what a server says of itself. Version 1 answers begin with a service line; some servers send it before
+// version 2 as well.
 func (s *server) describe(in lines) error {
 	first, ok, err := in.text()
 	if err == nil && ok && strings.HasPrefix(first, "# service=") {
@@ -109,7 +111,7 @@ func (s *server) describe(in lines) error {
 	}
 }
 
-// send sends a request.
+// send sends a request. The media types are those of gitprotocol-http.
 func (r *repository) send(
 	ctx context.Context, method string, at *url.URL, body []byte, limit int64,
 ) (*request.Response, error) {
@@ -130,7 +132,8 @@ func (r *repository) send(
 	return r.client.Do(ctx, req, limit)
 }
 
-// ask sends a command and returns the reply, which the caller closes.
+// ask sends a command and returns the reply, which the caller closes. An object format other than SHA-1 has to be
+// repeated in every command.
 func (r *repository) ask(
 	ctx context.Context, s *server, name string, arguments []string, limit int64,
 ) (*request.Response, error) {
@@ -150,7 +153,8 @@ func (r *repository) ask(
 	return resp, nil
 }
 
-// find finds the commit that is to be read.
+// find finds the commit that is to be read. Without a branch HEAD is asked for; if it is not there, the reason is
+// looked for, so that the owner knows what to enter.
 func (r *repository) find(ctx context.Context) (s *server, commit string, err error) {
 	if s, err = r.connect(ctx); err != nil {
 		return nil, "", err
@@ -179,7 +183,9 @@ func (r *repository) find(ctx context.Context) (s *server, commit string, err er
 	return nil, "", errNoMain
 }
 
-// refs are the names of commits, in bytes, by those of branches and tags that begin with one of these.
+// refs are the names of commits, in bytes, by those of branches and tags that begin with one of these. ref-prefix only
+// asks a server to send fewer: what comes is filtered by whoever uses the map. Tags are peeled, so an annotated one
+// leads to its commit.
 func (r *repository) refs(ctx context.Context, s *server, begins ...string) (map[string]string, error) {
 	arguments := []string{"peel"}
 	for _, begin := range begins {
@@ -213,7 +219,8 @@ func (r *repository) refs(ctx context.Context, s *server, begins ...string) (map
 	}
 }
 
-// want is what is asked for in one request.
+// want is what is asked for in one request. The three bounds are of different things: bytes sent, bytes kept, bytes
+// unpacked in vain.
 type want struct {
 	names     []string // of objects, in bytes
 	arguments []string
@@ -231,7 +238,8 @@ type reply struct {
 
 func (o reply) close() { _ = o.body.Close() }
 
-// objects asks for objects. The caller closes what it gets.
+// objects asks for objects. The caller closes what it gets. “done” asks for the pack without negotiation, as nothing is
+// here already.
 func (r *repository) objects(ctx context.Context, s *server, w want) (reply, error) {
 	arguments := append([]string{"ofs-delta", "no-progress"}, w.arguments...)
 	for _, name := range w.names {

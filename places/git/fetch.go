@@ -19,7 +19,7 @@ const (
 	togetherRoom = 32 << 20 // bytes
 )
 
-// Soon implements places.Ahead.
+// Soon implements places.Ahead. What was held for an earlier announcement is dropped.
 func (r *repository) Soon(items []places.Item) {
 	r.soon, r.held, r.alone = nil, map[string][]byte{}, false
 	for _, item := range items {
@@ -45,6 +45,7 @@ func (r *repository) Fetch(ctx context.Context, item places.Item, known string) 
 	return withoutPointer(body)
 }
 
+// A file that several items have is held until the last of them took it.
 func (r *repository) fetch(ctx context.Context, name string) (_ io.ReadCloser, err error) {
 	if r.server == nil {
 		if r.server, err = r.connect(ctx); err != nil {
@@ -69,7 +70,8 @@ func (r *repository) fetch(ctx context.Context, name string) (_ io.ReadCloser, e
 	return io.NopCloser(bytes.NewReader(data)), nil
 }
 
-// fetchTogether asks for a file and those that are wanted after it, and holds as many as there is memory for.
+// fetchTogether asks for a file and those that are wanted after it, and holds as many as there is memory for. One
+// missing object refuses the whole request, so from then on files are asked for one by one.
 func (r *repository) fetchTogether(ctx context.Context, first string) error {
 	room := int64(togetherRoom)
 	for _, data := range r.held {
@@ -123,7 +125,8 @@ func (r *repository) after(first string) []string {
 // notOurs is what Git says of an object that is not there.
 const notOurs = "not our ref"
 
-// fetchAlone asks for one file, which comes whole: there is nothing from which it could differ.
+// fetchAlone asks for one file, which comes whole: there is nothing from which it could differ. It streams: a file of
+// this size is never in memory.
 func (r *repository) fetchAlone(ctx context.Context, name string) (io.ReadCloser, error) {
 	from, err := r.objects(ctx, r.server, want{
 		names: []string{name}, sent: maxFile, keep: func(kind) bool { return true },
@@ -151,7 +154,7 @@ func (r *repository) fetchAlone(ctx context.Context, name string) (io.ReadCloser
 	return &file{ctx: ctx, from: from, left: size, sum: from.format.begin(blobObject, size), name: name}, nil
 }
 
-// file is a file that is being sent.
+// file is a file that is being sent. The hash of what was read must be the name that was asked for.
 type file struct {
 	ctx  context.Context
 	from reply
@@ -160,7 +163,8 @@ type file struct {
 	name string
 }
 
-// Read implements io.Reader.
+// Read implements io.Reader. The end is told only when the hash is right, so a reader never takes a damaged file for a
+// whole one.
 func (f *file) Read(p []byte) (int, error) {
 	if f.left == 0 {
 		if err := atEnd(f.from.zipped); err != nil || string(f.sum.Sum(nil)) != f.name {
@@ -188,7 +192,8 @@ func (f *file) Close() error {
 	return nil
 }
 
-// pointer begins a file of which Git LFS keeps the content elsewhere.
+// pointer begins a file of which Git LFS keeps the content elsewhere. It is the first line of a pointer file (git-lfs
+// specification, docs/spec.md).
 const pointer = "version https://git-lfs.github.com/spec/"
 
 // withoutPointer refuses a file that is only a pointer.

@@ -1,6 +1,11 @@
 // Package git is the kind of place that is the files of a Git repository. It speaks the second version of Git's
 // protocol over HTTP, asks for the folders of one commit without its history and its files, and then for those files
 // alone that are new or changed.
+//
+// ask.go and wire.go speak the protocol (gitprotocol-http and gitprotocol-v2 in Git's documentation), pack.go reads
+// packs (gitformat-pack), tree.go the folders of a commit, fetch.go its files, link.go makes addresses for people. An
+// item's key is its path and its version the name of its blob, so a file that was only moved or touched is not fetched
+// again. No Git program runs, nothing is written to the disk, and everything a server sends is bounded.
 package git
 
 import (
@@ -17,7 +22,8 @@ import (
 	"footnote/places/request"
 )
 
-// Limits of a repository.
+// Limits of a repository. maxSent bounds what comes over the network and skipRoom what it unpacks to: a pack of zeros
+// is a thousand times larger than what is sent.
 const (
 	maxReply = 16 << 20  // bytes of what a server says of itself, or of its branches
 	maxFile  = 512 << 20 // bytes of a file
@@ -55,7 +61,8 @@ func Kind() places.Kind {
 	}
 }
 
-// repository is one branch of a repository, or a folder in it.
+// repository is one branch of a repository, or a folder in it. server and commit are kept between State and List, so
+// that both are about one moment.
 type repository struct {
 	root   *url.URL
 	client *request.Client
@@ -70,6 +77,8 @@ type repository struct {
 	alone  bool              // the server does not send the files of soon together
 }
 
+// The characters that a branch may not have are those of git-check-ref-format. Any user name does beside a token on the
+// servers that are known.
 func open(s places.Settings, n places.Net) (places.Place, error) {
 	root, err := request.Address(s["url"])
 	if err != nil {
@@ -158,7 +167,7 @@ var (
 	}
 )
 
-// explain makes a sentence of what went wrong with what a server sent.
+// explain makes a sentence of what went wrong with what a server sent. What a server says in words is never shown.
 func explain(ctx context.Context, err error) error {
 	var told *chat.Error
 	var refused *refusal
@@ -179,7 +188,7 @@ func explain(ctx context.Context, err error) error {
 	}
 }
 
-// failed is the error for a status.
+// failed is the error for a status. A server that hides private repositories answers 401 or 404 to strangers.
 func (r *repository) failed(status int) error {
 	switch {
 	case status == http.StatusUnauthorized && !r.known:
@@ -193,7 +202,7 @@ func (r *repository) failed(status int) error {
 	return errNoRepository
 }
 
-// Check implements places.Place.
+// Check implements places.Place. The folder is looked for only if one was named.
 func (r *repository) Check(ctx context.Context) error {
 	s, commit, err := r.find(ctx)
 	if err == nil && len(r.folder) > 0 {

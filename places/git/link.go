@@ -18,7 +18,7 @@ var links = []struct{ host, agent, before, between string }{
 }
 
 // linksTo returns what makes the address at which people open a file of a commit; it makes none for a server that is
-// not known.
+// not known. Links name the commit, so they lead to what was read even when the branch goes on.
 func linksTo(s *server, commit string) func(way string) string {
 	host := strings.ToLower(s.root.Hostname())
 	for _, l := range links {
@@ -39,7 +39,8 @@ func linksTo(s *server, commit string) func(way string) string {
 	return func(string) string { return "" }
 }
 
-// isNamed reports whether a host has a name, or one of the words between its dots is that.
+// isNamed reports whether a host has a name, or one of the words between its dots is that. So gitlab.example.org is
+// known as a GitLab by its name.
 func isNamed(host, name string) bool {
 	return host == name || strings.Contains("."+host+".", "."+name+".")
 }

@@ -10,7 +10,8 @@ import (
 	"io"
 )
 
-// kind is the kind of an object in a pack.
+// kind is the kind of an object in a pack. The numbers are those of the pack format (gitformat-pack, “pack-*.pack files
+// have the following format”).
 type kind byte
 
 // The kinds. Differences are objects told by what is other than in another one.
@@ -50,7 +51,8 @@ type format struct {
 	new  func() hash.Hash
 }
 
-// begin returns the hash of an object before its bytes.
+// begin returns the hash of an object before its bytes. An object's name is the hash of its kind, its size and its
+// bytes.
 func (f format) begin(k kind, size int64) hash.Hash {
 	sum := f.new()
 	_, _ = fmt.Fprintf(sum, "%s %d\x00", kindNames[k], size)
@@ -58,7 +60,8 @@ func (f format) begin(k kind, size int64) hash.Hash {
 }
 
 // pack reads the objects of a pack as they come, each once. What is kept stays in memory, since others may be told by
-// their difference from it; all that it takes is bounded by room.
+// their difference from it; all that it takes is bounded by room. A pack can name an object by its place or its name,
+// so both lead to what is kept.
 type pack struct {
 	in     *counter
 	format format
@@ -77,7 +80,7 @@ type unpacker interface {
 	zlib.Resetter
 }
 
-// openPack reads a pack's head.
+// openPack reads a pack's head. The head is “PACK”, a version (2 or 3) and the number of objects.
 func openPack(r io.Reader, f format, keep func(kind) bool, room, skip int64) (*pack, error) {
 	p := &pack{
 		in: &counter{from: bufio.NewReaderSize(r, 64<<10)}, format: f, keep: keep, room: room, skip: skip,
@@ -104,6 +107,7 @@ func (p *pack) next() (*object, error) {
 	return o, brokenOff(err)
 }
 
+// A difference whose base was skipped is skipped as well, since it is of the same kind.
 func (p *pack) read() (*object, error) {
 	start := p.in.count
 	k, size, err := p.head()
@@ -138,7 +142,8 @@ func (p *pack) read() (*object, error) {
 	return o, nil
 }
 
-// head reads an object's kind and size.
+// head reads an object's kind and size. Four bits of size in the first byte and seven in each further one; beyond 50
+// bits the size can't be true.
 func (p *pack) head() (kind, int64, error) {
 	b, err := p.in.ReadByte()
 	if err != nil {
@@ -160,8 +165,9 @@ func (p *pack) head() (kind, int64, error) {
 	return k, size, nil
 }
 
-// base finds the object that one which begins at start differs from; nil where that was skipped. It comes first in
-// what Git's own programs send.
+// base finds the object that one which begins at start differs from; nil where that was skipped. It comes first in what
+// Git's own programs send. The offset counts back from this object's own beginning; its coding adds one at each step,
+// so no number has two forms.
 func (p *pack) base(k kind, start int64) (*object, error) {
 	switch k {
 	case offsetDifference:
@@ -200,7 +206,7 @@ func (p *pack) open() error {
 	return nil
 }
 
-// unpack unpacks so many bytes.
+// unpack unpacks so many bytes. The buffer has the size that the pack names, which was held against room before.
 func (p *pack) unpack(size int64) ([]byte, error) {
 	if size > p.room {
 		return nil, errRoom
@@ -229,7 +235,8 @@ func (p *pack) pass(size int64) error {
 	return atEnd(p.zipped)
 }
 
-// atEnd reads the end of what was packed, with its checksum.
+// atEnd reads the end of what was packed, with its checksum. zlib's checksum is read with the end, so it must be
+// reached.
 func atEnd(r io.Reader) error {
 	var more [1]byte
 	n, err := io.ReadFull(r, more[:])
@@ -242,7 +249,7 @@ func atEnd(r io.Reader) error {
 	return err
 }
 
-// counter counts what is read.
+// counter counts what is read. bufio reads ahead, so places in the pack are counted behind it.
 type counter struct {
 	from  *bufio.Reader
 	count int64
@@ -264,7 +271,8 @@ func (c *counter) ReadByte() (byte, error) {
 	return b, err
 }
 
-// patch makes an object of up to most bytes out of another one and what is different.
+// patch makes an object of up to most bytes out of another one and what is different. The two sizes at its beginning
+// are checked: the base's, and that of what is made.
 func patch(base, difference []byte, most int64) ([]byte, error) {
 	from, n := binary.Uvarint(difference)
 	if n <= 0 || from != uint64(len(base)) {
@@ -293,7 +301,8 @@ func patch(base, difference []byte, most int64) ([]byte, error) {
 	return made, nil
 }
 
-// nextPiece is what the first instruction of a difference adds: bytes of its own, or a part of the base.
+// nextPiece is what the first instruction of a difference adds: bytes of its own, or a part of the base. The
+// instructions are “copy from base” and “add new data” of gitformat-pack; a copied length of 0 means 65,536.
 func nextPiece(base, difference []byte) (piece, rest []byte, ok bool) {
 	first, rest := difference[0], difference[1:]
 	if first&0x80 == 0 {

@@ -12,7 +12,8 @@ import (
 	"footnote/places"
 )
 
-// mode is what an entry of a folder is.
+// mode is what an entry of a folder is. Modes are octal numbers in text: 100644 and 100755 are files, 120000 a link,
+// 160000 another repository.
 type mode string
 
 // folderMode is the mode of a folder. Those of files begin with 100; links and other repositories have their own.
@@ -27,7 +28,8 @@ type entry struct {
 	object string // its name in bytes
 }
 
-// readFolder reads a folder's entries.
+// readFolder reads a folder's entries. An entry is a mode, a space, a name, a zero byte, and the object's name in
+// bytes.
 func readFolder(data []byte, f format) ([]entry, error) {
 	var entries []entry
 	for len(data) > 0 {
@@ -64,7 +66,7 @@ func (t *tree) folder(name string) ([]entry, error) {
 	return readFolder(o.data, t.format)
 }
 
-// top finds the folder at the end of a path.
+// top finds the folder at the end of a path. The first line of a commit names its folder.
 func (t *tree) top(path []string) (string, error) {
 	commit := t.objects[t.commit]
 	if commit == nil {
@@ -95,7 +97,7 @@ func (t *tree) top(path []string) (string, error) {
 	return at, nil
 }
 
-// isWhole reports whether all folders below a path are known.
+// isWhole reports whether all folders below a path are known. Each folder is looked at once, however often it is used.
 func (t *tree) isWhole(path []string) (bool, error) {
 	top, err := t.top(path)
 	seen, queue := map[string]bool{top: true}, []string{top}
@@ -116,7 +118,8 @@ func (t *tree) isWhole(path []string) (bool, error) {
 }
 
 // trees asks for the folders of a commit. A server that can leave files away is asked to; of another one no more is
-// read than all folders, which Git sends first.
+// read than all folders, which Git sends first. From a server that sends files too, reading stops when all folders are
+// there: it looks after 1, 2, 4, 8 … skipped files, so that looking costs little.
 func (r *repository) trees(ctx context.Context, s *server, commit string) (*tree, error) {
 	w := want{
 		names: []string{commit}, sent: maxSent, room: treeRoom, skip: skipRoom,
@@ -167,7 +170,7 @@ func (r *repository) State(ctx context.Context) (string, error) {
 	return hex.EncodeToString([]byte(commit)), nil
 }
 
-// List implements places.Place.
+// List implements places.Place. The pack's objects are dropped with the list; only the server is kept for Fetch.
 func (r *repository) List(ctx context.Context) iter.Seq2[places.Item, error] {
 	return func(yield func(places.Item, error) bool) {
 		s, commit, err := r.server, r.commit, error(nil)
@@ -208,7 +211,8 @@ type walk struct {
 }
 
 // enter yields the files of a folder and of those in it. Hidden ones are left out, as of a folder that is watched, and
-// so are links and other repositories. more is false when nothing more is wanted.
+// so are links and other repositories. more is false when nothing more is wanted. The depth and the number of folders
+// are bounded, as a folder may be in itself only by a forged pack, but may be used by many others.
 func (w *walk) enter(name, way string, depth int) (more bool, err error) {
 	if w.folders++; w.folders > maxTrees || depth > maxDepth {
 		return false, errEndless

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// Lines of Git's protocol begin with their length in four hexadecimal digits. The first lengths are marks.
+// Lines of Git's protocol begin with their length in four hexadecimal digits. The first lengths are marks. They are
+// pkt-lines (gitprotocol-common, “pkt-line Format”).
 const (
 	flushMark = "0000" // ends a message
 	delimMark = "0001" // parts the sections of one
@@ -20,7 +21,7 @@ const (
 // errWire is something that is no line of the protocol.
 var errWire = errors.New("this is not Git's protocol")
 
-// refusal is what a server says instead of an answer. Its text is shown to nobody.
+// refusal is what a server says instead of an answer. Its text is shown to nobody. It is logged with its text.
 type refusal struct{ text string }
 
 // Error implements error.
@@ -29,7 +30,7 @@ func (r *refusal) Error() string { return "the server refuses: " + strconv.Quote
 // lines reads lines.
 type lines struct{ in *bufio.Reader }
 
-// next reads a line, or one of the marks: then the line is nil.
+// next reads a line, or one of the marks: then the line is nil. The length counts its own four digits.
 func (l lines) next() (line []byte, mark string, err error) {
 	var head [4]byte
 	if _, err := io.ReadFull(l.in, head[:]); err != nil {
@@ -66,7 +67,8 @@ func (l lines) text() (text string, ok bool, err error) {
 	return strings.TrimSuffix(string(line), "\n"), mark == "", err
 }
 
-// command is a message that asks for something. What it can do and its arguments are lines.
+// command is a message that asks for something. What it can do and its arguments are lines. Five bytes are the length
+// and the line feed.
 func command(name string, abilities, arguments []string) []byte {
 	var b bytes.Buffer
 	put := func(line string) { _, _ = fmt.Fprintf(&b, "%04x%s\n", len(line)+5, line) }
@@ -83,7 +85,7 @@ func command(name string, abilities, arguments []string) []byte {
 }
 
 // band reads what is sent in the first of the bands that a pack comes in. The second tells of progress, the third of
-// what went wrong.
+// what went wrong. They are side-band-64k of gitprotocol-pack.
 type band struct {
 	lines lines
 	left  []byte

@@ -21,7 +21,8 @@ const (
 
 var words = &mime.WordDecoder{CharsetReader: charset.NewReaderLabel}
 
-// item describes a mail.
+// item describes a mail. Mails never change, so their version is always the same. A mail without a readable date has
+// that of its arrival.
 func (a about) item(validity uint32) places.Item {
 	item := places.Item{
 		Key: keyOf(validity, a.uid), Version: version, Size: a.size, Meta: map[string]any{},
@@ -49,7 +50,8 @@ func (a about) item(validity uint32) places.Item {
 	return item
 }
 
-// readHead reads what of a mail's head is shown. What is no mail's head leaves it empty.
+// readHead reads what of a mail's head is shown. What is no mail's head leaves it empty. Encoded words (RFC 2047) are
+// decoded in any charset that the library knows.
 func readHead(head string) (subject, author string, sent time.Time) {
 	// a head that was cut off, or whose end is missing, is read as far as it goes
 	m, err := mail.ReadMessage(bytes.NewReader([]byte(strings.TrimRight(head, "\r\n") + "\r\n\r\n")))
@@ -97,7 +99,8 @@ func firstOf(text string, characters int) string {
 	return text
 }
 
-// fileName is a text as the name of a file that every system takes.
+// fileName is a text as the name of a file that every system takes. Signs that some system forbids, and those that are
+// not seen, become hyphens.
 func fileName(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`/\:*?"<>|`, r) || unicode.Is(unicode.Cf, r) {

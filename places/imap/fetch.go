@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// maxValue is how many bytes of a value, such as a mail's head, are kept.
+// maxValue is how many bytes of a value, such as a mail's head, are kept. More of a value is read and dropped.
 const maxValue = 64 << 10
 
-// token is a piece of a list: a parenthesis, an atom, or a string. Of a literal the bytes are still to be read.
+// token is a piece of a list: a parenthesis, an atom, or a string. Of a literal the bytes are still to be read. Lists,
+// atoms, quoted strings and literals are those of RFC 3501 §4.
 type token struct {
 	kind byte // '(', ')', 'a', '"', '{', or '\n' at the end of the line
 	text string
@@ -38,7 +39,8 @@ func (w *wire) next() (token, error) {
 	}
 }
 
-// atomToken reads an atom; what is in brackets belongs to it: BODY[HEADER.FIELDS (DATE)].
+// atomToken reads an atom; what is in brackets belongs to it: BODY[HEADER.FIELDS (DATE)]. It puts the sign that ended
+// it back.
 func (w *wire) atomToken(c byte) (token, error) {
 	var b strings.Builder
 	for inside := false; ; {
@@ -57,6 +59,7 @@ func (w *wire) atomToken(c byte) (token, error) {
 	}
 }
 
+// quotedToken reads a quoted string, in which a backslash protects the next sign.
 func (w *wire) quotedToken() (token, error) {
 	var b strings.Builder
 	for b.Len() <= maxValue {
@@ -77,6 +80,7 @@ func (w *wire) quotedToken() (token, error) {
 	return token{}, errForm
 }
 
+// literalToken reads the head of a literal: its length in bytes, which the string follows.
 func (w *wire) literalToken() (token, error) {
 	line, err := w.line()
 	if err != nil {
@@ -104,6 +108,7 @@ func (w *wire) skip() error {
 	}
 }
 
+// discard drops so many bytes. They count against the answer's limit.
 func (w *wire) discard(n int64) error {
 	_, err := io.CopyN(io.Discard, w.r, n)
 	return cutOff(err)
@@ -122,7 +127,7 @@ func (w *wire) short(t token) (string, error) {
 }
 
 // attribute reads the name and the value of what is told of a mail next. ok is false when its list ends. A value that
-// is a list is skipped.
+// is a list is skipped. Names that were not asked for may come, too: servers send flags of their own accord.
 func (w *wire) attribute() (name string, value token, ok bool, err error) {
 	t, err := w.next()
 	switch {
@@ -145,7 +150,8 @@ func (w *wire) attribute() (name string, value token, ok bool, err error) {
 	return strings.ToUpper(t.text), value, err == nil, err
 }
 
-// skipList reads to the end of a list that was begun.
+// skipList reads to the end of a list that was begun. It counts parentheses instead of calling itself, so depth costs
+// nothing.
 func (w *wire) skipList() error {
 	for depth := 1; depth > 0; {
 		t, err := w.next()
@@ -186,7 +192,8 @@ type about struct {
 	head string
 }
 
-// headers asks for what a list needs of mails whose numbers fall.
+// headers asks for what a list needs of mails whose numbers fall. If the server stopped before the last of them, the
+// rest is asked for again; one that does not get any further is given up.
 func (w *wire) headers(uids []uint32) (map[uint32]about, error) {
 	all := map[uint32]about{}
 	for len(uids) > 0 {
@@ -205,6 +212,7 @@ func (w *wire) headers(uids []uint32) (map[uint32]about, error) {
 	return all, nil
 }
 
+// BODY.PEEK does not mark a mail as read (RFC 3501 §6.4.5).
 func (w *wire) someHeaders(uids []uint32, all map[uint32]about) error {
 	set := make([]string, len(uids))
 	asked := map[uint32]bool{}
@@ -225,7 +233,8 @@ func (w *wire) someHeaders(uids []uint32, all map[uint32]about) error {
 	})
 }
 
-// about reads what is told of one mail.
+// about reads what is told of one mail. A size that can't be read stays unknown; a UID that can't be is an error, since
+// nothing else names the mail.
 func (w *wire) about() (about, error) {
 	a := about{size: -1}
 	if err := w.begin(); err != nil {

@@ -1,5 +1,11 @@
 // Package imap is the kind of place that is a folder of mails on a server that speaks IMAP. It changes nothing there:
 // the folder is opened for reading alone, and no mail is marked as read.
+//
+// It speaks IMAP4rev1 (RFC 3501), which servers of IMAP4rev2 (RFC 9051) speak as well, and only the commands that
+// reading needs: CAPABILITY, STARTTLS, LOGIN or AUTHENTICATE PLAIN, EXAMINE, UID SEARCH, UID FETCH with BODY.PEEK,
+// LOGOUT. wire.go sends and reads, fetch.go takes answers apart, stop.go continues where a server stopped, mail.go
+// reads mails, describe.go names them. A mail is an item: its key is the folder's UIDVALIDITY and the mail's UID (RFC
+// 3501 §2.3.1.1), which together never name another mail.
 package imap
 
 import (
@@ -25,6 +31,8 @@ import (
 )
 
 // Limits of a folder.
+//
+// Port 993 is IMAP over TLS (RFC 8314 §3.2).
 const (
 	maxMail  = 512 << 20        // bytes of a mail
 	maxNames = 1000             // bytes of a setting
@@ -59,7 +67,7 @@ func Kind() places.Kind {
 	}
 }
 
-// box is a folder of mails.
+// box is a folder of mails. kept is the connection of the last Fetch; only one goroutine uses a place.
 type box struct {
 	net                    places.Net
 	host, port             string
@@ -68,12 +76,13 @@ type box struct {
 	end                    *time.Timer
 }
 
-// session is a connection with its folder open.
+// session is a connection with its folder open. validity is the folder's UIDVALIDITY.
 type session struct {
 	*wire
 	validity uint32
 }
 
+// A bare IPv6 address has colons of its own, so it needs brackets.
 func open(s places.Settings, n places.Net) (places.Place, error) {
 	server := s["server"]
 	host, port, err := net.SplitHostPort(server)
@@ -118,7 +127,8 @@ var (
 	}
 )
 
-// explain makes a sentence of what went wrong.
+// explain makes a sentence of what went wrong. The codes are response codes of RFC 5530. What else a server says is not
+// shown.
 func explain(ctx context.Context, err error) error {
 	var no *refusal
 	switch {
@@ -140,7 +150,8 @@ func explain(ctx context.Context, err error) error {
 	return request.Explain(ctx, err)
 }
 
-// connect opens the folder. The connection ends with ctx until release is called.
+// connect opens the folder. The connection ends with ctx until release is called. AfterFunc closes the connection when
+// ctx ends, which wakes any read on it.
 func (b *box) connect(ctx context.Context) (s *session, release func() bool, err error) {
 	dialing, cancel := context.WithTimeout(ctx, places.CallTime)
 	defer cancel()
@@ -158,7 +169,8 @@ func (b *box) connect(ctx context.Context) (s *session, release func() bool, err
 	return s, release, nil
 }
 
-// enter greets the server and opens the folder.
+// enter greets the server and opens the folder. The order is the protocol's: greeting, capabilities, TLS, login,
+// folder. Capabilities are asked again after TLS, as those before could have been forged (RFC 3501 §6.2.1).
 func (b *box) enter(ctx context.Context, s *session) error {
 	if b.port == securePort {
 		if err := s.secure(ctx, b.tls()); err != nil {
@@ -203,7 +215,8 @@ func (b *box) enter(ctx context.Context, s *session) error {
 	return err
 }
 
-// upgrade begins TLS on a connection without. Only what stays on this machine may go without it.
+// upgrade begins TLS on a connection without. Only what stays on this machine may go without it. A server may forbid
+// passwords without TLS (LOGINDISABLED).
 func (b *box) upgrade(ctx context.Context, s *session) error {
 	at, ok := s.conn.RemoteAddr().(*net.TCPAddr)
 	switch {
@@ -221,7 +234,7 @@ func (b *box) upgrade(ctx context.Context, s *session) error {
 	return s.able()
 }
 
-// tls trusts whom the net trusts for HTTP.
+// tls trusts whom the net trusts for HTTP. Tests give their own certificate that way.
 func (b *box) tls() *tls.Config {
 	config := &tls.Config{ServerName: b.host, MinVersion: tls.VersionTLS12}
 	if way, ok := b.net.HTTP.Transport.(*http.Transport); ok && way.TLSClientConfig != nil {
@@ -248,7 +261,8 @@ func (w *wire) leave() {
 	_ = w.conn.Close() // nothing was written to it that matters
 }
 
-// List implements places.Place. The newest mails come first.
+// List implements places.Place. The newest mails come first. UIDs grow with time, so the highest are the newest. They
+// are asked for in portions, as a line of a command has a bound.
 func (b *box) List(ctx context.Context) iter.Seq2[places.Item, error] {
 	return func(yield func(places.Item, error) bool) {
 		s, release, err := b.connect(ctx)

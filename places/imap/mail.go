@@ -17,7 +17,8 @@ import (
 // errLarge is a mail that is not read.
 var errLarge = &chat.Error{Code: chat.CodeTooLarge, Message: "This is larger than what is read from a place."}
 
-// Fetch implements places.Place. A connection is kept for the next mail, for a little while.
+// Fetch implements places.Place. A connection is kept for the next mail, for a little while. A kept connection that the
+// server has closed meanwhile is replaced once.
 func (b *box) Fetch(ctx context.Context, item places.Item, known string) (places.Content, error) {
 	if item.Version != "" && item.Version == known {
 		return places.Content{}, places.ErrSame
@@ -43,7 +44,8 @@ func isAnswer(err error) bool {
 	return errors.Is(err, places.ErrGone) || chat.CodeOf(err) == chat.CodeTooLarge
 }
 
-// take takes the connection that was kept, if there is one.
+// take takes the connection that was kept, if there is one. If the timer has fired already, the connection is on its
+// way out.
 func (b *box) take(ctx context.Context) (*session, func() bool) {
 	s := b.kept
 	b.kept = nil
@@ -53,11 +55,12 @@ func (b *box) take(ctx context.Context) (*session, func() bool) {
 	return s, context.AfterFunc(ctx, func() { _ = s.conn.Close() })
 }
 
-// keep keeps a connection for the next mail.
+// keep keeps a connection for the next mail. The timer's function ends it after `idle`.
 func (b *box) keep(s *session) {
 	b.kept, b.end = s, time.AfterFunc(idle, s.leave)
 }
 
+// On success the body owns the connection until it is closed.
 func (b *box) fetch(
 	ctx context.Context, s *session, release func() bool, of string, uid uint32,
 ) (c places.Content, err error) {
@@ -87,7 +90,7 @@ func (b *box) fetch(
 	return places.Content{Body: m}, nil
 }
 
-// mail asks for a mail and reads up to its begin.
+// mail asks for a mail and reads up to its begin. An answer without the mail means that it is gone.
 func (w *wire) mail(uid uint32) (*body, error) {
 	tag, err := w.send("UID FETCH " + strconv.FormatUint(uint64(uid), 10) + " (UID BODY.PEEK[])")
 	if err != nil {
@@ -110,7 +113,8 @@ func (w *wire) mail(uid uint32) (*body, error) {
 	}
 }
 
-// mailBegin reads up to the begin of a mail in what is told of it. It is nil where none is told.
+// mailBegin reads up to the begin of a mail in what is told of it. It is nil where none is told. The literal's length
+// becomes the limit of the answer.
 func (w *wire) mailBegin(tag string) (*body, error) {
 	if err := w.begin(); err != nil {
 		return nil, err
@@ -188,7 +192,8 @@ func (m *body) finish() error {
 	}
 }
 
-// Close implements io.Closer.
+// Close implements io.Closer. Only a mail that was read to its end leaves the connection at the beginning of the next
+// answer.
 func (m *body) Close() error {
 	if m.session == nil {
 		return nil
@@ -202,7 +207,8 @@ func (m *body) Close() error {
 	return s.conn.Close()
 }
 
-// encodedFolder is a folder's name in the protocol's own UTF-7.
+// encodedFolder is a folder's name in the protocol's own UTF-7. It is modified UTF-7 (RFC 3501 §5.1.3): base64 of
+// UTF-16 with a comma in the place of the slash.
 func encodedFolder(name string) string {
 	coding := base64.NewEncoding("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+,").
 		WithPadding(base64.NoPadding)

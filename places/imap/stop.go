@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// maxStops is how often a server may stop before it has looked at all mails.
+// maxStops is how often a server may stop before it has looked at all mails. With 1,000 mails each time it reaches five
+// million.
 const maxStops = 5000
 
 // noteStop notes where a server stopped, as RFC 9738 lets it, if that is what the text of an answer says: a command was

@@ -21,7 +21,7 @@ import (
 const maxReply = 16 << 20
 
 // wire speaks IMAP on one connection: a command at a time, each with its answer. Nothing is read by recursion, and each
-// answer is limited.
+// answer is limited. left is set anew for each command, so a server can't send without end.
 type wire struct {
 	conn net.Conn
 	r    *bufio.Reader
@@ -38,7 +38,8 @@ func newWire(conn net.Conn) *wire {
 	return w
 }
 
-// reader reads what a server says, within time and limit.
+// reader reads what a server says, within time and limit. A deadline is set for each read, so a server may be slow and
+// not silent.
 type reader struct{ wire *wire }
 
 // Read implements io.Reader.
@@ -63,7 +64,8 @@ var (
 	errBye  = errors.New("the server says goodbye")
 )
 
-// secure begins TLS with a server of that name.
+// secure begins TLS with a server of that name. Bytes that are buffered were sent before the handshake by whoever was
+// in between (CVE-2011-0411 is the same flaw in mail servers).
 func (w *wire) secure(ctx context.Context, config *tls.Config) error {
 	if w.r.Buffered() > 0 {
 		return errForm // it would be taken for what was sent in secret
@@ -84,7 +86,8 @@ type refusal struct{ code string } // in capitals; empty: none
 // Error implements error.
 func (r *refusal) Error() string { return "the server refuses a command: " + strconv.Quote(r.code) }
 
-// response is one thing that a server says. Of a FETCH the list that comes next is still to be read.
+// response is one thing that a server says. Of a FETCH the list that comes next is still to be read. Untagged ones have
+// the tag “*”, requests to go on “+”.
 type response struct {
 	tag, word string // word in capitals
 	text      string // the rest
@@ -106,7 +109,8 @@ func (w *wire) write(line string) error {
 	return err
 }
 
-// run sends a command and reads its answer to the end. each gets what the server says besides, and may be nil.
+// run sends a command and reads its answer to the end. each gets what the server says besides, and may be nil. What
+// each does not read of a FETCH it must skip.
 func (w *wire) run(command string, each func(response) error) error {
 	tag, err := w.send(command)
 	if err != nil {
@@ -129,7 +133,8 @@ func (w *wire) run(command string, each func(response) error) error {
 	}
 }
 
-// answer reads what comes next in answer to a command, or its end.
+// answer reads what comes next in answer to a command, or its end. NO and BAD are refusals of this command, BYE ends
+// the connection.
 func (w *wire) answer(tag string) (r response, ended bool, err error) {
 	r, err = w.response()
 	if err == nil && (r.tag == tag && r.word == "OK" || r.tag == "*" && r.word == "NO") {
@@ -161,7 +166,8 @@ func codeIn(text string) string {
 	return strings.ToUpper(code)
 }
 
-// response reads what the server says next.
+// response reads what the server says next. A number before the word, as in “* 12 FETCH”, is left out: UIDs are in the
+// list.
 func (w *wire) response() (response, error) {
 	tag, more, err := w.upToSpace()
 	if err != nil {
@@ -192,7 +198,8 @@ func (w *wire) response() (response, error) {
 	return r, err
 }
 
-// upToSpace reads a short word. more is false when the line ends with it.
+// upToSpace reads a short word. more is false when the line ends with it. 100 bytes are more than any word of the
+// protocol.
 func (w *wire) upToSpace() (word string, more bool, err error) {
 	var b strings.Builder
 	for b.Len() < 100 {
@@ -240,7 +247,8 @@ func (w *wire) able() error {
 	})
 }
 
-// login tells the server who asks.
+// login tells the server who asks. PLAIN (RFC 4616) takes passwords with any character; LOGIN is for servers without
+// it.
 func (w *wire) login(user, password string) error {
 	if !w.can["AUTH=PLAIN"] {
 		return w.run(fmt.Sprintf("LOGIN %s %s", quoted(user), quoted(password)), nil)
@@ -253,12 +261,14 @@ func (w *wire) login(user, password string) error {
 	})
 }
 
-// quoted is a text without ends of lines as a string of a command.
+// quoted is a text without ends of lines as a string of a command. Settings have no line breaks, which open has
+// checked.
 func quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
-// examine opens a folder for reading alone, and returns for which of its lives the numbers of its mails hold.
+// examine opens a folder for reading alone, and returns for which of its lives the numbers of its mails hold. EXAMINE
+// is SELECT without the right to change anything (RFC 3501 §6.3.2).
 func (w *wire) examine(folder string) (validity uint32, err error) {
 	err = w.run("EXAMINE "+quoted(encodedFolder(folder)), func(r response) error {
 		if r.word == "FETCH" {
@@ -282,7 +292,8 @@ func (w *wire) examine(folder string) (validity uint32, err error) {
 	return validity, err
 }
 
-// search returns the numbers of all mails that are not marked as deleted; of more than are followed, the newest.
+// search returns the numbers of all mails that are not marked as deleted; of more than are followed, the newest. A
+// server with MESSAGELIMIT looks at the highest numbers first, so it is asked again for those below.
 func (w *wire) search() (uids []uint32, err error) {
 	command, last := "UID SEARCH NOT DELETED", uint32(math.MaxUint32)
 	for range maxStops {

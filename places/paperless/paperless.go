@@ -1,4 +1,7 @@
 // Package paperless is the kind of place that is a paperless-ngx server.
+//
+// read.go reads the pages of its REST API, walk.go makes a whole list of pages that may shift while they are read. The
+// original of a document is fetched, not the archived PDF, as it is the one with the words that somebody added.
 package paperless
 
 import (
@@ -43,6 +46,7 @@ type server struct {
 	client *request.Client
 }
 
+// An address that ends in /api is understood as well. Tokens are plain ASCII.
 func open(s places.Settings, n places.Net) (places.Place, error) {
 	root, err := request.Address(s["url"])
 	if err != nil {
@@ -78,7 +82,8 @@ func (s *server) List(ctx context.Context) iter.Seq2[places.Item, error] {
 	}
 }
 
-// Fetch implements places.Place.
+// Fetch implements places.Place. The type of the reply is looked at, since proxies that want a log-in send a page with
+// 200.
 func (s *server) Fetch(ctx context.Context, item places.Item, known string) (places.Content, error) {
 	if item.Version != "" && item.Version == known {
 		return places.Content{}, places.ErrSame

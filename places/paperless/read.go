@@ -11,7 +11,7 @@ import (
 	"footnote/places"
 )
 
-// Limits of a list.
+// Limits of a list. maxPages is a little more than MaxItems needs, for documents that are added meanwhile.
 const (
 	maxPage  = 32 << 20 // bytes of one page
 	pageSize = 100
@@ -21,7 +21,7 @@ const (
 // documents is the list of all documents.
 const documents = "documents"
 
-// page is one page of a list.
+// page is one page of a list. Its shape is that of Django REST framework's pagination.
 type page[T any] struct {
 	Count   *int    `json:"count"` // of all pages
 	Next    string  `json:"next"`  // address of the next page; empty: this is the last
@@ -61,7 +61,8 @@ var (
 	}
 )
 
-// ask reads one page of a list: all that is said of each, or some fields.
+// ask reads one page of a list: all that is said of each, or some fields. Ordering by id puts new documents on the last
+// page. A page that is not there any more means that documents were removed.
 func ask[T any](ctx context.Context, s *server, list string, number, size int, fields string) (page[T], error) {
 	var p page[T]
 	at := s.root.JoinPath("api", list, "/")
@@ -101,7 +102,8 @@ func ask[T any](ctx context.Context, s *server, list string, number, size int, f
 	return p, nil
 }
 
-// pages reads all pages of a list. Only the number of the next page is taken from what the server says.
+// pages reads all pages of a list. Only the number of the next page is taken from what the server says. A server's
+// address of the next page could lead anywhere, so only its number is believed, and it must be the next.
 func pages[T any](ctx context.Context, s *server, list string) iter.Seq2[page[T], error] {
 	fields := ""
 	if list == documents {
@@ -130,7 +132,8 @@ type named struct {
 	Children []named `json:"children"`
 }
 
-// names reads the names in a list, by their ids. A list that may not be read has none.
+// names reads the names in a list, by their ids. A list that may not be read has none. They may be nested to any depth;
+// a queue goes through them.
 func names(ctx context.Context, s *server, list string) (map[int64]string, error) {
 	found := map[int64]string{}
 	for p, err := range pages[named](ctx, s, list) {

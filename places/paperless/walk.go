@@ -26,8 +26,9 @@ type walk struct {
 	correspondents, types, marks map[int64]string
 }
 
-// run walks until all documents have been seen. When one is removed, those behind it move up, maybe from a page that
-// is still to be read to one that was read: then it walks again.
+// run walks until all documents have been seen. When one is removed, those behind it move up, maybe from a page that is
+// still to be read to one that was read: then it walks again. Names of tags and correspondents are read first:
+// documents name them by number. After maxWalks it gives up, and the look is tried again later.
 func (w *walk) run(ctx context.Context) (err error) {
 	if w.correspondents, err = names(ctx, w.server, "correspondents"); err != nil {
 		return err
@@ -46,7 +47,9 @@ func (w *walk) run(ctx context.Context) (err error) {
 	return err
 }
 
-// once walks through all pages. It fails with errChanged when documents may have been passed over.
+// once walks through all pages. It fails with errChanged when documents may have been passed over. Three signs say that
+// documents may have been missed: the count fell, fewer came than were counted, or the list of all ids has one that was
+// not seen.
 func (w *walk) once(ctx context.Context) (err error) {
 	seen, count, all := map[int64]bool{}, 0, []int64(nil)
 	for p, err := range pages[document](ctx, w.server, documents) {
@@ -104,7 +107,7 @@ func (w *walk) ids(ctx context.Context) (all []int64, err error) {
 	return all, nil
 }
 
-// item describes a document.
+// item describes a document. A tag's new name changes the meta, so it is part of the version.
 func (w *walk) item(d document) places.Item {
 	key := strconv.FormatInt(d.ID, 10)
 	item := places.Item{

@@ -1,4 +1,6 @@
 // Package placestest serves hostile and other servers to tests of places, and a way to them alone.
+//
+// Its Net forbids everything but the addresses that a test opened, so a kind that reaches elsewhere fails here.
 package placestest
 
 import (

@@ -6,7 +6,7 @@ import (
 	"footnote/chat"
 )
 
-// NoSuch says that a user has no such place.
+// NoSuch says that a user has no such place. Another user's place looks the same.
 func NoSuch() error {
 	return &chat.Error{Code: chat.CodeNotFound, Message: "There is no such place. It may have been removed."}
 }

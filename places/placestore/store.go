@@ -1,4 +1,8 @@
 // Package placestore keeps which places are followed, and what is known of the items of each. Secrets are not in it.
+//
+// What comes in are setups (what an owner said) and what looks saw; what goes out is what is due, wanted or missing. A
+// look has a number, and each item the number of the look that listed it last: so what is missing is what has an older
+// number. sql/store implements the port for both databases, storetest is its contract.
 package placestore
 
 import (
@@ -38,7 +42,7 @@ func (s Schedule) Every() time.Duration {
 	return 0
 }
 
-// Setup is what a place's owner said of it.
+// Setup is what a place's owner said of it. It is stored as JSON, so fields are only added.
 type Setup struct {
 	Kind      string            `json:"kind"`
 	Name      string            `json:"name"` // the folder of its documents in the library; one of its user
@@ -61,7 +65,7 @@ const (
 	DropDocuments Removal = "delete"
 )
 
-// Progress is what is known of a place's looks.
+// Progress is what is known of a place's looks. It is written by whoever holds the lease.
 type Progress struct {
 	LookedAt  time.Time `json:"looked_at"`         // when the last look ended; zero: never
 	SuccessAt time.Time `json:"success_at"`        // when the last one that saw everything ended
@@ -118,7 +122,7 @@ type Place struct {
 	Progress
 }
 
-// State says in a word how a place is.
+// State says in a word how a place is. The first that fits is told, in the order of what matters to its owner.
 func (p Place) State() string {
 	switch {
 	case p.Removing != NotRemoved:
@@ -135,7 +139,7 @@ func (p Place) State() string {
 	return "idle"
 }
 
-// Item is what is known of an item of a place.
+// Item is what is known of an item of a place. Wanted, put off and the number of the look are the store's own.
 type Item struct {
 	Key      string
 	Version  string // that was settled; empty: it is to be fetched whenever it is listed
@@ -152,7 +156,8 @@ type Listed struct {
 	Body                     []byte
 }
 
-// Lease is a server's right to work on a place. It ends by itself.
+// Lease is a server's right to work on a place. It ends by itself. It is a duration and not a time, since the
+// database's clock counts.
 type Lease struct {
 	Owner string
 	For   time.Duration

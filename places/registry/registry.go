@@ -14,7 +14,8 @@ import (
 	"footnote/places/zotero"
 )
 
-// Kinds are all kinds, in the order in which the page offers them.
+// Kinds are all kinds, in the order in which the page offers them. A kind that is left out stays in the store and is
+// told as unknown.
 func Kinds() []places.Kind {
 	return []places.Kind{
 		webpage.Kind(), sitemap.Kind(), feed.Kind(), webdav.Kind(), bucket.Kind(), git.Kind(), paperless.Kind(),

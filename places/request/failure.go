@@ -15,7 +15,8 @@ import (
 )
 
 // explain turns what went wrong with a request into a sentence. The end of the caller's own context, which is nil when
-// it ends with the request's, stays what it is.
+// it ends with the request's, stays what it is. The order matters: the caller's own end first, then our time-out, then
+// errors that have a sentence already, and the rest by kind.
 func explain(reading, caller context.Context, err error) error {
 	var told *chat.Error
 	var timeout net.Error
@@ -58,7 +59,8 @@ func explain(reading, caller context.Context, err error) error {
 	}
 }
 
-// Failed is the error for a status that means that the server can't serve, now or to this user.
+// Failed is the error for a status that means that the server can't serve, now or to this user. Statuses that a kind
+// understands better are dealt with there.
 func Failed(status int) error {
 	switch status {
 	case http.StatusUnauthorized:

@@ -1,6 +1,9 @@
 // Package request sends HTTP requests for kinds of places. Whatever a server does, a request ends: replies are limited
 // in time and, unpacked as well, in bytes; a server that asks to wait is waited for a little. What goes wrong is a
 // sentence without anything that the server said.
+//
+// request.go has the client, its redirects and its limits, failure.go the sentences. Credentials go to one origin only;
+// redirects change neither method nor origin unnoticed; the body is unpacked here, so the limit counts what comes out.
 package request
 
 import (
@@ -21,7 +24,8 @@ import (
 	"footnote/places"
 )
 
-// Limits of a request.
+// Limits of a request. graceTime and slowest together bound a reply: two minutes, and one second for each 64 KiB that
+// it may have. They are choices.
 const (
 	MaxURL       = 2000 // bytes of an address
 	maxRedirects = 5
@@ -32,14 +36,15 @@ const (
 	agent        = "Footnote (reads what a person asked it to follow)"
 )
 
-// Client sends requests, one at a time.
+// Client sends requests, one at a time. It keeps no cookies.
 type Client struct {
 	http          *http.Client
 	authorization string
 	host          string // that alone gets it
 }
 
-// New returns a client. It connects to nothing.
+// New returns a client. It connects to nothing. The rules of a redirect: at most maxRedirects, the same method, no
+// Referer, and no credentials for another origin. Each new address is checked like the first.
 func New(n places.Net) *Client {
 	copied := *n.HTTP
 	c := &Client{http: &copied}
@@ -75,7 +80,8 @@ func NewWithToken(n places.Net, server *url.URL, authorization string) *Client {
 	return c
 }
 
-// Address reads an address of a page. It fails with chat.CodeInvalid for what is none.
+// Address reads an address of a page. It fails with chat.CodeInvalid for what is none. The fragment is dropped, as it
+// never reaches a server.
 func Address(address string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	switch {
@@ -106,6 +112,7 @@ type Response struct {
 
 // Do sends a request, whose body must be nil or one that can be sent again (GetBody), and returns what is answered,
 // whatever its status, except when the server asks to wait for longer than a little. A body has at most limit bytes.
+// Only 429 and 503 with Retry-After are waited for (RFC 9110 §10.2.3, RFC 6585 §4).
 func (c *Client) Do(ctx context.Context, req *http.Request, limit int64) (*Response, error) {
 	for try := 1; ; try++ {
 		resp, err := c.send(ctx, req, limit)
@@ -128,7 +135,8 @@ func (c *Client) Do(ctx context.Context, req *http.Request, limit int64) (*Respo
 	}
 }
 
-// retryAfter reads how long a server asks to wait: seconds or a moment. One that says nothing gets a few seconds.
+// retryAfter reads how long a server asks to wait: seconds or a moment. One that says nothing gets a few seconds. A
+// time in the past is no wait.
 func retryAfter(header string, now time.Time) (wait time.Duration, asked bool) {
 	if seconds, err := strconv.ParseInt(header, 10, 32); err == nil && seconds >= 0 {
 		return time.Duration(seconds) * time.Second, true
@@ -154,7 +162,8 @@ func (c *Client) send(ctx context.Context, req *http.Request, limit int64) (*Res
 }
 
 // Guard sends a request by do, and returns a reply whose body is unpacked and limited as that of a Response. do gets a
-// context that ends when the server is silent for too long.
+// context that ends when the server is silent for too long. Two timers end it: one for silence, which each read resets,
+// and one for all of it. A reply that says gzip is unpacked whatever the request asked for.
 func Guard(
 	ctx context.Context, limit int64, do func(context.Context) (*http.Response, error),
 ) (*http.Response, error) {
@@ -180,6 +189,7 @@ func Guard(
 	return resp, nil
 }
 
+// Setting Accept-Encoding by hand keeps net/http from unpacking by itself, which would hide how much comes.
 func (c *Client) sendOnce(ctx context.Context, req *http.Request) (*http.Response, error) {
 	req = req.Clone(ctx)
 	if req.GetBody != nil {
@@ -199,7 +209,8 @@ func (c *Client) sendOnce(ctx context.Context, req *http.Request) (*http.Respons
 	return c.http.Do(req)
 }
 
-// unpacker begins to unpack when it is read.
+// unpacker begins to unpack when it is read. gzip.NewReader reads the head at once, which a server that is silent would
+// hold up; so it waits for the first read.
 type unpacker struct {
 	sent   io.Reader
 	zipped *gzip.Reader
@@ -220,7 +231,8 @@ func (u *unpacker) Read(p []byte) (int, error) {
 // Unpack reads what is packed with gzip, however it came.
 func Unpack(r io.Reader) io.Reader { return &unpacker{sent: r} }
 
-// body is a reply's body within its limits.
+// body is a reply's body within its limits. One byte more than the limit is asked for, to tell a body that ends there
+// from one that goes on.
 type body struct {
 	ctx         context.Context
 	cancel      context.CancelCauseFunc
@@ -272,7 +284,8 @@ func (r *Response) ReadAll() ([]byte, error) {
 }
 
 // ReadJSON reads the whole body as JSON that begins with a brace or a bracket, and closes it. What breaks off may be
-// whole another time; all else fails with wrong.
+// whole another time; all else fails with wrong. Text that is cut off is told as passing; text that is something else
+// as wrong.
 func (r *Response) ReadJSON(begin string, into any, wrong error) error {
 	raw, err := r.ReadAll()
 	if err != nil {

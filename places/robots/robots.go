@@ -1,4 +1,7 @@
 // Package robots asks the servers of pages which of them programs may read, by RFC 9309.
+//
+// robots.go asks and remembers, rules.go reads the file. Only pages that no person named are checked: those of sitemaps
+// and feeds.
 package robots
 
 import (
@@ -12,14 +15,15 @@ import (
 	"footnote/places/request"
 )
 
-// Limits of a file of rules.
+// Limits of a file of rules. RFC 9309 §2.5 asks for at least 500 KiB to be parsed.
 const (
 	maxRead  = 512 << 10 // bytes that are read; what comes behind them is not there
 	maxSent  = 64 << 20  // bytes of a file
 	maxHosts = 100       // whose rules are kept at once
 )
 
-// Asker asks for the rules of servers, and keeps them for as long as it is used: not for long.
+// Asker asks for the rules of servers, and keeps them for as long as it is used: not for long. It belongs to one look,
+// so rules are at most as old as that.
 type Asker struct {
 	client *request.Client
 	known  map[string]answer
@@ -45,7 +49,8 @@ var (
 	}
 )
 
-// Check fails for a page that its server does not want to be read, and where the server can't say.
+// Check fails for a page that its server does not want to be read, and where the server can't say. A robots.txt holds
+// for scheme, host and port together (RFC 9309 §2.3).
 func (a *Asker) Check(ctx context.Context, page *url.URL) error {
 	host := page.Scheme + "://" + page.Host
 	said, there := a.known[host]
@@ -68,7 +73,9 @@ func (a *Asker) Check(ctx context.Context, page *url.URL) error {
 	return nil
 }
 
-// ask reads the rules of a server. One that has none allows all; one that can't say forbids all for now.
+// ask reads the rules of a server. One that has none allows all; one that can't say forbids all for now. By RFC 9309
+// §2.3.1: a client error (4xx) means no rules, a server error (5xx) or an unreachable server means that nothing may be
+// read.
 func (a *Asker) ask(ctx context.Context, address string) (Rules, error) {
 	req, err := http.NewRequest(http.MethodGet, address, nil) //nolint:noctx // Do takes it
 	if err != nil {

@@ -7,14 +7,15 @@ import (
 	"strings"
 )
 
-// product is what rules for this program alone call it. The User-Agent of its requests begins so.
+// product is what rules for this program alone call it. The User-Agent of its requests begins so. It is matched without
+// case (RFC 9309 §2.2.1).
 const product = "footnote"
 
 // maxRules is how many rules count.
 const maxRules = 10_000
 
 // Rules say which paths may be read: the longest that fits decides, of two the one that allows. Without one that fits
-// all is allowed.
+// all is allowed. It is RFC 9309 §2.2.2; “*” and “$” are those of §2.2.3.
 type Rules []rule
 
 // rule allows or forbids paths.
@@ -25,7 +26,8 @@ type rule struct {
 	whole  bool     // the path ends with the last part
 }
 
-// Parse reads a file of rules: those for this program or, when there are none, those for all.
+// Parse reads a file of rules: those for this program or, when there are none, those for all. Several user-agent lines
+// in a row begin one group, and groups for the same program count together.
 func Parse(raw []byte) Rules {
 	var own, all Rules
 	ownGroup := false                            // there is a group for this program
@@ -82,7 +84,8 @@ func ruleOf(pattern string, allow bool) rule {
 	return r
 }
 
-// Allow reports whether a page may be read.
+// Allow reports whether a page may be read. robots.txt itself may always be read. Rules are compared with the path and
+// the query.
 func (rs Rules) Allow(page *url.URL) bool {
 	path := page.EscapedPath()
 	if path == "" {
@@ -105,7 +108,8 @@ func (rs Rules) Allow(page *url.URL) bool {
 	return allow
 }
 
-// fits reports whether a path begins with the rule.
+// fits reports whether a path begins with the rule. Parts between stars are looked for from the left, each at its first
+// place, which finds a match if there is one.
 func (r rule) fits(path string) bool {
 	rest, found := strings.CutPrefix(path, r.parts[0])
 	if !found {
@@ -129,7 +133,8 @@ func (r rule) fits(path string) bool {
 }
 
 // compared writes a path in the one way in which paths are compared: what needs no escape has none, and what is no
-// ASCII has one.
+// ASCII has one. Percent-encodings are compared as RFC 9309 §2.2.2 asks: unreserved characters decoded, all others
+// encoded.
 func compared(path string) string {
 	var b strings.Builder
 	for i := 0; i < len(path); i++ {

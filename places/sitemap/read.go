@@ -24,7 +24,8 @@ type listed struct {
 }
 
 // read reads a file from address, packed or not. Addresses of other sites, pages that do not begin with a prefix and
-// what is no address are left out. It fails for what is no sitemap.
+// what is no address are left out. It fails for what is no sitemap. The limit is read one byte beyond, to tell a file
+// of that size from a larger one. What was read before a mistake is dropped with the error.
 func read(r io.Reader, address *url.URL, prefix string) (listed, error) {
 	list := listed{seen: map[string]bool{}}
 	start := bufio.NewReader(r)

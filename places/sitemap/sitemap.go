@@ -1,4 +1,7 @@
 // Package sitemap is the kind of place that is a site with a list of its pages.
+//
+// It reads the XML form of sitemaps.org and lists of such files, packed or not. Dates and priorities in them are not
+// believed: pages are asked whether they changed, by ETag, date and hash (package webpage).
 package sitemap
 
 import (
@@ -17,7 +20,7 @@ import (
 	"footnote/places/webpage"
 )
 
-// Limits of a site's list.
+// Limits of a site's list. 50 MiB is the protocol's own bound of a file, unpacked.
 const (
 	maxBytes = 50 << 20 // of one file, as sent and as unpacked
 	maxFiles = 500      // that a list names
@@ -47,7 +50,7 @@ var errEndless = &chat.Error{
 	Message: "The sitemap leads to more and more sitemaps. Give the address of one of them.",
 }
 
-// site is one sitemap.
+// site is one sitemap. All its pages are of one site, so the reader takes a server that fails for a place that fails.
 type site struct {
 	address *url.URL
 	prefix  string
@@ -55,6 +58,7 @@ type site struct {
 	reader  webpage.Reader
 }
 
+// A prefix must be of the same site: the list can't name others.
 func open(s places.Settings, n places.Net) (places.Place, error) {
 	address, err := request.Address(s["url"])
 	if err != nil {
@@ -88,7 +92,8 @@ func (s *site) Check(ctx context.Context) error {
 	}
 }
 
-// List implements places.Place. What a sitemap says of changes is not believed: pages are asked for what is new.
+// List implements places.Place. What a sitemap says of changes is not believed: pages are asked for what is new. Files
+// are read one after another, breadth first, each once.
 func (s *site) List(ctx context.Context) iter.Seq2[places.Item, error] {
 	return func(yield func(places.Item, error) bool) {
 		type file struct {
@@ -130,7 +135,7 @@ func (s *site) List(ctx context.Context) iter.Seq2[places.Item, error] {
 	}
 }
 
-// readFile reads one file of the list.
+// readFile reads one file of the list. The address after redirects is the one that counts for “the same site”.
 func (s *site) readFile(ctx context.Context, address *url.URL) (listed, error) {
 	req, err := http.NewRequest(http.MethodGet, address.String(), nil) //nolint:noctx // Do takes it
 	if err != nil {

@@ -39,7 +39,8 @@ type response struct {
 }
 
 // read reads the answer to a PROPFIND at an address. Entries at other servers are left out. An answer that breaks off
-// is an error: what is not in it might be there.
+// is an error: what is not in it might be there. It decodes one response at a time, so memory is bounded by the
+// largest.
 func read(r io.Reader, address *url.URL) ([]entry, error) {
 	var entries []entry
 	d := xml.NewDecoder(r)
@@ -79,7 +80,8 @@ func read(r io.Reader, address *url.URL) ([]entry, error) {
 	}
 }
 
-// entry is what is understood of a response.
+// entry is what is understood of a response. Properties that a server does not have come in a propstat of their own
+// with 404, which is passed over. Only addresses at the same host count.
 func (r response) entry(address *url.URL) (entry, bool) {
 	at, err := address.Parse(strings.TrimSpace(r.Href))
 	if err != nil || r.Href == "" || at.Host != address.Host || at.User != nil {

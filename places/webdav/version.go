@@ -15,10 +15,11 @@ const (
 )
 
 // fresh is how old a date must be to be relied on: a file may change twice in a second, and clocks differ.
+// Last-Modified has seconds only: RFC 9110 §8.8.2.2 says when such a date is a strong validator.
 const fresh = time.Minute
 
 // versionOf makes a version of what a server says of a file that it sends; empty: it says nothing that can be relied
-// on.
+// on. A tag is believed, weak or strong: it is only compared with itself.
 func versionOf(sent http.Header, size int64, now time.Time) string {
 	if tag := sent.Get("ETag"); tag != "" && len(tag) < 300 {
 		return tagged + tag
@@ -31,7 +32,8 @@ func versionOf(sent http.Header, size int64, now time.Time) string {
 	return modified + strconv.FormatInt(size, 10) + " " + date
 }
 
-// askIfChanged has a server send a file only if it is another than the known one.
+// askIfChanged has a server send a file only if it is another than the known one. A date is sent only for a file of the
+// size it was known with.
 func askIfChanged(head http.Header, known string, size int64) {
 	if tag, ok := strings.CutPrefix(known, tagged); ok {
 		head.Set("If-None-Match", tag)

@@ -14,6 +14,8 @@ import (
 )
 
 // Limits of a walk.
+//
+// Without maxDepth a server that shows a folder in itself would be walked for ever.
 const (
 	maxDepth   = 50
 	maxFolders = 50_000
@@ -23,7 +25,7 @@ const (
 )
 
 // List implements places.Place. A folder inside that may not be read does not hide the others; the walk then ends with
-// its error, so that nothing in it is taken for removed.
+// its error, so that nothing in it is taken for removed. It goes breadth first and frees each way when it was listed.
 func (f *folder) List(ctx context.Context) iter.Seq2[places.Item, error] {
 	return func(yield func(places.Item, error) bool) {
 		w := walk{folder: f, yield: yield, seen: map[string]bool{"": true}, queue: []string{""}}
@@ -54,7 +56,9 @@ type walk struct {
 	items  int
 }
 
-// list yields a folder's files and queues its folders. more is false when nothing more is wanted.
+// list yields a folder's files and queues its folders. more is false when nothing more is wanted. A folder that was
+// listed a moment ago and is not there is either removed or hidden: its parent is asked once more to tell. The first
+// kind is dropped, the second makes the list one that lacks a part.
 func (w *walk) list(ctx context.Context, way string) (more bool, err error) {
 	at, err := addressOf(w.root, way)
 	if err != nil {
@@ -99,7 +103,8 @@ func (w *walk) list(ctx context.Context, way string) (more bool, err error) {
 	return true, nil
 }
 
-// see yields a file or queues a folder, if it is new.
+// see yields a file or queues a folder, if it is new. What has a status of its own in the list may be anything, so it
+// counts as a part that can't be seen.
 func (w *walk) see(way string, e entry) (more bool, err error) {
 	switch {
 	case w.seen[way], e.status == http.StatusNotFound, e.status == http.StatusGone: // removed meanwhile
@@ -129,12 +134,13 @@ func (w *walk) leaveOut(err error) (more bool, _ error) {
 	return true, nil
 }
 
-// isPart says of an error that all else was listed.
+// isPart says of an error that all else was listed. The code and sentence stay, so that the owner learns what it was.
 func isPart(err error) error {
 	return &chat.Error{Code: chat.CodeOf(err), Message: chat.MessageOf(err), Err: errors.Join(places.ErrPart, err)}
 }
 
-// isGone reports whether a folder that is not there is not listed any more either: it was removed meanwhile.
+// isGone reports whether a folder that is not there is not listed any more either: it was removed meanwhile. If the
+// parent is gone as well, its own parent is asked.
 func (w *walk) isGone(ctx context.Context, way string) (bool, error) {
 	parent, name := "", way
 	if i := strings.LastIndexByte(way, '/'); i >= 0 {
@@ -177,7 +183,8 @@ func (w *walk) item(way string, e entry) places.Item {
 	return places.Item{Key: key, Version: e.etag, Name: places.ReadableWay(way), Link: w.linkOf(e, e.at), Size: e.size}
 }
 
-// nameIn is the name of what lies at an address, as it is in a way, if it lies right in a folder.
+// nameIn is the name of what lies at an address, as it is in a way, if it lies right in a folder. What lies deeper, as
+// from servers that ignore Depth, does not count.
 func nameIn(folder, at *url.URL) (string, bool) {
 	inside, below := cutFolder(at.EscapedPath(), folder.EscapedPath())
 	inside = strings.TrimSuffix(inside, "/")
@@ -191,7 +198,8 @@ func nameIn(folder, at *url.URL) (string, bool) {
 	return places.EscapeName(name), true
 }
 
-// cutFolder cuts a folder's path, however both are escaped, off one below it.
+// cutFolder cuts a folder's path, however both are escaped, off one below it. Each name is compared unescaped, as
+// servers escape their answers otherwise than the address that was asked.
 func cutFolder(at, folder string) (string, bool) {
 	for folder != "" {
 		one, rest, more := strings.Cut(folder, "/")
@@ -206,7 +214,7 @@ func cutFolder(at, folder string) (string, bool) {
 	return at, true
 }
 
-// addressOf is where a way leads to.
+// addressOf is where a way leads to. A way that leads upwards is refused.
 func addressOf(root *url.URL, way string) (*url.URL, error) {
 	names := strings.Split(way, "/")
 	for i, name := range names {

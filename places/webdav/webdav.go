@@ -1,4 +1,8 @@
 // Package webdav is the kind of place that is a folder on a WebDAV server, such as Nextcloud's.
+//
+// webdav.go asks and fetches (PROPFIND and GET of RFC 4918), read.go takes a multistatus apart, walk.go goes through
+// the folders, version.go makes versions for servers without ETags in their lists. Ways (places/path.go) are the keys,
+// so they stay the same however a server escapes its paths.
 package webdav
 
 import (
@@ -51,6 +55,7 @@ type folder struct {
 	long   map[string]string // paths that are too long for keys, by key, as they were listed last
 }
 
+// A name without a password is allowed, as some servers want only that.
 func open(s places.Settings, n places.Net) (places.Place, error) {
 	root, err := request.Address(s["url"])
 	if err != nil {
@@ -82,7 +87,7 @@ func inFolder(u *url.URL) *url.URL {
 	return u.JoinPath("/")
 }
 
-// Check implements places.Place.
+// Check implements places.Place. Depth 0 asks for the folder alone (RFC 4918 §10.2).
 func (f *folder) Check(ctx context.Context) error {
 	entries, err := f.ask(ctx, f.root, "0")
 	if err != nil {
@@ -112,11 +117,13 @@ var (
 	}
 )
 
+// The four are all that is used; oc:fileid is Nextcloud's and ownCloud's own.
 const properties = `<?xml version="1.0" encoding="utf-8"?>
 <d:propfind xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns"><d:prop><d:resourcetype/><d:getetag/>` +
 	`<d:getcontentlength/><oc:fileid/></d:prop></d:propfind>`
 
-// ask asks for what is known of a folder and, with depth 1, of what is in it.
+// ask asks for what is known of a folder and, with depth 1, of what is in it. 501 is a server without PROPFIND, so it
+// is no WebDAV at all.
 func (f *folder) ask(ctx context.Context, at *url.URL, depth string) ([]entry, error) {
 	req, err := http.NewRequest("PROPFIND", at.String(), strings.NewReader(properties)) //nolint:noctx // Do takes it
 	if err != nil {
@@ -152,7 +159,8 @@ func (f *folder) ask(ctx context.Context, at *url.URL, depth string) ([]entry, e
 // errNotThere is a folder that is not there.
 var errNotThere = fmt.Errorf("the folder is not there: %w", errNoFolder)
 
-// Fetch implements places.Place.
+// Fetch implements places.Place. If the list gave no version, the request is conditional with the known one. A file
+// that may not be read now is tried again at the next look.
 func (f *folder) Fetch(ctx context.Context, item places.Item, known string) (places.Content, error) {
 	if item.Version != "" && item.Version == known {
 		return places.Content{}, places.ErrSame
@@ -212,6 +220,7 @@ func (f *folder) Fetch(ctx context.Context, item places.Item, known string) (pla
 }
 
 // linkOf is where people open a file: its page in Nextcloud, if that is what the server is, else the file itself.
+// Nextcloud opens a file at /f/ and its id.
 func (f *folder) linkOf(e entry, at *url.URL) string {
 	if before, _, nextcloud := strings.Cut(f.root.Path, "/remote.php/"); nextcloud && e.id != "" {
 		return (&url.URL{Scheme: f.root.Scheme, Host: f.root.Host, Path: path.Join("/", before, "f", e.id)}).String()

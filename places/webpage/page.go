@@ -14,7 +14,7 @@ import (
 	"footnote/places/request"
 )
 
-// page is what HTML says beside its text, which the library reads.
+// page is what HTML says beside its text, which the library reads. A canonical link is RFC 6596's.
 type page struct {
 	base      string // the first <base href>
 	canonical string // the first <link rel=canonical>
@@ -22,7 +22,8 @@ type page struct {
 }
 
 // lookAt reads HTML from its beginning to its end, once. Pages carry times, tokens and advertisements in their markup
-// that are others each time, so the hash is one of what people see.
+// that are others each time, so the hash is one of what people see. Words are hashed with one space between them, so a
+// change of the layout alone is none.
 func lookAt(text []byte) page {
 	var p page
 	sum, words := sha256.New(), 0
@@ -76,7 +77,8 @@ func (p *page) readLink(tag atom.Atom, z *html.Tokenizer) {
 }
 
 // canonicalOf is the address that a page at u says is its own; empty if it says none, or one of another site, or that
-// of the site's first page, which careless sites say of all.
+// of the site's first page, which careless sites say of all. Another site may not be named: a page could pass itself
+// off as anybody's.
 func (p page) canonicalOf(u *url.URL) string {
 	if p.canonical == "" {
 		return ""
@@ -96,7 +98,8 @@ func (p page) canonicalOf(u *url.URL) string {
 	return c.String()
 }
 
-// SiteOf is the part of a host's name that one owner has.
+// SiteOf is the part of a host's name that one owner has. It goes by the public suffix list (publicsuffix.org), so
+// a.example.co.uk and b.example.co.uk are one site.
 func SiteOf(u *url.URL) string {
 	if site, err := publicsuffix.EffectiveTLDPlusOne(strings.ToLower(u.Hostname())); err == nil {
 		return site

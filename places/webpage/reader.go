@@ -28,7 +28,7 @@ const (
 	maxHash = 16 << 20  // of files whose server says nothing about versions, to be told apart by their bytes
 )
 
-// Reader reads pages, for all kinds of places that have some.
+// Reader reads pages, for all kinds of places that have some. It is copied by value; its fields are shared.
 type Reader struct {
 	Client *request.Client
 	// Alone is true when all pages are from one server: when it can't serve, the place can't.
@@ -37,7 +37,8 @@ type Reader struct {
 	Robots *robots.Asker
 }
 
-// Fetch reads the page at item.Key or, if that is no address, at item.Link; see places.Place.
+// Fetch reads the page at item.Key or, if that is no address, at item.Link; see places.Place. With pages of many
+// servers, one that can't serve is a failure of its item.
 func (r Reader) Fetch(ctx context.Context, item places.Item, known string) (places.Content, error) {
 	content, err := r.fetch(ctx, item, known)
 	if code := chat.CodeOf(err); err != nil && !r.Alone && (code == chat.CodeUnavailable || code == chat.CodeTimeout) {
@@ -47,6 +48,7 @@ func (r Reader) Fetch(ctx context.Context, item places.Item, known string) (plac
 	return content, err
 }
 
+// The rules are asked again for the address that redirects led to.
 func (r Reader) fetch(ctx context.Context, item places.Item, known string) (places.Content, error) {
 	u, err := request.Address(item.Key)
 	if err != nil {
@@ -90,7 +92,8 @@ func (r Reader) mayRead(ctx context.Context, page *url.URL) error {
 	return r.Robots.Check(ctx, page)
 }
 
-// read makes a document of a reply, whose body it closes unless it fails.
+// read makes a document of a reply, whose body it closes unless it fails. Without a readable Content-Type the first 512
+// bytes decide, as browsers do (the sniffing of http.DetectContentType is that of mimesniff.spec.whatwg.org).
 func read(resp *request.Response, before version) (places.Content, error) {
 	switch status := resp.Status; {
 	case status == http.StatusOK:
@@ -130,7 +133,8 @@ func read(resp *request.Response, before version) (places.Content, error) {
 	return readFile(resp, kind, before)
 }
 
-// readText reads HTML or text.
+// readText reads HTML or text. Pages are changed to UTF-8 here, so the library need not guess. The hash is of the words
+// for HTML and of the bytes for text.
 func readText(resp *request.Response, kind, encoding string, before version) (places.Content, error) {
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxHTML+1))
 	switch {
@@ -172,7 +176,8 @@ func readText(resp *request.Response, kind, encoding string, before version) (pl
 	return c, nil
 }
 
-// readFile reads what is neither HTML nor text. Which formats can be read is known to the library alone.
+// readFile reads what is neither HTML nor text. Which formats can be read is known to the library alone. A file up to
+// maxHash is read whole before it is handed out, to tell whether it changed; of a larger one only the server can say.
 func readFile(resp *request.Response, kind string, before version) (places.Content, error) {
 	extension := strings.ToLower(path.Ext(resp.URL.Path))
 	if extension == "" || len(extension) > 8 || kind == "application/pdf" {
@@ -214,7 +219,7 @@ func bodyOf(r io.Reader, c io.Closer) io.ReadCloser {
 }
 
 // NameOf is the name of a page's document: its host and its path, in folders. What is asked for behind the path tells
-// pages of one path apart.
+// pages of one path apart. Names are bounded piece by piece, so that a long query does not hide the path.
 func NameOf(u *url.URL, extension string) string {
 	parts := []string{u.Hostname()}
 	for part := range strings.SplitSeq(strings.Trim(u.Path, "/"), "/") {

@@ -10,7 +10,8 @@ import (
 // maxTag is how long a server's own words for a version may be, in bytes.
 const maxTag = 200
 
-// version tells contents of a page apart: by what its server says, and by a hash of what is read in it.
+// version tells contents of a page apart: by what its server says, and by a hash of what is read in it. Its three parts
+// are joined by tabs, which none of them can hold.
 type version struct{ etag, modified, hash string }
 
 // String writes a version in one line.
@@ -38,7 +39,7 @@ func versionOf(header http.Header) version {
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// ask asks for a page only if it is another.
+// ask asks for a page only if it is another. Servers prefer the tag to the date (RFC 9110 §13.2.2).
 func (v version) ask(header http.Header) {
 	if v.etag != "" {
 		header.Set("If-None-Match", v.etag)

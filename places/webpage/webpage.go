@@ -1,4 +1,7 @@
 // Package webpage is the kind of place that is a list of web pages, and reads pages for other kinds.
+//
+// webpage.go is the kind, reader.go fetches a page and says what it is, page.go reads what HTML says of itself,
+// version.go tells versions apart. The reader is used by sitemap, feed and addpage, too.
 package webpage
 
 import (
@@ -38,6 +41,7 @@ type pages struct {
 	reader    Reader
 }
 
+// Every line is checked, so one mistake is told before anything is kept.
 func open(s places.Settings, n places.Net) (places.Place, error) {
 	p := &pages{reader: Reader{Client: request.New(n)}}
 	seen, hosts := map[string]bool{}, map[string]bool{}
@@ -76,7 +80,8 @@ func open(s places.Settings, n places.Net) (places.Place, error) {
 	return p, nil
 }
 
-// Check reads the first page: when there are more, that one can't be read is told beside it.
+// Check reads the first page: when there are more, that one can't be read is told beside it. A list must not fail as a
+// whole because of one page.
 func (p *pages) Check(ctx context.Context) error {
 	content, err := p.reader.Fetch(ctx, places.Item{Key: p.addresses[0]}, "")
 	switch {

@@ -23,7 +23,8 @@ const (
 	maxWay  = 8 << 10 // bytes of the address of a file on this machine
 )
 
-// Fetch implements places.Place.
+// Fetch implements places.Place. Zotero packs the snapshot of a page with its pictures into a ZIP, whatever its name
+// says.
 func (l *library) Fetch(ctx context.Context, item places.Item, known string) (places.Content, error) {
 	if item.Version != "" && item.Version == known {
 		return places.Content{}, places.ErrSame
@@ -75,7 +76,9 @@ func (l *library) Fetch(ctx context.Context, item places.Item, known string) (pl
 }
 
 // openLocal opens a file in the folder that Zotero has for an item: DIR/storage/KEY/NAME. Nothing else on this machine
-// is read, whatever answers at the address of Zotero.
+// is read, whatever answers at the address of Zotero. A forged answer at the local address could name any file, so four
+// things must hold: a plain file address, an absolute clean path, the item's own folder, and that folder's parent
+// called storage.
 func openLocal(key, way string) (places.Content, error) {
 	u, err := url.Parse(way)
 	if err != nil || u.Scheme != "file" { // Zotero does not have the file here
@@ -106,7 +109,8 @@ func openLocal(key, way string) (places.Content, error) {
 	}
 }
 
-// openIn opens a plain file that is really in a folder: no link leads out of it.
+// openIn opens a plain file that is really in a folder: no link leads out of it. os.OpenRoot refuses links that lead
+// out of the folder.
 func openIn(dir, name string) (*os.File, error) {
 	if about, err := os.Lstat(dir); err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ const (
 	parents     = "items/top?itemType=-attachment"
 )
 
-// entry is what is read of an item.
+// entry is what is read of an item. Fields whose type varies, such as parentItem, are read as any.
 type entry struct {
 	Key     string `json:"key"`
 	Version int64  `json:"version"`
@@ -75,7 +75,8 @@ var (
 	}
 )
 
-// ask reads one page of a list. A limit of 0 is for all, which only the program on this machine sends.
+// ask reads one page of a list. A limit of 0 is for all, which only the program on this machine sends. The state is the
+// version of the whole library (Last-Modified-Version), by which a change between two pages is noticed.
 func (l *library) ask(ctx context.Context, list string, start, limit int) (page, error) {
 	way, err := url.Parse(list)
 	if err != nil {

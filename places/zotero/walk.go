@@ -30,7 +30,8 @@ type walk struct {
 }
 
 // run walks until the library has not changed between the first page and the last: only then no item moved from a page
-// that was still to be read to one that was.
+// that was still to be read to one that was. What was yielded before stays yielded, so a second walk yields only what
+// is new.
 func (w *walk) run(ctx context.Context) (err error) {
 	for range maxWalks {
 		if err = w.once(ctx); !errors.Is(err, errChanged) {
@@ -40,7 +41,8 @@ func (w *walk) run(ctx context.Context) (err error) {
 	return err
 }
 
-// once walks through all pages of the parents, and then of the files.
+// once walks through all pages of the parents, and then of the files. Parents come first, as files take title, authors
+// and date from them.
 func (w *walk) once(ctx context.Context) error {
 	w.begun = false
 	known := map[string]about{}
@@ -66,7 +68,8 @@ func (w *walk) once(ctx context.Context) error {
 	})
 }
 
-// each calls do with all entries of a list, until it wants no more.
+// each calls do with all entries of a list, until it wants no more. The program on this machine sends a list as one
+// page.
 func (w *walk) each(ctx context.Context, list string, do func(entry) (bool, error)) error {
 	limit := pageSize
 	if w.local { // its state changes only when it is synchronised; but one page is one moment
@@ -111,6 +114,7 @@ type about struct {
 	authors, tags                 []string
 }
 
+// A work without authors has its editors or others in their place.
 func aboutOf(e entry) about {
 	a := about{title: places.OneLine(e.Data.Title, maxText), doi: places.OneLine(e.Data.DOI, maxText)}
 	if len(e.Data.URL) <= request.MaxURL { // a part of it leads nowhere
@@ -147,7 +151,7 @@ func aboutOf(e entry) about {
 	return a
 }
 
-// itemOf describes a file of a work.
+// itemOf describes a file of a work. Links are only believed when they lead to zotero.org.
 func itemOf(e entry, a about) places.Item {
 	item := places.Item{Key: e.Key, Size: -1, Meta: map[string]any{}}
 	for name, value := range map[string]string{

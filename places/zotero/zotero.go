@@ -1,4 +1,9 @@
 // Package zotero is the kind of place that is a Zotero library: on zotero.org, or in the program on this machine.
+//
+// zotero.go is the kind and its client, read.go reads pages of the Web API (version 3,
+// www.zotero.org/support/dev/web_api/v3), walk.go makes one list of parents and files, fetch.go gets a file, from the
+// server or, for the program on this machine, from its folder. A file is an item; what is known of the work it belongs
+// to is its meta.
 package zotero
 
 import (
@@ -45,7 +50,7 @@ func Kind() places.Kind {
 	}
 }
 
-// library is one library or collection.
+// library is one library or collection. pause is a field so that tests need not wait.
 type library struct {
 	root       *url.URL // of the library
 	collection string   // its key; empty: the whole library
@@ -55,6 +60,7 @@ type library struct {
 	pause      func(context.Context, time.Duration) error
 }
 
+// The key is sent to no program on this machine: that one asks for none.
 func open(s places.Settings, n places.Net) (places.Place, error) {
 	at, err := request.Address(cmp.Or(s["url"], web))
 	if err != nil {
@@ -93,7 +99,8 @@ func open(s places.Settings, n places.Net) (places.Place, error) {
 	return l, nil
 }
 
-// wayOf is a library's path in the API: "groups/45". A group's address on zotero.org is understood as well.
+// wayOf is a library's path in the API: "groups/45". A group's address on zotero.org is understood as well. Numbers of
+// 18 digits are the longest that fit into 64 bits for certain.
 func wayOf(s string) (string, bool) {
 	s = strings.TrimPrefix(strings.TrimPrefix(s, "https://"), "www.")
 	parts := strings.Split(strings.Trim(strings.TrimPrefix(s, "zotero.org/"), "/"), "/")
@@ -124,7 +131,8 @@ func pause(ctx context.Context, d time.Duration) error {
 // longestRest is how long a server that asks to be left alone is waited for.
 const longestRest = 2 * time.Minute
 
-// get sends a request when the server's last wish to be left alone is over.
+// get sends a request when the server's last wish to be left alone is over. Backoff is the API's own way to slow a
+// client down while it still answers; Retry-After is the client's to wait for (package request).
 func (l *library) get(ctx context.Context, at *url.URL, limit int64) (*request.Response, error) {
 	if wait := time.Until(l.rest); wait > longestRest {
 		return nil, request.Failed(http.StatusTooManyRequests)
@@ -149,7 +157,8 @@ func (l *library) get(ctx context.Context, at *url.URL, limit int64) (*request.R
 	return resp, nil
 }
 
-// failed is the error for a status of Zotero.
+// failed is the error for a status of Zotero. 403 means a wrong key at zotero.org, and a switch that is off in the
+// program.
 func (l *library) failed(status int) error {
 	switch {
 	case l.local && status == http.StatusForbidden:
