@@ -134,6 +134,7 @@ func (a *Adder) begin(user string) error {
 	return nil
 }
 
+// end counts a page that is over. Users without pages leave the map, so it holds only those at work.
 func (a *Adder) end(user string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

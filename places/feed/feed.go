@@ -58,6 +58,8 @@ type feed struct {
 	texts   map[string][]byte
 }
 
+// open checks the address and connects to nothing. Feeds come with robots.txt in force: the pages that entries link to
+// were named by no person, and other sites' servers may not want programs.
 func open(s places.Settings, n places.Net) (places.Place, error) {
 	address, err := request.Address(s["url"])
 	if err != nil {
@@ -226,6 +228,7 @@ func pageOf(title, content string) []byte {
 		"</article></body></html>")
 }
 
+// authorsOf joins the names of an entry's authors, in their order, and leaves out those that have only an address.
 func authorsOf(entry *gofeed.Item) string {
 	var names []string
 	for _, author := range entry.Authors {
@@ -241,6 +244,7 @@ func oneLine(s string) string {
 	return clip(strings.Join(strings.Fields(html.UnescapeString(strings.ToValidUTF8(s, "\ufffd"))), " "), 300)
 }
 
+// clip cuts a text to n characters, without an ellipsis: it may become part of a file's name.
 func clip(s string, n int) string {
 	runes := []rune(s)
 	return string(runes[:min(n, len(runes))])

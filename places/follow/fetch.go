@@ -158,6 +158,8 @@ func (l *look) refuse(ctx context.Context, item placestore.Item, kept listedItem
 	return l.settle(ctx, item)
 }
 
+// settle stores what became of an item, so that it is not wanted any more. An item without a name is called by its key,
+// cut to what may be shown.
 func (l *look) settle(ctx context.Context, item placestore.Item) error {
 	item.Name = cmp.Or(item.Name, cut(item.Key, maxName))
 	return l.f.Store.SettleItem(ctx, l.p.ID, l.lease.Owner, item)

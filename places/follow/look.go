@@ -166,6 +166,7 @@ func (l *look) list(ctx context.Context) (listed int, whole bool, err error) {
 	return listed, whole, flush()
 }
 
+// errSlow ends a list that takes longer than listTime. Nothing is removed then, as the list is not whole.
 var errSlow = &chat.Error{
 	Code: chat.CodeTimeout, Message: "The place took too long to say what it has. It is tried again by itself.",
 }
@@ -202,6 +203,8 @@ func cut(text string, most int) string {
 	return text
 }
 
+// hash is the SHA-256 of a text in hexadecimal: for keys that can't be kept as they are, and for the meta of documents,
+// which must not show a place's own keys.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
@@ -295,6 +298,7 @@ func (l *look) dropDocument(ctx context.Context, id, key string) (gone bool, err
 	return gone, err
 }
 
+// scope is the owner's own, in the namespace of the place: whatever the library is asked, it is asked for them.
 func (l *look) scope() chat.Scope { return chat.Scope{User: l.p.User}.In(l.p.Namespace) }
 
 // touch notes what became of a document.

@@ -17,6 +17,7 @@ import (
 // Secrets of a place are in one file, which only this process' user can read. Its name has what the store calls it,
 // so that the store changes which file counts: a file never changes.
 
+// Both parts are made by this program (an id and random letters), so the name can't lead anywhere else.
 func (f *Follower) secretsFile(id, at string) string {
 	return filepath.Join(f.Secrets, id+"."+at+".json")
 }

@@ -18,6 +18,8 @@ import (
 	"footnote/places/placestore"
 )
 
+// maxValue and maxLines bound what an owner may enter. They are far above what any kind needs: a list of 1,000
+// addresses has some 60 KB.
 const (
 	maxValue = 2000     // bytes of a setting
 	maxLines = 64 << 10 // bytes of one of several lines
@@ -52,6 +54,7 @@ func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
 // Unwrap returns the sentence.
 func (e *FieldError) Unwrap() error { return e.Err }
 
+// badField is an error about one field. It stays with chat.CodeInvalid whatever wraps it.
 func badField(field, message string) error {
 	return &FieldError{field, &chat.Error{Code: chat.CodeInvalid, Message: message}}
 }

@@ -236,6 +236,7 @@ type reply struct {
 	body io.Closer
 }
 
+// close ends the reply, also in the middle of a pack: the connection is then not used again.
 func (o reply) close() { _ = o.body.Close() }
 
 // objects asks for objects. The caller closes what it gets. “done” asks for the pack without negotiation, as nothing is

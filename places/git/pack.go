@@ -25,6 +25,7 @@ const (
 	namedDifference  kind = 7
 )
 
+// kindNames are the words that an object's hash begins with. A kind without one is no object of its own.
 var kindNames = map[kind]string{commitObject: "commit", treeObject: "tree", blobObject: "blob", tagObject: "tag"}
 
 // overhead is what an object that is kept takes beside its bytes.

@@ -19,6 +19,8 @@ type mode string
 // folderMode is the mode of a folder. Those of files begin with 100; links and other repositories have their own.
 const folderMode mode = "40000"
 
+// isFile reports whether the entry is a plain file, executable or not. Links (120000) and repositories inside (160000)
+// have nothing to be read.
 func (m mode) isFile() bool { return len(m) == 6 && strings.HasPrefix(string(m), "100") }
 
 // entry is what is in a folder.

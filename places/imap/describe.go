@@ -19,6 +19,7 @@ const (
 	maxName  = 120 // characters of a name, without date and extension
 )
 
+// words decodes encoded words of heads. The charset reader knows those of browsers, as mails use many.
 var words = &mime.WordDecoder{CharsetReader: charset.NewReaderLabel}
 
 // item describes a mail. Mails never change, so their version is always the same. A mail without a readable date has

@@ -32,6 +32,7 @@ type wire struct {
 	can    map[string]bool // what the server says that it can do, in capitals
 }
 
+// newWire speaks on a connection that was just made; the server's greeting is the first thing to be read.
 func newWire(conn net.Conn) *wire {
 	w := &wire{conn: conn, left: maxReply}
 	w.r = bufio.NewReader(reader{w})
@@ -101,6 +102,7 @@ func (w *wire) send(command string) (string, error) {
 	return tag, w.write(tag + " " + command)
 }
 
+// write sends a line within places.CallTime, so that a server which does not read can't hold the look up.
 func (w *wire) write(line string) error {
 	if err := w.conn.SetWriteDeadline(time.Now().Add(places.CallTime)); err != nil {
 		return err

@@ -152,6 +152,7 @@ var errSilent = &chat.Error{
 	Code: chat.CodeTimeout, Message: "The server takes too long to answer. It is asked again later.",
 }
 
+// send sends the request once, within the limits of Guard, and hands out the reply whatever its status.
 func (c *Client) send(ctx context.Context, req *http.Request, limit int64) (*Response, error) {
 	send := func(ctx context.Context) (*http.Response, error) { return c.sendOnce(ctx, req) }
 	resp, err := Guard(ctx, limit, send) //nolint:bodyclose // the Response's own
@@ -271,6 +272,7 @@ func (b *body) Close() error {
 	return b.sent.Close()
 }
 
+// stop ends both timers and the request's context. It may be called again.
 func (b *body) stop() {
 	b.idle.Stop()
 	b.total.Stop()

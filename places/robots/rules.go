@@ -74,6 +74,8 @@ func token(value string) string {
 	return value[:end]
 }
 
+// ruleOf reads a rule's pattern: a dollar at the end and stars anywhere are signs, all else stands for itself. Its
+// length is that of the pattern as it is written, by which the longest is found (RFC 9309 §2.2.2).
 func ruleOf(pattern string, allow bool) rule {
 	r := rule{allow: allow, length: len(pattern)}
 	pattern, r.whole = strings.CutSuffix(pattern, "$")

@@ -45,6 +45,7 @@ func Kind() places.Kind {
 	}
 }
 
+// errEndless is a list of sitemaps that leads on and on, by its number of files or by lists in lists.
 var errEndless = &chat.Error{
 	Code:    chat.CodeInvalid,
 	Message: "The sitemap leads to more and more sitemaps. Give the address of one of them.",

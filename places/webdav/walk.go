@@ -169,6 +169,8 @@ func (w *walk) isGone(ctx context.Context, way string) (bool, error) {
 	return true, nil
 }
 
+// errHidden is a folder that its parent lists and that is not there by itself. It may hold files, so nothing in it may
+// be taken for removed.
 var errHidden = &chat.Error{
 	Code:    chat.CodeUnavailable,
 	Message: "A folder that the server lists is not there when it is asked for. It is asked again later.",

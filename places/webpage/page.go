@@ -56,6 +56,7 @@ func lookAt(text []byte) page {
 	}
 }
 
+// readLink reads the attributes of a link or base element. The first of each counts, as in browsers.
 func (p *page) readLink(tag atom.Atom, z *html.Tokenizer) {
 	rel, href := "", ""
 	for more := true; more; {

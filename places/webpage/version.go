@@ -17,6 +17,8 @@ type version struct{ etag, modified, hash string }
 // String writes a version in one line.
 func (v version) String() string { return v.hash + "\t" + v.modified + "\t" + v.etag }
 
+// parseVersion reads what String wrote. Anything else, such as a version of an earlier form, is no version: then the
+// page is fetched and compared by nothing.
 func parseVersion(s string) version {
 	parts := strings.SplitN(s, "\t", 3)
 	if len(parts) != 3 {
@@ -37,6 +39,7 @@ func versionOf(header http.Header) version {
 	return v
 }
 
+// isControl finds what would break the line that a version is written in.
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 // ask asks for a page only if it is another. Servers prefer the tag to the date (RFC 9110 §13.2.2).
@@ -49,6 +52,7 @@ func (v version) ask(header http.Header) {
 	}
 }
 
+// hashOf is half of a SHA-256 in hexadecimal, enough to tell contents of one page apart.
 func hashOf(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])

@@ -21,6 +21,7 @@ import (
 	"footnote/places/request"
 )
 
+// web is the address of Zotero's own server, for libraries without another.
 const web = "https://api.zotero.org"
 
 // Kind is a library, or one collection of it.

@@ -27,6 +27,7 @@ type Document struct{ ID, User, Namespace string }
 // End returns the row behind the span.
 func (s Span) End() uint32 { return s.First + uint32(len(s.Lengths)/2) }
 
+// passageLength is the number of terms of a row, which must lie in the span.
 func (s Span) passageLength(row uint32) int {
 	return int(binary.LittleEndian.Uint16(s.Lengths[2*(row-s.First):]))
 }

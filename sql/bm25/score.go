@@ -169,6 +169,7 @@ func Best(list []Scored, k int) []Scored {
 	return out
 }
 
+// sinkRoot moves a heap's new first number down to where it belongs, past the lesser of its two children.
 func sinkRoot(heap []float32) {
 	for i := 0; ; {
 		least := i

@@ -52,6 +52,7 @@ func columns(kind Kind, names []string) []Column {
 	return list
 }
 
+// table makes a row of Tables. The columns come in the order of the target's rows, those of the key first.
 func table(name string, keys, batch int, parts ...[]Column) Table {
 	t := Table{Name: name, Keys: keys, Batch: batch}
 	for _, part := range parts {

@@ -68,6 +68,8 @@ type logged struct {
 	acts    bool              // a call that may change something begins
 }
 
+// isPlain reports whether only events are added, so that the append may share a statement with others; isDurable,
+// whether it must wait for the disk.
 func (l *logged) isPlain() bool   { return len(l.outputs) == 0 && !l.isDurable() }
 func (l *logged) isDurable() bool { return l.answer != nil || l.status != nil || l.acts }
 

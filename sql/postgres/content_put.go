@@ -145,6 +145,8 @@ func (w *contentWrite) writeContent(t *tx) error {
 	return w.publishContent(t, content, segment)
 }
 
+// copyWords stores the boxes of words in pieces that are found by their range of the text, so a quote reads one or two
+// of them and not a whole document's.
 func (w *contentWrite) copyWords(t *tx, content int64) error {
 	var pieces []corpus.WordPiece
 	for piece, err := range corpus.WordPieces(w.c.Extracted.Blocks, wordsPerPiece) {

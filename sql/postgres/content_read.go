@@ -143,6 +143,7 @@ func (ds *Documents) Blocks(ctx context.Context, s chat.Scope, id string) (block
 	return blocks, err
 }
 
+// decodeColumn is readColumn for a column of JSON. A document without content leaves into as it is.
 func (ds *Documents) decodeColumn(ctx context.Context, s chat.Scope, id, name, packed string, into any) error {
 	text, err := ds.readColumn(ctx, s, id, name, packed)
 	if err != nil || text == "" {

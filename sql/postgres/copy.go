@@ -66,6 +66,8 @@ func (db *DB) checkWhole(ctx context.Context) error {
 	return err
 }
 
+// copyState reads how far a copy into this database is, and from which source. A database that nothing was ever copied
+// into has no such table.
 func (db *DB) copyState(ctx context.Context) (begun, over bool, source string, err error) {
 	var there bool
 	if err := db.queryRow(ctx, shortTime, `SELECT to_regclass('copied') IS NOT NULL`, nil, &there); err != nil ||

@@ -54,6 +54,8 @@ func fitContent(table dbcopy.Table, row dbcopy.Row) (dbcopy.Row, error) {
 	return row, nil
 }
 
+// fitValue changes a value of the source to what the target's column holds, and refuses what is of another type: a
+// schema that was changed on one side alone fails here.
 func fitValue(kind dbcopy.Kind, value any) (any, error) {
 	switch v := value.(type) {
 	case int64:
@@ -94,6 +96,8 @@ func fitJSON(text string) (string, error) {
 	return toJSONB(json.RawMessage(text))
 }
 
+// scanRow reads a row of the target with the Go types that Fit gives its values, so that both sides of the comparison
+// are hashed alike.
 func scanRow(table dbcopy.Table, from scanner) (dbcopy.Row, error) {
 	dest := make([]any, len(table.Columns))
 	for i, column := range table.Columns {

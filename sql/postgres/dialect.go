@@ -137,6 +137,7 @@ func (s statements) Query(statement string, args []any, read func(store.Rows) er
 	})
 }
 
+// lendRows runs a query and lends its rows to read. They are closed whatever read does.
 func lendRows(ctx context.Context, q querier, statement string, args []any, read func(store.Rows) error) error {
 	rows, err := q.Query(ctx, statement, args...)
 	if err != nil {

@@ -67,6 +67,8 @@ func toJSONB(v any) (string, error) {
 	return store.ToJSON(withoutNUL(tree))
 }
 
+// withoutNUL replaces the NULs in a value decoded from JSON, in the names of fields as well: jsonb takes none
+// (PostgreSQL's manual, “JSON Types”).
 func withoutNUL(v any) any {
 	switch v := v.(type) {
 	case string:

@@ -43,6 +43,8 @@ func (db *DB) translateError(ctx context.Context, err error) error {
 	return err
 }
 
+// isConnectionFailure reports whether the connection failed rather than the statement: then the statement may or may
+// not have had an effect.
 func isConnectionFailure(err error) bool {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true

@@ -23,6 +23,7 @@ type userLocks struct {
 	users map[string]*userLock
 }
 
+// userLock is one user's turn. It is a channel of one, so that whoever waits can give up with a context.
 type userLock struct {
 	turn    chan struct{} // holds one while somebody has the turn
 	holders int           // those who have or wait for the turn; under userLocks.mu
@@ -70,6 +71,8 @@ type spending struct {
 
 const callSpend = `SELECT spend($1, $2, $3, $4, $5, $6, $7)`
 
+// queryArgs are the arguments of callSpend: the limits as three lists of equal length, in their order. keep says
+// whether to count or only to look.
 func (s spending) queryArgs(keep bool) []any {
 	things, spans, mosts := []string{}, []int64{}, []int64{}
 	for _, w := range s.windows {

@@ -110,6 +110,8 @@ func (db *DB) tellOf(t *tx, documentID string) error {
 	return err
 }
 
+// isAnswering asks the server of a connection that has been silent: a machine that vanished closes nothing, and only an
+// unanswered question shows it.
 func isAnswering(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, shortTime)
 	defer cancel()

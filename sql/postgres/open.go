@@ -67,6 +67,7 @@ func CheckURL(url string) error {
 	return nil
 }
 
+// errBadURL stands for every mistake in the address, since the driver's own words quote it with its password.
 var errBadURL = &chat.Error{
 	Code: chat.CodeInvalid, Message: "DATABASE_URL is not a URL like postgres://user:password@host:5432/footnote",
 }
@@ -97,6 +98,7 @@ func (db *DB) tellRebuild(done, of int) {
 	}
 }
 
+// openTraced opens a database with a tracer, which tests and benchmarks use to count statements; nil is none.
 func openTraced(ctx context.Context, url string, log *slog.Logger, tracer pgx.QueryTracer) (*DB, error) {
 	all, err := migrations.Read(migrationFiles, "migrations")
 	if err != nil {

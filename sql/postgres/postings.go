@@ -63,6 +63,8 @@ func (s postingStore) Find(ctx context.Context, places []postings.Place, each fu
 	return err
 }
 
+// Put implements postings.Store. Pages of one call are in one transaction, so a segment that a crash left has whole
+// batches.
 func (s postingStore) Put(ctx context.Context, segment int64, pages []postings.Page) error {
 	return s.db.inTx(ctx, contentTime, func(t *tx) error {
 		return putPages(t, segment, func(yield func(postings.Page, error) bool) {

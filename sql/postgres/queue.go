@@ -199,6 +199,8 @@ func removeJobs(t *tx, documents []string) error {
 // quietLogger leaves out what River says about its daily business.
 func quietLogger(log *slog.Logger) *slog.Logger { return slog.New(quietHandler{log.Handler()}) }
 
+// quietHandler drops what is below a warning. It wraps derived handlers again, so that loggers with attributes stay
+// quiet.
 type quietHandler struct{ slog.Handler }
 
 func (h quietHandler) Enabled(ctx context.Context, level slog.Level) bool {

@@ -50,6 +50,7 @@ func (d turnDriver) GetExecutor() riverdriver.Executor {
 	return turnExecutor{d.Driver.GetExecutor(), d}
 }
 
+// turnExecutor is River's own executor but for JobGetAvailable.
 type turnExecutor struct {
 	riverdriver.Executor
 	driver turnDriver

@@ -80,6 +80,8 @@ func (q *Queue) Work(ctx context.Context, workers map[corpus.JobKind]corpus.Work
 // retries is River's retry policy.
 type retries struct{}
 
+// NextRetry says when a job that failed is tried again, by the attempts that ended: those that a process died in don't
+// count.
 func (retries) NextRetry(job *rivertype.JobRow) time.Time {
 	var args jobArgs
 	if err := json.Unmarshal(job.EncodedArgs, &args); err != nil { // River has read them before
@@ -157,6 +159,7 @@ func (w *riverWorker) tellOnce(ctx context.Context, id int64) bool {
 	return err == nil && is
 }
 
+// errLeaseLost stops a job that another replica has by now, or whose lease could not be renewed in its time.
 var errLeaseLost = errors.New("another replica took the job over")
 
 // prolongLease keeps a job's lease until ctx ends. River gives up nobody's job before an hour and keeps no leases:
@@ -252,6 +255,7 @@ func (q *Queue) rescueJobs(ctx context.Context) (n int64, err error) {
 	return n + late, err
 }
 
+// isNotFound reports whether a job is not there any more, as River and the driver say it.
 func isNotFound(err error) bool {
 	return errors.Is(err, rivertype.ErrNotFound) || errors.Is(err, pgx.ErrNoRows)
 }

@@ -129,10 +129,12 @@ func queryList[T any](
 	return list, err
 }
 
+// querier is what a query needs: a connection or a transaction.
 type querier interface {
 	Query(ctx context.Context, statement string, args ...any) (pgx.Rows, error)
 }
 
+// rowsOf reads all rows of a query on a connection or in a transaction. It is queryList without patience and retries.
 func rowsOf[T any](
 	ctx context.Context, q querier, read func(scanner) (T, error), statement string, args []any,
 ) (list []T, err error) {
@@ -166,6 +168,7 @@ func (db *DB) inTx(ctx context.Context, patience time.Duration, fn func(*tx) err
 	})
 }
 
+// scanValue reads a row of one column.
 func scanValue[T any](row scanner) (v T, err error) {
 	err = row.Scan(&v)
 	return v, err

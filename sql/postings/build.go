@@ -120,6 +120,7 @@ func (b *Builder) sortOpen() {
 	b.open, b.size = b.open[:0], 0
 }
 
+// errStopped ends the merge when whoever ranges over the pages has enough. It never leaves Pages.
 var errStopped = errors.New("no more pages are wanted")
 
 // Pages yields the pages of the segment, in order. It may be ranged over again; nothing is added after that. Breaking

@@ -14,6 +14,7 @@ type cache[K comparable, V any] struct {
 	size   int // in passages
 }
 
+// get returns the value of a key. Nothing is noted about its use.
 func (c *cache[K, V]) get(key K) (v V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

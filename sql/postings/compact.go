@@ -213,6 +213,7 @@ func allThere(ctx context.Context, store Store, owner string, numbers []int64) (
 	return true, err
 }
 
+// ignoreMoved makes “another process was faster” no error: its result is as good.
 func ignoreMoved(err error) error {
 	if errors.Is(err, errMoved) {
 		return nil
@@ -291,6 +292,7 @@ type batch struct {
 
 func newBatch(put func([]Page) error) *batch { return &batch{put: put} }
 
+// addPage takes a page, and writes what was gathered when it has maxPut bytes.
 func (b *batch) addPage(p Page) error {
 	b.pages = append(b.pages, p)
 	if b.size += len(p.Key) + len(p.Body); b.size < maxPut {
@@ -299,6 +301,7 @@ func (b *batch) addPage(p Page) error {
 	return b.flushPages()
 }
 
+// flushPages writes what was gathered. It must be called once at the end.
 func (b *batch) flushPages() error {
 	if len(b.pages) == 0 {
 		return nil

@@ -81,6 +81,7 @@ func readEntries(p Page) (entries, error) {
 	return entries{base: uint32(base), rest: p.Body[n:], term: append([]byte(nil), p.Key...), head: true}, nil
 }
 
+// readNumber reads an unsigned varint. Bytes that break off, and numbers of more than 64 bits, are a bad page.
 func (r *entries) readNumber() (uint64, error) {
 	v, n := binary.Uvarint(r.rest)
 	if n <= 0 {

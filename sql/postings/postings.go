@@ -118,6 +118,7 @@ type Store interface {
 	Unfinished(ctx context.Context) ([]int64, error)
 }
 
+// errBadPage says that bytes of the index can't be what a Builder or a merge wrote. Rebuilding the index mends it.
 var errBadPage = errors.New("the index of words holds something that can't be read")
 
 // maxTerm is the length of a term in bytes beyond which it is in no index: keys of rows must be short. Analysed terms

@@ -86,6 +86,7 @@ func (r *reading) findTerms(ctx context.Context, terms []string) ([]*termPassage
 	return all, nil
 }
 
+// addPart adds what a segment has of the term. The number of passages counts those that are hidden, too.
 func (f *termPassages) addPart(p part) {
 	if f.Passages += p.count; p.count > 0 {
 		f.parts = append(f.parts, p)

@@ -161,6 +161,8 @@ func (t *trigramIndex) addPage(p Page, rare []spotted) ([]spotted, error) {
 	}
 }
 
+// addTerm adds a term with its trigrams, unless it is known or there is no room. Terms are never taken out: those that
+// are gone are left out by visibleTerms.
 func (t *trigramIndex) addTerm(s spotted) {
 	if len(t.terms) >= maxSimilar || t.known[s.term] {
 		return
@@ -247,6 +249,8 @@ func (x *Index) Similar(ctx context.Context, s chat.Scope, term string, k int) (
 	return like, nil
 }
 
+// similarCandidates holds the lock of all users' terms while it reads and compares, since they share one bound of
+// memory.
 func (x *Index) similarCandidates(ctx context.Context, r *reading, user, term string, n int) ([]candidate, error) {
 	x.similar.mu.Lock()
 	defer x.similar.mu.Unlock()

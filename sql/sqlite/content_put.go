@@ -173,6 +173,7 @@ func (w *contentWrite) analyseTerms(steps []step) {
 	}
 }
 
+// writeStep writes one step. Passages are told by their number, as their rows are made from what was counted before.
 func (w *contentWrite) writeStep(t *tx, s step) error {
 	if s.passage > 0 {
 		return w.putPassage(t, s.passage-1)
@@ -193,6 +194,7 @@ func textCut(text string, most int) int {
 	return cut
 }
 
+// planWords cuts the boxes of words into pieces that are found by their range of the text.
 func (w *contentWrite) planWords() error {
 	n := 0
 	for piece, err := range corpus.WordPieces(w.c.Extracted.Blocks, wordsPerPiece) {
@@ -303,6 +305,7 @@ func (w *contentWrite) beginContent(t *tx) error {
 	return err
 }
 
+// putPassage writes a passage's row. The last column is for texts that an earlier version packed.
 func (w *contentWrite) putPassage(t *tx, i int) error {
 	p := &w.c.Passages[i]
 	row := w.firstRow + int64(i)

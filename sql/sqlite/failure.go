@@ -55,6 +55,7 @@ func failure(err error) error {
 	return err
 }
 
+// diskFull is chat.CodeDiskFull, which the server tells as 507, with its cause for the log.
 func diskFull(err error) error {
 	return &chat.Error{Code: chat.CodeDiskFull, Message: "The disk is full. Free some space and try again.", Err: err}
 }

@@ -25,6 +25,8 @@ func migrateSchema(ctx context.Context, conn *sql.Conn, log *slog.Logger) error 
 	return migrateTo(ctx, conn, log, all)
 }
 
+// migrateTo brings the database up to the last of some steps, one transaction each, so that a long way that breaks off
+// goes on where it was. Tests stop at an earlier one.
 func migrateTo(ctx context.Context, conn *sql.Conn, log *slog.Logger, all []migrations.Migration) error {
 	const table = `CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL,
 		applied_at INTEGER NOT NULL) STRICT`

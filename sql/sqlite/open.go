@@ -132,6 +132,7 @@ func (db *DB) Close() error {
 	return errors.Join(db.writer.close(), db.closePools())
 }
 
+// closePools closes prepared statements before their connections. It may be called again.
 func (db *DB) closePools() error {
 	var errs []error
 	db.mu.Lock()

@@ -62,10 +62,12 @@ func (s postingStore) Find(ctx context.Context, places []postings.Place, each fu
 		})
 }
 
+// Put implements postings.Store, as work that small writes go before.
 func (s postingStore) Put(ctx context.Context, segment int64, pages []postings.Page) error {
 	return s.db.writeBulk(ctx, false, func(t *tx) error { return putPages(t, segment, pages) })
 }
 
+// putPages writes pages in an open transaction, so that the last pages of a document become visible with it.
 func putPages(t *tx, segment int64, pages []postings.Page) error {
 	for _, p := range pages {
 		if _, err := t.Exec(

@@ -31,6 +31,7 @@ type atWork struct {
 	news  chan struct{}     // closed and replaced when a job was added or put back
 }
 
+// stopJob ends a job that is at work here, when its document is cancelled.
 type stopJob struct {
 	document string
 	stop     context.CancelCauseFunc
@@ -46,6 +47,7 @@ func (a *atWork) watchNews() <-chan struct{} {
 	return a.news
 }
 
+// tellNews wakes all workers that wait. Those who don't wait look by themselves.
 func (a *atWork) tellNews() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -70,6 +72,7 @@ func (a *atWork) endJob(n int64) {
 	delete(a.stops, n)
 }
 
+// cancelDocument ends the jobs of a document that are at work, with the cause that closeJob knows.
 func (a *atWork) cancelDocument(document string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

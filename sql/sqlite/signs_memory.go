@@ -40,6 +40,7 @@ type signBlock struct {
 // vectorPlace is a document and who sees it.
 type vectorPlace struct{ document, user, namespace string }
 
+// current returns the signs as they are now. Searches that come while they are read wait, as they need the same.
 func (m *signMemory) current(ctx context.Context, db *DB) (*signSnapshot, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -90,6 +90,7 @@ type rankedSum struct {
 	of  int32
 }
 
+// takeAll takes every vector that may be seen, without looking at its signs.
 func takeAll(seen []seenBlock, all int) []nearVector {
 	near := make([]nearVector, 0, all)
 	for _, b := range seen {
@@ -206,6 +207,7 @@ func newSignSums(query []float32) signSums {
 	return sums
 }
 
+// sum adds the query's numbers up where a vector's signs are set: eight table look-ups for each word of 64 signs.
 func (s signSums) sum(signs []uint64) (sum float32) {
 	for i, word := range signs {
 		for at := 8 * i; word != 0; at, word = at+1, word>>8 {

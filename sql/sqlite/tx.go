@@ -93,6 +93,7 @@ func (t *tx) Tell(_, query string, args ...any) (int64, error) { return t.Exec(q
 // Lock implements store.Tx. There is one writer, so all take turns anyway.
 func (t *tx) Lock(string, string) error { return nil }
 
+// control runs one of the statements above. They stay prepared like all others.
 func (t *tx) control(statement string) error {
 	stmt, err := t.stmt(statement)
 	if err != nil {

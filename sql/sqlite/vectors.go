@@ -35,6 +35,7 @@ func (db *DB) Vectors(model string) *Vectors {
 // vectorsPerWrite bounds a transaction: 128 vectors of 384 dimensions are 200 KB.
 const vectorsPerWrite = 128
 
+// errDimension says that vectors of two lengths would stand in one index, which no cosine is defined for.
 var errDimension = &chat.Error{Code: chat.CodeInvalid,
 	Message: "The vectors have another number of dimensions than those in the index. Index the documents again after " +
 		"changing the embedding model."}
@@ -156,6 +157,7 @@ func vectorsChanged(t *tx, removed int64) error {
 	return err
 }
 
+// dropEmptyModels forgets models without vectors, so that another dimension can be stored under their name.
 const dropEmptyModels = `DELETE FROM vector_models WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE model =
 	vector_models.n)`
 

@@ -121,6 +121,7 @@ func (w *writer) submitWrite(ctx context.Context, j *pendingWrite, bulk bool) er
 	}
 }
 
+// wakeWriter signals that there is something to do. The channel holds one signal, so it never blocks and none is lost.
 func (w *writer) wakeWriter() {
 	select {
 	case w.wake <- struct{}{}:

@@ -42,6 +42,7 @@ func (ds *Documents) AtPath(ctx context.Context, s chat.Scope, path string) (cor
 	return ds.oneDocument(ctx, s, `d.path = $3`, path)
 }
 
+// oneDocument reads the document that a condition names, if the scope may see it. At most one can be shown at a path.
 func (ds *Documents) oneDocument(ctx context.Context, s chat.Scope, which, named string) (corpus.Document, error) {
 	d, err := readOne(ds.db.Alone(ctx, 0), func(row Row) (corpus.Document, error) { return scanDocument(row) },
 		`SELECT`+documentColumns+`FROM documents d WHERE `+which+` AND`+ds.sql.Shown()+`LIMIT 1`,

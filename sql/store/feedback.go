@@ -13,6 +13,7 @@ const selectFeedback = `
 	SELECT f.n, r.id, s.name, t.request, f.rating, f.reason, f.comment, f.created_at, f.updated_at
 	FROM feedback f JOIN runs r ON r.n = f.run JOIN sessions s ON s.n = r.session LEFT JOIN run_texts t ON t.run = r.n `
 
+// scanFeedback reads a row of selectFeedback. A request that can't be read leaves the question empty.
 func scanFeedback(row Row) (found numbered[chat.Feedback], err error) {
 	var request []byte
 	var created, updated int64

@@ -52,6 +52,8 @@ func (g *Grants) Get(ctx context.Context, kind grants.Kind, id string) (grants.R
 	return readGrant(g.db.Alone(ctx, 0), kind, id)
 }
 
+// readGrant reads a record in a transaction or outside. It also returns one whose time is over: that is the caller's to
+// judge.
 func readGrant(by Statements, kind grants.Kind, id string) (grants.Record, error) {
 	r, err := readOne(by, scanGrant, selectGrants+`WHERE kind = $1 AND id = $2`, string(kind), id)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -26,6 +26,7 @@ func scanGrid(row Row) (g chat.Grid, err error) {
 	return g, nil
 }
 
+// scanCell reads a cell. Its Seq is a column, since lists are read by it; the rest is JSON.
 func scanCell(row Row) (cell chat.GridCell, err error) {
 	var seq int64
 	var body []byte

@@ -73,6 +73,7 @@ func (ds *Documents) Words(ctx context.Context, s chat.Scope, id string, start, 
 const passageColumns = `d.id, p.id, p.ordinal, p.start_off, p.end_off, p.first_block, p.last_block, p.page, p.section,
 	p.tokens, `
 
+// scanPassage reads passageColumns and the dialect's columns of text behind them.
 func (ds *Documents) scanPassage(row Row) (p corpus.Passage, err error) {
 	p.Text, err = ds.sql.ScanText(row, &p.DocumentID, &p.ID, &p.Ordinal, &p.Start, &p.End, &p.FirstBlock,
 		&p.LastBlock, &p.Page, &p.Section, &p.Tokens)

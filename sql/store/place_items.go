@@ -36,6 +36,7 @@ func (ps *Places) SeeItems(
 
 const itemColumns = `i.key, i.version, i.document, i.name, i.link, i.refusal, i.body`
 
+// scanPlaceItem reads a row of itemColumns. An item without a refusal has an empty text there.
 func scanPlaceItem(row Row) (item placestore.Item, err error) {
 	var refusal, body string
 	if err := row.Scan(
@@ -52,6 +53,7 @@ func scanPlaceItem(row Row) (item placestore.Item, err error) {
 	return item, nil
 }
 
+// items reads the items of a place, whose id is $1, under a condition.
 func (ps *Places) items(ctx context.Context, which string, args ...any) ([]placestore.Item, error) {
 	all, err := readList(ps.db.Alone(ctx, 0), scanPlaceItem, `SELECT `+itemColumns+` FROM place_items i
 		JOIN places p ON p.n = i.place WHERE p.id = $1 AND `+which, args...)

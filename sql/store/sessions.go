@@ -13,6 +13,7 @@ import (
 // inLists leaves out conversations that hold the work on cells of tables.
 var inLists = fmt.Sprintf(` AND substr(s.name, 1, %d) <> '%s' `, len(chat.GridSessions), chat.GridSessions)
 
+// scanSession reads a row of a dialect's SelectSession, whose title and head are those of the shown branch.
 func scanSession(row Row) (f numbered[chat.Session], err error) {
 	var created, updated int64
 	s := &f.entry

@@ -19,6 +19,7 @@ type shared struct {
 	chat.Share
 }
 
+// scanShare reads a row of selectShares. The hash is not among the columns: nothing has to know it again.
 func scanShare(row Row) (h shared, err error) {
 	var request []byte
 	var created, expires, opened int64

@@ -19,6 +19,7 @@ const ready = ` s.deleted_at = 0 AND q.problem = '' AND NOT EXISTS (SELECT 1 FRO
 	AND r.status = 'running')
 	AND q.n = (SELECT first.n FROM queued first WHERE first.session = s.n ORDER BY first.place LIMIT 1) `
 
+// scanQueued reads a row of selectQueued. The key is a column of its own and not in the request's JSON.
 func scanQueued(row Row) (q chat.Queued, err error) {
 	var key, request []byte
 	var created int64
@@ -119,6 +120,7 @@ func (c *Chats) DropQueued(ctx context.Context, s chat.Scope, sessionID, id stri
 	return c.changeQueued(ctx, `DELETE FROM queued WHERE`+own, id, sessionID, s.User)
 }
 
+// changeQueued runs a change of one waiting question, which must find it: one that was taken meanwhile is not found.
 func (c *Chats) changeQueued(ctx context.Context, statement string, args ...any) error {
 	n, err := c.db.Alone(ctx, Durable).Exec(statement, args...)
 	return ChangedOne(n, err, "change queue", "waiting question")

@@ -89,6 +89,7 @@ func (c *Chats) oweNotice(t Tx, kept chat.Standing) error {
 	return err
 }
 
+// scanNotice reads a notice with the webhook it is for, as it is at the moment of the claim.
 func scanNotice(row Row) (n chat.Notice, err error) {
 	var body []byte
 	if n.To, err = scanWebhook(row, &n.ID, &n.Failed, &body); err != nil {

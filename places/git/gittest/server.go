@@ -65,6 +65,8 @@ func Serve(t testing.TB, options ...string) *Repository {
 	return r
 }
 
+// environment keeps Git from reading the settings of whoever runs the tests, and fixes names and dates so that commits
+// have the same hashes each time.
 func environment() []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,

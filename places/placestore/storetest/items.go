@@ -11,6 +11,8 @@ import (
 	"footnote/places/placestore"
 )
 
+// testItems checks which items of a list are wanted: new ones, those without a version and those with another one,
+// until they are settled.
 func testItems(t *testing.T, s placestore.Store) {
 	ctx := t.Context()
 	id, look := lease(t, s)
@@ -50,6 +52,7 @@ func testItems(t *testing.T, s placestore.Store) {
 	}
 }
 
+// testPutOff checks that an item which was put off waits for the next look, and then comes behind the others.
 func testPutOff(t *testing.T, s placestore.Store) {
 	ctx := t.Context()
 	id, look := lease(t, s)
@@ -64,6 +67,7 @@ func testPutOff(t *testing.T, s placestore.Store) {
 	wantKeys(t, "in the next", wanted(ctx, t, s, id, next), "b", "a")
 }
 
+// testMissing checks that items of an earlier look are missing from a later one, and gone once they are forgotten.
 func testMissing(t *testing.T, s placestore.Store) {
 	ctx := t.Context()
 	id, look := lease(t, s)
@@ -80,6 +84,8 @@ func testMissing(t *testing.T, s placestore.Store) {
 	}
 }
 
+// testShared checks what two items that share a document may know of each other, and that unsettling takes it from the
+// others.
 func testShared(t *testing.T, s placestore.Store) {
 	ctx := t.Context()
 	id, look := lease(t, s)
@@ -111,6 +117,7 @@ func testShared(t *testing.T, s placestore.Store) {
 	}
 }
 
+// testListed checks that a place's items come by key, in pages, and refused ones alone if asked for.
 func testListed(t *testing.T, s placestore.Store) {
 	ctx := t.Context()
 	id, look := lease(t, s)

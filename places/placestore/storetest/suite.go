@@ -92,6 +92,7 @@ func lease(t *testing.T, s placestore.Store) (id string, look int64) {
 	return id, must[int64](t)(s.BeginLook(t.Context(), id, one.Owner))
 }
 
+// testOwner checks that another user's place is as if it were not there, in every method that names a user.
 func testOwner(t *testing.T, s placestore.Store) {
 	p := create(t, s, "cloud")
 	if diff := cmp.Diff(setup("cloud"), p.Setup); diff != "" {
@@ -123,6 +124,8 @@ func testOwner(t *testing.T, s placestore.Store) {
 	}
 }
 
+// testUpdate checks that of two changes made from one revision the later fails, and that a change says when the next
+// look is due.
 func testUpdate(t *testing.T, s placestore.Store) {
 	p := create(t, s, "cloud")
 	changed := setup("sky")
@@ -143,6 +146,8 @@ func testUpdate(t *testing.T, s placestore.Store) {
 	}
 }
 
+// testNames checks that a user's places have different names and that their number is bounded, while other users are
+// free.
 func testNames(t *testing.T, s placestore.Store) {
 	create(t, s, "cloud")
 	_, err := s.CreatePlace(t.Context(), chat.NewID(), alice, setup("cloud"))
@@ -158,6 +163,7 @@ func testNames(t *testing.T, s placestore.Store) {
 	wantCode(t, "one more place", err, chat.CodeTooMany)
 }
 
+// testLease checks that a place is worked on by one owner at a time and that a write without the lease changes nothing.
 func testLease(t *testing.T, s placestore.Store) {
 	p := create(t, s, "cloud")
 	if due := must[[]placestore.Place](t)(s.DuePlaces(t.Context(), 10)); len(due) != 1 || due[0].ID != p.ID {
@@ -201,6 +207,7 @@ func testLease(t *testing.T, s placestore.Store) {
 	}
 }
 
+// testDeadLease checks that a lease which was not renewed is free by the database's clock alone.
 func testDeadLease(t *testing.T, s placestore.Store) {
 	p := create(t, s, "cloud")
 	dead := placestore.Lease{Owner: "dead", For: -time.Second}
@@ -219,6 +226,7 @@ func testDeadLease(t *testing.T, s placestore.Store) {
 	}
 }
 
+// testRelease checks when the next look is due after one, and that a change made meanwhile keeps its own time.
 func testRelease(t *testing.T, s placestore.Store) {
 	id, _ := lease(t, s)
 	p := must[placestore.Place](t)(s.Place(t.Context(), alice, id))
@@ -232,6 +240,7 @@ func testRelease(t *testing.T, s placestore.Store) {
 	}
 }
 
+// testDrop checks that a place goes with all of its items.
 func testDrop(t *testing.T, s placestore.Store) {
 	id, look := lease(t, s)
 	ok(t, s.SeeItems(t.Context(), id, one.Owner, look, listed("a")))
