@@ -50,7 +50,9 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Retryable reports whether the same request may succeed later and nothing of the reply was shown yet.
+// Retryable reports whether the same request may succeed later and nothing of the reply was shown yet. A spent quota, a
+// refused key and a request that was refused stay what they are; a tool call that the server could not read is the
+// caller's to ask again for, with other words.
 func (e *Error) Retryable() bool {
 	if e.Shown {
 		return false
@@ -63,7 +65,8 @@ func (e *Error) Retryable() bool {
 	}
 }
 
-// KindOf returns the kind of the first Error in the chain, or KindServer.
+// KindOf returns the kind of the first Error in the chain, or KindServer. An error that is none of this package is
+// taken for a failure of the server.
 func KindOf(err error) ErrorKind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind

@@ -2,6 +2,10 @@
 // told. A Model turns a Request into a stream of Parts that ends with Done or with an *Error. Its adapters are in the
 // packages below it: openai and anthropic speak to servers (httpllm holds what both share), textcalls adds tools to
 // models without tool calls of their own, offline needs no server. Package llm knows none of them.
+//
+// Reading a Stream: range over its pairs, take each Part by its type, stop at the first error. What a caller must not
+// do is to run a Call, or to take text as an answer, before Done came: a reply that was cut off looks like a short one
+// until then.
 package llm
 
 import (
@@ -51,7 +55,9 @@ const (
 	AddedDocument = "added_context" // it stands beside the library
 )
 
-// Call is a tool call. Arguments is a JSON object, or Malformed says why it is not and the call must not run.
+// Call is a tool call. Arguments is a JSON object, or Malformed says why it is not and the call must not run. The name
+// is the model's own word and may need ToolNamed. Malformed is written for the model, which reads it as the call's
+// result and may call again.
 type Call struct {
 	ID        string
 	Name      string
@@ -59,7 +65,8 @@ type Call struct {
 	Malformed string // empty for a call that may run
 }
 
-// ToolSpec describes a tool to a model.
+// ToolSpec describes a tool to a model. Adapters may keep what they encoded of it under its name, and look at
+// description and schema to see whether it is still the same.
 type ToolSpec struct {
 	Name        string
 	Description string
@@ -100,7 +107,8 @@ func (q Quoted) Marker() string { return "[" + strconv.Itoa(q.Passage) + "]" }
 // Reasoning is the next piece of the model's reasoning, which is not the reply.
 type Reasoning string
 
-// Rethought says that all Text so far was reasoning: the reply begins behind it.
+// Rethought says that all Text so far was reasoning: the reply begins behind it. Where a template writes the opening
+// tag of a thought into the prompt, the reply has the closing one alone: docs/decisions.md, “The model's protocol”.
 type Rethought struct{}
 
 // Signature is what a provider wants back with the reasoning, as it is, in the next turn of the same question.
@@ -113,7 +121,8 @@ type Notice string
 // Reading says how much of the request the model has read, 0–1, where its server tells.
 type Reading float64
 
-// Finish says why a reply ended.
+// Finish says why a reply ended. Servers have more words for it than these; each adapter has a table of them
+// (finishKind, finishOf).
 type Finish string
 
 // The ends of a reply.
@@ -139,7 +148,8 @@ type Found struct {
 	Likely bool    // they are likely to hold it; else they are the closest that there is
 }
 
-// Usage counts tokens as the provider reports them. In counts cached tokens of the prompt too.
+// Usage counts tokens as the provider reports them. In counts cached tokens of the prompt too. A token is what the
+// provider counts; two providers count the same text differently.
 type Usage struct{ In, Out int }
 
 func (Text) part()      {}

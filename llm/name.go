@@ -2,7 +2,7 @@ package llm
 
 import "strings"
 
-// spaces are what models put before a tool's name.
+// spaces are what models put before a tool's name. At most one of each is taken off, in this order.
 var spaces = []string{"functions.", "function.", "default_api.", "tools.", "tool.", "namespace.", "api."}
 
 // ToolNamed returns the name of the tool that a model means: the very one, or the only one that differs in its way of
@@ -40,7 +40,8 @@ func ToolNamed(said string, names []string) string {
 	return ""
 }
 
-// bareName is a name without what models write differently.
+// bareName is a name without what models write differently. The plural's s goes too, since “search_document” is written
+// for “search_documents”.
 func bareName(name string) string {
 	return strings.TrimSuffix(
 		strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(strings.ToLower(name)), "s",

@@ -2,6 +2,10 @@
 // its signature and sent back in the next turn of the same question, because the provider refuses to think on without
 // it. Retries, failures and silence are httpllm's. New makes a Model, which satisfies llm.Model; Probe has it call a
 // tool.
+//
+// A request goes through request.go (history to content blocks) and stream.go (events to parts); model.go has the
+// settings and what is learnt from refusals. The SDK decodes the events, since the protocol has one server, and a reply
+// counts as complete only with a stop reason: docs/decisions.md, “The model's protocol”.
 package anthropic
 
 import (
@@ -125,7 +129,8 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 }
 
 // learnRefusal reports whether a request was refused because of its temperature, which some models do not take. Later
-// ones go without.
+// ones go without. The flag is kept for the life of the process. Of several requests that were refused at once only the
+// first reports true and is sent again; the others end with their refusal.
 func (m *Model) learnRefusal(e *llm.Error, req llm.Request) bool {
 	return e != nil && e.Kind == llm.KindInvalid && e.Err != nil && req.Temperature != nil &&
 		strings.Contains(e.Err.Error(), "temperature") && !m.noTemperature.Swap(true)
@@ -140,7 +145,9 @@ type watched struct {
 // dogKey finds the watchdog of a request in its context: the SDK gives the middleware nothing else of ours.
 type dogKey struct{}
 
-// interceptResponse turns what is no stream into an error, and lets the watchdog read what is one.
+// interceptResponse turns what is no stream into an error, and lets the watchdog read what is one. It runs inside the
+// SDK's call, before the SDK looks at the body: a page of a proxy, or an error with status 200, would end there as a
+// stream without events. Bodies of errors are read up to httpllm.MaxErrorBody.
 func (m *Model) interceptResponse(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	res, err := m.server.Respond(req, next)
 	if err != nil {

@@ -20,7 +20,8 @@ type Health struct {
 	Err   error // an *llm.Error; nil if the model answers
 }
 
-// Probe asks the model for one small tool call. It takes at most 30 s.
+// Probe asks the model for one small tool call. It takes at most 30 s. A model that answers in words instead of calling
+// the tool is no failure: Tools is false then, and Err nil.
 func (m *Model) Probe(ctx context.Context) (h Health) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()

@@ -11,14 +11,17 @@ import (
 	"footnote/llm/httpllm"
 )
 
-// thought is a block of thinking as it is kept in a message's Signature and sent back.
+// thought is a block of thinking as it is kept in a message's Signature and sent back. A block has either the first two
+// or Redacted. The provider checks the signature against the thinking, so both go back as they came.
 type thought struct {
 	Thinking  string `json:"thinking,omitempty"`
 	Signature string `json:"signature,omitempty"`
 	Redacted  string `json:"redacted,omitempty"` // a block that only the provider can read
 }
 
-// requestParams writes a request.
+// requestParams writes a request. The provider's own rules are kept here: system messages stand apart from the others;
+// two messages of one role in a row become one, so that all results of a turn are in a single message; the limit of
+// tokens counts the thinking, so its budget is added; and with thinking there is no temperature.
 func (m *Model) requestParams(req llm.Request) (sdk.MessageNewParams, error) {
 	p := sdk.MessageNewParams{Model: sdk.Model(m.name), MaxTokens: int64(req.MaxTokens)}
 	if p.MaxTokens == 0 {
@@ -87,8 +90,9 @@ func (m *Model) leftOut(req llm.Request) (notices []llm.Notice) {
 	return notices
 }
 
-// canThink reports whether the calls since the last question all have the thinking they came from: the provider
-// refuses to think on without it.
+// canThink reports whether the calls since the last question all have the thinking they came from: the provider refuses
+// to think on without it. Only a question begins anew: an aside of the program (llm.Message.Aside) is no question. A
+// run that lost its signatures by a restart goes on without thinking.
 func canThink(history []llm.Message) bool {
 	fine := true
 	for _, msg := range history {
@@ -103,7 +107,8 @@ func canThink(history []llm.Message) bool {
 }
 
 // blocksOf writes a message as content blocks; none for one without content. It fails for a signature that this adapter
-// did not write.
+// did not write. The thinking comes first, as the provider wants it. Arguments that are no object go out as an empty
+// one: the model is told what was wrong by the call's result, and the provider would refuse the request otherwise.
 func blocksOf(msg llm.Message, thinks bool) ([]sdk.ContentBlockParamUnion, error) {
 	var blocks []sdk.ContentBlockParamUnion
 	if msg.Role == llm.RoleTool {

@@ -11,6 +11,7 @@ import (
 	"footnote/llm/httpllm"
 )
 
+// Neither is a limit of the provider: they bound the memory that a server which does not stop may take.
 const (
 	maxBlocks    = 256 // of one reply
 	maxArguments = 1 << 20
@@ -24,7 +25,9 @@ type block struct {
 	thought   thought
 }
 
-// reply turns the events of one stream into parts.
+// reply turns the events of one stream into parts. Blocks are told apart by the index that the server gives them, and
+// kept in the order in which they began. text and yielded differ: thinking was yielded too, and after it nothing is
+// tried again, but a caller may still show another reply in its place.
 type reply struct {
 	m       *Model
 	req     llm.Request
@@ -41,7 +44,8 @@ type reply struct {
 }
 
 // streamOnce sends a request and yields the parts of its reply. yielded reports whether any part came: after that
-// nothing may be tried again.
+// nothing may be tried again. A connection that breaks after the stop reason is no failure: what follows it holds
+// nothing of the reply.
 func (m *Model) streamOnce(
 	ctx context.Context, req llm.Request, yield func(llm.Part, error) bool,
 ) (yielded bool, failed *llm.Error) {
@@ -99,7 +103,9 @@ func (r *reply) yieldPart(p llm.Part) {
 }
 
 // handleEvent takes one event: blocks begin, grow by deltas, and end with the message. A delta of a block that did not
-// begin is an error of the protocol.
+// begin is an error of the protocol. The prompt's tokens come with message_start and count what was read from the cache
+// and written to it; those of the reply come with message_delta, which also says why it stopped. From then on the rest
+// of the stream gets a few seconds only (afterStop). Events of other kinds, such as pings, are left out.
 func (r *reply) handleEvent(e *sdk.MessageStreamEventUnion) *llm.Error {
 	switch e.Type {
 	case "message_start":
@@ -145,7 +151,10 @@ func (r *reply) yieldPieces(b *block, text, thinking string) {
 	}
 }
 
-// endReply checks that the reply is complete and yields its calls and its end.
+// endReply checks that the reply is complete and yields its calls and its end. The order matters: a reply that was cut
+// at its token limit marks its calls before they are yielded; calls against the caller's word are dropped; then the
+// finish is brought into line with whether there are calls, as servers disagree; an empty reply is an error; and the
+// signature comes before the calls, so that a caller that stops at the first call has it.
 func (r *reply) endReply() *llm.Error {
 	if r.stop == "" {
 		return &llm.Error{Kind: llm.KindIncomplete, Message: "The model's reply was cut off.", Shown: r.text}
@@ -207,7 +216,8 @@ func (r *reply) reportedUsage() *llm.Usage {
 	return &r.usage
 }
 
-// finishOf is why the reply ended, in the words of llm.
+// finishOf is why the reply ended, in the words of llm. An unknown word is FinishOther, which is no failure: providers
+// add words.
 func finishOf(stop string) llm.Finish {
 	switch stop {
 	case "end_turn", "stop_sequence":

@@ -10,7 +10,8 @@ import (
 const maxPreview = 800 // runes of malformed arguments that are shown
 
 // Arguments returns arguments as a JSON object, or an empty one and what is wrong. A string that holds an object is
-// unwrapped once.
+// unwrapped once. No arguments are an empty object: tools without parameters are called so. What is returned is a copy,
+// since readers use their buffers again.
 func Arguments(raw []byte) (object json.RawMessage, malformed string) {
 	trimmed := bytes.TrimSpace(raw)
 	if len(trimmed) == 0 {

@@ -22,7 +22,8 @@ const (
 	maxBody      = 64 << 20 // of an answer that is not a stream
 )
 
-// Causes with which a Watchdog ends a request.
+// Causes with which a Watchdog ends a request. The patterns were gathered from what providers and servers write; no
+// standard has codes for these failures.
 var (
 	ErrNoFirstToken = errors.New("no first token came in time")
 	ErrSilence      = errors.New("the stream fell silent")
@@ -62,6 +63,8 @@ type fault struct {
 }
 
 // ReadFault understands an error object, an object that holds one, and a bare string. All is empty if there is none.
+// Servers made with FastAPI put it under detail. The status inside the body is for streams, whose HTTP status was 200.
+// Nesting is followed as deep as it goes, which MaxErrorBody bounds.
 func ReadFault(raw []byte) (message, code string, status int) {
 	raw = bytes.TrimSpace(raw)
 	var outer struct {
@@ -96,7 +99,9 @@ func ReadFault(raw []byte) (message, code string, status int) {
 
 // Classify makes an error of what a provider said. A status of 0 means that the error came inside a stream. The order
 // of the cases matters: a context that is too long comes with 400, 413 or 500, a spent quota with 402, 403 or 429. What
-// the provider said is kept as the cause, without the key.
+// the provider said is kept as the cause, without the key. A limit of output tokens has much in common with a prompt
+// that is too long, and is told apart by maxOnly: it is the request that has to change, not the conversation. Sentences
+// name the setting to look at; nothing of the provider's own words stands in Message.
 func (s *Server) Classify(status int, raw []byte, header http.Header) *llm.Error {
 	message, code, said := ReadFault(raw)
 	if status == 0 {
@@ -158,7 +163,7 @@ type limited struct {
 }
 
 // Respond is a middleware for SDKs that turns a response that is an error into one, before the SDK reads its body
-// without a limit.
+// without a limit. Streams are not limited as a whole: their events are, and the watchdog ends them.
 func (s *Server) Respond(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
 	res, err := next(req)
 	if err != nil {
@@ -176,7 +181,8 @@ func (s *Server) Respond(req *http.Request, next func(*http.Request) (*http.Resp
 }
 
 // Transport makes an error of a request or a read that failed. A context that ended tells why: by a Watchdog it is a
-// timeout, by anybody else a cancellation.
+// timeout, by anybody else a cancellation. The context's cause is looked at first: closing a connection makes errors of
+// every kind, and the cause alone tells who closed it.
 func (s *Server) Transport(ctx context.Context, err error) *llm.Error {
 	if e, ok := errors.AsType[*llm.Error](err); ok {
 		return e

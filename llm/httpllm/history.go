@@ -6,7 +6,9 @@ import "footnote/llm"
 const NoResult = `{"error":"there is no result: the call was interrupted"}`
 
 // Repair returns a history that providers accept: each call has one result right after it, and each result a call.
-// Missing results are said to be missing, results without a call and empty assistant messages are left out.
+// Missing results are said to be missing, results without a call and empty assistant messages are left out. A history
+// is not whole after a run was stopped in the middle of its tools, or was read back from a store. What is whole is
+// returned as it is, not copied; messages are never changed in place.
 func Repair(history []llm.Message) []llm.Message {
 	if isWhole(history) {
 		return history
@@ -26,7 +28,8 @@ func Repair(history []llm.Message) []llm.Message {
 	return out
 }
 
-// isWhole reports whether nothing has to be repaired.
+// isWhole reports whether nothing has to be repaired. Results have to stand in the order of their calls: others are put
+// into it.
 func isWhole(history []llm.Message) bool {
 	var open []llm.Call
 	for _, msg := range history {

@@ -22,6 +22,8 @@ type Reach struct {
 
 // Ask returns what look finds, or was found in the ten seconds before now. What it finds for a caller who has gone says
 // nothing of the server and is not kept. Callers that come while a look is under way wait for it and share its answer.
+// A look for a caller whose time ran out is kept, as a server that does not answer in time is a finding; one for a
+// caller who left is not.
 func (r *Reach) Ask(ctx context.Context, now time.Time, look func(context.Context) error) error {
 	r.looking.Lock()
 	defer r.looking.Unlock()

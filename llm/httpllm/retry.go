@@ -12,6 +12,7 @@ import (
 	"footnote/llm"
 )
 
+// Why five and 15 s: docs/decisions.md, “The model's protocol”.
 const (
 	maxTries = 3
 
@@ -29,7 +30,9 @@ type pace struct {
 	last *llm.Error
 }
 
-// newPace waits 0.4 s before the second try and three times as long before each further one, 8 s at most.
+// newPace waits 0.4 s before the second try and three times as long before each further one, 8 s at most. The library
+// spreads each wait at random around its length (its default, ±50 %), so that many runs do not come back at the same
+// moment.
 func newPace() *pace {
 	p := &pace{ExponentialBackOff: *backoff.NewExponentialBackOff()}
 	p.InitialInterval, p.Multiplier, p.MaxInterval = 400*time.Millisecond, 3, 8*time.Second
@@ -75,7 +78,9 @@ func (s *Server) Retry(ctx context.Context, patient bool, try func() (yielded bo
 	return s.Transport(ctx, err)
 }
 
-// tryGuarded calls try unless the server is left alone.
+// tryGuarded calls try unless the server is left alone. The circuit breaker has two steps because a try may take
+// minutes: a request is let in first, and its end told later. Each one that is let in must tell its end, else the
+// breaker would wait for it for ever; hence the deferred call.
 func (s *Server) tryGuarded(ctx context.Context, try func() (bool, *llm.Error)) (yielded bool, err *llm.Error) {
 	s.once.Do(func() {
 		s.breaker = gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
@@ -117,7 +122,8 @@ func (s *Server) tryGuarded(ctx context.Context, try func() (bool, *llm.Error)) 
 	return yielded, err
 }
 
-// isDown reports whether a failure says that the server is down, rather than that it did not like a request.
+// isDown reports whether a failure says that the server is down, rather than that it did not like a request. Timeouts
+// do not count: a model that thinks for long is slow, and others wait for it with reason.
 func isDown(e *llm.Error) bool {
 	return e.Kind == llm.KindUnreachable || e.Kind == llm.KindServer && e.Status >= http.StatusInternalServerError
 }

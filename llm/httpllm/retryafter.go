@@ -12,7 +12,10 @@ import (
 const longest = 24 * time.Hour
 
 // RetryAfter reads how long to wait from the headers; 0 means that they do not say, or nothing sensible. It takes
-// seconds, milliseconds in Retry-After-Ms, durations such as "1m30s", and dates, and believes a day at most.
+// seconds, milliseconds in Retry-After-Ms, durations such as "1m30s", and dates, and believes a day at most. Seconds
+// and dates are those of RFC 9110, section 10.2.3; the others are what providers send instead. A date is compared with
+// the server's own Date header, so that a wrong clock here does not matter. Where a header makes no sense the next is
+// read.
 func RetryAfter(h http.Header, now time.Time) time.Duration {
 	for _, unit := range []struct {
 		header string

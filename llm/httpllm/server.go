@@ -32,7 +32,9 @@ type Server struct {
 }
 
 // NewHTTPClient returns a client that keeps connections for many runs at once and leaves streams uncompressed, so that
-// no piece waits in a buffer. It has no time limit of its own: a Watchdog ends what takes too long.
+// no piece waits in a buffer. It has no time limit of its own: a Watchdog ends what takes too long. The proxy comes
+// from the environment, as everywhere in Go. Many idle connections to one host are kept, because all runs speak to one
+// model server, and a handshake for each would be felt before the first token.
 func NewHTTPClient() *http.Client {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Client{Transport: &http.Transport{
@@ -42,7 +44,8 @@ func NewHTTPClient() *http.Client {
 	}}
 }
 
-// Redact takes the key out of a text that goes to the log.
+// Redact takes the key out of a text that goes to the log. Providers repeat the key that they refuse, at least in part;
+// a part is not found by this.
 func (s *Server) Redact(text string) string {
 	if s.Key == "" {
 		return text

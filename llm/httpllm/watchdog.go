@@ -10,7 +10,8 @@ import (
 // server that shows a sign of life before the first piece gets up to aliveFactor times as long for it.
 type Patience struct{ FirstToken, Idle, IdleText time.Duration }
 
-// aliveFactor is how many times Patience.FirstToken a server gets that shows a sign of life, such as comments.
+// aliveFactor is how many times Patience.FirstToken a server gets that shows a sign of life, such as comments. A model
+// that is being loaded, or a queue before it, sends comments for minutes; for ever is no answer either.
 const aliveFactor = 5
 
 // Watchdog ends a request whose reply does not come, or stops coming. Only the goroutine that reads uses it. It knows
@@ -38,7 +39,9 @@ func Watch(ctx context.Context, p Patience) (context.Context, *Watchdog) {
 	return ctx, w
 }
 
-// Read reads the body. Bytes are a sign of life, but pieces of the reply must follow.
+// Read reads the body. Bytes are a sign of life, but pieces of the reply must follow. Before the first piece bytes
+// renew the wait, but never beyond latest; after it they renew the wait for bytes, but never beyond the one for pieces.
+// So keep-alives alone can't hold a run.
 func (w *Watchdog) Read(p []byte) (int, error) {
 	n, err := w.Body.Read(p)
 	if !w.started && n > 0 {
@@ -51,7 +54,8 @@ func (w *Watchdog) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// SawPiece notes that a piece of the reply came with the last bytes.
+// SawPiece notes that a piece of the reply came with the last bytes. The first piece replaces the timer, as its
+// function gives another cause: ErrSilence instead of ErrNoFirstToken.
 func (w *Watchdog) SawPiece() {
 	if w.started {
 		w.piece = w.read
@@ -71,7 +75,8 @@ func (w *Watchdog) Hurry(d time.Duration) {
 	w.timer = time.AfterFunc(d, func() { w.cancel(ErrSilence) })
 }
 
-// Stop ends the watch and the request.
+// Stop ends the watch and the request. It has to run however the request ends: else the context and the timer stay
+// until they fire.
 func (w *Watchdog) Stop() {
 	w.timer.Stop()
 	w.cancel(nil)

@@ -1,5 +1,8 @@
 // Package httprerank asks a server with a /rerank route how well passages answer a query: Cohere's v2, Jina's, vLLM's
 // and llama.cpp's take the same request, and answer in the same form.
+//
+// It holds no retries: who reranks goes on without when this fails, as the search's own order is there
+// (corpus/rerank.go).
 package httprerank
 
 import (
@@ -59,7 +62,8 @@ type answer struct {
 }
 
 // Scores returns one score for each passage, 0–1. Servers that say logits instead of shares, as llama.cpp does, get the
-// logistic function of them.
+// logistic function of them. The scores stand in the order of the passages, whatever order the server has. One request
+// holds all passages; the caller bounds how many there are and how long they may be. Without passages nothing is sent.
 func (c *Client) Scores(ctx context.Context, query string, passages []string) ([]float64, error) {
 	if len(passages) == 0 {
 		return []float64{}, nil
@@ -115,7 +119,9 @@ func (c *Client) Reach(ctx context.Context) error {
 	return errors.Join(err, res.Body.Close())
 }
 
-// readScores reads an answer that has to score each of n passages once.
+// readScores reads an answer that has to score each of n passages once. One score below 0 or above 1 makes all of them
+// logits: a server has one kind. The logistic function 1/(1+e⁻ˣ) keeps their order, so only thresholds depend on it. An
+// answer that leaves a passage out fails: a missing score would be taken for a low one.
 func readScores(raw []byte, n int) ([]float64, error) {
 	var said answer
 	if err := json.Unmarshal(raw, &said); err != nil {

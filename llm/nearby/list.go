@@ -25,7 +25,9 @@ const (
 const footnote = "footnote"
 
 // list lists the models of the server at a port: by the routes of its own that say most, or by OpenAI's. It fails when
-// what listens there is no model server.
+// what listens there is no model server. All three ways are asked at once, since the time is short; the first in this
+// order that answered counts, as Ollama and LM Studio speak OpenAI's route too, but say less there. Models without a
+// name of that form (modelName) are left out.
 func list(ctx context.Context, client *http.Client, port int) ([]Model, error) {
 	var errs [3]error
 	var found [3][]Model
@@ -134,7 +136,7 @@ func listOllama(ctx context.Context, client *http.Client, port int) ([]Model, er
 }
 
 // show fills in what an Ollama knows of a model, and reports whether it only makes vectors. What is not known in time
-// stays out.
+// stays out. The context's length stands under the name of the model's architecture: “llama.context_length”.
 func (m *Model) show(ctx context.Context, client *http.Client, port int) (embeds bool) {
 	var said struct {
 		Capabilities []string                   `json:"capabilities"`
@@ -197,7 +199,7 @@ func short(s string) string {
 	return s
 }
 
-// ask reads JSON from a port of this machine.
+// ask reads JSON from a port of this machine. The body is read up to mostBytes; a longer one is no JSON then and fails.
 func ask(
 	ctx context.Context, client *http.Client, method string, port int, path string, body []byte, into any,
 ) error {

@@ -1,5 +1,7 @@
 // Package nearby finds model servers that run on this machine: it asks the ports that they usually listen on for their
 // lists of models, all at once, and nobody elsewhere. Start with Find.
+//
+// It must never reach another machine: LoopbackClient dials the loopback address alone, whatever a name stands for.
 package nearby
 
 import (
@@ -65,7 +67,8 @@ type Model struct {
 }
 
 // Find returns the servers that listen on this machine, in the order of ports. It asks all of them at once, until ctx
-// ends: what has not answered by then is left out.
+// ends: what has not answered by then is left out. What goes wrong is no error: a port on which nothing listens is the
+// usual case.
 func Find(ctx context.Context, ports []Port) []Server {
 	client := LoopbackClient()
 	defer client.CloseIdleConnections()
@@ -88,8 +91,9 @@ func Find(ctx context.Context, ports []Port) []Server {
 	return servers
 }
 
-// Best is the model that suits best: one that can call tools before one of which that is not known, then one that is
-// in memory, then the largest. ok is false without models.
+// Best is the model that suits best: one that can call tools before one of which that is not known, then one that is in
+// memory, then the largest. ok is false without models. Of equals the first counts, in the order of servers and of
+// their lists. The size of the file stands for the number of parameters, which few servers tell.
 func Best(servers []Server) (at Port, best Model, ok bool) {
 	for _, s := range servers {
 		for _, m := range s.Models {
@@ -117,7 +121,8 @@ func (m Model) merits() []int64 {
 }
 
 // LoopbackClient reaches this machine and nothing else: whatever the address says it connects to the loopback address
-// of the same port, without a proxy, and follows nobody elsewhere.
+// of the same port, without a proxy, and follows nobody elsewhere. IPv4 comes first, as most servers listen there only.
+// Redirects are returned as they are.
 func LoopbackClient() *http.Client {
 	var dialer net.Dialer
 	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {

@@ -18,7 +18,9 @@ type pair struct{ a, b int }
 
 // aligned sets two documents side by side. Of changes, the older document stands first and what is the same in both is
 // left out. Where some rows hold the value that is asked for, stand under a heading of the topic or have it themselves,
-// there are no others, if both documents are among them.
+// there are no others, if both documents are among them. The three measures are tried in their order, the most exact
+// first; the first that leaves rows of both documents decides. Without any all rows stand there. It may change the
+// order of w.docs, which the head of the table shows. ok is false when nothing is left to show.
 func (w wholes) aligned(k kind, value valueKind) (move, bool) {
 	if k == kindChanges && inOrder(w.docs[1], w.docs[0]) {
 		w.docs[0], w.docs[1] = w.docs[1], w.docs[0]
@@ -87,7 +89,9 @@ func (w wholes) cell(i int) string {
 }
 
 // align pairs the units of two documents: those that share most of their words first, of the same section before
-// others. The pairs stand in the order of the first document, and what only the second one has behind them.
+// others. The pairs stand in the order of the first document, and what only the second one has behind them. It is
+// greedy: the pair that is most alike is taken first, and neither of its units again. All units are compared with all,
+// which documents of a few pages (mostPages) bear.
 func (w wholes) align() []pair {
 	type match struct {
 		pair
@@ -137,6 +141,7 @@ func (w wholes) align() []pair {
 }
 
 // alike is which share of the words of two units they have in common, and one more for a common section; 0 for too few.
+// A share is 0–1, so that one section puts a pair above every pair of two.
 func (w wholes) alike(a, b int) float64 {
 	mine, other := w.units[a].terms, w.units[b].terms
 	share := shared(mine, other)
@@ -149,6 +154,8 @@ func (w wholes) alike(a, b int) float64 {
 	return share
 }
 
+// sectionOf is the heading that a unit stands under, plain, so that “3. Fees” of two versions are the same: the line
+// above its block, else the last part of its passage's section.
 func (w wholes) sectionOf(i int) string {
 	at := strings.Split(w.sources[w.units[i].source].Section, "›")
 	if title := w.titleOf(i); title >= 0 {
@@ -159,7 +166,9 @@ func (w wholes) sectionOf(i int) string {
 
 var digits = regexp.MustCompile(`\d+`)
 
-// inOrder reports whether the numbers in the name of a document, as of a version or a year, come before another's.
+// inOrder reports whether the numbers in the name of a document, as of a version or a year, come before another's. The
+// numbers are compared as texts, one after another: right for years and for versions of one digit. Where names have no
+// numbers neither comes first.
 func inOrder(a, b document) bool {
 	return slices.Compare(digits.FindAllString(a.name(), -1), digits.FindAllString(b.name(), -1)) < 0
 }

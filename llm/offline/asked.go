@@ -11,7 +11,8 @@ import (
 // mostAsked is how many rows of a table an answer lists.
 const mostAsked = 10
 
-// tableResult is what a table answered: rows with their numbers, and what was computed of them.
+// tableResult is what a table answered: rows with their numbers, and what was computed of them. Cells are texts, as the
+// table has them; what was computed is shown as the tool rounds it. The shape is query_table's (agent/tools).
 type tableResult struct {
 	Matched int        `json:"rows_matched"`
 	Totals  []computed `json:"totals"`
@@ -32,7 +33,8 @@ type computed struct {
 
 // tableAnswer says what a table answered: its rows as quotes, and a line with what was computed, which cites them. It
 // is not ok when the table was not asked, could not answer, or has no such rows. Where nothing was computed it is the
-// rows.
+// rows. The last result counts. It is sure and likely without a measure, because asksTable only asks what the whole
+// question says. The line of totals has the footnotes of the rows below it, as it is made of them.
 func (t turn) tableAnswer() (move, bool) {
 	results := t.of(queryTool)
 	if len(results) == 0 {

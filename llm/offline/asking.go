@@ -33,7 +33,8 @@ type asking struct {
 // asksTable returns the call that computes what a question asks for of the table that its best quote is a row of. It
 // needs a word that asks for a count, a total, a mean or an extreme, or a word that the words of a row can't answer: a
 // negation, or the name of a column that says yes or no. Every other word of the question must name a column, a cell,
-// or the table itself: of what it can't express nothing is computed.
+// or the table itself: of what it can't express nothing is computed. It asks once in a run, and never a table of which
+// the head is uncertain, or of a text that came with the question: docs/decisions.md, “Offline answers”.
 func (t turn) asksTable(a answer) (step, bool) {
 	if len(a.quotes) == 0 || !t.has(queryTool) || len(t.of(queryTool)) > 0 || len(t.given()) > 0 {
 		return step{}, false
@@ -55,7 +56,10 @@ func (t turn) asksTable(a answer) (step, bool) {
 	return wanted.call(a.pile.sources[best.source], best.row.table.head), true
 }
 
-// readAsking reads a question as one to a table with such rows. around are the terms of the names of the table.
+// readAsking reads a question as one to a table with such rows. around are the terms of the names of the table. Each
+// word is tried in this order: a cell of one column, the name of a column, a word that asks, a small word, the table's
+// name; the first word that is none of them ends it. A column that says yes or no becomes a filter by being named: “is
+// paid” is Paid = yes. What has to be computed decides at the end which column it is computed of.
 func readAsking(question string, words []word, t *table, rows []unit, around map[string]bool) (asking, bool) {
 	tokens := tokensOf(question)
 	a := asking{column: -1}
@@ -127,7 +131,7 @@ type foundCells struct {
 }
 
 // cellsWith finds the one column whose cells have a word; -1 if there is none, or more than one. The cells are whole
-// values when the question has all of their terms.
+// values when the question has all of their terms. A word in two columns could mean either, so it means none.
 func cellsWith(w word, words []word, rows []unit) (column int, cells foundCells) {
 	column = -1
 	for _, r := range rows {
@@ -156,7 +160,8 @@ func cellsWith(w word, words []word, rows []unit) (column int, cells foundCells)
 	return column, cells
 }
 
-// addFilter adds what is said of a column to what was said of it before.
+// addFilter adds what is said of a column to what was said of it before. Values of one column are alternatives: a
+// question about Berlin and Munich means rows of both.
 func addFilter(all []filter, f filter) []filter {
 	i := slices.IndexFunc(all, func(o filter) bool { return o.column == f.column && o.whole == f.whole })
 	if i < 0 {
@@ -204,7 +209,7 @@ func (t *table) amount(rows []unit, named []int) int {
 }
 
 // numbersIn reports whether the cells of a column are numbers, as far as they are filled: amounts rather than codes,
-// days and years, which nobody adds up.
+// days and years, which nobody adds up. Half of the filled cells or less are no column of numbers.
 func numbersIn(rows []unit, column int) bool {
 	filled, numbers := 0, 0
 	for _, r := range rows {
@@ -221,7 +226,9 @@ func numbersIn(rows []unit, column int) bool {
 	return 2*numbers > filled
 }
 
-// call is the question as a call of the tool.
+// call is the question as a call of the tool. The sheet is the last part of the section before the column heads, where
+// there is one. The largest and the smallest are asked for as a row too, by order and limit, since the row says more
+// than its number.
 func (a asking) call(src source, head []string) step {
 	input := map[string]any{"document": src.document.DocID}
 	if at := strings.Split(src.Section, "›"); len(at) > 0 {

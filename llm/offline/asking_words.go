@@ -40,7 +40,9 @@ var (
 	no  = strings.Fields("no n false - – ✗ nein falsch non faux falso nao nee nie нет hayir")
 )
 
-// functionOf is what a question asks to be computed, with the words that ask for it; empty for none.
+// functionOf is what a question asks to be computed, with the words that ask for it; empty for none. The longest phrase
+// of a function counts, so that “in total” is taken off the question whole. Functions are tried in the order of the
+// list.
 func functionOf(tokens []string) (name, words string) {
 	said := " " + strings.Join(tokens, " ") + " "
 	for _, f := range functions {
@@ -56,7 +58,8 @@ func functionOf(tokens []string) (name, words string) {
 	return "", ""
 }
 
-// negated reports whether a negation stands right before a word, or one word before that.
+// negated reports whether a negation stands right before a word, or one word before that. A word is met by its
+// beginning, as typed words come without their endings here.
 func negated(tokens []string, word string) bool {
 	at := slices.IndexFunc(tokens, func(t string) bool { return strings.HasPrefix(word, t) })
 	return at >= 0 && slices.ContainsFunc(tokens[max(0, at-2):at], func(t string) bool {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// finding is what an answer says of its quotes.
+// finding is what an answer says of its quotes. People read the texts; the agent is told the same by llm.Found.
 type finding string
 
 // The findings.
@@ -29,7 +29,9 @@ type answer struct {
 	quotes  []quote
 }
 
-// compose finds the quotes that answer a question in what was found and read.
+// compose finds the quotes that answer a question in what was found and read. The order of the steps: pile, languages,
+// topic, weights of words (which need the pile), scores, choice, sureness. It fails only when comparing meanings was
+// stopped with ctx.
 func compose(ctx context.Context, t turn, similar Similarity) (answer, error) {
 	p := pileOf(t.shown())
 	p.compareLanguages(t.question)
@@ -78,6 +80,8 @@ type signs struct {
 	lack    float64 // the share of it that the heaviest word has which that quote lacks
 }
 
+// signsOf reads the signs off the first units and the chosen quotes. A guessed word counts as lacking, as it proves
+// nothing.
 func signsOf(units []scored, words []word, quotes []quote) signs {
 	s := signs{}
 	for _, u := range units[:min(len(units), mostQuotes)] {

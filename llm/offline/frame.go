@@ -43,6 +43,7 @@ func (p pile) blocksOf(units []unit) (blocks [][]unit) {
 	return blocks
 }
 
+// isFrame reports whether a block may only frame a text: it is short, and each of its units has the form of one.
 func isFrame(block []unit) bool {
 	lines := 0
 	for _, u := range block {

@@ -61,7 +61,9 @@ func goOn(t turn) move {
 }
 
 // unsaid picks the units of passages that the answers so far took some from, in the order in which they did, or that
-// stand next in the same documents. any is false when the answers took none.
+// stand next in the same documents. any is false when the answers took none. Answers are compared without white space
+// and signs (plain), since they quote in Markdown. The order is that of the answers, so that what goes on follows on
+// from what was read.
 func (p pile) unsaid(said string) (left []unit, any bool) {
 	said = plain(said)
 	from, documents := map[int]int{}, map[string]bool{} // where the answers took from a source first

@@ -34,7 +34,7 @@ func (t turn) given() []passage {
 }
 
 // retell answers what asks for nothing but the given text in other words: with its own sentences, as rules have no
-// others.
+// others. Units that stand in one line stay in one line.
 func retell(t turn) (string, bool) {
 	parts := t.given()
 	if len(parts) == 0 || !task().MatchString(t.question) {

@@ -13,7 +13,9 @@ const mostItems = 20
 const mostOf = 0.5
 
 // items quotes what holds a kind of value, or the word that was asked with; without one what stands under the heading
-// that names the topic. Where a heading names it, only what stands there counts.
+// that names the topic. Where a heading names it, only what stands there counts. A row of a table without a name of its
+// own stands alone; another unit that can't be quoted by itself, such as a bare amount, takes the one before it along,
+// which says what it is.
 func (w wholes) items(value valueKind, word string) (move, bool) {
 	asks := func(u unit) bool {
 		return word != "" && slices.Contains(u.sequence, word)

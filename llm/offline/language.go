@@ -11,7 +11,8 @@ import (
 )
 
 // compareLanguages notes the languages of a question and of the documents of a pile: of each that of all of its
-// passages together, for one alone is often too short.
+// passages together, for one alone is often too short. Only what is certain counts (text.DetectForCertain): an answer
+// must not say that documents are in another language when they are not. foreign and told hold what it found.
 func (p *pile) compareLanguages(question string) {
 	said := map[string]*strings.Builder{}
 	of := func(s source) string { return s.document.DocID + "\x00" + s.document.Title }
@@ -93,7 +94,8 @@ func (p pile) untold(words []word) map[string]float64 {
 	return out
 }
 
-// inPlaceOfWords gives to meaning what words count that a unit can't have for its language.
+// inPlaceOfWords gives to meaning what words count that a unit can't have for its language. Without meaning, the
+// weights of meaning are 0 and so is this: an embedder is what tells another language.
 func (w weights) inPlaceOfWords(f features) float64 {
 	byMeaning := w.meaning + w.nearest
 	if byMeaning == 0 {
@@ -103,8 +105,9 @@ func (w weights) inPlaceOfWords(f features) float64 {
 }
 
 // cognates returns the terms that stand for a word. For one that nothing has which was found these are, in each
-// language that is not the question's, the term nearest to it, if that is more like it than not: “Parität” is
-// “parity” there. It is worth how much alike they are.
+// language that is not the question's, the term nearest to it, if that is more like it than not: “Parität” is “parity”
+// there. It is worth how much alike they are. A word with a digit has none: numbers that are nearly alike are other
+// numbers.
 func (p pile) cognates(w text.Word, found map[string]float64) map[string]float64 {
 	if len(found) > 0 || strings.ContainsAny(w.Text, "0123456789") {
 		return found
@@ -126,7 +129,8 @@ func (p pile) cognates(w text.Word, found map[string]float64) map[string]float64
 }
 
 // likeness is the share of letter pairs that two words have in common, with their beginnings and ends (Dice's
-// coefficient), 0–1; 0 for words of fewer than four letters, of which many are alike by chance.
+// coefficient), 0–1; 0 for words of fewer than four letters, of which many are alike by chance. The measure is Dice's,
+// twice the common pairs over all pairs, each pair counted once for each time it stands there.
 func likeness(a, b string) float64 {
 	if utf8.RuneCountInString(a) < 4 || utf8.RuneCountInString(b) < 4 {
 		return 0
@@ -142,6 +146,7 @@ func likeness(a, b string) float64 {
 	return 2 * float64(both) / float64(all)
 }
 
+// pairsOf are the pairs of neighbouring letters of a word, with a space before the first and behind the last.
 func pairsOf(word string) [][2]rune {
 	last := ' '
 	var out [][2]rune

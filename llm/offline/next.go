@@ -26,7 +26,8 @@ func say(text string) move { return move{text: text} }
 
 func call(steps ...step) move { return move{steps: steps} }
 
-// next decides what to do.
+// next decides what to do. Texts that came with the question are looked at first, then what the question's form says. A
+// request that means no document goes on as a question.
 func (m model) next(ctx context.Context, t turn) (move, error) {
 	for _, rule := range []func(turn) (string, bool){retell, aboutTranscript, ownText, behind} {
 		if said, ok := rule(t); ok {
@@ -55,7 +56,9 @@ func (m model) next(ctx context.Context, t turn) (move, error) {
 	return m.find(ctx, t)
 }
 
-// find searches, reads the best documents, and quotes what answers; it searches once more when that is unlikely to.
+// find searches, reads the best documents, and quotes what answers; it searches once more when that is unlikely to. The
+// order of the steps is that of the calls before it, as each call of Stream sees only the history: search, read, quote,
+// ask a table, search once more.
 func (m model) find(ctx context.Context, t turn) (move, error) {
 	q := topicOf(t)
 	if len(t.searches()) == 0 && t.canSearch() && len(t.given()) == 0 {
@@ -86,7 +89,9 @@ func (m model) find(ctx context.Context, t turn) (move, error) {
 }
 
 // again is a second search, for the words of the question that nothing which was found has; for its rarest when
-// everything was found somewhere. A question that names its own subject is filled up with the one before it.
+// everything was found somewhere. A question that names its own subject is filled up with the one before it. A query
+// that was searched already is not searched again. semantic_search gets no lower bound then: what is far is better than
+// nothing.
 func (t turn) again(q topic, p pile) (step, bool) {
 	if t.rounds() >= mostSearches || !t.canSearch() || len(t.given()) > 0 {
 		return step{}, false
@@ -115,6 +120,7 @@ func (t turn) again(q topic, p pile) (step, bool) {
 
 const mostSearches = 2
 
+// smallTalk answers greetings and thanks, and says what this mode is.
 func smallTalk(q string) string {
 	if gratitude().MatchString(q) {
 		return "You're welcome. Ask another question about your documents whenever you like."
@@ -124,6 +130,7 @@ func smallTalk(q string) string {
 		"each quote with its footnote. Ask a question about your documents."
 }
 
+// calculate has the tool calculate an expression, and says what it returned. The rules never calculate themselves.
 func calculate(t turn, expression string) move {
 	done := t.of("calculate")
 	if len(done) == 0 {
@@ -140,7 +147,8 @@ func calculate(t turn, expression string) move {
 }
 
 // toRead returns the best of the found documents that were not read yet, and first the one that the question may go on
-// from.
+// from. A document is read too when its score is near the best one's (nearBest): scores of one search compare with each
+// other, and with nothing else. What was tried is not tried again, even when reading failed.
 func toRead(t turn, past document) []document {
 	if t.offered(readers()) == "" || len(t.searches()) == 0 {
 		return nil
@@ -165,6 +173,7 @@ func toRead(t turn, past document) []document {
 	return out
 }
 
+// readAll reads documents at once, in one round of calls.
 func readAll(t turn, docs []document, about string) []step {
 	var steps []step
 	for _, d := range docs {

@@ -1,5 +1,12 @@
 // Package offline is a model made of rules: it needs no key and no network. It searches and reads with the same tools
 // as any other model, and answers with sentences taken word for word from what it read.
+//
+// It is a llm.Model like any other, so the agent's loop, its checks and its logs are the same: next (in next.go) looks
+// at the history and returns either calls or the text. The other files belong to a step each: question, request and
+// open read what is asked; turn and tools read what the tools returned; pile and table cut it into units; words,
+// stretch, language and score weigh them; quotes, finding, items, align and summary choose what is shown; write puts it
+// into Markdown. It must never state what stands in no document: what it says itself is about its search alone
+// (docs/decisions.md, “Offline answers”). Equal requests get equal replies.
 package offline
 
 import (
@@ -27,7 +34,9 @@ func New(similar Similarity) llm.Model { return model{similar} }
 
 func (model) Name() string { return Name }
 
-// Stream yields the next step: tool calls, or the answer in pieces of a few words.
+// Stream yields the next step: tool calls, or the answer in pieces of a few words. Ids of calls hold the number of
+// messages, so that they differ from those of earlier turns. A footnote is a piece of its own (llm.Quoted); quoteMark
+// stands around each in the text that is being put together.
 func (m model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
 	return func(yield func(llm.Part, error) bool) {
 		stopped := func() bool {
@@ -95,7 +104,8 @@ func (s step) arguments() json.RawMessage {
 // pieceBytes is about how much text comes in one piece.
 const pieceBytes = 24
 
-// pieces cuts a text before spaces.
+// pieces cuts a text before spaces. Text comes in pieces so that a page draws it as it does that of other models;
+// nothing waits for them.
 func pieces(text string) []string {
 	var out []string
 	for len(text) > 0 {

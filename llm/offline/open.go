@@ -21,7 +21,8 @@ var (
 	)
 )
 
-// toOpen returns the document that a question asks to be shown, and nothing when it asks for something else.
+// toOpen returns the document that a question asks to be shown, and nothing when it asks for something else. A title
+// with a pronoun in it is none.
 func toOpen(q string) string {
 	if m := opensFile().FindStringSubmatch(q); m != nil {
 		return m[1]

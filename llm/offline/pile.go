@@ -22,7 +22,8 @@ type unit struct {
 	row        *row     // of a table; nil: it is none
 }
 
-// pile is everything that was found and read, cut into units.
+// pile is everything that was found and read, cut into units. Units stand in the order of sources and of the text, so
+// that neighbours in the list are neighbours in the passage where their source is the same. All ranges are in runes.
 type pile struct {
 	sources []source
 	runes   [][]rune // of each source
@@ -43,6 +44,8 @@ const (
 	longest  = 1200 // runes of the longest that may
 )
 
+// pileOf cuts passages into units. Each is analysed in its own language, by one analyser for each language. Tables are
+// cut first, and the prose between them into statements; frames are marked when all units of a passage are there.
 func pileOf(sources []source) pile {
 	p := pile{sources: sources}
 	var said strings.Builder
@@ -132,6 +135,7 @@ func blankLines(between []rune) int {
 	return max(0, breaks-1)
 }
 
+// setOf returns terms as a set.
 func setOf(terms []string) map[string]bool {
 	set := make(map[string]bool, len(terms))
 	for _, term := range terms {
@@ -148,6 +152,8 @@ func (u unit) has(w word) float64 {
 	return w.in(u.terms)
 }
 
+// vocabulary is every term that a word of the question can stand for: those of units, of the heads of columns, and of
+// what stands around passages.
 func (p pile) vocabulary() map[string]bool {
 	all := map[string]bool{}
 	for _, u := range p.units {
@@ -170,8 +176,9 @@ func (p pile) vocabulary() map[string]bool {
 	return all
 }
 
-// names reports whether a line states nothing but names what is said elsewhere: a heading, a question, the title of
-// its document or section, a line of a table of contents.
+// names reports whether a line states nothing but names what is said elsewhere: a heading, a question, the title of its
+// document or section, a line of a table of contents. Eight bytes more than the title are let pass for its number or
+// sign.
 func names(line string, src source) bool {
 	line = strings.Join(strings.Fields(line), " ")
 	last, _ := utf8.DecodeLastRuneInString(line)
@@ -187,7 +194,8 @@ func names(line string, src source) bool {
 	})
 }
 
-// quotable reports whether a unit can stand in an answer: it states something, with letters, at a length to read.
+// quotable reports whether a unit can stand in an answer: it states something, with letters, at a length to read. A row
+// is quotable at any length: its head says what its numbers are.
 func (u unit) quotable() bool {
 	if u.row != nil { // its head says what its numbers are
 		return !u.names && len(u.terms) > 0

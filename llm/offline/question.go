@@ -63,7 +63,8 @@ var (
 	plainRange = lazily(`^\d{4}\s*-\s*\d{4}$`)
 )
 
-// classify says what a question asks for, and of what: the expression, or the document.
+// classify says what a question asks for, and of what: the expression, or the document. The order matters: a sum may
+// look like a name, and a name like a request. Each form has to fit the whole question; what none fits is searched for.
 func classify(q string) (kind, string) {
 	q = strings.Join(strings.Fields(q), " ")
 	if strings.IndexFunc(q, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0 {
@@ -96,7 +97,9 @@ func goesOn(q string) bool {
 	return k == kindFurther || k == kindTalk || k == kindEmpty || k == kindArithmetic || aboutFootnote(q)
 }
 
-// expression returns the sum that a question consists of, or nothing.
+// expression returns the sum that a question consists of, or nothing. Words for operations become signs first; then the
+// whole has to be made of numbers, signs and known functions, and have at least one operation. A day and a range of
+// years look like differences and are none.
 func expression(q string) string {
 	e := strings.TrimRight(
 		sumAside().ReplaceAllString(strings.TrimRight(sumLead().ReplaceAllString(q, ""), " ?=.!"), ""), " ?=.!",
@@ -117,7 +120,7 @@ var fillers = lazily(
 		`)?)+|\b(?:for me|please|document|zusammen|` + inPieces + `)\b|[?.!"“”„]+$|^["“„]`,
 )
 
-// documentNamed takes the words around a document's name away.
+// documentNamed takes the words around a document's name away. Fillers may stand inside one another, hence three times.
 func documentNamed(s string) string {
 	for range 3 {
 		s = strings.TrimSpace(fillers().ReplaceAllString(strings.TrimSpace(s), ""))

@@ -26,7 +26,9 @@ type quote struct {
 }
 
 // choose takes up to five quotes, strongest first. One that has words of the question which those before it lack is
-// preferred, so that both sides of a comparison are quoted; one that says what was quoted is left out.
+// preferred, so that both sides of a comparison are quoted; one that says what was quoted is left out. A unit that
+// passes is extended before it is compared with what is there; one that adjoins an earlier quote is joined with it, in
+// the earlier one's place.
 func choose(p pile, units []scored, words []word) []quote {
 	var out []quote
 	covered := make([]float64, len(words))
@@ -102,7 +104,8 @@ func gain(s scored, covered []float64, words []word) float64 {
 
 // extend makes a quote of a unit and its neighbours: of the spans of up to three units around it the one that is worth
 // most. A heading ends it, and an item that the question names by its number ends where the next one begins. Lines with
-// others below them stand alone. A row stands alone, or with those beside it that have as much of the question.
+// others below them stand alone. A row stands alone, or with those beside it that have as much of the question. Of the
+// units before and after, the one with the higher score is taken first.
 func (p pile) extend(s scored, all []scored, words []word) quote {
 	if s.row != nil {
 		return p.extendRow(s, all)
@@ -230,7 +233,8 @@ func (p pile) beside(i int, q quote) bool {
 	return strings.Count(between, "\n") < 2 || strings.HasPrefix(between, ":") || strings.HasPrefix(between, "：")
 }
 
-// same reports whether two quotes overlap, or say the same elsewhere.
+// same reports whether two quotes overlap, or say the same elsewhere. Terms are compared with the smaller of the two
+// sets, so that a sentence inside a longer one is the same.
 func (p pile) same(a, b quote) bool {
 	if a.source == b.source && a.start < b.end && b.start < a.end {
 		return true
@@ -248,6 +252,7 @@ func (p pile) same(a, b quote) bool {
 	return float64(both) >= sameShare*float64(min(len(mine), len(other)))
 }
 
+// terms are those of all units of a quote.
 func (p pile) terms(q quote) map[string]bool {
 	all := map[string]bool{}
 	for _, u := range p.units[q.first : q.last+1] {

@@ -8,7 +8,8 @@ import (
 	"footnote/english"
 )
 
-// refuse says that nothing was found, and what was searched and read.
+// refuse says that nothing was found, and what was searched and read. A search that failed is told as that, and never
+// as one that found nothing.
 func refuse(t turn) string {
 	var queries, failed, names []string
 	for _, r := range t.searches() {
@@ -43,6 +44,7 @@ func refuse(t turn) string {
 	return said
 }
 
+// joinNames lists names, of more than four the first three and how many more there are.
 func joinNames(names []string) string {
 	if len(names) > 4 {
 		names = append(names[:3:3], fmt.Sprintf("%d more", len(names)-3))

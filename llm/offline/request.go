@@ -34,7 +34,8 @@ var requestKinds = map[string]kind{
 	"summary": kindSummary, "list": kindItems, "compare": kindComparison, "changes": kindChanges,
 }
 
-// examples are the forms of requests, and the words for kinds of values.
+// examples are the forms of requests, and the words for kinds of values. They are read once, at the first question; an
+// example that makes no valid pattern panics there, which every test of a request would show.
 var examples = sync.OnceValues(func() (forms []requestForm, values map[string]valueKind) {
 	values = map[string]valueKind{}
 	for block := range strings.SplitSeq(strings.TrimSpace(requestsText), "\n\n") {
@@ -52,7 +53,8 @@ var examples = sync.OnceValues(func() (forms []requestForm, values map[string]va
 })
 
 // formOf is an example as a regular expression, with a group for each “…”. Words are whole, but in scripts without
-// spaces, where a polite ending may follow.
+// spaces, where a polite ending may follow. In scripts with spaces up to four words may stand before the example and a
+// courtesy behind it.
 func formOf(example string) string {
 	spaced := !strings.ContainsFunc(example, text.Unspaced)
 	said := strings.ReplaceAll(regexp.QuoteMeta(example), "…", "(.*)")
@@ -89,7 +91,8 @@ func readRequest(q string) (k kind, about string) {
 // sentences that answer say more than two documents side by side.
 func (k kind) orders() bool { return k == kindItems || k == kindComparison }
 
-// valueAsked is the kind of value that a list is asked of, and the topic without the word for it.
+// valueAsked is the kind of value that a list is asked of, and the topic without the word for it. rest is what is left
+// of the topic, by which the document is meant.
 func valueAsked(about string) (k valueKind, word, rest string) {
 	_, values := examples()
 	for _, w := range text.QueryWords(about, languages(about)) {

@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Similarity returns the cosine of a question's meaning with that of each text, in order, as FittedCosine has it.
+// Similarity returns the cosine of a question's meaning with that of each text, in order, as FittedCosine has it. It
+// may fail or be stopped: then words decide, but for a ctx that ended.
 type Similarity func(ctx context.Context, question string, texts []string) ([]float64, error)
 
 // The mean cosines of all-MiniLM-L6-v2, with which all weights here were fitted: of questions with passages that don't
@@ -15,7 +16,8 @@ type Similarity func(ctx context.Context, question string, texts []string) ([]fl
 const fittedFar, fittedNear = 0.071, 0.460
 
 // FittedCosine is the cosine of the model that the weights were fitted with which means as much as one of another
-// model: nearness is search.Scale.Nearness of that.
+// model: nearness is search.Scale.Nearness of that. Other models spread their cosines otherwise: nearness maps them to
+// 0–1, and this maps that to the scale of the model that the weights know.
 func FittedCosine(nearness float64) float64 { return min(1, fittedFar+nearness*(fittedNear-fittedFar)) }
 
 // mostCompared is how many units are compared by meaning, half of them the best by words, half those of the passages
@@ -54,7 +56,9 @@ type scored struct {
 func (s scored) within() float64 { return s.score - float64(s.place) }
 
 // rate scores the units that may be quoted, best first. words are those of the topic. compared says that meanings were
-// compared, too: without similar, or when it fails, words alone decide.
+// compared, too: without similar, or when it fails, words alone decide. The steps: words score all units; of these
+// mostCompared are compared by meaning, half chosen by words, half by rank; the rest are dropped then, as scores with
+// and without meaning can't be compared.
 func rate(
 	ctx context.Context, p pile, q topic, words []word, similar Similarity,
 ) (units []scored, compared bool, err error) {
@@ -127,6 +131,8 @@ func standOut(compared []scored) {
 	}
 }
 
+// sort scores units and puts the best first. The place is a whole number that is added, so that it decides before the
+// features, whose sum is about 1 at most.
 func sort(units []scored, w weights) {
 	for i := range units {
 		units[i].score = float64(units[i].place) + w.of(units[i].features)
@@ -142,6 +148,7 @@ var (
 	weightsOfBoth  = weights{own: 0.2, context: 0.3, pairs: 0.1, meaning: 0.2, nearest: 0.15, rank: 0.04}
 )
 
+// of is the weighted sum of the features.
 func (w weights) of(f features) float64 {
 	return w.own*f.own + w.context*f.context + w.pairs*f.pairs + w.meaning*f.meaning + w.nearest*f.nearest +
 		w.rank*f.rank + w.inPlaceOfWords(f)

@@ -16,6 +16,8 @@ var (
 const mostSaid = 12 // sentences of a summary
 
 // summary sums a document up by its own sentences. ok is false when no document is meant: then its name is a question.
+// With a tool for summaries that is asked, else the document is read and the first sentence of each passage stands for
+// its key sentences.
 func summary(t turn, name string) (next move, ok bool) {
 	tool := t.offered(append([]string{"get_document_summary"}, readers()...))
 	if tool == "" {

@@ -83,7 +83,8 @@ const (
 	firstEither                 // of two columns of words, which of both can't be told
 )
 
-// firstOf says what a table's first row is.
+// firstOf says what a table's first row is. More than half of the filled cells below have to be numbers for a column to
+// count.
 func firstOf(rows [][]string) firstRow {
 	named := false // a column has numbers below a word
 	for c, name := range rows[0] {
@@ -124,7 +125,8 @@ func isNumber(cell string) bool {
 	return digits > letters
 }
 
-// unitsOf makes the units of a table's rows. Those of the passage's language are its terms.
+// addTable makes the units of a table's rows, with the terms that the passage's language gives them. A table that goes
+// on from another passage has the head that its section names, and no row of its own for it.
 func (p *pile) addTable(source int, spans [][2]int, heading int, a *text.Analyser) {
 	runes, section := []rune(p.sources[source].Text), p.sources[source].Section
 	var rows [][]string

@@ -2,7 +2,8 @@ package offline
 
 import "strconv"
 
-// why says in a sentence what the rules make calls for, which all have one reason.
+// why says in a sentence what the rules make calls for, which all have one reason. It is shown as the model's
+// reasoning. It must say what the rules really did.
 func why(t turn, calls []step) string {
 	tool, n := calls[0].tool, len(calls)
 	switch {

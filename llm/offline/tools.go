@@ -10,14 +10,18 @@ func searchers() []string {
 	return []string{"search_documents", "hybrid_search", "retrieve", "semantic_search", "retrieve_documentation"}
 }
 
+// readers read one document; lookup has another name for the words that are looked for, see reading.
 func readers() []string { return []string{"read_document", "lookup"} }
 
+// isSearch reports whether a tool searches, the one for further pages of a search included.
 func isSearch(tool string) bool {
 	return tool == "retrieve_more" || slices.Contains(searchers(), tool)
 }
 
+// isReading reports whether a tool reads one document.
 func isReading(tool string) bool { return slices.Contains(readers(), tool) }
 
+// offered is the first of these tools that is offered; empty for none.
 func (t turn) offered(names []string) string {
 	for _, name := range names {
 		if t.has(name) {
@@ -44,7 +48,7 @@ func (t turn) rounds() int {
 	return len(seen)
 }
 
-// lastRound returns the documents that the last attempt found.
+// lastRound returns the documents that the last attempt found. There has to be a search.
 func (t turn) lastRound() []document {
 	searches := t.searches()
 	last := searches[len(searches)-1].round
@@ -92,7 +96,8 @@ type found struct {
 	Similarity  float64 `json:"similarity_score"`
 }
 
-// byDocument puts passages under their documents, documents by their best passage.
+// byDocument puts passages under their documents, documents by their best passage. Score and Similarity, and the like,
+// are never both there, so they are added.
 func byDocument(passages []found) []document {
 	var out []document
 	at := map[string]int{}
@@ -122,6 +127,7 @@ func (d *document) add(passages []passage) {
 	}
 }
 
+// clip shortens a text to n bytes, between runes, without an ellipsis: it is a query, and not shown.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -8,7 +8,9 @@ import (
 	"footnote/llm"
 )
 
-// turn is what the rules know: the question, what was said before, and what the tools returned for this question.
+// turn is what the rules know: the question, what was said before, and what the tools returned for this question. It is
+// read anew from the messages of each request: the model keeps nothing. An answer ends its question, and with it the
+// results that belong to it.
 type turn struct {
 	question string
 	earlier  []exchange
@@ -44,6 +46,7 @@ type output struct {
 	document
 }
 
+// document is a document as tools write it. Not every tool has every field.
 type document struct {
 	DocID    string    `json:"doc_id"`
 	Filename string    `json:"filename"`
@@ -71,6 +74,8 @@ type passage struct {
 	Text    string `json:"text"`
 }
 
+// newTurn reads a request's messages. Asides of the program are no questions; an answer that an aside follows was
+// withdrawn, and ends nothing.
 func newTurn(req llm.Request) turn {
 	t := turn{tools: req.Tools, noTools: req.NoTools}
 	calls := map[string]llm.Call{}
@@ -138,6 +143,7 @@ func readResult(call llm.Call, text string) result {
 	return r
 }
 
+// has reports whether a tool is offered and may be called.
 func (t turn) has(tool string) bool {
 	return !t.noTools && slices.ContainsFunc(t.tools, func(s llm.ToolSpec) bool { return s.Name == tool })
 }
@@ -212,7 +218,9 @@ func (t turn) read() []document {
 	return out
 }
 
-// shown returns every passage that was read or, where a document was not read, found; each once.
+// shown returns every passage that was read or, where a document was not read, found; each once. Text that came with
+// the question stands first, then what was read, then what was only found. Each number counts once, in the first of
+// these places.
 func (t turn) shown() []source {
 	var out []source
 	seen := map[int]bool{}

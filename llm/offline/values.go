@@ -29,7 +29,8 @@ var (
 	fullName      = lazily(`\p{Lu}\p{L}*[.’']?\p{L}*(?:[\s-]+\p{Lu}\p{L}+)+`)
 )
 
-// isIn reports whether a text has a value of this kind, by its form.
+// isIn reports whether a text has a value of this kind, by its form. Forms find candidates: a person is two words with
+// capitals, which a place may be too. docs/quality.md has how often they are right.
 func (k valueKind) isIn(s string) bool {
 	switch k {
 	case aDate:
@@ -45,6 +46,7 @@ func (k valueKind) isIn(s string) bool {
 	return false
 }
 
+// hasCurrencyCode reports whether one of the codes of ISO 4217 stands beside a number.
 func hasCurrencyCode(s string) bool {
 	for _, m := range amountNamed().FindAllStringSubmatch(s, -1) {
 		if _, err := currency.ParseISO(m[1] + m[2]); err == nil {

@@ -14,7 +14,8 @@ import (
 const mostPages = 4
 
 // whole answers a request for what one or two documents hold as wholes. ok is false where none is meant or nothing is
-// there to answer with: then the request is a question.
+// there to answer with: then the request is a question. The steps: which documents are meant (a search or a list, if
+// that is not known), reading what is unread of them, then the form that was asked for.
 func whole(t turn, k kind, about string) (next move, ok bool) {
 	value, word, rest := valueAsked(about)
 	if len(contentWords(rest)) == 0 {
@@ -47,7 +48,8 @@ func whole(t turn, k kind, about string) (next move, ok bool) {
 	return move{}, false
 }
 
-// meant returns the documents that a topic means, or what to do to find them.
+// meant returns the documents that a topic means, or what to do to find them. next has steps when something has to be
+// called first; ok is false when no document is meant.
 func (t turn) meant(k kind, about string) (docs []document, next move, ok bool) {
 	most := 1
 	if k == kindComparison || k == kindChanges {
@@ -75,7 +77,8 @@ func (t turn) meant(k kind, about string) (docs []document, next move, ok bool) 
 }
 
 // nearest are the documents, most at most, that have most of a topic in their names and in what they say. The second of
-// two has nearly as much as the first, or most of its words, as another version has.
+// two has nearly as much as the first, or most of its words, as another version has. A document is worth the share of
+// the topic's weight in its names, that in its text, and how much of the topic stands together in it, so 0–3.
 func (t turn) nearest(about string, most int) []document {
 	found := t.found()
 	var sources []source
@@ -166,6 +169,8 @@ type wholes struct {
 	names map[string]bool // the terms of the documents' names
 }
 
+// pileOfAll makes the pile of these documents alone, from all that was shown of them, with the topic's words weighed in
+// it.
 func (t turn) pileOfAll(docs []document, about string) wholes {
 	var sources []source
 	for _, d := range docs {
@@ -272,7 +277,7 @@ func namesOf(d document, lang string) map[string]bool {
 }
 
 // answer puts a head, what is quoted and the way to a written answer together. A topic of which the documents lack a
-// word may mean another one.
+// word may mean another one. Sure is the share of the topic's weight that the documents have.
 func (w wholes) answer(head, body string) move {
 	lacking := w.lacking()
 	sure := 1.0

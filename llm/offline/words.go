@@ -53,6 +53,9 @@ func languages(s string) []string {
 
 // weigh returns the words of a topic with the weight that their rarity in what was found gives them: the logarithm of
 // how many sentences there are for each that has the word. The head of a table counts once, however many rows it has.
+// With n units and k that have the word, the weight is ln(1 + n/(k+0.5)), an inverse document frequency; the half keeps
+// it finite for a word that nothing has. Borrowed words are scaled down together, so that their sum is at most
+// borrowedWorth of the question's own.
 func (q topic) weigh(p pile) []word {
 	var out []word
 	vocabulary := p.vocabulary()
@@ -100,6 +103,7 @@ func (q topic) weigh(p pile) []word {
 	return out
 }
 
+// total is the sum of weights.
 func total(words []word) (sum float64) {
 	for _, w := range words {
 		sum += w.weight
@@ -107,7 +111,8 @@ func total(words []word) (sum float64) {
 	return sum
 }
 
-// matching returns the terms of a vocabulary that stand for a word, and how well.
+// matching returns the terms of a vocabulary that stand for a word, and how well. A word with a digit has no kin when
+// it is there itself: § 12 is not § 120.
 func matching(w text.Word, vocabulary map[string]bool, langs []string) map[string]float64 {
 	terms := slices.Concat(w.Terms, text.QueryTerms(w.Text, langs))
 	found := map[string]float64{}
@@ -127,8 +132,9 @@ func matching(w text.Word, vocabulary map[string]bool, langs []string) map[strin
 	return found
 }
 
-// kin reports whether two terms are likely forms of one word, or one a part of the other: most of the longer one is
-// the beginning of both, or one ends or begins with the whole other.
+// kin reports whether two terms are likely forms of one word, or one a part of the other: most of the longer one is the
+// beginning of both, or one ends or begins with the whole other. Seven tenths of the longer one, in bytes, have to be
+// the beginning of both; below four letters, and beside digits, too much is alike by chance.
 func kin(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

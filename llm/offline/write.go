@@ -109,10 +109,12 @@ func matchedWords(s string, words []word, lang string) []string {
 	return out
 }
 
+// isOfQuestion reports whether a term stands for one of the words.
 func isOfQuestion(term string, words []word) bool {
 	return slices.ContainsFunc(words, func(w word) bool { return w.terms[term] > 0 })
 }
 
+// label is what an answer calls a document: its title, where it has one of its own.
 func (d document) label() string {
 	if d.Title == "" || d.Title == d.Filename || d.Filename == "" {
 		return d.name()

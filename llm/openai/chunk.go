@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 )
 
-// chunk is what one event of a stream says. Its slices are valid until the parser's next call.
+// chunk is what one event of a stream says. Its slices are valid until the parser's next call. The three last fields
+// come from few servers: prompt_progress is llama.cpp's, an error inside a stream is how servers report what goes wrong
+// after the status 200 was sent.
 type chunk struct {
 	content   []byte
 	reasoning []byte
@@ -19,7 +21,8 @@ type chunk struct {
 	fault     []byte // the value of a non-null "error", or the whole event if it is an error itself
 }
 
-// callDelta is a piece of a tool call.
+// callDelta is a piece of a tool call. hasIndex tells a missing index from 0. Which call the piece belongs to is
+// callBuilder's to find out.
 type callDelta struct {
 	index     int
 	hasIndex  bool
@@ -34,7 +37,8 @@ type usage struct {
 	said    bool
 }
 
-// chunkParser reads chunks and reuses their memory.
+// chunkParser reads chunks and reuses their memory. One parser serves one stream: encoding/json would allocate for each
+// of its events, of which there is one for each token or so.
 type chunkParser struct {
 	s     scanner
 	chunk chunk
@@ -42,7 +46,9 @@ type chunkParser struct {
 
 // parseEvent reads an event. It is tolerant of missing and null fields and of values of other types; ok is false only
 // if the data is not a JSON object. What is stepped over is not looked at closely, but an event that tells the reply's
-// end has to be JSON through and through: on it rests that the reply is whole.
+// end has to be JSON through and through: on it rests that the reply is whole. Fields that are not known are stepped
+// over, so that servers may add some. An object with "object": "error" is an error itself (vLLM writes them so); it
+// becomes the fault as a whole.
 func (p *chunkParser) parseEvent(data []byte) (c *chunk, ok bool) {
 	s := &p.s
 	s.reset(data)

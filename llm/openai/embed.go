@@ -19,6 +19,7 @@ import (
 	"footnote/llm/httpllm"
 )
 
+// A model's dimensions are at most a few thousand; the bound keeps an answer that is no embedding from filling memory.
 const (
 	maxBatch      = 64 // texts of one request, until a server takes fewer
 	maxDimensions = 16384
@@ -29,7 +30,9 @@ func (m *Model) Model() string { return m.embeddings }
 
 // Embed returns one vector of unit length for each text, in order. All texts of a model have the same number of
 // dimensions; an answer with others fails. A server that refuses the size of a request, or can't answer it in time,
-// gets half as many texts at once from then on. Errors are *llm.Error.
+// gets half as many texts at once from then on. Errors are *llm.Error. It is safe for concurrent use. The size that was
+// found holds for the process; it goes back to the full one only when halving did not help. embedding counts the calls
+// under way for ReachEmbeddings, which must not take a busy server for a dead one.
 func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	if m.embeddings == "" {
 		return nil, &llm.Error{Kind: llm.KindInvalid, Message: "No embedding model is set. Set OPENAI_EMBEDDING_MODEL."}
@@ -90,7 +93,8 @@ type embeddings struct {
 	} `json:"data"`
 }
 
-// embedBatch sends one request, without trying again. Empty texts go out as a full stop, since servers refuse them.
+// embedBatch sends one request, without trying again. Empty texts go out as a full stop, since servers refuse them. The
+// answer is decoded into a type of our own, since the SDK's has vectors of float64 and no base64.
 func (m *Model) embedBatch(ctx context.Context, texts []string) ([][]float32, *llm.Error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, m.patience.FirstToken, httpllm.ErrNoFirstToken)
 	defer cancel()
@@ -118,7 +122,9 @@ func (m *Model) embedBatch(ctx context.Context, texts []string) ([][]float32, *l
 }
 
 // readVectors puts vectors in the order of the texts by their index, which servers need not keep. It fails for a wrong
-// number of vectors, an index twice, and other dimensions than before: an index of vectors can't mix models.
+// number of vectors, an index twice, and other dimensions than before: an index of vectors can't mix models. The first
+// vector of the process sets the number of dimensions, by one atomic exchange: of two first batches at once one wins,
+// and the other has to agree with it.
 func (m *Model) readVectors(answer embeddings, want int) ([][]float32, error) {
 	if len(answer.Data) != want {
 		return nil, fmt.Errorf("%d texts were sent, %d vectors came back", want, len(answer.Data))
@@ -145,7 +151,9 @@ func (m *Model) readVectors(answer embeddings, want int) ([][]float32, error) {
 	return out, nil
 }
 
-// unitVector reads one embedding and brings it to unit length.
+// unitVector reads one embedding and brings it to unit length. Vectors of unit length let a dot product stand for the
+// cosine, which is what indexes compare by. Sums are taken in float64, so that thousands of squares lose nothing. Zero,
+// NaN and infinity have no direction and are refused.
 func unitVector(raw json.RawMessage) ([]float32, error) {
 	v, err := readNumbers(raw)
 	if err != nil {

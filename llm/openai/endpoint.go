@@ -31,7 +31,9 @@ func (c Config) EmbeddingServer() (base string, key Secret, err error) {
 	return e.base, e.key, err
 }
 
-// embeddingEndpoint returns the endpoint of the embedding model; e is that of replies.
+// embeddingEndpoint returns the endpoint of the embedding model; e is that of replies. A key is never sent to a host or
+// a scheme that it was not set for: the one for replies is dropped when either differs, so that a local embedding
+// server does not learn the key of OpenAI.
 func (e endpoint) embeddingEndpoint(c Config) (endpoint, error) {
 	if base := strings.TrimSpace(c.EmbeddingBaseURL); base != "" {
 		here, err := url.Parse(base)

@@ -11,7 +11,9 @@ import (
 const maxEvent = 8 << 20
 
 // eventReader splits a server-sent event stream into the data of its events. It accepts what servers send: LF, CRLF and
-// lone CR line ends, a byte order mark, comments, empty events, and a [DONE] without the blank line after it.
+// lone CR line ends, a byte order mark, comments, empty events, and a [DONE] without the blank line after it. The rules
+// are those of the HTML standard, “Interpreting an event stream”, with two liberties: a stream may end behind [DONE]
+// without a blank line, and several data lines are joined by LF only where the first has something.
 type eventReader struct {
 	r       io.Reader
 	buf     []byte // what was read; buf[pos:] is not consumed
@@ -39,7 +41,8 @@ var (
 )
 
 // nextEvent returns the data of the next event, valid until the following call. At the end of the stream it returns the
-// reader's error, io.EOF for a clean one; an event without its blank line is dropped, as it may be cut.
+// reader's error, io.EOF for a clean one; an event without its blank line is dropped, as it may be cut. [DONE] is taken
+// at once, without waiting for its blank line, which some servers never send before they close.
 func (e *eventReader) nextEvent() ([]byte, error) {
 	e.data, e.hasData, e.isError = e.data[:0], false, false
 	for {
@@ -100,7 +103,8 @@ func dataOf(line []byte) []byte {
 	return value
 }
 
-// readLine returns the next whole line without its end, valid until the following call.
+// readLine returns the next whole line without its end, valid until the following call. A CR ends a line at once:
+// whether an LF belongs to it is only known with the next byte, for which a server may let us wait (skipLF).
 func (e *eventReader) readLine() ([]byte, error) {
 	for {
 		if e.skipLF && e.pos < len(e.buf) {
@@ -156,7 +160,9 @@ func lineEnd(b []byte) int {
 	return lf
 }
 
-// fillBuffer reads once more. The end of the reader is kept in eof, so that what came with it is used first.
+// fillBuffer reads once more. The end of the reader is kept in eof, so that what came with it is used first. Slices
+// that were returned before are not valid any more: what is left moves to the front. One read at most, so that events
+// reach the reader as soon as they come.
 func (e *eventReader) fillBuffer() error {
 	if e.pos > 0 {
 		n := copy(e.buf, e.buf[e.pos:])

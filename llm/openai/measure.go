@@ -48,7 +48,7 @@ func (m Measured) String() string {
 }
 
 // What a model must be able to do to search by itself: with less, a question with its tools takes minutes, or has no
-// room.
+// room. Where a bound comes from: docs/decisions.md, “The agent”, and docs/quality.md, where small models are measured.
 const (
 	leastSpeed   = 100  // tokens a second that it reads
 	leastContext = 8192 // tokens; more than these
@@ -72,7 +72,8 @@ var localServers = []string{"llamacpp", "library"} // llama.cpp's, Ollama
 
 // IsLocal reports whether the server runs on this machine or in its network, and is one that serves models on a user's
 // own hardware. It asks for the list of models; known is false when the server can't be reached. What it finds decides
-// whether measuring is worth a user's time: big servers are never measured.
+// whether measuring is worth a user's time: big servers are never measured. An address elsewhere is answered without a
+// request.
 func (m *Model) IsLocal(ctx context.Context) (local, known bool) {
 	if !m.near {
 		return false, true
@@ -83,7 +84,8 @@ func (m *Model) IsLocal(ctx context.Context) (local, known bool) {
 	return slices.Contains(localServers, h.Served.Owner), h.Reachable
 }
 
-// isNear reports whether a URL is of this machine or its network, as far as the address tells.
+// isNear reports whether a URL is of this machine or its network, as far as the address tells. A name without a dot is
+// one of this machine, of a container network or of a router. No name is looked up.
 func isNear(base string) bool {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -104,7 +106,9 @@ var measuredTool = llm.ToolSpec{
 
 // Measure has the model call a tool and use what it returns, and takes the time. The error is an *llm.Error: nothing
 // was found out. It sends three short requests, one after the other. A model that takes longer than measureTime is
-// TooSlow, not an error.
+// TooSlow, not an error. The second request is the one whose speed counts; it begins with random text, as a server that
+// has the beginning of a prompt in its cache would seem far too fast. The number in the third is made up: only a model
+// that reads the result can say it.
 func (m *Model) Measure(ctx context.Context) (Measured, error) {
 	limit, cancel := context.WithTimeout(ctx, measureTime)
 	defer cancel()
@@ -168,7 +172,8 @@ type said struct {
 // from then on.
 type speed struct{ in, out float64 }
 
-// timeReply sends a request and takes the time.
+// timeReply sends a request and takes the time. The first piece ends the reading of the prompt; parts that only tell
+// how far the reading is do not count. One token is taken off the reply's, which came with that piece.
 func (m *Model) timeReply(ctx context.Context, req llm.Request) (out said, s speed, err error) {
 	begun := m.now()
 	var first time.Time
@@ -194,7 +199,8 @@ func (m *Model) timeReply(ctx context.Context, req llm.Request) (out said, s spe
 	return out, s, nil
 }
 
-// perSecond is 0 for what is too short to tell.
+// perSecond is 0 for what is too short to tell. It also guards the division: 10 ms is less than any server needs that
+// really reads.
 func perSecond(tokens int, took time.Duration) float64 {
 	if tokens < 1 || took < 10*time.Millisecond {
 		return 0

@@ -2,6 +2,11 @@
 // and others. They differ in small things, so the adapter reads tolerantly (events, scan, chunk, tools), learns from
 // refusals which fields a server takes (habits in request), and takes a reply as whole only when its end was said. New
 // makes a Model for replies, embeddings or both; Probe and Measure find out what a server can do.
+//
+// Files by subject: model.go and endpoint.go hold settings; request.go writes what goes out; stream.go, events.go,
+// scan.go, chunk.go, tools.go and finish.go read what comes back; embed.go and picture.go are the two requests that are
+// no streams; probe.go, reach.go and measure.go look at the server. Keys are never printed, and go only to the host
+// that they were set for.
 package openai
 
 import (
@@ -161,8 +166,9 @@ func (m *Model) Close() {
 	}
 }
 
-// Stream sends a request. See llm.Model. A request that failed before anything was yielded is tried up to
-// three times; a rate limit goes to the caller, who can tell people.
+// Stream sends a request. See llm.Model. A request that failed before anything was yielded is tried up to three times;
+// a rate limit goes to the caller, who can tell people. A Reading may come before a failure and again in the next try:
+// it is no piece of the reply.
 func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
 	return func(yield func(llm.Part, error) bool) {
 		if err := m.server.Retry(

@@ -24,7 +24,8 @@ type pictureAnswer struct {
 }
 
 // ReadPicture shows a picture, a PNG, to the model with an instruction and returns what it says. The reply may take as
-// long as the first piece of another. Errors are *llm.Error.
+// long as the first piece of another. Errors are *llm.Error. It is the one request for a reply that is no stream:
+// nothing shows it while it comes, and an answer that was cut off is worth nothing, so it fails.
 func (m *Model) ReadPicture(ctx context.Context, instruction string, png []byte) (string, error) {
 	type part map[string]any
 	shown := "data:image/png;base64," + base64.StdEncoding.EncodeToString(png)

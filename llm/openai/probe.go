@@ -30,7 +30,8 @@ type Health struct {
 	EmbedErr  error
 }
 
-// Probe asks the server for its models and for one small tool call. It takes at most 30 s.
+// Probe asks the server for its models and for one small tool call. It takes at most 30 s. It is safe for concurrent
+// use, and costs a few tokens: it is made for the start and for `footnote doctor`. Health checks ask Reach.
 func (m *Model) Probe(ctx context.Context) Health {
 	ctx, cancel := context.WithTimeoutCause(ctx, probeTimeout, httpllm.ErrNoFirstToken)
 	defer cancel()
@@ -45,7 +46,8 @@ func (m *Model) Probe(ctx context.Context) Health {
 	return h
 }
 
-// probeModels lists the models. Servers without a list are asked for a reply all the same.
+// probeModels lists the models. Servers without a list are asked for a reply all the same. A status of 404 or so means
+// that there is no list, and says nothing of the model.
 func (m *Model) probeModels(ctx context.Context) (h Health) {
 	page, err := m.models.List(ctx)
 	if err != nil {

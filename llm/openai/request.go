@@ -17,7 +17,8 @@ import (
 )
 
 // habits is what was learnt about the server from its refusals. They are kept for the life of the process, each learnt
-// from one refused request, and are safe for concurrent use.
+// from one refused request, and are safe for concurrent use. Each flag changes from false to true and stays, but for
+// newTokenLimit and sendReasoning, which begin with a guess by the address and may be turned around.
 type habits struct {
 	noUsage       atomic.Bool // it does not take stream_options
 	newTokenLimit atomic.Bool // it takes max_completion_tokens, not max_tokens
@@ -39,7 +40,9 @@ var (
 )
 
 // learnRefusal looks for a field that the server refused in a request; true means that the request may pass now. It
-// goes by the text of the refusal, because servers agree on no code for it.
+// goes by the text of the refusal, because servers agree on no code for it. A refusal has to look like one of a field
+// (refusedField) and name a field that the request really had; else the same request would be sent again in vain. Of
+// several fields that a message names, the first of these cases is tried first.
 func (h *habits) learnRefusal(e *llm.Error, req llm.Request) bool {
 	if e.Kind != llm.KindInvalid || e.Err == nil {
 		return false
@@ -138,7 +141,8 @@ type wireFunction struct {
 	Arguments string `json:"arguments"`
 }
 
-// requestBody writes a request as the server is known to like it.
+// requestBody writes a request as the server is known to like it. A server that does not know tool_choice gets no tools
+// at all when none may be called. The result ends with a line feed where there are no tools, which JSON allows.
 func (m *Model) requestBody(req llm.Request) ([]byte, error) {
 	history := httpllm.Repair(req.Messages)
 	w := wireRequest{Model: m.name, Stream: true, Messages: make([]wireMessage, len(history))}
@@ -184,8 +188,8 @@ func (m *Model) requestBody(req llm.Request) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// sizeOf guesses how long a request gets, so that its buffer need not grow: a run's third one has tens of thousands
-// of bytes.
+// sizeOf guesses how long a request gets, so that its buffer need not grow: a run's third one has tens of thousands of
+// bytes. Too small a guess costs a copy, nothing else.
 func sizeOf(history []llm.Message, tools []llm.ToolSpec) int {
 	size := 1024
 	for i := range history {
@@ -243,7 +247,8 @@ func (m *Model) wireMessage(msg *llm.Message) wireMessage {
 	return w
 }
 
-// encodeTool returns a tool's definition, encoded once for all requests.
+// encodeTool returns a tool's definition, encoded once for all requests. A name may come back with another description
+// or schema, so both are compared.
 func (m *Model) encodeTool(spec llm.ToolSpec) (json.RawMessage, error) {
 	if known, ok := m.tools.Load(spec.Name); ok {
 		if d := known.(*definition); d.description == spec.Description && bytes.Equal(d.schema, spec.Schema) {

@@ -8,7 +8,8 @@ import (
 )
 
 // scanner walks over one JSON text without building it: what is not asked for is stepped over. The slices it returns
-// are valid until reset. After a fault bad is set and every method returns nothing.
+// are valid until reset. After a fault bad is set and every method returns nothing. It is no validator: parseEvent has
+// encoding/json look at the events on which something rests.
 type scanner struct {
 	b       []byte
 	i       int
@@ -84,7 +85,9 @@ func (s *scanner) key(first *bool) (key []byte, ok bool) {
 	return key, !s.bad
 }
 
-// str returns the next value if it is a string, unescaped, else nil, and steps over it either way.
+// str returns the next value if it is a string, unescaped, else nil, and steps over it either way. A string without a
+// backslash is returned from the text itself; others are unescaped into scratch, which grows until reset, so that
+// earlier results stay as they are.
 func (s *scanner) str() []byte {
 	if s.peek() != '"' {
 		s.skip()
@@ -128,7 +131,8 @@ func (s *scanner) quoted() (raw []byte, plain bool) {
 	return nil, true
 }
 
-// escape appends what the escape at the start of b means and returns its length.
+// escape appends what the escape at the start of b means and returns its length. Half a surrogate pair stands for
+// U+FFFD, as encoding/json has it (RFC 8259, section 8.2, leaves it open).
 func (s *scanner) escape(b []byte) int {
 	if len(b) < 2 {
 		s.fail()
@@ -177,7 +181,7 @@ func hexRune(b []byte) rune {
 	return rune(n)
 }
 
-// skip steps over the next value.
+// skip steps over the next value. Depth is counted, without recursion: no text can use up the stack.
 func (s *scanner) skip() {
 	depth := 0
 	for {
@@ -238,7 +242,8 @@ func (s *scanner) raw() []byte {
 	return s.b[from:s.i]
 }
 
-// number returns the next value if it is a number, cut to an int; ok is false for any other value.
+// number returns the next value if it is a number, cut to an int; ok is false for any other value. Fractions are cut
+// off, and what no int32 holds is brought to its ends.
 func (s *scanner) number() (n int, ok bool) {
 	c := s.peek()
 	raw := s.raw()

@@ -15,7 +15,8 @@ import (
 	"footnote/llm/httpllm"
 )
 
-// maxLessons is how often one request is sent again because the server refused a field of it.
+// maxLessons is how often one request is sent again because the server refused a field of it. Each try teaches one
+// field at most, so a server that refuses four of them is not understood.
 const maxLessons = 4
 
 // attemptRequest sends the request once, or again if the server refuses a field that it can do without.
@@ -32,7 +33,9 @@ func (m *Model) attemptRequest(
 }
 
 // streamOnce sends a request and yields the parts of its reply. yielded reports whether any part came: after that
-// nothing may be tried again.
+// nothing may be tried again. The SDK's client sends and authenticates; the body is ours to read, as http.Response, so
+// its decoder is not used (docs/decisions.md, “The model's protocol”). llama.cpp names itself in a header: from the
+// next request on it is asked for its progress.
 func (m *Model) streamOnce(
 	ctx context.Context, req llm.Request, yield func(llm.Part, error) bool,
 ) (yielded bool, failed *llm.Error) {
@@ -88,7 +91,9 @@ func (m *Model) noStream(ctx context.Context, kind string, begin []byte) *llm.Er
 	}
 }
 
-// reply turns the events of one stream into parts.
+// reply turns the events of one stream into parts. ended and finish are the two proofs of a whole reply; either is
+// enough. A usage that stands alone counts as an end only after a piece of the reply: before it there is nothing that
+// could have ended.
 type reply struct {
 	m       *Model
 	req     llm.Request
@@ -108,7 +113,8 @@ type reply struct {
 	tail    []byte // the begin of a rune whose rest is in the next chunk
 }
 
-// readEvents reads the stream to its end: [DONE], a finish reason with a clean end, or the consumer's leaving.
+// readEvents reads the stream to its end: [DONE], a finish reason with a clean end, or the consumer's leaving. A
+// connection that breaks after a proof of the end costs nothing but its later use.
 func (r *reply) readEvents(ctx context.Context) *llm.Error {
 	for {
 		data, err := r.events.nextEvent()
@@ -146,7 +152,8 @@ func (r *reply) classifyBreak(ctx context.Context, err error) *llm.Error {
 	return e
 }
 
-// handleEvent handles the data of one event.
+// handleEvent handles the data of one event. What is no JSON object may be one of the forms of a keep-alive, an error
+// as a bare string, or a fault of the protocol, which says what it saw in the log only.
 func (r *reply) handleEvent(data []byte) *llm.Error {
 	c, ok := r.parser.parseEvent(data)
 	if !ok {
@@ -182,7 +189,8 @@ func (r *reply) handleEvent(data []byte) *llm.Error {
 }
 
 // yieldPieces yields what a chunk holds, in the order reasoning, text, calls. Each piece is a sign of life for the
-// watchdog.
+// watchdog. Text stands before calls within a chunk. Calls are only gathered here: endReply yields them when each is
+// whole.
 func (r *reply) yieldPieces(c *chunk) *llm.Error {
 	if c.toRead > 0 && !r.yielded && !r.stopped { // no piece of the reply: it may still be tried again
 		r.stopped = !r.yield(llm.Reading(float64(c.read)/float64(c.toRead)), nil)
@@ -209,7 +217,8 @@ func (r *reply) yieldPieces(c *chunk) *llm.Error {
 	return nil
 }
 
-// yieldText yields text, but for a rune at its end that is not whole yet.
+// yieldText yields text, but for a rune at its end that is not whole yet. Servers that cut at tokens cut in the middle
+// of runes too, most often in emoji and in Chinese.
 func (r *reply) yieldText(text []byte) {
 	if len(text) == 0 {
 		return
@@ -229,7 +238,8 @@ func (r *reply) yieldText(text []byte) {
 	}
 }
 
-// cutRune returns how many bytes at the end of b begin a rune that is not whole.
+// cutRune returns how many bytes at the end of b begin a rune that is not whole. A rune has four bytes at most, so
+// three of them can be there without the last.
 func cutRune(b []byte) int {
 	for n := 1; n <= min(3, len(b)); n++ {
 		if c := b[len(b)-n]; utf8.RuneStart(c) {

@@ -10,6 +10,7 @@ import (
 	"footnote/llm/httpllm"
 )
 
+// They bound memory, not models: a turn has a handful of calls.
 const (
 	maxCalls     = 128 // of one reply
 	maxArguments = 1 << 20
@@ -44,7 +45,9 @@ func (b *callBuilder) addDelta(d *callDelta) error {
 	return nil
 }
 
-// callFor returns the call that a piece belongs to, a new one if it begins one.
+// callFor returns the call that a piece belongs to, a new one if it begins one. A piece without index, id and name
+// belongs to the only call there is. Where there are several, it fails: arguments that are put behind those of another
+// call could run as something nobody asked for.
 func (b *callBuilder) callFor(d *callDelta) (*openCall, error) {
 	call := b.findOpen(d)
 	if call != nil && !call.startsAnother(d) {
@@ -86,7 +89,8 @@ func (b *callBuilder) findOpen(d *callDelta) *openCall {
 }
 
 // startsAnother reports whether a piece that points to c begins a new call all the same: it names a tool, and has
-// another id, or comes after complete arguments.
+// another id, or comes after complete arguments. Some servers give every call the index 0, others repeat name and id
+// with each piece; both are told apart by whether the arguments so far are whole.
 func (c *openCall) startsAnother(d *callDelta) bool {
 	if len(d.name) == 0 {
 		return false
@@ -103,7 +107,8 @@ func (c *openCall) startsAnother(d *callDelta) bool {
 	return string(d.name) != c.name || len(bytes.TrimSpace(d.arguments)) > 0 && !sameJSON(c.arguments, d.arguments)
 }
 
-// addName sets the name; a repeat is ignored, and so is what some models write after it.
+// addName sets the name; a repeat is ignored, and so is what some models write after it. “<|” begins the special tokens
+// of a model's template, which leak behind names. 256 bytes are far more than a name has.
 func (c *openCall) addName(name string) {
 	name, _, _ = strings.Cut(name, "<|")
 	if name == "" || name == c.name || len(c.name)+len(name) > 256 {
@@ -135,7 +140,8 @@ func (c *openCall) addArguments(piece []byte) {
 }
 
 // finishCalls returns the calls in order, each with an id of its own that is not in taken. cut says that the reply was
-// cut off, so that none of them may run.
+// cut off, so that none of them may run. Ids are made of the turn, the call's place and a counter, so that equal
+// replies get equal ids.
 func (b *callBuilder) finishCalls(taken map[string]bool, turn int, cut bool) []llm.Call {
 	out := make([]llm.Call, 0, len(b.open))
 	for i, c := range b.open {
